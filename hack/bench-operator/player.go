@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/internal/host/pause"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
 )
 
 // player plays the scheduler, the kubelets and Multus for all pods, and the runners in theirs. Each pod is bound, gets its networks, runs,
@@ -171,7 +171,7 @@ func (p *player) live(ctx context.Context, pod *corev1.Pod) error {
 			return err
 		}
 	case pod.Namespace == jobsNamespace:
-		if pause.For(ctx, p.options.duration) != nil {
+		if bounded.Pause(ctx, p.options.duration) != nil {
 			return nil //nolint:nilerr // the bench is over
 		}
 	default:

@@ -11,7 +11,7 @@ import (
 
 	"github.com/prometheus/procfs"
 
-	"github.com/linerate-dev/linerate/internal/host/processors"
+	"github.com/linerate-dev/linerate/internal/host/machine"
 )
 
 // Where all programs share a machine, each makes the others slower, above all the one that plays nodes and people. So the results say how much processor time each
@@ -70,7 +70,7 @@ func programsOf(kernel procfs.FS) (usages, error) {
 		if err != nil {
 			return nil, err
 		}
-		found[name] = usage{used: time.Duration(s.UTime+s.STime) * processors.Tick, waited: waited}
+		found[name] = usage{used: time.Duration(s.UTime+s.STime) * machine.Tick, waited: waited}
 	}
 	return found, nil
 }

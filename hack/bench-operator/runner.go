@@ -18,7 +18,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/delivery"
 	"github.com/linerate-dev/linerate/internal/document/delivery/configmaps"
 	"github.com/linerate-dev/linerate/internal/document/plan"
-	"github.com/linerate-dev/linerate/internal/host/pause"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
 )
 
 // run is the runner: it claims, and writes Progress and Report, as cmd/linerate's runner does, with the token of its own account. Only the traffic is
@@ -40,7 +40,7 @@ func (p *player) run(ctx context.Context, pod *corev1.Pod) error {
 	whole := p.options.lasts(pod.Labels[v1alpha1.LabelTest])
 	for elapsed := time.Duration(0); elapsed < whole; elapsed = time.Since(started) {
 		sink.Post(progressAt(elapsed, whole))
-		if pause.For(ctx, min(time.Second, whole-elapsed)) != nil {
+		if bounded.Pause(ctx, min(time.Second, whole-elapsed)) != nil {
 			break
 		}
 	}

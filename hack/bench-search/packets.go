@@ -22,7 +22,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/engine/stl"
 	"github.com/linerate-dev/linerate/internal/host/credential"
-	"github.com/linerate-dev/linerate/internal/host/processors"
+	"github.com/linerate-dev/linerate/internal/host/machine"
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/procedure/goals"
 	"github.com/linerate-dev/linerate/internal/procedure/procedures"
@@ -259,7 +259,7 @@ func (b *bench) begin(ctx context.Context, p *plan.Plan) (*drive, error) {
 	generator := frames.Generator{Name: p.Generators[0].Name, Engine: b.engine, PortOfLink: b.lab.PortOfLink(), NextHopMAC: macs}
 	d := &drive{
 		Journal: &runner.Journal{Plan: p, Procedure: procedures.Of(p.Procedure), Started: time.Now(), Log: slog.New(slog.DiscardHandler), Report: &report.Report{Plan: p}},
-		driver:  frames.New([]frames.Generator{generator}, frames.Options{Limited: b.limited, Machine: processors.Watch{Generator: b.lab.PID()}.Read}),
+		driver:  frames.New([]frames.Generator{generator}, frames.Options{Limited: b.limited, Machine: machine.Watch{Generator: b.lab.PID()}.Read}),
 	}
 	if err := d.driver.Prepare(ctx, d.Journal); err != nil {
 		d.driver.Release(ctx)

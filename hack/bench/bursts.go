@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine/softgen/datapath"
-	"github.com/linerate-dev/linerate/internal/host/pause"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
 	"github.com/linerate-dev/linerate/test/packets/burstiness"
 )
 
@@ -82,13 +82,13 @@ func (e *evenness) watch(ctx context.Context, l *lab, sender entry, recording ti
 
 // record notes arrivals for so long, or until there is no more room.
 func record(ctx context.Context, r *burstiness.Recorder, recording time.Duration) error {
-	if err := pause.For(ctx, 2*settle); err != nil {
+	if err := bounded.Pause(ctx, 2*settle); err != nil {
 		return err
 	}
 	begun := datapath.Now()
 	r.Begin(begun)
 	for datapath.Now() < begun+recording && !r.Full() {
-		if err := pause.For(ctx, 50*time.Millisecond); err != nil {
+		if err := bounded.Pause(ctx, 50*time.Millisecond); err != nil {
 			return err
 		}
 	}

@@ -20,7 +20,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/host/awake"
+	"github.com/linerate-dev/linerate/internal/host/machine"
 	"github.com/linerate-dev/linerate/test/pages/published"
 )
 
@@ -71,7 +71,7 @@ func run(ctx context.Context, o options) error {
 	if o.rounds < 2 || o.rounds%2 != 0 {
 		return fmt.Errorf("-rounds %d: use an even number, as turns go forwards and backwards", o.rounds)
 	}
-	request, err := awake.Keep() // as linerate run does
+	request, err := machine.KeepAwake() // as linerate run does
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "what is measured may be late:", err)
 	}

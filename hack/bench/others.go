@@ -7,7 +7,7 @@ import (
 
 	"github.com/prometheus/procfs"
 
-	"github.com/linerate-dev/linerate/internal/host/processors"
+	"github.com/linerate-dev/linerate/internal/host/machine"
 )
 
 // kernelThread is PF_KTHREAD in a task's flags (kernel: include/linux/sched.h).
@@ -32,7 +32,7 @@ func ourTime() (map[int]time.Duration, error) {
 	spent := map[int]time.Duration{}
 	for pid, s := range running {
 		if s.Flags&kernelThread != 0 || descends(running, pid, os.Getpid()) {
-			spent[pid] = time.Duration(s.UTime+s.STime) * processors.Tick
+			spent[pid] = time.Duration(s.UTime+s.STime) * machine.Tick
 		}
 	}
 	return spent, nil

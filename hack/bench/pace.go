@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine/softgen/datapath"
-	"github.com/linerate-dev/linerate/internal/host/pause"
-	"github.com/linerate-dev/linerate/internal/host/processors"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
+	"github.com/linerate-dev/linerate/internal/host/machine"
 )
 
 // pace is how well the engine kept a rate, second by second.
@@ -169,7 +169,7 @@ func (p *pace) watch(ctx context.Context, l *lab, e entry, seconds int) (err err
 	if p.together, err = together(ctx); err != nil {
 		return err
 	}
-	err = errors.Join(port.Stop(), pause.For(ctx, settle))
+	err = errors.Join(port.Stop(), bounded.Pause(ctx, settle))
 	c := port.Counters()
 	arrived, more := d.frames()
 	p.lost = c.Sent.Packets - int64(arrived)
@@ -183,7 +183,7 @@ func (p *pace) count(ctx context.Context, port datapath.Port, seconds int) error
 		return err
 	}
 	for range seconds {
-		if err := pause.For(ctx, time.Second); err != nil {
+		if err := bounded.Pause(ctx, time.Second); err != nil {
 			return err
 		}
 		now := port.Counters()
@@ -201,7 +201,7 @@ func (p *pace) count(ctx context.Context, port datapath.Port, seconds int) error
 
 // takenByHost is the time that the host of a virtual machine had its processors so far, all together.
 func takenByHost() (sum time.Duration, err error) {
-	all, err := processors.All()
+	all, err := machine.AllProcessors()
 	for _, p := range all {
 		sum += p.Stolen
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/cilium/ebpf/asm"
 	"github.com/cilium/ebpf/link"
 
-	"github.com/linerate-dev/linerate/internal/host/pause"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
 )
 
 // counting is for how long those are counted that leave together.
@@ -34,7 +34,7 @@ func together(ctx context.Context) (float64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("count the frames that leave together: %w", err)
 	}
-	if err := errors.Join(pause.For(ctx, counting), attached.Close()); err != nil {
+	if err := errors.Join(bounded.Pause(ctx, counting), attached.Close()); err != nil {
 		return 0, err
 	}
 	var c struct{ Batches, Frames uint64 }

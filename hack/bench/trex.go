@@ -14,7 +14,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/document/stream"
 	"github.com/linerate-dev/linerate/internal/engine/trex"
-	"github.com/linerate-dev/linerate/internal/host/pause"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
 	launcher "github.com/linerate-dev/linerate/internal/pod/launch"
 )
 
@@ -89,8 +89,8 @@ func startTRex(ctx context.Context, l *lab, folder, directory string) (kill func
 const (
 	// bootTime is how long TRex may take to answer.
 	bootTime = time.Minute
-	// bounded is how long TRex sends if it isn't stopped.
-	bounded = time.Minute
+	// longestTraffic is how long TRex sends if it isn't stopped.
+	longestTraffic = time.Minute
 )
 
 // driveTRex has port 0 send.
@@ -109,7 +109,7 @@ func driveTRex(ctx context.Context, asked load) (*trex.Client, error) {
 	}
 	err = errors.Join(c.Acquire(ctx, 0, true), c.Reset(ctx, 0), c.AddStreams(ctx, 0, streams))
 	if err == nil {
-		_, err = c.StartTraffic(ctx, trex.Start{Port: 0, Multiplier: trex.Raw(1), Duration: bounded, Force: true})
+		_, err = c.StartTraffic(ctx, trex.Start{Port: 0, Multiplier: trex.Raw(1), Duration: longestTraffic, Force: true})
 	}
 	if err != nil {
 		return nil, errors.Join(err, c.Close())
@@ -124,7 +124,7 @@ func dialTRex(ctx context.Context) (*trex.Client, error) {
 		if err == nil || time.Now().After(end) {
 			return c, err
 		}
-		if err := pause.For(ctx, 200*time.Millisecond); err != nil {
+		if err := bounded.Pause(ctx, 200*time.Millisecond); err != nil {
 			return nil, err
 		}
 	}

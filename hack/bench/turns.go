@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/host/pause"
-	"github.com/linerate-dev/linerate/internal/host/processors"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
+	"github.com/linerate-dev/linerate/internal/host/machine"
 )
 
 const (
@@ -125,7 +125,7 @@ func (l *lab) turn(ctx context.Context, e entry, window time.Duration) (t turn, 
 		return t, err
 	}
 	before, err := l.read(d)
-	if err := errors.Join(err, pause.For(ctx, window)); err != nil {
+	if err := errors.Join(err, bounded.Pause(ctx, window)); err != nil {
 		return t, err
 	}
 	after, err := l.read(d)
@@ -144,9 +144,9 @@ func (l *lab) awaitFirst(ctx context.Context, d *drain) error {
 			return err
 		}
 		if n > 0 {
-			return pause.For(ctx, settle)
+			return bounded.Pause(ctx, settle)
 		}
-		if err := pause.For(ctx, 5*time.Millisecond); err != nil {
+		if err := bounded.Pause(ctx, 5*time.Millisecond); err != nil {
 			return err
 		}
 	}
@@ -158,14 +158,14 @@ func (l *lab) awaitFirst(ctx context.Context, d *drain) error {
 type counts struct {
 	at                time.Time
 	offered, returned uint64
-	processors        []processors.Processor
+	processors        []machine.Processor
 	ours              map[int]time.Duration // by process
 }
 
 func (l *lab) read(d *drain) (c counts, err error) {
 	var errs [4]error
 	c.ours, errs[3] = ourTime()
-	c.processors, errs[0] = processors.All()
+	c.processors, errs[0] = machine.AllProcessors()
 	c.offered, errs[1] = l.offered()
 	c.returned, errs[2] = d.frames()
 	c.at = time.Now()

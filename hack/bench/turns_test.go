@@ -7,7 +7,7 @@ import (
 
 	"github.com/prometheus/procfs"
 
-	"github.com/linerate-dev/linerate/internal/host/processors"
+	"github.com/linerate-dev/linerate/internal/host/machine"
 )
 
 func TestMedian(t *testing.T) {
@@ -39,8 +39,8 @@ func TestTurnsAreFair(t *testing.T) {
 
 func TestWhatWasCountedInATurn(t *testing.T) {
 	begun := time.Now()
-	before := counts{begun, 1000, 500, []processors.Processor{{Number: 0, Busy: time.Second, Stolen: time.Second}, {Number: 1}}, map[int]time.Duration{1: time.Second, 2: time.Second}}
-	after := counts{begun.Add(2 * time.Second), 3000, 1500, []processors.Processor{{Number: 0, Busy: 3 * time.Second, Stolen: 1200 * time.Millisecond}, {Number: 1, Busy: time.Second}},
+	before := counts{begun, 1000, 500, []machine.Processor{{Number: 0, Busy: time.Second, Stolen: time.Second}, {Number: 1}}, map[int]time.Duration{1: time.Second, 2: time.Second}}
+	after := counts{begun.Add(2 * time.Second), 3000, 1500, []machine.Processor{{Number: 0, Busy: 3 * time.Second, Stolen: 1200 * time.Millisecond}, {Number: 1, Busy: time.Second}},
 		map[int]time.Duration{1: 3 * time.Second, 7: 600 * time.Millisecond}}
 	if got := between(before, after); got.offered != 1000 || got.returned != 500 || math.Abs(got.busy-1.3) > 1e-9 || math.Abs(got.others-0.1) > 1e-9 || math.Abs(got.stolen-0.05) > 1e-9 {
 		t.Errorf("%+v", got)

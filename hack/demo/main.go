@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/linerate-dev/linerate/internal/document/report"
-	"github.com/linerate-dev/linerate/internal/host/awake"
+	"github.com/linerate-dev/linerate/internal/host/machine"
 )
 
 const usage = `usage: demo up | down
@@ -64,7 +64,7 @@ func command(ctx context.Context, args []string) (int, error) {
 		fmt.Fprintln(os.Stderr, "demo: the cluster stays as it is: make demo continues with it, make demo-down removes it")
 		return exitNotMeasured, err
 	}
-	request, err := awake.Keep()
+	request, err := machine.KeepAwake()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "demo: what is measured may be late:", err)
 	}

@@ -110,7 +110,7 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	p := player{way: machine{program: o.program}, suites: suites, form: o.form, dir: dirOf(o.save, onMachine, o.form), anew: o.anew, missing: o.missing, after: pages}
+	p := player{way: localMachine{program: o.program}, suites: suites, form: o.form, dir: dirOf(o.save, onMachine, o.form), anew: o.anew, missing: o.missing, after: pages}
 	programs := []string{"./cmd/linerate"}
 	if o.operator {
 		if p.suites, err = withImages(suites, o.images); err != nil {

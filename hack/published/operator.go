@@ -14,7 +14,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/document/report"
-	"github.com/linerate-dev/linerate/internal/host/awake"
+	"github.com/linerate-dev/linerate/internal/host/machine"
 )
 
 // operator measures in a cluster, in which suites go on by themselves: what is played in pieces is suspended between them.
@@ -83,7 +83,7 @@ func (o operator) play(ctx context.Context, suite, file string, begun bool) erro
 	if err != nil {
 		return err
 	}
-	request, late := awake.Keep()
+	request, late := machine.KeepAwake()
 	if late != nil {
 		fmt.Fprintln(os.Stderr, "what is measured may be late:", late)
 	}

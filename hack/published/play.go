@@ -185,10 +185,10 @@ func codeOf(ctx context.Context, programs ...string) (string, error) {
 	return "sha256:" + hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// machine measures by linerate run.
-type machine struct{ program string }
+// localMachine measures by linerate run.
+type localMachine struct{ program string }
 
-func (m machine) cannot(suite string) string {
+func (m localMachine) cannot(suite string) string {
 	switch suite {
 	case "routers-testpmd":
 		return lacks("dpdk-testpmd")
@@ -210,9 +210,9 @@ func lacks(program string) string {
 	return ""
 }
 
-func (m machine) forget(context.Context, string) error { return nil }
+func (m localMachine) forget(context.Context, string) error { return nil }
 
-func (m machine) play(ctx context.Context, _, file string, _ bool) error {
+func (m localMachine) play(ctx context.Context, _, file string, _ bool) error {
 	return following(ctx, nil, m.program, "run", file, "--save", filepath.Dir(file))
 }
 

@@ -152,7 +152,7 @@ func TestOnAMachineLinerateRunPlays(t *testing.T) {
 	for code, failed := range map[int]bool{report.ExitOK: false, report.ExitFailed: false, report.ExitNotMeasured: false, report.ExitBadInput: true, report.ExitInterrupted: true} {
 		dir := t.TempDir()
 		file := filepath.Join(dir, "kept", "flood.yaml")
-		err := machine{program: script(t, dir, "linerate", fmt.Sprintf("exit %d", code))}.play(t.Context(), "flood", file, false)
+		err := localMachine{program: script(t, dir, "linerate", fmt.Sprintf("exit %d", code))}.play(t.Context(), "flood", file, false)
 		if (err != nil) != failed {
 			t.Errorf("code %d: %v", code, err)
 		}
@@ -167,7 +167,7 @@ func TestAnInterruptedRunIsNoFailure(t *testing.T) {
 	ctx, stop := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer stop()
 	program := script(t, dir, "linerate", fmt.Sprintf("trap 'echo stopped >%s/stopped; exit 130' INT\nwhile true; do sleep 0.05; done", dir))
-	if err := (machine{program: program}).play(ctx, "flood", filepath.Join(dir, "flood.yaml"), false); err != nil {
+	if err := (localMachine{program: program}).play(ctx, "flood", filepath.Join(dir, "flood.yaml"), false); err != nil {
 		t.Error(err)
 	}
 	if got := read(t, filepath.Join(dir, "stopped")); got != "stopped\n" {
@@ -177,7 +177,7 @@ func TestAnInterruptedRunIsNoFailure(t *testing.T) {
 
 func TestASuiteWhoseProgramIsMissingIsLeftOut(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	p := player{way: machine{}, form: formShort}
+	p := player{way: localMachine{}, form: formShort}
 	if said, err := p.playOne(t.Context(), suiteFile{name: "routers-testpmd"}); err != nil || said != "not played: this machine hasn't dpdk-testpmd" {
 		t.Errorf("%q, %v", said, err)
 	}

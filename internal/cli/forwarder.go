@@ -17,8 +17,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/device/forwarder"
 	"github.com/linerate-dev/linerate/internal/device/tunnel"
 	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
 	"github.com/linerate-dev/linerate/internal/host/credential"
-	"github.com/linerate-dev/linerate/internal/host/pause"
 	"github.com/linerate-dev/linerate/internal/host/signs"
 	"github.com/linerate-dev/linerate/internal/pod/vitals"
 )
@@ -228,7 +228,7 @@ func readForwarderSpec(file, digest string) (spec forwarderFile, err error) {
 
 // awaitLinks waits until the interfaces exist. It doesn't set them up: first the kernel has to be kept from sending frames of its own on them.
 func awaitLinks(ctx context.Context, interfaces []string, wait time.Duration) error {
-	bounded, cancel := context.WithTimeout(ctx, wait)
+	within, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	for {
 		var missing []string
@@ -241,7 +241,7 @@ func awaitLinks(ctx context.Context, interfaces []string, wait time.Duration) er
 		if len(missing) == 0 {
 			return nil
 		}
-		if pause.For(bounded, interfacePoll) != nil {
+		if bounded.Pause(within, interfacePoll) != nil {
 			return fmt.Errorf("no interface %s in this network namespace; in a pod, look at the annotation k8s.v1.cni.cncf.io/networks and at Multus' log",
 				strings.Join(missing, ", "))
 		}

@@ -17,10 +17,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/device/lab"
 	"github.com/linerate-dev/linerate/internal/engine/softgen"
 	"github.com/linerate-dev/linerate/internal/engine/softgen/datapath"
-	"github.com/linerate-dev/linerate/internal/engine/softgen/throttle"
 	"github.com/linerate-dev/linerate/internal/host/aside"
 	"github.com/linerate-dev/linerate/internal/host/credential"
-	"github.com/linerate-dev/linerate/internal/host/signs/here"
+	"github.com/linerate-dev/linerate/internal/host/machine"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -111,7 +110,7 @@ func serveGenerator(ctx context.Context, stderr io.Writer, o generatorOptions) e
 		}
 		fmt.Fprintf(stderr, "%s: %s\n", name, port.Info().Path)
 		if most > 0 {
-			port = throttle.New(port, most)
+			port = datapath.Throttle(port, most)
 		}
 		cfg.Ports = append(cfg.Ports, softgen.PortConfig{Port: port, Speed: speeds[i], Cores: o.cores, NextHop: hops[i]})
 	}
@@ -202,7 +201,7 @@ func engineConfig(stderr io.Writer) softgen.Config {
 // openSoftware opens the software engine on interfaces of this process's namespace.
 func openSoftware(stderr io.Writer, at lab.Bench) (lab.Engine, error) {
 	cfg := engineConfig(stderr)
-	cfg.Signs = &here.Reader{Links: signsOfLinks(at.Device)}
+	cfg.Signs = &machine.SignsReader{Links: signsOfLinks(at.Device)}
 	for _, p := range at.Ports {
 		port, err := datapath.Open(datapath.Options{Interface: p.Interface, Cores: p.Cores, CPUs: p.Processors, Path: datapath.Path(p.Path), Batch: p.Batch, Follow: true})
 		if err != nil {

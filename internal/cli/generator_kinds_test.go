@@ -14,7 +14,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/device/lab"
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
-	"github.com/linerate-dev/linerate/internal/host/processors"
+	"github.com/linerate-dev/linerate/internal/host/machine"
 	"github.com/linerate-dev/linerate/internal/result/figures"
 	"github.com/linerate-dev/linerate/internal/run/runner"
 	"github.com/linerate-dev/linerate/internal/run/sessions"
@@ -87,7 +87,7 @@ func TestProcessorsAreReadOnlyForObserversOfThem(t *testing.T) {
 
 // TestOnlyInALabGeneratorAndDeviceShareAMachine: where all are on one machine, what a generator tells of its own is told as the device's, too.
 func TestOnlyInALabGeneratorAndDeviceShareAMachine(t *testing.T) {
-	framesHere, newSessionsSite := (&labSite{plan: &plan.Plan{}}).options(true, nil, processors.Watch{}), sessionsSite{plan: &plan.Plan{}}.options(true, nil, processors.Watch{})
+	framesHere, newSessionsSite := (&labSite{plan: &plan.Plan{}}).options(true, nil, machine.Watch{}), sessionsSite{plan: &plan.Plan{}}.options(true, nil, machine.Watch{})
 	if !framesHere.OneMachine || framesHere.Limited == nil || framesHere.Machine == nil || !framesHere.Force {
 		t.Errorf("frames in a lab: %+v", framesHere)
 	}

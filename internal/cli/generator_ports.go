@@ -10,7 +10,7 @@ import (
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
-	"github.com/linerate-dev/linerate/internal/host/pause"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -36,15 +36,15 @@ const interfacePoll = 100 * time.Millisecond
 // awaitInterfaces waits until all interfaces exist, sets up those that are down, and waits for their carriers. One without a carrier gets a note
 // and is no error: the other end of its cable may come up later, and the runner checks again.
 func awaitInterfaces(ctx context.Context, stderr io.Writer, names []string, wait time.Duration) error {
-	bounded, cancel := context.WithTimeout(ctx, wait)
+	within, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	for _, name := range names {
-		if err := awaitInterface(bounded, stderr, name); err != nil {
+		if err := awaitInterface(within, stderr, name); err != nil {
 			return err
 		}
 	}
 	for _, name := range names {
-		if !awaitCarrier(bounded, name) {
+		if !awaitCarrier(within, name) {
 			fmt.Fprintf(stderr, "note: %s has no carrier: is what is at its other end up?\n", name)
 		}
 	}
@@ -63,7 +63,7 @@ func awaitInterface(ctx context.Context, stderr io.Writer, name string) error {
 		if !noted {
 			fmt.Fprintf(stderr, "waiting for interface %s\n", name)
 		}
-		if pause.For(ctx, interfacePoll) != nil {
+		if bounded.Pause(ctx, interfacePoll) != nil {
 			return fmt.Errorf("interface %s doesn't exist in this network namespace; in a pod, look at the annotation k8s.v1.cni.cncf.io/networks and at Multus' log", name)
 		}
 	}
@@ -87,7 +87,7 @@ func awaitCarrier(ctx context.Context, name string) bool {
 		if err == nil && link.Attrs().RawFlags&unix.IFF_RUNNING != 0 {
 			return true
 		}
-		if pause.For(ctx, interfacePoll) != nil {
+		if bounded.Pause(ctx, interfacePoll) != nil {
 			return false
 		}
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/linerate-dev/linerate/internal/engine/trex"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
 	"github.com/linerate-dev/linerate/internal/host/credential"
-	"github.com/linerate-dev/linerate/internal/host/pause"
 )
 
 const (
@@ -103,7 +103,7 @@ func standGuard(ctx context.Context, run io.Reader, stop func(context.Context, c
 	defer cancel()
 	for {
 		err := stop(ctx, key)
-		if err == nil || pause.For(ctx, guardPause) != nil {
+		if err == nil || bounded.Pause(ctx, guardPause) != nil {
 			return err
 		}
 	}

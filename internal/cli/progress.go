@@ -8,7 +8,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/linerate-dev/linerate/internal/document/report"
-	"github.com/linerate-dev/linerate/internal/render/progress"
+	"github.com/linerate-dev/linerate/internal/render"
 	"github.com/linerate-dev/linerate/internal/run/runner"
 )
 
@@ -55,7 +55,7 @@ func (v *progressView) show(p runner.Progress) {
 		p.OfferedPacketsPerSecond = 0
 	}
 	if p.OfferedPacketsPerSecond > 0 {
-		v.figure = progress.Figures(p)
+		v.figure = render.ProgressFigures(p)
 	}
 	if p.Unread != v.unread && !v.quiet {
 		v.unread = p.Unread
@@ -70,12 +70,12 @@ func (v *progressView) show(p runner.Progress) {
 		v.draw(p)
 	case p.Phase != v.phase || p.Elapsed >= v.next:
 		v.phase, v.next = p.Phase, p.Elapsed+quietEvery
-		fmt.Fprintf(v.out, "%s: %s\n", v.name, progress.Sentence(p))
+		fmt.Fprintf(v.out, "%s: %s\n", v.name, render.ProgressSentence(p))
 	}
 }
 
 func (v *progressView) draw(p runner.Progress) {
-	line := []rune(fmt.Sprintf("%s %s %3d %%  %s", v.name, progress.Bar(p.Percent), p.Percent, progress.Sentence(p)))
+	line := []rune(fmt.Sprintf("%s %s %3d %%  %s", v.name, render.ProgressBar(p.Percent), p.Percent, render.ProgressSentence(p)))
 	if p.OfferedPacketsPerSecond == 0 && v.before != "" {
 		line = append(line, []rune("; before: "+v.before)...)
 	}

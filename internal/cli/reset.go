@@ -15,8 +15,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/device/forwarder"
 	"github.com/linerate-dev/linerate/internal/device/lab"
 	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
 	"github.com/linerate-dev/linerate/internal/host/credential"
-	"github.com/linerate-dev/linerate/internal/host/program"
 	"github.com/linerate-dev/linerate/internal/pod/reset"
 	"github.com/linerate-dev/linerate/internal/pod/vitals"
 )
@@ -74,7 +74,7 @@ func runReset(ctx context.Context, s Streams, o resetOptions, command []string) 
 		return exit.NotMeasured("announce that it is ready: %w; another reset server runs in this network namespace", err)
 	}
 	defer func() { _ = ready.Close() }()
-	fmt.Fprintf(s.Err, "resets the device by %s on requests at %s\n", program.Name(command), l.Addr())
+	fmt.Fprintf(s.Err, "resets the device by %s on requests at %s\n", bounded.ProgramName(command), l.Addr())
 	handler := &reset.Handler{Reset: func(ctx context.Context) (string, error) { return runCommand(ctx, command, nil, o.timeout) }}
 	return serveVitals(ctx, l, &vitals.Server{Mute: true, Reset: handler, Verifier: o.verifier})
 }
@@ -84,7 +84,7 @@ const resetReady = "@linerate/reset"
 
 // runCommand runs a command to its end; did names what ran.
 func runCommand(ctx context.Context, command, variables []string, within time.Duration) (did string, err error) {
-	return program.Name(command), program.Run(ctx, command, variables, within)
+	return bounded.ProgramName(command), bounded.Run(ctx, command, variables, within)
 }
 
 // referenceResetHandler serves resets of the Reference in this process's namespace.
@@ -134,7 +134,7 @@ func setUpDevice(ctx context.Context, stderr io.Writer, p *plan.Plan) error {
 		return nil
 	}
 	announceProgram(stderr, p, "dut.setup", p.DUT.Setup)
-	err := program.Run(ctx, p.DUT.Setup.Command, testVariables(p), p.DUT.Setup.Deadline.Std())
+	err := bounded.Run(ctx, p.DUT.Setup.Command, testVariables(p), p.DUT.Setup.Deadline.Std())
 	if err != nil && ctx.Err() != nil {
 		return exit.Interrupted("interrupted while the device was set up")
 	}
@@ -150,12 +150,12 @@ func tearDownDevice(ctx context.Context, stderr io.Writer, p *plan.Plan) {
 		return
 	}
 	announceProgram(stderr, p, "dut.teardown", p.DUT.Teardown)
-	if err := program.Run(context.WithoutCancel(ctx), p.DUT.Teardown.Command, testVariables(p), p.DUT.Teardown.Deadline.Std()); err != nil {
+	if err := bounded.Run(context.WithoutCancel(ctx), p.DUT.Teardown.Command, testVariables(p), p.DUT.Teardown.Deadline.Std()); err != nil {
 		fmt.Fprintf(stderr, "%s: dut.teardown: %v: look after the device under test\n", p.Test.Name, err)
 	}
 }
 
 // announceProgram prints which program of the file runs, and its time limit: the program's output isn't shown meanwhile, and an interrupt doesn't end a teardown.
 func announceProgram(stderr io.Writer, p *plan.Plan, field string, run *plan.Program) {
-	fmt.Fprintf(stderr, "%s: %s: %s, for %s at most\n", p.Test.Name, field, program.Name(run.Command), run.Deadline.Std())
+	fmt.Fprintf(stderr, "%s: %s: %s, for %s at most\n", p.Test.Name, field, bounded.ProgramName(run.Command), run.Deadline.Std())
 }

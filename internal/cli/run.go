@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/linerate-dev/linerate/internal/cli/arguments"
 	"github.com/linerate-dev/linerate/internal/cli/exit"
 	"github.com/linerate-dev/linerate/internal/cli/sidebyside"
 	"github.com/linerate-dev/linerate/internal/cluster/suite"
@@ -65,7 +64,7 @@ func newRunIn(s Streams, sites func(*plan.Plan) (site, error)) *cobra.Command {
 		Long: "Measures the LoadTests in the files (- is stdin), one after the other, and prints one table; then each LoadTestSuite, test by test, with a table of its own.\n" +
 			"A suite that was cut short is resumed when it is run again with the same --save.\n\n" +
 			"Exit codes: 0 measured, and each criterion is met, 1 a criterion failed, 2 bad input, 3 not measured, or a criterion is undecided, 130 interrupted.",
-		Args: arguments.AtLeast(1, "at least one file with LoadTests or LoadTestSuites, such as examples/linux-forwarder.yaml, or - for stdin"),
+		Args: exit.AtLeast(1, "at least one file with LoadTests or LoadTestSuites, such as examples/linux-forwarder.yaml, or - for stdin"),
 		RunE: func(cmd *cobra.Command, files []string) error { return run(cmd.Context(), s, o, files) },
 	}
 	f := cmd.Flags()

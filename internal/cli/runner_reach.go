@@ -17,8 +17,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/engine/stl"
 	"github.com/linerate-dev/linerate/internal/engine/trex"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
 	"github.com/linerate-dev/linerate/internal/host/credential"
-	"github.com/linerate-dev/linerate/internal/host/pause"
 	"github.com/linerate-dev/linerate/internal/pod/launch"
 	"github.com/linerate-dev/linerate/internal/run/frames"
 	"github.com/linerate-dev/linerate/internal/run/runner"
@@ -57,7 +57,7 @@ func reachFrames(dial func(plan.Sites) (dialer, error)) func(context.Context, ru
 
 // reachAll dials all generators at once, each for as long as patience: it may take a moment until a pod that is ready can be reached.
 func (j runnerJob) reachAll(ctx context.Context, options stl.Options, patience time.Duration) (reachable, error) {
-	bounded, cancel := context.WithTimeout(ctx, patience)
+	within, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	all := make(reached, len(j.plan.Generators))
 	errs := make([]error, len(all))
@@ -66,7 +66,7 @@ func (j runnerJob) reachAll(ctx context.Context, options stl.Options, patience t
 		wg.Go(func() {
 			site, err := j.siteOf(g)
 			if err == nil {
-				all[i], err = reachOne(bounded, site, j.sites.Key, options)
+				all[i], err = reachOne(within, site, j.sites.Key, options)
 			}
 			if err != nil {
 				errs[i] = fmt.Errorf("generator %s: %w", g.Name, err)
@@ -117,7 +117,7 @@ func reachOne(ctx context.Context, site plan.Site, key credential.Key, o stl.Opt
 		if err == nil || !errors.Is(err, engine.ErrLost) {
 			break
 		}
-		if pause.For(ctx, dialPause) != nil {
+		if bounded.Pause(ctx, dialPause) != nil {
 			break
 		}
 	}
@@ -129,7 +129,7 @@ func reachOne(ctx context.Context, site plan.Site, key credential.Key, o stl.Opt
 			g.devices = g.heart.Report()
 			return g, nil
 		}
-		if pause.For(ctx, dialPause) != nil {
+		if bounded.Pause(ctx, dialPause) != nil {
 			return g, fmt.Errorf("%w: its launcher can't be reached, and would stop all traffic: %w; does a NetworkPolicy keep the runner's pod from that port?", engine.ErrLost, err)
 		}
 	}

@@ -18,10 +18,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/host/aside"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
 	"github.com/linerate-dev/linerate/internal/host/credential"
-	"github.com/linerate-dev/linerate/internal/host/pause"
-	"github.com/linerate-dev/linerate/internal/host/processors"
-	"github.com/linerate-dev/linerate/internal/host/signs/here"
+	"github.com/linerate-dev/linerate/internal/host/machine"
 	"github.com/linerate-dev/linerate/internal/measure/observe"
 	"github.com/linerate-dev/linerate/internal/run/runner"
 	"github.com/linerate-dev/linerate/internal/run/sessions"
@@ -109,7 +108,7 @@ func product() string { return "linerate sessions " + version }
 // openEnds opens the ends of a lab's links, each in its namespace.
 func openEnds(stderr io.Writer, at lab.Bench) (lab.Engine, error) {
 	var ends sessions.Ends
-	signs := &here.Reader{Links: signsOfLinks(at.Device)}
+	signs := &machine.SignsReader{Links: signsOfLinks(at.Device)}
 	for _, p := range at.Ports {
 		ends = append(ends, sessions.End{Link: p.Link, Interface: p.Interface, Namespace: p.Namespace, Product: product(), Signs: signs, Log: logger(stderr, true)})
 	}
@@ -149,7 +148,7 @@ func (s sessionsSite) start(ctx context.Context, stderr io.Writer, force bool) (
 	if s.plan.DUT.Endpoint() {
 		places = append(places, sessions.Place{Link: plan.DeviceEnd, Server: l.Address()})
 	}
-	options := s.options(force, l, processors.Watch{Generator: l.PID()})
+	options := s.options(force, l, machine.Watch{Generator: l.PID()})
 	options.Key = l.Key()
 	var forget func()
 	options.Collector, forget = collectInProcess(ctx, s.plan, s.credentials)
@@ -161,7 +160,7 @@ func (s sessionsSite) start(ctx context.Context, stderr io.Writer, force bool) (
 }
 
 // options are the driver's options for ends and a device on this machine.
-func (s sessionsSite) options(force bool, l *lab.Lab, watch processors.Watch) sessions.Options {
+func (s sessionsSite) options(force bool, l *lab.Lab, watch machine.Watch) sessions.Options {
 	limited := func(ctx context.Context) ([]report.Limiter, error) { return limitCounters(ctx, l) }
 	return sessions.Options{Force: force, Whereabouts: observe.Whereabouts{OneMachine: true, Wanted: observe.Want(s.plan.Observers, true)}, Machine: watch.Read, Limited: limited}
 }
@@ -177,14 +176,14 @@ type endAt struct {
 
 // reachSessions looks up where the ends are, and waits until each answers: it may take a moment until a pod that is ready can be reached.
 func reachSessions(ctx context.Context, j runnerJob, patience time.Duration) (reachable, error) {
-	bounded, cancel := context.WithTimeout(ctx, patience)
+	within, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	var all reachedEnds
 	var errs []error
 	for _, g := range j.plan.Generators {
 		at, err := j.siteOf(g)
 		if err == nil {
-			err = awaitEnd(bounded, at.RPC)
+			err = awaitEnd(within, at.RPC)
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("generator %s: %w", g.Name, err))
@@ -195,7 +194,7 @@ func reachSessions(ctx context.Context, j runnerJob, patience time.Duration) (re
 		}
 	}
 	if at := j.sites.DeviceEnd; j.plan.DUT.Endpoint() {
-		if err := awaitEnd(bounded, at); err != nil {
+		if err := awaitEnd(within, at); err != nil {
 			errs = append(errs, fmt.Errorf("the device's own end: %w", err))
 		}
 		all = append(all, endAt{place: sessions.Place{Link: plan.DeviceEnd, Server: at}})
@@ -210,7 +209,7 @@ func awaitEnd(ctx context.Context, server string) error {
 		if err == nil {
 			return conn.Close()
 		}
-		if pause.For(ctx, dialPause) != nil {
+		if bounded.Pause(ctx, dialPause) != nil {
 			return fmt.Errorf("%w: %w", engine.ErrLost, err)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine/softgen/datapath"
 	"github.com/linerate-dev/linerate/internal/engine/stl"
 	"github.com/linerate-dev/linerate/internal/host/credential"
-	"github.com/linerate-dev/linerate/internal/host/processors"
+	"github.com/linerate-dev/linerate/internal/host/machine"
 	"github.com/linerate-dev/linerate/internal/measure/observe"
 	"github.com/linerate-dev/linerate/internal/pod/launch"
 	"github.com/linerate-dev/linerate/internal/run/frames"
@@ -93,7 +93,7 @@ func (s *labSite) start(ctx context.Context, stderr io.Writer, force bool) (runn
 }
 
 // options are the driver's options for an engine and a device on this machine.
-func (s *labSite) options(force bool, l *lab.Lab, watch processors.Watch) frames.Options {
+func (s *labSite) options(force bool, l *lab.Lab, watch machine.Watch) frames.Options {
 	limited := func(ctx context.Context) ([]report.Limiter, error) { return limitCounters(ctx, l) }
 	o := frames.Options{Force: force, Whereabouts: observe.Whereabouts{OneMachine: true, Wanted: s.wanted}, Limited: limited, Machine: watch.Read, Reset: resetCommand(s.plan)}
 	if s.topology.Kind == lab.Reference {
@@ -108,8 +108,8 @@ func engineOptions(p *plan.Plan, wanted *observe.Wanted) stl.Options {
 }
 
 // watch names the processes of this machine whose processor time is read: the engine's, and those that forward.
-func (s *labSite) watch(l *lab.Lab) processors.Watch {
-	watch := processors.Watch{Generator: l.PID()}
+func (s *labSite) watch(l *lab.Lab) machine.Watch {
+	watch := machine.Watch{Generator: l.PID()}
 	if far, err := lab.FarEndOf(s.ports); err == nil {
 		watch.Device = func(pid int) bool { return far.Holds(pid) || l.Forwards(pid) }
 	}

@@ -165,7 +165,7 @@ func burstWarnings(r *report.Report) []string {
 	return out
 }
 
-// What the host of a virtual machine takes of a processor's time is shown from this share on, on average or in the worst second. Below it, known answers stay within a percent (internal/host/awake has the
+// What the host of a virtual machine takes of a processor's time is shown from this share on, on average or in the worst second. Below it, known answers stay within a percent (internal/host/machine has the
 // measurements).
 const (
 	stolenPercent      = 1

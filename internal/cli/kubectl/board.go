@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/render/progress"
+	"github.com/linerate-dev/linerate/internal/render"
 )
 
 // board shows how tests are getting on: on a terminal as a line for each that is drawn again and again, elsewhere as a line for each new
@@ -60,7 +60,7 @@ func (b *board) show(of int, m moment) {
 // barred is a moment's sentence with a bar before it, where it is known how much is done.
 func barred(m moment) string {
 	if percent, known := m.percent(); known {
-		return fmt.Sprintf("%s %3d %%  %s", progress.Bar(percent), percent, m.sentence())
+		return fmt.Sprintf("%s %3d %%  %s", render.ProgressBar(percent), percent, m.sentence())
 	}
 	return m.sentence()
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/document/report"
-	"github.com/linerate-dev/linerate/internal/render/progress"
+	"github.com/linerate-dev/linerate/internal/render"
 	"github.com/linerate-dev/linerate/internal/run/runner"
 	"github.com/linerate-dev/linerate/internal/units"
 )
@@ -127,7 +127,7 @@ func progressSentence(m testMoment) string {
 	if p == nil {
 		return "running"
 	}
-	words := rerun(int(p.Run)) + progress.Sentence(asRunner(p))
+	words := rerun(int(p.Run)) + render.ProgressSentence(asRunner(p))
 	if p.IntendedPacketsPerSecond > 0 || p.GoodputBitsPerSecond != nil {
 		return words
 	}

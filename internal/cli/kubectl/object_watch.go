@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/linerate-dev/linerate/internal/host/pause"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
 )
 
 // The times of a server that is away. Rights and kinds may be unknown to a server that has just come back: what it refuses then is asked again.
@@ -63,7 +63,7 @@ func (s *objectWatch) run(ctx context.Context) error {
 			return err
 		case err == nil || apierrors.IsResourceExpired(err) || apierrors.IsGone(err):
 			err = nil
-			if pause.For(ctx, firstPause-time.Since(begun)) != nil {
+			if bounded.Pause(ctx, firstPause-time.Since(begun)) != nil {
 				err = ctx.Err()
 			}
 		default:
@@ -208,7 +208,7 @@ func (o *outage) wait(ctx context.Context, begun time.Time, err error, patience 
 		o.told = true
 		tell(fmt.Sprintf("the API server doesn't answer (%v): trying again for up to %v; the test goes on without it", err, patience))
 	}
-	if pause.For(ctx, o.pause) != nil {
+	if bounded.Pause(ctx, o.pause) != nil {
 		return ctx.Err()
 	}
 	o.pause = min(2*o.pause, longPause)

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/linerate-dev/linerate/internal/cli/arguments"
 	"github.com/linerate-dev/linerate/internal/cli/exit"
 	"github.com/linerate-dev/linerate/internal/cli/sidebyside"
 	"github.com/linerate-dev/linerate/internal/document/report"
@@ -42,7 +41,7 @@ func newWatch(o Options, to *connection) *cobra.Command {
 		Example: "  kubectl linerate watch vpp-imix -n lab\n  kubectl linerate watch four-systems -o markdown\n  kubectl linerate watch vpp-imix vpp-64b -o json | jq .result",
 		Long: "Follows LoadTests and LoadTestSuites, whoever started them, to their end, and prints their table. What has ended already is printed at once.\n" +
 			"Connections that are lost are made again. Ctrl-C leaves tests and suites alone.\n\n" + exitHelp,
-		Args:              arguments.AtLeast(1, someTests),
+		Args:              exit.AtLeast(1, someTests),
 		ValidArgsFunction: completeTests(to),
 		RunE: func(cmd *cobra.Command, names []string) error {
 			if err := checkFormat(f.format, len(names), 0); err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
-	"github.com/linerate-dev/linerate/internal/host/netspace"
+	"github.com/linerate-dev/linerate/internal/host/netif"
 )
 
 // Counted is the kernel's counters of one of the device's interfaces, since the interface was made (rtnl_link_stats64, include/uapi/linux/if_link.h).
@@ -24,7 +24,7 @@ type Counters struct {
 }
 
 // OpenCounters opens the counters of a spec's interfaces, in the namespace that was configured; nil is the caller's own.
-func OpenCounters(ns *netspace.Namespace, spec Spec) (*Counters, error) {
+func OpenCounters(ns *netif.Namespace, spec Spec) (*Counters, error) {
 	c := &Counters{links: spec.Links}
 	err := ns.Do(func() (err error) {
 		c.handle, err = netlink.NewHandle(unix.NETLINK_ROUTE) // which stays in the namespace that it was opened in

@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/linerate-dev/linerate/internal/host/machine"
 	"github.com/linerate-dev/linerate/internal/host/netif"
-	"github.com/linerate-dev/linerate/internal/host/processors"
 )
 
 // chooseCPU sets up which CPU forwards.
@@ -59,7 +59,7 @@ func chooseCPU(spec Spec, info *Info) error {
 // Bind binds threads to a processor.
 func Bind(threads []int, processor int) error {
 	for _, thread := range threads {
-		if err := processors.Bind(thread, processor); err != nil {
+		if err := machine.Bind(thread, processor); err != nil {
 			return err
 		}
 	}

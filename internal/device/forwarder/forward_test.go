@@ -16,7 +16,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/device/forwarder"
 	"github.com/linerate-dev/linerate/internal/document/plan"
-	"github.com/linerate-dev/linerate/internal/host/processors"
+	"github.com/linerate-dev/linerate/internal/host/machine"
 )
 
 // exchange sends a frame into one link and returns the first UDP frame that comes out of another, or nil after a second.
@@ -127,11 +127,11 @@ func TestAForwarderWithItsOwnCPU(t *testing.T) {
 func TestTheThreadOfALinkIsBoundWhereAsked(t *testing.T) {
 	r := newRig(t, 2)
 	r.plainGenerator(t)
-	mine, err := processors.Mine()
+	mine, err := machine.OwnProcessors()
 	if err != nil {
 		t.Fatal(err)
 	}
-	last := slices.Max(processors.List(mine))
+	last := slices.Max(machine.ListProcessors(mine))
 	r.links[0].Processor = &last
 	info, err := forwarder.Configure(t.Context(), r.dut, forwarder.Spec{Forwarding: plan.L3, Links: r.links, Directions: r.bothWays(), OwnCPU: true})
 	if err != nil {

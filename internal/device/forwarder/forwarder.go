@@ -20,7 +20,7 @@ import (
 	"net/netip"
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
-	"github.com/linerate-dev/linerate/internal/host/netspace"
+	"github.com/linerate-dev/linerate/internal/host/netif"
 )
 
 // Spec is what to forward between which interfaces, and how much of it.
@@ -95,7 +95,7 @@ func (i *Info) missing(format string, args ...any) {
 
 // Configure sets the forwarder up in the namespace; nil is the caller's own. It needs CAP_NET_ADMIN there. After an error a part may be
 // set up: don't use the namespace then.
-func Configure(ctx context.Context, ns *netspace.Namespace, spec Spec) (Info, error) {
+func Configure(ctx context.Context, ns *netif.Namespace, spec Spec) (Info, error) {
 	if err := spec.validate(); err != nil {
 		return Info{}, fmt.Errorf("forwarder: %w", err)
 	}

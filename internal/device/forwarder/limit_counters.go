@@ -9,7 +9,6 @@ import (
 	"github.com/vishvananda/netlink"
 
 	"github.com/linerate-dev/linerate/internal/host/netif"
-	"github.com/linerate-dev/linerate/internal/host/netspace"
 )
 
 // LimitCounters is what a direction's limit counted since it was set up. Frames that the machine lost before or behind the limit are in
@@ -23,7 +22,7 @@ type LimitCounters struct {
 
 // ReadLimitCounters reads what the limit of each direction counted, in the order of the spec's directions; nothing without a limit. The namespace is
 // the one that was configured; nil is the caller's own.
-func ReadLimitCounters(ns *netspace.Namespace, spec Spec) ([]LimitCounters, error) {
+func ReadLimitCounters(ns *netif.Namespace, spec Spec) ([]LimitCounters, error) {
 	if spec.Limit == nil {
 		return nil, nil
 	}

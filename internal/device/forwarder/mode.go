@@ -14,7 +14,6 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/host/netif"
-	"github.com/linerate-dev/linerate/internal/host/nftrule"
 )
 
 // applyMode makes the forwarder the real device that its mode names, on top of routes or bridges.
@@ -111,12 +110,12 @@ func filter(spec Spec, info *Info) error {
 
 func dropIPv4(i uint32) []expr.Any {
 	first := binary.BigEndian.Uint32(plan.FilteredIPv4.Addr().AsSlice())
-	return []expr.Any{nftrule.Load(expr.PayloadBaseNetworkHeader, 12, 4), nftrule.Equal(binaryutil.BigEndian.PutUint32(first + 1 + i)), &expr.Verdict{Kind: expr.VerdictDrop}}
+	return []expr.Any{netif.RuleLoad(expr.PayloadBaseNetworkHeader, 12, 4), netif.RuleEqual(binaryutil.BigEndian.PutUint32(first + 1 + i)), &expr.Verdict{Kind: expr.VerdictDrop}}
 }
 
 func dropIPv6(i uint32) []expr.Any {
 	source := append(plan.FilteredIPv6.Addr().AsSlice()[:12], binaryutil.BigEndian.PutUint32(1+i)...)
-	return []expr.Any{nftrule.Load(expr.PayloadBaseNetworkHeader, 8, 16), nftrule.Equal(source), &expr.Verdict{Kind: expr.VerdictDrop}}
+	return []expr.Any{netif.RuleLoad(expr.PayloadBaseNetworkHeader, 8, 16), netif.RuleEqual(source), &expr.Verdict{Kind: expr.VerdictDrop}}
 }
 
 // translate replaces the addresses of the inside link's hosts by outside addresses in what they send to other links, and back in what they receive. Each host has one outside address, so that either side may be
@@ -155,10 +154,10 @@ func toNetwork(way expr.MetaKey, inside string, offset uint32, from, to netip.Pr
 	mask := netif.IPNet(from).Mask
 	first, end := firstAndLast(to)
 	rule := []expr.Any{
-		&expr.Meta{Key: way, Register: nftrule.Register}, &expr.Cmp{Op: expr.CmpOpNeq, Register: nftrule.Register, Data: nftrule.InterfaceName(inside)},
-		nftrule.Load(expr.PayloadBaseNetworkHeader, offset, 4),
-		&expr.Bitwise{SourceRegister: nftrule.Register, DestRegister: nftrule.Register, Len: 4, Mask: mask, Xor: make([]byte, 4)},
-		nftrule.Equal(from.Masked().Addr().AsSlice()),
+		&expr.Meta{Key: way, Register: netif.RuleRegister}, &expr.Cmp{Op: expr.CmpOpNeq, Register: netif.RuleRegister, Data: netif.RuleInterfaceName(inside)},
+		netif.RuleLoad(expr.PayloadBaseNetworkHeader, offset, 4),
+		&expr.Bitwise{SourceRegister: netif.RuleRegister, DestRegister: netif.RuleRegister, Len: 4, Mask: mask, Xor: make([]byte, 4)},
+		netif.RuleEqual(from.Masked().Addr().AsSlice()),
 		&expr.Immediate{Register: unix.NFT_REG_1, Data: first},
 		&expr.Immediate{Register: unix.NFT_REG_2, Data: end},
 	}

@@ -5,7 +5,7 @@ import (
 	"github.com/google/nftables/expr"
 	"golang.org/x/sys/unix"
 
-	"github.com/linerate-dev/linerate/internal/host/nftrule"
+	"github.com/linerate-dev/linerate/internal/host/netif"
 )
 
 // quieten keeps the namespace's kernel from sending by itself, and from dropping packets that are unusual outside of a lab.
@@ -51,9 +51,9 @@ func muteMulticast(spec Spec, info *Info) {
 	})
 	for _, types := range [][2]byte{{130, 134}, {143, 143}} {
 		conn.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: []expr.Any{
-			&expr.Meta{Key: expr.MetaKeyL4PROTO, Register: nftrule.Register}, nftrule.Equal([]byte{unix.IPPROTO_ICMPV6}),
-			nftrule.Load(expr.PayloadBaseTransportHeader, 0, 1),
-			&expr.Range{Op: expr.CmpOpEq, Register: nftrule.Register, FromData: types[:1], ToData: types[1:]},
+			&expr.Meta{Key: expr.MetaKeyL4PROTO, Register: netif.RuleRegister}, netif.RuleEqual([]byte{unix.IPPROTO_ICMPV6}),
+			netif.RuleLoad(expr.PayloadBaseTransportHeader, 0, 1),
+			&expr.Range{Op: expr.CmpOpEq, Register: netif.RuleRegister, FromData: types[:1], ToData: types[1:]},
 			&expr.Verdict{Kind: expr.VerdictDrop},
 		}})
 	}

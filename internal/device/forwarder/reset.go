@@ -12,12 +12,11 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/linerate-dev/linerate/internal/host/netif"
-	"github.com/linerate-dev/linerate/internal/host/netspace"
 )
 
 // Reset removes what the kernel learned since the namespace was set up: neighbours on the links, addresses behind the ports of bridges, and connections, where it
 // tracks any. What was set up stays: static neighbours, routes, rules, and what limits counted. It says what it removed.
-func Reset(ns *netspace.Namespace, spec Spec) (did string, err error) {
+func Reset(ns *netif.Namespace, spec Spec) (did string, err error) {
 	err = ns.Do(func() (err error) {
 		did, err = reset(spec)
 		return err

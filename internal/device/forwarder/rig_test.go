@@ -17,7 +17,6 @@ import (
 	"github.com/linerate-dev/linerate/internal/device/forwarder"
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/host/netif"
-	"github.com/linerate-dev/linerate/internal/host/netspace"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -35,7 +34,7 @@ func needRoot(t *testing.T) {
 
 // rig is a generator's and a forwarder's namespace, joined by one veth per link.
 type rig struct {
-	generator, dut *netspace.Namespace
+	generator, dut *netif.Namespace
 	links          []forwarder.Link
 }
 
@@ -60,9 +59,9 @@ func newRig(t *testing.T, links int) *rig {
 	return r
 }
 
-func newNamespace(t *testing.T) *netspace.Namespace {
+func newNamespace(t *testing.T) *netif.Namespace {
 	t.Helper()
-	ns, err := netspace.New()
+	ns, err := netif.NewNamespace()
 	if err != nil {
 		t.Fatal(err)
 	}

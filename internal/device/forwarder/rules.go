@@ -11,7 +11,6 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/host/netif"
-	"github.com/linerate-dev/linerate/internal/host/nftrule"
 )
 
 // tableName is the nftables table of everything here.
@@ -55,7 +54,7 @@ func addRules(spec Spec, info *Info) error {
 }
 
 func directionRules(spec Spec, d Direction, limited bool, info *Info) ([][]expr.Any, error) {
-	rules := [][]expr.Any{passARP(), nftrule.PassNeighbourDiscovery()}
+	rules := [][]expr.Any{passARP(), netif.RulePassNeighbourDiscovery()}
 	if limited {
 		burst := burstPackets(*spec.Limit)
 		rules = append(rules, dropOver(spec.Limit.PacketsPerSecond, burst), countPassed())
@@ -77,7 +76,7 @@ func directionRules(spec Spec, d Direction, limited bool, info *Info) ([][]expr.
 }
 
 func passARP() []expr.Any {
-	return append(nftrule.EtherType(unix.ETH_P_ARP), &expr.Verdict{Kind: expr.VerdictAccept})
+	return append(netif.RuleEtherType(unix.ETH_P_ARP), &expr.Verdict{Kind: expr.VerdictAccept})
 }
 
 func dropOver(packetsPerSecond int64, burst uint32) []expr.Any {
@@ -95,15 +94,15 @@ func countPassed() []expr.Any { return []expr.Any{&expr.Counter{}} }
 func rewrite(own, generator, source net.HardwareAddr, out int) []expr.Any {
 	setMAC := func(offset uint32, mac net.HardwareAddr) []expr.Any {
 		return []expr.Any{
-			&expr.Immediate{Register: nftrule.Register, Data: mac},
-			&expr.Payload{OperationType: expr.PayloadWrite, SourceRegister: nftrule.Register, Base: expr.PayloadBaseLLHeader, Offset: offset, Len: 6},
+			&expr.Immediate{Register: netif.RuleRegister, Data: mac},
+			&expr.Payload{OperationType: expr.PayloadWrite, SourceRegister: netif.RuleRegister, Base: expr.PayloadBaseLLHeader, Offset: offset, Len: 6},
 		}
 	}
-	rule := []expr.Any{nftrule.Load(expr.PayloadBaseLLHeader, 0, 6), nftrule.Equal(own)}
+	rule := []expr.Any{netif.RuleLoad(expr.PayloadBaseLLHeader, 0, 6), netif.RuleEqual(own)}
 	rule = append(rule, setMAC(0, generator)...)
 	rule = append(rule, setMAC(6, source)...)
 	return append(rule,
-		&expr.Immediate{Register: nftrule.Register, Data: binaryutil.NativeEndian.PutUint32(uint32(out))},
-		&expr.Dup{RegDev: nftrule.Register, IsRegDevSet: true},
+		&expr.Immediate{Register: netif.RuleRegister, Data: binaryutil.NativeEndian.PutUint32(uint32(out))},
+		&expr.Dup{RegDev: netif.RuleRegister, IsRegDevSet: true},
 		&expr.Verdict{Kind: expr.VerdictDrop})
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/google/nftables/expr"
 
 	"github.com/linerate-dev/linerate/internal/host/netif"
-	"github.com/linerate-dev/linerate/internal/host/nftrule"
 )
 
 // leaveToProgram keeps the kernel's IP stack off the links of a program that forwards: the kernel would answer frames, or route them to wherever its default route leads. The program sees frames
@@ -30,7 +29,7 @@ func leaveToProgram(spec Spec, info *Info) error {
 			Table: table, Name: "from-" + l.Interface, Device: l.Interface, Type: nftables.ChainTypeFilter,
 			Hooknum: nftables.ChainHookIngress, Priority: nftables.ChainPriorityFilter,
 		})
-		for _, rule := range append([][]expr.Any{nftrule.PassNeighbourDiscovery()}, nftrule.DropIP()...) {
+		for _, rule := range append([][]expr.Any{netif.RulePassNeighbourDiscovery()}, netif.RuleDropIP()...) {
 			conn.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: rule})
 		}
 	}

@@ -14,19 +14,18 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/device/forwarder"
 	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/host/machine"
 	"github.com/linerate-dev/linerate/internal/host/netif"
-	"github.com/linerate-dev/linerate/internal/host/netspace"
-	"github.com/linerate-dev/linerate/internal/host/processors"
 )
 
 // built is a topology that was built, with the handles that keep it: a namespace that no process holds is removed.
 type built struct {
 	info   forwarder.Info
 	held   []io.Closer
-	dut    *netspace.Namespace            // the Reference's; nil: there is no Reference
-	device []*DeviceProcess               // the processes that forward in user space
-	sends  map[string][]int               // by link, the processors that its sending threads are bound to
-	ends   map[string]*netspace.Namespace // by link, where each link ends in a namespace of its own, the device's by plan.DeviceEnd; nil: all links end in this process's namespace
+	dut    *netif.Namespace            // the Reference's; nil: there is no Reference
+	device []*DeviceProcess            // the processes that forward in user space
+	sends  map[string][]int            // by link, the processors that its sending threads are bound to
+	ends   map[string]*netif.Namespace // by link, where each link ends in a namespace of its own, the device's by plan.DeviceEnd; nil: all links end in this process's namespace
 }
 
 func (b *built) close() {
@@ -75,9 +74,9 @@ func (b *built) layCables(ctx context.Context, o order) error {
 
 // makeEndNamespaces makes a namespace for the end of each link.
 func (b *built) makeEndNamespaces(t Topology) error {
-	b.ends = map[string]*netspace.Namespace{}
+	b.ends = map[string]*netif.Namespace{}
 	for _, l := range t.Links {
-		ns, err := netspace.New()
+		ns, err := netif.NewNamespace()
 		if err != nil {
 			return err
 		}
@@ -90,7 +89,7 @@ func (b *built) makeEndNamespaces(t Topology) error {
 }
 
 // disableIPv6 turns IPv6 off in the namespace of a link without IPv6 addresses, so that the kernel sends none by itself.
-func (l Link) disableIPv6(ns *netspace.Namespace) error {
+func (l Link) disableIPv6(ns *netif.Namespace) error {
 	if slices.ContainsFunc(l.Generator, func(a netip.Prefix) bool { return a.Addr().Is6() }) {
 		return nil
 	}
@@ -99,7 +98,7 @@ func (l Link) disableIPv6(ns *netspace.Namespace) error {
 
 // endpoint makes the namespace of a device that is itself an end of sessions. The program of that end sets its interface up.
 func (b *built) endpoint(l Link, mtu int) error {
-	ns, err := netspace.New()
+	ns, err := netif.NewNamespace()
 	if err != nil {
 		return err
 	}
@@ -135,7 +134,7 @@ func (c closer) Close() error { return c() }
 
 // refuseParents returns an error in the parent's network namespace: cables must never be laid in the namespace that people work in.
 func refuseParents(parent uint64) error {
-	own, err := netspace.Current()
+	own, err := netif.CurrentNamespace()
 	if err != nil {
 		return err
 	}
@@ -161,14 +160,14 @@ func silenceIPv6() error {
 
 // reference cables each link to an interface of the same name in the forwarder's namespace, and sets the forwarder up.
 func (b *built) reference(ctx context.Context, t Topology) error {
-	dut, err := netspace.New()
+	dut, err := netif.NewNamespace()
 	if err != nil {
 		return err
 	}
 	b.dut, b.held = dut, append(b.held, dut)
-	gateways := [2]*netspace.Namespace{dut}
+	gateways := [2]*netif.Namespace{dut}
 	if t.tunnels() {
-		if gateways[1], err = netspace.New(); err != nil {
+		if gateways[1], err = netif.NewNamespace(); err != nil {
 			return err
 		}
 		b.held = append(b.held, gateways[1])
@@ -190,7 +189,7 @@ func (b *built) reference(ctx context.Context, t Topology) error {
 	if t.Mode != nil && t.Mode.Userspace != nil {
 		return b.startUserspaceDevice(ctx, t)
 	}
-	mine, err := processors.Mine()
+	mine, err := machine.OwnProcessors()
 	if err != nil {
 		return err
 	}
@@ -240,7 +239,7 @@ func (b *built) loopback(t Topology) error {
 type cableEnd struct {
 	name       string
 	mac        net.HardwareAddr
-	namespace  *netspace.Namespace
+	namespace  *netif.Namespace
 	forwarders bool
 }
 

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/linerate-dev/linerate/internal/host/program"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
 )
 
 // child is the process that holds the lab.
@@ -20,7 +20,7 @@ type child struct {
 	life         io.WriteCloser // its standard input: first the order; it stays open as long as this process lives
 	status       io.ReadCloser  // its standard output
 	childsStatus io.Closer      // the child's end of that pipe, which this process closes once the child has it
-	words        *program.Words // its standard error
+	words        *bounded.Words // its standard error
 	done         chan struct{}  // closed when it has ended and ended is set
 	ended        error
 }
@@ -29,7 +29,7 @@ type child struct {
 // For a Device the child stays in this namespace, where the interfaces are.
 func spawn(t Topology, h Host, listener *os.File) (*child, error) {
 	rootless := t.Kind != Device && !mayMakeNamespaces()
-	c := &child{words: &program.Words{}, done: make(chan struct{}), command: hostCommand(h)}
+	c := &child{words: &bounded.Words{}, done: make(chan struct{}), command: hostCommand(h)}
 	c.command.Stderr = c.words
 	c.command.ExtraFiles = []*os.File{listener}
 	c.command.SysProcAttr = attributes(t.Kind, rootless)

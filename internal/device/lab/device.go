@@ -19,9 +19,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/device/forwarder"
 	"github.com/linerate-dev/linerate/internal/device/tunnel"
 	"github.com/linerate-dev/linerate/internal/document/plan"
-	"github.com/linerate-dev/linerate/internal/host/netspace"
-	"github.com/linerate-dev/linerate/internal/host/processors"
-	"github.com/linerate-dev/linerate/internal/host/program"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
+	"github.com/linerate-dev/linerate/internal/host/machine"
+	"github.com/linerate-dev/linerate/internal/host/netif"
 )
 
 // TunnelVerb is the hidden verb of linerate's own program that runs TunnelMain.
@@ -35,14 +35,14 @@ type DeviceProcess struct {
 	name    string
 	command *exec.Cmd
 	life    io.Closer // its standard input
-	words   *program.Words
+	words   *bounded.Words
 	done    chan struct{} // closed when it has ended, and ended is set
 	ended   error
 }
 
 // startDevice starts a process in a namespace, and waits until it forwards: until a line of its standard output contains ready. It runs on these processors, or where none are given on all
 // that this process may use.
-func startDevice(ctx context.Context, ns *netspace.Namespace, name, ready string, cmd *exec.Cmd, order []byte, on ...int) (*DeviceProcess, error) {
+func startDevice(ctx context.Context, ns *netif.Namespace, name, ready string, cmd *exec.Cmd, order []byte, on ...int) (*DeviceProcess, error) {
 	life, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, fmt.Errorf("make a pipe: %w", err)
@@ -51,7 +51,7 @@ func startDevice(ctx context.Context, ns *netspace.Namespace, name, ready string
 	if err != nil {
 		return nil, fmt.Errorf("make a pipe: %w", err)
 	}
-	p := &DeviceProcess{name: name, command: cmd, life: life, words: &program.Words{}, done: make(chan struct{})}
+	p := &DeviceProcess{name: name, command: cmd, life: life, words: &bounded.Words{}, done: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = writer, p.words
 	err = ns.Start(cmd, func() {
 		p.ended = cmd.Wait()
@@ -77,7 +77,7 @@ func startDevice(ctx context.Context, ns *netspace.Namespace, name, ready string
 	refused := make(chan error, 1)
 	go func() { // what it starts for its order runs where it runs
 		if len(on) > 0 {
-			if err := processors.BindProcess(cmd.Process.Pid, on...); err != nil {
+			if err := machine.BindProcess(cmd.Process.Pid, on...); err != nil {
 				refused <- err
 				return
 			}
@@ -134,7 +134,7 @@ func (p *DeviceProcess) Close() error {
 //
 //	west ──┤ gateway ├── tunnel.0 ═══ tunnel.0 ──┤ gateway ├── east
 //	                     tunnel.out ── tunnel.out
-func (b *built) gateways(ctx context.Context, t Topology, ends [2]*netspace.Namespace, place placement) error {
+func (b *built) gateways(ctx context.Context, t Topology, ends [2]*netif.Namespace, place placement) error {
 	attrs := netlink.NewLinkAttrs()
 	attrs.Name, attrs.MTU, attrs.Namespace, attrs.NumTxQueues, attrs.NumRxQueues = plan.TunnelCable, t.MTU+plan.TunnelRoom, netlink.NsFd(ends[0].Fd()), 1, 1
 	cable := netlink.NewVeth(attrs)

@@ -13,14 +13,14 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/device/lab"
 	"github.com/linerate-dev/linerate/internal/host/credential"
-	"github.com/linerate-dev/linerate/internal/host/netspace"
+	"github.com/linerate-dev/linerate/internal/host/netif"
 )
 
 // deviceNamespace stands for a machine with Ethernet interfaces eth1 and eth2, cabled to a device that is eth3 and eth4.
-func deviceNamespace(t *testing.T) *netspace.Namespace {
+func deviceNamespace(t *testing.T) *netif.Namespace {
 	t.Helper()
 	needRoot(t)
-	ns, err := netspace.New()
+	ns, err := netif.NewNamespace()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,14 +41,14 @@ func deviceNamespace(t *testing.T) *netspace.Namespace {
 	return ns
 }
 
-func do(t *testing.T, ns *netspace.Namespace, fn func() error) {
+func do(t *testing.T, ns *netif.Namespace, fn func() error) {
 	t.Helper()
 	if err := ns.Do(fn); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func setUp(t *testing.T, ns *netspace.Namespace, names ...string) {
+func setUp(t *testing.T, ns *netif.Namespace, names ...string) {
 	t.Helper()
 	do(t, ns, func() error {
 		for _, name := range names {
@@ -99,31 +99,31 @@ func TestADeviceIsReachedOverInterfacesOfThisNamespace(t *testing.T) {
 
 func TestAnInterfaceThatMustNotOrCannotBeUsedIsRefused(t *testing.T) {
 	for name, c := range map[string]struct {
-		spoil func(*netspace.Namespace) error
+		spoil func(*netif.Namespace) error
 		words string
 	}{
-		"it is down": {func(*netspace.Namespace) error {
+		"it is down": {func(*netif.Namespace) error {
 			link, err := netlink.LinkByName("eth1")
 			if err != nil {
 				return err
 			}
 			return netlink.LinkSetDown(link)
 		}, `interface eth1 (link west) is down: set it up with "ip link set eth1 up"`},
-		"its cable is unplugged": {func(*netspace.Namespace) error {
+		"its cable is unplugged": {func(*netif.Namespace) error {
 			link, err := netlink.LinkByName("eth3")
 			if err != nil {
 				return err
 			}
 			return netlink.LinkSetDown(link)
 		}, "interface eth1 (link west) has no carrier"},
-		"it carries the default route": {func(*netspace.Namespace) error {
+		"it carries the default route": {func(*netif.Namespace) error {
 			link, err := netlink.LinkByName("eth1")
 			if err != nil {
 				return err
 			}
 			return netlink.RouteAdd(&netlink.Route{LinkIndex: link.Attrs().Index, Scope: netlink.SCOPE_LINK, Dst: &net.IPNet{IP: net.IPv4zero.To4(), Mask: net.CIDRMask(0, 32)}})
 		}, "interface eth1 (link west) carries this machine's default route"},
-		"it carries the IPv6 default route": {func(*netspace.Namespace) error {
+		"it carries the IPv6 default route": {func(*netif.Namespace) error {
 			link, err := netlink.LinkByName("eth1")
 			if err != nil {
 				return err
@@ -210,7 +210,7 @@ func TestTheMachineDoesNotRouteTheTestsFrames(t *testing.T) {
 }
 
 // routed sends ten frames to eth1 by its cable and counts those that the machine sends on to the other one.
-func routed(t *testing.T, ns *netspace.Namespace) uint64 {
+func routed(t *testing.T, ns *netif.Namespace) uint64 {
 	t.Helper()
 	var before, after uint64
 	do(t, ns, func() error {

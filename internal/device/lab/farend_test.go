@@ -9,7 +9,7 @@ import (
 	"github.com/vishvananda/netlink"
 
 	"github.com/linerate-dev/linerate/internal/device/lab"
-	"github.com/linerate-dev/linerate/internal/host/netspace"
+	"github.com/linerate-dev/linerate/internal/host/netif"
 )
 
 // TestTheDevicesProcessesAreThoseAtTheFarEnd: a generator's namespace whose port g0 is cabled to a device's, and whose g1 ends in the generator's own.
@@ -17,7 +17,7 @@ func TestTheDevicesProcessesAreThoseAtTheFarEnd(t *testing.T) {
 	needRoot(t)
 	generator, device, elsewhere := namespace(t), namespace(t), namespace(t)
 	do(t, generator, func() error {
-		for name, far := range map[string]*netspace.Namespace{"g0": device, "g1": generator} {
+		for name, far := range map[string]*netif.Namespace{"g0": device, "g1": generator} {
 			attrs := netlink.NewLinkAttrs()
 			attrs.Name = name
 			if err := netlink.LinkAdd(&netlink.Veth{LinkAttrs: attrs, PeerName: "d-" + name, PeerNamespace: netlink.NsFd(far.Fd())}); err != nil {
@@ -56,9 +56,9 @@ func TestWithoutAFarEndNoProcessIsTheDevices(t *testing.T) {
 	}
 }
 
-func namespace(t *testing.T) *netspace.Namespace {
+func namespace(t *testing.T) *netif.Namespace {
 	t.Helper()
-	ns, err := netspace.New()
+	ns, err := netif.NewNamespace()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func namespace(t *testing.T) *netspace.Namespace {
 }
 
 // sleeper is a process in a namespace, until the test ends.
-func sleeper(t *testing.T, ns *netspace.Namespace) int {
+func sleeper(t *testing.T, ns *netif.Namespace) int {
 	t.Helper()
 	cmd := exec.Command("sleep", "600")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}

@@ -22,7 +22,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/device/lab"
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/host/credential"
-	"github.com/linerate-dev/linerate/internal/host/netspace"
+	"github.com/linerate-dev/linerate/internal/host/netif"
 )
 
 // The test binary plays all parts: it is the lab's child under lab.Verb, and a parent to be killed under "lab-parent".
@@ -233,7 +233,7 @@ func parentCommand(t *testing.T, wrap ...string) *exec.Cmd {
 }
 
 // startParent runs a parent in a namespace, nil for our own, and returns where its lab's engine answers.
-func startParent(t *testing.T, cmd *exec.Cmd, ns *netspace.Namespace, topology lab.Topology) started {
+func startParent(t *testing.T, cmd *exec.Cmd, ns *netif.Namespace, topology lab.Topology) started {
 	t.Helper()
 	order, err := json.Marshal(topology)
 	if err != nil {
@@ -300,7 +300,7 @@ func needRoot(t *testing.T) {
 }
 
 // failingParent runs a parent whose lab can't start and returns what it said.
-func failingParent(t *testing.T, cmd *exec.Cmd, ns *netspace.Namespace, topology lab.Topology) string {
+func failingParent(t *testing.T, cmd *exec.Cmd, ns *netif.Namespace, topology lab.Topology) string {
 	t.Helper()
 	order, err := json.Marshal(topology)
 	if err != nil {

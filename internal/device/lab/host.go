@@ -13,9 +13,9 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/device/forwarder"
 	"github.com/linerate-dev/linerate/internal/document/plan"
-	"github.com/linerate-dev/linerate/internal/host/awake"
 	"github.com/linerate-dev/linerate/internal/host/credential"
-	"github.com/linerate-dev/linerate/internal/host/netspace"
+	"github.com/linerate-dev/linerate/internal/host/machine"
+	"github.com/linerate-dev/linerate/internal/host/netif"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -24,7 +24,7 @@ type Port struct {
 	Link      string
 	Interface string
 	// Namespace is where the interface is, if links end in namespaces of their own; nil: this process's namespace.
-	Namespace *netspace.Namespace
+	Namespace *netif.Namespace
 	Speed     units.BitRate // the speed that the port reports; 0: the interface's own
 	Cores     int           // threads that may send on it; 0: one
 	// Processors are those that the threads are bound to, one each; none: the kernel's scheduler places them.
@@ -107,7 +107,7 @@ func prepare(ctx context.Context, o order, listener *os.File, open OpenEngine) (
 	if err != nil {
 		return nil, &built{}, err
 	}
-	if request, err := awake.Keep(); err == nil { // without the right to, or a driver that heeds it, processors may sleep
+	if request, err := machine.KeepAwake(); err == nil { // without the right to, or a driver that heeds it, processors may sleep
 		b.held = append(b.held, request)
 	}
 	ports := make([]Port, len(o.Topology.Links))

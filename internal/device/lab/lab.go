@@ -15,8 +15,8 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/device/forwarder"
 	"github.com/linerate-dev/linerate/internal/host/credential"
-	"github.com/linerate-dev/linerate/internal/host/netspace"
-	"github.com/linerate-dev/linerate/internal/host/processors"
+	"github.com/linerate-dev/linerate/internal/host/machine"
+	"github.com/linerate-dev/linerate/internal/host/netif"
 )
 
 // Verb is the hidden verb of linerate's own program that runs HostMain.
@@ -51,7 +51,7 @@ type Lab struct {
 }
 
 // Start builds the topology in a child process and returns when its engine answers. The context bounds the start only: the lab lasts
-// until Close, or until this process ends for whatever reason. Until then this process's session has priority over others (processors.AskFirst). Every error is a *Fault or the context's error.
+// until Close, or until this process ends for whatever reason. Until then this process's session has priority over others (machine.AskFirst). Every error is a *Fault or the context's error.
 func Start(ctx context.Context, t Topology, h Host) (*Lab, error) {
 	if err := checkInterfaces(t); err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func Start(ctx context.Context, t Topology, h Host) (*Lab, error) {
 		return nil, err
 	}
 	l := &Lab{topology: t, address: listener.Addr().String(), key: credential.New(), child: c, answers: make(chan answer), left: make(chan struct{})}
-	l.close, l.precede = sync.OnceValue(l.end), processors.AskFirst()
+	l.close, l.precede = sync.OnceValue(l.end), machine.AskFirst()
 	if err := l.awaitReady(ctx); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
@@ -139,7 +139,7 @@ func (l *Lab) awaitReady(ctx context.Context) error {
 func (l *Lab) sendOrder() error {
 	o := order{Topology: l.topology, Verifier: l.key.Verifier()}
 	if l.topology.Kind != Device {
-		ns, err := netspace.Current()
+		ns, err := netif.CurrentNamespace()
 		if err != nil {
 			return faultOf(err)
 		}

@@ -24,7 +24,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/device/lab"
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/host/credential"
-	"github.com/linerate-dev/linerate/internal/host/netspace"
+	"github.com/linerate-dev/linerate/internal/host/netif"
 )
 
 func start(t *testing.T, topology lab.Topology, env ...string) *lab.Lab {
@@ -415,7 +415,7 @@ func napiThread(t *testing.T, link string) bool {
 	})
 }
 
-func interfaceNames(t *testing.T, ns *netspace.Namespace) (names []string) {
+func interfaceNames(t *testing.T, ns *netif.Namespace) (names []string) {
 	t.Helper()
 	do(t, ns, func() error {
 		links, err := netlink.LinkList()

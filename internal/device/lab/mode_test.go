@@ -14,7 +14,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/device/lab"
 	"github.com/linerate-dev/linerate/internal/device/tunnel"
 	"github.com/linerate-dev/linerate/internal/document/plan"
-	"github.com/linerate-dev/linerate/internal/host/processors"
+	"github.com/linerate-dev/linerate/internal/host/machine"
 )
 
 func inMode(m plan.Mode) func(*plan.Plan) {
@@ -46,11 +46,11 @@ func TestRealDevicesOfALab(t *testing.T) {
 
 // TestGatewaysStayOffTheProcessorThatSends: one way, where there is a second one. Of one processor alone all have it.
 func TestGatewaysStayOffTheProcessorThatSends(t *testing.T) {
-	mine, err := processors.Mine()
+	mine, err := machine.OwnProcessors()
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := processors.List(mine)
+	want := machine.ListProcessors(mine)
 	if len(want) > 1 {
 		want = want[1:]
 	}
@@ -66,7 +66,7 @@ func TestGatewaysStayOffTheProcessorThatSends(t *testing.T) {
 		if err := unix.SchedGetaffinity(thread.PID, &on); err != nil {
 			t.Fatal(err)
 		}
-		if got := processors.List(&on); !slices.Equal(got, want) {
+		if got := machine.ListProcessors(&on); !slices.Equal(got, want) {
 			t.Errorf("thread %d may run on %v, want %v", thread.PID, got, want)
 		}
 	}

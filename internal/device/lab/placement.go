@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/linerate-dev/linerate/internal/device/forwarder"
-	"github.com/linerate-dev/linerate/internal/host/processors"
+	"github.com/linerate-dev/linerate/internal/host/machine"
 )
 
 // placement says on which processors the engine sends and the device forwards, by link. It is empty where there are too few for each thread to have one of its own: the kernel's scheduler places all then.
@@ -33,7 +33,7 @@ func (t Topology) placed(mine *unix.CPUSet) (p placement) {
 			from = append(from, d.From)
 		}
 	}
-	allowed, threads := processors.List(mine), max(t.Cores, 1)
+	allowed, threads := machine.ListProcessors(mine), max(t.Cores, 1)
 	if !t.forwardsInKernel() && !t.tunnels() || len(from)*(threads+1) > len(allowed) {
 		return p
 	}

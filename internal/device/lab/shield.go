@@ -12,7 +12,7 @@ import (
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
-	"github.com/linerate-dev/linerate/internal/host/nftrule"
+	"github.com/linerate-dev/linerate/internal/host/netif"
 )
 
 // shield keeps the kernel's IP stack off the test's frames on the engine's interfaces: frames that come back from the device are addressed to
@@ -65,15 +65,15 @@ func ownAddresses(name string) ([]netip.Addr, error) {
 }
 
 func shieldRules(own []netip.Addr) [][]expr.Any {
-	rules := [][]expr.Any{nftrule.PassNeighbourDiscovery()}
+	rules := [][]expr.Any{netif.RulePassNeighbourDiscovery()}
 	for _, a := range own {
 		family, at := uint16(unix.ETH_P_IP), uint32(16)
 		if a.Is6() {
 			family, at = unix.ETH_P_IPV6, 24
 		}
-		rules = append(rules, append(nftrule.EtherType(family), nftrule.Load(expr.PayloadBaseNetworkHeader, at, uint32(a.BitLen()/8)), nftrule.Equal(a.AsSlice()), &expr.Verdict{Kind: expr.VerdictAccept}))
+		rules = append(rules, append(netif.RuleEtherType(family), netif.RuleLoad(expr.PayloadBaseNetworkHeader, at, uint32(a.BitLen()/8)), netif.RuleEqual(a.AsSlice()), &expr.Verdict{Kind: expr.VerdictAccept}))
 	}
-	return append(rules, nftrule.DropIP()...)
+	return append(rules, netif.RuleDropIP()...)
 }
 
 // refuseLeaks refuses a test without a shield on a machine whose kernel would route the returning frames.

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/linerate-dev/linerate/internal/device/forwarder"
-	"github.com/linerate-dev/linerate/internal/host/netspace"
-	"github.com/linerate-dev/linerate/internal/host/processors"
+	"github.com/linerate-dev/linerate/internal/host/machine"
+	"github.com/linerate-dev/linerate/internal/host/netif"
 )
 
 // testpmd is DPDK's forwarding program, in Debian's package dpdk-dev.
@@ -22,7 +22,7 @@ const testpmd = "dpdk-testpmd"
 
 // StartTestpmd has testpmd forward between the two links of each pair of directions, with the addresses of the ends that frames go to, in a namespace whose links the forwarder has opened; nil
 // is the caller's own. Place is where the program has to be, in a sentence: "this machine".
-func StartTestpmd(ctx context.Context, ns *netspace.Namespace, spec forwarder.Spec, place string) (*DeviceProcess, error) {
+func StartTestpmd(ctx context.Context, ns *netif.Namespace, spec forwarder.Spec, place string) (*DeviceProcess, error) {
 	path, err := exec.LookPath(testpmd)
 	if err != nil {
 		return nil, badInput("dut.reference.mode.userspace: %s has no %s: install Debian's package dpdk-dev there", place, testpmd)
@@ -41,7 +41,7 @@ func StartTestpmd(ctx context.Context, ns *netspace.Namespace, spec forwarder.Sp
 	if err != nil {
 		return nil, err
 	}
-	mine, err := processors.Mine()
+	mine, err := machine.OwnProcessors()
 	if err == nil {
 		err = enoughProcessors(mine)
 	}
@@ -89,7 +89,7 @@ func enoughProcessors(mine *unix.CPUSet) error {
 func threads(mine *unix.CPUSet) string {
 	const known = 128
 	var all []string
-	for _, cpu := range processors.List(mine) {
+	for _, cpu := range machine.ListProcessors(mine) {
 		if cpu < known {
 			all = append(all, strconv.Itoa(cpu))
 		}

@@ -18,9 +18,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
 	"github.com/linerate-dev/linerate/internal/host/outfile"
-	"github.com/linerate-dev/linerate/internal/host/pause"
-	"github.com/linerate-dev/linerate/internal/host/program"
 	"github.com/linerate-dev/linerate/internal/host/sanitize"
 )
 
@@ -156,7 +155,7 @@ func (g Gateway) serveIPsec(ctx context.Context, ready func() error) error {
 	}
 	daemon := exec.Command(charon)
 	daemon.Env = append(os.Environ(), "STRONGSWAN_CONF="+ipsecDaemon)
-	words := &program.Words{}
+	words := &bounded.Words{}
 	daemon.Stderr = io.MultiWriter(sanitize.NewWriter(os.Stderr, false), words) //nolint:forbidigo // the pod's log
 	daemon.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: unix.SIGKILL}
 	if err := daemon.Start(); err != nil {
@@ -206,7 +205,7 @@ func (g Gateway) open(ctx context.Context, swanctl string, ended <-chan error) e
 			return err
 		default:
 		}
-		if err := pause.For(ctx, 10*time.Millisecond); err != nil {
+		if err := bounded.Pause(ctx, 10*time.Millisecond); err != nil {
 			return context.Cause(ctx)
 		}
 	}
@@ -227,7 +226,7 @@ func (g Gateway) open(ctx context.Context, swanctl string, ended <-chan error) e
 func initiate(ctx context.Context, swanctl string, ended <-chan error, c child) error {
 	for {
 		err := runSwanctl(ctx, swanctl, ended, "--initiate", "--child", c.name, "--timeout", "10")
-		if err == nil || !strings.Contains(err.Error(), "NO_PROPOSAL_CHOSEN") || pause.For(ctx, 100*time.Millisecond) != nil {
+		if err == nil || !strings.Contains(err.Error(), "NO_PROPOSAL_CHOSEN") || bounded.Pause(ctx, 100*time.Millisecond) != nil {
 			return err
 		}
 	}
@@ -235,7 +234,7 @@ func initiate(ctx context.Context, swanctl string, ended <-chan error, c child) 
 
 // runSwanctl runs one of its commands.
 func runSwanctl(ctx context.Context, swanctl string, ended <-chan error, arguments ...string) error {
-	words := &program.Words{}
+	words := &bounded.Words{}
 	cmd := exec.CommandContext(ctx, swanctl, append(arguments, "--uri", "unix://"+ipsecControl)...)
 	cmd.Env = append(os.Environ(), "STRONGSWAN_CONF="+ipsecDaemon)
 	cmd.Stdout, cmd.Stderr = words, words

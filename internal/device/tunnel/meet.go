@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
-	"github.com/linerate-dev/linerate/internal/host/pause"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
 )
 
 // GatewayInPod is a gateway that has no key yet, and whose other gateway is another pod.
@@ -94,7 +94,7 @@ func (e GatewayInPod) answers(ctx context.Context, mine hello, token string) (an
 	if e.Asks {
 		dialer := net.Dialer{Timeout: helloTime, LocalAddr: &net.TCPAddr{IP: e.Local.Addr().AsSlice()}}
 		go func() {
-			for ; ctx.Err() == nil; _ = pause.For(ctx, lookAgain) {
+			for ; ctx.Err() == nil; _ = bounded.Pause(ctx, lookAgain) {
 				conn, err := dialer.DialContext(ctx, "tcp", netip.AddrPortFrom(e.Peer, Port).String())
 				if err != nil {
 					tell(nil, err)
@@ -114,7 +114,7 @@ func (e GatewayInPod) answers(ctx context.Context, mine hello, token string) (an
 			conn, err := l.Accept()
 			if err != nil {
 				tell(nil, err)
-				_ = pause.For(ctx, lookAgain)
+				_ = bounded.Pause(ctx, lookAgain)
 				continue
 			}
 			go func() { tell(e.greet(ctx, conn, mine, token)) }()

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
-	"github.com/linerate-dev/linerate/internal/host/pause"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
 )
 
 // ends are two gateways on a cable, which here is the loopback.
@@ -194,7 +194,7 @@ func call(ctx context.Context, t *testing.T, e GatewayInPod) net.Conn {
 			t.Cleanup(func() { _ = conn.Close() })
 			return conn
 		}
-		if pause.For(ctx, time.Millisecond) != nil {
+		if bounded.Pause(ctx, time.Millisecond) != nil {
 			t.Fatal(err)
 		}
 	}

@@ -20,8 +20,8 @@ import (
 	"golang.zx2c4.com/wireguard/tun"
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
 	"github.com/linerate-dev/linerate/internal/host/netif"
-	"github.com/linerate-dev/linerate/internal/host/pause"
 )
 
 // Interface is a WireGuard gateway's end of the tunnel, in its network namespace.
@@ -170,7 +170,7 @@ func awaitState(ctx context.Context, d *device.Device, wanted func(state) bool) 
 		if wanted(now) {
 			return now, nil
 		}
-		if err := pause.For(ctx, pollHandshake); err != nil {
+		if err := bounded.Pause(ctx, pollHandshake); err != nil {
 			return state{}, context.Cause(ctx)
 		}
 	}

@@ -3,14 +3,14 @@ package profile
 import (
 	"encoding/binary"
 
-	"github.com/linerate-dev/linerate/internal/units/checksum"
+	"github.com/linerate-dev/linerate/internal/document/stream"
 )
 
 // fixIPv4Header writes the checksum of the IPv4 header at the start of b.
 func fixIPv4Header(b []byte) {
 	b[10], b[11] = 0, 0
 	length := min(int(b[0]&0x0f)*4, len(b))
-	binary.BigEndian.PutUint16(b[10:], ^checksum.Fold(checksum.Sum(b[:length])))
+	binary.BigEndian.PutUint16(b[10:], ^stream.FoldChecksum(stream.SumWords(b[:length])))
 }
 
 // fixTransport writes the UDP, TCP or ICMPv6 checksum of the packet whose IP header is at ip and whose transport header is at l4.
@@ -25,7 +25,7 @@ func fixTransport(frame []byte, ip, l4 int, protocol byte) {
 	}
 	segment := frame[l4:end]
 	segment[at], segment[at+1] = 0, 0
-	value := ^checksum.Fold(uint64(protocol) + uint64(len(segment)) + checksum.Sum(addresses(frame[ip:])) + checksum.Sum(segment))
+	value := ^stream.FoldChecksum(uint64(protocol) + uint64(len(segment)) + stream.SumWords(addresses(frame[ip:])) + stream.SumWords(segment))
 	if value == 0 && protocol == protocolUDP {
 		value = 0xffff // 0 means "none" (RFC 768)
 	}

@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/linerate-dev/linerate/internal/document/stream"
-	"github.com/linerate-dev/linerate/internal/units/checksum"
 )
 
 func TestParseStreamsReadsWhatTRexWrites(t *testing.T) {
@@ -333,7 +332,7 @@ func TestAProgramWithoutAVariable(t *testing.T) {
 	}
 	streams[0].Packet.Binary[24] ^= 0x55
 	frames, err := FirstFrames(streams[0], 2)
-	if err != nil || checksum.Fold(checksum.Sum(frames[1][14:34])) != 0xffff {
+	if err != nil || stream.FoldChecksum(stream.SumWords(frames[1][14:34])) != 0xffff {
 		t.Errorf("% x, %v", frames, err)
 	}
 }

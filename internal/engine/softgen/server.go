@@ -15,8 +15,6 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine/softgen/datapath"
 	"github.com/linerate-dev/linerate/internal/engine/trex/zmtp"
 	"github.com/linerate-dev/linerate/internal/host/machine"
-	"github.com/linerate-dev/linerate/internal/host/processors"
-	"github.com/linerate-dev/linerate/internal/host/signs/here"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -46,11 +44,11 @@ type Config struct {
 	// Now is the clock of ping, of start_at_ts and of counters; it must be the data path's. nil: CLOCK_MONOTONIC.
 	Now func() time.Duration
 	// Processors reads how each of the machine's processors spent its time; nil: from the kernel.
-	Processors func() ([]processors.Processor, error)
+	Processors func() ([]machine.Processor, error)
 	// Signs reads the machine's vital signs; nil: from the kernel.
-	Signs *here.Reader
+	Signs *machine.SignsReader
 	// Stolen reads how much processor time the machine's host took since the machine's start; nil: the mean of the processors that this process may use.
-	Stolen func([]processors.Processor) (time.Duration, error)
+	Stolen func([]machine.Processor) (time.Duration, error)
 	// Log gets state changes; nil drops them.
 	Log *slog.Logger
 	// Hostname and Machine are reported; empty: the system's own.
@@ -109,10 +107,10 @@ func withDefaults(cfg Config) Config {
 		cfg.Stolen = stolen
 	}
 	if cfg.Processors == nil {
-		cfg.Processors = processors.All
+		cfg.Processors = machine.AllProcessors
 	}
 	if cfg.Signs == nil {
-		cfg.Signs = &here.Reader{}
+		cfg.Signs = &machine.SignsReader{}
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)

@@ -3,7 +3,7 @@ package softgen
 import (
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/host/processors"
+	"github.com/linerate-dev/linerate/internal/host/machine"
 )
 
 // vitals reads how the machine's processors spend their time, for observers, and how much of it the machine's host took.
@@ -11,11 +11,11 @@ import (
 //	get_global_stats                 theft: each 500 ms at most ─┐
 //	get_global_stats {processors}    table: each 100 ms at most ─┴─▶ /proc/stat, once for both
 type vitals struct {
-	read  func() ([]processors.Processor, error)
+	read  func() ([]machine.Processor, error)
 	known bool
 	// at is when they were read, by the server's clock.
 	at  time.Duration
-	all []processors.Processor
+	all []machine.Processor
 }
 
 // vitalsEvery is how often /proc/stat is read at most: the kernel computes all of it each time, and readings come fifty times a second. It is often enough for the edges of short windows.
@@ -45,7 +45,7 @@ const stolenEvery = 500 * time.Millisecond
 // theft records how long a virtual machine's host ran others while one of this machine's processors was ready to run: frames that were sent late then, or lost, are the
 // host's fault. Processors that aren't shared have none of it.
 type theft struct {
-	from  func([]processors.Processor) (time.Duration, error)
+	from  func([]machine.Processor) (time.Duration, error)
 	known bool
 	// at is when it was read, by the server's clock, and total is its value.
 	at, total time.Duration
@@ -65,10 +65,10 @@ func (t *theft) refresh(now time.Duration, v *vitals) {
 }
 
 // stolen is the stolen time since the machine's start, averaged over the processors that this process may use (steal in /proc/stat).
-func stolen(all []processors.Processor) (time.Duration, error) {
-	mine, err := processors.Mine()
+func stolen(all []machine.Processor) (time.Duration, error) {
+	mine, err := machine.OwnProcessors()
 	if err != nil {
 		return 0, err
 	}
-	return processors.Stolen(all, mine), nil
+	return machine.Stolen(all, mine), nil
 }

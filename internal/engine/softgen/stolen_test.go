@@ -7,9 +7,8 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine/trex/wire"
-	"github.com/linerate-dev/linerate/internal/host/processors"
+	"github.com/linerate-dev/linerate/internal/host/machine"
 	"github.com/linerate-dev/linerate/internal/host/signs"
-	"github.com/linerate-dev/linerate/internal/host/signs/here"
 )
 
 type stolenStats struct {
@@ -18,12 +17,12 @@ type stolenStats struct {
 }
 
 // nobody tells of processors in a test that has a host's take of them made up.
-func nobody() ([]processors.Processor, error) { return nil, nil }
+func nobody() ([]machine.Processor, error) { return nil, nil }
 
 func TestStolenTimeIsReadSeldom(t *testing.T) {
 	taken, asked := 3*time.Second, 0
 	r := newRig(t, func(c *Config) {
-		c.Processors, c.Stolen = nobody, func([]processors.Processor) (time.Duration, error) { asked++; return taken, nil }
+		c.Processors, c.Stolen = nobody, func([]machine.Processor) (time.Duration, error) { asked++; return taken, nil }
 	})
 	began := r.clock.Now().Seconds()
 	for _, step := range []struct {
@@ -52,10 +51,10 @@ func TestStolenTimeIsReadSeldom(t *testing.T) {
 func TestAKernelWithoutStolenTime(t *testing.T) {
 	for name, change := range map[string]func(*Config){
 		"nothing of processors": func(c *Config) {
-			c.Processors = func() ([]processors.Processor, error) { return nil, errors.New("no /proc") }
+			c.Processors = func() ([]machine.Processor, error) { return nil, errors.New("no /proc") }
 		},
 		"nothing of whose they are": func(c *Config) {
-			c.Stolen = func([]processors.Processor) (time.Duration, error) { return 0, errors.New("no affinity") }
+			c.Stolen = func([]machine.Processor) (time.Duration, error) { return 0, errors.New("no affinity") }
 		},
 	} {
 		if got := must[stolenStats](t, newRig(t, change), "get_global_stats", object{}); got.Stolen != nil || got.At != nil {
@@ -66,7 +65,7 @@ func TestAKernelWithoutStolenTime(t *testing.T) {
 
 func TestThisKernelReportsStolenTime(t *testing.T) {
 	read := func() time.Duration {
-		all, err := processors.All()
+		all, err := machine.AllProcessors()
 		ok(t, err)
 		taken, err := stolen(all)
 		ok(t, err)
@@ -86,9 +85,9 @@ type vitalStats struct {
 func TestProcessorsAreReadSeldom(t *testing.T) {
 	busy, asked := 3*time.Second, 0
 	r := newRig(t, func(c *Config) {
-		c.Processors = func() ([]processors.Processor, error) {
+		c.Processors = func() ([]machine.Processor, error) {
 			asked++
-			return []processors.Processor{{Number: 0}, {Number: 1, Busy: busy, SoftIRQ: time.Second, Stolen: 10 * time.Millisecond, Idle: time.Minute}}, nil
+			return []machine.Processor{{Number: 0}, {Number: 1, Busy: busy, SoftIRQ: time.Second, Stolen: 10 * time.Millisecond, Idle: time.Minute}}, nil
 		}
 	})
 	if got := must[vitalStats](t, r, "get_global_stats", object{}); got.Processors != nil || got.At != nil {
@@ -124,9 +123,9 @@ func TestOneReadingServesStolenTimeAndProcessors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			asked := 0
 			r := newRig(t, func(cfg *Config) {
-				cfg.Processors = func() ([]processors.Processor, error) {
+				cfg.Processors = func() ([]machine.Processor, error) {
 					asked++
-					return []processors.Processor{{Number: 0, Stolen: time.Duration(asked) * time.Second}}, nil
+					return []machine.Processor{{Number: 0, Stolen: time.Duration(asked) * time.Second}}, nil
 				}
 			})
 			for range 100 {
@@ -151,7 +150,7 @@ func TestTheParameterProcessorsIsABoolean(t *testing.T) {
 func TestVitalSignsAreReportedOnRequest(t *testing.T) {
 	links := 0
 	r := newRig(t, func(cfg *Config) {
-		cfg.Signs = &here.Reader{Links: func() ([]signs.Value, error) {
+		cfg.Signs = &machine.SignsReader{Links: func() ([]signs.Value, error) {
 			links++
 			return []signs.Value{{Series: "sent", Of: "west", Number: 7}}, nil
 		}}

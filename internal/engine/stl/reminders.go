@@ -11,7 +11,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/engine/trex"
 	"github.com/linerate-dev/linerate/internal/engine/trex/neighbor"
-	"github.com/linerate-dev/linerate/internal/host/pause"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -170,7 +170,7 @@ func (e *Engine) remindBeforeStart(ctx context.Context, statuses map[int]trex.Po
 	if len(reminded) == 0 || !e.remind(ctx, reminded) {
 		return nil
 	}
-	return pause.For(ctx, countedAfter)
+	return bounded.Pause(ctx, countedAfter)
 }
 
 // withoutReminders subtracts the reminders from a reading.

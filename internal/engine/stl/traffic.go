@@ -9,7 +9,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/engine/trex"
-	"github.com/linerate-dev/linerate/internal/host/pause"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
 )
 
 const (
@@ -91,7 +91,7 @@ func (e *Engine) startOnce(ctx context.Context, lead time.Duration, starts []tre
 
 // await waits for a common start that is later than usual, so that traffic runs when Start returns.
 func (e *Engine) await(ctx context.Context, wait time.Duration, starts []trex.Start) error {
-	if err := pause.For(ctx, wait); err != nil {
+	if err := bounded.Pause(ctx, wait); err != nil {
 		e.stopAfter(ctx, starts)
 		return fmt.Errorf("wait for the common start: %w", err)
 	}

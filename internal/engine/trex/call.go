@@ -13,7 +13,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/document/intake"
 	"github.com/linerate-dev/linerate/internal/engine/trex/wire"
-	"github.com/linerate-dev/linerate/internal/host/pause"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
 )
 
 // params are a call's parameters; the API handle is added when it is sent.
@@ -61,7 +61,7 @@ func (c *Client) awaitDone(ctx, patient context.Context, k *call) error {
 		if again == nil {
 			return nil
 		}
-		if err := pause.For(patient, c.options.Poll); err != nil {
+		if err := bounded.Pause(patient, c.options.Poll); err != nil {
 			k.err = fmt.Errorf("%s is still not done: %w", k.method, errors.Join(err, k.err))
 			return nil
 		}

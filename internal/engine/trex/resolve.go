@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine/trex/neighbor"
-	"github.com/linerate-dev/linerate/internal/host/pause"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
 )
 
 const (
@@ -88,7 +88,7 @@ func (c *Client) listen(ctx context.Context, q neighbor.Query, capture *Capture)
 				return mac, nil
 			}
 		}
-		if pause.For(turn, lookEvery) != nil {
+		if bounded.Pause(turn, lookEvery) != nil {
 			return nil, nil
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/linerate-dev/linerate/internal/host/aside"
-	"github.com/linerate-dev/linerate/internal/host/netspace"
+	"github.com/linerate-dev/linerate/internal/host/netif"
 )
 
 func must(t *testing.T, err error) {
@@ -66,7 +66,7 @@ func TestConnectionsFromALinkAreNotAccepted(t *testing.T) {
 }
 
 // namespace is a pod's.
-func namespace(t *testing.T) *netspace.Namespace {
+func namespace(t *testing.T) *netif.Namespace {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		if os.Getenv("CI") == "true" {
@@ -74,7 +74,7 @@ func namespace(t *testing.T) *netspace.Namespace {
 		}
 		t.Skip("needs root: it makes network namespaces")
 	}
-	ns, err := netspace.New()
+	ns, err := netif.NewNamespace()
 	must(t, err)
 	t.Cleanup(func() { _ = ns.Close() })
 	must(t, ns.Do(func() error { return up("lo") }))
@@ -90,12 +90,12 @@ func up(name string) error {
 }
 
 // cable joins two pods by interfaces of one name.
-func cable(t *testing.T, name string, a, b *netspace.Namespace, addressA, addressB string) {
+func cable(t *testing.T, name string, a, b *netif.Namespace, addressA, addressB string) {
 	t.Helper()
 	must(t, a.Do(func() error {
 		return netlink.LinkAdd(&netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: name}, PeerName: name, PeerNamespace: netlink.NsFd(b.Fd())})
 	}))
-	for ns, text := range map[*netspace.Namespace]string{a: addressA, b: addressB} {
+	for ns, text := range map[*netif.Namespace]string{a: addressA, b: addressB} {
 		must(t, ns.Do(func() error {
 			link, err := netlink.LinkByName(name)
 			if err != nil {
@@ -141,7 +141,7 @@ func TestADeviceCannotDriveAGeneratorFromTheLink(t *testing.T) {
 		}
 		return netlink.RouteAdd(&netlink.Route{LinkIndex: link.Attrs().Index, Dst: &net.IPNet{IP: net.IPv4(10, 0, 0, 0), Mask: net.CIDRMask(24, 32)}, Gw: net.IPv4(192, 0, 2, 1), Priority: 1000})
 	}))
-	for _, ns := range []*netspace.Namespace{generator, device} { // as pods' often are: what comes back by another way is taken
+	for _, ns := range []*netif.Namespace{generator, device} { // as pods' often are: what comes back by another way is taken
 		must(t, ns.Do(func() (err error) {
 			for _, s := range []string{"all", "west", "eth0"} {
 				err = errors.Join(err, os.WriteFile("/proc/sys/net/ipv4/conf/"+s+"/rp_filter", []byte("0"), 0o644))
@@ -158,12 +158,12 @@ func TestADeviceCannotDriveAGeneratorFromTheLink(t *testing.T) {
 		return err
 	}))
 	t.Cleanup(func() { _, _ = open.Close(), shut.Close() })
-	call := func(from *netspace.Namespace, dialer net.Dialer, address string) (was bool) {
+	call := func(from *netif.Namespace, dialer net.Dialer, address string) (was bool) {
 		must(t, from.Do(func() error { was = heard(dialer, address); return nil }))
 		return was
 	}
 	// answered is the same of a call that is to be: cables that were just set up may take a moment to carry anything.
-	answered := func(from *netspace.Namespace, dialer net.Dialer, address string) bool {
+	answered := func(from *netif.Namespace, dialer net.Dialer, address string) bool {
 		for range 20 {
 			if call(from, dialer, address) {
 				return true
@@ -172,7 +172,7 @@ func TestADeviceCannotDriveAGeneratorFromTheLink(t *testing.T) {
 		return false
 	}
 	for name, c := range map[string]struct {
-		from    *netspace.Namespace
+		from    *netif.Namespace
 		dialer  net.Dialer
 		address string
 		aside   bool

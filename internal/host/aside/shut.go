@@ -8,7 +8,7 @@ import (
 	"github.com/google/nftables/expr"
 	"golang.org/x/sys/unix"
 
-	"github.com/linerate-dev/linerate/internal/host/nftrule"
+	"github.com/linerate-dev/linerate/internal/host/netif"
 )
 
 // tableName is the nftables table of everything here.
@@ -37,8 +37,8 @@ func Shut(links []string) (shut []string, err error) {
 	})
 	for _, name := range shut {
 		conn.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: []expr.Any{
-			&expr.Meta{Key: expr.MetaKeyIIFNAME, Register: nftrule.Register}, nftrule.Equal(nftrule.InterfaceName(name)),
-			&expr.Meta{Key: expr.MetaKeyL4PROTO, Register: nftrule.Register}, nftrule.Equal([]byte{unix.IPPROTO_TCP}),
+			&expr.Meta{Key: expr.MetaKeyIIFNAME, Register: netif.RuleRegister}, netif.RuleEqual(netif.RuleInterfaceName(name)),
+			&expr.Meta{Key: expr.MetaKeyL4PROTO, Register: netif.RuleRegister}, netif.RuleEqual([]byte{unix.IPPROTO_TCP}),
 			&expr.Verdict{Kind: expr.VerdictDrop},
 		}})
 	}

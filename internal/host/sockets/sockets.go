@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/linerate-dev/linerate/internal/host/pause"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
 )
 
 // acceptPause is how long Accept waits before it tries again, where the machine has no files or memory left.
@@ -26,7 +26,7 @@ const acceptPause = 100 * time.Millisecond
 func Accept(ctx context.Context, l net.Listener) (net.Conn, error) {
 	for {
 		conn, err := l.Accept()
-		if err == nil || !scarce(err) || pause.For(ctx, acceptPause) != nil {
+		if err == nil || !scarce(err) || bounded.Pause(ctx, acceptPause) != nil {
 			return conn, err
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/engine"
-	"github.com/linerate-dev/linerate/internal/host/processors"
+	"github.com/linerate-dev/linerate/internal/host/machine"
 	"github.com/linerate-dev/linerate/internal/measure/observe"
 )
 
@@ -18,7 +18,7 @@ const uptime = 9 * time.Hour
 
 // device is what the device's node told so long ago, at a moment of the run: processor 3 had been busy for so long.
 func device(at, busy, age time.Duration) *observe.MachineReading {
-	return &observe.MachineReading{Age: age, Clock: uptime + at - age, At: uptime + at - age, Processors: []processors.Processor{{Number: 3, Busy: busy}}}
+	return &observe.MachineReading{Age: age, Clock: uptime + at - age, At: uptime + at - age, Processors: []machine.Processor{{Number: 3, Busy: busy}}}
 }
 
 // beside is a reading of one generator that tells of its processors, and what the device's node told.

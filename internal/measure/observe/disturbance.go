@@ -7,7 +7,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
-	"github.com/linerate-dev/linerate/internal/host/processors"
+	"github.com/linerate-dev/linerate/internal/host/machine"
 )
 
 // How many of the threads that waited, of each kind, and of the processes that ran meanwhile, a Report names.
@@ -21,20 +21,20 @@ const (
 //
 //	before ── edge ├──────── window ────────┤ edge ── after
 //	       ▁▁▁▁▁▁▁▁█▁▁▁▁▁▁███▁▁▁▁▁▁▁▁▁█▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁      waits: all of them may have been within the window
-func Disturbance(before, after processors.Reading) report.Disturbance {
+func Disturbance(before, after machine.Reading) report.Disturbance {
 	d := report.Disturbance{Over: plan.Duration(after.At - before.At)}
 	var waited, ran time.Duration // of those that carry frames
 	used := map[int]bool{}        // processors that carried or sent frames
-	waits := map[processors.Role][]report.Wait{}
+	waits := map[machine.Role][]report.Wait{}
 	for _, t := range threads(before, after) {
 		if t.Ran > 0 || t.Waited > 0 {
 			used[t.Processor] = true
 		}
-		if t.Role == processors.Carries {
+		if t.Role == machine.Carries {
 			waited, ran = waited+t.Waited, ran+t.Ran
 		}
 		if t.Waited > 0 {
-			waits[t.Role] = append(waits[t.Role], report.Wait{Thread: t.Name, ID: t.ID, Sends: t.Role == processors.Sends, Processor: t.Processor, Waited: plan.Duration(t.Waited)})
+			waits[t.Role] = append(waits[t.Role], report.Wait{Thread: t.Name, ID: t.ID, Sends: t.Role == machine.Sends, Processor: t.Processor, Waited: plan.Duration(t.Waited)})
 		}
 	}
 	var busy time.Duration
@@ -45,7 +45,7 @@ func Disturbance(before, after processors.Reading) report.Disturbance {
 		}
 	}
 	// Who carries frames waits for others no longer than these run. What is more, they waited for each other, which is the device's own affair.
-	unsure := time.Duration(len(after.Processors)) * processors.Tick
+	unsure := time.Duration(len(after.Processors)) * machine.Tick
 	d.Waited = plan.Duration(max(0, min(waited, busy-ran+unsure)))
 	for _, p := range processes(before, after) {
 		if p.Ours || p.Ran <= 0 {
@@ -54,7 +54,7 @@ func Disturbance(before, after processors.Reading) report.Disturbance {
 		d.Strangers += plan.Duration(p.Ran)
 		d.Others = append(d.Others, report.Other{Process: p.Name, PID: p.PID, Processor: p.Processor, Ran: plan.Duration(p.Ran)})
 	}
-	for _, role := range []processors.Role{processors.Carries, processors.Sends} {
+	for _, role := range []machine.Role{machine.Carries, machine.Sends} {
 		d.Waits = append(d.Waits, longest(waits[role], namedWaits, func(w report.Wait) plan.Duration { return w.Waited })...)
 	}
 	d.Others = longest(d.Others, namedOthers, func(o report.Other) plan.Duration { return o.Ran })
@@ -68,9 +68,9 @@ func longest[T any](all []T, most int, lasted func(T) plan.Duration) []T {
 }
 
 // threads are those of both readings, with what they did in between.
-func threads(before, after processors.Reading) []processors.Thread {
-	var all []processors.Thread
-	was := map[int]processors.Thread{}
+func threads(before, after machine.Reading) []machine.Thread {
+	var all []machine.Thread
+	was := map[int]machine.Thread{}
 	for _, t := range before.Threads {
 		was[t.ID] = t
 	}
@@ -87,8 +87,8 @@ func threads(before, after processors.Reading) []processors.Thread {
 }
 
 // processes are those of the second reading, with what they ran since the first, or since they began.
-func processes(before, after processors.Reading) []processors.Process {
-	var all []processors.Process
+func processes(before, after machine.Reading) []machine.Process {
+	var all []machine.Process
 	was := map[int]time.Duration{}
 	for _, p := range before.Processes {
 		was[p.PID] = p.Ran
@@ -103,9 +103,9 @@ func processes(before, after processors.Reading) []processors.Process {
 }
 
 // spent is how the processors of both readings spent the time in between.
-func spent(before, after processors.Reading) []processors.Processor {
-	var all []processors.Processor
-	was := map[int]processors.Processor{}
+func spent(before, after machine.Reading) []machine.Processor {
+	var all []machine.Processor
+	was := map[int]machine.Processor{}
 	for _, p := range before.Processors {
 		was[p.Number] = p
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
-// machine is what one told of what an observer looks at.
-type machine struct {
+// observedMachine is what one told of what an observer looks at.
+type observedMachine struct {
 	name    string        // before the name of its series; empty: it is the only one
 	at      time.Duration // in the run's time
 	clock   time.Duration // its own
@@ -21,20 +21,20 @@ type machine struct {
 
 // machineReader knows what an observer wants of whoever tells of a machine.
 type machineReader interface {
-	ofGenerator(s Setup, g int, m Moment, name string) machine
-	ofDevice(m Moment, name string) machine
+	ofGenerator(s Setup, g int, m Moment, name string) observedMachine
+	ofDevice(m Moment, name string) observedMachine
 }
 
 // whyDeviceUnread is why there is nothing of a device's machine.
 const whyDeviceUnread = "nobody tells of the device's machine, and nothing says that it is the generators'"
 
 // machines are those that an observer looks at. On one machine they are its own, whosever they are to be.
-func (s Setup) machines(of string, m Moment, t machineReader) (all []machine) {
+func (s Setup) machines(of string, m Moment, t machineReader) (all []observedMachine) {
 	switch {
 	case of == plan.OfDUT && m.Device != nil:
-		return []machine{t.ofDevice(m, "")}
+		return []observedMachine{t.ofDevice(m, "")}
 	case of == plan.OfDUT && !s.OneMachine:
-		return []machine{{missing: whyDeviceUnread}}
+		return []observedMachine{{missing: whyDeviceUnread}}
 	case of == plan.OfNode && !s.OneMachine:
 		return s.onNodes(m, t)
 	}
@@ -52,9 +52,9 @@ func (s Setup) machines(of string, m Moment, t machineReader) (all []machine) {
 }
 
 // onNodes are the nodes that generators and device are on, each once: as the first generator tells that is there, else as somebody on it tells for the device's sake.
-func (s Setup) onNodes(m Moment, t machineReader) (all []machine) {
-	add := func(one machine) {
-		i := slices.IndexFunc(all, func(have machine) bool { return have.name == one.name })
+func (s Setup) onNodes(m Moment, t machineReader) (all []observedMachine) {
+	add := func(one observedMachine) {
+		i := slices.IndexFunc(all, func(have observedMachine) bool { return have.name == one.name })
 		switch {
 		case i < 0:
 			all = append(all, one)
@@ -76,7 +76,7 @@ func (s Setup) onNodes(m Moment, t machineReader) (all []machine) {
 }
 
 // valuesOf are all that machines told; where none told anything, why.
-func valuesOf(all []machine) (values []value, missing string) {
+func valuesOf(all []observedMachine) (values []value, missing string) {
 	var lacking []string
 	for _, each := range all {
 		values = append(values, each.values...)

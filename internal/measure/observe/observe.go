@@ -16,7 +16,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/engine"
-	"github.com/linerate-dev/linerate/internal/host/processors"
+	"github.com/linerate-dev/linerate/internal/host/machine"
 	"github.com/linerate-dev/linerate/internal/host/signs"
 )
 
@@ -53,7 +53,7 @@ type MachineReading struct {
 	// Clock is the machine's own clock when it answered; At is the same clock when it read what follows.
 	Clock, At time.Duration
 	// Processors are the machine's. NoProcessors says why there are none.
-	Processors   []processors.Processor
+	Processors   []machine.Processor
 	NoProcessors string
 	// Signs are the machine's other vital signs, of the types that it was Asked for.
 	Signs []signs.Reading

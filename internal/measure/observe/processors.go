@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/document/report"
-	"github.com/linerate-dev/linerate/internal/host/processors"
+	"github.com/linerate-dev/linerate/internal/host/machine"
 	"github.com/linerate-dev/linerate/internal/host/signs"
 )
 
@@ -19,24 +19,24 @@ func (p processorTimes) read(s Setup, of string, m Moment) (values []value, miss
 }
 
 // ofGenerator are the processors of a generator's machine.
-func (p processorTimes) ofGenerator(s Setup, g int, m Moment, name string) machine {
+func (p processorTimes) ofGenerator(s Setup, g int, m Moment, name string) observedMachine {
 	told := m.Readings[g].Processors
-	one := machine{name: name}
+	one := observedMachine{name: name}
 	if told.At == 0 || len(told.Each) == 0 {
 		one.missing = fmt.Sprintf("generator %s doesn't tell of its processors: the software engine does, on Linux", s.generator(g))
 	}
 	one.at, one.clock = m.timeOf(g, told.At), told.At
-	var each []processors.Processor
+	var each []machine.Processor
 	for _, p := range told.Each {
-		each = append(each, processors.Processor(p))
+		each = append(each, machine.Processor(p))
 	}
 	one.values = p.values(one, each)
 	return one
 }
 
 // ofDevice are those of the device's node.
-func (p processorTimes) ofDevice(m Moment, name string) machine {
-	one := machine{name: name, at: m.Device.At + m.deviceBehind, clock: m.Device.At, missing: cmp.Or(m.Device.Missing, m.Device.NoProcessors)}
+func (p processorTimes) ofDevice(m Moment, name string) observedMachine {
+	one := observedMachine{name: name, at: m.Device.At + m.deviceBehind, clock: m.Device.At, missing: cmp.Or(m.Device.Missing, m.Device.NoProcessors)}
 	if one.missing == "" && len(m.Device.Processors) == 0 {
 		one.missing = "the device's node doesn't tell of its processors"
 	}
@@ -45,8 +45,8 @@ func (p processorTimes) ofDevice(m Moment, name string) machine {
 }
 
 // values are a machine's series': of all processors together, and of each where there are few.
-func (p processorTimes) values(n machine, each []processors.Processor) (values []value) {
-	var sum processors.Processor
+func (p processorTimes) values(n observedMachine, each []machine.Processor) (values []value) {
+	var sum machine.Processor
 	for _, p := range each {
 		sum.Busy, sum.SoftIRQ, sum.Stolen = sum.Busy+p.Busy, sum.SoftIRQ+p.SoftIRQ, sum.Stolen+p.Stolen
 	}
@@ -61,10 +61,10 @@ func (p processorTimes) values(n machine, each []processors.Processor) (values [
 }
 
 // times are the three series of so many processors together, in seconds. The kernel tells each processor's in ticks.
-func (processorTimes) times(n machine, of string, processorsOf int, p processors.Processor) []value {
+func (processorTimes) times(n observedMachine, of string, processorsOf int, p machine.Processor) []value {
 	seconds := func(name string, d time.Duration) value {
 		return value{name: name, of: n.name + of, unit: "s", kind: report.Counter, at: n.at, clock: n.clock, number: d.Seconds(),
-			step: float64(processorsOf) * processors.Tick.Seconds(), source: n.name, missing: n.missing}
+			step: float64(processorsOf) * machine.Tick.Seconds(), source: n.name, missing: n.missing}
 	}
 	return []value{seconds("busy", p.Busy), seconds("softirq", p.SoftIRQ), seconds("stolen", p.Stolen)}
 }

@@ -16,7 +16,7 @@ import (
 type machineSigns struct{ of string }
 
 func (o machineSigns) read(s Setup, of string, m Moment) (values []value, missing string) {
-	all := slices.DeleteFunc(s.machines(of, m, o), func(one machine) bool { return one.spared })
+	all := slices.DeleteFunc(s.machines(of, m, o), func(one observedMachine) bool { return one.spared })
 	if len(all) == 0 {
 		return nil, ""
 	}
@@ -29,9 +29,9 @@ func (o machineSigns) spared(told signs.Reading, asked []string) bool {
 	return told.Type == "" && signs.Kinds[o.of].Intrusive && !slices.Contains(asked, o.of)
 }
 
-func (o machineSigns) ofGenerator(s Setup, g int, m Moment, name string) machine {
+func (o machineSigns) ofGenerator(s Setup, g int, m Moment, name string) observedMachine {
 	told := readingOf(m.Readings[g].Signs, o.of)
-	one := machine{name: name, at: m.timeOf(g, told.At+told.Took/2), clock: told.At + told.Took/2, missing: told.Missing}
+	one := observedMachine{name: name, at: m.timeOf(g, told.At+told.Took/2), clock: told.At + told.Took/2, missing: told.Missing}
 	if one.missing == "" && len(told.Values) == 0 {
 		one.missing = fmt.Sprintf("generator %s doesn't tell of its machine's %s: the software engine does", s.generator(g), signs.Kinds[o.of].What)
 	}
@@ -39,9 +39,9 @@ func (o machineSigns) ofGenerator(s Setup, g int, m Moment, name string) machine
 	return one
 }
 
-func (o machineSigns) ofDevice(m Moment, name string) machine {
+func (o machineSigns) ofDevice(m Moment, name string) observedMachine {
 	told := readingOf(m.Device.Signs, o.of)
-	one := machine{name: name, at: told.At + told.Took/2 + m.deviceBehind, clock: told.At + told.Took/2, missing: cmp.Or(m.Device.Missing, told.Missing)}
+	one := observedMachine{name: name, at: told.At + told.Took/2 + m.deviceBehind, clock: told.At + told.Took/2, missing: cmp.Or(m.Device.Missing, told.Missing)}
 	if one.missing == "" && len(told.Values) == 0 {
 		one.missing = "the device's node doesn't tell of its " + signs.Kinds[o.of].What
 	}
@@ -57,7 +57,7 @@ func readingOf(all []signs.Reading, of string) signs.Reading {
 }
 
 // values are a machine's series'. Of one that tells nothing there is one of each that every machine has, which says why.
-func (o machineSigns) values(n machine, told signs.Reading) (values []value) {
+func (o machineSigns) values(n observedMachine, told signs.Reading) (values []value) {
 	kind := signs.Kinds[o.of]
 	if n.missing != "" {
 		told.Values = nil

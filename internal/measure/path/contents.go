@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"github.com/linerate-dev/linerate/internal/units/checksum"
+	"github.com/linerate-dev/linerate/internal/document/stream"
 )
 
 // contentFault says what a device changed of a frame that no forwarding changes: its length, its payload, and that its checksums are right; empty: nothing. What is compared begins with the IP
@@ -81,7 +81,7 @@ func (l layers) length(frame []byte) int {
 
 // rightHeader says that the IPv4 header's checksum is right.
 func (l layers) rightHeader(frame []byte) bool {
-	return checksum.Fold(checksum.Sum(frame[l.network:l.transport])) == 0xffff
+	return stream.FoldChecksum(stream.SumWords(frame[l.network:l.transport])) == 0xffff
 }
 
 // rightChecksum says that the UDP or TCP checksum is that of the frame, or none where UDP over IPv4 may have none.
@@ -89,5 +89,5 @@ func (l layers) rightChecksum(frame []byte) bool {
 	if at := l.transport + 6; l.protocol == protocolUDP && l.version == 4 && frame[at] == 0 && frame[at+1] == 0 {
 		return true
 	}
-	return checksum.Fold(l.sumTransport(frame)) == 0xffff
+	return stream.FoldChecksum(l.sumTransport(frame)) == 0xffff
 }

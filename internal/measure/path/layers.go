@@ -5,7 +5,7 @@ import (
 	"errors"
 	"net/netip"
 
-	"github.com/linerate-dev/linerate/internal/units/checksum"
+	"github.com/linerate-dev/linerate/internal/document/stream"
 )
 
 // errNoIP: only IPv4 and IPv6 frames have a TTL to judge and a payload to mark.
@@ -123,11 +123,11 @@ type sumErrors struct {
 
 // errors are those of the frame's IPv4 header and UDP or TCP checksum.
 func (l layers) errors(frame []byte) sumErrors {
-	e := sumErrors{header: checksum.Fold(checksum.Sum(frame[l.network:l.transport]))}
+	e := sumErrors{header: stream.FoldChecksum(stream.SumWords(frame[l.network:l.transport]))}
 	if l.hasChecksum {
 		at := l.checksumOffset()
 		e.left = l.protocol == protocolUDP && frame[at] == 0 && frame[at+1] == 0
-		e.transport = checksum.Fold(l.sumTransport(frame))
+		e.transport = stream.FoldChecksum(l.sumTransport(frame))
 	}
 	return e
 }
@@ -150,7 +150,7 @@ func (l layers) grow(frame []byte, bytes int) {
 // keepErrors writes the checksums so that they add up to the same as before (RFC 1624).
 func (l layers) keepErrors(frame []byte, before sumErrors) {
 	if l.version == 4 {
-		putSum(frame[l.network+10:], before.header, func() uint64 { return checksum.Sum(frame[l.network:l.transport]) })
+		putSum(frame[l.network+10:], before.header, func() uint64 { return stream.SumWords(frame[l.network:l.transport]) })
 	}
 	if !l.hasChecksum || before.left {
 		return
@@ -165,12 +165,12 @@ func (l layers) keepErrors(frame []byte, before sumErrors) {
 // putSum writes a checksum with which what it covers adds up to total.
 func putSum(field []byte, total uint16, sum func() uint64) {
 	binary.BigEndian.PutUint16(field, 0)
-	rest := checksum.Fold(sum())
+	rest := stream.FoldChecksum(sum())
 	if total == 0xffff {
 		binary.BigEndian.PutUint16(field, ^rest)
 		return
 	}
-	binary.BigEndian.PutUint16(field, checksum.Fold(uint64(total)+uint64(^rest)))
+	binary.BigEndian.PutUint16(field, stream.FoldChecksum(uint64(total)+uint64(^rest)))
 }
 
 // checksumOffset is where the UDP or TCP checksum stands.
@@ -187,5 +187,5 @@ func (l layers) sumTransport(frame []byte) uint64 {
 	if l.version == 6 {
 		addresses = frame[l.network+8 : l.network+40]
 	}
-	return checksum.Sum(addresses) + uint64(l.protocol) + uint64(l.end-l.transport) + checksum.Sum(frame[l.transport:l.end])
+	return stream.SumWords(addresses) + uint64(l.protocol) + uint64(l.end-l.transport) + stream.SumWords(frame[l.transport:l.end])
 }

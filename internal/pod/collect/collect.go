@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
-	"github.com/linerate-dev/linerate/internal/host/pause"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
 	"github.com/linerate-dev/linerate/internal/measure/observe"
 )
 
@@ -83,7 +83,7 @@ func (c *Collector) follow(ctx context.Context, i int, o plan.Observer, ask func
 			return
 		}
 		c.keep(i, a.answer(found))
-		if pause.For(ctx, began+a.every()-a.clock()) != nil {
+		if bounded.Pause(ctx, began+a.every()-a.clock()) != nil {
 			return
 		}
 	}

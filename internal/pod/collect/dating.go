@@ -9,7 +9,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
-	"github.com/linerate-dev/linerate/internal/host/pause"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
 	"github.com/linerate-dev/linerate/internal/measure/observe"
 )
 
@@ -78,7 +78,7 @@ func (a *asker) period(ctx context.Context, first func(told)) told {
 			grown = grown || grew
 		}
 		next := now.answered + max(leastApart, a.every()/mostFit, leastPatient*(now.answered-now.asked))
-		if a.o.SNMP == nil || next > began+a.every() || pause.For(ctx, next-a.clock()) != nil {
+		if a.o.SNMP == nil || next > began+a.every() || bounded.Pause(ctx, next-a.clock()) != nil {
 			return found
 		}
 	}

@@ -19,7 +19,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
-	"github.com/linerate-dev/linerate/internal/host/netspace"
+	"github.com/linerate-dev/linerate/internal/host/netif"
 	"github.com/linerate-dev/linerate/internal/measure/observe"
 	"github.com/linerate-dev/linerate/internal/pod/collect"
 )
@@ -46,7 +46,7 @@ func alone(t *testing.T) bool {
 		}
 		t.Skip("needs root, for a network namespace")
 	}
-	namespace, err := netspace.New()
+	namespace, err := netif.NewNamespace()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -140,7 +140,7 @@ func (w *web) RoundTrip(r *http.Request) (*http.Response, error) {
 		_ = answer.Body.Close()
 		return nil, fmt.Errorf("%s: %s", answer.Status, w.secret.shown())
 	}
-	text, err := io.ReadAll(&bounded{ReadCloser: answer.Body, left: mostAnswer})
+	text, err := io.ReadAll(&boundedAnswer{ReadCloser: answer.Body, left: mostAnswer})
 	_ = answer.Body.Close()
 	if err != nil {
 		return nil, err
@@ -155,13 +155,13 @@ func (w *web) RoundTrip(r *http.Request) (*http.Response, error) {
 // CloseIdleConnections ends the connections that are no longer needed.
 func (w *web) CloseIdleConnections() { w.under.CloseIdleConnections() }
 
-// bounded is an answer that ends with an error where it is longer than anybody needs.
-type bounded struct {
+// boundedAnswer is an answer that ends with an error where it is longer than anybody needs.
+type boundedAnswer struct {
 	io.ReadCloser
 	left int
 }
 
-func (b *bounded) Read(p []byte) (int, error) {
+func (b *boundedAnswer) Read(p []byte) (int, error) {
 	if b.left <= 0 {
 		return 0, fmt.Errorf("the answer has more than %d bytes", mostAnswer)
 	}

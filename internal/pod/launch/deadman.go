@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine/trex"
-	"github.com/linerate-dev/linerate/internal/host/pause"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
 )
 
 // DefaultSilence is how long traffic goes on after the runner's last beat.
@@ -98,7 +98,7 @@ func (s *Switch) stop(ctx context.Context) error {
 			return nil
 		}
 		s.Log.Error("stop traffic", "error", err)
-		if pause.For(ctx, min(stopPause, s.Silence)) != nil {
+		if bounded.Pause(ctx, min(stopPause, s.Silence)) != nil {
 			return nil //nolint:nilerr // who ends the switch wants nothing of it any more
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/host/bounded"
 	"github.com/linerate-dev/linerate/internal/host/credential"
-	"github.com/linerate-dev/linerate/internal/host/pause"
 )
 
 // rhythm is a pulse's times.
@@ -50,21 +50,21 @@ func (r rhythm) pulse(ctx context.Context, heart *Heart, address string, report 
 			}
 			report(fmt.Sprintf("the heartbeat to %s is back", address))
 		}
-		if pause.For(ctx, r.beat) != nil {
+		if bounded.Pause(ctx, r.beat) != nil {
 			return nil
 		}
 	}
 }
 
 func (r rhythm) connectAgain(ctx context.Context, address string, key credential.Key) (*Heart, error) {
-	bounded, cancel := context.WithTimeout(ctx, r.reconnect)
+	within, cancel := context.WithTimeout(ctx, r.reconnect)
 	defer cancel()
 	for {
-		heart, err := Connect(bounded, address, key)
+		heart, err := Connect(within, address, key)
 		if err == nil {
 			return heart, nil
 		}
-		if pause.For(bounded, r.retry) != nil {
+		if bounded.Pause(within, r.retry) != nil {
 			return nil, err
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/host/bounded"
 	"github.com/linerate-dev/linerate/internal/host/credential"
-	"github.com/linerate-dev/linerate/internal/host/pause"
 )
 
 // quick is a rhythm for tests.
@@ -114,7 +114,7 @@ func TestPulse(t *testing.T) {
 			if time.Now().After(end) {
 				t.Fatal("no beats")
 			}
-			_ = pause.For(t.Context(), time.Millisecond)
+			_ = bounded.Pause(t.Context(), time.Millisecond)
 		}
 		cancel()
 		if err := <-ended; err != nil {

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/document/intake"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
 	"github.com/linerate-dev/linerate/internal/host/credential"
-	"github.com/linerate-dev/linerate/internal/host/pause"
 )
 
 // The bounds of asking.
@@ -91,7 +91,7 @@ func (f *Follower) follow(ctx context.Context) {
 		asked := time.Now()
 		reading, err := f.ask(ctx)
 		f.keep(reading, err)
-		if pause.Until(ctx, asked.Add(askEvery)) != nil {
+		if bounded.PauseUntil(ctx, asked.Add(askEvery)) != nil {
 			return
 		}
 	}

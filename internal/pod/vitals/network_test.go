@@ -8,7 +8,7 @@ import (
 
 	"github.com/vishvananda/netlink"
 
-	"github.com/linerate-dev/linerate/internal/host/netspace"
+	"github.com/linerate-dev/linerate/internal/host/netif"
 )
 
 func must(t *testing.T, err error) {
@@ -18,7 +18,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func namespace(t *testing.T) *netspace.Namespace {
+func namespace(t *testing.T) *netif.Namespace {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		if os.Getenv("CI") == "true" {
@@ -26,20 +26,20 @@ func namespace(t *testing.T) *netspace.Namespace {
 		}
 		t.Skip("needs root: it makes network namespaces")
 	}
-	ns, err := netspace.New()
+	ns, err := netif.NewNamespace()
 	must(t, err)
 	t.Cleanup(func() { _ = ns.Close() })
 	return ns
 }
 
 // cable is between two namespaces, with an address at each end.
-func cable(t *testing.T, name string, a, b *netspace.Namespace, addressA, addressB string) {
+func cable(t *testing.T, name string, a, b *netif.Namespace, addressA, addressB string) {
 	t.Helper()
 	must(t, a.Do(func() error {
 		return netlink.LinkAdd(&netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: name}, PeerName: name, PeerNamespace: netlink.NsFd(b.Fd())})
 	}))
 	for _, end := range []struct {
-		ns      *netspace.Namespace
+		ns      *netif.Namespace
 		address string
 	}{{a, addressA}, {b, addressB}} {
 		must(t, end.ns.Do(func() error {
@@ -89,7 +89,7 @@ func TestWhoIsOnALinkLearnsNothing(t *testing.T) {
 	}))
 	defer func() { _ = l.Close() }()
 	for name, c := range map[string]struct {
-		from    *netspace.Namespace
+		from    *netif.Namespace
 		welcome bool
 	}{"the runner": {runner, true}, "the device, by the link": {device, false}, "the pod itself": {pod, true}} {
 		t.Run(name, func(t *testing.T) {

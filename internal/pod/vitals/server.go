@@ -16,8 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/linerate-dev/linerate/internal/host/credential"
-	"github.com/linerate-dev/linerate/internal/host/processors"
-	"github.com/linerate-dev/linerate/internal/host/signs/here"
+	"github.com/linerate-dev/linerate/internal/host/machine"
 	"github.com/linerate-dev/linerate/internal/measure/observe"
 	"github.com/linerate-dev/linerate/internal/pod/reset"
 )
@@ -34,7 +33,7 @@ const (
 // Server answers with a machine's vital signs.
 type Server struct {
 	// Signs reads the vital signs beside the processors' times.
-	Signs here.Reader
+	Signs machine.SignsReader
 	// Limits reads what a Reference's limit counted; nil: there is no limit.
 	Limits func() ([]Limit, error)
 	// Reset, where set, resets the device for clients that may ask for it, at reset.Path.
@@ -113,7 +112,7 @@ func (s *Server) now(types []string) (Reading, error) {
 func (s *Server) read(clock time.Duration) Reading {
 	r := Reading{Version: Version, At: clock}
 	var err error
-	if r.Processors, err = processors.All(); err != nil {
+	if r.Processors, err = machine.AllProcessors(); err != nil {
 		r.NoProcessors = "how its processors spend their time can't be read: " + err.Error()
 	}
 	if s.Limits == nil {

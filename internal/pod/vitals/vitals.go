@@ -11,7 +11,7 @@ package vitals
 import (
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/host/processors"
+	"github.com/linerate-dev/linerate/internal/host/machine"
 	"github.com/linerate-dev/linerate/internal/host/signs"
 	"github.com/linerate-dev/linerate/internal/measure/observe"
 )
@@ -36,8 +36,8 @@ type Reading struct {
 	Clock time.Duration `json:"clock"`
 	At    time.Duration `json:"at"`
 	// Processors are how each of them spent its time since the machine started; in a pod those of its node. NoProcessors says why there are none.
-	Processors   []processors.Processor `json:"processors,omitempty"`
-	NoProcessors string                 `json:"noProcessors,omitempty"`
+	Processors   []machine.Processor `json:"processors,omitempty"`
+	NoProcessors string              `json:"noProcessors,omitempty"`
 	// Signs are the machine's other vital signs, of the types that were asked for. In a pod most of them are its node's.
 	Signs []signs.Reading `json:"signs,omitempty"`
 	// Asked are those types, as a Follower asked for them.

@@ -225,20 +225,20 @@ func TestRefusedCallersGetNoAnswer(t *testing.T) {
 	}
 }
 
-// machine is a stand-in for the device's node, of which a test says how it answers.
-type machine struct {
+// nodeStandIn is a stand-in for the device's node, of which a test says how it answers.
+type nodeStandIn struct {
 	mu     sync.Mutex
 	answer func(w http.ResponseWriter)
 }
 
-func (m *machine) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+func (m *nodeStandIn) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	m.mu.Lock()
 	answer := m.answer
 	m.mu.Unlock()
 	answer(w)
 }
 
-func (m *machine) set(answer func(w http.ResponseWriter)) {
+func (m *nodeStandIn) set(answer func(w http.ResponseWriter)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.answer = answer
@@ -249,7 +249,7 @@ func tells(r Reading) func(w http.ResponseWriter) {
 }
 
 func TestWhatIsNotToldIsMissingAndWhatWasToldStays(t *testing.T) {
-	m := &machine{answer: tells(Reading{Version: Version, Clock: 2, At: 1})}
+	m := &nodeStandIn{answer: tells(Reading{Version: Version, Clock: 2, At: 1})}
 	s := httptest.NewServer(m)
 	f := follow(t, s.Listener.Addr().String())
 	await(t, f, "answered", answers)
@@ -287,7 +287,7 @@ func TestWhatIsNotToldIsMissingAndWhatWasToldStays(t *testing.T) {
 // An answer that takes a while to come is heard all the same; the next question waits for it, and nobody else does.
 func TestALateAnswerIsHeard(t *testing.T) {
 	var asked atomic.Int64
-	m := &machine{answer: func(w http.ResponseWriter) {
+	m := &nodeStandIn{answer: func(w http.ResponseWriter) {
 		asked.Add(1)
 		time.Sleep(askTimeout / 2)
 		tells(Reading{Version: Version, Clock: time.Duration(asked.Load()), At: 1})(w)

@@ -112,7 +112,7 @@ func TestASearchWithoutWhatGoalsHadNotYet(t *testing.T) {
 // A Report of a linerate whose generators didn't tell yet that they waited verifies as it was: their frames count as even.
 func TestAReportWithoutTheWaitsOfSenders(t *testing.T) {
 	s := scenes()["flood of a starved machine"]
-	s.machine = &machine{}
+	s.machine = &sceneMachine{}
 	r := s.run(t)
 	if v := verify.Report(r, by); v.Outcome != verify.Verified {
 		t.Errorf("%s: %v", v, v.Findings())

@@ -12,7 +12,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/document/stream"
-	"github.com/linerate-dev/linerate/internal/host/processors"
+	"github.com/linerate-dev/linerate/internal/host/machine"
 	"github.com/linerate-dev/linerate/internal/result/analysis"
 	"github.com/linerate-dev/linerate/internal/run/frames"
 	"github.com/linerate-dev/linerate/internal/run/runner"
@@ -32,17 +32,17 @@ type scene struct {
 	plan       plan.Plan
 	generators int
 	baseline   *report.Baseline
-	machine    *machine // that plays generators and device; nil: nobody reads it
+	machine    *sceneMachine // that plays generators and device; nil: nobody reads it
 }
 
-// machine is one on which the generators wait for a third of the time, and the device for a tenth, as sh has the processors. It begins with its time.
-type machine struct {
+// sceneMachine is one on which the generators wait for a third of the time, and the device for a tenth, as sh has the processors. It begins with its time.
+type sceneMachine struct {
 	tells bool // the generators tell that they waited
 	alone bool // the device alone waits
 }
 
 // starve has the generators wait.
-func (m *machine) starve(generators []sim.Generator) {
+func (m *sceneMachine) starve(generators []sim.Generator) {
 	if m == nil || m.alone {
 		return
 	}
@@ -55,15 +55,15 @@ func (m *machine) starve(generators []sim.Generator) {
 }
 
 // reads is what reads it.
-func (m *machine) reads() func(context.Context) (processors.Reading, error) {
+func (m *sceneMachine) reads() func(context.Context) (machine.Reading, error) {
 	if m == nil {
 		return nil
 	}
 	began := time.Now()
-	return func(context.Context) (processors.Reading, error) {
+	return func(context.Context) (machine.Reading, error) {
 		now := time.Since(began)
-		return processors.Reading{At: now, Processors: []processors.Processor{{Number: 1, Busy: now}}, Processes: []processors.Process{{PID: 4711, Name: "sh", Processor: 1, Ran: now / 3}},
-			Threads: []processors.Thread{{ID: 12, Name: "napi/east-12", Role: processors.Carries, Processor: 1, Waited: now / 10}, {ID: 31, Name: "linerate", Role: processors.Sends, Processor: 1, Waited: now / 3}}}, nil
+		return machine.Reading{At: now, Processors: []machine.Processor{{Number: 1, Busy: now}}, Processes: []machine.Process{{PID: 4711, Name: "sh", Processor: 1, Ran: now / 3}},
+			Threads: []machine.Thread{{ID: 12, Name: "napi/east-12", Role: machine.Carries, Processor: 1, Waited: now / 10}, {ID: 31, Name: "linerate", Role: machine.Sends, Processor: 1, Waited: now / 3}}}, nil
 	}
 }
 
@@ -98,7 +98,7 @@ func scenes() map[string]scene {
 	most.plan.Procedure.Type = plan.TypeMaximumOfferedLoad
 	most.plan.Procedure.MaximumOfferedLoad = &plan.MaximumOfferedLoad{Rate: unitstest.Rate("20kpps"), WarmupDuration: seconds(2), TrialDuration: seconds(3), Trials: 3}
 	flood := most
-	flood.machine = &machine{tells: true}
+	flood.machine = &sceneMachine{tells: true}
 	search, standard, searches := ramp(), ramp(), ramp()
 	for _, s := range []*scene{&search, &standard, &searches} {
 		s.plan.Procedure = plan.Procedure{Type: plan.TypeSearch, MaxLossRatio: 0, Search: &plan.Search{Classification: plan.ClassifySequential, MinRate: unitstest.Rate("1kpps"), MaxRate: unitstest.Rate("20kpps"), WarmupDuration: seconds(2),

@@ -16,7 +16,7 @@ import (
 // A run that ended where nothing could be judged at the top, as those of an older linerate did, is complete: what it claims verifies, and that it might have been looked further is told.
 func TestARunThatEndedBelowATopThatCouldNotBeJudged(t *testing.T) {
 	s := ramp()
-	s.machine = &machine{alone: true}
+	s.machine = &sceneMachine{alone: true}
 	s.plan.Procedure.Ramp.TargetRate, s.plan.Procedure.Ramp.RampDuration = unitstest.Rate("8500pps"), seconds(4)
 	r := s.run(t)
 	if v := verify.Report(r, by); v.Outcome != verify.Verified {

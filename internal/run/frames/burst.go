@@ -12,9 +12,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/document/stream"
 	"github.com/linerate-dev/linerate/internal/engine"
-	"github.com/linerate-dev/linerate/internal/host/pause"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
 	"github.com/linerate-dev/linerate/internal/measure"
-	"github.com/linerate-dev/linerate/internal/measure/disturbance"
+	"github.com/linerate-dev/linerate/internal/measure/observe"
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/units"
 )
@@ -47,10 +47,10 @@ func (r *run) burst(ctx context.Context, step procedure.Step) (*report.Window, e
 	if err := r.loadBursts(ctx, step.Frames); err != nil {
 		return nil, err
 	}
-	if err := pause.For(ctx, burstRest); err != nil {
+	if err := bounded.Pause(ctx, burstRest); err != nil {
 		return nil, err
 	}
-	r.machine.Before(ctx, time.Now().Add(2*disturbance.Lead))
+	r.machine.Before(ctx, time.Now().Add(2*observe.Lead))
 	before, limited, err := r.readEdge(ctx)
 	if err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func (r *run) burst(ctx context.Context, step procedure.Step) (*report.Window, e
 // untilSent waits until the generators have sent the whole burst, or stops them: only then do they report how long it took. If frames are missing at the end, the window says so.
 func (r *run) untilSent(ctx context.Context, step procedure.Step, before []engine.Reading, end time.Time, keep func([]engine.Reading)) error {
 	for kept := time.Now(); ; {
-		if err := pause.For(ctx, burstPoll); err != nil {
+		if err := bounded.Pause(ctx, burstPoll); err != nil {
 			return err
 		}
 		readings, err := r.read(ctx)

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine"
-	"github.com/linerate-dev/linerate/internal/host/pause"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
 )
 
 // startDelay is how long it may take until all of the started ports send: an engine sets a common start a moment ahead. A window that began before it would have frames in flight at
@@ -51,7 +51,7 @@ func (r *run) change(ctx context.Context, before, after [][]engine.PortLoad) err
 	if err != nil {
 		return &orderError{err}
 	}
-	return pause.For(ctx, startDelay)
+	return bounded.Pause(ctx, startDelay)
 }
 
 // changes are which of one generator's ports to update, stop and start for another load.

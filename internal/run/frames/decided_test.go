@@ -11,7 +11,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/engine"
-	"github.com/linerate-dev/linerate/internal/host/processors"
+	"github.com/linerate-dev/linerate/internal/host/machine"
 	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/run/runner"
@@ -193,7 +193,7 @@ func TestADisturbedTrialIsDecidedByWhatTheDisturbanceDoesNotExplain(t *testing.T
 	asked := 0
 	s.frames.Machine = neighbour{}.read
 	read := s.frames.Machine
-	s.frames.Machine = func(ctx context.Context) (reading processors.Reading, err error) { asked++; return read(ctx) }
+	s.frames.Machine = func(ctx context.Context) (reading machine.Reading, err error) { asked++; return read(ctx) }
 	r = s.run(t)
 	if most := 2*len(r.Windows) + 1; asked > most {
 		t.Errorf("where nothing is lost the machine was asked %d times, want at most %d", asked, most)

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/document/report"
-	"github.com/linerate-dev/linerate/internal/host/processors"
+	"github.com/linerate-dev/linerate/internal/host/machine"
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/test/rigs/sim"
 )
@@ -30,12 +30,12 @@ func (n neighbour) had(at time.Duration) time.Duration {
 }
 
 // read is the machine as its kernel would show it.
-func (n neighbour) read(context.Context) (processors.Reading, error) {
+func (n neighbour) read(context.Context) (machine.Reading, error) {
 	now := time.Since(begun)
-	return processors.Reading{At: now,
-		Processors: []processors.Processor{{Number: 1, Busy: now}},
-		Threads:    []processors.Thread{{ID: 12, Name: "napi/east-12", Role: processors.Carries, Processor: 1, Waited: n.had(now)}},
-		Processes:  []processors.Process{{PID: 4711, Name: "sh", Processor: 1, Ran: n.had(now)}},
+	return machine.Reading{At: now,
+		Processors: []machine.Processor{{Number: 1, Busy: now}},
+		Threads:    []machine.Thread{{ID: 12, Name: "napi/east-12", Role: machine.Carries, Processor: 1, Waited: n.had(now)}},
+		Processes:  []machine.Process{{PID: 4711, Name: "sh", Processor: 1, Ran: n.had(now)}},
 	}, nil
 }
 
@@ -183,7 +183,7 @@ func TestReadingsOfACalmMachineChangeNothing(t *testing.T) {
 func TestAMachineIsReadOutsideOfWindows(t *testing.T) {
 	var asked []time.Time
 	rep := scene(func(s *scenario) {
-		s.frames.Machine = func(ctx context.Context) (processors.Reading, error) {
+		s.frames.Machine = func(ctx context.Context) (machine.Reading, error) {
 			asked = append(asked, time.Now())
 			return neighbour{}.read(ctx)
 		}
@@ -205,12 +205,12 @@ func TestAMachineThatDoesNotAnswer(t *testing.T) {
 	t.Run("in time is disturbed: loss says nothing", func(t *testing.T) {
 		asked := 0
 		rep := scene(func(s *scenario) {
-			s.frames.Machine = func(ctx context.Context) (processors.Reading, error) {
+			s.frames.Machine = func(ctx context.Context) (machine.Reading, error) {
 				if asked++; asked == 1 {
 					return neighbour{}.read(ctx)
 				}
 				<-ctx.Done()
-				return processors.Reading{}, context.Cause(ctx)
+				return machine.Reading{}, context.Cause(ctx)
 			}
 		}).run(t)
 		if rep.Result.Saturated || rep.Result.Reason != report.MachineLimited {
@@ -219,8 +219,8 @@ func TestAMachineThatDoesNotAnswer(t *testing.T) {
 	})
 	t.Run("at all is told, and windows are judged as they are", func(t *testing.T) {
 		rep := scene(func(s *scenario) {
-			s.frames.Machine = func(context.Context) (processors.Reading, error) {
-				return processors.Reading{}, errors.New("this kernel counts no waits")
+			s.frames.Machine = func(context.Context) (machine.Reading, error) {
+				return machine.Reading{}, errors.New("this kernel counts no waits")
 			}
 		}).run(t)
 		if !rep.Result.Saturated {

@@ -8,7 +8,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/engine"
-	"github.com/linerate-dev/linerate/internal/host/pause"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/run/runner"
 	"github.com/linerate-dev/linerate/internal/units"
@@ -123,7 +123,7 @@ func (r *run) hold(ctx context.Context, step procedure.Step) error {
 		if err := r.start(ctx, loads, lasts); err != nil {
 			return err
 		}
-		return pause.For(ctx, startDelay)
+		return bounded.Pause(ctx, startDelay)
 	}
 	before := r.drive.held
 	r.drive.held = loads

@@ -15,9 +15,8 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/engine"
-	"github.com/linerate-dev/linerate/internal/host/processors"
+	"github.com/linerate-dev/linerate/internal/host/machine"
 	"github.com/linerate-dev/linerate/internal/measure"
-	"github.com/linerate-dev/linerate/internal/measure/disturbance"
 	"github.com/linerate-dev/linerate/internal/measure/observe"
 	"github.com/linerate-dev/linerate/internal/run/runner"
 	"github.com/linerate-dev/linerate/internal/units"
@@ -48,7 +47,7 @@ type Options struct {
 	Limited func(context.Context) ([]report.Limiter, error)
 	// Machine reads how long the threads that send and forward frames ran and waited, on the machine of generator and device; nil: it can't be read. It is called before and after
 	// windows, and never within one.
-	Machine func(context.Context) (processors.Reading, error)
+	Machine func(context.Context) (machine.Reading, error)
 	// Reset empties the device's tables, and says what it did; nil: it isn't possible. It is called before each trial if the Plan says so.
 	Reset func(context.Context) (did string, err error)
 	// OrphansStopWithin is how long after the runner's death somebody else has stopped its traffic: a guard, or the generators' launchers; 0: nobody does.
@@ -59,7 +58,7 @@ type Options struct {
 
 // New is the driver of these generators, for one run.
 func New(gens []Generator, opts Options) runner.Driver {
-	return &run{given: gens, opts: opts, machine: disturbance.Follow(opts.Machine), lineRates: map[string]units.BitRate{}}
+	return &run{given: gens, opts: opts, machine: observe.FollowDisturbance(opts.Machine), lineRates: map[string]units.BitRate{}}
 }
 
 // run is the state of one run's generators. It is used by one goroutine; those it starts for calls in parallel end before the call returns.
@@ -79,7 +78,7 @@ type run struct {
 	stamped   []stamped
 	upkeep    bool // the test's own streams look like link upkeep, or go to groups, so no returning frame can be told to be a stray
 
-	machine disturbance.Machine
+	machine observe.DisturbanceWatch
 	vitals  *observe.Log
 	drive   drive
 }

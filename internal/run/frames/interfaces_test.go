@@ -11,7 +11,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/engine"
-	"github.com/linerate-dev/linerate/internal/host/pause"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
 	"github.com/linerate-dev/linerate/internal/host/signs"
 	"github.com/linerate-dev/linerate/internal/measure/observe"
 	"github.com/linerate-dev/linerate/internal/run/frames"
@@ -53,7 +53,7 @@ func TestADevicesInterfacesCountAWholeTrial(t *testing.T) {
 		ctx, leave := context.WithCancel(t.Context())
 		defer leave()
 		go func() { // who reads the same machine at other times
-			for pause.For(ctx, 113*time.Millisecond) == nil {
+			for bounded.Pause(ctx, 113*time.Millisecond) == nil {
 				_, _ = gen.Read(ctx, []int{0, 1})
 			}
 		}()

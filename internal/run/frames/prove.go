@@ -13,7 +13,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/document/stream"
 	"github.com/linerate-dev/linerate/internal/engine"
-	"github.com/linerate-dev/linerate/internal/host/pause"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
 	"github.com/linerate-dev/linerate/internal/measure/path"
 	"github.com/linerate-dev/linerate/internal/run/runner"
 )
@@ -80,7 +80,7 @@ func (r *run) provePath(ctx context.Context, direction int) (report.PathCheck, e
 		if check.Proven || !again || last {
 			return check, nil
 		}
-		if err := pause.For(ctx, time.Second); err != nil {
+		if err := bounded.Pause(ctx, time.Second); err != nil {
 			return check, err
 		}
 	}
@@ -244,7 +244,7 @@ func (r *run) inject(ctx context.Context, probes []path.Probe) error {
 			}
 		}
 		for i := range frames {
-			if err := pause.For(ctx, proveGap); err != nil {
+			if err := bounded.Pause(ctx, proveGap); err != nil {
 				return err
 			}
 			if err := r.gens[g].Engine.Inject(ctx, port, frames[i:i+1]); err != nil {
@@ -271,7 +271,7 @@ func (r *run) see(ctx context.Context, captures []engine.Capture, seen []path.Se
 		if !lingers && complete(seen) {
 			lingers, end = true, time.Now().Add(linger)
 		}
-		if err := pause.For(ctx, provePoll); err != nil {
+		if err := bounded.Pause(ctx, provePoll); err != nil {
 			return nil, err
 		}
 	}

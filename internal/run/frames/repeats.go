@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine"
-	"github.com/linerate-dev/linerate/internal/host/pause"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
 	"github.com/linerate-dev/linerate/internal/measure/path"
 	"github.com/linerate-dev/linerate/internal/run/runner"
 )
@@ -147,7 +147,7 @@ func (r *run) injectRound(ctx context.Context, lanes []*numberedLane, atOnce int
 			if !slices.ContainsFunc(lanes, waiting) {
 				return nil
 			}
-			if err := pause.For(ctx, numberedGap); err != nil {
+			if err := bounded.Pause(ctx, numberedGap); err != nil {
 				return err
 			}
 			for _, l := range lanes {

@@ -20,7 +20,6 @@ import (
 	"github.com/linerate-dev/linerate/internal/run/frames"
 	"github.com/linerate-dev/linerate/internal/run/runner"
 	"github.com/linerate-dev/linerate/internal/units"
-	"github.com/linerate-dev/linerate/internal/units/checksum"
 	"github.com/linerate-dev/linerate/test/rigs/sim"
 	"github.com/linerate-dev/linerate/test/rigs/unitstest"
 )
@@ -107,7 +106,7 @@ var anySize = []stream.Instruction{
 func udp(from byte) []byte {
 	f := make([]byte, 60)
 	copy(f[12:], []byte{0x08, 0x00, 0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17, 0, 0, from, 0, 0, 1, 64 - from, 0, 0, 1, 4, 1, 0, 12, 0, 26})
-	binary.BigEndian.PutUint16(f[24:], ^checksum.Fold(checksum.Sum(f[14:34])))
+	binary.BigEndian.PutUint16(f[24:], ^stream.FoldChecksum(stream.SumWords(f[14:34])))
 	return f
 }
 

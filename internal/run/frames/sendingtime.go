@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine"
-	"github.com/linerate-dev/linerate/internal/host/pause"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
 )
 
 const (
@@ -24,7 +24,7 @@ const (
 func (r *run) awaitEnd(ctx context.Context, begin time.Time, before []engine.Reading, keep func([]engine.Reading)) error {
 	over := begin.Add(startDelay + r.drive.step.Judge)
 	for last := r.drive.last; ; {
-		if err := pause.For(ctx, endPoll); err != nil {
+		if err := bounded.Pause(ctx, endPoll); err != nil {
 			return err
 		}
 		now, err := r.read(ctx)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/engine"
-	"github.com/linerate-dev/linerate/internal/host/pause"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
 	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/run/runner"
 )
@@ -154,7 +154,7 @@ func (r *run) awaitStandstill(ctx context.Context, polls int, complete func([]en
 		if complete != nil && complete(before) {
 			poll = allBackPoll
 		}
-		if err := pause.For(ctx, poll); err != nil {
+		if err := bounded.Pause(ctx, poll); err != nil {
 			return rest{}, err
 		}
 		after, limited, err := r.readEdge(ctx)

@@ -9,7 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/measure"
-	"github.com/linerate-dev/linerate/internal/measure/disturbance"
+	"github.com/linerate-dev/linerate/internal/measure/observe"
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/run/runner"
 )
@@ -31,7 +31,7 @@ func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, err
 	if err := r.loadAgain(ctx); err != nil {
 		return nil, err
 	}
-	r.machine.Before(ctx, time.Now().Add(2*disturbance.Lead))
+	r.machine.Before(ctx, time.Now().Add(2*observe.Lead))
 	before, limited, err := r.readEdge(ctx)
 	if err != nil {
 		return nil, err

@@ -8,7 +8,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/engine"
-	"github.com/linerate-dev/linerate/internal/host/pause"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
 	"github.com/linerate-dev/linerate/internal/measure/observe"
 	"github.com/linerate-dev/linerate/internal/run/runner"
 )
@@ -43,7 +43,7 @@ const hearings = 4
 // keepSilence waits until the silence is over, and passes the values of the device's node and the collector to observers meanwhile.
 func (r *run) keepSilence(ctx context.Context) error {
 	for range hearings {
-		if err := pause.For(ctx, silence/hearings); err != nil {
+		if err := bounded.Pause(ctx, silence/hearings); err != nil {
 			return err
 		}
 		if m := r.opts.Moment(time.Since(r.Started)); m.Device != nil || m.Collected != nil {
@@ -84,7 +84,7 @@ func (r *run) links() []map[int]string {
 func (r *run) readAtRest(ctx context.Context, drained rest) (still time.Duration) {
 	still = drained.since.Sub(r.Started)
 	ofDevice := func(o plan.Observer) bool { return o.Of == plan.OfDUT && o.Type == plan.ObserveInterfaces }
-	if !slices.ContainsFunc(r.Plan.Observers, ofDevice) || pause.Until(ctx, drained.since.Add(aged)) != nil {
+	if !slices.ContainsFunc(r.Plan.Observers, ofDevice) || bounded.PauseUntil(ctx, drained.since.Add(aged)) != nil {
 		return still
 	}
 	r.opts.RefreshDevice(ctx)

@@ -12,7 +12,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/engine"
-	"github.com/linerate-dev/linerate/internal/host/processors"
+	"github.com/linerate-dev/linerate/internal/host/machine"
 	"github.com/linerate-dev/linerate/internal/host/signs"
 	"github.com/linerate-dev/linerate/internal/measure/observe"
 	"github.com/linerate-dev/linerate/internal/run/frames"
@@ -166,7 +166,7 @@ func (a asked) told() observe.MachineReading {
 		return told
 	}
 	told.Age, told.Clock, told.At = time.Since(a.begin)-last-a.late, uptime+last, uptime+last
-	told.Processors = []processors.Processor{{Number: 7, Busy: last * 3 / 10}}
+	told.Processors = []machine.Processor{{Number: 7, Busy: last * 3 / 10}}
 	return told
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/engine"
-	"github.com/linerate-dev/linerate/internal/host/pause"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
 	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/run/runner"
@@ -103,7 +103,7 @@ func (r *run) untilThen(ctx context.Context, moment time.Time, follow bool, see 
 		return max(r.lookEvery(), paceOfReading*r.drive.quickest)
 	}
 	for next := time.Now().Add(every()); moment.Sub(next) >= every(); {
-		if err := pause.Until(ctx, next); err != nil {
+		if err := bounded.PauseUntil(ctx, next); err != nil {
 			return err
 		}
 		began := time.Now()
@@ -117,7 +117,7 @@ func (r *run) untilThen(ctx context.Context, moment time.Time, follow bool, see 
 		r.drive.quickest = min(cmp.Or(r.drive.quickest, time.Hour), time.Since(began))
 		next = began.Add(every())
 	}
-	return pause.Until(ctx, moment)
+	return bounded.PauseUntil(ctx, moment)
 }
 
 // moments are when to read in a step: while it settles, at the window's first edge, in between, and at its last edge.

@@ -18,7 +18,6 @@ import (
 	"github.com/linerate-dev/linerate/internal/device/forwarder"
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/host/netif"
-	"github.com/linerate-dev/linerate/internal/host/netspace"
 	"github.com/linerate-dev/linerate/test/rigs/impaired"
 )
 
@@ -34,9 +33,9 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func namespace(t *testing.T) *netspace.Namespace {
+func namespace(t *testing.T) *netif.Namespace {
 	t.Helper()
-	ns, err := netspace.New()
+	ns, err := netif.NewNamespace()
 	must(t, err)
 	t.Cleanup(func() { _ = ns.Close() })
 	return ns
@@ -44,7 +43,7 @@ func namespace(t *testing.T) *netspace.Namespace {
 
 // wired is two places, each cabled to an interface of its own (west, east) of a device's namespace; what they send has whole checksums and fits the MTU.
 type wired struct {
-	device *netspace.Namespace
+	device *netif.Namespace
 	places [2]Place
 	own    [2]netip.Prefix
 	macs   [2]net.HardwareAddr

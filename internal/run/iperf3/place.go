@@ -12,13 +12,13 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/linerate-dev/linerate/internal/host/netspace"
+	"github.com/linerate-dev/linerate/internal/host/netif"
 	"github.com/linerate-dev/linerate/internal/host/sockets"
 )
 
 // Place is where a side's sockets are made; the zero Place is the process's own namespace, and any interface.
 type Place struct {
-	Namespace *netspace.Namespace
+	Namespace *netif.Namespace
 	Interface string
 	// Address is the source of connections and datagrams; the zero Addr: the kernel's choice.
 	Address netip.Addr

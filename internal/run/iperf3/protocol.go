@@ -211,8 +211,8 @@ func parseParameters(document []byte) (Test, string, error) {
 		return Test{}, "", fmt.Errorf("%w: the test's parameters: %w", ErrProtocol, err)
 	}
 	t := Test{
-		Protocol: TCP, Flow: Forward, Duration: seconds(p.Time), Omit: seconds(p.Omit), Parallel: bounded(p.Parallel), MessageBytes: bounded(p.Length), WindowBytes: bounded(p.Window),
-		CongestionControl: p.Congestion, BitsPerSecond: int64(p.Bandwidth), SegmentBytes: bounded(p.Segment), NoDelay: bool(p.NoDelay), TOS: bounded(p.TOS), short: p.LongCounters == 0,
+		Protocol: TCP, Flow: Forward, Duration: seconds(p.Time), Omit: seconds(p.Omit), Parallel: withinBound(p.Parallel), MessageBytes: withinBound(p.Length), WindowBytes: withinBound(p.Window),
+		CongestionControl: p.Congestion, BitsPerSecond: int64(p.Bandwidth), SegmentBytes: withinBound(p.Segment), NoDelay: bool(p.NoDelay), TOS: withinBound(p.TOS), short: p.LongCounters == 0,
 		endless: p.Time == 0, pacing: int64(p.Pacing),
 	}
 	switch {
@@ -233,11 +233,11 @@ func parseParameters(document []byte) (Test, string, error) {
 	return t, p.ClientVersion, t.check()
 }
 
-// bounded keeps a count from overflowing: what is beyond is refused by Test.check anyway.
-func bounded(n number) int { return int(max(-1, min(n, math.MaxInt32))) }
+// withinBound keeps a count from overflowing: what is beyond is refused by Test.check anyway.
+func withinBound(n number) int { return int(max(-1, min(n, math.MaxInt32))) }
 
 func seconds(n number) time.Duration {
-	return time.Duration(bounded(n)) * time.Second
+	return time.Duration(withinBound(n)) * time.Second
 }
 
 // isCookie says whether these bytes are a cookie of an iperf3 client: printable characters and a zero. iperf 2 and other programs send something else.
@@ -294,10 +294,10 @@ func parseResults(document []byte, ids []int) (map[int]streamResult, results, er
 		if s.ID == nil {
 			return nil, r, fmt.Errorf("%w: a stream in the other side's result has no number", ErrProtocol)
 		}
-		if _, twice := of[bounded(*s.ID)]; twice {
+		if _, twice := of[withinBound(*s.ID)]; twice {
 			return nil, r, fmt.Errorf("%w: the other side's result has stream %d twice", ErrProtocol, *s.ID)
 		}
-		of[bounded(*s.ID)] = s
+		of[withinBound(*s.ID)] = s
 	}
 	for _, id := range ids {
 		s, has := of[id]

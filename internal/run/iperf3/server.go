@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/host/pause"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
 	"github.com/linerate-dev/linerate/internal/host/sockets"
 )
 
@@ -106,7 +106,7 @@ func (w *serving) readHellos(ctx context.Context) {
 	for {
 		n, more, _, from, err := w.listener.udp.ReadMsgUDPAddrPort(awaitReply, beside)
 		switch {
-		case errors.Is(err, net.ErrClosed), err != nil && pause.For(ctx, mostUnheard) != nil:
+		case errors.Is(err, net.ErrClosed), err != nil && bounded.Pause(ctx, mostUnheard) != nil:
 			return
 		case err != nil || !isHello(awaitReply[:n]):
 			continue

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/linerate-dev/linerate/internal/host/pause"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
 	"github.com/linerate-dev/linerate/internal/host/sockets"
 )
 
@@ -190,7 +190,7 @@ func (t *transfer) settle(ctx context.Context) error {
 			return err
 		}
 	}
-	return pause.For(ctx, quiet)
+	return bounded.Pause(ctx, quiet)
 }
 
 // acknowledged waits until everything that was sent is acknowledged.
@@ -216,7 +216,7 @@ func (t *transfer) acknowledged(ctx context.Context) error {
 		if left == 0 || time.Since(moved) > mostUnmoved || t.at()-t.sentUntil > mostUnacked {
 			return nil
 		}
-		if err := pause.For(ctx, ackPoll); err != nil {
+		if err := bounded.Pause(ctx, ackPoll); err != nil {
 			return err
 		}
 	}

@@ -12,11 +12,10 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
 	"github.com/linerate-dev/linerate/internal/host/credential"
-	"github.com/linerate-dev/linerate/internal/host/pause"
-	"github.com/linerate-dev/linerate/internal/host/processors"
+	"github.com/linerate-dev/linerate/internal/host/machine"
 	"github.com/linerate-dev/linerate/internal/measure"
-	"github.com/linerate-dev/linerate/internal/measure/disturbance"
 	"github.com/linerate-dev/linerate/internal/measure/observe"
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/run/runner"
@@ -48,7 +47,7 @@ type Options struct {
 	Key credential.Key
 	// Machine reads how long the threads that carry the connections' frames ran and waited, on the machine of ends and device; nil: it can't be read. It is called before and after windows, and
 	// never within one.
-	Machine func(context.Context) (processors.Reading, error)
+	Machine func(context.Context) (machine.Reading, error)
 	// Limited reads what the Reference's limits counted so far, in the order of the Plan's directions; nil: there are no such counters. It is called with each reading of the ends if an observer needs it,
 	// and counters that don't arrive in time are missing.
 	Limited func(context.Context) ([]report.Limiter, error)
@@ -65,7 +64,7 @@ const (
 
 // New is the driver of the ends at these places, for one run. There is a place for each link that a direction uses.
 func New(places []Place, o Options) runner.Driver {
-	return &run{places: places, opts: o, machine: disturbance.Follow(o.Machine)}
+	return &run{places: places, opts: o, machine: observe.FollowDisturbance(o.Machine)}
 }
 
 // run is the state of one run. It is used by one goroutine; those it starts for calls in parallel end before the call returns.
@@ -75,7 +74,7 @@ type run struct {
 	places []Place
 	ends   []*remote // in the places' order; nil: the end was not reached
 
-	machine disturbance.Machine
+	machine observe.DisturbanceWatch
 	vitals  *observe.Log
 	sending bool
 	last    []Reading // of each end, at the last edge
@@ -209,7 +208,7 @@ func (r *run) readUntil(ctx context.Context, moment time.Time) (all [][]Reading,
 		if moment.Sub(next) < readEvery/2 {
 			next = moment
 		}
-		if err := pause.Until(ctx, next); err != nil {
+		if err := bounded.PauseUntil(ctx, next); err != nil {
 			return all, err
 		}
 		if err := r.read(ctx); err != nil {

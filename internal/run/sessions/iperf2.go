@@ -18,7 +18,7 @@ import (
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
-	"github.com/linerate-dev/linerate/internal/host/pause"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
 	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/run/iperf3"
 )
@@ -298,7 +298,7 @@ func (r *iperf2Receiver) awaitAll(ctx context.Context) (*Opened, error) {
 		if why := r.run.brokenBy(); why != "" {
 			return nil, errors.New(why)
 		}
-		if err := pause.For(ctx, listenPoll); err != nil {
+		if err := bounded.Pause(ctx, listenPoll); err != nil {
 			return nil, fmt.Errorf("iperf did not listen on port %d: %w", iperf2Port, err)
 		}
 	}

@@ -18,7 +18,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
-	"github.com/linerate-dev/linerate/internal/host/processors"
+	"github.com/linerate-dev/linerate/internal/host/machine"
 	"github.com/linerate-dev/linerate/internal/run/runner"
 )
 
@@ -51,7 +51,7 @@ func TestABusyLoopIsNoWeakDeviceOfSessions(t *testing.T) {
 					if i > 0 {
 						busyLoop(t, 1)
 					}
-					watch := processors.Watch{Generator: os.Getpid()}
+					watch := machine.Watch{Generator: os.Getpid()}
 					rep := runner.Run(t.Context(), r.plan, New(r.places, Options{Machine: watch.Read}), runner.Options{})
 					if rep.Ending != report.Completed || !rep.Result.Measured {
 						t.Fatalf("%s %s: %s", rep.Ending, rep.Message, rep.Result.Message)

@@ -10,11 +10,10 @@ import (
 	"github.com/vishvananda/netlink"
 
 	"github.com/linerate-dev/linerate/internal/host/netif"
-	"github.com/linerate-dev/linerate/internal/host/netspace"
 )
 
 // stateOf is all that an interface of a namespace has: addresses, permanent neighbours, routes.
-func stateOf(t *testing.T, ns *netspace.Namespace, name string) (all []string) {
+func stateOf(t *testing.T, ns *netif.Namespace, name string) (all []string) {
 	t.Helper()
 	must(t, ns.Do(func() error {
 		link, err := netlink.LinkByName(name)

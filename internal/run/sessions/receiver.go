@@ -17,7 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/linerate-dev/linerate/internal/host/netspace"
+	"github.com/linerate-dev/linerate/internal/host/netif"
 	"github.com/linerate-dev/linerate/internal/host/sockets"
 	"github.com/linerate-dev/linerate/internal/measure"
 )
@@ -25,7 +25,7 @@ import (
 // socket says where an end's sockets are made, and with which options.
 type socket struct {
 	program   *program
-	namespace *netspace.Namespace
+	namespace *netif.Namespace
 	iface     string
 	local     netip.Addr
 	shape     Shape

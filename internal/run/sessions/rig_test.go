@@ -17,19 +17,19 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/device/forwarder"
 	"github.com/linerate-dev/linerate/internal/document/plan"
-	"github.com/linerate-dev/linerate/internal/host/netspace"
+	"github.com/linerate-dev/linerate/internal/host/netif"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
 // rig is two ends with a Reference between them, each in a namespace of its own.
 type rig struct {
 	plan   *plan.Plan
-	dut    *netspace.Namespace
+	dut    *netif.Namespace
 	ends   []End
 	places []Place
 }
 
-func namespace(t *testing.T) *netspace.Namespace {
+func namespace(t *testing.T) *netif.Namespace {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		if os.Getenv("CI") == "true" {
@@ -37,7 +37,7 @@ func namespace(t *testing.T) *netspace.Namespace {
 		}
 		t.Skip("needs root: it makes network namespaces")
 	}
-	ns, err := netspace.New()
+	ns, err := netif.NewNamespace()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func (r *rig) serve(t *testing.T) {
 	}
 }
 
-func cable(t *testing.T, ns, dut *netspace.Namespace, name string, mac, dutMAC net.HardwareAddr) {
+func cable(t *testing.T, ns, dut *netif.Namespace, name string, mac, dutMAC net.HardwareAddr) {
 	t.Helper()
 	must(t, ns.Do(func() error {
 		attrs := netlink.NewLinkAttrs()

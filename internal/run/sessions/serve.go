@@ -15,9 +15,8 @@ import (
 
 	"github.com/vishvananda/netlink"
 
-	"github.com/linerate-dev/linerate/internal/host/netspace"
-	"github.com/linerate-dev/linerate/internal/host/processors"
-	"github.com/linerate-dev/linerate/internal/host/signs/here"
+	"github.com/linerate-dev/linerate/internal/host/machine"
+	"github.com/linerate-dev/linerate/internal/host/netif"
 	"github.com/linerate-dev/linerate/internal/host/sockets"
 )
 
@@ -26,10 +25,10 @@ type End struct {
 	Link      string
 	Interface string
 	// Namespace is where the interface is; nil: the process's own.
-	Namespace *netspace.Namespace
+	Namespace *netif.Namespace
 	Product   string
 	// Signs reads the vital signs of the program's machine; nil: those that its kernel reports. It is the same for all ends of a program.
-	Signs *here.Reader
+	Signs *machine.SignsReader
 	// SlowReader is a fault for tests: how many bytes per second each connection reads at most; 0: everything that arrives.
 	SlowReader int64
 	// Forgetful is another fault for tests: how often each connection's receive buffer has no room for a moment, so that the end's kernel drops what arrives; 0: never.
@@ -42,7 +41,7 @@ type Ends []End
 
 // Serve carries out drivers' requests until ctx ends; then it drops all connections and closes the listener. Each end has one driver at a time.
 func (ends Ends) Serve(ctx context.Context, listener net.Listener) error {
-	s := &server{began: time.Now(), program: &program{id: rand.Text(), signs: &here.Reader{}}}
+	s := &server{began: time.Now(), program: &program{id: rand.Text(), signs: &machine.SignsReader{}}}
 	for _, e := range ends {
 		s.program.signs = cmp.Or(e.Signs, s.program.signs)
 		s.ends = append(s.ends, &end{End: e, program: s.program, log: cmp.Or(e.Log, slog.New(slog.DiscardHandler))})
@@ -88,10 +87,10 @@ type server struct {
 // program is the state that all ends of one program share. It is safe for concurrent use.
 type program struct {
 	id    string
-	signs *here.Reader
+	signs *machine.SignsReader
 
 	mu      sync.Mutex
-	waits   processors.OwnWaits
+	waits   machine.OwnWaits
 	started []int   // processes that run for an end
 	seen    *Vitals // the latest
 }

@@ -24,7 +24,6 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/credential"
 	"github.com/linerate-dev/linerate/internal/host/machine"
 	"github.com/linerate-dev/linerate/internal/host/netif"
-	"github.com/linerate-dev/linerate/internal/host/netspace"
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/result/figures"
 	"github.com/linerate-dev/linerate/internal/run/runner"
@@ -352,7 +351,7 @@ func TestAnEndRefuses(t *testing.T) {
 func TestAnEndCannotBeDrivenFromItsLink(t *testing.T) {
 	end, device := namespace(t), namespace(t)
 	cable(t, end, device, "west", net.HardwareAddr{2, 0x6c, 0x72, 0, 0, 2}, net.HardwareAddr{2, 0x6c, 0x72, 0, 0, 1})
-	layOut := func(ns *netspace.Namespace, address string) {
+	layOut := func(ns *netif.Namespace, address string) {
 		must(t, ns.Do(func() error {
 			lo, err := netlink.LinkByName("lo")
 			_, _, layErr := setUpNetwork("west", Network{Address: netip.MustParsePrefix(address)})
@@ -379,7 +378,7 @@ func TestAnEndCannotBeDrivenFromItsLink(t *testing.T) {
 	}()
 	for _, c := range []struct {
 		who  string
-		from *netspace.Namespace
+		from *netif.Namespace
 		to   string
 		want string
 	}{

@@ -8,16 +8,16 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/engine"
-	"github.com/linerate-dev/linerate/internal/host/pause"
-	"github.com/linerate-dev/linerate/internal/host/processors"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
+	"github.com/linerate-dev/linerate/internal/host/machine"
 	"github.com/linerate-dev/linerate/internal/measure/observe"
 	"github.com/linerate-dev/linerate/internal/run/runner"
 )
 
 // Vitals is how the processors of an end's machine have spent their time, at a moment of the end's clock.
 type Vitals struct {
-	At   time.Duration          `json:"atNanoseconds"`
-	Each []processors.Processor `json:"each"`
+	At   time.Duration       `json:"atNanoseconds"`
+	Each []machine.Processor `json:"each"`
 }
 
 // vitalsEvery is how often an end reads its machine's processors at most: often enough for the edges of short windows.
@@ -28,7 +28,7 @@ func (p *program) vitals(at func() time.Duration) *Vitals {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.seen == nil || at()-p.seen.At >= vitalsEvery {
-		all, err := processors.All()
+		all, err := machine.AllProcessors()
 		if err != nil {
 			return nil
 		}
@@ -140,7 +140,7 @@ func (r *run) idle(ctx context.Context, after bool) error {
 		if !time.Now().Before(end) {
 			break
 		}
-		if err := pause.For(ctx, readEvery); err != nil {
+		if err := bounded.Pause(ctx, readEvery); err != nil {
 			return err
 		}
 	}
@@ -152,7 +152,7 @@ func (r *run) idle(ctx context.Context, after bool) error {
 // idleAfter is how long observers read the idle machines after the traffic: until observers on the network have reported that time, if the run has time left.
 func (r *run) idleAfter(ctx context.Context) time.Duration {
 	lasts := max(silence, r.Plan.IdleTime())
-	if deadline, bounded := ctx.Deadline(); bounded && time.Until(deadline) < lasts+silence {
+	if deadline, within := ctx.Deadline(); within && time.Until(deadline) < lasts+silence {
 		return silence
 	}
 	return lasts
@@ -161,11 +161,11 @@ func (r *run) idleAfter(ctx context.Context) time.Duration {
 // observed adds observers' values to the Report once the traffic has ended, with the idle values after it.
 func (r *run) observed(ctx context.Context) {
 	if ctx.Err() == nil && r.sending && len(r.Plan.Observers) > 0 {
-		bounded, cancel := context.WithTimeout(ctx, r.idleAfter(ctx)+readEvery+2*answerTimeout)
+		within, cancel := context.WithTimeout(ctx, r.idleAfter(ctx)+readEvery+2*answerTimeout)
 		defer cancel()
-		err := pause.For(bounded, readEvery) // frames that the device still holds are traffic
+		err := bounded.Pause(within, readEvery) // frames that the device still holds are traffic
 		if err == nil {
-			err = r.idle(bounded, true)
+			err = r.idle(within, true)
 		}
 		if err != nil {
 			r.Log.Debug("observers' idle values after the traffic could not be read", "error", err)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
-	"github.com/linerate-dev/linerate/internal/host/processors"
+	"github.com/linerate-dev/linerate/internal/host/machine"
 	"github.com/linerate-dev/linerate/internal/host/signs"
 	"github.com/linerate-dev/linerate/internal/measure/observe"
 	"github.com/linerate-dev/linerate/internal/run/runner"
@@ -105,7 +105,7 @@ func TestTheDevicesNodeIsObservedOverTheNetwork(t *testing.T) {
 	began := time.Now()
 	told := func() observe.MachineReading { // a processor that is busy for a quarter of the time
 		up := time.Since(began)
-		return observe.MachineReading{Clock: time.Hour + up, At: time.Hour + up, Processors: []processors.Processor{{Number: 7, Busy: up / 4}}}
+		return observe.MachineReading{Clock: time.Hour + up, At: time.Hour + up, Processors: []machine.Processor{{Number: 7, Busy: up / 4}}}
 	}
 	rep := runner.Run(t.Context(), r.plan, New(r.places, Options{Whereabouts: observe.Whereabouts{Device: told, Nodes: map[string]string{"generator-0-west": "node-1", "generator-0-east": "node-1"}, DeviceNode: "node-2"}}), runner.Options{})
 	if o, _ := seen(rep, "cpu", "busy", "processor 7"); !unread(rep, o) && (o.Mean == nil || *o.Mean < 0.249 || *o.Mean > 0.251) {

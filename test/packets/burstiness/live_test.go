@@ -12,8 +12,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/document/stream"
 	"github.com/linerate-dev/linerate/internal/engine/softgen/datapath"
-	"github.com/linerate-dev/linerate/internal/host/awake"
-	"github.com/linerate-dev/linerate/internal/host/processors"
+	"github.com/linerate-dev/linerate/internal/host/machine"
 )
 
 // unit is a stream's rate at factor 1, in packets/s: factors are rates in kpps.
@@ -22,7 +21,7 @@ const unit = 1000
 // liveSender sends live frames over a cable, at a rate in kpps, in batches of a given size (0: the default), to a recorder with room for a given number of frames.
 func liveSender(t *testing.T, kpps float64, batch, room int) (*Recorder, datapath.Port) {
 	t.Helper()
-	request, err := awake.Keep() // as linerate run does
+	request, err := machine.KeepAwake() // as linerate run does
 	must(t, err)
 	t.Cleanup(func() { must(t, request.Close()) })
 	c := newCable(t)
@@ -150,7 +149,7 @@ func TestLiveFramesKeepTheirRate(t *testing.T) {
 // stolen is what the host took so far.
 func stolen(t *testing.T) (sum time.Duration) {
 	t.Helper()
-	all, err := processors.All()
+	all, err := machine.AllProcessors()
 	must(t, err)
 	for _, p := range all {
 		sum += p.Stolen

@@ -10,12 +10,12 @@ import (
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
-	"github.com/linerate-dev/linerate/internal/host/netspace"
+	"github.com/linerate-dev/linerate/internal/host/netif"
 )
 
 // cable is a virtual cable in a namespace of its own.
 type cable struct {
-	ns       *netspace.Namespace
+	ns       *netif.Namespace
 	sends    int // a packet socket
 	receiver int // the other end's index
 }
@@ -28,7 +28,7 @@ func newCable(t *testing.T) *cable {
 		}
 		t.Skip("needs root: it makes network namespaces")
 	}
-	ns, err := netspace.New()
+	ns, err := netif.NewNamespace()
 	must(t, err)
 	t.Cleanup(func() { must(t, ns.Close()) })
 	c := &cable{ns: ns}

@@ -7,14 +7,14 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/linerate-dev/linerate/internal/host/processors"
+	"github.com/linerate-dev/linerate/internal/host/machine"
 )
 
 const (
 	// readEvery is how often the kernel is asked what the host took: as often as its counters have something new.
-	readEvery = processors.Tick
+	readEvery = machine.Tick
 	// aftermath is for how long frames may come late after the host gave a processor back.
-	aftermath = 2 * processors.Tick
+	aftermath = 2 * machine.Tick
 )
 
 // reading is what the host had taken of all processors together by a moment.
@@ -45,7 +45,7 @@ func readStolen(ctx context.Context) (readings []reading, err error) {
 	tick := time.NewTicker(readEvery)
 	defer tick.Stop()
 	for {
-		all, err := processors.All()
+		all, err := machine.AllProcessors()
 		if err != nil {
 			return nil, fmt.Errorf("what the host takes: %w", err)
 		}
@@ -68,7 +68,7 @@ func readStolen(ctx context.Context) (readings []reading, err error) {
 func spans(readings []reading) (all []Span) {
 	for i := range max(0, len(readings)-1) {
 		if before, after := readings[i], readings[i+1]; after.stolen > before.stolen {
-			all = append(all, Span{before.at - processors.Tick, after.at + aftermath})
+			all = append(all, Span{before.at - machine.Tick, after.at + aftermath})
 		}
 	}
 	return all

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/host/credential"
-	"github.com/linerate-dev/linerate/internal/host/netspace"
+	"github.com/linerate-dev/linerate/internal/host/netif"
 )
 
 // The openings of the protocols that pods serve, each with its answer's first bytes. They are longer than a signature, so that a server knows at once that none comes.
@@ -26,7 +26,7 @@ const (
 )
 
 // within calls a server in the pod's network namespace, and returns the beginning of its answer; of a client without a key all that it hears.
-func within(t *testing.T, ns *netspace.Namespace, key credential.Key, role credential.Role, port, says string) (heard []byte, err error) {
+func within(t *testing.T, ns *netif.Namespace, key credential.Key, role credential.Role, port, says string) (heard []byte, err error) {
 	t.Helper()
 	err = ns.Do(func() error {
 		conn, err := key.Dial(t.Context(), role, "127.0.0.1:"+port)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
-	"github.com/linerate-dev/linerate/internal/host/netspace"
+	"github.com/linerate-dev/linerate/internal/host/netif"
 	"github.com/linerate-dev/linerate/internal/pod/launch"
 )
 
@@ -38,7 +38,7 @@ func perLink(t *testing.T) *rig {
 	return r
 }
 
-func cableOf(t *testing.T, generator, device *netspace.Namespace, name string) {
+func cableOf(t *testing.T, generator, device *netif.Namespace, name string) {
 	t.Helper()
 	err := generator.Do(func() error {
 		lo, err := netlink.LinkByName("lo")

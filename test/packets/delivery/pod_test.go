@@ -18,7 +18,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/device/forwarder"
 	"github.com/linerate-dev/linerate/internal/document/plan"
-	"github.com/linerate-dev/linerate/internal/host/netspace"
+	"github.com/linerate-dev/linerate/internal/host/netif"
 )
 
 // asInAPod turns a shell into what a container of an unprivileged pod is: user 0 without any capability but those named, no way to gain one,
@@ -35,7 +35,7 @@ type container struct {
 }
 
 // contain starts linerate in the namespace with these capabilities only ("+net_raw,+net_admin"). It is ended with the test.
-func contain(t *testing.T, ns *netspace.Namespace, capabilities string, args ...string) *container {
+func contain(t *testing.T, ns *netif.Namespace, capabilities string, args ...string) *container {
 	t.Helper()
 	c := &container{dir: t.TempDir()}
 	if err := os.WriteFile(c.lastWords(), nil, 0o600); err != nil {
@@ -57,7 +57,7 @@ func contain(t *testing.T, ns *netspace.Namespace, capabilities string, args ...
 func (c *container) lastWords() string { return filepath.Join(c.dir, "termination-log") }
 
 // probe asks one of the verbs' own probes in the namespace until it says yes.
-func probe(t *testing.T, ns *netspace.Namespace, c *container, verb string) {
+func probe(t *testing.T, ns *netif.Namespace, c *container, verb string) {
 	t.Helper()
 	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		cmd := exec.CommandContext(t.Context(), linerate, verb, "probe")
@@ -144,7 +144,7 @@ func (c *container) words(t *testing.T) string {
 	return string(words)
 }
 
-func addDown(t *testing.T, ns *netspace.Namespace, name string) {
+func addDown(t *testing.T, ns *netif.Namespace, name string) {
 	t.Helper()
 	err := ns.Do(func() error {
 		attrs := netlink.NewLinkAttrs()

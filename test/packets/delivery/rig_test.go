@@ -25,7 +25,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/delivery"
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
-	"github.com/linerate-dev/linerate/internal/host/netspace"
+	"github.com/linerate-dev/linerate/internal/host/netif"
 )
 
 // links are the cables between generator and forwarder, of the same names at both ends.
@@ -63,9 +63,9 @@ func newRigWith(t *testing.T, loadtest, rights string) *rig {
 	return r
 }
 
-func space(t *testing.T) *netspace.Namespace {
+func space(t *testing.T) *netif.Namespace {
 	t.Helper()
-	ns, err := netspace.New()
+	ns, err := netif.NewNamespace()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func space(t *testing.T) *netspace.Namespace {
 	return ns
 }
 
-func cable(t *testing.T, generator, device *netspace.Namespace) {
+func cable(t *testing.T, generator, device *netif.Namespace) {
 	t.Helper()
 	err := generator.Do(func() error {
 		lo, err := netlink.LinkByName("lo")
@@ -98,7 +98,7 @@ func cable(t *testing.T, generator, device *netspace.Namespace) {
 }
 
 // forward makes the device a router with a limit of 1000 packets/s, by a pod's container.
-func forward(t *testing.T, device *netspace.Namespace) {
+func forward(t *testing.T, device *netif.Namespace) {
 	t.Helper()
 	c := contain(t, device, "+net_admin", "forwarder", "--spec", writeSpec(t, forwarderSpec("16.0.0.0/24", "48.0.0.0/24")))
 	probe(t, device, c, "forwarder")
@@ -124,7 +124,7 @@ func planOf(t *testing.T, loadtest string) *plan.Plan {
 }
 
 // serveGenerator starts the software engine in the namespace, as a pod's container, and returns where it can be reached from outside.
-func serveGenerator(t *testing.T, ns *netspace.Namespace, rights string) string {
+func serveGenerator(t *testing.T, ns *netif.Namespace, rights string) string {
 	t.Helper()
 	c := contain(t, ns, rights, "generator", "--ports", strings.Join(links, ","), "--listen", "127.0.0.1:4501", "--speed", "1gbps", "--secret-file", "")
 	probe(t, ns, c, "generator")
@@ -132,7 +132,7 @@ func serveGenerator(t *testing.T, ns *netspace.Namespace, rights string) string 
 }
 
 // relay carries connections to this address into the namespace.
-func relay(t *testing.T, ns *netspace.Namespace) string {
+func relay(t *testing.T, ns *netif.Namespace) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/linerate-dev/linerate/internal/host/awake"
+	"github.com/linerate-dev/linerate/internal/host/machine"
 	"github.com/linerate-dev/linerate/test/rigs/built"
 	"github.com/linerate-dev/linerate/test/rigs/impaired"
 )
@@ -26,7 +26,7 @@ func buildAndRun(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	request, err := awake.Keep() // linerate run does so itself; linerate generator doesn't
+	request, err := machine.KeepAwake() // linerate run does so itself; linerate generator doesn't
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "what is measured may be late:", err)
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/vishvananda/netlink"
 
 	"github.com/linerate-dev/linerate/internal/document/report"
-	"github.com/linerate-dev/linerate/internal/host/netspace"
+	"github.com/linerate-dev/linerate/internal/host/netif"
 )
 
 // rig is a device that linerate knows nothing of: two namespaces with cables between them.
@@ -26,7 +26,7 @@ import (
 //	            │    │
 //	device:    d0   d1
 type rig struct {
-	generator, device *netspace.Namespace
+	generator, device *netif.Namespace
 	ports             int
 }
 
@@ -39,9 +39,9 @@ func newRig(t *testing.T, ports int) *rig {
 	return r
 }
 
-func space(t *testing.T) *netspace.Namespace {
+func space(t *testing.T) *netif.Namespace {
 	t.Helper()
-	ns, err := netspace.New()
+	ns, err := netif.NewNamespace()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func (r *rig) cable(t *testing.T, i int) {
 	in(t, r.device, func() error { return setUp(far) })
 }
 
-func in(t *testing.T, ns *netspace.Namespace, fn func() error) {
+func in(t *testing.T, ns *netif.Namespace, fn func() error) {
 	t.Helper()
 	if err := ns.Do(fn); err != nil {
 		t.Fatal(err)

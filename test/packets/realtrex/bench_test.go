@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine/trex"
-	"github.com/linerate-dev/linerate/internal/host/netspace"
+	"github.com/linerate-dev/linerate/internal/host/netif"
 )
 
 var (
@@ -31,7 +31,7 @@ var (
 // bench is a TRex with a device between its ports 0 and 1.
 type bench struct {
 	server string
-	space  *netspace.Namespace // where programs reach the server; nil: where the test is
+	space  *netif.Namespace // where programs reach the server; nil: where the test is
 	device device
 	// forwarding is what a LoadTest says of the device.
 	forwarding string

@@ -21,7 +21,6 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/engine/trex"
 	"github.com/linerate-dev/linerate/internal/host/netif"
-	"github.com/linerate-dev/linerate/internal/host/netspace"
 	"github.com/linerate-dev/linerate/test/rigs/impaired"
 )
 
@@ -48,16 +47,16 @@ func ownBench(t *testing.T, delay time.Duration) *bench {
 	return b
 }
 
-func space(t *testing.T) *netspace.Namespace {
+func space(t *testing.T) *netif.Namespace {
 	t.Helper()
-	ns, err := netspace.New()
+	ns, err := netif.NewNamespace()
 	must(t, err)
 	t.Cleanup(func() { _ = ns.Close() })
 	return ns
 }
 
 // lay lays the cable from TRex's port to the device's.
-func lay(t *testing.T, generator, between *netspace.Namespace, i int) {
+func lay(t *testing.T, generator, between *netif.Namespace, i int) {
 	t.Helper()
 	near, far := fmt.Sprintf("p%d", i), fmt.Sprintf("d%d", i)
 	must(t, generator.Do(func() error {
@@ -81,9 +80,9 @@ func raise(name string) error {
 }
 
 // router is a device of the kernel's, which forwards by IPv4.
-type router struct{ space *netspace.Namespace }
+type router struct{ space *netif.Namespace }
 
-func newRouter(t *testing.T, ns *netspace.Namespace) router {
+func newRouter(t *testing.T, ns *netif.Namespace) router {
 	t.Helper()
 	must(t, ns.Do(func() error {
 		if err := netif.WriteSysctl("ipv4/ip_forward", "1"); err != nil {
@@ -134,7 +133,7 @@ func (r router) count(t *testing.T) ([ports]counters, bool) {
 }
 
 // kernelCounters are those of the device's interfaces.
-func kernelCounters(t *testing.T, ns *netspace.Namespace) (all [ports]counters) {
+func kernelCounters(t *testing.T, ns *netif.Namespace) (all [ports]counters) {
 	t.Helper()
 	must(t, ns.Do(func() error {
 		for i := range ports {
@@ -151,7 +150,7 @@ func kernelCounters(t *testing.T, ns *netspace.Namespace) (all [ports]counters) 
 
 // holder is a device without addresses that holds each frame for a while.
 type holder struct {
-	space *netspace.Namespace
+	space *netif.Namespace
 	delay time.Duration
 }
 

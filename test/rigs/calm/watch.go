@@ -18,7 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/linerate-dev/linerate/internal/host/processors"
+	"github.com/linerate-dev/linerate/internal/host/machine"
 )
 
 // beat is how often a real-time thread wakes on each processor.
@@ -41,7 +41,7 @@ type second struct {
 
 // Begin watches the processors that this process may use, until the context ends.
 func Begin(ctx context.Context) (*Watch, error) {
-	mine, err := processors.Mine()
+	mine, err := machine.OwnProcessors()
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func Begin(ctx context.Context) (*Watch, error) {
 	}
 	w := &Watch{begin: time.Now(), processors: mine.Count()}
 	ranked := make(chan bool)
-	for _, cpu := range processors.List(mine) {
+	for _, cpu := range machine.ListProcessors(mine) {
 		go w.listen(ctx, cpu, ranked)
 	}
 	w.realTime = true
@@ -138,6 +138,6 @@ func (w *Watch) Between(from, to time.Time) Taken {
 
 // readStolen is the time that the host had these processors, since the machine started.
 func readStolen(mine *unix.CPUSet) (time.Duration, error) {
-	spent, err := processors.Spent(mine)
+	spent, err := machine.Spent(mine)
 	return time.Duration(spent.Steal * float64(time.Second)), err
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
-	"github.com/linerate-dev/linerate/internal/host/netspace"
+	"github.com/linerate-dev/linerate/internal/host/netif"
 	"github.com/linerate-dev/linerate/test/rigs/fabric/vf"
 )
 
@@ -27,7 +27,7 @@ func hold(path string) error {
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		return fmt.Errorf("hold the wires' namespace: %w", err)
 	}
-	made, err := netspace.New()
+	made, err := netif.NewNamespace()
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/linerate-dev/linerate/internal/host/netspace"
+	"github.com/linerate-dev/linerate/internal/host/netif"
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/internal/units/transit"
 )
@@ -31,7 +31,7 @@ type Device struct {
 //
 // Its process is in the namespace only if frames cost it work: then it loses what comes while it waits for a processor, and who looks who carries frames should see
 // that. Without work its waits cost nothing, and so must not excuse what the impairment lost: the process is where the test is, and only its sockets are in the namespace.
-func Start(ns *netspace.Namespace, s Spec) (_ *Device, err error) {
+func Start(ns *netif.Namespace, s Spec) (_ *Device, err error) {
 	if err := s.Check(); err != nil {
 		return nil, fmt.Errorf("impaired device: %w", err)
 	}

@@ -9,12 +9,12 @@ import (
 
 	"github.com/vishvananda/netlink"
 
-	"github.com/linerate-dev/linerate/internal/host/netspace"
+	"github.com/linerate-dev/linerate/internal/host/netif"
 )
 
 // rig is a tester on both sides of a device, with a namespace of its own.
 type rig struct {
-	tester *netspace.Namespace
+	tester *netif.Namespace
 	device *Device
 	sends  [2]*outlet
 	sent   [2]int64 // frames into each port, by now
@@ -83,9 +83,9 @@ func (r *rig) plug() error {
 	return nil
 }
 
-func space(t *testing.T) *netspace.Namespace {
+func space(t *testing.T) *netif.Namespace {
 	t.Helper()
-	ns, err := netspace.New()
+	ns, err := netif.NewNamespace()
 	must(t, err)
 	t.Cleanup(func() { _ = ns.Close() })
 	return ns

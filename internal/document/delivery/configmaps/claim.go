@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/linerate-dev/linerate/internal/document/delivery"
-	"github.com/linerate-dev/linerate/internal/host/pause"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
 )
 
 // Claim makes this runner the run's, and fences every earlier runner. It tries until ctx ends, since a restarting API server is away for a moment. Its errors are
@@ -198,7 +198,7 @@ func persist(ctx context.Context, try func(context.Context) error) error {
 		if err == nil || errors.Is(err, ErrReported) || errors.Is(err, delivery.ErrFenced) || errors.Is(err, errDisowned) {
 			return err
 		}
-		if pause.For(ctx, wait) != nil {
+		if bounded.Pause(ctx, wait) != nil {
 			return err
 		}
 	}

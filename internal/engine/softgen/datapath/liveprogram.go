@@ -6,7 +6,7 @@ import (
 
 	"github.com/cilium/ebpf/asm"
 
-	"github.com/linerate-dev/linerate/internal/engine/softgen/bytecode"
+	"github.com/linerate-dev/linerate/internal/engine/softgen/fieldengine"
 )
 
 // A live sender's program is run by the kernel again and again (BPF_PROG_TEST_RUN with live frames), each time on a frame that it may send or drop. Dropping is
@@ -58,7 +58,7 @@ type liveSender struct {
 	table      *liveTable
 	templates  []uint32 // where in the table a track's template is, if it is there
 	lists      []uint32 // where a track's lists are
-	code       bytecode.Code
+	code       fieldengine.Code
 }
 
 func (s *liveSender) get(to asm.Register, at int16) asm.Instruction {

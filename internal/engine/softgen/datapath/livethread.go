@@ -16,7 +16,7 @@ import (
 	"github.com/cilium/ebpf/asm"
 	"golang.org/x/sys/unix"
 
-	"github.com/linerate-dev/linerate/internal/host/processors"
+	"github.com/linerate-dev/linerate/internal/host/machine"
 )
 
 // liveThread is a thread of this process that is in one system call for as long as anything is sent on it: there the kernel runs its program, which goes on to those of the ports. The call ends by a signal
@@ -217,7 +217,7 @@ func (t *liveThread) run() {
 		return
 	}
 	(&urgency{ordinary: true}).apply() // a real-time thread that never sleeps is stopped for 50 ms of each second
-	defer processors.FillFirst()()
+	defer machine.FillFirst()()
 	others := allSignals()
 	others.Val[0] &^= 1 << (liveSignal - 1)
 	if t.err = unix.PthreadSigmask(unix.SIG_SETMASK, others, nil); t.err != nil {

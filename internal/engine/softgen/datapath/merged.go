@@ -3,8 +3,8 @@ package datapath
 import (
 	"encoding/binary"
 
+	"github.com/linerate-dev/linerate/internal/document/stream"
 	"github.com/linerate-dev/linerate/internal/units"
-	"github.com/linerate-dev/linerate/internal/units/checksum"
 )
 
 // A kernel merges frames of one flow that come together into one buffer (GRO, also of UDP where rx-udp-gro-forwarding is on; LRO in network cards), and a device that forwards it over a
@@ -78,7 +78,7 @@ func mendPart(frame []byte, offset, number int, last bool) {
 		be.PutUint16(frame[network+2:], uint16(len(frame)-network))
 		be.PutUint16(frame[network+4:], be.Uint16(frame[network+4:])+uint16(number))
 		be.PutUint16(frame[network+10:], 0)
-		be.PutUint16(frame[network+10:], ^checksum.Fold(checksum.Sum(frame[network:transport])))
+		be.PutUint16(frame[network+10:], ^stream.FoldChecksum(stream.SumWords(frame[network:transport])))
 	} else {
 		be.PutUint16(frame[network+4:], uint16(len(frame)-transport))
 	}
@@ -94,7 +94,7 @@ func mendPart(frame []byte, offset, number int, last bool) {
 		be.PutUint16(frame[transport+4:], uint16(len(frame)-transport))
 	}
 	be.PutUint16(frame[at:], 0)
-	sum := ^checksum.Fold(uint64(protocol) + uint64(len(frame)-transport) + checksum.Sum(addresses) + checksum.Sum(frame[transport:]))
+	sum := ^stream.FoldChecksum(uint64(protocol) + uint64(len(frame)-transport) + stream.SumWords(addresses) + stream.SumWords(frame[transport:]))
 	if sum == 0 && protocol == protocolUDP {
 		sum = 0xffff // 0 would mean none
 	}

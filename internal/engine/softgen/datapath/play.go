@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/linerate-dev/linerate/internal/host/processors"
+	"github.com/linerate-dev/linerate/internal/host/machine"
 )
 
 // play is a run in progress: its threads, and the orders to them.
@@ -126,7 +126,7 @@ func (pl *play) begin() {
 		}()
 		return
 	}
-	done := processors.SendFirst()
+	done := machine.SendFirst()
 	for k, t := range pl.threads {
 		pl.finished.Go(func() {
 			runtime.LockOSThread() // for good: a thread bound to a processor is of no use to others
@@ -165,7 +165,7 @@ func bind(allowed []int, k int) error {
 	if len(allowed) == 0 {
 		return nil
 	}
-	return processors.Bind(0, allowed[k%len(allowed)])
+	return machine.Bind(0, allowed[k%len(allowed)])
 }
 
 // halt ends the run.

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/host/processors"
+	"github.com/linerate-dev/linerate/internal/host/machine"
 )
 
 // waits adds up for how long the threads that send on a port waited for processors, as the kernel counts it. Where that counts no waits, there are none.
@@ -21,7 +21,7 @@ func (w *threadWaits) sum() time.Duration { return max(0, w.now-w.before) }
 
 // begin takes in a thread that is about to send.
 func (w *waits) begin(thread int) {
-	waited, err := processors.WaitedBy(thread)
+	waited, err := machine.WaitedBy(thread)
 	if err != nil {
 		return
 	}
@@ -48,7 +48,7 @@ func (w *waits) end(thread int, uncounted time.Duration) {
 
 // read reads the thread, if it still runs.
 func (w *threadWaits) read(thread int) {
-	if waited, err := processors.WaitedBy(thread); err == nil {
+	if waited, err := machine.WaitedBy(thread); err == nil {
 		w.now = waited
 	}
 }

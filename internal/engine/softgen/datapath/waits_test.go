@@ -4,15 +4,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/host/processors"
+	"github.com/linerate-dev/linerate/internal/host/machine"
 )
 
 // firstProcessor is one that this process may use.
 func firstProcessor(t *testing.T) int {
 	t.Helper()
-	mine, err := processors.Mine()
+	mine, err := machine.OwnProcessors()
 	must(t, err)
-	return processors.List(mine)[0]
+	return machine.ListProcessors(mine)[0]
 }
 
 // Two threads that send as fast as they can on one processor wait for each other, and each port tells so: while they send, and once they have ended. All that waiting is within the run.

@@ -6,8 +6,7 @@ import (
 
 	"github.com/cilium/ebpf/asm"
 
-	"github.com/linerate-dev/linerate/internal/engine/softgen/bytecode"
-	"github.com/linerate-dev/linerate/internal/units/checksum"
+	"github.com/linerate-dev/linerate/internal/document/stream"
 )
 
 // Assembler translates programs into the kernel's instructions, so that a frame made there is, byte for byte, the one that Frame makes. The code is one line
@@ -17,7 +16,7 @@ import (
 //	Index ─▶ the frame's index, kept
 //	R0 to R5 are lost; there are no calls
 type Assembler struct {
-	Code         *bytecode.Code
+	Code         *Code
 	Frame, Index asm.Register
 	// TableFD is an array map of one value that holds Table's lists from TableOffset on. It isn't needed where there are none.
 	TableFD     int
@@ -228,7 +227,7 @@ func (a Assembler) shift(by int) {
 
 // fix sets a checksum. A sum of words is the same in either byte order but for its own, so words are taken as they stand (RFC 1071, 2(B)).
 func (a Assembler) fix(f fix) {
-	a.Code.Load(asm.R0, uint64(checksum.Fold(f.base)))
+	a.Code.Load(asm.R0, uint64(stream.FoldChecksum(f.base)))
 	a.Code.Add(asm.HostTo(asm.BE, asm.R0, asm.Half))
 	for _, at := range f.words {
 		a.Code.Add(asm.LoadMem(asm.R1, a.Frame, int16(at), asm.Half), asm.Add.Reg(asm.R0, asm.R1))

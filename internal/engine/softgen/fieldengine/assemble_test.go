@@ -13,7 +13,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/linerate-dev/linerate/internal/document/stream"
-	"github.com/linerate-dev/linerate/internal/engine/softgen/bytecode"
 )
 
 // translated is a program of this package in the kernel. Each run takes a template with an index behind it.
@@ -45,7 +44,7 @@ func translate(t *testing.T, p *Program, stamp int) translated {
 	if err := m.Put(uint32(0), append(binary.NativeEndian.AppendUint64(nil, 0), listed(table)...)); err != nil {
 		t.Fatal(err)
 	}
-	var c bytecode.Code
+	var c Code
 	length := p.MaxLength()
 	c.Add(
 		asm.LoadMem(asm.R8, asm.R1, 0, asm.Word), // xdp_md's data and data_end
@@ -157,7 +156,7 @@ func TestFramesMadeInTheKernelAreTheSame(t *testing.T) {
 			}
 			continue
 		}
-		a := Assembler{Code: &bytecode.Code{}, Frame: asm.R8, Index: asm.R9}
+		a := Assembler{Code: &Code{}, Frame: asm.R8, Index: asm.R9}
 		if _, err := p.Assemble(a); errors.Is(err, ErrNotCarried) {
 			continue
 		}

@@ -3,7 +3,7 @@ package fieldengine
 import (
 	"encoding/binary"
 
-	"github.com/linerate-dev/linerate/internal/units/checksum"
+	"github.com/linerate-dev/linerate/internal/document/stream"
 )
 
 // payloadEnd is where the IP packet ends, by its own length field, within the frame.
@@ -30,7 +30,7 @@ func sumTransport(frame []byte, l2, start, at int, protocol byte) {
 	}
 	low, high := addresses(frame, l2)
 	frame[at], frame[at+1] = 0, 0
-	total := checksum.Sum(frame[low:high]) + checksum.Sum(frame[start:end]) + uint64(protocol) + uint64(end-start)
+	total := stream.SumWords(frame[low:high]) + stream.SumWords(frame[start:end]) + uint64(protocol) + uint64(end-start)
 	put(frame[at:], total, protocol == protocolUDP)
 }
 
@@ -49,7 +49,7 @@ func FixIPv4Header(frame []byte, offset int) {
 		return
 	}
 	frame[offset+10], frame[offset+11] = 0, 0
-	put(frame[offset+10:], checksum.Sum(frame[offset:end]), false)
+	put(frame[offset+10:], stream.SumWords(frame[offset:end]), false)
 }
 
 // FixTransport sets the UDP, TCP or ICMPv6 checksum of the IP packet at offset, after its payload was changed. A UDP checksum of zero

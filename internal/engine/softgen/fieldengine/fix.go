@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/linerate-dev/linerate/internal/document/stream"
-	"github.com/linerate-dev/linerate/internal/units/checksum"
 )
 
 // fix sets one ones' complement checksum (RFC 1071). Where the covered bytes are known beforehand, the sum of those that never change
@@ -36,7 +35,7 @@ func (f *fix) apply(frame []byte) {
 }
 
 func put(field []byte, sum uint64, isUDP bool) {
-	value := ^checksum.Fold(sum)
+	value := ^stream.FoldChecksum(sum)
 	if isUDP && value == 0 {
 		value = 0xffff
 	}

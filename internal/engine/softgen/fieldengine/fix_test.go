@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/linerate-dev/linerate/internal/document/stream"
-	"github.com/linerate-dev/linerate/internal/units/checksum"
 )
 
 // valid says whether the checksums of an untagged frame are right, by RFC 1071's check: with the checksum in, the sum is all ones.
@@ -14,14 +13,14 @@ func valid(frame []byte) bool {
 	const l2 = 14
 	protocol, start := uint64(frame[20]), 54
 	if frame[l2]>>4 == 4 {
-		if checksum.Fold(checksum.Sum(frame[14:34])) != 0xffff {
+		if stream.FoldChecksum(stream.SumWords(frame[14:34])) != 0xffff {
 			return false
 		}
 		protocol, start = uint64(frame[23]), 34
 	}
 	end := payloadEnd(frame, l2)
 	low, high := addresses(frame, l2)
-	return checksum.Fold(checksum.Sum(frame[low:high])+checksum.Sum(frame[start:end])+protocol+uint64(end-start)) == 0xffff
+	return stream.FoldChecksum(stream.SumWords(frame[low:high])+stream.SumWords(frame[start:end])+protocol+uint64(end-start)) == 0xffff
 }
 
 func TestChecksums(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"net"
 	"net/netip"
 
-	"github.com/linerate-dev/linerate/internal/units/checksum"
+	"github.com/linerate-dev/linerate/internal/document/stream"
 )
 
 const (
@@ -113,5 +113,5 @@ func targetMAC(options []byte, fallback net.HardwareAddr) (net.HardwareAddr, boo
 
 // checksumOf is ICMPv6's over message and pseudo-header (RFC 4443, 2.3); 0 over a message that carries its own.
 func checksumOf(source, destination netip.Addr, message []byte) uint16 {
-	return ^checksum.Fold(uint64(len(message)) + protocolICMPv6 + checksum.Sum(source.AsSlice()) + checksum.Sum(destination.AsSlice()) + checksum.Sum(message))
+	return ^stream.FoldChecksum(uint64(len(message)) + protocolICMPv6 + stream.SumWords(source.AsSlice()) + stream.SumWords(destination.AsSlice()) + stream.SumWords(message))
 }

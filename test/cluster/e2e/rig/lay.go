@@ -8,7 +8,7 @@ import (
 	"slices"
 	"syscall"
 
-	"github.com/linerate-dev/linerate/internal/host/netspace"
+	"github.com/linerate-dev/linerate/internal/host/netif"
 	"github.com/linerate-dev/linerate/test/rigs/fabric"
 )
 
@@ -22,7 +22,7 @@ func (r *Rig) lay(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.bench, err = netspace.New(); err != nil {
+	if r.bench, err = netif.NewNamespace(); err != nil {
 		return err
 	}
 	// The kernel there says nothing by itself, as little as a switch.

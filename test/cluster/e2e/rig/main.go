@@ -12,7 +12,7 @@ import (
 	"github.com/go-logr/logr"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
-	"github.com/linerate-dev/linerate/internal/host/awake"
+	"github.com/linerate-dev/linerate/internal/host/machine"
 )
 
 // Main brings a rig up, gives it to use, runs a package's tests in it and takes it down again: a TestMain's whole work. It returns the exit code.
@@ -28,7 +28,7 @@ func Main(m *testing.M, o Options, use func(*Rig)) int {
 	log.SetLogger(logr.Discard()) // the clients' errors come back as values
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	request, err := awake.Keep() // pods can't ask for it
+	request, err := machine.KeepAwake() // pods can't ask for it
 	if err != nil {
 		_, _ = fmt.Fprintf(o.Talk, "%s: what is measured may be late: %v\n", o.Name, err)
 	}

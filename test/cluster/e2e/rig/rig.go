@@ -11,7 +11,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/linerate-dev/linerate/internal/host/netspace"
+	"github.com/linerate-dev/linerate/internal/host/netif"
 	"github.com/linerate-dev/linerate/test/rigs/fabric"
 	"github.com/linerate-dev/linerate/test/rigs/fabric/incluster"
 )
@@ -46,7 +46,7 @@ type Rig struct {
 	Programs string
 	Images   Images
 	// bench is beside the nodes: see Bench.
-	bench *netspace.Namespace
+	bench *netif.Namespace
 	// claim keeps other processes off clusters of this name; it ends with this one at the latest.
 	claim *os.File
 	// before is what the machine had of interfaces and the like.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/vishvananda/netlink"
 
-	"github.com/linerate-dev/linerate/internal/host/netspace"
+	"github.com/linerate-dev/linerate/internal/host/netif"
 	"github.com/linerate-dev/linerate/test/rigs/fabric"
 )
 
@@ -28,7 +28,7 @@ func Root(t *testing.T) {
 func Namespace(t *testing.T) string {
 	t.Helper()
 	Root(t)
-	ns, err := netspace.New()
+	ns, err := netif.NewNamespace()
 	if err != nil {
 		t.Fatal(err)
 	}

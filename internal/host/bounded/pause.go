@@ -1,0 +1,25 @@
+package bounded
+
+// This file waits, and never longer than its context.
+
+import (
+	"context"
+	"time"
+)
+
+// Pause waits so long; no time, or less, is no wait. Its error is the cause of ctx's end, and nil where ctx outlived the pause.
+func Pause(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return context.Cause(ctx)
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return context.Cause(ctx)
+}
+
+// PauseUntil is For until a moment.
+func PauseUntil(ctx context.Context, moment time.Time) error { return Pause(ctx, time.Until(moment)) }

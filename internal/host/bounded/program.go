@@ -1,0 +1,84 @@
+package bounded
+
+// This file runs a program that a person named, to its end and within a bound: what sets a device up, resets it between trials, or tears it down.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+	"unicode"
+)
+
+// afterEnd is how long what a program left running may still speak on its standard output.
+const afterEnd = time.Second
+
+// errLate is the cause of a program's end that took too long.
+var errLate = errors.New("too late")
+
+// Run runs the command, whose first word is the program, as the calling user, in the working directory, with these variables beside our own, and with nothing to read. What takes longer
+// than it may is killed with all that it started. Its exit code 0 is success; an error names the command and has its last words.
+func Run(ctx context.Context, command, variables []string, within time.Duration) error {
+	bounded, cancel := context.WithTimeoutCause(ctx, within, errLate)
+	defer cancel()
+	cmd := exec.CommandContext(bounded, command[0], command[1:]...)
+	cmd.Env = append(os.Environ(), variables...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a terminal's interrupt is ours to handle, and what it started goes with it
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = afterEnd
+	words := &Words{}
+	cmd.Stdout, cmd.Stderr = words, words
+	err := cmd.Run()
+	switch {
+	case err == nil, errors.Is(err, exec.ErrWaitDelay): // it ended well, and left something running
+		return nil
+	case errors.Is(context.Cause(bounded), errLate):
+		return fmt.Errorf("%s did not end within %s%s", ProgramName(command), within, said(words))
+	case bounded.Err() != nil:
+		return fmt.Errorf("%s: %w", ProgramName(command), context.Cause(bounded))
+	case cmd.ProcessState == nil:
+		return fmt.Errorf("start %s: %w", ProgramName(command), err)
+	}
+	return fmt.Errorf("%s: %w%s", ProgramName(command), err, said(words))
+}
+
+// ProgramName is a command in a sentence, each word in quotes that needs them.
+func ProgramName(command []string) string {
+	const most = 200
+	quoted := make([]string, len(command))
+	for i, word := range command {
+		quoted[i] = word
+		if word == "" || strings.ContainsAny(word, " \t\n\"'\\") {
+			quoted[i] = fmt.Sprintf("%q", word)
+		}
+	}
+	name := []rune(strings.Join(quoted, " "))
+	if len(name) > most {
+		return string(name[:most]) + "…"
+	}
+	return string(name)
+}
+
+// mostSaid bounds a program's last words in bytes: beside its name, they have to fit into an answer of 512.
+const mostSaid = 256
+
+// said is a program's last words, without what would drive a terminal.
+func said(words *Words) string {
+	last := strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) {
+			return -1
+		}
+		return c
+	}, words.String())
+	if len(last) > mostSaid {
+		last = strings.ToValidUTF8(last[:mostSaid-len("…")], "") + "…"
+	}
+	if last == "" {
+		return ""
+	}
+	return "; its last words: " + last
+}

@@ -1,0 +1,42 @@
+package bounded
+
+import (
+	"strings"
+	"sync"
+)
+
+// Words keeps the end of what a program says, for the message when it fails. It is safe for concurrent use.
+type Words struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+const keptWords = 16 << 10
+
+// Write never fails; it forgets the oldest.
+func (w *Words) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.text = append(w.text, p...)
+	if over := len(w.text) - keptWords; over > 0 {
+		w.text = w.text[:copy(w.text, w.text[over:])]
+	}
+	return len(p), nil
+}
+
+// String is the line that says most: a crash's first, else the last that isn't empty.
+func (w *Words) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	last := ""
+	for line := range strings.Lines(string(w.text)) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
+			return line
+		}
+		if line != "" {
+			last = line
+		}
+	}
+	return last
+}

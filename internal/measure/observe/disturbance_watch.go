@@ -1,0 +1,86 @@
+package observe
+
+// This file follows what disturbs the windows of a run: who of those that carry or send frames waited for a processor meanwhile, by readings of the machine around
+// each window. Who drives generators of frames and who drives ends of sessions ask it alike.
+
+import (
+	"context"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
+	"github.com/linerate-dev/linerate/internal/host/machine"
+)
+
+// The bounds of reading a machine: Lead is how long before a window's first edge it begins, which it must not delay, and bound how long it may take at most.
+const (
+	Lead  = 50 * time.Millisecond
+	bound = time.Second
+)
+
+// DisturbanceWatch follows what disturbs windows, by readings of the machine before and after each, and never within one. It is used by one goroutine.
+//
+//	settle ── read ── first edge ├──── window ────┤ last edge ── read
+//
+// Where the first can't be had in time, the one after the window before stands for it: what disturbed the time in between counts, too.
+type DisturbanceWatch struct {
+	read func(context.Context) (machine.Reading, error) // nil: nobody can
+	seen machine.Reading                                // the last that could be had
+	err  error                                          // why there can be none
+}
+
+// FollowDisturbance is a Machine that is read so; nil: nobody can, and nothing is ever told.
+func FollowDisturbance(read func(context.Context) (machine.Reading, error)) DisturbanceWatch {
+	return DisturbanceWatch{read: read}
+}
+
+// Begin takes the reading before any traffic, in which nobody waits for frames. Its error is why the machine can't be followed in this run.
+func (m *DisturbanceWatch) Begin(ctx context.Context) error {
+	if m.read == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, bound)
+	defer cancel()
+	m.seen, m.err = m.read(ctx)
+	return m.err
+}
+
+// Before reads before a window's first edge, if there is time for that, and returns by then.
+func (m *DisturbanceWatch) Before(ctx context.Context, edge time.Time) {
+	if m.read == nil || m.err != nil || time.Until(edge) < Lead || bounded.PauseUntil(ctx, edge.Add(-Lead)) != nil {
+		return
+	}
+	ctx, cancel := context.WithDeadline(ctx, edge)
+	defer cancel()
+	if now, err := m.read(ctx); err == nil {
+		m.seen = now
+	}
+}
+
+// SoFar is what disturbed a window that goes on, up to now; what Since says of the whole window later has that, too. An answer costs a device on this machine something: ask within a window only
+// when it is about to be ended.
+func (m *DisturbanceWatch) SoFar(ctx context.Context) *report.Disturbance {
+	before := m.seen
+	defer func() { m.seen = before }()
+	return m.Since(ctx)
+}
+
+// Since is what disturbed the window since the reading before it; nil where nobody can tell. A machine that could be asked before, and doesn't get round to
+// answering, is disturbed.
+func (m *DisturbanceWatch) Since(ctx context.Context) *report.Disturbance {
+	if m.read == nil || m.err != nil {
+		return nil
+	}
+	bounded, cancel := context.WithTimeout(ctx, bound)
+	defer cancel()
+	now, err := m.read(bounded)
+	switch {
+	case ctx.Err() != nil:
+		return nil // the run has ended
+	case err != nil:
+		return &report.Disturbance{Missing: err.Error()}
+	}
+	before := m.seen
+	m.seen = now
+	return new(Disturbance(before, now))
+}
