@@ -1,9 +1,3 @@
-// Package controllers has the operator's controllers, a package for each kind of object that they reconcile, and the packages that these share. The operator's rights
-// are listed here.
-//
-//	loadtest       ──▶ turns, wires, inventory, metrics, guards ┐
-//	loadtestsuite  ──▶ metrics                                  ├──▶ caches, pass
-//	keptreports                                                 ┘
 package controllers
 
 // What the manager may do, and nothing else: config/rbac/role.yaml is made from these lines, and the chart's roles from that file. There is no

@@ -1,6 +1,3 @@
-// Package inventory is what the cluster has for tests: its nodes with their devices, and the networks that links may name.
-//
-//	nodes, NetworkAttachmentDefinitions ──▶ Inventory ──▶ lifecycle.Lab of one test; lifecycle.Node for everybody else
 package inventory
 
 import (

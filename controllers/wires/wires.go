@@ -1,4 +1,3 @@
-// Package wires records which test has which physical port: each port that a test holds has a Lease.
 package wires
 
 import (

@@ -1,5 +1,3 @@
-// Package cli is the command line: one file per verb. Verbs read flags, wire packages together and print; what they print to stdout is
-// data, what they print to stderr is messages for people.
 package cli
 
 import (

@@ -1,15 +1,3 @@
-// Package measure turns readings of raw counters into windows, and judges them. It is the one place where loss and rates are computed;
-// docs/measurement.md has the same rules in words. It is pure: the same readings give the same window, and a window and a goal the same judgement.
-//
-//	readings ── Setup.Window ──▶ Window: evidence ── Judge ──▶ quality and reason
-//	                                                   ▲ Goal: as many as one likes, whenever
-//
-//	     settle (not judged)        the window
-//	├────────────────────────┼──────────────────────────┤
-//	Update                   first reading … last reading
-//
-// A window across a rate change is off by up to half a percent with no loss at all, hence the settling. Both edges are readings with
-// a time of their own, and a time is known to ± its uncertainty: what passed in that moment may be on either side of the edge.
 package measure
 
 import (

@@ -5,4 +5,10 @@
 // conversion is computed exactly and rounded once, to the nearest whole number of its result's unit, halves away from zero; a result
 // beyond int64 is cut off at its end unless the function returns an error. Floats take no part in arithmetic: the one there is
 // (PacketRate.PerSecond) feeds a wire format. Formatting for people is the last step and lives beside the type.
+//
+// Beside the quantities are packages that compute with figures of any kind:
+//
+// 	wording      figures and counts as sentences and tables have them
+// 	statistics   median, spread and interval of repeated runs
+// 	transit      latencies in buckets of at most 1 % width, percentiles, HdrHistogram's encoding
 package units

@@ -21,5 +21,5 @@ func Pause(ctx context.Context, d time.Duration) error {
 	return context.Cause(ctx)
 }
 
-// PauseUntil is For until a moment.
+// PauseUntil is Pause until a moment.
 func PauseUntil(ctx context.Context, moment time.Time) error { return Pause(ctx, time.Until(moment)) }

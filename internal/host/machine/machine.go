@@ -1,5 +1,3 @@
-// Package machine tells what this machine is, as far as figures depend on it: its processors, its kernel, whose virtual machine it is, and what network cards are
-// behind its interfaces. What the kernel doesn't tell is empty.
 package machine
 
 import (

@@ -1,5 +1,3 @@
-// Package netif sets up network interfaces of the calling thread's network namespace: addresses, neighbours, IPv4 forwarding, offloads, and the receive queue that frames
-// sent by XDP need.
 package netif
 
 import (

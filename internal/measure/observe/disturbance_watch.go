@@ -29,7 +29,7 @@ type DisturbanceWatch struct {
 	err  error                                          // why there can be none
 }
 
-// FollowDisturbance is a Machine that is read so; nil: nobody can, and nothing is ever told.
+// FollowDisturbance is a DisturbanceWatch that is read so; nil: nobody can, and nothing is ever told.
 func FollowDisturbance(read func(context.Context) (machine.Reading, error)) DisturbanceWatch {
 	return DisturbanceWatch{read: read}
 }

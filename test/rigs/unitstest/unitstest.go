@@ -1,4 +1,3 @@
-// Package unitstest writes quantities short for tests.
 package unitstest
 
 import "github.com/linerate-dev/linerate/internal/units"

@@ -1,4 +1,3 @@
-// Package fabrictest lays fabrics between scratch namespaces, for tests.
 package fabrictest
 
 import (

@@ -1,0 +1,2 @@
+// Package keptreports deletes Reports that outlived their LoadTests once there are too many of them, or they are too old.
+package keptreports

@@ -1,0 +1,9 @@
+// Package collect asks servers for vital signs, on behalf of a test's observers: a Prometheus server, an SNMP agent, a management controller, or VPP by its socket. Each is
+// asked at the observer's own period, while traffic runs, in a goroutine of its own; readers take the newest answers without waiting.
+//
+//	Prometheus ◀─ query ──┐
+//	SNMP agent ◀─ get ────┼── Collector ── Answers ──▶ the runner: in its process, or over the pods' network
+//	Redfish    ◀─ GET ────┤      ▲
+//	VPP        ◀─ map ────┘      │
+//	                          credentials: files of the author's
+package collect

@@ -1,0 +1,19 @@
+// Package procedure says what a procedure is: the part of a measurement that decides which load comes next, and what the windows mean in the end. Each procedure is a package of its own that
+// implements Procedure, as a pure function of its Plan and of the windows measured so far: a run can be replayed from its Report, and a decision can be tested without a generator. Package
+// procedures chooses one by its type.
+//
+//	       ┌────────────── history: one window for each step ◀─────────────┐
+//	       ▼                                                               │
+//	Procedure.Next ──▶ Step ──▶ runner: sets loads, waits, reads ──▶ measure.Window
+//	       │ Done
+//	       ▼
+//	Procedure.Conclude ──▶ Conclusion ──▶ analysis: Result, verdict
+//
+// The packages below:
+//
+// 	procedures    finds a Plan's procedure by its type; no other package names one
+// 	ramp, constantload, frameloss, maximumload, backtoback, search, soak    a procedure each
+// 	eachdirection, latency    play another one for each direction; add trials for latency
+// 	goals         which load a search tries next: multiple loss ratio search
+// 	losscurve     which load loses a small share of frames, by fitted curves
+package procedure

@@ -1,0 +1,15 @@
+// Package ramp decides the next load from the windows measured so far: a staircase up to the target, bisection below the point where frames are lost, and a long window at the answer. It is a pure
+// function of procedure and history, so a run can be replayed from its Report, and a decision can be tested without a generator.
+//
+//	load
+//	target ┤                    ┌──  hold
+//	       │                 ┌──┘  └┐     lossy ✗
+//	       │         3 × ✗┌──┘      │    ┌─✗─┐
+//	       │           ┌──┘         │ ┌──┘   └┐ ┌─ confirmed
+//	       │        ┌──┘            └─┘       └─┘
+//	       │     ┌──┘            bisection to refineTo
+//	warm-up┤─────┘
+//	       └──────────────────────────────────────────▶ time
+//
+// docs/search.md has the rules and their reasons.
+package ramp

@@ -1,0 +1,9 @@
+// Package result holds the packages that say what was measured, from windows and from saved Reports. All are pure.
+//
+//	analysis     windows become a result and a verdict
+//	figures      what a Report claims: the table of metrics, each figure as an interval
+//	comparison   whether a figure changed, and whether that is allowed
+//	history      side against side, change over time, RFC 2544's forms
+//	surprise     which of a suite's figures are unexpected
+//	verify       recomputes a saved Report from its raw counters
+package result

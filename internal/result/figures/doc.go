@@ -1,0 +1,3 @@
+// Package figures says what a Report claims: its figures, each an interval that the truth lies in. It is pure. All that judges a Report reads figures, whatever procedure measured them: a new
+// metric is a row of the table in metrics.go, and a new procedure needs none.
+package figures

@@ -1,0 +1,2 @@
+// Package fabrictest lays fabrics between scratch namespaces, for tests.
+package fabrictest

@@ -1,0 +1,2 @@
+// Package sanitizetest has what hostile documents say, and finds it in output.
+package sanitizetest

@@ -1,0 +1,2 @@
+// Package unitstest writes quantities short for tests.
+package unitstest
