@@ -67,7 +67,6 @@ var exceptions = map[string]string{
 	"internal/device/lab/host.go":          "the process that started it",
 	"internal/device/lab/questions.go":     "its own child process",
 	"internal/document/plan/method.go":     "a value that was just encoded",
-	"test/rigs/sanitizetest":               "what a test just wrote",
 	"internal/result/verify/differ.go":     "a value that was just encoded",
 
 	// Answers and messages of other machines: the reader bounds each before, and the types that decode themselves get a part of such a message.

@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -12,6 +13,9 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/linerate-dev/linerate/test/rigs/built"
@@ -47,7 +51,6 @@ func StartWith(crds []string, configure func(*envtest.APIServer)) (environment *
 		return nil, nil, err
 	}
 	environment = &envtest.Environment{
-		CRDInstallOptions:        envtest.CRDInstallOptions{Paths: crds, ErrorIfPathMissing: true},
 		UseExistingCluster:       new(false), // whatever the environment variable says: nobody's cluster is tested upon
 		ControlPlaneStartTimeout: startTimeout,
 		ControlPlaneStopTimeout:  startTimeout,
@@ -64,8 +67,25 @@ func StartWith(crds []string, configure func(*envtest.APIServer)) (environment *
 	if _, err := environment.Start(); err != nil {
 		return nil, nil, errors.Join(err, os.RemoveAll(links))
 	}
+	if err := install(environment.Config, crds); err != nil {
+		return nil, nil, errors.Join(err, environment.Stop(), os.RemoveAll(links))
+	}
 	environment.Config.BearerToken, environment.Config.CertData, environment.Config.KeyData = token, nil, nil
 	return environment, func() error { return errors.Join(environment.Stop(), os.RemoveAll(links)) }, nil
+}
+
+// install creates the CRDs of these paths. An API server refuses a request that it has worked on for 34 s. A machine that compiles
+// twenty programs meanwhile takes longer for a CRD of many rules, so the request is made again until startTimeout is over.
+func install(config *rest.Config, crds []string) error {
+	options := envtest.CRDInstallOptions{Paths: crds, ErrorIfPathMissing: true, MaxTime: startTimeout}
+	var err error
+	if waited := wait.PollUntilContextTimeout(context.Background(), time.Second, startTimeout, true, func(context.Context) (bool, error) {
+		_, err = envtest.InstallCRDs(config, options)
+		return !apierrors.IsTimeout(err), nil
+	}); waited != nil {
+		return errors.Join(err, waited)
+	}
+	return err
 }
 
 // assets has the binaries built, if they aren't yet. Which versions they are stands in the project's go.mod, whatever module the test is of.
