@@ -32,20 +32,20 @@ type BaselineSource struct {
 }
 
 // comparisonWanted says whether a criterion compares with a baseline that the spec names.
-func (v *view) comparisonWanted() bool {
-	return v.spec.Baseline != nil && slices.ContainsFunc(v.spec.Criteria, v1alpha1.Criterion.Relative)
+func (la *launch) comparisonWanted() bool {
+	return la.test.Spec.Baseline != nil && slices.ContainsFunc(la.test.Spec.Criteria, v1alpha1.Criterion.Relative)
 }
 
-// baseline is the document that travels with the Plan; nil: nothing is compared.
-func (v *view) baseline() []byte {
-	if !v.comparisonWanted() || v.Baseline == nil {
+// baselineDocument is the document that travels with the Plan; nil: nothing is compared.
+func (la *launch) baselineDocument() []byte {
+	if !la.comparisonWanted() || la.baseline == nil {
 		return nil
 	}
-	of := compile.BaselineOf(v.spec.Baseline)
-	b := report.Baseline{Kind: of.Kind, Name: of.Name, Message: v.Baseline.Fault}
+	of := compile.BaselineOf(la.test.Spec.Baseline)
+	b := report.Baseline{Kind: of.Kind, Name: of.Name, Message: la.baseline.Fault}
 	if b.Message == "" {
-		b = *analysis.BaselineOf(of.Kind, of.Name, analysis.Candidate{Plan: v.compiled().Plan}, kept(v.Baseline.Sources))
-		b.AllowDifferent = report.EnvironmentParts(v.compiled().Plan.AllowDifferent)
+		b = *analysis.BaselineOf(of.Kind, of.Name, analysis.Candidate{Plan: la.blueprint.cluster().Plan}, kept(la.baseline.Sources))
+		b.AllowDifferent = report.EnvironmentParts(la.blueprint.cluster().Plan.AllowDifferent)
 	}
 	packed, err := delivery.EncodeBaseline(b)
 	if err != nil {

@@ -5,11 +5,29 @@ import (
 	"slices"
 	"time"
 
+	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/cluster/manifests"
 	"github.com/linerate-dev/linerate/internal/document/delivery"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/result/analysis"
 )
+
+// arrival answers whether the attempt's Report has arrived, and whether its runner wrote it.
+type arrival struct {
+	test    *v1alpha1.LoadTest
+	attempt *attempt
+	// recorded is what the status says of a Report; nil: nothing.
+	recorded *v1alpha1.ReportReference
+	// order is what the runner was given, followed what the Report claims to have followed; Children explains the others.
+	order     *delivery.Order
+	followed  delivery.Order
+	envelope  *delivery.Envelope
+	document  *report.Report
+	packed    []byte
+	readFault string
+	written   time.Time
+	now       time.Time
+}
 
 // A Report is believed if only this attempt's runner can have written it. Only runners may write in the namespace where the Report is, and the admission
 // policy makes each of them sign with its own pod's name. This file also compares the Report with the order that the runner was given: neither a runner that
@@ -24,27 +42,27 @@ import (
 const mostSkew = 24 * time.Hour
 
 // whyNotBelieved says why the Report that was read isn't this attempt's runner's; empty: it is.
-func (v *view) whyNotBelieved() string {
-	r, e := v.Children.Report, v.Children.Envelope
+func (ar *arrival) whyNotBelieved() string {
+	r, e := ar.document, ar.envelope
 	switch {
 	case r == nil || r.Plan == nil || e == nil:
 		return "it has no Plan"
-	case v.was.Report != nil && v.was.Report.Digest != "" && v.was.Report.Digest == e.Digest:
+	case ar.recorded != nil && ar.recorded.Digest != "" && ar.recorded.Digest == e.Digest:
 		return "" // an earlier pass believed it
-	case r.Plan.Test.UID != string(v.Test.UID):
-		return fmt.Sprintf("it is of a LoadTest with UID %s, and this one's is %s", orNone(r.Plan.Test.UID), v.Test.UID)
-	case int32(r.Plan.Test.Attempt) != v.attempt || int32(e.Attempt) != v.attempt:
-		return fmt.Sprintf("it is of attempt %d, and this is attempt %d", r.Plan.Test.Attempt, v.attempt)
-	case v.Children.Order == nil:
+	case r.Plan.Test.UID != string(ar.test.UID):
+		return fmt.Sprintf("it is of a LoadTest with UID %s, and this one's is %s", orNone(r.Plan.Test.UID), ar.test.UID)
+	case int32(r.Plan.Test.Attempt) != ar.attempt.number || int32(e.Attempt) != ar.attempt.number:
+		return fmt.Sprintf("it is of attempt %d, and this is attempt %d", r.Plan.Test.Attempt, ar.attempt.number)
+	case ar.order == nil:
 		return "the Plan's ConfigMap in the operator's own namespace was deleted, so the Report can't be checked against it"
-	case v.Children.Order.Plan != v.Children.Followed.Plan:
-		return fmt.Sprintf("it was made by another Plan (%s) than the one that its runner was told (%s)", v.Children.Followed.Plan, v.Children.Order.Plan)
-	case v.Children.Order.Baseline != v.Children.Followed.Baseline:
+	case ar.order.Plan != ar.followed.Plan:
+		return fmt.Sprintf("it was made by another Plan (%s) than the one that its runner was told (%s)", ar.followed.Plan, ar.order.Plan)
+	case ar.order.Baseline != ar.followed.Baseline:
 		return "it was compared with another baseline than the one that its runner was told"
-	case !v.signedByOwnRunner(e):
+	case !ar.signedByOwnRunner(e):
 		return fmt.Sprintf("it is signed by %s with UID %s, which is no pod of its runner's Job", orNone(e.Runner), orNone(e.RunnerUID))
 	}
-	return v.whyTimesCannotBe(r)
+	return ar.whyTimesCannotBe(r)
 }
 
 // orNone is a text, or that there is none.
@@ -56,13 +74,13 @@ func orNone(text string) string {
 }
 
 // signedByOwnRunner says whether a pod of this attempt's Job signed the Report. A pod that is gone is recognized by its name, which no other run's pod has.
-func (v *view) signedByOwnRunner(e *delivery.Envelope) bool {
-	if e.RunnerUID == "" || !manifests.IsRunnerOf(e.Runner, v.Test, v.attempt) {
+func (ar *arrival) signedByOwnRunner(e *delivery.Envelope) bool {
+	if e.RunnerUID == "" || !manifests.IsRunnerOf(e.Runner, ar.test, ar.attempt.number) {
 		return false
 	}
-	for i := range v.runners {
-		if v.runners[i].Name == e.Runner {
-			return string(v.runners[i].UID) == e.RunnerUID
+	for i := range ar.attempt.runners {
+		if ar.attempt.runners[i].Name == e.Runner {
+			return string(ar.attempt.runners[i].UID) == e.RunnerUID
 		}
 	}
 	return true
@@ -70,18 +88,18 @@ func (v *view) signedByOwnRunner(e *delivery.Envelope) bool {
 
 // whyTimesCannotBe says why the run can't have taken place when its Report says; empty: it can. Durations need one clock: the run's is measured by the runner's, and the
 // time from its Job to its Report by the API server's. The date needs both clocks, so it is refused only where no clock error explains it.
-func (v *view) whyTimesCannotBe(r *report.Report) string {
-	begun, written := v.Now, v.Now
-	if at := v.startedAt(); at != nil {
+func (ar *arrival) whyTimesCannotBe(r *report.Report) string {
+	begun, written := ar.now, ar.now
+	if at := ar.attempt.startedAt(); at != nil {
 		begun = at.Time
 	}
-	if at := v.Children.ReportWritten; !at.IsZero() {
+	if at := ar.written; !at.IsZero() {
 		written = at
 	}
 	took := r.Finished.Sub(r.Started)
 	could := time.Duration(-1) // it isn't known, or the API server's clock was set back meanwhile
-	if v.job != nil {
-		could = v.Children.ReportWritten.Sub(v.job.CreationTimestamp.Time)
+	if ar.attempt.job != nil {
+		could = ar.written.Sub(ar.attempt.job.CreationTimestamp.Time)
 	}
 	switch {
 	case took < 0:

@@ -13,6 +13,13 @@ import (
 	"github.com/linerate-dev/linerate/internal/cluster/queue"
 )
 
+// nodes answer which nodes pods can be placed on, and what the nodes have.
+type nodes struct {
+	all []Node
+	// excluded are the names of nodes that refused pods of this test.
+	excluded []string
+}
+
 // need is what one pod needs of things that a cluster may not have at all: devices and huge pages. CPUs and memory are the scheduler's.
 type need struct {
 	pod string
@@ -21,28 +28,28 @@ type need struct {
 
 // resourcesMissing: no node has the devices or the huge pages that a pod needs, or enough of them, as nodes are, not as they are used at the
 // moment: that is the scheduler's. Where nodes are added for pods that wait, the pods wait: what isn't there may come.
-func resourcesMissing(v *view) *step {
-	if v.placed() || len(v.Lab.Nodes) == 0 || v.Lab.Grows {
+func (pre *preflight) resourcesMissing() *step {
+	if pre.attempt.isPlaced() || len(pre.nodes.all) == 0 || pre.grows {
 		return nil
 	}
-	if words := v.nodesExhausted(); words != "" {
-		return v.waits(v1alpha1.ReasonNodeRefused, words)
+	if words := pre.nodes.exhausted(); words != "" {
+		return pre.deadlines.waits(v1alpha1.ReasonNodeRefused, words)
 	}
-	needs := v.needs()
+	needs := pre.blueprint.needs()
 	for _, n := range needs {
-		if reason, message := v.lacks(n); message != "" {
-			return v.waits(reason, message)
+		if reason, message := pre.nodes.lacks(n); message != "" {
+			return pre.deadlines.waits(reason, message)
 		}
 	}
-	if message := v.lacksTogether(needs); message != "" {
-		return v.waits(v1alpha1.ReasonResourceMissing, message)
+	if message := pre.nodes.lacksTogether(needs); message != "" {
+		return pre.deadlines.waits(v1alpha1.ReasonResourceMissing, message)
 	}
 	return nil
 }
 
 // needs are what the attempt's pods need.
-func (v *view) needs() []need {
-	pods := v.wanted()
+func (b *blueprint) needs() []need {
+	pods := b.pods()
 	out := make([]need, 0, len(pods))
 	for _, p := range pods {
 		if of := scarce(p); len(of) > 0 {
@@ -82,12 +89,12 @@ func reasonOf(name corev1.ResourceName) string {
 }
 
 // lacks says what no single node has that the pod needs; empty: there are nodes that have all of it.
-func (v *view) lacks(n need) (reason, message string) {
-	usable := v.usableNodes()
+func (ns *nodes) lacks(n need) (reason, message string) {
+	usable := ns.usable()
 	for _, name := range slices.Sorted(maps.Keys(n.of)) {
 		amount := n.of[name]
 		if most := mostOf(usable, name); most.Cmp(amount) < 0 {
-			return reasonOf(name), fmt.Sprintf("pod %s needs %s of %s on one node, and %s", n.pod, amount.String(), name, v.atMost(name, most))
+			return reasonOf(name), fmt.Sprintf("pod %s needs %s of %s on one node, and %s", n.pod, amount.String(), name, ns.available(name, most))
 		}
 	}
 	fits := slices.ContainsFunc(usable, func(node Node) bool { return hasAll(node, n.of) })
@@ -98,14 +105,14 @@ func (v *view) lacks(n need) (reason, message string) {
 		"put its devices and huge pages on one node, or name other networks", n.pod, listOf(n.of))
 }
 
-// atMost says how much of a resource there is, and how to get more.
-func (v *view) atMost(name corev1.ResourceName, most resource.Quantity) string {
+// available says how much of a resource there is, and how to get more.
+func (ns *nodes) available(name corev1.ResourceName, most resource.Quantity) string {
 	way := "configure the SR-IOV device plugin for it, or correct the network's annotation k8s.v1.cni.cncf.io/resourceName"
 	if isHugepages(name) {
 		way = "reserve them on a node (kernel parameters hugepagesz and hugepages; kubelet reports them after its restart), or set generator.hugepages"
 	}
 	var away []string
-	for _, n := range v.Lab.Nodes {
+	for _, n := range ns.all {
 		if amount, ok := n.Allocatable[name]; ok && amount.Cmp(most) > 0 && (!n.Ready || !n.Schedulable) {
 			away = append(away, n.Name)
 		}
@@ -141,7 +148,7 @@ func hasAll(n Node, of corev1.ResourceList) bool {
 }
 
 // lacksTogether says what all nodes together don't have enough of for all pods together; empty: they have.
-func (v *view) lacksTogether(needs []need) string {
+func (ns *nodes) lacksTogether(needs []need) string {
 	sum := corev1.ResourceList{}
 	for _, n := range needs {
 		for name, amount := range n.of {
@@ -152,7 +159,7 @@ func (v *view) lacksTogether(needs []need) string {
 	}
 	for _, name := range slices.Sorted(maps.Keys(sum)) {
 		var there resource.Quantity
-		for _, n := range v.usableNodes() {
+		for _, n := range ns.usable() {
 			there.Add(n.Allocatable[name])
 		}
 		if amount := sum[name]; there.Cmp(amount) < 0 {

@@ -25,16 +25,16 @@ type Want struct {
 // Wants are the pods of the current attempt that want devices; none where the test can't be made into pods. They follow from the spec, the
 // attempt and the networks, and are costly to find out.
 func Wants(o Observed) []Want {
-	v := newView(o)
-	if v.compiled() == nil {
+	b := newSituation(o).blueprint
+	if b.cluster() == nil {
 		return nil
 	}
-	for _, e := range v.ends() {
-		if _, known := v.Lab.Networks[e.key]; !known {
+	for _, e := range b.ends() {
+		if _, exists := o.Lab.Networks[e.key]; !exists {
 			return nil
 		}
 	}
-	in := v.input()
+	in := b.input()
 	in.ExcludedNodes = nil // they change without the attempt; Claim has them
 	var wants []Want
 	pods := podsOf(in)
@@ -48,7 +48,7 @@ func Wants(o Observed) []Want {
 }
 
 // Attempt is the attempt that counts. It reads only the test and its children from Observed.
-func Attempt(o Observed) int32 { return newView(o).attempt }
+func Attempt(o Observed) int32 { return currentAttempt(o) }
 
 // Resources are the requests that decide where a pod with devices can be placed; empty: the pod has no devices. A missing request equals the limit, as
 // for the API server.
@@ -104,16 +104,16 @@ func devicesOf(p *corev1.Pod) queue.Resources {
 // Claim is a test's place in the queue, and what its other pods hold; claims: it is in the queue at all. A test that is over, ending or suspended
 // isn't. Claim reads only the test and its pods from Observed.
 func Claim(o Observed, wants []Want) (claim queue.Claim, held []queue.Holding, claims bool) {
-	v := newView(o)
-	name := v.Test.Namespace + "/" + v.Test.Name
-	claim = queue.Claim{ID: string(v.Test.UID), Test: name, Created: v.Test.CreationTimestamp.Time, Takes: compile.UsualDuration(v.spec), Avoid: v.was.ExcludedNodes}
-	if back := v.was.GivenBack; back != nil {
+	s, test, was := newSituation(o), o.Test, &o.Test.Status
+	name := test.Namespace + "/" + test.Name
+	claim = queue.Claim{ID: string(test.UID), Test: name, Created: test.CreationTimestamp.Time, Takes: compile.UsualDuration(&test.Spec), Avoid: was.ExcludedNodes}
+	if back := was.GivenBack; back != nil {
 		claim.GivenBack, claim.RetryAt = back.At.Time, back.Until.Time
 	}
-	claims = v.needsPods()
-	claim.Stage = v.stage()
-	for i := range v.Children.Pods {
-		p := &v.Children.Pods[i]
+	claims = needsPods(test)
+	claim.Stage = s.stage()
+	for i := range o.Children.Pods {
+		p := &o.Children.Pods[i]
 		has := Resources(p)
 		switch i := slices.IndexFunc(wants, func(w Want) bool { return w.Name == p.Name }); {
 		case Ended(p) || len(has) == 0 || hasGate(p):
@@ -125,18 +125,18 @@ func Claim(o Observed, wants []Want) (claim queue.Claim, held []queue.Holding, c
 			held = append(held, queue.Holding{Test: name, Node: p.Spec.NodeName, Resources: has})
 		}
 	}
-	if v.queue() != "" && claim.Stage != queue.Settled {
+	if s.kueue.queueName() != "" && claim.Stage != queue.Settled {
 		claim.Stage = queue.Placing // Kueue says when it goes: what it admitted is placed
 	} else if claims && claim.Stage != queue.Settled {
-		claim.Pods = append(claim.Pods, v.unmade(wants)...)
+		claim.Pods = append(claim.Pods, s.unmade(wants)...)
 	}
 	return claim, held, claims
 }
 
 // unmade are the pods that are still to be made.
-func (v *view) unmade(wants []Want) (pods []queue.Pod) {
+func (s *situation) unmade(wants []Want) (pods []queue.Pod) {
 	for _, w := range wants {
-		if v.pod(w.Name) == nil {
+		if s.attempt.pod(w.Name) == nil {
 			pods = append(pods, w.Pod)
 		}
 	}
@@ -144,19 +144,19 @@ func (v *view) unmade(wants []Want) (pods []queue.Pod) {
 }
 
 // needsPods says whether a test has, or is to have, pods that measure.
-func (v *view) needsPods() bool {
-	return v.Test.DeletionTimestamp == nil && !v.spec.Suspend && !v.spec.Stop && Ongoing(v.was)
+func needsPods(test *v1alpha1.LoadTest) bool {
+	return test.DeletionTimestamp == nil && !test.Spec.Suspend && !test.Spec.Stop && Ongoing(&test.Status)
 }
 
 // stage is how far the test is with its pods.
-func (v *view) stage() queue.Stage {
+func (s *situation) stage() queue.Stage {
 	switch {
-	case v.begun():
+	case s.attempt.hasBegun():
 		return queue.Settled
-	case v.used():
+	case s.attempt.isUsed():
 		return queue.Placing
 	}
-	switch v.previousCondition(v1alpha1.ConditionScheduled).Reason {
+	switch s.history.condition(v1alpha1.ConditionScheduled).Reason {
 	case v1alpha1.ReasonMultusMissing, v1alpha1.ReasonNetworkMissing, v1alpha1.ReasonNetworkInvalid, v1alpha1.ReasonResourceMissing,
 		v1alpha1.ReasonHugepages, v1alpha1.ReasonPodRefused, v1alpha1.ReasonNameTaken, v1alpha1.ReasonNodeRefused, v1alpha1.ReasonPortHeld:
 		return queue.Stuck

@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"cmp"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -14,70 +15,81 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
+// conditionWriter sets the conditions after a step.
+type conditionWriter struct {
+	test         *v1alpha1.LoadTest
+	attempt      *attempt
+	history      *history
+	faults       *podFaults
+	lostRuns     int32
+	lastProgress *v1alpha1.Progress
+	now          time.Time
+}
+
 // maxMessage is the most bytes that a condition's message may have.
 const maxMessage = 4096
 
-// setConditions sets all conditions, on each pass.
-func setConditions(st *v1alpha1.LoadTestStatus, v *view, s *step) {
-	set(st, v, v1alpha1.ConditionAccepted, acceptedCondition(v, s))
-	set(st, v, v1alpha1.ConditionScheduled, scheduledCondition(v, s))
-	set(st, v, v1alpha1.ConditionGeneratorsReady, generatorsReadyCondition(v, s))
-	set(st, v, v1alpha1.ConditionDUTReady, dutReadyCondition(v, s))
-	set(st, v, v1alpha1.ConditionComplete, completeCondition(v, s))
-	set(st, v, v1alpha1.ConditionPassed, passedCondition(v, s))
-	set(st, v, v1alpha1.ConditionReconciling, reconcilingCondition(v, s))
-	set(st, v, v1alpha1.ConditionStalled, stalledCondition(s))
+// setAll sets all conditions, on each pass.
+func (w *conditionWriter) setAll(st *v1alpha1.LoadTestStatus, s *step) {
+	w.set(st, v1alpha1.ConditionAccepted, w.accepted(s))
+	w.set(st, v1alpha1.ConditionScheduled, w.scheduled(s))
+	w.set(st, v1alpha1.ConditionGeneratorsReady, w.generatorsReady(s))
+	w.set(st, v1alpha1.ConditionDUTReady, w.dutReady(s))
+	w.set(st, v1alpha1.ConditionComplete, w.complete(s))
+	w.set(st, v1alpha1.ConditionPassed, w.passed(s))
+	w.set(st, v1alpha1.ConditionReconciling, w.reconciling(s))
+	w.set(st, v1alpha1.ConditionStalled, stalledCondition(s))
 }
 
 // set sets a condition, or removes it where c is nil. Its time changes with its status only.
-func set(st *v1alpha1.LoadTestStatus, v *view, kind string, c *statement) {
+func (w *conditionWriter) set(st *v1alpha1.LoadTestStatus, kind string, c *statement) {
 	if c == nil {
 		meta.RemoveStatusCondition(&st.Conditions, kind)
 		return
 	}
 	meta.SetStatusCondition(&st.Conditions, metav1.Condition{
 		Type: kind, Status: c.status, Reason: c.reason, Message: wording.Limited(wording.Printable(c.message), maxMessage),
-		ObservedGeneration: v.Test.Generation, LastTransitionTime: metav1.Time{Time: v.Now},
+		ObservedGeneration: w.test.Generation, LastTransitionTime: metav1.Time{Time: w.now},
 	})
 }
 
-// previously is what a condition said in the last status; otherwise, where that status lacks it.
-func (v *view) previously(kind string, otherwise *statement) *statement {
-	if c := v.previousCondition(kind); c.Status != "" {
+// statement is what a condition said in the last status; otherwise, where that status lacks it.
+func (h *history) statement(kind string, otherwise *statement) *statement {
+	if c := h.condition(kind); c.Status != "" {
 		return &statement{c.Status, c.Reason, c.Message}
 	}
 	return otherwise
 }
 
-func acceptedCondition(v *view, s *step) *statement {
+func (w *conditionWriter) accepted(s *step) *statement {
 	valid := yes(v1alpha1.ReasonValid, "the spec can be measured")
 	switch {
 	case s.accepted != nil:
 		return s.accepted
 	case s.ending != nil:
-		return v.previously(v1alpha1.ConditionAccepted, valid)
+		return w.history.statement(v1alpha1.ConditionAccepted, valid)
 	}
 	return valid
 }
 
-func scheduledCondition(v *view, s *step) *statement {
+func (w *conditionWriter) scheduled(s *step) *statement {
 	unplaced := no(v1alpha1.ReasonPending, "no pods were placed")
 	switch {
 	case s.scheduled != nil:
 		return s.scheduled
-	case s.ending != nil || v.begun() && v.previousCondition(v1alpha1.ConditionScheduled).Status == metav1.ConditionTrue: // pods go again, and were placed
-		return v.previously(v1alpha1.ConditionScheduled, v.placement(unplaced))
+	case s.ending != nil || w.attempt.hasBegun() && w.history.condition(v1alpha1.ConditionScheduled).Status == metav1.ConditionTrue: // pods go again, and were placed
+		return w.history.statement(v1alpha1.ConditionScheduled, w.placedWords(unplaced))
 	}
-	return v.placement(unplaced)
+	return w.placedWords(unplaced)
 }
 
-// placement says which nodes the pods are on, or otherwise where some have none.
-func (v *view) placement(otherwise *statement) *statement {
-	if compile.GeneratorsRunAlready(v.spec) && v.externalDUT() {
+// placedWords says which nodes the pods are on, or otherwise where some have none.
+func (w *conditionWriter) placedWords(otherwise *statement) *statement {
+	if compile.GeneratorsRunAlready(&w.test.Spec) && w.externalDUT() {
 		return yes(v1alpha1.ReasonNothingToPlace, "generators and device are there already: the test needs no pods but the runner's")
 	}
 	var nodes []string
-	for _, p := range v.measuringPods() {
+	for _, p := range w.attempt.measuringPods() {
 		if p.Spec.NodeName == "" {
 			return otherwise
 		}
@@ -98,55 +110,55 @@ func appendNew(list []string, one string) []string {
 	return append(list, one)
 }
 
-func (v *view) externalDUT() bool {
-	return v.spec.DUT.Type == v1alpha1.DUTDevice || v.spec.DUT.Type == v1alpha1.DUTLoopback
+func (w *conditionWriter) externalDUT() bool {
+	return w.test.Spec.DUT.Type == v1alpha1.DUTDevice || w.test.Spec.DUT.Type == v1alpha1.DUTLoopback
 }
 
-func generatorsReadyCondition(v *view, s *step) *statement {
-	if compile.GeneratorsRunAlready(v.spec) {
-		return yes(v1alpha1.ReasonNotOurs, fmt.Sprintf("engine %s: the generators run already, the runner asks them", v.spec.Generator.Engine))
+func (w *conditionWriter) generatorsReady(s *step) *statement {
+	if compile.GeneratorsRunAlready(&w.test.Spec) {
+		return yes(v1alpha1.ReasonNotOurs, fmt.Sprintf("engine %s: the generators run already, the runner asks them", w.test.Spec.Generator.Engine))
 	}
-	return v.rolesReadiness(v1alpha1.ConditionGeneratorsReady, v1alpha1.RoleGenerator, s)
+	return w.rolesReadiness(v1alpha1.ConditionGeneratorsReady, v1alpha1.RoleGenerator, s)
 }
 
-func dutReadyCondition(v *view, s *step) *statement {
+func (w *conditionWriter) dutReady(s *step) *statement {
 	switch {
 	case s.dut != nil:
 		return s.dut
-	case v.externalDUT():
-		return yes(v1alpha1.ReasonNotOurs, fmt.Sprintf("dut.type %s: it isn't a pod of the test's, the path check tells whether it forwards", v.spec.DUT.Type))
+	case w.externalDUT():
+		return yes(v1alpha1.ReasonNotOurs, fmt.Sprintf("dut.type %s: it isn't a pod of the test's, the path check tells whether it forwards", w.test.Spec.DUT.Type))
 	}
-	return v.rolesReadiness(v1alpha1.ConditionDUTReady, v1alpha1.RoleDUT, s)
+	return w.rolesReadiness(v1alpha1.ConditionDUTReady, v1alpha1.RoleDUT, s)
 }
 
 // rolesReadiness says whether the pods of a role can be used.
-func (v *view) rolesReadiness(kind string, role v1alpha1.PodRole, s *step) *statement {
+func (w *conditionWriter) rolesReadiness(kind string, role v1alpha1.PodRole, s *step) *statement {
 	switch {
 	case s.ending != nil && s.ending.complete:
 		return no(v1alpha1.ReasonReleased, "the test is over")
 	case s.void != nil || s.idle:
 		return no(v1alpha1.ReasonNotStarted, "it isn't its turn yet")
-	case s.ending != nil && isEndReason(v.previousCondition(v1alpha1.ConditionComplete).Reason):
-		return v.previously(kind, no(v1alpha1.ReasonNotStarted, "it isn't its turn any more"))
+	case s.ending != nil && isEndReason(w.history.condition(v1alpha1.ConditionComplete).Reason):
+		return w.history.statement(kind, no(v1alpha1.ReasonNotStarted, "it isn't its turn any more"))
 	}
-	if f := v.faultIn(role); f != nil {
-		if v.begun() {
+	if f := w.faults.inRole(role); f != nil {
+		if w.attempt.hasBegun() {
 			return no(v1alpha1.ReasonLost, f.message)
 		}
 		return no(v1alpha1.ReasonFailed, f.message)
 	}
-	if was := v.previousCondition(kind); v.begun() {
-		if was.Status == metav1.ConditionTrue || len(v.lostSightOf(role)) > 0 {
-			return v.previously(kind, nil)
+	if was := w.history.condition(kind); w.attempt.hasBegun() {
+		if was.Status == metav1.ConditionTrue || len(w.faults.lostSightOf(role)) > 0 {
+			return w.history.statement(kind, nil)
 		}
 		return yes(v1alpha1.ReasonReady, "ready when the run began, and heard of since")
 	}
-	return v.readiness(role)
+	return w.readiness(role)
 }
 
-// faultIn is the first fault of a role; nil: none.
-func (v *view) faultIn(role v1alpha1.PodRole) *fault {
-	for _, f := range v.faults() {
+// inRole is the first fault of a role; nil: none.
+func (pf *podFaults) inRole(role v1alpha1.PodRole) *fault {
+	for _, f := range pf.all() {
 		if f.role == role {
 			return &f
 		}
@@ -155,8 +167,8 @@ func (v *view) faultIn(role v1alpha1.PodRole) *fault {
 }
 
 // readiness counts the pods of a role that are ready, and says what the others wait for.
-func (v *view) readiness(role v1alpha1.PodRole) *statement {
-	pods := v.podsWithRole(role)
+func (w *conditionWriter) readiness(role v1alpha1.PodRole) *statement {
+	pods := w.attempt.podsWithRole(role)
 	if len(pods) == 0 {
 		return no(v1alpha1.ReasonNotStarted, "it isn't its turn yet")
 	}
@@ -175,31 +187,31 @@ func (v *view) readiness(role v1alpha1.PodRole) *statement {
 	return yes(v1alpha1.ReasonReady, fmt.Sprintf("%d of %d are ready", len(pods), len(pods)))
 }
 
-func completeCondition(v *view, s *step) *statement {
+func (w *conditionWriter) complete(s *step) *statement {
 	switch {
 	case s.ending != nil && s.ending.complete:
 		return yes(s.ending.reason, s.ending.message)
 	case s.ending != nil:
 		return no(s.ending.reason, s.ending.message)
-	case (v.begun() || s.begins) && s.void == nil:
+	case (w.attempt.hasBegun() || s.begins) && s.void == nil:
 		return no(v1alpha1.ReasonRunning, s.message)
 	}
 	return no(v1alpha1.ReasonWaiting, s.message)
 }
 
-func passedCondition(v *view, s *step) *statement {
+func (w *conditionWriter) passed(s *step) *statement {
 	if s.ending != nil && s.ending.report != nil {
-		return countVoid(verdictOf(s.ending), v.was.LostRuns+v.newlyLost())
+		return countVoid(verdictOf(s.ending), w.lostRuns+w.newlyLost())
 	}
 	reason, notYet, never := v1alpha1.ReasonUndecided, "nothing to judge yet", "nothing was measured that could be judged"
-	if len(v.spec.Criteria) == 0 {
+	if len(w.test.Spec.Criteria) == 0 {
 		reason, notYet, never = v1alpha1.ReasonNoCriteria, "spec.criteria is empty: what is measured gets no verdict", noFigureNoCriteria
 	}
 	undecided := &statement{metav1.ConditionUnknown, reason, notYet}
 	if s.ending == nil {
 		return undecided
 	}
-	c := v.previously(v1alpha1.ConditionPassed, undecided)
+	c := w.history.statement(v1alpha1.ConditionPassed, undecided)
 	if s.ending.complete && c.message == notYet {
 		c.message = never
 	}
@@ -250,11 +262,11 @@ func criteriaWords(r *report.Report) string {
 	return cmp.Or(wording.JoinNonEmpty("; ", words...), "the Report says "+string(r.Verdict.Outcome)+", and not which criterion decided")
 }
 
-func reconcilingCondition(v *view, s *step) *statement {
+func (w *conditionWriter) reconciling(s *step) *statement {
 	if s.idle || (s.ending != nil && s.ending.complete) {
 		return nil
 	}
-	c := completeCondition(v, s)
+	c := w.complete(s)
 	return &statement{metav1.ConditionStatus(corev1.ConditionTrue), c.reason, c.message}
 }
 

@@ -11,17 +11,17 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// awaitWordOfPods waits, within bounds, until Kubernetes says what became of pods that it lost sight of in a run that has ended; nil: there is nothing to wait for.
-func (v *view) awaitWordOfPods() *step {
-	if f := v.doubt(); f != nil {
-		if until := v.afterTheRun(silenceGrace); !until.IsZero() {
+// waitForPodStatusAfterRun waits, within bounds, until Kubernetes says what became of pods that it lost sight of in a run that has ended; nil: there is nothing to wait for.
+func (l *loss) waitForPodStatusAfterRun() *step {
+	if f := l.doubt(); f != nil {
+		if until := l.graceAfterRun(silenceGrace); !until.IsZero() {
 			s := &step{reason: v1alpha1.ReasonLost, message: "the run has ended, and nothing came back at the end: " + f.message + ", so it is awaited what became of the pod"}
 			return s.waitUntil(until)
 		}
-		return v.failInRun(f)
+		return failInRun(f)
 	}
-	if v.believedReport().Ending == report.GeneratorLost && len(v.podsWithRole(v1alpha1.RoleGenerator)) > 0 {
-		if until := v.afterTheRun(wordsGrace); !until.IsZero() {
+	if l.report.believed().Ending == report.GeneratorLost && len(l.attempt.podsWithRole(v1alpha1.RoleGenerator)) > 0 {
+		if until := l.graceAfterRun(wordsGrace); !until.IsZero() {
 			s := &step{reason: v1alpha1.ReasonRunning, message: "the run has lost a generator: waiting to see what became of its pod"}
 			return s.waitUntil(until)
 		}
@@ -29,13 +29,13 @@ func (v *view) awaitWordOfPods() *step {
 	return nil
 }
 
-// afterTheRun is when the grace after the end of the run is over, by the cluster's clock; zero: it is over already, or the end of the run isn't known.
-func (v *view) afterTheRun(grace time.Duration) time.Time {
-	over := v.runOver()
-	if p := v.was.Progress; over.IsZero() && p != nil && p.At != nil {
-		over = earliest(p.At.Add(progressEvery), v.Now) // told by the operator in the run, which ended since, or when it began to wait
+// graceAfterRun is when the grace after the end of the run is over, by the cluster's clock; zero: it is over already, or the end of the run isn't known.
+func (l *loss) graceAfterRun(grace time.Duration) time.Time {
+	over := l.attempt.runEnded()
+	if p := l.lastProgress; over.IsZero() && p != nil && p.At != nil {
+		over = earliest(p.At.Add(progressEvery), l.now) // told by the operator in the run, which ended since, or when it began to wait
 	}
-	if until := over.Add(grace); !over.IsZero() && v.Now.Before(until) && over.Before(v.Now.Add(clockMargin)) {
+	if until := over.Add(grace); !over.IsZero() && l.now.Before(until) && over.Before(l.now.Add(clockMargin)) {
 		return until
 	}
 	return time.Time{}
@@ -43,16 +43,16 @@ func (v *view) afterTheRun(grace time.Duration) time.Time {
 
 // doubt is the fault of a device whose node is silent, if the Report's figure doesn't prove that the device forwarded to the end; nil: there is no doubt.
 // A silent generator raises none: the runner talked to it to the end, or reports that it couldn't.
-func (v *view) doubt() *fault {
-	if r := v.believedReport(); r == nil || !r.Result.Measured || forwardedToTheEnd(r) {
+func (l *loss) doubt() *fault {
+	if r := l.report.believed(); r == nil || !r.Result.Measured || forwardedToTheEnd(r) {
 		return nil
 	}
-	for _, f := range v.faults() {
+	for _, f := range l.faults.all() {
 		if f.doubtful && f.role == v1alpha1.RoleDUT {
 			return &f
 		}
 	}
-	for _, p := range v.lostSightOf(v1alpha1.RoleDUT) {
+	for _, p := range l.faults.lostSightOf(v1alpha1.RoleDUT) {
 		return &fault{role: v1alpha1.RoleDUT, pod: p.Name, reason: v1alpha1.ReasonNodeLost, doubtful: true,
 			message: fmt.Sprintf("pod %s isn't Ready since its node %s didn't answer", p.Name, p.Spec.NodeName)}
 	}
@@ -61,15 +61,15 @@ func (v *view) doubt() *fault {
 
 // lostSightOf are the pods of a role that aren't Ready since their node fell silent: Kubernetes then takes Ready from its pods, and their kubelet sets
 // it again once it answers.
-func (v *view) lostSightOf(role v1alpha1.PodRole) []*corev1.Pod {
+func (pf *podFaults) lostSightOf(role v1alpha1.PodRole) []*corev1.Pod {
 	kind := v1alpha1.ConditionGeneratorsReady
 	if role == v1alpha1.RoleDUT {
 		kind = v1alpha1.ConditionDUTReady
 	}
-	if v.previousCondition(kind).Reason != v1alpha1.ReasonLost {
+	if pf.history.condition(kind).Reason != v1alpha1.ReasonLost {
 		return nil
 	}
-	return slices.DeleteFunc(v.podsWithRole(role), ready)
+	return slices.DeleteFunc(pf.attempt.podsWithRole(role), ready)
 }
 
 // forwardedToTheEnd says whether frames came back in each direction of the last window. A device that forwarded then was there all the time, since nothing

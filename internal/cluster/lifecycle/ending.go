@@ -16,6 +16,38 @@ import (
 	"github.com/linerate-dev/linerate/internal/cluster/retention"
 )
 
+// completion takes a test from the reason for its end to Complete.
+type completion struct {
+	test      *v1alpha1.LoadTest
+	attempt   *attempt
+	history   *history
+	deadlines *deadlines
+	loss      *loss
+	runner    *runner
+	report    *arrival
+	copies    *copies
+	teardown  *teardown
+	cleanup   *cleanup
+	// recorded, result and finishedAt are the status'.
+	recorded   *v1alpha1.ReportReference
+	result     *v1alpha1.Result
+	finishedAt *metav1.Time
+	refusals   []Refusal
+	now        time.Time
+}
+
+// cleanup answers what is deleted at the end of a test.
+type cleanup struct {
+	test   *v1alpha1.LoadTest
+	report *arrival
+	// pods, jobs and plans are those of all attempts, existing the other objects of the test's namespace.
+	pods     []corev1.Pod
+	jobs     []batchv1.Job
+	plans    []int32
+	existing map[string]bool
+	now      time.Time
+}
+
 // A test ends in steps. Each can be repeated, wherever the operator was restarted:
 //
 //	end ─▶ record why ─▶ runner ends, its Report is read ───▶ Complete ─▶ pods are given back
@@ -25,25 +57,25 @@ import (
 
 // deleted: the LoadTest is being deleted. Its teardown runs first; then the Jobs and pods are deleted here, so that traffic ends and devices are free even where somebody's
 // finalizer keeps the LoadTest for long.
-func deleted(v *view) *step {
-	if v.Test.DeletionTimestamp == nil {
+func (cm *completion) deleted() *step {
+	if cm.test.DeletionTimestamp == nil {
 		return nil
 	}
-	if v.protected() {
-		return v.lastTeardown()
+	if cm.teardown.isProtected() {
+		return cm.lastTeardown()
 	}
-	s := &step{reason: "Deleted", message: "the LoadTest is being deleted, and its children with it", over: true, del: v.endJobs()}
-	if v.anyPod() {
+	s := &step{reason: "Deleted", message: "the LoadTest is being deleted, and its children with it", over: true, del: cm.cleanup.endJobs()}
+	if cm.cleanup.anyPod() {
 		s.del = append(s.del, Deletion{Kind: "Pod", Why: "the LoadTest is being deleted"})
 	}
-	s.del = v.andDocuments(s.del)
+	s.del = cm.cleanup.andDocuments(s.del)
 	return s
 }
 
 // andDocuments adds to the deletions everything that the test's runs left in the operator's own namespace, which nobody reads any more: the status has the result, and the
 // digest of its Report. Jobs are deleted with the Plans that own them, and one by one where no Plan is left.
-func (v *view) andDocuments(del []Deletion) []Deletion {
-	if len(v.Children.Plans) == 0 {
+func (cl *cleanup) andDocuments(del []Deletion) []Deletion {
+	if len(cl.plans) == 0 {
 		return del
 	}
 	del = slices.DeleteFunc(del, func(d Deletion) bool { return d.Kind == "Job" })
@@ -51,12 +83,12 @@ func (v *view) andDocuments(del []Deletion) []Deletion {
 }
 
 // resumeEnding continues an ending that an earlier pass decided.
-func resumeEnding(v *view) *step {
-	c := v.previousCondition(v1alpha1.ConditionComplete)
+func (cm *completion) resumeEnding() *step {
+	c := cm.history.condition(v1alpha1.ConditionComplete)
 	if c.Status != metav1.ConditionFalse || !isEndReason(c.Reason) {
 		return nil
 	}
-	return v.end(&ending{reason: c.Reason, message: c.Message})
+	return cm.end(&ending{reason: c.Reason, message: c.Message})
 }
 
 // isEndReason says whether a reason of Complete means that the test is ending or over.
@@ -71,33 +103,33 @@ func Ongoing(status *v1alpha1.LoadTestStatus) bool {
 }
 
 // fail ends a test for something that only its pods prove: this pass only records the reason, and the next one (resumeEnding) deletes.
-func (v *view) fail(reason, format string, args ...any) *step {
-	return v.stepToEnd(&ending{reason: reason, message: fmt.Sprintf(format, args...)}, "Ending")
+func fail(reason, format string, args ...any) *step {
+	return stepToEnd(&ending{reason: reason, message: fmt.Sprintf(format, args...)}, "Ending")
 }
 
 // activityDone is the step of a test that is complete: how it ended is Complete's reason.
 const activityDone = "Done"
 
 // stepToEnd is a step of a test that is ending.
-func (v *view) stepToEnd(e *ending, activity string) *step {
+func stepToEnd(e *ending, activity string) *step {
 	return &step{reason: e.reason, message: e.message, activity: activity, ending: e}
 }
 
 // end does the next step to the end.
-func (v *view) end(e *ending) *step {
-	if s := v.endRunner(e); s != nil {
+func (cm *completion) end(e *ending) *step {
+	if s := cm.endRunner(e); s != nil {
 		return s
 	}
-	if v.reportWanted() || v.keepTried() && v.Children.Report == nil && v.Children.ReportFault == "" {
+	if cm.report.isWanted() || cm.copies.keepTried() && cm.report.document == nil && cm.report.readFault == "" {
 		return &step{reason: e.reason, message: "what was measured until then is looked for", readReport: true}
 	}
-	v.attachReport(e)
-	v.publish(e)
-	v.keep(e)
+	cm.attachReport(e)
+	cm.copies.publish(e)
+	cm.copies.keep(e)
 	if e.stillTrying() {
-		return e.copying.addTo(v.waitUntilKept(e))
+		return e.copying.addTo(cm.waitUntilKept(e))
 	}
-	s := e.copying.addTo(v.conclude(e))
+	s := e.copying.addTo(cm.conclude(e))
 	if e.object != nil {
 		s.create = append(s.create, e.object)
 	}
@@ -106,37 +138,37 @@ func (v *view) end(e *ending) *step {
 
 // conclude runs the teardown, and completes the test. The next pass (finished) gives back the pods: one pass that read a Report, deleted all pods and wrote
 // the status would keep others waiting for long.
-func (v *view) conclude(e *ending) *step {
-	if v.tearsDown() {
-		return v.tearDown(e)
+func (cm *completion) conclude(e *ending) *step {
+	if cm.teardown.isOwed() {
+		return cm.teardown.run(e)
 	}
 	e.complete = true
-	return v.stepToEnd(e, activityDone)
+	return stepToEnd(e, activityDone)
 }
 
 // endRunner deletes the runner's Job, and gives its pod time to stop traffic and to write its Report. Nil: no runner is left.
-func (v *view) endRunner(e *ending) *step {
-	del, until := v.stopRunner()
-	if v.finalReport() || (len(del) == 0 && until.IsZero()) {
+func (cm *completion) endRunner(e *ending) *step {
+	del, until := cm.stopRunner()
+	if cm.report.isFinal() || (len(del) == 0 && until.IsZero()) {
 		return nil
 	}
-	s := v.stepToEnd(e, "Stopping")
+	s := stepToEnd(e, "Stopping")
 	s.del = del
 	return s.waitUntil(until)
 }
 
 // stopRunner says what to delete so that no runner is left, and how long to wait for the last one; neither: none is left, or its time is over.
-func (v *view) stopRunner() (del []Deletion, until time.Time) {
-	if v.job != nil && v.job.DeletionTimestamp == nil && !jobOver(v.job) {
-		del = append(del, Deletion{Kind: "Job", Name: v.job.Name, Why: "no runner may follow this one"})
+func (cm *completion) stopRunner() (del []Deletion, until time.Time) {
+	if cm.attempt.job != nil && cm.attempt.job.DeletionTimestamp == nil && !jobOver(cm.attempt.job) {
+		del = append(del, Deletion{Kind: "Job", Name: cm.attempt.job.Name, Why: "no runner may follow this one"})
 	}
-	for i := range v.runners {
-		p := &v.runners[i]
+	for i := range cm.attempt.runners {
+		p := &cm.attempt.runners[i]
 		switch due := p.DeletionTimestamp; {
 		case Ended(p):
 		case due == nil:
 			del = append(del, Deletion{Kind: "Pod", Name: p.Name, Why: "the runner is to stop traffic and to write its Report"})
-		case v.Now.Before(due.Add(stopGrace)):
+		case cm.now.Before(due.Add(stopGrace)):
 			until = latest(until, due.Add(stopGrace))
 		}
 	}
@@ -161,22 +193,22 @@ func jobOver(j *batchv1.Job) bool {
 }
 
 // release gives the attempt's pods and their devices back, unless keepPods keeps them for inspection.
-func (v *view) release(e *ending) []Deletion {
-	if v.keepsPods(e.reason) && v.finalReport() {
+func (cl *cleanup) release(e *ending) []Deletion {
+	if cl.keepsPods(e.reason) && cl.report.isFinal() {
 		return nil // the runner ends by itself, and its log is kept with it
 	}
-	del := v.endJobs()
-	if v.keepsPods(e.reason) || !v.anyPod() {
+	del := cl.endJobs()
+	if cl.keepsPods(e.reason) || !cl.anyPod() {
 		return del
 	}
 	return append(del, Deletion{Kind: "Pod", Why: "the test is over: its pods and devices are given back"})
 }
 
 // endJobs deletes the Jobs that would make another pod.
-func (v *view) endJobs() []Deletion {
+func (cl *cleanup) endJobs() []Deletion {
 	var del []Deletion
-	for i := range v.Children.Jobs {
-		if j := &v.Children.Jobs[i]; j.DeletionTimestamp == nil && !jobOver(j) {
+	for i := range cl.jobs {
+		if j := &cl.jobs[i]; j.DeletionTimestamp == nil && !jobOver(j) {
 			del = append(del, Deletion{Kind: "Job", Name: j.Name, Why: "no runner may follow this one"})
 		}
 	}
@@ -184,9 +216,9 @@ func (v *view) endJobs() []Deletion {
 }
 
 // anyPod says whether a pod is left that isn't going yet.
-func (v *view) anyPod() bool {
-	for i := range v.Children.Pods {
-		if v.Children.Pods[i].DeletionTimestamp == nil {
+func (cl *cleanup) anyPod() bool {
+	for i := range cl.pods {
+		if cl.pods[i].DeletionTimestamp == nil {
 			return true
 		}
 	}
@@ -194,8 +226,8 @@ func (v *view) anyPod() bool {
 }
 
 // keepsPods says whether the pods stay after this end.
-func (v *view) keepsPods(reason string) bool {
-	return v.spec.KeepPods == v1alpha1.KeepPodsOnFailure && failed(reason) && v.Test.DeletionTimestamp == nil
+func (cl *cleanup) keepsPods(reason string) bool {
+	return cl.test.Spec.KeepPods == v1alpha1.KeepPodsOnFailure && failed(reason) && cl.test.DeletionTimestamp == nil
 }
 
 // failed says whether a test that ended for this reason neither measured nor was stopped by somebody.
@@ -204,37 +236,37 @@ func failed(reason string) bool {
 }
 
 // finished: the pods of a complete test are given back. Once its time to live is over the test is deleted, or only its children where a tool such as Argo CD would create it again.
-func finished(v *view) *step {
-	c := v.previousCondition(v1alpha1.ConditionComplete)
+func (cm *completion) finished() *step {
+	c := cm.history.condition(v1alpha1.ConditionComplete)
 	if c.Status != metav1.ConditionTrue {
 		return nil
 	}
-	s := &step{reason: c.Reason, message: "the test is over", over: true, unprotect: v.protected()}
-	s.del = v.release(&ending{reason: c.Reason})
-	if later := v.publishAfterEnd(s); later != nil {
+	s := &step{reason: c.Reason, message: "the test is over", over: true, unprotect: cm.teardown.isProtected()}
+	s.del = cm.cleanup.release(&ending{reason: c.Reason})
+	if later := cm.publishAfterEnd(s); later != nil {
 		return later
 	}
-	if !v.keepsPods(c.Reason) {
-		s.del = v.andDocuments(s.del)
+	if !cm.cleanup.keepsPods(c.Reason) {
+		s.del = cm.cleanup.andDocuments(s.del)
 	}
-	if kept := v.keepAfterEnd(s); kept != nil {
+	if kept := cm.keepAfterEnd(s); kept != nil {
 		return kept
 	}
-	if v.spec.TTLAfterFinished == "" {
+	if cm.test.Spec.TTLAfterFinished == "" {
 		return s
 	}
 	at := c.LastTransitionTime.Time
-	if v.was.FinishedAt != nil {
-		at = v.was.FinishedAt.Time
+	if cm.finishedAt != nil {
+		at = cm.finishedAt.Time
 	}
-	due := at.Add(duration(v.spec.TTLAfterFinished))
-	if v.Now.Before(due) {
+	due := at.Add(duration(cm.test.Spec.TTLAfterFinished))
+	if cm.now.Before(due) {
 		return s.waitUntil(due)
 	}
 	s.message = "its time to live after the end, spec.ttlAfterFinished, is over"
-	if again := retention.TrackedBy(v.Test.Labels, v.Test.Annotations); again != "" {
+	if again := retention.TrackedBy(cm.test.Labels, cm.test.Annotations); again != "" {
 		s.message += ": its Report and pods go, and the LoadTest stays, as " + again + " would make it again, and it would load the network again"
-		s.del, s.thinned = v.andDocuments(v.allChildren()), true
+		s.del, s.thinned = cm.cleanup.andDocuments(cm.cleanup.allChildren()), true
 		return s
 	}
 	s.deleteTest = true
@@ -242,17 +274,17 @@ func finished(v *view) *step {
 }
 
 // allChildren deletes everything that belongs to a test that is over, pods kept for inspection included.
-func (v *view) allChildren() (del []Deletion) {
+func (cl *cleanup) allChildren() (del []Deletion) {
 	const why = "the LoadTest stays without it, as its time to live is over"
-	for i := range v.Children.Jobs {
-		if j := &v.Children.Jobs[i]; j.DeletionTimestamp == nil {
+	for i := range cl.jobs {
+		if j := &cl.jobs[i]; j.DeletionTimestamp == nil {
 			del = append(del, Deletion{Kind: "Job", Name: j.Name, Why: why})
 		}
 	}
-	if v.anyPod() {
+	if cl.anyPod() {
 		del = append(del, Deletion{Kind: "Pod", Why: why})
 	}
-	for _, child := range slices.Sorted(maps.Keys(v.Children.Present)) {
+	for _, child := range slices.Sorted(maps.Keys(cl.existing)) {
 		if name, is := strings.CutPrefix(child, "ConfigMap/"); is {
 			del = append(del, Deletion{Kind: "ConfigMap", Name: name, Why: why})
 		}

@@ -13,6 +13,13 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
+// podFaults answer what happened to the pods that the measurement needs.
+type podFaults struct {
+	attempt *attempt
+	nodes   *nodes
+	history *history
+}
+
 // fault is what happened to a pod that the measurement needs.
 type fault struct {
 	role v1alpha1.PodRole
@@ -34,18 +41,18 @@ func (f *fault) inRun() string {
 	return f.reason
 }
 
-// faults are those of this attempt's measuringPods, the DUT's first.
-func (v *view) faults() []fault {
+// all are those of this attempt's measuringPods, the DUT's first.
+func (pf *podFaults) all() []fault {
 	var out []fault
-	for _, p := range v.measuringPods() {
-		if f := v.faultOf(p); f != nil {
+	for _, p := range pf.attempt.measuringPods() {
+		if f := pf.faultOf(p); f != nil {
 			out = append(out, *f)
 		}
 	}
 	for _, role := range []v1alpha1.PodRole{v1alpha1.RoleDUT, v1alpha1.RoleGenerator} {
-		for _, was := range v.recorded(role) {
-			if v.pod(was.Name) == nil {
-				out = append(out, v.vanished(was))
+		for _, was := range pf.attempt.recordedPods(role) {
+			if pf.attempt.pod(was.Name) == nil {
+				out = append(out, pf.vanished(was))
 			}
 		}
 	}
@@ -53,9 +60,9 @@ func (v *view) faults() []fault {
 	return out
 }
 
-// fault is the first fault, a certain one before a doubtful one; nil: there is none.
-func (v *view) fault() *fault {
-	all := v.faults()
+// first is the first fault, a certain one before a doubtful one; nil: there is none.
+func (pf *podFaults) first() *fault {
+	all := pf.all()
 	if len(all) == 0 {
 		return nil
 	}
@@ -67,28 +74,28 @@ func (v *view) fault() *fault {
 
 // actingFault is a fault that may have influenced the measurement: it isn't known to have come after the end of the run. A doubtful fault doesn't count,
 // since the Report shows whether traffic went on; nor do faults once the runner's Job is gone, since pods are being given back then.
-func (v *view) actingFault() *fault {
-	if v.job == nil || v.job.DeletionTimestamp != nil {
+func (l *loss) actingFault() *fault {
+	if l.attempt.job == nil || l.attempt.job.DeletionTimestamp != nil {
 		return nil
 	}
-	for _, f := range v.faults() {
+	for _, f := range l.faults.all() {
 		if f.doubtful {
 			continue
 		}
-		if over := v.runOver(); v.believedReport() == nil || f.from.IsZero() || over.IsZero() || f.from.Before(over.Add(clockMargin)) {
+		if over := l.attempt.runEnded(); l.report.believed() == nil || f.from.IsZero() || over.IsZero() || f.from.Before(over.Add(clockMargin)) {
 			return &f
 		}
 	}
 	return nil
 }
 
-// runOver is when the runner's Job was over, by the cluster's clock; zero: it isn't known to be. The Report's own time can't be used, since it is by the clock of the runner's node: if the clock
+// runEnded is when the runner's Job was over, by the cluster's clock; zero: it isn't known to be. The Report's own time can't be used, since it is by the clock of the runner's node: if the clock
 // of the device's node is ahead of that, a device that died during the run would seem to have died after it.
-func (v *view) runOver() time.Time {
-	if v.job == nil {
+func (a *attempt) runEnded() time.Time {
+	if a.job == nil {
 		return time.Time{}
 	}
-	for _, c := range v.job.Status.Conditions {
+	for _, c := range a.job.Status.Conditions {
 		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {
 			return c.LastTransitionTime.Time
 		}
@@ -110,24 +117,24 @@ func byTheCluster(p *corev1.Pod, x time.Time) time.Time {
 }
 
 // vanished is a pod that was there and isn't.
-func (v *view) vanished(p v1alpha1.PodStatus) fault {
+func (pf *podFaults) vanished(p v1alpha1.PodStatus) fault {
 	f := fault{role: p.Role, pod: p.Name, reason: v1alpha1.ReasonEvicted, message: fmt.Sprintf("pod %s was deleted by somebody else", p.Name)}
-	if v.nodeGone(p.Node) {
+	if pf.nodes.isGone(p.Node) {
 		f.reason, f.message = v1alpha1.ReasonNodeLost, fmt.Sprintf("pod %s is gone, and so is its node %s", p.Name, p.Node)
 	}
 	return f
 }
 
 // faultOf is the fault of a pod; nil: it has none.
-func (v *view) faultOf(p *corev1.Pod) *fault {
+func (pf *podFaults) faultOf(p *corev1.Pod) *fault {
 	f := &fault{role: roleOf(p), pod: p.Name}
 	switch {
-	case v.nodeGone(p.Spec.NodeName):
+	case pf.nodes.isGone(p.Spec.NodeName):
 		f.reason, f.message = v1alpha1.ReasonNodeLost, fmt.Sprintf("node %s, on which pod %s ran, is gone", p.Spec.NodeName, p.Name)
 	case p.Status.Reason == "NodeLost" || p.Status.Phase == corev1.PodUnknown:
 		f.reason, f.message = v1alpha1.ReasonNodeLost, fmt.Sprintf("node %s, on which pod %s runs, doesn't answer", p.Spec.NodeName, p.Name)
 	case p.DeletionTimestamp != nil:
-		f.reason, f.message = v.deletedBy(p)
+		f.reason, f.message = pf.deletedBy(p)
 		f.from = p.DeletionTimestamp.Add(-grace(p))
 	case evicted(p):
 		f.reason, f.message = v1alpha1.ReasonEvicted, fmt.Sprintf("pod %s was evicted from node %s: %s", p.Name, p.Spec.NodeName, evictionOf(p))
@@ -137,7 +144,7 @@ func (v *view) faultOf(p *corev1.Pod) *fault {
 		f.from = byTheCluster(p, endedAt(p))
 	case restarted(p) != "":
 		f.reason, f.message = failedRole(roleOf(p)), fmt.Sprintf("container %s of pod %s was restarted: what it was before is lost", restarted(p), p.Name)
-	case v.silent(p):
+	case pf.isSilent(p):
 		f.reason, f.doubtful = v1alpha1.ReasonNodeLost, true
 		f.message = fmt.Sprintf("node %s, on which pod %s runs, isn't Ready", p.Spec.NodeName, p.Name)
 	default:
@@ -146,15 +153,15 @@ func (v *view) faultOf(p *corev1.Pod) *fault {
 	return f
 }
 
-// silent says whether a pod that was ready has lost Ready because its node doesn't answer.
-func (v *view) silent(p *corev1.Pod) bool {
-	n := v.node(p.Spec.NodeName)
-	return n != nil && !n.Ready && v.begun() && p.Status.Phase == corev1.PodRunning
+// isSilent says whether a pod that was ready has lost Ready because its node doesn't answer.
+func (pf *podFaults) isSilent(p *corev1.Pod) bool {
+	n := pf.nodes.find(p.Spec.NodeName)
+	return n != nil && !n.Ready && pf.attempt.hasBegun() && p.Status.Phase == corev1.PodRunning
 }
 
 // deletedBy says why a pod is being deleted that the operator didn't delete.
-func (v *view) deletedBy(p *corev1.Pod) (reason, message string) {
-	if n := v.node(p.Spec.NodeName); n != nil && !n.Ready {
+func (pf *podFaults) deletedBy(p *corev1.Pod) (reason, message string) {
+	if n := pf.nodes.find(p.Spec.NodeName); n != nil && !n.Ready {
 		return v1alpha1.ReasonNodeLost, fmt.Sprintf("node %s isn't Ready, and pod %s on it was given up", n.Name, p.Name)
 	}
 	if c := condition(p, corev1.DisruptionTarget); c.Status == corev1.ConditionTrue {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,18 +15,28 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
+// kueue answers whether Kueue holds the attempt's pods back, has admitted them, or evicts them.
+type kueue struct {
+	test    *v1alpha1.LoadTest
+	attempt *attempt
+	report  *arrival
+	// recordedAdmission is when the status says that Kueue admitted the pods; nil: it says nothing.
+	recordedAdmission *metav1.Time
+	now               time.Time
+}
+
 // Where the test names a queue of Kueue's, its pods are a group that Kueue admits by taking their gates off, and may evict at any time:
 //
 //	pods made, gated ──admitted──▶ placing … running
 //	   ▲                              │ evicted: Kueue deletes the pods
 //	   └─────── next attempt ◀────────┘
 
-// queue is Kueue's LocalQueue that the test names; empty: none. Kueue may also put the pods into the namespace's default LocalQueue, which the test doesn't name.
-func (v *view) queue() string {
-	if named := manifests.Queue(v.Test); named != "" {
+// queueName is Kueue's LocalQueue that the test names; empty: none. Kueue may also put the pods into the namespace's default LocalQueue, which the test doesn't name.
+func (k *kueue) queueName() string {
+	if named := manifests.Queue(k.test); named != "" {
 		return named
 	}
-	for _, p := range v.measuringPods() {
+	for _, p := range k.attempt.measuringPods() {
 		if given := p.Labels[v1alpha1.LabelKueueQueue]; given != "" {
 			return given
 		}
@@ -35,31 +46,31 @@ func (v *view) queue() string {
 
 // evictedByKueue: Kueue took the quota back. The attempt is void, and the next one is queued, even if the runner noticed first and reported lost generators. A run that
 // had already ended counts.
-func evictedByKueue(v *view) *step {
-	if v.queue() == "" || v.spec.Stop || v.spec.Suspend || v.finalReport() && v.Children.Envelope.Ending == string(report.Completed) {
+func (k *kueue) evictedByKueue() *step {
+	if k.queueName() == "" || k.test.Spec.Stop || k.test.Spec.Suspend || k.report.isFinal() && k.report.envelope.Ending == string(report.Completed) {
 		return nil
 	}
-	why := v.evictionWords()
+	why := k.eviction()
 	if why == "" {
 		return nil
 	}
-	message := fmt.Sprintf("%s: the attempt is void, and the next one is queued in %s", why, v.queue())
+	message := fmt.Sprintf("%s: the attempt is void, and the next one is queued in %s", why, k.queueName())
 	return &step{
 		reason: v1alpha1.ReasonQueued, message: message, activity: "Queued",
-		scheduled: no(v1alpha1.ReasonQueued, message), void: &voided{lost: v.runLost()},
+		scheduled: no(v1alpha1.ReasonQueued, message), void: &voided{lost: k.attempt.losesRun()},
 	}
 }
 
-// evictionWords say that Kueue evicts the pods; empty: it doesn't. Kueue deletes all pods of the group: if the operator saw none of the deletions, that all
+// eviction say that Kueue evicts the pods; empty: it doesn't. Kueue deletes all pods of the group: if the operator saw none of the deletions, that all
 // pods are gone is the sign.
-func (v *view) evictionWords() string {
-	measuringPods := v.measuringPods()
+func (k *kueue) eviction() string {
+	measuringPods := k.attempt.measuringPods()
 	for _, p := range measuringPods {
 		if c := condition(p, terminationTarget); c.Status == corev1.ConditionTrue {
 			return fmt.Sprintf("Kueue evicts pod %s: %s", p.Name, wording.JoinNonEmpty(": ", c.Reason, c.Message))
 		}
 	}
-	made := slices.Concat(v.recorded(v1alpha1.RoleDUT), v.recorded(v1alpha1.RoleGenerator))
+	made := slices.Concat(k.attempt.recordedPods(v1alpha1.RoleDUT), k.attempt.recordedPods(v1alpha1.RoleGenerator))
 	if len(measuringPods) == 0 && len(made) > 0 {
 		return "all pods of its group were deleted, as Kueue does"
 	}
@@ -70,10 +81,10 @@ func (v *view) evictionWords() string {
 const terminationTarget corev1.PodConditionType = "TerminationTarget"
 
 // gated: Kueue hasn't admitted the pods yet. It may take days, and no deadline counts.
-func gated(v *view) *step {
+func (q *queueing) gated() *step {
 	var waiting []string
 	managed := true
-	for _, p := range v.measuringPods() {
+	for _, p := range q.attempt.measuringPods() {
 		if hasGate(p) {
 			waiting = append(waiting, p.Name)
 			managed = managed && p.Labels[v1alpha1.LabelKueueManaged] != ""
@@ -82,15 +93,15 @@ func gated(v *view) *step {
 	if len(waiting) == 0 {
 		return nil
 	}
-	message := fmt.Sprintf("in Kueue's queue %s: pods go when it admits their group (kubectl describe workloads -n %s tells what it waits for): %s", v.queue(), v.Test.Namespace, listed(waiting))
-	if v.queue() == "" {
+	message := fmt.Sprintf("in Kueue's queue %s: pods go when it admits their group (kubectl describe workloads -n %s tells what it waits for): %s", q.kueue.queueName(), q.test.Namespace, listed(waiting))
+	if q.kueue.queueName() == "" {
 		message = fmt.Sprintf("Kueue holds pods back that name no queue, as its configuration has it (manageJobsWithoutQueueName), and lets none of them go: create the test with the label %s and a LocalQueue of namespace %s: %s",
-			v1alpha1.LabelKueueQueue, v.Test.Namespace, listed(waiting))
+			v1alpha1.LabelKueueQueue, q.test.Namespace, listed(waiting))
 	} else if !managed {
 		message += "; Kueue doesn't look after these pods: turn its integration for pods on, also for this namespace (kubectl linerate doctor), or create the test without the label " + v1alpha1.LabelKueueQueue
 	}
-	s := v.waits(v1alpha1.ReasonQueued, message)
-	s.activity, s.brief = "Queued", strings.TrimSpace("in Kueue's queue "+v.queue())
+	s := q.deadlines.waits(v1alpha1.ReasonQueued, message)
+	s.activity, s.brief = "Queued", strings.TrimSpace("in Kueue's queue "+q.kueue.queueName())
 	return s
 }
 
@@ -100,17 +111,17 @@ func hasGate(p *corev1.Pod) bool {
 }
 
 // anyGated says whether Kueue holds some of the attempt's pods back.
-func (v *view) anyGated() bool {
-	return slices.ContainsFunc(v.measuringPods(), hasGate)
+func (k *kueue) anyGated() bool {
+	return slices.ContainsFunc(k.attempt.measuringPods(), hasGate)
 }
 
 // admittedAt is when Kueue was first seen to have admitted the attempt's pods; nil: it hasn't, or wasn't asked.
-func (v *view) admittedAt() *metav1.Time {
+func (k *kueue) admittedAt() *metav1.Time {
 	switch {
-	case v.was.AdmittedAt != nil:
-		return v.was.AdmittedAt
-	case v.queue() == "" || len(v.measuringPods()) == 0 || v.anyGated():
+	case k.recordedAdmission != nil:
+		return k.recordedAdmission
+	case k.queueName() == "" || len(k.attempt.measuringPods()) == 0 || k.anyGated():
 		return nil
 	}
-	return &metav1.Time{Time: v.Now}
+	return &metav1.Time{Time: k.now}
 }

@@ -16,56 +16,71 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
+// placement answers which objects the test's pods need, which of them exist, and why pods were refused.
+type placement struct {
+	test      *v1alpha1.LoadTest
+	attempt   *attempt
+	history   *history
+	blueprint *blueprint
+	deadlines *deadlines
+	setup     *setup
+	// existing and documents are the objects of the test's namespace and of the operator's own (Children).
+	existing  map[string]bool
+	documents []string
+	refusals  []Refusal
+	now       time.Time
+}
+
 // podsNeeded: pods of the DUT or the generators are missing. One pod of each kind is tried in a dry run before any device is taken.
-func podsNeeded(v *view) *step {
-	in := v.input()
+func (pl *placement) podsNeeded() *step {
+	in := pl.blueprint.input()
 	var missing []manifests.Object
-	for _, p := range v.wanted() {
-		if v.pod(p.Name) == nil {
+	for _, p := range pl.blueprint.pods() {
+		if pl.attempt.pod(p.Name) == nil {
 			missing = append(missing, p)
 		}
 	}
 	if len(missing) == 0 {
 		return nil
 	}
-	return v.make("Placing", append([]manifests.Object{manifests.Links(in)}, missing...)...)
+	return pl.make("Placing", append([]manifests.Object{manifests.Links(in)}, missing...)...)
 }
 
-// wanted are the attempt's pods, the DUT's first.
-func (v *view) wanted() []*corev1.Pod { return podsOf(v.input()) }
+// pods are the attempt's pods, the DUT's first.
+func (b *blueprint) pods() []*corev1.Pod { return podsOf(b.input()) }
 
 func podsOf(in manifests.Input) []*corev1.Pod {
 	return append(manifests.Devices(in), manifests.Generators(in)...)
 }
 
 // make tries the pods in a dry run, unless some exist already, and then creates those that are missing.
-func (v *view) make(activity string, objects ...manifests.Object) *step {
-	if v.Refusals == nil && len(v.measuringPods()) == 0 {
-		return &step{reason: v1alpha1.ReasonPending, message: "one pod of each kind is tried before any device is taken", try: v.samples()}
+func (pl *placement) make(activity string, objects ...manifests.Object) *step {
+	if pl.refusals == nil && len(pl.attempt.measuringPods()) == 0 {
+		return &step{reason: v1alpha1.ReasonPending, message: "one pod of each kind is tried before any device is taken", try: pl.samples()}
 	}
-	if len(v.Refusals) > 0 {
-		return v.refused(v.Refusals)
+	if len(pl.refusals) > 0 {
+		return pl.refusedStep(pl.refusals)
 	}
 	s := &step{
 		reason: v1alpha1.ReasonPending, message: "pods are made", activity: activity,
 		scheduled: no(v1alpha1.ReasonPending, "pods are made"),
 	}
 	for _, o := range objects {
-		if !v.present(o) {
+		if !pl.present(o) {
 			s.create = append(s.create, o)
 		}
 	}
-	return s.waitUntil(v.placedUntil())
+	return s.waitUntil(pl.deadlines.placedUntil())
 }
 
 // samples are what a dry run tries: the setup's pod, the DUT's, the first generator's, and the Report's copy, whose name must be free at the end.
-func (v *view) samples() []manifests.Object {
-	in := v.input()
+func (pl *placement) samples() []manifests.Object {
+	in := pl.blueprint.input()
 	var out []manifests.Object
-	if copied := manifests.EmptyReportCopy(v.Test); !v.present(copied) && (v.spec.DUT.Setup == nil || !v.setUp()) { // else it was tried with the setup
+	if copied := manifests.EmptyReportCopy(pl.test); !pl.present(copied) && (pl.test.Spec.DUT.Setup == nil || !pl.setup.isDone()) { // else it was tried with the setup
 		out = append(out, copied)
 	}
-	if setup := manifests.Setup(in); setup != nil && !v.setUp() {
+	if setup := manifests.Setup(in); setup != nil && !pl.setup.isDone() {
 		out = append(out, setup)
 	}
 	for _, dut := range manifests.Devices(in) {
@@ -77,9 +92,9 @@ func (v *view) samples() []manifests.Object {
 	return out
 }
 
-// refused: the API server refuses a pod. A refusal that may pass is tried again soon; a refusal of the pod itself when something changes, and now and
+// refusedStep: the API server refuses a pod. A refusal that may pass is tried again soon; a refusal of the pod itself when something changes, and now and
 // then, since quotas and policies aren't watched.
-func (v *view) refused(refusals []Refusal) *step {
+func (pl *placement) refusedStep(refusals []Refusal) *step {
 	words := make([]string, 0, len(refusals))
 	for i, r := range refusals {
 		told := fmt.Sprintf("the API server refuses %s: %s", r.Pod, strings.TrimSpace(r.Message))
@@ -88,16 +103,16 @@ func (v *view) refused(refusals []Refusal) *step {
 		}
 		words = append(words, told)
 	}
-	return v.waits(v1alpha1.ReasonPodRefused, strings.Join(words, "; ")).waitUntil(v.triedAgain(refusals, v.Now))
+	return pl.deadlines.waits(v1alpha1.ReasonPodRefused, strings.Join(words, "; ")).waitUntil(pl.nextTry(refusals, pl.now))
 }
 
-// triedAgain is when to ask again after refusals that came at a moment: the later, the longer it has been so.
-func (v *view) triedAgain(refusals []Refusal, at time.Time) time.Time {
+// nextTry is when to ask again after refusals that came at a moment: the later, the longer it has been so.
+func (pl *placement) nextTry(refusals []Refusal, at time.Time) time.Time {
 	first, last := retryTransientFirst, retryTransientLast
 	if slices.ContainsFunc(refusals, func(r Refusal) bool { return !r.Transient }) {
 		first, last = retryRefusedFirst, retryRefusedLast
 	}
-	return at.Add(backoff(at.Sub(v.since(v1alpha1.ConditionReconciling)), first, last))
+	return at.Add(backoff(at.Sub(pl.history.since(v1alpha1.ConditionReconciling)), first, last))
 }
 
 // wayOut is what to do about a refusal, where its words are well known.
@@ -124,10 +139,10 @@ func wayOut(r Refusal) string {
 }
 
 // unscheduled: pods wait for a node.
-func unscheduled(v *view) *step {
+func (q *queueing) unscheduled() *step {
 	var waiting, refused []string
 	var why string
-	for _, p := range v.measuringPods() {
+	for _, p := range q.attempt.measuringPods() {
 		if p.Spec.NodeName != "" {
 			continue
 		}
@@ -140,12 +155,12 @@ func unscheduled(v *view) *step {
 	case len(waiting) == 0:
 		return nil
 	case len(refused) == 0:
-		s := v.waits(v1alpha1.ReasonPending, "the scheduler hasn't placed yet: "+listed(waiting))
+		s := q.deadlines.waits(v1alpha1.ReasonPending, "the scheduler hasn't placed yet: "+listed(waiting))
 		s.activity = "Placing"
-		return s.waitUntil(v.givesBackAt())
+		return s.waitUntil(q.givesBackAt())
 	}
-	return v.waits(v1alpha1.ReasonUnschedulable, wording.JoinNonEmpty(": ", placeless(refused), why)+
-		": it goes on by itself when there is room; other tests and pods hold devices too (kubectl describe node shows them)").waitUntil(v.givesBackAt())
+	return q.deadlines.waits(v1alpha1.ReasonUnschedulable, wording.JoinNonEmpty(": ", placeless(refused), why)+
+		": it goes on by itself when there is room; other tests and pods hold devices too (kubectl describe node shows them)").waitUntil(q.givesBackAt())
 }
 
 // nodeless says whether the scheduler finds no node for a pod, and why. A pod whose scheduling gates were just removed still has the condition of a
@@ -183,17 +198,17 @@ func schedulersWords(message string) string {
 }
 
 // present says whether an object is there already.
-func (v *view) present(o manifests.Object) bool {
+func (pl *placement) present(o manifests.Object) bool {
 	switch o := o.(type) {
 	case *corev1.Pod:
-		return v.pod(o.Name) != nil
+		return pl.attempt.pod(o.Name) != nil
 	case *batchv1.Job:
-		return v.job != nil && v.job.Name == o.Name
+		return pl.attempt.job != nil && pl.attempt.job.Name == o.Name
 	}
 	if manifests.IsOfRun(o) {
-		return slices.Contains(v.Children.Documents, o.GetName())
+		return slices.Contains(pl.documents, o.GetName())
 	}
-	return v.Children.Present[kindOf(o)+"/"+o.GetName()]
+	return pl.existing[kindOf(o)+"/"+o.GetName()]
 }
 
 // kindOf is the kind of an object that the manifests make.

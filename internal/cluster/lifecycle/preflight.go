@@ -13,24 +13,40 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
+// preflight answers whether the test can be measured as it is written, and in this cluster.
+type preflight struct {
+	test      *v1alpha1.LoadTest
+	attempt   *attempt
+	blueprint *blueprint
+	nodes     *nodes
+	deadlines *deadlines
+	observers *observers
+	cleanup   *cleanup
+	hasMultus bool
+	// networkFaults say why networks that exist can't be used.
+	networkFaults map[compile.NetworkKey]string
+	// grows: an autoscaler adds nodes for pods that wait.
+	grows bool
+}
+
 // invalid: the spec can't be measured. A run that has begun goes on even if a newer operator rejects its spec: its Plan is written.
-func invalid(v *view) *step {
-	if v.runnerMade() || v.compiled() != nil {
+func (pre *preflight) invalid() *step {
+	if pre.attempt.hasRunner() || pre.blueprint.cluster() != nil {
 		return nil
 	}
-	return v.refuses(faults(v.errs))
+	return pre.refuses(specErrors(pre.blueprint.errs))
 }
 
 // refuses ends a test whose spec can't be measured.
-func (v *view) refuses(message string) *step {
+func (pre *preflight) refuses(message string) *step {
 	e := &ending{reason: v1alpha1.ReasonInvalid, message: message, complete: true}
-	s := v.stepToEnd(e, activityDone)
-	s.accepted, s.del = no(v1alpha1.ReasonInvalid, message), v.release(e)
+	s := stepToEnd(e, activityDone)
+	s.accepted, s.del = no(v1alpha1.ReasonInvalid, message), pre.cleanup.release(e)
 	return s
 }
 
-// faults are all that is wrong with a spec, as a person would list them.
-func faults(errs field.ErrorList) string {
+// specErrors are all errors of a spec, as a person would list them.
+func specErrors(errs field.ErrorList) string {
 	words := make([]string, len(errs))
 	for i, err := range errs {
 		words[i] = err.Error()
@@ -39,53 +55,53 @@ func faults(errs field.ErrorList) string {
 }
 
 // waits is a step of a test that the cluster can't place now, and that goes on by itself once it can.
-func (v *view) waits(reason, message string) *step {
+func (d *deadlines) waits(reason, message string) *step {
 	s := &step{reason: reason, message: message, activity: "Waiting", scheduled: no(reason, message)}
-	return s.waitUntil(v.placedUntil())
+	return s.waitUntil(d.placedUntil())
 }
 
-// placed says whether pods were made already: what they need was looked at before.
-func (v *view) placed() bool { return v.begun() || len(v.measuringPods()) > 0 }
+// isPlaced says whether pods were made already: what they need was looked at before.
+func (a *attempt) isPlaced() bool { return a.hasBegun() || len(a.measuringPods()) > 0 }
 
 // nameTaken: an object that doesn't belong to the test has the name of one of its children. The operator never touches it.
-func nameTaken(v *view) *step {
-	taken := v.namesTaken()
+func (pre *preflight) nameTaken() *step {
+	taken := pre.observers.namesTaken()
 	if len(taken) == 0 {
 		return nil
 	}
-	return v.waits(v1alpha1.ReasonNameTaken, fmt.Sprintf(
+	return pre.deadlines.waits(v1alpha1.ReasonNameTaken, fmt.Sprintf(
 		"%s exists and doesn't belong to this LoadTest: delete it, or create the LoadTest under another name", listed(taken)))
 }
 
 // networksMissing: the links name networks that this cluster lacks, or that can't be used.
-func networksMissing(v *view) *step {
-	if v.placed() {
+func (pre *preflight) networksMissing() *step {
+	if pre.attempt.isPlaced() {
 		return nil
 	}
-	ends := v.ends()
-	if len(ends) > 0 && !v.Lab.Multus {
-		return v.waits(v1alpha1.ReasonMultusMissing, "this cluster has no NetworkAttachmentDefinitions, and pods need one for each link: "+
+	ends := pre.blueprint.ends()
+	if len(ends) > 0 && !pre.hasMultus {
+		return pre.deadlines.waits(v1alpha1.ReasonMultusMissing, "this cluster has no NetworkAttachmentDefinitions, and pods need one for each link: "+
 			"install Multus (it brings the CustomResourceDefinition network-attachment-definitions.k8s.cni.cncf.io)")
 	}
 	for _, e := range ends {
-		if why := v.Lab.Faults[e.key]; why != "" {
-			return v.waits(v1alpha1.ReasonNetworkInvalid, fmt.Sprintf("%s: %s", e, why))
+		if why := pre.networkFaults[e.key]; why != "" {
+			return pre.deadlines.waits(v1alpha1.ReasonNetworkInvalid, fmt.Sprintf("%s: %s", e, why))
 		}
 	}
-	for _, key := range v.compiled().OwnNetworks {
-		if why := v.Lab.Faults[key]; why != "" {
-			return v.waits(v1alpha1.ReasonNetworkInvalid, fmt.Sprintf("network %s (in the annotation of a template): %s", key, why))
+	for _, key := range pre.blueprint.cluster().OwnNetworks {
+		if why := pre.networkFaults[key]; why != "" {
+			return pre.deadlines.waits(v1alpha1.ReasonNetworkInvalid, fmt.Sprintf("network %s (in the annotation of a template): %s", key, why))
 		}
 	}
-	if missing := v.missing(ends); len(missing) > 0 {
-		return v.waits(v1alpha1.ReasonNetworkMissing, strings.Join(missing, "; ")+
+	if missing := pre.missing(ends); len(missing) > 0 {
+		return pre.deadlines.waits(v1alpha1.ReasonNetworkMissing, strings.Join(missing, "; ")+
 			": create the NetworkAttachmentDefinition (kubectl get net-attach-def -A lists those that exist)")
 	}
-	if errs := manifests.Check(v.input()); len(errs) > 0 {
-		return v.waits(v1alpha1.ReasonNetworkInvalid, joinedErrors(errs))
+	if errs := manifests.Check(pre.blueprint.input()); len(errs) > 0 {
+		return pre.deadlines.waits(v1alpha1.ReasonNetworkInvalid, joinedErrors(errs))
 	}
-	if err := manifests.CheckGroup(v.input()); err != nil {
-		return v.refuses(err.Error())
+	if err := manifests.CheckGroup(pre.blueprint.input()); err != nil {
+		return pre.refuses(err.Error())
 	}
 	return nil
 }
@@ -104,9 +120,9 @@ func (e end) String() string {
 }
 
 // ends are the links' ends that pods of ours have.
-func (v *view) ends() []end {
+func (b *blueprint) ends() []end {
 	var out []end
-	for _, n := range v.compiled().Networks {
+	for _, n := range b.cluster().Networks {
 		if n.Generator.Name != "" {
 			out = append(out, end{n.Link, "generator", n.Generator})
 		}
@@ -118,16 +134,16 @@ func (v *view) ends() []end {
 }
 
 // missing says which networks don't exist, each once.
-func (v *view) missing(ends []end) []string {
+func (pre *preflight) missing(ends []end) []string {
 	var out []string
 	told := map[compile.NetworkKey]bool{}
 	for _, e := range ends {
-		if _, ok := v.Lab.Networks[e.key]; ok || told[e.key] {
+		if _, ok := pre.blueprint.networks[e.key]; ok || told[e.key] {
 			continue
 		}
 		told[e.key] = true
 		text := e.String() + " doesn't exist"
-		if e.key.Namespace != v.Test.Namespace {
+		if e.key.Namespace != pre.test.Namespace {
 			text += " (a network of another namespace also needs Multus without namespaceIsolation)"
 		}
 		out = append(out, text)

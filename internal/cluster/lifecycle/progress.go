@@ -10,18 +10,18 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// progressOf is what is being done: the runner's own words while it runs, the step's before and after.
-func progressOf(v *view, s *step) *v1alpha1.Progress {
-	if s.ending == nil && s.void == nil && v.begun() {
-		if p := v.progress(); p != nil {
-			return v.runnersProgress(p)
+// progress is what is being done: the runner's own words while it runs, the step's before and after.
+func (w *statusWriter) progress(s *step) *v1alpha1.Progress {
+	if s.ending == nil && s.void == nil && w.attempt.hasBegun() {
+		if p := w.attempt.progress(); p != nil {
+			return w.runnersProgress(p)
 		}
 	}
 	if s.activity == "" {
-		return v.was.Progress.DeepCopy()
+		return w.lastProgress.DeepCopy()
 	}
 	p := &v1alpha1.Progress{Step: wording.Limited(s.activity, 32)} // what is waited for is Complete's message already
-	if was := v.was.Progress; s.ending != nil && was != nil {
+	if was := w.lastProgress; s.ending != nil && was != nil {
 		p.Run, p.Percent = was.Run, was.Percent
 	}
 	if s.ending != nil && s.ending.complete && s.ending.reason == v1alpha1.ReasonMeasured {
@@ -31,13 +31,13 @@ func progressOf(v *view, s *step) *v1alpha1.Progress {
 }
 
 // runnersProgress is the progress that the runner reports.
-func (v *view) runnersProgress(p *delivery.Progress) *v1alpha1.Progress {
-	directions, message := v.directions(), p.Message
+func (w *statusWriter) runnersProgress(p *delivery.Progress) *v1alpha1.Progress {
+	directions, message := w.directions(), p.Message
 	if p.Varied != "" { // one direction's load, with what the others are held at
 		directions, message = 1, cmp.Or(p.Message, "varying "+p.Varied)
 	}
 	intended, received := packetRate(p.IntendedPacketsPerSecond, directions), packetRate(p.ReceivedPacketsPerSecond, 1)
-	if compile.ThroughputOf(string(v.spec.Traffic.Type)) != v1alpha1.MetricPacketsPerSecond { // no frames are counted, and no rate was asked for
+	if compile.ThroughputOf(string(w.test.Spec.Traffic.Type)) != v1alpha1.MetricPacketsPerSecond { // no frames are counted, and no rate was asked for
 		intended, received = "", ""
 	}
 	if p.GoodputBitsPerSecond != nil {
@@ -71,32 +71,32 @@ func atLeastNone(rate *int64) *int64 {
 
 // countRuns counts lost runs, and records up to which run it has counted: otherwise each pass would count the same run again, and its own write would
 // cause the next pass. In the next attempt runs are numbered from 1 again.
-func countRuns(st *v1alpha1.LoadTestStatus, v *view, s *step) {
-	if st.Progress == nil || v.progress() == nil {
+func (w *statusWriter) countRuns(st *v1alpha1.LoadTestStatus, s *step) {
+	if st.Progress == nil || w.attempt.progress() == nil {
 		return
 	}
-	st.LostRuns += v.newlyLost()
+	st.LostRuns += w.conditions.newlyLost()
 	if s.void == nil {
-		st.Progress.Run = max(st.Progress.Run, int32(v.progress().Run))
+		st.Progress.Run = max(st.Progress.Run, int32(w.attempt.progress().Run))
 	}
 }
 
 // newlyLost is how many runs were lost that the status doesn't count yet.
-func (v *view) newlyLost() int32 {
-	p := v.progress()
+func (w *conditionWriter) newlyLost() int32 {
+	p := w.attempt.progress()
 	if p == nil {
 		return 0
 	}
 	counted := int32(1)
-	if was := v.was.Progress; was != nil && was.Run > 0 {
+	if was := w.lastProgress; was != nil && was.Run > 0 {
 		counted = was.Run
 	}
 	return max(0, int32(p.Run)-counted)
 }
 
 // directions is how many directions the test has.
-func (v *view) directions() int64 {
-	if n := len(v.spec.Traffic.Directions); n > 0 {
+func (w *statusWriter) directions() int64 {
+	if n := len(w.test.Spec.Traffic.Directions); n > 0 {
 		return int64(n)
 	}
 	return 2 // both ways between two links, or a link and the device

@@ -28,22 +28,22 @@ type copying struct {
 }
 
 // publish copies an ending's Report.
-func (v *view) publish(e *ending) {
-	if e.report == nil || v.Children.Envelope == nil || len(v.Children.ReportPacked) == 0 {
+func (cp *copies) publish(e *ending) {
+	if e.report == nil || cp.report.envelope == nil || len(cp.report.packed) == 0 {
 		return
 	}
-	object := manifests.ReportCopy(v.Test, *v.Children.Envelope, v.Children.ReportPacked)
+	object := manifests.ReportCopy(cp.test, *cp.report.envelope, cp.report.packed)
 	ref := kindOf(object) + "/" + object.Name
-	if i := slices.IndexFunc(v.Refusals, func(r Refusal) bool { return r.Pod == object.Name }); i >= 0 {
-		e.copying = v.copyRefused(object.Name, v.Refusals[i])
+	if i := slices.IndexFunc(cp.refusals, func(r Refusal) bool { return r.Pod == object.Name }); i >= 0 {
+		e.copying = cp.copyRefused(object.Name, cp.refusals[i])
 		return
 	}
-	if slices.Contains(v.Children.Foreign, ref) {
+	if slices.Contains(cp.foreign, ref) {
 		e.copying = copying{why: fmt.Sprintf("ConfigMap %s exists and doesn't belong to this LoadTest", object.Name)}
 		return
 	}
-	there := v.Children.Present[ref]
-	if there && v.Children.Published == v.Children.Envelope.Digest {
+	there := cp.existing[ref]
+	if there && cp.published == cp.report.envelope.Digest {
 		e.copying = copying{made: true} // by an earlier pass, which failed half-way
 		return
 	}
@@ -51,13 +51,13 @@ func (v *view) publish(e *ending) {
 }
 
 // copyRefused says how to go on after the API server refused the copy: a refusal that may pass is tried again for a while.
-func (v *view) copyRefused(name string, r Refusal) copying {
+func (cp *copies) copyRefused(name string, r Refusal) copying {
 	c := copying{why: fmt.Sprintf("ConfigMap %s can't be made: %s", name, r.Message)}
-	since := v.Now
-	if was := v.was.Report; was != nil && was.PublishTriedSince != nil && was.PublishTriedSince.Time.Before(v.Now) {
+	since := cp.now
+	if was := cp.recorded; was != nil && was.PublishTriedSince != nil && was.PublishTriedSince.Time.Before(cp.now) {
 		since = was.PublishTriedSince.Time
 	}
-	if r.Transient && v.Now.Before(since.Add(keepBound)) {
+	if r.Transient && cp.now.Before(since.Add(keepBound)) {
 		c.triedSince = since
 	}
 	return c
@@ -87,16 +87,16 @@ func (c copying) record(r *v1alpha1.ReportReference) {
 
 // publishAfterEnd tries again to copy a complete test's Report, after refusals that may pass. Until then the run's objects in the operator's namespace stay. Nil: the copy
 // isn't due.
-func (v *view) publishAfterEnd(s *step) *step {
-	r := v.was.Report
-	if r == nil || r.PublishTriedSince == nil || v.Children.Envelope == nil {
+func (cm *completion) publishAfterEnd(s *step) *step {
+	r := cm.recorded
+	if r == nil || r.PublishTriedSince == nil || cm.report.envelope == nil {
 		return nil
 	}
-	if v.Children.Report == nil && v.Children.ReportFault == "" {
+	if cm.report.document == nil && cm.report.readFault == "" {
 		return &step{reason: s.reason, message: "its Report is to be copied to the test's namespace: it is read again", readReport: true}
 	}
-	e := &ending{report: v.believedReport()}
-	v.publish(e)
+	e := &ending{report: cm.report.believed()}
+	cm.copies.publish(e)
 	s.copying = e.copying
-	return s.copying.addTo(s).waitUntil(v.Now.Add(backoff(v.Now.Sub(r.PublishTriedSince.Time), retryTransientFirst, retryTransientLast)))
+	return s.copying.addTo(s).waitUntil(cm.now.Add(backoff(cm.now.Sub(r.PublishTriedSince.Time), retryTransientFirst, retryTransientLast)))
 }

@@ -10,28 +10,28 @@ import (
 
 // reportArrived: the run has ended, and its Report is final. The Report says how it ended, except that it doesn't know of a device's or generator's
 // pod that failed meanwhile.
-func reportArrived(v *view) *step {
-	if !v.finalReport() {
+func (cm *completion) reportArrived() *step {
+	if !cm.report.isFinal() {
 		return nil
 	}
-	if v.Children.Report == nil && v.Children.ReportFault == "" {
+	if cm.report.document == nil && cm.report.readFault == "" {
 		return &step{reason: "ReportArrived", message: "the run has ended, its Report is to be read", readReport: true}
 	}
-	if v.believedReport() == nil {
-		return v.end(&ending{reason: v1alpha1.ReasonRunnerFailed, message: "the run has ended, and its Report can't be read: " + v.reportFault()})
+	if cm.report.believed() == nil {
+		return cm.end(&ending{reason: v1alpha1.ReasonRunnerFailed, message: "the run has ended, and its Report can't be read: " + cm.report.fault()})
 	}
-	e := endingOf(v.believedReport())
-	switch f := v.actingFault(); {
+	e := endingOf(cm.report.believed())
+	switch f := cm.loss.actingFault(); {
 	case f == nil:
-		if s := v.awaitWordOfPods(); s != nil {
+		if s := cm.loss.waitForPodStatusAfterRun(); s != nil {
 			return s
 		}
-	case knowsBetter(v.believedReport(), f):
+	case knowsBetter(cm.report.believed(), f):
 		e.message = wording.JoinNonEmpty(": ", f.message, e.message) // what the runner saw is that nobody answers
 	default:
-		return v.failInRun(f)
+		return failInRun(f)
 	}
-	return v.end(e)
+	return cm.end(e)
 }
 
 // knowsBetter says whether the Report itself accounts for a fault: the runner noticed that the generator was lost, and left out what that touched. It never
@@ -41,40 +41,40 @@ func knowsBetter(r *report.Report, f *fault) bool {
 }
 
 // failInRun ends a test for a fault that may have influenced the measurement.
-func (v *view) failInRun(f *fault) *step {
-	return v.fail(f.inRun(), "while the measurement ran, %s: nothing that it found tells of the device", f.message)
+func failInRun(f *fault) *step {
+	return fail(f.inRun(), "while the measurement ran, %s: nothing that it found tells of the device", f.message)
 }
 
-// finalReport says whether this attempt's Report is there in its final form.
-func (v *view) finalReport() bool {
-	e := v.Children.Envelope
-	return e != nil && int32(e.Attempt) == v.attempt && e.Final
+// isFinal says whether this attempt's Report is there in its final form.
+func (ar *arrival) isFinal() bool {
+	e := ar.envelope
+	return e != nil && int32(e.Attempt) == ar.attempt.number && e.Final
 }
 
-// believedReport is the Report of this attempt, once it was read and is believed; nil: there is none.
-func (v *view) believedReport() *report.Report {
-	if v.Children.Report == nil || v.whyNotBelieved() != "" {
+// believed is the Report of this attempt, once it was read and is believed; nil: there is none.
+func (ar *arrival) believed() *report.Report {
+	if ar.document == nil || ar.whyNotBelieved() != "" {
 		return nil
 	}
-	return v.Children.Report
+	return ar.document
 }
 
-// reportFault is why the Report is of no use.
-func (v *view) reportFault() string { return cmp.Or(v.Children.ReportFault, v.whyNotBelieved()) }
+// fault is why the Report is of no use.
+func (ar *arrival) fault() string { return cmp.Or(ar.readFault, ar.whyNotBelieved()) }
 
-// reportWanted says whether to read the Report past the cache before the test ends without one.
-func (v *view) reportWanted() bool {
-	return v.begun() && v.was.Report == nil && v.Children.Report == nil && v.Children.ReportFault == ""
+// isWanted says whether to read the Report past the cache before the test ends without one.
+func (ar *arrival) isWanted() bool {
+	return ar.attempt.hasBegun() && ar.recorded == nil && ar.document == nil && ar.readFault == ""
 }
 
 // attachReport adds the Report to an ending, and its figures unless a fault may have influenced them.
-func (v *view) attachReport(e *ending) {
-	if v.was.Report != nil || v.believedReport() == nil {
+func (cm *completion) attachReport(e *ending) {
+	if cm.recorded != nil || cm.report.believed() == nil {
 		return
 	}
-	e.report = v.believedReport()
+	e.report = cm.report.believed()
 	e.figures = publishes(e.reason, e.report.Ending)
-	if f := v.doubt(); f != nil && e.figures {
+	if f := cm.loss.doubt(); f != nil && e.figures {
 		e.figures = false
 		e.message = wording.JoinNonEmpty("; ", e.message, f.message+", and nothing came back through it at the end: no figure is claimed")
 	}

@@ -12,32 +12,31 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// restrained is the part of a status that is worth writing now, since status writes cost the most. Details, such as a percentage or one more ready pod, are written at
-// most every 15 s; that all pods have nodes, or are ready, at most every 3 s, since the run begins a moment later. The time is when the rest is due; zero: nothing
-// was left out.
-func restrained(v *view, st v1alpha1.LoadTestStatus) (v1alpha1.LoadTestStatus, time.Time) {
-	if st.Progress == nil {
-		return st, time.Time{}
+// throttleStatus is the part of a status that is worth writing now, since status writes cost the most. Details, such as a
+// percentage or one more ready pod, are written at most every 15 s; that all pods have nodes, or are ready, at most every
+// 3 s, since the run begins a moment later. due is when the rest is written; zero: nothing was left out.
+func throttleStatus(was *v1alpha1.LoadTestStatus, next v1alpha1.LoadTestStatus, now time.Time) (st v1alpha1.LoadTestStatus, due time.Time) {
+	if next.Progress == nil {
+		return next, time.Time{}
 	}
-	was := v.was.Progress
-	if was != nil {
-		st.Progress.At = was.At
+	if was.Progress != nil {
+		next.Progress.At = was.Progress.At
 	}
-	if equality.Semantic.DeepEqual(*v.was, st) {
-		return st, time.Time{}
+	if equality.Semantic.DeepEqual(*was, next) {
+		return next, time.Time{}
 	}
-	if was != nil && was.At != nil && !was.At.After(v.Now) {
-		if due := was.At.Add(worthAfter(v.was, &st)); v.Now.Before(due) {
-			return *v.was.DeepCopy(), due
+	if p := was.Progress; p != nil && p.At != nil && !p.At.After(now) {
+		if due := p.At.Add(minWriteInterval(was, &next)); now.Before(due) {
+			return *was.DeepCopy(), due
 		}
 	}
-	st.Progress.At = &metav1.Time{Time: v.Now}
-	return st, time.Time{}
+	next.Progress.At = &metav1.Time{Time: now}
+	return next, time.Time{}
 }
 
-// worthAfter is how long after the last write the next status is worth one, by what has changed; 0: at once.
-func worthAfter(before, next *v1alpha1.LoadTestStatus) time.Duration {
-	a, b := gist(before), gist(next)
+// minWriteInterval is how long after the last write the next status is worth one, by what has changed; 0: at once.
+func minWriteInterval(before, next *v1alpha1.LoadTestStatus) time.Duration {
+	a, b := significantFields(before), significantFields(next)
 	for i := range min(len(a.Pods), len(b.Pods)) {
 		if a.Pods[i].Name == b.Pods[i].Name && a.Pods[i].UID == "" { // an earlier release told none
 			a.Pods[i].UID = b.Pods[i].UID
@@ -72,8 +71,8 @@ func withoutReadiness(before, next *v1alpha1.LoadTestStatus) {
 	}
 }
 
-// gist is a status without its details.
-func gist(st *v1alpha1.LoadTestStatus) v1alpha1.LoadTestStatus {
+// significantFields is a status without its details.
+func significantFields(st *v1alpha1.LoadTestStatus) v1alpha1.LoadTestStatus {
 	out := *st.DeepCopy()
 	for i := range out.Conditions {
 		out.Conditions[i].Message = ""

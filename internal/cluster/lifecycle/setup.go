@@ -11,55 +11,62 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
+// setup answers whether the setup pod has done its work.
+type setup struct {
+	spec    *v1alpha1.LoadTestSpec
+	attempt *attempt
+	now     time.Time
+}
+
 // setupFailed: without the setup there is nothing worth measuring.
-func setupFailed(v *view) *step {
-	if v.setUp() {
+func (su *setup) setupFailed() *step {
+	if su.isDone() {
 		return nil
 	}
-	pods := v.podsWithRole(v1alpha1.RoleSetup)
+	pods := su.attempt.podsWithRole(v1alpha1.RoleSetup)
 	if len(pods) == 0 {
-		if len(v.recorded(v1alpha1.RoleSetup)) == 0 {
+		if len(su.attempt.recordedPods(v1alpha1.RoleSetup)) == 0 {
 			return nil
 		}
-		return v.fail(v1alpha1.ReasonSetupFailed, "the setup pod was deleted before it was seen to end")
+		return fail(v1alpha1.ReasonSetupFailed, "the setup pod was deleted before it was seen to end")
 	}
 	p := pods[0]
-	due := v.setUpUntil(p)
+	due := su.until(p)
 	switch {
 	case p.Status.Phase == corev1.PodFailed:
-		return v.fail(v1alpha1.ReasonSetupFailed, "the setup pod %s failed: %s", p.Name, lastWords(p))
+		return fail(v1alpha1.ReasonSetupFailed, "the setup pod %s failed: %s", p.Name, lastWords(p))
 	case p.DeletionTimestamp != nil:
-		return v.fail(v1alpha1.ReasonSetupFailed, "the setup pod %s was deleted by somebody else", p.Name)
-	case Reached(due, v.Now):
-		return v.fail(v1alpha1.ReasonSetupFailed, "the setup pod %s didn't end within dut.setup.deadline (%s)", p.Name,
+		return fail(v1alpha1.ReasonSetupFailed, "the setup pod %s was deleted by somebody else", p.Name)
+	case Reached(due, su.now):
+		return fail(v1alpha1.ReasonSetupFailed, "the setup pod %s didn't end within dut.setup.deadline (%s)", p.Name,
 			wording.JoinNonEmpty(": ", stateOf(p), troubleOf(p)))
 	}
 	return nil
 }
 
-// setUp says whether the setup is done, or none is asked for. Pods that are made after the setup also prove that it is done.
-func (v *view) setUp() bool {
-	if v.spec.DUT.Setup == nil || v.begun() || len(v.measuringPods()) > 0 {
+// isDone says whether the setup is done, or none is asked for. Pods that are made after the setup also prove that it is done.
+func (su *setup) isDone() bool {
+	if su.spec.DUT.Setup == nil || su.attempt.hasBegun() || len(su.attempt.measuringPods()) > 0 {
 		return true
 	}
-	for _, p := range v.podsWithRole(v1alpha1.RoleSetup) {
+	for _, p := range su.attempt.podsWithRole(v1alpha1.RoleSetup) {
 		return p.Status.Phase == corev1.PodSucceeded
 	}
-	for _, p := range v.recorded(v1alpha1.RoleSetup) {
+	for _, p := range su.attempt.recordedPods(v1alpha1.RoleSetup) {
 		return p.State == string(corev1.PodSucceeded)
 	}
 	return false
 }
 
 // settingUp: the setup pod runs to its end before any other pod is made.
-func settingUp(v *view) *step {
-	if v.setUp() {
+func (up *startup) settingUp() *step {
+	if up.setup.isDone() {
 		return nil
 	}
 	notYet := no(v1alpha1.ReasonNotStarted, "the setup pod comes first")
-	pods := v.podsWithRole(v1alpha1.RoleSetup)
+	pods := up.attempt.podsWithRole(v1alpha1.RoleSetup)
 	if len(pods) == 0 {
-		s := v.make("SettingUp", manifests.Links(v.input()), manifests.Setup(v.input()))
+		s := up.placement.make("SettingUp", manifests.Links(up.blueprint.input()), manifests.Setup(up.blueprint.input()))
 		s.dut = notYet
 		return s
 	}
@@ -69,15 +76,15 @@ func settingUp(v *view) *step {
 		message = words
 	}
 	s := &step{reason: v1alpha1.ReasonSettingUp, message: message, activity: "SettingUp", scheduled: no(v1alpha1.ReasonSettingUp, message), dut: notYet}
-	return s.waitUntil(v.setUpUntil(p)).waitUntil(v.placedUntil()).waitUntil(v.givesBackAt())
+	return s.waitUntil(up.setup.until(p)).waitUntil(up.deadlines.placedUntil()).waitUntil(up.queueing.givesBackAt())
 }
 
-// setUpUntil is when the setup pod should have ended; zero while it has no node. Its deadline counts from its start, as for the kubelet, and leaves out
+// until is when the setup pod should have ended; zero while it has no node. Its deadline counts from its start, as for the kubelet, and leaves out
 // the wait for a node.
-func (v *view) setUpUntil(p *corev1.Pod) time.Time {
+func (su *setup) until(p *corev1.Pod) time.Time {
 	if p.Spec.NodeName == "" {
 		return time.Time{}
 	}
 	since := latest(p.CreationTimestamp.Time, condition(p, corev1.PodScheduled).LastTransitionTime.Time)
-	return since.Add(duration(v.spec.DUT.Setup.Deadline) + hookMargin)
+	return since.Add(duration(su.spec.DUT.Setup.Deadline) + hookMargin)
 }

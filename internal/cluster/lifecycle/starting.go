@@ -14,21 +14,34 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
+// startup answers what pods that have nodes wait for until a run can begin.
+type startup struct {
+	test      *v1alpha1.LoadTest
+	attempt   *attempt
+	blueprint *blueprint
+	deadlines *deadlines
+	placement *placement
+	queueing  *queueing
+	setup     *setup
+	observers *observers
+	now       time.Time
+}
+
 // activityStarting is the step of a test whose pods have nodes.
 const activityStarting = "Starting"
 
 // weakQoS: an engine that polls devices needs CPUs of its own, which only pods of class Guaranteed get. A LimitRange or an injected container can lower
 // a pod's class: such a pod would measure its neighbours.
-func weakQoS(v *view) *step {
-	if v.begun() || !manifests.OwnsCPUs(v.Test) {
+func (up *startup) weakQoS() *step {
+	if up.attempt.hasBegun() || !manifests.OwnsCPUs(up.test) {
 		return nil
 	}
-	for _, p := range v.podsWithRole(v1alpha1.RoleGenerator) {
+	for _, p := range up.attempt.podsWithRole(v1alpha1.RoleGenerator) {
 		class := p.Status.QOSClass
 		if class == "" || class == corev1.PodQOSGuaranteed || !onDevices(p) {
 			continue
 		}
-		return v.fail(v1alpha1.ReasonGeneratorFailed, "pod %s is of QoS class %s, and needs Guaranteed for CPUs of its own: "+
+		return fail(v1alpha1.ReasonGeneratorFailed, "pod %s is of QoS class %s, and needs Guaranteed for CPUs of its own: "+
 			"keep injected containers and LimitRanges off it, or give every container limits that equal its requests", p.Name, class)
 	}
 	return nil
@@ -45,36 +58,36 @@ func onDevices(p *corev1.Pod) bool {
 }
 
 // starting: all pods have nodes, and some aren't ready.
-func starting(v *view) *step {
+func (up *startup) starting() *step {
 	var waiting, words []string
 	s := &step{reason: v1alpha1.ReasonStarting, activity: activityStarting}
-	for _, p := range v.measuringPods() {
+	for _, p := range up.attempt.measuringPods() {
 		if ready(p) {
 			continue
 		}
 		waiting = append(waiting, p.Name)
 		if w := troubleOf(p); w != "" {
 			words = append(words, w)
-		} else if w := v.unattached(p); w != "" {
+		} else if w := up.unattached(p); w != "" {
 			words = append(words, w)
 		}
-		if at := attachedUntil(p); v.Now.Before(at) {
+		if at := attachedUntil(p); up.now.Before(at) {
 			s.waitUntil(at)
 		}
 	}
 	if len(waiting) == 0 {
 		return nil
 	}
-	if why, at := v.gatewaysApart(); why != "" {
+	if why, at := up.gatewaysApart(); why != "" {
 		words, s.dut = append(words, why), no(v1alpha1.ReasonNoTunnel, why)
-	} else if v.Now.Before(at) {
+	} else if up.now.Before(at) {
 		s.waitUntil(at)
 	}
 	s.message = wording.JoinNonEmpty("; ", words...)
 	if len(words) == 0 {
 		s.message = "pods aren't ready yet: " + listed(waiting)
 	}
-	return s.waitUntil(v.placedUntil()).waitUntil(v.givesBackAt())
+	return s.waitUntil(up.deadlines.placedUntil()).waitUntil(up.queueing.givesBackAt())
 }
 
 // troubleOf says what keeps a pod's containers from starting and won't pass by waiting; empty: nothing known.
@@ -123,8 +136,8 @@ func imageOf(p *corev1.Pod, status corev1.ContainerStatus) string {
 }
 
 // unattached says that a pod has had no sandbox for long: its events say what Multus, a CNI plugin or a volume lacks. Empty: it has one, or hasn't waited long.
-func (v *view) unattached(p *corev1.Pod) string {
-	if at := attachedUntil(p); at.IsZero() || v.Now.Before(at) {
+func (up *startup) unattached(p *corev1.Pod) string {
+	if at := attachedUntil(p); at.IsZero() || up.now.Before(at) {
 		return ""
 	}
 	return fmt.Sprintf("pod %s on node %s is still without its networks and volumes: kubectl describe pod %s tells why (Multus, CNI, device plugin)",
@@ -142,8 +155,8 @@ func attachedUntil(p *corev1.Pod) time.Time {
 }
 
 // gatewaysApart says that both gateways of a tunnel run and haven't both become ready, which takes meeting the other one; by is when they should have. Empty and zero: they have, or there is no tunnel.
-func (v *view) gatewaysApart() (why string, by time.Time) {
-	pods, cables := v.podsWithRole(v1alpha1.RoleDUT), v.compiled().Networks
+func (up *startup) gatewaysApart() (why string, by time.Time) {
+	pods, cables := up.attempt.podsWithRole(v1alpha1.RoleDUT), up.blueprint.cluster().Networks
 	i := slices.IndexFunc(cables, func(n compile.LinkNetworks) bool { return n.Link == plan.TunnelCable })
 	if i < 0 || len(pods) < 2 {
 		return "", time.Time{}
@@ -156,9 +169,9 @@ func (v *view) gatewaysApart() (why string, by time.Time) {
 		if since.IsZero() {
 			return "", time.Time{}
 		}
-		by = latest(by, v.happened(p, since).Add(meetGrace))
+		by = latest(by, up.clusterTime(p, since).Add(meetGrace))
 	}
-	if v.Now.Before(by) {
+	if up.now.Before(by) {
 		return "", by
 	}
 	return fmt.Sprintf("the tunnel's gateways run in pods %s and %s, and don't reach each other over network %s: it has to join the two, and nobody else, as a cable would: kubectl logs %s tells what came of it",
@@ -177,20 +190,20 @@ func runningSince(p *corev1.Pod) (last time.Time) {
 }
 
 // readyDelay: all is ready, and the DUT is given its time.
-func readyDelay(v *view) *step {
-	due := v.delayedUntil()
-	if due.IsZero() || !v.Now.Before(due) {
+func (up *startup) readyDelay() *step {
+	due := up.delayedUntil()
+	if due.IsZero() || !up.now.Before(due) {
 		return nil
 	}
-	message := fmt.Sprintf("the device under test is given spec.dut.readyDelay (%s)", v.spec.DUT.ReadyDelay)
+	message := fmt.Sprintf("the device under test is given spec.dut.readyDelay (%s)", up.test.Spec.DUT.ReadyDelay)
 	s := &step{reason: v1alpha1.ReasonDelayed, message: message, activity: activityStarting, dut: no(v1alpha1.ReasonDelayed, message)}
-	return s.waitUntil(due).waitUntil(v.placedUntil())
+	return s.waitUntil(due).waitUntil(up.deadlines.placedUntil())
 }
 
-// happened corrects a time by the clock of a pod's node to the cluster's clock, as far as the node's clock is known to be behind or ahead.
-func (v *view) happened(p *corev1.Pod, at time.Time) time.Time {
+// clusterTime corrects a time by the clock of a pod's node to the cluster's clock, as far as the node's clock is known to be behind or ahead.
+func (up *startup) clusterTime(p *corev1.Pod, at time.Time) time.Time {
 	known := byTheCluster(p, at)
-	if at.After(v.Now) && !known.IsZero() {
+	if at.After(up.now) && !known.IsZero() {
 		return known
 	}
 	return latest(at, known)
@@ -198,23 +211,23 @@ func (v *view) happened(p *corev1.Pod, at time.Time) time.Time {
 
 // delayedUntil is when readyDelay is over; zero: there is no delay. A node's clock that is ahead doesn't make it longer than readyDelay from now,
 // and one that is behind doesn't make it shorter.
-func (v *view) delayedUntil() time.Time {
-	delay := duration(v.spec.DUT.ReadyDelay)
-	if delay == 0 || v.begun() {
+func (up *startup) delayedUntil() time.Time {
+	delay := duration(up.test.Spec.DUT.ReadyDelay)
+	if delay == 0 || up.attempt.hasBegun() {
 		return time.Time{}
 	}
 	var since time.Time
-	for _, p := range v.podsWithRole(v1alpha1.RoleSetup) {
-		since = latest(since, v.happened(p, endedAt(p)))
+	for _, p := range up.attempt.podsWithRole(v1alpha1.RoleSetup) {
+		since = latest(since, up.clusterTime(p, endedAt(p)))
 	}
-	for _, p := range v.podsWithRole(v1alpha1.RoleDUT) {
-		since = latest(since, v.happened(p, readySince(p)))
+	for _, p := range up.attempt.podsWithRole(v1alpha1.RoleDUT) {
+		since = latest(since, up.clusterTime(p, readySince(p)))
 	}
 	if since.IsZero() {
 		return time.Time{}
 	}
-	if since.After(v.Now) {
-		since = v.Now
+	if since.After(up.now) {
+		since = up.now
 	}
 	return since.Add(delay)
 }

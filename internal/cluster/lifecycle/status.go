@@ -14,51 +14,66 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// statusOf is the whole status after a step: it follows from the last status, what is observed, and the step. Runners, pods and nodes have their words in it, which must drive no terminal of who looks.
-func statusOf(v *view, s *step) v1alpha1.LoadTestStatus {
-	st := decidedStatus(v, s)
+// statusWriter writes the status after a step.
+type statusWriter struct {
+	test         *v1alpha1.LoadTest
+	attempt      *attempt
+	kueue        *kueue
+	deadlines    *deadlines
+	ports        *ports
+	queueing     *queueing
+	report       *arrival
+	cleanup      *cleanup
+	conditions   *conditionWriter
+	lastProgress *v1alpha1.Progress
+	now          time.Time
+}
+
+// write is the whole status after a step: it follows from the last status, what is observed, and the step. Runners, pods and nodes have their words in it, which must drive no terminal of who looks.
+func (w *statusWriter) write(s *step) v1alpha1.LoadTestStatus {
+	st := w.decided(s)
 	wording.PrintableTexts(&st)
 	return st
 }
 
-func decidedStatus(v *view, s *step) v1alpha1.LoadTestStatus {
-	st := *v.was.DeepCopy()
-	st.ObservedGeneration = v.Test.Generation
+func (w *statusWriter) decided(s *step) v1alpha1.LoadTestStatus {
+	st := *w.test.Status.DeepCopy()
+	st.ObservedGeneration = w.test.Generation
 	if s.over {
 		refreshGeneration(&st)
 		s.keeping.record(st.Report)
 		if s.thinned && st.Report != nil && st.Report.ExpiredAt == nil {
-			st.Report.ExpiredAt = &metav1.Time{Time: v.Now}
+			st.Report.ExpiredAt = &metav1.Time{Time: w.now}
 		}
 		s.copying.record(st.Report)
 		return st
 	}
-	st.Attempt = v.attempt
-	st.StartedAt = v.startedAt().DeepCopy()
+	st.Attempt = w.attempt.number
+	st.StartedAt = w.attempt.startedAt().DeepCopy()
 	if s.begins && st.StartedAt == nil {
-		st.StartedAt = &metav1.Time{Time: v.Now}
+		st.StartedAt = &metav1.Time{Time: w.now}
 	}
-	st.AdmittedAt = v.admittedAt().DeepCopy()
-	st.Pods = podStatuses(v)
-	st.AwaitedPorts = v.awaits(s)
-	st.Progress = progressOf(v, s)
-	countRuns(&st, v, s)
+	st.AdmittedAt = w.kueue.admittedAt().DeepCopy()
+	st.Pods = w.attempt.podStatuses()
+	st.AwaitedPorts = w.ports.awaitedAfter(s)
+	st.Progress = w.progress(s)
+	w.countRuns(&st, s)
 	if s.forget {
 		st.ExcludedNodes, st.GivenBack = nil, nil
 	}
-	if s.begins || v.begun() {
+	if s.begins || w.attempt.hasBegun() {
 		st.GivenBack = nil
 	}
 	if st.Result == nil {
 		st.Summary = wording.Limited(s.brief, 256)
 	}
 	if s.void != nil {
-		voidAttempt(&st, v, s.void)
+		w.voidAttempt(&st, s.void)
 	}
 	if s.ending != nil {
-		recordEnding(&st, v, s.ending)
+		w.recordEnding(&st, s.ending)
 	}
-	setConditions(&st, v, s)
+	w.conditions.setAll(&st, s)
 	return st
 }
 
@@ -70,14 +85,14 @@ func refreshGeneration(st *v1alpha1.LoadTestStatus) {
 }
 
 // voidAttempt makes the next attempt the one that counts.
-func voidAttempt(st *v1alpha1.LoadTestStatus, v *view, void *voided) {
-	st.Attempt = v.attempt + 1
+func (w *statusWriter) voidAttempt(st *v1alpha1.LoadTestStatus, void *voided) {
+	st.Attempt = w.attempt.number + 1
 	st.StartedAt, st.AdmittedAt, st.Pods = nil, nil, nil
 	if void.lost {
 		st.LostRuns++
 	}
 	if void.givenBack > 0 {
-		st.GivenBack = givenBack(v, void)
+		st.GivenBack = w.givenBack(void)
 	}
 	for _, n := range void.exclude {
 		if !slices.Contains(st.ExcludedNodes, n) && len(st.ExcludedNodes) < 256 {
@@ -87,13 +102,13 @@ func voidAttempt(st *v1alpha1.LoadTestStatus, v *view, void *voided) {
 }
 
 // givenBack records that the pods are given back now, and why.
-func givenBack(v *view, void *voided) *v1alpha1.GivenBack {
+func (w *statusWriter) givenBack(void *voided) *v1alpha1.GivenBack {
 	back := &v1alpha1.GivenBack{
-		Times: v.timesGivenBack() + 1, At: metav1.Time{Time: v.Now}, Until: metav1.Time{Time: v.Now.Add(void.givenBack)},
-		Reason: void.reason, Message: wording.Limited(void.lacks, maxLacks), AdmittedSeconds: int64(v.admittedBefore() / time.Second),
+		Times: w.queueing.timesGivenBack() + 1, At: metav1.Time{Time: w.now}, Until: metav1.Time{Time: w.now.Add(void.givenBack)},
+		Reason: void.reason, Message: wording.Limited(void.lacks, maxLacks), AdmittedSeconds: int64(w.deadlines.admittedBefore() / time.Second),
 	}
-	if at := v.admittedAt(); at != nil {
-		back.AdmittedSeconds += int64(max(v.Now.Sub(at.Time), 0) / time.Second)
+	if at := w.kueue.admittedAt(); at != nil {
+		back.AdmittedSeconds += int64(max(w.now.Sub(at.Time), 0) / time.Second)
 	}
 	return back
 }
@@ -102,10 +117,10 @@ func givenBack(v *view, void *voided) *v1alpha1.GivenBack {
 const maxLacks = 1024
 
 // recordEnding writes what was measured into the status and, where the ending is complete, when the test ended.
-func recordEnding(st *v1alpha1.LoadTestStatus, v *view, e *ending) {
+func (w *statusWriter) recordEnding(st *v1alpha1.LoadTestStatus, e *ending) {
 	if r := e.report; r != nil {
-		st.Report = &v1alpha1.ReportReference{ConfigMap: manifests.ReportName(v.Test.Name)}
-		if env := v.Children.Envelope; env != nil {
+		st.Report = &v1alpha1.ReportReference{ConfigMap: manifests.ReportName(w.test.Name)}
+		if env := w.report.envelope; env != nil {
 			st.Report.Digest = wording.Limited(env.Digest, 80)
 		}
 		if e.figures {
@@ -118,29 +133,29 @@ func recordEnding(st *v1alpha1.LoadTestStatus, v *view, e *ending) {
 		return
 	}
 	if st.FinishedAt == nil {
-		st.FinishedAt = &metav1.Time{Time: v.Now}
+		st.FinishedAt = &metav1.Time{Time: w.now}
 	}
 	for i := range st.Pods {
-		if !v.keepsPods(e.reason) {
+		if !w.cleanup.keepsPods(e.reason) {
 			st.Pods[i].State = v1alpha1.ReasonReleased
 		}
 	}
 }
 
 // podStatuses are this attempt's pods as observed, in the order of their names. Pods that are gone stay listed, with the devices that they had.
-func podStatuses(v *view) []v1alpha1.PodStatus {
+func (a *attempt) podStatuses() []v1alpha1.PodStatus {
 	var out []v1alpha1.PodStatus
-	for i := range v.pods {
-		if roleOf(&v.pods[i]) != "" { // a pod of a later version's: the schema knows no such role
-			out = append(out, podStatus(&v.pods[i]))
+	for i := range a.pods {
+		if roleOf(&a.pods[i]) != "" { // a pod of a later version's: the schema knows no such role
+			out = append(out, podStatus(&a.pods[i]))
 		}
 	}
-	if n := len(v.runners); n > 0 {
-		runner := podStatus(&v.runners[n-1])
-		runner.Namespace = v.runners[n-1].Namespace
+	if n := len(a.runners); n > 0 {
+		runner := podStatus(&a.runners[n-1])
+		runner.Namespace = a.runners[n-1].Namespace
 		out = append(out, runner)
 	}
-	for _, was := range v.was.Pods {
+	for _, was := range a.recorded {
 		seen := slices.ContainsFunc(out, func(p v1alpha1.PodStatus) bool {
 			return p.Name == was.Name || p.Role == v1alpha1.RoleRunner && was.Role == p.Role
 		})

@@ -13,137 +13,147 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// tearsDown says whether a teardown is owed: the spec asks for one, and something was made that it may have to undo.
-func (v *view) tearsDown() bool {
-	return v.spec.DUT.Teardown != nil && (v.used() || v.attempt > 1) && v.compiled() != nil
+// teardown answers whether a teardown is owed, and takes it to its end.
+type teardown struct {
+	test      *v1alpha1.LoadTest
+	attempt   *attempt
+	blueprint *blueprint
+	cleanup   *cleanup
+	refusals  []Refusal
+	now       time.Time
 }
 
-// protected says whether the test's object stays until its teardown ran.
-func (v *view) protected() bool {
-	return slices.Contains(v.Test.Finalizers, v1alpha1.FinalizerTeardown)
+// isOwed says whether a teardown is owed: the spec asks for one, and something was made that it may have to undo.
+func (td *teardown) isOwed() bool {
+	return td.test.Spec.DUT.Teardown != nil && (td.attempt.isUsed() || td.attempt.number > 1) && td.blueprint.cluster() != nil
 }
 
-// unprotected says whether the finalizer is missing although a step makes, or an earlier one made, something that the teardown may have to undo: deleting the test would skip the teardown.
-func (v *view) unprotected(s *step) bool {
-	if v.spec.DUT.Teardown == nil || v.protected() || v.Test.DeletionTimestamp != nil || s.over || s.ending != nil && s.ending.complete {
+// isProtected says whether the test's object stays until its teardown ran.
+func (td *teardown) isProtected() bool {
+	return slices.Contains(td.test.Finalizers, v1alpha1.FinalizerTeardown)
+}
+
+// lacksProtection says whether the finalizer is missing although a step makes, or an earlier one made, something that the teardown may have to undo: deleting the test would skip the teardown.
+func (td *teardown) lacksProtection(s *step) bool {
+	if td.test.Spec.DUT.Teardown == nil || td.isProtected() || td.test.DeletionTimestamp != nil || s.over || s.ending != nil && s.ending.complete {
 		return false
 	}
-	return v.used() || slices.ContainsFunc(s.create, func(o manifests.Object) bool { _, is := o.(*corev1.Pod); return is })
+	return td.attempt.isUsed() || slices.ContainsFunc(s.create, func(o manifests.Object) bool { _, is := o.(*corev1.Pod); return is })
 }
 
 // lastTeardown runs the teardown of a test that is being deleted, and then removes the finalizer. The run ends like a stopped one, in bounded time. If the
 // teardown can't run any more, an event says so, and the test is deleted without it.
-func (v *view) lastTeardown() *step {
+func (cm *completion) lastTeardown() *step {
 	gone := &step{reason: "Deleted", message: "the LoadTest is being deleted, and owes no teardown", unprotect: true}
-	if !v.tearsDown() {
+	if !cm.teardown.isOwed() {
 		return gone
 	}
 	e := &ending{reason: v1alpha1.ReasonStopped, message: "the LoadTest is being deleted: what was made for it is given back, and its teardown runs, before it goes"}
-	c := v.previousCondition(v1alpha1.ConditionComplete)
+	c := cm.history.condition(v1alpha1.ConditionComplete)
 	if c.Status == metav1.ConditionFalse && isEndReason(c.Reason) {
 		e.reason, e.message = c.Reason, c.Message
 	}
-	due := v.Test.DeletionTimestamp.Add(duration(v.spec.DUT.Teardown.Deadline) + deletionMargin)
+	due := cm.test.DeletionTimestamp.Add(duration(cm.test.Spec.DUT.Teardown.Deadline) + deletionMargin)
 	why := ""
 	switch {
 	case c.Status == metav1.ConditionTrue:
 		return gone
-	case slices.ContainsFunc(v.Refusals, func(r Refusal) bool { return r.NamespaceGoes }):
+	case slices.ContainsFunc(cm.refusals, func(r Refusal) bool { return r.NamespaceGoes }):
 		why = "its namespace is being deleted, and takes no new pod"
-	case !v.Now.Before(due):
+	case !cm.now.Before(due):
 		why = fmt.Sprintf("it didn't end within dut.teardown.deadline and %s", deletionMargin)
 	default:
-		return v.end(e).waitUntil(due)
+		return cm.end(e).waitUntil(due)
 	}
 	gone.message = "the LoadTest goes without its teardown: " + why + ": look after the device under test"
 	gone.events = []Event{{Warning: true, Reason: v1alpha1.ReasonStopped, Message: gone.message}}
 	return gone
 }
 
-// tearDown gives the pods back, waits until they are gone, and runs the teardown pod to its end. If that pod fails, the message says so, and no figure changes.
-func (v *view) tearDown(e *ending) *step {
-	if s := v.clearAway(e); s != nil {
+// run gives the pods back, waits until they are gone, and runs the teardown pod to its end. If that pod fails, the message says so, and no figure changes.
+func (td *teardown) run(e *ending) *step {
+	if s := td.cleanup.clearAway(e); s != nil {
 		return s
 	}
-	pods := v.podsWithRole(v1alpha1.RoleTeardown)
+	pods := td.attempt.podsWithRole(v1alpha1.RoleTeardown)
 	switch {
-	case len(pods) == 0 && len(v.recorded(v1alpha1.RoleTeardown)) > 0:
-		return v.tornDown(e, "the teardown pod was deleted before it was seen to end")
-	case len(pods) == 0 && v.teardownRefused() != "":
-		s := v.stepToEnd(e, "TearingDown")
-		s.message = wording.JoinNonEmpty("; ", e.message, "the teardown pod is refused, and tried again: "+v.teardownRefused())
-		return s.waitUntil(v.Now.Add(teardownAgain))
+	case len(pods) == 0 && len(td.attempt.recordedPods(v1alpha1.RoleTeardown)) > 0:
+		return td.done(e, "the teardown pod was deleted before it was seen to end")
+	case len(pods) == 0 && td.refusal() != "":
+		s := stepToEnd(e, "TearingDown")
+		s.message = wording.JoinNonEmpty("; ", e.message, "the teardown pod is refused, and tried again: "+td.refusal())
+		return s.waitUntil(td.now.Add(teardownAgain))
 	case len(pods) == 0:
-		s := v.stepToEnd(e, "TearingDown")
-		s.create = []manifests.Object{manifests.Links(v.input()), manifests.Teardown(v.input())}
+		s := stepToEnd(e, "TearingDown")
+		s.create = []manifests.Object{manifests.Links(td.blueprint.input()), manifests.Teardown(td.blueprint.input())}
 		return s
 	}
-	return v.awaitTeardown(e, pods[0])
+	return td.wait(e, pods[0])
 }
 
-// teardownRefused is why the API server refuses the teardown pod; empty: it doesn't, or wasn't asked.
-func (v *view) teardownRefused() string {
-	for _, r := range v.Refusals {
-		if r.Pod == manifests.TeardownPodName(v.Test.Name, v.attempt) {
+// refusal is why the API server refuses the teardown pod; empty: it doesn't, or wasn't asked.
+func (td *teardown) refusal() string {
+	for _, r := range td.refusals {
+		if r.Pod == manifests.TeardownPodName(td.test.Name, td.attempt.number) {
 			return r.Message
 		}
 	}
 	return ""
 }
 
-func (v *view) awaitTeardown(e *ending, p *corev1.Pod) *step {
-	due := p.CreationTimestamp.Add(duration(v.spec.DUT.Teardown.Deadline) + hookMargin)
+func (td *teardown) wait(e *ending, p *corev1.Pod) *step {
+	due := p.CreationTimestamp.Add(duration(td.test.Spec.DUT.Teardown.Deadline) + hookMargin)
 	switch {
 	case p.Status.Phase == corev1.PodSucceeded:
-		return v.tornDown(e, "")
+		return td.done(e, "")
 	case p.Status.Phase == corev1.PodFailed:
-		return v.tornDown(e, fmt.Sprintf("the teardown pod %s failed (%s)", p.Name, lastWords(p)))
+		return td.done(e, fmt.Sprintf("the teardown pod %s failed (%s)", p.Name, lastWords(p)))
 	case p.DeletionTimestamp != nil:
-		return v.tornDown(e, fmt.Sprintf("the teardown pod %s was deleted by somebody else", p.Name))
-	case !v.Now.Before(due):
-		return v.tornDown(e, fmt.Sprintf("the teardown pod %s didn't end within dut.teardown.deadline (%s)", p.Name, stateOf(p)))
+		return td.done(e, fmt.Sprintf("the teardown pod %s was deleted by somebody else", p.Name))
+	case !td.now.Before(due):
+		return td.done(e, fmt.Sprintf("the teardown pod %s didn't end within dut.teardown.deadline (%s)", p.Name, stateOf(p)))
 	}
-	return v.stepToEnd(e, "TearingDown").waitUntil(due)
+	return stepToEnd(e, "TearingDown").waitUntil(due)
 }
 
-// tornDown completes the test. The teardown pod stays until that is written, as the proof that the teardown ran.
-func (v *view) tornDown(e *ending, trouble string) *step {
+// done completes the test. The teardown pod stays until that is written, as the proof that the teardown ran.
+func (td *teardown) done(e *ending, trouble string) *step {
 	if trouble != "" {
 		e.message = wording.JoinNonEmpty("; ", e.message, trouble+": look after the device under test")
 	}
 	e.complete = true
-	return v.stepToEnd(e, e.reason)
+	return stepToEnd(e, e.reason)
 }
 
 // clearAway deletes all pods but the teardown's, and waits until they are gone, or until that wait is over. Nil: neither is to be waited for.
-func (v *view) clearAway(e *ending) *step {
-	if v.keepsPods(e.reason) {
+func (cl *cleanup) clearAway(e *ending) *step {
+	if cl.keepsPods(e.reason) {
 		return nil
 	}
-	s := v.stepToEnd(e, "Releasing")
+	s := stepToEnd(e, "Releasing")
 	var going bool
-	for i := range v.Children.Pods {
-		p := &v.Children.Pods[i]
+	for i := range cl.pods {
+		p := &cl.pods[i]
 		switch {
 		case roleOf(p) == v1alpha1.RoleTeardown:
 		case p.DeletionTimestamp == nil:
 			s.del = append(s.del, Deletion{Kind: "Pod", Name: p.Name, Why: "its device is to be given back before the teardown"})
 			going = true
-		case !v.stuck(p):
-			s.waitUntil(v.stuckAt(p))
+		case !stuck(p, cl.now):
+			s.waitUntil(stuckAt(p))
 			going = true
 		}
 	}
 	if !going {
 		return nil
 	}
-	s.del = append(v.endJobs(), s.del...)
+	s.del = append(cl.endJobs(), s.del...)
 	return s
 }
 
 // stuckAt is when a pod that is being deleted isn't waited for any more.
-func (v *view) stuckAt(p *corev1.Pod) time.Time { return p.DeletionTimestamp.Add(goneGrace) }
+func stuckAt(p *corev1.Pod) time.Time { return p.DeletionTimestamp.Add(goneGrace) }
 
 // stuck says whether a pod that is being deleted should have been gone for long, because its node doesn't answer. It sends nothing any more, since no
 // runner's heartbeat reaches it.
-func (v *view) stuck(p *corev1.Pod) bool { return !v.Now.Before(v.stuckAt(p)) }
+func stuck(p *corev1.Pod, now time.Time) bool { return !now.Before(stuckAt(p)) }

@@ -1,0 +1,256 @@
+package lifecycle
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/cluster/manifests"
+	"github.com/linerate-dev/linerate/internal/compile"
+	"github.com/linerate-dev/linerate/internal/document/delivery"
+)
+
+// attempt answers which pods the attempt that counts has, and how far it has come.
+type attempt struct {
+	// number counts attempts from 1.
+	number int32
+	// pods are all but the runner's, by name; runners are the runner's pods, oldest first; job is the runner's Job.
+	pods    []corev1.Pod
+	runners []corev1.Pod
+	job     *batchv1.Job
+	// recorded and recordedStart are the pods and the start of the run that the status has.
+	recorded      []v1alpha1.PodStatus
+	recordedStart *metav1.Time
+	// reported is the latest progress of any attempt's runner; nil: none.
+	reported *delivery.Progress
+	now      time.Time
+}
+
+// divideAttempts divides a test's pods and Jobs into those of the attempt that counts, and those of void attempts.
+func divideAttempts(o Observed) (*attempt, *remnants) {
+	a := &attempt{
+		number: currentAttempt(o), recorded: o.Test.Status.Pods, recordedStart: o.Test.Status.StartedAt,
+		reported: o.Children.Progress, now: o.Now,
+	}
+	r := &remnants{attempt: a, plans: o.Children.Plans}
+	for _, p := range o.Children.Pods {
+		switch isRunner := roleOf(&p) == v1alpha1.RoleRunner; {
+		case isRunner && !isRunnersPod(o, &p):
+			r.formerPods = append(r.formerPods, p)
+		case attemptOf(p.Labels) != a.number:
+			r.pods = append(r.pods, p)
+		case isRunner:
+			a.runners = append(a.runners, p)
+		default:
+			a.pods = append(a.pods, p)
+		}
+	}
+	for i, j := range o.Children.Jobs {
+		switch {
+		case !isRunnersJob(o, &j):
+			r.formerJobs = append(r.formerJobs, j)
+		case attemptOf(j.Labels) == a.number:
+			a.job = &o.Children.Jobs[i]
+		default:
+			r.jobs = append(r.jobs, j)
+		}
+	}
+	byName := func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) }
+	slices.SortFunc(a.pods, byName)
+	slices.SortFunc(r.pods, byName)
+	slices.SortFunc(a.runners, func(a, b corev1.Pod) int {
+		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+	})
+	slices.SortFunc(r.jobs, func(a, b batchv1.Job) int { return cmp.Compare(a.Name, b.Name) })
+	return a, r
+}
+
+// currentAttempt is the status' attempt, or a later one that the children prove: a status can be lost, by a restored backup
+// or an edit. Runners prove any attempt, but only in the operator's own namespace: whoever edits the test's namespace could
+// make a Job there with any number, and so void the run that measures.
+//
+// Generators' and devices' pods, in the test's namespace, prove at most the next attempt: the operator writes the status
+// before it makes an attempt's pods, so a new operator whose cache lags behind may see the pods first. A pod of an even
+// later attempt is treated as a remnant.
+func currentAttempt(o Observed) int32 {
+	number := max(o.Test.Status.Attempt, 1)
+	for i := range o.Children.Jobs {
+		if j := &o.Children.Jobs[i]; isRunnersJob(o, j) {
+			number = max(number, attemptOf(j.Labels))
+		}
+	}
+	for i := range o.Children.Pods {
+		if p := &o.Children.Pods[i]; isRunnersPod(o, p) {
+			number = max(number, attemptOf(p.Labels))
+		}
+	}
+	next := number + 1
+	for i := range o.Children.Pods {
+		if p := &o.Children.Pods[i]; roleOf(p) != v1alpha1.RoleRunner && attemptOf(p.Labels) == next {
+			return next
+		}
+	}
+	return number
+}
+
+// isRunnersJob and isRunnersPod say whether a Job, or a pod, is where this release has runners, and called as the runner's
+// of its attempt is.
+func isRunnersJob(o Observed, j *batchv1.Job) bool {
+	return j.Namespace == o.Settings.Namespace && j.Name == manifests.RunnerJobName(o.Test, attemptOf(j.Labels))
+}
+
+func isRunnersPod(o Observed, p *corev1.Pod) bool {
+	return roleOf(p) == v1alpha1.RoleRunner && p.Namespace == o.Settings.Namespace &&
+		manifests.IsRunnerOf(p.Name, o.Test, attemptOf(p.Labels))
+}
+
+// hasBegun says whether the runner was started in this attempt.
+func (a *attempt) hasBegun() bool { return a.hasRunner() || a.startedAt() != nil }
+
+// hasRunner says whether the runner's Job exists or existed. The status alone doesn't prove that: the operator writes the
+// status before it makes the Job, which may have failed.
+func (a *attempt) hasRunner() bool {
+	return a.job != nil || len(a.runners) > 0 || len(a.recordedPods(v1alpha1.RoleRunner)) > 0
+}
+
+// startedAt is when the runner was started, by the status or, where the status couldn't be written, by the Job; nil: it
+// wasn't.
+func (a *attempt) startedAt() *metav1.Time {
+	switch {
+	case a.recordedStart != nil:
+		return a.recordedStart
+	case a.job != nil && a.job.CreationTimestamp.IsZero():
+		return &metav1.Time{Time: a.now}
+	case a.job != nil:
+		return &a.job.CreationTimestamp
+	}
+	return nil
+}
+
+// isUsed says whether anything was made for this attempt.
+func (a *attempt) isUsed() bool {
+	return a.hasBegun() || len(a.pods) > 0 || len(a.recorded) > 0
+}
+
+// pod finds a pod by its name; nil: there is none.
+func (a *attempt) pod(name string) *corev1.Pod {
+	for i := range a.pods {
+		if a.pods[i].Name == name {
+			return &a.pods[i]
+		}
+	}
+	return nil
+}
+
+// podsWithRole are the pods of a role.
+func (a *attempt) podsWithRole(role v1alpha1.PodRole) (pods []*corev1.Pod) {
+	for i := range a.pods {
+		if roleOf(&a.pods[i]) == role {
+			pods = append(pods, &a.pods[i])
+		}
+	}
+	return pods
+}
+
+// measuringPods are the pods that the measurement needs: the device's and the generators'.
+func (a *attempt) measuringPods() []*corev1.Pod {
+	return slices.Concat(a.podsWithRole(v1alpha1.RoleDUT), a.podsWithRole(v1alpha1.RoleGenerator))
+}
+
+// recordedPods are the pods of a role that the status lists.
+func (a *attempt) recordedPods(role v1alpha1.PodRole) (pods []v1alpha1.PodStatus) {
+	for _, p := range a.recorded {
+		if p.Role == role {
+			pods = append(pods, p)
+		}
+	}
+	return pods
+}
+
+// progress is the runner's latest of this attempt; nil: none yet.
+func (a *attempt) progress() *delivery.Progress {
+	if p := a.reported; p != nil && int32(p.Attempt) == a.number {
+		return p
+	}
+	return nil
+}
+
+// history answers what conditions said when the status was written last.
+type history struct {
+	conditions []metav1.Condition
+	now        time.Time
+}
+
+// condition is a condition as it was decided last; an empty one where there is none.
+func (h *history) condition(kind string) metav1.Condition {
+	if c := meta.FindStatusCondition(h.conditions, kind); c != nil {
+		return *c
+	}
+	return metav1.Condition{}
+}
+
+// since is when a condition got the status that it has; now where it is missing, or the clock went back.
+func (h *history) since(kind string) time.Time {
+	at := h.condition(kind).LastTransitionTime.Time
+	if at.IsZero() || at.After(h.now) {
+		return h.now
+	}
+	return at
+}
+
+// blueprint answers what the test is to be made into.
+type blueprint struct {
+	test *v1alpha1.LoadTest
+	// compiled is the test as it was compiled already; nil: cluster compiles it.
+	compiled *compile.Compiled
+	networks map[compile.NetworkKey]manifests.Network
+	attempt  int32
+	excluded []string
+	settings manifests.Settings
+	// result is the compiled test; nil before cluster is called, and where the spec can't be compiled: then errs say why.
+	result *compile.Cluster
+	errs   field.ErrorList
+}
+
+// cluster is the test compiled for a cluster, once, and only where a rule asks for it; nil: the spec can't be measured.
+func (b *blueprint) cluster() *compile.Cluster {
+	switch {
+	case b.result != nil || b.errs != nil:
+	case b.compiled != nil:
+		b.result, b.errs = b.compiled.Cluster, b.compiled.Errs
+	default:
+		b.result, b.errs = compile.ForCluster(b.test)
+	}
+	return b.result
+}
+
+// input is what manifests are made from.
+func (b *blueprint) input() manifests.Input {
+	return manifests.Input{
+		Test: b.test, Compiled: b.cluster(), Networks: b.networks, Attempt: b.attempt,
+		ExcludedNodes: b.excluded, Settings: b.settings,
+	}
+}
+
+// find finds a node; nil: the cluster has none of that name.
+func (ns *nodes) find(name string) *Node {
+	for i := range ns.all {
+		if ns.all[i].Name == name {
+			return &ns.all[i]
+		}
+	}
+	return nil
+}
+
+// isGone says whether a pod's node no longer exists. Where the operator sees no node at all, it may not read nodes, and
+// none counts as gone.
+func (ns *nodes) isGone(name string) bool {
+	return name != "" && len(ns.all) > 0 && ns.find(name) == nil
+}

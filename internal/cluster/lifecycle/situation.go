@@ -1,0 +1,120 @@
+package lifecycle
+
+// situation is an observation, divided by the questions that rules ask of it. Each part has the facts that its questions
+// need, and the parts whose answers it builds on. Rules read the parts, and change nothing in them.
+//
+//	attempt, history, blueprint, kueue, deadlines   which pods there are, what was decided last, what is wanted, until when
+//	preflight, queueing, setup, placement, startup  from nothing to pods that are ready
+//	ports, leases, launch, runner, loss             the run
+//	completion, teardown                            from the run to Complete
+//	remnants, status                                what earlier attempts left, what is written
+type situation struct {
+	attempt    *attempt
+	history    *history
+	blueprint  *blueprint
+	kueue      *kueue
+	deadlines  *deadlines
+	preflight  *preflight
+	queueing   *queueing
+	setup      *setup
+	placement  *placement
+	startup    *startup
+	ports      *ports
+	leases     *leases
+	launch     *launch
+	runner     *runner
+	loss       *loss
+	completion *completion
+	teardown   *teardown
+	remnants   *remnants
+	status     *statusWriter
+}
+
+// newSituation divides an observation.
+func newSituation(o Observed) *situation {
+	test, was, now := o.Test, &o.Test.Status, o.Now
+	attempt, remnants := divideAttempts(o)
+	history := &history{was.Conditions, now}
+	nodes := &nodes{o.Lab.Nodes, was.ExcludedNodes}
+	blueprint := &blueprint{
+		test: test, compiled: o.Compiled, networks: o.Lab.Networks, attempt: attempt.number,
+		excluded: was.ExcludedNodes, settings: o.Settings,
+	}
+	report := &arrival{
+		test: test, attempt: attempt, recorded: was.Report, order: o.Children.Order, followed: o.Children.Followed,
+		envelope: o.Children.Envelope, document: o.Children.Report, packed: o.Children.ReportPacked,
+		readFault: o.Children.ReportFault, written: o.Children.ReportWritten, now: now,
+	}
+	kueue := &kueue{test: test, attempt: attempt, report: report, recordedAdmission: was.AdmittedAt, now: now}
+	observers := &observers{
+		test: test, attempt: attempt, blueprint: blueprint, foreign: o.Children.Foreign, refusals: o.Refusals, now: now,
+	}
+	deadlines := &deadlines{
+		spec: &test.Spec, attempt: attempt, history: history, kueue: kueue, observers: observers, givenBack: was.GivenBack, now: now,
+	}
+	remnants.test, remnants.history, remnants.deadlines, remnants.now = test, history, deadlines, now
+	setup := &setup{spec: &test.Spec, attempt: attempt, now: now}
+	placement := &placement{
+		test: test, attempt: attempt, history: history, blueprint: blueprint, deadlines: deadlines, setup: setup,
+		existing: o.Children.Present, documents: o.Children.Documents, refusals: o.Refusals, now: now,
+	}
+	queueing := &queueing{
+		test: test, attempt: attempt, history: history, kueue: kueue, deadlines: deadlines, placement: placement,
+		turn: o.Turn, grows: o.Lab.Grows, givenBack: was.GivenBack, refusals: o.Refusals, now: now,
+	}
+	startup := &startup{
+		test: test, attempt: attempt, blueprint: blueprint, deadlines: deadlines, placement: placement,
+		queueing: queueing, setup: setup, observers: observers, now: now,
+	}
+	ports := &ports{
+		test: test, attempt: attempt, history: history, blueprint: blueprint, deadlines: deadlines,
+		holds: o.Wires.Holds, ahead: o.Wires.Ahead, awaited: was.AwaitedPorts, now: now,
+	}
+	faults := &podFaults{attempt: attempt, nodes: nodes, history: history}
+	runner := &runner{attempt: attempt, deadlines: deadlines, namespace: o.Settings.Namespace, now: now}
+	loss := &loss{
+		attempt: attempt, history: history, deadlines: deadlines, faults: faults, report: report, runner: runner,
+		lastProgress: was.Progress, now: now,
+	}
+	cleanup := &cleanup{
+		test: test, report: report, pods: o.Children.Pods, jobs: o.Children.Jobs, plans: o.Children.Plans,
+		existing: o.Children.Present, now: now,
+	}
+	teardown := &teardown{
+		test: test, attempt: attempt, blueprint: blueprint, cleanup: cleanup, refusals: o.Refusals, now: now,
+	}
+	copies := &copies{
+		test: test, report: report, recorded: was.Report, existing: o.Children.Present, foreign: o.Children.Foreign,
+		published: o.Children.Published, refusals: o.Refusals, now: now,
+	}
+	conditions := &conditionWriter{
+		test: test, attempt: attempt, history: history, faults: faults, lostRuns: was.LostRuns, lastProgress: was.Progress,
+		now: now,
+	}
+	return &situation{
+		attempt: attempt, history: history, blueprint: blueprint, kueue: kueue, deadlines: deadlines,
+		queueing: queueing, setup: setup, placement: placement, startup: startup,
+		ports: ports, runner: runner, loss: loss, teardown: teardown, remnants: remnants,
+		preflight: &preflight{
+			test: test, attempt: attempt, blueprint: blueprint, nodes: nodes, deadlines: deadlines, observers: observers,
+			cleanup: cleanup, hasMultus: o.Lab.Multus, networkFaults: o.Lab.Faults, grows: o.Lab.Grows,
+		},
+		leases: &leases{
+			test: test, attempt: attempt, remnants: remnants, ports: ports, pods: o.Children.Pods,
+			finishedAt: was.FinishedAt, now: now,
+		},
+		launch: &launch{
+			test: test, attempt: attempt, blueprint: blueprint, deadlines: deadlines, placement: placement,
+			observers: observers, ports: ports, baseline: o.Baseline, refusals: o.Refusals,
+		},
+		completion: &completion{
+			test: test, attempt: attempt, history: history, deadlines: deadlines, loss: loss, runner: runner,
+			report: report, copies: copies, teardown: teardown, cleanup: cleanup, recorded: was.Report,
+			result: was.Result, finishedAt: was.FinishedAt, refusals: o.Refusals, now: now,
+		},
+		status: &statusWriter{
+			test: test, attempt: attempt, kueue: kueue, deadlines: deadlines, ports: ports, queueing: queueing,
+			report: report, cleanup: cleanup, conditions: conditions, lastProgress: was.Progress, now: now,
+		},
+	}
+}
