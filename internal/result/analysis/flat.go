@@ -14,7 +14,7 @@ import (
 const (
 	// flatSpan is how many times the lowest load the highest must be, at least, for their loss to be the same at every load, and flatLost how many frames must be lost in all, so that chance explains little of it.
 	flatSpan, flatLost = 4, 30
-	// flatSigmas is how far a window's loss may be from the mean of all, in its standard deviations by chance alone. Of a window of so few frames that no loss at all would be within that, nothing is known.
+	// flatSigmas is how far a window's loss may be from the mean of all, in its standard deviations by chance alone.
 	flatSigmas = 3
 )
 
@@ -67,24 +67,27 @@ func flatLossOf(windows []report.Window, i int) (flatLoss, bool) {
 	return flatLoss{}, false
 }
 
-// sameLoss says that chance alone explains how these directions' losses differ.
+// sameLoss says that chance alone explains how the losses of these directions differ, which are sorted by load. Directions of so few
+// frames that no loss at all would be chance are judged together.
 func sameLoss(all []report.Direction) (flatLoss, bool) {
 	var lost, sent int64
 	for _, d := range all {
 		lost, sent = lost+lostOf(d), sent+d.Sent.Packets
 	}
-	first, last := all[0], all[len(all)-1]
-	f := flatLoss{of: first, share: float64(lost) / float64(sent), lowest: first.Offered.PacketsPerSecond, higher: last.Offered.PacketsPerSecond}
-	if lost < flatLost || f.higher < flatSpan*f.lowest {
-		return f, false
-	}
+	f := flatLoss{of: all[0], share: float64(lost) / float64(sent), lowest: all[0].Offered.PacketsPerSecond}
+	var expected, found, edges float64
 	for _, d := range all {
-		expected := f.share * float64(d.Sent.Packets)
-		if expected < flatSigmas*flatSigmas || math.Abs(float64(lostOf(d))-expected) > flatSigmas*math.Sqrt(expected)+float64(d.EdgeFrames) {
+		expected, found, edges = expected+f.share*float64(d.Sent.Packets), found+float64(lostOf(d)), edges+float64(d.EdgeFrames)
+		if expected <= flatSigmas*flatSigmas {
+			continue
+		}
+		if math.Abs(found-expected) > flatSigmas*math.Sqrt(expected)+edges {
 			return f, false
 		}
+		f.higher = d.Offered.PacketsPerSecond
+		expected, found, edges = 0, 0, 0
 	}
-	return f, true
+	return f, lost >= flatLost && f.higher >= flatSpan*f.lowest
 }
 
 // lostOf is how many frames did not come back, and no generator dropped.

@@ -95,7 +95,7 @@ func whyNoFigure(r *report.Report, c procedure.Conclusion) string {
 
 // unprovenSentence says why loads that looked clean are not known to be clean, and the way out.
 func unprovenSentence(r *report.Report, c procedure.Conclusion) string {
-	said := "no load is known to be clean: " + procedure.WhyUnproven + r.Plan.Advice(procedure.WayOutOfUnproven, procedure.MaxLossRatio)
+	said := wording.JoinNonEmpty("; ", flatLossSentence(r), "no load is known to be clean: ") + procedure.WhyUnproven + r.Plan.Advice(procedure.WayOutOfUnproven, procedure.MaxLossRatio)
 	if c.Lossy != procedure.None {
 		said += "; " + lowestLossySentence(r.Windows[c.Lossy])
 	}
