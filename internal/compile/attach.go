@@ -14,28 +14,28 @@ import (
 const networksAnnotation = "k8s.v1.cni.cncf.io/networks"
 
 // checkAttached refuses what would keep the links out of the pod under test.
-func (c *compiler) checkAttached(at *field.Path, t *corev1.PodTemplateSpec) {
+func (ts *templates) checkAttached(at *field.Path, t *corev1.PodTemplateSpec) {
 	spec := at.Child("spec")
 	if t.Spec.HostNetwork {
-		c.refuse(spec.Child("hostNetwork"), true, "a pod in its node's network gets no interfaces for the links: remove it, or use dut.type Device for software that runs on a node")
+		ts.refuse(spec.Child("hostNetwork"), true, "a pod in its node's network gets no interfaces for the links: remove it, or use dut.type Device for software that runs on a node")
 	}
 	if t.Spec.NodeName != "" {
-		c.refuse(spec.Child("nodeName"), t.Spec.NodeName, "it goes round the scheduler, which counts devices: use nodeSelector {kubernetes.io/hostname: "+t.Spec.NodeName+"}")
+		ts.refuse(spec.Child("nodeName"), t.Spec.NodeName, "it goes round the scheduler, which counts devices: use nodeSelector {kubernetes.io/hostname: "+t.Spec.NodeName+"}")
 	}
-	c.checkOwnNetworks(at, t)
+	ts.checkOwnNetworks(at, t)
 }
 
 // readOwnNetworks reads a template's list of networks, or refuses it, and replaces the annotation by what it read: so the pod gets exactly the networks that
 // were checked.
-func (c *compiler) readOwnNetworks(at *field.Path, t *corev1.PodTemplateSpec) (*field.Path, []Attachment) {
+func (ts *templates) readOwnNetworks(at *field.Path, t *corev1.PodTemplateSpec) (*field.Path, []Attachment) {
 	at = at.Child("metadata", "annotations").Key(networksAnnotation)
 	annotation, given := t.Annotations[networksAnnotation]
 	if !given {
 		return at, nil
 	}
-	networks, err := ReadAttachments(annotation, c.namespace)
+	networks, err := ReadAttachments(annotation, ts.namespace)
 	if err != nil {
-		c.refuse(at, annotation, fmt.Sprintf("it can't be read which networks it asks Multus for: %s; write a JSON list such as [{\"name\": \"management\", \"interface\": \"mgmt\"}]", err))
+		ts.refuse(at, annotation, fmt.Sprintf("it can't be read which networks it asks Multus for: %s; write a JSON list such as [{\"name\": \"management\", \"interface\": \"mgmt\"}]", err))
 		return at, nil
 	}
 	t.Annotations = maps.Clone(t.Annotations)
@@ -48,19 +48,19 @@ func (c *compiler) readOwnNetworks(at *field.Path, t *corev1.PodTemplateSpec) (*
 
 // checkOwnNetworks refuses the user's own networks that would take a link's interface. Multus names interfaces without a name by their place in
 // the list: net1, net2 and so on.
-func (c *compiler) checkOwnNetworks(at *field.Path, t *corev1.PodTemplateSpec) {
-	at, networks := c.readOwnNetworks(at, t)
+func (ts *templates) checkOwnNetworks(at *field.Path, t *corev1.PodTemplateSpec) {
+	at, networks := ts.readOwnNetworks(at, t)
 	annotation := t.Annotations[networksAnnotation]
 	on := func(name string) bool {
 		return slices.ContainsFunc(networks, func(n Attachment) bool { return n.Interface == name })
 	}
 	numbered := regexp.MustCompile("^net[0-9]+$")
-	for _, l := range c.spec.Links {
+	for _, l := range ts.spec.Links {
 		switch name := string(l.Name); {
 		case on(name):
-			c.refuse(at, annotation, fmt.Sprintf("interface %s is link %s: give the network another interface, such as mgmt", name, name))
+			ts.refuse(at, annotation, fmt.Sprintf("interface %s is link %s: give the network another interface, such as mgmt", name, name))
 		case on("") && numbered.MatchString(name):
-			c.refuse(at, annotation, fmt.Sprintf("Multus may call a network without interface %s, as a link is called: give each an interface, such as mgmt", name))
+			ts.refuse(at, annotation, fmt.Sprintf("Multus may call a network without interface %s, as a link is called: give each an interface, such as mgmt", name))
 		}
 	}
 }

@@ -1,9 +1,8 @@
 package compile
 
 import (
-	"k8s.io/apimachinery/pkg/util/validation/field"
-
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/document/plan"
@@ -46,23 +45,23 @@ func ForCluster(test *v1alpha1.LoadTest) (*Cluster, field.ErrorList) {
 	}
 	cluster := &Cluster{
 		Plan:     p,
-		Affinity: c.affinity(),
-		Networks: append(c.linkNetworks(test.Namespace), c.tunnelCable(test.Namespace)...),
-		SpeedOf:  c.speedOf(p),
+		Affinity: c.templates.affinity(),
+		Networks: append(c.networks.ofLinks(test.Namespace), c.device.tunnelCable(test.Namespace)...),
+		SpeedOf:  c.fit.speedOf(p),
 	}
-	cluster.Generator, cluster.Kernel = c.engine.resources(c)
-	cluster.DUT, cluster.DUTContainer = c.dutTemplate()
-	cluster.Setup = c.hook("setup", c.spec.DUT.Setup)
-	cluster.Teardown = c.hook("teardown", c.spec.DUT.Teardown)
+	cluster.Generator, cluster.Kernel = c.engine.resources(c.engineSpec)
+	cluster.DUT, cluster.DUTContainer = c.templates.dut()
+	cluster.Setup = c.templates.hook("setup", c.spec.DUT.Setup)
+	cluster.Teardown = c.templates.hook("teardown", c.spec.DUT.Teardown)
 	if p != nil {
 		p.DUT.Setup, p.DUT.Teardown = nil, nil // pods do it
 	}
-	c.checkResetInCluster()
-	c.checkModeInCluster()
-	c.checkObserversInCluster()
+	c.device.checkResetInCluster()
+	c.device.checkModeInCluster()
+	c.observers.checkInCluster()
 	cluster.OwnNetworks = ownNetworks(test.Namespace, cluster.DUT, cluster.Setup, cluster.Teardown)
-	c.checkGeneratorPod()
-	c.engine.checkPods(c)
+	c.templates.checkGeneratorPod()
+	c.engine.checkPods(c.engineSpec)
 	c.checkDelays()
 	if errs = append(errs, c.errs...); len(errs) > 0 {
 		return nil, errs
@@ -71,9 +70,9 @@ func ForCluster(test *v1alpha1.LoadTest) (*Cluster, field.ErrorList) {
 }
 
 // checkResetInCluster refuses a reset of a device that isn't in a pod: nothing in the cluster could reset it.
-func (c *compiler) checkResetInCluster() {
-	if c.spec.Procedure.Reset != nil && c.spec.DUT.Type == v1alpha1.DUTDevice {
-		c.refuse(specPath().Child("procedure", "reset"), field.OmitValueType{},
+func (d *device) checkResetInCluster() {
+	if d.spec.Procedure.Reset != nil && d.spec.DUT.Type == v1alpha1.DUTDevice {
+		d.refuse(specPath().Child("procedure", "reset"), field.OmitValueType{},
 			"a cluster starts no program that a LoadTest names, and a device outside has no pod to run it in: measure with linerate run on a machine that reaches the device, or remove reset")
 	}
 }

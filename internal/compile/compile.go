@@ -7,87 +7,125 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
-// Compile makes the Plan of a LoadTest, or says all that is wrong with it. The LoadTest must have been admitted: defaults are set, and
-// the schema's rules hold. Exactly one of Plan and errors is set.
+// Compile makes the Plan of a LoadTest, or says all that is wrong with it. The LoadTest must have been admitted: defaults
+// are set, and the schema's rules hold. Exactly one of Plan and errors is set.
 func Compile(test *v1alpha1.LoadTest) (*plan.Plan, field.ErrorList) {
 	c := newCompiler(test)
 	if c.engine == nil {
 		return nil, c.errs
 	}
+	spec := c.spec
 	p := &plan.Plan{
-		Test:           naming(test, c.traffic, c.mode()),
-		Engine:         string(test.Spec.Generator.Engine),
-		DUT:            c.dut(),
-		Sessions:       c.traffic.sessions(c),
-		Procedure:      c.procedure(c.spec.Procedure),
-		Criteria:       c.criteria(),
-		Observers:      c.observers(),
-		Baseline:       BaselineOf(test.Spec.Baseline).String(),
-		AllowDifferent: allowDifferent(test.Spec.Baseline),
-		SharedPort:     test.Spec.SharedPort == v1alpha1.SharedPortAllowed,
-		ActiveDeadline: plan.Duration(c.duration(specPath().Child("activeDeadline"), test.Spec.ActiveDeadline)),
+		Test:           naming(test, c.traffic, c.device.mode()),
+		Engine:         string(spec.Generator.Engine),
+		DUT:            c.device.plan(),
+		Sessions:       c.traffic.sessions(c.sessions),
+		Procedure:      c.procedure.read(spec.Procedure),
+		Criteria:       c.criteria.read(),
+		Observers:      c.observers.read(),
+		Baseline:       BaselineOf(spec.Baseline).String(),
+		AllowDifferent: allowDifferent(spec.Baseline),
+		SharedPort:     spec.SharedPort == v1alpha1.SharedPortAllowed,
+		ActiveDeadline: plan.Duration(c.duration(specPath().Child("activeDeadline"), spec.ActiveDeadline)),
 	}
 	p.Version = plan.VersionOf(p)
-	c.readLinks()
-	c.readDirections()
+	c.links.read()
+	c.directions.read()
 	if len(c.errs) == 0 {
-		c.fitMode(p.DUT.Mode())
+		c.links.fitMode(p.DUT.Mode())
 	}
-	c.checkEndpoint()
-	c.device = p.DUT
-	p.Links = c.planLinks()
-	c.engine.check(c)
-	c.checkTraffic(p)
+	c.device.checkEndpoint()
+	p.Links = c.links.plan()
+	c.engine.check(c.engineSpec)
+	c.sessions.checkTraffic(p)
 	if len(c.errs) > 0 {
 		return nil, c.errs // what follows builds on sound links and quantities
 	}
-	p.Generators, p.Directions = c.generators()
-	p.Sending = c.engine.sending(c)
-	c.checkFramesOfTunnel(p)
-	c.checkLoad(p)
-	c.checkSoak(p)
-	c.checkTime(p)
+	c.loads.dut = p.DUT
+	p.Generators, p.Directions = c.generators.plan()
+	p.Sending = c.engine.sending(&spec.Generator)
+	c.fit.checkFramesOfTunnel(p)
+	c.fit.checkLoad(p)
+	c.fit.checkSoak(p)
+	c.fit.checkTime(p)
 	if len(c.errs) > 0 {
 		return nil, c.errs
 	}
 	return p, nil
 }
 
-// compiler collects what is wrong while the parts are made.
+// compiler has a part for each piece of a Plan, or of what a cluster makes of it. All parts record errors in one list.
 type compiler struct {
+	*refusals
 	spec *v1alpha1.LoadTestSpec
-	// namespace is the test's, in which its pods are.
-	namespace string
-	// engine sends the traffic, of this kind; nil: there is no such engine for this kind, or the spec is too large to be read, and errs say so.
-	engine     engine
-	traffic    traffic
-	links      []link
-	directions []v1alpha1.Direction
-	device     plan.DUT
-	errs       field.ErrorList
+	// engine sends the traffic, of this kind; nil: there is no such engine for this kind, or the spec is too large to be read,
+	// and errs say so. Then there are no parts.
+	engine  engine
+	traffic traffic
+
+	device     *device
+	links      *links
+	directions *directions
+	loads      *loads
+	generators *generators
+	engineSpec *engineSpec
+	sessions   *sessionReader
+	procedure  *procedureReader
+	criteria   *criteriaReader
+	observers  *observerReader
+	fit        *fit
+	templates  *templates
+	networks   *clusterNetworks
 }
 
 // newCompiler is a compiler of the test's spec, with all defaults of its procedure and the engine that it asks for.
 func newCompiler(test *v1alpha1.LoadTest) *compiler {
-	spec := test.Spec
-	c := &compiler{spec: &spec, namespace: test.Namespace}
+	spec, r := test.Spec, &refusals{}
+	c := &compiler{refusals: r, spec: &spec}
 	if why := spec.FreeformFault(); why != "" {
-		c.refuse(specPath(), field.OmitValueType{}, why)
+		r.refuse(specPath(), field.OmitValueType{}, why)
 		return c
 	}
-	c.choose()
-	if c.engine != nil {
-		spec.Procedure = withDefaults(spec.Procedure, c.traffic.defaultHeldRate())
+	c.engine, c.traffic = chooseEngine(r, &spec)
+	if c.engine == nil {
+		return c
 	}
+	spec.Procedure = withDefaults(spec.Procedure, c.traffic.defaultHeldRate())
+	replicas := max(int(spec.Generator.Replicas), 1) // an External one is one server
+	stamps := &stamps{refusals: r, spec: &spec, engine: c.engine}
+	c.device = &device{refusals: r, spec: &spec, traffic: c.traffic, replicas: replicas}
+	c.links = &links{
+		refusals: r, specs: spec.Links, allowedPrefixes: spec.Traffic.AllowedPrefixes, traffic: c.traffic, device: c.device,
+		replicas: replicas,
+	}
+	c.directions = &directions{refusals: r, spec: &spec, device: c.device, links: c.links}
+	c.loads = &loads{
+		refusals: r, spec: spec.Traffic, procedure: spec.Procedure.Type, device: c.device, links: c.links,
+		directions: c.directions, stamps: stamps, replicas: replicas,
+	}
+	c.generators = &generators{
+		refusals: r, spec: &spec, engine: c.engine, traffic: c.traffic, links: c.links, directions: c.directions,
+		loads: c.loads, stamps: stamps, replicas: replicas,
+	}
+	c.sessions = &sessionReader{refusals: r, spec: &spec}
+	c.engineSpec = &engineSpec{
+		refusals: r, spec: &spec, device: c.device, links: c.links, sessions: c.sessions, stamps: stamps,
+	}
+	c.procedure = &procedureReader{refusals: r, spec: &spec, traffic: c.traffic}
+	c.criteria = &criteriaReader{refusals: r, spec: &spec}
+	c.observers = &observerReader{refusals: r, specs: spec.Observers, device: c.device, dut: spec.DUT, engine: c.engine}
+	c.fit = &fit{refusals: r, spec: &spec, links: c.links}
+	c.templates = &templates{refusals: r, spec: &spec, namespace: test.Namespace}
+	c.networks = &clusterNetworks{refusals: r, specs: spec.Links, device: c.device, engine: c.engine}
 	return c
 }
 
 func specPath() *field.Path { return field.NewPath("spec") }
 
-// refuse records that a field's value is wrong; the message says what would be right.
-func (c *compiler) refuse(path *field.Path, value any, message string) {
-	c.errs = append(c.errs, field.Invalid(path, value, message))
-}
+// refusals collects what is wrong with a spec.
+type refusals struct{ errs field.ErrorList }
 
-// replicas is the number of generators; an External one is one server.
-func (c *compiler) replicas() int { return max(int(c.spec.Generator.Replicas), 1) }
+// refuse records that a field's value is wrong; the message says what would be right.
+func (r *refusals) refuse(path *field.Path, value any, message string) {
+	r.errs = append(r.errs, field.Invalid(path, value, message))
+}

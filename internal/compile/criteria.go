@@ -12,32 +12,38 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// criteria converts the spec's criteria. The schema has checked their bounds.
-func (c *compiler) criteria() []plan.Criterion {
+// criteriaReader reads the criteria of the verdict.
+type criteriaReader struct {
+	*refusals
+	spec *v1alpha1.LoadTestSpec
+}
+
+// read converts the spec's criteria. The schema has checked their bounds.
+func (cr *criteriaReader) read() []plan.Criterion {
 	path := specPath().Child("criteria")
-	out, errs := Criteria(path, c.spec.Criteria)
-	c.errs = append(append(c.errs, errs...), CheckObserved(path, c.spec.Criteria, c.spec.Observers)...)
-	c.errs = append(c.errs, CheckLatencyLoads(path, c.spec.Criteria, c.spec.Procedure.Latency)...)
-	c.errs = append(c.errs, CheckProcedureShows(path, c.spec.Criteria, c.spec.Procedure.Type)...)
-	c.goalsNamed(path)
+	out, errs := Criteria(path, cr.spec.Criteria)
+	cr.errs = append(append(cr.errs, errs...), CheckObserved(path, cr.spec.Criteria, cr.spec.Observers)...)
+	cr.errs = append(cr.errs, CheckLatencyLoads(path, cr.spec.Criteria, cr.spec.Procedure.Latency)...)
+	cr.errs = append(cr.errs, CheckProcedureShows(path, cr.spec.Criteria, cr.spec.Procedure.Type)...)
+	cr.checkGoals(path)
 	return out
 }
 
-// goalsNamed refuses criteria that name a goal which the test's search doesn't have.
-func (c *compiler) goalsNamed(path *field.Path) {
+// checkGoals refuses criteria that name a goal which the test's search doesn't have.
+func (cr *criteriaReader) checkGoals(path *field.Path) {
 	var names []string
-	if c.spec.Procedure.Type == v1alpha1.ProcedureSearch {
-		for _, g := range searchWithDefaults(c.spec.Procedure.Search).Goals {
+	if cr.spec.Procedure.Type == v1alpha1.ProcedureSearch {
+		for _, g := range searchWithDefaults(cr.spec.Procedure.Search).Goals {
 			names = append(names, g.Name)
 		}
 	}
-	for i, criterion := range c.spec.Criteria {
+	for i, criterion := range cr.spec.Criteria {
 		switch at := path.Index(i).Child("goal"); {
 		case criterion.Goal == "" || slices.Contains(names, criterion.Goal):
 		case names == nil:
-			c.refuse(at, criterion.Goal, "only a search has goals: remove goal, or set procedure.type: Search")
+			cr.refuse(at, criterion.Goal, "only a search has goals: remove goal, or set procedure.type: Search")
 		default:
-			c.refuse(at, criterion.Goal, "the search has no goal of this name: use "+strings.Join(names, " or "))
+			cr.refuse(at, criterion.Goal, "the search has no goal of this name: use "+strings.Join(names, " or "))
 		}
 	}
 }

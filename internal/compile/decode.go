@@ -19,21 +19,21 @@ var limits = intake.Limits{Bytes: 4 << 20, Memory: 64 << 20}
 
 // decode decodes a freeform part as Kubernetes' type T, strictly: Kubernetes would silently drop a field that it doesn't know. Nil: something is
 // wrong, and was refused. newCompiler has bounded how deep and how many all values are.
-func decode[T any](c *compiler, path *field.Path, form v1alpha1.Freeform) *T {
+func decode[T any](r *refusals, path *field.Path, form v1alpha1.Freeform) *T {
 	into := new(T)
 	raw, err := form.Raw()
 	if err != nil {
-		c.errs = append(c.errs, field.Invalid(path, field.OmitValueType{}, "it can't be read: "+err.Error()))
+		r.errs = append(r.errs, field.Invalid(path, field.OmitValueType{}, "it can't be read: "+err.Error()))
 		return nil
 	}
 	var unknown []error
 	err = intake.By(func(raw []byte, into any) (err error) { unknown, err = kjson.UnmarshalStrict(raw, into); return err }, raw, into, limits)
 	if err != nil {
-		c.errs = append(c.errs, misread[T](path, raw, err))
+		r.errs = append(r.errs, misread[T](path, raw, err))
 		return nil
 	}
 	for _, err := range unknown {
-		c.errs = append(c.errs, unknownField(path, err))
+		r.errs = append(r.errs, unknownField(path, err))
 	}
 	if len(unknown) > 0 {
 		return nil

@@ -7,17 +7,27 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
-// readDirections reads the directions, with their default, and checks that the device can carry them.
-func (c *compiler) readDirections() {
-	c.directions = directionsOf(c.spec)
-	if len(c.errs) > 0 {
+// directions answer between which links traffic flows.
+type directions struct {
+	*refusals
+	spec   *v1alpha1.LoadTestSpec
+	device *device
+	links  *links
+	// all are the directions, once they were read.
+	all []v1alpha1.Direction
+}
+
+// read reads the directions, with their default, and checks that the device can carry them.
+func (ds *directions) read() {
+	ds.all = directionsOf(ds.spec)
+	if len(ds.errs) > 0 {
 		return
 	}
-	for i, d := range c.directions {
-		if len(c.errs) > 0 {
+	for i, d := range ds.all {
+		if len(ds.errs) > 0 {
 			return // one message is enough: the way back has the same fault
 		}
-		c.checkDirection(i, d)
+		ds.check(i, d)
 	}
 }
 
@@ -33,32 +43,32 @@ func directionsOf(spec *v1alpha1.LoadTestSpec) []v1alpha1.Direction {
 	return spec.Traffic.Directions
 }
 
-func (c *compiler) checkDirection(i int, d v1alpha1.Direction) {
-	if c.endpoint() {
+func (ds *directions) check(i int, d v1alpha1.Direction) {
+	if ds.device.isEndpoint() {
 		return // both ends are on the one link
 	}
 	path := specPath().Child("traffic", "directions").Index(i)
-	from, to := c.link(d.From), c.link(d.To)
+	from, to := ds.links.named(d.From), ds.links.named(d.To)
 	switch {
 	case from.is6() != to.is6():
-		c.refuse(path, string(d.From+" to "+d.To), fmt.Sprintf("a frame can't change from IPv4 to IPv6 on its way: give links %s and %s addresses of one kind", d.From, d.To))
-	case c.inPairs() && !c.paired(d):
-		c.refuse(path, string(d.From+" to "+d.To), "a bridge, a loopback or testpmd joins links in pairs: let traffic flow between the same two links only")
-	case c.forwarding() == plan.L2 && from.vlan != to.vlan && !c.retags():
-		c.refuse(to.path.Child("vlan"), to.vlan, fmt.Sprintf("frames come back unchanged from %s, with VLAN %d (0: untagged): give both links the same vlan", d.From, from.vlan))
-	case c.spec.DUT.Type == v1alpha1.DUTReference && c.forwarding() != plan.L2 && from.vlan != 0:
-		c.refuse(from.path.Child("vlan"), from.vlan, "the built-in Reference has no VLAN interfaces: leave vlan out, or use dut.forwarding L2")
+		ds.refuse(path, string(d.From+" to "+d.To), fmt.Sprintf("a frame can't change from IPv4 to IPv6 on its way: give links %s and %s addresses of one kind", d.From, d.To))
+	case ds.device.joinsPairs() && !ds.isPaired(d):
+		ds.refuse(path, string(d.From+" to "+d.To), "a bridge, a loopback or testpmd joins links in pairs: let traffic flow between the same two links only")
+	case ds.device.forwarding() == plan.L2 && from.vlan != to.vlan && !ds.device.retags():
+		ds.refuse(to.path.Child("vlan"), to.vlan, fmt.Sprintf("frames come back unchanged from %s, with VLAN %d (0: untagged): give both links the same vlan", d.From, from.vlan))
+	case ds.spec.DUT.Type == v1alpha1.DUTReference && ds.device.forwarding() != plan.L2 && from.vlan != 0:
+		ds.refuse(from.path.Child("vlan"), from.vlan, "the built-in Reference has no VLAN interfaces: leave vlan out, or use dut.forwarding L2")
 	}
 }
 
 // retags says that the device may put on and take off VLAN tags, as a switch does between a trunk and an access port.
-func (c *compiler) retags() bool {
-	return c.spec.DUT.Type == v1alpha1.DUTDevice || c.spec.DUT.Type == v1alpha1.DUTPod
+func (d *device) retags() bool {
+	return d.spec.DUT.Type == v1alpha1.DUTDevice || d.spec.DUT.Type == v1alpha1.DUTPod
 }
 
-// paired says that no other direction joins one of d's links to a third one.
-func (c *compiler) paired(d v1alpha1.Direction) bool {
-	for _, o := range c.directions {
+// isPaired says that no other direction joins one of d's links to a third one.
+func (ds *directions) isPaired(d v1alpha1.Direction) bool {
+	for _, o := range ds.all {
 		if (o.From == d.To) != (o.To == d.From) {
 			return false
 		}
@@ -66,9 +76,9 @@ func (c *compiler) paired(d v1alpha1.Direction) bool {
 	return true
 }
 
-// link finds a link by its name; that it exists is the schema's rule.
-func (c *compiler) link(name v1alpha1.LinkName) link {
-	for _, l := range c.links {
+// named finds a link by its name; that it exists is the schema's rule.
+func (ls *links) named(name v1alpha1.LinkName) link {
+	for _, l := range ls.all {
 		if l.name == string(name) {
 			return l
 		}

@@ -7,11 +7,19 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/util/validation/field"
-
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
+
+// engineSpec is what an engine looks at when it refuses what it can't do, or says what its pods request.
+type engineSpec struct {
+	*refusals
+	spec     *v1alpha1.LoadTestSpec
+	device   *device
+	links    *links
+	sessions *sessionReader
+	stamps   *stamps
+}
 
 // engine is what the compiler asks about an engine. Each engine has a file of its own, which says what it can't do, what its pods request, and where it answers if
 // it runs already.
@@ -19,14 +27,14 @@ type engine interface {
 	// runsAlready says that the generators run already, and are no pods of the test's own.
 	runsAlready() bool
 	// server is where a replica that runs already answers, host:port; empty: linerate starts it.
-	server(c *compiler, replica int) string
+	server(spec *v1alpha1.GeneratorSpec, replica int) string
 	// check refuses what the engine can't do wherever it runs; checkPods what it can't do in pods, or what would keep linerate from controlling it.
-	check(c *compiler)
-	checkPods(c *compiler)
+	check(es *engineSpec)
+	checkPods(es *engineSpec)
 	// resources are what each of its pods requests, on devices and on kernel interfaces, or refuses what can't be requested.
-	resources(c *compiler) (devices, kernel Resources)
+	resources(es *engineSpec) (devices, kernel Resources)
 	// sending is how the spec wants it to send, for the Plan; nil: the spec doesn't say, or the engine has no choice.
-	sending(c *compiler) *plan.Sending
+	sending(spec *v1alpha1.GeneratorSpec) *plan.Sending
 	// timesSamplesOnly says that the engine measures the latency of latency streams only, which have a rate of their own, and not of every frame.
 	timesSamplesOnly() bool
 	// whyNoInterfaceCounters is why an observer can't read the kernel's counters of its interfaces; empty: it can.
@@ -36,11 +44,11 @@ type engine interface {
 // inPods is what all engines have in common that linerate starts, in pods of the test's own or on one machine.
 type inPods struct{}
 
-func (inPods) runsAlready() bool            { return false }
-func (inPods) server(*compiler, int) string { return "" }
+func (inPods) runsAlready() bool                          { return false }
+func (inPods) server(*v1alpha1.GeneratorSpec, int) string { return "" }
 
-func (inPods) sending(*compiler) *plan.Sending { return nil }
-func (inPods) timesSamplesOnly() bool          { return false }
+func (inPods) sending(*v1alpha1.GeneratorSpec) *plan.Sending { return nil }
+func (inPods) timesSamplesOnly() bool                        { return false }
 
 func (inPods) whyNoInterfaceCounters() string {
 	return "no kernel counts this engine's frames: use engine Software, or remove this observer"
@@ -73,13 +81,13 @@ func GeneratorsRunAlready(spec *v1alpha1.LoadTestSpec) bool {
 	return known && e.runsAlready()
 }
 
-// choose finds the spec's engine, or refuses one that can't send this traffic. It never takes another engine instead: that would measure something else.
-func (c *compiler) choose() {
-	sends := SenderOf(c.spec)
+// chooseEngine finds the spec's engine and its kind of traffic, or refuses an engine that can't send this traffic: then both
+// are nil. It never takes another engine instead: that would measure something else.
+func chooseEngine(r *refusals, spec *v1alpha1.LoadTestSpec) (engine, traffic) {
+	sends := SenderOf(spec)
 	e, known := engines[sends]
 	if known {
-		c.engine, c.traffic = e, kinds[sends.Traffic]
-		return
+		return e, kinds[sends.Traffic]
 	}
 	var can []string
 	for _, s := range Senders() {
@@ -88,5 +96,7 @@ func (c *compiler) choose() {
 		}
 	}
 	path := specPath().Child("generator", "engine")
-	c.errs = append(c.errs, field.Invalid(path, sends.Engine, fmt.Sprintf("this linerate knows no such engine for traffic of type %s: use one of %s", sends.Traffic, strings.Join(can, ", "))))
+	r.refuse(path, sends.Engine, fmt.Sprintf("this linerate knows no such engine for traffic of type %s: use one of %s",
+		sends.Traffic, strings.Join(can, ", ")))
+	return nil, nil
 }

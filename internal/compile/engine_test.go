@@ -84,13 +84,13 @@ func TestAnEngineThatIsNotKnownIsRefused(t *testing.T) {
 // pigeons are an engine that this test alone knows.
 type pigeons struct{ inPods }
 
-func (pigeons) check(c *compiler) {
-	if c.replicas() > 2 {
-		c.refuse(specPath().Child("generator", "replicas"), c.replicas(), "a loft has two pigeons: use 2 or fewer")
+func (pigeons) check(es *engineSpec) {
+	if replicas := es.spec.Generator.Replicas; replicas > 2 {
+		es.refuse(specPath().Child("generator", "replicas"), replicas, "a loft has two pigeons: use 2 or fewer")
 	}
 }
-func (pigeons) checkPods(*compiler) {}
-func (pigeons) resources(*compiler) (devices, kernel Resources) {
+func (pigeons) checkPods(*engineSpec) {}
+func (pigeons) resources(*engineSpec) (devices, kernel Resources) {
 	return Resources{Cores: 7}, Resources{Cores: 3}
 }
 

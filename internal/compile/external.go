@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
@@ -13,31 +14,31 @@ type external struct{}
 func (external) runsAlready() bool { return true }
 
 // checkPods has nothing to refuse: there are no pods.
-func (external) checkPods(*compiler) {}
+func (external) checkPods(*engineSpec) {}
 
-func (external) resources(*compiler) (devices, kernel Resources) { return Resources{}, Resources{} }
+func (external) resources(*engineSpec) (devices, kernel Resources) { return Resources{}, Resources{} }
 
-func (external) sending(*compiler) *plan.Sending { return nil }
-func (external) timesSamplesOnly() bool          { return trex{}.timesSamplesOnly() }
-func (external) whyNoInterfaceCounters() string  { return trex{}.whyNoInterfaceCounters() }
+func (external) sending(*v1alpha1.GeneratorSpec) *plan.Sending { return nil }
+func (external) timesSamplesOnly() bool                        { return trex{}.timesSamplesOnly() }
+func (external) whyNoInterfaceCounters() string                { return trex{}.whyNoInterfaceCounters() }
 
 // defaultRPCPort is where TRex listens.
 const defaultRPCPort = ":4501"
 
 // check refuses invalid server addresses.
-func (external) check(c *compiler) {
-	for i, server := range c.spec.Generator.External.Servers {
+func (external) check(es *engineSpec) {
+	for i, server := range es.spec.Generator.External.Servers {
 		host, number, _ := cutPort(string(server))
 		if len(number) > 5 || len(number) == 5 && number > "65535" {
-			c.refuse(specPath().Child("generator", "external", "servers").Index(i), string(server),
+			es.refuse(specPath().Child("generator", "external", "servers").Index(i), string(server),
 				fmt.Sprintf("port %s doesn't exist: use 1 to 65535, such as %s%s", number, host, defaultRPCPort))
 		}
 	}
 }
 
 // server is the replica's address, with its port.
-func (external) server(c *compiler, replica int) string {
-	return withPort(string(c.spec.Generator.External.Servers[replica]))
+func (external) server(spec *v1alpha1.GeneratorSpec, replica int) string {
+	return withPort(string(spec.External.Servers[replica]))
 }
 
 // withPort is a server's address with its port, by default TRex's own.

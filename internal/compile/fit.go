@@ -17,6 +17,13 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
+// fit answers whether the procedure fits the deadline, the links and the device.
+type fit struct {
+	*refusals
+	spec  *v1alpha1.LoadTestSpec
+	links *links
+}
+
 // This file checks whether a procedure fits the deadline and the links. The procedure itself says how long it takes and at which rates, so nothing here depends
 // on its type.
 
@@ -24,7 +31,7 @@ import (
 const longestDeadline = 168 * time.Hour
 
 // checkTime refuses a deadline that no run can meet.
-func (c *compiler) checkTime(p *plan.Plan) {
+func (ft *fit) checkTime(p *plan.Plan) {
 	of := procedures.Of(p.Procedure)
 	least, deadline := of.Usual(), p.ActiveDeadline.Std()
 	if deadline <= 0 || deadline > least {
@@ -40,7 +47,7 @@ func (c *compiler) checkTime(p *plan.Plan) {
 	if least >= longestDeadline {
 		fix = fmt.Sprintf("shorten procedure.%s, as activeDeadline is at most %s", member, longestDeadline)
 	}
-	c.refuse(specPath().Child("activeDeadline"), c.spec.ActiveDeadline, what+": "+fix)
+	ft.refuse(specPath().Child("activeDeadline"), ft.spec.ActiveDeadline, what+": "+fix)
 }
 
 // withRoom is a round deadline above a duration, with room for what comes on top.
@@ -49,24 +56,24 @@ func withRoom(d time.Duration) time.Duration {
 }
 
 // checkLoad refuses rates above the line rate, and a warm-up above the rate to be measured, in any direction.
-func (c *compiler) checkLoad(p *plan.Plan) {
+func (ft *fit) checkLoad(p *plan.Plan) {
 	if p.Sessions != nil {
 		return // which have no rate to ask for
 	}
 	rates := procedures.Of(p.Procedure).Rates()
 	for _, d := range p.Directions {
-		if len(c.errs) > 0 {
+		if len(ft.errs) > 0 {
 			return // the same rates fail in every direction
 		}
-		c.checkRates(rates, d)
+		ft.checkRates(rates, d)
 	}
 }
 
-func (c *compiler) checkRates(rates procedure.Rates, d plan.Direction) {
-	slower, line := c.slower(d)
+func (ft *fit) checkRates(rates procedure.Rates, d plan.Direction) {
+	slower, line := ft.slower(d)
 	full, over := overLine(rates.Full.Rate, d.Mix, line)
 	if over != "" {
-		c.refuseRate(rates.Full, over+fmt.Sprintf(" (link %s); ask for 100%% or less", slower))
+		ft.refuseRate(rates.Full, over+fmt.Sprintf(" (link %s); ask for 100%% or less", slower))
 		return
 	}
 	if rates.WarmUp.Field == "" {
@@ -74,31 +81,31 @@ func (c *compiler) checkRates(rates procedure.Rates, d plan.Direction) {
 	}
 	warmup, over := overLine(rates.WarmUp.Rate, d.Mix, line)
 	if over != "" {
-		c.refuseRate(rates.WarmUp, over+fmt.Sprintf(" (link %s); a warm-up needs little, such as 1kpps", slower))
+		ft.refuseRate(rates.WarmUp, over+fmt.Sprintf(" (link %s); a warm-up needs little, such as 1kpps", slower))
 		return
 	}
 	if full > 0 && warmup > full {
 		member, target, _ := strings.Cut(rates.Full.Field, ".")
-		c.refuseRate(rates.WarmUp, fmt.Sprintf("the warm-up (%s) is above %s (%s): it comes before the %s, so ask for less", warmup, target, full, member))
+		ft.refuseRate(rates.WarmUp, fmt.Sprintf("the warm-up (%s) is above %s (%s): it comes before the %s, so ask for less", warmup, target, full, member))
 	}
 }
 
 // refuseRate refuses a rate of the procedure, with the field that it comes from and the text there.
-func (c *compiler) refuseRate(r procedure.Rate, message string) {
+func (ft *fit) refuseRate(r procedure.Rate, message string) {
 	names, path := strings.Split(r.Field, "."), specPath().Child("procedure")
 	for _, name := range names {
 		path = path.Child(name)
 	}
 	var written any = field.OmitValueType{}
-	if spec, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&c.spec.Procedure); err == nil {
+	if spec, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&ft.spec.Procedure); err == nil {
 		written, _, _ = unstructured.NestedFieldNoCopy(spec, names...)
 	}
-	c.refuse(path, written, message)
+	ft.refuse(path, written, message)
 }
 
 // asksForPercent says whether a rate or a criterion of the test is in percent of the line rate.
-func (c *compiler) asksForPercent(p *plan.Plan) bool {
-	for _, criterion := range c.spec.Criteria {
+func (ft *fit) asksForPercent(p *plan.Plan) bool {
+	for _, criterion := range ft.spec.Criteria {
 		if criterion.Metric == v1alpha1.MetricLineRatePercent {
 			return true
 		}
@@ -128,8 +135,8 @@ func overLine(r units.Rate, mix units.Traffic, line units.BitRate) (units.Packet
 }
 
 // slower is the slower of a direction's links, as far as their line rates are given: its line rate is 100 %.
-func (c *compiler) slower(d plan.Direction) (string, units.BitRate) {
-	from, to := c.link(v1alpha1.LinkName(d.From)).lineRate, c.link(v1alpha1.LinkName(d.To)).lineRate
+func (ft *fit) slower(d plan.Direction) (string, units.BitRate) {
+	from, to := ft.links.named(v1alpha1.LinkName(d.From)).lineRate, ft.links.named(v1alpha1.LinkName(d.To)).lineRate
 	if to > 0 && (from == 0 || to < from) {
 		return d.To, to
 	}

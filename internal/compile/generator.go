@@ -4,55 +4,69 @@ import (
 	"fmt"
 	"net/netip"
 
+	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/stream"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// generators gives each replica its ports, and its share of every direction's flows and rate. With layout PerLink, and for ends of sessions, each port
+// generators answer which generators there are, and what each of their ports sends.
+type generators struct {
+	*refusals
+	spec       *v1alpha1.LoadTestSpec
+	engine     engine
+	traffic    traffic
+	links      *links
+	directions *directions
+	loads      *loads
+	stamps     *stamps
+	replicas   int
+}
+
+// plan gives each replica its ports, and its share of every direction's flows and rate. With layout PerLink, and for ends of sessions, each port
 // of a replica becomes a generator of its own:
 //
 //	Paired    generator-0: west, east             generator-1: west, east
 //	PerLink   generator-0-west: west              generator-1-west: west
 //	          generator-0-east: east              generator-1-east: east
-func (c *compiler) generators() ([]plan.Generator, []plan.Direction) {
-	c.checkStamps()
-	loads := c.traffic.loads(c)
-	if len(c.errs) > 0 {
+func (gs *generators) plan() ([]plan.Generator, []plan.Direction) {
+	gs.stamps.check()
+	loads := gs.traffic.loads(gs.loads)
+	if len(gs.errs) > 0 {
 		return nil, nil
 	}
 	var generators []plan.Generator
-	for r := range c.replicas() {
-		generators = append(generators, c.spreadOut(c.replica(r, loads))...)
+	for r := range gs.replicas {
+		generators = append(generators, gs.spreadOut(gs.replica(r, loads))...)
 	}
-	if len(c.errs) > 0 {
+	if len(gs.errs) > 0 {
 		return nil, nil
 	}
 	var directions []plan.Direction
-	for _, d := range c.directions {
+	for _, d := range gs.directions.all {
 		directions = append(directions, plan.Direction{From: string(d.From), To: string(d.To), Mix: loads[string(d.From)].mix})
 	}
 	return generators, directions
 }
 
 // replica is a generator with a port on every link.
-func (c *compiler) replica(r int, loads map[string]load) plan.Generator {
-	g := plan.Generator{Name: fmt.Sprintf("generator-%d", r), Server: c.engine.server(c, r)}
-	for _, l := range c.links {
+func (gs *generators) replica(r int, loads map[string]load) plan.Generator {
+	g := plan.Generator{Name: fmt.Sprintf("generator-%d", r), Server: gs.engine.server(&gs.spec.Generator, r)}
+	for _, l := range gs.links.all {
 		g.Ports = append(g.Ports, port(l, r, loads[l.name]))
 	}
-	if c.stamped() {
-		c.stamp(g.Ports)
+	if gs.stamps.stamped() {
+		gs.stamps.stamp(g.Ports)
 	}
-	if c.sampled() {
-		c.sample(g.Ports)
+	if gs.stamps.sampled() {
+		gs.stamps.sample(g.Ports)
 	}
 	return g
 }
 
 // spreadOut splits a replica into generators by its layout.
-func (c *compiler) spreadOut(replica plan.Generator) []plan.Generator {
-	if !PerLink(c.spec) {
+func (gs *generators) spreadOut(replica plan.Generator) []plan.Generator {
+	if !PerLink(gs.spec) {
 		return []plan.Generator{replica}
 	}
 	var parts []plan.Generator

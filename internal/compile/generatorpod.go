@@ -10,37 +10,37 @@ import (
 )
 
 // checkGeneratorPod refuses what no pod can have. The cluster's API server checks what depends on the cluster.
-func (c *compiler) checkGeneratorPod() {
-	pod := c.spec.Generator.Pod
+func (ts *templates) checkGeneratorPod() {
+	pod := ts.spec.Generator.Pod
 	if pod == nil {
 		return
 	}
 	path := specPath().Child("generator", "pod")
-	c.checkLabels(path.Child("labels"), pod.Labels)
-	c.checkAnnotations(path.Child("annotations"), pod.Annotations)
-	c.errs = append(c.errs, metav1validation.ValidateLabels(pod.NodeSelector, path.Child("nodeSelector"))...)
-	c.checkObjectName(path.Child("runtimeClassName"), pod.RuntimeClassName)
-	c.checkObjectName(path.Child("priorityClassName"), pod.PriorityClassName)
+	ts.checkLabels(path.Child("labels"), pod.Labels)
+	ts.checkAnnotations(path.Child("annotations"), pod.Annotations)
+	ts.errs = append(ts.errs, metav1validation.ValidateLabels(pod.NodeSelector, path.Child("nodeSelector"))...)
+	ts.checkObjectName(path.Child("runtimeClassName"), pod.RuntimeClassName)
+	ts.checkObjectName(path.Child("priorityClassName"), pod.PriorityClassName)
 	for i, secret := range pod.ImagePullSecrets {
 		if at := path.Child("imagePullSecrets").Index(i).Child("name"); secret.Name == "" {
-			c.errs = append(c.errs, field.Required(at, "name the Secret"))
+			ts.errs = append(ts.errs, field.Required(at, "name the Secret"))
 		} else {
-			c.checkObjectName(at, secret.Name)
+			ts.checkObjectName(at, secret.Name)
 		}
 	}
 	for i, t := range pod.Tolerations {
 		if !slices.Contains([]string{"", "Exists", "Equal", "Lt", "Gt"}, string(t.Operator)) {
-			c.refuse(path.Child("tolerations").Index(i).Child("operator"), string(t.Operator), fmt.Sprintf("write Equal (with a value) or Exists, not %s", t.Operator))
+			ts.refuse(path.Child("tolerations").Index(i).Child("operator"), string(t.Operator), fmt.Sprintf("write Equal (with a value) or Exists, not %s", t.Operator))
 		}
 	}
 }
 
 // checkObjectName refuses an invalid object name. Whether the object exists shows in the cluster.
-func (c *compiler) checkObjectName(path *field.Path, name string) {
+func (ts *templates) checkObjectName(path *field.Path, name string) {
 	if name == "" {
 		return
 	}
 	for _, wrong := range apivalidation.NameIsDNSSubdomain(name, false) {
-		c.refuse(path, name, wrong)
+		ts.refuse(path, name, wrong)
 	}
 }

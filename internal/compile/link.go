@@ -12,6 +12,18 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
+// links answer which links there are, and whether frames on them stay in the lab and find their way through the device.
+type links struct {
+	*refusals
+	specs           []v1alpha1.LinkSpec
+	allowedPrefixes []v1alpha1.Network
+	traffic         traffic
+	device          *device
+	replicas        int
+	// all are the links, once they were read.
+	all []link
+}
+
 // link is a link with all defaults filled in.
 //
 //	generators                                   DUT
@@ -32,24 +44,24 @@ type link struct {
 
 func (l link) is6() bool { return l.addresses[0].Addr().Is6() }
 
-// readLinks reads every link, with its defaults, and checks that their addresses don't overlap.
-func (c *compiler) readLinks() {
-	for i := range c.spec.Links {
+// read reads every link, with its defaults, and checks that their addresses don't overlap.
+func (ls *links) read() {
+	for i := range ls.specs {
 		path := specPath().Child("links").Index(i)
-		c.links = append(c.links, c.readLink(path, i, &c.spec.Links[i]))
+		ls.all = append(ls.all, ls.readLink(path, i, &ls.specs[i]))
 	}
-	if len(c.errs) > 0 {
+	if len(ls.errs) > 0 {
 		return
 	}
-	for i, l := range c.links {
-		c.checkAddresses(l)
-		for _, other := range c.links[:i] {
-			c.checkApart(l, other)
+	for i, l := range ls.all {
+		ls.checkAddresses(l)
+		for _, other := range ls.all[:i] {
+			ls.checkApart(l, other)
 		}
 	}
 }
 
-func (c *compiler) readLink(path *field.Path, index int, spec *v1alpha1.LinkSpec) link {
+func (ls *links) readLink(path *field.Path, index int, spec *v1alpha1.LinkSpec) link {
 	generator, dut := v1alpha1.GeneratorEnd{}, v1alpha1.DUTEnd{}
 	if spec.Generator != nil {
 		generator = *spec.Generator
@@ -61,28 +73,28 @@ func (c *compiler) readLink(path *field.Path, index int, spec *v1alpha1.LinkSpec
 	l := link{
 		name:     string(spec.Name),
 		path:     path,
-		lineRate: c.lineRate(path.Child("lineRate"), spec.LineRate),
+		lineRate: ls.lineRate(path.Child("lineRate"), spec.LineRate),
 		vlan:     uint16(spec.VLAN), // at most 4094 by the schema
 		mac:      strings.ToLower(string(dut.MACAddress)),
-		dut:      c.prefix(path.Child("dut", "address"), string(dut.Address), d.dut),
+		dut:      ls.prefix(path.Child("dut", "address"), string(dut.Address), d.dut),
 	}
 	for _, mac := range dut.SourceMACs {
 		l.sources = append(l.sources, strings.ToLower(string(mac)))
 	}
-	address := c.prefix(path.Child("generator", "address"), string(generator.Address), d.generator)
-	l.addresses = c.spread(path.Child("generator", "address"), address)
-	l.networks = c.networks(path.Child("generator", "networks"), generator.Networks, d)
+	address := ls.prefix(path.Child("generator", "address"), string(generator.Address), d.generator)
+	l.addresses = ls.spread(path.Child("generator", "address"), address)
+	l.networks = ls.networks(path.Child("generator", "networks"), generator.Networks, d)
 	return l
 }
 
 // spread gives each replica an address, in a row from the first.
-func (c *compiler) spread(path *field.Path, first netip.Prefix) []netip.Prefix {
+func (ls *links) spread(path *field.Path, first netip.Prefix) []netip.Prefix {
 	var all []netip.Prefix
-	for r := range c.replicas() {
+	for r := range ls.replicas {
 		a := after(first, r)
 		if !a.IsValid() || isBroadcast(a) {
-			c.refuse(path, first.String(), fmt.Sprintf("%d replicas need as many addresses in a row, and %s has fewer from here on: use a wider network, or fewer replicas",
-				c.replicas(), first.Masked()))
+			ls.refuse(path, first.String(), fmt.Sprintf("%d replicas need as many addresses in a row, and %s has fewer from here on: use a wider network, or fewer replicas",
+				ls.replicas, first.Masked()))
 			return all
 		}
 		all = append(all, a)
@@ -91,50 +103,50 @@ func (c *compiler) spread(path *field.Path, first netip.Prefix) []netip.Prefix {
 }
 
 // networks gives each replica a network: one of several, or a part of a single one.
-func (c *compiler) networks(path *field.Path, given []v1alpha1.Network, d linkDefaults) []netip.Prefix {
-	n := c.replicas()
+func (ls *links) networks(path *field.Path, given []v1alpha1.Network, d linkDefaults) []netip.Prefix {
+	n := ls.replicas
 	switch len(given) {
 	case 0:
-		return c.widened(d.networks(n))
+		return ls.widened(d.networks(n))
 	case n:
-		return c.prefixes(path, given)
+		return ls.prefixes(path, given)
 	case 1:
-		network := c.prefix(path.Index(0), string(given[0]), netip.Prefix{})
+		network := ls.prefix(path.Index(0), string(given[0]), netip.Prefix{})
 		parts := divide(network, n)
 		if parts == nil {
-			c.refuse(path.Index(0), network.String(), fmt.Sprintf("too small to be divided between %d replicas: use a wider network, or fewer replicas", n))
+			ls.refuse(path.Index(0), network.String(), fmt.Sprintf("too small to be divided between %d replicas: use a wider network, or fewer replicas", n))
 		}
 		return parts
 	}
-	c.refuse(path, field.OmitValueType{}, fmt.Sprintf("%d networks can't be shared by %d replicas: give one, which they divide, or one for each", len(given), n))
+	ls.refuse(path, field.OmitValueType{}, fmt.Sprintf("%d networks can't be shared by %d replicas: give one, which they divide, or one for each", len(given), n))
 	return nil
 }
 
-func (c *compiler) prefixes(path *field.Path, given []v1alpha1.Network) []netip.Prefix {
+func (r *refusals) prefixes(path *field.Path, given []v1alpha1.Network) []netip.Prefix {
 	var all []netip.Prefix
 	for i, text := range given {
-		all = append(all, c.prefix(path.Index(i), string(text), netip.Prefix{}))
+		all = append(all, r.prefix(path.Index(i), string(text), netip.Prefix{}))
 	}
 	return all
 }
 
-func (c *compiler) prefix(path *field.Path, text string, otherwise netip.Prefix) netip.Prefix {
+func (r *refusals) prefix(path *field.Path, text string, otherwise netip.Prefix) netip.Prefix {
 	if text == "" {
 		return otherwise
 	}
 	p, err := netip.ParsePrefix(text)
 	if err != nil {
-		c.refuse(path, text, "write an address with its prefix length, such as 198.18.0.2/24 or 2001:2::2/64")
+		r.refuse(path, text, "write an address with its prefix length, such as 198.18.0.2/24 or 2001:2::2/64")
 	}
 	return p
 }
 
-// planLinks are the Plan's links. A bridge and a wire have no addresses.
-func (c *compiler) planLinks() []plan.Link {
+// plan are the Plan's links. A bridge and a wire have no addresses.
+func (ls *links) plan() []plan.Link {
 	var out []plan.Link
-	for _, l := range c.links {
+	for _, l := range ls.all {
 		p := plan.Link{Name: l.name, LineRate: l.lineRate}
-		if c.forwarding() != plan.L2 {
+		if ls.device.forwarding() != plan.L2 {
 			p.DUT = plan.DUTEnd{Addresses: []netip.Prefix{l.dut}, MAC: l.mac, SourceMACs: l.sources}
 		}
 		out = append(out, p)

@@ -7,43 +7,58 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/profile"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// loads are every direction's streams, by the name of the sending link.
-func (c *compiler) loads() map[string]load {
-	c.checkStreams()
+// loads answer which streams each direction carries.
+type loads struct {
+	*refusals
+	spec       v1alpha1.TrafficSpec
+	procedure  v1alpha1.ProcedureType
+	device     *device
+	links      *links
+	directions *directions
+	stamps     *stamps
+	replicas   int
+	// dut is the Plan's device, once the links were read.
+	dut plan.DUT
+}
+
+// read are every direction's streams, by the name of the sending link.
+func (lo *loads) read() map[string]load {
+	lo.checkStreams()
 	loads := map[string]load{}
-	for _, d := range c.directions {
-		if len(c.errs) > 0 {
+	for _, d := range lo.directions.all {
+		if len(lo.errs) > 0 {
 			return nil // the same profile fails in every direction
 		}
-		loads[string(d.From)] = c.load(c.link(d.From), c.link(d.To))
+		loads[string(d.From)] = lo.load(lo.links.named(d.From), lo.links.named(d.To))
 	}
 	return loads
 }
 
 // load makes a direction's streams. Each replica sends its own flows, from its network to its network on the far link, and has the same share of the
 // rate as of the flows: so all flows are equally fast, and each arrives at the replica that sent it.
-func (c *compiler) load(from, to link) load {
+func (lo *loads) load(from, to link) load {
 	var l load
 	l.shareOf = int64(1)
-	flows := c.flows()
-	if c.spec.Traffic.Profile != v1alpha1.ProfileStreams {
+	flows := lo.flows()
+	if lo.spec.Profile != v1alpha1.ProfileStreams {
 		l.shareOf = flows.Count
 	}
-	for r := range c.replicas() {
-		spec := c.profile()
-		spec.VLAN, spec.Source, spec.Destination = from.vlan, from.networks[r], c.destination(to, r)
-		spec.Flows = profile.Flows{Count: part(flows.Count, r, c.replicas()), Vary: flows.Vary, Apart: c.modeOfTraffic() != nil, Random: flows.Random}
-		p, err := c.build(spec)
+	for r := range lo.replicas {
+		spec := lo.profile()
+		spec.VLAN, spec.Source, spec.Destination = from.vlan, from.networks[r], lo.destination(to, r)
+		spec.Flows = profile.Flows{Count: part(flows.Count, r, lo.replicas), Vary: flows.Vary, Apart: lo.device.modeOfTraffic() != nil, Random: flows.Random}
+		p, err := lo.build(spec)
 		if err != nil {
-			c.errs = append(c.errs, err...)
+			lo.errs = append(lo.errs, err...)
 			return load{}
 		}
 		if spec.Kind == profile.Streams {
-			c.allowStreams(p.Streams)
+			lo.allowStreams(p.Streams)
 		}
 		l.mix = p.Mix
 		l.streams = append(l.streams, p.Streams)
@@ -59,18 +74,18 @@ func part(count int64, r, n int) int64 {
 }
 
 // build makes a profile, or says which field prevents that.
-func (c *compiler) build(spec profile.Spec) (profile.Profile, field.ErrorList) {
+func (lo *loads) build(spec profile.Spec) (profile.Profile, field.ErrorList) {
 	path := specPath().Child("traffic")
 	if spec.Flows.Count < 1 {
-		return profile.Profile{}, field.ErrorList{field.Invalid(path.Child("flows", "count"), c.flows().Count,
-			fmt.Sprintf("%d replicas need at least one flow each: raise flows.count to %d or more", c.replicas(), c.replicas()))}
+		return profile.Profile{}, field.ErrorList{field.Invalid(path.Child("flows", "count"), lo.flows().Count,
+			fmt.Sprintf("%d replicas need at least one flow each: raise flows.count to %d or more", lo.replicas, lo.replicas))}
 	}
 	p, err := profile.Build(spec)
 	if err == nil {
 		return p, nil
 	}
 	if _, err := profile.Build(withFlowsThatFit(spec)); err != nil {
-		return profile.Profile{}, c.blameFrames(err)
+		return profile.Profile{}, lo.blameFrames(err)
 	}
 	return profile.Profile{}, field.ErrorList{field.Invalid(path.Child("flows"), field.OmitValueType{}, err.Error())}
 }
@@ -84,8 +99,8 @@ func withFlowsThatFit(spec profile.Spec) profile.Spec {
 }
 
 // blameFrames says which field makes frames impossible.
-func (c *compiler) blameFrames(err error) field.ErrorList {
-	t, path := c.spec.Traffic, specPath().Child("traffic")
+func (lo *loads) blameFrames(err error) field.ErrorList {
+	t, path := lo.spec, specPath().Child("traffic")
 	switch t.Profile {
 	case v1alpha1.ProfileFixedSize:
 		return field.ErrorList{field.Invalid(path.Child("frameSize"), t.FrameSize, err.Error())}
@@ -99,9 +114,9 @@ func (c *compiler) blameFrames(err error) field.ErrorList {
 }
 
 // profile is what all replicas have in common.
-func (c *compiler) profile() profile.Spec {
-	t := c.spec.Traffic
-	spec := profile.Spec{Kind: profile.Kind(t.Profile), FrameSize: units.FrameSize(t.FrameSize), Stamped: c.stamped()}
+func (lo *loads) profile() profile.Spec {
+	t := lo.spec
+	spec := profile.Spec{Kind: profile.Kind(t.Profile), FrameSize: units.FrameSize(t.FrameSize), Stamped: lo.stamps.stamped()}
 	for _, entry := range t.Mix {
 		spec.Mix = append(spec.Mix, profile.MixEntry{Size: units.FrameSize(entry.FrameSize), Weight: int64(entry.Weight)})
 	}
@@ -112,10 +127,10 @@ func (c *compiler) profile() profile.Spec {
 }
 
 // flows are the direction's flows over all replicas: those of the schema's defaults where the spec says nothing.
-func (c *compiler) flows() profile.Flows {
-	in := c.spec.Traffic.Flows
+func (lo *loads) flows() profile.Flows {
+	in := lo.spec.Flows
 	if in == nil {
-		return profile.Flows{Count: c.flowsByDefault(), Vary: []profile.Field{profile.SourceAddress, profile.DestinationAddress}}
+		return profile.Flows{Count: lo.device.flowsByDefault(), Vary: []profile.Field{profile.SourceAddress, profile.DestinationAddress}}
 	}
 	flows := profile.Flows{Count: in.Count, Random: in.Order == v1alpha1.FlowsRandom}
 	for _, f := range in.Vary {

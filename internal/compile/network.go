@@ -9,6 +9,14 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
+// clusterNetworks answer which networks the test's pods are attached to.
+type clusterNetworks struct {
+	*refusals
+	specs  []v1alpha1.LinkSpec
+	device *device
+	engine engine
+}
+
 // LinkNetworks are the networks of a link's two ends.
 type LinkNetworks struct {
 	Link           string
@@ -20,26 +28,26 @@ type NetworkKey struct{ Namespace, Name string }
 
 func (k NetworkKey) String() string { return k.Namespace + "/" + k.Name }
 
-// linkNetworks are the networks of the ends that are in the test's pods.
+// ofLinks are the networks of the ends that are in the test's pods.
 //
 //	generator pod ── link.network ──── … ──── link.dut.network, else link.network ── DUT pod
-func (c *compiler) linkNetworks(namespace string) []LinkNetworks {
+func (cn *clusterNetworks) ofLinks(namespace string) []LinkNetworks {
 	var all []LinkNetworks
-	for i, l := range c.spec.Links {
+	for i, l := range cn.specs {
 		near, far := l.Network, l.Network
 		if l.DUT != nil && l.DUT.Network != "" {
 			far = l.DUT.Network
 		}
-		if c.hasGenerators() && near == "" || c.hasDUTPod() && far == "" {
-			c.errs = append(c.errs, field.Required(specPath().Child("links").Index(i).Child("network"),
+		if cn.hasGenerators() && near == "" || cn.device.isPod() && far == "" {
+			cn.errs = append(cn.errs, field.Required(specPath().Child("links").Index(i).Child("network"),
 				"in a cluster pods reach the link over a NetworkAttachmentDefinition: name it"))
 			continue
 		}
 		ends := LinkNetworks{Link: string(l.Name)}
-		if c.hasGenerators() {
+		if cn.hasGenerators() {
 			ends.Generator = networkKey(near, namespace)
 		}
-		if c.hasDUTPod() {
+		if cn.device.isPod() {
 			ends.DUT = networkKey(far, namespace)
 		}
 		all = append(all, ends)
@@ -56,20 +64,20 @@ func networkKey(name v1alpha1.NetworkName, namespace string) NetworkKey {
 }
 
 // hasGenerators says that the generators are pods of ours.
-func (c *compiler) hasGenerators() bool { return !c.engine.runsAlready() }
+func (cn *clusterNetworks) hasGenerators() bool { return !cn.engine.runsAlready() }
 
-// hasDUTPod says that the device under test is a pod of ours.
-func (c *compiler) hasDUTPod() bool {
-	return c.spec.DUT.Type == v1alpha1.DUTPod || c.spec.DUT.Type == v1alpha1.DUTReference
+// isPod says that the device under test is a pod of ours.
+func (d *device) isPod() bool {
+	return d.spec.DUT.Type == v1alpha1.DUTPod || d.spec.DUT.Type == v1alpha1.DUTReference
 }
 
 // speedOf are the links whose ports must report their speed; none without a Plan.
-func (c *compiler) speedOf(p *plan.Plan) []string {
-	if p == nil || !c.asksForPercent(p) {
+func (ft *fit) speedOf(p *plan.Plan) []string {
+	if p == nil || !ft.asksForPercent(p) {
 		return nil
 	}
 	var links []string
-	for _, l := range c.spec.Links {
+	for _, l := range ft.spec.Links {
 		if l.LineRate == "" {
 			links = append(links, string(l.Name))
 		}

@@ -13,6 +13,15 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/signs"
 )
 
+// observerReader reads the observers, and refuses those whose signs nothing could read.
+type observerReader struct {
+	*refusals
+	specs  []v1alpha1.Observer
+	device *device
+	dut    v1alpha1.DUTSpec
+	engine engine
+}
+
 // seriesOf are the series that an observer has, and whether it also has those of all processors together. An observer that asks over the network has its source's series and, if these are of power,
 // power per traffic.
 func seriesOf(o v1alpha1.Observer) (names []string, ofAll bool) {
@@ -55,13 +64,13 @@ const (
 )
 
 // readSource reads what source an observer asks, and how often; of an observer that asks none it changes nothing.
-func (c *compiler) readSource(path *field.Path, o v1alpha1.Observer, into *plan.Observer) {
+func (or *observerReader) readSource(path *field.Path, o v1alpha1.Observer, into *plan.Observer) {
 	every := askEvery
 	switch {
 	case o.Prometheus != nil:
 		into.Prometheus = &plan.PrometheusQuery{URL: o.Prometheus.URL, Query: o.Prometheus.Query, Unit: string(o.Prometheus.Unit), Secret: string(o.Prometheus.SecretName)}
 	case o.SNMP != nil:
-		into.SNMP = &plan.SNMPObject{Address: c.agent(path.Child("snmp", "address"), o.SNMP.Address), OID: "." + strings.TrimPrefix(o.SNMP.OID, "."), Unit: string(o.SNMP.Unit),
+		into.SNMP = &plan.SNMPObject{Address: or.agent(path.Child("snmp", "address"), o.SNMP.Address), OID: "." + strings.TrimPrefix(o.SNMP.OID, "."), Unit: string(o.SNMP.Unit),
 			Scale: cmp.Or(o.SNMP.Scale, "1"), Secret: string(o.SNMP.SecretName)}
 	case o.Redfish != nil:
 		into.Redfish = &plan.RedfishChassis{URL: strings.TrimSuffix(o.Redfish.URL, "/"), Chassis: o.Redfish.Chassis, Secret: string(o.Redfish.SecretName)}
@@ -74,54 +83,54 @@ func (c *compiler) readSource(path *field.Path, o v1alpha1.Observer, into *plan.
 	default:
 		return
 	}
-	into.Every = plan.Duration(cmp.Or(c.duration(path.Child("every"), o.Every), every))
-	into.AveragedOver = plan.Duration(c.duration(path.Child("averagedOver"), o.AveragedOver))
+	into.Every = plan.Duration(cmp.Or(or.duration(path.Child("every"), o.Every), every))
+	into.AveragedOver = plan.Duration(or.duration(path.Child("averagedOver"), o.AveragedOver))
 }
 
 // agent is an SNMP agent's address with its port. The schema has checked that it is a host, in brackets where it has colons, with or without a port.
-func (c *compiler) agent(path *field.Path, address string) string {
+func (or *observerReader) agent(path *field.Path, address string) string {
 	colon := strings.LastIndexByte(address, ':')
 	if colon < 0 || strings.HasSuffix(address, "]") {
 		return address + ":161"
 	}
 	if n, err := strconv.ParseUint(address[colon+1:], 10, 16); err != nil || n == 0 {
-		c.refuse(path, address, "a port is between 1 and 65535: leave it out for 161")
+		or.refuse(path, address, "a port is between 1 and 65535: leave it out for 161")
 	}
 	return address
 }
 
-// observers are the Plan's observers, both on one machine and in a cluster. In a cluster a Reference serves its node's vital signs itself, and a user's device gets a
+// read are the Plan's observers, both on one machine and in a cluster. In a cluster a Reference serves its node's vital signs itself, and a user's device gets a
 // vitals pod beside it. An observer whose signs nothing could read is refused.
-func (c *compiler) observers() []plan.Observer {
+func (or *observerReader) read() []plan.Observer {
 	var all []plan.Observer
-	for i, o := range c.spec.Observers {
-		c.checkObserver(i, o)
+	for i, o := range or.specs {
+		or.check(i, o)
 		observer := plan.Observer{Name: o.Name, Of: string(o.Of), Type: string(o.Type)}
-		c.readSource(specPath().Child("observers").Index(i), o, &observer)
+		or.readSource(specPath().Child("observers").Index(i), o, &observer)
 		all = append(all, observer)
 	}
 	return all
 }
 
-func (c *compiler) checkObserver(i int, o v1alpha1.Observer) {
+func (or *observerReader) check(i int, o v1alpha1.Observer) {
 	path := specPath().Child("observers").Index(i)
 	ofDevice := o.Of == v1alpha1.ObserverOfDUT
 	if asksOverTheNetwork(o) {
 		return // whatever the device is
 	}
 	if o.Type == v1alpha1.ObserverVPP {
-		c.checkVPP(path, o)
+		or.checkVPP(path, o)
 		return
 	}
 	switch {
-	case o.Type == v1alpha1.ObserverLimiter && !c.hasLimit():
-		c.refuse(path.Child("type"), o.Type, "only a Reference with a limit has a Limiter: set dut to {type: Reference, reference: {limit: ...}}, or leave this observer out")
-	case o.Type == v1alpha1.ObserverInterfaces && ofDevice && c.spec.DUT.Type != v1alpha1.DUTReference:
-		c.refuse(path.Child("of"), o.Of, "linerate has no program in the network namespace of a device of type "+string(c.spec.DUT.Type)+" to read its interfaces: say of: Generator for the other end of its links, or leave this observer out")
-	case o.Type != v1alpha1.ObserverLimiter && ofDevice && !c.hasDUTPod(): // linerate can't put a program there
-		c.refuse(path.Child("of"), o.Of, "linerate has no program on a device of type "+string(c.spec.DUT.Type)+" to read its machine: say of: Generator, or Node for every machine where linerate has one, or leave this observer out")
-	case o.Type == v1alpha1.ObserverInterfaces && !ofDevice && c.engine != nil && c.engine.whyNoInterfaceCounters() != "":
-		c.refuse(path.Child("type"), o.Type, c.engine.whyNoInterfaceCounters())
+	case o.Type == v1alpha1.ObserverLimiter && !or.device.hasLimit():
+		or.refuse(path.Child("type"), o.Type, "only a Reference with a limit has a Limiter: set dut to {type: Reference, reference: {limit: ...}}, or leave this observer out")
+	case o.Type == v1alpha1.ObserverInterfaces && ofDevice && or.dut.Type != v1alpha1.DUTReference:
+		or.refuse(path.Child("of"), o.Of, "linerate has no program in the network namespace of a device of type "+string(or.dut.Type)+" to read its interfaces: say of: Generator for the other end of its links, or leave this observer out")
+	case o.Type != v1alpha1.ObserverLimiter && ofDevice && !or.device.isPod(): // linerate can't put a program there
+		or.refuse(path.Child("of"), o.Of, "linerate has no program on a device of type "+string(or.dut.Type)+" to read its machine: say of: Generator, or Node for every machine where linerate has one, or leave this observer out")
+	case o.Type == v1alpha1.ObserverInterfaces && !ofDevice && or.engine != nil && or.engine.whyNoInterfaceCounters() != "":
+		or.refuse(path.Child("type"), o.Type, or.engine.whyNoInterfaceCounters())
 	}
 }
 
@@ -130,23 +139,23 @@ func asksOverTheNetwork(o v1alpha1.Observer) bool {
 }
 
 // checkVPP refuses an observer of a VPP unless the device runs already.
-func (c *compiler) checkVPP(path *field.Path, o v1alpha1.Observer) {
-	if c.spec.DUT.Type != v1alpha1.DUTDevice {
-		c.refuse(path.Child("type"), o.Type, "a VPP is software of yours that runs on the machine of linerate run: set dut.type: Device, or leave this observer out")
+func (or *observerReader) checkVPP(path *field.Path, o v1alpha1.Observer) {
+	if or.dut.Type != v1alpha1.DUTDevice {
+		or.refuse(path.Child("type"), o.Type, "a VPP is software of yours that runs on the machine of linerate run: set dut.type: Device, or leave this observer out")
 	}
 }
 
-// checkObserversInCluster refuses observers of a VPP: no pod of linerate's has the device's socket.
-func (c *compiler) checkObserversInCluster() {
-	for i, o := range c.spec.Observers {
+// checkInCluster refuses observers of a VPP: no pod of linerate's has the device's socket.
+func (or *observerReader) checkInCluster() {
+	for i, o := range or.specs {
 		if o.Type == v1alpha1.ObserverVPP {
-			c.refuse(specPath().Child("observers").Index(i).Child("type"), o.Type, "a VPP's statistics are read from a socket on its machine, which no pod of linerate's has: measure with linerate run on that machine, ask a Prometheus server that scrapes VPP's exporter, or leave this observer out")
+			or.refuse(specPath().Child("observers").Index(i).Child("type"), o.Type, "a VPP's statistics are read from a socket on its machine, which no pod of linerate's has: measure with linerate run on that machine, ask a Prometheus server that scrapes VPP's exporter, or leave this observer out")
 		}
 	}
 }
 
 // hasLimit says that the device is a Reference with a limit.
-func (c *compiler) hasLimit() bool {
-	d := c.spec.DUT
-	return d.Type == v1alpha1.DUTReference && d.Reference != nil && d.Reference.Limit != nil
+func (d *device) hasLimit() bool {
+	dut := d.spec.DUT
+	return dut.Type == v1alpha1.DUTReference && dut.Reference != nil && dut.Reference.Limit != nil
 }

@@ -73,9 +73,9 @@ func TestWhatIsTellingOfPower(t *testing.T) {
 
 func TestAnAgentsAddressHasAPort(t *testing.T) {
 	for address, want := range map[string]string{"pdu.lab": "pdu.lab:161", "10.0.0.7:1161": "10.0.0.7:1161", "[2001:db8::7]": "[2001:db8::7]:161", "[2001:db8::7]:1161": "[2001:db8::7]:1161"} {
-		c := &compiler{}
-		if got := c.agent(nil, address); got != want || len(c.errs) > 0 {
-			t.Errorf("%s: %s, %v; want %s", address, got, c.errs, want)
+		observers := &observerReader{refusals: &refusals{}}
+		if got := observers.agent(nil, address); got != want || len(observers.errs) > 0 {
+			t.Errorf("%s: %s, %v; want %s", address, got, observers.errs, want)
 		}
 	}
 }

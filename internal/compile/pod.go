@@ -25,91 +25,91 @@ const (
 func reservedFolders() []string { return []string{"/etc/linerate", "/etc/linerate-static"} }
 
 // checkTemplate refuses fields that linerate sets in every pod.
-func (c *compiler) checkTemplate(at *field.Path, t *corev1.PodTemplateSpec) {
-	c.checkMetadata(at.Child("metadata"), t.ObjectMeta)
+func (ts *templates) checkTemplate(at *field.Path, t *corev1.PodTemplateSpec) {
+	ts.checkMetadata(at.Child("metadata"), t.ObjectMeta)
 	spec := at.Child("spec")
 	if len(t.Spec.Containers) == 0 {
-		c.errs = append(c.errs, field.Required(spec.Child("containers"), "a pod has at least one container"))
+		ts.errs = append(ts.errs, field.Required(spec.Child("containers"), "a pod has at least one container"))
 	}
 	if p := t.Spec.RestartPolicy; p != "" && p != corev1.RestartPolicyNever {
-		c.refuse(spec.Child("restartPolicy"), p, "a pod that starts anew is another pod than the one that was measured: leave restartPolicy out (Never)")
+		ts.refuse(spec.Child("restartPolicy"), p, "a pod that starts anew is another pod than the one that was measured: leave restartPolicy out (Never)")
 	}
 	if d := t.Spec.ActiveDeadlineSeconds; d != nil {
-		c.refuse(spec.Child("activeDeadlineSeconds"), *d, "linerate sets it, so that no pod outlives its test: leave it out")
+		ts.refuse(spec.Child("activeDeadlineSeconds"), *d, "linerate sets it, so that no pod outlives its test: leave it out")
 	}
 	for i, v := range t.Spec.Volumes {
-		c.checkName(spec.Child("volumes").Index(i).Child("name"), v.Name)
+		ts.checkName(spec.Child("volumes").Index(i).Child("name"), v.Name)
 	}
 	for i := range t.Spec.InitContainers {
-		c.checkContainer(spec.Child("initContainers").Index(i), &t.Spec.InitContainers[i])
+		ts.checkContainer(spec.Child("initContainers").Index(i), &t.Spec.InitContainers[i])
 	}
 	for i := range t.Spec.Containers {
-		c.checkContainer(spec.Child("containers").Index(i), &t.Spec.Containers[i])
+		ts.checkContainer(spec.Child("containers").Index(i), &t.Spec.Containers[i])
 		if name := t.Spec.Containers[i].Name; slices.ContainsFunc(t.Spec.Containers[:i], func(o corev1.Container) bool { return o.Name == name }) {
-			c.errs = append(c.errs, field.Duplicate(spec.Child("containers").Index(i).Child("name"), name))
+			ts.errs = append(ts.errs, field.Duplicate(spec.Child("containers").Index(i).Child("name"), name))
 		}
 	}
 }
 
 // checkMetadata accepts labels and annotations, and refuses all other metadata, which linerate sets.
-func (c *compiler) checkMetadata(at *field.Path, m metav1.ObjectMeta) {
+func (ts *templates) checkMetadata(at *field.Path, m metav1.ObjectMeta) {
 	given := map[string]bool{
 		"name": m.Name != "", "generateName": m.GenerateName != "", "namespace": m.Namespace != "",
 		"finalizers": len(m.Finalizers) > 0, "ownerReferences": len(m.OwnerReferences) > 0,
 	}
 	for _, name := range []string{"name", "generateName", "namespace", "finalizers", "ownerReferences"} {
 		if given[name] {
-			c.errs = append(c.errs, field.Invalid(at.Child(name), field.OmitValueType{}, "linerate names its pods, and deletes them: leave it out (labels and annotations may be set)"))
+			ts.errs = append(ts.errs, field.Invalid(at.Child(name), field.OmitValueType{}, "linerate names its pods, and deletes them: leave it out (labels and annotations may be set)"))
 		}
 	}
-	c.checkLabels(at.Child("labels"), m.Labels)
-	c.checkAnnotations(at.Child("annotations"), m.Annotations)
+	ts.checkLabels(at.Child("labels"), m.Labels)
+	ts.checkAnnotations(at.Child("annotations"), m.Annotations)
 }
 
-func (c *compiler) checkLabels(at *field.Path, labels map[string]string) {
-	c.errs = append(c.errs, metav1validation.ValidateLabels(labels, at)...)
+func (ts *templates) checkLabels(at *field.Path, labels map[string]string) {
+	ts.errs = append(ts.errs, metav1validation.ValidateLabels(labels, at)...)
 	for _, key := range sortedKeys(labels) {
 		if strings.HasPrefix(key, reservedDomain) || key == managedBy {
-			c.refuse(at.Key(key), labels[key], "linerate sets this label, to find its own pods by: leave it out")
+			ts.refuse(at.Key(key), labels[key], "linerate sets this label, to find its own pods by: leave it out")
 		}
 	}
 }
 
-func (c *compiler) checkAnnotations(at *field.Path, annotations map[string]string) {
-	c.errs = append(c.errs, apivalidation.ValidateAnnotations(annotations, at)...)
+func (ts *templates) checkAnnotations(at *field.Path, annotations map[string]string) {
+	ts.errs = append(ts.errs, apivalidation.ValidateAnnotations(annotations, at)...)
 	for _, key := range sortedKeys(annotations) {
 		if strings.HasPrefix(key, reservedDomain) {
-			c.refuse(at.Key(key), annotations[key], "annotations of linerate.dev/ are linerate's own: use others")
+			ts.refuse(at.Key(key), annotations[key], "annotations of linerate.dev/ are linerate's own: use others")
 		}
 	}
 }
 
-func (c *compiler) checkContainer(at *field.Path, container *corev1.Container) {
-	c.checkName(at.Child("name"), container.Name)
+func (ts *templates) checkContainer(at *field.Path, container *corev1.Container) {
+	ts.checkName(at.Child("name"), container.Name)
 	if container.Image == "" {
-		c.errs = append(c.errs, field.Required(at.Child("image"), "a container is started from an image"))
+		ts.errs = append(ts.errs, field.Required(at.Child("image"), "a container is started from an image"))
 	}
 	for i, v := range container.Env {
 		if strings.HasPrefix(v.Name, reservedVariables) {
-			c.refuse(at.Child("env").Index(i).Child("name"), v.Name, "variables that begin with LINERATE_ describe the test's links, and are set by linerate: use another name")
+			ts.refuse(at.Child("env").Index(i).Child("name"), v.Name, "variables that begin with LINERATE_ describe the test's links, and are set by linerate: use another name")
 		}
 	}
 	for i, m := range container.VolumeMounts {
 		for _, folder := range reservedFolders() {
 			if within(m.MountPath, folder) {
-				c.refuse(at.Child("volumeMounts").Index(i).Child("mountPath"), m.MountPath,
+				ts.refuse(at.Child("volumeMounts").Index(i).Child("mountPath"), m.MountPath,
 					fmt.Sprintf("%s is where linerate puts links.json: mount it elsewhere", folder))
 			}
 		}
 	}
 }
 
-func (c *compiler) checkName(at *field.Path, name string) {
+func (ts *templates) checkName(at *field.Path, name string) {
 	switch {
 	case name == "":
-		c.errs = append(c.errs, field.Required(at, "give it a name"))
+		ts.errs = append(ts.errs, field.Required(at, "give it a name"))
 	case name == reservedNames || strings.HasPrefix(name, reservedNames+"-"):
-		c.refuse(at, name, "names that begin with linerate- are those of linerate's own containers and volumes: use another")
+		ts.refuse(at, name, "names that begin with linerate- are those of linerate's own containers and volumes: use another")
 	}
 }
 

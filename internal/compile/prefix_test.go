@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"net/netip"
 	"testing"
-
-	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
 func TestAfter(t *testing.T) {
@@ -122,7 +120,7 @@ func TestCutPort(t *testing.T) {
 func TestNoTwoDefaultsCollide(t *testing.T) {
 	for _, ipv6 := range []bool{false, true} {
 		var all []netip.Prefix
-		c := &compiler{spec: &v1alpha1.LoadTestSpec{}}
+		links := &links{}
 		for index := range 8 {
 			d := defaultsOf(index, ipv6)
 			if !contains(d.generator.Masked(), netip.PrefixFrom(d.dut.Addr(), d.dut.Addr().BitLen())) || !after(d.generator, 63).IsValid() {
@@ -131,7 +129,7 @@ func TestNoTwoDefaultsCollide(t *testing.T) {
 			all = append(append(all, d.generator.Masked()), d.networks(64)...)
 		}
 		for i, a := range all {
-			if !c.allowed(a) {
+			if !links.allowed(a) {
 				t.Errorf("%s is outside the networks made for measuring", a)
 			}
 			for _, b := range all[:i] {

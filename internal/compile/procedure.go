@@ -15,6 +15,14 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
+// procedureReader reads the procedure that chooses loads.
+type procedureReader struct {
+	*refusals
+	spec *v1alpha1.LoadTestSpec
+	// traffic is nil where UsualDuration reads the procedure.
+	traffic traffic
+}
+
 // The bounds of a procedure: each step is a window in the Report.
 const (
 	maxSteps = 5000
@@ -49,62 +57,62 @@ func withDefaults(spec v1alpha1.ProcedureSpec, heldAt v1alpha1.HeldRate) v1alpha
 // UsualDuration is how long a test's procedure takes if nothing unusual happens. The spec need not be admitted: what can't be read, and a curve without an end, count as 0. The
 // rate of a held load doesn't matter, so frames' default serves for any kind of traffic.
 func UsualDuration(spec *v1alpha1.LoadTestSpec) time.Duration {
-	return procedures.Of((&compiler{spec: spec}).procedure(withDefaults(spec.Procedure, frames{}.defaultHeldRate()))).Usual()
+	return procedures.Of((&procedureReader{refusals: &refusals{}, spec: spec}).read(withDefaults(spec.Procedure, frames{}.defaultHeldRate()))).Usual()
 }
 
-// procedure reads the member of the procedure's type. A spec without a type, which no API server has seen, is a ramp.
-func (c *compiler) procedure(spec v1alpha1.ProcedureSpec) plan.Procedure {
-	p := plan.Procedure{Type: string(spec.Type), Reset: c.reset(spec.Reset)}
+// read reads the member of the procedure's type. A spec without a type, which no API server has seen, is a ramp.
+func (pr *procedureReader) read(spec v1alpha1.ProcedureSpec) plan.Procedure {
+	p := plan.Procedure{Type: string(spec.Type), Reset: pr.reset(spec.Reset)}
 	switch spec.Type {
 	case v1alpha1.ProcedureConstantLoad:
-		p.ConstantLoad = member{c, "constantLoad"}.constantLoad(spec.ConstantLoad)
+		p.ConstantLoad = member{pr.refusals, "constantLoad"}.constantLoad(spec.ConstantLoad)
 	case v1alpha1.ProcedureFrameLoss:
-		p.FrameLoss = member{c, "frameLoss"}.frameLoss(spec.FrameLoss)
+		p.FrameLoss = member{pr.refusals, "frameLoss"}.frameLoss(spec.FrameLoss)
 	case v1alpha1.ProcedureMaximumOfferedLoad:
-		p.MaximumOfferedLoad = member{c, "maximumOfferedLoad"}.maximumOfferedLoad(spec.MaximumOfferedLoad)
+		p.MaximumOfferedLoad = member{pr.refusals, "maximumOfferedLoad"}.maximumOfferedLoad(spec.MaximumOfferedLoad)
 	case v1alpha1.ProcedureSearch:
-		p.Search = member{c, "search"}.search(spec.Search)
-		p.Each = c.each(spec, plan.Ramp{})
-		p.Latency = c.latency(spec.Latency, p.Search.Goals)
+		p.Search = member{pr.refusals, "search"}.search(spec.Search)
+		p.Each = pr.each(spec, plan.Ramp{})
+		p.Latency = pr.latency(spec.Latency, p.Search.Goals)
 		p.MaxLossRatio = p.Search.Goals[0].LossRatio // the first goal judges the result
 		return p
 	case v1alpha1.ProcedureBackToBack:
-		p.BackToBack = member{c, "backToBack"}.backToBack(spec.BackToBack)
+		p.BackToBack = member{pr.refusals, "backToBack"}.backToBack(spec.BackToBack)
 		return p // a burst may lose nothing, whatever maxLossRatio allows
 	case v1alpha1.ProcedureSoak:
-		p.Soak = member{c, "soak"}.soak(spec.Soak)
+		p.Soak = member{pr.refusals, "soak"}.soak(spec.Soak)
 		p.MaxLossRatio = p.Soak.LossRatio // the loss ratio that the soak asks about, whatever maxLossRatio allows
 		return p
 	default:
-		p.Ramp = member{c, "ramp"}.ramp(spec.Ramp)
-		p.Each = c.each(spec, p.Ramp)
+		p.Ramp = member{pr.refusals, "ramp"}.ramp(spec.Ramp)
+		p.Each = pr.each(spec, p.Ramp)
 	}
-	p.Latency = c.latency(spec.Latency, nil)
-	p.MaxLossRatio = c.ratio(specPath().Child("procedure", "maxLossRatio"), string(spec.MaxLossRatio))
+	p.Latency = pr.latency(spec.Latency, nil)
+	p.MaxLossRatio = pr.ratio(specPath().Child("procedure", "maxLossRatio"), string(spec.MaxLossRatio))
 	return p
 }
 
 // latency is at which loads latency is measured after a procedure with these goals; nil: at none.
-func (c *compiler) latency(spec *v1alpha1.LatencySpec, goals []plan.Goal) *plan.Latency {
+func (pr *procedureReader) latency(spec *v1alpha1.LatencySpec, goals []plan.Goal) *plan.Latency {
 	if spec == nil {
 		return nil
 	}
-	m := member{c, "latency"}
+	m := member{pr.refusals, "latency"}
 	l := &plan.Latency{Of: spec.Of, TrialDuration: m.duration("trialDuration", v1alpha1.Duration(cmp.Or(spec.TrialDuration, "10s")))}
 	for _, at := range spec.At {
-		l.At = append(l.At, c.ratio(m.path("at"), string(at)))
+		l.At = append(l.At, pr.ratio(m.path("at"), string(at)))
 	}
 	if len(spec.At) == 0 { // a spec that no API server has seen
 		l.At = []units.Ratio{0, units.One / 10, units.One / 2, units.One * 9 / 10}
 	}
-	if c.traffic != nil {
-		if instead := c.traffic.whyNotCounted(v1alpha1.MetricLatencyP50); instead != "" {
-			c.refuse(specPath().Child("procedure", "latency"), field.OmitValueType{}, "latency is that of single frames: "+instead)
+	if pr.traffic != nil {
+		if instead := pr.traffic.whyNotCounted(v1alpha1.MetricLatencyP50); instead != "" {
+			pr.refuse(specPath().Child("procedure", "latency"), field.OmitValueType{}, "latency is that of single frames: "+instead)
 		}
 	}
 	switch {
 	case len(goals) == 0 && l.Of != "":
-		c.refuse(m.path("of"), spec.Of, "only a search has goals: remove of, or set procedure.type: Search")
+		pr.refuse(m.path("of"), spec.Of, "only a search has goals: remove of, or set procedure.type: Search")
 	case len(goals) > 0 && l.Of == "":
 		l.Of = goals[0].Name
 	case len(goals) > 0 && !slices.ContainsFunc(goals, func(g plan.Goal) bool { return g.Name == l.Of }):
@@ -112,38 +120,38 @@ func (c *compiler) latency(spec *v1alpha1.LatencySpec, goals []plan.Goal) *plan.
 		for _, g := range goals {
 			names = append(names, g.Name)
 		}
-		c.refuse(m.path("of"), spec.Of, "the search has no goal of this name: use "+strings.Join(names, " or "))
+		pr.refuse(m.path("of"), spec.Of, "the search has no goal of this name: use "+strings.Join(names, " or "))
 	}
 	return l
 }
 
 // reset is the Plan's reset of the device before each trial; nil: it isn't reset.
-func (c *compiler) reset(spec *v1alpha1.ResetSpec) *plan.Reset {
+func (pr *procedureReader) reset(spec *v1alpha1.ResetSpec) *plan.Reset {
 	if spec == nil {
 		return nil
 	}
-	return &plan.Reset{Timeout: plan.Duration(c.duration(specPath().Child("procedure", "reset", "timeout"), v1alpha1.Duration(spec.Timeout)))}
+	return &plan.Reset{Timeout: plan.Duration(pr.duration(specPath().Child("procedure", "reset", "timeout"), v1alpha1.Duration(spec.Timeout)))}
 }
 
 // each is the Plan's part for a ramp or search of one direction after another; nil: all directions vary together.
-func (c *compiler) each(spec v1alpha1.ProcedureSpec, ramp plan.Ramp) *plan.Each {
+func (pr *procedureReader) each(spec v1alpha1.ProcedureSpec, ramp plan.Ramp) *plan.Each {
 	if spec.Directions != v1alpha1.DirectionsEach {
 		return nil
 	}
 	path := specPath().Child("procedure", "directions")
 	e := &plan.Each{}
-	for _, d := range directionsOf(c.spec) {
+	for _, d := range directionsOf(pr.spec) {
 		e.Directions = append(e.Directions, plan.Direction{From: string(d.From), To: string(d.To)}.Name())
 	}
 	if spec.OthersAt != "" {
-		e.OthersAt = c.ratio(specPath().Child("procedure", "othersAt"), string(spec.OthersAt))
+		e.OthersAt = pr.ratio(specPath().Child("procedure", "othersAt"), string(spec.OthersAt))
 	}
 	n := len(e.Directions)
 	if n < 2 {
-		c.refuse(path, spec.Directions, "there is only one direction, and no other to hold meanwhile: remove directions, or add one to traffic.directions")
+		pr.refuse(path, spec.Directions, "there is only one direction, and no other to hold meanwhile: remove directions, or add one to traffic.directions")
 	}
 	if steps := time.Duration(n) * ramp.RampDuration.Std(); ramp.StepDuration > 0 && steps > maxSteps*ramp.StepDuration.Std() && ramp.RampDuration.Std() <= maxSteps*ramp.StepDuration.Std() {
-		c.refuse(specPath().Child("procedure", "ramp", "stepDuration"), spec.Ramp.StepDuration, fmt.Sprintf(
+		pr.refuse(specPath().Child("procedure", "ramp", "stepDuration"), spec.Ramp.StepDuration, fmt.Sprintf(
 			"rampDuration %s in steps of %s for each of %d directions are %d steps, and %d is the most: make stepDuration at least %s",
 			ramp.RampDuration.Std(), ramp.StepDuration.Std(), n, steps/ramp.StepDuration.Std(), maxSteps, steps/maxSteps))
 	}
@@ -283,17 +291,17 @@ func (m member) soak(spec v1alpha1.SoakSpec) *plan.Soak {
 }
 
 // checkSoak refuses a soak that, at a known line rate, can't send enough frames in some direction to say anything about its loss ratio.
-func (c *compiler) checkSoak(p *plan.Plan) {
+func (ft *fit) checkSoak(p *plan.Plan) {
 	s := p.Procedure.Soak
-	if s == nil || s.LossRatio <= 0 || len(c.errs) > 0 {
+	if s == nil || s.LossRatio <= 0 || len(ft.errs) > 0 {
 		return
 	}
 	for _, d := range p.Directions {
-		_, line := c.slower(d)
+		_, line := ft.slower(d)
 		rate, _ := overLine(s.MaxRate, d.Mix, line)
 		most := int64(float64(rate) / float64(units.PacketPerSecond) * s.Duration.Std().Seconds())
 		if needed := s.FramesNeeded(); rate > 0 && most < needed {
-			c.refuse(specPath().Child("procedure", "soak", "duration"), c.spec.Procedure.Soak.Duration, fmt.Sprintf(
+			ft.refuse(specPath().Child("procedure", "soak", "duration"), ft.spec.Procedure.Soak.Duration, fmt.Sprintf(
 				"at most %d frames are sent from %s to %s in that time, and it takes %d to say anything about a loss ratio of %s: make duration at least %s, or lossRatio at least %s",
 				most, d.From, d.To, needed, s.LossRatio, time.Duration(float64(s.Duration)/float64(max(1, most))*float64(needed)).Round(time.Second)+time.Second,
 				units.RatioOf(plan.FramesWithoutLoss, max(1, most))+1))
@@ -304,7 +312,7 @@ func (c *compiler) checkSoak(p *plan.Plan) {
 
 // member reads the fields of one member of spec.procedure. Field paths are made only for refusals, since UsualDuration reads procedures often.
 type member struct {
-	*compiler
+	*refusals
 	name string
 }
 

@@ -12,31 +12,31 @@ import (
 // durationForms is how a duration can be written.
 const durationForms = "write a duration with its unit, such as 500ms, 30s, 10m or 1h30m"
 
-func (c *compiler) duration(path *field.Path, d v1alpha1.Duration) time.Duration {
+func (r *refusals) duration(path *field.Path, d v1alpha1.Duration) time.Duration {
 	span, err := d.Std()
 	if err != nil {
-		c.refuse(path, d, durationForms)
+		r.refuse(path, d, durationForms)
 	}
 	return span
 }
 
 // ratio reads a Ratio or a Percent.
-func (c *compiler) ratio(path *field.Path, text string) units.Ratio {
+func (r *refusals) ratio(path *field.Path, text string) units.Ratio {
 	ratio, err := units.ParseRatio(text)
 	if err != nil {
-		c.refuse(path, text, err.Error())
+		r.refuse(path, text, err.Error())
 	}
 	return ratio
 }
 
 // lineRate is a link's line rate; 0 where none is given.
-func (c *compiler) lineRate(path *field.Path, text v1alpha1.BitRate) units.BitRate {
+func (r *refusals) lineRate(path *field.Path, text v1alpha1.BitRate) units.BitRate {
 	if text == "" {
 		return 0
 	}
 	rate, err := units.ParseBitRate(string(text))
 	if err != nil {
-		c.refuse(path, text, err.Error())
+		r.refuse(path, text, err.Error())
 	}
 	return rate
 }

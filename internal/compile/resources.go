@@ -26,9 +26,9 @@ const mostMemory = "16Ti"
 
 // exclusive is how many CPUs a pod has: its cores for each pair of its ports, two more for everything but traffic, rounded up to an even number, so that
 // no other pod runs on the second thread of one of its physical cores.
-func (c *compiler) exclusive(cores int) int64 {
-	ports := len(c.spec.Links)
-	if PerLink(c.spec) {
+func (es *engineSpec) exclusive(cores int) int64 {
+	ports := len(es.spec.Links)
+	if PerLink(es.spec) {
 		ports = 1
 	}
 	pairs := (ports + 1) / 2
@@ -38,15 +38,15 @@ func (c *compiler) exclusive(cores int) int64 {
 func memoryPath() *field.Path { return specPath().Child("generator", "memory") }
 
 // quantity reads an amount of memory between the least and what a machine can have.
-func (c *compiler) quantity(path *field.Path, text v1alpha1.Quantity, least, why string) resource.Quantity {
+func (r *refusals) quantity(path *field.Path, text v1alpha1.Quantity, least, why string) resource.Quantity {
 	q, err := resource.ParseQuantity(string(text))
 	switch {
 	case err != nil:
-		c.refuse(path, text, "write an amount of memory with its unit, such as 512Mi or 4Gi")
+		r.refuse(path, text, "write an amount of memory with its unit, such as 512Mi or 4Gi")
 	case q.Cmp(resource.MustParse(least)) < 0:
-		c.refuse(path, text, fmt.Sprintf("%s: set %s or more", why, least))
+		r.refuse(path, text, fmt.Sprintf("%s: set %s or more", why, least))
 	case q.Cmp(resource.MustParse(mostMemory)) > 0:
-		c.refuse(path, text, fmt.Sprintf("no machine has that much: set %s or less", mostMemory))
+		r.refuse(path, text, fmt.Sprintf("no machine has that much: set %s or less", mostMemory))
 	}
 	return q
 }

@@ -11,56 +11,56 @@ import (
 )
 
 // checkAddresses checks one link: one IP version, a next hop in its network, and no network outside the lab.
-func (c *compiler) checkAddresses(l link) {
+func (ls *links) checkAddresses(l link) {
 	generator, networks, dut := l.path.Child("generator", "address"), l.path.Child("generator", "networks"), l.path.Child("dut", "address")
-	c.allow(generator, l.addresses[0].Masked())
-	c.checkHost(generator, l.addresses[0])
+	ls.allow(generator, l.addresses[0].Masked())
+	ls.checkHost(generator, l.addresses[0])
 	for _, network := range l.networks {
 		if network.Addr().Is6() != l.is6() {
-			c.refuse(networks, network.String(), fmt.Sprintf("a link is all IPv4 or all IPv6, and generator.address is %s: write both of one kind", l.addresses[0]))
+			ls.refuse(networks, network.String(), fmt.Sprintf("a link is all IPv4 or all IPv6, and generator.address is %s: write both of one kind", l.addresses[0]))
 			return
 		}
-		c.allow(networks, network)
+		ls.allow(networks, network)
 	}
-	if c.forwarding() == plan.L2 {
+	if ls.device.forwarding() == plan.L2 {
 		return // no next hop
 	}
-	c.allow(dut, l.dut.Masked())
-	c.checkHost(dut, l.dut)
+	ls.allow(dut, l.dut.Masked())
+	ls.checkHost(dut, l.dut)
 	if l.dut.Addr().Is6() != l.is6() || l.dut.Masked() != l.addresses[0].Masked() {
-		c.refuse(dut, l.dut.String(), fmt.Sprintf("the next hop must be in generator.address' network %s: set dut.address to an address in it", l.addresses[0].Masked()))
+		ls.refuse(dut, l.dut.String(), fmt.Sprintf("the next hop must be in generator.address' network %s: set dut.address to an address in it", l.addresses[0].Masked()))
 	}
 	if slices.Contains(l.addresses, l.dut) {
-		c.refuse(dut, l.dut.String(), fmt.Sprintf("generators have %s to %s, so the device needs another address", l.addresses[0].Addr(), l.addresses[len(l.addresses)-1].Addr()))
+		ls.refuse(dut, l.dut.String(), fmt.Sprintf("generators have %s to %s, so the device needs another address", l.addresses[0].Addr(), l.addresses[len(l.addresses)-1].Addr()))
 	}
 }
 
 // checkHost refuses the first and the last address of a network, which no machine can have.
-func (c *compiler) checkHost(path *field.Path, a netip.Prefix) {
+func (ls *links) checkHost(path *field.Path, a netip.Prefix) {
 	if isNetwork(a) || isBroadcast(a) {
-		c.refuse(path, a.String(), fmt.Sprintf("the first and the last address of a network can't be one machine's: use another, such as %s", netip.PrefixFrom(a.Masked().Addr().Next(), a.Bits())))
+		ls.refuse(path, a.String(), fmt.Sprintf("the first and the last address of a network can't be one machine's: use another, such as %s", netip.PrefixFrom(a.Masked().Addr().Next(), a.Bits())))
 	}
 }
 
 // checkApart refuses two links whose networks overlap: a router couldn't tell which link an address belongs to.
-func (c *compiler) checkApart(l, other link) {
+func (ls *links) checkApart(l, other link) {
 	for _, a := range l.networks {
 		for _, b := range other.networks {
 			if a.Overlaps(b) {
-				c.refuse(l.path.Child("generator", "networks"), a.String(), fmt.Sprintf("overlaps %s of link %s: flows could belong to either; use networks apart from each other", b, other.name))
+				ls.refuse(l.path.Child("generator", "networks"), a.String(), fmt.Sprintf("overlaps %s of link %s: flows could belong to either; use networks apart from each other", b, other.name))
 				return
 			}
 		}
 	}
-	if a, b := l.addresses[0].Masked(), other.addresses[0].Masked(); c.forwarding() == plan.L3 && a.Overlaps(b) {
-		c.refuse(l.path.Child("generator", "address"), l.addresses[0].String(), fmt.Sprintf("network %s overlaps %s of link %s: a router needs a network of its own on each link", a, b, other.name))
+	if a, b := l.addresses[0].Masked(), other.addresses[0].Masked(); ls.device.forwarding() == plan.L3 && a.Overlaps(b) {
+		ls.refuse(l.path.Child("generator", "address"), l.addresses[0].String(), fmt.Sprintf("network %s overlaps %s of link %s: a router needs a network of its own on each link", a, b, other.name))
 	}
 }
 
 // allow refuses a network that isn't made for measuring, unless the test allows it: so a typing error sends no load out of the lab.
-func (c *compiler) allow(path *field.Path, network netip.Prefix) {
-	if !c.allowed(network) {
-		c.refuse(path, network.String(), outside(network))
+func (ls *links) allow(path *field.Path, network netip.Prefix) {
+	if !ls.allowed(network) {
+		ls.refuse(path, network.String(), outside(network))
 	}
 }
 
@@ -74,9 +74,9 @@ func outside(network netip.Prefix) string {
 	return said + "if it is your lab's, add it to spec.traffic.allowedPrefixes"
 }
 
-func (c *compiler) allowed(network netip.Prefix) bool {
+func (ls *links) allowed(network netip.Prefix) bool {
 	all := benchmarking()
-	for _, text := range c.spec.Traffic.AllowedPrefixes {
+	for _, text := range ls.allowedPrefixes {
 		if p, err := netip.ParsePrefix(string(text)); err == nil {
 			all = append(all, p)
 		}

@@ -64,7 +64,7 @@ func (m member) search(spec v1alpha1.SearchSpec) *plan.Search {
 		s.MinRate = m.rate("minRate", spec.MinRate)
 	}
 	for i, g := range spec.Goals {
-		goal := member{m.compiler, fmt.Sprintf("search.goals[%d]", i)}
+		goal := member{m.refusals, fmt.Sprintf("search.goals[%d]", i)}
 		s.Goals = append(s.Goals, plan.Goal{
 			Name:               g.Name,
 			LossRatio:          m.ratio(goal.path("lossRatio"), string(g.LossRatio)),

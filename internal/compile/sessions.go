@@ -14,6 +14,12 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
+// sessionReader reads traffic of sessions, and refuses what sessions can't carry.
+type sessionReader struct {
+	*refusals
+	spec *v1alpha1.LoadTestSpec
+}
+
 // sessions is the engine of sessions: linerate's own program as an end of connections on each link, in pods of the test's own or on one machine.
 type sessions struct{ inPods }
 
@@ -33,15 +39,15 @@ func (sessions) whyNoInterfaceCounters() string {
 	return "the ends of sessions don't report the counters of their interfaces: remove this observer, or use traffic of type Frames"
 }
 
-// sessions are what traffic.sessions says, with its defaults.
-func (c *compiler) sessions() *plan.Sessions {
+// read are what traffic.sessions says, with its defaults.
+func (sr *sessionReader) read() *plan.Sessions {
 	spec := v1alpha1.SessionsSpec{}
-	if c.spec.Traffic.Sessions != nil {
-		spec = *c.spec.Traffic.Sessions
+	if sr.spec.Traffic.Sessions != nil {
+		spec = *sr.spec.Traffic.Sessions
 	}
 	s := &plan.Sessions{
 		Protocol: string(cmp.Or(spec.Protocol, v1alpha1.ProtocolTCP)), Application: string(spec.Application), Parallel: int(cmp.Or(spec.Parallel, 4)), CongestionControl: spec.CongestionControl,
-		WindowBytes: c.sessionSize("window", string(spec.Window), leastWindow, mostWindow),
+		WindowBytes: sr.size("window", string(spec.Window), leastWindow, mostWindow),
 	}
 	message, least, most := defaultMessage, int64(1), int64(mostMessage)
 	switch {
@@ -51,89 +57,89 @@ func (c *compiler) sessions() *plan.Sessions {
 	case s.Application == plan.ApplicationIperf3:
 		most = mostOfIperf3
 	}
-	s.MessageBytes = c.sessionSize("messageSize", cmp.Or(string(spec.MessageSize), message), least, most)
+	s.MessageBytes = sr.size("messageSize", cmp.Or(string(spec.MessageSize), message), least, most)
 	return s
 }
 
-// sessionSize reads a size between least and most; 0: none is given.
-func (c *compiler) sessionSize(name, text string, least, most int64) int64 {
+// size reads a size between least and most; 0: none is given.
+func (sr *sessionReader) size(name, text string, least, most int64) int64 {
 	if text == "" {
 		return 0
 	}
 	path := specPath().Child("traffic", "sessions", name)
 	q, err := resource.ParseQuantity(text)
 	if err != nil {
-		c.refuse(path, text, "write a size in bytes, or with its unit, such as 1400, 128Ki or 1Mi")
+		sr.refuse(path, text, "write a size in bytes, or with its unit, such as 1400, 128Ki or 1Mi")
 		return 0
 	}
 	if v := q.Value(); v < least || v > most {
 		in := func(v int64) string { return resource.NewQuantity(v, resource.BinarySI).String() }
-		c.refuse(path, text, fmt.Sprintf("%s must be between %s and %s", name, in(least), in(most)))
+		sr.refuse(path, text, fmt.Sprintf("%s must be between %s and %s", name, in(least), in(most)))
 	}
 	return q.Value()
 }
 
 // check refuses what sessions can't measure yet, each with the way out.
-func (sessions) check(c *compiler) {
-	spec, path := c.spec, specPath()
-	c.checkSessionMetrics()
+func (sessions) check(es *engineSpec) {
+	spec, path := es.spec, specPath()
+	es.sessions.checkMetrics()
 	if spec.Generator.Software != nil {
-		c.refuse(path.Child("generator", "software"), field.OmitValueType{}, "sessions aren't sent as frames, but by their ends' kernels: remove software")
+		es.refuse(path.Child("generator", "software"), field.OmitValueType{}, "sessions aren't sent as frames, but by their ends' kernels: remove software")
 	}
 	procedure := path.Child("procedure", "type")
 	switch spec.Procedure.Type {
 	case v1alpha1.ProcedureConstantLoad:
-		c.checkSessionRate()
+		es.sessions.checkRate()
 	case v1alpha1.ProcedureMaximumOfferedLoad:
-		c.refuse(procedure, spec.Procedure.Type, "finite trials of sessions would be judged from their slow start to their last acknowledgement, which can't be told apart yet: "+
+		es.refuse(procedure, spec.Procedure.Type, "finite trials of sessions would be judged from their slow start to their last acknowledgement, which can't be told apart yet: "+
 			"use type ConstantLoad with constantLoad.rate Unlimited")
 	default:
-		c.refuse(procedure, spec.Procedure.Type, fmt.Sprintf("%s searches among loads of frames, and TCP finds its rate by itself: use type ConstantLoad with constantLoad.rate Unlimited",
+		es.refuse(procedure, spec.Procedure.Type, fmt.Sprintf("%s searches among loads of frames, and TCP finds its rate by itself: use type ConstantLoad with constantLoad.rate Unlimited",
 			cmp.Or(spec.Procedure.Type, v1alpha1.ProcedureRamp)))
 	}
 	if spec.Generator.Replicas > 1 {
-		c.refuse(path.Child("generator", "replicas"), spec.Generator.Replicas, "sessions have one end on each link: use 1, and traffic.sessions.parallel for more connections")
+		es.refuse(path.Child("generator", "replicas"), spec.Generator.Replicas, "sessions have one end on each link: use 1, and traffic.sessions.parallel for more connections")
 	}
 	if spec.Generator.Layout == v1alpha1.LayoutPaired {
-		c.refuse(path.Child("generator", "layout"), spec.Generator.Layout, "in one pod the kernel would take a shorter way between its own two addresses than through the device: leave layout out, or set PerLink")
+		es.refuse(path.Child("generator", "layout"), spec.Generator.Layout, "in one pod the kernel would take a shorter way between its own two addresses than through the device: leave layout out, or set PerLink")
 	}
-	if f := c.forwarding(); f == plan.MACRewrite {
-		c.refuse(path.Child("dut", "forwarding"), f, "an end's kernel takes only frames that are addressed to it, and not what a device makes of MAC addresses: use L3 or L2")
+	if f := es.device.forwarding(); f == plan.MACRewrite {
+		es.refuse(path.Child("dut", "forwarding"), f, "an end's kernel takes only frames that are addressed to it, and not what a device makes of MAC addresses: use L3 or L2")
 	}
 	if i := slices.IndexFunc(spec.Links, func(l v1alpha1.LinkSpec) bool { return l.Generator != nil && len(l.Generator.Networks) > 0 }); i >= 0 {
-		c.refuse(path.Child("links").Index(i).Child("generator", "networks"), spec.Links[i].Generator.Networks[0],
+		es.refuse(path.Child("links").Index(i).Child("generator", "networks"), spec.Links[i].Generator.Networks[0],
 			"connections are between the ends' own addresses, and flows of frames between networks: remove networks, or use traffic.type Frames")
 	}
-	for _, l := range c.links {
+	for _, l := range es.links.all {
 		if l.vlan != 0 {
-			c.refuse(l.path.Child("vlan"), l.vlan, "sessions are sent without VLAN tags yet: remove vlan, and let the switch tag them")
+			es.refuse(l.path.Child("vlan"), l.vlan, "sessions are sent without VLAN tags yet: remove vlan, and let the switch tag them")
 			break // the other links have the same fault
 		}
 	}
 }
 
-// checkSessionRate refuses a rate that can't be held, and datagrams without a rate: without congestion control they would overrun the sender's own sockets, and that loss isn't the device's.
-func (c *compiler) checkSessionRate() {
-	rate, path := c.spec.Procedure.ConstantLoad.Rate, specPath().Child("procedure", "constantLoad", "rate")
+// checkRate refuses a rate that can't be held, and datagrams without a rate: without congestion control they would overrun the sender's own sockets, and that loss isn't the device's.
+func (sr *sessionReader) checkRate() {
+	rate, path := sr.spec.Procedure.ConstantLoad.Rate, specPath().Child("procedure", "constantLoad", "rate")
 	s := v1alpha1.SessionsSpec{}
-	if c.spec.Traffic.Sessions != nil {
-		s = *c.spec.Traffic.Sessions
+	if sr.spec.Traffic.Sessions != nil {
+		s = *sr.spec.Traffic.Sessions
 	}
 	udp := s.Protocol == v1alpha1.ProtocolUDP
 	is, err := units.ParseRate(string(rate))
 	switch {
 	case rate == "" && !udp, rate == v1alpha1.Unlimited && !udp:
 	case rate == "" || rate == v1alpha1.Unlimited:
-		c.refuse(path, cmp.Or(rate, v1alpha1.Unlimited), "datagrams need a rate, since without one the sender's own sockets would lose most of them: name the payload of each direction, such as 100mbps, or datagrams, such as 10kpps")
+		sr.refuse(path, cmp.Or(rate, v1alpha1.Unlimited), "datagrams need a rate, since without one the sender's own sockets would lose most of them: name the payload of each direction, such as 100mbps, or datagrams, such as 10kpps")
 	case !udp && s.Application == "":
-		c.refuse(path, rate, "TCP finds its rate by itself, and linerate's own transfer can't be held at another: set rate: Unlimited, or traffic.sessions.application: iperf3")
+		sr.refuse(path, rate, "TCP finds its rate by itself, and linerate's own transfer can't be held at another: set rate: Unlimited, or traffic.sessions.application: iperf3")
 	case err != nil: // it is refused elsewhere
 	case is.Kind == units.Packets && !udp:
-		c.refuse(path, rate, "TCP makes its own packets: name payload in bits per second, such as 100mbps")
+		sr.refuse(path, rate, "TCP makes its own packets: name payload in bits per second, such as 100mbps")
 	case is.Kind == units.LinePercent, is.Kind == units.Layer1Bits:
-		c.refuse(path, rate, "the rate of sessions is of payload, whatever the line carries: name it in bits per second, such as 100mbps, or with UDP datagrams, such as 10kpps")
+		sr.refuse(path, rate, "the rate of sessions is of payload, whatever the line carries: name it in bits per second, such as 100mbps, or with UDP datagrams, such as 10kpps")
 	case is.Micros < 1_000_000*int64(cmp.Or(s.Parallel, 4)):
-		c.refuse(path, rate, fmt.Sprintf("each of %d connections must have a bit per second, or a datagram, at least: ask for more", cmp.Or(s.Parallel, 4)))
+		sr.refuse(path, rate, fmt.Sprintf("each of %d connections must have a bit per second, or a datagram, at least: ask for more", cmp.Or(s.Parallel, 4)))
 	}
 }
 
@@ -145,65 +151,67 @@ const (
 )
 
 // checkApplication refuses what an application can't carry.
-func (c *compiler) checkApplication(s *plan.Sessions, load *plan.ConstantLoad) {
+func (sr *sessionReader) checkApplication(s *plan.Sessions, load *plan.ConstantLoad) {
 	member := specPath().Child("procedure", "constantLoad")
 	warmUp, lasts := load.WarmupDuration.Std(), load.WarmupDuration.Std()+load.Duration.Std()
 	switch {
 	case s.Application == plan.ApplicationIperf2 && warmUp > 0 && warmUp < leastWarmUpOfIperf2:
-		c.refuse(member.Child("warmupDuration"), c.spec.Procedure.ConstantLoad.WarmupDuration, fmt.Sprintf("iperf 2 reports its counts every half second: use %s or more, or 0s", leastWarmUpOfIperf2))
+		sr.refuse(member.Child("warmupDuration"), sr.spec.Procedure.ConstantLoad.WarmupDuration, fmt.Sprintf("iperf 2 reports its counts every half second: use %s or more, or 0s", leastWarmUpOfIperf2))
 	case s.Application == plan.ApplicationIperf3 && lasts > longestOfIperf3:
-		c.refuse(member.Child("duration"), c.spec.Procedure.ConstantLoad.Duration, fmt.Sprintf("a test by iperf3's protocol lasts less than a day: use %s or less with the warm-up", longestOfIperf3))
+		sr.refuse(member.Child("duration"), sr.spec.Procedure.ConstantLoad.Duration, fmt.Sprintf("a test by iperf3's protocol lasts less than a day: use %s or less with the warm-up", longestOfIperf3))
 	case s.Application == plan.ApplicationIperf3 && int64(s.Parallel)*s.MessageBytes > mostMemoryOfIperf3:
-		c.refuse(specPath().Child("traffic", "sessions", "messageSize"), s.MessageBytes, fmt.Sprintf("%d connections with messages of that size take more than 64Mi of memory: use fewer, or smaller ones", s.Parallel))
+		sr.refuse(specPath().Child("traffic", "sessions", "messageSize"), s.MessageBytes, fmt.Sprintf("%d connections with messages of that size take more than 64Mi of memory: use fewer, or smaller ones", s.Parallel))
 	}
 }
 
-// checkSessionMetrics refuses criteria of the other protocol's metrics.
-func (c *compiler) checkSessionMetrics() {
+// checkMetrics refuses criteria of the other protocol's metrics.
+func (sr *sessionReader) checkMetrics() {
 	of := map[v1alpha1.Metric]v1alpha1.SessionProtocol{v1alpha1.MetricRetransmitRatio: v1alpha1.ProtocolTCP, v1alpha1.MetricRoundTripMicroseconds: v1alpha1.ProtocolTCP,
 		v1alpha1.MetricDatagramLossRatio: v1alpha1.ProtocolUDP, v1alpha1.MetricJitterMicroseconds: v1alpha1.ProtocolUDP}
 	protocol := v1alpha1.ProtocolTCP
-	if s := c.spec.Traffic.Sessions; s != nil {
+	if s := sr.spec.Traffic.Sessions; s != nil {
 		protocol = cmp.Or(s.Protocol, protocol)
 	}
-	for i, criterion := range c.spec.Criteria {
+	for i, criterion := range sr.spec.Criteria {
 		if needs, is := of[criterion.Metric]; is && needs != protocol {
-			c.refuse(specPath().Child("criteria").Index(i).Child("metric"), criterion.Metric, fmt.Sprintf("this is counted with %s, and traffic.sessions.protocol is %s: set that to %s, or use GoodputBitsPerSecond", needs, protocol, needs))
+			sr.refuse(specPath().Child("criteria").Index(i).Child("metric"), criterion.Metric, fmt.Sprintf("this is counted with %s, and traffic.sessions.protocol is %s: set that to %s, or use GoodputBitsPerSecond", needs, protocol, needs))
 		}
 	}
 }
 
 // checkPods refuses connections that need more than half of an end's memory: the kernel kills a pod that uses more than its limit, and drops segments that it has no memory for, which
 // would look like loss in the device. Buffers whose size the kernel chooses grow only as memory allows.
-func (e sessions) checkPods(c *compiler) {
-	if s := c.spec.Traffic.Sessions; s != nil && s.Application == v1alpha1.ApplicationIperf2 {
-		c.refuse(specPath().Child("traffic", "sessions", "application"), s.Application, "iperf 2 is a program that linerate's image hasn't: use iperf3, or linerate run on a machine that has it (Debian: apt install iperf)")
+func (e sessions) checkPods(es *engineSpec) {
+	if s := es.spec.Traffic.Sessions; s != nil && s.Application == v1alpha1.ApplicationIperf2 {
+		es.refuse(specPath().Child("traffic", "sessions", "application"), s.Application, "iperf 2 is a program that linerate's image hasn't: use iperf3, or linerate run on a machine that has it (Debian: apt install iperf)")
 	}
-	again := &compiler{spec: c.spec} // what this compiler refuses is refused already
-	p := again.sessions()
-	_, r := e.resources(again)
+	again := &refusals{} // what these readers refuse is refused already
+	p := (&sessionReader{refusals: again, spec: es.spec}).read()
+	_, r := e.resources(&engineSpec{refusals: again, spec: es.spec})
 	most := r.Memory.Value() / 2
 	if len(again.errs) > 0 || int64(p.Parallel)*(p.MessageBytes+2*p.WindowBytes) <= most { // a message's buffer, and the windows of an incoming and an outgoing connection
 		return
 	}
-	c.refuse(specPath().Child("traffic", "sessions", "parallel"), p.Parallel, fmt.Sprintf("so many connections with messages of %d bytes and windows of %d need more than half of an end's memory, which is %s: "+
+	es.refuse(specPath().Child("traffic", "sessions", "parallel"), p.Parallel, fmt.Sprintf("so many connections with messages of %d bytes and windows of %d need more than half of an end's memory, which is %s: "+
 		"use fewer, smaller ones, or give generator.memory more", p.MessageBytes, p.WindowBytes, &r.Memory))
 }
 
 // resources are the software engine's: an end is the same program.
-func (sessions) resources(c *compiler) (devices, kernel Resources) { return software{}.resources(c) }
+func (sessions) resources(es *engineSpec) (devices, kernel Resources) {
+	return software{}.resources(es)
+}
 
 // metricsOfSessions are the metrics that criteria of sessions may use.
 var metricsOfSessions = []v1alpha1.Metric{v1alpha1.MetricGoodputBitsPerSecond, v1alpha1.MetricRetransmitRatio, v1alpha1.MetricRoundTripMicroseconds,
 	v1alpha1.MetricDatagramLossRatio, v1alpha1.MetricJitterMicroseconds}
 
 // checkTraffic refuses what only the other kind of traffic has: an unlimited rate for frames, and criteria of metrics that this traffic doesn't have.
-func (c *compiler) checkTraffic(p *plan.Plan) {
+func (sr *sessionReader) checkTraffic(p *plan.Plan) {
 	if held := p.Procedure.ConstantLoad; held != nil && held.Unlimited && p.Sessions == nil {
-		c.refuse(specPath().Child("procedure", "constantLoad", "rate"), v1alpha1.Unlimited, "frames are held at a rate, such as 100%: use that, or procedure.type MaximumOfferedLoad for all that the generators can send")
+		sr.refuse(specPath().Child("procedure", "constantLoad", "rate"), v1alpha1.Unlimited, "frames are held at a rate, such as 100%: use that, or procedure.type MaximumOfferedLoad for all that the generators can send")
 	}
 	if p.Sessions != nil && p.Procedure.ConstantLoad != nil {
-		c.checkApplication(p.Sessions, p.Procedure.ConstantLoad)
+		sr.checkApplication(p.Sessions, p.Procedure.ConstantLoad)
 	}
-	c.errs = append(c.errs, CheckMetrics(specPath().Child("criteria"), c.spec.Criteria, string(c.spec.Traffic.Type))...)
+	sr.errs = append(sr.errs, CheckMetrics(specPath().Child("criteria"), sr.spec.Criteria, string(sr.spec.Traffic.Type))...)
 }

@@ -11,8 +11,8 @@ import (
 type software struct{ inPods }
 
 // check has nothing to refuse: what the schema lets through it can send, in pods too.
-func (software) check(*compiler)     {}
-func (software) checkPods(*compiler) {}
+func (software) check(*engineSpec)     {}
+func (software) checkPods(*engineSpec) {}
 
 const (
 	softwareMemory      = "512Mi" // unless the spec says otherwise
@@ -20,12 +20,12 @@ const (
 )
 
 // resources are the same on devices: the engine reaches them through the kernel. It has CPUs for itself where it is told how many to use.
-func (software) resources(c *compiler) (devices, kernel Resources) {
-	spec := c.spec.Generator
-	memory := c.quantity(memoryPath(), cmp.Or(spec.Memory, softwareMemory), leastSoftwareMemory, "the software engine needs it for its queues")
+func (software) resources(es *engineSpec) (devices, kernel Resources) {
+	spec := es.spec.Generator
+	memory := es.quantity(memoryPath(), cmp.Or(spec.Memory, softwareMemory), leastSoftwareMemory, "the software engine needs it for its queues")
 	r := Resources{Cores: max(int(spec.CoresPerPortPair), 1), Memory: memory}
 	if spec.CoresPerPortPair > 0 {
-		r.CPUs = c.exclusive(r.Cores)
+		r.CPUs = es.exclusive(r.Cores)
 	}
 	return r, r
 }
@@ -34,11 +34,10 @@ func (software) resources(c *compiler) (devices, kernel Resources) {
 var paths = map[v1alpha1.SendingPath]string{v1alpha1.PathLive: "live", v1alpha1.PathAFXDP: "af_xdp", v1alpha1.PathAFPacket: "af_packet"}
 
 // sending is what a test says of threads and path.
-func (software) sending(c *compiler) *plan.Sending {
-	g := c.spec.Generator
-	s := plan.Sending{Cores: int(g.CoresPerPortPair)}
-	if g.Software != nil {
-		s.Path = paths[g.Software.Path]
+func (software) sending(spec *v1alpha1.GeneratorSpec) *plan.Sending {
+	s := plan.Sending{Cores: int(spec.CoresPerPortPair)}
+	if spec.Software != nil {
+		s.Path = paths[spec.Software.Path]
 	}
 	if s == (plan.Sending{}) {
 		return nil

@@ -10,23 +10,31 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// dutTemplate reads the template of the pod under test, and the index of the container that forwards; nil: the device isn't a pod of the user's.
-func (c *compiler) dutTemplate() (*corev1.PodTemplateSpec, int) {
-	pod := c.spec.DUT.Pod
-	if c.spec.DUT.Type != v1alpha1.DUTPod || pod == nil {
+// templates read the user's pod templates, and refuse what linerate sets in every pod.
+type templates struct {
+	*refusals
+	spec *v1alpha1.LoadTestSpec
+	// namespace is the test's, in which its pods are.
+	namespace string
+}
+
+// dut reads the template of the pod under test, and the index of the container that forwards; nil: the device isn't a pod of the user's.
+func (ts *templates) dut() (*corev1.PodTemplateSpec, int) {
+	pod := ts.spec.DUT.Pod
+	if ts.spec.DUT.Type != v1alpha1.DUTPod || pod == nil {
 		return nil, 0
 	}
 	path := specPath().Child("dut", "pod")
-	template := c.template(path.Child("template"), pod.Template)
+	template := ts.read(path.Child("template"), pod.Template)
 	if template == nil {
 		return nil, 0
 	}
-	c.checkAttached(path.Child("template"), template)
-	return template, c.forwarder(path.Child("container"), pod.Container, template.Spec.Containers)
+	ts.checkAttached(path.Child("template"), template)
+	return template, ts.forwarder(path.Child("container"), pod.Container, template.Spec.Containers)
 }
 
 // forwarder is the index of the container of this name; without a name, of the first.
-func (c *compiler) forwarder(path *field.Path, name string, containers []corev1.Container) int {
+func (ts *templates) forwarder(path *field.Path, name string, containers []corev1.Container) int {
 	if name == "" {
 		return 0
 	}
@@ -36,13 +44,13 @@ func (c *compiler) forwarder(path *field.Path, name string, containers []corev1.
 		for _, container := range containers {
 			names = append(names, container.Name)
 		}
-		c.refuse(path, name, "no container of the template has this name: use one of "+strings.Join(names, ", "))
+		ts.refuse(path, name, "no container of the template has this name: use one of "+strings.Join(names, ", "))
 	}
 	return max(at, 0)
 }
 
 // hook reads the template of a setup or teardown pod; nil: there is none.
-func (c *compiler) hook(name string, spec *v1alpha1.HookSpec) *corev1.PodTemplateSpec {
+func (ts *templates) hook(name string, spec *v1alpha1.HookSpec) *corev1.PodTemplateSpec {
 	if spec == nil {
 		return nil
 	}
@@ -51,29 +59,29 @@ func (c *compiler) hook(name string, spec *v1alpha1.HookSpec) *corev1.PodTemplat
 		return nil // Compile refuses that everywhere
 	}
 	if spec.Template == nil {
-		c.refuse(path, field.OmitValueType{}, "a cluster runs the pod of a template, and no program that a LoadTest names: add a template that does what command does, or measure with linerate run")
+		ts.refuse(path, field.OmitValueType{}, "a cluster runs the pod of a template, and no program that a LoadTest names: add a template that does what command does, or measure with linerate run")
 		return nil
 	}
-	template := c.template(path, spec.Template)
+	template := ts.read(path, spec.Template)
 	if template != nil {
-		c.readOwnNetworks(path, template)
+		ts.readOwnNetworks(path, template)
 	}
 	return template
 }
 
-// template decodes a pod template, and refuses fields that Kubernetes doesn't know, and those that linerate sets.
-func (c *compiler) template(path *field.Path, form v1alpha1.Freeform) *corev1.PodTemplateSpec {
-	template := decode[corev1.PodTemplateSpec](c, path, form)
+// read decodes a pod template, and refuses fields that Kubernetes doesn't know, and those that linerate sets.
+func (ts *templates) read(path *field.Path, form v1alpha1.Freeform) *corev1.PodTemplateSpec {
+	template := decode[corev1.PodTemplateSpec](ts.refusals, path, form)
 	if template != nil {
-		c.checkTemplate(path, template)
+		ts.checkTemplate(path, template)
 	}
 	return template
 }
 
-func (c *compiler) affinity() *corev1.Affinity {
-	pod := c.spec.Generator.Pod
+func (ts *templates) affinity() *corev1.Affinity {
+	pod := ts.spec.Generator.Pod
 	if pod == nil || pod.Affinity == nil {
 		return nil
 	}
-	return decode[corev1.Affinity](c, specPath().Child("generator", "pod", "affinity"), pod.Affinity)
+	return decode[corev1.Affinity](ts.refusals, specPath().Child("generator", "pod", "affinity"), pod.Affinity)
 }

@@ -30,9 +30,9 @@ type traffic interface {
 	// whyNotThrough is why this traffic isn't measured through a Reference of this mode, and what to use instead; empty: it is.
 	whyNotThrough(mode *plan.Mode) string
 	// loads are what each direction carries, by its sending link; nil: generators' ports have no streams.
-	loads(c *compiler) map[string]load
+	loads(lo *loads) map[string]load
 	// sessions is the Plan's member of this name; nil: the traffic is frames.
-	sessions(c *compiler) *plan.Sessions
+	sessions(sr *sessionReader) *plan.Sessions
 }
 
 // kinds are all kinds of traffic. No other place in this package lists them.
@@ -103,9 +103,9 @@ func (frames) toleratesQueue() bool               { return false }
 func (frames) whyNoEndpoint() string {
 	return "linerate can't count the frames that a device receives: set traffic.type: Sessions, or leave role out, for a device that forwards"
 }
-func (frames) whyNotThrough(*plan.Mode) string   { return "" }
-func (frames) loads(c *compiler) map[string]load { return c.loads() }
-func (frames) sessions(*compiler) *plan.Sessions { return nil }
+func (frames) whyNotThrough(*plan.Mode) string        { return "" }
+func (frames) loads(lo *loads) map[string]load        { return lo.read() }
+func (frames) sessions(*sessionReader) *plan.Sessions { return nil }
 
 // transfers are sessions: bulk transfers over TCP or UDP, between programs that count their payload. TCP finds its rate by itself, unless it is asked for less.
 type transfers struct{}
@@ -138,5 +138,5 @@ func (transfers) whyNotThrough(m *plan.Mode) string {
 	}
 	return ""
 }
-func (transfers) loads(*compiler) map[string]load     { return nil }
-func (transfers) sessions(c *compiler) *plan.Sessions { return c.sessions() }
+func (transfers) loads(*loads) map[string]load              { return nil }
+func (transfers) sessions(sr *sessionReader) *plan.Sessions { return sr.read() }

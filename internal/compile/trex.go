@@ -30,31 +30,31 @@ const (
 
 // resources are larger on devices, where TRex's threads poll and so have exclusive CPUs. On kernel interfaces TRex has exclusive CPUs only if the spec says
 // how many cores to use.
-func (e trex) resources(c *compiler) (devices, kernel Resources) {
-	spec := c.spec.Generator
-	memory := c.quantity(memoryPath(), cmp.Or(spec.Memory, trexMemory), leastTRexMemory, "TRex doesn't start with less")
+func (e trex) resources(es *engineSpec) (devices, kernel Resources) {
+	spec := es.spec.Generator
+	memory := es.quantity(memoryPath(), cmp.Or(spec.Memory, trexMemory), leastTRexMemory, "TRex doesn't start with less")
 	kernel = Resources{Cores: 1, Memory: memory} // AF_PACKET gives it one queue
 	if spec.CoresPerPortPair > 0 {
-		kernel.CPUs = c.exclusive(kernel.Cores)
+		kernel.CPUs = es.exclusive(kernel.Cores)
 	}
 	devices = Resources{Cores: cmp.Or(int(spec.CoresPerPortPair), trexCores), Memory: memory}
-	devices.CPUs = c.exclusive(devices.Cores)
-	devices.HugepageSize, devices.Hugepages = e.hugepages(c)
+	devices.CPUs = es.exclusive(devices.Cores)
+	devices.HugepageSize, devices.Hugepages = e.hugepages(es)
 	return devices, kernel
 }
 
-func (trex) hugepages(c *compiler) (size string, total resource.Quantity) {
-	spec := c.spec.Generator.Hugepages
+func (trex) hugepages(es *engineSpec) (size string, total resource.Quantity) {
+	spec := es.spec.Generator.Hugepages
 	if spec == nil {
 		return trexHugepageSize, resource.MustParse(trexHugepages)
 	}
 	path := specPath().Child("generator", "hugepages", "total")
-	before := len(c.errs)
-	total = c.quantity(path, spec.Total, leastHugepages, "TRex doesn't start with less")
+	before := len(es.errs)
+	total = es.quantity(path, spec.Total, leastHugepages, "TRex doesn't start with less")
 	page, err := resource.ParseQuantity(string(spec.PageSize))
-	if len(c.errs) == before && err == nil && page.Value() > 0 && total.Value()%page.Value() != 0 {
+	if len(es.errs) == before && err == nil && page.Value() > 0 && total.Value()%page.Value() != 0 {
 		up := resource.NewQuantity((total.Value()/page.Value()+1)*page.Value(), resource.BinarySI)
-		c.refuse(path, spec.Total, fmt.Sprintf("pages of %s can't be divided: ask for a multiple of it, such as %s", spec.PageSize, up))
+		es.refuse(path, spec.Total, fmt.Sprintf("pages of %s can't be divided: ask for a multiple of it, such as %s", spec.PageSize, up))
 	}
 	return string(spec.PageSize), total
 }
@@ -83,9 +83,9 @@ func ownedArguments() map[string]string {
 }
 
 // check has nothing to refuse: what the schema lets through TRex can send.
-func (trex) check(c *compiler) {
-	if c.stamped() {
-		c.refuseStamps("TRex stamps only frames of streams with a rate of their own (flow_stats with rule_type latency, in profile Streams)", "use engine Software")
+func (trex) check(es *engineSpec) {
+	if es.stamps.stamped() {
+		es.stamps.refuseStamps("TRex stamps only frames of streams with a rate of their own (flow_stats with rule_type latency, in profile Streams)", "use engine Software")
 	}
 }
 
@@ -96,8 +96,8 @@ func (trex) whyNoInterfaceCounters() string {
 }
 
 // checkPods refuses settings that would keep linerate from controlling TRex.
-func (e trex) checkPods(c *compiler) {
-	spec := c.spec.Generator.TRex
+func (e trex) checkPods(es *engineSpec) {
+	spec := es.spec.Generator.TRex
 	if spec == nil {
 		return
 	}
@@ -105,16 +105,16 @@ func (e trex) checkPods(c *compiler) {
 	for i, argument := range spec.Args {
 		name, _, _ := strings.Cut(argument, "=")
 		if why := ownedArguments()[name]; why != "" {
-			c.refuse(path.Child("args").Index(i), argument, why+": remove it")
+			es.refuse(path.Child("args").Index(i), argument, why+": remove it")
 		}
 	}
-	e.checkConfig(c, path.Child("config"), spec.Config)
+	e.checkConfig(es, path.Child("config"), spec.Config)
 }
 
-func (trex) checkConfig(c *compiler, path *field.Path, settings v1alpha1.Freeform) {
+func (trex) checkConfig(es *engineSpec, path *field.Path, settings v1alpha1.Freeform) {
 	for _, key := range sortedKeys(settings) {
 		if why := ownedSettings()[key]; why != "" {
-			c.errs = append(c.errs, field.Invalid(path.Child(key), field.OmitValueType{}, why+": remove it"))
+			es.errs = append(es.errs, field.Invalid(path.Child(key), field.OmitValueType{}, why+": remove it"))
 		}
 	}
 }
