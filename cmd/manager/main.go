@@ -46,7 +46,7 @@ func run(ctx context.Context, args []string, env func(string) (string, bool), ou
 
 // logTo is a log of a JSON document on each line.
 func logTo(out io.Writer, level slog.Leveler) slog.Handler {
-	return slog.NewJSONHandler(sanitize.JSONLines{Out: out}, &slog.HandlerOptions{Level: level})
+	return slog.NewJSONHandler(sanitize.JSONLines{Target: out}, &slog.HandlerOptions{Level: level})
 }
 
 // manage runs the manager until the context ends, and then until running reconciles have finished.

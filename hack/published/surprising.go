@@ -32,7 +32,7 @@ func (p page) withSurprises(were []surprising, measured []*report.Suite) []surpr
 }
 
 func within(s *report.Suite) (all []surprising) {
-	for _, found := range surprise.Of(s) {
+	for _, found := range surprise.Find(s) {
 		all = append(all, surprising{[]string{s.Name}, found.Words})
 	}
 	return all
@@ -41,7 +41,7 @@ func within(s *report.Suite) (all []surprising) {
 // between are the surprises that neither of two suites has by itself.
 func between(a, b *report.Suite) (all []surprising) {
 	alone := append(within(a), within(b)...)
-	for _, found := range surprise.Of(a, b) {
+	for _, found := range surprise.Find(a, b) {
 		if !slices.ContainsFunc(alone, func(s surprising) bool { return s.Words == found.Words }) {
 			all = append(all, surprising{[]string{a.Name, b.Name}, found.Words})
 		}

@@ -165,7 +165,7 @@ func signsOfLinks(device func() ([]forwarder.Counted, error)) func() ([]signs.Va
 		counted, err := device()
 		for _, c := range counted {
 			value := func(series string, n int64) signs.Value {
-				return signs.Value{Series: series, Of: c.Interface, Number: float64(n)}
+				return signs.Value{Series: series, Part: c.Interface, Number: float64(n)}
 			}
 			all = append(all, value("received", c.Received), value("sent", c.Sent), value("dropped", c.Dropped), value("errors", c.Errors))
 		}

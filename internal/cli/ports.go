@@ -66,7 +66,7 @@ func reportPorts(ctx context.Context, s Streams, root fs.FS, o portsOptions) err
 
 // podPorts is what a pod's init container reports: the physical ports behind the links, and the machine that the pod is on.
 func podPorts(root fs.FS, networks []launch.Network, links []launch.Link) plan.Ports {
-	ports, m := portsOf(root, networks, links), machine.This()
+	ports, m := portsOf(root, networks, links), machine.Local()
 	ports.Machine = &plan.Machine{CPUModel: m.CPUModel, Processors: m.Processors, Kernel: m.Kernel, Hypervisor: m.Hypervisor, Tuning: m.Tuning, Allowed: m.Allowed}
 	return ports
 }

@@ -60,7 +60,7 @@ func TestTheRunnerProvesTheAttemptsKeyToOurEngineInPods(t *testing.T) {
 		want error
 	}{
 		"our engine":                           {dialWithKey, key, asks, nil},
-		"our engine of another attempt":        {dialWithKey, key.For("attempt 2"), asks, credential.ErrRefused},
+		"our engine of another attempt":        {dialWithKey, key.Derive("attempt 2"), asks, credential.ErrRefused},
 		"what poses as our engine":             {dialWithKey, key, server.Address(), credential.ErrNotAsked},
 		"a TRex, which can't ask":              {dialTRex, key, server.Address(), nil},
 		"an External server that asks for one": {dialAllowed, key, asks, credential.ErrAsked},

@@ -219,7 +219,7 @@ func (o trexLaunchOptions) serve(ctx context.Context, s Streams, config launch.C
 		log.Warn(n.What, "code", n.Code)
 	}
 	report := config.Report(os.Getenv("POD_NAME"), os.Getenv("NODE_NAME"), time.Now())
-	report.Machine = machine.This()
+	report.Machine = machine.Local()
 	if err := o.printReport(s, report); err != nil {
 		return exit.NotMeasured("report the devices: %w", err)
 	}

@@ -92,7 +92,7 @@ func WriteAttachments(all []Attachment) string {
 
 func readJSONForm(annotation string) (all []Attachment, err error) {
 	var strict []error
-	err = intake.By(func(text []byte, into any) (err error) { strict, err = kjson.UnmarshalStrict(text, into); return err }, []byte(annotation), &all, limits)
+	err = intake.DecodeBy(func(text []byte, into any) (err error) { strict, err = kjson.UnmarshalStrict(text, into); return err }, []byte(annotation), &all, limits)
 	if err != nil {
 		return nil, err
 	}

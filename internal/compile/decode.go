@@ -27,7 +27,7 @@ func decode[T any](r *refusals, path *field.Path, form v1alpha1.Freeform) *T {
 		return nil
 	}
 	var unknown []error
-	err = intake.By(func(raw []byte, into any) (err error) { unknown, err = kjson.UnmarshalStrict(raw, into); return err }, raw, into, limits)
+	err = intake.DecodeBy(func(raw []byte, into any) (err error) { unknown, err = kjson.UnmarshalStrict(raw, into); return err }, raw, into, limits)
 	if err != nil {
 		r.errs = append(r.errs, misread[T](path, raw, err))
 		return nil
@@ -55,7 +55,7 @@ func unknownField(path *field.Path, err error) *field.Error {
 // misread is the error of a field that has a value of the wrong type.
 func misread[T any](path *field.Path, raw []byte, err error) *field.Error {
 	var document any
-	if intake.By(kjson.UnmarshalCaseSensitivePreserveInts, raw, &document, limits) == nil {
+	if intake.DecodeBy(kjson.UnmarshalCaseSensitivePreserveInts, raw, &document, limits) == nil {
 		if at, why := culprit(path, reflect.TypeFor[T](), document); at != nil {
 			path, err = at, why
 		}
@@ -120,7 +120,7 @@ func unreadable(as reflect.Type, value any) error {
 	if err != nil {
 		return err
 	}
-	return intake.By(kjson.UnmarshalCaseSensitivePreserveInts, text, reflect.New(as).Interface(), limits)
+	return intake.DecodeBy(kjson.UnmarshalCaseSensitivePreserveInts, text, reflect.New(as).Interface(), limits)
 }
 
 // memberType is the type of a map's values, or of a struct's field by its name in JSON; nil: it has none of this name. The fields of embedded structs count as its own, as the decoder has them.

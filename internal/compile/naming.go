@@ -55,7 +55,7 @@ func imageName(pod *v1alpha1.DUTPodSpec) string {
 		} `json:"spec"`
 	}
 	raw, err := pod.Template.Raw()
-	if err != nil || intake.By(kjson.UnmarshalCaseSensitivePreserveInts, raw, &template, limits) != nil { // as Kubernetes reads it
+	if err != nil || intake.DecodeBy(kjson.UnmarshalCaseSensitivePreserveInts, raw, &template, limits) != nil { // as Kubernetes reads it
 		return ""
 	}
 	for _, c := range template.Spec.Containers {

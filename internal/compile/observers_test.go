@@ -44,7 +44,7 @@ func everything() (all []signs.Reading) {
 	for name, kind := range signs.Kinds {
 		told := signs.Reading{Type: name, At: time.Second}
 		for _, s := range kind.Series {
-			told.Values = append(told.Values, signs.Value{Series: s.Name, Of: map[bool]string{true: signs.OfAllProcessors, false: "one"}[s.OfAll]})
+			told.Values = append(told.Values, signs.Value{Series: s.Name, Part: map[bool]string{true: signs.OfAllProcessors, false: "one"}[s.OfAll]})
 		}
 		all = append(all, told)
 	}

@@ -25,19 +25,19 @@ func (d drawn) meanwhile(limits []units.Ratio) []report.Window {
 		lossy[n] = make([][]bool, len(d.setup.Directions))
 	}
 	for _, readings := range d.recorded {
-		if pace.last != nil && fault == "" {
-			fault = Span{Readings: Pairwise(pace.last, readings)}.fault(d.setup.Directions)
+		if pace.latest != nil && fault == "" {
+			fault = Span{Readings: Pairwise(pace.latest, readings)}.fault(d.setup.Directions)
 		}
-		if pace.last != nil && fault == "" {
+		if pace.latest != nil && fault == "" {
 			ticks = append(ticks, pace.tick(readings))
 			for i, direction := range d.setup.Directions {
-				f := d.setup.figures(direction, Span{Readings: Pairwise(pace.last, readings)}, i, true)
+				f := d.setup.figures(direction, Span{Readings: Pairwise(pace.latest, readings)}, i, true)
 				for n, limit := range limits {
 					lossy[n][i] = append(lossy[n][i], exceeds(f.surelyLost(), f.sent.Packets, limit))
 				}
 			}
 		}
-		pace.last = readings
+		pace.latest = readings
 	}
 	if why := d.span.fault(d.setup.Directions); why != "" {
 		fault = why
@@ -73,7 +73,7 @@ func (f *figures) byLimit(limit units.Ratio) report.Quality {
 		return report.Lossy
 	case exceeds(f.lost(), sent, limit) && (f.lost() > f.edges || f.receiveErrors+f.sendDrops+f.damaged > 0), f.hiddenLoss() > f.edges && exceeds(f.lost()+f.hiddenLoss(), sent, limit), astray:
 		return report.Invalid
-	case f.mostOffered < f.intended.Mul(enough):
+	case f.mostOffered < f.intended.Mul(minOffered):
 		return report.Short
 	}
 	return report.Good

@@ -18,14 +18,14 @@ const OverdueAfter = 500 * time.Millisecond
 // datagrams is what became of the datagrams between the edges; nil: the connections are TCP.
 func (s SessionSpan) datagrams() *report.Datagrams {
 	a, b := s.Sending[0], s.Sending[len(s.Sending)-1]
-	from, to := s.Receiving[0], s.Receiving[len(s.Receiving)-1]
+	start, end := s.Receiving[0], s.Receiving[len(s.Receiving)-1]
 	if len(b.Datagrams) == 0 {
 		return nil
 	}
-	received := distinct(to) - distinct(from)
+	received := distinct(end) - distinct(start)
 	d := &report.Datagrams{
-		Sent: total(b.Datagrams) - total(a.Datagrams), Received: received, Lost: Missing(b, to) - Missing(a, from),
-		LostAtLeast: s.LostAtLeast, OutOfOrder: to.OutOfOrder - from.OutOfOrder, Duplicates: to.Duplicates - from.Duplicates, DroppedByReceiver: to.Dropped - from.Dropped,
+		Sent: total(b.Datagrams) - total(a.Datagrams), Received: received, Lost: Missing(b, end) - Missing(a, start),
+		LostAtLeast: s.LostAtLeast, OutOfOrder: end.OutOfOrder - start.OutOfOrder, Duplicates: end.Duplicates - start.Duplicates, DroppedByReceiver: end.Dropped - start.Dropped,
 	}
 	if s.FramesEach > 1 {
 		d.FramesEach = s.FramesEach
@@ -57,8 +57,8 @@ func distinct(r Receiving) (sum int64) {
 	return sum
 }
 
-func total(each []int64) (sum int64) {
-	for _, n := range each {
+func total(counts []int64) (sum int64) {
+	for _, n := range counts {
 		sum += n
 	}
 	return sum
@@ -87,23 +87,23 @@ func sentRate(s report.Sessions) int64 {
 
 // limitOfDatagrams is LimitOfSessions for UDP, which has no congestion control: what is sent is what was asked for, unless an end is too weak, and what does not arrive is lost.
 func limitOfDatagrams(s report.Sessions) SessionLimit {
-	d, l := s.Datagrams, SessionLimit{By: ByUnknown}
+	d, l := s.Datagrams, SessionLimit{Cause: ByUnknown}
 	switch {
 	case s.Disturbed > 0:
-		l.By, l.Sentence, l.PathDoubt = ByMachine, disturbedSessionsSentence(s), "the threads that carry frames waited for processors"
+		l.Cause, l.Sentence, l.PathDoubt = ByMachine, disturbedSessionsSentence(s), "the threads that carry frames waited for processors"
 	case droppedByGenerator(s):
-		l.By, l.PathDoubt = ByEnds, "the receiver's own sockets had no room for some"
+		l.Cause, l.PathDoubt = ByEnds, "the receiver's own sockets had no room for some"
 		l.Sentence = fmt.Sprintf("the receiver's own sockets had no room for %d of the datagrams that came: a lower bound (give traffic.sessions.window more, the receiver more CPU, or ask for less)", d.DroppedByReceiver)
 	case interfaceDroppedFrames(s):
-		l.By, l.Sentence, l.PathDoubt = ByEnds, interfaceDropSentence(s), "an end itself dropped frames that may have been these datagrams"
+		l.Cause, l.Sentence, l.PathDoubt = ByEnds, interfaceDropSentence(s), "an end itself dropped frames that may have been these datagrams"
 	case s.Device != nil && waitedShare(s) > mostEndsWaited: // a sender that waits makes bursts, and a receiver that waits answers late: the device's own end can't be told from that
-		l.By, l.Sentence, l.PathDoubt = ByEnds, waitedSentence(s), endsWaitedWhy
+		l.Cause, l.Sentence, l.PathDoubt = ByEnds, waitedSentence(s), endsWaitedWhy
 	case s.Ends != nil && s.Ends.Unknown != "":
 		l.Sentence, l.PathDoubt = fmt.Sprintf("how much the ends themselves lost or waited is not known (%s): a lower bound", s.Ends.Unknown), "how much the ends themselves lost or waited is not known"
 	case fragmentsLost(s) > 0:
 		l.Sentence, l.PathDoubt = fragmentSentence(s), "fragments were lost, and it is not known who lost them"
 	case !reached(sentRate(s), s.AskedBitsPerSecond):
-		l.By, l.Sentence = sentTooLittle(s)
+		l.Cause, l.Sentence = sentTooLittle(s)
 	case receiverMissedTheEnd(s):
 		l.Sentence, l.PathDoubt = silentReceiverSentence(s), "what became of some is not known"
 	case unaccounted(s), fewerThanAsked(s):
@@ -111,9 +111,9 @@ func limitOfDatagrams(s report.Sessions) SessionLimit {
 		l.PathDoubt = "what became of some is not known"
 	case d.Lost > 0:
 		l.Carried = reached(s.GoodputBitsPerSecond, s.AskedBitsPerSecond) || d.LostAtLeast && d.Sent-d.Received > d.Lost
-		l.By, l.Sentence = ByPath, fmt.Sprintf("%s was sent, as asked for, and %s lost the rest", wording.BitRate(sentRate(s)), whoLost(s))
+		l.Cause, l.Sentence = ByPath, fmt.Sprintf("%s was sent, as asked for, and %s lost the rest", wording.BitRate(sentRate(s)), whoLost(s))
 	default:
-		l.By, l.Sentence = ByLoad, "all that was asked for came: a lower bound"
+		l.Cause, l.Sentence = ByLoad, "all that was asked for came: a lower bound"
 	}
 	l.JitterDoubt = cmp.Or(l.PathDoubt, jitterOfEnds(s))
 	return l
@@ -144,7 +144,7 @@ func sentTooLittle(s report.Sessions) (Limiting, string) {
 }
 
 // deviceIs says whether the device is the direction's sender, or its receiver.
-func deviceIs(s report.Sessions, is string) bool { return s.Device != nil && s.Device.Is == is }
+func deviceIs(s report.Sessions, kind string) bool { return s.Device != nil && s.Device.Is == kind }
 
 // whoLost says who lost what was sent.
 func whoLost(s report.Sessions) string {
@@ -164,11 +164,11 @@ func jitterOfEnds(s report.Sessions) string {
 	if d.Received <= 0 {
 		return ""
 	}
-	most := time.Duration(2*s.EndsWaited) / time.Duration(d.Received)
-	if most <= max(time.Microsecond, time.Duration(d.JitterMicroseconds)*time.Microsecond/2) {
+	longestWait := time.Duration(2*s.EndsWaited) / time.Duration(d.Received)
+	if longestWait <= max(time.Microsecond, time.Duration(d.JitterMicroseconds)*time.Microsecond/2) {
 		return ""
 	}
-	return fmt.Sprintf("the ends' own threads waited %s for processors, which makes up to %s of jitter", s.EndsWaited.Std().Round(10*time.Microsecond), wording.Microseconds(most.Microseconds()))
+	return fmt.Sprintf("the ends' own threads waited %s for processors, which makes up to %s of jitter", s.EndsWaited.Std().Round(10*time.Microsecond), wording.Microseconds(longestWait.Microseconds()))
 }
 
 // unaccounted says that the receiver knows nothing of more datagrams than are sent in twice OverdueAfter. That many are too many to be on their way.
@@ -180,31 +180,31 @@ func unaccounted(s report.Sessions) bool {
 // interfaceDroppedFrames says that an end's network card or kernel dropped frames. What TCP dropped at the ends was none of the datagrams.
 func interfaceDroppedFrames(s report.Sessions) bool { return len(interfaceDrops(s)) > 0 }
 
-func interfaceDrops(s report.Sessions) (all []report.EndDrop) {
+func interfaceDrops(s report.Sessions) (drops []report.EndDrop) {
 	if s.Ends == nil {
 		return nil
 	}
 	for _, d := range s.Ends.Dropped {
-		its := d.Counter != FragmentDrops && slices.ContainsFunc(InterfaceDropCounters, func(c DropCounter) bool { return c.Name == d.Counter })
-		if its && (d.Counter != notOurs || s.Datagrams.Lost > 0) { // that one counts others' frames, too
-			all = append(all, d)
+		ofInterface := d.Counter != FragmentDrops && slices.ContainsFunc(InterfaceDropCounters, func(c DropCounter) bool { return c.Name == d.Counter })
+		if ofInterface && (d.Counter != notOurs || s.Datagrams.Lost > 0) { // that one counts others' frames, too
+			drops = append(drops, d)
 		}
 	}
-	return all
+	return drops
 }
 
 // fragmentsLost is how many fragments the IP stacks of the ends gave up, where datagrams were lost. Who caused that is unknown: fragments whose companions the device lost take up the memory that
 // is missing later, and are given up when their number is used again, or after half a minute.
-func fragmentsLost(s report.Sessions) (most int64) {
+func fragmentsLost(s report.Sessions) (frames int64) {
 	if s.Ends == nil || s.Datagrams.Lost <= 0 {
 		return 0
 	}
 	for _, d := range s.Ends.Dropped {
 		if d.Counter == FragmentDrops {
-			most = max(most, d.Packets)
+			frames = max(frames, d.Packets)
 		}
 	}
-	return most
+	return frames
 }
 
 func fragmentSentence(s report.Sessions) string {
@@ -215,7 +215,7 @@ func interfaceDropSentence(s report.Sessions) string {
 	d := interfaceDrops(s)[0]
 	i := slices.IndexFunc(InterfaceDropCounters, func(c DropCounter) bool { return c.Name == d.Counter })
 	c := InterfaceDropCounters[i]
-	return fmt.Sprintf("the end of link %s itself dropped %d, where %s (%s of %s: %s): a lower bound (%s)", d.Link, d.Packets, lostText(*s.Datagrams), d.Counter, d.Interface, c.Means, c.Way)
+	return fmt.Sprintf("the end of link %s itself dropped %d, where %s (%s of %s: %s): a lower bound (%s)", d.Link, d.Packets, lostText(*s.Datagrams), d.Counter, d.Interface, c.Means, c.Last)
 }
 
 func lostText(d report.Datagrams) string {
@@ -225,25 +225,25 @@ func lostText(d report.Datagrams) string {
 // datagramsSentence is SessionsSentence for UDP: "48.20 Mbps goodput, 12 of 4000 datagrams were lost (0.3 %), jitter 12 µs". The share and the jitter appear only where they are the path's.
 func datagramsSentence(s report.Sessions, limit SessionLimit) string {
 	d := *s.Datagrams
-	said := wording.BitRate(s.GoodputBitsPerSecond) + " goodput, " + lostText(d)
-	switch least, most := max(0, d.LossRatio), d.MostLossRatio(); {
+	text := wording.BitRate(s.GoodputBitsPerSecond) + " goodput, " + lostText(d)
+	switch minLoss, maxLoss := max(0, d.LossRatio), d.MostLossRatio(); {
 	case limit.PathDoubt != "":
-	case most > least:
-		said += " (" + Percent(least) + " to " + Percent(most) + ")"
+	case maxLoss > minLoss:
+		text += " (" + Percent(minLoss) + " to " + Percent(maxLoss) + ")"
 	default:
-		said += " (" + Percent(least) + ")"
+		text += " (" + Percent(minLoss) + ")"
 	}
 	if d.FramesEach > 1 {
-		said += fmt.Sprintf(", each went in %d fragments", d.FramesEach)
+		text += fmt.Sprintf(", each went in %d fragments", d.FramesEach)
 	}
 	if d.OutOfOrder > 0 {
-		said += fmt.Sprintf(", %d came late", d.OutOfOrder)
+		text += fmt.Sprintf(", %d came late", d.OutOfOrder)
 	}
 	if d.Duplicates > 0 {
-		said += fmt.Sprintf(", %d came twice", d.Duplicates)
+		text += fmt.Sprintf(", %d came twice", d.Duplicates)
 	}
 	if limit.JitterDoubt == "" {
-		said += ", jitter " + wording.Microseconds(d.JitterMicroseconds)
+		text += ", jitter " + wording.Microseconds(d.JitterMicroseconds)
 	}
-	return said
+	return text
 }

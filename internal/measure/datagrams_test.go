@@ -207,7 +207,7 @@ func TestTCPThatIsAskedForLess(t *testing.T) {
 		want    Limiting
 	}{"it came": {9_950_000, ByLoad}, "it did not": {9_000_000, ByEnds}} {
 		s := report.Sessions{Connections: 1, AskedBitsPerSecond: 10_000_000, GoodputBitsPerSecond: c.goodput, Senders: report.SenderTime{Observed: 1e9, Busy: 1e8, Samples: 50}}
-		if l := LimitOfSessions(s); l.By != c.want || l.PathDoubt != "" {
+		if l := LimitOfSessions(s); l.Cause != c.want || l.PathDoubt != "" {
 			t.Errorf("%s: %+v", name, l)
 		}
 	}

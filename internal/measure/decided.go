@@ -20,7 +20,7 @@ import (
 //	lost      ├─┤ more than Above of what was planned
 type Stop struct {
 	Planned time.Duration
-	Above   units.Ratio
+	Limit   units.Ratio
 }
 
 // Decided says whether a running trial, whose span has a Stop, may be ended: some judged direction surely lost more than that, and neither the generator's way of sending nor the machine that
@@ -35,14 +35,14 @@ func (s Setup) Decided(span Span, flight time.Duration) bool {
 	}
 	var lossy []int
 	for i, d := range s.Directions {
-		if span.judges(d) && comesBack(d, span) && exceeds(s.lostInFlight(i, span, flight), framesIn(span.intended(i), span.Stopped.Planned), span.Stopped.Above) {
+		if span.judges(d) && comesBack(d, span) && exceeds(s.lostInFlight(i, span, flight), framesIn(span.intended(i), span.Stopped.Planned), span.Stopped.Limit) {
 			lossy = append(lossy, i)
 		}
 	}
 	if len(lossy) == 0 {
 		return false
 	}
-	judged := Judge(s.Window(span), Goal{MaxLossRatio: span.Stopped.Above})
+	judged := Judge(s.Window(span), Goal{MaxLossRatio: span.Stopped.Limit})
 	for _, i := range lossy {
 		if e := judged.Evidence.Directions[i]; judged.Directions[i].Quality == report.Lossy && !underOffered(e) {
 			return true
@@ -56,12 +56,12 @@ func (s Setup) Decided(span Span, flight time.Duration) bool {
 func (s Setup) lostInFlight(i int, span Span, flight time.Duration) int64 {
 	var lost, drops int64
 	for _, p := range s.Directions[i].Pairs {
-		out, in := span.Readings[p.Generator], span.Readings[p.Receiver]
-		first, last := edgesOf(in)
-		landed := sentBefore(out, p.Send, flight+2*last.Uncertainty)
+		sender, receiver := span.Readings[p.Generator], span.Readings[p.Receiver]
+		first, last := edgesOf(receiver)
+		landed := sentBefore(sender, p.Send, flight+2*last.Uncertainty)
 		lost += landed - last.Ports[p.Receive].Received.Sub(first.Ports[p.Receive].Received).Packets
 		drops += last.Ports[p.Receive].ReceiveErrors - first.Ports[p.Receive].ReceiveErrors
-		first, last = edgesOf(out)
+		first, last = edgesOf(sender)
 		drops += last.Ports[p.Send].SendDrops - first.Ports[p.Send].SendDrops
 	}
 	return surelyLostOf(lost, drops, s.figures(s.Directions[i], span, i, true).disturbed)
@@ -71,8 +71,8 @@ func (s Setup) lostInFlight(i int, span Span, flight time.Duration) int64 {
 func comesBack(d Direction, span Span) bool {
 	frames := int64(0)
 	for _, p := range d.Pairs {
-		if in := span.Readings[p.Receiver]; len(in) >= 2 {
-			frames += in[len(in)-1].Ports[p.Receive].Received.Sub(in[len(in)-2].Ports[p.Receive].Received).Packets
+		if receiver := span.Readings[p.Receiver]; len(receiver) >= 2 {
+			frames += receiver[len(receiver)-1].Ports[p.Receive].Received.Sub(receiver[len(receiver)-2].Ports[p.Receive].Received).Packets
 		}
 	}
 	return frames > 0
@@ -84,10 +84,10 @@ func sentBefore(readings []engine.Reading, port int, ago time.Duration) int64 {
 	first, last := edgesOf(readings)
 	moment := last.At - last.Uncertainty - ago
 	for i := len(readings) - 2; i > 0; i-- {
-		from, to := readings[i], readings[i+1]
-		if by := from.At + from.Uncertainty; by <= moment {
-			more := scale(to.Ports[port].Sent.Packets-from.Ports[port].Sent.Packets, int64(moment-by), int64(to.At+to.Uncertainty-by))
-			return from.Ports[port].Sent.Packets - first.Ports[port].Sent.Packets + max(0, more-1)
+		a, b := readings[i], readings[i+1]
+		if read := a.At + a.Uncertainty; read <= moment {
+			sentLater := scale(b.Ports[port].Sent.Packets-a.Ports[port].Sent.Packets, int64(moment-read), int64(b.At+b.Uncertainty-read))
+			return a.Ports[port].Sent.Packets - first.Ports[port].Sent.Packets + max(0, sentLater-1)
 		}
 	}
 	return 0
@@ -98,7 +98,7 @@ func sentBefore(readings []engine.Reading, port int, ago time.Duration) int64 {
 //
 //	missing  ▁▁▂▃▄▅▅▆▆▇▇█▅▅▅▅   while traffic runs: on its way, or lost
 //	                     ▔▔▔▔   in the end: lost; the difference was on its way
-func (s Setup) Flight(span Span) (longest time.Duration, known bool) {
+func (s Setup) Flight(span Span) (longest time.Duration, ok bool) {
 	if span.fault(s.Directions) != "" {
 		return 0, false
 	}
@@ -115,20 +115,20 @@ func (s Setup) Flight(span Span) (longest time.Duration, known bool) {
 			flying := missing(d, span, n) - (f.lost() - f.receiveErrors)
 			longest = max(longest, time.Duration(scale(flying, int64(time.Second)*int64(units.PacketPerSecond), int64(f.offered.packets))))
 		}
-		known = true
+		ok = true
 	}
-	return longest, known
+	return longest, ok
 }
 
 // missing is how many frames of a direction had been sent by reading n, and had neither come back by then nor been dropped by the generator itself.
 func missing(d Direction, span Span, n int) (frames int64) {
 	for _, p := range d.Pairs {
-		out, in := span.Readings[p.Generator], span.Readings[p.Receiver]
-		if n >= len(out) || n >= len(in) {
+		out, sender := span.Readings[p.Generator], span.Readings[p.Receiver]
+		if n >= len(out) || n >= len(sender) {
 			return 0
 		}
-		frames += out[n].Ports[p.Send].Sent.Sub(out[0].Ports[p.Send].Sent).Packets - in[n].Ports[p.Receive].Received.Sub(in[0].Ports[p.Receive].Received).Packets
-		frames -= in[n].Ports[p.Receive].ReceiveErrors - in[0].Ports[p.Receive].ReceiveErrors
+		frames += out[n].Ports[p.Send].Sent.Sub(out[0].Ports[p.Send].Sent).Packets - sender[n].Ports[p.Receive].Received.Sub(sender[0].Ports[p.Receive].Received).Packets
+		frames -= sender[n].Ports[p.Receive].ReceiveErrors - sender[0].Ports[p.Receive].ReceiveErrors
 	}
 	return frames
 }
@@ -166,9 +166,9 @@ func (s Span) sendingOf(p Pair, asked units.PacketRate) (took time.Duration, uns
 		}
 		return s.Sending, 0
 	}
-	_, last := edgesOf(s.Readings[p.Generator])
-	scheduled := cmp.Or(last.Ports[p.Send].Lasts, s.Sending)
-	if took, _ = s.seenSending(p, asked, uneven); took == 0 || !last.Ports[p.Send].EndsLate && s.allowsSending(p, scheduled) {
+	_, receiver := edgesOf(s.Readings[p.Generator])
+	scheduled := cmp.Or(receiver.Ports[p.Send].Lasts, s.Sending)
+	if took, _ = s.seenSending(p, asked, uneven); took == 0 || !receiver.Ports[p.Send].EndsLate && s.allowsSending(p, scheduled) {
 		return scheduled, 0
 	}
 	return took, 0
@@ -185,18 +185,18 @@ func (s Span) seenSending(p Pair, asked units.PacketRate, uneven time.Duration) 
 	if a >= b {
 		return 0, 0
 	}
-	apart, open := readings[b].At-readings[a].At, readings[a].Uncertainty+readings[b].Uncertainty+uneven
-	between, all := sentBetween(readings[a], readings[b], p.Send), sentBetween(readings[0], readings[len(readings)-1], p.Send)
+	interval, open := readings[b].At-readings[a].At, readings[a].Uncertainty+readings[b].Uncertainty+uneven
+	between, total := sentBetween(readings[a], readings[b], p.Send), sentBetween(readings[0], readings[len(readings)-1], p.Send)
 	if uneven > 0 { // and whole frames
-		open += time.Duration(scale(int64(apart), 1, between))
+		open += time.Duration(scale(int64(interval), 1, between))
 	}
-	if apart <= open || between <= 0 {
+	if interval <= open || between <= 0 {
 		return 0, 0
 	}
-	least, most := scale(all, int64(apart-open), between), scale(all, int64(apart+open), between)
-	due := scale(all, int64(time.Second)*int64(units.PacketPerSecond), int64(asked+p.Besides))
-	seen := min(max(due, least), most)
-	return time.Duration(seen), scale(all, seen-least, least)
+	fewest, greatest := scale(total, int64(interval-open), between), scale(total, int64(interval+open), between)
+	due := scale(total, int64(time.Second)*int64(units.PacketPerSecond), int64(asked+p.Extra))
+	counted := min(max(due, fewest), greatest)
+	return time.Duration(counted), scale(total, counted-fewest, fewest)
 }
 
 // allowsSending says that no reading shows that a port sent for longer or shorter than that.
@@ -205,9 +205,9 @@ func (s Span) allowsSending(p Pair, took time.Duration) bool {
 	if a >= b {
 		return true
 	}
-	least := readings[b].At - readings[a].At - readings[a].Uncertainty - readings[b].Uncertainty
-	most := readings[b+1].At - readings[a-1].At + readings[a-1].Uncertainty + readings[b+1].Uncertainty
-	return took >= least && took <= most
+	shortest := readings[b].At - readings[a].At - readings[a].Uncertainty - readings[b].Uncertainty
+	longest := readings[b+1].At - readings[a-1].At + readings[a-1].Uncertainty + readings[b+1].Uncertainty
+	return took >= shortest && took <= longest
 }
 
 // whileSending are a generator's readings, and of these the first after a port's first frame and the last before its last one; a is not below b where there are no two.
@@ -227,8 +227,8 @@ func (s Span) whileSending(p Pair) (readings []engine.Reading, a, b int) {
 	return readings, a, b
 }
 
-func sentBetween(before, after engine.Reading, port int) int64 {
-	return after.Ports[port].Sent.Packets - before.Ports[port].Sent.Packets
+func sentBetween(earlier, later engine.Reading, port int) int64 {
+	return later.Ports[port].Sent.Packets - earlier.Ports[port].Sent.Packets
 }
 
 // uneven is by how much earlier or later than evenly a trial's frames may leave that a reading counts.
@@ -310,4 +310,4 @@ func settleUndecided(w report.Window, g Goal) {
 }
 
 // underOffered says that less was offered than is enough, even if all that readings leave open is in the generator's favour.
-func underOffered(e report.DirectionEvidence) bool { return e.MostOffered < e.Intended.Mul(enough) }
+func underOffered(e report.DirectionEvidence) bool { return e.MostOffered < e.Intended.Mul(minOffered) }

@@ -38,7 +38,7 @@ func (e early) span(until time.Duration) measure.Span {
 		e.pace = 1
 	}
 	s := measure.Span{Sending: e.sentFor, Intended: []units.PacketRate{10 * kpps, 10 * kpps}, Varied: e.varied, Readings: make([][]engine.Reading, 1),
-		Stopped: &measure.Stop{Planned: time.Minute, Above: e.above}}
+		Stopped: &measure.Stop{Planned: time.Minute, Limit: e.above}}
 	end := until
 	if until == 0 {
 		end = 50*time.Millisecond + e.sentFor + 500*time.Millisecond

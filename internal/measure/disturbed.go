@@ -35,12 +35,12 @@ func waitedToSend(first, last engine.PortCounters) time.Duration {
 	return max(0, last.Waited+last.Waiting-first.Waited)
 }
 
-// least is the least time in which all frames may have left. A thread that waits sends nothing, so they leave in the time that remains, as evenly as a thread sends that has a processor; nor do they leave faster than
+// shortestTime is the least time in which all frames may have left. A thread that waits sends nothing, so they leave in the time that remains, as evenly as a thread sends that has a processor; nor do they leave faster than
 // they were asked for. Either but for haste: a port that tells of its waits makes good what it is late with a little faster.
 //
 //	sent     ▔▔▔▔▔▁▁▁▁▁▁▁▁▔▔▔▔▔▔▔▔▔▔▁▁▁▁▔▔▔    at the rate of window − waited
 //	carried  ▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▁▁▁▁▁▁▁▔▔▔▔▔▔▔    at worst never while the sender waited, too
-func (s sender) least() time.Duration {
+func (s sender) shortestTime() time.Duration {
 	if s.waited <= 0 {
 		return s.window
 	}
@@ -64,14 +64,14 @@ func (s Setup) disturbedFrames(d *report.Disturbance, sent sender) int64 {
 		return sent.frames
 	}
 	waited := d.Waited.Std()
-	if s.Ourselves {
+	if s.SharesKernel {
 		waited = min(waited, d.Strangers.Std())
 	}
-	held, least := waited+d.Stolen.Std(), sent.least()
-	if scale(int64(held), int64(sent.window), int64(least)) <= int64(grantedWait) {
+	delay, shortest := waited+d.Stolen.Std(), sent.shortestTime()
+	if scale(int64(delay), int64(sent.window), int64(shortest)) <= int64(grantedWait) {
 		return 0
 	}
-	return scale(sent.frames, int64(min(held, least)), int64(least))
+	return scale(sent.frames, int64(min(delay, shortest)), int64(shortest))
 }
 
 // worthReporting is a disturbance that is worth reporting; nil: none was, or it was not measured.
@@ -119,18 +119,18 @@ func WhoWaited(w report.Window, m report.Direction) string {
 
 // DisturbanceSentence says of a disturbance who waited for a processor longest, or what the host took, and who else ran.
 func DisturbanceSentence(d report.Disturbance) string {
-	said := ""
+	text := ""
 	if wait := longestWait(&d, false); wait.Waited > 0 {
-		said = waitSentence(d, wait, "which carries frames")
+		text = waitSentence(d, wait, "which carries frames")
 	}
 	if d.Stolen <= 0 {
-		return said
+		return text
 	}
 	stolen := fmt.Sprintf("the host of this virtual machine took %s of %s", wording.Span(d.Stolen.Std()), wording.Span(d.Over.Std()))
-	if said == "" || d.Waited < d.Stolen {
+	if text == "" || d.Waited < d.Stolen {
 		return stolen
 	}
-	return said + ", and " + stolen
+	return text + ", and " + stolen
 }
 
 // lateSentence says which sending thread waited longest for a processor while a window was sent late or in bursts, and who had that processor; empty: none waited longer than generators are
@@ -147,8 +147,8 @@ func lateSentence(w report.Window) string {
 }
 
 // waitSentence says of a thread what it does, for how long it waited for which processor, and who had that.
-func waitSentence(d report.Disturbance, wait report.Wait, does string) string {
-	return fmt.Sprintf("thread %s (%d), %s, waited %s of %s for processor %d", wait.Thread, wait.ID, does, wording.Span(wait.Waited.Std()), wording.Span(d.Over.Std()), wait.Processor) +
+func waitSentence(d report.Disturbance, wait report.Wait, verb string) string {
+	return fmt.Sprintf("thread %s (%d), %s, waited %s of %s for processor %d", wait.Thread, wait.ID, verb, wording.Span(wait.Waited.Std()), wording.Span(d.Over.Std()), wait.Processor) +
 		whoHadProcessor(d, wait.Processor)
 }
 

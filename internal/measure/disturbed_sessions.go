@@ -26,28 +26,28 @@ func (s SessionSpan) disturbed() (plan.Duration, *report.Disturbance) {
 	if d.Missing != "" {
 		return plan.Duration(s.Window), &d
 	}
-	if s.Ourselves { // what the ends themselves had of this machine's processors is what it has left for its own kernel
+	if s.SharesKernel { // what the ends themselves had of this machine's processors is what it has left for its own kernel
 		d.Waited = min(d.Waited, d.Strangers)
 	}
 	granted := time.Duration(scale(int64(s.Window), int64(grantedToSessions), int64(units.One)))
-	held := (d.Waited + d.Stolen).Std()
-	if held <= granted && longestWait(&d, true).Waited.Std() <= granted {
+	delay := (d.Waited + d.Stolen).Std()
+	if delay <= granted && longestWait(&d, true).Waited.Std() <= granted {
 		return 0, nil
 	}
-	if held <= granted {
+	if delay <= granted {
 		return 0, &d
 	}
-	return plan.Duration(min(held, s.Window)), &d
+	return plan.Duration(min(delay, s.Window)), &d
 }
 
 // endsWaited is how long the programs of both ends waited for processors, each program once, for its part in this direction.
 func endsWaited(ends []EndSpan) (sum plan.Duration) {
-	seen := map[string]bool{}
+	names := map[string]bool{}
 	for _, e := range ends {
-		if e.WaitsFirst == nil || e.WaitsLast == nil || e.WaitsFirst.Program != e.WaitsLast.Program || seen[e.WaitsLast.Program] {
+		if e.WaitsFirst == nil || e.WaitsLast == nil || e.WaitsFirst.Program != e.WaitsLast.Program || names[e.WaitsLast.Program] {
 			continue
 		}
-		seen[e.WaitsLast.Program] = true
+		names[e.WaitsLast.Program] = true
 		sum += plan.Duration(max(0, e.WaitsLast.Waited-e.WaitsFirst.Waited)) / plan.Duration(max(1, e.Directions))
 	}
 	return sum
@@ -105,13 +105,13 @@ func disturbancesTogether(parts []*report.Disturbance, atOneMoment bool) *report
 }
 
 // addTo adds to the entry that is the same, or appends a new one.
-func addTo[T any](all []T, one T, same func(T) bool, add func(*T)) []T {
-	i := slices.IndexFunc(all, same)
+func addTo[T any](list []T, item T, equal func(T) bool, add func(*T)) []T {
+	i := slices.IndexFunc(list, equal)
 	if i < 0 {
-		return append(all, one)
+		return append(list, item)
 	}
-	add(&all[i])
-	return all
+	add(&list[i])
+	return list
 }
 
 func compareFalseFirst(a, b bool) int {

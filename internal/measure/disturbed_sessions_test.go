@@ -39,7 +39,9 @@ func TestADisturbedMachineIsNoPathsLimit(t *testing.T) {
 			"the machine was too busy to say who waited for its processors (deadline exceeded): a lower bound"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := span(func(s *SessionSpan) { s.Window, s.Disturbance, s.Ourselves = time.Second, c.disturbance, c.ourselves })
+			s := span(func(s *SessionSpan) {
+				s.Window, s.Disturbance, s.SharesKernel = time.Second, c.disturbance, c.ourselves
+			})
 			m := Sessions(s)
 			if c.says == "held" {
 				c.says = "waited 310ms"
@@ -99,8 +101,8 @@ func TestOneDisturbedWindowMakesABoundOfAll(t *testing.T) {
 	again := Sessions(span(func(s *SessionSpan) { s.Window, s.Disturbance = time.Second, beside(90*time.Millisecond, 0) }))
 	whole := CombineSessions([]*report.Sessions{calm.Sessions, disturbed.Sessions, again.Sessions, calm.Sessions})
 	limit := LimitOfSessions(*whole)
-	if limit.By != ByMachine || whole.Disturbed.Std() != 400*time.Millisecond || !strings.Contains(limit.Sentence, "napi/east-12 (12), which carries frames, waited 400ms of 2s for processor 1, which sh (process 4711) had for 48 %") {
-		t.Errorf("%s: %s, disturbed for %s", limit.By, limit.Sentence, whole.Disturbed.Std())
+	if limit.Cause != ByMachine || whole.Disturbed.Std() != 400*time.Millisecond || !strings.Contains(limit.Sentence, "napi/east-12 (12), which carries frames, waited 400ms of 2s for processor 1, which sh (process 4711) had for 48 %") {
+		t.Errorf("%s: %s, disturbed for %s", limit.Cause, limit.Sentence, whole.Disturbed.Std())
 	}
 	sum := SumSessions([]report.Direction{disturbed, disturbed})
 	if sum.Disturbed != disturbed.Sessions.Disturbed || !reflect.DeepEqual(sum.Disturbance, disturbed.Sessions.Disturbance) {

@@ -38,7 +38,7 @@ func TestWhatADisturbanceMayHaveCost(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			setup, span := counted{sent: 15_000, returned: 15_000 - c.lost}.prepare()
-			setup.Ourselves, span.Disturbance = c.ourselves, &c.disturbance
+			setup.SharesKernel, span.Disturbance = c.ourselves, &c.disturbance
 			w := judged(setup, span)
 			d := w.Directions[0]
 			if d.Quality != c.quality || !strings.Contains(d.Reason, c.reason) {

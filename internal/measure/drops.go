@@ -50,7 +50,7 @@ const notOurs = "rx_dropped"
 type DropCounter struct {
 	Name string // the kernel's
 	// Means is what happened, and Way what can be done about it.
-	Means, Way string
+	Means, Last string
 }
 
 // QueueDrops is the counter of an interface's queueing discipline: drops of gnet_stats_queue (include/uapi/linux/gen_stats.h), of its root.
@@ -87,11 +87,11 @@ var TCPDropCounters = []DropCounter{
 func droppedBetween(ends []EndSpan) *report.SessionEnds {
 	e := &report.SessionEnds{}
 	for _, end := range ends {
-		if why := end.waitsUnknown(); why != "" {
-			e.Unknown = cmp.Or(e.Unknown, fmt.Sprintf("link %s: %s", end.Link, why))
+		if fault := end.waitsUnknown(); fault != "" {
+			e.Unknown = cmp.Or(e.Unknown, fmt.Sprintf("link %s: %s", end.Link, fault))
 		}
-		if why := end.unknown(); why != "" {
-			e.Unknown = cmp.Or(e.Unknown, fmt.Sprintf("link %s: %s", end.Link, why))
+		if fault := end.unknown(); fault != "" {
+			e.Unknown = cmp.Or(e.Unknown, fmt.Sprintf("link %s: %s", end.Link, fault))
 			continue
 		}
 		for _, c := range slices.Concat(InterfaceDropCounters, TCPDropCounters) {
@@ -108,14 +108,14 @@ func (e EndSpan) unknown() string {
 	if e.First == nil || e.Last == nil {
 		return "its end does not report what it drops; use the same linerate for both ends"
 	}
-	if why := cmp.Or(e.First.Unread, e.Last.Unread); why != "" {
-		return why
+	if Remedy := cmp.Or(e.First.Unread, e.Last.Unread); Remedy != "" {
+		return Remedy
 	}
-	if _, has := e.First.Counters[QueueDrops]; !has {
+	if _, ok := e.First.Counters[QueueDrops]; !ok {
 		return "its end does not report what its queueing discipline drops; use the same linerate for both ends"
 	}
-	for name, was := range e.First.Counters {
-		if now, has := e.Last.Counters[name]; !has || now < was {
+	for name, before := range e.First.Counters {
+		if value, ok := e.Last.Counters[name]; !ok || value < before {
 			return fmt.Sprintf("%s of interface %s went back: it was cleared, or the interface made anew", name, e.Last.Interface)
 		}
 	}
@@ -182,12 +182,12 @@ func mayBeTheConnections(s report.Sessions, d report.EndDrop) bool {
 // dropSentence says which end dropped most of what may have been the connections', why that makes a lower bound, and the way out.
 func dropSentence(s report.Sessions) string {
 	theirs := slices.DeleteFunc(slices.Clone(s.Ends.Dropped), func(d report.EndDrop) bool { return !mayBeTheConnections(s, d) })
-	d, again := slices.MaxFunc(theirs, func(a, b report.EndDrop) int { return cmp.Compare(a.Packets, b.Packets) }), int(s.RetransmittedSegments)
-	at := fmt.Sprintf("the end of link %s itself dropped %d, where %s %s sent again (%s of %s", d.Link, d.Packets, wording.Counted(again, "segment"), wording.Verb(again, "was", "were"), d.Counter, d.Interface)
+	d, retransmitted := slices.MaxFunc(theirs, func(a, b report.EndDrop) int { return cmp.Compare(a.Packets, b.Packets) }), int(s.RetransmittedSegments)
+	text := fmt.Sprintf("the end of link %s itself dropped %d, where %s %s sent again (%s of %s", d.Link, d.Packets, wording.Counted(retransmitted, "segment"), wording.Verb(retransmitted, "was", "were"), d.Counter, d.Interface)
 	for _, c := range slices.Concat(InterfaceDropCounters, TCPDropCounters) {
 		if c.Name == d.Counter {
-			return fmt.Sprintf("%s: %s), and TCP slows down for each: a lower bound (%s)", at, c.Means, c.Way)
+			return fmt.Sprintf("%s: %s), and TCP slows down for each: a lower bound (%s)", text, c.Means, c.Last)
 		}
 	}
-	return at + "), and TCP slows down for each: a lower bound (give the end more CPU)"
+	return text + "), and TCP slows down for each: a lower bound (give the end more CPU)"
 }

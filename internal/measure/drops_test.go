@@ -129,7 +129,7 @@ func TestOneWindowsDropsMakeABoundOfAll(t *testing.T) {
 func TestASlowEndThatDropsIsSlow(t *testing.T) {
 	s := span(ended(func(e *EndSpan) { e.Last.Counters["TCPRcvQDrop"] = 90 }))
 	s.Sending[1].ReceiverLimited = s.Sending[0].ReceiverLimited + 2e9
-	if m := Sessions(s); !strings.Contains(m.Reason, "the receiver was too slow") || LimitOfSessions(*m.Sessions).By != ByEnds {
+	if m := Sessions(s); !strings.Contains(m.Reason, "the receiver was too slow") || LimitOfSessions(*m.Sessions).Cause != ByEnds {
 		t.Errorf("%s", m.Reason)
 	}
 }
@@ -153,7 +153,7 @@ func TestDropsOfSeveralWindowsAndDirections(t *testing.T) {
 		t.Errorf("in directions together %+v, want each end's once", got)
 	}
 	parts[1].Ends = &report.SessionEnds{Unknown: "link east: it is silent"}
-	if got := CombineSessions(parts); got.Ends.Unknown == "" || LimitOfSessions(report.Sessions{Senders: parts[1].Senders, Ends: got.Ends}).By == ByPath {
+	if got := CombineSessions(parts); got.Ends.Unknown == "" || LimitOfSessions(report.Sessions{Senders: parts[1].Senders, Ends: got.Ends}).Cause == ByPath {
 		t.Errorf("what is not known of one window is not known of all: %+v", got.Ends)
 	}
 }

@@ -41,8 +41,8 @@ func TestWhatTheDevicesOwnEndTakesIsTheDevices(t *testing.T) {
 			if c.device != "" {
 				s.Device = &report.DeviceEnd{Is: c.device}
 			}
-			if l := LimitOfSessions(s); l.By != c.by || !strings.HasPrefix(l.Sentence, c.words) {
-				t.Errorf("%s: %s", l.By, l.Sentence)
+			if l := LimitOfSessions(s); l.Cause != c.by || !strings.HasPrefix(l.Sentence, c.words) {
+				t.Errorf("%s: %s", l.Cause, l.Sentence)
 			}
 		})
 	}
@@ -67,8 +67,8 @@ func TestDatagramsOfADeviceThatIsAnEnd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := report.Sessions{Connections: 1, AskedBitsPerSecond: 8000, WrittenBytes: c.sent, SentIn: plan.Duration(time.Second), EndsWaited: plan.Duration(c.waited), Device: &report.DeviceEnd{Is: c.device},
 				Datagrams: &report.Datagrams{Sent: 100, Received: 95, Lost: 5, DroppedByReceiver: c.dropped}}
-			if l := LimitOfSessions(s); l.By != c.by || !strings.HasPrefix(l.Sentence, c.words) || c.waited > 50*time.Millisecond && l.PathDoubt == "" {
-				t.Errorf("%s: %s; %q", l.By, l.Sentence, l.PathDoubt)
+			if l := LimitOfSessions(s); l.Cause != c.by || !strings.HasPrefix(l.Sentence, c.words) || c.waited > 50*time.Millisecond && l.PathDoubt == "" {
+				t.Errorf("%s: %s; %q", l.Cause, l.Sentence, l.PathDoubt)
 			}
 		})
 	}
@@ -89,8 +89,8 @@ func TestTheDevicesDropsAreItsOwn(t *testing.T) {
 	if one.Ends != nil || one.Device == nil || one.Device.Is != report.Receiver || len(one.Device.Dropped) != 1 || one.Device.Dropped[0].Packets != 7 {
 		t.Fatalf("ends %+v, device %+v", one.Ends, one.Device)
 	}
-	if l := LimitOfSessions(*one); l.By != ByPath {
-		t.Errorf("%s: %s", l.By, l.Sentence)
+	if l := LimitOfSessions(*one); l.Cause != ByPath {
+		t.Errorf("%s: %s", l.Cause, l.Sentence)
 	}
 	if both := CombineSessions([]*report.Sessions{one, one}); both.Device == nil || both.Device.Dropped[0].Packets != 14 {
 		t.Errorf("two windows: %+v", both.Device)

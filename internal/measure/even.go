@@ -76,9 +76,9 @@ func (e *evenness) addGap(t tick) {
 //	                             ▲             at 1: four, which is not more than half
 func (e *evenness) calmLossRatio(direction int) units.Ratio {
 	losses := slices.Sorted(slices.Values(e.losses[direction]))
-	without := int(e.calm) - len(losses)
-	if middle := (int(e.calm) - 1) / 2; len(losses) > 0 && middle >= without {
-		return losses[middle-without]
+	expected := int(e.calm) - len(losses)
+	if middle := (int(e.calm) - 1) / 2; len(losses) > 0 && middle >= expected {
+		return losses[middle-expected]
 	}
 	return 0
 }
@@ -106,8 +106,8 @@ func (p *Pace) longestEven() time.Duration {
 	if len(p.long) == 0 {
 		return gapAtLeast
 	}
-	all := slices.Sorted(slices.Values(p.took))
-	return max(gapAtLeast, gapFactor*all[len(all)/2])
+	durations := slices.Sorted(slices.Values(p.took))
+	return max(gapAtLeast, gapFactor*durations[len(durations)/2])
 }
 
 // explainedBySending says that the loss of a direction above the limit may come from the way the generator sent: it sent in bursts, and frames were not lost all the time; or nobody saw how it
@@ -116,15 +116,15 @@ func (p *Pace) longestEven() time.Duration {
 //	lost   ▁▁▁▁▁▁█▁▁▁▁█▁▁▁▁▁▁▁   by bursts
 //	lost   ▄▄▄▄▄▄█▄▄▄▄█▄▄▄▄▄▄▄   by the load: so is it lost in between
 func (d direction) explainedBySending() bool {
-	all := d.window.Evidence
+	evidence := d.window.Evidence
 	switch {
-	case len(d.window.Bursts) == 0 && all.Gaps == 0, all.Calm >= steadyTicks && d.evidence.CalmLossRatio > d.limit:
+	case len(d.window.Bursts) == 0 && evidence.Gaps == 0, evidence.Calm >= steadyTicks && d.evidence.CalmLossRatio > d.limit:
 		return false
 	case len(d.window.Bursts) > 0:
 		return true
 	}
-	seen := surelyLostOf(d.lost()-d.evidence.LostInGaps, d.measured.GeneratorDrops(), d.measured.EdgeFrames*(1+all.Gaps)+d.measured.DisturbedFrames)
-	return !exceeds(seen, d.planned(), d.limit)
+	counted := surelyLostOf(d.lost()-d.evidence.LostInGaps, d.measured.GeneratorDrops(), d.measured.EdgeFrames*(1+evidence.Gaps)+d.measured.DisturbedFrames)
+	return !exceeds(counted, d.planned(), d.limit)
 }
 
 // ownProcessors is what to do about a generator that sends late or in bursts.

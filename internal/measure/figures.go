@@ -77,27 +77,27 @@ func (f *figures) add(p Pair, span Span, asked units.PacketRate) {
 	took, tookBack := last.At-first.At, lastBack.At-firstBack.At
 	f.longest = max(f.longest, took, tookBack)
 	sent := f.direction.OfLoad(last.Ports[p.Send].Sent.Sub(first.Ports[p.Send].Sent))
-	back := f.direction.OfLoad(lastBack.Ports[p.Receive].Received.Sub(firstBack.Ports[p.Receive].Received))
-	own := first.Uncertainty + last.Uncertainty
-	unsure := scale(sent.Packets, int64(own), int64(took))
-	apart := max(took-tookBack, tookBack-took)
-	edges := edgeFrames + scale(sent.Packets, int64(own+firstBack.Uncertainty+lastBack.Uncertainty+apart), int64(took))
+	returned := f.direction.OfLoad(lastBack.Ports[p.Receive].Received.Sub(firstBack.Ports[p.Receive].Received))
+	doubt := first.Uncertainty + last.Uncertainty
+	unsure := scale(sent.Packets, int64(doubt), int64(took))
+	Extra := max(took-tookBack, tookBack-took)
+	edges := edgeFrames + scale(sent.Packets, int64(doubt+firstBack.Uncertainty+lastBack.Uncertainty+Extra), int64(took))
 	if span.Sending > 0 { // nothing passed while either edge was read
 		took, unsure = span.sendingOf(p, asked)
 		tookBack, edges = took, 0
 		f.sending = max(f.sending, took)
 	}
-	f.sent, f.returned = f.sent.Add(sent), f.returned.Add(back)
+	f.sent, f.returned = f.sent.Add(sent), f.returned.Add(returned)
 	f.receiveErrors += lastBack.Ports[p.Receive].ReceiveErrors - firstBack.Ports[p.Receive].ReceiveErrors
 	f.damaged += lastBack.Ports[p.Receive].Damaged - firstBack.Ports[p.Receive].Damaged
 	f.sendDrops += last.Ports[p.Send].SendDrops - first.Ports[p.Send].SendDrops
 	f.waited = max(f.waited, waitedToSend(first.Ports[p.Send], last.Ports[p.Send]))
 	f.offered.add(sent, took)
-	f.received.add(back, tookBack)
+	f.received.add(returned, tookBack)
 	f.mostOffered += units.PacketRateOver(sent.Packets+unsure+1, int64(max(took, span.plannedSending())))
 	f.edges += edges
-	f.shares = append(f.shares, share{pair: p, sent: sent.Packets, returned: back.Packets, edges: edges,
-		offered: units.PacketRateOver(sent.Packets, int64(took)), received: units.PacketRateOver(back.Packets, int64(tookBack))})
+	f.shares = append(f.shares, share{pair: p, sent: sent.Packets, returned: returned.Packets, edges: edges,
+		offered: units.PacketRateOver(sent.Packets, int64(took)), received: units.PacketRateOver(returned.Packets, int64(tookBack))})
 }
 
 func (r *rates) add(t units.Traffic, took time.Duration) {
@@ -145,7 +145,7 @@ func (f *figures) addDisturbance(d *report.Disturbance) {
 func (f *figures) disturbedIn(d *report.Disturbance, window time.Duration) int64 {
 	asked := units.PacketRate(f.intended.Whole()+1) * units.PacketPerSecond // a Report without evidence has it to a whole packet
 	for _, p := range f.direction.Pairs {
-		asked += p.Besides
+		asked += p.Extra
 	}
 	return f.setup.disturbedFrames(d, sender{frames: f.sent.Packets, window: window, waited: f.waited, asked: asked})
 }
@@ -168,9 +168,9 @@ func (f *figures) mostLostRatio() units.Ratio {
 }
 
 // mostRatio is the share that may be lost at most, rounded up; 0 where the share that is lost says it.
-func mostRatio(lost, most, sent int64) units.Ratio {
-	if most > lost || units.RatioOf(lost, sent) == 0 {
-		return ShareUp(most, sent)
+func mostRatio(lost, mostLost, sent int64) units.Ratio {
+	if mostLost > lost || units.RatioOf(lost, sent) == 0 {
+		return ShareUp(mostLost, sent)
 	}
 	return 0
 }
@@ -194,7 +194,7 @@ const strayRate = 2 * units.PacketPerSecond
 // of them than in the short silence, and their number is unknown. It is not taken to be the surplus itself: then not one frame could be lost, however many are.
 func (f *figures) foreignFrames() int64 {
 	heard := f.direction.Background + f.direction.Strays
-	if besides := -f.lost(); f.sending > 0 && besides > 0 && besides >= f.frames(heard) {
+	if surplus := -f.lost(); f.sending > 0 && surplus > 0 && surplus >= f.frames(heard) {
 		heard = max(2*heard, strayRate*units.PacketRate(len(f.direction.Pairs)))
 	}
 	return f.frames(heard)
@@ -233,13 +233,13 @@ func scale(v, n, d int64) int64 {
 	if v <= 0 || n <= 0 || d <= 0 {
 		return 0
 	}
-	const most = 1<<63 - 1
+	const limit = 1<<63 - 1
 	hi, lo := bits.Mul64(uint64(v), uint64(n))
 	lo, carry := bits.Add64(lo, uint64(d-1), 0)
 	hi += carry
 	if hi >= uint64(d) {
-		return most
+		return limit
 	}
 	q, _ := bits.Div64(hi, lo, uint64(d))
-	return int64(min(q, most))
+	return int64(min(q, limit))
 }

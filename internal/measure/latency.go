@@ -20,11 +20,11 @@ func (s Span) fillLatency(direction int, m *report.Direction) {
 }
 
 // PercentilesOf are the percentiles of a distribution, of whose frames so many more arrived without a known time.
-func PercentilesOf(h transit.Histogram, missing int64) (all []report.Percentile) {
+func PercentilesOf(h transit.Histogram, missing int64) (percentiles []report.Percentile) {
 	for _, a := range h.Read(uint64(max(missing, 0))).Shares {
-		all = append(all, report.Percentile{Share: a.Share.String(), Nanoseconds: a.Within.Nanoseconds(), Open: !a.Known})
+		percentiles = append(percentiles, report.Percentile{Share: a.Share.String(), Nanoseconds: a.Time.Nanoseconds(), Open: !a.Measured})
 	}
-	return all
+	return percentiles
 }
 
 // latencyTogether combines the latency of several windows: frames are added up, and each percentile is the longest of the windows', so at least that of all their frames. A percentile that some
@@ -39,24 +39,24 @@ func latencyTogether(parts []report.Direction) []report.Latency {
 			bySize[l.FrameSize] = append(bySize[l.FrameSize], l)
 		}
 	}
-	var all []report.Latency
-	for size, each := range bySize {
-		whole := report.Latency{FrameSize: size, Sample: each[0].Sample, Within: slices.Clone(each[0].Within), JitterNanoseconds: jitterTogether(each)}
-		for _, l := range each {
+	var latencies []report.Latency
+	for size, ofSize := range bySize {
+		whole := report.Latency{FrameSize: size, Sample: ofSize[0].Sample, Within: slices.Clone(ofSize[0].Within), JitterNanoseconds: jitterTogether(ofSize)}
+		for _, l := range ofSize {
 			whole.Frames, whole.Duplicates, whole.Late = whole.Frames+l.Frames, whole.Duplicates+l.Duplicates, whole.Late+l.Late
 			whole.Stale, whole.Merged, whole.Uncounted = whole.Stale+l.Stale, whole.Merged+l.Merged, whole.Uncounted+l.Uncounted
 			whole.Within = longest(whole.Within, l)
 		}
-		all = append(all, whole)
+		latencies = append(latencies, whole)
 	}
-	slices.SortFunc(all, func(a, b report.Latency) int { return cmp.Compare(a.FrameSize, b.FrameSize) })
-	return all
+	slices.SortFunc(latencies, func(a, b report.Latency) int { return cmp.Compare(a.FrameSize, b.FrameSize) })
+	return latencies
 }
 
 // jitterTogether is the mean of several windows' jitter, weighted by their frames; nil: some window has none.
-func jitterTogether(each []report.Latency) *int64 {
+func jitterTogether(latencies []report.Latency) *int64 {
 	sum, frames := 0.0, 0.0
-	for _, l := range each {
+	for _, l := range latencies {
 		if l.JitterNanoseconds == nil {
 			return nil
 		}
@@ -68,14 +68,14 @@ func jitterTogether(each []report.Latency) *int64 {
 	return new(int64(math.Round(sum / frames)))
 }
 
-func longest(within []report.Percentile, l report.Latency) (out []report.Percentile) {
-	for _, p := range within {
-		other, told := l.Of(p.Share)
-		if !told {
+func longest(percentiles []report.Percentile, l report.Latency) (longer []report.Percentile) {
+	for _, p := range percentiles {
+		second, ok := l.Of(p.Share)
+		if !ok {
 			continue
 		}
-		p.Nanoseconds, p.Open = max(p.Nanoseconds, other.Nanoseconds), p.Open || other.Open
-		out = append(out, p)
+		p.Nanoseconds, p.Open = max(p.Nanoseconds, second.Nanoseconds), p.Open || second.Open
+		longer = append(longer, p)
 	}
-	return out
+	return longer
 }

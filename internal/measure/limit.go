@@ -19,7 +19,7 @@ const (
 )
 
 // near is how close to its rate a limit counts as reached: a load that is even but for jitter overflows a bucket there, and no search tells the two apart by default (refineTo).
-const near = units.One / 200
+const tolerance = units.One / 200
 
 // aboveLimit is how much of what was sent may have exceeded the rate of the device's limit, if that is known. Loss at a load that the limit lets through has another cause: frames that waited too
 // long for a processor and then reached the limit in a bunch, overflowed a queue, or had not come back at the window's edge.
@@ -32,8 +32,8 @@ func (f *figures) aboveLimit() *report.AboveLimit {
 		return nil
 	}
 	reached := *l
-	reached.PacketsPerSecond -= scale(l.PacketsPerSecond, int64(near), int64(units.One))
-	reached.Layer2BitsPerSecond -= scale(l.Layer2BitsPerSecond, int64(near), int64(units.One))
+	reached.PacketsPerSecond -= scale(l.PacketsPerSecond, int64(tolerance), int64(units.One))
+	reached.Layer2BitsPerSecond -= scale(l.Layer2BitsPerSecond, int64(tolerance), int64(units.One))
 	return &report.AboveLimit{Limit: *l, Frames: f.framesAbove(*l), NearFrames: f.framesAbove(reached)}
 }
 
@@ -43,8 +43,8 @@ func (f *figures) framesAbove(l plan.Limit) int64 {
 	if l.PacketsPerSecond > 0 {
 		return scale(f.sent.Packets, int64(f.mostOffered)-l.PacketsPerSecond*int64(units.PacketPerSecond), int64(f.mostOffered))
 	}
-	most := scale(int64(f.offered.layer2), int64(f.mostOffered), int64(f.offered.packets))
-	return scale(f.sent.Layer2Bits(), most-l.Layer2BitsPerSecond, most) / (leastFrame * 8)
+	offeredBits := scale(int64(f.offered.layer2), int64(f.mostOffered), int64(f.offered.packets))
+	return scale(f.sent.Layer2Bits(), offeredBits-l.Layer2BitsPerSecond, offeredBits) / (leastFrame * 8)
 }
 
 // bucketTooShallow says that the limit's bucket may overflow from what generators send as evenly as they can.
@@ -67,7 +67,7 @@ func (f *figures) bucketTooShallow(l plan.Limit) bool {
 
 // machineLost says, of a direction that surely lost frames above the goal's limit, whether the machine that plays the device lost them, as the Reference's limit lets that load through; and how
 // many it lost or held up, and why.
-func (d direction) machineLost() (frames int64, reason string, is bool) {
+func (d direction) machineLost() (frames int64, reason string, ok bool) {
 	a := d.evidence.AboveLimit
 	if a == nil || exceeds(a.NearFrames, d.measured.Sent.Packets, d.limit) {
 		return 0, "", false

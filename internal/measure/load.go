@@ -12,13 +12,13 @@ const arpBytes = 46
 //
 // Few are taken for ARP, as other reasons for missing bytes concern each frame. Where the device changes lengths, or a load has several, nothing is taken out.
 func (d Direction) OfLoad(counted units.Traffic) units.Traffic {
-	s := d.Sizes.Least
-	if d.Reshapes || s == 0 || s != d.Sizes.Most {
+	s := d.Sizes.Shortest
+	if d.Reshapes || s == 0 || s != d.Sizes.Longest {
 		return counted
 	}
-	missing, each := counted.Packets*s-counted.Bytes, s-arpBytes
-	frames, few := missing/each, 2+counted.Packets/1000
-	if missing%each != 0 || frames < -few || frames > few {
+	missing, frameBytes := counted.Packets*s-counted.Bytes, s-arpBytes
+	frames, allowed := missing/frameBytes, 2+counted.Packets/1000
+	if missing%frameBytes != 0 || frames < -allowed || frames > allowed {
 		return counted
 	}
 	return counted.Sub(units.Traffic{Packets: frames, Bytes: frames * arpBytes})

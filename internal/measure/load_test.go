@@ -20,15 +20,15 @@ func TestFramesByWhichAGeneratorTellsItsAddressAreNotTheDevicesLoss(t *testing.T
 		quality        report.Quality
 		lost           int64
 	}{
-		"one frame of ARP sent":                       {measure.Sizes{Least: 64, Most: 64}, false, frames(513, 512*64+46), frames(512, 512*64), report.Good, 0},
-		"two of them beside longer ones":              {measure.Sizes{Least: 128, Most: 128}, false, frames(514, 512*128+2*46), frames(512, 512*128), report.Good, 0},
-		"one of the device's came":                    {measure.Sizes{Least: 64, Most: 64}, false, frames(512, 512*64), frames(513, 512*64+46), report.Good, 0},
-		"one that was counted before, and taken back": {measure.Sizes{Least: 64, Most: 64}, false, frames(511, 512*64-46), frames(512, 512*64), report.Good, 0},
-		"one came while one of the load was lost":     {measure.Sizes{Least: 64, Most: 64}, false, frames(512, 512*64), frames(512, 511*64+46), report.Lossy, 1},
-		"one of the load was lost":                    {measure.Sizes{Least: 64, Most: 64}, false, frames(512, 512*64), frames(511, 511*64), report.Lossy, 1},
-		"a port that counts no FCS":                   {measure.Sizes{Least: 64, Most: 64}, false, frames(512, 512*60), frames(511, 511*60), report.Lossy, 1},
-		"sizes that vary tell nothing":                {measure.Sizes{Least: 64, Most: 1518}, false, frames(513, 512*64+46), frames(512, 512*64), report.Lossy, 1},
-		"nor does a device that changes them":         {measure.Sizes{Least: 64, Most: 64}, true, frames(513, 512*64+46), frames(512, 512*64), report.Lossy, 1},
+		"one frame of ARP sent":                       {measure.Sizes{Shortest: 64, Longest: 64}, false, frames(513, 512*64+46), frames(512, 512*64), report.Good, 0},
+		"two of them beside longer ones":              {measure.Sizes{Shortest: 128, Longest: 128}, false, frames(514, 512*128+2*46), frames(512, 512*128), report.Good, 0},
+		"one of the device's came":                    {measure.Sizes{Shortest: 64, Longest: 64}, false, frames(512, 512*64), frames(513, 512*64+46), report.Good, 0},
+		"one that was counted before, and taken back": {measure.Sizes{Shortest: 64, Longest: 64}, false, frames(511, 512*64-46), frames(512, 512*64), report.Good, 0},
+		"one came while one of the load was lost":     {measure.Sizes{Shortest: 64, Longest: 64}, false, frames(512, 512*64), frames(512, 511*64+46), report.Lossy, 1},
+		"one of the load was lost":                    {measure.Sizes{Shortest: 64, Longest: 64}, false, frames(512, 512*64), frames(511, 511*64), report.Lossy, 1},
+		"a port that counts no FCS":                   {measure.Sizes{Shortest: 64, Longest: 64}, false, frames(512, 512*60), frames(511, 511*60), report.Lossy, 1},
+		"sizes that vary tell nothing":                {measure.Sizes{Shortest: 64, Longest: 1518}, false, frames(513, 512*64+46), frames(512, 512*64), report.Lossy, 1},
+		"nor does a device that changes them":         {measure.Sizes{Shortest: 64, Longest: 64}, true, frames(513, 512*64+46), frames(512, 512*64), report.Lossy, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			setup, span := counted{planned: 1}.prepare()

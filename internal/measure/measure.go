@@ -17,8 +17,8 @@ type Setup struct {
 	Directions []Direction
 	// Limit is that of a device whose limit is known, which only the Reference's is; nil: nobody knows it.
 	Limit *plan.Limit
-	// Ourselves says that the device is this machine's own kernel, whose figure is what the machine has left for it beside the generator: only strangers disturb it.
-	Ourselves bool
+	// SharesKernel says that the device is this machine's own kernel, whose figure is what the machine has left for it beside the generator: only strangers disturb it.
+	SharesKernel bool
 	// Generators are the generators' names, in the order of Span.Readings.
 	Generators []string
 }
@@ -64,7 +64,7 @@ type Pair struct {
 	// Streams is how many streams take turns on the port Send, below 0 where its pace can't be foretold; Besides is what they send that
 	// Span.Intended does not count.
 	Streams int
-	Besides units.PacketRate
+	Extra   units.PacketRate
 }
 
 // Span is one stretch of constant load as it was read.
@@ -123,7 +123,7 @@ func (s Setup) Window(span Span) Window {
 		w.Disturbance = span.Disturbance
 	}
 	if span.Stopped != nil {
-		w.Decided = &report.Decided{At: w.Duration, Planned: plan.Duration(span.Stopped.Planned), Above: span.Stopped.Above}
+		w.Decided = &report.Decided{At: w.Duration, Planned: plan.Duration(span.Stopped.Planned), Above: span.Stopped.Limit}
 	}
 	if fault == "" {
 		w.Generators = s.shares(span)
@@ -141,11 +141,11 @@ func (s Setup) name(g int) string {
 
 // busiest is the highest use of a generator's core in any reading; -1 if none says.
 func busiest(readings [][]engine.Reading) float64 {
-	most := -1.0
+	highest := -1.0
 	for _, generator := range readings {
 		for _, r := range generator {
-			most = max(most, r.CPUPercent)
+			highest = max(highest, r.CPUPercent)
 		}
 	}
-	return most
+	return highest
 }

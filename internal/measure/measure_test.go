@@ -276,7 +276,7 @@ func TestWhatTheGeneratorDroppedIsNoPartOfTheMostLoss(t *testing.T) {
 func TestFramesAreAsLongAsEthernetHasThem(t *testing.T) {
 	short, long := stream.Stream{Enabled: true}, stream.Stream{Enabled: true}
 	short.Packet.Binary, long.Packet.Binary = make([]byte, 42), make([]byte, 1514)
-	if got, want := measure.SizesOf([]stream.Stream{short, long}, measure.Sizes{}), (measure.Sizes{Least: 64, Most: 1518}); got != want {
+	if got, want := measure.SizesOf([]stream.Stream{short, long}, measure.Sizes{}), (measure.Sizes{Shortest: 64, Longest: 1518}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // vital is a series of an observer.
-type vital struct{ observer, series, of string }
+type vital struct{ observer, series, part string }
 
 // observedTogether is what each series was over all of these windows. One that is missing in any of them is missing, with the reason that stands there: a mean
 // of the others would be of another time than the answer is.
@@ -17,19 +17,19 @@ func observedTogether(windows []report.Window) []report.Observed {
 	ordered := slices.SortedStableFunc(slices.Values(windows), func(a, b report.Window) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Number, b.Number))
 	})
-	var all []report.Observed
-	seen := map[vital]bool{}
+	var values []report.Observed
+	found := map[vital]bool{}
 	for _, w := range ordered {
 		for _, o := range w.Observed {
 			key := vital{o.Observer, o.Series, o.Of}
-			if seen[key] || o.Series == "" && hasSeries(windows, o.Observer) {
+			if found[key] || o.Series == "" && hasSeries(windows, o.Observer) {
 				continue // an observer that had no series in this window makes those of the others missing
 			}
-			seen[key] = true
-			all = append(all, seriesTogether(ordered, key))
+			found[key] = true
+			values = append(values, seriesTogether(ordered, key))
 		}
 	}
-	return all
+	return values
 }
 
 // hasSeries says that an observer had some series in one of the windows.
@@ -41,9 +41,9 @@ func hasSeries(windows []report.Window, observer string) bool {
 
 // seriesTogether is one series over all windows, which are in the order of time.
 func seriesTogether(windows []report.Window, key vital) report.Observed {
-	whole := report.Observed{Observer: key.observer, Series: key.series, Of: key.of}
+	whole := report.Observed{Observer: key.observer, Series: key.series, Of: key.part}
 	var sum, time float64
-	var means, least, most []float64
+	var means, lowest, highest []float64
 	for _, w := range windows {
 		o := seriesIn(w, key)
 		whole.Unit = cmp.Or(whole.Unit, o.Unit)
@@ -53,7 +53,7 @@ func seriesTogether(windows []report.Window, key vital) report.Observed {
 		}
 		whole.Over, whole.Unsure = whole.Over+o.Over, max(whole.Unsure, o.Unsure)
 		sum, time = sum+*o.Mean*o.Over.Std().Seconds(), time+o.Over.Std().Seconds()
-		means, least, most = append(means, *o.Mean), append(least, *cmp.Or(o.Min, o.Mean)), append(most, *cmp.Or(o.Max, o.Mean))
+		means, lowest, highest = append(means, *o.Mean), append(lowest, *cmp.Or(o.Min, o.Mean)), append(highest, *cmp.Or(o.Max, o.Mean))
 	}
 	if whole.Missing != "" {
 		whole.Over, whole.Unsure = 0, 0
@@ -63,26 +63,26 @@ func seriesTogether(windows []report.Window, key vital) report.Observed {
 	if time > 0 {
 		mean = sum / time
 	}
-	whole.Mean, whole.Min, whole.Max = &mean, new(slices.Min(least)), new(slices.Max(most))
+	whole.Mean, whole.Min, whole.Max = &mean, new(slices.Min(lowest)), new(slices.Max(highest))
 	return whole
 }
 
 // seriesIn is a series in one window; one that isn't there, or has no value, is missing.
 func seriesIn(w report.Window, key vital) report.Observed {
-	none := "it was not read"
+	reason := "it was not read"
 	for _, o := range w.Observed {
 		if o.Observer != key.observer {
 			continue
 		}
-		if o.Series == key.series && o.Of == key.of {
+		if o.Series == key.series && o.Of == key.part {
 			if o.Missing == "" && o.Mean == nil {
-				o.Missing = none
+				o.Missing = reason
 			}
 			return o
 		}
 		if o.Series == "" {
-			none = o.Missing
+			reason = o.Missing
 		}
 	}
-	return report.Observed{Missing: none}
+	return report.Observed{Missing: reason}
 }

@@ -32,13 +32,13 @@ const burstSpan = time.Second
 // A stall that lasts longer than readings are apart, and is caught up, is always seen; a shorter one by chance. A generator that does not
 // answer while it stalls makes a gap instead, in which anything may have happened. It is not safe for concurrent use.
 type Pace struct {
-	setup Setup
-	lanes []*lane
-	last  []engine.Reading
-	took  []time.Duration // of all ticks
-	even  evenness        // of those that are too short for a gap
-	long  []tick          // those that may be gaps: only in the end it is known what is usual
-	fault string          // why the readings are worth nothing from then on
+	setup  Setup
+	lanes  []*lane
+	latest []engine.Reading
+	took   []time.Duration // of all ticks
+	even   evenness        // of those that are too short for a gap
+	long   []tick          // those that may be gaps: only in the end it is known what is usual
+	fault  string          // why the readings are worth nothing from then on
 }
 
 // tick is the time between two readings.
@@ -58,13 +58,13 @@ type lane struct {
 	streams         int64
 	opened          time.Duration // on the generator's clock
 	recent          []mark
-	over            time.Duration // when the last counted burst ended
+	burstEnd        time.Duration // when the last counted burst ended
 }
 
 // mark is one reading of a sending port.
 type mark struct {
-	at, unsure time.Duration
-	sent       int64
+	moment, unsure time.Duration
+	sent           int64
 }
 
 // Pace begins to follow a window in which the directions are asked to send these rates.
@@ -73,7 +73,7 @@ func (s Setup) Pace(intended []units.PacketRate) *Pace {
 	for i, d := range s.Directions {
 		for n, part := range parts(d.Pairs, intended[i]) {
 			pair := d.Pairs[n]
-			l := &lane{generator: pair.Generator, port: pair.Send, asked: part + pair.Besides, streams: int64(pair.Streams)}
+			l := &lane{generator: pair.Generator, port: pair.Send, asked: part + pair.Extra, streams: int64(pair.Streams)}
 			l.burst.Link, l.burst.Generator = d.From, s.name(pair.Generator)
 			p.lanes = append(p.lanes, l)
 		}
@@ -97,13 +97,13 @@ func parts(pairs []Pair, rate units.PacketRate) []units.PacketRate {
 
 // Add takes one reading of each generator, in order of time.
 func (p *Pace) Add(readings []engine.Reading) {
-	if p.last != nil && p.fault == "" {
-		p.fault = Span{Readings: Pairwise(p.last, readings)}.fault(p.setup.Directions)
+	if p.latest != nil && p.fault == "" {
+		p.fault = Span{Readings: Pairwise(p.latest, readings)}.fault(p.setup.Directions)
 	}
-	if p.last != nil && p.fault == "" {
+	if p.latest != nil && p.fault == "" {
 		p.addTick(p.tick(readings))
 	}
-	p.last = readings
+	p.latest = readings
 }
 
 // addTick takes in a tick. One that is too short for a gap is added up at once: only its length stays, and the share it lost if it lost any.
@@ -118,7 +118,7 @@ func (p *Pace) addTick(t tick) {
 
 func (p *Pace) tick(readings []engine.Reading) tick {
 	t := tick{}
-	span := Span{Readings: Pairwise(p.last, readings)}
+	span := Span{Readings: Pairwise(p.latest, readings)}
 	for i, d := range p.setup.Directions {
 		f := p.setup.figures(d, span, i, true)
 		t.lost = append(t.lost, f.lost())
@@ -126,11 +126,11 @@ func (p *Pace) tick(readings []engine.Reading) tick {
 	}
 	for _, l := range p.lanes {
 		if len(l.recent) == 0 {
-			l.add(markOf(p.last[l.generator], l.port))
+			l.add(markOf(p.latest[l.generator], l.port))
 		}
 		t.burst = l.add(markOf(readings[l.generator], l.port)) || t.burst
 		if !readings[l.generator].Ports[l.port].Paced {
-			t.took = max(t.took, readings[l.generator].At-p.last[l.generator].At)
+			t.took = max(t.took, readings[l.generator].At-p.latest[l.generator].At)
 		}
 	}
 	return t
@@ -146,7 +146,7 @@ func Pairwise(a, b []engine.Reading) [][]engine.Reading {
 }
 
 func markOf(r engine.Reading, port int) mark {
-	return mark{at: r.At, unsure: r.Uncertainty, sent: r.Ports[port].Sent.Packets}
+	return mark{moment: r.At, unsure: r.Uncertainty, sent: r.Ports[port].Sent.Packets}
 }
 
 // faultOrNone is the fault that voids the window; empty: there is none.
@@ -159,42 +159,42 @@ func (p *Pace) faultOrNone() string {
 
 // bursts are the worst burst of each port that sent in bursts, in the order of directions.
 func (p *Pace) bursts() []report.Burst {
-	var all []report.Burst
+	var bursts []report.Burst
 	for _, l := range p.lanes {
 		if l.excess > 0 {
-			all = append(all, l.burst)
+			bursts = append(bursts, l.burst)
 		}
 	}
-	return all
+	return bursts
 }
 
 // add takes a reading, and says whether it shows a burst.
-func (l *lane) add(now mark) bool {
+func (l *lane) add(m mark) bool {
 	if l.asked <= 0 || l.streams < 0 {
 		return false
 	}
 	if len(l.recent) == 0 {
-		l.opened = now.at
+		l.opened = m.moment
 	}
-	for len(l.recent) > 0 && now.at-l.recent[0].at > burstSpan {
+	for len(l.recent) > 0 && m.moment-l.recent[0].moment > burstSpan {
 		l.recent = l.recent[1:]
 	}
-	from, excess := -1, int64(0)
-	for i, before := range l.recent {
-		if e := l.framesUnexplained(before, now); e > excess {
-			from, excess = i, e
+	start, excess := -1, int64(0)
+	for i, earlier := range l.recent {
+		if e := l.framesUnexplained(earlier, m); e > excess {
+			start, excess = i, e
 		}
 	}
-	if from >= 0 {
-		l.sawBurst(from, now, excess)
+	if start >= 0 {
+		l.sawBurst(start, m, excess)
 	}
-	l.recent = append(l.recent, now)
-	return from >= 0
+	l.recent = append(l.recent, m)
+	return start >= 0
 }
 
 // framesUnexplained is how many more frames left between two readings than were due in the longest time that may lie between them, beyond what still counts as even; zero or less: none.
 func (l *lane) framesUnexplained(a, b mark) int64 {
-	longest := b.at - a.at + a.unsure + b.unsure
+	longest := b.moment - a.moment + a.unsure + b.unsure
 	due := l.due(longest)
 	granted := scale(due, int64(faster), int64(units.One)) + min(l.due(batchTime), batchFrames) + l.streams + looseFrames
 	return b.sent - a.sent - granted
@@ -206,31 +206,31 @@ func (l *lane) due(t time.Duration) int64 {
 }
 
 // sawBurst keeps the worst burst, and counts those that don't overlap.
-func (l *lane) sawBurst(from int, now mark, excess int64) {
-	begin := l.recent[from]
-	if l.burst.Count == 0 || begin.at >= l.over {
+func (l *lane) sawBurst(start int, m mark, excess int64) {
+	begin := l.recent[start]
+	if l.burst.Count == 0 || begin.moment >= l.burstEnd {
 		l.burst.Count++
-		l.over = now.at
+		l.burstEnd = m.moment
 	}
 	if excess <= l.excess {
 		return
 	}
 	l.excess = excess
-	l.burst.At, l.burst.Duration = plan.Duration(begin.at-l.opened), plan.Duration(now.at-begin.at)
-	l.burst.Sent, l.burst.Due = now.sent-begin.sent, l.due(now.at-begin.at)
-	l.burst.Paused = plan.Duration(l.paused(from))
+	l.burst.At, l.burst.Duration = plan.Duration(begin.moment-l.opened), plan.Duration(m.moment-begin.moment)
+	l.burst.Sent, l.burst.Due = m.sent-begin.sent, l.due(m.moment-begin.moment)
+	l.burst.Paused = plan.Duration(l.paused(start))
 }
 
 // paused is how long before a reading the port had surely sent less than half of what was due.
 func (l *lane) paused(upTo int) time.Duration {
-	from := upTo
-	for from > 0 {
-		a, b := l.recent[from-1], l.recent[from]
-		least := b.at - a.at - a.unsure - b.unsure
-		if least <= 0 || b.sent-a.sent >= l.due(least)/2 {
+	start := upTo
+	for start > 0 {
+		a, b := l.recent[start-1], l.recent[start]
+		shortest := b.moment - a.moment - a.unsure - b.unsure
+		if shortest <= 0 || b.sent-a.sent >= l.due(shortest)/2 {
 			break
 		}
-		from--
+		start--
 	}
-	return l.recent[upTo].at - l.recent[from].at
+	return l.recent[upTo].moment - l.recent[start].moment
 }

@@ -161,7 +161,7 @@ func TestEachReplicasPaceIsItsOwn(t *testing.T) {
 
 func TestAPortThatIsMissingOrSentBesidesIsNoBurst(t *testing.T) {
 	setup := onePort(1)
-	setup.Directions[0].Pairs[0].Besides = 5 * kpps
+	setup.Directions[0].Pairs[0].Extra = 5 * kpps
 	pace := setup.Pace([]units.PacketRate{kpps})
 	for at := time.Duration(0); at <= time.Second; at += 20 * ms {
 		pace.Add([]engine.Reading{readAt(at, 0, int64(6_000*at.Seconds()))})

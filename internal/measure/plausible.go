@@ -7,7 +7,7 @@ import (
 )
 
 // Sizes are the lengths of a direction's frames, in bytes with FCS; the zero value: unknown, and nothing is checked against them.
-type Sizes struct{ Least, Most int64 }
+type Sizes struct{ Shortest, Longest int64 }
 
 const (
 	// headerBytes is by how much frames may be longer or shorter on average and still be the frames that were sent, for a driver that leaves out the FCS, and a VLAN tag.
@@ -19,7 +19,7 @@ const (
 )
 
 // mostDifference is by how many bytes a frame of others may differ from one of ours.
-func (s Sizes) mostDifference() int64 { return max(otherPeoples, s.Most) }
+func (s Sizes) mostDifference() int64 { return max(otherPeoples, s.Longest) }
 
 // resized is by how many bytes all frames that came back are longer than those that were sent (below zero: shorter), beyond what their mix explains: a device may lose those of one size only. 0 is
 // less than a byte a frame.
@@ -29,31 +29,31 @@ func (s Sizes) mostDifference() int64 { return max(otherPeoples, s.Most) }
 //	                 shorter          │   the frames that were sent  │  longer
 func (f *figures) resized() int64 {
 	s := f.direction.Sizes
-	if s.Most == 0 || f.returned.Packets == 0 {
+	if s.Longest == 0 || f.returned.Packets == 0 {
 		return 0
 	}
-	few, many := f.lost()*s.Least, f.lost()*s.Most
-	slack := (f.edges+f.foreign+edgeFrames)*s.mostDifference() + mixed*(s.Most-s.Least)
-	return beyond(f.returned.Bytes, f.sent.Bytes-max(few, many)-slack, f.sent.Bytes-min(few, many)+slack, f.returned.Packets)
+	smallest, largest := f.lost()*s.Shortest, f.lost()*s.Longest
+	slack := (f.edges+f.foreign+edgeFrames)*s.mostDifference() + mixed*(s.Longest-s.Shortest)
+	return beyond(f.returned.Bytes, f.sent.Bytes-max(smallest, largest)-slack, f.sent.Bytes-min(smallest, largest)+slack, f.returned.Packets)
 }
 
 // miscounted is by how many bytes the sending ports counted more (below zero: less) than such frames have.
 func (f *figures) miscounted() int64 {
 	s := f.direction.Sizes
-	if s.Most == 0 {
+	if s.Longest == 0 {
 		return 0
 	}
 	slack := edgeFrames * s.mostDifference()
-	return beyond(f.sent.Bytes, f.sent.Packets*s.Least-slack, f.sent.Packets*s.Most+slack, f.sent.Packets)
+	return beyond(f.sent.Bytes, f.sent.Packets*s.Shortest-slack, f.sent.Packets*s.Longest+slack, f.sent.Packets)
 }
 
 // beyond is how far a value lies outside an interval; 0: not far enough to be worth reporting.
-func beyond(v, least, most, worthTelling int64) int64 {
+func beyond(v, low, high, worthTelling int64) int64 {
 	switch {
-	case v < least && least-v >= worthTelling:
-		return v - least
-	case v > most && v-most >= worthTelling:
-		return v - most
+	case v < low && low-v >= worthTelling:
+		return v - low
+	case v > high && v-high >= worthTelling:
+		return v - high
 	}
 	return 0
 }
@@ -61,12 +61,12 @@ func beyond(v, least, most, worthTelling int64) int64 {
 // implausible is why a direction's bytes can't be those of the frames that were sent; empty: they can.
 func (f *figures) implausible() string {
 	m := report.Direction{From: f.direction.From, To: f.direction.To, Sent: f.sent, Returned: f.returned}
-	switch off, again := f.miscounted(), f.resized(); {
-	case off > headerBytes*f.sent.Packets || off < -headerBytes*f.sent.Packets:
+	switch wrong, sizeFault := f.miscounted(), f.resized(); {
+	case wrong > headerBytes*f.sent.Packets || wrong < -headerBytes*f.sent.Packets:
 		return fmt.Sprintf("%s→%s: the generator's ports counted %s a frame, and the profile's frames have %s: their counters are wrong, or somebody else sends there",
 			m.From, m.To, meanSize(m.Sent.Bytes, m.Sent.Packets), f.direction.Sizes)
 	case f.direction.Reshapes:
-	case again > headerBytes*f.returned.Packets || again < -headerBytes*f.returned.Packets:
+	case sizeFault > headerBytes*f.returned.Packets || sizeFault < -headerBytes*f.returned.Packets:
 		return fmt.Sprintf("%s→%s: frames came back with %s on average where %s were sent: they were cut short, merged, or wrapped into others: a LoadTest needs frames that come out as they went in (linerate ramp takes a device that changes them)",
 			m.From, m.To, meanSize(m.Returned.Bytes, m.Returned.Packets), meanSize(m.Sent.Bytes, m.Sent.Packets))
 	}
@@ -74,10 +74,10 @@ func (f *figures) implausible() string {
 }
 
 func (s Sizes) String() string {
-	if s.Least == s.Most {
-		return fmt.Sprintf("%d bytes", s.Least)
+	if s.Shortest == s.Longest {
+		return fmt.Sprintf("%d bytes", s.Shortest)
 	}
-	return fmt.Sprintf("%d to %d bytes", s.Least, s.Most)
+	return fmt.Sprintf("%d to %d bytes", s.Shortest, s.Longest)
 }
 
 func meanSize(bytes, packets int64) string {

@@ -10,7 +10,7 @@ import (
 )
 
 func TestBytesAreHeldAgainstTheFramesThatWereSent(t *testing.T) {
-	imix, fixed := measure.Sizes{Least: 64, Most: 1518}, measure.Sizes{Least: 512, Most: 512}
+	imix, fixed := measure.Sizes{Shortest: 64, Longest: 1518}, measure.Sizes{Shortest: 512, Longest: 512}
 	frames := func(n, size int64) units.Traffic { return units.Traffic{Packets: n, Bytes: n * size} }
 	for name, tt := range map[string]struct {
 		sizes          measure.Sizes
@@ -24,7 +24,7 @@ func TestBytesAreHeldAgainstTheFramesThatWereSent(t *testing.T) {
 		"as they were sent":                                         {sizes: fixed, sent: frames(15000, 512), returned: frames(15000, 512), quality: report.Good},
 		"nobody knows the profile's":                                {sent: frames(15000, 512), returned: frames(15000, 90), quality: report.Good},
 		"a few strangers among them":                                {sizes: fixed, sent: frames(15000, 512), returned: frames(14998, 512).Add(frames(2, 1518)), quality: report.Good},
-		"few jumbo frames, and an answer to ARP among them":         {sizes: measure.Sizes{Least: 9018, Most: 9018}, sent: frames(99, 9018).Add(frames(1, 64)), returned: frames(99, 9018).Add(frames(1, 64)), quality: report.Short},
+		"few jumbo frames, and an answer to ARP among them":         {sizes: measure.Sizes{Shortest: 9018, Longest: 9018}, sent: frames(99, 9018).Add(frames(1, 64)), returned: frames(99, 9018).Add(frames(1, 64)), quality: report.Short},
 		"a driver that leaves out the FCS is told":                  {sizes: fixed, sent: frames(15000, 512), returned: frames(15000, 508), resized: -60000 + 4*1518, quality: report.Good},
 		"a VLAN tag that stayed is told":                            {sizes: fixed, sent: frames(15000, 512), returned: frames(15000, 516), resized: 60000 - 4*1518, quality: report.Good},
 		"cut short":                                                 {sizes: fixed, sent: frames(15000, 512), returned: frames(15000, 96), resized: -15000*416 + 4*1518, quality: report.Invalid, says: "west→east: frames came back with 96.0 bytes on average where 512.0 bytes were sent: they were cut short"},

@@ -11,7 +11,7 @@ import (
 )
 
 // enough is the share of the intended load that must be offered: below it a window is Short.
-const enough = units.One * 99 / 100
+const minOffered = units.One * 99 / 100
 
 // Goal is what a window is judged by.
 type Goal struct {
@@ -34,9 +34,9 @@ func Recall(w report.Window) (Window, error) {
 func (w Window) Duration() time.Duration { return w.counted.Duration.Std() }
 
 // Void is the same window marked as showing nothing about the device, whatever is asked.
-func (w Window) Void(why string) Window {
+func (w Window) Void(reason string) Window {
 	evidence := *w.counted.Evidence
-	evidence.Fault = why
+	evidence.Fault = reason
 	w.counted.Evidence = &evidence
 	return w
 }
@@ -91,8 +91,8 @@ func (d direction) judge() (quality report.Quality, reason string, machineLost i
 	if d.explainedBySending() {
 		return report.Invalid, d.lossSentence() + "; but " + unevenSentence(d.window), 0
 	}
-	if frames, why, is := d.machineLost(); is {
-		return report.Invalid, why, frames
+	if frames, reason, ok := d.machineLost(); ok {
+		return report.Invalid, reason, frames
 	}
 	return quality, reason, 0
 }
@@ -200,14 +200,14 @@ func LossInDoubt(w report.Window, limit units.Ratio) bool {
 
 // LossBetween is how many frames of a direction of a window the device surely lost, and how many at most: with those whose place frames of others may have taken, and without what the generator
 // dropped. A direction that is Invalid for more than such frames surely lost none.
-func LossBetween(w report.Window, i int, limit units.Ratio) (surely, most int64) {
+func LossBetween(w report.Window, i int, limit units.Ratio) (surely, atMost int64) {
 	d := directionOf(w, i, limit)
 	sent := d.measured.Sent.Packets - d.measured.GeneratorDrops()
-	most = min(sent, max(0, d.lost()-d.measured.GeneratorDrops()+d.evidence.Hidden))
-	if surely = min(most, max(0, d.surelyLost())); d.measured.Quality == report.Invalid && !d.hiddenAlone() {
+	atMost = min(sent, max(0, d.lost()-d.measured.GeneratorDrops()+d.evidence.Hidden))
+	if surely = min(atMost, max(0, d.surelyLost())); d.measured.Quality == report.Invalid && !d.hiddenAlone() {
 		surely = 0
 	}
-	return surely, most
+	return surely, atMost
 }
 
 // WithDoubt is a window whose loss is in doubt (LossInDoubt) as one that counts: what the generator or the machine may have lost in its Invalid directions makes their loss an interval, as a disturbance does.
@@ -218,10 +218,10 @@ func WithDoubt(w report.Window, limit units.Ratio) report.Window {
 		if m.Quality != report.Invalid {
 			continue
 		}
-		surely, most := LossBetween(w, i, limit)
+		surely, atMost := LossBetween(w, i, limit)
 		lost, sent := m.Sent.Packets-m.Returned.Packets, m.Sent.Packets
 		m.DisturbedFrames += max(0, SurelyLost(*m)-surely)
-		m.LossRatioMin, m.LossRatioMax = units.RatioOf(surely, sent), mostRatio(lost, most+m.GeneratorDrops(), sent)
+		m.LossRatioMin, m.LossRatioMax = units.RatioOf(surely, sent), mostRatio(lost, atMost+m.GeneratorDrops(), sent)
 		m.Quality = report.Good
 		if exceeds(surely, sent, limit) {
 			m.Quality = report.Lossy
@@ -238,10 +238,10 @@ func (d direction) hiddenAlone() bool {
 
 // Worst is the quality of the direction that limits what the window shows, with that direction's reason. Directions that are not judged limit nothing.
 func Worst(directions []report.Direction) (report.Quality, string) {
-	quality, reason, any := report.Good, "no direction was measured", false
+	quality, reason, measured := report.Good, "no direction was measured", false
 	for _, d := range directions {
-		if d.Quality != report.Unjudged && (!any || severity(d.Quality) > severity(quality)) {
-			quality, reason, any = d.Quality, d.Name()+": "+d.Reason, true
+		if d.Quality != report.Unjudged && (!measured || severity(d.Quality) > severity(quality)) {
+			quality, reason, measured = d.Quality, d.Name()+": "+d.Reason, true
 		}
 	}
 	return quality, reason
@@ -284,9 +284,9 @@ func OnlyEdgesSay(m report.Direction, limit units.Ratio) bool {
 const LookAgain = 50 * time.Millisecond
 
 // MayBeKept says that some direction is Lossy, and misses no more frames than it sends in that time. A device that kept frames for so long just as the window ended, and lost none, looks the same.
-func MayBeKept(w report.Window, kept time.Duration) bool {
+func MayBeKept(w report.Window, allowed time.Duration) bool {
 	return slices.ContainsFunc(w.Directions, func(m report.Direction) bool {
-		return m.Quality == report.Lossy && SurelyLost(m) <= framesIn(units.PacketRate(m.Intended.PacketsPerSecond)*units.PacketPerSecond, kept)
+		return m.Quality == report.Lossy && SurelyLost(m) <= framesIn(units.PacketRate(m.Intended.PacketsPerSecond)*units.PacketPerSecond, allowed)
 	})
 }
 
@@ -315,63 +315,63 @@ func lowestLimit(part, whole int64) units.Ratio {
 }
 
 func (d direction) lossSentence() string {
-	said := CameBack(d.measured, 1)
+	text := CameBack(d.measured, 1)
 	if d.lost() <= 0 {
-		return said
+		return text
 	}
-	return fmt.Sprintf("%s, limit %s", said, Percent(d.limit))
+	return fmt.Sprintf("%s, limit %s", text, Percent(d.limit))
 }
 
 // CameBack says in words how many of a direction's frames came back in so many windows, what share is lost, and how many may be lost where edges or frames of others leave that open.
 func CameBack(m report.Direction, windows int) string {
-	lost, sent, most := m.Sent.Packets-m.Returned.Packets, m.Sent.Packets, mostLost(m)
+	lost, sent, atMost := m.Sent.Packets-m.Returned.Packets, m.Sent.Packets, mostLost(m)
 	edges := "the window's edges"
 	if windows > 1 {
 		edges = "the windows' edges"
 	}
 	switch {
-	case lost <= 0 && most <= 0:
+	case lost <= 0 && atMost <= 0:
 		return fmt.Sprintf("all %d frames came back", sent)
 	case lost <= 0 && m.EdgeFrames == 0:
-		return fmt.Sprintf("all %d frames came back, but frames of others may have taken the place of %d", sent, most)
+		return fmt.Sprintf("all %d frames came back, but frames of others may have taken the place of %d", sent, atMost)
 	case lost <= 0:
-		return fmt.Sprintf("all %d frames came back, as far as %s show: at most %d may be lost", sent, edges, most)
-	case most > lost && edgesAlone(m) && m.LossRatioMin <= 0: // of windows together, one may surely have lost what the edges of all could explain
-		return fmt.Sprintf("%d of %d frames did not come back, and %s alone may account for them: at most %d may be lost", lost, sent, edges, most)
+		return fmt.Sprintf("all %d frames came back, as far as %s show: at most %d may be lost", sent, edges, atMost)
+	case atMost > lost && edgesAlone(m) && m.LossRatioMin <= 0: // of windows together, one may surely have lost what the edges of all could explain
+		return fmt.Sprintf("%d of %d frames did not come back, and %s alone may account for them: at most %d may be lost", lost, sent, edges, atMost)
 	}
-	said := fmt.Sprintf("%d of %d frames did not come back: %s lost", lost, sent, Percent(units.RatioOf(lost, sent)))
+	text := fmt.Sprintf("%d of %d frames did not come back: %s lost", lost, sent, Percent(units.RatioOf(lost, sent)))
 	if m.DamagedFrames > 0 {
-		said += fmt.Sprintf(" (%d came back damaged)", m.DamagedFrames)
+		text += fmt.Sprintf(" (%d came back damaged)", m.DamagedFrames)
 	}
-	return said
+	return text
 }
 
 func (d direction) unclearSentence() string {
-	var why []string
+	var reasons []string
 	if d.measured.SendDrops > 0 {
-		why = append(why, fmt.Sprintf("up to %d of those that its port counted as sent never left the generator", d.measured.SendDrops))
+		reasons = append(reasons, fmt.Sprintf("up to %d of those that its port counted as sent never left the generator", d.measured.SendDrops))
 	}
 	if d.measured.ReceiveErrors > 0 {
-		why = append(why, fmt.Sprintf("the generator itself dropped %d of those that reached it", d.measured.ReceiveErrors))
+		reasons = append(reasons, fmt.Sprintf("the generator itself dropped %d of those that reached it", d.measured.ReceiveErrors))
 	}
 	switch {
 	case d.measured.DisturbedFrames > 0:
-		why = append(why, disturbedSentence(d.window, d.measured))
-	case d.measured.EdgeFrames > 0 || len(why) == 0:
-		why = append(why, fmt.Sprintf("the window's edges alone may account for %d", d.measured.EdgeFrames))
+		reasons = append(reasons, disturbedSentence(d.window, d.measured))
+	case d.measured.EdgeFrames > 0 || len(reasons) == 0:
+		reasons = append(reasons, fmt.Sprintf("the window's edges alone may account for %d", d.measured.EdgeFrames))
 	}
-	return d.lossSentence() + "; " + strings.Join(why, ", and ")
+	return d.lossSentence() + "; " + strings.Join(reasons, ", and ")
 }
 
 func (d direction) shortSentence(short bool) string {
 	if !short {
 		return ""
 	}
-	said := fmt.Sprintf("; the generator offered %s of %s asked for", d.evidence.Offered.FormatSI(), d.evidence.Intended.FormatSI())
+	text := fmt.Sprintf("; the generator offered %s of %s asked for", d.evidence.Offered.FormatSI(), d.evidence.Intended.FormatSI())
 	if late := lateSentence(d.window); late != "" {
-		said += late + "; " + ownProcessors
+		text += late + "; " + ownProcessors
 	}
-	return said
+	return text
 }
 
 // Percent is a ratio for people, to a ten-thousandth of a percent.

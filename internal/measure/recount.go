@@ -87,28 +87,28 @@ func recountSessions(m report.Direction) report.Direction {
 
 // recountFrames computes direction i of a window anew, and its evidence.
 func (s Setup) recountFrames(w *report.Window, i int, intended []units.PacketRate) {
-	was := w.Directions[i]
+	d := w.Directions[i]
 	f := s.figuresFromCounters(*w, i)
 	switch {
 	case i < len(intended):
 		f.intended = intended[i]
 	case w.Evidence == nil:
-		f.intended = units.PacketRate(was.Intended.PacketsPerSecond) * units.PacketPerSecond
+		f.intended = units.PacketRate(d.Intended.PacketsPerSecond) * units.PacketPerSecond
 	}
 	s.recountDisturbance(*w, i, &f)
 	m := f.measured()
 	if i >= len(intended) && w.Evidence == nil {
-		m.Intended = was.Intended
+		m.Intended = d.Intended
 	}
-	m.Quality, m.Reason, m.Limit, m.Limiter, m.MachineLost = was.Quality, was.Reason, was.Limit, was.Limiter, was.MachineLost
-	m.Latency, m.Unstamped = was.Latency, was.Unstamped // stamps are raw: the counters say nothing of them
-	if f.direction.Sizes.Most == 0 {                    // the streams were not kept
-		m.MiscountedBytes, m.ResizedBytes = was.MiscountedBytes, was.ResizedBytes
+	m.Quality, m.Reason, m.Limit, m.Limiter, m.MachineLost = d.Quality, d.Reason, d.Limit, d.Limiter, d.MachineLost
+	m.Latency, m.Unstamped = d.Latency, d.Unstamped // stamps are raw: the counters say nothing of them
+	if f.direction.Sizes.Longest == 0 {             // the streams were not kept
+		m.MiscountedBytes, m.ResizedBytes = d.MiscountedBytes, d.ResizedBytes
 	}
-	switch varied := w.Varied == "" || w.Varied == was.Name(); {
+	switch varied := w.Varied == "" || w.Varied == d.Name(); {
 	case !varied:
 		m.Quality = report.Unjudged
-		if was.Reason != "" || w.Evidence != nil { // else it was given up with other detail
+		if d.Reason != "" || w.Evidence != nil { // else it was given up with other detail
 			m.Reason = unjudgedSentence(m, w.Varied)
 		}
 	case w.Evidence != nil:
@@ -116,8 +116,8 @@ func (s Setup) recountFrames(w *report.Window, i int, intended []units.PacketRat
 		w.Evidence.Fault = cmp.Or(w.Evidence.Fault, f.implausible())
 	}
 	if w.Evidence == nil {
-		if was.LossRatioMax == 0 || was.LossRatioMax >= m.LossRatioMax { // frames of others may have been among those that came back
-			m.LossRatioMax = was.LossRatioMax
+		if d.LossRatioMax == 0 || d.LossRatioMax >= m.LossRatioMax { // frames of others may have been among those that came back
+			m.LossRatioMax = d.LossRatioMax
 		}
 	} else {
 		s.recountEvidence(w, i, f)
@@ -127,30 +127,30 @@ func (s Setup) recountFrames(w *report.Window, i int, intended []units.PacketRat
 
 // recountDisturbance computes anew how many frames a disturbance may have cost. The saved number stays where the direction's own time explains it, of which the window has the longest.
 func (s Setup) recountDisturbance(w report.Window, i int, f *figures) {
-	was, most := w.Directions[i], int64(0)
+	d, atMost := w.Directions[i], int64(0)
 	if s.hasSeveralTimes(w) {
-		most = f.disturbedIn(w.Disturbance, f.duration().Std()*4/5)
+		atMost = f.disturbedIn(w.Disturbance, f.duration().Std()*4/5)
 	}
 	f.addDisturbance(w.Disturbance)
-	if was.DisturbedFrames > f.disturbed && was.DisturbedFrames <= most {
-		f.disturbed, f.waited = was.DisturbedFrames, was.SendersWaited.Std()
+	if d.DisturbedFrames > f.disturbed && d.DisturbedFrames <= atMost {
+		f.disturbed, f.waited = d.DisturbedFrames, d.SendersWaited.Std()
 	}
 }
 
 // recountEvidence keeps of a direction's evidence what is raw: what was heard, and what was lost in which kind of time.
 func (s Setup) recountEvidence(w *report.Window, i int, f figures) {
 	e := &w.Evidence.Directions[i]
-	again := f.evidence()
-	e.Intended, e.Offered, e.MostOffered, e.Background = again.Intended, again.Offered, again.MostOffered, again.Background
+	evidence := f.evidence()
+	e.Intended, e.Offered, e.MostOffered, e.Background = evidence.Intended, evidence.Offered, evidence.MostOffered, evidence.Background
 	if s.hasSeveralGenerators() {
 		return
 	}
 	e.Surplus = nil
 	if f.sending == 0 {
-		e.Hidden, e.Foreign = again.Hidden, again.Foreign
+		e.Hidden, e.Foreign = evidence.Hidden, evidence.Foreign
 	}
 	if len(f.direction.Pairs) > 0 {
-		e.AboveLimit = again.AboveLimit
+		e.AboveLimit = evidence.AboveLimit
 	}
 }
 
@@ -201,12 +201,12 @@ func (s Setup) figuresFromCounters(w report.Window, i int) figures {
 
 // mostOffered is the most that several generators may have offered: the saved rate where the edges explain it, else the most that the edges allow.
 func (s Setup) mostOffered(f figures, stands units.PacketRate, took time.Duration) units.PacketRate {
-	most := f.offered.packets + units.PacketRateOver(max(0, f.edges-edgeFrames)+2*int64(max(1, len(s.Generators))), int64(took)*4/5)
+	highest := f.offered.packets + units.PacketRateOver(max(0, f.edges-edgeFrames)+2*int64(max(1, len(s.Generators))), int64(took)*4/5)
 	if f.sending > 0 { // a trial's edges are exact, unless it was ended: then its readings leave its length open
-		most = max(most, f.offered.packets*5/4)
+		highest = max(highest, f.offered.packets*5/4)
 	}
-	if stands < f.offered.packets || stands > most {
-		return most
+	if stands < f.offered.packets || stands > highest {
+		return highest
 	}
 	return stands
 }
@@ -216,16 +216,16 @@ func (s Setup) ratesFromDocument(stands report.Flow, counted rates, took time.Du
 	flow := rates{units.PacketRate(stands.PacketsPerSecond) * units.PacketPerSecond, units.BitRate(stands.Layer1BitsPerSecond), units.BitRate(stands.Layer2BitsPerSecond)}
 	framing := int64(flow.layer1-flow.layer2) - units.Traffic{Packets: stands.PacketsPerSecond}.Layer1Bits()
 	slack := units.Traffic{Packets: 1}.Layer1Bits() + int64(max(1, len(s.Generators)))
-	fits := took > 0 && framing <= slack && framing >= -slack && s.near(int64(flow.packets), int64(counted.packets), int64(units.PacketPerSecond)) &&
-		s.near(int64(flow.layer2), int64(counted.layer2), 1)
+	fits := took > 0 && framing <= slack && framing >= -slack && s.plausible(int64(flow.packets), int64(counted.packets), int64(units.PacketPerSecond)) &&
+		s.plausible(int64(flow.layer2), int64(counted.layer2), 1)
 	if !fits {
 		return counted
 	}
 	return flow
 }
 
-// near says that a rate may be that of counters which give another one over the longest of their times: no time is less than four fifths of the longest, else the window has a fault.
-func (s Setup) near(rate, counted, unit int64) bool {
+// plausible says that a rate may be that of counters which give another one over the longest of their times: no time is less than four fifths of the longest, else the window has a fault.
+func (s Setup) plausible(rate, counted, unit int64) bool {
 	slack := unit * int64(max(1, len(s.Generators)))
 	return rate >= counted-slack && rate-counted <= counted/4+slack
 }

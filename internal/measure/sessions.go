@@ -75,9 +75,9 @@ type SessionSpan struct {
 	Ends   []EndSpan
 	Device *EndSpan
 	// Window is how long the window lasted by the driver's clock, and Disturbance what kept threads from running meanwhile; nil: nobody can tell. Ourselves is Setup's.
-	Window      time.Duration
-	Disturbance *report.Disturbance
-	Ourselves   bool
+	Window       time.Duration
+	Disturbance  *report.Disturbance
+	SharesKernel bool
 }
 
 // Sessions is the direction's part of a window: evidence and judgement. A window whose connections broke, or whose counters contradict each other, is Invalid.
@@ -100,10 +100,10 @@ func Sessions(span SessionSpan) report.Direction {
 // evidence is the difference of the edges.
 func (s SessionSpan) evidence() *report.Sessions {
 	a, b := s.Sending[0], s.Sending[len(s.Sending)-1]
-	from, to := s.Receiving[0], s.Receiving[len(s.Receiving)-1]
+	start, end := s.Receiving[0], s.Receiving[len(s.Receiving)-1]
 	e := &report.Sessions{
 		Connections: b.Connections, AskedBitsPerSecond: s.Asked, Datagrams: s.datagrams(), WrittenBytes: b.WrittenBytes - a.WrittenBytes, AcknowledgedBytes: b.AcknowledgedBytes - a.AcknowledgedBytes,
-		ReceivedBytes: to.Bytes - from.Bytes, ReceivedIn: plan.Duration(to.At - from.At),
+		ReceivedBytes: end.Bytes - start.Bytes, ReceivedIn: plan.Duration(end.At - start.At),
 		Segments: b.Segments - a.Segments, RetransmittedSegments: b.RetransmittedSegments - a.RetransmittedSegments,
 		SentBytes: b.SentBytes - a.SentBytes, RetransmittedBytes: b.RetransmittedBytes - a.RetransmittedBytes,
 		Senders: report.SenderTime{
@@ -148,11 +148,11 @@ func (s SessionSpan) device() *report.DeviceEnd {
 
 // rateSessions fills in what follows from counters and times.
 func rateSessions(e *report.Sessions) {
-	over := e.ReceivedIn
+	duration := e.ReceivedIn
 	if e.Datagrams != nil && e.Datagrams.LostAtLeast || receiverFellSilent(*e) { // in the rest, if there is one, nothing came that was told
-		over = max(over, e.SentIn)
+		duration = max(duration, e.SentIn)
 	}
-	e.GoodputBitsPerSecond = int64(units.BitRateOver(8*e.ReceivedBytes, int64(over)))
+	e.GoodputBitsPerSecond = int64(units.BitRateOver(8*e.ReceivedBytes, int64(duration)))
 	e.RetransmitRatio = units.RatioOf(e.RetransmittedSegments, e.Segments)
 	if d := e.Datagrams; d != nil {
 		d.LossRatio = units.RatioOf(d.Lost, d.Received+d.Lost)

@@ -16,11 +16,11 @@ func (s SessionSpan) fault() string {
 		return wrong
 	}
 	a, b := s.Sending[0], s.Sending[len(s.Sending)-1]
-	from, to := s.Receiving[0], s.Receiving[len(s.Receiving)-1]
+	start, end := s.Receiving[0], s.Receiving[len(s.Receiving)-1]
 	switch {
-	case b.At <= a.At || to.At <= from.At:
-		return fmt.Sprintf("an end's clock stood still between the window's edges: %s passed at %s and %s at %s", b.At-a.At, s.From, to.At-from.At, s.To)
-	case to.Bytes < from.Bytes || b.SentBytes < a.SentBytes || b.AcknowledgedBytes < a.AcknowledgedBytes || b.Segments < a.Segments || b.Busy < a.Busy:
+	case b.At <= a.At || end.At <= start.At:
+		return fmt.Sprintf("an end's clock stood still between the window's edges: %s passed at %s and %s at %s", b.At-a.At, s.From, end.At-start.At, s.To)
+	case end.Bytes < start.Bytes || b.SentBytes < a.SentBytes || b.AcknowledgedBytes < a.AcknowledgedBytes || b.Segments < a.Segments || b.Busy < a.Busy:
 		return fmt.Sprintf("counters of the connections %s went back: an end was restarted, or its kernel counts otherwise than TCP_INFO says", wording.Direction(s.From, s.To))
 	}
 	return ""
@@ -29,12 +29,12 @@ func (s SessionSpan) fault() string {
 // unequal is how many connections or streams one end has and the other hasn't; empty: both have the same, all the time.
 func (s SessionSpan) unequal() string {
 	a, b := s.Sending[0], s.Sending[len(s.Sending)-1]
-	from, to := s.Receiving[0], s.Receiving[len(s.Receiving)-1]
+	start, end := s.Receiving[0], s.Receiving[len(s.Receiving)-1]
 	switch {
-	case a.Connections != b.Connections || from.Connections != to.Connections || a.Connections != to.Connections || a.Connections == 0:
-		return fmt.Sprintf("of %d connections %s the receiver had %d", a.Connections, wording.Direction(s.From, s.To), to.Connections)
-	case len(a.Datagrams) != len(b.Datagrams) || len(b.Datagrams) != len(to.Streams) || len(from.Streams) != len(to.Streams):
-		return fmt.Sprintf("of %d streams of datagrams %s the receiver had %d", len(b.Datagrams), wording.Direction(s.From, s.To), len(to.Streams))
+	case a.Connections != b.Connections || start.Connections != end.Connections || a.Connections != end.Connections || a.Connections == 0:
+		return fmt.Sprintf("of %d connections %s the receiver had %d", a.Connections, wording.Direction(s.From, s.To), end.Connections)
+	case len(a.Datagrams) != len(b.Datagrams) || len(b.Datagrams) != len(end.Streams) || len(start.Streams) != len(end.Streams):
+		return fmt.Sprintf("of %d streams of datagrams %s the receiver had %d", len(b.Datagrams), wording.Direction(s.From, s.To), len(end.Streams))
 	}
 	return ""
 }

@@ -41,7 +41,7 @@ const (
 
 // SessionLimit is what kept sessions from carrying more, and how that is known.
 type SessionLimit struct {
-	By Limiting
+	Cause Limiting
 	// HeldByEnds is the share of the connections' time in which an end was what they waited for.
 	HeldByEnds units.Ratio
 	// Sentence is the reason, for people.
@@ -56,7 +56,7 @@ type SessionLimit struct {
 
 // Reason is why a figure of such sessions is what it is.
 func (l SessionLimit) Reason() report.Reason {
-	switch l.By {
+	switch l.Cause {
 	case ByEnds:
 		return report.GeneratorLimited
 	case ByMachine:
@@ -83,7 +83,7 @@ func LimitOfSessions(s report.Sessions) SessionLimit {
 	}
 	t := s.Senders
 	generators, devices := timesOfEnds(s)
-	l := SessionLimit{By: ByUnknown, HeldByEnds: min(timeShare(t, generators), units.One), PathDoubt: pathDoubt(s)}
+	l := SessionLimit{Cause: ByUnknown, HeldByEnds: min(timeShare(t, generators), units.One), PathDoubt: pathDoubt(s)}
 	path := units.RatioOf(t.HeldByPath, t.Samples) + timeShare(t, devices)
 	switch {
 	case t.Observed <= 0 || t.Samples <= 0:
@@ -91,23 +91,23 @@ func LimitOfSessions(s report.Sessions) SessionLimit {
 	case receiverFellSilent(s):
 		l.Sentence = silentReceiverSentence(s)
 	case reached(s.GoodputBitsPerSecond, s.AskedBitsPerSecond):
-		l.By, l.HeldByEnds, l.Sentence = ByLoad, 0, "all that was asked for came: a lower bound"
+		l.Cause, l.HeldByEnds, l.Sentence = ByLoad, 0, "all that was asked for came: a lower bound"
 	case l.HeldByEnds > mostHeldByEnds:
-		l.By, l.Sentence = ByEnds, heldByEndsSentence(s)
+		l.Cause, l.Sentence = ByEnds, heldByEndsSentence(s)
 	case s.Disturbed > 0:
-		l.By, l.Sentence = ByMachine, disturbedSessionsSentence(s)
+		l.Cause, l.Sentence = ByMachine, disturbedSessionsSentence(s)
 	case waitedShare(s) > mostEndsWaited:
-		l.By, l.Sentence = ByEnds, waitedSentence(s)
+		l.Cause, l.Sentence = ByEnds, waitedSentence(s)
 	case droppedByEnds(s):
-		l.By, l.Sentence = ByEnds, dropSentence(s)
+		l.Cause, l.Sentence = ByEnds, dropSentence(s)
 	case s.Ends != nil && s.Ends.Unknown != "":
 		l.Sentence = fmt.Sprintf("how much the ends themselves lost or waited is not known (%s): a lower bound", s.Ends.Unknown)
 	case path < leastHeldByPath:
 		l.Sentence = fmt.Sprintf("congestion control held the connections back in only %s of the samples, so the ends' own speed may be the limit: a lower bound", Percent(path))
 	default:
-		l.By, l.Sentence = ByPath, heldByPathSentence(s, devices)
+		l.Cause, l.Sentence = ByPath, heldByPathSentence(s, devices)
 	}
-	if l.By == ByEnds || l.By == ByUnknown {
+	if l.Cause == ByEnds || l.Cause == ByUnknown {
 		l.Sentence += endsLateSentence(s.Disturbance)
 	}
 	return l
@@ -218,9 +218,9 @@ func SessionsSentence(s report.Sessions, limit SessionLimit) string {
 	if s.Datagrams != nil {
 		return datagramsSentence(s, limit)
 	}
-	said := wording.BitRate(s.GoodputBitsPerSecond) + " goodput, " + wording.Counted(int(s.RetransmittedSegments), "retransmit")
+	text := wording.BitRate(s.GoodputBitsPerSecond) + " goodput, " + wording.Counted(int(s.RetransmittedSegments), "retransmit")
 	if s.RoundTrip != nil && limit.PathDoubt == "" {
-		said += ", rtt " + wording.Microseconds(s.RoundTrip.MeanMicroseconds)
+		text += ", rtt " + wording.Microseconds(s.RoundTrip.MeanMicroseconds)
 	}
-	return said
+	return text
 }

@@ -120,11 +120,11 @@ func TestWhatLimitsSessions(t *testing.T) {
 	} {
 		c.time.Observed = second(1)
 		got := LimitOfSessions(report.Sessions{Senders: c.time})
-		if got.By != c.by || got.Reason() != c.reason || !strings.Contains(got.Sentence, c.says) {
-			t.Errorf("%s: %s, %s: %s", name, got.By, got.Reason(), got.Sentence)
+		if got.Cause != c.by || got.Reason() != c.reason || !strings.Contains(got.Sentence, c.says) {
+			t.Errorf("%s: %s, %s: %s", name, got.Cause, got.Reason(), got.Sentence)
 		}
 	}
-	if got := LimitOfSessions(report.Sessions{}); got.By != ByUnknown {
+	if got := LimitOfSessions(report.Sessions{}); got.Cause != ByUnknown {
 		t.Errorf("of no time it says %s", got.Sentence)
 	}
 }

@@ -97,8 +97,8 @@ func deviceTogether(parts []*report.Sessions) *report.DeviceEnd {
 		dropped = append(dropped, &report.SessionEnds{Dropped: p.Device.Dropped})
 	}
 	d := &report.DeviceEnd{Is: parts[0].Device.Is}
-	if all := endsTogether(dropped, false); all != nil {
-		d.Dropped = all.Dropped
+	if ends := endsTogether(dropped, false); ends != nil {
+		d.Dropped = ends.Dropped
 	}
 	return d
 }

@@ -25,11 +25,11 @@ func (s Setup) shares(span Span) []report.GeneratorShare {
 			received[part.pair.Receiver] += part.received
 		}
 	}
-	var all []report.GeneratorShare
+	var shares []report.GeneratorShare
 	for g, name := range s.Generators {
-		all = append(all, report.GeneratorShare{Name: name, OfferedPacketsPerSecond: offered[g].Whole(), ReceivedPacketsPerSecond: received[g].Whole()})
+		shares = append(shares, report.GeneratorShare{Name: name, OfferedPacketsPerSecond: offered[g].Whole(), ReceivedPacketsPerSecond: received[g].Whole()})
 	}
-	return all
+	return shares
 }
 
 // surplus is of the pairs that got more than they sent: flows of another replica may have come back to them. Each replica has networks of its
@@ -38,11 +38,11 @@ func (f *figures) surplus() []report.Surplus {
 	if len(f.shares) < 2 {
 		return nil
 	}
-	var all []report.Surplus
+	var surpluses []report.Surplus
 	for _, s := range f.shares {
-		if more := s.returned - s.sent - s.edges - f.foreign; more > 0 {
-			all = append(all, report.Surplus{Generator: f.setup.name(s.pair.Receiver), Sent: s.sent, Returned: s.returned, Unexplained: more})
+		if surplus := s.returned - s.sent - s.edges - f.foreign; surplus > 0 {
+			surpluses = append(surpluses, report.Surplus{Generator: f.setup.name(s.pair.Receiver), Sent: s.sent, Returned: s.returned, Unexplained: surplus})
 		}
 	}
-	return all
+	return surpluses
 }

@@ -14,9 +14,9 @@ func IsSilent(sent, came int64, best float64) bool {
 
 // Hears says that more than a few frames of others came back, of what was sent now or before. best is how many come back in as much time at best.
 func Hears(sent, came int64, best float64) bool {
-	most := best
+	highest := best
 	if sent > 0 {
-		most = min(most, float64(sent))
+		highest = min(highest, float64(sent))
 	}
-	return float64(came*SilentShare) > most
+	return float64(came*SilentShare) > highest
 }

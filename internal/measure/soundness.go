@@ -11,8 +11,8 @@ import (
 func (s Span) fault(directions []Direction) string {
 	for _, d := range directions {
 		for _, p := range d.Pairs {
-			if why := s.pairFault(d, p); why != "" {
-				return why
+			if fault := s.pairFault(d, p); fault != "" {
+				return fault
 			}
 		}
 	}
@@ -21,12 +21,12 @@ func (s Span) fault(directions []Direction) string {
 
 func (s Span) pairFault(d Direction, p Pair) string {
 	for _, g := range []int{p.Generator, p.Receiver} {
-		if why := s.generatorFault(g); why != "" {
-			return why
+		if fault := s.generatorFault(g); fault != "" {
+			return fault
 		}
 	}
-	if why := s.portFault(d.From, p.Generator, p.Send); why != "" {
-		return why
+	if fault := s.portFault(d.From, p.Generator, p.Send); fault != "" {
+		return fault
 	}
 	return s.portFault(d.To, p.Receiver, p.Receive)
 }
@@ -55,8 +55,8 @@ func (s Span) generatorFault(g int) string {
 func (s Span) portFault(link string, g, port int) string {
 	readings := s.Readings[g]
 	for i := range len(readings) - 1 {
-		if why := portFault(link, readings[i], readings[i+1], port); why != "" {
-			return why
+		if fault := portFault(link, readings[i], readings[i+1], port); fault != "" {
+			return fault
 		}
 	}
 	return ""
@@ -74,17 +74,17 @@ func longestGap(readings []engine.Reading) time.Duration {
 }
 
 // portFault is what happened to a port between two successive readings that makes its counters worthless.
-func portFault(link string, before, after engine.Reading, port int) string {
-	a, found := before.Ports[port]
-	b, still := after.Ports[port]
+func portFault(link string, earlier, later engine.Reading, port int) string {
+	a, found := earlier.Ports[port]
+	b, ok := later.Ports[port]
 	switch {
-	case !found || !still:
+	case !found || !ok:
 		return fmt.Sprintf("%s: port %d is missing from a reading", link, port)
 	case !a.LinkUp || !b.LinkUp:
 		return fmt.Sprintf("%s: the link was down", link)
 	case a.LinkFlaps != b.LinkFlaps:
 		return fmt.Sprintf("%s: the link changed its state %d times", link, b.LinkFlaps-a.LinkFlaps)
-	case after.At < before.At || wentBack(a, b):
+	case later.At < earlier.At || wentBack(a, b):
 		return fmt.Sprintf("%s: the counters of port %d went backwards: they were cleared, or the generator was restarted", link, port)
 	case a.PauseFrames >= 0 && b.PauseFrames > a.PauseFrames:
 		return fmt.Sprintf("%s: %d pause frames came: flow control throttled the generator; turn it off on the device's port", link, b.PauseFrames-a.PauseFrames)

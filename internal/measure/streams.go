@@ -9,7 +9,7 @@ import (
 )
 
 // PaceOf is how many streams take turns (below 0: they don't keep a steady pace), and what latency streams send beside the load, at rates of their own.
-func PaceOf(streams []stream.Stream) (n int, besides units.PacketRate) {
+func PaceOf(streams []stream.Stream) (n int, extra units.PacketRate) {
 	for _, s := range streams {
 		if !s.Enabled {
 			continue
@@ -21,27 +21,27 @@ func PaceOf(streams []stream.Stream) (n int, besides units.PacketRate) {
 		if s.Mode.Type != "continuous" || s.Mode.Rate.Type != "pps" {
 			return -1, 0
 		}
-		besides += units.PacketRate(math.Ceil(s.Mode.Rate.Value * float64(units.PacketPerSecond)))
+		extra += units.PacketRate(math.Ceil(s.Mode.Rate.Value * float64(units.PacketPerSecond)))
 	}
-	return n, besides
+	return n, extra
 }
 
 // SizesOf are the lengths of the streams' frames as Ethernet has them, merged with those already known.
 func SizesOf(streams []stream.Stream, sizes Sizes) Sizes {
-	const least = 60 // without FCS: a port pads what is shorter
+	const minBytes = 60 // without FCS: a port pads what is shorter
 	for _, s := range streams {
 		if !s.Enabled {
 			continue
 		}
-		most := int64(max(len(s.Packet.Binary), least) + units.FCSBytes)
-		shortest := most
+		size := int64(max(len(s.Packet.Binary), minBytes) + units.FCSBytes)
+		shortest := size
 		if slices.ContainsFunc(s.VM.Instructions, func(i stream.Instruction) bool { return i.Type == "trim_pkt_size" }) {
-			shortest = least + units.FCSBytes
+			shortest = minBytes + units.FCSBytes
 		}
-		if sizes.Least == 0 || shortest < sizes.Least {
-			sizes.Least = shortest
+		if sizes.Shortest == 0 || shortest < sizes.Shortest {
+			sizes.Shortest = shortest
 		}
-		sizes.Most = max(sizes.Most, most)
+		sizes.Longest = max(sizes.Longest, size)
 	}
 	return sizes
 }

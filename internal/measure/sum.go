@@ -9,18 +9,18 @@ import (
 // where one of them is unknown; lineRates are by link. The window's number is the caller's to fill in.
 func Sum(directions []report.Direction, lineRates map[string]units.BitRate) report.Sum {
 	var s report.Sum
-	var sent, returned, least, most, line int64
-	known := true
+	var sent, returned, lowest, highest, line int64
+	complete := true
 	for _, d := range directions {
 		s.Intended, s.Offered, s.Received = plus(s.Intended, d.Intended), plus(s.Offered, d.Offered), plus(s.Received, d.Received)
 		sent, returned = sent+d.Sent.Packets, returned+d.Returned.Packets
-		least, most = least+atLeastLost(d), most+mostLost(d)
+		lowest, highest = lowest+atLeastLost(d), highest+mostLost(d)
 		line += int64(lineRates[d.To])
-		known = known && lineRates[d.To] > 0
+		complete = complete && lineRates[d.To] > 0
 	}
-	s.LossRatio, s.LossRatioMin = units.RatioOf(sent-returned, sent), units.RatioOf(least, sent)
-	s.LossRatioMax = mostRatio(sent-returned, most, sent)
-	if known {
+	s.LossRatio, s.LossRatioMin = units.RatioOf(sent-returned, sent), units.RatioOf(lowest, sent)
+	s.LossRatioMax = mostRatio(sent-returned, highest, sent)
+	if complete {
 		s.LineRatePercent = units.PercentOf(s.Received.Layer1BitsPerSecond, line)
 	}
 	s.Sessions = SumSessions(directions)

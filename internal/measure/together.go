@@ -59,18 +59,18 @@ func Combine(windows []report.Window) report.Window {
 }
 
 // directionTogether is one direction of all windows that have it.
-func directionTogether(windows []report.Window, from, to string) report.Direction {
+func directionTogether(windows []report.Window, source, target string) report.Direction {
 	var parts []report.Direction
 	var took []plan.Duration
 	for _, w := range windows {
 		for _, d := range w.Directions {
-			if d.From == from && d.To == to {
+			if d.From == source && d.To == target {
 				parts, took = append(parts, d), append(took, w.Duration)
 			}
 		}
 	}
-	whole := report.Direction{From: from, To: to, Quality: report.Good, Limiter: &report.Limiter{}}
-	var surelyLost, most int64
+	whole := report.Direction{From: source, To: target, Quality: report.Good, Limiter: &report.Limiter{}}
+	var surelyLost, atMost int64
 	for _, d := range parts {
 		whole.Sent, whole.Returned = whole.Sent.Add(d.Sent), whole.Returned.Add(d.Returned)
 		whole.ReceiveErrors += d.ReceiveErrors
@@ -83,7 +83,7 @@ func directionTogether(windows []report.Window, from, to string) report.Directio
 		whole.Unstamped += d.Unstamped
 		whole.Limiter = limiterTogether(whole.Limiter, d.Limiter)
 		surelyLost += SurelyLost(d)
-		most += mostLost(d)
+		atMost += mostLost(d)
 		if severity(d.Quality) > severity(whole.Quality) {
 			whole.Quality = d.Quality
 		}
@@ -91,7 +91,7 @@ func directionTogether(windows []report.Window, from, to string) report.Directio
 	whole.Latency = latencyTogether(parts)
 	lost, sent := whole.Sent.Packets-whole.Returned.Packets, whole.Sent.Packets
 	whole.LossRatio, whole.LossRatioMin = units.RatioOf(lost, sent), units.RatioOf(max(surelyLost, SurelyLost(whole)), sent)
-	whole.LossRatioMax = mostRatio(lost, most, sent)
+	whole.LossRatioMax = mostRatio(lost, atMost, sent)
 	for _, rate := range ratesOfDirection {
 		*rate(&whole) = weighted(parts, took, func(d report.Direction) int64 { return *rate(&d) })
 	}
@@ -105,11 +105,11 @@ func directionTogether(windows []report.Window, from, to string) report.Directio
 	return whole
 }
 
-func sessionsOf(parts []report.Direction) (all []*report.Sessions) {
+func sessionsOf(parts []report.Direction) (sessions []*report.Sessions) {
 	for _, d := range parts {
-		all = append(all, d.Sessions)
+		sessions = append(sessions, d.Sessions)
 	}
-	return all
+	return sessions
 }
 
 // limiterTogether adds up what a Reference's limit counted; nil where one window doesn't say it.
@@ -151,16 +151,16 @@ var ratesOfDirection = []func(*report.Direction) *int64{
 
 // weighted is the mean of the parts' values, each weighted by how long it took, rounded to the nearest whole number. Parts that took no time count for a nanosecond.
 func weighted[T any](parts []T, took []plan.Duration, value func(T) int64) int64 {
-	sum, all := new(big.Int), new(big.Int)
+	sum, total := new(big.Int), new(big.Int)
 	for i, p := range parts {
 		weight := big.NewInt(max(1, int64(took[i])))
 		sum.Add(sum, new(big.Int).Mul(big.NewInt(value(p)), weight))
-		all.Add(all, weight)
+		total.Add(total, weight)
 	}
-	if all.Sign() == 0 {
+	if total.Sign() == 0 {
 		return 0
 	}
 	// Rounded by adding half and rounding down, which Euclid's division does for negative values, too.
-	twice := new(big.Int).Add(sum.Lsh(sum, 1), all)
-	return twice.Div(twice, all.Lsh(all, 1)).Int64()
+	twice := new(big.Int).Add(sum.Lsh(sum, 1), total)
+	return twice.Div(twice, total.Lsh(total, 1)).Int64()
 }

@@ -43,7 +43,7 @@ func sampleWords(r *report.Report) string {
 }
 
 // atLoadTable has how long frames were under way at each load, by direction and frame size; below each row is what a Loopback in the same document had at the same share of its own rate. nil: nobody measured it.
-func atLoadTable(r *report.Report, all []*report.Report) *table {
+func atLoadTable(r *report.Report, reports []*report.Report) *table {
 	heads := []string{"latency at load", "frames"}
 	for _, s := range shares {
 		heads = append(heads, headOf(s))
@@ -53,9 +53,9 @@ func atLoadTable(r *report.Report, all []*report.Report) *table {
 		for _, d := range l.Directions {
 			for _, s := range d.Sizes {
 				t.rows = append(t.rows, rowAtLoad(wording.Share(l.At)+" "+wording.Direction(d.From, d.To)+", "+sizeText(s), d, s))
-				for _, loop := range loopbacksOf(r, all) {
-					if other, size, found := sameFrames(loop, l.At, d, s.FrameSize); found {
-						t.rows = append(t.rows, rowAtLoad("· a cable, at "+wording.PacketRate(other.Offered.PacketsPerSecond), other, size))
+				for _, loop := range loopbacksOf(r, reports) {
+					if loopback, size, found := sameFrames(loop, l.At, d, s.FrameSize); found {
+						t.rows = append(t.rows, rowAtLoad("· a cable, at "+wording.PacketRate(loopback.Offered.PacketsPerSecond), loopback, size))
 					}
 				}
 			}
@@ -91,25 +91,25 @@ func rowAtLoad(name string, d report.LatencyOfDirection, l report.Latency) []str
 }
 
 // atLoadWarnings tell at which loads latency was to be measured and wasn't, and why.
-func atLoadWarnings(r *report.Report) (out []string) {
+func atLoadWarnings(r *report.Report) (warnings []string) {
 	for _, l := range r.Result.Latency {
 		if l.Missing != "" {
-			out = append(out, fmt.Sprintf("latency at %s was not measured: %s", wording.Share(l.At), l.Missing))
+			warnings = append(warnings, fmt.Sprintf("latency at %s was not measured: %s", wording.Share(l.At), l.Missing))
 		}
 		for _, d := range l.Directions {
 			if d.Missing != "" {
-				out = append(out, fmt.Sprintf("latency of %s at %s was not measured: %s", wording.Direction(d.From, d.To), wording.Share(l.At), d.Missing))
+				warnings = append(warnings, fmt.Sprintf("latency of %s at %s was not measured: %s", wording.Direction(d.From, d.To), wording.Share(l.At), d.Missing))
 			}
 		}
 	}
-	return out
+	return warnings
 }
 
 // percentileText is a percentile of frames for people; empty: there is none.
 func percentileText(l report.Latency, share string) string {
-	p, known := l.Of(share)
+	p, ok := l.Of(share)
 	switch {
-	case !known:
+	case !ok:
 		return ""
 	case p.Open:
 		return "over " + wording.Nanoseconds(p.Nanoseconds)
@@ -118,11 +118,11 @@ func percentileText(l report.Latency, share string) string {
 }
 
 // sameFrames are those of another Report at the same share of its rate, in the same direction and of the same size.
-func sameFrames(r *report.Report, at units.Ratio, like report.LatencyOfDirection, size int64) (d report.LatencyOfDirection, l report.Latency, found bool) {
-	for _, other := range r.Result.Latency {
-		for _, d := range other.Directions {
+func sameFrames(r *report.Report, load units.Ratio, template report.LatencyOfDirection, size int64) (d report.LatencyOfDirection, l report.Latency, found bool) {
+	for _, candidate := range r.Result.Latency {
+		for _, d := range candidate.Directions {
 			for _, l := range d.Sizes {
-				if other.At == at && d.Name() == like.Name() && l.FrameSize == size {
+				if candidate.At == load && d.Name() == template.Name() && l.FrameSize == size {
 					return d, l, true
 				}
 			}
@@ -139,7 +139,7 @@ type distribution struct {
 }
 
 // distributionsOf are those of a direction at each load, in the Result's order. What the Result has no latency of, and frames whose distribution the Report doesn't have, leave theirs out.
-func distributionsOf(r *report.Report, direction string) (all []distribution) {
+func distributionsOf(r *report.Report, direction string) (distributions []distribution) {
 	for _, l := range r.Result.Latency {
 		measured := slices.ContainsFunc(l.Directions, func(d report.LatencyOfDirection) bool { return d.Name() == direction && d.Missing == "" })
 		for _, w := range r.Windows {
@@ -148,31 +148,31 @@ func distributionsOf(r *report.Report, direction string) (all []distribution) {
 			}
 			for _, d := range w.Directions {
 				if d.Name() == direction {
-					all = appendWhole(all, l.At, d)
+					distributions = appendWhole(distributions, l.At, d)
 				}
 			}
 		}
 	}
-	return all
+	return distributions
 }
 
-func appendWhole(all []distribution, at units.Ratio, d report.Direction) []distribution {
-	out, missing := distribution{At: at}, int64(0)
+func appendWhole(distributions []distribution, load units.Ratio, d report.Direction) []distribution {
+	whole, missing := distribution{At: load}, int64(0)
 	for _, l := range d.Latency {
 		if missing += l.Came() - l.Timed(); l.Timed() <= 0 {
 			continue // there is no distribution of nothing
 		}
 		h, err := transit.Decode(l.Histogram)
 		if err != nil {
-			return all
+			return distributions
 		}
-		out.Frames.Merge(h)
+		whole.Frames.Merge(h)
 	}
-	if out.Frames.Frames() == 0 {
-		return all
+	if whole.Frames.Frames() == 0 {
+		return distributions
 	}
-	out.reading = out.Frames.Read(uint64(max(missing, 0)))
-	return append(all, out)
+	whole.reading = whole.Frames.Read(uint64(max(missing, 0)))
+	return append(distributions, whole)
 }
 
 // latencyPlot is what is drawn of a direction's latency, at two widths each.
@@ -182,19 +182,19 @@ type latencyPlot struct {
 }
 
 // latencyPlots draw each direction's latency by load, and its distribution at each load.
-func latencyPlots(r *report.Report, all []*report.Report, id string) (plots []latencyPlot) {
+func latencyPlots(r *report.Report, reports []*report.Report, id string) (plots []latencyPlot) {
 	for i, d := range report.PlanOf(r).Directions {
-		of := distributionsOf(r, d.Name())
-		if len(of) == 0 {
+		distributions := distributionsOf(r, d.Name())
+		if len(distributions) == 0 {
 			continue
 		}
 		var cables []distribution
-		for _, loop := range loopbacksOf(r, all) {
+		for _, loop := range loopbacksOf(r, reports) {
 			cables = append(cables, distributionsOf(loop, d.Name())...)
 		}
 		plot := latencyPlot{Name: d.Name()}
 		for _, narrow := range []bool{false, true} {
-			byLoad, tails := newByLoad(of, d.Name(), narrow), newTails(of, cables, d.Name(), narrow)
+			byLoad, tails := newByLoad(distributions, d.Name(), narrow), newTails(distributions, cables, d.Name(), narrow)
 			byLoad.ID, tails.ID = fmt.Sprintf("%sa%d-%s", id, i, byLoad.Class), fmt.Sprintf("%st%d-%s", id, i, tails.Class)
 			plot.ByLoad, plot.Percentiles = append(plot.ByLoad, byLoad), append(plot.Percentiles, tails)
 		}
@@ -206,15 +206,15 @@ func latencyPlots(r *report.Report, all []*report.Report, id string) (plots []la
 // timeAxis maps times to a drawing by their logarithm.
 type timeAxis struct {
 	low, high float64 // in nanoseconds, powers of ten
-	from, to  float64 // where these are drawn
+	from, end float64 // where these are drawn
 }
 
 // timeAxisOf reaches from the decade below the shortest of these times to the one above the longest.
-func timeAxisOf(of []distribution, from, to float64) timeAxis {
-	a := timeAxis{math.Inf(1), 10, from, to}
-	for _, d := range of {
-		shortest, _ := d.Frames.Within(0)
-		longest, _ := d.Frames.Within(transit.Whole)
+func timeAxisOf(distributions []distribution, from, end float64) timeAxis {
+	a := timeAxis{math.Inf(1), 10, from, end}
+	for _, d := range distributions {
+		shortest, _ := d.Frames.Percentile(0)
+		longest, _ := d.Frames.Percentile(transit.Whole)
 		a.low, a.high = min(a.low, decade(shortest, math.Floor)), max(a.high, decade(longest, math.Ceil))
 	}
 	if a.low >= a.high {
@@ -229,7 +229,7 @@ func decade(d time.Duration, round func(float64) float64) float64 {
 
 func (a timeAxis) at(d time.Duration) float64 {
 	share := math.Log10(float64(d)/a.low) / math.Log10(a.high/a.low)
-	return a.from + min(max(share, 0), 1)*(a.to-a.from)
+	return a.from + min(max(share, 0), 1)*(a.end-a.from)
 }
 
 // plotSize is a drawing of latency with room for its axes, and how far the plot reaches.
@@ -262,49 +262,49 @@ func (d *drawing) timeGrid(a timeAxis, left, right float64) {
 //	│  ───────────╱  p99.9
 //	│  ─────────── p50
 //	└───────────── load
-func newByLoad(of []distribution, name string, narrow bool) drawing {
+func newByLoad(distributions []distribution, name string, narrow bool) drawing {
 	d, left, right := plotSize(narrow)
-	d.Title, d.Desc = "Latency by load, "+name, "Percentiles of all frames of the direction, at "+wording.Counted(len(of), "load")+"."
-	y, x := timeAxisOf(of, d.Height-plotBottom, plotTop), axis{top: 1, from: left, to: right}
+	d.Title, d.Desc = "Latency by load, "+name, "Percentiles of all frames of the direction, at "+wording.Counted(len(distributions), "load")+"."
+	y, x := timeAxisOf(distributions, d.Height-plotBottom, plotTop), axis{top: 1, from: left, end: right}
 	d.timeGrid(y, left, right)
-	for _, one := range of {
+	for _, one := range distributions {
 		d.line("tick", x.at(one.At.Float()), y.from, x.at(one.At.Float()), y.from+5)
 		d.label("mid", x.at(one.At.Float()), y.from+20, wording.Share(one.At))
 	}
 	d.label("end faint", right, d.Height-6, "load, as a share of the rate")
-	below := math.Inf(1) // where the last name is
+	lowest := math.Inf(1) // where the last name is
 	for k, s := range []transit.Share{transit.P50, transit.P99, transit.P999, transit.P99999, transit.Whole} {
 		class := "series s" + strconv.Itoa(k)
 		var p pen
-		last := math.NaN()
-		for _, one := range slices.SortedFunc(slices.Values(of), func(a, b distribution) int { return cmp.Compare(a.At, b.At) }) {
-			within, known := arrivalOf(one, s)
-			if !known {
+		previous := math.NaN()
+		for _, byLoad := range slices.SortedFunc(slices.Values(distributions), func(a, b distribution) int { return cmp.Compare(a.At, b.At) }) {
+			arrival, ok := arrivalOf(byLoad, s)
+			if !ok {
 				continue
 			}
-			last = y.at(within)
+			previous = y.at(arrival)
 			command := "L"
 			if p.Len() == 0 {
 				command = "M"
 			}
-			p.to(command, x.at(one.At.Float()), last)
-			d.Marks = append(d.Marks, shape{D: circle(x.at(one.At.Float()), last, 3), Class: class, Title: fmt.Sprintf("%s at %s: %s", headOf(s.String()), figures.AtText(one.At), wording.Nanoseconds(within.Nanoseconds()))})
+			p.to(command, x.at(byLoad.At.Float()), previous)
+			d.Marks = append(d.Marks, shape{D: circle(x.at(byLoad.At.Float()), previous, 3), Class: class, Title: fmt.Sprintf("%s at %s: %s", headOf(s.String()), figures.AtText(byLoad.At), wording.Nanoseconds(arrival.Nanoseconds()))})
 		}
 		if p.Len() == 0 {
 			continue
 		}
 		d.Paths = append(d.Paths, shape{D: p.String(), Class: class})
-		below = min(below-13, last)
-		d.label("start", right+6, below+4, headOf(s.String()))
+		lowest = min(lowest-13, previous)
+		d.label("start", right+6, lowest+4, headOf(s.String()))
 	}
 	return d
 }
 
 // arrivalOf is the time within which a share of the frames came; false: unknown.
-func arrivalOf(d distribution, s transit.Share) (within time.Duration, known bool) {
+func arrivalOf(d distribution, s transit.Share) (arrival time.Duration, ok bool) {
 	for _, a := range d.reading.Shares {
 		if a.Share == s {
-			return a.Within, true
+			return a.Time, true
 		}
 	}
 	return 0, false
@@ -318,16 +318,16 @@ func arrivalOf(d distribution, s transit.Share) (within time.Duration, known boo
 //	│ ───────┴───────────┘
 //	└─┬──────┬─────┬─────┬─
 //	  0     90 %  99 %  99.9 %  of the frames
-func newTails(of, cables []distribution, name string, narrow bool) drawing {
+func newTails(distributions, cables []distribution, name string, narrow bool) drawing {
 	d, left, right := plotSize(narrow)
 	d.Title, d.Desc = "Distribution of latency, "+name, "Within which time which share of the frames came, a line for each load."
-	all := slices.Concat(of, cables)
-	y := timeAxisOf(all, d.Height-plotBottom, plotTop)
+	drawn := slices.Concat(distributions, cables)
+	y := timeAxisOf(drawn, d.Height-plotBottom, plotTop)
 	nines := 1.0
-	for _, one := range all {
-		nines = max(nines, math.Log10(float64(one.Frames.Frames())))
+	for _, member := range drawn {
+		nines = max(nines, math.Log10(float64(member.Frames.Frames())))
 	}
-	x := axis{top: math.Ceil(nines), from: left, to: right}
+	x := axis{top: math.Ceil(nines), from: left, end: right}
 	d.timeGrid(y, left, right)
 	for n := 0.0; n <= x.top; n++ {
 		d.line("tick", x.at(n), y.from, x.at(n), y.from+5)
@@ -344,12 +344,12 @@ func newTails(of, cables []distribution, name string, narrow bool) drawing {
 	if len(cables) > 0 {
 		d.label("start faint", left+8, plotTop+10, "dashed: a cable")
 	}
-	below := math.Inf(1)
-	for k, one := range of {
-		path, end := tail(one, x, y)
+	lowest := math.Inf(1)
+	for k, member := range distributions {
+		path, end := tail(member, x, y)
 		d.Paths = append(d.Paths, shape{D: path, Class: "series s" + strconv.Itoa(k%5)})
-		below = min(below-13, end)
-		d.label("start", right+6, below+4, wording.Share(one.At))
+		lowest = min(lowest-13, end)
+		d.label("start", right+6, lowest+4, wording.Share(member.At))
 	}
 	return d
 }
@@ -357,7 +357,7 @@ func newTails(of, cables []distribution, name string, narrow bool) drawing {
 // tail is a distribution as a path, up to the last frame but one: the last is all of them, which no axis of nines has. end is where it ends.
 func tail(d distribution, x axis, y timeAxis) (path string, end float64) {
 	var p pen
-	frames, so := float64(d.Frames.Frames()), 0.0
+	frames, counted := float64(d.Frames.Frames()), 0.0
 	end = y.from
 	for i, n := range d.Frames.All() {
 		_, longest := transit.Bounds(i)
@@ -368,8 +368,8 @@ func tail(d distribution, x axis, y timeAxis) (path string, end float64) {
 		if r1(height) != r1(end) {
 			p.to("V", height)
 		}
-		so += float64(n)
-		p.to("H", x.at(-math.Log10(max(1-so/frames, 1/frames))))
+		counted += float64(n)
+		p.to("H", x.at(-math.Log10(max(1-counted/frames, 1/frames))))
 		end = height
 	}
 	return p.String(), end

@@ -8,8 +8,8 @@ import (
 
 // axis maps values to a stretch of a drawing, linearly.
 type axis struct {
-	top      float64 // the value at the far end; the near end is 0
-	from, to float64 // where 0 and top are drawn
+	top       float64 // the value at the far end; the near end is 0
+	from, end float64 // where 0 and top are drawn
 }
 
 // at is where a value is drawn; what is off the scale is drawn at its end.
@@ -17,7 +17,7 @@ func (a axis) at(v float64) float64 {
 	if a.top <= 0 {
 		return a.from
 	}
-	return a.from + min(max(v, 0), a.top)/a.top*(a.to-a.from)
+	return a.from + min(max(v, 0), a.top)/a.top*(a.end-a.from)
 }
 
 // ticks are about n round values from 0 up to the top.
@@ -26,11 +26,11 @@ func (a axis) ticks(n int) []float64 {
 		return []float64{0}
 	}
 	step := niceStep(a.top / float64(max(n, 1)))
-	var out []float64
+	var ticks []float64
 	for i := 0.0; i*step <= a.top*1.0001; i++ {
-		out = append(out, i*step)
+		ticks = append(ticks, i*step)
 	}
-	return out
+	return ticks
 }
 
 // niceStep is the next larger of 1, 2, 2.5 and 5 times a power of ten.
@@ -55,11 +55,11 @@ func (a axis) timeTicks(n int) []float64 {
 		}
 	}
 	step = max(step, a.top/float64(n))
-	var out []float64
+	var ticks []float64
 	for i := 0.0; i*step <= a.top; i++ {
-		out = append(out, i*step)
+		ticks = append(ticks, i*step)
 	}
-	return out
+	return ticks
 }
 
 // clockText writes seconds as 1:30, or 1:01:30 from an hour on.
@@ -113,7 +113,7 @@ func rounded(v, parts float64) float64 {
 //	  0 % ┤●          the row for none
 type lossAxis struct {
 	decades        int     // below 1
-	top, low, none float64 // where a ratio of 1, of 10^-decades and of 0 are drawn
+	top, low, zero float64 // where a ratio of 1, of 10^-decades and of 0 are drawn
 }
 
 // lossAxisFor reaches from all frames lost to a decade under the smallest of these ratios, at least to 0.01 %.
@@ -125,12 +125,12 @@ func lossAxisFor(ratios []float64, top, bottom float64) lossAxis {
 		}
 	}
 	const row = 18
-	return lossAxis{decades: decades, top: top, low: bottom - row, none: bottom}
+	return lossAxis{decades: decades, top: top, low: bottom - row, zero: bottom}
 }
 
-func (a lossAxis) at(ratio float64) float64 {
+func (a lossAxis) position(ratio float64) float64 {
 	if ratio <= 0 {
-		return a.none
+		return a.zero
 	}
 	depth := min(max(-math.Log10(ratio), 0), float64(a.decades)) / float64(a.decades)
 	return a.top + depth*(a.low-a.top)

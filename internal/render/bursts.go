@@ -26,9 +26,9 @@ func burstsTable(r *report.Report) *table {
 }
 
 func burstCells(d report.Direction, b report.BackToBackFrames) []string {
-	least, most, sign := int64(math.MaxInt64), int64(0), ""
+	fewest, highest, sign := int64(math.MaxInt64), int64(0), ""
 	for _, s := range b.Searches {
-		least, most = min(least, s.Clean), max(most, s.Clean)
+		fewest, highest = min(fewest, s.Clean), max(highest, s.Clean)
 	}
 	if b.Frames.High == "" {
 		sign = "≥"
@@ -45,7 +45,7 @@ func burstCells(d report.Direction, b report.BackToBackFrames) []string {
 	if b.Deviation != "" {
 		deviation = roundedText(b.Deviation)
 	}
-	return []string{wording.Direction(d.From, d.To), sign + roundedText(b.Frames.Low), wording.Count(least), wording.Count(most), deviation, wording.Count(int64(len(b.Searches))),
+	return []string{wording.Direction(d.From, d.To), sign + roundedText(b.Frames.Low), wording.Count(fewest), wording.Count(highest), deviation, wording.Count(int64(len(b.Searches))),
 		wording.RoundedPacketRate(b.OfferedPacketsPerSecond.Float()), forwarded, buffer, lasts}
 }
 

@@ -48,22 +48,22 @@ func viewOfComparison(c *report.Comparison) view {
 // rowRemarks are what is said of a row, side by side.
 func rowRemarks(c *report.Comparison, r report.ComparisonRow) (remarks []remark) {
 	for i, s := range r.Sides {
-		at := titleOf(r.Product, r.Loadtest)
+		title := titleOf(r.Product, r.Loadtest)
 		if i < len(c.Sides) {
-			at += ", " + c.Sides[i]
+			title += ", " + c.Sides[i]
 		}
 		if s.Message != "" {
 			t := sideTone(s)
-			remarks = append(remarks, remark{t, at, s.Message, t == toneWarning})
+			remarks = append(remarks, remark{t, title, s.Message, t == toneWarning})
 		}
 		if words := setAsideWords(s); words != "" {
-			remarks = append(remarks, warning(at, words))
+			remarks = append(remarks, warning(title, words))
 		}
-		remarks = append(remarks, warningsOf(at, s.Doubts)...)
+		remarks = append(remarks, warningsOf(title, s.Doubts)...)
 		for _, o := range s.Outliers {
-			remarks = append(remarks, warning(at, o+" lies far from the others, but counts"))
+			remarks = append(remarks, warning(title, o+" lies far from the others, but counts"))
 		}
-		remarks = append(remarks, warningsOf(at, gaps(s.Missing, s.Repeated))...)
+		remarks = append(remarks, warningsOf(title, gaps(s.Missing, s.Repeated))...)
 	}
 	return remarks
 }
@@ -97,14 +97,14 @@ func comparisonFootnotes(c *report.Comparison) []string {
 func comparisonImages(c *report.Comparison) (uses []imageUse) {
 	for i, side := range c.Sides {
 		var own []imageUse
-		same := true
+		equal := true
 		for _, r := range c.Rows {
 			if i < len(r.Sides) && (r.Sides[i].Figures != nil || len(r.Sides[i].Images) > 0) {
 				own = append(own, imageUse{titleOf(r.Product, r.Loadtest) + " in " + side, r.Sides[i].Images})
-				same = same && slices.Equal(own[0].images, r.Sides[i].Images)
+				equal = equal && slices.Equal(own[0].images, r.Sides[i].Images)
 			}
 		}
-		if same && len(own) > 0 {
+		if equal && len(own) > 0 {
 			own = []imageUse{{side, own[0].images}}
 		}
 		uses = append(uses, own...)
@@ -139,9 +139,9 @@ func setAsideWords(c report.Compared) string {
 	if n == 0 {
 		return ""
 	}
-	of := n
+	total := n
 	if c.Figures != nil {
-		of += c.Figures.Runs
+		total += c.Figures.Runs
 	}
 	var reasons, tests []string
 	for _, r := range c.SetAside {
@@ -150,7 +150,7 @@ func setAsideWords(c report.Compared) string {
 			reasons = append(reasons, r.Message)
 		}
 	}
-	return fmt.Sprintf("%d of %s set aside (%s): %s", n, wording.Counted(of, "measured run"), strings.Join(reasons, "; "), strings.Join(tests, ", "))
+	return fmt.Sprintf("%d of %s set aside (%s): %s", n, wording.Counted(total, "measured run"), strings.Join(reasons, "; "), strings.Join(tests, ", "))
 }
 
 // judgementWords are what people read.

@@ -15,8 +15,8 @@ import (
 // do; the rest is RFC 4180.
 func csvFormat() format {
 	return format{name: "csv", write: func(w io.Writer, d Document, _ TextOptions) error {
-		var out bytes.Buffer
-		rows, columns := csv.NewWriter(&out), csvColumns()
+		var b bytes.Buffer
+		rows, columns := csv.NewWriter(&b), csvColumns()
 		err := rows.Write(columns)
 		for _, r := range recordsOf(d.source) {
 			row := make([]string, len(columns))
@@ -29,7 +29,7 @@ func csvFormat() format {
 		if err = cmp.Or(err, rows.Error()); err != nil {
 			return fmt.Errorf("write csv: %w", err)
 		}
-		return writeAll(w, "csv", &out)
+		return writeAll(w, "csv", &b)
 	}}
 }
 

@@ -15,8 +15,8 @@ import (
 // record is a row, by its columns' names.
 type record map[string]string
 
-// with is a row of another kind about the same.
-func (r record) with(kind string) record {
+// ofKind is a row of another kind about the same.
+func (r record) ofKind(kind string) record {
 	out := record{"record": kind}
 	for name, value := range r {
 		if name != "record" {
@@ -69,8 +69,8 @@ func (r record) number(column string, v *float64) record {
 	return r
 }
 
-// at sets a moment, if there was one.
-func (r record) at(column string, t time.Time) record {
+// time sets a moment, if there was one.
+func (r record) time(column string, t time.Time) record {
 	if !t.IsZero() {
 		r[column] = t.UTC().Format(time.RFC3339)
 	}
@@ -169,9 +169,9 @@ func (r record) change(c *report.Change) record {
 }
 
 // latency sets which figure of latency it is.
-func (r record) latency(metric report.Metric, direction string, at units.Ratio, frameSize int64) record {
-	from, to, _ := strings.Cut(direction, "→")
-	r.text("from", from).text("to", to).text("series", string(metric)).percent("load_percent", at.Percent()).text("observed_unit", "ns")
+func (r record) latency(metric report.Metric, direction string, load units.Ratio, frameSize int64) record {
+	source, target, _ := strings.Cut(direction, "→")
+	r.text("from", source).text("to", target).text("series", string(metric)).percent("load_percent", load.Percent()).text("observed_unit", "ns")
 	if frameSize > 0 {
 		r.whole("frame_bytes", frameSize)
 	}

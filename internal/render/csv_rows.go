@@ -23,17 +23,17 @@ func recordsOf(source any) (rows []record) {
 	case *report.Table:
 		for _, c := range arranged(s) {
 			rows = append(rows, cellRecord(record{}, c))
-			rows = append(rows, about(c.Product, c.Loadtest).gaps("missing", c.Missing)...)
-			rows = append(rows, about(c.Product, c.Loadtest).gaps("repeated", c.Repeated)...)
+			rows = append(rows, baseRecord(c.Product, c.Loadtest).gaps("missing", c.Missing)...)
+			rows = append(rows, baseRecord(c.Product, c.Loadtest).gaps("repeated", c.Repeated)...)
 		}
 	case *report.Comparison:
 		for _, row := range s.Rows {
 			for i, side := range row.Sides {
-				is := about(row.Product, row.Loadtest)
+				row := baseRecord(row.Product, row.Loadtest)
 				if i < len(s.Sides) {
-					is.text("side", s.Sides[i])
+					row.text("side", s.Sides[i])
 				}
-				rows = append(rows, is.compared(side)...)
+				rows = append(rows, row.compared(side)...)
 			}
 		}
 	case *report.Trend:
@@ -50,8 +50,8 @@ func recordsOf(source any) (rows []record) {
 	return rows
 }
 
-// about is what a row is of.
-func about(product, loadtest string) record {
+// baseRecord is what a row is of.
+func baseRecord(product, loadtest string) record {
 	return record{}.text("product", product).text("loadtest", loadtest)
 }
 
@@ -59,8 +59,8 @@ func about(product, loadtest string) record {
 // observers' series were in it.
 func testRecords(r *report.Report) []record {
 	h := figures.HeadlineOf(r)
-	is := about(h.Product, h.Loadtest).text("test", h.Name).at("started", r.Started)
-	test := is.with("test").at("finished", r.Finished).text("ending", string(r.Ending)).text("verdict", string(outcomeOf(r.Verdict))).text("reason", string(r.Result.Reason)).text("message", answer(r))
+	base := baseRecord(h.Product, h.Loadtest).text("test", h.Name).time("started", r.Started)
+	test := base.ofKind("test").time("finished", r.Finished).text("ending", string(r.Ending)).text("verdict", string(outcomeOf(r.Verdict))).text("reason", string(r.Result.Reason)).text("message", answer(r))
 	rows := []record{test}
 	if h.Measured {
 		test.sum(r.Result.Total, r.Result.Directions).figures(figures.TableFigures(r)).whole("window", int64(r.Result.Window))
@@ -69,33 +69,33 @@ func testRecords(r *report.Report) []record {
 			if d.Limit != nil {
 				window = d.Limit.Window
 			}
-			rows = append(rows, is.with("direction").whole("window", int64(window)).direction(d).yes("lower_bound", figures.HeadlineIn(h, r, d).Bound))
+			rows = append(rows, base.ofKind("direction").whole("window", int64(window)).direction(d).yes("lower_bound", figures.HeadlineIn(h, r, d).Bound))
 		}
-		if most := r.Result.MaxReceived; most != nil {
-			rows = append(rows, is.with("max_received").sum(most, r.Result.Directions))
+		if highest := r.Result.MaxReceived; highest != nil {
+			rows = append(rows, base.ofKind("max_received").sum(highest, r.Result.Directions))
 		}
 	}
 	for _, g := range r.Result.Generators {
-		rows = append(rows, is.with("generator").text("generator", g.Name).whole("offered_packets_per_second", g.OfferedPacketsPerSecond).
+		rows = append(rows, base.ofKind("generator").text("generator", g.Name).whole("offered_packets_per_second", g.OfferedPacketsPerSecond).
 			whole("received_packets_per_second", g.ReceivedPacketsPerSecond).seconds("started_after_seconds", g.StartSkew))
 	}
-	rows = append(rows, is.criteria(r.Verdict.Criteria)...)
+	rows = append(rows, base.criteria(r.Verdict.Criteria)...)
 	for _, f := range figures.Latencies(r, figures.LatencyMetrics...) {
-		rows = append(rows, is.with("latency").latencyFigure(f))
+		rows = append(rows, base.ofKind("latency").latencyFigure(f))
 	}
 	for _, w := range r.Windows {
-		of := is.with("window").whole("window", int64(w.Number)).text("phase", string(w.Phase)).percent("load_percent", w.Load.Percent()).seconds("start_seconds", w.Start).seconds("duration_seconds", w.Duration)
+		base := base.ofKind("window").whole("window", int64(w.Number)).text("phase", string(w.Phase)).percent("load_percent", w.Load.Percent()).seconds("start_seconds", w.Start).seconds("duration_seconds", w.Duration)
 		if w.GeneratorCPUPercent >= 0 {
-			of["generator_cpu_percent"] = strconv.FormatFloat(w.GeneratorCPUPercent, 'f', -1, 64)
+			base["generator_cpu_percent"] = strconv.FormatFloat(w.GeneratorCPUPercent, 'f', -1, 64)
 		}
 		if w.Decided != nil {
-			of.seconds("planned_seconds", w.Decided.Planned)
+			base.seconds("planned_seconds", w.Decided.Planned)
 		}
 		for _, d := range w.Directions {
-			rows = append(rows, of.with("window").direction(d))
+			rows = append(rows, base.ofKind("window").direction(d))
 		}
 		for _, o := range w.Observed {
-			rows = append(rows, of.with("observed").observed(o))
+			rows = append(rows, base.ofKind("observed").observed(o))
 		}
 	}
 	return rows
@@ -104,8 +104,8 @@ func testRecords(r *report.Report) []record {
 // rfc2544Records are the points of RFC 2544's forms.
 func rfc2544Records(b *report.RFC2544) (rows []record) {
 	stream := func(kind string, s report.Stream) record {
-		from, to, _ := strings.Cut(s.Direction, "→")
-		return about(s.Product, s.Loadtest).with(kind).text("test", s.Test).text("from", from).text("to", to).text("frame_bytes", string(s.FrameBytes)).
+		source, target, _ := strings.Cut(s.Direction, "→")
+		return baseRecord(s.Product, s.Loadtest).ofKind(kind).text("test", s.Test).text("from", source).text("to", target).text("frame_bytes", string(s.FrameBytes)).
 			whole("theoretical_packets_per_second", s.TheoreticalPacketsPerSecond).seconds("planned_seconds", s.TrialDuration)
 	}
 	for _, p := range b.Throughput {
@@ -131,23 +131,23 @@ func hundredfold(n report.Number) string {
 }
 
 // cellRecord is a row of a table.
-func cellRecord(of record, c report.Cell) record {
-	return of.with("cell").text("product", c.Product).text("loadtest", c.Loadtest).figures(c.Figures).text("verdict", string(c.Verdict)).text("message", c.Message)
+func cellRecord(base record, c report.Cell) record {
+	return base.ofKind("cell").text("product", c.Product).text("loadtest", c.Loadtest).figures(c.Figures).text("verdict", string(c.Verdict)).text("message", c.Message)
 }
 
 // suiteRecords are a suite's cells, each with its criteria and runs.
 func suiteRecords(s *report.Suite) (rows []record) {
 	for i := range s.Cells {
 		c := &s.Cells[i]
-		is := about(c.Product, c.Loadtest).text("suite", s.Name).text("cell", c.Name)
+		base := baseRecord(c.Product, c.Loadtest).text("suite", s.Name).text("cell", c.Name)
 		for _, shown := range c.Rows() {
-			rows = append(rows, cellRecord(is, shown))
+			rows = append(rows, cellRecord(base, shown))
 		}
 		if c.Verdict != nil {
-			rows = append(rows, is.criteria(c.Verdict.Criteria)...)
+			rows = append(rows, base.criteria(c.Verdict.Criteria)...)
 		}
 		for _, r := range c.Runs {
-			rows = append(rows, is.with("run").text("test", r.Test).whole("repetition", int64(r.Repetition)).whole("retry", int64(r.Retry)).at("started", r.Started).at("finished", r.Finished).
+			rows = append(rows, base.ofKind("run").text("test", r.Test).whole("repetition", int64(r.Repetition)).whole("retry", int64(r.Retry)).time("started", r.Started).time("finished", r.Finished).
 				figures(r.Figures).yes("counts", r.Counts()).text("reason", r.Reason).text("message", cmp.Or(r.Repeated, r.Message)))
 		}
 	}
@@ -155,17 +155,17 @@ func suiteRecords(s *report.Suite) (rows []record) {
 }
 
 // criteria are a row for each criterion of what the row is of.
-func (r record) criteria(all []report.CriterionResult) (rows []record) {
-	for _, c := range all {
-		rows = append(rows, r.with("criterion").text("criterion", c.Name).text("verdict", string(c.Outcome)).text("message", c.Message))
+func (r record) criteria(results []report.CriterionResult) (rows []record) {
+	for _, c := range results {
+		rows = append(rows, r.ofKind("criterion").text("criterion", c.Name).text("verdict", string(c.Outcome)).text("message", c.Message))
 	}
 	return rows
 }
 
 // gaps are a row for each run that has no figure that counts.
-func (r record) gaps(kind string, all []report.Missing) (rows []record) {
-	for _, m := range all {
-		row := r.with(kind).text("test", m.Test).text("reason", m.Reason).text("message", m.Message)
+func (r record) gaps(kind string, gaps []report.Missing) (rows []record) {
+	for _, m := range gaps {
+		row := r.ofKind(kind).text("test", m.Test).text("reason", m.Reason).text("message", m.Message)
 		switch {
 		case m.GoodputLowerBound != nil:
 			row.whole("goodput_bits_per_second", *m.GoodputLowerBound).yes("lower_bound", true)
@@ -179,33 +179,33 @@ func (r record) gaps(kind string, all []report.Missing) (rows []record) {
 
 // compared are a side of a row, and its runs without a figure that counts.
 func (r record) compared(c report.Compared) []record {
-	side := r.with("side").figures(c.Figures).change(c.Change).text("judgement", string(c.Judgement)).text("verdict", string(c.Verdict)).text("message", c.Message)
+	side := r.ofKind("side").figures(c.Figures).change(c.Change).text("judgement", string(c.Judgement)).text("verdict", string(c.Verdict)).text("message", c.Message)
 	rows := append([]record{side}, r.gaps("missing", c.Missing)...)
 	rows = append(append(rows, r.gaps("repeated", c.Repeated)...), r.gaps("set_aside", c.SetAside)...)
 	for _, l := range c.Latency {
-		rows = append(rows, r.with("latency").medianLatency(l).change(l.Change).text("judgement", string(l.Judgement)).text("message", l.Message))
+		rows = append(rows, r.ofKind("latency").medianLatency(l).change(l.Change).text("judgement", string(l.Judgement)).text("message", l.Message))
 	}
 	return rows
 }
 
 // seriesRecords are the points of a series, and the median of each stretch of it behind its last point.
 func seriesRecords(s *report.Series) (rows []record) {
-	is := about(s.Product, s.Loadtest)
+	base := baseRecord(s.Product, s.Loadtest)
 	for i := range s.Points {
 		p := &s.Points[i]
-		row := is.with("point").text("test", p.Test).at("started", p.At).figures(p.Figures).change(p.FromMedian).yes("outlier", p.Outlier)
+		row := base.ofKind("point").text("test", p.Test).time("started", p.At).figures(p.Figures).change(p.FromMedian).yes("outlier", p.Outlier)
 		if m := p.Missing; m != nil {
 			row.text("reason", m.Reason)
 		}
 		row.text("message", strings.Join(pointChanges(p), "; "))
 		rows = append(rows, row)
 		for _, f := range p.Latency {
-			rows = append(rows, is.with("latency").text("test", p.Test).at("started", p.At).latencyFigure(f))
+			rows = append(rows, base.ofKind("latency").text("test", p.Test).time("started", p.At).latencyFigure(f))
 		}
 		if t := s.StretchOf(i); t != nil && t.Last == i && t.Figures != nil {
-			rows = append(rows, is.with("median").at("started", s.Points[t.First].At).figures(t.Figures))
+			rows = append(rows, base.ofKind("median").time("started", s.Points[t.First].At).figures(t.Figures))
 			for _, m := range t.Latency {
-				rows = append(rows, is.with("median").at("started", s.Points[t.First].At).medianLatency(m))
+				rows = append(rows, base.ofKind("median").time("started", s.Points[t.First].At).medianLatency(m))
 			}
 		}
 	}
@@ -216,14 +216,14 @@ func seriesRecords(s *report.Series) (rows []record) {
 func gateRecords(g *report.Gate) []record {
 	rows := []record{record{"record": "gate"}.text("verdict", string(g.Outcome)).text("message", g.Message)}
 	for _, r := range g.Rows {
-		is := about(r.Product, r.Loadtest).text("suite", r.Suite).text("cell", r.Cell).text("test", r.Test)
+		base := baseRecord(r.Product, r.Loadtest).text("suite", r.Suite).text("cell", r.Cell).text("test", r.Test)
 		candidate := r.Candidate
 		candidate.Verdict, candidate.Message = r.Outcome, r.Words()
-		rows = append(rows, is.with("").text("side", "candidate").compared(candidate)...)
+		rows = append(rows, base.ofKind("").text("side", "candidate").compared(candidate)...)
 		if r.Baseline != nil {
-			rows = append(rows, is.with("").text("side", "baseline").compared(*r.Baseline)...)
+			rows = append(rows, base.ofKind("").text("side", "baseline").compared(*r.Baseline)...)
 		}
-		rows = append(rows, is.criteria(r.Criteria)...)
+		rows = append(rows, base.criteria(r.Criteria)...)
 	}
 	for _, s := range g.Suites {
 		rows = append(rows, suiteRecords(s)...)
@@ -236,7 +236,7 @@ func heatRecords(h *report.Heatmap) (rows []record) {
 	for i := range h.Maps {
 		g := &h.Maps[i]
 		for _, s := range g.Spots {
-			row := about(g.Of, at(g.Columns, s.Column)).with("spot").text("series", g.RowsAre).text("of", at(g.Rows, s.Row))
+			row := baseRecord(g.Of, nameAt(g.Columns, s.Column)).ofKind("spot").text("series", g.RowsAre).text("of", nameAt(g.Rows, s.Row))
 			switch g.Metric {
 			case figures.LossRatio:
 				row["loss_percent"] = hundredfold(s.Value)

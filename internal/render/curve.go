@@ -23,7 +23,7 @@ type curve struct {
 // newCurve draws a track; ok is false without windows.
 func newCurve(r *report.Report, t track, narrow bool) (drawing, bool) {
 	windows := t.windows(r)
-	sent, back, beyond := extent(r, t, windows)
+	sent, returned, beyond := extent(r, t, windows)
 	if sent <= 0 {
 		return drawing{}, false
 	}
@@ -32,7 +32,7 @@ func newCurve(r *report.Report, t track, narrow bool) (drawing, bool) {
 	if narrow {
 		d.Class, d.Width, d.Height, left = "narrow", 430, 340, 44
 	}
-	c := &curve{drawing: d, x: axis{top: sent * 1.04, from: left, to: d.Width - 16}, y: axis{top: max(back*1.25, sent/1e6), from: d.Height - 46, to: 30}}
+	c := &curve{drawing: d, x: axis{top: sent * 1.04, from: left, end: d.Width - 16}, y: axis{top: max(returned*1.25, sent/1e6), from: d.Height - 46, end: 30}}
 	c.Desc = "A mark for each of " + wording.Counted(len(windows)-beyond, "window") + ": how much was sent, and how much of it came back."
 	c.axes()
 	c.ideal(r, t)
@@ -42,14 +42,14 @@ func newCurve(r *report.Report, t track, narrow bool) (drawing, bool) {
 		}
 	}
 	if beyond > 0 {
-		c.label("end faint", c.x.to, c.y.to+14, wording.Counted(beyond, "window")+" at higher loads not drawn →")
+		c.label("end faint", c.x.end, c.y.end+14, wording.Counted(beyond, "window")+" at higher loads not drawn →")
 	}
 	c.answer(r, t)
 	return c.drawing, true
 }
 
 // extent is how far the drawing reaches, and how many windows lie beyond: far above the result there is nothing more to see.
-func extent(r *report.Report, t track, windows []judgedWindow) (sent, back float64, beyond int) {
+func extent(r *report.Report, t track, windows []judgedWindow) (sent, returned float64, beyond int) {
 	const reach = 6
 	for _, w := range windows {
 		sent = max(sent, float64(w.offered))
@@ -62,15 +62,15 @@ func extent(r *report.Report, t track, windows []judgedWindow) (sent, back float
 			beyond++
 			continue
 		}
-		back = max(back, float64(w.received))
+		returned = max(returned, float64(w.received))
 	}
-	return sent, back, beyond
+	return sent, returned, beyond
 }
 
 func (c *curve) axes() {
 	name, factor := prefix(c.y.top)
 	for _, v := range (axis{top: c.y.top / factor}).ticks(5) {
-		c.line("grid", c.x.from, c.y.at(v*factor), c.x.to, c.y.at(v*factor))
+		c.line("grid", c.x.from, c.y.at(v*factor), c.x.end, c.y.at(v*factor))
 		c.label("end", c.x.from-7, c.y.at(v*factor)+4, short(v))
 	}
 	c.label("head", 2, 16, "received, "+name+"pps")
@@ -79,7 +79,7 @@ func (c *curve) axes() {
 		c.line("tick", c.x.at(v*factor), c.y.from, c.x.at(v*factor), c.y.from+5)
 		c.label("mid", c.x.at(v*factor), c.y.from+20, short(v))
 	}
-	c.label("end faint", c.x.to, c.Height-6, "offered, "+name+"pps")
+	c.label("end faint", c.x.end, c.Height-6, "offered, "+name+"pps")
 }
 
 // ideal is the line on which nothing is lost, and its name where the result isn't in the way.
@@ -107,9 +107,9 @@ func (c *curve) answer(r *report.Report, t track) {
 	c.line("answer", c.x.from, y, x, y)
 	c.line("answer", x, c.y.from, x, y)
 	c.Marks = append(c.Marks, shape{D: circle(x, y, 9), Class: "ring", Title: t.standing(r) + ": " + t.headline(r).Signed(wording.PacketRate(received)) + " received of " + wording.PacketRate(offered) + " offered"})
-	class, at := "start answer", x+14
-	if x > (c.x.from+c.x.to)*0.6 {
-		class, at = "end answer", x-14
+	class, textX := "start answer", x+14
+	if x > (c.x.from+c.x.end)*0.6 {
+		class, textX = "end answer", x-14
 	}
-	c.label(class, at, y+24, t.headline(r).Signed(wording.PacketRate(received)))
+	c.label(class, textX, y+24, t.headline(r).Signed(wording.PacketRate(received)))
 }

@@ -10,23 +10,23 @@ import (
 
 // eachDirectionWords say what the figures are of directions that were found one after another, and what all of them are at once; empty: they weren't.
 func eachDirectionWords(r *report.Report) string {
-	each, at := report.PlanOf(r).Procedure.Each, r.Result.Together
-	if each == nil {
+	ramp, sum := report.PlanOf(r).Procedure.Each, r.Result.Together
+	if ramp == nil {
 		return ""
 	}
-	what := "each direction's figure was found by itself, while nothing was sent in the others; "
-	if each.OthersAt > 0 {
-		what = "each direction's figure was found by itself, while the others were held at " + wording.Ratio(each.OthersAt) + " of the target; "
+	subject := "each direction's figure was found by itself, while nothing was sent in the others; "
+	if ramp.OthersAt > 0 {
+		subject = "each direction's figure was found by itself, while the others were held at " + wording.Ratio(ramp.OthersAt) + " of the target; "
 	}
 	switch {
-	case at == nil || at.Quality == report.Invalid:
-		return what + "what the device carries of all of them at once is not known."
-	case at.Quality == report.Lossy:
-		return what + "the device does not carry all of them at once, and the sum is what came back of that."
-	case at.Quality == report.Short:
-		return what + "of all of them at once the generator sent less than asked for, and that the device carries."
+	case sum == nil || sum.Quality == report.Invalid:
+		return subject + "what the device carries of all of them at once is not known."
+	case sum.Quality == report.Lossy:
+		return subject + "the device does not carry all of them at once, and the sum is what came back of that."
+	case sum.Quality == report.Short:
+		return subject + "of all of them at once the generator sent less than asked for, and that the device carries."
 	}
-	return what + "the device carries all of them at once."
+	return subject + "the device carries all of them at once."
 }
 
 // otherDirectionWords say of each direction whether its figure is a limit, or a bound as another one set the load of all.
@@ -44,9 +44,9 @@ func otherDirectionWords(r *report.Report) string {
 	if len(limits) == 0 || len(bounds) == 0 {
 		return "another direction lost frames first and set the load of all, so the device's limit lies at this rate or above."
 	}
-	is := "the device's limit is here in "
+	intro := "the device's limit is here in "
 	if r.Unconfirmed() {
-		is = "short windows show the device's limit here in "
+		intro = "short windows show the device's limit here in "
 	}
-	return is + strings.Join(limits, " and ") + ", and at this rate or above in " + strings.Join(bounds, " and ") + report.PlanOf(r).Advice(": measure each direction by itself (%s: Each) to know it", "procedure.directions") + "."
+	return intro + strings.Join(limits, " and ") + ", and at this rate or above in " + strings.Join(bounds, " and ") + report.PlanOf(r).Advice(": measure each direction by itself (%s: Each) to know it", "procedure.directions") + "."
 }

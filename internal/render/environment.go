@@ -16,25 +16,25 @@ func environmentFacts(r *report.Report) []fact {
 	if e == nil {
 		return nil
 	}
-	var all, ports []fact
+	var facts, ports []fact
 	for _, g := range e.Generators {
 		words := generatorWords(g)
 		if m := machineWords(g.Machine); m != "" {
 			words = append(words, "on "+m)
 		}
-		all = append(all, fact{Term: g.Name, Text: strings.Join(words, " ")})
+		facts = append(facts, fact{Term: g.Name, Text: strings.Join(words, " ")})
 		for _, p := range g.Ports {
 			if text := portWords(p); text != "" {
 				ports = append(ports, fact{Term: p.Link, Text: text})
 			}
 		}
 	}
-	all = merged("", all)
-	all = append(all, merged("port on ", ports)...)
+	facts = merged("", facts)
+	facts = append(facts, merged("port on ", ports)...)
 	if e.Device != nil {
-		all = append(all, fact{Term: "device's machine", Text: machineWords(*e.Device)})
+		facts = append(facts, fact{Term: "device's machine", Text: machineWords(*e.Device)})
 	}
-	return append(all, imageFacts(e)...)
+	return append(facts, imageFacts(e)...)
 }
 
 // generatorWords are a generator in words: "TRex v3.06", "with 4 cores".
@@ -53,9 +53,9 @@ func generatorWords(g report.GeneratorEnvironment) (words []string) {
 // machineWords are a machine in words; empty: nothing is known.
 func machineWords(m report.Machine) string {
 	var words []string
-	say := func(before, word string) {
+	say := func(prefix, word string) {
 		if word != "" {
-			words = append(words, before+word)
+			words = append(words, prefix+word)
 		}
 	}
 	say("", m.Node)
@@ -77,26 +77,26 @@ func machineWords(m report.Machine) string {
 // portWords are a port in words; empty: nothing is known.
 func portWords(p report.PortEnvironment) string {
 	var words []string
-	for _, of := range [][2]string{{"NIC ", p.NIC}, {"firmware ", p.Firmware}, {"driver ", p.Driver}, {"", p.Path}, {"receive drops ", p.ReceiveDrops}, {"congestion control ", p.CongestionControl}} {
-		if of[1] != "" {
-			words = append(words, of[0]+of[1])
+	for _, part := range [][2]string{{"NIC ", p.NIC}, {"firmware ", p.Firmware}, {"driver ", p.Driver}, {"", p.Path}, {"receive drops ", p.ReceiveDrops}, {"congestion control ", p.CongestionControl}} {
+		if part[1] != "" {
+			words = append(words, part[0]+part[1])
 		}
 	}
 	return strings.Join(words, ", ")
 }
 
 // merged are facts of which those that say the same are one, of all that they are about.
-func merged(before string, facts []fact) (out []fact) {
+func merged(prefix string, facts []fact) (merged []fact) {
 	for _, f := range facts {
-		i := slices.IndexFunc(out, func(o fact) bool { return o.Text == f.Text })
+		i := slices.IndexFunc(merged, func(o fact) bool { return o.Text == f.Text })
 		switch {
 		case i < 0:
-			out = append(out, fact{Term: before + f.Term, Text: f.Text, Exact: f.Exact})
-		case !slices.Contains(strings.Split(strings.TrimPrefix(out[i].Term, before), ", "), f.Term):
-			out[i].Term += ", " + f.Term
+			merged = append(merged, fact{Term: prefix + f.Term, Text: f.Text, Exact: f.Exact})
+		case !slices.Contains(strings.Split(strings.TrimPrefix(merged[i].Term, prefix), ", "), f.Term):
+			merged[i].Term += ", " + f.Term
 		}
 	}
-	return out
+	return merged
 }
 
 // imageFacts are the images of generators; the device's are shown as what was measured.

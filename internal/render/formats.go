@@ -34,19 +34,19 @@ type Document struct {
 
 // OfTests are the Reports of tests, as one, and then each suite.
 func OfTests(d report.Documents) Document {
-	out := Document{kind: Tests, source: d}
+	view := Document{kind: Tests, source: d}
 	if len(d.Reports) > 0 {
-		out.views = append(out.views, viewOfReports(d.Reports))
+		view.views = append(view.views, viewOfReports(d.Reports))
 	}
 	for _, s := range d.Suites {
 		v := viewOfTable(s.Table())
 		v.heat = heatOfSuite(s)
-		for _, found := range surprise.Of(s) {
+		for _, found := range surprise.Find(s) {
 			v.remarks = append(v.remarks, warning("surprise", found.Words))
 		}
-		out.views = append(out.views, v)
+		view.views = append(view.views, v)
 	}
-	return out
+	return view
 }
 
 // OfReports are the Reports of tests.
@@ -89,21 +89,21 @@ func formats() []format {
 }
 
 // formatOf is a kind's format of the name.
-func formatOf(name string, of Kind) (format, error) {
-	all := formats()
-	if i := slices.IndexFunc(all, func(f format) bool { return f.name == name && f.can(of) }); i >= 0 {
-		return all[i], nil
+func formatOf(name string, kind Kind) (format, error) {
+	known := formats()
+	if i := slices.IndexFunc(known, func(f format) bool { return f.name == name && f.writes(kind) }); i >= 0 {
+		return known[i], nil
 	}
-	return format{}, fmt.Errorf("there is no such format as %s; use one of %s", cmp.Or(name, `""`), strings.Join(Formats(of), ", "))
+	return format{}, fmt.Errorf("there is no such format as %s; use one of %s", cmp.Or(name, `""`), strings.Join(Formats(kind), ", "))
 }
 
-func (f format) can(write Kind) bool { return len(f.kinds) == 0 || slices.Contains(f.kinds, write) }
+func (f format) writes(write Kind) bool { return len(f.kinds) == 0 || slices.Contains(f.kinds, write) }
 
 // Formats are the names of the formats that a kind of document can be written in, in the order to show them.
-func Formats(of Kind) []string {
+func Formats(kind Kind) []string {
 	var names []string
 	for _, f := range formats() {
-		if f.can(of) {
+		if f.writes(kind) {
 			names = append(names, f.name)
 		}
 	}
@@ -130,7 +130,7 @@ func Write(w io.Writer, name string, d Document, o TextOptions) error {
 	if err != nil {
 		return err
 	}
-	if tests, are := d.source.(report.Documents); are && f.fits != nil {
+	if tests, ok := d.source.(report.Documents); ok && f.fits != nil {
 		if err := f.fits(len(tests.Reports), len(tests.Suites)); err != nil {
 			return err
 		}

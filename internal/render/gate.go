@@ -75,8 +75,8 @@ func gateRemarks(r report.GateRow) (remarks []remark) {
 	for _, words := range gaps(missing[:min(len(missing), gateMissing)], nil) {
 		judged(report.Undecided, words)
 	}
-	if more := len(missing) - gateMissing; more > 0 {
-		judged(report.Undecided, fmt.Sprintf("and %d more runs were not measured", more))
+	if hidden := len(missing) - gateMissing; hidden > 0 {
+		judged(report.Undecided, fmt.Sprintf("and %d more runs were not measured", hidden))
 	}
 	for _, words := range gaps(nil, repeated[:min(len(repeated), gateMissing)]) {
 		doubt(words)
@@ -164,20 +164,20 @@ func objectName(name string) string {
 
 // gatePlaces say where what was measured can be looked at.
 func gatePlaces(g *report.Gate) []string {
-	var out []string
+	var lines []string
 	for _, s := range g.Suites[:min(len(g.Suites), gateMissing)] {
 		words := fmt.Sprintf("`kubectl linerate report suite/%s -n %s`", objectName(s.Name), objectName(s.Namespace))
 		if !s.Finished.IsZero() {
 			words += " (" + s.Started.UTC().Format("2006-01-02 15:04") + " to " + s.Finished.UTC().Format("2006-01-02 15:04 UTC") + ")"
 		}
-		out = append(out, words)
+		lines = append(lines, words)
 	}
-	seen := map[string]bool{}
+	found := map[string]bool{}
 	for _, r := range g.Rows {
-		if r.BaselineName != "" && !seen[r.BaselineName] && len(seen) < gateMissing {
-			seen[r.BaselineName] = true
-			out = append(out, "compared with "+markdownText(r.BaselineName))
+		if r.BaselineName != "" && !found[r.BaselineName] && len(found) < gateMissing {
+			found[r.BaselineName] = true
+			lines = append(lines, "compared with "+markdownText(r.BaselineName))
 		}
 	}
-	return out
+	return lines
 }

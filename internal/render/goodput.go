@@ -26,14 +26,14 @@ const (
 
 // sessionTracks are the graphs of sessions: all directions together first, and each where there are several.
 func sessionTracks(directions []plan.Direction) []track {
-	var each []track
+	var tracks []track
 	for i, d := range directions {
-		each = append(each, track{Name: wording.Direction(d.From, d.To), index: i, sessions: true})
+		tracks = append(tracks, track{Name: wording.Direction(d.From, d.To), index: i, sessions: true})
 	}
-	if len(each) == 1 {
-		return each
+	if len(tracks) == 1 {
+		return tracks
 	}
-	return append([]track{{Name: "all directions", index: -1, sessions: true}}, each...)
+	return append([]track{{Name: "all directions", index: -1, sessions: true}}, tracks...)
 }
 
 // sessionReadings are the samples as rates of the track, from each to the next that is drawn, and over how many samples each is averaged. Where there are no samples,
@@ -43,27 +43,27 @@ func (t track) sessionReadings(r *report.Report) ([]reading, int) {
 		return t.sessionWindowReadings(r), 1
 	}
 	stride := max(1, (len(r.Samples)+maxPoints-1)/maxPoints)
-	var out []reading
-	before := r.Samples[0]
-	for i, now := range r.Samples[1:] {
+	var readings []reading
+	earlier := r.Samples[0]
+	for i, later := range r.Samples[1:] {
 		if i%stride != stride-1 && i != len(r.Samples)-2 {
 			continue
 		}
-		g := reading{from: before.At.Std().Seconds(), to: now.At.Std().Seconds(), cpu: -1, phase: now.Phase}
-		g.goodput, g.retransmits = t.since(before, now)
-		out = append(out, g)
-		before = now
+		g := reading{from: earlier.At.Std().Seconds(), to: later.At.Std().Seconds(), cpu: -1, phase: later.Phase}
+		g.goodput, g.retransmits = t.between(earlier, later)
+		readings = append(readings, g)
+		earlier = later
 	}
-	return out, stride
+	return readings, stride
 }
 
-// since is what the track's connections did between two samples, per second; -1 where an end doesn't say it.
-func (t track) since(before, now report.Sample) (goodput, retransmits float64) {
-	for i := range now.Directions {
-		if t.index >= 0 && t.index != i || i >= len(before.Directions) {
+// between is what the track's connections did between two samples, per second; -1 where an end doesn't say it.
+func (t track) between(earlier, later report.Sample) (goodput, retransmits float64) {
+	for i := range later.Directions {
+		if t.index >= 0 && t.index != i || i >= len(earlier.Directions) {
 			continue
 		}
-		a, b := before.Directions[i].Sessions, now.Directions[i].Sessions
+		a, b := earlier.Directions[i].Sessions, later.Directions[i].Sessions
 		if a == nil || b == nil || b.RetransmittedSegments < a.RetransmittedSegments {
 			return -1, -1
 		}
@@ -73,21 +73,21 @@ func (t track) since(before, now report.Sample) (goodput, retransmits float64) {
 		}
 		goodput += float64(bits)
 		missing := b.RetransmittedSegments - a.RetransmittedSegments + max(0, b.LostDatagrams-a.LostDatagrams) // of which one is always 0
-		retransmits += float64(missing) / (now.At - before.At).Std().Seconds()
+		retransmits += float64(missing) / (later.At - earlier.At).Std().Seconds()
 	}
 	return goodput, retransmits
 }
 
 func (t track) sessionWindowReadings(r *report.Report) []reading {
-	var out []reading
+	var readings []reading
 	for _, w := range t.windows(r) {
-		g := reading{from: w.from, to: w.to, cpu: -1, phase: w.phase, goodput: -1, retransmits: -1}
-		if s := w.sessions; s != nil && w.to > w.from {
-			g.goodput, g.retransmits = float64(s.GoodputBitsPerSecond), float64(missingOf(s))/(w.to-w.from)
+		g := reading{from: w.start, to: w.end, cpu: -1, phase: w.phase, goodput: -1, retransmits: -1}
+		if s := w.sessions; s != nil && w.end > w.start {
+			g.goodput, g.retransmits = float64(s.GoodputBitsPerSecond), float64(missingOf(s))/(w.end-w.start)
 		}
-		out = append(out, g)
+		readings = append(readings, g)
 	}
-	return out
+	return readings
 }
 
 // sessionsIn is what the track's connections did in a window; nil: nobody knows it of one of them.
@@ -158,19 +158,19 @@ func (tl *timeline) goodput() {
 			top = max(top, float64(w.sessions.GoodputBitsPerSecond))
 		}
 	}
-	y := axis{top: top * 1.12, from: goodputBottom, to: goodputTop} // room for the result's words above its line
+	y := axis{top: top * 1.12, from: goodputBottom, end: goodputTop} // room for the result's words above its line
 	name, factor := prefix(y.top)
 	for _, v := range (axis{top: y.top / factor}).ticks(6) {
-		tl.line("grid", tl.x.from, y.at(v*factor), tl.x.to, y.at(v*factor))
+		tl.line("grid", tl.x.from, y.at(v*factor), tl.x.end, y.at(v*factor))
 		tl.label("end", tl.x.from-7, y.at(v*factor)+4, short(v))
 	}
 	tl.label("head", 2, goodputTop-30, "goodput, "+name+"bps")
 	tl.Paths = append(tl.Paths, shape{D: stairs(tl.readings, func(g reading) float64 { return g.goodput }, tl.x, y), Class: "received"})
 	if v, ok := tl.t.goodputResult(tl.r); ok {
 		text, _ := tl.t.goodputText(tl.r)
-		at := y.at(float64(v))
-		tl.line("answer", tl.x.from, at, tl.x.to, at)
-		tl.label("answer", tl.x.from+6, at-8, text)
+		tickY := y.at(float64(v))
+		tl.line("answer", tl.x.from, tickY, tl.x.end, tickY)
+		tl.label("answer", tl.x.from+6, tickY-8, text)
 	}
 	size := tl.markSize()
 	for _, w := range tl.windows {
@@ -178,19 +178,19 @@ func (tl *timeline) goodput() {
 		if w.sessions != nil {
 			v = float64(w.sessions.GoodputBitsPerSecond)
 		}
-		tl.mark(w, tl.x.at((w.from+w.to)/2), y.at(v), size)
+		tl.mark(w, tl.x.at((w.start+w.end)/2), y.at(v), size)
 	}
 }
 
 // retransmits draws the lower panel.
 func (tl *timeline) retransmits() {
-	most := 0.0
+	highest := 0.0
 	for _, g := range tl.readings {
-		most = max(most, g.retransmits)
+		highest = max(highest, g.retransmits)
 	}
-	y := axis{top: niceStep(max(most, 1)), from: retransmitsBottom, to: retransmitsTop}
+	y := axis{top: niceStep(max(highest, 1)), from: retransmitsBottom, end: retransmitsTop}
 	for _, v := range []float64{0, y.top / 2, y.top} {
-		tl.line("grid", tl.x.from, y.at(v), tl.x.to, y.at(v))
+		tl.line("grid", tl.x.from, y.at(v), tl.x.end, y.at(v))
 		tl.label("end", tl.x.from-7, y.at(v)+4, short(v))
 	}
 	tl.label("head", 2, retransmitsTop-10, whatIsMissing(report.PlanOf(tl.r))+"s per second")
@@ -199,16 +199,16 @@ func (tl *timeline) retransmits() {
 
 // sessionsTitle tells a window in words, for who points at its mark.
 func (w judgedWindow) sessionsTitle() string {
-	said := "goodput " + wording.NotMeasured
+	text := "goodput " + wording.NotMeasured
 	if s := w.sessions; s != nil {
-		said = wording.BitRate(s.GoodputBitsPerSecond) + " goodput, "
+		text = wording.BitRate(s.GoodputBitsPerSecond) + " goodput, "
 		if s.Datagrams != nil {
-			said += wording.Counted(int(missingOf(s)), "lost datagram")
+			text += wording.Counted(int(missingOf(s)), "lost datagram")
 		} else {
-			said += wording.Counted(int(missingOf(s)), "retransmit")
+			text += wording.Counted(int(missingOf(s)), "retransmit")
 		}
 	}
-	return "window " + strconv.Itoa(w.number) + ", " + phaseText(w.phase) + ": " + said + ". " + string(w.quality) + ": " + w.reason
+	return "window " + strconv.Itoa(w.number) + ", " + phaseText(w.phase) + ": " + text + ". " + string(w.quality) + ": " + w.reason
 }
 
 // resultWindows are the windows that the result is of, as the track sees them.

@@ -143,12 +143,12 @@ func newHeatPage(v *view, h *report.Heatmap) *heatPage {
 func lossSteps() []float64 { return []float64{0, 0.0001, 0.001, 0.01, 0.1, 0.5} }
 
 // heatLevel is how dark a spot is: of loss 0 for none to 6 for more than a half, of throughput 1 to 6 for the sixths of the most that any spot has.
-func heatLevel(g *report.HeatGrid, value, most float64) int {
+func heatLevel(g *report.HeatGrid, value, highest float64) int {
 	if g.Metric != figures.LossRatio {
-		if most <= 0 {
+		if highest <= 0 {
 			return 1
 		}
-		return int(bounded(math.Ceil(6*value/most), 1, 6))
+		return int(bounded(math.Ceil(6*value/highest), 1, 6))
 	}
 	level := 0
 	for _, step := range lossSteps() {
@@ -188,11 +188,11 @@ func heatScale(g *report.HeatGrid) (keys []heatKey) {
 func lossStepText(share float64) string { return strconv.FormatFloat(100*share, 'f', -1, 64) + " %" }
 
 // mostOf is the largest value of all spots.
-func mostOf(g *report.HeatGrid) (most float64) {
+func mostOf(g *report.HeatGrid) (highest float64) {
 	for _, s := range g.Spots {
-		most = max(most, s.Value.Float())
+		highest = max(highest, s.Value.Float())
 	}
-	return most
+	return highest
 }
 
 // drawable says that squares are large enough to be seen.
@@ -214,7 +214,7 @@ func heatDrawing(g *report.HeatGrid, id string, narrow bool) drawing {
 	for c, name := range g.Columns {
 		d.label("mid", left+(float64(c)+0.5)*wide, top-8, cut(name, int(wide/letter)))
 	}
-	most := mostOf(g)
+	highest := mostOf(g)
 	for r, name := range g.Rows {
 		y := top + float64(r)*high
 		d.label("end", left-8, y+high/2+5, cut(name, int((left-12)/letter)))
@@ -224,7 +224,7 @@ func heatDrawing(g *report.HeatGrid, id string, narrow bool) drawing {
 			text := spotText(g, s)
 			class := "heat unmeasured"
 			if s != nil && s.Value != "" {
-				class = heatClass(g, heatLevel(g, s.Value.Float(), most))
+				class = heatClass(g, heatLevel(g, s.Value.Float(), highest))
 			}
 			d.band(class, x+1, y+1, wide-2, high-2, name+", "+column+": "+text)
 			if float64(len([]rune(text)))*letter <= wide-6 {
@@ -243,7 +243,7 @@ func cut(name string, letters int) string {
 	return name
 }
 
-func at(names []string, i int) string {
+func nameAt(names []string, i int) string {
 	if i < 0 || i >= len(names) {
 		return ""
 	}

@@ -24,7 +24,7 @@ func htmlFormat() format {
 		if len(d.views) == 0 {
 			return nil
 		}
-		if reports, are := d.views[0].source.([]*report.Report); are {
+		if reports, ok := d.views[0].source.([]*report.Report); ok {
 			return writeTestsPage(w, reports)
 		}
 		return newSidePage(&d.views[0]).write(w)
@@ -57,15 +57,15 @@ func writeTestsPage(w io.Writer, reports []*report.Report) error {
 
 // pageStyle is one style sheet of these files, one after the other.
 func pageStyle(files ...string) (template.CSS, error) {
-	var out []byte
+	var b []byte
 	for _, name := range files {
 		style, err := pageFiles.ReadFile(name)
 		if err != nil {
 			return "", fmt.Errorf("read the page's style: %w", err)
 		}
-		out = append(out, style...)
+		b = append(b, style...)
 	}
-	return template.CSS(out), nil
+	return template.CSS(b), nil
 }
 
 // writePage writes a view by one of the templates, whole or not at all.
@@ -74,11 +74,11 @@ func writePage(w io.Writer, name string, view any) error {
 	if err != nil {
 		return fmt.Errorf("read the page's template: %w", err)
 	}
-	var out bytes.Buffer
-	if err := t.ExecuteTemplate(&out, name, view); err != nil {
+	var b bytes.Buffer
+	if err := t.ExecuteTemplate(&b, name, view); err != nil {
 		return fmt.Errorf("write html: %w", err)
 	}
-	return writeAll(w, "html", bytes.NewBufferString(wording.Printable(out.String(), '\n', '\t'))) // HTML has no other control characters
+	return writeAll(w, "html", bytes.NewBufferString(wording.Printable(b.String(), '\n', '\t'))) // HTML has no other control characters
 }
 
 // pageDuration is a duration as HTML's element time has it for programs, in seconds and thousandths.

@@ -11,23 +11,23 @@ import (
 // jsonFormat is the documents themselves, for programs and for linerate, which reads Reports and suites again. Several are one after the other.
 func jsonFormat() format {
 	return format{name: "json", write: func(w io.Writer, d Document, _ TextOptions) error {
-		var out bytes.Buffer
-		if err := writeJSON(&out, d); err != nil {
+		var b bytes.Buffer
+		if err := writeJSON(&b, d); err != nil {
 			return err
 		}
-		return sanitize.JSON(w, out.Bytes())
+		return sanitize.JSON(w, b.Bytes())
 	}}
 }
 
 func writeJSON(w io.Writer, d Document) error {
-	all, several := d.source.(report.Documents)
+	documents, several := d.source.(report.Documents)
 	if !several {
 		return d.source.(interface{ JSON(io.Writer) error }).JSON(w)
 	}
-	if err := report.JSON(w, all.Reports...); err != nil {
+	if err := report.JSON(w, documents.Reports...); err != nil {
 		return err
 	}
-	for _, s := range all.Suites {
+	for _, s := range documents.Suites {
 		if err := s.JSON(w); err != nil {
 			return err
 		}

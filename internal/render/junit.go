@@ -28,7 +28,7 @@ type (
 		Suites   []junitSuite `xml:"testsuite"`
 
 		took time.Duration
-		seen map[[2]string]bool // class names and names of the cases so far
+		used map[[2]string]bool // class names and names of the cases so far
 	}
 	junitSuite struct {
 		Name       string          `xml:"name,attr"`
@@ -79,15 +79,15 @@ func junitFormat() format {
 	}}
 }
 
-func (d *junitSuites) tests(all report.Documents) error {
-	for _, r := range all.Reports {
+func (d *junitSuites) tests(documents report.Documents) error {
+	for _, r := range documents.Reports {
 		s, err := junitSuiteOf(r)
 		if err != nil {
 			return err
 		}
 		d.add(s, r.Finished.Sub(r.Started))
 	}
-	for _, s := range all.Suites {
+	for _, s := range documents.Suites {
 		d.suite(s)
 	}
 	return nil
@@ -171,8 +171,8 @@ func (d *junitSuites) add(s junitSuite, took time.Duration) {
 // tellApart numbers the classes of a suite that has a case of one of their names before it, as of a second run of one test, and a case of a name that its own suite has twice: CI systems drop all but one
 // of those that have the same classname and name.
 func (d *junitSuites) tellApart(cases []junitCase) {
-	if d.seen == nil {
-		d.seen = map[[2]string]bool{}
+	if d.used == nil {
+		d.used = map[[2]string]bool{}
 	}
 	class := func(c junitCase, n int) string {
 		if n == 1 {
@@ -181,26 +181,26 @@ func (d *junitSuites) tellApart(cases []junitCase) {
 		return fmt.Sprintf("%s (%d)", c.ClassName, n)
 	}
 	n := 1
-	for slices.ContainsFunc(cases, func(c junitCase) bool { return d.seen[[2]string{class(c, n), c.Name}] }) {
+	for slices.ContainsFunc(cases, func(c junitCase) bool { return d.used[[2]string{class(c, n), c.Name}] }) {
 		n++
 	}
 	for i := range cases {
 		c, name := &cases[i], cases[i].Name
 		c.ClassName = class(*c, n)
-		for again := 2; d.seen[[2]string{c.ClassName, c.Name}]; again++ {
-			c.Name = fmt.Sprintf("%s (%d)", name, again)
+		for copies := 2; d.used[[2]string{c.ClassName, c.Name}]; copies++ {
+			c.Name = fmt.Sprintf("%s (%d)", name, copies)
 		}
-		d.seen[[2]string{c.ClassName, c.Name}] = true
+		d.used[[2]string{c.ClassName, c.Name}] = true
 	}
 }
 
 func (d *junitSuites) write(w io.Writer) error {
 	d.Time = seconds(d.took)
-	out, err := xml.MarshalIndent(d, "", "  ")
+	b, err := xml.MarshalIndent(d, "", "  ")
 	if err != nil {
 		return fmt.Errorf("write junit: %w", err)
 	}
-	return writeAll(w, "junit", bytes.NewBufferString(xml.Header+string(out)+"\n"))
+	return writeAll(w, "junit", bytes.NewBufferString(xml.Header+string(b)+"\n"))
 }
 
 func junitSuiteOf(r *report.Report) (junitSuite, error) {
@@ -244,31 +244,31 @@ func unmeasured(r *report.Report) *junitTrouble {
 
 // judged are the criteria's results, those included that the plan demands and nobody came to judge.
 func judged(r *report.Report) []report.CriterionResult {
-	out, seen := r.Verdict.Criteria, map[string]bool{}
-	for _, c := range out {
-		seen[c.Name] = true
+	criteria, listed := r.Verdict.Criteria, map[string]bool{}
+	for _, c := range criteria {
+		listed[c.Name] = true
 	}
 	for _, c := range report.PlanOf(r).Criteria {
-		if !seen[c.Name] {
-			out = append(out[:len(out):len(out)], report.CriterionResult{Name: c.Name, Outcome: report.Undecided, Message: "the run ended before it could be judged"})
+		if !listed[c.Name] {
+			criteria = append(criteria[:len(criteria):len(criteria)], report.CriterionResult{Name: c.Name, Outcome: report.Undecided, Message: "the run ended before it could be judged"})
 		}
 	}
-	return out
+	return criteria
 }
 
 func criterionCase(class string, c report.CriterionResult) junitCase {
-	out := junitCase{ClassName: class, Name: c.Name, Time: "0"}
+	testcase := junitCase{ClassName: class, Name: c.Name, Time: "0"}
 	trouble := &junitTrouble{Type: string(c.Outcome), Message: c.Message, Text: c.Message}
 	switch c.Outcome {
 	case report.Passed:
 	case report.DidFail:
-		out.Failure = trouble
+		testcase.Failure = trouble
 	case report.Undecided:
-		out.Error = trouble
+		testcase.Error = trouble
 	default:
-		out.Error = trouble
+		testcase.Error = trouble
 	}
-	return out
+	return testcase
 }
 
 // junitProperties are the figures as whole numbers, for who collects trends from CI; a figure that isn't there has no property.
@@ -312,7 +312,7 @@ func junitProperties(r *report.Report, h report.Headline) []junitProperty {
 func seconds(d time.Duration) string { return strconv.FormatFloat(max(d, 0).Seconds(), 'f', 3, 64) }
 
 // junitCellOf is a cell as a testsuite: a testcase "measured", and one for each criterion.
-func junitCellOf(s *report.Suite, c *report.SuiteCell) (out junitSuite, took time.Duration) {
+func junitCellOf(s *report.Suite, c *report.SuiteCell) (suite junitSuite, took time.Duration) {
 	var began time.Time
 	for _, r := range c.Runs {
 		if began.IsZero() || !r.Started.IsZero() && r.Started.Before(began) {
@@ -326,16 +326,16 @@ func junitCellOf(s *report.Suite, c *report.SuiteCell) (out junitSuite, took tim
 		began = s.Started
 	}
 	class := s.Name + "." + c.Name
-	out = junitSuite{Name: s.Name + ": " + titleOf(c.Product, c.Loadtest), Time: seconds(took),
+	suite = junitSuite{Name: s.Name + ": " + titleOf(c.Product, c.Loadtest), Time: seconds(took),
 		Timestamp: began.UTC().Format("2006-01-02T15:04:05"), Properties: cellProperties(c), Output: runLines(c)}
-	out.Cases = append(out.Cases, junitCase{ClassName: class, Name: "measured", Time: seconds(took), Error: unmeasuredCell(c)})
+	suite.Cases = append(suite.Cases, junitCase{ClassName: class, Name: "measured", Time: seconds(took), Error: unmeasuredCell(c)})
 	if c.Verdict != nil {
 		for _, criterion := range c.Verdict.Criteria {
-			out.Cases = append(out.Cases, criterionCase(class, criterion))
+			suite.Cases = append(suite.Cases, criterionCase(class, criterion))
 		}
 	}
-	out.count()
-	return out, took
+	suite.count()
+	return suite, took
 }
 
 // cellProperties are the cell's figures as whole numbers, as those of a test; a figure that isn't there has no property.

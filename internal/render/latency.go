@@ -18,7 +18,7 @@ var shares = []string{"p50", "p99", "p99.9", "p99.99", "p99.999", "all"}
 
 // latencyTable has how long frames were under way, by direction and frame size, and how many came twice or late; below each row is what a Loopback in the same document had for such frames. What no row has to tell has
 // no column. nil: nobody knows it.
-func latencyTable(r *report.Report, all []*report.Report) *table {
+func latencyTable(r *report.Report, reports []*report.Report) *table {
 	heads := []string{"latency of", "frames"}
 	for _, s := range shares {
 		heads = append(heads, headOf(s))
@@ -27,7 +27,7 @@ func latencyTable(r *report.Report, all []*report.Report) *table {
 	for _, d := range r.Result.Directions {
 		for _, l := range d.Latency {
 			t.rows = append(t.rows, latencyRow(wording.Direction(d.From, d.To)+", "+sizeText(l), l))
-			for _, loop := range loopbacksOf(r, all) {
+			for _, loop := range loopbacksOf(r, reports) {
 				t.rows = append(t.rows, ofLoopback(loop, d, l.FrameSize)...)
 			}
 		}
@@ -40,18 +40,18 @@ func latencyTable(r *report.Report, all []*report.Report) *table {
 
 // withoutEmptyColumns is the table without the columns in which no row has anything.
 func (t *table) withoutEmptyColumns() *table {
-	var out table
-	out.rows = make([][]string, len(t.rows))
+	var result table
+	result.rows = make([][]string, len(t.rows))
 	for i, c := range t.columns {
 		if !slices.ContainsFunc(t.rows, func(row []string) bool { return row[i] != "" }) {
 			continue
 		}
-		out.columns = append(out.columns, c)
+		result.columns = append(result.columns, c)
 		for k, row := range t.rows {
-			out.rows[k] = append(out.rows[k], row[i])
+			result.rows[k] = append(result.rows[k], row[i])
 		}
 	}
-	return &out
+	return &result
 }
 
 func sizeText(l report.Latency) string {
@@ -62,22 +62,22 @@ func sizeText(l report.Latency) string {
 }
 
 // loopbacksOf are the Reports beside a device's in which the generator measured itself.
-func loopbacksOf(r *report.Report, all []*report.Report) (out []*report.Report) {
+func loopbacksOf(r *report.Report, reports []*report.Report) (loopbacks []*report.Report) {
 	if report.PlanOf(r).DUT.Loopback() {
 		return nil
 	}
-	for _, other := range all {
-		if other != r && report.PlanOf(other).DUT.Loopback() {
-			out = append(out, other)
+	for _, candidate := range reports {
+		if candidate != r && report.PlanOf(candidate).DUT.Loopback() {
+			loopbacks = append(loopbacks, candidate)
 		}
 	}
-	return out
+	return loopbacks
 }
 
-func ofLoopback(loop *report.Report, like report.Direction, size int64) (rows [][]string) {
+func ofLoopback(loop *report.Report, template report.Direction, size int64) (rows [][]string) {
 	for _, d := range loop.Result.Directions {
 		for _, l := range d.Latency {
-			if d.From == like.From && d.To == like.To && l.FrameSize == size {
+			if d.From == template.From && d.To == template.To && l.FrameSize == size {
 				rows = append(rows, latencyRow("· a cable, at "+wording.PacketRate(d.Offered.PacketsPerSecond), l))
 			}
 		}
@@ -110,39 +110,39 @@ func timedOf(l report.Latency) string {
 
 // latencyWarnings tell what isn't known of frames that were to be timed, and what came back that bears no stamp.
 func latencyWarnings(r *report.Report) []string {
-	var out []string
+	var warnings []string
 	for _, u := range r.Untimed {
-		out = append(out, fmt.Sprintf("latency of %s was not measured: %s", wording.Direction(u.From, u.To), u.Reason))
+		warnings = append(warnings, fmt.Sprintf("latency of %s was not measured: %s", wording.Direction(u.From, u.To), u.Reason))
 	}
 	for _, d := range r.Result.Directions {
-		way := wording.Direction(d.From, d.To)
+		direction := wording.Direction(d.From, d.To)
 		if d.Unstamped > 0 {
-			out = append(out, fmt.Sprintf("%s frames came back from %s without a stamp: somebody else sent them, or the device changed their last bytes; they count as received, and their latency is unknown", wording.Count(d.Unstamped), way))
+			warnings = append(warnings, fmt.Sprintf("%s frames came back from %s without a stamp: somebody else sent them, or the device changed their last bytes; they count as received, and their latency is unknown", wording.Count(d.Unstamped), direction))
 		}
 		for _, l := range d.Latency {
-			out = append(out, untimedOf(way, l)...)
+			warnings = append(warnings, untimedOf(direction, l)...)
 			if l.Stale > 0 {
-				out = append(out, fmt.Sprintf("%s frames of %s, %s, came more than 960 frames late: they may be duplicates or late, and are counted as neither", wording.Count(l.Stale), way, sizeText(l)))
+				warnings = append(warnings, fmt.Sprintf("%s frames of %s, %s, came more than 960 frames late: they may be duplicates or late, and are counted as neither", wording.Count(l.Stale), direction, sizeText(l)))
 			}
 		}
 		if port, queues := receivedBy(r, d.To); queues > 1 && slices.ContainsFunc(d.Latency, func(l report.Latency) bool { return l.Late+l.Stale > 0 }) {
-			out = append(out, fmt.Sprintf("that frames of %s came late may be the generator's doing: its port %s receives by %d queues, and frames of different queues change places; for the device's own order let it receive by one (ethtool -L %s combined 1)",
-				way, port, queues, port))
+			warnings = append(warnings, fmt.Sprintf("that frames of %s came late may be the generator's doing: its port %s receives by %d queues, and frames of different queues change places; for the device's own order let it receive by one (ethtool -L %s combined 1)",
+				direction, port, queues, port))
 		}
 	}
-	return out
+	return warnings
 }
 
 // untimedOf tells which frames of a size have no time, why, and the way out.
-func untimedOf(way string, l report.Latency) (out []string) {
-	say := func(frames int64, why string) {
+func untimedOf(direction string, l report.Latency) (sentences []string) {
+	say := func(frames int64, reason string) {
 		if frames > 0 {
-			out = append(out, fmt.Sprintf("%s of %s frames of %s, %s, have no latency, and percentiles that they could change are left out: %s", wording.Count(frames), wording.Count(l.Came()), way, sizeText(l), why))
+			sentences = append(sentences, fmt.Sprintf("%s of %s frames of %s, %s, have no latency, and percentiles that they could change are left out: %s", wording.Count(frames), wording.Count(l.Came()), direction, sizeText(l), reason))
 		}
 	}
 	say(l.Merged, "the kernel merged them with others before their stamps were read; turn GRO off at the generator's port (ethtool -K PORT gro off)")
 	say(l.Uncounted, "they came faster than the generator could note their times; have it start at a lower rate, or with fewer streams")
-	return out
+	return sentences
 }
 
 // receivedBy is the generator's port on a link, and by how many queues it receives: the most of several generators' ports.

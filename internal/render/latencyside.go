@@ -77,18 +77,18 @@ func latencyCells(s report.Compared, of report.LatencyMedian, first bool) []stri
 	if first {
 		return []string{medianText(l)}
 	}
-	like := report.Compared{Change: l.Change, Judgement: l.Judgement}
-	return []string{medianText(l), sideChange(like), judgedWords(like)}
+	compared := report.Compared{Change: l.Change, Judgement: l.Judgement}
+	return []string{medianText(l), sideChange(compared), judgedWords(compared)}
 }
 
 // latencySections are the latency of each row of a comparison that has any.
-func latencySections(c *report.Comparison) (all []section) {
+func latencySections(c *report.Comparison) (sections []section) {
 	for _, r := range c.Rows {
 		if t := latencyBeside(c, r); t != nil {
-			all = append(all, section{title: titleOf(r.Product, r.Loadtest), summary: "latency", tables: []*table{t}, unfolded: true})
+			sections = append(sections, section{title: titleOf(r.Product, r.Loadtest), summary: "latency", tables: []*table{t}, unfolded: true})
 		}
 	}
-	return all
+	return sections
 }
 
 // latencyNow is the latency of a series' latest run beside the medians of its stretch; nil: it has none.

@@ -21,16 +21,16 @@ func markdownFormat() format {
 			}
 			m.view(&d.views[i])
 		}
-		return writeAll(w, "markdown", &m.out)
+		return writeAll(w, "markdown", &m.b)
 	}}
 }
 
 // commentRows is how many rows a table has in a comment on a pull request, which takes 65 536 characters.
 const commentRows = 60
 
-type markdown struct{ out bytes.Buffer }
+type markdown struct{ b bytes.Buffer }
 
-func (m *markdown) line(parts ...string) { m.out.WriteString(strings.Join(parts, "") + "\n") }
+func (m *markdown) line(parts ...string) { m.b.WriteString(strings.Join(parts, "") + "\n") }
 
 // row writes cells that may hold anything.
 func (m *markdown) row(cells ...string) {
@@ -89,17 +89,17 @@ func (m *markdown) view(v *view) {
 }
 
 func (m *markdown) legend(v *view) {
-	m.line("<sub>", markdownText(strings.Join(v.legend.together, " ")), "</sub>\n")
+	m.line("<sub>", markdownText(strings.Join(v.legend.combined, " ")), "</sub>\n")
 }
 
 // folded is the legend behind a comment's last line, and where everything is that a comment has no room for.
 func (m *markdown) folded(v *view) {
 	m.line("")
-	if len(v.legend.together) == 0 {
+	if len(v.legend.combined) == 0 {
 		return
 	}
 	m.line("<details><summary>What was measured, and what the figures are</summary>\n")
-	m.line(markdownText(strings.Join(v.legend.together, " ")), "\n")
+	m.line(markdownText(strings.Join(v.legend.combined, " ")), "\n")
 	for _, words := range v.places {
 		m.line("- ", words)
 	}
@@ -117,13 +117,13 @@ func (m *markdown) table(t *table, comment bool) {
 		}
 		return string(o) // why it has none
 	})
-	more := 0
+	omitted := 0
 	if comment && len(g.rows) > commentRows {
-		more, g.rows = len(g.rows)-commentRows, g.rows[:commentRows]
+		omitted, g.rows = len(g.rows)-commentRows, g.rows[:commentRows]
 	}
 	m.grid(g)
-	if more > 0 {
-		m.line(moreWords(more, "row"), "\n")
+	if omitted > 0 {
+		m.line(moreWords(omitted, "row"), "\n")
 	}
 }
 
@@ -157,11 +157,11 @@ func (m *markdown) section(s *section) {
 
 func (m *markdown) remarks(remarks []remark) {
 	for _, r := range remarks {
-		about := ""
+		subject := ""
 		if r.Name != "" {
-			about = "**" + markdownText(r.Name) + "**: "
+			subject = "**" + markdownText(r.Name) + "**: "
 		}
-		m.line("- ", sign(r.Tone), about, markdownText(r.Text))
+		m.line("- ", sign(r.Tone), subject, markdownText(r.Text))
 	}
 }
 

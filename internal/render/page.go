@@ -126,7 +126,7 @@ func newPage(reports []*report.Report) (*page, error) {
 	return p, nil
 }
 
-func newTestView(r *report.Report, all []*report.Report, id string) (testView, error) {
+func newTestView(r *report.Report, reports []*report.Report, id string) (testView, error) {
 	var document bytes.Buffer
 	enc := json.NewEncoder(&document)
 	enc.SetEscapeHTML(false) // the template escapes
@@ -150,7 +150,7 @@ func newTestView(r *report.Report, all []*report.Report, id string) (testView, e
 	if m := r.Result.MaxReceived; h.Measured && m != nil {
 		v.Most = mostReceived(m)
 	}
-	v.timed(r, all, id)
+	v.timed(r, reports, id)
 	if vitals := vitalsTable(r); vitals != nil {
 		v.Vitals = vitals.grid(together, nil)
 	}
@@ -170,11 +170,11 @@ func newTestView(r *report.Report, all []*report.Report, id string) (testView, e
 }
 
 // timed adds what latency frames had, at the load of the result and at others.
-func (v *testView) timed(r *report.Report, all []*report.Report, id string) {
-	if latency := atLoadTable(r, all); latency != nil {
-		v.AtLoad, v.AtLoadWords, v.LatencyPlots = latency.grid(together, nil), atLoadWordsOf(r), latencyPlots(r, all, id)
+func (v *testView) timed(r *report.Report, reports []*report.Report, id string) {
+	if latency := atLoadTable(r, reports); latency != nil {
+		v.AtLoad, v.AtLoadWords, v.LatencyPlots = latency.grid(together, nil), atLoadWordsOf(r), latencyPlots(r, reports, id)
 	}
-	if latency := latencyTable(r, all); latency != nil {
+	if latency := latencyTable(r, reports); latency != nil {
 		v.Latency, v.LatencyWords = latency.grid(together, nil), latencyWords
 	}
 }
@@ -204,7 +204,7 @@ type trialsView struct {
 }
 
 // trialsViews are one drawing, or one for each direction that was searched by itself.
-func trialsViews(r *report.Report, id string) (out []trialsView) {
+func trialsViews(r *report.Report, id string) (views []trialsView) {
 	varied := []string{""}
 	if report.PlanOf(r).Procedure.Each != nil {
 		varied = nil
@@ -223,10 +223,10 @@ func trialsViews(r *report.Report, id string) (out []trialsView) {
 			}
 		}
 		if len(v.Drawings) > 0 {
-			out = append(out, v)
+			views = append(views, v)
 		}
 	}
-	return out
+	return views
 }
 
 // split takes a figure and its unit apart: "299.75 Kpps" is 299.75 and Kpps.
@@ -253,33 +253,33 @@ func (testView) OutcomeClass(o report.Outcome) tone { return toneOf(o) }
 // facts are what a reader must know to compare a figure with another one.
 func facts(r *report.Report) []fact {
 	p := report.PlanOf(r)
-	out := []fact{{Term: "started", Text: r.Started.UTC().Format("2006-01-02 15:04:05") + " UTC, took " + wording.Span(max(0, r.Finished.Sub(r.Started)))}, {Term: "ended", Text: string(r.Ending)}}
+	facts := []fact{{Term: "started", Text: r.Started.UTC().Format("2006-01-02 15:04:05") + " UTC, took " + wording.Span(max(0, r.Finished.Sub(r.Started)))}, {Term: "ended", Text: string(r.Ending)}}
 	if p.DUT.Type != "" {
-		out = append(out, fact{Term: "device under test", Text: p.DUT.Type + deviceWords(p.DUT)})
+		facts = append(facts, fact{Term: "device under test", Text: p.DUT.Type + deviceWords(p.DUT)})
 	}
 	for _, s := range deviceTexts(r) {
-		out = append(out, fact{Term: "device's image", Text: s})
+		facts = append(facts, fact{Term: "device's image", Text: s})
 	}
 	if s := p.Sessions; s != nil {
-		out = append(out, fact{Term: "traffic", Text: sessionsText(s)})
+		facts = append(facts, fact{Term: "traffic", Text: sessionsText(s)})
 	}
 	if p.Engine != "" && p.Sessions == nil {
-		out = append(out, fact{Term: "generator", Text: wording.Counted(max(len(r.Generators), len(p.Generators)), "replica") + " of " + p.Engine})
+		facts = append(facts, fact{Term: "generator", Text: wording.Counted(max(len(r.Generators), len(p.Generators)), "replica") + " of " + p.Engine})
 	}
 	if frames := framesText(r); frames != "" {
-		out = append(out, fact{Term: "traffic", Text: frames})
+		facts = append(facts, fact{Term: "traffic", Text: frames})
 	}
 	if sentence := procedures.Of(p.Procedure).Describe().Sentence; sentence != "" {
 		if p.Sessions == nil && p.Procedure.Search == nil && p.Procedure.Soak == nil { // a search's goals say it, each for itself, and a soak asks where it is so
 			sentence += "; more than " + wording.Ratio(p.Procedure.MaxLossRatio) + " lost is too much"
 		}
-		out = append(out, fact{Term: "procedure", Text: sentence})
+		facts = append(facts, fact{Term: "procedure", Text: sentence})
 	}
-	out = append(out, searchFacts(r)...)
+	facts = append(facts, searchFacts(r)...)
 	for _, l := range r.LineRates {
-		out = append(out, fact{Term: "line rate of " + l.Link, Text: wording.BitRate(int64(l.BitsPerSecond)) + " at layer 1, as the " + cmp.Or(l.Source, "plan") + " says"})
+		facts = append(facts, fact{Term: "line rate of " + l.Link, Text: wording.BitRate(int64(l.BitsPerSecond)) + " at layer 1, as the " + cmp.Or(l.Source, "plan") + " says"})
 	}
-	return append(out, environmentFacts(r)...)
+	return append(facts, environmentFacts(r)...)
 }
 
 // framesText says how large the frames are, for a rate without that means nothing: once, where all directions have the same.
@@ -302,30 +302,30 @@ func framesText(r *report.Report) string {
 }
 
 func directionViews(r *report.Report, h report.Headline) []directionView {
-	row := func(h report.Headline, name string, intended, offered, received report.Flow, loss, least, most units.Ratio, percent units.Percent) directionView {
+	row := func(h report.Headline, name string, intended, offered, received report.Flow, loss, low, high units.Ratio, percent units.Percent) directionView {
 		flat := report.Headline{Measured: true} // what was intended and offered is known, also under a lower bound
-		return directionView{Name: name, Loss: lossText(r, loss, least, most), LossExact: loss.String(), Bar: barWidth(percent), Percent: percentFigure(h, percent),
+		return directionView{Name: name, Loss: lossText(r, loss, low, high), LossExact: loss.String(), Bar: barWidth(percent), Percent: percentFigure(h, percent),
 			Intended: split(flat, wording.PacketRate(intended.PacketsPerSecond), exact(intended.PacketsPerSecond, "packets per second")),
 			Offered:  split(flat, wording.PacketRate(offered.PacketsPerSecond), exact(offered.PacketsPerSecond, "packets per second")),
 			Received: split(h, wording.PacketRate(received.PacketsPerSecond), exact(received.PacketsPerSecond, "packets per second")),
 			Layer1:   split(h, wording.BitRate(received.Layer1BitsPerSecond), exact(received.Layer1BitsPerSecond, "bits per second")),
 			Layer2:   split(h, wording.BitRate(received.Layer2BitsPerSecond), exact(received.Layer2BitsPerSecond, "bits per second"))}
 	}
-	var out []directionView
+	var views []directionView
 	for _, d := range r.Result.Directions {
-		out = append(out, row(figures.HeadlineIn(h, r, d), wording.Direction(d.From, d.To), d.Intended, d.Offered, d.Received, d.LossRatio, d.LossRatioMin, figures.MostLost(r, d), d.LineRatePercent))
+		views = append(views, row(figures.HeadlineIn(h, r, d), wording.Direction(d.From, d.To), d.Intended, d.Offered, d.Received, d.LossRatio, d.LossRatioMin, figures.MostLost(r, d), d.LineRatePercent))
 	}
-	if len(out) > 1 {
+	if len(views) > 1 {
 		t := r.Result.Total
-		all := row(h, allName(r), t.Intended, t.Offered, t.Received, t.LossRatio, t.LossRatioMin, figures.MostLostTogether(r), t.LineRatePercent)
-		all.All = true
-		out = append(out, all)
+		total := row(h, allName(r), t.Intended, t.Offered, t.Received, t.LossRatio, t.LossRatioMin, figures.MostLostTogether(r), t.LineRatePercent)
+		total.All = true
+		views = append(views, total)
 	}
-	return out
+	return views
 }
 
 func windowViews(r *report.Report) []windowView {
-	var out []windowView
+	var views []windowView
 	for _, w := range r.Windows {
 		cpu := wording.NotMeasured
 		if w.GeneratorCPUPercent >= 0 {
@@ -336,11 +336,11 @@ func windowViews(r *report.Report) []windowView {
 			if d.Burst != nil {
 				phase += " of " + wording.Count(d.Burst.Frames)
 			}
-			out = append(out, windowView{Of: d, In: w, First: i == 0, Rows: len(w.Directions), PhaseText: phase, LoadText: short(w.Load.Float()*100) + "%", CPU: cpu,
+			views = append(views, windowView{Of: d, In: w, First: i == 0, Rows: len(w.Directions), PhaseText: phase, LoadText: short(w.Load.Float()*100) + "%", CPU: cpu,
 				Class: qualityClass(d.Quality), Loss: wording.Loss(d.LossRatio)})
 		}
 	}
-	return out
+	return views
 }
 
 // graph is what one track shows, at two widths each.
@@ -358,7 +358,7 @@ type graph struct {
 }
 
 func graphs(r *report.Report, id string) []graph {
-	var out []graph
+	var graphs []graph
 	for i, t := range tracksOf(r) {
 		g := graph{ID: id + "g" + strconv.Itoa(i), Name: t.Name, Checked: i == 0, Sessions: t.sessions, Missing: whatIsMissing(report.PlanOf(r)) + "s", Caption: timelineCaption(r, t.sessions), Results: "the result's window"}
 		if len(r.ResultWindows()) > 1 {
@@ -382,7 +382,7 @@ func graphs(r *report.Report, id string) []graph {
 			}
 			g.Points = append(g.Points, []any{r1(x.to), math.Round(x.intended), math.Round(x.offered), math.Round(x.received), r1(x.cpu), phaseText(x.phase)})
 		}
-		out = append(out, g)
+		graphs = append(graphs, g)
 	}
-	return slices.DeleteFunc(out, func(g graph) bool { return len(g.Drawings) == 0 })
+	return slices.DeleteFunc(graphs, func(g graph) bool { return len(g.Drawings) == 0 })
 }

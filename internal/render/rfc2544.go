@@ -27,7 +27,7 @@ const rfc2544Trial = time.Minute
 // viewOfRFC2544 has of each product the throughput, the frame loss and the conditions of its tests.
 func viewOfRFC2544(b *report.RFC2544) view {
 	v := view{source: b, title: rfc2544Title(b), legend: always(rfc2544Words), notes: rfc2544Notes(b)}
-	v.legend.summed, v.legend.together = append(v.legend.summed, boundWords, looseWords), append(v.legend.together, boundWords, looseWords)
+	v.legend.summed, v.legend.combined = append(v.legend.summed, boundWords, looseWords), append(v.legend.combined, boundWords, looseWords)
 	for _, product := range productsOf(b) {
 		v.sections = append(v.sections, rfc2544Section(b, product))
 	}
@@ -158,9 +158,9 @@ func statement(b *report.RFC2544, product string) string {
 		return "frame loss rate alone, and no throughput"
 	}
 	p := b.Throughput[i]
-	for _, other := range b.Throughput[i:] {
-		if other.Stream.Product == product && other.Stream.FrameBytes == p.Stream.FrameBytes && other.LossAllowed < p.LossAllowed {
-			p = other
+	for _, throughput := range b.Throughput[i:] {
+		if throughput.Stream.Product == product && throughput.Stream.FrameBytes == p.Stream.FrameBytes && throughput.LossAllowed < p.LossAllowed {
+			p = throughput
 		}
 	}
 	text := fmt.Sprintf("%s%s frames/s of %s bytes %s", pointSign(p), wording.Count(p.Received.PacketsPerSecond), frameText(p.Stream), p.Stream.Direction)
@@ -178,9 +178,9 @@ func conditions(b *report.RFC2544, product string) (out []fact) {
 	var names []string
 	type condition struct {
 		fact
-		of []string
+		values []string
 	}
-	var all []condition
+	var conditions []condition
 	for _, r := range b.Reports {
 		h := report.NamedHeadline(r)
 		if h.Product != product {
@@ -192,16 +192,16 @@ func conditions(b *report.RFC2544, product string) (out []fact) {
 		}
 		names = append(names, name)
 		for _, f := range facts(r) {
-			if i := slices.IndexFunc(all, func(c condition) bool { return c.fact == f && !slices.Contains(c.of, name) }); i >= 0 {
-				all[i].of = append(all[i].of, name)
+			if i := slices.IndexFunc(conditions, func(c condition) bool { return c.fact == f && !slices.Contains(c.values, name) }); i >= 0 {
+				conditions[i].values = append(conditions[i].values, name)
 				continue
 			}
-			all = append(all, condition{f, []string{name}})
+			conditions = append(conditions, condition{f, []string{name}})
 		}
 	}
-	for _, c := range all {
-		if len(c.of) < len(names) {
-			c.Term = strings.Join(c.of, ", ") + ": " + c.Term
+	for _, c := range conditions {
+		if len(c.values) < len(names) {
+			c.Term = strings.Join(c.values, ", ") + ": " + c.Term
 		}
 		out = append(out, c.fact)
 	}

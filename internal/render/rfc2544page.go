@@ -143,35 +143,35 @@ func throughputDrawing(lines []benchmarkLine, media map[string]report.Stream, pr
 	for _, s := range media {
 		top, least = max(top, theory(s, smallest)), min(least, theory(s, most))
 	}
-	x := axis{top: most * 1.03, from: left, to: d.Width - 20}
-	y, log := rateAxis{axis: axis{top: top * 1.08, from: d.Height - 46, to: 30}}, ""
+	x := axis{top: most * 1.03, from: left, end: d.Width - 20}
+	y, log := rateAxis{axis: axis{top: top * 1.08, from: d.Height - 46, end: 30}}, ""
 	if least < top/50 { // else the device's line lies on the axis
 		y.decade, log = math.Pow(10, math.Floor(math.Log10(least))), ", logarithmic"
 	}
 	name, factor := prefix(top)
 	for _, v := range y.ticks(factor) {
-		d.line("grid", x.from, y.at(v), x.to, y.at(v))
-		d.label("end", x.from-7, y.at(v)+4, short(v/factor))
+		d.line("grid", x.from, y.position(v), x.end, y.position(v))
+		d.label("end", x.from-7, y.position(v)+4, short(v/factor))
 	}
 	d.label("head", 2, 16, "throughput, "+name+"frames/s"+log)
-	last := math.Inf(-1)
+	previous := math.Inf(-1)
 	for _, size := range slices.Concat(ethernetSizes(), []float64{4096, 9216}) {
-		if at := x.at(size); size <= most && at-last >= 34 {
-			d.line("tick", at, y.from, at, y.from+5)
-			d.label("mid", at, y.from+20, short(size))
-			last = at
+		if tickX := x.at(size); size <= most && tickX-previous >= 34 {
+			d.line("tick", tickX, y.from, tickX, y.from+5)
+			d.label("mid", tickX, y.from+20, short(size))
+			previous = tickX
 		}
 	}
-	d.label("end faint", x.to, d.Height-6, "frame size, bytes with FCS")
+	d.label("end faint", x.end, d.Height-6, "frame size, bytes with FCS")
 	for _, name := range slices.Sorted(maps.Keys(media)) {
 		var p pen
 		for i := range 120 {
 			bytes := smallest * math.Pow(most/smallest, float64(i)/119)
-			p.to(map[bool]string{true: "M", false: "L"}[i == 0], x.at(bytes), y.at(theory(media[name], bytes)))
+			p.to(map[bool]string{true: "M", false: "L"}[i == 0], x.at(bytes), y.position(theory(media[name], bytes)))
 		}
 		d.Paths = append(d.Paths, shape{D: p.String(), Class: "theory"})
 	}
-	d.drawLines(lines, x.at, y.at)
+	d.drawLines(lines, x.at, y.position)
 	return d
 }
 
@@ -181,54 +181,54 @@ type rateAxis struct {
 	decade float64
 }
 
-func (a rateAxis) at(v float64) float64 {
+func (a rateAxis) position(v float64) float64 {
 	if a.decade <= 0 {
 		return a.axis.at(v)
 	}
 	span := math.Log10(a.top / a.decade)
-	return a.from + min(max(math.Log10(max(v, a.decade)/a.decade), 0), span)/span*(a.to-a.from)
+	return a.from + min(max(math.Log10(max(v, a.decade)/a.decade), 0), span)/span*(a.end-a.from)
 }
 
-func (a rateAxis) ticks(factor float64) (out []float64) {
+func (a rateAxis) ticks(factor float64) (ticks []float64) {
 	if a.decade > 0 {
-		for v := a.decade; v <= a.top && len(out) < 16; v *= 10 {
-			out = append(out, v)
+		for v := a.decade; v <= a.top && len(ticks) < 16; v *= 10 {
+			ticks = append(ticks, v)
 		}
-		return out
+		return ticks
 	}
 	for _, v := range (axis{top: a.top / factor}).ticks(6) {
-		out = append(out, v*factor)
+		ticks = append(ticks, v*factor)
 	}
-	return out
+	return ticks
 }
 
 // nearPercent is the input rate below which a device's frame loss is drawn once more, magnified: from 0 to 100 % it is one point.
 const nearPercent = 25
 
 // lossGraphs are section 26.3's: the percent lost over the input as a percent of what the media carries, both from 0 to 100, and the part of it where there are points, if that is small.
-func lossGraphs(b *report.RFC2544, product, id string) (whole, near benchmarkGraph) {
+func lossGraphs(b *report.RFC2544, product, id string) (whole, zoomed benchmarkGraph) {
 	var lines []benchmarkLine
-	most := 0.0
+	highest := 0.0
 	for _, p := range b.FrameLoss {
 		if p.Stream.Product != product || p.Stream.TheoreticalPacketsPerSecond == 0 {
 			continue
 		}
 		x, y := p.InputPercent.Ratio().Float()*100, p.LossRatio.Float()*100
-		most = max(most, x)
+		highest = max(highest, x)
 		lines = addTo(lines, frameText(p.Stream)+" bytes, "+p.Stream.Direction, benchmarkPoint{x, y, p.Stream.Direction + ", " + frameText(p.Stream) + " bytes: " + short(rounded(y, 10_000)) + " % lost of an input of " + p.InputPercent.FormatFixed() + " %"})
 	}
 	whole = benchmarkGraphOf(lines, func(narrow bool) drawing { return lossDrawing(lines, product, id, 100, narrow) })
-	if most > 0 && most < nearPercent {
-		near = benchmarkGraphOf(lines, func(narrow bool) drawing { return lossDrawing(lines, product, id+"n", most*1.05, narrow) })
+	if highest > 0 && highest < nearPercent {
+		zoomed = benchmarkGraphOf(lines, func(narrow bool) drawing { return lossDrawing(lines, product, id+"n", highest*1.05, narrow) })
 	}
-	return whole, near
+	return whole, zoomed
 }
 
-func lossDrawing(lines []benchmarkLine, product, id string, most float64, narrow bool) drawing {
+func lossDrawing(lines []benchmarkLine, product, id string, highest float64, narrow bool) drawing {
 	d, left := newBenchmarkDrawing("Frame loss rate over input rate, "+product, "Percent of frames lost over the input rate, as a percent of what the media carries at that frame size; a line for each frame size and direction.", id, narrow)
-	x, y := axis{top: most, from: left, to: d.Width - 20}, axis{top: 100, from: d.Height - 46, to: 30}
+	x, y := axis{top: highest, from: left, end: d.Width - 20}, axis{top: 100, from: d.Height - 46, end: 30}
 	for _, v := range y.ticks(5) {
-		d.line("grid", x.from, y.at(v), x.to, y.at(v))
+		d.line("grid", x.from, y.at(v), x.end, y.at(v))
 		d.label("end", x.from-7, y.at(v)+4, short(v))
 	}
 	for _, v := range x.ticks(5) {
@@ -236,7 +236,7 @@ func lossDrawing(lines []benchmarkLine, product, id string, most float64, narrow
 		d.label("mid", x.at(v), y.from+20, short(v))
 	}
 	d.label("head", 2, 16, "frames lost, %")
-	d.label("end faint", x.to, d.Height-6, "input rate, % of what the media carries")
+	d.label("end faint", x.end, d.Height-6, "input rate, % of what the media carries")
 	d.drawLines(lines, x.at, y.at)
 	return d
 }
@@ -246,15 +246,15 @@ func (d *drawing) drawLines(lines []benchmarkLine, x, y func(float64) float64) {
 	for i, l := range lines {
 		slices.SortStableFunc(l.points, func(a, b benchmarkPoint) int { return cmp.Compare(a.x, b.x) })
 		var p pen
-		for n, at := range l.points {
-			p.to(map[bool]string{true: "M", false: "L"}[n == 0], x(at.x), y(at.y))
+		for n, point := range l.points {
+			p.to(map[bool]string{true: "M", false: "L"}[n == 0], x(point.x), y(point.y))
 			size := 5.5 // of lines on one another the first is seen around the second
 			if i%2 == 1 {
 				size = 3.2
 			}
-			s := shape{D: circle(x(at.x), y(at.y), size), Class: "dot " + lineClass(i)}
+			s := shape{D: circle(x(point.x), y(point.y), size), Class: "dot " + lineClass(i)}
 			if d.Class == "wide" {
-				s.Title = at.title
+				s.Title = point.title
 			}
 			d.Marks = append(d.Marks, s)
 		}

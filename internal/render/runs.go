@@ -22,7 +22,7 @@ const (
 //	candidate  night-vpp-64b-r2    at least 1,702,000       ·····├▶·············
 type strip struct {
 	runs      []stripRun
-	left      int // how many runs more there are
+	hidden    int // how many runs more there are
 	low, high float64
 }
 
@@ -34,17 +34,17 @@ type stripRun struct {
 }
 
 // stripOf are the runs of a row, those of the baseline first; it has none where the row has none.
-func stripOf(r report.GateRow, most int) (s strip) {
+func stripOf(r report.GateRow, limit int) (s strip) {
 	s.low, s.high = math.Inf(1), math.Inf(-1)
 	add := func(side string, runs []report.ComparedRun) {
-		n := min(len(runs), most)
-		s.left += len(runs) - n
+		n := min(len(runs), limit)
+		s.hidden += len(runs) - n
 		for _, run := range runs[:n] {
-			one := stripRun{side: side, test: run.Test, low: run.Low.Float(), high: run.Low.Float(), bound: run.High == ""}
-			if !one.bound {
-				one.high = run.High.Float()
+			drawn := stripRun{side: side, test: run.Test, low: run.Low.Float(), high: run.Low.Float(), bound: run.High == ""}
+			if !drawn.bound {
+				drawn.high = run.High.Float()
 			}
-			s.runs, s.low, s.high = append(s.runs, one), min(s.low, one.low), max(s.high, one.high)
+			s.runs, s.low, s.high = append(s.runs, drawn), min(s.low, drawn.low), max(s.high, drawn.high)
 		}
 	}
 	if r.Baseline != nil {
@@ -75,23 +75,23 @@ const stripWidth = 24
 // line draws a run in characters, each a place on the scale.
 func (s strip) line(r stripRun) string {
 	place := func(v float64) int { return int(math.Round((v - s.low) / (s.high - s.low) * (stripWidth - 1))) }
-	out := []rune(strings.Repeat("·", stripWidth))
-	from, to := place(r.low), place(r.high)
+	line := []rune(strings.Repeat("·", stripWidth))
+	start, end := place(r.low), place(r.high)
 	switch {
 	case r.bound:
-		out[from] = '├'
-		if from+1 < stripWidth {
-			out[from+1] = '▶'
+		line[start] = '├'
+		if start+1 < stripWidth {
+			line[start+1] = '▶'
 		}
-	case from == to:
-		out[from] = '●'
+	case start == end:
+		line[start] = '●'
 	default:
-		for i := from + 1; i < to; i++ {
-			out[i] = '─'
+		for i := start + 1; i < end; i++ {
+			line[i] = '─'
 		}
-		out[from], out[to] = '├', '┤'
+		line[start], line[end] = '├', '┤'
 	}
-	return string(out)
+	return string(line)
 }
 
 // section is the strip as evidence of a row; false: there is none.
@@ -103,14 +103,14 @@ func (s strip) section(r report.GateRow) (section, bool) {
 	for _, run := range s.runs {
 		t.add(run.side, run.test, run.text(), s.line(run))
 	}
-	out := section{title: titleOf(r.Product, r.Loadtest) + ", run by run", summary: wording.Counted(len(s.runs)+s.left, "run"), tables: []*table{t}}
-	if seen := smallestWords(r.Candidate); seen != "" {
-		out.summary += "; " + seen
+	view := section{title: titleOf(r.Product, r.Loadtest) + ", run by run", summary: wording.Counted(len(s.runs)+s.hidden, "run"), tables: []*table{t}}
+	if smallest := smallestWords(r.Candidate); smallest != "" {
+		view.summary += "; " + smallest
 	}
-	if s.left > 0 {
-		out.caveats = append(out.caveats, moreWords(s.left, "run"))
+	if s.hidden > 0 {
+		view.caveats = append(view.caveats, moreWords(s.hidden, "run"))
 	}
-	return out, true
+	return view, true
 }
 
 // unitOfRuns is the head of a column of runs' figures.
@@ -145,9 +145,9 @@ func newStripDrawing(r report.GateRow, id string, narrow bool) (drawing, bool) {
 	}
 	const rowHeight, top = 20.0, 12.0
 	d := drawing{ID: id + "-wide", Class: "wide", Width: 1040, Title: titleOf(r.Product, r.Loadtest) + ", run by run", Desc: fmt.Sprintf("The interval of each of %s, in %s.", wording.Counted(len(s.runs), "run"), unitOfRuns(r))}
-	x := axis{top: s.high - s.low, from: 300, to: 1010}
+	x := axis{top: s.high - s.low, from: 300, end: 1010}
 	if narrow {
-		d.ID, d.Class, d.Width, x.from, x.to = id+"-narrow", "narrow", 430, 90, 410
+		d.ID, d.Class, d.Width, x.from, x.end = id+"-narrow", "narrow", 430, 90, 410
 	}
 	bottom := top + rowHeight*float64(len(s.runs))
 	d.Height = bottom + 30
@@ -163,9 +163,9 @@ func newStripDrawing(r report.GateRow, id string, narrow bool) (drawing, bool) {
 			words += " " + run.test
 		}
 		d.label("end", x.from-14, y+4, words)
-		from, to := x.at(run.low-s.low), x.at(run.high-s.low)
-		d.line("run "+run.side, from, y, to, y)
-		shape := shape{D: circle(from, y, 4), Class: "point", Title: run.test + ": " + run.text()}
+		start, end := x.at(run.low-s.low), x.at(run.high-s.low)
+		d.line("run "+run.side, start, y, end, y)
+		shape := shape{D: circle(start, y, 4), Class: "point", Title: run.test + ": " + run.text()}
 		if run.bound {
 			shape.Class = "bound"
 		}

@@ -30,8 +30,8 @@ func goalsTable(r *report.Report) *table {
 	}
 	t := newTable(1, "goal", "lower bound", "upper bound", "apart", "good", "conditional throughput", "line rate", "answer")
 	for _, g := range r.Result.Goals {
-		of, _ := r.ForGoal(g.Name)
-		row := []string{g.Name, "-", "-", "-", goodTrials(g), "-", "-", standing(of)}
+		goalReport, _ := r.ForGoal(g.Name)
+		row := []string{g.Name, "-", "-", "-", goodTrials(g), "-", "-", standing(goalReport)}
 		if g.Irregular != "" {
 			row[7] = "irregular"
 		}
@@ -45,11 +45,11 @@ func goalsTable(r *report.Report) *table {
 		if g.Lower != nil && g.Upper != nil && g.Upper.Load > 0 {
 			row[3] = units.RatioOf(int64(g.Upper.Load-g.Lower.Load), int64(g.Upper.Load)).Percent().FormatFixed() + "%"
 		}
-		if h := figures.HeadlineOf(of); h.Measured {
+		if h := figures.HeadlineOf(goalReport); h.Measured {
 			row[6] = h.Signed(wording.Percent(h.Percent))
 		}
 		t.add(row...)
-		t.rows = append(t.rows, eachBounds(of, g)...)
+		t.rows = append(t.rows, eachBounds(goalReport, g)...)
 	}
 	return t
 }
@@ -78,8 +78,8 @@ func goodTrials(g report.GoalResult) string {
 }
 
 // eachBounds are the bounds of each direction's own search, where directions were searched one after another.
-func eachBounds(of *report.Report, g report.GoalResult) (rows [][]string) {
-	if report.PlanOf(of).Procedure.Each == nil {
+func eachBounds(goalReport *report.Report, g report.GoalResult) (rows [][]string) {
+	if report.PlanOf(goalReport).Procedure.Each == nil {
 		return nil
 	}
 	for i, d := range g.Result.Directions {
@@ -90,7 +90,7 @@ func eachBounds(of *report.Report, g report.GoalResult) (rows [][]string) {
 		if !d.Limit.Saturated {
 			row[6], row[7] = "≥"+row[6], lowerBound
 		}
-		lower, upper := windowNumbered(of, d.Limit.Window), windowNumbered(of, d.Limit.Lossy)
+		lower, upper := windowNumbered(goalReport, d.Limit.Window), windowNumbered(goalReport, d.Limit.Lossy)
 		if lower != nil && i < len(lower.Directions) {
 			row[1] = wording.PacketRate(lower.Directions[i].Intended.PacketsPerSecond)
 		}
@@ -130,10 +130,10 @@ func attributesTable(r *report.Report) *table {
 	}
 	t := newTable(1, heads...)
 	for _, g := range search.Goals {
-		of := found[g.Name]
-		row := []string{g.Name, wording.Ratio(g.LossRatio), wording.Ratio(g.ExceedRatio), wording.Ratio(g.Width), trialsText(of.InitialTrialDuration, g.FinalTrialDuration), wording.Span(g.DurationSum.Std())}
+		goalResult := found[g.Name]
+		row := []string{g.Name, wording.Ratio(g.LossRatio), wording.Ratio(g.ExceedRatio), wording.Ratio(g.Width), trialsText(goalResult.InitialTrialDuration, g.FinalTrialDuration), wording.Span(g.DurationSum.Std())}
 		if wrong {
-			row = append(row, wrongText(of.WrongClass))
+			row = append(row, wrongText(goalResult.WrongClass))
 		}
 		t.add(row...)
 	}
@@ -193,24 +193,24 @@ func classificationText(search *plan.Search) string {
 
 // drainText says how long trials waited for their last frames; empty: no trial says it.
 func drainText(r *report.Report) string {
-	least, most, trials := time.Duration(0), time.Duration(0), 0
+	shortest, longest, trials := time.Duration(0), time.Duration(0), 0
 	for _, w := range r.Windows {
 		if w.Phase != report.Trial || w.Took <= w.Duration {
 			continue
 		}
 		took := (w.Took - w.Duration).Std()
-		if trials == 0 || took < least {
-			least = took
+		if trials == 0 || took < shortest {
+			shortest = took
 		}
-		most = max(most, took)
+		longest = max(longest, took)
 		trials++
 	}
 	if trials == 0 {
 		return ""
 	}
-	text := wording.Span(least)
-	if most.Round(time.Millisecond) > least.Round(time.Millisecond) {
-		text += " to " + wording.Span(most)
+	text := wording.Span(shortest)
+	if longest.Round(time.Millisecond) > shortest.Round(time.Millisecond) {
+		text += " to " + wording.Span(longest)
 	}
 	return "after each trial until counters stood still: " + text
 }
@@ -229,13 +229,13 @@ func irregularWords(irregular string) string {
 }
 
 // irregularWarnings mark the goals whose results are irregular.
-func irregularWarnings(r *report.Report) (out []string) {
+func irregularWarnings(r *report.Report) (warnings []string) {
 	for _, g := range r.Result.Goals {
 		if g.Irregular != "" {
-			out = append(out, "goal "+g.Name+" is irregular ("+g.Irregular+"): "+irregularWords(g.Irregular))
+			warnings = append(warnings, "goal "+g.Name+" is irregular ("+g.Irregular+"): "+irregularWords(g.Irregular))
 		}
 	}
-	return out
+	return warnings
 }
 
 // trial is one of a search's, as drawn: its load and what its worst direction lost.
@@ -249,7 +249,7 @@ type trial struct {
 }
 
 // trialsOf are a search's trials, by the direction that varied; "": all did.
-func trialsOf(r *report.Report, varied string) (out []trial) {
+func trialsOf(r *report.Report, varied string) (trials []trial) {
 	search := report.PlanOf(r).Procedure.Search
 	if search == nil {
 		return nil
@@ -284,9 +284,9 @@ func trialsOf(r *report.Report, varied string) (out []trial) {
 		default:
 			t.class = "some"
 		}
-		out = append(out, t)
+		trials = append(trials, t)
 	}
-	return out
+	return trials
 }
 
 // title tells a trial to who points at it.

@@ -60,14 +60,14 @@ func explanation(r *report.Report) string {
 	if r.Result.NotHeld != "" {
 		return sentence(r.Result.Message)
 	}
-	what := limitWords(r)
-	if of := cmp.Or(eachDirectionWords(r), overloadWords(r)); of != "" {
-		what = of
+	subject := limitWords(r)
+	if cause := cmp.Or(eachDirectionWords(r), overloadWords(r)); cause != "" {
+		subject = cause
 	}
-	if why := strings.TrimSpace(r.Result.Message); why != "" && !boundedByGenerators(r) {
-		what += " " + sentence(why)
+	if message := strings.TrimSpace(r.Result.Message); message != "" && !boundedByGenerators(r) {
+		subject += " " + sentence(message)
 	}
-	return what
+	return subject
 }
 
 // boundedByGenerators says that an estimate's upper end, which its own sentence has, may be the generators'.
@@ -96,32 +96,32 @@ func overloadWords(r *report.Report) string {
 
 // limitWords say what a figure shows about the device's limit.
 func limitWords(r *report.Report) string {
-	what := "the device's limit lies at this rate or above."
+	subject := "the device's limit lies at this rate or above."
 	if report.PlanOf(r).Sessions != nil {
 		return sessionsLimitWords(r)
 	}
 	switch {
 	case r.Result.Saturated:
-		what = saturatedWords(r)
+		subject = saturatedWords(r)
 	case r.Result.Reason == report.OtherDirection:
-		what = otherDirectionWords(r)
+		subject = otherDirectionWords(r)
 	case r.Result.Reason == report.GeneratorLimited:
-		what = generatorLimitWords(r)
+		subject = generatorLimitWords(r)
 	case boundedByGenerators(r):
-		what = "about as much came back as the generators do by themselves, so the device's limit lies at this rate or above."
+		subject = "about as much came back as the generators do by themselves, so the device's limit lies at this rate or above."
 	case r.Result.Reason == report.MachineLimited && lostAbove(r, report.Window.LostToDisturbance):
-		what = "above this rate frames were lost while other programs used processors that the test needed, so the device's limit lies at this rate or above."
+		subject = "above this rate frames were lost while other programs used processors that the test needed, so the device's limit lies at this rate or above."
 	case r.Result.Reason == report.MachineLimited:
-		what = "above this rate the machine that forwards lost frames that the Reference's limit lets through, so that limit lies at this rate or above."
+		subject = "above this rate the machine that forwards lost frames that the Reference's limit lets through, so that limit lies at this rate or above."
 	case r.Result.Reason == report.Inconclusive:
-		what = inconclusiveWords(r)
+		subject = inconclusiveWords(r)
 	case r.Result.Reason == report.ReachedTarget:
-		what = "all that was asked for came back, so the device's limit lies at this rate or above."
+		subject = "all that was asked for came back, so the device's limit lies at this rate or above."
 	}
 	if lasted := r.Result.ShownFor.Std(); lasted > 0 {
-		return strings.TrimSuffix(what, ".") + ", shown for " + lasted.Round(1e8).String() + "."
+		return strings.TrimSuffix(subject, ".") + ", shown for " + lasted.Round(1e8).String() + "."
 	}
-	return what
+	return subject
 }
 
 // saturatedWords say what a figure at the device's limit shows.
@@ -164,9 +164,9 @@ func ownKernel(r *report.Report) bool {
 }
 
 // lostAbove says that in some window above the figure frames were lost in this way.
-func lostAbove(r *report.Report, way func(report.Window) bool) bool {
+func lostAbove(r *report.Report, match func(report.Window) bool) bool {
 	figure := slices.IndexFunc(r.Windows, func(w report.Window) bool { return w.Number == r.Result.Window })
-	return figure >= 0 && slices.ContainsFunc(r.Windows, func(w report.Window) bool { return w.Load > r.Windows[figure].Load && way(w) })
+	return figure >= 0 && slices.ContainsFunc(r.Windows, func(w report.Window) bool { return w.Load > r.Windows[figure].Load && match(w) })
 }
 
 func sentInBursts(w report.Window) bool { return len(w.Bursts) > 0 && w.LostToBursts() }

@@ -32,9 +32,9 @@ const (
 )
 
 // trafficOf is what these figures are of; what was not measured is of nothing.
-func trafficOf(all []report.Headline) traffic {
+func trafficOf(list []report.Headline) traffic {
 	frames, sessions := false, false
-	for _, h := range all {
+	for _, h := range list {
 		frames, sessions = frames || h.Measured && !h.OfSessions, sessions || h.OfSessions
 	}
 	switch {
@@ -143,9 +143,9 @@ func sessionsTable(r *report.Report) *table {
 		return datagramsTable(r)
 	}
 	t := newTable(1, "direction", "connections", "goodput", "retransmits", "of segments", "rtt least", "mean", "most")
-	row := func(name, sign string, s *report.Sessions, of ...report.Direction) {
+	row := func(name, sign string, s *report.Sessions, directions ...report.Direction) {
 		cells := []string{name, wording.Count(int64(s.Connections)), sign + wording.BitRate(s.GoodputBitsPerSecond), wording.Count(s.RetransmittedSegments), "-", "-", "-", "-"}
-		figure := figures.PathDoubt(of...) == ""
+		figure := figures.PathDoubt(directions...) == ""
 		if figure {
 			cells[4] = wording.Loss(s.RetransmitRatio)
 		}
@@ -169,20 +169,20 @@ func sessionsTable(r *report.Report) *table {
 // datagramsTable is the same of UDP: what was sent by the senders' counts, and what came, and did not, by the receivers'.
 func datagramsTable(r *report.Report) *table {
 	t := newTable(1, "direction", "streams", "asked", "goodput", "datagrams sent", "received", "lost", "loss", "late", "jitter")
-	row := func(name, sign string, s *report.Sessions, of ...report.Direction) {
+	row := func(name, sign string, s *report.Sessions, directions ...report.Direction) {
 		d := s.Datagrams
 		if d == nil {
 			return
 		}
 		cells := []string{name, wording.Count(int64(s.Connections)), wording.BitRate(s.AskedBitsPerSecond), sign + wording.BitRate(s.GoodputBitsPerSecond), wording.Count(d.Sent), wording.Count(d.Received), wording.Count(d.Lost),
 			"-", wording.Count(d.OutOfOrder), "-"}
-		if figures.PathDoubt(of...) == "" {
-			most := d.MostLossRatio()
-			if cells[7] = wording.Loss(most); most > max(0, d.LossRatio) {
+		if figures.PathDoubt(directions...) == "" {
+			maxLoss := d.MostLossRatio()
+			if cells[7] = wording.Loss(maxLoss); maxLoss > max(0, d.LossRatio) {
 				cells[7] = "≤" + cells[7]
 			}
 		}
-		if figures.JitterDoubt(of...) == "" {
+		if figures.JitterDoubt(directions...) == "" {
 			cells[9] = wording.Microseconds(d.JitterMicroseconds)
 		}
 		t.add(cells...)
@@ -210,21 +210,21 @@ func goodputSign(r *report.Report, direction string) string {
 
 // sessionsText is what connections are like, for a list of facts.
 func sessionsText(s *plan.Sessions) string {
-	what := "connection"
+	noun := "connection"
 	if s.Protocol == plan.UDP {
-		what = "stream"
+		noun = "stream"
 	}
-	said := []string{fmt.Sprintf("%s of %s per direction", wording.Counted(s.Parallel, what), s.Protocol), fmt.Sprintf("messages of %s bytes", wording.Count(s.MessageBytes))}
+	parts := []string{fmt.Sprintf("%s of %s per direction", wording.Counted(s.Parallel, noun), s.Protocol), fmt.Sprintf("messages of %s bytes", wording.Count(s.MessageBytes))}
 	if s.Application != "" {
-		said = append(said, "by "+s.Application+"'s protocol")
+		parts = append(parts, "by "+s.Application+"'s protocol")
 	}
 	if s.WindowBytes > 0 {
-		said = append(said, fmt.Sprintf("windows of %s bytes", wording.Count(s.WindowBytes)))
+		parts = append(parts, fmt.Sprintf("windows of %s bytes", wording.Count(s.WindowBytes)))
 	}
 	if s.CongestionControl != "" {
-		said = append(said, "congestion control "+s.CongestionControl)
+		parts = append(parts, "congestion control "+s.CongestionControl)
 	}
-	return strings.Join(said, ", ")
+	return strings.Join(parts, ", ")
 }
 
 // sessionsLimitWords say what a goodput says of the device, and where retransmits and round trips say nothing.
@@ -237,23 +237,23 @@ func sessionsLimitWords(r *report.Report) string {
 }
 
 func goodputLimitWords(r *report.Report) string {
-	s, of := report.PlanOf(r).Sessions, through
+	s, path := report.PlanOf(r).Sessions, through
 	if report.PlanOf(r).DUT.Endpoint() {
-		of = toAndFrom
+		path = toAndFrom
 	}
-	switch why := r.Result.Reason; {
-	case why == report.PathLimited && s != nil && s.Protocol == plan.UDP:
-		return "this is what came " + of.device + " of what was sent: " + of.path + " lost the rest" + of.isTheDevice
-	case why == report.PathLimited:
-		return "this is what came " + of.device + ": " + of.path + " held the connections back" + of.isTheDevice
-	case why == report.ReachedTarget:
-		return "all that was asked for came, so as much comes " + of.device + ", or more."
-	case why == report.GeneratorLimited:
-		return "an end of the connections could not send or receive more, so as much comes " + of.device + ", or more."
-	case why == report.MachineLimited:
-		return "others had processors of this machine that the test needed, so as much comes " + of.device + ", or more."
+	switch reason := r.Result.Reason; {
+	case reason == report.PathLimited && s != nil && s.Protocol == plan.UDP:
+		return "this is what came " + path.device + " of what was sent: " + path.path + " lost the rest" + path.isTheDevice
+	case reason == report.PathLimited:
+		return "this is what came " + path.device + ": " + path.path + " held the connections back" + path.isTheDevice
+	case reason == report.ReachedTarget:
+		return "all that was asked for came, so as much comes " + path.device + ", or more."
+	case reason == report.GeneratorLimited:
+		return "an end of the connections could not send or receive more, so as much comes " + path.device + ", or more."
+	case reason == report.MachineLimited:
+		return "others had processors of this machine that the test needed, so as much comes " + path.device + ", or more."
 	default:
-		return "what held the connections back is not known, so as much comes " + of.device + ", or more."
+		return "what held the connections back is not known, so as much comes " + path.device + ", or more."
 	}
 }
 
@@ -268,15 +268,15 @@ var (
 // pathDoubtWords say why the table has dashes for the share that was sent again and for round trips; empty: it has none of that kind.
 func pathDoubtWords(directions []report.Direction) (words string) {
 	for _, d := range directions {
-		what, why := "Retransmits and round trips", figures.PathDoubt(d)
+		subject, doubt := "Retransmits and round trips", figures.PathDoubt(d)
 		if d.Sessions != nil && d.Sessions.Datagrams != nil {
-			what = "Loss and jitter"
-			if own := figures.JitterDoubt(d); why == "" && own != "" {
-				words += fmt.Sprintf(" Jitter %s may not be the path's: %s.", wording.Direction(d.From, d.To), own)
+			subject = "Loss and jitter"
+			if jitter := figures.JitterDoubt(d); doubt == "" && jitter != "" {
+				words += fmt.Sprintf(" Jitter %s may not be the path's: %s.", wording.Direction(d.From, d.To), jitter)
 			}
 		}
-		if why != "" {
-			words += fmt.Sprintf(" %s %s may not be the path's: %s.", what, wording.Direction(d.From, d.To), why)
+		if doubt != "" {
+			words += fmt.Sprintf(" %s %s may not be the path's: %s.", subject, wording.Direction(d.From, d.To), doubt)
 		}
 	}
 	return words

@@ -52,7 +52,7 @@ type sideTraits struct {
 
 // newSidePage is the page of a view; its bars are shares of the line rate.
 func newSidePage(v *view) *sidePage {
-	p := &sidePage{Title: v.title, Footnotes: v.legend.together, Notes: v.notes, Says: v.remarks}
+	p := &sidePage{Title: v.title, Footnotes: v.legend.combined, Notes: v.notes, Says: v.remarks}
 	switch s := v.source.(type) {
 	case *report.Table:
 		p.Title = cmp.Or(p.Title, "linerate: "+wording.Counted(len(s.Cells), "load test"))
@@ -61,8 +61,8 @@ func newSidePage(v *view) *sidePage {
 	case *report.Comparison:
 		p.Title = cmp.Or(p.Title, "linerate: "+strings.Join(s.Sides, " · "))
 		p.Comparison = newComparePage(s)
-		for _, of := range v.sections {
-			p.Latency = append(p.Latency, latencyView{of.title + ": " + of.summary, of.tables[0].grid(together, nil)})
+		for _, section := range v.sections {
+			p.Latency = append(p.Latency, latencyView{section.title + ": " + section.summary, section.tables[0].grid(together, nil)})
 		}
 	case *report.Trend:
 		p.Title = cmp.Or(p.Title, "linerate: "+strconv.Itoa(len(s.Series))+" series")
@@ -127,7 +127,7 @@ func newGatePage(g *report.Gate) *sidePage {
 }
 
 // drawnRuns are the rows of a gate that have runs, drawn one by one.
-func drawnRuns(g *report.Gate) (all []runsView) {
+func drawnRuns(g *report.Gate) (views []runsView) {
 	for i, r := range gateInOrder(g) {
 		shown := runsView{Title: titleOf(r.Product, r.Loadtest) + ", run by run", Words: capital(smallestWords(r.Candidate))}
 		for _, narrow := range []bool{false, true} {
@@ -136,10 +136,10 @@ func drawnRuns(g *report.Gate) (all []runsView) {
 			}
 		}
 		if len(shown.Drawings) > 0 {
-			all = append(all, shown)
+			views = append(views, shown)
 		}
 	}
-	return all
+	return views
 }
 
 // cellGroup are a loadtest's cells.

@@ -66,17 +66,17 @@ func soakCells(d report.Direction, l report.CriticalLoad) []string {
 		}
 		return wording.RoundedPacketRate(n.Float())
 	}
-	of := map[string]string{string(losscurve.Stretch): "–", string(losscurve.Erf): "–"}
+	models := map[string]string{string(losscurve.Stretch): "–", string(losscurve.Erf): "–"}
 	for _, s := range l.Shapes {
 		if l.PacketsPerSecond != "" { // else an end is open, and so is each function's estimate
-			of[s.Shape] = text(s.PacketsPerSecond)
+			models[s.Shape] = text(s.PacketsPerSecond)
 		}
 	}
 	low := text(l.Low)
 	if l.Low != "" && l.High == "" {
 		low = "≥" + low
 	}
-	return []string{wording.Direction(d.From, d.To), l.LossRatio.String(), text(l.PacketsPerSecond), text(l.Deviation), low, text(l.High), of[string(losscurve.Stretch)], of[string(losscurve.Erf)],
+	return []string{wording.Direction(d.From, d.To), l.LossRatio.String(), text(l.PacketsPerSecond), text(l.Deviation), low, text(l.High), models[string(losscurve.Stretch)], models[string(losscurve.Erf)],
 		wording.Count(int64(l.Trials)), wording.Count(l.Sent), wording.Count(l.Lost)}
 }
 
@@ -86,7 +86,7 @@ type soakView struct {
 	Drawings []drawing
 }
 
-func soakViews(r *report.Report, id string) (out []soakView) {
+func soakViews(r *report.Report, id string) (views []soakView) {
 	for i, d := range r.Result.Directions {
 		if d.CriticalLoad == nil {
 			continue
@@ -98,10 +98,10 @@ func soakViews(r *report.Report, id string) (out []soakView) {
 			}
 		}
 		if len(v.Drawings) > 0 {
-			out = append(out, v)
+			views = append(views, v)
 		}
 	}
-	return out
+	return views
 }
 
 // soakDrawing draws what each trial of a soak lost over its load, the curve of each function that fits best, and where the critical load lies.
@@ -113,14 +113,14 @@ func soakViews(r *report.Report, id string) (out []soakView) {
 //	      └────────────── load
 type soakDrawing struct {
 	drawing
-	of   report.CriticalLoad
+	load report.CriticalLoad
 	x    axis
 	base float64 // the load at the left edge
 	y    lossAxis
 }
 
 // near is how many times as far from the interval's middle as its ends the drawing reaches: further away there is nothing more to see.
-const near = 12
+const margin = 12
 
 // newSoakDrawing draws a direction; ok is false where there was no trial.
 func newSoakDrawing(r *report.Report, direction int, id string, narrow bool) (drawing, bool) {
@@ -129,7 +129,7 @@ func newSoakDrawing(r *report.Report, direction int, id string, narrow bool) (dr
 	if len(trials) == 0 {
 		return drawing{}, false
 	}
-	d := &soakDrawing{drawing: drawing{Class: "wide", Width: 1040, Height: 340, Title: "Loss ratio over load, " + m.Name()}, of: *r.Result.CriticalLoadOf(m)}
+	d := &soakDrawing{drawing: drawing{Class: "wide", Width: 1040, Height: 340, Title: "Loss ratio over load, " + m.Name()}, load: *r.Result.CriticalLoadOf(m)}
 	left := 64.0
 	if narrow {
 		d.Class, d.Width, left = "narrow", 430, 48
@@ -137,21 +137,21 @@ func newSoakDrawing(r *report.Report, direction int, id string, narrow bool) (dr
 	d.ID = id + "-" + d.Class
 	d.Desc = "A mark for each of " + wording.Counted(len(trials), "trial") + ": what it lost, at which load; with the curve of each function that fits all of them best, and the interval of the critical load."
 	low, high := d.reach(trials)
-	d.base, d.x = low, axis{top: high - low, from: left, to: d.Width - 16}
-	ratios := []float64{d.of.LossRatio.Float()}
+	d.base, d.x = low, axis{top: high - low, from: left, end: d.Width - 16}
+	ratios := []float64{d.load.LossRatio.Float()}
 	for _, t := range trials {
 		ratios = append(ratios, t.lost)
 	}
 	d.y = lossAxisFor(ratios, 30, d.Height-46)
 	d.axes(trials)
-	for _, s := range d.of.Shapes {
+	for _, s := range d.load.Shapes {
 		d.fitted(s)
 	}
 	for _, t := range trials {
 		if t.load < low || t.load > high {
 			continue
 		}
-		s := shape{D: mark(t.quality(), d.at(t.load), d.y.at(t.lost), 4), Class: qualityClass(t.quality())}
+		s := shape{D: mark(t.quality(), d.position(t.load), d.y.position(t.lost), 4), Class: qualityClass(t.quality())}
 		if d.Class == "wide" {
 			s.Title = "window " + strconv.Itoa(t.number) + ": " + wording.PacketRate(int64(math.Round(t.load))) + " offered, " + wording.Count(t.frames) + " of " + wording.Count(t.sent) + " lost"
 		}
@@ -201,33 +201,33 @@ func (d *soakDrawing) reach(trials []soakTrial) (low, high float64) {
 	for _, t := range trials {
 		low, high = min(low, t.load), max(high, t.load)
 	}
-	if d.of.Low != "" && d.of.High != "" {
-		from, to := d.of.Low.Float(), d.of.High.Float()
-		off := near * max(to-from, to/1e4) / 2
-		low, high = max(low, (from+to)/2-off), min(high, (from+to)/2+off)
-		low, high = min(low, from), max(high, to)
+	if d.load.Low != "" && d.load.High != "" {
+		start, end := d.load.Low.Float(), d.load.High.Float()
+		offset := margin * max(end-start, end/1e4) / 2
+		low, high = max(low, (start+end)/2-offset), min(high, (start+end)/2+offset)
+		low, high = min(low, start), max(high, end)
 	}
 	margin := max((high-low)/20, high/1e4)
 	return max(0, low-margin), high + margin
 }
 
-func (d *soakDrawing) at(load float64) float64 { return d.x.at(load - d.base) }
+func (d *soakDrawing) position(load float64) float64 { return d.x.at(load - d.base) }
 
 func (d *soakDrawing) axes(trials []soakTrial) {
-	if d.of.Low != "" {
-		from, to := d.at(d.of.Low.Float()), d.x.to
-		if d.of.High != "" {
-			to = d.at(d.of.High.Float())
+	if d.load.Low != "" {
+		start, end := d.position(d.load.Low.Float()), d.x.end
+		if d.load.High != "" {
+			end = d.position(d.load.High.Float())
 		}
-		d.band("chosen", from, d.y.top, max(1, to-from), d.y.none-d.y.top, "critical load, with at least 95 %")
+		d.band("chosen", start, d.y.top, max(1, end-start), d.y.zero-d.y.top, "critical load, with at least 95 %")
 	}
-	d.lossGrid(d.y, d.x.from, d.x.to)
+	d.lossGrid(d.y, d.x.from, d.x.end)
 	d.label("head", 2, 16, "loss per trial")
 	name, factor := prefix(d.base + d.x.top)
 	step := niceStep(d.x.top / 6)
 	for v := math.Ceil(d.base/step) * step; v <= d.base+d.x.top; v += step {
-		d.line("tick", d.at(v), d.y.none+6, d.at(v), d.y.none+11)
-		d.label("mid", d.at(v), d.y.none+26, strconv.FormatFloat(v/factor, 'g', 6, 64))
+		d.line("tick", d.position(v), d.y.zero+6, d.position(v), d.y.zero+11)
+		d.label("mid", d.position(v), d.y.zero+26, strconv.FormatFloat(v/factor, 'g', 6, 64))
 	}
 	beyond := 0
 	for _, t := range trials {
@@ -235,14 +235,14 @@ func (d *soakDrawing) axes(trials []soakTrial) {
 			beyond++
 		}
 	}
-	said := "offered, " + name + "pps"
+	text := "offered, " + name + "pps"
 	if beyond > 0 {
-		said += "; " + wording.Counted(beyond, "trial") + " at other loads not drawn"
+		text += "; " + wording.Counted(beyond, "trial") + " at other loads not drawn"
 	}
-	d.label("end faint", d.x.to, d.Height-4, said)
-	at := d.y.at(d.of.LossRatio.Float())
-	d.line("limit", d.x.from, at, d.x.to, at)
-	d.label("end limit", d.x.to, at-4, "loss ratio "+d.of.LossRatio.String())
+	d.label("end faint", d.x.end, d.Height-4, text)
+	lossY := d.y.position(d.load.LossRatio.Float())
+	d.line("limit", d.x.from, lossY, d.x.end, lossY)
+	d.label("end limit", d.x.end, lossY-4, "loss ratio "+d.load.LossRatio.String())
 }
 
 // fitted draws the curve of a function that fits best.
@@ -252,16 +252,16 @@ func (d *soakDrawing) fitted(s report.CriticalLoadOfShape) {
 		return
 	}
 	var p pen
-	least := math.Pow(10, -float64(d.y.decades))
+	smallest := math.Pow(10, -float64(d.y.decades))
 	drawn := false
 	const parts = 240
 	for i := range parts + 1 {
 		load := d.base + d.x.top*float64(i)/parts
 		ratio := math.Exp(c.LogLossRatio(load))
-		if load <= 0 || ratio < least || math.IsNaN(ratio) {
+		if load <= 0 || ratio < smallest || math.IsNaN(ratio) {
 			continue
 		}
-		p.to(map[bool]string{true: "L", false: "M"}[drawn], d.at(load), d.y.at(ratio))
+		p.to(map[bool]string{true: "L", false: "M"}[drawn], d.position(load), d.y.position(ratio))
 		drawn = true
 	}
 	if drawn {

@@ -21,8 +21,8 @@ func viewOfTable(t *report.Table) view {
 	if judged {
 		v.table.columns = append(v.table.columns, column{head: "verdict", left: true, verdict: true})
 	}
-	of := trafficOf(headlines(tableFigures(t)))
-	v.table.columns = append(v.table.columns, throughputColumns(of)...)
+	kind := trafficOf(headlines(tableFigures(t)))
+	v.table.columns = append(v.table.columns, throughputColumns(kind)...)
 	if repeated {
 		v.table.columns = append(v.table.columns, column{head: "±"}, column{head: "runs"})
 	}
@@ -35,7 +35,7 @@ func viewOfTable(t *report.Table) view {
 		if c.Figures != nil {
 			h = c.Figures.Headline()
 		}
-		row = append(row, throughputCells(of, h)...)
+		row = append(row, throughputCells(kind, h)...)
 		if repeated {
 			row = append(row, spreadText(c.Figures), runsText(c))
 		}
@@ -47,17 +47,17 @@ func viewOfTable(t *report.Table) view {
 		v.remarks = append(v.remarks, warningsOf(title, gaps(c.Missing, c.Repeated))...)
 	}
 	words := tableWords(t, repeated)
-	v.legend = throughputLegend(of)
-	v.legend.summed, v.legend.together = slices.Concat(v.legend.summed, words), slices.Concat(v.legend.together, words)
+	v.legend = throughputLegend(kind)
+	v.legend.summed, v.legend.combined = slices.Concat(v.legend.summed, words), slices.Concat(v.legend.combined, words)
 	return v
 }
 
 // tableFigures are those of the cells, as they are shown; nil where nothing was measured.
-func tableFigures(t *report.Table) (all []*report.Figures) {
+func tableFigures(t *report.Table) (list []*report.Figures) {
 	for _, c := range arranged(t) {
-		all = append(all, c.Figures)
+		list = append(list, c.Figures)
 	}
-	return all
+	return list
 }
 
 // repeats says whether some figures are of several runs.
@@ -111,8 +111,8 @@ func runsText(c report.Cell) string {
 	if c.Figures != nil {
 		measured = c.Figures.Runs
 	}
-	if all := measured + len(c.Missing); all != measured {
-		return wording.ShareOf(measured, all)
+	if total := measured + len(c.Missing); total != measured {
+		return wording.ShareOf(measured, total)
 	}
 	return strconv.Itoa(measured)
 }
@@ -147,7 +147,7 @@ func missingWords(m report.Missing) string {
 
 // imageUse is what was measured somewhere.
 type imageUse struct {
-	where  string
+	place  string
 	images []plan.Container
 }
 
@@ -156,7 +156,7 @@ const mostUses = 12
 
 // imageWords say which images were measured, each once, and where, if not everywhere.
 func imageWords(uses []imageUse) []string {
-	where, order := map[string][]string{}, []string(nil)
+	placesOf, order := map[string][]string{}, []string(nil)
 	for _, u := range uses {
 		if len(u.images) == 0 {
 			continue
@@ -166,24 +166,24 @@ func imageWords(uses []imageUse) []string {
 			ran = append(ran, c.Name+" ran "+c.Short())
 		}
 		text := strings.Join(ran, ", ")
-		if where[text] == nil {
+		if placesOf[text] == nil {
 			order = append(order, text)
 		}
-		if !slices.Contains(where[text], u.where) {
-			where[text] = append(where[text], u.where)
+		if !slices.Contains(placesOf[text], u.place) {
+			placesOf[text] = append(placesOf[text], u.place)
 		}
 	}
-	var out []string
+	var names []string
 	for _, text := range order {
-		places := where[text]
-		switch more := len(places) - mostUses; {
+		places := placesOf[text]
+		switch hidden := len(places) - mostUses; {
 		case len(order) == 1 && len(places) == len(uses):
-			out = append(out, "Device under test: "+text+".")
+			names = append(names, "Device under test: "+text+".")
 			continue
-		case more > 0:
-			places = append(places[:mostUses:mostUses], fmt.Sprintf("and %d more", more))
+		case hidden > 0:
+			places = append(places[:mostUses:mostUses], fmt.Sprintf("and %d more", hidden))
 		}
-		out = append(out, "Device under test of "+strings.Join(places, ", ")+": "+text+".")
+		names = append(names, "Device under test of "+strings.Join(places, ", ")+": "+text+".")
 	}
-	return out
+	return names
 }

@@ -16,27 +16,27 @@ import (
 // viewOfReports has a line for each test in one table, and each test's evidence: the answer, its figures per direction, the verdict and every reason to
 // doubt it.
 func viewOfReports(reports []*report.Report) view {
-	var all []report.Headline
+	var shown []report.Headline
 	for _, r := range reports {
-		all = append(all, figures.HeadlineOf(r))
+		shown = append(shown, figures.HeadlineOf(r))
 	}
-	of := trafficOf(all)
+	kind := trafficOf(shown)
 	t := &table{columns: append([]column{
 		{head: "product", left: true}, {head: "loadtest", left: true}, {head: "answer", left: true, when: alone}, {head: "verdict", left: true, when: alone, verdict: true},
-	}, throughputColumns(of)...)}
+	}, throughputColumns(kind)...)}
 	v := view{source: reports, table: t}
 	loose := ""
 	for i, r := range reports {
-		h := all[i]
+		h := shown[i]
 		if h.Unconfirmed {
 			loose = " " + looseWords
 		}
-		t.add(append([]string{h.Product, h.Loadtest, standing(r), string(outcomeOf(r.Verdict))}, throughputCells(of, h)...)...)
+		t.add(append([]string{h.Product, h.Loadtest, standing(r), string(outcomeOf(r.Verdict))}, throughputCells(kind, h)...)...)
 		v.sections = append(v.sections, evidenceOf(r, h, reports))
 	}
-	v.legend = throughputLegend(of)
-	v.legend.summed = append(v.legend.summed, signWords(all)...)
-	v.legend.together = []string{strings.TrimSuffix(strings.Join(v.legend.together, " "), ".") + "; ≥ is a lower bound, not a limit." + loose}
+	v.legend = throughputLegend(kind)
+	v.legend.summed = append(v.legend.summed, signWords(shown)...)
+	v.legend.combined = []string{strings.TrimSuffix(strings.Join(v.legend.combined, " "), ".") + "; ≥ is a lower bound, not a limit." + loose}
 	return v
 }
 
@@ -49,7 +49,7 @@ func outcomeOf(v report.Verdict) report.Outcome {
 }
 
 // evidenceOf is a test's section, in a document of all these.
-func evidenceOf(r *report.Report, h report.Headline, all []*report.Report) section {
+func evidenceOf(r *report.Report, h report.Headline, reports []*report.Report) section {
 	s := section{title: h.Title(), name: h.Name, summary: figures.Summary(r), standing: standing(r), tone: standingTone(r), answer: answer(r), verdict: &r.Verdict, remarks: warningsOf("", warnings(r))}
 	switch {
 	case report.HasFigure(r) && h.OfSessions:
@@ -57,10 +57,10 @@ func evidenceOf(r *report.Report, h report.Headline, all []*report.Report) secti
 	case report.HasFigure(r):
 		s.ofFrames(r)
 	}
-	if latency := atLoadTable(r, all); latency != nil {
+	if latency := atLoadTable(r, reports); latency != nil {
 		s.tables, s.caveats = append(s.tables, latency), append(s.caveats, atLoadWordsOf(r))
 	}
-	if latency := latencyTable(r, all); latency != nil {
+	if latency := latencyTable(r, reports); latency != nil {
 		s.tables, s.caveats = append(s.tables, latency), append(s.caveats, latencyWords)
 	}
 	if goals := goalsTable(r); goals != nil {
@@ -141,9 +141,9 @@ func directionTable(r *report.Report) *table {
 }
 
 // lossText is what was lost in a cell of a table: one number, but where it would read as within the Report's limit while nobody knows that it is.
-func lossText(r *report.Report, loss, least, most units.Ratio) string {
-	if report.LossLeftOpen(least, most, report.PlanOf(r).Procedure.MaxLossRatio) {
-		return wording.LossBetween(least, most)
+func lossText(r *report.Report, loss, low, high units.Ratio) string {
+	if report.LossLeftOpen(low, high, report.PlanOf(r).Procedure.MaxLossRatio) {
+		return wording.LossBetween(low, high)
 	}
 	return wording.Loss(loss)
 }

@@ -36,13 +36,13 @@ func textFormat() format {
 }
 
 // writeAll writes a whole document at once: an error of linerate never leaves half a document.
-func writeAll(w io.Writer, format string, from *bytes.Buffer) error {
-	return writeStyled(w, format, from, false)
+func writeAll(w io.Writer, format string, source *bytes.Buffer) error {
+	return writeStyled(w, format, source, false)
 }
 
 // writeStyled is writeAll of what may have colours. No document is written past sanitize.
-func writeStyled(w io.Writer, format string, from *bytes.Buffer, colors bool) error {
-	if _, err := sanitize.NewWriter(w, colors).Write(from.Bytes()); err != nil {
+func writeStyled(w io.Writer, format string, source *bytes.Buffer, colors bool) error {
+	if _, err := sanitize.NewWriter(w, colors).Write(source.Bytes()); err != nil {
 		return fmt.Errorf("write %s: %w", format, err)
 	}
 	return nil
@@ -114,14 +114,14 @@ func (p *printer) section(s *section) {
 
 func (p *printer) remarks(remarks []remark) {
 	for _, r := range remarks {
-		mark, about := "  ", ""
+		mark, subject := "  ", ""
 		if r.marked {
 			mark = "  ! "
 		}
 		if r.Name != "" {
-			about = r.Name + ": "
+			subject = r.Name + ": "
 		}
-		p.paragraph(mark, len(mark), about+r.Text)
+		p.paragraph(mark, len(mark), subject+r.Text)
 	}
 }
 
@@ -265,9 +265,9 @@ func (g grid) stacked(width int) []string {
 		for i := range row[1:] {
 			block.rows = append(block.rows, []string{"  " + g.header[i+1], ""})
 		}
-		beside := block.width()
+		room := block.width()
 		for i, cell := range row[1:] {
-			if beside+utf8.RuneCountInString(cell) <= width {
+			if room+utf8.RuneCountInString(cell) <= width {
 				block.rows[i][1] = cell
 			}
 		}
@@ -278,12 +278,12 @@ func (g grid) stacked(width int) []string {
 				out = append(out, lines[i+1])
 				continue
 			}
-			for j, piece := range wrap(cell, width-beside, 0) {
+			for j, piece := range wrap(cell, width-room, 0) {
 				name := ""
 				if j == 0 {
 					name = lines[i+1]
 				}
-				out = append(out, name+strings.Repeat(" ", beside-utf8.RuneCountInString(name))+piece)
+				out = append(out, name+strings.Repeat(" ", room-utf8.RuneCountInString(name))+piece)
 			}
 		}
 	}
@@ -292,9 +292,9 @@ func (g grid) stacked(width int) []string {
 
 // wrap breaks a text at spaces into lines of at most width characters, of which the first has so many taken; a longer word gets a
 // line of its own.
-func wrap(text string, width, taken int) []string {
+func wrap(text string, width, used int) []string {
 	var out []string
-	line, length := "", taken
+	line, length := "", used
 	for _, word := range strings.Fields(text) {
 		n := utf8.RuneCountInString(word)
 		if line != "" && length+1+n > width {

@@ -66,7 +66,7 @@ func newTimeline(r *report.Report, t track, narrow bool) (drawing, bool) {
 	if end <= 0 {
 		return drawing{}, false
 	}
-	tl.x = axis{top: end, from: left, to: tl.Width - right}
+	tl.x = axis{top: end, from: left, end: tl.Width - right}
 	tl.Title = timelineCaption(r, t.sessions) + ", " + t.Name
 	tl.Desc = tl.describe(stride)
 	tl.phases()
@@ -81,7 +81,7 @@ func newTimeline(r *report.Report, t track, narrow bool) (drawing, bool) {
 	}
 	tl.vitals(vitals)
 	tl.End = end
-	tl.Plot = &box{X: tl.x.from, Y: ratesTop, W: tl.x.to - tl.x.from, H: tl.bottom - ratesTop}
+	tl.Plot = &box{X: tl.x.from, Y: ratesTop, W: tl.x.end - tl.x.from, H: tl.bottom - ratesTop}
 	return tl.drawing, true
 }
 
@@ -92,7 +92,7 @@ func (tl *timeline) end() float64 {
 		end = max(end, g.to)
 	}
 	for _, w := range tl.windows {
-		end = max(end, w.to)
+		end = max(end, w.end)
 	}
 	return end
 }
@@ -117,7 +117,7 @@ func (tl *timeline) describe(stride int) string {
 // phases shades the run's parts and the windows that the result comes from.
 func (tl *timeline) phases() {
 	for i, s := range stretches(tl.readings) {
-		x, w := tl.x.at(s.from), tl.x.at(s.to)-tl.x.at(s.from)
+		x, w := tl.x.at(s.start), tl.x.at(s.end)-tl.x.at(s.start)
 		class := "phase"
 		if i%2 == 1 {
 			class = "phase odd"
@@ -127,16 +127,16 @@ func (tl *timeline) phases() {
 			tl.label("mid faint", x+w/2, ratesTop-8, name)
 		}
 	}
-	of, class, title := resultWindows(tl.r, tl.windows), "chosen", "the result comes from this window, "
-	if len(of) > 1 {
-		class, title = "chosen several", "the result comes from "+wording.Counted(len(of), "window")+", of which this is one: "
+	windows, class, title := resultWindows(tl.r, tl.windows), "chosen", "the result comes from this window, "
+	if len(windows) > 1 {
+		class, title = "chosen several", "the result comes from "+wording.Counted(len(windows), "window")+", of which this is one: "
 	}
-	for i, w := range of {
-		x, to := tl.x.at(w.from), tl.x.at(w.to)
-		if i+1 < len(of) && of[i+1].from-w.to < edgeToEdge {
-			to = tl.x.at(of[i+1].from) // one follows the other: no gap in the shade
+	for i, w := range windows {
+		x, end := tl.x.at(w.start), tl.x.at(w.end)
+		if i+1 < len(windows) && windows[i+1].start-w.end < edgeToEdge {
+			end = tl.x.at(windows[i+1].start) // one follows the other: no gap in the shade
 		}
-		tl.band(class, x, ratesTop, max(to-x, 2), tl.bottom-ratesTop, title+w.title())
+		tl.band(class, x, ratesTop, max(end-x, 2), tl.bottom-ratesTop, title+w.title())
 	}
 }
 
@@ -154,15 +154,15 @@ func (tl *timeline) time() {
 		tl.line("tick", x, tl.bottom, x, tl.bottom+5)
 		tl.label("mid", x, tl.bottom+20, clockText(s))
 	}
-	tl.label("end faint", tl.x.to, tl.Height-2, "time since the start, minutes:seconds")
+	tl.label("end faint", tl.x.end, tl.Height-2, "time since the start, minutes:seconds")
 }
 
 // rates draws the upper panel: three figures, what was lost between two of them, and the result.
 func (tl *timeline) rates() {
-	y := axis{top: tl.topRate() * 1.06, from: ratesBottom, to: ratesTop}
+	y := axis{top: tl.topRate() * 1.06, from: ratesBottom, end: ratesTop}
 	name, factor := prefix(y.top)
 	for _, v := range (axis{top: y.top / factor}).ticks(6) {
-		tl.line("grid", tl.x.from, y.at(v*factor), tl.x.to, y.at(v*factor))
+		tl.line("grid", tl.x.from, y.at(v*factor), tl.x.end, y.at(v*factor))
 		tl.label("end", tl.x.from-7, y.at(v*factor)+4, short(v))
 	}
 	tl.label("head", 2, ratesTop-30, name+"pps")
@@ -175,9 +175,9 @@ func (tl *timeline) rates() {
 		shape{D: stairs(tl.readings, intended, tl.x, y), Class: "intended"},
 		shape{D: stairs(tl.readings, received, tl.x, y), Class: "received"})
 	if _, v, ok := tl.t.result(tl.r); ok {
-		at := y.at(float64(v))
-		tl.line("answer", tl.x.from, at, tl.x.to, at)
-		tl.label("answer", tl.x.from+6, at-6, tl.t.headline(tl.r).Signed(wording.PacketRate(v)))
+		tickY := y.at(float64(v))
+		tl.line("answer", tl.x.from, tickY, tl.x.end, tickY)
+		tl.label("answer", tl.x.from+6, tickY-6, tl.t.headline(tl.r).Signed(wording.PacketRate(v)))
 	}
 }
 
@@ -190,9 +190,9 @@ func (tl *timeline) percentAxis(y axis) {
 		if p > 100.0001 {
 			break
 		}
-		at := y.at(p / 100 * tl.t.capacity)
-		tl.line("tick", tl.x.to, at, tl.x.to+5, at)
-		tl.label("start", tl.x.to+8, at+4, short(p)+"%")
+		tickY := y.at(p / 100 * tl.t.capacity)
+		tl.line("tick", tl.x.end, tickY, tl.x.end+5, tickY)
+		tl.label("start", tl.x.end+8, tickY+4, short(p)+"%")
 	}
 	tl.label("end head", tl.Width-1, ratesTop-30, "% of line rate")
 }
@@ -213,51 +213,51 @@ func (tl *timeline) loss() {
 		ratios = append(ratios, w.loss)
 	}
 	y := lossAxisFor(ratios, lossTop, lossBottom)
-	tl.lossGrid(y, tl.x.from, tl.x.to)
+	tl.lossGrid(y, tl.x.from, tl.x.end)
 	tl.label("head", 2, lossTop-10, "loss per window")
 	if limit > 0 {
-		at := y.at(ratios[0])
-		tl.line("limit", tl.x.from, at, tl.x.to, at)
-		tl.label("start limit", tl.x.to+4, at+4, "limit")
+		lossY := y.position(ratios[0])
+		tl.line("limit", tl.x.from, lossY, tl.x.end, lossY)
+		tl.label("start limit", tl.x.end+4, lossY+4, "limit")
 	}
 	tl.lossMarks(y)
 }
 
 // lossGrid draws an axis of loss ratios, from one edge of the plot to the other.
-func (d *drawing) lossGrid(y lossAxis, from, to float64) {
-	every := (y.decades + 3) / 4
+func (d *drawing) lossGrid(y lossAxis, start, end float64) {
+	step := (y.decades + 3) / 4
 	for k, ratio := 0, units.One; k <= y.decades; k, ratio = k+1, ratio/10 {
-		at := y.at(ratio.Float())
-		if (y.decades-k)%every == 0 || k == 0 {
-			d.line("grid", from, at, to, at)
-			d.label("end", from-7, at+4, wording.Ratio(ratio))
+		tickY := y.position(ratio.Float())
+		if (y.decades-k)%step == 0 || k == 0 {
+			d.line("grid", start, tickY, end, tickY)
+			d.label("end", start-7, tickY+4, wording.Ratio(ratio))
 		}
 	}
-	d.line("grid", from, y.none, to, y.none)
-	d.label("end", from-7, y.none+4, "0%")
+	d.line("grid", start, y.zero, end, y.zero)
+	d.label("end", start-7, y.zero+4, "0%")
 }
 
 func (tl *timeline) lossMarks(y lossAxis) {
 	size := tl.markSize()
 	for _, w := range tl.windows {
-		x, at := tl.x.at((w.from+w.to)/2), y.at(w.loss)
+		x, lossY := tl.x.at((w.start+w.end)/2), y.position(w.loss)
 		if w.loss > 0 {
-			tl.line("stem "+qualityClass(w.quality), x, y.none, x, at)
+			tl.line("stem "+qualityClass(w.quality), x, y.zero, x, lossY)
 		}
-		tl.mark(w, x, at, size)
+		tl.mark(w, x, lossY, size)
 	}
 }
 
 // markSize is how large a window's mark may be beside the others.
 func (tl *timeline) markSize() float64 {
-	return min(4.5, max(1.6, (tl.x.to-tl.x.from)/float64(max(len(tl.windows), 1))/2.4))
+	return min(4.5, max(1.6, (tl.x.end-tl.x.from)/float64(max(len(tl.windows), 1))/2.4))
 }
 
 // cpu draws the lower panel.
 func (tl *timeline) cpu() {
-	y := axis{top: 100, from: cpuBottom, to: cpuTop}
+	y := axis{top: 100, from: cpuBottom, end: cpuTop}
 	for _, v := range []float64{0, 50, 100} {
-		tl.line("grid", tl.x.from, y.at(v), tl.x.to, y.at(v))
+		tl.line("grid", tl.x.from, y.at(v), tl.x.end, y.at(v))
 		tl.label("end", tl.x.from-7, y.at(v)+4, short(v)+"%")
 	}
 	d := stairs(tl.readings, func(g reading) float64 { return g.cpu }, tl.x, y)

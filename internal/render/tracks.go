@@ -26,22 +26,22 @@ func tracksOf(r *report.Report) []track {
 	if report.PlanOf(r).Sessions != nil {
 		return sessionTracks(directions)
 	}
-	var each []track
-	all := track{Name: "all directions", index: -1}
+	var tracks []track
+	total := track{Name: "all directions", index: -1}
 	known := true
 	for i, d := range directions {
 		capacity := units.LinePacketRate(d.Mix, lineRateOf(r, d.To)).PerSecond()
 		known = known && capacity > 0
-		all.capacity += capacity
-		each = append(each, track{Name: wording.Direction(d.From, d.To), index: i, capacity: capacity})
+		total.capacity += capacity
+		tracks = append(tracks, track{Name: wording.Direction(d.From, d.To), index: i, capacity: capacity})
 	}
 	if !known {
-		all.capacity = 0
+		total.capacity = 0
 	}
-	if len(each) == 1 {
-		return each
+	if len(tracks) == 1 {
+		return tracks
 	}
-	return append([]track{all}, each...)
+	return append([]track{total}, tracks...)
 }
 
 // reading is what the generator's counters said between two moments, in seconds: of frames in packets/s.
@@ -63,29 +63,29 @@ func (t track) readings(r *report.Report) ([]reading, int) {
 		return t.windowReadings(r), 1
 	}
 	stride := max(1, (len(r.Samples)+maxPoints-1)/maxPoints)
-	var out []reading
-	before := report.Sample{Directions: make([]report.SampleDirection, len(report.PlanOf(r).Directions))}
-	for i, now := range r.Samples {
+	var readings []reading
+	earlier := report.Sample{Directions: make([]report.SampleDirection, len(report.PlanOf(r).Directions))}
+	for i, later := range r.Samples {
 		if i%stride != stride-1 && i != len(r.Samples)-1 {
 			continue
 		}
-		if took := (now.At - before.At).Std().Seconds(); took > 0 {
-			intended, sent, returned := t.counts(now)
-			_, sentBefore, returnedBefore := t.counts(before)
-			out = append(out, reading{from: before.At.Std().Seconds(), to: now.At.Std().Seconds(), intended: float64(intended),
-				offered: max(float64(sent-sentBefore)/took, 0), received: max(float64(returned-returnedBefore)/took, 0), cpu: now.CPUPercent, phase: now.Phase})
+		if took := (later.At - earlier.At).Std().Seconds(); took > 0 {
+			intended, sent, returned := t.counts(later)
+			_, sentBefore, returnedBefore := t.counts(earlier)
+			readings = append(readings, reading{from: earlier.At.Std().Seconds(), to: later.At.Std().Seconds(), intended: float64(intended),
+				offered: max(float64(sent-sentBefore)/took, 0), received: max(float64(returned-returnedBefore)/took, 0), cpu: later.CPUPercent, phase: later.Phase})
 		}
-		before = now
+		earlier = later
 	}
-	return out, stride
+	return readings, stride
 }
 
 func (t track) windowReadings(r *report.Report) []reading {
-	var out []reading
+	var readings []reading
 	for _, w := range t.windows(r) {
-		out = append(out, reading{from: w.from, to: w.to, intended: float64(w.intended), offered: float64(w.offered), received: float64(w.received), cpu: w.cpu, phase: w.phase})
+		readings = append(readings, reading{from: w.start, to: w.end, intended: float64(w.intended), offered: float64(w.offered), received: float64(w.received), cpu: w.cpu, phase: w.phase})
 	}
-	return out
+	return readings
 }
 
 // counts are the track's intended rate and its packets so far.
@@ -104,7 +104,7 @@ func (t track) counts(s report.Sample) (intended, sent, returned int64) {
 type judgedWindow struct {
 	number                      int
 	phase                       report.Phase
-	from, to                    float64 // seconds
+	start, end                  float64 // seconds
 	intended, offered, received int64
 	loss                        float64
 	quality                     report.Quality
@@ -116,7 +116,7 @@ type judgedWindow struct {
 
 // windows are the report's windows as the track sees them. The sum's loss is of all packets, its quality the window's.
 func (t track) windows(r *report.Report) []judgedWindow {
-	var out []judgedWindow
+	var windows []judgedWindow
 	for _, w := range r.Windows {
 		if t.index >= 0 && t.index < len(w.Directions) && w.Directions[t.index].Quality == report.Unjudged {
 			continue // another direction's
@@ -124,7 +124,7 @@ func (t track) windows(r *report.Report) []judgedWindow {
 		if w.Phase == report.BackToBack {
 			continue // of which no rate is received
 		}
-		j := judgedWindow{number: w.Number, phase: w.Phase, from: w.Start.Std().Seconds(), to: (w.Start + w.Duration).Std().Seconds(), quality: w.Quality, reason: w.Reason, cpu: w.GeneratorCPUPercent}
+		j := judgedWindow{number: w.Number, phase: w.Phase, start: w.Start.Std().Seconds(), end: (w.Start + w.Duration).Std().Seconds(), quality: w.Quality, reason: w.Reason, cpu: w.GeneratorCPUPercent}
 		if j.ofSessions = t.sessions; t.sessions {
 			j.sessions = t.sessionsIn(w)
 		}
@@ -142,9 +142,9 @@ func (t track) windows(r *report.Report) []judgedWindow {
 			}
 		}
 		j.loss = units.RatioOf(sent-returned, sent).Float()
-		out = append(out, j)
+		windows = append(windows, j)
 	}
-	return out
+	return windows
 }
 
 // result is the track's part of the result: the rates offered and received at the moment reported.
@@ -186,21 +186,21 @@ func (t track) standing(r *report.Report) string {
 
 // stretch is a run of readings in one phase.
 type stretch struct {
-	phase    report.Phase
-	from, to float64
+	phase      report.Phase
+	start, end float64
 }
 
 // stretches are the phases as the readings passed through them.
 func stretches(readings []reading) []stretch {
-	var out []stretch
+	var stretches []stretch
 	for _, g := range readings {
-		if last := len(out) - 1; last >= 0 && out[last].phase == g.phase {
-			out[last].to = g.to
+		if last := len(stretches) - 1; last >= 0 && stretches[last].phase == g.phase {
+			stretches[last].end = g.to
 			continue
 		}
-		out = append(out, stretch{g.phase, g.from, g.to})
+		stretches = append(stretches, stretch{g.phase, g.from, g.to})
 	}
-	return out
+	return stretches
 }
 
 // title tells a window in words, for who points at its mark.

@@ -11,9 +11,9 @@ import (
 
 // viewOfTrend has a table of each series, oldest first.
 func viewOfTrend(t *report.Trend) view {
-	var all []report.Headline
+	var list []report.Headline
 	for i := range t.Series {
-		all = append(all, seriesHeadlines(&t.Series[i])...)
+		list = append(list, seriesHeadlines(&t.Series[i])...)
 	}
 	v, latency := view{source: t, title: t.Title, notes: t.Notes}, ""
 	for i := range t.Series {
@@ -27,7 +27,7 @@ func viewOfTrend(t *report.Trend) view {
 		}
 		v.sections = append(v.sections, part)
 	}
-	words := []string{rateWords(trafficOf(all)) + ". " + trendWords}
+	words := []string{rateWords(trafficOf(list)) + ". " + trendWords}
 	if slices.ContainsFunc(t.Series, environmentChanges) {
 		words = append(words, environmentWords)
 	}
@@ -125,9 +125,9 @@ func fromMedianText(p *report.Point, median *report.Figures) string {
 
 // seriesTable is a series for people.
 func seriesTable(s *report.Series) *table {
-	of := trafficOf(seriesHeadlines(s))
+	kind := trafficOf(seriesHeadlines(s))
 	heads := []string{"pps", togetherHead}
-	if of == ofSessions {
+	if kind == ofSessions {
 		heads = []string{goodputHead}
 	}
 	t := newTable(3, slices.Concat([]string{"began (UTC)", "test", "remarks"}, heads, []string{"of median"})...)
@@ -140,8 +140,8 @@ func seriesTable(s *report.Series) *table {
 			if stretch := s.StretchOf(i); stretch != nil {
 				median = stretch.Figures
 			}
-			if of == ofSessions {
-				row = append(row, throughputCells(of, h)...)
+			if kind == ofSessions {
+				row = append(row, throughputCells(kind, h)...)
 			} else {
 				row = append(row, trendRate(h), shareText(h, f.LineRatePercent))
 			}
@@ -157,29 +157,29 @@ func seriesTable(s *report.Series) *table {
 
 // pointRemarks are a point's marks in a word or two each.
 func pointRemarks(p *report.Point) []string {
-	var out []string
+	var lines []string
 	if p.Missing != nil {
-		out = append(out, p.Missing.Reason)
+		lines = append(lines, p.Missing.Reason)
 	}
 	if p.SharedPort {
-		out = append(out, "shared port")
+		lines = append(lines, "shared port")
 	}
 	if p.Outlier {
-		out = append(out, "outlier")
+		lines = append(lines, "outlier")
 	}
 	if len(p.PlanChange) > 0 {
-		out = append(out, "plan changed")
+		lines = append(lines, "plan changed")
 	}
 	if len(p.DeviceChange) > 0 {
-		out = append(out, "device changed")
+		lines = append(lines, "device changed")
 	}
 	if len(p.ImageChange) > 0 {
-		out = append(out, "image changed")
+		lines = append(lines, "image changed")
 	}
 	if len(p.EnvironmentChange) > 0 {
-		out = append(out, "environment changed")
+		lines = append(lines, "environment changed")
 	}
-	return out
+	return lines
 }
 
 // whatChanged names it in two words.
@@ -195,25 +195,25 @@ func whatChanged(p *report.Point) string {
 
 // pointChanges are what changed at a point, as sentences.
 func pointChanges(p *report.Point) []string {
-	var out []string
+	var lines []string
 	if len(p.PlanChange) > 0 {
-		out = append(out, "the plan changed: "+strings.Join(p.PlanChange, "; "))
+		lines = append(lines, "the plan changed: "+strings.Join(p.PlanChange, "; "))
 	}
 	if len(p.DeviceChange) > 0 {
-		out = append(out, "the device changed: "+strings.Join(p.DeviceChange, "; "))
+		lines = append(lines, "the device changed: "+strings.Join(p.DeviceChange, "; "))
 	}
 	if len(p.ImageChange) > 0 {
-		out = append(out, "the device's image changed: "+strings.Join(p.ImageChange, "; "))
+		lines = append(lines, "the device's image changed: "+strings.Join(p.ImageChange, "; "))
 	}
 	if len(p.EnvironmentChange) > 0 {
 		words := make([]string, len(p.EnvironmentChange))
 		for i, d := range p.EnvironmentChange {
 			words[i] = d.String()
 		}
-		out = append(out, "the environment changed: "+strings.Join(words, "; "))
+		lines = append(lines, "the environment changed: "+strings.Join(words, "; "))
 	}
 	if p.Missing != nil && p.Missing.Message != "" {
-		out = append(out, p.Test+" was not measured: "+missingWords(*p.Missing))
+		lines = append(lines, p.Test+" was not measured: "+missingWords(*p.Missing))
 	}
-	return out
+	return lines
 }

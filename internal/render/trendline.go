@@ -19,53 +19,53 @@ import (
 //	     └────────────────────────────────── time
 type trendDrawing struct {
 	drawing
-	from time.Time
-	span float64 // seconds
-	x    axis
-	y    axis    // of what is above low
-	low  float64 // at the bottom
-	of   traffic
+	start time.Time
+	span  float64 // seconds
+	x     axis
+	y     axis    // of what is above low
+	low   float64 // at the bottom
+	kind  traffic
 }
 
 // extentOf is the least and the greatest figure of a series; false: it has none.
-func extentOf(s *report.Series) (low, high float64, some bool) {
+func extentOf(s *report.Series) (low, high float64, ok bool) {
 	low, high = math.Inf(1), 0
 	for i := range s.Points {
 		f := s.Points[i].Figures
 		if f == nil {
 			continue
 		}
-		low, high, some = min(low, float64(f.Throughput())), max(high, float64(f.Throughput())), true
+		low, high, ok = min(low, float64(f.Throughput())), max(high, float64(f.Throughput())), true
 	}
-	return low, high, some
+	return low, high, ok
 }
 
 func newTrendDrawing(s *report.Series, id string, narrow bool) (drawing, bool) {
-	low, high, some := extentOf(s)
-	if !some {
+	low, high, ok := extentOf(s)
+	if !ok {
 		return drawing{}, false
 	}
-	d := &trendDrawing{drawing: drawing{ID: id, Class: "wide", Width: 1040, Height: 300, Title: titleOf(s.Product, s.Loadtest) + " over time"}, from: s.Points[0].At}
+	d := &trendDrawing{drawing: drawing{ID: id, Class: "wide", Width: 1040, Height: 300, Title: titleOf(s.Product, s.Loadtest) + " over time"}, start: s.Points[0].At}
 	left := 64.0
 	if narrow {
 		d.Class, d.Width, d.Height, left = "narrow", 430, 280, 48
 	}
 	d.ID += "-" + d.Class
-	d.of = trafficOf(seriesHeadlines(s))
-	what := map[traffic]string{ofFrames: "Packets per second", ofSessions: "Goodput in bits per second", ofBoth: "Packets per second, or of sessions goodput in bits per second,"}
-	d.Desc = fmt.Sprintf("%s of %s.", what[d.of], wording.Counted(len(s.Points), "run"))
-	d.span = max(s.Points[len(s.Points)-1].At.Sub(d.from).Seconds(), 1)
+	d.kind = trafficOf(seriesHeadlines(s))
+	words := map[traffic]string{ofFrames: "Packets per second", ofSessions: "Goodput in bits per second", ofBoth: "Packets per second, or of sessions goodput in bits per second,"}
+	d.Desc = fmt.Sprintf("%s of %s.", words[d.kind], wording.Counted(len(s.Points), "run"))
+	d.span = max(s.Points[len(s.Points)-1].At.Sub(d.start).Seconds(), 1)
 	room := max((high-low)*0.15, high*0.05, 1)
 	d.low = max(low-room, 0)
-	d.x = axis{top: d.span, from: left + 14, to: d.Width - 18}
-	d.y = axis{top: high + room - d.low, from: d.Height - 58, to: 30}
+	d.x = axis{top: d.span, from: left + 14, end: d.Width - 18}
+	d.y = axis{top: high + room - d.low, from: d.Height - 58, end: 30}
 	d.axes()
 	d.stretches(s)
 	d.points(s)
 	return d.drawing, true
 }
 
-func (d *trendDrawing) at(p *report.Point) float64 { return d.x.at(p.At.Sub(d.from).Seconds()) }
+func (d *trendDrawing) position(p *report.Point) float64 { return d.x.at(p.At.Sub(d.start).Seconds()) }
 func (d *trendDrawing) height(rate int64) float64 {
 	return d.y.at(float64(rate) - d.low)
 }
@@ -75,35 +75,35 @@ func (d *trendDrawing) axes() {
 	step := niceStep(d.y.top / factor / 4)
 	for v := math.Ceil(d.low/factor/step) * step; v*factor <= d.low+d.y.top; v += step {
 		y := d.y.at(v*factor - d.low)
-		d.line("grid", d.x.from-14, y, d.x.to, y)
+		d.line("grid", d.x.from-14, y, d.x.end, y)
 		d.label("end", d.x.from-20, y+4, short(v))
 	}
-	head := name + map[traffic]string{ofFrames: "pps received", ofSessions: "bps goodput", ofBoth: "pps received, or bps goodput"}[d.of]
+	head := name + map[traffic]string{ofFrames: "pps received", ofSessions: "bps goodput", ofBoth: "pps received, or bps goodput"}[d.kind]
 	if d.low > 0 {
 		head += " (the axis doesn't begin at 0)"
 	}
 	d.label("head", 2, 16, head)
-	layout, many := "2006-01-02", 6.0
+	layout, labels := "2006-01-02", 6.0
 	if d.span < 3*86400 {
 		layout = "01-02 15:04"
 	}
 	if d.Class == "narrow" {
-		many = 3
+		labels = 3
 	}
-	last := ""
-	for i := 0.0; i < many; i++ {
-		at := d.span * i / (many - 1)
-		when := d.from.Add(time.Duration(at * float64(time.Second))).UTC().Format(layout)
-		if when == last { // runs of one minute, or a single one
+	previous := ""
+	for i := 0.0; i < labels; i++ {
+		seconds := d.span * i / (labels - 1)
+		label := d.start.Add(time.Duration(seconds * float64(time.Second))).UTC().Format(layout)
+		if label == previous { // runs of one minute, or a single one
 			continue
 		}
-		last = when
+		previous = label
 		class := "mid"
-		if i == many-1 {
+		if i == labels-1 {
 			class = "end"
 		}
-		d.line("tick", d.x.at(at), d.y.from+20, d.x.at(at), d.y.from+25)
-		d.label(class, d.x.at(at), d.y.from+40, when)
+		d.line("tick", d.x.at(seconds), d.y.from+20, d.x.at(seconds), d.y.from+25)
+		d.label(class, d.x.at(seconds), d.y.from+40, label)
 	}
 }
 
@@ -115,24 +115,24 @@ func (d *trendDrawing) stretches(s *report.Series) {
 		if t.First < 0 || t.Last >= len(s.Points) || t.First > t.Last {
 			continue
 		}
-		from, to := d.at(&s.Points[t.First]), d.at(&s.Points[t.Last])
+		start, end := d.position(&s.Points[t.First]), d.position(&s.Points[t.Last])
 		if f := t.Figures; f != nil && f.Runs > 1 {
-			d.line("median", from-8, d.height(f.Throughput()), to+8, d.height(f.Throughput()))
+			d.line("median", start-8, d.height(f.Throughput()), end+8, d.height(f.Throughput()))
 		}
 		if i == 0 {
 			continue
 		}
-		x := (from + d.at(&s.Points[t.First-1])) / 2
-		d.line("change", x, d.y.to-8, x, d.y.from+20)
+		x := (start + d.position(&s.Points[t.First-1])) / 2
+		d.line("change", x, d.y.end-8, x, d.y.from+20)
 		if x < free { // the label before is in the way; the line is enough
 			continue
 		}
 		free = x + labelRoom
-		class, at := "start change", x+5
+		class, textX := "start change", x+5
 		if x > d.Width*0.8 {
-			class, at = "end change", x-5
+			class, textX = "end change", x-5
 		}
-		d.label(class, at, d.y.to, whatChanged(&s.Points[t.First]))
+		d.label(class, textX, d.y.end, whatChanged(&s.Points[t.First]))
 	}
 }
 
@@ -141,15 +141,15 @@ func (d *trendDrawing) points(s *report.Series) {
 	stretch := (*report.Stretch)(nil)
 	for i := range s.Points {
 		p := &s.Points[i]
-		x := d.at(p)
+		x := d.position(p)
 		if p.Figures == nil {
 			d.Marks = append(d.Marks, shape{D: mark(report.Invalid, x, d.y.from+8, 4), Class: "gap", Title: d.title(p)})
 			continue
 		}
 		y := d.height(p.Figures.Throughput())
 		command := "L"
-		if own := s.StretchOf(i); own != stretch || line.Len() == 0 {
-			command, stretch = "M", own
+		if stretchAt := s.StretchOf(i); stretchAt != stretch || line.Len() == 0 {
+			command, stretch = "M", stretchAt
 		}
 		line.to(command, x, y)
 		class := "point"

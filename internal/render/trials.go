@@ -30,9 +30,9 @@ type trialsDrawing struct {
 
 // loadColumn are the trials at one load.
 type loadColumn struct {
-	load     units.Ratio
-	rate     int64
-	from, to float64
+	load       units.Ratio
+	rate       int64
+	start, end float64
 }
 
 // How tall the drawing's parts are.
@@ -87,15 +87,15 @@ func (d *trialsDrawing) order() {
 	d.slot = (d.Width - 16 - d.left) / float64(len(d.trials))
 	for i, t := range d.trials {
 		if n := len(d.loads); n == 0 || d.loads[n-1].load != t.window.Load {
-			d.loads = append(d.loads, loadColumn{load: t.window.Load, rate: t.rate, from: d.left + float64(i)*d.slot})
+			d.loads = append(d.loads, loadColumn{load: t.window.Load, rate: t.rate, start: d.left + float64(i)*d.slot})
 		}
-		d.loads[len(d.loads)-1].to = d.left + float64(i+1)*d.slot
+		d.loads[len(d.loads)-1].end = d.left + float64(i+1)*d.slot
 	}
 }
 
-// at is where the trial of a place in the order is drawn.
-func (d *trialsDrawing) at(i int) (x, y float64) {
-	return d.left + (float64(i)+0.5)*d.slot, d.y.at(d.trials[i].loss)
+// position is where the trial of a place in the order is drawn.
+func (d *trialsDrawing) position(i int) (x, y float64) {
+	return d.left + (float64(i)+0.5)*d.slot, d.y.position(d.trials[i].loss)
 }
 
 func (d *trialsDrawing) axes(r *report.Report, top float64) {
@@ -106,18 +106,18 @@ func (d *trialsDrawing) axes(r *report.Report, top float64) {
 	free := d.left - 30
 	for i, c := range d.loads {
 		if i > 0 {
-			d.line("grid", c.from, top, c.from, d.y.none+6)
+			d.line("grid", c.start, top, c.start, d.y.zero+6)
 		}
-		if middle := (c.from + c.to) / 2; middle-22 >= free {
-			d.label("mid", middle, d.y.none+22, strconv.FormatFloat(float64(c.rate)/factor, 'g', 4, 64))
+		if middle := (c.start + c.end) / 2; middle-22 >= free {
+			d.label("mid", middle, d.y.zero+22, strconv.FormatFloat(float64(c.rate)/factor, 'g', 4, 64))
 			free = middle + 22
 		}
 	}
-	d.label("end faint", right, d.y.none+40, "load, "+name+"pps asked for (in order, not to scale)")
+	d.label("end faint", right, d.y.zero+40, "load, "+name+"pps asked for (in order, not to scale)")
 	for _, g := range report.PlanOf(r).Procedure.Search.Goals {
-		if at := d.y.at(g.LossRatio.Float()); g.LossRatio > 0 {
-			d.line("limit", d.left, at, right, at)
-			d.label("end limit", right, at-4, g.Name+" "+wording.Ratio(g.LossRatio))
+		if lossY := d.y.position(g.LossRatio.Float()); g.LossRatio > 0 {
+			d.line("limit", d.left, lossY, right, lossY)
+			d.label("end limit", right, lossY-4, g.Name+" "+wording.Ratio(g.LossRatio))
 		}
 	}
 }
@@ -131,7 +131,7 @@ func (d *trialsDrawing) walk() {
 	slices.SortFunc(places, func(a, b int) int { return d.trials[a].window.Number - d.trials[b].window.Number })
 	var p pen
 	for n, i := range places {
-		x, y := d.at(i)
+		x, y := d.position(i)
 		p.to(map[bool]string{true: "M", false: "L"}[n == 0], x, y)
 	}
 	d.Paths = append(d.Paths, shape{D: p.String(), Class: "walk"})
@@ -144,7 +144,7 @@ type goalBounds struct {
 }
 
 // goalsIn are the goals' bounds, or those of one direction's own search.
-func goalsIn(r *report.Report, varied string) (out []goalBounds) {
+func goalsIn(r *report.Report, varied string) (goals []goalBounds) {
 	for _, g := range r.Result.Goals {
 		b := goalBounds{name: g.Name, irregular: g.Irregular}
 		if g.Lower != nil {
@@ -164,9 +164,9 @@ func goalsIn(r *report.Report, varied string) (out []goalBounds) {
 				b.upper = w.Load
 			}
 		}
-		out = append(out, b)
+		goals = append(goals, b)
 	}
-	return out
+	return goals
 }
 
 // goal draws a goal's bounds from the middle of one load to that of the other; where there is only one, an arrow leads away from it.
@@ -176,36 +176,36 @@ func (d *trialsDrawing) goal(g goalBounds, y float64) {
 		if i < 0 {
 			return 0, false
 		}
-		return (d.loads[i].from + d.loads[i].to) / 2, true
+		return (d.loads[i].start + d.loads[i].end) / 2, true
 	}
-	from, hasLower := middle(g.lower)
-	to, hasUpper := middle(g.upper)
+	start, hasLower := middle(g.lower)
+	end, hasUpper := middle(g.upper)
 	text := g.name
 	if g.irregular != "" {
 		text += ", irregular"
 	}
 	switch {
 	case hasLower && hasUpper:
-		d.band("chosen", from, y+10, to-from, d.y.none-y-10, g.name+": between its lower and its upper bound")
+		d.band("chosen", start, y+10, end-start, d.y.zero-y-10, g.name+": between its lower and its upper bound")
 	case hasLower:
-		to = d.Width - 16
+		end = d.Width - 16
 		text += ": met here, and nothing above is known not to"
 	case hasUpper:
-		from, text = d.left, text+": not met here, and nothing below is known to"
+		start, text = d.left, text+": not met here, and nothing below is known to"
 	default:
 		d.label("start answer", d.left, y+14, text+": no bound")
 		return
 	}
-	d.line("span", from, y+10, to, y+10)
+	d.line("span", start, y+10, end, y+10)
 	if hasLower {
-		d.line("span", from, y+5, from, y+15)
+		d.line("span", start, y+5, start, y+15)
 	}
 	if hasUpper {
-		d.line("span", to, y+5, to, y+15)
+		d.line("span", end, y+5, end, y+15)
 	}
-	class, x := "end answer", from-8
-	if from-8-float64(8*len(text)) < d.left {
-		class, x = "start answer", min(to+8, d.Width-16)
+	class, x := "end answer", start-8
+	if start-8-float64(8*len(text)) < d.left {
+		class, x = "start answer", min(end+8, d.Width-16)
 		if x+float64(8*len(text)) > d.Width {
 			class, x = "end answer", d.Width-16
 		}
@@ -216,7 +216,7 @@ func (d *trialsDrawing) goal(g goalBounds, y float64) {
 func (d *trialsDrawing) marks() {
 	size := min(5, max(1.8, d.slot/3))
 	for i, t := range d.trials {
-		x, y := d.at(i)
+		x, y := d.position(i)
 		s := shape{D: trialMark(t.class, x, y, size), Class: t.class}
 		if d.Class == "wide" {
 			s.Title = t.title()

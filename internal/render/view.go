@@ -70,7 +70,7 @@ func toneOrNone(o report.Outcome) tone {
 }
 
 // legend says what the figures are: those of a table in which the directions' shares of the line rate are summed, or are one of what all carry together.
-type legend struct{ summed, together []string }
+type legend struct{ summed, combined []string }
 
 // always is the legend of a document that has no such shares.
 func always(words ...string) legend { return legend{words, words} }
@@ -105,11 +105,11 @@ type remark struct {
 func warning(name, text string) remark { return remark{toneWarning, name, text, true} }
 
 // warningsOf are remarks of the same.
-func warningsOf(name string, texts []string) (out []remark) {
+func warningsOf(name string, texts []string) (remarks []remark) {
 	for _, text := range texts {
-		out = append(out, warning(name, text))
+		remarks = append(remarks, warning(name, text))
 	}
-	return out
+	return remarks
 }
 
 // table is columns and rows for people. In a column of verdicts the cells are outcomes, or why a row has none of its own, or empty where there are no criteria.
@@ -203,24 +203,24 @@ const (
 )
 
 // signWords explain the signs that figures have.
-func signWords(of []report.Headline) (words []string) {
-	if slices.ContainsFunc(of, func(h report.Headline) bool { return h.Bound }) {
+func signWords(list []report.Headline) (words []string) {
+	if slices.ContainsFunc(list, func(h report.Headline) bool { return h.Bound }) {
 		words = append(words, boundWords)
 	}
-	if slices.ContainsFunc(of, func(h report.Headline) bool { return h.Sign() == "~" }) {
+	if slices.ContainsFunc(list, func(h report.Headline) bool { return h.Sign() == "~" }) {
 		words = append(words, looseWords)
 	}
 	return words
 }
 
 // headlines are those of figures, as far as there are any.
-func headlines(all []*report.Figures) (out []report.Headline) {
-	for _, f := range all {
+func headlines(list []*report.Figures) (lines []report.Headline) {
+	for _, f := range list {
 		if f != nil {
-			out = append(out, f.Headline())
+			lines = append(lines, f.Headline())
 		}
 	}
-	return out
+	return lines
 }
 
 // titleOf is product and loadtest in one.

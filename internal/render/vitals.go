@@ -35,29 +35,29 @@ func vitalsTable(r *report.Report) *table {
 }
 
 // derived are the series that windows alone have: what an observer's power was per traffic, and what a packet took of VPP's nodes.
-func derived(observed []report.Observed, of report.Observation) (all []report.VitalSign) {
+func derived(observed []report.Observed, vital report.Observation) (signs []report.VitalSign) {
 	for _, o := range observed {
-		if o.Observer == of.Observer && slices.Contains([]string{plan.WattsPerGbps, plan.JoulesPerPacket, plan.ClocksPerPacket, plan.VectorsPerCall}, o.Series) {
-			all = append(all, report.VitalSign{Name: o.Series, Of: o.Of, Unit: o.Unit, Kind: report.Gauge})
+		if o.Observer == vital.Observer && slices.Contains([]string{plan.WattsPerGbps, plan.JoulesPerPacket, plan.ClocksPerPacket, plan.VectorsPerCall}, o.Series) {
+			signs = append(signs, report.VitalSign{Name: o.Series, Of: o.Of, Unit: o.Unit, Kind: report.Gauge})
 		}
 	}
-	return all
+	return signs
 }
 
 // observedInResult is what observers saw in the windows that the result is of, and which these are, as a column's head. A Report of an older linerate says it of single
 // windows only: the one that the result names, which of a load that was held is one of several.
-func observedInResult(r *report.Report) (head string, all []report.Observed) {
-	of := r.ResultWindows()
-	at := slices.IndexFunc(r.Windows, func(w report.Window) bool { return w.Number == r.Result.Window })
+func observedInResult(r *report.Report) (head string, list []report.Observed) {
+	windows := r.ResultWindows()
+	index := slices.IndexFunc(r.Windows, func(w report.Window) bool { return w.Number == r.Result.Window })
 	switch {
-	case len(r.Result.Observed) > 0 && len(of) != 1 && (r.Thinned != nil || len(of) == 0):
+	case len(r.Result.Observed) > 0 && len(windows) != 1 && (r.Thinned != nil || len(windows) == 0):
 		return "result, several windows", r.Result.Observed // some of them may be gone
 	case len(r.Result.Observed) > 0:
-		return "result, " + windowNumbers(of), r.Result.Observed
-	case at >= 0 && len(of) > 1:
-		return fmt.Sprintf("window %d of the result's", r.Windows[at].Number), r.Windows[at].Observed
-	case at >= 0:
-		return "result, " + windowNumbers(r.Windows[at:at+1]), r.Windows[at].Observed
+		return "result, " + windowNumbers(windows), r.Result.Observed
+	case index >= 0 && len(windows) > 1:
+		return fmt.Sprintf("window %d of the result's", r.Windows[index].Number), r.Windows[index].Observed
+	case index >= 0:
+		return "result, " + windowNumbers(r.Windows[index:index+1]), r.Windows[index].Observed
 	}
 	return "result", nil
 }
@@ -87,9 +87,9 @@ func windowNumbers(windows []report.Window) string {
 }
 
 // vitalIn is what a series was in these windows: its mean, and the most where the Report has it, for a criterion may be of either.
-func vitalIn(all []report.Observed, observer string, s report.VitalSign) string {
-	why := ""
-	for _, o := range all {
+func vitalIn(list []report.Observed, observer string, s report.VitalSign) string {
+	reason := ""
+	for _, o := range list {
 		switch {
 		case o.Observer != observer:
 		case o.Series == s.Name && o.Of == s.Of && o.Missing != "":
@@ -99,11 +99,11 @@ func vitalIn(all []report.Observed, observer string, s report.VitalSign) string 
 		case o.Series == s.Name && o.Of == s.Of:
 			return vital(o.Mean, s)
 		case o.Series == "":
-			why = o.Missing
+			reason = o.Missing
 		}
 	}
-	if why != "" {
-		return wording.NotMeasured + ": " + why
+	if reason != "" {
+		return wording.NotMeasured + ": " + reason
 	}
 	return wording.NotMeasured
 }
@@ -124,15 +124,15 @@ func vital(v *float64, s report.VitalSign) string {
 
 // scaled is by what a level is multiplied for people, and the unit that it has then.
 func scaled(level float64, unit string) (factor float64, scaled string) {
-	for of, its := range map[string]string{"bytes": "B", "Hz": "Hz", "Celsius": "°C"} {
+	for of, symbol := range map[string]string{"bytes": "B", "Hz": "Hz", "Celsius": "°C"} {
 		switch {
 		case of != unit:
 		case of != "Celsius" && level >= 1e9:
-			return 1e-9, "G" + its
+			return 1e-9, "G" + symbol
 		case of != "Celsius" && level >= 1e6:
-			return 1e-6, "M" + its
+			return 1e-6, "M" + symbol
 		default:
-			return 1, its
+			return 1, symbol
 		}
 	}
 	return 1, unit
@@ -158,43 +158,43 @@ const mostVitals = 6
 // vitalTracks are the series to draw, of each observer at least one: those of all processors together where there are such, else each.
 func vitalTracks(r *report.Report) []vitalTrack {
 	drawn := make([][]report.VitalSign, len(r.Observations))
-	left := mostVitals
+	remaining := mostVitals
 	for i, o := range r.Observations {
 		drawn[i] = drawnOf(o)
-		left -= min(1, len(drawn[i]))
+		remaining -= min(1, len(drawn[i]))
 	}
-	var all []vitalTrack
+	var tracks []vitalTrack
 	for i, o := range r.Observations {
 		for n, s := range drawn[i] {
-			if n > 0 && left <= 0 {
+			if n > 0 && remaining <= 0 {
 				break
 			}
 			if n > 0 {
-				left--
+				remaining--
 			}
-			all = append(all, vitalTrackOf(o.Observer, s))
+			tracks = append(tracks, vitalTrackOf(o.Observer, s))
 		}
 	}
-	return all
+	return tracks
 }
 
 // drawnOf are an observer's series that can be drawn.
-func drawnOf(o report.Observation) (all []report.VitalSign) {
-	together := slices.ContainsFunc(o.Series, report.VitalSign.OfAll)
+func drawnOf(o report.Observation) (signs []report.VitalSign) {
+	summed := slices.ContainsFunc(o.Series, report.VitalSign.OfAll)
 	for _, s := range o.Series {
-		if len(s.Samples) > 1 && (!together || s.OfAll()) {
-			all = append(all, s)
+		if len(s.Samples) > 1 && (!summed || s.OfAll()) {
+			signs = append(signs, s)
 		}
 	}
-	return all
+	return signs
 }
 
 func vitalTrackOf(observer string, s report.VitalSign) vitalTrack {
 	t := vitalTrack{name: fmt.Sprintf("%s: %s, %s", observer, s.Name, s.Of)}
 	factor := 1.0
 	if s.Kind == report.Gauge {
-		most := slices.MaxFunc(s.Samples, func(a, b report.VitalSample) int { return cmp.Compare(a.Value, b.Value) })
-		factor, t.unit = scaled(most.Value, s.Unit)
+		highest := slices.MaxFunc(s.Samples, func(a, b report.VitalSample) int { return cmp.Compare(a.Value, b.Value) })
+		factor, t.unit = scaled(highest.Value, s.Unit)
 	} else {
 		t.unit = s.Unit
 		t.unit += "/s"
@@ -203,25 +203,25 @@ func vitalTrackOf(observer string, s report.VitalSign) vitalTrack {
 		}
 	}
 	stride := max(1, (len(s.Samples)+maxPoints-1)/maxPoints)
-	before := s.Samples[0]
-	for i, now := range s.Samples[1:] {
+	earlier := s.Samples[0]
+	for i, later := range s.Samples[1:] {
 		if i%stride != stride-1 && i != len(s.Samples)-2 {
 			continue
 		}
-		took := (now.At - before.At).Std().Seconds()
+		took := (later.At - earlier.At).Std().Seconds()
 		if s.Kind == report.Counter && took < leastRated {
 			continue // together with the next
 		}
-		v := factor * now.Value
+		v := factor * later.Value
 		if s.Kind == report.Counter {
 			v = -1 // it went back: a gap
-			if took > 0 && now.Value >= before.Value {
-				v = factor * (now.Value - before.Value) / took
+			if took > 0 && later.Value >= earlier.Value {
+				v = factor * (later.Value - earlier.Value) / took
 			}
 		}
-		t.readings = append(t.readings, reading{from: before.At.Std().Seconds(), to: now.At.Std().Seconds(), cpu: v})
+		t.readings = append(t.readings, reading{from: earlier.At.Std().Seconds(), to: later.At.Std().Seconds(), cpu: v})
 		t.top = max(t.top, v)
-		before = now
+		earlier = later
 	}
 	t.top = niceStep(max(t.top, map[bool]float64{true: 100, false: 1}[factor == percent]))
 	return t
@@ -245,9 +245,9 @@ func scaleText(v float64) string {
 func (tl *timeline) vitals(tracks []vitalTrack) {
 	top := tl.own + vitalGap
 	for _, t := range tracks {
-		y := axis{top: t.top, from: top + vitalHeight, to: top}
+		y := axis{top: t.top, from: top + vitalHeight, end: top}
 		for _, v := range []float64{0, t.top} {
-			tl.line("grid", tl.x.from, y.at(v), tl.x.to, y.at(v))
+			tl.line("grid", tl.x.from, y.at(v), tl.x.end, y.at(v))
 			tl.label("end", tl.x.from-7, y.at(v)+4, scaleText(v))
 		}
 		tl.label("head", 2, top-10, t.name+", "+t.unit)

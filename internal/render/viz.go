@@ -24,8 +24,8 @@ import (
 // have. What is drawn is no other format's.
 func vizFormat() format {
 	return format{name: "viz", kinds: []Kind{Tests}, fits: vizFits, write: func(w io.Writer, d Document, _ TextOptions) error {
-		if all, ok := d.source.(report.Documents); ok && len(all.Reports) == 1 {
-			return viz(w, all.Reports[0])
+		if documents, ok := d.source.(report.Documents); ok && len(documents.Reports) == 1 {
+			return viz(w, documents.Reports[0])
 		}
 		return errors.New("format viz holds one test, and there is none")
 	}}
@@ -68,20 +68,20 @@ func viz(w io.Writer, r *report.Report) error {
 	if err != nil {
 		return fmt.Errorf("viz: %w", err)
 	}
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetIndent("", " ")
 	if err := enc.Encode(object{{"vars", vars}, {"stats", stats}}); err != nil {
 		return fmt.Errorf("viz: %w", err)
 	}
-	return sanitize.JSON(w, out.Bytes())
+	return sanitize.JSON(w, b.Bytes())
 }
 
 // lane is the pair of ports that the viewer knows.
 type lane struct {
-	there, back int // indices of directions; back -1: there is none
-	mix         units.Traffic
-	lines       [2]units.BitRate // of port 0's and port 1's link
+	forward, backward int // indices of directions; back -1: there is none
+	mix               units.Traffic
+	lines             [2]units.BitRate // of port 0's and port 1's link
 }
 
 // laneOf is the first direction and the one back.
@@ -91,7 +91,7 @@ func laneOf(r *report.Report) (lane, error) {
 		return lane{}, errors.New("the report has no directions")
 	}
 	first := directions[0]
-	l := lane{mix: first.Mix, back: slices.IndexFunc(directions, func(d plan.Direction) bool { return d.From == first.To && d.To == first.From })}
+	l := lane{mix: first.Mix, backward: slices.IndexFunc(directions, func(d plan.Direction) bool { return d.From == first.To && d.To == first.From })}
 	for port, link := range []string{first.From, first.To} {
 		l.lines[port] = lineRateOf(r, link)
 		if l.lines[port] <= 0 {
@@ -134,7 +134,7 @@ func (l lane) vars(p *plan.Plan) (object, error) {
 		{"hold_duration", wholeSeconds(ramp.HoldDuration)},
 		{"profile_file", profileFile(p.Test.Loadtest, l.mix)},
 	}
-	if l.back < 0 {
+	if l.backward < 0 {
 		vars = append(vars, member{"unidirectional", true})
 	}
 	return vars, nil
@@ -170,17 +170,17 @@ func profileFile(loadtest string, mix units.Traffic) string {
 
 // stats are the readings, keyed by their second; the keys' text means nothing to the viewer, their order is the time.
 func (l lane) stats(r *report.Report) object {
-	var out object
+	var drawn object
 	for i := 1; i < len(r.Samples); i++ {
-		before, now := r.Samples[i-1], r.Samples[i]
-		if !inRamp(r, now) || now.At <= before.At || !l.has(before) || !l.has(now) {
+		earlier, later := r.Samples[i-1], r.Samples[i]
+		if !inRamp(r, later) || later.At <= earlier.At || !l.covers(earlier) || !l.covers(later) {
 			continue
 		}
-		if reading, ok := l.reading(before, now); ok {
-			out = append(out, member{strconv.FormatFloat(now.At.Std().Seconds(), 'f', 3, 64), reading})
+		if reading, ok := l.reading(earlier, later); ok {
+			drawn = append(drawn, member{strconv.FormatFloat(later.At.Std().Seconds(), 'f', 3, 64), reading})
 		}
 	}
-	return out
+	return drawn
 }
 
 // inRamp says whether a sample belongs to what the published script does: the ramp, and the hold at the ramp's top.
@@ -189,65 +189,65 @@ func inRamp(r *report.Report, s report.Sample) bool {
 		return s.Phase == report.Ramping
 	}
 	top := units.Ratio(0)
-	for _, other := range r.Samples {
-		if other.Phase == report.Ramping {
-			top = max(top, other.Load)
+	for _, sample := range r.Samples {
+		if sample.Phase == report.Ramping {
+			top = max(top, sample.Load)
 		}
 	}
 	return s.Load >= top
 }
 
-func (l lane) has(s report.Sample) bool { return max(l.there, l.back) < len(s.Directions) }
+func (l lane) covers(s report.Sample) bool { return max(l.forward, l.backward) < len(s.Directions) }
 
 // reading is one entry of stats; ok is false where it can't be drawn.
-func (l lane) reading(before, now report.Sample) (object, bool) {
-	took := (now.At - before.At).Std()
-	there := flowing{before.Directions[l.there], now.Directions[l.there]}
-	var back flowing
-	if l.back >= 0 {
-		back = flowing{before.Directions[l.back], now.Directions[l.back]}
+func (l lane) reading(earlier, later report.Sample) (object, bool) {
+	took := (later.At - earlier.At).Std()
+	forward := flowing{earlier.Directions[l.forward], later.Directions[l.forward]}
+	var backward flowing
+	if l.backward >= 0 {
+		backward = flowing{earlier.Directions[l.backward], later.Directions[l.backward]}
 	}
-	if !there.drawable(took) || l.back >= 0 && !back.drawable(took) {
+	if !forward.drawable(took) || l.backward >= 0 && !backward.drawable(took) {
 		return nil, false
 	}
 	entry := object{
-		{"0", l.port(there, back, took, l.lines[0])},
-		{"1", l.port(back, there, took, l.lines[1])},
-		{"total", l.port(both(there, back), both(there, back), took, l.lines[0]+l.lines[1])},
+		{"0", l.port(forward, backward, took, l.lines[0])},
+		{"1", l.port(backward, forward, took, l.lines[1])},
+		{"total", l.port(sumOf(forward, backward), sumOf(forward, backward), took, l.lines[0]+l.lines[1])},
 	}
-	global := object{{"queue_full", now.QueueFull}}
-	if now.CPUPercent >= 0 {
-		global = append(object{{"cpu_util", decimal(now.CPUPercent)}}, global...)
+	global := object{{"queue_full", later.QueueFull}}
+	if later.CPUPercent >= 0 {
+		global = append(object{{"cpu_util", decimal(later.CPUPercent)}}, global...)
 	}
 	return append(entry, member{"global", global}), true
 }
 
 // flowing is a direction between two readings.
-type flowing struct{ before, now report.SampleDirection }
+type flowing struct{ earlier, later report.SampleDirection }
 
-func (f flowing) sent() units.Traffic     { return f.now.Sent.Sub(f.before.Sent) }
-func (f flowing) returned() units.Traffic { return f.now.Returned.Sub(f.before.Returned) }
+func (f flowing) sent() units.Traffic     { return f.later.Sent.Sub(f.earlier.Sent) }
+func (f flowing) returned() units.Traffic { return f.later.Returned.Sub(f.earlier.Returned) }
 
 // drawable says that the viewer can divide by what was sent, and that no counter went backwards.
 func (f flowing) drawable(took time.Duration) bool {
 	return perSecond(f.sent().Packets, took) > 0 && f.returned().Packets >= 0
 }
 
-// both adds two directions.
-func both(a, b flowing) flowing {
+// sumOf adds two directions.
+func sumOf(a, b flowing) flowing {
 	sum := func(a, b report.SampleDirection) report.SampleDirection {
 		return report.SampleDirection{Sent: a.Sent.Add(b.Sent), Returned: a.Returned.Add(b.Returned), ReceiveErrors: a.ReceiveErrors + b.ReceiveErrors}
 	}
-	return flowing{before: sum(a.before, b.before), now: sum(a.now, b.now)}
+	return flowing{earlier: sum(a.earlier, b.earlier), later: sum(a.later, b.later)}
 }
 
 // port is a port's statistics under TRex's names: it sends the one direction and receives the other.
 func (l lane) port(sends, receives flowing, took time.Duration, line units.BitRate) object {
 	tx, rx := sends.sent(), receives.returned()
 	return object{
-		{"opackets", sends.now.Sent.Packets}, {"ipackets", receives.now.Returned.Packets},
-		{"obytes", sends.now.Sent.Bytes}, {"ibytes", receives.now.Returned.Bytes},
-		{"ierrors", receives.now.ReceiveErrors},
+		{"opackets", sends.later.Sent.Packets}, {"ipackets", receives.later.Returned.Packets},
+		{"obytes", sends.later.Sent.Bytes}, {"ibytes", receives.later.Returned.Bytes},
+		{"ierrors", receives.later.ReceiveErrors},
 		{"tx_pps", perSecond(tx.Packets, took)}, {"tx_bps", perSecond(tx.Layer2Bits(), took)},
 		{"tx_bps_L1", perSecond(tx.Layer1Bits(), took)}, {"tx_util", utilisation(tx, took, line)},
 		{"rx_pps", perSecond(rx.Packets, took)}, {"rx_bps", perSecond(rx.Layer2Bits(), took)},

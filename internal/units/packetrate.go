@@ -24,8 +24,8 @@ func (r *PacketRate) UnmarshalJSON(number []byte) error {
 
 // Split is the part of the rate that belongs to share out of the whole of, to the nearest thousandth of a packet per second; 0 where
 // of is 0. Each part is rounded by itself, so the parts of all may miss the whole by half a thousandth each: Apportion's don't.
-func (r PacketRate) Split(share, of int64) PacketRate {
-	return PacketRate(nearest(product(int64(r), share), big.NewInt(of)))
+func (r PacketRate) Split(part, total int64) PacketRate {
+	return PacketRate(nearest(product(int64(r), part), big.NewInt(total)))
 }
 
 // Apportion divides the rate by weights so that the parts add up to it exactly. Every part is the difference of two rounded running

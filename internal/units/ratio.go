@@ -41,8 +41,8 @@ func RatioOf(part, whole int64) Ratio {
 
 // RatioOfShare is a share of 1 as a ratio, to the nearest billionth; what no ratio can hold becomes the greatest that one can.
 func RatioOfShare(share float64) Ratio {
-	const most = math.MaxInt64 / 2
-	return Ratio(math.Round(min(max(share*float64(One), -most), most)))
+	const limit = math.MaxInt64 / 2
+	return Ratio(math.Round(min(max(share*float64(One), -limit), limit)))
 }
 
 // Float is the ratio as a floating-point number: 0.5 is half.

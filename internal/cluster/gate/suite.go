@@ -248,7 +248,7 @@ func asMap(from any) (map[string]any, error) {
 		return nil, err
 	}
 	out := map[string]any{}
-	return out, intake.By(utiljson.Unmarshal, text, &out, limits) // whole numbers stay whole
+	return out, intake.DecodeBy(utiljson.Unmarshal, text, &out, limits) // whole numbers stay whole
 }
 
 // comparedBy is the metric that all cells of a suite are compared by. A suite with both cells of frames and cells of sessions has none, and the criterion that is added has one metric only.

@@ -10,7 +10,7 @@ import (
 
 // key is the attempt's key, which only the runner has. It follows from the operator's own secret, so that a restarted operator makes the same pods and the same Plan.
 func key(in Input) credential.Key {
-	return in.Settings.Key.For(fmt.Sprintf("attempt %d of test %s", in.Attempt, in.Test.UID))
+	return in.Settings.Key.Derive(fmt.Sprintf("attempt %d of test %s", in.Attempt, in.Test.UID))
 }
 
 // guarded adds to a server's arguments that it answers only who has the attempt's key. Who reads the arguments learns nothing that would be of use.

@@ -38,7 +38,7 @@ func (m *Matrix) DiffersIn(server *admission.Server, w Wanted, test *v1alpha1.Lo
 		return "", fmt.Errorf("write the spec of %s: %w", w.Name, err)
 	}
 	spec := map[string]any{}
-	if err := intake.By(utiljson.Unmarshal, text, &spec, limits); err != nil {
+	if err := intake.DecodeBy(utiljson.Unmarshal, text, &spec, limits); err != nil {
 		return "", fmt.Errorf("read the spec of %s: %w", w.Name, err)
 	}
 	is, err := server.Fill(map[string]any{"apiVersion": v1alpha1.GroupVersion.String(), "kind": v1alpha1.LoadTestKind, "metadata": map[string]any{"name": w.Name}, "spec": spec})

@@ -41,7 +41,7 @@ axes: [{name: mode, values: [{name: router}, {name: filter}]}]
 		if err != nil {
 			t.Fatal(err)
 		}
-		return surprise.Of(s)
+		return surprise.Find(s)
 	}
 	if all := measured(nil); len(all) != 1 || !strings.Contains(all[0].Words, "carried 10.0 % more than router") {
 		t.Errorf("got %+v", all)

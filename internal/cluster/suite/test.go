@@ -85,7 +85,7 @@ func (m *Matrix) spec(c *Cell) (map[string]any, error) {
 		}
 	}
 	spec := map[string]any{}
-	if err := intake.By(utiljson.Unmarshal, document, &spec, limits); err != nil { // whole numbers stay whole
+	if err := intake.DecodeBy(utiljson.Unmarshal, document, &spec, limits); err != nil { // whole numbers stay whole
 		return nil, fmt.Errorf("the patched spec: %w", err)
 	}
 	if c.calibrates {

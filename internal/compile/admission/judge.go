@@ -77,7 +77,7 @@ func decode(src source, text []byte) (map[string]any, Faults) {
 		return nil, yamlFaults(src, text, err)
 	}
 	var content any
-	if err := intake.By(utiljson.Unmarshal, json, &content, limits); err != nil {
+	if err := intake.DecodeBy(utiljson.Unmarshal, json, &content, limits); err != nil {
 		return nil, Faults{src.fault("", err.Error())}
 	}
 	object, ok := content.(map[string]any)

@@ -9,7 +9,7 @@ import (
 
 // decode reads one document of one of these versions, and refuses trailing data. It ignores members that this linerate doesn't know: a member that changed the
 // meaning of others would come with a new version.
-func decode(document []byte, into any, versions ...string) error {
+func decode(document []byte, target any, versions ...string) error {
 	var head struct {
 		Version string `json:"version"`
 	}
@@ -19,5 +19,5 @@ func decode(document []byte, into any, versions ...string) error {
 	if !slices.Contains(versions, head.Version) {
 		return fmt.Errorf("version is %q, and this linerate reads %q: operator and runner must be of one release", head.Version, versions)
 	}
-	return intake.JSON(document, into, ofDocument)
+	return intake.JSON(document, target, ofDocument)
 }

@@ -29,14 +29,14 @@ type Envelope struct {
 
 // Annotations are the envelope as a ConfigMap carries it.
 func (e Envelope) Annotations() map[string]string {
-	all := map[string]string{
+	annotations := map[string]string{
 		AnnotationDigest: e.Digest, AnnotationEnding: e.Ending,
 		AnnotationAttempt: strconv.Itoa(e.Attempt), AnnotationFinal: strconv.FormatBool(e.Final),
 	}
 	if e.Runner != "" {
-		all[AnnotationRunner] = Signature(e.Runner, e.RunnerUID)
+		annotations[AnnotationRunner] = Signature(e.Runner, e.RunnerUID)
 	}
-	return all
+	return annotations
 }
 
 // Signature is what a runner signs its documents with.

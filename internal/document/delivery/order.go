@@ -32,26 +32,26 @@ func OrderOf(data map[string][]byte) (Order, error) {
 	if !compares {
 		return o, nil
 	}
-	var beside struct {
+	var extra struct {
 		Baseline json.RawMessage `json:"baseline"`
 	}
 	if document, err = unpack(packed); err == nil {
-		err = intake.JSON(document, &beside, ofDocument)
+		err = intake.JSON(document, &extra, ofDocument)
 	}
 	if err != nil {
 		return Order{}, fmt.Errorf("%s: %w", KeyBaseline, err)
 	}
-	o.Baseline = report.Digest(beside.Baseline)
+	o.Baseline = report.Digest(extra.Baseline)
 	return o, nil
 }
 
 // Annotations are the order as a ConfigMap carries it.
 func (o Order) Annotations() map[string]string {
-	all := map[string]string{AnnotationPlanDigest: o.Plan}
+	annotations := map[string]string{AnnotationPlanDigest: o.Plan}
 	if o.Baseline != "" {
-		all[AnnotationBaselineDigest] = o.Baseline
+		annotations[AnnotationBaselineDigest] = o.Baseline
 	}
-	return all
+	return annotations
 }
 
 // ReadOrder reads a ConfigMap's annotations; false: it isn't a Plan's.

@@ -11,8 +11,8 @@ import (
 // name nor time.
 func pack(document []byte) ([]byte, error) { return packWithin(document, ofDocument) }
 
-func packWithin(document []byte, within intake.Limits) ([]byte, error) {
-	if _, err := intake.Measure(document, within, nil); err != nil {
+func packWithin(document []byte, limits intake.Limits) ([]byte, error) {
+	if _, err := intake.Measure(document, limits, nil); err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer

@@ -33,15 +33,15 @@ func EncodePlan(p *plan.Plan, sites plan.Sites) (map[string][]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pack plan: %w: use fewer or smaller streams, or fewer generators", err)
 	}
-	where, err := json.Marshal(sites)
+	encoded, err := json.Marshal(sites)
 	if err != nil {
 		return nil, fmt.Errorf("encode sites: %w", err)
 	}
-	if size := len(packed) + len(where); size > mostPlan {
+	if size := len(packed) + len(encoded); size > mostPlan {
 		return nil, fmt.Errorf("the plan takes %d bytes packed, and %d is what fits a ConfigMap together with what is measured: use fewer or smaller streams, or fewer generators",
 			size, mostPlan)
 	}
-	return map[string][]byte{KeyPlan: packed, KeySites: where}, nil
+	return map[string][]byte{KeyPlan: packed, KeySites: encoded}, nil
 }
 
 // DecodePlan reads what EncodePlan wrote, and refuses other versions.

@@ -68,8 +68,8 @@ func openReport(packed []byte, e Envelope) (r *report.Report, document []byte, e
 	if document, err = unpack(packed); err != nil {
 		return nil, nil, err
 	}
-	if is := report.Digest(document); is != e.Digest {
-		return nil, nil, fmt.Errorf("its digest is %s, and the annotation %s says %s: somebody changed it", is, AnnotationDigest, e.Digest)
+	if digest := report.Digest(document); digest != e.Digest {
+		return nil, nil, fmt.Errorf("its digest is %s, and the annotation %s says %s: somebody changed it", digest, AnnotationDigest, e.Digest)
 	}
 	if r, err = report.Decode(document); err != nil {
 		return nil, nil, err

@@ -31,10 +31,10 @@ func RunsMemory(data map[string][]byte) (int64, error) {
 }
 
 // DecodeRuns reads what EncodeRuns wrote. It refuses other versions and, before it allocates memory, data that exceeds a bound.
-func DecodeRuns(data map[string][]byte, version string, into any) error {
+func DecodeRuns(data map[string][]byte, version string, target any) error {
 	document, err := intake.Unpack(data[KeyRuns], ofRuns)
 	if err == nil {
-		err = decodeRuns(document, version, into)
+		err = decodeRuns(document, version, target)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", KeyRuns, err)
@@ -43,7 +43,7 @@ func DecodeRuns(data map[string][]byte, version string, into any) error {
 }
 
 // decodeRuns is decode without a copy of the whole document.
-func decodeRuns(document []byte, version string, into any) error {
+func decodeRuns(document []byte, version string, target any) error {
 	var head struct {
 		Version string `json:"version"`
 	}
@@ -53,5 +53,5 @@ func decodeRuns(document []byte, version string, into any) error {
 	if head.Version != version {
 		return fmt.Errorf("version is %q, and this linerate reads %q", head.Version, version)
 	}
-	return intake.JSON(document, into, ofRuns)
+	return intake.JSON(document, target, ofRuns)
 }

@@ -13,17 +13,17 @@ import (
 var ErrFenced = errors.New("another runner has taken over")
 
 // Succeed is mine, the first Progress of a runner, with what became of the runs before it. Earlier is what one of them left, as far as is known; nil: nothing.
-func Succeed(earlier *Progress, mine Progress) Progress {
+func Succeed(earlier *Progress, current Progress) Progress {
 	heard := 0
-	if earlier != nil && earlier.Attempt == mine.Attempt && earlier.Run < mine.Run {
+	if earlier != nil && earlier.Attempt == current.Attempt && earlier.Run < current.Run {
 		heard = earlier.Run
-		mine.LostRuns = append(slices.Clone(earlier.LostRuns), fmt.Sprintf("run %d in pod %s was lost in phase %s at %d %%; it was last heard of at %s",
+		current.LostRuns = append(slices.Clone(earlier.LostRuns), fmt.Sprintf("run %d in pod %s was lost in phase %s at %d %%; it was last heard of at %s",
 			earlier.Run, earlier.Runner, earlier.Phase, earlier.Percent, earlier.At.UTC().Format(time.RFC3339)))
 	}
-	for run := max(heard+1, mine.Run-mostLostRuns); run < mine.Run; run++ {
-		mine.LostRuns = append(mine.LostRuns, fmt.Sprintf("run %d was lost, and how far it had come isn't known", run))
+	for run := max(heard+1, current.Run-mostLostRuns); run < current.Run; run++ {
+		current.LostRuns = append(current.LostRuns, fmt.Sprintf("run %d was lost, and how far it had come isn't known", run))
 	}
-	return mine
+	return current
 }
 
 // How often a Progress is written, which costs the API server and every watcher.

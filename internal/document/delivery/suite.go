@@ -40,8 +40,8 @@ func DecodeSuite(data map[string][]byte, annotations map[string]string) (*report
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", KeySuite, err)
 	}
-	if is, said := report.Digest(document), annotations[AnnotationDigest]; is != said {
-		return nil, fmt.Errorf("%s: its digest is %s, and the annotation %s says %q: somebody changed it", KeySuite, is, AnnotationDigest, said)
+	if digest, expected := report.Digest(document), annotations[AnnotationDigest]; digest != expected {
+		return nil, fmt.Errorf("%s: its digest is %s, and the annotation %s says %q: somebody changed it", KeySuite, digest, AnnotationDigest, expected)
 	}
 	return report.ReadSuite(document)
 }
@@ -62,36 +62,36 @@ func withoutWords(s *report.Suite) *report.Suite {
 // withoutRuns leaves out the runs with figures, and those that a later try replaced; runs that explain what a cell lacks stay.
 func withoutRuns(s *report.Suite) *report.Suite {
 	const note = "single runs that gave a figure are left out: together they are too large for a ConfigMap; their own Reports have them"
-	out := eachRun(s, note, func(r report.SuiteRun) (report.SuiteRun, bool) {
+	mapped := eachRun(s, note, func(r report.SuiteRun) (report.SuiteRun, bool) {
 		r.UID, r.ConfigMap, r.Message = "", "", shortened(r.Message)
 		return r, true
 	})
-	for i := range out.Cells {
+	for i := range mapped.Cells {
 		measured := map[int]bool{}
-		for _, r := range out.Cells[i].Runs {
+		for _, r := range mapped.Cells[i].Runs {
 			measured[r.Repetition] = measured[r.Repetition] || r.Figures != nil
 		}
-		out.Cells[i].Runs = slices.DeleteFunc(out.Cells[i].Runs, func(r report.SuiteRun) bool { return measured[r.Repetition] })
+		mapped.Cells[i].Runs = slices.DeleteFunc(mapped.Cells[i].Runs, func(r report.SuiteRun) bool { return measured[r.Repetition] })
 	}
-	return out
+	return mapped
 }
 
 // withoutReasons also leaves out the messages of verdicts.
 func withoutReasons(s *report.Suite) *report.Suite {
-	out := withoutRuns(s)
-	out.Notes = append(out.Notes, "the words of verdicts are left out: together they are too large for a ConfigMap")
-	for i := range out.Cells {
-		if v := out.Cells[i].Verdict; v != nil {
-			out.Cells[i].Verdict = &report.Verdict{Outcome: v.Outcome}
+	bare := withoutRuns(s)
+	bare.Notes = append(bare.Notes, "the words of verdicts are left out: together they are too large for a ConfigMap")
+	for i := range bare.Cells {
+		if v := bare.Cells[i].Verdict; v != nil {
+			bare.Cells[i].Verdict = &report.Verdict{Outcome: v.Outcome}
 		}
 	}
-	return out
+	return bare
 }
 
 // eachRun is a copy of the suite with each run changed or left out, and a note.
 func eachRun(s *report.Suite, note string, become func(report.SuiteRun) (report.SuiteRun, bool)) *report.Suite {
-	out := *s
-	out.Cells, out.Notes = nil, append(append([]string(nil), s.Notes...), note)
+	copied := *s
+	copied.Cells, copied.Notes = nil, append(append([]string(nil), s.Notes...), note)
 	for _, cell := range s.Cells {
 		runs := cell.Runs
 		cell.Runs = nil
@@ -100,15 +100,15 @@ func eachRun(s *report.Suite, note string, become func(report.SuiteRun) (report.
 				cell.Runs = append(cell.Runs, run)
 			}
 		}
-		out.Cells = append(out.Cells, cell)
+		copied.Cells = append(copied.Cells, cell)
 	}
-	return &out
+	return &copied
 }
 
 // shortened is a run's message in a few words.
 func shortened(text string) string {
-	const most = 120
-	end := min(len(text), most)
+	const limit = 120
+	end := min(len(text), limit)
 	for end > 0 && end < len(text) && !utf8.RuneStart(text[end]) {
 		end--
 	}

@@ -20,24 +20,24 @@ const (
 )
 
 // fit packs a Report into at most so many bytes, and drops no more detail than it must.
-func fit(r *report.Report, most int) (document, packed []byte, err error) {
+func fit(r *report.Report, limit int) (document, packed []byte, err error) {
 	thinned := *r
 	for {
-		told := thinned
-		if told.Notes = thinned.Notes; len(givenUp(r, &thinned)) > 0 {
-			told.Notes = append(slices.Clip(thinned.Notes), thinningNote(r, &thinned, most))
-			told.Thinned = countsOf(r)
+		candidate := thinned
+		if candidate.Notes = thinned.Notes; len(givenUp(r, &thinned)) > 0 {
+			candidate.Notes = append(slices.Clip(thinned.Notes), thinningNote(r, &thinned, limit))
+			candidate.Thinned = countsOf(r)
 		}
-		document, packed, err = seal(&told)
+		document, packed, err = seal(&candidate)
 		large, unreadable := errors.AsType[intake.Exceeded](err)
 		switch {
-		case !unreadable && (err != nil || len(packed) <= most):
+		case !unreadable && (err != nil || len(packed) <= limit):
 			return document, packed, err
 		case thin(&thinned): // and it is tried again, with less
 		case unreadable:
 			return nil, nil, fmt.Errorf("even without its detail %w: use fewer or smaller streams", large)
 		default:
-			return nil, nil, fmt.Errorf("even without its detail it takes %d bytes packed, and a ConfigMap carries %d: use fewer or smaller streams", len(packed), most)
+			return nil, nil, fmt.Errorf("even without its detail it takes %d bytes packed, and a ConfigMap carries %d: use fewer or smaller streams", len(packed), limit)
 		}
 	}
 }
@@ -46,7 +46,7 @@ func fit(r *report.Report, most int) (document, packed []byte, err error) {
 func thin(r *report.Report) bool {
 	switch {
 	case len(r.Samples) > fewSamples:
-		r.Samples, r.Observations = everySecond(r.Samples, nil), withSamples(r.Observations, func(all []report.VitalSample) []report.VitalSample { return everySecond(all, nil) })
+		r.Samples, r.Observations = everySecond(r.Samples, nil), withSamples(r.Observations, func(samples []report.VitalSample) []report.VitalSample { return everySecond(samples, nil) })
 	case hasEvidence(r):
 		r.Windows = withoutEvidence(r)
 	case hasDirectionWords(r):
@@ -64,33 +64,33 @@ func thin(r *report.Report) bool {
 }
 
 // withSamples are observations with their samples replaced; the values in windows and while idle stay.
-func withSamples(all []report.Observation, thinned func([]report.VitalSample) []report.VitalSample) []report.Observation {
-	all = slices.Clone(all)
-	for i := range all {
-		all[i].Series = slices.Clone(all[i].Series)
-		for s := range all[i].Series {
-			all[i].Series[s].Samples = thinned(all[i].Series[s].Samples)
+func withSamples(observations []report.Observation, thinned func([]report.VitalSample) []report.VitalSample) []report.Observation {
+	observations = slices.Clone(observations)
+	for i := range observations {
+		observations[i].Series = slices.Clone(observations[i].Series)
+		for s := range observations[i].Series {
+			observations[i].Series[s].Samples = thinned(observations[i].Series[s].Samples)
 		}
 	}
-	return all
+	return observations
 }
 
 // everySecond keeps every second element, the last one, and those that must stay.
-func everySecond[E any](all []E, stays func(E) bool) []E {
-	var kept []E
-	for i, e := range all {
-		if i%2 == 0 || i == len(all)-1 || stays != nil && stays(e) {
-			kept = append(kept, e)
+func everySecond[E any](list []E, stays func(E) bool) []E {
+	var thinned []E
+	for i, e := range list {
+		if i%2 == 0 || i == len(list)-1 || stays != nil && stays(e) {
+			thinned = append(thinned, e)
 		}
 	}
-	return kept
+	return thinned
 }
 
 // needsWindow says that the result refers to this window.
 func needsWindow(r *report.Report, w report.Window) bool {
 	outvoted := slices.ContainsFunc(r.Result.Outvoted, func(o report.Outvoted) bool { return slices.Contains(o.Lossy, w.Number) })
-	own := slices.ContainsFunc(r.Result.Directions, func(d report.Direction) bool { return d.Limit != nil && d.Limit.Window == w.Number })
-	return outvoted || own || w.Phase == report.AtLoad || w.Number == r.Result.Window || r.Result.MaxReceived != nil && w.Number == r.Result.MaxReceived.Window
+	decisive := slices.ContainsFunc(r.Result.Directions, func(d report.Direction) bool { return d.Limit != nil && d.Limit.Window == w.Number })
+	return outvoted || decisive || w.Phase == report.AtLoad || w.Number == r.Result.Window || r.Result.MaxReceived != nil && w.Number == r.Result.MaxReceived.Window
 }
 
 // hasEvidence says that windows which the result doesn't refer to still have the data to judge them by another goal.
@@ -135,11 +135,11 @@ func withoutDirectionWords(r *report.Report) []report.Window {
 func givenUp(r, thinned *report.Report) []string {
 	var lacks []string
 	for _, part := range []struct {
-		what      string
-		had, have int
+		noun                string
+		original, remaining int
 	}{{"samples", len(r.Samples), len(thinned.Samples)}, {"windows", len(r.Windows), len(thinned.Windows)}, {"notes", len(r.Notes), len(thinned.Notes)}} {
-		if part.have < part.had {
-			lacks = append(lacks, fmt.Sprintf("%d of %d %s", part.have, part.had, part.what))
+		if part.remaining < part.original {
+			lacks = append(lacks, fmt.Sprintf("%d of %d %s", part.remaining, part.original, part.noun))
 		}
 	}
 	if hasEvidence(r) && !hasEvidence(thinned) {
@@ -156,17 +156,17 @@ func countsOf(r *report.Report) *report.Thinned {
 	if r.Thinned != nil {
 		return r.Thinned // it was thinned before
 	}
-	had := &report.Thinned{Windows: len(r.Windows), Samples: len(r.Samples), Notes: len(r.Notes)}
+	original := &report.Thinned{Windows: len(r.Windows), Samples: len(r.Samples), Notes: len(r.Notes)}
 	for _, w := range r.Windows {
 		if w.SaysNothing() {
-			had.InvalidWindows++
+			original.InvalidWindows++
 		}
 	}
-	return had
+	return original
 }
 
-func thinningNote(r, thinned *report.Report, most int) report.Note {
+func thinningNote(r, thinned *report.Report, limit int) report.Note {
 	return report.Note{At: plan.Duration(r.Finished.Sub(r.Started)),
 		Message: fmt.Sprintf("this report was too large for a ConfigMap (%d KiB packed) and keeps %s; result, verdict and totals are whole",
-			most>>10, strings.Join(givenUp(r, thinned), ", "))}
+			limit>>10, strings.Join(givenUp(r, thinned), ", "))}
 }

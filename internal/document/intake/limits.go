@@ -31,25 +31,25 @@ type Exceeded string
 
 func (e Exceeded) Error() string { return string(e) }
 
-func tooManyBytes(most int64) error {
-	return Exceeded(fmt.Sprintf("it unpacks to more than %s, which no document of linerate's does: give what linerate wrote", mebibytes(most)))
+func tooManyBytes(limit int64) error {
+	return Exceeded(fmt.Sprintf("it unpacks to more than %s, which no document of linerate's does: give what linerate wrote", mebibytes(limit)))
 }
 
-func tooManyElements(most int64) error {
-	return Exceeded(fmt.Sprintf("its lists have more than %d elements together, which no document of linerate's does: give what linerate wrote", most))
+func tooManyElements(limit int64) error {
+	return Exceeded(fmt.Sprintf("its lists have more than %d elements together, which no document of linerate's does: give what linerate wrote", limit))
 }
 
-func tooDeep(most int) error {
-	return Exceeded(fmt.Sprintf("it is nested more than %d deep, which no document of linerate's is: give what linerate wrote", most))
+func tooDeep(limit int) error {
+	return Exceeded(fmt.Sprintf("it is nested more than %d deep, which no document of linerate's is: give what linerate wrote", limit))
 }
 
 func twice(name string) error {
 	return Exceeded(fmt.Sprintf("an object in it has two members %s, of which readers may take one or the other: give it once", wording.Limited(fmt.Sprintf("%q", name), 80)))
 }
 
-func tooHeavy(most, bytes int64) error {
+func tooHeavy(limit, bytes int64) error {
 	return Exceeded(fmt.Sprintf("its first %s bytes take more than %s of memory once they are decoded, which no document of linerate's does: give what linerate wrote",
-		wording.Count(bytes), mebibytes(most)))
+		wording.Count(bytes), mebibytes(limit)))
 }
 
 // mebibytes is a bound in MiB, or in bytes where it has no whole MiB.

@@ -26,8 +26,8 @@ type Meter struct {
 	inWord bool
 	open   []frame
 	// begun: the innermost list or object has its first element or member. inRaw is the depth from which on all text is kept as it is; 0: none.
-	begun bool
-	inRaw int
+	started bool
+	inRaw   int
 	// next is the shape of the value that follows; name is what is known of the member's name that is being read.
 	next  *shape
 	name  []byte
@@ -40,8 +40,8 @@ type frame struct {
 	shape *shape
 	// counts: its elements or members count as elements. object: it has members.
 	counts, object bool
-	// seen are the bits of a struct's members so far; names are a map's.
-	seen  [mostBits / 64]uint64
+	// used are the bits of a struct's members so far; names are a map's.
+	used  [mostBits / 64]uint64
 	names map[string]bool
 }
 
@@ -52,18 +52,18 @@ const mostBits = 128
 const longestName = 1024
 
 // NewMeter is a Meter for documents that are decoded into values of a type; nil: their memory isn't measured.
-func NewMeter(limits Limits, into reflect.Type) *Meter {
+func NewMeter(limits Limits, target reflect.Type) *Meter {
 	if limits.Depth == 0 {
 		limits.Depth = deepest
 	}
-	m := &Meter{limits: limits, whole: shapeOf(into)}
+	m := &Meter{limits: limits, whole: shapeOf(target)}
 	m.next = m.whole
 	return m
 }
 
 // Measure is the size of a document that is decoded into values of the type (nil: any); its error says which limit it exceeds.
-func Measure(document []byte, limits Limits, into reflect.Type) (Size, error) {
-	m := NewMeter(limits, into)
+func Measure(document []byte, limits Limits, target reflect.Type) (Size, error) {
+	m := NewMeter(limits, target)
 	_, err := m.Write(document)
 	return m.Size, err
 }
@@ -145,8 +145,8 @@ func (m *Meter) read(c byte) error {
 		}
 		return nil
 	}
-	if !m.begun && len(m.open) > 0 { // whatever else follows the bracket begins its first element
-		m.begun = true
+	if !m.started && len(m.open) > 0 { // whatever else follows the bracket begins its first element
+		m.started = true
 		m.count()
 	}
 	switch c {
@@ -175,15 +175,15 @@ func (m *Meter) member() error {
 		return nil
 	case s.members != nil:
 		name := unquoted(m.name)
-		of, known := s.members[folded(name)]
-		if m.next = of.shape; !known || of.bit >= mostBits {
+		found, ok := s.members[folded(name)]
+		if m.next = found.shape; !ok || found.bit >= mostBits {
 			return nil
 		}
-		word, bit := of.bit/64, uint64(1)<<(of.bit%64)
-		if top.seen[word]&bit != 0 {
+		word, bit := found.bit/64, uint64(1)<<(found.bit%64)
+		if top.used[word]&bit != 0 {
 			return twice(name)
 		}
-		top.seen[word] |= bit
+		top.used[word] |= bit
 		return nil
 	}
 	if m.next = s.element; len(m.name) == longestName {
@@ -229,7 +229,7 @@ func (m *Meter) value(c byte) {
 	if s == nil || m.inRaw > 0 || c == 'n' { // null takes nothing
 		return
 	}
-	m.Memory += s.own
+	m.Memory += s.base
 	switch {
 	case s.generic && c == '{':
 		m.Memory += genericMap
@@ -250,7 +250,7 @@ func (m *Meter) enter(c byte) error {
 	if m.inRaw == 0 && m.next != nil && m.next.raw {
 		m.inRaw = len(m.open)
 	}
-	m.begun = false
+	m.started = false
 	m.expect()
 	return nil
 }
@@ -265,7 +265,7 @@ func (m *Meter) close() {
 	}
 	m.reuse(m.top().names)
 	m.open = m.open[:len(m.open)-1]
-	m.begun, m.named = true, false
+	m.started, m.named = true, false
 	if len(m.open) == 0 {
 		m.next = m.whole
 	}
@@ -278,7 +278,7 @@ func (m *Meter) count() {
 		m.Elements++
 	}
 	if s := top.shape; s != nil && m.inRaw == 0 && s.members == nil {
-		m.Memory += s.each
+		m.Memory += s.perElement
 	}
 }
 

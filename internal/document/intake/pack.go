@@ -27,7 +27,7 @@ func Unpack(packed []byte, limits Limits) ([]byte, error) {
 
 // SizeOf measures a packed document as Unpack does, and keeps none of it.
 func SizeOf(packed []byte, limits Limits) (Size, error) {
-	r, in, err := unpacking(packed)
+	r, source, err := unpacking(packed)
 	if err != nil {
 		return Size{}, err
 	}
@@ -38,18 +38,18 @@ func SizeOf(packed []byte, limits Limits) (Size, error) {
 		return m.Size, err
 	case err != nil:
 		return m.Size, fmt.Errorf("unpack: %w", err)
-	case in.Len() > 0:
+	case source.Len() > 0:
 		return m.Size, errors.New("something follows the packed document")
 	}
 	return m.Size, nil
 }
 
 // unpacking starts to unpack one document; the rest of in are trailing bytes.
-func unpacking(packed []byte) (r *gzip.Reader, in *bytes.Reader, err error) {
-	in = bytes.NewReader(packed)
-	if r, err = gzip.NewReader(in); err != nil {
+func unpacking(packed []byte) (r *gzip.Reader, source *bytes.Reader, err error) {
+	source = bytes.NewReader(packed)
+	if r, err = gzip.NewReader(source); err != nil {
 		return nil, nil, fmt.Errorf("not packed with gzip: %w", err)
 	}
 	r.Multistream(false)
-	return r, in, nil
+	return r, source, nil
 }

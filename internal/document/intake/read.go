@@ -18,44 +18,44 @@ import (
 const packedSuffix = ".gz"
 
 // Text reads an input to its end, and refuses more than so many bytes.
-func Text(in io.Reader, most int64) ([]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(in, most+1))
+func Text(r io.Reader, limit int64) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(r, limit+1))
 	switch {
 	case err != nil:
 		return nil, err
-	case int64(len(text)) > most:
-		return nil, Exceeded(fmt.Sprintf("it is larger than %s, which nothing is that linerate reads here: give a smaller one", mebibytes(most)))
+	case int64(len(text)) > limit:
+		return nil, Exceeded(fmt.Sprintf("it is larger than %s, which nothing is that linerate reads here: give a smaller one", mebibytes(limit)))
 	}
 	return text, nil
 }
 
 // TextFile is Text of a file.
-func TextFile(name string, most int64) (text []byte, err error) {
+func TextFile(name string, limit int64) (text []byte, err error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	return Text(f, most)
+	return Text(f, limit)
 }
 
 // TextFileOf is Text of a file of a file system.
-func TextFileOf(files fs.FS, name string, most int64) (text []byte, err error) {
+func TextFileOf(files fs.FS, name string, limit int64) (text []byte, err error) {
 	f, err := files.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	return Text(f, most)
+	return Text(f, limit)
 }
 
 // Documents reads the JSON documents of an input, one after the other, and gives up as soon as they together exceed a limit as values of one of the types. It decodes nothing.
-func Documents(in io.Reader, limits Limits, into ...reflect.Type) ([][]byte, error) {
-	meters := make([]io.Writer, len(into))
-	for i, of := range into {
-		meters[i] = NewMeter(limits, of)
+func Documents(r io.Reader, limits Limits, targets ...reflect.Type) ([][]byte, error) {
+	meters := make([]io.Writer, len(targets))
+	for i, t := range targets {
+		meters[i] = NewMeter(limits, t)
 	}
-	text, err := io.ReadAll(io.TeeReader(in, io.MultiWriter(meters...)))
+	text, err := io.ReadAll(io.TeeReader(r, io.MultiWriter(meters...)))
 	if err != nil {
 		return nil, err
 	}
@@ -63,12 +63,12 @@ func Documents(in io.Reader, limits Limits, into ...reflect.Type) ([][]byte, err
 }
 
 // Open opens a file, unpacked where its name ends in .gz. It gives at most so many packed bytes; who reads it bounds what they unpack to.
-func Open(name string, most int64) (io.ReadCloser, error) {
+func Open(name string, limit int64) (io.ReadCloser, error) {
 	f, err := os.Open(name)
 	if err != nil || !strings.HasSuffix(name, packedSuffix) {
 		return f, err
 	}
-	unpacked, err := gzip.NewReader(io.LimitReader(f, most))
+	unpacked, err := gzip.NewReader(io.LimitReader(f, limit))
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("not packed with gzip: %w", err), f.Close())
 	}
@@ -99,38 +99,40 @@ func split(text []byte) (documents [][]byte) {
 }
 
 // JSON decodes one document that is within the limits, and ignores members that the type doesn't know.
-func JSON(text []byte, into any, limits Limits) error { return By(json.Unmarshal, text, into, limits) }
+func JSON(text []byte, target any, limits Limits) error {
+	return DecodeBy(json.Unmarshal, text, target, limits)
+}
 
 // StrictJSON is JSON that refuses members that the type doesn't know.
-func StrictJSON(text []byte, into any, limits Limits) error {
-	return By(func(text []byte, into any) error {
+func StrictJSON(text []byte, target any, limits Limits) error {
+	return DecodeBy(func(text []byte, target any) error {
 		dec := json.NewDecoder(bytes.NewReader(text))
 		dec.DisallowUnknownFields()
-		if err := dec.Decode(into); err != nil {
+		if err := dec.Decode(target); err != nil {
 			return err
 		}
 		if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 			return errors.New("something follows the document")
 		}
 		return nil
-	}, text, into, limits)
+	}, text, target, limits)
 }
 
-// By is JSON by another decoder, such as Kubernetes' own.
-func By(decode func([]byte, any) error, text []byte, into any, limits Limits) error {
-	if err := Check(text, into, limits); err != nil {
+// DecodeBy is JSON by another decoder, such as Kubernetes' own.
+func DecodeBy(decode func([]byte, any) error, text []byte, target any, limits Limits) error {
+	if err := Check(text, target, limits); err != nil {
 		return err
 	}
-	return decode(text, into)
+	return decode(text, target)
 }
 
 // Check refuses a document that exceeds a limit as the value that it would be decoded into (nil: any value).
-func Check(text []byte, into any, limits Limits) error {
-	of := reflect.TypeOf(into)
-	if of != nil && of.Kind() == reflect.Pointer {
-		of = of.Elem()
+func Check(text []byte, target any, limits Limits) error {
+	t := reflect.TypeOf(target)
+	if t != nil && t.Kind() == reflect.Pointer {
+		t = t.Elem()
 	}
-	if _, err := Measure(text, limits, of); err != nil {
+	if _, err := Measure(text, limits, t); err != nil {
 		return err
 	}
 	if !utf8.Valid(text) { // each such byte would take three

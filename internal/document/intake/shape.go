@@ -11,10 +11,10 @@ import (
 
 // shape says what values of a Go type take in memory besides what their holder already has for them. Nil: nothing is kept of the value, as of a member that the type doesn't know.
 type shape struct {
-	// own is what pointers to the value lead to, allocated when it isn't null.
-	own int64
-	// each is what an element of a list or an entry of a map takes, with the room that lists and maps have too much and what they leave behind as they grow.
-	each int64
+	// base is what pointers to the value lead to, allocated when it isn't null.
+	base int64
+	// perElement is what an element of a list or an entry of a map takes, with the room that lists and maps have too much and what they leave behind as they grow.
+	perElement int64
 	// generic: any value may stand here, and becomes what encoding/json makes of it.
 	generic bool
 	// raw: the type keeps or reads the text itself.
@@ -46,59 +46,59 @@ var (
 )
 
 func newGeneric() *shape {
-	s := &shape{generic: true, each: growth*(16+16) + mapBytes}
+	s := &shape{generic: true, perElement: growth*(16+16) + mapBytes}
 	s.element = s
 	return s
 }
 
 // shapeOf is the shape of the type that a document is decoded into; nil: none is known.
-func shapeOf(into reflect.Type) *shape {
-	if into == nil {
+func shapeOf(target reflect.Type) *shape {
+	if target == nil {
 		return nil
 	}
-	if s, known := shapes.Load(into); known {
+	if s, ok := shapes.Load(target); ok {
 		return s.(*shape)
 	}
-	s := newShape(into, map[reflect.Type]*shape{})
-	shapes.Store(into, s)
+	s := newShape(target, map[reflect.Type]*shape{})
+	shapes.Store(target, s)
 	return s
 }
 
-func newShape(of reflect.Type, begun map[reflect.Type]*shape) *shape {
-	if s, is := begun[of]; is {
+func newShape(t reflect.Type, started map[reflect.Type]*shape) *shape {
+	if s, ok := started[t]; ok {
 		return s
 	}
 	s := new(shape)
-	begun[of] = s
-	if reads := reflect.PointerTo(of); reads.Implements(unmarshaler) || reads.Implements(textUnmarshaler) {
+	started[t] = s
+	if reads := reflect.PointerTo(t); reads.Implements(unmarshaler) || reads.Implements(textUnmarshaler) {
 		s.raw = true
 		return s
 	}
-	switch of.Kind() {
+	switch t.Kind() {
 	case reflect.Pointer:
-		*s = *newShape(of.Elem(), begun)
-		s.own += int64(of.Elem().Size())
+		*s = *newShape(t.Elem(), started)
+		s.base += int64(t.Elem().Size())
 	case reflect.Interface:
 		*s = *generic
 	case reflect.Slice:
-		s.each, s.element = growth*int64(of.Elem().Size()), newShape(of.Elem(), begun)
+		s.perElement, s.element = growth*int64(t.Elem().Size()), newShape(t.Elem(), started)
 	case reflect.Array:
-		s.element = newShape(of.Elem(), begun)
+		s.element = newShape(t.Elem(), started)
 	case reflect.Map:
-		s.own = genericMap
-		s.each, s.element = growth*int64(of.Key().Size()+of.Elem().Size())+mapBytes, newShape(of.Elem(), begun)
+		s.base = genericMap
+		s.perElement, s.element = growth*int64(t.Key().Size()+t.Elem().Size())+mapBytes, newShape(t.Elem(), started)
 	case reflect.Struct:
 		s.members = map[string]member{}
-		s.addMembers(of, begun)
+		s.addMembers(t, started)
 	default: // a plain value, which its holder has room for
 	}
 	return s
 }
 
 // addMembers adds a struct's members as encoding/json finds them, those of embedded structs among its own.
-func (s *shape) addMembers(of reflect.Type, begun map[reflect.Type]*shape) {
-	for i := range of.NumField() {
-		f := of.Field(i)
+func (s *shape) addMembers(t reflect.Type, started map[reflect.Type]*shape) {
+	for i := range t.NumField() {
+		f := t.Field(i)
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		inner := f.Type
 		if inner.Kind() == reflect.Pointer {
@@ -107,12 +107,12 @@ func (s *shape) addMembers(of reflect.Type, begun map[reflect.Type]*shape) {
 		switch {
 		case name == "-" || !f.IsExported() && !f.Anonymous:
 		case f.Anonymous && name == "" && inner.Kind() == reflect.Struct:
-			s.addMembers(inner, begun)
+			s.addMembers(inner, started)
 		default:
 			if name == "" {
 				name = f.Name
 			}
-			s.members[folded(name)] = member{newShape(f.Type, begun), len(s.members)}
+			s.members[folded(name)] = member{newShape(f.Type, started), len(s.members)}
 		}
 	}
 }

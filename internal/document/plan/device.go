@@ -43,26 +43,26 @@ func (c Container) String() string {
 
 // ImageDifferences says where two devices ran different images, at most so many differences; none where either device is unknown. If both digests are known,
 // they decide: a tag may have been moved, and the same image may have come from a mirror.
-func ImageDifferences(a, b *Device, most int) []string {
+func ImageDifferences(a, b *Device, limit int) []string {
 	if a == nil || b == nil {
 		return nil
 	}
-	d := differ{most: most}
-	for _, was := range a.Containers {
-		is := b.container(was.Name)
+	d := differ{limit: limit}
+	for _, first := range a.Containers {
+		second := b.container(first.Name)
 		switch {
-		case is == nil:
-			d.add(fmt.Sprintf("container %s is only in the one", was.Name))
-		case !sameImage(was, *is):
-			d.add(fmt.Sprintf("container %s ran %s in the one and %s in the other", was.Name, was.Short(), is.Short()))
+		case second == nil:
+			d.add(fmt.Sprintf("container %s is only in the one", first.Name))
+		case !sameImage(first, *second):
+			d.add(fmt.Sprintf("container %s ran %s in the one and %s in the other", first.Name, first.Short(), second.Short()))
 		}
 	}
-	for _, is := range b.Containers {
-		if a.container(is.Name) == nil {
-			d.add(fmt.Sprintf("container %s is only in the other", is.Name))
+	for _, second := range b.Containers {
+		if a.container(second.Name) == nil {
+			d.add(fmt.Sprintf("container %s is only in the other", second.Name))
 		}
 	}
-	return d.all()
+	return d.lines()
 }
 
 func (d *Device) container(name string) *Container {
@@ -74,11 +74,11 @@ func (d *Device) container(name string) *Container {
 }
 
 func sameImage(a, b Container) bool {
-	was, is := a.repositoryDigest(), b.repositoryDigest()
-	if was != "" && is != "" {
-		return was == is
+	digestA, digestB := a.repositoryDigest(), b.repositoryDigest()
+	if digestA != "" && digestB != "" {
+		return digestA == digestB
 	}
-	if a.ImageID != "" && was == "" && b.ImageID != "" && is == "" {
+	if a.ImageID != "" && digestA == "" && b.ImageID != "" && digestB == "" {
 		return a.ImageID == b.ImageID
 	}
 	return a.Image == b.Image // one digest is a registry's, the other that of an image that the node had loaded: they can't be compared

@@ -53,7 +53,7 @@ type Peer struct {
 
 // LinksOf is what the Plan says of the device's links, in the Plan's order.
 func LinksOf(p *Plan) Links {
-	out := Links{Version: LinksVersion, Test: p.Test.Name, Forwarding: p.DUT.Forwarding, Links: []LinkEnd{}}
+	links := Links{Version: LinksVersion, Test: p.Test.Name, Forwarding: p.DUT.Forwarding, Links: []LinkEnd{}}
 	for _, l := range p.Links {
 		end := LinkEnd{Name: l.Name, Interface: l.Name, Addresses: l.DUT.Addresses, Generators: []Peer{}, MAC: l.DUT.MAC}
 		for _, g := range p.Generators {
@@ -64,9 +64,9 @@ func LinksOf(p *Plan) Links {
 			end.VLAN = port.VLAN
 			end.Generators = append(end.Generators, peer(g.Name, port))
 		}
-		out.Links = append(out.Links, end)
+		links.Links = append(links.Links, end)
 	}
-	return out
+	return links
 }
 
 func peer(name string, port GeneratorPort) Peer {

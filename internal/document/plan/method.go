@@ -49,20 +49,20 @@ func (p *Plan) method() *Plan {
 
 // MethodDifferences says where two Plans' methods differ: each place with both values, at most so many of them. None: the methods are the
 // same.
-func MethodDifferences(a, b *Plan, most int) []string {
-	return differences(a.method(), b.method(), most)
+func MethodDifferences(a, b *Plan, limit int) []string {
+	return differences(a.method(), b.method(), limit)
 }
 
 // Differences says where two Plans differ in anything, at most so many places; none: they are the same.
-func Differences(a, b *Plan, most int) []string { return differences(a, b, most) }
+func Differences(a, b *Plan, limit int) []string { return differences(a, b, limit) }
 
 // DeviceDifferences says where the devices under test of two Plans differ, as far as a Plan knows.
-func DeviceDifferences(a, b *Plan, most int) []string { return differences(a.DUT, b.DUT, most) }
+func DeviceDifferences(a, b *Plan, limit int) []string { return differences(a.DUT, b.DUT, limit) }
 
-func differences(a, b any, most int) []string {
-	d := differ{most: most}
+func differences(a, b any, limit int) []string {
+	d := differ{limit: limit}
 	d.values("", generic(a), generic(b))
-	return d.all()
+	return d.lines()
 }
 
 // generic converts a value to JSON's types.
@@ -73,17 +73,17 @@ func generic(v any) any {
 	}
 	dec := json.NewDecoder(bytes.NewReader(document))
 	dec.UseNumber()
-	var out any
-	if dec.Decode(&out) != nil {
+	var value any
+	if dec.Decode(&value) != nil {
 		return nil
 	}
-	return out
+	return value
 }
 
 // differ walks two values side by side.
 type differ struct {
-	said       []string
-	most, more int
+	found         []string
+	limit, hidden int
 }
 
 func (d *differ) say(path string, a, b any) {
@@ -91,30 +91,30 @@ func (d *differ) say(path string, a, b any) {
 }
 
 func (d *differ) add(difference string) {
-	if len(d.said) == d.most {
-		d.more++
+	if len(d.found) == d.limit {
+		d.hidden++
 		return
 	}
-	d.said = append(d.said, difference)
+	d.found = append(d.found, difference)
 }
 
-// all are the differences that were recorded, and how many more there are.
-func (d *differ) all() []string {
-	if d.more > 0 {
-		return append(d.said, fmt.Sprintf("and %d more", d.more))
+// lines are the differences that were recorded, and how many more there are.
+func (d *differ) lines() []string {
+	if d.hidden > 0 {
+		return append(d.found, fmt.Sprintf("and %d more", d.hidden))
 	}
-	return d.said
+	return d.found
 }
 
 func (d *differ) values(path string, a, b any) {
 	switch a := a.(type) {
 	case map[string]any:
-		if b, same := b.(map[string]any); same {
+		if b, ok := b.(map[string]any); ok {
 			d.objects(path, a, b)
 			return
 		}
 	case []any:
-		if b, same := b.([]any); same && len(a) == len(b) {
+		if b, ok := b.([]any); ok && len(a) == len(b) {
 			for i := range a {
 				d.values(fmt.Sprintf("%s[%d]", path, i), a[i], b[i])
 			}
@@ -134,17 +134,17 @@ func (d *differ) objects(path string, a, b map[string]any) {
 		names = append(names, name)
 	}
 	for name := range b {
-		if _, both := a[name]; !both {
+		if _, ok := a[name]; !ok {
 			names = append(names, name)
 		}
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		at := name
+		place := name
 		if path != "" {
-			at = path + "." + name
+			place = path + "." + name
 		}
-		d.values(at, a[name], b[name])
+		d.values(place, a[name], b[name])
 	}
 }
 

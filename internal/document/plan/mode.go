@@ -114,9 +114,9 @@ func (d DUT) ReachedAt(link string, host netip.Addr) netip.Addr {
 }
 
 // Translated are the addresses of a packet after it has passed the device in a direction: NAT translates the source of a packet that leaves the inside, and the destination of one that enters it.
-func (d DUT) Translated(way Direction, source, destination netip.Addr) (newSource, newDestination netip.Addr) {
-	source = d.ReachedAt(way.From, source)
-	if m := d.Mode(); m != nil && m.NAT != nil && m.NAT.Inside == way.To {
+func (d DUT) Translated(direction Direction, source, destination netip.Addr) (newSource, newDestination netip.Addr) {
+	source = d.ReachedAt(direction.From, source)
+	if m := d.Mode(); m != nil && m.NAT != nil && m.NAT.Inside == direction.To {
 		for _, t := range m.NAT.Translations {
 			if t.Outside.Contains(destination) {
 				return source, moved(destination, t.Inside)
@@ -127,14 +127,14 @@ func (d DUT) Translated(way Direction, source, destination netip.Addr) (newSourc
 }
 
 // moved is the address with the same host part in another network.
-func moved(host netip.Addr, to netip.Prefix) netip.Addr {
-	a, network := host.AsSlice(), to.Masked().Addr().AsSlice()
-	for bit := range to.Bits() {
+func moved(host netip.Addr, target netip.Prefix) netip.Addr {
+	a, network := host.AsSlice(), target.Masked().Addr().AsSlice()
+	for bit := range target.Bits() {
 		mask := byte(1) << (7 - bit%8)
 		a[bit/8] = a[bit/8]&^mask | network[bit/8]&mask
 	}
-	there, _ := netip.AddrFromSlice(a) // as long as it was
-	return there
+	translated, _ := netip.AddrFromSlice(a) // as long as it was
+	return translated
 }
 
 // On is the mode with links' names replaced by their interfaces.
@@ -142,16 +142,16 @@ func (m *Mode) On(interfaces map[string]string) *Mode {
 	if m == nil {
 		return nil
 	}
-	on := *m
+	copied := *m
 	if m.NAT != nil {
 		nat := *m.NAT
-		nat.Inside, on.NAT = interfaces[nat.Inside], &nat
+		nat.Inside, copied.NAT = interfaces[nat.Inside], &nat
 	}
 	if m.Tunnel != nil {
 		tunnel := *m.Tunnel
-		tunnel.Far, on.Tunnel = interfaces[tunnel.Far], &tunnel
+		tunnel.Far, copied.Tunnel = interfaces[tunnel.Far], &tunnel
 	}
-	return &on
+	return &copied
 }
 
 // Forwarding is how a device of the mode forwards.

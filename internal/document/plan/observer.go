@@ -111,13 +111,13 @@ func (p *Plan) IdleTime() (longest time.Duration) {
 }
 
 // Asking are the observers that ask a source.
-func (p *Plan) Asking() (all []Observer) {
+func (p *Plan) Asking() (observers []Observer) {
 	for _, o := range p.Observers {
 		if o.Asks() {
-			all = append(all, o)
+			observers = append(observers, o)
 		}
 	}
-	return all
+	return observers
 }
 
 // Observes says that the Plan has an observer of a type.

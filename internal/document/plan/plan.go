@@ -39,8 +39,8 @@ type Plan struct {
 // DemandsNoLoss says that some criterion allows no lost frame.
 func (p *Plan) DemandsNoLoss() bool {
 	return slices.ContainsFunc(p.Criteria, func(c Criterion) bool {
-		most, err := strconv.ParseFloat(c.Max, 64)
-		return c.Metric == "LossRatio" && err == nil && most == 0
+		limit, err := strconv.ParseFloat(c.Max, 64)
+		return c.Metric == "LossRatio" && err == nil && limit == 0
 	})
 }
 

@@ -30,10 +30,10 @@ func (s *Sessions) BitsPerSecond(p Procedure) int64 {
 	if p.ConstantLoad == nil || p.ConstantLoad.Unlimited {
 		return 0
 	}
-	const one = 1_000_000 // of a rate's Micros
+	const whole = 1_000_000 // of a rate's Micros
 	rate := p.ConstantLoad.Rate
 	if rate.Kind == units.Packets {
-		return rate.Micros / one * 8 * s.MessageBytes
+		return rate.Micros / whole * 8 * s.MessageBytes
 	}
-	return rate.Micros / one
+	return rate.Micros / whole
 }

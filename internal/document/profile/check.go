@@ -50,11 +50,11 @@ func CheckStreams(streams []stream.Stream) error {
 }
 
 // checkStream are the faults of a stream's values, but for members of which something is known to be wrong: what was meant there isn't known.
-func checkStream(path string, s stream.Stream, known Faults) (found Faults) {
-	if !known.touch(path, "packet") {
+func checkStream(path string, s stream.Stream, listed Faults) (found Faults) {
+	if !listed.touch(path, "packet") {
 		found = checkTemplate(path, s)
 	}
-	known = slices.Concat(known, found)
+	listed = slices.Concat(listed, found)
 	for _, c := range []struct {
 		check func(stream.Stream) Faults
 		reads []string
@@ -67,7 +67,7 @@ func checkStream(path string, s stream.Stream, known Faults) (found Faults) {
 		{checkFlowStats, []string{"packet", "flow_stats"}},
 		{checkProgram, []string{"packet", "vm"}},
 	} {
-		if slices.ContainsFunc(c.reads, func(member string) bool { return known.touch(path, member) }) {
+		if slices.ContainsFunc(c.reads, func(member string) bool { return listed.touch(path, member) }) {
 			continue
 		}
 		for _, err := range c.check(s) {
@@ -176,17 +176,17 @@ func checkChains(streams []stream.Stream) (found Faults) {
 		if s.NextStreamID == unlinkedStreamID {
 			continue
 		}
-		at := placeOf(i)
+		place := placeOf(i)
 		next := s.NextStreamID - 1
 		switch {
 		case next < 0 || next >= len(streams):
-			found = append(found, fmt.Errorf("%s.next_stream_id: %d leads nowhere: use 1 to %d (the position in the list), or -1 (none)", at, s.NextStreamID, len(streams)))
+			found = append(found, fmt.Errorf("%s.next_stream_id: %d leads nowhere: use 1 to %d (the position in the list), or -1 (none)", place, s.NextStreamID, len(streams)))
 		case s.Mode.Type == modeContinuous:
-			found = append(found, fmt.Errorf("%s.next_stream_id: %d: a continuous stream never ends, so nothing can follow it: use -1", at, s.NextStreamID))
+			found = append(found, fmt.Errorf("%s.next_stream_id: %d: a continuous stream never ends, so nothing can follow it: use -1", place, s.NextStreamID))
 		case !streams[next].Enabled:
-			found = append(found, fmt.Errorf("%s.next_stream_id: stream %d is not enabled", at, s.NextStreamID))
+			found = append(found, fmt.Errorf("%s.next_stream_id: stream %d is not enabled", place, s.NextStreamID))
 		case isLatency(s) != isLatency(streams[next]):
-			found = append(found, fmt.Errorf("%s.next_stream_id: %d: a chain can't mix latency streams with others", at, s.NextStreamID))
+			found = append(found, fmt.Errorf("%s.next_stream_id: %d: a chain can't mix latency streams with others", place, s.NextStreamID))
 		}
 	}
 	if len(found) > 0 {
@@ -220,12 +220,12 @@ func checkFlowIDs(streams []stream.Stream) (found Faults) {
 		if !f.Enabled {
 			continue
 		}
-		before, seen := rules[f.StreamID]
-		if seen && (before == ruleLatency || f.RuleType == ruleLatency) {
+		earlier, ok := rules[f.StreamID]
+		if ok && (earlier == ruleLatency || f.RuleType == ruleLatency) {
 			found = append(found, fmt.Errorf("%s.flow_stats.stream_id: %d is another stream's too, and a latency stream's must be its own", placeOf(i), f.StreamID))
 		}
 		rules[f.StreamID] = f.RuleType
-		if !seen {
+		if !ok {
 			count[f.RuleType]++
 		}
 	}

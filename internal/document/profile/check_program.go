@@ -84,7 +84,7 @@ func (c *programCheck) define(name string, size int) error {
 }
 
 func (c *programCheck) flowVar(i stream.Instruction) error {
-	most, err := largest(i.Size)
+	limit, err := largest(i.Size)
 	if err != nil {
 		return err
 	}
@@ -95,9 +95,9 @@ func (c *programCheck) flowVar(i stream.Instruction) error {
 		return fmt.Errorf("step: 0: must be at least 1")
 	}
 	if len(i.ValueList) > 0 {
-		err = checkList(i, most)
+		err = checkList(i, limit)
 	} else {
-		err = checkRange(i, most)
+		err = checkRange(i, limit)
 	}
 	if err != nil {
 		return err
@@ -107,13 +107,13 @@ func (c *programCheck) flowVar(i stream.Instruction) error {
 }
 
 func (c *programCheck) randLimit(i stream.Instruction) error {
-	most, err := largest(i.Size)
+	limit, err := largest(i.Size)
 	switch {
 	case err != nil:
 		return err
-	case i.Limit < 1 || i.Limit > most:
-		return fmt.Errorf("limit: %d is outside 1 to %d", i.Limit, most)
-	case i.MinValue > i.MaxValue || i.MaxValue > most:
+	case i.Limit < 1 || i.Limit > limit:
+		return fmt.Errorf("limit: %d is outside 1 to %d", i.Limit, limit)
+	case i.MinValue > i.MaxValue || i.MaxValue > limit:
 		return fmt.Errorf("max_value: %d to %d is no range of %d-byte values", i.MinValue, i.MaxValue, i.Size)
 	case i.MinValue == 0 && i.MaxValue == math.MaxUint64:
 		return fullRange()
@@ -131,7 +131,7 @@ func largest(size int) (uint64, error) {
 	return 0, fmt.Errorf("size: %d: a variable has 1, 2, 4 or 8 bytes", size)
 }
 
-func checkList(i stream.Instruction, most uint64) error {
+func checkList(i stream.Instruction, limit uint64) error {
 	if i.InitValue != 0 || i.MinValue != 0 || i.MaxValue != 0 {
 		return fmt.Errorf("value_list: it takes the place of init_value, min_value and max_value: leave them out")
 	}
@@ -141,9 +141,9 @@ func checkList(i stream.Instruction, most uint64) error {
 	if i.Step > uint64(len(i.ValueList)) {
 		return fmt.Errorf("step: %d is more than the %d values", i.Step, len(i.ValueList))
 	}
-	for at, v := range i.ValueList {
-		if v > most {
-			return fmt.Errorf("value_list[%d]: %d doesn't fit in %d bytes", at, v, i.Size)
+	for index, v := range i.ValueList {
+		if v > limit {
+			return fmt.Errorf("value_list[%d]: %d doesn't fit in %d bytes", index, v, i.Size)
 		}
 	}
 	return nil
@@ -151,18 +151,18 @@ func checkList(i stream.Instruction, most uint64) error {
 
 // checkRange checks min ≤ init ≤ max within the size, also after the server has widened the range to a multiple of the step (inc
 // upwards, dec downwards), and that it can be counted: a range of 2⁶⁴ values divides the server by zero.
-func checkRange(i stream.Instruction, most uint64) error {
+func checkRange(i stream.Instruction, limit uint64) error {
 	switch {
 	case i.MinValue > i.InitValue || i.InitValue > i.MaxValue:
 		return fmt.Errorf("init_value: %d is outside min_value %d to max_value %d", i.InitValue, i.MinValue, i.MaxValue)
-	case i.MaxValue > most:
+	case i.MaxValue > limit:
 		return fmt.Errorf("max_value: %d doesn't fit in %d bytes", i.MaxValue, i.Size)
 	case i.MinValue == 0 && i.MaxValue == math.MaxUint64:
 		return fullRange()
 	case i.Op == "random":
 		return nil
 	}
-	low, high, ok := widened(i, most)
+	low, high, ok := widened(i, limit)
 	if !ok {
 		return fmt.Errorf("step: %d: the range %d to %d can't be widened to a multiple of it within %d bytes: choose min_value and max_value so that it is one",
 			i.Step, i.MinValue, i.MaxValue, i.Size)
@@ -175,7 +175,7 @@ func checkRange(i stream.Instruction, most uint64) error {
 
 // widened is the variable's range as the server uses it: a multiple of the step, inc upwards, dec downwards; ok is false where that
 // would leave 0 to most.
-func widened(i stream.Instruction, most uint64) (low, high uint64, ok bool) {
+func widened(i stream.Instruction, limit uint64) (low, high uint64, ok bool) {
 	low, high = i.MinValue, i.MaxValue
 	rest := (high - low + 1) % i.Step
 	switch {
@@ -184,7 +184,7 @@ func widened(i stream.Instruction, most uint64) (low, high uint64, ok bool) {
 	case i.Op == "dec":
 		return low - (i.Step - rest), high, low >= i.Step-rest
 	}
-	return low, high + (i.Step - rest), most-high >= i.Step-rest
+	return low, high + (i.Step - rest), limit-high >= i.Step-rest
 }
 
 func fullRange() error {

@@ -44,9 +44,9 @@ func (c *programCheck) sizeOf(name string) (int, error) {
 
 // ipv4Header checks that an IPv4 header stands where its checksum is to be fixed: the offset is the header's, not the checksum's.
 func (c *programCheck) ipv4Header(i stream.Instruction) error {
-	at := i.PacketOffset
-	if at < ethernetBytes || at+ipv4Bytes > len(c.frame) || c.frame[at]>>4 != 4 {
-		return fmt.Errorf("pkt_offset: no IPv4 header begins at %d: give the header's first byte (14 without a VLAN tag)", at)
+	offset := i.PacketOffset
+	if offset < ethernetBytes || offset+ipv4Bytes > len(c.frame) || c.frame[offset]>>4 != 4 {
+		return fmt.Errorf("pkt_offset: no IPv4 header begins at %d: give the header's first byte (14 without a VLAN tag)", offset)
 	}
 	return nil
 }
@@ -69,14 +69,14 @@ func (c *programCheck) transport(i stream.Instruction) error {
 	case i.L3Length < ipLeast || i.L3Length > len(c.frame):
 		return fmt.Errorf("l3_len: %d: must be at least %d and within the frame", i.L3Length, ipLeast)
 	}
-	after, known := map[int]int{checksumUDP: udpBytes, checksumTCP: 20, checksumIP: 0}[i.L4Type]
+	header, ok := map[int]int{checksumUDP: udpBytes, checksumTCP: 20, checksumIP: 0}[i.L4Type]
 	if i.Type == "fix_checksum_icmpv6" {
-		after, known = 4, true
+		header, ok = 4, true
 	}
-	if !known {
+	if !ok {
 		return fmt.Errorf("l4_type: %d is not known: use %d (UDP), %d (TCP) or %d (IP only)", i.L4Type, checksumUDP, checksumTCP, checksumIP)
 	}
-	if i.L2Length+i.L3Length+after > len(c.frame) {
+	if i.L2Length+i.L3Length+header > len(c.frame) {
 		return fmt.Errorf("l3_len: the headers end beyond the frame's %d bytes", len(c.frame))
 	}
 	return nil
@@ -99,12 +99,12 @@ func (c *programCheck) trim(i stream.Instruction) error {
 }
 
 // checkNextVar checks that a variable's next_var is the variable that the next instruction defines.
-func checkNextVar(instructions []stream.Instruction, at int) error {
-	next := instructions[at].NextVar
+func checkNextVar(instructions []stream.Instruction, index int) error {
+	next := instructions[index].NextVar
 	if next == nil {
 		return nil
 	}
-	if at+1 < len(instructions) && instructions[at+1].Name == *next && (instructions[at+1].Type == "flow_var" || instructions[at+1].Type == "flow_var_rand_limit") {
+	if index+1 < len(instructions) && instructions[index+1].Name == *next && (instructions[index+1].Type == "flow_var" || instructions[index+1].Type == "flow_var_rand_limit") {
 		return nil
 	}
 	return fmt.Errorf("next_var: %q must be the variable that the next instruction defines", *next)

@@ -19,17 +19,17 @@ func fixTransport(frame []byte, ip, l4 int, protocol byte) {
 	if len(frame) < ip+ipv4Bytes || frame[ip]>>4 == 6 && len(frame) < ip+ipv6Bytes {
 		return
 	}
-	at, end := checksumOffset(protocol), min(packetEnd(frame, ip), len(frame))
-	if l4+at+2 > end {
+	offset, end := checksumOffset(protocol), min(packetEnd(frame, ip), len(frame))
+	if l4+offset+2 > end {
 		return // the header's own lengths leave no room for a checksum
 	}
 	segment := frame[l4:end]
-	segment[at], segment[at+1] = 0, 0
+	segment[offset], segment[offset+1] = 0, 0
 	value := ^stream.FoldChecksum(uint64(protocol) + uint64(len(segment)) + stream.SumWords(addresses(frame[ip:])) + stream.SumWords(segment))
 	if value == 0 && protocol == protocolUDP {
 		value = 0xffff // 0 means "none" (RFC 768)
 	}
-	binary.BigEndian.PutUint16(segment[at:], value)
+	binary.BigEndian.PutUint16(segment[offset:], value)
 }
 
 // checksumOffset is where in its header a protocol keeps its checksum.

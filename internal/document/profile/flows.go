@@ -16,21 +16,21 @@ type flowSet struct {
 
 // variable is a field that takes count values from low on, each a step above the one before: upwards or downwards, and then again, or at random.
 type variable struct {
-	name    string
-	address bool // an IP address
-	balance bool // not a field: a counter in the payload that keeps a checksum
-	offset  int
-	size    int // bytes
-	low     uint64
-	count   int64
-	step    uint64 // 0: 1
-	down    bool
-	random  bool // each frame's value is drawn
+	name       string
+	address    bool // an IP address
+	balance    bool // not a field: a counter in the payload that keeps a checksum
+	offset     int
+	size       int // bytes
+	low        uint64
+	count      int64
+	step       uint64 // 0: 1
+	descending bool
+	random     bool // each frame's value is drawn
 }
 
 // first is the value in the first frame.
 func (v variable) first() uint64 {
-	if v.down {
+	if v.descending {
 		return v.high()
 	}
 	return v.low
@@ -41,7 +41,7 @@ func (v variable) high() uint64 { return v.low + uint64(v.count)*v.stride() - 1 
 
 func (v variable) stride() uint64 { return max(v.step, 1) }
 
-func (v variable) put(frame []byte, value uint64) {
+func (v variable) write(frame []byte, value uint64) {
 	if v.size == 2 {
 		binary.BigEndian.PutUint16(frame[v.offset:], uint16(value))
 		return
@@ -52,7 +52,7 @@ func (v variable) put(frame []byte, value uint64) {
 // putFirst writes the first flow's values.
 func (f flowSet) putFirst(frame []byte) {
 	for _, v := range slices.Concat(f.fixed, f.variables) {
-		v.put(frame, v.first())
+		v.write(frame, v.first())
 	}
 }
 
@@ -72,18 +72,18 @@ func (s Spec) flows() (flowSet, error) {
 	if err := s.checkFlows(); err != nil {
 		return flowSet{}, err
 	}
-	from, to := s.slice(s.Replica), s.slice(s.Replica+1)
-	if from == to {
+	start, end := s.slice(s.Replica), s.slice(s.Replica+1)
+	if start == end {
 		return flowSet{}, fmt.Errorf("flows.count %d is less than the %d replicas: each needs a flow of its own", s.Flows.Count, s.Replicas)
 	}
 	rooms := s.rooms()
 	if err := s.enoughRoom(rooms); err != nil {
 		return flowSet{}, err
 	}
-	set := flowSet{count: to - from}
+	set := flowSet{count: end - start}
 	form := s.form()
 	for _, r := range rooms {
-		v, err := s.variable(r, from, set.count)
+		v, err := s.variable(r, start, set.count)
 		if err != nil {
 			return flowSet{}, err
 		}
@@ -108,7 +108,7 @@ func (s Spec) slice(replica int) int64 {
 }
 
 // variable is the field's values for count flows from flow number from on.
-func (s Spec) variable(r room, from, count int64) (variable, error) {
+func (s Spec) variable(r room, start, count int64) (variable, error) {
 	v := variable{name: variableName(r.field), address: isAddress(r.field), size: fieldSize(r.field), low: r.first, count: 1}
 	switch {
 	case !slices.Contains(s.Flows.Vary, r.field):
@@ -116,12 +116,12 @@ func (s Spec) variable(r room, from, count int64) (variable, error) {
 		if s.Flows.Apart && !s.Flows.Random && r.field == DestinationAddress { // what is drawn may be any value between the least and the most
 			v.step = uint64(r.capacity / s.Flows.Count)
 		}
-		v.low, v.count = r.first+uint64(from)*v.stride(), count
+		v.low, v.count = r.first+uint64(start)*v.stride(), count
 	default:
 		v.count = largestDivisor(count, r.capacity)
 		if v.count == 1 && count > 1 {
 			return v, fmt.Errorf("%d flows of a replica can't be spread evenly over the %d values of %s in %s: use a multiple of that, or widen it",
-				count, r.capacity, r.field, r.where)
+				count, r.capacity, r.field, r.place)
 		}
 	}
 	return v, nil
@@ -153,17 +153,17 @@ func (s Spec) checkFlows() error {
 
 // enoughRoom refuses more flows than the varied field with the most room can tell apart.
 func (s Spec) enoughRoom(rooms []room) error {
-	var most int64
-	var what []string
+	var highest int64
+	var names []string
 	for _, r := range rooms {
 		if slices.Contains(s.Flows.Vary, r.field) {
-			most = max(most, r.capacity)
-			what = append(what, fmt.Sprintf("%s in %s has %d values", r.field, r.where, r.capacity))
+			highest = max(highest, r.capacity)
+			names = append(names, fmt.Sprintf("%s in %s has %d values", r.field, r.place, r.capacity))
 		}
 	}
-	if s.Flows.Count > max(most, 1) {
+	if s.Flows.Count > max(highest, 1) {
 		return fmt.Errorf("flows.count %d doesn't fit: %s, so at most %d flows; widen a network, or vary %s too",
-			s.Flows.Count, strings.Join(what, ", "), most, SourcePort)
+			s.Flows.Count, strings.Join(names, ", "), highest, SourcePort)
 	}
 	return nil
 }

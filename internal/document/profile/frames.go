@@ -16,9 +16,9 @@ func FirstFrames(s stream.Stream, n int) ([][]byte, error) {
 		return nil, fmt.Errorf("first frames of a stream: %w", err)
 	}
 	m := machine{}
-	for at, i := range s.VM.Instructions {
+	for index, i := range s.VM.Instructions {
 		if err := m.define(i); err != nil {
-			return nil, fmt.Errorf("first frames of a stream: vm.instructions[%d]: %w", at, err)
+			return nil, fmt.Errorf("first frames of a stream: vm.instructions[%d]: %w", index, err)
 		}
 	}
 	frames := make([][]byte, 0, max(n, 0))
@@ -66,8 +66,8 @@ func (m *machine) define(i stream.Instruction) error {
 }
 
 func (m *machine) defineRange(i stream.Instruction) {
-	most, _ := largest(i.Size) // checked
-	low, high, _ := widened(i, most)
+	limit, _ := largest(i.Size) // checked
+	low, high, _ := widened(i, limit)
 	value := m.add(i.Name, i.Size, i.InitValue)
 	m.steps = append(m.steps, func() {
 		switch {
@@ -84,11 +84,11 @@ func (m *machine) defineRange(i stream.Instruction) {
 }
 
 func (m *machine) defineList(i stream.Instruction) {
-	n, at := uint64(len(i.ValueList)), uint64(0)
-	value := m.add(i.Name, i.Size, i.ValueList[at])
+	n, index := uint64(len(i.ValueList)), uint64(0)
+	value := m.add(i.Name, i.Size, i.ValueList[index])
 	m.steps = append(m.steps, func() {
-		at = (at + i.Step) % n
-		*value = i.ValueList[at]
+		index = (index + i.Step) % n
+		*value = i.ValueList[index]
 	})
 }
 
@@ -119,7 +119,7 @@ func (m *machine) frame(s stream.Stream) []byte {
 	for _, i := range s.VM.Instructions {
 		switch i.Type {
 		case "write_flow_var":
-			put(frame[i.PacketOffset:], m.sizes[i.Name], *m.values[i.Name]+uint64(i.AddValue), i.BigEndian)
+			write(frame[i.PacketOffset:], m.sizes[i.Name], *m.values[i.Name]+uint64(i.AddValue), i.BigEndian)
 		case "write_mask_flow_var":
 			m.putMasked(frame[i.PacketOffset:], i)
 		case "trim_pkt_size":
@@ -145,11 +145,11 @@ func (m *machine) putMasked(b []byte, i stream.Instruction) {
 		value <<= i.Shift
 	}
 	old := uint32(get(b, i.CastSize, i.BigEndian))
-	put(b, i.CastSize, uint64(old&^i.Mask|value&i.Mask), i.BigEndian)
+	write(b, i.CastSize, uint64(old&^i.Mask|value&i.Mask), i.BigEndian)
 }
 
-// put writes the last size bytes of the value.
-func put(b []byte, size int, value uint64, bigEndian bool) {
+// write writes the last size bytes of the value.
+func write(b []byte, size int, value uint64, bigEndian bool) {
 	var whole [8]byte
 	if bigEndian {
 		binary.BigEndian.PutUint64(whole[:], value)

@@ -101,7 +101,7 @@ func trimRange(v stream.Instruction) (low, high int64) {
 
 // proportion makes packets : bytes whole numbers.
 func proportion(packets, bytes *big.Rat) units.Traffic {
-	const most = 1_000_000_000
+	const limit = 1_000_000_000
 	common := new(big.Int).Mul(packets.Denom(), bytes.Denom())
 	common.Quo(common, new(big.Int).GCD(nil, nil, packets.Denom(), bytes.Denom()))
 	whole := func(r *big.Rat) *big.Int {
@@ -109,9 +109,9 @@ func proportion(packets, bytes *big.Rat) units.Traffic {
 		return n.Quo(n, r.Denom())
 	}
 	p, b := whole(packets), whole(bytes)
-	if p.Cmp(big.NewInt(most)) > 0 {
-		b.Mul(b, big.NewInt(2*most)).Add(b, p).Quo(b, new(big.Int).Lsh(p, 1)) // rounded to the nearest
-		p = big.NewInt(most)
+	if p.Cmp(big.NewInt(limit)) > 0 {
+		b.Mul(b, big.NewInt(2*limit)).Add(b, p).Quo(b, new(big.Int).Lsh(p, 1)) // rounded to the nearest
+		p = big.NewInt(limit)
 	}
 	return units.Traffic{Packets: p.Int64(), Bytes: b.Int64()}
 }

@@ -167,8 +167,8 @@ func checkValue(kind, member string, value json.RawMessage) error {
 	if mismatch, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return fmt.Errorf("%s can't stand here: write %s", inWords(mismatch.Value), wanted(mismatch.Type))
 	}
-	if at, ok := errors.AsType[base64.CorruptInputError](err); ok {
-		return fmt.Errorf("not base64 from byte %d on: write the frame's bytes as standard base64", int64(at))
+	if corrupt, ok := errors.AsType[base64.CorruptInputError](err); ok {
+		return fmt.Errorf("not base64 from byte %d on: write the frame's bytes as standard base64", int64(corrupt))
 	}
 	return err
 }
@@ -261,13 +261,13 @@ func checkInstructions(path string, raw json.RawMessage) (found Faults) {
 		return Faults{fmt.Errorf("%s: must be a list of instructions", path)}
 	}
 	for i, r := range list {
-		at := fmt.Sprintf("%s[%d]", path, i)
+		place := fmt.Sprintf("%s[%d]", path, i)
 		var kind struct{ Type string }
 		if err := intake.JSON(r, &kind, limits); err != nil || !slices.Contains(instructionTypes(), kind.Type) {
-			found = append(found, fmt.Errorf("%s.type: %q is not known: use %s", at, kind.Type, quoted(instructionTypes())))
+			found = append(found, fmt.Errorf("%s.type: %q is not known: use %s", place, kind.Type, quoted(instructionTypes())))
 			continue
 		}
-		_, wrong := checkObject(at, kind.Type, r)
+		_, wrong := checkObject(place, kind.Type, r)
 		found = append(found, wrong...)
 	}
 	return found

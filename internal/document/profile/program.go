@@ -20,17 +20,17 @@ func balanced(variables []variable, payload int) []variable {
 		v := &variables[i]
 		moves := pace{v.count, v.stride()}
 		if _, ok := open[moves]; ok {
-			v.down = true
+			v.descending = true
 			delete(open, moves)
 			continue
 		}
 		open[moves] = i
 	}
 	for i, n := 0, len(variables); i < n; i++ {
-		if at, ok := open[pace{variables[i].count, variables[i].stride()}]; !ok || at != i {
+		if index, ok := open[pace{variables[i].count, variables[i].stride()}]; !ok || index != i {
 			continue
 		}
-		counter := variable{name: fmt.Sprintf("balance%d", i), balance: true, offset: payload, size: 2, count: variables[i].count, step: variables[i].step, down: true}
+		counter := variable{name: fmt.Sprintf("balance%d", i), balance: true, offset: payload, size: 2, count: variables[i].count, step: variables[i].step, descending: true}
 		if counter.high() >= 1<<16 {
 			counter.size = 4
 		}
@@ -63,7 +63,7 @@ func (v variable) definition(split bool) stream.Instruction {
 	switch {
 	case v.random:
 		op = "random"
-	case v.down:
+	case v.descending:
 		op = "dec"
 	}
 	return stream.Instruction{

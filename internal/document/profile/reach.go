@@ -28,12 +28,12 @@ func reachAt(s stream.Stream, offset, size int) netip.Prefix {
 	address := s.Packet.Binary[offset : offset+size]
 	low, high := append([]byte{}, address...), append([]byte{}, address...)
 	for _, i := range s.VM.Instructions {
-		for at, b := range writtenBytes(s, i) {
-			if at < offset || at >= offset+size {
+		for index, b := range writtenBytes(s, i) {
+			if index < offset || index >= offset+size {
 				continue
 			}
 			// An earlier write may be what a later one leaves, as of a mask.
-			low[at-offset], high[at-offset] = b.over(low[at-offset], high[at-offset])
+			low[index-offset], high[index-offset] = b.apply(low[index-offset], high[index-offset])
 		}
 	}
 	return common(addressOf(low), addressOf(high))
@@ -42,9 +42,9 @@ func reachAt(s stream.Stream, offset, size int) netip.Prefix {
 // octets are the values of a byte that a program writes, from one to another, in the bits of the mask alone.
 type octets struct{ low, high, mask byte }
 
-// over are the least and the largest value of a byte after the write, where it was between two values before. What of it stays and what of it is written change independently of each other, so bits
+// apply are the least and the largest value of a byte after the write, where it was between two values before. What of it stays and what of it is written change independently of each other, so bits
 // that both can have at once are those of both; where the byte had one value and is written whole it is exact.
-func (o octets) over(low, high byte) (least, most byte) {
+func (o octets) apply(low, high byte) (lowest, highest byte) {
 	if o.mask == 0xff {
 		return o.low, o.high
 	}
@@ -65,14 +65,14 @@ func spread(low, high byte) byte {
 func writtenBytes(s stream.Stream, i stream.Instruction) map[int]octets {
 	width := writtenWidth(s, i)
 	written := make(map[int]octets, width)
-	for _, at := range checksumsOf(i) {
-		written[at], written[at+1] = octets{0, 0xff, 0xff}, octets{0, 0xff, 0xff}
+	for _, offset := range checksumsOf(i) {
+		written[offset], written[offset+1] = octets{0, 0xff, 0xff}, octets{0, 0xff, 0xff}
 	}
-	low, high, known := writtenRange(s, i)
-	for at := range width {
-		place := at // of the value's byte, the most significant first
+	low, high, ok := writtenRange(s, i)
+	for index := range width {
+		place := index // of the value's byte, the most significant first
 		if !i.BigEndian {
-			place = width - 1 - at
+			place = width - 1 - index
 		}
 		shift := 8 * (width - 1 - place)
 		o := octets{0, 0xff, 0xff}
@@ -80,10 +80,10 @@ func writtenBytes(s stream.Stream, i stream.Instruction) map[int]octets {
 			o.mask = byte(i.Mask >> shift)
 		}
 		// Below the first byte that changes, any value can follow.
-		if known && low>>shift>>8 == high>>shift>>8 {
+		if ok && low>>shift>>8 == high>>shift>>8 {
 			o.low, o.high = byte(low>>shift), byte(high>>shift)
 		}
-		written[i.PacketOffset+at] = o
+		written[i.PacketOffset+index] = o
 	}
 	return written
 }
@@ -122,21 +122,21 @@ func TTL(s stream.Stream) int {
 }
 
 // WritesHeader is the first instruction of a stream's program that writes what decides where its frames go, the destination MAC, a VLAN tag or the TTL, and which of them; -1: none does. A path is proven for frames that have one of each.
-func WritesHeader(s stream.Stream) (instruction int, what string) {
+func WritesHeader(s stream.Stream) (instruction int, field string) {
 	ip, kind := networkOf(s.Packet.Binary)
 	ttl := ip + 8
 	if kind == etherIPv6 {
 		ttl = ip + 7
 	}
-	for at, i := range s.VM.Instructions {
+	for index, i := range s.VM.Instructions {
 		for offset := i.PacketOffset; offset < i.PacketOffset+writtenWidth(s, i); offset++ {
 			switch {
 			case offset < 6:
-				return at, "the destination MAC"
+				return index, "the destination MAC"
 			case offset >= 12 && offset < ip:
-				return at, "a VLAN tag or the type"
+				return index, "a VLAN tag or the type"
 			case offset == ttl && kind != 0:
-				return at, "the TTL"
+				return index, "the TTL"
 			}
 		}
 	}
@@ -164,15 +164,15 @@ func writtenWidth(s stream.Stream, i stream.Instruction) int {
 }
 
 // writtenRange is the smallest and the largest value that a write gives, of as many bytes as it writes; known is false where that can't be said, as where a sum goes over the end of the range.
-func writtenRange(s stream.Stream, i stream.Instruction) (low, high uint64, known bool) {
+func writtenRange(s stream.Stream, i stream.Instruction) (low, high uint64, ok bool) {
 	for _, v := range s.VM.Instructions {
-		from, to, size, defined := valuesOf(v, i.Name)
+		lowest, highest, size, defined := valuesOf(v, i.Name)
 		if !defined {
 			continue
 		}
-		low, high = from+uint64(i.AddValue), to+uint64(i.AddValue)
-		most := uint64(math.MaxUint64) >> (64 - 8*size)
-		if low > high || high > most || i.AddValue < 0 && low > from || i.AddValue > 0 && high < to {
+		low, high = lowest+uint64(i.AddValue), highest+uint64(i.AddValue)
+		limit := uint64(math.MaxUint64) >> (64 - 8*size)
+		if low > high || high > limit || i.AddValue < 0 && low > lowest || i.AddValue > 0 && high < highest {
 			return 0, 0, false
 		}
 		if i.Type != "write_mask_flow_var" {
@@ -184,7 +184,7 @@ func writtenRange(s stream.Stream, i stream.Instruction) (low, high uint64, know
 }
 
 // shifted are the bounds of a value that a masked write moves to the left, or to the right where shift is negative; known is false where bits are lost at the left end.
-func shifted(low, high uint64, i stream.Instruction) (newLow, newHigh uint64, known bool) {
+func shifted(low, high uint64, i stream.Instruction) (newLow, newHigh uint64, ok bool) {
 	if i.Shift < 0 {
 		low, high = low>>-i.Shift, high>>-i.Shift
 	} else {
@@ -208,10 +208,10 @@ func valuesOf(v stream.Instruction, name string) (low, high uint64, size int, de
 	case len(v.ValueList) > 0:
 		return slices.Min(v.ValueList), slices.Max(v.ValueList), v.Size, true
 	case v.Type == "flow_var" && v.Op != "random":
-		most, err := largest(v.Size)
-		low, high, fits := widened(v, most)
+		limit, err := largest(v.Size)
+		low, high, fits := widened(v, limit)
 		if err != nil || !fits {
-			return 0, most, v.Size, true
+			return 0, limit, v.Size, true
 		}
 		return low, high, v.Size, true
 	}

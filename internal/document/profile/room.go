@@ -13,7 +13,7 @@ type room struct {
 	field    Field
 	first    uint64
 	capacity int64
-	where    string
+	place    string
 }
 
 // rooms are all fields in their order, with the values they can take.
@@ -32,7 +32,7 @@ func addressRoom(field Field, network netip.Prefix) room {
 	bytes := network.Addr().AsSlice()
 	base := uint64(binary.BigEndian.Uint32(bytes[len(bytes)-4:]))
 	hostBits := min(len(bytes)*8-network.Bits(), 32)
-	r := room{field: field, first: base, capacity: 1 << hostBits, where: network.String()}
+	r := room{field: field, first: base, capacity: 1 << hostBits, place: network.String()}
 	if hostBits < 2 {
 		return r
 	}
@@ -52,7 +52,7 @@ func (s Spec) portRoom(field Field, first uint16) room {
 			first = 1024
 		}
 	}
-	return room{field: field, first: uint64(first), capacity: 1<<16 - int64(first), where: fmt.Sprintf("%d-65535", first)}
+	return room{field: field, first: uint64(first), capacity: 1<<16 - int64(first), place: fmt.Sprintf("%d-65535", first)}
 }
 
 func fields() []Field { return []Field{SourceAddress, DestinationAddress, SourcePort, DestinationPort} }

@@ -163,8 +163,8 @@ func buildStreams(spec Spec) (Profile, error) {
 
 // checkProvable refuses a stream whose path can't be proven: only IPv4 and IPv6 frames come out of a device as what they were, and all of a stream must go the same way.
 func checkProvable(s stream.Stream) error {
-	if at, what := WritesHeader(s); at >= 0 {
-		return fmt.Errorf("vm.instructions[%d].pkt_offset: the program writes %s, and the path is proven for one: take the instruction out", at, what)
+	if index, field := WritesHeader(s); index >= 0 {
+		return fmt.Errorf("vm.instructions[%d].pkt_offset: the program writes %s, and the path is proven for one: take the instruction out", index, field)
 	}
 	ip, kind := networkOf(s.Packet.Binary)
 	switch {

@@ -51,9 +51,9 @@ func (b Baseline) ForGoal(name string) Baseline {
 	}
 	runs := slices.Clone(b.Runs)
 	for i := range runs {
-		of, known := (&Report{Result: runs[i].Result}).ForGoal(name)
-		runs[i].Result = of.Result
-		if !known && runs[i].Message == "" {
+		goalReport, ok := (&Report{Result: runs[i].Result}).ForGoal(name)
+		runs[i].Result = goalReport.Result
+		if !ok && runs[i].Message == "" {
 			runs[i].Message = "it has no goal " + name
 		}
 	}

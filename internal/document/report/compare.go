@@ -98,7 +98,7 @@ const (
 
 // JSON writes the comparison as a document, indented.
 func (c *Comparison) JSON(w io.Writer) error {
-	out := *c
-	out.Version = ComparisonVersion
-	return writeDocument(w, &out)
+	copied := *c
+	copied.Version = ComparisonVersion
+	return writeDocument(w, &copied)
 }

@@ -78,7 +78,7 @@ func (m Direction) GeneratorDrops() int64 { return m.ReceiveErrors + m.SendDrops
 func (m Direction) MostLost() units.Ratio { return max(m.LossRatio, m.LossRatioMax) }
 
 // LossLeftOpen says that nobody knows whether loss between these ends is within a limit: it may be, and only what edges and frames of others may hide is beyond it.
-func LossLeftOpen(least, most, limit units.Ratio) bool { return least <= limit && limit < most }
+func LossLeftOpen(low, high, limit units.Ratio) bool { return low <= limit && limit < high }
 
 // Limiter is what a Reference's limit did with the frames of a direction, by its own counters. Frames that are missing and that it did not drop
 // were lost elsewhere.

@@ -171,19 +171,19 @@ func deviceMode(r *Report, e *Environment) string {
 }
 
 func generatorEnvironment(g Generator) GeneratorEnvironment {
-	out := GeneratorEnvironment{Name: g.Name, Cores: g.Cores, Images: g.Containers, Machine: Machine{Node: g.Node, CPUModel: g.CPUModel, Processors: g.Processors, Kernel: g.Kernel, Hypervisor: g.Hypervisor, Tuning: g.Tuning, Allowed: g.Allowed}}
-	out.Product, out.Version = productOf(g.Product)
+	environment := GeneratorEnvironment{Name: g.Name, Cores: g.Cores, Images: g.Containers, Machine: Machine{Node: g.Node, CPUModel: g.CPUModel, Processors: g.Processors, Kernel: g.Kernel, Hypervisor: g.Hypervisor, Tuning: g.Tuning, Allowed: g.Allowed}}
+	environment.Product, environment.Version = productOf(g.Product)
 	if g.Node == "" && g.Pod == "" {
-		out.Machine.Node = g.Hostname // a pod's is its own name, which says nothing of where it ran
+		environment.Machine.Node = g.Hostname // a pod's is its own name, which says nothing of where it ran
 	}
 	for _, p := range g.Ports {
 		drops := p.ReceiveDrops
 		if drops == "counted" {
 			drops = ""
 		}
-		out.Ports = append(out.Ports, PortEnvironment{ReceiveDrops: drops, Link: p.Link, NIC: p.NIC, Firmware: p.Firmware, Driver: p.Driver, Path: p.Path, CongestionControl: p.CongestionControl})
+		environment.Ports = append(environment.Ports, PortEnvironment{ReceiveDrops: drops, Link: p.Link, NIC: p.NIC, Firmware: p.Firmware, Driver: p.Driver, Path: p.Path, CongestionControl: p.CongestionControl})
 	}
-	return out
+	return environment
 }
 
 // productOf parts "TRex v3.06" into product and version. The version of what is linerate's own is linerate's, which the environment has apart.
@@ -192,9 +192,9 @@ func productOf(text string) (product, version string) {
 	if i := strings.LastIndex(text, " v"); i >= 0 {
 		product, version = text[:i], text[i+1:]
 	}
-	for _, own := range []string{ownEngine, ownEnds} {
-		if strings.HasPrefix(text, own) {
-			return own, ""
+	for _, reserved := range []string{ownEngine, ownEnds} {
+		if strings.HasPrefix(text, reserved) {
+			return reserved, ""
 		}
 	}
 	return product, version

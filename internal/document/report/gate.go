@@ -112,24 +112,24 @@ func (g *Gate) failedTogether() bool {
 
 // JSON writes the gate as a document, indented.
 func (g *Gate) JSON(w io.Writer) error {
-	out := *g
-	out.Version = GateVersion
-	return writeDocument(w, &out)
+	copied := *g
+	copied.Version = GateVersion
+	return writeDocument(w, &copied)
 }
 
 // Doubt adds something that went wrong outside of the measurement: a gate that would have passed is undecided then. A failed one stays failed.
-func (g *Gate) Doubt(why string) {
-	g.Notes = append(g.Notes, why)
+func (g *Gate) Doubt(reason string) {
+	g.Notes = append(g.Notes, reason)
 	if g.Outcome == Passed {
-		g.Outcome, g.ExitCode, g.Message = Undecided, ExitNotMeasured, "not all tests were followed to their end: "+why
+		g.Outcome, g.ExitCode, g.Message = Undecided, ExitNotMeasured, "not all tests were followed to their end: "+reason
 	}
 }
 
-func shareOfAll(some, all int) string {
-	if all == 1 {
+func shareOfAll(part, total int) string {
+	if total == 1 {
 		return "the test"
 	}
-	return wording.ShareOf(some, all) + " tests"
+	return wording.ShareOf(part, total) + " tests"
 }
 
 // Headline is the verdict in one line.

@@ -74,9 +74,9 @@ func (g *HeatGrid) Sort() {
 
 // JSON writes it as one document.
 func (h *Heatmap) JSON(w io.Writer) error {
-	out := *h
-	out.Version = HeatmapVersion
-	return writeDocument(w, &out)
+	copied := *h
+	copied.Version = HeatmapVersion
+	return writeDocument(w, &copied)
 }
 
 // CurvePoint is what a load of a FrameLoss lost, of all directions together.

@@ -17,9 +17,9 @@ func ImagesOf(r *Report) []plan.Container {
 }
 
 // Builds is a pod's images, each by what distinguishes its build.
-func Builds(of []plan.Container) string {
+func Builds(containers []plan.Container) string {
 	var words []string
-	for _, c := range of {
+	for _, c := range containers {
 		words = append(words, c.Build())
 	}
 	return strings.Join(words, ", ")
@@ -30,7 +30,7 @@ const mostImageDifferences = 3
 
 // CommonImages are the images of several runs, which are named in the same order. Where they differ, apart says how: figures of two builds have no
 // common median. Runs whose images are unknown are passed over.
-func CommonImages(names []string, images [][]plan.Container) (common []plan.Container, apart string) {
+func CommonImages(names []string, images [][]plan.Container) (common []plan.Container, difference string) {
 	first := slices.IndexFunc(images, func(i []plan.Container) bool { return len(i) > 0 })
 	if first < 0 {
 		return nil, ""

@@ -39,13 +39,13 @@ func JSON(w io.Writer, reports ...*Report) error {
 
 // Read reads the reports that JSON wrote, one document after the other, up to 64 MiB that take up to 256 MiB of memory, also those of the version before. It refuses what is not a
 // report, a report of another version, and one that contradicts itself; an input without any report too. Members that it doesn't know it ignores.
-func Read(in io.Reader) ([]*Report, error) {
-	return read(in, limits)
+func Read(r io.Reader) ([]*Report, error) {
+	return read(r, limits)
 }
 
-func read(in io.Reader, limits intake.Limits) ([]*Report, error) {
+func read(r io.Reader, limits intake.Limits) ([]*Report, error) {
 	var reports []*Report
-	err := eachDocument(in, limits, func(document []byte) error {
+	err := eachDocument(r, limits, func(document []byte) error {
 		r, err := Decode(document)
 		reports = append(reports, r)
 		return err
@@ -57,9 +57,9 @@ func read(in io.Reader, limits intake.Limits) ([]*Report, error) {
 }
 
 // ReadDocuments reads what Documents wrote as JSON: the reports of tests and of suites, in any order, as strictly as Read.
-func ReadDocuments(in io.Reader) (Documents, error) {
+func ReadDocuments(r io.Reader) (Documents, error) {
 	var d Documents
-	err := eachDocument(in, limits, func(document []byte) error {
+	err := eachDocument(r, limits, func(document []byte) error {
 		if versionOf(document) == SuiteVersion {
 			s, err := ReadSuite(document)
 			d.Suites = append(d.Suites, s)
@@ -76,8 +76,8 @@ func ReadDocuments(in io.Reader) (Documents, error) {
 }
 
 // eachDocument hands out the documents of an input, one after the other, which together are within the limits as values of each of the types.
-func eachDocument(in io.Reader, limits intake.Limits, read func([]byte) error, as ...reflect.Type) error {
-	documents, err := intake.Documents(in, limits, as...)
+func eachDocument(r io.Reader, limits intake.Limits, read func([]byte) error, targets ...reflect.Type) error {
+	documents, err := intake.Documents(r, limits, targets...)
 	switch {
 	case err != nil:
 		return err
@@ -123,7 +123,7 @@ func (r *Report) convert() {
 }
 
 // readDocument reads one document of these versions, the newest first, and nothing else.
-func readDocument(document []byte, into any, versions ...string) error {
+func readDocument(document []byte, target any, versions ...string) error {
 	var head struct {
 		Version string `json:"version"`
 	}
@@ -133,7 +133,7 @@ func readDocument(document []byte, into any, versions ...string) error {
 	if !slices.Contains(versions, head.Version) {
 		return fmt.Errorf("version is %q, and this linerate reads %s: give a report of such a version, or use the linerate that wrote it", head.Version, quoted(versions))
 	}
-	return intake.JSON(document, into, limits)
+	return intake.JSON(document, target, limits)
 }
 
 // quoted are versions for people: "a" and "b".

@@ -92,11 +92,11 @@ func (r Result) ClocksPerPacket() map[VPPNode]float64 { return r.perNode(plan.Cl
 func (r Result) VectorsPerCall() map[VPPNode]float64 { return r.perNode(plan.VectorsPerCall) }
 
 func (r Result) perNode(series string) map[VPPNode]float64 {
-	all := map[VPPNode]float64{}
+	clocks := map[VPPNode]float64{}
 	for _, o := range r.Observed {
 		if o.Series == series && o.Mean != nil {
-			all[VPPNode{o.Observer, o.Of}] = *o.Mean
+			clocks[VPPNode{o.Observer, o.Of}] = *o.Mean
 		}
 	}
-	return all
+	return clocks
 }

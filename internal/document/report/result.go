@@ -151,9 +151,9 @@ func (r *Report) ResultWindows() []Window {
 	if !HasFigure(r) {
 		return nil
 	}
-	held := PlanOf(r).Procedure.Type == plan.TypeConstantLoad
+	constant := PlanOf(r).Procedure.Type == plan.TypeConstantLoad
 	return slices.DeleteFunc(slices.Clone(r.Windows), func(w Window) bool {
-		return held && (w.Phase != Hold || !w.Counts()) || !held && w.Number != r.Result.Window
+		return constant && (w.Phase != Hold || !w.Counts()) || !constant && w.Number != r.Result.Window
 	})
 }
 
@@ -244,7 +244,7 @@ const mostChance = units.One * 25 / 1000
 // FailedTogether says that failures among several verdicts, as of a suite's cells, are shown for all of them together: by a criterion in which chance plays no part, or as the least chance, multiplied
 // by the number of comparisons, is at most 2.5 % (the first step of Holm's procedure). Without that, forty cells that didn't change would raise a false alarm every third night.
 func FailedTogether(verdicts []*Verdict) bool {
-	least, compared := units.One, units.Ratio(0)
+	lowest, compared := units.One, units.Ratio(0)
 	for _, v := range verdicts {
 		if v == nil {
 			continue
@@ -257,12 +257,12 @@ func FailedTogether(verdicts []*Verdict) bool {
 			case c.Chance > 0:
 				compared++
 				if c.Outcome == DidFail {
-					least = min(least, c.Chance)
+					lowest = min(lowest, c.Chance)
 				}
 			case c.Outcome == DidFail:
 				return true
 			}
 		}
 	}
-	return least*compared <= mostChance && compared > 0
+	return lowest*compared <= mostChance && compared > 0
 }

@@ -71,7 +71,7 @@ type FrameLossPoint struct {
 
 // JSON writes it as one document.
 func (b *RFC2544) JSON(w io.Writer) error {
-	out := *b
-	out.Version = RFC2544Version
-	return writeDocument(w, &out)
+	copied := *b
+	copied.Version = RFC2544Version
+	return writeDocument(w, &copied)
 }

@@ -18,9 +18,9 @@ func (r *Report) Run() string {
 
 // DistinctRuns keeps one of all whose Reports are of the same run: a Report that was named twice, or is kept under two names, is one run. Those without a Report stay, and so do those whose run is
 // unknown.
-func DistinctRuns[T any](all []T, reportOf func(T) *Report) []T {
+func DistinctRuns[T any](runs []T, reportOf func(T) *Report) []T {
 	seen := map[string]bool{}
-	return slices.DeleteFunc(slices.Clone(all), func(one T) bool {
+	return slices.DeleteFunc(slices.Clone(runs), func(one T) bool {
 		r := reportOf(one)
 		if r == nil {
 			return false

@@ -153,8 +153,8 @@ type SessionsSoFar struct {
 
 // GoodputSince is the mean goodput since an earlier sample, 8 × received bytes ÷ time by the receiver's clock; ok is false where counters or clock went back or stood
 // still, as those of an end that was restarted: there is no rate then.
-func (s SessionsSoFar) GoodputSince(before SessionsSoFar) (bitsPerSecond int64, ok bool) {
-	bytes, took := s.ReceivedBytes-before.ReceivedBytes, s.ReceivedIn-before.ReceivedIn
+func (s SessionsSoFar) GoodputSince(earlier SessionsSoFar) (bitsPerSecond int64, ok bool) {
+	bytes, took := s.ReceivedBytes-earlier.ReceivedBytes, s.ReceivedIn-earlier.ReceivedIn
 	if bytes < 0 || took <= 0 {
 		return 0, false
 	}

@@ -152,12 +152,12 @@ func (r *SuiteRun) Counts() bool { return r.Figures != nil && r.Repeated == "" }
 
 // SuiteJSON is the document of a suite, and its digest: the same suite always makes the same bytes.
 func SuiteJSON(s *Suite) (document []byte, digest string, err error) {
-	out := *s
-	out.Version = SuiteVersion
-	if err := out.check(); err != nil {
+	copied := *s
+	copied.Version = SuiteVersion
+	if err := copied.check(); err != nil {
 		return nil, "", fmt.Errorf("write the suite's report: %w", err)
 	}
-	if document, err = json.Marshal(&out); err != nil {
+	if document, err = json.Marshal(&copied); err != nil {
 		return nil, "", fmt.Errorf("write the suite's report: %w", err)
 	}
 	return document, Digest(document), nil
@@ -165,9 +165,9 @@ func SuiteJSON(s *Suite) (document []byte, digest string, err error) {
 
 // JSON writes the suite as a document, indented: what ReadDocuments reads.
 func (s *Suite) JSON(w io.Writer) error {
-	out := *s
-	out.Version = SuiteVersion
-	return writeDocument(w, &out)
+	copied := *s
+	copied.Version = SuiteVersion
+	return writeDocument(w, &copied)
 }
 
 // Digest is that of a document, by which Reports and suites' reports are referred to: "sha256:" and 64 hexadecimal digits.
@@ -235,17 +235,17 @@ func (c *SuiteCell) check() error {
 // checkGoals refuses figures of a goal that combine another number of runs than have such figures.
 func (c *SuiteCell) checkGoals() error {
 	for _, g := range c.Goals {
-		of, measured := 0, 0
+		total, measured := 0, 0
 		if g.Figures != nil {
-			of = g.Figures.Runs
+			total = g.Figures.Runs
 		}
 		for _, r := range c.Runs {
 			if r.Counts() && OfGoal(r.Goals, g.Goal) != nil {
 				measured++
 			}
 		}
-		if of != measured {
-			return fmt.Errorf("its figures of goal %q are of %s, but %s has such figures", g.Goal, wording.Counted(of, "run"), wording.Counted(measured, "run"))
+		if total != measured {
+			return fmt.Errorf("its figures of goal %q are of %s, but %s has such figures", g.Goal, wording.Counted(total, "run"), wording.Counted(measured, "run"))
 		}
 	}
 	return nil

@@ -40,9 +40,9 @@ func (s *Suite) ownExitCode() (code int, undecided bool) {
 // Gaps are the runs that have no part in the cell's figures, in their order. Missing are the last tries of repetitions without any figure; repeated are tries that another one replaced, as they gave no
 // figure, or one that doesn't count. A last try without a figure after one that gave a figure is neither: the cell's message names it.
 func (c *SuiteCell) Gaps() (missing, repeated []Missing) {
-	last, measured := map[int]int{}, map[int]bool{}
+	latest, measured := map[int]int{}, map[int]bool{}
 	for i, r := range c.Runs {
-		last[r.Repetition], measured[r.Repetition] = i, measured[r.Repetition] || r.Figures != nil
+		latest[r.Repetition], measured[r.Repetition] = i, measured[r.Repetition] || r.Figures != nil
 	}
 	for i, r := range c.Runs {
 		gap := Missing{Test: r.Test, Reason: r.Reason, Message: r.Message}
@@ -54,7 +54,7 @@ func (c *SuiteCell) Gaps() (missing, repeated []Missing) {
 				gap.GoodputLowerBound = r.Figures.GoodputBitsPerSecond
 			}
 			repeated = append(repeated, gap)
-		case last[r.Repetition] != i:
+		case latest[r.Repetition] != i:
 			repeated = append(repeated, gap)
 		case !measured[r.Repetition]:
 			missing = append(missing, gap)
@@ -65,16 +65,16 @@ func (c *SuiteCell) Gaps() (missing, repeated []Missing) {
 
 // DisturbedWords say why a run is repeated although it has figures: its generator was the limit, while other runs of the same cell measured more, namely others (by Figures.Throughput); 0: those runs
 // are no longer known.
-func DisturbedWords(lowerBound *Figures, others int64) string {
+func DisturbedWords(lowerBound *Figures, disturbed int64) string {
 	rate := wording.PacketRate
 	if lowerBound.OfSessions() {
 		rate = func(bitsPerSecond int64) string { return wording.BitRate(bitsPerSecond) + " goodput" }
 	}
 	limit := lowerBound.Throughput()
-	if others <= limit {
+	if disturbed <= limit {
 		return fmt.Sprintf("the generator was the limit at %s, but other runs had measured more: this run was disturbed", rate(limit))
 	}
-	return fmt.Sprintf("the generator was the limit at %s, but other runs measured %s: this run was disturbed", rate(limit), rate(others))
+	return fmt.Sprintf("the generator was the limit at %s, but other runs measured %s: this run was disturbed", rate(limit), rate(disturbed))
 }
 
 // whole says whether each of the cell's repetitions gave a figure.

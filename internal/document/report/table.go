@@ -128,7 +128,7 @@ func ProductAndLoadtest(r *Report) (product, loadtest string) {
 
 // JSON writes the table as a document, indented.
 func (t *Table) JSON(w io.Writer) error {
-	out := *t
-	out.Version = TableVersion
-	return writeDocument(w, &out)
+	copied := *t
+	copied.Version = TableVersion
+	return writeDocument(w, &copied)
 }

@@ -88,7 +88,7 @@ func (s *Series) Latest() (*Point, *Stretch) {
 
 // JSON writes the trend as a document, indented.
 func (t *Trend) JSON(w io.Writer) error {
-	out := *t
-	out.Version = TrendVersion
-	return writeDocument(w, &out)
+	copied := *t
+	copied.Version = TrendVersion
+	return writeDocument(w, &copied)
 }

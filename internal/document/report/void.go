@@ -84,11 +84,11 @@ func (v Void) String() string {
 	if v.Voided == 0 {
 		return ""
 	}
-	var why []string
+	var reasons []string
 	for _, reason := range slices.Sorted(maps.Keys(v.reasons)) {
-		why = append(why, fmt.Sprintf("%d %s", v.reasons[reason], reason))
+		reasons = append(reasons, fmt.Sprintf("%d %s", v.reasons[reason], reason))
 	}
-	return v.Count() + ": " + strings.Join(why, ", ")
+	return v.Count() + ": " + strings.Join(reasons, ", ")
 }
 
 // Count says how many runs are void: "3 of 8 runs were void". Empty: none is.

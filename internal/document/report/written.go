@@ -103,9 +103,9 @@ func (s Spread) MarshalJSON() ([]byte, error) {
 
 // written is a value as JSON that leaves it to whoever writes the document whether < and > are escaped: json.Marshal would escape them for good.
 func written(v any) ([]byte, error) {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	err := enc.Encode(v)
-	return out.Bytes(), err
+	return b.Bytes(), err
 }

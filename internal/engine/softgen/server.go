@@ -119,7 +119,7 @@ func withDefaults(cfg Config) Config {
 		cfg.Hostname, _ = os.Hostname()
 	}
 	if cfg.Machine == (machine.Machine{}) {
-		cfg.Machine = machine.This()
+		cfg.Machine = machine.Local()
 	}
 	if cfg.Started.IsZero() {
 		cfg.Started = time.Now()

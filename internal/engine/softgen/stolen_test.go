@@ -152,7 +152,7 @@ func TestVitalSignsAreReportedOnRequest(t *testing.T) {
 	r := newRig(t, func(cfg *Config) {
 		cfg.Signs = &machine.SignsReader{Links: func() ([]signs.Value, error) {
 			links++
-			return []signs.Value{{Series: "sent", Of: "west", Number: 7}}, nil
+			return []signs.Value{{Series: "sent", Part: "west", Number: 7}}, nil
 		}}
 	})
 	type told struct {

@@ -226,7 +226,7 @@ func TestALatencyStreamHasItsFramesTimes(t *testing.T) {
 		}
 		// 34 µs, rounded down, is less than 35; each hundredth frame takes 80.
 		for share, want := range map[transit.Share]time.Duration{transit.P50: 35 * time.Microsecond, transit.P99: 35 * time.Microsecond, transit.P999: 81 * time.Microsecond} {
-			if within, known := window.Within(share); !known || within < want-1 || within > want*101/100 {
+			if within, known := window.Percentile(share); !known || within < want-1 || within > want*101/100 {
 				t.Errorf("%v %v, want %v and at most 1 %% more", share, within, want)
 			}
 		}

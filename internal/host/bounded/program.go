@@ -22,8 +22,8 @@ var errLate = errors.New("too late")
 
 // Run runs the command, whose first word is the program, as the calling user, in the working directory, with these variables beside our own, and with nothing to read. What takes longer
 // than it may is killed with all that it started. Its exit code 0 is success; an error names the command and has its last words.
-func Run(ctx context.Context, command, variables []string, within time.Duration) error {
-	bounded, cancel := context.WithTimeoutCause(ctx, within, errLate)
+func Run(ctx context.Context, command, variables []string, timeout time.Duration) error {
+	bounded, cancel := context.WithTimeoutCause(ctx, timeout, errLate)
 	defer cancel()
 	cmd := exec.CommandContext(bounded, command[0], command[1:]...)
 	cmd.Env = append(os.Environ(), variables...)
@@ -37,18 +37,18 @@ func Run(ctx context.Context, command, variables []string, within time.Duration)
 	case err == nil, errors.Is(err, exec.ErrWaitDelay): // it ended well, and left something running
 		return nil
 	case errors.Is(context.Cause(bounded), errLate):
-		return fmt.Errorf("%s did not end within %s%s", ProgramName(command), within, said(words))
+		return fmt.Errorf("%s did not end within %s%s", ProgramName(command), timeout, lastWords(words))
 	case bounded.Err() != nil:
 		return fmt.Errorf("%s: %w", ProgramName(command), context.Cause(bounded))
 	case cmd.ProcessState == nil:
 		return fmt.Errorf("start %s: %w", ProgramName(command), err)
 	}
-	return fmt.Errorf("%s: %w%s", ProgramName(command), err, said(words))
+	return fmt.Errorf("%s: %w%s", ProgramName(command), err, lastWords(words))
 }
 
 // ProgramName is a command in a sentence, each word in quotes that needs them.
 func ProgramName(command []string) string {
-	const most = 200
+	const limit = 200
 	quoted := make([]string, len(command))
 	for i, word := range command {
 		quoted[i] = word
@@ -57,8 +57,8 @@ func ProgramName(command []string) string {
 		}
 	}
 	name := []rune(strings.Join(quoted, " "))
-	if len(name) > most {
-		return string(name[:most]) + "…"
+	if len(name) > limit {
+		return string(name[:limit]) + "…"
 	}
 	return string(name)
 }
@@ -66,19 +66,19 @@ func ProgramName(command []string) string {
 // mostSaid bounds a program's last words in bytes: beside its name, they have to fit into an answer of 512.
 const mostSaid = 256
 
-// said is a program's last words, without what would drive a terminal.
-func said(words *Words) string {
-	last := strings.Map(func(c rune) rune {
+// lastWords is a program's last words, without what would drive a terminal.
+func lastWords(words *Words) string {
+	text := strings.Map(func(c rune) rune {
 		if unicode.IsControl(c) {
 			return -1
 		}
 		return c
 	}, words.String())
-	if len(last) > mostSaid {
-		last = strings.ToValidUTF8(last[:mostSaid-len("…")], "") + "…"
+	if len(text) > mostSaid {
+		text = strings.ToValidUTF8(text[:mostSaid-len("…")], "") + "…"
 	}
-	if last == "" {
+	if text == "" {
 		return ""
 	}
-	return "; its last words: " + last
+	return "; its last words: " + text
 }

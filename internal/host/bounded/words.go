@@ -18,8 +18,8 @@ func (w *Words) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.text = append(w.text, p...)
-	if over := len(w.text) - keptWords; over > 0 {
-		w.text = w.text[:copy(w.text, w.text[over:])]
+	if excess := len(w.text) - keptWords; excess > 0 {
+		w.text = w.text[:copy(w.text, w.text[excess:])]
 	}
 	return len(p), nil
 }
@@ -28,15 +28,15 @@ func (w *Words) Write(p []byte) (int, error) {
 func (w *Words) String() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	last := ""
+	lastLine := ""
 	for line := range strings.Lines(string(w.text)) {
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
 			return line
 		}
 		if line != "" {
-			last = line
+			lastLine = line
 		}
 	}
-	return last
+	return lastLine
 }

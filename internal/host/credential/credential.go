@@ -33,8 +33,8 @@ func New() (k Key) {
 	return k
 }
 
-// For is the key that follows from this one for a purpose. Keys of different purposes tell nothing of each other, nor of this one (HMAC-SHA256, RFC 2104).
-func (k Key) For(purpose string) Key {
+// Derive is the key that follows from this one for a purpose. Keys of different purposes tell nothing of each other, nor of this one (HMAC-SHA256, RFC 2104).
+func (k Key) Derive(purpose string) Key {
 	sum := hmac.New(sha256.New, k[:])
 	sum.Write([]byte(purpose))
 	return Key(sum.Sum(nil))
@@ -82,12 +82,12 @@ func (v Verifier) MarshalText() ([]byte, error) { return []byte(v.String()), nil
 func (v *Verifier) UnmarshalText(text []byte) error { return decode(v[:], text, "a verifier") }
 
 // decode doesn't repeat the text in its error, which may be nearly a key.
-func decode(into, text []byte, what string) error {
+func decode(key, text []byte, noun string) error {
 	read, err := base64.RawURLEncoding.DecodeString(string(text))
-	if err != nil || len(read) != len(into) {
-		return fmt.Errorf("%s is %d bytes as base64url without padding (RFC 4648), %d characters: these %d characters are not", what, len(into), base64.RawURLEncoding.EncodedLen(len(into)), len(text))
+	if err != nil || len(read) != len(key) {
+		return fmt.Errorf("%s is %d bytes as base64url without padding (RFC 4648), %d characters: these %d characters are not", noun, len(key), base64.RawURLEncoding.EncodedLen(len(key)), len(text))
 	}
-	copy(into, read)
+	copy(key, read)
 	return nil
 }
 
@@ -98,9 +98,9 @@ func signed(role Role, server net.Addr, nonce []byte) []byte {
 
 // plain is an address as both sides see it: without an interface's name, which is a machine's own, and IPv4 as IPv4.
 func plain(a net.Addr) string {
-	at, err := netip.ParseAddrPort(a.String())
+	address, err := netip.ParseAddrPort(a.String())
 	if err != nil {
 		return a.String() // of no IP network
 	}
-	return netip.AddrPortFrom(at.Addr().Unmap().WithZone(""), at.Port()).String()
+	return netip.AddrPortFrom(address.Addr().Unmap().WithZone(""), address.Port()).String()
 }

@@ -61,7 +61,7 @@ func served(conn net.Conn) bool {
 
 func TestOnlyWhoHasTheAttemptsKeyIsAdmitted(t *testing.T) {
 	root := credential.New()
-	first, second := root.For("attempt 1 of test u"), root.For("attempt 2 of test u")
+	first, second := root.Derive("attempt 1 of test u"), root.Derive("attempt 2 of test u")
 	address := echo(t, second.Verifier(), credential.Control)
 	for name, c := range map[string]struct {
 		key  credential.Key

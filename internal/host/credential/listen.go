@@ -34,7 +34,7 @@ type door struct {
 	role     Role
 	accepted chan accepted
 	closed   chan struct{}
-	once     sync.Once
+	closing  sync.Once
 	asking   sync.WaitGroup
 
 	mu        sync.Mutex
@@ -60,7 +60,7 @@ func (d *door) Accept() (net.Conn, error) {
 // Close closes the listener, and turns away all who are at the door.
 func (d *door) Close() error {
 	var err error
-	d.once.Do(func() {
+	d.closing.Do(func() {
 		close(d.closed)
 		err = d.Listener.Close()
 		d.mu.Lock()
@@ -140,8 +140,8 @@ func (d *door) crowd() (oldest int) {
 }
 
 func hostOf(conn net.Conn) netip.Addr {
-	at, _ := netip.ParseAddrPort(conn.RemoteAddr().String()) // of no IP network: all are one
-	return at.Addr().Unmap()
+	address, _ := netip.ParseAddrPort(conn.RemoteAddr().String()) // of no IP network: all are one
+	return address.Addr().Unmap()
 }
 
 // ask admits a caller that proves the key, and closes the connection of one that doesn't.

@@ -24,7 +24,7 @@ func (r *SignsReader) frequencies(kernel procfs.FS) ([]signs.Value, error) {
 	if err != nil {
 		return nil, fmt.Errorf("this machine's cpufreq can't be read: %w", err)
 	}
-	of := map[int]float64{}
+	byProcessor := map[int]float64{}
 	for _, file := range files {
 		number, err := strconv.Atoi(strings.TrimPrefix(filepath.Base(filepath.Dir(filepath.Dir(file))), "cpu"))
 		if err != nil {
@@ -34,14 +34,14 @@ func (r *SignsReader) frequencies(kernel procfs.FS) ([]signs.Value, error) {
 		if err != nil {
 			continue // it was switched off meanwhile
 		}
-		of[number] = 1e3 * kilohertz
+		byProcessor[number] = 1e3 * kilohertz
 	}
-	if len(of) == 0 {
-		if of, err = frequenciesInCPUInfo(kernel); err != nil {
+	if len(byProcessor) == 0 {
+		if byProcessor, err = frequenciesInCPUInfo(kernel); err != nil {
 			return nil, err
 		}
 	}
-	return perProcessor(of), nil
+	return perProcessor(byProcessor), nil
 }
 
 // frequenciesAreFree says why asking for frequencies would cost the device something: on x86 kernels before Linux 5.19 interrupt each processor that is asked for, while later ones answer from what
@@ -70,33 +70,33 @@ func frequenciesInCPUInfo(kernel procfs.FS) (map[int]float64, error) {
 	if err != nil {
 		return nil, fmt.Errorf("this machine's /proc/cpuinfo can't be read: %w", err)
 	}
-	of := map[int]float64{}
+	byProcessor := map[int]float64{}
 	for _, c := range infos {
 		if c.CPUMHz > 0 && slices.Contains(c.Flags, "aperfmperf") {
-			of[int(c.Processor)] = 1e6 * c.CPUMHz
+			byProcessor[int(c.Processor)] = 1e6 * c.CPUMHz
 		}
 	}
-	if len(of) == 0 {
+	if len(byProcessor) == 0 {
 		return nil, errors.New("this machine's processors don't say how fast they run: its kernel has no cpufreq, and /proc/cpuinfo the nominal frequency at most, as in most virtual machines")
 	}
-	return of, nil
+	return byProcessor, nil
 }
 
 // perProcessor are each processor's where there are few, and the lowest, mean and highest.
-func perProcessor(of map[int]float64) (values []signs.Value) {
-	var all []float64
+func perProcessor(byProcessor map[int]float64) (values []signs.Value) {
+	var frequencies []float64
 	var numbers []int
-	for n, hertz := range of {
-		numbers, all = append(numbers, n), append(all, hertz)
+	for n, hertz := range byProcessor {
+		numbers, frequencies = append(numbers, n), append(frequencies, hertz)
 	}
 	slices.Sort(numbers)
-	lowest, mean, highest := spread(all)
+	lowest, mean, highest := spread(frequencies)
 	values = []signs.Value{{Series: "lowest", Number: lowest}, {Series: "mean", Number: mean}, {Series: "highest", Number: highest}}
 	if len(numbers) > signs.MostEach {
 		return append(values, signs.Value{Series: "frequency", Missing: fmt.Sprintf("the machine has %d processors, and of more than %d not each has a series: say lowest, mean or highest", len(numbers), signs.MostEach)})
 	}
 	for _, n := range numbers {
-		values = append(values, signs.Value{Series: "frequency", Of: fmt.Sprintf("processor %d", n), Number: of[n]})
+		values = append(values, signs.Value{Series: "frequency", Part: fmt.Sprintf("processor %d", n), Number: byProcessor[n]})
 	}
 	return values
 }

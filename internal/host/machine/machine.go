@@ -24,8 +24,8 @@ type Machine struct {
 	Allowed string `json:"allowed,omitempty"`
 }
 
-// This is the machine that the process runs on.
-func This() Machine {
+// Local is the machine that the process runs on.
+func Local() Machine {
 	m := Machine{Kernel: kernel(), Tuning: tuning(os.DirFS("/")), Allowed: allowed(os.DirFS("/"))}
 	proc, err := procfs.NewDefaultFS()
 	if err != nil {
@@ -54,9 +54,9 @@ const mostOfCommandLine = 1024
 // tuning says how the machine is set up. What the kernel doesn't tell is left out; of governors, which each processor has for itself, those that there are.
 func tuning(root fs.FS) string {
 	var words []string
-	say := func(what, word string) {
+	say := func(aspect, word string) {
 		if word != "" {
-			words = append(words, what+" "+word)
+			words = append(words, aspect+" "+word)
 		}
 	}
 	say("frequency governor", strings.Join(governors(root), " and "))
@@ -75,21 +75,21 @@ func tuning(root fs.FS) string {
 }
 
 // governors are the frequency governors of all processors, each once.
-func governors(root fs.FS) (all []string) {
+func governors(root fs.FS) (names []string) {
 	files, _ := fs.Glob(root, "sys/devices/system/cpu/cpu*/cpufreq/scaling_governor") // the pattern is well-formed
 	for _, file := range files {
-		if word := text(root, file); word != "" && !slices.Contains(all, word) {
-			all = append(all, word)
+		if word := text(root, file); word != "" && !slices.Contains(names, word) {
+			names = append(names, word)
 		}
 	}
-	slices.Sort(all)
-	return all
+	slices.Sort(names)
+	return names
 }
 
 // allowed are the processors that this process may run on, as its cpuset and affinity have it: "0-1".
 func allowed(root fs.FS) string {
 	for line := range strings.Lines(text(root, "proc/self/status")) {
-		if list, is := strings.CutPrefix(line, "Cpus_allowed_list:"); is {
+		if list, found := strings.CutPrefix(line, "Cpus_allowed_list:"); found {
 			return strings.TrimSpace(list)
 		}
 	}
@@ -146,12 +146,12 @@ func NICOf(name string) NIC {
 }
 
 // firmware is what a driver says of it; drivers that have none to tell of say so in words of their own.
-func firmware(said string) string {
-	said = strings.TrimSpace(said)
-	if said == "N/A" || said == "n/a" {
+func firmware(text string) string {
+	text = strings.TrimSpace(text)
+	if text == "N/A" || text == "n/a" {
 		return ""
 	}
-	return said
+	return text
 }
 
 // Model are the PCI ids of a device, "8086:1593"; empty: there is none at that address.

@@ -8,7 +8,7 @@ import (
 )
 
 func TestTheMachineOfThisTestIsKnown(t *testing.T) {
-	m := This()
+	m := Local()
 	if m.Kernel == "" || m.Processors < 1 {
 		t.Errorf("%+v", m)
 	}

@@ -22,12 +22,12 @@ type precedence struct {
 	file       string
 	processors int
 
-	mutex   sync.Mutex
-	senders int // threads, or groups of them, that send
-	full    int // those that keep a processor busy
-	askers  int
-	is      int // the nice value that this process gave the session; 0: none
-	own     int // the session's own, while it has another one
+	mutex     sync.Mutex
+	senders   int // threads, or groups of them, that send
+	full      int // those that keep a processor busy
+	askers    int
+	set       int // the nice value that this process gave the session; 0: none
+	inherited int // the session's own, while it has another one
 }
 
 // ahead is the precedence of this process.
@@ -41,16 +41,16 @@ const (
 
 // SendFirst gives this process's session priority over all others until done is called, for threads that send. As all functions here it may be called by several at the same time, and does nothing without
 // CAP_SYS_NICE, or where the kernel groups nothing by session.
-func SendFirst() (done func()) { return ahead.take(1, 0, 0) }
+func SendFirst() (release func()) { return ahead.claim(1, 0, 0) }
 
 // FillFirst is SendFirst for a thread that keeps a processor busy. While there is one for each processor they get no priority: otherwise nothing else on the machine would run, the device's own work
 // included.
-func FillFirst() (done func()) { return ahead.take(1, 1, 0) }
+func FillFirst() (release func()) { return ahead.claim(1, 1, 0) }
 
 // AskFirst gives this process's session as much priority until done is called as it needs to be heard beside generators and devices that use all processors.
-func AskFirst() (done func()) { return ahead.take(0, 0, 1) }
+func AskFirst() (release func()) { return ahead.claim(0, 0, 1) }
 
-func (p *precedence) take(senders, full, askers int) (done func()) {
+func (p *precedence) claim(senders, full, askers int) (release func()) {
 	p.change(senders, full, askers)
 	return func() { p.change(-senders, -full, -askers) }
 }
@@ -64,22 +64,22 @@ func (p *precedence) change(senders, full, askers int) {
 
 // give gives the session a nice value, or its own one again where 0 is wanted. One that has more priority of its own keeps it.
 func (p *precedence) give(wanted int) {
-	if wanted == p.is {
+	if wanted == p.set {
 		return
 	}
-	if p.is == 0 {
-		own, known := p.nice()
-		if !known || own <= wanted {
+	if p.set == 0 {
+		inherited, ok := p.nice()
+		if !ok || inherited <= wanted {
 			return
 		}
-		p.own = own
+		p.inherited = inherited
 	}
-	value := p.own
+	value := p.inherited
 	if wanted != 0 {
-		value = min(wanted, p.own)
+		value = min(wanted, p.inherited)
 	}
 	if p.write(strconv.Itoa(value)) == nil {
-		p.is = wanted
+		p.set = wanted
 	}
 }
 
@@ -95,7 +95,7 @@ func (p *precedence) wanted() int {
 }
 
 // nice is the session's value; unknown where the kernel groups nothing by session.
-func (p *precedence) nice() (nice int, known bool) {
+func (p *precedence) nice() (nice int, ok bool) {
 	text, err := os.ReadFile(p.file) // "/autogroup-13 nice 0"
 	if err != nil {
 		return 0, false

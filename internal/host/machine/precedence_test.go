@@ -28,7 +28,7 @@ func TestPrecedence(t *testing.T) {
 	}
 	t.Run("the session is first while somebody needs it, and then what it was", func(t *testing.T) {
 		p := begin("/autogroup-13 nice 5\n")
-		one, other := p.take(1, 1, 0), p.take(1, 0, 0)
+		one, other := p.claim(1, 1, 0), p.claim(1, 0, 0)
 		is("-20")
 		one()
 		is("-20")
@@ -37,20 +37,20 @@ func TestPrecedence(t *testing.T) {
 	})
 	t.Run("it is like all others while no processor is left for these", func(t *testing.T) {
 		p := begin("/autogroup-13 nice 0\n")
-		done := p.take(3, 3, 0)
-		p.take(1, 0, 0)
+		done := p.claim(3, 3, 0)
+		p.claim(1, 0, 0)
 		is("/autogroup-13 nice 0\n")
 		done()
 		is("-20")
 		write("/autogroup-13 nice -20\n")
-		p.take(3, 3, 0)
+		p.claim(3, 3, 0)
 		is("0")
 	})
 	t.Run("who asks needs less than who sends", func(t *testing.T) {
 		p := begin("/autogroup-13 nice 0\n")
-		asks := p.take(0, 0, 1)
+		asks := p.claim(0, 0, 1)
 		is("-10")
-		sends := p.take(1, 0, 0)
+		sends := p.claim(1, 0, 0)
 		is("-20")
 		sends()
 		is("-10")
@@ -59,8 +59,8 @@ func TestPrecedence(t *testing.T) {
 	})
 	t.Run("who asks is heard also where threads fill all processors", func(t *testing.T) {
 		p := begin("/autogroup-13 nice 0\n")
-		p.take(0, 0, 1)
-		fill := p.take(3, 3, 0)
+		p.claim(0, 0, 1)
+		fill := p.claim(3, 3, 0)
 		is("-10")
 		fill()
 		is("-10")
@@ -68,20 +68,20 @@ func TestPrecedence(t *testing.T) {
 	t.Run("a session that has more priority already keeps it", func(t *testing.T) {
 		const shown = "/autogroup-13 nice -15\n"
 		p := begin(shown)
-		p.take(0, 0, 1)()
+		p.claim(0, 0, 1)()
 		is(shown)
 	})
 	t.Run("a session that has more priority than who asks needs gets it back from who sends", func(t *testing.T) {
 		p := begin("/autogroup-13 nice -15\n")
-		p.take(0, 0, 1)
-		sends := p.take(1, 0, 0)
+		p.claim(0, 0, 1)
+		sends := p.claim(1, 0, 0)
 		is("-20")
 		sends()
 		is("-15")
 	})
 	t.Run("a kernel without such groups is left alone", func(t *testing.T) {
 		p := &precedence{file: filepath.Join(t.TempDir(), "none"), processors: 3}
-		p.take(1, 1, 0)
+		p.claim(1, 1, 0)
 		if _, err := os.Stat(p.file); !os.IsNotExist(err) {
 			t.Errorf("a file was made: %v", err)
 		}
@@ -89,7 +89,7 @@ func TestPrecedence(t *testing.T) {
 	t.Run("a session that is first already stays it", func(t *testing.T) {
 		const shown = "/autogroup-13 nice -20\n"
 		p := begin(shown)
-		p.take(1, 1, 0)()
+		p.claim(1, 1, 0)()
 		is(shown)
 	})
 	if ahead.processors != runtime.NumCPU() {

@@ -26,7 +26,7 @@ type SignsReader struct {
 	arch string // whose processors they are; empty: those that this program was built for
 
 	mu      sync.Mutex // guards what follows
-	last    map[string]signs.Reading
+	latest  map[string]signs.Reading
 	counted map[string]unwrapped
 	sensors []sensor // once some were found
 }
@@ -35,39 +35,39 @@ type SignsReader struct {
 const unread = 2 * time.Second
 
 // Read is what the machine tells of these types; at is the caller's clock. A type that nobody knows has no part in it.
-func (r *SignsReader) Read(types []string, at func() time.Duration) (all []signs.Reading) {
+func (r *SignsReader) Read(types []string, clock func() time.Duration) (readings []signs.Reading) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, t := range types {
-		kind, known := signs.Kinds[t]
-		if !known {
+		kind, ok := signs.Kinds[t]
+		if !ok {
 			continue
 		}
-		now := at()
-		told, before := r.last[t]
-		every := kind.Every
-		if told.Missing != "" {
-			every = unread
+		moment := clock()
+		reading, found := r.latest[t]
+		interval := kind.Interval
+		if reading.Missing != "" {
+			interval = unread
 		}
-		if !before || now-told.At >= every {
-			r.keep(t, now, at)
+		if !found || moment-reading.At >= interval {
+			r.keep(t, moment, clock)
 		}
-		all = append(all, r.last[t])
+		readings = append(readings, r.latest[t])
 	}
-	return all
+	return readings
 }
 
 // keep reads a type anew.
-func (r *SignsReader) keep(t string, now time.Duration, at func() time.Duration) {
+func (r *SignsReader) keep(t string, moment time.Duration, clock func() time.Duration) {
 	values, err := r.read(t)
-	told := signs.Reading{Type: t, At: now, Took: at() - now, Values: values}
+	reading := signs.Reading{Type: t, At: moment, Took: clock() - moment, Values: values}
 	if err != nil {
-		told.Values, told.Missing = nil, err.Error()
+		reading.Values, reading.Missing = nil, err.Error()
 	}
-	if r.last == nil {
-		r.last = map[string]signs.Reading{}
+	if r.latest == nil {
+		r.latest = map[string]signs.Reading{}
 	}
-	r.last[t] = told
+	r.latest[t] = reading
 }
 
 func (r *SignsReader) read(t string) ([]signs.Value, error) {

@@ -25,7 +25,7 @@ func noon() time.Duration { return 12 * time.Hour }
 
 func TestWhatAMachineTells(t *testing.T) {
 	value := func(series, of string, number float64) signs.Value {
-		return signs.Value{Series: series, Of: of, Number: number}
+		return signs.Value{Series: series, Part: of, Number: number}
 	}
 	for _, c := range []struct {
 		machine, of string
@@ -35,11 +35,11 @@ func TestWhatAMachineTells(t *testing.T) {
 		{machine: "virtual", of: signs.Memory, want: []signs.Value{value("used", "", 2633183232), value("available", "", 22642880512)}},
 		{machine: "virtual", of: signs.Load, want: []signs.Value{value("load1", "", 36.52), value("load5", "", 37.89), value("load15", "", 27.61)}},
 		{machine: "virtual", of: signs.SoftIRQs, want: []signs.Value{
-			{Series: "time", Of: "all processors", Number: 1123.95, Step: 0.02}, value("netRx", "all processors", 297805483), value("netTx", "all processors", 4081229),
+			{Series: "time", Part: "all processors", Number: 1123.95, Step: 0.02}, value("netRx", "all processors", 297805483), value("netTx", "all processors", 4081229),
 			value("processed", "all processors", 611795595), value("dropped", "all processors", 0), value("squeezed", "all processors", 91),
-			{Series: "time", Of: "processor 0", Number: 608.56, Step: 0.01}, value("netRx", "processor 0", 169402789), value("netTx", "processor 0", 2036981),
+			{Series: "time", Part: "processor 0", Number: 608.56, Step: 0.01}, value("netRx", "processor 0", 169402789), value("netTx", "processor 0", 2036981),
 			value("processed", "processor 0", 344416154), value("dropped", "processor 0", 0), value("squeezed", "processor 0", 60),
-			{Series: "time", Of: "processor 1", Number: 515.39, Step: 0.01}, value("netRx", "processor 1", 128402694), value("netTx", "processor 1", 2044248),
+			{Series: "time", Part: "processor 1", Number: 515.39, Step: 0.01}, value("netRx", "processor 1", 128402694), value("netTx", "processor 1", 2044248),
 			value("processed", "processor 1", 267379441), value("dropped", "processor 1", 0), value("squeezed", "processor 1", 31),
 		}},
 		{machine: "virtual", of: signs.Frequencies, missing: "this machine's processors don't say how fast they run: its kernel has no cpufreq, and /proc/cpuinfo the nominal frequency at most, as in most virtual machines"},
@@ -108,7 +108,7 @@ func TestARowOfFramesIsOfTheProcessorThatItNames(t *testing.T) {
 	got := map[string]float64{}
 	for _, v := range r.Read([]string{signs.SoftIRQs}, noon)[0].Values {
 		if v.Series == "processed" {
-			got[v.Of] = v.Number
+			got[v.Part] = v.Number
 		}
 	}
 	if diff := cmp.Diff(map[string]float64{"all processors": 6000, "processor 0": 1000, "processor 2": 5000}, got); diff != "" {
@@ -148,9 +148,9 @@ func TestATypeIsReadAsOftenAsItsKindSaysAtMost(t *testing.T) {
 		if got := r.Read([]string{signs.Interfaces}, func() time.Duration { return now })[0]; got.At != noon() || got.Values[0].Number != 1 {
 			t.Errorf("%+v", got)
 		}
-		now += signs.Kinds[signs.Interfaces].Every / 11
+		now += signs.Kinds[signs.Interfaces].Interval / 11
 	}
-	now = noon() + signs.Kinds[signs.Interfaces].Every
+	now = noon() + signs.Kinds[signs.Interfaces].Interval
 	if got := r.Read([]string{signs.Interfaces}, func() time.Duration { return now })[0]; got.At != now || got.Values[0].Number != 2 {
 		t.Errorf("%+v", got)
 	}
@@ -188,11 +188,11 @@ func TestThisMachineTells(t *testing.T) {
 		}
 	}
 	for name, kind := range signs.Kinds {
-		if !kind.Intrusive && kind.Every > 400*time.Millisecond {
-			t.Errorf("%s is read each %s, and a window's edge has nothing that is as far from it", name, kind.Every)
+		if !kind.Intrusive && kind.Interval > 400*time.Millisecond {
+			t.Errorf("%s is read each %s, and a window's edge has nothing that is as far from it", name, kind.Interval)
 		}
 	}
-	if told := r.last[signs.Interfaces]; told.Missing != os.ErrPermission.Error() {
+	if told := r.latest[signs.Interfaces]; told.Missing != os.ErrPermission.Error() {
 		t.Errorf("%+v", told)
 	}
 }
@@ -212,7 +212,7 @@ func TestWhatThisMachineTellsIsWhatItsKernelSaysElsewhere(t *testing.T) {
 	softirqs := r.Read([]string{signs.SoftIRQs}, noon)[0]
 	after := netRxIn(t)
 	for _, v := range softirqs.Values {
-		if v.Series == "netRx" && v.Of == signs.OfAllProcessors && (v.Number < before || v.Number > after) {
+		if v.Series == "netRx" && v.Part == signs.OfAllProcessors && (v.Number < before || v.Number > after) {
 			t.Errorf("net_rx ran %.0f times, and %.0f before, %.0f after", v.Number, before, after)
 		}
 	}

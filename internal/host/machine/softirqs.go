@@ -15,22 +15,22 @@ const tick = 0.01
 
 // unwrapped is a counter of the kernel's that has 32 bits: at a million frames a second it begins anew each 72 minutes.
 type unwrapped struct {
-	last  uint32
-	total uint64
+	previous uint32
+	total    uint64
 }
 
 // grow is the count by now, since the first reading and what was counted then.
-func (r *SignsReader) grow(name string, now uint32) float64 {
+func (r *SignsReader) grow(name string, value uint32) float64 {
 	if r.counted == nil {
 		r.counted = map[string]unwrapped{}
 	}
-	c, before := r.counted[name]
-	if before {
-		c.total += uint64(now - c.last) // modulo 2^32, as the kernel counts
+	c, found := r.counted[name]
+	if found {
+		c.total += uint64(value - c.previous) // modulo 2^32, as the kernel counts
 	} else {
-		c.total = uint64(now)
+		c.total = uint64(value)
 	}
-	c.last = now
+	c.previous = value
 	r.counted[name] = c
 	return float64(c.total)
 }
@@ -63,41 +63,41 @@ func (r *SignsReader) softIRQs(kernel procfs.FS) ([]signs.Value, error) {
 		return nil, errors.New("this machine's kernel tells of no processor")
 	}
 	var sum []signs.Value
-	var each []signs.Value
+	var parts []signs.Value
 	for _, n := range numbers {
-		count := func(name string, now uint32) signs.Value {
-			return signs.Value{Series: name, Number: r.grow(fmt.Sprintf("%s %d", name, n), now)}
+		count := func(name string, value uint32) signs.Value {
+			return signs.Value{Series: name, Number: r.grow(fmt.Sprintf("%s %d", name, n), value)}
 		}
-		its := []signs.Value{
+		values := []signs.Value{
 			{Series: "time", Number: stat.CPU[int64(n)].SoftIRQ, Step: tick},
-			count("netRx", uint32(at(ran.NetRx, n))), count("netTx", uint32(at(ran.NetTx, n))),
+			count("netRx", uint32(countOf(ran.NetRx, n))), count("netTx", uint32(countOf(ran.NetTx, n))),
 			count("processed", rows[n].Processed), count("dropped", rows[n].Dropped), count("squeezed", rows[n].TimeSqueezed),
 		}
-		sum = add(sum, its)
-		for _, v := range its {
-			v.Of = fmt.Sprintf("processor %d", n)
-			each = append(each, v)
+		sum = add(sum, values)
+		for _, v := range values {
+			v.Part = fmt.Sprintf("processor %d", n)
+			parts = append(parts, v)
 		}
 	}
 	if len(numbers) > signs.MostEach {
-		each = nil
+		parts = nil
 	}
-	return append(sum, each...), nil
+	return append(sum, parts...), nil
 }
 
 // add adds a processor's values to those of all.
-func add(sum, its []signs.Value) []signs.Value {
+func add(sum, values []signs.Value) []signs.Value {
 	if sum == nil {
-		sum = make([]signs.Value, len(its))
+		sum = make([]signs.Value, len(values))
 	}
-	for i, v := range its {
-		sum[i] = signs.Value{Series: v.Series, Of: signs.OfAllProcessors, Number: sum[i].Number + v.Number, Step: sum[i].Step + v.Step}
+	for i, v := range values {
+		sum[i] = signs.Value{Series: v.Series, Part: signs.OfAllProcessors, Number: sum[i].Number + v.Number, Step: sum[i].Step + v.Step}
 	}
 	return sum
 }
 
-// at is a processor's count; 0: the kernel has none of it, as it isn't there now.
-func at(counts []uint64, n int) uint64 {
+// countOf is a processor's count; 0: the kernel has none of it, as it isn't there now.
+func countOf(counts []uint64, n int) uint64 {
 	if n >= len(counts) {
 		return 0
 	}

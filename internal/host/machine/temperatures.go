@@ -33,27 +33,27 @@ func (r *SignsReader) temperatures() ([]signs.Value, error) {
 	if len(r.sensors) == 0 {
 		return nil, errors.New("this machine has no hwmon sensors of temperature, as most virtual machines")
 	}
-	var each []signs.Value
-	var all []float64
-	var last error
+	var values []signs.Value
+	var degrees []float64
+	var lastErr error
 	for _, s := range r.sensors {
 		thousandths, err := numberIn(s.file)
 		if err != nil {
-			last = err // of this one alone: some sleep, or break
+			lastErr = err // of this one alone: some sleep, or break
 			continue
 		}
-		all = append(all, thousandths/1e3)
-		each = append(each, signs.Value{Series: "temperature", Of: s.name, Number: thousandths / 1e3})
+		degrees = append(degrees, thousandths/1e3)
+		values = append(values, signs.Value{Series: "temperature", Part: s.name, Number: thousandths / 1e3})
 	}
-	if len(all) == 0 {
-		return nil, fmt.Errorf("none of this machine's %d hwmon sensors answers: %w", len(r.sensors), last)
+	if len(degrees) == 0 {
+		return nil, fmt.Errorf("none of this machine's %d hwmon sensors answers: %w", len(r.sensors), lastErr)
 	}
-	_, _, highest := spread(all)
-	return append([]signs.Value{{Series: "highest", Number: highest}}, each[:min(len(each), mostSensors)]...), nil
+	_, _, highest := spread(degrees)
+	return append([]signs.Value{{Series: "highest", Number: highest}}, values[:min(len(values), mostSensors)]...), nil
 }
 
 // sensorsUnder are the sensors of all chips, in their order.
-func sensorsUnder(folder string) (all []sensor, err error) {
+func sensorsUnder(folder string) (sensors []sensor, err error) {
 	chips, err := filepath.Glob(filepath.Join(folder, "hwmon*"))
 	if err != nil {
 		return nil, fmt.Errorf("this machine's hwmon sensors can't be listed: %w", err)
@@ -74,13 +74,13 @@ func sensorsUnder(folder string) (all []sensor, err error) {
 		for _, file := range files {
 			stem := strings.TrimSuffix(file, "_input")
 			label := cmp.Or(textIn(stem+"_label"), filepath.Base(stem))
-			all = append(all, sensor{file: file, name: strings.TrimSpace(name + " " + label)})
+			sensors = append(sensors, sensor{file: file, name: strings.TrimSpace(name + " " + label)})
 		}
 	}
-	slices.SortFunc(all, func(a, b sensor) int { // hwmon10 behind hwmon2, and temp10 behind temp2
+	slices.SortFunc(sensors, func(a, b sensor) int { // hwmon10 behind hwmon2, and temp10 behind temp2
 		return cmp.Or(len(filepath.Dir(a.file))-len(filepath.Dir(b.file)), strings.Compare(filepath.Dir(a.file), filepath.Dir(b.file)), len(a.file)-len(b.file), strings.Compare(a.file, b.file))
 	})
-	return all, nil
+	return sensors, nil
 }
 
 // whichOf tells a chip from others of its name: by the device that it is of, which stays the same from one start to the next.

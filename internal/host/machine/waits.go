@@ -96,15 +96,15 @@ func (w Watch) Read(ctx context.Context) (Reading, error) {
 	if err != nil {
 		return r, fmt.Errorf("who runs on this machine: %w", err)
 	}
-	all, err := kernel.AllProcs()
+	processes, err := kernel.AllProcs()
 	if err != nil {
 		return r, fmt.Errorf("who runs on this machine: %w", err)
 	}
-	for _, p := range all {
+	for _, p := range processes {
 		if ctx.Err() != nil {
 			return r, fmt.Errorf("who runs on this machine: %w", context.Cause(ctx))
 		}
-		if err := w.add(&r, kernel, p); err != nil && !gone(err) {
+		if err := w.add(&r, kernel, p); err != nil && !ended(err) {
 			return r, fmt.Errorf("who runs on this machine: %w", err)
 		}
 	}
@@ -112,16 +112,16 @@ func (w Watch) Read(ctx context.Context) (Reading, error) {
 	if r.Processors, err = AllProcessors(); err != nil {
 		return r, err
 	}
-	var now unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
+	var clock unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &clock); err != nil {
 		return r, fmt.Errorf("when it is: %w", err)
 	}
-	r.At = time.Duration(now.Nano())
+	r.At = time.Duration(clock.Nano())
 	return r, nil
 }
 
-// gone says that a process ended while it was looked at.
-func gone(err error) bool {
+// ended says that a process ended while it was looked at.
+func ended(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ESRCH)
 }
 
@@ -148,7 +148,7 @@ func (w Watch) add(r *Reading, kernel procfs.FS, p procfs.Proc) error {
 		if err == nil {
 			err = r.watch(thread, s, role)
 		}
-		if err != nil && !gone(err) {
+		if err != nil && !ended(err) {
 			return err
 		}
 	}
@@ -254,18 +254,18 @@ func WaitedBy(thread int) (time.Duration, error) {
 	if err != nil {
 		return 0, fmt.Errorf("how long thread %d waited: %w", thread, err)
 	}
-	its, err := kernel.Proc(thread)
+	process, err := kernel.Proc(thread)
 	if err != nil {
 		return 0, fmt.Errorf("how long thread %d waited: %w", thread, err)
 	}
-	_, waited, err := scheduleOf(its)
+	_, waited, err := scheduleOf(process)
 	return waited, err
 }
 
 // OwnWaits follows for how long this process' threads were ready to run, and others had the processors. Its zero value begins with the first reading. It is not safe for
 // concurrent use.
 type OwnWaits struct {
-	seen  map[int]time.Duration // by thread
+	waits map[int]time.Duration // by thread
 	total time.Duration
 }
 
@@ -281,28 +281,28 @@ func (w *OwnWaits) Read(started ...int) (time.Duration, error) {
 		return 0, fmt.Errorf("for how long this process waited: %w", err)
 	}
 	for _, pid := range started {
-		if its, err := procfs.AllThreads(pid); err == nil { // it may have ended
-			threads = append(threads, its...)
+		if children, err := procfs.AllThreads(pid); err == nil { // it may have ended
+			threads = append(threads, children...)
 		}
 	}
-	now, ran := map[int]time.Duration{}, time.Duration(0)
+	waits, ran := map[int]time.Duration{}, time.Duration(0)
 	for _, thread := range threads {
-		had, waited, err := scheduleOf(thread)
+		threadRan, waited, err := scheduleOf(thread)
 		switch {
-		case err != nil && gone(err):
+		case err != nil && ended(err):
 			continue
 		case err != nil:
 			return 0, err
 		}
-		ran += had
-		if now[thread.PID] = waited; w.seen != nil {
-			w.total += max(0, waited-w.seen[thread.PID])
+		ran += threadRan
+		if waits[thread.PID] = waited; w.waits != nil {
+			w.total += max(0, waited-w.waits[thread.PID])
 		}
 	}
 	if ran == 0 { // and yet somebody reads this
 		return 0, errors.New("for how long this process waited: this kernel counts no thread's time (CONFIG_SCHED_INFO)")
 	}
-	w.seen = now
+	w.waits = waits
 	return w.total, nil
 }
 
@@ -316,15 +316,15 @@ func AllProcessors() ([]Processor, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all []Processor
+	var processors []Processor
 	for number, s := range spent.CPU {
-		all = append(all, Processor{
+		processors = append(processors, Processor{
 			Number: int(number), SoftIRQ: ofSeconds(s.SoftIRQ), Stolen: ofSeconds(s.Steal), Idle: ofSeconds(s.Idle + s.Iowait),
 			Busy: ofSeconds(s.User + s.Nice + s.System + s.IRQ + s.SoftIRQ),
 		})
 	}
-	slices.SortFunc(all, func(a, b Processor) int { return a.Number - b.Number })
-	return all, nil
+	slices.SortFunc(processors, func(a, b Processor) int { return a.Number - b.Number })
+	return processors, nil
 }
 
 // ofSeconds is a time that the kernel gave in hundredths, to the nearest of these.

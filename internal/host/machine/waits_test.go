@@ -174,7 +174,7 @@ func TestOwnWaitsOfWhatWasStarted(t *testing.T) {
 		t.Fatal(err)
 	}
 	id, err := strconv.Atoi(threads[0].Name())
-	if _, seen := w.seen[id]; err != nil || !seen {
+	if _, seen := w.waits[id]; err != nil || !seen {
 		t.Errorf("thread %d of the process that was named was not read: %v", id, err)
 	}
 }
@@ -189,7 +189,7 @@ func TestOwnWaitsBeginWithTheFirstReading(t *testing.T) {
 	if err != nil || second < 0 {
 		t.Errorf("%s, %v", second, err)
 	}
-	w.seen = map[int]time.Duration{}
+	w.waits = map[int]time.Duration{}
 	if all, err := w.Read(); err != nil || all < second {
 		t.Errorf("with threads that began in between %s, %v; want %s or more", all, err, second)
 	}

@@ -25,12 +25,12 @@ func CarrierOf(link netlink.Link) (Carrier, error) {
 	if err != nil || len(answers) == 0 {
 		return Carrier{}, fmt.Errorf("read the carrier of interface %s: %w", link.Attrs().Name, err)
 	}
-	of := nl.DeserializeIfInfomsg(answers[0])
-	attributes, err := nl.ParseRouteAttr(answers[0][of.Len():])
+	message := nl.DeserializeIfInfomsg(answers[0])
+	attributes, err := nl.ParseRouteAttr(answers[0][message.Len():])
 	if err != nil {
 		return Carrier{}, fmt.Errorf("read the carrier of interface %s: %w", link.Attrs().Name, err)
 	}
-	carrier := Carrier{Up: of.Flags&unix.IFF_RUNNING != 0}
+	carrier := Carrier{Up: message.Flags&unix.IFF_RUNNING != 0}
 	for _, a := range attributes {
 		if a.Attr.Type == unix.IFLA_CARRIER_CHANGES {
 			carrier.Changes = int64(binary.NativeEndian.Uint32(a.Value))

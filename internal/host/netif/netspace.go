@@ -19,19 +19,19 @@ type Namespace struct{ file *os.File }
 
 // NewNamespace makes an empty namespace, with nothing but a loopback interface that is down. It needs CAP_SYS_ADMIN in the user namespace.
 func NewNamespace() (*Namespace, error) {
-	var made *Namespace
+	var created *Namespace
 	err := onOwnThread(func() error {
 		if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
 			return fmt.Errorf("make a network namespace: %w", err)
 		}
 		var err error
-		made, err = ofThread()
+		created, err = ofThread()
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return made, nil
+	return created, nil
 }
 
 // CurrentNamespace holds the namespace that the calling goroutine's thread is in.

@@ -27,14 +27,14 @@ type interfaceRequest struct {
 }
 
 // SetOffload turns an offload of an interface in the calling thread's namespace on or off, by SIOCETHTOOL.
-func SetOffload(name string, o Offload, on bool) error {
+func SetOffload(name string, o Offload, enabled bool) error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return fmt.Errorf("open a control socket: %w", err)
 	}
 	defer func() { _ = unix.Close(fd) }()
 	value := ethtoolValue{command: uint32(o)}
-	if on {
+	if enabled {
 		value.data = 1
 	}
 	req := interfaceRequest{data: &value}

@@ -12,7 +12,7 @@ import (
 
 // JSON writes a document that is JSON in other words: what could drive a terminal or command a log's reader, which only its texts can have, is written as JSON's escapes. Whoever decodes it gets the
 // same values.
-func JSON(out io.Writer, document []byte) error {
+func JSON(w io.Writer, document []byte) error {
 	var b bytes.Buffer
 	for rest := document; len(rest) > 0; {
 		r, n := utf8.DecodeRune(rest)
@@ -28,7 +28,7 @@ func JSON(out io.Writer, document []byte) error {
 		}
 		rest = rest[n:]
 	}
-	_, err := out.Write(b.Bytes())
+	_, err := w.Write(b.Bytes())
 	return err
 }
 
@@ -42,11 +42,11 @@ func escape(b *bytes.Buffer, r rune) {
 }
 
 // JSONLines takes JSON, a whole line with each Write, and writes it as JSON does: a log's records.
-type JSONLines struct{ Out io.Writer }
+type JSONLines struct{ Target io.Writer }
 
 // Write implements io.Writer.
 func (l JSONLines) Write(line []byte) (int, error) {
-	if err := JSON(l.Out, line); err != nil {
+	if err := JSON(l.Target, line); err != nil {
 		return 0, err
 	}
 	return len(line), nil

@@ -19,16 +19,16 @@ var (
 )
 
 // apart is a space without width.
-const apart = "&#8203;"
+const spacer = "&#8203;"
 
 // Markdown makes text of what could be markup: a table's cell or a line must not end early, and no name is a tag, a link, a mention or a reference.
 func Markdown(s string) string {
 	s = markup.Replace(wording.Printable(s, '\r', '\n', '\t'))
-	s = references.ReplaceAllString(s, "${1}"+apart+"${2}")
-	s = strings.ReplaceAll(s, "&#"+apart+"64;", "&#64;") // an entity of ours
-	s = addresses.ReplaceAllString(s, "${1}"+apart+"${2}")
-	s = hosts.ReplaceAllString(s, "${1}"+apart+"${2}")
-	s = mentions.ReplaceAllString(s, "${1}${2}"+apart+"${3}")
-	s = mail.ReplaceAllString(s, "${1}"+apart+"${2}")
-	return commits.ReplaceAllString(s, "${1}"+apart+"${2}")
+	s = references.ReplaceAllString(s, "${1}"+spacer+"${2}")
+	s = strings.ReplaceAll(s, "&#"+spacer+"64;", "&#64;") // an entity of ours
+	s = addresses.ReplaceAllString(s, "${1}"+spacer+"${2}")
+	s = hosts.ReplaceAllString(s, "${1}"+spacer+"${2}")
+	s = mentions.ReplaceAllString(s, "${1}${2}"+spacer+"${3}")
+	s = mail.ReplaceAllString(s, "${1}"+spacer+"${2}")
+	return commits.ReplaceAllString(s, "${1}"+spacer+"${2}")
 }

@@ -18,7 +18,7 @@ import (
 //
 // It is safe for concurrent use.
 type Writer struct {
-	out io.Writer
+	target io.Writer
 	// styled keeps what linerate itself draws on a terminal: colours, and a line that is drawn again.
 	styled bool
 
@@ -31,10 +31,10 @@ type Writer struct {
 }
 
 // NewWriter is a Writer to out. styled says that out is a terminal, which linerate draws on.
-func NewWriter(out io.Writer, styled bool) *Writer { return &Writer{out: out, styled: styled} }
+func NewWriter(target io.Writer, styled bool) *Writer { return &Writer{target: target, styled: styled} }
 
 // Unwrap is what the text goes to.
-func (w *Writer) Unwrap() io.Writer { return w.out }
+func (w *Writer) Unwrap() io.Writer { return w.target }
 
 // Write implements io.Writer.
 func (w *Writer) Write(p []byte) (int, error) {
@@ -42,22 +42,22 @@ func (w *Writer) Write(p []byte) (int, error) {
 	defer w.mu.Unlock()
 	text := slices.Concat(w.cut, p)
 	w.cut = nil
-	var out bytes.Buffer
+	var filtered bytes.Buffer
 	for len(text) > 0 {
 		if !utf8.FullRune(text) {
 			w.cut = slices.Clone(text)
 			break
 		}
 		if n := w.drawing(text); n > 0 {
-			out.Write(text[:n])
+			filtered.Write(text[:n])
 			text = text[n:]
 			continue
 		}
 		r, n := utf8.DecodeRune(text)
 		text = text[n:]
-		w.add(&out, r)
+		w.add(&filtered, r)
 	}
-	if _, err := w.out.Write(out.Bytes()); err != nil {
+	if _, err := w.target.Write(filtered.Bytes()); err != nil {
 		return 0, err
 	}
 	return len(p), nil
@@ -76,8 +76,8 @@ func (w *Writer) drawing(text []byte) int {
 		return 1
 	}
 	for _, d := range drawings {
-		rest, is := bytes.CutPrefix(text, []byte(d.begins))
-		if !is {
+		rest, ok := bytes.CutPrefix(text, []byte(d.begins))
+		if !ok {
 			continue
 		}
 		digits := bytes.IndexFunc(rest, func(r rune) bool { return r != ';' && (r < '0' || r > '9') })
@@ -89,17 +89,17 @@ func (w *Writer) drawing(text []byte) int {
 }
 
 // add writes a character as it may be written.
-func (w *Writer) add(out *bytes.Buffer, r rune) {
+func (w *Writer) add(b *bytes.Buffer, r rune) {
 	switch {
 	case r == '\n':
 		w.inLine, w.colon, w.hashes = false, false, 0
-		out.WriteByte('\n')
+		b.WriteByte('\n')
 		return
 	case r != '\t' && wording.Hidden(r):
 		r = utf8.RuneError
 	}
 	if r == ':' && w.colon || r == '[' && w.hashes >= 2 {
-		out.WriteByte(' ')
+		b.WriteByte(' ')
 	}
 	w.colon = r == ':' && !w.inLine
 	w.inLine = w.inLine || !unicode.IsSpace(r)
@@ -109,13 +109,13 @@ func (w *Writer) add(out *bytes.Buffer, r rune) {
 	case w.hashes < 2 || !unicode.IsLetter(r):
 		w.hashes = 0
 	}
-	out.WriteRune(r)
+	b.WriteRune(r)
 }
 
 // Text is a text as Writer writes it.
 func Text(s string) string {
-	var out strings.Builder
-	w := NewWriter(&out, false)
+	var b strings.Builder
+	w := NewWriter(&b, false)
 	_, _ = io.WriteString(w, s) // a builder takes everything
-	return out.String()
+	return b.String()
 }

@@ -28,8 +28,8 @@ type Reading struct {
 // Value is a series' value.
 type Value struct {
 	Series string `json:"series"`
-	// Of is whose it is of the machine's parts: "processor 1", "coretemp Package id 0"; empty: the machine's.
-	Of     string  `json:"of,omitempty"`
+	// Part is whose it is of the machine's parts: "processor 1", "coretemp Package id 0"; empty: the machine's.
+	Part   string  `json:"of,omitempty"`
 	Number float64 `json:"number"`
 	// Step is by how much a coarse counter grows; 0: it is exact.
 	Step float64 `json:"step,omitempty"`
@@ -56,23 +56,23 @@ type Kind struct {
 	Series []Series
 	// What it is of a machine, as in "doesn't tell of its memory".
 	What string
-	// Every is how often it is read at most.
-	Every time.Duration
+	// Interval is how often it is read at most.
+	Interval time.Duration
 	// Intrusive says that reading it takes something from a device on that machine: processors are interrupted, or cards asked. It is not read while the device is judged.
 	Intrusive bool
 }
 
 // often is for what changes within a window, seldom for what doesn't.
 const (
-	often  = 100 * time.Millisecond
-	seldom = 250 * time.Millisecond
+	frequent = 100 * time.Millisecond
+	seldom   = 250 * time.Millisecond
 )
 
 // Kinds are all types.
 var Kinds = map[string]Kind{
-	Memory: {What: "memory", Every: often, Series: []Series{{Name: "used", Unit: "bytes"}, {Name: "available", Unit: "bytes"}}},
-	Load:   {What: "load", Every: seldom, Series: []Series{{Name: "load1", Unit: "threads"}, {Name: "load5", Unit: "threads"}, {Name: "load15", Unit: "threads"}}},
-	SoftIRQs: {What: "softirqs", Every: often, Series: []Series{
+	Memory: {What: "memory", Interval: frequent, Series: []Series{{Name: "used", Unit: "bytes"}, {Name: "available", Unit: "bytes"}}},
+	Load:   {What: "load", Interval: seldom, Series: []Series{{Name: "load1", Unit: "threads"}, {Name: "load5", Unit: "threads"}, {Name: "load15", Unit: "threads"}}},
+	SoftIRQs: {What: "softirqs", Interval: frequent, Series: []Series{
 		{Name: "time", Unit: "s", Counter: true, OfAll: true},
 		{Name: "netRx", Unit: "softirqs", Counter: true, OfAll: true},
 		{Name: "netTx", Unit: "softirqs", Counter: true, OfAll: true},
@@ -80,11 +80,11 @@ var Kinds = map[string]Kind{
 		{Name: "dropped", Unit: "packets", Counter: true, OfAll: true},
 		{Name: "squeezed", Unit: "times", Counter: true, OfAll: true},
 	}},
-	Frequencies: {What: "processors' frequencies", Every: seldom, Series: []Series{
+	Frequencies: {What: "processors' frequencies", Interval: seldom, Series: []Series{
 		{Name: "frequency", Unit: "Hz"}, {Name: "lowest", Unit: "Hz"}, {Name: "mean", Unit: "Hz"}, {Name: "highest", Unit: "Hz"},
 	}},
-	Temperatures: {What: "temperatures", Every: seldom, Intrusive: true, Series: []Series{{Name: "highest", Unit: "Celsius"}, {Name: "temperature", Unit: "Celsius"}}},
-	Interfaces: {What: "interfaces", Every: often, Series: []Series{
+	Temperatures: {What: "temperatures", Interval: seldom, Intrusive: true, Series: []Series{{Name: "highest", Unit: "Celsius"}, {Name: "temperature", Unit: "Celsius"}}},
+	Interfaces: {What: "interfaces", Interval: frequent, Series: []Series{
 		{Name: "received", Unit: "packets", Counter: true}, {Name: "sent", Unit: "packets", Counter: true},
 		{Name: "dropped", Unit: "packets", Counter: true}, {Name: "errors", Unit: "packets", Counter: true},
 	}},

@@ -32,8 +32,8 @@ func Accept(ctx context.Context, l net.Listener) (net.Conn, error) {
 
 // scarce says whether a connection could not be taken for lack of files or memory, or was closed before it was taken (accept(2)).
 func scarce(err error) bool {
-	errno, is := errors.AsType[unix.Errno](err)
-	return is && slices.Contains([]unix.Errno{unix.EMFILE, unix.ENFILE, unix.ENOBUFS, unix.ENOMEM, unix.ECONNABORTED}, errno)
+	errno, ok := errors.AsType[unix.Errno](err)
+	return ok && slices.Contains([]unix.Errno{unix.EMFILE, unix.ENFILE, unix.ENOBUFS, unix.ENOMEM, unix.ECONNABORTED}, errno)
 }
 
 // FromBeyond says whether an error of connecting, sending or receiving came from beyond this machine: no answer in time, a refusal, or no route. Other errors are the
@@ -42,8 +42,8 @@ func FromBeyond(err error) bool {
 	if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) {
 		return true
 	}
-	errno, is := errors.AsType[unix.Errno](err)
-	return is && slices.Contains([]unix.Errno{unix.ETIMEDOUT, unix.ECONNREFUSED, unix.ECONNRESET, unix.EPIPE, unix.EHOSTUNREACH, unix.ENETUNREACH, unix.EHOSTDOWN}, errno)
+	errno, ok := errors.AsType[unix.Errno](err)
+	return ok && slices.Contains([]unix.Errno{unix.ETIMEDOUT, unix.ECONNREFUSED, unix.ECONNRESET, unix.EPIPE, unix.EHOSTUNREACH, unix.ENETUNREACH, unix.EHOSTDOWN}, errno)
 }
 
 // WithDescriptor runs fn with the socket's descriptor.
@@ -52,8 +52,8 @@ func WithDescriptor(conn syscall.Conn, fn func(fd int) error) error {
 	if err != nil {
 		return err
 	}
-	var said error
-	return errors.Join(raw.Control(func(fd uintptr) { said = fn(int(fd)) }), said)
+	var fnErr error
+	return errors.Join(raw.Control(func(fd uintptr) { fnErr = fn(int(fd)) }), fnErr)
 }
 
 // neededInfo is how many bytes of struct tcp_info (include/uapi/linux/tcp.h) the kernel must fill in: up to tcpi_bytes_retrans, of Linux 4.19. The time of senders
@@ -89,8 +89,8 @@ func SavedHops(conn *net.TCPConn) int {
 }
 
 // ReceivedHops is the remaining time to live of a datagram, from its control messages (IP_RECVTTL, IPV6_RECVHOPLIMIT); 0: they don't have it.
-func ReceivedHops(beside []byte) int {
-	messages, err := unix.ParseSocketControlMessage(beside)
+func ReceivedHops(control []byte) int {
+	messages, err := unix.ParseSocketControlMessage(control)
 	if err != nil {
 		return 0
 	}
@@ -136,9 +136,9 @@ func Dropped(conn syscall.Conn) (int64, error) {
 }
 
 // get is getsockopt(2) into memory of some size; it returns how much of that the kernel filled in.
-func get(fd, level, name int, into unsafe.Pointer, size uintptr) (uintptr, error) {
+func get(fd, level, name int, value unsafe.Pointer, size uintptr) (uintptr, error) {
 	length := uint32(size)
-	if _, _, errno := unix.Syscall6(unix.SYS_GETSOCKOPT, uintptr(fd), uintptr(level), uintptr(name), uintptr(into), uintptr(unsafe.Pointer(&length)), 0); errno != 0 {
+	if _, _, errno := unix.Syscall6(unix.SYS_GETSOCKOPT, uintptr(fd), uintptr(level), uintptr(name), uintptr(value), uintptr(unsafe.Pointer(&length)), 0); errno != 0 {
 		return 0, errno
 	}
 	return uintptr(length), nil
@@ -159,9 +159,9 @@ func AcknowledgeNow(conn *net.TCPConn) {
 }
 
 // SetOption sets an integer option of a socket; what names it in the error.
-func SetOption(fd, level, name, value int, what string) error {
+func SetOption(fd, level, name, value int, option string) error {
 	if err := unix.SetsockoptInt(fd, level, name, value); err != nil {
-		return fmt.Errorf("set %s to %d: %w", what, value, err)
+		return fmt.Errorf("set %s to %d: %w", option, value, err)
 	}
 	return nil
 }

@@ -34,16 +34,16 @@ type Answer struct {
 // Number is one of an answer's.
 type Number struct {
 	Name  string           `json:"name"` // "value", "power"
-	Of    string           `json:"of"`   // whose, such as a sensor's name
+	Part  string           `json:"of"`   // whose, such as a sensor's name
 	Unit  string           `json:"unit"`
 	Kind  report.VitalKind `json:"kind"`
 	Value float64          `json:"value"`
 	// Age is how old it was when it was told, in nanoseconds, as far as whoever was asked says so.
 	Age time.Duration `json:"age,omitempty"`
-	// After and By are the times, by the collector's clock, between which whoever was asked took a counter's number: they told an older one until then, and this one by then. Both 0:
+	// Earliest and By are the times, by the collector's clock, between which whoever was asked took a counter's number: they told an older one until then, and this one by then. Both 0:
 	// nobody knows when, as the number is the same as long as anybody asked.
-	After time.Duration `json:"after,omitempty"`
-	By    time.Duration `json:"by,omitempty"`
+	Earliest time.Duration `json:"after,omitempty"`
+	Latest   time.Duration `json:"by,omitempty"`
 	// Epoch is how often counters began anew, which makes no difference of two of different epochs, and Anew why they did last.
 	Epoch int    `json:"epoch,omitempty"`
 	Anew  string `json:"anew,omitempty"`
@@ -53,12 +53,12 @@ type Number struct {
 	Missing string `json:"missing,omitempty"`
 }
 
-// taken is when a number was taken, by the collector's clock, by how much earlier or later it may have been, and whether that is known apart from when it was told.
-func (n Number) taken(told, took time.Duration) (clock, within time.Duration, dated bool) {
-	if n.By > 0 && n.By >= n.After {
-		return n.After + (n.By-n.After)/2, (n.By - n.After) / 2, true
+// dating is when a number was taken, by the collector's clock, by how much earlier or later it may have been, and whether that is known apart from when it was told.
+func (n Number) dating(answered, took time.Duration) (clock, doubt time.Duration, dated bool) {
+	if n.Latest > 0 && n.Latest >= n.Earliest {
+		return n.Earliest + (n.Latest-n.Earliest)/2, (n.Latest - n.Earliest) / 2, true
 	}
-	return told - n.Age, took / 2, false
+	return answered - n.Age, took / 2, false
 }
 
 // mostAsked is of how many series an observer that asks is followed: labels may be others each time, and a collector's pod is its author's.
@@ -83,23 +83,23 @@ func (name asked) read(_ Setup, _ string, m Moment) (values []value, missing str
 		return nil, cmp.Or(c.Missing, "there is no answer yet")
 	}
 	a := c.Answers[i]
-	if why := cmp.Or(c.Missing, a.Missing); why != "" {
-		return nil, why
+	if reason := cmp.Or(c.Missing, a.Missing); reason != "" {
+		return nil, reason
 	}
 	for _, n := range a.Numbers[:min(len(a.Numbers), mostAsked)] {
-		if max(len(n.Name), len(n.Of), len(n.Unit)) > mostName {
+		if max(len(n.Name), len(n.Part), len(n.Unit)) > mostName {
 			return nil, fmt.Sprintf("the collector tells a name of more than %d bytes", mostName)
 		}
-		source := n.Name + " of " + n.Of
+		source := n.Name + " of " + n.Part
 		if math.IsNaN(n.Value) || math.IsNaN(n.Stamp) || math.Abs(n.Stamp) > mostNumber || math.Abs(n.Value) > mostNumber {
 			n.Missing = cmp.Or(n.Missing, "the collector tells a number that is too large")
 		}
 		if n.Missing != "" {
-			values = append(values, value{name: n.Name, of: n.Of, unit: n.Unit, kind: n.Kind, clock: a.At, at: a.At + m.collectorBehind, source: source, missing: n.Missing})
+			values = append(values, value{name: n.Name, part: n.Part, unit: n.Unit, kind: n.Kind, clock: a.At, at: a.At + m.collectorBehind, source: source, missing: n.Missing})
 			continue
 		}
-		clock, within, dated := n.taken(a.At, a.Took)
-		values = append(values, value{name: n.Name, of: n.Of, unit: n.Unit, kind: n.Kind, number: n.Value, clock: clock, at: clock + m.collectorBehind, within: within, age: max(0, a.At-clock), stamp: n.Stamp,
+		clock, doubt, dated := n.dating(a.At, a.Took)
+		values = append(values, value{name: n.Name, part: n.Part, unit: n.Unit, kind: n.Kind, number: n.Value, clock: clock, at: clock + m.collectorBehind, doubt: doubt, age: max(0, a.At-clock), stamp: n.Stamp,
 			source: source, question: a.At - a.Took/2 - n.Age, dated: dated, epoch: n.Epoch, anew: n.Anew})
 	}
 	return values, ""
@@ -122,57 +122,57 @@ const (
 //	window            ├───────────────────────────────┤
 //	wholly of it           ·   ·   ·   ·   ·   ·   ·            four at least
 //	steady                         └──── mean ────┘             from the first on after which they only scatter: half of them at least
-func (s *series) steady(o plan.Observer, from, to time.Duration) report.Observed {
-	was := report.Observed{Series: s.Name, Of: s.Of, Unit: s.Unit}
+func (s *series) steady(o plan.Observer, start, end time.Duration) report.Observed {
+	observed := report.Observed{Series: s.Name, Of: s.Of, Unit: s.Unit}
 	if s.Kind == report.Counter {
-		return s.counted(o, from, to)
+		return s.counted(o, start, end)
 	}
-	within := s.samples(s.wholly(o, from, to))
-	if holes := s.holesBetween(from, to); holes > 0 {
-		was.Missing = fmt.Sprintf("%d of its readings in the window are no number", holes)
-		return was
+	samples := s.samples(s.wholly(o, start, end))
+	if holes := s.holesBetween(start, end); holes > 0 {
+		observed.Missing = fmt.Sprintf("%d of its readings in the window are no number", holes)
+		return observed
 	}
-	if len(within) < leastReadings {
-		was.Missing = tooFew(o, within, to-from)
-		return was
+	if len(samples) < leastReadings {
+		observed.Missing = tooFew(o, samples, end-start)
+		return observed
 	}
-	if silent := to - within[len(within)-1].At.Std(); silent > max(mostLate*o.Every.Std(), (to-from)/mostSilent) {
-		was.Missing = fmt.Sprintf("there is no reading of the window's last %s", silent.Round(time.Millisecond))
-		return was
+	if silent := end - samples[len(samples)-1].At.Std(); silent > max(mostLate*o.Every.Std(), (end-start)/mostSilent) {
+		observed.Missing = fmt.Sprintf("there is no reading of the window's last %s", silent.Round(time.Millisecond))
+		return observed
 	}
-	first := settledFrom(within)
+	first := settledFrom(samples)
 	if first < 0 {
-		was.Missing = fmt.Sprintf("it had not settled: %d readings in the window go from %g to %g %s, by more than they scatter; hold the load for longer", len(within), within[0].Value, within[len(within)-1].Value, s.Unit)
-		return was
+		observed.Missing = fmt.Sprintf("it had not settled: %d readings in the window go from %g to %g %s, by more than they scatter; hold the load for longer", len(samples), samples[0].Value, samples[len(samples)-1].Value, s.Unit)
+		return observed
 	}
-	all := numbersOf(within)
-	was.Mean, was.Min, was.Max = new(meanOf(all[first:])), new(slices.Min(all)), new(slices.Max(all))
-	was.Over = plan.Duration(to) - within[first].At
-	return was
+	values := numbersOf(samples)
+	observed.Mean, observed.Min, observed.Max = new(meanOf(values[first:])), new(slices.Min(values)), new(slices.Max(values))
+	observed.Over = plan.Duration(end) - samples[first].At
+	return observed
 }
 
 // wholly are the readings, by their numbers, that are of nothing but a window, whenever between question and answer they were taken, all of the time that they average over included.
-func (s *series) wholly(o plan.Observer, from, to time.Duration) (within []int) {
+func (s *series) wholly(o plan.Observer, start, end time.Duration) (numbers []int) {
 	for i, sample := range s.Samples {
-		if at := sample.At.Std(); at-s.within[i]-o.AveragedOver.Std() >= from && at+s.within[i] <= to {
-			within = append(within, i)
+		if moment := sample.At.Std(); moment-s.doubts[i]-o.AveragedOver.Std() >= start && moment+s.doubts[i] <= end {
+			numbers = append(numbers, i)
 		}
 	}
-	return within
+	return numbers
 }
 
 func (s *series) samples(numbers []int) []report.VitalSample {
-	all := make([]report.VitalSample, len(numbers))
+	samples := make([]report.VitalSample, len(numbers))
 	for i, n := range numbers {
-		all[i] = s.Samples[n]
+		samples[i] = s.Samples[n]
 	}
-	return all
+	return samples
 }
 
 // holesBetween is how many readings between two times were no number.
-func (s *series) holesBetween(from, to time.Duration) (holes int) {
-	for _, at := range s.holes {
-		if at >= from && at <= to {
+func (s *series) holesBetween(start, end time.Duration) (holes int) {
+	for _, moment := range s.holes {
+		if moment >= start && moment <= end {
 			holes++
 		}
 	}
@@ -180,12 +180,12 @@ func (s *series) holesBetween(from, to time.Duration) (holes int) {
 }
 
 // tooFew says how many readings a window has, and how long it would have to be for more, unless it is as long and the source answered too seldom.
-func tooFew(o plan.Observer, are []report.VitalSample, window time.Duration) string {
+func tooFew(o plan.Observer, samples []report.VitalSample, window time.Duration) string {
 	averaged := ""
 	if o.AveragedOver > 0 {
 		averaged = fmt.Sprintf(", each the average of %s", o.AveragedOver.Std())
 	}
-	text := fmt.Sprintf("readings that are wholly of the window of %s: %d, and it takes %d (one each %s%s)", window.Round(time.Millisecond), len(are), leastReadings, o.Every.Std(), averaged)
+	text := fmt.Sprintf("readings that are wholly of the window of %s: %d, and it takes %d (one each %s%s)", window.Round(time.Millisecond), len(samples), leastReadings, o.Every.Std(), averaged)
 	if long := o.AveragedOver.Std() + (leastReadings+1)*o.Every.Std(); window < long {
 		return fmt.Sprintf("%s: windows of %s and more have them, if there is something new as often", text, long)
 	}
@@ -222,11 +222,11 @@ func step(values []float64) float64 {
 }
 
 func numbersOf(samples []report.VitalSample) []float64 {
-	all := make([]float64, len(samples))
+	values := make([]float64, len(samples))
 	for i, s := range samples {
-		all[i] = s.Value
+		values[i] = s.Value
 	}
-	return all
+	return values
 }
 
 func meanOf(values []float64) float64 {
@@ -238,22 +238,22 @@ func meanOf(values []float64) float64 {
 }
 
 // idleAsked is what a series that somebody asks for was before the traffic, or after it: the last reading that is wholly of that time. Nil: there is none.
-func (s *series) idleAsked(o plan.Observer, from, to time.Duration, after bool) *float64 {
+func (s *series) idleAsked(o plan.Observer, start, end time.Duration, afterTraffic bool) *float64 {
 	if s.Kind == report.Counter {
 		return nil
 	}
-	if !after {
-		from = 0 // since the run began nothing was sent; before it another may have been run
+	if !afterTraffic {
+		start = 0 // since the run began nothing was sent; before it another may have been run
 	}
-	within := s.wholly(o, from, to)
-	if len(within) == 0 {
+	numbers := s.wholly(o, start, end)
+	if len(numbers) == 0 {
 		return nil
 	}
-	return new(s.Samples[within[len(within)-1]].Value)
+	return new(s.Samples[numbers[len(numbers)-1]].Value)
 }
 
 // PerTraffic is what power was per traffic that was received in a window: two more for each series in watts, of sessions one.
-func PerTraffic(w *report.Window) (all []report.Observed) {
+func PerTraffic(w *report.Window) (observations []report.Observed) {
 	bits, packets := received(w.Directions)
 	for _, o := range w.Observed {
 		if o.Unit != plan.Watts {
@@ -262,15 +262,15 @@ func PerTraffic(w *report.Window) (all []report.Observed) {
 		if w.Phase == report.BackToBack && o.Missing == "" {
 			o.Missing = "a burst has no rate at which it came back"
 		}
-		all = append(all, per(o, plan.WattsPerGbps, "W per Gb/s", bits/1e9))
+		observations = append(observations, divide(o, plan.WattsPerGbps, "W per Gb/s", bits/1e9))
 		if packets > 0 || bits == 0 {
-			all = append(all, per(o, plan.JoulesPerPacket, "J", packets))
+			observations = append(observations, divide(o, plan.JoulesPerPacket, "J", packets))
 		}
 	}
-	return all
+	return observations
 }
 
-func per(power report.Observed, series, unit string, traffic float64) report.Observed {
+func divide(power report.Observed, series, unit string, traffic float64) report.Observed {
 	o := report.Observed{Observer: power.Observer, Series: series, Of: power.Of, Unit: unit, Missing: power.Missing}
 	switch {
 	case o.Missing != "":

@@ -18,7 +18,7 @@ var watts = plan.Observer{Name: "power", Of: plan.OfLab, Type: plan.ObserveProme
 func answered(at, told time.Duration, kind report.VitalKind, number float64) observe.Moment {
 	const its = time.Hour // the collector's clock
 	return observe.Moment{At: at, Collected: &observe.Collected{Clock: its + at, Answers: []observe.Answer{{Observer: "power", At: its + told,
-		Numbers: []observe.Number{{Name: "value", Of: "pdu", Unit: plan.Watts, Kind: kind, Value: number, Age: 100 * ms}}}}}}
+		Numbers: []observe.Number{{Name: "value", Part: "pdu", Unit: plan.Watts, Kind: kind, Value: number, Age: 100 * ms}}}}}}
 }
 
 // told is a log of these numbers, one each 5 s from the beginning of the run on.
@@ -229,14 +229,14 @@ func TestACollectorIsNotFollowedWithoutBounds(t *testing.T) {
 	log := observe.NewLog([]plan.Observer{watts}, setup)
 	for i := range 200 {
 		m := answered(time.Duration(i)*time.Second, time.Duration(i)*time.Second, report.Gauge, 1)
-		m.Collected.Answers[0].Numbers[0].Of = strings.Repeat("x", i)
+		m.Collected.Answers[0].Numbers[0].Part = strings.Repeat("x", i)
 		log.Add(m)
 	}
 	if series := log.Observations()[0].Series; len(series) != 64 {
 		t.Errorf("%d series, want 64", len(series))
 	}
 	m := answered(300*time.Second, 300*time.Second, report.Gauge, 1)
-	m.Collected.Answers[0].Numbers[0].Of = strings.Repeat("x", 300)
+	m.Collected.Answers[0].Numbers[0].Part = strings.Repeat("x", 300)
 	log.Add(m)
 	if o := log.Window(299*time.Second, 301*time.Second)[0]; !strings.Contains(o.Missing, "a name of more than 256 bytes") {
 		t.Errorf("%+v", o)
@@ -260,7 +260,7 @@ func TestASampleThatIsNoNumberSilencesNoOther(t *testing.T) {
 		"one that is large":   {Value: -1e301},
 		"of an infinite time": {Value: 1, Stamp: math.Inf(-1)},
 	} {
-		bad.Name, bad.Of, bad.Unit, bad.Kind = "value", "bad", plan.Watts, report.Gauge
+		bad.Name, bad.Part, bad.Unit, bad.Kind = "value", "bad", plan.Watts, report.Gauge
 		log := observe.NewLog([]plan.Observer{watts}, setup)
 		for i := range 8 {
 			m := answered(time.Duration(5*i)*time.Second+100*ms, time.Duration(5*i)*time.Second+100*ms, report.Gauge, 200)

@@ -18,7 +18,7 @@ func TestACounterThatWentBackInATrialTellsNothing(t *testing.T) {
 		s := &series{}
 		for i, at := range []time.Duration{time.Second, 3 * time.Second, 5 * time.Second} {
 			s.Samples = append(s.Samples, report.VitalSample{At: plan.Duration(at), Value: c.values[i]})
-			s.clocks, s.within = append(s.clocks, at), append(s.within, 0)
+			s.clocks, s.doubts = append(s.clocks, at), append(s.doubts, 0)
 		}
 		o := s.between(0, 1100*time.Millisecond, 4100*time.Millisecond, 4500*time.Millisecond)
 		if !strings.Contains(o.Missing, c.says) || (o.Missing == "") != (c.says == "") || (o.Mean != nil) != (c.says == "") || o.Mean != nil && *o.Mean != 100 {

@@ -16,26 +16,26 @@ import (
 //	it is asked         ?  ??│?  ?  ??│?  ?  ??│?
 //	a reading was taken within ├┤      ├┤      ├┤                     between a question with the old number and one with the new
 //	its rate                    └─ Δ value ─────┘ ÷ Δ time, which may be longer or shorter by both stretches
-func (s *series) counted(o plan.Observer, from, to time.Duration) report.Observed {
-	was := report.Observed{Series: s.Name, Of: s.Of, Unit: s.Unit + "/s"}
-	within := s.wholly(o, from, to)
-	if was.Missing = s.beganAnew(within); was.Missing != "" {
-		return was
+func (s *series) counted(o plan.Observer, start, end time.Duration) report.Observed {
+	observed := report.Observed{Series: s.Name, Of: s.Of, Unit: s.Unit + "/s"}
+	numbers := s.wholly(o, start, end)
+	if observed.Missing = s.beganAnew(numbers); observed.Missing != "" {
+		return observed
 	}
-	dated := s.dated(within)
-	switch least := (to - from) / leastShare; {
-	case s.apart(dated) >= least && s.apart(dated) > 0:
-		s.rateOf(&was, dated, least)
-	case s.apart(within) < least || s.apart(within) == 0:
-		was.Missing = tooFew(o, s.samples(within), to-from)
-	case s.Samples[within[0]].Value != s.Samples[within[len(within)-1]].Value:
-		was.Missing = fmt.Sprintf("the source takes the number anew too seldom to know when it did: readings of the window of %s of which that is known are less than half of it apart; hold the load for longer", (to - from).Round(time.Millisecond))
-	case s.keptFor(within) > (to-from)/leastShare:
-		was.Missing = fmt.Sprintf("it is the same number all through the window, and the source may keep a number for %s: hold the load for longer", s.keptFor(within).Round(time.Millisecond))
+	dated := s.dated(numbers)
+	switch shortest := (end - start) / leastShare; {
+	case s.distance(dated) >= shortest && s.distance(dated) > 0:
+		s.rateOf(&observed, dated, shortest)
+	case s.distance(numbers) < shortest || s.distance(numbers) == 0:
+		observed.Missing = tooFew(o, s.samples(numbers), end-start)
+	case s.Samples[numbers[0]].Value != s.Samples[numbers[len(numbers)-1]].Value:
+		observed.Missing = fmt.Sprintf("the source takes the number anew too seldom to know when it did: readings of the window of %s of which that is known are less than half of it apart; hold the load for longer", (end - start).Round(time.Millisecond))
+	case s.keptFor(numbers) > (end-start)/leastShare:
+		observed.Missing = fmt.Sprintf("it is the same number all through the window, and the source may keep a number for %s: hold the load for longer", s.keptFor(numbers).Round(time.Millisecond))
 	default:
-		was.Mean, was.Over = new(0.0), s.Samples[within[len(within)-1]].At-s.Samples[within[0]].At
+		observed.Mean, observed.Over = new(0.0), s.Samples[numbers[len(numbers)-1]].At-s.Samples[numbers[0]].At
 	}
-	return was
+	return observed
 }
 
 // dated are those readings of which it is known when they were taken.
@@ -44,11 +44,11 @@ func (s *series) dated(readings []int) []int {
 }
 
 // beganAnew says why readings of a window, or the one before them and the first, can't be compared; empty: they can.
-func (s *series) beganAnew(within []int) string {
-	if len(within) == 0 {
+func (s *series) beganAnew(numbers []int) string {
+	if len(numbers) == 0 {
 		return ""
 	}
-	first, last := max(0, within[0]-1), within[len(within)-1]
+	first, last := max(0, numbers[0]-1), numbers[len(numbers)-1]
 	if s.asked[first].epoch != s.asked[last].epoch {
 		return s.asked[last].anew
 	}
@@ -58,8 +58,8 @@ func (s *series) beganAnew(within []int) string {
 	return ""
 }
 
-// apart is the time from the first of these readings to the last.
-func (s *series) apart(numbers []int) time.Duration {
+// distance is the time from the first of these readings to the last.
+func (s *series) distance(numbers []int) time.Duration {
 	if len(numbers) == 0 {
 		return 0
 	}
@@ -67,29 +67,29 @@ func (s *series) apart(numbers []int) time.Duration {
 }
 
 // rateOf is the rate between those two of these readings that make it surest, of all that are no less apart than this.
-func (s *series) rateOf(was *report.Observed, numbers []int, least time.Duration) {
-	best := s.surest(numbers, least)
+func (s *series) rateOf(observed *report.Observed, numbers []int, shortest time.Duration) {
+	best := s.surest(numbers, shortest)
 	if len(best) == 0 {
-		was.Missing = "it took as long to answer as the window lasts"
+		observed.Missing = "it took as long to answer as the window lasts"
 		return
 	}
 	mean, unsure := s.slope(best)
 	// Where other numbers of the source say when it took this one, and it is another source's in truth, the readings at which itself changed show that.
-	if news := s.surest(slices.DeleteFunc(slices.Clone(numbers), func(i int) bool { return i == 0 || s.Samples[i].Value == s.Samples[i-1].Value }), least/leastShare); len(news) > 0 {
-		own, off := s.slope(news)
-		unsure = max(unsure, math.Abs(own-mean)-off)
+	if news := s.surest(slices.DeleteFunc(slices.Clone(numbers), func(i int) bool { return i == 0 || s.Samples[i].Value == s.Samples[i-1].Value }), shortest/leastShare); len(news) > 0 {
+		slope, doubt := s.slope(news)
+		unsure = max(unsure, math.Abs(slope-mean)-doubt)
 	}
-	was.Mean, was.Unsure, was.Over = &mean, unsure, plan.Duration(s.apart(best))
+	observed.Mean, observed.Unsure, observed.Over = &mean, unsure, plan.Duration(s.distance(best))
 }
 
 // surest are the two of these readings, no less apart than this, whose time apart is known best, as a share of it; none: of no two it is known at all.
-func (s *series) surest(numbers []int, least time.Duration) (pair []int) {
+func (s *series) surest(numbers []int, shortest time.Duration) (pair []int) {
 	sure := 1.0
 	for i, first := range numbers {
-		for _, last := range numbers[i+1:] {
-			apart := s.apart([]int{first, last})
-			if off := float64(s.within[first]+s.within[last]) / float64(apart); apart >= least && off < sure {
-				pair, sure = []int{first, last}, off
+		for _, second := range numbers[i+1:] {
+			distance := s.distance([]int{first, second})
+			if doubt := float64(s.doubts[first]+s.doubts[second]) / float64(distance); distance >= shortest && doubt < sure {
+				pair, sure = []int{first, second}, doubt
 			}
 		}
 	}
@@ -101,55 +101,55 @@ func (s *series) slope(numbers []int) (mean, unsure float64) {
 	first, last := numbers[0], numbers[len(numbers)-1]
 	grown, long := s.Samples[last].Value-s.Samples[first].Value, s.clocks[last]-s.clocks[first]
 	mean = grown / long.Seconds()
-	return mean, grown/(long-s.within[first]-s.within[last]).Seconds() - mean
+	return mean, grown/(long-s.doubts[first]-s.doubts[last]).Seconds() - mean
 }
 
 // keeps is for how long a counter's source keeps a number at most, by all that was read before a sample: it is no longer than between two numbers that it told. Known: there were two.
-func (s *series) keeps(before int) (longest time.Duration, known bool) {
-	last := 0
-	for i := 1; i <= before; i++ {
+func (s *series) keeps(edge int) (longest time.Duration, ok bool) {
+	latest := 0
+	for i := 1; i <= edge; i++ {
 		if s.Samples[i].Value == s.Samples[i-1].Value || s.asked[i].epoch != s.asked[i-1].epoch {
 			continue
 		}
-		if last > 0 && s.asked[i].epoch == s.asked[last].epoch {
-			apart := s.clocks[i] + s.within[i] - s.clocks[last] + s.within[last]
-			if !known || apart < longest {
-				longest, known = apart, true
+		if latest > 0 && s.asked[i].epoch == s.asked[latest].epoch {
+			distance := s.clocks[i] + s.doubts[i] - s.clocks[latest] + s.doubts[latest]
+			if !ok || distance < longest {
+				longest, ok = distance, true
 			}
 		}
-		last = i
+		latest = i
 	}
-	return longest, known
+	return longest, ok
 }
 
 // keptFor is keeps, by what was read until these readings; 0: nothing is known.
 func (s *series) keptFor(readings []int) time.Duration {
-	kept, _ := s.keeps(readings[0])
-	return kept
+	period, _ := s.keeps(readings[0])
+	return period
 }
 
 // stood says by how much a series that somebody asks for changed next, where it was the same number all through a window, since before it: its source may have told an old number, and it may
 // have changed at any time in between. 0: it didn't, or it is known when the number was taken.
-func (s *series) stood(o plan.Observer, from, to time.Duration) float64 {
-	within := s.wholly(o, from, to)
-	if len(within) == 0 || s.apart(s.dated(within)) >= (to-from)/leastShare {
+func (s *series) stood(o plan.Observer, start, end time.Duration) float64 {
+	numbers := s.wholly(o, start, end)
+	if len(numbers) == 0 || s.distance(s.dated(numbers)) >= (end-start)/leastShare {
 		return 0
 	}
-	first, last := within[0], within[len(within)-1]
-	same := func(i int) bool { return s.Samples[i].Value == s.Samples[first].Value }
+	first, last := numbers[0], numbers[len(numbers)-1]
+	unchanged := func(i int) bool { return s.Samples[i].Value == s.Samples[first].Value }
 	for i := max(0, first-1); i <= last; i++ {
-		if !same(i) {
+		if !unchanged(i) {
 			return 0
 		}
 	}
 	next := last + 1
-	for next < len(s.Samples) && same(next) {
+	for next < len(s.Samples) && unchanged(next) {
 		next++
 	}
 	if next == len(s.Samples) || s.asked[next].epoch != s.asked[first].epoch {
 		return 0
 	}
-	if kept, known := s.keeps(len(s.Samples) - 1); known && s.Kind == report.Counter && s.Samples[next-1].At.Std()-s.within[next-1]-kept >= to {
+	if period, ok := s.keeps(len(s.Samples) - 1); ok && s.Kind == report.Counter && s.Samples[next-1].At.Std()-s.doubts[next-1]-period >= end {
 		return 0 // it was the same after the window, too
 	}
 	return math.Abs(s.Samples[next].Value - s.Samples[first].Value)

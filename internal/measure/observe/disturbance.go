@@ -21,12 +21,12 @@ const (
 //
 //	before ── edge ├──────── window ────────┤ edge ── after
 //	       ▁▁▁▁▁▁▁▁█▁▁▁▁▁▁███▁▁▁▁▁▁▁▁▁█▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁      waits: all of them may have been within the window
-func Disturbance(before, after machine.Reading) report.Disturbance {
-	d := report.Disturbance{Over: plan.Duration(after.At - before.At)}
+func Disturbance(earlier, later machine.Reading) report.Disturbance {
+	d := report.Disturbance{Over: plan.Duration(later.At - earlier.At)}
 	var waited, ran time.Duration // of those that carry frames
 	used := map[int]bool{}        // processors that carried or sent frames
 	waits := map[machine.Role][]report.Wait{}
-	for _, t := range threads(before, after) {
+	for _, t := range threads(earlier, later) {
 		if t.Ran > 0 || t.Waited > 0 {
 			used[t.Processor] = true
 		}
@@ -38,16 +38,16 @@ func Disturbance(before, after machine.Reading) report.Disturbance {
 		}
 	}
 	var busy time.Duration
-	for _, p := range spent(before, after) {
+	for _, p := range spent(earlier, later) {
 		busy += p.Busy
 		if used[p.Number] {
 			d.Stolen += plan.Duration(p.Stolen)
 		}
 	}
 	// Who carries frames waits for others no longer than these run. What is more, they waited for each other, which is the device's own affair.
-	unsure := time.Duration(len(after.Processors)) * machine.Tick
+	unsure := time.Duration(len(later.Processors)) * machine.Tick
 	d.Waited = plan.Duration(max(0, min(waited, busy-ran+unsure)))
-	for _, p := range processes(before, after) {
+	for _, p := range processes(earlier, later) {
 		if p.Ours || p.Ran <= 0 {
 			continue
 		}
@@ -62,58 +62,58 @@ func Disturbance(before, after machine.Reading) report.Disturbance {
 }
 
 // longest are those so many that lasted longest, the longest first.
-func longest[T any](all []T, most int, lasted func(T) plan.Duration) []T {
-	slices.SortStableFunc(all, func(a, b T) int { return cmp.Compare(lasted(b), lasted(a)) })
-	return all[:min(most, len(all))]
+func longest[T any](items []T, limit int, lasted func(T) plan.Duration) []T {
+	slices.SortStableFunc(items, func(a, b T) int { return cmp.Compare(lasted(b), lasted(a)) })
+	return items[:min(limit, len(items))]
 }
 
 // threads are those of both readings, with what they did in between.
-func threads(before, after machine.Reading) []machine.Thread {
-	var all []machine.Thread
-	was := map[int]machine.Thread{}
-	for _, t := range before.Threads {
-		was[t.ID] = t
+func threads(earlier, later machine.Reading) []machine.Thread {
+	var threads []machine.Thread
+	byID := map[int]machine.Thread{}
+	for _, t := range earlier.Threads {
+		byID[t.ID] = t
 	}
-	for _, t := range after.Threads {
-		if then, there := was[t.ID]; there {
-			t.Ran, t.Waited = max(0, t.Ran-then.Ran), max(0, t.Waited-then.Waited)
+	for _, t := range later.Threads {
+		if previous, ok := byID[t.ID]; ok {
+			t.Ran, t.Waited = max(0, t.Ran-previous.Ran), max(0, t.Waited-previous.Waited)
 			if t.Starved { // for how long isn't known: since it ran last, at most
-				t.Waited = max(t.Waited, after.At-before.At-t.Ran)
+				t.Waited = max(t.Waited, later.At-earlier.At-t.Ran)
 			}
-			all = append(all, t)
+			threads = append(threads, t)
 		}
 	}
-	return all
+	return threads
 }
 
 // processes are those of the second reading, with what they ran since the first, or since they began.
-func processes(before, after machine.Reading) []machine.Process {
-	var all []machine.Process
-	was := map[int]time.Duration{}
-	for _, p := range before.Processes {
-		was[p.PID] = p.Ran
+func processes(earlier, later machine.Reading) []machine.Process {
+	var processes []machine.Process
+	byPID := map[int]time.Duration{}
+	for _, p := range earlier.Processes {
+		byPID[p.PID] = p.Ran
 	}
-	for _, p := range after.Processes {
-		if then := was[p.PID]; then <= p.Ran { // else another process has got its number
-			p.Ran -= then
+	for _, p := range later.Processes {
+		if previous := byPID[p.PID]; previous <= p.Ran { // else another process has got its number
+			p.Ran -= previous
 		}
-		all = append(all, p)
+		processes = append(processes, p)
 	}
-	return all
+	return processes
 }
 
 // spent is how the processors of both readings spent the time in between.
-func spent(before, after machine.Reading) []machine.Processor {
-	var all []machine.Processor
-	was := map[int]machine.Processor{}
-	for _, p := range before.Processors {
-		was[p.Number] = p
+func spent(earlier, later machine.Reading) []machine.Processor {
+	var processors []machine.Processor
+	byNumber := map[int]machine.Processor{}
+	for _, p := range earlier.Processors {
+		byNumber[p.Number] = p
 	}
-	for _, p := range after.Processors {
-		if then, there := was[p.Number]; there {
-			p.Busy, p.SoftIRQ, p.Stolen, p.Idle = max(0, p.Busy-then.Busy), max(0, p.SoftIRQ-then.SoftIRQ), max(0, p.Stolen-then.Stolen), max(0, p.Idle-then.Idle)
-			all = append(all, p)
+	for _, p := range later.Processors {
+		if previous, ok := byNumber[p.Number]; ok {
+			p.Busy, p.SoftIRQ, p.Stolen, p.Idle = max(0, p.Busy-previous.Busy), max(0, p.SoftIRQ-previous.SoftIRQ), max(0, p.Stolen-previous.Stolen), max(0, p.Idle-previous.Idle)
+			processors = append(processors, p)
 		}
 	}
-	return all
+	return processors
 }

@@ -24,9 +24,9 @@ const (
 //
 // Where the first can't be had in time, the one after the window before stands for it: what disturbed the time in between counts, too.
 type DisturbanceWatch struct {
-	read func(context.Context) (machine.Reading, error) // nil: nobody can
-	seen machine.Reading                                // the last that could be had
-	err  error                                          // why there can be none
+	read   func(context.Context) (machine.Reading, error) // nil: nobody can
+	latest machine.Reading                                // the last that could be had
+	err    error                                          // why there can be none
 }
 
 // FollowDisturbance is a DisturbanceWatch that is read so; nil: nobody can, and nothing is ever told.
@@ -41,46 +41,46 @@ func (m *DisturbanceWatch) Begin(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
-	m.seen, m.err = m.read(ctx)
+	m.latest, m.err = m.read(ctx)
 	return m.err
 }
 
-// Before reads before a window's first edge, if there is time for that, and returns by then.
-func (m *DisturbanceWatch) Before(ctx context.Context, edge time.Time) {
+// ReadBefore reads before a window's first edge, if there is time for that, and returns by then.
+func (m *DisturbanceWatch) ReadBefore(ctx context.Context, edge time.Time) {
 	if m.read == nil || m.err != nil || time.Until(edge) < Lead || bounded.PauseUntil(ctx, edge.Add(-Lead)) != nil {
 		return
 	}
 	ctx, cancel := context.WithDeadline(ctx, edge)
 	defer cancel()
-	if now, err := m.read(ctx); err == nil {
-		m.seen = now
+	if reading, err := m.read(ctx); err == nil {
+		m.latest = reading
 	}
 }
 
 // SoFar is what disturbed a window that goes on, up to now; what Since says of the whole window later has that, too. An answer costs a device on this machine something: ask within a window only
 // when it is about to be ended.
 func (m *DisturbanceWatch) SoFar(ctx context.Context) *report.Disturbance {
-	before := m.seen
-	defer func() { m.seen = before }()
-	return m.Since(ctx)
+	earlier := m.latest
+	defer func() { m.latest = earlier }()
+	return m.ReadAfter(ctx)
 }
 
-// Since is what disturbed the window since the reading before it; nil where nobody can tell. A machine that could be asked before, and doesn't get round to
+// ReadAfter is what disturbed the window since the reading before it; nil where nobody can tell. A machine that could be asked before, and doesn't get round to
 // answering, is disturbed.
-func (m *DisturbanceWatch) Since(ctx context.Context) *report.Disturbance {
+func (m *DisturbanceWatch) ReadAfter(ctx context.Context) *report.Disturbance {
 	if m.read == nil || m.err != nil {
 		return nil
 	}
 	bounded, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
-	now, err := m.read(bounded)
+	reading, err := m.read(bounded)
 	switch {
 	case ctx.Err() != nil:
 		return nil // the run has ended
 	case err != nil:
 		return &report.Disturbance{Missing: err.Error()}
 	}
-	before := m.seen
-	m.seen = now
-	return new(Disturbance(before, now))
+	earlier := m.latest
+	m.latest = reading
+	return new(Disturbance(earlier, reading))
 }

@@ -39,7 +39,7 @@ func TestWhatDisturbedIsOfTheTimeAroundAWindow(t *testing.T) {
 			t.Fatal(err)
 		}
 		edge := time.Now().Add(2 * time.Second)
-		m.Before(t.Context(), edge)
+		m.ReadBefore(t.Context(), edge)
 		if late := time.Since(edge); late > 0 {
 			t.Errorf("the window's first edge was held up for %s", late)
 		}
@@ -48,12 +48,12 @@ func TestWhatDisturbedIsOfTheTimeAroundAWindow(t *testing.T) {
 			t.Errorf("half a second into the window it is of %s", so.Over.Std())
 		}
 		time.Sleep(time.Until(edge) + time.Second)
-		d := m.Since(t.Context())
+		d := m.ReadAfter(t.Context())
 		if over := d.Over.Std(); over < time.Second || over > time.Second+2*observe.Lead || d.Waited.Std() != over/2 {
 			t.Errorf("waited %s of %s, want half of a second and a little", d.Waited.Std(), over)
 		}
 		time.Sleep(time.Second)
-		if d := m.Since(t.Context()); d.Over.Std() != time.Second+h.takes {
+		if d := m.ReadAfter(t.Context()); d.Over.Std() != time.Second+h.takes {
 			t.Errorf("the next window, without a reading before it, is of %s; want it from the last reading on", d.Over.Std())
 		}
 	})
@@ -76,7 +76,7 @@ func TestAMachineThatDoesNotAnswer(t *testing.T) {
 				}
 				c.change(h)
 				began := time.Now()
-				if d := m.Since(t.Context()); d == nil || !strings.Contains(d.Missing, c.missing) || time.Since(began) > 2*time.Second {
+				if d := m.ReadAfter(t.Context()); d == nil || !strings.Contains(d.Missing, c.missing) || time.Since(began) > 2*time.Second {
 					t.Errorf("after %s: %+v, want it missing for %q within a second", time.Since(began), d, c.missing)
 				}
 			})
@@ -85,7 +85,7 @@ func TestAMachineThatDoesNotAnswer(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	m := observe.FollowDisturbance((&host{began: time.Now()}).read)
-	if d := m.Since(ended); d != nil {
+	if d := m.ReadAfter(ended); d != nil {
 		t.Errorf("of a run that has ended it says %+v", d)
 	}
 }
@@ -99,8 +99,8 @@ func TestWhereNobodyCanTellNothingIsTold(t *testing.T) {
 		if err := m.Begin(t.Context()); (err != nil) != (read != nil) {
 			t.Errorf("%s: %v", name, err)
 		}
-		m.Before(t.Context(), time.Now().Add(time.Millisecond))
-		if d := m.Since(t.Context()); d != nil {
+		m.ReadBefore(t.Context(), time.Now().Add(time.Millisecond))
+		if d := m.ReadAfter(t.Context()); d != nil {
 			t.Errorf("%s: %+v", name, d)
 		}
 	}

@@ -14,9 +14,9 @@ import (
 func TestAMachineThatMakesUpPartsOfItselfFillsNoMemory(t *testing.T) {
 	log := signsOf(plan.OfDUT, signs.Temperatures)
 	for at := time.Duration(0); at < 8*time.Second; at += time.Second {
-		told := signs.Reading{Type: signs.Temperatures, Values: []signs.Value{{Series: "temperature", Of: strings.Repeat("x", 4096), Number: 1}}}
+		told := signs.Reading{Type: signs.Temperatures, Values: []signs.Value{{Series: "temperature", Part: strings.Repeat("x", 4096), Number: 1}}}
 		for i := range 1000 {
-			told.Values = append(told.Values, signs.Value{Series: "temperature", Of: fmt.Sprintf("sensor %d of %s", i, at), Number: 1})
+			told.Values = append(told.Values, signs.Value{Series: "temperature", Part: fmt.Sprintf("sensor %d of %s", i, at), Number: 1})
 		}
 		log.Add(tells(at, told))
 	}

@@ -17,7 +17,7 @@ type interfaces struct{}
 
 func (interfaces) read(s Setup, _ string, m Moment) (values []value, missing string) {
 	var lacking []string
-	told := false
+	counted := false
 	for g, r := range m.Readings {
 		name := ""
 		if len(m.Readings) > 1 {
@@ -28,33 +28,33 @@ func (interfaces) read(s Setup, _ string, m Moment) (values []value, missing str
 			if !used {
 				continue
 			}
-			of, counters := name+link, r.Ports[port]
-			why := ""
+			part, counters := name+link, r.Ports[port]
+			reason := ""
 			if !counters.KernelTold {
-				why = fmt.Sprintf("generator %s doesn't tell what its kernel counts: the software engine does", s.generator(g))
-				if !slices.Contains(lacking, why) {
-					lacking = append(lacking, why)
+				reason = fmt.Sprintf("generator %s doesn't tell what its kernel counts: the software engine does", s.generator(g))
+				if !slices.Contains(lacking, reason) {
+					lacking = append(lacking, reason)
 				}
 			}
-			told = told || counters.KernelTold
-			for _, v := range ofInterface(of, m, g, r, counters.Kernel) {
-				v.source, v.missing = of, why
+			counted = counted || counters.KernelTold
+			for _, v := range ofInterface(part, m, g, r, counters.Kernel) {
+				v.source, v.missing = part, reason
 				values = append(values, v)
 			}
 		}
 	}
-	if !told {
+	if !counted {
 		return nil, strings.Join(lacking, "; ")
 	}
 	return values, ""
 }
 
-func ofInterface(of string, m Moment, g int, r engine.Reading, k engine.KernelCounters) []value {
+func ofInterface(part string, m Moment, g int, r engine.Reading, k engine.KernelCounters) []value {
 	behind := m.behind[g]
 	return []value{
-		packets("received", of, r.At, behind, k.Received),
-		packets("sent", of, r.At, behind, k.Sent),
-		packets("dropped", of, r.At, behind, k.Dropped),
+		packets("received", part, r.At, behind, k.Received),
+		packets("sent", part, r.At, behind, k.Sent),
+		packets("dropped", part, r.At, behind, k.Dropped),
 	}
 }
 

@@ -45,7 +45,7 @@ func (s *series) rate(from, to, reach time.Duration) report.Observed {
 		o.Missing = "it was read only once around the window, which is too short for it"
 	case wentBack(s.Samples[first : last+1]):
 		o.Missing = "the counter went back: it was cleared, or what counts was restarted"
-	case s.clocks[last]-s.clocks[first] <= s.within[first]+s.within[last]:
+	case s.clocks[last]-s.clocks[first] <= s.doubts[first]+s.doubts[last]:
 		o.Missing = "it took as long to answer as the window lasts"
 	default:
 		o.Over, o.Mean, o.Unsure = s.grew(first, last)
@@ -65,10 +65,10 @@ func (s *series) bridged(from, to time.Duration) (report.Observed, bool) {
 	if !first.known(to-from) || !last.known(to-from) || wentBack(s.Samples[first.before:last.after+1]) {
 		return report.Observed{}, false
 	}
-	over := (to - from).Seconds()
+	seconds := (to - from).Seconds()
 	began, offFirst := first.value()
 	ended, offLast := last.value()
-	return report.Observed{Series: s.Name, Of: s.Of, Unit: s.Unit + "/s", Over: plan.Duration(to - from), Mean: new((ended - began) / over), Unsure: (offFirst + offLast + s.Step) / over}, true
+	return report.Observed{Series: s.Name, Of: s.Of, Unit: s.Unit + "/s", Over: plan.Duration(to - from), Mean: new((ended - began) / seconds), Unsure: (offFirst + offLast + s.Step) / seconds}, true
 }
 
 // surroundings are the samples just before and just after a moment, by their numbers; -1: there is none.
@@ -82,9 +82,9 @@ func (s *series) around(moment time.Duration) surroundings {
 	a := surroundings{s, moment, -1, -1}
 	for i, sample := range s.Samples {
 		switch at := sample.At.Std(); {
-		case at+s.within[i] <= moment:
+		case at+s.doubts[i] <= moment:
 			a.before = i
-		case a.after < 0 && at-s.within[i] >= moment:
+		case a.after < 0 && at-s.doubts[i] >= moment:
 			a.after = i
 		}
 	}
@@ -101,7 +101,7 @@ func (a surroundings) apart() time.Duration {
 }
 
 // value is the counter's at the moment if it grew evenly in between, and by how much it may be off as it may not have.
-func (a surroundings) value() (value, off float64) {
+func (a surroundings) value() (value, doubt float64) {
 	before, after := a.of.Samples[a.before], a.of.Samples[a.after]
 	grown, share := after.Value-before.Value, float64(a.moment-before.At.Std())/float64(a.apart())
 	return before.Value + grown*share, grown * max(share, 1-share)
@@ -112,9 +112,9 @@ func (a surroundings) value() (value, off float64) {
 //	asked ├──·──┤ answered        asked ├──·──┤ answered
 //	         └────────── over ─────────────┘
 //	            └────── shortest ─────┘ in which it may have grown by as much
-func (s *series) grew(first, last int) (over plan.Duration, mean *float64, unsure float64) {
+func (s *series) grew(first, last int) (duration plan.Duration, mean *float64, unsure float64) {
 	grown, long := s.Samples[last].Value-s.Samples[first].Value, s.clocks[last]-s.clocks[first]
-	shortest := long - s.within[first] - s.within[last]
+	shortest := long - s.doubts[first] - s.doubts[last]
 	return plan.Duration(long), new(grown / long.Seconds()), s.Step/long.Seconds() + grown/shortest.Seconds() - grown/long.Seconds()
 }
 
@@ -124,14 +124,14 @@ func (s *series) grew(first, last int) (over plan.Duration, mean *float64, unsur
 //	samples   ·        ·     ·     ·     ·     ·
 //	trial        ├──────────────────┤ drain ├ still
 //	          └────────────── Δ value ─────────┘ ÷ the trial's time
-func (s *series) between(rested, from, to, still time.Duration) report.Observed {
+func (s *series) between(rested, from, to, rest time.Duration) report.Observed {
 	o := report.Observed{Series: s.Name, Of: s.Of, Unit: s.Unit + "/s"}
 	first, last := -1, -1
 	for i, sample := range s.Samples {
 		switch at := sample.At.Std(); {
-		case at <= from && at-s.within[i] >= rested:
+		case at <= from && at-s.doubts[i] >= rested:
 			first = i
-		case last < 0 && at-s.within[i] >= max(to, still):
+		case last < 0 && at-s.doubts[i] >= max(to, rest):
 			last = i
 		}
 	}
@@ -141,8 +141,8 @@ func (s *series) between(rested, from, to, still time.Duration) report.Observed 
 	case wentBack(s.Samples[first : last+1]):
 		o.Missing = "the counter went back: it was cleared, or what counts was restarted"
 	default:
-		over := to - from
-		o.Over, o.Mean = plan.Duration(over), new((s.Samples[last].Value-s.Samples[first].Value)/over.Seconds())
+		duration := to - from
+		o.Over, o.Mean = plan.Duration(duration), new((s.Samples[last].Value-s.Samples[first].Value)/duration.Seconds())
 	}
 	return o
 }

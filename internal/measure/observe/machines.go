@@ -29,37 +29,37 @@ type machineReader interface {
 const whyDeviceUnread = "nobody tells of the device's machine, and nothing says that it is the generators'"
 
 // machines are those that an observer looks at. On one machine they are its own, whosever they are to be.
-func (s Setup) machines(of string, m Moment, t machineReader) (all []observedMachine) {
+func (s Setup) machines(kind string, m Moment, t machineReader) (machines []observedMachine) {
 	switch {
-	case of == plan.OfDUT && m.Device != nil:
+	case kind == plan.OfDUT && m.Device != nil:
 		return []observedMachine{t.ofDevice(m, "")}
-	case of == plan.OfDUT && !s.OneMachine:
+	case kind == plan.OfDUT && !s.OneMachine:
 		return []observedMachine{{missing: whyDeviceUnread}}
-	case of == plan.OfNode && !s.OneMachine:
+	case kind == plan.OfNode && !s.OneMachine:
 		return s.onNodes(m, t)
 	}
 	for g := range m.Readings {
 		name := ""
-		if len(m.Readings) > 1 && of != plan.OfNode {
+		if len(m.Readings) > 1 && kind != plan.OfNode {
 			name = s.generator(g) + " "
 		}
-		all = append(all, t.ofGenerator(s, g, m, name))
-		if of == plan.OfNode {
+		machines = append(machines, t.ofGenerator(s, g, m, name))
+		if kind == plan.OfNode {
 			break // this machine, once
 		}
 	}
-	return all
+	return machines
 }
 
 // onNodes are the nodes that generators and device are on, each once: as the first generator tells that is there, else as somebody on it tells for the device's sake.
-func (s Setup) onNodes(m Moment, t machineReader) (all []observedMachine) {
-	add := func(one observedMachine) {
-		i := slices.IndexFunc(all, func(have observedMachine) bool { return have.name == one.name })
+func (s Setup) onNodes(m Moment, t machineReader) (machines []observedMachine) {
+	add := func(m observedMachine) {
+		i := slices.IndexFunc(machines, func(listed observedMachine) bool { return listed.name == m.name })
 		switch {
 		case i < 0:
-			all = append(all, one)
-		case all[i].missing != "" && one.missing == "":
-			all[i] = one
+			machines = append(machines, m)
+		case machines[i].missing != "" && m.missing == "":
+			machines[i] = m
 		}
 	}
 	for g := range m.Readings {
@@ -72,19 +72,19 @@ func (s Setup) onNodes(m Moment, t machineReader) (all []observedMachine) {
 	if s.DeviceNode != "" && m.Device != nil {
 		add(t.ofDevice(m, s.DeviceNode+" "))
 	}
-	return all
+	return machines
 }
 
 // valuesOf are all that machines told; where none told anything, why.
-func valuesOf(all []observedMachine) (values []value, missing string) {
+func valuesOf(machines []observedMachine) (values []value, missing string) {
 	var lacking []string
-	for _, each := range all {
-		values = append(values, each.values...)
-		if each.missing != "" {
-			lacking = append(lacking, each.missing)
+	for _, m := range machines {
+		values = append(values, m.values...)
+		if m.missing != "" {
+			lacking = append(lacking, m.missing)
 		}
 	}
-	if len(lacking) == len(all) {
+	if len(lacking) == len(machines) {
 		return nil, strings.Join(lacking, "; ")
 	}
 	return values, ""

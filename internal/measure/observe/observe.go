@@ -110,8 +110,8 @@ func (w Whereabouts) RefreshDevice(ctx context.Context) {
 }
 
 // Moment makes one for this time since the run started, with the newest readings of the device's node and the collector.
-func (w Whereabouts) Moment(at time.Duration) Moment {
-	return Moment{At: at, Device: w.DeviceReading(), Collected: w.Collected()}
+func (w Whereabouts) Moment(moment time.Duration) Moment {
+	return Moment{At: moment, Device: w.DeviceReading(), Collected: w.Collected()}
 }
 
 // Collected is the collector's newest answer, for a Moment; nil: there is no collector.
@@ -124,26 +124,26 @@ func (w Whereabouts) Collected() *Collected {
 
 // value is one series' value at a moment.
 type value struct {
-	name, of, unit string
-	kind           report.VitalKind
-	at             time.Duration // in the run's time
-	clock          time.Duration // by the reader's own clock: a value that is reported twice has the same one twice
-	number         float64
-	within         time.Duration // by how much earlier or later than that it may have been read
-	step           float64       // by which a coarse counter grows; 0: it is exact
-	age            time.Duration // of what is asked for over the network: how old it was when it was reported
-	stamp          float64       // when it was taken, by the clock of the server that was asked; 0: the server doesn't say
-	question       time.Duration // of what is asked for over the network: when it was asked, by the collector's clock
-	dated          bool          // of a counter that is asked for over the network: it is known when the number was taken, apart from when it was told
-	epoch          int           // of the same: how often what counts began anew,
-	anew           string        // and why it did last
+	name, part, unit string
+	kind             report.VitalKind
+	at               time.Duration // in the run's time
+	clock            time.Duration // by the reader's own clock: a value that is reported twice has the same one twice
+	number           float64
+	doubt            time.Duration // by how much earlier or later than that it may have been read
+	step             float64       // by which a coarse counter grows; 0: it is exact
+	age              time.Duration // of what is asked for over the network: how old it was when it was reported
+	stamp            float64       // when it was taken, by the clock of the server that was asked; 0: the server doesn't say
+	question         time.Duration // of what is asked for over the network: when it was asked, by the collector's clock
+	dated            bool          // of a counter that is asked for over the network: it is known when the number was taken, apart from when it was told
+	epoch            int           // of the same: how often what counts began anew,
+	anew             string        // and why it did last
 	// source is the machine that the value is from, where an observer looks at several. missing says why there is no value, neither this one nor any other of that source.
 	source, missing string
 }
 
 // observer takes its values from a moment; if there are none, missing says why.
 type observer interface {
-	read(s Setup, of string, m Moment) (values []value, missing string)
+	read(s Setup, kind string, m Moment) (values []value, missing string)
 }
 
 // observers are all types; docs/development.md says how one is added.
@@ -157,18 +157,18 @@ var observers = map[string]observer{
 }
 
 // observerOf finds the implementation of one of the Plan's observers.
-func observerOf(o plan.Observer) (_ observer, known bool) {
+func observerOf(o plan.Observer) (_ observer, ok bool) {
 	if o.Asks() {
 		return asked(o.Name), true
 	}
-	of, known := observers[o.Type]
-	return of, known
+	implementation, ok := observers[o.Type]
+	return implementation, ok
 }
 
 // Log keeps what a Plan's observers read. It is used by one goroutine.
 type Log struct {
 	setup     Setup
-	each      []*book // one for each observer
+	books     []*book // one for each observer
 	clocks    []clock // the generators'
 	device    clock
 	collector clock
@@ -179,7 +179,7 @@ type Log struct {
 // counts; clocks may have drifted apart since, which is allowed for.
 type clock struct {
 	behind, since time.Duration
-	known         bool
+	ok            bool
 }
 
 // drift is by how much two clocks may go apart, a share of the time: computers' are within 100 millionths of the truth each.
@@ -187,10 +187,10 @@ const drift = 5000
 
 func (c *clock) follow(run, machine time.Duration) time.Duration {
 	behind := run - machine
-	if c.known {
+	if c.ok {
 		behind = min(behind, c.behind+(run-c.since)/drift)
 	}
-	c.behind, c.since, c.known = behind, run, true
+	c.behind, c.since, c.ok = behind, run, true
 	return behind
 }
 
@@ -208,7 +208,7 @@ type series struct {
 	report.VitalSign
 	source string
 	clocks []time.Duration // when each sample was taken, by the reader's own clock
-	within []time.Duration // by how much each may be from that
+	doubts []time.Duration // by how much each may be from that
 	stamp  float64         // when the last sample was taken, by the clock of the server that was asked; 0: the server doesn't say
 	asked  []askedSample   // what else is known of each, of what is asked for over the network
 	holes  []time.Duration // when it was asked for over the network, and was no number
@@ -223,17 +223,17 @@ type askedSample struct {
 }
 
 // NewLog is an empty one.
-func NewLog(of []plan.Observer, setup Setup) *Log {
+func NewLog(observers []plan.Observer, setup Setup) *Log {
 	l := &Log{setup: setup}
-	for _, o := range of {
-		l.each = append(l.each, &book{plan: o, missing: "nothing was read", lacks: map[string]string{}})
+	for _, o := range observers {
+		l.books = append(l.books, &book{plan: o, missing: "nothing was read", lacks: map[string]string{}})
 	}
 	return l
 }
 
 // Add takes each observer's values from a moment. A value that was already added adds nothing: some signs are read less often than moments are made.
 func (l *Log) Add(m Moment) {
-	if len(l.each) == 0 {
+	if len(l.books) == 0 {
 		return // it is called fifty times a second, and most tests have no observers
 	}
 	for len(l.clocks) < len(m.Readings) {
@@ -249,9 +249,9 @@ func (l *Log) Add(m Moment) {
 	if m.Collected != nil && m.Collected.Clock != 0 {
 		m.collectorBehind = l.collector.follow(m.At-m.Collected.Age, m.Collected.Clock)
 	}
-	for _, b := range l.each {
-		o, known := observerOf(b.plan)
-		if !known {
+	for _, b := range l.books {
+		o, ok := observerOf(b.plan)
+		if !ok {
 			b.missing = "this linerate knows no observer of type " + b.plan.Type
 			continue
 		}
@@ -279,24 +279,24 @@ func (b *book) add(v value) {
 	if v.missing != "" {
 		b.lacks[v.source] = v.missing
 	}
-	s := b.find(v.name, v.of)
-	if s == nil && (len(b.series) >= b.mostSeries() || max(len(v.name), len(v.of)) > mostName) {
+	s := b.find(v.name, v.part)
+	if s == nil && (len(b.series) >= b.mostSeries() || max(len(v.name), len(v.part)) > mostName) {
 		return
 	}
 	if s == nil {
-		s = &series{VitalSign: report.VitalSign{Name: v.name, Of: v.of, Unit: v.unit, Kind: v.kind}, source: v.source}
+		s = &series{VitalSign: report.VitalSign{Name: v.name, Of: v.part, Unit: v.unit, Kind: v.kind}, source: v.source}
 		b.series = append(b.series, s)
 	}
 	if b.plan.Asks() {
 		s.note(v)
 		s.date(&v)
 	}
-	at := plan.Duration(v.at)
-	if n := len(s.Samples); v.missing != "" || n > 0 && (at <= s.Samples[n-1].At || v.clock <= s.clocks[n-1] || v.stamp != 0 && v.stamp == s.stamp) {
+	moment := plan.Duration(v.at)
+	if n := len(s.Samples); v.missing != "" || n > 0 && (moment <= s.Samples[n-1].At || v.clock <= s.clocks[n-1] || v.stamp != 0 && v.stamp == s.stamp) {
 		return
 	}
-	s.Samples, s.Step, s.stamp = append(s.Samples, report.VitalSample{At: at, Value: v.number, Age: plan.Duration(v.age)}), v.step, v.stamp
-	s.clocks, s.within = append(s.clocks, v.clock), append(s.within, v.within)
+	s.Samples, s.Step, s.stamp = append(s.Samples, report.VitalSample{At: moment, Value: v.number, Age: plan.Duration(v.age)}), v.step, v.stamp
+	s.clocks, s.doubts = append(s.clocks, v.clock), append(s.doubts, v.doubt)
 	s.asked = append(s.asked, askedSample{v.question, v.dated, v.epoch, v.anew})
 }
 
@@ -324,14 +324,14 @@ func (s *series) date(v *value) {
 	if v.kind != report.Counter || v.dated || v.missing != "" || n < 0 || v.epoch != s.asked[n].epoch || v.number == s.Samples[n].Value {
 		return
 	}
-	since, by := s.asked[n].question, v.clock+v.within
-	taken := since + (by-since)/2
-	v.at, v.age, v.clock, v.within, v.dated = v.at+taken-v.clock, v.age+v.clock-taken, taken, (by-since)/2, true
+	earliest, latest := s.asked[n].question, v.clock+v.doubt
+	read := earliest + (latest-earliest)/2
+	v.at, v.age, v.clock, v.doubt, v.dated = v.at+read-v.clock, v.age+v.clock-read, read, (latest-earliest)/2, true
 }
 
-func (b *book) find(name, of string) *series {
+func (b *book) find(name, part string) *series {
 	for _, s := range b.series {
-		if s.Name == name && s.Of == of {
+		if s.Name == name && s.Of == part {
 			return s
 		}
 	}
@@ -340,13 +340,13 @@ func (b *book) find(name, of string) *series {
 
 // Unread says which of the observers that ask somebody were told nothing by the last answer, and why; empty: none, or there was no answer yet.
 func (l *Log) Unread() string {
-	var all []string
-	for _, b := range l.each {
+	var names []string
+	for _, b := range l.books {
 		if b.plan.Asks() && b.heard && b.missing != "" {
-			all = append(all, fmt.Sprintf("observer %s reads nothing: %s", b.plan.Name, b.missing))
+			names = append(names, fmt.Sprintf("observer %s reads nothing: %s", b.plan.Name, b.missing))
 		}
 	}
-	return strings.Join(all, "; ")
+	return strings.Join(names, "; ")
 }
 
 // lack says why a series has no new sample; empty: it has one.
@@ -355,57 +355,57 @@ func (b *book) lack(s *series) string {
 }
 
 // Idle keeps each series' level between two times without traffic: before all of it, or after. Only samples in between count.
-func (l *Log) Idle(from, to time.Duration, after bool) {
-	for _, b := range l.each {
+func (l *Log) Idle(start, end time.Duration, afterTraffic bool) {
+	for _, b := range l.books {
 		for _, s := range b.series {
-			was := s.idle(from, to)
+			idle := s.idle(start, end)
 			if b.plan.Asks() {
-				was = s.idleAsked(b.plan, from, to, after)
+				idle = s.idleAsked(b.plan, start, end, afterTraffic)
 			}
-			if after {
-				s.IdleAfter = was
+			if afterTraffic {
+				s.IdleAfter = idle
 			} else {
-				s.IdleBefore = was
+				s.IdleBefore = idle
 			}
 		}
 	}
 }
 
 // Window is each series' value in a window; for an observer without series it says why there is none.
-func (l *Log) Window(from, to time.Duration) []report.Observed { return l.window(from, to, 0) }
+func (l *Log) Window(start, end time.Duration) []report.Observed { return l.window(start, end, 0) }
 
 // Trial is Window for a trial that was sent between two times, where the traffic's counters stand still before and after: since the time still they do again.
-func (l *Log) Trial(from, to, still time.Duration) []report.Observed {
-	defer func() { l.rested = still }()
-	return l.window(from, to, still)
+func (l *Log) Trial(start, end, rest time.Duration) []report.Observed {
+	defer func() { l.rested = rest }()
+	return l.window(start, end, rest)
 }
 
-func (l *Log) window(from, to, still time.Duration) []report.Observed {
-	var all []report.Observed
-	for _, b := range l.each {
+func (l *Log) window(start, end, rest time.Duration) []report.Observed {
+	var observed []report.Observed
+	for _, b := range l.books {
 		for _, s := range b.series {
-			var was report.Observed
+			var o report.Observed
 			switch {
 			case signs.Kinds[b.plan.Type].Intrusive:
-				was = s.afterwards(from, to, still > 0)
+				o = s.afterwards(start, end, rest > 0)
 			case b.plan.Asks():
-				was = s.steady(b.plan, from, to)
-			case still > 0 && b.ofTraffic(s):
-				was = s.between(l.rested, from, to, still)
+				o = s.steady(b.plan, start, end)
+			case rest > 0 && b.ofTraffic(s):
+				o = s.between(l.rested, start, end, rest)
 			default:
-				was = s.join(from, to, reachOf(from, to))
+				o = s.join(start, end, reachOf(start, end))
 			}
-			was.Observer = b.plan.Name
-			if lack := b.lack(s); was.Missing != "" && lack != "" {
-				was.Missing += ": " + lack
+			o.Observer = b.plan.Name
+			if lack := b.lack(s); o.Missing != "" && lack != "" {
+				o.Missing += ": " + lack
 			}
-			all = append(all, was)
+			observed = append(observed, o)
 		}
 		if len(b.series) == 0 {
-			all = append(all, report.Observed{Observer: b.plan.Name, Missing: b.missing})
+			observed = append(observed, report.Observed{Observer: b.plan.Name, Missing: b.missing})
 		}
 	}
-	return all
+	return observed
 }
 
 // Complete gives windows what is known of them only later: counters that weren't read in time at an edge, or whose numbers were told after the window, and what may have been an old number. It
@@ -418,15 +418,15 @@ func (l *Log) Complete(windows []report.Window) {
 		if w.Phase == report.Trial || w.Phase == report.BackToBack || w.Phase == report.AtLoad {
 			continue // these end in silence: what was read after one is of no load
 		}
-		from := w.Start.Std()
+		start := w.Start.Std()
 		for i, o := range w.Observed {
 			s := l.counter(o)
 			if o.Missing == "" || s == nil {
 				continue
 			}
-			if was, known := s.bridged(from, from+w.Duration.Std()); known {
-				was.Observer = o.Observer
-				w.Observed[i] = was
+			if value, ok := s.bridged(start, start+w.Duration.Std()); ok {
+				value.Observer = o.Observer
+				w.Observed[i] = value
 			}
 		}
 	}
@@ -434,26 +434,26 @@ func (l *Log) Complete(windows []report.Window) {
 
 // askedLater is what series that somebody asks for were in a window, by all that was told since.
 func (l *Log) askedLater(w *report.Window) {
-	from, to := w.Start.Std(), w.Start.Std()+w.Duration.Std()
+	start, end := w.Start.Std(), w.Start.Std()+w.Duration.Std()
 	changed := false
 	for i := range w.Observed {
 		o := &w.Observed[i]
-		for _, b := range l.each {
+		for _, b := range l.books {
 			s := b.find(o.Series, o.Of)
 			if b.plan.Name != o.Observer || !b.plan.Asks() || s == nil {
 				continue
 			}
 			changed = true
-			off := s.stood(b.plan, from, to)
+			doubt := s.stood(b.plan, start, end)
 			if s.Kind == report.Counter {
-				if later := s.steady(b.plan, from, to); later.Missing == "" || o.Missing == "" {
+				if later := s.steady(b.plan, start, end); later.Missing == "" || o.Missing == "" {
 					later.Observer = o.Observer
 					*o = later
 				}
-				off /= (to - from).Seconds()
+				doubt /= (end - start).Seconds()
 			}
 			if o.Missing == "" {
-				o.Unsure = max(o.Unsure, off)
+				o.Unsure = max(o.Unsure, doubt)
 			}
 		}
 	}
@@ -465,7 +465,7 @@ func (l *Log) askedLater(w *report.Window) {
 
 // counter is the counter that a window's value is of; nil: it is none that is read with what is read anyway.
 func (l *Log) counter(o report.Observed) *series {
-	for _, b := range l.each {
+	for _, b := range l.books {
 		if b.plan.Name == o.Observer && !b.plan.Asks() && !signs.Kinds[b.plan.Type].Intrusive {
 			if s := b.find(o.Series, o.Of); s != nil && s.Kind == report.Counter {
 				return s
@@ -477,8 +477,8 @@ func (l *Log) counter(o report.Observed) *series {
 
 // Observations are all series, as they stand.
 func (l *Log) Observations() []report.Observation {
-	var all []report.Observation
-	for _, b := range l.each {
+	var observations []report.Observation
+	for _, b := range l.books {
 		o := report.Observation{Observer: b.plan.Name, Of: b.plan.Of, Type: b.plan.Type}
 		for _, s := range b.series {
 			if len(s.Samples) == 0 {
@@ -489,7 +489,7 @@ func (l *Log) Observations() []report.Observation {
 		if len(o.Series) == 0 {
 			o.Missing = b.missing
 		}
-		all = append(all, o)
+		observations = append(observations, o)
 	}
-	return all
+	return observations
 }

@@ -14,8 +14,8 @@ import (
 // somebody else asks. It costs a machine one look at /proc/stat in a tenth of a second at most.
 type processorTimes struct{}
 
-func (p processorTimes) read(s Setup, of string, m Moment) (values []value, missing string) {
-	return valuesOf(s.machines(of, m, p))
+func (p processorTimes) read(s Setup, kind string, m Moment) (values []value, missing string) {
+	return valuesOf(s.machines(kind, m, p))
 }
 
 // ofGenerator are the processors of a generator's machine.
@@ -61,9 +61,9 @@ func (p processorTimes) values(n observedMachine, each []machine.Processor) (val
 }
 
 // times are the three series of so many processors together, in seconds. The kernel tells each processor's in ticks.
-func (processorTimes) times(n observedMachine, of string, processorsOf int, p machine.Processor) []value {
+func (processorTimes) times(n observedMachine, part string, processorsOf int, p machine.Processor) []value {
 	seconds := func(name string, d time.Duration) value {
-		return value{name: name, of: n.name + of, unit: "s", kind: report.Counter, at: n.at, clock: n.clock, number: d.Seconds(),
+		return value{name: name, part: n.name + part, unit: "s", kind: report.Counter, at: n.at, clock: n.clock, number: d.Seconds(),
 			step: float64(processorsOf) * machine.Tick.Seconds(), source: n.name, missing: n.missing}
 	}
 	return []value{seconds("busy", p.Busy), seconds("softirq", p.SoftIRQ), seconds("stolen", p.Stolen)}

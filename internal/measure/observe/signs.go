@@ -15,12 +15,12 @@ import (
 // machineSigns are the vital signs of one type that machines tell of themselves: the generators' with their counters, the device's node to whoever asks it. Which there are package signs says.
 type machineSigns struct{ of string }
 
-func (o machineSigns) read(s Setup, of string, m Moment) (values []value, missing string) {
-	all := slices.DeleteFunc(s.machines(of, m, o), func(one observedMachine) bool { return one.spared })
-	if len(all) == 0 {
+func (o machineSigns) read(s Setup, kind string, m Moment) (values []value, missing string) {
+	machines := slices.DeleteFunc(s.machines(kind, m, o), func(one observedMachine) bool { return one.spared })
+	if len(machines) == 0 {
 		return nil, ""
 	}
-	return valuesOf(all)
+	return valuesOf(machines)
 }
 
 // spared says that an answer lacks this type since nobody asked for it. Only what takes something from the device is ever left out of a question, and an answer may be older than the moment at which it is the
@@ -49,9 +49,9 @@ func (o machineSigns) ofDevice(m Moment, name string) observedMachine {
 	return one
 }
 
-func readingOf(all []signs.Reading, of string) signs.Reading {
-	if i := slices.IndexFunc(all, func(t signs.Reading) bool { return t.Type == of }); i >= 0 {
-		return all[i]
+func readingOf(readings []signs.Reading, of string) signs.Reading {
+	if i := slices.IndexFunc(readings, func(t signs.Reading) bool { return t.Type == of }); i >= 0 {
+		return readings[i]
 	}
 	return signs.Reading{}
 }
@@ -62,7 +62,7 @@ func (o machineSigns) values(n observedMachine, told signs.Reading) (values []va
 	if n.missing != "" {
 		told.Values = nil
 		for _, s := range kind.Series {
-			told.Values = append(told.Values, signs.Value{Series: s.Name, Of: map[bool]string{true: signs.OfAllProcessors}[s.OfAll]})
+			told.Values = append(told.Values, signs.Value{Series: s.Name, Part: map[bool]string{true: signs.OfAllProcessors}[s.OfAll]})
 		}
 	}
 	for _, v := range told.Values {
@@ -70,7 +70,7 @@ func (o machineSigns) values(n observedMachine, told signs.Reading) (values []va
 		if !known {
 			continue // of a newer linerate
 		}
-		one := value{name: s.Name, of: n.name + cmp.Or(v.Of, "machine"), unit: s.Unit, kind: report.Gauge, at: n.at, clock: n.clock, within: told.Took / 2, number: v.Number, step: v.Step, source: n.name, missing: cmp.Or(n.missing, v.Missing)}
+		one := value{name: s.Name, part: n.name + cmp.Or(v.Part, "machine"), unit: s.Unit, kind: report.Gauge, at: n.at, clock: n.clock, doubt: told.Took / 2, number: v.Number, step: v.Step, source: n.name, missing: cmp.Or(n.missing, v.Missing)}
 		if s.Counter {
 			one.kind = report.Counter
 		}
@@ -88,11 +88,11 @@ type deviceOrGenerators struct {
 	generators interfaces
 }
 
-func (o deviceOrGenerators) read(s Setup, of string, m Moment) (values []value, missing string) {
-	if of == plan.OfDUT {
-		return o.device.read(s, of, m)
+func (o deviceOrGenerators) read(s Setup, kind string, m Moment) (values []value, missing string) {
+	if kind == plan.OfDUT {
+		return o.device.read(s, kind, m)
 	}
-	return o.generators.read(s, of, m)
+	return o.generators.read(s, kind, m)
 }
 
 // Wanted says which vital signs are to be asked for now, of all that a Plan's observers look at: those that take something from the device aren't while it is judged. It is safe for concurrent
@@ -112,22 +112,22 @@ func Want(of []plan.Observer, oneMachine bool) *Wanted {
 		case !sign && o.Type != plan.ObserveInterfaces:
 		default:
 			if oneMachine || o.Of != plan.OfDUT {
-				w.generators = with(w.generators, o.Type)
+				w.generators = appendOnce(w.generators, o.Type)
 			}
 			if !oneMachine && o.Of != plan.OfGenerator {
-				w.device = with(w.device, o.Type)
+				w.device = appendOnce(w.device, o.Type)
 			}
 		}
 	}
 	return w
 }
 
-// with is a list that has it, once.
-func with(all []string, one string) []string {
-	if slices.Contains(all, one) {
-		return all
+// appendOnce is a list that has it, once.
+func appendOnce(list []string, item string) []string {
+	if slices.Contains(list, item) {
+		return list
 	}
-	return append(all, one)
+	return append(list, item)
 }
 
 // OfGenerators are the types to ask generators for.
@@ -135,7 +135,7 @@ func (w *Wanted) OfGenerators() []string {
 	if w == nil {
 		return nil
 	}
-	return w.now(w.generators)
+	return w.due(w.generators)
 }
 
 // OfDevice are the types to ask the device's node for.
@@ -143,10 +143,10 @@ func (w *Wanted) OfDevice() []string {
 	if w == nil {
 		return nil
 	}
-	return w.now(w.device)
+	return w.due(w.device)
 }
 
-func (w *Wanted) now(types []string) (all []string) {
+func (w *Wanted) due(types []string) (all []string) {
 	for _, t := range types {
 		if !w.judged.Load() || !signs.Kinds[t].Intrusive {
 			all = append(all, t)

@@ -28,8 +28,8 @@ func signsOf(of, observerType string) *observe.Log {
 // softirqs are those of a machine whose processors were in softirqs for 0.3 of the time, and received 1000 frames in each second.
 func softirqs(at time.Duration) signs.Reading {
 	return signs.Reading{Type: signs.SoftIRQs, Values: []signs.Value{
-		{Series: "time", Of: signs.OfAllProcessors, Number: 0.3 * at.Seconds(), Step: 0.02}, {Series: "processed", Of: signs.OfAllProcessors, Number: 1000 * at.Seconds()},
-		{Series: "processed", Of: "processor 1", Number: 400 * at.Seconds()}, {Series: "of a newer linerate", Number: 1},
+		{Series: "time", Part: signs.OfAllProcessors, Number: 0.3 * at.Seconds(), Step: 0.02}, {Series: "processed", Part: signs.OfAllProcessors, Number: 1000 * at.Seconds()},
+		{Series: "processed", Part: "processor 1", Number: 400 * at.Seconds()}, {Series: "of a newer linerate", Number: 1},
 	}}
 }
 
@@ -141,7 +141,7 @@ func TestADevicesInterfacesAreRatedLikeGenerators(t *testing.T) {
 		received float64
 	}{{1900 * ms, 100}, {3000 * ms, 1500}, {12_700 * ms, 10_100}} {
 		log.Add(observe.Moment{At: m.at, Readings: []engine.Reading{{At: time.Hour + m.at, Signs: []signs.Reading{{Type: signs.Interfaces, At: time.Hour + m.at,
-			Values: []signs.Value{{Series: "received", Of: "west", Number: m.received}}}}}}})
+			Values: []signs.Value{{Series: "received", Part: "west", Number: m.received}}}}}}})
 	}
 	if got := find(t, log.Trial(2*time.Second, 12*time.Second, 12_550*ms), "received", "west"); got.Mean == nil || *got.Mean != 1000 {
 		t.Errorf("%+v, want 1000 packets/s", got)
@@ -152,7 +152,7 @@ func TestADevicesInterfacesAreRatedLikeGenerators(t *testing.T) {
 	}
 	// So does the next trial's beginning, where nothing was read since then.
 	log.Add(observe.Moment{At: 23 * time.Second, Readings: []engine.Reading{{At: time.Hour + 23*time.Second, Signs: []signs.Reading{{Type: signs.Interfaces, At: time.Hour + 23*time.Second,
-		Values: []signs.Value{{Series: "received", Of: "west", Number: 20_200}}}}}}})
+		Values: []signs.Value{{Series: "received", Part: "west", Number: 20_200}}}}}}})
 	if got := find(t, log.Trial(12_800*ms, 22_800*ms, 22_900*ms), "received", "west"); got.Mean != nil {
 		t.Errorf("%+v, want that it was not read at rest before the trial", got)
 	}

@@ -18,10 +18,10 @@ func derived(o report.Observed) bool {
 }
 
 // PerPacket is what a packet took of each node of VPP's in a window, and how many packets the node had at a time: two more series for each node, of what it counted between the same two readings.
-func PerPacket(observed []report.Observed) (all []report.Observed) {
-	of := func(like report.Observed, series string) report.Observed {
+func PerPacket(observed []report.Observed) (quotients []report.Observed) {
+	divide := func(template report.Observed, series string) report.Observed {
 		i := slices.IndexFunc(observed, func(o report.Observed) bool {
-			return o.Observer == like.Observer && o.Of == like.Of && o.Series == series
+			return o.Observer == template.Observer && o.Of == template.Of && o.Series == series
 		})
 		if i < 0 {
 			return report.Observed{Missing: "nobody counted its " + series}
@@ -32,24 +32,24 @@ func PerPacket(observed []report.Observed) (all []report.Observed) {
 		if clocks.Series != plan.VPPClocks || clocks.Unit != plan.VPPClocks+"/s" {
 			continue
 		}
-		vectors := of(clocks, plan.VPPVectors)
-		all = append(all, quotient(clocks, vectors, plan.ClocksPerPacket, "clocks/packet"), quotient(vectors, of(clocks, plan.VPPCalls), plan.VectorsPerCall, "packets/call"))
+		vectors := divide(clocks, plan.VPPVectors)
+		quotients = append(quotients, quotient(clocks, vectors, plan.ClocksPerPacket, "clocks/packet"), quotient(vectors, divide(clocks, plan.VPPCalls), plan.VectorsPerCall, "packets/call"))
 	}
-	return all
+	return quotients
 }
 
 // quotient is one counter's rate divided by another's of the same node.
-func quotient(counted, by report.Observed, series, unit string) report.Observed {
+func quotient(counted, divisor report.Observed, series, unit string) report.Observed {
 	o := report.Observed{Observer: counted.Observer, Series: series, Of: counted.Of, Unit: unit, Over: counted.Over}
 	switch {
 	case counted.Missing != "":
 		o.Missing = counted.Missing
-	case by.Missing != "":
-		o.Missing = by.Missing
-	case counted.Mean == nil || by.Mean == nil || *by.Mean == 0:
+	case divisor.Missing != "":
+		o.Missing = divisor.Missing
+	case counted.Mean == nil || divisor.Mean == nil || *divisor.Mean == 0:
 		o.Missing = "no packet passed the node in the window"
 	default:
-		o.Mean = new(*counted.Mean / *by.Mean)
+		o.Mean = new(*counted.Mean / *divisor.Mean)
 	}
 	return o
 }

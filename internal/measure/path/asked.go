@@ -15,14 +15,14 @@ func AskedFor(frame []byte) netip.Addr {
 		}
 		return netip.Addr{}
 	}
-	at := 12
-	for len(frame) >= at+4 && (binary.BigEndian.Uint16(frame[at:]) == 0x8100 || binary.BigEndian.Uint16(frame[at:]) == 0x88a8) {
-		at += 4
+	offset := 12
+	for len(frame) >= offset+4 && (binary.BigEndian.Uint16(frame[offset:]) == 0x8100 || binary.BigEndian.Uint16(frame[offset:]) == 0x88a8) {
+		offset += 4
 	}
 	const packet = 28 // bytes
-	if len(frame) < at+2+packet || binary.BigEndian.Uint16(frame[at:]) != arp || binary.BigEndian.Uint16(frame[at+8:]) != request {
+	if len(frame) < offset+2+packet || binary.BigEndian.Uint16(frame[offset:]) != arp || binary.BigEndian.Uint16(frame[offset+8:]) != request {
 		return netip.Addr{}
 	}
-	a, _ := netip.AddrFromSlice(frame[at+2+24 : at+2+packet])
+	a, _ := netip.AddrFromSlice(frame[offset+2+24 : offset+2+packet])
 	return a
 }

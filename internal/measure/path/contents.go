@@ -21,18 +21,18 @@ func contentFault(sent, arrived []byte) string {
 	if errSent != nil || err != nil {
 		return "" // told already
 	}
-	const least = 46 // a shorter packet is padded
-	if was, is := len(sent)-a.network, len(arrived)-b.network; max(was, least) != max(is, least) {
-		return fmt.Sprintf("%d bytes from the IP header on, instead of %d", is, was)
+	const minPayload = 46 // a shorter packet is padded
+	if sentBytes, arrivedBytes := len(sent)-a.network, len(arrived)-b.network; max(sentBytes, minPayload) != max(arrivedBytes, minPayload) {
+		return fmt.Sprintf("%d bytes from the IP header on, instead of %d", arrivedBytes, sentBytes)
 	}
-	if was, is := a.length(sent), b.length(arrived); was != is {
-		return fmt.Sprintf("an IP packet of %d bytes instead of %d", is, was)
+	if sentBytes, arrivedBytes := a.length(sent), b.length(arrived); sentBytes != arrivedBytes {
+		return fmt.Sprintf("an IP packet of %d bytes instead of %d", arrivedBytes, sentBytes)
 	}
 	if b.version == 4 && a.rightHeader(sent) && !b.rightHeader(arrived) {
 		return "a wrong IPv4 header checksum"
 	}
-	if at := differ(sent[a.payload:a.end], arrived[b.payload:b.end]); at >= 0 {
-		return fmt.Sprintf("another payload than was sent, from its byte %d on", at+1)
+	if offset := differ(sent[a.payload:a.end], arrived[b.payload:b.end]); offset >= 0 {
+		return fmt.Sprintf("another payload than was sent, from its byte %d on", offset+1)
 	}
 	if b.hasChecksum && a.rightChecksum(sent) && !b.rightChecksum(arrived) {
 		return "a wrong " + map[byte]string{protocolUDP: "UDP", protocolTCP: "TCP"}[b.protocol] + " checksum, which may have been left to hardware that isn't there (TX checksum offload)"
@@ -86,7 +86,7 @@ func (l layers) rightHeader(frame []byte) bool {
 
 // rightChecksum says that the UDP or TCP checksum is that of the frame, or none where UDP over IPv4 may have none.
 func (l layers) rightChecksum(frame []byte) bool {
-	if at := l.transport + 6; l.protocol == protocolUDP && l.version == 4 && frame[at] == 0 && frame[at+1] == 0 {
+	if offset := l.transport + 6; l.protocol == protocolUDP && l.version == 4 && frame[offset] == 0 && frame[offset+1] == 0 {
 		return true
 	}
 	return stream.FoldChecksum(l.sumTransport(frame)) == 0xffff

@@ -69,9 +69,9 @@ func TestARouterSaysWhyItDoesNotForward(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var seen []path.Seen
+			var seen []path.Arrival
 			for _, p := range probes {
-				seen = append(seen, path.Seen{Generator: "g0", Port: 0, Bytes: c.answer(p.Frame)})
+				seen = append(seen, path.Arrival{Generator: "g0", Port: 0, Bytes: c.answer(p.Frame)})
 			}
 			check, again := path.Judge(plan.Direction{From: "west", To: "east"}, plan.DUT{Forwarding: plan.L3}, probes, seen)
 			if check.Proven || again != c.again || !strings.Contains(check.Message, c.says) {
@@ -90,7 +90,7 @@ func TestErrorsAboutOthersFramesSayNothing(t *testing.T) {
 	other := slices.Clone(probes[0].Frame)
 	other[33] = 77 // the destination's last byte
 	check, _ := path.Judge(plan.Direction{From: "west", To: "east"}, plan.DUT{Forwarding: plan.L3}, probes,
-		[]path.Seen{{Generator: "g0", Port: 0, Bytes: errorOf(3, 0, []byte{0, 0, 0, 0}, 8)(other)}, {Generator: "g0", Port: 1, Bytes: routed(probes[0].Frame)}})
+		[]path.Arrival{{Generator: "g0", Port: 0, Bytes: errorOf(3, 0, []byte{0, 0, 0, 0}, 8)(other)}, {Generator: "g0", Port: 1, Bytes: routed(probes[0].Frame)}})
 	if !check.Proven {
 		t.Error(check.Message)
 	}
@@ -127,13 +127,13 @@ func TestThePathIsProvenWithTheStreamsOwnHeaders(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var seen []path.Seen
+			var seen []path.Arrival
 			for _, p := range probes {
 				if !bytes.Equal(p.Frame[:40], template[:40]) {
 					t.Fatalf("%x is sent, and the stream sends %x", p.Frame[:42], template[:42])
 				}
 				if c.arrives != nil {
-					seen = append(seen, path.Seen{Generator: "g0", Port: 1, Bytes: c.arrives(p.Frame)})
+					seen = append(seen, path.Arrival{Generator: "g0", Port: 1, Bytes: c.arrives(p.Frame)})
 				}
 			}
 			check, _ := path.Judge(plan.Direction{From: "west", To: "east"}, plan.DUT{Forwarding: plan.L3}, probes, seen)
@@ -184,11 +184,11 @@ func TestADeviceOfSeveralMACsAndHops(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	from := func(mac byte, ttl byte) []path.Seen {
-		return []path.Seen{{Generator: "g0", Port: 1, Bytes: with(func(f []byte) { f[11], f[22] = mac, ttl })(probes[0].Frame)}}
+	from := func(mac byte, ttl byte) []path.Arrival {
+		return []path.Arrival{{Generator: "g0", Port: 1, Bytes: with(func(f []byte) { f[11], f[22] = mac, ttl })(probes[0].Frame)}}
 	}
 	for name, c := range map[string]struct {
-		seen   []path.Seen
+		seen   []path.Arrival
 		hops   int
 		proven bool
 	}{
@@ -209,7 +209,7 @@ func TestADeviceThatFragments(t *testing.T) {
 		t.Fatal(err)
 	}
 	piece := with(func(f []byte) { f[20] = 0x20; binary.BigEndian.PutUint16(f[16:], 1276) })(probes[0].Frame)[:14+1276]
-	check, _ := path.Judge(plan.Direction{From: "west", To: "east"}, plan.DUT{Forwarding: plan.L3}, probes, []path.Seen{{Generator: "g0", Port: 1, Bytes: piece}})
+	check, _ := path.Judge(plan.Direction{From: "west", To: "east"}, plan.DUT{Forwarding: plan.L3}, probes, []path.Arrival{{Generator: "g0", Port: 1, Bytes: piece}})
 	if want := "the device fragments: 1 of 1 frames with IP packets of 1500 bytes arrived on east in pieces of 1276, so its MTU towards east is 1276 to 1283"; check.Proven || !strings.Contains(check.Message, want) {
 		t.Error(check.Message)
 	}

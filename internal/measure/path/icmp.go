@@ -11,11 +11,11 @@ import (
 
 // objection is what a router said of a frame that it did not forward, by an ICMP or ICMPv6 error that quotes the frame.
 type objection struct {
-	from netip.Addr // who says so
-	name string     // the error's, as in RFC 792 and 4443
-	why  objectionReason
-	mtu  int        // of tooBig; 0: not said
-	hop  netip.Addr // of redirected
+	source netip.Addr // who says so
+	name   string     // the error's, as in RFC 792 and 4443
+	reason objectionReason
+	mtu    int        // of tooBig; 0: not said
+	hop    netip.Addr // of redirected
 }
 
 // objectionReason is what an error means to a test.
@@ -48,18 +48,18 @@ func objectionTo(sent, frame []byte) (o objection, found bool) {
 	if err != nil || len(frame) < l.transport+icmpHeader {
 		return objection{}, false
 	}
-	known := false
+	ok := false
 	switch header := frame[l.transport:]; {
 	case l.version == 4 && l.protocol == protocolICMP:
-		o, known = readICMP(header)
+		o, ok = readICMP(header)
 	case l.version == 6 && l.protocol == protocolICMPv6:
-		o, known = readICMPv6(header)
+		o, ok = readICMPv6(header)
 	}
-	if !known || !quotes(frame[l.transport+icmpHeader:], sent) {
+	if !ok || !quotes(frame[l.transport+icmpHeader:], sent) {
 		return objection{}, false
 	}
-	both, _ := addressesOf(frame) // layersOf saw a whole header
-	o.from = both[0]
+	addresses, _ := addressesOf(frame) // layersOf saw a whole header
+	o.source = addresses[0]
 	return o, true
 }
 
@@ -70,35 +70,35 @@ func quotes(quote, sent []byte) bool {
 	if err != nil {
 		return false
 	}
-	was := sent[l.network:l.end]
-	header, protocol, from, to := l.transport-l.network, 9, 12, 20
+	quoted := sent[l.network:l.end]
+	header, protocol, source, target := l.transport-l.network, 9, 12, 20
 	if l.version == 6 {
-		protocol, from, to = 6, 8, 40
+		protocol, source, target = 6, 8, 40
 	}
-	if len(quote) < header+leastQuote || len(was) < header+leastQuote || quote[0] != was[0] {
+	if len(quote) < header+leastQuote || len(quoted) < header+leastQuote || quote[0] != quoted[0] {
 		return false
 	}
-	return quote[protocol] == was[protocol] && bytes.Equal(quote[from:to], was[from:to]) && bytes.Equal(quote[header:header+leastQuote], was[header:header+leastQuote])
+	return quote[protocol] == quoted[protocol] && bytes.Equal(quote[source:target], quoted[source:target]) && bytes.Equal(quote[header:header+leastQuote], quoted[header:header+leastQuote])
 }
 
 // readICMP reads an error's type and code (RFC 792, 1122, 1191, 1812).
-func readICMP(header []byte) (o objection, known bool) {
+func readICMP(header []byte) (o objection, ok bool) {
 	code := header[1]
 	switch header[0] {
 	case 3:
 		o = unreachable(code)
-		if o.why == tooBig {
+		if o.reason == tooBig {
 			o.mtu = int(binary.BigEndian.Uint16(header[6:]))
 		}
 	case 4:
 		o = objection{name: "source quench"}
 	case 5:
-		o = objection{name: "redirect", why: redirected}
+		o = objection{name: "redirect", reason: redirected}
 		o.hop, _ = netip.AddrFromSlice(header[4:8])
 	case 11:
-		o = objection{name: "time exceeded", why: timeExceeded}
+		o = objection{name: "time exceeded", reason: timeExceeded}
 	case 12:
-		o = objection{name: "parameter problem", why: badHeader}
+		o = objection{name: "parameter problem", reason: badHeader}
 	default:
 		return o, false
 	}
@@ -108,32 +108,32 @@ func readICMP(header []byte) (o objection, known bool) {
 func unreachable(code byte) objection {
 	switch code {
 	case 0, 6, 11:
-		return objection{name: "network unreachable", why: noRoute}
+		return objection{name: "network unreachable", reason: noRoute}
 	case 1, 7, 12:
-		return objection{name: "host unreachable", why: noNeighbour}
+		return objection{name: "host unreachable", reason: noNeighbour}
 	case 2:
-		return objection{name: "protocol unreachable", why: itsOwn}
+		return objection{name: "protocol unreachable", reason: itsOwn}
 	case 3:
-		return objection{name: "port unreachable", why: itsOwn}
+		return objection{name: "port unreachable", reason: itsOwn}
 	case 4:
-		return objection{name: "fragmentation needed", why: tooBig}
+		return objection{name: "fragmentation needed", reason: tooBig}
 	case 9, 10, 13:
-		return objection{name: "administratively prohibited", why: prohibited}
+		return objection{name: "administratively prohibited", reason: prohibited}
 	}
 	return objection{name: fmt.Sprintf("destination unreachable (code %d)", code)}
 }
 
 // readICMPv6 reads an error's type and code (RFC 4443). A redirect (RFC 4861) quotes the packet in an option, and is not read.
-func readICMPv6(header []byte) (o objection, known bool) {
+func readICMPv6(header []byte) (o objection, ok bool) {
 	switch header[0] {
 	case 1:
 		o = unreachable6(header[1])
 	case 2:
-		o = objection{name: "packet too big", why: tooBig, mtu: int(binary.BigEndian.Uint32(header[4:]))}
+		o = objection{name: "packet too big", reason: tooBig, mtu: int(binary.BigEndian.Uint32(header[4:]))}
 	case 3:
-		o = objection{name: "time exceeded", why: timeExceeded}
+		o = objection{name: "time exceeded", reason: timeExceeded}
 	case 4:
-		o = objection{name: "parameter problem", why: badHeader}
+		o = objection{name: "parameter problem", reason: badHeader}
 	default:
 		return o, false
 	}
@@ -143,13 +143,13 @@ func readICMPv6(header []byte) (o objection, known bool) {
 func unreachable6(code byte) objection {
 	switch code {
 	case 0, 6:
-		return objection{name: "no route to destination", why: noRoute}
+		return objection{name: "no route to destination", reason: noRoute}
 	case 1, 5:
-		return objection{name: "administratively prohibited", why: prohibited}
+		return objection{name: "administratively prohibited", reason: prohibited}
 	case 3:
-		return objection{name: "address unreachable", why: noNeighbour}
+		return objection{name: "address unreachable", reason: noNeighbour}
 	case 4:
-		return objection{name: "port unreachable", why: itsOwn}
+		return objection{name: "port unreachable", reason: itsOwn}
 	}
 	return objection{name: fmt.Sprintf("destination unreachable (code %d)", code)}
 }
@@ -158,17 +158,17 @@ func unreachable6(code byte) objection {
 func (o objection) say(d plan.Direction, p Probe, frames int) string {
 	version, destination, ttl := "ICMP", netip.Addr{}, 0
 	if l, err := layersOf(p.Frame); err == nil {
-		both, _ := addressesOf(p.Frame)
-		destination, ttl = both[1], int(p.Frame[l.ttlOffset()])
+		addresses, _ := addressesOf(p.Frame)
+		destination, ttl = addresses[1], int(p.Frame[l.ttlOffset()])
 		if l.version == 6 {
 			version = "ICMPv6"
 		}
 	}
-	return fmt.Sprintf("%s answered %d with %s %q: %s", o.from, frames, version, o.name, o.meaning(d, p, destination, ttl))
+	return fmt.Sprintf("%s answered %d with %s %q: %s", o.source, frames, version, o.name, o.meaning(d, p, destination, ttl))
 }
 
 func (o objection) meaning(d plan.Direction, p Probe, destination netip.Addr, ttl int) string {
-	switch o.why {
+	switch o.reason {
 	case noRoute:
 		return fmt.Sprintf("it has no route to %s; give it one that leads to link %s", destination, d.To)
 	case noNeighbour:

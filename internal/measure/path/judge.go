@@ -10,8 +10,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine"
 )
 
-// Seen is a captured frame and where it was captured.
-type Seen struct {
+// Arrival is a captured frame and where it was captured.
+type Arrival struct {
 	Generator string
 	Port      int
 	Bytes     []byte
@@ -22,10 +22,10 @@ type Seen struct {
 // that is still resolving addresses drops the first ones, so it is worth another try.
 //
 // The device says what must have become of the frames: each of its routers takes one from their TTL, and NAT translates their addresses.
-func Judge(d plan.Direction, device plan.DUT, probes []Probe, seen []Seen) (c report.PathCheck, again bool) {
+func Judge(d plan.Direction, device plan.DUT, probes []Probe, arrivals []Arrival) (c report.PathCheck, retry bool) {
 	t := tally{direction: d, device: device, forwarding: device.Forwarding, sent: len(probes)}
 	for _, p := range probes {
-		t.count(p, seen)
+		t.count(p, arrivals)
 	}
 	c = report.PathCheck{From: d.From, To: d.To, Sent: t.sent, Received: t.arrived}
 	c.Message, c.Proven = t.verdict()
@@ -68,10 +68,10 @@ type tally struct {
 	missing   *Probe
 }
 
-func (t *tally) count(p Probe, seen []Seen) {
+func (t *tally) count(p Probe, arrivals []Arrival) {
 	right, quoted := 0, 0
-	for _, s := range seen {
-		if o, is := objectionTo(p.Frame, s.Bytes); is {
+	for _, s := range arrivals {
+		if o, ok := objectionTo(p.Frame, s.Bytes); ok {
 			if quoted++; t.quoted == 0 {
 				t.objection, t.objected = o, p
 			}
@@ -121,32 +121,32 @@ func (t *tally) inspect(p Probe, frame []byte) {
 	if t.forwarding == plan.AsConfigured {
 		return
 	}
-	left := p.ttl()
+	ttl := p.ttl()
 	wasTo, wasFrom := macs(p.Frame)
-	if t.forwarding != plan.L2 && source == wasFrom && destination == wasTo && t.ttl == left {
+	if t.forwarding != plan.L2 && source == wasFrom && destination == wasTo && t.ttl == ttl {
 		t.untouched++
 		return
 	}
-	if want := left - t.device.Routers(); t.ttl != want {
+	if want := ttl - t.device.Routers(); t.ttl != want {
 		t.wrongTTL++
 		t.sawTTL, t.wantTTL = t.ttl, want
 	}
-	if why := t.macFault(p, destination, source); why != "" {
+	if fault := t.macFault(p, destination, source); fault != "" {
 		t.wrongMAC++
-		t.example = why
+		t.example = fault
 	}
-	if why := t.translationFault(p.Frame, frame); why != "" {
+	if fault := t.translationFault(p.Frame, frame); fault != "" {
 		t.otherHosts++
-		t.otherHow = why
+		t.otherHow = fault
 	}
 	if piece := pieceOf(p.Frame, frame); piece > 0 {
 		t.pieces++
 		t.piece, t.whole = piece, p.packetBytes()
 		return
 	}
-	if why := contentFault(p.Frame, frame); why != "" {
+	if fault := contentFault(p.Frame, frame); fault != "" {
 		t.spoiled++
-		t.spoiledHow = why
+		t.spoiledHow = fault
 	}
 }
 
@@ -189,48 +189,48 @@ func (t *tally) translationFault(sent, arrived []byte) string {
 	if m := t.device.Mode(); m == nil || m.NAT == nil {
 		return ""
 	}
-	was, errWas := addressesOf(sent)
-	is, err := addressesOf(arrived)
+	sentPair, errWas := addressesOf(sent)
+	arrivedPair, err := addressesOf(arrived)
 	if errWas != nil || err != nil {
 		return "no IP header"
 	}
-	if source, destination := t.device.Translated(t.direction, was[0], was[1]); source != is[0] || destination != is[1] {
-		return fmt.Sprintf("source %s and destination %s instead of %s and %s, of a frame sent from %s to %s", is[0], is[1], source, destination, was[0], was[1])
+	if source, destination := t.device.Translated(t.direction, sentPair[0], sentPair[1]); source != arrivedPair[0] || destination != arrivedPair[1] {
+		return fmt.Sprintf("source %s and destination %s instead of %s and %s, of a frame sent from %s to %s", arrivedPair[0], arrivedPair[1], source, destination, sentPair[0], sentPair[1])
 	}
 	return ""
 }
 
 // verdict is the message with what was seen and what to check.
 func (t *tally) verdict() (message string, proven bool) {
-	if why := t.wrong(); why != "" {
-		return why, false
+	if fault := t.wrong(); fault != "" {
+		return fault, false
 	}
-	from, to := t.direction.From, t.direction.To
+	source, target := t.direction.From, t.direction.To
 	switch {
 	case t.sent == 0:
-		return fmt.Sprintf("no frame to send from %s: its streams hold no frame that can be marked", from), false
+		return fmt.Sprintf("no frame to send from %s: its streams hold no frame that can be marked", source), false
 	case t.arrived < t.sent && t.quoted > 0:
-		return fmt.Sprintf("%d of %d frames sent on %s arrived on %s; %s", t.arrived, t.sent, from, to, t.objection.say(t.direction, t.objected, t.quoted)), false
+		return fmt.Sprintf("%d of %d frames sent on %s arrived on %s; %s", t.arrived, t.sent, source, target, t.objection.say(t.direction, t.objected, t.quoted)), false
 	case t.arrived == 0:
-		return fmt.Sprintf("none of %d frames sent on %s arrived on %s or anywhere else; %s", t.sent, from, to, t.whyNone()), false
+		return fmt.Sprintf("none of %d frames sent on %s arrived on %s or anywhere else; %s", t.sent, source, target, t.whyNone()), false
 	case t.arrived < t.sent:
-		return fmt.Sprintf("%d of %d frames sent on %s arrived on %s; %s", t.arrived, t.sent, from, to, t.whySome()), false
+		return fmt.Sprintf("%d of %d frames sent on %s arrived on %s; %s", t.arrived, t.sent, source, target, t.whySome()), false
 	}
-	return fmt.Sprintf("%d of %d frames on %s, source MAC %s, TTL %d", t.arrived, t.sent, to, t.source, t.ttl), true
+	return fmt.Sprintf("%d of %d frames on %s, source MAC %s, TTL %d", t.arrived, t.sent, target, t.source, t.ttl), true
 }
 
 // mayPass says that what a router objected to may mend itself, as it has yet to learn a route or a neighbour.
 func (t *tally) mayPass() bool {
-	return t.quoted == 0 || t.objection.why == noRoute || t.objection.why == noNeighbour
+	return t.quoted == 0 || t.objection.reason == noRoute || t.objection.reason == noNeighbour
 }
 
 // whyNone is what to check where no frame arrived.
 func (t *tally) whyNone() string {
-	if why := t.ownHeaders(); why != "" {
-		return why
+	if fault := t.ownHeaders(); fault != "" {
+		return fault
 	}
-	from, to := t.direction.From, t.direction.To
-	check := fmt.Sprintf("check that the device is up, forwards from %s to %s, and has routes and neighbours for the networks behind %s", from, to, to)
+	source, target := t.direction.From, t.direction.To
+	check := fmt.Sprintf("check that the device is up, forwards from %s to %s, and has routes and neighbours for the networks behind %s", source, target, target)
 	if t.forwarding == plan.L2 {
 		check = "check that the device is up and has both links in one bridge or VLAN. After a port comes up, a switch with spanning tree forwards nothing for 30 to 50 s: " +
 			"make the ports edge ports (portfast), or wait with dut.readyDelay: 60s"
@@ -240,8 +240,8 @@ func (t *tally) whyNone() string {
 
 // whySome is what to check where frames are missing.
 func (t *tally) whySome() string {
-	if why := t.ownHeaders(); why != "" {
-		return why
+	if fault := t.ownHeaders(); fault != "" {
+		return fault
 	}
 	return "check the device's routes, filters and neighbours for all flows"
 }
@@ -251,14 +251,14 @@ func (t *tally) ownHeaders() string {
 	if t.missing == nil || t.forwarding == plan.AsConfigured {
 		return ""
 	}
-	to, _ := macs(t.missing.Frame)
+	destination, _ := macs(t.missing.Frame)
 	switch ttl, routers := t.missing.ttl(), t.device.Routers(); {
-	case to != t.missing.Lane.NextHopMAC:
-		who := "a stream"
-		if i, known := t.missing.Lane.OwnDestinations[to]; known {
-			who = fmt.Sprintf("streams[%d]", i)
+	case destination != t.missing.Lane.NextHopMAC:
+		owner := "a stream"
+		if i, ok := t.missing.Lane.OwnDestinations[destination]; ok {
+			owner = fmt.Sprintf("streams[%d]", i)
 		}
-		return fmt.Sprintf("%s sends to its own destination MAC %s (flags 2 or 3), and the next hop on link %s is %s: use flags 0 or 1, or the next hop's MAC", who, to, t.direction.From, t.missing.Lane.NextHopMAC)
+		return fmt.Sprintf("%s sends to its own destination MAC %s (flags 2 or 3), and the next hop on link %s is %s: use flags 0 or 1, or the next hop's MAC", owner, destination, t.direction.From, t.missing.Lane.NextHopMAC)
 	case routers > 0 && t.missing.wrongHeader():
 		return "a stream's frames have a wrong IPv4 header checksum, which routers drop: correct packet.binary, or add fix_checksum_ipv4 to the program"
 	case ttl <= routers:
@@ -269,35 +269,35 @@ func (t *tally) ownHeaders() string {
 
 // wrong is the most telling thing that should not have been seen, or nothing.
 func (t *tally) wrong() string {
-	from, to := t.direction.From, t.direction.To
+	source, target := t.direction.From, t.direction.To
 	switch {
 	case t.bounced > 0 && t.quoted > 0:
-		return fmt.Sprintf("%d of %d frames came back on %s, the port that sent them; %s", t.bounced, t.sent, from, t.objection.say(t.direction, t.objected, t.quoted))
+		return fmt.Sprintf("%d of %d frames came back on %s, the port that sent them; %s", t.bounced, t.sent, source, t.objection.say(t.direction, t.objected, t.quoted))
 	case t.turned > 0:
 		return fmt.Sprintf("%d of %d frames came back on %s, the port that sent them, from the device: its routes for the networks behind %s lead to %s. If the generator's ports are swapped, "+
-			"give --ports in the other order or swap the cables; else mend the routes", t.bounced, t.sent, from, to, from)
+			"give --ports in the other order or swap the cables; else mend the routes", t.bounced, t.sent, source, target, source)
 	case t.bounced > 0:
 		return fmt.Sprintf("%d of %d frames came back on %s, the port that sent them, as they left; check for a looped cable, or a device that sends back to where it came from",
-			t.bounced, t.sent, from)
+			t.bounced, t.sent, source)
 	case t.elsewhere > 0:
-		return fmt.Sprintf("%d of %d frames sent on %s came out at %s instead of %s; check the cabling and the device's routes", t.elsewhere, t.sent, from, t.elsewhereP, to)
+		return fmt.Sprintf("%d of %d frames sent on %s came out at %s instead of %s; check the cabling and the device's routes", t.elsewhere, t.sent, source, t.elsewhereP, target)
 	case t.untouched > 0:
 		return fmt.Sprintf("%d of %d frames arrived on %s with MACs and TTL untouched: they bypassed the device; check for a cable or a switch that joins %s and %s, or set forwarding: L2",
-			t.untouched, t.sent, to, from, to)
+			t.untouched, t.sent, target, source, target)
 	case t.repeated > 0:
-		return fmt.Sprintf("%d of %d frames arrived on %s more than once; check for a loop or a second path between %s and %s", t.repeated, t.sent, to, from, to)
+		return fmt.Sprintf("%d of %d frames arrived on %s more than once; check for a loop or a second path between %s and %s", t.repeated, t.sent, target, source, target)
 	case t.wrongTTL > 0:
 		return fmt.Sprintf("%d of %d frames arrived on %s with TTL %d instead of %d (%s forwarding); check the device's mode%s",
-			t.wrongTTL, t.sent, to, t.sawTTL, t.wantTTL, t.forwarding, t.otherDevice())
+			t.wrongTTL, t.sent, target, t.sawTTL, t.wantTTL, t.forwarding, t.otherDevice())
 	case t.wrongMAC > 0:
-		return fmt.Sprintf("%d of %d frames arrived on %s with %s", t.wrongMAC, t.sent, to, t.example)
+		return fmt.Sprintf("%d of %d frames arrived on %s with %s", t.wrongMAC, t.sent, target, t.example)
 	case t.otherHosts > 0:
-		return fmt.Sprintf("%d of %d frames arrived on %s with %s; check how the device translates addresses", t.otherHosts, t.sent, to, t.otherHow)
+		return fmt.Sprintf("%d of %d frames arrived on %s with %s; check how the device translates addresses", t.otherHosts, t.sent, target, t.otherHow)
 	case t.pieces > 0:
 		return fmt.Sprintf("the device fragments: %d of %d frames with IP packets of %d bytes arrived on %s in pieces of %d, so its MTU towards %s is %d to %d; raise it, or send smaller frames",
-			t.pieces, t.sent, t.whole, to, t.piece, to, t.piece, t.piece+fragmentUnit-1)
+			t.pieces, t.sent, t.whole, target, t.piece, target, t.piece, t.piece+fragmentUnit-1)
 	case t.spoiled > 0:
-		return fmt.Sprintf("%d of %d frames arrived on %s with %s; check what the device makes of them: a LoadTest needs frames that come out as they went in (linerate ramp takes a device that changes them)", t.spoiled, t.sent, to, t.spoiledHow)
+		return fmt.Sprintf("%d of %d frames arrived on %s with %s; check what the device makes of them: a LoadTest needs frames that come out as they went in (linerate ramp takes a device that changes them)", t.spoiled, t.sent, target, t.spoiledHow)
 	}
 	return ""
 }

@@ -29,41 +29,41 @@ const (
 
 // layersOf finds the headers behind Ethernet and any VLAN tags (IEEE 802.1Q, 802.1ad).
 func layersOf(frame []byte) (layers, error) {
-	at := 12
+	offset := 12
 	for {
-		if len(frame) < at+2 {
+		if len(frame) < offset+2 {
 			return layers{}, errNoIP
 		}
-		switch binary.BigEndian.Uint16(frame[at:]) {
+		switch binary.BigEndian.Uint16(frame[offset:]) {
 		case 0x8100, 0x88a8:
-			at += 4
+			offset += 4
 		case 0x0800:
-			return ipv4Layers(frame, at+2)
+			return ipv4Layers(frame, offset+2)
 		case 0x86dd:
-			return ipv6Layers(frame, at+2)
+			return ipv6Layers(frame, offset+2)
 		default:
 			return layers{}, errNoIP
 		}
 	}
 }
 
-func ipv4Layers(frame []byte, at int) (layers, error) {
-	if len(frame) < at+20 {
+func ipv4Layers(frame []byte, offset int) (layers, error) {
+	if len(frame) < offset+20 {
 		return layers{}, errNoIP
 	}
-	header := int(frame[at]&0x0f) * 4
+	header := int(frame[offset]&0x0f) * 4
 	if header < 20 {
 		return layers{}, errNoIP
 	}
-	l := layers{version: 4, network: at, transport: at + header, protocol: frame[at+9], end: at + int(binary.BigEndian.Uint16(frame[at+2:]))}
+	l := layers{version: 4, network: offset, transport: offset + header, protocol: frame[offset+9], end: offset + int(binary.BigEndian.Uint16(frame[offset+2:]))}
 	return l.withTransport(frame)
 }
 
-func ipv6Layers(frame []byte, at int) (layers, error) {
-	if len(frame) < at+40 {
+func ipv6Layers(frame []byte, offset int) (layers, error) {
+	if len(frame) < offset+40 {
 		return layers{}, errNoIP
 	}
-	l := layers{version: 6, network: at, transport: at + 40, protocol: frame[at+6], end: at + 40 + int(binary.BigEndian.Uint16(frame[at+4:]))}
+	l := layers{version: 6, network: offset, transport: offset + 40, protocol: frame[offset+6], end: offset + 40 + int(binary.BigEndian.Uint16(frame[offset+4:]))}
 	return l.withTransport(frame)
 }
 
@@ -100,33 +100,33 @@ func (l layers) ttlOffset() int {
 }
 
 // addressesOf are a frame's source and destination in its IP header.
-func addressesOf(frame []byte) (both [2]netip.Addr, err error) {
+func addressesOf(frame []byte) (addresses [2]netip.Addr, err error) {
 	l, err := layersOf(frame)
 	if err != nil {
-		return both, err
+		return addresses, err
 	}
-	at, size := l.network+12, 4
+	offset, size := l.network+12, 4
 	if l.version == 6 {
-		at, size = l.network+8, 16
+		offset, size = l.network+8, 16
 	}
-	for i := range both {
-		both[i], _ = netip.AddrFromSlice(frame[at+i*size : at+(i+1)*size]) // layersOf saw a whole header
+	for i := range addresses {
+		addresses[i], _ = netip.AddrFromSlice(frame[offset+i*size : offset+(i+1)*size]) // layersOf saw a whole header
 	}
-	return both, nil
+	return addresses, nil
 }
 
 // sumErrors are what a frame's checksums add up to: 0xffff where they are right.
 type sumErrors struct {
 	header, transport uint16
-	left              bool // no UDP checksum, which IPv4 allows
+	unset             bool // no UDP checksum, which IPv4 allows
 }
 
 // errors are those of the frame's IPv4 header and UDP or TCP checksum.
 func (l layers) errors(frame []byte) sumErrors {
 	e := sumErrors{header: stream.FoldChecksum(stream.SumWords(frame[l.network:l.transport]))}
 	if l.hasChecksum {
-		at := l.checksumOffset()
-		e.left = l.protocol == protocolUDP && frame[at] == 0 && frame[at+1] == 0
+		offset := l.checksumOffset()
+		e.unset = l.protocol == protocolUDP && frame[offset] == 0 && frame[offset+1] == 0
 		e.transport = stream.FoldChecksum(l.sumTransport(frame))
 	}
 	return e
@@ -134,8 +134,8 @@ func (l layers) errors(frame []byte) sumErrors {
 
 // grow adds to the lengths that the headers say.
 func (l layers) grow(frame []byte, bytes int) {
-	longer := func(at int) {
-		binary.BigEndian.PutUint16(frame[at:], binary.BigEndian.Uint16(frame[at:])+uint16(bytes))
+	longer := func(offset int) {
+		binary.BigEndian.PutUint16(frame[offset:], binary.BigEndian.Uint16(frame[offset:])+uint16(bytes))
 	}
 	if l.version == 4 {
 		longer(l.network + 2)
@@ -148,15 +148,15 @@ func (l layers) grow(frame []byte, bytes int) {
 }
 
 // keepErrors writes the checksums so that they add up to the same as before (RFC 1624).
-func (l layers) keepErrors(frame []byte, before sumErrors) {
+func (l layers) keepErrors(frame []byte, errs sumErrors) {
 	if l.version == 4 {
-		putSum(frame[l.network+10:], before.header, func() uint64 { return stream.SumWords(frame[l.network:l.transport]) })
+		putSum(frame[l.network+10:], errs.header, func() uint64 { return stream.SumWords(frame[l.network:l.transport]) })
 	}
-	if !l.hasChecksum || before.left {
+	if !l.hasChecksum || errs.unset {
 		return
 	}
 	field := frame[l.checksumOffset():]
-	putSum(field, before.transport, func() uint64 { return l.sumTransport(frame) })
+	putSum(field, errs.transport, func() uint64 { return l.sumTransport(frame) })
 	if l.protocol == protocolUDP && field[0] == 0 && field[1] == 0 {
 		field[0], field[1] = 0xff, 0xff // zero would mean none
 	}

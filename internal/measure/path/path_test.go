@@ -294,10 +294,10 @@ func TestWhatFramesProve(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			seen := []path.Seen{{Generator: "g0", Port: 1, Bytes: udp4(60, 0)}} // somebody else's
+			seen := []path.Arrival{{Generator: "g0", Port: 1, Bytes: udp4(60, 0)}} // somebody else's
 			for _, p := range probes[test.lost:] {
 				for _, a := range test.arrivals {
-					seen = append(seen, path.Seen{Generator: "g0", Port: a.port, Bytes: a.how(p.Frame)})
+					seen = append(seen, path.Arrival{Generator: "g0", Port: a.port, Bytes: a.how(p.Frame)})
 				}
 			}
 			check, again := path.Judge(plan.Direction{From: "west", To: "east"}, plan.DUT{Forwarding: test.forwarding}, probes, seen)
@@ -323,7 +323,7 @@ func TestTwoRoutersOfOneDevice(t *testing.T) {
 		if how == "twice" {
 			frame = routed(frame)
 		}
-		check, _ := path.Judge(plan.Direction{From: "west", To: "east"}, tunnel, probes, []path.Seen{{Generator: "g0", Port: 1, Bytes: frame}})
+		check, _ := path.Judge(plan.Direction{From: "west", To: "east"}, tunnel, probes, []path.Arrival{{Generator: "g0", Port: 1, Bytes: frame}})
 		if check.Proven != proven {
 			t.Errorf("routed %s: proven %v: %s", how, check.Proven, check.Message)
 		}
@@ -360,11 +360,11 @@ func TestWhatNATMakesOfFrames(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var seen []path.Seen
+			var seen []path.Arrival
 			for _, p := range probes {
 				f := with(test.arrives)(p.Frame)
 				f[40], f[41] = 0, 0 // no UDP checksum
-				seen = append(seen, path.Seen{Generator: "g0", Port: 1, Bytes: f})
+				seen = append(seen, path.Arrival{Generator: "g0", Port: 1, Bytes: f})
 			}
 			check, again := path.Judge(test.way, nat, probes, seen)
 			if check.Proven != (test.says == "") || again || !strings.Contains(check.Message, test.says) {
@@ -379,7 +379,7 @@ func TestAnotherGeneratorsPortIsTheWrongOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	check, _ := path.Judge(plan.Direction{From: "west", To: "east"}, plan.DUT{Forwarding: plan.L3}, probes, []path.Seen{{Generator: "g1", Port: 1, Bytes: routed(probes[0].Frame)}})
+	check, _ := path.Judge(plan.Direction{From: "west", To: "east"}, plan.DUT{Forwarding: plan.L3}, probes, []path.Arrival{{Generator: "g1", Port: 1, Bytes: routed(probes[0].Frame)}})
 	if check.Proven || !strings.Contains(check.Message, "port 1 of generator g1") {
 		t.Errorf("%+v", check)
 	}
@@ -439,7 +439,7 @@ func FuzzMark(f *testing.F) {
 		if !bytes.Contains(probes[0].Frame, probes[0].Token[:]) || len(probes[0].Frame) < 60 {
 			t.Errorf("%x", probes[0].Frame)
 		}
-		seen := []path.Seen{{Generator: "g0", Port: 1, Bytes: append(captured, probes[0].Token[:]...)}}
+		seen := []path.Arrival{{Generator: "g0", Port: 1, Bytes: append(captured, probes[0].Token[:]...)}}
 		if check, _ := path.Judge(plan.Direction{}, plan.DUT{Forwarding: plan.L3}, probes, seen); check.Message == "" || check.Received != 1 {
 			t.Errorf("%+v", check)
 		}
@@ -454,7 +454,7 @@ func TestFramesThatComeTwice(t *testing.T) {
 			if err != nil || len(probes) != 1000 {
 				t.Fatalf("%d frames, %v", len(probes), err)
 			}
-			var seen []path.Seen
+			var seen []path.Arrival
 			for i, p := range probes {
 				checkSums(t, p.Frame)
 				if len(p.Frame) > 90 {
@@ -466,10 +466,10 @@ func TestFramesThatComeTwice(t *testing.T) {
 					n = 1
 				}
 				for range n {
-					seen = append(seen, path.Seen{Generator: "g0", Port: 1, Bytes: routed(p.Frame)})
+					seen = append(seen, path.Arrival{Generator: "g0", Port: 1, Bytes: routed(p.Frame)})
 				}
 			}
-			seen = append(seen, path.Seen{Generator: "g0", Port: 1, Bytes: udp4(60, 0)}, path.Seen{Generator: "g0", Port: 0, Bytes: probes[5].Frame})
+			seen = append(seen, path.Arrival{Generator: "g0", Port: 1, Bytes: udp4(60, 0)}, path.Arrival{Generator: "g0", Port: 0, Bytes: probes[5].Frame})
 			if got, want := path.Repeats(probes, seen), (report.Repeats{Sent: 1000, Received: 999, Twice: 2}); got != want {
 				t.Errorf("%+v, want %+v", got, want)
 			}

@@ -104,8 +104,8 @@ func Kinds(templates [][]byte) [][]byte {
 		macs string
 		ttl  byte
 	}
-	seen := map[kind]bool{}
-	var kinds, others [][]byte
+	arrivals := map[kind]bool{}
+	var kinds, rest [][]byte
 	for _, frame := range templates {
 		l, err := layersOf(frame)
 		if err != nil {
@@ -113,14 +113,14 @@ func Kinds(templates [][]byte) [][]byte {
 			continue
 		}
 		k := kind{string(frame[:12]), frame[l.ttlOffset()]}
-		if seen[k] {
-			others = append(others, frame)
+		if arrivals[k] {
+			rest = append(rest, frame)
 			continue
 		}
-		seen[k] = true
+		arrivals[k] = true
 		kinds = append(kinds, frame)
 	}
-	return append(kinds, others[:min(len(others), max(0, MostProbes-len(kinds)))]...)
+	return append(kinds, rest[:min(len(rest), max(0, MostProbes-len(kinds)))]...)
 }
 
 // mark writes a token over the beginning of a copy of the template's payload. All headers stay as they are: only lengths grow where there is too little payload, and checksums follow the
@@ -130,7 +130,7 @@ func mark(template []byte, token Token) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	before := l.errors(template)
+	errs := l.errors(template)
 	frame := slices.Clone(template)
 	if grown := tokenLength - (l.end - l.payload); grown > 0 {
 		frame = append(frame[:l.end:l.end], make([]byte, grown)...)
@@ -138,7 +138,7 @@ func mark(template []byte, token Token) ([]byte, error) {
 		l.grow(frame, grown)
 	}
 	copy(frame[l.payload:], token[:])
-	l.keepErrors(frame, before)
+	l.keepErrors(frame, errs)
 	return pad(frame), nil
 }
 
@@ -158,12 +158,12 @@ func Learning(source engine.MAC, vlan uint16) ([]byte, error) {
 
 // LearningOfRouter are frames without FCS by which a port asks a router for its addresses on their link, from an address of its own of the same family: the
 // router learns from an ARP request, or a neighbour solicitation, where the port is. None: one of them has no address.
-func LearningOfRouter(source engine.MAC, vlan uint16, own, routers []netip.Prefix) (frames [][]byte, err error) {
+func LearningOfRouter(source engine.MAC, vlan uint16, networks, routers []netip.Prefix) (frames [][]byte, err error) {
 	mac, err := octets(source)
 	if err != nil {
 		return nil, err
 	}
-	for _, a := range own {
+	for _, a := range networks {
 		for _, hop := range routers {
 			if a.Addr().Is4() != hop.Addr().Is4() {
 				continue
@@ -180,20 +180,20 @@ func LearningOfRouter(source engine.MAC, vlan uint16, own, routers []netip.Prefi
 
 // pad brings a frame to Ethernet's least size without FCS.
 func pad(frame []byte) []byte {
-	const least = 60
-	if len(frame) >= least {
+	const minFrame = 60
+	if len(frame) >= minFrame {
 		return frame
 	}
-	return append(frame, make([]byte, least-len(frame))...)
+	return append(frame, make([]byte, minFrame-len(frame))...)
 }
 
 // tokenOf finds the token that a captured frame carries.
 func tokenOf(captured []byte) (token Token, ok bool) {
-	at := bytes.Index(captured, []byte(magic))
-	if at < 0 || len(captured) < at+tokenLength {
+	offset := bytes.Index(captured, []byte(magic))
+	if offset < 0 || len(captured) < offset+tokenLength {
 		return Token{}, false
 	}
-	return Token(captured[at:]), true
+	return Token(captured[offset:]), true
 }
 
 // carries says that the captured bytes hold the token.
@@ -225,9 +225,9 @@ func notation(b []byte) engine.MAC {
 }
 
 // Marked counts the frames that carry any token, duplicates and strays included.
-func Marked(seen []Seen) int {
+func Marked(arrivals []Arrival) int {
 	n := 0
-	for _, s := range seen {
+	for _, s := range arrivals {
 		if _, ok := tokenOf(s.Bytes); ok {
 			n++
 		}

@@ -55,22 +55,22 @@ func headersOnly(template []byte) []byte {
 	if err != nil {
 		return template
 	}
-	before, frame := l.errors(template), slices.Clone(template[:l.payload])
+	errs, frame := l.errors(template), slices.Clone(template[:l.payload])
 	l.grow(frame, l.payload-l.end)
 	l.end = l.payload
-	l.keepErrors(frame, before)
+	l.keepErrors(frame, errs)
 	return frame
 }
 
 // Repeats counts how many of a direction's numbered frames came, and how many of them more than once, among all frames that were captured on all ports meanwhile. One that doesn't come proves
 // nothing here: a device may lose some.
-func Repeats(probes []Probe, seen []Seen) report.Repeats {
+func Repeats(probes []Probe, arrivals []Arrival) report.Repeats {
 	lanes, times := make(map[Token]*Lane, len(probes)), make(map[Token]int, len(probes))
 	for i := range probes {
 		lanes[probes[i].Token] = &probes[i].Lane
 	}
 	found := report.Repeats{Sent: len(probes)}
-	for _, s := range seen {
+	for _, s := range arrivals {
 		token, ok := tokenOf(s.Bytes)
 		if l := lanes[token]; !ok || l == nil || s.Generator != l.Receiver || s.Port != l.Receive {
 			continue

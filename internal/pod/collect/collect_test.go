@@ -55,7 +55,7 @@ func answered(t *testing.T, o plan.Observer, credentials collect.Folder) observe
 func number(t *testing.T, a observe.Answer, name, of string) observe.Number {
 	t.Helper()
 	for _, n := range a.Numbers {
-		if n.Name == name && n.Of == of {
+		if n.Name == name && n.Part == of {
 			return n
 		}
 	}

@@ -128,7 +128,7 @@ func (a *asker) answer(t told) observe.Answer {
 	for i := range answer.Numbers {
 		n := &answer.Numbers[i]
 		if n.Kind == report.Counter {
-			n.After, n.By, n.Epoch, n.Anew = t.after, t.by, a.epoch, a.anew
+			n.Earliest, n.Latest, n.Epoch, n.Anew = t.after, t.by, a.epoch, a.anew
 		}
 		if notFinite(n.Value) || notFinite(n.Stamp) { // JSON has no such number, so one of them would keep all others from the runner
 			n.Value, n.Stamp, n.Missing = 0, 0, cmp.Or(n.Missing, "what it tells, or of when it is, is no number (NaN or infinite)")

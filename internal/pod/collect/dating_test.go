@@ -54,7 +54,7 @@ func (d *device) ask(now time.Duration) (reading, error) {
 	if d.pulse != nil {
 		pulse = time.Duration(d.pulse(d.taken)).String()
 	}
-	return reading{numbers: []observe.Number{{Name: "value", Of: "port", Unit: "packets", Kind: report.Counter, Value: value}}, pulse: pulse}, nil
+	return reading{numbers: []observe.Number{{Name: "value", Part: "port", Unit: "packets", Kind: report.Counter, Value: value}}, pulse: pulse}, nil
 }
 
 // watch is what an observer with the default period makes of a device in windows of this length, from a run's fifth second on; beside each what the device counted in the time that the value is of.

@@ -58,13 +58,13 @@ func TestAControllerWithThousandsOfSensorsOfOneNameIsAnswered(t *testing.T) {
 	all.add("CPU (2)", status{}, &reading)
 	named := map[string]bool{}
 	for _, n := range all.numbers {
-		if named[n.Of] {
-			t.Fatalf("two are called %s", n.Of)
+		if named[n.Part] {
+			t.Fatalf("two are called %s", n.Part)
 		}
-		named[n.Of] = true
+		named[n.Part] = true
 	}
-	if all.numbers[0].Of != "CPU" || all.numbers[1].Of != "CPU (2)" || all.numbers[16<<10-1].Of != fmt.Sprintf("CPU (%d)", 16<<10) {
-		t.Errorf("they are called %q, %q and %q", all.numbers[0].Of, all.numbers[1].Of, all.numbers[16<<10-1].Of)
+	if all.numbers[0].Part != "CPU" || all.numbers[1].Part != "CPU (2)" || all.numbers[16<<10-1].Part != fmt.Sprintf("CPU (%d)", 16<<10) {
+		t.Errorf("they are called %q, %q and %q", all.numbers[0].Part, all.numbers[1].Part, all.numbers[16<<10-1].Part)
 	}
 }
 

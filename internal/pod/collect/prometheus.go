@@ -59,11 +59,11 @@ func (p prometheus) ask(ctx context.Context) (r reading, err error) {
 	}
 	scraped := p.scraped(ctx, samples[0].Timestamp)
 	for _, s := range samples {
-		n := observe.Number{Name: "value", Of: labels(s.Metric), Unit: p.query.Unit, Kind: report.Gauge, Value: float64(s.Value)}
+		n := observe.Number{Name: "value", Part: labels(s.Metric), Unit: p.query.Unit, Kind: report.Gauge, Value: float64(s.Value)}
 		if math.IsNaN(n.Value) || math.IsInf(n.Value, 0) {
 			n.Value, n.Missing = 0, "what it answers is no number (NaN or infinite)"
 		}
-		if at, known := scraped[n.Of]; known {
+		if at, known := scraped[n.Part]; known {
 			n.Age, n.Stamp = max(0, seconds(float64(s.Timestamp)/1000-at)), at
 		}
 		r.numbers = append(r.numbers, n)

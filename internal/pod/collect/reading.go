@@ -23,7 +23,7 @@ func (r reading) counts() bool {
 
 // number is the one of the same series.
 func (r reading) number(of observe.Number) (n observe.Number, known bool) {
-	i := slices.IndexFunc(r.numbers, func(n observe.Number) bool { return n.Name == of.Name && n.Of == of.Of })
+	i := slices.IndexFunc(r.numbers, func(n observe.Number) bool { return n.Name == of.Name && n.Part == of.Part })
 	if i < 0 {
 		return n, false
 	}

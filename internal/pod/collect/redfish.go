@@ -133,7 +133,7 @@ func lacking(name, unit, chassis string, why error) []observe.Number {
 	if why == nil {
 		return nil
 	}
-	return []observe.Number{{Name: name, Of: "chassis " + chassis, Unit: unit, Kind: report.Gauge, Missing: why.Error()}}
+	return []observe.Number{{Name: name, Part: "chassis " + chassis, Unit: unit, Kind: report.Gauge, Missing: why.Error()}}
 }
 
 // find is the chassis that is meant.
@@ -234,7 +234,7 @@ func (s *sensors) add(named string, is status, reading *float64) {
 	if reading == nil || is.State != "" && is.State != "Enabled" {
 		return
 	}
-	s.numbers = append(s.numbers, observe.Number{Name: s.name, Of: of, Unit: s.unit, Kind: report.Gauge, Value: *reading})
+	s.numbers = append(s.numbers, observe.Number{Name: s.name, Part: of, Unit: s.unit, Kind: report.Gauge, Value: *reading})
 }
 
 // get reads one resource, at the controller's own address, wherever a reference would lead.

@@ -120,8 +120,8 @@ func TestSensorsOfOneNameAreToldApart(t *testing.T) {
 		t.Errorf("%d temperatures, want all 48", len(a.Numbers))
 	}
 	for i, n := range a.Numbers {
-		if want := fmt.Sprintf("CPU Temp (%d)", i+2); n.Of != want {
-			t.Errorf("%q, want %q: the first has no reading", n.Of, want)
+		if want := fmt.Sprintf("CPU Temp (%d)", i+2); n.Part != want {
+			t.Errorf("%q, want %q: the first has no reading", n.Part, want)
 		}
 	}
 }
@@ -169,10 +169,10 @@ func TestAnAbsentResourceLosesNoOther(t *testing.T) {
 			for _, n := range a.Numbers {
 				if n.Missing != "" {
 					lacks = n.Missing
-				} else if want, known := c.values[n.Of]; !known || n.Value != want {
+				} else if want, known := c.values[n.Part]; !known || n.Value != want {
 					t.Errorf("%+v, want %v", n, c.values)
 				}
-				delete(c.values, n.Of)
+				delete(c.values, n.Part)
 			}
 			if len(c.values) > 0 || lacks != c.lacks {
 				t.Errorf("%+v (%s): %v isn't there, or isn't missing because of %q", a.Numbers, a.Missing, c.values, c.lacks)

@@ -145,7 +145,7 @@ func (a snmp) number(object gosnmp.SnmpPDU, rest []gosnmp.SnmpPDU, beside beside
 	if math.IsInf(value, 0) {
 		return r, fmt.Errorf("object %s is too large a number", a.object.OID)
 	}
-	r.numbers = []observe.Number{{Name: "value", Of: a.object.OID, Unit: a.object.Unit, Kind: kind, Value: value}}
+	r.numbers = []observe.Number{{Name: "value", Part: a.object.OID, Unit: a.object.Unit, Kind: kind, Value: value}}
 	return r, nil
 }
 

@@ -142,7 +142,7 @@ func nodesOf(entries []adapter.StatEntry) (numbers []observe.Number, err error) 
 			name, unit string
 			value      float64
 		}{{plan.VPPClocks, "clocks", n.clocks}, {plan.VPPVectors, "packets", n.vectors}, {plan.VPPCalls, "calls", n.calls}} {
-			numbers = append(numbers, observe.Number{Name: s.name, Of: n.name, Unit: s.unit, Kind: report.Counter, Value: s.value})
+			numbers = append(numbers, observe.Number{Name: s.name, Part: n.name, Unit: s.unit, Kind: report.Counter, Value: s.value})
 		}
 	}
 	if len(numbers) == 0 {

@@ -149,7 +149,7 @@ func TestAVPPTellsOfEachNodeThatPacketsPass(t *testing.T) {
 			t.Errorf("%s of ip4-lookup: %+v, want %g over both threads", name, n, want)
 		}
 	}
-	if len(a.Numbers) != 6 || a.Numbers[0].Of != "dpdk-input" {
+	if len(a.Numbers) != 6 || a.Numbers[0].Part != "dpdk-input" {
 		t.Errorf("%+v, want three series of two nodes, those first that took the most", a.Numbers)
 	}
 }

@@ -61,7 +61,7 @@ func TestAStrangersBeatsKeepNoTrafficAlive(t *testing.T) {
 	if heard, _ := io.ReadAll(stranger); strings.Contains(string(heard), ReportVersion) {
 		t.Errorf("a stranger heard %q", heard)
 	}
-	if _, err := Connect(t.Context(), l.Addr().String(), key.For("attempt 1")); !errors.Is(err, credential.ErrRefused) {
+	if _, err := Connect(t.Context(), l.Addr().String(), key.Derive("attempt 1")); !errors.Is(err, credential.ErrRefused) {
 		t.Errorf("the runner of another attempt: %v", err)
 	}
 	if len(beats) != 0 {

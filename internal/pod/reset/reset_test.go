@@ -48,7 +48,7 @@ func TestADeviceIsResetByWhoHasTheAttemptsKey(t *testing.T) {
 	s.Listener = key.Verifier().Listen(s.Listener, credential.Vitals)
 	s.Start()
 	t.Cleanup(s.Close)
-	for name, other := range map[string]credential.Key{"another attempt's": key.For("attempt 2"), "another run's": credential.New()} {
+	for name, other := range map[string]credential.Key{"another attempt's": key.Derive("attempt 2"), "another run's": credential.New()} {
 		if _, err := reset.Ask(t.Context(), address, other); !errors.Is(err, credential.ErrRefused) {
 			t.Errorf("%s key: %v", name, err)
 		}

@@ -92,7 +92,7 @@ func TestACollectorAnswersWhoHasTheAttemptsKey(t *testing.T) {
 	if r.Collected == nil || r.Collected.Clock != 5*time.Second || len(r.Collected.Answers) != 1 || r.Collected.Answers[0].Numbers[0].Value != 240 || len(r.Processors) > 0 {
 		t.Errorf("%+v", r)
 	}
-	other := Follow(t.Context(), address, key.For("another attempt"), nil)
+	other := Follow(t.Context(), address, key.Derive("another attempt"), nil)
 	t.Cleanup(other.Close)
 	await(t, other, "refused", func(_ Reading, _ time.Duration, missing string) bool {
 		return strings.Contains(missing, "the server refused the credential")

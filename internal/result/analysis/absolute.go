@@ -27,16 +27,16 @@ func judgeAbsolute(runs []*report.Report, c plan.Criterion) report.CriterionResu
 		return judgeWorst(runs, c)
 	}
 	sorted := map[report.Outcome][]string{}
-	counted, aside := runsThatCount(runs, c)
+	counted, setAside := runsThatCount(runs, c)
 	for _, r := range counted {
-		one := judge(r, c)
-		sorted[one.Outcome] = append(sorted[one.Outcome], one.Message)
+		judged := judge(r, c)
+		sorted[judged.Outcome] = append(sorted[judged.Outcome], judged.Message)
 	}
 	result := report.CriterionResult{Name: c.Name, Outcome: report.Undecided}
 	n, spared := len(counted), statistics.Spared(len(counted))
 	switch {
 	case comparison.TooFew(n, len(runs)):
-		result.Message = fmt.Sprintf("only %d of %d runs gave a figure that can be judged", n, len(runs)) + aside
+		result.Message = fmt.Sprintf("only %d of %d runs gave a figure that can be judged", n, len(runs)) + setAside
 		return result
 	case len(sorted[report.Passed]) >= n-spared:
 		result.Outcome = report.Passed
@@ -49,12 +49,12 @@ func judgeAbsolute(runs []*report.Report, c plan.Criterion) report.CriterionResu
 			result.Outcome = report.Undecided
 		}
 	}
-	result.Message = mediansSentence(counted, c) + outcomesSentence(sorted, n) + why + aside
+	result.Message = mediansSentence(counted, c) + outcomesSentence(sorted, n) + why + setAside
 	return result
 }
 
 // runsThatCount are the runs with a usable figure of the criterion; aside says how many others there are, and why.
-func runsThatCount(runs []*report.Report, c plan.Criterion) (counted []*report.Report, aside string) {
+func runsThatCount(runs []*report.Report, c plan.Criterion) (counted []*report.Report, setAside string) {
 	var why []string
 	for _, r := range runs {
 		if message := figureOf(c).Unfit(r); message != "" {
@@ -69,32 +69,32 @@ func runsThatCount(runs []*report.Report, c plan.Criterion) (counted []*report.R
 // mostReasons is how many of the reasons for setting runs aside a sentence names.
 const mostReasons = 3
 
-func setAsideSentence(whose string, why []string, of int) string {
+func setAsideSentence(owner string, why []string, total int) string {
 	switch {
 	case len(why) == 0:
 		return ""
-	case of == 1:
+	case total == 1:
 		return ": " + why[0]
 	}
 	reasons := slices.Compact(slices.Sorted(slices.Values(why)))
-	if more := len(reasons) - mostReasons; more > 0 {
-		reasons = append(reasons[:mostReasons], fmt.Sprintf("and for %d more reasons", more))
+	if hidden := len(reasons) - mostReasons; hidden > 0 {
+		reasons = append(reasons[:mostReasons], fmt.Sprintf("and for %d more reasons", hidden))
 	}
-	return fmt.Sprintf("; %d of %d %s set aside (%s)", len(why), of, whose, strings.Join(reasons, "; "))
+	return fmt.Sprintf("; %d of %d %s set aside (%s)", len(why), total, owner, strings.Join(reasons, "; "))
 }
 
 // outcomesSentence counts the runs by their outcome, and quotes the worst of them.
 func outcomesSentence(sorted map[report.Outcome][]string, n int) string {
 	words := map[report.Outcome]string{report.DidFail: "do not meet it", report.Undecided: "leave it open", report.Passed: "meet it"}
 	for _, outcome := range []report.Outcome{report.DidFail, report.Undecided, report.Passed} {
-		said := sorted[outcome]
+		sentences := sorted[outcome]
 		switch {
-		case len(said) == n && outcome == report.Undecided: // with the way out
-			return fmt.Sprintf("; all %d runs %s (%s)", n, words[outcome], said[0])
-		case len(said) == n:
+		case len(sentences) == n && outcome == report.Undecided: // with the way out
+			return fmt.Sprintf("; all %d runs %s (%s)", n, words[outcome], sentences[0])
+		case len(sentences) == n:
 			return fmt.Sprintf("; all %d runs %s", n, words[outcome])
-		case len(said) > 0:
-			return fmt.Sprintf("; %d of %d runs %s (%s)", len(said), n, words[outcome], said[0])
+		case len(sentences) > 0:
+			return fmt.Sprintf("; %d of %d runs %s (%s)", len(sentences), n, words[outcome], sentences[0])
 		}
 	}
 	return ""
@@ -111,14 +111,14 @@ func mediansSentence(runs []*report.Report, c plan.Criterion) string {
 		return observedOverRuns(runs, c) + boundsSentence(c)
 	}
 	selected := figureOf(c)
-	for i, v := range selected.Of(runs[first]) {
+	for i, v := range selected.FiguresOf(runs[first]) {
 		var values []float64
 		for _, r := range runs {
 			if !figureOf(c).Answered(r) {
 				continue
 			}
-			if of := selected.Of(r); i < len(of) && of[i].Missing == "" {
-				values = append(values, shownNumber(of[i]).Float())
+			if found := selected.FiguresOf(r); i < len(found) && found[i].Missing == "" {
+				values = append(values, shownNumber(found[i]).Float())
 			}
 		}
 		s := statistics.Summarize(values)
@@ -157,7 +157,7 @@ func judge(r *report.Report, c plan.Criterion) report.CriterionResult {
 		result.Outcome, result.Message = judgeObserved(r, c)
 		return heldOnly(r, result)
 	}
-	found := figureOf(c).Of(r)
+	found := figureOf(c).FiguresOf(r)
 	if len(found) == 0 {
 		result.Message = fmt.Sprintf("metric %q with direction %q is not known", c.Metric, c.Direction)
 		if c.Latency != nil {
@@ -186,8 +186,8 @@ func heldOnly(r *report.Report, result report.CriterionResult) report.CriterionR
 // worstOf is the worst outcome there is, with all its messages.
 func worstOf(messages map[report.Outcome][]string) (report.Outcome, string) {
 	for _, outcome := range []report.Outcome{report.DidFail, report.Undecided, report.Passed} {
-		if said := messages[outcome]; len(said) > 0 {
-			return outcome, strings.Join(said, "; ")
+		if sentences := messages[outcome]; len(sentences) > 0 {
+			return outcome, strings.Join(sentences, "; ")
 		}
 	}
 	return report.Undecided, ""
@@ -216,7 +216,7 @@ func judgeWithoutFigure(r *report.Report, c plan.Criterion) (report.Outcome, str
 
 // noSuchLatency says why a Report has no latency of a criterion's load and frame size.
 func noSuchLatency(r *report.Report, l plan.LatencyFigure) string {
-	if i := slices.IndexFunc(r.Result.Latency, func(at report.LatencyAt) bool { return at.At == l.At }); i < 0 {
+	if i := slices.IndexFunc(r.Result.Latency, func(latency report.LatencyAt) bool { return latency.At == l.At }); i < 0 {
 		return "the run has no trial at " + figures.AtText(l.At) + " (procedure.latency.at)"
 	}
 	return fmt.Sprintf("no frames of %d bytes were timed", l.FrameSize)

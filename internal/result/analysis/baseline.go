@@ -32,13 +32,13 @@ const mostDifferences = 3
 
 // BaselineOf makes a baseline of runs for a candidate that is measured in this way. Each run counts once. A run that was measured in another way, or has no confirmed figure, stays in the baseline
 // with the reason, and is compared with nothing. A baseline without any run says so.
-func BaselineOf(kind, name string, how Candidate, runs []KeptReport) *report.Baseline {
+func BaselineOf(kind, name string, candidate Candidate, runs []KeptReport) *report.Baseline {
 	b := &report.Baseline{Kind: kind, Name: name}
 	if len(runs) == 0 {
 		b.Message = "it has no Report"
 	}
 	for _, k := range report.DistinctRuns(runs, func(k KeptReport) *report.Report { return k.Report }) {
-		b.Runs = append(b.Runs, baselineRun(how, k))
+		b.Runs = append(b.Runs, baselineRun(candidate, k))
 	}
 	slices.SortStableFunc(b.Runs, func(x, y report.BaselineRun) int {
 		return cmp.Or(x.Started.Compare(y.Started), cmp.Compare(x.Test, y.Test))
@@ -46,14 +46,14 @@ func BaselineOf(kind, name string, how Candidate, runs []KeptReport) *report.Bas
 	return b
 }
 
-func baselineRun(how Candidate, k KeptReport) report.BaselineRun {
+func baselineRun(candidate Candidate, k KeptReport) report.BaselineRun {
 	if k.Report == nil {
 		return report.BaselineRun{Test: k.Name, Message: k.Name + ": " + k.Fault}
 	}
 	run := report.BaselineRun{Test: k.Report.Plan.Test.Name, Report: k.Digest, Started: k.Report.Started, LineRates: k.Report.LineRates, Result: k.Report.Result,
 		Environment: report.EnvironmentOf(k.Report)}
 	run.Result.Generators, run.Result.MaxReceived = nil, nil // nothing is compared of them
-	switch differences := how.differences(k); {
+	switch differences := candidate.differences(k); {
 	case len(differences) > 0:
 		run.Message = fmt.Sprintf("%s was measured in another way (first this test, then that run): %s", run.Test, strings.Join(differences, "; "))
 	case k.Report.Ending == report.Completed && !k.Report.Result.Measured && slices.ContainsFunc(k.Report.Result.Latency, report.LatencyAt.Answered):
@@ -98,9 +98,9 @@ func (c Candidate) differences(k KeptReport) []string {
 	if c.Method == "" && k.Method == "" {
 		return plan.MethodDifferences(c.Plan, k.Report.Plan, mostDifferences)
 	}
-	mine, its := *c.Plan, *k.Report.Plan
-	mine.Generators, its.Generators = nil, nil // one of them has none any more
-	if differences := plan.MethodDifferences(&mine, &its, mostDifferences); len(differences) > 0 {
+	candidatePlan, keptPlan := *c.Plan, *k.Report.Plan
+	candidatePlan.Generators, keptPlan.Generators = nil, nil // one of them has none any more
+	if differences := plan.MethodDifferences(&candidatePlan, &keptPlan, mostDifferences); len(differences) > 0 {
 		return differences
 	}
 	return []string{"the generators are not the same, or have other addresses or streams"}

@@ -21,24 +21,24 @@ type judgedFigure struct {
 
 // against compares the figure with both bounds of a criterion.
 func (f judgedFigure) against(c plan.Criterion) (report.Outcome, string) {
-	of := figures.DirectionText(f.Figure)
-	outcome, message := report.Passed, of+": "+figures.Text(f.Figure)
+	direction := figures.DirectionText(f.Figure)
+	outcome, message := report.Passed, direction+": "+figures.Text(f.Figure)
 	if f.Missing != "" {
 		return report.Undecided, message
 	}
 	for _, b := range []struct {
 		limit, words string
-		least        bool
+		atLeast      bool
 	}{{c.Min, "at least", true}, {c.Max, "at most", false}} {
 		if b.limit == "" {
 			continue
 		}
 		limit, err := decimal(b.limit)
 		if err != nil {
-			return report.Undecided, fmt.Sprintf("%s: %v", of, err)
+			return report.Undecided, fmt.Sprintf("%s: %v", direction, err)
 		}
-		got, why := f.againstBound(limit, b.least)
-		message += fmt.Sprintf(", %s %s demanded%s", b.words, b.limit, why)
+		got, reason := f.againstBound(limit, b.atLeast)
+		message += fmt.Sprintf(", %s %s demanded%s", b.words, b.limit, reason)
 		if got == report.DidFail || got == report.Undecided && outcome == report.Passed {
 			outcome = got
 		}
@@ -48,19 +48,19 @@ func (f judgedFigure) against(c plan.Criterion) (report.Outcome, string) {
 
 // againstBound compares the figure with one bound: a least one (min), or else a most one (max). A max passes only where the whole interval is within it. A min fails where the whole
 // interval is below it, or where the figure itself is and the interval is no wider than a measurement resolves.
-func (f judgedFigure) againstBound(limit *big.Rat, least bool) (report.Outcome, string) {
+func (f judgedFigure) againstBound(limit *big.Rat, atLeast bool) (report.Outcome, string) {
 	if f.Metric == figures.LossRatio {
-		return f.againstLossBound(limit, least)
+		return f.againstLossBound(limit, atLeast)
 	}
 	if f.At != nil {
-		return f.againstLatencyBound(limit, least)
+		return f.againstLatencyBound(limit, atLeast)
 	}
 	low, high := f.Low.Rat(), f.High.Rat()
-	most := high
-	if least {
-		most = f.mostResolved()
+	highest := high
+	if atLeast {
+		highest = f.mostResolved()
 	}
-	met, missed := compareInterval(low, most, limit, least)
+	met, missed := compareInterval(low, highest, limit, atLeast)
 	switch {
 	case !met && !missed && high == nil:
 		return report.Undecided, f.whyUnbounded()
@@ -68,7 +68,7 @@ func (f judgedFigure) againstBound(limit *big.Rat, least bool) (report.Outcome, 
 		return report.Undecided, fmt.Sprintf(", and the true value may be up to %s", figures.Format(f.Metric, f.High.Float()))
 	case f.run.LacksConfirmation(f.Confirmed):
 		return report.Undecided, ", and the figure is not confirmed"
-	case met && least:
+	case met && atLeast:
 		return f.metForGood(limit)
 	case met:
 		return report.Passed, ""
@@ -78,8 +78,8 @@ func (f judgedFigure) againstBound(limit *big.Rat, least bool) (report.Outcome, 
 
 // metForGood leaves a least bound open that the figure meets, but that the device may not meet at another time.
 func (f judgedFigure) metForGood(limit *big.Rat) (report.Outcome, string) {
-	if why := f.carriedTooLittle(limit); why != "" {
-		return report.Undecided, why
+	if reason := f.carriedTooLittle(limit); reason != "" {
+		return report.Undecided, reason
 	}
 	if f.onlyAfterPauses() {
 		return report.Undecided, ", and that is a limit of trials that begin after a pause: for as long as one likes the device may carry less"
@@ -89,26 +89,26 @@ func (f judgedFigure) metForGood(limit *big.Rat) (report.Outcome, string) {
 
 // carriedTooLittle says that the device carried less than a least bound at another time of the run; empty: it is not known to have done so. What it lost of a load below the bound, now and then, says nothing of the bound.
 func (f judgedFigure) carriedTooLittle(limit *big.Rat) string {
-	var whole, then int64 // what came back, in the answer and at the other time
-	var why *report.Contradiction
+	var whole, later int64 // what came back, in the answer and at the other time
+	var contradiction *report.Contradiction
 	for _, d := range f.run.Result.Directions {
 		if f.Direction != report.AllDirections && f.Direction != d.Name() {
 			continue
 		}
-		whole, then = whole+d.Received.PacketsPerSecond, then+d.Received.PacketsPerSecond
+		whole, later = whole+d.Received.PacketsPerSecond, later+d.Received.PacketsPerSecond
 		if c := contradictionIn(f.run, d.Name()); c != nil && c.Kind != report.Faster && c.Lost.ReceivedPacketsPerSecond < d.Received.PacketsPerSecond {
-			why, then = c, then+c.Lost.ReceivedPacketsPerSecond-d.Received.PacketsPerSecond
+			contradiction, later = c, later+c.Lost.ReceivedPacketsPerSecond-d.Received.PacketsPerSecond
 		}
 	}
-	if why == nil || whole <= 0 {
+	if contradiction == nil || whole <= 0 {
 		return ""
 	}
-	as := func(packets int64) *big.Rat { return new(big.Rat).Mul(f.Low.Rat(), big.NewRat(packets, whole)) }
-	offered := as(then + why.Lost.OfferedPacketsPerSecond - why.Lost.ReceivedPacketsPerSecond)
-	if as(then).Cmp(limit) >= 0 || why.Kind == report.NowAndThen && offered.Cmp(limit) < 0 {
+	scaled := func(packets int64) *big.Rat { return new(big.Rat).Mul(f.Low.Rat(), big.NewRat(packets, whole)) }
+	offered := scaled(later + contradiction.Lost.OfferedPacketsPerSecond - contradiction.Lost.ReceivedPacketsPerSecond)
+	if scaled(later).Cmp(limit) >= 0 || contradiction.Kind == report.NowAndThen && offered.Cmp(limit) < 0 {
 		return ""
 	}
-	return fmt.Sprintf(", and at another time the device carried less: %s came back of %s %s (window %d)", wording.PacketRate(why.Lost.ReceivedPacketsPerSecond), wording.PacketRate(why.Lost.OfferedPacketsPerSecond), why.Direction, why.Lost.Window)
+	return fmt.Sprintf(", and at another time the device carried less: %s came back of %s %s (window %d)", wording.PacketRate(contradiction.Lost.ReceivedPacketsPerSecond), wording.PacketRate(contradiction.Lost.OfferedPacketsPerSecond), contradiction.Direction, contradiction.Lost.Window)
 }
 
 // onlyAfterPauses says that a search found a limit in trials, and that traffic without a pause neither bore it out nor refuted it: a bucket may have carried the trials.
@@ -117,8 +117,8 @@ func (f judgedFigure) onlyAfterPauses() bool {
 }
 
 // compareInterval says whether an interval surely meets a bound, a least one (min) or else a most one (max), or surely misses it. high nil: it has no upper end.
-func compareInterval(low, high, limit *big.Rat, least bool) (met, missed bool) {
-	if least {
+func compareInterval(low, high, limit *big.Rat, atLeast bool) (met, missed bool) {
+	if atLeast {
 		return low.Cmp(limit) >= 0, high != nil && high.Cmp(limit) < 0
 	}
 	return high != nil && high.Cmp(limit) <= 0, low.Cmp(limit) > 0
@@ -151,9 +151,9 @@ func (f judgedFigure) mostResolved() *big.Rat {
 const resolved = units.One / 100
 
 // againstLatencyBound compares a latency, which is known to the 1 % of its bucket, and above some length only to be longer than that.
-func (f judgedFigure) againstLatencyBound(limit *big.Rat, least bool) (report.Outcome, string) {
+func (f judgedFigure) againstLatencyBound(limit *big.Rat, atLeast bool) (report.Outcome, string) {
 	low, high := f.Low.Rat(), f.High.Rat()
-	met, missed := compareInterval(low, high, limit, least)
+	met, missed := compareInterval(low, high, limit, atLeast)
 	switch {
 	case met:
 		return report.Passed, ""
@@ -166,8 +166,8 @@ func (f judgedFigure) againstLatencyBound(limit *big.Rat, least bool) (report.Ou
 }
 
 // againstLossBound compares a loss ratio, which is an interval. Loss at a load below the one asked for shows nothing of the loss at that load.
-func (f judgedFigure) againstLossBound(limit *big.Rat, least bool) (report.Outcome, string) {
-	met, missed := compareInterval(f.Low.Rat(), f.High.Rat(), limit, least)
+func (f judgedFigure) againstLossBound(limit *big.Rat, atLeast bool) (report.Outcome, string) {
+	met, missed := compareInterval(f.Low.Rat(), f.High.Rat(), limit, atLeast)
 	switch {
 	case missed && f.run.Result.Reason != report.NotHeld && lossIsCounted(f.run): // a device that was away for a while lost the frames of that time
 		return report.DidFail, ""

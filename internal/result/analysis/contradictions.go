@@ -35,30 +35,30 @@ const (
 type look struct {
 	report.Look
 	clean, lossy bool
-	// before is the offered load, in packets per second, that had lost frames just before, or the least load since then: a device that carries less has nothing saved up. 0: it may have saved up rate.
-	before float64
-	bytes  float64 // that came, per second
+	// offeredBefore is the offered load, in packets per second, that had lost frames just before, or the least load since then: a device that carries less has nothing saved up. 0: it may have saved up rate.
+	offeredBefore float64
+	bytes         float64 // that came, per second
 }
 
 func (l look) offered() float64  { return float64(l.OfferedPacketsPerSecond) }
 func (l look) received() float64 { return float64(l.ReceivedPacketsPerSecond) }
 
 // spent says that a device which doesn't carry this load had nothing saved up when the stretch began.
-func (l look) spent() bool { return l.before >= (1-leastChange)*l.offered() }
+func (l look) spent() bool { return l.offeredBefore >= (1-leastChange)*l.offered() }
 
 // contradicts says that a stretch lost frames of a load that another one carried, and carried clearly less of it. That a device loses frames of a lower load is no contradiction: it may always do so.
 func (l look) contradicts(carried look) bool {
-	less, more := (1-sameLoad)*carried.offered(), (1+reading)*carried.offered()
-	return l.lossy && carried.clean && l.offered() >= less && l.offered() <= more && l.received() <= (1-leastChange)*carried.received()
+	lowest, highest := (1-sameLoad)*carried.offered(), (1+reading)*carried.offered()
+	return l.lossy && carried.clean && l.offered() >= lowest && l.offered() <= highest && l.received() <= (1-leastChange)*carried.received()
 }
 
 // carriesLess says that clearly less came back of an overload than in another stretch of the same overload.
-func (l look) carriesLess(other look) bool {
-	return l.lossy && other.lossy && math.Abs(l.offered()/max(1, other.offered())-1) <= sameLoad && l.received() <= (1-leastOverloadChange)*other.received()
+func (l look) carriesLess(lossy look) bool {
+	return l.lossy && lossy.lossy && math.Abs(l.offered()/max(1, lossy.offered())-1) <= sameLoad && l.received() <= (1-leastOverloadChange)*lossy.received()
 }
 
 // Contradictions are the directions in which the device carried a load at one time, and at another lost frames of as much or less; or in which clearly less came back of the same overload at another time.
-func Contradictions(r *report.Report) (all []report.Contradiction) {
+func Contradictions(r *report.Report) (contradictions []report.Contradiction) {
 	p := report.PlanOf(r)
 	if p.Sessions != nil {
 		return nil
@@ -66,10 +66,10 @@ func Contradictions(r *report.Report) (all []report.Contradiction) {
 	for i, d := range p.Directions {
 		if c := contradictionOf(r, i, looksOf(r, i)); c != nil {
 			c.Direction = d.Name()
-			all = append(all, *c)
+			contradictions = append(contradictions, *c)
 		}
 	}
-	return all
+	return contradictions
 }
 
 // contradictionOf is how a direction's looks contradict each other; nil: they don't.
@@ -82,11 +82,11 @@ func contradictionOf(r *report.Report, i int, looks []look) *report.Contradictio
 			return nil
 		}
 	}
-	most := slices.MaxFunc(carried, func(a, b look) int { return cmp.Compare(a.OfferedPacketsPerSecond, b.OfferedPacketsPerSecond) })
-	least := slices.MinFunc(slices.DeleteFunc(slices.Clone(lost), func(l look) bool { return !contradicts(l, most) }), func(a, b look) int {
+	highest := slices.MaxFunc(carried, func(a, b look) int { return cmp.Compare(a.OfferedPacketsPerSecond, b.OfferedPacketsPerSecond) })
+	lowest := slices.MinFunc(slices.DeleteFunc(slices.Clone(lost), func(l look) bool { return !contradicts(l, highest) }), func(a, b look) int {
 		return cmp.Compare(a.ReceivedPacketsPerSecond, b.ReceivedPacketsPerSecond)
 	})
-	c := &report.Contradiction{Carried: most.Look, Lost: least.Look, Times: len(lost)}
+	c := &report.Contradiction{Carried: highest.Look, Lost: lowest.Look, Times: len(lost)}
 	var spent bool
 	if c.Kind, spent = kindOf(looks, carried, lost); spent {
 		c.Burst = burstOf(r, i, looks)
@@ -140,23 +140,23 @@ func burstOf(r *report.Report, i int, looks []look) (burst units.Traffic) {
 	var moreFrames, moreBytes float64
 	for n := range len(r.Samples) - 1 {
 		a, b := r.Samples[n], r.Samples[n+1]
-		took, from, to := (b.At - a.At).Std().Seconds(), a.Directions[i].Returned, b.Directions[i].Returned
-		moreFrames = max(0, moreFrames+float64(to.Packets-from.Packets)-frames*took)
-		moreBytes = max(0, moreBytes+float64(to.Bytes-from.Bytes)-bytes*took)
+		took, start, end := (b.At - a.At).Std().Seconds(), a.Directions[i].Returned, b.Directions[i].Returned
+		moreFrames = max(0, moreFrames+float64(end.Packets-start.Packets)-frames*took)
+		moreBytes = max(0, moreBytes+float64(end.Bytes-start.Bytes)-bytes*took)
 		burst = units.Traffic{Packets: max(burst.Packets, int64(moreFrames)), Bytes: max(burst.Bytes, int64(moreBytes))}
 	}
 	return burst
 }
 
 // looksOf are what the stretches of all windows that count show of direction i, in the order of time.
-func looksOf(r *report.Report, i int) (all []look) {
-	before, ended := 0.0, time.Duration(0)
+func looksOf(r *report.Report, i int) (looks []look) {
+	offeredBefore, ended := 0.0, time.Duration(0)
 	for _, w := range r.Windows {
 		if i >= len(w.Directions) {
 			return nil
 		}
 		if w.Took > 0 || w.Start.Std()-ended > longestSettle(r) { // traffic paused
-			before = 0
+			offeredBefore = 0
 		}
 		ended = (w.Start + w.Duration).Std()
 		if w.Took > 0 {
@@ -164,17 +164,17 @@ func looksOf(r *report.Report, i int) (all []look) {
 		}
 		counts := w.Counts() && w.Directions[i].Quality != report.Unjudged && !slices.Contains([]report.Phase{report.WarmUp, report.AtLoad, report.BackToBack}, w.Phase) // a buffer takes a burst, and not a trial
 		for _, l := range looksIn(r, w, i) {
-			l.before = before
-			before = min(before, l.offered())
+			l.offeredBefore = offeredBefore
+			offeredBefore = min(offeredBefore, l.offered())
 			if l.lossy {
-				before = l.offered()
+				offeredBefore = l.offered()
 			}
 			if counts {
-				all = append(all, l)
+				looks = append(looks, l)
 			}
 		}
 	}
-	return all
+	return looks
 }
 
 // longestSettle is the longest pause between two windows in which traffic may have gone on.
@@ -183,7 +183,7 @@ func longestSettle(r *report.Report) time.Duration {
 }
 
 // looksIn are the stretches between the samples of a window, or the window as a whole where there are no samples in it.
-func looksIn(r *report.Report, w report.Window, i int) (all []look) {
+func looksIn(r *report.Report, w report.Window, i int) (looks []look) {
 	whole, limit := wholeLook(w, i), report.PlanOf(r).Procedure.MaxLossRatio.Float()
 	for _, s := range cut(samplesIn(r, w), i) {
 		if s.lasted() < leastStretch || s.sent < measure.LeastSent {
@@ -193,25 +193,25 @@ func looksIn(r *report.Report, w report.Window, i int) (all []look) {
 		if s.sentBytes > 0 && s.damaged == 0 {
 			share = min(share, float64(s.cameBytes)/float64(s.sentBytes))
 		}
-		l := look{Look: report.Look{Window: w.Number, Start: plan.Duration(s.from), Duration: plan.Duration(s.lasted()), OfferedPacketsPerSecond: int64(float64(s.sent) / s.lasted().Seconds())}, bytes: float64(s.cameBytes) / s.lasted().Seconds()}
+		l := look{Look: report.Look{Window: w.Number, Start: plan.Duration(s.start), Duration: plan.Duration(s.lasted()), OfferedPacketsPerSecond: int64(float64(s.sent) / s.lasted().Seconds())}, bytes: float64(s.cameBytes) / s.lasted().Seconds()}
 		l.ReceivedPacketsPerSecond = int64(l.offered() * min(1, share))
 		l.clean, l.lossy = 1-share <= max(limit, 0.002) && share <= 1+leastChange, 1-share > max(limit, leastChange)
-		all = append(all, l)
+		looks = append(looks, l)
 	}
-	if len(all) < 2 {
+	if len(looks) < 2 {
 		return []look{whole}
 	}
-	return all
+	return looks
 }
 
 // samplesIn are the samples from a window's first edge to its last. Of a trial none are from before its traffic.
 func samplesIn(r *report.Report, w report.Window) []report.Sample {
 	const edge = 100 * time.Millisecond // samples are taken just before a window opens
-	from := w.Start.Std() - edge
+	start := w.Start.Std() - edge
 	if w.Took > 0 {
-		from = w.Start.Std() + edge // what was read just before the trial is of no stretch of its traffic
+		start = w.Start.Std() + edge // what was read just before the trial is of no stretch of its traffic
 	}
-	first, _ := slices.BinarySearchFunc(r.Samples, from, func(s report.Sample, t time.Duration) int { return cmp.Compare(s.At.Std(), t) })
+	first, _ := slices.BinarySearchFunc(r.Samples, start, func(s report.Sample, t time.Duration) int { return cmp.Compare(s.At.Std(), t) })
 	last, _ := slices.BinarySearchFunc(r.Samples, (w.Start+w.Duration).Std()+edge, func(s report.Sample, t time.Duration) int { return cmp.Compare(s.At.Std(), t) })
 	return r.Samples[first:max(first, last)]
 }
@@ -247,8 +247,8 @@ func onlyInBursts(r *report.Report, c procedure.Conclusion) procedure.Conclusion
 		if d.Reason != report.LossAboveLimit || !d.Confirmed || d.Window == procedure.None {
 			continue
 		}
-		of := r.Windows[d.Window].Directions[i]
-		if change := contradictionIn(r, of.Name()); change == nil || change.Kind != report.LoadBefore || contradicted(r, of) {
+		direction := r.Windows[d.Window].Directions[i]
+		if change := contradictionIn(r, direction.Name()); change == nil || change.Kind != report.LoadBefore || contradicted(r, direction) {
 			continue
 		}
 		d.Reason = report.BurstsOnly
@@ -264,21 +264,21 @@ func contradictionSentences(r *report.Report) string {
 	if len(r.Contradictions) == 0 {
 		return ""
 	}
-	said := "; " + contradictionSentence(r, r.Contradictions[0])
+	text := "; " + contradictionSentence(r, r.Contradictions[0])
 	for _, c := range r.Contradictions[1:] {
-		said += fmt.Sprintf("; so in %s: %s came back, after %s", c.Direction, wording.PacketRate(c.Lost.ReceivedPacketsPerSecond), wording.PacketRate(c.Carried.ReceivedPacketsPerSecond))
+		text += fmt.Sprintf("; so in %s: %s came back, after %s", c.Direction, wording.PacketRate(c.Lost.ReceivedPacketsPerSecond), wording.PacketRate(c.Carried.ReceivedPacketsPerSecond))
 	}
-	return said
+	return text
 }
 
 func contradictionSentence(r *report.Report, c report.Contradiction) string {
-	since := func(l report.Look) string { return sinceTraffic(r, report.Interruption{Start: l.Start}) }
+	startText := func(l report.Look) string { return sinceTraffic(r, report.Interruption{Start: l.Start}) }
 	load := wording.PacketRate(c.Carried.OfferedPacketsPerSecond)
 	if c.Carried.ReceivedPacketsPerSecond < int64((1-leastChange)*float64(c.Carried.OfferedPacketsPerSecond)) {
 		load = wording.PacketRate(c.Carried.ReceivedPacketsPerSecond) + " of " + load
 	}
-	carried := fmt.Sprintf("%s carried %s for %s (window %d, %s)", c.Direction, load, roundly(c.Carried.Duration), c.Carried.Window, since(c.Carried))
-	lost := fmt.Sprintf("frames of %s (%s came back, window %d, %s)", wording.PacketRate(c.Lost.OfferedPacketsPerSecond), wording.PacketRate(c.Lost.ReceivedPacketsPerSecond), c.Lost.Window, since(c.Lost))
+	carried := fmt.Sprintf("%s carried %s for %s (window %d, %s)", c.Direction, load, roundly(c.Carried.Duration), c.Carried.Window, startText(c.Carried))
+	lost := fmt.Sprintf("frames of %s (%s came back, window %d, %s)", wording.PacketRate(c.Lost.OfferedPacketsPerSecond), wording.PacketRate(c.Lost.ReceivedPacketsPerSecond), c.Lost.Window, startText(c.Lost))
 	switch c.Kind {
 	case report.LoadBefore:
 		return fmt.Sprintf("the device's answer depends on the load before: after a lower load or a pause %s, and after an overload it lost %s%s", carried, lost, bucketWords(", as a policer does whose bucket holds", c))
@@ -292,9 +292,9 @@ func contradictionSentence(r *report.Report, c report.Contradiction) string {
 }
 
 // bucketWords say how much a bucket holds that explains a contradiction; empty: none does.
-func bucketWords(before string, c report.Contradiction) string {
+func bucketWords(prefix string, c report.Contradiction) string {
 	if c.Burst.Packets == 0 && c.Burst.Bytes == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s %s frames or %s bytes at least", before, wording.Count(c.Burst.Packets), wording.Count(c.Burst.Bytes))
+	return fmt.Sprintf("%s %s frames or %s bytes at least", prefix, wording.Count(c.Burst.Packets), wording.Count(c.Burst.Bytes))
 }

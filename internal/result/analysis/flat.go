@@ -20,7 +20,7 @@ const (
 
 // flatLoss is the share of frames that a direction lost at each load from one to another, for which overload is no reason.
 type flatLoss struct {
-	of             report.Direction // its name
+	direction      report.Direction // its name
 	share          float64
 	lowest, higher int64 // packets per second
 }
@@ -29,38 +29,38 @@ type flatLoss struct {
 func flatLossSentence(r *report.Report) string {
 	limit := report.PlanOf(r).Procedure.MaxLossRatio
 	for i := range report.PlanOf(r).Directions {
-		f, same := flatLossOf(r.Windows, i)
-		if !same || f.share <= limit.Float() {
+		f, ok := flatLossOf(r.Windows, i)
+		if !ok || f.share <= limit.Float() {
 			continue
 		}
-		said := fmt.Sprintf("the device loses %s of the frames %s at every load from %s to %s, more than the %s allowed: it isn't overload. Look for the cause", percent(units.Ratio(f.share*float64(units.One))),
-			f.of.Name(), wording.PacketRate(f.lowest), wording.PacketRate(f.higher), percent(limit))
-		return said + report.PlanOf(r).Advice(fmt.Sprintf(", or accept the loss (%%s: %q)", acceptable(f.share)), procedure.MaxLossRatio)
+		text := fmt.Sprintf("the device loses %s of the frames %s at every load from %s to %s, more than the %s allowed: it isn't overload. Look for the cause", percent(units.Ratio(f.share*float64(units.One))),
+			f.direction.Name(), wording.PacketRate(f.lowest), wording.PacketRate(f.higher), percent(limit))
+		return text + report.PlanOf(r).Advice(fmt.Sprintf(", or accept the loss (%%s: %q)", acceptable(f.share)), procedure.MaxLossRatio)
 	}
 	return ""
 }
 
 // acceptable is a limit somewhat above a share of loss, of one digit.
 func acceptable(share float64) units.Ratio {
-	more := 1.25 * share
-	digit := math.Pow(10, math.Floor(math.Log10(more)))
-	return units.Ratio(math.Round(math.Ceil(more/digit) * digit * float64(units.One)))
+	limit := 1.25 * share
+	digit := math.Pow(10, math.Floor(math.Log10(limit)))
+	return units.Ratio(math.Round(math.Ceil(limit/digit) * digit * float64(units.One)))
 }
 
 // flatLossOf is the loss that direction i has at each load, from the lowest on up to where it begins to lose more, as at a limit.
 func flatLossOf(windows []report.Window, i int) (flatLoss, bool) {
-	var all []report.Direction
+	var directions []report.Direction
 	for _, w := range windows {
 		loads := w.Phase != report.WarmUp && w.Phase != report.AtLoad && w.Phase != report.BackToBack
 		if loads && i < len(w.Directions) && w.Directions[i].Quality != report.Invalid && w.Directions[i].Sent.Packets > 0 {
-			all = append(all, w.Directions[i])
+			directions = append(directions, w.Directions[i])
 		}
 	}
-	slices.SortStableFunc(all, func(a, b report.Direction) int {
+	slices.SortStableFunc(directions, func(a, b report.Direction) int {
 		return int(a.Offered.PacketsPerSecond - b.Offered.PacketsPerSecond)
 	})
-	for n := len(all); n > 2; n-- {
-		if f, same := sameLoss(all[:n]); same {
+	for n := len(directions); n > 2; n-- {
+		if f, ok := sameLoss(directions[:n]); ok {
 			return f, true
 		}
 	}
@@ -69,14 +69,14 @@ func flatLossOf(windows []report.Window, i int) (flatLoss, bool) {
 
 // sameLoss says that chance alone explains how the losses of these directions differ, which are sorted by load. Directions of so few
 // frames that no loss at all would be chance are judged together.
-func sameLoss(all []report.Direction) (flatLoss, bool) {
+func sameLoss(directions []report.Direction) (flatLoss, bool) {
 	var lost, sent int64
-	for _, d := range all {
+	for _, d := range directions {
 		lost, sent = lost+lostOf(d), sent+d.Sent.Packets
 	}
-	f := flatLoss{of: all[0], share: float64(lost) / float64(sent), lowest: all[0].Offered.PacketsPerSecond}
+	f := flatLoss{direction: directions[0], share: float64(lost) / float64(sent), lowest: directions[0].Offered.PacketsPerSecond}
 	var expected, found, edges float64
-	for _, d := range all {
+	for _, d := range directions {
 		expected, found, edges = expected+f.share*float64(d.Sent.Packets), found+float64(lostOf(d)), edges+float64(d.EdgeFrames)
 		if expected <= flatSigmas*flatSigmas {
 			continue

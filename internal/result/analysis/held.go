@@ -15,15 +15,15 @@ import (
 
 // What a run claims it must have measured whole: the links were up, the device was there, windows that were asked for count, and the frames of the whole run say nothing else. It is checked here, for all procedures alike.
 
-// held is the conclusion as far as the whole run bears it out, and why it was not held; empty: it was. What was not held is no limit, and no window confirms it.
-func held(r *report.Report, c procedure.Conclusion) (procedure.Conclusion, string) {
-	why, reason := whyNotHeld(r, c)
-	if why == "" || c.Window == procedure.None && c.Reason == report.NotMeasured && len(r.Interruptions) == 0 {
-		return c, why
+// checkHeld is the conclusion as far as the whole run bears it out, and why it was not held; empty: it was. What was not held is no limit, and no window confirms it.
+func checkHeld(r *report.Report, c procedure.Conclusion) (procedure.Conclusion, string) {
+	sentence, reason := whyNotHeld(r, c)
+	if sentence == "" || c.Window == procedure.None && c.Reason == report.NotMeasured && len(r.Interruptions) == 0 {
+		return c, sentence
 	}
 	if lossIsCounted(r) && reason == report.DeviceLost { // and is in the figures
 		c.Confirmed = false
-		return c, why
+		return c, sentence
 	}
 	c.Reason, c.Saturated, c.Confirmed, c.Resolution, c.Together = reason, false, false, 0, nil
 	c.Directions = slices.Clone(c.Directions)
@@ -34,7 +34,7 @@ func held(r *report.Report, c procedure.Conclusion) (procedure.Conclusion, strin
 	if lossIsCounted(r) && !onlyWindows(r, c) {
 		c.Window, c.Whole = procedure.None, nil
 	}
-	return c, why
+	return c, sentence
 }
 
 // whyNotHeld is why what was asked for was not measured whole, with the way out, by the first rule that applies; empty: it was.
@@ -65,50 +65,50 @@ func lossIsCounted(r *report.Report) bool {
 }
 
 // linkSentences say which links went down, and for how long.
-func linkSentences(r *report.Report) (all []string) {
-	for _, one := range r.Interruptions {
-		if one.Link == "" {
+func linkSentences(r *report.Report) (sentences []string) {
+	for _, interruption := range r.Interruptions {
+		if interruption.Link == "" {
 			continue
 		}
-		said := fmt.Sprintf("link %s went down %s", one.Link, sinceTraffic(r, one))
+		text := fmt.Sprintf("link %s went down %s", interruption.Link, sinceTraffic(r, interruption))
 		switch {
-		case !one.Over:
-			said += " and stayed down"
-		case one.Duration > 0:
-			said += " for " + roundly(one.Duration)
+		case !interruption.Over:
+			text += " and stayed down"
+		case interruption.Duration > 0:
+			text += " for " + roundly(interruption.Duration)
 		default:
-			said = fmt.Sprintf("link %s changed its state %s %s", one.Link, wording.Counted(int(one.Changes), "time"), sinceTraffic(r, one))
+			text = fmt.Sprintf("link %s changed its state %s %s", interruption.Link, wording.Counted(int(interruption.Changes), "time"), sinceTraffic(r, interruption))
 		}
 		if len(r.Generators) > 1 {
-			said += " at " + one.Generator
+			text += " at " + interruption.Generator
 		}
-		all = append(all, said)
+		sentences = append(sentences, text)
 	}
-	return all
+	return sentences
 }
 
 // silentSentences say in which directions nothing came back, and for how long.
-func silentSentences(r *report.Report) (all []string) {
-	for _, one := range r.Interruptions {
-		if one.Direction == "" {
+func silentSentences(r *report.Report) (sentences []string) {
+	for _, interruption := range r.Interruptions {
+		if interruption.Direction == "" {
 			continue
 		}
-		until := " until the end"
-		if one.Over {
-			until = ""
+		endText := " until the end"
+		if interruption.Over {
+			endText = ""
 		}
-		all = append(all, fmt.Sprintf("nothing came back %s for %s%s, %s", one.Direction, roundly(one.Duration), until, sinceTraffic(r, one)))
+		sentences = append(sentences, fmt.Sprintf("nothing came back %s for %s%s, %s", interruption.Direction, roundly(interruption.Duration), endText, sinceTraffic(r, interruption)))
 	}
-	return all
+	return sentences
 }
 
 // sinceTraffic is when something happened, as people count it: from when traffic began.
-func sinceTraffic(r *report.Report, one report.Interruption) string {
+func sinceTraffic(r *report.Report, interruption report.Interruption) string {
 	began := plan.Duration(0)
 	if len(r.Windows) > 0 {
 		began = r.Windows[0].Start
 	}
-	return roundly(max(0, one.Start-began)) + " after traffic began"
+	return roundly(max(0, interruption.Start-began)) + " after traffic began"
 }
 
 func roundly(d plan.Duration) string { return d.Std().Round(100 * time.Millisecond).String() }
@@ -140,9 +140,9 @@ func uncountedSentence(r *report.Report, c procedure.Conclusion) string {
 }
 
 // heldMessage puts first why a result was not held.
-func heldMessage(why, message string) string {
-	if why == "" || message == "" || strings.HasPrefix(message, why) {
-		return cmp.Or(message, why)
+func heldMessage(reason, message string) string {
+	if reason == "" || message == "" || strings.HasPrefix(message, reason) {
+		return cmp.Or(message, reason)
 	}
-	return why + "; " + message
+	return reason + "; " + message
 }

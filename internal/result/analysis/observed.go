@@ -17,9 +17,9 @@ import (
 // judgeObserved compares the series that a criterion speaks of with its bounds, in the windows that the result's figures are of. The worst outcome is the criterion's. A missing series leaves the
 // criterion undecided, and the reason says why it is missing.
 func judgeObserved(r *report.Report, c plan.Criterion) (report.Outcome, string) {
-	series, none := observedSeries(r, *c.Observed)
-	if none != "" {
-		return report.Undecided, none
+	series, missing := observedSeries(r, *c.Observed)
+	if missing != "" {
+		return report.Undecided, missing
 	}
 	messages := map[report.Outcome][]string{}
 	for _, s := range series {
@@ -30,67 +30,67 @@ func judgeObserved(r *report.Report, c plan.Criterion) (report.Outcome, string) 
 }
 
 // observedSeries are the series of the result's windows that a criterion speaks of; none says why there is none.
-func observedSeries(r *report.Report, of plan.ObservedSeries) (found []report.Observed, none string) {
-	none = fmt.Sprintf("the Report doesn't say what observer %s saw of %s in the result's windows", of.Observer, of.Series)
+func observedSeries(r *report.Report, wanted plan.ObservedSeries) (found []report.Observed, missing string) {
+	missing = fmt.Sprintf("the Report doesn't say what observer %s saw of %s in the result's windows", wanted.Observer, wanted.Series)
 	for _, o := range r.Result.Observed {
 		switch {
-		case o.Observer != of.Observer:
+		case o.Observer != wanted.Observer:
 		case o.Series == "":
-			none = fmt.Sprintf("%s: %s is missing: %s", of.Observer, of.Series, o.Missing)
-		case o.Series == of.Series && o.OfAll() == (of.Of == plan.ObservedAll):
+			missing = fmt.Sprintf("%s: %s is missing: %s", wanted.Observer, wanted.Series, o.Missing)
+		case o.Series == wanted.Series && o.OfAll() == (wanted.Of == plan.ObservedAll):
 			found = append(found, o)
-		case o.Series == of.Series && o.Missing != "":
-			none = fmt.Sprintf("%s: %s of %s is missing: %s", of.Observer, of.Series, o.Of, o.Missing)
-		case o.Series == of.Series && o.OfAll():
-			none = fmt.Sprintf("%s: %s is known of all processors together only, as the machine has many: say observed.of: All", of.Observer, of.Series)
+		case o.Series == wanted.Series && o.Missing != "":
+			missing = fmt.Sprintf("%s: %s of %s is missing: %s", wanted.Observer, wanted.Series, o.Of, o.Missing)
+		case o.Series == wanted.Series && o.OfAll():
+			missing = fmt.Sprintf("%s: %s is known of all processors together only, as the machine has many: say observed.of: All", wanted.Observer, wanted.Series)
 		}
 	}
 	if len(found) == 0 {
-		return nil, none
+		return nil, missing
 	}
-	return append(found, machinesWithoutProcessors(r, of, found)...), ""
+	return append(found, machinesWithoutProcessors(r, wanted, found)...), ""
 }
 
 // machinesWithoutProcessors are the machines that show all processors together only, where each processor is to meet a criterion and other machines show each: a criterion that some meet is not
 // met by all.
-func machinesWithoutProcessors(r *report.Report, of plan.ObservedSeries, found []report.Observed) (all []report.Observed) {
+func machinesWithoutProcessors(r *report.Report, wanted plan.ObservedSeries, found []report.Observed) (machines []report.Observed) {
 	for _, o := range r.Result.Observed {
-		if o.Observer != of.Observer || o.Series != of.Series || !o.OfAll() || of.Of == plan.ObservedAll {
+		if o.Observer != wanted.Observer || o.Series != wanted.Series || !o.OfAll() || wanted.Of == plan.ObservedAll {
 			continue
 		}
-		its := strings.TrimSuffix(o.Of, report.AllProcessors) + "processor "
-		if !slices.ContainsFunc(found, func(f report.Observed) bool { return strings.HasPrefix(f.Of, its) }) {
+		prefix := strings.TrimSuffix(o.Of, report.AllProcessors) + "processor "
+		if !slices.ContainsFunc(found, func(f report.Observed) bool { return strings.HasPrefix(f.Of, prefix) }) {
 			o.Missing = cmp.Or(o.Missing, "it is known of all together only, as the machine has many: say observed.of: All")
-			all = append(all, o)
+			machines = append(machines, o)
 		}
 	}
-	return all
+	return machines
 }
 
 // observedAgainst compares one series with a criterion's bounds, which are in the series' unit.
 func observedAgainst(o report.Observed, r *report.Report, c plan.Criterion) (report.Outcome, string) {
-	whose := seriesName(o, *c.Observed)
+	name := seriesName(o, *c.Observed)
 	value, missing := observedValue(o, *c.Observed)
 	if missing != "" {
-		return report.Undecided, fmt.Sprintf("%s is missing: %s", whose, missing)
+		return report.Undecided, fmt.Sprintf("%s is missing: %s", name, missing)
 	}
-	least, most := new(big.Rat).SetFloat64(max(value-o.Unsure, min(value, 0))), new(big.Rat).SetFloat64(value+o.Unsure)
-	if least == nil || most == nil {
-		return report.Undecided, fmt.Sprintf("%s is missing: %v is no number", whose, value)
+	low, high := new(big.Rat).SetFloat64(max(value-o.Unsure, min(value, 0))), new(big.Rat).SetFloat64(value+o.Unsure)
+	if low == nil || high == nil {
+		return report.Undecided, fmt.Sprintf("%s is missing: %v is no number", name, value)
 	}
-	outcome, message := report.Passed, whose+": "+observedText(value, o.Unit)+boundsSentence(c)
+	outcome, message := report.Passed, name+": "+observedText(value, o.Unit)+boundsSentence(c)
 	for _, b := range []struct {
-		limit string
-		least bool
+		limit   string
+		atLeast bool
 	}{{c.Min, true}, {c.Max, false}} {
 		if b.limit == "" {
 			continue
 		}
 		limit, err := decimal(b.limit)
 		if err != nil {
-			return report.Undecided, fmt.Sprintf("%s: %v", whose, err)
+			return report.Undecided, fmt.Sprintf("%s: %v", name, err)
 		}
-		met, missed := compareInterval(least, most, limit, b.least)
+		met, missed := compareInterval(low, high, limit, b.atLeast)
 		switch {
 		case missed:
 			outcome = report.DidFail
@@ -99,17 +99,17 @@ func observedAgainst(o report.Observed, r *report.Report, c plan.Criterion) (rep
 		}
 	}
 	if outcome == report.Undecided {
-		why := "its source told the same number from before the window until after it, which may have been an old one"
+		reason := "its source told the same number from before the window until after it, which may have been an old one"
 		if strings.HasSuffix(o.Unit, "/s") {
-			why = "its counter grows in steps, or took long to answer"
+			reason = "its counter grows in steps, or took long to answer"
 		}
-		return outcome, fmt.Sprintf("%s, and it is known to %s only, as %s: hold the load for longer", message, observedText(o.Unsure, o.Unit), why)
+		return outcome, fmt.Sprintf("%s, and it is known to %s only, as %s: hold the load for longer", message, observedText(o.Unsure, o.Unit), reason)
 	}
 	if r.Unconfirmed() {
 		return report.Undecided, message + ", and the figure beside which it was seen is not confirmed"
 	}
-	if why := whyMayBeMore(r); outcome == report.Passed && c.Max != "" && why != "" {
-		return report.Undecided, message + why
+	if reason := whyMayBeMore(r); outcome == report.Passed && c.Max != "" && reason != "" {
+		return report.Undecided, message + reason
 	}
 	return outcome, message
 }
@@ -130,9 +130,9 @@ func whyMayBeMore(r *report.Report) string {
 }
 
 // observedValue is the number of a series that a criterion judges; missing says why there is none.
-func observedValue(o report.Observed, of plan.ObservedSeries) (value float64, missing string) {
+func observedValue(o report.Observed, wanted plan.ObservedSeries) (value float64, missing string) {
 	v := o.Mean
-	if of.Statistic == plan.ObservedMax && o.Max != nil {
+	if wanted.Statistic == plan.ObservedMax && o.Max != nil {
 		v = o.Max // of a counter in a single window there is one rate, its mean
 	}
 	switch {
@@ -145,9 +145,9 @@ func observedValue(o report.Observed, of plan.ObservedSeries) (value float64, mi
 }
 
 // seriesName names a series and its number: "cpu: mean busy of processor 1".
-func seriesName(o report.Observed, of plan.ObservedSeries) string {
+func seriesName(o report.Observed, wanted plan.ObservedSeries) string {
 	statistic := "mean"
-	if of.Statistic == plan.ObservedMax {
+	if wanted.Statistic == plan.ObservedMax {
 		statistic = "highest"
 	}
 	return fmt.Sprintf("%s: %s %s of %s", o.Observer, statistic, o.Series, o.Of)
@@ -172,11 +172,11 @@ func observedText(v float64, unit string) string {
 func observedOverRuns(runs []*report.Report, c plan.Criterion) string {
 	var names, texts []string
 	values, units := map[string][]float64{}, map[string]string{}
-	why := ""
+	reason := ""
 	for _, r := range runs {
-		series, none := observedSeries(r, *c.Observed)
-		if none != "" {
-			why = none
+		series, missing := observedSeries(r, *c.Observed)
+		if missing != "" {
+			reason = missing
 		}
 		for _, o := range series {
 			name := seriesName(o, *c.Observed)
@@ -185,7 +185,7 @@ func observedOverRuns(runs []*report.Report, c plan.Criterion) string {
 			}
 			v, missing := observedValue(o, *c.Observed)
 			if missing != "" {
-				why = fmt.Sprintf("%s is missing: %s", name, missing)
+				reason = fmt.Sprintf("%s is missing: %s", name, missing)
 				continue
 			}
 			values[name] = append(values[name], v)
@@ -198,7 +198,7 @@ func observedOverRuns(runs []*report.Report, c plan.Criterion) string {
 		}
 	}
 	if len(texts) == 0 {
-		return why
+		return reason
 	}
 	return strings.Join(texts, "; ")
 }

@@ -35,14 +35,14 @@ const (
 // Of an outage that is partly in a pause, in which nothing is sent, only the rest is seen: nothing shows that the device was back before the pause was over.
 //
 //	trials ┤ carried ▌ silent │ pause │ silent ▐ carried │    one outage: from one ▌ to the other ▐
-func Outages(r *report.Report) (all []report.Interruption) {
+func Outages(r *report.Report) (outages []report.Interruption) {
 	for i, d := range report.PlanOf(r).Directions {
 		if o := outageOf(r, i); o != nil {
 			o.Direction = d.Name()
-			all = append(all, *o)
+			outages = append(outages, *o)
 		}
 	}
-	return all
+	return outages
 }
 
 // hears says that frames of the test came back in the stretch, where so many a second come at best.
@@ -69,116 +69,116 @@ func outageOf(r *report.Report, i int) *report.Interruption {
 		return nil
 	}
 	best := slices.MaxFunc(stretches, func(a, b stretch) int { return cmp.Compare(a.rate(), b.rate()) }).rate()
-	most, carried := mostCarried(r, i, stretches, best)
+	highest, carried := mostCarried(r, i, stretches, best)
 	if !carried {
 		return nil
 	}
 	delay := delayOf(r, stretches, best)
 	var found *report.Interruption
-	for _, gap := range gaps(r, stretches, most, best) {
+	for _, gap := range gaps(r, stretches, highest, best) {
 		silence := silenceOf(r, i, gap, delay, best)
-		over := gap[len(gap)-1] != stretches[len(stretches)-1]
-		if !silence.isOutage(r, over, longestAway(stretches, gap)) {
+		ended := gap[len(gap)-1] != stretches[len(stretches)-1]
+		if !silence.isOutage(r, ended, longestAway(stretches, gap)) {
 			continue
 		}
 		if found == nil {
-			found = &report.Interruption{Start: plan.Duration(silence.from)}
+			found = &report.Interruption{Start: plan.Duration(silence.start)}
 		}
 		found.Times++
-		found.Duration += plan.Duration(silence.to - silence.from)
-		found.Over = over
+		found.Duration += plan.Duration(silence.end - silence.start)
+		found.Over = ended
 	}
 	return found
 }
 
 // mostCarried is the highest load that the device carried: in some stretch a tenth of it came back or, of an overload, some of it throughout a window.
-func mostCarried(r *report.Report, i int, stretches []stretch, best float64) (most int64, carried bool) {
+func mostCarried(r *report.Report, i int, stretches []stretch, best float64) (highest int64, carried bool) {
 	for _, s := range stretches {
 		if s.carried() {
-			most, carried = max(most, s.asked), true
+			highest, carried = max(highest, s.asked), true
 		}
 	}
 	for _, w := range r.Windows {
-		from, to := w.Start.Std(), (w.Start + w.Duration).Std()
-		throughout := !slices.ContainsFunc(stretches, func(s stretch) bool { return s.from < to && s.to > from && s.silent(best) })
+		start, end := w.Start.Std(), (w.Start + w.Duration).Std()
+		throughout := !slices.ContainsFunc(stretches, func(s stretch) bool { return s.start < end && s.end > start && s.silent(best) })
 		if i >= len(w.Directions) {
 			continue
 		}
 		if d := w.Directions[i]; w.Counts() && d.Returned.Packets >= measure.LeastSent && throughout {
-			most, carried = max(most, d.Intended.PacketsPerSecond), true
+			highest, carried = max(highest, d.Intended.PacketsPerSecond), true
 		}
 	}
-	return most, carried
+	return highest, carried
 }
 
 // gaps are the successive stretches in which nothing came back of at most this load.
-func gaps(r *report.Report, stretches []stretch, most int64, best float64) (all [][]stretch) {
+func gaps(r *report.Report, stretches []stretch, highest int64, best float64) (found [][]stretch) {
 	var gap []stretch
 	end := func() {
 		if len(gap) > 0 {
-			all = append(all, gap)
+			found = append(found, gap)
 		}
 		gap = nil
 	}
 	for _, s := range stretches {
-		if s.hears(best) || s.sent > 0 && (s.asked > most || 2*s.back >= s.sent || explained(r, s)) {
+		if s.hears(best) || s.sent > 0 && (s.asked > highest || 2*s.returned >= s.sent || explained(r, s)) {
 			end()
 		} else {
 			gap = append(gap, s)
 		}
 	}
 	end()
-	return all
+	return found
 }
 
 // silence is what is seen of an outage.
 type silence struct {
-	// from and to are when its first frame and its last one were sent; sending is for how long frames were sent meanwhile.
-	from, to, sending time.Duration
-	frames            int64
+	// start and to are when its first frame and its last one were sent; sending is for how long frames were sent meanwhile.
+	start, end, sending time.Duration
+	frames              int64
 	// trial says that no frame of a whole trial came back, however long that took: it was waited for.
 	trial bool
 }
 
 // silenceOf is the part of a gap of direction i in which frames were sent that should have come back within it. What was sent so late that it may be under way still, by the longest delay that a device can have by the run, isn't counted.
-func silenceOf(r *report.Report, i int, gap []stretch, delay time.Duration, best float64) (seen silence) {
-	from, to := gap[0].from, gap[len(gap)-1].to
+func silenceOf(r *report.Report, i int, gap []stretch, delay time.Duration, best float64) (found silence) {
+	start, end := gap[0].start, gap[len(gap)-1].end
 	see := func(begin, end time.Duration) {
 		if end > begin {
-			if seen.to == 0 {
-				seen.from = begin
+			if found.end == 0 {
+				found.start = begin
 			}
-			seen.to, seen.sending = end, seen.sending+end-begin
+			found.end, found.sending = end, found.sending+end-begin
 		}
 	}
 	for _, s := range gap {
-		seen.frames += s.sent
+		found.frames += s.sent
 		if s.sent == 0 {
 			continue
 		}
 		for _, part := range sendingIn(r, s) {
-			see(part[0], min(part[1], to-delay))
+			see(part[0], min(part[1], end-delay))
 		}
 	}
 	for _, w := range r.Windows {
-		if w.Took == 0 || w.Start.Std() < from || (w.Start+w.Duration).Std() > to || i >= len(w.Directions) {
+		if w.Took == 0 || w.Start.Std() < start || (w.Start+w.Duration).Std() > end || i >= len(w.Directions) {
 			continue
 		}
 		if d := w.Directions[i]; measure.IsSilent(d.Sent.Packets, d.Returned.Packets+d.ReceiveErrors, best*w.Took.Std().Seconds()) {
-			seen.trial = true
-			seen.from, seen.to = min(cmp.Or(seen.from, w.Start.Std()), w.Start.Std()), max(seen.to, (w.Start+w.Took).Std())
+			found.trial = true
+			found.start, found.end = min(cmp.Or(found.start, w.Start.Std()), w.Start.Std()), max(found.end, (w.Start+w.Took).Std())
 		}
 	}
-	return seen
+	return found
 }
 
 // longestAway bounds the time that the device was away at a gap. The device may have been away in the whole gap, with its pauses. It may also have been away in the stretch before the gap and in the one after it: each counts by its
 // share of lost frames.
 func longestAway(stretches, gap []stretch) time.Duration {
-	begin, end := gap[0].from, gap[len(gap)-1].to
+	begin, end := gap[0].start, gap[len(gap)-1].end
 	away := end - begin + betweenReadings
 	for _, s := range stretches {
-		if adjacent := s.to == begin || s.from == end; adjacent && s.sent > s.came {
+		if adjacent := s.end == begin || s.start == end; adjacent && s.sent > s.came {
 			away += time.Duration(float64(s.lasted()) * float64(s.sent-s.came) / float64(s.sent))
 		}
 	}
@@ -186,31 +186,31 @@ func longestAway(stretches, gap []stretch) time.Duration {
 }
 
 // isOutage says that a silence is an outage. Over says that frames came back after the silence, and away bounds the time that the device was away.
-func (s silence) isOutage(r *report.Report, over bool, away time.Duration) bool {
-	least := leastOutageOf(r)
+func (s silence) isOutage(r *report.Report, ended bool, away time.Duration) bool {
+	shortest := leastOutageOf(r)
 	switch {
 	case s.frames < measure.LeastSent:
 		return false
-	case s.sending >= least || s.trial:
+	case s.sending >= shortest || s.trial:
 		return true
 	case report.PlanOf(r).Sessions != nil: // which send at any time
 		return false
 	}
-	return s.sending >= leastSilence && (away >= least || !over)
+	return s.sending >= leastSilence && (away >= shortest || !ended)
 }
 
 // sendingIn are the parts of a stretch in which frames were sent: of trials, and bursts, it is known from when until when; a load that is held is sent all the time.
 func sendingIn(r *report.Report, s stretch) (parts [][2]time.Duration) {
 	for _, w := range r.Windows {
-		from, to := w.Start.Std(), (w.Start + w.Duration).Std()
-		if w.Took > 0 && from < s.to && w.Start.Std()+w.Took.Std() > s.from {
-			if from, to = max(from, s.from), min(to, s.to); to > from {
-				parts = append(parts, [2]time.Duration{from, to})
+		start, end := w.Start.Std(), (w.Start + w.Duration).Std()
+		if w.Took > 0 && start < s.end && w.Start.Std()+w.Took.Std() > s.start {
+			if start, end = max(start, s.start), min(end, s.end); end > start {
+				parts = append(parts, [2]time.Duration{start, end})
 			}
 		}
 	}
 	if len(parts) == 0 {
-		return [][2]time.Duration{{s.from, s.to}}
+		return [][2]time.Duration{{s.start, s.end}}
 	}
 	return parts
 }
@@ -221,7 +221,7 @@ func delayOf(r *report.Report, stretches []stretch, best float64) time.Duration 
 	if report.PlanOf(r).Sessions != nil || len(r.Samples) < 2 {
 		return 0
 	}
-	starts := []time.Duration{stretches[0].from}
+	starts := []time.Duration{stretches[0].start}
 	for _, w := range r.Windows {
 		if w.Took > 0 {
 			starts = append(starts, w.Start.Std())
@@ -229,8 +229,8 @@ func delayOf(r *report.Report, stretches []stretch, best float64) time.Duration 
 	}
 	delay := longestDelay
 	for _, start := range starts {
-		if n := slices.IndexFunc(stretches, func(s stretch) bool { return s.to > start && s.hears(best) }); n >= 0 {
-			delay = min(delay, stretches[n].to-start)
+		if n := slices.IndexFunc(stretches, func(s stretch) bool { return s.end > start && s.hears(best) }); n >= 0 {
+			delay = min(delay, stretches[n].end-start)
 		}
 	}
 	return delay
@@ -255,16 +255,16 @@ func seldom(r *report.Report) bool {
 // explained says that a generator or the machine may have lost the frames of a stretch.
 func explained(r *report.Report, s stretch) bool {
 	return slices.ContainsFunc(r.Windows, func(w report.Window) bool {
-		from, to := w.Start.Std(), w.Start.Std()+max(w.Duration, w.Took).Std()
-		return from < s.to && to > s.from && (w.LostToDisturbance() || w.LostToMachine() || w.LostToBursts() || endsWaited(r, w))
+		start, end := w.Start.Std(), w.Start.Std()+max(w.Duration, w.Took).Std()
+		return start < s.end && end > s.start && (w.LostToDisturbance() || w.LostToMachine() || w.LostToBursts() || endsWaited(r, w))
 	})
 }
 
 // endsWaited says that the programs of a window's ends waited for processors for half of the window, and for as long as an outage takes. Of datagrams that were lost between the ends no waiting is a reason.
 func endsWaited(r *report.Report, w report.Window) bool {
-	least := max(leastOutageOf(r), w.Duration.Std()/2)
+	shortest := max(leastOutageOf(r), w.Duration.Std()/2)
 	return slices.ContainsFunc(w.Directions, func(d report.Direction) bool {
-		return d.Sessions != nil && d.Sessions.EndsWaited.Std() >= least && !lostBetweenEnds(d.Sessions.Datagrams)
+		return d.Sessions != nil && d.Sessions.EndsWaited.Std() >= shortest && !lostBetweenEnds(d.Sessions.Datagrams)
 	})
 }
 

@@ -15,32 +15,32 @@ import (
 // judgeRelative compares the runs' figures with those of the baseline's runs. What can't be compared leaves the criterion undecided, and is named.
 func judgeRelative(runs []*report.Report, c plan.Criterion, baseline *report.Baseline) report.CriterionResult {
 	result := report.CriterionResult{Name: c.Name, Outcome: report.Undecided}
-	candidates, aside := runsThatCount(runs, c)
-	references, besides := comparableRuns(baseline, candidates, figureOf(c))
-	apart := environmentDifferences(references, candidates)
+	candidates, setAside := runsThatCount(runs, c)
+	references, refused := comparableRuns(baseline, candidates, figureOf(c))
+	differences := environmentDifferences(references, candidates)
 	switch {
 	case baseline == nil:
 		result.Message = "there is no baseline: name one in spec.baseline, or give its Reports with --baseline"
 	case baseline.Message != "":
 		result.Message = fmt.Sprintf("there is nothing to compare with: %s: %s", baseline, baseline.Message)
 	case comparison.TooFew(len(candidates), len(runs)):
-		result.Message = "too few runs have a figure that counts" + aside
+		result.Message = "too few runs have a figure that counts" + setAside
 	case lineRatesDiffer(candidates) != "":
 		result.Message = "runs at different line rates have no common figure: " + lineRatesDiffer(candidates)
 	case len(references) == 0:
-		result.Message = fmt.Sprintf("there is nothing to compare with: %s", baseline) + besides
+		result.Message = fmt.Sprintf("there is nothing to compare with: %s", baseline) + refused
 	case ownRuns(candidates, references) > 0:
 		result.Message = fmt.Sprintf("%d of the %d runs are the baseline's own, and a run says nothing of how it compares with itself: give the baseline runs of its own; the baseline is %s",
 			ownRuns(candidates, references), len(candidates), baseline)
-	case comparison.Refusal(apart, baseline.AllowDifferent) != "":
-		result.Message = fmt.Sprintf("%s; the baseline is %s", comparison.Refusal(apart, baseline.AllowDifferent), baseline)
+	case comparison.Refusal(differences, baseline.AllowDifferent) != "":
+		result.Message = fmt.Sprintf("%s; the baseline is %s", comparison.Refusal(differences, baseline.AllowDifferent), baseline)
 	default:
 		result.Outcome, result.Message, result.Chance = compareAll(candidates, references, c)
 		if c.Statistic == plan.WorstOfRuns && result.Outcome == report.Passed && len(candidates) < len(runs) {
-			result.Outcome, aside = report.Undecided, aside+", and one of those may be the worst"
+			result.Outcome, setAside = report.Undecided, setAside+", and one of those may be the worst"
 		}
-		result.Message += fmt.Sprintf("; the baseline is %s", baseline) + aside + besides
-		for _, text := range []string{nodeChanged(references, candidates), comparison.EnvironmentText(apart)} {
+		result.Message += fmt.Sprintf("; the baseline is %s", baseline) + setAside + refused
+		for _, text := range []string{nodeChanged(references, candidates), comparison.EnvironmentText(differences)} {
 			if text != "" {
 				result.Message += "; " + text
 			}
@@ -52,12 +52,12 @@ func judgeRelative(runs []*report.Report, c plan.Criterion, baseline *report.Bas
 // compareAll compares each direction, or all together: the worst outcome is the criterion's, with the messages of all that had it. Comparing several directions makes none of them fail more often
 // by chance.
 func compareAll(candidates []*report.Report, references []report.BaselineRun, c plan.Criterion) (report.Outcome, string, units.Ratio) {
-	found := figureOf(c).Of(candidates[0])
-	if metric, known := figures.MetricOf(report.Metric(c.Metric)); len(found) == 0 || !known || metric.LessIsBetter && !metric.Latency() {
+	found := figureOf(c).FiguresOf(candidates[0])
+	if metric, ok := figures.MetricOf(report.Metric(c.Metric)); len(found) == 0 || !ok || metric.LessIsBetter && !metric.Latency() {
 		return report.Undecided, fmt.Sprintf("metric %q with direction %q can't be compared with a baseline", c.Metric, c.Direction), 0
 	}
 	messages := map[report.Outcome][]string{}
-	var whose []string
+	var owners []string
 	var answers []comparison.Answer
 	for i, f := range found {
 		answer, missing := comparison.Answer{}, figures.Text(f)
@@ -68,18 +68,18 @@ func compareAll(candidates []*report.Report, references []report.BaselineRun, c 
 			messages[report.Undecided] = append(messages[report.Undecided], figures.DirectionText(f)+": "+missing)
 			continue
 		}
-		whose, answers = append(whose, figures.DirectionText(f)), append(answers, answer)
+		owners, answers = append(owners, figures.DirectionText(f)), append(answers, answer)
 	}
 	chance := comparison.ChanceOfAny(answers)
 	if c.Statistic == plan.WorstOfRuns {
 		chance = 0 // what a run did is seen
 	}
 	for i, a := range comparison.Holm(answers) {
-		messages[a.Outcome] = append(messages[a.Outcome], whose[i]+": "+a.Sentence)
+		messages[a.Outcome] = append(messages[a.Outcome], owners[i]+": "+a.Sentence)
 	}
 	for _, outcome := range []report.Outcome{report.DidFail, report.Undecided} {
-		if said := messages[outcome]; len(said) > 0 {
-			return outcome, strings.Join(said, "; "), chance
+		if sentences := messages[outcome]; len(sentences) > 0 {
+			return outcome, strings.Join(sentences, "; "), chance
 		}
 	}
 	return report.Passed, strings.Join(messages[report.Passed], "; "), chance
@@ -121,15 +121,15 @@ func compare(i int, candidates []*report.Report, references []report.BaselineRun
 // confirmedRuns leaves out of a question the runs whose own figure is not confirmed, and says how many those are; tooFew says that too few are left.
 func confirmedRuns(q *comparison.Question) (leftOut, tooFew string) {
 	for _, side := range []struct {
-		whose string
+		owner string
 		runs  *[]comparison.Run
 	}{{"", &q.Candidate}, {" of the baseline", &q.Baseline}} {
 		confirmed := slices.DeleteFunc(slices.Clone(*side.runs), func(r comparison.Run) bool { return r.Unconfirmed })
 		if comparison.TooFew(len(confirmed), len(*side.runs)) {
-			return "", fmt.Sprintf("only %d of %d runs%s confirmed this figure, and their messages say what was in the way", len(confirmed), len(*side.runs), side.whose)
+			return "", fmt.Sprintf("only %d of %d runs%s confirmed this figure, and their messages say what was in the way", len(confirmed), len(*side.runs), side.owner)
 		}
 		if n := len(*side.runs) - len(confirmed); n > 0 {
-			leftOut += fmt.Sprintf("; %d of %d runs%s left out here, as they did not confirm this figure", n, len(*side.runs), side.whose)
+			leftOut += fmt.Sprintf("; %d of %d runs%s left out here, as they did not confirm this figure", n, len(*side.runs), side.owner)
 		}
 		*side.runs = confirmed
 	}
@@ -137,58 +137,58 @@ func confirmedRuns(q *comparison.Question) (leftOut, tooFew string) {
 }
 
 // comparableRuns are the baseline's runs that can be compared with these; aside says how many others there are, and why.
-func comparableRuns(b *report.Baseline, with []*report.Report, figure comparison.Figure) (runs []report.BaselineRun, aside string) {
-	if b == nil || len(with) == 0 {
+func comparableRuns(b *report.Baseline, candidates []*report.Report, figure comparison.Figure) (runs []report.BaselineRun, setAside string) {
+	if b == nil || len(candidates) == 0 {
 		return nil, ""
 	}
-	var why []string
+	var reasons []string
 	for _, run := range b.Runs {
-		if message := whyIncomparable(run, with[0], figure); message != "" {
-			why = append(why, message)
+		if message := whyIncomparable(run, candidates[0], figure); message != "" {
+			reasons = append(reasons, message)
 		} else {
 			runs = append(runs, run)
 		}
 	}
-	return runs, setAsideSentence("of its runs", why, len(b.Runs))
+	return runs, setAsideSentence("of its runs", reasons, len(b.Runs))
 }
 
 // environmentDifferences are what differs between the environments of a baseline's runs and of the candidates. Where neither the candidates' Reports nor the baseline's runs have an environment,
 // an older linerate wrote both, and they are compared without.
 func environmentDifferences(references []report.BaselineRun, candidates []*report.Report) []report.EnvironmentDifference {
-	var was, is []*report.Environment
+	var old, current []*report.Environment
 	recorded := false
 	for _, run := range references {
-		was, recorded = append(was, run.Environment), recorded || run.Environment != nil
+		old, recorded = append(old, run.Environment), recorded || run.Environment != nil
 	}
 	for _, r := range candidates {
-		is, recorded = append(is, report.EnvironmentOf(r)), recorded || r.Environment != nil
+		current, recorded = append(current, report.EnvironmentOf(r)), recorded || r.Environment != nil
 	}
 	if !recorded {
 		return nil
 	}
-	return comparison.EnvironmentDifferences(was, is)
+	return comparison.EnvironmentDifferences(old, current)
 }
 
 // nodeChanged names the VPP node that changed most; empty: nothing observed VPP's nodes.
 func nodeChanged(references []report.BaselineRun, candidates []*report.Report) string {
-	var was, is []report.Result
+	var old, current []report.Result
 	for _, run := range references {
-		was = append(was, run.Result)
+		old = append(old, run.Result)
 	}
 	for _, r := range candidates {
-		is = append(is, r.Result)
+		current = append(current, r.Result)
 	}
-	return comparison.NodeChanged(is, was)
+	return comparison.NodeChanged(current, old)
 }
 
 // whyIncomparable says why a run of the baseline can't be compared with a candidate's; empty: it can. Whether it was measured in the same way was checked when the baseline was made; the ports'
 // speeds are known only after a run.
-func whyIncomparable(run report.BaselineRun, with *report.Report, figure comparison.Figure) string {
-	if why := whyUnanswered(run, figure); why != "" {
-		return why
+func whyIncomparable(run report.BaselineRun, candidate *report.Report, figure comparison.Figure) string {
+	if reason := whyUnanswered(run, figure); reason != "" {
+		return reason
 	}
-	if mine, its := comparison.LineRateChange(with.LineRates, run.LineRates); mine != nil {
-		return fmt.Sprintf("link %s is %s, and was %s in %s", mine.Link, mine.BitsPerSecond, its.BitsPerSecond, run.Test)
+	if candidateRate, baselineRate := comparison.LineRateChange(candidate.LineRates, run.LineRates); candidateRate != nil {
+		return fmt.Sprintf("link %s is %s, and was %s in %s", candidateRate.Link, candidateRate.BitsPerSecond, baselineRate.BitsPerSecond, run.Test)
 	}
 	return ""
 }
@@ -196,8 +196,8 @@ func whyIncomparable(run report.BaselineRun, with *report.Report, figure compari
 // lineRatesDiffer says which link ran at different line rates in two candidates; empty: none did.
 func lineRatesDiffer(candidates []*report.Report) string {
 	for _, r := range candidates {
-		if first, other := comparison.LineRateChange(candidates[0].LineRates, r.LineRates); first != nil {
-			return fmt.Sprintf("link %s is %s in %s and %s in %s", first.Link, first.BitsPerSecond, candidates[0].Plan.Test.Name, other.BitsPerSecond, r.Plan.Test.Name)
+		if first, second := comparison.LineRateChange(candidates[0].LineRates, r.LineRates); first != nil {
+			return fmt.Sprintf("link %s is %s in %s and %s in %s", first.Link, first.BitsPerSecond, candidates[0].Plan.Test.Name, second.BitsPerSecond, r.Plan.Test.Name)
 		}
 	}
 	return ""

@@ -29,37 +29,37 @@ func Result(r *report.Report) report.Result {
 
 // latencyAt is what the trial at a load showed of its frames' latency.
 func latencyAt(r *report.Report, l procedure.LatencyAt) report.LatencyAt {
-	out := report.LatencyAt{At: l.At, Load: l.Load}
+	goalLatency := report.LatencyAt{At: l.At, Load: l.Load}
 	switch {
 	case l.Window == procedure.None && l.Void == procedure.None:
-		out.Missing = "the run ended before the trial"
-		return out
+		goalLatency.Missing = "the run ended before the trial"
+		return goalLatency
 	case l.Window == procedure.None:
-		out.Missing = fmt.Sprintf("no trial could be judged; the last is window %d: %s", r.Windows[l.Void].Number, r.Windows[l.Void].Reason)
-		return out
+		goalLatency.Missing = fmt.Sprintf("no trial could be judged; the last is window %d: %s", r.Windows[l.Void].Number, r.Windows[l.Void].Reason)
+		return goalLatency
 	}
 	w := r.Windows[l.Window]
-	out.Window = w.Number
+	goalLatency.Window = w.Number
 	for _, d := range w.Directions {
-		of := report.LatencyOfDirection{From: d.From, To: d.To, Offered: d.Offered, LossRatio: d.LossRatio}
+		goalDirection := report.LatencyOfDirection{From: d.From, To: d.To, Offered: d.Offered, LossRatio: d.LossRatio}
 		untimed := slices.IndexFunc(r.Untimed, func(u report.Untimed) bool { return u.From == d.From && u.To == d.To })
 		switch {
 		case d.UnderOffered():
-			of.Missing = fmt.Sprintf("the generator offered %s of %s", wording.PacketRate(d.Offered.PacketsPerSecond), wording.PacketRate(d.Intended.PacketsPerSecond))
+			goalDirection.Missing = fmt.Sprintf("the generator offered %s of %s", wording.PacketRate(d.Offered.PacketsPerSecond), wording.PacketRate(d.Intended.PacketsPerSecond))
 		case len(d.Latency) == 0 && untimed >= 0:
-			of.Missing = r.Untimed[untimed].Reason
+			goalDirection.Missing = r.Untimed[untimed].Reason
 		case len(d.Latency) == 0:
-			of.Missing = fmt.Sprintf("the frames of window %d were not timed", w.Number)
+			goalDirection.Missing = fmt.Sprintf("the frames of window %d were not timed", w.Number)
 		}
-		if of.Missing == "" {
-			of.Sizes = slices.Clone(d.Latency)
-			for i := range of.Sizes {
-				of.Sizes[i].Histogram = "" // the window has it
+		if goalDirection.Missing == "" {
+			goalDirection.Sizes = slices.Clone(d.Latency)
+			for i := range goalDirection.Sizes {
+				goalDirection.Sizes[i].Histogram = "" // the window has it
 			}
 		}
-		out.Directions = append(out.Directions, of)
+		goalLatency.Directions = append(goalLatency.Directions, goalDirection)
 	}
-	return out
+	return goalLatency
 }
 
 // goalResult is a goal's own answer, with the loads that bound it.
@@ -68,11 +68,11 @@ func goalResult(r *report.Report, g procedure.GoalConclusion) report.GoalResult 
 		if b == nil {
 			return nil
 		}
-		out := &report.GoalBound{Load: b.Load, Good: b.Good, Open: b.Open, Intended: measure.Sum(r.Windows[b.Windows[0]].Directions, nil).Intended}
+		bound := &report.GoalBound{Load: b.Load, Good: b.Good, Open: b.Open, Intended: measure.Sum(r.Windows[b.Windows[0]].Directions, nil).Intended}
 		for _, i := range b.Windows {
-			out.Windows = append(out.Windows, r.Windows[i].Number)
+			bound.Windows = append(bound.Windows, r.Windows[i].Number)
 		}
-		return out
+		return bound
 	}
 	return report.GoalResult{Name: g.Name, Irregular: g.Irregular, Lower: bound(g.Lower), Upper: bound(g.Upper), ConditionalThroughput: g.Throughput,
 		InitialTrialDuration: plan.Duration(g.InitialTrial), WrongClass: g.WrongClass, Result: resultOf(r, g.Conclusion)}
@@ -80,11 +80,11 @@ func goalResult(r *report.Report, g procedure.GoalConclusion) report.GoalResult 
 
 // resultOf is a conclusion with the figures of the windows that it names.
 func resultOf(r *report.Report, c procedure.Conclusion) report.Result {
-	c, why := held(r, onlyInBursts(r, c))
-	result := report.Result{NotHeld: why, Reason: c.Reason, Saturated: c.Saturated, Confirmed: c.Confirmed, NonMonotonic: c.NonMonotonic,
+	c, reason := checkHeld(r, onlyInBursts(r, c))
+	result := report.Result{NotHeld: reason, Reason: c.Reason, Saturated: c.Saturated, Confirmed: c.Confirmed, NonMonotonic: c.NonMonotonic,
 		Resolution: c.Resolution, MaxReceived: maxReceived(r, c), Outvoted: c.Outvoted}
 	if c.Window == procedure.None {
-		result.Message = heldMessage(why, cmp.Or(c.Sentence, whyNoFigure(r, c)))
+		result.Message = heldMessage(reason, cmp.Or(c.Sentence, whyNoFigure(r, c)))
 		return result
 	}
 	w := r.Windows[c.Window]
@@ -92,10 +92,10 @@ func resultOf(r *report.Report, c procedure.Conclusion) report.Result {
 	if c.Whole != nil {
 		w = *c.Whole
 	}
-	if why == "" { // what was not held is claimed for no time at all
+	if reason == "" { // what was not held is claimed for no time at all
 		result.ShownFor = plan.Duration(shownFor(r, c))
 	}
-	result.Directions, result.SetBy, result.Together = directionResults(r, w.Directions, c), setBy(r, c), together(r, c)
+	result.Directions, result.SetBy, result.Together = directionResults(r, w.Directions, c), setBy(r, c), togetherOf(r, c)
 	if len(c.Bursts) == len(result.Directions) {
 		result.Directions = slices.Clone(result.Directions)
 		for i := range result.Directions {
@@ -115,21 +115,21 @@ func resultOf(r *report.Report, c procedure.Conclusion) report.Result {
 	for _, i := range c.Curve {
 		result.Curve = append(result.Curve, figures.OfWindow(r, r.Windows[i], result)...)
 	}
-	result.Message = heldMessage(why, cmp.Or(c.Sentence, answerSentence(r, c))+wholeRunSentence(r, result)+contradictionSentences(r)+shownForSentence(r, c, result.ShownFor.Std()))
+	result.Message = heldMessage(reason, cmp.Or(c.Sentence, answerSentence(r, c))+wholeRunSentence(r, result)+contradictionSentences(r)+shownForSentence(r, c, result.ShownFor.Std()))
 	return result
 }
 
 // generatorShares are the generators' parts of the window, with how well they started together.
 func generatorShares(r *report.Report, w report.Window) []report.GeneratorShare {
-	all := slices.Clone(w.Generators)
-	for i, s := range all {
+	shares := slices.Clone(w.Generators)
+	for i, s := range shares {
 		for _, g := range r.Generators {
 			if g.Name == s.Name {
-				all[i].StartSkew = g.StartSkew
+				shares[i].StartSkew = g.StartSkew
 			}
 		}
 	}
-	return all
+	return shares
 }
 
 // directionResults are the answer's directions, each with its own limit where the procedure concludes for each direction, and with the figures of its own window where it has one.
@@ -143,14 +143,14 @@ func directionResults(r *report.Report, directions []report.Direction, c procedu
 		}
 		return r.Windows[window].Number
 	}
-	all := slices.Clone(directions)
+	merged := slices.Clone(directions)
 	for i, d := range c.Directions {
 		if d.Window != c.Window && d.Window != procedure.None { // found one after another, each has its own window
-			all[i] = r.Windows[d.Window].Directions[i]
+			merged[i] = r.Windows[d.Window].Directions[i]
 		}
-		all[i].Limit = &report.DirectionLimit{Reason: d.Reason, Saturated: d.Saturated, Confirmed: d.Confirmed, Window: number(d.Window), Lossy: number(d.Lossy), Resolution: d.Resolution}
+		merged[i].Limit = &report.DirectionLimit{Reason: d.Reason, Saturated: d.Saturated, Confirmed: d.Confirmed, Window: number(d.Window), Lossy: number(d.Lossy), Resolution: d.Resolution}
 	}
-	return all
+	return merged
 }
 
 // setBy are the directions whose loss ended the search: those at a limit of their own that lost frames at the lowest lossy load, or all that are at a limit, where a direction was tried again
@@ -164,10 +164,10 @@ func setBy(r *report.Report, c procedure.Conclusion) (first []string) {
 		if !d.Saturated {
 			continue
 		}
-		of := r.Windows[d.Window].Directions[i]
-		limits = append(limits, of.Name())
+		direction := r.Windows[d.Window].Directions[i]
+		limits = append(limits, direction.Name())
 		if r.Windows[d.Lossy].Load <= r.Windows[c.Lossy].Load {
-			first = append(first, of.Name())
+			first = append(first, direction.Name())
 		}
 	}
 	if len(first) == 0 {
@@ -176,8 +176,8 @@ func setBy(r *report.Report, c procedure.Conclusion) (first []string) {
 	return first
 }
 
-// together is what came back of all directions' answers at once; nil: they were not held at once.
-func together(r *report.Report, c procedure.Conclusion) *report.Together {
+// togetherOf is what came back of all directions' answers at once; nil: they were not held at once.
+func togetherOf(r *report.Report, c procedure.Conclusion) *report.Together {
 	if c.Together == nil {
 		return nil
 	}
@@ -187,7 +187,7 @@ func together(r *report.Report, c procedure.Conclusion) *report.Together {
 
 // maxReceived is the highest rate that came back at any loss, in a window that is not Invalid; nil: nothing came back. A warm-up at the load that is measured shows nothing new.
 func maxReceived(r *report.Report, c procedure.Conclusion) *report.Sum {
-	var most *report.Sum
+	var largest *report.Sum
 	for _, w := range r.Windows {
 		if w.Quality == report.Invalid || w.Phase == report.BackToBack || w.Phase == report.AtLoad || w.Phase == report.WarmUp && (c.Whole != nil || c.Curve != nil) {
 			continue
@@ -197,9 +197,9 @@ func maxReceived(r *report.Report, c procedure.Conclusion) *report.Sum {
 		if s.Sessions != nil {
 			return nil // of which all is received
 		}
-		if s.Received.PacketsPerSecond > 0 && (most == nil || s.Received.PacketsPerSecond > most.Received.PacketsPerSecond) {
-			most = &s
+		if s.Received.PacketsPerSecond > 0 && (largest == nil || s.Received.PacketsPerSecond > largest.Received.PacketsPerSecond) {
+			largest = &s
 		}
 	}
-	return most
+	return largest
 }

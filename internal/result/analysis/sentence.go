@@ -18,36 +18,36 @@ import (
 func answerSentence(r *report.Report, c procedure.Conclusion) string {
 	w := r.Windows[c.Window]
 	clean := fmt.Sprintf("window %d at %s of the target was clean for %s with %s offered", w.Number, percent(w.Load), w.Duration.Std().Round(1e8), offered(w))
-	if most := mostHiddenLoss(r, w); most > 0 {
-		clean += fmt.Sprintf(", as far as its edges and frames of others show: up to %s may be lost", measure.Percent(most))
+	if hidden := mostHiddenLoss(r, w); hidden > 0 {
+		clean += fmt.Sprintf(", as far as its edges and frames of others show: up to %s may be lost", measure.Percent(hidden))
 	}
-	said := []string{clean}
+	parts := []string{clean}
 	if c.Lossy != procedure.None {
-		said = append(said, lowestLossySentence(r.Windows[c.Lossy]))
+		parts = append(parts, lowestLossySentence(r.Windows[c.Lossy]))
 	}
 	for _, o := range c.Outvoted {
-		said = append(said, o.String())
+		parts = append(parts, o.String())
 	}
 	switch c.Reason {
 	case report.ReachedTarget:
-		said = append(said, "that is all that was asked for")
+		parts = append(parts, "that is all that was asked for")
 	case report.GeneratorLimited:
-		said = append(said, generatorLimitSentence(r, w))
+		parts = append(parts, generatorLimitSentence(r, w))
 	case report.MachineLimited:
-		said = append(said, machineLimitSentence(r, w))
+		parts = append(parts, machineLimitSentence(r, w))
 	case report.Inconclusive:
-		said = append(said, inconclusiveSentence(r, w, c))
+		parts = append(parts, inconclusiveSentence(r, w, c))
 	case report.LossAboveLimit, report.OtherDirection, report.NoCleanWindow, report.NotMeasured, report.NearGenerators, report.BurstsOnly:
 	case report.NotHeld, report.DeviceLost: // the whole run's, not the windows'
 	case report.LoadHeld, report.CurveMeasured, report.MaximumOffered, report.BurstsMeasured, report.LoadEstimated, report.PathLimited: // of procedures that have a sentence of their own
 	}
-	if other := otherDirectionsSentence(r, c); other != "" {
-		said = append(said, other)
+	if sentence := otherDirectionsSentence(r, c); sentence != "" {
+		parts = append(parts, sentence)
 	}
 	if !c.Confirmed && c.Finished {
-		said = append(said, c.Ending)
+		parts = append(parts, c.Ending)
 	}
-	return strings.Join(said, "; ")
+	return strings.Join(parts, "; ")
 }
 
 // wholeRunSentence says what the totals of the whole run show of loss that the answer's windows leave open; empty: they leave none open, or the totals show no more.
@@ -56,7 +56,7 @@ func wholeRunSentence(r *report.Report, result report.Result) string {
 	if r.Plan.DemandsNoLoss() {
 		limit = 0
 	}
-	var said []string
+	var parts []string
 	for _, d := range result.Directions {
 		if !report.LossLeftOpen(d.LossRatioMin, d.MostLost(), limit) || figures.MostLost(r, d) >= d.MostLost() {
 			continue
@@ -65,12 +65,12 @@ func wholeRunSentence(r *report.Report, result report.Result) string {
 		if lost, _ := figures.LostInRun(r, d.Name()); lost > 0 {
 			frames = "at most " + wording.Counted(int(lost), "frame")
 		}
-		said = append(said, fmt.Sprintf("%s from %s", frames, wording.Direction(d.From, d.To)))
+		parts = append(parts, fmt.Sprintf("%s from %s", frames, wording.Direction(d.From, d.To)))
 	}
-	if len(said) == 0 {
+	if len(parts) == 0 {
 		return ""
 	}
-	return "; the counters before and after the whole run show what was lost in all of it: " + strings.Join(said, ", ")
+	return "; the counters before and after the whole run show what was lost in all of it: " + strings.Join(parts, ", ")
 }
 
 // whyNoFigure says why there is no figure.
@@ -95,14 +95,14 @@ func whyNoFigure(r *report.Report, c procedure.Conclusion) string {
 
 // unprovenSentence says why loads that looked clean are not known to be clean, and the way out.
 func unprovenSentence(r *report.Report, c procedure.Conclusion) string {
-	said := wording.JoinNonEmpty("; ", flatLossSentence(r), "no load is known to be clean: ") + procedure.WhyUnproven + r.Plan.Advice(procedure.WayOutOfUnproven, procedure.MaxLossRatio)
+	text := wording.JoinNonEmpty("; ", flatLossSentence(r), "no load is known to be clean: ") + procedure.WhyUnproven + r.Plan.Advice(procedure.WayOutOfUnproven, procedure.MaxLossRatio)
 	if c.Lossy != procedure.None {
-		said += "; " + lowestLossySentence(r.Windows[c.Lossy])
+		text += "; " + lowestLossySentence(r.Windows[c.Lossy])
 	}
 	if c.Finished {
-		said += "; " + c.Ending
+		text += "; " + c.Ending
 	}
-	return said
+	return text
 }
 
 // noCleanLoadSentence says that no load is believed to be clean, and which window was clean all the same.
@@ -117,13 +117,13 @@ func noCleanLoadSentence(r *report.Report) string {
 
 // mostHiddenLoss is the largest share of frames that a direction of the answer's window may have lost, where that is above the limit and only the window's edges, or frames of others, leave it
 // open; 0: every direction surely lost no more than the limit.
-func mostHiddenLoss(r *report.Report, w report.Window) (most units.Ratio) {
+func mostHiddenLoss(r *report.Report, w report.Window) (highest units.Ratio) {
 	for _, d := range w.Directions {
 		if report.LossLeftOpen(d.LossRatioMin, d.MostLost(), r.Plan.Procedure.MaxLossRatio) {
-			most = max(most, d.MostLost())
+			highest = max(highest, d.MostLost())
 		}
 	}
-	return most
+	return highest
 }
 
 // otherDirectionsSentence says which directions set the load of all, and what is known of those without a limit of their own; empty: all have one, or none has.
@@ -141,12 +141,12 @@ func openDirections(r *report.Report, c procedure.Conclusion) (open []string) {
 		if d.Saturated {
 			continue
 		}
-		of, said := r.Windows[d.Window].Directions[i], "no loss of its own is shown"
+		direction, text := r.Windows[d.Window].Directions[i], "no loss of its own is shown"
 		if d.Lossy != procedure.None {
 			l := r.Windows[d.Lossy]
-			said = fmt.Sprintf("its own loss is shown at %s (window %d)", wording.PacketRate(l.Directions[i].Offered.PacketsPerSecond), l.Number)
+			text = fmt.Sprintf("its own loss is shown at %s (window %d)", wording.PacketRate(l.Directions[i].Offered.PacketsPerSecond), l.Number)
 		}
-		open = append(open, fmt.Sprintf("%s→%s is a lower bound: %s", of.From, of.To, said))
+		open = append(open, fmt.Sprintf("%s→%s is a lower bound: %s", direction.From, direction.To, text))
 	}
 	return open
 }
@@ -180,14 +180,14 @@ func generatorLimitSentence(r *report.Report, w report.Window) string {
 
 // queueFullTimes is how often generators found a transmit queue full and tried again (TRex's queue_full, and what its driver drops), from the lowest load on that they could not send.
 func queueFullTimes(r *report.Report) (times int64) {
-	from := units.Ratio(math.MaxInt64)
+	lowest := units.Ratio(math.MaxInt64)
 	for _, w := range r.Windows {
 		if w.Quality == report.Short {
-			from = min(from, w.Load)
+			lowest = min(lowest, w.Load)
 		}
 	}
 	for i, s := range r.Samples[min(1, len(r.Samples)):] {
-		if s.Load >= from {
+		if s.Load >= lowest {
 			times += max(0, s.QueueFull-r.Samples[i].QueueFull)
 		}
 	}
@@ -209,14 +209,14 @@ func inconclusiveSentence(r *report.Report, w report.Window, c procedure.Conclus
 
 // machineLimitSentence says where, above a window, the machine lost frames that the device's limit lets through, or kept those waiting who carry frames.
 func machineLimitSentence(r *report.Report, w report.Window) string {
-	above := func(lost func(report.Window) bool) int {
+	countAbove := func(lost func(report.Window) bool) int {
 		return slices.IndexFunc(r.Windows, func(o report.Window) bool { return o.Load > w.Load && lost(o) })
 	}
-	if i := above(report.Window.LostToDisturbance); i >= 0 {
+	if i := countAbove(report.Window.LostToDisturbance); i >= 0 {
 		return fmt.Sprintf("above that, others had processors of this machine that the test needed, so this is a lower bound: window %d, %s", r.Windows[i].Number, r.Windows[i].Reason)
 	}
 	const bound = "above that, this machine lost frames that the Reference's limit lets through, so this is a lower bound"
-	if i := above(report.Window.LostToMachine); i >= 0 {
+	if i := countAbove(report.Window.LostToMachine); i >= 0 {
 		return fmt.Sprintf("%s: window %d, %s", bound, r.Windows[i].Number, r.Windows[i].Reason)
 	}
 	return bound

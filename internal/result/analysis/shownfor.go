@@ -24,8 +24,8 @@ func shownFor(r *report.Report, c procedure.Conclusion) time.Duration {
 	if r.Plan.Procedure.Type == plan.TypeConstantLoad && c.Whole != nil {
 		lasted = c.Whole.Duration.Std()
 	}
-	if at, is := contradictedFor(r, c, w, lasted); is {
-		return at
+	if duration, ok := contradictedFor(r, c, w, lasted); ok {
+		return duration
 	}
 	open := slices.ContainsFunc(c.CriticalLoads, func(l *report.CriticalLoad) bool { return l != nil && l.High == "" })
 	switch {
@@ -56,8 +56,8 @@ func contradictedFor(r *report.Report, c procedure.Conclusion, w report.Window, 
 		if d.Window == procedure.None {
 			continue
 		}
-		if own := r.Windows[d.Window]; i < len(own.Directions) && contradicted(r, own.Directions[i]) {
-			return min(lasted, own.Duration.Std()), true
+		if judged := r.Windows[d.Window]; i < len(judged.Directions) && contradicted(r, judged.Directions[i]) {
+			return min(lasted, judged.Duration.Std()), true
 		}
 	}
 	return 0, false
@@ -68,9 +68,9 @@ func shownForSentence(r *report.Report, c procedure.Conclusion, lasted time.Dura
 	if lasted == 0 || c.ShownFor > 0 || r.Plan.Procedure.Type == plan.TypeConstantLoad {
 		return ""
 	}
-	who := "that"
+	subject := "that"
 	if !c.Saturated && slices.ContainsFunc(c.Directions, func(d procedure.DirectionConclusion) bool { return d.Saturated && d.Confirmed }) {
-		who = "what is no limit"
+		subject = "what is no limit"
 	}
-	return fmt.Sprintf("; %s is shown for %s, and for no longer", who, lasted.Round(1e8))
+	return fmt.Sprintf("; %s is shown for %s, and for no longer", subject, lasted.Round(1e8))
 }

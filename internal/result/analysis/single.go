@@ -17,22 +17,22 @@ import (
 // judgeWorst demands a criterion of each run: a run that surely misses it fails it, and a run that is undecided leaves it undecided, as it may be the worst. That all of n runs meet it shows no
 // more of later runs than n runs can, and the message says how much that is.
 func judgeWorst(runs []*report.Report, c plan.Criterion) report.CriterionResult {
-	said := map[report.Outcome][]string{}
-	counted, aside := runsThatCount(runs, c)
+	messages := map[report.Outcome][]string{}
+	counted, setAside := runsThatCount(runs, c)
 	for _, r := range counted {
-		one := judge(r, c)
-		said[one.Outcome] = append(said[one.Outcome], one.Message)
+		judged := judge(r, c)
+		messages[judged.Outcome] = append(messages[judged.Outcome], judged.Message)
 	}
 	result := report.CriterionResult{Name: c.Name}
-	result.Outcome, _ = worstOf(said)
+	result.Outcome, _ = worstOf(messages)
 	if result.Outcome == report.Passed && len(counted) < len(runs) {
-		result.Outcome, aside = report.Undecided, aside+", and one of those may be the worst"
+		result.Outcome, setAside = report.Undecided, setAside+", and one of those may be the worst"
 	}
 	if len(counted) == 0 {
-		result.Message = "no run gave a figure that can be judged" + aside
+		result.Message = "no run gave a figure that can be judged" + setAside
 		return result
 	}
-	result.Message = mediansSentence(counted, c) + outcomesSentence(said, len(counted)) + unseenRunsSentence(result.Outcome, len(counted)) + aside
+	result.Message = mediansSentence(counted, c) + outcomesSentence(messages, len(counted)) + unseenRunsSentence(result.Outcome, len(counted)) + setAside
 	return result
 }
 
@@ -48,37 +48,37 @@ func unseenRunsSentence(outcome report.Outcome, n int) string {
 // the interval is.
 func judgeSpread(runs []*report.Report, c plan.Criterion) report.CriterionResult {
 	result := report.CriterionResult{Name: c.Name, Outcome: report.Undecided}
-	counted, aside := runsThatCount(runs, c)
-	most, err := decimal(c.Max)
+	counted, setAside := runsThatCount(runs, c)
+	limit, err := decimal(c.Max)
 	switch {
 	case err != nil:
 		result.Message = err.Error()
 		return result
 	case comparison.TooFew(len(counted), len(runs)):
-		result.Message = fmt.Sprintf("only %d of %d runs gave a figure that can be judged", len(counted), len(runs)) + aside
+		result.Message = fmt.Sprintf("only %d of %d runs gave a figure that can be judged", len(counted), len(runs)) + setAside
 		return result
 	case len(counted) < 2:
 		result.Message = "one run has no spread: make several, such as repetitions: 5 of a LoadTestSuite"
 		return result
 	}
 	figure := figureOf(c)
-	of := figure.Of(counted[0])
-	if len(of) == 0 {
+	found := figure.FiguresOf(counted[0])
+	if len(found) == 0 {
 		result.Message = fmt.Sprintf("metric %q with direction %q has no spread", c.Metric, c.Direction)
 		return result
 	}
 	messages := map[report.Outcome][]string{}
-	for i, f := range of {
-		outcome, message := spreadOf(counted, figure, i, most)
+	for i, f := range found {
+		outcome, message := spreadOf(counted, figure, i, limit)
 		messages[outcome] = append(messages[outcome], figures.DirectionText(f)+": "+message)
 	}
 	result.Outcome, result.Message = worstOf(messages)
-	result.Message += fmt.Sprintf("; at most %s %% demanded", c.Max) + aside
+	result.Message += fmt.Sprintf("; at most %s %% demanded", c.Max) + setAside
 	return result
 }
 
 // spreadOf judges the spread of value i of a figure.
-func spreadOf(runs []*report.Report, figure comparison.Figure, i int, most *big.Rat) (report.Outcome, string) {
+func spreadOf(runs []*report.Report, figure comparison.Figure, i int, limit *big.Rat) (report.Outcome, string) {
 	var values []float64
 	width := 0.0
 	for _, r := range runs {
@@ -102,7 +102,7 @@ func spreadOf(runs []*report.Report, figure comparison.Figure, i int, most *big.
 		return strconv.FormatFloat(v, 'f', 2, 64) + " %"
 	}
 	words := fmt.Sprintf("%d runs spread by %s, and all possible runs by %s to %s (95 %% interval, if runs are normally distributed)", len(values), percent(statistics.Summarize(values).SpreadPercent), percent(low), percent(high))
-	bound, _ := most.Float64()
+	bound, _ := limit.Float64()
 	switch {
 	case high <= bound:
 		return report.Passed, words
@@ -126,12 +126,12 @@ func farFromTheRest(runs []*report.Report, c plan.Criterion) (n int) {
 		return 0
 	}
 	far := map[int]bool{}
-	for i := range figure.Of(runs[first]) {
+	for i := range figure.FiguresOf(runs[first]) {
 		values := make([]float64, len(runs))
 		for k, r := range runs {
 			values[k] = math.NaN() // of which nothing is far
-			if of := figure.Of(r); i < len(of) && of[i].Missing == "" {
-				values[k] = shownNumber(of[i]).Float()
+			if found := figure.FiguresOf(r); i < len(found) && found[i].Missing == "" {
+				values[k] = shownNumber(found[i]).Float()
 			}
 		}
 		for _, o := range statistics.Summarize(values).Outliers {
@@ -139,7 +139,7 @@ func farFromTheRest(runs []*report.Report, c plan.Criterion) (n int) {
 		}
 	}
 	for k, r := range runs {
-		if one := judge(r, c); far[k] && one.Outcome != report.Passed {
+		if judged := judge(r, c); far[k] && judged.Outcome != report.Passed {
 			n++
 		}
 	}

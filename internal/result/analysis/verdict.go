@@ -49,19 +49,19 @@ func judgeCriterion(c plan.Criterion, runs []*report.Report, baseline *report.Ba
 	if c.Goal == "" {
 		return judgeWithin(c, runs, baseline)
 	}
-	of := make([]*report.Report, len(runs))
+	goalRuns := make([]*report.Report, len(runs))
 	for i, r := range runs {
-		view, known := r.ForGoal(c.Goal)
-		if !known && r.Ending == report.Completed {
+		view, ok := r.ForGoal(c.Goal)
+		if !ok && r.Ending == report.Completed {
 			return report.CriterionResult{Name: c.Name, Outcome: report.Undecided, Message: fmt.Sprintf("%s has no goal %s: name one of its procedure.search.goals", report.PlanOf(r).Test.Name, c.Goal)}
 		}
-		of[i] = view
+		goalRuns[i] = view
 	}
 	if baseline != nil {
 		b := baseline.ForGoal(c.Goal)
 		baseline = &b
 	}
-	result := judgeWithin(c, of, baseline)
+	result := judgeWithin(c, goalRuns, baseline)
 	result.Message = c.Goal + ": " + result.Message
 	return result
 }

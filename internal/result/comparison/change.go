@@ -17,9 +17,9 @@ type change struct {
 
 // sample is what the runs of a candidate, or of a baseline, show of their device. Figures are natural logarithms, so that a ratio of devices is a difference.
 type sample struct {
-	// least and most are what each run's truth is taken for by a claim that is the harder to make the less, or the more, that is; ascending. Of a run that
+	// lows and most are what each run's truth is taken for by a claim that is the harder to make the less, or the more, that is; ascending. Of a run that
 	// resolved its limit both are the middle of its interval; of a lower bound most is +Inf.
-	least, most []float64
+	lows, highs []float64
 	// common is how far the truth may lie from the middles in all runs alike.
 	common float64
 }
@@ -36,23 +36,23 @@ func sampleOf(runs []Run) sample {
 	var middles []float64
 	squares := 0.0
 	for _, r := range runs {
-		least, most := math.Log(r.Low), math.Log(r.High)
+		low, high := math.Log(r.Low), math.Log(r.High)
 		if r.Low > 0 && !math.IsInf(r.High, 1) {
-			half := (most - least) / 2
+			half := (high - low) / 2
 			squares += half * half
-			least = (least + most) / 2
-			most = least
-			middles = append(middles, least)
+			low = (low + high) / 2
+			high = low
+			middles = append(middles, low)
 		}
-		s.least, s.most = append(s.least, least), append(s.most, most)
+		s.lows, s.highs = append(s.lows, low), append(s.highs, high)
 	}
-	slices.Sort(s.least)
-	slices.Sort(s.most)
+	slices.Sort(s.lows)
+	slices.Sort(s.highs)
 	if n := float64(len(middles)); n > 0 {
 		slices.Sort(middles)
 		bound := medianBoundOf(len(middles))
-		seen := min(bound.above(middles), bound.below(middles))
-		s.common = math.Sqrt(max(0, squares/n-seen*seen))
+		chance := min(bound.reachAbove(middles), bound.reachBelow(middles))
+		s.common = math.Sqrt(max(0, squares/n-chance*chance))
 	}
 	return s
 }
@@ -74,7 +74,7 @@ const medianTail = 0.015
 // leastRuns of each side are compared by what they show themselves: with fewer, all lie on one side of their own median too often.
 const leastRuns = 5
 
-func enough(n, m int) bool { return n >= leastRuns && m >= leastRuns }
+func enoughRuns(n, m int) bool { return n >= leastRuns && m >= leastRuns }
 
 func methodOf(n, m int) method {
 	return method{medianBoundOf(n), medianBoundOf(m), studentT(1-worstTail, float64(n+m-2))}
@@ -90,15 +90,15 @@ type gap struct{ distance, deviation, freedom float64 }
 //	      below                        above
 //	──┼───median───┤bound     bound├───median───┼──▶
 //	               └ √( a²  +  b² ) ┘
-func (m method) gap(below, above []float64, lower, upper medianBound) gap {
-	a, b := lower.above(below), upper.below(above)
+func (m method) gap(low, high []float64, lower, upper medianBound) gap {
+	a, b := lower.reachAbove(low), upper.reachBelow(high)
 	a, b = a*a, b*b
 	if math.IsInf(a+b, 1) { // too many runs of a side have no bound
 		return gap{distance: math.NaN()}
 	}
-	g := gap{distance: statistics.Middle(above) - statistics.Middle(below), deviation: math.Sqrt(a+b) / m.usual}
+	g := gap{distance: statistics.Middle(high) - statistics.Middle(low), deviation: math.Sqrt(a+b) / m.usual}
 	if g.deviation > 0 {
-		g.freedom = (a + b) * (a + b) / (a*a/float64(len(below)-1) + b*b/float64(len(above)-1))
+		g.freedom = (a + b) * (a + b) / (a*a/float64(len(low)-1) + b*b/float64(len(high)-1))
 	}
 	return g
 }
@@ -124,53 +124,53 @@ func (g gap) reach(tail, common float64) float64 {
 	return math.Hypot(studentT(1-tail, g.freedom)*g.deviation, common)
 }
 
-// under is how far the candidate lies below the baseline, and over how far above, each as far as a claim may assume.
-func (m method) under(candidate, baseline sample) gap {
-	return m.gap(candidate.most, baseline.least, m.candidate, m.baseline)
+// lossGap is how far the candidate lies below the baseline, and over how far above, each as far as a claim may assume.
+func (m method) lossGap(candidate, baseline sample) gap {
+	return m.gap(candidate.highs, baseline.lows, m.candidate, m.baseline)
 }
 
-func (m method) over(candidate, baseline sample) gap {
-	return m.gap(baseline.most, candidate.least, m.baseline, m.candidate)
+func (m method) gainGap(candidate, baseline sample) gap {
+	return m.gap(baseline.highs, candidate.lows, m.baseline, m.candidate)
 }
 
 // chances of both claims: that the candidate has less than the least ratio that is allowed, and that it has not.
-func chances(under, over gap, least, common float64) Chance {
-	edge := math.Log(least)
-	return Chance{Failed: under.chance(-edge+rounding, common), Passed: over.chance(edge-rounding, common)}
+func chances(loss, gain gap, minRatio, common float64) Chance {
+	edge := math.Log(minRatio)
+	return Chance{Failed: loss.chance(-edge+rounding, common), Passed: gain.chance(edge-rounding, common)}
 }
 
 // rounding is how far logarithms of equal ratios may differ, so that a change of exactly what is allowed is allowed.
 const rounding = 1e-12
 
 // changeWithin is the change with its interval: the part that none of the claims reaches.
-func changeWithin(ratio float64, under, over gap, tail, common float64) change {
+func changeWithin(ratio float64, loss, gain gap, tail, common float64) change {
 	return change{ratio: ratio, confidence: 1 - 2*tail,
-		low: bound(over.distance, -over.reach(tail, common), 0), high: bound(-under.distance, under.reach(tail, common), math.Inf(1))}
+		low: bound(gain.distance, -gain.reach(tail, common), 0), high: bound(-loss.distance, loss.reach(tail, common), math.Inf(1))}
 }
 
 // estimate is the change alone, without an interval.
 func estimate(candidate, baseline sample) change {
-	return change{ratio: math.Exp(statistics.Middle(candidate.least) - statistics.Middle(baseline.least)), high: math.Inf(1)}
+	return change{ratio: math.Exp(statistics.Middle(candidate.lows) - statistics.Middle(baseline.lows)), high: math.Inf(1)}
 }
 
 // bound is an end of an interval, as a ratio; unknown: nothing bounds it.
-func bound(at, reach, unknown float64) float64 {
-	if math.IsNaN(at) {
+func bound(value, reach, unknown float64) float64 {
+	if math.IsNaN(value) {
 		return unknown
 	}
-	return math.Exp(at + reach)
+	return math.Exp(value + reach)
 }
 
 // assumedGap is the gap of runs that are too few to show their spread, with a spread that the user vouches for: the standard deviation of a run, as a share. The runs then count as normally
 // distributed around the truth, and what they may err in common is subtracted whole, as nothing shows it to vary.
-func assumedGap(below, above []float64, spread, common float64) gap {
-	return gap{statistics.Mean(above) - statistics.Mean(below) - common, spread * math.Sqrt(1/float64(len(below))+1/float64(len(above))), math.Inf(1)}
+func assumedGap(low, high []float64, spread, common float64) gap {
+	return gap{statistics.Mean(high) - statistics.Mean(low) - common, spread * math.Sqrt(1/float64(len(low))+1/float64(len(high))), math.Inf(1)}
 }
 
 // distanceBeyondAllowed is how far the change lies from the least ratio allowed, on either side, less everything that more runs do not narrow; 0 or less: that hides the difference.
-func distanceBeyondAllowed(candidate, baseline sample, least float64) float64 {
+func distanceBeyondAllowed(candidate, baseline sample, minRatio float64) float64 {
 	far := math.Inf(-1)
-	for _, distance := range []float64{statistics.Middle(baseline.least) - statistics.Middle(candidate.most) + math.Log(least), statistics.Middle(candidate.least) - statistics.Middle(baseline.most) - math.Log(least)} {
+	for _, distance := range []float64{statistics.Middle(baseline.lows) - statistics.Middle(candidate.highs) + math.Log(minRatio), statistics.Middle(candidate.lows) - statistics.Middle(baseline.highs) - math.Log(minRatio)} {
 		if !math.IsNaN(distance) {
 			far = max(far, distance)
 		}
@@ -183,9 +183,9 @@ const rangeOfNormal = 5.2
 
 // spreadDenied says that runs lie further apart than the spread that the user vouches for explains.
 func spreadDenied(runs []Run, spread float64) bool {
-	least, most := math.Inf(1), 0.0
+	lowest, highest := math.Inf(1), 0.0
 	for _, r := range runs {
-		least, most = min(least, r.Low), max(most, r.Low)
+		lowest, highest = min(lowest, r.Low), max(highest, r.Low)
 	}
-	return len(runs) > 1 && most > least*math.Exp(rangeOfNormal*spread)
+	return len(runs) > 1 && highest > lowest*math.Exp(rangeOfNormal*spread)
 }

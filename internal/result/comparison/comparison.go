@@ -86,11 +86,11 @@ func Compare(q Question) Answer {
 
 // comparison is a Question while it is answered.
 type comparison struct {
-	figure              Figure
-	candidate, baseline []Run
-	allowed, spread     float64            // the Allowance, as shares of 1
-	asked               float64            // what is allowed of the figure itself
-	is, was             statistics.Summary // of the candidate's figures, and of the baseline's
+	figure                            Figure
+	candidate, baseline               []Run
+	allowed, spread                   float64            // the Allowance, as shares of 1
+	asked                             float64            // what is allowed of the figure itself
+	candidateSummary, baselineSummary statistics.Summary // of the candidate's figures, and of the baseline's
 
 	outcome report.Outcome
 	reason  Reason
@@ -116,7 +116,7 @@ func newComparison(q Question) *comparison {
 		c.asked, c.allowed, c.spread = a.MaxRegression.Float(), q.allowed(), a.AssumedSpread.Float()
 		c.tail = worstTail / float64(max(1, a.Tries))
 	}
-	c.is, c.was = statistics.Summarize(lows(c.candidate)), statistics.Summarize(lows(c.baseline))
+	c.candidateSummary, c.baselineSummary = statistics.Summarize(lows(c.candidate)), statistics.Summarize(lows(c.baseline))
 	return c
 }
 
@@ -132,33 +132,33 @@ func (c *comparison) compare() Reason {
 	switch {
 	case len(c.candidate) == 0 || len(c.baseline) == 0 || !allSound(c.candidate) || !allSound(c.baseline):
 		return NoRuns
-	case c.was.Median == 0:
+	case c.baselineSummary.Median == 0:
 		return NoBaseline
 	}
-	candidate, baseline, least := sampleOf(c.candidate), sampleOf(c.baseline), 1-c.allowed
+	candidate, baseline, minRatio := sampleOf(c.candidate), sampleOf(c.baseline), 1-c.allowed
 	common := candidate.common + baseline.common
 	c.change = estimate(candidate, baseline)
-	var under, over gap
+	var loss, gain gap
 	switch {
-	case enough(len(c.candidate), len(c.baseline)):
-		by := methodOf(len(c.candidate), len(c.baseline))
-		under, over = by.under(candidate, baseline), by.over(candidate, baseline)
+	case enoughRuns(len(c.candidate), len(c.baseline)):
+		method := methodOf(len(c.candidate), len(c.baseline))
+		loss, gain = method.lossGap(candidate, baseline), method.gainGap(candidate, baseline)
 	case c.spread <= 0:
-		return c.whyOpen(distanceBeyondAllowed(candidate, baseline, least))
+		return c.whyOpen(distanceBeyondAllowed(candidate, baseline, minRatio))
 	case spreadDenied(c.candidate, c.spread) || spreadDenied(c.baseline, c.spread):
 		return SpreadDenied
 	default:
-		under, over = assumedGap(candidate.most, baseline.least, c.spread, common), assumedGap(baseline.most, candidate.least, c.spread, common)
+		loss, gain = assumedGap(candidate.highs, baseline.lows, c.spread, common), assumedGap(baseline.highs, candidate.lows, c.spread, common)
 		c.assumed, common = true, 0
 	}
-	c.chance, c.change = chances(under, over, least, common), changeWithin(c.change.ratio, under, over, c.tail, common)
+	c.chance, c.change = chances(loss, gain, minRatio, common), changeWithin(c.change.ratio, loss, gain, c.tail, common)
 	switch {
 	case c.chance.Passed <= c.tail:
 		c.outcome = report.Passed
 	case c.chance.Failed <= c.tail:
 		c.outcome = report.DidFail
 	default:
-		return c.whyOpen(distanceBeyondAllowed(candidate, baseline, least))
+		return c.whyOpen(distanceBeyondAllowed(candidate, baseline, minRatio))
 	}
 	return Shown
 }
@@ -201,7 +201,7 @@ func (c *comparison) judgement() report.Judgement {
 
 // reportedChange is the change as documents have it; nil where no change can be claimed, as when lower bounds hide it: the difference between two generators shows nothing of two devices.
 func (c *comparison) reportedChange() *report.Change {
-	is := c.figureChange()
+	current := c.figureChange()
 	shown := c.change.high < 1 || c.change.low > 1
 	switch {
 	case c.reason == NoRuns || c.reason == NoBaseline || math.IsNaN(c.change.ratio) || math.IsInf(c.change.ratio, 0):
@@ -209,35 +209,35 @@ func (c *comparison) reportedChange() *report.Change {
 	case !shown && lowerBoundCount(c.candidate)+lowerBoundCount(c.baseline) > 0:
 		return nil
 	}
-	out := &report.Change{Percent: units.PercentOfShare(is.ratio - 1)}
+	written := &report.Change{Percent: units.PercentOfShare(current.ratio - 1)}
 	if c.change.confidence == 0 {
-		return out
+		return written
 	}
-	out.Confidence = units.PercentOfShare(c.change.confidence)
-	if is.low > 0 {
-		low := units.PercentOfShare(is.low - 1)
-		out.LowPercent = &low
+	written.Confidence = units.PercentOfShare(c.change.confidence)
+	if current.low > 0 {
+		low := units.PercentOfShare(current.low - 1)
+		written.LowPercent = &low
 	}
-	if !math.IsInf(is.high, 1) {
-		high := units.PercentOfShare(is.high - 1)
-		out.HighPercent = &high
+	if !math.IsInf(current.high, 1) {
+		high := units.PercentOfShare(current.high - 1)
+		written.HighPercent = &high
 		if 2*lossyAtAnyLoadCount(c.candidate) > len(c.candidate) { // all that is known of most of them is what they can't do
-			out.Percent = max(out.Percent, high)
+			written.Percent = max(written.Percent, high)
 		}
 	}
-	return out
+	return written
 }
 
 // ChangeFromMedian is how far a figure lies from the median of the runs around it, without a claim that it changed; nil: unknown, as where both are lower bounds, or one is of frames and the other
 // of sessions.
 func ChangeFromMedian(figures, median *report.Figures) *report.Change {
-	const most = 1e6 // further apart it is no distance that anybody reads
+	const limit = 1e6 // further apart it is no distance that anybody reads
 	if figures == nil || median == nil || figures.LowerBound && median.LowerBound || figures.OfSessions() != median.OfSessions() {
 		return nil
 	}
-	apart := float64(figures.Throughput())/float64(median.Throughput()) - 1
-	if !(math.Abs(apart) <= most) { // NaN, too
+	distance := float64(figures.Throughput())/float64(median.Throughput()) - 1
+	if !(math.Abs(distance) <= limit) { // NaN, too
 		return nil
 	}
-	return &report.Change{Percent: units.PercentOfShare(apart)}
+	return &report.Change{Percent: units.PercentOfShare(distance)}
 }

@@ -5,7 +5,7 @@ func Odds(n, m int) func(candidate, baseline []Run, least float64) Chance {
 	by := methodOf(n, m)
 	return func(candidate, baseline []Run, least float64) Chance {
 		c, b := sampleOf(candidate), sampleOf(baseline)
-		return chances(by.under(c, b), by.over(c, b), least, c.common+b.common)
+		return chances(by.lossGap(c, b), by.gainGap(c, b), least, c.common+b.common)
 	}
 }
 

@@ -23,18 +23,18 @@ func Throughput(r *report.Report) Figure {
 
 func (f Figure) total() bool { return f.Direction == report.AllDirections }
 
-// Of are a Report's values of the figure, of its answer: one for each direction, or one of all together; none: the metric is unknown, or nothing can be claimed.
-func (f Figure) Of(r *report.Report) []report.Figure {
+// FiguresOf are a Report's values of the figure, of its answer: one for each direction, or one of all together; none: the metric is unknown, or nothing can be claimed.
+func (f Figure) FiguresOf(r *report.Report) []report.Figure {
 	if f.At != nil {
 		return figures.LatencyOf(r, f.Metric, *f.At, f.FrameSize)
 	}
-	var all []report.Figure
+	var list []report.Figure
 	for _, figure := range figures.OfAnswer(r, f.Metric) {
 		if (figure.Direction == report.AllDirections) == f.total() {
-			all = append(all, figure)
+			list = append(list, figure)
 		}
 	}
-	return all
+	return list
 }
 
 // Format writes a number of the figure with its unit.

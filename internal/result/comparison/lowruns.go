@@ -25,8 +25,8 @@ func WithholdForLowRuns(q Question, a Answer) Answer {
 	if q.Allowance == nil || a.Outcome != report.Passed {
 		return a
 	}
-	least := (1 - q.allowed()) * statistics.Summarize(lows(q.Baseline)).Median
-	candidate, baseline := lowRuns(q.Candidate, least), lowRuns(q.Baseline, least)
+	lowest := (1 - q.allowed()) * statistics.Summarize(lows(q.Baseline)).Median
+	candidate, baseline := lowRuns(q.Candidate, lowest), lowRuns(q.Baseline, lowest)
 	n, m := len(q.Candidate), len(q.Baseline)
 	if len(candidate) == 0 || !LowShareReached(len(candidate), n, len(baseline), m) {
 		return a
@@ -45,28 +45,28 @@ func Worst(q Question) Answer {
 		a.Sentence = fmt.Sprintf("there are %s to compare with %s of the baseline", runsText(len(q.Candidate)), runsText(len(q.Baseline)))
 		return a
 	}
-	candidate, baseline, was := q.Candidate, q.Baseline, statistics.Summarize(lows(q.Baseline))
-	if was.Median == 0 {
+	candidate, baseline, baselineSummary := q.Candidate, q.Baseline, statistics.Summarize(lows(q.Baseline))
+	if baselineSummary.Median == 0 {
 		a.Reason, a.Sentence = NoBaseline, noBaseline
 		return a
 	}
 	worst := slices.MinFunc(candidate, func(a, b Run) int { return cmp.Compare(a.Low, b.Low) })
 	allowed := q.allowed()
 	a.Sentence = fmt.Sprintf("the worst of %s is %s, the median of %s of the baseline is %s (%s), at most %s %% %s allowed", runsText(len(candidate)), q.Figure.formatRun(worst.Low), runsText(len(baseline)),
-		q.Figure.formatRun(was.Median), q.Figure.formatRuns(was.Low, was.High), percent(q.Allowance.MaxRegression.Float()), q.Figure.worse())
-	most := math.Inf(1) // where the baseline's median may be at most
+		q.Figure.formatRun(baselineSummary.Median), q.Figure.formatRuns(baselineSummary.Low, baselineSummary.High), percent(q.Allowance.MaxRegression.Float()), q.Figure.worse())
+	upper := math.Inf(1) // where the baseline's median may be at most
 	if lowerBoundCount(baseline) == 0 {
-		most = statistics.Summarize(highs(baseline)).High
+		upper = statistics.Summarize(highs(baseline)).High
 	}
-	below := func(limit float64) int { return count(candidate, func(r Run) bool { return r.High < limit }) }
-	switch n := below((1 - allowed) * was.Low); {
+	countBelow := func(limit float64) int { return count(candidate, func(r Run) bool { return r.High < limit }) }
+	switch n := countBelow((1 - allowed) * baselineSummary.Low); {
 	case len(baseline) < recommended:
 		a.Reason, a.Needed = TooFewRuns, Needed{Candidate: len(candidate), Baseline: recommended}
 		a.Sentence += fmt.Sprintf(": too few runs of the baseline to show where its median is, %d would do", recommended)
 	case n > 0:
 		a.Outcome, a.Reason = report.DidFail, Shown
 		a.Sentence += fmt.Sprintf(": %d of %s have %s", n, runsText(len(candidate)), q.Figure.worse())
-	case worst.Low >= (1-allowed)*most:
+	case worst.Low >= (1-allowed)*upper:
 		a.Outcome, a.Reason = report.Passed, Shown
 		a.Sentence += fmt.Sprintf(": no run has %s, which shows with %.0f %% confidence that at most %.0f %% of all runs do", q.Figure.worse(), 100*statistics.Confidence, 100*MostUnseen(len(candidate)))
 	case lowerBoundCount(candidate)+lowerBoundCount(baseline) > 0:
@@ -89,11 +89,11 @@ func LowShareReached(candidate, n, baseline, m int) bool {
 const LowRuns Reason = "LowRuns"
 
 // lowRuns are the runs that lie far below the median of their side, by the rule for outliers, and surely below what is demanded.
-func lowRuns(runs []Run, least float64) (low []float64) {
+func lowRuns(runs []Run, limit float64) (low []float64) {
 	values := lows(runs)
 	s := statistics.Summarize(values)
 	for _, o := range s.Outliers {
-		if o.Value < s.Median && runs[o.Run].High < least {
+		if o.Value < s.Median && runs[o.Run].High < limit {
 			low = append(low, o.Value)
 		}
 	}
@@ -102,12 +102,12 @@ func lowRuns(runs []Run, least float64) (low []float64) {
 }
 
 // lowRunsText says how many runs are low, and how low the lowest is.
-func lowRunsText(low []float64, of int, format func(float64) string) string {
+func lowRunsText(low []float64, total int, format func(float64) string) string {
 	verb := "lie"
 	if len(low) == 1 {
 		verb = "lies"
 	}
-	return fmt.Sprintf("%d of %s %s far below the rest (%s)", len(low), runsText(of), verb, format(low[0]))
+	return fmt.Sprintf("%d of %s %s far below the rest (%s)", len(low), runsText(total), verb, format(low[0]))
 }
 
 // MostUnseen is the share of all runs that may be of some kind, with 95 % confidence, where none of n was: what n runs leave unseen. Almost half of all runs may be of a kind of which five runs

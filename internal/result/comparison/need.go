@@ -23,44 +23,44 @@ const (
 // needed is how many runs would show whether the candidate has at least this share of the baseline, by claims that are wrong with the probability tail; zero: not even the largest number that is
 // named. The baseline's number stays where that is not much dearer: a kept baseline can't be run again.
 func needed(candidate, baseline []Run, share, tail float64) Needed {
-	spread, least := typicalSpread(candidate, baseline)
+	spread, fewest := typicalSpread(candidate, baseline)
 	if math.IsNaN(spread) {
-		return Needed{least, max(least, len(baseline))}
+		return Needed{fewest, max(fewest, len(baseline))}
 	}
-	is, was := sampleOf(candidate), sampleOf(baseline)
-	common := is.common + was.common
-	distance, sure := distanceBeyondAllowed(is, was, share)+common, studentT(1-tail, math.Inf(1))
+	candidateSample, baselineSample := sampleOf(candidate), sampleOf(baseline)
+	common := candidateSample.common + baselineSample.common
+	distance, sure := distanceBeyondAllowed(candidateSample, baselineSample, share)+common, studentT(1-tail, math.Inf(1))
 	enoughToShow := func(n, m int) bool {
-		if !enough(n, m) {
+		if !enoughRuns(n, m) {
 			return false
 		}
 		deviation := medianLoss * spread * math.Sqrt(1/float64(n)+1/float64(m))
 		chance := sure * (1 + (sure*sure+1)/(4*float64(n+m-2))) * deviation // Student's t, nearly
 		return distance >= math.Hypot(chance, common)+normal90*deviation
 	}
-	both := Needed{}
-	for n := max(least, min(len(candidate), len(baseline))+1); n <= mostRuns && both.Candidate == 0; n++ {
+	needed := Needed{}
+	for n := max(fewest, min(len(candidate), len(baseline))+1); n <= mostRuns && needed.Candidate == 0; n++ {
 		if m := max(n, len(baseline)); enoughToShow(n, m) {
-			both = Needed{n, m}
+			needed = Needed{n, m}
 		}
 	}
-	for n := max(least, len(candidate)+1); n <= 2*both.Candidate; n++ {
+	for n := max(fewest, len(candidate)+1); n <= 2*needed.Candidate; n++ {
 		if enoughToShow(n, len(baseline)) {
 			return Needed{n, len(baseline)}
 		}
 	}
-	return both
+	return needed
 }
 
 // typicalSpread is the standard deviation of runs of either side, as a share, without those far from the rest; and the least number of runs that may suffice, which is higher if some lie far from
 // the rest. NaN: no side has two runs.
-func typicalSpread(candidate, baseline []Run) (spread float64, least int) {
-	least = recommended
+func typicalSpread(candidate, baseline []Run) (spread float64, fewest int) {
+	fewest = recommended
 	sum, free := 0.0, 0
 	for _, runs := range [][]Run{candidate, baseline} {
 		typical, strays := withoutStrays(runs)
 		if strays {
-			least = forgiving
+			fewest = forgiving
 		}
 		if n := len(typical); n > 1 {
 			share := statistics.Summarize(typical).SpreadPercent / 100
@@ -68,7 +68,7 @@ func typicalSpread(candidate, baseline []Run) (spread float64, least int) {
 			free += n - 1
 		}
 	}
-	return math.Sqrt(sum / float64(free)), least // 0/0 is NaN
+	return math.Sqrt(sum / float64(free)), fewest // 0/0 is NaN
 }
 
 // withoutStrays are the runs' figures without the outliers, and whether there were any.

@@ -19,25 +19,25 @@ const leastVectors = 0.9
 // and no claim. Left out are nodes that one side lacks, as they may have taken too little to be reported, and nodes whose polls mostly found nothing, as their clocks are no packet's. Empty: no
 // node is left.
 func NodeChanged(candidate, baseline []report.Result) string {
-	is, was := clocksOfNodes(candidate), clocksOfNodes(baseline)
-	maps.DeleteFunc(is, func(n report.VPPNode, _ float64) bool { _, both := was[n]; return !both })
-	if len(is) == 0 {
+	candidateClocks, baselineClocks := clocksOfNodes(candidate), clocksOfNodes(baseline)
+	maps.DeleteFunc(candidateClocks, func(n report.VPPNode, _ float64) bool { _, ok := baselineClocks[n]; return !ok })
+	if len(candidateClocks) == 0 {
 		return ""
 	}
-	all := slices.SortedFunc(maps.Keys(is), func(a, b report.VPPNode) int { // so that of equal ones it is always the same
+	nodes := slices.SortedFunc(maps.Keys(candidateClocks), func(a, b report.VPPNode) int { // so that of equal ones it is always the same
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Observer, b.Observer))
 	})
-	most := all[0]
-	for _, n := range all {
-		if math.Abs(is[n]-was[n]) > math.Abs(is[most]-was[most]) {
-			most = n
+	largest := nodes[0]
+	for _, n := range nodes {
+		if math.Abs(candidateClocks[n]-baselineClocks[n]) > math.Abs(candidateClocks[largest]-baselineClocks[largest]) {
+			largest = n
 		}
 	}
-	name := most.Name
-	if slices.ContainsFunc(all, func(n report.VPPNode) bool { return n.Observer != most.Observer }) {
-		name += " of observer " + most.Observer
+	name := largest.Name
+	if slices.ContainsFunc(nodes, func(n report.VPPNode) bool { return n.Observer != largest.Observer }) {
+		name += " of observer " + largest.Observer
 	}
-	return fmt.Sprintf("of VPP's nodes %s changed most: %.1f clocks/packet, and %.1f clocks/packet in the baseline", name, is[most], was[most])
+	return fmt.Sprintf("of VPP's nodes %s changed most: %.1f clocks/packet, and %.1f clocks/packet in the baseline", name, candidateClocks[largest], baselineClocks[largest])
 }
 
 // clocksOfNodes are the medians of each node's clocks per packet over the runs that report them, without nodes that poll.
@@ -47,15 +47,15 @@ func clocksOfNodes(results []report.Result) map[report.VPPNode]float64 {
 	return clocks
 }
 
-func medians(results []report.Result, of func(report.Result) map[report.VPPNode]float64) map[report.VPPNode]float64 {
-	each := map[report.VPPNode][]float64{}
+func medians(results []report.Result, clocks func(report.Result) map[report.VPPNode]float64) map[report.VPPNode]float64 {
+	byNode := map[report.VPPNode][]float64{}
 	for _, r := range results {
-		for n, mean := range of(r) {
-			each[n] = append(each[n], mean)
+		for n, mean := range clocks(r) {
+			byNode[n] = append(byNode[n], mean)
 		}
 	}
 	all := map[report.VPPNode]float64{}
-	for n, means := range each {
+	for n, means := range byNode {
 		all[n] = statistics.Summarize(means).Median
 	}
 	return all

@@ -41,7 +41,7 @@ func LessThan(value float64) Run { return Run{High: value} }
 // Runs is what a Report found of the figure: one Run for each direction, or one of all together; nil where one of them is unknown.
 func (f Figure) Runs(r *report.Report) []Run {
 	var runs []Run
-	for _, figure := range f.Of(r) {
+	for _, figure := range f.FiguresOf(r) {
 		if figure.Missing != "" {
 			return nil
 		}
@@ -84,7 +84,7 @@ func askedForAllThereIs(r *report.Report, figure report.Figure) bool {
 		if figure.Direction != report.AllDirections && figure.Direction != d.Name() {
 			continue
 		}
-		if most := lineRateOf(r, d.From, d.To, min(rates[d.From], rates[d.To])); most <= 0 || units.PacketRate(d.Intended.PacketsPerSecond)*units.PacketPerSecond < most.Mul(asGoodAsAll) {
+		if highest := lineRateOf(r, d.From, d.To, min(rates[d.From], rates[d.To])); highest <= 0 || units.PacketRate(d.Intended.PacketsPerSecond)*units.PacketPerSecond < highest.Mul(asGoodAsAll) {
 			return false
 		}
 		asked = true
@@ -93,9 +93,9 @@ func askedForAllThereIs(r *report.Report, figure report.Figure) bool {
 }
 
 // lineRateOf is how many packets of a direction's traffic a line of that bit rate carries; 0: unknown.
-func lineRateOf(r *report.Report, from, to string, line units.BitRate) units.PacketRate {
+func lineRateOf(r *report.Report, source, target string, line units.BitRate) units.PacketRate {
 	for _, d := range report.PlanOf(r).Directions {
-		if d.From == from && d.To == to {
+		if d.From == source && d.To == target {
 			return units.LinePacketRate(d.Mix, line)
 		}
 	}
@@ -128,11 +128,11 @@ func (f Figure) Unfit(r *report.Report) string {
 	if r.Ending == report.Completed && !r.Result.Measured && r.Result.NotHeld == "" && f.Answered(r) {
 		return ""
 	}
-	if why := Unfit(r); why != "" || !r.Result.Measured || !r.LacksConfirmation(false) { // nothing was to be confirmed
-		return why
+	if fault := Unfit(r); fault != "" || !r.Result.Measured || !r.LacksConfirmation(false) { // nothing was to be confirmed
+		return fault
 	}
-	all := f.Of(r)
-	if slices.ContainsFunc(all, func(of report.Figure) bool { return of.Confirmed }) || len(all) == 0 && !r.Unconfirmed() {
+	list := f.FiguresOf(r)
+	if slices.ContainsFunc(list, func(figure report.Figure) bool { return figure.Confirmed }) || len(list) == 0 && !r.Unconfirmed() {
 		return ""
 	}
 	return notConfirmed
@@ -144,14 +144,14 @@ func (f Figure) Answered(r *report.Report) bool {
 }
 
 // TooFew says that so few runs count that nothing can be said of all: none, or less than half.
-func TooFew(counting, all int) bool { return counting == 0 || 2*counting < all }
+func TooFew(counting, total int) bool { return counting == 0 || 2*counting < total }
 
 // LineRateChange finds a link that ran at different line rates in two runs, whose figures can't be compared then; nil: there is none. A line rate is known only after a run.
-func LineRateChange(was, is []report.LineRate) (before, after *report.LineRate) {
-	for i := range was {
-		for k := range is {
-			if was[i].Link == is[k].Link && was[i].BitsPerSecond != is[k].BitsPerSecond {
-				return &was[i], &is[k]
+func LineRateChange(baseline, candidate []report.LineRate) (oldRate, newRate *report.LineRate) {
+	for i := range baseline {
+		for k := range candidate {
+			if baseline[i].Link == candidate[k].Link && baseline[i].BitsPerSecond != candidate[k].BitsPerSecond {
+				return &baseline[i], &candidate[k]
 			}
 		}
 	}
@@ -165,20 +165,20 @@ func allSound(runs []Run) bool {
 
 // lows are the lower ends of the runs' intervals, which people read.
 func lows(runs []Run) []float64 {
-	all := make([]float64, len(runs))
+	values := make([]float64, len(runs))
 	for i, r := range runs {
-		all[i] = r.Low
+		values[i] = r.Low
 	}
-	return all
+	return values
 }
 
 // highs are the upper ends of the runs' intervals.
 func highs(runs []Run) []float64 {
-	all := make([]float64, len(runs))
+	values := make([]float64, len(runs))
 	for i, r := range runs {
-		all[i] = r.High
+		values[i] = r.High
 	}
-	return all
+	return values
 }
 
 // lowerBoundCount counts the lower bounds among the runs.

@@ -29,29 +29,29 @@ func medianBoundOf(n int) medianBound {
 		fewer, atMost = atMost, atMost+exactly
 		k++
 	}
-	of, from := (medianTail-fewer)/(atMost-fewer), float64(k)
-	return medianBound{rank: k - 1, share: (float64(n) - from) * of / (from + (float64(n)-2*from)*of)}
+	weight, position := (medianTail-fewer)/(atMost-fewer), float64(k)
+	return medianBound{rank: k - 1, share: (float64(n) - position) * weight / (position + (float64(n)-2*position)*weight)}
 }
 
-// above is how far the bound lies above the sample's median, and below how far below it.
-func (b medianBound) above(sorted []float64) float64 {
+// reachAbove is how far the bound lies above the sample's median, and below how far below it.
+func (b medianBound) reachAbove(sorted []float64) float64 {
 	n := len(sorted)
 	return distanceFromMiddle(sorted[n-1-b.rank], sorted[n-1-min(b.rank+1, n-1)], b.share, statistics.Middle(sorted))
 }
 
-func (b medianBound) below(sorted []float64) float64 {
+func (b medianBound) reachBelow(sorted []float64) float64 {
 	return distanceFromMiddle(sorted[b.rank], sorted[min(b.rank+1, len(sorted)-1)], b.share, statistics.Middle(sorted))
 }
 
 // distanceFromMiddle is how far a point between two values lies from the middle. Where the values are the same, even without bound, it is 0.
-func distanceFromMiddle(far, near, share, middle float64) float64 {
+func distanceFromMiddle(far, inner, share, middle float64) float64 {
 	switch {
 	case far == middle:
 		return 0
 	case math.IsInf(far, 0) || math.IsInf(middle, 0):
 		return math.Inf(1)
 	}
-	return math.Abs(far + share*(near-far) - middle)
+	return math.Abs(far + share*(inner-far) - middle)
 }
 
 // studentT is the quantile of Student's t for a p above a half, and studentCDF the probability below a value. With infinite degrees of freedom it is the normal distribution.

@@ -21,7 +21,7 @@ func (c *comparison) sentence() string {
 		return noBaseline
 	}
 	format := c.figure.formatRun
-	text := fmt.Sprintf("%s in %s, %s in %s of the baseline: %s", format(c.is.Median), runsText(len(c.candidate)), format(c.was.Median), runsText(len(c.baseline)), c.figureChange().text())
+	text := fmt.Sprintf("%s in %s, %s in %s of the baseline: %s", format(c.candidateSummary.Median), runsText(len(c.candidate)), format(c.baselineSummary.Median), runsText(len(c.baseline)), c.figureChange().text())
 	text += fmt.Sprintf(", at most %s %% %s allowed", percent(c.asked), c.figure.worse())
 	if c.assumed {
 		text += fmt.Sprintf(" (taking runs to spread by the %s %% that assumedSpread vouches for)", percent(c.spread))
@@ -29,7 +29,7 @@ func (c *comparison) sentence() string {
 	if c.tail < worstTail {
 		text += fmt.Sprintf(" (in one of %.0f tries)", worstTail/c.tail)
 	}
-	return text + c.wayOutText() + outliersText("the runs", c.is, format) + outliersText("the baseline's runs", c.was, format)
+	return text + c.wayOutText() + outliersText("the runs", c.candidateSummary, format) + outliersText("the baseline's runs", c.baselineSummary, format)
 }
 
 const noBaseline = "the baseline is 0, so no change can be given as a share of it"
@@ -62,18 +62,18 @@ func enclosure(c *report.Change) string {
 		}
 		return p.FormatFixed() + " %"
 	}
-	var where string
+	var place string
 	switch {
 	case c.LowPercent != nil && c.HighPercent != nil:
-		where = "lies within " + text(c.LowPercent) + " to " + text(c.HighPercent)
+		place = "lies within " + text(c.LowPercent) + " to " + text(c.HighPercent)
 	case c.LowPercent != nil:
-		where = "is at least " + text(c.LowPercent)
+		place = "is at least " + text(c.LowPercent)
 	case c.HighPercent != nil:
-		where = "is at most " + text(c.HighPercent)
+		place = "is at most " + text(c.HighPercent)
 	default:
-		where = "may be any"
+		place = "may be any"
 	}
-	return where + " (confidence " + c.Confidence.FormatFixed() + " %)"
+	return place + " (confidence " + c.Confidence.FormatFixed() + " %)"
 }
 
 // text is the change and its interval.
@@ -116,24 +116,24 @@ func boundsText(candidate, baseline int) string {
 
 // boundsWayOut says why these runs' figures are lower bounds, and what to do about it, one clause for each cause.
 func boundsWayOut(runs []Run) string {
-	var said []string
-	add := func(words string, of func(report.Reason) bool) {
-		if slices.ContainsFunc(runs, func(r Run) bool { return math.IsInf(r.High, 1) && of(r.Bound) }) {
-			said = append(said, words)
+	var parts []string
+	add := func(words string, match func(report.Reason) bool) {
+		if slices.ContainsFunc(runs, func(r Run) bool { return math.IsInf(r.High, 1) && match(r.Bound) }) {
+			parts = append(parts, words)
 		}
 	}
-	is := func(one report.Reason) func(report.Reason) bool {
-		return func(r report.Reason) bool { return r == one }
+	isReason := func(wanted report.Reason) func(report.Reason) bool {
+		return func(r report.Reason) bool { return r == wanted }
 	}
-	add("all that was asked for came back, so raise the target, or the load, to what the device can't carry or to line rate", is(report.ReachedTarget))
-	add("another direction set the load, so measure each direction by itself ("+eachDirection+")", is(report.OtherDirection))
-	add("they are close to what the generators do by themselves, and the limit may be theirs, so give them more", is(report.NearGenerators))
-	add("the longest burst allowed lost nothing, so raise procedure.backToBack.longest", is(report.BurstsMeasured))
-	add("no load that was offered is known to be too much, so raise procedure.soak.maxRate or .duration", is(report.LoadEstimated))
+	add("all that was asked for came back, so raise the target, or the load, to what the device can't carry or to line rate", isReason(report.ReachedTarget))
+	add("another direction set the load, so measure each direction by itself ("+eachDirection+")", isReason(report.OtherDirection))
+	add("they are close to what the generators do by themselves, and the limit may be theirs, so give them more", isReason(report.NearGenerators))
+	add("the longest burst allowed lost nothing, so raise procedure.backToBack.longest", isReason(report.BurstsMeasured))
+	add("no load that was offered is known to be too much, so raise procedure.soak.maxRate or .duration", isReason(report.LoadEstimated))
 	add("the generator was the limit, give it more", func(r report.Reason) bool {
 		return !slices.Contains([]report.Reason{report.ReachedTarget, report.OtherDirection, report.NearGenerators, report.BurstsMeasured, report.LoadEstimated}, r)
 	})
-	return strings.Join(said, "; ")
+	return strings.Join(parts, "; ")
 }
 
 // eachDirection is how a test asks for each direction's own limit.
@@ -157,7 +157,7 @@ func (n Needed) text(candidate, baseline int) string {
 }
 
 // outliersText names the outliers; empty: there are none.
-func outliersText(whose string, s statistics.Summary, format func(float64) string) string {
+func outliersText(owner string, s statistics.Summary, format func(float64) string) string {
 	if len(s.Outliers) == 0 {
 		return ""
 	}
@@ -165,7 +165,7 @@ func outliersText(whose string, s statistics.Summary, format func(float64) strin
 	for i, o := range s.Outliers {
 		values[i] = format(o.Value)
 	}
-	return fmt.Sprintf("; far from the rest of %s: %s", whose, strings.Join(values, ", "))
+	return fmt.Sprintf("; far from the rest of %s: %s", owner, strings.Join(values, ", "))
 }
 
 func runsText(n int) string {

@@ -14,20 +14,20 @@ import (
 // k chances must be at most 2.5 % / k, the next 2.5 % / (k − 1), and so on (Holm's procedure); a withdrawn claim is Undecided, for the reason OneOfSeveral. That all of them Passed needs no such
 // care: a wrong one would have to pass by chance.
 func Holm(answers []Answer) []Answer {
-	all, order := slices.Clone(answers), make([]int, len(answers))
+	sorted, order := slices.Clone(answers), make([]int, len(answers))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(all[a].Chance.Failed, all[b].Chance.Failed) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(sorted[a].Chance.Failed, sorted[b].Chance.Failed) })
 	holds := true
 	for k, i := range order {
-		of := len(all) - k
-		if holds = holds && all[i].Chance.Failed*float64(of) <= worstTail; !holds && all[i].Outcome == report.DidFail {
-			all[i].Outcome, all[i].Reason = report.Undecided, OneOfSeveral
-			all[i].Sentence += fmt.Sprintf("; by itself this would be shown, but among %d comparisons one shows as much by chance too often: more runs would decide", len(all))
+		remaining := len(sorted) - k
+		if holds = holds && sorted[i].Chance.Failed*float64(remaining) <= worstTail; !holds && sorted[i].Outcome == report.DidFail {
+			sorted[i].Outcome, sorted[i].Reason = report.Undecided, OneOfSeveral
+			sorted[i].Sentence += fmt.Sprintf("; by itself this would be shown, but among %d comparisons one shows as much by chance too often: more runs would decide", len(sorted))
 		}
 	}
-	return all
+	return sorted
 }
 
 // OneOfSeveral is the Reason where one comparison alone would show that the candidate has less than is allowed.
@@ -38,7 +38,7 @@ func ChanceOfAny(answers []Answer) units.Ratio {
 	if len(answers) == 0 {
 		return 0
 	}
-	least := slices.MinFunc(answers, func(a, b Answer) int { return cmp.Compare(a.Chance.Failed, b.Chance.Failed) }).Chance.Failed
-	share := min(1, least*float64(len(answers)))
+	lowest := slices.MinFunc(answers, func(a, b Answer) int { return cmp.Compare(a.Chance.Failed, b.Chance.Failed) }).Chance.Failed
+	share := min(1, lowest*float64(len(answers)))
 	return min(units.One, max(1, units.Ratio(math.Ceil(share*float64(units.One)))))
 }

@@ -13,21 +13,21 @@ func ofBursts(metric Metric, result report.Result, m measured) report.Figure {
 		f.Missing = "no burst of this direction shows a buffer"
 		return f
 	}
-	of, near := metric.burst(*m.bursts), len(result.NearGenerators) > 0
-	if near {
+	figure, bounded := metric.burst(*m.bursts), len(result.NearGenerators) > 0
+	if bounded {
 		f.Reason = report.NearGenerators
 	}
 	switch {
-	case near && metric.Name != BackToBackFrames:
+	case bounded && metric.Name != BackToBackFrames:
 		f.Missing = "frames may have been lost by the generators, whose own limit is near"
-	case of.Low == "" && m.bursts.ForwardedPacketsPerSecond == "":
+	case figure.Low == "" && m.bursts.ForwardedPacketsPerSecond == "":
 		f.Missing = "how many frames the device held is unknown"
-	case of.Low == "":
+	case figure.Low == "":
 		f.Missing = "the device forwards as fast as bursts were sent"
-	case near: // a longer burst may be lost by them
-		f.Low = of.Low
+	case bounded: // a longer burst may be lost by them
+		f.Low = figure.Low
 	default:
-		f.Low, f.High = of.Low, of.High
+		f.Low, f.High = figure.Low, figure.High
 	}
 	return f
 }

@@ -43,8 +43,8 @@ func withOwnLimitsAtOnce(r *report.Report) []report.Direction {
 // carriedAtOnce says that all limits were held at once, and no more frames were lost than the limits are resolved to: loads so close to what a device carries lose some now and then, each by
 // itself, too.
 func carriedAtOnce(r *report.Report) bool {
-	at := r.Result.Together
-	if at == nil || at.Quality == report.Invalid {
+	sum := r.Result.Together
+	if sum == nil || sum.Quality == report.Invalid {
 		return false
 	}
 	resolved := units.Ratio(0)
@@ -53,7 +53,7 @@ func carriedAtOnce(r *report.Report) bool {
 			resolved = max(resolved, d.Limit.Resolution)
 		}
 	}
-	return at.Quality != report.Lossy || measure.Sum(at.Directions, nil).LossRatio <= resolved
+	return sum.Quality != report.Lossy || measure.Sum(sum.Directions, nil).LossRatio <= resolved
 }
 
 // directionsOfTotal are the directions of the window that the total is of. For directions that were found one after another, the result's directions are of other windows.
@@ -61,8 +61,8 @@ func directionsOfTotal(r *report.Report) []report.Direction {
 	if report.PlanOf(r).Procedure.Each == nil {
 		return r.Result.Directions
 	}
-	if at := r.Result.Together; at != nil && at.Window == r.Result.Window {
-		return at.Directions
+	if sum := r.Result.Together; sum != nil && sum.Window == r.Result.Window {
+		return sum.Directions
 	}
 	for _, w := range r.ResultWindows() {
 		return w.Directions
@@ -77,21 +77,21 @@ func directionsOfTotal(r *report.Report) []report.Direction {
 //
 // Of directions that were found one after another less may have come back at once than each brought by itself, and what bounds them is still what they lost then.
 func sumOfUpperEnds(metric report.Metric, directions []report.Direction, came report.Flow) *big.Rat {
-	of, most := flowInUnit(metric, came), new(big.Rat)
+	flow, highest := flowInUnit(metric, came), new(big.Rat)
 	for _, d := range directions {
 		if d.Limit.Lossy == 0 || d.Limit.Resolution >= units.One {
 			return nil
 		}
 		v := new(big.Rat).SetInt64(flowInUnit(metric, d.Received))
-		most.Add(most, v.Quo(v, big.NewRat(int64(units.One-d.Limit.Resolution), int64(units.One))))
+		highest.Add(highest, v.Quo(v, big.NewRat(int64(units.One-d.Limit.Resolution), int64(units.One))))
 	}
-	if of == 0 {
+	if flow == 0 {
 		return nil
 	}
-	if most.Quo(most, big.NewRat(of, 1)); most.Cmp(big.NewRat(1, 1)) < 0 {
+	if highest.Quo(highest, big.NewRat(flow, 1)); highest.Cmp(big.NewRat(1, 1)) < 0 {
 		return big.NewRat(1, 1) // what came back can't be less than itself
 	}
-	return most
+	return highest
 }
 
 // flowInUnit is a flow in a metric's unit.
@@ -112,8 +112,8 @@ func upperEnd(f report.Figure, result report.Result, m measured) report.Number {
 	case len(result.NearGenerators) > 0:
 		return ""
 	case m.searched != nil:
-		if most := sumOfUpperEnds(f.Metric, m.searched, m.received); most != nil {
-			return times(most)
+		if upper := sumOfUpperEnds(f.Metric, m.searched, m.received); upper != nil {
+			return times(upper)
 		}
 		return ""
 	case result.LowerBound(), result.Saturated && result.Resolution >= units.One: // nothing bounds it, or nothing resolved the limit
@@ -128,14 +128,14 @@ func upperEnd(f report.Figure, result report.Result, m measured) report.Number {
 
 // disturbed is how many more frames may have come back of these directions together, without disturbances and bursts, as a share of those that did; nil: none.
 func disturbed(r *report.Report, directions ...report.Direction) *big.Rat {
-	var more, came int64
+	var surplus, came int64
 	for _, d := range directions {
-		more, came = more+d.DisturbedFrames+framesLostToSending(r, d), came+d.Returned.Packets
+		surplus, came = surplus+d.DisturbedFrames+framesLostToSending(r, d), came+d.Returned.Packets
 	}
-	if more <= 0 || came <= 0 {
+	if surplus <= 0 || came <= 0 {
 		return nil
 	}
-	return big.NewRat(more, came)
+	return big.NewRat(surplus, came)
 }
 
 // lostToSending is the share of these directions' frames that were lost while generators sent in bursts, or nobody saw how.

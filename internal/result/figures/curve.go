@@ -18,12 +18,12 @@ func CurveOf(r *report.Report) (points []report.CurvePoint) {
 	if p == nil {
 		return nil
 	}
-	for _, of := range PointsByLoad(r.Result.Curve) {
-		i := slices.IndexFunc(of, func(f report.Figure) bool { return f.Metric == LossRatio })
-		if i < 0 || of[i].Low == "" || !offeredAt(r, of[i].Load) {
+	for _, levels := range PointsByLoad(r.Result.Curve) {
+		i := slices.IndexFunc(levels, func(f report.Figure) bool { return f.Metric == LossRatio })
+		if i < 0 || levels[i].Low == "" || !offeredAt(r, levels[i].Load) {
 			continue
 		}
-		points = append(points, report.CurvePoint{Load: shareOf(p.From, of[i].Load), LossRatio: cmp.Or(of[i].High, of[i].Low), LossRatioMin: of[i].Low})
+		points = append(points, report.CurvePoint{Load: shareOf(p.From, levels[i].Load), LossRatio: cmp.Or(levels[i].High, levels[i].Low), LossRatioMin: levels[i].Low})
 	}
 	return points
 }
@@ -40,9 +40,9 @@ func offeredAt(r *report.Report, load units.Ratio) bool {
 
 // behindAt says the opposite of a Report that was stored without its windows, from its curve. Of loads that aren't packets per second it doesn't know.
 func behindAt(r *report.Report, load units.Ratio) bool {
-	from := report.PlanOf(r).Procedure.FrameLoss.From
-	asked := math.Round(load.Float() * float64(from.Micros) / 1e6)
-	return from.Kind == units.Packets && slices.ContainsFunc(r.Result.Curve, func(f report.Figure) bool {
+	start := report.PlanOf(r).Procedure.FrameLoss.From
+	asked := math.Round(load.Float() * float64(start.Micros) / 1e6)
+	return start.Kind == units.Packets && slices.ContainsFunc(r.Result.Curve, func(f report.Figure) bool {
 		return f.Load == load && f.Metric == OfferedPacketsPerSecond && f.Direction != report.AllDirections && f.Low != "" && f.Low.Float() < 0.99*asked
 	})
 }
@@ -60,19 +60,19 @@ func shareOf(r units.Rate, share units.Ratio) units.Rate {
 
 // MedianCurve is, for each load, the median of several runs' curves over those that have it, the highest load first.
 func MedianCurve(curves [][]report.CurvePoint) (points []report.CurvePoint) {
-	each := map[units.Rate][]report.CurvePoint{}
+	byLoad := map[units.Rate][]report.CurvePoint{}
 	var loads []units.Rate
 	for _, curve := range curves {
 		for _, p := range curve {
-			if _, known := each[p.Load]; !known {
+			if _, found := byLoad[p.Load]; !found {
 				loads = append(loads, p.Load)
 			}
-			each[p.Load] = append(each[p.Load], p)
+			byLoad[p.Load] = append(byLoad[p.Load], p)
 		}
 	}
 	slices.SortStableFunc(loads, higherFirst)
 	for _, load := range loads {
-		of := each[load]
+		of := byLoad[load]
 		points = append(points, report.CurvePoint{Load: load,
 			LossRatio:    medianOf(of, func(p report.CurvePoint) report.Number { return p.LossRatio }),
 			LossRatioMin: medianOf(of, func(p report.CurvePoint) report.Number { return p.LossRatioMin })})
@@ -87,18 +87,18 @@ func higherFirst(a, b units.Rate) int {
 
 // medianOf is the median of numbers; of an even number of them the mean of the two in the middle.
 func medianOf(of []report.CurvePoint, number func(report.CurvePoint) report.Number) report.Number {
-	var all []*big.Rat
+	var numbers []*big.Rat
 	for _, p := range of {
 		if v := number(p).Rat(); v != nil {
-			all = append(all, v)
+			numbers = append(numbers, v)
 		}
 	}
-	if len(all) == 0 {
+	if len(numbers) == 0 {
 		return ""
 	}
-	slices.SortFunc(all, (*big.Rat).Cmp)
-	n := len(all)
-	sum := new(big.Rat).Add(all[(n-1)/2], all[n/2])
+	slices.SortFunc(numbers, (*big.Rat).Cmp)
+	n := len(numbers)
+	sum := new(big.Rat).Add(numbers[(n-1)/2], numbers[n/2])
 	return report.NumberOf(sum.Quo(sum, big.NewRat(2, 1)))
 }
 
@@ -118,11 +118,11 @@ func OfWindow(r *report.Report, w report.Window, curve report.Result) []report.F
 	}
 	total := measure.Sum(w.Directions, r.RateOfEachLink())
 	result.Total = &total
-	all := measuredFigures(&report.Report{Plan: r.Plan, LineRates: r.LineRates, Windows: []report.Window{w}, Result: result}, curveMetrics)
-	for i := range all {
-		all[i].Load = w.Load
+	list := measuredFigures(&report.Report{Plan: r.Plan, LineRates: r.LineRates, Windows: []report.Window{w}, Result: result}, curveMetrics)
+	for i := range list {
+		list[i].Load = w.Load
 	}
-	return all
+	return list
 }
 
 // PointsByLoad groups a curve's figures of all directions together by load, in the curve's order.

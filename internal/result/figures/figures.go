@@ -47,30 +47,30 @@ func Of(r *report.Report) []report.Figure {
 	if len(r.Result.Goals) > 0 {
 		return append(ofGoals(r), Latencies(r, LatencyMetrics...)...)
 	}
-	all := answerFigures(r, Metrics)
+	list := answerFigures(r, Metrics)
 	if r.Result.Measured {
-		all = append(all, r.Result.Curve...)
+		list = append(list, r.Result.Curve...)
 	}
-	return append(all, Latencies(r, LatencyMetrics...)...)
+	return append(list, Latencies(r, LatencyMetrics...)...)
 }
 
 // ofGoals are the figures of each goal of a search, the first one's first.
-func ofGoals(r *report.Report) (all []report.Figure) {
+func ofGoals(r *report.Report) (list []report.Figure) {
 	for _, g := range r.Result.Goals {
-		of, _ := r.ForGoal(g.Name)
-		claimed := answerFigures(of, Metrics)
+		goalReport, _ := r.ForGoal(g.Name)
+		claimed := answerFigures(goalReport, Metrics)
 		for i := range claimed {
 			claimed[i].Goal = g.Name
 		}
-		all = append(all, claimed...)
+		list = append(list, claimed...)
 	}
-	return all
+	return list
 }
 
 // OfAnswer are the figures of one metric, of the answer alone; none: the metric is unknown.
 func OfAnswer(r *report.Report, metric report.Metric) []report.Figure {
-	m, known := MetricOf(metric)
-	if !known || m.Latency() {
+	m, ok := MetricOf(metric)
+	if !ok || m.Latency() {
 		return nil
 	}
 	return answerFigures(r, []Metric{m})
@@ -93,10 +93,10 @@ func answerFigures(r *report.Report, metrics []Metric) []report.Figure {
 
 // measuredFigures are the figures of a measured result.
 func measuredFigures(r *report.Report, metrics []Metric) []report.Figure {
-	var all []report.Figure
+	var list []report.Figure
 	rates, ofBursts := r.RateOfEachLink(), report.PlanOf(r).Procedure.Type == plan.TypeBackToBack
 	for _, d := range r.Result.Directions {
-		all = append(all, figuresOf(metrics, resultOf(r.Result, d), measured{ofBursts: ofBursts, bursts: d.BackToBack, ofSoak: isSoak(r), critical: r.Result.CriticalLoadOf(d), direction: d.Name(), offered: d.Offered, received: d.Received, leastLoss: d.LossRatioMin, mostLoss: MostLost(r, d),
+		list = append(list, figuresOf(metrics, resultOf(r.Result, d), measured{ofBursts: ofBursts, bursts: d.BackToBack, ofSoak: isSoak(r), critical: r.Result.CriticalLoadOf(d), direction: d.Name(), offered: d.Offered, received: d.Received, leastLoss: d.LossRatioMin, mostLoss: MostLost(r, d),
 			percent: d.LineRatePercent, lineRateKnown: r.Plan != nil && rates[d.To] > 0, searched: withOwnLimits(d), shownFor: shownFor(r, d), disturbed: disturbed(r, d), lostToSending: lostToSending(r, d), sessions: d.Sessions, limit: limitOf(d)})...)
 	}
 	if t := r.Result.Total; t != nil {
@@ -104,10 +104,10 @@ func measuredFigures(r *report.Report, metrics []Metric) []report.Figure {
 		if len(r.Result.Directions) == 1 {
 			bursts = r.Result.Directions[0].BackToBack
 		}
-		all = append(all, figuresOf(metrics, r.Result, measured{ofSoak: isSoak(r), critical: criticalTogether(r), ofBursts: ofBursts, bursts: bursts, severalBursts: len(r.Result.Directions) > 1, direction: report.AllDirections, offered: t.Offered, received: t.Received, leastLoss: t.LossRatioMin, mostLoss: MostLostTogether(r),
+		list = append(list, figuresOf(metrics, r.Result, measured{ofSoak: isSoak(r), critical: criticalTogether(r), ofBursts: ofBursts, bursts: bursts, severalBursts: len(r.Result.Directions) > 1, direction: report.AllDirections, offered: t.Offered, received: t.Received, leastLoss: t.LossRatioMin, mostLoss: MostLostTogether(r),
 			percent: t.LineRatePercent, lineRateKnown: r.Plan != nil && everyLineRateKnown(r, rates), searched: withOwnLimitsAtOnce(r), shownFor: r.Result.ShownFor, disturbed: disturbed(r, directionsOfTotal(r)...), lostToSending: lostToSending(r, r.Result.Directions...), sessions: t.Sessions, limit: limitOf(r.Result.Directions...)})...)
 	}
-	return all
+	return list
 }
 
 // shownFor is for how long a direction was seen to do what the result says; 0: the result is limited in time for another direction's sake, and this one's own limit holds for as long as one likes.
@@ -131,27 +131,27 @@ func everyLineRateKnown(r *report.Report, rates map[string]units.BitRate) bool {
 
 // figuresOf are the figures of one direction, or of all together, of a measured result.
 func figuresOf(metrics []Metric, result report.Result, m measured) []report.Figure {
-	all := make([]report.Figure, 0, len(metrics))
+	list := make([]report.Figure, 0, len(metrics))
 	for _, metric := range metrics {
 		if metric.Sessions != (m.sessions != nil) {
 			continue // sessions don't pretend to be frames
 		}
 		if metric.OfBursts() {
 			if m.ofBursts {
-				all = append(all, ofBursts(metric, result, m))
+				list = append(list, ofBursts(metric, result, m))
 			}
 			continue
 		}
 		if m.ofSoak {
-			all = append(all, ofSoak(metric, result, m))
+			list = append(list, ofSoak(metric, result, m))
 			continue
 		}
 		if metric.Protocol != "" && (metric.Protocol == plan.UDP) != (m.sessions.Datagrams != nil) {
 			continue
 		}
 		f := report.Figure{Metric: metric.Name, Direction: m.direction, Unit: metric.Unit, Confirmed: result.Confirmed, Reason: result.Reason}
-		f.Low, f.Missing = metric.of(m)
-		near := len(result.NearGenerators) > 0
+		f.Low, f.Missing = metric.value(m)
+		bounded := len(result.NearGenerators) > 0
 		switch {
 		case f.Missing == "" && pathDoubt(metric, m.limit) != "":
 			f.Low, f.Missing, f.Reason = "", pathDoubt(metric, m.limit), m.limit.Reason()
@@ -161,18 +161,18 @@ func figuresOf(metrics []Metric, result report.Result, m measured) []report.Figu
 		case f.Missing != "":
 		case metric.Name == LossRatio:
 			f.Low, f.High = report.Number(max(0, m.leastLoss-m.lostToSending).String()), f.Low
-			if near { // all of it may be theirs
+			if bounded { // all of it may be theirs
 				f.Low = whole(0)
 			}
 		case metric.Name == OfferedPacketsPerSecond:
 			f.High = f.Low
 		default:
 			f.ShownFor = m.shownFor
-			if f.High = upperEnd(f, result, m); near {
+			if f.High = upperEnd(f, result, m); bounded {
 				f.Reason = report.NearGenerators
 			}
 		}
-		all = append(all, f)
+		list = append(list, f)
 	}
-	return all
+	return list
 }

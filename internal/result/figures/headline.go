@@ -97,8 +97,8 @@ func TableFiguresByGoal(r *report.Report) (rows []report.GoalFigures) {
 		return nil
 	}
 	for _, g := range r.Result.Goals {
-		of, _ := r.ForGoal(g.Name)
-		rows = append(rows, report.GoalFigures{Goal: g.Name, Figures: TableFigures(of)})
+		goalReport, _ := r.ForGoal(g.Name)
+		rows = append(rows, report.GoalFigures{Goal: g.Name, Figures: TableFigures(goalReport)})
 	}
 	return rows
 }
@@ -129,7 +129,7 @@ func Summary(r *report.Report) string {
 	if set := r.Result.SetBy; r.Result.Reason == report.OtherDirection && len(set) == 1 {
 		line += "  (" + set[0] + " set the load)"
 	}
-	if at := r.Result.Together; at != nil && at.Quality == report.Lossy {
+	if sum := r.Result.Together; sum != nil && sum.Quality == report.Lossy {
 		line += "  (all limits at once, frames lost)"
 	}
 	return line
@@ -137,19 +137,19 @@ func Summary(r *report.Report) string {
 
 // summaryOfGoals is each goal's answer: "NDR 39.70 Kpps (2.67% of line rate); PDR 39.90 Kpps (2.68% of line rate)".
 func summaryOfGoals(r *report.Report) string {
-	var said []string
+	var sentences []string
 	for _, g := range r.Result.Goals {
-		of, _ := r.ForGoal(g.Name)
-		switch h := HeadlineOf(of); {
+		goalReport, _ := r.ForGoal(g.Name)
+		switch h := HeadlineOf(goalReport); {
 		case h.Measured:
-			said = append(said, fmt.Sprintf("%s %s (%s of line rate)", g.Name, h.Signed(wording.PacketRate(h.PacketsPerSecond)), wording.Percent(h.Percent)))
+			sentences = append(sentences, fmt.Sprintf("%s %s (%s of line rate)", g.Name, h.Signed(wording.PacketRate(h.PacketsPerSecond)), wording.Percent(h.Percent)))
 		case g.Result.Reason == report.NoCleanWindow:
-			said = append(said, g.Name+" not met at any load")
+			sentences = append(sentences, g.Name+" not met at any load")
 		default:
-			said = append(said, g.Name+" "+wording.NotMeasured)
+			sentences = append(sentences, g.Name+" "+wording.NotMeasured)
 		}
 	}
-	line := strings.Join(said, "; ")
+	line := strings.Join(sentences, "; ")
 	if len(r.Result.SharedPorts) > 0 {
 		line += "  (shared port)"
 	}
@@ -160,21 +160,21 @@ func summaryOfGoals(r *report.Report) string {
 const mostDirectionsShown = 2
 
 func summaryOfSessions(r *report.Report) string {
-	var said []string
+	var sentences []string
 	for _, d := range r.Result.Directions {
 		if d.Sessions == nil {
 			continue
 		}
 		sign, limit := "", limitOf(d)
-		if limit.By != measure.ByPath {
+		if limit.Cause != measure.ByPath {
 			sign = "≥"
 		}
-		said = append(said, wording.Direction(d.From, d.To)+": "+sign+measure.SessionsSentence(*d.Sessions, limit))
+		sentences = append(sentences, wording.Direction(d.From, d.To)+": "+sign+measure.SessionsSentence(*d.Sessions, limit))
 	}
-	if len(said) > mostDirectionsShown && r.Result.Total.Sessions != nil {
-		said = []string{HeadlineOf(r).Sign() + measure.SessionsSentence(*r.Result.Total.Sessions, limitOf(r.Result.Directions...)) + " in " + wording.Counted(len(said), "direction")}
+	if len(sentences) > mostDirectionsShown && r.Result.Total.Sessions != nil {
+		sentences = []string{HeadlineOf(r).Sign() + measure.SessionsSentence(*r.Result.Total.Sessions, limitOf(r.Result.Directions...)) + " in " + wording.Counted(len(sentences), "direction")}
 	}
-	line := strings.Join(said, "; ")
+	line := strings.Join(sentences, "; ")
 	if len(r.Result.SharedPorts) > 0 {
 		line += "  (shared port)"
 	}

@@ -32,10 +32,10 @@ func HeatmapOfSuite(s *report.Suite, rows string) *report.Heatmap {
 }
 
 // axesBut are the names of a suite's axes without one.
-func axesBut(s *report.Suite, but int) string {
+func axesBut(s *report.Suite, excluded int) string {
 	var names []string
 	for i, a := range s.Axes {
-		if i != but {
+		if i != excluded {
 			names = append(names, a.Name)
 		}
 	}
@@ -60,10 +60,10 @@ func alongAxis(s *report.Suite, axis int, c *report.SuiteCell, row report.Cell) 
 }
 
 // axisName is the name of a suite's axis; from the second on, the names of all the rest.
-func axisName(s *report.Suite, from int) (name string) {
+func axisName(s *report.Suite, start int) (name string) {
 	for i, a := range s.Axes {
 		switch {
-		case i < from, from == 0 && i > 0:
+		case i < start, start == 0 && i > 0:
 		case name == "":
 			name = a.Name
 		default:
@@ -73,7 +73,7 @@ func axisName(s *report.Suite, from int) (name string) {
 	return cmp.Or(name, "test")
 }
 
-func heatedCells(s *report.Suite, place func(*report.SuiteCell, report.Cell) (product, loadtest string)) (all []HeatmapTest) {
+func heatedCells(s *report.Suite, place func(*report.SuiteCell, report.Cell) (product, loadtest string)) (tests []HeatmapTest) {
 	for i := range s.Cells {
 		c := &s.Cells[i]
 		for _, row := range c.Rows() {
@@ -82,20 +82,20 @@ func heatedCells(s *report.Suite, place func(*report.SuiteCell, report.Cell) (pr
 			if len(row.Missing) > 0 {
 				t.Missing.Reason, t.Missing.Message = row.Missing[0].Reason, row.Missing[0].Message
 			}
-			all = append(all, t)
+			tests = append(tests, t)
 		}
 	}
-	return all
+	return tests
 }
 
 // Heatmap makes a map of loss for each product that has curves, and one of throughput for the rest; name is what all of it is of, and rows and columns say what products and loadtests are.
 func Heatmap(name, rows, columns string, tests []HeatmapTest) *report.Heatmap {
-	out, of := new(report.Heatmap), heated{name, rows, columns}
+	heatmap, axes := new(report.Heatmap), heated{name, rows, columns}
 	var curved, others []HeatmapTest
 	for _, t := range tests {
 		switch {
 		case t.Figures == nil:
-			out.Without = append(out.Without, t.Missing)
+			heatmap.Without = append(heatmap.Without, t.Missing)
 		case len(t.Curve) > 0:
 			curved = append(curved, t)
 		default:
@@ -103,37 +103,37 @@ func Heatmap(name, rows, columns string, tests []HeatmapTest) *report.Heatmap {
 		}
 	}
 	for _, product := range distinctNames(curved, func(t HeatmapTest) string { return t.Product }) {
-		out.Maps = append(out.Maps, lossMap(of, product, curved))
+		heatmap.Maps = append(heatmap.Maps, lossMap(axes, product, curved))
 	}
 	for _, sessions := range []bool{false, true} { // whose rates are of different units
 		some := slices.DeleteFunc(slices.Clone(others), func(t HeatmapTest) bool { return t.Figures.OfSessions() != sessions })
 		if len(some) > 0 {
-			out.Maps = append(out.Maps, throughputMap(of, some, sessions))
+			heatmap.Maps = append(heatmap.Maps, throughputMap(axes, some, sessions))
 		}
 	}
-	return out
+	return heatmap
 }
 
 // heated is what the maps of one Heatmap have in common.
 type heated struct{ name, rows, columns string }
 
 // distinctNames are the different names of tests, in the order in which they first appear.
-func distinctNames(tests []HeatmapTest, name func(HeatmapTest) string) (all []string) {
+func distinctNames(tests []HeatmapTest, name func(HeatmapTest) string) (names []string) {
 	for _, t := range tests {
-		if n := name(t); !slices.Contains(all, n) {
-			all = append(all, n)
+		if n := name(t); !slices.Contains(names, n) {
+			names = append(names, n)
 		}
 	}
-	return all
+	return names
 }
 
 // lossMap is a product's loss over load and traffic, the highest load on top.
-func lossMap(of heated, product string, tests []HeatmapTest) report.HeatGrid {
+func lossMap(axes heated, product string, tests []HeatmapTest) report.HeatGrid {
 	tests = slices.DeleteFunc(slices.Clone(tests), func(t HeatmapTest) bool { return t.Product != product })
-	g := report.HeatGrid{Of: product, Metric: LossRatio, Unit: "ratio", RowsAre: "load", ColumnsAre: of.columns,
+	g := report.HeatGrid{Of: product, Metric: LossRatio, Unit: "ratio", RowsAre: "load", ColumnsAre: axes.columns,
 		Columns: distinctNames(tests, func(t HeatmapTest) string { return t.Loadtest })}
-	if of.name != "" && of.name != product {
-		g.Of = of.name + ": " + product
+	if axes.name != "" && axes.name != product {
+		g.Of = axes.name + ": " + product
 	}
 	var loads []units.Rate
 	for _, t := range tests {
@@ -164,8 +164,8 @@ func spreadOf(f *report.Figures) *units.Percent {
 }
 
 // throughputMap is throughput over product and traffic.
-func throughputMap(of heated, tests []HeatmapTest, sessions bool) report.HeatGrid {
-	g := report.HeatGrid{Of: cmp.Or(of.name, "tests"), Metric: PacketsPerSecond, Unit: "packets/s", RowsAre: of.rows, ColumnsAre: of.columns,
+func throughputMap(axes heated, tests []HeatmapTest, sessions bool) report.HeatGrid {
+	g := report.HeatGrid{Of: cmp.Or(axes.name, "tests"), Metric: PacketsPerSecond, Unit: "packets/s", RowsAre: axes.rows, ColumnsAre: axes.columns,
 		Rows: distinctNames(tests, func(t HeatmapTest) string { return t.Product }), Columns: distinctNames(tests, func(t HeatmapTest) string { return t.Loadtest })}
 	if sessions {
 		g.Metric, g.Unit = GoodputBitsPerSecond, "bit/s"

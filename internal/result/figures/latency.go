@@ -40,21 +40,21 @@ func ofLatency(name report.Metric, means, share string) Metric {
 			}
 			return whole(*l.JitterNanoseconds), whole(*l.JitterNanoseconds), ""
 		}
-		p, told := l.Of(share)
+		p, ok := l.Of(share)
 		switch {
-		case !told && l.Timed() < l.Came():
+		case !ok && l.Timed() < l.Came():
 			return "", "", untimed(l)
-		case !told:
+		case !ok:
 			return "", "", fmt.Sprintf("fewer than ten of %s frames lie above it: make trials longer", wording.Count(l.Came()))
 		case p.Open:
 			return whole(p.Nanoseconds), "", ""
 		}
 		shortest, _ := transit.Bounds(transit.Index(time.Duration(p.Nanoseconds))) // a percentile is the end of its bucket
-		least := shortest.Nanoseconds()
+		shortestNs := shortest.Nanoseconds()
 		if l.Sample != nil {
-			least = max(0, least-max(l.Sample.ResolutionNanoseconds, transit.Coarse(time.Duration(p.Nanoseconds)).Nanoseconds()))
+			shortestNs = max(0, shortestNs-max(l.Sample.ResolutionNanoseconds, transit.Coarse(time.Duration(p.Nanoseconds)).Nanoseconds()))
 		}
-		return whole(least), whole(p.Nanoseconds), ""
+		return whole(shortestNs), whole(p.Nanoseconds), ""
 	}}
 }
 
@@ -78,7 +78,7 @@ var LatencyMetrics = []Metric{
 }
 
 // Latencies are the figures of latency: each of these metrics at each load, in each direction and frame size.
-func Latencies(r *report.Report, metrics ...Metric) (all []report.Figure) {
+func Latencies(r *report.Report, metrics ...Metric) (list []report.Figure) {
 	for _, l := range r.Result.Latency {
 		for _, d := range latencyDirections(r, l) {
 			for _, s := range sizesOf(r, d) {
@@ -87,21 +87,21 @@ func Latencies(r *report.Report, metrics ...Metric) (all []report.Figure) {
 					if f.Missing = cmp.Or(l.Missing, d.Missing); f.Missing == "" {
 						f.Low, f.High, f.Missing = m.latency(s)
 					}
-					all = append(all, f)
+					list = append(list, f)
 				}
 			}
 		}
 	}
-	return all
+	return list
 }
 
 // LatencyOf are the figures of a latency metric at a load, for frames of a size (0: each size). None: nothing was to be measured at that load, or there are no such frames.
-func LatencyOf(r *report.Report, metric report.Metric, at units.Ratio, size int64) []report.Figure {
-	m, known := MetricOf(metric)
-	if !known || !m.Latency() {
+func LatencyOf(r *report.Report, metric report.Metric, load units.Ratio, size int64) []report.Figure {
+	m, ok := MetricOf(metric)
+	if !ok || !m.Latency() {
 		return nil
 	}
-	return slices.DeleteFunc(Latencies(r, m), func(f report.Figure) bool { return *f.At != at || size > 0 && f.FrameSize != size })
+	return slices.DeleteFunc(Latencies(r, m), func(f report.Figure) bool { return *f.At != load || size > 0 && f.FrameSize != size })
 }
 
 // latencyDirections are the directions of a load; where no trial of it counts, the Plan's.
@@ -109,11 +109,11 @@ func latencyDirections(r *report.Report, l report.LatencyAt) []report.LatencyOfD
 	if len(l.Directions) > 0 {
 		return l.Directions
 	}
-	var all []report.LatencyOfDirection
+	var directions []report.LatencyOfDirection
 	for _, d := range report.PlanOf(r).Directions {
-		all = append(all, report.LatencyOfDirection{From: d.From, To: d.To})
+		directions = append(directions, report.LatencyOfDirection{From: d.From, To: d.To})
 	}
-	return all
+	return directions
 }
 
 // sizesOf are a direction's frames by size; where nothing is known of them, those of another load, so that runs have the same figures in the same places.
@@ -122,9 +122,9 @@ func sizesOf(r *report.Report, d report.LatencyOfDirection) []report.Latency {
 		return d.Sizes
 	}
 	for _, l := range r.Result.Latency {
-		for _, other := range l.Directions {
-			if other.Name() == d.Name() && len(other.Sizes) > 0 {
-				return other.Sizes
+		for _, second := range l.Directions {
+			if second.Name() == d.Name() && len(second.Sizes) > 0 {
+				return second.Sizes
 			}
 		}
 	}
@@ -141,11 +141,11 @@ func ofWhichFrames(f report.Figure) string {
 }
 
 // AtText is a load of latency in words: "50 %", with what 0 % is.
-func AtText(at units.Ratio) string {
-	if at == 0 {
+func AtText(load units.Ratio) string {
+	if load == 0 {
 		return "0 % (single frames)"
 	}
-	return wording.Share(at)
+	return wording.Share(load)
 }
 
 // StatisticText is a metric of latency in words: "p99.9", "jitter", "longest".
@@ -160,21 +160,21 @@ func StatisticText(metric report.Metric) string {
 }
 
 // SlowestSizes are the figures of a latency metric for the frame size that took longest, at each load in each direction; sizes without a figure are left out.
-func SlowestSizes(r *report.Report, metric report.Metric) (all []report.Figure) {
+func SlowestSizes(r *report.Report, metric report.Metric) (list []report.Figure) {
 	m, _ := MetricOf(metric)
 	for _, f := range Latencies(r, m) {
 		if f.Missing != "" {
 			continue
 		}
-		i := slices.IndexFunc(all, func(o report.Figure) bool { return o.Direction == f.Direction && *o.At == *f.At })
+		i := slices.IndexFunc(list, func(o report.Figure) bool { return o.Direction == f.Direction && *o.At == *f.At })
 		switch {
 		case i < 0:
-			all = append(all, f)
-		case mayBeLonger(f, all[i]):
-			all[i] = f
+			list = append(list, f)
+		case mayBeLonger(f, list[i]):
+			list[i] = f
 		}
 	}
-	return all
+	return list
 }
 
 // mayBeLonger says that a latency may be longer than another: one without an upper end may.
@@ -197,7 +197,7 @@ func LatencySummary(r *report.Report) string {
 			loads[i] = f
 		}
 	}
-	var said []string
+	var sentences []string
 	for _, f := range loads {
 		time := f.High
 		if time == "" {
@@ -207,10 +207,10 @@ func LatencySummary(r *report.Report) string {
 		if f.High == "" {
 			text = "over " + text
 		}
-		said = append(said, text)
+		sentences = append(sentences, text)
 	}
-	if len(said) == 0 {
+	if len(sentences) == 0 {
 		return ""
 	}
-	return StatisticText(LatencyP99) + " " + strings.Join(said, ", ")
+	return StatisticText(LatencyP99) + " " + strings.Join(sentences, ", ")
 }

@@ -83,7 +83,7 @@ func TestAFigureOfASampleHasTheTruthWithin(t *testing.T) {
 		must(t, err)
 		times, err := transit.DecodeMicroseconds(string(text))
 		must(t, err)
-		within, _ := times.Within(transit.P50)
+		within, _ := times.Percentile(transit.P50)
 		r := reporttest.WithLatency(20_000)
 		size := &r.Result.Latency[1].Directions[0].Sizes[0]
 		size.Sample = &report.LatencySample{PacketsPerSecond: 1000, ResolutionNanoseconds: 1000}

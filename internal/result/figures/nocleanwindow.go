@@ -34,9 +34,9 @@ func lossyTrialAtLowestLoad(r *report.Report) *report.Window {
 // figuresBelowLowestLoad are the figures where even the lowest load lost frames: directions that lost frames can do less than was offered, and of the others nothing is known.
 func figuresBelowLowestLoad(r *report.Report, lowest *report.Window, metrics []Metric) []report.Figure {
 	rates := r.RateOfEachLink()
-	var all []report.Figure
+	var list []report.Figure
 	for _, d := range lowest.Directions {
-		all = append(all, lossyAtLowestLoad(metrics, measured{direction: d.Name(), offered: d.Offered, received: d.Offered, leastLoss: d.LossRatioMin, mostLoss: d.MostLost(),
+		list = append(list, lossyAtLowestLoad(metrics, measured{direction: d.Name(), offered: d.Offered, received: d.Offered, leastLoss: d.LossRatioMin, mostLoss: d.MostLost(),
 			percent: units.PercentOf(d.Offered.Layer1BitsPerSecond, int64(rates[d.To])), lineRateKnown: r.Plan != nil && rates[d.To] > 0, lossy: d.Quality == report.Lossy})...)
 	}
 	offered := slices.Clone(lowest.Directions)
@@ -44,19 +44,19 @@ func figuresBelowLowestLoad(r *report.Report, lowest *report.Window, metrics []M
 		offered[i].Received = offered[i].Offered
 	}
 	t := measure.Sum(offered, rates)
-	return append(all, lossyAtLowestLoad(metrics, measured{direction: report.AllDirections, offered: t.Offered, received: t.Received, leastLoss: t.LossRatioMin, mostLoss: t.MostLost(),
+	return append(list, lossyAtLowestLoad(metrics, measured{direction: report.AllDirections, offered: t.Offered, received: t.Received, leastLoss: t.LossRatioMin, mostLoss: t.MostLost(),
 		percent: t.LineRatePercent, lineRateKnown: r.Plan != nil && everyLineRateKnown(r, rates), lossy: lowest.Varied == ""})...) // where one direction alone varied, nothing is known of all
 }
 
 // lossyAtLowestLoad are the figures of a direction at that load.
 func lossyAtLowestLoad(metrics []Metric, m measured) []report.Figure {
-	all := make([]report.Figure, 0, len(metrics))
+	list := make([]report.Figure, 0, len(metrics))
 	for _, metric := range metrics {
 		if metric.Sessions || metric.OfBursts() {
 			continue // whose loads nobody chooses
 		}
 		f := report.Figure{Metric: metric.Name, Direction: m.direction, Unit: metric.Unit, Reason: report.NoCleanWindow}
-		f.High, f.Missing = metric.of(m)
+		f.High, f.Missing = metric.value(m)
 		switch {
 		case f.Missing != "":
 		case metric.Name == LossRatio:
@@ -68,7 +68,7 @@ func lossyAtLowestLoad(metrics []Metric, m measured) []report.Figure {
 		default:
 			f.Low = "0"
 		}
-		all = append(all, f)
+		list = append(list, f)
 	}
-	return all
+	return list
 }

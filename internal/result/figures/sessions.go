@@ -16,12 +16,12 @@ func limitOf(directions ...report.Direction) (limit measure.SessionLimit) {
 			return measure.SessionLimit{}
 		}
 		l := measure.LimitOfSessions(*d.Sessions)
-		held, doubt, carried := max(limit.HeldByEnds, l.HeldByEnds), cmp.Or(limit.PathDoubt, l.PathDoubt), limit.Carried || l.Carried
+		heldByEnds, doubt, carried := max(limit.HeldByEnds, l.HeldByEnds), cmp.Or(limit.PathDoubt, l.PathDoubt), limit.Carried || l.Carried
 		jitter := cmp.Or(limit.JitterDoubt, l.JitterDoubt)
-		if i == 0 || limit.By == measure.ByPath || limit.By == measure.ByLoad && l.By != measure.ByPath || l.By == measure.ByEnds {
+		if i == 0 || limit.Cause == measure.ByPath || limit.Cause == measure.ByLoad && l.Cause != measure.ByPath || l.Cause == measure.ByEnds {
 			limit = l
 		}
-		limit.HeldByEnds, limit.PathDoubt, limit.JitterDoubt, limit.Carried = held, doubt, jitter, carried
+		limit.HeldByEnds, limit.PathDoubt, limit.JitterDoubt, limit.Carried = heldByEnds, doubt, jitter, carried
 	}
 	return limit
 }
@@ -51,17 +51,17 @@ func pathDoubt(metric Metric, limit measure.SessionLimit) string {
 // upperEndOfSessions is the upper end of a figure of sessions; empty: the figure is missing, or the path did not limit the sessions: the device may carry more, and would lose and delay more at
 // that load, as less load makes shorter queues.
 func upperEndOfSessions(f report.Figure, m measured) report.Number {
-	limit, most := m.limit, f.Low
+	limit, highest := m.limit, f.Low
 	if f.Missing == "" && f.Metric == DatagramLossRatio { // what the receiver told nothing of may be lost
-		most = report.Number(m.sessions.Datagrams.MostLossRatio().String())
+		highest = report.Number(m.sessions.Datagrams.MostLossRatio().String())
 	}
 	switch {
-	case f.Missing == "" && limit.By == measure.ByLoad && f.Metric != GoodputBitsPerSecond: // it is of the load that was asked for
-		return most
-	case f.Missing != "", limit.By != measure.ByPath, limit.Carried && f.Metric == GoodputBitsPerSecond:
+	case f.Missing == "" && limit.Cause == measure.ByLoad && f.Metric != GoodputBitsPerSecond: // it is of the load that was asked for
+		return highest
+	case f.Missing != "", limit.Cause != measure.ByPath, limit.Carried && f.Metric == GoodputBitsPerSecond:
 		return ""
 	case f.Metric != GoodputBitsPerSecond:
-		return most
+		return highest
 	}
 	// In the time in which an end held them back, as much again might have come.
 	return report.NumberOf(new(big.Rat).Quo(f.Low.Rat(), big.NewRat(int64(units.One-limit.HeldByEnds), int64(units.One))))

@@ -21,7 +21,7 @@ func ofSoak(metric Metric, result report.Result, m measured) report.Figure {
 		f.Missing = "a soak finds the rate at which procedure.soak.lossRatio is lost: judge that rate instead"
 		return f
 	}
-	of, missing := metric.of(m)
+	number, missing := metric.value(m)
 	switch {
 	case missing != "":
 		f.Missing = missing
@@ -30,17 +30,17 @@ func ofSoak(metric Metric, result report.Result, m measured) report.Figure {
 	case m.received.PacketsPerSecond <= 0 || m.offered.PacketsPerSecond <= 0:
 		f.Missing = "nothing came back in the trial nearest to the critical load, so the mix of its frames is unknown"
 	default:
-		back := big.NewRat(int64(units.One-l.LossRatio), int64(units.One)*m.received.PacketsPerSecond)
+		returned := big.NewRat(int64(units.One-l.LossRatio), int64(units.One)*m.received.PacketsPerSecond)
 		if metric.Name == OfferedPacketsPerSecond {
-			back = big.NewRat(1, m.offered.PacketsPerSecond)
+			returned = big.NewRat(1, m.offered.PacketsPerSecond)
 		}
-		at := func(load report.Number) report.Number {
-			v := new(big.Rat).Mul(load.Rat(), back)
-			return report.NumberOf(v.Mul(v, of.Rat()))
+		figureAt := func(load report.Number) report.Number {
+			v := new(big.Rat).Mul(load.Rat(), returned)
+			return report.NumberOf(v.Mul(v, number.Rat()))
 		}
 		f.Confirmed = !l.Extrapolated && result.NotHeld == ""
-		if f.Low = at(l.Low); l.High != "" {
-			f.High = at(l.High)
+		if f.Low = figureAt(l.Low); l.High != "" {
+			f.High = figureAt(l.High)
 		} else {
 			f.ShownFor = m.shownFor
 		}
@@ -62,13 +62,13 @@ func criticalTogether(r *report.Report) *report.CriticalLoad {
 	for _, d := range r.Result.Directions {
 		asked += d.Intended.PacketsPerSecond
 	}
-	all := &report.CriticalLoad{}
+	load := &report.CriticalLoad{}
 	for _, d := range r.Result.Directions {
 		l, share := r.Result.CriticalLoadOf(d), big.NewRat(asked, d.Intended.PacketsPerSecond)
-		all.LossRatio, all.Extrapolated = l.LossRatio, all.Extrapolated || l.Extrapolated
-		all.Low, all.High = lower(all.Low, l.Low, share), lower(all.High, l.High, share)
+		load.LossRatio, load.Extrapolated = l.LossRatio, load.Extrapolated || l.Extrapolated
+		load.Low, load.High = lower(load.Low, l.Low, share), lower(load.High, l.High, share)
 	}
-	return all
+	return load
 }
 
 // lower is the lower one of a number and another times a factor; an empty number is none.
@@ -85,23 +85,23 @@ func lower(a, b report.Number, times *big.Rat) report.Number {
 
 // summaryOfSoak is each direction's critical load: "west→east: 9.65 Kpps to 9.77 Kpps at a loss ratio of 0.0000001".
 func summaryOfSoak(r *report.Report) string {
-	var said []string
+	var parts []string
 	for _, d := range r.Result.Directions {
 		l := r.Result.CriticalLoadOf(d)
 		text := func(n report.Number) string { return wording.PacketRate(int64(math.Round(n.Float()))) }
 		switch {
 		case l == nil || l.Low == "" || l.Low == "0" && l.High == "":
-			said = append(said, d.Name()+": "+wording.NotMeasured)
+			parts = append(parts, d.Name()+": "+wording.NotMeasured)
 		case l.High == "":
-			said = append(said, fmt.Sprintf("%s: ≥%s at a loss ratio of %s", d.Name(), text(l.Low), l.LossRatio))
+			parts = append(parts, fmt.Sprintf("%s: ≥%s at a loss ratio of %s", d.Name(), text(l.Low), l.LossRatio))
 		default:
-			said = append(said, fmt.Sprintf("%s: %s to %s at a loss ratio of %s", d.Name(), text(l.Low), text(l.High), l.LossRatio))
+			parts = append(parts, fmt.Sprintf("%s: %s to %s at a loss ratio of %s", d.Name(), text(l.Low), text(l.High), l.LossRatio))
 		}
 	}
 	if len(r.Result.SharedPorts) > 0 {
-		said[len(said)-1] += "  (shared port)"
+		parts[len(parts)-1] += "  (shared port)"
 	}
-	return strings.Join(said, "; ")
+	return strings.Join(parts, "; ")
 }
 
 // isSoak says that a Report's procedure estimates a critical load.

@@ -53,8 +53,8 @@ func lossInterval(low, high *big.Rat) string {
 	if low == nil {
 		return upTo.String()
 	}
-	if from := max(0, units.Ratio(scaled(low, int64(units.One)))); from < upTo {
-		return from.String() + " to " + upTo.String()
+	if lowest := max(0, units.Ratio(scaled(low, int64(units.One)))); lowest < upTo {
+		return lowest.String() + " to " + upTo.String()
 	}
 	return upTo.String()
 }

@@ -18,7 +18,7 @@ import (
 //
 // One frame of others, or one that came twice, may stand for one that was lost. So nothing is said where ports received anything while nothing was sent, where more came back than was sent in
 // the run or in a window of it, where a numbered frame came twice, or where what is missing in bytes is not the frames that are missing.
-func LostInRun(r *report.Report, direction string) (frames int64, known bool) {
+func LostInRun(r *report.Report, direction string) (frames int64, ok bool) {
 	i := slices.IndexFunc(r.Totals, func(t report.Total) bool { return plan.Direction{From: t.From, To: t.To}.Name() == direction })
 	if i < 0 || report.PlanOf(r).Sessions != nil {
 		return 0, false
@@ -34,28 +34,28 @@ func LostInRun(r *report.Report, direction string) (frames int64, known bool) {
 
 // MostLost is the largest share that a direction of the result may have lost: by its windows, whose edges leave some of it open, or by the whole run.
 func MostLost(r *report.Report, d report.Direction) units.Ratio {
-	most := d.MostLost()
-	if lost, known := LostInRun(r, d.Name()); known && d.Sent.Packets > 0 && lost >= measure.SurelyLost(d) {
-		most = min(most, measure.ShareUp(lost, d.Sent.Packets))
+	maxLoss := d.MostLost()
+	if lost, ok := LostInRun(r, d.Name()); ok && d.Sent.Packets > 0 && lost >= measure.SurelyLost(d) {
+		maxLoss = min(maxLoss, measure.ShareUp(lost, d.Sent.Packets))
 	}
-	return most
+	return maxLoss
 }
 
 // MostLostTogether is the same for all directions of the result together.
 func MostLostTogether(r *report.Report) units.Ratio {
-	most := r.Result.Total.MostLost()
+	maxLoss := r.Result.Total.MostLost()
 	var lost, sent int64
 	for _, d := range directionsOfTotal(r) {
-		own, known := LostInRun(r, d.Name())
-		if !known || own < measure.SurelyLost(d) {
-			return most
+		ownLoss, ok := LostInRun(r, d.Name())
+		if !ok || ownLoss < measure.SurelyLost(d) {
+			return maxLoss
 		}
-		lost, sent = lost+own, sent+d.Sent.Packets
+		lost, sent = lost+ownLoss, sent+d.Sent.Packets
 	}
 	if sent == 0 {
-		return most
+		return maxLoss
 	}
-	return min(most, measure.ShareUp(lost, sent))
+	return min(maxLoss, measure.ShareUp(lost, sent))
 }
 
 // isMissing says that the bytes which did not come back are those of the frames which did not. Ports may leave out the same few bytes of each frame, and a device may lengthen each alike.
@@ -76,11 +76,11 @@ func isMissing(r *report.Report, t report.Total) bool {
 		}
 	}
 	for unlike := int64(-8); unlike <= 8; unlike += 4 { // bytes of each frame: an FCS, a VLAN tag
-		if missing := bytes - unlike*t.Returned.Packets; missing >= lost*sizes.Least && missing <= lost*sizes.Most {
+		if missing := bytes - unlike*t.Returned.Packets; missing >= lost*sizes.Shortest && missing <= lost*sizes.Longest {
 			return true
 		}
 	}
-	return sizes.Most == 0
+	return sizes.Longest == 0
 }
 
 // othersHeard says that a link's ports received something while nothing was sent, or that nobody listened.

@@ -48,15 +48,15 @@ func rowsOf(sides []Side) []row {
 	if single := singleRow(sides); single != nil {
 		return []row{*single}
 	}
-	var all []Record
+	var records []Record
 	for _, s := range sides {
-		all = append(all, s.Records...)
+		records = append(records, s.Records...)
 	}
 	var rows []row
-	for _, p := range places(all) {
+	for _, p := range places(records) {
 		r := row{place: p}
 		for _, s := range sides {
-			r.sides = append(r.sides, at(p, s.Records))
+			r.sides = append(r.sides, recordsAt(p, s.Records))
 		}
 		rows = append(rows, r)
 	}
@@ -68,12 +68,12 @@ func singleRow(sides []Side) *row {
 	r := &row{}
 	var products, loadtests []string
 	for _, s := range sides {
-		all := places(s.Records)
-		if len(all) != 1 {
+		places := places(s.Records)
+		if len(places) != 1 {
 			return nil
 		}
 		r.sides = append(r.sides, s.Records)
-		products, loadtests = append(products, all[0].product), append(loadtests, all[0].loadtest)
+		products, loadtests = append(products, places[0].product), append(loadtests, places[0].loadtest)
 	}
 	r.product, r.loadtest = strings.Join(slices.Compact(products), " / "), strings.Join(slices.Compact(loadtests), " / ")
 	return r
@@ -81,7 +81,7 @@ func singleRow(sides []Side) *row {
 
 // compareRow compares the sides of one row with the first.
 func compareRow(r row, allowance *comparison.Allowance, allowDifferent []report.EnvironmentPart) report.ComparisonRow {
-	out := report.ComparisonRow{Product: r.product, Loadtest: r.loadtest}
+	row := report.ComparisonRow{Product: r.product, Loadtest: r.loadtest}
 	var baseline sample
 	for i, records := range r.sides {
 		s := sampleOf(records)
@@ -90,7 +90,7 @@ func compareRow(r row, allowance *comparison.Allowance, allowDifferent []report.
 		mixed := mixtureText(s.answers)
 		side.Images, side.Doubts = common, withoutEmpty(images, sharedPortsText(s.answers))
 		switch {
-		case s.all == 0:
+		case s.total == 0:
 			side.Absent = "no Report"
 		case mixed != "":
 			side.Absent = "no common figure"
@@ -106,10 +106,10 @@ func compareRow(r row, allowance *comparison.Allowance, allowDifferent []report.
 		} else {
 			judge(&side, s, baseline, mixed, allowance, allowDifferent)
 		}
-		side.Message = wording.JoinNonEmpty("; ", side.Message, copiesText(len(records), s.all))
-		out.Sides = append(out.Sides, side)
+		side.Message = wording.JoinNonEmpty("; ", side.Message, copiesText(len(records), s.total))
+		row.Sides = append(row.Sides, side)
 	}
-	return out
+	return row
 }
 
 // judge says how a side compares with the baseline.
@@ -125,25 +125,25 @@ func judge(side *report.Compared, s, baseline sample, mixed string, allowance *c
 	case len(s.answers) == 0 || baseline.figures == nil || len(baseline.runs) == 0:
 		side.Message = "nothing can be compared: " + whichSideLacks(s, baseline)
 		return
-	case comparison.TooFew(len(s.answers), s.all):
-		side.Message = fmt.Sprintf("only %d of %d runs have a figure that counts", len(s.answers), s.all)
+	case comparison.TooFew(len(s.answers), s.total):
+		side.Message = fmt.Sprintf("only %d of %d runs have a figure that counts", len(s.answers), s.total)
 		return
 	}
 	if n := sharedRuns(s, baseline); n > 0 {
 		side.Message = fmt.Sprintf("%d of its %d runs are also runs of the first side, and a run can't be compared with itself: give each side its own runs", n, len(s.answers))
 		return
 	}
-	if apart := trafficDifference(baseline.answers[0], s.answers[0]); apart != "" {
-		side.Message = "measured in another way, so the figures can't be compared: " + apart
+	if difference := trafficDifference(baseline.answers[0], s.answers[0]); difference != "" {
+		side.Message = "measured in another way, so the figures can't be compared: " + difference
 		return
 	}
-	was, is := baseline.answers[0].plan(), s.answers[0].plan()
-	if apart := plan.MethodDifferences(was, is, mostDifferences); len(apart) > 0 {
-		side.Message = "measured in another way, so the figures can't be compared: " + strings.Join(apart, "; ")
+	old, current := baseline.answers[0].plan(), s.answers[0].plan()
+	if differences := plan.MethodDifferences(old, current, mostDifferences); len(differences) > 0 {
+		side.Message = "measured in another way, so the figures can't be compared: " + strings.Join(differences, "; ")
 		return
 	}
-	if apart := lineRateDifference(baseline.answers[0], s.answers[0]); apart != "" {
-		side.Message = "measured at another line rate, so the figures can't be compared: " + apart
+	if difference := lineRateDifference(baseline.answers[0], s.answers[0]); difference != "" {
+		side.Message = "measured at another line rate, so the figures can't be compared: " + difference
 		return
 	}
 	side.Environment = comparison.EnvironmentDifferences(environmentsOf(baseline.answers), environmentsOf(s.answers))
@@ -156,24 +156,24 @@ func judge(side *report.Compared, s, baseline sample, mixed string, allowance *c
 	side.Judgement, side.Change, side.Verdict, side.Message = answer.Judgement, answer.Change, answer.Outcome, answer.Sentence
 	side.Latency = compareLatency(s.answers, baseline.answers)
 	side.Message = wording.JoinNonEmpty("; ", side.Message, comparison.NodeChanged(resultsOf(s.answers), resultsOf(baseline.answers)))
-	apart := plan.DeviceDifferences(was, is, mostDifferences)
-	apart = append(apart, imageDifferences(baseline.answers[0], s.answers[0])...)
-	if len(apart) > 0 {
-		side.Message += "; of the device, " + strings.Join(apart, "; ")
+	differences := plan.DeviceDifferences(old, current, mostDifferences)
+	differences = append(differences, imageDifferences(baseline.answers[0], s.answers[0])...)
+	if len(differences) > 0 {
+		side.Message += "; of the device, " + strings.Join(differences, "; ")
 	}
 	side.Message = wording.JoinNonEmpty("; ", side.Message, comparison.EnvironmentText(side.Environment))
 }
 
 // ComparedRuns are the figures that are compared, of each run that counts.
-func ComparedRuns(records []Record) (all []report.ComparedRun) {
+func ComparedRuns(records []Record) (runs []report.ComparedRun) {
 	for _, r := range sampleOf(records).answers {
-		for _, f := range comparison.Throughput(r.Report).Of(r.Report) {
+		for _, f := range comparison.Throughput(r.Report).FiguresOf(r.Report) {
 			if f.Missing == "" {
-				all = append(all, report.ComparedRun{Test: r.test(), Low: f.Low, High: f.High})
+				runs = append(runs, report.ComparedRun{Test: r.test(), Low: f.Low, High: f.High})
 			}
 		}
 	}
-	return all
+	return runs
 }
 
 // imageDifferences says how the images of two runs' devices differ. The image of the built-in forwarder doesn't matter, as the node's kernel forwards.
@@ -185,24 +185,24 @@ func imageDifferences(a, b Record) []string {
 	return plan.ImageDifferences(a.Report.Device, b.Report.Device, mostDifferences)
 }
 
-func resultsOf(records []Record) (all []report.Result) {
+func resultsOf(records []Record) (results []report.Result) {
 	for _, r := range records {
-		all = append(all, r.Report.Result)
+		results = append(results, r.Report.Result)
 	}
-	return all
+	return results
 }
 
 // environmentsOf is what each run was measured in.
 func environmentsOf(records []Record) []*report.Environment {
-	all := make([]*report.Environment, len(records))
+	environments := make([]*report.Environment, len(records))
 	for i, r := range records {
-		all[i] = report.EnvironmentOf(r.Report)
+		environments[i] = report.EnvironmentOf(r.Report)
 	}
-	return all
+	return environments
 }
 
 // imagesOf is the images that all of several runs measured; apart says that they differ, though all runs count.
-func imagesOf(records []Record) (common []plan.Container, apart string) {
+func imagesOf(records []Record) (common []plan.Container, difference string) {
 	var names []string
 	var images [][]plan.Container
 	for _, r := range records {
@@ -242,9 +242,9 @@ func copiesText(records, runs int) string {
 func whichSideLacks(s, baseline sample) string {
 	const unconfirmed = " has a figure that was confirmed"
 	switch {
-	case s.all == 0:
+	case s.total == 0:
 		return "this side has no Report of it"
-	case baseline.all == 0:
+	case baseline.total == 0:
 		return "the first side has no Report of it"
 	case len(s.answers) == 0 && len(s.setAside) > 0:
 		return "no run of this side" + unconfirmed
@@ -273,35 +273,35 @@ func sharedRuns(s, baseline sample) (n int) {
 }
 
 // lineRateDifference says which link had another line rate in one run than in the other; empty: none. A Plan doesn't show it, only a run.
-func lineRateDifference(was, is Record) string {
-	if a, b := comparison.LineRateChange(was.Report.LineRates, is.Report.LineRates); a != nil {
-		return fmt.Sprintf("link %s is %s in %s and %s in %s", a.Link, a.BitsPerSecond, was.Name, b.BitsPerSecond, is.Name)
+func lineRateDifference(old, current Record) string {
+	if a, b := comparison.LineRateChange(old.Report.LineRates, current.Report.LineRates); a != nil {
+		return fmt.Sprintf("link %s is %s in %s and %s in %s", a.Link, a.BitsPerSecond, old.Name, b.BitsPerSecond, current.Name)
 	}
 	return ""
 }
 
 // trafficDifference says that one of two runs sent frames and the other sessions, whose figures can't be compared; empty: both sent the same.
 func trafficDifference(a, b Record) string {
-	of := func(r Record) string {
+	rates := func(r Record) string {
 		if comparison.Throughput(r.Report).Metric == figures.GoodputBitsPerSecond {
 			return "sessions, whose goodput was measured"
 		}
 		return "frames, which were counted"
 	}
-	if of(a) == of(b) {
+	if rates(a) == rates(b) {
 		return ""
 	}
-	return fmt.Sprintf("traffic is %s, in %s, and %s, in %s", of(a), a.Name, of(b), b.Name)
+	return fmt.Sprintf("traffic is %s, in %s, and %s, in %s", rates(a), a.Name, rates(b), b.Name)
 }
 
 // mixtureText says that runs of one side measured in different ways; empty: they didn't.
 func mixtureText(records []Record) string {
 	for _, r := range records {
-		if apart := trafficDifference(records[0], r); apart != "" {
-			return "runs of different plans have no common figure: " + apart
+		if difference := trafficDifference(records[0], r); difference != "" {
+			return "runs of different plans have no common figure: " + difference
 		}
-		if apart := lineRateDifference(records[0], r); apart != "" {
-			return "runs at different line rates have no common figure: " + apart
+		if difference := lineRateDifference(records[0], r); difference != "" {
+			return "runs at different line rates have no common figure: " + difference
 		}
 		if r.plan().Method() == records[0].plan().Method() {
 			continue

@@ -6,39 +6,39 @@ import (
 )
 
 // Heatmap has the heatmaps of suites and of Reports. Several Reports of one test make one spot with their medians. Rows names the axis of suites that makes the rows of throughput; empty: the first.
-func Heatmap(all report.Documents, rows string) *report.Heatmap {
-	out := new(report.Heatmap)
+func Heatmap(documents report.Documents, rows string) *report.Heatmap {
+	heatmap := new(report.Heatmap)
 	add := func(h *report.Heatmap) {
-		out.Maps, out.Without = append(out.Maps, h.Maps...), append(out.Without, h.Without...)
+		heatmap.Maps, heatmap.Without = append(heatmap.Maps, h.Maps...), append(heatmap.Without, h.Without...)
 	}
-	for _, s := range all.Suites {
+	for _, s := range documents.Suites {
 		add(figures.HeatmapOfSuite(s, rows))
 	}
-	if len(all.Reports) > 0 {
-		add(figures.Heatmap("", "product", "loadtest", heatmapTests(all.Reports)))
+	if len(documents.Reports) > 0 {
+		add(figures.Heatmap("", "product", "loadtest", heatmapTests(documents.Reports)))
 	}
-	return out
+	return heatmap
 }
 
 // heatmapTests is the tests of Reports, one for each place.
-func heatmapTests(reports []*report.Report) (all []figures.HeatmapTest) {
+func heatmapTests(reports []*report.Report) (tests []figures.HeatmapTest) {
 	var records []Record
 	for _, r := range reports {
 		records = append(records, Record{Report: r})
 	}
 	for _, p := range places(records) {
-		of := at(p, records)
-		t := figures.HeatmapTest{Product: p.product, Loadtest: p.loadtest, Missing: of[0].missing()}
-		var each []*report.Figures
+		found := recordsAt(p, records)
+		t := figures.HeatmapTest{Product: p.product, Loadtest: p.loadtest, Missing: found[0].missing()}
+		var perRun []*report.Figures
 		var curves [][]report.CurvePoint
-		for _, r := range of {
+		for _, r := range found {
 			if f := r.figures(); f != nil {
-				each, curves = append(each, f), append(curves, figures.CurveOf(r.Report))
+				perRun, curves = append(perRun, f), append(curves, figures.CurveOf(r.Report))
 			}
 		}
-		t.Figures, _ = Medians(each)
+		t.Figures, _ = Medians(perRun)
 		t.Curve = figures.MedianCurve(curves)
-		all = append(all, t)
+		tests = append(tests, t)
 	}
-	return all
+	return tests
 }

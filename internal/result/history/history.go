@@ -63,29 +63,29 @@ func placeOf(r Record) place {
 
 // places are those of the records, in the order in which they first appear.
 func places(records []Record) []place {
-	var out []place
+	var places []place
 	for _, r := range records {
-		if p := placeOf(r); !slices.Contains(out, p) {
-			out = append(out, p)
+		if p := placeOf(r); !slices.Contains(places, p) {
+			places = append(places, p)
 		}
 	}
-	return out
+	return places
 }
 
-// at are the records of a place.
-func at(p place, records []Record) []Record {
-	var out []Record
+// recordsAt are the records of a place.
+func recordsAt(p place, records []Record) []Record {
+	var found []Record
 	for _, r := range records {
 		if placeOf(r) == p {
-			out = append(out, r)
+			found = append(found, r)
 		}
 	}
-	return out
+	return found
 }
 
 // sample is several runs of one test.
 type sample struct {
-	all      int
+	total    int
 	measured runsWithFigures  // all runs with figures
 	counted  runsWithFigures  // those of them that count in a comparison
 	runs     []comparison.Run // the figures of those that count
@@ -99,7 +99,7 @@ type sample struct {
 
 func sampleOf(records []Record) sample {
 	records = distinctRuns(records)
-	s := sample{all: len(records)}
+	s := sample{total: len(records)}
 	for _, r := range records {
 		f := r.figures()
 		if f == nil {
@@ -129,16 +129,16 @@ func distinctRuns(records []Record) []Record {
 // runsWithFigures is several runs and their figures.
 type runsWithFigures struct {
 	records []Record
-	each    []*report.Figures
+	perRun  []*report.Figures
 }
 
 func (m *runsWithFigures) add(r Record, f *report.Figures) {
-	m.records, m.each = append(m.records, r), append(m.each, f)
+	m.records, m.perRun = append(m.records, r), append(m.perRun, f)
 }
 
 // figures are the medians, and the tests that lie far from the others; nil: there are no runs.
 func (m *runsWithFigures) figures() (f *report.Figures, outliers []string) {
-	f, far := Medians(m.each)
+	f, far := Medians(m.perRun)
 	for _, i := range far {
 		outliers = append(outliers, m.records[i].test())
 	}
@@ -147,61 +147,61 @@ func (m *runsWithFigures) figures() (f *report.Figures, outliers []string) {
 
 // Medians are the medians of several runs' figures, and which runs lie far from the others; nil: there are no runs. They are a lower bound if any run's figures are: with exact figures instead, the
 // median might be more.
-func Medians(runs []*report.Figures) (all *report.Figures, far []int) {
+func Medians(runs []*report.Figures) (medians *report.Figures, far []int) {
 	if len(runs) == 0 {
 		return nil, nil
 	}
-	of := func(figure func(*report.Figures) int64) statistics.Summary {
+	summarize := func(figure func(*report.Figures) int64) statistics.Summary {
 		values := make([]float64, len(runs))
 		for i, f := range runs {
 			values[i] = float64(figure(f))
 		}
 		return statistics.Summarize(values)
 	}
-	middle := func(figure func(*report.Figures) int64) int64 { return int64(math.Round(of(figure).Median)) }
-	rates := of((*report.Figures).Throughput)
-	all = &report.Figures{Runs: len(runs), PacketsPerSecond: middle(func(f *report.Figures) int64 { return f.PacketsPerSecond }),
+	middle := func(figure func(*report.Figures) int64) int64 { return int64(math.Round(summarize(figure).Median)) }
+	rates := summarize((*report.Figures).Throughput)
+	medians = &report.Figures{Runs: len(runs), PacketsPerSecond: middle(func(f *report.Figures) int64 { return f.PacketsPerSecond }),
 		Layer1BitsPerSecond: middle(func(f *report.Figures) int64 { return f.Layer1BitsPerSecond }),
 		LineRatePercent:     units.Percent(middle(func(f *report.Figures) int64 { return int64(f.LineRatePercent) })),
 		LineRatePercentSum:  units.Percent(middle(func(f *report.Figures) int64 { return int64(f.LineRatePercentSum) })),
 		LowerBound:          slices.ContainsFunc(runs, func(f *report.Figures) bool { return f.LowerBound })}
 	for _, f := range runs {
-		all.Unconfirmed += f.Unconfirmed
+		medians.Unconfirmed += f.Unconfirmed
 	}
 	if runs[0].OfSessions() { // a place has runs of frames or of sessions, never both
-		all.GoodputBitsPerSecond = new(int64(math.Round(rates.Median)))
+		medians.GoodputBitsPerSecond = new(int64(math.Round(rates.Median)))
 	}
 	if rates.N > 1 {
 		low, high := int64(math.Round(rates.Low)), int64(math.Round(rates.High))
-		all.Spread = &report.Spread{Percent: units.PercentOfShare(rates.SpreadPercent / 100), Confidence: units.PercentOfShare(rates.Confidence)}
-		if all.OfSessions() {
-			all.Spread.LowGoodputBitsPerSecond, all.Spread.HighGoodputBitsPerSecond = &low, &high
+		medians.Spread = &report.Spread{Percent: units.PercentOfShare(rates.SpreadPercent / 100), Confidence: units.PercentOfShare(rates.Confidence)}
+		if medians.OfSessions() {
+			medians.Spread.LowGoodputBitsPerSecond, medians.Spread.HighGoodputBitsPerSecond = &low, &high
 		} else {
-			all.Spread.LowPacketsPerSecond, all.Spread.HighPacketsPerSecond = low, high
+			medians.Spread.LowPacketsPerSecond, medians.Spread.HighPacketsPerSecond = low, high
 		}
 	}
 	for _, o := range rates.Outliers {
 		far = append(far, o.Run)
 	}
-	return all, far
+	return medians, far
 }
 
 // Table is all records in one table, with medians where a place has several.
 func Table(title string, records []Record) *report.Table {
 	t := &report.Table{Version: report.TableVersion, Title: title}
 	for _, p := range places(records) {
-		here := distinctRuns(at(p, records))
-		s := sampleOf(here)
+		found := distinctRuns(recordsAt(p, records))
+		s := sampleOf(found)
 		figures, outliers := s.measured.figures()
 		cell := report.Cell{Product: p.product, Loadtest: p.loadtest, Figures: figures, Missing: s.missing, Message: outliersText(outliers)}
-		if len(here) == 1 && len(here[0].Report.Verdict.Criteria) > 0 {
-			cell.Verdict = here[0].Report.Verdict.Outcome
+		if len(found) == 1 && len(found[0].Report.Verdict.Criteria) > 0 {
+			cell.Verdict = found[0].Report.Verdict.Outcome
 		}
 		if mixed := mixtureText(s.measured.records); mixed != "" {
 			cell.Figures, cell.Message = nil, mixed
 		}
-		common, apart := imagesOf(s.measured.records)
-		cell.Images, cell.Message = common, wording.JoinNonEmpty("; ", wording.JoinNonEmpty("; ", cell.Message, apart), sharedPortsText(s.measured.records))
+		common, difference := imagesOf(s.measured.records)
+		cell.Images, cell.Message = common, wording.JoinNonEmpty("; ", wording.JoinNonEmpty("; ", cell.Message, difference), sharedPortsText(s.measured.records))
 		cell.Message = wording.JoinNonEmpty("; ", cell.Message, comparison.SeveralEnvironments(environmentsOf(s.measured.records)))
 		t.Cells = append(t.Cells, cell)
 	}

@@ -24,21 +24,21 @@ func (t latencyRuns) figure() comparison.Figure {
 }
 
 // latencyOf are all figures of latency that records have, in the order of the first that has them.
-func latencyOf(records []Record) (all []latencyRuns) {
+func latencyOf(records []Record) (runs []latencyRuns) {
 	for _, r := range records {
 		for _, f := range figures.Latencies(r.Report, figures.LatencyMetrics...) {
-			of := report.LatencyMedian{Metric: f.Metric, Direction: f.Direction, At: *f.At, FrameSize: f.FrameSize}
-			i := slices.IndexFunc(all, func(t latencyRuns) bool { return t.median.Same(of) })
+			median := report.LatencyMedian{Metric: f.Metric, Direction: f.Direction, At: *f.At, FrameSize: f.FrameSize}
+			i := slices.IndexFunc(runs, func(t latencyRuns) bool { return t.median.Same(median) })
 			if i < 0 {
-				all, i = append(all, latencyRuns{median: of}), len(all)
+				runs, i = append(runs, latencyRuns{median: median}), len(runs)
 			}
-			all[i].add(r, f)
+			runs[i].add(r, f)
 		}
 	}
-	for i := range all {
-		all[i].summarize(len(records))
+	for i := range runs {
+		runs[i].summarize(len(records))
 	}
-	return all
+	return runs
 }
 
 func (t *latencyRuns) add(r Record, f report.Figure) {
@@ -52,9 +52,9 @@ func (t *latencyRuns) add(r Record, f report.Figure) {
 	t.times, t.runs = append(t.times, number.Float()), append(t.runs, t.figure().RunOf(r.Report, f))
 }
 
-func (t *latencyRuns) summarize(of int) {
+func (t *latencyRuns) summarize(total int) {
 	s := statistics.Summarize(t.times)
-	t.median.Runs, t.median.Without = s.N, of-s.N
+	t.median.Runs, t.median.Without = s.N, total-s.N
 	t.median.Nanoseconds = int64(math.Round(s.Median))
 	if s.N > 1 {
 		t.median.LowNanoseconds, t.median.HighNanoseconds = int64(math.Round(s.Low)), int64(math.Round(s.High))
@@ -63,35 +63,35 @@ func (t *latencyRuns) summarize(of int) {
 }
 
 // latencyMedians are the medians alone.
-func latencyMedians(records []Record) (all []report.LatencyMedian) {
+func latencyMedians(records []Record) (medians []report.LatencyMedian) {
 	for _, t := range latencyOf(records) {
-		all = append(all, t.median)
+		medians = append(medians, t.median)
 	}
-	return all
+	return medians
 }
 
 // compareLatency compares each figure of latency of a side with the first side's.
-func compareLatency(side, first []Record) (all []report.LatencyMedian) {
-	before := latencyOf(first)
-	for _, is := range latencyOf(side) {
-		out := is.median
-		out.Judgement = report.NotComparable
-		i := slices.IndexFunc(before, func(t latencyRuns) bool { return t.median.Same(is.median) })
+func compareLatency(side, first []Record) (medians []report.LatencyMedian) {
+	reference := latencyOf(first)
+	for _, current := range latencyOf(side) {
+		median := current.median
+		median.Judgement = report.NotComparable
+		i := slices.IndexFunc(reference, func(t latencyRuns) bool { return t.median.Same(current.median) })
 		switch {
 		case i < 0:
-			out.Message = "the first side has no such figure"
-		case comparison.TooFew(len(before[i].runs), len(first)):
-			out.Message = fmt.Sprintf("only %d of the first side's %d runs have it", len(before[i].runs), len(first))
-		case comparison.TooFew(len(is.runs), len(side)):
-			out.Message = fmt.Sprintf("only %d of %d runs have it", len(is.runs), len(side))
+			median.Message = "the first side has no such figure"
+		case comparison.TooFew(len(reference[i].runs), len(first)):
+			median.Message = fmt.Sprintf("only %d of the first side's %d runs have it", len(reference[i].runs), len(first))
+		case comparison.TooFew(len(current.runs), len(side)):
+			median.Message = fmt.Sprintf("only %d of %d runs have it", len(current.runs), len(side))
 		default:
-			question := comparison.Question{Figure: is.figure(), Candidate: is.runs, Baseline: before[i].runs}
+			question := comparison.Question{Figure: current.figure(), Candidate: current.runs, Baseline: reference[i].runs}
 			answer := comparison.WithholdForLowRuns(question, comparison.Compare(question))
-			out.Judgement, out.Change, out.Message = answer.Judgement, answer.Change, answer.Sentence
+			median.Judgement, median.Change, median.Message = answer.Judgement, answer.Change, answer.Sentence
 		}
-		all = append(all, out)
+		medians = append(medians, median)
 	}
-	return all
+	return medians
 }
 
 // knownLatencies are the figures of latency that a run has.

@@ -19,16 +19,16 @@ import (
 // RFC2544 sets Reports side by side as RFC 2544, section 26, has it: by product and direction, frame sizes ascending. Procedures that find a limit have throughput, FrameLoss has frame loss;
 // others are listed as without.
 func RFC2544(reports []*report.Report) *report.RFC2544 {
-	out := &report.RFC2544{Reports: reports}
+	documents := &report.RFC2544{Reports: reports}
 	for _, r := range reports {
-		throughput, loss, without := rfc2544Of(r)
-		out.Throughput, out.FrameLoss, out.Without = append(out.Throughput, throughput...), append(out.FrameLoss, loss...), append(out.Without, without...)
+		throughput, loss, missing := rfc2544Of(r)
+		documents.Throughput, documents.FrameLoss, documents.Without = append(documents.Throughput, throughput...), append(documents.FrameLoss, loss...), append(documents.Without, missing...)
 	}
-	slices.SortStableFunc(out.Throughput, func(a, b report.ThroughputPoint) int { return compareStreams(a.Stream, b.Stream) })
-	slices.SortStableFunc(out.FrameLoss, func(a, b report.FrameLossPoint) int {
+	slices.SortStableFunc(documents.Throughput, func(a, b report.ThroughputPoint) int { return compareStreams(a.Stream, b.Stream) })
+	slices.SortStableFunc(documents.FrameLoss, func(a, b report.FrameLossPoint) int {
 		return cmp.Or(compareStreams(a.Stream, b.Stream), cmp.Compare(b.InputPercent, a.InputPercent))
 	})
-	return out
+	return documents
 }
 
 func compareStreams(a, b report.Stream) int {
@@ -36,27 +36,27 @@ func compareStreams(a, b report.Stream) int {
 }
 
 // rfc2544Of are a Report's points; without says why it, or one of its goals, has none.
-func rfc2544Of(r *report.Report) (throughput []report.ThroughputPoint, loss []report.FrameLossPoint, without []report.Missing) {
+func rfc2544Of(r *report.Report) (throughput []report.ThroughputPoint, loss []report.FrameLossPoint, missing []report.Missing) {
 	p := report.PlanOf(r)
-	lacks := func(goal string, of report.Result, why string) {
+	lacks := func(goal string, result report.Result, reason string) {
 		name := report.NamedHeadline(r).Name
 		if goal != "" {
 			name += ", " + goal
 		}
-		without = append(without, report.Missing{Test: name, Reason: string(of.Reason), Message: why})
+		missing = append(missing, report.Missing{Test: name, Reason: string(result.Reason), Message: reason})
 	}
 	switch {
 	case p.Sessions != nil:
 		lacks("", r.Result, "its traffic is sessions, but RFC 2544 is about frames")
-		return nil, nil, without
+		return nil, nil, missing
 	case p.Procedure.Type == plan.TypeFrameLoss:
 		if loss = frameLossOf(r); len(loss) == 0 {
 			lacks("", r.Result, "no load of its curve was measured")
 		}
-		return nil, loss, without
+		return nil, loss, missing
 	case p.Procedure.Type == plan.TypeConstantLoad || p.Procedure.Type == plan.TypeMaximumOfferedLoad || p.Procedure.Type == plan.TypeBackToBack || p.Procedure.Type == plan.TypeSoak:
 		lacks("", r.Result, "its procedure, "+p.Procedure.Type+", finds neither throughput nor frame loss over load")
-		return nil, nil, without
+		return nil, nil, missing
 	}
 	names := []string{""}
 	if len(r.Result.Goals) > 0 {
@@ -66,44 +66,44 @@ func rfc2544Of(r *report.Report) (throughput []report.ThroughputPoint, loss []re
 		}
 	}
 	for _, name := range names {
-		of, _ := r.ForGoal(name)
-		points := throughputOf(of, name)
+		goalReport, _ := r.ForGoal(name)
+		points := throughputOf(goalReport, name)
 		if len(points) == 0 {
-			lacks(name, of.Result, cmp.Or(r.Message, of.Result.Message, "it found no load that came back"))
+			lacks(name, goalReport.Result, cmp.Or(r.Message, goalReport.Result.Message, "it found no load that came back"))
 		}
 		throughput = append(throughput, points...)
 	}
-	return throughput, nil, without
+	return throughput, nil, missing
 }
 
 // throughputOf are the directions' points; none: there is no figure.
-func throughputOf(r *report.Report, goal string) (out []report.ThroughputPoint) {
+func throughputOf(r *report.Report, goal string) (points []report.ThroughputPoint) {
 	if !report.HasFigure(r) {
 		return nil
 	}
 	h := figures.HeadlineOf(r)
 	for i, d := range r.Result.Directions {
-		own := figures.HeadlineIn(h, r, d)
+		headline := figures.HeadlineIn(h, r, d)
 		s := streamOf(r, i)
-		out = append(out, report.ThroughputPoint{Stream: s, Goal: goal, LossAllowed: report.PlanOf(r).Procedure.MaxLossRatio, Offered: d.Offered, Received: d.Received, LossRatio: d.LossRatio,
-			TheoreticalPercent: percentOfTheory(d.Received.PacketsPerSecond, s), LowerBound: own.Bound, Unconfirmed: own.Unconfirmed, Reason: r.Result.Reason})
+		points = append(points, report.ThroughputPoint{Stream: s, Goal: goal, LossAllowed: report.PlanOf(r).Procedure.MaxLossRatio, Offered: d.Offered, Received: d.Received, LossRatio: d.LossRatio,
+			TheoreticalPercent: percentOfTheory(d.Received.PacketsPerSecond, s), LowerBound: headline.Bound, Unconfirmed: headline.Unconfirmed, Reason: r.Result.Reason})
 	}
-	return out
+	return points
 }
 
 // frameLossOf are the loads of a curve, in each direction.
-func frameLossOf(r *report.Report) (out []report.FrameLossPoint) {
+func frameLossOf(r *report.Report) (points []report.FrameLossPoint) {
 	for i, d := range report.PlanOf(r).Directions {
-		s, at := streamOf(r, i), map[units.Ratio]int{}
+		s, index := streamOf(r, i), map[units.Ratio]int{}
 		for _, f := range r.Result.Curve {
 			if f.Direction != d.Name() {
 				continue
 			}
-			if _, known := at[f.Load]; !known {
-				at[f.Load] = len(out)
-				out = append(out, report.FrameLossPoint{Stream: s})
+			if _, found := index[f.Load]; !found {
+				index[f.Load] = len(points)
+				points = append(points, report.FrameLossPoint{Stream: s})
 			}
-			switch p := &out[at[f.Load]]; f.Metric {
+			switch p := &points[index[f.Load]]; f.Metric {
 			case figures.OfferedPacketsPerSecond:
 				p.Offered, p.InputPercent = f.Low, percentOfTheory(int64(math.Round(f.Low.Float())), s)
 			case figures.PacketsPerSecond:
@@ -113,7 +113,7 @@ func frameLossOf(r *report.Report) (out []report.FrameLossPoint) {
 			}
 		}
 	}
-	return out
+	return points
 }
 
 // streamOf is the stream that a direction's figures are of.
@@ -125,8 +125,8 @@ func streamOf(r *report.Report, i int) report.Stream {
 	}
 	d, rates := p.Directions[i], r.RateOfEachLink()
 	s.Direction, s.LineRate = d.Name(), rates[d.From]
-	if to := rates[d.To]; to > 0 && (s.LineRate == 0 || to < s.LineRate) {
-		s.LineRate = to
+	if rate := rates[d.To]; rate > 0 && (s.LineRate == 0 || rate < s.LineRate) {
+		s.LineRate = rate
 	}
 	if d.Mix.Packets > 0 {
 		s.FrameBytes = report.NumberOf(big.NewRat(d.Mix.Bytes, d.Mix.Packets))
@@ -147,22 +147,22 @@ func streamOf(r *report.Report, i int) report.Stream {
 			}
 		}
 	}
-	s.Mixed, s.Protocol = sizes.Least != sizes.Most, strings.Join(protocols, ", ")
+	s.Mixed, s.Protocol = sizes.Shortest != sizes.Longest, strings.Join(protocols, ", ")
 	return s
 }
 
 // protocolOf names the protocol that a frame carries, as in "UDP over IPv4"; empty: unknown.
 func protocolOf(frame []byte) string {
 	const ethertype, tag = 12, 4
-	for at := ethertype; at+2 <= len(frame); at += tag {
+	for offset := ethertype; offset+2 <= len(frame); offset += tag {
 		version, next := "", 0
-		switch binary.BigEndian.Uint16(frame[at:]) {
+		switch binary.BigEndian.Uint16(frame[offset:]) {
 		case 0x8100, 0x88a8: // a VLAN tag, and another type behind it
 			continue
 		case 0x0800:
-			version, next = "IPv4", at+2+9
+			version, next = "IPv4", offset+2+9
 		case 0x86dd:
-			version, next = "IPv6", at+2+6
+			version, next = "IPv6", offset+2+6
 		}
 		if next == 0 || next >= len(frame) {
 			return ""

@@ -15,7 +15,7 @@ import (
 func Trend(title string, records []Record, allowDifferent []report.EnvironmentPart) *report.Trend {
 	t := &report.Trend{Version: report.TrendVersion, Title: title}
 	for _, p := range places(records) {
-		t.Series = append(t.Series, seriesOf(p, at(p, records), allowDifferent))
+		t.Series = append(t.Series, seriesOf(p, recordsAt(p, records), allowDifferent))
 	}
 	slices.SortStableFunc(t.Series, func(a, b report.Series) int {
 		return cmp.Or(cmp.Compare(a.Loadtest, b.Loadtest), cmp.Compare(a.Product, b.Product))
@@ -39,12 +39,12 @@ func seriesOf(p place, records []Record, allowDifferent []report.EnvironmentPart
 			point.Latency = knownLatencies(r)
 		}
 		if i > 0 {
-			before := records[i-1].plan()
-			point.PlanChange = plan.MethodDifferences(before, r.plan(), mostDifferences)
-			if apart := lineRateDifference(rated, r); apart != "" {
-				point.PlanChange = append(point.PlanChange, apart)
+			previous := records[i-1].plan()
+			point.PlanChange = plan.MethodDifferences(previous, r.plan(), mostDifferences)
+			if difference := lineRateDifference(rated, r); difference != "" {
+				point.PlanChange = append(point.PlanChange, difference)
 			}
-			point.DeviceChange = plan.DeviceDifferences(before, r.plan(), mostDifferences)
+			point.DeviceChange = plan.DeviceDifferences(previous, r.plan(), mostDifferences)
 			point.ImageChange = imageDifferences(records[i-1], r)
 		}
 		if len(r.Report.LineRates) > 0 {
@@ -72,15 +72,15 @@ func seriesOf(p place, records []Record, allowDifferent []report.EnvironmentPart
 // beginsStretch says whether a run begins a new stretch after those of the present one, and notes at its point what changed in the environment, compared with all runs of the stretch, or, in parts that
 // may differ, with the run before.
 func beginsStretch(point *report.Point, stretch []Record, r Record, allowDifferent []report.EnvironmentPart) bool {
-	is := environmentsOf([]Record{r})
-	other := comparison.NotAllowed(comparison.EnvironmentDifferences(environmentsOf(stretch), is), allowDifferent)
-	for _, d := range comparison.EnvironmentDifferences(environmentsOf(stretch[len(stretch)-1:]), is) {
-		if d.Known() && !slices.ContainsFunc(other, func(o report.EnvironmentDifference) bool { return o.What == d.What }) {
-			other = append(other, d)
+	current := environmentsOf([]Record{r})
+	differences := comparison.NotAllowed(comparison.EnvironmentDifferences(environmentsOf(stretch), current), allowDifferent)
+	for _, d := range comparison.EnvironmentDifferences(environmentsOf(stretch[len(stretch)-1:]), current) {
+		if d.Known() && !slices.ContainsFunc(differences, func(o report.EnvironmentDifference) bool { return o.What == d.What }) {
+			differences = append(differences, d)
 		}
 	}
-	point.EnvironmentChange = other
-	return len(point.PlanChange)+len(point.DeviceChange)+len(comparison.NotAllowed(other, allowDifferent)) > 0
+	point.EnvironmentChange = differences
+	return len(point.PlanChange)+len(point.DeviceChange)+len(comparison.NotAllowed(differences, allowDifferent)) > 0
 }
 
 // Rules for outliers among neighbours (Hampel's filter). A step to another level makes no outlier, as it moves the neighbours' median, too.

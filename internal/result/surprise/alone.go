@@ -9,15 +9,15 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// alone is the surprises of a cell by itself.
-func (c *cell) alone() (all []Surprise) {
+// standalone is the surprises of a cell by itself.
+func (c *cell) standalone() (surprises []Surprise) {
 	if words := c.lossFalls(); words != "" {
-		all = append(all, Surprise{Rule: "loss grows with load", Cells: []string{c.Name}, Words: words})
+		surprises = append(surprises, Surprise{Rule: "loss grows with load", Cells: []string{c.Name}, Words: words})
 	}
 	if words := c.beyondGenerators(); words != "" {
-		all = append(all, Surprise{Rule: "no more than the generators do by themselves", Cells: []string{c.Name}, Words: words})
+		surprises = append(surprises, Surprise{Rule: "no more than the generators do by themselves", Cells: []string{c.Name}, Words: words})
 	}
-	return all
+	return surprises
 }
 
 // lossFalls names the smallest load of the runs' median curve that surely lost more than a larger load lost at most.
@@ -42,7 +42,7 @@ func (c *cell) beyondGenerators() string {
 	if c.Capacity == nil {
 		return ""
 	}
-	if least, _ := carried(c.SuiteCell, func(f *report.Figures) int64 { return f.PacketsPerSecond }); least <= 1.01*float64(c.Capacity.PacketsPerSecond) {
+	if lowest, _ := carried(c.SuiteCell, func(f *report.Figures) int64 { return f.PacketsPerSecond }); lowest <= 1.01*float64(c.Capacity.PacketsPerSecond) {
 		return ""
 	}
 	return fmt.Sprintf("%s carried %s, though its generators did %s by themselves (%s)", c.title(), wording.PacketRate(c.Figures.PacketsPerSecond), wording.PacketRate(c.Capacity.PacketsPerSecond), c.Capacity.Cell)

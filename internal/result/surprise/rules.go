@@ -12,11 +12,11 @@ import (
 type rule struct {
 	name string
 	// expects says why the first test is expected to carry at least as much as the second, as what follows "the second carried more, though"; empty: nothing is expected of the two.
-	expects func(more, less *plan.Plan) string
+	expects func(faster, slower *plan.Plan) string
 	// beyond is by how large a share the second must be more before it is told: what repeated runs differ by is no surprise.
 	beyond float64
-	// of is the figure; nil: the throughput.
-	of func(*report.Figures) int64
+	// figure is the figure; nil: the throughput.
+	figure func(*report.Figures) int64
 	// anyGenerators: the tests may have different numbers of generators.
 	anyGenerators bool
 }
@@ -31,7 +31,7 @@ var rules = []rule{
 	{name: "more work costs", beyond: anyMore, expects: moreWork},
 	{name: "a device costs", beyond: anyMore, expects: noDevice},
 	{name: "larger frames are fewer", beyond: anyMore, expects: smallerFrames},
-	{name: "larger frames carry more", beyond: anyMore, expects: largerFrames, of: func(f *report.Figures) int64 { return f.Layer1BitsPerSecond }},
+	{name: "larger frames carry more", beyond: anyMore, expects: largerFrames, figure: func(f *report.Figures) int64 { return f.Layer1BitsPerSecond }},
 	{name: "more directions carry more", beyond: anyMore, expects: moreDirections, anyGenerators: true},
 	{name: "larger windows carry more", beyond: anyMore, expects: largerWindow},
 	{name: "more is carried of more", beyond: anyMore, expects: largerRate},
@@ -40,9 +40,9 @@ var rules = []rule{
 }
 
 // moreWork: a device that does all that another does, and more, carries no more.
-func moreWork(more, less *plan.Plan) string {
-	a, b := more.DUT.Mode(), less.DUT.Mode()
-	if a == nil || b == nil || !doesMore(b, a) || !same(more, less, func(p *plan.Plan) { p.DUT = plan.DUT{} }) {
+func moreWork(faster, slower *plan.Plan) string {
+	a, b := faster.DUT.Mode(), slower.DUT.Mode()
+	if a == nil || b == nil || !doesMore(b, a) || !equalBut(faster, slower, func(p *plan.Plan) { p.DUT = plan.DUT{} }) {
 		return ""
 	}
 	return fmt.Sprintf("a device that is %q does all that %q does, and more", b, a)
@@ -50,14 +50,14 @@ func moreWork(more, less *plan.Plan) string {
 
 // doesMore: a is a device of the same kind with a longer table, more rules or more connections, or of a kind that does all that b's does, and more; with no shorter table.
 func doesMore(a, b *plan.Mode) bool {
-	is, was := kindOf(a), kindOf(b)
+	kindA, kindB := kindOf(a), kindOf(b)
 	switch {
-	case was.rank == 0 || a.Routes() < b.Routes():
+	case kindB.rank == 0 || a.Routes() < b.Routes():
 		return false
-	case is.name == was.name:
-		return is.extent >= was.extent && (is.extent > was.extent || a.Routes() > b.Routes())
+	case kindA.name == kindB.name:
+		return kindA.extent >= kindB.extent && (kindA.extent > kindB.extent || a.Routes() > b.Routes())
 	}
-	return is.rank > was.rank
+	return kindA.rank > kindB.rank
 }
 
 // kind is what a device does with each frame. Each rank does all that a lower one does: what XDP forwards doesn't reach the stack that routers forward in, and others are routers that do something
@@ -85,32 +85,32 @@ func kindOf(m *plan.Mode) kind {
 }
 
 // noDevice: what has no device in its way carries no less.
-func noDevice(more, less *plan.Plan) string {
-	if !more.DUT.Loopback() || less.DUT.Loopback() || !same(more, less, func(p *plan.Plan) { p.DUT = plan.DUT{} }) {
+func noDevice(faster, slower *plan.Plan) string {
+	if !faster.DUT.Loopback() || slower.DUT.Loopback() || !equalBut(faster, slower, func(p *plan.Plan) { p.DUT = plan.DUT{} }) {
 		return ""
 	}
 	return "it went through a device, and the other through none"
 }
 
 // smallerFrames: each frame costs a device at least as much as a smaller one, so that it forwards no more of them.
-func smallerFrames(more, less *plan.Plan) string {
-	if !largerThan(less, more) {
+func smallerFrames(faster, slower *plan.Plan) string {
+	if !largerThan(slower, faster) {
 		return ""
 	}
-	return fmt.Sprintf("its frames are larger: %.0f bytes on average, and %.0f", frame(less), frame(more))
+	return fmt.Sprintf("its frames are larger: %.0f bytes on average, and %.0f", frame(slower), frame(faster))
 }
 
 // largerFrames: a frame costs at most as much more as it is larger.
-func largerFrames(more, less *plan.Plan) string {
-	if !largerThan(more, less) {
+func largerFrames(faster, slower *plan.Plan) string {
+	if !largerThan(faster, slower) {
 		return ""
 	}
-	return fmt.Sprintf("its frames are smaller: %.0f bytes on average, and %.0f", frame(less), frame(more))
+	return fmt.Sprintf("its frames are smaller: %.0f bytes on average, and %.0f", frame(slower), frame(faster))
 }
 
 // largerThan: two tests differ in their frames alone, which are the same in all directions of each, and the first one's are larger.
 func largerThan(a, b *plan.Plan) bool {
-	return a.Sessions == nil && frame(a) > frame(b) && frame(b) > 0 && same(a, b, func(p *plan.Plan) {
+	return a.Sessions == nil && frame(a) > frame(b) && frame(b) > 0 && equalBut(a, b, func(p *plan.Plan) {
 		p.Directions = slices.Clone(p.Directions)
 		for i := range p.Directions {
 			p.Directions[i].Mix.Packets, p.Directions[i].Mix.Bytes = 0, 0
@@ -124,34 +124,34 @@ func frame(p *plan.Plan) (bytes float64) {
 		if d.Mix.Packets == 0 {
 			return 0
 		}
-		of := float64(d.Mix.Bytes) / float64(d.Mix.Packets)
-		if i > 0 && of != bytes {
+		meanSize := float64(d.Mix.Bytes) / float64(d.Mix.Packets)
+		if i > 0 && meanSize != bytes {
 			return 0
 		}
-		bytes = of
+		bytes = meanSize
 	}
 	return bytes
 }
 
 // moreDirections: all directions together carry no less than some of them, of the same frames on links of the same rates.
-func moreDirections(more, less *plan.Plan) string {
-	if len(more.Directions) <= len(less.Directions) || !within(less.Directions, more.Directions) || !linksWithin(less.Links, more.Links) || !same(more, less, func(p *plan.Plan) {
+func moreDirections(faster, slower *plan.Plan) string {
+	if len(faster.Directions) <= len(slower.Directions) || !directionsWithin(slower.Directions, faster.Directions) || !linksWithin(slower.Links, faster.Links) || !equalBut(faster, slower, func(p *plan.Plan) {
 		p.Directions, p.Links, p.Sessions = nil, nil, oneStream(p.Sessions)
-	}) || more.Sessions != nil && more.Sessions.Parallel < less.Sessions.Parallel {
+	}) || faster.Sessions != nil && faster.Sessions.Parallel < slower.Sessions.Parallel {
 		return ""
 	}
-	return fmt.Sprintf("it has %d of the other's %d directions", len(less.Directions), len(more.Directions))
+	return fmt.Sprintf("it has %d of the other's %d directions", len(slower.Directions), len(faster.Directions))
 }
 
-func within(some, all []plan.Direction) bool {
-	return !slices.ContainsFunc(some, func(d plan.Direction) bool {
-		return !slices.Contains(all, d)
+func directionsWithin(part, whole []plan.Direction) bool {
+	return !slices.ContainsFunc(part, func(d plan.Direction) bool {
+		return !slices.Contains(whole, d)
 	})
 }
 
-func linksWithin(some, all []plan.Link) bool {
-	return !slices.ContainsFunc(some, func(l plan.Link) bool {
-		return !slices.ContainsFunc(all, func(o plan.Link) bool { return o.Name == l.Name && o.LineRate == l.LineRate })
+func linksWithin(part, whole []plan.Link) bool {
+	return !slices.ContainsFunc(part, func(l plan.Link) bool {
+		return !slices.ContainsFunc(whole, func(o plan.Link) bool { return o.Name == l.Name && o.LineRate == l.LineRate })
 	})
 }
 
@@ -159,15 +159,15 @@ func oneStream(s *plan.Sessions) *plan.Sessions {
 	if s == nil {
 		return nil
 	}
-	one := *s
-	one.Parallel = 1
-	return &one
+	single := *s
+	single.Parallel = 1
+	return &single
 }
 
 // largerWindow: a window that is larger holds a connection back no more. One that the kernels choose grows as it has to.
-func largerWindow(more, less *plan.Plan) string {
-	a, b := more.Sessions, less.Sessions
-	if a == nil || b == nil || b.WindowBytes == 0 || a.WindowBytes != 0 && a.WindowBytes <= b.WindowBytes || !same(more, less, func(p *plan.Plan) {
+func largerWindow(faster, slower *plan.Plan) string {
+	a, b := faster.Sessions, slower.Sessions
+	if a == nil || b == nil || b.WindowBytes == 0 || a.WindowBytes != 0 && a.WindowBytes <= b.WindowBytes || !equalBut(faster, slower, func(p *plan.Plan) {
 		s := *p.Sessions
 		s.WindowBytes, p.Sessions = 0, &s
 	}) {
@@ -184,9 +184,9 @@ func window(s *plan.Sessions) string {
 }
 
 // largerRate: who is asked for more carries no less.
-func largerRate(more, less *plan.Plan) string {
-	a, b := more.Procedure.ConstantLoad, less.Procedure.ConstantLoad
-	if a == nil || b == nil || b.Unlimited || !a.Unlimited && (a.Rate.Kind != b.Rate.Kind || a.Rate.Micros <= b.Rate.Micros) || !same(more, less, func(p *plan.Plan) {
+func largerRate(faster, slower *plan.Plan) string {
+	a, b := faster.Procedure.ConstantLoad, slower.Procedure.ConstantLoad
+	if a == nil || b == nil || b.Unlimited || !a.Unlimited && (a.Rate.Kind != b.Rate.Kind || a.Rate.Micros <= b.Rate.Micros) || !equalBut(faster, slower, func(p *plan.Plan) {
 		load := *p.Procedure.ConstantLoad
 		load.Rate, load.Unlimited = a.Rate, false
 		p.Procedure.ConstantLoad = &load
@@ -197,14 +197,14 @@ func largerRate(more, less *plan.Plan) string {
 }
 
 // otherProgram: which program sends makes no difference.
-func otherProgram(more, less *plan.Plan) string {
-	if more.Sessions == nil || less.Sessions == nil || more.Sessions.Application == less.Sessions.Application || !same(more, less, func(p *plan.Plan) {
+func otherProgram(faster, slower *plan.Plan) string {
+	if faster.Sessions == nil || slower.Sessions == nil || faster.Sessions.Application == slower.Sessions.Application || !equalBut(faster, slower, func(p *plan.Plan) {
 		s := *p.Sessions
 		s.Application, p.Sessions = "", &s
 	}) {
 		return ""
 	}
-	return fmt.Sprintf("only the program differs: %s, and %s", program(less), program(more))
+	return fmt.Sprintf("only the program differs: %s, and %s", program(slower), program(faster))
 }
 
 func program(p *plan.Plan) string {
@@ -215,9 +215,9 @@ func program(p *plan.Plan) string {
 }
 
 // otherDuration: a device carries in a longer trial what it carries in a shorter one.
-func otherDuration(more, less *plan.Plan) string {
-	a, b := more.Procedure.MaximumOfferedLoad, less.Procedure.MaximumOfferedLoad
-	if a == nil || b == nil || a.TrialDuration == b.TrialDuration || !same(more, less, func(p *plan.Plan) {
+func otherDuration(faster, slower *plan.Plan) string {
+	a, b := faster.Procedure.MaximumOfferedLoad, slower.Procedure.MaximumOfferedLoad
+	if a == nil || b == nil || a.TrialDuration == b.TrialDuration || !equalBut(faster, slower, func(p *plan.Plan) {
 		load := *p.Procedure.MaximumOfferedLoad
 		load.TrialDuration, p.Procedure.MaximumOfferedLoad = 0, &load
 	}) {
@@ -226,16 +226,16 @@ func otherDuration(more, less *plan.Plan) string {
 	return fmt.Sprintf("only the duration differs: %v, and %v", b.TrialDuration.Std(), a.TrialDuration.Std())
 }
 
-// same says that two tests are the same but for what is taken away from both, and for what changes no figure or follows from the rest: names, addresses, streams.
-func same(a, b *plan.Plan, without func(*plan.Plan)) bool {
-	return len(plan.Differences(bare(a, without), bare(b, without), 1)) == 0
+// equalBut says that two tests are the same but for what is taken away from both, and for what changes no figure or follows from the rest: names, addresses, streams.
+func equalBut(a, b *plan.Plan, clearField func(*plan.Plan)) bool {
+	return len(plan.Differences(bare(a, clearField), bare(b, clearField), 1)) == 0
 }
 
-func bare(p *plan.Plan, without func(*plan.Plan)) *plan.Plan {
-	out := plan.Plan{Engine: p.Engine, DUT: p.DUT, Directions: p.Directions, Sessions: p.Sessions, Procedure: p.Procedure, Sending: p.Sending, Links: slices.Clone(p.Links)}
-	for i := range out.Links {
-		out.Links[i].DUT = plan.DUTEnd{}
+func bare(p *plan.Plan, clearField func(*plan.Plan)) *plan.Plan {
+	stripped := plan.Plan{Engine: p.Engine, DUT: p.DUT, Directions: p.Directions, Sessions: p.Sessions, Procedure: p.Procedure, Sending: p.Sending, Links: slices.Clone(p.Links)}
+	for i := range stripped.Links {
+		stripped.Links[i].DUT = plan.DUTEnd{}
 	}
-	without(&out)
-	return &out
+	clearField(&stripped)
+	return &stripped
 }

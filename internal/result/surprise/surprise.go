@@ -22,24 +22,24 @@ type Surprise struct {
 // mostCells is how many cells there may be for pairs to be compared: the number of pairs grows with the square, and nobody reads that many sentences.
 const mostCells = 256
 
-// Of is the surprises in suites: first of each cell by itself, then of pairs of cells that differ in at most one axis.
-func Of(suites ...*report.Suite) (all []Surprise) {
+// Find is the surprises in suites: first of each cell by itself, then of pairs of cells that differ in at most one axis.
+func Find(suites ...*report.Suite) (surprises []Surprise) {
 	cells := cellsOf(suites)
 	for i := range cells {
-		all = append(all, cells[i].alone()...)
+		surprises = append(surprises, cells[i].standalone()...)
 	}
 	if len(cells) > mostCells {
-		return all
+		return surprises
 	}
 	for i := range cells {
 		for j := range cells[i+1:] {
 			a, b := &cells[i], &cells[i+1+j]
 			if differingAxes(a.Values, b.Values) <= 1 {
-				all = append(all, pair(a, b)...)
+				surprises = append(surprises, pair(a, b)...)
 			}
 		}
 	}
-	return all
+	return surprises
 }
 
 // cell is a cell of a suite that was measured, with its Plan.
@@ -50,16 +50,16 @@ type cell struct {
 }
 
 // cellsOf are the measured cells of suites, without calibrations: these have no device.
-func cellsOf(suites []*report.Suite) (all []cell) {
+func cellsOf(suites []*report.Suite) (cells []cell) {
 	for _, s := range suites {
 		for i := range s.Cells {
 			if c := &s.Cells[i]; c.Figures != nil && !c.Calibration {
 				evidence := evidenceOf(c)
-				all = append(all, cell{SuiteCell: c, plan: planOf(evidence), generators: generatorsOf(evidence)})
+				cells = append(cells, cell{SuiteCell: c, plan: planOf(evidence), generators: generatorsOf(evidence)})
 			}
 		}
 	}
-	return all
+	return cells
 }
 
 // evidenceOf is the evidence of a cell's first run that counts and has a Plan; nil: there is none.
@@ -116,7 +116,7 @@ func differingAxes(a, b []report.AxisValue) (n int) {
 }
 
 // pair is the surprises of two cells, whichever of them is expected to carry more.
-func pair(a, b *cell) (all []Surprise) {
+func pair(a, b *cell) (surprises []Surprise) {
 	if a.plan == nil || b.plan == nil || a.Figures.OfSessions() != b.Figures.OfSessions() || otherImages(a, b) {
 		return nil
 	}
@@ -126,53 +126,53 @@ func pair(a, b *cell) (all []Surprise) {
 			continue
 		}
 		for _, order := range [][2]*cell{{a, b}, {b, a}} {
-			more, less := order[0], order[1]
-			if why := r.expects(more.plan, less.plan); why != "" {
-				if words := r.against(more, less, why); words != "" {
-					all = append(all, Surprise{Rule: r.name, Cells: []string{less.Name, more.Name}, Words: words})
+			faster, slower := order[0], order[1]
+			if reason := r.expects(faster.plan, slower.plan); reason != "" {
+				if words := r.against(faster, slower, reason); words != "" {
+					surprises = append(surprises, Surprise{Rule: r.name, Cells: []string{slower.Name, faster.Name}, Words: words})
 				}
 			}
 		}
 	}
-	return all
+	return surprises
 }
 
 // against says that one carried more than another of which as much was expected, in each of their runs; empty: it didn't, or the other may carry more than was seen.
-func (r *rule) against(more, less *cell, why string) string {
-	figure := r.of
+func (r *rule) against(faster, slower *cell, reason string) string {
+	figure := r.figure
 	if figure == nil {
 		figure = (*report.Figures).Throughput
 	}
-	_, most := carried(more.SuiteCell, figure)
-	least, _ := carried(less.SuiteCell, figure)
-	is, was := figure(less.Figures), figure(more.Figures)
-	if was <= 0 || least <= most*(1+r.beyond) {
+	_, highest := carried(faster.SuiteCell, figure)
+	lowest, _ := carried(slower.SuiteCell, figure)
+	slowerValue, fasterValue := figure(slower.Figures), figure(faster.Figures)
+	if fasterValue <= 0 || lowest <= highest*(1+r.beyond) {
 		return ""
 	}
-	return fmt.Sprintf("%s carried %.1f %% more than %s (%s, and %s; %s), though %s", less.title(), 100*(float64(is)/float64(was)-1), more.title(), r.amount(less, is), r.amount(more, was), runs(less, more), why)
+	return fmt.Sprintf("%s carried %.1f %% more than %s (%s, and %s; %s), though %s", slower.title(), 100*(float64(slowerValue)/float64(fasterValue)-1), faster.title(), r.amount(slower, slowerValue), r.amount(faster, fasterValue), runs(slower, faster), reason)
 }
 
 // carried is the least and the most that the runs of a cell did; a lower bound's most is beyond all bounds.
-func carried(c *report.SuiteCell, figure func(*report.Figures) int64) (least, most float64) {
-	least, most = float64(figure(c.Figures)), float64(figure(c.Figures))
+func carried(c *report.SuiteCell, figure func(*report.Figures) int64) (lowest, highest float64) {
+	lowest, highest = float64(figure(c.Figures)), float64(figure(c.Figures))
 	if c.Figures.LowerBound {
-		most = math.Inf(1)
+		highest = math.Inf(1)
 	}
 	for i := range c.Runs {
 		if r := &c.Runs[i]; r.Counts() {
 			v := float64(figure(r.Figures))
-			least, most = min(least, v), max(most, v)
+			lowest, highest = min(lowest, v), max(highest, v)
 			if r.Figures.LowerBound {
-				most = math.Inf(1)
+				highest = math.Inf(1)
 			}
 		}
 	}
-	return least, most
+	return lowest, highest
 }
 
 // amount is a figure with its unit.
 func (r *rule) amount(c *cell, v int64) string {
-	if r.of != nil || c.Figures.OfSessions() {
+	if r.figure != nil || c.Figures.OfSessions() {
 		return wording.BitRate(v)
 	}
 	return wording.PacketRate(v)

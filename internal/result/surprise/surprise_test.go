@@ -124,12 +124,12 @@ func TestWhatSurprises(t *testing.T) {
 		{"a short trial carries more than a long one", test{name: "60s", changed: trial(time.Minute), carried: []int64{300}}, test{name: "10s", changed: trial(10 * time.Second), carried: []int64{400}}, "longer trials carry the same", "10s, and 1m0s"},
 	} {
 		t.Run(c.what, func(t *testing.T) {
-			all := surprise.Of(suiteOf(c.more, c.less))
+			all := surprise.Find(suiteOf(c.more, c.less))
 			if len(all) != 1 || all[0].Rule != c.rule || !strings.Contains(all[0].Words, c.says) {
 				t.Errorf("got %+v, want %q of rule %s", all, c.says, c.rule)
 			}
 			c.more.carried, c.less.carried = c.less.carried, c.more.carried
-			for _, s := range surprise.Of(suiteOf(c.more, c.less)) {
+			for _, s := range surprise.Find(suiteOf(c.more, c.less)) {
 				if s.Rule == c.rule && !strings.HasSuffix(s.Rule, "the same") { // of what is to be the same, either order surprises
 					t.Errorf("as it is expected to be, it surprises: %s", s.Words)
 				}
@@ -158,7 +158,7 @@ func TestWhatDoesNotSurprise(t *testing.T) {
 		{"frames and sessions", []test{plain, {name: "tcp", changed: tcp(router(1)), carried: []int64{500}}}},
 	} {
 		t.Run(c.what, func(t *testing.T) {
-			if all := surprise.Of(suiteOf(c.with...)); len(all) != 0 {
+			if all := surprise.Find(suiteOf(c.with...)); len(all) != 0 {
 				t.Errorf("got %+v", all)
 			}
 		})
@@ -168,18 +168,18 @@ func TestWhatDoesNotSurprise(t *testing.T) {
 // A run that is a lower bound may carry any more, also beside a median that is none; and rates of two kinds are not more or less of the same.
 func TestWhatMayBeMoreDoesNotSurprise(t *testing.T) {
 	s := suiteOf(test{name: "plain", changed: router(1), carried: []int64{400, 402, 404}}, test{name: "filter", changed: filter(100), carried: []int64{500, 501, 502}})
-	if all := surprise.Of(s); len(all) != 1 {
+	if all := surprise.Find(s); len(all) != 1 {
 		t.Errorf("got %+v", all)
 	}
 	s.Cells[0].Runs[0].Figures.LowerBound = true
-	if all := surprise.Of(s); len(all) != 0 {
+	if all := surprise.Find(s); len(all) != 0 {
 		t.Errorf("one of its runs is a lower bound: %+v", all)
 	}
 	packets := func(p *plan.Plan) {
 		asked(80)(p)
 		p.Procedure.ConstantLoad.Rate.Kind = units.Packets
 	}
-	if all := surprise.Of(suiteOf(test{name: "bits", changed: asked(90), carried: []int64{300}}, test{name: "packets", changed: packets, carried: []int64{400}})); len(all) != 0 {
+	if all := surprise.Find(suiteOf(test{name: "bits", changed: asked(90), carried: []int64{300}}, test{name: "packets", changed: packets, carried: []int64{400}})); len(all) != 0 {
 		t.Errorf("rates of two kinds: %+v", all)
 	}
 }
@@ -190,7 +190,7 @@ func TestCellsThatDifferInTwoAxes(t *testing.T) {
 	for i := range s.Cells {
 		s.Cells[i].Values = append(s.Cells[i].Values, report.AxisValue{Axis: "generator", Value: s.Cells[i].Name})
 	}
-	if all := surprise.Of(s); len(all) != 0 {
+	if all := surprise.Find(s); len(all) != 0 {
 		t.Errorf("got %+v", all)
 	}
 }
@@ -206,17 +206,17 @@ func TestCurvesAndCalibrations(t *testing.T) {
 	}
 	s.Cells[0].Curve = []report.CurvePoint{{Load: load("30kpps"), LossRatio: "0.3", LossRatioMin: "0.3"}, {Load: load("20kpps"), LossRatio: "0.01", LossRatioMin: "0.009"}, {Load: load("10kpps"), LossRatio: "0.03", LossRatioMin: "0.02"}}
 	s.Cells[0].Capacity = &report.Capacity{Cell: "generator", PacketsPerSecond: 400_000}
-	all := surprise.Of(s)
+	all := surprise.Find(s)
 	if len(all) != 2 || !strings.Contains(all[0].Words, "router load lost 2") || !strings.Contains(all[0].Words, "at 10kpps and 1") || !strings.Contains(all[1].Words, "though its generators did 400.00 Kpps by themselves (generator)") {
 		t.Errorf("got %+v", all)
 	}
 	s.Cells[0].Runs = append(s.Cells[0].Runs, report.SuiteRun{Test: "another", Figures: &report.Figures{Runs: 1, PacketsPerSecond: 399_000}})
-	if all := surprise.Of(s); len(all) != 1 {
+	if all := surprise.Find(s); len(all) != 1 {
 		t.Errorf("one of its runs carried less than the generators: %+v", all)
 	}
 	s.Cells[0].Runs = s.Cells[0].Runs[:1]
 	s.Cells[0].Curve[2].LossRatioMin, s.Cells[0].Capacity.PacketsPerSecond = "0.01", 499_000 // it may have lost no more, and runs differ by so much
-	if all := surprise.Of(s); len(all) != 0 {
+	if all := surprise.Find(s); len(all) != 0 {
 		t.Errorf("got %+v", all)
 	}
 }

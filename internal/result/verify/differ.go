@@ -91,28 +91,28 @@ func generic(document []byte) (v any) {
 func (d *differ) values(object, path string, stands, gives any) {
 	switch a := stands.(type) {
 	case map[string]any:
-		if b, is := gives.(map[string]any); is {
+		if b, ok := gives.(map[string]any); ok {
 			d.members(object, path, a, b)
 			return
 		}
 	case []any:
-		if b, is := gives.([]any); is && len(a) == len(b) {
+		if b, ok := gives.([]any); ok && len(a) == len(b) {
 			for i := range a {
 				d.values(object, path+"["+strconv.Itoa(i)+"]", a[i], b[i])
 			}
 			return
 		}
 	}
-	if is, should := shown(stands), shown(gives); is != should {
-		d.differs(object, path, is, should)
+	if saved, computed := shown(stands), shown(gives); saved != computed {
+		d.differs(object, path, saved, computed)
 	}
 }
 
 // members compares the members of two objects.
 func (d *differ) members(object, path string, a, b map[string]any) {
-	both := maps.Clone(a)
-	maps.Copy(both, b)
-	for _, name := range slices.Sorted(maps.Keys(both)) {
+	merged := maps.Clone(a)
+	maps.Copy(merged, b)
+	for _, name := range slices.Sorted(maps.Keys(merged)) {
 		member := name
 		if path != "" {
 			member = path + "." + name
@@ -128,18 +128,18 @@ func (d *differ) differs(object, field, stands, gives string) {
 		return
 	}
 	f := Finding{Object: object, Field: field, Stands: stands, Gives: gives}
-	where := object
+	place := object
 	if field != "" {
-		where += ": " + field
+		place += ": " + field
 	}
 	switch {
 	case stands == "":
-		f.Message = fmt.Sprintf("%s is missing, but %s %s", where, d.source(), brief(gives))
+		f.Message = fmt.Sprintf("%s is missing, but %s %s", place, d.source(), brief(gives))
 	case gives == "":
-		f.Message = fmt.Sprintf("%s is %s, but %s none", where, brief(stands), d.source())
+		f.Message = fmt.Sprintf("%s is %s, but %s none", place, brief(stands), d.source())
 	default:
 		stands, gives = fromDifference(stands, gives)
-		f.Message = fmt.Sprintf("%s is %s, but %s %s", where, brief(stands), d.source(), brief(gives))
+		f.Message = fmt.Sprintf("%s is %s, but %s %s", place, brief(stands), d.source(), brief(gives))
 	}
 	d.add(f)
 }
@@ -172,19 +172,19 @@ func shown(v any) string {
 
 // fromDifference cuts two long texts to begin shortly before their first difference.
 func fromDifference(a, b string) (restA, restB string) {
-	const before = 30
+	const context = 30
 	x, y := []rune(a), []rune(b)
 	if len(a) <= mostShown && len(b) <= mostShown {
 		return a, b
 	}
-	same := 0
-	for same < min(len(x), len(y)) && x[same] == y[same] {
-		same++
+	length := 0
+	for length < min(len(x), len(y)) && x[length] == y[length] {
+		length++
 	}
-	if same <= before {
+	if length <= context {
 		return a, b
 	}
-	return "…" + string(x[same-before:]), "…" + string(y[same-before:])
+	return "…" + string(x[length-context:]), "…" + string(y[length-context:])
 }
 
 // brief is a value, cut to a length that fits into a sentence.

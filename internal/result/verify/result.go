@@ -38,7 +38,7 @@ func (s *subject) interruptions(d *differ) {
 	if s.Thinned != nil {
 		return
 	}
-	links := slices.DeleteFunc(slices.Clone(s.Interruptions), func(one report.Interruption) bool { return one.Link == "" })
+	links := slices.DeleteFunc(slices.Clone(s.Interruptions), func(interruption report.Interruption) bool { return interruption.Link == "" })
 	s.recomputed.Interruptions = append(links, analysis.Outages(&s.recomputed)...)
 	if len(s.Interruptions)+len(s.recomputed.Interruptions) > 0 {
 		d.compareAt("the report", "interruptions", s.Interruptions, s.recomputed.Interruptions)
@@ -73,16 +73,16 @@ func (s *subject) withoutNewGoalMembers() bool {
 // partialResult is the document's result, with each part recomputed whose window was kept.
 func (s *subject) partialResult() report.Result {
 	result, line := s.Result, s.RateOfEachLink()
-	of := map[int]report.Window{}
+	byNumber := map[int]report.Window{}
 	for _, w := range s.recomputed.Windows {
-		of[w.Number] = w
+		byNumber[w.Number] = w
 	}
 	sum := func(stands *report.Sum) *report.Sum {
 		if stands == nil {
 			return nil
 		}
-		w, kept := of[stands.Window]
-		if !kept {
+		w, ok := byNumber[stands.Window]
+		if !ok {
 			return stands
 		}
 		total := measure.Sum(w.Directions, line)
@@ -106,7 +106,7 @@ func (s *subject) partialResult() report.Result {
 		if m.Limit != nil {
 			number = m.Limit.Window
 		}
-		if w, kept := of[number]; kept && i < len(w.Directions) {
+		if w, ok := byNumber[number]; ok && i < len(w.Directions) {
 			result.Directions[i] = w.Directions[i]
 			result.Directions[i].Limit, result.Directions[i].BackToBack, result.Directions[i].CriticalLoad = m.Limit, m.BackToBack, m.CriticalLoad
 		}

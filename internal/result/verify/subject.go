@@ -81,7 +81,7 @@ func (s *subject) whole() bool { return s.Thinned == nil || len(s.Windows) >= s.
 
 // setupOf is how a Report's windows were measured, apart from their counters.
 func setupOf(r *report.Report) measure.Setup {
-	s := measure.Setup{Limit: r.Plan.DUT.KnownLimit(), Ourselves: r.Plan.DUT.SharesGeneratorsKernel()}
+	s := measure.Setup{Limit: r.Plan.DUT.KnownLimit(), SharesKernel: r.Plan.DUT.SharesGeneratorsKernel()}
 	for _, g := range r.Generators {
 		s.Generators = append(s.Generators, g.Name)
 	}
@@ -92,7 +92,7 @@ func setupOf(r *report.Report) measure.Setup {
 			for _, p := range g.Ports {
 				if p.Link == d.From && len(p.Streams) > 0 {
 					pair := measure.Pair{Share: p.Share}
-					pair.Streams, pair.Besides = measure.PaceOf(p.Streams)
+					pair.Streams, pair.Extra = measure.PaceOf(p.Streams)
 					m.Pairs, m.Sizes = append(m.Pairs, pair), measure.SizesOf(p.Streams, m.Sizes)
 				}
 			}

@@ -20,21 +20,21 @@ func (s *subject) times() Check {
 		d.found("the report", "finished", "it ends at %s, before it begins at %s", s.Finished.UTC().Format(time.RFC3339), s.Started.UTC().Format(time.RFC3339))
 		return d.done()
 	}
-	var last *report.Window
+	var final *report.Window
 	for i := range s.Windows {
 		w := &s.Windows[i]
 		object := fmt.Sprintf("window %d", w.Number)
 		if end := w.Start.Std() + w.Duration.Std(); end > took+took/100+clocks {
 			d.found(object, "start", "it ends %s after the run began, but the run took %s", end, took)
 		}
-		if last != nil && (w.Number <= last.Number || w.Start < last.Start+last.Duration*9/10) {
-			d.found(object, "start", "it starts at %s, but window %d before it starts at %s and lasts %s", w.Start.Std(), last.Number, last.Start.Std(), last.Duration.Std())
+		if final != nil && (w.Number <= final.Number || w.Start < final.Start+final.Duration*9/10) {
+			d.found(object, "start", "it starts at %s, but window %d before it starts at %s and lasts %s", w.Start.Std(), final.Number, final.Start.Std(), final.Duration.Std())
 		}
-		last = w
+		final = w
 	}
 	for i, sample := range s.Samples {
-		if at := sample.At.Std(); at < 0 || at > took+took/100+clocks {
-			d.found(fmt.Sprintf("sample %d", i+1), "at", "it was taken %s after the run began, but the run took %s", at, took)
+		if moment := sample.At.Std(); moment < 0 || moment > took+took/100+clocks {
+			d.found(fmt.Sprintf("sample %d", i+1), "at", "it was taken %s after the run began, but the run took %s", moment, took)
 		}
 	}
 	return d.done()
@@ -80,7 +80,7 @@ func (s *subject) total(d *differ, i int) {
 	}
 	t := s.Totals[i]
 	object := "total of " + s.Plan.Directions[i].Name()
-	for _, of := range []struct {
+	for _, count := range []struct {
 		field         string
 		windows, runs int64
 	}{
@@ -88,9 +88,9 @@ func (s *subject) total(d *differ, i int) {
 		{"returned.bytes", sum.Returned.Bytes, t.Returned.Bytes}, {"receiveErrors", sum.ReceiveErrors, t.ReceiveErrors}, {"sendDrops", sum.SendDrops, t.SendDrops},
 		{"damagedFrames", sum.DamagedFrames, t.DamagedFrames},
 	} {
-		if of.windows > of.runs {
-			d.add(Finding{Object: object, Field: of.field, Stands: fmt.Sprint(of.runs), Gives: fmt.Sprint(of.windows),
-				Message: fmt.Sprintf("%s: %s is %d, but the windows alone counted %d", object, of.field, of.runs, of.windows)})
+		if count.windows > count.runs {
+			d.add(Finding{Object: object, Field: count.field, Stands: fmt.Sprint(count.runs), Gives: fmt.Sprint(count.windows),
+				Message: fmt.Sprintf("%s: %s is %d, but the windows alone counted %d", object, count.field, count.runs, count.windows)})
 		}
 	}
 }
@@ -98,9 +98,9 @@ func (s *subject) total(d *differ, i int) {
 // environment compares environment, line rates and background traffic with what generators and ports reported.
 func (s *subject) environment() Check {
 	d := s.differ(CheckEnvironment)
-	without := *s.Report
-	without.Environment = nil
-	switch recomputed := report.EnvironmentOf(&without); {
+	bare := *s.Report
+	bare.Environment = nil
+	switch recomputed := report.EnvironmentOf(&bare); {
 	case s.Environment == nil && recomputed != nil:
 		d.notVerified("the report has no environment block: the linerate that wrote it had none yet")
 	case s.Environment != nil && recomputed == nil:
@@ -113,9 +113,9 @@ func (s *subject) environment() Check {
 		d.compare("environment", s.Environment, recomputed)
 	}
 	for _, l := range s.LineRates {
-		for _, of := range s.Plan.Links {
-			if of.Name == l.Link && l.Source == "spec" {
-				d.compareAt("line rate of "+l.Link, "bitsPerSecond", l.BitsPerSecond, of.LineRate)
+		for _, link := range s.Plan.Links {
+			if link.Name == l.Link && l.Source == "spec" {
+				d.compareAt("line rate of "+l.Link, "bitsPerSecond", l.BitsPerSecond, link.LineRate)
 			}
 		}
 	}

@@ -72,8 +72,8 @@ type Finding struct {
 }
 
 // Report verifies a Report. By is this linerate, as it names itself as the producer of Reports.
-func Report(r *report.Report, by string) Verification {
-	v := Verification{Name: report.PlanOf(r).Test.Name, Outcome: Verified, Producer: r.Producer, Remark: remark(r, by),
+func Report(r *report.Report, version string) Verification {
+	v := Verification{Name: report.PlanOf(r).Test.Name, Outcome: Verified, Producer: r.Producer, Remark: remark(r, version),
 		Windows: len(r.Windows), Figures: len(r.Figures), Criteria: len(r.Verdict.Criteria)}
 	document := checkDocument(r)
 	v.add(document)
@@ -94,19 +94,19 @@ func (v *Verification) add(c Check) {
 }
 
 // Findings are those of all checks.
-func (v Verification) Findings() (all []Finding) {
+func (v Verification) Findings() (findings []Finding) {
 	for _, c := range v.Checks {
-		all = append(all, c.Findings...)
+		findings = append(findings, c.Findings...)
 	}
-	return all
+	return findings
 }
 
 // NotVerified is what could not be verified, of all checks.
-func (v Verification) NotVerified() (all []string) {
+func (v Verification) NotVerified() (sentences []string) {
 	for _, c := range v.Checks {
-		all = append(all, c.NotVerified...)
+		sentences = append(sentences, c.NotVerified...)
 	}
-	return all
+	return sentences
 }
 
 // String is the outcome in one line, without the findings.
@@ -125,10 +125,10 @@ func countedCriteria(n int) string {
 }
 
 // remark says that another linerate wrote a Report than the one that verifies it; empty: the same one did.
-func remark(r *report.Report, by string) string {
+func remark(r *report.Report, version string) string {
 	switch {
-	case r.Producer != by:
-		return fmt.Sprintf("%s wrote it, but %s verifies it: a difference may come from changes between the two; verify it with the linerate that wrote it", cmp.Or(r.Producer, "an unnamed linerate"), by)
+	case r.Producer != version:
+		return fmt.Sprintf("%s wrote it, but %s verifies it: a difference may come from changes between the two; verify it with the linerate that wrote it", cmp.Or(r.Producer, "an unnamed linerate"), version)
 	case !recent(r) && len(r.Windows) > 0:
 		return "an earlier linerate wrote its windows without evidence: a difference may come from later changes; verify it with the linerate that wrote it"
 	}

@@ -15,15 +15,15 @@ import (
 // windows compares each window with what its counters give.
 func (s *subject) windows() Check {
 	d := s.differ(CheckWindows)
-	without := 0
+	missing := 0
 	for i, w := range s.Windows {
 		s.window(d, w, s.recomputed.Windows[i])
 		if w.Evidence == nil && s.Plan.Sessions == nil {
-			without++
+			missing++
 		}
 	}
-	if without > 0 {
-		d.notVerified("evidence of %s was not kept, so quality and reason there were not verified", wording.ShareOf(without, len(s.Windows))+" windows")
+	if missing > 0 {
+		d.notVerified("evidence of %s was not kept, so quality and reason there were not verified", wording.ShareOf(missing, len(s.Windows))+" windows")
 	}
 	if len(s.Generators) > 1 && len(s.Windows) > 0 && s.Plan.Sessions == nil {
 		d.notVerified("the counters of %d generators are summed, but each was read at its own time: rates were verified as closely as that allows", len(s.Generators))
@@ -41,23 +41,23 @@ func (s *subject) windows() Check {
 }
 
 // window compares one window with what its counters give.
-func (s *subject) window(d *differ, is, gives report.Window) {
-	object := fmt.Sprintf("window %d", is.Number)
-	for i := range is.Directions {
-		of := object + ", " + is.Directions[i].Name()
-		latency(d, of, is.Directions[i].Latency)
-		d.compare(of, is.Directions[i], gives.Directions[i])
-		if is.Evidence != nil {
-			d.compareAt(of, "evidence", is.Evidence.Directions[i], gives.Evidence.Directions[i])
+func (s *subject) window(d *differ, saved, gives report.Window) {
+	object := fmt.Sprintf("window %d", saved.Number)
+	for i := range saved.Directions {
+		place := object + ", " + saved.Directions[i].Name()
+		latency(d, place, saved.Directions[i].Latency)
+		d.compare(place, saved.Directions[i], gives.Directions[i])
+		if saved.Evidence != nil {
+			d.compareAt(place, "evidence", saved.Evidence.Directions[i], gives.Evidence.Directions[i])
 		}
 	}
-	if is.Evidence != nil {
-		d.compareAt(object, "evidence.fault", is.Evidence.Fault, gives.Evidence.Fault)
+	if saved.Evidence != nil {
+		d.compareAt(object, "evidence.fault", saved.Evidence.Fault, gives.Evidence.Fault)
 	}
-	d.compareAt(object, "quality", is.Quality, gives.Quality)
-	d.compareAt(object, "reason", is.Reason, gives.Reason)
-	if len(is.Generators) > 0 {
-		s.shares(d, object, is)
+	d.compareAt(object, "quality", saved.Quality, gives.Quality)
+	d.compareAt(object, "reason", saved.Reason, gives.Reason)
+	if len(saved.Generators) > 0 {
+		s.shares(d, object, saved)
 	}
 }
 
@@ -89,13 +89,13 @@ func (s *subject) shares(d *differ, object string, w report.Window) {
 	for _, m := range w.Directions {
 		offered, received = offered+m.Offered.PacketsPerSecond, received+m.Received.PacketsPerSecond
 	}
-	most := int64(len(w.Generators) + len(w.Directions))
+	limit := int64(len(w.Generators) + len(w.Directions))
 	for _, sum := range []struct {
-		what       string
-		of, shares int64
+		quantity      string
+		total, shares int64
 	}{{"offered", offered, ofOffered}, {"received", received, ofReceived}} {
-		if off := sum.of - sum.shares; off > most || off < -most {
-			d.found(object, "generators", "the generators together %s %d packets/s, but the directions together %d", sum.what, sum.shares, sum.of)
+		if difference := sum.total - sum.shares; difference > limit || difference < -limit {
+			d.found(object, "generators", "the generators together %s %d packets/s, but the directions together %d", sum.quantity, sum.shares, sum.total)
 		}
 	}
 }
@@ -150,8 +150,8 @@ func (s *subject) length(d *differ, object string, i int) {
 	}
 	if w.Decided != nil {
 		gives := report.Decided{At: w.Duration, Planned: plan.Duration(judge)}
-		if above := s.steps[i].StopAbove; above != nil {
-			gives.Above = *above
+		if limit := s.steps[i].StopAbove; limit != nil {
+			gives.Above = *limit
 		} else {
 			d.found(object, "decided", "it was ended early, but the procedure never ends such a step early")
 		}

@@ -50,7 +50,7 @@ func (r *run) burst(ctx context.Context, step procedure.Step) (*report.Window, e
 	if err := bounded.Pause(ctx, burstRest); err != nil {
 		return nil, err
 	}
-	r.machine.Before(ctx, time.Now().Add(2*observe.Lead))
+	r.machine.ReadBefore(ctx, time.Now().Add(2*observe.Lead))
 	before, limited, err := r.readEdge(ctx)
 	if err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (r *run) burst(ctx context.Context, step procedure.Step) (*report.Window, e
 	}
 	complete := func(now []engine.Reading) bool { return r.allReturned(before, now) }
 	rest, err := r.awaitStandstill(ctx, stillOnce, complete)
-	span.Disturbance = r.machine.Since(ctx) // a thread that waits later, when no frame moves, disturbs nothing
+	span.Disturbance = r.machine.ReadAfter(ctx) // a thread that waits later, when no frame moves, disturbs nothing
 	if err == nil {
 		rest, err = r.awaitStandstill(ctx, stillAfterBurst, complete)
 	}

@@ -63,7 +63,7 @@ func (r *run) newEarlyStop(step procedure.Step, begin time.Time, span *measure.S
 	if step.StopAbove == nil {
 		return nil
 	}
-	return &earlyStop{run: r, stop: measure.Stop{Planned: step.Judge, Above: *step.StopAbove}, begin: begin, span: span, keep: keep}
+	return &earlyStop{run: r, stop: measure.Stop{Planned: step.Judge, Limit: *step.StopAbove}, begin: begin, span: span, keep: keep}
 }
 
 // until waits for a moment, by wait, and says whether the trial was decided before that moment.

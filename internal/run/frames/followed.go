@@ -85,8 +85,8 @@ func (r *run) notTimed(g int, d plan.Direction, why string) {
 
 // sizeOf is the size of a stream's frames, FCS included; 0: it varies.
 func sizeOf(s stream.Stream) int64 {
-	if sizes := measure.SizesOf([]stream.Stream{s}, measure.Sizes{}); sizes.Least == sizes.Most {
-		return sizes.Most
+	if sizes := measure.SizesOf([]stream.Stream{s}, measure.Sizes{}); sizes.Shortest == sizes.Longest {
+		return sizes.Longest
 	}
 	return 0
 }

@@ -35,7 +35,7 @@ func (c cached) Read(ctx context.Context, ports []int) (engine.Reading, error) {
 		for _, p := range reading.Ports {
 			sent += p.Sent.Packets
 		}
-		*c.told = signs.Reading{Type: signs.Interfaces, At: reading.At, Values: []signs.Value{{Series: "received", Of: "west", Number: float64(sent)}}}
+		*c.told = signs.Reading{Type: signs.Interfaces, At: reading.At, Values: []signs.Value{{Series: "received", Part: "west", Number: float64(sent)}}}
 	}
 	reading.Signs = append(reading.Signs, *c.told)
 	return reading, err

@@ -61,7 +61,7 @@ func (r *run) provePath(ctx context.Context, direction int) (report.PathCheck, e
 		if err != nil {
 			return report.PathCheck{}, err
 		}
-		seen, err := r.sendAndSee(ctx, func(ctx context.Context, captures []engine.Capture) ([]path.Seen, error) {
+		seen, err := r.sendAndSee(ctx, func(ctx context.Context, captures []engine.Capture) ([]path.Arrival, error) {
 			if err := r.inject(ctx, probes); err != nil {
 				return nil, err
 			}
@@ -176,7 +176,7 @@ func ownDestinations(streams []stream.Stream) map[engine.MAC]int {
 }
 
 // sendAndSee captures on all ports of all generators while marked frames are sent.
-func (r *run) sendAndSee(ctx context.Context, send func(context.Context, []engine.Capture) ([]path.Seen, error)) (seen []path.Seen, err error) {
+func (r *run) sendAndSee(ctx context.Context, send func(context.Context, []engine.Capture) ([]path.Arrival, error)) (seen []path.Arrival, err error) {
 	captures := make([]engine.Capture, len(r.gens))
 	defer func() { err = errors.Join(err, r.endCaptures(ctx, captures)) }()
 	err = r.each(ctx, callTimeout, "capture on", func(ctx context.Context, g int) (err error) {
@@ -256,12 +256,12 @@ func (r *run) inject(ctx context.Context, probes []path.Probe) error {
 }
 
 // allMarked says whether all marked frames that were sent have come.
-func allMarked(sent int) func([]path.Seen) bool {
-	return func(seen []path.Seen) bool { return path.Marked(seen) >= sent }
+func allMarked(sent int) func([]path.Arrival) bool {
+	return func(seen []path.Arrival) bool { return path.Marked(seen) >= sent }
 }
 
 // see adds the captures' frames to seen until complete says that they are all there and linger is over, or until wait is over.
-func (r *run) see(ctx context.Context, captures []engine.Capture, seen []path.Seen, complete func([]path.Seen) bool, wait, linger time.Duration) ([]path.Seen, error) {
+func (r *run) see(ctx context.Context, captures []engine.Capture, seen []path.Arrival, complete func([]path.Arrival) bool, wait, linger time.Duration) ([]path.Arrival, error) {
 	for end, lingers := time.Now().Add(wait), false; time.Now().Before(end); {
 		got, err := r.fetch(ctx, captures)
 		if err != nil {
@@ -278,16 +278,16 @@ func (r *run) see(ctx context.Context, captures []engine.Capture, seen []path.Se
 	return seen, nil
 }
 
-func (r *run) fetch(ctx context.Context, captures []engine.Capture) ([]path.Seen, error) {
+func (r *run) fetch(ctx context.Context, captures []engine.Capture) ([]path.Arrival, error) {
 	got := make([][]engine.CapturedFrame, len(r.gens))
 	err := r.each(ctx, callTimeout, "fetch captured frames from", func(ctx context.Context, g int) (err error) {
 		got[g], err = captures[g].Fetch(ctx)
 		return err
 	})
-	var seen []path.Seen
+	var seen []path.Arrival
 	for g, frames := range got {
 		for _, f := range frames {
-			seen = append(seen, path.Seen{Generator: r.gens[g].Name, Port: f.Port, Bytes: f.Bytes})
+			seen = append(seen, path.Arrival{Generator: r.gens[g].Name, Port: f.Port, Bytes: f.Bytes})
 		}
 	}
 	return seen, err

@@ -93,7 +93,7 @@ func (r *run) slower(d plan.Direction) (string, units.BitRate) {
 
 // prepareMeasure says which ports count each direction.
 func (r *run) prepareMeasure() error {
-	r.setup = measure.Setup{Limit: r.Plan.DUT.KnownLimit(), Ourselves: r.Plan.DUT.SharesGeneratorsKernel()}
+	r.setup = measure.Setup{Limit: r.Plan.DUT.KnownLimit(), SharesKernel: r.Plan.DUT.SharesGeneratorsKernel()}
 	for _, g := range r.gens {
 		r.setup.Generators = append(r.setup.Generators, g.Name)
 	}
@@ -106,7 +106,7 @@ func (r *run) prepareMeasure() error {
 				return err
 			}
 			pair := measure.Pair{Generator: g, Send: r.index(g, d.From), Receiver: back, Receive: r.index(back, d.To), Share: r.planned(g, d.From).Share}
-			pair.Streams, pair.Besides = measure.PaceOf(r.planned(g, d.From).Streams)
+			pair.Streams, pair.Extra = measure.PaceOf(r.planned(g, d.From).Streams)
 			m.Pairs = append(m.Pairs, pair)
 			m.Sizes = measure.SizesOf(r.planned(g, d.From).Streams, m.Sizes)
 			r.upkeep = r.upkeep || slices.ContainsFunc(r.planned(g, d.From).Streams, stream.MayKeepLinkUp)

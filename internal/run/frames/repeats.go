@@ -45,13 +45,13 @@ func (r *run) seekRepeats(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	seen, err := r.sendAndSee(ctx, func(ctx context.Context, captures []engine.Capture) ([]path.Seen, error) {
+	seen, err := r.sendAndSee(ctx, func(ctx context.Context, captures []engine.Capture) ([]path.Arrival, error) {
 		seen, err := r.injectNumbered(ctx, captures, lanes)
 		if err != nil {
 			return nil, err
 		}
 		came, since := path.Marked(seen), time.Now()
-		return r.see(ctx, captures, seen, func(seen []path.Seen) bool {
+		return r.see(ctx, captures, seen, func(seen []path.Arrival) bool {
 			if now := path.Marked(seen); now > came {
 				came, since = now, time.Now()
 			}
@@ -64,7 +64,7 @@ func (r *run) seekRepeats(ctx context.Context) error {
 	return r.judgeRepeats(lanes, seen)
 }
 
-func (r *run) judgeRepeats(lanes []*numberedLane, seen []path.Seen) error {
+func (r *run) judgeRepeats(lanes []*numberedLane, seen []path.Arrival) error {
 	for i, d := range r.Plan.Directions {
 		var sent []path.Probe
 		for _, l := range lanes {
@@ -106,7 +106,7 @@ func (r *run) numbered() ([]*numberedLane, error) {
 }
 
 // injectNumbered sends the frames of all lanes at the same time, until all are sent or the time is over, and fetches captured frames in between.
-func (r *run) injectNumbered(ctx context.Context, captures []engine.Capture, lanes []*numberedLane) (seen []path.Seen, err error) {
+func (r *run) injectNumbered(ctx context.Context, captures []engine.Capture, lanes []*numberedLane) (seen []path.Arrival, err error) {
 	waiting := func(l *numberedLane) bool { return l.sent < len(l.probes) }
 	atOnce := numberedAtOnce
 	for end := time.Now().Add(numberedMost); slices.ContainsFunc(lanes, waiting) && time.Now().Before(end) && !repeated(lanes, seen); {
@@ -135,7 +135,7 @@ func sentOf(lanes []*numberedLane) (sent int) {
 }
 
 // repeated says that a frame of some lane came twice.
-func repeated(lanes []*numberedLane, seen []path.Seen) bool {
+func repeated(lanes []*numberedLane, seen []path.Arrival) bool {
 	return slices.ContainsFunc(lanes, func(l *numberedLane) bool { return path.Repeats(l.probes[:l.sent], seen).Twice > 0 })
 }
 

@@ -102,15 +102,15 @@ func (r *run) seeAll(ctx context.Context, wait time.Duration) ([]report.PathChec
 		}
 		r.drive.relearned += uint32(len(r.gens) * path.MostKinds)
 	}
-	judge := func(seen []path.Seen) (checks []report.PathCheck) {
+	judge := func(seen []path.Arrival) (checks []report.PathCheck) {
 		for i, d := range r.Plan.Directions {
 			check, _ := path.Judge(d, r.device(), probes[i], seen)
 			checks = append(checks, check)
 		}
 		return checks
 	}
-	proven := func(seen []path.Seen) bool { return firstUnproven(judge(seen)) == nil }
-	seen, err := r.sendAndSee(ctx, func(ctx context.Context, captures []engine.Capture) ([]path.Seen, error) {
+	proven := func(seen []path.Arrival) bool { return firstUnproven(judge(seen)) == nil }
+	seen, err := r.sendAndSee(ctx, func(ctx context.Context, captures []engine.Capture) ([]path.Arrival, error) {
 		if err := r.teachRouter(ctx); err != nil {
 			return nil, err
 		}

@@ -31,7 +31,7 @@ func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, err
 	if err := r.loadAgain(ctx); err != nil {
 		return nil, err
 	}
-	r.machine.Before(ctx, time.Now().Add(2*observe.Lead))
+	r.machine.ReadBefore(ctx, time.Now().Add(2*observe.Lead))
 	before, limited, err := r.readEdge(ctx)
 	if err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, err
 	r.observe(rest.readings, rest.limited)
 	r.sample(rest.readings, time.Since(begin)) // so that a graph shows the pause until the next trial
 	span.Limited = since(limited.Each, rest.limited.Each)
-	span.Disturbance = r.machine.Since(ctx)
+	span.Disturbance = r.machine.ReadAfter(ctx)
 	span.Latency = r.latency(followed, r.follow(ctx))
 	span.Unstamped = r.unstamped(before, rest.readings, span.Latency)
 	if rest.still {
@@ -151,7 +151,7 @@ func (r *run) comeToRest(ctx context.Context) (moving string, err error) {
 func (r *run) goalOf(span measure.Span) measure.Goal {
 	g := r.goal()
 	if span.Stopped != nil {
-		g.MaxLossRatio = min(g.MaxLossRatio, span.Stopped.Above)
+		g.MaxLossRatio = min(g.MaxLossRatio, span.Stopped.Limit)
 	}
 	return g
 }

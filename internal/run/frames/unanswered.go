@@ -79,7 +79,7 @@ func (r *run) elsewhere(ctx context.Context, g int, planned plan.GeneratorPort) 
 
 // swapped says that the device asks, on one link, for the generator's address on another, or nothing: it is the device's own view of its cables, which an answer to our question isn't, as many a
 // router answers on each link for all of its addresses.
-func (r *run) swapped(seen []path.Seen) string {
+func (r *run) swapped(seen []path.Arrival) string {
 	for _, s := range seen {
 		asked := path.AskedFor(s.Bytes)
 		if !asked.IsValid() {
@@ -94,7 +94,7 @@ func (r *run) swapped(seen []path.Seen) string {
 }
 
 // linkOf is the link of the port that captured a frame; empty: it is none of the test's.
-func (r *run) linkOf(s path.Seen) string {
+func (r *run) linkOf(s path.Arrival) string {
 	for g, gen := range r.gens {
 		for _, p := range r.Plan.Generators[g].Ports {
 			if gen.Name == s.Generator && gen.PortOfLink[p.Link] == s.Port {

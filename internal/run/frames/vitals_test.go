@@ -108,7 +108,7 @@ func TestReadingsFromTheNetworkAreInTheReport(t *testing.T) {
 				s.frames.Collector = func() observe.Collected {
 					now := time.Since(began)
 					return observe.Collected{Clock: time.Hour + now, Answers: []observe.Answer{{Observer: "power", At: time.Hour + now.Truncate(c.every),
-						Numbers: []observe.Number{{Name: "value", Of: "outlet 4", Unit: plan.Watts, Kind: report.Gauge, Value: 240}}}}}
+						Numbers: []observe.Number{{Name: "value", Part: "outlet 4", Unit: plan.Watts, Kind: report.Gauge, Value: 240}}}}}
 				}
 				gens := []frames.Generator{{Name: "g0", Engine: sim.New(s.world).Generator(0), PortOfLink: map[string]int{"west": 0, "east": 1}}}
 				rep = runner.Run(t.Context(), &s.plan, frames.New(gens, s.frames), s.options)
@@ -354,7 +354,7 @@ func TestProcessorCyclesOfVPPsNodesAreInTheReport(t *testing.T) {
 			now := time.Since(began)
 			packets := 16_000 * now.Truncate(every).Seconds()
 			count := func(name, unit string, value float64) observe.Number {
-				return observe.Number{Name: name, Of: "ip4-lookup", Unit: unit, Kind: report.Counter, Value: value}
+				return observe.Number{Name: name, Part: "ip4-lookup", Unit: unit, Kind: report.Counter, Value: value}
 			}
 			return observe.Collected{Clock: time.Hour + now, Answers: []observe.Answer{{Observer: "vpp", At: time.Hour + now.Truncate(every),
 				Numbers: []observe.Number{count("clocks", "clocks", 30*packets), count("vectors", "packets", packets), count("calls", "calls", packets/8)}}}}

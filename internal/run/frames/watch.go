@@ -61,7 +61,7 @@ func (r *run) watch(ctx context.Context, step procedure.Step) (*report.Window, e
 	}
 	for _, moment := range moments(begin, step) {
 		if moment.Equal(edge) {
-			r.machine.Before(ctx, edge)
+			r.machine.ReadBefore(ctx, edge)
 		}
 		if err := readAt(moment); err != nil {
 			return r.cutShort(span, opened, step, err), err
@@ -74,7 +74,7 @@ func (r *run) watch(ctx context.Context, step procedure.Step) (*report.Window, e
 		}
 	}
 	span.Latency = r.latency(followed, r.follow(ctx))
-	span.Disturbance = r.machine.Since(ctx)
+	span.Disturbance = r.machine.ReadAfter(ctx)
 	w := measure.Judge(r.setup.Window(span), r.goal())
 	w.Start = plan.Duration(opened.Sub(r.Started))
 	r.readAfterwards(ctx)

@@ -169,7 +169,7 @@ func (r *run) watch(ctx context.Context, step procedure.Step) (*report.Window, e
 	if r.last == nil || step.Settle > 0 {
 		edge := time.Now().Add(step.Settle)
 		var looking sync.WaitGroup
-		looking.Go(func() { r.machine.Before(ctx, edge) })
+		looking.Go(func() { r.machine.ReadBefore(ctx, edge) })
 		_, err := r.readUntil(ctx, edge)
 		if looking.Wait(); err != nil {
 			return nil, err
@@ -178,7 +178,7 @@ func (r *run) watch(ctx context.Context, step procedure.Step) (*report.Window, e
 	opened := r.at
 	readings := [][]Reading{r.last}
 	more, err := r.readUntil(ctx, opened.Add(step.Judge))
-	w := r.window(append(readings, more...), opened, r.machine.Since(ctx))
+	w := r.window(append(readings, more...), opened, r.machine.ReadAfter(ctx))
 	if err != nil {
 		if len(more) == 0 {
 			return nil, err
@@ -309,7 +309,7 @@ func (r *run) reportProgress(inStep time.Duration) {
 func (r *run) window(readings [][]Reading, opened time.Time, disturbance *report.Disturbance) *report.Window {
 	w := &report.Window{Start: plan.Duration(opened.Sub(r.Started)), Duration: plan.Duration(r.at.Sub(opened))}
 	for _, d := range r.Plan.Directions {
-		span := measure.SessionSpan{From: d.From, To: d.To, Asked: r.Plan.Sessions.BitsPerSecond(r.Plan.Procedure), Window: w.Duration.Std(), Disturbance: disturbance, Ourselves: r.onlyThisKernel(),
+		span := measure.SessionSpan{From: d.From, To: d.To, Asked: r.Plan.Sessions.BitsPerSecond(r.Plan.Procedure), Window: w.Duration.Std(), Disturbance: disturbance, SharesKernel: r.onlyThisKernel(),
 			FramesEach: r.frames[d.From], LostAtLeast: r.Plan.Sessions.Application == plan.ApplicationIperf2}
 		for _, at := range readings {
 			if s := at[r.placeOf(d.From)].Sending; s != nil {

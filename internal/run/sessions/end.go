@@ -97,7 +97,7 @@ func (e *end) halt() {
 }
 
 func (e *end) describe() (*Welcome, error) {
-	w := &Welcome{Product: e.Product, Interface: e.Interface, Machine: machine.This()}
+	w := &Welcome{Product: e.Product, Interface: e.Interface, Machine: machine.Local()}
 	w.Hostname, _ = os.Hostname()
 	err := e.Namespace.Do(func() error {
 		i, err := net.InterfaceByName(e.Interface)

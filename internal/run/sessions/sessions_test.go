@@ -122,7 +122,7 @@ func TestTheReportDescribesTheSessionsEnvironment(t *testing.T) {
 		p.Procedure.ConstantLoad.Duration = p.Procedure.ConstantLoad.Window
 	})
 	rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{Producer: "linerate test"})
-	this := machine.This()
+	this := machine.Local()
 	hostname, _ := os.Hostname()
 	kernels, err := os.ReadFile("/proc/sys/net/ipv4/tcp_congestion_control")
 	must(t, err)

@@ -21,7 +21,9 @@ func SpreadInterval(values []float64, width float64) (low, high float64) {
 	}
 	free, spread := float64(n-1), math.Sqrt(variance(values))
 	least, most := max(0, spread-width/2*math.Sqrt(float64(n)/free)), math.Sqrt(spread*spread+width*width/12)
-	percent := func(of, p float64) float64 { return 100 * of * math.Sqrt(free/chiSquared(free, p)) / math.Abs(median) }
+	percent := func(deviation, probability float64) float64 {
+		return 100 * deviation * math.Sqrt(free/chiSquared(free, probability)) / math.Abs(median)
+	}
 	return percent(least, (1+Confidence)/2), percent(most, (1-Confidence)/2)
 }
 

@@ -50,12 +50,12 @@ func Summarize(values []float64) Summary {
 // medianOf is the sample's median and the interval of the true one. Where the runs are too few for the confidence wanted, the interval is their range, with the confidence that this has: each run
 // lies above the true median with a probability of a half, and the range misses it where all do, or none does.
 func medianOf(sample *benchmath.Sample) (median, low, high, sure float64) {
-	of := benchmath.AssumeNothing.Summary(sample, Confidence)
-	if !math.IsInf(of.Lo, 0) && !math.IsInf(of.Hi, 0) {
-		return of.Center, of.Lo, of.Hi, of.Confidence
+	summary := benchmath.AssumeNothing.Summary(sample, Confidence)
+	if !math.IsInf(summary.Lo, 0) && !math.IsInf(summary.Hi, 0) {
+		return summary.Center, summary.Lo, summary.Hi, summary.Confidence
 	}
 	n := len(sample.Values)
-	return of.Center, sample.Values[0], sample.Values[n-1], 1 - math.Pow(2, float64(1-n))
+	return summary.Center, sample.Values[0], sample.Values[n-1], 1 - math.Pow(2, float64(1-n))
 }
 
 // Spared is how many of n runs may be on the other side where the median is claimed to be on one: as many as the median's interval leaves out at an end. It is 0 up to 8 runs.
@@ -105,12 +105,12 @@ func outliersOf(values, sorted []float64, median float64) []Outlier {
 	if len(sorted) < 3 {
 		return nil
 	}
-	apart := make([]float64, len(sorted))
+	distances := make([]float64, len(sorted))
 	for i, v := range sorted {
-		apart[i] = math.Abs(v - median)
+		distances[i] = math.Abs(v - median)
 	}
-	slices.Sort(apart)
-	limit := max(outlierDeviations*normalPerMAD*Middle(apart), outlierLeast*math.Abs(median))
+	slices.Sort(distances)
+	limit := max(outlierDeviations*normalPerMAD*Middle(distances), outlierLeast*math.Abs(median))
 	var outliers []Outlier
 	for i, v := range values {
 		if math.Abs(v-median) > limit && !math.IsInf(v, 0) {

@@ -13,14 +13,14 @@ const hdrDigits = 2
 
 // Encode is the histogram in nanoseconds as HdrHistogram encodes it: V2, compressed, base64. Frames in Beyond are those of Limit in it.
 func (h Histogram) Encode() (string, error) {
-	out := hdrhistogram.New(1, 2*Limit.Nanoseconds(), hdrDigits)
+	encoded := hdrhistogram.New(1, 2*Limit.Nanoseconds(), hdrDigits)
 	for i, frames := range h.All() {
 		shortest, _ := Bounds(i)
-		if err := out.RecordValues(shortest.Nanoseconds(), int64(min(frames, math.MaxInt64))); err != nil {
+		if err := encoded.RecordValues(shortest.Nanoseconds(), int64(min(frames, math.MaxInt64))); err != nil {
 			return "", fmt.Errorf("encode %d frames of %v: %w", frames, shortest, err)
 		}
 	}
-	text, err := out.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
+	text, err := encoded.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
 	return string(text), err
 }
 
@@ -32,8 +32,8 @@ func Decode(text string) (Histogram, error) {
 // DecodeMicroseconds reads a histogram in whole microseconds, rounded down, that HdrHistogram encoded. Each frame counts as having taken the longest time that it may have, so that no percentile is too short.
 func DecodeMicroseconds(text string) (Histogram, error) {
 	return decode(text, func(bar hdrhistogram.Bar) time.Duration {
-		const most = int64(Limit / time.Microsecond)
-		return time.Duration(min(bar.To, most)+1)*time.Microsecond - 1
+		const longest = int64(Limit / time.Microsecond)
+		return time.Duration(min(bar.To, longest)+1)*time.Microsecond - 1
 	})
 }
 
@@ -41,11 +41,11 @@ func DecodeMicroseconds(text string) (Histogram, error) {
 func Coarse(d time.Duration) time.Duration { return max(time.Microsecond, d/1000) }
 
 func decode(text string, took func(hdrhistogram.Bar) time.Duration) (h Histogram, err error) {
-	in, err := hdrhistogram.Decode([]byte(text))
+	decoded, err := hdrhistogram.Decode([]byte(text))
 	if err != nil {
 		return h, fmt.Errorf("decode a histogram: %w", err)
 	}
-	for _, bar := range in.Distribution() {
+	for _, bar := range decoded.Distribution() {
 		if bar.Count > 0 {
 			h.Add(Index(took(bar)), uint64(bar.Count))
 		}

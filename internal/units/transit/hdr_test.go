@@ -44,7 +44,7 @@ func TestHdrHistogramReadsTheSamePercentiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, share := range []transit.Share{transit.P50, transit.P90, transit.P99, transit.P999, transit.Whole} {
-		ours, known := h.Within(share)
+		ours, known := h.Percentile(share)
 		if got := time.Duration(theirs.ValueAtPercentile(float64(share) / 10_000)); !known || got != ours {
 			t.Errorf("%v: %v, and HdrHistogram reads %v", share, ours, got)
 		}
@@ -68,7 +68,7 @@ func TestMicrosecondsAreRoundedUp(t *testing.T) {
 		t.Fatalf("%d frames (%v), want 4", h.Frames(), err)
 	}
 	for share, took := range map[transit.Share]time.Duration{250_000: time.Microsecond, 500_000: 35 * time.Microsecond, 750_000: 5004 * time.Microsecond, transit.Whole: 10 * time.Second} {
-		if within, known := h.Within(share); !known || within < took-1 || within > took*102/100 {
+		if within, known := h.Percentile(share); !known || within < took-1 || within > took*102/100 {
 			t.Errorf("%v: %v, want at least %v and hardly more", share, within, took)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 // Histogram counts frames by transit time. The zero value is empty and ready to use; a copy shares its counts (Clone doesn't). It is not safe for concurrent use.
 type Histogram struct{ counts []uint64 }
 
-// Of is a histogram of what was counted by Index; it takes the slice, which has at most Buckets entries: those that are missing are 0.
-func Of(counts []uint64) Histogram { return Histogram{counts[:min(len(counts), Buckets)]} }
+// FromCounts is a histogram of what was counted by Index; it takes the slice, which has at most Buckets entries: those that are missing are 0.
+func FromCounts(counts []uint64) Histogram { return Histogram{counts[:min(len(counts), Buckets)]} }
 
 // Record counts a frame.
 func (h *Histogram) Record(d time.Duration) { h.Add(Index(d), 1) }
@@ -23,22 +23,22 @@ func (h *Histogram) Add(index int, frames uint64) {
 }
 
 // Merge adds another histogram's frames.
-func (h *Histogram) Merge(other Histogram) {
-	h.grow(len(other.counts))
-	for i, n := range other.counts {
+func (h *Histogram) Merge(added Histogram) {
+	h.grow(len(added.counts))
+	for i, n := range added.counts {
 		h.counts[i] += n
 	}
 }
 
 // Since is what was counted after an earlier reading of the same histogram. A bucket that has fewer frames than before counts as begun anew.
 func (h Histogram) Since(earlier Histogram) Histogram {
-	out := h.Clone()
+	difference := h.Clone()
 	for i, n := range earlier.counts {
-		if i < len(out.counts) && out.counts[i] >= n {
-			out.counts[i] -= n
+		if i < len(difference.counts) && difference.counts[i] >= n {
+			difference.counts[i] -= n
 		}
 	}
-	return out
+	return difference
 }
 
 // Clone is a copy that shares nothing.
@@ -84,32 +84,32 @@ const (
 	Whole  Share = 1_000_000
 )
 
-// Within is the time within which at least this share of the frames arrived, rounded up to the end of its bucket: so no more than 1 % above the exact one, and never below it. It is 0 without frames. Where
+// Percentile is the time within which at least this share of the frames arrived, rounded up to the end of its bucket: so no more than 1 % above the exact one, and never below it. It is 0 without frames. Where
 // it is Limit or more, known is false: all that is known is that it was no shorter than Limit.
-func (h Histogram) Within(s Share) (d time.Duration, known bool) {
+func (h Histogram) Percentile(s Share) (d time.Duration, ok bool) {
 	frames := h.Frames()
 	if frames == 0 {
 		return 0, true
 	}
-	return h.at(rankOf(frames, s))
+	return h.endOfRank(rankOf(frames, s))
 }
 
-// ofRank is the time of the frame of that rank among those counted and those missing, in the order of their times. It is told where it is in one bucket whatever the missing ones took, all of them less than any other frame or
+// timeOfRank is the time of the frame of that rank among those counted and those missing, in the order of their times. It is told where it is in one bucket whatever the missing ones took, all of them less than any other frame or
 // all of them more.
-func (h Histogram) ofRank(rank, missing uint64) (d time.Duration, known, told bool) {
+func (h Histogram) timeOfRank(rank, missing uint64) (d time.Duration, ok, certain bool) {
 	if rank <= missing || rank > h.Frames() {
 		return 0, false, false
 	}
-	least, _ := h.at(rank - missing)
-	d, known = h.at(rank)
-	return d, known, least == d
+	shortest, _ := h.endOfRank(rank - missing)
+	d, ok = h.endOfRank(rank)
+	return d, ok, shortest == d
 }
 
-// at is the end of the bucket of the frame of a rank, from 1 to Frames.
-func (h Histogram) at(rank uint64) (d time.Duration, known bool) {
-	var so uint64
+// endOfRank is the end of the bucket of the frame of a rank, from 1 to Frames.
+func (h Histogram) endOfRank(rank uint64) (d time.Duration, ok bool) {
+	var counted uint64
 	for i, n := range h.counts {
-		if so += n; so >= rank && n > 0 {
+		if counted += n; counted >= rank && n > 0 {
 			shortest, longest := Bounds(i)
 			if i == Beyond {
 				return shortest, false

@@ -35,7 +35,7 @@ func TestAShareIsReadAtMostOnePercentTooLong(t *testing.T) {
 		for _, share := range []transit.Share{0, 1, transit.P50, transit.P90, 987_654, transit.P99, transit.P999, transit.P9999, transit.P99999, transit.Whole} {
 			rank := max((len(all)*int(share)+999_999)/1_000_000, 1)
 			exact := all[rank-1]
-			got, known := h.Within(share)
+			got, known := h.Percentile(share)
 			if !known || got < exact || float64(got) > 1.01*float64(exact) {
 				t.Errorf("seed %d: %v of %d frames arrived within %v (known: %v), exactly %v", seed, share, len(all), got, known, exact)
 			}
@@ -71,8 +71,8 @@ func TestSinceIsWhatCameBetweenTwoReadings(t *testing.T) {
 func TestAProgramsCountsAreAHistogram(t *testing.T) {
 	counts := make([]uint64, transit.Buckets+5)
 	counts[transit.Index(time.Millisecond)] = 7
-	h := transit.Of(counts)
-	if got, known := h.Within(transit.Whole); !known || h.Frames() != 7 || transit.Index(got) != transit.Index(time.Millisecond) {
+	h := transit.FromCounts(counts)
+	if got, known := h.Percentile(transit.Whole); !known || h.Frames() != 7 || transit.Index(got) != transit.Index(time.Millisecond) {
 		t.Errorf("%d frames within %v (known: %v)", h.Frames(), got, known)
 	}
 }

@@ -18,9 +18,9 @@ type Reading struct {
 
 // Arrival says within which time a share of the frames arrived. Known is false where that time is Limit or longer.
 type Arrival struct {
-	Share  Share
-	Within time.Duration
-	Known  bool
+	Share    Share
+	Time     time.Duration
+	Measured bool
 }
 
 // leastAbove is how many frames have to lie above a share for it to be told.
@@ -36,16 +36,16 @@ func (h Histogram) Read(missing uint64) Reading {
 		return r
 	}
 	for _, s := range []Share{P50, P90, P99, P999, P9999, P99999, Whole} {
-		all := r.Frames + missing
-		rank := rankOf(all, s)
-		if s > P50 && s < Whole && all-rank < leastAbove {
+		total := r.Frames + missing
+		rank := rankOf(total, s)
+		if s > P50 && s < Whole && total-rank < leastAbove {
 			continue
 		}
-		within, known, told := h.ofRank(rank, missing)
-		if !told {
+		arrival, measured, certain := h.timeOfRank(rank, missing)
+		if !certain {
 			continue
 		}
-		r.Shares = append(r.Shares, Arrival{s, within, known})
+		r.Shares = append(r.Shares, Arrival{s, arrival, measured})
 	}
 	return r
 }
@@ -68,10 +68,10 @@ func (r Reading) String() string {
 
 // String is "p99.9 37.1µs".
 func (a Arrival) String() string {
-	if !a.Known {
+	if !a.Measured {
 		return fmt.Sprintf("%v over %v", a.Share, Limit.Round(100*time.Millisecond))
 	}
-	return fmt.Sprintf("%v %v", a.Share, rounded(a.Within))
+	return fmt.Sprintf("%v %v", a.Share, rounded(a.Time))
 }
 
 // String is "p99.9", and "all" for the whole.

@@ -18,14 +18,14 @@ const NotMeasured = "not measured"
 
 // PacketRate is a packet rate for people: "327.20 Kpps".
 func PacketRate(packetsPerSecond int64) string {
-	const most = math.MaxInt64 / int64(units.PacketPerSecond)
-	return (units.PacketRate(min(max(packetsPerSecond, -most), most)) * units.PacketPerSecond).FormatSI()
+	const limit = math.MaxInt64 / int64(units.PacketPerSecond)
+	return (units.PacketRate(min(max(packetsPerSecond, -limit), limit)) * units.PacketPerSecond).FormatSI()
 }
 
 // RoundedPacketRate is a packet rate for people, of which a document has a fraction.
 func RoundedPacketRate(packetsPerSecond float64) string {
-	const most = math.MaxInt64 / 2
-	return PacketRate(int64(math.Round(min(max(packetsPerSecond, -most), most))))
+	const limit = math.MaxInt64 / 2
+	return PacketRate(int64(math.Round(min(max(packetsPerSecond, -limit), limit))))
 }
 
 // BitRate is a bit rate for people: "1.00 Gbps".
@@ -55,7 +55,9 @@ func Loss(r units.Ratio) string {
 }
 
 // LossBetween is loss of which only both ends are known: "0% to 0.0016%".
-func LossBetween(least, most units.Ratio) string { return Loss(max(0, least)) + " to " + Loss(most) }
+func LossBetween(lowest, highest units.Ratio) string {
+	return Loss(max(0, lowest)) + " to " + Loss(highest)
+}
 
 // Ratio is a ratio that a person chose, as a percentage in its shortest exact form: "0.1%".
 func Ratio(r units.Ratio) string { return r.Percent().String() + "%" }
@@ -108,7 +110,7 @@ func Microseconds(v int64) string {
 }
 
 // Direction names a direction: "west→east".
-func Direction(from, to string) string { return from + "→" + to }
+func Direction(source, target string) string { return source + "→" + target }
 
 // Counted is a number with its noun: "1 window", "3 windows".
 func Counted(n int, noun string) string {
@@ -119,15 +121,15 @@ func Counted(n int, noun string) string {
 }
 
 // Verb agrees with its number: "1 window says", "3 windows say".
-func Verb(n int, one, several string) string {
+func Verb(n int, singular, plural string) string {
 	if n == 1 {
-		return one
+		return singular
 	}
-	return several
+	return plural
 }
 
 // ShareOf is "3 of 5".
-func ShareOf(n, all int) string { return strconv.Itoa(n) + " of " + strconv.Itoa(all) }
+func ShareOf(part, total int) string { return strconv.Itoa(part) + " of " + strconv.Itoa(total) }
 
 // JoinNonEmpty joins texts with a separator, and leaves out empty ones.
 func JoinNonEmpty(separator string, texts ...string) string {
@@ -150,9 +152,9 @@ func Hidden(r rune) bool {
 
 // Printable takes out what would drive a terminal, break a line or turn the text after it round, but for the control characters that are kept: a report, a fault or a pod's last words
 // may come from anywhere.
-func Printable(s string, kept ...rune) string {
+func Printable(s string, allowed ...rune) string {
 	return strings.Map(func(r rune) rune {
-		if Hidden(r) && !slices.Contains(kept, r) {
+		if Hidden(r) && !slices.Contains(allowed, r) {
 			return utf8.RuneError
 		}
 		return r
@@ -160,7 +162,7 @@ func Printable(s string, kept ...rune) string {
 }
 
 // PrintableTexts makes all texts of what a pointer points to Printable.
-func PrintableTexts(of any) { printableTexts(reflect.ValueOf(of).Elem()) }
+func PrintableTexts(pointer any) { printableTexts(reflect.ValueOf(pointer).Elem()) }
 
 func printableTexts(v reflect.Value) {
 	switch v.Kind() {

@@ -63,7 +63,7 @@ func (l *lab) verifyByTheOperatorsKey(test *v1alpha1.LoadTest) {
 		l.t.Error("the operator's secret may be changed")
 	}
 	l.must(admin.Get(l.t.Context(), objectKey(test), test))
-	want := "--verifier=" + key.For("attempt 1 of test "+string(test.UID)).Verifier().String()
+	want := "--verifier=" + key.Derive("attempt 1 of test "+string(test.UID)).Verifier().String()
 	var pods corev1.PodList
 	l.must(admin.List(l.t.Context(), &pods, client.InNamespace(l.namespace), client.MatchingLabels{v1alpha1.LabelRole: "generator"}))
 	if len(pods.Items) == 0 {

@@ -90,7 +90,7 @@ func TestWhatPodsServeIsForTheAttemptsRunnerAlone(t *testing.T) {
 			if verb := c.args[0]; verb != "vitals" && verb != "collect" { // which have no probes
 				probe(t, ns, pod, verb)
 			}
-			if _, err := within(t, ns, key.For("attempt 1"), c.role, c.port, c.says); !errors.Is(err, credential.ErrRefused) {
+			if _, err := within(t, ns, key.Derive("attempt 1"), c.role, c.port, c.says); !errors.Is(err, credential.ErrRefused) {
 				t.Errorf("the runner of another attempt: %v", err)
 			}
 			heard, _ = within(t, ns, credential.Key{}, c.role, c.port, c.says)

@@ -212,7 +212,7 @@ func heldByLoad(t *testing.T, r *rig, path string, own time.Duration) {
 func asRecorded(t *testing.T, where string, l report.Latency, want transit.Histogram, own time.Duration) {
 	t.Helper()
 	for share, off := range map[transit.Share]time.Duration{transit.P50: medianOff, transit.P999: tailOff} {
-		recorded, _ := want.Within(share)
+		recorded, _ := want.Percentile(share)
 		if share == transit.P999 {
 			off = max(off, time.Duration(tailShare*float64(recorded)))
 		}

@@ -45,7 +45,7 @@ func took64(most time.Duration) report.Latency {
 	h.Add(transit.Index(3*most), 250)
 	l := report.Latency{FrameSize: 64, Frames: int64(h.Frames()), JitterNanoseconds: new((most / 10).Nanoseconds())}
 	for _, a := range h.Read(0).Shares {
-		l.Within = append(l.Within, report.Percentile{Share: a.Share.String(), Nanoseconds: a.Within.Nanoseconds()})
+		l.Within = append(l.Within, report.Percentile{Share: a.Share.String(), Nanoseconds: a.Time.Nanoseconds()})
 	}
 	l.Histogram, _ = h.Encode() // of times that are all in its range
 	return l

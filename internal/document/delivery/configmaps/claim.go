@@ -73,7 +73,7 @@ const mostRuns = 98
 // takeNumber is the number of this runner's run: 1 if it made the Progress itself, and its answer got lost. Otherwise it takes the first number that nobody has, by its
 // marker, which stays.
 func (s *Sink) takeNumber(ctx context.Context) (int, error) {
-	if own, err := s.made(ctx, s.document(s.options.Progress)); err != nil || own {
+	if claimed, err := s.createOnce(ctx, s.document(s.options.Progress)); err != nil || claimed {
 		return 1, err
 	}
 	for run := 2; run <= mostRuns; run++ {
@@ -85,7 +85,7 @@ func (s *Sink) takeNumber(ctx context.Context) (int, error) {
 		if !apierrors.IsAlreadyExists(err) {
 			return 0, err
 		}
-		if own, err := s.made(ctx, marker); err != nil || own {
+		if claimed, err := s.createOnce(ctx, marker); err != nil || claimed {
 			return run, err
 		}
 	}
@@ -97,8 +97,8 @@ const managers = "linerate-runner/"
 
 func (s *Sink) manager() string { return managers + s.options.UID }
 
-// made says whether a document that stands was made by this runner, and by no other one.
-func (s *Sink) made(ctx context.Context, document *corev1.ConfigMap) (bool, error) {
+// createOnce says whether a document that stands was made by this runner, and by no other one.
+func (s *Sink) createOnce(ctx context.Context, document *corev1.ConfigMap) (bool, error) {
 	stands, err := s.try(ctx, document)
 	if err != nil {
 		return false, err

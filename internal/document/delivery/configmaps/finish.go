@@ -31,12 +31,12 @@ func (s *Sink) Finish(ctx context.Context, r *report.Report, final bool) error {
 	if err != nil {
 		return err
 	}
-	told, refused := false, 0
+	answered, refused := false, 0
 	err = persist(ctx, func(ctx context.Context) error {
 		var err error
-		if !told {
+		if !answered {
 			err = s.writeLatest(ctx)
-			told = err == nil
+			answered = err == nil
 		}
 		if err == nil {
 			err = s.putReport(ctx, data, annotations, final)
@@ -99,8 +99,8 @@ func (s *Sink) sameStands(ctx context.Context, final *corev1.ConfigMap) error {
 // finalStands says whether the API server refuses a write since the ConfigMap is immutable, as final Reports are. The runners' policy, too, answers that something is
 // Invalid, but names no field.
 func finalStands(err error) bool {
-	status, is := errors.AsType[*apierrors.StatusError](err)
-	if !is || !apierrors.IsInvalid(err) || status.Status().Details == nil {
+	status, ok := errors.AsType[*apierrors.StatusError](err)
+	if !ok || !apierrors.IsInvalid(err) || status.Status().Details == nil {
 		return false
 	}
 	return slices.ContainsFunc(status.Status().Details.Causes, func(c metav1.StatusCause) bool {

@@ -14,22 +14,22 @@ func Bombs(bytes int, begin, end string) map[string]string {
 }
 
 // Allocated is how many bytes something takes, whether they are given back or not.
-func Allocated(do func()) uint64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	do()
-	runtime.ReadMemStats(&after)
-	return after.TotalAlloc - before.TotalAlloc
+func Allocated(fn func()) uint64 {
+	var earlier, later runtime.MemStats
+	runtime.ReadMemStats(&earlier)
+	fn()
+	runtime.ReadMemStats(&later)
+	return later.TotalAlloc - earlier.TotalAlloc
 }
 
 // Live is how many bytes what something returns takes for as long as it is kept.
-func Live(do func() (kept any)) int64 {
-	var before, after runtime.MemStats
+func Live(fn func() (live any)) int64 {
+	var earlier, later runtime.MemStats
 	runtime.GC()
-	runtime.ReadMemStats(&before)
-	kept := do()
+	runtime.ReadMemStats(&earlier)
+	live := fn()
 	runtime.GC()
-	runtime.ReadMemStats(&after)
-	runtime.KeepAlive(kept)
-	return int64(after.HeapAlloc) - int64(before.HeapAlloc)
+	runtime.ReadMemStats(&later)
+	runtime.KeepAlive(live)
+	return int64(later.HeapAlloc) - int64(earlier.HeapAlloc)
 }

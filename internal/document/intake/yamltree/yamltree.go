@@ -74,24 +74,24 @@ func marks(text []byte) (n int) {
 type size struct{ values, text, levels int64 }
 
 // sizeOf walks each node once; a nil size is that of one that the walk is still in.
-func sizeOf(node *yaml.Node, depth int, known map[*yaml.Node]*size) (size, error) {
+func sizeOf(node *yaml.Node, depth int, sizes map[*yaml.Node]*size) (size, error) {
 	if depth > deepest {
 		return size{}, intake.Exceeded(fmt.Sprintf("it is nested more than %d deep, at its line %d: nothing that linerate reads is", deepest, node.Line))
 	}
-	if s, walked := known[node]; walked {
+	if s, walked := sizes[node]; walked {
 		if s == nil {
 			return size{}, fmt.Errorf("line %d: an alias stands within what it names", node.Line)
 		}
 		return *s, nil
 	}
-	known[node] = nil
+	sizes[node] = nil
 	whole := size{values: 1, text: int64(len(node.Value) + len(node.Tag)), levels: 1}
 	parts := node.Content
 	if node.Alias != nil {
 		parts = []*yaml.Node{node.Alias}
 	}
 	for _, part := range parts {
-		s, err := sizeOf(part, depth+1, known)
+		s, err := sizeOf(part, depth+1, sizes)
 		if err != nil {
 			return size{}, err
 		}
@@ -101,7 +101,7 @@ func sizeOf(node *yaml.Node, depth int, known map[*yaml.Node]*size) (size, error
 	if node.Alias != nil {
 		whole.levels-- // it stands for what it names
 	}
-	known[node] = &whole
+	sizes[node] = &whole
 	return whole, nil
 }
 
@@ -114,7 +114,7 @@ func (t Tree) JSON(strictly bool) ([]byte, error) {
 }
 
 // Decode decodes a document into a value that is small when it is JSON: a list of links, a program's settings. Strictly: fields that the type doesn't know, and keys that appear twice, are errors.
-func Decode(text []byte, into any, strictly bool) error {
+func Decode(text []byte, target any, strictly bool) error {
 	t, err := Parse(text)
 	if err != nil {
 		return err
@@ -124,7 +124,7 @@ func Decode(text []byte, into any, strictly bool) error {
 		return err
 	}
 	if strictly {
-		return intake.StrictJSON(document, into, intake.Small)
+		return intake.StrictJSON(document, target, intake.Small)
 	}
-	return intake.JSON(document, into, intake.Small)
+	return intake.JSON(document, target, intake.Small)
 }

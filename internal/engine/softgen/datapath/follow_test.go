@@ -243,9 +243,9 @@ func TestTheProgramsTimes(t *testing.T) {
 			}
 			h := r.stamps.transits()[9]
 			for _, share := range []transit.Share{1, 100_000, transit.P50, transit.P90, transit.P99, transit.Whole} {
-				low, _ := want.Within(share)
-				high, _ := loose.Within(share)
-				if got, _ := h.Within(share); got < low || got > high {
+				low, _ := want.Percentile(share)
+				high, _ := loose.Percentile(share)
+				if got, _ := h.Percentile(share); got < low || got > high {
 					t.Errorf("%v: %v, want %v to %v", share, got, low, high)
 				}
 			}

@@ -82,7 +82,7 @@ func (t *transitsSeen) histogram() transit.Histogram {
 		return h
 	}
 	for i := range each {
-		h.Merge(transit.Of(each[i][:]))
+		h.Merge(transit.FromCounts(each[i][:]))
 	}
 	return h
 }
