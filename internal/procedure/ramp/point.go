@@ -1,35 +1,44 @@
 package ramp
 
 import (
+	"slices"
+	"time"
+
 	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// point is a window as the search sees it. Asked is the intended load, load the offered one: they differ where the generator could not keep up, and loss is judged at the load that the device
-// really got.
+// point is a window as the search sees it. The load asked for and the load offered differ where the generator could not
+// keep up, and loss is judged at the load that the device got.
 type point struct {
-	window      int // index into the history
-	asked, load units.Ratio
-	lossy       bool // loss in some direction that is surely the device's
-	clean       bool // every direction Good or Short
-	short       bool // some direction offered less than asked
-	long        bool // held for the confirmation's duration
-	fooled      bool // clean, but too short to see what a long look saw
-	unheld      bool // clean, but no long look at it, or at a lower load, could be judged
-	withdrawn   bool // lossy in the staircase, in a trouble that passed
-	dropped     bool // Invalid while the generator dropped frames that reached it
-	bursts      bool // Invalid as frames were lost while the generator sent in bursts
-	machine     bool // Invalid as frames were lost that the device's limit lets through, or while those who carry them waited for processors
+	index   int // of the window in the history
+	window  *report.Window
+	asked   units.Ratio // the intended load
+	load    units.Ratio // the offered load; a difference within the noise of the reading counts as none
+	lossy   bool        // some direction lost frames, and the device surely lost them
+	clean   bool        // every direction is Good or Short
+	short   bool        // some direction was offered less than asked
+	drops   bool        // the window is Invalid, and the generator dropped frames that reached it
+	bursts  bool        // the window is Invalid, as frames were lost while the generator sent in bursts
+	machine bool        // the window is Invalid, as the machine that plays the device lost frames, or its threads waited
+
+	// What the search finds out later about the window:
+	long        bool // it proves as much as a confirmation
+	refuted     bool // it is clean, but too short to see the loss that a long window saw
+	heldUnclear bool // it is clean, but no long window at its load, or at a lower one, could be judged
+	withdrawn   bool // it lost frames in the staircase, for a cause that has passed
 }
 
-// pointOf reads window i of the history.
-func pointOf(w report.Window, i int) point {
-	p := point{window: i, asked: w.Load, load: w.Load, clean: len(w.Directions) > 0, bursts: w.LostToBursts(), machine: w.LostToMachine() || w.LostToDisturbance()}
+// pointOf reads a window, which has that index in the history.
+func pointOf(w *report.Window, index int) point {
+	p := point{index: index, window: w, asked: w.Load, load: w.Load, clean: len(w.Directions) > 0}
+	p.bursts, p.machine = w.LostToBursts(), w.LostToMachine() || w.LostToDisturbance()
 	for _, d := range w.Directions {
 		p.lossy = p.lossy || d.Quality == report.Lossy
 		p.clean = p.clean && (d.Quality == report.Good || d.Quality == report.Short)
-		p.short = p.short || d.Quality == report.Short || d.Quality == report.Lossy && offeredLoad(d, w.Load) < w.Load
-		p.dropped = p.dropped || d.Quality == report.Invalid && d.GeneratorDrops() > 0
+		p.short = p.short || offeredLess(d, w.Load)
+		p.drops = p.drops || d.Quality == report.Invalid && d.GeneratorDrops() > 0
 	}
 	for _, d := range w.Directions {
 		if d.Quality == report.Lossy || p.clean {
@@ -39,7 +48,13 @@ func pointOf(w report.Window, i int) point {
 	return p
 }
 
-// offeredLoad is the direction's load as it was offered. Differences up to 1 % are noise of the reading, and the load counts as asked for.
+// offeredLess says that a direction that counts was offered less than asked.
+func offeredLess(d report.Direction, asked units.Ratio) bool {
+	return d.Quality == report.Short || d.Quality == report.Lossy && offeredLoad(d, asked) < asked
+}
+
+// offeredLoad is the load that a direction was offered. A difference up to 1 % is noise of the reading, and the load
+// counts as asked for.
 func offeredLoad(d report.Direction, asked units.Ratio) units.Ratio {
 	share := units.RatioOf(d.Offered.PacketsPerSecond, d.Intended.PacketsPerSecond)
 	if d.Intended.PacketsPerSecond == 0 || share >= units.One*99/100 {
@@ -48,22 +63,191 @@ func offeredLoad(d report.Direction, asked units.Ratio) units.Ratio {
 	return mul(asked, share)
 }
 
-// noticeablyLess says that two offered loads differ by more than the noise of the reading.
-func noticeablyLess(a, than units.Ratio) bool { return a < than-than/100 }
+// exactLoad is the load that a direction was offered, to the last frame.
+func exactLoad(d report.Direction, asked units.Ratio) units.Ratio {
+	if d.Intended.PacketsPerSecond == 0 {
+		return asked
+	}
+	return mul(asked, units.RatioOf(d.Offered.PacketsPerSecond, d.Intended.PacketsPerSecond))
+}
+
+// carriedLoad is the share of the full rate that the device carried of one direction, by frames.
+func carriedLoad(d report.Direction, asked units.Ratio) units.Ratio {
+	return mul(asked, units.One-min(d.LossRatio, units.One))
+}
+
+// leastOffered is the load of the direction that was offered least, to the last frame. A difference that the search
+// ignores as noise of the reading still widens the resolution.
+func (p point) leastOffered() units.Ratio {
+	load := p.asked
+	for _, d := range p.window.Directions {
+		load = min(load, exactLoad(d, p.asked))
+	}
+	return load
+}
+
+// largestOffered is the load asked for, or what a direction that lost frames was offered if that is more: a generator
+// that catches up after a stall sends a little faster for a while.
+func (p point) largestOffered() units.Ratio {
+	load := p.asked
+	for _, d := range p.losers() {
+		load = max(load, exactLoad(p.window.Directions[d], p.asked))
+	}
+	return load
+}
+
+// losers are the directions that lost frames.
+func (p point) losers() (losers []int) {
+	for i, d := range p.window.Directions {
+		if d.Quality == report.Lossy {
+			losers = append(losers, i)
+		}
+	}
+	return losers
+}
+
+// carried is the share of the intended load that the device carried in a lossy window, in the direction that carried
+// least, by frames or by bits. The loss is taken of the intended load, not of the offered one: a generator that stood
+// still for a moment offers less, the device carries less, and the share that is lost stays.
+func (p point) carried() units.Ratio {
+	share := units.One
+	for _, d := range p.losers() {
+		share = min(share, measure.Carried(p.window.Directions[d]))
+	}
+	return mul(p.asked, share)
+}
+
+// largestLoss is the share that the direction that lost most lost, and the frames that it is a share of.
+func (p point) largestLoss() (share units.Ratio, sent int64) {
+	for _, i := range p.losers() {
+		if d := p.window.Directions[i]; min(d.LossRatio, units.One) > share {
+			share, sent = min(d.LossRatio, units.One), d.Sent.Packets
+		}
+	}
+	return share, sent
+}
+
+// offeredRate is what all directions were offered together, in packets per second.
+func (p point) offeredRate() (packetsPerSecond int64) {
+	for _, d := range p.window.Directions {
+		packetsPerSecond += d.Offered.PacketsPerSecond
+	}
+	return packetsPerSecond
+}
+
+// surelyWithin says that no direction lost more than the limit, whatever the window's edges hide. Where not one frame
+// may be lost, foreign frames may hide none either.
+func (p point) surelyWithin(limit units.Ratio) bool {
+	return !slices.ContainsFunc(p.window.Directions, func(d report.Direction) bool {
+		return !measure.SurelyWithin(d, limit) || limit == 0 && d.MostLost() > 0
+	})
+}
+
+// longerShowsMore says that the edges of so short a window may account for all missing frames, and that those of a
+// window that lasts so long would not.
+func (p point) longerShowsMore(lasts time.Duration, limit units.Ratio) bool {
+	return slices.ContainsFunc(p.window.Directions, func(d report.Direction) bool {
+		return measure.OnlyEdgesSay(d, limit) && !measure.EdgesCover(d, p.window.Duration.Std(), lasts, limit)
+	})
+}
+
+// edgesCover says that the edges of a window that lasts so long, read like this window's, may hide or feign more loss
+// than the limit allows.
+func (p point) edgesCover(lasts time.Duration, limit units.Ratio) bool {
+	return slices.ContainsFunc(p.window.Directions, func(d report.Direction) bool {
+		return measure.EdgesCover(d, p.window.Duration.Std(), lasts, limit)
+	})
+}
+
+// enoughFrames says that a window at a load tells the loss limit from no loss, judged by what was intended in this
+// window: it has a frame for each share of the limit, and at most fewFrames are required. With fewer, a window without
+// loss is chance.
+func (p point) enoughFrames(load units.Ratio, judge time.Duration, limit units.Ratio) bool {
+	required := int64(fewFrames)
+	if limit > 0 {
+		required = min(required, int64(units.One/limit))
+	}
+	return !slices.ContainsFunc(p.window.Directions, func(d report.Direction) bool {
+		rate := units.PacketRate(d.Intended.PacketsPerSecond).Mul(units.RatioOf(int64(load), int64(p.asked)))
+		return int64(rate)*judge.Milliseconds()/1000 < required
+	})
+}
 
 // unclear says that the window neither shows loss nor its absence.
 func (p point) unclear() bool { return !p.lossy && !p.clean }
 
-// isGenerators says that the window is unclear because of the generator.
-func (p point) isGenerators() bool { return p.dropped || p.bursts }
+// generatorAtFault says that the window is unclear because of the generator.
+func (p point) generatorAtFault() bool { return p.drops || p.bursts }
 
-// isGeneratorsOrMachines says that the window is unclear because of the generator, or of the machine that plays the device.
-func (p point) isGeneratorsOrMachines() bool { return p.isGenerators() || p.machine }
+// deviceNotAtFault says that the window is unclear because of the generator, or of the machine that plays the device.
+func (p point) deviceNotAtFault() bool { return p.generatorAtFault() || p.machine }
+
+// reason is the reason that an unclear window gives.
+func (p point) reason() report.Reason {
+	switch {
+	case p.generatorAtFault():
+		return report.GeneratorLimited
+	case p.machine:
+		return report.MachineLimited
+	}
+	return report.Inconclusive
+}
+
+// lossRuns are the lossy windows in a row that each direction has now.
+type lossRuns map[int][]point
+
+// add takes in a window of one direction, and returns the direction's run. An Invalid window neither breaks nor
+// lengthens a run.
+func (r lossRuns) add(direction int, p point) []point {
+	switch p.window.Directions[direction].Quality {
+	case report.Lossy:
+		r[direction] = append(r[direction], p)
+	case report.Good, report.Short:
+		r[direction] = nil
+	case report.Invalid, report.Unjudged:
+	}
+	return r[direction]
+}
+
+// open says that some direction lost frames in the last window that counts.
+func (r lossRuns) open() bool {
+	for _, run := range r {
+		if len(run) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// saturation reads a run of lossy windows. The device's rate is the median of what it carried: the first window may
+// hold a saved-up burst, and any of them a hiccup of the lab. Saturation begins at the first window whose load is
+// above that rate. At a lower load, such a device loses no frames, and something else took them, such as a busy
+// machine.
+func saturation(run []point, carried func(point) units.Ratio) (first point, rate units.Ratio) {
+	var rates []units.Ratio
+	for _, p := range run {
+		rates = append(rates, carried(p))
+	}
+	slices.Sort(rates)
+	rate = rates[len(rates)/2]
+	if i := slices.IndexFunc(run, func(p point) bool { return p.asked > rate }); i >= 0 {
+		return run[i], rate
+	}
+	return run[0], rate
+}
+
+// noticeablyLess says that an offered load is lower than another by more than the noise of the reading.
+func noticeablyLess(load, reference units.Ratio) bool { return load < reference-reference/100 }
+
+// sameOffer says that two offered loads differ by no more than the noise of the reading.
+func sameOffer(a, b units.Ratio) bool { return !noticeablyLess(min(a, b), max(a, b)) }
 
 // mul is a share of a share; both are at most about one.
 func mul(a, b units.Ratio) units.Ratio {
 	return units.Ratio(units.PacketRate(a).Mul(b))
 }
 
-// width is how far lo lies below hi, as a share of hi.
-func width(lo, hi units.Ratio) units.Ratio { return units.RatioOf(int64(hi-lo), int64(hi)) }
+// width is how far the lower load lies below the upper one, as a share of the upper.
+func width(lower, upper units.Ratio) units.Ratio {
+	return units.RatioOf(int64(upper-lower), int64(upper))
+}

@@ -13,18 +13,19 @@ import (
 // The bounds that make every run end. They are part of the rules in docs/search.md.
 const (
 	lossyRun        = 3    // consecutive Lossy windows of a direction that mark saturation
-	bestOf          = 3    // windows that decide at most, once one has lost frames, of a load of the search and of the hold
+	bestOf          = 3    // windows that decide at most on a load of the search or the hold, once one has lost frames
 	invalidRepeats  = 2    // times that one step is repeated because it was Invalid
 	staircaseBudget = 10   // such repeats in the whole staircase
 	topRepeats      = 6    // windows more at the top, while a run of Lossy windows is neither complete nor broken
 	refineWindows   = 40   // windows of bisection
 	longWindows     = 16   // windows of the confirmation's length
 	longRepeats     = 2    // times that one of them is repeated because it was Invalid, or offered less than asked
-	halvings        = 8    // below a first step that already loses frames
+	mostHalvings    = 8    // below a first step that already loses frames
 	fewFrames       = 1000 // in a window, below which the search for a first clean load does not go
-	rests           = 6    // times that traffic is stopped until nothing more comes back, because frames of an earlier load did
-	resumes         = 2    // times that a saturation is withdrawn because its load is clean when looked at again
+	rests           = 6    // times that traffic rests in a run, because frames of an earlier load came back
+	mostWithdrawals = 2    // times that a saturation is withdrawn because its load is clean when looked at again
 	plateauSteps    = 5    // steps without more offered before the climb is given up
+	longestWindow   = 4    // steps' windows that one window of the search may be long
 )
 
 // Ramp is the procedure of a Plan.
@@ -58,15 +59,15 @@ func Level(k, steps int) units.Ratio {
 	return units.RatioOf(int64(k), int64(steps))
 }
 
-// Bound is the longest that the procedure may take, whatever it finds: every repeat and every step of the search used up. Traffic that is
-// started with Bound.Whole stops by itself.
+// Bound is the longest that the procedure may take, whatever it finds: every repeat and every step of the search used
+// up. Traffic that is started with Bound.Whole stops by itself.
 func (r Ramp) Bound() procedure.Bound {
 	p := r.plan.Ramp
 	judge := judged(p)
 	total := (1 + invalidRepeats) * p.WarmupDuration.Std()
 	total += time.Duration(Steps(p)+staircaseBudget+topRepeats) * p.StepDuration.Std()
 	total += (bestOf + invalidRepeats) * (p.Settle.Std() + p.HoldDuration.Std())
-	refine, confirm := p.Settle.Std()+longest*judge, p.Settle.Std()+p.ConfirmDuration.Std()
+	refine, confirm := p.Settle.Std()+longestWindow*judge, p.Settle.Std()+p.ConfirmDuration.Std()
 	search := longWindows * confirm
 	if p.RefineTo > 0 {
 		search += refineWindows * refine
@@ -75,9 +76,10 @@ func (r Ramp) Bound() procedure.Bound {
 		search = min(search, p.RefineFor.Std()+max(refine, confirm)+confirm)
 	}
 	total += search
-	steps := (1 + invalidRepeats) + (bestOf + invalidRepeats) + Steps(p) + staircaseBudget + topRepeats + refineWindows + longWindows
+	steps := (1 + invalidRepeats) + (bestOf + invalidRepeats) + Steps(p) + staircaseBudget + topRepeats +
+		refineWindows + longWindows
 	if p.ConfirmDuration > 0 {
-		total, steps = total+mostOverload(p), steps+overloads
+		total, steps = total+longestOverloads(p), steps+overloadWindows
 	}
 	b := procedure.Bound{Steps: steps, Time: total, Rests: rests}
 	if p.ConfirmDuration > 0 {
@@ -97,7 +99,8 @@ func (r Ramp) Describe() procedure.Description {
 	p := r.plan.Ramp
 	d := procedure.Description{Parts: "warm-up, ramp, confirmation and hold", OnTop: "refinement"}
 	if !p.TargetRate.IsZero() {
-		d.Sentence = fmt.Sprintf("ramp to %s per direction in %s, a step each %s", p.TargetRate, p.RampDuration.Std().Round(time.Millisecond), p.StepDuration.Std().Round(time.Millisecond))
+		d.Sentence = fmt.Sprintf("ramp to %s per direction in %s, a step each %s", p.TargetRate,
+			p.RampDuration.Std().Round(time.Millisecond), p.StepDuration.Std().Round(time.Millisecond))
 	}
 	return d
 }
@@ -106,24 +109,29 @@ func (r Ramp) Describe() procedure.Description {
 func (r Ramp) Remaining(history []report.Window) time.Duration {
 	m := replay(r.plan, history)
 	p := r.plan.Ramp
-	narrow := time.Duration(m.bisectionsLeft())*p.StepDuration.Std()*3/2 + m.confirmLeft()
+	bisections := 0
+	if m.stage != finished {
+		bisections = m.search.bracket.bisections(m.steps)
+	}
+	narrow := time.Duration(bisections)*p.StepDuration.Std()*3/2 + m.search.confirmationLeft()
 	switch m.stage {
 	case warming:
 		return p.WarmupDuration.Std() + p.RampDuration.Std() + p.HoldDuration.Std() + narrow
 	case climbing:
 		return time.Duration(m.steps-m.level+1)*p.StepDuration.Std() + p.HoldDuration.Std() + narrow
 	case holding:
-		return time.Duration(m.votes.left())*p.HoldDuration.Std() + narrow
+		return time.Duration(m.votes.remaining())*p.HoldDuration.Std() + narrow
 	case narrowing:
-		return max(narrow, p.Settle.Std()+m.target.judge)
+		return max(narrow, p.Settle.Std()+m.search.target.judge)
 	case closing:
-		return p.Settle.Std() + m.target.judge
+		return p.Settle.Std() + m.search.target.judge
 	case finished:
 	}
 	return 0
 }
 
-// judged is the part of a step that becomes a window; the schema refuses a settle that leaves nothing, and half is used then.
+// judged is the part of a step that becomes a window; the schema refuses a settle that leaves nothing, and half is
+// used then.
 func judged(r plan.Ramp) time.Duration {
 	if r.Settle >= r.StepDuration {
 		return r.StepDuration.Std() / 2
