@@ -1,275 +1,248 @@
 package lifecycle
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/cluster/manifests"
-	"github.com/linerate-dev/linerate/internal/units/wording"
+	"github.com/linerate-dev/linerate/internal/document/delivery"
 )
 
-// remnants answer what is left of attempts that are void, and what becomes of it.
-type remnants struct {
-	test      *v1alpha1.LoadTest
-	attempt   *attempt
-	history   *history
-	deadlines *deadlines
-	// pods, jobs and plans are those of void attempts; plans has the attempt that counts too.
-	pods  []corev1.Pod
-	jobs  []batchv1.Job
-	plans []int32
-	// formerPods and formerJobs are labelled as a runner, and aren't in the namespace where this release has runners.
-	formerPods []corev1.Pod
-	formerJobs []batchv1.Job
-	now        time.Time
+// attempt answers which pods the attempt that counts has, and how far it has come.
+type attempt struct {
+	// number counts attempts from 1.
+	number int32
+	// pods are all but the runner's, by name; runners are the runner's pods, oldest first; job is the runner's Job.
+	pods    []corev1.Pod
+	runners []corev1.Pod
+	job     *batchv1.Job
+	// recorded and recordedStart are the pods and the start of the run that the status has.
+	recorded      []v1alpha1.PodStatus
+	recordedStart *metav1.Time
+	// reported is the latest progress of any attempt's runner; nil: none.
+	reported *delivery.Progress
+	now      time.Time
 }
 
-// An attempt is a set of pods. An attempt becomes void in three steps: the status counts the next attempt, the old attempt's objects are deleted, and once
-// they are gone the next attempt begins. So pods of two attempts are never active together, and at most one Plan of a void attempt remains.
+// divideAttempts divides a test's pods and Jobs into those of the attempt that counts, and those of void attempts.
+func divideAttempts(o Observed) (*attempt, *remnants) {
+	a := &attempt{
+		number: currentAttempt(o), recorded: o.Test.Status.Pods, recordedStart: o.Test.Status.StartedAt,
+		reported: o.Children.Progress, now: o.Now,
+	}
+	r := &remnants{attempt: a, plans: o.Children.Plans}
+	for _, p := range o.Children.Pods {
+		switch isRunner := roleOf(&p) == v1alpha1.RoleRunner; {
+		case isRunner && !isRunnersPod(o, &p):
+			r.formerPods = append(r.formerPods, p)
+		case attemptOf(p.Labels) != a.number:
+			r.pods = append(r.pods, p)
+		case isRunner:
+			a.runners = append(a.runners, p)
+		default:
+			a.pods = append(a.pods, p)
+		}
+	}
+	for i, j := range o.Children.Jobs {
+		switch {
+		case !isRunnersJob(o, &j):
+			r.formerJobs = append(r.formerJobs, j)
+		case attemptOf(j.Labels) == a.number:
+			a.job = &o.Children.Jobs[i]
+		default:
+			r.jobs = append(r.jobs, j)
+		}
+	}
+	byName := func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) }
+	slices.SortFunc(a.pods, byName)
+	slices.SortFunc(r.pods, byName)
+	slices.SortFunc(a.runners, func(a, b corev1.Pod) int {
+		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+	})
+	slices.SortFunc(r.jobs, func(a, b batchv1.Job) int { return cmp.Compare(a.Name, b.Name) })
+	return a, r
+}
 
-// suspended: the test holds no pods. An attempt that had begun is void; the next one begins when the test is resumed.
-func (r *remnants) suspended() *step {
-	if !r.test.Spec.Suspend {
-		return nil
+// currentAttempt is the status' attempt, or a later one that the children prove: a status can be lost, by a restored backup
+// or an edit. Runners prove any attempt, but only in the operator's own namespace: whoever edits the test's namespace could
+// make a Job there with any number, and so void the run that measures.
+//
+// Generators' and devices' pods, in the test's namespace, prove at most the next attempt: the operator writes the status
+// before it makes an attempt's pods, so a new operator whose cache lags behind may see the pods first. A pod of an even
+// later attempt is treated as a remnant.
+func currentAttempt(o Observed) int32 {
+	number := max(o.Test.Status.Attempt, 1)
+	for i := range o.Children.Jobs {
+		if j := &o.Children.Jobs[i]; isRunnersJob(o, j) {
+			number = max(number, attemptOf(j.Labels))
+		}
 	}
-	s := &step{
-		reason: v1alpha1.ReasonSuspended, activity: "Suspended", message: "spec.suspend is true: the test holds no pods until it is false",
-		scheduled: no(v1alpha1.ReasonSuspended, "spec.suspend is true: set it to false to go on"),
+	for i := range o.Children.Pods {
+		if p := &o.Children.Pods[i]; isRunnersPod(o, p) {
+			number = max(number, attemptOf(p.Labels))
+		}
 	}
-	s.forget = true
-	if r.attempt.isUsed() {
-		s.message = "spec.suspend is true: this attempt is void, the next one begins when it is false"
-		s.void = &voided{lost: r.attempt.losesRun()}
-		return s
+	next := number + 1
+	for i := range o.Children.Pods {
+		if p := &o.Children.Pods[i]; roleOf(p) != v1alpha1.RoleRunner && attemptOf(p.Labels) == next {
+			return next
+		}
 	}
-	del, going := r.deletions()
-	s.del, s.idle = del, !going
-	if going {
-		s.message = "spec.suspend is true: pods are being given back"
-	}
-	return r.untilGone(s)
+	return number
+}
+
+// isRunnersJob and isRunnersPod say whether a Job, or a pod, is where this release has runners, and called as the runner's
+// of its attempt is.
+func isRunnersJob(o Observed, j *batchv1.Job) bool {
+	return j.Namespace == o.Settings.Namespace && j.Name == manifests.RunnerJobName(o.Test, attemptOf(j.Labels))
+}
+
+func isRunnersPod(o Observed, p *corev1.Pod) bool {
+	return roleOf(p) == v1alpha1.RoleRunner && p.Namespace == o.Settings.Namespace &&
+		manifests.IsRunnerOf(p.Name, o.Test, attemptOf(p.Labels))
 }
 
 // losesRun says whether voiding the attempt loses a run: the runner has reported progress.
 func (a *attempt) losesRun() bool { return a.hasBegun() && a.progress() != nil }
 
-// earlierAttempt: objects of void attempts are deleted before anything else is made.
-func (r *remnants) earlierAttempt() *step {
-	del, going := r.deletions()
-	if !going {
-		return nil
-	}
-	names := make([]string, 0, len(r.pods)+len(r.formerPods))
-	for _, p := range slices.Concat(r.pods, r.formerPods) {
-		names = append(names, p.Name)
-	}
-	message := wording.JoinNonEmpty(": ", fmt.Sprintf("attempt %d waits until what is left of an earlier one is gone", r.attempt.number), listed(names))
-	reason := v1alpha1.ReasonPending
-	if r.history.condition(v1alpha1.ConditionScheduled).Reason == v1alpha1.ReasonGivenBack {
-		reason = v1alpha1.ReasonGivenBack
-	}
-	s := &step{reason: reason, message: message, activity: "Releasing", scheduled: no(reason, message), del: del}
-	return r.untilGone(s).waitUntil(r.deadlines.placedUntil())
-}
-
-// untilGone wakes a step when a pod of an earlier attempt, on a node that doesn't answer, isn't waited for any more.
-func (r *remnants) untilGone(s *step) *step {
-	for _, p := range slices.Concat(r.pods, r.formerPods) {
-		if p.DeletionTimestamp != nil && !stuck(&p, r.now) {
-			s.waitUntil(stuckAt(&p))
+// podStatuses are this attempt's pods as observed, in the order of their names. Pods that are gone stay listed, with the devices that they had.
+func (a *attempt) podStatuses() []v1alpha1.PodStatus {
+	var out []v1alpha1.PodStatus
+	for i := range a.pods {
+		if roleOf(&a.pods[i]) != "" { // a pod of a later version's: the schema knows no such role
+			out = append(out, podStatus(&a.pods[i]))
 		}
 	}
-	return s
-}
-
-// deletions says what to delete of earlier attempts, and whether any of those objects still exists. The wait for a pod on a node that doesn't answer
-// is bounded: without the runner's heartbeat its traffic has stopped.
-func (r *remnants) deletions() (del []Deletion, going bool) {
-	for i := range r.jobs {
-		if j := &r.jobs[i]; j.DeletionTimestamp == nil && !jobOver(j) {
-			del = append(del, Deletion{Kind: "Job", Name: j.Name, Why: "its attempt is void"})
-			going = true
-		}
+	if n := len(a.runners); n > 0 {
+		runner := podStatus(&a.runners[n-1])
+		runner.Namespace = a.runners[n-1].Namespace
+		out = append(out, runner)
 	}
-	del, going = r.formerRemnants(del, going)
-	var attempts []int32
-	for i := range r.pods {
-		switch p, of := &r.pods[i], attemptOf(r.pods[i].Labels); {
-		case p.DeletionTimestamp == nil && of == 0: // by its name: no attempt means all pods
-			del = append(del, Deletion{Kind: "Pod", Name: p.Name, Why: "it says that it is the test's, and of no attempt"})
-			going = true
-		case p.DeletionTimestamp == nil:
-			attempts = append(attempts, of)
-			going = true
-		case !stuck(p, r.now):
-			going = true
-		}
-	}
-	slices.Sort(attempts)
-	for _, a := range slices.Compact(attempts) {
-		del = append(del, Deletion{Kind: "Pod", Attempt: a, Why: "their attempt is void"})
-	}
-	return del, going
-}
-
-// voidPlans deletes the Plans of void attempts on each pass; all other objects of those runs are owned by the Plans, and are deleted with them. They would fill the operator's
-// own namespace, which no tenant's quota bounds, with objects of the largest size. A Plan whose Job still runs stays until the Job is deleted: the operator waits for that
-// deletion, which ends the runner (remnants).
-func (r *remnants) voidPlans(beside []Deletion) (del []Deletion) {
-	if slices.ContainsFunc(beside, func(d Deletion) bool { return d.Kind == KindDocuments }) {
-		return nil // with all others
-	}
-	for _, attempt := range slices.Sorted(slices.Values(r.plans)) {
-		needsPods := slices.ContainsFunc(r.jobs, func(j batchv1.Job) bool {
-			return attemptOf(j.Labels) == attempt && j.DeletionTimestamp == nil && !jobOver(&j)
+	for _, was := range a.recorded {
+		seen := slices.ContainsFunc(out, func(p v1alpha1.PodStatus) bool {
+			return p.Name == was.Name || p.Role == v1alpha1.RoleRunner && was.Role == p.Role
 		})
-		if attempt < r.attempt.number && !needsPods {
-			del = append(del, Deletion{Kind: "ConfigMap", Name: manifests.PlanName(r.test, attempt), Why: "its attempt is void: what its run left isn't read"})
+		if !seen {
+			was.State = "Gone"
+			out = append(out, was)
 		}
 	}
-	return del
+	slices.SortFunc(out, func(a, b v1alpha1.PodStatus) int { return cmp.Compare(a.Name, b.Name) })
+	return out
 }
 
-// formerRemnants adds the runners that an earlier release made: only one runner may use the test's generators.
-func (r *remnants) formerRemnants(del []Deletion, going bool) ([]Deletion, bool) {
-	if r.attempt.job != nil || len(r.attempt.runners) > 0 {
-		return del, going
-	}
-	for i := range r.formerJobs {
-		if j := &r.formerJobs[i]; j.DeletionTimestamp == nil {
-			del = append(del, Deletion{Kind: "Job", Name: j.Name, Why: "a release before this one made it, in the test's namespace"})
-			going = true
-		}
-	}
-	for i := range r.formerPods {
-		switch p := &r.formerPods[i]; {
-		case p.DeletionTimestamp == nil:
-			del = append(del, Deletion{Kind: "Pod", Name: p.Name, Why: "a release before this one made it, in the test's namespace"})
-			going = true
-		case !stuck(p, r.now):
-			going = true
-		}
-	}
-	return del, going
+// hasBegun says whether the runner was started in this attempt.
+func (a *attempt) hasBegun() bool { return a.hasRunner() || a.startedAt() != nil }
+
+// hasRunner says whether the runner's Job exists or existed. The status alone doesn't prove that: the operator writes the
+// status before it makes the Job, which may have failed.
+func (a *attempt) hasRunner() bool {
+	return a.job != nil || len(a.runners) > 0 || len(a.recordedPods(v1alpha1.RoleRunner)) > 0
 }
 
-// nodeRefusedPod: the scheduler chose a node whose kubelet then lacked CPUs, memory or devices on one NUMA node. The next attempt avoids
-// that node. The exception is a kubelet that has just started: it knows no devices until their plugin registers again, a moment later, so its node isn't avoided.
-func (pl *placement) nodeRefusedPod() *step {
-	if pl.attempt.hasBegun() {
-		return nil
+// startedAt is when the runner was started, by the status or, where the status couldn't be written, by the Job; nil: it
+// wasn't.
+func (a *attempt) startedAt() *metav1.Time {
+	switch {
+	case a.recordedStart != nil:
+		return a.recordedStart
+	case a.job != nil && a.job.CreationTimestamp.IsZero():
+		return &metav1.Time{Time: a.now}
+	case a.job != nil:
+		return &a.job.CreationTimestamp
 	}
-	var nodes, words []string
-	for i := range pl.attempt.pods {
-		p := &pl.attempt.pods[i]
-		if !refusedByNode(p) || p.Spec.NodeName == "" || dispensable(p) {
-			continue
-		}
-		next := "the next attempt may have it, as soon as the devices' plugin has told kubelet of them"
-		if !startsAnew(p) {
-			nodes, next = append(nodes, p.Spec.NodeName), "the next attempt avoids it"
-		}
-		words = append(words, fmt.Sprintf("node %s refused pod %s: %s; %s", p.Spec.NodeName, p.Name, wording.JoinNonEmpty(": ", p.Status.Reason, p.Status.Message), next))
-	}
-	if len(words) == 0 {
-		return nil
-	}
-	message := strings.Join(words, "; ")
-	return &step{
-		reason: v1alpha1.ReasonNodeRefused, message: message, activity: "Placing",
-		scheduled: no(v1alpha1.ReasonNodeRefused, message), void: &voided{exclude: nodes},
-	}
+	return nil
 }
 
-// outlived: a pod reached its own deadline, which keeps pods from holding devices for ever when the operator is gone. Before the run this means that other pods
-// weren't ready in time, and not that this pod failed. All pods are given back, and the next attempt begins.
-func (pl *placement) outlived() *step {
-	if pl.attempt.hasBegun() {
-		return nil
-	}
-	for _, p := range pl.attempt.measuringPods() {
-		if p.Status.Phase != corev1.PodFailed || p.Status.Reason != podDeadlineExceeded {
-			continue
-		}
-		message := fmt.Sprintf("pod %s waited so long for the others that its own time is over (activeDeadlineSeconds): all are given back, and made anew", p.Name)
-		return &step{
-			reason: v1alpha1.ReasonPending, message: message, activity: "Placing",
-			scheduled: no(v1alpha1.ReasonPending, message), void: &voided{},
+// isUsed says whether anything was made for this attempt.
+func (a *attempt) isUsed() bool {
+	return a.hasBegun() || len(a.pods) > 0 || len(a.recorded) > 0
+}
+
+// pod finds a pod by its name; nil: there is none.
+func (a *attempt) pod(name string) *corev1.Pod {
+	for i := range a.pods {
+		if a.pods[i].Name == name {
+			return &a.pods[i]
 		}
 	}
 	return nil
 }
 
-// podDeadlineExceeded is a pod's reason when kubelet ended it at its activeDeadlineSeconds.
-const podDeadlineExceeded = "DeadlineExceeded"
-
-// refusedByNode says whether a kubelet wouldn't run the pod.
-func refusedByNode(p *corev1.Pod) bool {
-	if p.Status.Phase != corev1.PodFailed {
-		return false
-	}
-	switch p.Status.Reason {
-	case "TopologyAffinityError", "UnexpectedAdmissionError", "SMTAlignmentError", "InsufficientResourceError",
-		"NodeAffinity", "NodeName", "NodePorts", "PodOSNotSupported", "SysctlForbidden", "AppArmor":
-		return true
-	}
-	return strings.HasPrefix(p.Status.Reason, "OutOf") || strings.HasPrefix(p.Status.Reason, "Insufficient")
-}
-
-// startsAnew says whether a kubelet refused the pod because it has just started: it lists the devices from before its start, and counts none as healthy until their plugin has registered
-// (pkg/kubelet/cm/devicemanager, "no healthy devices present"). The node's status says so soon, and the scheduler then waits for them.
-func startsAnew(p *corev1.Pod) bool {
-	return p.Status.Reason == "UnexpectedAdmissionError" && strings.Contains(p.Status.Message, "no healthy devices present")
-}
-
-// exhausted says that every node that could be tried has refused a pod; empty: some haven't.
-func (ns *nodes) exhausted() string {
-	if len(ns.excluded) == 0 || len(ns.all) == 0 {
-		return ""
-	}
-	const way = "free CPUs, memory and devices of one NUMA node on one of them (kubelet's topologyManagerPolicy decides), " +
-		"then set spec.suspend to true and to false again"
-	if len(ns.excluded) >= maxExcludedNodes {
-		return fmt.Sprintf("%d nodes refused a pod (the last: %s): %s", len(ns.excluded), ns.excluded[len(ns.excluded)-1], way)
-	}
-	if len(ns.usable()) > 0 {
-		return ""
-	}
-	return fmt.Sprintf("every node that pods may run on refused one (%s): %s", listed(ns.excluded), way)
-}
-
-// usable are the nodes that pods can be placed on.
-func (ns *nodes) usable() []Node {
-	var out []Node
-	for _, n := range ns.all {
-		if n.Ready && n.Schedulable && !slices.Contains(ns.excluded, n.Name) {
-			out = append(out, n)
+// podsWithRole are the pods of a role.
+func (a *attempt) podsWithRole(role v1alpha1.PodRole) (pods []*corev1.Pod) {
+	for i := range a.pods {
+		if roleOf(&a.pods[i]) == role {
+			pods = append(pods, &a.pods[i])
 		}
+	}
+	return pods
+}
+
+// measuringPods are the pods that the measurement needs: the device's and the generators'.
+func (a *attempt) measuringPods() []*corev1.Pod {
+	return slices.Concat(a.podsWithRole(v1alpha1.RoleDUT), a.podsWithRole(v1alpha1.RoleGenerator))
+}
+
+// recordedPods are the pods of a role that the status lists.
+func (a *attempt) recordedPods(role v1alpha1.PodRole) (pods []v1alpha1.PodStatus) {
+	for _, p := range a.recorded {
+		if p.Role == role {
+			pods = append(pods, p)
+		}
+	}
+	return pods
+}
+
+// progress is the runner's latest of this attempt; nil: none yet.
+func (a *attempt) progress() *delivery.Progress {
+	if p := a.reported; p != nil && int32(p.Attempt) == a.number {
+		return p
+	}
+	return nil
+}
+
+func (a *attempt) measuringStatuses() []v1alpha1.PodStatus {
+	var out []v1alpha1.PodStatus
+	for _, p := range a.measuringPods() {
+		out = append(out, podStatus(p))
 	}
 	return out
 }
 
-// jobFailed is why the Job gave up; empty: it still makes pods, or it completed.
-func jobFailed(j *batchv1.Job) string {
-	for _, c := range j.Status.Conditions {
-		if c.Type == batchv1.JobFailed && c.Status == corev1.ConditionTrue {
-			return wording.JoinNonEmpty(": ", c.Reason, c.Message)
+// isPlaced says whether pods were made already: what they need was looked at before.
+func (a *attempt) isPlaced() bool { return a.hasBegun() || len(a.measuringPods()) > 0 }
+
+// placing are the pods of this attempt that wait for nodes, and those that have theirs.
+func (a *attempt) placing() (waiting, placed []*corev1.Pod) {
+	for i := range a.pods {
+		switch p := &a.pods[i]; {
+		case Ended(p) || p.DeletionTimestamp != nil || dispensable(p):
+		case p.Spec.NodeName == "":
+			waiting = append(waiting, p)
+		default:
+			placed = append(placed, p)
 		}
 	}
-	return ""
+	return waiting, placed
 }
 
-// listed writes names as a list for people, the first few of many.
-func listed(names []string) string {
-	const most = 5
-	if len(names) <= most {
-		return strings.Join(names, ", ")
+// runEnded is when the runner's Job was over, by the cluster's clock; zero: it isn't known to be. The Report's own time can't be used, since it is by the clock of the runner's node: if the clock
+// of the device's node is ahead of that, a device that died during the run would seem to have died after it.
+func (a *attempt) runEnded() time.Time {
+	if a.job == nil {
+		return time.Time{}
 	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	for _, c := range a.job.Status.Conditions {
+		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {
+			return c.LastTransitionTime.Time
+		}
+	}
+	return time.Time{}
 }

@@ -89,3 +89,10 @@ func earliest(a, b time.Time) time.Time {
 	}
 	return a
 }
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

@@ -53,14 +53,6 @@ func (w *conditionWriter) set(st *v1alpha1.LoadTestStatus, kind string, c *state
 	})
 }
 
-// statement is what a condition said in the last status; otherwise, where that status lacks it.
-func (h *history) statement(kind string, otherwise *statement) *statement {
-	if c := h.condition(kind); c.Status != "" {
-		return &statement{c.Status, c.Reason, c.Message}
-	}
-	return otherwise
-}
-
 func (w *conditionWriter) accepted(s *step) *statement {
 	valid := yes(v1alpha1.ReasonValid, "the spec can be measured")
 	switch {
@@ -154,16 +146,6 @@ func (w *conditionWriter) rolesReadiness(kind string, role v1alpha1.PodRole, s *
 		return yes(v1alpha1.ReasonReady, "ready when the run began, and heard of since")
 	}
 	return w.readiness(role)
-}
-
-// inRole is the first fault of a role; nil: none.
-func (pf *podFaults) inRole(role v1alpha1.PodRole) *fault {
-	for _, f := range pf.all() {
-		if f.role == role {
-			return &f
-		}
-	}
-	return nil
 }
 
 // readiness counts the pods of a role that are ready, and says what the others wait for.
@@ -275,4 +257,35 @@ func stalledCondition(s *step) *statement {
 		return nil
 	}
 	return &statement{metav1.ConditionStatus(corev1.ConditionTrue), s.ending.reason, s.ending.message}
+}
+
+// history answers what conditions said when the status was written last.
+type history struct {
+	conditions []metav1.Condition
+	now        time.Time
+}
+
+// statement is what a condition said in the last status; otherwise, where that status lacks it.
+func (h *history) statement(kind string, otherwise *statement) *statement {
+	if c := h.condition(kind); c.Status != "" {
+		return &statement{c.Status, c.Reason, c.Message}
+	}
+	return otherwise
+}
+
+// condition is a condition as it was decided last; an empty one where there is none.
+func (h *history) condition(kind string) metav1.Condition {
+	if c := meta.FindStatusCondition(h.conditions, kind); c != nil {
+		return *c
+	}
+	return metav1.Condition{}
+}
+
+// since is when a condition got the status that it has; now where it is missing, or the clock went back.
+func (h *history) since(kind string) time.Time {
+	at := h.condition(kind).LastTransitionTime.Time
+	if at.IsZero() || at.After(h.now) {
+		return h.now
+	}
+	return at
 }

@@ -1,7 +1,6 @@
 package lifecycle
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
@@ -17,36 +16,6 @@ type deadlines struct {
 	observers *observers
 	givenBack *v1alpha1.GivenBack
 	now       time.Time
-}
-
-// stopRequested: spec.stop. Before the run there is nothing to keep; in it the runner stops traffic and writes what it has.
-func (cm *completion) stopRequested() *step {
-	if !cm.test.Spec.Stop {
-		return nil
-	}
-	if f := cm.loss.actingFault(); f != nil {
-		return failInRun(f) // what was measured until now is nothing to keep
-	}
-	message := "spec.stop: the test was ended before anything was measured"
-	if cm.attempt.hasBegun() {
-		message = "spec.stop: the test was ended, what was measured until then is kept"
-	}
-	return cm.end(&ending{reason: v1alpha1.ReasonStopped, message: message})
-}
-
-// activeDeadlineExceeded: a runner ends by itself at this deadline, and its Report is better than that of an interrupted run. This rule is for a
-// runner that doesn't.
-func (cm *completion) activeDeadlineExceeded() *step {
-	if due := cm.deadlines.activeUntil(); due.IsZero() || cm.now.Before(due) {
-		return nil
-	}
-	if f := cm.loss.actingFault(); f != nil {
-		return failInRun(f)
-	}
-	return cm.end(&ending{
-		reason:  v1alpha1.ReasonDeadlineExceeded,
-		message: fmt.Sprintf("the run wasn't over within spec.activeDeadline (%s): what was measured until then is kept", cm.test.Spec.ActiveDeadline),
-	})
 }
 
 // activeUntil is when the operator ends the run; zero: never.
@@ -103,4 +72,10 @@ func (d *deadlines) admittedBefore() time.Duration {
 		return 0
 	}
 	return time.Duration(d.givenBack.AdmittedSeconds) * time.Second
+}
+
+// waits is a step of a test that the cluster can't place now, and that goes on by itself once it can.
+func (d *deadlines) waits(reason, message string) *step {
+	s := &step{reason: reason, message: message, activity: "Waiting", scheduled: no(reason, message)}
+	return s.waitUntil(d.placedUntil())
 }

@@ -3,7 +3,6 @@ package lifecycle
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -79,31 +78,6 @@ func (k *kueue) eviction() string {
 
 // terminationTarget is the condition of a pod that Kueue is about to delete.
 const terminationTarget corev1.PodConditionType = "TerminationTarget"
-
-// gated: Kueue hasn't admitted the pods yet. It may take days, and no deadline counts.
-func (q *queueing) gated() *step {
-	var waiting []string
-	managed := true
-	for _, p := range q.attempt.measuringPods() {
-		if hasGate(p) {
-			waiting = append(waiting, p.Name)
-			managed = managed && p.Labels[v1alpha1.LabelKueueManaged] != ""
-		}
-	}
-	if len(waiting) == 0 {
-		return nil
-	}
-	message := fmt.Sprintf("in Kueue's queue %s: pods go when it admits their group (kubectl describe workloads -n %s tells what it waits for): %s", q.kueue.queueName(), q.test.Namespace, listed(waiting))
-	if q.kueue.queueName() == "" {
-		message = fmt.Sprintf("Kueue holds pods back that name no queue, as its configuration has it (manageJobsWithoutQueueName), and lets none of them go: create the test with the label %s and a LocalQueue of namespace %s: %s",
-			v1alpha1.LabelKueueQueue, q.test.Namespace, listed(waiting))
-	} else if !managed {
-		message += "; Kueue doesn't look after these pods: turn its integration for pods on, also for this namespace (kubectl linerate doctor), or create the test without the label " + v1alpha1.LabelKueueQueue
-	}
-	s := q.deadlines.waits(v1alpha1.ReasonQueued, message)
-	s.activity, s.brief = "Queued", strings.TrimSpace("in Kueue's queue "+q.kueue.queueName())
-	return s
-}
 
 // hasGate says whether Kueue holds a pod back.
 func hasGate(p *corev1.Pod) bool {

@@ -1,9 +1,11 @@
 package lifecycle
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
 // loss answers what a fault means for a run: whether it may have influenced the measurement, and what is still awaited.
@@ -53,4 +55,83 @@ func (l *loss) waitForReport(f *fault) *step {
 	}
 	s := &step{reason: v1alpha1.ReasonLost, message: f.message + ": waiting for the runner's Report"}
 	return s.waitUntil(due).waitUntil(l.deadlines.activeUntil())
+}
+
+// waitForPodStatusAfterRun waits, within bounds, until Kubernetes says what became of pods that it lost sight of in a run that has ended; nil: there is nothing to wait for.
+func (l *loss) waitForPodStatusAfterRun() *step {
+	if f := l.doubt(); f != nil {
+		if until := l.graceAfterRun(silenceGrace); !until.IsZero() {
+			s := &step{reason: v1alpha1.ReasonLost, message: "the run has ended, and nothing came back at the end: " + f.message + ", so it is awaited what became of the pod"}
+			return s.waitUntil(until)
+		}
+		return failInRun(f)
+	}
+	if l.report.believed().Ending == report.GeneratorLost && len(l.attempt.podsWithRole(v1alpha1.RoleGenerator)) > 0 {
+		if until := l.graceAfterRun(wordsGrace); !until.IsZero() {
+			s := &step{reason: v1alpha1.ReasonRunning, message: "the run has lost a generator: waiting to see what became of its pod"}
+			return s.waitUntil(until)
+		}
+	}
+	return nil
+}
+
+// graceAfterRun is when the grace after the end of the run is over, by the cluster's clock; zero: it is over already, or the end of the run isn't known.
+func (l *loss) graceAfterRun(grace time.Duration) time.Time {
+	over := l.attempt.runEnded()
+	if p := l.lastProgress; over.IsZero() && p != nil && p.At != nil {
+		over = earliest(p.At.Add(progressEvery), l.now) // told by the operator in the run, which ended since, or when it began to wait
+	}
+	if until := over.Add(grace); !over.IsZero() && l.now.Before(until) && over.Before(l.now.Add(clockMargin)) {
+		return until
+	}
+	return time.Time{}
+}
+
+// doubt is the fault of a device whose node is silent, if the Report's figure doesn't prove that the device forwarded to the end; nil: there is no doubt.
+// A silent generator raises none: the runner talked to it to the end, or reports that it couldn't.
+func (l *loss) doubt() *fault {
+	if r := l.report.believed(); r == nil || !r.Result.Measured || forwardedToTheEnd(r) {
+		return nil
+	}
+	for _, f := range l.faults.all() {
+		if f.doubtful && f.role == v1alpha1.RoleDUT {
+			return &f
+		}
+	}
+	for _, p := range l.faults.lostSightOf(v1alpha1.RoleDUT) {
+		return &fault{role: v1alpha1.RoleDUT, pod: p.Name, reason: v1alpha1.ReasonNodeLost, doubtful: true,
+			message: fmt.Sprintf("pod %s isn't Ready since its node %s didn't answer", p.Name, p.Spec.NodeName)}
+	}
+	return nil
+}
+
+// actingFault is a fault that may have influenced the measurement: it isn't known to have come after the end of the run. A doubtful fault doesn't count,
+// since the Report shows whether traffic went on; nor do faults once the runner's Job is gone, since pods are being given back then.
+func (l *loss) actingFault() *fault {
+	if l.attempt.job == nil || l.attempt.job.DeletionTimestamp != nil {
+		return nil
+	}
+	for _, f := range l.faults.all() {
+		if f.doubtful {
+			continue
+		}
+		if over := l.attempt.runEnded(); l.report.believed() == nil || f.from.IsZero() || over.IsZero() || f.from.Before(over.Add(clockMargin)) {
+			return &f
+		}
+	}
+	return nil
+}
+
+// forwardedToTheEnd says whether frames came back in each direction of the last window. A device that forwarded then was there all the time, since nothing
+// restarts it.
+func forwardedToTheEnd(r *report.Report) bool {
+	if len(r.Windows) == 0 {
+		return false
+	}
+	for _, d := range r.Windows[len(r.Windows)-1].Directions {
+		if d.Received.PacketsPerSecond <= 0 && (d.Burst == nil || d.Returned.Packets <= 0) { // a burst has no rate at which it came back
+			return false
+		}
+	}
+	return true
 }

@@ -1,7 +1,6 @@
 package lifecycle
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,13 +43,6 @@ func (pl *placement) podsNeeded() *step {
 		return nil
 	}
 	return pl.make("Placing", append([]manifests.Object{manifests.Links(in)}, missing...)...)
-}
-
-// pods are the attempt's pods, the DUT's first.
-func (b *blueprint) pods() []*corev1.Pod { return podsOf(b.input()) }
-
-func podsOf(in manifests.Input) []*corev1.Pod {
-	return append(manifests.Devices(in), manifests.Generators(in)...)
 }
 
 // make tries the pods in a dry run, unless some exist already, and then creates those that are missing.
@@ -115,6 +107,98 @@ func (pl *placement) nextTry(refusals []Refusal, at time.Time) time.Time {
 	return at.Add(backoff(at.Sub(pl.history.since(v1alpha1.ConditionReconciling)), first, last))
 }
 
+// present says whether an object is there already.
+func (pl *placement) present(o manifests.Object) bool {
+	switch o := o.(type) {
+	case *corev1.Pod:
+		return pl.attempt.pod(o.Name) != nil
+	case *batchv1.Job:
+		return pl.attempt.job != nil && pl.attempt.job.Name == o.Name
+	}
+	if manifests.IsOfRun(o) {
+		return slices.Contains(pl.documents, o.GetName())
+	}
+	return pl.existing[kindOf(o)+"/"+o.GetName()]
+}
+
+// nodeRefusedPod: the scheduler chose a node whose kubelet then lacked CPUs, memory or devices on one NUMA node. The next attempt avoids
+// that node. The exception is a kubelet that has just started: it knows no devices until their plugin registers again, a moment later, so its node isn't avoided.
+func (pl *placement) nodeRefusedPod() *step {
+	if pl.attempt.hasBegun() {
+		return nil
+	}
+	var nodes, words []string
+	for i := range pl.attempt.pods {
+		p := &pl.attempt.pods[i]
+		if !refusedByNode(p) || p.Spec.NodeName == "" || dispensable(p) {
+			continue
+		}
+		next := "the next attempt may have it, as soon as the devices' plugin has told kubelet of them"
+		if !startsAnew(p) {
+			nodes, next = append(nodes, p.Spec.NodeName), "the next attempt avoids it"
+		}
+		words = append(words, fmt.Sprintf("node %s refused pod %s: %s; %s", p.Spec.NodeName, p.Name, wording.JoinNonEmpty(": ", p.Status.Reason, p.Status.Message), next))
+	}
+	if len(words) == 0 {
+		return nil
+	}
+	message := strings.Join(words, "; ")
+	return &step{
+		reason: v1alpha1.ReasonNodeRefused, message: message, activity: "Placing",
+		scheduled: no(v1alpha1.ReasonNodeRefused, message), void: &voided{exclude: nodes},
+	}
+}
+
+// outlived: a pod reached its own deadline, which keeps pods from holding devices for ever when the operator is gone. Before the run this means that other pods
+// weren't ready in time, and not that this pod failed. All pods are given back, and the next attempt begins.
+func (pl *placement) outlived() *step {
+	if pl.attempt.hasBegun() {
+		return nil
+	}
+	for _, p := range pl.attempt.measuringPods() {
+		if p.Status.Phase != corev1.PodFailed || p.Status.Reason != podDeadlineExceeded {
+			continue
+		}
+		message := fmt.Sprintf("pod %s waited so long for the others that its own time is over (activeDeadlineSeconds): all are given back, and made anew", p.Name)
+		return &step{
+			reason: v1alpha1.ReasonPending, message: message, activity: "Placing",
+			scheduled: no(v1alpha1.ReasonPending, message), void: &voided{},
+		}
+	}
+	return nil
+}
+
+// podDeadlineExceeded is a pod's reason when kubelet ended it at its activeDeadlineSeconds.
+const podDeadlineExceeded = "DeadlineExceeded"
+
+// refusedByNode says whether a kubelet wouldn't run the pod.
+func refusedByNode(p *corev1.Pod) bool {
+	if p.Status.Phase != corev1.PodFailed {
+		return false
+	}
+	switch p.Status.Reason {
+	case "TopologyAffinityError", "UnexpectedAdmissionError", "SMTAlignmentError", "InsufficientResourceError",
+		"NodeAffinity", "NodeName", "NodePorts", "PodOSNotSupported", "SysctlForbidden", "AppArmor":
+		return true
+	}
+	return strings.HasPrefix(p.Status.Reason, "OutOf") || strings.HasPrefix(p.Status.Reason, "Insufficient")
+}
+
+// startsAnew says whether a kubelet refused the pod because it has just started: it lists the devices from before its start, and counts none as healthy until their plugin has registered
+// (pkg/kubelet/cm/devicemanager, "no healthy devices present"). The node's status says so soon, and the scheduler then waits for them.
+func startsAnew(p *corev1.Pod) bool {
+	return p.Status.Reason == "UnexpectedAdmissionError" && strings.Contains(p.Status.Message, "no healthy devices present")
+}
+
+// listed writes names as a list for people, the first few of many.
+func listed(names []string) string {
+	const most = 5
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}
+
 // wayOut is what to do about a refusal, where its words are well known.
 func wayOut(r Refusal) string {
 	switch m := strings.ToLower(r.Message); {
@@ -136,79 +220,6 @@ func wayOut(r Refusal) string {
 		return " (widen the namespace's LimitRange, or change what the pod requests)"
 	}
 	return " (mend what it says; a template of spec.dut can only be changed in a new LoadTest)"
-}
-
-// unscheduled: pods wait for a node.
-func (q *queueing) unscheduled() *step {
-	var waiting, refused []string
-	var why string
-	for _, p := range q.attempt.measuringPods() {
-		if p.Spec.NodeName != "" {
-			continue
-		}
-		waiting = append(waiting, p.Name)
-		if c, no := nodeless(p); no {
-			refused, why = append(refused, p.Name), cmp.Or(why, schedulersWords(c.Message))
-		}
-	}
-	switch {
-	case len(waiting) == 0:
-		return nil
-	case len(refused) == 0:
-		s := q.deadlines.waits(v1alpha1.ReasonPending, "the scheduler hasn't placed yet: "+listed(waiting))
-		s.activity = "Placing"
-		return s.waitUntil(q.givesBackAt())
-	}
-	return q.deadlines.waits(v1alpha1.ReasonUnschedulable, wording.JoinNonEmpty(": ", placeless(refused), why)+
-		": it goes on by itself when there is room; other tests and pods hold devices too (kubectl describe node shows them)").waitUntil(q.givesBackAt())
-}
-
-// nodeless says whether the scheduler finds no node for a pod, and why. A pod whose scheduling gates were just removed still has the condition of a
-// gated pod, and isn't nodeless: the scheduler hasn't tried it yet.
-func nodeless(p *corev1.Pod) (corev1.PodCondition, bool) {
-	c := condition(p, corev1.PodScheduled)
-	freed := c.Reason == corev1.PodReasonSchedulingGated && len(p.Spec.SchedulingGates) == 0
-	return c, c.Status == corev1.ConditionFalse && !freed
-}
-
-// placeless says which pods find no node.
-func placeless(pods []string) string {
-	if len(pods) == 1 {
-		return fmt.Sprintf("pod %s finds no node", pods[0])
-	}
-	return fmt.Sprintf("pods %s and %d more find no node", pods[0], len(pods)-1)
-}
-
-// unscheduledWords is what the scheduler says of a pod that it can't place; empty: nothing.
-func unscheduledWords(p *corev1.Pod) string {
-	c, no := nodeless(p)
-	if p.Spec.NodeName != "" || !no {
-		return ""
-	}
-	return wording.JoinNonEmpty(": ", placeless([]string{p.Name}), schedulersWords(c.Message))
-}
-
-// schedulersWords are why no node fits, without the scheduler's remarks on preemption, claims and the like, which no author of a test can act on.
-func schedulersWords(message string) string {
-	why, rest, more := strings.Cut(message, ". ")
-	if more && (strings.HasPrefix(rest, "no new claims") || strings.HasPrefix(rest, "preemption:")) {
-		return why
-	}
-	return strings.TrimSuffix(message, ".")
-}
-
-// present says whether an object is there already.
-func (pl *placement) present(o manifests.Object) bool {
-	switch o := o.(type) {
-	case *corev1.Pod:
-		return pl.attempt.pod(o.Name) != nil
-	case *batchv1.Job:
-		return pl.attempt.job != nil && pl.attempt.job.Name == o.Name
-	}
-	if manifests.IsOfRun(o) {
-		return slices.Contains(pl.documents, o.GetName())
-	}
-	return pl.existing[kindOf(o)+"/"+o.GetName()]
 }
 
 // kindOf is the kind of an object that the manifests make.

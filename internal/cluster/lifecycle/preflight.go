@@ -9,25 +9,8 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/cluster/manifests"
 	"github.com/linerate-dev/linerate/internal/compile"
-	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
-
-// preflight answers whether the test can be measured as it is written, and in this cluster.
-type preflight struct {
-	test      *v1alpha1.LoadTest
-	attempt   *attempt
-	blueprint *blueprint
-	nodes     *nodes
-	deadlines *deadlines
-	observers *observers
-	cleanup   *cleanup
-	hasMultus bool
-	// networkFaults say why networks that exist can't be used.
-	networkFaults map[compile.NetworkKey]string
-	// grows: an autoscaler adds nodes for pods that wait.
-	grows bool
-}
 
 // invalid: the spec can't be measured. A run that has begun goes on even if a newer operator rejects its spec: its Plan is written.
 func (pre *preflight) invalid() *step {
@@ -44,24 +27,6 @@ func (pre *preflight) refuses(message string) *step {
 	s.accepted, s.del = no(v1alpha1.ReasonInvalid, message), pre.cleanup.release(e)
 	return s
 }
-
-// specErrors are all errors of a spec, as a person would list them.
-func specErrors(errs field.ErrorList) string {
-	words := make([]string, len(errs))
-	for i, err := range errs {
-		words[i] = err.Error()
-	}
-	return wording.JoinNonEmpty("; ", words...)
-}
-
-// waits is a step of a test that the cluster can't place now, and that goes on by itself once it can.
-func (d *deadlines) waits(reason, message string) *step {
-	s := &step{reason: reason, message: message, activity: "Waiting", scheduled: no(reason, message)}
-	return s.waitUntil(d.placedUntil())
-}
-
-// isPlaced says whether pods were made already: what they need was looked at before.
-func (a *attempt) isPlaced() bool { return a.hasBegun() || len(a.measuringPods()) > 0 }
 
 // nameTaken: an object that doesn't belong to the test has the name of one of its children. The operator never touches it.
 func (pre *preflight) nameTaken() *step {
@@ -106,33 +71,6 @@ func (pre *preflight) networksMissing() *step {
 	return nil
 }
 
-// end is a link's end at a pod of ours, and its network.
-type end struct {
-	link, side string
-	key        compile.NetworkKey
-}
-
-func (e end) String() string {
-	if e.link == plan.TunnelCable {
-		return fmt.Sprintf("network %s (dut.reference.mode.tunnel.network)", e.key)
-	}
-	return fmt.Sprintf("network %s (link %s, the %s's end)", e.key, e.link, e.side)
-}
-
-// ends are the links' ends that pods of ours have.
-func (b *blueprint) ends() []end {
-	var out []end
-	for _, n := range b.cluster().Networks {
-		if n.Generator.Name != "" {
-			out = append(out, end{n.Link, "generator", n.Generator})
-		}
-		if n.DUT.Name != "" {
-			out = append(out, end{n.Link, "DUT", n.DUT})
-		}
-	}
-	return out
-}
-
 // missing says which networks don't exist, each once.
 func (pre *preflight) missing(ends []end) []string {
 	var out []string
@@ -149,6 +87,52 @@ func (pre *preflight) missing(ends []end) []string {
 		out = append(out, text)
 	}
 	return out
+}
+
+// resourcesMissing: no node has the devices or the huge pages that a pod needs, or enough of them, as nodes are, not as they are used at the
+// moment: that is the scheduler's. Where nodes are added for pods that wait, the pods wait: what isn't there may come.
+func (pre *preflight) resourcesMissing() *step {
+	if pre.attempt.isPlaced() || len(pre.nodes.all) == 0 || pre.grows {
+		return nil
+	}
+	if words := pre.nodes.exhausted(); words != "" {
+		return pre.deadlines.waits(v1alpha1.ReasonNodeRefused, words)
+	}
+	needs := pre.blueprint.needs()
+	for _, n := range needs {
+		if reason, message := pre.nodes.lacks(n); message != "" {
+			return pre.deadlines.waits(reason, message)
+		}
+	}
+	if message := pre.nodes.lacksTogether(needs); message != "" {
+		return pre.deadlines.waits(v1alpha1.ReasonResourceMissing, message)
+	}
+	return nil
+}
+
+// preflight answers whether the test can be measured as it is written, and in this cluster.
+type preflight struct {
+	test      *v1alpha1.LoadTest
+	attempt   *attempt
+	blueprint *blueprint
+	nodes     *nodes
+	deadlines *deadlines
+	observers *observers
+	cleanup   *cleanup
+	hasMultus bool
+	// networkFaults say why networks that exist can't be used.
+	networkFaults map[compile.NetworkKey]string
+	// grows: an autoscaler adds nodes for pods that wait.
+	grows bool
+}
+
+// specErrors are all errors of a spec, as a person would list them.
+func specErrors(errs field.ErrorList) string {
+	words := make([]string, len(errs))
+	for i, err := range errs {
+		words[i] = err.Error()
+	}
+	return wording.JoinNonEmpty("; ", words...)
 }
 
 func joinedErrors(errs []error) string {

@@ -1,13 +1,16 @@
 package lifecycle
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/cluster/queue"
+	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
 // queueing answers whether it is the test's turn to hold devices, and whether it must give them back.
@@ -174,20 +177,6 @@ func (q *queueing) placeBound() time.Duration {
 	return placeBound
 }
 
-// placing are the pods of this attempt that wait for nodes, and those that have theirs.
-func (a *attempt) placing() (waiting, placed []*corev1.Pod) {
-	for i := range a.pods {
-		switch p := &a.pods[i]; {
-		case Ended(p) || p.DeletionTimestamp != nil || dispensable(p):
-		case p.Spec.NodeName == "":
-			waiting = append(waiting, p)
-		default:
-			placed = append(placed, p)
-		}
-	}
-	return waiting, placed
-}
-
 // timesGivenBack is how often pods were given back until now.
 func (q *queueing) timesGivenBack() int32 {
 	if q.givenBack == nil {
@@ -212,4 +201,88 @@ func schedulersReason(pods []*corev1.Pod) string {
 		}
 	}
 	return ""
+}
+
+// gated: Kueue hasn't admitted the pods yet. It may take days, and no deadline counts.
+func (q *queueing) gated() *step {
+	var waiting []string
+	managed := true
+	for _, p := range q.attempt.measuringPods() {
+		if hasGate(p) {
+			waiting = append(waiting, p.Name)
+			managed = managed && p.Labels[v1alpha1.LabelKueueManaged] != ""
+		}
+	}
+	if len(waiting) == 0 {
+		return nil
+	}
+	message := fmt.Sprintf("in Kueue's queue %s: pods go when it admits their group (kubectl describe workloads -n %s tells what it waits for): %s", q.kueue.queueName(), q.test.Namespace, listed(waiting))
+	if q.kueue.queueName() == "" {
+		message = fmt.Sprintf("Kueue holds pods back that name no queue, as its configuration has it (manageJobsWithoutQueueName), and lets none of them go: create the test with the label %s and a LocalQueue of namespace %s: %s",
+			v1alpha1.LabelKueueQueue, q.test.Namespace, listed(waiting))
+	} else if !managed {
+		message += "; Kueue doesn't look after these pods: turn its integration for pods on, also for this namespace (kubectl linerate doctor), or create the test without the label " + v1alpha1.LabelKueueQueue
+	}
+	s := q.deadlines.waits(v1alpha1.ReasonQueued, message)
+	s.activity, s.brief = "Queued", strings.TrimSpace("in Kueue's queue "+q.kueue.queueName())
+	return s
+}
+
+// unscheduled: pods wait for a node.
+func (q *queueing) unscheduled() *step {
+	var waiting, refused []string
+	var why string
+	for _, p := range q.attempt.measuringPods() {
+		if p.Spec.NodeName != "" {
+			continue
+		}
+		waiting = append(waiting, p.Name)
+		if c, no := nodeless(p); no {
+			refused, why = append(refused, p.Name), cmp.Or(why, schedulersWords(c.Message))
+		}
+	}
+	switch {
+	case len(waiting) == 0:
+		return nil
+	case len(refused) == 0:
+		s := q.deadlines.waits(v1alpha1.ReasonPending, "the scheduler hasn't placed yet: "+listed(waiting))
+		s.activity = "Placing"
+		return s.waitUntil(q.givesBackAt())
+	}
+	return q.deadlines.waits(v1alpha1.ReasonUnschedulable, wording.JoinNonEmpty(": ", placeless(refused), why)+
+		": it goes on by itself when there is room; other tests and pods hold devices too (kubectl describe node shows them)").waitUntil(q.givesBackAt())
+}
+
+// nodeless says whether the scheduler finds no node for a pod, and why. A pod whose scheduling gates were just removed still has the condition of a
+// gated pod, and isn't nodeless: the scheduler hasn't tried it yet.
+func nodeless(p *corev1.Pod) (corev1.PodCondition, bool) {
+	c := condition(p, corev1.PodScheduled)
+	freed := c.Reason == corev1.PodReasonSchedulingGated && len(p.Spec.SchedulingGates) == 0
+	return c, c.Status == corev1.ConditionFalse && !freed
+}
+
+// placeless says which pods find no node.
+func placeless(pods []string) string {
+	if len(pods) == 1 {
+		return fmt.Sprintf("pod %s finds no node", pods[0])
+	}
+	return fmt.Sprintf("pods %s and %d more find no node", pods[0], len(pods)-1)
+}
+
+// unscheduledWords is what the scheduler says of a pod that it can't place; empty: nothing.
+func unscheduledWords(p *corev1.Pod) string {
+	c, no := nodeless(p)
+	if p.Spec.NodeName != "" || !no {
+		return ""
+	}
+	return wording.JoinNonEmpty(": ", placeless([]string{p.Name}), schedulersWords(c.Message))
+}
+
+// schedulersWords are why no node fits, without the scheduler's remarks on preemption, claims and the like, which no author of a test can act on.
+func schedulersWords(message string) string {
+	why, rest, more := strings.Cut(message, ". ")
+	if more && (strings.HasPrefix(rest, "no new claims") || strings.HasPrefix(rest, "preemption:")) {
+		return why
+	}
+	return strings.TrimSuffix(message, ".")
 }

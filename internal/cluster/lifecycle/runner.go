@@ -8,7 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/internal/cluster/manifests"
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
@@ -19,36 +18,6 @@ type runner struct {
 	// namespace is the operator's own, where runners are.
 	namespace string
 	now       time.Time
-}
-
-// launch answers what the runner is made from, once all else is ready.
-type launch struct {
-	test      *v1alpha1.LoadTest
-	attempt   *attempt
-	blueprint *blueprint
-	deadlines *deadlines
-	placement *placement
-	observers *observers
-	ports     *ports
-	// baseline is what was found of spec.baseline; nil: it wasn't looked for.
-	baseline *Baseline
-	refusals []Refusal
-}
-
-// runnerFailed: the Job makes no more runners, or is gone, and no final Report has arrived. Before the test fails for that, the Report is read past the
-// cache, which may be late.
-func (cm *completion) runnerFailed() *step {
-	why, reason := cm.runner.trouble()
-	if why == "" {
-		return nil
-	}
-	if cm.report.isWanted() {
-		return &step{reason: reason, message: "no runner is left: a Report is looked for", readReport: true}
-	}
-	if r := cm.report.believed(); r != nil && cm.report.envelope == nil {
-		return cm.end(endingOf(r))
-	}
-	return fail(reason, "%s", why)
 }
 
 // trouble says why no Report will come; empty: one may.
@@ -111,52 +80,6 @@ func (rn *runner) lastWords() string {
 	return ""
 }
 
-// runNeeded: all is ready, and the runner isn't made.
-func (la *launch) runNeeded() *step {
-	if la.untriedCopy() {
-		return &step{reason: v1alpha1.ReasonStarting, message: "it is tried whether the Report's copy can be made at the end, under its name", try: []manifests.Object{manifests.EmptyReportCopy(la.test)}}
-	}
-	if others := la.observers.otherRefusals(); len(others) > 0 {
-		return la.placement.refusedStep(others)
-	}
-	in := la.blueprint.input()
-	sites, err := manifests.SitesOf(in, la.attempt.pods)
-	if err != nil {
-		s := &step{reason: v1alpha1.ReasonStarting, activity: activityStarting, message: "all pods are ready, and where they are isn't known yet: " + err.Error()}
-		return s.waitUntil(la.deadlines.placedUntil())
-	}
-	if la.comparisonWanted() && la.baseline == nil {
-		return &step{reason: v1alpha1.ReasonStarting, message: "all pods are ready: what the test is compared with is looked at", readBaseline: true}
-	}
-	in.Baseline = la.baselineDocument()
-	if none := la.observers.whyNoReading(la.observers.vitals()); none != "" {
-		sites.Vitals, sites.NoVitals = "", none
-	}
-	if none := la.observers.whyNoReading(la.observers.collector()); none != "" {
-		sites.Collector, sites.NoCollector = "", none
-	}
-	sites.SharedPorts = sharedWires(la.ports.wireEnds()) // where they aren't allowed it didn't come to this
-	run, err := manifests.Run(in, sites)
-	if err != nil {
-		return fail(v1alpha1.ReasonRunnerFailed, "the runner can't be made: %v", err)
-	}
-	var create []manifests.Object
-	for _, o := range run {
-		if !la.placement.present(o) {
-			create = append(create, o)
-		}
-	}
-	return &step{reason: v1alpha1.ReasonRunning, message: runningWords, activity: activityStarting, begins: true, create: create}
-}
-
-// untriedCopy says whether the Report's copy still has to be tried in a dry run: it is tried together with pods, and a test of existing generators and devices makes none.
-func (la *launch) untriedCopy() bool {
-	return la.refusals == nil && len(la.attempt.measuringPods()) == 0 && !la.placement.present(manifests.EmptyReportCopy(la.test))
-}
-
-// runningWords are the message while the runner is at it.
-const runningWords = "the runner measures: status.progress tells how far it is"
-
 // running: the runner measures, or its Job is about to make the next one.
 func (rn *runner) running() *step {
 	if !rn.attempt.hasBegun() || !rn.attempt.hasRunner() {
@@ -211,6 +134,26 @@ func (rn *runner) waitingWords() string {
 	}
 	if c := condition(p, corev1.PodScheduled); c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable {
 		return wording.JoinNonEmpty(": ", placeless([]string{p.Name}), schedulersWords(c.Message))
+	}
+	return ""
+}
+
+// jobOver says whether the Job makes no more pods.
+func jobOver(j *batchv1.Job) bool {
+	for _, c := range j.Status.Conditions {
+		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {
+			return true
+		}
+	}
+	return false
+}
+
+// jobFailed is why the Job gave up; empty: it still makes pods, or it completed.
+func jobFailed(j *batchv1.Job) string {
+	for _, c := range j.Status.Conditions {
+		if c.Type == batchv1.JobFailed && c.Status == corev1.ConditionTrue {
+			return wording.JoinNonEmpty(": ", c.Reason, c.Message)
+		}
 	}
 	return ""
 }

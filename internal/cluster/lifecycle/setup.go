@@ -1,13 +1,11 @@
 package lifecycle
 
 import (
-	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/internal/cluster/manifests"
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
@@ -56,27 +54,6 @@ func (su *setup) isDone() bool {
 		return p.State == string(corev1.PodSucceeded)
 	}
 	return false
-}
-
-// settingUp: the setup pod runs to its end before any other pod is made.
-func (up *startup) settingUp() *step {
-	if up.setup.isDone() {
-		return nil
-	}
-	notYet := no(v1alpha1.ReasonNotStarted, "the setup pod comes first")
-	pods := up.attempt.podsWithRole(v1alpha1.RoleSetup)
-	if len(pods) == 0 {
-		s := up.placement.make("SettingUp", manifests.Links(up.blueprint.input()), manifests.Setup(up.blueprint.input()))
-		s.dut = notYet
-		return s
-	}
-	p := pods[0]
-	message := fmt.Sprintf("the setup pod %s runs first (%s)", p.Name, stateOf(p))
-	if words := wording.JoinNonEmpty("; ", unscheduledWords(p), troubleOf(p)); words != "" {
-		message = words
-	}
-	s := &step{reason: v1alpha1.ReasonSettingUp, message: message, activity: "SettingUp", scheduled: no(v1alpha1.ReasonSettingUp, message), dut: notYet}
-	return s.waitUntil(up.setup.until(p)).waitUntil(up.deadlines.placedUntil()).waitUntil(up.queueing.givesBackAt())
 }
 
 // until is when the setup pod should have ended; zero while it has no node. Its deadline counts from its start, as for the kubelet, and leaves out

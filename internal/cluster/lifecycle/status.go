@@ -1,7 +1,6 @@
 package lifecycle
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -140,32 +139,6 @@ func (w *statusWriter) recordEnding(st *v1alpha1.LoadTestStatus, e *ending) {
 			st.Pods[i].State = v1alpha1.ReasonReleased
 		}
 	}
-}
-
-// podStatuses are this attempt's pods as observed, in the order of their names. Pods that are gone stay listed, with the devices that they had.
-func (a *attempt) podStatuses() []v1alpha1.PodStatus {
-	var out []v1alpha1.PodStatus
-	for i := range a.pods {
-		if roleOf(&a.pods[i]) != "" { // a pod of a later version's: the schema knows no such role
-			out = append(out, podStatus(&a.pods[i]))
-		}
-	}
-	if n := len(a.runners); n > 0 {
-		runner := podStatus(&a.runners[n-1])
-		runner.Namespace = a.runners[n-1].Namespace
-		out = append(out, runner)
-	}
-	for _, was := range a.recorded {
-		seen := slices.ContainsFunc(out, func(p v1alpha1.PodStatus) bool {
-			return p.Name == was.Name || p.Role == v1alpha1.RoleRunner && was.Role == p.Role
-		})
-		if !seen {
-			was.State = "Gone"
-			out = append(out, was)
-		}
-	}
-	slices.SortFunc(out, func(a, b v1alpha1.PodStatus) int { return cmp.Compare(a.Name, b.Name) })
-	return out
 }
 
 func podStatus(p *corev1.Pod) v1alpha1.PodStatus {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/cluster/manifests"
@@ -39,35 +38,6 @@ func (td *teardown) lacksProtection(s *step) bool {
 		return false
 	}
 	return td.attempt.isUsed() || slices.ContainsFunc(s.create, func(o manifests.Object) bool { _, is := o.(*corev1.Pod); return is })
-}
-
-// lastTeardown runs the teardown of a test that is being deleted, and then removes the finalizer. The run ends like a stopped one, in bounded time. If the
-// teardown can't run any more, an event says so, and the test is deleted without it.
-func (cm *completion) lastTeardown() *step {
-	gone := &step{reason: "Deleted", message: "the LoadTest is being deleted, and owes no teardown", unprotect: true}
-	if !cm.teardown.isOwed() {
-		return gone
-	}
-	e := &ending{reason: v1alpha1.ReasonStopped, message: "the LoadTest is being deleted: what was made for it is given back, and its teardown runs, before it goes"}
-	c := cm.history.condition(v1alpha1.ConditionComplete)
-	if c.Status == metav1.ConditionFalse && isEndReason(c.Reason) {
-		e.reason, e.message = c.Reason, c.Message
-	}
-	due := cm.test.DeletionTimestamp.Add(duration(cm.test.Spec.DUT.Teardown.Deadline) + deletionMargin)
-	why := ""
-	switch {
-	case c.Status == metav1.ConditionTrue:
-		return gone
-	case slices.ContainsFunc(cm.refusals, func(r Refusal) bool { return r.NamespaceGoes }):
-		why = "its namespace is being deleted, and takes no new pod"
-	case !cm.now.Before(due):
-		why = fmt.Sprintf("it didn't end within dut.teardown.deadline and %s", deletionMargin)
-	default:
-		return cm.end(e).waitUntil(due)
-	}
-	gone.message = "the LoadTest goes without its teardown: " + why + ": look after the device under test"
-	gone.events = []Event{{Warning: true, Reason: v1alpha1.ReasonStopped, Message: gone.message}}
-	return gone
 }
 
 // run gives the pods back, waits until they are gone, and runs the teardown pod to its end. If that pod fails, the message says so, and no figure changes.
@@ -123,32 +93,6 @@ func (td *teardown) done(e *ending, trouble string) *step {
 	}
 	e.complete = true
 	return stepToEnd(e, e.reason)
-}
-
-// clearAway deletes all pods but the teardown's, and waits until they are gone, or until that wait is over. Nil: neither is to be waited for.
-func (cl *cleanup) clearAway(e *ending) *step {
-	if cl.keepsPods(e.reason) {
-		return nil
-	}
-	s := stepToEnd(e, "Releasing")
-	var going bool
-	for i := range cl.pods {
-		p := &cl.pods[i]
-		switch {
-		case roleOf(p) == v1alpha1.RoleTeardown:
-		case p.DeletionTimestamp == nil:
-			s.del = append(s.del, Deletion{Kind: "Pod", Name: p.Name, Why: "its device is to be given back before the teardown"})
-			going = true
-		case !stuck(p, cl.now):
-			s.waitUntil(stuckAt(p))
-			going = true
-		}
-	}
-	if !going {
-		return nil
-	}
-	s.del = append(cl.endJobs(), s.del...)
-	return s
 }
 
 // stuckAt is when a pod that is being deleted isn't waited for any more.

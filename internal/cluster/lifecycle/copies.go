@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -10,6 +11,15 @@ import (
 	"github.com/linerate-dev/linerate/internal/cluster/manifests"
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
+
+// A Report that is to outlive its test is copied before Complete becomes True: whoever sees Complete may delete the test at once.
+//
+//	NAME-report, the test's own ──▶ NAME-DIGEST, nobody's: labelled, immutable, pruned by number and age
+
+// The Report that counted is copied to the test's namespace before Complete becomes True. The copy is for people and programs. The operator believes only
+// what it read in its own namespace, and status.report.digest identifies those bytes.
+//
+//	operator's namespace: …-report ──▶ believed, judged ──▶ test's namespace: NAME-report, immutable
 
 // copies answer what becomes of the Report's copies: the one for the test's namespace, and the one that outlives the test.
 type copies struct {
@@ -24,10 +34,6 @@ type copies struct {
 	refusals  []Refusal
 	now       time.Time
 }
-
-// A Report that is to outlive its test is copied before Complete becomes True: whoever sees Complete may delete the test at once.
-//
-//	NAME-report, the test's own ──▶ NAME-DIGEST, nobody's: labelled, immutable, pruned by number and age
 
 // wantsKept says whether the Report is to be kept, and was neither kept nor given up.
 func (cp *copies) wantsKept() bool {
@@ -83,36 +89,45 @@ func (cp *copies) keepRefused(r Refusal) keeping {
 	return keeping{notKept: fmt.Sprintf("ConfigMap %s couldn't be made for %s: %s", r.Pod, keepBound, r.Message)}
 }
 
-// waitUntilKept delays the end of a test until its Report is kept, or can't be. Meanwhile the pods are given back.
-func (cm *completion) waitUntilKept(e *ending) *step {
-	s := stepToEnd(e, "KeepingReport")
-	if cleared := cm.cleanup.clearAway(e); cleared != nil {
-		s.del = cleared.del
-	}
-	return s.waitUntil(cm.copies.nextKeepTry(e.keeping))
-}
-
 // nextKeepTry is when the operator tries again to keep the Report.
 func (cp *copies) nextKeepTry(k keeping) time.Time {
 	return cp.now.Add(backoff(cp.now.Sub(k.triedSince), retryTransientFirst, retryTransientLast))
 }
 
-// keepAfterEnd keeps the Report of a complete test whose spec.reportRetention was set to Keep afterwards. Nil: there is nothing to keep.
-func (cm *completion) keepAfterEnd(s *step) *step {
-	if cm.recorded == nil || cm.result == nil || !cm.copies.wantsKept() {
-		return nil
+// publish copies an ending's Report.
+func (cp *copies) publish(e *ending) {
+	if e.report == nil || cp.report.envelope == nil || len(cp.report.packed) == 0 {
+		return
 	}
-	if cm.report.document == nil && cm.report.readFault == "" {
-		return &step{reason: s.reason, message: "its Report is to be kept: it is read again", readReport: true}
+	object := manifests.ReportCopy(cp.test, *cp.report.envelope, cp.report.packed)
+	ref := kindOf(object) + "/" + object.Name
+	if i := slices.IndexFunc(cp.refusals, func(r Refusal) bool { return r.Pod == object.Name }); i >= 0 {
+		e.copying = cp.copyRefused(object.Name, cp.refusals[i])
+		return
 	}
-	s.keeping = cm.copies.keptCopy()
-	if s.keeping.object != nil {
-		s.create = append(s.create, s.keeping.object)
+	if slices.Contains(cp.foreign, ref) {
+		e.copying = copying{why: fmt.Sprintf("ConfigMap %s exists and doesn't belong to this LoadTest", object.Name)}
+		return
 	}
-	if s.keeping.stillTrying() {
-		return s.waitUntil(cm.copies.nextKeepTry(s.keeping))
+	there := cp.existing[ref]
+	if there && cp.published == cp.report.envelope.Digest {
+		e.copying = copying{made: true} // by an earlier pass, which failed half-way
+		return
 	}
-	return s
+	e.copying = copying{object: object, stale: there}
+}
+
+// copyRefused says how to go on after the API server refused the copy: a refusal that may pass is tried again for a while.
+func (cp *copies) copyRefused(name string, r Refusal) copying {
+	c := copying{why: fmt.Sprintf("ConfigMap %s can't be made: %s", name, r.Message)}
+	since := cp.now
+	if was := cp.recorded; was != nil && was.PublishTriedSince != nil && was.PublishTriedSince.Time.Before(cp.now) {
+		since = was.PublishTriedSince.Time
+	}
+	if r.Transient && cp.now.Before(since.Add(keepBound)) {
+		c.triedSince = since
+	}
+	return c
 }
 
 // keeping is what became of a Report that was to be kept. At most one field is set; none: no Report was to be kept.
@@ -136,5 +151,37 @@ func (k keeping) record(r *v1alpha1.ReportReference) {
 	}
 	if k.stillTrying() {
 		r.KeepTriedSince = &metav1.Time{Time: k.triedSince}
+	}
+}
+
+// copying is what becomes of the copy; the zero value: there is nothing to copy.
+type copying struct {
+	object manifests.Object
+	// made: the copy exists. stale: the test's own ConfigMap of that name holds another Report.
+	made, stale bool
+	// why there is no copy; triedSince is since when the API server can't take it for the moment.
+	why        string
+	triedSince time.Time
+}
+
+// addTo adds the copy to a step.
+func (c copying) addTo(s *step) *step {
+	if c.stale {
+		s.del = append(s.del, Deletion{Kind: "ConfigMap", Name: c.object.GetName(), Why: "it isn't a copy of the Report that counted"})
+	}
+	if c.object != nil {
+		s.create = append(s.create, c.object)
+	}
+	return s
+}
+
+// record writes into the status why there is no copy, or that there is one now.
+func (c copying) record(r *v1alpha1.ReportReference) {
+	if r == nil || c.object == nil && c.why == "" && !c.made {
+		return
+	}
+	r.NotPublished, r.PublishTriedSince = wording.Limited(c.why, 1024), nil
+	if !c.triedSince.IsZero() {
+		r.PublishTriedSince = &metav1.Time{Time: c.triedSince}
 	}
 }

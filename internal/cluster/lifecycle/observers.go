@@ -30,35 +30,6 @@ type observerPod struct {
 	does, wasTo string
 }
 
-// unobserved: a pod that reads for observers isn't ready yet. Such pods are made once all measuring pods run, and the test waits for them only a moment: a missing observer
-// never holds up a measurement. Readings that are missing when the run begins are missing in the Report, with the reason.
-func (up *startup) unobserved() *step {
-	if up.attempt.hasBegun() {
-		return nil
-	}
-	both := []observerPod{up.observers.vitals(), up.observers.collector()}
-	for _, o := range both {
-		if o.pod != nil && up.attempt.pod(o.pod.Name) == nil && up.observers.refusal(o.pod.Name) == "" && len(up.attempt.recordedPods(o.role)) == 0 {
-			return &step{reason: v1alpha1.ReasonStarting, activity: activityStarting, message: fmt.Sprintf("pod %s is made, which %s", o.pod.Name, o.does),
-				create: []manifests.Object{o.pod}}
-		}
-	}
-	for _, o := range both {
-		if o.pod == nil {
-			continue
-		}
-		p := up.attempt.pod(o.pod.Name)
-		if p == nil || gone(p) || !up.now.Before(up.observers.vitalsUntil(p)) || ready(p) {
-			continue
-		}
-		s := &step{reason: v1alpha1.ReasonStarting, activity: activityStarting, message: fmt.Sprintf(
-			"pod %s, which %s, isn't ready yet (%s); the run begins without it at %s", p.Name, o.does, wording.JoinNonEmpty(": ", stateOf(p), vitalsTrouble(p)),
-			up.observers.vitalsUntil(p).UTC().Format(time.TimeOnly))}
-		return s.waitUntil(up.observers.vitalsUntil(p)).waitUntil(up.deadlines.placedUntil()).waitUntil(up.queueing.givesBackAt())
-	}
-	return nil
-}
-
 // vitals is the pod that reports the vital signs of the device's node. It is made once the measuring pods run, since the device's node isn't known earlier.
 func (ob *observers) vitals() observerPod {
 	node := ""
@@ -96,19 +67,6 @@ func (ob *observers) spentOnVitals() time.Duration {
 // podNames are the names of the pods that read for observers alone.
 func (ob *observers) podNames() []string {
 	return []string{manifests.VitalsPodName(ob.test.Name, ob.attempt.number), manifests.CollectorPodName(ob.test.Name, ob.attempt.number)}
-}
-
-// gone says that a pod reports nothing any more.
-func gone(p *corev1.Pod) bool {
-	return Ended(p) || p.DeletionTimestamp != nil || stoppedContainer(p) != ""
-}
-
-// vitalsTrouble says what keeps an observers' pod from reporting; empty: nothing known.
-func vitalsTrouble(p *corev1.Pod) string {
-	if gone(p) {
-		return lastWords(p)
-	}
-	return wording.JoinNonEmpty("; ", unscheduledWords(p), troubleOf(p))
 }
 
 // refusal is why the API server refused an observers' pod; empty: it didn't.
@@ -153,4 +111,17 @@ func (ob *observers) namesTaken() []string {
 	return slices.DeleteFunc(slices.Clone(ob.foreign), func(taken string) bool {
 		return slices.ContainsFunc(names, func(name string) bool { return taken == "Pod/"+name })
 	})
+}
+
+// gone says that a pod reports nothing any more.
+func gone(p *corev1.Pod) bool {
+	return Ended(p) || p.DeletionTimestamp != nil || stoppedContainer(p) != ""
+}
+
+// vitalsTrouble says what keeps an observers' pod from reporting; empty: nothing known.
+func vitalsTrouble(p *corev1.Pod) string {
+	if gone(p) {
+		return lastWords(p)
+	}
+	return wording.JoinNonEmpty("; ", unscheduledWords(p), troubleOf(p))
 }

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -41,6 +42,54 @@ type arrival struct {
 // and a clock that is set wrong must not cost a test its result. A Report that is further off is an old one, or forged.
 const mostSkew = 24 * time.Hour
 
+// Judged judges the Plan's criteria again, by the Report's figures and this operator's code. If the outcome differs from the one that the runner wrote, the operator's
+// counts: the Report gets the new verdict and a note, and so other bytes and another digest. An error means that the changed Report can't be packed.
+func Judged(o delivery.Original) (delivery.Original, error) {
+	anew, written := analysis.Verdict(o.Report), o.Report.Verdict
+	judged := *o.Report
+	judged.Verdict = anew
+	o.Report = &judged
+	same := anew.Outcome == written.Outcome && slices.EqualFunc(anew.Criteria, written.Criteria, func(a, b report.CriterionResult) bool {
+		return a.Name == b.Name && a.Outcome == b.Outcome
+	})
+	if same {
+		return o, nil
+	}
+	judged.Notes = append(slices.Clone(judged.Notes), report.Note{
+		Message: fmt.Sprintf("the runner's verdict was %s; the operator judged the criteria anew by the figures, and theirs is %s, which counts", written.Outcome, anew.Outcome),
+	})
+	data, annotations, err := delivery.EncodeReport(&judged, o.Envelope.Final, o.Envelope.Attempt)
+	if err != nil {
+		return o, err
+	}
+	envelope, _ := delivery.ReadEnvelope(annotations)
+	envelope.Runner, envelope.RunnerUID = o.Envelope.Runner, o.Envelope.RunnerUID
+	o.Envelope, o.Packed = envelope, data[delivery.KeyReport]
+	return o, nil
+}
+
+// isFinal says whether this attempt's Report is there in its final form.
+func (ar *arrival) isFinal() bool {
+	e := ar.envelope
+	return e != nil && int32(e.Attempt) == ar.attempt.number && e.Final
+}
+
+// believed is the Report of this attempt, once it was read and is believed; nil: there is none.
+func (ar *arrival) believed() *report.Report {
+	if ar.document == nil || ar.whyNotBelieved() != "" {
+		return nil
+	}
+	return ar.document
+}
+
+// fault is why the Report is of no use.
+func (ar *arrival) fault() string { return cmp.Or(ar.readFault, ar.whyNotBelieved()) }
+
+// isWanted says whether to read the Report past the cache before the test ends without one.
+func (ar *arrival) isWanted() bool {
+	return ar.attempt.hasBegun() && ar.recorded == nil && ar.document == nil && ar.readFault == ""
+}
+
 // whyNotBelieved says why the Report that was read isn't this attempt's runner's; empty: it is.
 func (ar *arrival) whyNotBelieved() string {
 	r, e := ar.document, ar.envelope
@@ -63,14 +112,6 @@ func (ar *arrival) whyNotBelieved() string {
 		return fmt.Sprintf("it is signed by %s with UID %s, which is no pod of its runner's Job", orNone(e.Runner), orNone(e.RunnerUID))
 	}
 	return ar.whyTimesCannotBe(r)
-}
-
-// orNone is a text, or that there is none.
-func orNone(text string) string {
-	if text == "" {
-		return "nobody"
-	}
-	return text
 }
 
 // signedByOwnRunner says whether a pod of this attempt's Job signed the Report. A pod that is gone is recognized by its name, which no other run's pod has.
@@ -112,28 +153,10 @@ func (ar *arrival) whyTimesCannotBe(r *report.Report) string {
 	return ""
 }
 
-// Judged judges the Plan's criteria again, by the Report's figures and this operator's code. If the outcome differs from the one that the runner wrote, the operator's
-// counts: the Report gets the new verdict and a note, and so other bytes and another digest. An error means that the changed Report can't be packed.
-func Judged(o delivery.Original) (delivery.Original, error) {
-	anew, written := analysis.Verdict(o.Report), o.Report.Verdict
-	judged := *o.Report
-	judged.Verdict = anew
-	o.Report = &judged
-	same := anew.Outcome == written.Outcome && slices.EqualFunc(anew.Criteria, written.Criteria, func(a, b report.CriterionResult) bool {
-		return a.Name == b.Name && a.Outcome == b.Outcome
-	})
-	if same {
-		return o, nil
+// orNone is a text, or that there is none.
+func orNone(text string) string {
+	if text == "" {
+		return "nobody"
 	}
-	judged.Notes = append(slices.Clone(judged.Notes), report.Note{
-		Message: fmt.Sprintf("the runner's verdict was %s; the operator judged the criteria anew by the figures, and theirs is %s, which counts", written.Outcome, anew.Outcome),
-	})
-	data, annotations, err := delivery.EncodeReport(&judged, o.Envelope.Final, o.Envelope.Attempt)
-	if err != nil {
-		return o, err
-	}
-	envelope, _ := delivery.ReadEnvelope(annotations)
-	envelope.Runner, envelope.RunnerUID = o.Envelope.Runner, o.Envelope.RunnerUID
-	o.Envelope, o.Packed = envelope, data[delivery.KeyReport]
-	return o, nil
+	return text
 }

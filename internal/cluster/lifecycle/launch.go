@@ -1,0 +1,124 @@
+package lifecycle
+
+import (
+	"slices"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/cluster/manifests"
+	"github.com/linerate-dev/linerate/internal/compile"
+	"github.com/linerate-dev/linerate/internal/document/delivery"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/result/analysis"
+)
+
+// launch answers what the runner is made from, once all else is ready.
+type launch struct {
+	test      *v1alpha1.LoadTest
+	attempt   *attempt
+	blueprint *blueprint
+	deadlines *deadlines
+	placement *placement
+	observers *observers
+	ports     *ports
+	// baseline is what was found of spec.baseline; nil: it wasn't looked for.
+	baseline *Baseline
+	refusals []Refusal
+}
+
+// runNeeded: all is ready, and the runner isn't made.
+func (la *launch) runNeeded() *step {
+	if la.untriedCopy() {
+		return &step{reason: v1alpha1.ReasonStarting, message: "it is tried whether the Report's copy can be made at the end, under its name", try: []manifests.Object{manifests.EmptyReportCopy(la.test)}}
+	}
+	if others := la.observers.otherRefusals(); len(others) > 0 {
+		return la.placement.refusedStep(others)
+	}
+	in := la.blueprint.input()
+	sites, err := manifests.SitesOf(in, la.attempt.pods)
+	if err != nil {
+		s := &step{reason: v1alpha1.ReasonStarting, activity: activityStarting, message: "all pods are ready, and where they are isn't known yet: " + err.Error()}
+		return s.waitUntil(la.deadlines.placedUntil())
+	}
+	if la.comparisonWanted() && la.baseline == nil {
+		return &step{reason: v1alpha1.ReasonStarting, message: "all pods are ready: what the test is compared with is looked at", readBaseline: true}
+	}
+	in.Baseline = la.baselineDocument()
+	if none := la.observers.whyNoReading(la.observers.vitals()); none != "" {
+		sites.Vitals, sites.NoVitals = "", none
+	}
+	if none := la.observers.whyNoReading(la.observers.collector()); none != "" {
+		sites.Collector, sites.NoCollector = "", none
+	}
+	sites.SharedPorts = sharedWires(la.ports.wireEnds()) // where they aren't allowed it didn't come to this
+	run, err := manifests.Run(in, sites)
+	if err != nil {
+		return fail(v1alpha1.ReasonRunnerFailed, "the runner can't be made: %v", err)
+	}
+	var create []manifests.Object
+	for _, o := range run {
+		if !la.placement.present(o) {
+			create = append(create, o)
+		}
+	}
+	return &step{reason: v1alpha1.ReasonRunning, message: runningWords, activity: activityStarting, begins: true, create: create}
+}
+
+// untriedCopy says whether the Report's copy still has to be tried in a dry run: it is tried together with pods, and a test of existing generators and devices makes none.
+func (la *launch) untriedCopy() bool {
+	return la.refusals == nil && len(la.attempt.measuringPods()) == 0 && !la.placement.present(manifests.EmptyReportCopy(la.test))
+}
+
+// comparisonWanted says whether a criterion compares with a baseline that the spec names.
+func (la *launch) comparisonWanted() bool {
+	return la.test.Spec.Baseline != nil && slices.ContainsFunc(la.test.Spec.Criteria, v1alpha1.Criterion.Relative)
+}
+
+// baselineDocument is the document that travels with the Plan; nil: nothing is compared.
+func (la *launch) baselineDocument() []byte {
+	if !la.comparisonWanted() || la.baseline == nil {
+		return nil
+	}
+	of := compile.BaselineOf(la.test.Spec.Baseline)
+	b := report.Baseline{Kind: of.Kind, Name: of.Name, Message: la.baseline.Fault}
+	if b.Message == "" {
+		b = *analysis.BaselineOf(of.Kind, of.Name, analysis.Candidate{Plan: la.blueprint.cluster().Plan}, kept(la.baseline.Sources))
+		b.AllowDifferent = report.EnvironmentParts(la.blueprint.cluster().Plan.AllowDifferent)
+	}
+	packed, err := delivery.EncodeBaseline(b)
+	if err != nil {
+		packed, _ = delivery.EncodeBaseline(report.Baseline{Kind: of.Kind, Name: of.Name, Message: err.Error()}) // that one is small
+	}
+	return packed
+}
+
+// The baseline is read when the runner is made, and travels with the Plan: the Report then holds the verdict together with everything that it follows
+// from, whatever happens to the baseline's objects later. A baseline that isn't measured by then doesn't count, and the message says so.
+//
+//	spec.baseline ──▶ Reports ──▶ NAME-A-plan: baseline.json.gz ──▶ runner ──▶ Report: baseline, verdict
+
+// Baseline is what was found of spec.baseline.
+type Baseline struct {
+	// Fault is why there are no Sources; empty: there are some.
+	Fault   string
+	Sources []BaselineSource
+}
+
+// BaselineSource is a Report that serves as baseline, or why it can't.
+type BaselineSource struct {
+	Name   string
+	Report *report.Report
+	Digest string
+	// Fault is why there is no Report.
+	Fault string
+}
+
+func kept(sources []BaselineSource) []analysis.KeptReport {
+	all := make([]analysis.KeptReport, len(sources))
+	for i, s := range sources {
+		all[i] = analysis.KeptReport{Report: s.Report, Digest: s.Digest, Name: s.Name, Fault: s.Fault}
+	}
+	return all
+}
+
+// runningWords are the message while the runner is at it.
+const runningWords = "the runner measures: status.progress tells how far it is"

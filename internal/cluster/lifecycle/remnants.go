@@ -1,0 +1,181 @@
+package lifecycle
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/cluster/manifests"
+	"github.com/linerate-dev/linerate/internal/units/wording"
+)
+
+// An attempt is a set of pods. An attempt becomes void in three steps: the status counts the next attempt, the old attempt's objects are deleted, and once
+// they are gone the next attempt begins. So pods of two attempts are never active together, and at most one Plan of a void attempt remains.
+
+// remnants answer what is left of attempts that are void, and what becomes of it.
+type remnants struct {
+	test      *v1alpha1.LoadTest
+	attempt   *attempt
+	history   *history
+	deadlines *deadlines
+	// pods, jobs and plans are those of void attempts; plans has the attempt that counts too.
+	pods  []corev1.Pod
+	jobs  []batchv1.Job
+	plans []int32
+	// formerPods and formerJobs are labelled as a runner, and aren't in the namespace where this release has runners.
+	formerPods []corev1.Pod
+	formerJobs []batchv1.Job
+	now        time.Time
+}
+
+// suspended: the test holds no pods. An attempt that had begun is void; the next one begins when the test is resumed.
+func (r *remnants) suspended() *step {
+	if !r.test.Spec.Suspend {
+		return nil
+	}
+	s := &step{
+		reason: v1alpha1.ReasonSuspended, activity: "Suspended", message: "spec.suspend is true: the test holds no pods until it is false",
+		scheduled: no(v1alpha1.ReasonSuspended, "spec.suspend is true: set it to false to go on"),
+	}
+	s.forget = true
+	if r.attempt.isUsed() {
+		s.message = "spec.suspend is true: this attempt is void, the next one begins when it is false"
+		s.void = &voided{lost: r.attempt.losesRun()}
+		return s
+	}
+	del, going := r.deletions()
+	s.del, s.idle = del, !going
+	if going {
+		s.message = "spec.suspend is true: pods are being given back"
+	}
+	return r.untilGone(s)
+}
+
+// earlierAttempt: objects of void attempts are deleted before anything else is made.
+func (r *remnants) earlierAttempt() *step {
+	del, going := r.deletions()
+	if !going {
+		return nil
+	}
+	names := make([]string, 0, len(r.pods)+len(r.formerPods))
+	for _, p := range slices.Concat(r.pods, r.formerPods) {
+		names = append(names, p.Name)
+	}
+	message := wording.JoinNonEmpty(": ", fmt.Sprintf("attempt %d waits until what is left of an earlier one is gone", r.attempt.number), listed(names))
+	reason := v1alpha1.ReasonPending
+	if r.history.condition(v1alpha1.ConditionScheduled).Reason == v1alpha1.ReasonGivenBack {
+		reason = v1alpha1.ReasonGivenBack
+	}
+	s := &step{reason: reason, message: message, activity: "Releasing", scheduled: no(reason, message), del: del}
+	return r.untilGone(s).waitUntil(r.deadlines.placedUntil())
+}
+
+// untilGone wakes a step when a pod of an earlier attempt, on a node that doesn't answer, isn't waited for any more.
+func (r *remnants) untilGone(s *step) *step {
+	for _, p := range slices.Concat(r.pods, r.formerPods) {
+		if p.DeletionTimestamp != nil && !stuck(&p, r.now) {
+			s.waitUntil(stuckAt(&p))
+		}
+	}
+	return s
+}
+
+// deletions says what to delete of earlier attempts, and whether any of those objects still exists. The wait for a pod on a node that doesn't answer
+// is bounded: without the runner's heartbeat its traffic has stopped.
+func (r *remnants) deletions() (del []Deletion, going bool) {
+	for i := range r.jobs {
+		if j := &r.jobs[i]; j.DeletionTimestamp == nil && !jobOver(j) {
+			del = append(del, Deletion{Kind: "Job", Name: j.Name, Why: "its attempt is void"})
+			going = true
+		}
+	}
+	del, going = r.formerRemnants(del, going)
+	var attempts []int32
+	for i := range r.pods {
+		switch p, of := &r.pods[i], attemptOf(r.pods[i].Labels); {
+		case p.DeletionTimestamp == nil && of == 0: // by its name: no attempt means all pods
+			del = append(del, Deletion{Kind: "Pod", Name: p.Name, Why: "it says that it is the test's, and of no attempt"})
+			going = true
+		case p.DeletionTimestamp == nil:
+			attempts = append(attempts, of)
+			going = true
+		case !stuck(p, r.now):
+			going = true
+		}
+	}
+	slices.Sort(attempts)
+	for _, a := range slices.Compact(attempts) {
+		del = append(del, Deletion{Kind: "Pod", Attempt: a, Why: "their attempt is void"})
+	}
+	return del, going
+}
+
+// voidPlans deletes the Plans of void attempts on each pass; all other objects of those runs are owned by the Plans, and are deleted with them. They would fill the operator's
+// own namespace, which no tenant's quota bounds, with objects of the largest size. A Plan whose Job still runs stays until the Job is deleted: the operator waits for that
+// deletion, which ends the runner (remnants).
+func (r *remnants) voidPlans(beside []Deletion) (del []Deletion) {
+	if slices.ContainsFunc(beside, func(d Deletion) bool { return d.Kind == KindDocuments }) {
+		return nil // with all others
+	}
+	for _, attempt := range slices.Sorted(slices.Values(r.plans)) {
+		needsPods := slices.ContainsFunc(r.jobs, func(j batchv1.Job) bool {
+			return attemptOf(j.Labels) == attempt && j.DeletionTimestamp == nil && !jobOver(&j)
+		})
+		if attempt < r.attempt.number && !needsPods {
+			del = append(del, Deletion{Kind: "ConfigMap", Name: manifests.PlanName(r.test, attempt), Why: "its attempt is void: what its run left isn't read"})
+		}
+	}
+	return del
+}
+
+// formerRemnants adds the runners that an earlier release made: only one runner may use the test's generators.
+func (r *remnants) formerRemnants(del []Deletion, going bool) ([]Deletion, bool) {
+	if r.attempt.job != nil || len(r.attempt.runners) > 0 {
+		return del, going
+	}
+	for i := range r.formerJobs {
+		if j := &r.formerJobs[i]; j.DeletionTimestamp == nil {
+			del = append(del, Deletion{Kind: "Job", Name: j.Name, Why: "a release before this one made it, in the test's namespace"})
+			going = true
+		}
+	}
+	for i := range r.formerPods {
+		switch p := &r.formerPods[i]; {
+		case p.DeletionTimestamp == nil:
+			del = append(del, Deletion{Kind: "Pod", Name: p.Name, Why: "a release before this one made it, in the test's namespace"})
+			going = true
+		case !stuck(p, r.now):
+			going = true
+		}
+	}
+	return del, going
+}
+
+// formerRunner: an earlier release made the runner in the test's namespace, where everybody who may edit that namespace can forge its Report. So the attempt is void, and
+// the next one has its runner in the operator's own namespace. Once a runner exists there, a pod or Job of the test's namespace that is labelled as a runner is
+// an impostor, and is ignored.
+func (r *remnants) formerRunner() *step {
+	if r.attempt.job != nil || len(r.attempt.runners) > 0 || !r.attempt.isUsed() || !r.ranBefore() {
+		return nil
+	}
+	const message = "a release before this one began the run with a runner in the test's namespace, where its Report could be forged: " +
+		"this attempt is void, the next one has its runner in the operator's own namespace"
+	return &step{
+		reason: v1alpha1.ReasonPending, message: message, activity: "Releasing",
+		scheduled: no(v1alpha1.ReasonPending, message), void: &voided{lost: r.attempt.recordedStart != nil},
+	}
+}
+
+// ranBefore says whether an earlier release made a runner for this attempt: its Job is there, and the status names the runner's pod without a namespace, or
+// says that the run began and names no runner's pod. A Job alone proves nothing, since whoever edits the namespace may make one: it is deleted (formerRemnants)
+// and voids no run.
+func (r *remnants) ranBefore() bool {
+	if told := r.attempt.recordedPods(v1alpha1.RoleRunner); len(told) > 0 {
+		return slices.ContainsFunc(told, func(p v1alpha1.PodStatus) bool { return p.Namespace == "" })
+	}
+	return r.attempt.recordedStart != nil && slices.ContainsFunc(r.formerJobs, func(j batchv1.Job) bool { return attemptOf(j.Labels) == r.attempt.number })
+}
