@@ -1,5 +1,6 @@
-// Package document holds the packages of the documents that linerate reads and writes, as plain data: versioned JSON, and the ways in which it travels. All but
-// intake and configmaps is pure: no clock, client, file or randomness.
+// Package document holds the packages of the documents that linerate reads and writes, as plain data. They are
+// versioned JSON, and the ways in which it travels. All but intake and configmaps is pure, without clock, client,
+// file or randomness.
 //
 //	plan         the Plan: all that repeats a run. Sender, a kind of traffic and an engine, is the key of the lists of engines
 //	report       the Report: all that was measured; and the documents made of Reports (suite, table, comparison, trend, gate)

@@ -1,5 +1,5 @@
-// Package host holds the packages about the machine that a program runs on: what it is, what its network and its files are, and who may talk to it.
-// Nothing in it knows a test, a Plan or an engine.
+// Package host holds the packages about the machine that a program runs on, about its network and its files, and
+// about who may talk to it. Nothing in it knows a test, a Plan or an engine.
 //
 //	machine      what this machine is: its processors, how they spend their time, who gets them first, its vital signs; keeps processors from sleeping
 //	signs        which vital signs a machine has: types, series, units

@@ -14,8 +14,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// meanwhile judges a drawn window the other way, the oracle of Judge: each time between readings is held against the limit as it is read. It does so for
-// several limits at once, as reading takes its time.
+// meanwhile judges a drawn window the other way, the oracle of Judge: each time between readings is held against
+// the limit as it is read. It does so for several limits at once, as reading takes its time.
 func (d drawn) meanwhile(limits []units.Ratio) []report.Window {
 	pace := d.setup.Pace(d.span.Intended)
 	fault := ""
@@ -79,7 +79,8 @@ func (f *figures) byLimit(limit units.Ratio) report.Quality {
 	return report.Good
 }
 
-// excusedMeanwhile says that a direction's loss may be for bursts and gaps, from the ticks in which it was above the limit.
+// excusedMeanwhile says that a direction's loss may be for bursts and gaps, from the ticks in which it was above
+// the limit.
 func excusedMeanwhile(f *figures, ticks []tick, lossy []bool, direction int, bursts bool, limit units.Ratio) bool {
 	if len(ticks) == 0 {
 		return false
@@ -142,8 +143,8 @@ func limitsOf(rnd *rand.Rand, w Window, p *Pace) []units.Ratio {
 	return slices.Compact(limits)
 }
 
-// TestPropertyAWindowIsJudgedAfterwardsAsWhileItWasMeasured: one window, kept as evidence, answers for any limit what judging its readings by that limit does.
-// At a higher limit no direction is worth less.
+// TestPropertyAWindowIsJudgedAfterwardsAsWhileItWasMeasured: one window, kept as evidence, answers for any limit
+// what judging its readings by that limit does. At a higher limit no direction is worth less.
 func TestPropertyAWindowIsJudgedAfterwardsAsWhileItWasMeasured(t *testing.T) {
 	seen := map[string]int{}
 	for seed := range uint64(600) {
@@ -207,8 +208,8 @@ func count(seen map[string]int, w report.Window, direction int) {
 	}
 }
 
-// TestPropertyTheLowerMedianStandsForAllCalmTimes: frames are lost all the time if, and only if, more than half of at least five calm times lost more than
-// the limit.
+// TestPropertyTheLowerMedianStandsForAllCalmTimes: frames are lost all the time if, and only if, more than half of
+// at least five calm times lost more than the limit.
 func TestPropertyTheLowerMedianStandsForAllCalmTimes(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 24))
 	for range 5000 {
@@ -235,7 +236,8 @@ func TestPropertyTheLowerMedianStandsForAllCalmTimes(t *testing.T) {
 	}
 }
 
-// TestOneLimitStandsForAllThatAShareExceeds: what is kept of a calm time is the lowest limit that its loss is not above, to the last billionth.
+// TestOneLimitStandsForAllThatAShareExceeds: what is kept of a calm time is the lowest limit that its loss is not
+// above, to the last billionth.
 func TestOneLimitStandsForAllThatAShareExceeds(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 22))
 	for range 20_000 {

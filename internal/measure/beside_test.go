@@ -11,7 +11,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// While one direction varies, the other one is told and not judged, whatever came back of it; and what the window is worth the first alone decides.
+// While one direction varies, the other one is told and not judged, whatever came back of it; and what the window
+// is worth the first alone decides.
 func TestADirectionBesideTheOneThatVaries(t *testing.T) {
 	both := measure.Setup{Directions: []measure.Direction{
 		{From: "west", To: "east", Mix: units.Traffic{Packets: 1, Bytes: 64}, Pairs: []measure.Pair{{Send: 0, Receive: 1}}},
@@ -44,7 +45,8 @@ func TestADirectionBesideTheOneThatVaries(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			counted := both.Window(span(c.varied, c.back, c.lost))
-			for _, limit := range []units.Ratio{units.One / 1000, units.One / 100} { // any goal leaves alone what isn't judged
+			// any goal leaves alone what isn't judged
+			for _, limit := range []units.Ratio{units.One / 1000, units.One / 100} {
 				w := measure.Judge(counted, measure.Goal{MaxLossRatio: limit})
 				if d := w.Directions[1]; w.Quality != c.window || d.Quality != c.beside || !strings.Contains(d.Reason, c.says) {
 					t.Errorf("the window is %s, and the direction %s: %s; want %s and %s: %s", w.Quality, d.Quality, d.Reason, c.window, c.beside, c.says)

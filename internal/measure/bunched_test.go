@@ -31,7 +31,8 @@ func (w waits) length() (sum time.Duration) {
 	return sum
 }
 
-// drawWaits are waits at random moments, of up to 50 ms each, and of so much of the window altogether, or more where some of them are one.
+// drawWaits are waits at random moments, of up to 50 ms each, and of so much of the window altogether, or more
+// where some of them are one.
 func drawWaits(rnd *rand.Rand, share float64) waits {
 	w := make(waits, slices)
 	for left := int(share * float64(slices)); left > 0; {
@@ -57,7 +58,8 @@ func (w waits) apart(from waits) waits {
 // sender sends perSlice frames a slice, or is to send them, unless it waits.
 type sender struct {
 	perSlice int64
-	// flood: it sends as fast as it can, and what it couldn't send it never sends. Else it makes good for at most 25 ms, a 256th faster than asked, and after a wait atOnce slices' worth leaves at once.
+	// flood: it sends as fast as it can, and what it couldn't send it never sends. Else it makes good for at most
+	// 25 ms, a 256th faster than asked, and after a wait atOnce slices' worth leaves at once.
 	flood  bool
 	atOnce int64
 }
@@ -85,7 +87,8 @@ func (s sender) sends(w waits) (out []int64, all int64) {
 	return out, all
 }
 
-// lost is how many frames a device loses that carries so many a slice, has a queue for so many, and carries nothing while it waits.
+// lost is how many frames a device loses that carries so many a slice, has a queue for so many, and carries nothing
+// while it waits.
 func lost(came []int64, w waits, carries, queue int64) (frames int64) {
 	queued := int64(0)
 	for i, n := range came {
@@ -125,8 +128,9 @@ func bunched(device time.Duration, ports ...load) report.Direction {
 	return judged(setup, span).Directions[0]
 }
 
-// TestPropertyNoMoreFramesMeetADeviceThatWaits: whenever the senders of a direction wait and whenever the device does, no more frames come while the device waits than are told, nor does it lose more for that,
-// however fast it is and however long its queue, as long as that holds what may leave at once.
+// TestPropertyNoMoreFramesMeetADeviceThatWaits: whenever the senders of a direction wait and whenever the device
+// does, no more frames come while the device waits than are told, nor does it lose more for that, however fast it
+// is and however long its queue, as long as that holds what may leave at once.
 func TestPropertyNoMoreFramesMeetADeviceThatWaits(t *testing.T) {
 	tooLow, sharp := 0, 0
 	for seed := range uint64(1000) {
@@ -209,7 +213,8 @@ func TestPropertyAnEvenSendersFramesAreSharedOut(t *testing.T) {
 	}
 }
 
-// In a window of 1.5 s the threads that carry frames waited 300 ms, and 15 000 frames were sent: by a sender that waited for a third of it in what remained.
+// In a window of 1.5 s the threads that carry frames waited 300 ms, and 15 000 frames were sent: by a sender that
+// waited for a third of it in what remained.
 func TestWhatADisturbanceMayHaveCostOfABunchedLoad(t *testing.T) {
 	const itself = ", and what sends waited 500ms, so that its frames left in the time that remained: up to 4518 frames may have been lost for that"
 	for name, c := range map[string]struct {

@@ -9,7 +9,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// burst is what a direction was to send in a span of bursts, and the longest time that one of its ports took for it; a time of 0: some port doesn't report it.
+// burst is what a direction was to send in a span of bursts, and the longest time that one of its ports took for
+// it. The time is 0 where some port doesn't report it.
 func (s Span) burst(d Direction, direction int) *report.BackToBackBurst {
 	b := &report.BackToBackBurst{Frames: s.Bursts[direction]}
 	for _, p := range d.Pairs {
@@ -22,13 +23,15 @@ func (s Span) burst(d Direction, direction int) *report.BackToBackBurst {
 			b.Sending = 0
 			return b
 		}
-		b.Sending = max(b.Sending, plan.Duration(scale(int64(took), sent, sent-1))) // from the first frame to the last there is a gap less than there are frames
+		// from the first frame to the last there is a gap less than there are frames
+		b.Sending = max(b.Sending, plan.Duration(scale(int64(took), sent, sent-1)))
 	}
 	return b
 }
 
-// ofBurst turns the figures into those of a burst: sent in its own time, as the span's edges are read long before and after it. It has no received rate: frames come back at the device's pace, for
-// longer than the burst.
+// ofBurst turns the figures into those of a burst, which is sent in its own time, as the span's edges are read long
+// before and after it. A burst has no received rate, because frames come back at the device's pace, for longer than
+// the burst.
 func (f *figures) ofBurst(b *report.BackToBackBurst) {
 	f.burst, f.edges = b, 0
 	f.sending = cmp.Or(b.Sending.Std(), time.Duration(scale(b.Frames, int64(time.Second)*int64(units.PacketPerSecond), int64(f.intended))))

@@ -7,7 +7,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine"
 )
 
-// TestABurstHasAGapLessThanFrames: eleven frames a millisecond apart leave within 10 ms, and are sent at 1 000/s all the same. Of a single one nobody knows its rate.
+// TestABurstHasAGapLessThanFrames: eleven frames a millisecond apart leave within 10 ms, and are sent at 1 000/s
+// all the same. Of a single one nobody knows its rate.
 func TestABurstHasAGapLessThanFrames(t *testing.T) {
 	for frames, rate := range map[int64]int64{11: 1000, 1: 2000} {
 		setup, span := counted{sent: frames, returned: frames, intended: 2 * kpps, change: func(readings []engine.Reading) {

@@ -5,11 +5,13 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// rounding is the part of a share by which rates in whole bits and frames per second may differ, and no more: frames of one size lose the same share of both.
+// rounding is the part of a share by which rates in whole bits and frames per second may differ, and no more, as
+// frames of one size lose the same share of both.
 const rounding = 10_000
 
-// Carried is the share of what a direction was offered that came back, by frames or by bits, whichever is less. A device that counts bytes, as most policers do, rather drops large frames: of a mix
-// a twentieth above its rate it drops one frame in a hundred, and a twentieth of the bits.
+// Carried is the share of a direction's offered load that came back, by frames or by bits, whichever is less. A
+// device that counts bytes, as most policers do, rather drops large frames. Of a mix a twentieth above its rate it
+// drops one frame in a hundred, and a twentieth of the bits.
 func Carried(d report.Direction) units.Ratio {
 	carried := units.One - max(0, min(d.LossRatio, units.One))
 	if d.LossRatio <= 0 || d.Offered.Layer2BitsPerSecond <= 0 {

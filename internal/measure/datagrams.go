@@ -12,10 +12,11 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// OverdueAfter is how long after it was sent a datagram counts as lost where no later one arrived to show that. One that arrives even later is no longer lost.
+// OverdueAfter is how long after it was sent a datagram counts as lost where no later one arrived to show that. One
+// that arrives even later is no longer lost.
 const OverdueAfter = 500 * time.Millisecond
 
-// datagrams is what became of the datagrams between the edges; nil: the connections are TCP.
+// datagrams is what became of the datagrams between the edges. It is nil where the connections are TCP.
 func (s SessionSpan) datagrams() *report.Datagrams {
 	a, b := s.Sending[0], s.Sending[len(s.Sending)-1]
 	start, end := s.Receiving[0], s.Receiving[len(s.Receiving)-1]
@@ -38,7 +39,8 @@ func (s SessionSpan) datagrams() *report.Datagrams {
 	return d
 }
 
-// Missing is how many datagrams a receiver should have by now and has not: in each stream, those below the highest number that arrived, and those that are overdue.
+// Missing is how many datagrams a receiver should have by now and has not. In each stream these are the numbers
+// below the highest that arrived, and the overdue ones.
 func Missing(s Sending, r Receiving) (missing int64) {
 	for i, stream := range r.Streams {
 		due := stream.Highest
@@ -64,7 +66,8 @@ func total(counts []int64) (sum int64) {
 	return sum
 }
 
-// addDatagrams adds a part to a sum; nil: there is none. Jitter is added, too: the caller divides it by the number of parts.
+// addDatagrams adds a part to a sum, and leaves a nil part out. It adds jitter, too, which the caller divides by
+// the number of parts.
 func addDatagrams(sum, d *report.Datagrams) *report.Datagrams {
 	if d == nil {
 		return sum
@@ -85,7 +88,8 @@ func sentRate(s report.Sessions) int64 {
 	return int64(units.BitRateOver(8*s.WrittenBytes, int64(s.SentIn)))
 }
 
-// limitOfDatagrams is LimitOfSessions for UDP, which has no congestion control: what is sent is what was asked for, unless an end is too weak, and what does not arrive is lost.
+// limitOfDatagrams is LimitOfSessions for UDP, which has no congestion control. The ends send what was asked for,
+// unless an end is too weak, and what does not arrive is lost.
 func limitOfDatagrams(s report.Sessions) SessionLimit {
 	d, l := s.Datagrams, SessionLimit{Cause: ByUnknown}
 	switch {
@@ -96,7 +100,7 @@ func limitOfDatagrams(s report.Sessions) SessionLimit {
 		l.Sentence = fmt.Sprintf("the receiver's own sockets had no room for %d of the datagrams that came: a lower bound (give traffic.sessions.window more, the receiver more CPU, or ask for less)", d.DroppedByReceiver)
 	case interfaceDroppedFrames(s):
 		l.Cause, l.Sentence, l.PathDoubt = ByEnds, interfaceDropSentence(s), "an end itself dropped frames that may have been these datagrams"
-	case s.Device != nil && waitedShare(s) > mostEndsWaited: // a sender that waits makes bursts, and a receiver that waits answers late: the device's own end can't be told from that
+	case s.Device != nil && waitedShare(s) > mostEndsWaited: // waiting senders make bursts, and the device's own end can't be told from a receiver that waits and answers late
 		l.Cause, l.Sentence, l.PathDoubt = ByEnds, waitedSentence(s), endsWaitedWhy
 	case s.Ends != nil && s.Ends.Unknown != "":
 		l.Sentence, l.PathDoubt = fmt.Sprintf("how much the ends themselves lost or waited is not known (%s): a lower bound", s.Ends.Unknown), "how much the ends themselves lost or waited is not known"
@@ -157,8 +161,9 @@ func whoLost(s report.Sessions) string {
 	return "what is between the ends"
 }
 
-// jitterOfEnds says why the jitter may be the ends' own; empty: most of it can't be. A thread that waits for a processor delays one datagram by its whole wait, and those behind it by less and
-// less: the differences of their delays add up to twice the wait, spread over all datagrams that arrived.
+// jitterOfEnds says why the jitter may be the ends' own. It is empty where most of the jitter can't be. A thread
+// that waits for a processor delays one datagram by its whole wait, and the datagrams behind it by less and less.
+// The differences of these delays add up to twice the wait, spread over all datagrams that arrived.
 func jitterOfEnds(s report.Sessions) string {
 	d := s.Datagrams
 	if d.Received <= 0 {
@@ -171,13 +176,15 @@ func jitterOfEnds(s report.Sessions) string {
 	return fmt.Sprintf("the ends' own threads waited %s for processors, which makes up to %s of jitter", s.EndsWaited.Std().Round(10*time.Microsecond), wording.Microseconds(longestWait.Microseconds()))
 }
 
-// unaccounted says that the receiver knows nothing of more datagrams than are sent in twice OverdueAfter. That many are too many to be on their way.
+// unaccounted says that the receiver knows nothing of more datagrams than are sent in twice OverdueAfter. That many
+// are too many to be on their way.
 func unaccounted(s report.Sessions) bool {
 	d := s.Datagrams
 	return float64(d.Sent-d.Received-d.Lost)*float64(s.SentIn) > float64(d.Sent)*float64(2*OverdueAfter)
 }
 
-// interfaceDroppedFrames says that an end's network card or kernel dropped frames. What TCP dropped at the ends was none of the datagrams.
+// interfaceDroppedFrames says that an end's network card or kernel dropped frames. What TCP dropped at the ends was
+// none of the datagrams.
 func interfaceDroppedFrames(s report.Sessions) bool { return len(interfaceDrops(s)) > 0 }
 
 func interfaceDrops(s report.Sessions) (drops []report.EndDrop) {
@@ -193,8 +200,9 @@ func interfaceDrops(s report.Sessions) (drops []report.EndDrop) {
 	return drops
 }
 
-// fragmentsLost is how many fragments the IP stacks of the ends gave up, where datagrams were lost. Who caused that is unknown: fragments whose companions the device lost take up the memory that
-// is missing later, and are given up when their number is used again, or after half a minute.
+// fragmentsLost is how many fragments the IP stacks of the ends gave up, where datagrams were lost. Who caused that
+// is unknown. Fragments whose companions the device lost take up the memory that is missing later, and are given up
+// when their number is used again, or after half a minute.
 func fragmentsLost(s report.Sessions) (frames int64) {
 	if s.Ends == nil || s.Datagrams.Lost <= 0 {
 		return 0
@@ -222,7 +230,8 @@ func lostText(d report.Datagrams) string {
 	return fmt.Sprintf("%d of %s %s lost", d.Lost, wording.Counted(int(d.Received+d.Lost), "datagram"), wording.Verb(int(d.Lost), "was", "were"))
 }
 
-// datagramsSentence is SessionsSentence for UDP: "48.20 Mbps goodput, 12 of 4000 datagrams were lost (0.3 %), jitter 12 µs". The share and the jitter appear only where they are the path's.
+// datagramsSentence is SessionsSentence for UDP, such as "48.20 Mbps goodput, 12 of 4000 datagrams were lost (0.3
+// %), jitter 12 µs". The share and the jitter appear only where the path caused them.
 func datagramsSentence(s report.Sessions, limit SessionLimit) string {
 	d := *s.Datagrams
 	text := wording.BitRate(s.GoodputBitsPerSecond) + " goodput, " + lostText(d)

@@ -9,7 +9,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// datagramSpan is a window of a second in which streams were sent so many datagrams of 1000 bytes, and of each came the others.
+// datagramSpan is a window of a second in which streams were sent so many datagrams of 1000 bytes, and of each came
+// the others.
 func datagramSpan(asked int64, sent []int64, overdue []int64, came []Arrivals) SessionSpan {
 	s := SessionSpan{From: "west", To: "east", Asked: asked, Window: time.Second}
 	n := len(sent)
@@ -73,7 +74,8 @@ func TestWhatWasCountedBeforeAWindowIsNoPartOfIt(t *testing.T) {
 	}
 }
 
-// What was sent long ago, and of which the receiver knows neither that it came nor that it is missing, isn't under way: so nothing is claimed of it.
+// What was sent long ago, and of which the receiver knows neither that it came nor that it is missing, isn't under
+// way: so nothing is claimed of it.
 func TestDatagramsThatNobodyKnowsOf(t *testing.T) {
 	s := datagramSpan(800_000, []int64{1000}, nil, []Arrivals{{500, 500}})
 	s.Window, s.Sending[1].At, s.Receiving[1].At = 10*time.Second, 10*time.Second, 10*time.Second
@@ -115,7 +117,8 @@ func TestDatagramsThatEndsLost(t *testing.T) {
 	}
 }
 
-// A receiver that is silent where nothing comes any more, as iperf 2 is: what it doesn't tell of may be lost, and what it tells is a bound.
+// A receiver that is silent where nothing comes any more, as iperf 2 is: what it doesn't tell of may be lost, and
+// what it tells is a bound.
 func TestDatagramsOfAReceiverThatDoesNotTellAll(t *testing.T) {
 	const asked = 8_000_000 // 1000 datagrams in a second
 	for name, c := range map[string]struct {

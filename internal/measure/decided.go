@@ -12,8 +12,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// Stop is what ends a trial before its time: more than Above of all frames that a direction is to send in Planned are surely lost, so that the rest of the
-// trial, whatever comes back of it, changes nothing of that.
+// Stop ends a trial before its time. More than Limit of all frames that a direction is to send in Planned are
+// surely lost, so that the rest of the trial can't change that.
 //
 //	planned   ├──────────────────────────────────────────────────────────┤ 100 %
 //	sent      ├──────────────────┤ ended
@@ -23,9 +23,12 @@ type Stop struct {
 	Limit   units.Ratio
 }
 
-// Decided says whether a running trial, whose span has a Stop, may be ended: some judged direction surely lost more than that, and neither the generator's way of sending nor the machine that
-// plays the device explains it. Frames sent longer ago than flight count as back or lost. A generator that is too slow decides nothing, and nothing is decided while no frame comes back: a slow
-// path, or a device that pauses, shows silence too, even after traffic was stopped. Whether flight was long enough is known only when counters stand still after the stop.
+// Decided says whether a running trial, whose span has a Stop, may be ended. It may where some judged direction
+// surely lost more than the Stop's Limit, and neither the generator's way of sending nor the machine that plays the
+// device explains the loss. Frames sent longer ago than flight count as back or lost. A generator that is too slow
+// decides nothing, and nothing is decided while no frame comes back, because a slow path, or a device that pauses,
+// shows silence too, even after traffic was stopped. Whether flight was long enough is known only when counters
+// stand still after the stop.
 //
 //	sent      ├──────────────────────┤ flight ├ now     lost: what was sent until then, and has not come back until now
 //	returned  ├────────── · · · · · · · · · · ┤
@@ -51,8 +54,9 @@ func (s Setup) Decided(span Span, flight time.Duration) bool {
 	return false
 }
 
-// lostInFlight is how many frames of a direction the device surely lost of those that were sent longer ago than flight, by the latest readings. Later frames that came back are counted as if they
-// were of these, so the number is lower than the true loss.
+// lostInFlight is how many frames of a direction the device surely lost of those that were sent longer ago than
+// flight, by the latest readings. Later frames that came back are counted as if they were of these, so the number
+// is lower than the true loss.
 func (s Setup) lostInFlight(i int, span Span, flight time.Duration) int64 {
 	var lost, drops int64
 	for _, p := range s.Directions[i].Pairs {
@@ -78,8 +82,8 @@ func comesBack(d Direction, span Span) bool {
 	return frames > 0
 }
 
-// sentBefore is how many frames a port had sent by a moment so long before the latest reading, as if it sent evenly between two readings. Nothing is known of the time up to the second reading, in
-// which traffic began.
+// sentBefore is how many frames a port had sent by a moment so long before the latest reading, as if it sent evenly
+// between two readings. Nothing is known of the time up to the second reading, in which traffic began.
 func sentBefore(readings []engine.Reading, port int, ago time.Duration) int64 {
 	first, last := edgesOf(readings)
 	moment := last.At - last.Uncertainty - ago
@@ -93,8 +97,9 @@ func sentBefore(readings []engine.Reading, port int, ago time.Duration) int64 {
 	return 0
 }
 
-// Flight is how long frames were on their way in a trial whose frames were counted until the counters stood still: what was missing while traffic ran, less what was lost in the end. Known is
-// false where nothing came back in some direction, or the readings have a fault.
+// Flight is how long frames were on their way in a trial whose frames were counted until the counters stood still.
+// It follows from the frames that were missing while traffic ran, less those that were lost in the end. ok is false
+// where nothing came back in some direction, or the readings have a fault.
 //
 //	missing  ▁▁▂▃▄▅▅▆▆▇▇█▅▅▅▅   while traffic runs: on its way, or lost
 //	                     ▔▔▔▔   in the end: lost; the difference was on its way
@@ -120,7 +125,8 @@ func (s Setup) Flight(span Span) (longest time.Duration, ok bool) {
 	return longest, ok
 }
 
-// missing is how many frames of a direction had been sent by reading n, and had neither come back by then nor been dropped by the generator itself.
+// missing is how many frames of a direction had been sent by reading n, and had neither come back by then nor been
+// dropped by the generator itself.
 func missing(d Direction, span Span, n int) (frames int64) {
 	for _, p := range d.Pairs {
 		out, sender := span.Readings[p.Generator], span.Readings[p.Receiver]
@@ -143,7 +149,8 @@ func (s Span) intended(direction int) units.PacketRate {
 	return 0
 }
 
-// sending is how long a trial sent: if it ran to its end, what the caller says, which generators keep to; else the longest time of its ports.
+// sending is how long a trial sent. In a trial that ran to its end it is the caller's time, which generators keep
+// to. In any other it is the longest time of the trial's ports.
 func (s Setup) sending(span Span) time.Duration {
 	if span.Stopped == nil {
 		return span.Sending
@@ -158,7 +165,8 @@ func (s Setup) sending(span Span) time.Duration {
 	return cmp.Or(longest, span.Sending)
 }
 
-// sendingOf is how long a pair's port sent in a trial that asked it for a rate, and how many more frames may have left in that time, as the readings' times are uncertain.
+// sendingOf is how long a pair's port sent in a trial that asked it for a rate, and how many more frames may have
+// left in that time, as the readings' times are uncertain.
 func (s Span) sendingOf(p Pair, asked units.PacketRate) (took time.Duration, unsure int64) {
 	if s.Stopped != nil {
 		if took, unsure := s.seenSending(p, asked, 0); took > 0 {
@@ -174,8 +182,10 @@ func (s Span) sendingOf(p Pair, asked units.PacketRate) (took time.Duration, uns
 	return took, 0
 }
 
-// seenSending is how long a port sent that began and ended between readings, at the rate seen between the first reading after its first frame and the last reading before its last frame.
-// Where the readings allow the rate that was asked for, it is that rate: frames may have left so much earlier or later than evenly. 0: the readings show no rate.
+// seenSending is how long a port sent that began and ended between readings, at the rate seen between the first
+// reading after its first frame and the last reading before its last frame. Where the readings allow the rate that
+// was asked for, it takes that rate, because frames may have left so much earlier or later than evenly. It is 0
+// where the readings show no rate.
 //
 //	sent   ▁▁▁▁▂▂▃▃▄▄▅▅▆▆▇▇████
 //	read   ·    ·    ·    ·    ·
@@ -210,7 +220,8 @@ func (s Span) allowsSending(p Pair, took time.Duration) bool {
 	return took >= shortest && took <= longest
 }
 
-// whileSending are a generator's readings, and of these the first after a port's first frame and the last before its last one; a is not below b where there are no two.
+// whileSending are a generator's readings, the first of them after a port's first frame, and the last of them
+// before the port's last frame. a is not below b where there are no two.
 func (s Span) whileSending(p Pair) (readings []engine.Reading, a, b int) {
 	if p.Generator >= len(s.Readings) || len(s.Readings[p.Generator]) < 2 {
 		return nil, 0, 0
@@ -239,21 +250,25 @@ func framesIn(rate units.PacketRate, span time.Duration) int64 {
 	return scale(int64(rate), int64(span), int64(time.Second)*int64(units.PacketPerSecond))
 }
 
-// Planned is how many frames were planned for a direction of a window: in a trial that was ended early more than were sent; else what was sent.
+// Planned is how many frames were planned for a direction of a window. A trial that was ended early planned more
+// than it sent.
 func Planned(w report.Window, direction int) int64 {
 	m := w.Directions[direction]
 	if w.Decided == nil {
 		return m.Sent.Packets
 	}
-	rate := units.PacketRate(m.Intended.PacketsPerSecond+1) * units.PacketPerSecond // without evidence it is known to a whole packet
+	// without evidence it is known to a whole packet
+	rate := units.PacketRate(m.Intended.PacketsPerSecond+1) * units.PacketPerSecond
 	if w.Evidence != nil && direction < len(w.Evidence.Directions) {
 		rate = w.Evidence.Directions[direction].Intended
 	}
 	return max(m.Sent.Packets, framesIn(rate, w.Decided.Planned.Std()))
 }
 
-// LeastLossOfPlanned is the least share of the planned frames that a direction lost: of a trial that was ended early, what the device surely lost by then, whatever the rest of the trial would
-// have cost; else what it surely lost of the frames sent. Rounded down, and never below zero; SurelyAbove compares exactly.
+// LeastLossOfPlanned is the least share of the planned frames that a direction lost. In a trial that was ended
+// early it is the part that the device surely lost by then, whatever the rest of the trial would have cost. In any
+// other window it is the surely lost part of the frames sent. It is rounded down, and never below zero. SurelyAbove
+// compares exactly.
 func LeastLossOfPlanned(w report.Window, direction int) units.Ratio {
 	lost, planned := SurelyLost(w.Directions[direction]), Planned(w, direction)
 	if lost <= 0 || planned <= 0 {
@@ -277,8 +292,9 @@ func (d direction) planned() int64 {
 	return max(d.measured.Sent.Packets, framesIn(d.evidence.Intended, d.window.Decided.Planned.Std()))
 }
 
-// byPlanned is the quality in a trial that was ended early: what was surely lost by then is the least that the whole trial would have lost, and that is compared with the limit. A smaller loss
-// shows nothing of the whole trial: neither that it would have been clean nor, as fewer frames were sent than planned, that the generator is weak.
+// byPlanned is the quality in a trial that was ended early. The frames surely lost by then are the least that the
+// whole trial would have lost, and are compared with the limit. A smaller loss doesn't show that the whole trial
+// would have been clean. Nor does it show a weak generator, though fewer frames were sent than planned.
 func (d direction) byPlanned() (report.Quality, string) {
 	ended := d.window.Decided
 	if exceeds(d.surelyLost(), d.planned(), d.limit) {
@@ -288,8 +304,9 @@ func (d direction) byPlanned() (report.Quality, string) {
 	return report.Unjudged, CameBack(d.measured, 1)
 }
 
-// settleUndecided says what the directions of a trial that was ended early are worth, if they did not lose enough to decide it: beside a direction that did they are not judged. If no direction
-// did, frames came back that seemed lost, or another goal allows that loss, and the trial shows nothing.
+// settleUndecided judges the directions of a trial that was ended early, and that did not lose enough to decide it.
+// Beside a direction that lost enough they are not judged. If no direction did, frames came back that seemed lost,
+// or another goal allows that loss, and the trial shows nothing.
 func settleUndecided(w report.Window, g Goal) {
 	decided := false
 	for _, m := range w.Directions {
@@ -309,5 +326,6 @@ func settleUndecided(w report.Window, g Goal) {
 	}
 }
 
-// underOffered says that less was offered than is enough, even if all that readings leave open is in the generator's favour.
+// underOffered says that less was offered than is enough, even if all that readings leave open is in the
+// generator's favour.
 func underOffered(e report.DirectionEvidence) bool { return e.MostOffered < e.Intended.Mul(minOffered) }

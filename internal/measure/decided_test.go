@@ -11,7 +11,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// early is a trial of 60 s at 10 kpps each way, west to east and back, that was read each 100 ms, until after it was stopped. What was returned lags by 10 ms.
+// early is a trial of 60 s at 10 kpps each way, west to east and back, that was read each 100 ms, until after it
+// was stopped. What was returned lags by 10 ms.
 type early struct {
 	lostEast, lostWest float64       // shares of what was sent from west to east, and back
 	sentFor            time.Duration // from 50 ms after the first reading on
@@ -143,7 +144,8 @@ func TestATrialThatWasEndedBeforeItsTime(t *testing.T) {
 	}
 }
 
-// A trial that was ended is judged anew by any goal, from what is kept of it: a stricter one may find the second direction's loss, too.
+// A trial that was ended is judged anew by any goal, from what is kept of it: a stricter one may find the second
+// direction's loss, too.
 func TestADecidedTrialIsJudgedByOtherGoals(t *testing.T) {
 	e := early{sentFor: 930 * time.Millisecond, lostEast: 0.5, lostWest: 0.01, above: units.One / 200}
 	w := measure.Judge(e.setup().Window(e.span(0)), measure.Goal{MaxLossRatio: e.above})

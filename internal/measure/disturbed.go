@@ -10,24 +10,28 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// grantedWait is how long the threads that carry frames may wait for a processor in a window, all together, before that explains any loss: generators may send batches of as much of their load, so
-// every device has to hold that many frames anyway.
+// grantedWait is how long the threads that carry frames may wait for a processor in a window, all together, before
+// the waits explain any loss. Generators may send batches of as much of their load, so every device has to hold
+// that many frames anyway.
 const grantedWait = batchTime
 
-// haste is how fast a Paced port sends at most while it makes good what it is late with, in thousandths of what it was asked for.
+// haste is how fast a Paced port sends at most while it makes good what it is late with, in thousandths of what it
+// was asked for.
 const haste = 1004
 
 // sender is how a direction's frames left in a window.
 type sender struct {
 	frames int64
 	window time.Duration
-	// waited is for how long the threads that sent were kept from that, of several ports at the one that waited longest; 0: they weren't, or nobody can tell.
+	// waited is for how long the sending threads were kept from sending, of several ports at the one that waited
+	// longest. It is 0 where they didn't wait, or nobody can tell.
 	waited time.Duration
 	// asked is what all ports were asked for, or a little more where that isn't known exactly.
 	asked units.PacketRate
 }
 
-// waitedToSend is for how long a port's sending threads waited between two readings, at most. A port that isn't Paced sends as fast as it can after a wait, which its bursts show.
+// waitedToSend is for how long a port's sending threads waited between two readings, at most. A port that isn't
+// Paced sends as fast as it can after a wait, which its bursts show.
 func waitedToSend(first, last engine.PortCounters) time.Duration {
 	if !last.Paced {
 		return 0
@@ -35,8 +39,9 @@ func waitedToSend(first, last engine.PortCounters) time.Duration {
 	return max(0, last.Waited+last.Waiting-first.Waited)
 }
 
-// shortestTime is the least time in which all frames may have left. A thread that waits sends nothing, so they leave in the time that remains, as evenly as a thread sends that has a processor; nor do they leave faster than
-// they were asked for. Either but for haste: a port that tells of its waits makes good what it is late with a little faster.
+// shortestTime is the least time in which all frames may have left. A thread that waits sends nothing, so the
+// frames leave in the remaining time, as evenly as a thread with a processor sends, and no faster than they were
+// asked for. Haste is allowed for, as a port that tells of its waits catches up a little faster.
 //
 //	sent     ▔▔▔▔▔▁▁▁▁▁▁▁▁▔▔▔▔▔▔▔▔▔▔▁▁▁▁▔▔▔    at the rate of window − waited
 //	carried  ▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▁▁▁▁▁▁▁▔▔▔▔▔▔▔    at worst never while the sender waited, too
@@ -48,10 +53,12 @@ func (s sender) shortestTime() time.Duration {
 	return min(s.window, time.Duration(max(1, scale(max(asked, int64(s.window-s.waited)), 1000, haste))))
 }
 
-// disturbedFrames is how many of the frames sent in a window may have been lost because the threads that carry them were disturbed. While those threads wait, frames come at the sender's rate, and no more
-// can be lost than come. Nor can more be lost afterwards, in a queue that is still full of what came meanwhile: of a device that is slower than the sender a wait takes what it would have carried, which is
-// less, and one that is faster empties its queue as frames come. Which part of a wait lay within the window isn't known, so all of it counts. A wait that cost no frame changes nothing, as only missing
-// frames are explained.
+// disturbedFrames is how many of the frames sent in a window may have been lost because the threads that carry them
+// were disturbed. While those threads wait, frames come at the sender's rate, and no more can be lost than come.
+// Nor can more be lost afterwards, in a queue that is still full. From a device slower than the sender, a wait
+// takes what the device would have carried, which is less. A device that is faster empties its queue as frames
+// come. Which part of a wait lay within the window isn't known, so all of it counts. A wait that cost no frame
+// changes nothing, as only missing frames are explained.
 //
 //	come     ▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔
 //	carried  ▔▔▔▔▔▔▔▔▔▔▁▁▁▁▁▁▁▔▔▔▔▔▔▔▔
@@ -74,7 +81,7 @@ func (s Setup) disturbedFrames(d *report.Disturbance, sent sender) int64 {
 	return scale(sent.frames, int64(min(delay, shortest)), int64(shortest))
 }
 
-// worthReporting is a disturbance that is worth reporting; nil: none was, or it was not measured.
+// worthReporting is a disturbance that is worth reporting. It is nil where there was none, or none was measured.
 func worthReporting(d *report.Disturbance) *report.Disturbance {
 	if d == nil || d.Missing == "" && d.Waited.Std()+d.Stolen.Std() <= grantedWait && longestWait(d, true).Waited.Std() <= grantedWait {
 		return nil
@@ -82,7 +89,8 @@ func worthReporting(d *report.Disturbance) *report.Disturbance {
 	return d
 }
 
-// longestWait is the longest wait of a sending thread, or of one that carries frames; the zero value: none waited.
+// longestWait is the longest wait of a sending thread, or of one that carries frames. It is the zero value where
+// none waited.
 func longestWait(d *report.Disturbance, sends bool) (longest report.Wait) {
 	for _, w := range d.Waits {
 		if w.Sends == sends && w.Waited > longest.Waited {
@@ -92,7 +100,8 @@ func longestWait(d *report.Disturbance, sends bool) (longest report.Wait) {
 	return longest
 }
 
-// disturbedSentence says who waited for what, how many of a direction's frames that may have cost, and what to do about it.
+// disturbedSentence says who waited for what, how many of a direction's frames that may have cost, and what to do
+// about it.
 func disturbedSentence(w report.Window, m report.Direction) string {
 	switch d := w.Disturbance; {
 	case d == nil:
@@ -103,7 +112,8 @@ func disturbedSentence(w report.Window, m report.Direction) string {
 	return fmt.Sprintf("%s: up to %d frames may have been lost for that; keep other work off the processors of generator and device", WhoWaited(w, m), m.DisturbedFrames)
 }
 
-// WhoWaited says who waited for a processor longest while frames of a direction may have been lost for that, and whether those who sent them waited, too.
+// WhoWaited says who waited for a processor longest while frames of a direction may have been lost for that, and
+// whether those who sent them waited, too.
 func WhoWaited(w report.Window, m report.Direction) string {
 	switch d := w.Disturbance; {
 	case d == nil: // of a window that lost its detail
@@ -117,7 +127,8 @@ func WhoWaited(w report.Window, m report.Direction) string {
 	}
 }
 
-// DisturbanceSentence says of a disturbance who waited for a processor longest, or what the host took, and who else ran.
+// DisturbanceSentence says of a disturbance who waited for a processor longest, or what the host took, and who else
+// ran.
 func DisturbanceSentence(d report.Disturbance) string {
 	text := ""
 	if wait := longestWait(&d, false); wait.Waited > 0 {
@@ -133,8 +144,10 @@ func DisturbanceSentence(d report.Disturbance) string {
 	return text + ", and " + stolen
 }
 
-// lateSentence says which sending thread waited longest for a processor while a window was sent late or in bursts, and who had that processor; empty: none waited longer than generators are
-// granted. It stands beside what was counted, and does not prove that the wait was the cause: part of it may lie outside the window.
+// lateSentence says which sending thread waited longest for a processor while a window was sent late or in bursts,
+// and who had that processor. It is empty where no thread waited longer than generators are granted. It stands
+// beside the counted figures, and does not prove that the wait was the cause, because part of the wait may lie
+// outside the window.
 func lateSentence(w report.Window) string {
 	if w.Disturbance == nil {
 		return ""
@@ -152,7 +165,8 @@ func waitSentence(d report.Disturbance, wait report.Wait, verb string) string {
 		whoHadProcessor(d, wait.Processor)
 }
 
-// whoHadProcessor names the process that ran longest meanwhile: on the processor that was waited for, else on the machine.
+// whoHadProcessor names the process that ran longest during the wait on the processor that was waited for, or else
+// on the machine.
 func whoHadProcessor(d report.Disturbance, processor int) string {
 	share := func(o report.Other) int64 { return int64(100 * o.Ran / max(1, d.Over)) }
 	for _, o := range d.Others {

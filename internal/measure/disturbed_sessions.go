@@ -12,12 +12,15 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// grantedToSessions is the share of a window for which the threads that carry frames may wait for processors, all together, while the goodput still counts as the path's. While they wait nothing
-// is carried, so goodput is lower by as much, and 2 % is how near the truth a goodput has to be. A wait costs more than its own time, since a connection that lost something is slowed down for
-// seconds: so a longer wait is never corrected by a share, as it is for frames, and makes the goodput a lower bound.
+// grantedToSessions is the share of a window for which the threads that carry frames may wait for processors, all
+// together, while the goodput still counts as the path's. While they wait nothing is carried, so goodput is lower
+// by as much, and a goodput has to be within 2 % of the truth. A wait costs more than its own time, since a
+// connection that lost something is slowed down for seconds. So a longer wait is never corrected by a share, as it
+// is for frames, and makes the goodput a lower bound.
 const grantedToSessions = units.One / 50
 
-// disturbed is how long in the window the threads waited that carry the connections' frames, 0 where that is short enough to be ignored; and who waited, where that is worth reporting.
+// disturbed is how long in the window the threads waited that carry the connections' frames, or 0 where that is
+// short enough to be ignored. It also returns who waited, where that is worth reporting.
 func (s SessionSpan) disturbed() (plan.Duration, *report.Disturbance) {
 	if s.Disturbance == nil {
 		return 0, nil
@@ -26,7 +29,8 @@ func (s SessionSpan) disturbed() (plan.Duration, *report.Disturbance) {
 	if d.Missing != "" {
 		return plan.Duration(s.Window), &d
 	}
-	if s.SharesKernel { // what the ends themselves had of this machine's processors is what it has left for its own kernel
+	// what the ends themselves had of this machine's processors is what it has left for its own kernel
+	if s.SharesKernel {
 		d.Waited = min(d.Waited, d.Strangers)
 	}
 	granted := time.Duration(scale(int64(s.Window), int64(grantedToSessions), int64(units.One)))
@@ -40,7 +44,8 @@ func (s SessionSpan) disturbed() (plan.Duration, *report.Disturbance) {
 	return plan.Duration(min(delay, s.Window)), &d
 }
 
-// endsWaited is how long the programs of both ends waited for processors, each program once, for its part in this direction.
+// endsWaited is how long the programs of both ends waited for processors, each program once, for its part in this
+// direction.
 func endsWaited(ends []EndSpan) (sum plan.Duration) {
 	names := map[string]bool{}
 	for _, e := range ends {
@@ -65,7 +70,8 @@ func disturbedSessionsSentence(s report.Sessions) string {
 	return DisturbanceSentence(*d) + ": a lower bound (keep other work off the processors of ends and device)"
 }
 
-// endsLateSentence says which of the ends' own threads waited longest for a processor, and who had it; empty: none waited long, or it was not measured.
+// endsLateSentence says which of the ends' own threads waited longest for a processor, and who had the processor.
+// It is empty where none waited long, or nobody measured it.
 func endsLateSentence(d *report.Disturbance) string {
 	if d == nil {
 		return ""
@@ -77,7 +83,8 @@ func endsLateSentence(d *report.Disturbance) string {
 	return "; meanwhile " + waitSentence(*d, wait, "which sends or receives")
 }
 
-// disturbancesTogether combines disturbances: of several windows their times are added up; of one moment there is one, the longest.
+// disturbancesTogether combines disturbances. It adds up the times of several windows. Of one moment it takes the
+// longest disturbance.
 func disturbancesTogether(parts []*report.Disturbance, atOneMoment bool) *report.Disturbance {
 	parts = slices.DeleteFunc(slices.Clone(parts), func(d *report.Disturbance) bool { return d == nil })
 	if len(parts) == 0 {

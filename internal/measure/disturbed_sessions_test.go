@@ -10,7 +10,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// beside is a second in which napi/east-12 waited for processor 1, which sh had for 48 %, and a thread of the ends' for as long.
+// beside is a second in which napi/east-12 waited for processor 1, which sh had for 48 %, and a thread of the ends'
+// for as long.
 func beside(waited, ends time.Duration) *report.Disturbance {
 	return &report.Disturbance{Over: plan.Duration(time.Second), Waited: plan.Duration(waited), Strangers: plan.Duration(480 * time.Millisecond),
 		Waits:  []report.Wait{{Thread: "napi/east-12", ID: 12, Processor: 1, Waited: plan.Duration(waited)}, {Thread: "linerate", ID: 31, Sends: true, Processor: 1, Waited: plan.Duration(ends)}},

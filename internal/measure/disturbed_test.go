@@ -83,7 +83,8 @@ func TestDisturbedFramesAddUp(t *testing.T) {
 	}
 }
 
-// A window that was sent late or in bursts names the sending thread that waited, and who had its processor; a wait that any generator is granted explains nothing.
+// A window that was sent late or in bursts names the sending thread that waited, and who had its processor; a wait
+// that any generator is granted explains nothing.
 func TestALateSenderIsNamed(t *testing.T) {
 	short := stretches{{75, 20 * ms, 150, 0}}
 	bursts := stretches{{30, 20 * ms, 200, 0}, {5, 20 * ms, 0, 0}, {1, 20 * ms, 1200, 500}, {30, 20 * ms, 200, 0}}

@@ -12,8 +12,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// drawn is a random window, as it was read: of one to three replicas, which send evenly or in bursts, are read regularly or not, before a device that loses
-// frames all the time, in bursts, in gaps, or not at all.
+// drawn is a random window, as it was read: of one to three replicas, which send evenly or in bursts, are read
+// regularly or not, before a device that loses frames all the time, in bursts, in gaps, or not at all.
 type drawn struct {
 	setup    Setup
 	span     Span               // without its pace
@@ -31,7 +31,8 @@ func (d drawn) pace() *Pace {
 
 // habits are how the device loses frames, and how the generators send, of one drawn window.
 type habits struct {
-	calm, often, burst, gap       float64 // the shares lost in calm times and in how many of them, in bursts, and in gaps
+	// the shares lost in calm times and in how many of them, in bursts, and in gaps
+	calm, often, burst, gap       float64
 	bursts, gaps, stray, flaps    float64 // how likely each is in a tick
 	drops                         float64 // the share that receiving ports drop
 	surplus                       int64   // frames more that come back in a tick

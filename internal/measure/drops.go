@@ -11,14 +11,16 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// Drops are the counters of what an end's own network card and kernel had dropped by a moment, since each counter began: only differences mean something.
+// Drops are the counters of what an end's own network card and kernel had dropped by a moment, since each counter
+// began. Only differences mean something.
 type Drops struct {
 	Interface string `json:"interface"`
 	// Counters are by the kernel's names, those of dropCounters that the end has.
 	Counters map[string]int64 `json:"counters,omitempty"`
-	// Unread is why they could not be read; empty: they could.
+	// Unread is why they could not be read. It is empty where they could.
 	Unread string `json:"unread,omitempty"`
-	// Carrier is the interface's; nil: it could not be read, or the end's linerate is too old to do so.
+	// Carrier is the interface's. It is nil where it could not be read, or the end's linerate is too old to read
+	// it.
 	Carrier *Carrier `json:"carrier,omitempty"`
 }
 
@@ -28,22 +30,26 @@ type Carrier struct {
 	Changes int64 `json:"changes"`
 }
 
-// Waits is how long the threads of an end's program have waited for processors, since it began to watch. Ends on one machine may share a program.
+// Waits is how long the threads of an end's program have waited for processors, since it began to watch. Ends on
+// one machine may share a program.
 type Waits struct {
 	Program string        `json:"program"`
 	Waited  time.Duration `json:"waitedNanoseconds"`
 }
 
-// EndSpan is what an end reported about itself at a window's two edges; nil: it doesn't report that.
+// EndSpan is what an end reported about itself at a window's two edges. It is nil where the end doesn't report
+// that.
 type EndSpan struct {
 	Link                  string
 	First, Last           *Drops
 	WaitsFirst, WaitsLast *Waits
-	// Directions is how many directions the end's program has connections of; 0 counts as one. Whose connection a thread waited for is not known, so each has its part.
+	// Directions is how many directions the end's program has connections of, and 0 counts as one. Whose connection
+	// a thread waited for is not known, so each direction has its part.
 	Directions int
 }
 
-// notOurs is the counter that includes frames of protocols that the receiver does not speak, such as the LLDP of a switch.
+// notOurs is the counter that includes frames of protocols that the receiver does not speak, such as the LLDP of a
+// switch.
 const notOurs = "rx_dropped"
 
 // DropCounter is a counter that grows when an end drops what came to it, or what it was to send.
@@ -53,13 +59,18 @@ type DropCounter struct {
 	Means, Last string
 }
 
-// QueueDrops is the counter of an interface's queueing discipline: drops of gnet_stats_queue (include/uapi/linux/gen_stats.h), of its root.
+// QueueDrops is the counter of an interface's queueing discipline, the drops of gnet_stats_queue
+// (include/uapi/linux/gen_stats.h) of its root.
 const QueueDrops = "qdisc_drops"
 
-// FragmentDrops is the counter of fragments that IP in the end's network namespace gave up: ReasmFails less ReasmTimeout of /proc/net/snmp and snmp6. It had no memory for them, or they contradicted others, or came too late for these.
+// FragmentDrops is the counter of fragments that IP in the end's network namespace gave up, which is ReasmFails
+// less ReasmTimeout of /proc/net/snmp and snmp6. IP had no memory for them, or they contradicted others, or came
+// too late for these.
 const FragmentDrops = "ReasmFails"
 
-// InterfaceDropCounters are those of an interface, of rtnl_link_stats64 (include/uapi/linux/if_link.h), of its queueing discipline, and of IP's fragments. Some drivers count one frame in two of them, so they are told apart and never added up.
+// InterfaceDropCounters are those of an interface, of rtnl_link_stats64 (include/uapi/linux/if_link.h), of its
+// queueing discipline, and of IP's fragments. Some drivers count one frame in two of them, so they are told apart
+// and never added up.
 var InterfaceDropCounters = []DropCounter{
 	{notOurs, "the kernel had no room for what came (softnet backlog), or nobody there speaks its protocol",
 		"give the end more CPU, raise net.core.netdev_max_backlog, and keep LLDP, STP and the like off the link"},
@@ -72,9 +83,10 @@ var InterfaceDropCounters = []DropCounter{
 	{FragmentDrops, "the kernel had no memory for fragments that came, or they contradicted others, or came too late for these", "raise net.ipv4.ipfrag_high_thresh in the end's network namespace, lower ipfrag_time, or send datagrams that fit into a frame"},
 }
 
-// TCPDropCounters are those of a network namespace's TCP, of the TcpExt of /proc/net/netstat. PruneCalled and RcvPruned are left out: the first also counts where room was made without
-// dropping anything, and what the second counts is among TCPRcvQDrop and TCPOFODrop. So are TCPZeroWindowDrop, which a full window's probes count (the time of a full
-// window is held by ends), and ListenDrops, as nobody connects while sessions are measured.
+// TCPDropCounters are those of a network namespace's TCP, of the TcpExt of /proc/net/netstat. They leave out
+// PruneCalled, which also counts where room was made without dropping anything, and RcvPruned, whose drops are
+// among TCPRcvQDrop and TCPOFODrop. They leave out TCPZeroWindowDrop, which a full window's probes count
+// (HeldByEnds has the time of a full window), and ListenDrops, as nobody connects while sessions are measured.
 var TCPDropCounters = []DropCounter{
 	{"TCPBacklogDrop", "sockets were busy for too long", "give the end more CPU"},
 	{"TCPRcvQDrop", "a socket's receive buffer was full", "give traffic.sessions.window more, or the receiver more CPU"},
@@ -83,7 +95,8 @@ var TCPDropCounters = []DropCounter{
 	{"PFMemallocDrop", "the end's machine was out of memory", "give the end more memory"},
 }
 
-// droppedBetween is what the ends dropped between the edges, and for which end that is unknown; nil: nothing, for certain.
+// droppedBetween is what the ends dropped between the edges, and for which end that is unknown. It is nil where
+// nothing was dropped for certain.
 func droppedBetween(ends []EndSpan) *report.SessionEnds {
 	e := &report.SessionEnds{}
 	for _, end := range ends {
@@ -103,7 +116,7 @@ func droppedBetween(ends []EndSpan) *report.SessionEnds {
 	return endsTogether([]*report.SessionEnds{e}, false)
 }
 
-// unknown is why it isn't known what an end dropped; empty: it is known.
+// unknown is why it isn't known what an end dropped. It is empty where the drops are known.
 func (e EndSpan) unknown() string {
 	if e.First == nil || e.Last == nil {
 		return "its end does not report what it drops; use the same linerate for both ends"
@@ -122,7 +135,8 @@ func (e EndSpan) unknown() string {
 	return ""
 }
 
-// waitsUnknown is why it isn't known how long the end's program waited for processors; empty: it is known.
+// waitsUnknown is why it isn't known how long the end's program waited for processors. It is empty where the waits
+// are known.
 func (e EndSpan) waitsUnknown() string {
 	switch {
 	case e.WaitsFirst == nil || e.WaitsLast == nil:
@@ -133,15 +147,16 @@ func (e EndSpan) waitsUnknown() string {
 	return ""
 }
 
-// endsTogether combines what ends dropped: of several windows of one direction the drops are added up; of several directions at one moment, which share their ends, the most of each counter
-// counts.
+// endsTogether combines what ends dropped. It adds up the drops of several windows of one direction. Several
+// directions at one moment share their ends, so it takes the most of each counter.
 func endsTogether(parts []*report.SessionEnds, atOneMoment bool) *report.SessionEnds {
 	whole := &report.SessionEnds{}
 	for _, p := range parts {
 		if p == nil {
 			continue
 		}
-		if whole.Unknown == "" || p.Unknown != "" && p.Unknown < whole.Unknown { // the same one, whatever the parts' order
+		// the same one, whatever the parts' order
+		if whole.Unknown == "" || p.Unknown != "" && p.Unknown < whole.Unknown {
 			whole.Unknown = p.Unknown
 		}
 		for _, d := range p.Dropped {
@@ -167,19 +182,23 @@ func endsTogether(parts []*report.SessionEnds, atOneMoment bool) *report.Session
 	return whole
 }
 
-// droppedByEnds says that an end dropped what may have been the connections'. No number is too small: congestion control slows down after one loss as after many. A path that loses 20 segments at
-// once each second, and an end that loses one in between, slow a connection down alike, though the end's is a twentieth of what is sent again.
+// droppedByEnds says that an end dropped what may have been the connections' own. No number is too small, because
+// congestion control slows down after one loss as after many. A path that loses 20 segments at once each second,
+// and an end that loses one in between, slow a connection down alike, though the end's is a twentieth of what is
+// sent again.
 func droppedByEnds(s report.Sessions) bool {
 	return s.Ends != nil && slices.ContainsFunc(s.Ends.Dropped, func(d report.EndDrop) bool { return mayBeTheConnections(s, d) })
 }
 
-// mayBeTheConnections says whether what an end dropped may have been the connections': every counter of theirs alone, and the counter that includes others' frames only where something was sent
+// mayBeTheConnections says whether the packets that an end dropped may have been the connections'. A counter of the
+// connections alone always counts. The counter that includes others' frames counts only where something was sent
 // again. Where nothing was, no data was lost, and the next acknowledgement makes up for a lost one.
 func mayBeTheConnections(s report.Sessions, d report.EndDrop) bool {
 	return d.Counter != notOurs || s.RetransmittedSegments > 0
 }
 
-// dropSentence says which end dropped most of what may have been the connections', why that makes a lower bound, and the way out.
+// dropSentence says which end dropped most of what may have been the connections', why that makes a lower bound,
+// and the way out.
 func dropSentence(s report.Sessions) string {
 	theirs := slices.DeleteFunc(slices.Clone(s.Ends.Dropped), func(d report.EndDrop) bool { return !mayBeTheConnections(s, d) })
 	d, retransmitted := slices.MaxFunc(theirs, func(a, b report.EndDrop) int { return cmp.Compare(a.Packets, b.Packets) }), int(s.RetransmittedSegments)

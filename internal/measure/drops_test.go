@@ -8,7 +8,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// ended is what both ends of span's direction said: nothing was dropped, but for what a change adds to what east said last.
+// ended is what both ends of span's direction said: nothing was dropped, but for what a change adds to what east
+// said last.
 func ended(change func(east *EndSpan)) func(*SessionSpan) {
 	counters := func() map[string]int64 {
 		return map[string]int64{"rx_dropped": 7, "rx_missed_errors": 0, "TCPRcvQDrop": 3, "TCPBacklogDrop": 0, QueueDrops: 2}
@@ -79,8 +80,9 @@ func TestWhatAnEndDropsIsNoPathsLoss(t *testing.T) {
 	}
 }
 
-// TestFramesOfNobodysConnectionMakeNoBoundWhereNothingWasSentAgain: what a switch sends of its own reaches an interface, too. Where something was sent again nobody can tell it from the connections' own, and a
-// single drop of these may cost as much as a burst on the path.
+// TestFramesOfNobodysConnectionMakeNoBoundWhereNothingWasSentAgain: what a switch sends of its own reaches an
+// interface, too. Where something was sent again nobody can tell it from the connections' own, and a single drop of
+// these may cost as much as a burst on the path.
 func TestFramesOfNobodysConnectionMakeNoBoundWhereNothingWasSentAgain(t *testing.T) {
 	for name, c := range map[string]struct {
 		again, dropped int64
@@ -105,7 +107,8 @@ func TestFramesOfNobodysConnectionMakeNoBoundWhereNothingWasSentAgain(t *testing
 	}
 }
 
-// TestWhatWasNobodysConnectionsIsNotNamed: what a switch sent is more than what a socket dropped, and explains nothing where nothing was sent again.
+// TestWhatWasNobodysConnectionsIsNotNamed: what a switch sent is more than what a socket dropped, and explains
+// nothing where nothing was sent again.
 func TestWhatWasNobodysConnectionsIsNotNamed(t *testing.T) {
 	s := span(ended(func(e *EndSpan) { e.Last.Counters[notOurs] += 5; e.Last.Counters["TCPRcvQDrop"] += 2 }))
 	s.Sending[1].RetransmittedSegments = s.Sending[0].RetransmittedSegments

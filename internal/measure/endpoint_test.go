@@ -9,7 +9,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// Where the device is an end itself, what that end costs is the device's, and what the generator's end costs stays the generator's.
+// Where the device is an end itself, what that end costs is the device's, and what the generator's end costs stays
+// the generator's.
 func TestWhatTheDevicesOwnEndTakesIsTheDevices(t *testing.T) {
 	second := plan.Duration(time.Second)
 	sent := report.SenderTime{Observed: 10 * second, Busy: 10 * second, Samples: 100}

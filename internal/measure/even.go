@@ -10,22 +10,25 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// A gap is a time between two readings that is so much longer than usual in its window, and longer than a moment: nobody saw how evenly the
-// generator sent in it.
+// A gap is a time between two readings that is so much longer than usual in its window, and longer than a moment.
+// Nobody saw how evenly the generator sent in it.
 const (
 	gapFactor  = 3
 	gapAtLeast = 25 * time.Millisecond
 )
 
-// steadyTicks is how many times between readings must be free of bursts and gaps, for the other times to be judged by them.
+// steadyTicks is how many times between readings must be free of bursts and gaps, for the other times to be judged
+// by them.
 const steadyTicks = 5
 
-// evenness is what a window's pace shows of its loss: what was lost in times between readings that were calm, had a burst, or were gaps.
+// evenness is what a window's pace shows of its loss, in times between readings that were calm, had a burst, or
+// were gaps.
 type evenness struct {
 	bursts     []report.Burst
-	gap        time.Duration // the longest; 0 none
+	gap        time.Duration // the longest, or 0 for none
 	gaps, calm int64
-	// Of each direction: what was lost in each kind of time, and the shares that were surely lost in those calm times that lost any.
+	// Each direction has the frames that it lost in each kind of time, and the shares that it surely lost in the
+	// calm times with any loss.
 	lostCalm, lostInBursts, lostInGaps []int64
 	losses                             [][]units.Ratio
 }
@@ -69,8 +72,9 @@ func (e *evenness) addGap(t tick) {
 	}
 }
 
-// calmLossRatio is the lower median of what a direction surely lost in calm times. More than half of the calm times lost more than a limit exactly if the lower median is above that limit: so this
-// one share stands for all of these times, whatever the limit.
+// calmLossRatio is the lower median of what a direction surely lost in calm times. More than half of the calm times
+// lost more than a limit exactly if the lower median is above that limit. So this one share stands for all of these
+// times, whatever the limit.
 //
 //	lost in each, sorted   0 0 1 1 2 2 3 3     a limit below 1: six of eight lost more
 //	                             ▲             at 1: four, which is not more than half
@@ -110,8 +114,9 @@ func (p *Pace) longestEven() time.Duration {
 	return max(gapAtLeast, gapFactor*durations[len(durations)/2])
 }
 
-// explainedBySending says that the loss of a direction above the limit may come from the way the generator sent: it sent in bursts, and frames were not lost all the time; or nobody saw how it
-// sent just when frames were lost.
+// explainedBySending says that the loss of a direction above the limit may come from the way the generator sent.
+// Either it sent in bursts, and frames were not lost all the time, or nobody saw how it sent just when frames were
+// lost.
 //
 //	lost   ▁▁▁▁▁▁█▁▁▁▁█▁▁▁▁▁▁▁   by bursts
 //	lost   ▄▄▄▄▄▄█▄▄▄▄█▄▄▄▄▄▄▄   by the load: so is it lost in between

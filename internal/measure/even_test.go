@@ -11,7 +11,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// stretches are what was seen between successive readings, one after the other: so many times, so long, so many frames sent and lost.
+// stretches are what was seen between successive readings, one after the other: so many times, so long, so many
+// frames sent and lost.
 type stretches []struct {
 	times      int
 	lasts      time.Duration

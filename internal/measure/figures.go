@@ -10,7 +10,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// edgeFrames is how many frames of each generator the two edges may cut between their sending and their return, however exact the times of the readings are: one at each.
+// edgeFrames is how many frames of each generator the two edges may cut between their sending and their return, one
+// at each edge, however exact the times of the readings are.
 const edgeFrames = 2
 
 // figures are one direction's counters over one span, added up over the generators, each over its own time.
@@ -19,8 +20,8 @@ type figures struct {
 	setup     Setup
 	intended  units.PacketRate
 	longest   time.Duration // between a generator's first and last reading
-	sending   time.Duration // of a trial: the longest of its ports
-	planned   time.Duration // of a trial that went to its end: for how long it was to be sent
+	sending   time.Duration // of a trial, the longest of its ports
+	planned   time.Duration // of a trial that went to its end, the planned time of sending
 
 	sent, returned units.Traffic
 	receiveErrors  int64
@@ -30,13 +31,14 @@ type figures struct {
 	received       rates
 	// mostOffered is the rate if the edges' uncertainty is all in the generator's favour.
 	mostOffered units.PacketRate
-	// edges is how many frames may be on the wrong side of an edge, disturbed how many may have been lost as those who carry them waited, and waited for how long those who send did, of several ports at the
-	// one that waited longest.
+	// edges is how many frames may be on the wrong side of an edge, disturbed how many may have been lost as those
+	// who carry them waited, and waited for how long those who send did, of several ports at the one that waited
+	// longest.
 	edges, disturbed int64
 	waited           time.Duration
 	// foreign is how many frames of other people's may be among those that came back.
 	foreign int64
-	// burst is what was to be sent, and how long that took; nil: the span is no burst.
+	// burst is the frames that were to be sent, and how long that took. It is nil where the span is no burst.
 	burst *report.BackToBackBurst
 	// shares are the pairs' parts.
 	shares []share
@@ -66,8 +68,10 @@ func (s Setup) figures(d Direction, span Span, i int, sound bool) figures {
 	return f
 }
 
-// add takes in one pair. Each of its ends is counted over its own time, and at any moment within its reading's uncertainty: even where one reading has both, the sender's counter may be from its
-// beginning and the receiver's from its end. If the two are different machines, their windows differ by a moment besides. All that passed in these moments may be on either side of the edge:
+// add takes in one pair. Each of its ends is counted over its own time, and at any moment within its reading's
+// uncertainty. Even where one reading has both, the sender's counter may be from its beginning and the receiver's
+// from its end. If the two are different machines, their windows differ by a moment besides. All that passed in
+// these moments may be on either side of the edge, as drawn:
 //
 //	sender   ├───────── took ─────────┤
 //	receiver   ├──────── tookBack ───────┤   unsure: the difference of the two, and all four uncertainties
@@ -115,7 +119,8 @@ func FlowOf(rate units.PacketRate, mix units.Traffic) report.Flow {
 	return rates{rate, rate.Layer1(mix), rate.Layer2(mix)}.flow()
 }
 
-// ownSending is for how long the frames of a trial were sent, where that isn't the time for which they were to be; else 0.
+// ownSending is for how long the frames of a trial were sent, where that differs from the planned time. Otherwise
+// it is 0.
 func (f *figures) ownSending() plan.Duration {
 	if f.planned == 0 || f.sending == f.planned {
 		return 0
@@ -123,7 +128,8 @@ func (f *figures) ownSending() plan.Duration {
 	return plan.Duration(f.sending)
 }
 
-// length is a window's: of a trial that went to its end what was planned, else what rates are over.
+// length is a window's length, which is the planned one of a trial that went to its end, and else the time that
+// rates are over.
 func (f *figures) length() plan.Duration {
 	if f.planned > 0 && f.sending > 0 {
 		return plan.Duration(f.planned)
@@ -134,7 +140,8 @@ func (f *figures) length() plan.Duration {
 // duration is what rates are over.
 func (f *figures) duration() plan.Duration { return plan.Duration(cmp.Or(f.sending, f.longest)) }
 
-// addDisturbance says how many frames a disturbance may have cost. For how long senders waited stays where that depends on it.
+// addDisturbance says how many frames a disturbance may have cost. For how long senders waited stays where that
+// depends on it.
 func (f *figures) addDisturbance(d *report.Disturbance) {
 	if f.disturbed = f.disturbedIn(d, f.duration().Std()); f.disturbed == 0 || d.Missing != "" {
 		f.waited = 0
@@ -143,31 +150,34 @@ func (f *figures) addDisturbance(d *report.Disturbance) {
 
 // disturbedIn is how many frames a disturbance may have cost if they were sent in a window that lasted so long.
 func (f *figures) disturbedIn(d *report.Disturbance, window time.Duration) int64 {
-	asked := units.PacketRate(f.intended.Whole()+1) * units.PacketPerSecond // a Report without evidence has it to a whole packet
+	// a Report without evidence has it to a whole packet
+	asked := units.PacketRate(f.intended.Whole()+1) * units.PacketPerSecond
 	for _, p := range f.direction.Pairs {
 		asked += p.Extra
 	}
 	return f.setup.disturbedFrames(d, sender{frames: f.sent.Packets, window: window, waited: f.waited, asked: asked})
 }
 
-// lost is what was sent and did not come back; below zero, more came back than was sent.
+// lost is the number of sent frames that did not come back. Below zero, more came back than was sent.
 func (f *figures) lost() int64 { return f.sent.Packets - f.returned.Packets }
 
-// surelyLost is the part of lost that is the device's in any case: without what the generator itself dropped, and what the edges or a disturbance may explain. Where more came back than was sent
-// it is the surplus, as lost is.
+// surelyLost is the part of lost that is the device's in any case, without what the generator itself dropped, and
+// what the edges or a disturbance may explain. Where more came back than was sent it is the surplus, as lost is.
 func (f *figures) surelyLost() int64 {
 	return surelyLostOf(f.lost(), f.receiveErrors+f.sendDrops, f.edges+f.disturbed)
 }
 
-// mostLost is how many frames may have been lost at most: an edge may have cut off as many on the way out as on the way back, and each frame of others may have taken the place of a lost one.
+// mostLost is how many frames may have been lost at most. An edge may have cut off as many on the way out as on the
+// way back, and each frame of others may have taken the place of a lost one.
 func (f *figures) mostLost() int64 { return f.lost() + f.edges + f.foreign }
 
-// mostLostRatio is mostLost as a share, rounded up so that one frame of billions still counts; 0: LossRatio is the same.
+// mostLostRatio is mostLost as a share, rounded up so that one frame of billions still counts. It is 0 where
+// LossRatio is the same.
 func (f *figures) mostLostRatio() units.Ratio {
 	return mostRatio(f.lost(), f.mostLost(), f.sent.Packets)
 }
 
-// mostRatio is the share that may be lost at most, rounded up; 0 where the share that is lost says it.
+// mostRatio is the share that may be lost at most, rounded up. It is 0 where it equals the lost share.
 func mostRatio(lost, mostLost, sent int64) units.Ratio {
 	if mostLost > lost || units.RatioOf(lost, sent) == 0 {
 		return ShareUp(mostLost, sent)
@@ -187,11 +197,14 @@ func surelyLostOf(lost, generatorDrops, edges int64) int64 {
 // hiddenLoss is how much loss the background traffic may have covered up.
 func (f *figures) hiddenLoss() int64 { return f.frames(f.direction.Background) }
 
-// strayRate is how many frames of others a port may receive per second before that counts as traffic: neighbour discovery and the like, which arrive now and then.
+// strayRate is how many frames of others a port may receive per second before they count as traffic. Neighbour
+// discovery and the like arrive now and then.
 const strayRate = 2 * units.PacketPerSecond
 
-// foreignFrames is how many frames of others may be among those that came back: as many as arrived while nothing was sent. If at least as many extra frames came back in a trial, there were more
-// of them than in the short silence, and their number is unknown. It is not taken to be the surplus itself: then not one frame could be lost, however many are.
+// foreignFrames is how many frames of others may be among those that came back, which is as many as arrived while
+// nothing was sent. If at least as many extra frames came back in a trial, there were more of them than in the
+// short silence, and their number is unknown. It is not taken to be the surplus itself, because then not one frame
+// could be lost, however many are.
 func (f *figures) foreignFrames() int64 {
 	heard := f.direction.Background + f.direction.Strays
 	if surplus := -f.lost(); f.sending > 0 && surplus > 0 && surplus >= f.frames(heard) {
@@ -228,7 +241,8 @@ func (f *figures) measured() report.Direction {
 	}
 }
 
-// scale is v × n ÷ d, rounded up; 0 where there is nothing to scale. A result that does not fit is the largest int64.
+// scale is v × n ÷ d, rounded up. It is 0 where there is nothing to scale. A result that does not fit is the
+// largest int64.
 func scale(v, n, d int64) int64 {
 	if v <= 0 || n <= 0 || d <= 0 {
 		return 0

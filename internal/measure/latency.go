@@ -27,8 +27,8 @@ func PercentilesOf(h transit.Histogram, missing int64) (percentiles []report.Per
 	return percentiles
 }
 
-// latencyTogether combines the latency of several windows: frames are added up, and each percentile is the longest of the windows', so at least that of all their frames. A percentile that some
-// window lacks is left out.
+// latencyTogether combines the latency of several windows. It adds up frames. Each percentile is the longest of the
+// windows', so at least that of all their frames. A percentile that some window lacks is left out.
 func latencyTogether(parts []report.Direction) []report.Latency {
 	bySize := map[int64][]report.Latency{}
 	for _, d := range parts {
@@ -53,7 +53,8 @@ func latencyTogether(parts []report.Direction) []report.Latency {
 	return latencies
 }
 
-// jitterTogether is the mean of several windows' jitter, weighted by their frames; nil: some window has none.
+// jitterTogether is the mean of several windows' jitter, weighted by their frames. It is nil where some window has
+// none.
 func jitterTogether(latencies []report.Latency) *int64 {
 	sum, frames := 0.0, 0.0
 	for _, l := range latencies {

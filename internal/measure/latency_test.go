@@ -7,7 +7,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// TestLatencyOfWindowsTogether: a percentile of several windows is the longest of theirs, and isn't told where one of them doesn't tell it.
+// TestLatencyOfWindowsTogether: a percentile of several windows is the longest of theirs, and isn't told where one
+// of them doesn't tell it.
 func TestLatencyOfWindowsTogether(t *testing.T) {
 	window := func(frames, p50, all int64, tail bool) report.Window {
 		l := report.Latency{FrameSize: 64, Frames: frames, Late: 1, Within: []report.Percentile{{Share: "p50", Nanoseconds: p50}}}

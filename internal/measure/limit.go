@@ -10,19 +10,21 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// How deep a limit's bucket must be, for the limit to take nothing of what a generator sends below its rate: batches that leave at once, and
-// streams that all begin at one instant, fit into it.
+// A limit's bucket must be so deep that the limit takes nothing of what a generator sends below its rate. Batches
+// that leave at once, and streams that all begin at one instant, fit into it.
 const (
 	shallowest   = batchTime // for each generator
 	largestFrame = 1518
 	leastFrame   = 64
 )
 
-// near is how close to its rate a limit counts as reached: a load that is even but for jitter overflows a bucket there, and no search tells the two apart by default (refineTo).
+// tolerance is how close to its rate a limit counts as reached. A load that is even but for jitter overflows a
+// bucket there, and no search tells the two apart by default (refineTo).
 const tolerance = units.One / 200
 
-// aboveLimit is how much of what was sent may have exceeded the rate of the device's limit, if that is known. Loss at a load that the limit lets through has another cause: frames that waited too
-// long for a processor and then reached the limit in a bunch, overflowed a queue, or had not come back at the window's edge.
+// aboveLimit is how much of what was sent may have exceeded the rate of the device's limit, if that is known. Loss
+// at a load that the limit lets through has another cause. Frames waited too long for a processor and then reached
+// the limit in a bunch, overflowed a queue, or had not come back at the window's edge.
 //
 //	0 ──────────── limit − 0.5 % ── limit ──────────────▶ load
 //	  lost: the machine's  │  lost: the limit's
@@ -37,8 +39,9 @@ func (f *figures) aboveLimit() *report.AboveLimit {
 	return &report.AboveLimit{Limit: *l, Frames: f.framesAbove(*l), NearFrames: f.framesAbove(reached)}
 }
 
-// framesAbove is how many of the frames sent may have exceeded the limit's rate, with all uncertainty of the edges in the limit's favour: of an even load it drops no more. Of a limit in bits it
-// is not known which frames these are: at most as many as the smallest ones.
+// framesAbove is how many of the frames sent may have exceeded the limit's rate, with all uncertainty of the edges
+// in the limit's favour. Of an even load the limit drops no more. Which frames a limit in bits drops is not known,
+// so they are at most as many as the smallest ones.
 func (f *figures) framesAbove(l plan.Limit) int64 {
 	if l.PacketsPerSecond > 0 {
 		return scale(f.sent.Packets, int64(f.mostOffered)-l.PacketsPerSecond*int64(units.PacketPerSecond), int64(f.mostOffered))
@@ -65,8 +68,9 @@ func (f *figures) bucketTooShallow(l plan.Limit) bool {
 	return scale(l.Layer2BitsPerSecond/8, int64(l.Depth()), int64(time.Second)) < frames*largestFrame
 }
 
-// machineLost says, of a direction that surely lost frames above the goal's limit, whether the machine that plays the device lost them, as the Reference's limit lets that load through; and how
-// many it lost or held up, and why.
+// machineLost says, of a direction that surely lost frames above the goal's limit, whether the machine that plays
+// the device lost them, as the Reference's limit lets that load through. It returns how many frames the machine
+// lost or held up, and why.
 func (d direction) machineLost() (frames int64, reason string, ok bool) {
 	a := d.evidence.AboveLimit
 	if a == nil || exceeds(a.NearFrames, d.measured.Sent.Packets, d.limit) {

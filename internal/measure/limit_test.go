@@ -57,8 +57,9 @@ func TestLossThatAKnownLimitDoesNotCauseIsTheMachines(t *testing.T) {
 	}
 }
 
-// TestPortsThatAreReadApartShowNoLoss: the sending port's counter is of the begin of a reading, the receiving port's of its end, or the other way
-// round. At the window's edges both may be, and then twice as much is missing as passes within one reading.
+// TestPortsThatAreReadApartShowNoLoss: the sending port's counter is of the begin of a reading, the receiving
+// port's of its end, or the other way round. At the window's edges both may be, and then twice as much is missing
+// as passes within one reading.
 func TestPortsThatAreReadApartShowNoLoss(t *testing.T) {
 	const half = 5 * time.Millisecond // of what a reading takes: 100 frames pass in all of it
 	for missing, want := range map[int64]report.Quality{200: report.Good, 203: report.Invalid, 215: report.Invalid, 220: report.Lossy} {

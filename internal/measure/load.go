@@ -5,12 +5,15 @@ import "github.com/linerate-dev/linerate/internal/units"
 // arpBytes is the length of an ARP frame that wasn't padded, with FCS. No frame of a load is so short (SizesOf).
 const arpBytes = 46
 
-// OfLoad is the part of what a port counted between two readings that is the direction's load. A generator that answers ARP may count the frame as sent, and take it back in a later reading; the
-// device's own come back among the load. A kernel interface counts them unpadded: where all frames of the load have one length, bytes tell how many they are.
+// OfLoad is the part of a port's count between two readings that is the direction's load. A generator that answers
+// ARP may count the frame as sent, and take it back in a later reading. The device's own ARP frames come back among
+// the load, and a kernel interface counts them unpadded. Where all frames of the load have one length, bytes tell
+// how many they are.
 //
 //	513 frames, 32,814 bytes = 512 × 64 + 46: one is ARP
 //
-// Few are taken for ARP, as other reasons for missing bytes concern each frame. Where the device changes lengths, or a load has several, nothing is taken out.
+// Few are taken for ARP, as other reasons for missing bytes concern each frame. Where the device changes lengths,
+// or a load has several, nothing is taken out.
 func (d Direction) OfLoad(counted units.Traffic) units.Traffic {
 	s := d.Sizes.Shortest
 	if d.Reshapes || s == 0 || s != d.Sizes.Longest {

@@ -10,7 +10,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// A TRex on kernel interfaces counts some ARP among what it sent, and receives the device's: 46 bytes that never come back, or nobody sent.
+// A TRex on kernel interfaces counts some ARP among what it sent, and receives the device's: 46 bytes that never
+// come back, or nobody sent.
 func TestFramesByWhichAGeneratorTellsItsAddressAreNotTheDevicesLoss(t *testing.T) {
 	frames := func(n, bytes int64) units.Traffic { return units.Traffic{Packets: n, Bytes: bytes} }
 	for name, tt := range map[string]struct {

@@ -15,9 +15,10 @@ import (
 // Setup is what stays the same for all windows of a run. Its methods are safe for concurrent use.
 type Setup struct {
 	Directions []Direction
-	// Limit is that of a device whose limit is known, which only the Reference's is; nil: nobody knows it.
+	// Limit is the limit of the Reference, the only device whose limit is known. It is nil for any other device.
 	Limit *plan.Limit
-	// SharesKernel says that the device is this machine's own kernel, whose figure is what the machine has left for it beside the generator: only strangers disturb it.
+	// SharesKernel says that the device is this machine's own kernel, whose figure is what the machine has left for
+	// it beside the generator. So only other processes disturb it.
 	SharesKernel bool
 	// Generators are the generators' names, in the order of Span.Readings.
 	Generators []string
@@ -27,24 +28,27 @@ type Setup struct {
 type Direction struct {
 	From, To string
 	Mix      units.Traffic
-	// Sizes are the lengths that its frames have. Reshapes: the device may change them, as tunnels do.
+	// Sizes are the lengths of its frames. Reshapes says that the device may change them, as tunnels do.
 	Sizes    Sizes
 	Reshapes bool
-	// LineRate is the layer-1 rate of the link To; 0 unknown, and then no share of it is given.
+	// LineRate is the layer-1 rate of the link To. It is 0 where it is unknown, and then no share of it is given.
 	LineRate units.BitRate
-	// Background is what the receiving ports got while nothing was sent: it can hide as much loss.
+	// Background is the rate at which the receiving ports got frames while nothing was sent. It can hide as much
+	// loss.
 	Background units.PacketRate
-	// Strays is what they got of so little that it is no steady traffic: that much more may come back than was sent.
+	// Strays is the rate of frames that are too few to be steady traffic. That many more may come back than were
+	// sent.
 	Strays units.PacketRate
 	// Pairs are the direction's ports, one pair for each generator that takes part.
 	Pairs []Pair
 }
 
-// mostStrays is how many frames of other people's a port may receive in the silence without being called background traffic: neighbour
-// discovery and the like, which comes now and then and hides nothing.
+// mostStrays is how many frames of other people's a port may receive in the silence without being called background
+// traffic. Neighbour discovery and the like come now and then and hide nothing.
 const mostStrays = 2
 
-// AddSilence charges the direction with what one of its receiving ports got while nothing was sent, in so much time: background traffic, or strays.
+// AddSilence charges the direction with the frames that one of its receiving ports got while nothing was sent, in
+// so much time, as background traffic or as strays.
 func (d *Direction) AddSilence(received units.Traffic, took time.Duration) {
 	rate := units.PacketRateOver(received.Packets, int64(took))
 	if received.Packets <= mostStrays {
@@ -54,49 +58,56 @@ func (d *Direction) AddSilence(received units.Traffic, took time.Duration) {
 	d.Background += rate
 }
 
-// Pair is a replica's two ports of a direction: frames leave Generator by its port Send and come back to Receiver by its port Receive.
-// Generator and Receiver index Span.Readings; they are one and the same, but where a replica's ports are on different machines.
+// Pair is a replica's two ports of a direction. Frames leave Generator by its port Send and come back to Receiver
+// by its port Receive. Generator and Receiver index Span.Readings. They are the same, except where a replica's
+// ports are on different machines.
 type Pair struct {
 	Generator, Send   int
 	Receiver, Receive int
-	// Share is the pair's part of what the direction is to send, in proportion to those of the others; none says: equal parts.
+	// Share is the pair's part of what the direction is to send, in proportion to the other pairs' shares. Where no
+	// pair has one, all parts are equal.
 	Share int64
-	// Streams is how many streams take turns on the port Send, below 0 where its pace can't be foretold; Besides is what they send that
-	// Span.Intended does not count.
+	// Streams is how many streams take turns on the port Send, below 0 where its pace can't be foretold. Extra is
+	// what they send beyond Span.Intended.
 	Streams int
 	Extra   units.PacketRate
 }
 
 // Span is one stretch of constant load as it was read.
 type Span struct {
-	// Readings are each generator's, in order of time: the window's first edge, what was read in between, its last edge.
+	// Readings are each generator's, in order of time, from the window's first edge to its last edge.
 	Readings [][]engine.Reading
-	// Planned is how long the window was to be; 0 any.
+	// Planned is how long the window was to be, or 0 for any length.
 	Planned time.Duration
-	// Sending is how long generators were to send, of a trial whose readings begin before its first frame and end when the counters stood still: rates are over the time in which each
-	// port did, by its own readings, and no frame is on the wrong side of an edge. 0: they sent all the time.
+	// Sending is how long generators were to send, in a trial whose readings begin before its first frame and end
+	// when the counters stood still. Rates are over the time in which each port sent, by its own readings, and no
+	// frame is on the wrong side of an edge. It is 0 where they sent all the time.
 	Sending time.Duration
-	// Bursts are how many frames each direction was to send, in the order of Setup.Directions, in as much time as its ports say, or else Sending; nil: the span is no burst.
+	// Bursts are how many frames each direction was to send, in the order of Setup.Directions, in as much time as
+	// its ports say, or else Sending. They are nil where the span is no burst.
 	Bursts []int64
-	// Stopped is why the trial was ended before its time, or may be; then Sending is for how long it was sent, as far as the caller knows, and each port's own readings say it better. Nil: it
-	// went to its end.
+	// Stopped is why the trial was ended before its time, or may be. Then Sending is for how long it was sent, as
+	// far as the caller knows, and each port's own readings say it better. Stopped is nil where the trial went to
+	// its end.
 	Stopped *Stop
 	// Intended is what each direction was asked to send, all generators together, in the order of Setup.Directions.
 	Intended []units.PacketRate
-	// Varied is the direction that alone is to be judged, "west→east"; empty: all are.
+	// Varied is the only direction to be judged, such as "west→east". It is empty where all are judged.
 	Varied string
-	// Limited is what the device's limit counted meanwhile, in the order of Setup.Directions; nil: it can't be asked.
+	// Limited is what the device's limit counted during the span, in the order of Setup.Directions. It is nil where
+	// the limit can't be asked.
 	Limited []report.Limiter
-	// Latency is how long frames were under way, and Unstamped which of those that came back bear no stamp, in the order of Setup.Directions; nil: they bear none.
+	// Latency is how long frames were under way, and Unstamped which of the returned frames bear no stamp, in the
+	// order of Setup.Directions. They are nil where frames bear no stamps.
 	Latency   [][]report.Latency
 	Unstamped []int64
-	// Disturbance is what kept threads from running meanwhile; nil: nobody can tell.
+	// Disturbance is what kept threads from running during the span. It is nil where nobody can tell.
 	Disturbance *report.Disturbance
-	// Pace followed it, from readings in between; nil: nobody did.
+	// Pace followed the span, from readings in between. It is nil where nobody did.
 	Pace *Pace
 }
 
-// Window is what a span shows. It always returns one: readings that can't be judged make a window that says why.
+// Window is what a span shows. It always returns a window, which says why where the readings can't be judged.
 func (s Setup) Window(span Span) Window {
 	span.Sending = s.sending(span)
 	fault := cmp.Or(span.fault(s.Directions), span.Pace.faultOrNone())
@@ -139,7 +150,7 @@ func (s Setup) name(g int) string {
 	return "number " + strconv.Itoa(g)
 }
 
-// busiest is the highest use of a generator's core in any reading; -1 if none says.
+// busiest is the highest use of a generator's core in any reading, or -1 where none says.
 func busiest(readings [][]engine.Reading) float64 {
 	highest := -1.0
 	for _, generator := range readings {

@@ -15,7 +15,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// counted is what one direction's ports counted within a window of 1.5 s at 10 kpps, 64-byte frames: port 0 sends, port 1 receives.
+// counted is what one direction's ports counted within a window of 1.5 s at 10 kpps, 64-byte frames: port 0 sends,
+// port 1 receives.
 type counted struct {
 	sent, returned int64
 	drops          int64 // at the receiving port
@@ -262,7 +263,8 @@ func TestTheLeastLossIsSurelyTheDevices(t *testing.T) {
 	}
 }
 
-// Of 1000 frames 200 are missing, of which the generator itself dropped 100, and frames of others may have taken the place of more.
+// Of 1000 frames 200 are missing, of which the generator itself dropped 100, and frames of others may have taken
+// the place of more.
 func TestWhatTheGeneratorDroppedIsNoPartOfTheMostLoss(t *testing.T) {
 	w := report.Window{Directions: []report.Direction{{Quality: report.Lossy, Sent: units.Traffic{Packets: 1000}, Returned: units.Traffic{Packets: 800}, SendDrops: 10, ReceiveErrors: 90}}}
 	for hidden, want := range map[int64]int64{0: 100, 300: 400, 2000: 900} {
@@ -281,7 +283,8 @@ func TestFramesAreAsLongAsEthernetHasThem(t *testing.T) {
 	}
 }
 
-// FuzzQuality: whatever the counters say, Good never has more loss than the limit but where the window's edges alone may account for all of it, and Lossy never less than the device's own.
+// FuzzQuality: whatever the counters say, Good never has more loss than the limit but where the window's edges
+// alone may account for all of it, and Lossy never less than the device's own.
 func FuzzQuality(f *testing.F) {
 	f.Add(int64(15000), int64(14980), int64(3), int64(1000), int64(5))
 	f.Add(int64(15004), int64(15002), int64(0), int64(1154), int64(71)) // two frames that the edges may have cut

@@ -11,8 +11,8 @@ import (
 // vital is a series of an observer.
 type vital struct{ observer, series, part string }
 
-// observedTogether is what each series was over all of these windows. One that is missing in any of them is missing, with the reason that stands there: a mean
-// of the others would be of another time than the answer is.
+// observedTogether is what each series was over all of these windows. A series that is missing in any of them is
+// missing, with that window's reason, because a mean of the others would be of another time than the answer is.
 func observedTogether(windows []report.Window) []report.Observed {
 	ordered := slices.SortedStableFunc(slices.Values(windows), func(a, b report.Window) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Number, b.Number))
@@ -67,7 +67,7 @@ func seriesTogether(windows []report.Window, key vital) report.Observed {
 	return whole
 }
 
-// seriesIn is a series in one window; one that isn't there, or has no value, is missing.
+// seriesIn is a series in one window. One that isn't there, or has no value, is missing.
 func seriesIn(w report.Window, key vital) report.Observed {
 	reason := "it was not read"
 	for _, o := range w.Observed {

@@ -10,7 +10,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// What is still even sending: to be a little fast shows in what is offered, and frames leave in batches.
+// Sending within these bounds is still even. A load that is a little fast shows in what is offered, and frames
+// leave in batches.
 const (
 	faster      = units.One * 105 / 100 // of what was due
 	batchTime   = 2 * time.Millisecond  // so much of the port's load may leave at once,
@@ -21,7 +22,8 @@ const (
 // burstSpan is the longest time in which a burst is looked for.
 const burstSpan = time.Second
 
-// Pace follows how evenly generators send within one window, from readings that are closer together than those that make the window.
+// Pace follows how evenly generators send within one window, from readings that are closer together than those that
+// make the window.
 //
 //	due    ──────────────────────────────────────
 //	sent   ─────────┐            ┌──┐   a burst: its frames came together, though the
@@ -29,15 +31,16 @@ const burstSpan = time.Second
 //	                └────────────┘
 //	read     ·   ·   ·   ·   ·   ·   ·   ·   ·
 //
-// A stall that lasts longer than readings are apart, and is caught up, is always seen; a shorter one by chance. A generator that does not
-// answer while it stalls makes a gap instead, in which anything may have happened. It is not safe for concurrent use.
+// A stall that lasts longer than readings are apart, and is caught up, is always seen, and a shorter one by chance.
+// A generator that does not answer while it stalls makes a gap instead, in which anything may have happened. Pace
+// is not safe for concurrent use.
 type Pace struct {
 	setup  Setup
 	lanes  []*lane
 	latest []engine.Reading
 	took   []time.Duration // of all ticks
 	even   evenness        // of those that are too short for a gap
-	long   []tick          // those that may be gaps: only in the end it is known what is usual
+	long   []tick          // those that may be gaps, since only the end shows what is usual
 	fault  string          // why the readings are worth nothing from then on
 }
 
@@ -45,15 +48,15 @@ type Pace struct {
 type tick struct {
 	took  time.Duration // of the generator that it took longest, of those that may catch up in bursts
 	burst bool          // some port's burst was seen in it
-	lost  []int64       // of each direction: what did not come back
-	loss  []units.Ratio // of each direction: the share that was surely lost, rounded up
+	lost  []int64       // of each direction, the frames that did not come back
+	loss  []units.Ratio // of each direction, the share that was surely lost, rounded up
 }
 
 // lane is one sending port.
 type lane struct {
 	generator, port int
 	burst           report.Burst // the worst
-	excess          int64        // of the worst: what is more than can be explained
+	excess          int64        // of the worst, the frames that nothing explains
 	asked           units.PacketRate
 	streams         int64
 	opened          time.Duration // on the generator's clock
@@ -81,7 +84,7 @@ func (s Setup) Pace(intended []units.PacketRate) *Pace {
 	return p
 }
 
-// parts are what each pair is asked for: what the runner asks their ports for, to the last unit.
+// parts are the rates that the runner asks each pair's ports for, to the last unit.
 func parts(pairs []Pair, rate units.PacketRate) []units.PacketRate {
 	weights := make([]int64, len(pairs))
 	for i, p := range pairs {
@@ -106,7 +109,8 @@ func (p *Pace) Add(readings []engine.Reading) {
 	p.latest = readings
 }
 
-// addTick takes in a tick. One that is too short for a gap is added up at once: only its length stays, and the share it lost if it lost any.
+// addTick takes in a tick. It adds up a tick that is too short for a gap at once, and keeps only the tick's length,
+// and the share it lost if it lost any.
 func (p *Pace) addTick(t tick) {
 	p.took = append(p.took, t.took)
 	if t.took > gapAtLeast {
@@ -149,7 +153,7 @@ func markOf(r engine.Reading, port int) mark {
 	return mark{moment: r.At, unsure: r.Uncertainty, sent: r.Ports[port].Sent.Packets}
 }
 
-// faultOrNone is the fault that voids the window; empty: there is none.
+// faultOrNone is the fault that voids the window, or empty for none.
 func (p *Pace) faultOrNone() string {
 	if p == nil {
 		return ""
@@ -192,7 +196,8 @@ func (l *lane) add(m mark) bool {
 	return start >= 0
 }
 
-// framesUnexplained is how many more frames left between two readings than were due in the longest time that may lie between them, beyond what still counts as even; zero or less: none.
+// framesUnexplained is how many more frames left between two readings than were due in the longest time that may
+// lie between them, beyond what still counts as even. It is zero or less for none.
 func (l *lane) framesUnexplained(a, b mark) int64 {
 	longest := b.moment - a.moment + a.unsure + b.unsure
 	due := l.due(longest)

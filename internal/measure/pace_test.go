@@ -118,8 +118,8 @@ func TestPropertyALongStallIsAlwaysSeen(t *testing.T) {
 	}
 }
 
-// An even generator is never called bursty, however its clock jitters, as long as the readings say honestly how uncertain they are: batches,
-// streams that all begin at once, reading early, late, seldom.
+// An even generator is never called bursty, however its clock jitters, as long as the readings say honestly how
+// uncertain they are: batches, streams that all begin at once, reading early, late, seldom.
 func TestPropertyJitteredReadingsAreNoBursts(t *testing.T) {
 	for seed := range uint64(tier.Times(300, 1000)) {
 		rnd := rand.New(rand.NewPCG(seed, 3))

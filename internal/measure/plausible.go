@@ -6,11 +6,13 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// Sizes are the lengths of a direction's frames, in bytes with FCS; the zero value: unknown, and nothing is checked against them.
+// Sizes are the lengths of a direction's frames, in bytes with FCS. The zero value is unknown, and nothing is
+// checked against it.
 type Sizes struct{ Shortest, Longest int64 }
 
 const (
-	// headerBytes is by how much frames may be longer or shorter on average and still be the frames that were sent, for a driver that leaves out the FCS, and a VLAN tag.
+	// headerBytes is by how much frames may be longer or shorter on average and still be the frames that were sent,
+	// for a driver that leaves out the FCS, and a VLAN tag.
 	headerBytes = 8
 	// mixed is how many frames of a mix may be others at a window's two edges than the mix has on average.
 	mixed = 100
@@ -21,8 +23,8 @@ const (
 // mostDifference is by how many bytes a frame of others may differ from one of ours.
 func (s Sizes) mostDifference() int64 { return max(otherPeoples, s.Longest) }
 
-// resized is by how many bytes all frames that came back are longer than those that were sent (below zero: shorter), beyond what their mix explains: a device may lose those of one size only. 0 is
-// less than a byte a frame.
+// resized is by how many bytes all returned frames are longer than the sent ones (below zero for shorter), beyond
+// what their mix explains, as a device may lose frames of one size only. It is 0 for less than a byte a frame.
 //
 //	came back, of sent bytes     sent − lost × most          sent − lost × least
 //	──────────────────────────────────├──────────────────────────────┤──────▶ bytes
@@ -37,7 +39,7 @@ func (f *figures) resized() int64 {
 	return beyond(f.returned.Bytes, f.sent.Bytes-max(smallest, largest)-slack, f.sent.Bytes-min(smallest, largest)+slack, f.returned.Packets)
 }
 
-// miscounted is by how many bytes the sending ports counted more (below zero: less) than such frames have.
+// miscounted is by how many bytes the sending ports counted more (below zero for less) than such frames have.
 func (f *figures) miscounted() int64 {
 	s := f.direction.Sizes
 	if s.Longest == 0 {
@@ -47,7 +49,7 @@ func (f *figures) miscounted() int64 {
 	return beyond(f.sent.Bytes, f.sent.Packets*s.Shortest-slack, f.sent.Packets*s.Longest+slack, f.sent.Packets)
 }
 
-// beyond is how far a value lies outside an interval; 0: not far enough to be worth reporting.
+// beyond is how far a value lies outside an interval, or 0 where it is not far enough to be worth reporting.
 func beyond(v, low, high, worthTelling int64) int64 {
 	switch {
 	case v < low && low-v >= worthTelling:
@@ -58,7 +60,7 @@ func beyond(v, low, high, worthTelling int64) int64 {
 	return 0
 }
 
-// implausible is why a direction's bytes can't be those of the frames that were sent; empty: they can.
+// implausible is why a direction's bytes can't be those of the frames that were sent. It is empty where they can.
 func (f *figures) implausible() string {
 	m := report.Direction{From: f.direction.From, To: f.direction.To, Sent: f.sent, Returned: f.returned}
 	switch wrong, sizeFault := f.miscounted(), f.resized(); {

@@ -10,7 +10,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// enough is the share of the intended load that must be offered: below it a window is Short.
+// minOffered is the share of the intended load that must be offered. Below it a window is Short.
 const minOffered = units.One * 99 / 100
 
 // Goal is what a window is judged by.
@@ -19,7 +19,8 @@ type Goal struct {
 	MaxLossRatio units.Ratio
 }
 
-// Window is what was counted in a span. None of it depends on a goal: any number of goals can judge the same window.
+// Window is what was counted in a span. None of it depends on a goal, so any number of goals can judge the same
+// window.
 type Window struct{ counted report.Window }
 
 // Recall is the evidence of a window that was judged before. A window without evidence can't be judged anew.
@@ -41,8 +42,9 @@ func (w Window) Void(reason string) Window {
 	return w
 }
 
-// Judge says what a window is worth for a goal: in each direction, and as a whole what it is worth in the worst one. Phase, Load, Number and Start are the caller's to fill in. With a higher
-// MaxLossRatio a direction may go from Lossy to Invalid to clean (Good or Short), and never back.
+// Judge says what a window is worth for a goal, in each direction, and as a whole by its worst direction. Phase,
+// Load, Number and Start are the caller's to fill in. With a higher MaxLossRatio a direction may go from Lossy to
+// Invalid to clean (Good or Short), and never back.
 func Judge(w Window, g Goal) report.Window {
 	judged := w.counted
 	judged.Directions = slices.Clone(judged.Directions)
@@ -82,7 +84,8 @@ func (d direction) surelyLost() int64 {
 	return SurelyLost(d.measured)
 }
 
-// judge is the quality: loss is the device's only where neither the generator's way of sending nor the machine that plays the device may explain it.
+// judge is the quality. Loss is the device's only where neither the generator's way of sending nor the machine that
+// plays the device may explain it.
 func (d direction) judge() (quality report.Quality, reason string, machineLost int64) {
 	quality, reason = d.byCounters()
 	if quality != report.Lossy {
@@ -97,8 +100,9 @@ func (d direction) judge() (quality report.Quality, reason string, machineLost i
 	return quality, reason, 0
 }
 
-// byCounters is the quality by the counters at the window's edges, by the first rule that applies. Loss is an interval: from what is surely the device's (without the generator's own drops and
-// what the edges may have cut) up to all that did not come back, and what edges and frames of others may hide besides.
+// byCounters is the quality by the counters at the window's edges, by the first rule that applies. Loss is an
+// interval. It goes from what is surely the device's (without the generator's own drops and what the edges may have
+// cut) up to all that did not come back, and what edges and frames of others may hide besides.
 //
 //	0          surely lost      did not come back     at most
 //	├───────────────┼──────────────────┼─────────────────┼──▶ share of what was sent
@@ -137,7 +141,8 @@ func (d direction) byCounters() (report.Quality, string) {
 	return report.Good, d.lossSentence()
 }
 
-// surplusSentence says how many frames more came back than were sent, with what may explain it, the likeliest first. Frames of others are among that only where some were heard while nothing was sent.
+// surplusSentence says how many frames more came back than were sent, with what may explain it, the likeliest
+// first. Frames of others are among that only where some were heard while nothing was sent.
 func (d direction) surplusSentence() string {
 	causes := []string{"the two ports' counters were read apart", "frames had waited in the device since an earlier load", "the device sent frames twice"}
 	if len(d.window.Bursts) > 0 {
@@ -154,7 +159,8 @@ func (d direction) tooManyCameBack() bool {
 	return exceeds(-d.lost()-d.measured.EdgeFrames-d.evidence.Foreign, d.measured.Sent.Packets, d.limit)
 }
 
-// MoreCameBack says that more frames came back in some direction than were sent, by more than the limit: of an earlier load, twice, or somebody else's.
+// MoreCameBack says that more frames came back in some direction than were sent, by more than the limit. They are
+// of an earlier load, came twice, or are somebody else's.
 func MoreCameBack(w report.Window, limit units.Ratio) bool {
 	for i := range w.Directions {
 		if directionOf(w, i, limit).tooManyCameBack() {
@@ -173,7 +179,7 @@ func directionOf(w report.Window, i int, limit units.Ratio) direction {
 	return d
 }
 
-// firstMisdelivered is the first replica of the evidence that got other replicas' frames; below 0: none did.
+// firstMisdelivered is the first replica of the evidence that got other replicas' frames, or below 0 for none.
 func (d direction) firstMisdelivered() int {
 	return slices.IndexFunc(d.evidence.Surplus, func(s report.Surplus) bool { return exceeds(s.Unexplained, s.Sent, d.limit) })
 }
@@ -183,8 +189,9 @@ func (d direction) mayHideMore() bool {
 	return d.evidence.Hidden > d.measured.EdgeFrames && exceeds(d.lost()+d.evidence.Hidden, d.measured.Sent.Packets, d.limit)
 }
 
-// LossInDoubt says that a window was counted correctly, and that its Invalid directions are so only because it is unknown how much of the loss is the device's: others may have caused it, or hide
-// it. Where frames came back that were not sent, or to another replica, the counters show nothing.
+// LossInDoubt says that a window was counted correctly, and that its Invalid directions are so only because it is
+// unknown how much of the loss is the device's, as others may have caused it, or hide it. Where frames came back
+// that were not sent, or to another replica, the counters show nothing.
 func LossInDoubt(w report.Window, limit units.Ratio) bool {
 	if w.Evidence == nil || w.Evidence.Fault != "" || w.Decided != nil || len(w.Evidence.Directions) != len(w.Directions) {
 		return false
@@ -198,8 +205,9 @@ func LossInDoubt(w report.Window, limit units.Ratio) bool {
 	return true
 }
 
-// LossBetween is how many frames of a direction of a window the device surely lost, and how many at most: with those whose place frames of others may have taken, and without what the generator
-// dropped. A direction that is Invalid for more than such frames surely lost none.
+// LossBetween is how many frames of a direction of a window the device surely lost, and how many at most. The most
+// includes frames whose place frames of others may have taken, and leaves out what the generator dropped. A
+// direction that is Invalid for more than such frames surely lost none.
 func LossBetween(w report.Window, i int, limit units.Ratio) (surely, atMost int64) {
 	d := directionOf(w, i, limit)
 	sent := d.measured.Sent.Packets - d.measured.GeneratorDrops()
@@ -210,7 +218,8 @@ func LossBetween(w report.Window, i int, limit units.Ratio) (surely, atMost int6
 	return surely, atMost
 }
 
-// WithDoubt is a window whose loss is in doubt (LossInDoubt) as one that counts: what the generator or the machine may have lost in its Invalid directions makes their loss an interval, as a disturbance does.
+// WithDoubt is a window whose loss is in doubt (LossInDoubt) as one that counts. The frames that the generator or
+// the machine may have lost in its Invalid directions make their loss an interval, as a disturbance does.
 func WithDoubt(w report.Window, limit units.Ratio) report.Window {
 	w.Directions = slices.Clone(w.Directions)
 	for i := range w.Directions {
@@ -236,7 +245,8 @@ func (d direction) hiddenAlone() bool {
 	return d.mayHideMore() && !exceeds(d.surelyLost(), d.measured.Sent.Packets, d.limit) && (!exceeds(d.lost(), d.measured.Sent.Packets, d.limit) || edgesAlone(d.measured))
 }
 
-// Worst is the quality of the direction that limits what the window shows, with that direction's reason. Directions that are not judged limit nothing.
+// Worst is the quality of the direction that limits what the window shows, with that direction's reason. Directions
+// that are not judged limit nothing.
 func Worst(directions []report.Direction) (report.Quality, string) {
 	quality, reason, measured := report.Good, "no direction was measured", false
 	for _, d := range directions {
@@ -260,43 +270,48 @@ func severity(q report.Quality) int {
 	return 3
 }
 
-// SurelyWithin says that a direction lost no larger share of frames than the limit, even if the window's edges hide as much as they may. Otherwise a window that is Good or Short is clean only as
-// far as its edges show: a search may go on above it, but no claim rests on it.
+// SurelyWithin says that a direction lost no larger share of frames than the limit, even if the window's edges hide
+// as much as they may. Otherwise a window that is Good or Short is clean only as far as its edges show. A search
+// may go on above it, but no claim rests on it.
 func SurelyWithin(m report.Direction, limit units.Ratio) bool {
 	return m.Sent.Packets <= 0 || !exceeds(m.Sent.Packets-m.Returned.Packets+m.EdgeFrames, m.Sent.Packets, limit)
 }
 
-// edgesAlone says that the window's edges may account for all that is missing, and no frame is known to have been lost otherwise.
+// edgesAlone says that the window's edges may account for all that is missing, and no frame is known to have been
+// lost otherwise.
 func edgesAlone(m report.Direction) bool {
 	return m.Sent.Packets-m.Returned.Packets <= m.EdgeFrames && m.GeneratorDrops() == 0 && m.DamagedFrames == 0
 }
 
-// OnlyEdgesSay says that more of a direction is missing than the limit allows, and the window's edges alone may account for it: a window with narrower edges, or a longer one, may show more.
+// OnlyEdgesSay says that more of a direction is missing than the limit allows, and the window's edges alone may
+// account for it. A window with narrower edges, or a longer one, may show more.
 func OnlyEdgesSay(m report.Direction, limit units.Ratio) bool {
 	return exceeds(m.Sent.Packets-m.Returned.Packets, m.Sent.Packets, limit) && edgesAlone(m)
 }
 
-// LookAgain is for how long a window goes on that seems to have lost a few frames, no more than are sent in that time. A device may have kept them just as the window ended; by then it has let them out.
+// LookAgain is for how long a window goes on that seems to have lost a few frames, no more than are sent in that
+// time. A device may have kept them just as the window ended, and has let them out by then.
 //
 //	sent      ├──────────────────────────┤
 //	returned  ├───────────────────────┄┄┄├┤ kept, and let out at once
 //	                             the end ↑   ↑ the end, looked at again
 const LookAgain = 50 * time.Millisecond
 
-// MayBeKept says that some direction is Lossy, and misses no more frames than it sends in that time. A device that kept frames for so long just as the window ended, and lost none, looks the same.
+// MayBeKept says that some direction is Lossy, and misses no more frames than it sends in that time. A device that
+// kept frames for so long just as the window ended, and lost none, looks the same.
 func MayBeKept(w report.Window, allowed time.Duration) bool {
 	return slices.ContainsFunc(w.Directions, func(m report.Direction) bool {
 		return m.Quality == report.Lossy && SurelyLost(m) <= framesIn(units.PacketRate(m.Intended.PacketsPerSecond)*units.PacketPerSecond, allowed)
 	})
 }
 
-// EdgesCover says that the edges of a window that lasts so long, read as this one's were, may hide or feign more loss than the limit allows. What passes while an edge is read is as much in a long
-// window as in a short one.
+// EdgesCover says that the edges of a window that lasts so long, read as this one's were, may hide or feign more
+// loss than the limit allows. What passes while an edge is read is as much in a long window as in a short one.
 func EdgesCover(m report.Direction, took, lasts time.Duration, limit units.Ratio) bool {
 	return m.Sent.Packets > 0 && exceeds(m.EdgeFrames, scale(m.Sent.Packets, int64(lasts), int64(took)), limit)
 }
 
-// unjudgedSentence is what there is to say of a direction beside the one that varies: how much it lost of what, if anything was sent in it.
+// unjudgedSentence says of a direction beside the varied one how much it lost of what, if anything was sent in it.
 func unjudgedSentence(m report.Direction, varied string) string {
 	if m.Intended.PacketsPerSecond == 0 && m.Sent.Packets == 0 {
 		return "nothing was sent, while " + varied + " varied"
@@ -304,7 +319,7 @@ func unjudgedSentence(m report.Direction, varied string) string {
 	return "not judged, while " + varied + " varied: " + CameBack(m, 1)
 }
 
-// exceeds compares part ÷ whole with the limit, exactly: a ratio's rounding never decides.
+// exceeds compares part ÷ whole with the limit exactly, so a ratio's rounding never decides.
 func exceeds(part, whole int64, limit units.Ratio) bool {
 	return part > 0 && part > whole-scale(whole, int64(units.One-limit), int64(units.One))
 }
@@ -322,7 +337,8 @@ func (d direction) lossSentence() string {
 	return fmt.Sprintf("%s, limit %s", text, Percent(d.limit))
 }
 
-// CameBack says in words how many of a direction's frames came back in so many windows, what share is lost, and how many may be lost where edges or frames of others leave that open.
+// CameBack says in words how many of a direction's frames came back in so many windows, what share is lost, and how
+// many may be lost where edges or frames of others leave that open.
 func CameBack(m report.Direction, windows int) string {
 	lost, sent, atMost := m.Sent.Packets-m.Returned.Packets, m.Sent.Packets, mostLost(m)
 	edges := "the window's edges"

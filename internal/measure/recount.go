@@ -10,11 +10,12 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Recount is a saved window with all that follows from its raw counters computed anew, by the code that measured it: rates, loss, evidence and judgement. Without intended rates, the saved ones
-// stay. Raw are the counters and times, what was read beside them, and a Fault of the readings, which are not kept.
+// Recount is a saved window with everything computed anew that follows from its raw counters, by the code that
+// measured it, which is rates, loss, evidence and judgement. Without intended rates, the saved ones stay. The
+// counters and times are raw, and what was read beside them, and a Fault of the readings, which are not kept.
 //
-// Counters of several generators stand in a window added up, and each generator had a time of its own; in a trial that was ended before its time each port had. Rates that the window's duration
-// explains stay as they are then.
+// Counters of several generators stand in a window added up, and each generator had a time of its own. In a trial
+// that was ended before its time each port had. Rates that the window's duration explains stay as they are then.
 func (s Setup) Recount(w report.Window, intended []units.PacketRate, g Goal) report.Window {
 	w.Directions = slices.Clone(w.Directions)
 	if w.Decided != nil { // by no more loss than decided it
@@ -38,7 +39,8 @@ func (s Setup) Recount(w report.Window, intended []units.PacketRate, g Goal) rep
 	return judgeAnew(w, g)
 }
 
-// judgeAnew judges a window that was recounted. Without evidence its directions' judgements stay, unless a counter contradicts them.
+// judgeAnew judges a window that was recounted. Without evidence its directions' judgements stay, unless a counter
+// contradicts them.
 func judgeAnew(w report.Window, g Goal) report.Window {
 	if counted, err := Recall(w); err == nil && !OfSessions(w) {
 		return Judge(counted, g)
@@ -48,7 +50,8 @@ func judgeAnew(w report.Window, g Goal) report.Window {
 	}
 	quality, reason := Worst(w.Directions)
 	w.Quality = quality
-	if !slices.ContainsFunc(w.Directions, func(d report.Direction) bool { return d.Reason == "" || d.Reason == w.Reason }) { // a fault is the reason of all, without a name before it
+	// a fault is the reason of all, without a name before it
+	if !slices.ContainsFunc(w.Directions, func(d report.Direction) bool { return d.Reason == "" || d.Reason == w.Reason }) {
 		w.Reason = reason
 	}
 	return w
@@ -101,7 +104,7 @@ func (s Setup) recountFrames(w *report.Window, i int, intended []units.PacketRat
 		m.Intended = d.Intended
 	}
 	m.Quality, m.Reason, m.Limit, m.Limiter, m.MachineLost = d.Quality, d.Reason, d.Limit, d.Limiter, d.MachineLost
-	m.Latency, m.Unstamped = d.Latency, d.Unstamped // stamps are raw: the counters say nothing of them
+	m.Latency, m.Unstamped = d.Latency, d.Unstamped // stamps are raw, as the counters say nothing of them
 	if f.direction.Sizes.Longest == 0 {             // the streams were not kept
 		m.MiscountedBytes, m.ResizedBytes = d.MiscountedBytes, d.ResizedBytes
 	}
@@ -116,7 +119,8 @@ func (s Setup) recountFrames(w *report.Window, i int, intended []units.PacketRat
 		w.Evidence.Fault = cmp.Or(w.Evidence.Fault, f.implausible())
 	}
 	if w.Evidence == nil {
-		if d.LossRatioMax == 0 || d.LossRatioMax >= m.LossRatioMax { // frames of others may have been among those that came back
+		// frames of others may have been among those that came back
+		if d.LossRatioMax == 0 || d.LossRatioMax >= m.LossRatioMax {
 			m.LossRatioMax = d.LossRatioMax
 		}
 	} else {
@@ -125,7 +129,8 @@ func (s Setup) recountFrames(w *report.Window, i int, intended []units.PacketRat
 	w.Directions[i] = m
 }
 
-// recountDisturbance computes anew how many frames a disturbance may have cost. The saved number stays where the direction's own time explains it, of which the window has the longest.
+// recountDisturbance computes anew how many frames a disturbance may have cost. The saved number stays where the
+// direction's own time explains it, of which the window has the longest.
 func (s Setup) recountDisturbance(w report.Window, i int, f *figures) {
 	d, atMost := w.Directions[i], int64(0)
 	if s.hasSeveralTimes(w) {
@@ -137,7 +142,8 @@ func (s Setup) recountDisturbance(w report.Window, i int, f *figures) {
 	}
 }
 
-// recountEvidence keeps of a direction's evidence what is raw: what was heard, and what was lost in which kind of time.
+// recountEvidence keeps the raw part of a direction's evidence, which is what was heard, and what was lost in which
+// kind of time.
 func (s Setup) recountEvidence(w *report.Window, i int, f figures) {
 	e := &w.Evidence.Directions[i]
 	evidence := f.evidence()
@@ -178,7 +184,8 @@ func (s Setup) figuresFromCounters(w report.Window, i int) figures {
 	}
 	f.offered.add(f.sent, took)
 	f.received.add(f.returned, took)
-	f.mostOffered = units.PacketRateOver(f.sent.Packets+(max(0, f.edges-edgeFrames)+1)/2+1, int64(max(took, f.planned))) // an edge's uncertainty counts twice in edges: in sending and in receiving
+	// an edge's uncertainty counts twice in edges, in sending and in receiving
+	f.mostOffered = units.PacketRateOver(f.sent.Packets+(max(0, f.edges-edgeFrames)+1)/2+1, int64(max(took, f.planned)))
 	if s.hasSeveralTimes(w) {
 		f.offered, f.received = s.ratesFromDocument(m.Offered, f.offered, took), s.ratesFromDocument(m.Received, f.received, took)
 	}
@@ -199,10 +206,11 @@ func (s Setup) figuresFromCounters(w report.Window, i int) figures {
 	return f
 }
 
-// mostOffered is the most that several generators may have offered: the saved rate where the edges explain it, else the most that the edges allow.
+// mostOffered is the most that several generators may have offered, which is the saved rate where the edges explain
+// it, and else the most that the edges allow.
 func (s Setup) mostOffered(f figures, stands units.PacketRate, took time.Duration) units.PacketRate {
 	highest := f.offered.packets + units.PacketRateOver(max(0, f.edges-edgeFrames)+2*int64(max(1, len(s.Generators))), int64(took)*4/5)
-	if f.sending > 0 { // a trial's edges are exact, unless it was ended: then its readings leave its length open
+	if f.sending > 0 { // a trial's edges are exact, unless it was ended, and then its readings leave its length open
 		highest = max(highest, f.offered.packets*5/4)
 	}
 	if stands < f.offered.packets || stands > highest {
@@ -211,7 +219,8 @@ func (s Setup) mostOffered(f figures, stands units.PacketRate, took time.Duratio
 	return stands
 }
 
-// ratesFromDocument are the rates of several generators' counters: the saved ones where each generator's own time explains them, else those over the window's time.
+// ratesFromDocument are the rates of several generators' counters. They are the saved ones where each generator's
+// own time explains them, and else those over the window's time.
 func (s Setup) ratesFromDocument(stands report.Flow, counted rates, took time.Duration) rates {
 	flow := rates{units.PacketRate(stands.PacketsPerSecond) * units.PacketPerSecond, units.BitRate(stands.Layer1BitsPerSecond), units.BitRate(stands.Layer2BitsPerSecond)}
 	framing := int64(flow.layer1-flow.layer2) - units.Traffic{Packets: stands.PacketsPerSecond}.Layer1Bits()
@@ -224,13 +233,15 @@ func (s Setup) ratesFromDocument(stands report.Flow, counted rates, took time.Du
 	return flow
 }
 
-// plausible says that a rate may be that of counters which give another one over the longest of their times: no time is less than four fifths of the longest, else the window has a fault.
+// plausible says that a rate may be that of counters which give another one over the longest of their times. No
+// time is less than four fifths of the longest, or else the window has a fault.
 func (s Setup) plausible(rate, counted, unit int64) bool {
 	slack := unit * int64(max(1, len(s.Generators)))
 	return rate >= counted-slack && rate-counted <= counted/4+slack
 }
 
-// AsPlanned says that a window lasted about as long as a step is judged, or as that and as it was looked at again: one of any other length has a Fault. It is the rule by which windows are taken, for who reads them.
+// AsPlanned says that a window lasted about as long as a step is judged, or as that and as it was looked at again.
+// A window of any other length has a Fault. It is the rule by which windows are taken, for readers of windows.
 func AsPlanned(took plan.Duration, judge time.Duration) bool {
 	return !stretched(took.Std(), judge) || !stretched(took.Std(), judge+LookAgain)
 }

@@ -9,11 +9,12 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Sending is what a direction's sender had done by a moment of its own clock, added up over its connections since they were made.
+// Sending is what a direction's sender had done by a moment of its own clock, added up over its connections since
+// they were made.
 type Sending struct {
 	At          time.Duration `json:"atNanoseconds"` // monotonic
 	Connections int           `json:"connections"`
-	// WrittenBytes were taken by the kernel; the others are those of report.Sessions.
+	// The kernel took WrittenBytes. The others are those of report.Sessions.
 	WrittenBytes          int64 `json:"writtenBytes"`
 	AcknowledgedBytes     int64 `json:"acknowledgedBytes"`
 	SentBytes             int64 `json:"sentBytes"`
@@ -24,34 +25,39 @@ type Sending struct {
 	Busy            time.Duration `json:"busyNanoseconds"`
 	ReceiverLimited time.Duration `json:"receiverLimitedNanoseconds"`
 	BufferLimited   time.Duration `json:"bufferLimitedNanoseconds"`
-	// Samples is how often a connection was looked at; RoundTrips adds up the smoothed round trips that were seen then, RoundTripSamples of them.
+	// Samples is how often a connection was looked at. RoundTrips adds up the smoothed round trips that were seen
+	// then, RoundTripSamples of them.
 	Samples          int64         `json:"samples"`
 	HeldByPath       int64         `json:"heldByPath"`
 	RoundTripSamples int64         `json:"roundTripSamples"`
 	RoundTrips       time.Duration `json:"roundTripsNanoseconds"`
-	// ShortestRoundTrip is the kernels' own minimum; 0: there is none yet. LongestRoundTrip is the longest since the reading before.
+	// ShortestRoundTrip is the kernels' own minimum, or 0 where there is none yet. LongestRoundTrip is the longest
+	// since the reading before.
 	ShortestRoundTrip time.Duration `json:"shortestRoundTripNanoseconds"`
 	LongestRoundTrip  time.Duration `json:"longestRoundTripNanoseconds"`
-	// Datagrams is how many each stream of UDP has sent, whose bytes are WrittenBytes and SentBytes; nil: it is TCP.
+	// Datagrams is how many each stream of UDP has sent, whose bytes are WrittenBytes and SentBytes. It is nil for
+	// TCP.
 	Datagrams []int64 `json:"datagrams,omitempty"`
-	// Overdue is, of each stream, how many had been sent so long before that they are lost unless they have come; the driver's to fill in.
+	// Overdue is, of each stream, how many had been sent so long before that they are lost unless they have come.
+	// The driver fills it in.
 	Overdue []int64 `json:"-"`
-	// Broken is what became of the first connection that broke; empty: all stand.
+	// Broken is what became of the first connection that broke. It is empty where all stand.
 	Broken string `json:"broken,omitempty"`
 }
 
-// Arrivals are those of one UDP stream: the highest number that arrived, and how many did, each once.
+// Arrivals are those of one UDP stream, with the highest number that arrived, and how many did, each once.
 type Arrivals struct {
 	Highest  int64 `json:"highest"`
 	Distinct int64 `json:"distinct"`
 }
 
-// Receiving is what a direction's receiver had read by a moment of its own clock, added up over its connections since they were made.
+// Receiving is what a direction's receiver had read by a moment of its own clock, added up over its connections
+// since they were made.
 type Receiving struct {
 	At          time.Duration `json:"atNanoseconds"` // monotonic
 	Connections int           `json:"connections"`
 	Bytes       int64         `json:"bytes"`
-	// Streams are those of UDP; the others are report.Datagrams'.
+	// Streams are those of UDP. The others are report.Datagrams'.
 	Streams    []Arrivals    `json:"streams,omitempty"`
 	OutOfOrder int64         `json:"outOfOrder,omitempty"`
 	Duplicates int64         `json:"duplicates,omitempty"`
@@ -63,24 +69,28 @@ type Receiving struct {
 // SessionSpan is what both ends of a direction reported from a window's first edge to its last.
 type SessionSpan struct {
 	From, To string
-	// Asked is the payload that was to be sent, in bits per second; 0: all that the connections carry.
+	// Asked is the payload that was to be sent, in bits per second. It is 0 for all that the connections carry.
 	Asked     int64
 	Sending   []Sending
 	Receiving []Receiving
 	// FramesEach is in how many frames each datagram is sent.
 	FramesEach int64
-	// LostAtLeast: the receivers tell nothing where nothing comes any more, so that what isn't told of may be lost.
+	// LostAtLeast says that the receivers tell nothing where nothing comes any more, so that data that they don't
+	// tell of may be lost.
 	LostAtLeast bool
-	// Ends is what both ends threw away themselves; nil: nobody asked them. Device is the same of the end that is the device's own; nil: neither is.
+	// Ends is what both ends threw away themselves. It is nil where nobody asked them. Device is the same of the
+	// end that is the device's own, and nil where neither is.
 	Ends   []EndSpan
 	Device *EndSpan
-	// Window is how long the window lasted by the driver's clock, and Disturbance what kept threads from running meanwhile; nil: nobody can tell. Ourselves is Setup's.
+	// Window is how long the window lasted by the driver's clock, and Disturbance what kept threads from running,
+	// or nil where nobody can tell. SharesKernel is Setup's.
 	Window       time.Duration
 	Disturbance  *report.Disturbance
 	SharesKernel bool
 }
 
-// Sessions is the direction's part of a window: evidence and judgement. A window whose connections broke, or whose counters contradict each other, is Invalid.
+// Sessions is the direction's part of a window, with evidence and judgement. A window whose connections broke, or
+// whose counters contradict each other, is Invalid.
 func Sessions(span SessionSpan) report.Direction {
 	m := report.Direction{From: span.From, To: span.To, Quality: report.Good}
 	if fault := span.fault(); fault != "" {
@@ -131,7 +141,7 @@ func (s SessionSpan) evidence() *report.Sessions {
 	return e
 }
 
-// device is what the device's own end did; nil: the device is between the ends.
+// device is what the device's own end did. It is nil where the device is between the ends.
 func (s SessionSpan) device() *report.DeviceEnd {
 	if s.Device == nil {
 		return nil
@@ -149,7 +159,8 @@ func (s SessionSpan) device() *report.DeviceEnd {
 // rateSessions fills in what follows from counters and times.
 func rateSessions(e *report.Sessions) {
 	duration := e.ReceivedIn
-	if e.Datagrams != nil && e.Datagrams.LostAtLeast || receiverFellSilent(*e) { // in the rest, if there is one, nothing came that was told
+	// in the rest, if there is one, nothing came that was told
+	if e.Datagrams != nil && e.Datagrams.LostAtLeast || receiverFellSilent(*e) {
 		duration = max(duration, e.SentIn)
 	}
 	e.GoodputBitsPerSecond = int64(units.BitRateOver(8*e.ReceivedBytes, int64(duration)))

@@ -7,7 +7,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// fault is why the readings say nothing about the device; empty: they are sound.
+// fault is why the readings say nothing about the device. It is empty for sound readings.
 func (s SessionSpan) fault() string {
 	if len(s.Sending) < 2 || len(s.Receiving) < 2 {
 		return fmt.Sprintf("%s: the connections' counters could not be read at both edges of the window", wording.Direction(s.From, s.To))
@@ -26,7 +26,8 @@ func (s SessionSpan) fault() string {
 	return ""
 }
 
-// unequal is how many connections or streams one end has and the other hasn't; empty: both have the same, all the time.
+// unequal is how many connections or streams one end has and the other hasn't. It is empty where both have the
+// same, all the time.
 func (s SessionSpan) unequal() string {
 	a, b := s.Sending[0], s.Sending[len(s.Sending)-1]
 	start, end := s.Receiving[0], s.Receiving[len(s.Receiving)-1]
@@ -39,7 +40,7 @@ func (s SessionSpan) unequal() string {
 	return ""
 }
 
-// broken is what became of the first connection that broke; empty: all stand.
+// broken is what became of the first connection that broke. It is empty where all stand.
 func (s SessionSpan) broken() string {
 	for _, r := range s.Sending {
 		if r.Broken != "" {

@@ -15,27 +15,34 @@ type Limiting string
 
 // What can.
 const (
-	ByEnds    Limiting = "Ends"    // receiver or sender: the figure is a lower bound of what the device can do
-	ByMachine Limiting = "Machine" // others had the processors that those needed who carry frames: a lower bound, too
-	ByPath    Limiting = "Path"    // what is between the ends: the device, as far as a lab's cables lose nothing
-	ByLoad    Limiting = "Load"    // all that was asked for came: a lower bound of what the device can do
+	ByEnds Limiting = "Ends" // receiver or sender, so the figure is a lower bound of what the device can do
+	// others had the processors that the carrying threads needed, so it is a lower bound, too
+	ByMachine Limiting = "Machine"
+	ByPath    Limiting = "Path"    // what is between the ends, the device, as far as a lab's cables lose nothing
+	ByLoad    Limiting = "Load"    // all that was asked for came, so it is a lower bound of what the device can do
 	ByUnknown Limiting = "Unknown" // neither can be shown, as where the ends' processors are too slow
 )
 
 // The shares that tell what limited sessions.
 const (
-	// mostHeldByEnds is the share of the connections' time in which receivers or senders may have kept them from sending, and the figure still is that of the path: of
-	// connections that the path holds back the kernel counts single milliseconds of that, as where a sender is woken late. What more might have been carried is in the
-	// figure's interval.
+	// mostHeldByEnds is the share of the connections' time in which receivers or senders may have kept them from
+	// sending, and the figure still is that of the path. The kernel counts single milliseconds of that even of
+	// connections that the path holds back, as where a sender is woken late. What more might have been carried is
+	// in the figure's interval.
 	mostHeldByEnds = units.One / 20
-	// mostEndsWaited is the share of the connections' time in which threads of the ends may have waited for processors, all together, and the figure still is that of the path.
-	// A thread that is put aside in the middle of a call keeps its connection's segments and acknowledgements waiting (the kernel's socket backlog), and TCP_INFO counts that
-	// as any other time. Measured through a device of 50 Mb/s: 1 to 3 % on a machine with nothing else to do, and 6 to 40 % in windows in which 5 to 50 % too little came
-	// through, with nothing in TCP_INFO to show for it.
+	// mostEndsWaited is the share of the connections' time in which threads of the ends may have waited for
+	// processors, all together, and the figure still is that of the path. A thread that is put aside in the middle
+	// of a call keeps its connection's segments and acknowledgements waiting (the kernel's socket backlog), and
+	// TCP_INFO counts that as any other time. Measured through a device of 50 Mb/s it was 1 to 3 % on a machine
+	// with nothing else to do, and 6 to 40 % in windows in which 5 to 50 % too little came through, with nothing in
+	// TCP_INFO to show for it.
 	mostEndsWaited = units.One / 20
-	// leastHeldByPath is in how many of the samples congestion control must have held connections back, for the path to be what limited them. Where the ends' processors
-	// can't do more, nobody waits for anything that TCP_INFO counts, and the congestion window grows until it is seldom full. Measured through a device of 50 Mb/s: 85 to 100 % with cubic, 42 to 80 % with bbr, which paces; with ends that
-	// computed all they could: 13 to 30 % with bbr, and with cubic senders that had nothing to send for 15 % of the time or more.
+	// leastHeldByPath is in how many of the samples congestion control must have held connections back, for the
+	// path to be what limited them. Where the ends' processors can't do more, nobody waits for anything that
+	// TCP_INFO counts, and the congestion window grows until it is seldom full. Measured through a device of 50
+	// Mb/s it was 85 to 100 % with cubic, and 42 to 80 % with bbr, which paces. With ends that computed all they
+	// could it was 13 to 30 % with bbr, and with cubic senders that had nothing to send for 15 % of the time or
+	// more.
 	leastHeldByPath = units.One / 3
 )
 
@@ -46,11 +53,14 @@ type SessionLimit struct {
 	HeldByEnds units.Ratio
 	// Sentence is the reason, for people.
 	Sentence string
-	// PathDoubt says why the retransmits, the loss and the round trips may come from the ends or the machine, in whole or in part; empty: they are the path's.
+	// PathDoubt says why the retransmits, the loss and the round trips may come from the ends or the machine, in
+	// whole or in part. It is empty where they are the path's.
 	PathDoubt string
-	// JitterDoubt says the same of the jitter of datagrams, which is also the ends' own where they waited for processors and nothing was lost for it.
+	// JitterDoubt says the same of the jitter of datagrams, which is also the ends' own where they waited for
+	// processors and nothing was lost for it.
 	JitterDoubt string
-	// Carried says that what was asked for came through, though some was lost on the path, or the receiver did not report all of it, so that the goodput is a lower bound.
+	// Carried says that what was asked for came through, though some was lost on the path, or the receiver did not
+	// report all of it, so that the goodput is a lower bound.
 	Carried bool
 }
 
@@ -113,7 +123,7 @@ func LimitOfSessions(s report.Sessions) SessionLimit {
 	return l
 }
 
-// timesOfEnds are the times in which connections waited for an end: for a generator's, and for the device's own.
+// timesOfEnds are the times in which connections waited for a generator's end, and for the device's own.
 func timesOfEnds(s report.Sessions) (generators, devices plan.Duration) {
 	receivers, senders := s.Senders.ReceiverLimited, s.Senders.BufferLimited+idleTime(s.Senders)
 	switch {
@@ -126,7 +136,8 @@ func timesOfEnds(s report.Sessions) (generators, devices plan.Duration) {
 	}
 }
 
-// heldByPathSentence says what held the connections back, and how much of that was the device's end, where the device is one.
+// heldByPathSentence says what held the connections back, and how much of that was the device's end, where the
+// device is one.
 func heldByPathSentence(s report.Sessions, devices plan.Duration) string {
 	switch {
 	case s.Device == nil:
@@ -140,7 +151,8 @@ func heldByPathSentence(s report.Sessions, devices plan.Duration) string {
 	}
 }
 
-// heldByEndsSentence says which end the connections waited for most, and the way out. The device's own end is none of these.
+// heldByEndsSentence says which end the connections waited for most, and the way out. The device's own end is none
+// of these.
 func heldByEndsSentence(s report.Sessions) string {
 	t, idle := s.Senders, idleTime(s.Senders)
 	if s.Device != nil && s.Device.Is == report.Receiver {
@@ -158,11 +170,12 @@ func heldByEndsSentence(s report.Sessions) string {
 	}
 }
 
-// mostUntold is how long a receiver may report nothing, while data is sent, and its goodput still counts as that of the time it reported: iperf 2 reports each half second, and its TCP sender has
-// another clock.
+// mostUntold is how long a receiver may report nothing, while data is sent, and its goodput still counts as that of
+// the time it reported. iperf 2 reports each half second, and its TCP sender has another clock.
 const mostUntold = plan.Duration(750 * time.Millisecond)
 
-// receiverFellSilent says that a TCP receiver stopped reporting: its own clock, which goodput is measured by, stood still.
+// receiverFellSilent says that a TCP receiver stopped reporting, and its own clock, which goodput is measured by,
+// stood still.
 func receiverFellSilent(s report.Sessions) bool {
 	return s.Datagrams == nil && s.SentIn-s.ReceivedIn > mostUntold
 }
@@ -172,7 +185,8 @@ func silentReceiverSentence(s report.Sessions) string {
 		s.ReceivedIn.Std().Round(time.Millisecond), s.SentIn.Std().Round(time.Millisecond))
 }
 
-// reached says that 99 % of a load that was asked for was sent or carried, as for a load of frames; without a load asked for it is false.
+// reached says that 99 % of a load that was asked for was sent or carried, as for a load of frames. Without a load
+// asked for it is false.
 func reached(bitsPerSecond, asked int64) bool { return asked > 0 && 100*bitsPerSecond >= 99*asked }
 
 // pathDoubt is SessionLimit.PathDoubt.
@@ -190,7 +204,8 @@ func pathDoubt(s report.Sessions) string {
 	return ""
 }
 
-// idleTime is the time in which senders had nothing to send, timeShare a time's share of the connections' time, and waitedShare that in which ends waited.
+// idleTime is the time in which senders had nothing to send, timeShare a time's share of the connections' time, and
+// waitedShare that in which ends waited.
 func idleTime(t report.SenderTime) plan.Duration { return max(0, t.Observed-t.Busy) }
 
 func timeShare(t report.SenderTime, d plan.Duration) units.Ratio {
@@ -212,8 +227,9 @@ func waitedSentence(s report.Sessions) string {
 	return fmt.Sprintf("the ends' programs waited for processors for %s of the connections' time: a lower bound (give the ends processors that nothing else uses)", Percent(waitedShare(s)))
 }
 
-// SessionsSentence says what the sessions did: "48.20 Mbps goodput, 12 retransmits, rtt 1.9 ms". Retransmits are printed as counted, whoever lost the segments. A round trip time is printed only
-// where it is the path's, by limit.
+// SessionsSentence says what the sessions did, such as "48.20 Mbps goodput, 12 retransmits, rtt 1.9 ms". It prints
+// retransmits as counted, whoever lost the segments. It prints a round trip time only where that is the path's, by
+// limit.
 func SessionsSentence(s report.Sessions, limit SessionLimit) string {
 	if s.Datagrams != nil {
 		return datagramsSentence(s, limit)

@@ -12,7 +12,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// span is a second of 4 connections that the path held back: 6 MB were received, and 12 of 4200 segments were sent again.
+// span is a second of 4 connections that the path held back: 6 MB were received, and 12 of 4200 segments were sent
+// again.
 func span(options ...func(*SessionSpan)) SessionSpan {
 	s := SessionSpan{From: "west", To: "east",
 		Sending: []Sending{
@@ -47,7 +48,8 @@ func TestSessionsAreCountedBetweenTheEdges(t *testing.T) {
 	}
 }
 
-// Goodput is by the receiver's clock alone: the ends' clocks have nothing to do with each other, and their readings are never taken at the same moment.
+// Goodput is by the receiver's clock alone: the ends' clocks have nothing to do with each other, and their readings
+// are never taken at the same moment.
 func TestGoodputIsByTheReceiversClock(t *testing.T) {
 	s := span(func(s *SessionSpan) { s.Receiving[1].At = 3 * time.Second })
 	if got := Sessions(s).Sessions.GoodputBitsPerSecond; got != 24_000_000 {
@@ -79,7 +81,8 @@ func TestSessionsThatSayNothingAreInvalid(t *testing.T) {
 	}
 }
 
-// iperf 2 tells nothing where nothing comes: the clock that goodput is by stands still, and what came before would be the goodput of all.
+// iperf 2 tells nothing where nothing comes: the clock that goodput is by stands still, and what came before would
+// be the goodput of all.
 func TestGoodputOfAReceiverThatFellSilent(t *testing.T) {
 	for name, c := range map[string]struct {
 		told    time.Duration
@@ -129,7 +132,8 @@ func TestWhatLimitsSessions(t *testing.T) {
 	}
 }
 
-// TestPropertySessionsTogether: windows side by side are the window from the first edge to the last, but for what only a window's own samples show.
+// TestPropertySessionsTogether: windows side by side are the window from the first edge to the last, but for what
+// only a window's own samples show.
 func TestPropertySessionsTogether(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 300 {

@@ -6,7 +6,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// CombineSessions is the sessions of one direction in several windows: counters and times are added up, so goodput is all that was received in all the time; nil: some window has none.
+// CombineSessions is the sessions of one direction in several windows. It adds up counters and times, so goodput is
+// all that was received in all the time. It is nil where some window has none.
 func CombineSessions(parts []*report.Sessions) *report.Sessions {
 	whole := addSessions(parts, false)
 	if whole == nil {
@@ -20,7 +21,8 @@ func CombineSessions(parts []*report.Sessions) *report.Sessions {
 	return whole
 }
 
-// SumSessions is the sessions of all directions of one moment: counters, rates and connections are added up; nil: some direction has none.
+// SumSessions is the sessions of all directions of one moment. It adds up counters, rates and connections. It is
+// nil where some direction has none.
 func SumSessions(directions []report.Direction) *report.Sessions {
 	parts := sessionsOf(directions)
 	sum := addSessions(parts, true)
@@ -39,8 +41,8 @@ func SumSessions(directions []report.Direction) *report.Sessions {
 	return sum
 }
 
-// addSessions adds up everything except connections, the receivers' time and what follows from it; nil: there is nothing to add, or a part is missing. Parts of one moment are directions that
-// share their ends.
+// addSessions adds up everything except connections, the receivers' time and what follows from it. It is nil where
+// there is nothing to add, or a part is missing. Parts of one moment are directions that share their ends.
 func addSessions(parts []*report.Sessions, atOneMoment bool) *report.Sessions {
 	if len(parts) == 0 || slices.Contains(parts, nil) {
 		return nil
@@ -85,7 +87,8 @@ func addSessions(parts []*report.Sessions, atOneMoment bool) *report.Sessions {
 	return sum
 }
 
-// deviceTogether is what the device's own end did in several windows; nil: the device is no end, or sends in some and receives in others.
+// deviceTogether is what the device's own end did in several windows. It is nil where the device is no end, or
+// sends in some and receives in others.
 func deviceTogether(parts []*report.Sessions) *report.DeviceEnd {
 	if slices.ContainsFunc(parts, func(p *report.Sessions) bool {
 		return p.Device == nil || parts[0].Device == nil || p.Device.Is != parts[0].Device.Is

@@ -12,7 +12,7 @@ type share struct {
 	offered, received     units.PacketRate
 }
 
-// shares are the generators' parts of a window, all directions together; none where there is only one generator.
+// shares are the generators' parts of a window, all directions together. There are none with only one generator.
 func (s Setup) shares(span Span) []report.GeneratorShare {
 	if len(s.Generators) < 2 {
 		return nil
@@ -32,8 +32,9 @@ func (s Setup) shares(span Span) []report.GeneratorShare {
 	return shares
 }
 
-// surplus is of the pairs that got more than they sent: flows of another replica may have come back to them. Each replica has networks of its
-// own, which the device routes to it alone; a sum that is right says nothing of that.
+// surplus is of the pairs that got more than they sent, where flows of another replica may have come back to them.
+// Each replica has networks of its own, which the device routes to it alone, and a correct sum says nothing of
+// that.
 func (f *figures) surplus() []report.Surplus {
 	if len(f.shares) < 2 {
 		return nil

@@ -11,7 +11,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// reading has sent and received all of 1000 packets/s until then, but not what should have been sent in a silence before it.
+// reading has sent and received all of 1000 packets/s until then, but not what should have been sent in a silence
+// before it.
 func reading(at, silent time.Duration) engine.Reading {
 	packets := int64((at - silent).Seconds() * 1000)
 	traffic := units.Traffic{Packets: packets, Bytes: packets * 64}
@@ -20,7 +21,8 @@ func reading(at, silent time.Duration) engine.Reading {
 	}}
 }
 
-// TestARunnerThatStoodStill: in a long hold eleven silent seconds do not stretch the window noticeably, but the generator has stopped.
+// TestARunnerThatStoodStill: in a long hold eleven silent seconds do not stretch the window noticeably, but the
+// generator has stopped.
 func TestARunnerThatStoodStill(t *testing.T) {
 	setup := measure.Setup{Directions: []measure.Direction{
 		{From: "west", To: "east", Mix: units.Traffic{Packets: 1, Bytes: 64}, Pairs: []measure.Pair{{Generator: 0, Send: 0, Receive: 1}}}}}

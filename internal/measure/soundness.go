@@ -7,7 +7,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine"
 )
 
-// fault is why the readings show nothing about the device at all; empty: they are sound. One port's fault voids the whole window: all directions pass through the same device at the same time.
+// fault is why the readings show nothing about the device at all. It is empty for sound readings. One port's fault
+// voids the whole window, because all directions pass through the same device at the same time.
 func (s Span) fault(directions []Direction) string {
 	for _, d := range directions {
 		for _, p := range d.Pairs {
@@ -62,7 +63,8 @@ func (s Span) portFault(link string, g, port int) string {
 	return ""
 }
 
-// silence is how long a window may go without a reading; there should be one every second. A software engine stops after 10 s.
+// silence is how long a window may go without a reading. There should be one every second. A software engine stops
+// after 10 s.
 const silence = 8 * time.Second
 
 func longestGap(readings []engine.Reading) time.Duration {
@@ -101,7 +103,7 @@ func wentBack(a, b engine.PortCounters) bool {
 		b.ReceiveErrors < a.ReceiveErrors || b.SendErrors < a.SendErrors || b.Damaged < a.Damaged || b.SendDrops < a.SendDrops
 }
 
-// plannedSending is for how long a trial that went to its end was to be sent; 0: the span is none.
+// plannedSending is for how long a trial that went to its end was to be sent, or 0 where the span is none.
 func (s Span) plannedSending() time.Duration {
 	if s.Stopped != nil || s.Bursts != nil {
 		return 0

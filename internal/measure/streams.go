@@ -8,7 +8,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// PaceOf is how many streams take turns (below 0: they don't keep a steady pace), and what latency streams send beside the load, at rates of their own.
+// PaceOf is how many streams take turns (below 0 where they don't keep a steady pace), and what latency streams
+// send beside the load, at rates of their own.
 func PaceOf(streams []stream.Stream) (n int, extra units.PacketRate) {
 	for _, s := range streams {
 		if !s.Enabled {
@@ -28,7 +29,7 @@ func PaceOf(streams []stream.Stream) (n int, extra units.PacketRate) {
 
 // SizesOf are the lengths of the streams' frames as Ethernet has them, merged with those already known.
 func SizesOf(streams []stream.Stream, sizes Sizes) Sizes {
-	const minBytes = 60 // without FCS: a port pads what is shorter
+	const minBytes = 60 // without FCS, as a port pads what is shorter
 	for _, s := range streams {
 		if !s.Enabled {
 			continue

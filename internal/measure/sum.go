@@ -5,8 +5,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Sum is all directions of one window together. Its share of line rate is of what the receiving links could carry together, and 0
-// where one of them is unknown; lineRates are by link. The window's number is the caller's to fill in.
+// Sum is all directions of one window together. Its share of line rate is of what the receiving links could carry
+// together, and 0 where one of them is unknown. lineRates are by link. The window's number is the caller's to fill
+// in.
 func Sum(directions []report.Direction, lineRates map[string]units.BitRate) report.Sum {
 	var s report.Sum
 	var sent, returned, lowest, highest, line int64
@@ -27,8 +28,8 @@ func Sum(directions []report.Direction, lineRates map[string]units.BitRate) repo
 	return s
 }
 
-// atLeastLost is how many frames a direction surely lost, by its counters. Of windows together each window's own loss may show more than the counters added up
-// do; LossRatioMin has that, to a billionth.
+// atLeastLost is how many frames a direction surely lost, by its counters. In windows together each window's own
+// loss may show more than the counters added up do. LossRatioMin has that, to a billionth.
 func atLeastLost(d report.Direction) int64 {
 	lost := SurelyLost(d)
 	if units.RatioOf(lost, d.Sent.Packets) >= d.LossRatioMin {
@@ -37,7 +38,8 @@ func atLeastLost(d report.Direction) int64 {
 	return int64(units.PacketRate(d.Sent.Packets).Mul(d.LossRatioMin))
 }
 
-// mostLost is how many frames a direction may have lost at most. What isn't among its counters, frames of others, only LossRatioMax has, to a billionth.
+// mostLost is how many frames a direction may have lost at most. What isn't among its counters, frames of others,
+// only LossRatioMax has, to a billionth.
 func mostLost(d report.Direction) int64 {
 	lost, sent := d.Sent.Packets-d.Returned.Packets, d.Sent.Packets
 	if d.LossRatioMax <= 0 {

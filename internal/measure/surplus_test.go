@@ -8,7 +8,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// With TRex, bursts and counters that are read apart explain a surplus. Others' traffic is named only where it was heard.
+// With TRex, bursts and counters that are read apart explain a surplus. Others' traffic is named only where it was
+// heard.
 func TestASurplusIsOthersOnlyWhereTheyWereHeard(t *testing.T) {
 	surplus := func(e report.DirectionEvidence, bursts ...report.Burst) string {
 		e.Intended = 1000 * units.PacketPerSecond

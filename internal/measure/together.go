@@ -11,14 +11,16 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// SurelyLost is how many frames of a direction the device lost in any case: without what the generator itself dropped, and what the window's edges or a
-// disturbance may account for. Where more came back than was sent it is the surplus, below zero.
+// SurelyLost is how many frames of a direction the device lost in any case, without what the generator itself
+// dropped, and what the window's edges or a disturbance may account for. Where more came back than was sent it is
+// the surplus, below zero.
 func SurelyLost(m report.Direction) int64 {
 	return surelyLostOf(m.Sent.Packets-m.Returned.Packets, m.GeneratorDrops(), m.EdgeFrames+m.DisturbedFrames)
 }
 
-// Combine makes one window of several, for an answer that all of them give. It doesn't ask what they are worth: leave out those that do not count. One window stays as it is; the order of several
-// makes no difference. Of several, per direction:
+// Combine makes one window of several, for an answer that all of them give. It doesn't ask what they are worth, so
+// leave out those that do not count. One window stays as it is. The order of several makes no difference. These are
+// the rules, per direction:
 //
 //   - Counters, edges and durations are added up. What lies between two windows is in neither.
 //   - Rates and the share of the line rate are the windows' own, weighted by their durations. (Of one generator that is counters ÷ duration; of several, each
@@ -30,8 +32,8 @@ func SurelyLost(m report.Direction) int64 {
 //   - Each percentile of latency is the longest of the windows', so at least that of all their frames.
 //   - Sessions' counters and times are added up, and their goodput is all that was received in all the time.
 //
-// The whole has no Number, as it is no window of a Report, and neither bursts nor evidence: those stay with the windows that they were seen in. Phase, Load and
-// Start are the earliest window's.
+// The whole has no Number, as it is no window of a Report, and neither bursts nor evidence, which stay with the
+// windows that they were seen in. Phase, Load and Start are the earliest window's.
 func Combine(windows []report.Window) report.Window {
 	switch len(windows) {
 	case 0:
@@ -112,7 +114,7 @@ func sessionsOf(parts []report.Direction) (sessions []*report.Sessions) {
 	return sessions
 }
 
-// limiterTogether adds up what a Reference's limit counted; nil where one window doesn't say it.
+// limiterTogether adds up what a Reference's limit counted. It is nil where one window doesn't say it.
 func limiterTogether(a, b *report.Limiter) *report.Limiter {
 	if a == nil || b == nil {
 		return nil
@@ -149,7 +151,8 @@ var ratesOfDirection = []func(*report.Direction) *int64{
 	func(m *report.Direction) *int64 { return &m.Received.Layer2BitsPerSecond },
 }
 
-// weighted is the mean of the parts' values, each weighted by how long it took, rounded to the nearest whole number. Parts that took no time count for a nanosecond.
+// weighted is the mean of the parts' values, each weighted by how long it took, rounded to the nearest whole
+// number. Parts that took no time count for a nanosecond.
 func weighted[T any](parts []T, took []plan.Duration, value func(T) int64) int64 {
 	sum, total := new(big.Int), new(big.Int)
 	for i, p := range parts {

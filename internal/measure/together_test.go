@@ -41,7 +41,8 @@ func drawWindow(rnd *rand.Rand, number int) report.Window {
 	return w
 }
 
-// TestPropertyWindowsTogether: counters add up, rates are counters over time, and neither the order nor the number of windows changes what is said.
+// TestPropertyWindowsTogether: counters add up, rates are counters over time, and neither the order nor the number
+// of windows changes what is said.
 func TestPropertyWindowsTogether(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(7, 8))
 	for range 500 {

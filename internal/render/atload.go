@@ -27,7 +27,7 @@ func atLoadWordsOf(r *report.Report) string {
 	return atLoadWords
 }
 
-// sampleWords say which frames latency is of where not every frame is timed; empty: every one is.
+// sampleWords say which frames latency is of where not every frame is timed. They are empty where every frame is.
 func sampleWords(r *report.Report) string {
 	for _, l := range r.Result.Latency {
 		for _, d := range l.Directions {
@@ -42,7 +42,8 @@ func sampleWords(r *report.Report) string {
 	return ""
 }
 
-// atLoadTable has how long frames were under way at each load, by direction and frame size; below each row is what a Loopback in the same document had at the same share of its own rate. nil: nobody measured it.
+// atLoadTable has how long frames were under way at each load, by direction and frame size. Below each row is what
+// a Loopback in the same document had at the same share of its own rate. It is nil where nobody measured it.
 func atLoadTable(r *report.Report, reports []*report.Report) *table {
 	heads := []string{"latency at load", "frames"}
 	for _, s := range shares {
@@ -67,7 +68,7 @@ func atLoadTable(r *report.Report, reports []*report.Report) *table {
 	return t.withoutEmptyColumns()
 }
 
-// headOf is a column's head: the whole is the longest time.
+// headOf is a column's head. The whole is the longest time.
 func headOf(share string) string {
 	if share == "all" {
 		return "longest"
@@ -105,7 +106,7 @@ func atLoadWarnings(r *report.Report) (warnings []string) {
 	return warnings
 }
 
-// percentileText is a percentile of frames for people; empty: there is none.
+// percentileText is a percentile of frames for people, or empty for none.
 func percentileText(l report.Latency, share string) string {
 	p, ok := l.Of(share)
 	switch {
@@ -138,7 +139,8 @@ type distribution struct {
 	reading transit.Reading
 }
 
-// distributionsOf are those of a direction at each load, in the Result's order. What the Result has no latency of, and frames whose distribution the Report doesn't have, leave theirs out.
+// distributionsOf are those of a direction at each load, in the Result's order. What the Result has no latency of,
+// and frames whose distribution the Report doesn't have, leave theirs out.
 func distributionsOf(r *report.Report, direction string) (distributions []distribution) {
 	for _, l := range r.Result.Latency {
 		measured := slices.ContainsFunc(l.Directions, func(d report.LatencyOfDirection) bool { return d.Name() == direction && d.Missing == "" })
@@ -255,7 +257,7 @@ func (d *drawing) timeGrid(a timeAxis, left, right float64) {
 	d.label("head", 2, 16, "latency")
 }
 
-// newByLoad draws percentiles over the load: a line for each that all loads tell.
+// newByLoad draws percentiles over the load, with a line for each percentile that all loads tell.
 //
 //	latency
 //	│              ╱ longest
@@ -300,7 +302,7 @@ func newByLoad(distributions []distribution, name string, narrow bool) drawing {
 	return d
 }
 
-// arrivalOf is the time within which a share of the frames came; false: unknown.
+// arrivalOf is the time within which a share of the frames came, or false where that is unknown.
 func arrivalOf(d distribution, s transit.Share) (arrival time.Duration, ok bool) {
 	for _, a := range d.reading.Shares {
 		if a.Share == s {
@@ -310,7 +312,8 @@ func arrivalOf(d distribution, s transit.Share) (arrival time.Duration, ok bool)
 	return 0, false
 }
 
-// newTails draws each load's whole distribution as HdrHistogram's plots have it: each nine more of the frames takes as much room as the last.
+// newTails draws each load's whole distribution as HdrHistogram's plots have it, where each nine more of the frames
+// takes as much room as the last.
 //
 //	latency
 //	│                   ┌── 90 %
@@ -354,7 +357,8 @@ func newTails(distributions, cables []distribution, name string, narrow bool) dr
 	return d
 }
 
-// tail is a distribution as a path, up to the last frame but one: the last is all of them, which no axis of nines has. end is where it ends.
+// tail is a distribution as a path, up to the last frame but one. The last frame is all of them, which no axis of
+// nines has. end is where the path ends.
 func tail(d distribution, x axis, y timeAxis) (path string, end float64) {
 	var p pen
 	frames, counted := float64(d.Frames.Frames()), 0.0

@@ -54,7 +54,8 @@ func TestASampleIsSaidToBeOne(t *testing.T) {
 	}
 }
 
-// TestPlotsOfLatency: each direction has a plot of percentiles by load, and one of the distribution at each load, with a cable's beside it where there is one.
+// TestPlotsOfLatency: each direction has a plot of percentiles by load, and one of the distribution at each load,
+// with a cable's beside it where there is one.
 func TestPlotsOfLatency(t *testing.T) {
 	r, loop := reporttest.WithLatency(20_000), reporttest.WithLatency(2_000)
 	loop.Plan.DUT.Type = "Loopback"

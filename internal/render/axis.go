@@ -8,11 +8,11 @@ import (
 
 // axis maps values to a stretch of a drawing, linearly.
 type axis struct {
-	top       float64 // the value at the far end; the near end is 0
+	top       float64 // the value at the far end, while the near end is 0
 	from, end float64 // where 0 and top are drawn
 }
 
-// at is where a value is drawn; what is off the scale is drawn at its end.
+// position is where a value is drawn. A value off the scale is drawn at its end.
 func (a axis) at(v float64) float64 {
 	if a.top <= 0 {
 		return a.from
@@ -95,7 +95,7 @@ func prefix(top float64) (name string, factor float64) {
 // short writes a tick's value without what rounding left behind.
 func short(v float64) string { return strconv.FormatFloat(rounded(v, 1000), 'f', -1, 64) }
 
-// rounded rounds to a fraction of one; what is too large to have one stays.
+// rounded rounds to a fraction of one. A number too large for a fraction stays.
 func rounded(v, parts float64) float64 {
 	if math.Abs(v) > math.MaxInt64 {
 		return v
@@ -103,8 +103,8 @@ func rounded(v, parts float64) float64 {
 	return math.Round(v*parts) / parts
 }
 
-// lossAxis maps loss ratios to a drawing by their logarithm, down to some power of ten; what is less, and none, has a row of its own
-// below.
+// lossAxis maps loss ratios to a drawing by their logarithm, down to some power of ten. A smaller loss, and none,
+// have a row of their own below.
 //
 //	100 % ┤
 //	 10 % ┤   ◆ ◆

@@ -11,7 +11,8 @@ import (
 const burstsWords = "Bursts: a burst of average length loses no frame; what the device held of it at its end is its buffer, and the time is how long these frames take to come, at the rate at which bursts were sent " +
 	"(RFC 9004's corrected buffer time). ≥: the longest burst there was to be lost none."
 
-// burstsTable has the longest bursts without loss of each direction, and what the device held; nil: there is none.
+// burstsTable has the longest bursts without loss of each direction, and what the device held. It is nil where
+// there is none.
 func burstsTable(r *report.Report) *table {
 	t := newTable(1, "bursts", "average", "least", "most", "deviation", "searches", "sent at", "forwarded at", "buffer", "buffer time")
 	for _, d := range r.Result.Directions {

@@ -93,7 +93,8 @@ func comparisonFootnotes(c *report.Comparison) []string {
 	return append(words, imageWords(comparisonImages(c))...)
 }
 
-// comparisonImages are the images of each side of each row; where all rows of a side have the same, only the side is named.
+// comparisonImages are the images of each side of each row. Where all rows of a side have the same, it names only
+// the side.
 func comparisonImages(c *report.Comparison) (uses []imageUse) {
 	for i, side := range c.Sides {
 		var own []imageUse
@@ -119,7 +120,7 @@ func first(names []string) string {
 	return names[0]
 }
 
-// intervalText is what encloses a change: "-3.60% to -2.51%".
+// intervalText is the interval of a change, such as "-3.60% to -2.51%".
 func intervalText(c *report.Change) string {
 	if c == nil || c.LowPercent == nil && c.HighPercent == nil {
 		return ""
@@ -133,7 +134,7 @@ func intervalText(c *report.Change) string {
 	return changeText(&report.Change{Percent: *c.LowPercent}) + " to " + changeText(&report.Change{Percent: *c.HighPercent})
 }
 
-// setAsideWords tell how many runs don't count, why, and which; empty: all do.
+// setAsideWords tell how many runs don't count, why, and which. They are empty where all runs count.
 func setAsideWords(c report.Compared) string {
 	n := len(c.SetAside)
 	if n == 0 {
@@ -170,7 +171,8 @@ func judgementWords(j report.Judgement) string {
 	return ""
 }
 
-// judgedWords are the words of a side's judgement. Where lower bounds hide any difference, that none is shown would read as if there were none.
+// judgedWords are the words of a side's judgement. Where lower bounds hide any difference, that none is shown would
+// read as if there were none.
 func judgedWords(c report.Compared) string {
 	if c.Judgement == report.NotShown && c.Change == nil {
 		return "unknown"
@@ -178,7 +180,7 @@ func judgedWords(c report.Compared) string {
 	return judgementWords(c.Judgement)
 }
 
-// changeText is a difference with its sign: "-3.02%".
+// changeText is a difference with its sign, such as "-3.02%".
 func changeText(c *report.Change) string {
 	if c == nil {
 		return "-"
@@ -190,7 +192,7 @@ func changeText(c *report.Change) string {
 	return sign + c.Percent.FormatFixed() + "%"
 }
 
-// sideChange is a side's difference; a lower bound makes it one, too.
+// sideChange is a side's difference. A lower bound makes the difference one, too.
 func sideChange(c report.Compared) string {
 	text := changeText(c.Change)
 	switch {
@@ -217,7 +219,7 @@ func nothingText(c report.Compared) string {
 	return cmp.Or(c.Absent, wording.NotMeasured)
 }
 
-// sideText is a side's figure in a cell: "1.78 Mpps ±0.31% (5)".
+// sideText is a side's figure in a cell, such as "1.78 Mpps ±0.31% (5)".
 func sideText(c report.Compared) string {
 	f := c.Figures
 	if f == nil {

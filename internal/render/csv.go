@@ -8,11 +8,12 @@ import (
 	"io"
 )
 
-// csvFormat is for spreadsheets and data frames: each figure of a document, and each window, exactly and with its unit in the column's name. It reads the documents
-// themselves: a view's tables are rounded, signed and set side by side, for people.
+// csvFormat is for spreadsheets and data frames. It writes each figure of a document, and each window, exactly and
+// with its unit in the column's name. It reads the documents themselves, because a view's tables are rounded,
+// signed and set side by side, for people.
 //
-// The columns are the same whatever the document, so that files can be put one after the other, and what a row has no answer for is empty. Lines end as Unix's
-// do; the rest is RFC 4180.
+// The columns are the same whatever the document, so that files can be put one after the other. A row leaves empty
+// what it has no answer for. Lines end as Unix's do. The rest is RFC 4180.
 func csvFormat() format {
 	return format{name: "csv", write: func(w io.Writer, d Document, _ TextOptions) error {
 		var b bytes.Buffer
@@ -33,7 +34,7 @@ func csvFormat() format {
 	}}
 }
 
-// csvColumns are all columns in their order; docs/cli.md says what each holds.
+// csvColumns are all columns in their order. docs/cli.md says what each holds.
 func csvColumns() []string {
 	return []string{
 		// what the row is of
@@ -48,7 +49,7 @@ func csvColumns() []string {
 		// how a window or a generator came to them
 		"load_percent", "start_seconds", "duration_seconds", "sent_packets", "returned_packets", "receive_error_packets", "generator_cpu_percent", "started_after_seconds",
 		"message",
-		// of sessions; at the end, so that the others stay in their places
+		// columns of sessions stand at the end, so that the others stay in their places
 		"goodput_bits_per_second", "low_goodput_bits_per_second", "high_goodput_bits_per_second", "connections", "received_bytes", "retransmitted_segments", "retransmit_percent", "round_trip_microseconds",
 		// of observers, whose units differ from row to row
 		"observer", "series", "of", "observed_mean", "observed_least", "observed_most", "observed_unit", "observed_over_seconds",

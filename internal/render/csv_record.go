@@ -26,8 +26,9 @@ func (r record) ofKind(kind string) record {
 	return out
 }
 
-// text sets what people chose or a program said. Where a spreadsheet would take it for a formula, which may run programs and read other cells, an apostrophe goes
-// before it: for a name that begins so, a visible mark is the smaller harm. What is measured is never marked: a change of -3.02 stays a number.
+// text sets a word that people chose or a program said. An apostrophe goes before a word that a spreadsheet would
+// take for a formula, which may run programs and read other cells. For a name that begins so, a visible mark is the
+// smaller harm. A measured figure is never marked, so a change of -3.02 stays a number.
 func (r record) text(column, s string) record {
 	s = wording.Printable(strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", "\t", " ").Replace(s))
 	if strings.IndexAny(strings.TrimLeft(s, " "), "=+-@") == 0 {
@@ -52,7 +53,7 @@ func (r record) seconds(column string, d plan.Duration) record {
 	return r
 }
 
-// figure sets a number that is text in the document; what is none is a text like others.
+// figure sets a number that is text in the document. Any other text is a text like others.
 func (r record) figure(column string, n report.Number) record {
 	if _, err := strconv.ParseFloat(string(n), 64); err != nil {
 		return r.text(column, string(n))
@@ -82,7 +83,8 @@ func (r record) yes(column string, v bool) record {
 	return r
 }
 
-// figures sets those of one run, or the medians of several; none leave all their columns empty, for a zero would be a figure.
+// figures sets those of one run, or the medians of several. Missing figures leave all their columns empty, because
+// a zero would be a figure.
 func (r record) figures(f *report.Figures) record {
 	if f == nil {
 		return r
@@ -128,7 +130,7 @@ func (r record) sum(s *report.Sum, directions []report.Direction) record {
 	return r.whole("window", int64(s.Window)).flows(s.Intended, s.Offered, s.Received, s.LossRatio, s.LossRatioMin, s.LineRatePercent)
 }
 
-// observed sets what a series of an observer was in a window; one that is missing has the reason and no number.
+// observed sets what a series of an observer was in a window. A missing one has the reason and no number.
 func (r record) observed(o report.Observed) record {
 	r.text("observer", o.Observer).text("series", o.Series).text("of", o.Of).text("observed_unit", o.Unit).text("reason", o.Missing)
 	if o.Missing == "" {
@@ -196,7 +198,8 @@ func (r record) latencyFigure(f report.Figure) record {
 	return r.figure("observed_least", f.Low).figure("observed_most", f.High)
 }
 
-// sessions sets what the connections of these directions did. What was sent again is a count, and its share and the round trip are figures: only where they are the path's.
+// sessions sets what the connections of these directions did. Retransmits are a count, while their share and the
+// round trip are figures, and only where they are the path's.
 func (r record) sessions(s *report.Sessions, directions ...report.Direction) record {
 	r.whole("goodput_bits_per_second", s.GoodputBitsPerSecond).whole("connections", int64(s.Connections)).whole("received_bytes", s.ReceivedBytes)
 	if d := s.Datagrams; d != nil {

@@ -55,8 +55,8 @@ func baseRecord(product, loadtest string) record {
 	return record{}.text("product", product).text("loadtest", loadtest)
 }
 
-// testRecords are a test's answer, the same for each direction, generator and criterion, and each window in each direction, and what
-// observers' series were in it.
+// testRecords are a test's answer, the same for each direction, generator and criterion, and each window in each
+// direction, and what observers' series were in it.
 func testRecords(r *report.Report) []record {
 	h := figures.HeadlineOf(r)
 	base := baseRecord(h.Product, h.Loadtest).text("test", h.Name).time("started", r.Started)
@@ -121,7 +121,7 @@ func rfc2544Records(b *report.RFC2544) (rows []record) {
 	return append(rows, record{}.gaps("missing", b.Without)...)
 }
 
-// hundredfold is a ratio in percent; empty: there is none.
+// hundredfold is a ratio in percent, or empty for none.
 func hundredfold(n report.Number) string {
 	v := n.Rat()
 	if v == nil {

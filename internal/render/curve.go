@@ -5,8 +5,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// curve draws what came back over what was sent, a mark per window, and where the device saturates. Its axes are of different lengths:
-// what comes back stays level where what is sent goes on.
+// curve draws what came back over what was sent, a mark per window, and where the device saturates. Its axes are of
+// different lengths, because what comes back stays level where what is sent goes on.
 //
 //	received
 //	│    ╱ all came back
@@ -20,7 +20,7 @@ type curve struct {
 	x, y axis
 }
 
-// newCurve draws a track; ok is false without windows.
+// newCurve draws a track. ok is false without windows.
 func newCurve(r *report.Report, t track, narrow bool) (drawing, bool) {
 	windows := t.windows(r)
 	sent, returned, beyond := extent(r, t, windows)
@@ -48,7 +48,8 @@ func newCurve(r *report.Report, t track, narrow bool) (drawing, bool) {
 	return c.drawing, true
 }
 
-// extent is how far the drawing reaches, and how many windows lie beyond: far above the result there is nothing more to see.
+// extent is how far the drawing reaches, and how many windows lie beyond. Far above the result there is nothing
+// more to see.
 func extent(r *report.Report, t track, windows []judgedWindow) (sent, returned float64, beyond int) {
 	const reach = 6
 	for _, w := range windows {

@@ -8,7 +8,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// eachDirectionWords say what the figures are of directions that were found one after another, and what all of them are at once; empty: they weren't.
+// eachDirectionWords say what the figures are of directions that were found one after another, and what all of them
+// are at once. They are empty where directions weren't.
 func eachDirectionWords(r *report.Report) string {
 	ramp, sum := report.PlanOf(r).Procedure.Each, r.Result.Together
 	if ramp == nil {
@@ -29,7 +30,8 @@ func eachDirectionWords(r *report.Report) string {
 	return subject + "the device carries all of them at once."
 }
 
-// otherDirectionWords say of each direction whether its figure is a limit, or a bound as another one set the load of all.
+// otherDirectionWords say of each direction whether its figure is a limit, or a bound as another one set the load
+// of all.
 func otherDirectionWords(r *report.Report) string {
 	var limits, bounds []string
 	for _, d := range r.Result.Directions {

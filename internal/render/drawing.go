@@ -7,7 +7,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// drawing is a picture in SVG, as the page's template writes it: shapes with classes, whose looks are the style sheet's.
+// drawing is a picture in SVG, as the page's template writes it. Its shapes have classes, whose looks are the style
+// sheet's.
 type drawing struct {
 	ID            string
 	Class         string // wide, narrow
@@ -45,7 +46,7 @@ type label struct {
 	Text  string
 }
 
-// r1 rounds to a tenth: a drawing needs no more.
+// r1 rounds to a tenth, as a drawing needs no more.
 func r1(v float64) float64 { return rounded(v, 10) }
 
 func (d *drawing) line(class string, x1, y1, x2, y2 float64) {
@@ -60,7 +61,7 @@ func (d *drawing) band(class string, x, y, w, h float64, title string) {
 	d.Bands = append(d.Bands, box{r1(x), r1(y), r1(max(w, 0)), r1(max(h, 0)), class, title})
 }
 
-// mark puts a window's sign; it tells the window to who points at it, for which only the wide drawing has room.
+// mark puts a window's sign. A pointer over the sign shows the window, for which only the wide drawing has room.
 func (d *drawing) mark(w judgedWindow, x, y, size float64) {
 	s := shape{D: mark(w.quality, x, y, size), Class: qualityClass(w.quality)}
 	if d.Class == "wide" {
@@ -85,7 +86,7 @@ func (p *pen) to(command string, coordinates ...float64) {
 	}
 }
 
-// stairs draws each reading's value over the time that it covers; a value below 0 is unknown and leaves a gap.
+// stairs draws each reading's value over the time that it covers. A value below 0 is unknown and leaves a gap.
 func stairs(readings []reading, value func(reading) float64, x, y axis) string {
 	var p pen
 	open := false

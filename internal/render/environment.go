@@ -9,8 +9,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// environmentFacts are what another run must have had, too, for its figures to be compared with these: generators and their machines, ports, the device's machine.
-// What several have in common is said once. A Report of an older linerate has none.
+// environmentFacts are what another run must have had, too, for its figures to be compared with these, such as
+// generators and their machines, ports, and the device's machine. A fact that several have in common is said once.
+// A Report of an older linerate has none.
 func environmentFacts(r *report.Report) []fact {
 	e := r.Environment
 	if e == nil {
@@ -37,7 +38,7 @@ func environmentFacts(r *report.Report) []fact {
 	return append(facts, imageFacts(e)...)
 }
 
-// generatorWords are a generator in words: "TRex v3.06", "with 4 cores".
+// generatorWords are a generator in words, such as "TRex v3.06" or "with 4 cores".
 func generatorWords(g report.GeneratorEnvironment) (words []string) {
 	for _, word := range []string{g.Product, g.Version} {
 		if word != "" {
@@ -50,7 +51,7 @@ func generatorWords(g report.GeneratorEnvironment) (words []string) {
 	return words
 }
 
-// machineWords are a machine in words; empty: nothing is known.
+// machineWords are a machine in words, or empty where nothing is known.
 func machineWords(m report.Machine) string {
 	var words []string
 	say := func(prefix, word string) {
@@ -74,7 +75,7 @@ func machineWords(m report.Machine) string {
 	return strings.Join(words, ", ")
 }
 
-// portWords are a port in words; empty: nothing is known.
+// portWords are a port in words, or empty where nothing is known.
 func portWords(p report.PortEnvironment) string {
 	var words []string
 	for _, part := range [][2]string{{"NIC ", p.NIC}, {"firmware ", p.Firmware}, {"driver ", p.Driver}, {"", p.Path}, {"receive drops ", p.ReceiveDrops}, {"congestion control ", p.CongestionControl}} {
@@ -99,7 +100,7 @@ func merged(prefix string, facts []fact) (merged []fact) {
 	return merged
 }
 
-// imageFacts are the images of generators; the device's are shown as what was measured.
+// imageFacts are the images of generators. The device's images are shown as what was measured.
 func imageFacts(e *report.Environment) []fact {
 	var images []fact
 	for _, g := range e.Generators {

@@ -74,16 +74,18 @@ func OfRFC2544(b *report.RFC2544) Document { return Document{RFC2544, b, []view{
 // OfHeatmap are maps of figures.
 func OfHeatmap(h *report.Heatmap) Document { return Document{Heatmap, h, []view{viewOfHeatmap(h)}} }
 
-// format is one way to write documents, in a file of its own: what it writes of a view, and what of a document itself.
+// format is one way to write documents, in a file of its own. It has what it writes of a view, and what of a
+// document itself.
 type format struct {
 	name      string
 	forPeople bool                          // it is read as it is printed
-	kinds     []Kind                        // which it can write; none: all
-	fits      func(tests, suites int) error // nil: it holds any number of them
+	kinds     []Kind                        // which it can write, or all where none is listed
+	fits      func(tests, suites int) error // nil where it holds any number of them
 	write     func(io.Writer, Document, TextOptions) error
 }
 
-// formats are all formats, in the order in which they are shown: flags, errors and completions have their names from here.
+// formats are all formats, in the order in which they are shown. Flags, errors and completions have their names
+// from here.
 func formats() []format {
 	return []format{textFormat(), jsonFormat(), markdownFormat(), csvFormat(), junitFormat(), htmlFormat(), vizFormat()}
 }
@@ -115,7 +117,8 @@ func ForPeople(name string) bool {
 	return slices.ContainsFunc(formats(), func(f format) bool { return f.name == name && f.forPeople })
 }
 
-// Fits says whether so many tests and suites can be written in the named format: who asks early measures nothing in vain.
+// Fits says whether so many tests and suites can be written in the named format, so that a caller who asks early
+// measures nothing in vain.
 func Fits(name string, tests, suites int) error {
 	f, err := formatOf(name, Tests)
 	if err != nil || f.fits == nil {
@@ -143,7 +146,7 @@ func Text(w io.Writer, reports ...*report.Report) error {
 	return Write(w, "text", OfReports(reports...), TextOptions{})
 }
 
-// HTML writes Reports as one page that needs nothing else: no network, no other file.
+// HTML writes Reports as one page that needs nothing else, no network and no other file.
 func HTML(w io.Writer, reports ...*report.Report) error {
 	return Write(w, "html", OfReports(reports...), TextOptions{})
 }

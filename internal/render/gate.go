@@ -11,7 +11,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// Bounds of what is written of a gate for people: a comment on a pull request takes 65 536 characters.
+// These bound what is written of a gate for people, as a comment on a pull request takes 65 536 characters.
 const (
 	gateLines   = 40
 	gateWords   = 480
@@ -90,7 +90,7 @@ func gateRemarks(r report.GateRow) (remarks []remark) {
 	return remarks
 }
 
-// anchorWords are what changed since the anchor; empty: there is none, or its change is unknown.
+// anchorWords are what changed since the anchor. They are empty where there is none, or its change is unknown.
 func anchorWords(r report.GateRow) string {
 	if r.Anchor == nil || r.Anchor.Change == nil {
 		return ""
@@ -102,7 +102,7 @@ func anchorWords(r report.GateRow) string {
 	return words
 }
 
-// gateInOrder are the rows as people want them: what failed first, then what is undecided.
+// gateInOrder are the rows as people want them, first those that failed, then the undecided ones.
 func gateInOrder(g *report.Gate) []report.GateRow {
 	rank := map[report.Outcome]int{report.DidFail: 0, report.Undecided: 1, report.Passed: 2}
 	rows := slices.Clone(g.Rows)
@@ -152,7 +152,8 @@ func moreWords(n int, noun string) string {
 	return fmt.Sprintf("and %s more: the formats json and junit have all", wording.Counted(n, noun))
 }
 
-// objectName is the name of an object in a command, without what no such name has: between backticks nothing else is made harmless.
+// objectName is the name of an object in a command, without characters that no such name has. Between backticks
+// nothing else is made harmless.
 func objectName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '.' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' {

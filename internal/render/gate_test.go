@@ -112,7 +112,8 @@ func TestAGateWithoutAMeasurementIsNoGreenJUnit(t *testing.T) {
 	}
 }
 
-// TestTheJUnitOfAGateSaysWhatItsRowsSay: a witness that decides nothing is no error of a gate that passed, nor the search of its name, and what failed since the anchor fails there.
+// TestTheJUnitOfAGateSaysWhatItsRowsSay: a witness that decides nothing is no error of a gate that passed, nor the
+// search of its name, and what failed since the anchor fails there.
 func TestTheJUnitOfAGateSaysWhatItsRowsSay(t *testing.T) {
 	verdict := func(o report.Outcome) *report.Verdict {
 		return &report.Verdict{Outcome: o, Criteria: []report.CriterionResult{{Name: "no-slower", Outcome: o, Message: "as it may be"}}}

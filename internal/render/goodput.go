@@ -11,7 +11,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// The timeline of sessions has panels of its own: goodput, and what senders sent again. Nothing in it is a count of frames.
+// The timeline of sessions has panels of its own, for goodput and for what senders sent again. Nothing in it is a
+// count of frames.
 //
 //	┌ Mbps of goodput ────────────────┐
 //	│  ▁▟█▙●▟██●███●██   ● a window   │
@@ -24,7 +25,7 @@ const (
 	retransmitsTop, retransmitsBottom = 390, 470
 )
 
-// sessionTracks are the graphs of sessions: all directions together first, and each where there are several.
+// sessionTracks are the graphs of sessions, all directions together first, and each where there are several.
 func sessionTracks(directions []plan.Direction) []track {
 	var tracks []track
 	for i, d := range directions {
@@ -36,8 +37,8 @@ func sessionTracks(directions []plan.Direction) []track {
 	return append([]track{{Name: "all directions", index: -1, sessions: true}}, tracks...)
 }
 
-// sessionReadings are the samples as rates of the track, from each to the next that is drawn, and over how many samples each is averaged. Where there are no samples,
-// as in a Report of an older linerate, the windows serve.
+// sessionReadings are the samples as rates of the track, from each to the next that is drawn, and over how many
+// samples each is averaged. Where there are no samples, as in a Report of an older linerate, the windows serve.
 func (t track) sessionReadings(r *report.Report) ([]reading, int) {
 	if len(r.Samples) < 2 {
 		return t.sessionWindowReadings(r), 1
@@ -57,7 +58,7 @@ func (t track) sessionReadings(r *report.Report) ([]reading, int) {
 	return readings, stride
 }
 
-// between is what the track's connections did between two samples, per second; -1 where an end doesn't say it.
+// between is what the track's connections did between two samples, per second, or -1 where an end doesn't say it.
 func (t track) between(earlier, later report.Sample) (goodput, retransmits float64) {
 	for i := range later.Directions {
 		if t.index >= 0 && t.index != i || i >= len(earlier.Directions) {
@@ -72,7 +73,8 @@ func (t track) between(earlier, later report.Sample) (goodput, retransmits float
 			return -1, -1
 		}
 		goodput += float64(bits)
-		missing := b.RetransmittedSegments - a.RetransmittedSegments + max(0, b.LostDatagrams-a.LostDatagrams) // of which one is always 0
+		// of which one is always 0
+		missing := b.RetransmittedSegments - a.RetransmittedSegments + max(0, b.LostDatagrams-a.LostDatagrams)
 		retransmits += float64(missing) / (later.At - earlier.At).Std().Seconds()
 	}
 	return goodput, retransmits
@@ -90,7 +92,7 @@ func (t track) sessionWindowReadings(r *report.Report) []reading {
 	return readings
 }
 
-// sessionsIn is what the track's connections did in a window; nil: nobody knows it of one of them.
+// sessionsIn is what the track's connections did in a window. It is nil where nobody knows it of one of them.
 func (t track) sessionsIn(w report.Window) *report.Sessions {
 	sum := &report.Sessions{}
 	for i, d := range w.Directions {
@@ -141,13 +143,13 @@ func (t track) goodputResult(r *report.Report) (bitsPerSecond int64, ok bool) {
 	return s.GoodputBitsPerSecond, true
 }
 
-// goodputText is the result as it stands at its line: with a sign where it is a lower bound.
+// goodputText is the result as it stands at its line, with a sign where it is a lower bound.
 func (t track) goodputText(r *report.Report) (text string, ok bool) {
 	v, ok := t.goodputResult(r)
 	return figures.HeadlineOf(r).Signed(wording.BitRate(v)) + " goodput", ok
 }
 
-// goodput draws the upper panel: goodput, a mark for each window, and the result.
+// goodput draws the upper panel, with the goodput, a mark for each window, and the result.
 func (tl *timeline) goodput() {
 	top := 1.0
 	for _, g := range tl.readings {

@@ -18,7 +18,8 @@ const (
 	throughputMapWords = "Throughput is what was received, summed over all directions of one moment."
 )
 
-// heatOfSuite are those maps of a suite in which several rows and columns stand beside each other; nil: a table shows as much.
+// heatOfSuite are those maps of a suite in which several rows and columns stand beside each other. They are nil
+// where a table shows as much.
 func heatOfSuite(s *report.Suite) *report.Heatmap {
 	h := figures.HeatmapOfSuite(s, "")
 	h.Maps = slices.DeleteFunc(h.Maps, func(g report.HeatGrid) bool { return len(g.Rows) < 2 || len(g.Columns) < 2 || !drawable(&g) })
@@ -73,7 +74,7 @@ func heatMetric(g *report.HeatGrid) string {
 	return "throughput"
 }
 
-// heatTable is the map as a table: a row for each row of the map, the first column its name.
+// heatTable is the map as a table, with a row for each row of the map, and its name in the first column.
 func heatTable(g *report.HeatGrid) *table {
 	t := newTable(1, append([]string{g.RowsAre + " ╲ " + g.ColumnsAre}, g.Columns...)...)
 	for r, name := range g.Rows {
@@ -90,7 +91,7 @@ func heatTable(g *report.HeatGrid) *table {
 	return t
 }
 
-// spotText is a spot's figure with its sign; "-" where nothing was measured.
+// spotText is a spot's figure with its sign, or "-" where nothing was measured.
 func spotText(g *report.HeatGrid, s *report.Spot) string {
 	if s == nil || s.Value == "" {
 		return "-"
@@ -139,10 +140,12 @@ func newHeatPage(v *view, h *report.Heatmap) *heatPage {
 	return p
 }
 
-// lossSteps are the losses from which on a spot is darker: a colour for each decade, as devices differ by decades. The first is for no loss at all.
+// lossSteps are the losses from which on a spot is darker. Each decade has a colour, as devices differ by decades.
+// The first is for no loss at all.
 func lossSteps() []float64 { return []float64{0, 0.0001, 0.001, 0.01, 0.1, 0.5} }
 
-// heatLevel is how dark a spot is: of loss 0 for none to 6 for more than a half, of throughput 1 to 6 for the sixths of the most that any spot has.
+// heatLevel is how dark a spot is. Of loss it is from 0 for none to 6 for more than a half. Of throughput it is 1
+// to 6 for the sixths of the most that any spot has.
 func heatLevel(g *report.HeatGrid, value, highest float64) int {
 	if g.Metric != figures.LossRatio {
 		if highest <= 0 {
@@ -198,7 +201,8 @@ func mostOf(g *report.HeatGrid) (highest float64) {
 // drawable says that squares are large enough to be seen.
 func drawable(g *report.HeatGrid) bool { return len(g.Columns) <= 64 && len(g.Rows) <= 256 }
 
-// heatDrawing is a map of squares. In each stands its figure, where there is room; who points at it reads it in any case.
+// heatDrawing is a map of squares. Each square shows its figure, where there is room, and a pointer over the square
+// shows the figure in any case.
 func heatDrawing(g *report.HeatGrid, id string, narrow bool) drawing {
 	d := drawing{Class: "wide", Width: 1040, Title: g.Of + ": " + heatSummary(g), Desc: fmt.Sprintf("A square for each %s and %s; the table below has the figures.", g.RowsAre, g.ColumnsAre)}
 	left, letter := 120.0, 7.4

@@ -14,7 +14,8 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/reporttest"
 )
 
-// lossGrid is a suite of one device at three frame sizes: what it loses at each load. Of one size a load wasn't measured, and of another nothing.
+// lossGrid is a suite of one device at three frame sizes: what it loses at each load. Of one size a load wasn't
+// measured, and of another nothing.
 func lossGrid(t *testing.T) *report.Suite {
 	t.Helper()
 	curve := func(losses ...report.Number) (points []report.CurvePoint) {
@@ -104,7 +105,8 @@ func TestLossIsDarkerByDecades(t *testing.T) {
 	}
 }
 
-// Any axis of a suite may make the rows: the test of a board in rows, devices and programs in columns. Of several runs tables have how far they are apart.
+// Any axis of a suite may make the rows: the test of a board in rows, devices and programs in columns. Of several
+// runs tables have how far they are apart.
 func TestAnotherAxisMakesTheRows(t *testing.T) {
 	s := &report.Suite{Version: report.SuiteVersion, Name: "boards", Axes: []report.Axis{{Name: "device", Values: []string{"nat", "bridge"}}, {Name: "load", Values: []string{"tcp", "udp"}}, {Name: "program", Values: []string{"iperf3"}}}}
 	for i, goodput := range []int64{940e6, 957e6, 681e6, 460e6} {

@@ -11,7 +11,8 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/reporttest"
 )
 
-// filled sets every number in a value, as deep as it goes, and leaves what is a time, so that the document stays a possible one.
+// filled sets every number in a value, as deep as it goes, and leaves what is a time, so that the document stays a
+// possible one.
 func filled(v reflect.Value, whole int64, float float64) {
 	switch v.Kind() {
 	case reflect.Pointer:

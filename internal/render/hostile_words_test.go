@@ -13,7 +13,8 @@ import (
 // closed are texts that a document isn't one without, or that a format needs.
 var closed = []string{"Version", "Ending", "Quality", "Type", "Outcome", "Tone", "Phase"}
 
-// Whatever stands in a Report's texts, no format of it drives a terminal, commands who reads a log, or has markup of its own.
+// Whatever stands in a Report's texts, no format of it drives a terminal, commands who reads a log, or has markup
+// of its own.
 func TestNoFormatSaysWhatAHostileReportWantsItTo(t *testing.T) {
 	for _, s := range reporttest.Scenarios() {
 		for from := 0; from < len(sanitizetest.Words); from += 11 {

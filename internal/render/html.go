@@ -16,9 +16,10 @@ import (
 //go:embed page
 var pageFiles embed.FS
 
-// htmlFormat is a page that needs nothing else: no network, no other file. Its graphs are SVG drawn here; scripts only add a readout under the pointer, so it
-// loses little without them. It follows the reader's light or dark scheme and prints. Tests have a page with drawings of their samples, which are no words of a
-// view; all else is figures side by side.
+// htmlFormat is a page that needs nothing else, no network and no other file. Its graphs are SVG drawn here.
+// Scripts only add a readout under the pointer, so it loses little without them. It follows the reader's light or
+// dark scheme and prints. Tests have a page with drawings of their samples, which are no words of a view. All else
+// is figures side by side.
 func htmlFormat() format {
 	return format{name: "html", fits: htmlFits, write: func(w io.Writer, d Document, _ TextOptions) error {
 		if len(d.views) == 0 {
@@ -78,7 +79,8 @@ func writePage(w io.Writer, name string, view any) error {
 	if err := t.ExecuteTemplate(&b, name, view); err != nil {
 		return fmt.Errorf("write html: %w", err)
 	}
-	return writeAll(w, "html", bytes.NewBufferString(wording.Printable(b.String(), '\n', '\t'))) // HTML has no other control characters
+	// HTML has no other control characters
+	return writeAll(w, "html", bytes.NewBufferString(wording.Printable(b.String(), '\n', '\t')))
 }
 
 // pageDuration is a duration as HTML's element time has it for programs, in seconds and thousandths.

@@ -8,7 +8,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/sanitize"
 )
 
-// jsonFormat is the documents themselves, for programs and for linerate, which reads Reports and suites again. Several are one after the other.
+// jsonFormat is the documents themselves, for programs and for linerate, which reads Reports and suites again.
+// Several are one after the other.
 func jsonFormat() format {
 	return format{name: "json", write: func(w io.Writer, d Document, _ TextOptions) error {
 		var b bytes.Buffer

@@ -61,9 +61,11 @@ type (
 	}
 )
 
-// junitFormat is for CI systems: a testsuite per test and per suite's cell, in it a testcase "measured" and one per criterion. A criterion that failed is a
-// failure. What could not be decided is an error, and so is a run that did not complete or has no figure: systems show an error as not green, while most take a
-// skipped case for a good one, and nothing is skipped but what decides nothing of a gate. So only documents that are judged have it, and it reads them themselves: the words of a view have no testcases.
+// junitFormat is for CI systems. It has a testsuite per test and per suite's cell, with a testcase "measured" and
+// one per criterion. A criterion that failed is a failure. An undecided criterion is an error, and so is a run that
+// did not complete or has no figure. Systems show an error as not green, while most take a skipped case for a good
+// one, and nothing is skipped but what decides nothing of a gate. So only documents that are judged have this
+// format, which reads the documents themselves, because the words of a view have no testcases.
 func junitFormat() format {
 	return format{name: "junit", kinds: []Kind{Tests, Gate}, write: func(w io.Writer, d Document, _ TextOptions) error {
 		doc := &junitSuites{Name: "linerate"}
@@ -99,7 +101,8 @@ func (d *junitSuites) suite(s *report.Suite) {
 	}
 }
 
-// gate adds a testsuite for each cell, and one testcase for the gate as a whole, so that no gate without a measurement looks like one without a fault.
+// gate adds a testsuite for each cell, and one testcase for the gate as a whole, so that no gate without a
+// measurement looks like one without a fault.
 func (d *junitSuites) gate(g *report.Gate) {
 	whole := junitSuite{Name: "gate", Time: seconds(0), Cases: []junitCase{criterionCase("gate", report.CriterionResult{Name: "verdict", Outcome: g.Outcome, Message: g.Message})}}
 	if len(g.Suites) > 0 {
@@ -109,7 +112,7 @@ func (d *junitSuites) gate(g *report.Gate) {
 	d.add(whole, 0)
 	for _, s := range g.Suites {
 		named := *s
-		named.Name = gateTestOf(g, s.Name) // the same for each commit: so systems know a case again
+		named.Name = gateTestOf(g, s.Name) // the same for each commit, so that systems know a case again
 		for i := range named.Cells {
 			cell := named.Cells[i]
 			row := gateRowOf(g, s.Name, cell.Name)
@@ -125,7 +128,7 @@ func (d *junitSuites) gate(g *report.Gate) {
 	}
 }
 
-// gateRowOf is what the gate says of a suite's cell; empty: nothing.
+// gateRowOf is what the gate says of a suite's cell, or empty for nothing.
 func gateRowOf(g *report.Gate, suite, cell string) report.GateRow {
 	for _, r := range g.Rows {
 		if r.Suite == suite && r.Cell == cell {
@@ -168,8 +171,9 @@ func (d *junitSuites) add(s junitSuite, took time.Duration) {
 	d.Suites = append(d.Suites, s)
 }
 
-// tellApart numbers the classes of a suite that has a case of one of their names before it, as of a second run of one test, and a case of a name that its own suite has twice: CI systems drop all but one
-// of those that have the same classname and name.
+// tellApart numbers the classes of a suite that has a case of one of their names before it, as of a second run of
+// one test, and a case of a name that its own suite has twice. CI systems drop all but one of the cases that have
+// the same classname and name.
 func (d *junitSuites) tellApart(cases []junitCase) {
 	if d.used == nil {
 		d.used = map[[2]string]bool{}
@@ -231,7 +235,7 @@ func (s *junitSuite) count() {
 	}
 }
 
-// unmeasured is what is wrong with the measurement as a whole; nil nothing.
+// unmeasured is what is wrong with the measurement as a whole, or nil for nothing.
 func unmeasured(r *report.Report) *junitTrouble {
 	switch {
 	case !report.HasFigure(r):
@@ -271,7 +275,7 @@ func criterionCase(class string, c report.CriterionResult) junitCase {
 	return testcase
 }
 
-// junitProperties are the figures as whole numbers, for who collects trends from CI; a figure that isn't there has no property.
+// junitProperties are the figures as whole numbers, for trends from CI. A missing figure has no property.
 func junitProperties(r *report.Report, h report.Headline) []junitProperty {
 	props := []junitProperty{{"ending", string(r.Ending)}, {"standing", standing(r)}, {"reason", string(r.Result.Reason)}, {"summary", figures.Summary(r)}}
 	if !h.Measured {
@@ -308,10 +312,10 @@ func junitProperties(r *report.Report, h report.Headline) []junitProperty {
 	return props
 }
 
-// seconds writes a time as JUnit has it; a clock that was set back counts as none.
+// seconds writes a time as JUnit has it. A clock that was set back counts as none.
 func seconds(d time.Duration) string { return strconv.FormatFloat(max(d, 0).Seconds(), 'f', 3, 64) }
 
-// junitCellOf is a cell as a testsuite: a testcase "measured", and one for each criterion.
+// junitCellOf is a cell as a testsuite, with a testcase "measured", and one for each criterion.
 func junitCellOf(s *report.Suite, c *report.SuiteCell) (suite junitSuite, took time.Duration) {
 	var began time.Time
 	for _, r := range c.Runs {
@@ -338,7 +342,7 @@ func junitCellOf(s *report.Suite, c *report.SuiteCell) (suite junitSuite, took t
 	return suite, took
 }
 
-// cellProperties are the cell's figures as whole numbers, as those of a test; a figure that isn't there has no property.
+// cellProperties are the cell's figures as whole numbers, as those of a test. A missing figure has no property.
 func cellProperties(c *report.SuiteCell) []junitProperty {
 	props := []junitProperty{{"cell", c.Name}}
 	for _, v := range c.Values {
@@ -400,7 +404,8 @@ func runLines(c *report.SuiteCell) string {
 	return b.String()
 }
 
-// unmeasuredCell is what is wrong with the cell's measurement; nil: each of its repetitions gave a figure.
+// unmeasuredCell is what is wrong with the cell's measurement. It is nil where each of its repetitions gave a
+// figure.
 func unmeasuredCell(c *report.SuiteCell) *junitTrouble {
 	missing, _ := c.Gaps()
 	switch {

@@ -16,8 +16,9 @@ const latencyWords = "Latency is from the stamp in each frame, right before it i
 // shares are those of the table of latency.
 var shares = []string{"p50", "p99", "p99.9", "p99.99", "p99.999", "all"}
 
-// latencyTable has how long frames were under way, by direction and frame size, and how many came twice or late; below each row is what a Loopback in the same document had for such frames. What no row has to tell has
-// no column. nil: nobody knows it.
+// latencyTable has how long frames were under way, by direction and frame size, and how many came twice or late.
+// Below each row is what a Loopback in the same document had for such frames. A column that is empty in all rows is
+// left out. The table is nil where nobody knows the latency.
 func latencyTable(r *report.Report, reports []*report.Report) *table {
 	heads := []string{"latency of", "frames"}
 	for _, s := range shares {
@@ -145,7 +146,8 @@ func untimedOf(direction string, l report.Latency) (sentences []string) {
 	return sentences
 }
 
-// receivedBy is the generator's port on a link, and by how many queues it receives: the most of several generators' ports.
+// receivedBy is the generator's port on a link, and by how many queues it receives, the most of several generators'
+// ports.
 func receivedBy(r *report.Report, link string) (port string, queues int) {
 	for _, g := range r.Generators {
 		for _, p := range g.Ports {

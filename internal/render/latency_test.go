@@ -10,7 +10,8 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/reporttest"
 )
 
-// withLatency is a Report whose first direction has frames that were timed: half within so many nanoseconds, and all within twice that.
+// withLatency is a Report whose first direction has frames that were timed: half within so many nanoseconds, and
+// all within twice that.
 func withLatency(nanoseconds int64) *report.Report {
 	r := reporttest.Measured()
 	r.Result.Directions[0].Latency = []report.Latency{{FrameSize: 64, Frames: 28_000, Duplicates: 3, Late: 1, Within: []report.Percentile{{Share: "p50", Nanoseconds: nanoseconds}, {Share: "all", Nanoseconds: 2 * nanoseconds}}},

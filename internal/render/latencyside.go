@@ -16,7 +16,7 @@ const besideWords = "Latency is the median of the runs that tell it, at shares o
 // shownMetrics are the metrics of latency that tables of several runs show.
 var shownMetrics = []report.Metric{figures.LatencyP50, figures.LatencyP99, figures.LatencyP999}
 
-// latencyHead begins a table of latency: a row is a load, a direction, a frame size and a percentile.
+// latencyHead begins a table of latency, whose rows are a load, a direction, a frame size and a percentile.
 func latencyHead() *table { return newTable(1, "latency at load") }
 
 func latencyName(m report.LatencyMedian) string {
@@ -24,7 +24,7 @@ func latencyName(m report.LatencyMedian) string {
 	return figures.DirectionText(f) + ", " + figures.StatisticText(m.Metric)
 }
 
-// medianText is a median in a cell: "20.1 µs ±0.31% (5)".
+// medianText is a median in a cell, such as "20.1 µs ±0.31% (5)".
 func medianText(m report.LatencyMedian) string {
 	if m.Runs == 0 {
 		return "unknown"
@@ -39,7 +39,7 @@ func medianText(m report.LatencyMedian) string {
 	return text + " (" + strconv.Itoa(m.Runs) + ")"
 }
 
-// latencyBeside sets the latency of a comparison's row side by side; nil: no side has any.
+// latencyBeside sets the latency of a comparison's row side by side. It is nil where no side has any.
 func latencyBeside(c *report.Comparison, r report.ComparisonRow) *table {
 	t := latencyHead()
 	for i, side := range c.Sides {
@@ -91,7 +91,8 @@ func latencySections(c *report.Comparison) (sections []section) {
 	return sections
 }
 
-// latencyNow is the latency of a series' latest run beside the medians of its stretch; nil: it has none.
+// latencyNow is the latency of a series' latest run beside the medians of its stretch. It is nil where the run has
+// none.
 func latencyNow(s *report.Series) *table {
 	point, stretch := s.Latest()
 	if point == nil || stretch == nil {

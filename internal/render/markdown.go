@@ -10,8 +10,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/sanitize"
 )
 
-// markdownFormat is for pull requests, jobs' summaries and wikis (GitHub's dialect). Evidence is folded away. Percentages are shares of what all directions can
-// carry.
+// markdownFormat is for pull requests, jobs' summaries and wikis (GitHub's dialect). Evidence is folded away.
+// Percentages are shares of what all directions can carry.
 func markdownFormat() format {
 	return format{name: "markdown", forPeople: true, write: func(w io.Writer, d Document, _ TextOptions) error {
 		m := new(markdown)
@@ -106,7 +106,7 @@ func (m *markdown) folded(v *view) {
 	m.line("\n</details>")
 }
 
-// table writes a table; in a comment it ends where that is full.
+// table writes a table. In a comment it ends where the comment is full.
 func (m *markdown) table(t *table, comment bool) {
 	g := t.grid(together|alone, func(o report.Outcome) string {
 		switch o {

@@ -32,7 +32,8 @@ type page struct {
 	Goodput             string
 }
 
-// testView is one report on the page. The report itself is there too: figures that need no thought are read from it.
+// testView is one report on the page. It has the report itself, too, from which figures without further work are
+// read.
 type testView struct {
 	ID                 string
 	Report             *report.Report
@@ -52,23 +53,23 @@ type testView struct {
 	Warnings           []string
 	Facts              []fact
 	Directions         []directionView
-	Sessions           grid   // of connections instead: a row for each direction
+	Sessions           grid   // of connections instead, with a row for each direction
 	Generators         grid   // of several
-	Curve              grid   // of a frame loss curve: a row for each load
-	Bursts             grid   // of bursts: a row for each direction
+	Curve              grid   // of a frame loss curve, with a row for each load
+	Bursts             grid   // of bursts, with a row for each direction
 	BurstWords         string // what its columns are
-	Soak               grid   // of a soak: a row for each direction
+	Soak               grid   // of a soak, with a row for each direction
 	SoakWords          string // what its columns are
 	SoakPlots          []soakView
-	Goals, Attributes  grid      // of a search: a row for each goal
+	Goals, Attributes  grid      // of a search, with a row for each goal
 	GoalWords          [2]string // what their columns are
 	Trials             []trialsView
 	Latency            grid   // a row for each direction and frame size
 	LatencyWords       string // what it is
-	AtLoad             grid   // of latency by load: a row for each load, direction and frame size
+	AtLoad             grid   // of latency by load, with a row for each load, direction and frame size
 	AtLoadWords        string // what it is
 	LatencyPlots       []latencyPlot
-	Vitals             grid // of observers: a row for each series
+	Vitals             grid // of observers, with a row for each series
 	Graphs             []graph
 	Windows            []windowView
 	Plan               string
@@ -91,7 +92,7 @@ type directionView struct {
 	All                                                  bool
 }
 
-// windowView is a window's row in one direction; First begins a new window, of Rows rows.
+// windowView is a window's row in one direction. First begins a new window, of Rows rows.
 type windowView struct {
 	Of            report.Direction
 	In            report.Window
@@ -229,7 +230,7 @@ func trialsViews(r *report.Report, id string) (views []trialsView) {
 	return views
 }
 
-// split takes a figure and its unit apart: "299.75 Kpps" is 299.75 and Kpps.
+// split takes a figure and its unit apart, so "299.75 Kpps" is 299.75 and Kpps.
 func split(h report.Headline, text, exact string) figure {
 	number, unit, _ := strings.Cut(text, " ")
 	return figure{Number: number, Unit: unit, Exact: exact, Sign: h.Sign()}
@@ -270,7 +271,8 @@ func facts(r *report.Report) []fact {
 		facts = append(facts, fact{Term: "traffic", Text: frames})
 	}
 	if sentence := procedures.Of(p.Procedure).Describe().Sentence; sentence != "" {
-		if p.Sessions == nil && p.Procedure.Search == nil && p.Procedure.Soak == nil { // a search's goals say it, each for itself, and a soak asks where it is so
+		// a search's goals say it, each for itself, and a soak asks where it is so
+		if p.Sessions == nil && p.Procedure.Search == nil && p.Procedure.Soak == nil {
 			sentence += "; more than " + wording.Ratio(p.Procedure.MaxLossRatio) + " lost is too much"
 		}
 		facts = append(facts, fact{Term: "procedure", Text: sentence})
@@ -282,7 +284,8 @@ func facts(r *report.Report) []fact {
 	return append(facts, environmentFacts(r)...)
 }
 
-// framesText says how large the frames are, for a rate without that means nothing: once, where all directions have the same.
+// framesText says how large the frames are, since a rate without a size means nothing. It says so once, where all
+// directions have the same.
 func framesText(r *report.Report) string {
 	var names, sizes []string
 	for _, d := range report.PlanOf(r).Directions {
@@ -353,7 +356,8 @@ type graph struct {
 	Results  string // the key of the shaded windows
 	Drawings []drawing
 	Curves   []drawing
-	// Points are the readings for the pointer's readout: end of the reading, intended, offered, received, CPU, phase; of sessions end, goodput, retransmits, phase.
+	// Points are the readings for the pointer's readout, in this order: end of the reading, intended, offered,
+	// received, CPU, phase. Those of sessions are end, goodput, retransmits, phase.
 	Points [][]any
 }
 

@@ -1,6 +1,6 @@
 package render
 
-// This file says in words how a run is getting on: the same on one machine and in a cluster.
+// This file says in words how a run is getting on, the same on one machine and in a cluster.
 
 import (
 	"fmt"
@@ -15,13 +15,13 @@ import (
 
 const progressBarWidth = 20
 
-// ProgressBar draws how much is done; its width is the same at each percent.
+// ProgressBar draws how much is done. Its width is the same at each percent.
 func ProgressBar(percent int) string {
 	full := min(progressBarWidth, max(0, percent*progressBarWidth/100))
 	return "▕" + strings.Repeat("█", full) + strings.Repeat("░", progressBarWidth-full) + "▏"
 }
 
-// ProgressSentence is the progress in words: what is being done, and the figures where there are any.
+// ProgressSentence is the progress in words, which says what is being done, and the figures where there are any.
 func ProgressSentence(p runner.Progress) string {
 	var b strings.Builder
 	b.WriteString(phaseWord(p.Phase))
@@ -58,7 +58,7 @@ func ProgressSentence(p runner.Progress) string {
 	return b.String()
 }
 
-// ProgressFigures are those of one load: asked, sent, received, lost.
+// ProgressFigures are those of one load, which are asked, sent, received and lost.
 func ProgressFigures(p runner.Progress) string {
 	return fmt.Sprintf("asked %s, sent %s, received %s, lost %s", wording.PacketRate(p.IntendedPacketsPerSecond), wording.PacketRate(p.OfferedPacketsPerSecond),
 		wording.PacketRate(p.ReceivedPacketsPerSecond), lossPercent(p.LossRatio))

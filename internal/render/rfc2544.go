@@ -57,7 +57,7 @@ func productsOf(b *report.RFC2544) (names []string) {
 	return names
 }
 
-// frameText is a frame size: "64", or of several sizes "353.8 on average".
+// frameText is a frame size, such as "64", or of several sizes "353.8 on average".
 func frameText(s report.Stream) string {
 	if s.FrameBytes == "" {
 		return "unknown"
@@ -83,7 +83,8 @@ func theoryText(s report.Stream) string {
 	return wording.Count(s.TheoreticalPacketsPerSecond)
 }
 
-// throughputTable is section 26.1's of a product; nil: it has no throughput. Text has no room for the media's rate and how long trials are, which the conditions have.
+// throughputTable is section 26.1's of a product. It is nil where the product has no throughput. Text has no room
+// for the media's rate and how long trials are, which the conditions have.
 func throughputTable(b *report.RFC2544, product string) *table {
 	t := newTable(1, "direction", "bytes", "media", "theoretical", "offered", "throughput", "Mbps", "% line rate", "lost at most", "trials")
 	t.columns[2].when, t.columns[9].when = together, together
@@ -106,7 +107,7 @@ func throughputTable(b *report.RFC2544, product string) *table {
 	return t.orNone()
 }
 
-// orNone is the table; nil: it has no row.
+// orNone is the table, or nil where it has no row.
 func (t *table) orNone() *table {
 	if len(t.rows) == 0 {
 		return nil
@@ -118,7 +119,7 @@ func pointSign(p report.ThroughputPoint) string {
 	return report.Headline{Measured: true, Bound: p.LowerBound, Unconfirmed: p.Unconfirmed}.Sign()
 }
 
-// frameLossTable is section 26.3's of a product; nil: it has no frame loss.
+// frameLossTable is section 26.3's of a product. It is nil where the product has no frame loss.
 func frameLossTable(b *report.RFC2544, product string) *table {
 	t := newTable(1, "direction", "bytes", "media", "theoretical", "input", "input %", "loss %", "trials")
 	for _, p := range b.FrameLoss {
@@ -151,7 +152,8 @@ func rfc2544Section(b *report.RFC2544, product string) section {
 	return s
 }
 
-// statement is a product's statement of performance: the rate of its smallest frames with the least loss allowed, with what section 26.1 wants beside it.
+// statement is a product's statement of performance, the rate of its smallest frames with the least loss allowed,
+// with what section 26.1 wants beside it.
 func statement(b *report.RFC2544, product string) string {
 	i := slices.IndexFunc(b.Throughput, func(p report.ThroughputPoint) bool { return p.Stream.Product == product })
 	if i < 0 {
@@ -173,7 +175,8 @@ func statement(b *report.RFC2544, product string) string {
 	return text + "; " + cmp.Or(p.Stream.Protocol, "protocol not known")
 }
 
-// conditions are those of a product's tests: what all have in common once, and the rest with the tests that it is of.
+// conditions are those of a product's tests. It says once what all have in common, and the rest with the tests that
+// it is of.
 func conditions(b *report.RFC2544, product string) (out []fact) {
 	var names []string
 	type condition struct {

@@ -17,7 +17,8 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/reporttest"
 )
 
-// benchmarked are Reports of one device at three frame sizes, a search's, a frame loss curve, and one that has no place in RFC 2544's forms.
+// benchmarked are Reports of one device at three frame sizes, a search's, a frame loss curve, and one that has no
+// place in RFC 2544's forms.
 func benchmarked(t *testing.T) *report.RFC2544 {
 	t.Helper()
 	var all []*report.Report
@@ -108,7 +109,8 @@ func TestRFC2544WritesNamesAsText(t *testing.T) {
 	}
 }
 
-// leaky is a search's Report of a device that always loses some: its NDR has no figure. Its goals may be in the other order.
+// leaky is a search's Report of a device that always loses some: its NDR has no figure. Its goals may be in the
+// other order.
 func leaky(t *testing.T, reversed bool) *report.Report {
 	t.Helper()
 	r := searched(t)

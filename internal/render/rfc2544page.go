@@ -48,7 +48,7 @@ func newBenchmarkPage(v *view, b *report.RFC2544) *benchmarkPage {
 	return p
 }
 
-// benchmarkLine is one line of a graph: what it is called, and its points from left to right.
+// benchmarkLine is one line of a graph, with its name, and its points from left to right.
 type benchmarkLine struct {
 	name   string
 	points []benchmarkPoint
@@ -87,7 +87,7 @@ func keysOf(lines []benchmarkLine) (keys []benchmarkKey) {
 	return keys
 }
 
-// benchmarkGraphOf draws lines in both widths; without lines there is no graph.
+// benchmarkGraphOf draws lines in both widths. Without lines there is no graph.
 func benchmarkGraphOf(lines []benchmarkLine, draw func(narrow bool) drawing, extra ...benchmarkKey) benchmarkGraph {
 	if len(lines) == 0 {
 		return benchmarkGraph{}
@@ -95,7 +95,8 @@ func benchmarkGraphOf(lines []benchmarkLine, draw func(narrow bool) drawing, ext
 	return benchmarkGraph{Drawings: []drawing{draw(false), draw(true)}, Keys: append(keysOf(lines), extra...)}
 }
 
-// throughputGraph is section 26.1's: the frame rate over the frame size, beside what the media carries. Of a Report whose search has several goals the one that allows least loss is drawn.
+// throughputGraph is section 26.1's, the frame rate over the frame size, beside what the media carries. Of a Report
+// whose search has several goals it draws the one that allows least loss.
 func throughputGraph(b *report.RFC2544, product, id string) benchmarkGraph {
 	var lines []benchmarkLine
 	media := map[string]report.Stream{}
@@ -175,7 +176,7 @@ func throughputDrawing(lines []benchmarkLine, media map[string]report.Stream, pr
 	return d
 }
 
-// rateAxis is an axis of rates: linear, or, with a decade at its bottom, logarithmic.
+// rateAxis is an axis of rates. It is linear, or, with a decade at its bottom, logarithmic.
 type rateAxis struct {
 	axis
 	decade float64
@@ -202,10 +203,12 @@ func (a rateAxis) ticks(factor float64) (ticks []float64) {
 	return ticks
 }
 
-// nearPercent is the input rate below which a device's frame loss is drawn once more, magnified: from 0 to 100 % it is one point.
+// nearPercent is the input rate below which a device's frame loss is drawn once more, magnified. From 0 to 100 % it
+// is one point.
 const nearPercent = 25
 
-// lossGraphs are section 26.3's: the percent lost over the input as a percent of what the media carries, both from 0 to 100, and the part of it where there are points, if that is small.
+// lossGraphs are section 26.3's. They are the percent lost over the input as a percent of what the media carries,
+// both from 0 to 100, and the part of that where there are points, if it is small.
 func lossGraphs(b *report.RFC2544, product, id string) (whole, zoomed benchmarkGraph) {
 	var lines []benchmarkLine
 	highest := 0.0

@@ -9,13 +9,15 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// gateStrips is of how many rows of a gate at most each run is drawn where there is no page for all, and stripRuns of how many runs of a side: a comment must hold them.
+// gateStrips is for how many rows of a gate at most each run is drawn where there is no page for all, and stripRuns
+// for how many runs of a side. A comment must hold them.
 const (
 	gateStrips = 8
 	stripRuns  = 20
 )
 
-// strip draws runs below each other on one scale, so that it is seen at once how far they lie apart, and whether one lies far from the rest.
+// strip draws runs below each other on one scale, so that it is seen at once how far they lie apart, and whether
+// one lies far from the rest.
 //
 //	baseline   night-main-64b-r1   1,780,000 to 1,788,900   ················├─┤·
 //	candidate  night-vpp-64b-r1    1,691,000 to 1,699,500   ···├─┤··············
@@ -33,7 +35,7 @@ type stripRun struct {
 	bound      bool // nothing is known of its other end
 }
 
-// stripOf are the runs of a row, those of the baseline first; it has none where the row has none.
+// stripOf are the runs of a row, those of the baseline first. It has none where the row has none.
 func stripOf(r report.GateRow, limit int) (s strip) {
 	s.low, s.high = math.Inf(1), math.Inf(-1)
 	add := func(side string, runs []report.ComparedRun) {
@@ -51,7 +53,7 @@ func stripOf(r report.GateRow, limit int) (s strip) {
 		add("baseline", r.Baseline.Each)
 	}
 	add("candidate", r.Candidate.Each)
-	if len(s.runs) > 0 && s.high <= s.low { // all are the same: in the middle of a scale
+	if len(s.runs) > 0 && s.high <= s.low { // all are the same, in the middle of a scale
 		s.low, s.high = s.low-1, s.high+1
 	}
 	return s
@@ -94,7 +96,7 @@ func (s strip) line(r stripRun) string {
 	return string(line)
 }
 
-// section is the strip as evidence of a row; false: there is none.
+// section is the strip as evidence of a row, or false for none.
 func (s strip) section(r report.GateRow) (section, bool) {
 	if len(s.runs) == 0 {
 		return section{}, false
@@ -121,7 +123,7 @@ func unitOfRuns(r report.GateRow) string {
 	return "packets/s"
 }
 
-// smallestWords say which regression runs like these would have shown; empty: it isn't known.
+// smallestWords say which regression runs like these would have shown. They are empty where that isn't known.
 func smallestWords(c report.Compared) string {
 	if c.SmallestPercent == nil {
 		return ""
@@ -137,7 +139,7 @@ func smallestText(c report.Compared) string {
 	return "from " + c.SmallestPercent.FormatFixed() + "%"
 }
 
-// newStripDrawing draws the runs of a row for a page; false: there are none.
+// newStripDrawing draws the runs of a row for a page, or returns false for none.
 func newStripDrawing(r report.GateRow, id string, narrow bool) (drawing, bool) {
 	s := stripOf(r, math.MaxInt)
 	if len(s.runs) == 0 {

@@ -23,7 +23,7 @@ const boundsWords = "Lower bound: the highest load that met the goal, with none 
 const attributesWords = "Loss ratio: a trial whose worst direction loses more is bad. Exceed ratio: which share of a load's trials, by their time, may be bad while it meets the goal. " +
 	"Width: how far apart the bounds may be, as a share of the upper one's intended load. Trials: how long those are that look ahead, and those that decide. Duration sum: for how long trials at a load are repeated, all together."
 
-// goalsTable has each goal of a search with the loads that bound it; nil: the procedure has no goals.
+// goalsTable has each goal of a search with the loads that bound it. It is nil where the procedure has no goals.
 func goalsTable(r *report.Report) *table {
 	if len(r.Result.Goals) == 0 {
 		return nil
@@ -54,7 +54,8 @@ func goalsTable(r *report.Report) *table {
 	return t
 }
 
-// goodTrials are how many trials of those at each bound were good: "3/3, 0/2 + 1 ended early for another goal". An older linerate didn't count them.
+// goodTrials are how many trials of those at each bound were good, such as "3/3, 0/2 + 1 ended early for another
+// goal". An older linerate didn't count them.
 func goodTrials(g report.GoalResult) string {
 	var words []string
 	for _, b := range []*report.GoalBound{g.Lower, g.Upper} {
@@ -105,7 +106,7 @@ func eachBounds(goalReport *report.Report, g report.GoalResult) (rows [][]string
 	return rows
 }
 
-// windowNumbered is the window of a number; nil: the Report has none.
+// windowNumbered is the window of a number. It is nil where the Report has none.
 func windowNumbered(r *report.Report, number int) *report.Window {
 	if i := slices.IndexFunc(r.Windows, func(w report.Window) bool { return w.Number == number }); i >= 0 {
 		return &r.Windows[i]
@@ -113,7 +114,7 @@ func windowNumbered(r *report.Report, number int) *report.Window {
 	return nil
 }
 
-// attributesTable has all that was asked of each goal; nil: the procedure has no goals.
+// attributesTable has all that was asked of each goal. It is nil where the procedure has no goals.
 func attributesTable(r *report.Report) *table {
 	search := report.PlanOf(r).Procedure.Search
 	if search == nil || len(search.Goals) == 0 {
@@ -191,7 +192,7 @@ func classificationText(search *plan.Search) string {
 	return text
 }
 
-// drainText says how long trials waited for their last frames; empty: no trial says it.
+// drainText says how long trials waited for their last frames. It is empty where no trial says it.
 func drainText(r *report.Report) string {
 	shortest, longest, trials := time.Duration(0), time.Duration(0), 0
 	for _, w := range r.Windows {
@@ -238,7 +239,7 @@ func irregularWarnings(r *report.Report) (warnings []string) {
 	return warnings
 }
 
-// trial is one of a search's, as drawn: its load and what its worst direction lost.
+// trial is one of a search's, as drawn, with its load and what its worst direction lost.
 type trial struct {
 	window report.Window
 	rate   int64    // what it was asked for, of all directions or of the one that varied
@@ -248,7 +249,7 @@ type trial struct {
 	open   []string // the goals of which it says nothing, as it was ended early for others
 }
 
-// trialsOf are a search's trials, by the direction that varied; "": all did.
+// trialsOf are a search's trials, by the direction that varied, or "" where all did.
 func trialsOf(r *report.Report, varied string) (trials []trial) {
 	search := report.PlanOf(r).Procedure.Search
 	if search == nil {

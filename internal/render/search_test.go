@@ -32,7 +32,8 @@ func TestASearchInEachFormat(t *testing.T) {
 	}
 }
 
-// What the standard wants told of a search is in what people read: the bounds, each attribute of each goal, which quantity the width is of, the classification, and what is irregular.
+// What the standard wants told of a search is in what people read: the bounds, each attribute of each goal, which
+// quantity the width is of, the classification, and what is irregular.
 func TestASearchTellsItsMethod(t *testing.T) {
 	r := searched(t)
 	r.Plan.Procedure.Search.Goals[1].ExceedRatio = units.One / 8
@@ -68,7 +69,8 @@ func TestSequentialTellsHowOftenItIsWrong(t *testing.T) {
 	}
 }
 
-// A trial that was ended early for NDR is drawn with the least that the whole one would have lost, and says nothing of PDR; nor is it counted as good or bad there.
+// A trial that was ended early for NDR is drawn with the least that the whole one would have lost, and says nothing
+// of PDR; nor is it counted as good or bad there.
 func TestATrialThatWasEndedEarly(t *testing.T) {
 	r := searched(t)
 	i := slices.IndexFunc(r.Windows, func(w report.Window) bool { return w.Phase == report.Trial })

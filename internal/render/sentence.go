@@ -49,7 +49,7 @@ func standingOfReasons() map[report.Reason]string {
 	}
 }
 
-// answer says in one plain sentence, or two, what the figure is and why: a limit, a lower bound, or nothing.
+// answer says in one plain sentence, or two, whether the figure is a limit, a lower bound, or nothing, and why.
 func answer(r *report.Report) string { return capital(standing(r)) + ": " + explanation(r) }
 
 // explanation is the answer without its first word.
@@ -75,7 +75,8 @@ func boundedByGenerators(r *report.Report) bool {
 	return r.Result.Reason == report.LoadEstimated && len(r.Result.NearGenerators) > 0
 }
 
-// overloadWords say what a figure is of a procedure that doesn't search for the limit, where frames were lost; empty: it is another kind of figure.
+// overloadWords say what a figure is of a procedure that doesn't search for the limit, where frames were lost. They
+// are empty for another kind of figure.
 func overloadWords(r *report.Report) string {
 	tooMuch := wording.Ratio(report.PlanOf(r).Procedure.MaxLossRatio)
 	switch r.Result.Reason {
@@ -157,7 +158,7 @@ func generatorLimitWords(r *report.Report) string {
 	return "the generator could not send or receive more, so the device's limit lies at this rate or above."
 }
 
-// ownKernel says that the device is a Reference without a limit: its limit is that of the machine.
+// ownKernel says that the device is a Reference without a limit, so its limit is that of the machine.
 func ownKernel(r *report.Report) bool {
 	dut := report.PlanOf(r).DUT
 	return dut.Type == "Reference" && (dut.Reference == nil || dut.Reference.Limit == nil)
@@ -190,13 +191,14 @@ func sentence(s string) string {
 
 func capital(s string) string {
 	r, size := utf8.DecodeRuneInString(s)
-	if first, _, _ := strings.Cut(s, " "); !unicode.IsLower(r) || strings.Contains(strings.TrimRight(first, "."), ".") { // a field's path stays as it is written
+	// a field's path stays as it is written
+	if first, _, _ := strings.Cut(s, " "); !unicode.IsLower(r) || strings.Contains(strings.TrimRight(first, "."), ".") {
 		return s
 	}
 	return string(unicode.ToUpper(r)) + s[size:]
 }
 
-// verdictText is the verdict with how it came about: "Passed (2 of 2 criteria)".
+// verdictText is the verdict with how it came about, such as "Passed (2 of 2 criteria)".
 func verdictText(v report.Verdict) string {
 	if len(v.Criteria) == 0 {
 		return string(cmp.Or(v.Outcome, report.Undecided)) + " (no criteria)"
@@ -223,7 +225,7 @@ func mostReceived(s *report.Sum) string {
 		wording.Loss(s.LossRatio), s.Window, wording.PacketRate(s.Offered.PacketsPerSecond))
 }
 
-// resolutionText says how close the search got to the limit; empty: there is no such figure.
+// resolutionText says how close the search got to the limit. It is empty where there is no such figure.
 func resolutionText(r *report.Report) string {
 	if !report.HasFigure(r) || r.Result.Resolution == 0 {
 		return ""

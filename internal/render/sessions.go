@@ -12,8 +12,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// Sessions count no frames. A table of sessions alone has one column of goodput instead of those of frames; where both stand in one table, sessions have a dash in the
-// columns of frames, and goodput where bits do, with its name.
+// Sessions count no frames. A table of sessions alone has one column of goodput instead of those of frames. Where
+// both stand in one table, sessions have a dash in the columns of frames, and goodput where bits do, with its name.
 
 const noFrames = "-"
 
@@ -31,7 +31,7 @@ const (
 	ofBoth
 )
 
-// trafficOf is what these figures are of; what was not measured is of nothing.
+// trafficOf is what these figures are of, and nothing where nothing was measured.
 func trafficOf(list []report.Headline) traffic {
 	frames, sessions := false, false
 	for _, h := range list {
@@ -125,7 +125,8 @@ func goodputText(h report.Headline) string {
 	return h.Signed(wording.BitRate(h.GoodputBitsPerSecond)) + " goodput"
 }
 
-// mainFigures are a page's large figures: packets, bits and share of line rate; of sessions the first is the goodput, and the others are dashes.
+// mainFigures are a page's large figures, which are packets, bits and share of line rate. Of sessions the first is
+// the goodput, and the others are dashes.
 func mainFigures(h report.Headline) (packets, bits, percent figure) {
 	if h.OfSessions {
 		goodput := split(h, wording.BitRate(h.GoodputBitsPerSecond), exact(h.GoodputBitsPerSecond, "bits of payload per second"))
@@ -136,8 +137,8 @@ func mainFigures(h report.Headline) (packets, bits, percent figure) {
 		split(h, wording.BitRate(h.Layer1BitsPerSecond), exact(h.Layer1BitsPerSecond, "bits per second")), percentFigure(h, h.Percent)
 }
 
-// sessionsTable has what the connections of each direction did, and of all together: dashes for the share that was sent again and for round trips where they are no figures, and for round trips
-// that nobody saw.
+// sessionsTable has what the connections of each direction did, and of all together. It has dashes for the share
+// that was sent again and for round trips where they are no figures, and for round trips that nobody saw.
 func sessionsTable(r *report.Report) *table {
 	if s := report.PlanOf(r).Sessions; s != nil && s.Protocol == plan.UDP {
 		return datagramsTable(r)
@@ -166,7 +167,8 @@ func sessionsTable(r *report.Report) *table {
 	return t
 }
 
-// datagramsTable is the same of UDP: what was sent by the senders' counts, and what came, and did not, by the receivers'.
+// datagramsTable is the same of UDP. It has what was sent by the senders' counts, and what came, and did not, by
+// the receivers'.
 func datagramsTable(r *report.Report) *table {
 	t := newTable(1, "direction", "streams", "asked", "goodput", "datagrams sent", "received", "lost", "loss", "late", "jitter")
 	row := func(name, sign string, s *report.Sessions, directions ...report.Direction) {
@@ -265,7 +267,8 @@ var (
 	toAndFrom = wayOfSessions{"to and from the device", "the device", ", as far as cables and the generator's own network card drop nothing."}
 )
 
-// pathDoubtWords say why the table has dashes for the share that was sent again and for round trips; empty: it has none of that kind.
+// pathDoubtWords say why the table has dashes for the share that was sent again and for round trips. They are empty
+// where it has none of that kind.
 func pathDoubtWords(directions []report.Direction) (words string) {
 	for _, d := range directions {
 		subject, doubt := "Retransmits and round trips", figures.PathDoubt(d)

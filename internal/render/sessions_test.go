@@ -37,7 +37,8 @@ func TestARunOfDatagramsReadsAsItDid(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotThePathsStandsInNoCell: what was sent again west→east may be the ends' own, and so may what was in all directions together.
+// TestWhatIsNotThePathsStandsInNoCell: what was sent again west→east may be the ends' own, and so may what was in
+// all directions together.
 func TestWhatIsNotThePathsStandsInNoCell(t *testing.T) {
 	r := reporttest.Sessions(46_500_000)
 	r.Result.Directions[0].Sessions.Ends = &report.SessionEnds{Dropped: []report.EndDrop{{Link: "east", Interface: "east0", Counter: "TCPRcvQDrop", Packets: 3}}}
@@ -121,7 +122,8 @@ func TestNothingSpeaksOfFramesWhereTrafficIsSessions(t *testing.T) {
 	}
 }
 
-// shown is what a page shows: without its script, its style, its classes and the Plan, whose members have their own names.
+// shown is what a page shows: without its script, its style, its classes and the Plan, whose members have their own
+// names.
 func shown(page string) string {
 	for _, hidden := range []string{`(?s)<script>.*?</script>`, `(?s)<style>.*?</style>`, `(?s)<pre>.*?</pre>`, `class="[^"]*"`} {
 		page = regexp.MustCompile(hidden).ReplaceAllString(page, "")

@@ -13,8 +13,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// sidePage is a page of figures side by side: a table, a comparison, or a history. Words, footnotes and remarks are the view's; bars, exact figures and graphs
-// are made here, of the document itself, as no other format has them.
+// sidePage is a page of figures side by side, which are a table, a comparison, or a history. Words, footnotes and
+// remarks are the view's. Bars, exact figures and graphs are made here, of the document itself, as no other format
+// has them.
 type sidePage struct {
 	Title, Description string
 	Producer           string
@@ -50,7 +51,7 @@ type sideTraits struct {
 	Sessions         bool // there are figures of sessions alone
 }
 
-// newSidePage is the page of a view; its bars are shares of the line rate.
+// newSidePage is the page of a view. Its bars are shares of the line rate.
 func newSidePage(v *view) *sidePage {
 	p := &sidePage{Title: v.title, Footnotes: v.legend.combined, Notes: v.notes, Says: v.remarks}
 	switch s := v.source.(type) {
@@ -99,7 +100,8 @@ func (p *sidePage) write(w io.Writer) (err error) {
 	return writePage(w, "side.tmpl", p)
 }
 
-// newGatePage shows a gate as the comparison that it is, or as a table where nothing is compared: a page has room for all rows.
+// newGatePage shows a gate as the comparison that it is, or as a table where nothing is compared. A page has room
+// for all rows.
 func newGatePage(g *report.Gate) *sidePage {
 	title := "linerate: " + g.Headline()
 	c := &report.Comparison{Title: title, Sides: []string{"baseline", "candidate"}, Notes: g.Notes}
@@ -159,7 +161,7 @@ type cellView struct {
 	Sign                   string
 }
 
-// whisker is the interval of the median on the bar's scale: CSS lengths.
+// whisker is the interval of the median on the bar's scale, in CSS lengths.
 type whisker struct{ Left, Width string }
 
 func cellGroups(t *report.Table) (groups []cellGroup) {
@@ -187,7 +189,7 @@ func newCellView(c report.Cell) cellView {
 	return v
 }
 
-// whiskerOf puts the interval where the bar ends; nil: there is none that could be drawn.
+// whiskerOf puts the interval where the bar ends. It is nil where there is none that could be drawn.
 func whiskerOf(f *report.Figures) *whisker {
 	if f.Spread == nil || f.PacketsPerSecond <= 0 || f.Spread.HighPacketsPerSecond <= f.Spread.LowPacketsPerSecond {
 		return nil
@@ -271,11 +273,11 @@ type seriesView struct {
 	Title, Now string
 	Drawings   []drawing
 	Table      grid
-	Latency    *grid // nil: there is none
+	Latency    *grid // nil for none
 	Changes    []remark
 }
 
-// newTrendPage has a graph of each series, and its figures, the newest first: what people look for.
+// newTrendPage has a graph of each series, and its figures, the newest first, which people look for.
 func newTrendPage(v *view, t *report.Trend) *trendPage {
 	p := new(trendPage)
 	for i, s := range v.sections {

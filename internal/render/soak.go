@@ -16,7 +16,8 @@ const soakWords = "Critical load: where the device loses the loss ratio on avera
 
 	"Sent and lost are of all trials. ≥: no load that was offered is known to be too much."
 
-// soakAnswerWords say what the figures of an estimate are; empty: no direction is estimated, and all figures are lower bounds. Where one direction is estimated and another is open above, they name both.
+// soakAnswerWords say what the figures of an estimate are. They are empty where no direction is estimated, and all
+// figures are lower bounds. Where one direction is estimated and another is open above, they name both.
 func soakAnswerWords(r *report.Report) string {
 	if r.Result.LowerBound() {
 		return ""
@@ -45,7 +46,7 @@ func openDirections(r *report.Report) (names []string) {
 	return names
 }
 
-// soakTable has the critical load of each direction; nil: there is none.
+// soakTable has the critical load of each direction. It is nil where there is none.
 func soakTable(r *report.Report) *table {
 	t := newTable(1, "critical load", "loss ratio", "estimate", "deviation", "from", "to", "stretch", "erf", "trials", "sent", "lost")
 	for _, d := range r.Result.Directions {
@@ -104,7 +105,8 @@ func soakViews(r *report.Report, id string) (views []soakView) {
 	return views
 }
 
-// soakDrawing draws what each trial of a soak lost over its load, the curve of each function that fits best, and where the critical load lies.
+// soakDrawing draws what each trial of a soak lost over its load, the curve of each function that fits best, and
+// where the critical load lies.
 //
 //	100 % ┤          ◆ ─
 //	  1 % ┤       ▒◆/
@@ -119,10 +121,11 @@ type soakDrawing struct {
 	y    lossAxis
 }
 
-// near is how many times as far from the interval's middle as its ends the drawing reaches: further away there is nothing more to see.
+// near is how many times as far from the interval's middle as its ends the drawing reaches. Further away there is
+// nothing more to see.
 const margin = 12
 
-// newSoakDrawing draws a direction; ok is false where there was no trial.
+// newSoakDrawing draws a direction. ok is false where there was no trial.
 func newSoakDrawing(r *report.Report, direction int, id string, narrow bool) (drawing, bool) {
 	m := r.Result.Directions[direction]
 	trials := soakTrials(r, direction)
@@ -168,7 +171,7 @@ type soakTrial struct {
 	invalid      bool
 }
 
-// quality is as its sign is drawn: however little a trial lost, it is one with loss.
+// quality is as its sign is drawn. However little a trial lost, it is one with loss.
 func (t soakTrial) quality() report.Quality {
 	switch {
 	case t.invalid:
@@ -195,7 +198,7 @@ func soakTrials(r *report.Report, direction int) (trials []soakTrial) {
 	return trials
 }
 
-// reach is from which load to which the drawing goes: around the interval, as far as there are trials.
+// reach is from which load to which the drawing goes, around the interval, as far as there are trials.
 func (d *soakDrawing) reach(trials []soakTrial) (low, high float64) {
 	low, high = math.Inf(1), 0.0
 	for _, t := range trials {

@@ -52,7 +52,7 @@ func viewOfTable(t *report.Table) view {
 	return v
 }
 
-// tableFigures are those of the cells, as they are shown; nil where nothing was measured.
+// tableFigures are those of the cells, as they are shown. They are nil where nothing was measured.
 func tableFigures(t *report.Table) (list []*report.Figures) {
 	for _, c := range arranged(t) {
 		list = append(list, c.Figures)

@@ -13,8 +13,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// viewOfReports has a line for each test in one table, and each test's evidence: the answer, its figures per direction, the verdict and every reason to
-// doubt it.
+// viewOfReports has a line for each test in one table, and each test's evidence, which is the answer, its figures
+// per direction, the verdict and every reason to doubt it.
 func viewOfReports(reports []*report.Report) view {
 	var shown []report.Headline
 	for _, r := range reports {
@@ -40,7 +40,7 @@ func viewOfReports(reports []*report.Report) view {
 	return v
 }
 
-// outcomeOf is the verdict's; empty: there are no criteria.
+// outcomeOf is the verdict's. It is empty where there are no criteria.
 func outcomeOf(v report.Verdict) report.Outcome {
 	if len(v.Criteria) == 0 {
 		return ""
@@ -126,7 +126,8 @@ func negativeLoss(r *report.Report) bool {
 	return slices.ContainsFunc(r.Result.Directions, func(d report.Direction) bool { return d.LossRatio < 0 })
 }
 
-// directionTable has the three figures per direction and summed, with loss and share of line rate; the sign says of each whether it is a limit or a bound.
+// directionTable has the three figures per direction and summed, with loss and share of line rate. The sign says of
+// each whether it is a limit or a bound.
 func directionTable(r *report.Report) *table {
 	h := figures.HeadlineOf(r)
 	t := newTable(1, "direction", "intended", "offered", "received", "layer 1", "layer 2", "loss", "line rate")
@@ -140,7 +141,8 @@ func directionTable(r *report.Report) *table {
 	return t
 }
 
-// lossText is what was lost in a cell of a table: one number, but where it would read as within the Report's limit while nobody knows that it is.
+// lossText is what was lost in a cell of a table. It is one number, but an interval where one would read as within
+// the Report's limit while nobody knows that it is.
 func lossText(r *report.Report, loss, low, high units.Ratio) string {
 	if report.LossLeftOpen(low, high, report.PlanOf(r).Procedure.MaxLossRatio) {
 		return wording.LossBetween(low, high)
@@ -148,7 +150,8 @@ func lossText(r *report.Report, loss, low, high units.Ratio) string {
 	return wording.Loss(loss)
 }
 
-// allName is what all directions together are called beside their own figures. Of directions that were found one after another the figures don't add up to it.
+// allName is what all directions together are called beside their own figures. Of directions that were found one
+// after another the figures don't add up to it.
 func allName(r *report.Report) string {
 	switch {
 	case r.Result.Together != nil && r.Result.Together.Quality != report.Invalid:
@@ -189,7 +192,7 @@ func generatorTable(r *report.Report) *table {
 	return t
 }
 
-// skewText is how much later than the first a generator began; one that sends nothing never did.
+// skewText is how much later than the first a generator began. A generator that sends nothing never did.
 func skewText(s report.GeneratorShare) string {
 	if s.OfferedPacketsPerSecond == 0 {
 		return "sends nothing"

@@ -13,17 +13,17 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// TextOptions says how text is laid out. The zero value is for files and pipes: 100 characters, no colour.
+// TextOptions says how text is laid out. The zero value is for files and pipes, with 100 characters and no colour.
 type TextOptions struct {
-	Width int  // characters in a line; 0: 100. Under 60 counts as 60.
+	Width int  // characters in a line, 100 for 0, and at least 60
 	Color bool // ANSI colours, for a terminal
 }
 
 // defaultWidth is the line length of text that goes to a file or a pipe.
 const defaultWidth = 100
 
-// textFormat is for terminals, files and pipes. Shares of the line rate are summed over directions, as in the published tables. The same document and options
-// give the same bytes.
+// textFormat is for terminals, files and pipes. Shares of the line rate are summed over directions, as in the
+// published tables. The same document and options give the same bytes.
 func textFormat() format {
 	return format{name: "text", forPeople: true, write: func(w io.Writer, d Document, o TextOptions) error {
 		p := &printer{width: max(cmp.Or(o.Width, defaultWidth), 60), color: o.Color}
@@ -35,7 +35,7 @@ func textFormat() format {
 	}}
 }
 
-// writeAll writes a whole document at once: an error of linerate never leaves half a document.
+// writeAll writes a whole document at once, so that an error of linerate never leaves half a document.
 func writeAll(w io.Writer, format string, source *bytes.Buffer) error {
 	return writeStyled(w, format, source, false)
 }
@@ -257,7 +257,8 @@ func (g grid) line(cells []string, widths []int) string {
 	return strings.TrimRight(strings.Join(padded, "  "), " ")
 }
 
-// stacked writes each row as a block of lines, for a terminal too narrow for the table; a text that doesn't fit beside its column's name goes on below itself.
+// stacked writes each row as a block of lines, for a terminal too narrow for the table. A text that doesn't fit
+// beside its column's name goes on below itself.
 func (g grid) stacked(width int) []string {
 	var out []string
 	for _, row := range g.rows {
@@ -290,8 +291,8 @@ func (g grid) stacked(width int) []string {
 	return out
 }
 
-// wrap breaks a text at spaces into lines of at most width characters, of which the first has so many taken; a longer word gets a
-// line of its own.
+// wrap breaks a text at spaces into lines of at most width characters, of which the first has so many taken. A
+// longer word gets a line of its own.
 func wrap(text string, width, used int) []string {
 	var out []string
 	line, length := "", used

@@ -8,7 +8,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// timeline draws what happened against time: the three rates, the loss of each window, the generator's CPU, one above the other; of sessions goodput.go has the panels.
+// timeline draws what happened against time, with the three rates, the loss of each window, and the generator's
+// CPU, one above the other. goodput.go has the panels of sessions.
 //
 //	┌ Kpps ───────────────────────────┐ % of line rate
 //	│        intended ╌╌╌             │
@@ -25,7 +26,7 @@ type timeline struct {
 	windows  []judgedWindow
 	x        axis
 	narrow   bool
-	own      float64 // the bottom of the traffic's panels; those of observers follow
+	own      float64 // the bottom of the traffic's panels, which those of observers follow
 	bottom   float64 // of the last panel
 }
 
@@ -47,7 +48,7 @@ func timelineCaption(r *report.Report, sessions bool) string {
 	return "Rates, loss and generator CPU against time"
 }
 
-// newTimeline draws a track; ok is false where there is nothing to draw.
+// newTimeline draws a track. ok is false where there is nothing to draw.
 func newTimeline(r *report.Report, t track, narrow bool) (drawing, bool) {
 	readings, stride := t.readings(r)
 	tl := &timeline{r: r, t: t, readings: readings, windows: t.windows(r), narrow: narrow}
@@ -134,13 +135,14 @@ func (tl *timeline) phases() {
 	for i, w := range windows {
 		x, end := tl.x.at(w.start), tl.x.at(w.end)
 		if i+1 < len(windows) && windows[i+1].start-w.end < edgeToEdge {
-			end = tl.x.at(windows[i+1].start) // one follows the other: no gap in the shade
+			end = tl.x.at(windows[i+1].start) // one follows the other, without a gap in the shade
 		}
 		tl.band(class, x, ratesTop, max(end-x, 2), tl.bottom-ratesTop, title+w.title())
 	}
 }
 
-// edgeToEdge is how soon after a window the next begins, in seconds, where nothing but the reading of counters lies between them.
+// edgeToEdge is how soon after a window the next begins, in seconds, where nothing but the reading of counters lies
+// between them.
 const edgeToEdge = 0.5
 
 // time draws the common axis below.
@@ -157,7 +159,7 @@ func (tl *timeline) time() {
 	tl.label("end faint", tl.x.end, tl.Height-2, "time since the start, minutes:seconds")
 }
 
-// rates draws the upper panel: three figures, what was lost between two of them, and the result.
+// rates draws the upper panel, with three figures, what was lost between two of them, and the result.
 func (tl *timeline) rates() {
 	y := axis{top: tl.topRate() * 1.06, from: ratesBottom, end: ratesTop}
 	name, factor := prefix(y.top)
@@ -181,7 +183,7 @@ func (tl *timeline) rates() {
 	}
 }
 
-// percentAxis is the second axis: the same heights as shares of what the line can carry.
+// percentAxis is the second axis, with the same heights as shares of what the line can carry.
 func (tl *timeline) percentAxis(y axis) {
 	if tl.t.capacity <= 0 {
 		return
@@ -205,7 +207,7 @@ func (tl *timeline) topRate() float64 {
 	return top
 }
 
-// loss draws the middle panel: a mark per window on a logarithmic scale, and the limit.
+// loss draws the middle panel, with a mark per window on a logarithmic scale, and the limit.
 func (tl *timeline) loss() {
 	limit := report.PlanOf(tl.r).Procedure.MaxLossRatio
 	ratios := []float64{limit.Float()}

@@ -9,18 +9,18 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// maxPoints bounds how many readings a graph draws; more are averaged together, which the graph says.
+// maxPoints bounds how many readings a graph draws. More are averaged together, which the graph says.
 const maxPoints = 900
 
-// track is what a graph shows: all directions together, or one.
+// track is what a graph shows, which is all directions together, or one.
 type track struct {
 	Name     string
-	index    int     // of the direction; -1 all
-	capacity float64 // packets/s at 100 % of line rate; 0 unknown
+	index    int     // of the direction, or -1 for all
+	capacity float64 // packets/s at 100 % of line rate, or 0 where unknown
 	sessions bool    // it is of connections, and not of frames
 }
 
-// tracksOf are the graphs that a report deserves: the sum first, and each direction where there are several.
+// tracksOf are the graphs that a report deserves, the sum first, and each direction where there are several.
 func tracksOf(r *report.Report) []track {
 	directions := report.PlanOf(r).Directions
 	if report.PlanOf(r).Sessions != nil {
@@ -44,17 +44,17 @@ func tracksOf(r *report.Report) []track {
 	return append([]track{total}, tracks...)
 }
 
-// reading is what the generator's counters said between two moments, in seconds: of frames in packets/s.
+// reading is what the generator's counters said between two moments, in seconds, and of frames in packets/s.
 type reading struct {
 	from, to                    float64
 	intended, offered, received float64
-	goodput, retransmits        float64 // of sessions instead, in bits/s and segments/s; -1 unknown
-	cpu                         float64 // percent; -1 unknown
+	goodput, retransmits        float64 // of sessions instead, in bits/s and segments/s, or -1 where unknown
+	cpu                         float64 // percent, or -1 where unknown
 	phase                       report.Phase
 }
 
-// readings are the samples as rates of the track, and over how many samples each is averaged. Where there are no samples, the windows
-// serve.
+// readings are the samples as rates of the track, and over how many samples each is averaged. Where there are no
+// samples, the windows serve.
 func (t track) readings(r *report.Report) ([]reading, int) {
 	if t.sessions {
 		return t.sessionReadings(r)
@@ -110,8 +110,9 @@ type judgedWindow struct {
 	quality                     report.Quality
 	reason                      string
 	cpu                         float64
-	sessions                    *report.Sessions // of a track of sessions, instead of the packets: goodput and retransmits; nil: nobody knows them
-	ofSessions                  bool
+	// of a track of sessions, goodput and retransmits instead of the packets, or nil where nobody knows them
+	sessions   *report.Sessions
+	ofSessions bool
 }
 
 // windows are the report's windows as the track sees them. The sum's loss is of all packets, its quality the window's.
@@ -147,7 +148,7 @@ func (t track) windows(r *report.Report) []judgedWindow {
 	return windows
 }
 
-// result is the track's part of the result: the rates offered and received at the moment reported.
+// result is the track's part of the result, the rates offered and received at the moment reported.
 func (t track) result(r *report.Report) (offered, received int64, ok bool) {
 	if !report.HasFigure(r) || t.index >= len(r.Result.Directions) {
 		return 0, 0, false
@@ -159,7 +160,8 @@ func (t track) result(r *report.Report) (offered, received int64, ok bool) {
 	return d.Offered.PacketsPerSecond, d.Received.PacketsPerSecond, true
 }
 
-// headline is the report's line as it holds for the track: of one direction whether that is a limit or a bound.
+// headline is the report's line as it holds for the track. Of one direction it says whether that is a limit or a
+// bound.
 func (t track) headline(r *report.Report) report.Headline {
 	h := figures.HeadlineOf(r)
 	if t.index >= 0 && t.index < len(r.Result.Directions) {

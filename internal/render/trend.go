@@ -107,8 +107,8 @@ func rateText(f *report.Figures) string {
 // pointWhen is a point's time, for people.
 func pointWhen(p *report.Point) string { return p.At.UTC().Format("2006-01-02 15:04") }
 
-// fromMedianText is a point's distance from its stretch's median: "-3.02%". A lower bound is so far away or more, and from a median that is one, a figure
-// is so far away or less.
+// fromMedianText is a point's distance from its stretch's median, such as "-3.02%". A lower bound is so far away or
+// more, and from a median that is one, a figure is so far away or less.
 func fromMedianText(p *report.Point, median *report.Figures) string {
 	sign := ""
 	switch {

@@ -9,8 +9,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// trendDrawing draws a series over time. Its axis doesn't begin at 0, as a change of a percent must be seen; it says so, and never shows less
-// than a tenth of the figure from top to bottom, so that noise doesn't look like news.
+// trendDrawing draws a series over time. Its axis doesn't begin at 0, as a change of a percent must be seen. It
+// says so, and never shows less than a tenth of the figure from top to bottom, so that noise doesn't look like
+// news.
 //
 //	Mpps │      ● ●           ┆ plan changed
 //	     │ ●─●─●   ●──◯       ┆    ●──●
@@ -27,7 +28,7 @@ type trendDrawing struct {
 	kind  traffic
 }
 
-// extentOf is the least and the greatest figure of a series; false: it has none.
+// extentOf is the least and the greatest figure of a series, or false for none.
 func extentOf(s *report.Series) (low, high float64, ok bool) {
 	low, high = math.Inf(1), 0
 	for i := range s.Points {
@@ -124,7 +125,7 @@ func (d *trendDrawing) stretches(s *report.Series) {
 		}
 		x := (start + d.position(&s.Points[t.First-1])) / 2
 		d.line("change", x, d.y.end-8, x, d.y.from+20)
-		if x < free { // the label before is in the way; the line is enough
+		if x < free { // the label before is in the way, and the line is enough
 			continue
 		}
 		free = x + labelRoom
@@ -167,7 +168,7 @@ func (d *trendDrawing) points(s *report.Series) {
 	d.Paths = append(d.Paths, shape{D: line.String(), Class: "trend"})
 }
 
-// title is what who points at a mark reads; only the wide drawing has room for it.
+// title is the text under the pointer at a mark. Only the wide drawing has room for it.
 func (d *trendDrawing) title(p *report.Point) string {
 	if d.Class != "wide" {
 		return ""

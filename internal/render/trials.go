@@ -10,8 +10,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// trialsDrawing draws a search's trials: what each lost, at which load. Loads stand side by side in ascending order, each as wide as it has trials, as most are close to the bounds; a line
-// leads from trial to trial as they were made. Above it, each goal's two bounds.
+// trialsDrawing draws a search's trials, with what each lost, at which load. Loads stand side by side in ascending
+// order, each as wide as it has trials, as most are close to the bounds. A line leads from trial to trial as they
+// were made. Above it are each goal's two bounds.
 //
 //	NDR      ├──────┤
 //	PDR             ├──────┤
@@ -43,7 +44,8 @@ const (
 	trialsFoot   = 46
 )
 
-// newTrialsDrawing draws the trials in which one direction varied, or with "" all of them; ok is false where there are none.
+// newTrialsDrawing draws the trials in which one direction varied, or with "" all of them. ok is false where there
+// are none.
 func newTrialsDrawing(r *report.Report, id, varied string, narrow bool) (drawing, bool) {
 	trials := trialsOf(r, varied)
 	if len(trials) == 0 {
@@ -137,7 +139,7 @@ func (d *trialsDrawing) walk() {
 	d.Paths = append(d.Paths, shape{D: p.String(), Class: "walk"})
 }
 
-// goalBounds are the loads that bound a goal; 0: there is none.
+// goalBounds are the loads that bound a goal, or 0 for none.
 type goalBounds struct {
 	name, irregular string
 	lower, upper    units.Ratio
@@ -169,7 +171,8 @@ func goalsIn(r *report.Report, varied string) (goals []goalBounds) {
 	return goals
 }
 
-// goal draws a goal's bounds from the middle of one load to that of the other; where there is only one, an arrow leads away from it.
+// goal draws a goal's bounds from the middle of one load to that of the other. Where there is only one, an arrow
+// leads away from it.
 func (d *trialsDrawing) goal(g goalBounds, y float64) {
 	middle := func(load units.Ratio) (float64, bool) {
 		i := slices.IndexFunc(d.loads, func(c loadColumn) bool { return load > 0 && c.load == load })

@@ -18,13 +18,15 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/reporttest"
 )
 
-// Debian's tidy is of before HTML allowed a div that groups terms of a dl, and takes SVG's title for a page's: it is shown the page without the ones and with another name for the others.
+// Debian's tidy is of before HTML allowed a div that groups terms of a dl, and takes SVG's title for a page's: it
+// is shown the page without the ones and with another name for the others.
 var (
 	grouped  = strings.NewReplacer("<div><dt>", "<dt>", "</dd></div>", "</dd>")
 	svgTitle = regexp.MustCompile(`<title( id="[^"]*")>([^<]*)</title>`)
 )
 
-// validHTML holds a page against tidy, which is Debian's checker of HTML, and against what tidy doesn't know of HTML: no id is there twice, and a time is one.
+// validHTML holds a page against tidy, which is Debian's checker of HTML, and against what tidy doesn't know of
+// HTML: no id is there twice, and a time is one.
 func validHTML(t *testing.T, page []byte) {
 	t.Helper()
 	tidy, err := exec.LookPath("tidy")

@@ -6,7 +6,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// view is what one document says to people, whatever it is written as: made once for each kind of document, and written by each format in its own way.
+// view is what one document says to people, in any format. It is made once for each kind of document, and each
+// format writes it in its own way.
 //
 //	Failed: 1 of 3 tests doesn't …       judgement, or else a title
 //	product  loadtest  throughput …      table
@@ -15,18 +16,19 @@ import (
 //	! vpp 64b: no-slower: …              remarks
 //	! 1 test was repeated …              notes
 type view struct {
-	// source is the document itself, for what a single format shows of it: a drawing, a testcase.
+	// source is the document itself, for what a single format shows of it, such as a drawing or a testcase.
 	source    any
 	title     string
 	judgement *judgement
-	table     *table // nil: there is none, and the legend is that of the sections
+	table     *table // nil for none, and then the legend is that of the sections
 	legend    legend
 	sections  []section
 	remarks   []remark
 	leftOut   int // how many remarks more there are
 	notes     []string
-	heat      *report.Heatmap // drawn below the table where there is a page; nil: there is nothing to see in it
-	// comment says that it has to fit into a comment on a pull request where it is written for one; places are where all of it is found.
+	heat      *report.Heatmap // drawn below the table where there is a page, or nil where there is nothing to see in it
+	// comment says that it has to fit into a comment on a pull request where it is written for one. places are
+	// where all of it is found.
 	comment bool
 	places  []string
 }
@@ -49,7 +51,7 @@ const (
 	toneWarning   tone = "warning"
 )
 
-// toneOf is an outcome's; of one that isn't known it is that of doubt.
+// toneOf is an outcome's tone. An unknown outcome has that of doubt.
 func toneOf(o report.Outcome) tone {
 	switch o {
 	case report.Passed:
@@ -69,7 +71,8 @@ func toneOrNone(o report.Outcome) tone {
 	return toneOf(o)
 }
 
-// legend says what the figures are: those of a table in which the directions' shares of the line rate are summed, or are one of what all carry together.
+// legend says what the figures are. They are those of a table in which the directions' shares of the line rate are
+// summed, or are one of what all carry together.
 type legend struct{ summed, combined []string }
 
 // always is the legend of a document that has no such shares.
@@ -77,9 +80,9 @@ func always(words ...string) legend { return legend{words, words} }
 
 // section is the evidence of a test, or a series.
 type section struct {
-	title, name string // name is the test's own; empty: it isn't one test's
+	title, name string // name is the test's own, or empty where it isn't one test's
 	summary     string
-	standing    string // what kind of answer there is, in a word or two; empty: there is no single one
+	standing    string // what kind of answer there is, in a word or two, or empty for no single one
 	tone        tone   // of the standing
 	answer      string
 	tables      []*table
@@ -90,13 +93,13 @@ type section struct {
 	unfolded    bool // where sections are folded away, this one isn't
 }
 
-// fact is a term and what it says; Exact says it where there is room.
+// fact is a term and what it says. Exact says it where there is room.
 type fact struct{ Term, Text, Exact string }
 
 // remark is what is said of a row, or of a section's figures.
 type remark struct {
 	Tone   tone
-	Name   string // whom it is about; empty: the section that it stands in
+	Name   string // whom it is about, or empty for the section that it stands in
 	Text   string
 	marked bool // nobody may read over it
 }
@@ -112,7 +115,8 @@ func warningsOf(name string, texts []string) (remarks []remark) {
 	return remarks
 }
 
-// table is columns and rows for people. In a column of verdicts the cells are outcomes, or why a row has none of its own, or empty where there are no criteria.
+// table is columns and rows for people. In a column of verdicts the cells are outcomes, or why a row has none of
+// its own, or empty where there are no criteria.
 type table struct {
 	columns []column
 	rows    [][]string
@@ -135,8 +139,9 @@ const (
 	alone                        // the sections are folded away, so the table alone has each answer
 )
 
-// The heads of the column with the share of the line rate: of what all directions carry together full lines are 100, and the directions' shares summed
-// are 200 at full duplex between two ports. Two figures never stand under one head.
+// These are the heads of the column with the share of the line rate. Of what all directions carry together full
+// lines are 100, and the directions' shares summed are 200 at full duplex between two ports. Two figures never
+// stand under one head.
 const (
 	togetherHead = "% of line rate"
 	sumHead      = "% line rate, sum"

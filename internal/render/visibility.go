@@ -90,7 +90,8 @@ type unseen struct {
 	links         []string
 }
 
-// visibilityWarnings tell once what ports can't tell: of lost frames which were the generator's own, and whether the device held it up.
+// visibilityWarnings tell once what ports can't tell, which is the generator's own part of lost frames, and whether
+// the device held frames up.
 func visibilityWarnings(r *report.Report) []string {
 	var warnings []string
 	for _, u := range unseenDrops(r) {
@@ -127,7 +128,8 @@ func unseenDrops(r *report.Report) []unseen {
 	})
 }
 
-// unseenOf are the ports of which something is asked that they don't count, together by driver and in the order in which they are seen first.
+// unseenOf are the ports of which something is asked that they don't count, together by driver and in the order in
+// which they are seen first.
 func unseenOf(r *report.Report, answer func(report.GeneratorPort) string) (groups []unseen) {
 	for _, g := range r.Generators {
 		for _, p := range g.Ports {

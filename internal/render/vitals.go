@@ -12,8 +12,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// vitalsTable has what each series of the Plan's observers was in the windows that the result's figures are of, which criteria are judged by, and idle before and after
-// the traffic; nil: there were no observers.
+// vitalsTable has what each series of the Plan's observers was in the windows that the result's figures are of,
+// which criteria are judged by, and idle before and after the traffic. It is nil where there were no observers.
 func vitalsTable(r *report.Report) *table {
 	if len(r.Observations) == 0 {
 		return nil
@@ -34,7 +34,8 @@ func vitalsTable(r *report.Report) *table {
 	return t
 }
 
-// derived are the series that windows alone have: what an observer's power was per traffic, and what a packet took of VPP's nodes.
+// derived are the series that windows alone have, which are an observer's power per traffic, and a packet's costs
+// in VPP's nodes.
 func derived(observed []report.Observed, vital report.Observation) (signs []report.VitalSign) {
 	for _, o := range observed {
 		if o.Observer == vital.Observer && slices.Contains([]string{plan.WattsPerGbps, plan.JoulesPerPacket, plan.ClocksPerPacket, plan.VectorsPerCall}, o.Series) {
@@ -44,8 +45,9 @@ func derived(observed []report.Observed, vital report.Observation) (signs []repo
 	return signs
 }
 
-// observedInResult is what observers saw in the windows that the result is of, and which these are, as a column's head. A Report of an older linerate says it of single
-// windows only: the one that the result names, which of a load that was held is one of several.
+// observedInResult is what observers saw in the windows that the result is of, and which these are, as a column's
+// head. A Report of an older linerate says it of single windows only. Then it is the window that the result names,
+// which of a load that was held is one of several.
 func observedInResult(r *report.Report) (head string, list []report.Observed) {
 	windows := r.ResultWindows()
 	index := slices.IndexFunc(r.Windows, func(w report.Window) bool { return w.Number == r.Result.Window })
@@ -62,7 +64,7 @@ func observedInResult(r *report.Report) (head string, list []report.Observed) {
 	return "result", nil
 }
 
-// windowNumbers names windows, of which there is one at least: "window 5", "windows 2 to 4, 6".
+// windowNumbers names windows, of which there is one at least, such as "window 5" or "windows 2 to 4, 6".
 func windowNumbers(windows []report.Window) string {
 	if len(windows) == 1 {
 		return fmt.Sprintf("window %d", windows[0].Number)
@@ -86,7 +88,8 @@ func windowNumbers(windows []report.Window) string {
 	return "windows " + strings.Join(parts, ", ")
 }
 
-// vitalIn is what a series was in these windows: its mean, and the most where the Report has it, for a criterion may be of either.
+// vitalIn is what a series was in these windows, as its mean, and the most where the Report has it, since a
+// criterion may be of either.
 func vitalIn(list []report.Observed, observer string, s report.VitalSign) string {
 	reason := ""
 	for _, o := range list {
@@ -108,7 +111,7 @@ func vitalIn(list []report.Observed, observer string, s report.VitalSign) string
 	return wording.NotMeasured
 }
 
-// vital is a value of a series for people: processor time by time is a share of a processor.
+// vital is a value of a series for people. Processor time by time is a share of a processor.
 func vital(v *float64, s report.VitalSign) string {
 	switch {
 	case v == nil:
@@ -146,16 +149,18 @@ type vitalTrack struct {
 	top      float64
 }
 
-// leastRated is the shortest time, in seconds, over which a counter's rate is drawn: when a sample was taken is known to some milliseconds, and on a busy machine to some ten.
+// leastRated is the shortest time, in seconds, over which a counter's rate is drawn. The time of a sample is known
+// to some milliseconds, and on a busy machine to some ten.
 const leastRated = 0.5
 
 // percent of one.
 const percent = 100
 
-// mostVitals is how many series are drawn, but for the first of each observer, which always is; the table has all.
+// mostVitals is how many series are drawn, but for the first of each observer, which always is. The table has all.
 const mostVitals = 6
 
-// vitalTracks are the series to draw, of each observer at least one: those of all processors together where there are such, else each.
+// vitalTracks are the series to draw, at least one of each observer. They are those of all processors together
+// where there are such, else each.
 func vitalTracks(r *report.Report) []vitalTrack {
 	drawn := make([][]report.VitalSign, len(r.Observations))
 	remaining := mostVitals
@@ -214,7 +219,7 @@ func vitalTrackOf(observer string, s report.VitalSign) vitalTrack {
 		}
 		v := factor * later.Value
 		if s.Kind == report.Counter {
-			v = -1 // it went back: a gap
+			v = -1 // it went back, which makes a gap
 			if took > 0 && later.Value >= earlier.Value {
 				v = factor * (later.Value - earlier.Value) / took
 			}
@@ -233,7 +238,7 @@ const (
 	vitalGap    = 40
 )
 
-// scaleText is a number at a panel's scale, where there is room for a few characters: bytes may be many.
+// scaleText is a number at a panel's scale, where there is room for a few characters, as bytes may be many.
 func scaleText(v float64) string {
 	if v >= 1e6 {
 		return strconv.FormatFloat(v, 'g', 3, 64)

@@ -10,7 +10,8 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/reporttest"
 )
 
-// observed is a Report with a processor that was busy for a quarter of the time, for half of it in the result's window, and a limit that nobody could ask.
+// observed is a Report with a processor that was busy for a quarter of the time, for half of it in the result's
+// window, and a limit that nobody could ask.
 func observed() *report.Report {
 	r := reporttest.Measured(reporttest.Limited(100_000))
 	busy := report.VitalSign{Name: "busy", Of: "all processors", Unit: "s", Kind: report.Counter, IdleBefore: new(0.02)}

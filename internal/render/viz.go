@@ -20,8 +20,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// vizFormat is the JSON that the published loadtest script wrote and trex-loadtest-viz draws: a document of its own, of one run's samples, which a view doesn't
-// have. What is drawn is no other format's.
+// vizFormat is the JSON that the published loadtest script wrote and trex-loadtest-viz draws. It is a document of
+// its own, of one run's samples, which a view doesn't have. Its drawings are no other format's.
 func vizFormat() format {
 	return format{name: "viz", kinds: []Kind{Tests}, fits: vizFits, write: func(w io.Writer, d Document, _ TextOptions) error {
 		if documents, ok := d.source.(report.Documents); ok && len(documents.Reports) == 1 {
@@ -42,13 +42,15 @@ func vizFits(tests, suites int) error {
 	return nil
 }
 
-// viz writes the ramp in the JSON that the published loadtest script wrote and trex-loadtest-viz draws: "vars", the script's flags,
-// and "stats", one reading a second of ports "0" and "1" with their rates. It holds the first direction's lane only: its source is port
-// 0, its destination port 1, and the direction back, if there is one, port 1 to port 0.
+// viz writes the ramp in the JSON that the published loadtest script wrote and trex-loadtest-viz draws. "vars" are
+// the script's flags, and "stats" has one reading a second of ports "0" and "1" with their rates. It holds the
+// first direction's lane only. Its source is port 0, its destination port 1, and the direction back, if there is
+// one, port 1 to port 0.
 //
-// Only what belongs to the script's own procedure is written, the ramp and a hold at its top: the viewer calls the last stretch of
-// loss the device's limit, and the search between the two would end that stretch. Rates are differences of raw counters. A reading
-// in which a sending port sent nothing is left out, and so is one where there would be exactly three: the viewer stumbles over both.
+// It writes only what belongs to the script's own procedure, the ramp and a hold at its top. The viewer calls the
+// last stretch of loss the device's limit, and the search between the two would end that stretch. Rates are
+// differences of raw counters. It leaves out a reading in which a sending port sent nothing, and one where there
+// would be exactly three, because the viewer stumbles over both.
 func viz(w io.Writer, r *report.Report) error {
 	if report.PlanOf(r).Sessions != nil {
 		return errors.New("viz: traffic is sessions, and this viewer draws ramps of frames alone: write html, whose page draws goodput")
@@ -79,7 +81,7 @@ func viz(w io.Writer, r *report.Report) error {
 
 // lane is the pair of ports that the viewer knows.
 type lane struct {
-	forward, backward int // indices of directions; back -1: there is none
+	forward, backward int // indices of directions, with -1 for no way back
 	mix               units.Traffic
 	lines             [2]units.BitRate // of port 0's and port 1's link
 }
@@ -101,7 +103,7 @@ func laneOf(r *report.Report) (lane, error) {
 	return l, nil
 }
 
-// lineRateOf is a link's line rate as it was used, else as it was planned; 0 unknown.
+// lineRateOf is a link's line rate as it was used, else as it was planned. It is 0 where it is unknown.
 func lineRateOf(r *report.Report, link string) units.BitRate {
 	for _, l := range r.LineRates {
 		if l.Link == link {
@@ -154,8 +156,8 @@ func wholeSeconds(d plan.Duration) json.Number {
 	return json.Number(strconv.FormatFloat(d.Std().Seconds(), 'f', -1, 64))
 }
 
-// profileFile names the traffic as the viewer looks it up: it knows "imix.py", and "udp_1pkt_simple_bdir.py" as 64B; from any other
-// file it takes the name, without the directory and without ".py".
+// profileFile names the traffic as the viewer looks it up. The viewer knows "imix.py", and
+// "udp_1pkt_simple_bdir.py" as 64B. From any other file it takes the name, without the directory and without ".py".
 func profileFile(loadtest string, mix units.Traffic) string {
 	name := strings.TrimSuffix(path.Base(cmp.Or(loadtest, "linerate")), ".py")
 	smallest := mix.Packets > 0 && mix.Bytes == 64*mix.Packets
@@ -168,7 +170,8 @@ func profileFile(loadtest string, mix units.Traffic) string {
 	return name + ".py"
 }
 
-// stats are the readings, keyed by their second; the keys' text means nothing to the viewer, their order is the time.
+// stats are the readings, keyed by their second. The keys' text means nothing to the viewer, and their order is the
+// time.
 func (l lane) stats(r *report.Report) object {
 	var drawn object
 	for i := 1; i < len(r.Samples); i++ {
@@ -183,7 +186,8 @@ func (l lane) stats(r *report.Report) object {
 	return drawn
 }
 
-// inRamp says whether a sample belongs to what the published script does: the ramp, and the hold at the ramp's top.
+// inRamp says whether a sample belongs to what the published script does, which is the ramp, and the hold at the
+// ramp's top.
 func inRamp(r *report.Report, s report.Sample) bool {
 	if s.Phase != report.Hold {
 		return s.Phase == report.Ramping
@@ -199,7 +203,7 @@ func inRamp(r *report.Report, s report.Sample) bool {
 
 func (l lane) covers(s report.Sample) bool { return max(l.forward, l.backward) < len(s.Directions) }
 
-// reading is one entry of stats; ok is false where it can't be drawn.
+// reading is one entry of stats. ok is false where it can't be drawn.
 func (l lane) reading(earlier, later report.Sample) (object, bool) {
 	took := (later.At - earlier.At).Std()
 	forward := flowing{earlier.Directions[l.forward], later.Directions[l.forward]}
@@ -241,7 +245,7 @@ func sumOf(a, b flowing) flowing {
 	return flowing{earlier: sum(a.earlier, b.earlier), later: sum(a.later, b.later)}
 }
 
-// port is a port's statistics under TRex's names: it sends the one direction and receives the other.
+// port is a port's statistics under TRex's names. It sends the one direction and receives the other.
 func (l lane) port(sends, receives flowing, took time.Duration, line units.BitRate) object {
 	tx, rx := sends.sent(), receives.returned()
 	return object{
@@ -270,7 +274,7 @@ type member struct {
 	value any
 }
 
-// object is a JSON object in the order of its members: encoding/json would sort a map.
+// object is a JSON object in the order of its members, since encoding/json would sort a map.
 type object []member
 
 // MarshalJSON writes the members in their order.
@@ -297,8 +301,8 @@ func (o object) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// decimal is a number that always has a decimal point. A reader that divides two numbers without one may divide whole numbers and
-// throw away the rest: a loss of 5 % becomes none.
+// decimal is a number that always has a decimal point. A reader that divides two numbers without one may divide
+// whole numbers and throw away the rest, and then a loss of 5 % becomes none.
 type decimal float64
 
 // MarshalJSON writes 1000 as 1000.0.

@@ -165,8 +165,8 @@ func burstWarnings(r *report.Report) []string {
 	return warnings
 }
 
-// What the host of a virtual machine takes of a processor's time is shown from this share on, on average or in the worst second. Below it, known answers stay within a percent (internal/host/machine has the
-// measurements).
+// What the host of a virtual machine takes of a processor's time is shown from this share on, on average or in the
+// worst second. Below it, known answers stay within a percent (internal/host/machine has the measurements).
 const (
 	stolenPercent      = 1
 	stolenWorstPercent = 5

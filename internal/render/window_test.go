@@ -33,7 +33,8 @@ func TestOnlyWindowsThatDecideNothingSayNothing(t *testing.T) {
 	}
 }
 
-// What came back of a burst came at the device's pace, for longer than the burst: that nobody knows its rate is no rate of 0.
+// What came back of a burst came at the device's pace, for longer than the burst: that nobody knows its rate is no
+// rate of 0.
 func TestABurstHasNoReceivedRate(t *testing.T) {
 	r := reporttest.Measured()
 	for i := range r.Windows[0].Directions {

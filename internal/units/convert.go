@@ -5,7 +5,7 @@ import (
 	"math/big"
 )
 
-// What a Rate's Micros count: millionths of the unit.
+// The Micros of a Rate count millionths of its unit.
 const (
 	microPlaces = 6
 	micro       = 1_000_000
@@ -14,9 +14,9 @@ const (
 // nanosPerSecond converts the spans that callers measure.
 const nanosPerSecond = 1_000_000_000
 
-// PacketRateOf is what the rate means for traffic of this composition on a line of this layer-1 bit rate (0 unknown, which only
-// percent needs to know), rounded to the nearest thousandth of a packet per second. It doesn't judge whether the line can carry it:
-// compare with LinePacketRate.
+// PacketRateOf converts the rate for traffic of this composition on a line of this layer-1 bit rate, and rounds to
+// the nearest thousandth of a packet per second. Only a percentage needs the line, which is 0 where it is unknown.
+// PacketRateOf doesn't judge whether the line can carry the rate. LinePacketRate says what a line carries.
 func (r Rate) PacketRateOf(mix Traffic, line BitRate) (PacketRate, error) {
 	if err := r.convertible(mix, line); err != nil {
 		return 0, err
@@ -59,25 +59,27 @@ func (r Rate) fraction(mix Traffic, line BitRate) (n, d *big.Int) {
 	return big.NewInt(r.Micros), big.NewInt(perMicro)
 }
 
-// LinePacketRate is how many packets of this composition a line of this layer-1 bit rate carries, to the nearest thousandth per
-// second; 0 without a line rate or packets. 64-byte frames at 10 Gbps: 14 880 952.381.
+// LinePacketRate is how many packets of this composition a line of this layer-1 bit rate carries, to the nearest
+// thousandth per second. It is 0 without a line rate or packets. A 10 Gbps line carries 14 880 952.381 frames of 64
+// bytes.
 func LinePacketRate(mix Traffic, line BitRate) PacketRate {
 	return PacketRate(nearest(product(int64(line), mix.Packets, int64(PacketPerSecond)), big.NewInt(mix.Layer1Bits())))
 }
 
-// Layer1 is the bit rate on the wire, preamble and gap included, of traffic of this composition at this packet rate, to the nearest
-// bit; 0 without packets.
+// Layer1 is the bit rate on the wire, preamble and gap included, of traffic of this composition at this packet
+// rate, to the nearest bit. It is 0 without packets.
 func (r PacketRate) Layer1(mix Traffic) BitRate { return r.bits(mix.Layer1Bits(), mix.Packets) }
 
-// Layer2 is the bit rate of frames with FCS of traffic of this composition at this packet rate, to the nearest bit; 0 without
-// packets.
+// Layer2 is the bit rate of frames with FCS of traffic of this composition at this packet rate, to the nearest bit.
+// It is 0 without packets.
 func (r PacketRate) Layer2(mix Traffic) BitRate { return r.bits(mix.Layer2Bits(), mix.Packets) }
 
 func (r PacketRate) bits(bits, packets int64) BitRate {
 	return BitRate(nearest(product(int64(r), bits), product(int64(PacketPerSecond), packets)))
 }
 
-// PacketRateOver is the mean rate of so many packets in so many nanoseconds, to the nearest thousandth; 0 where no time passed.
+// PacketRateOver is the mean rate of so many packets in so many nanoseconds, to the nearest thousandth. It is 0
+// where no time passed.
 func PacketRateOver(packets, nanoseconds int64) PacketRate {
 	if nanoseconds <= 0 {
 		return 0
@@ -85,7 +87,8 @@ func PacketRateOver(packets, nanoseconds int64) PacketRate {
 	return PacketRate(nearest(product(packets, nanosPerSecond, int64(PacketPerSecond)), big.NewInt(nanoseconds)))
 }
 
-// BitRateOver is the mean rate of so many bits in so many nanoseconds, to the nearest bit per second; 0 where no time passed.
+// BitRateOver is the mean rate of so many bits in so many nanoseconds, to the nearest bit per second. It is 0 where
+// no time passed.
 func BitRateOver(bits, nanoseconds int64) BitRate {
 	if nanoseconds <= 0 {
 		return 0

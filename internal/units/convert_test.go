@@ -100,7 +100,8 @@ func TestHundredPercentIsTheLine(t *testing.T) {
 		if err != nil || got != LinePacketRate(mix, line) {
 			t.Fatalf("100%% of %v with %v is %v, %v, but the line carries %v", line, mix, got, err, LinePacketRate(mix, line))
 		}
-		// A thousandth of a packet per second is at most 74 bits/s of 9216-byte frames at layer 1, and rounding moves half of that.
+		// A thousandth of a packet per second is at most 74 bits/s of 9216-byte frames at layer 1, and rounding
+		// moves half of that.
 		if off := got.Layer1(mix) - line; off > 37 || off < -37 {
 			t.Fatalf("%v of %v occupy %d bits/s of a line of %d", got, mix, got.Layer1(mix), line)
 		}

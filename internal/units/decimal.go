@@ -15,9 +15,9 @@ var (
 	errTooLarge   = errors.New("is too large")
 )
 
-// parseDecimal reads "12", "12.5" or "0.001" as a whole number of 10^-places. It takes digits and at most one point between digits:
-// no sign, no exponent, no grouping, no space. Zeros that say nothing are fine at either end; a digit finer than 10^-places is not
-// rounded away but refused.
+// parseDecimal reads "12", "12.5" or "0.001" as a whole number of 10^-places. It takes digits and at most one point
+// between digits, but no sign, exponent, grouping or space. Zeros without meaning are accepted at either end. A
+// digit finer than 10^-places is refused, not rounded away.
 func parseDecimal(s string, places int) (int64, error) {
 	whole, fraction, pointed := strings.Cut(s, ".")
 	if !isDigits(whole) || pointed && !isDigits(fraction) {
@@ -42,7 +42,8 @@ func isDigits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// formatDecimal writes v × 10^-places in its shortest exact form: no trailing zeros, no exponent, a zero before the point.
+// formatDecimal writes v × 10^-places in its shortest exact form, without trailing zeros or exponent, and with a
+// zero before the point.
 func formatDecimal(v int64, places int) string {
 	sign, digits := "", strconv.FormatUint(magnitude(v), 10)
 	if v < 0 {
@@ -76,8 +77,8 @@ func product(factors ...int64) *big.Int {
 	return p
 }
 
-// quotient is n ÷ d rounded to the nearest whole number, halves away from zero; ok is false where that is no int64, and then the
-// result is the nearest int64 there is. A zero d gives 0, ok: nothing of nothing.
+// quotient is n ÷ d rounded to the nearest whole number, halves away from zero. ok is false where the quotient is
+// no int64, and then q is the nearest int64. A zero d gives 0 and ok, because nothing of nothing is nothing.
 func quotient(n, d *big.Int) (q int64, ok bool) {
 	if d.Sign() == 0 {
 		return 0, true

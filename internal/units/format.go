@@ -5,19 +5,19 @@ import (
 	"math/big"
 )
 
-// FormatSI is the packet rate as people read it, with two decimals and an SI prefix: "654.40 Kpps".
+// FormatSI writes the packet rate for people, with two decimals and an SI prefix, such as "654.40 Kpps".
 func (r PacketRate) FormatSI() string { return formatSI(int64(r), int64(PacketPerSecond)) + "pps" }
 
-// FormatSI is the bit rate as people read it, with two decimals and an SI prefix: "2.00 Gbps".
+// FormatSI writes the bit rate for people, with two decimals and an SI prefix, such as "2.00 Gbps".
 func (b BitRate) FormatSI() string { return formatSI(int64(b), int64(BitPerSecond)) + "bps" }
 
-// FormatFixed is the percentage with two decimals, rounded to the nearest: "99.95".
+// FormatFixed writes the percentage with two decimals, rounded to the nearest, such as "99.95".
 func (p Percent) FormatFixed() string {
 	return formatHundredths(nearest(product(int64(p), 100*100), big.NewInt(int64(One))))
 }
 
-// formatSI writes v ÷ unit with two decimals and the prefix that leaves at most three digits before the point, where there is one. The
-// prefix is chosen after rounding: 999.999 K is 1.00 M.
+// formatSI writes v ÷ unit with two decimals and the prefix that leaves at most three digits before the point,
+// where there is one. The prefix is chosen after rounding, so 999.999 K is 1.00 M.
 func formatSI(v, unit int64) string {
 	const full = 1000 * 100 // four digits, in hundredths
 	prefixes := []string{"", "K", "M", "G", "T", "P"}

@@ -7,9 +7,10 @@ type FrameSize int
 
 // The sizes that can be asked for.
 const (
-	// MinFrameSize is Ethernet's own (IEEE 802.3): a shorter frame is a runt, which every receiver drops.
+	// MinFrameSize is Ethernet's own minimum (IEEE 802.3). A shorter frame is a runt, which every receiver drops.
 	MinFrameSize FrameSize = 64
-	// MaxFrameSize is the jumbo frame that nearly all ports and switches agree on: an MTU of 9000 with room for tags and tunnels.
+	// MaxFrameSize is the jumbo frame that nearly all ports and switches agree on, an MTU of 9000 with room for
+	// tags and tunnels.
 	MaxFrameSize FrameSize = 9216
 )
 

@@ -7,7 +7,7 @@ import (
 
 const packetRatePlaces = 3 // a PacketRate counts thousandths of a packet per second
 
-// MarshalJSON writes packets per second as an exact number: 10000.667.
+// MarshalJSON writes packets per second as an exact number, such as 10000.667.
 func (r PacketRate) MarshalJSON() ([]byte, error) {
 	return []byte(formatDecimal(int64(r), packetRatePlaces)), nil
 }
@@ -22,14 +22,16 @@ func (r *PacketRate) UnmarshalJSON(number []byte) error {
 	return nil
 }
 
-// Split is the part of the rate that belongs to share out of the whole of, to the nearest thousandth of a packet per second; 0 where
-// of is 0. Each part is rounded by itself, so the parts of all may miss the whole by half a thousandth each: Apportion's don't.
+// Split is the share of the rate that part has of total, to the nearest thousandth of a packet per second. It is 0
+// where total is 0. Each share is rounded by itself, so all shares together may miss the rate by half a thousandth
+// each. Apportion's shares add up exactly.
 func (r PacketRate) Split(part, total int64) PacketRate {
 	return PacketRate(nearest(product(int64(r), part), big.NewInt(total)))
 }
 
-// Apportion divides the rate by weights so that the parts add up to it exactly. Every part is the difference of two rounded running
-// sums, so none is off by a whole thousandth of a packet per second. All weights 0: all parts 0.
+// Apportion divides the rate by weights so that the parts add up to the rate exactly. Every part is the difference
+// of two rounded running sums, so no part is off by a whole thousandth of a packet per second. Where all weights
+// are 0, all parts are 0.
 //
 //	weights 1 1 1 of 10:  0 ──3── 3.3 ──4── 6.7 ──3── 10
 func (r PacketRate) Apportion(weights ...int64) []PacketRate {
@@ -51,7 +53,8 @@ func (r PacketRate) Mul(ratio Ratio) PacketRate {
 	return PacketRate(nearest(product(int64(r), int64(ratio)), big.NewInt(int64(One))))
 }
 
-// PerSecond is the rate as a float of packets per second, for a wire that wants one; it is not for arithmetic.
+// PerSecond is the rate as a float of packets per second, for a wire format that wants a float. It is not for
+// arithmetic.
 func (r PacketRate) PerSecond() float64 { return float64(r) / float64(PacketPerSecond) }
 
 // Whole is the rate in whole packets per second, to the nearest.

@@ -32,9 +32,10 @@ func suffixes() []struct {
 	}{{"bpsl1", Layer1Bits}, {"bps", Layer2Bits}, {"pps", Packets}, {"%", LinePercent}}
 }
 
-// ParseRate reads a rate in TRex's syntax, in either case: a decimal number, one of k, m, g, t (powers of 1000, not before %), and
-// pps, bps (layer 2, FCS included), bpsl1 (layer 1) or %. The value is kept exactly: what is finer than a millionth of the unit,
-// larger than 9.2 million millions of it, or not above zero is refused.
+// ParseRate reads a rate in TRex's syntax, in upper or lower case. A rate is a decimal number, one of k, m, g, t
+// (powers of 1000, not before %), and pps, bps (layer 2, FCS included), bpsl1 (layer 1) or %. The value is kept
+// exactly. ParseRate refuses a value finer than a millionth of the unit, larger than 9.2 million millions of the
+// unit, or not above zero.
 func ParseRate(s string) (Rate, error) {
 	number, power, kind, ok := cutRate(strings.ToLower(s))
 	if !ok {
@@ -73,7 +74,8 @@ func cutRate(s string) (number string, power int, kind RateKind, ok bool) {
 	return "", 0, 0, false
 }
 
-// String writes the rate so that ParseRate reads the same one, with the largest prefix that leaves at least one before the point.
+// String writes the rate so that ParseRate reads the same one, with the largest prefix that leaves at least one
+// before the point.
 func (r Rate) String() string {
 	if r.Kind == LinePercent {
 		return formatDecimal(r.Micros, microPlaces) + "%"
@@ -109,7 +111,7 @@ func pow10(n int) uint64 {
 // IsZero says that no rate is set.
 func (r Rate) IsZero() bool { return r.Micros == 0 }
 
-// MarshalText writes String; the zero Rate, which no text stands for, is the empty string.
+// MarshalText writes String. The zero Rate, which no text stands for, is the empty string.
 func (r Rate) MarshalText() ([]byte, error) {
 	if r.IsZero() {
 		return nil, nil
@@ -131,7 +133,8 @@ func (r *Rate) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// ParseBitRate reads a line rate such as "25gbps" or "2.5gbps": whole bits per second, at layer 1 where it is a port's speed.
+// ParseBitRate reads a line rate such as "25gbps" or "2.5gbps". It counts whole bits per second, at layer 1 where
+// it is a port's speed.
 func ParseBitRate(s string) (BitRate, error) {
 	r, err := ParseRate(s)
 	if err != nil || r.Kind != Layer2Bits || r.Micros%micro != 0 {

@@ -13,8 +13,8 @@ const (
 	percentPlaces = ratioPlaces - 2
 )
 
-// ParseRatio reads a share of a whole as a person writes it: "0.001" or "0.1%". It is kept exactly: what is finer than a billionth,
-// negative or more than the whole is refused.
+// ParseRatio reads a share of a whole as a person writes it, such as "0.001" or "0.1%". The share is kept exactly.
+// ParseRatio refuses a share finer than a billionth, negative or above the whole.
 func ParseRatio(s string) (Ratio, error) {
 	const forms = "write a decimal from 0 to 1 (0.001) or a percentage from 0% to 100% (0.1%)"
 	number, places := s, ratioPlaces
@@ -33,25 +33,27 @@ func ParseRatio(s string) (Ratio, error) {
 	return Ratio(v), nil
 }
 
-// RatioOf is part ÷ whole to the nearest billionth, halves away from zero; 0 of a whole of 0. It can be negative or above One. What
-// is under half a billionth becomes 0: a decision between none and one compares counts.
+// RatioOf is part ÷ whole to the nearest billionth, halves away from zero. It is 0 of a whole of 0. It can be
+// negative or above One. A ratio under half a billionth becomes 0, so a decision between no loss and some loss
+// compares counts.
 func RatioOf(part, whole int64) Ratio {
 	return Ratio(nearest(product(part, int64(One)), big.NewInt(whole)))
 }
 
-// RatioOfShare is a share of 1 as a ratio, to the nearest billionth; what no ratio can hold becomes the greatest that one can.
+// RatioOfShare is a share of 1 as a ratio, to the nearest billionth. A share that no ratio can hold becomes the
+// greatest ratio.
 func RatioOfShare(share float64) Ratio {
 	const limit = math.MaxInt64 / 2
 	return Ratio(math.Round(min(max(share*float64(One), -limit), limit)))
 }
 
-// Float is the ratio as a floating-point number: 0.5 is half.
+// Float is the ratio as a floating-point number, so 0.5 is half.
 func (r Ratio) Float() float64 { return float64(r) / float64(One) }
 
 // Percent is the same share as a percentage, above 100 too.
 func (r Ratio) Percent() Percent { return Percent(r) }
 
-// String is the shortest exact decimal: "0.0003", "1", "-0.5".
+// String is the shortest exact decimal, such as "0.0003", "1" or "-0.5".
 func (r Ratio) String() string { return formatDecimal(int64(r), ratioPlaces) }
 
 // MarshalText writes String.
@@ -70,17 +72,19 @@ func (r *Ratio) UnmarshalText(text []byte) error {
 // Hundred is all of it.
 const Hundred = Percent(One)
 
-// PercentOf is part ÷ whole as a percentage to the nearest 10 millionth of a percent; 0 of a whole of 0. It may be above Hundred: by a hair where a counter was read a moment late, by
-// more where the whole is not what it is taken for.
+// PercentOf is part ÷ whole as a percentage to the nearest 10 millionth of a percent. It is 0 of a whole of 0. It
+// may be above Hundred, by a hair where a counter was read a moment late, and by more where the whole is not what
+// it is taken for.
 func PercentOf(part, whole int64) Percent { return RatioOf(part, whole).Percent() }
 
-// PercentOfShare is a share of 1 as a percentage; what no percentage can hold becomes the greatest that one can.
+// PercentOfShare is a share of 1 as a percentage. A share that no percentage can hold becomes the greatest
+// percentage.
 func PercentOfShare(share float64) Percent { return RatioOfShare(share).Percent() }
 
 // Ratio is the same share as a ratio.
 func (p Percent) Ratio() Ratio { return Ratio(p) }
 
-// String is the shortest exact decimal, without a sign after it: "99.95", "100".
+// String is the shortest exact decimal, without a sign after it, such as "99.95" or "100".
 func (p Percent) String() string { return formatDecimal(int64(p), percentPlaces) }
 
 // MarshalText writes String.

@@ -10,13 +10,15 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// KeyBaseline is the key of a baseline beside a Plan, in the ConfigMap that carries both to a runner. It is missing where nothing is compared.
+// KeyBaseline is the key of a baseline beside a Plan, in the ConfigMap that carries both to a runner. It is missing
+// where nothing is compared.
 const KeyBaseline = "baseline.json.gz"
 
 // baselineVersion is the kind and version of a baseline's document.
 const baselineVersion = "linerate.dev/baseline.v1alpha1"
 
-// mostBaseline is how many bytes a packed baseline may take: the Report carries it beside the Plan and the measurement.
+// mostBaseline is how many bytes a packed baseline may take, because the Report carries it beside the Plan and the
+// measurement.
 const mostBaseline = MaxPacked / 6
 
 type baselineDocument struct {
@@ -40,7 +42,8 @@ func EncodeBaseline(b report.Baseline) ([]byte, error) {
 	return packed, nil
 }
 
-// ReadBaseline reads what EncodeBaseline wrote, in a directory that the ConfigMap is mounted at; nil: there is none.
+// ReadBaseline reads what EncodeBaseline wrote, in a directory that the ConfigMap is mounted at. It is nil where
+// there is none.
 func ReadBaseline(dir fs.FS) (*report.Baseline, error) {
 	packed, err := intake.TextFileOf(dir, KeyBaseline, MaxPacked)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -1,5 +1,5 @@
-// Package delivery says how documents travel between the operator and the runner in ConfigMaps: under which keys and annotations, how they are
-// packed, bounded and verified. It is pure: maps in, documents out.
+// Package delivery says how documents travel between the operator and the runner in ConfigMaps, under which keys
+// and annotations, and how they are packed, bounded and verified. It is pure, with maps in and documents out.
 //
 //	in the operator's own namespace
 //	  operator ── …-plan: plan.json.gz, sites.json ──▶ runner (mounted as files)

@@ -7,8 +7,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/intake"
 )
 
-// decode reads one document of one of these versions, and refuses trailing data. It ignores members that this linerate doesn't know: a member that changed the
-// meaning of others would come with a new version.
+// decode reads one document of one of these versions, and refuses trailing data. It ignores members that this
+// linerate doesn't know, because a member that changed the meaning of others would come with a new version.
 func decode(document []byte, target any, versions ...string) error {
 	var head struct {
 		Version string `json:"version"`

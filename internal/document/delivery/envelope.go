@@ -10,11 +10,13 @@ const (
 	AnnotationDigest  = "linerate.dev/digest"  // sha256:… of the Report's JSON, unpacked
 	AnnotationEnding  = "linerate.dev/ending"  // report.Ending
 	AnnotationAttempt = "linerate.dev/attempt" // the attempt that was measured
-	AnnotationFinal   = "linerate.dev/final"   // "true": the run came to its own end; "false": it was interrupted, and may be run again
+	// "true" where the run came to its own end, "false" where it was interrupted, and may be run again
+	AnnotationFinal = "linerate.dev/final"
 )
 
-// AnnotationRunner is on each document that a runner writes: the name of its pod, a slash, and the pod's UID. The admission policy of runners
-// (config/admission/runner_policy.yaml) refuses writes whose annotation doesn't match the pod of the writer's token: so no runner can write in another's name.
+// AnnotationRunner is on each document that a runner writes. It is the name of its pod, a slash, and the pod's UID.
+// The admission policy of runners (config/admission/runner_policy.yaml) refuses writes whose annotation doesn't
+// match the pod of the writer's token, so no runner can write in another's name.
 const AnnotationRunner = "linerate.dev/runner"
 
 // Envelope is the content of the annotations of a Report's ConfigMap.
@@ -23,7 +25,7 @@ type Envelope struct {
 	Ending  string
 	Attempt int
 	Final   bool
-	// Runner is the pod that wrote the Report, and RunnerUID its UID; empty in copies.
+	// Runner is the pod that wrote the Report, and RunnerUID its UID. Both are empty in copies.
 	Runner, RunnerUID string
 }
 
@@ -42,13 +44,14 @@ func (e Envelope) Annotations() map[string]string {
 // Signature is what a runner signs its documents with.
 func Signature(pod, uid string) string { return pod + "/" + uid }
 
-// SignedBy is the pod that signed a document; empty: none did.
+// SignedBy is the pod that signed a document, or empty for none.
 func SignedBy(annotations map[string]string) (pod, uid string) {
 	pod, uid, _ = strings.Cut(annotations[AnnotationRunner], "/")
 	return pod, uid
 }
 
-// ReadEnvelope reads a ConfigMap's annotations; false: no Report has been written into it, or the annotations aren't an envelope.
+// ReadEnvelope reads a ConfigMap's annotations. It returns false where no Report has been written into it, or the
+// annotations aren't an envelope.
 func ReadEnvelope(annotations map[string]string) (Envelope, bool) {
 	e := Envelope{Digest: annotations[AnnotationDigest], Ending: annotations[AnnotationEnding]}
 	var wrongAttempt, wrongFinal error

@@ -7,7 +7,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// FuzzDecodeReport seals whatever it is given as if it were a Report: a digest that is right says nothing of what is inside.
+// FuzzDecodeReport seals whatever it is given as if it were a Report: a digest that is right says nothing of what
+// is inside.
 func FuzzDecodeReport(f *testing.F) {
 	document, err := json.Marshal(wide(1, 2, 1))
 	if err != nil {

@@ -8,14 +8,16 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// Annotations of the Plan's ConfigMap: the digests of what a Report must follow. Only the operator writes there.
+// These are annotations of the Plan's ConfigMap, with the digests of what a Report must follow. Only the operator
+// writes there.
 const (
-	AnnotationPlanDigest     = "linerate.dev/plan-digest"     // sha256:… of the Plan's JSON, unpacked
-	AnnotationBaselineDigest = "linerate.dev/baseline-digest" // the same of the baseline's; missing where nothing is compared
+	AnnotationPlanDigest = "linerate.dev/plan-digest" // sha256:… of the Plan's JSON, unpacked
+	// the same of the baseline's, missing where nothing is compared
+	AnnotationBaselineDigest = "linerate.dev/baseline-digest"
 )
 
-// Order has the digests of the two documents that a runner was given: the Plan and the baseline. The Report repeats both documents exactly as the runner read
-// them: so any release can check whether the Report follows the order.
+// Order has the digests of the two documents that a runner was given, the Plan and the baseline. The Report repeats
+// both documents exactly as the runner read them, so any release can check whether the Report follows the order.
 type Order struct {
 	Plan     string
 	Baseline string
@@ -54,7 +56,7 @@ func (o Order) Annotations() map[string]string {
 	return annotations
 }
 
-// ReadOrder reads a ConfigMap's annotations; false: it isn't a Plan's.
+// ReadOrder reads a ConfigMap's annotations. It returns false where they aren't a Plan's.
 func ReadOrder(annotations map[string]string) (Order, bool) {
 	o := Order{Plan: annotations[AnnotationPlanDigest], Baseline: annotations[AnnotationBaselineDigest]}
 	return o, o.Plan != ""

@@ -7,8 +7,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/intake"
 )
 
-// pack compresses a document; an error says which bound the document exceeds, as no reader would unpack it. The same document always packs to the same bytes, since gzip's header gets neither
-// name nor time.
+// pack compresses a document. An error says which bound the document exceeds, as no reader would unpack it. The
+// same document always packs to the same bytes, since gzip's header gets neither name nor time.
 func pack(document []byte) ([]byte, error) { return packWithin(document, ofDocument) }
 
 func packWithin(document []byte, limits intake.Limits) ([]byte, error) {
@@ -26,6 +26,6 @@ func packWithin(document []byte, limits intake.Limits) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// unpack reads what pack wrote. It refuses data that is truncated, has trailing bytes, or exceeds a bound, and finds that out before it allocates memory for
-// the document.
+// unpack reads what pack wrote. It refuses data that is truncated, has trailing bytes, or exceeds a bound, and
+// finds that out before it allocates memory for the document.
 func unpack(packed []byte) ([]byte, error) { return intake.Unpack(packed, ofDocument) }

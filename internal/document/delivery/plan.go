@@ -10,17 +10,18 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
-// The keys of the ConfigMap that carries a Plan to its runner; mounted, they are the files' names.
+// These are the keys of the ConfigMap that carries a Plan to its runner. Mounted, they are the files' names.
 const (
 	KeyPlan  = "plan.json.gz"
 	KeySites = "sites.json"
 )
 
-// mostPlan is how many bytes a packed Plan may take: less than a ConfigMap holds, since the Report that contains the Plan has to fit, too.
+// mostPlan is how many bytes a packed Plan may take. It is less than a ConfigMap holds, since the Report that
+// contains the Plan has to fit, too.
 const mostPlan = MaxPacked * 2 / 3
 
-// EncodePlan is the binary data of the ConfigMap for a runner: the Plan, packed, and where its generators are. The same documents make
-// the same bytes. An error says that the Plan is too large for a ConfigMap.
+// EncodePlan is the binary data of the ConfigMap for a runner, which has the packed Plan, and where its generators
+// are. The same documents make the same bytes. An error says that the Plan is too large for a ConfigMap.
 func EncodePlan(p *plan.Plan, sites plan.Sites) (map[string][]byte, error) {
 	if p == nil || !plan.Readable(p.Version) || sites.Version != plan.SitesVersion {
 		return nil, fmt.Errorf("encode plan: a Plan of version %q and Sites of version %q are needed", plan.Version, plan.SitesVersion)

@@ -11,7 +11,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/intake"
 )
 
-// KeyProgress is the key of a Progress in its ConfigMap, as text: kubectl shows it.
+// KeyProgress is the key of a Progress in its ConfigMap, as text that kubectl shows.
 const KeyProgress = "progress.json"
 
 // The bounds of a Progress, since every watcher gets each of its many versions.
@@ -21,7 +21,8 @@ const (
 	mostProgress = 64 << 10
 )
 
-// EncodeProgress is the data of the ConfigMap. Its version is filled in; a message or list that is too long is cut.
+// EncodeProgress is the data of the ConfigMap. It fills in the version, and cuts a message or list that is too
+// long.
 func EncodeProgress(p Progress) (map[string]string, error) {
 	p.Version = ProgressVersion
 	p.Message = cut(p.Message)
@@ -48,7 +49,7 @@ func cut(text string) string {
 	return text[:end] + "…"
 }
 
-// DecodeProgress reads what EncodeProgress wrote; nil without an error: no runner has written yet.
+// DecodeProgress reads what EncodeProgress wrote. It is nil without an error where no runner has written yet.
 func DecodeProgress(data map[string]string) (*Progress, error) {
 	text, written := data[KeyProgress]
 	if !written {
@@ -76,7 +77,8 @@ func ReadProgress(dir fs.FS) (*Progress, error) {
 	return DecodeProgress(map[string]string{KeyProgress: string(text)})
 }
 
-// TrimProgress is the part of a ConfigMap's data that DecodeProgress needs, to save memory: a text that is too long is cut, but still too long.
+// TrimProgress is the part of a ConfigMap's data that DecodeProgress needs, to save memory. A text that is too long
+// is cut, but still too long.
 func TrimProgress(data map[string]string) map[string]string {
 	text, written := data[KeyProgress]
 	if !written {

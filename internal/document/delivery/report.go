@@ -11,9 +11,9 @@ import (
 // KeyReport is the key of a Report in its ConfigMap.
 const KeyReport = "report.json.gz"
 
-// EncodeReport is the binary data and the annotations of the ConfigMap for a Report of this attempt. Where the Report is too large for
-// one, samples are thinned first and windows after them, and a Note says so; result, verdict and totals stay as they are. The Report
-// itself is not changed. Final says that the run came to its own end.
+// EncodeReport is the binary data and the annotations of the ConfigMap for a Report of this attempt. Where the
+// Report is too large for one, it thins samples first and windows after them, and a Note says so. Result, verdict
+// and totals stay as they are. It doesn't change the Report itself. Final says that the run came to its own end.
 func EncodeReport(r *report.Report, final bool, attempt int) (data map[string][]byte, annotations map[string]string, err error) {
 	document, packed, err := fit(r, MaxPacked)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 // KeyRuns is the key of a page of a suite's runs in its ConfigMap.
 const KeyRuns = "runs.json.gz"
 
-// EncodeRuns is the binary data of the ConfigMap for a page of a suite's runs. Its error says that the page is too large for one.
+// EncodeRuns is the binary data of the ConfigMap for a page of a suite's runs. Its error says that the page is too
+// large for one.
 func EncodeRuns(document []byte) (map[string][]byte, error) {
 	packed, err := packWithin(document, ofRuns)
 	if err != nil {
@@ -21,7 +22,8 @@ func EncodeRuns(document []byte) (map[string][]byte, error) {
 	return map[string][]byte{KeyRuns: packed}, nil
 }
 
-// RunsMemory is the most bytes of memory that DecodeRuns and its caller's decoding of each run take, found out without decoding. DecodeRuns would return the same error.
+// RunsMemory is the most bytes of memory that DecodeRuns and its caller's decoding of each run take, found out
+// without decoding. DecodeRuns would return the same error.
 func RunsMemory(data map[string][]byte) (int64, error) {
 	size, err := sized(intake.SizeOf(data[KeyRuns], ofRuns))
 	if err != nil {
@@ -30,7 +32,8 @@ func RunsMemory(data map[string][]byte) (int64, error) {
 	return size.runsMemory(), nil
 }
 
-// DecodeRuns reads what EncodeRuns wrote. It refuses other versions and, before it allocates memory, data that exceeds a bound.
+// DecodeRuns reads what EncodeRuns wrote. It refuses other versions and, before it allocates memory, data that
+// exceeds a bound.
 func DecodeRuns(data map[string][]byte, version string, target any) error {
 	document, err := intake.Unpack(data[KeyRuns], ofRuns)
 	if err == nil {

@@ -2,9 +2,10 @@ package delivery
 
 import "github.com/linerate-dev/linerate/internal/document/intake"
 
-// The bounds of documents. A ConfigMap holds 1 MiB, its name and annotations included (Kubernetes, "ConfigMaps"). A packed document of that size can still fill
-// memory: 66 kB unpack to 64 MB of "{},{},{},", each of which becomes a window when it is decoded. So a document has three bounds, and a writer drops detail
-// until it meets all three:
+// These are the bounds of documents. A ConfigMap holds 1 MiB, its name and annotations included (Kubernetes,
+// "ConfigMaps"). A packed document of that size can still fill memory, as 66 kB unpack to 64 MB of "{},{},{},",
+// each of which becomes a window when it is decoded. So a document has three bounds, and a writer drops detail
+// until the document meets all three:
 //
 //	packed ──▶ bytes, unpacked ──▶ elements of lists, decoded
 //	900 KiB    32 MiB              100 000                       a Report that fills a ConfigMap has some 6 MB and 30 000
@@ -17,8 +18,9 @@ const (
 	mostRunElements = 30_000
 )
 
-// The most memory that an element of a list takes, decoded, with all that is in it but other lists' elements and text: of a Report's, and of a suite's runs, which
-// have as much of a Report as a judgement needs.
+// This is the most memory that an element of a list takes, decoded, with all that is in it but other lists'
+// elements and text. It holds for a Report's elements, and for a suite's runs, which have as much of a Report as a
+// judgement needs.
 const (
 	elementBytes    = 65 << 5
 	runElementBytes = 11 << 9
@@ -37,11 +39,12 @@ type Size struct {
 	Elements int64
 }
 
-// Memory is the most bytes that a Report of this size takes while it is decoded: its text, what is kept of that, and its elements.
+// Memory is the most bytes that a Report of this size takes while it is decoded, with its text, what is kept of
+// that, and its elements.
 func (s Size) Memory() int64 { return 2*s.Bytes + s.Elements*elementBytes }
 
-// runsMemory is the most bytes that a sheet of this size takes while it is decoded: its text, its runs as they are written, one by one and without spaces, and decoded, with what is
-// in them, and one of them written again.
+// runsMemory is the most bytes that a sheet of this size takes while it is decoded, with its text, its runs as they
+// are written, one by one and without spaces, and decoded, with what is in them, and one of them written again.
 func (s Size) runsMemory() int64 { return 6*s.Bytes + s.Elements*runElementBytes }
 
 // sized is what this package says of a measured document.
@@ -49,8 +52,9 @@ func sized(measured intake.Size, err error) (Size, error) {
 	return Size{Bytes: measured.Bytes, Elements: measured.Elements}, err
 }
 
-// Measure is the size of a document that isn't packed; its error says which bound of a Report's it exceeds.
+// Measure is the size of a document that isn't packed. Its error says which bound of a Report's it exceeds.
 func Measure(document []byte) (Size, error) { return sized(intake.Measure(document, ofDocument, nil)) }
 
-// SizeOf measures a packed Report without keeping any of it, and refuses one that is cut off, carries more behind its end, or exceeds a bound.
+// SizeOf measures a packed Report without keeping any of it, and refuses one that is cut off, carries more behind
+// its end, or exceeds a bound.
 func SizeOf(packed []byte) (Size, error) { return sized(intake.SizeOf(packed, ofDocument)) }

@@ -110,7 +110,8 @@ func allocated(do func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// What the largest document takes that isn't refused follows from its size: who decodes several at a time counts with that.
+// What the largest document takes that isn't refused follows from its size: who decodes several at a time counts
+// with that.
 func TestADocumentTakesNoMoreMemoryThanItsSizeSays(t *testing.T) {
 	head := fmt.Sprintf(`{"version":%q,"ending":"Completed","plan":{"version":%q},`, report.Version, plan.Version)
 	for name, packed := range map[string][]byte{

@@ -9,10 +9,12 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// ErrFenced means that another runner has replaced this one, or the test has gone on without it. What this runner measures no longer counts.
+// ErrFenced means that another runner has replaced this one, or the test has gone on without it. What this runner
+// measures no longer counts.
 var ErrFenced = errors.New("another runner has taken over")
 
-// Succeed is mine, the first Progress of a runner, with what became of the runs before it. Earlier is what one of them left, as far as is known; nil: nothing.
+// Succeed is current, the first Progress of a runner, with what became of the runs before it. earlier is what one
+// of them left, as far as is known, or nil.
 func Succeed(earlier *Progress, current Progress) Progress {
 	heard := 0
 	if earlier != nil && earlier.Attempt == current.Attempt && earlier.Run < current.Run {
@@ -32,7 +34,8 @@ const (
 	usualPause = 20 * time.Second // between two writes of one phase
 )
 
-// DueAfter is how long after the last write the next one is due. The end of the traffic doesn't count as a new phase, since the Report follows in a moment.
+// DueAfter is how long after the last write the next one is due. The end of the traffic doesn't count as a new
+// phase, since the Report follows in a moment.
 func DueAfter(written, next Progress) time.Duration {
 	if written.Phase != next.Phase && !report.Phase(next.Phase).AfterTraffic() {
 		return leastPause

@@ -47,7 +47,8 @@ func TestDueAfter(t *testing.T) {
 	}
 }
 
-// What a run of a minute through all phases costs the API server between the claim and the Report, as Sink writes it: what was told last, when it is due.
+// What a run of a minute through all phases costs the API server between the claim and the Report, as Sink writes
+// it: what was told last, when it is due.
 func TestARunOfAMinuteIsToldFiveTimes(t *testing.T) {
 	phases := []struct {
 		name  string

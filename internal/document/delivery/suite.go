@@ -13,9 +13,10 @@ import (
 // KeySuite is the key of a suite's report in its ConfigMap.
 const KeySuite = "suite.json.gz"
 
-// EncodeSuite is the binary data and the annotations of the ConfigMap for a suite's report. If the report is too large, it leaves out first the messages of runs,
-// then the runs with figures, and at last the messages of verdicts, and a note says so. Cells, their figures, what they lack and their verdicts stay. The suite
-// itself isn't changed.
+// EncodeSuite is the binary data and the annotations of the ConfigMap for a suite's report. If the report is too
+// large, it leaves out first the messages of runs, then the runs with figures, and at last the messages of
+// verdicts, and a note says so. Cells, their figures, what they lack and their verdicts stay. The suite itself
+// isn't changed.
 func EncodeSuite(s *report.Suite) (data map[string][]byte, annotations map[string]string, err error) {
 	for _, thinner := range []func(*report.Suite) *report.Suite{asItIs, withoutWords, withoutRuns, withoutReasons} {
 		document, digest, err := report.SuiteJSON(thinner(s))
@@ -59,7 +60,8 @@ func withoutWords(s *report.Suite) *report.Suite {
 	})
 }
 
-// withoutRuns leaves out the runs with figures, and those that a later try replaced; runs that explain what a cell lacks stay.
+// withoutRuns leaves out the runs with figures, and those that a later try replaced. It keeps runs that explain
+// what a cell lacks.
 func withoutRuns(s *report.Suite) *report.Suite {
 	const note = "single runs that gave a figure are left out: together they are too large for a ConfigMap; their own Reports have them"
 	mapped := eachRun(s, note, func(r report.SuiteRun) (report.SuiteRun, bool) {

@@ -11,8 +11,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// How few samples, windows and notes are left before the next kind is thinned: enough for a graph, for the neighbourhood of the result, and for the first and
-// last notes.
+// So few samples, windows and notes are left before the next kind is thinned. They are enough for a graph, for the
+// neighbourhood of the result, and for the first and last notes.
 const (
 	fewSamples = 64
 	fewWindows = 16
@@ -42,7 +42,8 @@ func fit(r *report.Report, limit int) (document, packed []byte, err error) {
 	}
 }
 
-// thin drops the next piece of detail; false: none is left. It changes only r itself, and no data that r shares.
+// thin drops the next piece of detail. It returns false where none is left. It changes only r itself, and no data
+// that r shares.
 func thin(r *report.Report) bool {
 	switch {
 	case len(r.Samples) > fewSamples:
@@ -63,7 +64,7 @@ func thin(r *report.Report) bool {
 	return true
 }
 
-// withSamples are observations with their samples replaced; the values in windows and while idle stay.
+// withSamples are observations with their samples replaced. The values in windows and while idle stay.
 func withSamples(observations []report.Observation, thinned func([]report.VitalSample) []report.VitalSample) []report.Observation {
 	observations = slices.Clone(observations)
 	for i := range observations {
@@ -115,7 +116,8 @@ func hasDirectionWords(r *report.Report) bool {
 	})
 }
 
-// withoutDirectionWords are the windows without their directions' sentences and generators' shares; each window's own sentence stays.
+// withoutDirectionWords are the windows without their directions' sentences and generators' shares. Each window's
+// own sentence stays.
 func withoutDirectionWords(r *report.Report) []report.Window {
 	windows := slices.Clone(r.Windows)
 	for i, w := range windows {

@@ -14,19 +14,21 @@ type Limits struct {
 	Memory int64
 	// Elements are those of all lists together.
 	Elements int64
-	// Entries is the nesting depth of objects whose members, of whatever names, count as elements; 0: none do.
+	// Entries is the nesting depth of objects whose members, of whatever names, count as elements, or 0 for none.
 	Entries int
-	// Depth is how many lists and objects may be in each other; 0: 64. linerate's documents have a dozen levels.
+	// Depth is how many lists and objects may be in each other, or 0 for 64. linerate's documents have a dozen
+	// levels.
 	Depth int
 }
 
 // deepest is the depth that may be where no other is given.
 const deepest = 64
 
-// Small are the limits of what has a few lines: an annotation, a termination message, a list of interfaces.
+// Small are the limits of a document of a few lines, such as an annotation, a termination message, or a list of
+// interfaces.
 var Small = Limits{Bytes: 1 << 20, Memory: 16 << 20}
 
-// Exceeded is the error of an input that has more than it may, in words: which bound, and what to do.
+// Exceeded is the error of an input that has more than it may. It says in words which bound, and what to do.
 type Exceeded string
 
 func (e Exceeded) Error() string { return string(e) }

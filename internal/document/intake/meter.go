@@ -7,28 +7,31 @@ type Size struct {
 	Bytes int64
 	// Elements is the number of elements of all lists together, and of the entries that Limits counts as such.
 	Elements int64
-	// Containers are lists and objects; Values are these and all others.
+	// Containers are lists and objects. Values are these and all others.
 	Containers, Values int64
 	// Depth is how many lists and objects are in each other.
 	Depth int
-	// Memory is the most bytes of memory that the decoded document takes besides its text, of the type that the Meter was made for.
+	// Memory is the most bytes of memory that the decoded document takes besides its text, of the type that the
+	// Meter was made for.
 	Memory int64
 }
 
-// Meter measures the JSON that is written to it, without keeping any of it, and fails as soon as a limit is exceeded. It doesn't check that the JSON is well-formed. Documents may follow each other.
+// Meter measures the JSON that is written to it, without keeping any of it, and fails as soon as a limit is
+// exceeded. It doesn't check that the JSON is well-formed. Documents may follow each other.
 type Meter struct {
 	Size
 	limits Limits
 	whole  *shape // of a document
 
 	inText, escaped bool
-	// inWord: a number, true, false or null is being read.
+	// inWord says that a number, true, false or null is being read.
 	inWord bool
 	open   []frame
-	// begun: the innermost list or object has its first element or member. inRaw is the depth from which on all text is kept as it is; 0: none.
+	// started says that the innermost list or object has its first element or member. inRaw is the depth from which
+	// on all text is kept as it is, or 0 for none.
 	started bool
 	inRaw   int
-	// next is the shape of the value that follows; name is what is known of the member's name that is being read.
+	// next is the shape of the value that follows. name is what is known of the member's name that is being read.
 	next  *shape
 	name  []byte
 	named bool
@@ -38,9 +41,9 @@ type Meter struct {
 // frame is an open list or object.
 type frame struct {
 	shape *shape
-	// counts: its elements or members count as elements. object: it has members.
+	// counts says that its elements or members count as elements. object says that it has members.
 	counts, object bool
-	// used are the bits of a struct's members so far; names are a map's.
+	// bits are those of a struct's members so far. names are a map's.
 	used  [mostBits / 64]uint64
 	names map[string]bool
 }
@@ -48,10 +51,10 @@ type frame struct {
 // mostBits is of how many members of a struct it is found that they are there twice, more than any of linerate's has.
 const mostBits = 128
 
-// longestName is how much of a member's name is kept: no field's name is longer, however it is written.
+// longestName is how much of a member's name is kept. No field's name is longer, however it is written.
 const longestName = 1024
 
-// NewMeter is a Meter for documents that are decoded into values of a type; nil: their memory isn't measured.
+// NewMeter is a Meter for documents that are decoded into values of a type. A nil type measures no memory.
 func NewMeter(limits Limits, target reflect.Type) *Meter {
 	if limits.Depth == 0 {
 		limits.Depth = deepest
@@ -61,7 +64,8 @@ func NewMeter(limits Limits, target reflect.Type) *Meter {
 	return m
 }
 
-// Measure is the size of a document that is decoded into values of the type (nil: any); its error says which limit it exceeds.
+// Measure is the size of a document that is decoded into values of the type (nil for any). Its error says which
+// limit the document exceeds.
 func Measure(document []byte, limits Limits, target reflect.Type) (Size, error) {
 	m := NewMeter(limits, target)
 	_, err := m.Write(document)
@@ -165,7 +169,8 @@ func (m *Meter) read(c byte) error {
 	return nil
 }
 
-// member takes a member's name, whose value follows. A second one of the name is refused: decoders differ in which of the two counts, so whoever looked at the document, or signed it, may have read another one.
+// member takes a member's name, whose value follows. It refuses a second one of the name. Decoders differ in which
+// of the two counts, so a program that looked at the document, or signed it, may have read another one.
 func (m *Meter) member() error {
 	top := m.top()
 	s := top.shape
@@ -200,7 +205,7 @@ func (m *Meter) member() error {
 	return nil
 }
 
-// noNames is an empty set of names: one that an object had which is closed, or a new one.
+// noNames is an empty set of names, either one that a closed object had, or a new one.
 func (m *Meter) noNames() map[string]bool {
 	n := len(m.spare)
 	if n == 0 {
@@ -211,7 +216,7 @@ func (m *Meter) noNames() map[string]bool {
 	return names
 }
 
-// fewNames is up to how many names a set had that is used again: to empty a large one takes long.
+// fewNames is up to how many names a set had that is used again, since emptying a large one takes long.
 const fewNames = 64
 
 // reuse keeps the names' set of an object that is closed.
@@ -282,7 +287,7 @@ func (m *Meter) count() {
 	}
 }
 
-// expect says what follows: a member's name, or an element.
+// expect says what follows, a member's name or an element.
 func (m *Meter) expect() {
 	top := m.top()
 	m.named, m.name = top.object, m.name[:0]

@@ -8,7 +8,8 @@ import (
 	"io"
 )
 
-// Unpack unpacks one packed document. It refuses what is cut off, has trailing bytes, or exceeds a limit, and finds that out before it allocates memory for the document.
+// Unpack unpacks one packed document. It refuses what is cut off, has trailing bytes, or exceeds a limit, and finds
+// that out before it allocates memory for the document.
 func Unpack(packed []byte, limits Limits) ([]byte, error) {
 	size, err := SizeOf(packed, limits)
 	if err != nil {
@@ -44,7 +45,7 @@ func SizeOf(packed []byte, limits Limits) (Size, error) {
 	return m.Size, nil
 }
 
-// unpacking starts to unpack one document; the rest of in are trailing bytes.
+// unpacking starts to unpack one document. The rest of in are trailing bytes.
 func unpacking(packed []byte) (r *gzip.Reader, source *bytes.Reader, err error) {
 	source = bytes.NewReader(packed)
 	if r, err = gzip.NewReader(source); err != nil {

@@ -49,7 +49,8 @@ func TextFileOf(files fs.FS, name string, limit int64) (text []byte, err error) 
 	return Text(f, limit)
 }
 
-// Documents reads the JSON documents of an input, one after the other, and gives up as soon as they together exceed a limit as values of one of the types. It decodes nothing.
+// Documents reads the JSON documents of an input, one after the other, and gives up as soon as they together exceed
+// a limit as values of one of the types. It decodes nothing.
 func Documents(r io.Reader, limits Limits, targets ...reflect.Type) ([][]byte, error) {
 	meters := make([]io.Writer, len(targets))
 	for i, t := range targets {
@@ -62,7 +63,8 @@ func Documents(r io.Reader, limits Limits, targets ...reflect.Type) ([][]byte, e
 	return split(text), nil
 }
 
-// Open opens a file, unpacked where its name ends in .gz. It gives at most so many packed bytes; who reads it bounds what they unpack to.
+// Open opens a file, unpacked where its name ends in .gz. It gives at most so many packed bytes. Its reader bounds
+// what they unpack to.
 func Open(name string, limit int64) (io.ReadCloser, error) {
 	f, err := os.Open(name)
 	if err != nil || !strings.HasSuffix(name, packedSuffix) {
@@ -126,7 +128,7 @@ func DecodeBy(decode func([]byte, any) error, text []byte, target any, limits Li
 	return decode(text, target)
 }
 
-// Check refuses a document that exceeds a limit as the value that it would be decoded into (nil: any value).
+// Check refuses a document that exceeds a limit as the value that it would be decoded into (nil for any value).
 func Check(text []byte, target any, limits Limits) error {
 	t := reflect.TypeOf(target)
 	if t != nil && t.Kind() == reflect.Pointer {

@@ -15,7 +15,8 @@ import (
 	"testing"
 )
 
-// decoders are what reads to the end, unpacks or decodes, whatever the size: by package, the beginnings of functions' names.
+// decoders are what reads to the end, unpacks or decodes, whatever the size: by package, the beginnings of
+// functions' names.
 var decoders = map[string][]string{
 	"encoding/json":                     {"Unmarshal", "NewDecoder"},
 	"encoding/xml":                      {"Unmarshal", "NewDecoder"},
@@ -69,7 +70,8 @@ var exceptions = map[string]string{
 	"internal/document/plan/method.go":     "a value that was just encoded",
 	"internal/result/verify/differ.go":     "a value that was just encoded",
 
-	// Answers and messages of other machines: the reader bounds each before, and the types that decode themselves get a part of such a message.
+	// Answers and messages of other machines: the reader bounds each before, and the types that decode themselves
+	// get a part of such a message.
 	"internal/pod/collect":         "answers and credentials up to a bound of each observer's reader",
 	"internal/run/iperf3":          "a message's length is checked before it is read",
 	"internal/pod/reset":           "an answer up to a bound",
@@ -83,7 +85,8 @@ var exceptions = map[string]string{
 // use is where a decoder is used.
 type use struct{ file, decoder string }
 
-// decodersIn are the uses of decoders in a file: in whatever way the function is named, and not as the decoder that the door is handed.
+// decodersIn are the uses of decoders in a file: in whatever way the function is named, and not as the decoder that
+// the door is handed.
 func decodersIn(t *testing.T, name string, text any) (uses []use) {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.SkipObjectResolution)

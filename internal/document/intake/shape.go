@@ -9,18 +9,20 @@ import (
 	"unicode"
 )
 
-// shape says what values of a Go type take in memory besides what their holder already has for them. Nil: nothing is kept of the value, as of a member that the type doesn't know.
+// shape says what values of a Go type take in memory besides what their holder already has for them. It is nil
+// where nothing is kept of the value, as of a member that the type doesn't know.
 type shape struct {
 	// base is what pointers to the value lead to, allocated when it isn't null.
 	base int64
-	// perElement is what an element of a list or an entry of a map takes, with the room that lists and maps have too much and what they leave behind as they grow.
+	// perElement is what an element of a list or an entry of a map takes, with the room that lists and maps have
+	// too much and what they leave behind as they grow.
 	perElement int64
-	// generic: any value may stand here, and becomes what encoding/json makes of it.
+	// generic says that any value may stand here, and becomes what encoding/json makes of it.
 	generic bool
-	// raw: the type keeps or reads the text itself.
+	// raw says that the type keeps or reads the text itself.
 	raw     bool
 	element *shape
-	// members are those of a struct, by their folded names; nil: it is none.
+	// members are those of a struct, by their folded names. They are nil for other types.
 	members map[string]member
 }
 
@@ -30,7 +32,8 @@ type member struct {
 	bit   int
 }
 
-// What grows has up to its size too much, and its last smaller copy besides. What any value becomes: an interface's content, and a map with a group of eight entries.
+// A growing list has up to its size too much, and its last smaller copy besides. Any value becomes an interface's
+// content, and a map with a group of eight entries.
 const (
 	growth       = 3
 	genericValue = 32
@@ -51,7 +54,7 @@ func newGeneric() *shape {
 	return s
 }
 
-// shapeOf is the shape of the type that a document is decoded into; nil: none is known.
+// shapeOf is the shape of the type that a document is decoded into, or nil where none is known.
 func shapeOf(target reflect.Type) *shape {
 	if target == nil {
 		return nil
@@ -117,7 +120,8 @@ func (s *shape) addMembers(t reflect.Type, started map[reflect.Type]*shape) {
 	}
 }
 
-// unquoted is a name that is written so between its quotes; as it is written where that isn't JSON, which the decoder says.
+// unquoted is a name that is written so between its quotes. Where that isn't JSON, it is as it is written, and the
+// decoder says so.
 func unquoted(written []byte) string {
 	name := string(written)
 	if strings.IndexByte(name, '\\') < 0 || json.Unmarshal([]byte(`"`+name+`"`), &name) != nil {

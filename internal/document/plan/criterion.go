@@ -2,31 +2,37 @@ package plan
 
 import "github.com/linerate-dev/linerate/internal/units"
 
-// Criterion is one demand on the result: absolute, by Min and Max, decimal strings in the metric's unit; or relative, by MaxRegression.
+// Criterion is one demand on the result. It is absolute, by Min and Max, decimal strings in the metric's unit, or
+// relative, by MaxRegression.
 type Criterion struct {
-	Name      string `json:"name"`
-	Metric    string `json:"metric"`    // LineRatePercent, PacketsPerSecond, Layer1BitsPerSecond, Layer2BitsPerSecond, LossRatio, ...; Observed
+	Name string `json:"name"`
+	// LineRatePercent, PacketsPerSecond, Layer1BitsPerSecond, Layer2BitsPerSecond, LossRatio, ..., or Observed
+	Metric    string `json:"metric"`
 	Direction string `json:"direction"` // Each, Total
-	// Goal names the search's goal whose figure is judged; empty: the first goal, or the procedure has none.
+	// Goal names the search's goal whose figure is judged. It is empty for the first goal, or where the procedure
+	// has none.
 	Goal string `json:"goal,omitempty"`
-	// Statistic says what is judged of several runs: Median, Worst, Spread; empty: the median, which doesn't pass where many runs lie far from it on the side that misses.
+	// Statistic says what is judged of several runs, as Median, Worst or Spread. Empty is the median, which doesn't
+	// pass where many runs lie far from it on the side that misses.
 	Statistic string `json:"statistic,omitempty"`
 	Min       string `json:"min,omitempty"`
 	Max       string `json:"max,omitempty"`
-	// MaxRegression is the share by which the figure may be worse than the baseline's; nil: the criterion is absolute.
+	// MaxRegression is the share by which the figure may be worse than the baseline's. It is nil for an absolute
+	// criterion.
 	MaxRegression *units.Ratio `json:"maxRegression,omitempty"`
-	// AssumedSpread is the standard deviation of runs, as a share, that the author vouches for where there are too few runs to show it; 0: none.
+	// AssumedSpread is the standard deviation of runs, as a share, that the author vouches for where there are too
+	// few runs to show it, or 0 for none.
 	AssumedSpread units.Ratio `json:"assumedSpread,omitempty"`
-	// Latency is which frames a metric of latency judges; nil: the metric isn't one of latency.
+	// Latency is which frames a metric of latency judges. It is nil for any other metric.
 	Latency *LatencyFigure `json:"latency,omitempty"`
-	// Observed is the series that metric Observed judges, in the series' unit; nil: the metric isn't Observed.
+	// Observed is the series that metric Observed judges, in the series' unit. It is nil for any other metric.
 	Observed *ObservedSeries `json:"observed,omitempty"`
 }
 
 // LatencyFigure is which frames a criterion of latency judges.
 type LatencyFigure struct {
 	At        units.Ratio `json:"at"`                  // one of the loads of Procedure.Latency
-	FrameSize int64       `json:"frameSize,omitempty"` // in bytes, FCS included; 0: each size
+	FrameSize int64       `json:"frameSize,omitempty"` // in bytes, FCS included, or 0 for each size
 }
 
 // ObservedSeries is the vital sign that a criterion of metric Observed judges.
@@ -48,7 +54,7 @@ const (
 const (
 	MedianOfRuns = "Median" // alone, however far single runs lie from it
 	WorstOfRuns  = "Worst"  // each run must meet it
-	SpreadOfRuns = "Spread" // their standard deviation, in percent of their median; Max bounds it
+	SpreadOfRuns = "Spread" // their standard deviation, in percent of their median, which Max bounds
 )
 
 // Relative says whether the criterion compares with a baseline.

@@ -7,13 +7,16 @@ import (
 	"strings"
 )
 
-// Device is the device under test as it ran in a pod: the evidence of what was measured, even if its image's tag is moved later.
+// Device is the device under test as it ran in a pod, which is evidence of what was measured, even if its image's
+// tag is moved later.
 type Device struct {
 	Pod  string `json:"pod"`
 	Node string `json:"node,omitempty"`
-	// Machine describes that node, as an init container of ours saw it; nil: the pod has no such container, or an older linerate's.
+	// Machine describes that node, as an init container of ours saw it. It is nil where the pod has no such
+	// container, or an older linerate's.
 	Machine *Machine `json:"machine,omitempty"`
-	// Containers are the pod's containers, of which the first forwards, and then its init containers, which may install what is measured.
+	// Containers are the pod's containers, of which the first forwards, and then its init containers, which may
+	// install what is measured.
 	Containers []Container `json:"containers"`
 }
 
@@ -23,16 +26,18 @@ type Machine struct {
 	Processors int    `json:"processors,omitempty"`
 	Kernel     string `json:"kernel,omitempty"`     // its release
 	Hypervisor string `json:"hypervisor,omitempty"` // "none" on bare metal
-	Tuning     string `json:"tuning,omitempty"`     // how it is set up: frequency governor, isolated processors, NUMA nodes, the kernel's command line
-	Allowed    string `json:"allowed,omitempty"`    // the processors that the pod may run on
+	// how it is set up, with frequency governor, isolated processors, NUMA nodes, and the kernel's command line
+	Tuning  string `json:"tuning,omitempty"`
+	Allowed string `json:"allowed,omitempty"` // the processors that the pod may run on
 }
 
 // Container is a container of a pod, and what runs in it.
 type Container struct {
 	Name string `json:"name"`
-	// Image is what the pod asked for: "lab/vpp:25.10".
+	// Image is what the pod asked for, such as "lab/vpp:25.10".
 	Image string `json:"image"`
-	// ImageID is the image that ran, by the container runtime: "docker.io/lab/vpp@sha256:…". Empty: the runtime didn't say.
+	// ImageID is the image that ran, by the container runtime, such as "docker.io/lab/vpp@sha256:…". It is empty
+	// where the runtime didn't say.
 	ImageID string `json:"imageID,omitempty"`
 }
 
@@ -41,8 +46,9 @@ func (c Container) String() string {
 	return fmt.Sprintf("%s ran %s, %s", c.Name, c.Image, cmp.Or(c.ImageID, "whose digest the container runtime didn't report"))
 }
 
-// ImageDifferences says where two devices ran different images, at most so many differences; none where either device is unknown. If both digests are known,
-// they decide: a tag may have been moved, and the same image may have come from a mirror.
+// ImageDifferences says where two devices ran different images, at most so many differences, and none where either
+// device is unknown. If both digests are known, they decide, because a tag may have been moved, and the same image
+// may have come from a mirror.
 func ImageDifferences(a, b *Device, limit int) []string {
 	if a == nil || b == nil {
 		return nil
@@ -81,16 +87,18 @@ func sameImage(a, b Container) bool {
 	if a.ImageID != "" && digestA == "" && b.ImageID != "" && digestB == "" {
 		return a.ImageID == b.ImageID
 	}
-	return a.Image == b.Image // one digest is a registry's, the other that of an image that the node had loaded: they can't be compared
+	// one digest is a registry's, the other that of an image that the node had loaded, and the two can't be
+	// compared
+	return a.Image == b.Image
 }
 
-// repositoryDigest is the image's digest in its registry; empty: it isn't known.
+// repositoryDigest is the image's digest in its registry, or empty where it isn't known.
 func (c Container) repositoryDigest() string {
 	_, digest, _ := strings.Cut(c.ImageID, "@")
 	return digest
 }
 
-// Build identifies the image: by its digest where that is known, else by the name that was asked for.
+// Build identifies the image by its digest where that is known, else by the name that was asked for.
 func (c Container) Build() string {
 	return cmp.Or(c.ImageID[strings.LastIndex(c.ImageID, "@")+1:], c.Image)
 }
@@ -98,7 +106,8 @@ func (c Container) Build() string {
 // shownDigest is how many characters of a digest a sentence shows.
 const shownDigest = len("sha256:") + 12
 
-// Short is the image for a sentence, with the beginning of its digest: "lab/vpp:25.10 (sha256:0123456789ab…)".
+// Short is the image for a sentence, with the beginning of its digest, such as "lab/vpp:25.10
+// (sha256:0123456789ab…)".
 func (c Container) Short() string {
 	digest := c.ImageID[strings.LastIndex(c.ImageID, "@")+1:]
 	switch {

@@ -48,7 +48,8 @@ func TestImageDifferences(t *testing.T) {
 	}
 }
 
-// A tag may be moved: two builds of one tag are told apart by their digests, and by the tag only where no digest is known.
+// A tag may be moved: two builds of one tag are told apart by their digests, and by the tag only where no digest is
+// known.
 func TestABuildIsKnownByItsDigest(t *testing.T) {
 	for id, want := range map[string]string{"": "lab/vpp:25.10", "docker.io/lab/vpp@sha256:01": "sha256:01", "sha256:02": "sha256:02"} {
 		if got := (plan.Container{Name: "vpp", Image: "lab/vpp:25.10", ImageID: id}).Build(); got != want {

@@ -9,7 +9,7 @@ import (
 // Link is one wire between the generators and the DUT.
 type Link struct {
 	Name string `json:"name"`
-	// LineRate is the layer-1 bit rate that 100 % means; 0: the physical port's own speed.
+	// LineRate is the layer-1 bit rate that 100 % means. 0 is the physical port's own speed.
 	LineRate units.BitRate `json:"lineRateBitsPerSecond,omitempty"`
 	DUT      DUTEnd        `json:"dut"`
 }
@@ -22,8 +22,8 @@ type DUTEnd struct {
 	SourceMACs []string `json:"sourceMacAddresses,omitempty"`
 }
 
-// Direction is traffic from one link to another, through the DUT. A link is the source of at most one direction and the destination
-// of at most one, so that port counters are the direction's own.
+// Direction is traffic from one link to another, through the DUT. A link is the source of at most one direction and
+// the destination of at most one, so that port counters are the direction's own.
 type Direction struct {
 	From string `json:"from"`
 	To   string `json:"to"`
@@ -31,5 +31,5 @@ type Direction struct {
 	Mix units.Traffic `json:"mix"`
 }
 
-// Name is the direction for people, and in documents: "west→east".
+// Name is the direction for people, and in documents, such as "west→east".
 func (d Direction) Name() string { return d.From + "→" + d.To }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Duration is a time span that reads in JSON as people write it: "500ms", "10m0s".
+// Duration is a time span that reads in JSON as people write it, such as "500ms" or "10m0s".
 type Duration time.Duration
 
 // MarshalText writes the span as time.Duration prints it.

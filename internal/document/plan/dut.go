@@ -1,17 +1,18 @@
 package plan
 
-// Forwarding is how the DUT forwards: it decides where frames are addressed and what the path check expects to come back.
+// Forwarding is how the DUT forwards. It decides where frames are addressed and what the path check expects to come
+// back.
 type Forwarding string
 
-// The ways of forwarding. A Loopback forwards as L2: what comes back is what was sent.
+// These are the ways of forwarding. A Loopback forwards as L2, so frames come back as they were sent.
 const (
-	L3         Forwarding = "L3"         // to the DUT's MAC; back with the DUT's MAC as source, the TTL one lower
-	L2         Forwarding = "L2"         // to the far generator port's MAC; back unchanged
-	MACRewrite Forwarding = "MACRewrite" // to the DUT's MAC; back with other MACs, the TTL unchanged
-	// AsConfigured leaves addressing to the generator's own configuration: frames must come out of the right port once; their MACs and
-	// TTL are reported, not judged.
+	L3         Forwarding = "L3"         // to the DUT's MAC, and back with the DUT's MAC as source, the TTL one lower
+	L2         Forwarding = "L2"         // to the far generator port's MAC, and back unchanged
+	MACRewrite Forwarding = "MACRewrite" // to the DUT's MAC, and back with other MACs, the TTL unchanged
+	// AsConfigured leaves addressing to the generator's own configuration. Frames must come out of the right port
+	// once. Their MACs and TTL are reported, not judged.
 	AsConfigured Forwarding = "AsConfigured"
-	// Nothing is forwarded: the device is an end of the traffic, on its one link.
+	// Nothing is forwarded. The device is an end of the traffic, on its one link.
 	Nothing Forwarding = "Nothing"
 )
 
@@ -22,22 +23,25 @@ const DeviceEnd = "dut"
 type DUT struct {
 	Type       string     `json:"type"` // Pod, Device, Reference, Loopback
 	Forwarding Forwarding `json:"forwarding"`
-	// Hops is how many routers the device is, one behind the other; 0: as many as its type has.
+	// Hops is how many routers the device is, one behind the other, or 0 for as many as its type has.
 	Hops int `json:"hops,omitempty"`
-	// ReadyDelay bounds how long the device may take until it answers and forwards; 0: not longer than a device needs that is up.
+	// ReadyDelay bounds how long the device may take until it answers and forwards. 0 is not longer than a device
+	// needs that is up.
 	ReadyDelay Duration   `json:"readyDelay,omitempty"`
 	Reference  *Reference `json:"reference,omitempty"`
-	// Setup and Teardown are the programs that linerate run starts before and after the run; nil: there is none, or pods do it.
+	// Setup and Teardown are the programs that linerate run starts before and after the run. They are nil where
+	// there is none, or pods do it.
 	Setup    *Program `json:"setup,omitempty"`
 	Teardown *Program `json:"teardown,omitempty"`
-	// ResetCommand empties the device's tables where Procedure.Reset asks for it; none: the Reference does it itself.
+	// ResetCommand empties the device's tables where Procedure.Reset asks for it. Without one the Reference does it
+	// itself.
 	ResetCommand []string `json:"resetCommand,omitempty"`
 }
 
 // Endpoint says that the device is itself an end of the traffic.
 func (d DUT) Endpoint() bool { return d.Forwarding == Nothing }
 
-// Loopback says that there is no device: each generator's ports are cabled to each other, and it measures itself.
+// Loopback says that there is no device. Each generator's ports are cabled to each other, and it measures itself.
 func (d DUT) Loopback() bool { return d.Type == "Loopback" }
 
 // Program is a command that runs to its end, within a deadline.
@@ -49,6 +53,6 @@ type Program struct {
 // Reference is the built-in Linux forwarder. It forwards as much as it can, unless it has a limit.
 type Reference struct {
 	Limit *Limit `json:"limit,omitempty"`
-	// Mode makes it a real device, such as a router or NAT; nil: a plain forwarder.
+	// Mode makes it a real device, such as a router or NAT. It is nil for a plain forwarder.
 	Mode *Mode `json:"mode,omitempty"`
 }

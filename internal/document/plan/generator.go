@@ -8,22 +8,24 @@ import (
 
 // Sending is how the software engine sends.
 type Sending struct {
-	// Cores is how many threads may send on each port; 0: the test doesn't say.
+	// Cores is how many threads may send on each port, or 0 where the test doesn't say.
 	Cores int `json:"cores,omitempty"`
-	// Path is live, af_xdp or af_packet, as in linerate generator --path; empty: the test doesn't say.
+	// Path is live, af_xdp or af_packet, as in linerate generator --path. It is empty where the test doesn't say.
 	Path string `json:"path,omitempty"`
 }
 
-// Generator is one replica, with a port on every link; or, where replicas are spread over pods, one replica's port on one link.
+// Generator is one replica, with a port on every link. Where replicas are spread over pods, it is one replica's
+// port on one link.
 type Generator struct {
 	Name string `json:"name"`
-	// Server is the RPC address, host:port, of a generator that already runs; empty: linerate starts it.
+	// Server is the RPC address, host:port, of a generator that already runs. It is empty where linerate starts the
+	// generator.
 	Server string          `json:"server,omitempty"`
 	Ports  []GeneratorPort `json:"ports"`
 }
 
-// GeneratorPort is a replica's port on a link: its addresses, the streams it sends (none where its link is no direction's source),
-// and its exact share of the direction's rate, Share/ShareOf.
+// GeneratorPort is a replica's port on a link, with its addresses, the streams it sends (none where its link is no
+// direction's source), and its exact share of the direction's rate, Share/ShareOf.
 type GeneratorPort struct {
 	Link      string          `json:"link"`
 	Addresses []netip.Prefix  `json:"addresses,omitempty"`
@@ -34,7 +36,8 @@ type GeneratorPort struct {
 	Streams   []stream.Stream `json:"streams,omitempty"`
 }
 
-// LargestFrame is the size of the largest frame that the generators send, in bytes without FCS; 0 for sessions, whose frames the kernels make.
+// LargestFrame is the size of the largest frame that the generators send, in bytes without FCS. It is 0 for
+// sessions, whose frames the kernels make.
 func (p *Plan) LargestFrame() (bytes int) {
 	for _, g := range p.Generators {
 		for _, port := range g.Ports {

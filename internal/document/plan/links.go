@@ -5,10 +5,11 @@ import (
 	"slices"
 )
 
-// LinksVersion is the kind and version of the document Links; a reader refuses others.
+// LinksVersion is the kind and version of the document Links. A reader refuses others.
 const LinksVersion = "linerate.dev/links.v1alpha1"
 
-// Links describes its links to the device under test, as /etc/linerate/links.json: the device's end of each link, and the generators at the other end.
+// Links describes its links to the device under test, as /etc/linerate/links.json, with the device's end of each
+// link, and the generators at the other end.
 //
 //	198.18.0.1/24 west ┌─────┐ east 198.18.1.1/24
 //	 ───────────────── │ DUT │ ─────────────────
@@ -27,15 +28,17 @@ type Links struct {
 // LinkEnd is the device's end of a link.
 type LinkEnd struct {
 	Name string `json:"name"`
-	// Interface is its name in the device's pod: the link's own.
+	// Interface is its name in the device's pod, which is the link's own.
 	Interface string `json:"interface"`
-	// Addresses are those that the device is to have on the interface; none if it forwards without addresses.
+	// Addresses are those that the device is to have on the interface. There are none if it forwards without
+	// addresses.
 	Addresses []netip.Prefix `json:"addresses,omitempty"`
-	// VLAN is the tag of all frames on the link; 0: untagged.
+	// VLAN is the tag of all frames on the link, or 0 for untagged.
 	VLAN uint16 `json:"vlan"`
-	// Generators are at the other end: the next hops of their networks.
+	// Generators are at the other end, as the next hops of their networks.
 	Generators []Peer `json:"generators"`
-	// Device is the PCI address behind the interface, MAC its address and Driver the kernel's driver of it, where they are known.
+	// Device is the PCI address behind the interface, MAC its address and Driver the kernel's driver of it, where
+	// they are known.
 	Device string `json:"device,omitempty"`
 	MAC    string `json:"macAddress,omitempty"`
 	Driver string `json:"driver,omitempty"`
@@ -77,7 +80,7 @@ func peer(name string, port GeneratorPort) Peer {
 	return p
 }
 
-// PortOn is the generator's port on a link; false where it has none.
+// PortOn is the generator's port on a link, or false where it has none.
 func (g Generator) PortOn(link string) (GeneratorPort, bool) {
 	i := slices.IndexFunc(g.Ports, func(p GeneratorPort) bool { return p.Link == link })
 	if i < 0 {

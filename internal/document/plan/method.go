@@ -9,18 +9,18 @@ import (
 	"slices"
 )
 
-// A Plan says how something is measured (the method), and a little about the device and the purpose. Figures of two runs can be compared if their methods
-// are the same:
+// A Plan says how something is measured (the method), and a little about the device and the purpose. Figures of two
+// runs can be compared if their methods are the same, in this part:
 //
 //	Plan ─┬─ method: engine, links, shared ports, directions, generators, procedure ─────▶ must be the same
 //	      ├─ device: type, forwarding, an exact limit ───────────────────────────────────▶ may differ: that is what is compared
 //	      └─ name, criteria, observers, baseline, deadline ───────────────────────────────────────────────────▶ change no figure
 
-// Method identifies how the Plan measures: the first 32 hexadecimal digits of the SHA-256 of that part of it. Runs of the same method on the same device
-// count as repetitions.
+// Method identifies how the Plan measures, by the first 32 hexadecimal digits of the SHA-256 of that part of it.
+// Runs of the same method on the same device count as repetitions.
 func (p *Plan) Method() string {
 	document, err := json.Marshal(p.method())
-	if err != nil { // can't happen: JSON can hold all its members
+	if err != nil { // can't happen, as JSON can hold all its members
 		return ""
 	}
 	sum := sha256.Sum256(document)
@@ -47,13 +47,14 @@ func (p *Plan) method() *Plan {
 	return &m
 }
 
-// MethodDifferences says where two Plans' methods differ: each place with both values, at most so many of them. None: the methods are the
-// same.
+// MethodDifferences says where two Plans' methods differ, each place with both values, at most so many of them.
+// There are none where the methods are the same.
 func MethodDifferences(a, b *Plan, limit int) []string {
 	return differences(a.method(), b.method(), limit)
 }
 
-// Differences says where two Plans differ in anything, at most so many places; none: they are the same.
+// Differences says where two Plans differ in anything, at most so many places. There are none where they are the
+// same.
 func Differences(a, b *Plan, limit int) []string { return differences(a, b, limit) }
 
 // DeviceDifferences says where the devices under test of two Plans differ, as far as a Plan knows.
@@ -68,7 +69,7 @@ func differences(a, b any, limit int) []string {
 // generic converts a value to JSON's types.
 func generic(v any) any {
 	document, err := json.Marshal(v)
-	if err != nil { // can't happen: JSON can hold all members of a Plan
+	if err != nil { // can't happen, as JSON can hold all members of a Plan
 		return nil
 	}
 	dec := json.NewDecoder(bytes.NewReader(document))

@@ -26,13 +26,13 @@ type BridgeMode struct{}
 
 // XDPMode is a router in the drivers' receive path.
 type XDPMode struct {
-	Routes int `json:"routes,omitempty"` // 0: one
+	Routes int `json:"routes,omitempty"` // 0 for one
 }
 
 // FilterMode is a router that checks each frame against rules, none of which matches.
 type FilterMode struct {
 	Rules  int `json:"rules"`
-	Routes int `json:"routes,omitempty"` // 0: one
+	Routes int `json:"routes,omitempty"` // 0 for one
 }
 
 // NATMode is a router that translates the addresses of the hosts behind one link, one for one.
@@ -57,14 +57,15 @@ type UserspaceMode struct {
 	Kind string `json:"kind"`
 }
 
-// The addresses that modes use themselves, which no test may have: what a filter's rules drop, and the network between a tunnel's gateways (RFC 1112, 3849, 5737).
+// These are the addresses that modes use themselves, which no test may have. A filter's rules drop some, and others
+// are the network between a tunnel's gateways (RFC 1112, 3849, 5737).
 var (
 	FilteredIPv4  = netip.MustParsePrefix("240.0.0.0/15")
 	FilteredIPv6  = netip.MustParsePrefix("2001:db8::/96")
 	BetweenTunnel = netip.MustParsePrefix("192.0.2.0/30")
 )
 
-// Mode is the device's mode; nil: it has none.
+// Mode is the device's mode, or nil where it has none.
 func (d DUT) Mode() *Mode {
 	if d.Reference == nil {
 		return nil
@@ -72,7 +73,7 @@ func (d DUT) Mode() *Mode {
 	return d.Reference.Mode
 }
 
-// Routes is how many routes lead to the networks behind each link; 1 for a device without a routing table.
+// Routes is how many routes lead to the networks behind each link. It is 1 for a device without a routing table.
 func (m *Mode) Routes() int {
 	switch {
 	case m == nil:
@@ -86,7 +87,7 @@ func (m *Mode) Routes() int {
 	return 1
 }
 
-// Routers is how many routers a frame passes in the device: each lowers its TTL by one.
+// Routers is how many routers a frame passes in the device, each of which lowers its TTL by one.
 func (d DUT) Routers() int {
 	switch m := d.Mode(); {
 	case d.Forwarding != L3:
@@ -99,7 +100,8 @@ func (d DUT) Routers() int {
 	return 1
 }
 
-// ReachedAt is the address at which a host behind a link is reached from other links: its own, unless the device translates it.
+// ReachedAt is the address at which a host behind a link is reached from other links. It is the host's own, unless
+// the device translates it.
 func (d DUT) ReachedAt(link string, host netip.Addr) netip.Addr {
 	m := d.Mode()
 	if m == nil || m.NAT == nil || m.NAT.Inside != link {
@@ -113,7 +115,8 @@ func (d DUT) ReachedAt(link string, host netip.Addr) netip.Addr {
 	return host
 }
 
-// Translated are the addresses of a packet after it has passed the device in a direction: NAT translates the source of a packet that leaves the inside, and the destination of one that enters it.
+// Translated are the addresses of a packet after it has passed the device in a direction. NAT translates the source
+// of a packet that leaves the inside, and the destination of one that enters it.
 func (d DUT) Translated(direction Direction, source, destination netip.Addr) (newSource, newDestination netip.Addr) {
 	source = d.ReachedAt(direction.From, source)
 	if m := d.Mode(); m != nil && m.NAT != nil && m.NAT.Inside == direction.To {
@@ -165,7 +168,7 @@ func (m *Mode) Forwarding() Forwarding {
 	return L3
 }
 
-// String names the mode in a few words: "router, 1000 routes".
+// String names the mode in a few words, such as "router, 1000 routes".
 func (m *Mode) String() string {
 	routes := ""
 	if n := m.Routes(); n > 1 {

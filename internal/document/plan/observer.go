@@ -10,7 +10,8 @@ type Observer struct {
 	Name string `json:"name"`
 	Of   string `json:"of"`   // whose
 	Type string `json:"type"` // one of the types of observers
-	// Every is how often the source is asked, and AveragedOver over how long it averages a reading; 0: no source is asked, or it doesn't average.
+	// Every is how often the source is asked, and AveragedOver over how long it averages a reading. They are 0
+	// where no source is asked, or it doesn't average.
 	Every        Duration `json:"every,omitempty"`
 	AveragedOver Duration `json:"averagedOver,omitempty"`
 	// Exactly one of these is set for an observer that asks a source (Asks), and none for others.
@@ -40,7 +41,7 @@ type SNMPObject struct {
 // RedfishChassis is a chassis whose management controller speaks Redfish.
 type RedfishChassis struct {
 	URL     string `json:"url"`
-	Chassis string `json:"chassis,omitempty"` // empty: the only one
+	Chassis string `json:"chassis,omitempty"` // empty for the only one
 	Secret  string `json:"secret"`
 }
 
@@ -64,7 +65,8 @@ const (
 	ObserveVPP        = "VPP"
 )
 
-// The counters of each of VPP's nodes, and what follows from them in a window: clocks per packet, and packets per call.
+// These are the counters of each of VPP's nodes, and what follows from them in a window, which is clocks per
+// packet, and packets per call.
 const (
 	VPPClocks       = "clocks"
 	VPPVectors      = "vectors"
@@ -73,8 +75,8 @@ const (
 	VectorsPerCall  = "vectorsPerCall"
 )
 
-// Watts is the unit of power. From a series in watts two more follow, by what was received in a window: WattsPerGbps, per Gb/s of layer 1 (for sessions of goodput), and
-// JoulesPerPacket, per frame.
+// Watts is the unit of power. From a series in watts two more follow, by what was received in a window.
+// WattsPerGbps is per Gb/s of layer 1 (for sessions of goodput), and JoulesPerPacket per frame.
 const (
 	Watts           = "W"
 	WattsPerGbps    = "wattsPerGbps"
@@ -86,7 +88,7 @@ func (o Observer) Asks() bool {
 	return o.Prometheus != nil || o.SNMP != nil || o.Redfish != nil || o.VPP != nil
 }
 
-// Secret is the name of the credentials that the source is asked with; empty: none.
+// Secret is the name of the credentials that the source is asked with, or empty for none.
 func (o Observer) Secret() string {
 	switch {
 	case o.Prometheus != nil:
@@ -102,7 +104,8 @@ func (o Observer) Secret() string {
 // longestIdle bounds IdleTime.
 const longestIdle = time.Minute
 
-// IdleTime is how long after the traffic to wait so that each asking observer has a reading without traffic; 0: no observer asks.
+// IdleTime is how long after the traffic to wait so that each asking observer has a reading without traffic. It is
+// 0 where no observer asks.
 func (p *Plan) IdleTime() (longest time.Duration) {
 	for _, o := range p.Asking() {
 		longest = max(longest, o.AveragedOver.Std()+o.Every.Std()+time.Second) // a second for the answer

@@ -10,29 +10,34 @@ import (
 type Plan struct {
 	Version string `json:"version"`
 	Test    Test   `json:"test"`
-	// Engine is the generator's kind: TRex, Software or External.
+	// Engine is the generator's kind, which is TRex, Software or External.
 	Engine     string      `json:"engine"`
 	DUT        DUT         `json:"dut"`
 	Links      []Link      `json:"links"`
 	Directions []Direction `json:"directions"`
 	Generators []Generator `json:"generators"`
-	// Sending is how the test wants the software engine to send; nil: it doesn't say. It isn't part of the method: how frames were sent belongs to the environment.
+	// Sending is how the test wants the software engine to send, or nil where it doesn't say. It isn't part of the
+	// method, because how frames were sent belongs to the environment.
 	Sending *Sending `json:"sending,omitempty"`
-	// Sessions is what connections are like, where traffic is sessions; nil: it is frames.
+	// Sessions is what connections are like, where traffic is sessions. It is nil for frames.
 	Sessions  *Sessions   `json:"sessions,omitempty"`
 	Procedure Procedure   `json:"procedure"`
 	Criteria  []Criterion `json:"criteria,omitempty"`
 	// Observers read vital signs beside the traffic. They aren't part of the method, since they change no figure.
 	Observers []Observer `json:"observers,omitempty"`
-	// Baseline names what relative criteria are compared with ("LoadTest vpp-main"); it is read when the test is run.
+	// Baseline names what relative criteria are compared with ("LoadTest vpp-main"). It is read when the test is
+	// run.
 	Baseline string `json:"baseline,omitempty"`
-	// AllowDifferent are the parts of the environment that may differ from the baseline's: Generator, Path, NIC, Driver, Node, Processor.
+	// AllowDifferent are the parts of the environment that may differ from the baseline's, as Generator, Path, NIC,
+	// Driver, Node or Processor.
 	AllowDifferent []string `json:"allowDifferent,omitempty"`
-	// SharedPort: two ends of the links may share a physical port and its bandwidth. If they do, the result says so.
+	// SharedPort says that two ends of the links may share a physical port and its bandwidth. If they do, the
+	// result says so.
 	SharedPort bool `json:"sharedPort,omitempty"`
-	// ActiveDeadline bounds the whole run; 0 none.
+	// ActiveDeadline bounds the whole run. 0 is none.
 	ActiveDeadline Duration `json:"activeDeadline,omitempty"`
-	// Names are what a LoadTest's fields are called where the test was asked for, such as flags; those that it lacks can't be set there. nil: it was asked for by a LoadTest.
+	// Names are the names of a LoadTest's fields where the test was asked for, such as flags. A field without a
+	// name can't be set there. It is nil where a LoadTest asked for the test.
 	Names map[string]string `json:"names,omitempty"`
 }
 
@@ -44,7 +49,8 @@ func (p *Plan) DemandsNoLoss() bool {
 	})
 }
 
-// NameOf is what a LoadTest's field is called where the test was asked for; empty: it can't be set there.
+// NameOf is the name of a LoadTest's field where the test was asked for. It is empty where the field can't be set
+// there.
 func (p *Plan) NameOf(field string) string {
 	if p == nil || p.Names == nil {
 		return field
@@ -52,7 +58,8 @@ func (p *Plan) NameOf(field string) string {
 	return p.Names[field]
 }
 
-// Advice is a way out that sets a field, whose name takes the place of %s; empty where the field can't be set.
+// Advice is a way out that sets a field, whose name takes the place of %s. It is empty where the field can't be
+// set.
 func (p *Plan) Advice(words, field string) string {
 	name := p.NameOf(field)
 	if name == "" {

@@ -6,29 +6,31 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/intake"
 )
 
-// PortsVersion is the kind and version of the document Ports; a reader refuses others.
+// PortsVersion is the kind and version of the document Ports. A reader refuses others.
 const PortsVersion = "linerate.dev/ports.v1alpha1"
 
-// Ports is a pod's report of the physical ports behind its ends of the links, and of its node. The pod reads them from sysfs, but has no credentials for the API: an init
-// container leaves this as its termination message, which Kubernetes copies into the pod's status (4096 bytes at most).
+// Ports is a pod's report of the physical ports behind its ends of the links, and of its node. The pod reads them
+// from sysfs, but has no credentials for the API. An init container leaves this as its termination message, which
+// Kubernetes copies into the pod's status (4096 bytes at most).
 //
 //	init container ── /dev/termination-log ──▶ kubelet ──▶ status.initContainerStatuses[].state.terminated.message ──▶ operator
 type Ports struct {
 	Version string     `json:"version"`
 	Links   []LinkPort `json:"links"`
-	// Machine describes the pod's node; nil: an older linerate's init container wrote this.
+	// Machine describes the pod's node. It is nil where an older linerate's init container wrote this.
 	Machine *Machine `json:"machine,omitempty"`
 }
 
 // LinkPort is the physical port behind an end of a link.
 type LinkPort struct {
 	Link string `json:"link"`
-	// Device is the PCI address of the pod's interface; empty: it isn't on PCI.
+	// Device is the PCI address of the pod's interface. It is empty where the interface isn't on PCI.
 	Device string `json:"device,omitempty"`
-	// Port is the physical port's name on its node: the PCI address of the physical function, or of a switch's port "SWITCH/PORT". Empty:
-	// there is none, or it can't be seen.
+	// Port is the physical port's name on its node, which is the PCI address of the physical function, or of a
+	// switch's port "SWITCH/PORT". It is empty where there is none, or it can't be seen.
 	Port string `json:"port,omitempty"`
-	// Shared: the pod's interface is one of several on this port, which share its bandwidth, as virtual functions do.
+	// Shared says that the pod's interface is one of several on this port, which share its bandwidth, as virtual
+	// functions do.
 	Shared bool `json:"shared,omitempty"`
 }
 

@@ -28,33 +28,36 @@ type Procedure struct {
 	Search             *Search             `json:"search,omitempty"`
 	BackToBack         *BackToBack         `json:"backToBack,omitempty"`
 	Soak               *Soak               `json:"soak,omitempty"`
-	// Each varies one direction after another, of a ramp; nil: all directions climb together.
+	// Each varies one direction after another, of a ramp. It is nil where all directions climb together.
 	Each *Each `json:"each,omitempty"`
-	// Reset has the device's tables emptied before each trial, by its own reset or DUT.ResetCommand; nil: nothing is done between trials.
+	// Reset has the device's tables emptied before each trial, by its own reset or DUT.ResetCommand. It is nil
+	// where nothing is done between trials.
 	Reset *Reset `json:"reset,omitempty"`
-	// Latency is measured once the procedure has its result; nil: latency isn't measured.
+	// Latency is measured once the procedure has its result. It is nil where latency isn't measured.
 	Latency      *Latency    `json:"latency,omitempty"`
 	MaxLossRatio units.Ratio `json:"maxLossRatio"`
 }
 
-// Reset bounds how long emptying the device's tables may take, and then how long the device may take to forward again. DUT.ResetCommand says what empties them.
+// Reset bounds how long emptying the device's tables may take, and then how long the device may take to forward
+// again. DUT.ResetCommand says what empties them.
 type Reset struct {
 	Timeout Duration `json:"timeout,omitzero"`
 }
 
 // Latency is at which loads latency is measured, by a trial at each.
 type Latency struct {
-	// At are the loads, as shares of the rate that the procedure found or held; 0: single frames.
+	// At are the loads, as shares of the rate that the procedure found or held. 0 is single frames.
 	At []units.Ratio `json:"at"`
-	// Of names the search's goal whose rate is meant; empty: the procedure has no goals.
+	// Of names the search's goal whose rate is meant. It is empty where the procedure has no goals.
 	Of            string   `json:"of,omitempty"`
 	TrialDuration Duration `json:"trialDuration"`
 }
 
-// Confirmation is how long an answer is held before it counts as confirmed; 0: there is nothing to confirm.
+// Confirmation is how long an answer is held before it counts as confirmed. It is 0 where there is nothing to
+// confirm.
 func (p Procedure) Confirmation() time.Duration { return p.Ramp.ConfirmDuration.Std() }
 
-// MarshalJSON writes a ramp with all its fields, zero ones included: the method's hash depends on them.
+// MarshalJSON writes a ramp with all its fields, zero ones included, as the method's hash depends on them.
 func (p Procedure) MarshalJSON() ([]byte, error) {
 	if p.Type == TypeRamp || p.Type == "" {
 		return json.Marshal(struct {

@@ -2,11 +2,13 @@ package plan
 
 import "slices"
 
-// Sender is what carries a Plan's load: the kind of traffic, and the engine that sends it. It is the key of the lists of engines (internal/compile, internal/cluster/manifests, internal/cli), so
-// that nobody else has to ask which engine it is.
+// Sender is what carries a Plan's load, which is the kind of traffic, and the engine that sends it. It is the key
+// of the lists of engines (internal/compile, internal/cluster/manifests, internal/cli), so that nobody else has to
+// ask which engine it is.
 type Sender struct {
 	Traffic string
-	// Engine is spec.generator.engine, the Plan's engine. External is a place rather than an engine: a TRex that runs already.
+	// Engine is spec.generator.engine, the Plan's engine. External is a place rather than an engine, for a TRex
+	// that runs already.
 	Engine string
 }
 
@@ -23,7 +25,7 @@ const (
 	EngineExternal = "External"
 )
 
-// Sender is what carries the Plan's load: the key of its engine.
+// Sender is what carries the Plan's load, the key of its engine.
 func (p *Plan) Sender() Sender {
 	if p.Sessions != nil {
 		return Sender{Traffic: TrafficSessions, Engine: p.Engine}
@@ -31,7 +33,8 @@ func (p *Plan) Sender() Sender {
 	return Sender{Traffic: TrafficFrames, Engine: p.Engine}
 }
 
-// GeneratorsRunAlready says that the Plan's generators run already, at their Server's address: other people may use them, too, and their ports may be in use.
+// GeneratorsRunAlready says that the Plan's generators run already, at their Server's address. Other people may use
+// them, too, and their ports may be in use.
 func (p *Plan) GeneratorsRunAlready() bool {
 	return slices.ContainsFunc(p.Generators, func(g Generator) bool { return g.Server != "" })
 }

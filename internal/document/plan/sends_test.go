@@ -15,7 +15,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
-// mayNameAnEngine are the files that name engines: where they are declared, the lists of them, and who writes a Plan without a LoadTest.
+// mayNameAnEngine are the files that name engines: where they are declared, the lists of them, and who writes a
+// Plan without a LoadTest.
 var mayNameAnEngine = []string{
 	"api/v1alpha1/generator.go",
 	"internal/document/plan/sends.go",
@@ -28,8 +29,9 @@ var mayNameAnEngine = []string{
 	"test/rigs/reporttest/sessions.go",
 }
 
-// mayNameAKind are the files that name kinds of traffic: where they are declared, the lists, and what has something else to say of each kind. Who looks whether a Plan or a Report has sessions
-// (a member that it has or hasn't) names no kind.
+// mayNameAKind are the files that name kinds of traffic: where they are declared, the lists, and what has something
+// else to say of each kind. Who looks whether a Plan or a Report has sessions (a member that it has or hasn't)
+// names no kind.
 var mayNameAKind = []string{
 	"api/v1alpha1/traffic.go",
 	"internal/document/plan/sends.go",
@@ -40,17 +42,20 @@ var mayNameAKind = []string{
 	"controllers/metrics/tests.go", // a series for each kind: frames are counted, payload is summed up
 }
 
-// TestNobodyButTheListsNamesAnEngine: who asks which engine it is forgets the next one. What differs is asked of the engine, in the lists' rooms.
+// TestNobodyButTheListsNamesAnEngine: who asks which engine it is forgets the next one. What differs is asked of
+// the engine, in the lists' rooms.
 func TestNobodyButTheListsNamesAnEngine(t *testing.T) {
 	onlyNamedIn(t, mayNameAnEngine, "Engine", plan.EngineTRex, plan.EngineSoftware, plan.EngineExternal)
 }
 
-// TestNobodyButTheListsNamesAKindOfTraffic: the same of kinds of traffic, which ask compile's list, or the engine that sends them.
+// TestNobodyButTheListsNamesAKindOfTraffic: the same of kinds of traffic, which ask compile's list, or the engine
+// that sends them.
 func TestNobodyButTheListsNamesAKindOfTraffic(t *testing.T) {
 	onlyNamedIn(t, mayNameAKind, "Traffic", plan.TrafficFrames, plan.TrafficSessions)
 }
 
-// onlyNamedIn fails for each file that names one of the names, as a constant of the prefix or as text, and isn't listed; and for each listed one that doesn't.
+// onlyNamedIn fails for each file that names one of the names, as a constant of the prefix or as text, and isn't
+// listed; and for each listed one that doesn't.
 func onlyNamedIn(t *testing.T, listed []string, prefix string, names ...string) {
 	t.Helper()
 	named := map[string]bool{}

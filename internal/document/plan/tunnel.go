@@ -16,7 +16,8 @@ const (
 	CipherChaCha20  = "ChaCha20-Poly1305"
 )
 
-// LargestOfIPsec is the largest IP packet, in bytes, that strongSwan's plugin kernel-libipsec carries: it reads no more than that of a packet.
+// LargestOfIPsec is the largest IP packet, in bytes, that strongSwan's plugin kernel-libipsec carries, as it reads
+// no more than that of a packet.
 const LargestOfIPsec = 1400
 
 // TunnelMode is two gateways with an encrypted tunnel between them.
@@ -27,7 +28,7 @@ type TunnelMode struct {
 	Far string `json:"far"`
 }
 
-// Gateway is the index of the gateway that has a link: 0 or 1.
+// Gateway is the index of the gateway that has a link, 0 or 1.
 func (t *TunnelMode) Gateway(link string) int {
 	if link == t.Far {
 		return 1
@@ -35,7 +36,8 @@ func (t *TunnelMode) Gateway(link string) int {
 	return 0
 }
 
-// TunnelCable is a gateway's interface on the cable between the two, and TunnelRoom how many bytes encryption adds to a packet there: the headers of IPv4, UDP and its own, padding and its tag.
+// TunnelCable is a gateway's interface on the cable between the two. TunnelRoom is how many bytes encryption adds
+// to a packet there, by the headers of IPv4, UDP and its own, padding and its tag.
 const (
 	TunnelCable = "tunnel.out"
 	TunnelRoom  = 100
@@ -48,14 +50,15 @@ func OnTunnelCable(gateway int) netip.Prefix {
 	return netip.PrefixFrom(netip.AddrFrom4(a), BetweenTunnel.Bits())
 }
 
-// TunnelGateway is what one of the two gateways is given that are pods. It holds no key: each gateway makes its own (tunnel.GatewayInPod).
+// TunnelGateway is what one of the two gateways is given that are pods. It holds no key, as each gateway makes its
+// own (tunnel.GatewayInPod).
 type TunnelGateway struct {
 	Kind   string `json:"kind"`
 	Cipher string `json:"cipher,omitempty"` // of IPsec
 	// Local is the gateway's own address on the cable, and Peer the other gateway's.
 	Local netip.Prefix `json:"local"`
 	Peer  netip.Addr   `json:"peer"`
-	// Asks: this gateway connects to the other one, which listens.
+	// Asks says that this gateway connects to the other one, which listens.
 	Asks bool `json:"asks,omitempty"`
 	MTU  int  `json:"mtu"`
 	// Behind are the networks behind this gateway, Networks those behind the other one.

@@ -7,7 +7,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/profile"
 )
 
-// TestDestinationsApartMeetTheWholeNetwork: as far apart as the network is wide, each once, and in IPv6 with the same checksum.
+// TestDestinationsApartMeetTheWholeNetwork: as far apart as the network is wide, each once, and in IPv6 with the
+// same checksum.
 func TestDestinationsApartMeetTheWholeNetwork(t *testing.T) {
 	for name, c := range map[string]struct {
 		source, destination string

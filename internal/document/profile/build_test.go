@@ -34,8 +34,9 @@ func trexStreams(t *testing.T, name string) []stream.Stream {
 	return streams
 }
 
-// TestIMIXIsTRexs compares with TRex's imix.py member by member. Its UDP checksums, which are wrong from the second frame on, are 0
-// here; and the template has the first flow's addresses, which in TRex's second direction it hasn't, though all its frames have.
+// TestIMIXIsTRexs compares with TRex's imix.py member by member. Its UDP checksums, which are wrong from the second
+// frame on, are 0 here; and the template has the first flow's addresses, which in TRex's second direction it
+// hasn't, though all its frames have.
 func TestIMIXIsTRexs(t *testing.T) {
 	west, east := netip.MustParsePrefix("16.0.0.0/24"), netip.MustParsePrefix("48.0.0.0/24")
 	for _, tt := range []struct {

@@ -14,9 +14,9 @@ const (
 	maxStreams       = 20_000
 	minPacketBytes   = 14   // of a template
 	maxPacketBytes   = 9238 // of a template
-	minWireBytes     = 60   // without FCS; a shorter template is padded with zeros
+	minWireBytes     = 60   // without FCS, where a shorter template is padded with zeros
 	maxLatencyIDs    = 128
-	maxStatsIDs      = 1023 // most that a port has; many have 127
+	maxStatsIDs      = 1023 // most that a port has, as many have 127
 	latencyPayload   = 16   // bytes at the frame's end that a latency stream overwrites
 	maxCache         = 10_000
 	ruleStats        = "stats"
@@ -36,8 +36,8 @@ func OwnMACs(s stream.Stream) (source, destination bool) {
 
 func rateTypes() []string { return []string{"pps", "bps_L1", "bps_L2", "percentage"} }
 
-// CheckStreams refuses streams that a TRex server would refuse when they are added or started, or that would stop it. The error, Faults, names
-// each stream's position in the list, from 0, and the member.
+// CheckStreams refuses streams that a TRex server would refuse when they are added or started, or that would stop
+// it. The error, Faults, names each stream's position in the list, from 0, and the member.
 func CheckStreams(streams []stream.Stream) error {
 	var found Faults
 	for i, s := range streams {
@@ -49,7 +49,8 @@ func CheckStreams(streams []stream.Stream) error {
 	return checkTogether(streams).orNil()
 }
 
-// checkStream are the faults of a stream's values, but for members of which something is known to be wrong: what was meant there isn't known.
+// checkStream are the faults of a stream's values, but for members that are known to be wrong, whose meaning isn't
+// known.
 func checkStream(path string, s stream.Stream, listed Faults) (found Faults) {
 	if !listed.touch(path, "packet") {
 		found = checkTemplate(path, s)

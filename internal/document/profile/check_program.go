@@ -15,7 +15,8 @@ const (
 	maxValueList     = 65_535
 )
 
-// programCheck walks a program as the server compiles it: what is written must have been defined, and must lie within the frame.
+// programCheck walks a program as the server compiles it. The variables that it writes must have been defined, and
+// the writes must lie within the frame.
 type programCheck struct {
 	frame     []byte
 	variables map[string]int // size in bytes
@@ -149,8 +150,9 @@ func checkList(i stream.Instruction, limit uint64) error {
 	return nil
 }
 
-// checkRange checks min ≤ init ≤ max within the size, also after the server has widened the range to a multiple of the step (inc
-// upwards, dec downwards), and that it can be counted: a range of 2⁶⁴ values divides the server by zero.
+// checkRange checks min ≤ init ≤ max within the size, also after the server has widened the range to a multiple of
+// the step (inc upwards, dec downwards), and that it can be counted, because a range of 2⁶⁴ values divides the
+// server by zero.
 func checkRange(i stream.Instruction, limit uint64) error {
 	switch {
 	case i.MinValue > i.InitValue || i.InitValue > i.MaxValue:
@@ -173,8 +175,8 @@ func checkRange(i stream.Instruction, limit uint64) error {
 	return nil
 }
 
-// widened is the variable's range as the server uses it: a multiple of the step, inc upwards, dec downwards; ok is false where that
-// would leave 0 to most.
+// widened is the variable's range as the server uses it, a multiple of the step, inc upwards, dec downwards. ok is
+// false where that would leave 0 to limit.
 func widened(i stream.Instruction, limit uint64) (low, high uint64, ok bool) {
 	low, high = i.MinValue, i.MaxValue
 	rest := (high - low + 1) % i.Step

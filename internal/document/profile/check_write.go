@@ -42,7 +42,8 @@ func (c *programCheck) sizeOf(name string) (int, error) {
 	return size, nil
 }
 
-// ipv4Header checks that an IPv4 header stands where its checksum is to be fixed: the offset is the header's, not the checksum's.
+// ipv4Header checks that an IPv4 header stands where its checksum is to be fixed. The offset is the header's, not
+// the checksum's.
 func (c *programCheck) ipv4Header(i stream.Instruction) error {
 	offset := i.PacketOffset
 	if offset < ethernetBytes || offset+ipv4Bytes > len(c.frame) || c.frame[offset]>>4 != 4 {
@@ -51,7 +52,7 @@ func (c *programCheck) ipv4Header(i stream.Instruction) error {
 	return nil
 }
 
-// What fix_checksum_hw's l4_type can be: TRex's own numbers.
+// These are TRex's own numbers for fix_checksum_hw's l4_type.
 const (
 	checksumUDP = 11
 	checksumTCP = 13
@@ -123,7 +124,8 @@ func payloadOf(frame []byte) int {
 	return max(len(frame), minWireBytes) - l4 - header
 }
 
-// transportOf is where the frame's transport header begins, and its protocol; of a frame that is not IP, the end of its Ethernet header.
+// transportOf is where the frame's transport header begins, and its protocol. Of a frame that is not IP it is the
+// end of its Ethernet header.
 func transportOf(frame []byte) (offset int, protocol byte) {
 	ip, kind := networkOf(frame)
 	switch {

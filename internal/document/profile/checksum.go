@@ -13,8 +13,9 @@ func fixIPv4Header(b []byte) {
 	binary.BigEndian.PutUint16(b[10:], ^stream.FoldChecksum(stream.SumWords(b[:length])))
 }
 
-// fixTransport writes the UDP, TCP or ICMPv6 checksum of the packet whose IP header is at ip and whose transport header is at l4.
-// Padding behind the packet's own length is left out. Where the frame ends before its headers do, nothing is written.
+// fixTransport writes the UDP, TCP or ICMPv6 checksum of the packet whose IP header is at ip and whose transport
+// header is at l4. Padding behind the packet's own length is left out. Where the frame ends before its headers do,
+// nothing is written.
 func fixTransport(frame []byte, ip, l4 int, protocol byte) {
 	if len(frame) < ip+ipv4Bytes || frame[ip]>>4 == 6 && len(frame) < ip+ipv6Bytes {
 		return

@@ -7,23 +7,24 @@ import (
 	"strings"
 )
 
-// flowSet is a replica's flows: which values each varied field takes, in step.
+// flowSet is a replica's flows, with the values that each varied field takes, in step.
 type flowSet struct {
 	count     int64
-	fixed     []variable // fields that don't vary: one value
+	fixed     []variable // one value for fields that don't vary
 	variables []variable
 }
 
-// variable is a field that takes count values from low on, each a step above the one before: upwards or downwards, and then again, or at random.
+// variable is a field that takes count values from low on, each a step above the one before, upwards or downwards,
+// and then again, or at random.
 type variable struct {
 	name       string
 	address    bool // an IP address
-	balance    bool // not a field: a counter in the payload that keeps a checksum
+	balance    bool // not a field but a counter in the payload that keeps a checksum
 	offset     int
 	size       int // bytes
 	low        uint64
 	count      int64
-	step       uint64 // 0: 1
+	step       uint64 // 1 for 0
 	descending bool
 	random     bool // each frame's value is drawn
 }
@@ -36,7 +37,8 @@ func (v variable) first() uint64 {
 	return v.low
 }
 
-// high is the end of the range. It is the largest value where the step is 1, and else less than a step above it: a range is a multiple of its step.
+// high is the end of the range. It is the largest value where the step is 1, and else less than a step above it, as
+// a range is a multiple of its step.
 func (v variable) high() uint64 { return v.low + uint64(v.count)*v.stride() - 1 }
 
 func (v variable) stride() uint64 { return max(v.step, 1) }
@@ -113,7 +115,8 @@ func (s Spec) variable(r room, start, count int64) (variable, error) {
 	switch {
 	case !slices.Contains(s.Flows.Vary, r.field):
 	case r.capacity >= s.Flows.Count:
-		if s.Flows.Apart && !s.Flows.Random && r.field == DestinationAddress { // what is drawn may be any value between the least and the most
+		// what is drawn may be any value between the least and the most
+		if s.Flows.Apart && !s.Flows.Random && r.field == DestinationAddress {
 			v.step = uint64(r.capacity / s.Flows.Count)
 		}
 		v.low, v.count = r.first+uint64(start)*v.stride(), count

@@ -10,8 +10,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// TestFlowsAreExact draws specs at random and plays all replicas: together they have exactly count flows, each twice in two rounds,
-// none on two replicas, and every frame's checksums are right.
+// TestFlowsAreExact draws specs at random and plays all replicas: together they have exactly count flows, each
+// twice in two rounds, none on two replicas, and every frame's checksums are right.
 func TestFlowsAreExact(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	networks := [][2]string{

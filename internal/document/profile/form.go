@@ -30,12 +30,12 @@ const (
 	fill = 'x' // of the payload, as TRex fills it
 )
 
-// form is the form of a profile's frames: Ethernet, perhaps a VLAN tag, IPv4 or IPv6, UDP, payload. Offsets count from the frame's
-// first byte.
+// form is the form of a profile's frames, which is Ethernet, perhaps a VLAN tag, IPv4 or IPv6, UDP, payload.
+// Offsets count from the frame's first byte.
 type form struct {
 	ipv6        bool
 	vlan        uint16
-	source      netip.Addr // any address of the network: flows bring the last four bytes
+	source      netip.Addr // any address of the network, as flows bring the last four bytes
 	destination netip.Addr
 }
 
@@ -62,7 +62,7 @@ func (f form) udp() int {
 // payload is the offset of the payload.
 func (f form) payload() int { return f.udp() + udpBytes }
 
-// offset is where a field stands; addresses vary in their last four bytes.
+// offset is where a field stands. Addresses vary in their last four bytes.
 func (f form) offset(field Field) int {
 	switch field {
 	case SourceAddress:
@@ -82,8 +82,8 @@ func (f form) offset(field Field) int {
 	return f.udp() + 2
 }
 
-// holds refuses a size too small for the headers and so many bytes of payload. The smallest IPv4 frame of 64 bytes leaves 18 bytes of
-// payload (14 with a tag); in IPv6 the headers alone are 66 bytes with FCS (70 with a tag).
+// holds refuses a size too small for the headers and so many bytes of payload. The smallest IPv4 frame of 64 bytes
+// leaves 18 bytes of payload (14 with a tag). In IPv6 the headers alone are 66 bytes with FCS (70 with a tag).
 func (f form) holds(size units.FrameSize, payload int) error {
 	smallest := units.FrameSize(f.payload() + payload + units.FCSBytes)
 	if size >= smallest {
@@ -114,7 +114,7 @@ func (f form) stampable(size units.FrameSize) error {
 	return nil
 }
 
-// frame makes the template, without FCS: the first flow's frame, complete with checksums.
+// frame makes the template without FCS, which is the first flow's frame, complete with checksums.
 func (f form) frame(size units.FrameSize, flows flowSet) []byte {
 	b := make([]byte, int(size)-units.FCSBytes)
 	copy(b, []byte{0, 0, 0, 1, 0, 0, 0, 0, 0, 2, 0, 0}) // overwritten by the port's own addresses
@@ -162,7 +162,7 @@ func (f form) putIP(b []byte) {
 	copy(b[16:], f.destination.AsSlice())
 }
 
-// vlanOf is the frame's VLAN id; 0: untagged.
+// vlanOf is the frame's VLAN id, or 0 for untagged.
 func vlanOf(frame []byte) uint16 {
 	if len(frame) < ethernetBytes+tagBytes || binary.BigEndian.Uint16(frame[12:]) != etherVLAN {
 		return 0

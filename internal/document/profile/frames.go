@@ -8,9 +8,10 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/stream"
 )
 
-// FirstFrames returns the first n frames that a stream sends from one core, without FCS, padded to Ethernet's least and with their
-// checksums right. The MAC addresses are the template's, which the port replaces unless the stream's flags say otherwise. Programs that
-// draw random values, chain variables by next_var or count a list down can't be foretold and are refused.
+// FirstFrames returns the first n frames that a stream sends from one core, without FCS, padded to Ethernet's least
+// and with their checksums right. The MAC addresses are the template's, which the port replaces unless the stream's
+// flags say otherwise. Programs that draw random values, chain variables by next_var or count a list down can't be
+// foretold and are refused.
 func FirstFrames(s stream.Stream, n int) ([][]byte, error) {
 	if err := append(checkTemplate("stream", s), checkProgram(s)...).orNil(); err != nil {
 		return nil, fmt.Errorf("first frames of a stream: %w", err)
@@ -31,7 +32,7 @@ func FirstFrames(s stream.Stream, n int) ([][]byte, error) {
 	return frames, nil
 }
 
-// machine plays a field engine's program: values by name, and how each moves on after a frame.
+// machine plays a field engine's program. It has values by name, and how each moves on after a frame.
 type machine struct {
 	values map[string]*uint64
 	sizes  map[string]int
@@ -171,7 +172,7 @@ func get(b []byte, size int, bigEndian bool) uint64 {
 	return binary.LittleEndian.Uint64(whole[:])
 }
 
-// fixHardware does what a port does for fix_checksum_hw: the IPv4 header's checksum, and UDP's or TCP's.
+// fixHardware does what a port does for fix_checksum_hw. It fixes the IPv4 header's checksum, and UDP's or TCP's.
 func fixHardware(frame []byte, i stream.Instruction) {
 	if len(frame) < i.L2Length+ipv4Bytes {
 		return

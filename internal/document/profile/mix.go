@@ -9,12 +9,14 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// MixOf is the composition of the traffic of streams whose rate is set together: packets, and their bytes with FCS, in the streams'
-// proportions. Latency streams don't count, as their rate is their own. Only continuous streams have a steady proportion: bursts are
-// refused, and so is a percentage beside other rates, which no one can add without the port's speed. A stream of random length counts
-// with the mean of its shortest and longest frame, as TRex counts it.
+// MixOf is the composition of the traffic of streams whose rate is set together, in packets and their bytes with
+// FCS, in the streams' proportions. Latency streams don't count, as their rate is their own. Only continuous
+// streams have a steady proportion. MixOf refuses bursts, and a percentage beside other rates, which no one can add
+// without the port's speed. A stream of random length counts with the mean of its shortest and longest frame, as
+// TRex counts it.
 //
-// The figures are exact where they are whole numbers below 10⁹ in a common measure, else rounded to 10⁻⁹ of the packets.
+// The figures are exact where they are whole numbers below 10⁹ in a common measure, else rounded to 10⁻⁹ of the
+// packets.
 func MixOf(streams []stream.Stream) (units.Traffic, error) {
 	packets, bytes := new(big.Rat), new(big.Rat)
 	var rateType string
@@ -48,7 +50,8 @@ func isLatency(s stream.Stream) bool {
 	return s.FlowStats.Enabled && s.FlowStats.RuleType == ruleLatency
 }
 
-// packetRate is the stream's rate in packets per second; of a percentage, in packets per second of a line of 800 bits/s.
+// packetRate is the stream's rate in packets per second. Of a percentage it is in packets per second of a line of
+// 800 bits/s.
 func packetRate(r stream.Rate, size *big.Rat) (*big.Rat, error) {
 	value, ok := new(big.Rat).SetString(strconv.FormatFloat(r.Value, 'g', -1, 64))
 	if !ok || value.Sign() <= 0 {
@@ -99,7 +102,7 @@ func trimRange(v stream.Instruction) (low, high int64) {
 	return low, high
 }
 
-// proportion makes packets : bytes whole numbers.
+// proportion makes whole numbers of packets and bytes.
 func proportion(packets, bytes *big.Rat) units.Traffic {
 	const limit = 1_000_000_000
 	common := new(big.Int).Mul(packets.Denom(), bytes.Denom())

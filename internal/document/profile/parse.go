@@ -16,14 +16,14 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/stream"
 )
 
-// ParseStreams reads TRex streams as TRex's builders write them: a JSON list of stream objects, or an object with that list as its
-// only member "streams". What may be left out is what has one sensible value (enabled and self_start true, core_id and next_stream_id
-// −1, no gap, no flags, no program, no flow stats). next_stream_id counts from 1 in the list; a chain may also be written with TRex's
-// name and next.
+// ParseStreams reads TRex streams as TRex's builders write them, which is a JSON list of stream objects, or an
+// object with that list as its only member "streams". Members with one sensible value may be left out (enabled and
+// self_start true, core_id and next_stream_id −1, no gap, no flags, no program, no flow stats). next_stream_id
+// counts from 1 in the list. A chain may also be written with TRex's name and next.
 //
-// It is strict: members that the server would ignore, values that it would refuse at start, and what is known to stop a server for
-// good are refused, and the error, Faults, says of each which stream and which member. What a server adds when it gives streams back,
-// and its console when it saves them, is ignored (addedByServer).
+// It is strict. It refuses members that the server would ignore, values that it would refuse at start, and values
+// that are known to stop a server for good. The error, Faults, says of each which stream and which member. It
+// ignores what a server adds when it gives streams back, and its console when it saves them (addedByServer).
 func ParseStreams(text []byte) ([]stream.Stream, error) {
 	raw, err := rawStreams(text)
 	if err != nil {
@@ -83,7 +83,8 @@ func (f Faults) orNil() error {
 	return f
 }
 
-// addedByServer says that a TRex server adds the member to streams that it gives back; nobody reads it in a stream that is added. Where only the counters' old name rx_stats is there, somebody wants them counted.
+// addedByServer says that a TRex server adds the member to streams that it gives back. Nobody reads it in a stream
+// that is added. Where only the counters' old name rx_stats is there, somebody wants them counted.
 func addedByServer(object map[string]json.RawMessage, kind, member string) bool {
 	switch kind {
 	case "":
@@ -95,7 +96,8 @@ func addedByServer(object map[string]json.RawMessage, kind, member string) bool 
 	return false
 }
 
-// MaxText is how many bytes of streams are read. The largest program of a field engine that a server takes is some kilobytes, and a test has at most maxStreams.
+// MaxText is how many bytes of streams are read. The largest program of a field engine that a server takes is some
+// kilobytes, and a test has at most maxStreams.
 const MaxText = 16 << 20
 
 var limits = intake.Limits{Bytes: MaxText, Memory: 128 << 20}
@@ -121,7 +123,8 @@ func rawStreams(text []byte) ([]json.RawMessage, error) {
 	return raw, nil
 }
 
-// decodeStream reads what can be read of a stream; of values that can't, checkMembers says more than the error.
+// decodeStream reads the readable part of a stream. checkMembers says more than the error of values that can't be
+// read.
 func decodeStream(raw json.RawMessage) (stream.Stream, error) {
 	s := stream.Stream{Enabled: true, SelfStart: true, CoreID: -1, NextStreamID: -1}
 	err := intake.JSON(raw, &s, limits)
@@ -173,7 +176,7 @@ func checkValue(kind, member string, value json.RawMessage) error {
 	return err
 }
 
-// inWords is a JSON value as its decoder names it: "string", "number -1".
+// inWords is a JSON value as its decoder names it, such as "string" or "number -1".
 func inWords(value string) string {
 	kind, rest, _ := strings.Cut(value, " ")
 	words := map[string]string{"string": "a text", "number": "a number", "bool": "true or false", "array": "a list", "object": "an object"}
@@ -204,7 +207,7 @@ func wanted(t reflect.Type) string {
 	}
 }
 
-// members are the names that an object may have; those after "|" only may, the others must be there.
+// members are the names that an object may have. Those after "|" are optional, and the others must be there.
 func members(object string) (required, optional []string) {
 	words := map[string]string{
 		"":                    "mode packet | enabled self_start start_paused flags action_count random_seed core_id isg next_stream_id vm flow_stats name next",
@@ -234,7 +237,8 @@ func instructionTypes() []string {
 	}
 }
 
-// checkMembers finds unknown and missing members of a stream, and values that can't stand where they do, at every depth.
+// checkMembers finds unknown and missing members of a stream, and values that can't stand where they do, at every
+// depth.
 func checkMembers(path string, raw json.RawMessage) (found Faults) {
 	s, found := checkObject(path, "", raw)
 	for _, name := range []string{"packet", "mode", "flow_stats", "vm"} {
@@ -273,7 +277,8 @@ func checkInstructions(path string, raw json.RawMessage) (found Faults) {
 	return found
 }
 
-// checkObject finds what is no object, and its unknown and missing members, in the order of their names. A member that is null counts as missing, as with TRex.
+// checkObject finds what is no object, and its unknown and missing members, in the order of their names. A member
+// that is null counts as missing, as with TRex.
 func checkObject(path, kind string, raw json.RawMessage) (object map[string]json.RawMessage, found Faults) {
 	if err := intake.JSON(raw, &object, limits); err != nil || object == nil {
 		return nil, Faults{fmt.Errorf("%s: must be an object", path)}

@@ -40,7 +40,8 @@ func TestParseStreamsReadsWhatTRexWrites(t *testing.T) {
 	}
 }
 
-// normal is a list of streams without what TRex's builders leave out and we always write (next_stream_id), or the other way about.
+// normal is a list of streams without what TRex's builders leave out and we always write (next_stream_id), or the
+// other way about.
 func normal(t *testing.T, text []byte) []map[string]any {
 	t.Helper()
 	var streams []map[string]any
@@ -82,7 +83,8 @@ func TestParseStreamsFillsInWhatHasOneSensibleValue(t *testing.T) {
 // ipv4Start makes the frame of object one with an IPv4 header at 14.
 const ipv4Start = "\x08\x00\x45"
 
-// object is a minimal stream with members replaced or added; members are written "name": value, a value of "" leaves the member out.
+// object is a minimal stream with members replaced or added; members are written "name": value, a value of ""
+// leaves the member out.
 func object(changes ...string) string {
 	binary := "AAAAAAAAAAAAAAAACABF" + strings.Repeat("AAAA", 15)
 	order, values := []string{"mode", "packet"}, map[string]string{
@@ -292,7 +294,8 @@ func TestAllFaultsOfStreamsAreTold(t *testing.T) {
 	}
 }
 
-// TestFaultsOfEveryKindAreToldTogether: members that don't exist, values of a wrong form and values that a server refuses, of one stream and of several; and no fault that only follows from another.
+// TestFaultsOfEveryKindAreToldTogether: members that don't exist, values of a wrong form and values that a server
+// refuses, of one stream and of several; and no fault that only follows from another.
 func TestFaultsOfEveryKindAreToldTogether(t *testing.T) {
 	text := "[" + strings.Join([]string{
 		object("alpha", "2", "isg", `"x"`, "core_id", "0", "mode", `{"type":"fast","rate":{"type":"ppz","value":-1}}`),

@@ -6,10 +6,10 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/stream"
 )
 
-// balanced makes the sum of all variables the same in every frame. Variables that take the same number of values at the same step move and start again
-// together: of these every second counts down, and one left over gets a counter of its own in the payload that moves against it.
-// A value counts in the checksum by its 16-bit words, and as 65536 ≡ 1 modulo 65535 that is the value itself: +1 and −1 cancel,
-// carries and all.
+// balanced makes the sum of all variables the same in every frame. Variables that take the same number of values at
+// the same step move and start again together. Of these every second counts down, and one left over gets a counter
+// of its own in the payload that moves against it. A value counts in the checksum by its 16-bit words, and as 65536
+// ≡ 1 modulo 65535 that is the value itself. +1 and −1 cancel, carries and all.
 func balanced(variables []variable, payload int) []variable {
 	type pace struct {
 		count int64
@@ -40,7 +40,8 @@ func balanced(variables []variable, payload int) []variable {
 	return variables
 }
 
-// program is the field engine's program for the flows: variables, then writes, then the IPv4 header checksum where an address varies.
+// program is the field engine's program for the flows, with variables, then writes, then the IPv4 header checksum
+// where an address varies.
 func (f form) program(flows flowSet) stream.VM {
 	vm := stream.VM{Instructions: []stream.Instruction{}}
 	split := f.splittable(flows)
@@ -71,8 +72,9 @@ func (v variable) definition(split bool) stream.Instruction {
 	}
 }
 
-// splittable says whether the cores of a port may divide the variables' values among them. That keeps the flows the same only where all
-// variables take equally many values in the same direction, one by one; else each core plays all flows.
+// splittable says whether the cores of a port may divide the variables' values among them. That keeps the flows the
+// same only where all variables take equally many values in the same direction, one by one. Otherwise each core
+// plays all flows.
 func (f form) splittable(flows flowSet) bool {
 	for _, v := range flows.variables {
 		if f.ipv6 || v.random || v.count != flows.count || v.stride() != 1 {

@@ -9,9 +9,10 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/stream"
 )
 
-// Reach is the smallest networks that hold every source and every destination address that a stream's frames can have, the field
-// engine's writes included: source first, then destination. A program reaches what it can write: of a byte that takes some values, the
-// values between the least and the most; of one whose values can't be told, all. A frame that isn't IP has none.
+// Reach is the smallest networks that hold every source and every destination address that a stream's frames can
+// have, the field engine's writes included, source first, then destination. A program reaches what it can write. Of
+// a byte that takes some values it reaches the values between the least and the most, and of one whose values can't
+// be told, all. A frame that isn't IP has none.
 func Reach(s stream.Stream) []netip.Prefix {
 	ip, kind := networkOf(s.Packet.Binary)
 	switch {
@@ -23,7 +24,8 @@ func Reach(s stream.Stream) []netip.Prefix {
 	return nil
 }
 
-// reachAt is the smallest network of the address of so many bytes at offset: all bits in front of the first one that can change.
+// reachAt is the smallest network of the address of so many bytes at offset, with all bits in front of the first
+// one that can change.
 func reachAt(s stream.Stream, offset, size int) netip.Prefix {
 	address := s.Packet.Binary[offset : offset+size]
 	low, high := append([]byte{}, address...), append([]byte{}, address...)
@@ -42,8 +44,9 @@ func reachAt(s stream.Stream, offset, size int) netip.Prefix {
 // octets are the values of a byte that a program writes, from one to another, in the bits of the mask alone.
 type octets struct{ low, high, mask byte }
 
-// apply are the least and the largest value of a byte after the write, where it was between two values before. What of it stays and what of it is written change independently of each other, so bits
-// that both can have at once are those of both; where the byte had one value and is written whole it is exact.
+// apply is the least and the largest value of a byte after the write, where the byte was between two values before.
+// The bits that stay and the bits that are written change independently of each other, so bits that both can have
+// at once are those of both. It is exact where the byte had one value and is written whole.
 func (o octets) apply(low, high byte) (lowest, highest byte) {
 	if o.mask == 0xff {
 		return o.low, o.high
@@ -121,7 +124,9 @@ func TTL(s stream.Stream) int {
 	return 0
 }
 
-// WritesHeader is the first instruction of a stream's program that writes what decides where its frames go, the destination MAC, a VLAN tag or the TTL, and which of them; -1: none does. A path is proven for frames that have one of each.
+// WritesHeader is the first instruction of a stream's program that writes what decides where its frames go, the
+// destination MAC, a VLAN tag or the TTL, and which of them. It is -1 where none does. A path is proven for frames
+// that have one of each.
 func WritesHeader(s stream.Stream) (instruction int, field string) {
 	ip, kind := networkOf(s.Packet.Binary)
 	ttl := ip + 8
@@ -143,7 +148,7 @@ func WritesHeader(s stream.Stream) (instruction int, field string) {
 	return -1, ""
 }
 
-// writtenWidth is how many bytes of the frame an instruction writes; 0: it writes none.
+// writtenWidth is how many bytes of the frame an instruction writes, or 0 for none.
 func writtenWidth(s stream.Stream, i stream.Instruction) int {
 	switch i.Type {
 	case "write_mask_flow_var":
@@ -163,7 +168,8 @@ func writtenWidth(s stream.Stream, i stream.Instruction) int {
 	return 0
 }
 
-// writtenRange is the smallest and the largest value that a write gives, of as many bytes as it writes; known is false where that can't be said, as where a sum goes over the end of the range.
+// writtenRange is the smallest and the largest value that a write gives, of as many bytes as it writes. ok is false
+// where that can't be said, as where a sum goes over the end of the range.
 func writtenRange(s stream.Stream, i stream.Instruction) (low, high uint64, ok bool) {
 	for _, v := range s.VM.Instructions {
 		lowest, highest, size, defined := valuesOf(v, i.Name)
@@ -183,7 +189,8 @@ func writtenRange(s stream.Stream, i stream.Instruction) (low, high uint64, ok b
 	return 0, 0, false
 }
 
-// shifted are the bounds of a value that a masked write moves to the left, or to the right where shift is negative; known is false where bits are lost at the left end.
+// shifted are the bounds of a value that a masked write moves to the left, or to the right where shift is negative.
+// ok is false where bits are lost at the left end.
 func shifted(low, high uint64, i stream.Instruction) (newLow, newHigh uint64, ok bool) {
 	if i.Shift < 0 {
 		low, high = low>>-i.Shift, high>>-i.Shift
@@ -196,7 +203,8 @@ func shifted(low, high uint64, i stream.Instruction) (newLow, newHigh uint64, ok
 	return low, high, bits.Len64(high) <= 8*i.CastSize
 }
 
-// valuesOf are the smallest and the largest value of a variable that an instruction defines, and its size; defined is false where it defines another.
+// valuesOf are the smallest and the largest value of a variable that an instruction defines, and its size. defined
+// is false where it defines another.
 func valuesOf(v stream.Instruction, name string) (low, high uint64, size int, defined bool) {
 	switch {
 	case v.Type == "tuple_flow_var" && name == v.Name+".ip":

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// room is the values that a field can take: capacity of them from first on.
+// room is the values that a field can take, which are capacity of them from first on.
 type room struct {
 	field    Field
 	first    uint64
@@ -24,9 +24,9 @@ func (s Spec) rooms() []room {
 	}
 }
 
-// addressRoom is a network's host addresses by their last four bytes. Of IPv4 networks the first and the last address are left out
-// (network and broadcast) but for /31 (RFC 3021) and /32; of IPv6 networks the first (the routers' anycast address, RFC 4291) but for
-// /127 and /128, and what is beyond the last four bytes.
+// addressRoom is a network's host addresses by their last four bytes. It leaves out the first and the last address
+// of IPv4 networks (network and broadcast) but for /31 (RFC 3021) and /32, the first of IPv6 networks (the routers'
+// anycast address, RFC 4291) but for /127 and /128, and what is beyond the last four bytes.
 func addressRoom(field Field, network netip.Prefix) room {
 	network = network.Masked()
 	bytes := network.Addr().AsSlice()

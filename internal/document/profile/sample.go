@@ -8,8 +8,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// LatencyStream is another stream's first flow, so many frames of it a second whatever the load is, whose receiver times each frame under the flow id. TRex writes its stamp over the end of the payload and leaves UDP's checksum as it
-// was: in IPv4 the frames have none.
+// LatencyStream is another stream's first flow, so many frames of it a second whatever the load is, whose receiver
+// times each frame under the flow id. TRex writes its stamp over the end of the payload and leaves UDP's checksum
+// as it was, so in IPv4 the frames have none.
 func LatencyStream(template stream.Stream, id uint32, perSecond int64) (stream.Stream, error) {
 	if room := payloadOf(template.Packet.Binary); room < latencyPayload {
 		return stream.Stream{}, fmt.Errorf("frames of %d bytes have %d bytes of payload, of which it takes %d", len(template.Packet.Binary)+units.FCSBytes, max(room, 0), latencyPayload)

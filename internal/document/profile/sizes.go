@@ -7,7 +7,7 @@ import (
 // maxWeight bounds a size's weight, so that every sum over a mix is exact.
 const maxWeight = 1_000_000_000
 
-// imix is the simple Internet mix as TRex's own profile sends it: 361.83 bytes a frame in the mean.
+// imix is the simple Internet mix as TRex's own profile sends it, with 361.83 bytes a frame in the mean.
 func imix() []MixEntry {
 	return []MixEntry{{Size: 64, Weight: 28}, {Size: 594, Weight: 16}, {Size: 1518, Weight: 4}}
 }

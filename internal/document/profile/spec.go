@@ -35,23 +35,23 @@ type Spec struct {
 	Kind      Kind
 	FrameSize units.FrameSize // FixedSize only
 	Mix       []MixEntry      // Mix only
-	Streams   []byte          // Streams only: what ParseStreams reads
+	Streams   []byte          // Streams only, which ParseStreams reads
 	// Flows say how many flows the direction has over all replicas, and in what they differ. Streams bring their own.
 	Flows Flows
-	// Stamped: each frame's last bytes are to be a stamp, for which there has to be room.
+	// Stamped says that each frame's last bytes are to be a stamp, for which there has to be room.
 	Stamped bool
-	// VLAN is the tag's id, 1 to 4094; 0: untagged.
+	// VLAN is the tag's id, 1 to 4094, or 0 for untagged.
 	VLAN uint16
-	// Source and Destination are the networks that the frames come from and go to. Both are IPv4 or both IPv6, which decides the
-	// frames' version. A zero Source and Destination are TRex's own: 16.0.0.0/24 and 48.0.0.0/24.
+	// Source and Destination are the networks that the frames come from and go to. Both are IPv4 or both IPv6,
+	// which decides the frames' version. A zero Source and Destination are TRex's own, 16.0.0.0/24 and 48.0.0.0/24.
 	Source, Destination netip.Prefix
-	// SourcePort and DestinationPort are the UDP ports of the first flow; 0 is 53, or 1024 for one that varies.
+	// SourcePort and DestinationPort are the UDP ports of the first flow. 0 is 53, or 1024 for one that varies.
 	SourcePort, DestinationPort uint16
-	// Replica is this replica's number, from 0, of Replicas; 0 Replicas are 1.
+	// Replica is this replica's number, from 0, of Replicas. 0 Replicas are 1.
 	Replica, Replicas int
 }
 
-// MixEntry is one size of a Mix. Weight is the number of its frames among all; at least 1.
+// MixEntry is one size of a Mix. Weight is the number of its frames among all, at least 1.
 type MixEntry struct {
 	Size   units.FrameSize
 	Weight int64
@@ -61,20 +61,22 @@ type MixEntry struct {
 type Flows struct {
 	Count int64
 	Vary  []Field
-	// Apart has destination addresses as far apart as the network is wide, so that they meet all of a router's routes; else, or at Random, they follow each other.
+	// Apart has destination addresses as far apart as the network is wide, so that they meet all of a router's
+	// routes. Otherwise, or at Random, they follow each other.
 	Apart bool
-	// Random draws each frame's flow; else they take turns in their order.
+	// Random draws each frame's flow. Otherwise flows take turns in their order.
 	Random bool
 }
 
 // Profile is what a Spec comes to.
 type Profile struct {
-	// Streams are numbered from 1 in their order. Their rates say the proportion; the absolute rate is the engine's to set.
+	// Streams are numbered from 1 in their order. Their rates say the proportion. The absolute rate is the engine's
+	// to set.
 	Streams []stream.Stream
 	// Mix is the composition of the traffic whose rate the engine sets.
 	Mix units.Traffic
-	// Flows is how many of the direction's FlowsOf flows this replica plays, and so its share of the direction's rate if all flows
-	// are to be equally fast. Both 0 where streams bring their own.
+	// Flows is how many of the direction's FlowsOf flows this replica plays, and so its share of the direction's
+	// rate if all flows are to be equally fast. Both 0 where streams bring their own.
 	Flows, FlowsOf int64
 }
 
@@ -123,7 +125,8 @@ func buildSizes(spec Spec, sizes []MixEntry, flows flowSet) (Profile, error) {
 		}
 		p.Streams = append(p.Streams, stream.Stream{
 			Enabled: true, SelfStart: true, CoreID: -1, NextStreamID: -1,
-			ISG:    float64(i) / 10, // a tenth of a microsecond apart, so that the sizes don't all start at the same instant
+			// a tenth of a microsecond apart, so that the sizes don't all start at the same instant
+			ISG:    float64(i) / 10,
 			Mode:   stream.Mode{Type: "continuous", Rate: stream.Rate{Type: "pps", Value: float64(entry.Weight)}},
 			Packet: stream.Packet{Binary: form.frame(entry.Size, flows)},
 			VM:     form.program(flows),
@@ -161,7 +164,8 @@ func buildStreams(spec Spec) (Profile, error) {
 	return Profile{Streams: streams, Mix: mix}, nil
 }
 
-// checkProvable refuses a stream whose path can't be proven: only IPv4 and IPv6 frames come out of a device as what they were, and all of a stream must go the same way.
+// checkProvable refuses a stream whose path can't be proven. Only IPv4 and IPv6 frames come out of a device as what
+// they were, and all of a stream must go the same way.
 func checkProvable(s stream.Stream) error {
 	if index, field := WritesHeader(s); index >= 0 {
 		return fmt.Errorf("vm.instructions[%d].pkt_offset: the program writes %s, and the path is proven for one: take the instruction out", index, field)

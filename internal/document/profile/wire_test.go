@@ -20,8 +20,8 @@ func (f flow) String() string {
 	return fmt.Sprintf("%s:%d → %s:%d (VLAN %d)", f.source, f.sourcePort, f.destination, f.destinationPort, f.vlan)
 }
 
-// dissect reads a UDP frame from the outside in, and fails the test where a length or a checksum is wrong. It shares nothing with the
-// code that built the frame.
+// dissect reads a UDP frame from the outside in, and fails the test where a length or a checksum is wrong. It
+// shares nothing with the code that built the frame.
 func dissect(t *testing.T, frame []byte) flow {
 	t.Helper()
 	var f flow

@@ -9,31 +9,33 @@ import (
 type Baseline struct {
 	Kind string `json:"kind"` // LoadTest, LoadTestSuite, Report, File
 	Name string `json:"name"`
-	// Digest of the document that served; empty: it is no single document.
+	// Digest of the document that served, or empty where it is no single document.
 	Digest string `json:"digest,omitempty"`
-	// Message says why nothing can be compared with it: it doesn't exist, or was not measured. Empty: its Runs can be compared with.
+	// Message says why nothing can be compared with it, because it doesn't exist, or was not measured. It is empty
+	// where its Runs can be compared with.
 	Message string `json:"message,omitempty"`
 	// AllowDifferent are the parts of its runs' environment that may differ from the candidate's.
 	AllowDifferent []EnvironmentPart `json:"allowDifferent,omitempty"`
-	// Runs are its runs; empty for a suite, whose cells have runs of their own.
+	// Runs are its runs. They are empty for a suite, whose cells have runs of their own.
 	Runs []BaselineRun `json:"runs,omitempty"`
 }
 
-// BaselineRun is one run of a baseline: as much of its Report as a comparison needs.
+// BaselineRun is one run of a baseline, with as much of its Report as a comparison needs.
 type BaselineRun struct {
 	Test    string    `json:"test"`
 	Report  string    `json:"report,omitempty"` // the Report's digest, where it is known
 	Started time.Time `json:"started,omitzero"`
-	// Message says why this run can't be compared: it has no figure, or was measured in another way. Empty: it can.
+	// Message says why this run can't be compared, because it has no figure, or was measured in another way. It is
+	// empty where it can.
 	Message string `json:"message,omitempty"`
-	// LineRates are the line rates it was measured at: figures at other line rates can't be compared.
+	// LineRates are the line rates it was measured at. Figures at other line rates can't be compared.
 	LineRates []LineRate `json:"lineRates,omitempty"`
-	// Environment is what it was measured in; nil: unknown.
+	// Environment is what it was measured in, or nil where unknown.
 	Environment *Environment `json:"environment,omitempty"`
 	Result      Result       `json:"result,omitzero"`
 }
 
-// String names it in a sentence: "LoadTest vpp-main".
+// String names it in a sentence, as in "LoadTest vpp-main".
 func (b Baseline) String() string {
 	switch b.Kind {
 	case "Report":
@@ -44,7 +46,8 @@ func (b Baseline) String() string {
 	return b.Kind + " " + b.Name
 }
 
-// ForGoal is the baseline as if the named goal of its runs' searches were the only one; a run without that goal says so. Without a name it is the baseline. The baseline itself is unchanged.
+// ForGoal is the baseline as if the named goal of its runs' searches were the only one. A run without that goal
+// says so. Without a name it is the baseline. The baseline itself is unchanged.
 func (b Baseline) ForGoal(name string) Baseline {
 	if name == "" {
 		return b

@@ -59,7 +59,8 @@ func readFile(name string) (report.Documents, error) {
 	return report.ReadDocuments(in)
 }
 
-// 17 kB of a Report, packed, were six million windows and 4 GB of memory. What is refused takes no more than what an honest Report of some hours does.
+// 17 kB of a Report, packed, were six million windows and 4 GB of memory. What is refused takes no more than what
+// an honest Report of some hours does.
 func TestAFileThatWasMadeToFillMemoryIsRefusedBeforeItIsDecoded(t *testing.T) {
 	head := fmt.Sprintf(`{"version":%q,"ending":"Completed","plan":{"version":%q},`, report.Version, plan.Version)
 	suite := fmt.Sprintf(`{"version":%q,"name":"s",`, report.SuiteVersion)
@@ -114,7 +115,8 @@ func members(t *testing.T, before, element string, times int) string {
 	return name
 }
 
-// The largest documents that are read take as much memory as they are weighed with, and three times that with what is given back at once.
+// The largest documents that are read take as much memory as they are weighed with, and three times that with what
+// is given back at once.
 func TestTheHeaviestDocumentsThatAreReadTakeNoMoreThanTheirBound(t *testing.T) {
 	const most = 256 << 20
 	head := fmt.Sprintf(`{"version":%q,"ending":"Completed","plan":{"version":%q},`, report.Version, plan.Version)

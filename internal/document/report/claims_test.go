@@ -7,7 +7,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// What may be lost is within a limit that it just reaches, and so is what surely is: only what is beyond it leaves the question open.
+// What may be lost is within a limit that it just reaches, and so is what surely is: only what is beyond it leaves
+// the question open.
 func TestLossThatJustReachesALimitLeavesNothingOpen(t *testing.T) {
 	for _, c := range []struct {
 		least, most units.Ratio

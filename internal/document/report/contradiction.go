@@ -10,21 +10,25 @@ type ContradictionKind string
 
 // The kinds.
 const (
-	LoadBefore ContradictionKind = "LoadBefore" // frames were lost after an overload, and again none after a lower load or a pause
+	// frames were lost after an overload, and again none after a lower load or a pause
+	LoadBefore ContradictionKind = "LoadBefore"
 	Slower     ContradictionKind = "Slower"     // all that was carried came before all that was lost
 	Faster     ContradictionKind = "Faster"     // all that was lost came before all that was carried
 	NowAndThen ContradictionKind = "NowAndThen" // now one, now the other
 )
 
-// Contradiction is that the device carried a load in a direction at one time of a run, and at another lost frames of as much. What was measured of it holds for the time that it was measured in.
+// Contradiction is that the device carried a load in a direction at one time of a run, and at another lost frames
+// of as much. What was measured of it holds for the time that it was measured in.
 type Contradiction struct {
 	Direction string            `json:"direction"` // "west→east"
 	Kind      ContradictionKind `json:"kind"`
-	// Carried is the highest such load when it was carried, Lost when least of it came back, and Times in how many stretches of windows it lost frames.
+	// Carried is the highest such load when it was carried, Lost when least of it came back, and Times in how many
+	// stretches of windows it lost frames.
 	Carried Look `json:"carried"`
 	Lost    Look `json:"lost"`
 	Times   int  `json:"times"`
-	// Burst is how many frames, and how many bytes with FCS, the device carried at least beyond what it carries right after an overload, where a bucket explains all stretches. 0: none does, or it is unknown.
+	// Burst is how many frames, and how many bytes with FCS, the device carried at least beyond what it carries
+	// right after an overload, where a bucket explains all stretches. It is 0 where none does, or it is unknown.
 	Burst units.Traffic `json:"burst,omitzero"`
 }
 
@@ -41,7 +45,8 @@ type Look struct {
 	// Start is the time since Report.Started.
 	Start    plan.Duration `json:"start"`
 	Duration plan.Duration `json:"duration"`
-	// Both are means over the stretch. Of a device that drops large frames rather than small ones, Received is as much less as the bits are.
+	// Both are means over the stretch. Of a device that drops large frames rather than small ones, Received is as
+	// much less as the bits are.
 	OfferedPacketsPerSecond  int64 `json:"offeredPacketsPerSecond"`
 	ReceivedPacketsPerSecond int64 `json:"receivedPacketsPerSecond"`
 }

@@ -5,65 +5,83 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Direction is one direction in one window: what was asked, what was sent, what came back, and the raw counters behind it.
+// Direction is one direction in one window, with what was asked, what was sent, what came back, and the raw
+// counters behind it.
 type Direction struct {
 	From     string `json:"from"`
 	To       string `json:"to"`
 	Intended Flow   `json:"intended"`
 	Offered  Flow   `json:"offered"`
 	Received Flow   `json:"received"`
-	// Sent and Returned are the raw counters' differences over the window, ReceiveErrors what the generator itself dropped of what reached it.
+	// Sent and Returned are the raw counters' differences over the window, ReceiveErrors what the generator itself
+	// dropped of what reached it.
 	Sent          units.Traffic `json:"sent"`
 	Returned      units.Traffic `json:"returned"`
 	ReceiveErrors int64         `json:"receiveErrors"`
-	// SendDrops are frames of Sent that never left the generator, or may not have; DamagedFrames those that came back broken: they are among what is missing, as lost by the device.
+	// SendDrops are frames of Sent that never left the generator, or may not have. DamagedFrames are those that
+	// came back broken. They are among what is missing, as lost by the device.
 	SendDrops     int64 `json:"sendDrops,omitempty"`
 	DamagedFrames int64 `json:"damagedFrames,omitempty"`
-	// MiscountedBytes is by how many bytes the sending ports counted more (less: below zero) than the profile's frames have, ResizedBytes by how many all frames that came back were longer
-	// (shorter) than those that were sent, beyond what a mix of sizes explains; 0: less than a byte a frame.
+	// MiscountedBytes is by how many bytes the sending ports counted more (or less, below zero) than the profile's
+	// frames have. ResizedBytes is by how many all frames that came back were longer (or shorter) than those that
+	// were sent, beyond what a mix of sizes explains. 0 is less than a byte a frame.
 	MiscountedBytes int64 `json:"miscountedBytes,omitempty"`
 	ResizedBytes    int64 `json:"resizedBytes,omitempty"`
-	// EdgeFrames is how many frames the window's edges alone may account for: less missing than that is not called loss.
+	// EdgeFrames is how many frames the window's edges alone may account for. Less missing than that is not called
+	// loss.
 	EdgeFrames int64 `json:"edgeFrames,omitempty"`
-	// DisturbedFrames is how many frames may have been lost as those who carry them waited for processors: less missing than that is not called loss either.
+	// DisturbedFrames is how many frames may have been lost while the threads that carry them waited for
+	// processors. Less missing than that is not called loss either.
 	DisturbedFrames int64 `json:"disturbedFrames,omitempty"`
-	// SendersWaited is for how long the threads that sent the frames waited for processors themselves, of several ports at the one that waited longest: the frames left in the time that remained, so that more of
-	// them may have come while others waited. 0: DisturbedFrames doesn't depend on it, or nobody can tell.
+	// SendersWaited is for how long the threads that sent the frames waited for processors themselves, of several
+	// ports at the one that waited longest. The frames left in the time that remained, so that more of them may
+	// have come while others waited. It is 0 where DisturbedFrames doesn't depend on it, or nobody can tell.
 	SendersWaited plan.Duration `json:"sendersWaited,omitempty"`
-	// Sending is for how long the frames of a trial were sent, of several ports the longest time, where that isn't the window's Duration: rates are over it. 0: it is.
+	// Sending is for how long the frames of a trial were sent, of several ports the longest time, where that isn't
+	// the window's Duration, and rates are over it. It is 0 where it is.
 	Sending plan.Duration `json:"sending,omitempty"`
-	// LossRatio is (sent − returned) ÷ sent, LossRatioMin what of it is surely the DUT's: without the generator's own drops (at either end), EdgeFrames and DisturbedFrames.
+	// LossRatio is (sent − returned) ÷ sent, and LossRatioMin the part that is surely the DUT's, without the
+	// generator's own drops (at either end), EdgeFrames and DisturbedFrames.
 	LossRatio    units.Ratio `json:"lossRatio"`
 	LossRatioMin units.Ratio `json:"lossRatioMin"`
-	// LossRatioMax is the most that may have been lost: with what EdgeFrames may hide, and frames of others among those that came back. Rounded up; 0: LossRatio is. MostLost has either.
+	// LossRatioMax is the most that may have been lost, with what EdgeFrames may hide, and frames of others among
+	// those that came back. It is rounded up, and 0 where it is LossRatio. MostLost has either.
 	LossRatioMax units.Ratio `json:"lossRatioMax,omitempty"`
 	// LineRatePercent is received layer-1 bits as a share of the destination link's line rate.
 	LineRatePercent units.Percent `json:"lineRatePercent"`
 	Quality         Quality       `json:"quality"`
 	Reason          string        `json:"reason"`
-	// Limit is what a search found of the direction by itself, in Result.Directions alone; nil: nobody searched, or an older linerate wrote the Report, and what the Result says
-	// of all directions holds for each.
+	// Limit is what a search found of the direction by itself, in Result.Directions alone; nil: nobody searched, or
+	// an older linerate wrote the Report, and what the Result says of all directions holds for each.
 	Limit *DirectionLimit `json:"limit,omitempty"`
-	// Limiter is what the Reference's own limit counted meanwhile, give or take a moment at the edges; nil: there is none, or it can't be asked.
+	// Limiter is what the Reference's own limit counted in the window, give or take a moment at the edges. It is
+	// nil where there is none, or it can't be asked.
 	Limiter *Limiter `json:"limiter,omitempty"`
-	// MachineLost is how many frames were lost or held up by the machine that plays the device, as the Reference's limit lets such a load
-	// through. The window is Invalid then.
+	// MachineLost is how many frames were lost or held up by the machine that plays the device, as the Reference's
+	// limit lets such a load through. The window is Invalid then.
 	MachineLost int64 `json:"machineLost,omitempty"`
-	// Latency is how long the frames were under way, by frame size, where they bear stamps (traffic.stamps); none: they don't, or nobody follows them here, which a note says.
+	// Latency is how long the frames were under way, by frame size, where they bear stamps (traffic.stamps). There
+	// is none where they don't, or nobody follows them here, which a note says.
 	Latency []Latency `json:"latency,omitempty"`
-	// Unstamped are frames that came back in a trial and bear no stamp of the direction's: other people's, or ones whose end the device has changed. Where windows follow each other without a pause nobody can tell.
+	// Unstamped are frames that came back in a trial and bear no stamp of the direction's, because they are other
+	// people's, or the device has changed their end. Where windows follow each other without a pause nobody can
+	// tell.
 	Unstamped int64 `json:"unstamped,omitempty"`
-	// Burst is the burst that the direction sent, in a window of phase BackToBack alone; Received says nothing then. Nil: the window isn't of bursts.
+	// Burst is the burst that the direction sent, in a window of phase BackToBack alone. Received says nothing
+	// then. It is nil where the window isn't of bursts.
 	Burst *BackToBackBurst `json:"burst,omitempty"`
-	// BackToBack is what the bursts of all windows show of the direction, in Result.Directions alone; nil: the procedure sends none, or they show nothing.
+	// BackToBack is what the bursts of all windows show of the direction, in Result.Directions alone. It is nil
+	// where the procedure sends none, or they show nothing.
 	BackToBack *BackToBackFrames `json:"backToBack,omitempty"`
-	// CriticalLoad is what the trials of a Soak show of the direction, in Result.Directions alone; nil: the procedure is another.
+	// CriticalLoad is what the trials of a Soak show of the direction, in Result.Directions alone. It is nil for
+	// any other procedure.
 	CriticalLoad *CriticalLoad `json:"criticalLoad,omitempty"`
-	// Sessions is what connections did, where traffic is sessions: nothing above but the direction, Quality and Reason says anything then. Nil: traffic is frames.
+	// Sessions is what connections did, where traffic is sessions. Nothing above but the direction, Quality and
+	// Reason says anything then. It is nil where traffic is frames.
 	Sessions *Sessions `json:"sessions,omitempty"`
 }
 
-// Name is the direction for people, and in documents: "west→east".
+// Name is the direction for people, and in documents, such as "west→east".
 func (m Direction) Name() string { return plan.Direction{From: m.From, To: m.To}.Name() }
 
 // UnderOffered says that less than 99 % of what was asked for was offered.
@@ -74,26 +92,28 @@ func (m Direction) UnderOffered() bool {
 // GeneratorDrops are frames that the generator itself lost, before they left or after they came back.
 func (m Direction) GeneratorDrops() int64 { return m.ReceiveErrors + m.SendDrops }
 
-// MostLost is the upper end of the loss: LossRatioMax, or LossRatio where nothing may hide more, or an older linerate wrote the document.
+// MostLost is the upper end of the loss: LossRatioMax, or LossRatio where nothing may hide more, or an older
+// linerate wrote the document.
 func (m Direction) MostLost() units.Ratio { return max(m.LossRatio, m.LossRatioMax) }
 
-// LossLeftOpen says that nobody knows whether loss between these ends is within a limit: it may be, and only what edges and frames of others may hide is beyond it.
+// LossLeftOpen says that nobody knows whether loss between these ends is within a limit. It may be, and only what
+// edges and frames of others may hide is beyond it.
 func LossLeftOpen(low, high, limit units.Ratio) bool { return low <= limit && limit < high }
 
-// Limiter is what a Reference's limit did with the frames of a direction, by its own counters. Frames that are missing and that it did not drop
-// were lost elsewhere.
+// Limiter is what a Reference's limit did with the frames of a direction, by its own counters. Frames that are
+// missing and that it did not drop were lost elsewhere.
 type Limiter struct {
 	Passed  int64 `json:"passed"`
 	Dropped int64 `json:"dropped"`
 }
 
-// GeneratorShare is what one of several generators sent and got in a window, on all its ports together. Where a replica's ports are on
-// different machines, one sends and another gets.
+// GeneratorShare is what one of several generators sent and got in a window, on all its ports together. Where a
+// replica's ports are on different machines, one sends and another gets.
 type GeneratorShare struct {
 	Name                     string `json:"name"`
 	OfferedPacketsPerSecond  int64  `json:"offeredPacketsPerSecond"`
 	ReceivedPacketsPerSecond int64  `json:"receivedPacketsPerSecond"`
-	// StartSkew is how much later than the first of them it began to send; only in the result.
+	// StartSkew is how much later than the first of them it began to send, only in the result.
 	StartSkew plan.Duration `json:"startSkew,omitempty"`
 }
 
@@ -114,8 +134,8 @@ type Sample struct {
 	QueueFull  int64             `json:"queueFull,omitempty"`
 }
 
-// Stolen is what a generator's processors wanted to do and could not, as the host of their virtual machine had others run: what was sent late then, or
-// lost by a device on the same host, is no doing of the device's.
+// Stolen is the processor time that a generator wanted and did not get, as the host of its virtual machine had
+// others run. Frames sent late then, or lost by a device on the same host, are no doing of the device's.
 type Stolen struct {
 	Generator string `json:"generator"`
 	// Percent is its share of the processors' time while traffic ran, WorstPercent that of the worst second or so.
@@ -129,7 +149,8 @@ type SampleDirection struct {
 	Sent                     units.Traffic `json:"sent"`
 	Returned                 units.Traffic `json:"returned"`
 	ReceiveErrors            int64         `json:"receiveErrors,omitempty"`
-	// Sessions is what connections had done, where traffic is sessions: nothing above says anything then. Nil: traffic is frames.
+	// Sessions is what connections had done, where traffic is sessions, and nothing above says anything then. It is
+	// nil where traffic is frames.
 	Sessions *SessionsSoFar `json:"sessions,omitempty"`
 }
 
@@ -140,11 +161,12 @@ type Total struct {
 	Sent          units.Traffic `json:"sent"`
 	Returned      units.Traffic `json:"returned"`
 	ReceiveErrors int64         `json:"receiveErrors"`
-	// SendDrops are frames of Sent that never left the generator, or may not have; DamagedFrames those that came back broken.
+	// SendDrops are frames of Sent that never left the generator, or may not have. DamagedFrames are those that
+	// came back broken.
 	SendDrops     int64 `json:"sendDrops,omitempty"`
 	DamagedFrames int64 `json:"damagedFrames,omitempty"`
 	Drained       bool  `json:"drained"` // the counters stood still at the end
-	// Limiter is what the Reference's own limit counted of it; nil: there is none, or it can't be asked.
+	// Limiter is what the Reference's own limit counted of it. It is nil where there is none, or it can't be asked.
 	Limiter *Limiter `json:"limiter,omitempty"`
 }
 
@@ -160,8 +182,8 @@ type Numbered struct {
 	OutOfOrder int64 `json:"outOfOrder,omitempty"`
 }
 
-// LostElsewhere is how many frames neither came back nor were dropped by the generator or taken by the Reference's limit: the machine lost them. 0
-// where nobody can tell.
+// LostElsewhere is how many frames neither came back nor were dropped by the generator or taken by the Reference's
+// limit, as the machine lost them. It is 0 where nobody can tell.
 func (t Total) LostElsewhere() int64 {
 	if t.Limiter == nil || !t.Drained {
 		return 0

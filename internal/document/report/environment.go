@@ -8,18 +8,20 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
-// Environment is what must be the same for two figures to be compared, beside the way in which they were measured (the Plan's method): what generated, on which
-// machines, through which network cards. It follows from the Report's other members, and travels in one block with what is kept of a run. A member that is empty
-// isn't known.
+// Environment is what must be the same for two figures to be compared, beside the way in which they were measured
+// (the Plan's method), which is what generated, on which machines, through which network cards. It follows from the
+// Report's other members, and travels in one block with what is kept of a run. A member that is empty isn't known.
 type Environment struct {
-	// Linerate is the version of linerate that measured: "linerate v0.2.0".
+	// Linerate is the version of linerate that measured, such as "linerate v0.2.0".
 	Linerate   string                 `json:"linerate,omitempty"`
 	Generators []GeneratorEnvironment `json:"generators,omitempty"`
-	// Device is the machine that the device under test ran on; nil: it isn't known, or is the generator's own.
+	// Device is the machine that the device under test ran on. It is nil where it isn't known, or is the
+	// generator's own.
 	Device *Machine `json:"device,omitempty"`
-	// DeviceMode is the real device that a Reference was, and the kernel that it ran on: "router, 1000 routes; Linux 6.12". Empty: it had no mode.
+	// DeviceMode is the real device that a Reference was, and the kernel that it ran on, such as "router, 1000
+	// routes; Linux 6.12". It is empty where it had no mode.
 	DeviceMode string `json:"deviceMode,omitempty"`
-	// DeviceImages are what the device's pod ran; none: it was no pod, or its images aren't known.
+	// DeviceImages are what the device's pod ran. There are none where it was no pod, or its images aren't known.
 	DeviceImages []plan.Container `json:"deviceImages,omitempty"`
 }
 
@@ -27,27 +29,30 @@ type Environment struct {
 type GeneratorEnvironment struct {
 	Name    string `json:"name"`
 	Product string `json:"product,omitempty"` // "TRex"
-	// Version is the product's; empty for what is linerate's own.
+	// Version is the product's. It is empty for linerate's own products.
 	Version string `json:"version,omitempty"`
 	// Cores is how many cores of the machine the generator sends with.
 	Cores   int               `json:"cores,omitempty"`
 	Machine Machine           `json:"machine,omitzero"`
 	Ports   []PortEnvironment `json:"ports,omitempty"`
-	// Images are what its pod ran; none: it was no pod, or its images aren't known.
+	// Images are what its pod ran. There are none where it was no pod, or its images aren't known.
 	Images []plan.Container `json:"images,omitempty"`
 }
 
 // PortEnvironment is a generator's port on a link.
 type PortEnvironment struct {
 	Link string `json:"link"`
-	// NIC is the network card's model, or its PCI ids: "8086:1593". Empty: it isn't known, or the port is a virtual one.
+	// NIC is the network card's model, or its PCI ids, such as "8086:1593". It is empty where it isn't known, or
+	// the port is a virtual one.
 	NIC      string `json:"nic,omitempty"`
 	Firmware string `json:"firmware,omitempty"`
 	Driver   string `json:"driver,omitempty"`
-	Path     string `json:"path,omitempty"` // how frames are sent and received: "AF_XDP + eBPF"; of sessions "TCP sockets"
-	// ReceiveDrops says whether the port tells of frames that it had no room for, where it doesn't tell of all: "hidden" or "unknown".
+	// how frames are sent and received, as "AF_XDP + eBPF", or of sessions "TCP sockets"
+	Path string `json:"path,omitempty"`
+	// ReceiveDrops says whether the port tells of frames that it had no room for, where it doesn't tell of all, as
+	// "hidden" or "unknown".
 	ReceiveDrops string `json:"receiveDrops,omitempty"`
-	// CongestionControl is what sessions that are sent from here used: "cubic".
+	// CongestionControl is what sessions that are sent from here used, such as "cubic".
 	CongestionControl string `json:"congestionControl,omitempty"`
 }
 
@@ -57,33 +62,37 @@ type Machine struct {
 	Node       string `json:"node,omitempty"`
 	CPUModel   string `json:"cpuModel,omitempty"`
 	Processors int    `json:"processors,omitempty"` // of the whole machine
-	Kernel     string `json:"kernel,omitempty"`     // its release: "6.1.0-18-amd64"
+	Kernel     string `json:"kernel,omitempty"`     // its release, such as "6.1.0-18-amd64"
 	Hypervisor string `json:"hypervisor,omitempty"` // "none" on bare metal
-	// Tuning is how it is set up, as far as figures depend on it: frequency governor, isolated processors, NUMA nodes, the kernel's command line.
+	// Tuning is how it is set up, as far as figures depend on it, with frequency governor, isolated processors,
+	// NUMA nodes, and the kernel's command line.
 	Tuning string `json:"tuning,omitempty"`
-	// Allowed are the processors that the process may run on: "2-7". A pod may have others at each start, so that nothing is compared by them.
+	// Allowed are the processors that the process may run on, such as "2-7". A pod may have others at each start,
+	// so that nothing is compared by them.
 	Allowed string `json:"allowed,omitempty"`
 }
 
 // EnvironmentPart is a part of an environment, by the name that allowDifferent has for it.
 type EnvironmentPart string
 
-// The parts. Where one of the first six differs, no change of the device is claimed unless allowDifferent has it: each of them moves figures by itself. The others are
-// told; docs/history.md has the reasons.
+// These are the parts. Where one of the first six differs, no change of the device is claimed unless allowDifferent
+// has it, because each of them moves figures by itself. The others are told. docs/history.md has the reasons.
 const (
-	PartGenerator EnvironmentPart = "Generator" // its product, its version unless that is linerate's own, and of sessions the congestion control
-	PartPath      EnvironmentPart = "Path"      // how frames get from the generator to the network card, and back
-	PartNIC       EnvironmentPart = "NIC"       // the network card's model and firmware
+	// its product, its version unless that is linerate's own, and of sessions the congestion control
+	PartGenerator EnvironmentPart = "Generator"
+	PartPath      EnvironmentPart = "Path" // how frames get from the generator to the network card, and back
+	PartNIC       EnvironmentPart = "NIC"  // the network card's model and firmware
 	PartDriver    EnvironmentPart = "Driver"
 	PartNode      EnvironmentPart = "Node"
 	PartProcessor EnvironmentPart = "Processor" // the CPU's model, and how many processors the machine has
 
 	PartHypervisor EnvironmentPart = "Hypervisor"
 	PartKernel     EnvironmentPart = "Kernel"
-	PartTuning     EnvironmentPart = "Tuning" // frequency governor, isolated processors, NUMA nodes, the kernel's command line
-	PartCores      EnvironmentPart = "Cores"
-	PartLinerate   EnvironmentPart = "Linerate"
-	PartImage      EnvironmentPart = "Image" // what the generators' pods ran
+	// frequency governor, isolated processors, NUMA nodes, the kernel's command line
+	PartTuning   EnvironmentPart = "Tuning"
+	PartCores    EnvironmentPart = "Cores"
+	PartLinerate EnvironmentPart = "Linerate"
+	PartImage    EnvironmentPart = "Image" // what the generators' pods ran
 )
 
 // PartsToAllow are those that allowDifferent may have, in the order of what matters most.
@@ -106,9 +115,10 @@ func EnvironmentParts[S ~string](names []S) []EnvironmentPart {
 // EnvironmentDifference is one thing that isn't the same for the runs of a candidate and for those of its baseline.
 type EnvironmentDifference struct {
 	Part EnvironmentPart `json:"part"`
-	// What names it in a sentence: "NIC driver of west and east".
+	// What names it in a sentence, as "NIC driver of west and east".
 	What string `json:"what"`
-	// Was is what it was for the baseline's runs, Is what it is for the candidate's; several values where runs of one side differ. Empty: it isn't known.
+	// Was is what it was for the baseline's runs, and Is what it is for the candidate's, with several values where
+	// runs of one side differ. It is empty where it isn't known.
 	Was string `json:"was,omitempty"`
 	Is  string `json:"is,omitempty"`
 }
@@ -116,7 +126,7 @@ type EnvironmentDifference struct {
 // Known says that both sides are known, so that they do differ.
 func (d EnvironmentDifference) Known() bool { return d.Was != "" && d.Is != "" }
 
-// String is the difference in a sentence: "NIC driver of west: veth, then ice".
+// String is the difference in a sentence, as "NIC driver of west: veth, then ice".
 func (d EnvironmentDifference) String() string {
 	if d.Was == d.Is {
 		return d.What + ": " + d.Was + " on either side"
@@ -124,13 +134,14 @@ func (d EnvironmentDifference) String() string {
 	return d.What + ": " + cmp.Or(d.Was, "not known") + ", then " + cmp.Or(d.Is, "not known")
 }
 
-// The products of linerate's own: what generates frames, and the ends of sessions.
+// These are linerate's own products, which generate frames, and are the ends of sessions.
 const (
 	ownEngine = "linerate software engine"
 	ownEnds   = "linerate sessions"
 )
 
-// EnvironmentOf is the Report's environment: its block, or, of a Report that was written before there was one, what its other members tell. Nil: nothing is known.
+// EnvironmentOf is the Report's environment: its block, or, of a Report that was written before there was one, what
+// its other members tell. Nil: nothing is known.
 func EnvironmentOf(r *Report) *Environment {
 	if r.Environment != nil {
 		return r.Environment
@@ -152,7 +163,8 @@ func EnvironmentOf(r *Report) *Environment {
 	return e
 }
 
-// deviceMode is the mode and its kernel: that of the device's machine, or, where there is no other, of the generator's.
+// deviceMode is the mode and its kernel, which is that of the device's machine, or, where there is no other, of the
+// generator's.
 func deviceMode(r *Report, e *Environment) string {
 	if r.Plan == nil || r.Plan.DUT.Mode() == nil {
 		return ""
@@ -186,7 +198,8 @@ func generatorEnvironment(g Generator) GeneratorEnvironment {
 	return environment
 }
 
-// productOf parts "TRex v3.06" into product and version. The version of what is linerate's own is linerate's, which the environment has apart.
+// productOf parts "TRex v3.06" into product and version. The version of what is linerate's own is linerate's, which
+// the environment has apart.
 func productOf(text string) (product, version string) {
 	product, version = text, ""
 	if i := strings.LastIndex(text, " v"); i >= 0 {
@@ -200,7 +213,7 @@ func productOf(text string) (product, version string) {
 	return product, version
 }
 
-// deviceMachine is the machine of the device's node: as its pod told, or a generator on the same node.
+// deviceMachine is the machine of the device's node, as its pod told, or a generator on the same node.
 func deviceMachine(d *plan.Device, generators []GeneratorEnvironment) *Machine {
 	if m := d.Machine; m != nil {
 		return &Machine{Node: d.Node, CPUModel: m.CPUModel, Processors: m.Processors, Kernel: m.Kernel, Hypervisor: m.Hypervisor, Tuning: m.Tuning, Allowed: m.Allowed}

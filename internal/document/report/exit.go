@@ -1,19 +1,21 @@
 package report
 
-// The exit codes of all commands that measure or read measurements: scripts decide on them. docs/cli.md has the same words.
+// These are the exit codes of all commands that measure or read measurements, on which scripts decide. docs/cli.md
+// has the same words.
 const (
 	ExitOK          = 0   // measured, and each criterion, if there is any, is met
 	ExitFailed      = 1   // measured, and a criterion failed
-	ExitBadInput    = 2   // bad input: a file, a flag, a value or a name is wrong; nothing was sent or changed
+	ExitBadInput    = 2   // bad input, as a file, a flag, a value or a name is wrong, and nothing was sent or changed
 	ExitNotMeasured = 3   // not measured, a criterion is undecided, or what was measured could not be kept
-	ExitInterrupted = 130 // interrupted, by a signal or a person; what was measured until then was reported
+	ExitInterrupted = 130 // interrupted, by a signal or a person, with a report of what was measured until then
 )
 
 // ExitCode is the exit code that the Report asks for.
 func (r *Report) ExitCode() int { return Documents{Reports: []*Report{r}}.ExitCode() }
 
-// ExitCode is the exit code that all of them ask for together: the most serious one. A failed criterion counts more than an undecided
-// one, as in a comparison and in a gate, so that a pipeline that only warns at 3 doesn't miss a failure.
+// ExitCode is the exit code that all of them ask for together, which is the most serious one. A failed criterion
+// counts more than an undecided one, as in a comparison and in a gate, so that a pipeline that only warns at 3
+// doesn't miss a failure.
 func (d Documents) ExitCode() int {
 	code, undecided := ExitOK, false
 	for _, r := range d.Reports {
@@ -45,7 +47,7 @@ func (r *Report) ownExitCode() (code int, undecided bool) {
 	return ExitOK, len(r.Verdict.Criteria) > 0 && r.Verdict.Outcome != Passed
 }
 
-// ExitCode is what a comparison ends with: that a demand isn't met counts more than that others are open.
+// ExitCode is what a comparison ends with. A demand that isn't met counts more than others that are open.
 func (c *Comparison) ExitCode() int {
 	compared, open := false, false
 	for _, row := range c.Rows {

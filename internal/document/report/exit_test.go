@@ -37,8 +37,8 @@ func TestTheExitCodeOfAReport(t *testing.T) {
 	}
 }
 
-// Who lets a pipeline go on with a warning at 3 must not miss what failed beside what is undecided; that something wasn't measured at all counts
-// more than both.
+// Who lets a pipeline go on with a warning at 3 must not miss what failed beside what is undecided; that something
+// wasn't measured at all counts more than both.
 func TestTheExitCodeOfSeveral(t *testing.T) {
 	judged := func(o report.Outcome) *report.Report {
 		return &report.Report{Ending: report.Completed, Result: report.Result{Measured: true}, Verdict: report.Verdict{Outcome: o, Criteria: []report.CriterionResult{{Outcome: o}}}}

@@ -7,10 +7,11 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// GateVersion is the kind and version of a Gate as JSON; its fields stay.
+// GateVersion is the kind and version of a Gate as JSON, whose fields stay.
 const GateVersion = "linerate.dev/gate.v1alpha1"
 
-// Gate is the judgement on a release: what was measured, what it was compared with, and whether the release may go on.
+// Gate is the judgement on a release, with what was measured, what it was compared with, and whether the release
+// may go on.
 //
 //	Passed      the runs show that every criterion is met
 //	Failed      the runs show that some criterion is not met
@@ -19,7 +20,7 @@ type Gate struct {
 	Version  string  `json:"version"`
 	Producer string  `json:"producer"` // linerate's own version
 	Outcome  Outcome `json:"outcome"`
-	// ExitCode is the process's: 0 Passed, 1 Failed, 3 Undecided, 130 interrupted.
+	// ExitCode is the process's, which is 0 for Passed, 1 for Failed, 3 for Undecided, and 130 for interrupted.
 	ExitCode int `json:"exitCode"`
 	// Message is the judgement in one sentence.
 	Message   string    `json:"message"`
@@ -33,39 +34,45 @@ type Gate struct {
 
 // GateRow is one cell that was judged.
 type GateRow struct {
-	// Test is the name of the LoadTest or suite in its file; Suite is the name of the suite that was measured, which depends on its content.
+	// Test is the name of the LoadTest or suite in its file. Suite is the name of the suite that was measured,
+	// which depends on its content.
 	Test     string  `json:"test"`
 	Suite    string  `json:"suite"`
 	Cell     string  `json:"cell"`
 	Product  string  `json:"product"`
 	Loadtest string  `json:"loadtest"`
 	Outcome  Outcome `json:"outcome"`
-	// Criteria are the criteria's results; Message says why there are none.
+	// Criteria are the criteria's results. Message says why there are none.
 	Criteria []CriterionResult `json:"criteria,omitempty"`
 	Message  string            `json:"message,omitempty"`
-	// Candidate is what was measured, and by how much it differs from Baseline; nil: it is compared with nothing.
+	// Candidate is what was measured, and by how much it differs from Baseline. It is nil where it is compared with
+	// nothing.
 	Candidate Compared  `json:"candidate"`
 	Baseline  *Compared `json:"baseline,omitempty"`
-	// BaselineName says what the baseline is: a cell's name, a file's, a suite's.
+	// BaselineName is the baseline's name, which is a cell's, a file's, or a suite's.
 	BaselineName string `json:"baselineName,omitempty"`
-	// Anchor is the change of the candidate since an earlier baseline that doesn't move; nil: there is none. AnchorName says which.
+	// Anchor is the change of the candidate since an earlier baseline that doesn't move, or nil for none.
+	// AnchorName says which.
 	Anchor     *Compared `json:"anchor,omitempty"`
 	AnchorName string    `json:"anchorName,omitempty"`
-	// Witness says what the row measures where that is not what its file asks for: Overload is what came back of more than the device carries. Empty: it is what the file asks for.
+	// Witness says what the row measures where that is not what its file asks for. Overload is what came back of
+	// more than the device carries. It is empty where the row measures what its file asks for.
 	Witness string `json:"witness,omitempty"`
 	// Beside says what a witness and its search show together, and which of the two decides.
 	Beside string `json:"beside,omitempty"`
-	// Runs is how many runs were begun, and Voided how many of them don't count: they came to nothing, were suspended, or another try replaced them.
+	// Runs is how many runs were begun, and Voided how many of them don't count, because they came to nothing, were
+	// suspended, or another try replaced them.
 	Runs   int `json:"runs,omitempty"`
 	Voided int `json:"voided,omitempty"`
-	// Silent: the row decides nothing, as it is a witness that is undecided, and its search decides.
+	// Silent says that the row decides nothing, as it is a witness that is undecided, and its search decides.
 	Silent bool `json:"silent,omitempty"`
 }
 
 // WitnessOverload is the Witness that measures the forwarding rate at overload.
 const WitnessOverload = "Overload"
 
-// Conclude makes outcome, exit code and message of the rows: one failed row fails the gate, else one undecided row leaves the gate undecided.
+// Conclude makes outcome, exit code and message of the rows. One failed row fails the gate, and else one undecided
+// row leaves the gate undecided.
 func (g *Gate) Conclude() {
 	count, n := map[Outcome]int{}, 0
 	for _, r := range g.Rows {
@@ -117,7 +124,8 @@ func (g *Gate) JSON(w io.Writer) error {
 	return writeDocument(w, &copied)
 }
 
-// Doubt adds something that went wrong outside of the measurement: a gate that would have passed is undecided then. A failed one stays failed.
+// Doubt adds something that went wrong outside of the measurement. A gate that would have passed is undecided then.
+// A failed one stays failed.
 func (g *Gate) Doubt(reason string) {
 	g.Notes = append(g.Notes, reason)
 	if g.Outcome == Passed {

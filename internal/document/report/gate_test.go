@@ -38,7 +38,8 @@ func TestWhatAGateConcludes(t *testing.T) {
 	}
 }
 
-// What isn't seen to its end beside the measurement leaves a gate undecided that would have passed; what failed has failed.
+// What isn't seen to its end beside the measurement leaves a gate undecided that would have passed; what failed has
+// failed.
 func TestADoubtLeavesUndecidedWhatWouldHavePassed(t *testing.T) {
 	for outcome, want := range map[report.Outcome]int{report.Passed: report.ExitNotMeasured, report.Undecided: report.ExitNotMeasured, report.DidFail: report.ExitFailed} {
 		g := &report.Gate{Rows: []report.GateRow{{Outcome: outcome}}}

@@ -9,7 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// Headline is a Report's line in a table of many: what was tested with what, and the answer.
+// Headline is a Report's line in a table of many, with what was tested with what, and the answer.
 type Headline struct {
 	Name     string // the test's own name
 	Product  string
@@ -22,16 +22,16 @@ type Headline struct {
 	// PacketsPerSecond and Layer1BitsPerSecond are what was received, summed over the directions of one window.
 	PacketsPerSecond    int64
 	Layer1BitsPerSecond int64
-	// Percent is the share of what all directions could carry; PercentSum adds the directions' shares instead, so that
-	// full duplex is 200, as the published tables have it.
+	// Percent is the share of what all directions could carry. PercentSum adds the directions' shares instead, so
+	// that full duplex is 200, as the published tables have it.
 	Percent    units.Percent
 	PercentSum units.Percent
-	// OfSessions says that traffic was sessions: their goodput, of all directions together, is the only rate then.
+	// OfSessions says that traffic was sessions, and their goodput, of all directions together, is the only rate.
 	OfSessions           bool
 	GoodputBitsPerSecond int64
 }
 
-// NamedHeadline is a report's line with its names alone; figures.HeadlineOf fills in what it claims.
+// NamedHeadline is a report's line with its names alone, for which figures.HeadlineOf fills in the figures.
 func NamedHeadline(r *Report) Headline {
 	t := PlanOf(r).Test
 	return Headline{Name: cmp.Or(t.Name, "unnamed"), Product: cmp.Or(t.Product, t.Name, "-"), Loadtest: cmp.Or(t.Loadtest, "-")}
@@ -42,13 +42,14 @@ func HasFigure(r *Report) bool {
 	return r.Result.Measured && r.Result.Total != nil && len(r.Result.Directions) > 0
 }
 
-// Unconfirmed says that a longer window was to confirm the figures, but didn't: nothing is claimed from them.
+// Unconfirmed says that a longer window was to confirm the figures, but didn't, so nothing is claimed from them.
 func (r *Report) Unconfirmed() bool {
 	return r.LacksConfirmation(r.Result.Confirmed)
 }
 
-// LacksConfirmation says whether a figure that is confirmed or not lacks the confirmation that its procedure asks for: a longer window at the same load, or, of a Soak, enough frames near the load. What was not held whole lacks it in any procedure. Directions
-// that were measured one after another have a confirmation each.
+// LacksConfirmation says whether a figure that is confirmed or not lacks the confirmation that its procedure asks
+// for. That is a longer window at the same load, or, of a Soak, enough frames near the load. A load that was not
+// held whole lacks it in any procedure. Directions that were measured one after another have a confirmation each.
 func (r *Report) LacksConfirmation(confirmed bool) bool {
 	p := PlanOf(r).Procedure
 	return !confirmed && (p.Confirmation() > 0 || p.Type == plan.TypeSoak || r.Result.NotHeld != "")
@@ -73,7 +74,7 @@ func (h Headline) Sign() string {
 	return ""
 }
 
-// Title is product and loadtest in one: "VPP imix".
+// Title is product and loadtest in one, such as "VPP imix".
 func (h Headline) Title() string {
 	return strings.TrimSuffix(strings.TrimSpace(h.Product+" "+h.Loadtest), " -")
 }

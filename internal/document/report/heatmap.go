@@ -11,7 +11,8 @@ import (
 // HeatmapVersion is the kind and version of a Heatmap as JSON.
 const HeatmapVersion = "linerate.dev/heatmap.v1alpha1"
 
-// Heatmap is figures over two things that were varied, for eyes that look for where it changes: frame loss over load and frame size, throughput over device and traffic.
+// Heatmap is figures over two things that were varied, for eyes that look for where it changes. It has frame loss
+// over load and frame size, and throughput over device and traffic.
 type Heatmap struct {
 	Version string     `json:"version"`
 	Maps    []HeatGrid `json:"maps"`
@@ -26,7 +27,7 @@ type Heatmap struct {
 //	50%        33.3 %    none      ·       Spots, as far as there are any
 //	Rows
 type HeatGrid struct {
-	// Of is what it is of: a suite, a product.
+	// Of is its subject, which is a suite or a product.
 	Of     string `json:"of"`
 	Metric Metric `json:"metric"`
 	Unit   string `json:"unit"`
@@ -42,13 +43,15 @@ type HeatGrid struct {
 type Spot struct {
 	Row    int `json:"row"`
 	Column int `json:"column"`
-	// Value is what was measured; of frame loss the most that may have been lost, and Least what surely was.
+	// Value is what was measured. Of frame loss it is the most that may have been lost, and Least what surely was.
 	Value Number `json:"value"`
 	Least Number `json:"least,omitempty"`
-	// LowerBound: the device's limit lies there or above; Unconfirmed: it wasn't held as long as was asked for.
+	// LowerBound says that the device's limit lies there or above, and Unconfirmed that it wasn't held as long as
+	// was asked for.
 	LowerBound  bool `json:"lowerBound,omitempty"`
 	Unconfirmed bool `json:"unconfirmed,omitempty"`
-	// Spread is how far its runs are apart, in percent of their median, of throughputs; nil: one run can't tell.
+	// Spread is how far its runs are apart, in percent of their median, of throughputs. It is nil where one run
+	// can't tell.
 	Spread *units.Percent `json:"spreadPercent,omitempty"`
 }
 
@@ -57,7 +60,7 @@ func (s *Spot) Headline() Headline {
 	return Headline{Measured: true, Bound: s.LowerBound, Unconfirmed: s.Unconfirmed}
 }
 
-// At is the spot in a place; nil: nothing was measured there.
+// At is the spot in a place, or nil where nothing was measured there.
 func (g *HeatGrid) At(row, column int) *Spot {
 	for i := range g.Spots {
 		if s := &g.Spots[i]; s.Row == row && s.Column == column {
@@ -83,7 +86,8 @@ func (h *Heatmap) JSON(w io.Writer) error {
 type CurvePoint struct {
 	// Load is what was asked for in each direction.
 	Load units.Rate `json:"load"`
-	// LossRatio is the most that may have been lost, LossRatioMin what surely was; of several runs their medians.
+	// LossRatio is the most that may have been lost, and LossRatioMin what surely was. Of several runs they are the
+	// medians.
 	LossRatio    Number `json:"lossRatio"`
 	LossRatioMin Number `json:"lossRatioMin"`
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
-// ImagesOf is the images that the device's pod ran; nil: they are unknown, or the device is no pod. The image of the built-in forwarder doesn't matter, as the node's kernel forwards.
+// ImagesOf is the images that the device's pod ran. It is nil where they are unknown, or the device is no pod. The
+// image of the built-in forwarder doesn't matter, as the node's kernel forwards.
 func ImagesOf(r *Report) []plan.Container {
 	if r.Device == nil || r.Plan == nil || r.Plan.DUT.Type != "Pod" {
 		return nil
@@ -28,8 +29,8 @@ func Builds(containers []plan.Container) string {
 // mostImageDifferences is how many differences between two runs' images are named.
 const mostImageDifferences = 3
 
-// CommonImages are the images of several runs, which are named in the same order. Where they differ, apart says how: figures of two builds have no
-// common median. Runs whose images are unknown are passed over.
+// CommonImages are the images of several runs, which are named in the same order. Where they differ, difference
+// says how, since figures of two builds have no common median. Runs whose images are unknown are passed over.
 func CommonImages(names []string, images [][]plan.Container) (common []plan.Container, difference string) {
 	first := slices.IndexFunc(images, func(i []plan.Container) bool { return len(i) > 0 })
 	if first < 0 {

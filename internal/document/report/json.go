@@ -17,14 +17,14 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// limits are what the documents of one input may have together. An hour sampled each second is about 2 MB of text and 3 MB of memory; three bytes of a window without anything in it
-// are 456 bytes of memory.
+// limits are what the documents of one input may have together. An hour sampled each second is about 2 MB of text
+// and 3 MB of memory; three bytes of a window without anything in it are 456 bytes of memory.
 var limits = intake.Limits{Bytes: MaxDocument, Memory: 256 << 20}
 
 // MaxDocument is the most bytes that the documents of one input may have together, unpacked.
 const MaxDocument = 64 << 20
 
-// JSON writes the reports as one indented document each, one after the other: what Read reads.
+// JSON writes the reports as one indented document each, one after the other, as Read reads them.
 func JSON(w io.Writer, reports ...*Report) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -37,8 +37,9 @@ func JSON(w io.Writer, reports ...*Report) error {
 	return nil
 }
 
-// Read reads the reports that JSON wrote, one document after the other, up to 64 MiB that take up to 256 MiB of memory, also those of the version before. It refuses what is not a
-// report, a report of another version, and one that contradicts itself; an input without any report too. Members that it doesn't know it ignores.
+// Read reads the reports that JSON wrote, one document after the other, up to 64 MiB that take up to 256 MiB of
+// memory, also those of the version before. It refuses what is not a report, a report of another version, and one
+// that contradicts itself; an input without any report too. Members that it doesn't know it ignores.
 func Read(r io.Reader) ([]*Report, error) {
 	return read(r, limits)
 }
@@ -56,7 +57,8 @@ func read(r io.Reader, limits intake.Limits) ([]*Report, error) {
 	return reports, nil
 }
 
-// ReadDocuments reads what Documents wrote as JSON: the reports of tests and of suites, in any order, as strictly as Read.
+// ReadDocuments reads what Documents wrote as JSON, the reports of tests and of suites, in any order, as strictly
+// as Read.
 func ReadDocuments(r io.Reader) (Documents, error) {
 	var d Documents
 	err := eachDocument(r, limits, func(document []byte) error {
@@ -75,7 +77,8 @@ func ReadDocuments(r io.Reader) (Documents, error) {
 	return d, nil
 }
 
-// eachDocument hands out the documents of an input, one after the other, which together are within the limits as values of each of the types.
+// eachDocument hands out the documents of an input, one after the other, which together are within the limits as
+// values of each of the types.
 func eachDocument(r io.Reader, limits intake.Limits, read func([]byte) error, targets ...reflect.Type) error {
 	documents, err := intake.Documents(r, limits, targets...)
 	switch {
@@ -95,7 +98,7 @@ func eachDocument(r io.Reader, limits intake.Limits, read func([]byte) error, ta
 	return nil
 }
 
-// versionOf is what kind of document it says to be; empty: none.
+// versionOf is what kind of document it says to be, or empty for none.
 func versionOf(document []byte) string {
 	var head struct {
 		Version string `json:"version"`
@@ -114,8 +117,8 @@ func Decode(document []byte) (*Report, error) {
 	return r, r.check()
 }
 
-// convert makes a report of the version before one of this version. All that was said then means what it meant: a report without evidence can't be judged by
-// another goal, and its figures follow from its result.
+// convert makes a report of the version before one of this version. All that was said then means what it meant: a
+// report without evidence can't be judged by another goal, and its figures follow from its result.
 func (r *Report) convert() {
 	if r.Version == VersionBefore {
 		r.Version = Version
@@ -136,7 +139,7 @@ func readDocument(document []byte, target any, versions ...string) error {
 	return intake.JSON(document, target, limits)
 }
 
-// quoted are versions for people: "a" and "b".
+// quoted are versions for people, as "a" and "b".
 func quoted(versions []string) string {
 	words := make([]string, len(versions))
 	for i, v := range versions {
@@ -145,7 +148,7 @@ func quoted(versions []string) string {
 	return strings.Join(words, " and ")
 }
 
-// check refuses a report that no run can have written: what follows relies on it.
+// check refuses a report that no run can have written, since its readers rely on it.
 func (r *Report) check() error {
 	switch {
 	case r.Plan == nil:
@@ -189,7 +192,7 @@ func (r *Report) checkSamples() error {
 	return nil
 }
 
-// Documents are what was measured: Reports of single tests, and suites.
+// Documents are what was measured, as Reports of single tests, and suites.
 type Documents struct {
 	Reports []*Report
 	Suites  []*Suite

@@ -5,32 +5,38 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Latency is how long frames of one size were under way in one direction of a window: from the stamp, which is written right before a frame is sent, to the receiving port's program. The generator's own part
-// is included: the same test with a Loopback shows how long that is. Nothing is ever subtracted.
+// Latency is how long frames of one size were under way in one direction of a window, from the stamp, which is
+// written right before a frame is sent, to the receiving port's program. The generator's own part is included. The
+// same test with a Loopback shows how long that is. Nothing is ever subtracted.
 type Latency struct {
-	// FrameSize is in bytes, FCS included; 0: it varies.
+	// FrameSize is in bytes, FCS included, or 0 where it varies.
 	FrameSize int64 `json:"frameSize,omitempty"`
-	// Frames came and were timed. Duplicates had come before, Late ones came after a later one of their stream, and Stale ones are either of the two, too long after to tell. All three are among Frames.
+	// Frames came and were timed. Duplicates had come before, Late ones came after a later one of their stream, and
+	// Stale ones are either of the two, too long after to tell. All three are among Frames.
 	Frames     int64 `json:"frames"`
 	Duplicates int64 `json:"duplicates,omitempty"`
 	Late       int64 `json:"late,omitempty"`
 	Stale      int64 `json:"stale,omitempty"`
-	// Sample is which frames these are where only some are timed; nil: every frame of this size is.
+	// Sample is which frames these are where only some are timed. It is nil where every frame of this size is.
 	Sample *LatencySample `json:"sample,omitempty"`
-	// Merged frames came, but could not be timed: the kernel had merged several into one buffer.
+	// Merged frames came, but could not be timed, because the kernel had merged several into one buffer.
 	Merged int64 `json:"merged,omitempty"`
 	// Uncounted frames came and were timed, but the generator had no room to keep their times.
 	Uncounted int64 `json:"uncounted,omitempty"`
-	// Within are the percentiles, at most 1 % too long, from the median to the longest time. They are of all frames that came: a percentile with fewer than ten frames above it is
-	// left out, and so is one that the Merged and Uncounted frames could change. For several windows together, each is the longest of theirs, and the percentile of all their frames is no longer than that.
+	// Within are the percentiles, at most 1 % too long, from the median to the longest time. They are of all frames
+	// that came. A percentile with fewer than ten frames above it is left out, and so is one that the Merged and
+	// Uncounted frames could change. For several windows together, each is the longest of theirs, and the
+	// percentile of all their frames is no longer than that.
 	Within []Percentile `json:"within,omitempty"`
-	// JitterNanoseconds is the mean difference between the latencies of two frames of a stream that followed each other (RFC 4689); nil: no two did, or an older linerate wrote the Report.
+	// JitterNanoseconds is the mean difference between the latencies of two frames of a stream that followed each
+	// other (RFC 4689); nil: no two did, or an older linerate wrote the Report.
 	JitterNanoseconds *int64 `json:"jitterNanoseconds,omitempty"`
-	// Histogram is the whole distribution in nanoseconds, as HdrHistogram encodes it (V2, compressed, base64): in windows of phase Latency alone.
+	// Histogram is the whole distribution in nanoseconds, as HdrHistogram encodes it (V2, compressed, base64), in
+	// windows of phase Latency alone.
 	Histogram string `json:"histogram,omitempty"`
 }
 
-// LatencySample is a latency stream: frames of one flow that the generator sends besides the load, and times.
+// LatencySample is a latency stream, whose frames of one flow the generator sends besides the load, and times.
 type LatencySample struct {
 	PacketsPerSecond int64 `json:"packetsPerSecond"`
 	// ResolutionNanoseconds is the resolution of their times, each rounded up to a multiple of it.
@@ -39,10 +45,12 @@ type LatencySample struct {
 
 // LatencyAt is how long frames were under way at one load, by a trial of its own after the procedure had its result.
 type LatencyAt struct {
-	// At is the load as a share of the rate that the procedure found or held, 0: single frames; Load is the same as a share of the procedure's full rate.
+	// At is the load as a share of the rate that the procedure found or held, or 0 for single frames. Load is the
+	// same as a share of the procedure's full rate.
 	At   units.Ratio `json:"at"`
 	Load units.Ratio `json:"load,omitempty"`
-	// Window is the number of the trial's window, which has each distribution whole; 0: no trial counted, and Missing says why.
+	// Window is the number of the trial's window, which has each distribution whole. It is 0 where no trial
+	// counted, and Missing says why.
 	Window  int    `json:"window,omitempty"`
 	Missing string `json:"missing,omitempty"`
 	// Directions are in the Plan's order.
@@ -59,19 +67,19 @@ type LatencyOfDirection struct {
 	// Offered is what was really sent, LossRatio the share of it that did not come back and so has no latency.
 	Offered   Flow        `json:"offered"`
 	LossRatio units.Ratio `json:"lossRatio"`
-	// Missing is why there is no latency; empty: Sizes has it.
+	// Missing is why there is no latency. It is empty where Sizes has it.
 	Missing string    `json:"missing,omitempty"`
 	Sizes   []Latency `json:"sizes,omitempty"`
 }
 
-// Name is the direction for people, and in documents: "west→east".
+// Name is the direction for people, and in documents, such as "west→east".
 func (d LatencyOfDirection) Name() string { return plan.Direction{From: d.From, To: d.To}.Name() }
 
 // Percentile is the time within which a share of the frames came.
 type Percentile struct {
 	// Share is p50, p90, p99, p99.9, p99.99, p99.999, or all.
 	Share string `json:"share"`
-	// Nanoseconds is that time. Open: it was at least that, and how much longer is unknown.
+	// Nanoseconds is that time. Open says that it was at least that, and how much longer is unknown.
 	Nanoseconds int64 `json:"nanoseconds"`
 	Open        bool  `json:"open,omitempty"`
 }
@@ -82,7 +90,7 @@ func (l Latency) Came() int64 { return l.Frames + l.Merged }
 // Timed is how many frames have a known time, from which the percentiles are taken.
 func (l Latency) Timed() int64 { return l.Frames - l.Uncounted }
 
-// Of is the percentile of a share; false: there is none.
+// Of is the percentile of a share, or false for none.
 func (l Latency) Of(share string) (Percentile, bool) {
 	for _, p := range l.Within {
 		if p.Share == share {
@@ -110,15 +118,17 @@ type LatencyMedian struct {
 	// Runs is how many runs have the figure, Without how many don't.
 	Runs    int `json:"runs"`
 	Without int `json:"without,omitempty"`
-	// Nanoseconds is the median of those that have it; the true median lies from Low to High with this confidence; Spread is how far the runs are apart. 0: no run has it.
+	// Nanoseconds is the median of those that have it. The true median lies from Low to High with this confidence.
+	// Spread is how far the runs are apart. It is 0 where no run has it.
 	Nanoseconds     int64         `json:"nanoseconds,omitempty"`
 	LowNanoseconds  int64         `json:"lowNanoseconds,omitempty"`
 	HighNanoseconds int64         `json:"highNanoseconds,omitempty"`
 	Confidence      units.Percent `json:"confidencePercent,omitempty"`
 	SpreadPercent   units.Percent `json:"spreadPercent,omitempty"`
-	// Open: for some run it is unknown how much longer it was.
+	// Open says that for some run it is unknown how much longer it was.
 	Open bool `json:"open,omitempty"`
-	// Judgement, Change and Message say how it compares with the first side's, as in Compared; empty where it is compared with nothing. Less is better.
+	// Judgement, Change and Message say how it compares with the first side's, as in Compared. They are empty where
+	// it is compared with nothing. Less is better.
 	Judgement Judgement `json:"judgement,omitempty"`
 	Change    *Change   `json:"change,omitempty"`
 	Message   string    `json:"message,omitempty"`

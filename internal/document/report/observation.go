@@ -11,7 +11,7 @@ type VitalKind string
 
 // The kinds.
 const (
-	// Counter only grows: its differences mean something, by the time that they took.
+	// Counter only grows. Its differences mean something, by the time that they took.
 	Counter VitalKind = "Counter"
 	// Gauge is a level, such as a temperature.
 	Gauge VitalKind = "Gauge"
@@ -22,7 +22,7 @@ type Observation struct {
 	Observer string `json:"observer"` // its name
 	Of       string `json:"of"`       // Generator, DUT, Node or Lab
 	Type     string `json:"type"`
-	// Missing says why nothing was read; empty: something was.
+	// Missing says why nothing was read. It is empty where something was.
 	Missing string      `json:"missing,omitempty"`
 	Series  []VitalSign `json:"series,omitempty"`
 }
@@ -30,17 +30,19 @@ type Observation struct {
 // VitalSign is one of an observer's series over time.
 type VitalSign struct {
 	Name string    `json:"name"` // "busy"
-	Of   string    `json:"of"`   // whose: "processor 1", "west→east"
-	Unit string    `json:"unit"` // of its values: "s", "packets"
+	Of   string    `json:"of"`   // whose, such as "processor 1" or "west→east"
+	Unit string    `json:"unit"` // of its values, such as "s" or "packets"
 	Kind VitalKind `json:"kind"`
-	// Step is by how much values grow at least, of a counter that is coarser than its unit; 0: it is exact.
+	// Step is by how much values grow at least, of a counter that is coarser than its unit, or 0 for an exact one.
 	Step float64 `json:"step,omitempty"`
-	// IdleBefore and IdleAfter are what it was without any traffic, before and after it: a counter's rate, a gauge's value. Nil: nobody read it then.
+	// IdleBefore and IdleAfter are what it was without any traffic, before and after it, as a counter's rate or a
+	// gauge's value. They are nil where nobody read it then.
 	IdleBefore *float64 `json:"idleBefore,omitempty"`
 	IdleAfter  *float64 `json:"idleAfter,omitempty"`
 	// Samples are about one a second, for graphs.
 	Samples []VitalSample `json:"samples,omitempty"`
-	// Missing says why there is no sample of it, where the observer has other series that were read; empty: there is.
+	// Missing says why there is no sample of it, where the observer has other series that were read. It is empty
+	// where there is one.
 	Missing string `json:"missing,omitempty"`
 }
 
@@ -48,7 +50,8 @@ type VitalSign struct {
 type VitalSample struct {
 	At    plan.Duration `json:"at"`
 	Value float64       `json:"value"`
-	// Age is how old the value was when whoever was asked over the network told it, as far as they say; At is before that already.
+	// Age is how old the value was when the source over the network told it, as far as the source says. At is
+	// before that already.
 	Age plan.Duration `json:"age,omitempty"`
 }
 
@@ -68,24 +71,28 @@ type Observed struct {
 	Of       string `json:"of"`
 	// Unit is a counter's per second ("s/s" is the share of a processor), or a gauge's.
 	Unit string `json:"unit"`
-	// Mean is a counter's rate, or a gauge's mean; Min and Max are a gauge's. Nil: it is missing. Of several windows together Mean is weighted by Over, and Min and
-	// Max are the least and the most in any of them, of a counter of the windows' rates.
+	// Mean is a counter's rate, or a gauge's mean. Min and Max are a gauge's. They are nil where it is missing. Of
+	// several windows together Mean is weighted by Over, and Min and Max are the least and the most in any of them,
+	// of a counter of the windows' rates.
 	Mean *float64 `json:"mean,omitempty"`
 	Min  *float64 `json:"min,omitempty"`
 	Max  *float64 `json:"max,omitempty"`
-	// Over is the time between the samples that a counter's rate is of: they are read near the window's edges. Of a gauge it is the window, within which all its samples are;
-	// of one that is asked for over the network the time from which on it was steady.
+	// Over is the time between the samples that a counter's rate is of, which are read near the window's edges. Of
+	// a gauge it is the window, within which all its samples are, and of one that is asked for over the network the
+	// time from which on it was steady.
 	Over plan.Duration `json:"over,omitempty"`
-	// Unsure is by how much the values may be off, as a counter grows in steps, or was read at some moment of a known stretch; 0: they are exact for the time that they are of.
+	// Unsure is by how much the values may be off, as a counter grows in steps, or was read at some moment of a
+	// known stretch. It is 0 where they are exact for the time that they are of.
 	Unsure float64 `json:"unsure,omitempty"`
-	// Missing says why there is no value; empty: there is.
+	// Missing says why there is no value. It is empty where there is one.
 	Missing string `json:"missing,omitempty"`
 }
 
 // VPPNode is one of VPP's nodes, and the observer that tells of it.
 type VPPNode struct{ Observer, Name string }
 
-// ClocksPerPacket is what a packet took of each of VPP's nodes in the result's windows; empty: nobody observed any.
+// ClocksPerPacket is what a packet took of each of VPP's nodes in the result's windows. It is empty where nobody
+// observed any.
 func (r Result) ClocksPerPacket() map[VPPNode]float64 { return r.perNode(plan.ClocksPerPacket) }
 
 // VectorsPerCall is how many packets each of VPP's nodes had at a time in the result's windows.

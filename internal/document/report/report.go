@@ -8,8 +8,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Version is the document's kind and version, VersionBefore one that is still read. A reader refuses others, and ignores members that it doesn't know: a changed
-// meaning changes the version.
+// Version is the document's kind and version, VersionBefore one that is still read. A reader refuses others, and
+// ignores members that it doesn't know: a changed meaning changes the version.
 const (
 	Version       = "linerate.dev/report.v1alpha2"
 	VersionBefore = "linerate.dev/report.v1alpha1" // has neither evidence nor figures
@@ -22,45 +22,54 @@ type Report struct {
 	Plan     *plan.Plan `json:"plan"`
 	Started  time.Time  `json:"started"`
 	Finished time.Time  `json:"finished"`
-	// Ending says how the run came to its end; only Completed is a whole measurement.
+	// Ending says how the run came to its end. Only Completed is a whole measurement.
 	Ending     Ending      `json:"ending"`
 	Message    string      `json:"message,omitempty"` // one sentence, with the way out where it ended badly
 	Generators []Generator `json:"generators,omitempty"`
-	// Device is what ran as the device under test, where it is a pod of the test's; nil: it isn't, or an older linerate wrote the Report.
+	// Device is what ran as the device under test, where it is a pod of the test's; nil: it isn't, or an older
+	// linerate wrote the Report.
 	Device *plan.Device `json:"device,omitempty"`
-	// Environment is what the run was measured in, which comparisons check; nil: an older linerate wrote the Report, or no generator was reached. It follows from
-	// Generators and Device.
+	// Environment is what the run was measured in, which comparisons check; nil: an older linerate wrote the
+	// Report, or no generator was reached. It follows from Generators and Device.
 	Environment *Environment `json:"environment,omitempty"`
 	// LineRates are the line rates used, per link.
 	LineRates []LineRate  `json:"lineRates,omitempty"`
 	Path      []PathCheck `json:"path,omitempty"`
 	Silence   []Silence   `json:"silence,omitempty"`
 	Windows   []Window    `json:"windows,omitempty"`
-	// Samples are raw counters about once a second, for graphs; the windows' own counters are the evidence of the result. Those of sessions are at each step's end, too.
+	// Samples are raw counters about once a second, for graphs. The windows' own counters are the evidence of the
+	// result. Those of sessions are at each step's end, too.
 	Samples []Sample `json:"samples,omitempty"`
-	// Interruptions are the times in which a link was down, or nothing came back of a load that the device carried at another time; none: there were none.
+	// Interruptions are the times in which a link was down, or nothing came back of a load that the device carried
+	// at another time. They are empty for none.
 	Interruptions []Interruption `json:"interruptions,omitempty"`
-	// Contradictions are the directions in which the device carried a load at one time, and lost frames of as much at another; none: no windows show that.
+	// Contradictions are the directions in which the device carried a load at one time, and lost frames of as much
+	// at another. They are empty where no windows show that.
 	Contradictions []Contradiction `json:"contradictions,omitempty"`
-	// Stolen is the processor time that hosts of virtual machines took from generators while they sent; none: nothing, or it is unknown.
+	// Stolen is the processor time that hosts of virtual machines took from generators while they sent. It is empty
+	// for nothing, or where it is unknown.
 	Stolen []Stolen `json:"stolen,omitempty"`
 	// Observations are what the Plan's observers read beside the traffic, one for each.
 	Observations []Observation `json:"observations,omitempty"`
 	// Totals settle, per direction, all that was sent and came back between the first start and the end of the drain.
 	Totals []Total `json:"totals,omitempty"`
-	// Numbered is what became of frames that carry sequence numbers, which latency streams of the profile do: counters alone can't distinguish a lost frame from one that came twice. None: the
-	// profile has no such streams.
+	// Numbered is what became of frames that carry sequence numbers, which latency streams of the profile do.
+	// Counters alone can't distinguish a lost frame from one that came twice. It is empty where the profile has no
+	// such streams.
 	Numbered []Numbered `json:"numbered,omitempty"`
-	// Untimed is why frames were sent without the time stamps that traffic.stamps asks for; none: no stamps were asked for, or all frames had theirs.
+	// Untimed is why frames were sent without the time stamps that traffic.stamps asks for. It is empty where no
+	// stamps were asked for, or all frames had theirs.
 	Untimed []Untimed `json:"untimed,omitempty"`
 	Result  Result    `json:"result"`
-	// Figures are what the run claims, for readers of the document: they follow from Result, LineRates and Windows, and linerate never reads them back.
+	// Figures are what the run claims, for readers of the document. They follow from Result, LineRates and Windows,
+	// and linerate never reads them back.
 	Figures []Figure `json:"figures,omitempty"`
-	// Baseline is what relative criteria were judged against; nil: nothing was given.
+	// Baseline is what relative criteria were judged against. It is nil where nothing was given.
 	Baseline *Baseline `json:"baseline,omitempty"`
 	Verdict  Verdict   `json:"verdict"`
 	Notes    []Note    `json:"notes,omitempty"`
-	// Thinned is how much detail there was before some was left out to make the Report fit where it is kept; nil: nothing was left out.
+	// Thinned is how much detail there was before some was left out to make the Report fit where it is kept. It is
+	// nil where nothing was left out.
 	Thinned *Thinned `json:"thinned,omitempty"`
 }
 
@@ -83,7 +92,7 @@ const (
 	DeadlineExceeded Ending = "DeadlineExceeded" // spec.activeDeadline
 	GeneratorLost    Ending = "GeneratorLost"
 	PathNotProven    Ending = "PathNotProven"
-	Failed           Ending = "Failed" // anything else; Message says what and the way out
+	Failed           Ending = "Failed" // anything else, for which Message says what and the way out
 )
 
 // Generator is what a generator reported about itself, and how far its start was apart from the others'.
@@ -94,8 +103,9 @@ type Generator struct {
 	Hostname string `json:"hostname,omitempty"`
 	CPUModel string `json:"cpuModel,omitempty"`
 	Cores    int    `json:"cores,omitempty"` // that it sends with
-	// Processors, Kernel, Hypervisor and Tuning are of the machine that it runs on: how many, the release, whose ("none" on bare metal), and how it is set up: frequency governor, isolated processors,
-	// NUMA nodes, the kernel's command line. Allowed are the processors that the generator may run on.
+	// Processors, Kernel, Hypervisor and Tuning are of the machine that it runs on. They are how many, the release,
+	// whose ("none" on bare metal), and how it is set up, with frequency governor, isolated processors, NUMA nodes,
+	// and the kernel's command line. Allowed are the processors that the generator may run on.
 	Processors int    `json:"processors,omitempty"`
 	Kernel     string `json:"kernel,omitempty"`
 	Hypervisor string `json:"hypervisor,omitempty"`
@@ -103,7 +113,8 @@ type Generator struct {
 	Allowed    string `json:"allowed,omitempty"`
 	Pod        string `json:"pod,omitempty"`
 	Node       string `json:"node,omitempty"` // the Kubernetes node that it ran on
-	// Containers are its pod's, with the images that they were given; none: it is no pod, or an older linerate wrote the Report.
+	// Containers are its pod's, with the images that they were given; none: it is no pod, or an older linerate
+	// wrote the Report.
 	Containers []plan.Container `json:"containers,omitempty"`
 	Ports      []GeneratorPort  `json:"ports"`
 	StartSkew  plan.Duration    `json:"startSkew,omitempty"`
@@ -121,18 +132,22 @@ type GeneratorPort struct {
 	MAC         string `json:"macAddress"`
 	NextHopMAC  string `json:"nextHopMacAddress,omitempty"`
 	FlowControl string `json:"flowControl,omitempty"`
-	// ReceiveQueues is how many queues the port receives by: frames that arrive by several may be seen in another order. 0: unknown.
+	// ReceiveQueues is how many queues the port receives by. Frames that arrive by several may be seen in another
+	// order. 0 is unknown.
 	ReceiveQueues int `json:"receiveQueues,omitempty"`
-	// ReceiveDrops says whether the port counts frames that it had no room for, and PauseFrames whether it counts received pause frames: "counted", "hidden"
-	// (its driver has no counter for them), "unknown", or "none" where there can't be any. Empty: an older linerate wrote the Report.
+	// ReceiveDrops says whether the port counts frames that it had no room for, and PauseFrames whether it counts
+	// received pause frames: "counted", "hidden" (its driver has no counter for them), "unknown", or "none" where
+	// there can't be any. Empty: an older linerate wrote the Report.
 	ReceiveDrops string `json:"receiveDrops,omitempty"`
 	PauseFrames  string `json:"pauseFrames,omitempty"`
-	// LinkChanges is how often the port's link went down or came up from when it was claimed to the last reading of its counters. A window in which it did shows nothing about the device.
+	// LinkChanges is how often the port's link went down or came up from when it was claimed to the last reading of
+	// its counters. A window in which it did shows nothing about the device.
 	LinkChanges int64 `json:"linkChanges,omitempty"`
-	// CongestionControl is what the sessions that are sent from here really used, as Linux names it: "cubic". Empty: there are none, or it is unknown.
+	// CongestionControl is what the sessions that are sent from here really used, as Linux names it, such as
+	// "cubic". It is empty where there are none, or it is unknown.
 	CongestionControl string `json:"congestionControl,omitempty"`
-	// Network is the link's network in the cluster, Device the PCI address of what the pod was given of it, and PhysicalPort that of the
-	// port behind a virtual function: functions of one port share its bandwidth.
+	// Network is the link's network in the cluster, Device the PCI address of what the pod was given of it, and
+	// PhysicalPort that of the port behind a virtual function, as functions of one port share its bandwidth.
 	Network      string `json:"network,omitempty"`
 	Device       string `json:"device,omitempty"`
 	PhysicalPort string `json:"physicalPort,omitempty"`
@@ -152,12 +167,14 @@ type PathCheck struct {
 	Proven   bool   `json:"proven"`
 	Sent     int    `json:"sent"`
 	Received int    `json:"received"`
-	Message  string `json:"message"` // what was seen: "8 of 8 frames on east, source MAC 02:…, TTL 63"
-	// Repeats is what numbered frames showed; nil where none were sent: the path wasn't proven, or the Report is of an earlier version.
+	Message  string `json:"message"` // what was seen, such as "8 of 8 frames on east, source MAC 02:…, TTL 63"
+	// Repeats is what numbered frames showed; nil where none were sent: the path wasn't proven, or the Report is of
+	// an earlier version.
 	Repeats *Repeats `json:"repeats,omitempty"`
 }
 
-// Repeats is what became of frames that each carried a number of its own, before any load: how many were sent, how many of these came, and how many of those more than once.
+// Repeats is what became of frames that each carried a number of its own, before any load, which is how many were
+// sent, how many of these came, and how many of those more than once.
 type Repeats struct {
 	Sent     int `json:"sent"`
 	Received int `json:"received"`
@@ -195,20 +212,20 @@ const (
 	Ended    Phase = "Ended"
 )
 
-// AfterTraffic says that nothing more will be measured: the Report is about to be written.
+// AfterTraffic says that nothing more will be measured, as the Report is about to be written.
 func (p Phase) AfterTraffic() bool { return p == Draining || p == Ended }
 
 // Quality is what a window is worth.
 type Quality string
 
-// The qualities, from best to worst; docs/measurement.md has the rules.
+// These are the qualities, from best to worst. docs/measurement.md has the rules.
 const (
 	Good    Quality = "Good"
-	Short   Quality = "Short"   // offered more than 1 % under intended, and no loss: a lower bound only
+	Short   Quality = "Short"   // offered more than 1 % under intended, and no loss, so it is a lower bound only
 	Lossy   Quality = "Lossy"   // loss above the limit, surely the DUT's
 	Invalid Quality = "Invalid" // says nothing about the DUT
-	// Unjudged is a direction's quality while the load of another one varied, or where another one ended the trial early: the Report has its loss, but neither the window's quality nor a claim depends
-	// on it.
+	// Unjudged is a direction's quality while the load of another one varied, or where another one ended the trial
+	// early. The Report has its loss, but neither the window's quality nor a claim depends on it.
 	Unjudged Quality = "Unjudged"
 )
 
@@ -216,36 +233,45 @@ const (
 type Window struct {
 	Number int   `json:"number"` // from 1
 	Phase  Phase `json:"phase"`
-	// Load is the step's height as a share of the target rate: of the direction that varied, or of the highest where each had its own.
+	// Load is the step's height as a share of the target rate, of the direction that varied, or of the highest
+	// where each had its own.
 	Load units.Ratio `json:"load"`
-	// Varied is the direction whose load varied, "west→east", while the others were held and not judged; empty: all directions were judged, except, in a trial that was Decided, those that didn't decide
-	// it.
+	// Varied is the direction whose load varied, such as "west→east", while the others were held and not judged. It
+	// is empty where all directions were judged, except, in a trial that was Decided, those that didn't decide it.
 	Varied string `json:"varied,omitempty"`
-	// Start is the time since Report.Started at which the judged part begins (after settling); Duration its length.
+	// Start is the time since Report.Started at which the judged part begins (after settling), and Duration its
+	// length.
 	Start    plan.Duration `json:"start"`
 	Duration plan.Duration `json:"duration"`
-	// Took is how long a trial took from its first frame until its last one had come back or was given up; 0: it was no trial, or an older linerate wrote the Report.
+	// Took is how long a trial took from its first frame until its last one had come back or was given up; 0: it
+	// was no trial, or an older linerate wrote the Report.
 	Took plan.Duration `json:"took,omitempty"`
-	// Reset is how the device's tables were emptied before the trial; nil: the test doesn't ask for that.
+	// Reset is how the device's tables were emptied before the trial. It is nil where the test doesn't ask for
+	// that.
 	Reset *Reset `json:"reset,omitempty"`
-	// Decided is set for a trial that was ended early, as it had lost too much already: Duration is how long frames were sent, and all figures are of that time. Nil: it went to its end.
+	// Decided is set for a trial that was ended early, as it had lost too much already. Duration is how long frames
+	// were sent, and all figures are of that time. It is nil where the trial went to its end.
 	Decided    *Decided    `json:"decided,omitempty"`
 	Quality    Quality     `json:"quality"` // the worst of the directions that are judged
 	Reason     string      `json:"reason"`
 	Directions []Direction `json:"directions"`
 	// Generators is each generator's share of it, where there are several.
 	Generators []GeneratorShare `json:"generators,omitempty"`
-	// GeneratorCPUPercent is the busiest generator's; -1 unknown.
+	// GeneratorCPUPercent is the busiest generator's, or -1 where unknown.
 	GeneratorCPUPercent float64 `json:"generatorCPUPercent"`
-	// Bursts are, for each sending port, the worst moment in which it sent faster than asked; none: all ports sent evenly, as far as readings show.
+	// Bursts are, for each sending port, the worst moment in which it sent faster than asked. They are empty where
+	// all ports sent evenly, as far as readings show.
 	Bursts []Burst `json:"bursts,omitempty"`
-	// Unwatched is the longest time in which nothing was read of how evenly generators sent, as one of them or the runner was held up; 0: they were watched throughout.
+	// Unwatched is the longest time in which nothing was read of how evenly generators sent, as one of them or the
+	// runner was held up. It is 0 where they were watched throughout.
 	Unwatched plan.Duration `json:"unwatched,omitempty"`
 	// Observed is what the series of the Plan's observers were meanwhile.
 	Observed []Observed `json:"observed,omitempty"`
-	// Disturbance is what kept threads from running that the window needed; nil: nothing that matters did, or it can't be read.
+	// Disturbance is what kept threads from running that the window needed. It is nil where nothing that matters
+	// did, or it can't be read.
 	Disturbance *Disturbance `json:"disturbance,omitempty"`
-	// Evidence is what else is needed to judge the window by another goal; nil: it was not kept, or an older linerate wrote the Report.
+	// Evidence is what else is needed to judge the window by another goal; nil: it was not kept, or an older
+	// linerate wrote the Report.
 	Evidence *Evidence `json:"evidence,omitempty"`
 }
 
@@ -253,7 +279,8 @@ type Window struct {
 type Reset struct {
 	Did  string        `json:"did"` // what ran, or what was removed
 	Took plan.Duration `json:"took"`
-	// Forwards is how long after that marked frames were back in all directions; learning frames went ahead of them.
+	// Forwards is how long after that marked frames were back in all directions. Learning frames went ahead of
+	// them.
 	Forwards plan.Duration `json:"forwards"`
 }
 
@@ -262,27 +289,32 @@ type Decided struct {
 	// At is for how long frames had been sent when it was ended, Planned for how long they were to be sent.
 	At      plan.Duration `json:"at"`
 	Planned plan.Duration `json:"planned"`
-	// Above is a share of the frames planned for the whole trial: more than that was lost already, in at least one direction.
+	// Above is a share of the frames planned for the whole trial. More than that was lost already, in at least one
+	// direction.
 	Above units.Ratio `json:"above"`
 }
 
-// Counts says that a window's figures may be used: it has directions, and none is Invalid. Loss, however high, counts.
+// Counts says that a window's figures may be used, because it has directions, and none is Invalid. Loss, however
+// high, counts.
 func (w Window) Counts() bool {
 	counted := func(q Quality) bool { return q == Good || q == Short || q == Lossy }
 	return counted(w.Quality) && len(w.Directions) > 0 && !slices.ContainsFunc(w.Directions, func(d Direction) bool { return !counted(d.Quality) && d.Quality != Unjudged })
 }
 
-// HasEdges says that frames were under way while counters were read at the window's edges, as where a load is held: a drained trial has no edges.
+// HasEdges says that frames were under way while counters were read at the window's edges, as where a load is held.
+// A drained trial has no edges.
 func (w Window) HasEdges() bool {
 	return slices.ContainsFunc(w.Directions, func(d Direction) bool { return d.EdgeFrames > 0 })
 }
 
-// SaysNothing says that the window shows nothing about the device. One that is Invalid in one direction, but Lossy in another, is above the device's limit.
+// SaysNothing says that the window shows nothing about the device. One that is Invalid in one direction, but Lossy
+// in another, is above the device's limit.
 func (w Window) SaysNothing() bool {
 	return w.Quality == Invalid && !slices.ContainsFunc(w.Directions, func(d Direction) bool { return d.Quality == Lossy })
 }
 
-// LostToBursts says that the window lost frames, but says nothing about the device, as a generator sent in bursts, or may have.
+// LostToBursts says that the window lost frames, but says nothing about the device, as a generator sent in bursts,
+// or may have.
 func (w Window) LostToBursts() bool {
 	if len(w.Bursts) == 0 && w.Unwatched == 0 {
 		return false
@@ -290,21 +322,22 @@ func (w Window) LostToBursts() bool {
 	return slices.ContainsFunc(w.Directions, func(d Direction) bool { return d.Quality == Invalid && d.LossRatioMin > 0 })
 }
 
-// LostToMachine says that the window lost frames, but says nothing about the device, whose limit would have let them through: the machine that
-// plays the device lost them.
+// LostToMachine says that the window lost frames, but says nothing about the device, whose limit would have let
+// them through, as the machine that plays the device lost them.
 func (w Window) LostToMachine() bool {
 	return slices.ContainsFunc(w.Directions, func(d Direction) bool { return d.MachineLost > 0 })
 }
 
-// LostToDisturbance says that the window lost frames, but says nothing about the device, as threads that carry frames waited for processors.
+// LostToDisturbance says that the window lost frames, but says nothing about the device, as threads that carry
+// frames waited for processors.
 func (w Window) LostToDisturbance() bool {
 	return slices.ContainsFunc(w.Directions, func(d Direction) bool {
 		return d.Quality == Invalid && d.DisturbedFrames > 0 && d.Sent.Packets-d.Returned.Packets-d.GeneratorDrops() > d.EdgeFrames
 	})
 }
 
-// Burst is a moment in which a generator's port sent clearly more than was due: it had stood still and caught up, or it sends unevenly. A
-// device may lose such frames at any mean load.
+// Burst is a moment in which a generator's port sent clearly more than was due, because it had stood still and
+// caught up, or sends unevenly. A device may lose such frames at any mean load.
 type Burst struct {
 	Generator string `json:"generator"`
 	Link      string `json:"link"`
@@ -320,7 +353,7 @@ type Burst struct {
 	Count int `json:"count"`
 }
 
-// Note is one line of the run's own trace: what it decided, and why.
+// Note is one line of the run's own trace, with what it decided, and why.
 type Note struct {
 	At      plan.Duration `json:"at"`
 	Message string        `json:"message"`

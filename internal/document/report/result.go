@@ -12,24 +12,44 @@ type Reason string
 
 // The reasons. Each is documented in docs/measurement.md.
 const (
-	LossAboveLimit   Reason = "LossAboveLimit"   // saturated: above this, frames are lost
-	ReachedTarget    Reason = "ReachedTarget"    // not saturated: all that was asked for came back
-	GeneratorLimited Reason = "GeneratorLimited" // not saturated: the generator could not send or receive more; a lower bound
-	MachineLimited   Reason = "MachineLimited"   // not saturated: the machine lost frames, as others had its processors, or at a load below the limit of a Reference; a lower bound
-	OtherDirection   Reason = "OtherDirection"   // not saturated: another direction lost frames first, and set the load of all; a lower bound
-	BurstsOnly       Reason = "BurstsOnly"       // saturated: above this only bursts pass, after a pause or a lower load, and the figure is what the device carries right after an overload
-	NearGenerators   Reason = "NearGenerators"   // about as much came back as the generators can do without a device (a suite's calibration), so the limit may be theirs; a lower bound
-	Inconclusive     Reason = "Inconclusive"     // not saturated: nothing above the figure could be judged, or the run ended, and the figure is a lower bound; or no figure, as no load is known to be clean
-	LoadHeld         Reason = "LoadHeld"         // no search: frames were lost at the load that was held, and the figures are what came back of it
-	CurveMeasured    Reason = "CurveMeasured"    // no search: frames were lost at the highest load of a curve, and the figures are what came back of that
-	MaximumOffered   Reason = "MaximumOffered"   // no search: frames were lost of all that the generators could offer, and the figures are what came back
-	BurstsMeasured   Reason = "BurstsMeasured"   // no search for a rate: frames were lost at the bursts' rate, the rates are what came back of it, and the bursts show how much the device buffers
-	LoadEstimated    Reason = "LoadEstimated"    // no search: frames were lost, and trials show at which load a small share is lost on average, with an interval; the figures are of that load, and lower bounds where no load is shown to be too much
-	PathLimited      Reason = "PathLimited"      // no search: the path between the ends of sessions held them back, and the figures are what came through
-	NotHeld          Reason = "NotHeld"          // what was asked for was not measured whole: a link was down, or windows say nothing; a figure has no claim
-	DeviceLost       Reason = "DeviceLost"       // nothing came back for a while of a load that the device carried at another time; a figure has no claim
-	NoCleanWindow    Reason = "NoCleanWindow"    // even the lowest step lost frames, or was invalid
-	NotMeasured      Reason = "NotMeasured"      // the run ended before any window could be judged
+	LossAboveLimit Reason = "LossAboveLimit" // saturated: above this, frames are lost
+	ReachedTarget  Reason = "ReachedTarget"  // not saturated: all that was asked for came back
+	// not saturated: the generator could not send or receive more; a lower bound
+	GeneratorLimited Reason = "GeneratorLimited"
+	// not saturated: the machine lost frames, as others had its processors, or at a load below the limit of a
+	// Reference; a lower bound
+	MachineLimited Reason = "MachineLimited"
+	// not saturated: another direction lost frames first, and set the load of all; a lower bound
+	OtherDirection Reason = "OtherDirection"
+	// saturated: above this only bursts pass, after a pause or a lower load, and the figure is what the device
+	// carries right after an overload
+	BurstsOnly Reason = "BurstsOnly"
+	// about as much came back as the generators can do without a device (a suite's calibration), so the limit may
+	// be theirs; a lower bound
+	NearGenerators Reason = "NearGenerators"
+	// not saturated: nothing above the figure could be judged, or the run ended, and the figure is a lower bound;
+	// or no figure, as no load is known to be clean
+	Inconclusive Reason = "Inconclusive"
+	// no search: frames were lost at the load that was held, and the figures are what came back of it
+	LoadHeld Reason = "LoadHeld"
+	// no search: frames were lost at the highest load of a curve, and the figures are what came back of that
+	CurveMeasured Reason = "CurveMeasured"
+	// no search: frames were lost of all that the generators could offer, and the figures are what came back
+	MaximumOffered Reason = "MaximumOffered"
+	// no search for a rate: frames were lost at the bursts' rate, the rates are what came back of it, and the
+	// bursts show how much the device buffers
+	BurstsMeasured Reason = "BurstsMeasured"
+	// no search: frames were lost, and trials show at which load a small share is lost on average, with an
+	// interval; the figures are of that load, and lower bounds where no load is shown to be too much
+	LoadEstimated Reason = "LoadEstimated"
+	// no search: the path between the ends of sessions held them back, and the figures are what came through
+	PathLimited Reason = "PathLimited"
+	// what was asked for was not measured whole: a link was down, or windows say nothing; a figure has no claim
+	NotHeld Reason = "NotHeld"
+	// nothing came back for a while of a load that the device carried at another time; a figure has no claim
+	DeviceLost    Reason = "DeviceLost"
+	NoCleanWindow Reason = "NoCleanWindow" // even the lowest step lost frames, or was invalid
+	NotMeasured   Reason = "NotMeasured"   // the run ended before any window could be judged
 )
 
 // Result is the answer.
@@ -40,55 +60,71 @@ type Result struct {
 	NonMonotonic bool   `json:"nonMonotonic,omitempty"`
 	Reason       Reason `json:"reason"`
 	Message      string `json:"message"` // the reason as a sentence with its figures
-	// ShownFor is for how long the device was seen to carry the answer, where nothing shows that it carries as much for longer: one that saves up unused rate (a policer with a bucket) may have spent it. 0: shown to hold for as long as one likes, or the answer is no load that is carried.
+	// ShownFor is for how long the device was seen to carry the answer, where nothing shows that it carries as much
+	// for longer. A device that saves up unused rate (a policer with a bucket) may have spent it. It is 0 where the
+	// answer is shown to hold for as long as one likes, or is no load that is carried.
 	ShownFor plan.Duration `json:"shownFor,omitempty"`
-	// NotHeld is why what was asked for was not measured whole, and the way out: then no criterion passes, and the figures count in no comparison. Empty: it was measured whole.
+	// NotHeld is why what was asked for was not measured whole, and the way out. Then no criterion passes, and the
+	// figures count in no comparison. It is empty where it was measured whole.
 	NotHeld    string      `json:"notHeld,omitempty"`
 	Resolution units.Ratio `json:"resolution,omitempty"`
 	// Window is the number of the window that Directions and Total come from.
 	Window int `json:"window,omitempty"`
 	// Directions are the answer's figures, in the Plan's order, each with its Limit where a procedure searched for one.
 	Directions []Direction `json:"directions,omitempty"`
-	// SetBy are the directions, "west→east", whose loss ended the search and so set the load of all of them; empty: none did, or an older linerate wrote the Report.
+	// SetBy are the directions, "west→east", whose loss ended the search and so set the load of all of them; empty:
+	// none did, or an older linerate wrote the Report.
 	SetBy []string `json:"setBy,omitempty"`
 	Total *Sum     `json:"total,omitempty"`
-	// NearGenerators are the directions, "west→east", whose figures come so close to what the generators did without a device that the limit may be theirs: these figures are lower bounds, and the
-	// generators may have lost the frames that were lost. A suite finds this out about its runs; a single Report can't.
+	// NearGenerators are the directions, such as "west→east", whose figures come so close to what the generators
+	// did without a device that the limit may be theirs. These figures are lower bounds, and the generators may
+	// have lost the frames that were lost. A suite finds this out about its runs. A single Report can't.
 	NearGenerators []string `json:"nearGenerators,omitempty"`
 	// Generators is what each generator had of that window, where there are several.
 	Generators []GeneratorShare `json:"generators,omitempty"`
-	// Together is what came back when the loads that were found of each direction by itself were sent all at once; nil: directions were not measured one after another, or this was not tried.
+	// Together is what came back when the loads that were found of each direction by itself were sent all at once.
+	// It is nil where directions were not measured one after another, or this was not tried.
 	Together *Together `json:"together,omitempty"`
 	// MaxReceived is the highest rate that came back at any loss.
 	MaxReceived *Sum `json:"maxReceived,omitempty"`
-	// Outvoted are the loads, Window's or lower ones, at which some window lost frames and others outvoted it, or could not be judged.
+	// Outvoted are the loads, Window's or lower ones, at which some window lost frames and others outvoted it, or
+	// could not be judged.
 	Outvoted []Outvoted `json:"outvoted,omitempty"`
-	// Observed is what the series of the Plan's observers were in the window, or in all windows together, that Directions and Total are of.
+	// Observed is what the series of the Plan's observers were in the window, or in all windows together, that
+	// Directions and Total are of.
 	Observed []Observed `json:"observed,omitempty"`
 	// Curve are the figures of each load where the procedure measures a curve, the highest load first.
 	Curve []Figure `json:"curve,omitempty"`
-	// Goals is what was found of each goal, in the Plan's order, where the procedure is a search for several; the Result's own figures are the first one's.
+	// Goals is what was found of each goal, in the Plan's order, where the procedure is a search for several. The
+	// Result's own figures are the first one's.
 	Goals []GoalResult `json:"goals,omitempty"`
-	// Latency is how long frames were under way at each load that the Plan names, in its order; none: it names none, or there was no rate to take shares of.
+	// Latency is how long frames were under way at each load that the Plan names, in its order. It is empty where
+	// the Plan names none, or there was no rate to take shares of.
 	Latency []LatencyAt `json:"latency,omitempty"`
-	// SharedPorts are the physical ports that several ends of the links were on, as sentences: they shared its bandwidth, and frames between
-	// them may never have been on a wire. The test allowed it (spec.sharedPort).
+	// SharedPorts are the physical ports that several ends of the links were on, as sentences. The ends shared a
+	// port's bandwidth, and frames between them may never have been on a wire. The test allowed it
+	// (spec.sharedPort).
 	SharedPorts []string `json:"sharedPorts,omitempty"`
 }
 
 // GoalResult is what a search found of one of its goals.
 type GoalResult struct {
 	Name string `json:"name"`
-	// Irregular is why the goal has no two bounds close enough to each other (MinimumLossy, MaximumClean, Unfinished); empty: it has.
+	// Irregular is why the goal has no two bounds close enough to each other (MinimumLossy, MaximumClean,
+	// Unfinished). It is empty where the goal has.
 	Irregular string `json:"irregular,omitempty"`
-	// Lower is the relevant lower bound: the highest load that met the goal, as did all lower ones. Upper is the lowest load that didn't meet it. nil: there is none.
+	// Lower is the relevant lower bound, the highest load that met the goal, as did all lower ones. Upper is the
+	// lowest load that didn't meet it. They are nil where there is none.
 	Lower *GoalBound `json:"lower,omitempty"`
 	Upper *GoalBound `json:"upper,omitempty"`
-	// ConditionalThroughput is a share of the full rate, in each direction: what comes back at Lower in the least of those trials that the goal asks for (draft-ietf-bmwg-mlrsearch).
+	// ConditionalThroughput is a share of the full rate, in each direction. It is what comes back at Lower in the
+	// least of those trials that the goal asks for (draft-ietf-bmwg-mlrsearch).
 	ConditionalThroughput units.Ratio `json:"conditionalThroughput,omitempty"`
-	// InitialTrialDuration is how long the shortest trials were, which explore; the Plan has everything else about the goal. 0: an older linerate wrote the Report.
+	// InitialTrialDuration is how long the shortest trials were, which explore; the Plan has everything else about
+	// the goal. 0: an older linerate wrote the Report.
 	InitialTrialDuration plan.Duration `json:"initialTrialDuration,omitempty"`
-	// WrongClass is the probability that one load is put on the wrong side of the goal if each trial there is bad with a probability of 0.2, or of 0.8, independently of the others; 0: it wasn't computed.
+	// WrongClass is the probability that one load is put on the wrong side of the goal if each trial there is bad
+	// with a probability of 0.2, or of 0.8, independently of the others. It is 0 where it wasn't computed.
 	WrongClass units.Ratio `json:"wrongClass,omitempty"`
 	// Result is the goal's own answer, with figures as the Report's has them.
 	Result Result `json:"result"`
@@ -99,14 +135,16 @@ type GoalBound struct {
 	// Load is a share of the full rate, Intended what that is in all directions together.
 	Load     units.Ratio `json:"load"`
 	Intended Flow        `json:"intended"`
-	// Windows are the numbers of all trials at this load, Good how many of them lost no more than the goal allows. Open is how many were ended early for another goal, before they showed whether they lost more.
+	// Windows are the numbers of all trials at this load, Good how many of them lost no more than the goal allows.
+	// Open is how many were ended early for another goal, before they showed whether they lost more.
 	Windows []int `json:"windows"`
 	Good    int   `json:"good,omitempty"`
 	Open    int   `json:"open,omitempty"`
 }
 
-// ForGoal is the Report as if the named goal of its search were the only one: its Result is that goal's, and its Plan allows that goal's loss. Without a name it is the Report; false: it has
-// no goal of this name. The Report itself is unchanged.
+// ForGoal is the Report as if the named goal of its search were the only one. Its Result is that goal's, and its
+// Plan allows that goal's loss. Without a name it is the Report. It returns false where the Report has no goal of
+// this name. The Report itself is unchanged.
 func (r *Report) ForGoal(name string) (*Report, bool) {
 	if name == "" {
 		return r, true
@@ -130,22 +168,25 @@ func (r *Report) ForGoal(name string) (*Report, bool) {
 	return &view, true
 }
 
-// DirectionLimit is what a procedure found of one direction by itself: a direction's figure is a limit only where frames were lost in that very direction, however many another one lost.
+// DirectionLimit is what a procedure found of one direction by itself. A direction's figure is a limit only where
+// frames were lost in that very direction, however many another one lost.
 type DirectionLimit struct {
-	// Reason is LossAboveLimit where the direction lost frames itself, LoadEstimated where a Soak estimates its critical load, OtherDirection where another direction set the load of all, else why there
-	// is only a lower bound.
+	// Reason is LossAboveLimit where the direction lost frames itself, LoadEstimated where a Soak estimates its
+	// critical load, OtherDirection where another direction set the load of all, else why there is only a lower
+	// bound.
 	Reason    Reason `json:"reason"`
 	Saturated bool   `json:"saturated"` // the direction's figure is the device's limit, not a lower bound
 	Confirmed bool   `json:"confirmed"` // held for the confirmation's duration
-	// Window is the number of the window that the direction's figures are of, Lossy that of the lowest load above at which the direction itself lost frames, which bounds its
-	// figures from above; 0: none did.
+	// Window is the number of the window that the direction's figures are of. Lossy is that of the lowest load
+	// above at which the direction itself lost frames, which bounds its figures from above, or 0 for none.
 	Window int `json:"window"`
 	Lossy  int `json:"lossy,omitempty"`
 	// Resolution is how far the direction's limit may lie above its figure, as a share of what Lossy was offered.
 	Resolution units.Ratio `json:"resolution,omitempty"`
 }
 
-// ResultWindows are the windows that the result's figures are of: where a load was held each window that counts, else the one that was chosen. Empty: there is no figure, or the Report was thinned and
+// ResultWindows are the windows that the result's figures are of, which are each window that counts where a load
+// was held, else the one that was chosen. They are empty where there is no figure, or the Report was thinned and
 // lacks them.
 func (r *Report) ResultWindows() []Window {
 	if !HasFigure(r) {
@@ -157,7 +198,8 @@ func (r *Report) ResultWindows() []Window {
 	})
 }
 
-// CriticalLoadOf is what may be claimed about a direction's critical load: near the generators' own limit no load is known to be too much for the device. nil: the procedure estimates none.
+// CriticalLoadOf is what may be claimed about a direction's critical load. Near the generators' own limit no load
+// is known to be too much for the device. It is nil where the procedure estimates none.
 func (r Result) CriticalLoadOf(d Direction) *CriticalLoad {
 	if d.CriticalLoad == nil || len(r.NearGenerators) == 0 {
 		return d.CriticalLoad
@@ -172,8 +214,8 @@ func (r Result) boundedAbove() bool {
 	return slices.ContainsFunc(r.Directions, func(d Direction) bool { return d.CriticalLoad != nil && d.CriticalLoad.High != "" })
 }
 
-// LowerBound says that nothing bounds the result's rates from above: the device may do more. Where the procedure doesn't search for the limit and frames were lost, the rates are what the device
-// forwards of that load.
+// LowerBound says that nothing bounds the result's rates from above, so the device may do more. Where the procedure
+// doesn't search for the limit and frames were lost, the rates are what the device forwards of that load.
 func (r Result) LowerBound() bool {
 	if r.Reason == LoadEstimated {
 		return len(r.NearGenerators) > 0 || !r.boundedAbove()
@@ -181,11 +223,13 @@ func (r Result) LowerBound() bool {
 	return len(r.NearGenerators) > 0 || !r.Saturated && r.Reason != LoadHeld && r.Reason != CurveMeasured && r.Reason != MaximumOffered && r.Reason != BurstsMeasured && r.Reason != PathLimited
 }
 
-// Together is the trial that sends the loads found of each direction by itself all at once. It changes no direction's own figure.
+// Together is the trial that sends the loads found of each direction by itself all at once. It changes no
+// direction's own figure.
 type Together struct {
 	// Window is the number of the window that the figures are of.
 	Window int `json:"window"`
-	// Quality is Good or Short where no more than the limit was lost, Lossy where more was, twice, and Invalid where that could not be judged.
+	// Quality is Good or Short where no more than the limit was lost, Lossy where more was, twice, and Invalid
+	// where that could not be judged.
 	Quality Quality `json:"quality"`
 	Reason  string  `json:"reason"`
 	// Directions is what came back of each direction's load.
@@ -197,22 +241,23 @@ type Sum struct {
 	Intended Flow `json:"intended"`
 	Offered  Flow `json:"offered"`
 	Received Flow `json:"received"`
-	// LossRatio is all that did not come back as a share of what was sent, LossRatioMin the part of it that the DUT surely lost.
+	// LossRatio is all that did not come back as a share of what was sent, LossRatioMin the part of it that the DUT
+	// surely lost.
 	LossRatio    units.Ratio `json:"lossRatio"`
 	LossRatioMin units.Ratio `json:"lossRatioMin"`
-	// LossRatioMax is the most that may have been lost, as in Direction; 0: LossRatio is.
+	// LossRatioMax is the most that may have been lost, as in Direction. It is 0 where LossRatio is.
 	LossRatioMax units.Ratio `json:"lossRatioMax,omitempty"`
 	// LineRatePercent is the share of what all directions could carry together.
 	LineRatePercent units.Percent `json:"lineRatePercent"`
 	Window          int           `json:"window"`
-	// Sessions is what connections did in all directions together; nil: traffic is frames.
+	// Sessions is what connections did in all directions together. It is nil where traffic is frames.
 	Sessions *Sessions `json:"sessions,omitempty"`
 }
 
 // MostLost is the most that may have been lost, as in Direction.
 func (s Sum) MostLost() units.Ratio { return max(s.LossRatio, s.LossRatioMax) }
 
-// Outcome is one of three: the runs may also leave it undecided.
+// Outcome is one of three, as the runs may also leave it undecided.
 type Outcome string
 
 // The outcomes.
@@ -222,7 +267,7 @@ const (
 	Undecided Outcome = "Undecided"
 )
 
-// Verdict is the criteria's judgement; without criteria it is Undecided with no criterion.
+// Verdict is the criteria's judgement. Without criteria it is Undecided with no criterion.
 type Verdict struct {
 	Outcome  Outcome           `json:"outcome"`
 	Criteria []CriterionResult `json:"criteria,omitempty"`
@@ -232,17 +277,20 @@ type Verdict struct {
 type CriterionResult struct {
 	Name    string  `json:"name"`
 	Outcome Outcome `json:"outcome"`
-	Message string  `json:"message"` // "east→west: 93.2 % of line rate, at least 95 demanded"
-	// Chance is, for a relative criterion, the probability that at least one of its comparisons shows so much less by chance, although the candidate is exactly as far below the baseline as is allowed;
-	// 0: nothing was compared.
+	Message string  `json:"message"` // such as "east→west: 93.2 % of line rate, at least 95 demanded"
+	// Chance is, for a relative criterion, the probability that at least one of its comparisons shows so much less
+	// by chance, although the candidate is exactly as far below the baseline as is allowed. It is 0 where nothing
+	// was compared.
 	Chance units.Ratio `json:"chance,omitempty"`
 }
 
 // mostChance is how improbable a regression must be by chance alone to be claimed.
 const mostChance = units.One * 25 / 1000
 
-// FailedTogether says that failures among several verdicts, as of a suite's cells, are shown for all of them together: by a criterion in which chance plays no part, or as the least chance, multiplied
-// by the number of comparisons, is at most 2.5 % (the first step of Holm's procedure). Without that, forty cells that didn't change would raise a false alarm every third night.
+// FailedTogether says that failures among several verdicts, as of a suite's cells, are shown for all of them
+// together. They are by a criterion in which chance plays no part, or as the least chance, multiplied by the number
+// of comparisons, is at most 2.5 % (the first step of Holm's procedure). Without that, forty cells that didn't
+// change would raise a false alarm every third night.
 func FailedTogether(verdicts []*Verdict) bool {
 	lowest, compared := units.One, units.Ratio(0)
 	for _, v := range verdicts {

@@ -7,7 +7,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Run identifies the run that the Report is of: two copies of a Report have the same. Empty: unknown.
+// Run identifies the run that the Report is of, so two copies of a Report have the same. It is empty where unknown.
 func (r *Report) Run() string {
 	if r.Plan == nil || r.Started.IsZero() {
 		return ""
@@ -16,8 +16,8 @@ func (r *Report) Run() string {
 	return fmt.Sprintf("%s/%s/%s/%d/%s/%s/%d", t.UID, t.Namespace, t.Name, t.Attempt, t.Product, t.Loadtest, r.Started.UnixNano())
 }
 
-// DistinctRuns keeps one of all whose Reports are of the same run: a Report that was named twice, or is kept under two names, is one run. Those without a Report stay, and so do those whose run is
-// unknown.
+// DistinctRuns keeps one of all whose Reports are of the same run. A Report that was named twice, or is kept under
+// two names, is one run. Those without a Report stay, and so do those whose run is unknown.
 func DistinctRuns[T any](runs []T, reportOf func(T) *Report) []T {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(slices.Clone(runs), func(one T) bool {
@@ -32,8 +32,9 @@ func DistinctRuns[T any](runs []T, reportOf func(T) *Report) []T {
 	})
 }
 
-// LowestLossy is the window of the lowest load that lost frames; nil: there is none. Where directions vary one after another, a window doesn't count if its direction was clean at that load or a higher
-// one: its loss was outvoted.
+// LowestLossy is the window of the lowest load that lost frames, or nil for none. Where directions vary one after
+// another, a window doesn't count if its direction was clean at that load or a higher one, as its loss was
+// outvoted.
 func (r *Report) LowestLossy() *Window {
 	var lowest *Window
 	for i := range r.Windows {

@@ -7,7 +7,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// A direction that was clean at 60 % is not one that carries less than the 40 % of a window that was outvoted, however little another direction carries.
+// A direction that was clean at 60 % is not one that carries less than the 40 % of a window that was outvoted,
+// however little another direction carries.
 func TestTheLowestLossyWindowIsOfADirectionThatWasCleanNowhereAbove(t *testing.T) {
 	window := func(number int, varied string, percent units.Ratio, quality report.Quality) report.Window {
 		return report.Window{Number: number, Phase: report.Refine, Varied: varied, Load: percent * units.One / 100, Quality: quality,

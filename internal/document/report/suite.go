@@ -14,25 +14,26 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// SuiteVersion is the kind and version of a Suite as JSON; a reader refuses others.
+// SuiteVersion is the kind and version of a Suite as JSON. A reader refuses others.
 const SuiteVersion = "linerate.dev/suite-report.v1alpha1"
 
-// Suite is the result of a suite of load tests: its cells, each with its runs, their figures and the verdict. It refers to the runs' Reports by their digests, and holds enough of them to make the table
-// without them.
+// Suite is the result of a suite of load tests, with its cells, each with its runs, their figures and the verdict.
+// It refers to the runs' Reports by their digests, and holds enough of them to make the table without them.
 type Suite struct {
 	Version   string `json:"version"`
 	Producer  string `json:"producer"` // linerate's own version
 	Name      string `json:"name"`
 	Namespace string `json:"namespace,omitempty"`
 	UID       string `json:"uid,omitempty"`
-	// Generation is that of the suite's spec when it was measured; 0: it was not measured in a cluster.
+	// Generation is that of the suite's spec when it was measured. It is 0 where it was not measured in a cluster.
 	Generation int64     `json:"generation,omitempty"`
 	Started    time.Time `json:"started"`
 	// Finished is zero while runs are still to come.
 	Finished time.Time `json:"finished,omitzero"`
-	// Seed is that of the random order of its tests (order: Shuffled); 0: the order was not random.
+	// Seed is that of the random order of its tests (order: Shuffled). It is 0 where the order was not random.
 	Seed int64 `json:"seed,omitempty"`
-	// Axes are what was varied, and the order of its values. The first is the table's rows (product), the others are its columns.
+	// Axes are what was varied, and the order of its values. The first is the table's rows (product), the others
+	// are its columns.
 	Axes     []Axis      `json:"axes,omitempty"`
 	Cells    []SuiteCell `json:"cells"`
 	Verdict  Verdict     `json:"verdict"`
@@ -59,25 +60,30 @@ type SuiteCell struct {
 	// Product and Loadtest are its place in the table.
 	Product  string `json:"product"`
 	Loadtest string `json:"loadtest"`
-	// Calibration: it has no device, and its figures are what the generators do by themselves. No criterion judges it.
+	// Calibration says that it has no device, and its figures are what the generators do by themselves. No
+	// criterion judges it.
 	Calibration bool `json:"calibration,omitempty"`
-	// Identity is the same for calibrations of the same traffic by generators that are asked for in the same way. Empty: the cell is no calibration, or an older linerate wrote it.
+	// Identity is the same for calibrations of the same traffic by generators that are asked for in the same way.
+	// Empty: the cell is no calibration, or an older linerate wrote it.
 	Identity string `json:"identity,omitempty"`
-	// Capacity is what the generators of this cell did without a device; nil: unknown.
+	// Capacity is what the generators of this cell did without a device, or nil where unknown.
 	Capacity *Capacity `json:"capacity,omitempty"`
-	// Figures are the medians over the runs that were measured; nil: none was.
+	// Figures are the medians over the runs that were measured, or nil for none.
 	Figures *Figures `json:"figures,omitempty"`
-	// Goals are the same for each goal of a search for several, in its order; empty: it is no such search, or an older linerate measured it. Figures are the first goal's.
+	// Goals are the same for each goal of a search for several, in its order; empty: it is no such search, or an
+	// older linerate measured it. Figures are the first goal's.
 	Goals []GoalFigures `json:"goals,omitempty"`
-	// Curve is what was lost at each load of a FrameLoss, over the runs that were measured; empty: it is another procedure, the loads are too many for one document, or an older linerate measured it.
+	// Curve is what was lost at each load of a FrameLoss, over the runs that were measured; empty: it is another
+	// procedure, the loads are too many for one document, or an older linerate measured it.
 	Curve []CurvePoint `json:"curve,omitempty"`
 	// Outliers are the tests, among the runs, that lie far from the others. They count nevertheless.
 	Outliers []string `json:"outliers,omitempty"`
-	// Verdict is the judgement over all runs; nil: there are no criteria.
+	// Verdict is the judgement over all runs. It is nil where there are no criteria.
 	Verdict *Verdict `json:"verdict,omitempty"`
 	// Message has further remarks on the cell.
 	Message string `json:"message,omitempty"`
-	// Images are what the device's pod ran in all runs of the figures; empty: it isn't known, or not the same, which Message says then.
+	// Images are what the device's pod ran in all runs of the figures. They are empty where they aren't known, or
+	// not the same, which Message says then.
 	Images []plan.Container `json:"images,omitempty"`
 	// Runs may have been left out where they are too many for one document.
 	Runs []SuiteRun `json:"runs,omitempty"`
@@ -87,7 +93,8 @@ type SuiteCell struct {
 type Capacity struct {
 	Cell             string `json:"cell"` // the calibration
 	PacketsPerSecond int64  `json:"packetsPerSecond"`
-	// Share is the cell's figure as a share of it. Near says that the two are so close that the limit may be the generators': the figure is a lower bound then.
+	// Share is the cell's figure as a share of it. Near says that the two are so close that the limit may be the
+	// generators', so the figure is a lower bound then.
 	Share units.Percent `json:"sharePercent"`
 	Near  bool          `json:"near,omitempty"`
 }
@@ -97,30 +104,33 @@ type SuiteRun struct {
 	Test       string `json:"test"`
 	UID        string `json:"uid,omitempty"`
 	Repetition int    `json:"repetition"`      // from 1
-	Retry      int    `json:"retry,omitempty"` // 0: the first try of this repetition
-	// Report is the digest of its Report, and ConfigMap the one that holds it; empty: there is none.
-	Report    string    `json:"report,omitempty"`
-	ConfigMap string    `json:"configMap,omitempty"`
-	Plan      string    `json:"plan,omitempty"` // plan.Plan.Method of what was run: runs that differ in it can't be combined
-	Started   time.Time `json:"started,omitzero"`
-	Finished  time.Time `json:"finished,omitzero"`
-	// Reason is why the result is what it is, or why there is none; Message says it as a sentence.
+	Retry      int    `json:"retry,omitempty"` // 0 is the first try of this repetition
+	// Report is the digest of its Report, and ConfigMap the one that holds it. They are empty for none.
+	Report    string `json:"report,omitempty"`
+	ConfigMap string `json:"configMap,omitempty"`
+	// plan.Plan.Method of what was run, as runs that differ in it can't be combined
+	Plan     string    `json:"plan,omitempty"`
+	Started  time.Time `json:"started,omitzero"`
+	Finished time.Time `json:"finished,omitzero"`
+	// Reason is why the result is what it is, or why there is none. Message says it as a sentence.
 	Reason  string `json:"reason"`
 	Message string `json:"message,omitempty"`
-	// Figures are the run's own; nil: it was not measured.
+	// Figures are the run's own. They are nil where it was not measured.
 	Figures *Figures `json:"figures,omitempty"`
-	// Goals are those of each goal of a search for several, in its order; Figures are the first goal's.
+	// Goals are those of each goal of a search for several, in its order. Figures are the first goal's.
 	Goals []GoalFigures `json:"goals,omitempty"`
-	// Repeated is why another try replaces this one although it has figures, which then don't count; empty: its figures count, if it has any.
+	// Repeated is why another try replaces this one although it has figures, which then don't count. It is empty
+	// where its figures count, if it has any.
 	Repeated string `json:"repeated,omitempty"`
-	// Voided is how many runs of this test came to nothing before this one: they were suspended, lost, or ended while they measured.
+	// Voided is how many runs of this test came to nothing before this one: they were suspended, lost, or ended
+	// while they measured.
 	Voided int `json:"voided,omitempty"`
 	// Taken is the earlier suite that measured it, at the times given here; nil: this suite did.
 	Taken *Taken `json:"taken,omitempty"`
 	// Images are what the device's pod ran; empty: it isn't known, or no pod's.
 	Images []plan.Container `json:"images,omitempty"`
-	// Evidence is as much of its Report as a judgement needs: without streams, samples, and nearly all windows. Nil: it is kept elsewhere, or there
-	// is none.
+	// Evidence is as much of its Report as a judgement needs: without streams, samples, and nearly all windows.
+	// Nil: it is kept elsewhere, or there is none.
 	Evidence *Report `json:"evidence,omitempty"`
 }
 
@@ -137,7 +147,7 @@ type GoalFigures struct {
 	Figures *Figures `json:"figures,omitempty"`
 }
 
-// OfGoal is the figures of the goal of this name; nil: there are none.
+// OfGoal is the figures of the goal of this name, or nil for none.
 func OfGoal(goals []GoalFigures, name string) *Figures {
 	for _, g := range goals {
 		if g.Goal == name {
@@ -150,7 +160,7 @@ func OfGoal(goals []GoalFigures, name string) *Figures {
 // Counts says whether the run's figures are part of its cell's medians.
 func (r *SuiteRun) Counts() bool { return r.Figures != nil && r.Repeated == "" }
 
-// SuiteJSON is the document of a suite, and its digest: the same suite always makes the same bytes.
+// SuiteJSON is the document of a suite, and its digest. The same suite always makes the same bytes.
 func SuiteJSON(s *Suite) (document []byte, digest string, err error) {
 	copied := *s
 	copied.Version = SuiteVersion
@@ -163,14 +173,15 @@ func SuiteJSON(s *Suite) (document []byte, digest string, err error) {
 	return document, Digest(document), nil
 }
 
-// JSON writes the suite as a document, indented: what ReadDocuments reads.
+// JSON writes the suite as an indented document, as ReadDocuments reads it.
 func (s *Suite) JSON(w io.Writer) error {
 	copied := *s
 	copied.Version = SuiteVersion
 	return writeDocument(w, &copied)
 }
 
-// Digest is that of a document, by which Reports and suites' reports are referred to: "sha256:" and 64 hexadecimal digits.
+// Digest is that of a document, by which Reports and suites' reports are referred to. It is "sha256:" and 64
+// hexadecimal digits.
 func Digest(document []byte) string {
 	sum := sha256.Sum256(document)
 	return "sha256:" + hex.EncodeToString(sum[:])
@@ -266,7 +277,8 @@ func (s *Suite) Table() *Table {
 	return t
 }
 
-// Rows are the cell's rows in the suite's table: one, or for a search for several goals one for each. What concerns the whole cell, such as its verdict, is in the first.
+// Rows are the cell's rows in the suite's table, one, or for a search for several goals one for each. The first row
+// has what concerns the whole cell, such as its verdict.
 func (c *SuiteCell) Rows() []Cell {
 	first := Cell{Product: c.Product, Loadtest: c.Loadtest, Figures: c.Figures, Message: c.Message, Images: c.Images}
 	if c.Calibration {
@@ -302,7 +314,7 @@ func (c *SuiteCell) Rows() []Cell {
 	return rows
 }
 
-// unconfirmedOfSeveral says how many of several runs are not confirmed; a single run has a sign for that.
+// unconfirmedOfSeveral says how many of several runs are not confirmed. A single run has a sign for that.
 func (f *Figures) unconfirmedOfSeveral() string {
 	if f == nil || f.Runs < 2 {
 		return ""

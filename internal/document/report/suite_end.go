@@ -19,7 +19,8 @@ func (s *Suite) Whole() bool {
 	return !s.Finished.IsZero()
 }
 
-// ownExitCode is the exit code that the suite by itself asks for, and whether criteria are undecided of any cell, or of all of them together.
+// ownExitCode is the exit code that the suite by itself asks for, and whether criteria are undecided of any cell,
+// or of all of them together.
 func (s *Suite) ownExitCode() (code int, undecided bool) {
 	if !s.Whole() {
 		code = ExitNotMeasured
@@ -37,8 +38,10 @@ func (s *Suite) ownExitCode() (code int, undecided bool) {
 	return code, undecided
 }
 
-// Gaps are the runs that have no part in the cell's figures, in their order. Missing are the last tries of repetitions without any figure; repeated are tries that another one replaced, as they gave no
-// figure, or one that doesn't count. A last try without a figure after one that gave a figure is neither: the cell's message names it.
+// Gaps are the runs that have no part in the cell's figures, in their order. Missing are the last tries of
+// repetitions without any figure. repeated are tries that another one replaced, as they gave no figure, or one that
+// doesn't count. A last try without a figure after one that gave a figure is neither, and the cell's message names
+// it.
 func (c *SuiteCell) Gaps() (missing, repeated []Missing) {
 	latest, measured := map[int]int{}, map[int]bool{}
 	for i, r := range c.Runs {
@@ -63,8 +66,9 @@ func (c *SuiteCell) Gaps() (missing, repeated []Missing) {
 	return missing, repeated
 }
 
-// DisturbedWords say why a run is repeated although it has figures: its generator was the limit, while other runs of the same cell measured more, namely others (by Figures.Throughput); 0: those runs
-// are no longer known.
+// DisturbedWords say why a run is repeated although it has figures. Its generator was the limit, while other runs
+// of the same cell measured more, namely disturbed (by Figures.Throughput), or 0 where those runs are no longer
+// known.
 func DisturbedWords(lowerBound *Figures, disturbed int64) string {
 	rate := wording.PacketRate
 	if lowerBound.OfSessions() {

@@ -11,8 +11,8 @@ import (
 // TableVersion is the kind and version of a Table as JSON.
 const TableVersion = "linerate.dev/table.v1alpha1"
 
-// Table sets tests side by side: what was tested (product) with what (loadtest), each with the figures of one or several runs. It is
-// neutral: the published tables, a suite, and a directory of Reports all become one.
+// Table sets tests side by side. It has what was tested (product) with what (loadtest), each with the figures of
+// one or several runs. It is neutral. The published tables, a suite, and a directory of Reports all become one.
 type Table struct {
 	Version string `json:"version"`
 	Title   string `json:"title,omitempty"`
@@ -26,36 +26,42 @@ type Table struct {
 type Cell struct {
 	Product  string `json:"product"`
 	Loadtest string `json:"loadtest"`
-	// Figures is what was measured; nil: nothing was, and Missing says why.
+	// Figures is what was measured. It is nil where nothing was, and Missing says why.
 	Figures *Figures `json:"figures,omitempty"`
-	// Verdict is the criteria's judgement; empty: there are no criteria. Message has its figures, or further remarks on the cell.
+	// Verdict is the criteria's judgement. It is empty where there are no criteria. Message has its figures, or
+	// further remarks on the cell.
 	Verdict Outcome `json:"verdict,omitempty"`
 	Message string  `json:"message,omitempty"`
-	// Unjudged is why the row has no verdict while others have one: "with NDR" means that the row of goal NDR has the verdict on all goals together.
+	// Unjudged is why the row has no verdict while others have one. "with NDR" means that the row of goal NDR has
+	// the verdict on all goals together.
 	Unjudged string `json:"unjudged,omitempty"`
-	// Missing are the runs without a figure that were not repeated; Repeated are those that were, and their figure, if any, doesn't count.
+	// Missing are the runs without a figure that were not repeated. Repeated are those that were, and their figure,
+	// if any, doesn't count.
 	Missing  []Missing `json:"missing,omitempty"`
 	Repeated []Missing `json:"repeated,omitempty"`
-	// Images are what the device's pod ran in all runs of the figures; empty: it isn't known, or not the same.
+	// Images are what the device's pod ran in all runs of the figures. They are empty where they aren't known, or
+	// not the same.
 	Images []plan.Container `json:"images,omitempty"`
 }
 
-// Figures are those of one run, or the medians of several runs of the same test. Rates are what was received, summed over the directions of one window.
+// Figures are those of one run, or the medians of several runs of the same test. Rates are what was received,
+// summed over the directions of one window.
 type Figures struct {
 	Runs                int   `json:"runs"`
 	PacketsPerSecond    int64 `json:"packetsPerSecond"`
 	Layer1BitsPerSecond int64 `json:"layer1BitsPerSecond"`
-	// LineRatePercent is the share of what all directions can carry together; LineRatePercentSum adds the directions' shares
-	// instead, so that full duplex between two ports is 200, as the published tables have it.
+	// LineRatePercent is the share of what all directions can carry together. LineRatePercentSum adds the
+	// directions' shares instead, so that full duplex between two ports is 200, as the published tables have it.
 	LineRatePercent    units.Percent `json:"lineRatePercent"`
 	LineRatePercentSum units.Percent `json:"lineRatePercentSum"`
-	// GoodputBitsPerSecond is the rate of sessions, for which the rates above mean nothing; nil: traffic was frames. 0 is a figure: nothing came through.
+	// GoodputBitsPerSecond is the rate of sessions, for which the rates above mean nothing. It is nil where traffic
+	// was frames. 0 is a figure, where nothing came through.
 	GoodputBitsPerSecond *int64 `json:"goodputBitsPerSecond,omitempty"`
-	// LowerBound: the device's limit lies at the figures or above.
+	// LowerBound says that the device's limit lies at the figures or above.
 	LowerBound bool `json:"lowerBound,omitempty"`
 	// Unconfirmed is how many of the runs have a figure that a longer window was to confirm, but didn't.
 	Unconfirmed int `json:"unconfirmed,omitempty"`
-	// Spread is how far runs differ; nil: there is one run only.
+	// Spread is how far runs differ. It is nil where there is one run only.
 	Spread *Spread `json:"spread,omitempty"`
 }
 
@@ -63,7 +69,8 @@ type Figures struct {
 type Spread struct {
 	// Percent is shown after ±, as a percentage of the median.
 	Percent units.Percent `json:"percent"`
-	// The interval in which the true median lies with the confidence given, in packets per second; of sessions in bits of goodput per second, nil: of frames.
+	// The true median lies in this interval with the confidence given, in packets per second. That of sessions is
+	// in bits of goodput per second, and nil for frames.
 	LowPacketsPerSecond      int64         `json:"lowPacketsPerSecond"`
 	HighPacketsPerSecond     int64         `json:"highPacketsPerSecond"`
 	LowGoodputBitsPerSecond  *int64        `json:"lowGoodputBitsPerSecond,omitempty"`
@@ -77,9 +84,10 @@ type Missing struct {
 	Reason string `json:"reason"` // the Report's ending, or why the result is what it is
 	// Message is why, as a sentence.
 	Message string `json:"message,omitempty"`
-	// LowerBound is what the run measured although it was repeated, in packets per second; 0: nothing.
+	// LowerBound is what the run measured although it was repeated, in packets per second, or 0 for nothing.
 	LowerBound int64 `json:"lowerBound,omitempty"`
-	// GoodputLowerBound is the same of sessions, in bits per second; LowerBound is 0 then. Nil: traffic was frames, or nothing was measured.
+	// GoodputLowerBound is the same of sessions, in bits per second, and LowerBound is 0 then. It is nil where
+	// traffic was frames, or nothing was measured.
 	GoodputLowerBound *int64 `json:"goodputLowerBound,omitempty"`
 }
 
@@ -99,7 +107,8 @@ func (f *Figures) Headline() Headline {
 // OfSessions says that traffic was sessions, whose only rate is the goodput.
 func (f *Figures) OfSessions() bool { return f.GoodputBitsPerSecond != nil }
 
-// Throughput is the rate by which runs of one test are compared: packets per second of frames, bits per second of sessions' goodput.
+// Throughput is the rate by which runs of one test are compared. It is packets per second of frames, and bits per
+// second of sessions' goodput.
 func (f *Figures) Throughput() int64 {
 	if f.OfSessions() {
 		return *f.GoodputBitsPerSecond
@@ -107,7 +116,7 @@ func (f *Figures) Throughput() int64 {
 	return f.PacketsPerSecond
 }
 
-// UnconfirmedWords say how many runs have figures that are not confirmed; empty: all are.
+// UnconfirmedWords say how many runs have figures that are not confirmed. They are empty where all are.
 func (f *Figures) UnconfirmedWords() string {
 	switch {
 	case f == nil || f.Unconfirmed == 0:
@@ -120,7 +129,8 @@ func (f *Figures) UnconfirmedWords() string {
 	return fmt.Sprintf("%d of %d figures are not confirmed", f.Unconfirmed, f.Runs)
 }
 
-// ProductAndLoadtest are a Report's place in a table: its Plan's product and loadtest, as all renderers show them.
+// ProductAndLoadtest are a Report's place in a table by its Plan's product and loadtest, as all renderers show
+// them.
 func ProductAndLoadtest(r *Report) (product, loadtest string) {
 	h := NamedHeadline(r)
 	return h.Product, h.Loadtest

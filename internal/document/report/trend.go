@@ -22,7 +22,8 @@ type Series struct {
 	Loadtest string `json:"loadtest"`
 	// Points are in the order of time.
 	Points []Point `json:"points"`
-	// Stretches are the parts of it in which neither the way of measuring nor, as far as a Plan shows, the device changed, in the order of time. They cover all points.
+	// Stretches are the parts of it in which neither the way of measuring nor, as far as a Plan shows, the device
+	// changed, in the order of time. They cover all points.
 	Stretches []Stretch `json:"stretches"`
 }
 
@@ -32,23 +33,27 @@ type Point struct {
 	Name string    `json:"name"`
 	Test string    `json:"test"`
 	At   time.Time `json:"at"` // when it began
-	// Figures are the run's own; nil: it was not measured, and Missing says why.
+	// Figures are the run's own. They are nil where it was not measured, and Missing says why.
 	Figures *Figures `json:"figures,omitempty"`
 	Missing *Missing `json:"missing,omitempty"`
 	// Latency are its figures of latency.
 	Latency []Figure `json:"latency,omitempty"`
-	// FromMedian is how far the figures lie from the median of their Stretch; nil: unknown. Readers of the document have both figures, and their signs.
+	// FromMedian is how far the figures lie from the median of their Stretch, or nil where unknown. Readers of the
+	// document have both figures, and their signs.
 	FromMedian *Change `json:"-"`
-	// SharedPort: several ends of its links were on one physical port.
+	// SharedPort says that several ends of its links were on one physical port.
 	SharedPort bool `json:"sharedPort,omitempty"`
-	// Outlier: it lies far from its neighbours.
+	// Outlier says that it lies far from its neighbours.
 	Outlier bool `json:"outlier,omitempty"`
-	// PlanChange is how its Plan measures in another way than the point before, or at another line rate; DeviceChange is how the device differs, as far as a Plan shows.
+	// PlanChange is how its Plan measures in another way than the point before, or at another line rate.
+	// DeviceChange is how the device differs, as far as a Plan shows.
 	PlanChange   []string `json:"planChange,omitempty"`
 	DeviceChange []string `json:"deviceChange,omitempty"`
-	// ImageChange is how the images of the device's pod differ from the point before. No new Stretch begins there: a series follows the builds of a device.
+	// ImageChange is how the images of the device's pod differ from the point before. No new Stretch begins there,
+	// as a series follows the builds of a device.
 	ImageChange []string `json:"imageChange,omitempty"`
-	// EnvironmentChange is what differs from the point before in the environment: other network cards, another node. Where a part differs that is not allowed to, a new Stretch begins.
+	// EnvironmentChange is what differs from the point before in the environment, such as other network cards or
+	// another node. Where a part differs that is not allowed to, a new Stretch begins.
 	EnvironmentChange []EnvironmentDifference `json:"environmentChange,omitempty"`
 	Producer          string                  `json:"producer,omitempty"`
 }
@@ -60,13 +65,13 @@ type Stretch struct {
 	Last  int `json:"last"`
 	// Method is that of its Plans.
 	Method string `json:"method"`
-	// Figures are the medians of its runs; nil: none was measured.
+	// Figures are the medians of its runs, or nil where none was measured.
 	Figures *Figures `json:"figures,omitempty"`
 	// Latency are the medians of how long frames were under way at each load.
 	Latency []LatencyMedian `json:"latency,omitempty"`
 }
 
-// StretchOf is the stretch of a point; nil: none has it.
+// StretchOf is the stretch of a point, or nil where none has it.
 func (s *Series) StretchOf(point int) *Stretch {
 	for i := range s.Stretches {
 		if t := &s.Stretches[i]; t.First <= point && point <= t.Last {
@@ -76,7 +81,7 @@ func (s *Series) StretchOf(point int) *Stretch {
 	return nil
 }
 
-// Latest is the last point that was measured; nil: none was.
+// Latest is the last point that was measured, or nil for none.
 func (s *Series) Latest() (*Point, *Stretch) {
 	for i := len(s.Points) - 1; i >= 0; i-- {
 		if s.Points[i].Figures != nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// Void is how many of several runs don't count, and why. Whoever may suspend, delete or disturb a run could void those that show a fault until the rest passes: so their number is part of a verdict.
+// Void is how many of several runs don't count, and why. A user who may suspend, delete or disturb a run could void
+// those that show a fault until the rest passes, so their number is part of a verdict.
 type Void struct {
 	// Runs were begun, and Voided of them don't count.
 	Runs, Voided int
@@ -79,7 +80,8 @@ func (v *Void) add(reason string, runs int) {
 	v.reasons[reason] += runs
 }
 
-// String says how many runs are void, and why: "3 of 8 runs were void: 2 suspended, deleted or lost while it measured, 1 GeneratorLost". Empty: none is.
+// String says how many runs are void, and why, as "3 of 8 runs were void: 2 suspended, deleted or lost while it
+// measured, 1 GeneratorLost". It is empty for none.
 func (v Void) String() string {
 	if v.Voided == 0 {
 		return ""
@@ -91,7 +93,7 @@ func (v Void) String() string {
 	return v.Count() + ": " + strings.Join(reasons, ", ")
 }
 
-// Count says how many runs are void: "3 of 8 runs were void". Empty: none is.
+// Count says how many runs are void, as "3 of 8 runs were void". It is empty for none.
 func (v Void) Count() string {
 	if v.Voided == 0 {
 		return ""

@@ -8,8 +8,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Sessions count no frames, and a document says nothing of what was not counted: a zero would be a figure. So these types leave the members of frames out where
-// traffic is sessions, and write all of them, zero or not, where it is frames.
+// Sessions count no frames, and a document says nothing of what was not counted, because a zero would be a figure.
+// So these types leave the members of frames out where traffic is sessions, and write all of them, zero or not,
+// where it is frames.
 
 // MarshalJSON writes the members of frames, or of sessions.
 func (m Direction) MarshalJSON() ([]byte, error) {
@@ -101,7 +102,8 @@ func (s Spread) MarshalJSON() ([]byte, error) {
 	}{s.Percent, s.LowGoodputBitsPerSecond, s.HighGoodputBitsPerSecond, s.Confidence})
 }
 
-// written is a value as JSON that leaves it to whoever writes the document whether < and > are escaped: json.Marshal would escape them for good.
+// written is a value as JSON that leaves it to the writer of the document whether < and > are escaped, as
+// json.Marshal would escape them for good.
 func written(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -4,7 +4,8 @@ package stream
 
 import "encoding/binary"
 
-// SumWords adds up the 16-bit words of b, the last byte of an odd number padded with zero. Sums of several parts add up if all but the last have an even length.
+// SumWords adds up the 16-bit words of b, the last byte of an odd number padded with zero. Sums of several parts
+// add up if all but the last have an even length.
 func SumWords(b []byte) uint64 {
 	var sum uint64
 	for ; len(b) >= 2; b = b[2:] {
@@ -16,7 +17,8 @@ func SumWords(b []byte) uint64 {
 	return sum
 }
 
-// FoldChecksum turns a sum into a ones' complement sum of 16 bits. Its complement is the checksum; of what carries its right checksum it is 0xffff.
+// FoldChecksum turns a sum into a ones' complement sum of 16 bits. Its complement is the checksum. For bytes with
+// their right checksum it is 0xffff.
 func FoldChecksum(sum uint64) uint16 {
 	for sum > 0xffff {
 		sum = sum>>16 + sum&0xffff

@@ -2,20 +2,24 @@ package stream
 
 import "encoding/json"
 
-// Stream is one TRex stream, the value of add_stream's "stream". Required members are always written, as the server insists.
+// Stream is one TRex stream, the value of add_stream's "stream". Required members are always written, as the server
+// insists.
 type Stream struct {
-	Enabled     bool    `json:"enabled"`
-	SelfStart   bool    `json:"self_start"`
-	StartPaused bool    `json:"start_paused"`
-	Flags       int     `json:"flags"`        // bit 0: source MAC from the packet; bits 1-2 = 1: destination MAC from the packet; 0: the port's own
+	Enabled     bool `json:"enabled"`
+	SelfStart   bool `json:"self_start"`
+	StartPaused bool `json:"start_paused"`
+	// bit 0 is source MAC from the packet, bits 1-2 = 1 destination MAC from the packet, and 0 the port's own
+	Flags       int     `json:"flags"`
 	ActionCount uint32  `json:"action_count"` // loops of a chain, 0 = endless
 	RandomSeed  uint32  `json:"random_seed,omitempty"`
-	CoreID      int     `json:"core_id"` // -1: any
+	CoreID      int     `json:"core_id"` // -1 for any
 	ISG         float64 `json:"isg"`     // microseconds before the first packet
-	// NextStreamID is the id of the stream that follows when this one ends; -1: none. Streams that are loaded together are numbered
-	// from 1 in their order, as TRex's own client numbers them, so this is a position in the list, from 1.
+	// NextStreamID is the id of the stream that follows when this one ends, or -1 for none. Streams that are loaded
+	// together are numbered from 1 in their order, as TRex's own client numbers them, so this is a position in the
+	// list, from 1.
 	NextStreamID int `json:"next_stream_id"`
-	// Name and Next are labels that TRex stores and returns and never reads: TRex's builders name streams to chain them.
+	// Name and Next are labels that TRex stores and returns and never reads. TRex's builders name streams to chain
+	// them.
 	Name      string `json:"name,omitempty"`
 	Next      string `json:"next,omitempty"`
 	Mode      Mode   `json:"mode"`
@@ -24,7 +28,7 @@ type Stream struct {
 	FlowStats Flow   `json:"flow_stats"`
 }
 
-// Mode says when a stream's packets leave: "continuous", "single_burst" or "multi_burst".
+// Mode says when a stream's packets leave, as "continuous", "single_burst" or "multi_burst".
 type Mode struct {
 	Type            string  `json:"type"`
 	Rate            Rate    `json:"rate"`
@@ -34,27 +38,27 @@ type Mode struct {
 	Count           uint32  `json:"count,omitempty"`          // multi_burst, at least 1
 }
 
-// Rate is a stream's base rate before the multiplier; Type is "pps", "bps_L1", "bps_L2" or "percentage".
+// Rate is a stream's base rate before the multiplier. Type is "pps", "bps_L1", "bps_L2" or "percentage".
 type Rate struct {
 	Type  string  `json:"type"`
 	Value float64 `json:"value"`
 }
 
-// Packet is the frame's template without FCS, 14 to 9238 bytes; base64 on the wire.
+// Packet is the frame's template without FCS, 14 to 9238 bytes, which JSON has in base64.
 type Packet struct {
 	Binary []byte `json:"binary"`
 	Meta   string `json:"meta"`
 }
 
-// VM is the field engine's program: variables first, then writes, then checksum fixes.
+// VM is the field engine's program, first variables, then writes, then checksum fixes.
 type VM struct {
 	Instructions []Instruction `json:"instructions"` // never null on the wire
 	Cache        uint16        `json:"cache,omitempty"`
 }
 
-// Instruction is one instruction of the field engine. Type selects which members matter ("flow_var", "flow_var_rand_limit",
-// "tuple_flow_var", "write_flow_var", "write_mask_flow_var", "fix_checksum_ipv4", "fix_checksum_hw", "fix_checksum_icmpv6",
-// "trim_pkt_size"); MarshalJSON writes just those.
+// Instruction is one instruction of the field engine. Type selects which members matter ("flow_var",
+// "flow_var_rand_limit", "tuple_flow_var", "write_flow_var", "write_mask_flow_var", "fix_checksum_ipv4",
+// "fix_checksum_hw", "fix_checksum_icmpv6", "trim_pkt_size"). MarshalJSON writes just those.
 type Instruction struct {
 	Type         string   `json:"type"`
 	Name         string   `json:"name,omitempty"`
@@ -83,17 +87,19 @@ type Instruction struct {
 	BigEndian    bool     `json:"is_big_endian,omitempty"`
 	L2Length     int      `json:"l2_len,omitempty"`
 	L3Length     int      `json:"l3_len,omitempty"`
-	L4Type       int      `json:"l4_type,omitempty"` // fix_checksum_hw: 11 UDP, 13 TCP, 17 IP only
+	L4Type       int      `json:"l4_type,omitempty"` // of fix_checksum_hw, 11 UDP, 13 TCP, 17 IP only
 }
 
-// Flow is the stream's "flow_stats": counted by the receiver under StreamID (TRex's pg_id), RuleType "stats" or "latency".
+// Flow is the stream's "flow_stats", which the receiver counts under StreamID (TRex's pg_id), with RuleType "stats"
+// or "latency".
 type Flow struct {
 	Enabled  bool   `json:"enabled"`
 	StreamID uint32 `json:"stream_id,omitempty"`
 	RuleType string `json:"rule_type,omitempty"`
 	VXLAN    bool   `json:"vxlan,omitempty"`     // look at the inner frame
 	IEEE1588 bool   `json:"ieee_1588,omitempty"` // hardware time stamps
-	// Stamped: each frame of a "stats" stream ends with its number and when it was sent. Only the software engine knows it.
+	// Stamped says that each frame of a "stats" stream ends with its number and when it was sent. Only the software
+	// engine knows it.
 	Stamped bool `json:"stamped,omitempty"`
 }
 
@@ -102,7 +108,7 @@ var (
 	_ json.Marshaler = Instruction{}
 )
 
-// MarshalJSON writes an empty program as an empty list: TRex refuses null.
+// MarshalJSON writes an empty program as an empty list, because TRex refuses null.
 func (v VM) MarshalJSON() ([]byte, error) {
 	type plain VM
 	if v.Instructions == nil {

@@ -19,23 +19,28 @@ const (
 	protocolUDP      = 17
 	protocolICMPv6   = 58
 
-	group = 1 // in a MAC's first byte: a group, or everybody
+	group = 1 // in a MAC's first byte, for a group or everybody
 )
 
-// LinkTypes are the Ethernet types of protocols that speak across one link: ARP, RARP, slow protocols (LACP, OAM), authentication (802.1X), LLDP, connectivity faults (CFM), loopback tests of switches.
+// LinkTypes are the Ethernet types of protocols that speak across one link, which are ARP, RARP, slow protocols
+// (LACP, OAM), authentication (802.1X), LLDP, connectivity faults (CFM), and loopback tests of switches.
 func LinkTypes() []uint16 { return []uint16{typeARP, 0x8035, 0x8809, 0x888e, typeLLDP, 0x8902, 0x9000} }
 
-// RouterProtocols are the IP protocols by which routers speak to each other: IGMP, EIGRP, OSPF, PIM, VRRP.
+// RouterProtocols are the IP protocols by which routers speak to each other, which are IGMP, EIGRP, OSPF, PIM and
+// VRRP.
 func RouterProtocols() []byte { return []byte{2, 88, 89, 103, 112} }
 
-// BFDPorts are the UDP ports of bidirectional forwarding detection: control, echo, several hops, members of a link (RFC 5881, 5883, 7130). Its frames leave with the largest TTL, which no frame has that a router forwarded.
+// BFDPorts are the UDP ports of bidirectional forwarding detection for control, echo, several hops, and members of
+// a link (RFC 5881, 5883, 7130). Its frames leave with the largest TTL, which no frame has that a router forwarded.
 func BFDPorts() []uint16 { return []uint16{3784, 3785, 4784, 6784} }
 
 // BFDTTL is the TTL, or hop limit, of BFD's frames (RFC 5881, section 5).
 const BFDTTL = 255
 
-// KeepsLinkUp says whether a frame, without FCS, is link upkeep and not traffic: what goes to a group or to everybody, as no stream sends there; what stays on a link, such as ARP, spanning tree, LACP and the messages of ICMPv6
-// for neighbours and groups (RFC 4861, RFC 2710, RFC 3810); and what routers say to each other, as OSPF, VRRP and BFD, to one as well as to all. A device sends such frames by itself, now and then.
+// KeepsLinkUp says whether a frame, without FCS, is link upkeep and not traffic. Upkeep is a frame to a group or to
+// everybody, as no stream sends there. It is a frame that stays on a link, such as ARP, spanning tree, LACP and the
+// messages of ICMPv6 for neighbours and groups (RFC 4861, RFC 2710, RFC 3810). And it is a frame between routers,
+// as of OSPF, VRRP and BFD, to one as well as to all. A device sends such frames by itself, now and then.
 func KeepsLinkUp(frame []byte) bool {
 	if len(frame) > 0 && frame[0]&group != 0 {
 		return true
@@ -132,7 +137,8 @@ func (vm VM) width(i Instruction) int {
 	return 0
 }
 
-// etherType is the type behind VLAN tags, and where its payload begins; for a frame that ends before it, the largest type.
+// etherType is the type behind VLAN tags, and where its payload begins. For a frame that ends before it, it is the
+// largest type.
 func etherType(frame []byte) (kind uint16, at int) {
 	for at = 12; at+2 <= len(frame); at += 4 {
 		if kind = binary.BigEndian.Uint16(frame[at:]); kind != typeVLAN && kind != typeQinQ {

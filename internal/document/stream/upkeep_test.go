@@ -78,7 +78,8 @@ func TestWhatGoesToAGroupIsNoTraffic(t *testing.T) {
 	}
 }
 
-// TestStreamsThatLookLikeUpkeep: a stream's own frames aren't taken for a device's, by what its template or its program writes.
+// TestStreamsThatLookLikeUpkeep: a stream's own frames aren't taken for a device's, by what its template or its
+// program writes.
 func TestStreamsThatLookLikeUpkeep(t *testing.T) {
 	of := func(flags int, to byte, ttl byte, writes ...int) stream.Stream {
 		frame := append([]byte{to}, bytes.Repeat([]byte{2}, 59)...)

@@ -113,7 +113,8 @@ func cable(t *testing.T, name string, a, b *netif.Namespace, addressA, addressB 
 	}
 }
 
-// byInterface calls from an address by an interface, whatever the routes say: a device under test does with its own packets what it wants.
+// byInterface calls from an address by an interface, whatever the routes say: a device under test does with its own
+// packets what it wants.
 func byInterface(name, from string) net.Dialer {
 	return net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Control: func(_, _ string, conn syscall.RawConn) error {
 		var failed error
@@ -124,7 +125,8 @@ func byInterface(name, from string) net.Dialer {
 	}}
 }
 
-// The device is on a link of the generator's, and on the pods' network as any pod is. It knows the generator's addresses on both.
+// The device is on a link of the generator's, and on the pods' network as any pod is. It knows the generator's
+// addresses on both.
 //
 //	generator eth0 10.0.0.1 ──── pods' network ──── 10.0.0.2 eth0 device
 //	          west 192.0.2.1 ─── link under test ── 192.0.2.2 west
@@ -134,14 +136,16 @@ func TestADeviceCannotDriveAGeneratorFromTheLink(t *testing.T) {
 	cable(t, "eth0", generator, device, "10.0.0.1/24", "10.0.0.2/24")
 	cable(t, "west", generator, device, "192.0.2.1/24", "192.0.2.2/24")
 	cable(t, "east", generator, device, "198.51.100.1/24", "198.51.100.2/24")
-	must(t, device.Do(func() error { // a route that who binds to the link takes, and nobody else, as the pods' network's is the better one
+	// a route that who binds to the link takes, and nobody else, as the pods' network's is the better one
+	must(t, device.Do(func() error {
 		link, err := netlink.LinkByName("west")
 		if err != nil {
 			return err
 		}
 		return netlink.RouteAdd(&netlink.Route{LinkIndex: link.Attrs().Index, Dst: &net.IPNet{IP: net.IPv4(10, 0, 0, 0), Mask: net.CIDRMask(24, 32)}, Gw: net.IPv4(192, 0, 2, 1), Priority: 1000})
 	}))
-	for _, ns := range []*netif.Namespace{generator, device} { // as pods' often are: what comes back by another way is taken
+	// as pods' often are: what comes back by another way is taken
+	for _, ns := range []*netif.Namespace{generator, device} {
 		must(t, ns.Do(func() (err error) {
 			for _, s := range []string{"all", "west", "eth0"} {
 				err = errors.Join(err, os.WriteFile("/proc/sys/net/ipv4/conf/"+s+"/rp_filter", []byte("0"), 0o644))

@@ -10,8 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Listen listens at a TCP address, and accepts only connections that don't come in by the links, which are interfaces of this process's network namespace. A link that is no
-// interface here, such as a device that DPDK took from the kernel, is skipped. An interface that appears later isn't filtered: wait for it before the call.
+// Listen listens at a TCP address, and accepts only connections that don't come in by the links, which are
+// interfaces of this process's network namespace. Listen skips a link that is no interface here, such as a device
+// that DPDK took from the kernel. It doesn't filter an interface that appears later, so the caller waits for the
+// interfaces first.
 //
 // The listener and each accepted connection have a socket filter (socket(7), SO_ATTACH_FILTER), which needs no rights.
 func Listen(ctx context.Context, address string, links []string) (net.Listener, error) {
@@ -48,7 +50,8 @@ func Listen(ctx context.Context, address string, links []string) (net.Listener, 
 const (
 	// mostLinks is far more than a test has, and what a filter has room for.
 	mostLinks = 256
-	// interfaceIndex is the offset at which a filter reads the index of the interface by which a packet came in (linux/filter.h: SKF_AD_OFF + SKF_AD_IFINDEX).
+	// interfaceIndex is the offset at which a filter reads the index of the interface by which a packet came in
+	// (linux/filter.h: SKF_AD_OFF + SKF_AD_IFINDEX).
 	interfaceIndex = 0xfffff000 + 8
 	// wholeSegment is the filter's return value that accepts the whole packet.
 	wholeSegment = 0xffffffff

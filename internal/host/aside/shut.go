@@ -14,9 +14,10 @@ import (
 // tableName is the nftables table of everything here.
 const tableName = "linerate-aside"
 
-// Shut drops TCP segments that come in by the links for this machine itself. It protects a program that listens on every address and can't have a filter of ours, such as TRex. Frames that a program
-// receives by AF_PACKET aren't dropped. Shut needs NET_ADMIN, and nftables in the node's kernel. It skips links that are no interfaces here, and the loopback interface, which is no
-// link under test. It returns the links that it shut.
+// Shut drops TCP segments that come in by the links for this machine itself. It protects a program that listens on
+// every address and can't have a filter of ours, such as TRex. Frames that a program receives by AF_PACKET aren't
+// dropped. Shut needs NET_ADMIN, and nftables in the node's kernel. It skips links that are no interfaces here, and
+// the loopback interface, which is no link under test. It returns the links that it shut.
 func Shut(links []string) (shut []string, err error) {
 	for _, name := range links {
 		if i, err := net.InterfaceByName(name); err == nil && i.Flags&net.FlagLoopback == 0 {

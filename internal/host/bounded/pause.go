@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// Pause waits so long; no time, or less, is no wait. Its error is the cause of ctx's end, and nil where ctx outlived the pause.
+// Pause waits so long, and doesn't wait where d is 0 or less. Its error is the cause of ctx's end, and nil where
+// ctx outlived the pause.
 func Pause(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return context.Cause(ctx)

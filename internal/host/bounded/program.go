@@ -1,6 +1,7 @@
 package bounded
 
-// This file runs a program that a person named, to its end and within a bound: what sets a device up, resets it between trials, or tears it down.
+// This file runs a program that a person named, to its end and within a bound. Such a program sets a device up,
+// resets it between trials, or tears it down.
 
 import (
 	"context"
@@ -20,14 +21,16 @@ const afterEnd = time.Second
 // errLate is the cause of a program's end that took too long.
 var errLate = errors.New("too late")
 
-// Run runs the command, whose first word is the program, as the calling user, in the working directory, with these variables beside our own, and with nothing to read. What takes longer
-// than it may is killed with all that it started. Its exit code 0 is success; an error names the command and has its last words.
+// Run runs the command, whose first word is the program, as the calling user, in the working directory, with these
+// variables beside our own, and with nothing to read. After the timeout the command is killed with all processes
+// that it started. Exit code 0 is success. An error names the command and has the command's last words.
 func Run(ctx context.Context, command, variables []string, timeout time.Duration) error {
 	bounded, cancel := context.WithTimeoutCause(ctx, timeout, errLate)
 	defer cancel()
 	cmd := exec.CommandContext(bounded, command[0], command[1:]...)
 	cmd.Env = append(os.Environ(), variables...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a terminal's interrupt is ours to handle, and what it started goes with it
+	// a terminal's interrupt is ours to handle, and what it started goes with it
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = afterEnd
 	words := &Words{}
@@ -63,7 +66,8 @@ func ProgramName(command []string) string {
 	return string(name)
 }
 
-// mostSaid bounds a program's last words in bytes: beside its name, they have to fit into an answer of 512.
+// mostSaid bounds a program's last words in bytes. The words and the program's name have to fit into an answer of
+// 512 bytes.
 const mostSaid = 256
 
 // lastWords is a program's last words, without what would drive a terminal.

@@ -13,7 +13,7 @@ type Words struct {
 
 const keptWords = 16 << 10
 
-// Write never fails; it forgets the oldest.
+// Write never fails, and forgets the oldest bytes.
 func (w *Words) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -24,7 +24,7 @@ func (w *Words) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String is the line that says most: a crash's first, else the last that isn't empty.
+// String is the line with the cause, which is a crash's first line, or else the last line that isn't empty.
 func (w *Words) String() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

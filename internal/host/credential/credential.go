@@ -11,7 +11,7 @@ import (
 	"net/netip"
 )
 
-// Role is what a server does: a client proves its key for one role.
+// Role is what a server does. A client proves its key for one role.
 type Role string
 
 // The roles of linerate's servers.
@@ -21,7 +21,7 @@ const (
 	Vitals    Role = "vitals"    // reads vital signs and collectors' answers, and has the device reset
 )
 
-// Key is a secret: the seed of an Ed25519 key. The zero Key proves nothing, and is for servers that don't ask.
+// Key is a secret, the seed of an Ed25519 key. The zero Key proves nothing, and is for servers that don't ask.
 type Key [ed25519.SeedSize]byte
 
 // Verifier is the public half of a Key. The zero Verifier lets everybody in.
@@ -33,7 +33,8 @@ func New() (k Key) {
 	return k
 }
 
-// Derive is the key that follows from this one for a purpose. Keys of different purposes tell nothing of each other, nor of this one (HMAC-SHA256, RFC 2104).
+// Derive is the key that follows from this one for a purpose. Keys of different purposes tell nothing of each
+// other, nor of this one (HMAC-SHA256, RFC 2104).
 func (k Key) Derive(purpose string) Key {
 	sum := hmac.New(sha256.New, k[:])
 	sum.Write([]byte(purpose))
@@ -46,7 +47,7 @@ func (k Key) IsZero() bool { return k == Key{} }
 // IsZero says that there is no verifier.
 func (v Verifier) IsZero() bool { return v == Verifier{} }
 
-// Verifier is what a server needs to check proofs by this key; zero for the zero Key.
+// Verifier is what a server needs to check proofs by this key. The zero Key has the zero Verifier.
 func (k Key) Verifier() Verifier {
 	if k.IsZero() {
 		return Verifier{}
@@ -56,10 +57,10 @@ func (k Key) Verifier() Verifier {
 
 func (k Key) private() ed25519.PrivateKey { return ed25519.NewKeyFromSeed(k[:]) }
 
-// String hides the key: logs and errors may contain it.
+// String hides the key, because logs and errors may contain it.
 func (Key) String() string { return "a key" }
 
-// String is the verifier as arguments have it; empty for the zero Verifier.
+// String is the verifier as arguments have it. It is empty for the zero Verifier.
 func (v Verifier) String() string {
 	if v.IsZero() {
 		return ""
@@ -96,7 +97,8 @@ func signed(role Role, server net.Addr, nonce []byte) []byte {
 	return fmt.Appendf(nil, "linerate.dev/credential.v1\x00%s\x00%s\x00%s", role, plain(server), nonce)
 }
 
-// plain is an address as both sides see it: without an interface's name, which is a machine's own, and IPv4 as IPv4.
+// plain is an address as both sides see it, with IPv4 as IPv4, and without an interface's name, which only one
+// machine knows.
 func plain(a net.Addr) string {
 	address, err := netip.ParseAddrPort(a.String())
 	if err != nil {

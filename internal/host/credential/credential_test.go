@@ -106,7 +106,8 @@ func TestAStrangerReachesNothingOfTheProtocol(t *testing.T) {
 	}
 }
 
-// The challenge of one connection is of no use on another, and that of one server none at another: a hostile server to which the runner connects can't pass it on.
+// The challenge of one connection is of no use on another, and that of one server none at another: a hostile server
+// to which the runner connects can't pass it on.
 func TestAProofIsGoodForOneConnectionOfOneServer(t *testing.T) {
 	key := credential.New()
 	victim := echo(t, key.Verifier(), credential.Control)

@@ -24,7 +24,7 @@ const (
 var (
 	// ErrAsked is the error of a client that has no key where one is asked for.
 	ErrAsked = errors.New("the server asks for a credential, and this client has none")
-	// ErrNotAsked is the error of a client whose key isn't asked for: the server would let anybody in.
+	// ErrNotAsked is the error of a client whose key isn't asked for, since such a server would let anybody in.
 	ErrNotAsked = errors.New("the server doesn't ask for the credential of this run: it is not linerate's, or a linerate of another release")
 	// ErrRefused is the error of a client that isn't admitted.
 	ErrRefused = errors.New("the server refused the credential: it belongs to another attempt or run, or the address that was called isn't the server's own (NAT)")

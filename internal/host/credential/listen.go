@@ -12,13 +12,15 @@ import (
 	"time"
 )
 
-// mostStrangers is how many callers may be at the door at a time: those that haven't proved a key yet.
+// mostStrangers is how many callers that haven't proved a key yet may be at the door at a time.
 const mostStrangers = 64
 
-// Listen accepts from l only who proves the verifier's key for the role; all others' connections are closed. The zero Verifier is l itself.
+// Listen accepts from l only connections that prove the verifier's key for the role, and closes all others. The
+// zero Verifier is l itself.
 //
-// Callers are asked at the same time, so that a silent one keeps nobody waiting. Where more than 64 are at the door, the oldest one of the address that has the most there is turned away: one address
-// can't keep another one out.
+// Callers are asked at the same time, so that a silent caller keeps nobody waiting. Where more than 64 callers are
+// at the door, the address with the most callers loses its oldest one, so that one address can't keep another one
+// out.
 func (v Verifier) Listen(l net.Listener, role Role) net.Listener {
 	if v.IsZero() {
 		return l
@@ -87,7 +89,7 @@ func (d *door) answer() {
 	}
 }
 
-// pass hands something to Accept; false: the door is closed.
+// pass hands something to Accept. It returns false where the door is closed.
 func (d *door) pass(a accepted) bool {
 	select {
 	case d.accepted <- a:
@@ -114,7 +116,7 @@ func (d *door) enter(conn net.Conn) {
 	}
 }
 
-// leave takes a caller off the list; false: it was turned away.
+// leave takes a caller off the list. It returns false where the caller was turned away before.
 func (d *door) leave(conn net.Conn) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -140,7 +142,8 @@ func (d *door) crowd() (oldest int) {
 }
 
 func hostOf(conn net.Conn) netip.Addr {
-	address, _ := netip.ParseAddrPort(conn.RemoteAddr().String()) // of no IP network: all are one
+	// an address of no IP network becomes the zero address
+	address, _ := netip.ParseAddrPort(conn.RemoteAddr().String())
 	return address.Addr().Unmap()
 }
 

@@ -2,14 +2,16 @@ package machine
 
 // This file keeps a machine's processors from sleeping while something is measured on it.
 //
-// An idle processor sleeps, and needs time to wake up: microseconds on bare metal, more for a deeper sleep. A virtual machine's
-// processor is given back to the host, which schedules it again later: milliseconds later, where others share the host. A generator that sends a frame
-// each 100 µs sleeps that often, and so does a device that forwards it.
+// An idle processor sleeps, and needs time to wake up: microseconds on bare metal, more for a deeper sleep. A
+// virtual machine gives its processor back to the host, which schedules the processor again later, and milliseconds
+// later where others share the host. A generator that sends a frame each 100 µs sleeps that often, and so does a
+// device that forwards the frame.
 //
 //	asleep   send ─▶ halt ─▶ host runs others ······ late ─▶ a burst            steal in /proc/stat, bursts
 //	awake    send ─▶ poll ─▶ send ─▶ poll ─▶ send                                the processor is hot all the time
 //
-// Sources: the kernel's Documentation/power/pm_qos_interface.rst, Documentation/admin-guide/pm/cpuidle.rst.
+// The sources are the kernel's Documentation/power/pm_qos_interface.rst and
+// Documentation/admin-guide/pm/cpuidle.rst.
 
 import (
 	"encoding/binary"
@@ -21,7 +23,8 @@ import (
 const (
 	// device is the file by which a process bounds the latency of waking up. By default only root may write to it.
 	device = "/dev/cpu_dma_latency"
-	// idleDriver names the driver that puts idle processors to sleep, and heeds the bound. Without one the kernel halts them, whatever is asked for; many virtual machines have none.
+	// idleDriver names the driver that puts idle processors to sleep, and heeds the bound. Without a driver, as in
+	// many virtual machines, the kernel halts idle processors whatever a program asks for.
 	idleDriver = "/sys/devices/system/cpu/cpuidle/current_driver"
 )
 
@@ -38,7 +41,7 @@ func KeepAwake() (*AwakeRequest, error) {
 	if err != nil {
 		return nil, fmt.Errorf("keep the processors awake: %w", err)
 	}
-	// A signed 32-bit number of microseconds in the machine's byte order; 0 allows polling only.
+	// The request is a signed 32-bit number of microseconds in the machine's byte order, and 0 allows polling only.
 	if _, err := file.Write(binary.NativeEndian.AppendUint32(nil, 0)); err != nil {
 		_ = file.Close()
 		return nil, fmt.Errorf("keep the processors awake: %w", err)

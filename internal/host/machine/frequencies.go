@@ -44,8 +44,9 @@ func (r *SignsReader) frequencies(kernel procfs.FS) ([]signs.Value, error) {
 	return perProcessor(byProcessor), nil
 }
 
-// frequenciesAreFree says why asking for frequencies would cost the device something: on x86 kernels before Linux 5.19 interrupt each processor that is asked for, while later ones answer from what
-// they noted at the last tick.
+// frequenciesAreFree says why reading frequencies would disturb the device. On x86, kernels before Linux 5.19
+// interrupt each processor whose frequency is read, while later kernels answer from what they noted at the last
+// tick.
 func (r *SignsReader) frequenciesAreFree() error {
 	if r.architecture() != "amd64" {
 		return nil
@@ -64,7 +65,8 @@ func (r *SignsReader) frequenciesAreFree() error {
 	return nil
 }
 
-// frequenciesInCPUInfo are those that /proc/cpuinfo has. Without aperfmperf that number is what the processor is sold as, whatever it does.
+// frequenciesInCPUInfo are those that /proc/cpuinfo has. Without aperfmperf that number is what the processor is
+// sold as, whatever it does.
 func frequenciesInCPUInfo(kernel procfs.FS) (map[int]float64, error) {
 	infos, err := kernel.CPUInfo()
 	if err != nil {

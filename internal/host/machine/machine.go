@@ -16,11 +16,14 @@ type Machine struct {
 	CPUModel   string `json:"cpuModel,omitempty"`
 	Processors int    `json:"processors,omitempty"` // of the whole machine, also where a container has fewer
 	Kernel     string `json:"kernel,omitempty"`     // its release
-	// Hypervisor is whose virtual machine it is, as its firmware says; "none" where the processors say that they are real.
+	// Hypervisor is whose virtual machine it is, by its firmware, or "none" where the processors say that they are
+	// real.
 	Hypervisor string `json:"hypervisor,omitempty"`
-	// Tuning is how it is set up, as far as figures depend on it and the kernel tells: "frequency governor performance; isolated processors 2-15; NUMA nodes 0-1; kernel command line …".
+	// Tuning is how the machine is set up, as far as figures depend on it and the kernel tells, such as "frequency
+	// governor performance; isolated processors 2-15; NUMA nodes 0-1; kernel command line …".
 	Tuning string `json:"tuning,omitempty"`
-	// Allowed are the processors that this process may run on, as its cpuset and affinity have it: "2-7". A pod may have others at each start.
+	// Allowed are the processors that this process may run on by its cpuset and affinity, such as "2-7". A pod may
+	// have others at each start.
 	Allowed string `json:"allowed,omitempty"`
 }
 
@@ -48,10 +51,12 @@ func kernel() string {
 	return unix.ByteSliceToString(u.Release[:])
 }
 
-// mostOfCommandLine is how many bytes of the kernel's command line are told: what a pod's init container leaves must fit into a status.
+// mostOfCommandLine is how many bytes of the kernel's command line are kept, because the words of a pod's init
+// container must fit into a status.
 const mostOfCommandLine = 1024
 
-// tuning says how the machine is set up. What the kernel doesn't tell is left out; of governors, which each processor has for itself, those that there are.
+// tuning says how the machine is set up. It leaves out what the kernel doesn't tell, and names each governor of the
+// processors once.
 func tuning(root fs.FS) string {
 	var words []string
 	say := func(aspect, word string) {
@@ -86,7 +91,7 @@ func governors(root fs.FS) (names []string) {
 	return names
 }
 
-// allowed are the processors that this process may run on, as its cpuset and affinity have it: "0-1".
+// allowed are the processors that this process may run on by its cpuset and affinity, such as "0-1".
 func allowed(root fs.FS) string {
 	for line := range strings.Lines(text(root, "proc/self/status")) {
 		if list, found := strings.CutPrefix(line, "Cpus_allowed_list:"); found {
@@ -99,7 +104,8 @@ func allowed(root fs.FS) string {
 // unnamed is a hypervisor that doesn't say whose it is.
 const unnamed = "unnamed"
 
-// hypervisor is whose virtual machine this is. A processor without flags is of another architecture than x86, and says nothing of it.
+// hypervisor is whose virtual machine this is. A processor without flags is of another architecture than x86, and
+// says nothing of it.
 func hypervisor(root fs.FS, flags []string) string {
 	switch {
 	case len(flags) == 0:
@@ -123,7 +129,8 @@ func hypervisor(root fs.FS, flags []string) string {
 type NIC struct {
 	// Driver is the name that the interface's driver gives itself.
 	Driver string
-	// Model is the card's PCI ids, "8086:1593"; empty where the interface is on no PCI device, as virtual ones are.
+	// Model is the card's PCI ids, such as "8086:1593". It is empty where the interface is on no PCI device, as
+	// virtual ones are.
 	Model    string
 	Firmware string
 }
@@ -145,7 +152,7 @@ func NICOf(name string) NIC {
 	}
 }
 
-// firmware is what a driver says of it; drivers that have none to tell of say so in words of their own.
+// firmware is the version that a driver gives. Drivers without a version say so in words of their own.
 func firmware(text string) string {
 	text = strings.TrimSpace(text)
 	if text == "N/A" || text == "n/a" {
@@ -154,7 +161,8 @@ func firmware(text string) string {
 	return text
 }
 
-// Model are the PCI ids of a device, "8086:1593"; empty: there is none at that address.
+// Model are the PCI ids of the device at this address, such as "8086:1593". It is empty where the address has no
+// device.
 func Model(root fs.FS, address string) string {
 	if address == "" || strings.Contains(address, "/") {
 		return ""

@@ -9,9 +9,12 @@ import (
 	"sync"
 )
 
-// precedence gives this process's session priority over others while it measures. Where the kernel groups ordinary threads by session (autogroup, sched(7)), it divides a processor among sessions
-// first. A thread's nice value counts only within its session, so a sending thread at nice -20 still waits half of the time while a compiler runs in another terminal. And beside the kernel's threads that
-// forward, which are in no session and at nice -20, a session at nice 0 gets a hundredth of a processor: where generator and device fill all of them, a generator would not answer for seconds.
+// precedence gives this process's session priority over others while it measures. Where the kernel groups ordinary
+// threads by session (autogroup, sched(7)), it divides a processor among sessions first. A thread's nice value
+// counts only within its session, so a sending thread at nice -20 still waits half of the time while a compiler
+// runs in another terminal. The kernel's threads that forward are in no session and at nice -20. Beside them, a
+// session at nice 0 gets a hundredth of a processor. Where generator and device fill all processors, a generator
+// would not answer for seconds.
 //
 //	the kernel's threads that forward  nice -20
 //	session of a generator             nice -20 ──┬─ live thread  nice -20
@@ -26,7 +29,7 @@ type precedence struct {
 	senders   int // threads, or groups of them, that send
 	full      int // those that keep a processor busy
 	askers    int
-	set       int // the nice value that this process gave the session; 0: none
+	set       int // the nice value that this process gave the session, 0 for none
 	inherited int // the session's own, while it has another one
 }
 
@@ -36,18 +39,23 @@ var ahead = &precedence{file: "/proc/self/autogroup", processors: runtime.NumCPU
 // The sessions' nice values.
 const (
 	niceOfSenders = -20 // the highest priority
-	niceOfAskers  = -10 // as little as suffices to ask for counters and to judge them: other programs of the user's may be in the same session
+	// as little as suffices to ask for counters and to judge them, as other programs of the user may be in the same
+	// session
+	niceOfAskers = -10
 )
 
-// SendFirst gives this process's session priority over all others until done is called, for threads that send. As all functions here it may be called by several at the same time, and does nothing without
-// CAP_SYS_NICE, or where the kernel groups nothing by session.
+// SendFirst gives this process's session priority over all others until done is called, for threads that send. As
+// all functions here it may be called by several at the same time, and does nothing without CAP_SYS_NICE, or where
+// the kernel groups nothing by session.
 func SendFirst() (release func()) { return ahead.claim(1, 0, 0) }
 
-// FillFirst is SendFirst for a thread that keeps a processor busy. While there is one for each processor they get no priority: otherwise nothing else on the machine would run, the device's own work
+// FillFirst is SendFirst for a thread that keeps a processor busy. While there is such a thread for each processor,
+// these threads get no priority, since otherwise nothing else on the machine would run, the device's own work
 // included.
 func FillFirst() (release func()) { return ahead.claim(1, 1, 0) }
 
-// AskFirst gives this process's session as much priority until done is called as it needs to be heard beside generators and devices that use all processors.
+// AskFirst gives this process's session as much priority until done is called as it needs to be heard beside
+// generators and devices that use all processors.
 func AskFirst() (release func()) { return ahead.claim(0, 0, 1) }
 
 func (p *precedence) claim(senders, full, askers int) (release func()) {
@@ -62,7 +70,8 @@ func (p *precedence) change(senders, full, askers int) {
 	p.give(p.wanted())
 }
 
-// give gives the session a nice value, or its own one again where 0 is wanted. One that has more priority of its own keeps it.
+// give gives the session a nice value, or its own one again where 0 is wanted. One that has more priority of its
+// own keeps it.
 func (p *precedence) give(wanted int) {
 	if wanted == p.set {
 		return
@@ -83,7 +92,7 @@ func (p *precedence) give(wanted int) {
 	}
 }
 
-// wanted is the nice value that the session should have; 0: its own.
+// wanted is the nice value that the session should have, or 0 for its own.
 func (p *precedence) wanted() int {
 	switch {
 	case p.senders > 0 && p.full < p.processors:
@@ -94,7 +103,7 @@ func (p *precedence) wanted() int {
 	return 0
 }
 
-// nice is the session's value; unknown where the kernel groups nothing by session.
+// nice is the session's value. ok is false where the kernel groups nothing by session.
 func (p *precedence) nice() (nice int, ok bool) {
 	text, err := os.ReadFile(p.file) // "/autogroup-13 nice 0"
 	if err != nil {
@@ -105,7 +114,7 @@ func (p *precedence) nice() (nice int, ok bool) {
 	return nice, err == nil
 }
 
-// write doesn't create the file: a kernel without it doesn't group by session.
+// write doesn't create the file, because a kernel without the file doesn't group by session.
 func (p *precedence) write(nice string) error {
 	f, err := os.OpenFile(p.file, os.O_WRONLY|os.O_TRUNC, 0)
 	if err != nil {

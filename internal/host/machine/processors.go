@@ -1,7 +1,8 @@
 package machine
 
-// This file tells how a machine's processors spent their time, as its kernel counts it: a generator whose processors were others' meanwhile sent
-// late, through no fault of the device's. It also says who gets them: it binds threads to processors, and gives the sessions of who sends and who asks priority over others (precedence.go).
+// This file reads how a machine's processors spent their time, as its kernel counts it. A generator whose
+// processors ran others' work sent late, through no fault of the device. The file also binds threads to processors.
+// precedence.go gives the sessions of senders and judges priority over others.
 
 import (
 	"errors"
@@ -14,7 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// OwnProcessors are the processors that the calling thread may use: a container or taskset(1) may leave it fewer than the machine has.
+// OwnProcessors are the processors that the calling thread may use. A container or taskset(1) may leave it fewer
+// than the machine has.
 func OwnProcessors() (*unix.CPUSet, error) {
 	var allowed unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &allowed); err != nil {
@@ -68,8 +70,8 @@ func BindProcess(pid int, processors ...int) error {
 	}
 }
 
-// Spent is how these processors spent their time since the machine started, all together, in seconds (proc_stat(5)). Guests' time is left out, as it is
-// counted as the user's, too.
+// Spent is how these processors spent their time since the machine started, all together, in seconds
+// (proc_stat(5)). Guests' time is left out, as it is counted as the user's, too.
 func Spent(set *unix.CPUSet) (sum procfs.CPUStat, err error) {
 	fs, err := procfs.NewDefaultFS()
 	if err != nil {
@@ -82,7 +84,8 @@ func Spent(set *unix.CPUSet) (sum procfs.CPUStat, err error) {
 	return total(stat.CPU, set), nil
 }
 
-// Stolen is what the host of a virtual machine gave to others when one of these processors wanted to run, on average of them.
+// Stolen is what the host of a virtual machine gave to others when one of these processors wanted to run, on
+// average of them.
 func Stolen(processors []Processor, set *unix.CPUSet) time.Duration {
 	sum := time.Duration(0)
 	for _, p := range processors {
@@ -93,7 +96,8 @@ func Stolen(processors []Processor, set *unix.CPUSet) time.Duration {
 	return sum / time.Duration(max(1, set.Count()))
 }
 
-// total adds them up in their order, as the same numbers have another sum in another: counters that only grow would seem to go back.
+// total adds the processors up in their order. In another order the sum of the same floats differs, and counters
+// that only grow would seem to go back.
 func total(spent map[int64]procfs.CPUStat, set *unix.CPUSet) (sum procfs.CPUStat) {
 	for _, cpu := range slices.Sorted(maps.Keys(spent)) {
 		if set.IsSet(int(cpu)) {

@@ -1,6 +1,7 @@
 package machine
 
-// This file reads the vital signs of this machine, from what its kernel tells everybody: /proc and /sys. It needs no rights, and changes nothing.
+// This file reads the vital signs of this machine from /proc and /sys, which everybody may read. It needs no
+// rights, and changes nothing.
 
 import (
 	"cmp"
@@ -16,14 +17,16 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/signs"
 )
 
-// SignsReader reads them, each type as often as its kind says at most, however many ask. The zero value reads this machine. It is safe for concurrent use.
+// SignsReader reads them, each type as often as its kind says at most, however many ask. The zero value reads this
+// machine. It is safe for concurrent use.
 type SignsReader struct {
-	// Proc and Sys are where the kernel's file systems are; empty: /proc and /sys.
+	// Proc and Sys are where the kernel's file systems are mounted, /proc and /sys where they are empty.
 	Proc, Sys string
-	// Links reads the counters of a device's interfaces on links, where this program is with the device; nil: it isn't.
+	// Links reads the counters of a device's interfaces on links. It is nil where this program isn't with the
+	// device.
 	Links func() ([]signs.Value, error)
 
-	arch string // whose processors they are; empty: those that this program was built for
+	arch string // the architecture of the processors, where it isn't the one that this program was built for
 
 	mu      sync.Mutex // guards what follows
 	latest  map[string]signs.Reading
@@ -31,10 +34,12 @@ type SignsReader struct {
 	sensors []sensor // once some were found
 }
 
-// unread is for how long nobody tries again to read what could not be read: mostly it isn't there, and looking for it costs as much as reading it.
+// unread is for how long nobody tries again to read a missing value. Mostly the machine doesn't have it, and
+// looking for it costs as much as reading it.
 const unread = 2 * time.Second
 
-// Read is what the machine tells of these types; at is the caller's clock. A type that nobody knows has no part in it.
+// Read is the readings of these types, each at most as old as its type's interval. clock is the caller's. Read
+// skips an unknown type.
 func (r *SignsReader) Read(types []string, clock func() time.Duration) (readings []signs.Reading) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -16,7 +16,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/signs"
 )
 
-// of is a machine whose trees are in testdata: virtual was recorded on a virtual machine of two processors; the others are in the forms that the kernel's documentation has.
+// of is a machine whose trees are in testdata: virtual was recorded on a virtual machine of two processors; the
+// others are in the forms that the kernel's documentation has.
 func of(machine string) *SignsReader {
 	return &SignsReader{Proc: filepath.Join("testdata", machine, "proc"), Sys: filepath.Join("testdata", machine, "sys"), arch: "amd64"}
 }
@@ -66,7 +67,8 @@ func TestWhatAMachineTells(t *testing.T) {
 // near says of two numbers that they are one but for how a computer adds.
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Abs(a) }
 
-// The kernel counts frames of each processor in 32 bits: a busy one begins anew each hour, which is no reason to have no rate.
+// The kernel counts frames of each processor in 32 bits: a busy one begins anew each hour, which is no reason to
+// have no rate.
 func TestCountersOf32BitsGoOn(t *testing.T) {
 	var r SignsReader
 	for _, c := range []struct {
@@ -95,7 +97,8 @@ func written(t *testing.T, files map[string]string) *SignsReader {
 	return r
 }
 
-// A processor that is switched off has no row: what became of frames is told of the processor that the row names, not of the place where it stands.
+// A processor that is switched off has no row: what became of frames is told of the processor that the row names,
+// not of the place where it stands.
 func TestARowOfFramesIsOfTheProcessorThatItNames(t *testing.T) {
 	row := func(processed, processor int) string {
 		return fmt.Sprintf("%08x %s%08x %08x %08x\n", processed, strings.Repeat("00000000 ", 11), processor, 0, 0)
@@ -237,7 +240,8 @@ func netRxIn(t *testing.T) (sum float64) {
 	return sum
 }
 
-// BenchmarkRead is what a reading of each type costs this machine, in processor time: others may have the processors meanwhile.
+// BenchmarkRead is what a reading of each type costs this machine, in processor time: others may have the
+// processors meanwhile.
 func BenchmarkRead(b *testing.B) {
 	for name := range signs.Kinds {
 		if name == signs.Interfaces {

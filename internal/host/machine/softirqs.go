@@ -13,7 +13,8 @@ import (
 // tick is the unit of the kernel's processor times, in seconds (USER_HZ).
 const tick = 0.01
 
-// unwrapped is a counter of the kernel's that has 32 bits: at a million frames a second it begins anew each 72 minutes.
+// unwrapped is a counter of the kernel's that has 32 bits, and at a million frames a second begins anew each 72
+// minutes.
 type unwrapped struct {
 	previous uint32
 	total    uint64
@@ -35,8 +36,8 @@ func (r *SignsReader) grow(name string, value uint32) float64 {
 	return float64(c.total)
 }
 
-// softIRQs are what each processor did in softirqs, in which Linux receives and sends frames: for how long, how often, with how many frames, and how often it left off with frames still
-// waiting (squeezed).
+// softIRQs are each processor's counts of softirqs, in which Linux receives and sends frames. They have the time,
+// the number of softirqs and of frames, and how often a softirq ended with frames still waiting (squeezed).
 func (r *SignsReader) softIRQs(kernel procfs.FS) ([]signs.Value, error) {
 	stat, err := kernel.Stat()
 	if err != nil {
@@ -96,7 +97,7 @@ func add(sum, values []signs.Value) []signs.Value {
 	return sum
 }
 
-// countOf is a processor's count; 0: the kernel has none of it, as it isn't there now.
+// countOf is a processor's count, or 0 where the kernel has none because the processor is off.
 func countOf(counts []uint64, n int) uint64 {
 	if n >= len(counts) {
 		return 0

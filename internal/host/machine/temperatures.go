@@ -12,10 +12,10 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/signs"
 )
 
-// mostSensors is of how many each has a series; the highest is of all.
+// mostSensors is up to how many sensors each have a series. The series of the highest value covers all.
 const mostSensors = 24
 
-// sensor is one of hwmon's (kernel: Documentation/hwmon/sysfs-interface.rst).
+// sensor is one of hwmon's (see the kernel's Documentation/hwmon/sysfs-interface.rst).
 type sensor struct {
 	file string // that has the temperature, in thousandths of a degree
 	name string // "coretemp Package id 0"
@@ -39,7 +39,7 @@ func (r *SignsReader) temperatures() ([]signs.Value, error) {
 	for _, s := range r.sensors {
 		thousandths, err := numberIn(s.file)
 		if err != nil {
-			lastErr = err // of this one alone: some sleep, or break
+			lastErr = err // only this sensor, as some sleep or break
 			continue
 		}
 		degrees = append(degrees, thousandths/1e3)
@@ -83,7 +83,7 @@ func sensorsUnder(folder string) (sensors []sensor, err error) {
 	return sensors, nil
 }
 
-// whichOf tells a chip from others of its name: by the device that it is of, which stays the same from one start to the next.
+// whichOf tells a chip from others of its name by its device, which stays the same from one start to the next.
 func whichOf(chip string) string {
 	device, err := os.Readlink(filepath.Join(chip, "device"))
 	if err != nil {
@@ -92,7 +92,7 @@ func whichOf(chip string) string {
 	return filepath.Base(device)
 }
 
-// textIn is all that a file has; empty: it isn't there.
+// textIn is the text of a file, and empty where there is no file.
 func textIn(file string) string {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -16,15 +16,15 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/bounded"
 )
 
-// Reading is what a machine's processors did until a moment, and who waited for them. All times are since the machine, or the thread, started: only
-// differences mean something.
+// Reading is what a machine's processors did until a moment, and who waited for them. All times count since the
+// start of the machine or the thread, so only differences mean something.
 type Reading struct {
 	// At is when it was read, on the machine's monotonic clock.
 	At         time.Duration `json:"at"`
 	Processors []Processor   `json:"processors"`
-	// Threads are those that are watched: who carries frames, and who sends them.
+	// Threads are the watched threads, which carry frames or send them.
 	Threads []Thread `json:"threads,omitempty"`
-	// Processes are all that can be seen: in a container only its own.
+	// Processes are all visible processes, which in a container are only its own.
 	Processes []Process `json:"processes,omitempty"`
 }
 
@@ -44,9 +44,10 @@ type Role string
 
 // The roles.
 const (
-	// Carries: it takes frames from an interface and hands them on: the kernel's threads for that (threaded NAPI, ksoftirqd), and a device's processes.
+	// Carries is the role of a thread that takes frames from an interface and hands them on. The kernel's threads
+	// for that (threaded NAPI) have it, and a device's processes.
 	Carries Role = "Carries"
-	// Sends: it is a thread of the generator's.
+	// Sends is the role of a thread of the generator.
 	Sends Role = "Sends"
 )
 
@@ -57,10 +58,12 @@ type Thread struct {
 	Role Role   `json:"role"`
 	// Processor is the one that it ran on last.
 	Processor int `json:"processor"`
-	// Ran is for how long it had a processor, Waited for how long it was ready to run and another had it: the first two fields of /proc/PID/task/TID/schedstat.
+	// Ran is for how long the thread had a processor. Waited is for how long it was ready to run while another had
+	// the processor. They are the first two fields of /proc/PID/task/TID/schedstat.
 	Ran    time.Duration `json:"ran"`
 	Waited time.Duration `json:"waited"`
-	// Starved: it was ready to run, and didn't in all the time that the reading gave it. The kernel counts a wait when it is over, so Waited lacks this one.
+	// Starved says that the thread was ready to run, and didn't in all the time that the reading gave it. The
+	// kernel counts a wait when it is over, so Waited lacks this one.
 	Starved bool `json:"starved,omitempty"`
 
 	ready bool // when it was read
@@ -74,22 +77,24 @@ type Process struct {
 	Processor int `json:"processor"`
 	// Ran is the processor time of all its threads, to a hundredth of a second.
 	Ran time.Duration `json:"ran"`
-	// Ours: it is the generator's or the device's.
+	// Ours says that the process is the generator's or the device's.
 	Ours bool `json:"ours,omitempty"`
 }
 
 // Watch reads a machine. The zero value watches the kernel's threads that carry frames.
 type Watch struct {
-	// Generator is the process whose threads send; 0: it is elsewhere.
+	// Generator is the process whose threads send, or 0 where it runs elsewhere.
 	Generator int
-	// Device says whether a process is the device's; nil: none is known to be.
+	// Device says whether a process is the device's. It is nil where no process is known to be.
 	Device func(pid int) bool
 }
 
-// Tick is the unit of the kernel's times of processors and processes, which is the same on all architectures that Go knows (USER_HZ).
+// Tick is the unit of the kernel's times of processors and processes, which is the same on all architectures that
+// Go knows (USER_HZ).
 const Tick = time.Second / 100
 
-// Read takes a reading. It costs up to 50 µs for each process, so it is for the edges of a window and not for its inside. Processes that end meanwhile are left out.
+// Read takes a reading. It costs up to 50 µs for each process, so it is for the edges of a window and not for its
+// inside. Processes that end meanwhile are left out.
 func (w Watch) Read(ctx context.Context) (Reading, error) {
 	r := Reading{}
 	kernel, err := procfs.NewDefaultFS()
@@ -155,7 +160,7 @@ func (w Watch) add(r *Reading, kernel procfs.FS, p procfs.Proc) error {
 	return nil
 }
 
-// role is what the threads of a process are watched for; empty: they aren't.
+// role is what the threads of a process are watched for. It is empty where they aren't watched.
 func (w Watch) role(pid int, s stat) Role {
 	switch {
 	case pid == w.Generator && pid != 0:
@@ -168,8 +173,9 @@ func (w Watch) role(pid int, s stat) Role {
 	return ""
 }
 
-// carries says of a kernel thread that frames wait for it: those that receive for an interface (threaded NAPI) or for a processor's backlog. ksoftirqd isn't one
-// of them: since Linux 6.4, whoever ends an interrupt or sends a frame does what is due on that processor, whether ksoftirqd waits or not.
+// carries says that frames wait for a kernel thread which receives for an interface (threaded NAPI) or for a
+// processor's backlog. It excludes ksoftirqd. Since Linux 6.4, any thread that ends an interrupt or sends a frame
+// does the work that is due on its processor, whether ksoftirqd waits or not.
 func carries(name string) bool {
 	return strings.HasPrefix(name, "napi/") || strings.HasPrefix(name, "backlog_napi/")
 }
@@ -190,7 +196,8 @@ const (
 	runBound = 20 * time.Millisecond
 )
 
-// awaitRuns waits a moment until those who carry frames and are ready to run have run: the kernel counts a wait when it is over.
+// awaitRuns waits a moment until the carrying threads that are ready to run have run, because the kernel counts a
+// wait when it is over.
 func (r *Reading) awaitRuns(ctx context.Context, kernel procfs.FS) {
 	begin := time.Now()
 	for i := range r.Threads {
@@ -224,7 +231,7 @@ type stat struct {
 	processor int
 }
 
-// kernelThread is PF_KTHREAD in a task's flags (kernel: include/linux/sched.h).
+// kernelThread is PF_KTHREAD in a task's flags (the kernel's include/linux/sched.h).
 const kernelThread = 0x00200000
 
 // stateOf reads what a process, or a thread, did so far.
@@ -239,7 +246,8 @@ func stateOf(p procfs.Proc) (stat, error) {
 	}, nil
 }
 
-// scheduleOf is how long a thread ran, and how long it waited for a processor (kernel: Documentation/scheduler/sched-stats.rst).
+// scheduleOf is how long a thread ran, and how long it waited for a processor (the kernel's
+// Documentation/scheduler/sched-stats.rst).
 func scheduleOf(thread procfs.Proc) (ran, waited time.Duration, err error) {
 	s, err := thread.Schedstat()
 	if err != nil {
@@ -248,7 +256,8 @@ func scheduleOf(thread procfs.Proc) (ran, waited time.Duration, err error) {
 	return time.Duration(s.RunningNanoseconds), time.Duration(s.WaitingNanoseconds), nil
 }
 
-// WaitedBy is for how long a thread of this process, by the kernel's number, was ready to run since it began, and others had the processors. A wait counts when it is over.
+// WaitedBy is for how long a thread of this process, by the kernel's number, was ready to run since it began, and
+// others had the processors. A wait counts when it is over.
 func WaitedBy(thread int) (time.Duration, error) {
 	kernel, err := procfs.NewDefaultFS()
 	if err != nil {
@@ -262,15 +271,16 @@ func WaitedBy(thread int) (time.Duration, error) {
 	return waited, err
 }
 
-// OwnWaits follows for how long this process' threads were ready to run, and others had the processors. Its zero value begins with the first reading. It is not safe for
-// concurrent use.
+// OwnWaits follows for how long this process' threads were ready to run, and others had the processors. Its zero
+// value begins with the first reading. It is not safe for concurrent use.
 type OwnWaits struct {
 	waits map[int]time.Duration // by thread
 	total time.Duration
 }
 
-// Read is how long they waited since the first reading, all together, threads that ended since then included as far as they were seen. It needs no rights, and in a
-// container counts the time in which that had used up its share of the processors, too. Threads of processes that this one has started are read with its own, as long as these run.
+// Read is how long they waited since the first reading, all together, threads that ended since then included as far
+// as they were seen. It needs no rights, and in a container counts the time in which that had used up its share of
+// the processors, too. Threads of processes that this one has started are read with its own, as long as these run.
 func (w *OwnWaits) Read(started ...int) (time.Duration, error) {
 	self, err := procfs.Self()
 	if err != nil {
@@ -306,7 +316,8 @@ func (w *OwnWaits) Read(started ...int) (time.Duration, error) {
 	return w.total, nil
 }
 
-// AllProcessors are how each of this machine's processors spent its time since it started, in their order; in a container those of its node.
+// AllProcessors are the times of each of this machine's processors since the machine's start, in the order of their
+// numbers. In a container they are the node's.
 func AllProcessors() ([]Processor, error) {
 	fs, err := procfs.NewDefaultFS()
 	if err != nil {

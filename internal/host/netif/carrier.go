@@ -15,7 +15,8 @@ type Carrier struct {
 	Changes int64
 }
 
-// CarrierOf reads the carrier of an interface in the calling thread's namespace. The kernel counts its changes (IFLA_CARRIER_CHANGES, Linux 3.16), so that none between two readings is missed.
+// CarrierOf reads the carrier of an interface in the calling thread's namespace. The kernel counts its changes
+// (IFLA_CARRIER_CHANGES, Linux 3.16), so that none between two readings is missed.
 func CarrierOf(link netlink.Link) (Carrier, error) {
 	req := nl.NewNetlinkRequest(unix.RTM_GETLINK, 0)
 	msg := nl.NewIfInfomsg(unix.AF_UNSPEC)

@@ -24,7 +24,8 @@ func Find(name string) (netlink.Link, error) {
 	return link, nil
 }
 
-// AddAddress gives an interface of the calling thread's namespace an address that is usable at once, without IPv6's probe on the wire.
+// AddAddress gives an interface of the calling thread's namespace an address that is usable at once, without IPv6's
+// probe on the wire.
 func AddAddress(link netlink.Link, a netip.Prefix) error {
 	addr := &netlink.Addr{IPNet: IPNet(a)}
 	if a.Addr().Is6() {
@@ -33,18 +34,20 @@ func AddAddress(link netlink.Link, a netip.Prefix) error {
 	return netlink.AddrReplace(link, addr)
 }
 
-// SetNeighbour enters an address and its MAC as a permanent neighbour on an interface, so that no ARP or neighbour discovery is needed.
+// SetNeighbour enters an address and its MAC as a permanent neighbour on an interface, so that no ARP or neighbour
+// discovery is needed.
 func SetNeighbour(link netlink.Link, a netip.Addr, mac net.HardwareAddr) error {
 	return netlink.NeighSet(&netlink.Neigh{LinkIndex: link.Attrs().Index, State: netlink.NUD_PERMANENT, IP: a.AsSlice(), HardwareAddr: mac})
 }
 
-// IPNet is a prefix in the type that netlink takes; the host part of the address is kept.
+// IPNet is a prefix in the type that netlink takes. It keeps the host part of the address.
 func IPNet(p netip.Prefix) *net.IPNet {
 	return &net.IPNet{IP: p.Addr().AsSlice(), Mask: net.CIDRMask(p.Bits(), p.Addr().BitLen())}
 }
 
-// ForwardIPv4 turns IPv4 forwarding on for packets that come in on the interface, and source checks and redirects off. It asks rtnetlink first, which works
-// also where /proc/sys is read-only, as in a pod, and writes to /proc/sys on kernels where rtnetlink can't do it.
+// ForwardIPv4 turns IPv4 forwarding on for packets that come in on the interface, and source checks and redirects
+// off. It asks rtnetlink first, which works also where /proc/sys is read-only, as in a pod, and writes to /proc/sys
+// on kernels where rtnetlink can't do it.
 func ForwardIPv4(link netlink.Link) error {
 	name := link.Attrs().Name
 	if err := setIPv4Conf(link, map[uint16]uint32{confForwarding: 1, confReversePathFilter: 0, confSendRedirects: 0}); err == nil {
@@ -66,7 +69,8 @@ const (
 	iflaInetConf          = 1 // IFLA_INET_CONF
 )
 
-// setIPv4Conf sets members of the interface's IPv4 configuration: IFLA_AF_SPEC / AF_INET / IFLA_INET_CONF / member.
+// setIPv4Conf sets members of the interface's IPv4 configuration (IFLA_AF_SPEC / AF_INET / IFLA_INET_CONF /
+// member).
 func setIPv4Conf(link netlink.Link, members map[uint16]uint32) error {
 	req := nl.NewNetlinkRequest(unix.RTM_SETLINK, unix.NLM_F_ACK)
 	msg := nl.NewIfInfomsg(unix.AF_UNSPEC)

@@ -1,8 +1,9 @@
 package netif
 
-// This file makes network namespaces that have no name, and runs code in them. Such a namespace lives exactly as long as
-// somebody holds it: a process in it, a socket of it, or the file descriptor in a Namespace. When the process that made it ends, for
-// whatever reason, the kernel removes the namespace and every virtual interface in it (namespaces(7), network_namespaces(7)).
+// This file makes network namespaces that have no name, and runs code in them. Such a namespace lives exactly as
+// long as a process in it, a socket of it, or the file descriptor in a Namespace. When the process that made it
+// ends, for whatever reason, the kernel removes the namespace and every virtual interface in it (namespaces(7),
+// network_namespaces(7)).
 
 import (
 	"fmt"
@@ -14,10 +15,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Namespace is a network namespace held by a file descriptor. The nil Namespace is the caller's own. It is safe for concurrent use.
+// Namespace is a network namespace held by a file descriptor. The nil Namespace is the caller's own. It is safe for
+// concurrent use.
 type Namespace struct{ file *os.File }
 
-// NewNamespace makes an empty namespace, with nothing but a loopback interface that is down. It needs CAP_SYS_ADMIN in the user namespace.
+// NewNamespace makes an empty namespace, with nothing but a loopback interface that is down. It needs CAP_SYS_ADMIN
+// in the user namespace.
 func NewNamespace() (*Namespace, error) {
 	var created *Namespace
 	err := onOwnThread(func() error {
@@ -49,8 +52,8 @@ func ofThread() (*Namespace, error) {
 	return &Namespace{file: f}, nil
 }
 
-// Do runs fn on a thread in the namespace and returns its error. Sockets that fn opens belong to the namespace for good; goroutines
-// that it starts run elsewhere.
+// Do runs fn on a thread in the namespace and returns its error. Sockets that fn opens belong to the namespace for
+// good. Goroutines that fn starts run elsewhere.
 func (n *Namespace) Do(fn func() error) error {
 	if n == nil {
 		return fn()
@@ -63,8 +66,9 @@ func (n *Namespace) Do(fn func() error) error {
 	})
 }
 
-// Start starts cmd in the namespace, and then runs tend, which must wait for cmd. It returns once cmd runs, or why it doesn't; then tend isn't called. tend has the thread that started cmd: when this process
-// ends, so does that thread, and the kernel kills cmd (prctl(2), PR_SET_PDEATHSIG).
+// Start starts cmd in the namespace, and then runs tend, which must wait for cmd. It returns once cmd runs. Where
+// cmd can't be started, Start returns the error and doesn't call tend. tend has the thread that started cmd. When
+// this process ends, so does that thread, and the kernel kills cmd (prctl(2), PR_SET_PDEATHSIG).
 func (n *Namespace) Start(cmd *exec.Cmd, tend func()) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	started := make(chan error, 1)
@@ -89,7 +93,7 @@ func (n *Namespace) Start(cmd *exec.Cmd, tend func()) error {
 // Fd is the descriptor that holds the namespace. It stays the Namespace's own.
 func (n *Namespace) Fd() int { return int(n.file.Fd()) }
 
-// ID is the namespace's identity on this machine: the inode that "ls -l /proc/self/ns/net" shows.
+// ID is the namespace's identity on this machine, the inode that "ls -l /proc/self/ns/net" shows.
 func (n *Namespace) ID() (uint64, error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(n.Fd(), &st); err != nil {
@@ -106,8 +110,8 @@ func (n *Namespace) Close() error {
 	return n.file.Close()
 }
 
-// onOwnThread runs fn on a thread that nothing else uses meanwhile, and brings the thread back to where it was. A thread that can't be
-// brought back is not used again: it ends with its goroutine, which stays locked to it.
+// onOwnThread runs fn on a thread that nothing else uses, and brings the thread back to its namespace. A thread
+// that can't be brought back ends with its goroutine, which stays locked to it.
 func onOwnThread(fn func() error) error {
 	result := make(chan error, 1)
 	go func() {

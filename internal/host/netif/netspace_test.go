@@ -35,7 +35,8 @@ func TestANamespace(t *testing.T) {
 		err := ns.Do(func() error {
 			links, err := netlink.LinkList()
 			for _, l := range links {
-				// Tunnel drivers built into a kernel may put a fallback device into each namespace; those are down and nobody's.
+				// Tunnel drivers built into a kernel may put a fallback device into each namespace; those are down
+				// and nobody's.
 				if name := l.Attrs().Name; name != "lo" && l.Attrs().ParentIndex != 0 {
 					t.Errorf("it has %s", name)
 				}

@@ -1,6 +1,7 @@
 package netif
 
-// This file makes the parts of nftables rules that several packages use: comparisons, fields of headers, and whole rules about IP. It is pure.
+// This file makes the parts of nftables rules that several packages use, which are comparisons, fields of headers,
+// and whole rules about IP. It is pure.
 
 import (
 	"github.com/google/nftables/binaryutil"
@@ -21,7 +22,7 @@ func RuleLoad(base expr.PayloadBase, offset, length uint32) expr.Any {
 	return &expr.Payload{DestRegister: RuleRegister, Base: base, Offset: offset, Len: length}
 }
 
-// RuleInterfaceName is an interface's name as rules compare it: padded with zeros.
+// RuleInterfaceName is an interface's name as rules compare it, padded with zeros.
 func RuleInterfaceName(name string) []byte {
 	padded := make([]byte, unix.IFNAMSIZ)
 	copy(padded, name)

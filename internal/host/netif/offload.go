@@ -7,15 +7,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Offload is work that a driver does for the kernel, and that ethtool turns on and off. Its value is ethtool's command (linux/ethtool.h).
+// Offload is work that a driver does for the kernel, and that ethtool turns on and off. Its value is ethtool's
+// command (linux/ethtool.h).
 type Offload uint32
 
 // The offloads that change what is measured on virtual interfaces.
 const (
-	TransmitChecksum    Offload = 0x17 // ETHTOOL_STXCSUM: checksums left for hardware
-	TCPSegmentation     Offload = 0x1f // ETHTOOL_STSO: frames larger than the MTU, to be split by hardware
-	GenericSegmentation Offload = 0x24 // ETHTOOL_SGSO: the same, split by the kernel at the last moment
-	GenericReceive      Offload = 0x2c // ETHTOOL_SGRO: received segments merged; on veth also a receive queue of its own
+	TransmitChecksum Offload = 0x17 // ETHTOOL_STXCSUM, checksums left for hardware
+	TCPSegmentation  Offload = 0x1f // ETHTOOL_STSO, frames larger than the MTU that hardware splits
+	// ETHTOOL_SGSO, frames larger than the MTU that the kernel splits at the last moment
+	GenericSegmentation Offload = 0x24
+	GenericReceive      Offload = 0x2c // ETHTOOL_SGRO, received segments merged, and on veth a receive queue of its own
 )
 
 type ethtoolValue struct{ command, data uint32 }
@@ -45,8 +47,9 @@ func SetOffload(name string, o Offload, enabled bool) error {
 	return nil
 }
 
-// DisableOffloads makes an interface of the calling thread's namespace send and receive frames as they are on the wire: nothing merged, split or left unfinished.
-// An interface that lacks one of these switches is left as it is; veth interfaces have all of them on every kernel that linerate supports.
+// DisableOffloads makes an interface of the calling thread's namespace send and receive frames as they are on the
+// wire, with nothing merged, split or left unfinished. It skips a switch that the interface lacks. veth interfaces
+// have all switches on every kernel that linerate supports.
 func DisableOffloads(name string) {
 	for _, o := range []Offload{TransmitChecksum, TCPSegmentation, GenericSegmentation, GenericReceive} {
 		_ = SetOffload(name, o, false)

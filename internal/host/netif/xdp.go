@@ -7,8 +7,9 @@ import (
 	"github.com/vishvananda/netlink"
 )
 
-// AcceptXDP gives one end of a virtual cable a receive queue (a ring of 256 frames, emptied on the sender's CPU), which frames need that the other end sends by XDP: without a queue, the kernel
-// drops them unseen. Received segments aren't merged.
+// AcceptXDP gives one end of a virtual cable the receive queue that frames need which the other end sends by XDP.
+// The queue is a ring of 256 frames, emptied on the sender's CPU. Without a queue the kernel drops the frames
+// unseen. Received segments aren't merged.
 func AcceptXDP(name string) error {
 	link, err := Find(name)
 	if err != nil {
@@ -17,7 +18,7 @@ func AcceptXDP(name string) error {
 	if err := SetOffload(name, GenericReceive, true); err != nil {
 		return err
 	}
-	// GRO is on for its queue only: with room for a single byte, nothing is ever merged.
+	// GRO is on for its queue only. With room for a single byte, nothing is ever merged.
 	if err := errors.Join(netlink.LinkSetGROMaxSize(link, 1), netlink.LinkSetGROIPv4MaxSize(link, 1)); err != nil {
 		return fmt.Errorf("%s: keep received segments apart: %w", name, err)
 	}

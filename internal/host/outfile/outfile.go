@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// Modes of what is written: for everybody to read, or for its owner.
+// Files are for everybody to read, for their owner, or programs.
 const (
 	ForAll   fs.FileMode = 0o644
 	ForOwner fs.FileMode = 0o600
@@ -38,7 +38,7 @@ func Create(name string, mode fs.FileMode) (*File, error) {
 	return &File{File: f, folder: folder, temporary: temporary, name: filepath.Base(name), mode: mode}, nil
 }
 
-// Place gives the file its mode and its name; where that fails, no file is left.
+// Place gives the file its mode and its name. Where that fails, no file is left.
 func (f *File) Place() error {
 	err := errors.Join(f.Chmod(f.mode), f.Close())
 	if err == nil {

@@ -25,7 +25,8 @@ func write(t *testing.T, name, content string, mode os.FileMode) string {
 	return name
 }
 
-// Root wrote a Report into a folder of somebody else's, who put a link to a secret in the unfinished file's place: the secret became readable by all.
+// Root wrote a Report into a folder of somebody else's, who put a link to a secret in the unfinished file's place:
+// the secret became readable by all.
 func TestALinkInTheUnfinishedFilesPlaceChangesNoOtherFile(t *testing.T) {
 	folder := t.TempDir()
 	secret := write(t, filepath.Join(t.TempDir(), "secret"), "secret", 0o600)

@@ -10,8 +10,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// JSON writes a document that is JSON in other words: what could drive a terminal or command a log's reader, which only its texts can have, is written as JSON's escapes. Whoever decodes it gets the
-// same values.
+// JSON writes a JSON document with escapes for characters that could drive a terminal or command a log's reader,
+// which only its texts can have. A decoder gets the same values.
 func JSON(w io.Writer, document []byte) error {
 	var b bytes.Buffer
 	for rest := document; len(rest) > 0; {
@@ -41,7 +41,7 @@ func escape(b *bytes.Buffer, r rune) {
 	fmt.Fprintf(b, `\u%04x`, r)
 }
 
-// JSONLines takes JSON, a whole line with each Write, and writes it as JSON does: a log's records.
+// JSONLines takes JSON, a whole line with each Write, and writes it as JSON does, for a log's records.
 type JSONLines struct{ Target io.Writer }
 
 // Write implements io.Writer.

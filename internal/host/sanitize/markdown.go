@@ -9,7 +9,8 @@ import (
 
 var (
 	markup = strings.NewReplacer("\\", `\\`, "|", `\|`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "*", `\*`, "_", `\_`, "~~", `\~\~`, "`", "\\`", "[", `\[`, "]", `\]`, "@", "&#64;", "\r", " ", "\n", " ")
-	// GitHub makes links of addresses, and of what looks like a name or a number of its own, also where their characters are written as entities. So a character that takes no room parts them.
+	// GitHub makes links of addresses, and of what looks like a name or a number of its own, also where their
+	// characters are written as entities. So a character that takes no room parts them.
 	addresses  = regexp.MustCompile(`(?i)(https?|ftp|mailto|xmpp)(:)`)
 	hosts      = regexp.MustCompile(`(?i)(www)(\.)`)
 	mentions   = regexp.MustCompile(`(^|[^\pL\pN_])(&#64;)([\pL\pN])`)
@@ -21,7 +22,8 @@ var (
 // apart is a space without width.
 const spacer = "&#8203;"
 
-// Markdown makes text of what could be markup: a table's cell or a line must not end early, and no name is a tag, a link, a mention or a reference.
+// Markdown makes text of what could be markup. A table's cell or a line must not end early, and no name is a tag, a
+// link, a mention or a reference.
 func Markdown(s string) string {
 	s = markup.Replace(wording.Printable(s, '\r', '\n', '\t'))
 	s = references.ReplaceAllString(s, "${1}"+spacer+"${2}")

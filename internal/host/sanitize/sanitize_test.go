@@ -59,7 +59,8 @@ func TestWhatMarkdownIsMadeOfWords(t *testing.T) {
 	}
 }
 
-// FuzzSanitize cuts a text anywhere: what is left commands nobody, a second time changes nothing, and JSON keeps its values.
+// FuzzSanitize cuts a text anywhere: what is left commands nobody, a second time changes nothing, and JSON keeps
+// its values.
 func FuzzSanitize(f *testing.F) {
 	for i, w := range sanitizetest.Words {
 		f.Add(w, i)

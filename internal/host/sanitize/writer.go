@@ -19,13 +19,14 @@ import (
 // It is safe for concurrent use.
 type Writer struct {
 	target io.Writer
-	// styled keeps what linerate itself draws on a terminal: colours, and a line that is drawn again.
+	// styled keeps the colours and redrawn lines that linerate itself draws on a terminal.
 	styled bool
 
 	mu sync.Mutex
 	// cut is a character that the last Write ended in the middle of.
 	cut []byte
-	// inLine: the line has something else than spaces. colon: it has a colon, and nothing else. hashes is how many # stand before this, and the letters behind them.
+	// inLine says that the line has something else than spaces, and colon that this is a colon alone. hashes is how
+	// many # stand before this, and the letters behind them.
 	inLine, colon bool
 	hashes        int
 }
@@ -63,10 +64,11 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// drawings are the beginnings of what linerate draws with, and the letter that ends each; between them are digits and semicolons.
+// drawings are the beginnings of what linerate draws with, and the letter that ends each. Digits and semicolons
+// stand between them.
 var drawings = []struct{ begins, ends string }{{"\x1b[", "m"}, {"\x1b[", "A"}, {"\x1b[", "J"}, {"\x1b[", "K"}}
 
-// drawing is how long the drawing is that a text begins with; 0: it begins with none.
+// drawing is the length of the drawing that a text begins with, or 0 where it begins with none.
 func (w *Writer) drawing(text []byte) int {
 	if !w.styled {
 		return 0

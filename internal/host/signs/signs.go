@@ -28,25 +28,26 @@ type Reading struct {
 // Value is a series' value.
 type Value struct {
 	Series string `json:"series"`
-	// Part is whose it is of the machine's parts: "processor 1", "coretemp Package id 0"; empty: the machine's.
+	// Part is the part of the machine that the value is of, such as "processor 1" or "coretemp Package id 0". It is
+	// empty for the whole machine.
 	Part   string  `json:"of,omitempty"`
 	Number float64 `json:"number"`
-	// Step is by how much a coarse counter grows; 0: it is exact.
+	// Step is by how much a coarse counter grows, or 0 for an exact one.
 	Step float64 `json:"step,omitempty"`
 	// Missing says why there is no number of this one.
 	Missing string `json:"missing,omitempty"`
 }
 
-// OfAllProcessors is the Of of a value that is of all of a machine's processors together, added up; ofProcessor begins that of one.
+// OfAllProcessors is the Part of a sum over all of a machine's processors.
 const OfAllProcessors = "all processors"
 
-// MostEach is of how many processors each has values of its own; of a machine with more there are those of all together.
+// MostEach is up to how many processors each have values of their own. A larger machine has only their sums.
 const MostEach = 8
 
 // Series is one that a type has.
 type Series struct {
 	Name, Unit string
-	Counter    bool // its differences mean something; else it is a level
+	Counter    bool // a counter, of which differences mean something, and otherwise a level
 	// OfAll says that there is one of all of a machine's processors together.
 	OfAll bool
 }
@@ -58,7 +59,8 @@ type Kind struct {
 	What string
 	// Interval is how often it is read at most.
 	Interval time.Duration
-	// Intrusive says that reading it takes something from a device on that machine: processors are interrupted, or cards asked. It is not read while the device is judged.
+	// Intrusive says that a reading takes something from a device on that machine, because it interrupts processors
+	// or asks cards. An intrusive type is not read while the device is judged.
 	Intrusive bool
 }
 

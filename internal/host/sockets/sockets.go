@@ -20,7 +20,8 @@ import (
 // acceptPause is how long Accept waits before it tries again, where the machine has no files or memory left.
 const acceptPause = 100 * time.Millisecond
 
-// Accept takes the next connection. Where the machine or the process has no files or memory left for one, it tries again until ctx ends.
+// Accept takes the next connection. Where the machine or the process has no files or memory left for one, it tries
+// again until ctx ends.
 func Accept(ctx context.Context, l net.Listener) (net.Conn, error) {
 	for {
 		conn, err := l.Accept()
@@ -30,14 +31,16 @@ func Accept(ctx context.Context, l net.Listener) (net.Conn, error) {
 	}
 }
 
-// scarce says whether a connection could not be taken for lack of files or memory, or was closed before it was taken (accept(2)).
+// scarce says whether a connection could not be taken for lack of files or memory, or was closed before it was
+// taken (accept(2)).
 func scarce(err error) bool {
 	errno, ok := errors.AsType[unix.Errno](err)
 	return ok && slices.Contains([]unix.Errno{unix.EMFILE, unix.ENFILE, unix.ENOBUFS, unix.ENOMEM, unix.ECONNABORTED}, errno)
 }
 
-// FromBeyond says whether an error of connecting, sending or receiving came from beyond this machine: no answer in time, a refusal, or no route. Other errors are the
-// machine's own, for example when it has no files left, or a local rule forbids sending.
+// FromBeyond says whether an error of connecting, sending or receiving came from beyond this machine, as no answer
+// in time, a refusal, or no route do. Other errors are the machine's own, for example when it has no files left, or
+// a local rule forbids sending.
 func FromBeyond(err error) bool {
 	if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) {
 		return true
@@ -56,11 +59,13 @@ func WithDescriptor(conn syscall.Conn, fn func(fd int) error) error {
 	return errors.Join(raw.Control(func(fd uintptr) { fnErr = fn(int(fd)) }), fnErr)
 }
 
-// neededInfo is how many bytes of struct tcp_info (include/uapi/linux/tcp.h) the kernel must fill in: up to tcpi_bytes_retrans, of Linux 4.19. The time of senders
-// (tcpi_busy_time, tcpi_rwnd_limited, tcpi_sndbuf_limited) comes before that.
+// neededInfo is how many bytes of struct tcp_info (include/uapi/linux/tcp.h) the kernel must fill in, which is up
+// to tcpi_bytes_retrans of Linux 4.19. The time of senders (tcpi_busy_time, tcpi_rwnd_limited, tcpi_sndbuf_limited)
+// comes before that.
 const neededInfo = unsafe.Offsetof(unix.TCPInfo{}.Bytes_retrans) + unsafe.Sizeof(unix.TCPInfo{}.Bytes_retrans)
 
-// TCPInfo is the kernel's TCP_INFO of a connection. A kernel that fills in less than is needed is an error: the missing members would read as zero.
+// TCPInfo is the kernel's TCP_INFO of a connection. A kernel that fills in less than is needed is an error, because
+// the missing members would read as zero.
 func TCPInfo(conn *net.TCPConn) (unix.TCPInfo, error) {
 	var info unix.TCPInfo
 	err := WithDescriptor(conn, func(fd int) error {
@@ -76,7 +81,8 @@ func TCPInfo(conn *net.TCPConn) (unix.TCPInfo, error) {
 	return info, nil
 }
 
-// SavedHops is the remaining time to live (IPv6: hop limit) of the segment that opened an accepted connection; 0: the kernel didn't keep it.
+// SavedHops is the remaining time to live (in IPv6 the hop limit) of the segment that opened an accepted
+// connection. It is 0 where the kernel didn't keep it.
 func SavedHops(conn *net.TCPConn) int {
 	headers := savedHeaders(conn)
 	switch {
@@ -88,7 +94,8 @@ func SavedHops(conn *net.TCPConn) int {
 	return int(headers[8])
 }
 
-// ReceivedHops is the remaining time to live of a datagram, from its control messages (IP_RECVTTL, IPV6_RECVHOPLIMIT); 0: they don't have it.
+// ReceivedHops is the remaining time to live of a datagram, from its control messages (IP_RECVTTL,
+// IPV6_RECVHOPLIMIT). It is 0 where they don't have it.
 func ReceivedHops(control []byte) int {
 	messages, err := unix.ParseSocketControlMessage(control)
 	if err != nil {
@@ -104,7 +111,8 @@ func ReceivedHops(control []byte) int {
 	return 0
 }
 
-// savedHeaders are the headers of the segment that opened an accepted connection (TCP_SAVED_SYN), from the IP header on; empty: the kernel kept none.
+// savedHeaders are the headers of the segment that opened an accepted connection (TCP_SAVED_SYN), from the IP
+// header on. They are empty where the kernel kept none.
 func savedHeaders(conn *net.TCPConn) []byte {
 	var headers [128]byte
 	var length uintptr
@@ -118,7 +126,8 @@ func savedHeaders(conn *net.TCPConn) []byte {
 	return headers[:length]
 }
 
-// Dropped is how many packets the kernel threw away because the socket's receive buffer had no room, or for another reason of the socket's own (SO_MEMINFO, SK_MEMINFO_DROPS).
+// Dropped is how many packets the kernel threw away because the socket's receive buffer had no room, or for another
+// reason of the socket's own (SO_MEMINFO, SK_MEMINFO_DROPS).
 func Dropped(conn syscall.Conn) (int64, error) {
 	const drops = 8 // enum sk_meminfo, include/uapi/linux/sock_diag.h
 	var memory [drops + 1]uint32
@@ -135,7 +144,7 @@ func Dropped(conn syscall.Conn) (int64, error) {
 	return int64(memory[drops]), nil
 }
 
-// get is getsockopt(2) into memory of some size; it returns how much of that the kernel filled in.
+// get is getsockopt(2) into memory of some size. It returns how much of that the kernel filled in.
 func get(fd, level, name int, value unsafe.Pointer, size uintptr) (uintptr, error) {
 	length := uint32(size)
 	if _, _, errno := unix.Syscall6(unix.SYS_GETSOCKOPT, uintptr(fd), uintptr(level), uintptr(name), uintptr(value), uintptr(unsafe.Pointer(&length)), 0); errno != 0 {
@@ -153,12 +162,14 @@ func Unacknowledged(conn *net.TCPConn) (bytes int, err error) {
 	return bytes, err
 }
 
-// AcknowledgeNow makes the kernel acknowledge at once what has arrived, instead of up to 40 ms later (TCP_QUICKACK). It has no effect on later segments.
+// AcknowledgeNow makes the kernel acknowledge at once what has arrived, instead of up to 40 ms later
+// (TCP_QUICKACK). It has no effect on later segments.
 func AcknowledgeNow(conn *net.TCPConn) {
-	_ = WithDescriptor(conn, func(fd int) error { return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_QUICKACK, 1) }) // if it fails, the acknowledgement is late, but not lost
+	// if it fails, the acknowledgement is late, but not lost
+	_ = WithDescriptor(conn, func(fd int) error { return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_QUICKACK, 1) })
 }
 
-// SetOption sets an integer option of a socket; what names it in the error.
+// SetOption sets an integer option of a socket, which its error names by the last argument.
 func SetOption(fd, level, name, value int, option string) error {
 	if err := unix.SetsockoptInt(fd, level, name, value); err != nil {
 		return fmt.Errorf("set %s to %d: %w", option, value, err)
@@ -166,7 +177,8 @@ func SetOption(fd, level, name, value int, option string) error {
 	return nil
 }
 
-// SetBuffers sets the size of a socket's buffers, beyond the node's limits where the process has the right. A smaller size than asked for is an error.
+// SetBuffers sets the size of a socket's buffers, beyond the node's limits where the process has the right. A
+// smaller size than asked for is an error.
 func SetBuffers(fd, size int) error {
 	for _, b := range []struct {
 		force, plain int
@@ -181,7 +193,8 @@ func SetBuffers(fd, size int) error {
 
 // setBuffer sets one buffer. The kernel gives twice the size, for its own bookkeeping (socket(7)).
 func setBuffer(fd, force, plain, size int, setting string) error {
-	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, force, size) != nil { // without the right to force it, ask within the node's limits
+	// without the right to force it, ask within the node's limits
+	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, force, size) != nil {
 		if err := SetOption(fd, unix.SOL_SOCKET, plain, size, "the socket's buffer"); err != nil {
 			return err
 		}
@@ -201,7 +214,7 @@ func SetCongestionControl(fd int, name string) error {
 	return nil
 }
 
-// CongestionControl is what the connection really uses; empty: the kernel doesn't say.
+// CongestionControl is what the connection really uses. It is empty where the kernel doesn't say.
 func CongestionControl(conn *net.TCPConn) string {
 	var name string
 	_ = WithDescriptor(conn, func(fd int) (err error) {

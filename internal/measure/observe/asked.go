@@ -16,18 +16,19 @@ type Collected struct {
 	// Age is how long ago it was heard, Clock the collector's own clock when it told.
 	Age, Clock time.Duration
 	Answers    []Answer
-	// Missing says why it tells nothing now; empty: it does.
+	// Missing says why the collector tells nothing now. It is empty where the collector does.
 	Missing string
 }
 
 // Answer is what one observer was answered last.
 type Answer struct {
 	Observer string `json:"observer"`
-	// At is when it was answered, by the collector's clock, in nanoseconds: halfway between question and answer, which were Took apart.
+	// At is when the observer was answered, by the collector's clock, in nanoseconds. It is halfway between
+	// question and answer, which were Took apart.
 	At      time.Duration `json:"at"`
 	Took    time.Duration `json:"took,omitempty"`
 	Numbers []Number      `json:"numbers,omitempty"`
-	// Missing says why there is no newer one; empty: it was answered.
+	// Missing says why there is no newer answer. It is empty where the observer was answered.
 	Missing string `json:"missing,omitempty"`
 }
 
@@ -40,20 +41,24 @@ type Number struct {
 	Value float64          `json:"value"`
 	// Age is how old it was when it was told, in nanoseconds, as far as whoever was asked says so.
 	Age time.Duration `json:"age,omitempty"`
-	// Earliest and By are the times, by the collector's clock, between which whoever was asked took a counter's number: they told an older one until then, and this one by then. Both 0:
-	// nobody knows when, as the number is the same as long as anybody asked.
+	// After and By are the times, by the collector's clock, between which the source took a counter's number. The
+	// source told an older number until After, and this one by By. Both are 0 where nobody knows when, because the
+	// number has been the same as long as anybody asked.
 	Earliest time.Duration `json:"after,omitempty"`
 	Latest   time.Duration `json:"by,omitempty"`
-	// Epoch is how often counters began anew, which makes no difference of two of different epochs, and Anew why they did last.
+	// Epoch is how often counters began anew, which makes no difference of two of different epochs, and Anew why
+	// they did last.
 	Epoch int    `json:"epoch,omitempty"`
 	Anew  string `json:"anew,omitempty"`
-	// Stamp is when it was taken by the clock of whoever was asked, in seconds; 0: they don't say. The same number told again has the same, and is no reading more.
+	// Stamp is when the number was taken by the source's clock, in seconds, or 0 where the source doesn't say. The
+	// same number told again has the same Stamp, and is no new reading.
 	Stamp float64 `json:"stamp,omitempty"`
-	// Missing says why it is no number now, such as an infinite one; empty: it is one.
+	// Missing says why it is no number now, such as an infinite one. It is empty for a number.
 	Missing string `json:"missing,omitempty"`
 }
 
-// dating is when a number was taken, by the collector's clock, by how much earlier or later it may have been, and whether that is known apart from when it was told.
+// dating is when a number was taken, by the collector's clock, by how much earlier or later it may have been, and
+// whether that is known apart from when it was told.
 func (n Number) dating(answered, took time.Duration) (clock, doubt time.Duration, dated bool) {
 	if n.Latest > 0 && n.Latest >= n.Earliest {
 		return n.Earliest + (n.Latest-n.Earliest)/2, (n.Latest - n.Earliest) / 2, true
@@ -61,13 +66,14 @@ func (n Number) dating(answered, took time.Duration) (clock, doubt time.Duration
 	return answered - n.Age, took / 2, false
 }
 
-// mostAsked is of how many series an observer that asks is followed: labels may be others each time, and a collector's pod is its author's.
+// mostAsked is how many series of an observer that asks are followed. Labels may be others each time, and a
+// collector's pod is its author's.
 const mostAsked = 64
 
 // mostName is how long a series' name, or whose it is, may be, in bytes.
 const mostName = 256
 
-// mostNumber is how large a number may be: sums of larger ones are infinite.
+// mostNumber is how large a number may be, as sums of larger ones are infinite.
 const mostNumber = 1e300
 
 // asked is an observer of this name that a collector asks for.
@@ -115,8 +121,8 @@ const (
 	mostSilent    = 4     // one in so many of its length
 )
 
-// steady is what a series that somebody asks for was in a window: a level that had settled, or why there is none. Least and most are of all the window's readings, the mean of those
-// since it had settled.
+// steady is the level at which an asked series had settled in a window, or why there is none. Least and most are of
+// all the window's readings. The mean is of those since it had settled.
 //
 //	readings        ·   ·   ·   ·   ·   ·   ·   ·   ·   ·        each is of averagedOver before it
 //	window            ├───────────────────────────────┤
@@ -151,7 +157,8 @@ func (s *series) steady(o plan.Observer, start, end time.Duration) report.Observ
 	return observed
 }
 
-// wholly are the readings, by their numbers, that are of nothing but a window, whenever between question and answer they were taken, all of the time that they average over included.
+// wholly are the readings, by their numbers, that are of nothing but a window, whenever between question and answer
+// they were taken, all of the time that they average over included.
 func (s *series) wholly(o plan.Observer, start, end time.Duration) (numbers []int) {
 	for i, sample := range s.Samples {
 		if moment := sample.At.Std(); moment-s.doubts[i]-o.AveragedOver.Std() >= start && moment+s.doubts[i] <= end {
@@ -179,7 +186,8 @@ func (s *series) holesBetween(start, end time.Duration) (holes int) {
 	return holes
 }
 
-// tooFew says how many readings a window has, and how long it would have to be for more, unless it is as long and the source answered too seldom.
+// tooFew says how many readings a window has, and how long it would have to be for more, unless it is as long and
+// the source answered too seldom.
 func tooFew(o plan.Observer, samples []report.VitalSample, window time.Duration) string {
 	averaged := ""
 	if o.AveragedOver > 0 {
@@ -192,9 +200,10 @@ func tooFew(o plan.Observer, samples []report.VitalSample, window time.Duration)
 	return text + ": the window is long enough, and there was nothing new as often"
 }
 
-// settledFrom is the first reading from which on a level only scatters: the later half of the rest is, on average, as high as the earlier one, within 2 % or one and a half times
-// what neighbours differ by, whichever half has the one in the middle. Of a level that goes one way all the time the halves lie further apart than neighbours do. -1: no reading
-// leaves half of them, and four.
+// settledFrom is the first reading from which on a level only scatters. The later half of the rest is, on average,
+// as high as the earlier half, within 2 % or one and a half times the difference of neighbours, whichever half has
+// the reading in the middle. In a level that goes one way all the time the halves lie further apart than neighbours
+// do. It is -1 where no reading leaves half of the readings, and four.
 func settledFrom(readings []report.VitalSample) int {
 	for first := 0; len(readings)-first >= max(leastReadings, (len(readings)+leastShare-1)/leastShare); first++ {
 		rest := numbersOf(readings[first:])
@@ -237,13 +246,14 @@ func meanOf(values []float64) float64 {
 	return sum / float64(len(values))
 }
 
-// idleAsked is what a series that somebody asks for was before the traffic, or after it: the last reading that is wholly of that time. Nil: there is none.
+// idleAsked is the level of an asked series before the traffic, or after it, which is the last reading that is
+// wholly of that time. It is nil where there is none.
 func (s *series) idleAsked(o plan.Observer, start, end time.Duration, afterTraffic bool) *float64 {
 	if s.Kind == report.Counter {
 		return nil
 	}
 	if !afterTraffic {
-		start = 0 // since the run began nothing was sent; before it another may have been run
+		start = 0 // from the run's beginning, as another run may have sent before it
 	}
 	numbers := s.wholly(o, start, end)
 	if len(numbers) == 0 {
@@ -252,7 +262,8 @@ func (s *series) idleAsked(o plan.Observer, start, end time.Duration, afterTraff
 	return new(s.Samples[numbers[len(numbers)-1]].Value)
 }
 
-// PerTraffic is what power was per traffic that was received in a window: two more for each series in watts, of sessions one.
+// PerTraffic is the power per traffic that was received in a window. Each series in watts gives two more series,
+// and one for sessions.
 func PerTraffic(w *report.Window) (observations []report.Observed) {
 	bits, packets := received(w.Directions)
 	for _, o := range w.Observed {
@@ -282,7 +293,7 @@ func divide(power report.Observed, series, unit string, traffic float64) report.
 	return o
 }
 
-// divided is a number divided by traffic; of none it is none.
+// divided is a number divided by traffic. It is nil for a nil number.
 func divided(number *float64, traffic float64) *float64 {
 	if number == nil {
 		return nil
@@ -290,7 +301,8 @@ func divided(number *float64, traffic float64) *float64 {
 	return new(*number / traffic)
 }
 
-// received is what came back in all directions together, in bits of layer 1, or of goodput, and in frames, each per second.
+// received is what came back in all directions together, in bits of layer 1, or of goodput, and in frames, each per
+// second.
 func received(directions []report.Direction) (bits, packets float64) {
 	for _, d := range directions {
 		if d.Sessions != nil {

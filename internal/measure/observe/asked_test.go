@@ -69,7 +69,8 @@ func TestASlowReadingIsANumberWhereItIsSteady(t *testing.T) {
 	}
 }
 
-// What was highest before the level had settled was in the window, too: a limit that must never be passed is of all of it.
+// What was highest before the level had settled was in the window, too: a limit that must never be passed is of all
+// of it.
 func TestLeastAndMostAreOfTheWholeWindow(t *testing.T) {
 	o := find(t, told(watts, report.Gauge, 300, 250, 205, 200, 200, 200, 200, 200).Window(0, 40*time.Second), "value", "pdu")
 	if o.Mean == nil || math.Abs(*o.Mean-1205.0/6) > 1e-9 || o.Min == nil || *o.Min != 200 || o.Max == nil || *o.Max != 300 {
@@ -87,7 +88,8 @@ func TestASampleIsOfWhenItsValueWasAndTellsItsAge(t *testing.T) {
 	}
 }
 
-// A server that is asked more often than it scrapes tells the same sample again, and when that was can be told to some milliseconds only.
+// A server that is asked more often than it scrapes tells the same sample again, and when that was can be told to
+// some milliseconds only.
 func TestTheSameSampleToldAgainIsNoReadingMore(t *testing.T) {
 	log := observe.NewLog([]plan.Observer{watts}, setup)
 	for i := range 9 {
@@ -159,7 +161,8 @@ func TestASlowAnswerIsOfAWindowWhenQuestionAndAnswerAre(t *testing.T) {
 		from, to time.Duration
 		want     bool
 	}{
-		{2800 * ms, 22 * time.Second, true}, {3 * time.Second, 22 * time.Second, false}, // from 9.9 s on it would be three
+		// from 9.9 s on it would be three
+		{2800 * ms, 22 * time.Second, true}, {3 * time.Second, 22 * time.Second, false},
 		{2800 * ms, 21900 * ms, true}, {2800 * ms, 21800 * ms, false},
 	} {
 		if o := log.Window(c.from, c.to)[0]; (o.Mean != nil) != c.want {
@@ -168,7 +171,8 @@ func TestASlowAnswerIsOfAWindowWhenQuestionAndAnswerAre(t *testing.T) {
 	}
 }
 
-// A query that divides by a counter which stands still now and then is infinite there: the rest is no level of the window.
+// A query that divides by a counter which stands still now and then is infinite there: the rest is no level of the
+// window.
 func TestReadingsThatAreNoNumberAreMissing(t *testing.T) {
 	log := observe.NewLog([]plan.Observer{watts}, setup)
 	for i := range 8 {
@@ -252,7 +256,8 @@ func TestANumberThatIsTooLargeIsNone(t *testing.T) {
 	}
 }
 
-// A collector tells a number that is none beside another one: that one is missing, and its name says which; the other stays.
+// A collector tells a number that is none beside another one: that one is missing, and its name says which; the
+// other stays.
 func TestASampleThatIsNoNumberSilencesNoOther(t *testing.T) {
 	for name, bad := range map[string]observe.Number{
 		"an infinite number":  {Value: math.Inf(1)},

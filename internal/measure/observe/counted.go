@@ -10,7 +10,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// counted is the rate of a counter that somebody asks for. Sources keep a number for a while before they take it anew, so only readings count of which it is known when they were taken.
+// counted is the rate of a counter that somebody asks for. Sources keep a number for a while before they take it
+// anew, so only readings count of which it is known when they were taken.
 //
 //	the source takes it     │       │       │       │       │        and tells the same until the next time
 //	it is asked         ?  ??│?  ?  ??│?  ?  ??│?
@@ -43,7 +44,8 @@ func (s *series) dated(readings []int) []int {
 	return slices.DeleteFunc(slices.Clone(readings), func(i int) bool { return !s.asked[i].dated })
 }
 
-// beganAnew says why readings of a window, or the one before them and the first, can't be compared; empty: they can.
+// beganAnew says why readings of a window, or the one before them and the first, can't be compared. It is empty
+// where they can.
 func (s *series) beganAnew(numbers []int) string {
 	if len(numbers) == 0 {
 		return ""
@@ -74,7 +76,8 @@ func (s *series) rateOf(observed *report.Observed, numbers []int, shortest time.
 		return
 	}
 	mean, unsure := s.slope(best)
-	// Where other numbers of the source say when it took this one, and it is another source's in truth, the readings at which itself changed show that.
+	// Where other numbers of the source say when it took this one, and it is another source's in truth, the
+	// readings at which itself changed show that.
 	if news := s.surest(slices.DeleteFunc(slices.Clone(numbers), func(i int) bool { return i == 0 || s.Samples[i].Value == s.Samples[i-1].Value }), shortest/leastShare); len(news) > 0 {
 		slope, doubt := s.slope(news)
 		unsure = max(unsure, math.Abs(slope-mean)-doubt)
@@ -82,7 +85,8 @@ func (s *series) rateOf(observed *report.Observed, numbers []int, shortest time.
 	observed.Mean, observed.Unsure, observed.Over = &mean, unsure, plan.Duration(s.distance(best))
 }
 
-// surest are the two of these readings, no less apart than this, whose time apart is known best, as a share of it; none: of no two it is known at all.
+// surest are the two of these readings, no less apart than this, whose distance in time is known best, as a share
+// of it. There are none where no distance is known at all.
 func (s *series) surest(numbers []int, shortest time.Duration) (pair []int) {
 	sure := 1.0
 	for i, first := range numbers {
@@ -96,7 +100,8 @@ func (s *series) surest(numbers []int, shortest time.Duration) (pair []int) {
 	return pair
 }
 
-// slope is a counter's rate from the first of these readings to the last, and by how much it may be off, as each was taken at some moment of a stretch.
+// slope is a counter's rate from the first of these readings to the last, and by how much it may be off, as each
+// was taken at some moment of a stretch.
 func (s *series) slope(numbers []int) (mean, unsure float64) {
 	first, last := numbers[0], numbers[len(numbers)-1]
 	grown, long := s.Samples[last].Value-s.Samples[first].Value, s.clocks[last]-s.clocks[first]
@@ -104,7 +109,8 @@ func (s *series) slope(numbers []int) (mean, unsure float64) {
 	return mean, grown/(long-s.doubts[first]-s.doubts[last]).Seconds() - mean
 }
 
-// keeps is for how long a counter's source keeps a number at most, by all that was read before a sample: it is no longer than between two numbers that it told. Known: there were two.
+// keeps is for how long a counter's source keeps a number at most, by all readings before a sample. It is no longer
+// than the time between two numbers that the source told. ok says that there were two.
 func (s *series) keeps(edge int) (longest time.Duration, ok bool) {
 	latest := 0
 	for i := 1; i <= edge; i++ {
@@ -122,14 +128,15 @@ func (s *series) keeps(edge int) (longest time.Duration, ok bool) {
 	return longest, ok
 }
 
-// keptFor is keeps, by what was read until these readings; 0: nothing is known.
+// keptFor is keeps by the readings until these, or 0 where nothing is known.
 func (s *series) keptFor(readings []int) time.Duration {
 	period, _ := s.keeps(readings[0])
 	return period
 }
 
-// stood says by how much a series that somebody asks for changed next, where it was the same number all through a window, since before it: its source may have told an old number, and it may
-// have changed at any time in between. 0: it didn't, or it is known when the number was taken.
+// stood says by how much an asked series changed next, where it was the same number all through a window, since
+// before it. Its source may have told an old number, which may have changed at any time in between. It is 0 where
+// the number didn't stay, or the time of the number is known.
 func (s *series) stood(o plan.Observer, start, end time.Duration) float64 {
 	numbers := s.wholly(o, start, end)
 	if len(numbers) == 0 || s.distance(s.dated(numbers)) >= (end-start)/leastShare {

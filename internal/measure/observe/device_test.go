@@ -73,7 +73,8 @@ func TestAnAnswerThatCameLateIsOfWhenItWasTaken(t *testing.T) {
 	t.Error("nothing of processor 3")
 }
 
-// The same answer is newest again and again until the next one: a second sample of it would be a time in which nothing grew.
+// The same answer is newest again and again until the next one: a second sample of it would be a time in which
+// nothing grew.
 func TestAnAnswerIsOneSample(t *testing.T) {
 	log := ofDUT(plan.OfDUT)
 	for i := range 10 {

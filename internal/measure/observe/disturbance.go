@@ -16,8 +16,9 @@ const (
 	namedOthers = 3
 )
 
-// Disturbance is what kept a machine's threads from running between two readings of it: who of those that carry or send frames waited for a processor, what
-// the host took, and who else ran. Where a thread or a process isn't in both readings, only what is known of it counts.
+// Disturbance is what kept a machine's threads from running between two readings of the machine. It says which
+// threads that carry or send frames waited for a processor, what the host took, and which other processes ran.
+// Where a thread or a process isn't in both readings, only its known times count.
 //
 //	before ── edge ├──────── window ────────┤ edge ── after
 //	       ▁▁▁▁▁▁▁▁█▁▁▁▁▁▁███▁▁▁▁▁▁▁▁▁█▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁      waits: all of them may have been within the window
@@ -44,7 +45,8 @@ func Disturbance(earlier, later machine.Reading) report.Disturbance {
 			d.Stolen += plan.Duration(p.Stolen)
 		}
 	}
-	// Who carries frames waits for others no longer than these run. What is more, they waited for each other, which is the device's own affair.
+	// Who carries frames waits for others no longer than these run. What is more, they waited for each other, which
+	// is the device's own affair.
 	unsure := time.Duration(len(later.Processors)) * machine.Tick
 	d.Waited = plan.Duration(max(0, min(waited, busy-ran+unsure)))
 	for _, p := range processes(earlier, later) {
@@ -77,7 +79,7 @@ func threads(earlier, later machine.Reading) []machine.Thread {
 	for _, t := range later.Threads {
 		if previous, ok := byID[t.ID]; ok {
 			t.Ran, t.Waited = max(0, t.Ran-previous.Ran), max(0, t.Waited-previous.Waited)
-			if t.Starved { // for how long isn't known: since it ran last, at most
+			if t.Starved { // for how long isn't known, at most since it ran last
 				t.Waited = max(t.Waited, later.At-earlier.At-t.Ran)
 			}
 			threads = append(threads, t)

@@ -14,7 +14,8 @@ import (
 
 const ms = time.Millisecond
 
-// observedMachine is a reading a second after the machine's start, or two: processor 1 was busy for so long, and napi/dut-1, which ran there, waited.
+// observedMachine is a reading a second after the machine's start, or two: processor 1 was busy for so long, and
+// napi/dut-1, which ran there, waited.
 func observedMachine(at, busy, ran, waited time.Duration) machine.Reading {
 	return machine.Reading{
 		At:         at,

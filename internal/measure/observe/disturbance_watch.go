@@ -1,7 +1,8 @@
 package observe
 
-// This file follows what disturbs the windows of a run: who of those that carry or send frames waited for a processor meanwhile, by readings of the machine around
-// each window. Who drives generators of frames and who drives ends of sessions ask it alike.
+// This file follows what disturbs the windows of a run. It finds the threads that carry or send frames and waited
+// for a processor, by readings of the machine around each window. The drivers of frames and of sessions use it
+// alike.
 
 import (
 	"context"
@@ -12,29 +13,34 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/machine"
 )
 
-// The bounds of reading a machine: Lead is how long before a window's first edge it begins, which it must not delay, and bound how long it may take at most.
+// These bound reading a machine. Lead is how long before a window's first edge the reading begins, which it must
+// not delay. bound is how long a reading may take at most.
 const (
 	Lead  = 50 * time.Millisecond
 	bound = time.Second
 )
 
-// DisturbanceWatch follows what disturbs windows, by readings of the machine before and after each, and never within one. It is used by one goroutine.
+// DisturbanceWatch follows what disturbs windows, by readings of the machine before and after each, and never
+// within one. It is used by one goroutine.
 //
 //	settle ── read ── first edge ├──── window ────┤ last edge ── read
 //
-// Where the first can't be had in time, the one after the window before stands for it: what disturbed the time in between counts, too.
+// Where the first can't be had in time, the one after the window before stands for it. So disturbances of the time
+// in between count, too.
 type DisturbanceWatch struct {
-	read   func(context.Context) (machine.Reading, error) // nil: nobody can
+	read   func(context.Context) (machine.Reading, error) // nil where nobody can read the machine
 	latest machine.Reading                                // the last that could be had
 	err    error                                          // why there can be none
 }
 
-// FollowDisturbance is a DisturbanceWatch that is read so; nil: nobody can, and nothing is ever told.
+// FollowDisturbance is a DisturbanceWatch that reads with this function. A nil function reads nothing, and the
+// watch tells nothing.
 func FollowDisturbance(read func(context.Context) (machine.Reading, error)) DisturbanceWatch {
 	return DisturbanceWatch{read: read}
 }
 
-// Begin takes the reading before any traffic, in which nobody waits for frames. Its error is why the machine can't be followed in this run.
+// Begin takes the reading before any traffic, in which nobody waits for frames. Its error is why the machine can't
+// be followed in this run.
 func (m *DisturbanceWatch) Begin(ctx context.Context) error {
 	if m.read == nil {
 		return nil
@@ -57,16 +63,16 @@ func (m *DisturbanceWatch) ReadBefore(ctx context.Context, edge time.Time) {
 	}
 }
 
-// SoFar is what disturbed a window that goes on, up to now; what Since says of the whole window later has that, too. An answer costs a device on this machine something: ask within a window only
-// when it is about to be ended.
+// SoFar is what disturbed a window that goes on, up to now. ReadAfter of the whole window later has that, too. An
+// answer costs a device on this machine something, so ask within a window only when it is about to be ended.
 func (m *DisturbanceWatch) SoFar(ctx context.Context) *report.Disturbance {
 	earlier := m.latest
 	defer func() { m.latest = earlier }()
 	return m.ReadAfter(ctx)
 }
 
-// ReadAfter is what disturbed the window since the reading before it; nil where nobody can tell. A machine that could be asked before, and doesn't get round to
-// answering, is disturbed.
+// ReadAfter is what disturbed the window since the reading before it. It is nil where nobody can tell. A machine
+// that could be asked before, and doesn't get round to answering, is disturbed.
 func (m *DisturbanceWatch) ReadAfter(ctx context.Context) *report.Disturbance {
 	if m.read == nil || m.err != nil {
 		return nil

@@ -11,8 +11,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine"
 )
 
-// interfaces are what the kernels of the generators' machines count of the interfaces on links. Generators say it with the counters of their own, so it is of the same moment, and costs nobody
-// anything: who doubts a generator's word has the kernel's beside it.
+// interfaces are the counters of the interfaces on links by the kernels of the generators' machines. Generators
+// send them with their own counters, so both are of the same moment, and cost nobody anything. A reader who doubts
+// a generator's counters has the kernel's beside them.
 type interfaces struct{}
 
 func (interfaces) read(s Setup, _ string, m Moment) (values []value, missing string) {
@@ -58,7 +59,7 @@ func ofInterface(part string, m Moment, g int, r engine.Reading, k engine.Kernel
 	}
 }
 
-// linkOf is the link that a generator's port is on; used says that it is on one.
+// linkOf is the link that a generator's port is on. used says that it is on one.
 func (s Setup) linkOf(g, port int) (link string, used bool) {
 	if g >= len(s.Links) {
 		return "", false
@@ -67,7 +68,8 @@ func (s Setup) linkOf(g, port int) (link string, used bool) {
 	return link, used
 }
 
-// ofTraffic says that nothing but traffic moves a series: where the counters of a trial stand still at both of its edges, all that came between is the trial's.
+// ofTraffic says that nothing but traffic moves a series. Where the counters of a trial stand still at both of its
+// edges, all that came between is the trial's.
 func (b *book) ofTraffic(s *series) bool {
 	return s.Kind == report.Counter && b.plan.Type == plan.ObserveInterfaces
 }

@@ -13,7 +13,8 @@ import (
 // mostReach is how far from an edge a sample may be that stands for it, at most.
 const mostReach = 400 * time.Millisecond
 
-// reachOf is how far it may be from a window's edge: a quarter of the window at most, as a rate from far before a short window to far after it would be of another time.
+// reachOf is how far a sample may be from a window's edge, which is a quarter of the window at most. A rate from
+// far before a short window to far after it would be of another time.
 func reachOf(from, to time.Duration) time.Duration { return min(mostReach, (to-from)/4) }
 
 // join is what a series was in a window, of which samples within reach of an edge stand for it.
@@ -23,8 +24,8 @@ func reachOf(from, to time.Duration) time.Duration { return min(mostReach, (to-f
 //	a counter          └── Δ value ÷ Δ time ──┘ or of those just before both edges: whichever are nearest
 //	a gauge            mean, least and most of those within: one before it is of another load
 //
-// Which samples are the window's follows from when they were taken, in the run's time, which is known as well as their machine's clock; the time between two of them, which a rate
-// is of, from that clock alone.
+// The time of a sample decides which window it belongs to. That time, in the run's time, is known as well as the
+// machine's clock. The time between two samples, which a rate is of, comes from that clock alone.
 func (s *series) join(from, to, reach time.Duration) report.Observed {
 	if s.Kind == report.Gauge {
 		return level(s.VitalSign, from, to)
@@ -53,13 +54,14 @@ func (s *series) rate(from, to, reach time.Duration) report.Observed {
 	return o
 }
 
-// bridged is a counter's part of a window whose edge it was not read near enough to. It only grows, so at the edge it was between the readings before and after.
+// bridged is a counter's part of a window whose edge it was not read near enough to. It only grows, so at the edge
+// it was between the readings before and after.
 //
 //	samples     ·                     ·           ·
 //	window              ├───────────────────┤
 //	a counter   └─ here ┴ or here ────┘
 //
-// False: the readings around an edge are missing, or further apart than the window lasts.
+// It returns false where the readings around an edge are missing, or further apart than the window lasts.
 func (s *series) bridged(from, to time.Duration) (report.Observed, bool) {
 	first, last := s.around(from), s.around(to)
 	if !first.known(to-from) || !last.known(to-from) || wentBack(s.Samples[first.before:last.after+1]) {
@@ -71,7 +73,7 @@ func (s *series) bridged(from, to time.Duration) (report.Observed, bool) {
 	return report.Observed{Series: s.Name, Of: s.Of, Unit: s.Unit + "/s", Over: plan.Duration(to - from), Mean: new((ended - began) / seconds), Unsure: (offFirst + offLast + s.Step) / seconds}, true
 }
 
-// surroundings are the samples just before and just after a moment, by their numbers; -1: there is none.
+// surroundings are the numbers of the samples just before and just after a moment, or -1 for none.
 type surroundings struct {
 	of            *series
 	moment        time.Duration
@@ -118,8 +120,10 @@ func (s *series) grew(first, last int) (duration plan.Duration, mean *float64, u
 	return plan.Duration(long), new(grown / long.Seconds()), s.Step/long.Seconds() + grown/shortest.Seconds() - grown/long.Seconds()
 }
 
-// between is a counter's part of a trial: all that it grew by between two times at which it stood still, over the time in which frames were sent. The sample that stands for the end was taken
-// when the generators' counters stood still already, and so was the one before the trial if another came before it: one from a little before lacks what was on its way.
+// between is a counter's part of a trial, which is all its growth between two times at which it stood still, over
+// the time in which frames were sent. The sample at the end was taken when the generators' counters stood still
+// already. So was the one before the trial if another trial came before it, because a sample from a little before
+// lacks the frames on their way.
 //
 //	samples   ·        ·     ·     ·     ·     ·
 //	trial        ├──────────────────┤ drain ├ still
@@ -147,10 +151,12 @@ func (s *series) between(rested, from, to, rest time.Duration) report.Observed {
 	return o
 }
 
-// mostAfter is how long after a held window's end a level may have been read that stands for the window: its load is still the same.
+// mostAfter is how long after a held window's end a level may have been read that stands for the window, while its
+// load is still the same.
 const mostAfter = time.Second
 
-// afterwards is a level's part of a window within which nobody asked for it, as that would have taken something from the device: what it was when the window was over.
+// afterwards is a level's part of a window within which nobody asked for it, as that would have taken something
+// from the device. It is the level right after the window.
 //
 //	samples                              ·
 //	held load    ├── window ───────────┤   then the next load
@@ -174,8 +180,9 @@ func (s *series) afterwards(from, to time.Duration, trial bool) report.Observed 
 // leastIdle is the shortest time that a counter's rate is told of where nothing is sent.
 const leastIdle = 200 * time.Millisecond
 
-// idle is what a series was between two times in which it was the same all the while, by whatever was read of it then; nil: too little was. What was read last may seem to be of a
-// later time, by as much as the machine's answers take at least.
+// idle is the level or rate of a series between two times in which it stayed the same, by whatever samples there
+// are. It is nil where there are too few. The last sample may seem to be of a later time, by as much as the
+// machine's answers take at least.
 func (s *series) idle(from, to time.Duration) *float64 {
 	if s.Kind == report.Gauge {
 		return level(s.VitalSign, from, to).Mean
@@ -225,7 +232,7 @@ func level(s report.VitalSign, from, to time.Duration) report.Observed {
 	return o
 }
 
-// nearest is the sample nearest to a moment; -1 where none is within reach.
+// nearest is the sample nearest to a moment, or -1 where none is within reach.
 func nearest(samples []report.VitalSample, moment, reach time.Duration) int {
 	best, apart := -1, reach+1
 	for i, s := range samples {

@@ -80,7 +80,8 @@ func TestWhatASeriesWasInAWindow(t *testing.T) {
 	}
 }
 
-// TestARateIsMostlyOfItsWindow: whenever samples are taken, the time that a rate is of is between half and one and a half of the window's.
+// TestARateIsMostlyOfItsWindow: whenever samples are taken, the time that a rate is of is between half and one and
+// a half of the window's.
 func TestARateIsMostlyOfItsWindow(t *testing.T) {
 	joined := 0
 	for _, window := range []time.Duration{200 * time.Millisecond, time.Second, 3 * time.Second} {
@@ -105,7 +106,8 @@ func TestARateIsMostlyOfItsWindow(t *testing.T) {
 	}
 }
 
-// TestALimitThatIsSlowToAnswer: whenever between question and answer a limit counted, its true rate is within what is said of it.
+// TestALimitThatIsSlowToAnswer: whenever between question and answer a limit counted, its true rate is within what
+// is said of it.
 func TestALimitThatIsSlowToAnswer(t *testing.T) {
 	const rate = 1000.0 // packets/s
 	counted := func(at time.Duration) []report.Limiter {

@@ -36,7 +36,8 @@ func TestACounterThatWasReadLateIsKnownAtTheEndOfTheRun(t *testing.T) {
 			if got := find(t, windows[0].Observed, "busy", "processor 1"); got.Missing == "" {
 				t.Fatalf("%+v was known before it was read", got)
 			}
-			log.Add(moment(2*time.Second+c.late, 300*ms+(400*ms+c.late)/2, 0)) // half a processor from the reading before
+			// half a processor from the reading before
+			log.Add(moment(2*time.Second+c.late, 300*ms+(400*ms+c.late)/2, 0))
 			log.Complete(windows)
 			got := find(t, windows[0].Observed, "busy", "processor 1")
 			switch {

@@ -7,8 +7,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// limiter is what a Reference's limit does with the frames of each direction. On one machine it is asked with the generators, within a bound of its own; elsewhere its pod
-// tells of it.
+// limiter is what a Reference's limit does with the frames of each direction. On one machine it is asked with the
+// generators, within a bound of its own. Elsewhere its pod tells of it.
 type limiter struct{}
 
 func (limiter) read(s Setup, _ string, m Moment) (values []value, missing string) {

@@ -11,10 +11,10 @@ import (
 
 // observedMachine is what one told of what an observer looks at.
 type observedMachine struct {
-	name    string        // before the name of its series; empty: it is the only one
+	name    string        // before the name of its series, or empty for the only machine
 	at      time.Duration // in the run's time
 	clock   time.Duration // its own
-	values  []value       // where something is missing, too: of that one they say why
+	values  []value       // also where a value is missing, and then the value says why
 	missing string        // why it told nothing
 	spared  bool          // it wasn't asked
 }
@@ -51,7 +51,8 @@ func (s Setup) machines(kind string, m Moment, t machineReader) (machines []obse
 	return machines
 }
 
-// onNodes are the nodes that generators and device are on, each once: as the first generator tells that is there, else as somebody on it tells for the device's sake.
+// onNodes are the nodes that generators and device are on, each once. A node has the readings of its first
+// generator that answers, or else those that its device's pod took.
 func (s Setup) onNodes(m Moment, t machineReader) (machines []observedMachine) {
 	add := func(m observedMachine) {
 		i := slices.IndexFunc(machines, func(listed observedMachine) bool { return listed.name == m.name })
@@ -75,7 +76,7 @@ func (s Setup) onNodes(m Moment, t machineReader) (machines []observedMachine) {
 	return machines
 }
 
-// valuesOf are all that machines told; where none told anything, why.
+// valuesOf are the values of all machines, or why none has any.
 func valuesOf(machines []observedMachine) (values []value, missing string) {
 	var lacking []string
 	for _, m := range machines {

@@ -19,15 +19,16 @@ import (
 type Moment struct {
 	// At is the time since the run started.
 	At time.Duration
-	// Readings are the generators', in the order of Setup.Generators; nil: they weren't asked.
+	// Readings are the generators', in the order of Setup.Generators. They are nil where generators weren't asked.
 	Readings []engine.Reading
-	// Limited is what a Reference's limit on this machine counted, in the order of Setup.Directions; nil: it wasn't asked, or didn't answer.
+	// Limited is what a Reference's limit on this machine counted, in the order of Setup.Directions. It is nil
+	// where the limit wasn't asked, or didn't answer.
 	Limited []report.Limiter
 	// Asked and Answered are the times between which the limits counted that.
 	Asked, Answered time.Duration
-	// Device is the newest reading of the device's node; nil: nobody asks that node.
+	// Device is the newest reading of the device's node. It is nil where nobody asks that node.
 	Device *MachineReading
-	// Collected is the collector's newest answer; nil: there is no collector.
+	// Collected is the collector's newest answer. It is nil where there is no collector.
 	Collected *Collected
 
 	behind       []time.Duration // by how much each generator's clock is behind the run's
@@ -45,7 +46,7 @@ func (m Moment) timeOf(generator int, clock time.Duration) time.Duration {
 type MachineReading struct {
 	// Age is how long ago the answer arrived.
 	Age time.Duration
-	// Clock is the machine's own clock when it answered; At is the same clock when it read what follows.
+	// Clock is the machine's own clock when it answered. At is the same clock when it read what follows.
 	Clock, At time.Duration
 	// Processors are the machine's. NoProcessors says why there are none.
 	Processors   []machine.Processor
@@ -53,10 +54,12 @@ type MachineReading struct {
 	// Signs are the machine's other vital signs, of the types that it was Asked for.
 	Signs []signs.Reading
 	Asked []string
-	// Limited is what a Reference's limit counted, in the order of Setup.Directions. NoLimited says why there is nothing of it.
+	// Limited is what a Reference's limit counted, in the order of Setup.Directions. NoLimited says why there is
+	// nothing of it.
 	Limited   []report.Limiter
 	NoLimited string
-	// Missing says why the machine doesn't answer now, though it may have before; empty: it answers.
+	// Missing says why the machine doesn't answer now, though it may have before. It is empty while the machine
+	// answers.
 	Missing string
 }
 
@@ -71,24 +74,29 @@ type Setup struct {
 
 // Whereabouts say on which machines generators and device run, and who reads the device's.
 type Whereabouts struct {
-	// Device returns the newest reading of the device's node, without waiting. Nil: nobody asks that node.
+	// Device returns the newest reading of the device's node, without waiting. It is nil where nobody asks that
+	// node.
 	Device func() MachineReading
-	// OneMachine says that generators and device are on one machine, so any generator's readings are the device's, too. It must be said: otherwise a device that nobody asks
-	// counts as missing, since a generator's reading shown as the device's would be a wrong number.
+	// OneMachine says that generators and device are on one machine, so any generator's readings are the device's,
+	// too. The caller must say so. Otherwise a device that nobody asks counts as missing, since a generator's
+	// reading shown as the device's would be a wrong number.
 	OneMachine bool
-	// Nodes are the cluster's nodes that the generators run on, by the generators' names; a generator without an entry runs outside of the cluster. DeviceNode is the
-	// device's; empty: the device is outside of the cluster. Both are empty with OneMachine.
+	// Nodes are the cluster's nodes that the generators run on, by the generators' names. A generator without an
+	// entry runs outside of the cluster. DeviceNode is the device's, and empty for a device outside of the cluster.
+	// Both are empty with OneMachine.
 	Nodes      map[string]string
 	DeviceNode string
-	// Wanted are the vital signs that generators and the device's node are asked for beside their counters; nil: none.
+	// Wanted are the vital signs that generators and the device's node are asked for beside their counters, or nil
+	// for none.
 	Wanted *Wanted
-	// Refresh asks the device's node at once, and waits for its answer until the context ends; nil: nobody asks that node.
+	// Refresh asks the device's node at once, and waits for its answer until the context ends. It is nil where
+	// nobody asks that node.
 	Refresh func(context.Context)
-	// Collector returns the collector's newest answer, without waiting. Nil: there is no collector.
+	// Collector returns the collector's newest answer, without waiting. It is nil where there is no collector.
 	Collector func() Collected
 }
 
-// DeviceReading is the newest reading of the device's node, for a Moment; nil: nobody asks that node.
+// DeviceReading is the newest reading of the device's node, for a Moment. It is nil where nobody asks that node.
 func (w Whereabouts) DeviceReading() *MachineReading {
 	if w.Device == nil {
 		return nil
@@ -96,7 +104,7 @@ func (w Whereabouts) DeviceReading() *MachineReading {
 	return new(w.Device())
 }
 
-// mostRefresh bounds the wait for an answer between two windows: it is most of the time that may pass between them.
+// mostRefresh bounds the wait for an answer between two windows. It is most of the time that may pass between them.
 const mostRefresh = 150 * time.Millisecond
 
 // RefreshDevice asks the device's node anew, if it is asked at all, and waits for the answer, mostRefresh at most.
@@ -109,12 +117,13 @@ func (w Whereabouts) RefreshDevice(ctx context.Context) {
 	w.Refresh(ctx)
 }
 
-// Moment makes one for this time since the run started, with the newest readings of the device's node and the collector.
+// Moment makes one for this time since the run started, with the newest readings of the device's node and the
+// collector.
 func (w Whereabouts) Moment(moment time.Duration) Moment {
 	return Moment{At: moment, Device: w.DeviceReading(), Collected: w.Collected()}
 }
 
-// Collected is the collector's newest answer, for a Moment; nil: there is no collector.
+// Collected is the collector's newest answer, for a Moment. It is nil where there is no collector.
 func (w Whereabouts) Collected() *Collected {
 	if w.Collector == nil {
 		return nil
@@ -127,26 +136,29 @@ type value struct {
 	name, part, unit string
 	kind             report.VitalKind
 	at               time.Duration // in the run's time
-	clock            time.Duration // by the reader's own clock: a value that is reported twice has the same one twice
+	clock            time.Duration // by the reader's own clock, and the same for a value that is reported twice
 	number           float64
 	doubt            time.Duration // by how much earlier or later than that it may have been read
-	step             float64       // by which a coarse counter grows; 0: it is exact
-	age              time.Duration // of what is asked for over the network: how old it was when it was reported
-	stamp            float64       // when it was taken, by the clock of the server that was asked; 0: the server doesn't say
-	question         time.Duration // of what is asked for over the network: when it was asked, by the collector's clock
-	dated            bool          // of a counter that is asked for over the network: it is known when the number was taken, apart from when it was told
-	epoch            int           // of the same: how often what counts began anew,
-	anew             string        // and why it did last
-	// source is the machine that the value is from, where an observer looks at several. missing says why there is no value, neither this one nor any other of that source.
+	step             float64       // by which a coarse counter grows, or 0 for an exact one
+	age              time.Duration // of a number from the network, how old it was when it was reported
+	// when it was taken, by the clock of the server that was asked, or 0 where the server doesn't say
+	stamp    float64
+	question time.Duration // of a number from the network, when it was asked for, by the collector's clock
+	// of a counter from the network, that the time of its number is known, apart from when it was told
+	dated bool
+	epoch int    // of the same, how often what counts began anew,
+	anew  string // and why it did last
+	// source is the machine that the value is from, where an observer looks at several. missing says why there is
+	// no value, neither this one nor any other of that source.
 	source, missing string
 }
 
-// observer takes its values from a moment; if there are none, missing says why.
+// observer takes its values from a moment. If there are none, missing says why.
 type observer interface {
 	read(s Setup, kind string, m Moment) (values []value, missing string)
 }
 
-// observers are all types; docs/development.md says how one is added.
+// observers are all types. docs/development.md says how one is added.
 var observers = map[string]observer{
 	plan.ObserveProcessors: processorTimes{},
 	plan.ObserveLimiter:    limiter{},
@@ -175,14 +187,16 @@ type Log struct {
 	rested    time.Duration // when the traffic's counters stopped growing after the trial before
 }
 
-// clock follows by how much a machine's clock is behind the run's. A reading that arrives late seems to be of a later time than it is, so the one that arrived soonest
-// counts; clocks may have drifted apart since, which is allowed for.
+// clock follows by how much a machine's clock is behind the run's. A reading that arrives late seems to be of a
+// later time than it is, so the one that arrived soonest counts. An allowance covers the drift of the clocks since
+// then.
 type clock struct {
 	behind, since time.Duration
 	ok            bool
 }
 
-// drift is by how much two clocks may go apart, a share of the time: computers' are within 100 millionths of the truth each.
+// drift is by how much two clocks may go apart, as a share of the time. Computers' clocks are within 100 millionths
+// of the truth each.
 const drift = 5000
 
 func (c *clock) follow(run, machine time.Duration) time.Duration {
@@ -209,9 +223,10 @@ type series struct {
 	source string
 	clocks []time.Duration // when each sample was taken, by the reader's own clock
 	doubts []time.Duration // by how much each may be from that
-	stamp  float64         // when the last sample was taken, by the clock of the server that was asked; 0: the server doesn't say
-	asked  []askedSample   // what else is known of each, of what is asked for over the network
-	holes  []time.Duration // when it was asked for over the network, and was no number
+	// when the last sample was taken, by the clock of the server that was asked, or 0 where the server doesn't say
+	stamp float64
+	asked []askedSample   // what else is known of each, of what is asked for over the network
+	holes []time.Duration // when it was asked for over the network, and was no number
 }
 
 // askedSample is what is known of a sample that was asked for over the network.
@@ -231,7 +246,8 @@ func NewLog(observers []plan.Observer, setup Setup) *Log {
 	return l
 }
 
-// Add takes each observer's values from a moment. A value that was already added adds nothing: some signs are read less often than moments are made.
+// Add takes each observer's values from a moment. A value that was already added adds nothing, as some signs are
+// read less often than moments are made.
 func (l *Log) Add(m Moment) {
 	if len(l.books) == 0 {
 		return // it is called fifty times a second, and most tests have no observers
@@ -300,7 +316,8 @@ func (b *book) add(v value) {
 	s.asked = append(s.asked, askedSample{v.question, v.dated, v.epoch, v.anew})
 }
 
-// mostRead is of how many series an observer of machines is followed: those of a machine with many processors, sensors or interfaces, of several machines.
+// mostRead is how many series of an observer of machines are followed. Several machines with many processors,
+// sensors or interfaces have that many.
 const mostRead = 1024
 
 // mostSeries is of how many series an observer is followed. Whoever is asked may make up others each time.
@@ -318,7 +335,8 @@ func (s *series) note(v value) {
 	}
 }
 
-// date dates a counter's number that is another than before, where its collector didn't: it was taken between the two readings.
+// date dates a counter's number that differs from the one before, where its collector didn't. The number was taken
+// between the two readings.
 func (s *series) date(v *value) {
 	n := len(s.Samples) - 1
 	if v.kind != report.Counter || v.dated || v.missing != "" || n < 0 || v.epoch != s.asked[n].epoch || v.number == s.Samples[n].Value {
@@ -338,7 +356,8 @@ func (b *book) find(name, part string) *series {
 	return nil
 }
 
-// Unread says which of the observers that ask somebody were told nothing by the last answer, and why; empty: none, or there was no answer yet.
+// Unread says which of the observers that ask somebody were told nothing by the last answer, and why. It is empty
+// where all were told something, or there was no answer yet.
 func (l *Log) Unread() string {
 	var names []string
 	for _, b := range l.books {
@@ -349,12 +368,13 @@ func (l *Log) Unread() string {
 	return strings.Join(names, "; ")
 }
 
-// lack says why a series has no new sample; empty: it has one.
+// lack says why a series has no new sample. It is empty where the series has one.
 func (b *book) lack(s *series) string {
 	return cmp.Or(b.missing, b.lacks[s.source])
 }
 
-// Idle keeps each series' level between two times without traffic: before all of it, or after. Only samples in between count.
+// Idle keeps each series' level between two times without traffic, before all traffic or after it. Only samples in
+// between count.
 func (l *Log) Idle(start, end time.Duration, afterTraffic bool) {
 	for _, b := range l.books {
 		for _, s := range b.series {
@@ -371,10 +391,11 @@ func (l *Log) Idle(start, end time.Duration, afterTraffic bool) {
 	}
 }
 
-// Window is each series' value in a window; for an observer without series it says why there is none.
+// Window is each series' value in a window. For an observer without series it says why there is none.
 func (l *Log) Window(start, end time.Duration) []report.Observed { return l.window(start, end, 0) }
 
-// Trial is Window for a trial that was sent between two times, where the traffic's counters stand still before and after: since the time still they do again.
+// Trial is Window for a trial that was sent between two times, where the traffic's counters stand still before and
+// after. rest is the time since which they stand still again.
 func (l *Log) Trial(start, end, rest time.Duration) []report.Observed {
 	defer func() { l.rested = rest }()
 	return l.window(start, end, rest)
@@ -408,15 +429,15 @@ func (l *Log) window(start, end, rest time.Duration) []report.Observed {
 	return observed
 }
 
-// Complete gives windows what is known of them only later: counters that weren't read in time at an edge, or whose numbers were told after the window, and what may have been an old number. It
-// is for the end of a run.
+// Complete completes windows at the end of a run. It adds counters that weren't read in time at an edge, or whose
+// numbers were told after the window, and says which numbers may have been old.
 func (l *Log) Complete(windows []report.Window) {
 	for i := range windows {
 		l.askedLater(&windows[i])
 	}
 	for _, w := range windows {
 		if w.Phase == report.Trial || w.Phase == report.BackToBack || w.Phase == report.AtLoad {
-			continue // these end in silence: what was read after one is of no load
+			continue // these end in silence, and a reading after one is of no load
 		}
 		start := w.Start.Std()
 		for i, o := range w.Observed {
@@ -463,7 +484,8 @@ func (l *Log) askedLater(w *report.Window) {
 	}
 }
 
-// counter is the counter that a window's value is of; nil: it is none that is read with what is read anyway.
+// counter is the counter that a window's value is of. It is nil where the value is of no counter, or of one that is
+// read by itself.
 func (l *Log) counter(o report.Observed) *series {
 	for _, b := range l.books {
 		if b.plan.Name == o.Observer && !b.plan.Asks() && !signs.Kinds[b.plan.Type].Intrusive {

@@ -56,7 +56,8 @@ func TestACounterIsARateInAWindow(t *testing.T) {
 	}
 }
 
-// A reading that reaches the runner late is of the time at which the generator took it, by its own clock: else the next one would be rated over too short a time.
+// A reading that reaches the runner late is of the time at which the generator took it, by its own clock: else the
+// next one would be rated over too short a time.
 func TestAReadingThatIsToldLateIsOfItsOwnTime(t *testing.T) {
 	log := cpu()
 	for second := range 5 {
@@ -141,7 +142,8 @@ func TestIdleIsKeptBeforeAndAfter(t *testing.T) {
 	log.Idle(0, time.Second, false)
 	log.Idle(5*time.Second, 5200*ms, true)
 	short := cpu()
-	for _, m := range []observe.Moment{moment(4900*ms, 0, 0), moment(5100*ms, 100*ms, 0)} { // the first while frames flowed
+	// the first while frames flowed
+	for _, m := range []observe.Moment{moment(4900*ms, 0, 0), moment(5100*ms, 100*ms, 0)} {
 		short.Add(m)
 	}
 	short.Idle(5*time.Second, 5200*ms, true)
@@ -162,7 +164,8 @@ func TestIdleIsKeptBeforeAndAfter(t *testing.T) {
 	t.Error("there is no such series")
 }
 
-// Nothing is known of a machine's clock before its first answer, and that may come late: the time between two readings is that clock's own all the same.
+// Nothing is known of a machine's clock before its first answer, and that may come late: the time between two
+// readings is that clock's own all the same.
 func TestARateIsOfTheTimeBetweenReadingsByTheirMachinesClock(t *testing.T) {
 	log := cpu()
 	for _, read := range []struct{ at, told time.Duration }{{time.Second, 600 * ms}, {2 * time.Second, 0}, {3 * time.Second, 0}} {
@@ -194,7 +197,8 @@ func TestManyProcessorsAreOneSeries(t *testing.T) {
 	}
 }
 
-// The kernel counts processor time in hundredths of a second, of each processor: over 2 s a share is known to 0.005 of one, and to 0.01 of two together.
+// The kernel counts processor time in hundredths of a second, of each processor: over 2 s a share is known to 0.005
+// of one, and to 0.01 of two together.
 func TestARateIsKnownAsFinelyAsItsCounter(t *testing.T) {
 	log := observe.NewLog([]plan.Observer{{Name: "cpu", Type: plan.ObserveProcessors}, {Name: "limit", Type: plan.ObserveLimiter}},
 		observe.Setup{Generators: []string{"generator-0"}, Directions: []plan.Direction{{From: "west", To: "east"}}})

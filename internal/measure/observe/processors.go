@@ -10,8 +10,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/signs"
 )
 
-// processorTimes are how the processors of machines spend their time: of the generators', as these say it with their counters, and of the device's node, which
-// somebody else asks. It costs a machine one look at /proc/stat in a tenth of a second at most.
+// processorTimes are how the processors of machines spend their time. Generators send theirs with their counters.
+// Another program asks the device's node. Each costs a machine one look at /proc/stat in a tenth of a second at
+// most.
 type processorTimes struct{}
 
 func (p processorTimes) read(s Setup, kind string, m Moment) (values []value, missing string) {
@@ -44,7 +45,7 @@ func (p processorTimes) ofDevice(m Moment, name string) observedMachine {
 	return one
 }
 
-// values are a machine's series': of all processors together, and of each where there are few.
+// values are a machine's series, of all processors together, and of each where there are few.
 func (p processorTimes) values(n observedMachine, each []machine.Processor) (values []value) {
 	var sum machine.Processor
 	for _, p := range each {

@@ -12,7 +12,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/signs"
 )
 
-// machineSigns are the vital signs of one type that machines tell of themselves: the generators' with their counters, the device's node to whoever asks it. Which there are package signs says.
+// machineSigns are the vital signs of one type that machines tell of themselves. Generators send theirs with their
+// counters, and the device's node sends its own on request. Package signs lists the types.
 type machineSigns struct{ of string }
 
 func (o machineSigns) read(s Setup, kind string, m Moment) (values []value, missing string) {
@@ -23,8 +24,9 @@ func (o machineSigns) read(s Setup, kind string, m Moment) (values []value, miss
 	return valuesOf(machines)
 }
 
-// spared says that an answer lacks this type since nobody asked for it. Only what takes something from the device is ever left out of a question, and an answer may be older than the moment at which it is the
-// newest: so the question counts, not the moment.
+// spared says that an answer lacks this type since nobody asked for it. Only types that take something from the
+// device are ever left out of a question. An answer may be older than the moment at which it is the newest, so the
+// question counts, not the moment.
 func (o machineSigns) spared(told signs.Reading, asked []string) bool {
 	return told.Type == "" && signs.Kinds[o.of].Intrusive && !slices.Contains(asked, o.of)
 }
@@ -56,7 +58,8 @@ func readingOf(readings []signs.Reading, of string) signs.Reading {
 	return signs.Reading{}
 }
 
-// values are a machine's series'. Of one that tells nothing there is one of each that every machine has, which says why.
+// values are a machine's series'. Of one that tells nothing there is one of each that every machine has, which says
+// why.
 func (o machineSigns) values(n observedMachine, told signs.Reading) (values []value) {
 	kind := signs.Kinds[o.of]
 	if n.missing != "" {
@@ -82,7 +85,8 @@ func (o machineSigns) values(n observedMachine, told signs.Reading) (values []va
 	return values
 }
 
-// deviceOrGenerators are interfaces: of the device's as its machine tells of them, of the generators' as these tell with each port's counters.
+// deviceOrGenerators are interfaces. The device's machine tells of the device's, and the generators of their own
+// with each port's counters.
 type deviceOrGenerators struct {
 	device     machineSigns
 	generators interfaces
@@ -95,8 +99,8 @@ func (o deviceOrGenerators) read(s Setup, kind string, m Moment) (values []value
 	return o.generators.read(s, kind, m)
 }
 
-// Wanted says which vital signs are to be asked for now, of all that a Plan's observers look at: those that take something from the device aren't while it is judged. It is safe for concurrent
-// use; nil wants nothing.
+// Wanted says which vital signs to ask for now, of all that a Plan's observers look at. It leaves out those that
+// take something from the device while it is judged. It is safe for concurrent use. A nil Wanted wants nothing.
 type Wanted struct {
 	generators, device []string
 	judged             atomic.Bool

@@ -25,7 +25,8 @@ func signsOf(of, observerType string) *observe.Log {
 		Whereabouts: observe.Whereabouts{Nodes: map[string]string{"g0": "node-1"}, DeviceNode: "node-2"}})
 }
 
-// softirqs are those of a machine whose processors were in softirqs for 0.3 of the time, and received 1000 frames in each second.
+// softirqs are those of a machine whose processors were in softirqs for 0.3 of the time, and received 1000 frames
+// in each second.
 func softirqs(at time.Duration) signs.Reading {
 	return signs.Reading{Type: signs.SoftIRQs, Values: []signs.Value{
 		{Series: "time", Part: signs.OfAllProcessors, Number: 0.3 * at.Seconds(), Step: 0.02}, {Series: "processed", Part: signs.OfAllProcessors, Number: 1000 * at.Seconds()},
@@ -79,7 +80,8 @@ func warm(degrees float64) signs.Reading {
 	return signs.Reading{Type: signs.Temperatures, Values: []signs.Value{{Series: "highest", Number: degrees}}}
 }
 
-// Nobody asks a machine for its temperatures within a window: that is what it was at the window's load when the window was over.
+// Nobody asks a machine for its temperatures within a window: that is what it was at the window's load when the
+// window was over.
 func TestWhatIsNotAskedForWithinAWindowIsOfItsEnd(t *testing.T) {
 	log := signsOf(plan.OfDUT, signs.Temperatures)
 	log.Add(tells(0, warm(40)))
@@ -133,7 +135,8 @@ func TestWhyAMachineTellsNothingIsSaid(t *testing.T) {
 	}
 }
 
-// On one machine the generators' readings tell of the device's interfaces; of a trial the rate is over the time in which frames were sent.
+// On one machine the generators' readings tell of the device's interfaces; of a trial the rate is over the time in
+// which frames were sent.
 func TestADevicesInterfacesAreRatedLikeGenerators(t *testing.T) {
 	log := observe.NewLog([]plan.Observer{{Name: "device", Of: plan.OfDUT, Type: plan.ObserveInterfaces}}, observe.Setup{Generators: []string{"g0"}, Whereabouts: observe.Whereabouts{OneMachine: true}})
 	for _, m := range []struct {

@@ -7,7 +7,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// Derived is what follows from several series of a window: what power was per traffic, and what a packet took of VPP's nodes.
+// Derived is what follows from several series of a window, the power per traffic and the costs of a packet in VPP's
+// nodes.
 func Derived(w *report.Window) []report.Observed {
 	return append(PerTraffic(w), PerPacket(w.Observed)...)
 }
@@ -17,7 +18,8 @@ func derived(o report.Observed) bool {
 	return slices.Contains([]string{plan.WattsPerGbps, plan.JoulesPerPacket, plan.ClocksPerPacket, plan.VectorsPerCall}, o.Series)
 }
 
-// PerPacket is what a packet took of each node of VPP's in a window, and how many packets the node had at a time: two more series for each node, of what it counted between the same two readings.
+// PerPacket is what a packet took of each node of VPP's in a window, and how many packets the node had at a time.
+// Each node gets two more series, from its counters between the same two readings.
 func PerPacket(observed []report.Observed) (quotients []report.Observed) {
 	divide := func(template report.Observed, series string) report.Observed {
 		i := slices.IndexFunc(observed, func(o report.Observed) bool {

@@ -5,7 +5,8 @@ import (
 	"net/netip"
 )
 
-// AskedFor is the address that a captured ARP request (RFC 826) or neighbour solicitation (RFC 4861) asks for; the zero address: the frame is neither.
+// AskedFor is the address that a captured ARP request (RFC 826) or neighbour solicitation (RFC 4861) asks for. It
+// is the zero address where the frame is neither.
 func AskedFor(frame []byte) netip.Addr {
 	const arp, request, solicitation = 0x0806, 1, 135
 	if l, err := layersOf(frame); err == nil {

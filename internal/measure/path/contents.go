@@ -8,8 +8,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/stream"
 )
 
-// contentFault says what a device changed of a frame that no forwarding changes: its length, its payload, and that its checksums are right; empty: nothing. What is compared begins with the IP
-// header, as VLAN tags are each link's own.
+// contentFault says what a device changed of a frame that no forwarding changes, which is its length, its payload,
+// and the correctness of its checksums. It is empty where the device changed nothing. The comparison begins with
+// the IP header, as VLAN tags are each link's own.
 //
 //	sent     │ MACs │ tags │ IP │ UDP or TCP │ token, payload │ padding │
 //	arrived  │ MACs │ tags │ IP │ UDP or TCP │ token, payload │ padding │
@@ -43,7 +44,8 @@ func contentFault(sent, arrived []byte) string {
 // fragmentUnit is what the offsets of fragments count in (RFC 791).
 const fragmentUnit = 8
 
-// pieceOf is how long an IPv4 packet is that a device made a fragment; 0: it is none, or was one when it was sent.
+// pieceOf is how long an IPv4 packet is that a device made a fragment. It is 0 for a whole packet, or one that was
+// sent as a fragment.
 func pieceOf(sent, arrived []byte) int {
 	a, errSent := layersOf(sent)
 	b, err := layersOf(arrived)
@@ -53,12 +55,12 @@ func pieceOf(sent, arrived []byte) int {
 	return b.length(arrived)
 }
 
-// fragment says that an IPv4 packet is a part of one: more fragments follow, or its offset isn't zero.
+// fragment says that an IPv4 packet is a part of one, because more fragments follow, or its offset isn't zero.
 func (l layers) fragment(frame []byte) bool {
 	return binary.BigEndian.Uint16(frame[l.network+6:])&0x3fff != 0
 }
 
-// differ is the first place at which two payloads differ; -1: nowhere.
+// differ is the first place at which two payloads differ, or -1 for none.
 func differ(a, b []byte) int {
 	if bytes.Equal(a, b) {
 		return -1

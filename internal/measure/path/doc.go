@@ -1,5 +1,5 @@
-// Package path proves, before any load, that frames take the way they are meant to take: it marks a few frames of each direction, and
-// judges what came back where. It builds and judges bytes; sending and capturing them is the runner's.
+// Package path proves, before any load, that frames take the intended way. It marks a few frames of each direction,
+// and judges what came back where. It builds and judges bytes. The runner sends and captures them.
 //
 //	generator west ──▶ device ──▶ generator east     proven
 //	generator west ◀─┐                               bounced: a looped cable, or the wrong port

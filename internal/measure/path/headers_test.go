@@ -13,7 +13,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/measure/path"
 )
 
-// errorOf is an ICMP or ICMPv6 error that a router sends of a frame, with so many bytes of it quoted behind its IP header; the router has lowered the quoted TTL.
+// errorOf is an ICMP or ICMPv6 error that a router sends of a frame, with so many bytes of it quoted behind its IP
+// header; the router has lowered the quoted TTL.
 func errorOf(kind, code byte, rest []byte, quoted int) func([]byte) []byte {
 	return func(sent []byte) []byte {
 		ip := slices.Clone(sent[14:])
@@ -39,7 +40,8 @@ func errorOf(kind, code byte, rest []byte, quoted int) func([]byte) []byte {
 	}
 }
 
-// TestARouterSaysWhyItDoesNotForward: what comes back on the port that sent are errors that quote the frame, and not a looped cable.
+// TestARouterSaysWhyItDoesNotForward: what comes back on the port that sent are errors that quote the frame, and
+// not a looped cable.
 func TestARouterSaysWhyItDoesNotForward(t *testing.T) {
 	none := []byte{0, 0, 0, 0}
 	v6 := ipv6(17, 60)
@@ -96,7 +98,8 @@ func TestErrorsAboutOthersFramesSayNothing(t *testing.T) {
 	}
 }
 
-// TestThePathIsProvenWithTheStreamsOwnHeaders: what a stream keeps for itself is what is sent, and what explains why nothing arrives.
+// TestThePathIsProvenWithTheStreamsOwnHeaders: what a stream keeps for itself is what is sent, and what explains
+// why nothing arrives.
 func TestThePathIsProvenWithTheStreamsOwnHeaders(t *testing.T) {
 	own := udp4(60, 0)
 	copy(own, []byte{2, 0, 0, 0, 0xee, 1, 2, 0, 0, 0, 0xee, 2})
@@ -144,7 +147,8 @@ func TestThePathIsProvenWithTheStreamsOwnHeaders(t *testing.T) {
 	}
 }
 
-// TestChecksumsStayAsRightAsTheyWere: a mark changes the payload, and with it the checksum of a packet that has one; no error of a stream's frames is mended by it.
+// TestChecksumsStayAsRightAsTheyWere: a mark changes the payload, and with it the checksum of a packet that has
+// one; no error of a stream's frames is mended by it.
 func TestChecksumsStayAsRightAsTheyWere(t *testing.T) {
 	left, wrong := udp4(120, 0), udp4(120, 0)
 	left[40], left[41] = 0, 0
@@ -176,7 +180,8 @@ func TestChecksumsStayAsRightAsTheyWere(t *testing.T) {
 	}
 }
 
-// TestADeviceOfSeveralMACsAndHops: a VRRP router answers with one MAC and sends from another; two routers take two from the TTL.
+// TestADeviceOfSeveralMACsAndHops: a VRRP router answers with one MAC and sends from another; two routers take two
+// from the TTL.
 func TestADeviceOfSeveralMACsAndHops(t *testing.T) {
 	l := lane(plan.L3)
 	l.OtherMACsAtEnd = []engine.MAC{"02:00:00:00:dd:09"}

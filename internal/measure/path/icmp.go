@@ -14,7 +14,7 @@ type objection struct {
 	source netip.Addr // who says so
 	name   string     // the error's, as in RFC 792 and 4443
 	reason objectionReason
-	mtu    int        // of tooBig; 0: not said
+	mtu    int        // of tooBig, or 0 where the error doesn't say
 	hop    netip.Addr // of redirected
 }
 
@@ -40,7 +40,7 @@ const (
 	leastQuote     = 8 // bytes behind the quoted IP header (RFC 792)
 )
 
-// objectionTo reads an error that quotes the probe; false: the frame is none.
+// objectionTo reads an error that quotes the probe. It returns false where the frame is no such error.
 //
 //	│ MACs │ IP: router → sender │ type, code, checksum, MTU or gateway │ IP: sender → destination │ its first 8 bytes or more │
 func objectionTo(sent, frame []byte) (o objection, found bool) {
@@ -63,8 +63,9 @@ func objectionTo(sent, frame []byte) (o objection, found bool) {
 	return o, true
 }
 
-// quotes says that an error's quote is of the packet that was sent: the same addresses, protocol and first bytes behind the header. A router has changed the quoted TTL and header
-// checksum, and a translator perhaps more, which then is no quote of this packet.
+// quotes says that an error's quote is of the packet that was sent, with the same addresses, protocol and first
+// bytes behind the header. A router has changed the quoted TTL and header checksum, and a translator perhaps more,
+// which then is no quote of this packet.
 func quotes(quote, sent []byte) bool {
 	l, err := layersOf(sent)
 	if err != nil {
@@ -123,7 +124,8 @@ func unreachable(code byte) objection {
 	return objection{name: fmt.Sprintf("destination unreachable (code %d)", code)}
 }
 
-// readICMPv6 reads an error's type and code (RFC 4443). A redirect (RFC 4861) quotes the packet in an option, and is not read.
+// readICMPv6 reads an error's type and code (RFC 4443). A redirect (RFC 4861) quotes the packet in an option, and
+// is not read.
 func readICMPv6(header []byte) (o objection, ok bool) {
 	switch header[0] {
 	case 1:

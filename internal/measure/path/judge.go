@@ -17,11 +17,12 @@ type Arrival struct {
 	Bytes     []byte
 }
 
-// Judge says what became of one direction's probes among all frames that were captured on all ports meanwhile. Frames without a
-// token of these probes are other people's and don't count. Again says that frames are missing and nothing else is wrong: a device
-// that is still resolving addresses drops the first ones, so it is worth another try.
+// Judge says what became of one direction's probes among all frames that were captured on all ports. Frames without
+// a token of these probes are other people's and don't count. retry says that frames are missing and nothing else
+// is wrong. A device that is still resolving addresses drops the first ones, so it is worth another try.
 //
-// The device says what must have become of the frames: each of its routers takes one from their TTL, and NAT translates their addresses.
+// The device decides what must have become of the frames. Each of its routers takes one from their TTL, and NAT
+// translates their addresses.
 func Judge(d plan.Direction, device plan.DUT, probes []Probe, arrivals []Arrival) (c report.PathCheck, retry bool) {
 	t := tally{direction: d, device: device, forwarding: device.Forwarding, sent: len(probes)}
 	for _, p := range probes {
@@ -184,7 +185,8 @@ func (t *tally) macFault(p Probe, destination, source engine.MAC) string {
 	return ""
 }
 
-// translationFault says what is wrong with the IP addresses of a frame that arrived from a device that translates, or nothing.
+// translationFault says what is wrong with the IP addresses of a frame that arrived from a device that translates,
+// or nothing.
 func (t *tally) translationFault(sent, arrived []byte) string {
 	if m := t.device.Mode(); m == nil || m.NAT == nil {
 		return ""
@@ -246,7 +248,8 @@ func (t *tally) whySome() string {
 	return "check the device's routes, filters and neighbours for all flows"
 }
 
-// ownHeaders names what of a missing frame's headers is the stream's own and explains that it didn't arrive, or nothing.
+// ownHeaders names what of a missing frame's headers is the stream's own and explains that it didn't arrive, or
+// nothing.
 func (t *tally) ownHeaders() string {
 	if t.missing == nil || t.forwarding == plan.AsConfigured {
 		return ""

@@ -8,7 +8,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/stream"
 )
 
-// errNoIP: only IPv4 and IPv6 frames have a TTL to judge and a payload to mark.
+// errNoIP is the error of a frame without IP, as only IPv4 and IPv6 frames have a TTL to judge and a payload to
+// mark.
 var errNoIP = errors.New("it is neither IPv4 nor IPv6, or cut short: path checks need a whole IP header")
 
 // layers are the offsets of a frame's headers.
@@ -18,7 +19,7 @@ type layers struct {
 	transport   int
 	protocol    byte
 	payload     int
-	end         int // of the IP packet; behind it is padding
+	end         int // of the IP packet, without padding
 	hasChecksum bool
 }
 
@@ -115,7 +116,7 @@ func addressesOf(frame []byte) (addresses [2]netip.Addr, err error) {
 	return addresses, nil
 }
 
-// sumErrors are what a frame's checksums add up to: 0xffff where they are right.
+// sumErrors are the sums of a frame's checksums, 0xffff where they are right.
 type sumErrors struct {
 	header, transport uint16
 	unset             bool // no UDP checksum, which IPv4 allows

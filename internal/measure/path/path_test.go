@@ -427,7 +427,8 @@ func TestLearningFramesOfARouter(t *testing.T) {
 	}
 }
 
-// FuzzMark: any template is refused or marked so that a receiver finds the token, whatever is captured is judged without a fault.
+// FuzzMark: any template is refused or marked so that a receiver finds the token, whatever is captured is judged
+// without a fault.
 func FuzzMark(f *testing.F) {
 	f.Add(udp4(60, 0), udp4(60, 1))
 	f.Add(ipv6(17, 8), tcp4())
@@ -446,7 +447,8 @@ func FuzzMark(f *testing.F) {
 	})
 }
 
-// Numbered frames are whole ones, each with a number of its own, and what is counted of them is what came on the right port.
+// Numbered frames are whole ones, each with a number of its own, and what is counted of them is what came on the
+// right port.
 func TestFramesThatComeTwice(t *testing.T) {
 	for name, templates := range map[string][][]byte{"UDP": {udp4(60, 0)}, "a mix": {udp4(60, 0), udp4(1514, 1), tcp4(), ipv6(17, 8)}} {
 		t.Run(name, func(t *testing.T) {

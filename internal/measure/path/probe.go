@@ -16,16 +16,18 @@ import (
 // MostProbes is how many frames of a generator and direction are worth sending where all have the same MACs and TTL.
 const MostProbes = 8
 
-// MostKinds is of how many kinds, by MACs and TTL, a generator's frames in a direction may be: of each kind one is sent.
+// MostKinds is how many kinds, by MACs and TTL, a generator's frames in a direction may have. One frame of each
+// kind is sent.
 const MostKinds = 64
 
-// tokenLength is enough for a token never to occur by chance: a magic word, the run's seed, the frame's number.
+// tokenLength is enough for a token never to occur by chance. A token is a magic word, the run's seed and the
+// frame's number.
 const tokenLength = 16
 
 // magic begins every token.
 const magic = "LRPC"
 
-// Token marks one frame of one run; it is carried in the payload and survives forwarding.
+// Token marks one frame of one run. It is carried in the payload and survives forwarding.
 type Token [tokenLength]byte
 
 // NewToken is the token of frame number n in the run with this seed.
@@ -37,19 +39,20 @@ func NewToken(seed uint64, n uint32) Token {
 	return t
 }
 
-// Lane is a direction as one replica takes part in it: its two ports, and the MACs on the way.
+// Lane is a direction as one replica takes part in it, with its two ports and the MACs on the way.
 type Lane struct {
 	Generator      string     // that sends
-	Receiver       string     // the generator that receives: the same one, or another machine's
+	Receiver       string     // the receiving generator, which may be the same or on another machine
 	Link           string     // from which it sends
 	Send, Receive  int        // port indexes
 	SenderMAC      engine.MAC // of the sending port
 	NextHopMAC     engine.MAC // where frames are addressed
 	ReceiverMAC    engine.MAC // of the receiving port
-	DeviceMACAtEnd engine.MAC // the device's MAC on the receiving link; "" unknown
+	DeviceMACAtEnd engine.MAC // the device's MAC on the receiving link, or "" where it is unknown
 	// OtherMACsAtEnd are further MACs from which the device may send on the receiving link.
 	OtherMACsAtEnd []engine.MAC
-	// OwnDestinations are the destination MACs that streams keep for themselves, with the first stream's place in the list.
+	// OwnDestinations are the destination MACs that streams keep for themselves, with the first stream's place in
+	// the list.
 	OwnDestinations map[engine.MAC]int
 }
 
@@ -60,7 +63,8 @@ type Probe struct {
 	Frame []byte
 }
 
-// Probes marks up to MostKinds templates (frames without FCS, as the lane's streams send them, MACs and all) for the lane, numbered from first.
+// Probes marks up to MostKinds templates (frames without FCS, as the lane's streams send them, MACs and all) for
+// the lane, numbered from first.
 func Probes(lane Lane, templates [][]byte, seed uint64, first uint32) ([]Probe, error) {
 	var probes []Probe
 	for i, template := range templates[:min(len(templates), MostKinds)] {
@@ -98,7 +102,8 @@ func (l Lane) Addressed(template []byte, ownSource, ownDestination bool) ([]byte
 	return frame, nil
 }
 
-// Kinds are the templates that differ from those before them in MACs or TTL, first one of each kind, then the others, as many as are worth sending.
+// Kinds are the templates that differ from those before them in MACs or TTL, first one of each kind, then the
+// others, as many as are worth sending.
 func Kinds(templates [][]byte) [][]byte {
 	type kind struct {
 		macs string
@@ -123,8 +128,9 @@ func Kinds(templates [][]byte) [][]byte {
 	return append(kinds, rest[:min(len(rest), max(0, MostProbes-len(kinds)))]...)
 }
 
-// mark writes a token over the beginning of a copy of the template's payload. All headers stay as they are: only lengths grow where there is too little payload, and checksums follow the
-// payload, so that one that was wrong or left out stays so.
+// mark writes a token over the beginning of a copy of the template's payload. All headers stay as they are. Only
+// lengths grow where there is too little payload, and checksums follow the payload, so that a checksum that was
+// wrong or left out stays so.
 func mark(template []byte, token Token) ([]byte, error) {
 	l, err := layersOf(template)
 	if err != nil {
@@ -142,8 +148,9 @@ func mark(template []byte, token Token) ([]byte, error) {
 	return pad(frame), nil
 }
 
-// Learning is a broadcast frame without FCS of the local experimental EtherType (IEEE 802) from this MAC: bridges learn from it where
-// the port is, and nobody answers. With a VLAN it has that tag, since bridges keep what they learn of each apart; 0: untagged.
+// Learning is a broadcast frame without FCS of the local experimental EtherType (IEEE 802) from this MAC. Bridges
+// learn from it where the port is, and nobody answers. With a VLAN it has that tag, since bridges keep what they
+// learn of each apart. VLAN 0 makes it untagged.
 func Learning(source engine.MAC, vlan uint16) ([]byte, error) {
 	mac, err := octets(source)
 	if err != nil {
@@ -156,8 +163,9 @@ func Learning(source engine.MAC, vlan uint16) ([]byte, error) {
 	return pad(append(frame, 0x88, 0xb5)), nil
 }
 
-// LearningOfRouter are frames without FCS by which a port asks a router for its addresses on their link, from an address of its own of the same family: the
-// router learns from an ARP request, or a neighbour solicitation, where the port is. None: one of them has no address.
+// LearningOfRouter are frames without FCS by which a port asks a router for its addresses on their link, from an
+// address of its own of the same family. The router learns from an ARP request, or a neighbour solicitation, where
+// the port is. There are none where one of the two has no address.
 func LearningOfRouter(source engine.MAC, vlan uint16, networks, routers []netip.Prefix) (frames [][]byte, err error) {
 	mac, err := octets(source)
 	if err != nil {

@@ -15,8 +15,9 @@ const (
 	mostNumbered  = 3000
 )
 
-// NumberedFor is how many numbered frames to send in a direction of a test that allows this loss. A device that forwards a share of all frames twice may lose as many unseen; of 3 ÷ share frames at
-// least one comes twice in 95 of 100 cases (−ln 0.05 = 3.0). Below a share of 0.1 % that would take more frames than are sent.
+// NumberedFor is how many numbered frames to send in a direction of a test that allows this loss. A device that
+// forwards a share of all frames twice may lose as many unseen. Of 3 ÷ share frames at least one comes twice in 95
+// of 100 cases (−ln 0.05 = 3.0). Below a share of 0.1 % that would take more frames than are sent.
 func NumberedFor(allowed units.Ratio) int {
 	if allowed <= 0 {
 		return mostNumbered
@@ -24,7 +25,8 @@ func NumberedFor(allowed units.Ratio) int {
 	return int(min(max(3*units.One/allowed, leastNumbered), mostNumbered))
 }
 
-// Numbered marks n frames of the lane, with the headers of these templates in turn and no more payload than the token, numbered from first.
+// Numbered marks n frames of the lane, with the headers of these templates in turn and no more payload than the
+// token, numbered from first.
 func Numbered(lane Lane, templates [][]byte, n int, seed uint64, first uint32) ([]Probe, error) {
 	if len(templates) == 0 {
 		return nil, nil
@@ -49,7 +51,8 @@ func Numbered(lane Lane, templates [][]byte, n int, seed uint64, first uint32) (
 	return probes, nil
 }
 
-// headersOnly is the template without its payload and with the lengths of that; one that has no IP header is left to mark, which says so.
+// headersOnly is the template without its payload and with the lengths of that. It leaves a template without an IP
+// header to mark, which says so.
 func headersOnly(template []byte) []byte {
 	l, err := layersOf(template)
 	if err != nil {
@@ -62,8 +65,8 @@ func headersOnly(template []byte) []byte {
 	return frame
 }
 
-// Repeats counts how many of a direction's numbered frames came, and how many of them more than once, among all frames that were captured on all ports meanwhile. One that doesn't come proves
-// nothing here: a device may lose some.
+// Repeats counts how many of a direction's numbered frames came, and how many of them more than once, among all
+// frames that were captured on all ports. A missing frame proves nothing here, as a device may lose some.
 func Repeats(probes []Probe, arrivals []Arrival) report.Repeats {
 	lanes, times := make(map[Token]*Lane, len(probes)), make(map[Token]int, len(probes))
 	for i := range probes {

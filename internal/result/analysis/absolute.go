@@ -15,8 +15,10 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// judgeAbsolute judges a criterion by all runs. With one run it is that run's own judgement. With several, the criterion speaks of their median: as many runs as the median's interval leaves out
-// may lie on the other side, unless a tenth of the runs or more lie far from the rest. A criterion may speak of the worst run, or of the spread, instead.
+// judgeAbsolute judges a criterion by all runs. With one run it is that run's own judgement. With several, the
+// criterion speaks of their median. As many runs as the median's interval leaves out may lie on the other side,
+// unless a tenth of the runs or more lie far from the rest. A criterion may speak of the worst run, or of the
+// spread, instead.
 func judgeAbsolute(runs []*report.Report, c plan.Criterion) report.CriterionResult {
 	switch {
 	case c.Statistic == plan.SpreadOfRuns:
@@ -53,7 +55,8 @@ func judgeAbsolute(runs []*report.Report, c plan.Criterion) report.CriterionResu
 	return result
 }
 
-// runsThatCount are the runs with a usable figure of the criterion; aside says how many others there are, and why.
+// runsThatCount are the runs with a usable figure of the criterion. setAside says how many others there are, and
+// why.
 func runsThatCount(runs []*report.Report, c plan.Criterion) (counted []*report.Report, setAside string) {
 	var why []string
 	for _, r := range runs {
@@ -104,7 +107,7 @@ func outcomesSentence(sorted map[report.Outcome][]string, n int) string {
 func mediansSentence(runs []*report.Report, c plan.Criterion) string {
 	var texts []string
 	first := slices.IndexFunc(runs, figureOf(c).Answered)
-	if first < 0 { // frames were lost at any load: no run has a figure
+	if first < 0 { // frames were lost at any load, so no run has a figure
 		return judge(runs[0], c).Message
 	}
 	if c.Observed != nil {
@@ -143,7 +146,8 @@ func boundsSentence(c plan.Criterion) string {
 	return text
 }
 
-// judge compares all figures of a run with a criterion: the worst outcome is the criterion's, with the messages of all figures that had it.
+// judge compares all figures of a run with a criterion. The worst outcome is the criterion's, with the messages of
+// all figures that had it.
 func judge(r *report.Report, c plan.Criterion) report.CriterionResult {
 	result := report.CriterionResult{Name: c.Name, Outcome: report.Undecided}
 	switch {
@@ -193,7 +197,8 @@ func worstOf(messages map[report.Outcome][]string) (report.Outcome, string) {
 	return report.Undecided, ""
 }
 
-// judgeWithoutFigure judges a run that has no figure: nothing passes. Where even the lowest load lost frames, a demand for more than that load fails.
+// judgeWithoutFigure judges a run that has no figure, which passes nothing. Where even the lowest load lost frames,
+// a demand for more than that load fails.
 func judgeWithoutFigure(r *report.Report, c plan.Criterion) (report.Outcome, string) {
 	if r.Result.NotHeld != "" {
 		return report.Undecided, "not held: " + r.Result.NotHeld
@@ -231,7 +236,8 @@ func figureOf(c plan.Criterion) comparison.Figure {
 	return f
 }
 
-// shownNumber is the end of a figure's interval that people read: of a rate what surely came back, of loss the most that may be lost, of latency the longest that it may be, if anything bounds it.
+// shownNumber is the end of a figure's interval that people read. Of a rate it is what surely came back, of loss
+// the most that may be lost, of latency the longest that it may be, if anything bounds it.
 func shownNumber(f report.Figure) report.Number {
 	switch {
 	case f.Metric == figures.LossRatio:

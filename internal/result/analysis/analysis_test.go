@@ -15,7 +15,8 @@ import (
 // mix is packets of which a link of 1 Gbps carries 10 000 a second.
 var mix = units.Traffic{Packets: 1, Bytes: 12_480}
 
-// measured is a report whose result is 9 000 pps west→east and 8 000 pps back, 90 and 80 % of line rate, 0.05 % lost and at least 0.02 %.
+// measured is a report whose result is 9 000 pps west→east and 8 000 pps back, 90 and 80 % of line rate, 0.05 %
+// lost and at least 0.02 %.
 func measured(change func(*report.Result)) *report.Report {
 	r := &report.Report{Ending: report.Completed, Plan: &plan.Plan{
 		Directions: []plan.Direction{{From: "west", To: "east", Mix: mix}, {From: "east", To: "west", Mix: mix}},
@@ -112,9 +113,11 @@ func TestAnExtrapolatedCriticalLoadDecidesNothing(t *testing.T) {
 	}
 }
 
-// TestAMaximumPassesOnlyWhereTheWholeIntervalIsWithinIt, however narrow the interval is: the device may do more than surely came back.
+// TestAMaximumPassesOnlyWhereTheWholeIntervalIsWithinIt, however narrow the interval is: the device may do more
+// than surely came back.
 func TestAMaximumPassesOnlyWhereTheWholeIntervalIsWithinIt(t *testing.T) {
-	searched := measured(func(r *report.Result) { r.Resolution = units.One / 200 }) // 9000 came back, and frames were lost at 9045
+	// 9000 came back, and frames were lost at 9045
+	searched := measured(func(r *report.Result) { r.Resolution = units.One / 200 })
 	for maximum, want := range map[string]report.Outcome{"8999": report.DidFail, "9000": report.Undecided, "9045": report.Undecided, "9046": report.Passed} {
 		searched.Plan.Criteria = []plan.Criterion{{Name: "it", Metric: "PacketsPerSecond", Max: maximum}}
 		v := analysis.Verdict(searched)

@@ -11,17 +11,20 @@ import (
 	"github.com/linerate-dev/linerate/internal/result/comparison"
 )
 
-// KeptReport is a Report that serves a baseline, with its digest if that is known. Without a Report, Name is what should have one, and Fault why it has none.
+// KeptReport is a Report that serves a baseline, with its digest if that is known. Without a Report, Name is what
+// should have one, and Fault why it has none.
 type KeptReport struct {
 	Report *report.Report
 	Digest string
-	// Method is the method of the Plan that was carried out, where the Report's Plan lost its generators; else empty.
+	// Method is the method of the Plan that was carried out, where the Report's Plan lost its generators. Otherwise
+	// it is empty.
 	Method string
 
 	Name, Fault string
 }
 
-// Candidate is how what is compared with a baseline is measured: its Plan, and the Plan's method where the Plan lost its generators.
+// Candidate is how the candidate of a comparison is measured, by its Plan, and the Plan's method where the Plan
+// lost its generators.
 type Candidate struct {
 	Plan   *plan.Plan
 	Method string
@@ -30,8 +33,9 @@ type Candidate struct {
 // mostDifferences is how many places where two Plans differ a sentence names.
 const mostDifferences = 3
 
-// BaselineOf makes a baseline of runs for a candidate that is measured in this way. Each run counts once. A run that was measured in another way, or has no confirmed figure, stays in the baseline
-// with the reason, and is compared with nothing. A baseline without any run says so.
+// BaselineOf makes a baseline of runs for a candidate that is measured in this way. Each run counts once. A run
+// that was measured in another way, or has no confirmed figure, stays in the baseline with the reason, and is
+// compared with nothing. A baseline without any run says so.
 func BaselineOf(kind, name string, candidate Candidate, runs []KeptReport) *report.Baseline {
 	b := &report.Baseline{Kind: kind, Name: name}
 	if len(runs) == 0 {
@@ -57,7 +61,7 @@ func baselineRun(candidate Candidate, k KeptReport) report.BaselineRun {
 	case len(differences) > 0:
 		run.Message = fmt.Sprintf("%s was measured in another way (first this test, then that run): %s", run.Test, strings.Join(differences, "; "))
 	case k.Report.Ending == report.Completed && !k.Report.Result.Measured && slices.ContainsFunc(k.Report.Result.Latency, report.LatencyAt.Answered):
-		// what is of latency alone is compared: each criterion sees whether that is its figure
+		// a baseline of latency alone is compared, as each criterion sees whether that is its figure
 	case comparison.Unfit(k.Report) != "":
 		run.Message = fmt.Sprintf("%s: %s", run.Test, comparison.Unfit(k.Report))
 	case !k.Report.Result.Measured:
@@ -66,7 +70,8 @@ func baselineRun(candidate Candidate, k KeptReport) report.BaselineRun {
 	return run
 }
 
-// WhyNoRunAnswers is why no run of a baseline has the figure that the criterion is of; empty: some run has it. The baseline has runs.
+// WhyNoRunAnswers is why no run of a baseline has the figure that the criterion is of. It is empty where some run
+// has it. The baseline has runs.
 func WhyNoRunAnswers(b *report.Baseline, c plan.Criterion) (why string) {
 	for _, run := range b.Runs {
 		reason := whyUnanswered(run, figureOf(c))
@@ -78,7 +83,7 @@ func WhyNoRunAnswers(b *report.Baseline, c plan.Criterion) (why string) {
 	return why
 }
 
-// whyUnanswered is why a run has no figure of this kind; empty: it has one.
+// whyUnanswered is why a run has no figure of this kind. It is empty where the run has one.
 func whyUnanswered(run report.BaselineRun, figure comparison.Figure) string {
 	if run.Message == "" && !figure.Answered(&report.Report{Result: run.Result}) {
 		return notMeasured(run)
@@ -90,7 +95,8 @@ func notMeasured(run report.BaselineRun) string {
 	return fmt.Sprintf("%s: not measured: %s", run.Test, run.Result.Message)
 }
 
-// differences are where the candidate and a run of the baseline are measured differently; none: they can be compared.
+// differences are where the candidate and a run of the baseline are measured differently. Where there are none, the
+// two can be compared.
 func (c Candidate) differences(k KeptReport) []string {
 	if methodOf(c.Plan, c.Method) == methodOf(k.Report.Plan, k.Method) {
 		return nil

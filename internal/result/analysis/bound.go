@@ -46,8 +46,9 @@ func (f judgedFigure) against(c plan.Criterion) (report.Outcome, string) {
 	return outcome, message
 }
 
-// againstBound compares the figure with one bound: a least one (min), or else a most one (max). A max passes only where the whole interval is within it. A min fails where the whole
-// interval is below it, or where the figure itself is and the interval is no wider than a measurement resolves.
+// againstBound compares the figure with one bound, which is a least one (min), or else a most one (max). A max
+// passes only where the whole interval is within it. A min fails where the whole interval is below it, or where the
+// figure itself is and the interval is no wider than a measurement resolves.
 func (f judgedFigure) againstBound(limit *big.Rat, atLeast bool) (report.Outcome, string) {
 	if f.Metric == figures.LossRatio {
 		return f.againstLossBound(limit, atLeast)
@@ -87,7 +88,8 @@ func (f judgedFigure) metForGood(limit *big.Rat) (report.Outcome, string) {
 	return report.Passed, ""
 }
 
-// carriedTooLittle says that the device carried less than a least bound at another time of the run; empty: it is not known to have done so. What it lost of a load below the bound, now and then, says nothing of the bound.
+// carriedTooLittle says that the device carried less than a least bound at another time of the run. It is empty
+// where that isn't known. Frames lost now and then of a load below the bound say nothing of the bound.
 func (f judgedFigure) carriedTooLittle(limit *big.Rat) string {
 	var whole, later int64 // what came back, in the answer and at the other time
 	var contradiction *report.Contradiction
@@ -111,12 +113,14 @@ func (f judgedFigure) carriedTooLittle(limit *big.Rat) string {
 	return fmt.Sprintf(", and at another time the device carried less: %s came back of %s %s (window %d)", wording.PacketRate(contradiction.Lost.ReceivedPacketsPerSecond), wording.PacketRate(contradiction.Lost.OfferedPacketsPerSecond), contradiction.Direction, contradiction.Lost.Window)
 }
 
-// onlyAfterPauses says that a search found a limit in trials, and that traffic without a pause neither bore it out nor refuted it: a bucket may have carried the trials.
+// onlyAfterPauses says that a search found a limit in trials, and that traffic without a pause neither bore it out
+// nor refuted it. A bucket may have carried the trials.
 func (f judgedFigure) onlyAfterPauses() bool {
 	return f.ShownFor > 0 && f.run.Result.Saturated && report.PlanOf(f.run).Procedure.Type == plan.TypeSearch && len(f.run.Contradictions) == 0
 }
 
-// compareInterval says whether an interval surely meets a bound, a least one (min) or else a most one (max), or surely misses it. high nil: it has no upper end.
+// compareInterval says whether an interval surely meets a bound, a least one (min) or else a most one (max), or
+// surely misses it. A nil high means that it has no upper end.
 func compareInterval(low, high, limit *big.Rat, atLeast bool) (met, missed bool) {
 	if atLeast {
 		return low.Cmp(limit) >= 0, high != nil && high.Cmp(limit) < 0
@@ -124,8 +128,9 @@ func compareInterval(low, high, limit *big.Rat, atLeast bool) (met, missed bool)
 	return high != nil && high.Cmp(limit) <= 0, low.Cmp(limit) > 0
 }
 
-// mostResolved is the most that the device may be able to do, as far as the measurement resolves it: the figure itself where the interval is narrower than resolved, else its upper end; nil: nothing
-// bounds the figure from above.
+// mostResolved is the most that the device may be able to do, as far as the measurement resolves it. It is the
+// figure itself where the interval is narrower than resolved, else its upper end. It is nil where nothing bounds
+// the figure from above.
 //
 //	   figure, Short       lost frames
 //	──────┼───── the truth ────┼──────▶ load
@@ -136,7 +141,9 @@ func (f judgedFigure) mostResolved() *big.Rat {
 	case high == nil:
 		return nil
 	case f.Direction == report.AllDirections && report.PlanOf(f.run).Procedure.Each != nil:
-		return high // the interval has what generators left out while all limits were held at once, and no search made it narrow
+		// the interval has what generators left out while all limits were held at once, and no search made it
+		// narrow
+		return high
 	}
 	narrow := new(big.Rat).Quo(low, big.NewRat(int64(units.One-resolved), int64(units.One)))
 	slack := new(big.Rat).Mul(narrow, big.NewRat(1, 1_000_000_000)) // High is a decimal, rounded
@@ -146,11 +153,13 @@ func (f judgedFigure) mostResolved() *big.Rat {
 	return high
 }
 
-// resolved is how wide a figure's interval may be, as a share of its upper end, for the figure itself to count as what the device can do: a measurement promises no more than 1 %. In a wider interval
-// the truth may lie anywhere, as where the generator stumbled at the answer and frames were lost at the next load.
+// resolved is how wide a figure's interval may be, as a share of its upper end, for the figure itself to count as
+// what the device can do. A measurement promises no more than 1 %. In a wider interval the truth may lie anywhere,
+// as where the generator stumbled at the answer and frames were lost at the next load.
 const resolved = units.One / 100
 
-// againstLatencyBound compares a latency, which is known to the 1 % of its bucket, and above some length only to be longer than that.
+// againstLatencyBound compares a latency, which is known to the 1 % of its bucket, and above some length only to be
+// longer than that.
 func (f judgedFigure) againstLatencyBound(limit *big.Rat, atLeast bool) (report.Outcome, string) {
 	low, high := f.Low.Rat(), f.High.Rat()
 	met, missed := compareInterval(low, high, limit, atLeast)
@@ -165,7 +174,8 @@ func (f judgedFigure) againstLatencyBound(limit *big.Rat, atLeast bool) (report.
 	return report.Undecided, ", and it is known to 1 % only"
 }
 
-// againstLossBound compares a loss ratio, which is an interval. Loss at a load below the one asked for shows nothing of the loss at that load.
+// againstLossBound compares a loss ratio, which is an interval. Loss at a load below the one asked for shows
+// nothing of the loss at that load.
 func (f judgedFigure) againstLossBound(limit *big.Rat, atLeast bool) (report.Outcome, string) {
 	met, missed := compareInterval(f.Low.Rat(), f.High.Rat(), limit, atLeast)
 	switch {
@@ -183,8 +193,8 @@ func (f judgedFigure) againstLossBound(limit *big.Rat, atLeast bool) (report.Out
 	return report.Passed, ""
 }
 
-// whyUnbounded says why a figure without an upper end meets no bound: a rate may be higher because the device can do more, a loss or a delay because the device was loaded with less than it can
-// carry.
+// whyUnbounded says why a figure without an upper end meets no bound. A rate may be higher because the device can
+// do more, and a loss or a delay because the device was loaded with less than it can carry.
 func (f judgedFigure) whyUnbounded() string {
 	if m, _ := figures.MetricOf(f.Metric); !m.LessIsBetter {
 		return ", and the figure is a lower bound only" + whyLowerBound(f.Reason)
@@ -192,7 +202,8 @@ func (f judgedFigure) whyUnbounded() string {
 	return belowTheDevicesLimit(f.Reason)
 }
 
-// belowTheDevicesLimit says why a loss or a delay beside sessions may be more than was measured. Sessions may be asked for no load, so there is none that was not reached.
+// belowTheDevicesLimit says why a loss or a delay beside sessions may be more than was measured. Sessions may be
+// asked for no load, so there is none that was not reached.
 func belowTheDevicesLimit(reason report.Reason) string {
 	if reason == report.GeneratorLimited {
 		return ", and it was measured at a load below what the device can carry, where it may be more: an end of the sessions was too weak for more"
@@ -220,7 +231,8 @@ func whyLowerBound(reason report.Reason) string {
 	}
 }
 
-// loadNotReached says that the load asked for was not sent, or that this is not known: what a device loses at that load may not have shown.
+// loadNotReached says that the load asked for was not sent, or that this is not known. The loss of the device at
+// that load may not have shown.
 func loadNotReached(reason report.Reason) bool {
 	return slices.Contains([]report.Reason{report.GeneratorLimited, report.MachineLimited, report.Inconclusive}, reason)
 }

@@ -66,7 +66,8 @@ func TestWhatWasCleanWhereTheOtherDirectionLostFramesIsNotCalledLess(t *testing.
 	}
 }
 
-// One run that is named several times, or kept under several names, is one run: it must not look like several that agree.
+// One run that is named several times, or kept under several names, is one run: it must not look like several that
+// agree.
 func TestARunCountsOnceInABaseline(t *testing.T) {
 	one := at(9974, func(r *report.Report) { r.Started = r.Started.Add(-time.Hour) })
 	copied := *one

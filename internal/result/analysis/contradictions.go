@@ -16,15 +16,19 @@ import (
 )
 
 const (
-	// leastChange is by how much less a device must carry at another time, at the least, as a share: less is how limits scatter.
+	// leastChange is by how much less a device must carry at another time, at the least, as a share, because limits
+	// scatter by less.
 	leastChange = 0.01
 	// leastTimes is how often it must, as a single loss has many reasons.
 	leastTimes = 2
-	// leastOverloadChange is by how much less it must carry of the same overload, as what comes back of more than a device carries scatters.
+	// leastOverloadChange is by how much less it must carry of the same overload, as what comes back of more than a
+	// device carries scatters.
 	leastOverloadChange = 0.2
-	// sameLoad is by how much less a load may be than one that was carried, and reading by how much more as it was read: frames of a load that is more may be lost at any time.
+	// sameLoad is by how much less a load may be than one that was carried, and reading by how much more as it was
+	// read. Frames of a load that is more may be lost at any time.
 	sameLoad, reading = 0.005, 0.001
-	// leastStretch is how long a stretch of a window must last to be looked at by itself: readings are some milliseconds off.
+	// leastStretch is how long a stretch of a window must last to be looked at by itself, as readings are some
+	// milliseconds off.
 	leastStretch = 400 * time.Millisecond
 )
 
@@ -35,7 +39,8 @@ const (
 type look struct {
 	report.Look
 	clean, lossy bool
-	// offeredBefore is the offered load, in packets per second, that had lost frames just before, or the least load since then: a device that carries less has nothing saved up. 0: it may have saved up rate.
+	// offeredBefore is the offered load, in packets per second, that had lost frames just before, or the least load
+	// since then. A device that carries less has nothing saved up. It is 0 where the device may have saved up rate.
 	offeredBefore float64
 	bytes         float64 // that came, per second
 }
@@ -46,7 +51,8 @@ func (l look) received() float64 { return float64(l.ReceivedPacketsPerSecond) }
 // spent says that a device which doesn't carry this load had nothing saved up when the stretch began.
 func (l look) spent() bool { return l.offeredBefore >= (1-leastChange)*l.offered() }
 
-// contradicts says that a stretch lost frames of a load that another one carried, and carried clearly less of it. That a device loses frames of a lower load is no contradiction: it may always do so.
+// contradicts says that a stretch lost frames of a load that another one carried, and carried clearly less of it.
+// That a device loses frames of a lower load is no contradiction, because it may always do so.
 func (l look) contradicts(carried look) bool {
 	lowest, highest := (1-sameLoad)*carried.offered(), (1+reading)*carried.offered()
 	return l.lossy && carried.clean && l.offered() >= lowest && l.offered() <= highest && l.received() <= (1-leastChange)*carried.received()
@@ -57,7 +63,8 @@ func (l look) carriesLess(lossy look) bool {
 	return l.lossy && lossy.lossy && math.Abs(l.offered()/max(1, lossy.offered())-1) <= sameLoad && l.received() <= (1-leastOverloadChange)*lossy.received()
 }
 
-// Contradictions are the directions in which the device carried a load at one time, and at another lost frames of as much or less; or in which clearly less came back of the same overload at another time.
+// Contradictions are the directions in which the device carried a load at one time, and at another lost frames of
+// as much or less, or in which clearly less came back of the same overload at another time.
 func Contradictions(r *report.Report) (contradictions []report.Contradiction) {
 	p := report.PlanOf(r)
 	if p.Sessions != nil {
@@ -72,7 +79,7 @@ func Contradictions(r *report.Report) (contradictions []report.Contradiction) {
 	return contradictions
 }
 
-// contradictionOf is how a direction's looks contradict each other; nil: they don't.
+// contradictionOf is how a direction's looks contradict each other. It is nil where they don't.
 func contradictionOf(r *report.Report, i int, looks []look) *report.Contradiction {
 	contradicts := look.contradicts
 	carried, lost := opposed(looks, contradicts)
@@ -106,7 +113,8 @@ func opposed(looks []look, contradicts func(l, carried look) bool) (carried, los
 	return carried, slices.CompactFunc(lost, func(a, b look) bool { return a.Start == b.Start })
 }
 
-// kindOf is what tells stretches that lost frames from those that carried as much, both in the order of time: what came before, or the time. spent says that a bucket explains them.
+// kindOf is what tells stretches that lost frames from those that carried as much, both in the order of time, which
+// is either the load before them, or the time. spent says that a bucket explains them.
 func kindOf(looks, carried, lost []look) (kind report.ContradictionKind, spent bool) {
 	spent = !slices.ContainsFunc(carried, look.spent) && !slices.ContainsFunc(lost, func(l look) bool { return !l.spent() && !empties(looks, l) })
 	switch {
@@ -120,13 +128,15 @@ func kindOf(looks, carried, lost []look) (kind report.ContradictionKind, spent b
 	return report.NowAndThen, false
 }
 
-// empties says that a stretch lost frames after one of the same load that lost none: in it a bucket would have become empty.
+// empties says that a stretch lost frames after one of the same load that lost none, as where a bucket became
+// empty.
 func empties(looks []look, l look) bool {
 	n := slices.IndexFunc(looks, func(o look) bool { return o.Start == l.Start })
 	return n > 0 && looks[n-1].clean && looks[n-1].Window == l.Window
 }
 
-// burstOf is the least that a bucket must hold for a direction to carry what it did, if what it carries right after an overload is all that flows into the bucket.
+// burstOf is the least that a bucket must hold for a direction to carry what it did, if what it carries right after
+// an overload is all that flows into the bucket.
 func burstOf(r *report.Report, i int, looks []look) (burst units.Traffic) {
 	var frames, bytes float64
 	for _, l := range looks {
@@ -162,7 +172,8 @@ func looksOf(r *report.Report, i int) (looks []look) {
 		if w.Took > 0 {
 			ended = 0 // as it does after a trial
 		}
-		counts := w.Counts() && w.Directions[i].Quality != report.Unjudged && !slices.Contains([]report.Phase{report.WarmUp, report.AtLoad, report.BackToBack}, w.Phase) // a buffer takes a burst, and not a trial
+		// a buffer takes a burst, and not a trial
+		counts := w.Counts() && w.Directions[i].Quality != report.Unjudged && !slices.Contains([]report.Phase{report.WarmUp, report.AtLoad, report.BackToBack}, w.Phase)
 		for _, l := range looksIn(r, w, i) {
 			l.offeredBefore = offeredBefore
 			offeredBefore = min(offeredBefore, l.offered())
@@ -224,7 +235,7 @@ func wholeLook(w report.Window, i int) look {
 		clean: d.Quality == report.Good || d.Quality == report.Short, lossy: d.Quality == report.Lossy, bytes: float64(d.Returned.Bytes) / max(w.Duration, 1).Std().Seconds()}
 }
 
-// contradictionIn is the change that a direction of the answer shows; nil: none.
+// contradictionIn is the change that a direction of the answer shows, or nil for none.
 func contradictionIn(r *report.Report, direction string) *report.Contradiction {
 	i := slices.IndexFunc(r.Contradictions, func(c report.Contradiction) bool { return c.Direction == direction })
 	if i < 0 {
@@ -239,7 +250,8 @@ func contradicted(r *report.Report, d report.Direction) bool {
 	return c != nil && c.Limits(d)
 }
 
-// onlyInBursts is the conclusion of a search that held its limit right after an overload, with the reason that more was carried after a lower load.
+// onlyInBursts is the conclusion of a search that held its limit right after an overload, with the reason that more
+// was carried after a lower load.
 func onlyInBursts(r *report.Report, c procedure.Conclusion) procedure.Conclusion {
 	c.Directions = slices.Clone(c.Directions)
 	for i := range c.Directions {
@@ -259,7 +271,8 @@ func onlyInBursts(r *report.Report, c procedure.Conclusion) procedure.Conclusion
 	return c
 }
 
-// contradictionSentences say that the device's answer depends on what came before, and in which directions; empty: in none.
+// contradictionSentences say that the device's answer depends on what came before, and in which directions. They
+// are empty where it depends on nothing.
 func contradictionSentences(r *report.Report) string {
 	if len(r.Contradictions) == 0 {
 		return ""
@@ -291,7 +304,7 @@ func contradictionSentence(r *report.Report, c report.Contradiction) string {
 	return fmt.Sprintf("the device carries as much at one time and not at another: %s, and it lost %s, in %d stretches", carried, lost, c.Times)
 }
 
-// bucketWords say how much a bucket holds that explains a contradiction; empty: none does.
+// bucketWords say how much a bucket holds that explains a contradiction. They are empty where no bucket does.
 func bucketWords(prefix string, c report.Contradiction) string {
 	if c.Burst.Packets == 0 && c.Burst.Bytes == 0 {
 		return ""

@@ -10,7 +10,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// heldOneAfterAnother are windows of two seconds of one direction, without a pause, that were offered and carried so many packets per second.
+// heldOneAfterAnother are windows of two seconds of one direction, without a pause, that were offered and carried
+// so many packets per second.
 func heldOneAfterAnother(loads ...[2]int64) *report.Report {
 	r := &report.Report{Plan: &plan.Plan{Directions: []plan.Direction{{From: "west", To: "east"}}, Procedure: plan.Procedure{MaxLossRatio: units.One / 1000}}}
 	const lasts = 2 * time.Second

@@ -15,7 +15,8 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/proceduretest"
 )
 
-// searched is a Report of a ramp up to 20 000 packets/s each way through a device that carries so much one way, and so much back.
+// searched is a Report of a ramp up to 20 000 packets/s each way through a device that carries so much one way, and
+// so much back.
 func searched(t *testing.T, west, east float64) *report.Report {
 	t.Helper()
 	return searchedBoth(t, func(_ int, asked [2]float64) (offered, received [2]float64) {
@@ -67,7 +68,8 @@ func TestEachDirectionHasItsOwnLimit(t *testing.T) {
 	}
 }
 
-// Where directions lose frames in turns, the answer is a lower bound that says what is known of each. It doesn't say that nothing could be judged.
+// Where directions lose frames in turns, the answer is a lower bound that says what is known of each. It doesn't
+// say that nothing could be judged.
 func TestDirectionsThatLoseFramesInTurnsAreTold(t *testing.T) {
 	looks := map[float64]int{}
 	result := searchedBoth(t, func(_ int, asked [2]float64) (offered, received [2]float64) {
@@ -92,7 +94,8 @@ func TestADeviceThatDoesTheSameBothWaysHasALimit(t *testing.T) {
 	}
 }
 
-// Each direction is judged by what was seen of it: one that was never stressed neither fails a least demand nor meets a highest one.
+// Each direction is judged by what was seen of it: one that was never stressed neither fails a least demand nor
+// meets a highest one.
 func TestCriteriaJudgeEachDirectionByItsOwnInterval(t *testing.T) {
 	r := searched(t, 10_000, 4000)
 	for name, c := range map[string]struct {
@@ -128,7 +131,8 @@ func TestCriteriaJudgeEachDirectionByItsOwnInterval(t *testing.T) {
 	}
 }
 
-// A baseline of 10 000 and 20 000 packets/s and a candidate of 10 000 and 12 000 both lose frames at 10 000 first: nothing is known of what the other direction lost since.
+// A baseline of 10 000 and 20 000 packets/s and a candidate of 10 000 and 12 000 both lose frames at 10 000 first:
+// nothing is known of what the other direction lost since.
 func TestARegressionOfADirectionThatWasNeverStressedIsNotPassed(t *testing.T) {
 	var baseline, candidate []*report.Report
 	for i := range 5 {

@@ -13,7 +13,8 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/proceduretest"
 )
 
-// oneByOne are five Reports of a ramp of each direction by itself, through a device that carries so much one way and so much back, whose windows of all at once are of that quality.
+// oneByOne are five Reports of a ramp of each direction by itself, through a device that carries so much one way
+// and so much back, whose windows of all at once are of that quality.
 func oneByOne(t *testing.T, west, east float64, atOnce report.Quality) (all []*report.Report) {
 	t.Helper()
 	for i := range 5 {
@@ -37,7 +38,8 @@ func oneByOne(t *testing.T, west, east float64, atOnce report.Quality) (all []*r
 	return all
 }
 
-// That all limits at once could not be judged, or lost frames, takes nothing from a direction's own figure: neither from its confirmation nor from the lack of one.
+// That all limits at once could not be judged, or lost frames, takes nothing from a direction's own figure: neither
+// from its confirmation nor from the lack of one.
 func TestADirectionsFigureIsComparedByItsOwnConfirmation(t *testing.T) {
 	least := plan.Criterion{Metric: "PacketsPerSecond", Direction: "Each", Min: "3900"}
 	allowed := plan.Criterion{Metric: "PacketsPerSecond", Direction: "Each", MaxRegression: ratio("2%")}
@@ -76,7 +78,8 @@ func TestADirectionsFigureIsComparedByItsOwnConfirmation(t *testing.T) {
 
 func unconfirmedBack(r *report.Report) { r.Result.Directions[1].Limit.Confirmed = false }
 
-// What generators left out while all limits were held at once, the device may carry all the same: a demand that lies between what came back and what the directions' own limits add up to is open.
+// What generators left out while all limits were held at once, the device may carry all the same: a demand that
+// lies between what came back and what the directions' own limits add up to is open.
 func TestWhatWasNotSentAtOnceFailsNoDemandForTheSum(t *testing.T) {
 	r := oneByOne(t, 10_000, 4000, report.Good)[0]
 	r.Result.Total.Received.PacketsPerSecond -= 70

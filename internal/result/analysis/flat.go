@@ -12,20 +12,23 @@ import (
 )
 
 const (
-	// flatSpan is how many times the lowest load the highest must be, at least, for their loss to be the same at every load, and flatLost how many frames must be lost in all, so that chance explains little of it.
+	// flatSpan is how many times the lowest load the highest must be, at least, for their loss to be the same at
+	// every load, and flatLost how many frames must be lost in all, so that chance explains little of it.
 	flatSpan, flatLost = 4, 30
 	// flatSigmas is how far a window's loss may be from the mean of all, in its standard deviations by chance alone.
 	flatSigmas = 3
 )
 
-// flatLoss is the share of frames that a direction lost at each load from one to another, for which overload is no reason.
+// flatLoss is the share of frames that a direction lost at each load from one to another, for which overload is no
+// reason.
 type flatLoss struct {
 	direction      report.Direction // its name
 	share          float64
 	lowest, higher int64 // packets per second
 }
 
-// flatLossSentence says which directions lose the same share at each load, where that is more than is allowed, with the way out; empty: none does.
+// flatLossSentence says which directions lose the same share at each load, where that is more than is allowed, with
+// the way out. It is empty where no direction does.
 func flatLossSentence(r *report.Report) string {
 	limit := report.PlanOf(r).Procedure.MaxLossRatio
 	for i := range report.PlanOf(r).Directions {
@@ -47,7 +50,8 @@ func acceptable(share float64) units.Ratio {
 	return units.Ratio(math.Round(math.Ceil(limit/digit) * digit * float64(units.One)))
 }
 
-// flatLossOf is the loss that direction i has at each load, from the lowest on up to where it begins to lose more, as at a limit.
+// flatLossOf is the loss that direction i has at each load, from the lowest on up to where it begins to lose more,
+// as at a limit.
 func flatLossOf(windows []report.Window, i int) (flatLoss, bool) {
 	var directions []report.Direction
 	for _, w := range windows {
@@ -67,8 +71,8 @@ func flatLossOf(windows []report.Window, i int) (flatLoss, bool) {
 	return flatLoss{}, false
 }
 
-// sameLoss says that chance alone explains how the losses of these directions differ, which are sorted by load. Directions of so few
-// frames that no loss at all would be chance are judged together.
+// sameLoss says that chance alone explains how the losses of these directions differ, which are sorted by load.
+// Directions of so few frames that no loss at all would be chance are judged together.
 func sameLoss(directions []report.Direction) (flatLoss, bool) {
 	var lost, sent int64
 	for _, d := range directions {

@@ -13,9 +13,11 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// What a run claims it must have measured whole: the links were up, the device was there, windows that were asked for count, and the frames of the whole run say nothing else. It is checked here, for all procedures alike.
+// This file checks, for all procedures alike, that a run measured the whole of what it claims. The links were up,
+// the device was there, windows that were asked for count, and the frames of the whole run say nothing else.
 
-// checkHeld is the conclusion as far as the whole run bears it out, and why it was not held; empty: it was. What was not held is no limit, and no window confirms it.
+// checkHeld is the conclusion as far as the whole run bears it out, and why it was not held, which is empty where
+// it was. A load that was not held is no limit, and no window confirms it.
 func checkHeld(r *report.Report, c procedure.Conclusion) (procedure.Conclusion, string) {
 	sentence, reason := whyNotHeld(r, c)
 	if sentence == "" || c.Window == procedure.None && c.Reason == report.NotMeasured && len(r.Interruptions) == 0 {
@@ -37,7 +39,8 @@ func checkHeld(r *report.Report, c procedure.Conclusion) (procedure.Conclusion, 
 	return c, sentence
 }
 
-// whyNotHeld is why what was asked for was not measured whole, with the way out, by the first rule that applies; empty: it was.
+// whyNotHeld is why the planned load was not measured whole, with the way out, by the first rule that applies. It
+// is empty where it was.
 func whyNotHeld(r *report.Report, c procedure.Conclusion) (string, report.Reason) {
 	if links := linkSentences(r); len(links) > 0 {
 		return strings.Join(links, ", ") + ": see why the device's port or the cable went down, then measure again", report.NotHeld
@@ -54,12 +57,14 @@ func whyNotHeld(r *report.Report, c procedure.Conclusion) (string, report.Reason
 	return "", ""
 }
 
-// onlyWindows says that nothing but windows that say nothing keeps a load from being held: the others' figures stand for the time that they are of.
+// onlyWindows says that nothing but windows without a meaning keeps a load from being held. The others' figures
+// stand for the time that they are of.
 func onlyWindows(r *report.Report, c procedure.Conclusion) bool {
 	return len(r.Interruptions) == 0 && c.NotHeld != ""
 }
 
-// lossIsCounted says that the answer is of one load that was held for the whole run, so that its figures count all that was lost of it. Of TCP nothing is lost: connections wait.
+// lossIsCounted says that the answer is of one load that was held for the whole run, so that its figures count all
+// frames lost of it. TCP loses nothing, as connections wait.
 func lossIsCounted(r *report.Report) bool {
 	return report.PlanOf(r).Procedure.Type == plan.TypeConstantLoad && report.PlanOf(r).Sessions == nil
 }
@@ -102,7 +107,7 @@ func silentSentences(r *report.Report) (sentences []string) {
 	return sentences
 }
 
-// sinceTraffic is when something happened, as people count it: from when traffic began.
+// sinceTraffic is when something happened, as people count it, from the beginning of traffic.
 func sinceTraffic(r *report.Report, interruption report.Interruption) string {
 	began := plan.Duration(0)
 	if len(r.Windows) > 0 {
@@ -113,8 +118,11 @@ func sinceTraffic(r *report.Report, interruption report.Interruption) string {
 
 func roundly(d plan.Duration) string { return d.Std().Round(100 * time.Millisecond).String() }
 
-// uncountedSentence says that a result without loss leaves out more lost frames than the limit allows: the drained totals of the whole run have them, and no window does. Where the highest load of a run loses nothing, nothing
-// may be lost in any other part of it, either. Windows that lost frames, which the procedure saw and tried again, explain as many beside them. Empty: the totals bear the result out, or the result says that frames are lost.
+// uncountedSentence says that a result without loss leaves out more lost frames than the limit allows. The drained
+// totals of the whole run have them, and no window does. Where the highest load of a run loses nothing, nothing may
+// be lost in any other part of it, either. Windows that lost frames, which the procedure saw and tried again,
+// explain as many beside them. It is empty where the totals bear the result out, or the result says that frames are
+// lost.
 func uncountedSentence(r *report.Report, c procedure.Conclusion) string {
 	if c.Window == procedure.None || c.Reason != report.ReachedTarget || slices.ContainsFunc(r.Totals, func(t report.Total) bool { return !t.Drained }) {
 		return ""
@@ -128,7 +136,8 @@ func uncountedSentence(r *report.Report, c procedure.Conclusion) string {
 			}
 			d := w.Directions[i]
 			lost := d.Sent.Packets - d.Returned.Packets - d.GeneratorDrops()
-			missing, seen, edges = missing-lost, seen+max(0, lost), edges+d.EdgeFrames // windows that don't adjoin each have edges of their own
+			// windows that don't adjoin each have edges of their own
+			missing, seen, edges = missing-lost, seen+max(0, lost), edges+d.EdgeFrames
 		}
 		allowed := max(float64(seen), r.Plan.Procedure.MaxLossRatio.Float()*float64(t.Sent.Packets))
 		if float64(missing-edges) > allowed {

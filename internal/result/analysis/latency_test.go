@@ -10,7 +10,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// took is a run whose frames of 64 bytes took so many nanoseconds at half of the rate: half of them, and nine of ten with p90; nothing is told of p99.
+// took is a run whose frames of 64 bytes took so many nanoseconds at half of the rate: half of them, and nine of
+// ten with p90; nothing is told of p99.
 func took(nanoseconds int64, changes ...func(*report.Report)) *report.Report {
 	return at(10_000, append([]func(*report.Report){func(r *report.Report) {
 		r.Result.Latency = []report.LatencyAt{{At: units.One / 2, Load: units.One / 4, Window: 9}}

@@ -14,8 +14,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/statistics"
 )
 
-// judgeObserved compares the series that a criterion speaks of with its bounds, in the windows that the result's figures are of. The worst outcome is the criterion's. A missing series leaves the
-// criterion undecided, and the reason says why it is missing.
+// judgeObserved compares the series that a criterion speaks of with its bounds, in the windows that the result's
+// figures are of. The worst outcome is the criterion's. A missing series leaves the criterion undecided, and the
+// reason says why it is missing.
 func judgeObserved(r *report.Report, c plan.Criterion) (report.Outcome, string) {
 	series, missing := observedSeries(r, *c.Observed)
 	if missing != "" {
@@ -29,7 +30,7 @@ func judgeObserved(r *report.Report, c plan.Criterion) (report.Outcome, string) 
 	return worstOf(messages)
 }
 
-// observedSeries are the series of the result's windows that a criterion speaks of; none says why there is none.
+// observedSeries are the series of the result's windows that a criterion speaks of. missing says why there is none.
 func observedSeries(r *report.Report, wanted plan.ObservedSeries) (found []report.Observed, missing string) {
 	missing = fmt.Sprintf("the Report doesn't say what observer %s saw of %s in the result's windows", wanted.Observer, wanted.Series)
 	for _, o := range r.Result.Observed {
@@ -51,8 +52,8 @@ func observedSeries(r *report.Report, wanted plan.ObservedSeries) (found []repor
 	return append(found, machinesWithoutProcessors(r, wanted, found)...), ""
 }
 
-// machinesWithoutProcessors are the machines that show all processors together only, where each processor is to meet a criterion and other machines show each: a criterion that some meet is not
-// met by all.
+// machinesWithoutProcessors are the machines that show all processors together only, where each processor is to
+// meet a criterion and other machines show each. A criterion that some meet is not met by all.
 func machinesWithoutProcessors(r *report.Report, wanted plan.ObservedSeries, found []report.Observed) (machines []report.Observed) {
 	for _, o := range r.Result.Observed {
 		if o.Observer != wanted.Observer || o.Series != wanted.Series || !o.OfAll() || wanted.Of == plan.ObservedAll {
@@ -114,7 +115,8 @@ func observedAgainst(o report.Observed, r *report.Report, c plan.Criterion) (rep
 	return outcome, message
 }
 
-// whyMayBeMore says why a series may be higher at a load that was not reached; empty: the load was reached.
+// whyMayBeMore says why a series may be higher at a load that was not reached. It is empty where the load was
+// reached.
 func whyMayBeMore(r *report.Report) string {
 	switch {
 	case r.Result.Reason == report.OtherDirection:
@@ -129,7 +131,7 @@ func whyMayBeMore(r *report.Report) string {
 	return ", and the load asked for was not reached, at which it may be more"
 }
 
-// observedValue is the number of a series that a criterion judges; missing says why there is none.
+// observedValue is the number of a series that a criterion judges. missing says why there is none.
 func observedValue(o report.Observed, wanted plan.ObservedSeries) (value float64, missing string) {
 	v := o.Mean
 	if wanted.Statistic == plan.ObservedMax && o.Max != nil {
@@ -144,7 +146,7 @@ func observedValue(o report.Observed, wanted plan.ObservedSeries) (value float64
 	return *v, ""
 }
 
-// seriesName names a series and its number: "cpu: mean busy of processor 1".
+// seriesName names a series and its number, as in "cpu: mean busy of processor 1".
 func seriesName(o report.Observed, wanted plan.ObservedSeries) string {
 	statistic := "mean"
 	if wanted.Statistic == plan.ObservedMax {

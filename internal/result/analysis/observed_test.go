@@ -159,7 +159,8 @@ func TestWhatObserversSawAtLessLoadThanAskedFor(t *testing.T) {
 	}
 }
 
-// TestWhatObserversSawBesideSessionsOfWhichTheDeviceWasNotTheLimit: sessions are asked for no load, so none was not reached.
+// TestWhatObserversSawBesideSessionsOfWhichTheDeviceWasNotTheLimit: sessions are asked for no load, so none was not
+// reached.
 func TestWhatObserversSawBesideSessionsOfWhichTheDeviceWasNotTheLimit(t *testing.T) {
 	const unshown = "it may be more at what the device can carry: that the device was the limit could not be shown"
 	for name, c := range map[string]struct {

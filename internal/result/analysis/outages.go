@@ -11,28 +11,33 @@ import (
 )
 
 const (
-	// leastOutage is for how long nothing must come back for an outage: what is shorter, as where a busy machine stands still, is loss like any other.
+	// leastOutage is for how long nothing must come back for an outage. A shorter time, as where a busy machine
+	// stands still, is loss like any other.
 	leastOutage = 900 * time.Millisecond
-	// leastOutageOfTCP is the same of TCP, and of programs that tell late what came: two samples' time. A connection that lost a segment twice waits for more than a second (RFC 6298, sections 2 and 5: the timeout doubles), however well
-	// the device carries what comes then.
+	// leastOutageOfTCP is the same of TCP, and of programs that report received data late. It is two samples' time.
+	// A connection that lost a segment twice waits for more than a second, as the timeout doubles (RFC 6298,
+	// sections 2 and 5), however well the device carries what comes then.
 	leastOutageOfTCP = 2 * leastOutage
-	// leastSilence is for how long frames must be sent, none of which comes back, for an outage that is seen in part: the rest of it is in a pause, in which nothing was sent.
+	// leastSilence is for how long frames must be sent, none of which comes back, for an outage that is seen in
+	// part. The rest of it is in a pause, in which nothing was sent.
 	leastSilence = 200 * time.Millisecond
 	// betweenReadings is how much earlier than the first reading that shows it a silence may have begun.
 	betweenReadings = 250 * time.Millisecond
 	// carriedShare of what is sent must come back for the device to carry a load, however much it loses of it.
 	carriedShare = 10
-	// longestDelay is how long frames may be under way: what comes back so much later was not lost.
+	// longestDelay is how long frames may be under way. Frames that come back so much later were not lost.
 	longestDelay = 3 * time.Second
 )
 
-// Outages are the times in which nothing came back in a direction of a load no higher than one that the device carried at another time of the run. A device that carries nothing of a load, each time that it is
-// offered, has none: that is what it makes of the load. What generators or the machine may have lost is no outage.
+// Outages are the times in which nothing came back in a direction of a load no higher than one that the device
+// carried at another time of the run. A device that carries nothing of a load, each time that it is offered, has
+// none, because that is its answer to the load. Frames that generators or the machine may have lost are no outage.
 //
 //	load ┤ carried │ carried │ silent │ carried │    an outage: the device carried as much before and after
 //	     │ carried │ silent at more │ silent at more │    none: too much for the device, as far as the run shows
 //
-// Of an outage that is partly in a pause, in which nothing is sent, only the rest is seen: nothing shows that the device was back before the pause was over.
+// Only a part is seen of an outage that is partly in a pause, in which nothing is sent. Nothing shows that the
+// device was back before the pause was over.
 //
 //	trials ┤ carried ▌ silent │ pause │ silent ▐ carried │    one outage: from one ▌ to the other ▐
 func Outages(r *report.Report) (outages []report.Interruption) {
@@ -62,7 +67,7 @@ func (s stretch) rate() float64 {
 	return float64(s.came) / max(s.lasted(), time.Millisecond).Seconds()
 }
 
-// outageOf is the outage of a direction; nil: there was none.
+// outageOf is the outage of a direction, or nil for none.
 func outageOf(r *report.Report, i int) *report.Interruption {
 	stretches := stretchesOf(r, i)
 	if len(stretches) == 0 {
@@ -91,7 +96,8 @@ func outageOf(r *report.Report, i int) *report.Interruption {
 	return found
 }
 
-// mostCarried is the highest load that the device carried: in some stretch a tenth of it came back or, of an overload, some of it throughout a window.
+// mostCarried is the highest load that the device carried. In some stretch a tenth of it came back or, of an
+// overload, some of it throughout a window.
 func mostCarried(r *report.Report, i int, stretches []stretch, best float64) (highest int64, carried bool) {
 	for _, s := range stretches {
 		if s.carried() {
@@ -133,14 +139,17 @@ func gaps(r *report.Report, stretches []stretch, highest int64, best float64) (f
 
 // silence is what is seen of an outage.
 type silence struct {
-	// start and to are when its first frame and its last one were sent; sending is for how long frames were sent meanwhile.
+	// start and end are when its first frame and its last one were sent. sending is for how long frames were sent
+	// in between.
 	start, end, sending time.Duration
 	frames              int64
-	// trial says that no frame of a whole trial came back, however long that took: it was waited for.
+	// trial says that no frame of a whole trial came back, however long that took, since a trial is waited for.
 	trial bool
 }
 
-// silenceOf is the part of a gap of direction i in which frames were sent that should have come back within it. What was sent so late that it may be under way still, by the longest delay that a device can have by the run, isn't counted.
+// silenceOf is the part of a gap of direction i in which frames were sent that should have come back within it.
+// What was sent so late that it may be under way still, by the longest delay that a device can have by the run,
+// isn't counted.
 func silenceOf(r *report.Report, i int, gap []stretch, delay time.Duration, best float64) (found silence) {
 	start, end := gap[0].start, gap[len(gap)-1].end
 	see := func(begin, end time.Duration) {
@@ -172,8 +181,9 @@ func silenceOf(r *report.Report, i int, gap []stretch, delay time.Duration, best
 	return found
 }
 
-// longestAway bounds the time that the device was away at a gap. The device may have been away in the whole gap, with its pauses. It may also have been away in the stretch before the gap and in the one after it: each counts by its
-// share of lost frames.
+// longestAway bounds the time that the device was away at a gap. The device may have been away in the whole gap,
+// with its pauses. It may also have been away in the stretch before the gap and in the one after it, each of which
+// counts by its share of lost frames.
 func longestAway(stretches, gap []stretch) time.Duration {
 	begin, end := gap[0].start, gap[len(gap)-1].end
 	away := end - begin + betweenReadings
@@ -185,7 +195,8 @@ func longestAway(stretches, gap []stretch) time.Duration {
 	return away
 }
 
-// isOutage says that a silence is an outage. Over says that frames came back after the silence, and away bounds the time that the device was away.
+// isOutage says that a silence is an outage. Over says that frames came back after the silence, and away bounds the
+// time that the device was away.
 func (s silence) isOutage(r *report.Report, ended bool, away time.Duration) bool {
 	shortest := leastOutageOf(r)
 	switch {
@@ -199,7 +210,8 @@ func (s silence) isOutage(r *report.Report, ended bool, away time.Duration) bool
 	return s.sending >= leastSilence && (away >= shortest || !ended)
 }
 
-// sendingIn are the parts of a stretch in which frames were sent: of trials, and bursts, it is known from when until when; a load that is held is sent all the time.
+// sendingIn are the parts of a stretch in which frames were sent. Trials and bursts have known times of sending. A
+// load that is held is sent all the time.
 func sendingIn(r *report.Report, s stretch) (parts [][2]time.Duration) {
 	for _, w := range r.Windows {
 		start, end := w.Start.Std(), (w.Start + w.Duration).Std()
@@ -215,8 +227,9 @@ func sendingIn(r *report.Report, s stretch) (parts [][2]time.Duration) {
 	return parts
 }
 
-// delayOf is the longest time that the device may take to forward a frame, as far as the run shows: after a trial or the traffic began, the first frames came no later than that. Of connections it is known at once what comes, and
-// windows without samples have all that came of them.
+// delayOf is the longest time that the device may take to forward a frame, as far as the run shows. After a trial
+// or the traffic began, the first frames came no later than that. Connections know at once what comes, and windows
+// without samples have all that came of them.
 func delayOf(r *report.Report, stretches []stretch, best float64) time.Duration {
 	if report.PlanOf(r).Sessions != nil || len(r.Samples) < 2 {
 		return 0
@@ -244,7 +257,8 @@ func leastOutageOf(r *report.Report) time.Duration {
 	return leastOutage
 }
 
-// seldom says that sessions are asked for so little that between two of their messages there may be silence for half as long as an outage.
+// seldom says that sessions are asked for so little that between two of their messages there may be silence for
+// half as long as an outage.
 func seldom(r *report.Report) bool {
 	p := report.PlanOf(r)
 	asked := p.Sessions.BitsPerSecond(p.Procedure)
@@ -260,7 +274,8 @@ func explained(r *report.Report, s stretch) bool {
 	})
 }
 
-// endsWaited says that the programs of a window's ends waited for processors for half of the window, and for as long as an outage takes. Of datagrams that were lost between the ends no waiting is a reason.
+// endsWaited says that the programs of a window's ends waited for processors for half of the window, and for as
+// long as an outage takes. Of datagrams that were lost between the ends no waiting is a reason.
 func endsWaited(r *report.Report, w report.Window) bool {
 	shortest := max(leastOutageOf(r), w.Duration.Std()/2)
 	return slices.ContainsFunc(w.Directions, func(d report.Direction) bool {
@@ -268,7 +283,8 @@ func endsWaited(r *report.Report, w report.Window) bool {
 	})
 }
 
-// lostBetweenEnds says that most of the datagrams that left the sender neither reached the receiving program nor were dropped by the receiver's own sockets.
+// lostBetweenEnds says that most of the datagrams that left the sender neither reached the receiving program nor
+// were dropped by the receiver's own sockets.
 func lostBetweenEnds(d *report.Datagrams) bool {
 	return d != nil && d.Sent >= measure.LeastSent && 2*(d.Lost-d.DroppedByReceiver) > d.Sent
 }

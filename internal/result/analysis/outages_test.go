@@ -73,7 +73,8 @@ func TestConnectionsThatStandStillWhereTheirEndsDoAreNoOutage(t *testing.T) {
 	}
 }
 
-// TestDatagramsLostBetweenTheirEndsAreAnOutageHoweverTheEndsWaited: datagrams that left the sender, and that the receiver's sockets neither delivered nor dropped, no waiting program has lost.
+// TestDatagramsLostBetweenTheirEndsAreAnOutageHoweverTheEndsWaited: datagrams that left the sender, and that the
+// receiver's sockets neither delivered nor dropped, no waiting program has lost.
 func TestDatagramsLostBetweenTheirEndsAreAnOutageHoweverTheEndsWaited(t *testing.T) {
 	for name, c := range map[string]struct {
 		became report.Datagrams

@@ -12,7 +12,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// judgeRelative compares the runs' figures with those of the baseline's runs. What can't be compared leaves the criterion undecided, and is named.
+// judgeRelative compares the runs' figures with those of the baseline's runs. What can't be compared leaves the
+// criterion undecided, and is named.
 func judgeRelative(runs []*report.Report, c plan.Criterion, baseline *report.Baseline) report.CriterionResult {
 	result := report.CriterionResult{Name: c.Name, Outcome: report.Undecided}
 	candidates, setAside := runsThatCount(runs, c)
@@ -49,8 +50,8 @@ func judgeRelative(runs []*report.Report, c plan.Criterion, baseline *report.Bas
 	return result
 }
 
-// compareAll compares each direction, or all together: the worst outcome is the criterion's, with the messages of all that had it. Comparing several directions makes none of them fail more often
-// by chance.
+// compareAll compares each direction, or all together. The worst outcome is the criterion's, with the messages of
+// all that had it. Comparing several directions makes none of them fail more often by chance.
 func compareAll(candidates []*report.Report, references []report.BaselineRun, c plan.Criterion) (report.Outcome, string, units.Ratio) {
 	found := figureOf(c).FiguresOf(candidates[0])
 	if metric, ok := figures.MetricOf(report.Metric(c.Metric)); len(found) == 0 || !ok || metric.LessIsBetter && !metric.Latency() {
@@ -85,7 +86,7 @@ func compareAll(candidates []*report.Report, references []report.BaselineRun, c 
 	return report.Passed, strings.Join(messages[report.Passed], "; "), chance
 }
 
-// compare compares value i of a criterion's figure; missing says why there is nothing to compare.
+// compare compares value i of a criterion's figure. missing says why there is nothing to compare.
 func compare(i int, candidates []*report.Report, references []report.BaselineRun, c plan.Criterion) (answer comparison.Answer, missing string) {
 	q := comparison.Question{Figure: figureOf(c), Allowance: &comparison.Allowance{MaxRegression: *c.MaxRegression, AssumedSpread: c.AssumedSpread}}
 	for _, r := range candidates {
@@ -118,7 +119,8 @@ func compare(i int, candidates []*report.Report, references []report.BaselineRun
 	return answer, ""
 }
 
-// confirmedRuns leaves out of a question the runs whose own figure is not confirmed, and says how many those are; tooFew says that too few are left.
+// confirmedRuns leaves out of a question the runs whose own figure is not confirmed, and says how many those are.
+// tooFew says that too few are left.
 func confirmedRuns(q *comparison.Question) (leftOut, tooFew string) {
 	for _, side := range []struct {
 		owner string
@@ -136,7 +138,8 @@ func confirmedRuns(q *comparison.Question) (leftOut, tooFew string) {
 	return leftOut, ""
 }
 
-// comparableRuns are the baseline's runs that can be compared with these; aside says how many others there are, and why.
+// comparableRuns are the baseline's runs that can be compared with these. setAside says how many others there are,
+// and why.
 func comparableRuns(b *report.Baseline, candidates []*report.Report, figure comparison.Figure) (runs []report.BaselineRun, setAside string) {
 	if b == nil || len(candidates) == 0 {
 		return nil, ""
@@ -152,8 +155,9 @@ func comparableRuns(b *report.Baseline, candidates []*report.Report, figure comp
 	return runs, setAsideSentence("of its runs", reasons, len(b.Runs))
 }
 
-// environmentDifferences are what differs between the environments of a baseline's runs and of the candidates. Where neither the candidates' Reports nor the baseline's runs have an environment,
-// an older linerate wrote both, and they are compared without.
+// environmentDifferences are what differs between the environments of a baseline's runs and of the candidates.
+// Where neither the candidates' Reports nor the baseline's runs have an environment, an older linerate wrote both,
+// and they are compared without.
 func environmentDifferences(references []report.BaselineRun, candidates []*report.Report) []report.EnvironmentDifference {
 	var old, current []*report.Environment
 	recorded := false
@@ -169,7 +173,7 @@ func environmentDifferences(references []report.BaselineRun, candidates []*repor
 	return comparison.EnvironmentDifferences(old, current)
 }
 
-// nodeChanged names the VPP node that changed most; empty: nothing observed VPP's nodes.
+// nodeChanged names the VPP node that changed most. It is empty where nothing observed VPP's nodes.
 func nodeChanged(references []report.BaselineRun, candidates []*report.Report) string {
 	var old, current []report.Result
 	for _, run := range references {
@@ -181,8 +185,8 @@ func nodeChanged(references []report.BaselineRun, candidates []*report.Report) s
 	return comparison.NodeChanged(current, old)
 }
 
-// whyIncomparable says why a run of the baseline can't be compared with a candidate's; empty: it can. Whether it was measured in the same way was checked when the baseline was made; the ports'
-// speeds are known only after a run.
+// whyIncomparable says why a run of the baseline can't be compared with a candidate's. It is empty where it can.
+// The baseline was checked for the same method when it was made. The ports' speeds are known only after a run.
 func whyIncomparable(run report.BaselineRun, candidate *report.Report, figure comparison.Figure) string {
 	if reason := whyUnanswered(run, figure); reason != "" {
 		return reason
@@ -193,7 +197,7 @@ func whyIncomparable(run report.BaselineRun, candidate *report.Report, figure co
 	return ""
 }
 
-// lineRatesDiffer says which link ran at different line rates in two candidates; empty: none did.
+// lineRatesDiffer says which link ran at different line rates in two candidates. It is empty where none did.
 func lineRatesDiffer(candidates []*report.Report) string {
 	for _, r := range candidates {
 		if first, second := comparison.LineRateChange(candidates[0].LineRates, r.LineRates); first != nil {

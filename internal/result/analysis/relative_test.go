@@ -235,7 +235,8 @@ func TestPlansThatAreNotWholeAreComparedByTheirMethod(t *testing.T) {
 	}
 }
 
-// Two directions are two comparisons: what one shows hardly by itself, with the other unchanged, fails no criterion of both.
+// Two directions are two comparisons: what one shows hardly by itself, with the other unchanged, fails no criterion
+// of both.
 func TestADirectionThatFailsHardlyFailsNotAmongSeveral(t *testing.T) {
 	baseline := []int64{9974, 9966, 9973, 9965, 9977}
 	each := plan.Criterion{Name: "it", Metric: "PacketsPerSecond", MaxRegression: ratio("2%")}
@@ -262,7 +263,8 @@ func TestADirectionThatFailsHardlyFailsNotAmongSeveral(t *testing.T) {
 	}
 }
 
-// TestARunOfASoakCountsInTheDirectionsThatItConfirmed: the others are left out of it by themselves, and the sentence says so.
+// TestARunOfASoakCountsInTheDirectionsThatItConfirmed: the others are left out of it by themselves, and the
+// sentence says so.
 func TestARunOfASoakCountsInTheDirectionsThatItConfirmed(t *testing.T) {
 	soak := func(pps int64, extrapolated bool) *report.Report {
 		return at(pps, func(r *report.Report) {

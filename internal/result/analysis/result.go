@@ -14,7 +14,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// Result is what the windows measured so far show, of a whole run or of a part of one. The Report must carry its Plan, its windows in order, line rates and Ending; nothing in it is changed.
+// Result is what the windows measured so far show, of a whole run or of a part of one. The Report must carry its
+// Plan, its windows in order, line rates and Ending. Result changes nothing in it.
 func Result(r *report.Report) report.Result {
 	c := procedures.Of(r.Plan.Procedure).Conclude(r.Windows)
 	result := resultOf(r, c)
@@ -132,7 +133,8 @@ func generatorShares(r *report.Report, w report.Window) []report.GeneratorShare 
 	return shares
 }
 
-// directionResults are the answer's directions, each with its own limit where the procedure concludes for each direction, and with the figures of its own window where it has one.
+// directionResults are the answer's directions, each with its own limit where the procedure concludes for each
+// direction, and with the figures of its own window where it has one.
 func directionResults(r *report.Report, directions []report.Direction, c procedure.Conclusion) []report.Direction {
 	if len(c.Directions) != len(directions) {
 		return directions
@@ -153,8 +155,8 @@ func directionResults(r *report.Report, directions []report.Direction, c procedu
 	return merged
 }
 
-// setBy are the directions whose loss ended the search: those at a limit of their own that lost frames at the lowest lossy load, or all that are at a limit, where a direction was tried again
-// above that load.
+// setBy are the directions whose loss ended the search. They are those at a limit of their own that lost frames at
+// the lowest lossy load, or all that are at a limit, where a direction was tried again above that load.
 func setBy(r *report.Report, c procedure.Conclusion) (first []string) {
 	if c.Lossy == procedure.None {
 		return nil
@@ -176,7 +178,7 @@ func setBy(r *report.Report, c procedure.Conclusion) (first []string) {
 	return first
 }
 
-// togetherOf is what came back of all directions' answers at once; nil: they were not held at once.
+// togetherOf is what came back of all directions' answers at once. It is nil where they were not held at once.
 func togetherOf(r *report.Report, c procedure.Conclusion) *report.Together {
 	if c.Together == nil {
 		return nil
@@ -185,7 +187,8 @@ func togetherOf(r *report.Report, c procedure.Conclusion) *report.Together {
 	return &report.Together{Window: w.Number, Quality: c.Together.Verdict, Reason: w.Reason, Directions: w.Directions}
 }
 
-// maxReceived is the highest rate that came back at any loss, in a window that is not Invalid; nil: nothing came back. A warm-up at the load that is measured shows nothing new.
+// maxReceived is the highest rate that came back at any loss, in a window that is not Invalid. It is nil where
+// nothing came back. A warm-up at the load that is measured shows nothing new.
 func maxReceived(r *report.Report, c procedure.Conclusion) *report.Sum {
 	var largest *report.Sum
 	for _, w := range r.Windows {

@@ -22,7 +22,8 @@ func coarse(resolution string) func(*report.Result) {
 	}
 }
 
-// A window in which the generator stumbled was confirmed at 9.81 Kpps, and frames were lost at 10.04 Kpps: what the device can do lies between.
+// A window in which the generator stumbled was confirmed at 9.81 Kpps, and frames were lost at 10.04 Kpps: what the
+// device can do lies between.
 func TestBetweenWhatWasCleanAndWhatLostFramesNothingIsClaimed(t *testing.T) {
 	tests := map[string]struct {
 		resolution string

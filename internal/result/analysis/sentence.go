@@ -50,7 +50,8 @@ func answerSentence(r *report.Report, c procedure.Conclusion) string {
 	return strings.Join(parts, "; ")
 }
 
-// wholeRunSentence says what the totals of the whole run show of loss that the answer's windows leave open; empty: they leave none open, or the totals show no more.
+// wholeRunSentence says what the totals of the whole run show of loss that the answer's windows leave open. It is
+// empty where they leave none open, or the totals show no more.
 func wholeRunSentence(r *report.Report, result report.Result) string {
 	limit := r.Plan.Procedure.MaxLossRatio
 	if r.Plan.DemandsNoLoss() {
@@ -115,8 +116,9 @@ func noCleanLoadSentence(r *report.Report) string {
 	return "no window was clean"
 }
 
-// mostHiddenLoss is the largest share of frames that a direction of the answer's window may have lost, where that is above the limit and only the window's edges, or frames of others, leave it
-// open; 0: every direction surely lost no more than the limit.
+// mostHiddenLoss is the largest share of frames that a direction of the answer's window may have lost, where that
+// is above the limit and only the window's edges, or frames of others, leave it open. It is 0 where every direction
+// surely lost no more than the limit.
 func mostHiddenLoss(r *report.Report, w report.Window) (highest units.Ratio) {
 	for _, d := range w.Directions {
 		if report.LossLeftOpen(d.LossRatioMin, d.MostLost(), r.Plan.Procedure.MaxLossRatio) {
@@ -126,7 +128,8 @@ func mostHiddenLoss(r *report.Report, w report.Window) (highest units.Ratio) {
 	return highest
 }
 
-// otherDirectionsSentence says which directions set the load of all, and what is known of those without a limit of their own; empty: all have one, or none has.
+// otherDirectionsSentence says which directions set the load of all, and what is known of those without a limit of
+// their own. It is empty where all have one, or none has.
 func otherDirectionsSentence(r *report.Report, c procedure.Conclusion) string {
 	set, open := setBy(r, c), openDirections(r, c)
 	if len(set) == 0 || len(open) == 0 {
@@ -156,7 +159,7 @@ func lowestLossySentence(w report.Window) string {
 	return fmt.Sprintf("the lowest load that lost frames is %s offered (window %d, %s)", offered(w), w.Number, lossSentence(w))
 }
 
-// lossSentence is what a window lost, in a direction whose loss is surely the device's: in others it may not be.
+// lossSentence is what a window lost, in a direction whose loss is surely the device's, as in others it may not be.
 func lossSentence(w report.Window) string {
 	for _, d := range w.Directions {
 		if d.Quality == report.Lossy && w.Quality != report.Lossy {
@@ -178,7 +181,8 @@ func generatorLimitSentence(r *report.Report, w report.Window) string {
 	return bound
 }
 
-// queueFullTimes is how often generators found a transmit queue full and tried again (TRex's queue_full, and what its driver drops), from the lowest load on that they could not send.
+// queueFullTimes is how often generators found a transmit queue full and tried again (TRex's queue_full, and what
+// its driver drops), from the lowest load on that they could not send.
 func queueFullTimes(r *report.Report) (times int64) {
 	lowest := units.Ratio(math.MaxInt64)
 	for _, w := range r.Windows {
@@ -194,8 +198,9 @@ func queueFullTimes(r *report.Report) (times int64) {
 	return times
 }
 
-// inconclusiveSentence says why a window that is an answer is no limit of the device: of no direction is its own loss known to set the load; or no window above could be judged, and what disturbed it,
-// if anything did.
+// inconclusiveSentence says why a window that is an answer is no limit of the device. Either no direction is known
+// to set the load by its own loss, or no window above could be judged. It also says what disturbed that window, if
+// anything did.
 func inconclusiveSentence(r *report.Report, w report.Window, c procedure.Conclusion) string {
 	if c.Unattributed {
 		return "which direction's loss above that sets the load of all isn't known: " + strings.Join(openDirections(r, c), ", ") + "; repeat the test" + r.Plan.Advice(", or measure each direction by itself (%s: Each)", "procedure.directions")
@@ -207,7 +212,8 @@ func inconclusiveSentence(r *report.Report, w report.Window, c procedure.Conclus
 	return bound
 }
 
-// machineLimitSentence says where, above a window, the machine lost frames that the device's limit lets through, or kept those waiting who carry frames.
+// machineLimitSentence says where, above a window, the machine lost frames that the device's limit lets through, or
+// kept those waiting who carry frames.
 func machineLimitSentence(r *report.Report, w report.Window) string {
 	countAbove := func(lost func(report.Window) bool) int {
 		return slices.IndexFunc(r.Windows, func(o report.Window) bool { return o.Load > w.Load && lost(o) })

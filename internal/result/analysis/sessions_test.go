@@ -13,7 +13,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// transfer is a direction with 1 % of retransmits and round trips of 1.9 ms. For held of each second its receiver kept the sender waiting; in so many percent of the samples the path did.
+// transfer is a direction with 1 % of retransmits and round trips of 1.9 ms. For held of each second its receiver
+// kept the sender waiting; in so many percent of the samples the path did.
 func transfer(from, to string, held time.Duration, pathPercent int64) report.Direction {
 	return report.Direction{From: from, To: to, Quality: report.Good, Sessions: &report.Sessions{Connections: 2, ReceivedIn: plan.Duration(time.Second), GoodputBitsPerSecond: 40_000_000, Segments: 1000,
 		RetransmittedSegments: 10, RetransmitRatio: units.RatioOf(10, 1000), RoundTrip: &report.RoundTrip{MinMicroseconds: 80, MeanMicroseconds: 1900, MaxMicroseconds: 4000},
@@ -26,7 +27,8 @@ func transfers(directions ...report.Direction) *report.Report {
 	return &report.Report{Plan: p, Ending: report.Completed, Result: report.Result{Measured: true, Confirmed: true, Reason: report.PathLimited, Directions: directions, Total: &total}}
 }
 
-// TestLossesAndDelaysAtLessThanTheDeviceCarries: ends that send less lose less, and their weakness passes no test. What was too much already stays too much.
+// TestLossesAndDelaysAtLessThanTheDeviceCarries: ends that send less lose less, and their weakness passes no test.
+// What was too much already stays too much.
 func TestLossesAndDelaysAtLessThanTheDeviceCarries(t *testing.T) {
 	byPath, byEnd, unknown := transfer("west", "east", 0, 90), transfer("west", "east", time.Second/2, 90), transfer("west", "east", 0, 10)
 	back := transfer("east", "west", 0, 90)

@@ -11,13 +11,16 @@ import (
 	"github.com/linerate-dev/linerate/internal/procedure"
 )
 
-// A device may save up rate that is not used, as a policer does in its bucket, and carry more than its committed rate until that is spent. A limit that was held right after an overload holds for as long
-// as one likes. A lower bound was only seen for a while, as nothing empties a device that loses nothing.
+// A device may save up rate that is not used, as a policer does in its bucket, and carry more than its committed
+// rate until that is spent. A limit that was held right after an overload holds for as long as one likes. A lower
+// bound was only seen for a while, as nothing empties a device that loses nothing.
 
 // ofOverloads are the reasons of answers that are what came back of more than the device carries.
 var ofOverloads = []report.Reason{report.LoadHeld, report.CurveMeasured, report.MaximumOffered, report.BurstsMeasured, report.LoadEstimated}
 
-// shownFor is for how long the device was seen to carry the answer, where nothing shows that it does so for longer, or where it lost frames of as much at another time; 0: something does, or the answer is no load that is carried.
+// shownFor is for how long the device was seen to carry the answer, where nothing shows that it does so for longer,
+// or where it lost frames of as much at another time. It is 0 where something does, or the answer is no load that
+// is carried.
 func shownFor(r *report.Report, c procedure.Conclusion) time.Duration {
 	w := r.Windows[c.Window]
 	lasted := w.Duration.Std()
@@ -44,7 +47,8 @@ func shownFor(r *report.Report, c procedure.Conclusion) time.Duration {
 	return lasted
 }
 
-// contradictedFor is for how long an answer was seen in which the device lost frames of as much at another time, in some direction.
+// contradictedFor is for how long an answer was seen in which the device lost frames of as much at another time, in
+// some direction.
 func contradictedFor(r *report.Report, c procedure.Conclusion, w report.Window, lasted time.Duration) (time.Duration, bool) {
 	if c.Whole != nil {
 		w = *c.Whole
@@ -63,7 +67,8 @@ func contradictedFor(r *report.Report, c procedure.Conclusion, w report.Window, 
 	return 0, false
 }
 
-// shownForSentence says for how long the answer is shown; empty: the procedure's own sentence does, or the answer holds for as long as one likes.
+// shownForSentence says for how long the answer is shown. It is empty where the procedure's own sentence does, or
+// the answer holds for as long as one likes.
 func shownForSentence(r *report.Report, c procedure.Conclusion, lasted time.Duration) string {
 	if lasted == 0 || c.ShownFor > 0 || r.Plan.Procedure.Type == plan.TypeConstantLoad {
 		return ""

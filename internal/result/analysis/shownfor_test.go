@@ -11,7 +11,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/result/figures"
 )
 
-// A target that a bucket carried for as long as it was held is no rate that the device carries for longer: the figure, its sentence and the criterion that passes say for how long it was shown.
+// A target that a bucket carried for as long as it was held is no rate that the device carries for longer: the
+// figure, its sentence and the criterion that passes say for how long it was shown.
 func TestALowerBoundSaysForHowLongItWasShown(t *testing.T) {
 	r := searched(t, 1e9, 1e9)
 	if r.Result.Reason != report.ReachedTarget || r.Result.ShownFor.Std() != 10*time.Second || !strings.HasSuffix(r.Result.Message, "; that is shown for 10s, and for no longer") {
@@ -26,7 +27,8 @@ func TestALowerBoundSaysForHowLongItWasShown(t *testing.T) {
 	}
 }
 
-// A limit that is confirmed right after an overload holds for as long as one likes, and beside it the direction without a limit is shown for a while only.
+// A limit that is confirmed right after an overload holds for as long as one likes, and beside it the direction
+// without a limit is shown for a while only.
 func TestAConfirmedLimitHoldsForAsLongAsOneLikes(t *testing.T) {
 	if r := searched(t, 10_000, 10_000); r.Result.ShownFor != 0 || strings.Contains(r.Result.Message, "shown for") {
 		t.Errorf("shown for %s: %s", r.Result.ShownFor.Std(), r.Result.Message)

@@ -14,8 +14,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/statistics"
 )
 
-// judgeWorst demands a criterion of each run: a run that surely misses it fails it, and a run that is undecided leaves it undecided, as it may be the worst. That all of n runs meet it shows no
-// more of later runs than n runs can, and the message says how much that is.
+// judgeWorst demands a criterion of each run. A run that surely misses it fails it, and a run that is undecided
+// leaves it undecided, as it may be the worst. That all of n runs meet it shows no more of later runs than n runs
+// can, and the message says how much that is.
 func judgeWorst(runs []*report.Report, c plan.Criterion) report.CriterionResult {
 	messages := map[report.Outcome][]string{}
 	counted, setAside := runsThatCount(runs, c)
@@ -36,7 +37,7 @@ func judgeWorst(runs []*report.Report, c plan.Criterion) report.CriterionResult 
 	return result
 }
 
-// unseenRunsSentence says what runs that all meet a demand leave open; empty: the demand is not met.
+// unseenRunsSentence says what runs that all meet a demand leave open. It is empty where the demand is not met.
 func unseenRunsSentence(outcome report.Outcome, n int) string {
 	if outcome != report.Passed {
 		return ""
@@ -44,8 +45,8 @@ func unseenRunsSentence(outcome report.Outcome, n int) string {
 	return fmt.Sprintf(", which shows with %.0f %% confidence that at most %.0f %% of all runs would not", 100*statistics.Confidence, 100*comparison.MostUnseen(n))
 }
 
-// judgeSpread compares how far apart runs lie, in percent of their median, with the most that is allowed. It passes where the whole interval of the spread is within it, and fails where none of
-// the interval is.
+// judgeSpread compares how far apart runs lie, in percent of their median, with the most that is allowed. It passes
+// where the whole interval of the spread is within it, and fails where none of the interval is.
 func judgeSpread(runs []*report.Report, c plan.Criterion) report.CriterionResult {
 	result := report.CriterionResult{Name: c.Name, Outcome: report.Undecided}
 	counted, setAside := runsThatCount(runs, c)
@@ -117,8 +118,8 @@ func spreadOf(runs []*report.Report, figure comparison.Figure, i int, limit *big
 // mostSpreadRuns is the number of runs from which more runs narrow a spread's interval better than a finer search does.
 const mostSpreadRuns = 30
 
-// farFromTheRest counts the runs that lie far from the median of all, by the rule for outliers, and do not meet a criterion by themselves. The median does not speak of such runs, as long as they
-// are fewer than half.
+// farFromTheRest counts the runs that lie far from the median of all, by the rule for outliers, and do not meet a
+// criterion by themselves. The median does not speak of such runs, as long as they are fewer than half.
 func farFromTheRest(runs []*report.Report, c plan.Criterion) (n int) {
 	figure := figureOf(c)
 	first := slices.IndexFunc(runs, figure.Answered)
@@ -146,7 +147,8 @@ func farFromTheRest(runs []*report.Report, c plan.Criterion) (n int) {
 	return n
 }
 
-// whyMedianIsNotEnough says why a median that meets the criterion does not pass: a tenth of the runs or more lie far from the rest and don't meet it; empty: it passes.
+// whyMedianIsNotEnough says why a median that meets the criterion does not pass, because a tenth of the runs or
+// more lie far from the rest and don't meet it. It is empty where it passes.
 func whyMedianIsNotEnough(runs []*report.Report, c plan.Criterion) string {
 	if c.Statistic == plan.MedianOfRuns {
 		return ""

@@ -74,7 +74,8 @@ func TestARelativeCriterionSpeaksOfMediansOrOfTheWorstRun(t *testing.T) {
 		return plan.Criterion{Name: "it", Metric: "PacketsPerSecond", Direction: "Total", Statistic: statistic, MaxRegression: ratio("2%")}
 	}
 	steady := baselineOf(runs(alike(20, 9960)...)...)
-	thirtyPercentLow := runs(slices.Concat(alike(35, 9960), alike(15, 8970))...) // so many that the median is surely not among the low ones
+	// so many that the median is surely not among the low ones
+	thirtyPercentLow := runs(slices.Concat(alike(35, 9960), alike(15, 8970))...)
 	tests := map[string]struct {
 		criterion plan.Criterion
 		runs      []*report.Report

@@ -28,7 +28,8 @@ func between(a, b report.Sample, i int) stretch {
 	return stretch{start: a.At.Std(), end: b.At.Std(), asked: later.IntendedPacketsPerSecond, sent: sent.Packets, came: came.Packets + damaged, sentBytes: sent.Bytes, cameBytes: came.Bytes, damaged: damaged}
 }
 
-// cut makes stretches of what is between these samples; none: the samples don't have that direction.
+// cut makes stretches of the times between these samples. There are none where the samples don't have that
+// direction.
 func cut(samples []report.Sample, i int) (stretches []stretch) {
 	for n := range max(0, len(samples)-1) {
 		if i >= min(len(samples[n].Directions), len(samples[n+1].Directions)) {
@@ -39,7 +40,7 @@ func cut(samples []report.Sample, i int) (stretches []stretch) {
 	return stretches
 }
 
-// stretchesOf are the stretches of a run in direction i, between samples; without samples its windows.
+// stretchesOf are the stretches of a run in direction i, between samples. Without samples they are its windows.
 func stretchesOf(r *report.Report, i int) []stretch {
 	if len(r.Samples) < 2 {
 		return windowsAsStretches(r, i)
@@ -62,7 +63,8 @@ func stretchesOf(r *report.Report, i int) []stretch {
 	return stretches
 }
 
-// cameLater is by how much more came back than was sent after the first of these samples, until a moment: frames that were under way then.
+// cameLater is by how much more came back than was sent after the first of these samples, until a moment, as frames
+// were under way then.
 func cameLater(samples []report.Sample, i int, limit time.Duration) (highest int64) {
 	for _, s := range samples[1:] {
 		if s.At.Std() > limit {

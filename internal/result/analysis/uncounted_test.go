@@ -9,7 +9,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// A real TRex reads received frames a moment after sent ones: in each of five windows some more came back than were sent, and one frame of the whole run is missing. Those are the windows' edges, and no loss between them.
+// A real TRex reads received frames a moment after sent ones: in each of five windows some more came back than were
+// sent, and one frame of the whole run is missing. Those are the windows' edges, and no loss between them.
 func TestSurplusesAtWindowsEdgesAreNoLossBetweenThem(t *testing.T) {
 	r := &report.Report{Plan: &plan.Plan{Procedure: plan.Procedure{Type: plan.TypeConstantLoad}},
 		Totals: []report.Total{{From: "west", To: "east", Sent: units.Traffic{Packets: 28_087}, Returned: units.Traffic{Packets: 28_086}, Drained: true}}}

@@ -7,8 +7,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// Verdict judges the Plan's criteria by the Report's Result, which must be filled in, and by its Baseline. A lower bound can meet a minimum but not fail it, for the device may be better, and it
-// can't meet a maximum.
+// Verdict judges the Plan's criteria by the Report's Result, which must be filled in, and by its Baseline. A lower
+// bound can meet a minimum but not fail it, for the device may be better, and it can't meet a maximum.
 func Verdict(r *report.Report) report.Verdict {
 	baseline := r.Baseline
 	if baseline == nil && r.Plan.Baseline != "" {
@@ -17,8 +17,9 @@ func Verdict(r *report.Report) report.Verdict {
 	return Judge(r.Plan.Criteria, []*report.Report{r}, baseline)
 }
 
-// Judge judges criteria by the runs of one thing: repetitions of the same measurement, each with its Plan and its Result. A nil baseline leaves relative criteria undecided. Without criteria the
-// verdict is Undecided, with none.
+// Judge judges criteria by the runs of one thing, which are repetitions of the same measurement, each with its Plan
+// and its Result. A nil baseline leaves relative criteria undecided. Without criteria the verdict is Undecided,
+// with none.
 func Judge(criteria []plan.Criterion, runs []*report.Report, baseline *report.Baseline) report.Verdict {
 	v := report.Verdict{Outcome: report.Undecided}
 	for _, c := range criteria {
@@ -30,7 +31,7 @@ func Judge(criteria []plan.Criterion, runs []*report.Report, baseline *report.Ba
 	return v
 }
 
-// worst: one failure fails all; else one undecided criterion leaves all undecided.
+// worst is the worst outcome. One failure fails all, and else one undecided criterion leaves all undecided.
 func worst(criteria []report.CriterionResult) report.Outcome {
 	outcome := report.Passed
 	for _, c := range criteria {

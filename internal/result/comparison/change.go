@@ -7,30 +7,34 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/statistics"
 )
 
-// change is how a candidate compares with its baseline, as the ratio of the two medians: 0.97 is 3 % less.
+// change is how a candidate compares with its baseline, as the ratio of the two medians, so 0.97 is 3 % less.
 type change struct {
 	// ratio is that of the medians of the runs, a run being the middle of its interval.
 	ratio float64
-	// low and high enclose the true ratio with a probability of confidence. high is +Inf, or low 0, where nothing bounds it.
+	// low and high enclose the true ratio with a probability of confidence. high is +Inf, or low 0, where nothing
+	// bounds it.
 	low, high, confidence float64
 }
 
-// sample is what the runs of a candidate, or of a baseline, show of their device. Figures are natural logarithms, so that a ratio of devices is a difference.
+// sample is what the runs of a candidate, or of a baseline, show of their device. Figures are natural logarithms,
+// so that a ratio of devices is a difference.
 type sample struct {
-	// lows and most are what each run's truth is taken for by a claim that is the harder to make the less, or the more, that is; ascending. Of a run that
-	// resolved its limit both are the middle of its interval; of a lower bound most is +Inf.
+	// lows are what each run's truth is taken for by a claim that is the harder to make the less that is, and highs
+	// by one that is the harder to make the more that is. Both ascend. For a run that resolved its limit both are
+	// the middle of its interval. For a lower bound the high is +Inf.
 	lows, highs []float64
 	// common is how far the truth may lie from the middles in all runs alike.
 	common float64
 }
 
-// sampleOf reads the runs. The errors of their intervals' middles count as independent only as far as that shows: an error that stays within ±h has a mean and a variance with mean² + variance at
-// most h², so the part that the middles do not vary by may be common to all of them, as with a search that takes the same steps each time.
+// sampleOf reads the runs. The errors of their intervals' middles count as independent only as far as that shows.
+// An error that stays within ±h has a mean and a variance with mean² + variance at most h². So the part that the
+// middles do not vary by may be common to all of them, as with a search that takes the same steps each time.
 //
 //	common = √(h² − s²)    h: half an interval (root of the mean square); s: how far the median's nearer bound lies from it
 //
-// That bound is taken for s as it sees no strays, which show no independence of the others, and comes nearer the more runs there are: the median of many runs that all
-// found one of few values is no better known than these.
+// That bound is taken for s as it sees no strays, which show no independence of the others, and comes nearer the
+// more runs there are. The median of many runs that all found one of few values is no better known than these.
 func sampleOf(runs []Run) sample {
 	var s sample
 	var middles []float64
@@ -57,7 +61,7 @@ func sampleOf(runs []Run) sample {
 	return s
 }
 
-// method is how so many runs of a candidate are compared with so many of a baseline; it depends on nothing else.
+// method is how so many runs of a candidate are compared with so many of a baseline. It depends on nothing else.
 type method struct {
 	candidate, baseline medianBound
 	// usual is Student's t for as many degrees of freedom as both sides have together.
@@ -67,11 +71,13 @@ type method struct {
 // worstTail is how probable a wrong claim may be, at either end of an interval.
 const worstTail = (1 - statistics.Confidence) / 2
 
-// medianTail is how probable it may be that a median lies beyond its own bound. It is less than worstTail because adding two bounds by their squares is an approximation that not every shape of
-// runs keeps; how much less is what simulation showed to be needed (docs/statistics.md).
+// medianTail is how probable it may be that a median lies beyond its own bound. It is less than worstTail because
+// adding two bounds by their squares is an approximation that not every shape of runs keeps. Simulation showed how
+// much less is needed (docs/statistics.md).
 const medianTail = 0.015
 
-// leastRuns of each side are compared by what they show themselves: with fewer, all lie on one side of their own median too often.
+// leastRuns of each side are compared by what they show themselves. With fewer, all lie on one side of their own
+// median too often.
 const leastRuns = 5
 
 func enoughRuns(n, m int) bool { return n >= leastRuns && m >= leastRuns }
@@ -80,12 +86,14 @@ func methodOf(n, m int) method {
 	return method{medianBoundOf(n), medianBoundOf(m), studentT(1-worstTail, float64(n+m-2))}
 }
 
-// gap is how far one sample lies above another, by some estimate, as a logarithm; the estimate's standard error, and what that itself is known by.
+// gap is how far one sample lies above another, by some estimate, as a logarithm. It has the estimate's standard
+// error, and the degrees of freedom of that error.
 type gap struct{ distance, deviation, freedom float64 }
 
-// gap between two sides, below and above: ascending, and of each side what makes it hardest to tell them apart. The bounds' distances from the medians are independent
-// errors: their squares add up (Newcombe; Zou and Donner), and are known with the degrees of freedom that Satterthwaite gives them. Where one side has nearly all of the
-// error, the sum is known as badly as that.
+// gap between two sides takes the values of each that make it hardest to tell them apart, in ascending order. The
+// bounds' distances from the medians are independent errors. Their squares add up (Newcombe, and Zou and Donner),
+// with the degrees of freedom that Satterthwaite gives them. Where one side has nearly all of the error, the sum is
+// known as badly as that.
 //
 //	      below                        above
 //	──┼───median───┤bound     bound├───median───┼──▶
@@ -103,8 +111,8 @@ func (m method) gap(low, high []float64, lower, upper medianBound) gap {
 	return g
 }
 
-// chance is the probability with which a gap no wider than edge would show as much. What may be common to all runs of a sample is no chance and is never averaged away: a gap within it claims
-// nothing.
+// chance is the probability with which a gap no wider than edge would show as much. An error that may be common to
+// all runs of a sample is no chance and is never averaged away, so a gap within it claims nothing.
 func (g gap) chance(edge, common float64) float64 {
 	d := g.distance - edge
 	switch {
@@ -133,7 +141,8 @@ func (m method) gainGap(candidate, baseline sample) gap {
 	return m.gap(baseline.highs, candidate.lows, m.baseline, m.candidate)
 }
 
-// chances of both claims: that the candidate has less than the least ratio that is allowed, and that it has not.
+// chances are those of both claims, that the candidate has less than the least ratio that is allowed, and that it
+// has not.
 func chances(loss, gain gap, minRatio, common float64) Chance {
 	edge := math.Log(minRatio)
 	return Chance{Failed: loss.chance(-edge+rounding, common), Passed: gain.chance(edge-rounding, common)}
@@ -142,7 +151,7 @@ func chances(loss, gain gap, minRatio, common float64) Chance {
 // rounding is how far logarithms of equal ratios may differ, so that a change of exactly what is allowed is allowed.
 const rounding = 1e-12
 
-// changeWithin is the change with its interval: the part that none of the claims reaches.
+// changeWithin is the change with its interval, which is the part that none of the claims reaches.
 func changeWithin(ratio float64, loss, gain gap, tail, common float64) change {
 	return change{ratio: ratio, confidence: 1 - 2*tail,
 		low: bound(gain.distance, -gain.reach(tail, common), 0), high: bound(-loss.distance, loss.reach(tail, common), math.Inf(1))}
@@ -153,7 +162,7 @@ func estimate(candidate, baseline sample) change {
 	return change{ratio: math.Exp(statistics.Middle(candidate.lows) - statistics.Middle(baseline.lows)), high: math.Inf(1)}
 }
 
-// bound is an end of an interval, as a ratio; unknown: nothing bounds it.
+// bound is an end of an interval, as a ratio, or unknown where nothing bounds it.
 func bound(value, reach, unknown float64) float64 {
 	if math.IsNaN(value) {
 		return unknown
@@ -161,13 +170,15 @@ func bound(value, reach, unknown float64) float64 {
 	return math.Exp(value + reach)
 }
 
-// assumedGap is the gap of runs that are too few to show their spread, with a spread that the user vouches for: the standard deviation of a run, as a share. The runs then count as normally
-// distributed around the truth, and what they may err in common is subtracted whole, as nothing shows it to vary.
+// assumedGap is the gap of runs that are too few to show their spread, with a spread that the user vouches for, the
+// standard deviation of a run as a share. The runs then count as normally distributed around the truth, and their
+// common error is subtracted whole, as nothing shows it to vary.
 func assumedGap(low, high []float64, spread, common float64) gap {
 	return gap{statistics.Mean(high) - statistics.Mean(low) - common, spread * math.Sqrt(1/float64(len(low))+1/float64(len(high))), math.Inf(1)}
 }
 
-// distanceBeyondAllowed is how far the change lies from the least ratio allowed, on either side, less everything that more runs do not narrow; 0 or less: that hides the difference.
+// distanceBeyondAllowed is how far the change lies from the least ratio allowed, on either side, less everything
+// that more runs do not narrow. Where it is 0 or less, that hides the difference.
 func distanceBeyondAllowed(candidate, baseline sample, minRatio float64) float64 {
 	far := math.Inf(-1)
 	for _, distance := range []float64{statistics.Middle(baseline.lows) - statistics.Middle(candidate.highs) + math.Log(minRatio), statistics.Middle(candidate.lows) - statistics.Middle(baseline.highs) - math.Log(minRatio)} {
@@ -178,7 +189,8 @@ func distanceBeyondAllowed(candidate, baseline sample, minRatio float64) float64
 	return far - candidate.common - baseline.common
 }
 
-// rangeOfNormal is the range, in standard deviations, that up to ten normally distributed runs exceed in at most one of a hundred cases.
+// rangeOfNormal is the range, in standard deviations, that up to ten normally distributed runs exceed in at most
+// one of a hundred cases.
 const rangeOfNormal = 5.2
 
 // spreadDenied says that runs lie further apart than the spread that the user vouches for explains.

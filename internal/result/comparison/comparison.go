@@ -8,12 +8,13 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/statistics"
 )
 
-// Question is whether a figure changed from the baseline's runs to the candidate's, and whether that is allowed. More is better in all runs: those of a figure of which less is better hold its
-// reciprocals (Figure.Runs).
+// Question is whether a figure changed from the baseline's runs to the candidate's, and whether that is allowed.
+// More is better in all runs. Runs of a figure of which less is better hold its reciprocals (Figure.Runs).
 type Question struct {
 	Figure              Figure
 	Candidate, Baseline []Run
-	// Allowance is what is allowed; nil: nothing is demanded, and the Answer says only what the runs show.
+	// Allowance is what is allowed. It is nil where nothing is demanded, and the Answer says only what the runs
+	// show.
 	Allowance *Allowance
 }
 
@@ -21,34 +22,39 @@ type Question struct {
 type Allowance struct {
 	// MaxRegression is the share by which the candidate may be less, or, of a figure of which less is better, more.
 	MaxRegression units.Ratio
-	// AssumedSpread is the standard deviation of a single run, as a share, that the user vouches for where too few runs were measured to show it; 0: the user
-	// vouches for none.
+	// AssumedSpread is the standard deviation of a single run, as a share, that the user vouches for where too few
+	// runs were measured to show it. It is 0 where the user vouches for none.
 	AssumedSpread units.Ratio
-	// Tries is how often these runs are judged at most, as runs are added until they decide, or all are made anew; 0 is once. All tries together are wrong as seldom as one is.
+	// Tries is how often these runs are judged at most, as runs are added until they decide, or all are made anew.
+	// 0 is once. All tries together are wrong as seldom as one is.
 	Tries int
 }
 
-// Answer is what the runs show of a Question, about the ratio of the two devices' medians. Each of the two claims, Passed and DidFail, is wrong with a probability of at most 2.5 %, by simulation
-// of runs of many shapes, numbers and spreads (docs/statistics.md).
+// Answer is what the runs show of a Question, about the ratio of the two devices' medians. Each of the two claims,
+// Passed and DidFail, is wrong with a probability of at most 2.5 %, by simulation of runs of many shapes, numbers
+// and spreads (docs/statistics.md).
 type Answer struct {
-	// Outcome is whether the change is allowed; empty: nothing is demanded.
+	// Outcome is whether the change is allowed. It is empty where nothing is demanded.
 	Outcome report.Outcome
 	// Judgement is what the runs show of a difference, whatever is allowed.
 	Judgement report.Judgement
-	// Change is the difference with its interval; nil: the runs show none.
+	// Change is the difference with its interval. It is nil where the runs show none.
 	Change *report.Change
-	// Sentence has the figures, and the way out where the Outcome is Undecided. Without an Allowance it has only the interval of the difference, or why the runs show none.
+	// Sentence has the figures, and the way out where the Outcome is Undecided. Without an Allowance it has only
+	// the interval of the difference, or why the runs show none.
 	Sentence string
 	// Reason is why the Outcome is what it is.
 	Reason Reason
-	// Needed is how many runs would decide, where the Outcome is Undecided and more runs would; else zero.
+	// Needed is how many runs would decide, where the Outcome is Undecided and more runs would. Otherwise it is
+	// zero.
 	Needed Needed
-	// Chance is what the claims rest on; without enough runs both are 1.
+	// Chance is what the claims rest on. Without enough runs both are 1.
 	Chance Chance
 }
 
-// Chance is the probability with which chance alone, for a candidate that has exactly what is allowed, would show as much as the runs do: that it has no less than that (Passed), or that it has
-// less (Failed). A claim is made where that is at most 2.5 %.
+// Chance is the probability with which chance alone, for a candidate that has exactly what is allowed, would show
+// as much as the runs do. Passed is that of the claim that it has no less, and Failed that it has less. A claim is
+// made where its probability is at most 2.5 %.
 type Chance struct{ Passed, Failed float64 }
 
 // Reason is why an Outcome is what it is.
@@ -56,13 +62,17 @@ type Reason string
 
 // The reasons.
 const (
-	Shown        Reason = "Shown"        // the runs show it
-	NoRuns       Reason = "NoRuns"       // there is nothing to compare
-	NoBaseline   Reason = "NoBaseline"   // the baseline is 0, so no change can be given as a share of it
-	TooFewRuns   Reason = "TooFewRuns"   // fewer than five on a side, and nobody vouches for their spread
-	TooWide      Reason = "TooWide"      // what is allowed lies within the interval; more runs make it narrower
-	Unresolved   Reason = "Unresolved"   // what is allowed lies within the measurements' own resolution; more runs don't help, a finer search does
-	LowerBounds  Reason = "LowerBounds"  // figures are lower bounds; more runs don't help, what was in their way does: a target, another direction, a generator
+	Shown      Reason = "Shown"      // the runs show it
+	NoRuns     Reason = "NoRuns"     // there is nothing to compare
+	NoBaseline Reason = "NoBaseline" // the baseline is 0, so no change can be given as a share of it
+	TooFewRuns Reason = "TooFewRuns" // fewer than five on a side, and nobody vouches for their spread
+	TooWide    Reason = "TooWide"    // the allowed change lies within the interval, which more runs make narrower
+	// the allowed change lies within the measurements' own resolution, where a finer search helps and more runs
+	// don't
+	Unresolved Reason = "Unresolved"
+	// figures are lower bounds, where more runs don't help, but removing what was in their way does, such as a
+	// target, another direction or a generator
+	LowerBounds  Reason = "LowerBounds"
 	SpreadDenied Reason = "SpreadDenied" // the runs lie further apart than the spread that was vouched for allows
 )
 
@@ -101,7 +111,8 @@ type comparison struct {
 	needed  Needed
 }
 
-// allowed is the share by which the candidate's runs may be less than the baseline's: a figure that may be 25 % more has a reciprocal that may be 20 % less.
+// allowed is the share by which the candidate's runs may be less than the baseline's. A figure that may be 25 %
+// more has a reciprocal that may be 20 % less.
 func (q Question) allowed() float64 {
 	a := q.Allowance.MaxRegression.Float()
 	if q.Figure.lessIsBetter() {
@@ -163,7 +174,8 @@ func (c *comparison) compare() Reason {
 	return Shown
 }
 
-// whyOpen says why the runs show neither claim, by how far they lie beyond what hides the difference: more runs like these may help, or may not.
+// whyOpen says why the runs show neither claim, by how far they lie beyond what hides the difference. More runs
+// like these may help, or may not.
 func (c *comparison) whyOpen(beyond float64) Reason {
 	switch {
 	case beyond > 0 && c.change.confidence > 0:
@@ -199,7 +211,8 @@ func (c *comparison) judgement() report.Judgement {
 	return report.NotShown
 }
 
-// reportedChange is the change as documents have it; nil where no change can be claimed, as when lower bounds hide it: the difference between two generators shows nothing of two devices.
+// reportedChange is the change as documents have it. It is nil where no change can be claimed, as when lower bounds
+// hide it, because the difference between two generators shows nothing of two devices.
 func (c *comparison) reportedChange() *report.Change {
 	current := c.figureChange()
 	shown := c.change.high < 1 || c.change.low > 1
@@ -221,15 +234,16 @@ func (c *comparison) reportedChange() *report.Change {
 	if !math.IsInf(current.high, 1) {
 		high := units.PercentOfShare(current.high - 1)
 		written.HighPercent = &high
-		if 2*lossyAtAnyLoadCount(c.candidate) > len(c.candidate) { // all that is known of most of them is what they can't do
+		// all that is known of most of them is what they can't do
+		if 2*lossyAtAnyLoadCount(c.candidate) > len(c.candidate) {
 			written.Percent = max(written.Percent, high)
 		}
 	}
 	return written
 }
 
-// ChangeFromMedian is how far a figure lies from the median of the runs around it, without a claim that it changed; nil: unknown, as where both are lower bounds, or one is of frames and the other
-// of sessions.
+// ChangeFromMedian is how far a figure lies from the median of the runs around it, without a claim that it changed.
+// It is nil where that is unknown, as where both are lower bounds, or one is of frames and the other of sessions.
 func ChangeFromMedian(figures, median *report.Figures) *report.Change {
 	const limit = 1e6 // further apart it is no distance that anybody reads
 	if figures == nil || median == nil || figures.LowerBound && median.LowerBound || figures.OfSessions() != median.OfSessions() {

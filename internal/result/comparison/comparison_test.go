@@ -131,7 +131,8 @@ func TestWhatIsClaimedIsWhatTheRunsShow(t *testing.T) {
 	}
 }
 
-// Seen in a cluster: five runs a side within 0.3 %, brackets of 1.8 %, 4 % less, and nothing was decided, as each interval was widened by each run's whole bracket.
+// Seen in a cluster: five runs a side within 0.3 %, brackets of 1.8 %, 4 % less, and nothing was decided, as each
+// interval was widened by each run's whole bracket.
 func TestFourPercentLessIsToldFromTwoThroughWideBrackets(t *testing.T) {
 	bracketed := func(values ...float64) []comparison.Run {
 		runs := exact(values...)
@@ -213,7 +214,8 @@ func TestFiguresAreToldInTheirUnit(t *testing.T) {
 	}
 }
 
-// A target that was reached hides what the device does above it: of a device that does 1.5 M and of one that does 0.985 M both carried 1 M, or nearly.
+// A target that was reached hides what the device does above it: of a device that does 1.5 M and of one that does
+// 0.985 M both carried 1 M, or nearly.
 func TestATargetThatWasReachedIsALowerBound(t *testing.T) {
 	five := func(r comparison.Run) (all []comparison.Run) {
 		for range 5 {

@@ -1,5 +1,6 @@
-// Package comparison decides whether a figure changed from a baseline's runs to a candidate's, and whether that is allowed. Relative criteria, compare,
-// trend, suites and the gate all ask it, and compute no change themselves. It is pure; docs/statistics.md has the method, and how often it is wrong.
+// Package comparison decides whether a figure changed from a baseline's runs to a candidate's, and whether that is
+// allowed. Relative criteria, compare, trend, suites and the gate all ask it, and compute no change themselves. It
+// is pure. docs/statistics.md has the method, and how often it is wrong.
 //
 //	a Report ─▶ Unfit: does its run count? ─▶ Figure.Runs: an interval that the truth lies in ─┐
 //	runs of the candidate and of the baseline, and what is allowed: a Question ◀───────────────┘

@@ -9,9 +9,10 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// EnvironmentDifferences are what differs between the environments of a baseline's runs and those of a candidate's, the parts that matter most first. All runs of both sides must have had the
-// same: a part in which runs of one side differ is a difference, too. What is known of one side only is a difference that is not Known; what neither side knows is none. A nil environment is
-// unknown.
+// EnvironmentDifferences are the differences between the environments of a baseline's runs and those of a
+// candidate's, the parts that matter most first. All runs of both sides must have had the same, so a part in which
+// runs of one side differ is a difference, too. A part known of one side only is a difference that is not Known,
+// and a part that neither side knows is none. A nil environment is unknown.
 func EnvironmentDifferences(baseline, candidate []*report.Environment) []report.EnvironmentDifference {
 	old, current := sideOf(baseline), sideOf(candidate)
 	var differences []difference
@@ -30,13 +31,13 @@ func EnvironmentDifferences(baseline, candidate []*report.Environment) []report.
 	return mergePlaces(differences)
 }
 
-// trait is one property of an environment: the NIC driver of generator-0's port on west.
+// trait is one property of an environment, such as the NIC driver of generator-0's port on west.
 type trait struct {
 	part      report.EnvironmentPart
 	name      string // "NIC driver"
-	generator string // empty: of no single one
+	generator string // empty where it is of no single one
 	link      string
-	place     string // what follows "of" in a sentence; empty: there is only one such thing
+	place     string // what follows "of" in a sentence, or empty where there is only one such thing
 	value     string
 }
 
@@ -50,7 +51,7 @@ func (t trait) rank() int {
 // device is the trait's generator where the trait is the device's machine's.
 const device = "\x00device"
 
-// traits are all properties of an environment, in a fixed order; an unknown one has no value.
+// traits are all properties of an environment, in a fixed order. An unknown one has no value.
 func traits(e *report.Environment) (list []trait) {
 	several := len(e.Generators) > 1
 	for _, g := range e.Generators {
@@ -134,12 +135,14 @@ func sideOf(environments []*report.Environment) side {
 	return s
 }
 
-// text is a trait's values on this side, in alphabetical order, as runs have no order; empty: unknown.
+// text is a trait's values on this side, in alphabetical order, as runs have no order. It is empty where they are
+// unknown.
 func (s side) text(t trait) string {
 	return strings.Join(slices.Sorted(slices.Values(s.values[t.key()])), " or ")
 }
 
-// contains says whether the side has this part at all, known or not. A different number of generators is a difference of the Plans. A side without any known environment may have any part.
+// contains says whether the side has this part at all, known or not. A different number of generators is a
+// difference of the Plans. A side without any known environment may have any part.
 func (s side) contains(t trait) bool {
 	_, ok := s.values[t.key()]
 	return ok || !s.recorded
@@ -181,7 +184,7 @@ func listText(words []string) string {
 	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
 }
 
-// NotAllowed are those of the differences for which no change is claimed: they need to be allowed, and are not.
+// NotAllowed are the differences for which no change is claimed, as they need to be allowed, and are not.
 func NotAllowed(differences []report.EnvironmentDifference, allowed []report.EnvironmentPart) (refused []report.EnvironmentDifference) {
 	for _, d := range differences {
 		if d.Known() && d.Part.NeedsLeave() && !slices.Contains(allowed, d.Part) {
@@ -191,7 +194,8 @@ func NotAllowed(differences []report.EnvironmentDifference, allowed []report.Env
 	return refused
 }
 
-// SeveralEnvironments says that runs with a common median were measured in several environments, in parts that need to be allowed; empty: they were not.
+// SeveralEnvironments says that runs with a common median were measured in several environments, in parts that need
+// to be allowed. It is empty where they were not.
 func SeveralEnvironments(runs []*report.Environment) string {
 	differences := NotAllowed(EnvironmentDifferences(runs, runs), nil)
 	var words []string
@@ -207,7 +211,8 @@ func SeveralEnvironments(runs []*report.Environment) string {
 // mostApart is how many differences a sentence names.
 const mostApart = 4
 
-// EnvironmentText has the differences in one sentence, those known on both sides first; empty: there are none.
+// EnvironmentText has the differences in one sentence, those known on both sides first. It is empty where there are
+// none.
 func EnvironmentText(differences []report.EnvironmentDifference) string {
 	var known []report.EnvironmentDifference
 	var wasUnknown, isUnknown []string
@@ -250,7 +255,8 @@ func differencesText(differences []report.EnvironmentDifference) string {
 	return strings.Join(words, "; ")
 }
 
-// Refusal says for which differences no change is claimed, and the way out; empty: all that need to be allowed are.
+// Refusal says for which differences no change is claimed, and the way out. It is empty where all that need to be
+// allowed are.
 func Refusal(differences []report.EnvironmentDifference, allowed []report.EnvironmentPart) string {
 	differences = NotAllowed(differences, allowed)
 	if len(differences) == 0 {

@@ -1,6 +1,7 @@
 package comparison
 
-// Odds are the chances of both claims, as Compare finds them, of so many runs of a candidate and of a baseline: without words, for simulations of millions.
+// Odds are the chances of both claims, as Compare finds them, of so many runs of a candidate and of a baseline:
+// without words, for simulations of millions.
 func Odds(n, m int) func(candidate, baseline []Run, least float64) Chance {
 	by := methodOf(n, m)
 	return func(candidate, baseline []Run, least float64) Chance {
@@ -9,7 +10,8 @@ func Odds(n, m int) func(candidate, baseline []Run, least float64) Chance {
 	}
 }
 
-// MedianBound is where the bound of the median of so many runs lies: between the run of this rank, counted from the farthest as 0, and the next one, by this share of the way.
+// MedianBound is where the bound of the median of so many runs lies: between the run of this rank, counted from the
+// farthest as 0, and the next one, by this share of the way.
 func MedianBound(n int) (rank int, share float64) {
 	b := medianBoundOf(n)
 	return b.rank, b.share

@@ -6,24 +6,27 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Figure is what criteria are about and runs are compared by: a metric, of each direction or of all together.
+// Figure is what criteria are about and runs are compared by. It is a metric, of each direction or of all together.
 type Figure struct {
 	Metric    report.Metric
 	Direction string // Total, or Each, which empty is, too
-	// At is the load, and FrameSize the size of frames, that a metric of latency is of; 0: each size, and nil: the metric is another.
+	// At is the load, and FrameSize the size of frames, that a metric of latency is of. FrameSize 0 is each size.
+	// At is nil for any other metric.
 	At        *units.Ratio
 	FrameSize int64
 }
 
-// Throughput is the figure by which a Report's run is compared with others where none is named: frames that came back, or the goodput of sessions, of all directions together. Runs with different
-// such figures can't be compared.
+// Throughput is the figure by which a Report's run is compared with others where none is named. It is the frames
+// that came back, or the goodput of sessions, of all directions together. Runs with different such figures can't be
+// compared.
 func Throughput(r *report.Report) Figure {
 	return Figure{Metric: figures.ThroughputOf(r), Direction: report.AllDirections}
 }
 
 func (f Figure) total() bool { return f.Direction == report.AllDirections }
 
-// FiguresOf are a Report's values of the figure, of its answer: one for each direction, or one of all together; none: the metric is unknown, or nothing can be claimed.
+// FiguresOf are a Report's values of the figure, of its answer, one for each direction, or one of all together.
+// There are none where the metric is unknown, or nothing can be claimed.
 func (f Figure) FiguresOf(r *report.Report) []report.Figure {
 	if f.At != nil {
 		return figures.LatencyOf(r, f.Metric, *f.At, f.FrameSize)
@@ -40,7 +43,8 @@ func (f Figure) FiguresOf(r *report.Report) []report.Figure {
 // Format writes a number of the figure with its unit.
 func (f Figure) Format(v float64) string { return figures.Format(f.Metric, v) }
 
-// lessIsBetter says that the figure is a latency. Its runs are compared by their reciprocals, so that more is better in everything that is compared: 20 µs are 50 000 in a second.
+// lessIsBetter says that the figure is a latency. Its runs are compared by their reciprocals, so that more is
+// better in everything that is compared. 20 µs are 50 000 in a second.
 func (f Figure) lessIsBetter() bool { return f.At != nil }
 
 // formatRun writes a number of the figure's runs, as they are compared.

@@ -13,7 +13,8 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/tier"
 )
 
-// anyRuns are runs of any kind that a Report may have: exact ones, brackets, lower bounds, such as lost frames at the lowest load already, zeroes, and many that are the same.
+// anyRuns are runs of any kind that a Report may have: exact ones, brackets, lower bounds, such as lost frames at
+// the lowest load already, zeroes, and many that are the same.
 func anyRuns(r *rand.Rand) []comparison.Run {
 	runs := make([]comparison.Run, r.IntN(12))
 	if r.IntN(20) == 0 {
@@ -38,7 +39,8 @@ func anyRuns(r *rand.Rand) []comparison.Run {
 	return runs
 }
 
-// TestWhateverRunsThereAre: no runs make a comparison panic or tell what is no number, no runs show both claims, and what is less than is allowed isn't within a smaller allowance.
+// TestWhateverRunsThereAre: no runs make a comparison panic or tell what is no number, no runs show both claims,
+// and what is less than is allowed isn't within a smaller allowance.
 func TestWhateverRunsThereAre(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 18))
 	told := map[report.Outcome]int{}
@@ -69,7 +71,8 @@ func TestWhateverRunsThereAre(t *testing.T) {
 	}
 }
 
-// TestAsManyRunsAsAreNamedForgiveAStray: who makes the runs that are named, steady ones, has a verdict, although one of the first lies far below.
+// TestAsManyRunsAsAreNamedForgiveAStray: who makes the runs that are named, steady ones, has a verdict, although
+// one of the first lies far below.
 func TestAsManyRunsAsAreNamedForgiveAStray(t *testing.T) {
 	steady := func(n int) (runs []comparison.Run) {
 		for i := range n {
@@ -100,7 +103,8 @@ func TestMoreTriesNeedMoreRuns(t *testing.T) {
 	}
 }
 
-// TestNothingIsAShareOfNothing: the worst run of a candidate isn't within what is allowed of a baseline that forwarded nothing.
+// TestNothingIsAShareOfNothing: the worst run of a candidate isn't within what is allowed of a baseline that
+// forwarded nothing.
 func TestNothingIsAShareOfNothing(t *testing.T) {
 	none := []comparison.Run{comparison.Exact(0), comparison.Exact(0), comparison.Exact(0), comparison.Exact(0), comparison.Exact(0)}
 	q := comparison.Question{Figure: comparison.Figure{Metric: figures.PacketsPerSecond}, Candidate: none, Baseline: none, Allowance: &comparison.Allowance{MaxRegression: units.One / 50}}

@@ -10,12 +10,14 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/statistics"
 )
 
-// lowShare is the share of a candidate's runs, beyond the baseline's share, that keeps it from passing when they lie far below the rest: one of five runs, two of twenty.
+// lowShare is the share of a candidate's runs, beyond the baseline's share, that keeps it from passing when they
+// lie far below the rest, which is one of five runs, or two of twenty.
 const lowShare = 0.1
 
-// WithholdForLowRuns turns a pass into Undecided where a tenth of the candidate's runs or more, beyond the baseline's share, lie far below the rest and further below the baseline's median than is
-// allowed. Medians do not speak of such runs: if 30 % of a device's runs are 10 % low, its median is as before. What causes them isn't shown either, so the Outcome never becomes Failed. An Answer
-// that didn't pass stays as it is.
+// WithholdForLowRuns turns a pass into Undecided where a tenth of the candidate's runs or more, beyond the
+// baseline's share, lie far below the rest and further below the baseline's median than is allowed. Medians do not
+// speak of such runs. If 30 % of a device's runs are 10 % low, its median is as before. The cause of low runs isn't
+// shown either, so the Outcome never becomes Failed. An Answer that didn't pass stays as it is.
 //
 //	     baseline's median × what is allowed
 //	                   │           rest
@@ -37,8 +39,10 @@ func WithholdForLowRuns(q Question, a Answer) Answer {
 	return a
 }
 
-// Worst judges single runs as Compare judges medians: whether each of the candidate's runs is within what is allowed below the baseline's median. It passes where each run surely is, and fails
-// where one surely isn't, wherever in its interval the baseline's median lies. A baseline of fewer than the recommended runs does not show where its median is.
+// Worst judges single runs as Compare judges medians, by whether each of the candidate's runs is within what is
+// allowed below the baseline's median. It passes where each run surely is, and fails where one surely isn't,
+// wherever in its interval the baseline's median lies. A baseline of fewer than the recommended runs does not show
+// where its median is.
 func Worst(q Question) Answer {
 	a := Answer{Outcome: report.Undecided, Reason: NoRuns}
 	if q.Allowance == nil || len(q.Candidate) == 0 || len(q.Baseline) == 0 || !allSound(q.Candidate) || !allSound(q.Baseline) {
@@ -79,8 +83,9 @@ func Worst(q Question) Answer {
 	return a
 }
 
-// LowShareReached says that a candidate has so many more low runs than its baseline, as shares, that it does not pass; without a baseline, more than none of one. The numbers are whole, so that
-// one of ten is a tenth.
+// LowShareReached says that a candidate has so many more low runs than its baseline, as shares, that it does not
+// pass. Without a baseline it compares with one that has none. The numbers are whole, so that one of ten is a
+// tenth.
 func LowShareReached(candidate, n, baseline, m int) bool {
 	return float64(candidate*m-baseline*n) >= lowShare*float64(n*m)-1e-9
 }
@@ -88,7 +93,8 @@ func LowShareReached(candidate, n, baseline, m int) bool {
 // LowRuns is the Reason where the medians pass, and single runs lie far below the rest.
 const LowRuns Reason = "LowRuns"
 
-// lowRuns are the runs that lie far below the median of their side, by the rule for outliers, and surely below what is demanded.
+// lowRuns are the runs that lie far below the median of their side, by the rule for outliers, and surely below what
+// is demanded.
 func lowRuns(runs []Run, limit float64) (low []float64) {
 	values := lows(runs)
 	s := statistics.Summarize(values)
@@ -110,6 +116,6 @@ func lowRunsText(low []float64, total int, format func(float64) string) string {
 	return fmt.Sprintf("%d of %s %s far below the rest (%s)", len(low), runsText(total), verb, format(low[0]))
 }
 
-// MostUnseen is the share of all runs that may be of some kind, with 95 % confidence, where none of n was: what n runs leave unseen. Almost half of all runs may be of a kind of which five runs
-// had none.
+// MostUnseen is the share of all runs that may be of some kind, with 95 % confidence, where none of n was, and n
+// runs leave it unseen. Almost half of all runs may be of a kind of which five runs had none.
 func MostUnseen(n int) float64 { return 1 - math.Pow(1-statistics.Confidence, 1/float64(n)) }

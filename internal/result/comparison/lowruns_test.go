@@ -33,7 +33,8 @@ func lowEvery(share float64) spreadOut {
 // lowPairs are judged for each row.
 const lowPairs = 1000
 
-// withheld counts, of so many pairs of which the truth of the medians is the same, how many medians alone would pass, and how many pass.
+// withheld counts, of so many pairs of which the truth of the medians is the same, how many medians alone would
+// pass, and how many pass.
 func withheld(n int, spread float64, candidate, baseline spreadOut) (medians, passed int) {
 	r := rand.New(rand.NewPCG(uint64(n), uint64(1e6*spread)))
 	allowance := allow(0.02, 0)
@@ -68,8 +69,9 @@ var lowRunRows = []struct {
 	{"2 % of either are", lowEvery(0.02), lowEvery(0.02), false},
 }
 
-// TestRunsFarBelowTheRestDoNotPassByTheirMedian counts how often medians alone would pass a candidate whose median didn't change, and how often it passes all the same where low runs keep it.
-// With five runs the low ones may be missing, and then nobody can know: 0.7⁵ is 17 %.
+// TestRunsFarBelowTheRestDoNotPassByTheirMedian counts how often medians alone would pass a candidate whose median
+// didn't change, and how often it passes all the same where low runs keep it. With five runs the low ones may be
+// missing, and then nobody can know: 0.7⁵ is 17 %.
 func TestRunsFarBelowTheRestDoNotPassByTheirMedian(t *testing.T) {
 	var table strings.Builder
 	table.WriteString("| runs that are low | of each | spread | medians alone pass | passes |\n|---|---|---|---|---|\n")

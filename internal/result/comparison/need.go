@@ -10,18 +10,20 @@ import (
 const (
 	// recommended is how many runs of each are named where nothing is known of their spread.
 	recommended = leastRuns
-	// forgiving is how many runs of each still tell where one of them is far off: of ten that is a tenth, which keeps them from passing.
+	// forgiving is how many runs of each side still tell where one of them is far off. Of ten that is a tenth,
+	// which keeps them from passing.
 	forgiving = 11
-	// mostRuns is the greatest number that is named: nobody makes more.
+	// mostRuns is the greatest number that is named, as nobody makes more.
 	mostRuns = 100
-	// normal90 is the standard normal distribution's 90 % quantile: the case that the runs are to tell is told in 90 %.
+	// normal90 is the standard normal distribution's 90 % quantile, with which the runs tell their case in 90 %.
 	normal90 = 1.281552
-	// medianLoss is how much wider the median of normal runs scatters than their mean: √(π/2).
+	// medianLoss is how much wider the median of normal runs scatters than their mean, √(π/2).
 	medianLoss = 1.2533
 )
 
-// needed is how many runs would show whether the candidate has at least this share of the baseline, by claims that are wrong with the probability tail; zero: not even the largest number that is
-// named. The baseline's number stays where that is not much dearer: a kept baseline can't be run again.
+// needed is how many runs would show whether the candidate has at least this share of the baseline, by claims that
+// are wrong with the probability tail. It is zero where not even the largest number that is named would. The
+// baseline's number stays where that is not much dearer, because a kept baseline can't be run again.
 func needed(candidate, baseline []Run, share, tail float64) Needed {
 	spread, fewest := typicalSpread(candidate, baseline)
 	if math.IsNaN(spread) {
@@ -52,8 +54,9 @@ func needed(candidate, baseline []Run, share, tail float64) Needed {
 	return needed
 }
 
-// typicalSpread is the standard deviation of runs of either side, as a share, without those far from the rest; and the least number of runs that may suffice, which is higher if some lie far from
-// the rest. NaN: no side has two runs.
+// typicalSpread is the standard deviation of runs of either side, as a share, without those far from the rest, and
+// the fewest runs that may suffice, which is higher if some lie far from the rest. It is NaN where no side has two
+// runs.
 func typicalSpread(candidate, baseline []Run) (spread float64, fewest int) {
 	fewest = recommended
 	sum, free := 0.0, 0

@@ -7,7 +7,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/result/comparison"
 )
 
-// tookClocks is a run in which a packet took so many clocks of each node; of dpdk-input, which polls, most calls found nothing.
+// tookClocks is a run in which a packet took so many clocks of each node; of dpdk-input, which polls, most calls
+// found nothing.
 func tookClocks(observer string, nodes map[string]float64) report.Result {
 	var r report.Result
 	for name, clocks := range nodes {

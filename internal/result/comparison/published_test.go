@@ -43,8 +43,8 @@ var shapes = []struct {
 	{"grid", normal, normal, onGrid(0.01)},
 }
 
-// The sizes, and how many times wider the candidate's runs spread than the baseline's, that errors are counted for. Both claims are counted, so that
-// 5 against 40 is 40 against 5, too.
+// The sizes, and how many times wider the candidate's runs spread than the baseline's, that errors are counted for.
+// Both claims are counted, so that 5 against 40 is 40 against 5, too.
 var (
 	sizes  = [][2]int{{5, 5}, {5, 8}, {5, 10}, {5, 20}, {5, 40}, {6, 6}, {8, 8}, {10, 10}, {10, 40}, {20, 20}, {40, 40}}
 	widths = []float64{1.0 / 20, 1.0 / 5, 1.0 / 2, 1, 2, 5, 20}
@@ -94,8 +94,8 @@ func TestWrongClaimsAreRareForAllSizesSpreadsAndShapes(t *testing.T) {
 	publish(t, "errors", b.String())
 }
 
-// A search that takes the same steps each time errs alike in all runs of a device that is steady, and independently in those of one that isn't; a stray among them
-// makes no difference to that.
+// A search that takes the same steps each time errs alike in all runs of a device that is steady, and independently
+// in those of one that isn't; a stray among them makes no difference to that.
 func TestWrongClaimsAreRareWhateverBracketsHaveInCommon(t *testing.T) {
 	const width = 0.005
 	stray := func(r *rand.Rand, spread float64) float64 { // 4 % low, without moving the median
@@ -110,7 +110,8 @@ func TestWrongClaimsAreRareWhateverBracketsHaveInCommon(t *testing.T) {
 		fmt.Fprintf(&b, "| %g, the baseline's %g |", spreads[0], spreads[1])
 		for _, n := range []int{5, 10, 20, 40} {
 			var settings []setting
-			for _, less := range []float64{0.0005, 0.002, 0.0025, 0.003, 0.0045} { // wherever on the grid the candidate lies, compared with the baseline
+			// wherever on the grid the candidate lies, compared with the baseline
+			for _, less := range []float64{0.0005, 0.002, 0.0025, 0.003, 0.0045} {
 				for _, strays := range []bool{false, true} {
 					of := func(share float64) side {
 						spread := share * width
@@ -138,8 +139,8 @@ func TestWrongClaimsAreRareWhateverBracketsHaveInCommon(t *testing.T) {
 	publish(t, "brackets", b.String())
 }
 
-// searched is what the real search finds of devices with a limit that is drawn anew for each run: of a device that carries as much under overload as at its limit,
-// or less and less.
+// searched is what the real search finds of devices with a limit that is drawn anew for each run: of a device that
+// carries as much under overload as at its limit, or less and less.
 func searched(t *testing.T, collapses bool) search {
 	t.Helper()
 	procedure := ramp.New(plan.Procedure{MaxLossRatio: units.One / 1000, Ramp: plan.Ramp{RampDuration: plan.Duration(20 * time.Second), StepDuration: plan.Duration(2 * time.Second),
@@ -306,7 +307,8 @@ func TestSoManyRunsAsAreNamedDoTell(t *testing.T) {
 // document is the page whose tables are counted here.
 const document = "../../../docs/measured/statistics.md"
 
-// publish compares a table of the document with what was counted of it: the gate counts some rows of those that are dear. In the full tier -update writes it.
+// publish compares a table of the document with what was counted of it: the gate counts some rows of those that are
+// dear. In the full tier -update writes it.
 func publish(t *testing.T, name, table string) {
 	t.Helper()
 	publishIn(t, document, name, table)
@@ -325,7 +327,8 @@ func publishIn(t *testing.T, document, name, table string) {
 	case !found || !closed:
 		t.Fatalf("%s has no place for the table %q", document, name)
 	case *update && tier.Full:
-		if err := os.WriteFile(document, []byte(before+begin+table+end+after), 0o644); err != nil { // a page for everybody
+		// a page for everybody
+		if err := os.WriteFile(document, []byte(before+begin+table+end+after), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	case tier.Full && old != table:

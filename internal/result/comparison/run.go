@@ -10,19 +10,20 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Run is what one measurement found of a figure: an interval that the truth lies in.
+// Run is what one measurement found of a figure, an interval that the truth lies in.
 //
 //	      Low           High
 //	───────┼─────────────┼──────▶
 //	  all came back   frames were lost
 //
-// Low is the figure as it is told. High is Low for an exact figure, more where the procedure resolves no finer, and +Inf for a lower bound, as
-// where the generator was the limit and not the device.
+// Low is the figure as it is told. High is Low for an exact figure, more where the procedure resolves no finer, and
+// +Inf for a lower bound, as where the generator was the limit and not the device.
 type Run struct {
 	Low, High float64
-	// Bound is why nothing bounds the figure from above, if that is known; empty: something does.
+	// Bound is why nothing bounds the figure from above, if that is known. It is empty where something does.
 	Bound report.Reason
-	// Unconfirmed says that the figure was to be held for longer, and was not: it counts in no comparison. Each direction of a run has its own confirmation.
+	// Unconfirmed says that the figure was to be held for longer, and was not, so it counts in no comparison. Each
+	// direction of a run has its own confirmation.
 	Unconfirmed bool
 }
 
@@ -35,10 +36,12 @@ func AtLeast(value float64) Run { return Run{Low: value, High: math.Inf(1)} }
 // LowerBound says that nothing bounds the figure above.
 func (r Run) LowerBound() bool { return math.IsInf(r.High, 1) }
 
-// LessThan is a run that lost frames even at the lowest load, which was this: only what it can't do is known.
+// LessThan is a run that lost frames even at the lowest load, which was this. It shows only what the device can't
+// do.
 func LessThan(value float64) Run { return Run{High: value} }
 
-// Runs is what a Report found of the figure: one Run for each direction, or one of all together; nil where one of them is unknown.
+// Runs is what a Report found of the figure, one Run for each direction, or one of all together. It is nil where
+// one of them is unknown.
 func (f Figure) Runs(r *report.Report) []Run {
 	var runs []Run
 	for _, figure := range f.FiguresOf(r) {
@@ -73,11 +76,12 @@ func (r Run) reciprocal() Run {
 	return r
 }
 
-// asGoodAsAll is the share of a line rate that counts as all of it: rates are rounded to whole packets of each generator.
+// asGoodAsAll is the share of a line rate that counts as all of it, as rates are rounded to whole packets of each
+// generator.
 const asGoodAsAll = units.One * 999 / 1000
 
-// askedForAllThereIs says that a figure is of all that its links carry: no device forwards more, so where all of that came back nothing is left to find. Any other target that was reached is a
-// lower bound.
+// askedForAllThereIs says that a figure is of all that its links carry. No device forwards more, so where all of
+// that came back nothing is left to find. Any other target that was reached is a lower bound.
 func askedForAllThereIs(r *report.Report, figure report.Figure) bool {
 	asked, rates := false, r.RateOfEachLink()
 	for _, d := range r.Result.Directions {
@@ -92,7 +96,8 @@ func askedForAllThereIs(r *report.Report, figure report.Figure) bool {
 	return asked
 }
 
-// lineRateOf is how many packets of a direction's traffic a line of that bit rate carries; 0: unknown.
+// lineRateOf is how many packets of a direction's traffic a line of that bit rate carries, or 0 where that is
+// unknown.
 func lineRateOf(r *report.Report, source, target string, line units.BitRate) units.PacketRate {
 	for _, d := range report.PlanOf(r).Directions {
 		if d.From == source && d.To == target {
@@ -102,8 +107,8 @@ func lineRateOf(r *report.Report, source, target string, line units.BitRate) uni
 	return 0
 }
 
-// Unfit says why a Report's run counts in no comparison at all; empty: it counts in those of figures that are confirmed, which Figure.Unfit decides. That even the lowest load lost frames is an
-// answer, too.
+// Unfit says why a Report's run counts in no comparison at all. It is empty where the run counts in those of
+// figures that are confirmed, which Figure.Unfit decides. That even the lowest load lost frames is an answer, too.
 func Unfit(r *report.Report) string {
 	switch {
 	case r.Ending != report.Completed:
@@ -122,13 +127,15 @@ func Unfit(r *report.Report) string {
 
 const notConfirmed = "its figure is not confirmed"
 
-// Unfit says why a Report's run counts in no comparison of this figure; empty: it counts. One confirmed direction is enough for the run to count, and the directions that are not confirmed are
-// left out by themselves (Run.Unconfirmed).
+// Unfit says why a Report's run counts in no comparison of this figure. It is empty where the run counts. One
+// confirmed direction is enough for the run to count, and the directions that are not confirmed are left out by
+// themselves (Run.Unconfirmed).
 func (f Figure) Unfit(r *report.Report) string {
 	if r.Ending == report.Completed && !r.Result.Measured && r.Result.NotHeld == "" && f.Answered(r) {
 		return ""
 	}
-	if fault := Unfit(r); fault != "" || !r.Result.Measured || !r.LacksConfirmation(false) { // nothing was to be confirmed
+	// nothing was to be confirmed
+	if fault := Unfit(r); fault != "" || !r.Result.Measured || !r.LacksConfirmation(false) {
 		return fault
 	}
 	list := f.FiguresOf(r)
@@ -138,15 +145,17 @@ func (f Figure) Unfit(r *report.Report) string {
 	return notConfirmed
 }
 
-// Answered says that a run has an answer for the figure. Latency may be of the load of another goal than the first, which may have no answer.
+// Answered says that a run has an answer for the figure. Latency may be of the load of another goal than the first,
+// which may have no answer.
 func (f Figure) Answered(r *report.Report) bool {
 	return r.Result.Measured || f.At != nil && slices.ContainsFunc(r.Result.Latency, func(l report.LatencyAt) bool { return l.At == *f.At && l.Answered() })
 }
 
-// TooFew says that so few runs count that nothing can be said of all: none, or less than half.
+// TooFew says that none or less than half of the runs count, so that nothing can be said of all.
 func TooFew(counting, total int) bool { return counting == 0 || 2*counting < total }
 
-// LineRateChange finds a link that ran at different line rates in two runs, whose figures can't be compared then; nil: there is none. A line rate is known only after a run.
+// LineRateChange finds a link that ran at different line rates in two runs, whose figures can't be compared then.
+// It is nil where there is none. A line rate is known only after a run.
 func LineRateChange(baseline, candidate []report.LineRate) (oldRate, newRate *report.LineRate) {
 	for i := range baseline {
 		for k := range candidate {
@@ -158,9 +167,10 @@ func LineRateChange(baseline, candidate []report.LineRate) (oldRate, newRate *re
 	return nil, nil
 }
 
-// allSound says that all runs can be computed with: intervals of numbers that are not negative.
+// allSound says that all runs can be computed with, as their intervals have numbers that are not negative.
 func allSound(runs []Run) bool {
-	return !slices.ContainsFunc(runs, func(r Run) bool { return !(r.Low >= 0 && r.High >= r.Low) || math.IsInf(r.Low, 0) }) // NaN isn't sound, either
+	// NaN isn't sound, either
+	return !slices.ContainsFunc(runs, func(r Run) bool { return !(r.Low >= 0 && r.High >= r.Low) || math.IsInf(r.Low, 0) })
 }
 
 // lows are the lower ends of the runs' intervals, which people read.

@@ -8,16 +8,20 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/statistics"
 )
 
-// medianBound is the bound of a median that the runs of a sample give, whatever their distribution: the run below which the median lies with a probability of 1 − medianTail,
-// interpolated between two runs as Hettmansperger and Sheather do, or the farthest where the runs are too few for that (five have 1 − 1/32).
+// medianBound is the bound of a median that the runs of a sample give, whatever their distribution. The median lies
+// below this run with a probability of 1 − medianTail. The bound is interpolated between two runs as Hettmansperger
+// and Sheather do, or is the farthest run where the runs are too few for that (five have 1 − 1/32).
 type medianBound struct {
-	// rank counts runs from the end, 0 the farthest; share is how much of the way to the next one, towards the middle, the bound lies.
+	// rank counts runs from the end, 0 the farthest. share is how much of the way to the next one, towards the
+	// middle, the bound lies.
 	rank  int
 	share float64
 }
 
 func medianBoundOf(n int) medianBound {
-	// Each run lies beyond the median with a probability of a half. How many of n do is added up from where that begins to be likely at all: with thousands of runs, all that is farther is less than a float64 holds.
+	// Each run lies beyond the median with a probability of a half. The count of runs that do is added up from
+	// where that begins to be likely at all. With thousands of runs, all that is farther is less than a float64
+	// holds.
 	k := max(0, n/2-int(15*math.Sqrt(float64(n))))
 	exactly := math.Exp2(mathx.Lchoose(n, k)*math.Log2E - float64(n)) // k of them do
 	fewer, atMost := 0.0, exactly
@@ -43,7 +47,8 @@ func (b medianBound) reachBelow(sorted []float64) float64 {
 	return distanceFromMiddle(sorted[b.rank], sorted[min(b.rank+1, len(sorted)-1)], b.share, statistics.Middle(sorted))
 }
 
-// distanceFromMiddle is how far a point between two values lies from the middle. Where the values are the same, even without bound, it is 0.
+// distanceFromMiddle is how far a point between two values lies from the middle. Where the values are the same,
+// even without bound, it is 0.
 func distanceFromMiddle(far, inner, share, middle float64) float64 {
 	switch {
 	case far == middle:
@@ -54,9 +59,11 @@ func distanceFromMiddle(far, inner, share, middle float64) float64 {
 	return math.Abs(far + share*(inner-far) - middle)
 }
 
-// studentT is the quantile of Student's t for a p above a half, and studentCDF the probability below a value. With infinite degrees of freedom it is the normal distribution.
+// studentT is the quantile of Student's t for a p above a half, and studentCDF the probability below a value. With
+// infinite degrees of freedom it is the normal distribution.
 //
-// Above its middle the distribution is concave, and wider than the normal one: from that one's quantile on, each of Newton's steps comes nearer and none goes beyond.
+// Above its middle the distribution is concave, and wider than the normal one. From the normal quantile on, each of
+// Newton's steps comes nearer and none goes beyond.
 func studentT(p, freedom float64) float64 {
 	t := stats.InvCDF(stats.StdNormal)(p)
 	if math.IsInf(freedom, 1) {

@@ -9,7 +9,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/result/comparison"
 )
 
-// The bound of a median lies between the last run that it may be beyond seldom enough and the next one, as Hettmansperger and Sheather interpolate between the two.
+// The bound of a median lies between the last run that it may be beyond seldom enough and the next one, as
+// Hettmansperger and Sheather interpolate between the two.
 func TestTheBoundOfAMedianIsAsSureAsItIsToBe(t *testing.T) {
 	for _, n := range []int{5, 6, 7, 8, 9, 10, 11, 12, 20, 39, 40, 41, 100, 333, 900, 901, 1000, 1024, 1025, 3000} {
 		half, size := stats.BinomialDist{N: n, P: 0.5}, float64(n)

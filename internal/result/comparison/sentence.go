@@ -54,7 +54,8 @@ func (c *comparison) differenceSentence(a Answer) string {
 	return "the difference " + enclosure(a.Change)
 }
 
-// enclosure says where a change in a document's percentages lies: "lies within -3.60 % to -2.51 % (confidence 96.83 %)". Where figures are lower bounds, it has one end.
+// enclosure says where a change in a document's percentages lies, as in "lies within -3.60 % to -2.51 % (confidence
+// 96.83 %)". Where figures are lower bounds, it has one end.
 func enclosure(c *report.Change) string {
 	text := func(p *units.Percent) string {
 		if *p > 0 {
@@ -156,7 +157,7 @@ func (n Needed) text(candidate, baseline int) string {
 	return fmt.Sprintf(", about %d runs against %d of the baseline would decide", n.Candidate, n.Baseline)
 }
 
-// outliersText names the outliers; empty: there are none.
+// outliersText names the outliers, or is empty for none.
 func outliersText(owner string, s statistics.Summary, format func(float64) string) string {
 	if len(s.Outliers) == 0 {
 		return ""
@@ -175,7 +176,7 @@ func runsText(n int) string {
 	return strconv.Itoa(n) + " runs"
 }
 
-// changeText is a ratio in words: "3.02 % less".
+// changeText is a ratio in words, such as "3.02 % less".
 func changeText(ratio float64) string {
 	switch {
 	case math.IsNaN(ratio): // half of either's runs are nothing
@@ -188,7 +189,7 @@ func changeText(ratio float64) string {
 	return hundredths(ratio-1) + " % more"
 }
 
-// intervalText is an interval of ratios in words: "2.51 to 3.60 % less".
+// intervalText is an interval of ratios in words, such as "2.51 to 3.60 % less".
 func intervalText(low, high float64) string {
 	switch {
 	case low <= 0 && high < 1:

@@ -10,9 +10,10 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Holm withdraws claims that several Answers, as of a criterion's directions, make only because they are several: that any of them Failed by chance is to be as improbable as for one. The least of
-// k chances must be at most 2.5 % / k, the next 2.5 % / (k − 1), and so on (Holm's procedure); a withdrawn claim is Undecided, for the reason OneOfSeveral. That all of them Passed needs no such
-// care: a wrong one would have to pass by chance.
+// Holm withdraws claims that several Answers, as of a criterion's directions, make only because they are several.
+// That any of them Failed by chance is to be as improbable as for one. The least of k chances must be at most 2.5 %
+// / k, the next 2.5 % / (k − 1), and so on (Holm's procedure). A withdrawn claim is Undecided, for the reason
+// OneOfSeveral. That all of them Passed needs no such care, because a wrong one would have to pass by chance.
 func Holm(answers []Answer) []Answer {
 	sorted, order := slices.Clone(answers), make([]int, len(answers))
 	for i := range order {
@@ -33,7 +34,8 @@ func Holm(answers []Answer) []Answer {
 // OneOfSeveral is the Reason where one comparison alone would show that the candidate has less than is allowed.
 const OneOfSeveral Reason = "OneOfSeveral"
 
-// ChanceOfAny is the probability with which chance alone would make any of the Answers show so much less, as a report keeps it, rounded up; 0: there are none.
+// ChanceOfAny is the probability with which chance alone would make any of the Answers show so much less, as a
+// report keeps it, rounded up. It is 0 for none.
 func ChanceOfAny(answers []Answer) units.Ratio {
 	if len(answers) == 0 {
 		return 0

@@ -46,7 +46,8 @@ func TestSeveralAnswersFailOnlyAsSeldomByChanceAsOneDoes(t *testing.T) {
 	}
 }
 
-// Who asks again until the runs tell is wrong more often, unless the tries share what one may be wrong by: made anew each time, or with the runs of all tries so far.
+// Who asks again until the runs tell is wrong more often, unless the tries share what one may be wrong by: made
+// anew each time, or with the runs of all tries so far.
 func TestSeveralTriesAreWrongAsSeldomAsOne(t *testing.T) {
 	const asked, tries, runs = 2000, 4, 5
 	var b strings.Builder
@@ -94,7 +95,8 @@ func TestSeveralTriesAreWrongAsSeldomAsOne(t *testing.T) {
 	}
 }
 
-// Forty comparisons without any change, and nothing less allowed: without Holm's procedure more than every third night would have a false alarm.
+// Forty comparisons without any change, and nothing less allowed: without Holm's procedure more than every third
+// night would have a false alarm.
 func TestFortyComparisonsFailAsSeldomAsOne(t *testing.T) {
 	const nights, cells, runs = 1000, 40, 5
 	r := rand.New(rand.NewPCG(40, 1))

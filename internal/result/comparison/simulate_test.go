@@ -10,7 +10,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/result/comparison"
 )
 
-// noise is what chance adds to a run, in spreads, of which the median is 0: the true figure of a device is that of its median run.
+// noise is what chance adds to a run, in spreads, of which the median is 0: the true figure of a device is that of
+// its median run.
 type noise func(r *rand.Rand) float64
 
 func normal(r *rand.Rand) float64 { return r.NormFloat64() }

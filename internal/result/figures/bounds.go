@@ -10,7 +10,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// What bounds a figure from above: frames that were lost in its own direction, at a load that is known.
+// A figure is bounded from above by frames that were lost in its own direction, at a load that is known.
 
 // resultOf is a result as it holds for one of its directions.
 func resultOf(result report.Result, d report.Direction) report.Result {
@@ -23,7 +23,7 @@ func resultOf(result report.Result, d report.Direction) report.Result {
 	return result
 }
 
-// withOwnLimits are directions whose own limits a search found or bounded; nil: some direction has none.
+// withOwnLimits are directions whose own limits a search found or bounded. It is nil where some direction has none.
 func withOwnLimits(directions ...report.Direction) []report.Direction {
 	if slices.ContainsFunc(directions, func(d report.Direction) bool { return d.Limit == nil }) {
 		return nil
@@ -31,8 +31,10 @@ func withOwnLimits(directions ...report.Direction) []report.Direction {
 	return directions
 }
 
-// withOwnLimitsAtOnce are the directions whose own upper ends add up to that of all together. For directions that were found one after another, they do so only where all limits were held at once
-// without loss (or with no more than noise at each limit), and no direction was found while another was held above what it carries (Inconclusive).
+// withOwnLimitsAtOnce are the directions whose own upper ends add up to that of all together. For directions that
+// were found one after another, they do so only where all limits were held at once without loss (or with no more
+// than noise at each limit), and no direction was found while another was held above what it carries
+// (Inconclusive).
 func withOwnLimitsAtOnce(r *report.Report) []report.Direction {
 	if report.PlanOf(r).Procedure.Each != nil && (!carriedAtOnce(r) || r.Result.Reason == report.Inconclusive) {
 		return nil
@@ -40,8 +42,8 @@ func withOwnLimitsAtOnce(r *report.Report) []report.Direction {
 	return withOwnLimits(r.Result.Directions...)
 }
 
-// carriedAtOnce says that all limits were held at once, and no more frames were lost than the limits are resolved to: loads so close to what a device carries lose some now and then, each by
-// itself, too.
+// carriedAtOnce says that all limits were held at once, and no more frames were lost than the limits are resolved
+// to. Loads so close to what a device carries lose some now and then, each by itself, too.
 func carriedAtOnce(r *report.Report) bool {
 	sum := r.Result.Together
 	if sum == nil || sum.Quality == report.Invalid {
@@ -56,7 +58,8 @@ func carriedAtOnce(r *report.Report) bool {
 	return sum.Quality != report.Lossy || measure.Sum(sum.Directions, nil).LossRatio <= resolved
 }
 
-// directionsOfTotal are the directions of the window that the total is of. For directions that were found one after another, the result's directions are of other windows.
+// directionsOfTotal are the directions of the window that the total is of. For directions that were found one after
+// another, the result's directions are of other windows.
 func directionsOfTotal(r *report.Report) []report.Direction {
 	if report.PlanOf(r).Procedure.Each == nil {
 		return r.Result.Directions
@@ -70,12 +73,14 @@ func directionsOfTotal(r *report.Report) []report.Direction {
 	return nil
 }
 
-// sumOfUpperEnds is the upper end of a metric of these directions together, as a multiple of its figure: each direction is bounded by frames that it lost itself, at a load no further above its
-// figure than its resolution. nil: some direction lost none, and nothing bounds it.
+// sumOfUpperEnds is the upper end of a metric of these directions together, as a multiple of its figure. Each
+// direction is bounded by frames that it lost itself, at a load no further above its figure than its resolution. It
+// is nil where some direction lost none, and nothing bounds it.
 //
 //	figure ÷ (1 − resolution), of each direction, added up, ÷ what came back
 //
-// Of directions that were found one after another less may have come back at once than each brought by itself, and what bounds them is still what they lost then.
+// Of directions that were found one after another less may have come back at once than each brought by itself, and
+// what bounds them is still what they lost then.
 func sumOfUpperEnds(metric report.Metric, directions []report.Direction, came report.Flow) *big.Rat {
 	flow, highest := flowInUnit(metric, came), new(big.Rat)
 	for _, d := range directions {
@@ -105,7 +110,7 @@ func flowInUnit(metric report.Metric, f report.Flow) int64 {
 	return f.PacketsPerSecond
 }
 
-// upperEnd is the upper end of a figure of frames that came back; empty: nothing bounds it.
+// upperEnd is the upper end of a figure of frames that came back. It is empty where nothing bounds it.
 func upperEnd(f report.Figure, result report.Result, m measured) report.Number {
 	times := func(v *big.Rat) report.Number { return report.NumberOf(v.Mul(f.Low.Rat(), v)) }
 	switch {
@@ -126,7 +131,8 @@ func upperEnd(f report.Figure, result report.Result, m measured) report.Number {
 	return f.Low
 }
 
-// disturbed is how many more frames may have come back of these directions together, without disturbances and bursts, as a share of those that did; nil: none.
+// disturbed is how many more frames may have come back of these directions together, without disturbances and
+// bursts, as a share of those that did, or nil for none.
 func disturbed(r *report.Report, directions ...report.Direction) *big.Rat {
 	var surplus, came int64
 	for _, d := range directions {
@@ -138,7 +144,8 @@ func disturbed(r *report.Report, directions ...report.Direction) *big.Rat {
 	return big.NewRat(surplus, came)
 }
 
-// lostToSending is the share of these directions' frames that were lost while generators sent in bursts, or nobody saw how.
+// lostToSending is the share of these directions' frames that were lost while generators sent in bursts, or nobody
+// saw how.
 func lostToSending(r *report.Report, directions ...report.Direction) units.Ratio {
 	var lost, sent int64
 	for _, d := range directions {
@@ -150,7 +157,8 @@ func lostToSending(r *report.Report, directions ...report.Direction) units.Ratio
 	return units.RatioOf(lost, sent)
 }
 
-// framesLostToSending is how many frames of a load that was given were lost while a generator sent in bursts, or nobody saw how. The window counts, as frames were lost in between, too; but the device might have forwarded
+// framesLostToSending is how many frames of a load that was given were lost while a generator sent in bursts, or
+// nobody saw how. The window counts, as frames were lost in between, too. But the device might have forwarded
 // these. A search bounds a direction by the load that was asked for instead.
 func framesLostToSending(r *report.Report, d report.Direction) (frames int64) {
 	if d.Limit != nil {
@@ -166,7 +174,8 @@ func framesLostToSending(r *report.Report, d report.Direction) (frames int64) {
 	return frames
 }
 
-// windowsOfGivenLoad are the windows that the figures of a load that was given are of; none: a search found the load.
+// windowsOfGivenLoad are the windows that the figures of a load that was given are of. There are none where a
+// search found the load.
 func windowsOfGivenLoad(r *report.Report) []report.Window {
 	switch report.PlanOf(r).Procedure.Type {
 	case plan.TypeConstantLoad, plan.TypeFrameLoss, plan.TypeBackToBack:

@@ -11,8 +11,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// CurveOf is what each load of a FrameLoss lost, of all directions together, the highest load first; nil: the Report is of another procedure, or no load could be judged. Loads that the generators
-// could not offer are left out: the loss of a lower load is not the loss at that one.
+// CurveOf is what each load of a FrameLoss lost, of all directions together, the highest load first. It is nil
+// where the Report is of another procedure, or no load could be judged. It leaves out loads that the generators
+// could not offer, because the loss of a lower load is not the loss at that one.
 func CurveOf(r *report.Report) (points []report.CurvePoint) {
 	p := report.PlanOf(r).Procedure.FrameLoss
 	if p == nil {
@@ -38,7 +39,8 @@ func offeredAt(r *report.Report, load units.Ratio) bool {
 	return !behindAt(r, load)
 }
 
-// behindAt says the opposite of a Report that was stored without its windows, from its curve. Of loads that aren't packets per second it doesn't know.
+// behindAt says the opposite of a Report that was stored without its windows, from its curve. Of loads that aren't
+// packets per second it doesn't know.
 func behindAt(r *report.Report, load units.Ratio) bool {
 	start := report.PlanOf(r).Procedure.FrameLoss.From
 	asked := math.Round(load.Float() * float64(start.Micros) / 1e6)
@@ -47,7 +49,8 @@ func behindAt(r *report.Report, load units.Ratio) bool {
 	})
 }
 
-// shareOf is a share of a rate, to five digits: shares are exact to a billionth only, and a load that was written as 20kpps is to be read as that.
+// shareOf is a share of a rate, to five digits. Shares are exact to a billionth only, and a load that was written
+// as 20kpps is to be read as that.
 func shareOf(r units.Rate, share units.Ratio) units.Rate {
 	micros := float64(r.Micros) * share.Float()
 	if micros <= 0 {
@@ -80,12 +83,12 @@ func MedianCurve(curves [][]report.CurvePoint) (points []report.CurvePoint) {
 	return points
 }
 
-// higherFirst orders loads for a curve: the highest first, those of one unit together.
+// higherFirst orders loads for a curve, the highest first, and those of one unit together.
 func higherFirst(a, b units.Rate) int {
 	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(b.Micros, a.Micros))
 }
 
-// medianOf is the median of numbers; of an even number of them the mean of the two in the middle.
+// medianOf is the median of numbers. For an even number of them it is the mean of the two in the middle.
 func medianOf(of []report.CurvePoint, number func(report.CurvePoint) report.Number) report.Number {
 	var numbers []*big.Rat
 	for _, p := range of {
@@ -107,7 +110,9 @@ var curveMetrics = slices.DeleteFunc(slices.Clone(Metrics), func(m Metric) bool 
 	return m.Name != PacketsPerSecond && m.Name != LossRatio && m.Name != OfferedPacketsPerSecond
 })
 
-// OfWindow are the figures of one window: what was sent, what came back and what was lost at its load, in each direction and in all together. They are confirmed, were not held, or are shown for the window's time alone, as the whole curve is.
+// OfWindow are the figures of one window, which say what was sent, what came back and what was lost at its load, in
+// each direction and in all together. They are confirmed, were not held, or are shown for the window's time alone,
+// as the whole curve is.
 func OfWindow(r *report.Report, w report.Window, curve report.Result) []report.Figure {
 	result := report.Result{Measured: true, Confirmed: curve.Confirmed, Reason: report.CurveMeasured, Window: w.Number, Directions: w.Directions}
 	if curve.NotHeld != "" {

@@ -11,7 +11,8 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/unitstest"
 )
 
-// A curve's loads are told as they were asked for, although a Report has them as shares of the highest, exact to a billionth.
+// A curve's loads are told as they were asked for, although a Report has them as shares of the highest, exact to a
+// billionth.
 func TestACurvesLoadsAreThoseThatWereAskedFor(t *testing.T) {
 	r := &report.Report{Plan: &plan.Plan{Procedure: plan.Procedure{FrameLoss: &plan.FrameLoss{From: unitstest.Rate("30kpps")}}}}
 	add := func(direction string, metric report.Metric, load units.Ratio, low, high report.Number) {
@@ -31,7 +32,8 @@ func TestACurvesLoadsAreThoseThatWereAskedFor(t *testing.T) {
 		of := report.Direction{Intended: report.Flow{PacketsPerSecond: 10_000}, Offered: report.Flow{PacketsPerSecond: offered}, Quality: report.Good}
 		return report.Window{Phase: report.Trial, Load: load, Quality: report.Good, Directions: []report.Direction{of}}
 	}
-	r.Windows = []report.Window{window(units.One, 9899), window(666_666_667, 5000), window(666_666_667, 9900)} // of a load that was tried again the last trial counts
+	// of a load that was tried again the last trial counts
+	r.Windows = []report.Window{window(units.One, 9899), window(666_666_667, 5000), window(666_666_667, 9900)}
 	if diff := cmp.Diff(want[1:], CurveOf(r)); diff != "" {
 		t.Errorf("generators sent less than 99 %% of the highest load: %s", diff)
 	}

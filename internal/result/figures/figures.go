@@ -20,29 +20,36 @@ type measured struct {
 	percent           units.Percent
 	lineRateKnown     bool
 	lossy             bool
-	// searched are the directions that the figure is of, where a search found what each of them can do by itself; nil: what the result says holds for all.
+	// searched are the directions that the figure is of, where a search found what each of them can do by itself.
+	// It is nil where the result holds for all.
 	searched []report.Direction
-	// shownFor is for how long the device was seen to do so, where a bucket may have helped it; 0: for as long as one likes.
+	// shownFor is for how long the device was seen to do so, where a bucket may have helped it. It is 0 for as long
+	// as one likes.
 	shownFor plan.Duration
-	// disturbed is how many frames more may have come back but for others on the machine and bursts of the generators, as a share of those that did.
+	// disturbed is how many frames more may have come back but for others on the machine and bursts of the
+	// generators, as a share of those that did.
 	disturbed *big.Rat
 	// lostToSending is the share of those sent that were lost while generators sent in bursts, or nobody saw how.
 	lostToSending units.Ratio
-	// ofBursts says that the procedure sends bursts, and bursts is what they show of the direction; nil: nothing. severalBursts: the figures are of several directions together.
+	// ofBursts says that the procedure sends bursts, and bursts is what they show of the direction, or nil for
+	// nothing. severalBursts says that the figures are of several directions together.
 	bursts                  *report.BackToBackFrames
 	ofBursts, severalBursts bool
-	// ofSoak says that the procedure estimates a critical load, and critical is that; nil: nothing is known of it.
+	// ofSoak says that the procedure estimates a critical load, and critical is that, or nil where nothing is known
+	// of it.
 	ofSoak   bool
 	critical *report.CriticalLoad
-	// sessions is set where traffic is sessions, and limit is what limited those, over all directions that the figure is of.
+	// sessions is set where traffic is sessions, and limit is what limited those, over all directions that the
+	// figure is of.
 	sessions *report.Sessions
 	limit    measure.SessionLimit
 }
 
 func whole(v int64) report.Number { return report.Number(strconv.FormatInt(v, 10)) }
 
-// Of are the figures that a Report claims, those of its answer first: each direction's in the Plan's order, then those of all together. Where nothing was measured because even the lowest load
-// lost frames, they say that the device can do less than that load. None: nothing can be claimed.
+// Of are the figures that a Report claims, those of its answer first, each direction's in the Plan's order, then
+// those of all together. Where nothing was measured because even the lowest load lost frames, they say that the
+// device can do less than that load. There are none where nothing can be claimed.
 func Of(r *report.Report) []report.Figure {
 	if len(r.Result.Goals) > 0 {
 		return append(ofGoals(r), Latencies(r, LatencyMetrics...)...)
@@ -67,7 +74,7 @@ func ofGoals(r *report.Report) (list []report.Figure) {
 	return list
 }
 
-// OfAnswer are the figures of one metric, of the answer alone; none: the metric is unknown.
+// OfAnswer are the figures of one metric, of the answer alone. There are none where the metric is unknown.
 func OfAnswer(r *report.Report, metric report.Metric) []report.Figure {
 	m, ok := MetricOf(metric)
 	if !ok || m.Latency() {
@@ -110,7 +117,8 @@ func measuredFigures(r *report.Report, metrics []Metric) []report.Figure {
 	return list
 }
 
-// shownFor is for how long a direction was seen to do what the result says; 0: the result is limited in time for another direction's sake, and this one's own limit holds for as long as one likes.
+// shownFor is for how long a direction was seen to do what the result says. It is 0 where the result is limited in
+// time for another direction's sake, and this one's own limit holds for as long as one likes.
 func shownFor(r *report.Report, d report.Direction) plan.Duration {
 	contradicted := slices.ContainsFunc(r.Contradictions, func(c report.Contradiction) bool { return c.Limits(d) })
 	if d.Limit != nil && d.Limit.Saturated && d.Limit.Confirmed && !r.Result.Saturated && !contradicted {

@@ -98,7 +98,8 @@ func TestADirectionsFigureIsBoundedByItsOwnLoss(t *testing.T) {
 	}
 }
 
-// A direction's share of the upper end is as large in each unit as the direction itself, where frames have other sizes one way than the other.
+// A direction's share of the upper end is as large in each unit as the direction itself, where frames have other
+// sizes one way than the other.
 func TestAnUpperEndIsInTheUnitOfItsFigure(t *testing.T) {
 	r := measured(func(r *report.Report) {
 		r.Result.Saturated, r.Result.Reason = true, report.LossAboveLimit
@@ -108,7 +109,8 @@ func TestAnUpperEndIsInTheUnitOfItsFigure(t *testing.T) {
 		}
 		r.Result.Total.Received = report.Flow{PacketsPerSecond: 20, Layer1BitsPerSecond: 1600, Layer2BitsPerSecond: 1200}
 	})
-	for metric, want := range map[report.Metric]report.Number{ // the first limit is resolved to a fifth, the second to a half
+	// the first limit is resolved to a fifth, the second to a half
+	for metric, want := range map[report.Metric]report.Number{
 		figures.PacketsPerSecond: "32.5", figures.Layer1BitsPerSecond: "2300", figures.Layer2BitsPerSecond: "1650",
 	} {
 		if f := one(t, r, metric, report.AllDirections); f.High != want {
@@ -117,7 +119,8 @@ func TestAnUpperEndIsInTheUnitOfItsFigure(t *testing.T) {
 	}
 }
 
-// What was held at once may be a little less than what each direction brought by itself, and is bounded by what those lost, not by a share of its own.
+// What was held at once may be a little less than what each direction brought by itself, and is bounded by what
+// those lost, not by a share of its own.
 func TestAllThatWasFoundOneAfterAnotherIsBoundedByTheDirectionsOwnLoss(t *testing.T) {
 	limit := report.DirectionLimit{Reason: report.LossAboveLimit, Saturated: true, Confirmed: true, Window: 7, Lossy: 9, Resolution: units.One / 5}
 	for name, c := range map[string]struct {
@@ -168,7 +171,8 @@ func TestLimitsThatOthersCrowdedOutBoundNoSum(t *testing.T) {
 	}
 }
 
-// What came back of a load may be less than the device forwards of it where others had the machine's processors meanwhile; what was lost may be theirs.
+// What came back of a load may be less than the device forwards of it where others had the machine's processors
+// meanwhile; what was lost may be theirs.
 func TestADisturbanceMakesAFigureWider(t *testing.T) {
 	r := measured(func(r *report.Report) {
 		r.Result.Reason = report.LoadHeld
@@ -225,7 +229,8 @@ func TestAFigureThatIsNotKnownSaysWhy(t *testing.T) {
 	}
 }
 
-// Where even the lowest load lost frames, the direction that lost them carries less than was offered; of the other nothing is known.
+// Where even the lowest load lost frames, the direction that lost them carries less than was offered; of the other
+// nothing is known.
 func TestWhereEveryLoadLostFramesTheFigureIsLessThanTheLowest(t *testing.T) {
 	r := measured(func(r *report.Report) {
 		directions := r.Result.Directions
@@ -308,7 +313,8 @@ func TestPointsAreToldApartByTheirLoads(t *testing.T) {
 	}
 }
 
-// TestBurstsNearTheGeneratorsLimit: what a longer burst lost they may have lost, and how fast the device forwards is theirs, too.
+// TestBurstsNearTheGeneratorsLimit: what a longer burst lost they may have lost, and how fast the device forwards
+// is theirs, too.
 func TestBurstsNearTheGeneratorsLimit(t *testing.T) {
 	interval := report.BurstFigure{Low: "700", High: "710"}
 	for name, c := range map[string]struct {
@@ -340,7 +346,8 @@ func TestBurstsNearTheGeneratorsLimit(t *testing.T) {
 	}
 }
 
-// TestFiguresOfASoak are intervals of the critical load: what is offered there, and what comes back of it; of all directions the least sets the load.
+// TestFiguresOfASoak are intervals of the critical load: what is offered there, and what comes back of it; of all
+// directions the least sets the load.
 func TestFiguresOfASoak(t *testing.T) {
 	r := measured(func(r *report.Report) {
 		r.Plan.Procedure.Type, r.Result.Reason, r.Result.Confirmed = plan.TypeSoak, report.LoadEstimated, true
@@ -357,7 +364,8 @@ func TestFiguresOfASoak(t *testing.T) {
 		{Metric: figures.PacketsPerSecond, Direction: there, Low: "7200", High: "8100", Confirmed: true},
 		{Metric: figures.Layer1BitsPerSecond, Direction: there, Low: "72000", High: "81000", Confirmed: true},
 		{Metric: figures.PacketsPerSecond, Direction: back, Low: "5400"},
-		{Metric: figures.OfferedPacketsPerSecond, Direction: report.AllDirections, Low: "12000", High: "18000"}, // both ways as much as one may be offered: 6000 to 9000
+		// both ways as much as one may be offered: 6000 to 9000
+		{Metric: figures.OfferedPacketsPerSecond, Direction: report.AllDirections, Low: "12000", High: "18000"},
 		{Metric: figures.PacketsPerSecond, Direction: report.AllDirections, Low: "10800", High: "16200"},
 		{Metric: figures.LossRatio, Direction: there, Missing: "a soak finds the rate at which procedure.soak.lossRatio is lost: judge that rate instead", Confirmed: true},
 	} {
@@ -389,7 +397,8 @@ func TestFiguresOfASoak(t *testing.T) {
 	}
 }
 
-// TestADirectionOfASoakIsABoundByItself: beside a direction that is estimated, one that is open above is a lower bound, for its own reason, and one that is extrapolated is not confirmed.
+// TestADirectionOfASoakIsABoundByItself: beside a direction that is estimated, one that is open above is a lower
+// bound, for its own reason, and one that is extrapolated is not confirmed.
 func TestADirectionOfASoakIsABoundByItself(t *testing.T) {
 	r := measured(func(r *report.Report) {
 		r.Plan.Procedure.Type, r.Result.Reason = plan.TypeSoak, report.LoadEstimated
@@ -413,7 +422,8 @@ func TestADirectionOfASoakIsABoundByItself(t *testing.T) {
 	}
 }
 
-// A load that was given loses frames in a generator's bursts, too, which the device might have forwarded of an even load: they widen what is claimed. Of a search they don't, as it asks for less.
+// A load that was given loses frames in a generator's bursts, too, which the device might have forwarded of an even
+// load: they widen what is claimed. Of a search they don't, as it asks for less.
 func TestBurstsMakeAFigureOfAGivenLoadWider(t *testing.T) {
 	uneven := func(kind string, phase report.Phase) *report.Report {
 		return measured(func(r *report.Report) {

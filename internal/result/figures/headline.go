@@ -12,7 +12,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// HeadlineOf is a report's line in a table of many: its names, and its answer's figures.
+// HeadlineOf is a report's line in a table of many, with its names, and its answer's figures.
 func HeadlineOf(r *report.Report) report.Headline {
 	h := report.NamedHeadline(r)
 	if h.Measured = report.HasFigure(r); !h.Measured {
@@ -46,8 +46,9 @@ func HeadlineOf(r *report.Report) report.Headline {
 	return h
 }
 
-// HeadlineIn is a report's line as it holds for one of its directions: whether that direction's figures are a lower bound, or not confirmed. A search may have found the direction's own limit
-// while another direction set the load, and a soak may estimate one direction and bound another.
+// HeadlineIn is a report's line as it holds for one of its directions, which may be a lower bound, or not
+// confirmed. A search may have found the direction's own limit while another direction set the load, and a soak may
+// estimate one direction and bound another.
 func HeadlineIn(h report.Headline, r *report.Report, d report.Direction) report.Headline {
 	switch l := r.Result.CriticalLoadOf(d); {
 	case l != nil:
@@ -65,7 +66,7 @@ var headlineMetrics = slices.DeleteFunc(slices.Clone(Metrics), func(m Metric) bo
 	return m.Name != PacketsPerSecond && m.Name != Layer1BitsPerSecond && m.Name != LineRatePercent && m.Name != GoodputBitsPerSecond
 })
 
-// percentOf is a share of a line rate; 0 where the line rate is unknown.
+// percentOf is a share of a line rate, or 0 where the line rate is unknown.
 func percentOf(f report.Figure) units.Percent {
 	v := f.Low.Rat()
 	if v == nil {
@@ -74,7 +75,7 @@ func percentOf(f report.Figure) units.Percent {
 	return units.Percent(scaled(v, int64(units.Hundred)/100))
 }
 
-// TableFigures are the figures of a Report in a table of many runs; nil: it has none.
+// TableFigures are the figures of a Report in a table of many runs, or nil where it has none.
 func TableFigures(r *report.Report) *report.Figures {
 	h := HeadlineOf(r)
 	if !h.Measured {
@@ -91,7 +92,7 @@ func TableFigures(r *report.Report) *report.Figures {
 	return f
 }
 
-// TableFiguresByGoal are the figures of each goal of a Report whose search has several; nil: it has not.
+// TableFiguresByGoal are the figures of each goal of a Report whose search has several, or nil where it has not.
 func TableFiguresByGoal(r *report.Report) (rows []report.GoalFigures) {
 	if len(r.Result.Goals) < 2 {
 		return nil
@@ -103,11 +104,12 @@ func TableFiguresByGoal(r *report.Report) (rows []report.GoalFigures) {
 	return rows
 }
 
-// Summary is the answer in one line, as a status or a list shows it: "654.40 Kpps  2.00 Gbps  99.95% of line rate". Packets and bits
-// (layer 1) are what was received, summed over the directions; the percentage is the share of what all directions can carry together.
-// A lower bound has "≥" before each figure, what isn't confirmed "~", and a figure of ends that shared a physical port says so, as does one whose load a single
-// direction set; without a figure it is "not measured". Of sessions it says what each direction's did: "west→east: 47.69 Mbps goodput, 14 retransmits, rtt 44.1 ms";
-// without the round trip where it may not be the path's.
+// Summary is the answer in one line, as a status or a list shows it, such as "654.40 Kpps 2.00 Gbps 99.95% of line
+// rate". Packets and bits (layer 1) are those received, summed over the directions. The percentage is the share of
+// what all directions can carry together. A lower bound has "≥" before each figure, and an unconfirmed figure "~".
+// A figure of ends that shared a physical port says so, as does one whose load a single direction set. Without a
+// figure it is "not measured". Of sessions it says what each direction's did, as in "west→east: 47.69 Mbps goodput,
+// 14 retransmits, rtt 44.1 ms", without the round trip where it may not be the path's.
 func Summary(r *report.Report) string {
 	if len(r.Result.Goals) > 0 {
 		return summaryOfGoals(r)
@@ -135,7 +137,8 @@ func Summary(r *report.Report) string {
 	return line
 }
 
-// summaryOfGoals is each goal's answer: "NDR 39.70 Kpps (2.67% of line rate); PDR 39.90 Kpps (2.68% of line rate)".
+// summaryOfGoals is each goal's answer, as in "NDR 39.70 Kpps (2.67% of line rate); PDR 39.90 Kpps (2.68% of line
+// rate)".
 func summaryOfGoals(r *report.Report) string {
 	var sentences []string
 	for _, g := range r.Result.Goals {

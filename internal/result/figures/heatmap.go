@@ -10,16 +10,17 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// HeatmapTest is what has one place in a heat map: a suite's cell, or the Reports of one test.
+// HeatmapTest is what has one place in a heat map, which is a suite's cell, or the Reports of one test.
 type HeatmapTest struct {
 	Product, Loadtest string
-	Figures           *report.Figures // nil: there are none, and Missing says why
+	Figures           *report.Figures // nil for none, and then Missing says why
 	Curve             []report.CurvePoint
 	Missing           report.Missing
 }
 
-// HeatmapOfSuite has the maps of a suite: for curves of frame loss the loss over load and traffic, one map per product, and for all other cells throughput over product and traffic. Rows names the
-// axis that makes the rows of throughputs; empty: the first.
+// HeatmapOfSuite has the maps of a suite. Curves of frame loss make maps of the loss over load and traffic, one map
+// per product, and all other cells make a map of throughput over product and traffic. rows names the axis that
+// makes the rows of throughputs, and is empty for the first.
 func HeatmapOfSuite(s *report.Suite, rows string) *report.Heatmap {
 	at := slices.IndexFunc(s.Axes, func(a report.Axis) bool { return a.Name == rows })
 	switch {
@@ -42,7 +43,8 @@ func axesBut(s *report.Suite, excluded int) string {
 	return strings.Join(names, ", ")
 }
 
-// alongAxis is a cell's place where an axis makes the rows: its value on that axis, and its other values. A cell without a value there, a calibration, keeps its own row.
+// alongAxis is a cell's place where an axis makes the rows, by its value on that axis, and its other values. A cell
+// without a value there, a calibration, keeps its own row.
 func alongAxis(s *report.Suite, axis int, c *report.SuiteCell, row report.Cell) (place, other string) {
 	place = row.Product
 	var others []string
@@ -59,7 +61,7 @@ func alongAxis(s *report.Suite, axis int, c *report.SuiteCell, row report.Cell) 
 	return place, strings.Join(others, "-") + strings.TrimPrefix(row.Loadtest, c.Loadtest)
 }
 
-// axisName is the name of a suite's axis; from the second on, the names of all the rest.
+// axisName is the name of a suite's axis, and from the second on the names of all the rest.
 func axisName(s *report.Suite, start int) (name string) {
 	for i, a := range s.Axes {
 		switch {
@@ -88,7 +90,8 @@ func heatedCells(s *report.Suite, place func(*report.SuiteCell, report.Cell) (pr
 	return tests
 }
 
-// Heatmap makes a map of loss for each product that has curves, and one of throughput for the rest; name is what all of it is of, and rows and columns say what products and loadtests are.
+// Heatmap makes a map of loss for each product that has curves, and one of throughput for the rest. name is the
+// subject of all maps, and rows and columns say what products and loadtests are.
 func Heatmap(name, rows, columns string, tests []HeatmapTest) *report.Heatmap {
 	heatmap, axes := new(report.Heatmap), heated{name, rows, columns}
 	var curved, others []HeatmapTest

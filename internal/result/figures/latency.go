@@ -26,7 +26,7 @@ const (
 	LatencyJitter report.Metric = "LatencyJitter"
 )
 
-// ofLatency is a metric of latency: a percentile with the share that Reports have it by, or "" for jitter.
+// ofLatency is a metric of latency. It is a percentile with the share that Reports have it by, or "" for jitter.
 func ofLatency(name report.Metric, means, share string) Metric {
 	return Metric{Name: name, Unit: "ns", Means: means, LessIsBetter: true, latency: func(l report.Latency) (low, high report.Number, missing string) {
 		if share == "" {
@@ -49,7 +49,8 @@ func ofLatency(name report.Metric, means, share string) Metric {
 		case p.Open:
 			return whole(p.Nanoseconds), "", ""
 		}
-		shortest, _ := transit.Bounds(transit.Index(time.Duration(p.Nanoseconds))) // a percentile is the end of its bucket
+		// a percentile is the end of its bucket
+		shortest, _ := transit.Bounds(transit.Index(time.Duration(p.Nanoseconds)))
 		shortestNs := shortest.Nanoseconds()
 		if l.Sample != nil {
 			shortestNs = max(0, shortestNs-max(l.Sample.ResolutionNanoseconds, transit.Coarse(time.Duration(p.Nanoseconds)).Nanoseconds()))
@@ -77,7 +78,7 @@ var LatencyMetrics = []Metric{
 	ofLatency(LatencyJitter, "mean difference between the times of two frames of a stream that followed each other", ""),
 }
 
-// Latencies are the figures of latency: each of these metrics at each load, in each direction and frame size.
+// Latencies are the figures of latency, with each of these metrics at each load, in each direction and frame size.
 func Latencies(r *report.Report, metrics ...Metric) (list []report.Figure) {
 	for _, l := range r.Result.Latency {
 		for _, d := range latencyDirections(r, l) {
@@ -95,7 +96,8 @@ func Latencies(r *report.Report, metrics ...Metric) (list []report.Figure) {
 	return list
 }
 
-// LatencyOf are the figures of a latency metric at a load, for frames of a size (0: each size). None: nothing was to be measured at that load, or there are no such frames.
+// LatencyOf are the figures of a latency metric at a load, for frames of a size, or of each size where it is 0.
+// There are none where nothing was to be measured at that load, or there are no such frames.
 func LatencyOf(r *report.Report, metric report.Metric, load units.Ratio, size int64) []report.Figure {
 	m, ok := MetricOf(metric)
 	if !ok || !m.Latency() {
@@ -104,7 +106,7 @@ func LatencyOf(r *report.Report, metric report.Metric, load units.Ratio, size in
 	return slices.DeleteFunc(Latencies(r, m), func(f report.Figure) bool { return *f.At != load || size > 0 && f.FrameSize != size })
 }
 
-// latencyDirections are the directions of a load; where no trial of it counts, the Plan's.
+// latencyDirections are the directions of a load. Where no trial of the load counts, they are the Plan's.
 func latencyDirections(r *report.Report, l report.LatencyAt) []report.LatencyOfDirection {
 	if len(l.Directions) > 0 {
 		return l.Directions
@@ -116,7 +118,8 @@ func latencyDirections(r *report.Report, l report.LatencyAt) []report.LatencyOfD
 	return directions
 }
 
-// sizesOf are a direction's frames by size; where nothing is known of them, those of another load, so that runs have the same figures in the same places.
+// sizesOf are a direction's frames by size. Where nothing is known of them, they are those of another load, so that
+// runs have the same figures in the same places.
 func sizesOf(r *report.Report, d report.LatencyOfDirection) []report.Latency {
 	if len(d.Sizes) > 0 {
 		return d.Sizes
@@ -131,7 +134,7 @@ func sizesOf(r *report.Report, d report.LatencyOfDirection) []report.Latency {
 	return []report.Latency{{}}
 }
 
-// ofWhichFrames says which frames a latency is of: ", 64 bytes at 50 %".
+// ofWhichFrames says which frames a latency is of, as in ", 64 bytes at 50 %".
 func ofWhichFrames(f report.Figure) string {
 	size := ""
 	if f.FrameSize > 0 {
@@ -140,7 +143,7 @@ func ofWhichFrames(f report.Figure) string {
 	return size + " at " + AtText(*f.At)
 }
 
-// AtText is a load of latency in words: "50 %", with what 0 % is.
+// AtText is a load of latency in words, such as "50 %". It explains 0 %.
 func AtText(load units.Ratio) string {
 	if load == 0 {
 		return "0 % (single frames)"
@@ -148,7 +151,7 @@ func AtText(load units.Ratio) string {
 	return wording.Share(load)
 }
 
-// StatisticText is a metric of latency in words: "p99.9", "jitter", "longest".
+// StatisticText is a metric of latency in words, such as "p99.9", "jitter" or "longest".
 func StatisticText(metric report.Metric) string {
 	switch metric {
 	case LatencyMax:
@@ -159,7 +162,8 @@ func StatisticText(metric report.Metric) string {
 	return "p" + strings.TrimPrefix(string(metric), "LatencyP")
 }
 
-// SlowestSizes are the figures of a latency metric for the frame size that took longest, at each load in each direction; sizes without a figure are left out.
+// SlowestSizes are the figures of a latency metric for the frame size that took longest, at each load in each
+// direction. It leaves out sizes without a figure.
 func SlowestSizes(r *report.Report, metric report.Metric) (list []report.Figure) {
 	m, _ := MetricOf(metric)
 	for _, f := range Latencies(r, m) {
@@ -177,7 +181,7 @@ func SlowestSizes(r *report.Report, metric report.Metric) (list []report.Figure)
 	return list
 }
 
-// mayBeLonger says that a latency may be longer than another: one without an upper end may.
+// mayBeLonger says that a latency may be longer than another, as one without an upper end may.
 func mayBeLonger(a, b report.Figure) bool {
 	if a.High == "" || b.High == "" {
 		return b.High != ""
@@ -185,7 +189,8 @@ func mayBeLonger(a, b report.Figure) bool {
 	return a.High.Float() > b.High.Float()
 }
 
-// LatencySummary is latency in one line, for a status: at each load the longest p99 of all directions and frame sizes: "p99 24 µs at 50 %, 101 µs at 90 %". Empty: there is none.
+// LatencySummary is latency in one line, for a status, with the longest p99 of all directions and frame sizes at
+// each load, such as "p99 24 µs at 50 %, 101 µs at 90 %". It is empty where there is none.
 func LatencySummary(r *report.Report) string {
 	var loads []report.Figure
 	for _, f := range SlowestSizes(r, LatencyP99) {

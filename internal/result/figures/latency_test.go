@@ -47,7 +47,8 @@ func TestFiguresOfLatency(t *testing.T) {
 	}
 }
 
-// Of frames of several sizes those are told that took longest, in whichever order they stand; one that may have taken any longer before all others.
+// Of frames of several sizes those are told that took longest, in whichever order they stand; one that may have
+// taken any longer before all others.
 func TestTheSlowestSizeIsTold(t *testing.T) {
 	for name, longer := range map[string]func(p *report.Percentile){
 		"p99 81 µs at 50 %":      func(p *report.Percentile) { p.Nanoseconds = 81_000 },
@@ -74,7 +75,8 @@ func TestTheSlowestSizeIsTold(t *testing.T) {
 	}
 }
 
-// A TRex tells whole microseconds in buckets of HdrHistogram with three digits: the frame may have taken the least of its bucket, and the figure is from there on.
+// A TRex tells whole microseconds in buckets of HdrHistogram with three digits: the frame may have taken the least
+// of its bucket, and the figure is from there on.
 func TestAFigureOfASampleHasTheTruthWithin(t *testing.T) {
 	for _, took := range []time.Duration{300 * time.Nanosecond, 34 * time.Microsecond, 1900 * time.Microsecond, 4096 * time.Microsecond, 70_016 * time.Microsecond, 9 * time.Second} {
 		told := hdrhistogram.New(1, 10_000_000, 3)

@@ -39,10 +39,11 @@ type Metric struct {
 	Means string
 	// LessIsBetter is of what a device should have little of.
 	LessIsBetter bool
-	// Sessions says that it is of sessions; other metrics are of frames. Of those of sessions some are of one protocol only.
+	// Sessions says that it is of sessions. Other metrics are of frames. Some metrics of sessions are of one
+	// protocol only.
 	Sessions bool
 	Protocol string
-	// burst is set of those of bursts, which are of each direction: their interval.
+	// burst is the interval of a metric of bursts, which are of each direction, and nil for other metrics.
 	burst func(report.BackToBackFrames) report.BurstFigure
 	// value is its number in a direction, or in all together.
 	value func(m measured) (report.Number, string)
@@ -50,7 +51,7 @@ type Metric struct {
 	latency func(l report.Latency) (low, high report.Number, missing string)
 }
 
-// Metrics are all metrics of an answer; LatencyMetrics are the others.
+// Metrics are all metrics of an answer. LatencyMetrics are the others.
 var Metrics = []Metric{
 	{Name: PacketsPerSecond, Unit: "packets/s", Means: "frames that came back", value: func(m measured) (report.Number, string) { return whole(m.received.PacketsPerSecond), "" }},
 	{Name: Layer1BitsPerSecond, Unit: "bit/s", Means: "layer-1 bits that came back: frames with preamble and gap", value: func(m measured) (report.Number, string) { return whole(m.received.Layer1BitsPerSecond), "" }},
@@ -87,7 +88,7 @@ var Metrics = []Metric{
 // OfBursts says that the metric is of bursts of frames, which only the procedure BackToBack sends.
 func (m Metric) OfBursts() bool { return m.burst != nil }
 
-// MetricOf is the metric of a name; false: there is none.
+// MetricOf is the metric of a name, or false for none.
 func MetricOf(name report.Metric) (Metric, bool) {
 	for _, m := range slices.Concat(Metrics, LatencyMetrics) {
 		if m.Name == name {
@@ -97,7 +98,8 @@ func MetricOf(name report.Metric) (Metric, bool) {
 	return Metric{}, false
 }
 
-// ThroughputOf is the metric that a Report's run is summarized and compared by: frames that came back, or the goodput of sessions, where the Report has sessions or its Plan asked for them.
+// ThroughputOf is the metric that a Report's run is summarized and compared by. It is the frames that came back, or
+// the goodput of sessions, where the Report has sessions or its Plan asked for them.
 func ThroughputOf(r *report.Report) report.Metric {
 	if t := r.Result.Total; t != nil && t.Sessions != nil || t == nil && r.Plan != nil && r.Plan.Sessions != nil {
 		return GoodputBitsPerSecond

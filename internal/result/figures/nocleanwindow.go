@@ -8,8 +8,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// lossyTrialAtLowestLoad is a trial of a search at the lowest load, judged by the first goal, where not even that load met the goal; nil: it did. A single lossy trial does not show that the
-// device cannot carry the load: the goal says of how many trials that is believed.
+// lossyTrialAtLowestLoad is a trial of a search at the lowest load, judged by the first goal, where not even that
+// load met the goal. It is nil where that load did. A single lossy trial does not show that the device cannot carry
+// the load. The goal says of how many trials that is believed.
 func lossyTrialAtLowestLoad(r *report.Report) *report.Window {
 	g := r.Result.Goals[0]
 	if g.Result.Reason != report.NoCleanWindow || g.Upper == nil {
@@ -31,7 +32,8 @@ func lossyTrialAtLowestLoad(r *report.Report) *report.Window {
 	return &w
 }
 
-// figuresBelowLowestLoad are the figures where even the lowest load lost frames: directions that lost frames can do less than was offered, and of the others nothing is known.
+// figuresBelowLowestLoad are the figures where even the lowest load lost frames. Directions that lost frames can do
+// less than was offered, and of the others nothing is known.
 func figuresBelowLowestLoad(r *report.Report, lowest *report.Window, metrics []Metric) []report.Figure {
 	rates := r.RateOfEachLink()
 	var list []report.Figure
@@ -45,7 +47,8 @@ func figuresBelowLowestLoad(r *report.Report, lowest *report.Window, metrics []M
 	}
 	t := measure.Sum(offered, rates)
 	return append(list, lossyAtLowestLoad(metrics, measured{direction: report.AllDirections, offered: t.Offered, received: t.Received, leastLoss: t.LossRatioMin, mostLoss: t.MostLost(),
-		percent: t.LineRatePercent, lineRateKnown: r.Plan != nil && everyLineRateKnown(r, rates), lossy: lowest.Varied == ""})...) // where one direction alone varied, nothing is known of all
+		// where one direction alone varied, nothing is known of all
+		percent: t.LineRatePercent, lineRateKnown: r.Plan != nil && everyLineRateKnown(r, rates), lossy: lowest.Varied == ""})...)
 }
 
 // lossyAtLowestLoad are the figures of a direction at that load.

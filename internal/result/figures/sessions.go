@@ -9,7 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// limitOf is what limited the sessions of these directions: where they differ, the limit that claims least.
+// limitOf is what limited the sessions of these directions. Where they differ, it is the limit that claims least.
 func limitOf(directions ...report.Direction) (limit measure.SessionLimit) {
 	for i, d := range directions {
 		if d.Sessions == nil {
@@ -26,16 +26,20 @@ func limitOf(directions ...report.Direction) (limit measure.SessionLimit) {
 	return limit
 }
 
-// PathDoubt says why the retransmits, the loss and the round trips of these directions together may not be the path's: RetransmitRatio, DatagramLossRatio and RoundTripMicroseconds are Missing
-// then. Whatever shows a result's sessions without their figures, such as a status or a table, leaves out the same. Empty: they are the path's, or the directions are of frames.
+// PathDoubt says why the retransmits, the loss and the round trips of these directions together may not be the
+// path's. Then RetransmitRatio, DatagramLossRatio and RoundTripMicroseconds are Missing. Output that shows a
+// result's sessions without their figures, such as a status or a table, leaves out the same. It is empty where they
+// are the path's, or the directions are of frames.
 func PathDoubt(directions ...report.Direction) string { return limitOf(directions...).PathDoubt }
 
-// JitterDoubt says the same of the jitter of datagrams, JitterMicroseconds: it may be the ends' own where nothing else is.
+// JitterDoubt says the same of the jitter of datagrams, JitterMicroseconds, which may be the ends' own where
+// nothing else is.
 func JitterDoubt(directions ...report.Direction) string {
 	return limitOf(directions...).JitterDoubt
 }
 
-// pathDoubt is why a metric of sessions has no figure; empty: it has one, or the ends cannot spoil the metric.
+// pathDoubt is why a metric of sessions has no figure. It is empty where it has one, or the ends cannot spoil the
+// metric.
 func pathDoubt(metric Metric, limit measure.SessionLimit) string {
 	switch {
 	case !metric.Sessions || metric.Name == GoodputBitsPerSecond:
@@ -48,8 +52,9 @@ func pathDoubt(metric Metric, limit measure.SessionLimit) string {
 	return ""
 }
 
-// upperEndOfSessions is the upper end of a figure of sessions; empty: the figure is missing, or the path did not limit the sessions: the device may carry more, and would lose and delay more at
-// that load, as less load makes shorter queues.
+// upperEndOfSessions is the upper end of a figure of sessions. It is empty where the figure is missing, or the path
+// did not limit the sessions. Then the device may carry more, and would lose and delay more at that load, as less
+// load makes shorter queues.
 func upperEndOfSessions(f report.Figure, m measured) report.Number {
 	limit, highest := m.limit, f.Low
 	if f.Missing == "" && f.Metric == DatagramLossRatio { // what the receiver told nothing of may be lost

@@ -39,7 +39,8 @@ func TestFiguresOfSessions(t *testing.T) {
 		"west→east RetransmitRatio":       {"0.01", "0.01", report.PathLimited},
 		"west→east RoundTripMicroseconds": {"1900", "1900", report.PathLimited},
 		"east→west GoodputBitsPerSecond":  {"40000000", "", report.GeneratorLimited},
-		"east→west RetransmitRatio":       {"0.01", "", report.GeneratorLimited}, // at the device's own load it may lose and delay more
+		// at the device's own load it may lose and delay more
+		"east→west RetransmitRatio":       {"0.01", "", report.GeneratorLimited},
 		"east→west RoundTripMicroseconds": {"1900", "", report.GeneratorLimited},
 		"Total GoodputBitsPerSecond":      {"80000000", "", report.GeneratorLimited},
 		"Total RetransmitRatio":           {"0.01", "", report.GeneratorLimited},
@@ -90,7 +91,8 @@ func TestRetransmitsThatMayBeTheEndsAreNotThePaths(t *testing.T) {
 	}
 }
 
-// TestASummaryTellsARoundTripOnlyWhereItIsAFigure: segments that were sent again stay, as they were counted, and one direction in doubt is enough for all together.
+// TestASummaryTellsARoundTripOnlyWhereItIsAFigure: segments that were sent again stay, as they were counted, and
+// one direction in doubt is enough for all together.
 func TestASummaryTellsARoundTripOnlyWhereItIsAFigure(t *testing.T) {
 	for name, change := range doubts {
 		d := tcp("west", "east", 0)
@@ -139,7 +141,8 @@ func TestASummaryOfSessionsReadsAsPeopleSayIt(t *testing.T) {
 	}
 }
 
-// TestLossOfAReceiverThatDoesNotTellAll: what it says nothing of may be lost, so a demand is met only where even that is little enough.
+// TestLossOfAReceiverThatDoesNotTellAll: what it says nothing of may be lost, so a demand is met only where even
+// that is little enough.
 func TestLossOfAReceiverThatDoesNotTellAll(t *testing.T) {
 	d := report.Direction{From: "west", To: "east", Sessions: &report.Sessions{AskedBitsPerSecond: 8_000_000, GoodputBitsPerSecond: 7_920_000, WrittenBytes: 1_000_000, SentIn: plan.Duration(time.Second), ReceivedIn: plan.Duration(time.Second),
 		Datagrams: &report.Datagrams{Sent: 1000, Received: 980, Lost: 10, LostAtLeast: true, LossRatio: units.RatioOf(10, 990)}}}

@@ -13,7 +13,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// ofSoak is a figure of a direction's critical load, or of all together: what is offered there, and what comes back of it.
+// ofSoak is a figure of a direction's critical load, or of all together, which is the load offered there, or what
+// comes back of it.
 func ofSoak(metric Metric, result report.Result, m measured) report.Figure {
 	f := report.Figure{Metric: metric.Name, Direction: m.direction, Unit: metric.Unit, Confirmed: result.Confirmed, Reason: result.Reason}
 	l := m.critical
@@ -51,7 +52,8 @@ func ofSoak(metric Metric, result report.Result, m measured) report.Figure {
 	return f
 }
 
-// criticalTogether is the critical load of all directions together, which have one load: the lowest critical load is that of all. nil: nothing is known of some direction.
+// criticalTogether is the critical load of all directions together, which have one load. The lowest critical load
+// is that of all. It is nil where nothing is known of some direction.
 func criticalTogether(r *report.Report) *report.CriticalLoad {
 	if !isSoak(r) || slices.ContainsFunc(r.Result.Directions, func(d report.Direction) bool {
 		return d.CriticalLoad == nil || d.CriticalLoad.Low == "" || d.Intended.PacketsPerSecond <= 0
@@ -71,7 +73,7 @@ func criticalTogether(r *report.Report) *report.CriticalLoad {
 	return load
 }
 
-// lower is the lower one of a number and another times a factor; an empty number is none.
+// lower is the lower one of a number and another times a factor. An empty number counts as none.
 func lower(a, b report.Number, times *big.Rat) report.Number {
 	if b == "" {
 		return a
@@ -83,7 +85,8 @@ func lower(a, b report.Number, times *big.Rat) report.Number {
 	return a
 }
 
-// summaryOfSoak is each direction's critical load: "west→east: 9.65 Kpps to 9.77 Kpps at a loss ratio of 0.0000001".
+// summaryOfSoak is each direction's critical load, as in "west→east: 9.65 Kpps to 9.77 Kpps at a loss ratio of
+// 0.0000001".
 func summaryOfSoak(r *report.Report) string {
 	var parts []string
 	for _, d := range r.Result.Directions {

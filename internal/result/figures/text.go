@@ -10,8 +10,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// Text is a figure for people: its number with its unit, and for how long it was shown where nothing shows that it holds for longer, or why there is none. Loss is shown from what surely was lost to what may have been, latency as the longest that it may be, and what is
-// only known not to be reached as that bound.
+// Text is a figure for people. It has the number with its unit, and for how long it was shown where nothing shows
+// that it holds for longer, or why there is none. Loss is shown from what surely was lost to what may have been,
+// latency as the longest that it may be, and a limit that was not reached as that bound.
 func Text(f report.Figure) string {
 	if f.ShownFor > 0 && f.Low != "" {
 		return text(f) + ", shown for " + f.ShownFor.Std().Round(1e8).String()
@@ -47,7 +48,8 @@ func text(f report.Figure) string {
 	return Format(f.Metric, number.Float())
 }
 
-// lossInterval is the loss as text: one number where both ends are the same. A lower end below 0 is printed as 0.
+// lossInterval is the loss as text, with one number where both ends are the same. A lower end below 0 is printed as
+// 0.
 func lossInterval(low, high *big.Rat) string {
 	upTo := units.Ratio(scaled(high, int64(units.One)))
 	if low == nil {
@@ -99,7 +101,7 @@ func Format(metric report.Metric, v float64) string {
 	return strconv.FormatFloat(v, 'g', 6, 64)
 }
 
-// DirectionText is the direction of a figure: "west→east", "all directions".
+// DirectionText is the direction of a figure, such as "west→east" or "all directions".
 func DirectionText(f report.Figure) string {
 	switch {
 	case f.At != nil:

@@ -9,15 +9,17 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// LostInRun is how many frames of a direction were lost at most in the whole run, warm-up and loads above the limit included: so many at most were lost in any of its windows. The counters stood
-// still before the first frame and after the last, so that totals have no edges. False: the totals don't say it.
+// LostInRun is how many frames of a direction were lost at most in the whole run, warm-up and loads above the limit
+// included. So many at most were lost in any of its windows. The counters stood still before the first frame and
+// after the last, so that totals have no edges. ok is false where the totals don't say it.
 //
 //	      stands still                                                   stands still
 //	totals ──┼──────────────────────────────────────────────────────────────┼──
 //	window          edge ┄┼┄─────────────────────────────┄┼┄ edge
 //
-// One frame of others, or one that came twice, may stand for one that was lost. So nothing is said where ports received anything while nothing was sent, where more came back than was sent in
-// the run or in a window of it, where a numbered frame came twice, or where what is missing in bytes is not the frames that are missing.
+// One frame of others, or one that came twice, may stand for one that was lost. So nothing is said where ports
+// received anything while nothing was sent, where more came back than was sent in the run or in a window of it,
+// where a numbered frame came twice, or where what is missing in bytes is not the frames that are missing.
 func LostInRun(r *report.Report, direction string) (frames int64, ok bool) {
 	i := slices.IndexFunc(r.Totals, func(t report.Total) bool { return plan.Direction{From: t.From, To: t.To}.Name() == direction })
 	if i < 0 || report.PlanOf(r).Sessions != nil {
@@ -32,7 +34,8 @@ func LostInRun(r *report.Report, direction string) (frames int64, ok bool) {
 	return lost, true
 }
 
-// MostLost is the largest share that a direction of the result may have lost: by its windows, whose edges leave some of it open, or by the whole run.
+// MostLost is the largest share that a direction of the result may have lost, by its windows, whose edges leave
+// some of it open, or by the whole run.
 func MostLost(r *report.Report, d report.Direction) units.Ratio {
 	maxLoss := d.MostLost()
 	if lost, ok := LostInRun(r, d.Name()); ok && d.Sent.Packets > 0 && lost >= measure.SurelyLost(d) {
@@ -58,7 +61,8 @@ func MostLostTogether(r *report.Report) units.Ratio {
 	return min(maxLoss, measure.ShareUp(lost, sent))
 }
 
-// isMissing says that the bytes which did not come back are those of the frames which did not. Ports may leave out the same few bytes of each frame, and a device may lengthen each alike.
+// isMissing says that the bytes which did not come back are those of the frames which did not. Ports may leave out
+// the same few bytes of each frame, and a device may lengthen each alike.
 func isMissing(r *report.Report, t report.Total) bool {
 	if t.Returned.Packets == 0 {
 		return true
@@ -75,7 +79,7 @@ func isMissing(r *report.Report, t report.Total) bool {
 			}
 		}
 	}
-	for unlike := int64(-8); unlike <= 8; unlike += 4 { // bytes of each frame: an FCS, a VLAN tag
+	for unlike := int64(-8); unlike <= 8; unlike += 4 { // bytes of each frame for an FCS and a VLAN tag
 		if missing := bytes - unlike*t.Returned.Packets; missing >= lost*sizes.Shortest && missing <= lost*sizes.Longest {
 			return true
 		}
@@ -103,7 +107,8 @@ func cameTwice(r *report.Report) bool {
 		slices.ContainsFunc(r.Path, func(p report.PathCheck) bool { return p.Repeats != nil && p.Repeats.Twice > 0 })
 }
 
-// addsUp says that no window got back more than was sent, and that the totals have all that the windows counted: they have not where somebody cleared the counters in between.
+// addsUp says that no window got back more than was sent, and that the totals have all that the windows counted.
+// They lack some where somebody cleared the counters in between.
 func addsUp(r *report.Report, t report.Total) bool {
 	var sent, returned int64
 	for _, w := range r.Windows {

@@ -12,7 +12,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// Side is one side of a comparison: the Reports of a file, a directory or some tests, with a name.
+// Side is one side of a comparison, which is the Reports of a file, a directory or some tests, with a name.
 type Side struct {
 	Name    string
 	Records []Record
@@ -21,8 +21,10 @@ type Side struct {
 // mostDifferences is how many differences between two Plans are named.
 const mostDifferences = 3
 
-// Compare compares all sides with the first. Reports are matched by product and loadtest; sides of one place each are matched whatever that place. Reports whose Plans measure in different ways are not
-// judged, nor are those of different environments, except for what is allowed to differ: the row says what differs. A nil allowance demands nothing.
+// Compare compares all sides with the first. Reports are matched by product and loadtest. Sides of one place each
+// are matched whatever that place. Reports whose Plans measure in different ways are not judged, nor are those of
+// different environments, except for what is allowed to differ. The row says what differs. A nil allowance demands
+// nothing.
 func Compare(sides []Side, allowance *comparison.Allowance, allowDifferent []report.EnvironmentPart) *report.Comparison {
 	c := &report.Comparison{Version: report.ComparisonVersion}
 	for _, s := range sides {
@@ -63,7 +65,8 @@ func rowsOf(sides []Side) []row {
 	return rows
 }
 
-// singleRow matches sides that are of one place each, even if the places differ; nil: some side has several places.
+// singleRow matches sides that are of one place each, even if the places differ. It is nil where some side has
+// several places.
 func singleRow(sides []Side) *row {
 	r := &row{}
 	var products, loadtests []string
@@ -176,7 +179,8 @@ func ComparedRuns(records []Record) (runs []report.ComparedRun) {
 	return runs
 }
 
-// imageDifferences says how the images of two runs' devices differ. The image of the built-in forwarder doesn't matter, as the node's kernel forwards.
+// imageDifferences says how the images of two runs' devices differ. The image of the built-in forwarder doesn't
+// matter, as the node's kernel forwards.
 func imageDifferences(a, b Record) []string {
 	const pod = "Pod"
 	if a.plan().DUT.Type != pod || b.plan().DUT.Type != pod {
@@ -201,7 +205,8 @@ func environmentsOf(records []Record) []*report.Environment {
 	return environments
 }
 
-// imagesOf is the images that all of several runs measured; apart says that they differ, though all runs count.
+// imagesOf is the images that all of several runs measured. difference says that they differ, though all runs
+// count.
 func imagesOf(records []Record) (common []plan.Container, difference string) {
 	var names []string
 	var images [][]plan.Container
@@ -216,7 +221,8 @@ func withoutEmpty(sentences ...string) []string {
 	return slices.DeleteFunc(sentences, func(s string) bool { return s == "" })
 }
 
-// sharedPortsText says how many runs had several ends on one physical port, whose bandwidth they shared; empty: none.
+// sharedPortsText says how many runs had several ends on one physical port, whose bandwidth they shared. It is
+// empty for none.
 func sharedPortsText(records []Record) string {
 	n := 0
 	for _, r := range records {
@@ -230,7 +236,7 @@ func sharedPortsText(records []Record) string {
 	return fmt.Sprintf("%d of %d runs had several ends on one physical port, whose bandwidth they shared", n, len(records))
 }
 
-// copiesText says how many Reports were left out as copies of others; empty: none were.
+// copiesText says how many Reports were left out as copies of others. It is empty for none.
 func copiesText(records, runs int) string {
 	if records == runs {
 		return ""
@@ -272,7 +278,8 @@ func sharedRuns(s, baseline sample) (n int) {
 	return n
 }
 
-// lineRateDifference says which link had another line rate in one run than in the other; empty: none. A Plan doesn't show it, only a run.
+// lineRateDifference says which link had another line rate in one run than in the other. It is empty for none. Only
+// a run shows it, not a Plan.
 func lineRateDifference(old, current Record) string {
 	if a, b := comparison.LineRateChange(old.Report.LineRates, current.Report.LineRates); a != nil {
 		return fmt.Sprintf("link %s is %s in %s and %s in %s", a.Link, a.BitsPerSecond, old.Name, b.BitsPerSecond, current.Name)
@@ -280,7 +287,8 @@ func lineRateDifference(old, current Record) string {
 	return ""
 }
 
-// trafficDifference says that one of two runs sent frames and the other sessions, whose figures can't be compared; empty: both sent the same.
+// trafficDifference says that one of two runs sent frames and the other sessions, whose figures can't be compared.
+// It is empty where both sent the same.
 func trafficDifference(a, b Record) string {
 	rates := func(r Record) string {
 		if comparison.Throughput(r.Report).Metric == figures.GoodputBitsPerSecond {
@@ -294,7 +302,7 @@ func trafficDifference(a, b Record) string {
 	return fmt.Sprintf("traffic is %s, in %s, and %s, in %s", rates(a), a.Name, rates(b), b.Name)
 }
 
-// mixtureText says that runs of one side measured in different ways; empty: they didn't.
+// mixtureText says that runs of one side measured in different ways. It is empty where they didn't.
 func mixtureText(records []Record) string {
 	for _, r := range records {
 		if difference := trafficDifference(records[0], r); difference != "" {
@@ -312,7 +320,7 @@ func mixtureText(records []Record) string {
 	return ""
 }
 
-// outliersText names outliers; empty: there are none.
+// outliersText names outliers, or is empty for none.
 func outliersText(tests []string) string {
 	if len(tests) == 0 {
 		return ""

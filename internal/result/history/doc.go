@@ -1,5 +1,6 @@
-// Package history sets Reports side by side and in the order of time: it finds out which of them are runs of the same test, and their medians and differences. It is pure; internal/document/report has the
-// documents that it makes, and writes them.
+// Package history sets Reports side by side and in the order of time. It finds out which of them are runs of the
+// same test, and their medians and differences. It is pure. internal/document/report has the documents that it
+// makes, and writes them.
 //
 //	Reports ─┬─ grouped by product and loadtest ─┬─ a table
 //	         │                                   ├─ side against side ─▶ a comparison

@@ -5,7 +5,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/result/figures"
 )
 
-// Heatmap has the heatmaps of suites and of Reports. Several Reports of one test make one spot with their medians. Rows names the axis of suites that makes the rows of throughput; empty: the first.
+// Heatmap has the heatmaps of suites and of Reports. Several Reports of one test make one spot with their medians.
+// rows names the axis of suites that makes the rows of throughput, and is empty for the first.
 func Heatmap(documents report.Documents, rows string) *report.Heatmap {
 	heatmap := new(report.Heatmap)
 	add := func(h *report.Heatmap) {

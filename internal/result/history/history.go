@@ -14,13 +14,14 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// Record is a Report, and where it is kept: a file's name, or a ConfigMap's.
+// Record is a Report, and the name of the file or the ConfigMap where it is kept.
 type Record struct {
 	Name   string
 	Report *report.Report
 }
 
-// figures are the Report's if the run was completed; nil: it was cut short, and its figures are not compared.
+// figures are the Report's if the run was completed. They are nil where it was cut short, and then they are not
+// compared.
 func (r Record) figures() *report.Figures {
 	if r.Report.Ending != report.Completed {
 		return nil
@@ -92,7 +93,7 @@ type sample struct {
 	lossy    []comparison.Run // runs that lost frames at any load, whose figure is 0
 	answers  []Record         // the records of runs and lossy
 	setAside []report.Missing // runs with figures that don't count
-	figures  *report.Figures  // medians of those that count; nil: there are none
+	figures  *report.Figures  // medians of those that count, or nil for none
 	outliers []string         // those that count and lie far from the others
 	missing  []report.Missing
 }
@@ -136,7 +137,7 @@ func (m *runsWithFigures) add(r Record, f *report.Figures) {
 	m.records, m.perRun = append(m.records, r), append(m.perRun, f)
 }
 
-// figures are the medians, and the tests that lie far from the others; nil: there are no runs.
+// figures are the medians, and the tests that lie far from the others. They are nil where there are no runs.
 func (m *runsWithFigures) figures() (f *report.Figures, outliers []string) {
 	f, far := Medians(m.perRun)
 	for _, i := range far {
@@ -145,7 +146,8 @@ func (m *runsWithFigures) figures() (f *report.Figures, outliers []string) {
 	return f, outliers
 }
 
-// Medians are the medians of several runs' figures, and which runs lie far from the others; nil: there are no runs. They are a lower bound if any run's figures are: with exact figures instead, the
+// Medians are the medians of several runs' figures, and which runs lie far from the others. They are nil where
+// there are no runs. They are a lower bound if any run's figures are, because with exact figures instead, the
 // median might be more.
 func Medians(runs []*report.Figures) (medians *report.Figures, far []int) {
 	if len(runs) == 0 {

@@ -166,7 +166,8 @@ func TestWhatADifferenceIsWorth(t *testing.T) {
 			side := got.Rows[0].Sides[1]
 			change := ""
 			if side.Change != nil {
-				change = fmt.Sprint(math.Round(float64(side.Change.Percent)/float64(units.Hundred/100)) + 0) // and no -0
+				// and no -0
+				change = fmt.Sprint(math.Round(float64(side.Change.Percent)/float64(units.Hundred/100)) + 0)
 			}
 			if side.Judgement != c.judgement || side.Verdict != c.verdict || !strings.HasPrefix(strings.TrimPrefix(change, "-0.0"), strings.TrimPrefix(c.change, "0")) || c.change == "" != (change == "") || !strings.Contains(side.Message, c.says) {
 				t.Errorf("%s, %s, %q: %s\nwant %s, %s, %q: … %s", side.Judgement, side.Verdict, change, side.Message, c.judgement, c.verdict, c.change, c.says)
@@ -223,7 +224,8 @@ func TestSidesAreMatchedByWhatTheyAre(t *testing.T) {
 	}
 }
 
-// A device that didn't change is seldom called changed, and one that lost 3 % is found, with 1 % of spread and 5 runs each.
+// A device that didn't change is seldom called changed, and one that lost 3 % is found, with 1 % of spread and 5
+// runs each.
 func TestHowOftenItIsWrong(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	const pairs = 1000

@@ -16,8 +16,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// RFC2544 sets Reports side by side as RFC 2544, section 26, has it: by product and direction, frame sizes ascending. Procedures that find a limit have throughput, FrameLoss has frame loss;
-// others are listed as without.
+// RFC2544 sets Reports side by side as RFC 2544, section 26, has it, by product and direction, frame sizes
+// ascending. Procedures that find a limit have throughput, and FrameLoss has frame loss. Others are listed as
+// without.
 func RFC2544(reports []*report.Report) *report.RFC2544 {
 	documents := &report.RFC2544{Reports: reports}
 	for _, r := range reports {
@@ -35,7 +36,7 @@ func compareStreams(a, b report.Stream) int {
 	return cmp.Or(cmp.Compare(a.Product, b.Product), cmp.Compare(a.FrameBytes.Float(), b.FrameBytes.Float()), cmp.Compare(a.Loadtest, b.Loadtest), cmp.Compare(a.Test, b.Test), cmp.Compare(a.Direction, b.Direction))
 }
 
-// rfc2544Of are a Report's points; without says why it, or one of its goals, has none.
+// rfc2544Of are a Report's points. missing says why it, or one of its goals, has none.
 func rfc2544Of(r *report.Report) (throughput []report.ThroughputPoint, loss []report.FrameLossPoint, missing []report.Missing) {
 	p := report.PlanOf(r)
 	lacks := func(goal string, result report.Result, reason string) {
@@ -76,7 +77,7 @@ func rfc2544Of(r *report.Report) (throughput []report.ThroughputPoint, loss []re
 	return throughput, nil, missing
 }
 
-// throughputOf are the directions' points; none: there is no figure.
+// throughputOf are the directions' points. There are none where there is no figure.
 func throughputOf(r *report.Report, goal string) (points []report.ThroughputPoint) {
 	if !report.HasFigure(r) {
 		return nil
@@ -151,7 +152,7 @@ func streamOf(r *report.Report, i int) report.Stream {
 	return s
 }
 
-// protocolOf names the protocol that a frame carries, as in "UDP over IPv4"; empty: unknown.
+// protocolOf names the protocol that a frame carries, as in "UDP over IPv4". It is empty where that is unknown.
 func protocolOf(frame []byte) string {
 	const ethertype, tag = 12, 4
 	for offset := ethertype; offset+2 <= len(frame); offset += tag {
@@ -193,7 +194,8 @@ func trialDuration(r *report.Report, direction int) time.Duration {
 	return rampedFor(r, direction)
 }
 
-// rampedFor is how long the window of a ramp was that a direction's figures are of: the confirmation if it was confirmed.
+// rampedFor is how long the window of a ramp was that a direction's figures are of. It is the confirmation if that
+// was confirmed.
 func rampedFor(r *report.Report, direction int) time.Duration {
 	p, number, confirmed := report.PlanOf(r).Procedure, r.Result.Window, r.Result.Confirmed
 	if direction < len(r.Result.Directions) && r.Result.Directions[direction].Limit != nil {

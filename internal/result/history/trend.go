@@ -11,7 +11,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/statistics"
 )
 
-// Trend puts records in the order of time, a series for each product and loadtest. Medians combine runs of the same environment, except for what is allowed to differ.
+// Trend puts records in the order of time, a series for each product and loadtest. Medians combine runs of the same
+// environment, except for what is allowed to differ.
 func Trend(title string, records []Record, allowDifferent []report.EnvironmentPart) *report.Trend {
 	t := &report.Trend{Version: report.TrendVersion, Title: title}
 	for _, p := range places(records) {
@@ -69,8 +70,9 @@ func seriesOf(p place, records []Record, allowDifferent []report.EnvironmentPart
 	return s
 }
 
-// beginsStretch says whether a run begins a new stretch after those of the present one, and notes at its point what changed in the environment, compared with all runs of the stretch, or, in parts that
-// may differ, with the run before.
+// beginsStretch says whether a run begins a new stretch after those of the present one, and notes at its point what
+// changed in the environment, compared with all runs of the stretch, or, in parts that may differ, with the run
+// before.
 func beginsStretch(point *report.Point, stretch []Record, r Record, allowDifferent []report.EnvironmentPart) bool {
 	current := environmentsOf([]Record{r})
 	differences := comparison.NotAllowed(comparison.EnvironmentDifferences(environmentsOf(stretch), current), allowDifferent)
@@ -83,7 +85,8 @@ func beginsStretch(point *report.Point, stretch []Record, r Record, allowDiffere
 	return len(point.PlanChange)+len(point.DeviceChange)+len(comparison.NotAllowed(differences, allowDifferent)) > 0
 }
 
-// Rules for outliers among neighbours (Hampel's filter). A step to another level makes no outlier, as it moves the neighbours' median, too.
+// Rules for outliers among neighbours (Hampel's filter). A step to another level makes no outlier, as it moves the
+// neighbours' median, too.
 const (
 	// neighbours is how many points are looked at on either side.
 	neighbours = 3
@@ -91,7 +94,8 @@ const (
 	outlierDeviations = 3.5
 	// normalPerMAD makes a median absolute deviation comparable with a standard deviation.
 	normalPerMAD = 1.4826
-	// leastOutlier is how far an outlier is from the neighbours' median at least, as a share of it: a measurement promises no more than ±1 %.
+	// leastOutlier is how far an outlier is from the neighbours' median at least, as a share of it, as a
+	// measurement promises no more than ±1 %.
 	leastOutlier = 0.01
 )
 

@@ -58,7 +58,8 @@ func TestATrendHasEachRunOnce(t *testing.T) {
 	}
 }
 
-// TestAnOutlierIsFarFromItsNeighbours: by 3.5 times as much as they usually vary, as a standard deviation, and by 1 % at least. Lower bounds are none, and don't count as neighbours.
+// TestAnOutlierIsFarFromItsNeighbours: by 3.5 times as much as they usually vary, as a standard deviation, and by 1
+// % at least. Lower bounds are none, and don't count as neighbours.
 func TestAnOutlierIsFarFromItsNeighbours(t *testing.T) {
 	for name, c := range map[string]struct {
 		rates    []int64

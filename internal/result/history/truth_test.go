@@ -14,7 +14,8 @@ func sharing(r *report.Report) {
 	r.Result.SharedPorts = []string{"port 0000:3b:00.0 of node gen-1 is behind links west and east"}
 }
 
-// What a stranger would take for something else: no figure for a failed run, a hidden difference for none, one row's device for that of all.
+// What a stranger would take for something else: no figure for a failed run, a hidden difference for none, one
+// row's device for that of all.
 func TestAComparisonSaysWhatItMeans(t *testing.T) {
 	for name, c := range map[string]struct {
 		was, is []history.Record
@@ -53,7 +54,8 @@ func TestATableTellsOfSharedPorts(t *testing.T) {
 	}
 }
 
-// A lower bound is no distance from a median, and the latest figure isn't the latest night's where that came to nothing.
+// A lower bound is no distance from a median, and the latest figure isn't the latest night's where that came to
+// nothing.
 func TestATrendSaysWhatItMeans(t *testing.T) {
 	trend := func(records ...history.Record) string {
 		t.Helper()
@@ -83,7 +85,8 @@ func TestATrendSaysWhatItMeans(t *testing.T) {
 		})
 	}
 	var page strings.Builder
-	if err := in("html", render.OfTrend(history.Trend("", []history.Record{record(1, 900_000, unconfirmed)}, nil)))(&page); err != nil || strings.Count(page.String(), `class="mark loose"`) != 2 { // a wide drawing and a narrow one
+	// a wide drawing and a narrow one
+	if err := in("html", render.OfTrend(history.Trend("", []history.Record{record(1, 900_000, unconfirmed)}, nil)))(&page); err != nil || strings.Count(page.String(), `class="mark loose"`) != 2 {
 		t.Errorf("%v: what isn't confirmed is drawn as if it were", err)
 	}
 	if got := trend(nights...); strings.Contains(got, "since then") || strings.Contains(got, "≤") {

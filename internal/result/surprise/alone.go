@@ -37,7 +37,8 @@ func loss(n report.Number) string {
 	return wording.Loss(units.RatioOfShare(n.Float()))
 }
 
-// beyondGenerators says that a device carried more in each of its runs than its generators sent without it: one of the two was disturbed.
+// beyondGenerators says that a device carried more in each of its runs than its generators sent without it, so one
+// of the two was disturbed.
 func (c *cell) beyondGenerators() string {
 	if c.Capacity == nil {
 		return ""

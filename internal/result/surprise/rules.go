@@ -11,17 +11,19 @@ import (
 // rule is an expectation of two tests.
 type rule struct {
 	name string
-	// expects says why the first test is expected to carry at least as much as the second, as what follows "the second carried more, though"; empty: nothing is expected of the two.
+	// expects says why the first test is expected to carry at least as much as the second, as what follows "the
+	// second carried more, though". It is empty where nothing is expected of the two.
 	expects func(faster, slower *plan.Plan) string
-	// beyond is by how large a share the second must be more before it is told: what repeated runs differ by is no surprise.
+	// beyond is by how large a share the second must be more to be a surprise, as repeated runs differ by less.
 	beyond float64
-	// figure is the figure; nil: the throughput.
+	// figure is the figure to compare, or nil for the throughput.
 	figure func(*report.Figures) int64
-	// anyGenerators: the tests may have different numbers of generators.
+	// anyGenerators says that the tests may have different numbers of generators.
 	anyGenerators bool
 }
 
-// Shares that are told. Where one test does more than another the order of the two is what surprises, and else that they aren't the same.
+// Shares that are told. Where one test does more than another the order of the two is what surprises, and else that
+// they aren't the same.
 const (
 	anyMore = 0.01
 	notSame = 0.05
@@ -39,7 +41,7 @@ var rules = []rule{
 	{name: "longer trials carry the same", beyond: notSame, expects: otherDuration},
 }
 
-// moreWork: a device that does all that another does, and more, carries no more.
+// moreWork expects that a device that does all that another does, and more, carries no more.
 func moreWork(faster, slower *plan.Plan) string {
 	a, b := faster.DUT.Mode(), slower.DUT.Mode()
 	if a == nil || b == nil || !doesMore(b, a) || !equalBut(faster, slower, func(p *plan.Plan) { p.DUT = plan.DUT{} }) {
@@ -48,7 +50,8 @@ func moreWork(faster, slower *plan.Plan) string {
 	return fmt.Sprintf("a device that is %q does all that %q does, and more", b, a)
 }
 
-// doesMore: a is a device of the same kind with a longer table, more rules or more connections, or of a kind that does all that b's does, and more; with no shorter table.
+// doesMore says that a is a device of the same kind with a longer table, more rules or more connections, or of a
+// kind that does all that b's does, and more. It has no shorter table.
 func doesMore(a, b *plan.Mode) bool {
 	kindA, kindB := kindOf(a), kindOf(b)
 	switch {
@@ -60,11 +63,12 @@ func doesMore(a, b *plan.Mode) bool {
 	return kindA.rank > kindB.rank
 }
 
-// kind is what a device does with each frame. Each rank does all that a lower one does: what XDP forwards doesn't reach the stack that routers forward in, and others are routers that do something
-// besides. Of one rank none does what another does.
+// kind is what a device does with each frame. Each rank does all that a lower one does, as what XDP forwards
+// doesn't reach the stack that routers forward in, and others are routers that do something besides. Of two kinds
+// of one rank none does what the other does.
 type kind struct {
 	name   string
-	rank   int // 0: nothing is known of it
+	rank   int // 0 where nothing is known of it
 	extent int // rules, or connections that are tracked
 }
 
@@ -84,7 +88,7 @@ func kindOf(m *plan.Mode) kind {
 	return kind{}
 }
 
-// noDevice: what has no device in its way carries no less.
+// noDevice expects that traffic without a device in its way is carried no less.
 func noDevice(faster, slower *plan.Plan) string {
 	if !faster.DUT.Loopback() || slower.DUT.Loopback() || !equalBut(faster, slower, func(p *plan.Plan) { p.DUT = plan.DUT{} }) {
 		return ""
@@ -92,7 +96,8 @@ func noDevice(faster, slower *plan.Plan) string {
 	return "it went through a device, and the other through none"
 }
 
-// smallerFrames: each frame costs a device at least as much as a smaller one, so that it forwards no more of them.
+// smallerFrames expects that each frame costs a device at least as much as a smaller one, so that it forwards no
+// more of them.
 func smallerFrames(faster, slower *plan.Plan) string {
 	if !largerThan(slower, faster) {
 		return ""
@@ -100,7 +105,7 @@ func smallerFrames(faster, slower *plan.Plan) string {
 	return fmt.Sprintf("its frames are larger: %.0f bytes on average, and %.0f", frame(slower), frame(faster))
 }
 
-// largerFrames: a frame costs at most as much more as it is larger.
+// largerFrames expects that a frame costs at most as much more as it is larger.
 func largerFrames(faster, slower *plan.Plan) string {
 	if !largerThan(faster, slower) {
 		return ""
@@ -108,7 +113,8 @@ func largerFrames(faster, slower *plan.Plan) string {
 	return fmt.Sprintf("its frames are smaller: %.0f bytes on average, and %.0f", frame(slower), frame(faster))
 }
 
-// largerThan: two tests differ in their frames alone, which are the same in all directions of each, and the first one's are larger.
+// largerThan says that two tests differ in their frames alone, which are the same in all directions of each, and
+// that the first one's are larger.
 func largerThan(a, b *plan.Plan) bool {
 	return a.Sessions == nil && frame(a) > frame(b) && frame(b) > 0 && equalBut(a, b, func(p *plan.Plan) {
 		p.Directions = slices.Clone(p.Directions)
@@ -118,7 +124,8 @@ func largerThan(a, b *plan.Plan) bool {
 	})
 }
 
-// frame is how many bytes a frame of a test has on average; 0: that isn't the same in all directions, or there are none.
+// frame is how many bytes a frame of a test has on average. It is 0 where that isn't the same in all directions, or
+// there are none.
 func frame(p *plan.Plan) (bytes float64) {
 	for i, d := range p.Directions {
 		if d.Mix.Packets == 0 {
@@ -133,7 +140,8 @@ func frame(p *plan.Plan) (bytes float64) {
 	return bytes
 }
 
-// moreDirections: all directions together carry no less than some of them, of the same frames on links of the same rates.
+// moreDirections expects that all directions together carry no less than some of them, of the same frames on links
+// of the same rates.
 func moreDirections(faster, slower *plan.Plan) string {
 	if len(faster.Directions) <= len(slower.Directions) || !directionsWithin(slower.Directions, faster.Directions) || !linksWithin(slower.Links, faster.Links) || !equalBut(faster, slower, func(p *plan.Plan) {
 		p.Directions, p.Links, p.Sessions = nil, nil, oneStream(p.Sessions)
@@ -164,7 +172,8 @@ func oneStream(s *plan.Sessions) *plan.Sessions {
 	return &single
 }
 
-// largerWindow: a window that is larger holds a connection back no more. One that the kernels choose grows as it has to.
+// largerWindow expects that a window that is larger holds a connection back no more. A window that the kernels
+// choose grows as it has to.
 func largerWindow(faster, slower *plan.Plan) string {
 	a, b := faster.Sessions, slower.Sessions
 	if a == nil || b == nil || b.WindowBytes == 0 || a.WindowBytes != 0 && a.WindowBytes <= b.WindowBytes || !equalBut(faster, slower, func(p *plan.Plan) {
@@ -183,7 +192,7 @@ func window(s *plan.Sessions) string {
 	return fmt.Sprintf("%d KiB", s.WindowBytes>>10)
 }
 
-// largerRate: who is asked for more carries no less.
+// largerRate expects that a test with a larger rate carries no less.
 func largerRate(faster, slower *plan.Plan) string {
 	a, b := faster.Procedure.ConstantLoad, slower.Procedure.ConstantLoad
 	if a == nil || b == nil || b.Unlimited || !a.Unlimited && (a.Rate.Kind != b.Rate.Kind || a.Rate.Micros <= b.Rate.Micros) || !equalBut(faster, slower, func(p *plan.Plan) {
@@ -196,7 +205,7 @@ func largerRate(faster, slower *plan.Plan) string {
 	return "it was asked for less"
 }
 
-// otherProgram: which program sends makes no difference.
+// otherProgram expects that the sending program makes no difference.
 func otherProgram(faster, slower *plan.Plan) string {
 	if faster.Sessions == nil || slower.Sessions == nil || faster.Sessions.Application == slower.Sessions.Application || !equalBut(faster, slower, func(p *plan.Plan) {
 		s := *p.Sessions
@@ -214,7 +223,7 @@ func program(p *plan.Plan) string {
 	return p.Sessions.Application
 }
 
-// otherDuration: a device carries in a longer trial what it carries in a shorter one.
+// otherDuration expects that a device carries in a longer trial what it carries in a shorter one.
 func otherDuration(faster, slower *plan.Plan) string {
 	a, b := faster.Procedure.MaximumOfferedLoad, slower.Procedure.MaximumOfferedLoad
 	if a == nil || b == nil || a.TrialDuration == b.TrialDuration || !equalBut(faster, slower, func(p *plan.Plan) {
@@ -226,7 +235,8 @@ func otherDuration(faster, slower *plan.Plan) string {
 	return fmt.Sprintf("only the duration differs: %v, and %v", b.TrialDuration.Std(), a.TrialDuration.Std())
 }
 
-// equalBut says that two tests are the same but for what is taken away from both, and for what changes no figure or follows from the rest: names, addresses, streams.
+// equalBut says that two tests are equal once clearField has cleared a part of both, except in names, addresses and
+// streams, which change no figure or follow from the rest.
 func equalBut(a, b *plan.Plan, clearField func(*plan.Plan)) bool {
 	return len(plan.Differences(bare(a, clearField), bare(b, clearField), 1)) == 0
 }

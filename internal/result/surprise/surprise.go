@@ -19,10 +19,12 @@ type Surprise struct {
 	Words string
 }
 
-// mostCells is how many cells there may be for pairs to be compared: the number of pairs grows with the square, and nobody reads that many sentences.
+// mostCells is up to how many cells pairs are compared. The number of pairs grows with the square, and nobody reads
+// that many sentences.
 const mostCells = 256
 
-// Find is the surprises in suites: first of each cell by itself, then of pairs of cells that differ in at most one axis.
+// Find is the surprises in suites, first of each cell by itself, then of pairs of cells that differ in at most one
+// axis.
 func Find(suites ...*report.Suite) (surprises []Surprise) {
 	cells := cellsOf(suites)
 	for i := range cells {
@@ -45,11 +47,11 @@ func Find(suites ...*report.Suite) (surprises []Surprise) {
 // cell is a cell of a suite that was measured, with its Plan.
 type cell struct {
 	*report.SuiteCell
-	plan       *plan.Plan // nil: it was not kept
-	generators int        // how many there were; 0: unknown
+	plan       *plan.Plan // nil where it was not kept
+	generators int        // how many there were, or 0 where that is unknown
 }
 
-// cellsOf are the measured cells of suites, without calibrations: these have no device.
+// cellsOf are the measured cells of suites, without calibrations, which have no device.
 func cellsOf(suites []*report.Suite) (cells []cell) {
 	for _, s := range suites {
 		for i := range s.Cells {
@@ -62,7 +64,7 @@ func cellsOf(suites []*report.Suite) (cells []cell) {
 	return cells
 }
 
-// evidenceOf is the evidence of a cell's first run that counts and has a Plan; nil: there is none.
+// evidenceOf is the evidence of a cell's first run that counts and has a Plan, or nil for none.
 func evidenceOf(c *report.SuiteCell) *report.Report {
 	for i := range c.Runs {
 		if r := &c.Runs[i]; r.Counts() && r.Evidence != nil && r.Evidence.Plan != nil {
@@ -86,7 +88,8 @@ func generatorsOf(r *report.Report) int {
 	return len(r.Environment.Generators)
 }
 
-// otherImages says that two cells' devices surely ran different images: then the Plans say nothing about which does more.
+// otherImages says that two cells' devices surely ran different images. Then the Plans say nothing about which does
+// more.
 func otherImages(a, b *cell) bool {
 	var first []plan.Container
 	for _, c := range []*cell{a, b} {
@@ -137,7 +140,8 @@ func pair(a, b *cell) (surprises []Surprise) {
 	return surprises
 }
 
-// against says that one carried more than another of which as much was expected, in each of their runs; empty: it didn't, or the other may carry more than was seen.
+// against says that the slower cell carried more than the faster one, in each of their runs. It is empty where it
+// didn't, or the faster may carry more than was seen.
 func (r *rule) against(faster, slower *cell, reason string) string {
 	figure := r.figure
 	if figure == nil {
@@ -152,7 +156,7 @@ func (r *rule) against(faster, slower *cell, reason string) string {
 	return fmt.Sprintf("%s carried %.1f %% more than %s (%s, and %s; %s), though %s", slower.title(), 100*(float64(slowerValue)/float64(fasterValue)-1), faster.title(), r.amount(slower, slowerValue), r.amount(faster, fasterValue), runs(slower, faster), reason)
 }
 
-// carried is the least and the most that the runs of a cell did; a lower bound's most is beyond all bounds.
+// carried is the least and the most that the runs of a cell did. A lower bound's most is beyond all bounds.
 func carried(c *report.SuiteCell, figure func(*report.Figures) int64) (lowest, highest float64) {
 	lowest, highest = float64(figure(c.Figures)), float64(figure(c.Figures))
 	if c.Figures.LowerBound {
@@ -178,7 +182,7 @@ func (r *rule) amount(c *cell, v int64) string {
 	return wording.PacketRate(v)
 }
 
-// runs says how much stands behind a difference: few runs may differ by chance.
+// runs says how many runs stand behind a difference, as few may differ by chance.
 func runs(a, b *cell) string {
 	if a.Figures.Runs == 1 && b.Figures.Runs == 1 {
 		return "one run each"

@@ -130,7 +130,8 @@ func TestWhatSurprises(t *testing.T) {
 			}
 			c.more.carried, c.less.carried = c.less.carried, c.more.carried
 			for _, s := range surprise.Find(suiteOf(c.more, c.less)) {
-				if s.Rule == c.rule && !strings.HasSuffix(s.Rule, "the same") { // of what is to be the same, either order surprises
+				// of what is to be the same, either order surprises
+				if s.Rule == c.rule && !strings.HasSuffix(s.Rule, "the same") {
 					t.Errorf("as it is expected to be, it surprises: %s", s.Words)
 				}
 			}
@@ -165,7 +166,8 @@ func TestWhatDoesNotSurprise(t *testing.T) {
 	}
 }
 
-// A run that is a lower bound may carry any more, also beside a median that is none; and rates of two kinds are not more or less of the same.
+// A run that is a lower bound may carry any more, also beside a median that is none; and rates of two kinds are not
+// more or less of the same.
 func TestWhatMayBeMoreDoesNotSurprise(t *testing.T) {
 	s := suiteOf(test{name: "plain", changed: router(1), carried: []int64{400, 402, 404}}, test{name: "filter", changed: filter(100), carried: []int64{500, 501, 502}})
 	if all := surprise.Find(s); len(all) != 1 {
@@ -215,7 +217,8 @@ func TestCurvesAndCalibrations(t *testing.T) {
 		t.Errorf("one of its runs carried less than the generators: %+v", all)
 	}
 	s.Cells[0].Runs = s.Cells[0].Runs[:1]
-	s.Cells[0].Curve[2].LossRatioMin, s.Cells[0].Capacity.PacketsPerSecond = "0.01", 499_000 // it may have lost no more, and runs differ by so much
+	// it may have lost no more, and runs differ by so much
+	s.Cells[0].Curve[2].LossRatioMin, s.Cells[0].Capacity.PacketsPerSecond = "0.01", 499_000
 	if all := surprise.Find(s); len(all) != 0 {
 		t.Errorf("got %+v", all)
 	}

@@ -20,8 +20,8 @@ import (
 // checked are the parts of a Report of which each leaf is changed.
 var checked = []string{"result", "figures", "verdict", "windows"}
 
-// raw are members that no other member follows from in each document, and why. Those of counted are counters: a change of them must contradict what follows from them, if it is no change
-// of a few frames.
+// raw are members that no other member follows from in each document, and why. Those of counted are counters: a
+// change of them must contradict what follows from them, if it is no change of a few frames.
 var raw = []struct {
 	path    *regexp.Regexp
 	because string
@@ -36,13 +36,16 @@ var raw = []struct {
 	{regexp.MustCompile(`^windows\[\d+\]\.directions\[\d+\]\.sessions\.roundTrip\.(min|mean)Microseconds$`), "the senders' kernels told it at single moments; the result has the least and the mean of all windows"},
 }
 
-// ofSeveral are raw where there are several generators, or trials are ended before their time: counters are of times of their own then, of which a window has the longest.
+// ofSeveral are raw where there are several generators, or trials are ended before their time: counters are of
+// times of their own then, of which a window has the longest.
 var ofSeveral = regexp.MustCompile(`^windows\[\d+\]\.(duration|evidence\.directions\[\d+\]\.mostOfferedPacketsPerSecond)$`)
 
 var counted = regexp.MustCompile(`^windows\[\d+\]\.directions\[\d+\]\.(sent|returned)\.(packets|bytes)$|\.(receiveErrors|sendDrops|damagedFrames)$`)
 
-// Each leaf of result, figures, windows and verdict that is changed by hand is found: in the full tier of a ramp's Report each, of a search's each but for its windows, of which it is
-// every fifth, of others' Reports every ninth; in the gate one of each kind, as the third window's loss ratio, of a ramp's Report, and of each other's a third of the kinds, of three neighbours all.
+// Each leaf of result, figures, windows and verdict that is changed by hand is found: in the full tier of a ramp's
+// Report each, of a search's each but for its windows, of which it is every fifth, of others' Reports every ninth;
+// in the gate one of each kind, as the third window's loss ratio, of a ramp's Report, and of each other's a third
+// of the kinds, of three neighbours all.
 func TestEachChangedFigureIsFound(t *testing.T) {
 	all := scenes()
 	for number, name := range slices.Sorted(maps.Keys(all)) {
@@ -88,7 +91,8 @@ func everySo(every, ofWindows int) func(path string) bool {
 	}
 }
 
-// oneOfKinds wants one leaf of every so manieth kind, which are leaves that differ in nothing but their numbers in lists: of one kind the first, of the next the second, and so on.
+// oneOfKinds wants one leaf of every so manieth kind, which are leaves that differ in nothing but their numbers in
+// lists: of one kind the first, of the next the second, and so on.
 func oneOfKinds(t *testing.T, text []byte, every, first int) func(path string) bool {
 	t.Helper()
 	var kinds []string
@@ -196,7 +200,8 @@ func eachLeaf(path string, v any, visit func(path string, leaf any, set func(any
 	}
 }
 
-// change is another value than a leaf's: the least that the document can say, and a hundredth and a thousand of raw counters, and of rates over several times.
+// change is another value than a leaf's: the least that the document can say, and a hundredth and a thousand of raw
+// counters, and of rates over several times.
 func change(path string, leaf any, several bool) any {
 	switch v := leaf.(type) {
 	case bool:

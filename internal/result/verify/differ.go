@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// mostFindings is how many findings a check lists; further ones are only counted.
+// mostFindings is how many findings a check lists. It only counts further ones.
 const mostFindings = 200
 
 // mostShown is how many bytes of a value a finding shows.
@@ -20,7 +20,8 @@ const mostShown = 120
 type differ struct {
 	check Check
 	more  int
-	// earlier: the document is of a version before evidence. A member that it lacks is no difference, as its linerate didn't write it yet: absent are the names of these members.
+	// earlier: the document is of a version before evidence. A member that it lacks is no difference, as its
+	// linerate didn't write it yet: absent are the names of these members.
 	earlier bool
 	absent  map[string]bool
 }
@@ -156,7 +157,7 @@ func (d *differ) source() string {
 	}
 }
 
-// shown is a value as JSON; empty: there is none.
+// shown is a value as JSON, or empty for none.
 func shown(v any) string {
 	if v == nil {
 		return ""

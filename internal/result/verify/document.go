@@ -9,10 +9,12 @@ import (
 	"github.com/linerate-dev/linerate/internal/procedure/procedures"
 )
 
-// mostWindows is more windows than any procedure measures in a day. A document may come from anybody, and the time to replay a procedure grows with the square of its windows.
+// mostWindows is more windows than any procedure measures in a day. A document may come from anybody, and the time
+// to replay a procedure grows with the square of its windows.
 const mostWindows = 10_000
 
-// checkDocument finds what keeps a Report from being recomputed at all. It is a Report by its form, else reading it failed.
+// checkDocument finds what keeps a Report from being recomputed at all. It is a Report by its form, else reading it
+// failed.
 func checkDocument(r *report.Report) Check {
 	d := newDiffer(CheckDocument)
 	if r.Plan == nil {

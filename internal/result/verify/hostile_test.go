@@ -33,7 +33,8 @@ func TestAnyNumberAnywhere(t *testing.T) {
 			tried, seen := 0, 0
 			eachLeaf("", document, func(path string, leaf any, set func(any)) {
 				for _, other := range hostile(leaf) {
-					if seen++; seen%tier.Times(37, 13) != 0 { // another value of each leaf in turn; primes, so that each kind of value has its turn
+					// another value of each leaf in turn; primes, so that each kind of value has its turn
+					if seen++; seen%tier.Times(37, 13) != 0 {
 						continue
 					}
 					set(other)
@@ -97,7 +98,8 @@ func TestMadeUpReportsDiffer(t *testing.T) {
 	}
 }
 
-// 300 windows take some 50 ms. A busy machine may take longer, and nobody waits for what takes time by the cube of their number.
+// 300 windows take some 50 ms. A busy machine may take longer, and nobody waits for what takes time by the cube of
+// their number.
 func TestALongReportIsVerifiedAtOnce(t *testing.T) {
 	s := scenes()["constant load"]
 	s.plan.Procedure.ConstantLoad.Duration = seconds(600)

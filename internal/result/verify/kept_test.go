@@ -19,7 +19,8 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/reporttest"
 )
 
-// sessions is a Report of TCP sessions, of two windows: what ends said at their edges is made up, and all that follows from it is computed.
+// sessions is a Report of TCP sessions, of two windows: what ends said at their edges is made up, and all that
+// follows from it is computed.
 func sessions(t *testing.T) *report.Report {
 	t.Helper()
 	r := reporttest.Sessions(40_000_000)
@@ -69,7 +70,8 @@ func TestEachChangedFigureOfSessionsIsFound(t *testing.T) {
 	}
 }
 
-// A Report that gave up detail to fit where it is kept verifies, and it is said what was not verified; what is left of it can't be changed either.
+// A Report that gave up detail to fit where it is kept verifies, and it is said what was not verified; what is left
+// of it can't be changed either.
 func TestAThinnedReport(t *testing.T) {
 	whole := ramp().run(t)
 	r := stored(t, whole)
@@ -109,7 +111,8 @@ func TestASearchWithoutWhatGoalsHadNotYet(t *testing.T) {
 	}
 }
 
-// A Report of a linerate whose generators didn't tell yet that they waited verifies as it was: their frames count as even.
+// A Report of a linerate whose generators didn't tell yet that they waited verifies as it was: their frames count
+// as even.
 func TestAReportWithoutTheWaitsOfSenders(t *testing.T) {
 	s := scenes()["flood of a starved machine"]
 	s.machine = &sceneMachine{}
@@ -136,7 +139,8 @@ func TestAReportWithoutTheWaitsOfSenders(t *testing.T) {
 	}
 }
 
-// How long senders waited decides how much may have been lost for a disturbance: to change it, or to leave it out, is found.
+// How long senders waited decides how much may have been lost for a disturbance: to change it, or to leave it out,
+// is found.
 func TestAChangedWaitOfSendersIsFound(t *testing.T) {
 	whole := scenes()["flood of a starved machine"].run(t)
 	if v := verify.Report(whole, by); v.Outcome != verify.Verified || !strings.Contains(whole.Result.Message, "neither is a limit") {
@@ -167,10 +171,12 @@ func verifiedBut(t *testing.T, r *report.Report, but string) {
 	}
 }
 
-// What an earlier release wrote verifies as far as it goes. Where its rules were others the differences are told, and who wrote it.
+// What an earlier release wrote verifies as far as it goes. Where its rules were others the differences are told,
+// and who wrote it.
 func TestReportsOfAnEarlierRelease(t *testing.T) {
-	// differs are those in which something is otherwise today: how a comparison's interval is made, what an unresolved limit's resolution is, the words for a limit that is known as an interval only, that a
-	// ramp confirms right after an overload, that a lower bound says for how long it was shown.
+	// differs are those in which something is otherwise today: how a comparison's interval is made, what an
+	// unresolved limit's resolution is, the words for a limit that is known as an interval only, that a ramp
+	// confirms right after an overload, that a lower bound says for how long it was shown.
 	differs := []string{"as-fast-as-its-baseline", "coarse", "interrupted", "not-saturated", "slower-than-its-baseline", "unresolved", "v1.4", "v1.5", "weak-generator"}
 	files, err := filepath.Glob("../../../test/pages/compatibility/testdata/v1alpha1/reports/*.json.gz")
 	if err != nil || len(files) < 10 {

@@ -8,7 +8,8 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/reporttest"
 )
 
-// TestPercentilesFollowFromTheirDistribution: a percentile that was changed by hand contradicts the distribution beside it, and so does a number of frames.
+// TestPercentilesFollowFromTheirDistribution: a percentile that was changed by hand contradicts the distribution
+// beside it, and so does a number of frames.
 func TestPercentilesFollowFromTheirDistribution(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(l *report.Latency)

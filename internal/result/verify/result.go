@@ -33,7 +33,8 @@ func (s *subject) result() Check {
 	return d.done()
 }
 
-// interruptions compares the times in which nothing came back, and where the device contradicts itself, with what samples and windows show. That a link was down is in no counter.
+// interruptions compares the times in which nothing came back, and where the device contradicts itself, with what
+// samples and windows show. That a link was down is in no counter.
 func (s *subject) interruptions(d *differ) {
 	if s.Thinned != nil {
 		return
@@ -49,7 +50,8 @@ func (s *subject) interruptions(d *differ) {
 	}
 }
 
-// withoutNewGoalMembers takes out of the recomputed goals what an older linerate didn't write; false: this one wrote it.
+// withoutNewGoalMembers takes out of the recomputed goals what an older linerate didn't write; false: this one
+// wrote it.
 func (s *subject) withoutNewGoalMembers() bool {
 	stands, recomputed := s.Result.Goals, s.recomputed.Result.Goals
 	if len(stands) == 0 || slices.ContainsFunc(stands, func(g report.GoalResult) bool { return g.InitialTrialDuration > 0 }) {

@@ -27,7 +27,8 @@ const by = "linerate test"
 // frame is the length of the frames that are sent, in bytes with FCS.
 const frame = 512
 
-// scene is a Plan, and how many generators carry it out in memory, through a device that forwards 10 kpps from west to east and 8 kpps back.
+// scene is a Plan, and how many generators carry it out in memory, through a device that forwards 10 kpps from west
+// to east and 8 kpps back.
 type scene struct {
 	plan       plan.Plan
 	generators int
@@ -35,7 +36,8 @@ type scene struct {
 	machine    *sceneMachine // that plays generators and device; nil: nobody reads it
 }
 
-// sceneMachine is one on which the generators wait for a third of the time, and the device for a tenth, as sh has the processors. It begins with its time.
+// sceneMachine is one on which the generators wait for a third of the time, and the device for a tenth, as sh has
+// the processors. It begins with its time.
 type sceneMachine struct {
 	tells bool // the generators tell that they waited
 	alone bool // the device alone waits

@@ -14,14 +14,16 @@ import (
 // subject is a Report that is verified.
 type subject struct {
 	*report.Report
-	// recomputed is the Report as its counters give it: first its windows, then result, figures and verdict.
+	// recomputed is the Report as its counters give it, first its windows, then result, figures and verdict.
 	recomputed report.Report
 	by         procedure.Procedure
-	// steps are what the procedure asked for, one for each window up to the first that doesn't match its step; none: windows are missing. After is the step after the last window; nil: some window doesn't
-	// match its step.
+	// steps are what the procedure asked for, one for each window up to the first that doesn't match its step.
+	// There are none where windows are missing. next is the step after the last window, or nil where some window
+	// doesn't match its step.
 	steps []procedure.Step
 	after *procedure.Step
-	// full and warmUp are each direction's rate at a load of 1, and in the warm-up; nil: a line rate is unknown.
+	// full and warmUp are each direction's rate at a load of 1, and in the warm-up. They are nil where a line rate
+	// is unknown.
 	full, warmUp []units.PacketRate
 }
 
@@ -51,7 +53,8 @@ func newSubject(r *report.Report) *subject {
 	return s
 }
 
-// follows says whether window i matches a step: by phase and load or, whatever the window says about these, by the rates that were asked for.
+// follows says whether window i matches a step by phase and load or, whatever the window says about these, by the
+// rates that were asked for.
 func (s *subject) follows(i int, step procedure.Step) bool {
 	w := s.Windows[i]
 	if step.Done {
@@ -68,7 +71,7 @@ func (s *subject) follows(i int, step procedure.Step) bool {
 	return s.full != nil
 }
 
-// intended is what each direction is asked to send in a step; nil: unknown.
+// intended is what each direction is asked to send in a step, or nil where that is unknown.
 func (s *subject) intended(step procedure.Step) []units.PacketRate {
 	if s.full == nil {
 		return nil
@@ -107,7 +110,8 @@ func setupOf(r *report.Report) measure.Setup {
 	return s
 }
 
-// ratesOf is each direction's rate at a load of 1, and in the warm-up; nil: traffic is sessions, or a line rate that they depend on is unknown.
+// ratesOf is each direction's rate at a load of 1, and in the warm-up. It is nil where traffic is sessions, or a
+// line rate that they depend on is unknown.
 func ratesOf(r *report.Report, rates procedure.Rates) (full, warmUp []units.PacketRate) {
 	if r.Plan.Sessions != nil {
 		return nil, nil

@@ -9,7 +9,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// clocks is how far the runner's clock and a generator's may be apart over a run, plus the time that the last reading may take to arrive.
+// clocks is how far the runner's clock and a generator's may be apart over a run, plus the time that the last
+// reading may take to arrive.
 const clocks = time.Second
 
 // times finds parts of the run that are out of order, or outside of the run.
@@ -67,7 +68,8 @@ func (s *subject) totals() Check {
 	return d.done()
 }
 
-// total compares the windows of direction i with its total, except windows with faulty readings, whose counters may have been cleared.
+// total compares the windows of direction i with its total, except windows with faulty readings, whose counters may
+// have been cleared.
 func (s *subject) total(d *differ, i int) {
 	var sum report.Total
 	for _, w := range s.Windows {

@@ -13,7 +13,8 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/unitstest"
 )
 
-// A run that ended where nothing could be judged at the top, as those of an older linerate did, is complete: what it claims verifies, and that it might have been looked further is told.
+// A run that ended where nothing could be judged at the top, as those of an older linerate did, is complete: what
+// it claims verifies, and that it might have been looked further is told.
 func TestARunThatEndedBelowATopThatCouldNotBeJudged(t *testing.T) {
 	s := ramp()
 	s.machine = &sceneMachine{alone: true}

@@ -11,11 +11,12 @@ import (
 
 // Verification is the result of verifying one Report.
 type Verification struct {
-	// Name is where the Report was read, and its test's name: "imix.json: imix".
+	// Name is where the Report was read, and its test's name, as in "imix.json: imix".
 	Name string `json:"name"`
-	// Outcome is Verified where nothing differs, even if something can't be verified; else Differs.
+	// Outcome is Verified where nothing differs, even if something can't be verified. Otherwise it is Differs.
 	Outcome Outcome `json:"outcome"`
-	// Producer is the linerate that wrote the Report. Remark says if it is another one than this: then differences may come from changes between the two.
+	// Producer is the linerate that wrote the Report. Remark says if it is another one than this, since then
+	// differences may come from changes between the two.
 	Producer string `json:"producer"`
 	Remark   string `json:"remark,omitempty"`
 	// Windows, Figures and Criteria are how many of each the document has.
@@ -37,9 +38,10 @@ const (
 // Check is one part of the Report that was compared with what its counters give.
 type Check struct {
 	Name CheckName `json:"name"`
-	// Findings are what differs; none: nothing does.
+	// Findings are the differences, and empty where nothing differs.
 	Findings []Finding `json:"findings,omitempty"`
-	// NotVerified says what could not be verified, as the document lacks something, and why; empty: everything was.
+	// NotVerified says what could not be verified, as the document lacks something, and why. It is empty where
+	// everything was.
 	NotVerified []string `json:"notVerified,omitempty"`
 }
 
@@ -48,23 +50,29 @@ type CheckName string
 
 // The checks, in their order.
 const (
-	CheckDocument    CheckName = "Document"    // it is a Report of a known procedure, with all that the procedure needs
-	CheckTimes       CheckName = "Times"       // the run's parts are in order, and within the run
-	CheckEnvironment CheckName = "Environment" // environment, line rates and background traffic follow from what generators and ports reported
-	CheckWindows     CheckName = "Windows"     // rates and loss of each window follow from its counters, quality and reason from its evidence
-	CheckProcedure   CheckName = "Procedure"   // each window is of the step that the procedure asks for after the windows before it
-	CheckTotals      CheckName = "Totals"      // all windows together counted no more than the whole run
-	CheckResult      CheckName = "Result"      // the result follows from the windows
-	CheckFigures     CheckName = "Figures"     // the figures follow from the result
-	CheckVerdict     CheckName = "Verdict"     // the verdict follows from the figures, the Plan's criteria and the baseline
+	CheckDocument CheckName = "Document" // it is a Report of a known procedure, with all that the procedure needs
+	CheckTimes    CheckName = "Times"    // the run's parts are in order, and within the run
+	// environment, line rates and background traffic follow from what generators and ports reported
+	CheckEnvironment CheckName = "Environment"
+	// rates and loss of each window follow from its counters, quality and reason from its evidence
+	CheckWindows CheckName = "Windows"
+	// each window is of the step that the procedure asks for after the windows before it
+	CheckProcedure CheckName = "Procedure"
+	CheckTotals    CheckName = "Totals"  // all windows together counted no more than the whole run
+	CheckResult    CheckName = "Result"  // the result follows from the windows
+	CheckFigures   CheckName = "Figures" // the figures follow from the result
+	// the verdict follows from the figures, the Plan's criteria and the baseline
+	CheckVerdict CheckName = "Verdict"
 )
 
 // Finding is one thing that differs.
 type Finding struct {
-	// Object is where it was found: "window 12, west→east". Field is the member there, by its name in the document: "received.packetsPerSecond".
+	// Object is where it was found, as in "window 12, west→east". Field is the member there, by its name in the
+	// document, as in "received.packetsPerSecond".
 	Object string `json:"object"`
 	Field  string `json:"field,omitempty"`
-	// Stands is what the document says, Gives what was recomputed, both as JSON; empty: there is none.
+	// Stands is what the document says, and Gives what was recomputed, both as JSON. Each is empty where there is
+	// none.
 	Stands string `json:"stands,omitempty"`
 	Gives  string `json:"gives,omitempty"`
 	// Message is the finding in a sentence.
@@ -124,7 +132,8 @@ func countedCriteria(n int) string {
 	return wording.Count(int64(n)) + " criteria"
 }
 
-// remark says that another linerate wrote a Report than the one that verifies it; empty: the same one did.
+// remark says that another linerate wrote a Report than the one that verifies it. It is empty where the same one
+// did.
 func remark(r *report.Report, version string) string {
 	switch {
 	case r.Producer != version:

@@ -57,7 +57,8 @@ func TestEachCheckFindsItsOwn(t *testing.T) {
 	}
 }
 
-// TestAWindowThatRunTookIsOfItsStepsLength: on a busy machine a window of 700 ms lasts 800 once it was looked at again; what run takes, verify takes, and no more.
+// TestAWindowThatRunTookIsOfItsStepsLength: on a busy machine a window of 700 ms lasts 800 once it was looked at
+// again; what run takes, verify takes, and no more.
 func TestAWindowThatRunTookIsOfItsStepsLength(t *testing.T) {
 	s := ramp().compared(t)
 	s.plan.Procedure.Ramp.StepDuration, s.plan.Procedure.Ramp.Settle = seconds(1), plan.Duration(300*time.Millisecond)

@@ -80,7 +80,8 @@ func latency(d *differ, object string, sizes []report.Latency) {
 	}
 }
 
-// shares compares the sum of the generators' shares of a window with that of its directions: as each is rounded by itself, the sums differ by no more than a packet per second for each.
+// shares compares the sum of the generators' shares of a window with that of its directions. As each is rounded by
+// itself, the sums differ by no more than a packet per second for each.
 func (s *subject) shares(d *differ, object string, w report.Window) {
 	var offered, received, ofOffered, ofReceived int64
 	for _, g := range w.Generators {
@@ -100,7 +101,7 @@ func (s *subject) shares(d *differ, object string, w report.Window) {
 	}
 }
 
-// procedure replays the procedure: each window must be of the step that it asks for after the windows before.
+// procedure replays the procedure. Each window must be of the step that it asks for after the windows before.
 func (s *subject) procedure() Check {
 	d := s.differ(CheckProcedure)
 	if !s.whole() {
@@ -129,7 +130,7 @@ func (s *subject) procedure() Check {
 	return d.done()
 }
 
-// load is that of the step of window i; in a warm-up of frames its rate as a share of the full rate.
+// load is that of the step of window i. In a warm-up of frames it is its rate as a share of the full rate.
 func (s *subject) load(i int) units.Ratio {
 	step := s.steps[i]
 	switch {
@@ -161,13 +162,15 @@ func (s *subject) length(d *differ, object string, i int) {
 	if w.Evidence == nil || w.Evidence.Fault != "" {
 		return
 	}
-	exact := s.steps[i].Kind == procedure.Trial && !w.HasEdges() // what a trial sent, it sent for as long as it was told to
+	// what a trial sent, it sent for as long as it was told to
+	exact := s.steps[i].Kind == procedure.Trial && !w.HasEdges()
 	if exact && w.Duration.Std() != judge || !exact && !measure.AsPlanned(w.Duration, judge) {
 		d.found(object, "duration", "duration is %s, but the procedure asks for %s", w.Duration.Std(), judge)
 	}
 }
 
-// bursts compares the lengths of a window's bursts with their step's. How long they took is known from the generators only.
+// bursts compares the lengths of a window's bursts with their step's. How long they took is known from the
+// generators only.
 func (s *subject) bursts(d *differ, object string, i int) {
 	for n, m := range s.Windows[i].Directions {
 		if m.Burst != nil && n < len(s.steps[i].Frames) {

@@ -6,9 +6,11 @@ import (
 	"github.com/aclements/go-moremath/mathx"
 )
 
-// SpreadInterval encloses the spread of all possible runs, in percent of their median, of which these are some: each end is wrong with a probability of (1 - Confidence) / 2, if runs are normally
-// distributed around the truth. Each value was found on a grid of this width, in the values' unit, and the truth lies up to that above it; 0: exact. Fewer than two values, or a median of 0, show
-// nothing: from 0 to infinity.
+// SpreadInterval encloses the spread of all possible runs, in percent of their median, from a sample of these runs.
+// Each end is wrong with a probability of (1 - Confidence) / 2, if runs are normally distributed around the truth.
+// Each value was found on a grid of this width, in the values' unit, and the truth lies up to one width above the
+// value. A width of 0 means that the values are exact. Fewer than two values, or a median of 0, show nothing, so
+// the interval goes from 0 to infinity.
 //
 //	s² + width²/12 ≥ what a grid hides: runs of which all are the same may still differ
 //	s - width/2·√(n/(n-1)) ≤ what a grid leaves of it: runs around one of its steps look further apart than they are
@@ -27,10 +29,11 @@ func SpreadInterval(values []float64, width float64) (low, high float64) {
 	return percent(least, (1+Confidence)/2), percent(most, (1-Confidence)/2)
 }
 
-// chiSquared is the quantile of the χ² distribution: the value below which it stays with the probability p.
+// chiSquared is the quantile of the χ² distribution, which is the value below which the distribution stays with
+// this probability.
 func chiSquared(free, p float64) float64 {
 	low, high := 0.0, free+100*math.Sqrt(2*free)
-	for range 200 { // halving: the distribution ascends
+	for range 200 { // bisection works because the distribution ascends
 		if middle := (low + high) / 2; mathx.GammaInc(free/2, middle/2) < p {
 			low = middle
 		} else {

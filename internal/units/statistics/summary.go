@@ -13,14 +13,15 @@ const Confidence = 0.95
 
 // Summary is what a set of runs shows, in the runs' own unit, except for the spread, which is in percent.
 type Summary struct {
-	// N is how many runs there are; the others are 0 where it is 0.
+	// N is how many runs there are. Where it is 0, all other fields are 0.
 	N      int
 	Median float64
-	// Low and High enclose the true median with a probability of Confidence, whatever the runs' distribution. From 6 runs on that is at least
-	// 0.95. Fewer can't give that much: Low and High are then the least and the greatest, and Confidence says what that is worth (5 runs: 0.9375,
-	// 1 run: 0).
+	// Low and High enclose the true median with a probability of Confidence, whatever the runs' distribution. From
+	// 6 runs on that is at least 0.95. Fewer runs can't give that much. Low and High are then the least and the
+	// greatest run, and Confidence is the probability that they enclose the median (0.9375 for 5 runs, 0 for 1
+	// run).
 	Low, High, Confidence float64
-	// SpreadPercent is the runs' standard deviation in percent of the median. One run has none: it is 0 then.
+	// SpreadPercent is the runs' standard deviation in percent of the median. It is 0 for one run.
 	SpreadPercent float64
 	// Outliers are runs that lie far from the others. They count all the same.
 	Outliers []Outlier
@@ -33,7 +34,7 @@ type Outlier struct {
 	Value float64
 }
 
-// Summarize says what the runs show. Values that are not finite are not counted; the values are left as they are.
+// Summarize says what the runs show. It ignores values that are not finite, and leaves the slice as it is.
 func Summarize(values []float64) Summary {
 	finite := slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 	if len(finite) == 0 {
@@ -47,8 +48,9 @@ func Summarize(values []float64) Summary {
 	return s
 }
 
-// medianOf is the sample's median and the interval of the true one. Where the runs are too few for the confidence wanted, the interval is their range, with the confidence that this has: each run
-// lies above the true median with a probability of a half, and the range misses it where all do, or none does.
+// medianOf is the sample's median and the interval of the true one. Too few runs for the wanted confidence get
+// their range as the interval, with the confidence of this range. Each run lies above the true median with a
+// probability of a half, and the range misses the median where all runs lie above, or none does.
 func medianOf(sample *benchmath.Sample) (median, low, high, sure float64) {
 	summary := benchmath.AssumeNothing.Summary(sample, Confidence)
 	if !math.IsInf(summary.Lo, 0) && !math.IsInf(summary.Hi, 0) {
@@ -58,7 +60,8 @@ func medianOf(sample *benchmath.Sample) (median, low, high, sure float64) {
 	return summary.Center, sample.Values[0], sample.Values[n-1], 1 - math.Pow(2, float64(1-n))
 }
 
-// Spared is how many of n runs may be on the other side where the median is claimed to be on one: as many as the median's interval leaves out at an end. It is 0 up to 8 runs.
+// Spared is how many of n runs may lie on the other side of a limit while the median is claimed to lie on one side.
+// It is the number of runs that the median's interval leaves out at an end, which is 0 up to 8 runs.
 func Spared(n int) int {
 	return max(0, stats.QuantileCI(n, 0.5, Confidence).LoOrder-1)
 }
@@ -91,12 +94,13 @@ func Mean(values []float64) float64 {
 
 // Rules for outliers.
 const (
-	// outlierDeviations is how many times further from the median than the others, robustly, an outlier lies (Iglewicz and Hoaglin's rule).
+	// outlierDeviations is how many times further from the median than the others, robustly, an outlier lies
+	// (Iglewicz and Hoaglin's rule).
 	outlierDeviations = 3.5
 	// normalPerMAD makes a median absolute deviation comparable with a standard deviation.
 	normalPerMAD = 1.4826
-	// outlierLeast is the share of the median that an outlier lies away at least: a measurement promises no more than ±1 %, and runs that agree
-	// to the last frame would make an outlier of each that doesn't.
+	// outlierLeast is the least distance of an outlier from the median, as a share of the median. A measurement
+	// promises no more than ±1 %, and among runs that agree to the last frame each other run would be an outlier.
 	outlierLeast = 0.01
 )
 

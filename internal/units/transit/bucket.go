@@ -9,7 +9,7 @@ import (
 const (
 	// FineBits is how many bits of a time, from its highest one on, tell its bucket.
 	FineBits = 8
-	// LimitBits is how many bits the longest time has that is told apart from longer ones: 2^34 ns are 17.2 s.
+	// LimitBits is how many bits the longest time has that is told apart from longer ones. 2^34 ns are 17.2 s.
 	LimitBits = 34
 	// Beyond is the bucket of all times from Limit on.
 	Beyond = (LimitBits-FineBits)<<(FineBits-1) + 1<<FineBits

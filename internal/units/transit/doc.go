@@ -1,5 +1,6 @@
-// Package transit counts how long frames were under way, in buckets of at most 1 % width from 100 ns to beyond 10 s: percentiles of all frames, at a fixed amount of memory, which a program in the
-// kernel fills as exactly as Go does. It has no clock and reads nothing.
+// Package transit counts how long frames were under way, in buckets of at most 1 % width from 100 ns to beyond 10
+// s. It gives percentiles of all frames at a fixed amount of memory, which a program in the kernel fills as exactly
+// as Go does. It has no clock and reads nothing.
 //
 // The buckets are logarithmic by powers of two, and linear within each (as HdrHistogram's are):
 //

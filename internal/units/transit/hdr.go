@@ -8,10 +8,12 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// hdrDigits is the precision at which HdrHistogram's buckets are these: 256 of one nanosecond, and then 128 in each power of two. So nothing is lost on the way there and back.
+// hdrDigits is the precision at which HdrHistogram's buckets are the same as ours, which are 256 of one nanosecond,
+// and then 128 in each power of two. So encoding and decoding lose nothing.
 const hdrDigits = 2
 
-// Encode is the histogram in nanoseconds as HdrHistogram encodes it: V2, compressed, base64. Frames in Beyond are those of Limit in it.
+// Encode is the histogram in nanoseconds as HdrHistogram encodes it (V2, compressed, base64). It counts frames in
+// Beyond as frames of Limit.
 func (h Histogram) Encode() (string, error) {
 	encoded := hdrhistogram.New(1, 2*Limit.Nanoseconds(), hdrDigits)
 	for i, frames := range h.All() {
@@ -29,7 +31,8 @@ func Decode(text string) (Histogram, error) {
 	return decode(text, func(bar hdrhistogram.Bar) time.Duration { return time.Duration(bar.From) })
 }
 
-// DecodeMicroseconds reads a histogram in whole microseconds, rounded down, that HdrHistogram encoded. Each frame counts as having taken the longest time that it may have, so that no percentile is too short.
+// DecodeMicroseconds reads a histogram in whole microseconds, rounded down, that HdrHistogram encoded. Each frame
+// counts as having taken the longest time that it may have, so that no percentile is too short.
 func DecodeMicroseconds(text string) (Histogram, error) {
 	return decode(text, func(bar hdrhistogram.Bar) time.Duration {
 		const longest = int64(Limit / time.Microsecond)
@@ -37,7 +40,8 @@ func DecodeMicroseconds(text string) (Histogram, error) {
 	})
 }
 
-// Coarse is how far before a time of DecodeMicroseconds the frame's own may lie: one microsecond, or the width of HdrHistogram's buckets with three digits, which is at most a thousandth of the time.
+// Coarse is how far before a time of DecodeMicroseconds the frame's own may lie. That is one microsecond, or the
+// width of HdrHistogram's buckets with three digits, which is at most a thousandth of the time.
 func Coarse(d time.Duration) time.Duration { return max(time.Microsecond, d/1000) }
 
 func decode(text string, took func(hdrhistogram.Bar) time.Duration) (h Histogram, err error) {

@@ -7,10 +7,12 @@ import (
 	"time"
 )
 
-// Histogram counts frames by transit time. The zero value is empty and ready to use; a copy shares its counts (Clone doesn't). It is not safe for concurrent use.
+// Histogram counts frames by transit time. The zero value is empty and ready to use. A copy shares its counts, but
+// a Clone doesn't. It is not safe for concurrent use.
 type Histogram struct{ counts []uint64 }
 
-// FromCounts is a histogram of what was counted by Index; it takes the slice, which has at most Buckets entries: those that are missing are 0.
+// FromCounts is a histogram of frames that Index has counted into buckets. It takes the slice, which has at most
+// Buckets entries. Missing entries are 0.
 func FromCounts(counts []uint64) Histogram { return Histogram{counts[:min(len(counts), Buckets)]} }
 
 // Record counts a frame.
@@ -30,7 +32,8 @@ func (h *Histogram) Merge(added Histogram) {
 	}
 }
 
-// Since is what was counted after an earlier reading of the same histogram. A bucket that has fewer frames than before counts as begun anew.
+// Since is what was counted after an earlier reading of the same histogram. A bucket that has fewer frames than
+// before counts as begun anew.
 func (h Histogram) Since(earlier Histogram) Histogram {
 	difference := h.Clone()
 	for i, n := range earlier.counts {
@@ -70,7 +73,8 @@ func (h Histogram) All() iter.Seq2[int, uint64] {
 	}
 }
 
-// Share is a part of all frames, in millionths: a percentile without rounding, so that p99.999 of a hundred thousand frames leaves out exactly one.
+// Share is a part of all frames, in millionths. It is a percentile without rounding, so that p99.999 of a hundred
+// thousand frames leaves out exactly one.
 type Share uint32
 
 // The shares that people read.
@@ -84,8 +88,9 @@ const (
 	Whole  Share = 1_000_000
 )
 
-// Percentile is the time within which at least this share of the frames arrived, rounded up to the end of its bucket: so no more than 1 % above the exact one, and never below it. It is 0 without frames. Where
-// it is Limit or more, known is false: all that is known is that it was no shorter than Limit.
+// Percentile is the time within which at least this share of the frames arrived, rounded up to the end of its
+// bucket. So it is at most 1 % above the exact time, and never below it. It is 0 without frames. Where ok is false,
+// the frame took d or longer, and d is Limit.
 func (h Histogram) Percentile(s Share) (d time.Duration, ok bool) {
 	frames := h.Frames()
 	if frames == 0 {
@@ -94,8 +99,9 @@ func (h Histogram) Percentile(s Share) (d time.Duration, ok bool) {
 	return h.endOfRank(rankOf(frames, s))
 }
 
-// timeOfRank is the time of the frame of that rank among those counted and those missing, in the order of their times. It is told where it is in one bucket whatever the missing ones took, all of them less than any other frame or
-// all of them more.
+// timeOfRank is the time of the frame of that rank among those counted and those missing, in the order of their
+// times. It is told where it is in one bucket whatever the missing ones took, all of them less than any other frame
+// or all of them more.
 func (h Histogram) timeOfRank(rank, missing uint64) (d time.Duration, ok, certain bool) {
 	if rank <= missing || rank > h.Frames() {
 		return 0, false, false
@@ -117,10 +123,11 @@ func (h Histogram) endOfRank(rank uint64) (d time.Duration, ok bool) {
 			return longest, true
 		}
 	}
-	return Limit, false // not reached: the counts add up to frames
+	return Limit, false // not reached, as the counts add up to frames
 }
 
-// rankOf is which frame, of all in the order of their times, is the last of a share: the share of them, rounded up, and the first at least.
+// rankOf is the rank of the last frame of a share, of all frames in the order of their times. It is the share of
+// the frames, rounded up, and at least 1.
 func rankOf(frames uint64, s Share) uint64 {
 	high, low := bits.Mul64(frames, uint64(min(s, Whole)))
 	rank, rest := bits.Div64(high, low, uint64(Whole))

@@ -6,13 +6,14 @@ import (
 	"time"
 )
 
-// Reading is what people look at of a histogram: the time within which a share of the frames arrived. A share that single frames decide isn't told (p99.9 of 500 frames would be the
-// longest of them all), nor one that frames could change whose time is missing.
+// Reading is the summary of a histogram that people read. It has the time within which a share of the frames
+// arrived. It leaves out a share that single frames decide (p99.9 of 500 frames would be the longest of them all),
+// and a share that frames with an unknown time could change.
 type Reading struct {
 	Frames uint64
 	// Shares go from the least to the whole.
 	Shares []Arrival
-	// Beyond are frames that took Limit or longer: nobody knows how long.
+	// Beyond counts frames that took Limit or longer, for an unknown time.
 	Beyond uint64
 }
 
@@ -26,7 +27,7 @@ type Arrival struct {
 // leastAbove is how many frames have to lie above a share for it to be told.
 const leastAbove = 10
 
-// Read makes the reading of a histogram that so many frames are missing from: they came, and nobody knows how long they took.
+// Read makes the reading of a histogram that lacks the times of so many received frames.
 func (h Histogram) Read(missing uint64) Reading {
 	r := Reading{Frames: h.Frames()}
 	if len(h.counts) == Buckets {
@@ -50,7 +51,7 @@ func (h Histogram) Read(missing uint64) Reading {
 	return r
 }
 
-// String is the reading in one line: "2000000 frames: p50 3.52µs, p99 37.1µs, all 1.02ms".
+// String is the reading in one line, such as "2000000 frames: p50 3.52µs, p99 37.1µs, all 1.02ms".
 func (r Reading) String() string {
 	if r.Frames == 0 {
 		return "no frames"
@@ -83,7 +84,7 @@ func (s Share) String() string {
 	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
 }
 
-// rounded keeps three digits of a time: its bucket has no more.
+// rounded keeps three digits of a time, as its bucket has no more.
 func rounded(d time.Duration) time.Duration {
 	unit := time.Duration(1)
 	for d/unit >= 1000 {

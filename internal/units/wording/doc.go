@@ -1,2 +1,3 @@
-// Package wording is how figures and counts are written for people, wherever a sentence needs one: in a Report, in a status, in a table.
+// Package wording writes figures and counts for people, wherever a sentence needs one, as in a Report, in a status
+// or in a table.
 package wording

@@ -13,10 +13,10 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// NotMeasured stands where a figure would stand if there were one; a zero never does.
+// NotMeasured stands in the place of a missing figure, where a zero never stands.
 const NotMeasured = "not measured"
 
-// PacketRate is a packet rate for people: "327.20 Kpps".
+// PacketRate is a packet rate for people, such as "327.20 Kpps".
 func PacketRate(packetsPerSecond int64) string {
 	const limit = math.MaxInt64 / int64(units.PacketPerSecond)
 	return (units.PacketRate(min(max(packetsPerSecond, -limit), limit)) * units.PacketPerSecond).FormatSI()
@@ -28,16 +28,16 @@ func RoundedPacketRate(packetsPerSecond float64) string {
 	return PacketRate(int64(math.Round(min(max(packetsPerSecond, -limit), limit))))
 }
 
-// BitRate is a bit rate for people: "1.00 Gbps".
+// BitRate is a bit rate for people, such as "1.00 Gbps".
 func BitRate(bitsPerSecond int64) string { return units.BitRate(bitsPerSecond).FormatSI() }
 
-// Bare takes the unit off a figure whose column names it: "327.20 K".
+// Bare takes the unit off a figure whose column names the unit, as in "327.20 K".
 func Bare(figure, unit string) string { return strings.TrimSpace(strings.TrimSuffix(figure, unit)) }
 
-// Percent is a share of a line rate, as it is, also where that can't be: "99.95%".
+// Percent is a share of a line rate, such as "99.95%". An impossible share is written unchanged.
 func Percent(p units.Percent) string { return p.FormatFixed() + "%" }
 
-// Loss is a loss ratio as a percentage, exact enough to tell a little from none: what is not zero never reads as zero.
+// Loss is a loss ratio as a percentage, exact enough to tell a little from none. Only zero reads as zero.
 func Loss(r units.Ratio) string {
 	const tenThousandth = units.One / 1_000_000 // 0.0001 %
 	switch magnitude := max(r, -r); {
@@ -54,18 +54,18 @@ func Loss(r units.Ratio) string {
 	}
 }
 
-// LossBetween is loss of which only both ends are known: "0% to 0.0016%".
+// LossBetween is loss of which only both ends are known, such as "0% to 0.0016%".
 func LossBetween(lowest, highest units.Ratio) string {
 	return Loss(max(0, lowest)) + " to " + Loss(highest)
 }
 
-// Ratio is a ratio that a person chose, as a percentage in its shortest exact form: "0.1%".
+// Ratio is a ratio that a person chose, as a percentage in its shortest exact form, such as "0.1%".
 func Ratio(r units.Ratio) string { return r.Percent().String() + "%" }
 
-// Share is such a ratio within a sentence: "0.1 %".
+// Share is such a ratio within a sentence, such as "0.1 %".
 func Share(r units.Ratio) string { return r.Percent().String() + " %" }
 
-// Count is a whole number with its thousands apart: "1,234,567".
+// Count is a whole number with a comma between its thousands, such as "1,234,567".
 func Count(v int64) string {
 	digits := strconv.FormatInt(v, 10)
 	first := len(digits) % 3
@@ -82,10 +82,10 @@ func Count(v int64) string {
 	return b.String()
 }
 
-// Span is a duration for people, to the millisecond: "1m30s".
+// Span is a duration for people, to the millisecond, such as "1m30s".
 func Span(d time.Duration) string { return d.Round(time.Millisecond).String() }
 
-// Nanoseconds is a very short time for people, to three digits: "850 ns", "3.52 µs", "1.9 ms".
+// Nanoseconds is a very short time for people, to three digits, such as "850 ns", "3.52 µs" or "1.9 ms".
 func Nanoseconds(v int64) string {
 	unit := "ns"
 	amount := float64(v)
@@ -98,7 +98,7 @@ func Nanoseconds(v int64) string {
 	return strconv.FormatFloat(amount, 'g', 3, 64) + " " + unit
 }
 
-// Microseconds is a short time for people, to three digits: "85 µs", "1.9 ms".
+// Microseconds is a short time for people, to three digits, such as "85 µs" or "1.9 ms".
 func Microseconds(v int64) string {
 	switch {
 	case v < 1000:
@@ -109,10 +109,10 @@ func Microseconds(v int64) string {
 	return strconv.FormatFloat(float64(v)/1_000_000, 'f', 2, 64) + " s"
 }
 
-// Direction names a direction: "west→east".
+// Direction names a direction, as in "west→east".
 func Direction(source, target string) string { return source + "→" + target }
 
-// Counted is a number with its noun: "1 window", "3 windows".
+// Counted is a number with its noun, as in "1 window" and "3 windows".
 func Counted(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -120,7 +120,7 @@ func Counted(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-// Verb agrees with its number: "1 window says", "3 windows say".
+// Verb agrees with its number, as in "1 window says" and "3 windows say".
 func Verb(n int, singular, plural string) string {
 	if n == 1 {
 		return singular
@@ -144,14 +144,15 @@ func Limited(text string, bytes int) string {
 	return strings.ToValidUTF8(text[:bytes-len("…")], "") + "…"
 }
 
-// Hidden says that a character drives a terminal, breaks a line, turns the text after it round, or isn't seen: control characters, Unicode's format characters (Cf, with the bidirectional
-// marks, spaces without width and tags), separators of lines, and what else no font draws.
+// Hidden says that a character drives a terminal, breaks a line, turns the text after it round, or isn't drawn.
+// Such are control characters, Unicode's format characters (Cf, with the bidirectional marks, spaces without width
+// and tags), separators of lines, and other characters that no font draws.
 func Hidden(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Bidi_Control, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point)
 }
 
-// Printable takes out what would drive a terminal, break a line or turn the text after it round, but for the control characters that are kept: a report, a fault or a pod's last words
-// may come from anywhere.
+// Printable takes out characters that would drive a terminal, break a line or turn the text after them round, but
+// for the allowed control characters. A report, a fault or a pod's last words may come from anywhere.
 func Printable(s string, allowed ...rune) string {
 	return strings.Map(func(r rune) rune {
 		if Hidden(r) && !slices.Contains(allowed, r) {

@@ -17,8 +17,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/bounded"
 )
 
-// Claim makes this runner the run's, and fences every earlier runner. It tries until ctx ends, since a restarting API server is away for a moment. Its errors are
-// ErrReported, delivery.ErrFenced, or the API server's last.
+// Claim makes this runner the run's, and fences every earlier runner. It tries until ctx ends, since a restarting
+// API server is away for a moment. Its errors are ErrReported, delivery.ErrFenced, or the API server's last.
 func Claim(ctx context.Context, o Options) (*Sink, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -37,7 +37,8 @@ func Claim(ctx context.Context, o Options) (*Sink, error) {
 	return s, nil
 }
 
-// claim creates the Progress. If there is one, an earlier runner may have written a final Report, and otherwise this runner takes over.
+// claim creates the Progress. If there is one, an earlier runner may have written a final Report, and otherwise
+// this runner takes over.
 func (s *Sink) claim(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -70,8 +71,8 @@ func (s *Sink) succeed(run int) {
 // mostRuns is far above the number of pods that a runner's Job makes, and the runners' policy admits no more.
 const mostRuns = 98
 
-// takeNumber is the number of this runner's run: 1 if it made the Progress itself, and its answer got lost. Otherwise it takes the first number that nobody has, by its
-// marker, which stays.
+// takeNumber is the number of this runner's run. It is 1 if the runner made the Progress itself, and the answer got
+// lost. Otherwise the runner takes the first free number, by its marker, which stays.
 func (s *Sink) takeNumber(ctx context.Context) (int, error) {
 	if claimed, err := s.createOnce(ctx, s.document(s.options.Progress)); err != nil || claimed {
 		return 1, err
@@ -92,7 +93,8 @@ func (s *Sink) takeNumber(ctx context.Context) (int, error) {
 	return 0, fmt.Errorf("%d runs of the attempt began before this one", mostRuns)
 }
 
-// Each runner is a field manager of its own: the API server remembers who made a document, by the labels that nobody changed since.
+// Each runner is a field manager of its own, as the API server remembers who made a document, by the labels that
+// nobody changed since.
 const managers = "linerate-runner/"
 
 func (s *Sink) manager() string { return managers + s.options.UID }
@@ -123,15 +125,17 @@ func (s *Sink) write(ctx context.Context, document *corev1.ConfigMap) (*corev1.C
 	return s.options.Client.Update(ctx, document, metav1.UpdateOptions{FieldManager: s.manager()})
 }
 
-// try is what would become of a document, of whatever version, if this runner replaced it: it has the version that stands now. Nothing is written.
+// try is what would become of a document, of whatever version, if this runner replaced it. It has the version that
+// stands now. try writes nothing.
 func (s *Sink) try(ctx context.Context, document *corev1.ConfigMap) (*corev1.ConfigMap, error) {
 	document = document.DeepCopy()
 	document.ResourceVersion = ""
 	return s.options.Client.Update(ctx, document, metav1.UpdateOptions{FieldManager: s.manager(), DryRun: []string{metav1.DryRunAll}})
 }
 
-// renew learns the version that stands of a document, after an answer got lost or somebody else wrote. A successor makes its marker before it writes, and this runner looks
-// for the marker after it learned the version. So a write over that version never replaces what a successor wrote.
+// renew learns the version that stands of a document, after an answer got lost or somebody else wrote. A successor
+// makes its marker before it writes, and this runner looks for the marker after it learned the version. So a write
+// over that version never replaces what a successor wrote.
 func (s *Sink) renew(ctx context.Context, meta *metav1.ObjectMeta) error {
 	stands, err := s.try(ctx, s.document(*meta))
 	if err != nil {
@@ -169,7 +173,8 @@ func (s *Sink) writeProgress(ctx context.Context, p delivery.Progress) error {
 	return err
 }
 
-// putProgress writes a Progress. If another version than the known one stands, and no successor has begun, it tries once more.
+// putProgress writes a Progress. If another version than the known one stands, and no successor has begun, it tries
+// once more.
 func (s *Sink) putProgress(ctx context.Context, p delivery.Progress) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -191,7 +196,7 @@ const (
 	mostPause  = 5 * time.Second
 )
 
-// persist tries until it succeeds, can't succeed any more, or ctx has ended: then the error is the last try's.
+// persist tries until it succeeds, can't succeed any more, or ctx has ended. Then its error is the last try's.
 func persist(ctx context.Context, try func(context.Context) error) error {
 	for wait := firstPause; ; wait = min(2*wait, mostPause) {
 		err := try(ctx)

@@ -18,14 +18,15 @@ import (
 // errDisowned ends the tries of a runner that is to end, and that the API server no longer lets write.
 var errDisowned = errors.New("the test is gone, as it seems")
 
-// enoughRefusals in a row take about four seconds: an API server that has just started may refuse by mistake.
+// enoughRefusals in a row take about four seconds, since an API server that has just started may refuse by mistake.
 const enoughRefusals = 5
 
-// Finish writes the latest Progress and then the Report, and tries until both are written or ctx has ended. A fenced runner writes neither (delivery.ErrFenced). If
-// another final Report of the attempt exists, that one stays (ErrReported). A final Report becomes immutable. Keep must have returned.
+// Finish writes the latest Progress and then the Report, and tries until both are written or ctx has ended. A
+// fenced runner writes neither (delivery.ErrFenced). If another final Report of the attempt exists, that one stays
+// (ErrReported). A final Report becomes immutable. Keep must have returned.
 //
-// A Report that isn't final comes from a runner that is to end. If the API server refuses its writes, or the ConfigMap is gone because its test was deleted, the runner
-// gives up soon, so that its pod is gone soon.
+// A Report that isn't final comes from a runner that is to end. If the API server refuses its writes, or the
+// ConfigMap is gone because its test was deleted, the runner gives up soon, so that its pod is gone soon.
 func (s *Sink) Finish(ctx context.Context, r *report.Report, final bool) error {
 	data, annotations, err := delivery.EncodeReport(r, final, s.options.Attempt)
 	if err != nil {
@@ -59,7 +60,8 @@ func (s *Sink) Finish(ctx context.Context, r *report.Report, final bool) error {
 	return nil
 }
 
-// putReport tries once. If another version of the Report stands than the known one, it finds out which, to decide whether to try again.
+// putReport tries once. If another version of the Report stands than the known one, it finds out which, to decide
+// whether to try again.
 func (s *Sink) putReport(ctx context.Context, data map[string][]byte, annotations map[string]string, final bool) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -87,7 +89,8 @@ func (s *Sink) putReport(ctx context.Context, data map[string][]byte, annotation
 	return err
 }
 
-// sameStands is nil if the final Report that stands is this one, and only the answer got lost: it may be replaced by itself.
+// sameStands is nil if the final Report that stands is this one, and only the answer got lost. The Report may be
+// replaced by itself.
 func (s *Sink) sameStands(ctx context.Context, final *corev1.ConfigMap) error {
 	_, err := s.try(ctx, final)
 	if finalStands(err) {
@@ -96,8 +99,8 @@ func (s *Sink) sameStands(ctx context.Context, final *corev1.ConfigMap) error {
 	return err
 }
 
-// finalStands says whether the API server refuses a write since the ConfigMap is immutable, as final Reports are. The runners' policy, too, answers that something is
-// Invalid, but names no field.
+// finalStands says whether the API server refuses a write since the ConfigMap is immutable, as final Reports are.
+// The runners' policy, too, answers that something is Invalid, but names no field.
 func finalStands(err error) bool {
 	status, ok := errors.AsType[*apierrors.StatusError](err)
 	if !ok || !apierrors.IsInvalid(err) || status.Status().Details == nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/delivery/configmaps"
 )
 
-// The operator deletes what a run left when its test is gone: the runner that still measures for it ends, and writes nothing.
+// The operator deletes what a run left when its test is gone: the runner that still measures for it ends, and
+// writes nothing.
 func TestARunnerWhoseTestIsGoneEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()

@@ -16,7 +16,7 @@ import (
 // ErrReported means that a final Report of this attempt exists already, and nothing is left to do.
 var ErrReported = errors.New("a final report of this attempt stands already")
 
-// Client is the part of client-go's ConfigMapInterface that is needed: it creates and updates ConfigMaps of one namespace.
+// Client is the needed part of client-go's ConfigMapInterface. It creates and updates ConfigMaps of one namespace.
 type Client interface {
 	Create(ctx context.Context, object *corev1.ConfigMap, options metav1.CreateOptions) (*corev1.ConfigMap, error)
 	Update(ctx context.Context, object *corev1.ConfigMap, options metav1.UpdateOptions) (*corev1.ConfigMap, error)
@@ -25,23 +25,27 @@ type Client interface {
 // Options are which runner writes which ConfigMaps.
 type Options struct {
 	Client Client
-	// Progress and Report are the metadata with which the two ConfigMaps are created: names, labels and owners.
+	// Progress and Report are the metadata with which the two ConfigMaps are created, which are names, labels and
+	// owners.
 	Progress, Report metav1.ObjectMeta
 	// Successor is the metadata of the marker of the run with this number, from 2.
 	Successor func(run int) metav1.ObjectMeta
 	Attempt   int
-	// Earlier is the Progress of an earlier runner as it was when this one began; nil: none is known. It only says how far the lost run had come.
+	// Earlier is the Progress of an earlier runner as it was when this one began, or nil where none is known. It
+	// only says how far the lost run had come.
 	Earlier *delivery.Progress
-	// Pod is the runner's pod, UID its UID: they fence other runners, and sign each document.
+	// Pod is the runner's pod, and UID its UID. They fence other runners, and sign each document.
 	Pod, UID string
 	Log      *slog.Logger
 }
 
-// Sink is a claimed pair of ConfigMaps. Post may be called from any goroutine; Keep and Finish must be called one after the other.
+// Sink is a claimed pair of ConfigMaps. Post may be called from any goroutine. Keep and Finish must be called one
+// after the other.
 type Sink struct {
-	options  Options
-	first    delivery.Progress
-	progress metav1.ObjectMeta // with the version that was last written; without one it doesn't exist, as far as is known
+	options Options
+	first   delivery.Progress
+	// with the version that was last written, and without one it doesn't exist, as far as is known
+	progress metav1.ObjectMeta
 	report   metav1.ObjectMeta // likewise
 	changed  chan struct{}     // something was posted
 
@@ -57,7 +61,8 @@ type Sink struct {
 // requestTimeout bounds each request. A restarting API server is away for longer, and the next try follows.
 const requestTimeout = 10 * time.Second
 
-// First is the Progress with which the Sink was claimed: the number of the run, and the runs that were lost before it.
+// First is the Progress with which the Sink was claimed. It has the number of the run, and the runs that were lost
+// before it.
 func (s *Sink) First() delivery.Progress { return s.first }
 
 // Post hands over the run's latest Progress. It never waits, and fills in the runner and the run.
@@ -95,7 +100,7 @@ func (s *Sink) Keep(ctx context.Context) error {
 	}
 }
 
-// wait is how long until the latest Progress is to be written; pending: there is one.
+// wait is how long until the latest Progress is to be written. pending says that there is one.
 func (s *Sink) wait() (wait time.Duration, pending bool) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

@@ -25,7 +25,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// server keeps ConfigMaps as an API server does: with resource versions, field managers, immutability, dry runs, and bad days.
+// server keeps ConfigMaps as an API server does: with resource versions, field managers, immutability, dry runs,
+// and bad days.
 type server struct {
 	mutex   sync.Mutex
 	stored  map[string]*corev1.ConfigMap
@@ -132,7 +133,8 @@ func (s *server) write(ctx context.Context, next *corev1.ConfigMap, manager stri
 	return kept.DeepCopy(), nil
 }
 
-// managed is who owns fields of a document that somebody replaces: who made it, as its labels stay, and who replaces it, as its content changes.
+// managed is who owns fields of a document that somebody replaces: who made it, as its labels stay, and who
+// replaces it, as its content changes.
 func managed(current *corev1.ConfigMap, manager string) []metav1.ManagedFieldsEntry {
 	by := []metav1.ManagedFieldsEntry{{Manager: manager}}
 	if current == nil || current.ManagedFields[0].Manager == manager {

@@ -49,7 +49,8 @@ func ofTheSecond(t *testing.T, s *server, first *configmaps.Sink, request int) {
 	}
 }
 
-// Between any two requests of a runner its successor may begin, and between any two of the successor's the runner may write: what the successor wrote stands.
+// Between any two requests of a runner its successor may begin, and between any two of the successor's the runner
+// may write: what the successor wrote stands.
 func TestWhatASuccessorWroteStandsWheneverItBegins(t *testing.T) {
 	for what, play := range map[string]func(t *testing.T, request int) bool{
 		"between a runner's requests": func(t *testing.T, request int) bool {

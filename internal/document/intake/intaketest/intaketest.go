@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Bombs are documents of about so many bytes that begin with a text and end with another, of which one has a list of as many elements as fit between, and the other is as deep.
+// Bombs are documents of about so many bytes that begin with a text and end with another, of which one has a list
+// of as many elements as fit between, and the other is as deep.
 func Bombs(bytes int, begin, end string) map[string]string {
 	return map[string]string{
 		"wide": begin + strings.Repeat("{},", bytes/3) + "{}" + end,

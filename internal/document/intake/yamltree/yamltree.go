@@ -11,8 +11,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// The most that a document may have: characters that may part two values, before it is parsed, since each value takes half a kilobyte of memory then; values, bytes of text and levels after it,
-// with all that aliases repeat. An API server takes no object of more than 3 MiB.
+// A document may have at most so many characters that may part two values, before it is parsed, since each value
+// takes half a kilobyte of memory then, and so many values, bytes of text and levels after it, with all that
+// aliases repeat. An API server takes no object of more than 3 MiB.
 const (
 	mostMarks  = 400_000
 	mostValues = 400_000
@@ -49,7 +50,8 @@ func Parse(text []byte) (Tree, error) {
 	return t, nil
 }
 
-// inKubernetesWords is the error of the parser that Kubernetes has, which counts lines another way. It isn't asked where something could be repeated.
+// inKubernetesWords is the error of the parser that Kubernetes has, which counts lines another way. It isn't asked
+// where something could be repeated.
 func inKubernetesWords(text []byte, err error) error {
 	if bytes.IndexByte(text, '*') >= 0 {
 		return err
@@ -73,7 +75,7 @@ func marks(text []byte) (n int) {
 // size is how many values a part of a document has, bytes of text, and levels, with all that its aliases repeat.
 type size struct{ values, text, levels int64 }
 
-// sizeOf walks each node once; a nil size is that of one that the walk is still in.
+// sizeOf walks each node once. A nil size is that of a node that the walk is still in.
 func sizeOf(node *yaml.Node, depth int, sizes map[*yaml.Node]*size) (size, error) {
 	if depth > deepest {
 		return size{}, intake.Exceeded(fmt.Sprintf("it is nested more than %d deep, at its line %d: nothing that linerate reads is", deepest, node.Line))
@@ -105,7 +107,8 @@ func sizeOf(node *yaml.Node, depth int, sizes map[*yaml.Node]*size) (size, error
 	return whole, nil
 }
 
-// JSON is the document as JSON, as Kubernetes reads it (YAML 1.1). Strictly: a key that appears twice is an error; else keys may be merged in.
+// JSON is the document as JSON, as Kubernetes reads it (YAML 1.1). Strictly, a key that appears twice is an error.
+// Otherwise keys may be merged in.
 func (t Tree) JSON(strictly bool) ([]byte, error) {
 	if strictly {
 		return sigsyaml.YAMLToJSONStrict(t.text)
@@ -113,7 +116,8 @@ func (t Tree) JSON(strictly bool) ([]byte, error) {
 	return sigsyaml.YAMLToJSON(t.text)
 }
 
-// Decode decodes a document into a value that is small when it is JSON: a list of links, a program's settings. Strictly: fields that the type doesn't know, and keys that appear twice, are errors.
+// Decode decodes a document into a value that is small when it is JSON, such as a list of links or a program's
+// settings. Strictly, fields that the type doesn't know, and keys that appear twice, are errors.
 func Decode(text []byte, target any, strictly bool) error {
 	t, err := Parse(text)
 	if err != nil {
