@@ -112,7 +112,7 @@ func decodersIn(t *testing.T, name string, text any) (uses []use) {
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.CallExpr:
-			if s, is := n.Fun.(*ast.SelectorExpr); is && len(n.Args) > 0 && s.Sel.Name == "By" && qualifier(s) == "intake" {
+			if s, is := n.Fun.(*ast.SelectorExpr); is && len(n.Args) > 0 && s.Sel.Name == "DecodeBy" && qualifier(s) == "intake" {
 				ast.Inspect(n.Args[0], func(inside ast.Node) bool { handed[inside] = true; return true })
 			}
 		case *ast.SelectorExpr:
@@ -194,7 +194,7 @@ func TestAReaderThatDecodesBeforeItBoundsIsFound(t *testing.T) {
 		"a whole file":               {`import "os"; func f() { _, _ = os.ReadFile("x") }`, 1},
 		"all of a stream":            {`import ("io"; "compress/gzip"); func f(r io.Reader) { z, _ := gzip.NewReader(r); _, _ = io.ReadAll(z) }`, 2},
 		"YAML of a versioned path":   {`import "go.yaml.in/yaml/v3"; func f(b []byte) { var v any; _ = yaml.Unmarshal(b, &v) }`, 1},
-		"by the door":                {`import ("encoding/json"; "x/intake"); func f(b []byte) { var v any; _ = intake.By(json.Unmarshal, b, &v, intake.Small) }`, 0},
+		"by the door":                {`import ("encoding/json"; "x/intake"); func f(b []byte) { var v any; _ = intake.DecodeBy(json.Unmarshal, b, &v, intake.Small) }`, 0},
 		"an error's type":            {`import "encoding/json"; var x *json.UnmarshalTypeError`, 0},
 	} {
 		if got := decodersIn(t, "x.go", "package x\n"+c.text); len(got) != c.want {

@@ -23,10 +23,8 @@ var mayNameAnEngine = []string{
 	"internal/compile/engine.go",
 	"internal/cluster/manifests/engine.go",
 	"internal/cli/generator_kinds.go",
-	"internal/cli/ramp.go",          // the published staircase drives a TRex that runs already
-	"internal/cli/trex_launch.go",   // TRex' own verb
-	"test/rigs/reporttest/bench.go", // makes Reports up
-	"test/rigs/reporttest/sessions.go",
+	"internal/cli/ramp.go",        // the published staircase drives a TRex that runs already
+	"internal/cli/trex_launch.go", // TRex' own verb
 }
 
 // mayNameAKind are the files that name kinds of traffic: where they are declared, the lists, and what has something
