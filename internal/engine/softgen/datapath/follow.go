@@ -7,8 +7,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/transit"
 )
 
-// followed is what the stamps of a stream's frames show: whether all frames came, once and in order, and their latencies. The counting program keeps one for each flow id in a map (programfollow.go), in
-// this layout. record does in Go what the program does, and tests compare the two.
+// followed is what the stamps of a stream's frames show: whether all frames came, once and in order, and their latencies. The counting program keeps one for
+// each flow id in a map (kernel/follow.h, which says what the members are). record does in Go what the program does, and
+// tests compare the two.
 //
 // A bit for each recent sequence number says whether it came, in words of 64:
 //
@@ -16,37 +17,17 @@ import (
 //	                  └ window: recentWords, the newest sequence's included ┘▲ next
 //
 // So a duplicate and a late frame can be distinguished while their word is in the window: at least 961 frames back. An older frame is stale: it may be either.
-type followed struct {
-	Lock uint32
-	Run  uint32 // the sender's generation | runKnown
-	Next uint32 // the sequence after the highest
-	// Timed is 1 when Last is a frame of this run.
-	Timed           uint32
-	Received, Bytes uint64
-	// Lost are sequence numbers that were skipped and have not come since; Reordered are those that came late.
-	Lost, Duplicates, Reordered, Stale uint64
-	// TooHigh and TooLow count sequence numbers so far off that the sender must have begun anew.
-	TooHigh, TooLow              uint64
-	Sum, Shortest, Longest, Last uint64 // nanoseconds
-	Jitter                       uint64 // sixteenths of a nanosecond
-	// Merged are frames that came in merged buffers, in which only the last stamp can be read: the others aren't followed, and count as Lost once a later frame comes.
-	Merged uint64
-	// Uncounted are frames that were followed and are in no bucket: the flow had no buckets yet, and the ring had no room.
-	Uncounted uint64
-	// Varied is the sum of the differences between successive frames' times in one run, in nanoseconds; Changes is the number of differences.
-	Varied, Changes uint64
-	Recent          [recentWords]uint64
-}
+type followed = countFollowed
 
 const (
-	runKnown    = 0x100
-	recentWords = 16
+	runKnown    = uint32(countSharedRUN_KNOWN)
+	recentWords = uint32(countSharedRECENT_WORDS)
 )
 
 // record records one frame: its stamp, its length on the wire, and its latency.
 func (f *followed) record(s stamp, length int64, took time.Duration) {
 	if run := uint32(s.generation) | runKnown; f.Run != run {
-		f.Run, f.Next, f.Timed, f.Recent = run, 0, 0, [recentWords]uint64{}
+		f.Run, f.Next, f.Timed, f.Recent = run, 0, 0, [countSharedRECENT_WORDS]uint64{}
 	}
 	f.order(s.sequence)
 	f.time(uint64(took), uint64(length))
@@ -93,7 +74,7 @@ func (f *followed) late(sequence uint32) {
 }
 
 func (f *followed) anew(sequence uint32) {
-	f.Recent, f.Next = [recentWords]uint64{}, sequence+1
+	f.Recent, f.Next = [countSharedRECENT_WORDS]uint64{}, sequence+1
 	f.see(sequence)
 }
 

@@ -187,7 +187,7 @@ func stamped(s stamp, mark uint16) []byte {
 func followedOf(t *testing.T, r *kernelReceiver, id uint32) (f followed) {
 	t.Helper()
 	must(t, r.maps.followed.LookupWithFlags(id, &f, ebpf.LookupLock))
-	f.Lock = 0
+	f.Lock.Val = 0
 	return f
 }
 

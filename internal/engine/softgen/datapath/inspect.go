@@ -24,7 +24,7 @@ type inspected struct {
 	stray bool
 }
 
-// inspect classifies a frame by its headers. The counting program (programhead.go) must give the same result.
+// inspect classifies a frame by its headers. The counting program (kernel/count.c) must give the same result.
 func inspect(frame []byte) inspected {
 	if value := markOf(frame); value == markLatency {
 		return inspected{class: lateFrame}
@@ -62,17 +62,8 @@ func isQuestion(frame []byte) bool {
 }
 
 const (
-	igmp                  = 2
 	icmpv6                = 58
-	hopByHop              = 0 // IPv6 options that each router looks at
 	neighbourSolicitation = 135
 	neighbourAdvertised   = 136
-)
-
-// What stream.KeepsLinkUp looks for, for the program: the types of ICMPv6 that stay on a link, and the least Ethernet type, below which stands a length.
-const (
-	leastType      = 0x600
-	firstOfLink    = 130
-	lastOfLink     = 137
-	listenerReport = 143
+	tagLength             = 4 // of a VLAN tag
 )

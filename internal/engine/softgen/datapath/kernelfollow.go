@@ -53,7 +53,7 @@ func (k *kernelFollower) record(at time.Duration, s stamp) {
 }
 
 func (k *kernelFollower) makeBuckets(id uint32) *ebpf.Map {
-	buckets, err := ebpf.NewMap(transitsOfFlow())
+	buckets, err := ebpf.NewMap(k.maps.bucketsOfFlow)
 	if err != nil {
 		return nil
 	}
@@ -77,12 +77,12 @@ func (k *kernelFollower) transits() map[uint32]transit.Histogram {
 // histogram adds up all processors' buckets.
 func (t *transitsSeen) histogram() transit.Histogram {
 	h := t.early.Clone()
-	var each [][transit.Buckets]uint64
+	var each []countBuckets                                            // by processor
 	if t.buckets == nil || t.buckets.Lookup(uint32(0), &each) != nil { // the latter is impossible on an array that is open
 		return h
 	}
 	for i := range each {
-		h.Merge(transit.FromCounts(each[i][:]))
+		h.Merge(transit.FromCounts(each[i].Frames[:]))
 	}
 	return h
 }

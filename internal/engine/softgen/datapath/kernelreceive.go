@@ -1,7 +1,6 @@
 package datapath
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"sync"
@@ -18,7 +17,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// kernelReceiver counts in the kernel, with the program of program.go: about a tenth of a microsecond per frame, and nothing to overflow.
+// kernelReceiver counts in the kernel, with the program of kernel/count.c: about a tenth of a microsecond per frame, and nothing to overflow.
 // It needs CAP_BPF and CAP_NET_ADMIN in the machine's initial user namespace.
 type kernelReceiver struct {
 	maps    kernelMaps
@@ -84,35 +83,27 @@ func newKernelReceiver(p *port, h hook, attach func(*ebpf.Program) (link.Link, e
 
 // load makes the maps and the program; the program isn't attached yet.
 func (r *kernelReceiver) load(h hook, follow bool) (err error) {
-	if err := r.maps.create(follow); err != nil {
+	if r.program, r.maps, err = h.load(r.mac, follow); err != nil {
 		return err
 	}
 	if follow {
 		r.stamps = newKernelFollower(r.maps)
 	}
-	if r.flowMemory, err = unix.Mmap(r.maps.flows.FD(), 0, flowMapEntries*countersOfPacket, unix.PROT_READ, unix.MAP_SHARED); err != nil {
+	flows := r.maps.flows
+	if r.flowMemory, err = unix.Mmap(flows.FD(), 0, int(flows.MaxEntries()*flows.ValueSize()), unix.PROT_READ, unix.MAP_SHARED); err != nil {
 		return fmt.Errorf("map the flows' counters: %w", err)
-	}
-	if r.program, err = h.assemble(r.maps); err != nil {
-		return err
 	}
 	r.reader, err = ringbuf.NewReader(r.maps.ring)
 	return err
 }
 
-// pair is an entry of a counting map, as one processor has it.
-type pair struct{ Packets, Bytes uint64 }
-
-func (p pair) traffic() units.Traffic {
-	return units.Traffic{Packets: int64(p.Packets), Bytes: int64(p.Bytes)}
+func (c countCounters) traffic() units.Traffic {
+	return units.Traffic{Packets: int64(c.Packets), Bytes: int64(c.Bytes)}
 }
-
-// totals is the entry that counts all frames, as one processor has it; strays are among all.
-type totals struct{ All, Strays pair }
 
 // mark reads the program's counters, which can't overflow.
 func (r *kernelReceiver) mark() func() tallied {
-	var each []totals
+	var each []countTotals // by processor
 	if err := r.maps.totals.Lookup(uint32(0), &each); err != nil {
 		each = nil // impossible on an array that is open
 	}
@@ -128,7 +119,7 @@ func (r *kernelReceiver) mark() func() tallied {
 func (r *kernelReceiver) last() bool { return !r.dropsCountHere }
 
 func (r *kernelReceiver) flows(visit func(uint32, units.Traffic)) {
-	entries := unsafe.Slice((*pair)(unsafe.Pointer(&r.flowMemory[0])), flowMapEntries)
+	entries := unsafe.Slice((*countCounters)(unsafe.Pointer(&r.flowMemory[0])), r.maps.flows.MaxEntries())
 	for id := range entries {
 		packets, bytes := atomic.LoadUint64(&entries[id].Packets), atomic.LoadUint64(&entries[id].Bytes)
 		if packets > 0 {
@@ -138,13 +129,17 @@ func (r *kernelReceiver) flows(visit func(uint32, units.Traffic)) {
 }
 
 func (r *kernelReceiver) look(w wanted) error {
-	entry := setting{MAC: r.mac}
-	for bit, on := range map[uint32]bool{settingPromiscuous: w.promiscuous, settingAll: w.all, settingNeighbours: w.neighbours} {
+	var wants countShared
+	for bit, on := range map[countShared]bool{
+		countSharedWANTS_PROMISCUOUS: w.promiscuous,
+		countSharedWANTS_ALL:         w.all,
+		countSharedWANTS_NEIGHBOURS:  w.neighbours,
+	} {
 		if on {
-			entry.Bits |= bit
+			wants |= bit
 		}
 	}
-	return r.maps.settings.Put(uint32(0), entry)
+	return r.maps.wanted.Set(wants)
 }
 
 func (r *kernelReceiver) follower() follower {
@@ -187,23 +182,22 @@ func (r *kernelReceiver) read() {
 }
 
 func (r *kernelReceiver) take(b []byte) {
-	if len(b) < recordHeader {
+	var head countRecord
+	size := int(unsafe.Sizeof(head))
+	if len(b) < size {
 		return
 	}
-	at := time.Duration(binary.NativeEndian.Uint64(b))
-	length := int64(binary.NativeEndian.Uint32(b[8:]))
-	tci, kind := binary.NativeEndian.Uint16(b[12:]), binary.NativeEndian.Uint16(b[14:])
-	buffer, size := int(binary.NativeEndian.Uint32(b[16:])), int(binary.NativeEndian.Uint32(b[20:]))
-	body := b[recordHeader:]
-	if kind&recordFrame == 0 {
+	copy(unsafe.Slice((*byte)(unsafe.Pointer(&head)), size), b)
+	body, came, kind := b[size:], time.Duration(head.Time), countShared(head.Kind)
+	if kind&countSharedRECORD_FRAME == 0 {
 		if s, ok := readStamp(body[:stampSize]); ok && r.stamps != nil {
-			r.stamps.record(at, s)
+			r.stamps.record(came, s)
 		} else if ok {
-			r.sink.stamped(at, s, length)
+			r.sink.stamped(came, s, int64(head.Length))
 		}
 		return
 	}
-	for _, frame := range apart(body[:min(buffer, len(body))], size) {
-		r.sink.frame(at, wireFrame(frame, kind&recordTagged != 0, etherVLAN, tci))
+	for _, frame := range apart(body[:min(int(head.Buffer), len(body))], int(head.Segment)) {
+		r.sink.frame(came, wireFrame(frame, kind&countSharedRECORD_TAGGED != 0, etherVLAN, head.Tci))
 	}
 }

@@ -22,7 +22,7 @@ type arrivals struct {
 }
 
 // A sequence number that is this far off isn't a late frame or a gap: the sender began anew.
-const farOff = 100_000
+const farOff = int32(countSharedFAR_OFF)
 
 // record records one frame of the stream.
 func (a *arrivals) record(s stamp, at time.Duration) {

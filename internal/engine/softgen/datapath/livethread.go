@@ -332,3 +332,10 @@ func tryLive() error {
 	}
 	return err
 }
+
+func joined(parts ...asm.Instructions) (p asm.Instructions) {
+	for _, part := range parts {
+		p = append(p, part...)
+	}
+	return p
+}

@@ -12,9 +12,9 @@ import (
 // identification or the low 16 bits of the IPv6 flow label, from markBase on, together with the lowest bit of the TOS or traffic
 // class. A latency stream's frames all say markLatency there; their id stands in the stamp at the frame's end.
 const (
-	markBase    = 0xfc00
-	markLatency = 0xffff
-	maxFlowID   = markLatency - markBase - 1
+	markBase    = uint16(countSharedMARK_BASE)
+	markLatency = uint16(countSharedMARK_LATENCY)
+	maxFlowID   = uint32(countSharedLAST_FLOW)
 )
 
 // flowMark is how a track's frames are counted by their receiver.
@@ -48,7 +48,7 @@ func mark(template []byte, f stream.Flow) (*flowMark, error) {
 	case m.stamped && len(template)-payloadStart(template, network) < stampSize:
 		return nil, fmt.Errorf("need at least %d payload bytes for payload rules. Packet only has %d bytes", stampSize, len(template)-payloadStart(template, network))
 	}
-	value := uint16(markBase + f.StreamID)
+	value := markBase + uint16(f.StreamID)
 	if m.latency {
 		value = markLatency
 	}

@@ -7,7 +7,18 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/linerate-dev/linerate/internal/document/stream"
 	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// What stream.KeepsLinkUp looks for, beside lists of values.
+const (
+	igmp           = 2
+	hopByHop       = 0   // IPv6 options that each router looks at
+	firstOfLink    = 130 // of ICMPv6's types that stay on a link
+	lastOfLink     = 137
+	listenerReport = 143
+	mostTags       = 2 // that stand in front of an IP header
 )
 
 // hooks are those that the counting program runs at.
@@ -87,6 +98,51 @@ func anyFrame(r *rand.Rand) []byte {
 	f[network+22], f[network+23] = pick(0x0e, 0x12), pick(0xc7, 0xc8, 0xc9, 0xb0)
 	f[network+42], f[network+43] = pick(0x0e, 0x12), pick(0xc7, 0xc8, 0xc9, 0xb0)
 	f[network+40] = pick(0, icmpv6, 128, firstOfLink-1, firstOfLink, neighbourSolicitation, lastOfLink, lastOfLink+1, listenerReport, 17)
+	return f
+}
+
+// TestTheProgramKnowsAllLinkUpkeepThatGoKnows gives the program each Ethernet type, each protocol and each UDP port.
+func TestTheProgramKnowsAllLinkUpkeepThatGoKnows(t *testing.T) {
+	ipv4, ipv6 := []byte{8, 0, 0x45}, []byte{0x86, 0xdd, 0x60}
+	fields := map[string]struct {
+		frame  func(value uint16) []byte
+		values int
+	}{
+		"Ethernet type": {func(v uint16) []byte { return with(frame(120), 12, byte(v>>8), byte(v)) }, 1 << 16},
+		"IPv4 protocol": {func(v uint16) []byte { return with(with(frame(120), 12, ipv4...), 23, byte(v)) }, 1 << 8},
+		"IPv6 protocol": {func(v uint16) []byte { return with(with(frame(120), 12, ipv6...), 20, byte(v)) }, 1 << 8},
+		"ICMPv6 type": {func(v uint16) []byte {
+			return with(with(with(frame(120), 12, ipv6...), 20, icmpv6), 54, byte(v))
+		}, 1 << 8},
+		"port over IPv4": {func(v uint16) []byte {
+			return with(with(with(frame(120), 12, ipv4...), 22, stream.BFDTTL, 17), 36, byte(v>>8), byte(v))
+		}, 1 << 16},
+		"port over IPv6": {func(v uint16) []byte {
+			return with(with(with(frame(120), 12, ipv6...), 20, 17, stream.BFDTTL), 56, byte(v>>8), byte(v))
+		}, 1 << 16},
+	}
+	for name, h := range hooks {
+		for field, c := range fields {
+			t.Run(field+" at "+name, func(t *testing.T) {
+				r, strays := loaded(t, h, false), int64(0)
+				for value := range c.values {
+					f := c.frame(uint16(value))
+					if inspect(f).stray {
+						strays++
+					}
+					r.takes(t, f)
+					if got := r.mark()().strays.Packets; got != strays {
+						t.Fatalf("%s %#x: the program counts %d strays, Go %d", field, value, got, strays)
+					}
+				}
+			})
+		}
+	}
+}
+
+// with is a frame with other bytes from an offset on.
+func with(f []byte, offset int, b ...byte) []byte {
+	copy(f[offset:], b)
 	return f
 }
 

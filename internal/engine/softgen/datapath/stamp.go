@@ -20,7 +20,7 @@ type stamp struct {
 
 const (
 	stampSize  = 16
-	stampMagic = 0xab
+	stampMagic = byte(countSharedSTAMP_MAGIC)
 )
 
 // write puts the stamp into the frame and corrects the transport checksum, where the packet has one.
