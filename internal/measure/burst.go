@@ -34,7 +34,8 @@ func (s Span) burst(d Direction, direction int) *report.BackToBackBurst {
 // the burst.
 func (f *figures) ofBurst(b *report.BackToBackBurst) {
 	f.burst, f.edges = b, 0
-	f.sending = cmp.Or(b.Sending.Std(), time.Duration(scale(b.Frames, int64(time.Second)*int64(units.PacketPerSecond), int64(f.intended))))
+	f.sending = cmp.Or(b.Sending.Std(), time.Duration(scale(b.Frames, int64(time.Second)*int64(units.PacketPerSecond),
+		int64(f.intended))))
 	f.offered, f.received = rates{}, rates{}
 	f.offered.add(f.sent, f.sending)
 	f.mostOffered = units.PacketRateOver(f.sent.Packets+1, int64(f.sending))
@@ -47,7 +48,8 @@ func (f *figures) ofBurst(b *report.BackToBackBurst) {
 // burstFiguresFromCounters are the figures of direction i of a window of bursts, from its counters.
 func (s Setup) burstFiguresFromCounters(w report.Window, i int) figures {
 	m := w.Directions[i]
-	f := figures{direction: s.Directions[i], setup: s, sent: m.Sent, returned: m.Returned, receiveErrors: m.ReceiveErrors, sendDrops: m.SendDrops, damaged: m.DamagedFrames, waited: m.SendersWaited.Std()}
+	f := figures{direction: s.Directions[i], setup: s, sent: m.Sent, returned: m.Returned,
+		receiveErrors: m.ReceiveErrors, sendDrops: m.SendDrops, damaged: m.DamagedFrames, waited: m.SendersWaited.Std()}
 	f.intended = units.PacketRate(m.Intended.PacketsPerSecond) * units.PacketPerSecond
 	if w.Evidence != nil {
 		f.intended, f.foreign = w.Evidence.Directions[i].Intended, w.Evidence.Directions[i].Foreign

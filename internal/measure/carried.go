@@ -17,7 +17,8 @@ func Carried(d report.Direction) units.Ratio {
 	if d.LossRatio <= 0 || d.Offered.Layer2BitsPerSecond <= 0 {
 		return carried
 	}
-	if byBits := units.RatioOf(d.Received.Layer2BitsPerSecond, d.Offered.Layer2BitsPerSecond); byBits < carried-carried/rounding {
+	if byBits := units.RatioOf(d.Received.Layer2BitsPerSecond,
+		d.Offered.Layer2BitsPerSecond); byBits < carried-carried/rounding {
 		return byBits
 	}
 	return carried

@@ -26,7 +26,8 @@ func (s SessionSpan) datagrams() *report.Datagrams {
 	received := distinct(end) - distinct(start)
 	d := &report.Datagrams{
 		Sent: total(b.Datagrams) - total(a.Datagrams), Received: received, Lost: Missing(b, end) - Missing(a, start),
-		LostAtLeast: s.LostAtLeast, OutOfOrder: end.OutOfOrder - start.OutOfOrder, Duplicates: end.Duplicates - start.Duplicates, DroppedByReceiver: end.Dropped - start.Dropped,
+		LostAtLeast: s.LostAtLeast, OutOfOrder: end.OutOfOrder - start.OutOfOrder,
+		Duplicates: end.Duplicates - start.Duplicates, DroppedByReceiver: end.Dropped - start.Dropped,
 	}
 	if s.FramesEach > 1 {
 		d.FramesEach = s.FramesEach
@@ -76,7 +77,8 @@ func addDatagrams(sum, d *report.Datagrams) *report.Datagrams {
 		sum = &report.Datagrams{}
 	}
 	sum.Sent, sum.Received, sum.Lost = sum.Sent+d.Sent, sum.Received+d.Received, sum.Lost+d.Lost
-	sum.OutOfOrder, sum.Duplicates, sum.DroppedByReceiver = sum.OutOfOrder+d.OutOfOrder, sum.Duplicates+d.Duplicates, sum.DroppedByReceiver+d.DroppedByReceiver
+	sum.OutOfOrder, sum.Duplicates, sum.DroppedByReceiver = sum.OutOfOrder+d.OutOfOrder, sum.Duplicates+d.Duplicates,
+		sum.DroppedByReceiver+d.DroppedByReceiver
 	sum.JitterMicroseconds += d.JitterMicroseconds
 	sum.LostAtLeast = sum.LostAtLeast || d.LostAtLeast
 	sum.FramesEach = max(sum.FramesEach, d.FramesEach)
@@ -94,12 +96,14 @@ func limitOfDatagrams(s report.Sessions) SessionLimit {
 	d, l := s.Datagrams, SessionLimit{Cause: ByUnknown}
 	switch {
 	case s.Disturbed > 0:
-		l.Cause, l.Sentence, l.PathDoubt = ByMachine, disturbedSessionsSentence(s), "the threads that carry frames waited for processors"
+		l.Cause, l.Sentence, l.PathDoubt = ByMachine, disturbedSessionsSentence(s),
+			"the threads that carry frames waited for processors"
 	case droppedByGenerator(s):
 		l.Cause, l.PathDoubt = ByEnds, "the receiver's own sockets had no room for some"
 		l.Sentence = fmt.Sprintf("the receiver's own sockets had no room for %d of the datagrams that came: a lower bound (give traffic.sessions.window more, the receiver more CPU, or ask for less)", d.DroppedByReceiver)
 	case interfaceDroppedFrames(s):
-		l.Cause, l.Sentence, l.PathDoubt = ByEnds, interfaceDropSentence(s), "an end itself dropped frames that may have been these datagrams"
+		l.Cause, l.Sentence, l.PathDoubt = ByEnds, interfaceDropSentence(s),
+			"an end itself dropped frames that may have been these datagrams"
 	case s.Device != nil && waitedShare(s) > mostEndsWaited: // waiting senders make bursts, and the device's own end can't be told from a receiver that waits and answers late
 		l.Cause, l.Sentence, l.PathDoubt = ByEnds, waitedSentence(s), endsWaitedWhy
 	case s.Ends != nil && s.Ends.Unknown != "":
@@ -111,11 +115,13 @@ func limitOfDatagrams(s report.Sessions) SessionLimit {
 	case receiverMissedTheEnd(s):
 		l.Sentence, l.PathDoubt = silentReceiverSentence(s), "what became of some is not known"
 	case unaccounted(s), fewerThanAsked(s):
-		l.Sentence = fmt.Sprintf("%d datagrams were sent, and the receiver knows of %d only: a lower bound", d.Sent, d.Received+d.Lost)
+		l.Sentence = fmt.Sprintf("%d datagrams were sent, and the receiver knows of %d only: a lower bound", d.Sent,
+			d.Received+d.Lost)
 		l.PathDoubt = "what became of some is not known"
 	case d.Lost > 0:
 		l.Carried = reached(s.GoodputBitsPerSecond, s.AskedBitsPerSecond) || d.LostAtLeast && d.Sent-d.Received > d.Lost
-		l.Cause, l.Sentence = ByPath, fmt.Sprintf("%s was sent, as asked for, and %s lost the rest", wording.BitRate(sentRate(s)), whoLost(s))
+		l.Cause, l.Sentence = ByPath, fmt.Sprintf("%s was sent, as asked for, and %s lost the rest",
+			wording.BitRate(sentRate(s)), whoLost(s))
 	default:
 		l.Cause, l.Sentence = ByLoad, "all that was asked for came: a lower bound"
 	}
@@ -142,7 +148,8 @@ func droppedByGenerator(s report.Sessions) bool {
 func sentTooLittle(s report.Sessions) (Limiting, string) {
 	sent, asked := wording.BitRate(sentRate(s)), wording.BitRate(s.AskedBitsPerSecond)
 	if deviceIs(s, report.Sender) {
-		return ByPath, fmt.Sprintf("the device sent only %s of %s asked for, and the loss is of what it sent", sent, asked)
+		return ByPath, fmt.Sprintf("the device sent only %s of %s asked for, and the loss is of what it sent", sent,
+			asked)
 	}
 	return ByEnds, fmt.Sprintf("the sender sent only %s of %s asked for: a lower bound, and the loss is of what was sent (give the senders more CPU, or ask for less)", sent, asked)
 }
@@ -154,7 +161,8 @@ func deviceIs(s report.Sessions, kind string) bool { return s.Device != nil && s
 func whoLost(s report.Sessions) string {
 	switch d := s.Datagrams; {
 	case deviceIs(s, report.Receiver) && d.DroppedByReceiver > 0:
-		return fmt.Sprintf("the device (whose own sockets had no room for %d), or what is before it,", d.DroppedByReceiver)
+		return fmt.Sprintf("the device (whose own sockets had no room for %d), or what is before it,",
+			d.DroppedByReceiver)
 	case s.Device != nil:
 		return "the device, or what is between it and the generator,"
 	}
@@ -173,7 +181,8 @@ func jitterOfEnds(s report.Sessions) string {
 	if longestWait <= max(time.Microsecond, time.Duration(d.JitterMicroseconds)*time.Microsecond/2) {
 		return ""
 	}
-	return fmt.Sprintf("the ends' own threads waited %s for processors, which makes up to %s of jitter", s.EndsWaited.Std().Round(10*time.Microsecond), wording.Microseconds(longestWait.Microseconds()))
+	return fmt.Sprintf("the ends' own threads waited %s for processors, which makes up to %s of jitter",
+		s.EndsWaited.Std().Round(10*time.Microsecond), wording.Microseconds(longestWait.Microseconds()))
 }
 
 // unaccounted says that the receiver knows nothing of more datagrams than are sent in twice OverdueAfter. That many
@@ -192,7 +201,8 @@ func interfaceDrops(s report.Sessions) (drops []report.EndDrop) {
 		return nil
 	}
 	for _, d := range s.Ends.Dropped {
-		ofInterface := d.Counter != FragmentDrops && slices.ContainsFunc(InterfaceDropCounters, func(c DropCounter) bool { return c.Name == d.Counter })
+		ofInterface := d.Counter != FragmentDrops && slices.ContainsFunc(InterfaceDropCounters,
+			func(c DropCounter) bool { return c.Name == d.Counter })
 		if ofInterface && (d.Counter != notOurs || s.Datagrams.Lost > 0) { // that one counts others' frames, too
 			drops = append(drops, d)
 		}
@@ -223,11 +233,13 @@ func interfaceDropSentence(s report.Sessions) string {
 	d := interfaceDrops(s)[0]
 	i := slices.IndexFunc(InterfaceDropCounters, func(c DropCounter) bool { return c.Name == d.Counter })
 	c := InterfaceDropCounters[i]
-	return fmt.Sprintf("the end of link %s itself dropped %d, where %s (%s of %s: %s): a lower bound (%s)", d.Link, d.Packets, lostText(*s.Datagrams), d.Counter, d.Interface, c.Means, c.Last)
+	return fmt.Sprintf("the end of link %s itself dropped %d, where %s (%s of %s: %s): a lower bound (%s)", d.Link,
+		d.Packets, lostText(*s.Datagrams), d.Counter, d.Interface, c.Means, c.Last)
 }
 
 func lostText(d report.Datagrams) string {
-	return fmt.Sprintf("%d of %s %s lost", d.Lost, wording.Counted(int(d.Received+d.Lost), "datagram"), wording.Verb(int(d.Lost), "was", "were"))
+	return fmt.Sprintf("%d of %s %s lost", d.Lost, wording.Counted(int(d.Received+d.Lost), "datagram"),
+		wording.Verb(int(d.Lost), "was", "were"))
 }
 
 // datagramsSentence is SessionsSentence for UDP, such as "48.20 Mbps goodput, 12 of 4000 datagrams were lost (0.3

@@ -38,7 +38,8 @@ func (s Setup) Decided(span Span, flight time.Duration) bool {
 	}
 	var lossy []int
 	for i, d := range s.Directions {
-		if span.judges(d) && comesBack(d, span) && exceeds(s.lostInFlight(i, span, flight), framesIn(span.intended(i), span.Stopped.Planned), span.Stopped.Limit) {
+		if span.judges(d) && comesBack(d, span) && exceeds(s.lostInFlight(i, span, flight), framesIn(span.intended(i),
+			span.Stopped.Planned), span.Stopped.Limit) {
 			lossy = append(lossy, i)
 		}
 	}
@@ -90,7 +91,8 @@ func sentBefore(readings []engine.Reading, port int, ago time.Duration) int64 {
 	for i := len(readings) - 2; i > 0; i-- {
 		a, b := readings[i], readings[i+1]
 		if read := a.At + a.Uncertainty; read <= moment {
-			sentLater := scale(b.Ports[port].Sent.Packets-a.Ports[port].Sent.Packets, int64(moment-read), int64(b.At+b.Uncertainty-read))
+			sentLater := scale(b.Ports[port].Sent.Packets-a.Ports[port].Sent.Packets, int64(moment-read),
+				int64(b.At+b.Uncertainty-read))
 			return a.Ports[port].Sent.Packets - first.Ports[port].Sent.Packets + max(0, sentLater-1)
 		}
 	}
@@ -118,7 +120,8 @@ func (s Setup) Flight(span Span) (longest time.Duration, ok bool) {
 		}
 		for n := range span.Readings[d.Pairs[0].Generator] {
 			flying := missing(d, span, n) - (f.lost() - f.receiveErrors)
-			longest = max(longest, time.Duration(scale(flying, int64(time.Second)*int64(units.PacketPerSecond), int64(f.offered.packets))))
+			longest = max(longest, time.Duration(scale(flying, int64(time.Second)*int64(units.PacketPerSecond),
+				int64(f.offered.packets))))
 		}
 		ok = true
 	}
@@ -176,7 +179,8 @@ func (s Span) sendingOf(p Pair, asked units.PacketRate) (took time.Duration, uns
 	}
 	_, receiver := edgesOf(s.Readings[p.Generator])
 	scheduled := cmp.Or(receiver.Ports[p.Send].Lasts, s.Sending)
-	if took, _ = s.seenSending(p, asked, uneven); took == 0 || !receiver.Ports[p.Send].EndsLate && s.allowsSending(p, scheduled) {
+	if took, _ = s.seenSending(p, asked, uneven); took == 0 || !receiver.Ports[p.Send].EndsLate &&
+		s.allowsSending(p, scheduled) {
 		return scheduled, 0
 	}
 	return took, 0
@@ -196,7 +200,8 @@ func (s Span) seenSending(p Pair, asked units.PacketRate, uneven time.Duration) 
 		return 0, 0
 	}
 	interval, open := readings[b].At-readings[a].At, readings[a].Uncertainty+readings[b].Uncertainty+uneven
-	between, total := sentBetween(readings[a], readings[b], p.Send), sentBetween(readings[0], readings[len(readings)-1], p.Send)
+	between, total := sentBetween(readings[a], readings[b], p.Send), sentBetween(readings[0], readings[len(readings)-1],
+		p.Send)
 	if uneven > 0 { // and whole frames
 		open += time.Duration(scale(int64(interval), 1, between))
 	}

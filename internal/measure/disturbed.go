@@ -83,7 +83,8 @@ func (s Setup) disturbedFrames(d *report.Disturbance, sent sender) int64 {
 
 // worthReporting is a disturbance that is worth reporting. It is nil where there was none, or none was measured.
 func worthReporting(d *report.Disturbance) *report.Disturbance {
-	if d == nil || d.Missing == "" && d.Waited.Std()+d.Stolen.Std() <= grantedWait && longestWait(d, true).Waited.Std() <= grantedWait {
+	if d == nil || d.Missing == "" && d.Waited.Std()+d.Stolen.Std() <= grantedWait &&
+		longestWait(d, true).Waited.Std() <= grantedWait {
 		return nil
 	}
 	return d
@@ -121,7 +122,8 @@ func WhoWaited(w report.Window, m report.Direction) string {
 	case d.Missing != "":
 		return fmt.Sprintf("the machine was too busy to say who waited for its processors (%s)", d.Missing)
 	case m.SendersWaited.Std() > grantedWait:
-		return fmt.Sprintf("%s, and what sends waited %s, so that its frames left in the time that remained", DisturbanceSentence(*d), wording.Span(m.SendersWaited.Std()))
+		return fmt.Sprintf("%s, and what sends waited %s, so that its frames left in the time that remained",
+			DisturbanceSentence(*d), wording.Span(m.SendersWaited.Std()))
 	default:
 		return DisturbanceSentence(*d)
 	}
@@ -137,7 +139,8 @@ func DisturbanceSentence(d report.Disturbance) string {
 	if d.Stolen <= 0 {
 		return text
 	}
-	stolen := fmt.Sprintf("the host of this virtual machine took %s of %s", wording.Span(d.Stolen.Std()), wording.Span(d.Over.Std()))
+	stolen := fmt.Sprintf("the host of this virtual machine took %s of %s", wording.Span(d.Stolen.Std()),
+		wording.Span(d.Over.Std()))
 	if text == "" || d.Waited < d.Stolen {
 		return stolen
 	}
@@ -161,7 +164,8 @@ func lateSentence(w report.Window) string {
 
 // waitSentence says of a thread what it does, for how long it waited for which processor, and who had that.
 func waitSentence(d report.Disturbance, wait report.Wait, verb string) string {
-	return fmt.Sprintf("thread %s (%d), %s, waited %s of %s for processor %d", wait.Thread, wait.ID, verb, wording.Span(wait.Waited.Std()), wording.Span(d.Over.Std()), wait.Processor) +
+	return fmt.Sprintf("thread %s (%d), %s, waited %s of %s for processor %d", wait.Thread, wait.ID, verb,
+		wording.Span(wait.Waited.Std()), wording.Span(d.Over.Std()), wait.Processor) +
 		whoHadProcessor(d, wait.Processor)
 }
 
@@ -175,7 +179,8 @@ func whoHadProcessor(d report.Disturbance, processor int) string {
 		}
 	}
 	if len(d.Others) > 0 && share(d.Others[0]) > 0 {
-		return fmt.Sprintf("; beside it ran %s (process %d) for %d %%", d.Others[0].Process, d.Others[0].PID, share(d.Others[0]))
+		return fmt.Sprintf("; beside it ran %s (process %d) for %d %%", d.Others[0].Process, d.Others[0].PID,
+			share(d.Others[0]))
 	}
 	return ""
 }

@@ -49,7 +49,8 @@ func (s SessionSpan) disturbed() (plan.Duration, *report.Disturbance) {
 func endsWaited(ends []EndSpan) (sum plan.Duration) {
 	names := map[string]bool{}
 	for _, e := range ends {
-		if e.WaitsFirst == nil || e.WaitsLast == nil || e.WaitsFirst.Program != e.WaitsLast.Program || names[e.WaitsLast.Program] {
+		if e.WaitsFirst == nil || e.WaitsLast == nil || e.WaitsFirst.Program != e.WaitsLast.Program ||
+			names[e.WaitsLast.Program] {
 			continue
 		}
 		names[e.WaitsLast.Program] = true
@@ -63,7 +64,8 @@ func disturbedSessionsSentence(s report.Sessions) string {
 	d := s.Disturbance
 	switch {
 	case d == nil: // of a Report that lost its detail
-		return fmt.Sprintf("the threads that carry frames waited %s for processors that others had: a lower bound", wording.Span(s.Disturbed.Std()))
+		return fmt.Sprintf("the threads that carry frames waited %s for processors that others had: a lower bound",
+			wording.Span(s.Disturbed.Std()))
 	case d.Missing != "" && d.Waited+d.Stolen == 0:
 		return fmt.Sprintf("the machine was too busy to say who waited for its processors (%s): a lower bound (keep other work off it)", d.Missing)
 	}
@@ -91,23 +93,32 @@ func disturbancesTogether(parts []*report.Disturbance, atOneMoment bool) *report
 		return nil
 	}
 	if atOneMoment || len(parts) == 1 {
-		return slices.MaxFunc(parts, func(a, b *report.Disturbance) int { return cmp.Compare(a.Waited+a.Stolen, b.Waited+b.Stolen) })
+		return slices.MaxFunc(parts, func(a, b *report.Disturbance) int {
+			return cmp.Compare(a.Waited+a.Stolen,
+				b.Waited+b.Stolen)
+		})
 	}
 	whole := &report.Disturbance{}
 	for _, d := range parts {
 		whole.Missing = cmp.Or(whole.Missing, d.Missing)
-		whole.Over, whole.Waited, whole.Stolen, whole.Strangers = whole.Over+d.Over, whole.Waited+d.Waited, whole.Stolen+d.Stolen, whole.Strangers+d.Strangers
+		whole.Over, whole.Waited, whole.Stolen, whole.Strangers = whole.Over+d.Over, whole.Waited+d.Waited,
+			whole.Stolen+d.Stolen, whole.Strangers+d.Strangers
 		for _, w := range d.Waits {
-			whole.Waits = addTo(whole.Waits, w, func(o report.Wait) bool { return o.ID == w.ID && o.Sends == w.Sends }, func(o *report.Wait) { o.Waited += w.Waited })
+			whole.Waits = addTo(whole.Waits, w, func(o report.Wait) bool { return o.ID == w.ID && o.Sends == w.Sends },
+				func(o *report.Wait) { o.Waited += w.Waited })
 		}
 		for _, p := range d.Others {
-			whole.Others = addTo(whole.Others, p, func(o report.Other) bool { return o.PID == p.PID }, func(o *report.Other) { o.Ran += p.Ran })
+			whole.Others = addTo(whole.Others, p, func(o report.Other) bool { return o.PID == p.PID },
+				func(o *report.Other) { o.Ran += p.Ran })
 		}
 	}
 	slices.SortFunc(whole.Waits, func(a, b report.Wait) int {
 		return cmp.Or(compareFalseFirst(a.Sends, b.Sends), cmp.Compare(b.Waited, a.Waited), cmp.Compare(a.ID, b.ID))
 	})
-	slices.SortFunc(whole.Others, func(a, b report.Other) int { return cmp.Or(cmp.Compare(b.Ran, a.Ran), cmp.Compare(a.PID, b.PID)) })
+	slices.SortFunc(whole.Others, func(a, b report.Other) int {
+		return cmp.Or(cmp.Compare(b.Ran, a.Ran),
+			cmp.Compare(a.PID, b.PID))
+	})
 	return whole
 }
 

@@ -74,12 +74,17 @@ const FragmentDrops = "ReasmFails"
 var InterfaceDropCounters = []DropCounter{
 	{notOurs, "the kernel had no room for what came (softnet backlog), or nobody there speaks its protocol",
 		"give the end more CPU, raise net.core.netdev_max_backlog, and keep LLDP, STP and the like off the link"},
-	{"rx_missed_errors", "the network card had no free buffer", "enlarge its receive ring with ethtool -G, and give the end more CPU"},
-	{"rx_over_errors", "the network card's receive queue overflowed", "enlarge its receive ring with ethtool -G, and give the end more CPU"},
-	{"rx_fifo_errors", "the network card's receive queue overflowed", "enlarge its receive ring with ethtool -G, and give the end more CPU"},
+	{"rx_missed_errors", "the network card had no free buffer",
+		"enlarge its receive ring with ethtool -G, and give the end more CPU"},
+	{"rx_over_errors", "the network card's receive queue overflowed",
+		"enlarge its receive ring with ethtool -G, and give the end more CPU"},
+	{"rx_fifo_errors", "the network card's receive queue overflowed",
+		"enlarge its receive ring with ethtool -G, and give the end more CPU"},
 	{"rx_errors", "frames came damaged, or too long", "check cable, transceiver and MTU"},
-	{"tx_dropped", "the interface did not take what was to be sent", "enlarge its transmit ring with ethtool -G, and give the end more CPU"},
-	{QueueDrops, "its queueing discipline dropped what was to be sent, before the device saw any of it", "ask for less than the interface carries, or give it a discipline with more room: tc qdisc replace dev INTERFACE root pfifo limit 10000"},
+	{"tx_dropped", "the interface did not take what was to be sent",
+		"enlarge its transmit ring with ethtool -G, and give the end more CPU"},
+	{QueueDrops, "its queueing discipline dropped what was to be sent, before the device saw any of it",
+		"ask for less than the interface carries, or give it a discipline with more room: tc qdisc replace dev INTERFACE root pfifo limit 10000"},
 	{FragmentDrops, "the kernel had no memory for fragments that came, or they contradicted others, or came too late for these", "raise net.ipv4.ipfrag_high_thresh in the end's network namespace, lower ipfrag_time, or send datagrams that fit into a frame"},
 }
 
@@ -89,7 +94,8 @@ var InterfaceDropCounters = []DropCounter{
 // (HeldByEnds has the time of a full window), and ListenDrops, as nobody connects while sessions are measured.
 var TCPDropCounters = []DropCounter{
 	{"TCPBacklogDrop", "sockets were busy for too long", "give the end more CPU"},
-	{"TCPRcvQDrop", "a socket's receive buffer was full", "give traffic.sessions.window more, or the receiver more CPU"},
+	{"TCPRcvQDrop", "a socket's receive buffer was full",
+		"give traffic.sessions.window more, or the receiver more CPU"},
 	{"TCPOFODrop", "a socket's receive buffer was full", "give traffic.sessions.window more, or the receiver more CPU"},
 	{"OfoPruned", "a socket's receive buffer was full", "give traffic.sessions.window more, or the receiver more CPU"},
 	{"PFMemallocDrop", "the end's machine was out of memory", "give the end more memory"},
@@ -109,7 +115,8 @@ func droppedBetween(ends []EndSpan) *report.SessionEnds {
 		}
 		for _, c := range slices.Concat(InterfaceDropCounters, TCPDropCounters) {
 			if grew := end.Last.Counters[c.Name] - end.First.Counters[c.Name]; grew > 0 {
-				e.Dropped = append(e.Dropped, report.EndDrop{Link: end.Link, Interface: end.Last.Interface, Counter: c.Name, Packets: grew})
+				e.Dropped = append(e.Dropped, report.EndDrop{Link: end.Link, Interface: end.Last.Interface,
+					Counter: c.Name, Packets: grew})
 			}
 		}
 	}
@@ -129,7 +136,8 @@ func (e EndSpan) unknown() string {
 	}
 	for name, before := range e.First.Counters {
 		if value, ok := e.Last.Counters[name]; !ok || value < before {
-			return fmt.Sprintf("%s of interface %s went back: it was cleared, or the interface made anew", name, e.Last.Interface)
+			return fmt.Sprintf("%s of interface %s went back: it was cleared, or the interface made anew", name,
+				e.Last.Interface)
 		}
 	}
 	return ""
@@ -177,7 +185,8 @@ func endsTogether(parts []*report.SessionEnds, atOneMoment bool) *report.Session
 		return nil
 	}
 	slices.SortFunc(whole.Dropped, func(a, b report.EndDrop) int {
-		return cmp.Or(strings.Compare(a.Link, b.Link), strings.Compare(a.Interface, b.Interface), strings.Compare(a.Counter, b.Counter))
+		return cmp.Or(strings.Compare(a.Link, b.Link), strings.Compare(a.Interface, b.Interface),
+			strings.Compare(a.Counter, b.Counter))
 	})
 	return whole
 }
@@ -187,7 +196,8 @@ func endsTogether(parts []*report.SessionEnds, atOneMoment bool) *report.Session
 // and an end that loses one in between, slow a connection down alike, though the end's is a twentieth of what is
 // sent again.
 func droppedByEnds(s report.Sessions) bool {
-	return s.Ends != nil && slices.ContainsFunc(s.Ends.Dropped, func(d report.EndDrop) bool { return mayBeTheConnections(s, d) })
+	return s.Ends != nil && slices.ContainsFunc(s.Ends.Dropped,
+		func(d report.EndDrop) bool { return mayBeTheConnections(s, d) })
 }
 
 // mayBeTheConnections says whether the packets that an end dropped may have been the connections'. A counter of the
@@ -200,9 +210,12 @@ func mayBeTheConnections(s report.Sessions, d report.EndDrop) bool {
 // dropSentence says which end dropped most of what may have been the connections', why that makes a lower bound,
 // and the way out.
 func dropSentence(s report.Sessions) string {
-	theirs := slices.DeleteFunc(slices.Clone(s.Ends.Dropped), func(d report.EndDrop) bool { return !mayBeTheConnections(s, d) })
-	d, retransmitted := slices.MaxFunc(theirs, func(a, b report.EndDrop) int { return cmp.Compare(a.Packets, b.Packets) }), int(s.RetransmittedSegments)
-	text := fmt.Sprintf("the end of link %s itself dropped %d, where %s %s sent again (%s of %s", d.Link, d.Packets, wording.Counted(retransmitted, "segment"), wording.Verb(retransmitted, "was", "were"), d.Counter, d.Interface)
+	theirs := slices.DeleteFunc(slices.Clone(s.Ends.Dropped),
+		func(d report.EndDrop) bool { return !mayBeTheConnections(s, d) })
+	d, retransmitted := slices.MaxFunc(theirs,
+		func(a, b report.EndDrop) int { return cmp.Compare(a.Packets, b.Packets) }), int(s.RetransmittedSegments)
+	text := fmt.Sprintf("the end of link %s itself dropped %d, where %s %s sent again (%s of %s", d.Link, d.Packets,
+		wording.Counted(retransmitted, "segment"), wording.Verb(retransmitted, "was", "were"), d.Counter, d.Interface)
 	for _, c := range slices.Concat(InterfaceDropCounters, TCPDropCounters) {
 		if c.Name == d.Counter {
 			return fmt.Sprintf("%s: %s), and TCP slows down for each: a lower bound (%s)", text, c.Means, c.Last)

@@ -34,13 +34,15 @@ type evenness struct {
 }
 
 func newEvenness(directions int) evenness {
-	return evenness{lostCalm: make([]int64, directions), lostInBursts: make([]int64, directions), lostInGaps: make([]int64, directions),
-		losses: make([][]units.Ratio, directions)}
+	return evenness{lostCalm: make([]int64, directions), lostInBursts: make([]int64, directions),
+		lostInGaps: make([]int64, directions),
+		losses:     make([][]units.Ratio, directions)}
 }
 
 // clone shares nothing with e that either of them changes.
 func (e evenness) clone() evenness {
-	e.lostCalm, e.lostInBursts, e.lostInGaps = slices.Clone(e.lostCalm), slices.Clone(e.lostInBursts), slices.Clone(e.lostInGaps)
+	e.lostCalm, e.lostInBursts, e.lostInGaps = slices.Clone(e.lostCalm), slices.Clone(e.lostInBursts),
+		slices.Clone(e.lostInGaps)
 	e.losses = slices.Clone(e.losses)
 	for i := range e.losses {
 		e.losses[i] = slices.Clip(e.losses[i])
@@ -123,12 +125,14 @@ func (p *Pace) longestEven() time.Duration {
 func (d direction) explainedBySending() bool {
 	evidence := d.window.Evidence
 	switch {
-	case len(d.window.Bursts) == 0 && evidence.Gaps == 0, evidence.Calm >= steadyTicks && d.evidence.CalmLossRatio > d.limit:
+	case len(d.window.Bursts) == 0 && evidence.Gaps == 0, evidence.Calm >= steadyTicks &&
+		d.evidence.CalmLossRatio > d.limit:
 		return false
 	case len(d.window.Bursts) > 0:
 		return true
 	}
-	counted := surelyLostOf(d.lost()-d.evidence.LostInGaps, d.measured.GeneratorDrops(), d.measured.EdgeFrames*(1+evidence.Gaps)+d.measured.DisturbedFrames)
+	counted := surelyLostOf(d.lost()-d.evidence.LostInGaps, d.measured.GeneratorDrops(),
+		d.measured.EdgeFrames*(1+evidence.Gaps)+d.measured.DisturbedFrames)
 	return !exceeds(counted, d.planned(), d.limit)
 }
 
@@ -152,5 +156,6 @@ func unevenSentence(w report.Window) string {
 		pause = fmt.Sprintf(" after a pause of %s", wording.Span(worst.Paused.Std()))
 	}
 	return fmt.Sprintf("generator %s sent in bursts, %s in this window: %s for %s on %s%s, where %s was asked for; a device may lose those at any load%s: %s",
-		worst.Generator, times, sent.FormatSI(), wording.Span(worst.Duration.Std()), worst.Link, pause, asked.FormatSI(), lateSentence(w), ownProcessors)
+		worst.Generator, times, sent.FormatSI(), wording.Span(worst.Duration.Std()), worst.Link, pause,
+		asked.FormatSI(), lateSentence(w), ownProcessors)
 }

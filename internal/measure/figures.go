@@ -85,7 +85,8 @@ func (f *figures) add(p Pair, span Span, asked units.PacketRate) {
 	doubt := first.Uncertainty + last.Uncertainty
 	unsure := scale(sent.Packets, int64(doubt), int64(took))
 	Extra := max(took-tookBack, tookBack-took)
-	edges := edgeFrames + scale(sent.Packets, int64(doubt+firstBack.Uncertainty+lastBack.Uncertainty+Extra), int64(took))
+	edges := edgeFrames + scale(sent.Packets, int64(doubt+firstBack.Uncertainty+lastBack.Uncertainty+Extra),
+		int64(took))
 	if span.Sending > 0 { // nothing passed while either edge was read
 		took, unsure = span.sendingOf(p, asked)
 		tookBack, edges = took, 0
@@ -101,7 +102,8 @@ func (f *figures) add(p Pair, span Span, asked units.PacketRate) {
 	f.mostOffered += units.PacketRateOver(sent.Packets+unsure+1, int64(max(took, span.plannedSending())))
 	f.edges += edges
 	f.shares = append(f.shares, share{pair: p, sent: sent.Packets, returned: returned.Packets, edges: edges,
-		offered: units.PacketRateOver(sent.Packets, int64(took)), received: units.PacketRateOver(returned.Packets, int64(tookBack))})
+		offered: units.PacketRateOver(sent.Packets, int64(took)), received: units.PacketRateOver(returned.Packets,
+			int64(tookBack))})
 }
 
 func (r *rates) add(t units.Traffic, took time.Duration) {
@@ -111,7 +113,8 @@ func (r *rates) add(t units.Traffic, took time.Duration) {
 }
 
 func (r rates) flow() report.Flow {
-	return report.Flow{PacketsPerSecond: r.packets.Whole(), Layer1BitsPerSecond: int64(r.layer1), Layer2BitsPerSecond: int64(r.layer2)}
+	return report.Flow{PacketsPerSecond: r.packets.Whole(), Layer1BitsPerSecond: int64(r.layer1),
+		Layer2BitsPerSecond: int64(r.layer2)}
 }
 
 // FlowOf is a packet rate of traffic of this composition in all three units.
@@ -221,7 +224,8 @@ func (f *figures) frames(rate units.PacketRate) int64 {
 // evidence is what judging the direction needs beside its part of the document, without what its pace showed.
 func (f *figures) evidence() report.DirectionEvidence {
 	return report.DirectionEvidence{Intended: f.intended, Offered: f.offered.packets, MostOffered: f.mostOffered,
-		Background: f.direction.Background, Hidden: f.hiddenLoss(), Foreign: f.foreign, Surplus: f.surplus(), AboveLimit: f.aboveLimit()}
+		Background: f.direction.Background, Hidden: f.hiddenLoss(), Foreign: f.foreign, Surplus: f.surplus(),
+		AboveLimit: f.aboveLimit()}
 }
 
 // measured is the direction's part of the document, unjudged.
@@ -230,7 +234,8 @@ func (f *figures) measured() report.Direction {
 	return report.Direction{
 		From: f.direction.From, To: f.direction.To,
 		Intended: FlowOf(f.intended, f.direction.Mix), Offered: f.offered.flow(), Received: received,
-		Sent: f.sent, Returned: f.returned, ReceiveErrors: f.receiveErrors, SendDrops: f.sendDrops, DamagedFrames: f.damaged, EdgeFrames: f.edges, DisturbedFrames: f.disturbed,
+		Sent: f.sent, Returned: f.returned, ReceiveErrors: f.receiveErrors, SendDrops: f.sendDrops,
+		DamagedFrames: f.damaged, EdgeFrames: f.edges, DisturbedFrames: f.disturbed,
 		SendersWaited:   plan.Duration(f.waited),
 		Sending:         f.ownSending(),
 		MiscountedBytes: f.miscounted(), ResizedBytes: f.resized(), Burst: f.burst,

@@ -22,7 +22,8 @@ func (s Span) fillLatency(direction int, m *report.Direction) {
 // PercentilesOf are the percentiles of a distribution, of whose frames so many more arrived without a known time.
 func PercentilesOf(h transit.Histogram, missing int64) (percentiles []report.Percentile) {
 	for _, a := range h.Read(uint64(max(missing, 0))).Shares {
-		percentiles = append(percentiles, report.Percentile{Share: a.Share.String(), Nanoseconds: a.Time.Nanoseconds(), Open: !a.Measured})
+		percentiles = append(percentiles, report.Percentile{Share: a.Share.String(), Nanoseconds: a.Time.Nanoseconds(),
+			Open: !a.Measured})
 	}
 	return percentiles
 }
@@ -41,10 +42,13 @@ func latencyTogether(parts []report.Direction) []report.Latency {
 	}
 	var latencies []report.Latency
 	for size, ofSize := range bySize {
-		whole := report.Latency{FrameSize: size, Sample: ofSize[0].Sample, Within: slices.Clone(ofSize[0].Within), JitterNanoseconds: jitterTogether(ofSize)}
+		whole := report.Latency{FrameSize: size, Sample: ofSize[0].Sample, Within: slices.Clone(ofSize[0].Within),
+			JitterNanoseconds: jitterTogether(ofSize)}
 		for _, l := range ofSize {
-			whole.Frames, whole.Duplicates, whole.Late = whole.Frames+l.Frames, whole.Duplicates+l.Duplicates, whole.Late+l.Late
-			whole.Stale, whole.Merged, whole.Uncounted = whole.Stale+l.Stale, whole.Merged+l.Merged, whole.Uncounted+l.Uncounted
+			whole.Frames, whole.Duplicates, whole.Late = whole.Frames+l.Frames, whole.Duplicates+l.Duplicates,
+				whole.Late+l.Late
+			whole.Stale, whole.Merged, whole.Uncounted = whole.Stale+l.Stale, whole.Merged+l.Merged, whole.Uncounted+
+				l.Uncounted
 			whole.Within = longest(whole.Within, l)
 		}
 		latencies = append(latencies, whole)

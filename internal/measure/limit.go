@@ -44,7 +44,8 @@ func (f *figures) aboveLimit() *report.AboveLimit {
 // so they are at most as many as the smallest ones.
 func (f *figures) framesAbove(l plan.Limit) int64 {
 	if l.PacketsPerSecond > 0 {
-		return scale(f.sent.Packets, int64(f.mostOffered)-l.PacketsPerSecond*int64(units.PacketPerSecond), int64(f.mostOffered))
+		return scale(f.sent.Packets, int64(f.mostOffered)-l.PacketsPerSecond*int64(units.PacketPerSecond),
+			int64(f.mostOffered))
 	}
 	offeredBits := scale(int64(f.offered.layer2), int64(f.mostOffered), int64(f.offered.packets))
 	return scale(f.sent.Layer2Bits(), offeredBits-l.Layer2BitsPerSecond, offeredBits) / (leastFrame * 8)

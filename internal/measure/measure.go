@@ -112,7 +112,8 @@ func (s Setup) Window(span Span) Window {
 	span.Sending = s.sending(span)
 	fault := cmp.Or(span.fault(s.Directions), span.Pace.faultOrNone())
 	even := span.Pace.evenness(len(s.Directions))
-	w := report.Window{Varied: span.Varied, Disturbance: worthReporting(span.Disturbance), GeneratorCPUPercent: busiest(span.Readings), Bursts: even.bursts, Unwatched: plan.Duration(even.gap)}
+	w := report.Window{Varied: span.Varied, Disturbance: worthReporting(span.Disturbance),
+		GeneratorCPUPercent: busiest(span.Readings), Bursts: even.bursts, Unwatched: plan.Duration(even.gap)}
 	w.Evidence = &report.Evidence{Fault: fault, Calm: even.calm, Gaps: even.gaps}
 	for i, d := range s.Directions {
 		f := s.figures(d, span, i, fault == "")
@@ -126,7 +127,8 @@ func (s Setup) Window(span Span) Window {
 			w.Evidence.Fault = cmp.Or(w.Evidence.Fault, f.implausible())
 		}
 		e := f.evidence()
-		e.LostCalm, e.LostInBursts, e.LostInGaps, e.CalmLossRatio = even.lostCalm[i], even.lostInBursts[i], even.lostInGaps[i], even.calmLossRatio(i)
+		e.LostCalm, e.LostInBursts, e.LostInGaps, e.CalmLossRatio = even.lostCalm[i], even.lostInBursts[i],
+			even.lostInGaps[i], even.calmLossRatio(i)
 		w.Directions, w.Evidence.Directions = append(w.Directions, m), append(w.Evidence.Directions, e)
 		w.Duration = max(w.Duration, f.length())
 	}
@@ -134,7 +136,8 @@ func (s Setup) Window(span Span) Window {
 		w.Disturbance = span.Disturbance
 	}
 	if span.Stopped != nil {
-		w.Decided = &report.Decided{At: w.Duration, Planned: plan.Duration(span.Stopped.Planned), Above: span.Stopped.Limit}
+		w.Decided = &report.Decided{At: w.Duration, Planned: plan.Duration(span.Stopped.Planned),
+			Above: span.Stopped.Limit}
 	}
 	if fault == "" {
 		w.Generators = s.shares(span)

@@ -35,7 +35,8 @@ func observedTogether(windows []report.Window) []report.Observed {
 // hasSeries says that an observer had some series in one of the windows.
 func hasSeries(windows []report.Window, observer string) bool {
 	return slices.ContainsFunc(windows, func(w report.Window) bool {
-		return slices.ContainsFunc(w.Observed, func(o report.Observed) bool { return o.Observer == observer && o.Series != "" })
+		return slices.ContainsFunc(w.Observed,
+			func(o report.Observed) bool { return o.Observer == observer && o.Series != "" })
 	})
 }
 
@@ -53,7 +54,8 @@ func seriesTogether(windows []report.Window, key vital) report.Observed {
 		}
 		whole.Over, whole.Unsure = whole.Over+o.Over, max(whole.Unsure, o.Unsure)
 		sum, time = sum+*o.Mean*o.Over.Std().Seconds(), time+o.Over.Std().Seconds()
-		means, lowest, highest = append(means, *o.Mean), append(lowest, *cmp.Or(o.Min, o.Mean)), append(highest, *cmp.Or(o.Max, o.Mean))
+		means, lowest, highest = append(means, *o.Mean), append(lowest, *cmp.Or(o.Min, o.Mean)),
+			append(highest, *cmp.Or(o.Max, o.Mean))
 	}
 	if whole.Missing != "" {
 		whole.Over, whole.Unsure = 0, 0

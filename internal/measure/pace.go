@@ -76,7 +76,8 @@ func (s Setup) Pace(intended []units.PacketRate) *Pace {
 	for i, d := range s.Directions {
 		for n, part := range parts(d.Pairs, intended[i]) {
 			pair := d.Pairs[n]
-			l := &lane{generator: pair.Generator, port: pair.Send, asked: part + pair.Extra, streams: int64(pair.Streams)}
+			l := &lane{generator: pair.Generator, port: pair.Send, asked: part + pair.Extra,
+				streams: int64(pair.Streams)}
 			l.burst.Link, l.burst.Generator = d.From, s.name(pair.Generator)
 			p.lanes = append(p.lanes, l)
 		}
@@ -201,7 +202,8 @@ func (l *lane) add(m mark) bool {
 func (l *lane) framesUnexplained(a, b mark) int64 {
 	longest := b.moment - a.moment + a.unsure + b.unsure
 	due := l.due(longest)
-	granted := scale(due, int64(faster), int64(units.One)) + min(l.due(batchTime), batchFrames) + l.streams + looseFrames
+	granted := scale(due, int64(faster), int64(units.One)) + min(l.due(batchTime), batchFrames) + l.streams +
+		looseFrames
 	return b.sent - a.sent - granted
 }
 

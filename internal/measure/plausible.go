@@ -36,7 +36,8 @@ func (f *figures) resized() int64 {
 	}
 	smallest, largest := f.lost()*s.Shortest, f.lost()*s.Longest
 	slack := (f.edges+f.foreign+edgeFrames)*s.mostDifference() + mixed*(s.Longest-s.Shortest)
-	return beyond(f.returned.Bytes, f.sent.Bytes-max(smallest, largest)-slack, f.sent.Bytes-min(smallest, largest)+slack, f.returned.Packets)
+	return beyond(f.returned.Bytes, f.sent.Bytes-max(smallest, largest)-slack, f.sent.Bytes-min(smallest, largest)+
+		slack, f.returned.Packets)
 }
 
 // miscounted is by how many bytes the sending ports counted more (below zero for less) than such frames have.

@@ -144,14 +144,16 @@ func (d direction) byCounters() (report.Quality, string) {
 // surplusSentence says how many frames more came back than were sent, with what may explain it, the likeliest
 // first. Frames of others are among that only where some were heard while nothing was sent.
 func (d direction) surplusSentence() string {
-	causes := []string{"the two ports' counters were read apart", "frames had waited in the device since an earlier load", "the device sent frames twice"}
+	causes := []string{"the two ports' counters were read apart",
+		"frames had waited in the device since an earlier load", "the device sent frames twice"}
 	if len(d.window.Bursts) > 0 {
 		causes[0] += ", beside a burst of the generator's"
 	}
 	if d.evidence.Foreign > 0 || d.evidence.Background > 0 {
 		causes = append([]string{"others' frames, as were heard before the load"}, causes...)
 	}
-	return fmt.Sprintf("%d frames more came back than the %d sent: %s", -d.lost(), d.measured.Sent.Packets, strings.Join(causes, ", or "))
+	return fmt.Sprintf("%d frames more came back than the %d sent: %s", -d.lost(), d.measured.Sent.Packets,
+		strings.Join(causes, ", or "))
 }
 
 // tooManyCameBack says that frames came back that were not sent here.
@@ -181,19 +183,22 @@ func directionOf(w report.Window, i int, limit units.Ratio) direction {
 
 // firstMisdelivered is the first replica of the evidence that got other replicas' frames, or below 0 for none.
 func (d direction) firstMisdelivered() int {
-	return slices.IndexFunc(d.evidence.Surplus, func(s report.Surplus) bool { return exceeds(s.Unexplained, s.Sent, d.limit) })
+	return slices.IndexFunc(d.evidence.Surplus,
+		func(s report.Surplus) bool { return exceeds(s.Unexplained, s.Sent, d.limit) })
 }
 
 // mayHideMore says that frames of others may have taken the place of more lost ones than the limit allows.
 func (d direction) mayHideMore() bool {
-	return d.evidence.Hidden > d.measured.EdgeFrames && exceeds(d.lost()+d.evidence.Hidden, d.measured.Sent.Packets, d.limit)
+	return d.evidence.Hidden > d.measured.EdgeFrames && exceeds(d.lost()+d.evidence.Hidden, d.measured.Sent.Packets,
+		d.limit)
 }
 
 // LossInDoubt says that a window was counted correctly, and that its Invalid directions are so only because it is
 // unknown how much of the loss is the device's, as others may have caused it, or hide it. Where frames came back
 // that were not sent, or to another replica, the counters show nothing.
 func LossInDoubt(w report.Window, limit units.Ratio) bool {
-	if w.Evidence == nil || w.Evidence.Fault != "" || w.Decided != nil || len(w.Evidence.Directions) != len(w.Directions) {
+	if w.Evidence == nil || w.Evidence.Fault != "" || w.Decided != nil ||
+		len(w.Evidence.Directions) != len(w.Directions) {
 		return false
 	}
 	for i, m := range w.Directions {
@@ -242,7 +247,8 @@ func WithDoubt(w report.Window, limit units.Ratio) report.Window {
 
 // hiddenAlone says that nothing but frames of others makes the direction Invalid.
 func (d direction) hiddenAlone() bool {
-	return d.mayHideMore() && !exceeds(d.surelyLost(), d.measured.Sent.Packets, d.limit) && (!exceeds(d.lost(), d.measured.Sent.Packets, d.limit) || edgesAlone(d.measured))
+	return d.mayHideMore() && !exceeds(d.surelyLost(), d.measured.Sent.Packets, d.limit) &&
+		(!exceeds(d.lost(), d.measured.Sent.Packets, d.limit) || edgesAlone(d.measured))
 }
 
 // Worst is the quality of the direction that limits what the window shows, with that direction's reason. Directions
@@ -368,7 +374,8 @@ func (d direction) unclearSentence() string {
 		reasons = append(reasons, fmt.Sprintf("up to %d of those that its port counted as sent never left the generator", d.measured.SendDrops))
 	}
 	if d.measured.ReceiveErrors > 0 {
-		reasons = append(reasons, fmt.Sprintf("the generator itself dropped %d of those that reached it", d.measured.ReceiveErrors))
+		reasons = append(reasons, fmt.Sprintf("the generator itself dropped %d of those that reached it",
+			d.measured.ReceiveErrors))
 	}
 	switch {
 	case d.measured.DisturbedFrames > 0:
@@ -383,7 +390,8 @@ func (d direction) shortSentence(short bool) string {
 	if !short {
 		return ""
 	}
-	text := fmt.Sprintf("; the generator offered %s of %s asked for", d.evidence.Offered.FormatSI(), d.evidence.Intended.FormatSI())
+	text := fmt.Sprintf("; the generator offered %s of %s asked for", d.evidence.Offered.FormatSI(),
+		d.evidence.Intended.FormatSI())
 	if late := lateSentence(d.window); late != "" {
 		text += late + "; " + ownProcessors
 	}

@@ -51,7 +51,10 @@ func judgeAnew(w report.Window, g Goal) report.Window {
 	quality, reason := Worst(w.Directions)
 	w.Quality = quality
 	// a fault is the reason of all, without a name before it
-	if !slices.ContainsFunc(w.Directions, func(d report.Direction) bool { return d.Reason == "" || d.Reason == w.Reason }) {
+	if !slices.ContainsFunc(w.Directions, func(d report.Direction) bool {
+		return d.Reason == "" ||
+			d.Reason == w.Reason
+	}) {
 		w.Reason = reason
 	}
 	return w
@@ -147,7 +150,8 @@ func (s Setup) recountDisturbance(w report.Window, i int, f *figures) {
 func (s Setup) recountEvidence(w *report.Window, i int, f figures) {
 	e := &w.Evidence.Directions[i]
 	evidence := f.evidence()
-	e.Intended, e.Offered, e.MostOffered, e.Background = evidence.Intended, evidence.Offered, evidence.MostOffered, evidence.Background
+	e.Intended, e.Offered, e.MostOffered, e.Background = evidence.Intended, evidence.Offered, evidence.MostOffered,
+		evidence.Background
 	if s.hasSeveralGenerators() {
 		return
 	}
@@ -174,7 +178,8 @@ func (s Setup) figuresFromCounters(w report.Window, i int) figures {
 	if m.Burst != nil {
 		return s.burstFiguresFromCounters(w, i)
 	}
-	f := figures{direction: s.Directions[i], setup: s, longest: w.Duration.Std(), sent: m.Sent, returned: m.Returned, receiveErrors: m.ReceiveErrors, sendDrops: m.SendDrops, damaged: m.DamagedFrames,
+	f := figures{direction: s.Directions[i], setup: s, longest: w.Duration.Std(), sent: m.Sent, returned: m.Returned,
+		receiveErrors: m.ReceiveErrors, sendDrops: m.SendDrops, damaged: m.DamagedFrames,
 		edges: m.EdgeFrames, waited: m.SendersWaited.Std()}
 	if m.EdgeFrames == 0 { // a trial has no edges
 		f.sending = took
@@ -187,7 +192,8 @@ func (s Setup) figuresFromCounters(w report.Window, i int) figures {
 	// an edge's uncertainty counts twice in edges, in sending and in receiving
 	f.mostOffered = units.PacketRateOver(f.sent.Packets+(max(0, f.edges-edgeFrames)+1)/2+1, int64(max(took, f.planned)))
 	if s.hasSeveralTimes(w) {
-		f.offered, f.received = s.ratesFromDocument(m.Offered, f.offered, took), s.ratesFromDocument(m.Received, f.received, took)
+		f.offered, f.received = s.ratesFromDocument(m.Offered, f.offered, took), s.ratesFromDocument(m.Received,
+			f.received, took)
 	}
 	if w.Evidence == nil {
 		return f
@@ -209,7 +215,8 @@ func (s Setup) figuresFromCounters(w report.Window, i int) figures {
 // mostOffered is the most that several generators may have offered, which is the saved rate where the edges explain
 // it, and else the most that the edges allow.
 func (s Setup) mostOffered(f figures, stands units.PacketRate, took time.Duration) units.PacketRate {
-	highest := f.offered.packets + units.PacketRateOver(max(0, f.edges-edgeFrames)+2*int64(max(1, len(s.Generators))), int64(took)*4/5)
+	highest := f.offered.packets + units.PacketRateOver(max(0, f.edges-edgeFrames)+2*int64(max(1, len(s.Generators))),
+		int64(took)*4/5)
 	if f.sending > 0 { // a trial's edges are exact, unless it was ended, and then its readings leave its length open
 		highest = max(highest, f.offered.packets*5/4)
 	}
@@ -222,10 +229,12 @@ func (s Setup) mostOffered(f figures, stands units.PacketRate, took time.Duratio
 // ratesFromDocument are the rates of several generators' counters. They are the saved ones where each generator's
 // own time explains them, and else those over the window's time.
 func (s Setup) ratesFromDocument(stands report.Flow, counted rates, took time.Duration) rates {
-	flow := rates{units.PacketRate(stands.PacketsPerSecond) * units.PacketPerSecond, units.BitRate(stands.Layer1BitsPerSecond), units.BitRate(stands.Layer2BitsPerSecond)}
+	flow := rates{units.PacketRate(stands.PacketsPerSecond) * units.PacketPerSecond,
+		units.BitRate(stands.Layer1BitsPerSecond), units.BitRate(stands.Layer2BitsPerSecond)}
 	framing := int64(flow.layer1-flow.layer2) - units.Traffic{Packets: stands.PacketsPerSecond}.Layer1Bits()
 	slack := units.Traffic{Packets: 1}.Layer1Bits() + int64(max(1, len(s.Generators)))
-	fits := took > 0 && framing <= slack && framing >= -slack && s.plausible(int64(flow.packets), int64(counted.packets), int64(units.PacketPerSecond)) &&
+	fits := took > 0 && framing <= slack && framing >= -slack &&
+		s.plausible(int64(flow.packets), int64(counted.packets), int64(units.PacketPerSecond)) &&
 		s.plausible(int64(flow.layer2), int64(counted.layer2), 1)
 	if !fits {
 		return counted

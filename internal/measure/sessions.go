@@ -112,14 +112,16 @@ func (s SessionSpan) evidence() *report.Sessions {
 	a, b := s.Sending[0], s.Sending[len(s.Sending)-1]
 	start, end := s.Receiving[0], s.Receiving[len(s.Receiving)-1]
 	e := &report.Sessions{
-		Connections: b.Connections, AskedBitsPerSecond: s.Asked, Datagrams: s.datagrams(), WrittenBytes: b.WrittenBytes - a.WrittenBytes, AcknowledgedBytes: b.AcknowledgedBytes - a.AcknowledgedBytes,
+		Connections: b.Connections, AskedBitsPerSecond: s.Asked, Datagrams: s.datagrams(),
+		WrittenBytes: b.WrittenBytes - a.WrittenBytes, AcknowledgedBytes: b.AcknowledgedBytes - a.AcknowledgedBytes,
 		ReceivedBytes: end.Bytes - start.Bytes, ReceivedIn: plan.Duration(end.At - start.At),
 		Segments: b.Segments - a.Segments, RetransmittedSegments: b.RetransmittedSegments - a.RetransmittedSegments,
 		SentBytes: b.SentBytes - a.SentBytes, RetransmittedBytes: b.RetransmittedBytes - a.RetransmittedBytes,
 		Senders: report.SenderTime{
 			Observed: plan.Duration(b.At-a.At) * plan.Duration(b.Connections), Busy: plan.Duration(b.Busy - a.Busy),
-			ReceiverLimited: plan.Duration(b.ReceiverLimited - a.ReceiverLimited), BufferLimited: plan.Duration(b.BufferLimited - a.BufferLimited),
-			Samples: b.Samples - a.Samples, HeldByPath: b.HeldByPath - a.HeldByPath,
+			ReceiverLimited: plan.Duration(b.ReceiverLimited - a.ReceiverLimited),
+			BufferLimited:   plan.Duration(b.BufferLimited - a.BufferLimited),
+			Samples:         b.Samples - a.Samples, HeldByPath: b.HeldByPath - a.HeldByPath,
 		},
 	}
 	if e.Datagrams != nil { // whose senders wait for nothing but the rate
@@ -128,7 +130,8 @@ func (s SessionSpan) evidence() *report.Sessions {
 		e.SentIn = plan.Duration(b.At - a.At)
 	}
 	if n := b.RoundTripSamples - a.RoundTripSamples; n > 0 {
-		e.RoundTrip = &report.RoundTrip{MinMicroseconds: b.ShortestRoundTrip.Microseconds(), MeanMicroseconds: (b.RoundTrips - a.RoundTrips).Microseconds() / n}
+		e.RoundTrip = &report.RoundTrip{MinMicroseconds: b.ShortestRoundTrip.Microseconds(),
+			MeanMicroseconds: (b.RoundTrips - a.RoundTrips).Microseconds() / n}
 		for _, r := range s.Sending[1:] {
 			e.RoundTrip.MaxMicroseconds = max(e.RoundTrip.MaxMicroseconds, r.LongestRoundTrip.Microseconds())
 		}
@@ -172,5 +175,6 @@ func rateSessions(e *report.Sessions) {
 
 // OfSessions says that a window is of sessions, not frames, and has what all its directions did.
 func OfSessions(w report.Window) bool {
-	return len(w.Directions) > 0 && !slices.ContainsFunc(w.Directions, func(d report.Direction) bool { return d.Sessions == nil })
+	return len(w.Directions) > 0 && !slices.ContainsFunc(w.Directions,
+		func(d report.Direction) bool { return d.Sessions == nil })
 }

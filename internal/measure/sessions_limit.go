@@ -111,7 +111,8 @@ func LimitOfSessions(s report.Sessions) SessionLimit {
 	case droppedByEnds(s):
 		l.Cause, l.Sentence = ByEnds, dropSentence(s)
 	case s.Ends != nil && s.Ends.Unknown != "":
-		l.Sentence = fmt.Sprintf("how much the ends themselves lost or waited is not known (%s): a lower bound", s.Ends.Unknown)
+		l.Sentence = fmt.Sprintf("how much the ends themselves lost or waited is not known (%s): a lower bound",
+			s.Ends.Unknown)
 	case path < leastHeldByPath:
 		l.Sentence = fmt.Sprintf("congestion control held the connections back in only %s of the samples, so the ends' own speed may be the limit: a lower bound", Percent(path))
 	default:
@@ -145,7 +146,8 @@ func heldByPathSentence(s report.Sessions, devices plan.Duration) string {
 	case timeShare(s.Senders, devices) <= mostHeldByEnds:
 		return "held back by the device, or what is between it and the generator"
 	case s.Device.Is == report.Receiver:
-		return fmt.Sprintf("held back by the device, whose receive window was full for %s of the time", Percent(timeShare(s.Senders, devices)))
+		return fmt.Sprintf("held back by the device, whose receive window was full for %s of the time",
+			Percent(timeShare(s.Senders, devices)))
 	default:
 		return fmt.Sprintf("held back by the device, which had nothing to send, or no buffer for it, for %s of the time", Percent(timeShare(s.Senders, devices)))
 	}
@@ -234,7 +236,8 @@ func SessionsSentence(s report.Sessions, limit SessionLimit) string {
 	if s.Datagrams != nil {
 		return datagramsSentence(s, limit)
 	}
-	text := wording.BitRate(s.GoodputBitsPerSecond) + " goodput, " + wording.Counted(int(s.RetransmittedSegments), "retransmit")
+	text := wording.BitRate(s.GoodputBitsPerSecond) + " goodput, " + wording.Counted(int(s.RetransmittedSegments),
+		"retransmit")
 	if s.RoundTrip != nil && limit.PathDoubt == "" {
 		text += ", rtt " + wording.Microseconds(s.RoundTrip.MeanMicroseconds)
 	}

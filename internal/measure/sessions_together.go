@@ -14,7 +14,8 @@ func CombineSessions(parts []*report.Sessions) *report.Sessions {
 		return nil
 	}
 	for _, p := range parts {
-		whole.Connections, whole.AskedBitsPerSecond = max(whole.Connections, p.Connections), max(whole.AskedBitsPerSecond, p.AskedBitsPerSecond)
+		whole.Connections, whole.AskedBitsPerSecond = max(whole.Connections, p.Connections),
+			max(whole.AskedBitsPerSecond, p.AskedBitsPerSecond)
 		whole.ReceivedIn, whole.SentIn = whole.ReceivedIn+p.ReceivedIn, whole.SentIn+p.SentIn
 	}
 	rateSessions(whole)
@@ -60,12 +61,15 @@ func addSessions(parts []*report.Sessions, atOneMoment bool) *report.Sessions {
 			sum.Disturbed += p.Disturbed
 		}
 		sum.EndsWaited += p.EndsWaited
-		sum.WrittenBytes, sum.AcknowledgedBytes, sum.ReceivedBytes = sum.WrittenBytes+p.WrittenBytes, sum.AcknowledgedBytes+p.AcknowledgedBytes, sum.ReceivedBytes+p.ReceivedBytes
-		sum.Segments, sum.RetransmittedSegments = sum.Segments+p.Segments, sum.RetransmittedSegments+p.RetransmittedSegments
+		sum.WrittenBytes, sum.AcknowledgedBytes, sum.ReceivedBytes = sum.WrittenBytes+p.WrittenBytes,
+			sum.AcknowledgedBytes+p.AcknowledgedBytes, sum.ReceivedBytes+p.ReceivedBytes
+		sum.Segments, sum.RetransmittedSegments = sum.Segments+p.Segments, sum.RetransmittedSegments+
+			p.RetransmittedSegments
 		sum.SentBytes, sum.RetransmittedBytes = sum.SentBytes+p.SentBytes, sum.RetransmittedBytes+p.RetransmittedBytes
 		sum.Datagrams = addDatagrams(sum.Datagrams, p.Datagrams)
 		a, b := &sum.Senders, p.Senders
-		a.Observed, a.Busy, a.ReceiverLimited, a.BufferLimited = a.Observed+b.Observed, a.Busy+b.Busy, a.ReceiverLimited+b.ReceiverLimited, a.BufferLimited+b.BufferLimited
+		a.Observed, a.Busy, a.ReceiverLimited, a.BufferLimited = a.Observed+b.Observed, a.Busy+b.Busy,
+			a.ReceiverLimited+b.ReceiverLimited, a.BufferLimited+b.BufferLimited
 		a.Samples, a.HeldByPath = a.Samples+b.Samples, a.HeldByPath+b.HeldByPath
 		if r := p.RoundTrip; r != nil {
 			if sum.RoundTrip == nil {

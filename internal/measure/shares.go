@@ -27,7 +27,8 @@ func (s Setup) shares(span Span) []report.GeneratorShare {
 	}
 	var shares []report.GeneratorShare
 	for g, name := range s.Generators {
-		shares = append(shares, report.GeneratorShare{Name: name, OfferedPacketsPerSecond: offered[g].Whole(), ReceivedPacketsPerSecond: received[g].Whole()})
+		shares = append(shares, report.GeneratorShare{Name: name, OfferedPacketsPerSecond: offered[g].Whole(),
+			ReceivedPacketsPerSecond: received[g].Whole()})
 	}
 	return shares
 }
@@ -42,7 +43,8 @@ func (f *figures) surplus() []report.Surplus {
 	var surpluses []report.Surplus
 	for _, s := range f.shares {
 		if surplus := s.returned - s.sent - s.edges - f.foreign; surplus > 0 {
-			surpluses = append(surpluses, report.Surplus{Generator: f.setup.name(s.pair.Receiver), Sent: s.sent, Returned: s.returned, Unexplained: surplus})
+			surpluses = append(surpluses, report.Surplus{Generator: f.setup.name(s.pair.Receiver), Sent: s.sent,
+				Returned: s.returned, Unexplained: surplus})
 		}
 	}
 	return surpluses

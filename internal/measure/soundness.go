@@ -100,7 +100,8 @@ func portFault(link string, earlier, later engine.Reading, port int) string {
 func wentBack(a, b engine.PortCounters) bool {
 	sent, received := b.Sent.Sub(a.Sent), b.Received.Sub(a.Received)
 	return sent.Packets < 0 || sent.Bytes < 0 || received.Packets < 0 || received.Bytes < 0 ||
-		b.ReceiveErrors < a.ReceiveErrors || b.SendErrors < a.SendErrors || b.Damaged < a.Damaged || b.SendDrops < a.SendDrops
+		b.ReceiveErrors < a.ReceiveErrors || b.SendErrors < a.SendErrors || b.Damaged < a.Damaged ||
+		b.SendDrops < a.SendDrops
 }
 
 // plannedSending is for how long a trial that went to its end was to be sent, or 0 where the span is none.

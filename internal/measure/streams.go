@@ -36,7 +36,8 @@ func SizesOf(streams []stream.Stream, sizes Sizes) Sizes {
 		}
 		size := int64(max(len(s.Packet.Binary), minBytes) + units.FCSBytes)
 		shortest := size
-		if slices.ContainsFunc(s.VM.Instructions, func(i stream.Instruction) bool { return i.Type == "trim_pkt_size" }) {
+		if slices.ContainsFunc(s.VM.Instructions,
+			func(i stream.Instruction) bool { return i.Type == "trim_pkt_size" }) {
 			shortest = minBytes + units.FCSBytes
 		}
 		if sizes.Shortest == 0 || shortest < sizes.Shortest {

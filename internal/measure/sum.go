@@ -13,7 +13,8 @@ func Sum(directions []report.Direction, lineRates map[string]units.BitRate) repo
 	var sent, returned, lowest, highest, line int64
 	complete := true
 	for _, d := range directions {
-		s.Intended, s.Offered, s.Received = plus(s.Intended, d.Intended), plus(s.Offered, d.Offered), plus(s.Received, d.Received)
+		s.Intended, s.Offered, s.Received = plus(s.Intended, d.Intended), plus(s.Offered, d.Offered),
+			plus(s.Received, d.Received)
 		sent, returned = sent+d.Sent.Packets, returned+d.Returned.Packets
 		lowest, highest = lowest+atLeastLost(d), highest+mostLost(d)
 		line += int64(lineRates[d.To])

@@ -77,7 +77,8 @@ func directionTogether(windows []report.Window, source, target string) report.Di
 		whole.Sent, whole.Returned = whole.Sent.Add(d.Sent), whole.Returned.Add(d.Returned)
 		whole.ReceiveErrors += d.ReceiveErrors
 		whole.SendDrops, whole.DamagedFrames = whole.SendDrops+d.SendDrops, whole.DamagedFrames+d.DamagedFrames
-		whole.MiscountedBytes, whole.ResizedBytes = whole.MiscountedBytes+d.MiscountedBytes, whole.ResizedBytes+d.ResizedBytes
+		whole.MiscountedBytes, whole.ResizedBytes = whole.MiscountedBytes+d.MiscountedBytes, whole.ResizedBytes+
+			d.ResizedBytes
 		whole.EdgeFrames += d.EdgeFrames
 		whole.DisturbedFrames += d.DisturbedFrames
 		whole.SendersWaited += d.SendersWaited
@@ -92,17 +93,20 @@ func directionTogether(windows []report.Window, source, target string) report.Di
 	}
 	whole.Latency = latencyTogether(parts)
 	lost, sent := whole.Sent.Packets-whole.Returned.Packets, whole.Sent.Packets
-	whole.LossRatio, whole.LossRatioMin = units.RatioOf(lost, sent), units.RatioOf(max(surelyLost, SurelyLost(whole)), sent)
+	whole.LossRatio, whole.LossRatioMin = units.RatioOf(lost, sent), units.RatioOf(max(surelyLost, SurelyLost(whole)),
+		sent)
 	whole.LossRatioMax = mostRatio(lost, atMost, sent)
 	for _, rate := range ratesOfDirection {
 		*rate(&whole) = weighted(parts, took, func(d report.Direction) int64 { return *rate(&d) })
 	}
-	whole.LineRatePercent = units.Percent(weighted(parts, took, func(d report.Direction) int64 { return int64(d.LineRatePercent) }))
+	whole.LineRatePercent = units.Percent(weighted(parts, took,
+		func(d report.Direction) int64 { return int64(d.LineRatePercent) }))
 	whole.Reason = fmt.Sprintf("%d windows together: %s", len(parts), CameBack(whole, len(parts)))
 	if whole.Sessions = CombineSessions(sessionsOf(parts)); whole.Sessions != nil {
 		whole.Limiter = nil
 		limit := LimitOfSessions(*whole.Sessions)
-		whole.Reason = fmt.Sprintf("%d windows together: %s; %s", len(parts), SessionsSentence(*whole.Sessions, limit), limit.Sentence)
+		whole.Reason = fmt.Sprintf("%d windows together: %s; %s", len(parts), SessionsSentence(*whole.Sessions, limit),
+			limit.Sentence)
 	}
 	return whole
 }
@@ -134,8 +138,10 @@ func generatorTogether(windows []report.Window, name string) report.GeneratorSha
 		}
 	}
 	return report.GeneratorShare{Name: name,
-		OfferedPacketsPerSecond:  weighted(parts, took, func(g report.GeneratorShare) int64 { return g.OfferedPacketsPerSecond }),
-		ReceivedPacketsPerSecond: weighted(parts, took, func(g report.GeneratorShare) int64 { return g.ReceivedPacketsPerSecond })}
+		OfferedPacketsPerSecond: weighted(parts, took,
+			func(g report.GeneratorShare) int64 { return g.OfferedPacketsPerSecond }),
+		ReceivedPacketsPerSecond: weighted(parts, took,
+			func(g report.GeneratorShare) int64 { return g.ReceivedPacketsPerSecond })}
 }
 
 // ratesOfDirection are a direction's rates that windows together have the mean of.

@@ -34,7 +34,8 @@ func sampleWords(r *report.Report) string {
 			for _, s := range d.Sizes {
 				if s.Sample != nil {
 					return fmt.Sprintf("Latency is a sample here: of a latency stream of each frame size beside the load, %s of one flow in each direction, and not of every frame. The generator tells its times in steps of %s, each rounded up.",
-						wording.PacketRate(s.Sample.PacketsPerSecond), wording.Nanoseconds(s.Sample.ResolutionNanoseconds))
+						wording.PacketRate(s.Sample.PacketsPerSecond),
+						wording.Nanoseconds(s.Sample.ResolutionNanoseconds))
 				}
 			}
 		}
@@ -53,10 +54,12 @@ func atLoadTable(r *report.Report, reports []*report.Report) *table {
 	for _, l := range r.Result.Latency {
 		for _, d := range l.Directions {
 			for _, s := range d.Sizes {
-				t.rows = append(t.rows, rowAtLoad(wording.Share(l.At)+" "+wording.Direction(d.From, d.To)+", "+sizeText(s), d, s))
+				t.rows = append(t.rows, rowAtLoad(wording.Share(l.At)+" "+wording.Direction(d.From, d.To)+", "+
+					sizeText(s), d, s))
 				for _, loop := range loopbacksOf(r, reports) {
 					if loopback, size, found := sameFrames(loop, l.At, d, s.FrameSize); found {
-						t.rows = append(t.rows, rowAtLoad("· a cable, at "+wording.PacketRate(loopback.Offered.PacketsPerSecond), loopback, size))
+						t.rows = append(t.rows, rowAtLoad("· a cable, at "+
+							wording.PacketRate(loopback.Offered.PacketsPerSecond), loopback, size))
 					}
 				}
 			}
@@ -95,11 +98,13 @@ func rowAtLoad(name string, d report.LatencyOfDirection, l report.Latency) []str
 func atLoadWarnings(r *report.Report) (warnings []string) {
 	for _, l := range r.Result.Latency {
 		if l.Missing != "" {
-			warnings = append(warnings, fmt.Sprintf("latency at %s was not measured: %s", wording.Share(l.At), l.Missing))
+			warnings = append(warnings, fmt.Sprintf("latency at %s was not measured: %s", wording.Share(l.At),
+				l.Missing))
 		}
 		for _, d := range l.Directions {
 			if d.Missing != "" {
-				warnings = append(warnings, fmt.Sprintf("latency of %s at %s was not measured: %s", wording.Direction(d.From, d.To), wording.Share(l.At), d.Missing))
+				warnings = append(warnings, fmt.Sprintf("latency of %s at %s was not measured: %s",
+					wording.Direction(d.From, d.To), wording.Share(l.At), d.Missing))
 			}
 		}
 	}
@@ -119,7 +124,8 @@ func percentileText(l report.Latency, share string) string {
 }
 
 // sameFrames are those of another Report at the same share of its rate, in the same direction and of the same size.
-func sameFrames(r *report.Report, load units.Ratio, template report.LatencyOfDirection, size int64) (d report.LatencyOfDirection, l report.Latency, found bool) {
+func sameFrames(r *report.Report, load units.Ratio, template report.LatencyOfDirection,
+	size int64) (d report.LatencyOfDirection, l report.Latency, found bool) {
 	for _, candidate := range r.Result.Latency {
 		for _, d := range candidate.Directions {
 			for _, l := range d.Sizes {
@@ -143,7 +149,8 @@ type distribution struct {
 // and frames whose distribution the Report doesn't have, leave theirs out.
 func distributionsOf(r *report.Report, direction string) (distributions []distribution) {
 	for _, l := range r.Result.Latency {
-		measured := slices.ContainsFunc(l.Directions, func(d report.LatencyOfDirection) bool { return d.Name() == direction && d.Missing == "" })
+		measured := slices.ContainsFunc(l.Directions,
+			func(d report.LatencyOfDirection) bool { return d.Name() == direction && d.Missing == "" })
 		for _, w := range r.Windows {
 			if !measured || w.Number != l.Window {
 				continue
@@ -196,8 +203,10 @@ func latencyPlots(r *report.Report, reports []*report.Report, id string) (plots 
 		}
 		plot := latencyPlot{Name: d.Name()}
 		for _, narrow := range []bool{false, true} {
-			byLoad, tails := newByLoad(distributions, d.Name(), narrow), newTails(distributions, cables, d.Name(), narrow)
-			byLoad.ID, tails.ID = fmt.Sprintf("%sa%d-%s", id, i, byLoad.Class), fmt.Sprintf("%st%d-%s", id, i, tails.Class)
+			byLoad, tails := newByLoad(distributions, d.Name(), narrow), newTails(distributions, cables, d.Name(),
+				narrow)
+			byLoad.ID, tails.ID = fmt.Sprintf("%sa%d-%s", id, i, byLoad.Class), fmt.Sprintf("%st%d-%s", id, i,
+				tails.Class)
 			plot.ByLoad, plot.Percentiles = append(plot.ByLoad, byLoad), append(plot.Percentiles, tails)
 		}
 		plots = append(plots, plot)
@@ -266,7 +275,8 @@ func (d *drawing) timeGrid(a timeAxis, left, right float64) {
 //	└───────────── load
 func newByLoad(distributions []distribution, name string, narrow bool) drawing {
 	d, left, right := plotSize(narrow)
-	d.Title, d.Desc = "Latency by load, "+name, "Percentiles of all frames of the direction, at "+wording.Counted(len(distributions), "load")+"."
+	d.Title, d.Desc = "Latency by load, "+name, "Percentiles of all frames of the direction, at "+
+		wording.Counted(len(distributions), "load")+"."
 	y, x := timeAxisOf(distributions, d.Height-plotBottom, plotTop), axis{top: 1, from: left, end: right}
 	d.timeGrid(y, left, right)
 	for _, one := range distributions {
@@ -279,7 +289,8 @@ func newByLoad(distributions []distribution, name string, narrow bool) drawing {
 		class := "series s" + strconv.Itoa(k)
 		var p pen
 		previous := math.NaN()
-		for _, byLoad := range slices.SortedFunc(slices.Values(distributions), func(a, b distribution) int { return cmp.Compare(a.At, b.At) }) {
+		for _, byLoad := range slices.SortedFunc(slices.Values(distributions),
+			func(a, b distribution) int { return cmp.Compare(a.At, b.At) }) {
 			arrival, ok := arrivalOf(byLoad, s)
 			if !ok {
 				continue
@@ -290,7 +301,9 @@ func newByLoad(distributions []distribution, name string, narrow bool) drawing {
 				command = "M"
 			}
 			p.to(command, x.at(byLoad.At.Float()), previous)
-			d.Marks = append(d.Marks, shape{D: circle(x.at(byLoad.At.Float()), previous, 3), Class: class, Title: fmt.Sprintf("%s at %s: %s", headOf(s.String()), figures.AtText(byLoad.At), wording.Nanoseconds(arrival.Nanoseconds()))})
+			d.Marks = append(d.Marks, shape{D: circle(x.at(byLoad.At.Float()), previous, 3), Class: class,
+				Title: fmt.Sprintf("%s at %s: %s", headOf(s.String()), figures.AtText(byLoad.At),
+					wording.Nanoseconds(arrival.Nanoseconds()))})
 		}
 		if p.Len() == 0 {
 			continue
@@ -323,7 +336,8 @@ func arrivalOf(d distribution, s transit.Share) (arrival time.Duration, ok bool)
 //	  0     90 %  99 %  99.9 %  of the frames
 func newTails(distributions, cables []distribution, name string, narrow bool) drawing {
 	d, left, right := plotSize(narrow)
-	d.Title, d.Desc = "Distribution of latency, "+name, "Within which time which share of the frames came, a line for each load."
+	d.Title, d.Desc = "Distribution of latency, "+name,
+		"Within which time which share of the frames came, a line for each load."
 	drawn := slices.Concat(distributions, cables)
 	y := timeAxisOf(drawn, d.Height-plotBottom, plotTop)
 	nines := 1.0

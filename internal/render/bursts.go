@@ -14,7 +14,8 @@ const burstsWords = "Bursts: a burst of average length loses no frame; what the 
 // burstsTable has the longest bursts without loss of each direction, and what the device held. It is nil where
 // there is none.
 func burstsTable(r *report.Report) *table {
-	t := newTable(1, "bursts", "average", "least", "most", "deviation", "searches", "sent at", "forwarded at", "buffer", "buffer time")
+	t := newTable(1, "bursts", "average", "least", "most", "deviation", "searches", "sent at", "forwarded at", "buffer",
+		"buffer time")
 	for _, d := range r.Result.Directions {
 		if b := d.BackToBack; b != nil {
 			t.add(burstCells(d, *b)...)
@@ -36,7 +37,8 @@ func burstCells(d report.Direction, b report.BackToBackFrames) []string {
 	}
 	buffer, lasts := "unknown", "unknown"
 	if b.Buffer.Low != "" {
-		buffer, lasts = sign+roundedText(b.Buffer.Low), sign+wording.Microseconds(int64(math.Round(b.BufferMicroseconds.Low.Float())))
+		buffer, lasts = sign+roundedText(b.Buffer.Low), sign+
+			wording.Microseconds(int64(math.Round(b.BufferMicroseconds.Low.Float())))
 	}
 	forwarded := "unknown"
 	if b.ForwardedPacketsPerSecond != "" {
@@ -46,7 +48,8 @@ func burstCells(d report.Direction, b report.BackToBackFrames) []string {
 	if b.Deviation != "" {
 		deviation = roundedText(b.Deviation)
 	}
-	return []string{wording.Direction(d.From, d.To), sign + roundedText(b.Frames.Low), wording.Count(fewest), wording.Count(highest), deviation, wording.Count(int64(len(b.Searches))),
+	return []string{wording.Direction(d.From, d.To), sign + roundedText(b.Frames.Low), wording.Count(fewest),
+		wording.Count(highest), deviation, wording.Count(int64(len(b.Searches))),
 		wording.RoundedPacketRate(b.OfferedPacketsPerSecond.Float()), forwarded, buffer, lasts}
 }
 

@@ -87,8 +87,10 @@ func comparisonFootnotes(c *report.Comparison) []string {
 			figures = append(figures, s.Figures)
 		}
 	}
-	words := []string{rateWords(trafficOf(headlines(figures))) + "; of several runs (their number in brackets) the median, and ± is how far they are apart. " +
-		"Changes are against " + first(c.Sides) + ". A difference is claimed only where the runs show it, by medians and their bounds, with 95 % confidence."}
+	words := []string{rateWords(trafficOf(headlines(figures))) +
+		"; of several runs (their number in brackets) the median, and ± is how far they are apart. " +
+		"Changes are against " + first(c.Sides) +
+		". A difference is claimed only where the runs show it, by medians and their bounds, with 95 % confidence."}
 	words = append(words, signWords(headlines(figures))...)
 	return append(words, imageWords(comparisonImages(c))...)
 }
@@ -131,7 +133,8 @@ func intervalText(c *report.Change) string {
 	case c.HighPercent == nil:
 		return "at least " + changeText(&report.Change{Percent: *c.LowPercent})
 	}
-	return changeText(&report.Change{Percent: *c.LowPercent}) + " to " + changeText(&report.Change{Percent: *c.HighPercent})
+	return changeText(&report.Change{Percent: *c.LowPercent}) + " to " +
+		changeText(&report.Change{Percent: *c.HighPercent})
 }
 
 // setAsideWords tell how many runs don't count, why, and which. They are empty where all runs count.
@@ -151,7 +154,8 @@ func setAsideWords(c report.Compared) string {
 			reasons = append(reasons, r.Message)
 		}
 	}
-	return fmt.Sprintf("%d of %s set aside (%s): %s", n, wording.Counted(total, "measured run"), strings.Join(reasons, "; "), strings.Join(tests, ", "))
+	return fmt.Sprintf("%d of %s set aside (%s): %s", n, wording.Counted(total, "measured run"),
+		strings.Join(reasons, "; "), strings.Join(tests, ", "))
 }
 
 // judgementWords are what people read.

@@ -92,16 +92,19 @@ func (r record) figures(f *report.Figures) record {
 	if f.OfSessions() {
 		r.whole("goodput_bits_per_second", *f.GoodputBitsPerSecond)
 	} else {
-		r.whole("received_packets_per_second", f.PacketsPerSecond).whole("received_layer1_bits_per_second", f.Layer1BitsPerSecond)
+		r.whole("received_packets_per_second", f.PacketsPerSecond).whole("received_layer1_bits_per_second",
+			f.Layer1BitsPerSecond)
 		r.percent("line_rate_percent", f.LineRatePercent).percent("line_rate_sum_percent", f.LineRatePercentSum)
 	}
 	r.whole("runs", int64(f.Runs)).yes("lower_bound", f.LowerBound).whole("unconfirmed_runs", int64(f.Unconfirmed))
 	if s := f.Spread; s != nil {
 		r.percent("spread_percent", s.Percent).percent("confidence_percent", s.Confidence)
 		if s.LowGoodputBitsPerSecond != nil && s.HighGoodputBitsPerSecond != nil {
-			r.whole("low_goodput_bits_per_second", *s.LowGoodputBitsPerSecond).whole("high_goodput_bits_per_second", *s.HighGoodputBitsPerSecond)
+			r.whole("low_goodput_bits_per_second", *s.LowGoodputBitsPerSecond).whole("high_goodput_bits_per_second",
+				*s.HighGoodputBitsPerSecond)
 		} else {
-			r.whole("low_packets_per_second", s.LowPacketsPerSecond).whole("high_packets_per_second", s.HighPacketsPerSecond)
+			r.whole("low_packets_per_second", s.LowPacketsPerSecond).whole("high_packets_per_second",
+				s.HighPacketsPerSecond)
 		}
 	}
 	return r
@@ -113,12 +116,14 @@ func (r record) flows(intended, offered, received report.Flow, loss, least units
 }
 
 func (r record) offered(intended, offered report.Flow, loss, least units.Ratio) record {
-	r.whole("intended_packets_per_second", intended.PacketsPerSecond).whole("offered_packets_per_second", offered.PacketsPerSecond)
+	r.whole("intended_packets_per_second", intended.PacketsPerSecond).whole("offered_packets_per_second",
+		offered.PacketsPerSecond)
 	return r.percent("loss_percent", loss.Percent()).percent("loss_at_least_percent", least.Percent())
 }
 
 func (r record) received(received report.Flow, share units.Percent) record {
-	r.whole("received_packets_per_second", received.PacketsPerSecond).whole("received_layer1_bits_per_second", received.Layer1BitsPerSecond).whole("received_layer2_bits_per_second", received.Layer2BitsPerSecond)
+	r.whole("received_packets_per_second", received.PacketsPerSecond).whole("received_layer1_bits_per_second",
+		received.Layer1BitsPerSecond).whole("received_layer2_bits_per_second", received.Layer2BitsPerSecond)
 	return r.percent("line_rate_percent", share)
 }
 
@@ -127,14 +132,17 @@ func (r record) sum(s *report.Sum, directions []report.Direction) record {
 	if s.Sessions != nil {
 		return r.whole("window", int64(s.Window)).sessions(s.Sessions, directions...)
 	}
-	return r.whole("window", int64(s.Window)).flows(s.Intended, s.Offered, s.Received, s.LossRatio, s.LossRatioMin, s.LineRatePercent)
+	return r.whole("window", int64(s.Window)).flows(s.Intended, s.Offered, s.Received, s.LossRatio, s.LossRatioMin,
+		s.LineRatePercent)
 }
 
 // observed sets what a series of an observer was in a window. A missing one has the reason and no number.
 func (r record) observed(o report.Observed) record {
-	r.text("observer", o.Observer).text("series", o.Series).text("of", o.Of).text("observed_unit", o.Unit).text("reason", o.Missing)
+	r.text("observer", o.Observer).text("series", o.Series).text("of", o.Of).text("observed_unit",
+		o.Unit).text("reason", o.Missing)
 	if o.Missing == "" {
-		r.number("observed_mean", o.Mean).number("observed_least", o.Min).number("observed_most", o.Max).seconds("observed_over_seconds", o.Over)
+		r.number("observed_mean", o.Mean).number("observed_least", o.Min).number("observed_most",
+			o.Max).seconds("observed_over_seconds", o.Over)
 	}
 	return r
 }
@@ -149,7 +157,8 @@ func (r record) direction(d report.Direction) record {
 	if d.Burst == nil { // which has no rate at which it came back
 		r.received(d.Received, d.LineRatePercent)
 	}
-	r.whole("sent_packets", d.Sent.Packets).whole("returned_packets", d.Returned.Packets).whole("receive_error_packets", d.ReceiveErrors)
+	r.whole("sent_packets", d.Sent.Packets).whole("returned_packets", d.Returned.Packets).whole("receive_error_packets",
+		d.ReceiveErrors)
 	return r.text("quality", string(d.Quality)).text("reason", d.Reason)
 }
 
@@ -173,7 +182,8 @@ func (r record) change(c *report.Change) record {
 // latency sets which figure of latency it is.
 func (r record) latency(metric report.Metric, direction string, load units.Ratio, frameSize int64) record {
 	source, target, _ := strings.Cut(direction, "→")
-	r.text("from", source).text("to", target).text("series", string(metric)).percent("load_percent", load.Percent()).text("observed_unit", "ns")
+	r.text("from", source).text("to", target).text("series", string(metric)).percent("load_percent",
+		load.Percent()).text("observed_unit", "ns")
 	if frameSize > 0 {
 		r.whole("frame_bytes", frameSize)
 	}
@@ -187,7 +197,8 @@ func (r record) medianLatency(m report.LatencyMedian) record {
 		r.whole("observed_mean", m.Nanoseconds).yes("lower_bound", m.Open)
 	}
 	if m.Runs > 1 {
-		r.whole("observed_least", m.LowNanoseconds).whole("observed_most", m.HighNanoseconds).percent("confidence_percent", m.Confidence).percent("spread_percent", m.SpreadPercent)
+		r.whole("observed_least", m.LowNanoseconds).whole("observed_most",
+			m.HighNanoseconds).percent("confidence_percent", m.Confidence).percent("spread_percent", m.SpreadPercent)
 	}
 	return r
 }
@@ -201,9 +212,11 @@ func (r record) latencyFigure(f report.Figure) record {
 // sessions sets what the connections of these directions did. Retransmits are a count, while their share and the
 // round trip are figures, and only where they are the path's.
 func (r record) sessions(s *report.Sessions, directions ...report.Direction) record {
-	r.whole("goodput_bits_per_second", s.GoodputBitsPerSecond).whole("connections", int64(s.Connections)).whole("received_bytes", s.ReceivedBytes)
+	r.whole("goodput_bits_per_second", s.GoodputBitsPerSecond).whole("connections",
+		int64(s.Connections)).whole("received_bytes", s.ReceivedBytes)
 	if d := s.Datagrams; d != nil {
-		r.whole("datagrams_sent", d.Sent).whole("datagrams_received", d.Received).whole("datagrams_lost", d.Lost).whole("datagrams_late", d.OutOfOrder)
+		r.whole("datagrams_sent", d.Sent).whole("datagrams_received", d.Received).whole("datagrams_lost",
+			d.Lost).whole("datagrams_late", d.OutOfOrder)
 		if figures.PathDoubt(directions...) == "" {
 			r.percent("datagram_loss_percent", d.MostLossRatio().Percent())
 		}

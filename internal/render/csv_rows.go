@@ -60,31 +60,38 @@ func baseRecord(product, loadtest string) record {
 func testRecords(r *report.Report) []record {
 	h := figures.HeadlineOf(r)
 	base := baseRecord(h.Product, h.Loadtest).text("test", h.Name).time("started", r.Started)
-	test := base.ofKind("test").time("finished", r.Finished).text("ending", string(r.Ending)).text("verdict", string(outcomeOf(r.Verdict))).text("reason", string(r.Result.Reason)).text("message", answer(r))
+	test := base.ofKind("test").time("finished", r.Finished).text("ending", string(r.Ending)).text("verdict",
+		string(outcomeOf(r.Verdict))).text("reason", string(r.Result.Reason)).text("message", answer(r))
 	rows := []record{test}
 	if h.Measured {
-		test.sum(r.Result.Total, r.Result.Directions).figures(figures.TableFigures(r)).whole("window", int64(r.Result.Window))
+		test.sum(r.Result.Total, r.Result.Directions).figures(figures.TableFigures(r)).whole("window",
+			int64(r.Result.Window))
 		for _, d := range r.Result.Directions {
 			window := r.Result.Window
 			if d.Limit != nil {
 				window = d.Limit.Window
 			}
-			rows = append(rows, base.ofKind("direction").whole("window", int64(window)).direction(d).yes("lower_bound", figures.HeadlineIn(h, r, d).Bound))
+			rows = append(rows, base.ofKind("direction").whole("window", int64(window)).direction(d).yes("lower_bound",
+				figures.HeadlineIn(h, r, d).Bound))
 		}
 		if highest := r.Result.MaxReceived; highest != nil {
 			rows = append(rows, base.ofKind("max_received").sum(highest, r.Result.Directions))
 		}
 	}
 	for _, g := range r.Result.Generators {
-		rows = append(rows, base.ofKind("generator").text("generator", g.Name).whole("offered_packets_per_second", g.OfferedPacketsPerSecond).
-			whole("received_packets_per_second", g.ReceivedPacketsPerSecond).seconds("started_after_seconds", g.StartSkew))
+		rows = append(rows, base.ofKind("generator").text("generator", g.Name).whole("offered_packets_per_second",
+			g.OfferedPacketsPerSecond).
+			whole("received_packets_per_second", g.ReceivedPacketsPerSecond).seconds("started_after_seconds",
+			g.StartSkew))
 	}
 	rows = append(rows, base.criteria(r.Verdict.Criteria)...)
 	for _, f := range figures.Latencies(r, figures.LatencyMetrics...) {
 		rows = append(rows, base.ofKind("latency").latencyFigure(f))
 	}
 	for _, w := range r.Windows {
-		base := base.ofKind("window").whole("window", int64(w.Number)).text("phase", string(w.Phase)).percent("load_percent", w.Load.Percent()).seconds("start_seconds", w.Start).seconds("duration_seconds", w.Duration)
+		base := base.ofKind("window").whole("window", int64(w.Number)).text("phase",
+			string(w.Phase)).percent("load_percent", w.Load.Percent()).seconds("start_seconds",
+			w.Start).seconds("duration_seconds", w.Duration)
 		if w.GeneratorCPUPercent >= 0 {
 			base["generator_cpu_percent"] = strconv.FormatFloat(w.GeneratorCPUPercent, 'f', -1, 64)
 		}
@@ -105,16 +112,22 @@ func testRecords(r *report.Report) []record {
 func rfc2544Records(b *report.RFC2544) (rows []record) {
 	stream := func(kind string, s report.Stream) record {
 		source, target, _ := strings.Cut(s.Direction, "→")
-		return baseRecord(s.Product, s.Loadtest).ofKind(kind).text("test", s.Test).text("from", source).text("to", target).text("frame_bytes", string(s.FrameBytes)).
-			whole("theoretical_packets_per_second", s.TheoreticalPacketsPerSecond).seconds("planned_seconds", s.TrialDuration)
+		return baseRecord(s.Product, s.Loadtest).ofKind(kind).text("test", s.Test).text("from", source).text("to",
+			target).text("frame_bytes", string(s.FrameBytes)).
+			whole("theoretical_packets_per_second", s.TheoreticalPacketsPerSecond).seconds("planned_seconds",
+			s.TrialDuration)
 	}
 	for _, p := range b.Throughput {
-		rows = append(rows, stream("throughput", p.Stream).text("criterion", p.Goal).percent("loss_allowed_percent", p.LossAllowed.Percent()).percent("loss_percent", p.LossRatio.Percent()).
-			whole("offered_packets_per_second", p.Offered.PacketsPerSecond).whole("received_packets_per_second", p.Received.PacketsPerSecond).whole("received_layer1_bits_per_second", p.Received.Layer1BitsPerSecond).
-			whole("received_layer2_bits_per_second", p.Received.Layer2BitsPerSecond).percent("line_rate_percent", p.TheoreticalPercent).yes("lower_bound", p.LowerBound).text("reason", string(p.Reason)))
+		rows = append(rows, stream("throughput", p.Stream).text("criterion", p.Goal).percent("loss_allowed_percent",
+			p.LossAllowed.Percent()).percent("loss_percent", p.LossRatio.Percent()).
+			whole("offered_packets_per_second", p.Offered.PacketsPerSecond).whole("received_packets_per_second",
+			p.Received.PacketsPerSecond).whole("received_layer1_bits_per_second", p.Received.Layer1BitsPerSecond).
+			whole("received_layer2_bits_per_second", p.Received.Layer2BitsPerSecond).percent("line_rate_percent",
+			p.TheoreticalPercent).yes("lower_bound", p.LowerBound).text("reason", string(p.Reason)))
 	}
 	for _, p := range b.FrameLoss {
-		row := stream("frame_loss", p.Stream).percent("load_percent", p.InputPercent).text("offered_packets_per_second", string(p.Offered)).text("received_packets_per_second", string(p.Received))
+		row := stream("frame_loss", p.Stream).percent("load_percent", p.InputPercent).text("offered_packets_per_second",
+			string(p.Offered)).text("received_packets_per_second", string(p.Received))
 		row["loss_percent"], row["loss_at_least_percent"] = hundredfold(p.LossRatio), hundredfold(p.LossRatioMin)
 		rows = append(rows, row)
 	}
@@ -132,7 +145,8 @@ func hundredfold(n report.Number) string {
 
 // cellRecord is a row of a table.
 func cellRecord(base record, c report.Cell) record {
-	return base.ofKind("cell").text("product", c.Product).text("loadtest", c.Loadtest).figures(c.Figures).text("verdict", string(c.Verdict)).text("message", c.Message)
+	return base.ofKind("cell").text("product", c.Product).text("loadtest",
+		c.Loadtest).figures(c.Figures).text("verdict", string(c.Verdict)).text("message", c.Message)
 }
 
 // suiteRecords are a suite's cells, each with its criteria and runs.
@@ -147,8 +161,11 @@ func suiteRecords(s *report.Suite) (rows []record) {
 			rows = append(rows, base.criteria(c.Verdict.Criteria)...)
 		}
 		for _, r := range c.Runs {
-			rows = append(rows, base.ofKind("run").text("test", r.Test).whole("repetition", int64(r.Repetition)).whole("retry", int64(r.Retry)).time("started", r.Started).time("finished", r.Finished).
-				figures(r.Figures).yes("counts", r.Counts()).text("reason", r.Reason).text("message", cmp.Or(r.Repeated, r.Message)))
+			rows = append(rows, base.ofKind("run").text("test", r.Test).whole("repetition",
+				int64(r.Repetition)).whole("retry", int64(r.Retry)).time("started", r.Started).time("finished",
+				r.Finished).
+				figures(r.Figures).yes("counts", r.Counts()).text("reason", r.Reason).text("message",
+				cmp.Or(r.Repeated, r.Message)))
 		}
 	}
 	return rows
@@ -157,7 +174,8 @@ func suiteRecords(s *report.Suite) (rows []record) {
 // criteria are a row for each criterion of what the row is of.
 func (r record) criteria(results []report.CriterionResult) (rows []record) {
 	for _, c := range results {
-		rows = append(rows, r.ofKind("criterion").text("criterion", c.Name).text("verdict", string(c.Outcome)).text("message", c.Message))
+		rows = append(rows, r.ofKind("criterion").text("criterion", c.Name).text("verdict",
+			string(c.Outcome)).text("message", c.Message))
 	}
 	return rows
 }
@@ -179,11 +197,13 @@ func (r record) gaps(kind string, gaps []report.Missing) (rows []record) {
 
 // compared are a side of a row, and its runs without a figure that counts.
 func (r record) compared(c report.Compared) []record {
-	side := r.ofKind("side").figures(c.Figures).change(c.Change).text("judgement", string(c.Judgement)).text("verdict", string(c.Verdict)).text("message", c.Message)
+	side := r.ofKind("side").figures(c.Figures).change(c.Change).text("judgement", string(c.Judgement)).text("verdict",
+		string(c.Verdict)).text("message", c.Message)
 	rows := append([]record{side}, r.gaps("missing", c.Missing)...)
 	rows = append(append(rows, r.gaps("repeated", c.Repeated)...), r.gaps("set_aside", c.SetAside)...)
 	for _, l := range c.Latency {
-		rows = append(rows, r.ofKind("latency").medianLatency(l).change(l.Change).text("judgement", string(l.Judgement)).text("message", l.Message))
+		rows = append(rows, r.ofKind("latency").medianLatency(l).change(l.Change).text("judgement",
+			string(l.Judgement)).text("message", l.Message))
 	}
 	return rows
 }
@@ -193,7 +213,8 @@ func seriesRecords(s *report.Series) (rows []record) {
 	base := baseRecord(s.Product, s.Loadtest)
 	for i := range s.Points {
 		p := &s.Points[i]
-		row := base.ofKind("point").text("test", p.Test).time("started", p.At).figures(p.Figures).change(p.FromMedian).yes("outlier", p.Outlier)
+		row := base.ofKind("point").text("test", p.Test).time("started",
+			p.At).figures(p.Figures).change(p.FromMedian).yes("outlier", p.Outlier)
 		if m := p.Missing; m != nil {
 			row.text("reason", m.Reason)
 		}
@@ -236,7 +257,8 @@ func heatRecords(h *report.Heatmap) (rows []record) {
 	for i := range h.Maps {
 		g := &h.Maps[i]
 		for _, s := range g.Spots {
-			row := baseRecord(g.Of, nameAt(g.Columns, s.Column)).ofKind("spot").text("series", g.RowsAre).text("of", nameAt(g.Rows, s.Row))
+			row := baseRecord(g.Of, nameAt(g.Columns, s.Column)).ofKind("spot").text("series", g.RowsAre).text("of",
+				nameAt(g.Rows, s.Row))
 			switch g.Metric {
 			case figures.LossRatio:
 				row["loss_percent"] = hundredfold(s.Value)

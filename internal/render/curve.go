@@ -32,8 +32,10 @@ func newCurve(r *report.Report, t track, narrow bool) (drawing, bool) {
 	if narrow {
 		d.Class, d.Width, d.Height, left = "narrow", 430, 340, 44
 	}
-	c := &curve{drawing: d, x: axis{top: sent * 1.04, from: left, end: d.Width - 16}, y: axis{top: max(returned*1.25, sent/1e6), from: d.Height - 46, end: 30}}
-	c.Desc = "A mark for each of " + wording.Counted(len(windows)-beyond, "window") + ": how much was sent, and how much of it came back."
+	c := &curve{drawing: d, x: axis{top: sent * 1.04, from: left, end: d.Width - 16},
+		y: axis{top: max(returned*1.25, sent/1e6), from: d.Height - 46, end: 30}}
+	c.Desc = "A mark for each of " + wording.Counted(len(windows)-beyond, "window") +
+		": how much was sent, and how much of it came back."
 	c.axes()
 	c.ideal(r, t)
 	for _, w := range windows {
@@ -107,7 +109,9 @@ func (c *curve) answer(r *report.Report, t track) {
 	x, y := c.x.at(float64(offered)), c.y.at(float64(received))
 	c.line("answer", c.x.from, y, x, y)
 	c.line("answer", x, c.y.from, x, y)
-	c.Marks = append(c.Marks, shape{D: circle(x, y, 9), Class: "ring", Title: t.standing(r) + ": " + t.headline(r).Signed(wording.PacketRate(received)) + " received of " + wording.PacketRate(offered) + " offered"})
+	c.Marks = append(c.Marks, shape{D: circle(x, y, 9), Class: "ring", Title: t.standing(r) + ": " +
+		t.headline(r).Signed(wording.PacketRate(received)) + " received of " + wording.PacketRate(offered) +
+		" offered"})
 	class, textX := "start answer", x+14
 	if x > (c.x.from+c.x.end)*0.6 {
 		class, textX = "end answer", x-14

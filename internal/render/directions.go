@@ -17,7 +17,8 @@ func eachDirectionWords(r *report.Report) string {
 	}
 	subject := "each direction's figure was found by itself, while nothing was sent in the others; "
 	if ramp.OthersAt > 0 {
-		subject = "each direction's figure was found by itself, while the others were held at " + wording.Ratio(ramp.OthersAt) + " of the target; "
+		subject = "each direction's figure was found by itself, while the others were held at " +
+			wording.Ratio(ramp.OthersAt) + " of the target; "
 	}
 	switch {
 	case sum == nil || sum.Quality == report.Invalid:
@@ -50,5 +51,7 @@ func otherDirectionWords(r *report.Report) string {
 	if r.Unconfirmed() {
 		intro = "short windows show the device's limit here in "
 	}
-	return intro + strings.Join(limits, " and ") + ", and at this rate or above in " + strings.Join(bounds, " and ") + report.PlanOf(r).Advice(": measure each direction by itself (%s: Each) to know it", "procedure.directions") + "."
+	return intro + strings.Join(limits, " and ") + ", and at this rate or above in " + strings.Join(bounds, " and ") +
+		report.PlanOf(r).Advice(": measure each direction by itself (%s: Each) to know it", "procedure.directions") +
+		"."
 }

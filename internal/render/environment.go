@@ -78,7 +78,8 @@ func machineWords(m report.Machine) string {
 // portWords are a port in words, or empty where nothing is known.
 func portWords(p report.PortEnvironment) string {
 	var words []string
-	for _, part := range [][2]string{{"NIC ", p.NIC}, {"firmware ", p.Firmware}, {"driver ", p.Driver}, {"", p.Path}, {"receive drops ", p.ReceiveDrops}, {"congestion control ", p.CongestionControl}} {
+	for _, part := range [][2]string{{"NIC ", p.NIC}, {"firmware ", p.Firmware}, {"driver ", p.Driver}, {"", p.Path},
+		{"receive drops ", p.ReceiveDrops}, {"congestion control ", p.CongestionControl}} {
 		if part[1] != "" {
 			words = append(words, part[0]+part[1])
 		}

@@ -96,7 +96,8 @@ func formatOf(name string, kind Kind) (format, error) {
 	if i := slices.IndexFunc(known, func(f format) bool { return f.name == name && f.writes(kind) }); i >= 0 {
 		return known[i], nil
 	}
-	return format{}, fmt.Errorf("there is no such format as %s; use one of %s", cmp.Or(name, `""`), strings.Join(Formats(kind), ", "))
+	return format{}, fmt.Errorf("there is no such format as %s; use one of %s", cmp.Or(name, `""`),
+		strings.Join(Formats(kind), ", "))
 }
 
 func (f format) writes(write Kind) bool { return len(f.kinds) == 0 || slices.Contains(f.kinds, write) }

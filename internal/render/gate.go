@@ -20,7 +20,8 @@ const (
 
 // viewOfGate has the judgement first, then the rows, what failed before all others, and what is said of them.
 func viewOfGate(g *report.Gate) view {
-	v := view{source: g, judgement: &judgement{g.Outcome, g.Message}, notes: g.Notes, comment: true, places: gatePlaces(g)}
+	v := view{source: g, judgement: &judgement{g.Outcome, g.Message}, notes: g.Notes, comment: true,
+		places: gatePlaces(g)}
 	if len(g.Rows) == 0 {
 		return v
 	}
@@ -28,7 +29,8 @@ func viewOfGate(g *report.Gate) view {
 	compares := gateCompares(g)
 	heads := []string{"product", "loadtest", "verdict", "measured"}
 	if compares {
-		heads = []string{"product", "loadtest", "verdict", "baseline", "candidate", "change", "95 % interval", "would show"}
+		heads = []string{"product", "loadtest", "verdict", "baseline", "candidate", "change", "95 % interval",
+			"would show"}
 	}
 	v.table = newTable(3, heads...)
 	v.table.columns[2].verdict = true
@@ -39,7 +41,8 @@ func viewOfGate(g *report.Gate) view {
 		}
 		cells = append(cells, sideText(r.Candidate))
 		if compares {
-			cells = append(cells, sideChange(r.Candidate), cmp.Or(intervalText(r.Candidate.Change), "-"), smallestText(r.Candidate))
+			cells = append(cells, sideChange(r.Candidate), cmp.Or(intervalText(r.Candidate.Change), "-"),
+				smallestText(r.Candidate))
 		}
 		v.table.add(cells...)
 		v.remarks = append(v.remarks, gateRemarks(r)...)
@@ -131,7 +134,8 @@ func gateFootnotes(g *report.Gate) []string {
 			figures = append(figures, r.Baseline.Figures)
 		}
 	}
-	words := []string{rateWords(trafficOf(headlines(figures))) + ": the median, ± how far runs are apart, (how many runs)."}
+	words := []string{rateWords(trafficOf(headlines(figures))) +
+		": the median, ± how far runs are apart, (how many runs)."}
 	if gateCompares(g) {
 		words = append(words, "Candidate and baseline are compared by medians and their bounds, with 95 % confidence; a verdict is claimed only where the runs show it, for each direction that a criterion names.",
 			"Would show: the least regression that such runs show to be more than is allowed, in 95 of 100 cases.")
@@ -169,7 +173,8 @@ func gatePlaces(g *report.Gate) []string {
 	for _, s := range g.Suites[:min(len(g.Suites), gateMissing)] {
 		words := fmt.Sprintf("`kubectl linerate report suite/%s -n %s`", objectName(s.Name), objectName(s.Namespace))
 		if !s.Finished.IsZero() {
-			words += " (" + s.Started.UTC().Format("2006-01-02 15:04") + " to " + s.Finished.UTC().Format("2006-01-02 15:04 UTC") + ")"
+			words += " (" + s.Started.UTC().Format("2006-01-02 15:04") + " to " +
+				s.Finished.UTC().Format("2006-01-02 15:04 UTC") + ")"
 		}
 		lines = append(lines, words)
 	}

@@ -167,7 +167,8 @@ func (tl *timeline) goodput() {
 		tl.label("end", tl.x.from-7, y.at(v*factor)+4, short(v))
 	}
 	tl.label("head", 2, goodputTop-30, "goodput, "+name+"bps")
-	tl.Paths = append(tl.Paths, shape{D: stairs(tl.readings, func(g reading) float64 { return g.goodput }, tl.x, y), Class: "received"})
+	tl.Paths = append(tl.Paths, shape{D: stairs(tl.readings, func(g reading) float64 { return g.goodput }, tl.x, y),
+		Class: "received"})
 	if v, ok := tl.t.goodputResult(tl.r); ok {
 		text, _ := tl.t.goodputText(tl.r)
 		tickY := y.at(float64(v))
@@ -196,7 +197,8 @@ func (tl *timeline) retransmits() {
 		tl.label("end", tl.x.from-7, y.at(v)+4, short(v))
 	}
 	tl.label("head", 2, retransmitsTop-10, whatIsMissing(report.PlanOf(tl.r))+"s per second")
-	tl.Paths = append(tl.Paths, shape{D: stairs(tl.readings, func(g reading) float64 { return g.retransmits }, tl.x, y), Class: "retransmits"})
+	tl.Paths = append(tl.Paths, shape{D: stairs(tl.readings, func(g reading) float64 { return g.retransmits }, tl.x, y),
+		Class: "retransmits"})
 }
 
 // sessionsTitle tells a window in words, for who points at its mark.
@@ -210,7 +212,8 @@ func (w judgedWindow) sessionsTitle() string {
 			text += wording.Counted(int(missingOf(s)), "retransmit")
 		}
 	}
-	return "window " + strconv.Itoa(w.number) + ", " + phaseText(w.phase) + ": " + text + ". " + string(w.quality) + ": " + w.reason
+	return "window " + strconv.Itoa(w.number) + ", " + phaseText(w.phase) + ": " + text + ". " + string(w.quality) +
+		": " + w.reason
 }
 
 // resultWindows are the windows that the result is of, as the track sees them.

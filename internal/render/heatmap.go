@@ -22,7 +22,10 @@ const (
 // where a table shows as much.
 func heatOfSuite(s *report.Suite) *report.Heatmap {
 	h := figures.HeatmapOfSuite(s, "")
-	h.Maps = slices.DeleteFunc(h.Maps, func(g report.HeatGrid) bool { return len(g.Rows) < 2 || len(g.Columns) < 2 || !drawable(&g) })
+	h.Maps = slices.DeleteFunc(h.Maps, func(g report.HeatGrid) bool {
+		return len(g.Rows) < 2 || len(g.Columns) < 2 ||
+			!drawable(&g)
+	})
 	if len(h.Maps) == 0 {
 		return nil
 	}
@@ -46,7 +49,8 @@ func viewOfHeatmap(h *report.Heatmap) view {
 		for _, s := range g.Spots {
 			signs = append(signs, s.Headline())
 		}
-		v.sections = append(v.sections, section{title: g.Of, summary: heatSummary(g), unfolded: true, tables: []*table{heatTable(g)}})
+		v.sections = append(v.sections, section{title: g.Of, summary: heatSummary(g), unfolded: true,
+			tables: []*table{heatTable(g)}})
 	}
 	if slices.ContainsFunc(h.Maps, func(g report.HeatGrid) bool {
 		return slices.ContainsFunc(g.Spots, func(s report.Spot) bool { return s.Spread != nil })
@@ -128,7 +132,8 @@ func newHeatPage(v *view, h *report.Heatmap) *heatPage {
 	p := new(heatPage)
 	for i := range h.Maps {
 		g := &h.Maps[i]
-		shown := heatView{Title: v.sections[i].title, Summary: v.sections[i].summary, Table: v.sections[i].tables[0].grid(together, nil), Scale: heatScale(g)}
+		shown := heatView{Title: v.sections[i].title, Summary: v.sections[i].summary,
+			Table: v.sections[i].tables[0].grid(together, nil), Scale: heatScale(g)}
 		for _, narrow := range []bool{false, true} {
 			if !drawable(g) {
 				break
@@ -172,7 +177,8 @@ func heatClass(g *report.HeatGrid, level int) string {
 // heatScale says what the colours stand for.
 func heatScale(g *report.HeatGrid) (keys []heatKey) {
 	if g.Metric != figures.LossRatio {
-		return []heatKey{{heatClass(g, 1), "least"}, {heatClass(g, 6), "most: " + spotText(g, &report.Spot{Value: report.Number(strconv.FormatFloat(mostOf(g), 'f', -1, 64))})}}
+		return []heatKey{{heatClass(g, 1), "least"}, {heatClass(g, 6), "most: " +
+			spotText(g, &report.Spot{Value: report.Number(strconv.FormatFloat(mostOf(g), 'f', -1, 64))})}}
 	}
 	steps := lossSteps()
 	for level := range len(steps) + 1 {
@@ -204,7 +210,8 @@ func drawable(g *report.HeatGrid) bool { return len(g.Columns) <= 64 && len(g.Ro
 // heatDrawing is a map of squares. Each square shows its figure, where there is room, and a pointer over the square
 // shows the figure in any case.
 func heatDrawing(g *report.HeatGrid, id string, narrow bool) drawing {
-	d := drawing{Class: "wide", Width: 1040, Title: g.Of + ": " + heatSummary(g), Desc: fmt.Sprintf("A square for each %s and %s; the table below has the figures.", g.RowsAre, g.ColumnsAre)}
+	d := drawing{Class: "wide", Width: 1040, Title: g.Of + ": " + heatSummary(g),
+		Desc: fmt.Sprintf("A square for each %s and %s; the table below has the figures.", g.RowsAre, g.ColumnsAre)}
 	left, letter := 120.0, 7.4
 	if narrow {
 		d.Class, d.Width, left = "narrow", 430, 76

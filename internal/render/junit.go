@@ -104,7 +104,9 @@ func (d *junitSuites) suite(s *report.Suite) {
 // gate adds a testsuite for each cell, and one testcase for the gate as a whole, so that no gate without a
 // measurement looks like one without a fault.
 func (d *junitSuites) gate(g *report.Gate) {
-	whole := junitSuite{Name: "gate", Time: seconds(0), Cases: []junitCase{criterionCase("gate", report.CriterionResult{Name: "verdict", Outcome: g.Outcome, Message: g.Message})}}
+	whole := junitSuite{Name: "gate", Time: seconds(0),
+		Cases: []junitCase{criterionCase("gate", report.CriterionResult{Name: "verdict", Outcome: g.Outcome,
+			Message: g.Message})}}
 	if len(g.Suites) > 0 {
 		whole.Timestamp = g.Suites[0].Started.UTC().Format("2006-01-02T15:04:05")
 	}
@@ -213,7 +215,8 @@ func junitSuiteOf(r *report.Report) (junitSuite, error) {
 		return junitSuite{}, err
 	}
 	h, took := figures.HeadlineOf(r), seconds(r.Finished.Sub(r.Started))
-	s := junitSuite{Name: h.Title(), Time: took, Timestamp: r.Started.UTC().Format("2006-01-02T15:04:05"), Properties: junitProperties(r, h), Output: evidence.String()}
+	s := junitSuite{Name: h.Title(), Time: took, Timestamp: r.Started.UTC().Format("2006-01-02T15:04:05"),
+		Properties: junitProperties(r, h), Output: evidence.String()}
 	s.Cases = append(s.Cases, junitCase{ClassName: h.Name, Name: "measured", Time: took, Error: unmeasured(r)})
 	for _, c := range judged(r) {
 		s.Cases = append(s.Cases, criterionCase(h.Name, c))
@@ -254,7 +257,8 @@ func judged(r *report.Report) []report.CriterionResult {
 	}
 	for _, c := range report.PlanOf(r).Criteria {
 		if !listed[c.Name] {
-			criteria = append(criteria[:len(criteria):len(criteria)], report.CriterionResult{Name: c.Name, Outcome: report.Undecided, Message: "the run ended before it could be judged"})
+			criteria = append(criteria[:len(criteria):len(criteria)], report.CriterionResult{Name: c.Name,
+				Outcome: report.Undecided, Message: "the run ended before it could be judged"})
 		}
 	}
 	return criteria
@@ -277,7 +281,8 @@ func criterionCase(class string, c report.CriterionResult) junitCase {
 
 // junitProperties are the figures as whole numbers, for trends from CI. A missing figure has no property.
 func junitProperties(r *report.Report, h report.Headline) []junitProperty {
-	props := []junitProperty{{"ending", string(r.Ending)}, {"standing", standing(r)}, {"reason", string(r.Result.Reason)}, {"summary", figures.Summary(r)}}
+	props := []junitProperty{{"ending", string(r.Ending)}, {"standing", standing(r)},
+		{"reason", string(r.Result.Reason)}, {"summary", figures.Summary(r)}}
 	if !h.Measured {
 		return props
 	}
@@ -332,7 +337,8 @@ func junitCellOf(s *report.Suite, c *report.SuiteCell) (suite junitSuite, took t
 	class := s.Name + "." + c.Name
 	suite = junitSuite{Name: s.Name + ": " + titleOf(c.Product, c.Loadtest), Time: seconds(took),
 		Timestamp: began.UTC().Format("2006-01-02T15:04:05"), Properties: cellProperties(c), Output: runLines(c)}
-	suite.Cases = append(suite.Cases, junitCase{ClassName: class, Name: "measured", Time: seconds(took), Error: unmeasuredCell(c)})
+	suite.Cases = append(suite.Cases, junitCase{ClassName: class, Name: "measured", Time: seconds(took),
+		Error: unmeasuredCell(c)})
 	if c.Verdict != nil {
 		for _, criterion := range c.Verdict.Criteria {
 			suite.Cases = append(suite.Cases, criterionCase(class, criterion))
@@ -356,7 +362,8 @@ func cellProperties(c *report.SuiteCell) []junitProperty {
 		return props
 	}
 	if f.OfSessions() {
-		return append(props, junitProperty{"runs", strconv.Itoa(f.Runs)}, junitProperty{"goodputBitsPerSecond", strconv.FormatInt(*f.GoodputBitsPerSecond, 10)},
+		return append(props, junitProperty{"runs", strconv.Itoa(f.Runs)}, junitProperty{"goodputBitsPerSecond",
+			strconv.FormatInt(*f.GoodputBitsPerSecond, 10)},
 			junitProperty{"lowerBound", strconv.FormatBool(f.LowerBound)})
 	}
 	props = append(props,
@@ -392,7 +399,9 @@ func runLines(c *report.SuiteCell) string {
 			fmt.Fprintf(&b, "%s: %s (%s)\n", r.Test, goodputText(h), r.Reason)
 			continue
 		}
-		fmt.Fprintf(&b, "%s: %s  %s  %s of line rate (%s)\n", r.Test, h.Signed(wording.PacketRate(r.Figures.PacketsPerSecond)), h.Signed(wording.BitRate(r.Figures.Layer1BitsPerSecond)),
+		fmt.Fprintf(&b, "%s: %s  %s  %s of line rate (%s)\n", r.Test,
+			h.Signed(wording.PacketRate(r.Figures.PacketsPerSecond)),
+			h.Signed(wording.BitRate(r.Figures.Layer1BitsPerSecond)),
 			h.Signed(wording.Percent(r.Figures.LineRatePercent)), r.Reason)
 	}
 	if c.Message != "" {

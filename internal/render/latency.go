@@ -113,7 +113,8 @@ func timedOf(l report.Latency) string {
 func latencyWarnings(r *report.Report) []string {
 	var warnings []string
 	for _, u := range r.Untimed {
-		warnings = append(warnings, fmt.Sprintf("latency of %s was not measured: %s", wording.Direction(u.From, u.To), u.Reason))
+		warnings = append(warnings, fmt.Sprintf("latency of %s was not measured: %s", wording.Direction(u.From, u.To),
+			u.Reason))
 	}
 	for _, d := range r.Result.Directions {
 		direction := wording.Direction(d.From, d.To)
@@ -126,7 +127,8 @@ func latencyWarnings(r *report.Report) []string {
 				warnings = append(warnings, fmt.Sprintf("%s frames of %s, %s, came more than 960 frames late: they may be duplicates or late, and are counted as neither", wording.Count(l.Stale), direction, sizeText(l)))
 			}
 		}
-		if port, queues := receivedBy(r, d.To); queues > 1 && slices.ContainsFunc(d.Latency, func(l report.Latency) bool { return l.Late+l.Stale > 0 }) {
+		if port, queues := receivedBy(r, d.To); queues > 1 &&
+			slices.ContainsFunc(d.Latency, func(l report.Latency) bool { return l.Late+l.Stale > 0 }) {
 			warnings = append(warnings, fmt.Sprintf("that frames of %s came late may be the generator's doing: its port %s receives by %d queues, and frames of different queues change places; for the device's own order let it receive by one (ethtool -L %s combined 1)",
 				direction, port, queues, port))
 		}

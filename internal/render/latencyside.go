@@ -85,7 +85,8 @@ func latencyCells(s report.Compared, of report.LatencyMedian, first bool) []stri
 func latencySections(c *report.Comparison) (sections []section) {
 	for _, r := range c.Rows {
 		if t := latencyBeside(c, r); t != nil {
-			sections = append(sections, section{title: titleOf(r.Product, r.Loadtest), summary: "latency", tables: []*table{t}, unfolded: true})
+			sections = append(sections, section{title: titleOf(r.Product, r.Loadtest), summary: "latency",
+				tables: []*table{t}, unfolded: true})
 		}
 	}
 	return sections
@@ -103,7 +104,8 @@ func latencyNow(s *report.Series) *table {
 		t.columns = append(t.columns, column{head: head})
 	}
 	for _, f := range point.Latency {
-		of := report.LatencyMedian{Metric: f.Metric, Direction: f.Direction, At: *f.At, FrameSize: f.FrameSize, Runs: 1, Open: f.High == ""}
+		of := report.LatencyMedian{Metric: f.Metric, Direction: f.Direction, At: *f.At, FrameSize: f.FrameSize, Runs: 1,
+			Open: f.High == ""}
 		i := slices.IndexFunc(stretch.Latency, of.Same)
 		if i < 0 || !slices.Contains(shownMetrics, f.Metric) {
 			continue

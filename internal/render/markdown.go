@@ -60,7 +60,8 @@ func (m *markdown) grid(g grid) {
 func (m *markdown) view(v *view) {
 	switch {
 	case v.judgement != nil:
-		m.line("### ", sign(toneOf(v.judgement.outcome)), markdownText("linerate: "+string(v.judgement.outcome)+": "+v.judgement.message), "\n")
+		m.line("### ", sign(toneOf(v.judgement.outcome)), markdownText("linerate: "+string(v.judgement.outcome)+": "+
+			v.judgement.message), "\n")
 	case v.title != "":
 		m.line("### ", markdownText(v.title), "\n")
 	}

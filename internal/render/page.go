@@ -136,8 +136,10 @@ func newTestView(r *report.Report, reports []*report.Report, id string) (testVie
 		return testView{}, fmt.Errorf("write the plan: %w", err)
 	}
 	h := figures.HeadlineOf(r)
-	v := testView{ID: id, Report: r, Name: h.Name, Title: h.Title(), Product: h.Product, Loadtest: h.Loadtest, Summary: figures.Summary(r), Standing: standing(r), Class: strings.ReplaceAll(standing(r), " ", "-"),
-		Measured: h.Measured, Bound: h.Bound, Unconfirmed: h.Unconfirmed, Answer: capital(explanation(r)), Resolution: resolutionText(r), Verdict: verdictText(r.Verdict), VerdictClass: toneOrNone(outcomeOf(r.Verdict)),
+	v := testView{ID: id, Report: r, Name: h.Name, Title: h.Title(), Product: h.Product, Loadtest: h.Loadtest,
+		Summary: figures.Summary(r), Standing: standing(r), Class: strings.ReplaceAll(standing(r), " ", "-"),
+		Measured: h.Measured, Bound: h.Bound, Unconfirmed: h.Unconfirmed, Answer: capital(explanation(r)),
+		Resolution: resolutionText(r), Verdict: verdictText(r.Verdict), VerdictClass: toneOrNone(outcomeOf(r.Verdict)),
 		Warnings: warnings(r), Facts: facts(r), Windows: windowViews(r), Plan: document.String()}
 	if h.Measured {
 		v.Packets, v.Bits, v.Percent = mainFigures(h)
@@ -173,7 +175,8 @@ func newTestView(r *report.Report, reports []*report.Report, id string) (testVie
 // timed adds what latency frames had, at the load of the result and at others.
 func (v *testView) timed(r *report.Report, reports []*report.Report, id string) {
 	if latency := atLoadTable(r, reports); latency != nil {
-		v.AtLoad, v.AtLoadWords, v.LatencyPlots = latency.grid(together, nil), atLoadWordsOf(r), latencyPlots(r, reports, id)
+		v.AtLoad, v.AtLoadWords, v.LatencyPlots = latency.grid(together, nil), atLoadWordsOf(r),
+			latencyPlots(r, reports, id)
 	}
 	if latency := latencyTable(r, reports); latency != nil {
 		v.Latency, v.LatencyWords = latency.grid(together, nil), latencyWords
@@ -254,7 +257,8 @@ func (testView) OutcomeClass(o report.Outcome) tone { return toneOf(o) }
 // facts are what a reader must know to compare a figure with another one.
 func facts(r *report.Report) []fact {
 	p := report.PlanOf(r)
-	facts := []fact{{Term: "started", Text: r.Started.UTC().Format("2006-01-02 15:04:05") + " UTC, took " + wording.Span(max(0, r.Finished.Sub(r.Started)))}, {Term: "ended", Text: string(r.Ending)}}
+	facts := []fact{{Term: "started", Text: r.Started.UTC().Format("2006-01-02 15:04:05") + " UTC, took " +
+		wording.Span(max(0, r.Finished.Sub(r.Started)))}, {Term: "ended", Text: string(r.Ending)}}
 	if p.DUT.Type != "" {
 		facts = append(facts, fact{Term: "device under test", Text: p.DUT.Type + deviceWords(p.DUT)})
 	}
@@ -265,7 +269,8 @@ func facts(r *report.Report) []fact {
 		facts = append(facts, fact{Term: "traffic", Text: sessionsText(s)})
 	}
 	if p.Engine != "" && p.Sessions == nil {
-		facts = append(facts, fact{Term: "generator", Text: wording.Counted(max(len(r.Generators), len(p.Generators)), "replica") + " of " + p.Engine})
+		facts = append(facts, fact{Term: "generator", Text: wording.Counted(max(len(r.Generators), len(p.Generators)),
+			"replica") + " of " + p.Engine})
 	}
 	if frames := framesText(r); frames != "" {
 		facts = append(facts, fact{Term: "traffic", Text: frames})
@@ -279,7 +284,8 @@ func facts(r *report.Report) []fact {
 	}
 	facts = append(facts, searchFacts(r)...)
 	for _, l := range r.LineRates {
-		facts = append(facts, fact{Term: "line rate of " + l.Link, Text: wording.BitRate(int64(l.BitsPerSecond)) + " at layer 1, as the " + cmp.Or(l.Source, "plan") + " says"})
+		facts = append(facts, fact{Term: "line rate of " + l.Link, Text: wording.BitRate(int64(l.BitsPerSecond)) +
+			" at layer 1, as the " + cmp.Or(l.Source, "plan") + " says"})
 	}
 	return append(facts, environmentFacts(r)...)
 }
@@ -293,7 +299,8 @@ func framesText(r *report.Report) string {
 			continue
 		}
 		names = append(names, wording.Direction(d.From, d.To))
-		sizes = append(sizes, "frames of "+short(r1(float64(d.Mix.Bytes)/float64(d.Mix.Packets)))+" bytes on average, FCS included")
+		sizes = append(sizes, "frames of "+short(r1(float64(d.Mix.Bytes)/float64(d.Mix.Packets)))+
+			" bytes on average, FCS included")
 	}
 	if len(slices.Compact(slices.Clone(sizes))) == 1 {
 		return strings.Join(names, ", ") + ": " + sizes[0]
@@ -305,22 +312,31 @@ func framesText(r *report.Report) string {
 }
 
 func directionViews(r *report.Report, h report.Headline) []directionView {
-	row := func(h report.Headline, name string, intended, offered, received report.Flow, loss, low, high units.Ratio, percent units.Percent) directionView {
+	row := func(h report.Headline, name string, intended, offered, received report.Flow, loss, low, high units.Ratio,
+		percent units.Percent) directionView {
 		flat := report.Headline{Measured: true} // what was intended and offered is known, also under a lower bound
-		return directionView{Name: name, Loss: lossText(r, loss, low, high), LossExact: loss.String(), Bar: barWidth(percent), Percent: percentFigure(h, percent),
-			Intended: split(flat, wording.PacketRate(intended.PacketsPerSecond), exact(intended.PacketsPerSecond, "packets per second")),
-			Offered:  split(flat, wording.PacketRate(offered.PacketsPerSecond), exact(offered.PacketsPerSecond, "packets per second")),
-			Received: split(h, wording.PacketRate(received.PacketsPerSecond), exact(received.PacketsPerSecond, "packets per second")),
-			Layer1:   split(h, wording.BitRate(received.Layer1BitsPerSecond), exact(received.Layer1BitsPerSecond, "bits per second")),
-			Layer2:   split(h, wording.BitRate(received.Layer2BitsPerSecond), exact(received.Layer2BitsPerSecond, "bits per second"))}
+		return directionView{Name: name, Loss: lossText(r, loss, low, high), LossExact: loss.String(),
+			Bar: barWidth(percent), Percent: percentFigure(h, percent),
+			Intended: split(flat, wording.PacketRate(intended.PacketsPerSecond), exact(intended.PacketsPerSecond,
+				"packets per second")),
+			Offered: split(flat, wording.PacketRate(offered.PacketsPerSecond), exact(offered.PacketsPerSecond,
+				"packets per second")),
+			Received: split(h, wording.PacketRate(received.PacketsPerSecond), exact(received.PacketsPerSecond,
+				"packets per second")),
+			Layer1: split(h, wording.BitRate(received.Layer1BitsPerSecond), exact(received.Layer1BitsPerSecond,
+				"bits per second")),
+			Layer2: split(h, wording.BitRate(received.Layer2BitsPerSecond), exact(received.Layer2BitsPerSecond,
+				"bits per second"))}
 	}
 	var views []directionView
 	for _, d := range r.Result.Directions {
-		views = append(views, row(figures.HeadlineIn(h, r, d), wording.Direction(d.From, d.To), d.Intended, d.Offered, d.Received, d.LossRatio, d.LossRatioMin, figures.MostLost(r, d), d.LineRatePercent))
+		views = append(views, row(figures.HeadlineIn(h, r, d), wording.Direction(d.From, d.To), d.Intended, d.Offered,
+			d.Received, d.LossRatio, d.LossRatioMin, figures.MostLost(r, d), d.LineRatePercent))
 	}
 	if len(views) > 1 {
 		t := r.Result.Total
-		total := row(h, allName(r), t.Intended, t.Offered, t.Received, t.LossRatio, t.LossRatioMin, figures.MostLostTogether(r), t.LineRatePercent)
+		total := row(h, allName(r), t.Intended, t.Offered, t.Received, t.LossRatio, t.LossRatioMin,
+			figures.MostLostTogether(r), t.LineRatePercent)
 		total.All = true
 		views = append(views, total)
 	}
@@ -339,7 +355,8 @@ func windowViews(r *report.Report) []windowView {
 			if d.Burst != nil {
 				phase += " of " + wording.Count(d.Burst.Frames)
 			}
-			views = append(views, windowView{Of: d, In: w, First: i == 0, Rows: len(w.Directions), PhaseText: phase, LoadText: short(w.Load.Float()*100) + "%", CPU: cpu,
+			views = append(views, windowView{Of: d, In: w, First: i == 0, Rows: len(w.Directions), PhaseText: phase,
+				LoadText: short(w.Load.Float()*100) + "%", CPU: cpu,
 				Class: qualityClass(d.Quality), Loss: wording.Loss(d.LossRatio)})
 		}
 	}
@@ -364,7 +381,9 @@ type graph struct {
 func graphs(r *report.Report, id string) []graph {
 	var graphs []graph
 	for i, t := range tracksOf(r) {
-		g := graph{ID: id + "g" + strconv.Itoa(i), Name: t.Name, Checked: i == 0, Sessions: t.sessions, Missing: whatIsMissing(report.PlanOf(r)) + "s", Caption: timelineCaption(r, t.sessions), Results: "the result's window"}
+		g := graph{ID: id + "g" + strconv.Itoa(i), Name: t.Name, Checked: i == 0, Sessions: t.sessions,
+			Missing: whatIsMissing(report.PlanOf(r)) + "s", Caption: timelineCaption(r, t.sessions),
+			Results: "the result's window"}
 		if len(r.ResultWindows()) > 1 {
 			g.Results += "s"
 		}
@@ -381,10 +400,12 @@ func graphs(r *report.Report, id string) []graph {
 		readings, _ := t.readings(r)
 		for _, x := range readings {
 			if t.sessions {
-				g.Points = append(g.Points, []any{r1(x.to), math.Round(x.goodput), r1(x.retransmits), phaseText(x.phase)})
+				g.Points = append(g.Points, []any{r1(x.to), math.Round(x.goodput), r1(x.retransmits),
+					phaseText(x.phase)})
 				continue
 			}
-			g.Points = append(g.Points, []any{r1(x.to), math.Round(x.intended), math.Round(x.offered), math.Round(x.received), r1(x.cpu), phaseText(x.phase)})
+			g.Points = append(g.Points, []any{r1(x.to), math.Round(x.intended), math.Round(x.offered),
+				math.Round(x.received), r1(x.cpu), phaseText(x.phase)})
 		}
 		graphs = append(graphs, g)
 	}

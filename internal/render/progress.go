@@ -60,7 +60,8 @@ func ProgressSentence(p runner.Progress) string {
 
 // ProgressFigures are those of one load, which are asked, sent, received and lost.
 func ProgressFigures(p runner.Progress) string {
-	return fmt.Sprintf("asked %s, sent %s, received %s, lost %s", wording.PacketRate(p.IntendedPacketsPerSecond), wording.PacketRate(p.OfferedPacketsPerSecond),
+	return fmt.Sprintf("asked %s, sent %s, received %s, lost %s", wording.PacketRate(p.IntendedPacketsPerSecond),
+		wording.PacketRate(p.OfferedPacketsPerSecond),
 		wording.PacketRate(p.ReceivedPacketsPerSecond), lossPercent(p.LossRatio))
 }
 

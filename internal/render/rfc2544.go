@@ -27,7 +27,8 @@ const rfc2544Trial = time.Minute
 // viewOfRFC2544 has of each product the throughput, the frame loss and the conditions of its tests.
 func viewOfRFC2544(b *report.RFC2544) view {
 	v := view{source: b, title: rfc2544Title(b), legend: always(rfc2544Words), notes: rfc2544Notes(b)}
-	v.legend.summed, v.legend.combined = append(v.legend.summed, boundWords, looseWords), append(v.legend.combined, boundWords, looseWords)
+	v.legend.summed, v.legend.combined = append(v.legend.summed, boundWords, looseWords),
+		append(v.legend.combined, boundWords, looseWords)
 	for _, product := range productsOf(b) {
 		v.sections = append(v.sections, rfc2544Section(b, product))
 	}
@@ -86,7 +87,8 @@ func theoryText(s report.Stream) string {
 // throughputTable is section 26.1's of a product. It is nil where the product has no throughput. Text has no room
 // for the media's rate and how long trials are, which the conditions have.
 func throughputTable(b *report.RFC2544, product string) *table {
-	t := newTable(1, "direction", "bytes", "media", "theoretical", "offered", "throughput", "Mbps", "% line rate", "lost at most", "trials")
+	t := newTable(1, "direction", "bytes", "media", "theoretical", "offered", "throughput", "Mbps", "% line rate",
+		"lost at most", "trials")
 	t.columns[2].when, t.columns[9].when = together, together
 	for _, p := range b.Throughput {
 		if p.Stream.Product != product {
@@ -101,8 +103,10 @@ func throughputTable(b *report.RFC2544, product string) *table {
 		if p.Goal != "" {
 			allowed += " (" + p.Goal + ")"
 		}
-		t.add(p.Stream.Direction, frameText(p.Stream), mediaText(p.Stream), theoryText(p.Stream), wording.Count(p.Offered.PacketsPerSecond), sign+wording.Count(p.Received.PacketsPerSecond),
-			sign+strconv.FormatFloat(float64(p.Received.Layer1BitsPerSecond)/1e6, 'f', 2, 64), percent, allowed, wording.Span(p.Stream.TrialDuration.Std()))
+		t.add(p.Stream.Direction, frameText(p.Stream), mediaText(p.Stream), theoryText(p.Stream),
+			wording.Count(p.Offered.PacketsPerSecond), sign+wording.Count(p.Received.PacketsPerSecond),
+			sign+strconv.FormatFloat(float64(p.Received.Layer1BitsPerSecond)/1e6, 'f', 2, 64), percent, allowed,
+			wording.Span(p.Stream.TrialDuration.Std()))
 	}
 	return t.orNone()
 }
@@ -130,8 +134,10 @@ func frameLossTable(b *report.RFC2544, product string) *table {
 		if p.Stream.TheoreticalPacketsPerSecond > 0 {
 			input = p.InputPercent.FormatFixed()
 		}
-		t.add(p.Stream.Direction, frameText(p.Stream), mediaText(p.Stream), theoryText(p.Stream), wording.Count(int64(math.Round(p.Offered.Float()))), input,
-			strings.TrimSuffix(wording.Loss(units.RatioOfShare(p.LossRatio.Float())), "%"), wording.Span(p.Stream.TrialDuration.Std()))
+		t.add(p.Stream.Direction, frameText(p.Stream), mediaText(p.Stream), theoryText(p.Stream),
+			wording.Count(int64(math.Round(p.Offered.Float()))), input,
+			strings.TrimSuffix(wording.Loss(units.RatioOfShare(p.LossRatio.Float())), "%"),
+			wording.Span(p.Stream.TrialDuration.Std()))
 	}
 	return t.orNone()
 }
@@ -161,11 +167,13 @@ func statement(b *report.RFC2544, product string) string {
 	}
 	p := b.Throughput[i]
 	for _, throughput := range b.Throughput[i:] {
-		if throughput.Stream.Product == product && throughput.Stream.FrameBytes == p.Stream.FrameBytes && throughput.LossAllowed < p.LossAllowed {
+		if throughput.Stream.Product == product && throughput.Stream.FrameBytes == p.Stream.FrameBytes &&
+			throughput.LossAllowed < p.LossAllowed {
 			p = throughput
 		}
 	}
-	text := fmt.Sprintf("%s%s frames/s of %s bytes %s", pointSign(p), wording.Count(p.Received.PacketsPerSecond), frameText(p.Stream), p.Stream.Direction)
+	text := fmt.Sprintf("%s%s frames/s of %s bytes %s", pointSign(p), wording.Count(p.Received.PacketsPerSecond),
+		frameText(p.Stream), p.Stream.Direction)
 	if p.LossAllowed > 0 {
 		text += ", with up to " + wording.Ratio(p.LossAllowed) + " lost"
 	}
@@ -195,7 +203,8 @@ func conditions(b *report.RFC2544, product string) (out []fact) {
 		}
 		names = append(names, name)
 		for _, f := range facts(r) {
-			if i := slices.IndexFunc(conditions, func(c condition) bool { return c.fact == f && !slices.Contains(c.values, name) }); i >= 0 {
+			if i := slices.IndexFunc(conditions,
+				func(c condition) bool { return c.fact == f && !slices.Contains(c.values, name) }); i >= 0 {
 				conditions[i].values = append(conditions[i].values, name)
 				continue
 			}
@@ -233,7 +242,8 @@ func rfc2544Notes(b *report.RFC2544) (notes []string) {
 		notes = append(notes, "some rates allow loss, which RFC 2544's throughput doesn't: read \"lost at most\" beside each")
 	}
 	if brief > 0 {
-		notes = append(notes, "trials lasted from "+wording.Span(brief)+" on, and RFC 2544 asks for "+wording.Span(rfc2544Trial))
+		notes = append(notes, "trials lasted from "+wording.Span(brief)+" on, and RFC 2544 asks for "+
+			wording.Span(rfc2544Trial))
 	}
 	var missing []string
 	for _, size := range ethernetSizes() {
@@ -242,7 +252,8 @@ func rfc2544Notes(b *report.RFC2544) (notes []string) {
 		}
 	}
 	if len(missing) > 0 {
-		notes = append(notes, "frame sizes that RFC 2544 asks for on Ethernet and that weren't measured: "+strings.Join(missing, ", "))
+		notes = append(notes, "frame sizes that RFC 2544 asks for on Ethernet and that weren't measured: "+
+			strings.Join(missing, ", "))
 	}
 	return append(notes, "latency (section 26.2) is not in it: procedure.latency measures it by load, and a run's page has it")
 }

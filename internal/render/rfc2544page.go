@@ -35,7 +35,8 @@ func newBenchmarkPage(v *view, b *report.RFC2544) *benchmarkPage {
 	p := new(benchmarkPage)
 	for i, s := range v.sections {
 		id := "b" + strconv.Itoa(i+1)
-		shown := benchmarkView{Title: s.title, Statement: s.summary, Facts: s.facts, Says: s.remarks, Throughput: throughputGraph(b, s.title, id+"t")}
+		shown := benchmarkView{Title: s.title, Statement: s.summary, Facts: s.facts, Says: s.remarks,
+			Throughput: throughputGraph(b, s.title, id+"t")}
 		shown.Loss, shown.Near = lossGraphs(b, s.title, id+"l")
 		if t := throughputTable(b, s.title); t != nil {
 			shown.Rates = t.grid(together, nil)
@@ -101,21 +102,27 @@ func throughputGraph(b *report.RFC2544, product, id string) benchmarkGraph {
 	var lines []benchmarkLine
 	media := map[string]report.Stream{}
 	for _, p := range b.Throughput {
-		stricter := slices.ContainsFunc(b.Throughput, func(o report.ThroughputPoint) bool { return o.Stream == p.Stream && o.LossAllowed < p.LossAllowed })
+		stricter := slices.ContainsFunc(b.Throughput,
+			func(o report.ThroughputPoint) bool { return o.Stream == p.Stream && o.LossAllowed < p.LossAllowed })
 		if p.Stream.Product != product || stricter || p.Stream.FrameBytes == "" {
 			continue
 		}
 		if p.Stream.TheoreticalPacketsPerSecond > 0 {
 			media[mediaText(p.Stream)] = p.Stream
 		}
-		lines = addTo(lines, p.Stream.Direction, benchmarkPoint{p.Stream.FrameBytes.Float(), float64(p.Received.PacketsPerSecond),
-			p.Stream.Direction + ", " + frameText(p.Stream) + " bytes: " + pointSign(p) + wording.Count(p.Received.PacketsPerSecond) + " frames/s of " + theoryText(p.Stream)})
+		lines = addTo(lines, p.Stream.Direction, benchmarkPoint{p.Stream.FrameBytes.Float(),
+			float64(p.Received.PacketsPerSecond),
+			p.Stream.Direction + ", " + frameText(p.Stream) + " bytes: " + pointSign(p) +
+				wording.Count(p.Received.PacketsPerSecond) + " frames/s of " + theoryText(p.Stream)})
 	}
 	var extra []benchmarkKey
 	if len(media) > 0 {
 		extra = append(extra, benchmarkKey{"theory", "theoretical"})
 	}
-	return benchmarkGraphOf(lines, func(narrow bool) drawing { return throughputDrawing(lines, media, product, id, narrow) }, extra...)
+	return benchmarkGraphOf(lines, func(narrow bool) drawing {
+		return throughputDrawing(lines, media, product, id,
+			narrow)
+	}, extra...)
 }
 
 // newBenchmarkDrawing has a title and its place on the page.
@@ -129,7 +136,9 @@ func newBenchmarkDrawing(title, desc, id string, narrow bool) (d drawing, left f
 }
 
 func throughputDrawing(lines []benchmarkLine, media map[string]report.Stream, product, id string, narrow bool) drawing {
-	d, left := newBenchmarkDrawing("Throughput over frame size, "+product, "Frames per second over bytes per frame; a line for each direction, and what the media carries in theory.", id, narrow)
+	d, left := newBenchmarkDrawing("Throughput over frame size, "+product,
+		"Frames per second over bytes per frame; a line for each direction, and what the media carries in theory.", id,
+		narrow)
 	most, top, least := 1518.0, 1.0, math.Inf(1)
 	for _, l := range lines {
 		for _, p := range l.points {
@@ -218,17 +227,23 @@ func lossGraphs(b *report.RFC2544, product, id string) (whole, zoomed benchmarkG
 		}
 		x, y := p.InputPercent.Ratio().Float()*100, p.LossRatio.Float()*100
 		highest = max(highest, x)
-		lines = addTo(lines, frameText(p.Stream)+" bytes, "+p.Stream.Direction, benchmarkPoint{x, y, p.Stream.Direction + ", " + frameText(p.Stream) + " bytes: " + short(rounded(y, 10_000)) + " % lost of an input of " + p.InputPercent.FormatFixed() + " %"})
+		lines = addTo(lines, frameText(p.Stream)+" bytes, "+p.Stream.Direction,
+			benchmarkPoint{x, y, p.Stream.Direction + ", " + frameText(p.Stream) + " bytes: " +
+				short(rounded(y, 10_000)) + " % lost of an input of " + p.InputPercent.FormatFixed() + " %"})
 	}
 	whole = benchmarkGraphOf(lines, func(narrow bool) drawing { return lossDrawing(lines, product, id, 100, narrow) })
 	if highest > 0 && highest < nearPercent {
-		zoomed = benchmarkGraphOf(lines, func(narrow bool) drawing { return lossDrawing(lines, product, id+"n", highest*1.05, narrow) })
+		zoomed = benchmarkGraphOf(lines, func(narrow bool) drawing {
+			return lossDrawing(lines, product, id+"n",
+				highest*1.05, narrow)
+		})
 	}
 	return whole, zoomed
 }
 
 func lossDrawing(lines []benchmarkLine, product, id string, highest float64, narrow bool) drawing {
-	d, left := newBenchmarkDrawing("Frame loss rate over input rate, "+product, "Percent of frames lost over the input rate, as a percent of what the media carries at that frame size; a line for each frame size and direction.", id, narrow)
+	d, left := newBenchmarkDrawing("Frame loss rate over input rate, "+product,
+		"Percent of frames lost over the input rate, as a percent of what the media carries at that frame size; a line for each frame size and direction.", id, narrow)
 	x, y := axis{top: highest, from: left, end: d.Width - 20}, axis{top: 100, from: d.Height - 46, end: 30}
 	for _, v := range y.ticks(5) {
 		d.line("grid", x.from, y.at(v), x.end, y.at(v))

@@ -42,7 +42,8 @@ func stripOf(r report.GateRow, limit int) (s strip) {
 		n := min(len(runs), limit)
 		s.hidden += len(runs) - n
 		for _, run := range runs[:n] {
-			drawn := stripRun{side: side, test: run.Test, low: run.Low.Float(), high: run.Low.Float(), bound: run.High == ""}
+			drawn := stripRun{side: side, test: run.Test, low: run.Low.Float(), high: run.Low.Float(),
+				bound: run.High == ""}
 			if !drawn.bound {
 				drawn.high = run.High.Float()
 			}
@@ -105,7 +106,8 @@ func (s strip) section(r report.GateRow) (section, bool) {
 	for _, run := range s.runs {
 		t.add(run.side, run.test, run.text(), s.line(run))
 	}
-	view := section{title: titleOf(r.Product, r.Loadtest) + ", run by run", summary: wording.Counted(len(s.runs)+s.hidden, "run"), tables: []*table{t}}
+	view := section{title: titleOf(r.Product, r.Loadtest) + ", run by run", summary: wording.Counted(len(s.runs)+
+		s.hidden, "run"), tables: []*table{t}}
 	if smallest := smallestWords(r.Candidate); smallest != "" {
 		view.summary += "; " + smallest
 	}
@@ -128,7 +130,8 @@ func smallestWords(c report.Compared) string {
 	if c.SmallestPercent == nil {
 		return ""
 	}
-	return fmt.Sprintf("such runs show a regression from about %s %% on to be more than is allowed, in 95 of 100 cases", c.SmallestPercent.FormatFixed())
+	return fmt.Sprintf("such runs show a regression from about %s %% on to be more than is allowed, in 95 of 100 cases",
+		c.SmallestPercent.FormatFixed())
 }
 
 // smallestText is the same in a cell.
@@ -146,7 +149,8 @@ func newStripDrawing(r report.GateRow, id string, narrow bool) (drawing, bool) {
 		return drawing{}, false
 	}
 	const rowHeight, top = 20.0, 12.0
-	d := drawing{ID: id + "-wide", Class: "wide", Width: 1040, Title: titleOf(r.Product, r.Loadtest) + ", run by run", Desc: fmt.Sprintf("The interval of each of %s, in %s.", wording.Counted(len(s.runs), "run"), unitOfRuns(r))}
+	d := drawing{ID: id + "-wide", Class: "wide", Width: 1040, Title: titleOf(r.Product, r.Loadtest) + ", run by run",
+		Desc: fmt.Sprintf("The interval of each of %s, in %s.", wording.Counted(len(s.runs), "run"), unitOfRuns(r))}
 	x := axis{top: s.high - s.low, from: 300, end: 1010}
 	if narrow {
 		d.ID, d.Class, d.Width, x.from, x.end = id+"-narrow", "narrow", 430, 90, 410

@@ -28,7 +28,8 @@ func goalsTable(r *report.Report) *table {
 	if len(r.Result.Goals) == 0 {
 		return nil
 	}
-	t := newTable(1, "goal", "lower bound", "upper bound", "apart", "good", "conditional throughput", "line rate", "answer")
+	t := newTable(1, "goal", "lower bound", "upper bound", "apart", "good", "conditional throughput", "line rate",
+		"answer")
 	for _, g := range r.Result.Goals {
 		goalReport, _ := r.ForGoal(g.Name)
 		row := []string{g.Name, "-", "-", "-", goodTrials(g), "-", "-", standing(goalReport)}
@@ -87,7 +88,8 @@ func eachBounds(goalReport *report.Report, g report.GoalResult) (rows [][]string
 		if d.Limit == nil {
 			continue
 		}
-		row := []string{g.Name + ", " + wording.Direction(d.From, d.To), "-", "-", "-", "-", "-", wording.Percent(d.LineRatePercent), saturated}
+		row := []string{g.Name + ", " + wording.Direction(d.From, d.To), "-", "-", "-", "-", "-",
+			wording.Percent(d.LineRatePercent), saturated}
 		if !d.Limit.Saturated {
 			row[6], row[7] = "≥"+row[6], lowerBound
 		}
@@ -132,7 +134,8 @@ func attributesTable(r *report.Report) *table {
 	t := newTable(1, heads...)
 	for _, g := range search.Goals {
 		goalResult := found[g.Name]
-		row := []string{g.Name, wording.Ratio(g.LossRatio), wording.Ratio(g.ExceedRatio), wording.Ratio(g.Width), trialsText(goalResult.InitialTrialDuration, g.FinalTrialDuration), wording.Span(g.DurationSum.Std())}
+		row := []string{g.Name, wording.Ratio(g.LossRatio), wording.Ratio(g.ExceedRatio), wording.Ratio(g.Width),
+			trialsText(goalResult.InitialTrialDuration, g.FinalTrialDuration), wording.Span(g.DurationSum.Std())}
 		if wrong {
 			row = append(row, wrongText(goalResult.WrongClass))
 		}
@@ -163,7 +166,8 @@ func searchFacts(r *report.Report) []fact {
 		return nil
 	}
 	facts := []fact{{Term: "classification", Text: classificationText(search)},
-		{Term: "loads", Text: "intended, from " + search.MinRate.String() + " (min load) to " + search.MaxRate.String() + " (max load) in each direction"},
+		{Term: "loads", Text: "intended, from " + search.MinRate.String() + " (min load) to " +
+			search.MaxRate.String() + " (max load) in each direction"},
 		{Term: "warm-up", Text: "none"}}
 	if d := search.WarmupDuration.Std(); d > 0 {
 		facts[2].Text = "a trial of " + wording.Span(d) + " at the min load, not judged"
@@ -172,7 +176,8 @@ func searchFacts(r *report.Report) []fact {
 		facts = append(facts, fact{Term: "drain", Text: drain})
 	}
 	if slices.ContainsFunc(r.Result.Goals, func(g report.GoalResult) bool { return g.WrongClass > 0 }) {
-		facts = append(facts, fact{Term: "wrong class", Text: "the chance that one load is put on the wrong side of the goal, if each trial there is bad with a probability of 0.2, or of 0.8, whatever the others are"})
+		facts = append(facts, fact{Term: "wrong class",
+			Text: "the chance that one load is put on the wrong side of the goal, if each trial there is bad with a probability of 0.2, or of 0.8, whatever the others are"})
 	}
 	return facts
 }
@@ -296,7 +301,8 @@ func (t trial) title() string {
 	if t.window.Decided != nil {
 		lost = "at least " + lost + " of the frames of " + wording.Span(t.window.Decided.Planned.Std())
 	}
-	text := "window " + strconv.Itoa(t.window.Number) + ": " + wording.PacketRate(t.rate) + " asked for, " + wording.Span(t.window.Duration.Std()) + ", " + lost
+	text := "window " + strconv.Itoa(t.window.Number) + ": " + wording.PacketRate(t.rate) + " asked for, " +
+		wording.Span(t.window.Duration.Std()) + ", " + lost
 	switch t.class {
 	case "invalid":
 		return text + ": says nothing: " + t.window.Reason

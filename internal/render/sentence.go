@@ -44,8 +44,9 @@ func standing(r *report.Report) string {
 // standingOfReasons are the kinds of answers that follow from the reason alone.
 func standingOfReasons() map[report.Reason]string {
 	return map[report.Reason]string{
-		report.LoadHeld: "frames lost", report.CurveMeasured: "loss curve", report.MaximumOffered: "overloaded", report.BurstsMeasured: "bursts",
-		report.LoadEstimated: estimated, report.PathLimited: "goodput",
+		report.LoadHeld: "frames lost", report.CurveMeasured: "loss curve", report.MaximumOffered: "overloaded",
+		report.BurstsMeasured: "bursts",
+		report.LoadEstimated:  estimated, report.PathLimited: "goodput",
 	}
 }
 
@@ -130,11 +131,14 @@ func saturatedWords(r *report.Report) string {
 	limit := wording.Ratio(report.PlanOf(r).Procedure.MaxLossRatio)
 	switch {
 	case r.Unconfirmed():
-		return "short windows show the device's limit here, but no window of " + wording.Span(report.PlanOf(r).Procedure.Confirmation()) + " has shown that it keeps this up: it may be less."
+		return "short windows show the device's limit here, but no window of " +
+			wording.Span(report.PlanOf(r).Procedure.Confirmation()) +
+			" has shown that it keeps this up: it may be less."
 	case ownKernel(r):
 		return "this is what the kernel of the machine itself forwards, as the Reference has no limit; above it, more than " + limit + " of the frames are lost."
 	case dropsAreHidden(r):
-		return "above this rate more than " + limit + " of the frames are lost, by the device or by the generator's own ports, which don't count what they drop."
+		return "above this rate more than " + limit +
+			" of the frames are lost, by the device or by the generator's own ports, which don't count what they drop."
 	}
 	return "this is the device's limit; above it, more than " + limit + " of the frames are lost."
 }
@@ -167,7 +171,8 @@ func ownKernel(r *report.Report) bool {
 // lostAbove says that in some window above the figure frames were lost in this way.
 func lostAbove(r *report.Report, match func(report.Window) bool) bool {
 	figure := slices.IndexFunc(r.Windows, func(w report.Window) bool { return w.Number == r.Result.Window })
-	return figure >= 0 && slices.ContainsFunc(r.Windows, func(w report.Window) bool { return w.Load > r.Windows[figure].Load && match(w) })
+	return figure >= 0 && slices.ContainsFunc(r.Windows,
+		func(w report.Window) bool { return w.Load > r.Windows[figure].Load && match(w) })
 }
 
 func sentInBursts(w report.Window) bool { return len(w.Bursts) > 0 && w.LostToBursts() }
@@ -221,7 +226,8 @@ func criteria(n int) string {
 
 // mostReceived is the highest rate that came back at any loss, which is not part of the result.
 func mostReceived(s *report.Sum) string {
-	return fmt.Sprintf("%s, %s at layer 1, at %s loss (window %d, %s offered)", wording.PacketRate(s.Received.PacketsPerSecond), wording.BitRate(s.Received.Layer1BitsPerSecond),
+	return fmt.Sprintf("%s, %s at layer 1, at %s loss (window %d, %s offered)",
+		wording.PacketRate(s.Received.PacketsPerSecond), wording.BitRate(s.Received.Layer1BitsPerSecond),
 		wording.Loss(s.LossRatio), s.Window, wording.PacketRate(s.Offered.PacketsPerSecond))
 }
 

@@ -51,7 +51,8 @@ func throughputColumns(t traffic) []column {
 	if t == ofSessions {
 		return []column{{head: goodputHead}}
 	}
-	return []column{{head: "throughput pps"}, {head: "throughput bps"}, {head: sumHead, when: summed}, {head: togetherHead, when: together}}
+	return []column{{head: "throughput pps"}, {head: "throughput bps"}, {head: sumHead, when: summed},
+		{head: togetherHead, when: together}}
 }
 
 func throughputCells(t traffic, h report.Headline) []string {
@@ -129,12 +130,14 @@ func goodputText(h report.Headline) string {
 // the goodput, and the others are dashes.
 func mainFigures(h report.Headline) (packets, bits, percent figure) {
 	if h.OfSessions {
-		goodput := split(h, wording.BitRate(h.GoodputBitsPerSecond), exact(h.GoodputBitsPerSecond, "bits of payload per second"))
+		goodput := split(h, wording.BitRate(h.GoodputBitsPerSecond), exact(h.GoodputBitsPerSecond,
+			"bits of payload per second"))
 		goodput.Unit += " goodput"
 		return goodput, figure{Number: noFrames}, figure{Number: noFrames}
 	}
 	return split(h, wording.PacketRate(h.PacketsPerSecond), exact(h.PacketsPerSecond, "packets per second")),
-		split(h, wording.BitRate(h.Layer1BitsPerSecond), exact(h.Layer1BitsPerSecond, "bits per second")), percentFigure(h, h.Percent)
+		split(h, wording.BitRate(h.Layer1BitsPerSecond), exact(h.Layer1BitsPerSecond, "bits per second")),
+		percentFigure(h, h.Percent)
 }
 
 // sessionsTable has what the connections of each direction did, and of all together. It has dashes for the share
@@ -145,13 +148,15 @@ func sessionsTable(r *report.Report) *table {
 	}
 	t := newTable(1, "direction", "connections", "goodput", "retransmits", "of segments", "rtt least", "mean", "most")
 	row := func(name, sign string, s *report.Sessions, directions ...report.Direction) {
-		cells := []string{name, wording.Count(int64(s.Connections)), sign + wording.BitRate(s.GoodputBitsPerSecond), wording.Count(s.RetransmittedSegments), "-", "-", "-", "-"}
+		cells := []string{name, wording.Count(int64(s.Connections)), sign + wording.BitRate(s.GoodputBitsPerSecond),
+			wording.Count(s.RetransmittedSegments), "-", "-", "-", "-"}
 		figure := figures.PathDoubt(directions...) == ""
 		if figure {
 			cells[4] = wording.Loss(s.RetransmitRatio)
 		}
 		if rtt := s.RoundTrip; rtt != nil && figure {
-			cells[5], cells[6], cells[7] = wording.Microseconds(rtt.MinMicroseconds), wording.Microseconds(rtt.MeanMicroseconds), wording.Microseconds(rtt.MaxMicroseconds)
+			cells[5], cells[6], cells[7] = wording.Microseconds(rtt.MinMicroseconds),
+				wording.Microseconds(rtt.MeanMicroseconds), wording.Microseconds(rtt.MaxMicroseconds)
 		}
 		t.add(cells...)
 	}
@@ -170,13 +175,16 @@ func sessionsTable(r *report.Report) *table {
 // datagramsTable is the same of UDP. It has what was sent by the senders' counts, and what came, and did not, by
 // the receivers'.
 func datagramsTable(r *report.Report) *table {
-	t := newTable(1, "direction", "streams", "asked", "goodput", "datagrams sent", "received", "lost", "loss", "late", "jitter")
+	t := newTable(1, "direction", "streams", "asked", "goodput", "datagrams sent", "received", "lost", "loss", "late",
+		"jitter")
 	row := func(name, sign string, s *report.Sessions, directions ...report.Direction) {
 		d := s.Datagrams
 		if d == nil {
 			return
 		}
-		cells := []string{name, wording.Count(int64(s.Connections)), wording.BitRate(s.AskedBitsPerSecond), sign + wording.BitRate(s.GoodputBitsPerSecond), wording.Count(d.Sent), wording.Count(d.Received), wording.Count(d.Lost),
+		cells := []string{name, wording.Count(int64(s.Connections)), wording.BitRate(s.AskedBitsPerSecond), sign +
+			wording.BitRate(s.GoodputBitsPerSecond), wording.Count(d.Sent), wording.Count(d.Received),
+			wording.Count(d.Lost),
 			"-", wording.Count(d.OutOfOrder), "-"}
 		if figures.PathDoubt(directions...) == "" {
 			maxLoss := d.MostLossRatio()
@@ -216,7 +224,8 @@ func sessionsText(s *plan.Sessions) string {
 	if s.Protocol == plan.UDP {
 		noun = "stream"
 	}
-	parts := []string{fmt.Sprintf("%s of %s per direction", wording.Counted(s.Parallel, noun), s.Protocol), fmt.Sprintf("messages of %s bytes", wording.Count(s.MessageBytes))}
+	parts := []string{fmt.Sprintf("%s of %s per direction", wording.Counted(s.Parallel, noun), s.Protocol),
+		fmt.Sprintf("messages of %s bytes", wording.Count(s.MessageBytes))}
 	if s.Application != "" {
 		parts = append(parts, "by "+s.Application+"'s protocol")
 	}
@@ -245,15 +254,18 @@ func goodputLimitWords(r *report.Report) string {
 	}
 	switch reason := r.Result.Reason; {
 	case reason == report.PathLimited && s != nil && s.Protocol == plan.UDP:
-		return "this is what came " + path.device + " of what was sent: " + path.path + " lost the rest" + path.isTheDevice
+		return "this is what came " + path.device + " of what was sent: " + path.path + " lost the rest" +
+			path.isTheDevice
 	case reason == report.PathLimited:
 		return "this is what came " + path.device + ": " + path.path + " held the connections back" + path.isTheDevice
 	case reason == report.ReachedTarget:
 		return "all that was asked for came, so as much comes " + path.device + ", or more."
 	case reason == report.GeneratorLimited:
-		return "an end of the connections could not send or receive more, so as much comes " + path.device + ", or more."
+		return "an end of the connections could not send or receive more, so as much comes " + path.device +
+			", or more."
 	case reason == report.MachineLimited:
-		return "others had processors of this machine that the test needed, so as much comes " + path.device + ", or more."
+		return "others had processors of this machine that the test needed, so as much comes " + path.device +
+			", or more."
 	default:
 		return "what held the connections back is not known, so as much comes " + path.device + ", or more."
 	}
@@ -263,8 +275,10 @@ func goodputLimitWords(r *report.Report) string {
 type wayOfSessions struct{ device, path, isTheDevice string }
 
 var (
-	through   = wayOfSessions{"through the device", "what is between the ends", ", which is the device as far as cables and the ends' own network cards drop nothing."}
-	toAndFrom = wayOfSessions{"to and from the device", "the device", ", as far as cables and the generator's own network card drop nothing."}
+	through = wayOfSessions{"through the device", "what is between the ends",
+		", which is the device as far as cables and the ends' own network cards drop nothing."}
+	toAndFrom = wayOfSessions{"to and from the device", "the device",
+		", as far as cables and the generator's own network card drop nothing."}
 )
 
 // pathDoubtWords say why the table has dashes for the share that was sent again and for round trips. They are empty

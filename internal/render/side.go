@@ -57,13 +57,15 @@ func newSidePage(v *view) *sidePage {
 	switch s := v.source.(type) {
 	case *report.Table:
 		p.Title = cmp.Or(p.Title, "linerate: "+wording.Counted(len(s.Cells), "load test"))
-		p.Traits = sideTraits{repeats(s), slices.ContainsFunc(s.Cells, func(c report.Cell) bool { return c.Verdict != "" }), trafficOf(headlines(tableFigures(s))) == ofSessions}
+		p.Traits = sideTraits{repeats(s), slices.ContainsFunc(s.Cells,
+			func(c report.Cell) bool { return c.Verdict != "" }), trafficOf(headlines(tableFigures(s))) == ofSessions}
 		p.Groups = cellGroups(s)
 	case *report.Comparison:
 		p.Title = cmp.Or(p.Title, "linerate: "+strings.Join(s.Sides, " · "))
 		p.Comparison = newComparePage(s)
 		for _, section := range v.sections {
-			p.Latency = append(p.Latency, latencyView{section.title + ": " + section.summary, section.tables[0].grid(together, nil)})
+			p.Latency = append(p.Latency, latencyView{section.title + ": " + section.summary,
+				section.tables[0].grid(together, nil)})
 		}
 	case *report.Trend:
 		p.Title = cmp.Or(p.Title, "linerate: "+strconv.Itoa(len(s.Series))+" series")
@@ -113,8 +115,11 @@ func newGatePage(g *report.Gate) *sidePage {
 		}
 		candidate := r.Candidate
 		candidate.Verdict, candidate.Message = r.Outcome, r.Words()
-		c.Rows = append(c.Rows, report.ComparisonRow{Product: r.Product, Loadtest: r.Loadtest, Sides: []report.Compared{baseline, candidate}})
-		everything.Cells = append(everything.Cells, report.Cell{Product: r.Product, Loadtest: r.Loadtest, Figures: r.Candidate.Figures, Verdict: r.Outcome, Message: r.Words(), Missing: r.Candidate.Missing, Repeated: r.Candidate.Repeated})
+		c.Rows = append(c.Rows, report.ComparisonRow{Product: r.Product, Loadtest: r.Loadtest,
+			Sides: []report.Compared{baseline, candidate}})
+		everything.Cells = append(everything.Cells, report.Cell{Product: r.Product, Loadtest: r.Loadtest,
+			Figures: r.Candidate.Figures, Verdict: r.Outcome, Message: r.Words(), Missing: r.Candidate.Missing,
+			Repeated: r.Candidate.Repeated})
 	}
 	v := viewOfTable(everything)
 	if gateCompares(g) {
@@ -131,7 +136,8 @@ func newGatePage(g *report.Gate) *sidePage {
 // drawnRuns are the rows of a gate that have runs, drawn one by one.
 func drawnRuns(g *report.Gate) (views []runsView) {
 	for i, r := range gateInOrder(g) {
-		shown := runsView{Title: titleOf(r.Product, r.Loadtest) + ", run by run", Words: capital(smallestWords(r.Candidate))}
+		shown := runsView{Title: titleOf(r.Product, r.Loadtest) + ", run by run",
+			Words: capital(smallestWords(r.Candidate))}
 		for _, narrow := range []bool{false, true} {
 			if d, ok := newStripDrawing(r, "r"+strconv.Itoa(i+1), narrow); ok {
 				shown.Drawings = append(shown.Drawings, d)
@@ -176,7 +182,8 @@ func cellGroups(t *report.Table) (groups []cellGroup) {
 }
 
 func newCellView(c report.Cell) cellView {
-	v := cellView{Cell: c, Class: toneOrNone(c.Verdict), Sign: "no criteria", Spread: spreadText(c.Figures), Runs: runsText(c)}
+	v := cellView{Cell: c, Class: toneOrNone(c.Verdict), Sign: "no criteria", Spread: spreadText(c.Figures),
+		Runs: runsText(c)}
 	v.Sign = cmp.Or(string(c.Verdict), c.Unjudged, v.Sign)
 	f := c.Figures
 	if f == nil {
@@ -238,7 +245,9 @@ func newComparePage(c *report.Comparison) *comparePage {
 }
 
 func newComparedView(s report.Compared, first bool) comparedView {
-	v := comparedView{Compared: s, First: first, Change: sideChange(s), Words: judgedWords(s), Class: judgementClass(s.Judgement), VerdictClass: toneOf(s.Verdict), Interval: intervalText(s.Change), Nothing: nothingText(s)}
+	v := comparedView{Compared: s, First: first, Change: sideChange(s), Words: judgedWords(s),
+		Class: judgementClass(s.Judgement), VerdictClass: toneOf(s.Verdict), Interval: intervalText(s.Change),
+		Nothing: nothingText(s)}
 	if f := s.Figures; f != nil {
 		h := f.Headline()
 		v.Packets, v.Bits, _ = mainFigures(h)

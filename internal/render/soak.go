@@ -24,7 +24,8 @@ func soakAnswerWords(r *report.Report) string {
 	}
 	open := openDirections(r)
 	if len(open) == 0 {
-		return "at this load the device loses " + wording.Ratio(report.PlanOf(r).Procedure.MaxLossRatio) + " of its frames on average, as far as trials of finite length show."
+		return "at this load the device loses " + wording.Ratio(report.PlanOf(r).Procedure.MaxLossRatio) +
+			" of its frames on average, as far as trials of finite length show."
 	}
 	var closed []string
 	for _, d := range r.Result.Directions {
@@ -32,7 +33,9 @@ func soakAnswerWords(r *report.Report) string {
 			closed = append(closed, name)
 		}
 	}
-	return "in " + strings.Join(closed, " and ") + " the device loses " + wording.Ratio(report.PlanOf(r).Procedure.MaxLossRatio) + " of its frames on average at this load, as far as trials of finite length show; in " +
+	return "in " + strings.Join(closed, " and ") + " the device loses " +
+		wording.Ratio(report.PlanOf(r).Procedure.MaxLossRatio) +
+		" of its frames on average at this load, as far as trials of finite length show; in " +
 		strings.Join(open, " and ") + " no load that was offered is known to be too much, and the figure is a lower bound."
 }
 
@@ -48,7 +51,8 @@ func openDirections(r *report.Report) (names []string) {
 
 // soakTable has the critical load of each direction. It is nil where there is none.
 func soakTable(r *report.Report) *table {
-	t := newTable(1, "critical load", "loss ratio", "estimate", "deviation", "from", "to", "stretch", "erf", "trials", "sent", "lost")
+	t := newTable(1, "critical load", "loss ratio", "estimate", "deviation", "from", "to", "stretch", "erf", "trials",
+		"sent", "lost")
 	for _, d := range r.Result.Directions {
 		if l := r.Result.CriticalLoadOf(d); l != nil {
 			t.add(soakCells(d, *l)...)
@@ -77,7 +81,8 @@ func soakCells(d report.Direction, l report.CriticalLoad) []string {
 	if l.Low != "" && l.High == "" {
 		low = "≥" + low
 	}
-	return []string{wording.Direction(d.From, d.To), l.LossRatio.String(), text(l.PacketsPerSecond), text(l.Deviation), low, text(l.High), models[string(losscurve.Stretch)], models[string(losscurve.Erf)],
+	return []string{wording.Direction(d.From, d.To), l.LossRatio.String(), text(l.PacketsPerSecond), text(l.Deviation),
+		low, text(l.High), models[string(losscurve.Stretch)], models[string(losscurve.Erf)],
 		wording.Count(int64(l.Trials)), wording.Count(l.Sent), wording.Count(l.Lost)}
 }
 
@@ -132,13 +137,15 @@ func newSoakDrawing(r *report.Report, direction int, id string, narrow bool) (dr
 	if len(trials) == 0 {
 		return drawing{}, false
 	}
-	d := &soakDrawing{drawing: drawing{Class: "wide", Width: 1040, Height: 340, Title: "Loss ratio over load, " + m.Name()}, load: *r.Result.CriticalLoadOf(m)}
+	d := &soakDrawing{drawing: drawing{Class: "wide", Width: 1040, Height: 340, Title: "Loss ratio over load, " +
+		m.Name()}, load: *r.Result.CriticalLoadOf(m)}
 	left := 64.0
 	if narrow {
 		d.Class, d.Width, left = "narrow", 430, 48
 	}
 	d.ID = id + "-" + d.Class
-	d.Desc = "A mark for each of " + wording.Counted(len(trials), "trial") + ": what it lost, at which load; with the curve of each function that fits all of them best, and the interval of the critical load."
+	d.Desc = "A mark for each of " + wording.Counted(len(trials), "trial") +
+		": what it lost, at which load; with the curve of each function that fits all of them best, and the interval of the critical load."
 	low, high := d.reach(trials)
 	d.base, d.x = low, axis{top: high - low, from: left, end: d.Width - 16}
 	ratios := []float64{d.load.LossRatio.Float()}
@@ -156,7 +163,8 @@ func newSoakDrawing(r *report.Report, direction int, id string, narrow bool) (dr
 		}
 		s := shape{D: mark(t.quality(), d.position(t.load), d.y.position(t.lost), 4), Class: qualityClass(t.quality())}
 		if d.Class == "wide" {
-			s.Title = "window " + strconv.Itoa(t.number) + ": " + wording.PacketRate(int64(math.Round(t.load))) + " offered, " + wording.Count(t.frames) + " of " + wording.Count(t.sent) + " lost"
+			s.Title = "window " + strconv.Itoa(t.number) + ": " + wording.PacketRate(int64(math.Round(t.load))) +
+				" offered, " + wording.Count(t.frames) + " of " + wording.Count(t.sent) + " lost"
 		}
 		d.Marks = append(d.Marks, s)
 	}
@@ -193,7 +201,8 @@ func soakTrials(r *report.Report, direction int) (trials []soakTrial) {
 			continue
 		}
 		lost := min(sent, max(0, sent-m.Returned.Packets))
-		trials = append(trials, soakTrial{w.Number, float64(m.Offered.PacketsPerSecond), float64(lost) / float64(sent), lost, sent, m.Quality == report.Invalid})
+		trials = append(trials, soakTrial{w.Number, float64(m.Offered.PacketsPerSecond), float64(lost) / float64(sent),
+			lost, sent, m.Quality == report.Invalid})
 	}
 	return trials
 }

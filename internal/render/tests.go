@@ -22,7 +22,8 @@ func viewOfReports(reports []*report.Report) view {
 	}
 	kind := trafficOf(shown)
 	t := &table{columns: append([]column{
-		{head: "product", left: true}, {head: "loadtest", left: true}, {head: "answer", left: true, when: alone}, {head: "verdict", left: true, when: alone, verdict: true},
+		{head: "product", left: true}, {head: "loadtest", left: true}, {head: "answer", left: true, when: alone},
+		{head: "verdict", left: true, when: alone, verdict: true},
 	}, throughputColumns(kind)...)}
 	v := view{source: reports, table: t}
 	loose := ""
@@ -31,12 +32,14 @@ func viewOfReports(reports []*report.Report) view {
 		if h.Unconfirmed {
 			loose = " " + looseWords
 		}
-		t.add(append([]string{h.Product, h.Loadtest, standing(r), string(outcomeOf(r.Verdict))}, throughputCells(kind, h)...)...)
+		t.add(append([]string{h.Product, h.Loadtest, standing(r), string(outcomeOf(r.Verdict))},
+			throughputCells(kind, h)...)...)
 		v.sections = append(v.sections, evidenceOf(r, h, reports))
 	}
 	v.legend = throughputLegend(kind)
 	v.legend.summed = append(v.legend.summed, signWords(shown)...)
-	v.legend.combined = []string{strings.TrimSuffix(strings.Join(v.legend.combined, " "), ".") + "; ≥ is a lower bound, not a limit." + loose}
+	v.legend.combined = []string{strings.TrimSuffix(strings.Join(v.legend.combined, " "), ".") +
+		"; ≥ is a lower bound, not a limit." + loose}
 	return v
 }
 
@@ -50,7 +53,8 @@ func outcomeOf(v report.Verdict) report.Outcome {
 
 // evidenceOf is a test's section, in a document of all these.
 func evidenceOf(r *report.Report, h report.Headline, reports []*report.Report) section {
-	s := section{title: h.Title(), name: h.Name, summary: figures.Summary(r), standing: standing(r), tone: standingTone(r), answer: answer(r), verdict: &r.Verdict, remarks: warningsOf("", warnings(r))}
+	s := section{title: h.Title(), name: h.Name, summary: figures.Summary(r), standing: standing(r),
+		tone: standingTone(r), answer: answer(r), verdict: &r.Verdict, remarks: warningsOf("", warnings(r))}
 	switch {
 	case report.HasFigure(r) && h.OfSessions:
 		s.tables = append(s.tables, sessionsTable(r))
@@ -132,11 +136,15 @@ func directionTable(r *report.Report) *table {
 	h := figures.HeadlineOf(r)
 	t := newTable(1, "direction", "intended", "offered", "received", "layer 1", "layer 2", "loss", "line rate")
 	for _, d := range r.Result.Directions {
-		t.rows = append(t.rows, flowRow(figures.HeadlineIn(h, r, d), wording.Direction(d.From, d.To), d.Intended, d.Offered, d.Received, lossText(r, d.LossRatio, d.LossRatioMin, figures.MostLost(r, d)), wording.Percent(d.LineRatePercent)))
+		t.rows = append(t.rows, flowRow(figures.HeadlineIn(h, r, d), wording.Direction(d.From, d.To), d.Intended,
+			d.Offered, d.Received, lossText(r, d.LossRatio, d.LossRatioMin, figures.MostLost(r, d)),
+			wording.Percent(d.LineRatePercent)))
 	}
 	if len(r.Result.Directions) > 1 {
 		sum := r.Result.Total
-		t.rows = append(t.rows, flowRow(h, allName(r), sum.Intended, sum.Offered, sum.Received, lossText(r, sum.LossRatio, sum.LossRatioMin, figures.MostLostTogether(r)), wording.Percent(sum.LineRatePercent)))
+		t.rows = append(t.rows, flowRow(h, allName(r), sum.Intended, sum.Offered, sum.Received,
+			lossText(r, sum.LossRatio, sum.LossRatioMin, figures.MostLostTogether(r)),
+			wording.Percent(sum.LineRatePercent)))
 	}
 	return t
 }
@@ -187,7 +195,8 @@ func curveTable(r *report.Report) *table {
 func generatorTable(r *report.Report) *table {
 	t := newTable(1, "generator", "offered", "received", "started after")
 	for _, s := range r.Result.Generators {
-		t.add(s.Name, wording.PacketRate(s.OfferedPacketsPerSecond), wording.PacketRate(s.ReceivedPacketsPerSecond), skewText(s))
+		t.add(s.Name, wording.PacketRate(s.OfferedPacketsPerSecond), wording.PacketRate(s.ReceivedPacketsPerSecond),
+			skewText(s))
 	}
 	return t
 }
@@ -201,6 +210,9 @@ func skewText(s report.GeneratorShare) string {
 }
 
 func flowRow(h report.Headline, name string, intended, offered, received report.Flow, loss, percent string) []string {
-	return slices.Concat([]string{name, wording.PacketRate(intended.PacketsPerSecond), wording.PacketRate(offered.PacketsPerSecond)},
-		[]string{h.Signed(wording.PacketRate(received.PacketsPerSecond)), h.Signed(wording.BitRate(received.Layer1BitsPerSecond)), h.Signed(wording.BitRate(received.Layer2BitsPerSecond)), loss, h.Signed(percent)})
+	return slices.Concat([]string{name, wording.PacketRate(intended.PacketsPerSecond),
+		wording.PacketRate(offered.PacketsPerSecond)},
+		[]string{h.Signed(wording.PacketRate(received.PacketsPerSecond)),
+			h.Signed(wording.BitRate(received.Layer1BitsPerSecond)),
+			h.Signed(wording.BitRate(received.Layer2BitsPerSecond)), loss, h.Signed(percent)})
 }

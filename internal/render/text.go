@@ -90,7 +90,8 @@ func (p *printer) section(s *section) {
 	if s.standing == "" {
 		p.painted(wording.Printable(s.title), bold, ": "+s.summary)
 	} else {
-		p.line(p.paint(wording.Printable(s.title), bold) + " (" + wording.Printable(s.name) + "): " + p.paint(s.standing, colorOf(s.tone)))
+		p.line(p.paint(wording.Printable(s.title), bold) + " (" + wording.Printable(s.name) + "): " +
+			p.paint(s.standing, colorOf(s.tone)))
 		p.paragraph("  ", 2, s.answer)
 	}
 	for _, t := range s.tables {
@@ -106,7 +107,8 @@ func (p *printer) section(s *section) {
 	if v := s.verdict; v != nil {
 		p.line("  verdict: " + p.paint(wording.Printable(verdictText(*v)), colorOf(toneOf(v.Outcome))))
 		for _, c := range v.Criteria {
-			p.paragraph(fmt.Sprintf("    %-9s  ", wording.Printable(strings.ToLower(string(c.Outcome)))), 15, c.Name+": "+c.Message)
+			p.paragraph(fmt.Sprintf("    %-9s  ", wording.Printable(strings.ToLower(string(c.Outcome)))), 15, c.Name+
+				": "+c.Message)
 		}
 	}
 	p.remarks(s.remarks)

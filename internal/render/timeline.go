@@ -99,7 +99,8 @@ func (tl *timeline) end() float64 {
 }
 
 func (tl *timeline) describe(stride int) string {
-	s := wording.Counted(len(tl.readings), "reading") + " and " + wording.Counted(len(tl.windows), "window") + " over " + clockText(tl.x.top) + " (minutes:seconds)."
+	s := wording.Counted(len(tl.readings), "reading") + " and " + wording.Counted(len(tl.windows), "window") +
+		" over " + clockText(tl.x.top) + " (minutes:seconds)."
 	if stride > 1 {
 		s += " Each reading drawn is the average of " + wording.Counted(stride, "sample") + "."
 	}
@@ -130,7 +131,8 @@ func (tl *timeline) phases() {
 	}
 	windows, class, title := resultWindows(tl.r, tl.windows), "chosen", "the result comes from this window, "
 	if len(windows) > 1 {
-		class, title = "chosen several", "the result comes from "+wording.Counted(len(windows), "window")+", of which this is one: "
+		class, title = "chosen several", "the result comes from "+wording.Counted(len(windows), "window")+
+			", of which this is one: "
 	}
 	for i, w := range windows {
 		x, end := tl.x.at(w.start), tl.x.at(w.end)
@@ -263,6 +265,7 @@ func (tl *timeline) cpu() {
 		tl.label("end", tl.x.from-7, y.at(v)+4, short(v)+"%")
 	}
 	d := stairs(tl.readings, func(g reading) float64 { return g.cpu }, tl.x, y)
-	tl.label("head", 2, cpuTop-10, cmp.Or(map[bool]string{true: "generator CPU: " + wording.NotMeasured}[d == ""], "generator CPU"))
+	tl.label("head", 2, cpuTop-10, cmp.Or(map[bool]string{true: "generator CPU: " + wording.NotMeasured}[d == ""],
+		"generator CPU"))
 	tl.Paths = append(tl.Paths, shape{D: d, Class: "cpu"})
 }

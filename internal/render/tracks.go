@@ -72,8 +72,11 @@ func (t track) readings(r *report.Report) ([]reading, int) {
 		if took := (later.At - earlier.At).Std().Seconds(); took > 0 {
 			intended, sent, returned := t.counts(later)
 			_, sentBefore, returnedBefore := t.counts(earlier)
-			readings = append(readings, reading{from: earlier.At.Std().Seconds(), to: later.At.Std().Seconds(), intended: float64(intended),
-				offered: max(float64(sent-sentBefore)/took, 0), received: max(float64(returned-returnedBefore)/took, 0), cpu: later.CPUPercent, phase: later.Phase})
+			readings = append(readings, reading{from: earlier.At.Std().Seconds(), to: later.At.Std().Seconds(),
+				intended: float64(intended),
+				offered:  max(float64(sent-sentBefore)/took, 0), received: max(float64(returned-returnedBefore)/took,
+					0),
+				cpu: later.CPUPercent, phase: later.Phase})
 		}
 		earlier = later
 	}
@@ -83,7 +86,8 @@ func (t track) readings(r *report.Report) ([]reading, int) {
 func (t track) windowReadings(r *report.Report) []reading {
 	var readings []reading
 	for _, w := range t.windows(r) {
-		readings = append(readings, reading{from: w.start, to: w.end, intended: float64(w.intended), offered: float64(w.offered), received: float64(w.received), cpu: w.cpu, phase: w.phase})
+		readings = append(readings, reading{from: w.start, to: w.end, intended: float64(w.intended),
+			offered: float64(w.offered), received: float64(w.received), cpu: w.cpu, phase: w.phase})
 	}
 	return readings
 }
@@ -125,7 +129,9 @@ func (t track) windows(r *report.Report) []judgedWindow {
 		if w.Phase == report.BackToBack {
 			continue // of which no rate is received
 		}
-		j := judgedWindow{number: w.Number, phase: w.Phase, start: w.Start.Std().Seconds(), end: (w.Start + w.Duration).Std().Seconds(), quality: w.Quality, reason: w.Reason, cpu: w.GeneratorCPUPercent}
+		j := judgedWindow{number: w.Number, phase: w.Phase, start: w.Start.Std().Seconds(),
+			end: (w.Start + w.Duration).Std().Seconds(), quality: w.Quality, reason: w.Reason,
+			cpu: w.GeneratorCPUPercent}
 		if j.ofSessions = t.sessions; t.sessions {
 			j.sessions = t.sessionsIn(w)
 		}
@@ -210,7 +216,9 @@ func (w judgedWindow) title() string {
 	if w.ofSessions {
 		return w.sessionsTitle()
 	}
-	return "window " + strconv.Itoa(w.number) + ", " + phaseText(w.phase) + ": intended " + wording.PacketRate(w.intended) + ", offered " + wording.PacketRate(w.offered) + ", received " + wording.PacketRate(w.received) +
+	return "window " + strconv.Itoa(w.number) + ", " + phaseText(w.phase) + ": intended " +
+		wording.PacketRate(w.intended) + ", offered " + wording.PacketRate(w.offered) + ", received " +
+		wording.PacketRate(w.received) +
 		", loss " + wording.Loss(units.RatioOfShare(w.loss)) + ". " + string(w.quality) + ": " + w.reason
 }
 

@@ -69,7 +69,8 @@ func seriesNow(s *report.Series) string {
 		if against := fromMedianText(point, stretch.Figures); against != "-" {
 			text += against + " "
 		}
-		text += "against the median of " + wording.Counted(stretch.Figures.Runs, "run") + " of the same plan, " + rateText(stretch.Figures)
+		text += "against the median of " + wording.Counted(stretch.Figures.Runs, "run") + " of the same plan, " +
+			rateText(stretch.Figures)
 		if spread := stretch.Figures.Spread; spread != nil {
 			text += " ±" + spread.Percent.FormatFixed() + "%"
 		}
@@ -86,7 +87,8 @@ func seriesNow(s *report.Series) string {
 
 // unmeasuredSince is how many runs there are after a point, the last one that was measured.
 func unmeasuredSince(s *report.Series, latest *report.Point) int {
-	return len(s.Points) - 1 - slices.IndexFunc(s.Points, func(p report.Point) bool { return p.At.Equal(latest.At) && p.Name == latest.Name })
+	return len(s.Points) - 1 - slices.IndexFunc(s.Points,
+		func(p report.Point) bool { return p.At.Equal(latest.At) && p.Name == latest.Name })
 }
 
 func pointRate(p *report.Point) string {

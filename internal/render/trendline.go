@@ -46,14 +46,16 @@ func newTrendDrawing(s *report.Series, id string, narrow bool) (drawing, bool) {
 	if !ok {
 		return drawing{}, false
 	}
-	d := &trendDrawing{drawing: drawing{ID: id, Class: "wide", Width: 1040, Height: 300, Title: titleOf(s.Product, s.Loadtest) + " over time"}, start: s.Points[0].At}
+	d := &trendDrawing{drawing: drawing{ID: id, Class: "wide", Width: 1040, Height: 300,
+		Title: titleOf(s.Product, s.Loadtest) + " over time"}, start: s.Points[0].At}
 	left := 64.0
 	if narrow {
 		d.Class, d.Width, d.Height, left = "narrow", 430, 280, 48
 	}
 	d.ID += "-" + d.Class
 	d.kind = trafficOf(seriesHeadlines(s))
-	words := map[traffic]string{ofFrames: "Packets per second", ofSessions: "Goodput in bits per second", ofBoth: "Packets per second, or of sessions goodput in bits per second,"}
+	words := map[traffic]string{ofFrames: "Packets per second", ofSessions: "Goodput in bits per second",
+		ofBoth: "Packets per second, or of sessions goodput in bits per second,"}
 	d.Desc = fmt.Sprintf("%s of %s.", words[d.kind], wording.Counted(len(s.Points), "run"))
 	d.span = max(s.Points[len(s.Points)-1].At.Sub(d.start).Seconds(), 1)
 	room := max((high-low)*0.15, high*0.05, 1)
@@ -79,7 +81,8 @@ func (d *trendDrawing) axes() {
 		d.line("grid", d.x.from-14, y, d.x.end, y)
 		d.label("end", d.x.from-20, y+4, short(v))
 	}
-	head := name + map[traffic]string{ofFrames: "pps received", ofSessions: "bps goodput", ofBoth: "pps received, or bps goodput"}[d.kind]
+	head := name + map[traffic]string{ofFrames: "pps received", ofSessions: "bps goodput",
+		ofBoth: "pps received, or bps goodput"}[d.kind]
 	if d.low > 0 {
 		head += " (the axis doesn't begin at 0)"
 	}

@@ -51,7 +51,8 @@ func newTrialsDrawing(r *report.Report, id, varied string, narrow bool) (drawing
 	if len(trials) == 0 {
 		return drawing{}, false
 	}
-	d := &trialsDrawing{drawing: drawing{Class: "wide", Width: 1040, Title: "Loss of each trial, by load"}, trials: trials, left: 64}
+	d := &trialsDrawing{drawing: drawing{Class: "wide", Width: 1040, Title: "Loss of each trial, by load"},
+		trials: trials, left: 64}
 	if narrow {
 		d.Class, d.Width, d.left = "narrow", 430, 48
 	}
@@ -59,7 +60,8 @@ func newTrialsDrawing(r *report.Report, id, varied string, narrow bool) (drawing
 	if varied != "" {
 		d.Title += ", " + varied
 	}
-	d.Desc = "A mark for each of " + wording.Counted(len(trials), "trial") + ", loads in ascending order and not to scale: what its worst direction lost."
+	d.Desc = "A mark for each of " + wording.Counted(len(trials), "trial") +
+		", loads in ascending order and not to scale: what its worst direction lost."
 	goals := goalsIn(r, varied)
 	top := trialsHead + float64(len(goals))*trialsGoal + 10
 	d.Height = top + trialsHeight + trialsFoot

@@ -52,7 +52,8 @@ func numberedWarnings(r *report.Report) []string {
 			wording.Count(twice), wording.Count(received)))
 	}
 	if late > 0 {
-		warnings = append(warnings, fmt.Sprintf("frames came out of order: %s of %s that carry sequence numbers", wording.Count(late), wording.Count(received)))
+		warnings = append(warnings, fmt.Sprintf("frames came out of order: %s of %s that carry sequence numbers",
+			wording.Count(late), wording.Count(received)))
 	}
 	return warnings
 }

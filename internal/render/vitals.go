@@ -25,7 +25,8 @@ func vitalsTable(r *report.Report) *table {
 			t.rows = append(t.rows, []string{o.Observer, wording.NotMeasured + ": " + o.Missing, "", "", "", ""})
 		}
 		for _, s := range o.Series {
-			t.rows = append(t.rows, []string{o.Observer, s.Name, s.Of, vital(s.IdleBefore, s), vitalIn(observed, o.Observer, s), vital(s.IdleAfter, s)})
+			t.rows = append(t.rows, []string{o.Observer, s.Name, s.Of, vital(s.IdleBefore, s),
+				vitalIn(observed, o.Observer, s), vital(s.IdleAfter, s)})
 		}
 		for _, s := range derived(observed, o) { // without traffic it is nothing
 			t.rows = append(t.rows, []string{o.Observer, s.Name, s.Of, "", vitalIn(observed, o.Observer, s), ""})
@@ -38,7 +39,8 @@ func vitalsTable(r *report.Report) *table {
 // in VPP's nodes.
 func derived(observed []report.Observed, vital report.Observation) (signs []report.VitalSign) {
 	for _, o := range observed {
-		if o.Observer == vital.Observer && slices.Contains([]string{plan.WattsPerGbps, plan.JoulesPerPacket, plan.ClocksPerPacket, plan.VectorsPerCall}, o.Series) {
+		if o.Observer == vital.Observer && slices.Contains([]string{plan.WattsPerGbps, plan.JoulesPerPacket,
+			plan.ClocksPerPacket, plan.VectorsPerCall}, o.Series) {
 			signs = append(signs, report.VitalSign{Name: o.Series, Of: o.Of, Unit: o.Unit, Kind: report.Gauge})
 		}
 	}
@@ -256,7 +258,8 @@ func (tl *timeline) vitals(tracks []vitalTrack) {
 			tl.label("end", tl.x.from-7, y.at(v)+4, scaleText(v))
 		}
 		tl.label("head", 2, top-10, t.name+", "+t.unit)
-		tl.Paths = append(tl.Paths, shape{D: stairs(t.readings, func(g reading) float64 { return g.cpu }, tl.x, y), Class: "cpu"})
+		tl.Paths = append(tl.Paths, shape{D: stairs(t.readings, func(g reading) float64 { return g.cpu }, tl.x, y),
+			Class: "cpu"})
 		top += vitalHeight + vitalGap
 	}
 }

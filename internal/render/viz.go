@@ -23,7 +23,8 @@ import (
 // vizFormat is the JSON that the published loadtest script wrote and trex-loadtest-viz draws. It is a document of
 // its own, of one run's samples, which a view doesn't have. Its drawings are no other format's.
 func vizFormat() format {
-	return format{name: "viz", kinds: []Kind{Tests}, fits: vizFits, write: func(w io.Writer, d Document, _ TextOptions) error {
+	return format{name: "viz", kinds: []Kind{Tests}, fits: vizFits, write: func(w io.Writer, d Document,
+		_ TextOptions) error {
 		if documents, ok := d.source.(report.Documents); ok && len(documents.Reports) == 1 {
 			return viz(w, documents.Reports[0])
 		}
@@ -93,7 +94,8 @@ func laneOf(r *report.Report) (lane, error) {
 		return lane{}, errors.New("the report has no directions")
 	}
 	first := directions[0]
-	l := lane{mix: first.Mix, backward: slices.IndexFunc(directions, func(d plan.Direction) bool { return d.From == first.To && d.To == first.From })}
+	l := lane{mix: first.Mix, backward: slices.IndexFunc(directions,
+		func(d plan.Direction) bool { return d.From == first.To && d.To == first.From })}
 	for port, link := range []string{first.From, first.To} {
 		l.lines[port] = lineRateOf(r, link)
 		if l.lines[port] <= 0 {
@@ -121,7 +123,8 @@ func lineRateOf(r *report.Report, link string) units.BitRate {
 // vars are the flags with which the published script would ramp like this.
 func (l lane) vars(p *plan.Plan) (object, error) {
 	if kind := cmp.Or(p.Procedure.Type, plan.TypeRamp); kind != plan.TypeRamp {
-		return nil, fmt.Errorf("it draws ramps, and this is a %s: write html, which draws every procedure, or csv", kind)
+		return nil, fmt.Errorf("it draws ramps, and this is a %s: write html, which draws every procedure, or csv",
+			kind)
 	}
 	ramp := p.Procedure.Ramp
 	target, err := l.targetPercent(ramp.TargetRate)
@@ -240,7 +243,8 @@ func (f flowing) drawable(took time.Duration) bool {
 // sumOf adds two directions.
 func sumOf(a, b flowing) flowing {
 	sum := func(a, b report.SampleDirection) report.SampleDirection {
-		return report.SampleDirection{Sent: a.Sent.Add(b.Sent), Returned: a.Returned.Add(b.Returned), ReceiveErrors: a.ReceiveErrors + b.ReceiveErrors}
+		return report.SampleDirection{Sent: a.Sent.Add(b.Sent), Returned: a.Returned.Add(b.Returned),
+			ReceiveErrors: a.ReceiveErrors + b.ReceiveErrors}
 	}
 	return flowing{earlier: sum(a.earlier, b.earlier), later: sum(a.later, b.later)}
 }

@@ -59,7 +59,8 @@ func deviceTexts(r *report.Report) []string {
 func sharedWarnings(r *report.Report) []string {
 	var warnings []string
 	for _, s := range r.Result.SharedPorts {
-		warnings = append(warnings, "shared port: "+s+": they share its bandwidth, and frames between them may never have been on a wire")
+		warnings = append(warnings, "shared port: "+s+
+			": they share its bandwidth, and frames between them may never have been on a wire")
 	}
 	return warnings
 }
@@ -88,7 +89,8 @@ func pathWarnings(r *report.Report) []string {
 	for _, p := range r.Path {
 		isTold := p.Message != "" && strings.Contains(r.Message, p.Message)
 		if !p.Proven && !isTold {
-			warnings = append(warnings, fmt.Sprintf("path %s not proven: %s", wording.Direction(p.From, p.To), cmp.Or(p.Message, fmt.Sprintf("%d of %d marked frames came back", p.Received, p.Sent))))
+			warnings = append(warnings, fmt.Sprintf("path %s not proven: %s", wording.Direction(p.From, p.To),
+				cmp.Or(p.Message, fmt.Sprintf("%d of %d marked frames came back", p.Received, p.Sent))))
 		}
 	}
 	return warnings
@@ -160,7 +162,8 @@ func burstWarnings(r *report.Report) []string {
 	for _, name := range slices.Sorted(maps.Keys(worst)) {
 		b := worst[name]
 		warnings = append(warnings, fmt.Sprintf("generator %s sent in bursts in %s: at worst %s frames within %s on %s, where %s were due; give it processors that nothing else uses",
-			name, wording.Counted(windows[name], "window"), wording.Count(b.Sent), b.Duration.Std().Round(time.Millisecond), b.Link, wording.Count(b.Due)))
+			name, wording.Counted(windows[name], "window"), wording.Count(b.Sent),
+			b.Duration.Std().Round(time.Millisecond), b.Link, wording.Count(b.Due)))
 	}
 	return warnings
 }
@@ -198,9 +201,11 @@ func windowWarnings(r *report.Report) []string {
 	if count == 0 {
 		return nil
 	}
-	text := fmt.Sprintf("%d of %s %s nothing about the device", count, wording.Counted(total, "window"), wording.Verb(count, "says", "say"))
+	text := fmt.Sprintf("%d of %s %s nothing about the device", count, wording.Counted(total, "window"),
+		wording.Verb(count, "says", "say"))
 	if len(invalid) > 0 {
-		text += fmt.Sprintf("; %s window %d: %s", example, invalid[0].Number, cmp.Or(invalid[0].Reason, "no reason given"))
+		text += fmt.Sprintf("; %s window %d: %s", example, invalid[0].Number,
+			cmp.Or(invalid[0].Reason, "no reason given"))
 	}
 	return []string{text}
 }

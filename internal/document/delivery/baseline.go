@@ -37,7 +37,8 @@ func EncodeBaseline(b report.Baseline) ([]byte, error) {
 		return nil, fmt.Errorf("pack baseline: %w", err)
 	}
 	if len(packed) > mostBaseline {
-		return nil, fmt.Errorf("its %d runs take %d bytes packed, and %d is what fits beside a plan: use fewer runs", len(b.Runs), len(packed), mostBaseline)
+		return nil, fmt.Errorf("its %d runs take %d bytes packed, and %d is what fits beside a plan: use fewer runs",
+			len(b.Runs), len(packed), mostBaseline)
 	}
 	return packed, nil
 }

@@ -17,7 +17,8 @@ func decode(document []byte, target any, versions ...string) error {
 		return fmt.Errorf("not JSON: %w", err)
 	}
 	if !slices.Contains(versions, head.Version) {
-		return fmt.Errorf("version is %q, and this linerate reads %q: operator and runner must be of one release", head.Version, versions)
+		return fmt.Errorf("version is %q, and this linerate reads %q: operator and runner must be of one release",
+			head.Version, versions)
 	}
 	return intake.JSON(document, target, ofDocument)
 }

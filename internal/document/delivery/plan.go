@@ -24,7 +24,8 @@ const mostPlan = MaxPacked * 2 / 3
 // are. The same documents make the same bytes. An error says that the Plan is too large for a ConfigMap.
 func EncodePlan(p *plan.Plan, sites plan.Sites) (map[string][]byte, error) {
 	if p == nil || !plan.Readable(p.Version) || sites.Version != plan.SitesVersion {
-		return nil, fmt.Errorf("encode plan: a Plan of version %q and Sites of version %q are needed", plan.Version, plan.SitesVersion)
+		return nil, fmt.Errorf("encode plan: a Plan of version %q and Sites of version %q are needed", plan.Version,
+			plan.SitesVersion)
 	}
 	document, err := json.Marshal(p)
 	if err != nil {

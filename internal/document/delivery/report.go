@@ -14,7 +14,8 @@ const KeyReport = "report.json.gz"
 // EncodeReport is the binary data and the annotations of the ConfigMap for a Report of this attempt. Where the
 // Report is too large for one, it thins samples first and windows after them, and a Note says so. Result, verdict
 // and totals stay as they are. It doesn't change the Report itself. Final says that the run came to its own end.
-func EncodeReport(r *report.Report, final bool, attempt int) (data map[string][]byte, annotations map[string]string, err error) {
+func EncodeReport(r *report.Report, final bool, attempt int) (data map[string][]byte, annotations map[string]string,
+	err error) {
 	document, packed, err := fit(r, MaxPacked)
 	if err != nil {
 		return nil, nil, fmt.Errorf("encode report: %w", err)
@@ -69,7 +70,8 @@ func openReport(packed []byte, e Envelope) (r *report.Report, document []byte, e
 		return nil, nil, err
 	}
 	if digest := report.Digest(document); digest != e.Digest {
-		return nil, nil, fmt.Errorf("its digest is %s, and the annotation %s says %s: somebody changed it", digest, AnnotationDigest, e.Digest)
+		return nil, nil, fmt.Errorf("its digest is %s, and the annotation %s says %s: somebody changed it", digest,
+			AnnotationDigest, e.Digest)
 	}
 	if r, err = report.Decode(document); err != nil {
 		return nil, nil, err

@@ -42,7 +42,8 @@ func DecodeSuite(data map[string][]byte, annotations map[string]string) (*report
 		return nil, fmt.Errorf("%s: %w", KeySuite, err)
 	}
 	if digest, expected := report.Digest(document), annotations[AnnotationDigest]; digest != expected {
-		return nil, fmt.Errorf("%s: its digest is %s, and the annotation %s says %q: somebody changed it", KeySuite, digest, AnnotationDigest, expected)
+		return nil, fmt.Errorf("%s: its digest is %s, and the annotation %s says %q: somebody changed it", KeySuite,
+			digest, AnnotationDigest, expected)
 	}
 	return report.ReadSuite(document)
 }
@@ -51,13 +52,14 @@ func asItIs(s *report.Suite) *report.Suite { return s }
 
 // withoutWords leaves out the messages of runs with figures, and cuts those of the others.
 func withoutWords(s *report.Suite) *report.Suite {
-	return eachRun(s, "the words of single runs are left out or cut: together they are too large for a ConfigMap", func(r report.SuiteRun) (report.SuiteRun, bool) {
-		r.UID, r.ConfigMap, r.Message = "", "", shortened(r.Message)
-		if r.Figures != nil {
-			r.Message = ""
-		}
-		return r, true
-	})
+	return eachRun(s, "the words of single runs are left out or cut: together they are too large for a ConfigMap",
+		func(r report.SuiteRun) (report.SuiteRun, bool) {
+			r.UID, r.ConfigMap, r.Message = "", "", shortened(r.Message)
+			if r.Figures != nil {
+				r.Message = ""
+			}
+			return r, true
+		})
 }
 
 // withoutRuns leaves out the runs with figures, and those that a later try replaced. It keeps runs that explain
@@ -73,7 +75,8 @@ func withoutRuns(s *report.Suite) *report.Suite {
 		for _, r := range mapped.Cells[i].Runs {
 			measured[r.Repetition] = measured[r.Repetition] || r.Figures != nil
 		}
-		mapped.Cells[i].Runs = slices.DeleteFunc(mapped.Cells[i].Runs, func(r report.SuiteRun) bool { return measured[r.Repetition] })
+		mapped.Cells[i].Runs = slices.DeleteFunc(mapped.Cells[i].Runs,
+			func(r report.SuiteRun) bool { return measured[r.Repetition] })
 	}
 	return mapped
 }

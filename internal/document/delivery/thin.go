@@ -47,7 +47,8 @@ func fit(r *report.Report, limit int) (document, packed []byte, err error) {
 func thin(r *report.Report) bool {
 	switch {
 	case len(r.Samples) > fewSamples:
-		r.Samples, r.Observations = everySecond(r.Samples, nil), withSamples(r.Observations, func(samples []report.VitalSample) []report.VitalSample { return everySecond(samples, nil) })
+		r.Samples, r.Observations = everySecond(r.Samples, nil), withSamples(r.Observations,
+			func(samples []report.VitalSample) []report.VitalSample { return everySecond(samples, nil) })
 	case hasEvidence(r):
 		r.Windows = withoutEvidence(r)
 	case hasDirectionWords(r):
@@ -57,7 +58,8 @@ func thin(r *report.Report) bool {
 	case len(r.Notes) > fewNotes:
 		r.Notes = slices.Concat(r.Notes[:fewNotes/2], r.Notes[len(r.Notes)-fewNotes/2:])
 	case len(r.Samples) > 0:
-		r.Samples, r.Observations = nil, withSamples(r.Observations, func([]report.VitalSample) []report.VitalSample { return nil })
+		r.Samples, r.Observations = nil, withSamples(r.Observations,
+			func([]report.VitalSample) []report.VitalSample { return nil })
 	default:
 		return false
 	}
@@ -65,7 +67,8 @@ func thin(r *report.Report) bool {
 }
 
 // withSamples are observations with their samples replaced. The values in windows and while idle stay.
-func withSamples(observations []report.Observation, thinned func([]report.VitalSample) []report.VitalSample) []report.Observation {
+func withSamples(observations []report.Observation,
+	thinned func([]report.VitalSample) []report.VitalSample) []report.Observation {
 	observations = slices.Clone(observations)
 	for i := range observations {
 		observations[i].Series = slices.Clone(observations[i].Series)
@@ -89,9 +92,12 @@ func everySecond[E any](list []E, stays func(E) bool) []E {
 
 // needsWindow says that the result refers to this window.
 func needsWindow(r *report.Report, w report.Window) bool {
-	outvoted := slices.ContainsFunc(r.Result.Outvoted, func(o report.Outvoted) bool { return slices.Contains(o.Lossy, w.Number) })
-	decisive := slices.ContainsFunc(r.Result.Directions, func(d report.Direction) bool { return d.Limit != nil && d.Limit.Window == w.Number })
-	return outvoted || decisive || w.Phase == report.AtLoad || w.Number == r.Result.Window || r.Result.MaxReceived != nil && w.Number == r.Result.MaxReceived.Window
+	outvoted := slices.ContainsFunc(r.Result.Outvoted,
+		func(o report.Outvoted) bool { return slices.Contains(o.Lossy, w.Number) })
+	decisive := slices.ContainsFunc(r.Result.Directions,
+		func(d report.Direction) bool { return d.Limit != nil && d.Limit.Window == w.Number })
+	return outvoted || decisive || w.Phase == report.AtLoad || w.Number == r.Result.Window ||
+		r.Result.MaxReceived != nil && w.Number == r.Result.MaxReceived.Window
 }
 
 // hasEvidence says that windows which the result doesn't refer to still have the data to judge them by another goal.
@@ -112,7 +118,8 @@ func withoutEvidence(r *report.Report) []report.Window {
 // hasDirectionWords says that windows still have a sentence for each direction.
 func hasDirectionWords(r *report.Report) bool {
 	return slices.ContainsFunc(r.Windows, func(w report.Window) bool {
-		return !needsWindow(r, w) && slices.ContainsFunc(w.Directions, func(d report.Direction) bool { return d.Reason != "" })
+		return !needsWindow(r, w) && slices.ContainsFunc(w.Directions,
+			func(d report.Direction) bool { return d.Reason != "" })
 	})
 }
 
@@ -139,7 +146,8 @@ func givenUp(r, thinned *report.Report) []string {
 	for _, part := range []struct {
 		noun                string
 		original, remaining int
-	}{{"samples", len(r.Samples), len(thinned.Samples)}, {"windows", len(r.Windows), len(thinned.Windows)}, {"notes", len(r.Notes), len(thinned.Notes)}} {
+	}{{"samples", len(r.Samples), len(thinned.Samples)}, {"windows", len(r.Windows), len(thinned.Windows)},
+		{"notes", len(r.Notes), len(thinned.Notes)}} {
 		if part.remaining < part.original {
 			lacks = append(lacks, fmt.Sprintf("%d of %d %s", part.remaining, part.original, part.noun))
 		}

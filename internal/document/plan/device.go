@@ -43,7 +43,8 @@ type Container struct {
 
 // String is the image that was asked for and the one that ran.
 func (c Container) String() string {
-	return fmt.Sprintf("%s ran %s, %s", c.Name, c.Image, cmp.Or(c.ImageID, "whose digest the container runtime didn't report"))
+	return fmt.Sprintf("%s ran %s, %s", c.Name, c.Image,
+		cmp.Or(c.ImageID, "whose digest the container runtime didn't report"))
 }
 
 // ImageDifferences says where two devices ran different images, at most so many differences, and none where either
@@ -60,7 +61,8 @@ func ImageDifferences(a, b *Device, limit int) []string {
 		case second == nil:
 			d.add(fmt.Sprintf("container %s is only in the one", first.Name))
 		case !sameImage(first, *second):
-			d.add(fmt.Sprintf("container %s ran %s in the one and %s in the other", first.Name, first.Short(), second.Short()))
+			d.add(fmt.Sprintf("container %s ran %s in the one and %s in the other", first.Name, first.Short(),
+				second.Short()))
 		}
 	}
 	for _, second := range b.Containers {

@@ -58,7 +58,8 @@ type Peer struct {
 func LinksOf(p *Plan) Links {
 	links := Links{Version: LinksVersion, Test: p.Test.Name, Forwarding: p.DUT.Forwarding, Links: []LinkEnd{}}
 	for _, l := range p.Links {
-		end := LinkEnd{Name: l.Name, Interface: l.Name, Addresses: l.DUT.Addresses, Generators: []Peer{}, MAC: l.DUT.MAC}
+		end := LinkEnd{Name: l.Name, Interface: l.Name, Addresses: l.DUT.Addresses, Generators: []Peer{},
+			MAC: l.DUT.MAC}
 		for _, g := range p.Generators {
 			port, ok := g.PortOn(l.Name)
 			if !ok {

@@ -31,7 +31,8 @@ func (p *Plan) Method() string {
 func (p *Plan) method() *Plan {
 	m := *p
 	m.Version = Version // which version a Plan is written in changes no figure
-	m.Test, m.DUT, m.Criteria, m.Observers, m.Baseline, m.AllowDifferent, m.ActiveDeadline, m.Names = Test{}, DUT{}, nil, nil, "", nil, 0, nil
+	m.Test, m.DUT, m.Criteria, m.Observers, m.Baseline, m.AllowDifferent, m.ActiveDeadline, m.Names = Test{}, DUT{},
+		nil, nil, "", nil, 0, nil
 	m.Sending = nil
 	if p.Procedure.Reset != nil {
 		m.Procedure.Reset = &Reset{} // how long it may take changes no figure

@@ -130,5 +130,8 @@ func (p *Plan) Observes(observerType string) bool {
 
 // ObservesDevice says that an observer reads the device or its node.
 func (p *Plan) ObservesDevice() bool {
-	return slices.ContainsFunc(p.Observers, func(o Observer) bool { return !o.Asks() && (o.Of == OfDUT || o.Of == OfNode) })
+	return slices.ContainsFunc(p.Observers, func(o Observer) bool {
+		return !o.Asks() &&
+			(o.Of == OfDUT || o.Of == OfNode)
+	})
 }

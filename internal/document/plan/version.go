@@ -47,7 +47,8 @@ func VersionFor(p Procedure, sessions *Sessions) string {
 }
 
 // Versions are all that this linerate reads, the newest first.
-var Versions = []string{VersionOfEndpoints, VersionOfLatency, VersionOfApplications, VersionOfReset, VersionOfEach, VersionOfSessions, VersionOfUnion, Version}
+var Versions = []string{VersionOfEndpoints, VersionOfLatency, VersionOfApplications, VersionOfReset, VersionOfEach,
+	VersionOfSessions, VersionOfUnion, Version}
 
 // Readable says whether this linerate reads Plans of a version.
 func Readable(version string) bool {

@@ -94,7 +94,8 @@ func checkTogether(streams []stream.Stream) Faults {
 // checkTemplate checks the frame's length, on which other checks rely.
 func checkTemplate(path string, s stream.Stream) Faults {
 	if n := len(s.Packet.Binary); n < minPacketBytes || n > maxPacketBytes {
-		return Faults{fmt.Errorf("%s.packet.binary: a frame of %d bytes (without FCS) is outside %d to %d", path, n, minPacketBytes, maxPacketBytes)}
+		return Faults{fmt.Errorf("%s.packet.binary: a frame of %d bytes (without FCS) is outside %d to %d", path, n,
+			minPacketBytes, maxPacketBytes)}
 	}
 	return nil
 }
@@ -104,7 +105,8 @@ func checkCore(s stream.Stream) Faults {
 	if s.CoreID == -1 {
 		return nil
 	}
-	return Faults{fmt.Errorf("core_id: %d: a core that the port pair doesn't have stops the server: use -1 (any)", s.CoreID)}
+	return Faults{fmt.Errorf("core_id: %d: a core that the port pair doesn't have stops the server: use -1 (any)",
+		s.CoreID)}
 }
 
 func checkFlags(s stream.Stream) Faults {
@@ -138,7 +140,8 @@ func checkMode(s stream.Stream) Faults {
 			return Faults{fmt.Errorf("mode: a %s stream has type, rate, pkts_per_burst and count, both at least 1, and ibg, 0 or more microseconds", m.Type)}
 		}
 	default:
-		return Faults{fmt.Errorf("mode.type: %q is not known: use %s, %s or %s", m.Type, modeContinuous, modeSingleBurst, modeMultiBurst)}
+		return Faults{fmt.Errorf("mode.type: %q is not known: use %s, %s or %s", m.Type, modeContinuous,
+			modeSingleBurst, modeMultiBurst)}
 	}
 	return nil
 }
@@ -159,7 +162,8 @@ func checkFlowStats(s stream.Stream) Faults {
 	switch {
 	case !f.Enabled:
 	case f.RuleType != ruleStats && f.RuleType != ruleLatency:
-		return Faults{fmt.Errorf("flow_stats.rule_type: %q is not known: use %s or %s", f.RuleType, ruleStats, ruleLatency)}
+		return Faults{fmt.Errorf("flow_stats.rule_type: %q is not known: use %s or %s", f.RuleType, ruleStats,
+			ruleLatency)}
 	case f.RuleType == ruleLatency && payloadOf(s.Packet.Binary) < latencyPayload:
 		return Faults{fmt.Errorf("packet.binary: a latency stream overwrites the last %d bytes of the payload, and there are only %d: use a longer frame",
 			latencyPayload, payloadOf(s.Packet.Binary))}
@@ -187,7 +191,8 @@ func checkChains(streams []stream.Stream) (found Faults) {
 		case !streams[next].Enabled:
 			found = append(found, fmt.Errorf("%s.next_stream_id: stream %d is not enabled", place, s.NextStreamID))
 		case isLatency(s) != isLatency(streams[next]):
-			found = append(found, fmt.Errorf("%s.next_stream_id: %d: a chain can't mix latency streams with others", place, s.NextStreamID))
+			found = append(found, fmt.Errorf("%s.next_stream_id: %d: a chain can't mix latency streams with others",
+				place, s.NextStreamID))
 		}
 	}
 	if len(found) > 0 {

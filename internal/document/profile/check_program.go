@@ -79,7 +79,8 @@ func (c *programCheck) define(name string, size int) error {
 	}
 	c.variables[name] = size
 	if c.bytes += size; c.bytes > maxVariableBytes {
-		return fmt.Errorf("name: with %q the variables take %d bytes, and there is room for %d", name, c.bytes, maxVariableBytes)
+		return fmt.Errorf("name: with %q the variables take %d bytes, and there is room for %d", name, c.bytes,
+			maxVariableBytes)
 	}
 	return nil
 }

@@ -26,7 +26,8 @@ func (c *programCheck) write(i stream.Instruction) error {
 	}
 	switch end := i.PacketOffset + size; {
 	case i.PacketOffset < 0 || i.PacketOffset > maxWriteOffset || end > len(c.frame):
-		return fmt.Errorf("pkt_offset: %d bytes at %d are not within the frame's %d bytes (and the first %d)", size, i.PacketOffset, len(c.frame), maxWriteOffset)
+		return fmt.Errorf("pkt_offset: %d bytes at %d are not within the frame's %d bytes (and the first %d)", size,
+			i.PacketOffset, len(c.frame), maxWriteOffset)
 	}
 	return nil
 }
@@ -37,7 +38,8 @@ func (c *programCheck) sizeOf(name string) (int, error) {
 		if len(c.variables) == 0 {
 			return 0, fmt.Errorf("name: no variable %q is defined before this, nor any other", name)
 		}
-		return 0, fmt.Errorf("name: no variable %q is defined before this (there are: %s)", name, quoted(slices.Sorted(maps.Keys(c.variables))))
+		return 0, fmt.Errorf("name: no variable %q is defined before this (there are: %s)", name,
+			quoted(slices.Sorted(maps.Keys(c.variables))))
 	}
 	return size, nil
 }
@@ -75,7 +77,8 @@ func (c *programCheck) transport(i stream.Instruction) error {
 		header, ok = 4, true
 	}
 	if !ok {
-		return fmt.Errorf("l4_type: %d is not known: use %d (UDP), %d (TCP) or %d (IP only)", i.L4Type, checksumUDP, checksumTCP, checksumIP)
+		return fmt.Errorf("l4_type: %d is not known: use %d (UDP), %d (TCP) or %d (IP only)", i.L4Type, checksumUDP,
+			checksumTCP, checksumIP)
 	}
 	if i.L2Length+i.L3Length+header > len(c.frame) {
 		return fmt.Errorf("l3_len: the headers end beyond the frame's %d bytes", len(c.frame))
@@ -94,7 +97,8 @@ func (c *programCheck) trim(i stream.Instruction) error {
 		return fmt.Errorf("name: a frame is trimmed once")
 	}
 	if !ok || size != 2 || max(low, minWireBytes) >= min(high, int64(len(c.frame))) {
-		return fmt.Errorf("name: %q must be a flow_var of 2 bytes with different lengths from %d to the frame's %d", i.Name, minWireBytes, len(c.frame))
+		return fmt.Errorf("name: %q must be a flow_var of 2 bytes with different lengths from %d to the frame's %d",
+			i.Name, minWireBytes, len(c.frame))
 	}
 	return nil
 }
@@ -105,7 +109,8 @@ func checkNextVar(instructions []stream.Instruction, index int) error {
 	if next == nil {
 		return nil
 	}
-	if index+1 < len(instructions) && instructions[index+1].Name == *next && (instructions[index+1].Type == "flow_var" || instructions[index+1].Type == "flow_var_rand_limit") {
+	if index+1 < len(instructions) && instructions[index+1].Name == *next &&
+		(instructions[index+1].Type == "flow_var" || instructions[index+1].Type == "flow_var_rand_limit") {
 		return nil
 	}
 	return fmt.Errorf("next_var: %q must be the variable that the next instruction defines", *next)

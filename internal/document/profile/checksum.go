@@ -26,7 +26,8 @@ func fixTransport(frame []byte, ip, l4 int, protocol byte) {
 	}
 	segment := frame[l4:end]
 	segment[offset], segment[offset+1] = 0, 0
-	value := ^stream.FoldChecksum(uint64(protocol) + uint64(len(segment)) + stream.SumWords(addresses(frame[ip:])) + stream.SumWords(segment))
+	value := ^stream.FoldChecksum(uint64(protocol) + uint64(len(segment)) + stream.SumWords(addresses(frame[ip:])) +
+		stream.SumWords(segment))
 	if value == 0 && protocol == protocolUDP {
 		value = 0xffff // 0 means "none" (RFC 768)
 	}

@@ -76,7 +76,8 @@ func (s Spec) flows() (flowSet, error) {
 	}
 	start, end := s.slice(s.Replica), s.slice(s.Replica+1)
 	if start == end {
-		return flowSet{}, fmt.Errorf("flows.count %d is less than the %d replicas: each needs a flow of its own", s.Flows.Count, s.Replicas)
+		return flowSet{}, fmt.Errorf("flows.count %d is less than the %d replicas: each needs a flow of its own",
+			s.Flows.Count, s.Replicas)
 	}
 	rooms := s.rooms()
 	if err := s.enoughRoom(rooms); err != nil {
@@ -111,7 +112,8 @@ func (s Spec) slice(replica int) int64 {
 
 // variable is the field's values for count flows from flow number from on.
 func (s Spec) variable(r room, start, count int64) (variable, error) {
-	v := variable{name: variableName(r.field), address: isAddress(r.field), size: fieldSize(r.field), low: r.first, count: 1}
+	v := variable{name: variableName(r.field), address: isAddress(r.field), size: fieldSize(r.field), low: r.first,
+		count: 1}
 	switch {
 	case !slices.Contains(s.Flows.Vary, r.field):
 	case r.capacity >= s.Flows.Count:
@@ -132,7 +134,8 @@ func (s Spec) variable(r room, start, count int64) (variable, error) {
 
 func (s Spec) checkFlows() error {
 	if !s.Source.IsValid() || !s.Destination.IsValid() || s.Source.Addr().Is4() != s.Destination.Addr().Is4() {
-		return fmt.Errorf("source network %s and destination network %s must both be IPv4 or both IPv6", s.Source, s.Destination)
+		return fmt.Errorf("source network %s and destination network %s must both be IPv4 or both IPv6", s.Source,
+			s.Destination)
 	}
 	for i, field := range s.Flows.Vary {
 		if !slices.Contains(fields(), field) {
@@ -149,7 +152,8 @@ func (s Spec) checkFlows() error {
 		return fmt.Errorf("flows.order: Random would need a UDP checksum of its own in each IPv6 frame, which generators don't make: use Sequential, or IPv4")
 	}
 	if s.Flows.Count > 1 && len(s.Flows.Vary) == 0 {
-		return fmt.Errorf("flows.count %d without a field that varies: set flows.vary to one or more of %s", s.Flows.Count, join(fields()))
+		return fmt.Errorf("flows.count %d without a field that varies: set flows.vary to one or more of %s",
+			s.Flows.Count, join(fields()))
 	}
 	return nil
 }

@@ -40,7 +40,8 @@ type form struct {
 }
 
 func (s Spec) form() form {
-	return form{ipv6: s.Source.Addr().Is6(), vlan: s.VLAN, source: s.Source.Masked().Addr(), destination: s.Destination.Masked().Addr()}
+	return form{ipv6: s.Source.Addr().Is6(), vlan: s.VLAN, source: s.Source.Masked().Addr(),
+		destination: s.Destination.Masked().Addr()}
 }
 
 // ip is the offset of the IP header.
@@ -99,7 +100,8 @@ func (f form) holds(size units.FrameSize, payload int) error {
 	if payload > 0 {
 		balance = fmt.Sprintf(" and %d bytes that keep its checksum right while fields vary", payload)
 	}
-	return fmt.Errorf("frame size %d can't hold UDP over %s%s%s: use at least %d", size, version, tag, balance, smallest)
+	return fmt.Errorf("frame size %d can't hold UDP over %s%s%s: use at least %d", size, version, tag, balance,
+		smallest)
 }
 
 // stampBytes is how much payload a stamp takes.

@@ -179,7 +179,8 @@ func checkValue(kind, member string, value json.RawMessage) error {
 // inWords is a JSON value as its decoder names it, such as "string" or "number -1".
 func inWords(value string) string {
 	kind, rest, _ := strings.Cut(value, " ")
-	words := map[string]string{"string": "a text", "number": "a number", "bool": "true or false", "array": "a list", "object": "an object"}
+	words := map[string]string{"string": "a text", "number": "a number", "bool": "true or false", "array": "a list",
+		"object": "an object"}
 	if rest != "" {
 		return rest
 	}
@@ -268,7 +269,8 @@ func checkInstructions(path string, raw json.RawMessage) (found Faults) {
 		place := fmt.Sprintf("%s[%d]", path, i)
 		var kind struct{ Type string }
 		if err := intake.JSON(r, &kind, limits); err != nil || !slices.Contains(instructionTypes(), kind.Type) {
-			found = append(found, fmt.Errorf("%s.type: %q is not known: use %s", place, kind.Type, quoted(instructionTypes())))
+			found = append(found, fmt.Errorf("%s.type: %q is not known: use %s", place, kind.Type,
+				quoted(instructionTypes())))
 			continue
 		}
 		_, wrong := checkObject(place, kind.Type, r)
@@ -289,7 +291,8 @@ func checkObject(path, kind string, raw json.RawMessage) (object map[string]json
 		switch {
 		case addedByServer(object, kind, name):
 		case !slices.Contains(required, name) && !slices.Contains(optional, name):
-			found = append(found, fmt.Errorf("%s.%s: no such member: it can have %s", path, name, strings.Join(slices.Concat(required, optional), ", ")))
+			found = append(found, fmt.Errorf("%s.%s: no such member: it can have %s", path, name,
+				strings.Join(slices.Concat(required, optional), ", ")))
 		case string(object[name]) == "null":
 			delete(object, name)
 		case !readable && !holdsObjects(name):
@@ -318,7 +321,8 @@ func link(streams []stream.Stream) (found Faults) {
 		case next < 0:
 			found = append(found, fmt.Errorf("%s.next: no stream has the name %q", placeOf(i), s.Next))
 		case s.NextStreamID != unlinkedStreamID && s.NextStreamID != next+1:
-			found = append(found, fmt.Errorf("%s.next: %q is stream %d, and next_stream_id says %d: leave one out", placeOf(i), s.Next, next+1, s.NextStreamID))
+			found = append(found, fmt.Errorf("%s.next: %q is stream %d, and next_stream_id says %d: leave one out",
+				placeOf(i), s.Next, next+1, s.NextStreamID))
 		}
 		s.NextStreamID = next + 1
 	}

@@ -30,7 +30,8 @@ func balanced(variables []variable, payload int) []variable {
 		if index, ok := open[pace{variables[i].count, variables[i].stride()}]; !ok || index != i {
 			continue
 		}
-		counter := variable{name: fmt.Sprintf("balance%d", i), balance: true, offset: payload, size: 2, count: variables[i].count, step: variables[i].step, descending: true}
+		counter := variable{name: fmt.Sprintf("balance%d", i), balance: true, offset: payload, size: 2,
+			count: variables[i].count, step: variables[i].step, descending: true}
 		if counter.high() >= 1<<16 {
 			counter.size = 4
 		}
@@ -51,7 +52,8 @@ func (f form) program(flows flowSet) stream.VM {
 	address := false
 	for _, v := range flows.variables {
 		address = address || v.address
-		vm.Instructions = append(vm.Instructions, stream.Instruction{Type: "write_flow_var", Name: v.name, PacketOffset: v.offset, BigEndian: true})
+		vm.Instructions = append(vm.Instructions, stream.Instruction{Type: "write_flow_var", Name: v.name,
+			PacketOffset: v.offset, BigEndian: true})
 	}
 	if address && !f.ipv6 {
 		vm.Instructions = append(vm.Instructions, stream.Instruction{Type: "fix_checksum_ipv4", PacketOffset: f.ip()})
@@ -68,7 +70,8 @@ func (v variable) definition(split bool) stream.Instruction {
 		op = "dec"
 	}
 	return stream.Instruction{
-		Type: "flow_var", Name: v.name, Size: v.size, Op: op, InitValue: v.first(), MinValue: v.low, MaxValue: v.high(), Step: v.stride(), SplitToCores: &split,
+		Type: "flow_var", Name: v.name, Size: v.size, Op: op, InitValue: v.first(), MinValue: v.low, MaxValue: v.high(),
+		Step: v.stride(), SplitToCores: &split,
 	}
 }
 

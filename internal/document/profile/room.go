@@ -52,7 +52,8 @@ func (s Spec) portRoom(field Field, first uint16) room {
 			first = 1024
 		}
 	}
-	return room{field: field, first: uint64(first), capacity: 1<<16 - int64(first), place: fmt.Sprintf("%d-65535", first)}
+	return room{field: field, first: uint64(first), capacity: 1<<16 - int64(first), place: fmt.Sprintf("%d-65535",
+		first)}
 }
 
 func fields() []Field { return []Field{SourceAddress, DestinationAddress, SourcePort, DestinationPort} }

@@ -84,7 +84,8 @@ type Profile struct {
 func Build(spec Spec) (Profile, error) {
 	spec = spec.withDefaults()
 	if spec.Replica < 0 || spec.Replica >= spec.Replicas {
-		return Profile{}, fmt.Errorf("replica %d of %d doesn't exist: replicas are numbered from 0", spec.Replica, spec.Replicas)
+		return Profile{}, fmt.Errorf("replica %d of %d doesn't exist: replicas are numbered from 0", spec.Replica,
+			spec.Replicas)
 	}
 	if spec.VLAN > maxVLAN {
 		return Profile{}, fmt.Errorf("vlan %d doesn't exist: use 1 to %d, or 0 for untagged", spec.VLAN, maxVLAN)
@@ -105,7 +106,8 @@ func Build(spec Spec) (Profile, error) {
 
 func (s Spec) withDefaults() Spec {
 	if !s.Source.IsValid() && !s.Destination.IsValid() {
-		s.Source, s.Destination = netip.PrefixFrom(netip.AddrFrom4([4]byte{16}), 24), netip.PrefixFrom(netip.AddrFrom4([4]byte{48}), 24)
+		s.Source, s.Destination = netip.PrefixFrom(netip.AddrFrom4([4]byte{16}), 24),
+			netip.PrefixFrom(netip.AddrFrom4([4]byte{48}), 24)
 	}
 	s.Replicas = max(s.Replicas, 1)
 	s.Flows.Count = max(s.Flows.Count, 1)
@@ -172,7 +174,8 @@ func checkProvable(s stream.Stream) error {
 	}
 	ip, kind := networkOf(s.Packet.Binary)
 	switch {
-	case kind == etherIPv4 && len(s.Packet.Binary) >= ip+ipv4Bytes, kind == etherIPv6 && len(s.Packet.Binary) >= ip+ipv6Bytes:
+	case kind == etherIPv4 && len(s.Packet.Binary) >= ip+ipv4Bytes, kind == etherIPv6 && len(s.Packet.Binary) >= ip+
+		ipv6Bytes:
 		return nil
 	case kind == etherIPv4, kind == etherIPv6:
 		return fmt.Errorf("packet.binary: the frame ends within its IP header, and the path can't be proven for such: give the whole header, or leave the stream out")

@@ -35,7 +35,8 @@ type Contradiction struct {
 // Limits says that the device carried clearly less at the other time than a direction's figures say, of no more load.
 func (c Contradiction) Limits(d Direction) bool {
 	const reading, change = 0.001, 0.01 // as loads are read, and as limits scatter
-	return c.Direction == d.Name() && float64(c.Lost.OfferedPacketsPerSecond) <= (1+reading)*float64(d.Offered.PacketsPerSecond) &&
+	return c.Direction == d.Name() && float64(c.Lost.OfferedPacketsPerSecond) <= (1+
+		reading)*float64(d.Offered.PacketsPerSecond) &&
 		float64(c.Lost.ReceivedPacketsPerSecond) <= (1-change)*float64(d.Received.PacketsPerSecond)
 }
 

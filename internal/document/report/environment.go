@@ -183,7 +183,9 @@ func deviceMode(r *Report, e *Environment) string {
 }
 
 func generatorEnvironment(g Generator) GeneratorEnvironment {
-	environment := GeneratorEnvironment{Name: g.Name, Cores: g.Cores, Images: g.Containers, Machine: Machine{Node: g.Node, CPUModel: g.CPUModel, Processors: g.Processors, Kernel: g.Kernel, Hypervisor: g.Hypervisor, Tuning: g.Tuning, Allowed: g.Allowed}}
+	environment := GeneratorEnvironment{Name: g.Name, Cores: g.Cores, Images: g.Containers,
+		Machine: Machine{Node: g.Node, CPUModel: g.CPUModel, Processors: g.Processors, Kernel: g.Kernel,
+			Hypervisor: g.Hypervisor, Tuning: g.Tuning, Allowed: g.Allowed}}
 	environment.Product, environment.Version = productOf(g.Product)
 	if g.Node == "" && g.Pod == "" {
 		environment.Machine.Node = g.Hostname // a pod's is its own name, which says nothing of where it ran
@@ -193,7 +195,8 @@ func generatorEnvironment(g Generator) GeneratorEnvironment {
 		if drops == "counted" {
 			drops = ""
 		}
-		environment.Ports = append(environment.Ports, PortEnvironment{ReceiveDrops: drops, Link: p.Link, NIC: p.NIC, Firmware: p.Firmware, Driver: p.Driver, Path: p.Path, CongestionControl: p.CongestionControl})
+		environment.Ports = append(environment.Ports, PortEnvironment{ReceiveDrops: drops, Link: p.Link, NIC: p.NIC,
+			Firmware: p.Firmware, Driver: p.Driver, Path: p.Path, CongestionControl: p.CongestionControl})
 	}
 	return environment
 }
@@ -216,7 +219,8 @@ func productOf(text string) (product, version string) {
 // deviceMachine is the machine of the device's node, as its pod told, or a generator on the same node.
 func deviceMachine(d *plan.Device, generators []GeneratorEnvironment) *Machine {
 	if m := d.Machine; m != nil {
-		return &Machine{Node: d.Node, CPUModel: m.CPUModel, Processors: m.Processors, Kernel: m.Kernel, Hypervisor: m.Hypervisor, Tuning: m.Tuning, Allowed: m.Allowed}
+		return &Machine{Node: d.Node, CPUModel: m.CPUModel, Processors: m.Processors, Kernel: m.Kernel,
+			Hypervisor: m.Hypervisor, Tuning: m.Tuning, Allowed: m.Allowed}
 	}
 	for _, g := range generators {
 		if g.Machine.Node == d.Node {

@@ -87,17 +87,21 @@ func (g *Gate) Conclude() {
 		g.Outcome, g.ExitCode = Undecided, ExitNotMeasured
 		g.Message = fmt.Sprintf("by itself, %s %s the criteria, but among so many comparisons chance too often shows as much: more runs would decide", shareOfAll(failed, n), wording.Verb(failed, "doesn't meet", "don't meet"))
 	case failed > 0:
-		g.Outcome, g.ExitCode, g.Message = DidFail, ExitFailed, fmt.Sprintf("%s %s the criteria", shareOfAll(failed, n), wording.Verb(failed, "doesn't meet", "don't meet"))
+		g.Outcome, g.ExitCode, g.Message = DidFail, ExitFailed, fmt.Sprintf("%s %s the criteria", shareOfAll(failed, n),
+			wording.Verb(failed, "doesn't meet", "don't meet"))
 		if undecided > 0 {
 			g.Message += fmt.Sprintf(", and %d %s undecided", undecided, wording.Verb(undecided, "is", "are"))
 		}
 	case undecided > 0 || n == 0:
-		g.Outcome, g.ExitCode, g.Message = Undecided, ExitNotMeasured, fmt.Sprintf("%s %s undecided: the runs show neither that the criteria are met nor that they aren't", shareOfAll(undecided, n), wording.Verb(undecided, "is", "are"))
+		g.Outcome, g.ExitCode, g.Message = Undecided, ExitNotMeasured,
+			fmt.Sprintf("%s %s undecided: the runs show neither that the criteria are met nor that they aren't",
+				shareOfAll(undecided, n), wording.Verb(undecided, "is", "are"))
 		if n == 0 {
 			g.Message = "nothing was measured"
 		}
 	default:
-		g.Outcome, g.ExitCode, g.Message = Passed, ExitOK, fmt.Sprintf("all criteria are met, in %s", wording.Counted(n, "test"))
+		g.Outcome, g.ExitCode, g.Message = Passed, ExitOK, fmt.Sprintf("all criteria are met, in %s",
+			wording.Counted(n, "test"))
 	}
 	runs, voided := 0, 0
 	for _, r := range g.Rows {
@@ -129,7 +133,8 @@ func (g *Gate) JSON(w io.Writer) error {
 func (g *Gate) Doubt(reason string) {
 	g.Notes = append(g.Notes, reason)
 	if g.Outcome == Passed {
-		g.Outcome, g.ExitCode, g.Message = Undecided, ExitNotMeasured, "not all tests were followed to their end: "+reason
+		g.Outcome, g.ExitCode, g.Message = Undecided, ExitNotMeasured, "not all tests were followed to their end: "+
+			reason
 	}
 }
 

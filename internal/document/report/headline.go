@@ -34,7 +34,8 @@ type Headline struct {
 // NamedHeadline is a report's line with its names alone, for which figures.HeadlineOf fills in the figures.
 func NamedHeadline(r *Report) Headline {
 	t := PlanOf(r).Test
-	return Headline{Name: cmp.Or(t.Name, "unnamed"), Product: cmp.Or(t.Product, t.Name, "-"), Loadtest: cmp.Or(t.Loadtest, "-")}
+	return Headline{Name: cmp.Or(t.Name, "unnamed"), Product: cmp.Or(t.Product, t.Name, "-"),
+		Loadtest: cmp.Or(t.Loadtest, "-")}
 }
 
 // HasFigure says whether there is anything to show as a result.

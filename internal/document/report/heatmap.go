@@ -72,7 +72,10 @@ func (g *HeatGrid) At(row, column int) *Spot {
 
 // Sort puts the spots row by row.
 func (g *HeatGrid) Sort() {
-	slices.SortStableFunc(g.Spots, func(a, b Spot) int { return cmp.Or(cmp.Compare(a.Row, b.Row), cmp.Compare(a.Column, b.Column)) })
+	slices.SortStableFunc(g.Spots, func(a, b Spot) int {
+		return cmp.Or(cmp.Compare(a.Row, b.Row),
+			cmp.Compare(a.Column, b.Column))
+	})
 }
 
 // JSON writes it as one document.

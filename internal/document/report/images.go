@@ -40,8 +40,10 @@ func CommonImages(names []string, images [][]plan.Container) (common []plan.Cont
 		if len(images[i]) == 0 {
 			continue
 		}
-		if d := plan.ImageDifferences(&plan.Device{Containers: images[first]}, &plan.Device{Containers: images[i]}, mostImageDifferences); len(d) > 0 {
-			return nil, fmt.Sprintf("its runs are of several devices: in %s and %s, %s", names[first], names[i], strings.Join(d, "; "))
+		if d := plan.ImageDifferences(&plan.Device{Containers: images[first]}, &plan.Device{Containers: images[i]},
+			mostImageDifferences); len(d) > 0 {
+			return nil, fmt.Sprintf("its runs are of several devices: in %s and %s, %s", names[first], names[i],
+				strings.Join(d, "; "))
 		}
 	}
 	return images[first], ""

@@ -90,7 +90,8 @@ func eachDocument(r io.Reader, limits intake.Limits, read func([]byte) error, ta
 	for i, document := range documents {
 		switch err := read(document); {
 		case err != nil && !json.Valid(document):
-			return fmt.Errorf("report %d is not JSON: %w; give what linerate wrote with -o json or --save (NAME.json)", i+1, err)
+			return fmt.Errorf("report %d is not JSON: %w; give what linerate wrote with -o json or --save (NAME.json)",
+				i+1, err)
 		case err != nil:
 			return fmt.Errorf("report %d: %w", i+1, err)
 		}
@@ -168,13 +169,16 @@ func (r *Report) check() error {
 func (r *Report) checkWindows() error {
 	for _, w := range r.Windows {
 		if len(w.Directions) != len(r.Plan.Directions) {
-			return fmt.Errorf("window %d has %s, and the plan has %d", w.Number, wording.Counted(len(w.Directions), "direction"), len(r.Plan.Directions))
+			return fmt.Errorf("window %d has %s, and the plan has %d", w.Number, wording.Counted(len(w.Directions),
+				"direction"), len(r.Plan.Directions))
 		}
 		if w.Evidence != nil && len(w.Evidence.Directions) != len(w.Directions) {
-			return fmt.Errorf("window %d has evidence of %s, and the plan has %d", w.Number, wording.Counted(len(w.Evidence.Directions), "direction"), len(r.Plan.Directions))
+			return fmt.Errorf("window %d has evidence of %s, and the plan has %d", w.Number,
+				wording.Counted(len(w.Evidence.Directions), "direction"), len(r.Plan.Directions))
 		}
 		if w.Start < 0 || w.Duration < 0 {
-			return fmt.Errorf("window %d starts at %s and lasts %s: neither can be negative", w.Number, w.Start.Std(), w.Duration.Std())
+			return fmt.Errorf("window %d starts at %s and lasts %s: neither can be negative", w.Number, w.Start.Std(),
+				w.Duration.Std())
 		}
 	}
 	return nil
@@ -183,7 +187,8 @@ func (r *Report) checkWindows() error {
 func (r *Report) checkSamples() error {
 	for i, s := range r.Samples {
 		if len(s.Directions) != len(r.Plan.Directions) {
-			return fmt.Errorf("sample %d has %s, and the plan has %d", i+1, wording.Counted(len(s.Directions), "direction"), len(r.Plan.Directions))
+			return fmt.Errorf("sample %d has %s, and the plan has %d", i+1, wording.Counted(len(s.Directions),
+				"direction"), len(r.Plan.Directions))
 		}
 	}
 	if !slices.IsSortedFunc(r.Samples, func(a, b Sample) int { return cmp.Compare(a.At, b.At) }) {

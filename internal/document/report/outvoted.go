@@ -23,6 +23,7 @@ func (o Outvoted) String() string {
 	for i, n := range o.Lossy {
 		numbers[i] = strconv.Itoa(n)
 	}
-	return fmt.Sprintf("%d of %s held at %s %% of the target lost frames (%s %s)", len(o.Lossy), wording.Counted(o.Of, "window"), o.Load.Percent().FormatFixed(),
+	return fmt.Sprintf("%d of %s held at %s %% of the target lost frames (%s %s)", len(o.Lossy),
+		wording.Counted(o.Of, "window"), o.Load.Percent().FormatFixed(),
 		wording.Verb(len(o.Lossy), "window", "windows"), strings.Join(numbers, ", "))
 }

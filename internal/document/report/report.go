@@ -298,7 +298,8 @@ type Decided struct {
 // high, counts.
 func (w Window) Counts() bool {
 	counted := func(q Quality) bool { return q == Good || q == Short || q == Lossy }
-	return counted(w.Quality) && len(w.Directions) > 0 && !slices.ContainsFunc(w.Directions, func(d Direction) bool { return !counted(d.Quality) && d.Quality != Unjudged })
+	return counted(w.Quality) && len(w.Directions) > 0 && !slices.ContainsFunc(w.Directions,
+		func(d Direction) bool { return !counted(d.Quality) && d.Quality != Unjudged })
 }
 
 // HasEdges says that frames were under way while counters were read at the window's edges, as where a load is held.
@@ -310,7 +311,8 @@ func (w Window) HasEdges() bool {
 // SaysNothing says that the window shows nothing about the device. One that is Invalid in one direction, but Lossy
 // in another, is above the device's limit.
 func (w Window) SaysNothing() bool {
-	return w.Quality == Invalid && !slices.ContainsFunc(w.Directions, func(d Direction) bool { return d.Quality == Lossy })
+	return w.Quality == Invalid && !slices.ContainsFunc(w.Directions,
+		func(d Direction) bool { return d.Quality == Lossy })
 }
 
 // LostToBursts says that the window lost frames, but says nothing about the device, as a generator sent in bursts,
@@ -319,7 +321,10 @@ func (w Window) LostToBursts() bool {
 	if len(w.Bursts) == 0 && w.Unwatched == 0 {
 		return false
 	}
-	return slices.ContainsFunc(w.Directions, func(d Direction) bool { return d.Quality == Invalid && d.LossRatioMin > 0 })
+	return slices.ContainsFunc(w.Directions, func(d Direction) bool {
+		return d.Quality == Invalid &&
+			d.LossRatioMin > 0
+	})
 }
 
 // LostToMachine says that the window lost frames, but says nothing about the device, whose limit would have let
@@ -332,7 +337,8 @@ func (w Window) LostToMachine() bool {
 // frames waited for processors.
 func (w Window) LostToDisturbance() bool {
 	return slices.ContainsFunc(w.Directions, func(d Direction) bool {
-		return d.Quality == Invalid && d.DisturbedFrames > 0 && d.Sent.Packets-d.Returned.Packets-d.GeneratorDrops() > d.EdgeFrames
+		return d.Quality == Invalid && d.DisturbedFrames > 0 &&
+			d.Sent.Packets-d.Returned.Packets-d.GeneratorDrops() > d.EdgeFrames
 	})
 }
 

@@ -211,7 +211,10 @@ func (r Result) CriticalLoadOf(d Direction) *CriticalLoad {
 
 // boundedAbove says that some direction's critical load is known to be below a load that was offered.
 func (r Result) boundedAbove() bool {
-	return slices.ContainsFunc(r.Directions, func(d Direction) bool { return d.CriticalLoad != nil && d.CriticalLoad.High != "" })
+	return slices.ContainsFunc(r.Directions, func(d Direction) bool {
+		return d.CriticalLoad != nil &&
+			d.CriticalLoad.High != ""
+	})
 }
 
 // LowerBound says that nothing bounds the result's rates from above, so the device may do more. Where the procedure
@@ -220,7 +223,8 @@ func (r Result) LowerBound() bool {
 	if r.Reason == LoadEstimated {
 		return len(r.NearGenerators) > 0 || !r.boundedAbove()
 	}
-	return len(r.NearGenerators) > 0 || !r.Saturated && r.Reason != LoadHeld && r.Reason != CurveMeasured && r.Reason != MaximumOffered && r.Reason != BurstsMeasured && r.Reason != PathLimited
+	return len(r.NearGenerators) > 0 || !r.Saturated && r.Reason != LoadHeld && r.Reason != CurveMeasured &&
+		r.Reason != MaximumOffered && r.Reason != BurstsMeasured && r.Reason != PathLimited
 }
 
 // Together is the trial that sends the loads found of each direction by itself all at once. It changes no

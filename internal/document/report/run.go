@@ -13,7 +13,8 @@ func (r *Report) Run() string {
 		return ""
 	}
 	t := r.Plan.Test
-	return fmt.Sprintf("%s/%s/%s/%d/%s/%s/%d", t.UID, t.Namespace, t.Name, t.Attempt, t.Product, t.Loadtest, r.Started.UnixNano())
+	return fmt.Sprintf("%s/%s/%s/%d/%s/%s/%d", t.UID, t.Namespace, t.Name, t.Attempt, t.Product, t.Loadtest,
+		r.Started.UnixNano())
 }
 
 // DistinctRuns keeps one of all whose Reports are of the same run. A Report that was named twice, or is kept under
@@ -39,7 +40,8 @@ func (r *Report) LowestLossy() *Window {
 	var lowest *Window
 	for i := range r.Windows {
 		w := &r.Windows[i]
-		if w.Phase != WarmUp && w.Phase != AtLoad && w.Quality == Lossy && (lowest == nil || w.Load < lowest.Load) && !r.cleanFrom(w) {
+		if w.Phase != WarmUp && w.Phase != AtLoad && w.Quality == Lossy && (lowest == nil || w.Load < lowest.Load) &&
+			!r.cleanFrom(w) {
 			lowest = w
 		}
 	}
@@ -49,7 +51,8 @@ func (r *Report) LowestLossy() *Window {
 // cleanFrom says that the direction which varied in a window was clean at that load, or at a higher one.
 func (r *Report) cleanFrom(w *Window) bool {
 	return w.Varied != "" && slices.ContainsFunc(r.Windows, func(o Window) bool {
-		return o.Varied == w.Varied && o.Phase != WarmUp && o.Load >= w.Load && (o.Quality == Good || o.Quality == Short)
+		return o.Varied == w.Varied && o.Phase != WarmUp && o.Load >= w.Load &&
+			(o.Quality == Good || o.Quality == Short)
 	})
 }
 

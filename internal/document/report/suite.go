@@ -226,14 +226,17 @@ func (c *SuiteCell) check() error {
 		if r.Counts() {
 			measured++
 		}
-		if r.Evidence != nil && (r.Evidence.Version != Version && r.Evidence.Version != VersionBefore || r.Evidence.Plan == nil) {
-			return fmt.Errorf("run %s: its evidence is of version %q, but this linerate reads %q, with a plan", r.Test, r.Evidence.Version, Version)
+		if r.Evidence != nil && (r.Evidence.Version != Version && r.Evidence.Version != VersionBefore ||
+			r.Evidence.Plan == nil) {
+			return fmt.Errorf("run %s: its evidence is of version %q, but this linerate reads %q, with a plan", r.Test,
+				r.Evidence.Version, Version)
 		}
 	}
 	switch {
 	case measured == 0: // it has none, or they were left out, as there were too many
 	case c.Figures != nil && c.Figures.Runs != measured:
-		return fmt.Errorf("its figures are of %s, but %s has figures", wording.Counted(c.Figures.Runs, "run"), wording.Counted(measured, "run"))
+		return fmt.Errorf("its figures are of %s, but %s has figures", wording.Counted(c.Figures.Runs, "run"),
+			wording.Counted(measured, "run"))
 	case c.Figures == nil && measured > 0:
 		return fmt.Errorf("it has no figures, but %s has", wording.Counted(measured, "run"))
 	}
@@ -256,7 +259,8 @@ func (c *SuiteCell) checkGoals() error {
 			}
 		}
 		if total != measured {
-			return fmt.Errorf("its figures of goal %q are of %s, but %s has such figures", g.Goal, wording.Counted(total, "run"), wording.Counted(measured, "run"))
+			return fmt.Errorf("its figures of goal %q are of %s, but %s has such figures", g.Goal,
+				wording.Counted(total, "run"), wording.Counted(measured, "run"))
 		}
 	}
 	return nil
@@ -269,7 +273,8 @@ func (s *Suite) Table() *Table {
 		t.Notes = append([]string{"the suite has not ended: this is what was measured so far"}, s.Notes...)
 	}
 	if n := s.unbegun(); n > 0 {
-		t.Notes = append(t.Notes[:len(t.Notes):len(t.Notes)], fmt.Sprintf("in %d of %s no test has ended yet", n, wording.Counted(len(s.Cells), "cell")))
+		t.Notes = append(t.Notes[:len(t.Notes):len(t.Notes)], fmt.Sprintf("in %d of %s no test has ended yet", n,
+			wording.Counted(len(s.Cells), "cell")))
 	}
 	for i := range s.Cells {
 		t.Cells = append(t.Cells, s.Cells[i].Rows()...)
@@ -303,10 +308,12 @@ func (c *SuiteCell) Rows() []Cell {
 		unjudged = "with " + c.Goals[0].Goal
 	}
 	for _, g := range c.Goals[1:] {
-		row := Cell{Product: c.Product, Loadtest: c.Loadtest + ", " + g.Goal, Figures: g.Figures, Unjudged: unjudged, Message: g.Figures.unconfirmedOfSeveral(), Images: c.Images}
+		row := Cell{Product: c.Product, Loadtest: c.Loadtest + ", " + g.Goal, Figures: g.Figures, Unjudged: unjudged,
+			Message: g.Figures.unconfirmedOfSeveral(), Images: c.Images}
 		for _, r := range c.Runs {
 			if r.Counts() && OfGoal(r.Goals, g.Goal) == nil {
-				row.Missing = append(row.Missing, Missing{Test: r.Test, Reason: string(NotMeasured), Message: "it has no figure of goal " + g.Goal})
+				row.Missing = append(row.Missing, Missing{Test: r.Test, Reason: string(NotMeasured),
+					Message: "it has no figure of goal " + g.Goal})
 			}
 		}
 		rows = append(rows, row)

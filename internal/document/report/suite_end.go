@@ -78,7 +78,8 @@ func DisturbedWords(lowerBound *Figures, disturbed int64) string {
 	if disturbed <= limit {
 		return fmt.Sprintf("the generator was the limit at %s, but other runs had measured more: this run was disturbed", rate(limit))
 	}
-	return fmt.Sprintf("the generator was the limit at %s, but other runs measured %s: this run was disturbed", rate(limit), rate(disturbed))
+	return fmt.Sprintf("the generator was the limit at %s, but other runs measured %s: this run was disturbed",
+		rate(limit), rate(disturbed))
 }
 
 // whole says whether each of the cell's repetitions gave a figure.

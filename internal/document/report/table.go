@@ -96,7 +96,8 @@ func (m Missing) Measured() bool { return m.LowerBound > 0 || m.GoodputLowerBoun
 
 // Headline is these figures with what decides their sign.
 func (f *Figures) Headline() Headline {
-	h := Headline{Measured: true, Bound: f.LowerBound, Unconfirmed: f.Unconfirmed > 0, PacketsPerSecond: f.PacketsPerSecond, Layer1BitsPerSecond: f.Layer1BitsPerSecond,
+	h := Headline{Measured: true, Bound: f.LowerBound, Unconfirmed: f.Unconfirmed > 0,
+		PacketsPerSecond: f.PacketsPerSecond, Layer1BitsPerSecond: f.Layer1BitsPerSecond,
 		Percent: f.LineRatePercent, PercentSum: f.LineRatePercentSum, OfSessions: f.OfSessions()}
 	if h.OfSessions {
 		h.GoodputBitsPerSecond = *f.GoodputBitsPerSecond

@@ -47,7 +47,8 @@ func (s Sessions) MarshalJSON() ([]byte, error) {
 		EndsWaited           plan.Duration `json:"endsWaited,omitempty"`
 		Disturbed            plan.Duration `json:"disturbed,omitempty"`
 		Disturbance          *Disturbance  `json:"disturbance,omitempty"`
-	}{s.Connections, s.AskedBitsPerSecond, s.Datagrams, s.WrittenBytes, s.SentBytes, s.SentIn, s.ReceivedBytes, s.ReceivedIn, s.GoodputBitsPerSecond, s.Ends, s.EndsWaited, s.Disturbed, s.Disturbance})
+	}{s.Connections, s.AskedBitsPerSecond, s.Datagrams, s.WrittenBytes, s.SentBytes, s.SentIn, s.ReceivedBytes,
+		s.ReceivedIn, s.GoodputBitsPerSecond, s.Ends, s.EndsWaited, s.Disturbed, s.Disturbance})
 }
 
 // MarshalJSON writes the members of frames, or of sessions.

@@ -128,7 +128,8 @@ func (i Instruction) members() map[string]any {
 	case "flow_var", "flow_var_rand_limit":
 		i.variableMembers(m)
 	case "tuple_flow_var":
-		m["name"], m["ip_min"], m["ip_max"], m["port_min"], m["port_max"] = i.Name, i.IPMin, i.IPMax, i.PortMin, i.PortMax
+		m["name"], m["ip_min"], m["ip_max"], m["port_min"], m["port_max"] = i.Name, i.IPMin, i.IPMax, i.PortMin,
+			i.PortMax
 		m["limit_flows"], m["flags"] = i.LimitFlows, i.Flags
 	case "write_flow_var":
 		m["name"], m["pkt_offset"], m["add_value"], m["is_big_endian"] = i.Name, i.PacketOffset, i.AddValue, i.BigEndian

@@ -63,7 +63,8 @@ func routersSpeak4(frame []byte, at int) bool {
 		return false
 	}
 	protocol, plain := frame[at+9], frame[at] == 0x45
-	return slices.Contains(RouterProtocols(), protocol) || protocol == protocolUDP && plain && frame[at+8] == BFDTTL && isBFD(frame, at+22)
+	return slices.Contains(RouterProtocols(), protocol) || protocol == protocolUDP && plain && frame[at+8] == BFDTTL &&
+		isBFD(frame, at+22)
 }
 
 // routersSpeak6 is the same of IPv6, with the messages of ICMPv6 that stay on a link.
@@ -91,7 +92,8 @@ func isBFD(frame []byte, at int) bool {
 // decides says whether KeepsLinkUp looks at the byte of a frame that stands there.
 func decides(frame []byte, offset int) bool {
 	_, at := etherType(frame)
-	return offset == 0 || offset >= 12 && offset < at+10 || offset >= at+22 && offset < at+24 || offset >= at+40 && offset < at+44
+	return offset == 0 || offset >= 12 && offset < at+10 || offset >= at+22 && offset < at+24 || offset >= at+40 &&
+		offset < at+44
 }
 
 // MayKeepLinkUp says whether frames of the stream are link upkeep, or may be as its program writes what says so.

@@ -34,12 +34,15 @@ func Shut(links []string) (shut []string, err error) {
 	table := conn.AddTable(&nftables.Table{Family: nftables.TableFamilyINet, Name: tableName})
 	conn.FlushTable(table)
 	chain := conn.AddChain(&nftables.Chain{
-		Table: table, Name: "links", Type: nftables.ChainTypeFilter, Hooknum: nftables.ChainHookInput, Priority: nftables.ChainPriorityRaw,
+		Table: table, Name: "links", Type: nftables.ChainTypeFilter, Hooknum: nftables.ChainHookInput,
+		Priority: nftables.ChainPriorityRaw,
 	})
 	for _, name := range shut {
 		conn.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: []expr.Any{
-			&expr.Meta{Key: expr.MetaKeyIIFNAME, Register: netif.RuleRegister}, netif.RuleEqual(netif.RuleInterfaceName(name)),
-			&expr.Meta{Key: expr.MetaKeyL4PROTO, Register: netif.RuleRegister}, netif.RuleEqual([]byte{unix.IPPROTO_TCP}),
+			&expr.Meta{Key: expr.MetaKeyIIFNAME, Register: netif.RuleRegister},
+			netif.RuleEqual(netif.RuleInterfaceName(name)),
+			&expr.Meta{Key: expr.MetaKeyL4PROTO, Register: netif.RuleRegister},
+			netif.RuleEqual([]byte{unix.IPPROTO_TCP}),
 			&expr.Verdict{Kind: expr.VerdictDrop},
 		}})
 	}

@@ -78,7 +78,8 @@ func (k Key) prove(conn net.Conn, role Role) error {
 	if _, err := io.ReadFull(conn, challenge[len(opening):]); err != nil {
 		return fmt.Errorf("read the server's challenge: %w", err)
 	}
-	if _, err := conn.Write(ed25519.Sign(k.private(), signed(role, conn.RemoteAddr(), challenge[len(opening):]))); err != nil {
+	if _, err := conn.Write(ed25519.Sign(k.private(), signed(role, conn.RemoteAddr(),
+		challenge[len(opening):]))); err != nil {
 		return fmt.Errorf("prove the credential: %w", err)
 	}
 	var answer [1]byte

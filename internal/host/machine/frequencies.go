@@ -20,7 +20,8 @@ func (r *SignsReader) frequencies(kernel procfs.FS) ([]signs.Value, error) {
 	if err := r.frequenciesAreFree(); err != nil {
 		return nil, err
 	}
-	files, err := filepath.Glob(filepath.Join(cmp.Or(r.Sys, "/sys"), "devices/system/cpu/cpu[0-9]*/cpufreq/scaling_cur_freq"))
+	files, err := filepath.Glob(filepath.Join(cmp.Or(r.Sys, "/sys"),
+		"devices/system/cpu/cpu[0-9]*/cpufreq/scaling_cur_freq"))
 	if err != nil {
 		return nil, fmt.Errorf("this machine's cpufreq can't be read: %w", err)
 	}
@@ -93,12 +94,15 @@ func perProcessor(byProcessor map[int]float64) (values []signs.Value) {
 	}
 	slices.Sort(numbers)
 	lowest, mean, highest := spread(frequencies)
-	values = []signs.Value{{Series: "lowest", Number: lowest}, {Series: "mean", Number: mean}, {Series: "highest", Number: highest}}
+	values = []signs.Value{{Series: "lowest", Number: lowest}, {Series: "mean", Number: mean},
+		{Series: "highest", Number: highest}}
 	if len(numbers) > signs.MostEach {
-		return append(values, signs.Value{Series: "frequency", Missing: fmt.Sprintf("the machine has %d processors, and of more than %d not each has a series: say lowest, mean or highest", len(numbers), signs.MostEach)})
+		return append(values, signs.Value{Series: "frequency",
+			Missing: fmt.Sprintf("the machine has %d processors, and of more than %d not each has a series: say lowest, mean or highest", len(numbers), signs.MostEach)})
 	}
 	for _, n := range numbers {
-		values = append(values, signs.Value{Series: "frequency", Part: fmt.Sprintf("processor %d", n), Number: byProcessor[n]})
+		values = append(values, signs.Value{Series: "frequency", Part: fmt.Sprintf("processor %d", n),
+			Number: byProcessor[n]})
 	}
 	return values
 }

@@ -147,7 +147,8 @@ func NICOf(name string) NIC {
 		return NIC{}
 	}
 	return NIC{
-		Driver: unix.ByteSliceToString(info.Driver[:]), Model: Model(os.DirFS("/"), unix.ByteSliceToString(info.Bus_info[:])),
+		Driver: unix.ByteSliceToString(info.Driver[:]), Model: Model(os.DirFS("/"),
+			unix.ByteSliceToString(info.Bus_info[:])),
 		Firmware: firmware(unix.ByteSliceToString(info.Fw_version[:])),
 	}
 }

@@ -102,8 +102,10 @@ func total(spent map[int64]procfs.CPUStat, set *unix.CPUSet) (sum procfs.CPUStat
 	for _, cpu := range slices.Sorted(maps.Keys(spent)) {
 		if set.IsSet(int(cpu)) {
 			processor := spent[cpu]
-			sum.User, sum.Nice, sum.System, sum.Idle = sum.User+processor.User, sum.Nice+processor.Nice, sum.System+processor.System, sum.Idle+processor.Idle
-			sum.Iowait, sum.IRQ, sum.SoftIRQ, sum.Steal = sum.Iowait+processor.Iowait, sum.IRQ+processor.IRQ, sum.SoftIRQ+processor.SoftIRQ, sum.Steal+processor.Steal
+			sum.User, sum.Nice, sum.System, sum.Idle = sum.User+processor.User, sum.Nice+processor.Nice, sum.System+
+				processor.System, sum.Idle+processor.Idle
+			sum.Iowait, sum.IRQ, sum.SoftIRQ, sum.Steal = sum.Iowait+processor.Iowait, sum.IRQ+processor.IRQ,
+				sum.SoftIRQ+processor.SoftIRQ, sum.Steal+processor.Steal
 		}
 	}
 	return sum

@@ -118,7 +118,8 @@ func load(kernel procfs.FS) ([]signs.Value, error) {
 	if err != nil {
 		return nil, fmt.Errorf("this machine's load can't be read: %w", err)
 	}
-	return []signs.Value{{Series: "load1", Number: l.Load1}, {Series: "load5", Number: l.Load5}, {Series: "load15", Number: l.Load15}}, nil
+	return []signs.Value{{Series: "load1", Number: l.Load1}, {Series: "load5", Number: l.Load5},
+		{Series: "load15", Number: l.Load15}}, nil
 }
 
 // interfaces are the device's own.

@@ -72,7 +72,8 @@ func (r *SignsReader) softIRQs(kernel procfs.FS) ([]signs.Value, error) {
 		values := []signs.Value{
 			{Series: "time", Number: stat.CPU[int64(n)].SoftIRQ, Step: tick},
 			count("netRx", uint32(countOf(ran.NetRx, n))), count("netTx", uint32(countOf(ran.NetTx, n))),
-			count("processed", rows[n].Processed), count("dropped", rows[n].Dropped), count("squeezed", rows[n].TimeSqueezed),
+			count("processed", rows[n].Processed), count("dropped", rows[n].Dropped),
+			count("squeezed", rows[n].TimeSqueezed),
 		}
 		sum = add(sum, values)
 		for _, v := range values {
@@ -92,7 +93,8 @@ func add(sum, values []signs.Value) []signs.Value {
 		sum = make([]signs.Value, len(values))
 	}
 	for i, v := range values {
-		sum[i] = signs.Value{Series: v.Series, Part: signs.OfAllProcessors, Number: sum[i].Number + v.Number, Step: sum[i].Step + v.Step}
+		sum[i] = signs.Value{Series: v.Series, Part: signs.OfAllProcessors, Number: sum[i].Number + v.Number,
+			Step: sum[i].Step + v.Step}
 	}
 	return sum
 }

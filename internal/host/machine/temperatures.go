@@ -78,7 +78,8 @@ func sensorsUnder(folder string) (sensors []sensor, err error) {
 		}
 	}
 	slices.SortFunc(sensors, func(a, b sensor) int { // hwmon10 behind hwmon2, and temp10 behind temp2
-		return cmp.Or(len(filepath.Dir(a.file))-len(filepath.Dir(b.file)), strings.Compare(filepath.Dir(a.file), filepath.Dir(b.file)), len(a.file)-len(b.file), strings.Compare(a.file, b.file))
+		return cmp.Or(len(filepath.Dir(a.file))-len(filepath.Dir(b.file)), strings.Compare(filepath.Dir(a.file),
+			filepath.Dir(b.file)), len(a.file)-len(b.file), strings.Compare(a.file, b.file))
 	})
 	return sensors, nil
 }

@@ -137,7 +137,8 @@ func (w Watch) add(r *Reading, kernel procfs.FS, p procfs.Proc) error {
 		return err
 	}
 	role := w.role(p.PID, s)
-	r.Processes = append(r.Processes, Process{PID: p.PID, Name: s.name, Processor: s.processor, Ran: s.ran, Ours: role != "" || p.PID == os.Getpid()})
+	r.Processes = append(r.Processes, Process{PID: p.PID, Name: s.name, Processor: s.processor, Ran: s.ran,
+		Ours: role != "" || p.PID == os.Getpid()})
 	switch {
 	case role == "":
 		return nil
@@ -330,7 +331,8 @@ func AllProcessors() ([]Processor, error) {
 	var processors []Processor
 	for number, s := range spent.CPU {
 		processors = append(processors, Processor{
-			Number: int(number), SoftIRQ: ofSeconds(s.SoftIRQ), Stolen: ofSeconds(s.Steal), Idle: ofSeconds(s.Idle + s.Iowait),
+			Number: int(number), SoftIRQ: ofSeconds(s.SoftIRQ), Stolen: ofSeconds(s.Steal),
+			Idle: ofSeconds(s.Idle + s.Iowait),
 			Busy: ofSeconds(s.User + s.Nice + s.System + s.IRQ + s.SoftIRQ),
 		})
 	}

@@ -37,7 +37,8 @@ func AddAddress(link netlink.Link, a netip.Prefix) error {
 // SetNeighbour enters an address and its MAC as a permanent neighbour on an interface, so that no ARP or neighbour
 // discovery is needed.
 func SetNeighbour(link netlink.Link, a netip.Addr, mac net.HardwareAddr) error {
-	return netlink.NeighSet(&netlink.Neigh{LinkIndex: link.Attrs().Index, State: netlink.NUD_PERMANENT, IP: a.AsSlice(), HardwareAddr: mac})
+	return netlink.NeighSet(&netlink.Neigh{LinkIndex: link.Attrs().Index, State: netlink.NUD_PERMANENT, IP: a.AsSlice(),
+		HardwareAddr: mac})
 }
 
 // IPNet is a prefix in the type that netlink takes. It keeps the host part of the address.
@@ -50,7 +51,8 @@ func IPNet(p netip.Prefix) *net.IPNet {
 // on kernels where rtnetlink can't do it.
 func ForwardIPv4(link netlink.Link) error {
 	name := link.Attrs().Name
-	if err := setIPv4Conf(link, map[uint16]uint32{confForwarding: 1, confReversePathFilter: 0, confSendRedirects: 0}); err == nil {
+	if err := setIPv4Conf(link, map[uint16]uint32{confForwarding: 1, confReversePathFilter: 0,
+		confSendRedirects: 0}); err == nil {
 		return nil
 	}
 	for _, s := range [][2]string{{"forwarding", "1"}, {"rp_filter", "0"}, {"send_redirects", "0"}} {

@@ -31,7 +31,8 @@ func RuleInterfaceName(name string) []byte {
 
 // RuleEtherType matches frames of an Ethernet type.
 func RuleEtherType(etherType uint16) []expr.Any {
-	return []expr.Any{&expr.Meta{Key: expr.MetaKeyPROTOCOL, Register: RuleRegister}, RuleEqual(binaryutil.BigEndian.PutUint16(etherType))}
+	return []expr.Any{&expr.Meta{Key: expr.MetaKeyPROTOCOL, Register: RuleRegister},
+		RuleEqual(binaryutil.BigEndian.PutUint16(etherType))}
 }
 
 // RulePassNeighbourDiscovery is the rule that accepts ICMPv6 types 133 to 137 (RFC 4861 §4).

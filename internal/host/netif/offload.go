@@ -41,7 +41,8 @@ func SetOffload(name string, o Offload, enabled bool) error {
 	}
 	req := interfaceRequest{data: &value}
 	copy(req.name[:unix.IFNAMSIZ-1], name)
-	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.SIOCETHTOOL, uintptr(unsafe.Pointer(&req))); errno != 0 {
+	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.SIOCETHTOOL,
+		uintptr(unsafe.Pointer(&req))); errno != 0 {
 		return fmt.Errorf("%s: ethtool command %#x: %w", name, uint32(o), errno)
 	}
 	return nil

@@ -8,7 +8,8 @@ import (
 )
 
 var (
-	markup = strings.NewReplacer("\\", `\\`, "|", `\|`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "*", `\*`, "_", `\_`, "~~", `\~\~`, "`", "\\`", "[", `\[`, "]", `\]`, "@", "&#64;", "\r", " ", "\n", " ")
+	markup = strings.NewReplacer("\\", `\\`, "|", `\|`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "*", `\*`, "_", `\_`,
+		"~~", `\~\~`, "`", "\\`", "[", `\[`, "]", `\]`, "@", "&#64;", "\r", " ", "\n", " ")
 	// GitHub makes links of addresses, and of what looks like a name or a number of its own, also where their
 	// characters are written as entities. So a character that takes no room parts them.
 	addresses  = regexp.MustCompile(`(?i)(https?|ftp|mailto|xmpp)(:)`)

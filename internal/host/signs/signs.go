@@ -72,8 +72,10 @@ const (
 
 // Kinds are all types.
 var Kinds = map[string]Kind{
-	Memory: {What: "memory", Interval: frequent, Series: []Series{{Name: "used", Unit: "bytes"}, {Name: "available", Unit: "bytes"}}},
-	Load:   {What: "load", Interval: seldom, Series: []Series{{Name: "load1", Unit: "threads"}, {Name: "load5", Unit: "threads"}, {Name: "load15", Unit: "threads"}}},
+	Memory: {What: "memory", Interval: frequent, Series: []Series{{Name: "used", Unit: "bytes"},
+		{Name: "available", Unit: "bytes"}}},
+	Load: {What: "load", Interval: seldom, Series: []Series{{Name: "load1", Unit: "threads"},
+		{Name: "load5", Unit: "threads"}, {Name: "load15", Unit: "threads"}}},
 	SoftIRQs: {What: "softirqs", Interval: frequent, Series: []Series{
 		{Name: "time", Unit: "s", Counter: true, OfAll: true},
 		{Name: "netRx", Unit: "softirqs", Counter: true, OfAll: true},
@@ -83,9 +85,11 @@ var Kinds = map[string]Kind{
 		{Name: "squeezed", Unit: "times", Counter: true, OfAll: true},
 	}},
 	Frequencies: {What: "processors' frequencies", Interval: seldom, Series: []Series{
-		{Name: "frequency", Unit: "Hz"}, {Name: "lowest", Unit: "Hz"}, {Name: "mean", Unit: "Hz"}, {Name: "highest", Unit: "Hz"},
+		{Name: "frequency", Unit: "Hz"}, {Name: "lowest", Unit: "Hz"}, {Name: "mean", Unit: "Hz"},
+		{Name: "highest", Unit: "Hz"},
 	}},
-	Temperatures: {What: "temperatures", Interval: seldom, Intrusive: true, Series: []Series{{Name: "highest", Unit: "Celsius"}, {Name: "temperature", Unit: "Celsius"}}},
+	Temperatures: {What: "temperatures", Interval: seldom, Intrusive: true,
+		Series: []Series{{Name: "highest", Unit: "Celsius"}, {Name: "temperature", Unit: "Celsius"}}},
 	Interfaces: {What: "interfaces", Interval: frequent, Series: []Series{
 		{Name: "received", Unit: "packets", Counter: true}, {Name: "sent", Unit: "packets", Counter: true},
 		{Name: "dropped", Unit: "packets", Counter: true}, {Name: "errors", Unit: "packets", Counter: true},

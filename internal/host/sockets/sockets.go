@@ -35,7 +35,8 @@ func Accept(ctx context.Context, l net.Listener) (net.Conn, error) {
 // taken (accept(2)).
 func scarce(err error) bool {
 	errno, ok := errors.AsType[unix.Errno](err)
-	return ok && slices.Contains([]unix.Errno{unix.EMFILE, unix.ENFILE, unix.ENOBUFS, unix.ENOMEM, unix.ECONNABORTED}, errno)
+	return ok && slices.Contains([]unix.Errno{unix.EMFILE, unix.ENFILE, unix.ENOBUFS, unix.ENOMEM, unix.ECONNABORTED},
+		errno)
 }
 
 // FromBeyond says whether an error of connecting, sending or receiving came from beyond this machine, as no answer
@@ -46,7 +47,8 @@ func FromBeyond(err error) bool {
 		return true
 	}
 	errno, ok := errors.AsType[unix.Errno](err)
-	return ok && slices.Contains([]unix.Errno{unix.ETIMEDOUT, unix.ECONNREFUSED, unix.ECONNRESET, unix.EPIPE, unix.EHOSTUNREACH, unix.ENETUNREACH, unix.EHOSTDOWN}, errno)
+	return ok && slices.Contains([]unix.Errno{unix.ETIMEDOUT, unix.ECONNREFUSED, unix.ECONNRESET, unix.EPIPE,
+		unix.EHOSTUNREACH, unix.ENETUNREACH, unix.EHOSTDOWN}, errno)
 }
 
 // WithDescriptor runs fn with the socket's descriptor.
@@ -71,7 +73,8 @@ func TCPInfo(conn *net.TCPConn) (unix.TCPInfo, error) {
 	err := WithDescriptor(conn, func(fd int) error {
 		length, err := get(fd, unix.IPPROTO_TCP, unix.TCP_INFO, unsafe.Pointer(&info), unsafe.Sizeof(info))
 		if err == nil && length < neededInfo {
-			err = fmt.Errorf("the kernel gives only %d bytes of TCP_INFO, and %d are needed: use Linux 4.19 or newer", length, neededInfo)
+			err = fmt.Errorf("the kernel gives only %d bytes of TCP_INFO, and %d are needed: use Linux 4.19 or newer",
+				length, neededInfo)
 		}
 		return err
 	})
@@ -147,7 +150,8 @@ func Dropped(conn syscall.Conn) (int64, error) {
 // get is getsockopt(2) into memory of some size. It returns how much of that the kernel filled in.
 func get(fd, level, name int, value unsafe.Pointer, size uintptr) (uintptr, error) {
 	length := uint32(size)
-	if _, _, errno := unix.Syscall6(unix.SYS_GETSOCKOPT, uintptr(fd), uintptr(level), uintptr(name), uintptr(value), uintptr(unsafe.Pointer(&length)), 0); errno != 0 {
+	if _, _, errno := unix.Syscall6(unix.SYS_GETSOCKOPT, uintptr(fd), uintptr(level), uintptr(name), uintptr(value),
+		uintptr(unsafe.Pointer(&length)), 0); errno != 0 {
 		return 0, errno
 	}
 	return uintptr(length), nil
@@ -166,7 +170,10 @@ func Unacknowledged(conn *net.TCPConn) (bytes int, err error) {
 // (TCP_QUICKACK). It has no effect on later segments.
 func AcknowledgeNow(conn *net.TCPConn) {
 	// if it fails, the acknowledgement is late, but not lost
-	_ = WithDescriptor(conn, func(fd int) error { return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_QUICKACK, 1) })
+	_ = WithDescriptor(conn, func(fd int) error {
+		return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_QUICKACK,
+			1)
+	})
 }
 
 // SetOption sets an integer option of a socket, which its error names by the last argument.
@@ -209,7 +216,8 @@ func setBuffer(fd, force, plain, size int, setting string) error {
 // SetCongestionControl chooses a connection's congestion control by the kernel's name of it.
 func SetCongestionControl(fd int, name string) error {
 	if err := unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, name); err != nil {
-		return fmt.Errorf("%s: %w (sysctl net.ipv4.tcp_available_congestion_control lists what this kernel has)", name, err)
+		return fmt.Errorf("%s: %w (sysctl net.ipv4.tcp_available_congestion_control lists what this kernel has)", name,
+			err)
 	}
 	return nil
 }

@@ -97,15 +97,18 @@ func (name asked) read(_ Setup, _ string, m Moment) (values []value, missing str
 			return nil, fmt.Sprintf("the collector tells a name of more than %d bytes", mostName)
 		}
 		source := n.Name + " of " + n.Part
-		if math.IsNaN(n.Value) || math.IsNaN(n.Stamp) || math.Abs(n.Stamp) > mostNumber || math.Abs(n.Value) > mostNumber {
+		if math.IsNaN(n.Value) || math.IsNaN(n.Stamp) || math.Abs(n.Stamp) > mostNumber ||
+			math.Abs(n.Value) > mostNumber {
 			n.Missing = cmp.Or(n.Missing, "the collector tells a number that is too large")
 		}
 		if n.Missing != "" {
-			values = append(values, value{name: n.Name, part: n.Part, unit: n.Unit, kind: n.Kind, clock: a.At, at: a.At + m.collectorBehind, source: source, missing: n.Missing})
+			values = append(values, value{name: n.Name, part: n.Part, unit: n.Unit, kind: n.Kind, clock: a.At,
+				at: a.At + m.collectorBehind, source: source, missing: n.Missing})
 			continue
 		}
 		clock, doubt, dated := n.dating(a.At, a.Took)
-		values = append(values, value{name: n.Name, part: n.Part, unit: n.Unit, kind: n.Kind, number: n.Value, clock: clock, at: clock + m.collectorBehind, doubt: doubt, age: max(0, a.At-clock), stamp: n.Stamp,
+		values = append(values, value{name: n.Name, part: n.Part, unit: n.Unit, kind: n.Kind, number: n.Value,
+			clock: clock, at: clock + m.collectorBehind, doubt: doubt, age: max(0, a.At-clock), stamp: n.Stamp,
 			source: source, question: a.At - a.Took/2 - n.Age, dated: dated, epoch: n.Epoch, anew: n.Anew})
 	}
 	return values, ""
@@ -152,7 +155,8 @@ func (s *series) steady(o plan.Observer, start, end time.Duration) report.Observ
 		return observed
 	}
 	values := numbersOf(samples)
-	observed.Mean, observed.Min, observed.Max = new(meanOf(values[first:])), new(slices.Min(values)), new(slices.Max(values))
+	observed.Mean, observed.Min, observed.Max = new(meanOf(values[first:])), new(slices.Min(values)),
+		new(slices.Max(values))
 	observed.Over = plan.Duration(end) - samples[first].At
 	return observed
 }
@@ -193,7 +197,8 @@ func tooFew(o plan.Observer, samples []report.VitalSample, window time.Duration)
 	if o.AveragedOver > 0 {
 		averaged = fmt.Sprintf(", each the average of %s", o.AveragedOver.Std())
 	}
-	text := fmt.Sprintf("readings that are wholly of the window of %s: %d, and it takes %d (one each %s%s)", window.Round(time.Millisecond), len(samples), leastReadings, o.Every.Std(), averaged)
+	text := fmt.Sprintf("readings that are wholly of the window of %s: %d, and it takes %d (one each %s%s)",
+		window.Round(time.Millisecond), len(samples), leastReadings, o.Every.Std(), averaged)
 	if long := o.AveragedOver.Std() + (leastReadings+1)*o.Every.Std(); window < long {
 		return fmt.Sprintf("%s: windows of %s and more have them, if there is something new as often", text, long)
 	}
@@ -288,7 +293,8 @@ func divide(power report.Observed, series, unit string, traffic float64) report.
 	case traffic == 0:
 		o.Missing = "nothing was received in the window"
 	default:
-		o.Mean, o.Min, o.Max, o.Over, o.Unsure = divided(power.Mean, traffic), divided(power.Min, traffic), divided(power.Max, traffic), power.Over, power.Unsure/traffic
+		o.Mean, o.Min, o.Max, o.Over, o.Unsure = divided(power.Mean, traffic), divided(power.Min, traffic),
+			divided(power.Max, traffic), power.Over, power.Unsure/traffic
 	}
 	return o
 }

@@ -78,7 +78,9 @@ func (s *series) rateOf(observed *report.Observed, numbers []int, shortest time.
 	mean, unsure := s.slope(best)
 	// Where other numbers of the source say when it took this one, and it is another source's in truth, the
 	// readings at which itself changed show that.
-	if news := s.surest(slices.DeleteFunc(slices.Clone(numbers), func(i int) bool { return i == 0 || s.Samples[i].Value == s.Samples[i-1].Value }), shortest/leastShare); len(news) > 0 {
+	if news := s.surest(slices.DeleteFunc(slices.Clone(numbers),
+		func(i int) bool { return i == 0 || s.Samples[i].Value == s.Samples[i-1].Value }),
+		shortest/leastShare); len(news) > 0 {
 		slope, doubt := s.slope(news)
 		unsure = max(unsure, math.Abs(slope-mean)-doubt)
 	}
@@ -92,7 +94,8 @@ func (s *series) surest(numbers []int, shortest time.Duration) (pair []int) {
 	for i, first := range numbers {
 		for _, second := range numbers[i+1:] {
 			distance := s.distance([]int{first, second})
-			if doubt := float64(s.doubts[first]+s.doubts[second]) / float64(distance); distance >= shortest && doubt < sure {
+			if doubt := float64(s.doubts[first]+s.doubts[second]) / float64(distance); distance >= shortest &&
+				doubt < sure {
 				pair, sure = []int{first, second}, doubt
 			}
 		}
@@ -156,7 +159,8 @@ func (s *series) stood(o plan.Observer, start, end time.Duration) float64 {
 	if next == len(s.Samples) || s.asked[next].epoch != s.asked[first].epoch {
 		return 0
 	}
-	if period, ok := s.keeps(len(s.Samples) - 1); ok && s.Kind == report.Counter && s.Samples[next-1].At.Std()-s.doubts[next-1]-period >= end {
+	if period, ok := s.keeps(len(s.Samples) - 1); ok && s.Kind == report.Counter &&
+		s.Samples[next-1].At.Std()-s.doubts[next-1]-period >= end {
 		return 0 // it was the same after the window, too
 	}
 	return math.Abs(s.Samples[next].Value - s.Samples[first].Value)

@@ -35,7 +35,8 @@ func Disturbance(earlier, later machine.Reading) report.Disturbance {
 			waited, ran = waited+t.Waited, ran+t.Ran
 		}
 		if t.Waited > 0 {
-			waits[t.Role] = append(waits[t.Role], report.Wait{Thread: t.Name, ID: t.ID, Sends: t.Role == machine.Sends, Processor: t.Processor, Waited: plan.Duration(t.Waited)})
+			waits[t.Role] = append(waits[t.Role], report.Wait{Thread: t.Name, ID: t.ID, Sends: t.Role == machine.Sends,
+				Processor: t.Processor, Waited: plan.Duration(t.Waited)})
 		}
 	}
 	var busy time.Duration
@@ -54,10 +55,12 @@ func Disturbance(earlier, later machine.Reading) report.Disturbance {
 			continue
 		}
 		d.Strangers += plan.Duration(p.Ran)
-		d.Others = append(d.Others, report.Other{Process: p.Name, PID: p.PID, Processor: p.Processor, Ran: plan.Duration(p.Ran)})
+		d.Others = append(d.Others, report.Other{Process: p.Name, PID: p.PID, Processor: p.Processor,
+			Ran: plan.Duration(p.Ran)})
 	}
 	for _, role := range []machine.Role{machine.Carries, machine.Sends} {
-		d.Waits = append(d.Waits, longest(waits[role], namedWaits, func(w report.Wait) plan.Duration { return w.Waited })...)
+		d.Waits = append(d.Waits, longest(waits[role], namedWaits,
+			func(w report.Wait) plan.Duration { return w.Waited })...)
 	}
 	d.Others = longest(d.Others, namedOthers, func(o report.Other) plan.Duration { return o.Ran })
 	return d
@@ -113,7 +116,8 @@ func spent(earlier, later machine.Reading) []machine.Processor {
 	}
 	for _, p := range later.Processors {
 		if previous, ok := byNumber[p.Number]; ok {
-			p.Busy, p.SoftIRQ, p.Stolen, p.Idle = max(0, p.Busy-previous.Busy), max(0, p.SoftIRQ-previous.SoftIRQ), max(0, p.Stolen-previous.Stolen), max(0, p.Idle-previous.Idle)
+			p.Busy, p.SoftIRQ, p.Stolen, p.Idle = max(0, p.Busy-previous.Busy), max(0, p.SoftIRQ-previous.SoftIRQ),
+				max(0, p.Stolen-previous.Stolen), max(0, p.Idle-previous.Idle)
 			processors = append(processors, p)
 		}
 	}

@@ -32,7 +32,8 @@ func (interfaces) read(s Setup, _ string, m Moment) (values []value, missing str
 			part, counters := name+link, r.Ports[port]
 			reason := ""
 			if !counters.KernelTold {
-				reason = fmt.Sprintf("generator %s doesn't tell what its kernel counts: the software engine does", s.generator(g))
+				reason = fmt.Sprintf("generator %s doesn't tell what its kernel counts: the software engine does",
+					s.generator(g))
 				if !slices.Contains(lacking, reason) {
 					lacking = append(lacking, reason)
 				}

@@ -70,7 +70,8 @@ func (s *series) bridged(from, to time.Duration) (report.Observed, bool) {
 	seconds := (to - from).Seconds()
 	began, offFirst := first.value()
 	ended, offLast := last.value()
-	return report.Observed{Series: s.Name, Of: s.Of, Unit: s.Unit + "/s", Over: plan.Duration(to - from), Mean: new((ended - began) / seconds), Unsure: (offFirst + offLast + s.Step) / seconds}, true
+	return report.Observed{Series: s.Name, Of: s.Of, Unit: s.Unit + "/s", Over: plan.Duration(to - from),
+		Mean: new((ended - began) / seconds), Unsure: (offFirst + offLast + s.Step) / seconds}, true
 }
 
 // surroundings are the numbers of the samples just before and just after a moment, or -1 for none.
@@ -117,7 +118,8 @@ func (a surroundings) value() (value, doubt float64) {
 func (s *series) grew(first, last int) (duration plan.Duration, mean *float64, unsure float64) {
 	grown, long := s.Samples[last].Value-s.Samples[first].Value, s.clocks[last]-s.clocks[first]
 	shortest := long - s.doubts[first] - s.doubts[last]
-	return plan.Duration(long), new(grown / long.Seconds()), s.Step/long.Seconds() + grown/shortest.Seconds() - grown/long.Seconds()
+	return plan.Duration(long), new(grown / long.Seconds()), s.Step/long.Seconds() +
+		grown/shortest.Seconds() - grown/long.Seconds()
 }
 
 // between is a counter's part of a trial, which is all its growth between two times at which it stood still, over
@@ -215,7 +217,8 @@ func level(s report.VitalSign, from, to time.Duration) report.Observed {
 	for _, sample := range s.Samples {
 		switch at := sample.At.Std(); {
 		case at < from:
-			o.Missing = fmt.Sprintf("it was not read within the window; it was last %g %s, %s before", sample.Value, s.Unit, from-at)
+			o.Missing = fmt.Sprintf("it was not read within the window; it was last %g %s, %s before", sample.Value,
+				s.Unit, from-at)
 		case at <= to:
 			values = append(values, sample.Value)
 		}

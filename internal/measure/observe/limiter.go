@@ -16,14 +16,16 @@ func (limiter) read(s Setup, _ string, m Moment) (values []value, missing string
 	limited, clock, behind, reason := m.Limited, m.Asked+doubt, time.Duration(0), ""
 	if m.Device != nil {
 		doubt = 0 // it says itself when it read them
-		limited, clock, behind, reason = m.Device.Limited, m.Device.At, m.deviceBehind, cmp.Or(m.Device.Missing, m.Device.NoLimited)
+		limited, clock, behind, reason = m.Device.Limited, m.Device.At, m.deviceBehind,
+			cmp.Or(m.Device.Missing, m.Device.NoLimited)
 	}
 	if reason != "" || len(limited) != len(s.Directions) {
 		return nil, cmp.Or(reason, "the Reference's limit did not answer")
 	}
 	for i, d := range s.Directions {
 		part := d.Name()
-		passed, dropped := packets("passed", part, clock, behind, limited[i].Passed), packets("dropped", part, clock, behind, limited[i].Dropped)
+		passed, dropped := packets("passed", part, clock, behind, limited[i].Passed), packets("dropped", part, clock,
+			behind, limited[i].Dropped)
 		passed.doubt, dropped.doubt = doubt, doubt
 		values = append(values, passed, dropped)
 	}
@@ -32,5 +34,6 @@ func (limiter) read(s Setup, _ string, m Moment) (values []value, missing string
 
 // packets is a counter of them.
 func packets(name, part string, clock, behind time.Duration, n int64) value {
-	return value{name: name, part: part, unit: "packets", kind: report.Counter, at: clock + behind, clock: clock, number: float64(n)}
+	return value{name: name, part: part, unit: "packets", kind: report.Counter, at: clock + behind, clock: clock,
+		number: float64(n)}
 }

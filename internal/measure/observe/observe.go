@@ -164,7 +164,8 @@ var observers = map[string]observer{
 	plan.ObserveLimiter:    limiter{},
 	plan.ObserveInterfaces: deviceOrGenerators{device: machineSigns{signs.Interfaces}},
 
-	signs.Memory: machineSigns{signs.Memory}, signs.Load: machineSigns{signs.Load}, signs.SoftIRQs: machineSigns{signs.SoftIRQs},
+	signs.Memory: machineSigns{signs.Memory}, signs.Load: machineSigns{signs.Load},
+	signs.SoftIRQs:    machineSigns{signs.SoftIRQs},
 	signs.Frequencies: machineSigns{signs.Frequencies}, signs.Temperatures: machineSigns{signs.Temperatures},
 }
 
@@ -288,7 +289,8 @@ func (l *Log) Add(m Moment) {
 
 // answered says that a moment has the outcome of asking the observer's source.
 func (b *book) answered(m Moment) bool {
-	return m.Collected != nil && slices.ContainsFunc(m.Collected.Answers, func(a Answer) bool { return a.Observer == b.plan.Name && a.At > 0 })
+	return m.Collected != nil && slices.ContainsFunc(m.Collected.Answers,
+		func(a Answer) bool { return a.Observer == b.plan.Name && a.At > 0 })
 }
 
 func (b *book) add(v value) {
@@ -308,10 +310,12 @@ func (b *book) add(v value) {
 		s.date(&v)
 	}
 	moment := plan.Duration(v.at)
-	if n := len(s.Samples); v.missing != "" || n > 0 && (moment <= s.Samples[n-1].At || v.clock <= s.clocks[n-1] || v.stamp != 0 && v.stamp == s.stamp) {
+	if n := len(s.Samples); v.missing != "" || n > 0 && (moment <= s.Samples[n-1].At || v.clock <= s.clocks[n-1] ||
+		v.stamp != 0 && v.stamp == s.stamp) {
 		return
 	}
-	s.Samples, s.Step, s.stamp = append(s.Samples, report.VitalSample{At: moment, Value: v.number, Age: plan.Duration(v.age)}), v.step, v.stamp
+	s.Samples, s.Step, s.stamp = append(s.Samples, report.VitalSample{At: moment, Value: v.number,
+		Age: plan.Duration(v.age)}), v.step, v.stamp
 	s.clocks, s.doubts = append(s.clocks, v.clock), append(s.doubts, v.doubt)
 	s.asked = append(s.asked, askedSample{v.question, v.dated, v.epoch, v.anew})
 }
@@ -339,7 +343,8 @@ func (s *series) note(v value) {
 // between the two readings.
 func (s *series) date(v *value) {
 	n := len(s.Samples) - 1
-	if v.kind != report.Counter || v.dated || v.missing != "" || n < 0 || v.epoch != s.asked[n].epoch || v.number == s.Samples[n].Value {
+	if v.kind != report.Counter || v.dated || v.missing != "" || n < 0 || v.epoch != s.asked[n].epoch ||
+		v.number == s.Samples[n].Value {
 		return
 	}
 	earliest, latest := s.asked[n].question, v.clock+v.doubt

@@ -24,7 +24,8 @@ func (p processorTimes) ofGenerator(s Setup, g int, m Moment, name string) obser
 	told := m.Readings[g].Processors
 	one := observedMachine{name: name}
 	if told.At == 0 || len(told.Each) == 0 {
-		one.missing = fmt.Sprintf("generator %s doesn't tell of its processors: the software engine does, on Linux", s.generator(g))
+		one.missing = fmt.Sprintf("generator %s doesn't tell of its processors: the software engine does, on Linux",
+			s.generator(g))
 	}
 	one.at, one.clock = m.timeOf(g, told.At), told.At
 	var each []machine.Processor
@@ -37,7 +38,8 @@ func (p processorTimes) ofGenerator(s Setup, g int, m Moment, name string) obser
 
 // ofDevice are those of the device's node.
 func (p processorTimes) ofDevice(m Moment, name string) observedMachine {
-	one := observedMachine{name: name, at: m.Device.At + m.deviceBehind, clock: m.Device.At, missing: cmp.Or(m.Device.Missing, m.Device.NoProcessors)}
+	one := observedMachine{name: name, at: m.Device.At + m.deviceBehind, clock: m.Device.At,
+		missing: cmp.Or(m.Device.Missing, m.Device.NoProcessors)}
 	if one.missing == "" && len(m.Device.Processors) == 0 {
 		one.missing = "the device's node doesn't tell of its processors"
 	}
@@ -64,8 +66,9 @@ func (p processorTimes) values(n observedMachine, each []machine.Processor) (val
 // times are the three series of so many processors together, in seconds. The kernel tells each processor's in ticks.
 func (processorTimes) times(n observedMachine, part string, processorsOf int, p machine.Processor) []value {
 	seconds := func(name string, d time.Duration) value {
-		return value{name: name, part: n.name + part, unit: "s", kind: report.Counter, at: n.at, clock: n.clock, number: d.Seconds(),
-			step: float64(processorsOf) * machine.Tick.Seconds(), source: n.name, missing: n.missing}
+		return value{name: name, part: n.name + part, unit: "s", kind: report.Counter, at: n.at, clock: n.clock,
+			number: d.Seconds(),
+			step:   float64(processorsOf) * machine.Tick.Seconds(), source: n.name, missing: n.missing}
 	}
 	return []value{seconds("busy", p.Busy), seconds("softirq", p.SoftIRQ), seconds("stolen", p.Stolen)}
 }

@@ -33,9 +33,11 @@ func (o machineSigns) spared(told signs.Reading, asked []string) bool {
 
 func (o machineSigns) ofGenerator(s Setup, g int, m Moment, name string) observedMachine {
 	told := readingOf(m.Readings[g].Signs, o.of)
-	one := observedMachine{name: name, at: m.timeOf(g, told.At+told.Took/2), clock: told.At + told.Took/2, missing: told.Missing}
+	one := observedMachine{name: name, at: m.timeOf(g, told.At+told.Took/2), clock: told.At + told.Took/2,
+		missing: told.Missing}
 	if one.missing == "" && len(told.Values) == 0 {
-		one.missing = fmt.Sprintf("generator %s doesn't tell of its machine's %s: the software engine does", s.generator(g), signs.Kinds[o.of].What)
+		one.missing = fmt.Sprintf("generator %s doesn't tell of its machine's %s: the software engine does",
+			s.generator(g), signs.Kinds[o.of].What)
 	}
 	one.values, one.spared = o.values(one, told), o.spared(told, m.Readings[g].Asked)
 	return one
@@ -43,7 +45,8 @@ func (o machineSigns) ofGenerator(s Setup, g int, m Moment, name string) observe
 
 func (o machineSigns) ofDevice(m Moment, name string) observedMachine {
 	told := readingOf(m.Device.Signs, o.of)
-	one := observedMachine{name: name, at: told.At + told.Took/2 + m.deviceBehind, clock: told.At + told.Took/2, missing: cmp.Or(m.Device.Missing, told.Missing)}
+	one := observedMachine{name: name, at: told.At + told.Took/2 + m.deviceBehind, clock: told.At + told.Took/2,
+		missing: cmp.Or(m.Device.Missing, told.Missing)}
 	if one.missing == "" && len(told.Values) == 0 {
 		one.missing = "the device's node doesn't tell of its " + signs.Kinds[o.of].What
 	}
@@ -65,7 +68,8 @@ func (o machineSigns) values(n observedMachine, told signs.Reading) (values []va
 	if n.missing != "" {
 		told.Values = nil
 		for _, s := range kind.Series {
-			told.Values = append(told.Values, signs.Value{Series: s.Name, Part: map[bool]string{true: signs.OfAllProcessors}[s.OfAll]})
+			told.Values = append(told.Values, signs.Value{Series: s.Name,
+				Part: map[bool]string{true: signs.OfAllProcessors}[s.OfAll]})
 		}
 	}
 	for _, v := range told.Values {
@@ -73,7 +77,9 @@ func (o machineSigns) values(n observedMachine, told signs.Reading) (values []va
 		if !known {
 			continue // of a newer linerate
 		}
-		one := value{name: s.Name, part: n.name + cmp.Or(v.Part, "machine"), unit: s.Unit, kind: report.Gauge, at: n.at, clock: n.clock, doubt: told.Took / 2, number: v.Number, step: v.Step, source: n.name, missing: cmp.Or(n.missing, v.Missing)}
+		one := value{name: s.Name, part: n.name + cmp.Or(v.Part, "machine"), unit: s.Unit, kind: report.Gauge, at: n.at,
+			clock: n.clock, doubt: told.Took / 2, number: v.Number, step: v.Step, source: n.name,
+			missing: cmp.Or(n.missing, v.Missing)}
 		if s.Counter {
 			one.kind = report.Counter
 		}
@@ -168,5 +174,6 @@ func (w *Wanted) Judge(judged bool) {
 
 // Intrusive says that something is wanted which isn't asked for while the device is judged.
 func (w *Wanted) Intrusive() bool {
-	return w != nil && slices.ContainsFunc(slices.Concat(w.generators, w.device), func(t string) bool { return signs.Kinds[t].Intrusive })
+	return w != nil && slices.ContainsFunc(slices.Concat(w.generators, w.device),
+		func(t string) bool { return signs.Kinds[t].Intrusive })
 }

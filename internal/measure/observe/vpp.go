@@ -15,7 +15,8 @@ func Derived(w *report.Window) []report.Observed {
 
 // derived says that a value follows from others of its window.
 func derived(o report.Observed) bool {
-	return slices.Contains([]string{plan.WattsPerGbps, plan.JoulesPerPacket, plan.ClocksPerPacket, plan.VectorsPerCall}, o.Series)
+	return slices.Contains([]string{plan.WattsPerGbps, plan.JoulesPerPacket, plan.ClocksPerPacket, plan.VectorsPerCall},
+		o.Series)
 }
 
 // PerPacket is what a packet took of each node of VPP's in a window, and how many packets the node had at a time.
@@ -35,7 +36,8 @@ func PerPacket(observed []report.Observed) (quotients []report.Observed) {
 			continue
 		}
 		vectors := divide(clocks, plan.VPPVectors)
-		quotients = append(quotients, quotient(clocks, vectors, plan.ClocksPerPacket, "clocks/packet"), quotient(vectors, divide(clocks, plan.VPPCalls), plan.VectorsPerCall, "packets/call"))
+		quotients = append(quotients, quotient(clocks, vectors, plan.ClocksPerPacket, "clocks/packet"),
+			quotient(vectors, divide(clocks, plan.VPPCalls), plan.VectorsPerCall, "packets/call"))
 	}
 	return quotients
 }

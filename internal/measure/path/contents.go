@@ -23,7 +23,8 @@ func contentFault(sent, arrived []byte) string {
 		return "" // told already
 	}
 	const minPayload = 46 // a shorter packet is padded
-	if sentBytes, arrivedBytes := len(sent)-a.network, len(arrived)-b.network; max(sentBytes, minPayload) != max(arrivedBytes, minPayload) {
+	if sentBytes, arrivedBytes := len(sent)-a.network, len(arrived)-b.network; max(sentBytes,
+		minPayload) != max(arrivedBytes, minPayload) {
 		return fmt.Sprintf("%d bytes from the IP header on, instead of %d", arrivedBytes, sentBytes)
 	}
 	if sentBytes, arrivedBytes := a.length(sent), b.length(arrived); sentBytes != arrivedBytes {
@@ -36,7 +37,8 @@ func contentFault(sent, arrived []byte) string {
 		return fmt.Sprintf("another payload than was sent, from its byte %d on", offset+1)
 	}
 	if b.hasChecksum && a.rightChecksum(sent) && !b.rightChecksum(arrived) {
-		return "a wrong " + map[byte]string{protocolUDP: "UDP", protocolTCP: "TCP"}[b.protocol] + " checksum, which may have been left to hardware that isn't there (TX checksum offload)"
+		return "a wrong " + map[byte]string{protocolUDP: "UDP", protocolTCP: "TCP"}[b.protocol] +
+			" checksum, which may have been left to hardware that isn't there (TX checksum offload)"
 	}
 	return ""
 }
@@ -88,7 +90,8 @@ func (l layers) rightHeader(frame []byte) bool {
 
 // rightChecksum says that the UDP or TCP checksum is that of the frame, or none where UDP over IPv4 may have none.
 func (l layers) rightChecksum(frame []byte) bool {
-	if offset := l.transport + 6; l.protocol == protocolUDP && l.version == 4 && frame[offset] == 0 && frame[offset+1] == 0 {
+	if offset := l.transport + 6; l.protocol == protocolUDP && l.version == 4 && frame[offset] == 0 &&
+		frame[offset+1] == 0 {
 		return true
 	}
 	return stream.FoldChecksum(l.sumTransport(frame)) == 0xffff

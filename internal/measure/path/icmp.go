@@ -79,7 +79,8 @@ func quotes(quote, sent []byte) bool {
 	if len(quote) < header+leastQuote || len(quoted) < header+leastQuote || quote[0] != quoted[0] {
 		return false
 	}
-	return quote[protocol] == quoted[protocol] && bytes.Equal(quote[source:target], quoted[source:target]) && bytes.Equal(quote[header:header+leastQuote], quoted[header:header+leastQuote])
+	return quote[protocol] == quoted[protocol] && bytes.Equal(quote[source:target], quoted[source:target]) &&
+		bytes.Equal(quote[header:header+leastQuote], quoted[header:header+leastQuote])
 }
 
 // readICMP reads an error's type and code (RFC 792, 1122, 1191, 1812).
@@ -166,7 +167,8 @@ func (o objection) say(d plan.Direction, p Probe, frames int) string {
 			version = "ICMPv6"
 		}
 	}
-	return fmt.Sprintf("%s answered %d with %s %q: %s", o.source, frames, version, o.name, o.meaning(d, p, destination, ttl))
+	return fmt.Sprintf("%s answered %d with %s %q: %s", o.source, frames, version, o.name, o.meaning(d, p, destination,
+		ttl))
 }
 
 func (o objection) meaning(d plan.Direction, p Probe, destination netip.Addr, ttl int) string {
@@ -176,7 +178,8 @@ func (o objection) meaning(d plan.Direction, p Probe, destination netip.Addr, tt
 	case noNeighbour:
 		return fmt.Sprintf("it has a route to %s, and nobody answers for the next hop; check that the route's next hop is the generator's address on link %s", destination, d.To)
 	case prohibited:
-		return fmt.Sprintf("a filter or a route of it forbids frames to %s; allow them from link %s to link %s", destination, d.From, d.To)
+		return fmt.Sprintf("a filter or a route of it forbids frames to %s; allow them from link %s to link %s",
+			destination, d.From, d.To)
 	case timeExceeded:
 		return fmt.Sprintf("the frames leave with TTL %d, which ends there; send them with a larger one, or check for a routing loop", ttl)
 	case tooBig:

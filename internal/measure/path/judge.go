@@ -172,14 +172,17 @@ func (t *tally) macFault(p Probe, destination, source engine.MAC) string {
 	wasTo, wasFrom := macs(p.Frame)
 	switch {
 	case t.forwarding == plan.L2 && (source != wasFrom || destination != wasTo):
-		return fmt.Sprintf("source %s and destination %s instead of %s and %s; check which device forwards them", source, destination, wasFrom, wasTo)
+		return fmt.Sprintf("source %s and destination %s instead of %s and %s; check which device forwards them",
+			source, destination, wasFrom, wasTo)
 	case t.forwarding == plan.L2:
 		return ""
 	case destination != l.ReceiverMAC:
-		return fmt.Sprintf("destination MAC %s instead of the port's own %s; check which device forwards them", destination, l.ReceiverMAC)
+		return fmt.Sprintf("destination MAC %s instead of the port's own %s; check which device forwards them",
+			destination, l.ReceiverMAC)
 	case source == wasFrom:
 		return fmt.Sprintf("source MAC still the sender's %s; check which device forwards them", source)
-	case t.forwarding == plan.L3 && l.DeviceMACAtEnd != "" && source != l.DeviceMACAtEnd && !slices.Contains(l.OtherMACsAtEnd, source):
+	case t.forwarding == plan.L3 && l.DeviceMACAtEnd != "" && source != l.DeviceMACAtEnd &&
+		!slices.Contains(l.OtherMACsAtEnd, source):
 		return fmt.Sprintf("source MAC %s instead of the device's %s; check which device forwards them: if it has both, as a VRRP router has, write dut.sourceMACs: [%s] of link %s", source, l.DeviceMACAtEnd, source, t.direction.To)
 	}
 	return ""
@@ -196,8 +199,10 @@ func (t *tally) translationFault(sent, arrived []byte) string {
 	if errWas != nil || err != nil {
 		return "no IP header"
 	}
-	if source, destination := t.device.Translated(t.direction, sentPair[0], sentPair[1]); source != arrivedPair[0] || destination != arrivedPair[1] {
-		return fmt.Sprintf("source %s and destination %s instead of %s and %s, of a frame sent from %s to %s", arrivedPair[0], arrivedPair[1], source, destination, sentPair[0], sentPair[1])
+	if source, destination := t.device.Translated(t.direction, sentPair[0], sentPair[1]); source != arrivedPair[0] ||
+		destination != arrivedPair[1] {
+		return fmt.Sprintf("source %s and destination %s instead of %s and %s, of a frame sent from %s to %s",
+			arrivedPair[0], arrivedPair[1], source, destination, sentPair[0], sentPair[1])
 	}
 	return ""
 }
@@ -212,11 +217,14 @@ func (t *tally) verdict() (message string, proven bool) {
 	case t.sent == 0:
 		return fmt.Sprintf("no frame to send from %s: its streams hold no frame that can be marked", source), false
 	case t.arrived < t.sent && t.quoted > 0:
-		return fmt.Sprintf("%d of %d frames sent on %s arrived on %s; %s", t.arrived, t.sent, source, target, t.objection.say(t.direction, t.objected, t.quoted)), false
+		return fmt.Sprintf("%d of %d frames sent on %s arrived on %s; %s", t.arrived, t.sent, source, target,
+			t.objection.say(t.direction, t.objected, t.quoted)), false
 	case t.arrived == 0:
-		return fmt.Sprintf("none of %d frames sent on %s arrived on %s or anywhere else; %s", t.sent, source, target, t.whyNone()), false
+		return fmt.Sprintf("none of %d frames sent on %s arrived on %s or anywhere else; %s", t.sent, source, target,
+			t.whyNone()), false
 	case t.arrived < t.sent:
-		return fmt.Sprintf("%d of %d frames sent on %s arrived on %s; %s", t.arrived, t.sent, source, target, t.whySome()), false
+		return fmt.Sprintf("%d of %d frames sent on %s arrived on %s; %s", t.arrived, t.sent, source, target,
+			t.whySome()), false
 	}
 	return fmt.Sprintf("%d of %d frames on %s, source MAC %s, TTL %d", t.arrived, t.sent, target, t.source, t.ttl), true
 }
@@ -265,7 +273,8 @@ func (t *tally) ownHeaders() string {
 	case routers > 0 && t.missing.wrongHeader():
 		return "a stream's frames have a wrong IPv4 header checksum, which routers drop: correct packet.binary, or add fix_checksum_ipv4 to the program"
 	case ttl <= routers:
-		return fmt.Sprintf("a stream's frames leave with TTL %d, and the device takes %d: send them with a larger one", ttl, routers)
+		return fmt.Sprintf("a stream's frames leave with TTL %d, and the device takes %d: send them with a larger one",
+			ttl, routers)
 	}
 	return ""
 }
@@ -275,10 +284,12 @@ func (t *tally) wrong() string {
 	source, target := t.direction.From, t.direction.To
 	switch {
 	case t.bounced > 0 && t.quoted > 0:
-		return fmt.Sprintf("%d of %d frames came back on %s, the port that sent them; %s", t.bounced, t.sent, source, t.objection.say(t.direction, t.objected, t.quoted))
+		return fmt.Sprintf("%d of %d frames came back on %s, the port that sent them; %s", t.bounced, t.sent, source,
+			t.objection.say(t.direction, t.objected, t.quoted))
 	case t.turned > 0:
 		return fmt.Sprintf("%d of %d frames came back on %s, the port that sent them, from the device: its routes for the networks behind %s lead to %s. If the generator's ports are swapped, "+
-			"give --ports in the other order or swap the cables; else mend the routes", t.bounced, t.sent, source, target, source)
+			"give --ports in the other order or swap the cables; else mend the routes", t.bounced, t.sent, source,
+			target, source)
 	case t.bounced > 0:
 		return fmt.Sprintf("%d of %d frames came back on %s, the port that sent them, as they left; check for a looped cable, or a device that sends back to where it came from",
 			t.bounced, t.sent, source)
@@ -295,7 +306,8 @@ func (t *tally) wrong() string {
 	case t.wrongMAC > 0:
 		return fmt.Sprintf("%d of %d frames arrived on %s with %s", t.wrongMAC, t.sent, target, t.example)
 	case t.otherHosts > 0:
-		return fmt.Sprintf("%d of %d frames arrived on %s with %s; check how the device translates addresses", t.otherHosts, t.sent, target, t.otherHow)
+		return fmt.Sprintf("%d of %d frames arrived on %s with %s; check how the device translates addresses",
+			t.otherHosts, t.sent, target, t.otherHow)
 	case t.pieces > 0:
 		return fmt.Sprintf("the device fragments: %d of %d frames with IP packets of %d bytes arrived on %s in pieces of %d, so its MTU towards %s is %d to %d; raise it, or send smaller frames",
 			t.pieces, t.sent, t.whole, target, t.piece, target, t.piece, t.piece+fragmentUnit-1)
@@ -309,7 +321,8 @@ func (t *tally) wrong() string {
 func (t *tally) otherDevice() string {
 	switch hops := t.device.Routers() + t.wantTTL - t.sawTTL; {
 	case t.forwarding == plan.L3 && hops > 0:
-		return fmt.Sprintf(", and what else stands in the path: if %d routers are under test, write dut.hops: %d", hops, hops)
+		return fmt.Sprintf(", and what else stands in the path: if %d routers are under test, write dut.hops: %d", hops,
+			hops)
 	case t.forwarding == plan.L3 && hops == 0:
 		return ": if it replaces MACs and leaves the TTL, write dut.forwarding: MACRewrite"
 	case hops == 1:

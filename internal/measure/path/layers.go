@@ -56,7 +56,8 @@ func ipv4Layers(frame []byte, offset int) (layers, error) {
 	if header < 20 {
 		return layers{}, errNoIP
 	}
-	l := layers{version: 4, network: offset, transport: offset + header, protocol: frame[offset+9], end: offset + int(binary.BigEndian.Uint16(frame[offset+2:]))}
+	l := layers{version: 4, network: offset, transport: offset + header, protocol: frame[offset+9], end: offset +
+		int(binary.BigEndian.Uint16(frame[offset+2:]))}
 	return l.withTransport(frame)
 }
 
@@ -64,7 +65,8 @@ func ipv6Layers(frame []byte, offset int) (layers, error) {
 	if len(frame) < offset+40 {
 		return layers{}, errNoIP
 	}
-	l := layers{version: 6, network: offset, transport: offset + 40, protocol: frame[offset+6], end: offset + 40 + int(binary.BigEndian.Uint16(frame[offset+4:]))}
+	l := layers{version: 6, network: offset, transport: offset + 40, protocol: frame[offset+6], end: offset + 40 +
+		int(binary.BigEndian.Uint16(frame[offset+4:]))}
 	return l.withTransport(frame)
 }
 
@@ -151,7 +153,8 @@ func (l layers) grow(frame []byte, bytes int) {
 // keepErrors writes the checksums so that they add up to the same as before (RFC 1624).
 func (l layers) keepErrors(frame []byte, errs sumErrors) {
 	if l.version == 4 {
-		putSum(frame[l.network+10:], errs.header, func() uint64 { return stream.SumWords(frame[l.network:l.transport]) })
+		putSum(frame[l.network+10:], errs.header,
+			func() uint64 { return stream.SumWords(frame[l.network:l.transport]) })
 	}
 	if !l.hasChecksum || errs.unset {
 		return
@@ -188,5 +191,6 @@ func (l layers) sumTransport(frame []byte) uint64 {
 	if l.version == 6 {
 		addresses = frame[l.network+8 : l.network+40]
 	}
-	return stream.SumWords(addresses) + uint64(l.protocol) + uint64(l.end-l.transport) + stream.SumWords(frame[l.transport:l.end])
+	return stream.SumWords(addresses) + uint64(l.protocol) + uint64(l.end-l.transport) +
+		stream.SumWords(frame[l.transport:l.end])
 }

@@ -35,7 +35,8 @@ func Numbered(lane Lane, templates [][]byte, n int, seed uint64, first uint32) (
 	for i, template := range templates {
 		frame, err := mark(headersOnly(template), Token{})
 		if err != nil {
-			return nil, fmt.Errorf("number frames of generator %s like frame %d of its streams: %w", lane.Generator, i+1, err)
+			return nil, fmt.Errorf("number frames of generator %s like frame %d of its streams: %w", lane.Generator, i+
+				1, err)
 		}
 		marked[i] = frame
 	}
@@ -94,9 +95,12 @@ func SayRepeats(d plan.Direction, found report.Repeats) string {
 	switch {
 	case found.Twice > 0:
 		return fmt.Sprintf("%d of %d numbered frames that were sent on %s arrived on %s, and %d of them more than once: each of these may stand for one that was lost, so no loss can be told; "+
-			"check for a loop or a second path between %s and %s", found.Received, found.Sent, d.From, d.To, found.Twice, d.To, d.From)
+			"check for a loop or a second path between %s and %s", found.Received, found.Sent, d.From, d.To,
+			found.Twice, d.To, d.From)
 	case found.Received == 0:
-		return fmt.Sprintf("none of %d numbered frames sent on %s arrived on %s: whether frames come twice isn't known", found.Sent, d.From, d.To)
+		return fmt.Sprintf("none of %d numbered frames sent on %s arrived on %s: whether frames come twice isn't known",
+			found.Sent, d.From, d.To)
 	}
-	return fmt.Sprintf("of %d numbered frames that were sent on %s %d arrived on %s, each once", found.Sent, d.From, found.Received, d.To)
+	return fmt.Sprintf("of %d numbered frames that were sent on %s %d arrived on %s, each once", found.Sent, d.From,
+		found.Received, d.To)
 }

@@ -88,7 +88,8 @@ func setAsideSentence(owner string, why []string, total int) string {
 
 // outcomesSentence counts the runs by their outcome, and quotes the worst of them.
 func outcomesSentence(sorted map[report.Outcome][]string, n int) string {
-	words := map[report.Outcome]string{report.DidFail: "do not meet it", report.Undecided: "leave it open", report.Passed: "meet it"}
+	words := map[report.Outcome]string{report.DidFail: "do not meet it", report.Undecided: "leave it open",
+		report.Passed: "meet it"}
 	for _, outcome := range []report.Outcome{report.DidFail, report.Undecided, report.Passed} {
 		sentences := sorted[outcome]
 		switch {
@@ -129,7 +130,8 @@ func mediansSentence(runs []*report.Report, c plan.Criterion) string {
 			texts = append(texts, figures.DirectionText(v)+": "+figures.Text(v))
 			continue
 		}
-		texts = append(texts, fmt.Sprintf("%s: median %s of %d runs (%s to %s)", figures.DirectionText(v), selected.Format(s.Median), s.N, selected.Format(s.Low), selected.Format(s.High)))
+		texts = append(texts, fmt.Sprintf("%s: median %s of %d runs (%s to %s)", figures.DirectionText(v),
+			selected.Format(s.Median), s.N, selected.Format(s.Low), selected.Format(s.High)))
 	}
 	return strings.Join(texts, "; ") + boundsSentence(c)
 }
@@ -212,8 +214,10 @@ func judgeWithoutFigure(r *report.Report, c plan.Criterion) (report.Outcome, str
 		return report.Undecided, "not measured: " + r.Result.Message
 	}
 	for _, d := range lowest.Directions {
-		if c.Direction != "Total" && d.Quality == report.Lossy && minimum.Cmp(big.NewRat(d.Offered.PacketsPerSecond, 1)) >= 0 {
-			return report.DidFail, fmt.Sprintf("%s→%s: frames were lost at %s already, at least %s demanded", d.From, d.To, wording.PacketRate(d.Offered.PacketsPerSecond), c.Min)
+		if c.Direction != "Total" && d.Quality == report.Lossy &&
+			minimum.Cmp(big.NewRat(d.Offered.PacketsPerSecond, 1)) >= 0 {
+			return report.DidFail, fmt.Sprintf("%s→%s: frames were lost at %s already, at least %s demanded", d.From,
+				d.To, wording.PacketRate(d.Offered.PacketsPerSecond), c.Min)
 		}
 	}
 	return report.Undecided, "not measured: " + r.Result.Message
@@ -221,7 +225,8 @@ func judgeWithoutFigure(r *report.Report, c plan.Criterion) (report.Outcome, str
 
 // noSuchLatency says why a Report has no latency of a criterion's load and frame size.
 func noSuchLatency(r *report.Report, l plan.LatencyFigure) string {
-	if i := slices.IndexFunc(r.Result.Latency, func(latency report.LatencyAt) bool { return latency.At == l.At }); i < 0 {
+	if i := slices.IndexFunc(r.Result.Latency,
+		func(latency report.LatencyAt) bool { return latency.At == l.At }); i < 0 {
 		return "the run has no trial at " + figures.AtText(l.At) + " (procedure.latency.at)"
 	}
 	return fmt.Sprintf("no frames of %d bytes were timed", l.FrameSize)

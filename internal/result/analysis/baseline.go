@@ -54,13 +54,16 @@ func baselineRun(candidate Candidate, k KeptReport) report.BaselineRun {
 	if k.Report == nil {
 		return report.BaselineRun{Test: k.Name, Message: k.Name + ": " + k.Fault}
 	}
-	run := report.BaselineRun{Test: k.Report.Plan.Test.Name, Report: k.Digest, Started: k.Report.Started, LineRates: k.Report.LineRates, Result: k.Report.Result,
+	run := report.BaselineRun{Test: k.Report.Plan.Test.Name, Report: k.Digest, Started: k.Report.Started,
+		LineRates: k.Report.LineRates, Result: k.Report.Result,
 		Environment: report.EnvironmentOf(k.Report)}
 	run.Result.Generators, run.Result.MaxReceived = nil, nil // nothing is compared of them
 	switch differences := candidate.differences(k); {
 	case len(differences) > 0:
-		run.Message = fmt.Sprintf("%s was measured in another way (first this test, then that run): %s", run.Test, strings.Join(differences, "; "))
-	case k.Report.Ending == report.Completed && !k.Report.Result.Measured && slices.ContainsFunc(k.Report.Result.Latency, report.LatencyAt.Answered):
+		run.Message = fmt.Sprintf("%s was measured in another way (first this test, then that run): %s", run.Test,
+			strings.Join(differences, "; "))
+	case k.Report.Ending == report.Completed && !k.Report.Result.Measured &&
+		slices.ContainsFunc(k.Report.Result.Latency, report.LatencyAt.Answered):
 		// a baseline of latency alone is compared, as each criterion sees whether that is its figure
 	case comparison.Unfit(k.Report) != "":
 		run.Message = fmt.Sprintf("%s: %s", run.Test, comparison.Unfit(k.Report))

@@ -66,7 +66,8 @@ func (f judgedFigure) againstBound(limit *big.Rat, atLeast bool) (report.Outcome
 	case !met && !missed && high == nil:
 		return report.Undecided, f.whyUnbounded()
 	case !met && !missed:
-		return report.Undecided, fmt.Sprintf(", and the true value may be up to %s", figures.Format(f.Metric, f.High.Float()))
+		return report.Undecided, fmt.Sprintf(", and the true value may be up to %s",
+			figures.Format(f.Metric, f.High.Float()))
 	case f.run.LacksConfirmation(f.Confirmed):
 		return report.Undecided, ", and the figure is not confirmed"
 	case met && atLeast:
@@ -98,7 +99,8 @@ func (f judgedFigure) carriedTooLittle(limit *big.Rat) string {
 			continue
 		}
 		whole, later = whole+d.Received.PacketsPerSecond, later+d.Received.PacketsPerSecond
-		if c := contradictionIn(f.run, d.Name()); c != nil && c.Kind != report.Faster && c.Lost.ReceivedPacketsPerSecond < d.Received.PacketsPerSecond {
+		if c := contradictionIn(f.run, d.Name()); c != nil && c.Kind != report.Faster &&
+			c.Lost.ReceivedPacketsPerSecond < d.Received.PacketsPerSecond {
 			contradiction, later = c, later+c.Lost.ReceivedPacketsPerSecond-d.Received.PacketsPerSecond
 		}
 	}
@@ -110,13 +112,17 @@ func (f judgedFigure) carriedTooLittle(limit *big.Rat) string {
 	if scaled(later).Cmp(limit) >= 0 || contradiction.Kind == report.NowAndThen && offered.Cmp(limit) < 0 {
 		return ""
 	}
-	return fmt.Sprintf(", and at another time the device carried less: %s came back of %s %s (window %d)", wording.PacketRate(contradiction.Lost.ReceivedPacketsPerSecond), wording.PacketRate(contradiction.Lost.OfferedPacketsPerSecond), contradiction.Direction, contradiction.Lost.Window)
+	return fmt.Sprintf(", and at another time the device carried less: %s came back of %s %s (window %d)",
+		wording.PacketRate(contradiction.Lost.ReceivedPacketsPerSecond),
+		wording.PacketRate(contradiction.Lost.OfferedPacketsPerSecond), contradiction.Direction,
+		contradiction.Lost.Window)
 }
 
 // onlyAfterPauses says that a search found a limit in trials, and that traffic without a pause neither bore it out
 // nor refuted it. A bucket may have carried the trials.
 func (f judgedFigure) onlyAfterPauses() bool {
-	return f.ShownFor > 0 && f.run.Result.Saturated && report.PlanOf(f.run).Procedure.Type == plan.TypeSearch && len(f.run.Contradictions) == 0
+	return f.ShownFor > 0 && f.run.Result.Saturated && report.PlanOf(f.run).Procedure.Type == plan.TypeSearch &&
+		len(f.run.Contradictions) == 0
 }
 
 // compareInterval says whether an interval surely meets a bound, a least one (min) or else a most one (max), or

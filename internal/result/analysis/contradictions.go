@@ -55,12 +55,14 @@ func (l look) spent() bool { return l.offeredBefore >= (1-leastChange)*l.offered
 // That a device loses frames of a lower load is no contradiction, because it may always do so.
 func (l look) contradicts(carried look) bool {
 	lowest, highest := (1-sameLoad)*carried.offered(), (1+reading)*carried.offered()
-	return l.lossy && carried.clean && l.offered() >= lowest && l.offered() <= highest && l.received() <= (1-leastChange)*carried.received()
+	return l.lossy && carried.clean && l.offered() >= lowest && l.offered() <= highest &&
+		l.received() <= (1-leastChange)*carried.received()
 }
 
 // carriesLess says that clearly less came back of an overload than in another stretch of the same overload.
 func (l look) carriesLess(lossy look) bool {
-	return l.lossy && lossy.lossy && math.Abs(l.offered()/max(1, lossy.offered())-1) <= sameLoad && l.received() <= (1-leastOverloadChange)*lossy.received()
+	return l.lossy && lossy.lossy && math.Abs(l.offered()/max(1, lossy.offered())-1) <= sameLoad &&
+		l.received() <= (1-leastOverloadChange)*lossy.received()
 }
 
 // Contradictions are the directions in which the device carried a load at one time, and at another lost frames of
@@ -89,8 +91,12 @@ func contradictionOf(r *report.Report, i int, looks []look) *report.Contradictio
 			return nil
 		}
 	}
-	highest := slices.MaxFunc(carried, func(a, b look) int { return cmp.Compare(a.OfferedPacketsPerSecond, b.OfferedPacketsPerSecond) })
-	lowest := slices.MinFunc(slices.DeleteFunc(slices.Clone(lost), func(l look) bool { return !contradicts(l, highest) }), func(a, b look) int {
+	highest := slices.MaxFunc(carried, func(a,
+		b look) int {
+		return cmp.Compare(a.OfferedPacketsPerSecond, b.OfferedPacketsPerSecond)
+	})
+	lowest := slices.MinFunc(slices.DeleteFunc(slices.Clone(lost),
+		func(l look) bool { return !contradicts(l, highest) }), func(a, b look) int {
 		return cmp.Compare(a.ReceivedPacketsPerSecond, b.ReceivedPacketsPerSecond)
 	})
 	c := &report.Contradiction{Carried: highest.Look, Lost: lowest.Look, Times: len(lost)}
@@ -116,7 +122,8 @@ func opposed(looks []look, contradicts func(l, carried look) bool) (carried, los
 // kindOf is what tells stretches that lost frames from those that carried as much, both in the order of time, which
 // is either the load before them, or the time. spent says that a bucket explains them.
 func kindOf(looks, carried, lost []look) (kind report.ContradictionKind, spent bool) {
-	spent = !slices.ContainsFunc(carried, look.spent) && !slices.ContainsFunc(lost, func(l look) bool { return !l.spent() && !empties(looks, l) })
+	spent = !slices.ContainsFunc(carried, look.spent) &&
+		!slices.ContainsFunc(lost, func(l look) bool { return !l.spent() && !empties(looks, l) })
 	switch {
 	case carried[len(carried)-1].Start < lost[0].Start:
 		return report.Slower, spent
@@ -173,7 +180,8 @@ func looksOf(r *report.Report, i int) (looks []look) {
 			ended = 0 // as it does after a trial
 		}
 		// a buffer takes a burst, and not a trial
-		counts := w.Counts() && w.Directions[i].Quality != report.Unjudged && !slices.Contains([]report.Phase{report.WarmUp, report.AtLoad, report.BackToBack}, w.Phase)
+		counts := w.Counts() && w.Directions[i].Quality != report.Unjudged &&
+			!slices.Contains([]report.Phase{report.WarmUp, report.AtLoad, report.BackToBack}, w.Phase)
 		for _, l := range looksIn(r, w, i) {
 			l.offeredBefore = offeredBefore
 			offeredBefore = min(offeredBefore, l.offered())
@@ -204,7 +212,10 @@ func looksIn(r *report.Report, w report.Window, i int) (looks []look) {
 		if s.sentBytes > 0 && s.damaged == 0 {
 			share = min(share, float64(s.cameBytes)/float64(s.sentBytes))
 		}
-		l := look{Look: report.Look{Window: w.Number, Start: plan.Duration(s.start), Duration: plan.Duration(s.lasted()), OfferedPacketsPerSecond: int64(float64(s.sent) / s.lasted().Seconds())}, bytes: float64(s.cameBytes) / s.lasted().Seconds()}
+		l := look{Look: report.Look{Window: w.Number, Start: plan.Duration(s.start),
+			Duration:                plan.Duration(s.lasted()),
+			OfferedPacketsPerSecond: int64(float64(s.sent) / s.lasted().Seconds())},
+			bytes: float64(s.cameBytes) / s.lasted().Seconds()}
 		l.ReceivedPacketsPerSecond = int64(l.offered() * min(1, share))
 		l.clean, l.lossy = 1-share <= max(limit, 0.002) && share <= 1+leastChange, 1-share > max(limit, leastChange)
 		looks = append(looks, l)
@@ -222,17 +233,21 @@ func samplesIn(r *report.Report, w report.Window) []report.Sample {
 	if w.Took > 0 {
 		start = w.Start.Std() + edge // what was read just before the trial is of no stretch of its traffic
 	}
-	first, _ := slices.BinarySearchFunc(r.Samples, start, func(s report.Sample, t time.Duration) int { return cmp.Compare(s.At.Std(), t) })
-	last, _ := slices.BinarySearchFunc(r.Samples, (w.Start+w.Duration).Std()+edge, func(s report.Sample, t time.Duration) int { return cmp.Compare(s.At.Std(), t) })
+	first, _ := slices.BinarySearchFunc(r.Samples, start,
+		func(s report.Sample, t time.Duration) int { return cmp.Compare(s.At.Std(), t) })
+	last, _ := slices.BinarySearchFunc(r.Samples, (w.Start+w.Duration).Std()+edge,
+		func(s report.Sample, t time.Duration) int { return cmp.Compare(s.At.Std(), t) })
 	return r.Samples[first:max(first, last)]
 }
 
 // wholeLook is what a window as a whole shows of direction i.
 func wholeLook(w report.Window, i int) look {
 	d := w.Directions[i]
-	return look{Look: report.Look{Window: w.Number, Start: w.Start, Duration: w.Duration, OfferedPacketsPerSecond: d.Offered.PacketsPerSecond,
+	return look{Look: report.Look{Window: w.Number, Start: w.Start, Duration: w.Duration,
+		OfferedPacketsPerSecond:  d.Offered.PacketsPerSecond,
 		ReceivedPacketsPerSecond: int64(float64(d.Offered.PacketsPerSecond) * measure.Carried(d).Float())},
-		clean: d.Quality == report.Good || d.Quality == report.Short, lossy: d.Quality == report.Lossy, bytes: float64(d.Returned.Bytes) / max(w.Duration, 1).Std().Seconds()}
+		clean: d.Quality == report.Good || d.Quality == report.Short, lossy: d.Quality == report.Lossy,
+		bytes: float64(d.Returned.Bytes) / max(w.Duration, 1).Std().Seconds()}
 }
 
 // contradictionIn is the change that a direction of the answer shows, or nil for none.
@@ -260,7 +275,8 @@ func onlyInBursts(r *report.Report, c procedure.Conclusion) procedure.Conclusion
 			continue
 		}
 		direction := r.Windows[d.Window].Directions[i]
-		if change := contradictionIn(r, direction.Name()); change == nil || change.Kind != report.LoadBefore || contradicted(r, direction) {
+		if change := contradictionIn(r, direction.Name()); change == nil || change.Kind != report.LoadBefore ||
+			contradicted(r, direction) {
 			continue
 		}
 		d.Reason = report.BurstsOnly
@@ -279,7 +295,8 @@ func contradictionSentences(r *report.Report) string {
 	}
 	text := "; " + contradictionSentence(r, r.Contradictions[0])
 	for _, c := range r.Contradictions[1:] {
-		text += fmt.Sprintf("; so in %s: %s came back, after %s", c.Direction, wording.PacketRate(c.Lost.ReceivedPacketsPerSecond), wording.PacketRate(c.Carried.ReceivedPacketsPerSecond))
+		text += fmt.Sprintf("; so in %s: %s came back, after %s", c.Direction,
+			wording.PacketRate(c.Lost.ReceivedPacketsPerSecond), wording.PacketRate(c.Carried.ReceivedPacketsPerSecond))
 	}
 	return text
 }
@@ -290,8 +307,11 @@ func contradictionSentence(r *report.Report, c report.Contradiction) string {
 	if c.Carried.ReceivedPacketsPerSecond < int64((1-leastChange)*float64(c.Carried.OfferedPacketsPerSecond)) {
 		load = wording.PacketRate(c.Carried.ReceivedPacketsPerSecond) + " of " + load
 	}
-	carried := fmt.Sprintf("%s carried %s for %s (window %d, %s)", c.Direction, load, roundly(c.Carried.Duration), c.Carried.Window, startText(c.Carried))
-	lost := fmt.Sprintf("frames of %s (%s came back, window %d, %s)", wording.PacketRate(c.Lost.OfferedPacketsPerSecond), wording.PacketRate(c.Lost.ReceivedPacketsPerSecond), c.Lost.Window, startText(c.Lost))
+	carried := fmt.Sprintf("%s carried %s for %s (window %d, %s)", c.Direction, load, roundly(c.Carried.Duration),
+		c.Carried.Window, startText(c.Carried))
+	lost := fmt.Sprintf("frames of %s (%s came back, window %d, %s)",
+		wording.PacketRate(c.Lost.OfferedPacketsPerSecond), wording.PacketRate(c.Lost.ReceivedPacketsPerSecond),
+		c.Lost.Window, startText(c.Lost))
 	switch c.Kind {
 	case report.LoadBefore:
 		return fmt.Sprintf("the device's answer depends on the load before: after a lower load or a pause %s, and after an overload it lost %s%s", carried, lost, bucketWords(", as a policer does whose bucket holds", c))
@@ -301,7 +321,8 @@ func contradictionSentence(r *report.Report, c report.Contradiction) string {
 		return fmt.Sprintf("the device carried more later: it lost %s, and then %s; see what it was busy with, then measure again", lost, carried)
 	case report.NowAndThen:
 	}
-	return fmt.Sprintf("the device carries as much at one time and not at another: %s, and it lost %s, in %d stretches", carried, lost, c.Times)
+	return fmt.Sprintf("the device carries as much at one time and not at another: %s, and it lost %s, in %d stretches",
+		carried, lost, c.Times)
 }
 
 // bucketWords say how much a bucket holds that explains a contradiction. They are empty where no bucket does.
@@ -309,5 +330,6 @@ func bucketWords(prefix string, c report.Contradiction) string {
 	if c.Burst.Packets == 0 && c.Burst.Bytes == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s %s frames or %s bytes at least", prefix, wording.Count(c.Burst.Packets), wording.Count(c.Burst.Bytes))
+	return fmt.Sprintf("%s %s frames or %s bytes at least", prefix, wording.Count(c.Burst.Packets),
+		wording.Count(c.Burst.Bytes))
 }

@@ -38,7 +38,8 @@ func flatLossSentence(r *report.Report) string {
 		}
 		text := fmt.Sprintf("the device loses %s of the frames %s at every load from %s to %s, more than the %s allowed: it isn't overload. Look for the cause", percent(units.Ratio(f.share*float64(units.One))),
 			f.direction.Name(), wording.PacketRate(f.lowest), wording.PacketRate(f.higher), percent(limit))
-		return text + report.PlanOf(r).Advice(fmt.Sprintf(", or accept the loss (%%s: %q)", acceptable(f.share)), procedure.MaxLossRatio)
+		return text + report.PlanOf(r).Advice(fmt.Sprintf(", or accept the loss (%%s: %q)", acceptable(f.share)),
+			procedure.MaxLossRatio)
 	}
 	return ""
 }
@@ -56,7 +57,8 @@ func flatLossOf(windows []report.Window, i int) (flatLoss, bool) {
 	var directions []report.Direction
 	for _, w := range windows {
 		loads := w.Phase != report.WarmUp && w.Phase != report.AtLoad && w.Phase != report.BackToBack
-		if loads && i < len(w.Directions) && w.Directions[i].Quality != report.Invalid && w.Directions[i].Sent.Packets > 0 {
+		if loads && i < len(w.Directions) && w.Directions[i].Quality != report.Invalid &&
+			w.Directions[i].Sent.Packets > 0 {
 			directions = append(directions, w.Directions[i])
 		}
 	}
@@ -78,10 +80,12 @@ func sameLoss(directions []report.Direction) (flatLoss, bool) {
 	for _, d := range directions {
 		lost, sent = lost+lostOf(d), sent+d.Sent.Packets
 	}
-	f := flatLoss{direction: directions[0], share: float64(lost) / float64(sent), lowest: directions[0].Offered.PacketsPerSecond}
+	f := flatLoss{direction: directions[0], share: float64(lost) / float64(sent),
+		lowest: directions[0].Offered.PacketsPerSecond}
 	var expected, found, edges float64
 	for _, d := range directions {
-		expected, found, edges = expected+f.share*float64(d.Sent.Packets), found+float64(lostOf(d)), edges+float64(d.EdgeFrames)
+		expected, found, edges = expected+f.share*float64(d.Sent.Packets), found+float64(lostOf(d)), edges+
+			float64(d.EdgeFrames)
 		if expected <= flatSigmas*flatSigmas {
 			continue
 		}

@@ -43,7 +43,8 @@ func checkHeld(r *report.Report, c procedure.Conclusion) (procedure.Conclusion, 
 // is empty where it was.
 func whyNotHeld(r *report.Report, c procedure.Conclusion) (string, report.Reason) {
 	if links := linkSentences(r); len(links) > 0 {
-		return strings.Join(links, ", ") + ": see why the device's port or the cable went down, then measure again", report.NotHeld
+		return strings.Join(links, ", ") + ": see why the device's port or the cable went down, then measure again",
+			report.NotHeld
 	}
 	if silent := silentSentences(r); len(silent) > 0 {
 		return strings.Join(silent, ", ") + ", though the device carried as much at another time: see whether it restarted, then measure again", report.DeviceLost
@@ -82,7 +83,8 @@ func linkSentences(r *report.Report) (sentences []string) {
 		case interruption.Duration > 0:
 			text += " for " + roundly(interruption.Duration)
 		default:
-			text = fmt.Sprintf("link %s changed its state %s %s", interruption.Link, wording.Counted(int(interruption.Changes), "time"), sinceTraffic(r, interruption))
+			text = fmt.Sprintf("link %s changed its state %s %s", interruption.Link,
+				wording.Counted(int(interruption.Changes), "time"), sinceTraffic(r, interruption))
 		}
 		if len(r.Generators) > 1 {
 			text += " at " + interruption.Generator
@@ -102,7 +104,8 @@ func silentSentences(r *report.Report) (sentences []string) {
 		if interruption.Over {
 			endText = ""
 		}
-		sentences = append(sentences, fmt.Sprintf("nothing came back %s for %s%s, %s", interruption.Direction, roundly(interruption.Duration), endText, sinceTraffic(r, interruption)))
+		sentences = append(sentences, fmt.Sprintf("nothing came back %s for %s%s, %s", interruption.Direction,
+			roundly(interruption.Duration), endText, sinceTraffic(r, interruption)))
 	}
 	return sentences
 }
@@ -124,7 +127,8 @@ func roundly(d plan.Duration) string { return d.Std().Round(100 * time.Milliseco
 // explain as many beside them. It is empty where the totals bear the result out, or the result says that frames are
 // lost.
 func uncountedSentence(r *report.Report, c procedure.Conclusion) string {
-	if c.Window == procedure.None || c.Reason != report.ReachedTarget || slices.ContainsFunc(r.Totals, func(t report.Total) bool { return !t.Drained }) {
+	if c.Window == procedure.None || c.Reason != report.ReachedTarget ||
+		slices.ContainsFunc(r.Totals, func(t report.Total) bool { return !t.Drained }) {
 		return ""
 	}
 	for i, t := range r.Totals {

@@ -32,7 +32,8 @@ func judgeObserved(r *report.Report, c plan.Criterion) (report.Outcome, string) 
 
 // observedSeries are the series of the result's windows that a criterion speaks of. missing says why there is none.
 func observedSeries(r *report.Report, wanted plan.ObservedSeries) (found []report.Observed, missing string) {
-	missing = fmt.Sprintf("the Report doesn't say what observer %s saw of %s in the result's windows", wanted.Observer, wanted.Series)
+	missing = fmt.Sprintf("the Report doesn't say what observer %s saw of %s in the result's windows", wanted.Observer,
+		wanted.Series)
 	for _, o := range r.Result.Observed {
 		switch {
 		case o.Observer != wanted.Observer:
@@ -54,7 +55,8 @@ func observedSeries(r *report.Report, wanted plan.ObservedSeries) (found []repor
 
 // machinesWithoutProcessors are the machines that show all processors together only, where each processor is to
 // meet a criterion and other machines show each. A criterion that some meet is not met by all.
-func machinesWithoutProcessors(r *report.Report, wanted plan.ObservedSeries, found []report.Observed) (machines []report.Observed) {
+func machinesWithoutProcessors(r *report.Report, wanted plan.ObservedSeries,
+	found []report.Observed) (machines []report.Observed) {
 	for _, o := range r.Result.Observed {
 		if o.Observer != wanted.Observer || o.Series != wanted.Series || !o.OfAll() || wanted.Of == plan.ObservedAll {
 			continue
@@ -104,7 +106,8 @@ func observedAgainst(o report.Observed, r *report.Report, c plan.Criterion) (rep
 		if strings.HasSuffix(o.Unit, "/s") {
 			reason = "its counter grows in steps, or took long to answer"
 		}
-		return outcome, fmt.Sprintf("%s, and it is known to %s only, as %s: hold the load for longer", message, observedText(o.Unsure, o.Unit), reason)
+		return outcome, fmt.Sprintf("%s, and it is known to %s only, as %s: hold the load for longer", message,
+			observedText(o.Unsure, o.Unit), reason)
 	}
 	if r.Unconfirmed() {
 		return report.Undecided, message + ", and the figure beside which it was seen is not confirmed"
@@ -195,7 +198,8 @@ func observedOverRuns(runs []*report.Report, c plan.Criterion) string {
 	}
 	for _, name := range names {
 		if s := statistics.Summarize(values[name]); s.N > 0 {
-			texts = append(texts, fmt.Sprintf("%s: median %s of %d runs (%s to %s)", name, observedText(s.Median, units[name]), s.N,
+			texts = append(texts, fmt.Sprintf("%s: median %s of %d runs (%s to %s)", name,
+				observedText(s.Median, units[name]), s.N,
 				observedText(s.Low, units[name]), observedText(s.High, units[name])))
 		}
 	}

@@ -106,7 +106,8 @@ func mostCarried(r *report.Report, i int, stretches []stretch, best float64) (hi
 	}
 	for _, w := range r.Windows {
 		start, end := w.Start.Std(), (w.Start + w.Duration).Std()
-		throughout := !slices.ContainsFunc(stretches, func(s stretch) bool { return s.start < end && s.end > start && s.silent(best) })
+		throughout := !slices.ContainsFunc(stretches,
+			func(s stretch) bool { return s.start < end && s.end > start && s.silent(best) })
 		if i >= len(w.Directions) {
 			continue
 		}
@@ -173,9 +174,11 @@ func silenceOf(r *report.Report, i int, gap []stretch, delay time.Duration, best
 		if w.Took == 0 || w.Start.Std() < start || (w.Start+w.Duration).Std() > end || i >= len(w.Directions) {
 			continue
 		}
-		if d := w.Directions[i]; measure.IsSilent(d.Sent.Packets, d.Returned.Packets+d.ReceiveErrors, best*w.Took.Std().Seconds()) {
+		if d := w.Directions[i]; measure.IsSilent(d.Sent.Packets, d.Returned.Packets+d.ReceiveErrors,
+			best*w.Took.Std().Seconds()) {
 			found.trial = true
-			found.start, found.end = min(cmp.Or(found.start, w.Start.Std()), w.Start.Std()), max(found.end, (w.Start+w.Took).Std())
+			found.start, found.end = min(cmp.Or(found.start, w.Start.Std()), w.Start.Std()),
+				max(found.end, (w.Start+w.Took).Std())
 		}
 	}
 	return found
@@ -270,7 +273,8 @@ func seldom(r *report.Report) bool {
 func explained(r *report.Report, s stretch) bool {
 	return slices.ContainsFunc(r.Windows, func(w report.Window) bool {
 		start, end := w.Start.Std(), w.Start.Std()+max(w.Duration, w.Took).Std()
-		return start < s.end && end > s.start && (w.LostToDisturbance() || w.LostToMachine() || w.LostToBursts() || endsWaited(r, w))
+		return start < s.end && end > s.start && (w.LostToDisturbance() || w.LostToMachine() || w.LostToBursts() ||
+			endsWaited(r, w))
 	})
 }
 

@@ -34,7 +34,8 @@ func judgeRelative(runs []*report.Report, c plan.Criterion, baseline *report.Bas
 		result.Message = fmt.Sprintf("%d of the %d runs are the baseline's own, and a run says nothing of how it compares with itself: give the baseline runs of its own; the baseline is %s",
 			ownRuns(candidates, references), len(candidates), baseline)
 	case comparison.Refusal(differences, baseline.AllowDifferent) != "":
-		result.Message = fmt.Sprintf("%s; the baseline is %s", comparison.Refusal(differences, baseline.AllowDifferent), baseline)
+		result.Message = fmt.Sprintf("%s; the baseline is %s", comparison.Refusal(differences, baseline.AllowDifferent),
+			baseline)
 	default:
 		result.Outcome, result.Message, result.Chance = compareAll(candidates, references, c)
 		if c.Statistic == plan.WorstOfRuns && result.Outcome == report.Passed && len(candidates) < len(runs) {
@@ -52,10 +53,13 @@ func judgeRelative(runs []*report.Report, c plan.Criterion, baseline *report.Bas
 
 // compareAll compares each direction, or all together. The worst outcome is the criterion's, with the messages of
 // all that had it. Comparing several directions makes none of them fail more often by chance.
-func compareAll(candidates []*report.Report, references []report.BaselineRun, c plan.Criterion) (report.Outcome, string, units.Ratio) {
+func compareAll(candidates []*report.Report, references []report.BaselineRun, c plan.Criterion) (report.Outcome, string,
+	units.Ratio) {
 	found := figureOf(c).FiguresOf(candidates[0])
-	if metric, ok := figures.MetricOf(report.Metric(c.Metric)); len(found) == 0 || !ok || metric.LessIsBetter && !metric.Latency() {
-		return report.Undecided, fmt.Sprintf("metric %q with direction %q can't be compared with a baseline", c.Metric, c.Direction), 0
+	if metric, ok := figures.MetricOf(report.Metric(c.Metric)); len(found) == 0 || !ok || metric.LessIsBetter &&
+		!metric.Latency() {
+		return report.Undecided, fmt.Sprintf("metric %q with direction %q can't be compared with a baseline", c.Metric,
+			c.Direction), 0
 	}
 	messages := map[report.Outcome][]string{}
 	var owners []string
@@ -87,8 +91,10 @@ func compareAll(candidates []*report.Report, references []report.BaselineRun, c 
 }
 
 // compare compares value i of a criterion's figure. missing says why there is nothing to compare.
-func compare(i int, candidates []*report.Report, references []report.BaselineRun, c plan.Criterion) (answer comparison.Answer, missing string) {
-	q := comparison.Question{Figure: figureOf(c), Allowance: &comparison.Allowance{MaxRegression: *c.MaxRegression, AssumedSpread: c.AssumedSpread}}
+func compare(i int, candidates []*report.Report, references []report.BaselineRun,
+	c plan.Criterion) (answer comparison.Answer, missing string) {
+	q := comparison.Question{Figure: figureOf(c), Allowance: &comparison.Allowance{MaxRegression: *c.MaxRegression,
+		AssumedSpread: c.AssumedSpread}}
 	for _, r := range candidates {
 		found := q.Figure.Runs(r)
 		if i >= len(found) {
@@ -131,7 +137,8 @@ func confirmedRuns(q *comparison.Question) (leftOut, tooFew string) {
 			return "", fmt.Sprintf("only %d of %d runs%s confirmed this figure, and their messages say what was in the way", len(confirmed), len(*side.runs), side.owner)
 		}
 		if n := len(*side.runs) - len(confirmed); n > 0 {
-			leftOut += fmt.Sprintf("; %d of %d runs%s left out here, as they did not confirm this figure", n, len(*side.runs), side.owner)
+			leftOut += fmt.Sprintf("; %d of %d runs%s left out here, as they did not confirm this figure", n,
+				len(*side.runs), side.owner)
 		}
 		*side.runs = confirmed
 	}
@@ -140,7 +147,8 @@ func confirmedRuns(q *comparison.Question) (leftOut, tooFew string) {
 
 // comparableRuns are the baseline's runs that can be compared with these. setAside says how many others there are,
 // and why.
-func comparableRuns(b *report.Baseline, candidates []*report.Report, figure comparison.Figure) (runs []report.BaselineRun, setAside string) {
+func comparableRuns(b *report.Baseline, candidates []*report.Report,
+	figure comparison.Figure) (runs []report.BaselineRun, setAside string) {
 	if b == nil || len(candidates) == 0 {
 		return nil, ""
 	}
@@ -158,7 +166,8 @@ func comparableRuns(b *report.Baseline, candidates []*report.Report, figure comp
 // environmentDifferences are what differs between the environments of a baseline's runs and of the candidates.
 // Where neither the candidates' Reports nor the baseline's runs have an environment, an older linerate wrote both,
 // and they are compared without.
-func environmentDifferences(references []report.BaselineRun, candidates []*report.Report) []report.EnvironmentDifference {
+func environmentDifferences(references []report.BaselineRun,
+	candidates []*report.Report) []report.EnvironmentDifference {
 	var old, current []*report.Environment
 	recorded := false
 	for _, run := range references {
@@ -191,8 +200,10 @@ func whyIncomparable(run report.BaselineRun, candidate *report.Report, figure co
 	if reason := whyUnanswered(run, figure); reason != "" {
 		return reason
 	}
-	if candidateRate, baselineRate := comparison.LineRateChange(candidate.LineRates, run.LineRates); candidateRate != nil {
-		return fmt.Sprintf("link %s is %s, and was %s in %s", candidateRate.Link, candidateRate.BitsPerSecond, baselineRate.BitsPerSecond, run.Test)
+	if candidateRate, baselineRate := comparison.LineRateChange(candidate.LineRates,
+		run.LineRates); candidateRate != nil {
+		return fmt.Sprintf("link %s is %s, and was %s in %s", candidateRate.Link, candidateRate.BitsPerSecond,
+			baselineRate.BitsPerSecond, run.Test)
 	}
 	return ""
 }
@@ -201,7 +212,8 @@ func whyIncomparable(run report.BaselineRun, candidate *report.Report, figure co
 func lineRatesDiffer(candidates []*report.Report) string {
 	for _, r := range candidates {
 		if first, second := comparison.LineRateChange(candidates[0].LineRates, r.LineRates); first != nil {
-			return fmt.Sprintf("link %s is %s in %s and %s in %s", first.Link, first.BitsPerSecond, candidates[0].Plan.Test.Name, second.BitsPerSecond, r.Plan.Test.Name)
+			return fmt.Sprintf("link %s is %s in %s and %s in %s", first.Link, first.BitsPerSecond,
+				candidates[0].Plan.Test.Name, second.BitsPerSecond, r.Plan.Test.Name)
 		}
 	}
 	return ""
@@ -210,7 +222,8 @@ func lineRatesDiffer(candidates []*report.Report) string {
 // ownRuns is how many of the candidates' runs are the baseline's, too.
 func ownRuns(candidates []*report.Report, references []report.BaselineRun) (n int) {
 	for _, r := range candidates {
-		if !r.Started.IsZero() && slices.ContainsFunc(references, func(b report.BaselineRun) bool { return b.Test == r.Plan.Test.Name && b.Started.Equal(r.Started) }) {
+		if !r.Started.IsZero() && slices.ContainsFunc(references,
+			func(b report.BaselineRun) bool { return b.Test == r.Plan.Test.Name && b.Started.Equal(r.Started) }) {
 			n++
 		}
 	}

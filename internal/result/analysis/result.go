@@ -36,7 +36,8 @@ func latencyAt(r *report.Report, l procedure.LatencyAt) report.LatencyAt {
 		goalLatency.Missing = "the run ended before the trial"
 		return goalLatency
 	case l.Window == procedure.None:
-		goalLatency.Missing = fmt.Sprintf("no trial could be judged; the last is window %d: %s", r.Windows[l.Void].Number, r.Windows[l.Void].Reason)
+		goalLatency.Missing = fmt.Sprintf("no trial could be judged; the last is window %d: %s",
+			r.Windows[l.Void].Number, r.Windows[l.Void].Reason)
 		return goalLatency
 	}
 	w := r.Windows[l.Window]
@@ -46,7 +47,8 @@ func latencyAt(r *report.Report, l procedure.LatencyAt) report.LatencyAt {
 		untimed := slices.IndexFunc(r.Untimed, func(u report.Untimed) bool { return u.From == d.From && u.To == d.To })
 		switch {
 		case d.UnderOffered():
-			goalDirection.Missing = fmt.Sprintf("the generator offered %s of %s", wording.PacketRate(d.Offered.PacketsPerSecond), wording.PacketRate(d.Intended.PacketsPerSecond))
+			goalDirection.Missing = fmt.Sprintf("the generator offered %s of %s",
+				wording.PacketRate(d.Offered.PacketsPerSecond), wording.PacketRate(d.Intended.PacketsPerSecond))
 		case len(d.Latency) == 0 && untimed >= 0:
 			goalDirection.Missing = r.Untimed[untimed].Reason
 		case len(d.Latency) == 0:
@@ -69,21 +71,25 @@ func goalResult(r *report.Report, g procedure.GoalConclusion) report.GoalResult 
 		if b == nil {
 			return nil
 		}
-		bound := &report.GoalBound{Load: b.Load, Good: b.Good, Open: b.Open, Intended: measure.Sum(r.Windows[b.Windows[0]].Directions, nil).Intended}
+		bound := &report.GoalBound{Load: b.Load, Good: b.Good, Open: b.Open,
+			Intended: measure.Sum(r.Windows[b.Windows[0]].Directions, nil).Intended}
 		for _, i := range b.Windows {
 			bound.Windows = append(bound.Windows, r.Windows[i].Number)
 		}
 		return bound
 	}
-	return report.GoalResult{Name: g.Name, Irregular: g.Irregular, Lower: bound(g.Lower), Upper: bound(g.Upper), ConditionalThroughput: g.Throughput,
-		InitialTrialDuration: plan.Duration(g.InitialTrial), WrongClass: g.WrongClass, Result: resultOf(r, g.Conclusion)}
+	return report.GoalResult{Name: g.Name, Irregular: g.Irregular, Lower: bound(g.Lower), Upper: bound(g.Upper),
+		ConditionalThroughput: g.Throughput,
+		InitialTrialDuration:  plan.Duration(g.InitialTrial), WrongClass: g.WrongClass,
+		Result: resultOf(r, g.Conclusion)}
 }
 
 // resultOf is a conclusion with the figures of the windows that it names.
 func resultOf(r *report.Report, c procedure.Conclusion) report.Result {
 	c, reason := checkHeld(r, onlyInBursts(r, c))
-	result := report.Result{NotHeld: reason, Reason: c.Reason, Saturated: c.Saturated, Confirmed: c.Confirmed, NonMonotonic: c.NonMonotonic,
-		Resolution: c.Resolution, MaxReceived: maxReceived(r, c), Outvoted: c.Outvoted}
+	result := report.Result{NotHeld: reason, Reason: c.Reason, Saturated: c.Saturated, Confirmed: c.Confirmed,
+		NonMonotonic: c.NonMonotonic,
+		Resolution:   c.Resolution, MaxReceived: maxReceived(r, c), Outvoted: c.Outvoted}
 	if c.Window == procedure.None {
 		result.Message = heldMessage(reason, cmp.Or(c.Sentence, whyNoFigure(r, c)))
 		return result
@@ -96,7 +102,8 @@ func resultOf(r *report.Report, c procedure.Conclusion) report.Result {
 	if reason == "" { // what was not held is claimed for no time at all
 		result.ShownFor = plan.Duration(shownFor(r, c))
 	}
-	result.Directions, result.SetBy, result.Together = directionResults(r, w.Directions, c), setBy(r, c), togetherOf(r, c)
+	result.Directions, result.SetBy, result.Together = directionResults(r, w.Directions, c), setBy(r, c),
+		togetherOf(r, c)
 	if len(c.Bursts) == len(result.Directions) {
 		result.Directions = slices.Clone(result.Directions)
 		for i := range result.Directions {
@@ -116,7 +123,8 @@ func resultOf(r *report.Report, c procedure.Conclusion) report.Result {
 	for _, i := range c.Curve {
 		result.Curve = append(result.Curve, figures.OfWindow(r, r.Windows[i], result)...)
 	}
-	result.Message = heldMessage(reason, cmp.Or(c.Sentence, answerSentence(r, c))+wholeRunSentence(r, result)+contradictionSentences(r)+shownForSentence(r, c, result.ShownFor.Std()))
+	result.Message = heldMessage(reason, cmp.Or(c.Sentence, answerSentence(r, c))+wholeRunSentence(r, result)+
+		contradictionSentences(r)+shownForSentence(r, c, result.ShownFor.Std()))
 	return result
 }
 
@@ -150,7 +158,8 @@ func directionResults(r *report.Report, directions []report.Direction, c procedu
 		if d.Window != c.Window && d.Window != procedure.None { // found one after another, each has its own window
 			merged[i] = r.Windows[d.Window].Directions[i]
 		}
-		merged[i].Limit = &report.DirectionLimit{Reason: d.Reason, Saturated: d.Saturated, Confirmed: d.Confirmed, Window: number(d.Window), Lossy: number(d.Lossy), Resolution: d.Resolution}
+		merged[i].Limit = &report.DirectionLimit{Reason: d.Reason, Saturated: d.Saturated, Confirmed: d.Confirmed,
+			Window: number(d.Window), Lossy: number(d.Lossy), Resolution: d.Resolution}
 	}
 	return merged
 }
@@ -192,7 +201,8 @@ func togetherOf(r *report.Report, c procedure.Conclusion) *report.Together {
 func maxReceived(r *report.Report, c procedure.Conclusion) *report.Sum {
 	var largest *report.Sum
 	for _, w := range r.Windows {
-		if w.Quality == report.Invalid || w.Phase == report.BackToBack || w.Phase == report.AtLoad || w.Phase == report.WarmUp && (c.Whole != nil || c.Curve != nil) {
+		if w.Quality == report.Invalid || w.Phase == report.BackToBack || w.Phase == report.AtLoad ||
+			w.Phase == report.WarmUp && (c.Whole != nil || c.Curve != nil) {
 			continue
 		}
 		s := measure.Sum(w.Directions, r.RateOfEachLink())
@@ -200,7 +210,8 @@ func maxReceived(r *report.Report, c procedure.Conclusion) *report.Sum {
 		if s.Sessions != nil {
 			return nil // of which all is received
 		}
-		if s.Received.PacketsPerSecond > 0 && (largest == nil || s.Received.PacketsPerSecond > largest.Received.PacketsPerSecond) {
+		if s.Received.PacketsPerSecond > 0 &&
+			(largest == nil || s.Received.PacketsPerSecond > largest.Received.PacketsPerSecond) {
 			largest = &s
 		}
 	}

@@ -17,9 +17,11 @@ import (
 // answerSentence is the reason with its figures.
 func answerSentence(r *report.Report, c procedure.Conclusion) string {
 	w := r.Windows[c.Window]
-	clean := fmt.Sprintf("window %d at %s of the target was clean for %s with %s offered", w.Number, percent(w.Load), w.Duration.Std().Round(1e8), offered(w))
+	clean := fmt.Sprintf("window %d at %s of the target was clean for %s with %s offered", w.Number, percent(w.Load),
+		w.Duration.Std().Round(1e8), offered(w))
 	if hidden := mostHiddenLoss(r, w); hidden > 0 {
-		clean += fmt.Sprintf(", as far as its edges and frames of others show: up to %s may be lost", measure.Percent(hidden))
+		clean += fmt.Sprintf(", as far as its edges and frames of others show: up to %s may be lost",
+			measure.Percent(hidden))
 	}
 	parts := []string{clean}
 	if c.Lossy != procedure.None {
@@ -37,7 +39,8 @@ func answerSentence(r *report.Report, c procedure.Conclusion) string {
 		parts = append(parts, machineLimitSentence(r, w))
 	case report.Inconclusive:
 		parts = append(parts, inconclusiveSentence(r, w, c))
-	case report.LossAboveLimit, report.OtherDirection, report.NoCleanWindow, report.NotMeasured, report.NearGenerators, report.BurstsOnly:
+	case report.LossAboveLimit, report.OtherDirection, report.NoCleanWindow, report.NotMeasured, report.NearGenerators,
+		report.BurstsOnly:
 	case report.NotHeld, report.DeviceLost: // the whole run's, not the windows'
 	case report.LoadHeld, report.CurveMeasured, report.MaximumOffered, report.BurstsMeasured, report.LoadEstimated, report.PathLimited: // of procedures that have a sentence of their own
 	}
@@ -81,8 +84,10 @@ func whyNoFigure(r *report.Report, c procedure.Conclusion) string {
 		return unprovenSentence(r, c)
 	case c.Reason == report.NoCleanWindow && c.Lossy != procedure.None:
 		w := r.Windows[c.Lossy]
-		return wording.JoinNonEmpty("; ", flatLossSentence(r), fmt.Sprintf("%s; the lowest that lost frames is window %d, at %s of the target, with %s offered: %s", noCleanLoadSentence(r), w.Number,
-			percent(w.Load), offered(w), lossSentence(w)))
+		return wording.JoinNonEmpty("; ", flatLossSentence(r),
+			fmt.Sprintf("%s; the lowest that lost frames is window %d, at %s of the target, with %s offered: %s",
+				noCleanLoadSentence(r), w.Number,
+				percent(w.Load), offered(w), lossSentence(w)))
 	case c.Reason == report.NoCleanWindow:
 		w := r.Windows[len(r.Windows)-1]
 		return fmt.Sprintf("no window could be judged clean; the last is window %d: %s", w.Number, w.Reason)
@@ -96,7 +101,8 @@ func whyNoFigure(r *report.Report, c procedure.Conclusion) string {
 
 // unprovenSentence says why loads that looked clean are not known to be clean, and the way out.
 func unprovenSentence(r *report.Report, c procedure.Conclusion) string {
-	text := wording.JoinNonEmpty("; ", flatLossSentence(r), "no load is known to be clean: ") + procedure.WhyUnproven + r.Plan.Advice(procedure.WayOutOfUnproven, procedure.MaxLossRatio)
+	text := wording.JoinNonEmpty("; ", flatLossSentence(r), "no load is known to be clean: ") + procedure.WhyUnproven +
+		r.Plan.Advice(procedure.WayOutOfUnproven, procedure.MaxLossRatio)
 	if c.Lossy != procedure.None {
 		text += "; " + lowestLossySentence(r.Windows[c.Lossy])
 	}
@@ -109,8 +115,10 @@ func unprovenSentence(r *report.Report, c procedure.Conclusion) string {
 // noCleanLoadSentence says that no load is believed to be clean, and which window was clean all the same.
 func noCleanLoadSentence(r *report.Report) string {
 	for _, w := range r.Windows {
-		if w.Phase != report.WarmUp && w.Phase != report.AtLoad && (w.Quality == report.Good || w.Quality == report.Short) {
-			return fmt.Sprintf("no load stayed clean, though window %d was, at %s of the target", w.Number, percent(w.Load))
+		if w.Phase != report.WarmUp && w.Phase != report.AtLoad && (w.Quality == report.Good ||
+			w.Quality == report.Short) {
+			return fmt.Sprintf("no load stayed clean, though window %d was, at %s of the target", w.Number,
+				percent(w.Load))
 		}
 	}
 	return "no window was clean"
@@ -135,7 +143,8 @@ func otherDirectionsSentence(r *report.Report, c procedure.Conclusion) string {
 	if len(set) == 0 || len(open) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s set the load of all directions, and %s", strings.Join(set, " and "), strings.Join(open, ", "))
+	return fmt.Sprintf("%s set the load of all directions, and %s", strings.Join(set, " and "),
+		strings.Join(open, ", "))
 }
 
 // openDirections says what is known of each direction without a limit of its own.
@@ -147,7 +156,8 @@ func openDirections(r *report.Report, c procedure.Conclusion) (open []string) {
 		direction, text := r.Windows[d.Window].Directions[i], "no loss of its own is shown"
 		if d.Lossy != procedure.None {
 			l := r.Windows[d.Lossy]
-			text = fmt.Sprintf("its own loss is shown at %s (window %d)", wording.PacketRate(l.Directions[i].Offered.PacketsPerSecond), l.Number)
+			text = fmt.Sprintf("its own loss is shown at %s (window %d)",
+				wording.PacketRate(l.Directions[i].Offered.PacketsPerSecond), l.Number)
 		}
 		open = append(open, fmt.Sprintf("%s→%s is a lower bound: %s", direction.From, direction.To, text))
 	}
@@ -156,7 +166,8 @@ func openDirections(r *report.Report, c procedure.Conclusion) (open []string) {
 
 // lowestLossySentence describes the window at the lowest load that lost frames.
 func lowestLossySentence(w report.Window) string {
-	return fmt.Sprintf("the lowest load that lost frames is %s offered (window %d, %s)", offered(w), w.Number, lossSentence(w))
+	return fmt.Sprintf("the lowest load that lost frames is %s offered (window %d, %s)", offered(w), w.Number,
+		lossSentence(w))
 }
 
 // lossSentence is what a window lost, in a direction whose loss is surely the device's, as in others it may not be.
@@ -171,8 +182,12 @@ func lossSentence(w report.Window) string {
 
 // generatorLimitSentence says how the generator was the limit above a window.
 func generatorLimitSentence(r *report.Report, w report.Window) string {
-	if i := slices.IndexFunc(r.Windows, func(o report.Window) bool { return o.Load > w.Load && o.LostToBursts() }); i >= 0 {
-		return fmt.Sprintf("the generator may have caused the loss above that, so this is a lower bound: window %d, %s", r.Windows[i].Number, r.Windows[i].Reason)
+	if i := slices.IndexFunc(r.Windows, func(o report.Window) bool {
+		return o.Load > w.Load &&
+			o.LostToBursts()
+	}); i >= 0 {
+		return fmt.Sprintf("the generator may have caused the loss above that, so this is a lower bound: window %d, %s",
+			r.Windows[i].Number, r.Windows[i].Reason)
 	}
 	const bound = "the generator could not send or receive more, so this is a lower bound"
 	if full := queueFullTimes(r); full > 0 {
@@ -203,10 +218,15 @@ func queueFullTimes(r *report.Report) (times int64) {
 // anything did.
 func inconclusiveSentence(r *report.Report, w report.Window, c procedure.Conclusion) string {
 	if c.Unattributed {
-		return "which direction's loss above that sets the load of all isn't known: " + strings.Join(openDirections(r, c), ", ") + "; repeat the test" + r.Plan.Advice(", or measure each direction by itself (%s: Each)", "procedure.directions")
+		return "which direction's loss above that sets the load of all isn't known: " +
+			strings.Join(openDirections(r, c), ", ") + "; repeat the test" +
+			r.Plan.Advice(", or measure each direction by itself (%s: Each)", "procedure.directions")
 	}
 	const bound = "what lies above could not be judged, so this is a lower bound"
-	if i := slices.IndexFunc(r.Windows, func(o report.Window) bool { return o.Load > w.Load && o.LostToDisturbance() }); i >= 0 {
+	if i := slices.IndexFunc(r.Windows, func(o report.Window) bool {
+		return o.Load > w.Load &&
+			o.LostToDisturbance()
+	}); i >= 0 {
 		return fmt.Sprintf("%s: window %d, %s", bound, r.Windows[i].Number, r.Windows[i].Reason)
 	}
 	return bound

@@ -16,7 +16,8 @@ import (
 // bound was only seen for a while, as nothing empties a device that loses nothing.
 
 // ofOverloads are the reasons of answers that are what came back of more than the device carries.
-var ofOverloads = []report.Reason{report.LoadHeld, report.CurveMeasured, report.MaximumOffered, report.BurstsMeasured, report.LoadEstimated}
+var ofOverloads = []report.Reason{report.LoadHeld, report.CurveMeasured, report.MaximumOffered, report.BurstsMeasured,
+	report.LoadEstimated}
 
 // shownFor is for how long the device was seen to carry the answer, where nothing shows that it does so for longer,
 // or where it lost frames of as much at another time. It is 0 where something does, or the answer is no load that
@@ -49,7 +50,8 @@ func shownFor(r *report.Report, c procedure.Conclusion) time.Duration {
 
 // contradictedFor is for how long an answer was seen in which the device lost frames of as much at another time, in
 // some direction.
-func contradictedFor(r *report.Report, c procedure.Conclusion, w report.Window, lasted time.Duration) (time.Duration, bool) {
+func contradictedFor(r *report.Report, c procedure.Conclusion, w report.Window, lasted time.Duration) (time.Duration,
+	bool) {
 	if c.Whole != nil {
 		w = *c.Whole
 	}
@@ -74,7 +76,8 @@ func shownForSentence(r *report.Report, c procedure.Conclusion, lasted time.Dura
 		return ""
 	}
 	subject := "that"
-	if !c.Saturated && slices.ContainsFunc(c.Directions, func(d procedure.DirectionConclusion) bool { return d.Saturated && d.Confirmed }) {
+	if !c.Saturated && slices.ContainsFunc(c.Directions,
+		func(d procedure.DirectionConclusion) bool { return d.Saturated && d.Confirmed }) {
 		subject = "what is no limit"
 	}
 	return fmt.Sprintf("; %s is shown for %s, and for no longer", subject, lasted.Round(1e8))

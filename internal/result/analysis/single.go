@@ -33,7 +33,8 @@ func judgeWorst(runs []*report.Report, c plan.Criterion) report.CriterionResult 
 		result.Message = "no run gave a figure that can be judged" + setAside
 		return result
 	}
-	result.Message = mediansSentence(counted, c) + outcomesSentence(messages, len(counted)) + unseenRunsSentence(result.Outcome, len(counted)) + setAside
+	result.Message = mediansSentence(counted, c) + outcomesSentence(messages, len(counted)) +
+		unseenRunsSentence(result.Outcome, len(counted)) + setAside
 	return result
 }
 
@@ -42,7 +43,8 @@ func unseenRunsSentence(outcome report.Outcome, n int) string {
 	if outcome != report.Passed {
 		return ""
 	}
-	return fmt.Sprintf(", which shows with %.0f %% confidence that at most %.0f %% of all runs would not", 100*statistics.Confidence, 100*comparison.MostUnseen(n))
+	return fmt.Sprintf(", which shows with %.0f %% confidence that at most %.0f %% of all runs would not",
+		100*statistics.Confidence, 100*comparison.MostUnseen(n))
 }
 
 // judgeSpread compares how far apart runs lie, in percent of their median, with the most that is allowed. It passes
@@ -56,7 +58,8 @@ func judgeSpread(runs []*report.Report, c plan.Criterion) report.CriterionResult
 		result.Message = err.Error()
 		return result
 	case comparison.TooFew(len(counted), len(runs)):
-		result.Message = fmt.Sprintf("only %d of %d runs gave a figure that can be judged", len(counted), len(runs)) + setAside
+		result.Message = fmt.Sprintf("only %d of %d runs gave a figure that can be judged", len(counted), len(runs)) +
+			setAside
 		return result
 	case len(counted) < 2:
 		result.Message = "one run has no spread: make several, such as repetitions: 5 of a LoadTestSuite"

@@ -24,8 +24,10 @@ func (s stretch) lasted() time.Duration { return s.end - s.start }
 // between is the stretch of direction i between two samples.
 func between(a, b report.Sample, i int) stretch {
 	earlier, later := a.Directions[i], b.Directions[i]
-	sent, came, damaged := later.Sent.Sub(earlier.Sent), later.Returned.Sub(earlier.Returned), later.ReceiveErrors-earlier.ReceiveErrors
-	return stretch{start: a.At.Std(), end: b.At.Std(), asked: later.IntendedPacketsPerSecond, sent: sent.Packets, came: came.Packets + damaged, sentBytes: sent.Bytes, cameBytes: came.Bytes, damaged: damaged}
+	sent, came, damaged := later.Sent.Sub(earlier.Sent), later.Returned.Sub(earlier.Returned),
+		later.ReceiveErrors-earlier.ReceiveErrors
+	return stretch{start: a.At.Std(), end: b.At.Std(), asked: later.IntendedPacketsPerSecond, sent: sent.Packets,
+		came: came.Packets + damaged, sentBytes: sent.Bytes, cameBytes: came.Bytes, damaged: damaged}
 }
 
 // cut makes stretches of the times between these samples. There are none where the samples don't have that
@@ -83,7 +85,8 @@ func windowsAsStretches(r *report.Report, i int) (stretches []stretch) {
 			return nil
 		}
 		d := w.Directions[i]
-		s := stretch{start: w.Start.Std(), end: (w.Start + w.Duration).Std(), asked: d.Intended.PacketsPerSecond, sent: d.Sent.Packets, came: d.Returned.Packets + d.ReceiveErrors}
+		s := stretch{start: w.Start.Std(), end: (w.Start + w.Duration).Std(), asked: d.Intended.PacketsPerSecond,
+			sent: d.Sent.Packets, came: d.Returned.Packets + d.ReceiveErrors}
 		if s.sent > 0 {
 			stretches = append(stretches, s)
 		}

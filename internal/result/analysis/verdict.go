@@ -12,7 +12,8 @@ import (
 func Verdict(r *report.Report) report.Verdict {
 	baseline := r.Baseline
 	if baseline == nil && r.Plan.Baseline != "" {
-		baseline = &report.Baseline{Kind: "File", Name: r.Plan.Baseline, Message: "it is in a cluster, and can't be read here: give its Reports with --baseline"}
+		baseline = &report.Baseline{Kind: "File", Name: r.Plan.Baseline,
+			Message: "it is in a cluster, and can't be read here: give its Reports with --baseline"}
 	}
 	return Judge(r.Plan.Criteria, []*report.Report{r}, baseline)
 }
@@ -54,7 +55,9 @@ func judgeCriterion(c plan.Criterion, runs []*report.Report, baseline *report.Ba
 	for i, r := range runs {
 		view, ok := r.ForGoal(c.Goal)
 		if !ok && r.Ending == report.Completed {
-			return report.CriterionResult{Name: c.Name, Outcome: report.Undecided, Message: fmt.Sprintf("%s has no goal %s: name one of its procedure.search.goals", report.PlanOf(r).Test.Name, c.Goal)}
+			return report.CriterionResult{Name: c.Name, Outcome: report.Undecided,
+				Message: fmt.Sprintf("%s has no goal %s: name one of its procedure.search.goals",
+					report.PlanOf(r).Test.Name, c.Goal)}
 		}
 		goalRuns[i] = view
 	}

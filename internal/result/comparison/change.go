@@ -154,12 +154,14 @@ const rounding = 1e-12
 // changeWithin is the change with its interval, which is the part that none of the claims reaches.
 func changeWithin(ratio float64, loss, gain gap, tail, common float64) change {
 	return change{ratio: ratio, confidence: 1 - 2*tail,
-		low: bound(gain.distance, -gain.reach(tail, common), 0), high: bound(-loss.distance, loss.reach(tail, common), math.Inf(1))}
+		low: bound(gain.distance, -gain.reach(tail, common), 0), high: bound(-loss.distance, loss.reach(tail, common),
+			math.Inf(1))}
 }
 
 // estimate is the change alone, without an interval.
 func estimate(candidate, baseline sample) change {
-	return change{ratio: math.Exp(statistics.Middle(candidate.lows) - statistics.Middle(baseline.lows)), high: math.Inf(1)}
+	return change{ratio: math.Exp(statistics.Middle(candidate.lows) - statistics.Middle(baseline.lows)),
+		high: math.Inf(1)}
 }
 
 // bound is an end of an interval, as a ratio, or unknown where nothing bounds it.
@@ -174,14 +176,16 @@ func bound(value, reach, unknown float64) float64 {
 // standard deviation of a run as a share. The runs then count as normally distributed around the truth, and their
 // common error is subtracted whole, as nothing shows it to vary.
 func assumedGap(low, high []float64, spread, common float64) gap {
-	return gap{statistics.Mean(high) - statistics.Mean(low) - common, spread * math.Sqrt(1/float64(len(low))+1/float64(len(high))), math.Inf(1)}
+	return gap{statistics.Mean(high) - statistics.Mean(low) - common, spread * math.Sqrt(1/float64(len(low))+
+		1/float64(len(high))), math.Inf(1)}
 }
 
 // distanceBeyondAllowed is how far the change lies from the least ratio allowed, on either side, less everything
 // that more runs do not narrow. Where it is 0 or less, that hides the difference.
 func distanceBeyondAllowed(candidate, baseline sample, minRatio float64) float64 {
 	far := math.Inf(-1)
-	for _, distance := range []float64{statistics.Middle(baseline.lows) - statistics.Middle(candidate.highs) + math.Log(minRatio), statistics.Middle(candidate.lows) - statistics.Middle(baseline.highs) - math.Log(minRatio)} {
+	for _, distance := range []float64{statistics.Middle(baseline.lows) - statistics.Middle(candidate.highs) +
+		math.Log(minRatio), statistics.Middle(candidate.lows) - statistics.Middle(baseline.highs) - math.Log(minRatio)} {
 		if !math.IsNaN(distance) {
 			far = max(far, distance)
 		}

@@ -85,7 +85,8 @@ type Needed struct {
 func Compare(q Question) Answer {
 	c := newComparison(q)
 	c.decide()
-	answer := Answer{Judgement: c.judgement(), Change: c.reportedChange(), Reason: c.reason, Needed: c.needed, Chance: c.chance}
+	answer := Answer{Judgement: c.judgement(), Change: c.reportedChange(), Reason: c.reason, Needed: c.needed,
+		Chance: c.chance}
 	if q.Allowance == nil {
 		answer.Sentence = c.differenceSentence(answer)
 		return answer
@@ -122,12 +123,14 @@ func (q Question) allowed() float64 {
 }
 
 func newComparison(q Question) *comparison {
-	c := &comparison{figure: q.Figure, candidate: q.Candidate, baseline: q.Baseline, outcome: report.Undecided, change: change{high: math.Inf(1)}, chance: Chance{Passed: 1, Failed: 1}, tail: worstTail}
+	c := &comparison{figure: q.Figure, candidate: q.Candidate, baseline: q.Baseline, outcome: report.Undecided,
+		change: change{high: math.Inf(1)}, chance: Chance{Passed: 1, Failed: 1}, tail: worstTail}
 	if a := q.Allowance; a != nil {
 		c.asked, c.allowed, c.spread = a.MaxRegression.Float(), q.allowed(), a.AssumedSpread.Float()
 		c.tail = worstTail / float64(max(1, a.Tries))
 	}
-	c.candidateSummary, c.baselineSummary = statistics.Summarize(lows(c.candidate)), statistics.Summarize(lows(c.baseline))
+	c.candidateSummary, c.baselineSummary = statistics.Summarize(lows(c.candidate)),
+		statistics.Summarize(lows(c.baseline))
 	return c
 }
 
@@ -159,7 +162,8 @@ func (c *comparison) compare() Reason {
 	case spreadDenied(c.candidate, c.spread) || spreadDenied(c.baseline, c.spread):
 		return SpreadDenied
 	default:
-		loss, gain = assumedGap(candidate.highs, baseline.lows, c.spread, common), assumedGap(baseline.highs, candidate.lows, c.spread, common)
+		loss, gain = assumedGap(candidate.highs, baseline.lows, c.spread, common), assumedGap(baseline.highs,
+			candidate.lows, c.spread, common)
 		c.assumed, common = true, 0
 	}
 	c.chance, c.change = chances(loss, gain, minRatio, common), changeWithin(c.change.ratio, loss, gain, c.tail, common)
@@ -193,7 +197,8 @@ func (c *comparison) figureChange() change {
 	if !c.figure.lessIsBetter() {
 		return c.change
 	}
-	return change{ratio: 1 / c.change.ratio, low: 1 / c.change.high, high: 1 / c.change.low, confidence: c.change.confidence}
+	return change{ratio: 1 / c.change.ratio, low: 1 / c.change.high, high: 1 / c.change.low,
+		confidence: c.change.confidence}
 }
 
 // judgement is what the runs show of a difference, whatever is allowed.
@@ -246,7 +251,8 @@ func (c *comparison) reportedChange() *report.Change {
 // It is nil where that is unknown, as where both are lower bounds, or one is of frames and the other of sessions.
 func ChangeFromMedian(figures, median *report.Figures) *report.Change {
 	const limit = 1e6 // further apart it is no distance that anybody reads
-	if figures == nil || median == nil || figures.LowerBound && median.LowerBound || figures.OfSessions() != median.OfSessions() {
+	if figures == nil || median == nil || figures.LowerBound && median.LowerBound ||
+		figures.OfSessions() != median.OfSessions() {
 		return nil
 	}
 	distance := float64(figures.Throughput())/float64(median.Throughput()) - 1

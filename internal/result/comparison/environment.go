@@ -25,7 +25,8 @@ func EnvironmentDifferences(baseline, candidate []*report.Environment) []report.
 	}
 	differences = slices.DeleteFunc(differences, func(d difference) bool {
 		values := old.values[d.trait.key()]
-		return d.baseline == d.candidate && len(values) <= 1 || d.baseline == "" && !old.contains(d.trait) || d.candidate == "" && !current.contains(d.trait)
+		return d.baseline == d.candidate && len(values) <= 1 || d.baseline == "" && !old.contains(d.trait) ||
+			d.candidate == "" && !current.contains(d.trait)
 	})
 	slices.SortStableFunc(differences, func(a, b difference) int { return a.trait.rank() - b.trait.rank() })
 	return mergePlaces(differences)
@@ -45,7 +46,8 @@ func (t trait) key() [3]string { return [3]string{t.name, t.generator, t.link} }
 
 // rank orders parts by what matters most.
 func (t trait) rank() int {
-	return slices.Index(append(report.PartsToAllow(), report.PartHypervisor, report.PartKernel, report.PartTuning, report.PartCores, report.PartLinerate, report.PartImage), t.part)
+	return slices.Index(append(report.PartsToAllow(), report.PartHypervisor, report.PartKernel, report.PartTuning,
+		report.PartCores, report.PartLinerate, report.PartImage), t.part)
 }
 
 // device is the trait's generator where the trait is the device's machine's.
@@ -57,7 +59,8 @@ func traits(e *report.Environment) (list []trait) {
 	for _, g := range e.Generators {
 		add := func(part report.EnvironmentPart, name, value string) {
 			t := trait{part: part, name: name, generator: g.Name, value: value}
-			if several || part == report.PartNode || part == report.PartProcessor || part == report.PartKernel || part == report.PartTuning || part == report.PartHypervisor || part == report.PartImage {
+			if several || part == report.PartNode || part == report.PartProcessor || part == report.PartKernel ||
+				part == report.PartTuning || part == report.PartHypervisor || part == report.PartImage {
 				t.place = g.Name
 			}
 			list = append(list, t)
@@ -70,8 +73,10 @@ func traits(e *report.Environment) (list []trait) {
 		}
 		for _, p := range g.Ports {
 			for _, t := range []trait{
-				{part: report.PartPath, name: "path of frames", value: p.Path}, {part: report.PartNIC, name: "NIC", value: p.NIC},
-				{part: report.PartNIC, name: "NIC firmware", value: p.Firmware}, {part: report.PartDriver, name: "NIC driver", value: p.Driver},
+				{part: report.PartPath, name: "path of frames", value: p.Path}, {part: report.PartNIC, name: "NIC",
+					value: p.NIC},
+				{part: report.PartNIC, name: "NIC firmware", value: p.Firmware},
+				{part: report.PartDriver, name: "NIC driver", value: p.Driver},
 				{part: report.PartGenerator, name: "congestion control", value: p.CongestionControl},
 			} {
 				t.generator, t.link, t.place = g.Name, p.Link, p.Link
@@ -158,7 +163,8 @@ func mergePlaces(differences []difference) (merged []report.EnvironmentDifferenc
 	for len(differences) > 0 {
 		first := differences[0]
 		alike := func(d difference) bool {
-			return d.trait.part == first.trait.part && d.trait.name == first.trait.name && d.baseline == first.baseline && d.candidate == first.candidate
+			return d.trait.part == first.trait.part && d.trait.name == first.trait.name &&
+				d.baseline == first.baseline && d.candidate == first.candidate
 		}
 		var places []string
 		for _, d := range differences {
@@ -170,7 +176,8 @@ func mergePlaces(differences []difference) (merged []report.EnvironmentDifferenc
 		if len(places) > 0 {
 			name += " of " + listText(places)
 		}
-		merged = append(merged, report.EnvironmentDifference{Part: first.trait.part, What: name, Was: first.baseline, Is: first.candidate})
+		merged = append(merged, report.EnvironmentDifference{Part: first.trait.part, What: name, Was: first.baseline,
+			Is: first.candidate})
 		differences = slices.DeleteFunc(differences, alike)
 	}
 	return merged
@@ -185,7 +192,8 @@ func listText(words []string) string {
 }
 
 // NotAllowed are the differences for which no change is claimed, as they need to be allowed, and are not.
-func NotAllowed(differences []report.EnvironmentDifference, allowed []report.EnvironmentPart) (refused []report.EnvironmentDifference) {
+func NotAllowed(differences []report.EnvironmentDifference,
+	allowed []report.EnvironmentPart) (refused []report.EnvironmentDifference) {
 	for _, d := range differences {
 		if d.Known() && d.Part.NeedsLeave() && !slices.Contains(allowed, d.Part) {
 			refused = append(refused, d)
@@ -235,9 +243,11 @@ func EnvironmentText(differences []report.EnvironmentDifference) string {
 		names []string
 	}{{"the baseline's runs", wasUnknown}, {"these runs", isUnknown}} {
 		if n := len(unknown.names); n > mostApart {
-			words = append(words, fmt.Sprintf("of the environment of %s %s and %d more are unknown", unknown.owner, strings.Join(unknown.names[:mostApart], ", "), n-mostApart))
+			words = append(words, fmt.Sprintf("of the environment of %s %s and %d more are unknown", unknown.owner,
+				strings.Join(unknown.names[:mostApart], ", "), n-mostApart))
 		} else if n > 0 {
-			words = append(words, fmt.Sprintf("of the environment of %s unknown: %s", unknown.owner, strings.Join(unknown.names, ", ")))
+			words = append(words, fmt.Sprintf("of the environment of %s unknown: %s", unknown.owner,
+				strings.Join(unknown.names, ", ")))
 		}
 	}
 	return strings.Join(words, "; ")
@@ -269,5 +279,6 @@ func Refusal(differences []report.EnvironmentDifference, allowed []report.Enviro
 		}
 	}
 	return fmt.Sprintf("measured in another environment, so it is unknown whether the device changed: %s; measure both sides in the same one, or allow it: "+
-		"allowDifferent: [%s], on the command line --allow-different %s", differencesText(differences), strings.Join(parts, ", "), strings.Join(parts, ","))
+		"allowDifferent: [%s], on the command line --allow-different %s", differencesText(differences),
+		strings.Join(parts, ", "), strings.Join(parts, ","))
 }

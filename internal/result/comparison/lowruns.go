@@ -45,8 +45,10 @@ func WithholdForLowRuns(q Question, a Answer) Answer {
 // where its median is.
 func Worst(q Question) Answer {
 	a := Answer{Outcome: report.Undecided, Reason: NoRuns}
-	if q.Allowance == nil || len(q.Candidate) == 0 || len(q.Baseline) == 0 || !allSound(q.Candidate) || !allSound(q.Baseline) {
-		a.Sentence = fmt.Sprintf("there are %s to compare with %s of the baseline", runsText(len(q.Candidate)), runsText(len(q.Baseline)))
+	if q.Allowance == nil || len(q.Candidate) == 0 || len(q.Baseline) == 0 || !allSound(q.Candidate) ||
+		!allSound(q.Baseline) {
+		a.Sentence = fmt.Sprintf("there are %s to compare with %s of the baseline", runsText(len(q.Candidate)),
+			runsText(len(q.Baseline)))
 		return a
 	}
 	candidate, baseline, baselineSummary := q.Candidate, q.Baseline, statistics.Summarize(lows(q.Baseline))
@@ -57,7 +59,8 @@ func Worst(q Question) Answer {
 	worst := slices.MinFunc(candidate, func(a, b Run) int { return cmp.Compare(a.Low, b.Low) })
 	allowed := q.allowed()
 	a.Sentence = fmt.Sprintf("the worst of %s is %s, the median of %s of the baseline is %s (%s), at most %s %% %s allowed", runsText(len(candidate)), q.Figure.formatRun(worst.Low), runsText(len(baseline)),
-		q.Figure.formatRun(baselineSummary.Median), q.Figure.formatRuns(baselineSummary.Low, baselineSummary.High), percent(q.Allowance.MaxRegression.Float()), q.Figure.worse())
+		q.Figure.formatRun(baselineSummary.Median), q.Figure.formatRuns(baselineSummary.Low, baselineSummary.High),
+		percent(q.Allowance.MaxRegression.Float()), q.Figure.worse())
 	upper := math.Inf(1) // where the baseline's median may be at most
 	if lowerBoundCount(baseline) == 0 {
 		upper = statistics.Summarize(highs(baseline)).High
@@ -66,7 +69,8 @@ func Worst(q Question) Answer {
 	switch n := countBelow((1 - allowed) * baselineSummary.Low); {
 	case len(baseline) < recommended:
 		a.Reason, a.Needed = TooFewRuns, Needed{Candidate: len(candidate), Baseline: recommended}
-		a.Sentence += fmt.Sprintf(": too few runs of the baseline to show where its median is, %d would do", recommended)
+		a.Sentence += fmt.Sprintf(": too few runs of the baseline to show where its median is, %d would do",
+			recommended)
 	case n > 0:
 		a.Outcome, a.Reason = report.DidFail, Shown
 		a.Sentence += fmt.Sprintf(": %d of %s have %s", n, runsText(len(candidate)), q.Figure.worse())
@@ -75,7 +79,8 @@ func Worst(q Question) Answer {
 		a.Sentence += fmt.Sprintf(": no run has %s, which shows with %.0f %% confidence that at most %.0f %% of all runs do", q.Figure.worse(), 100*statistics.Confidence, 100*MostUnseen(len(candidate)))
 	case lowerBoundCount(candidate)+lowerBoundCount(baseline) > 0:
 		a.Reason = LowerBounds
-		a.Sentence += fmt.Sprintf(": %s, and more runs won't help: %s", boundsText(lowerBoundCount(candidate), lowerBoundCount(baseline)), boundsWayOut(slices.Concat(candidate, baseline)))
+		a.Sentence += fmt.Sprintf(": %s, and more runs won't help: %s", boundsText(lowerBoundCount(candidate),
+			lowerBoundCount(baseline)), boundsWayOut(slices.Concat(candidate, baseline)))
 	default:
 		a.Reason = Unresolved
 		a.Sentence += ": the difference is finer than the measurements resolve: let the search go on to a finer bracket, or make more runs of the baseline"

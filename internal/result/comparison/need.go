@@ -31,7 +31,8 @@ func needed(candidate, baseline []Run, share, tail float64) Needed {
 	}
 	candidateSample, baselineSample := sampleOf(candidate), sampleOf(baseline)
 	common := candidateSample.common + baselineSample.common
-	distance, sure := distanceBeyondAllowed(candidateSample, baselineSample, share)+common, studentT(1-tail, math.Inf(1))
+	distance, sure := distanceBeyondAllowed(candidateSample, baselineSample, share)+common,
+		studentT(1-tail, math.Inf(1))
 	enoughToShow := func(n, m int) bool {
 		if !enoughRuns(n, m) {
 			return false

@@ -40,7 +40,8 @@ func NodeChanged(candidate, baseline []report.Result) string {
 	if slices.ContainsFunc(nodes, func(n report.VPPNode) bool { return n.Observer != largest.Observer }) {
 		name += " of observer " + largest.Observer
 	}
-	return fmt.Sprintf("of VPP's nodes %s changed most: %.1f clocks/packet, and %.1f clocks/packet in the baseline", name, candidateClocks[largest], baselineClocks[largest])
+	return fmt.Sprintf("of VPP's nodes %s changed most: %.1f clocks/packet, and %.1f clocks/packet in the baseline",
+		name, candidateClocks[largest], baselineClocks[largest])
 }
 
 // clocksOfNodes are the medians of each node's clocks per packet over the runs that report them, without nodes that

@@ -55,7 +55,8 @@ func (f Figure) Runs(r *report.Report) []Run {
 
 // RunOf is what a Report found of one of its figures, which has a number.
 func (f Figure) RunOf(r *report.Report, figure report.Figure) Run {
-	run := Run{Low: figure.Low.Float(), High: math.Inf(1), Unconfirmed: r.Result.Measured && r.LacksConfirmation(figure.Confirmed)}
+	run := Run{Low: figure.Low.Float(), High: math.Inf(1), Unconfirmed: r.Result.Measured &&
+		r.LacksConfirmation(figure.Confirmed)}
 	switch {
 	case figure.High != "":
 		run.High = figure.High.Float()
@@ -88,7 +89,8 @@ func askedForAllThereIs(r *report.Report, figure report.Figure) bool {
 		if figure.Direction != report.AllDirections && figure.Direction != d.Name() {
 			continue
 		}
-		if highest := lineRateOf(r, d.From, d.To, min(rates[d.From], rates[d.To])); highest <= 0 || units.PacketRate(d.Intended.PacketsPerSecond)*units.PacketPerSecond < highest.Mul(asGoodAsAll) {
+		if highest := lineRateOf(r, d.From, d.To, min(rates[d.From], rates[d.To])); highest <= 0 ||
+			units.PacketRate(d.Intended.PacketsPerSecond)*units.PacketPerSecond < highest.Mul(asGoodAsAll) {
 			return false
 		}
 		asked = true
@@ -112,14 +114,16 @@ func lineRateOf(r *report.Report, source, target string, line units.BitRate) uni
 func Unfit(r *report.Report) string {
 	switch {
 	case r.Ending != report.Completed:
-		return fmt.Sprintf("the run did not come to its own end (%s): %s", r.Ending, cmp.Or(r.Message, r.Result.Message, "nothing says why"))
+		return fmt.Sprintf("the run did not come to its own end (%s): %s", r.Ending, cmp.Or(r.Message, r.Result.Message,
+			"nothing says why"))
 	case r.Result.NotHeld != "":
 		return "not held: " + r.Result.NotHeld
 	case !r.Result.Measured && r.Result.Reason == report.NoCleanWindow && r.LowestLossy() != nil:
 		return ""
 	case !r.Result.Measured:
 		return "not measured: " + r.Result.Message
-	case r.Unconfirmed() && !slices.ContainsFunc(r.Result.Directions, func(d report.Direction) bool { return d.Limit != nil && d.Limit.Confirmed }):
+	case r.Unconfirmed() && !slices.ContainsFunc(r.Result.Directions,
+		func(d report.Direction) bool { return d.Limit != nil && d.Limit.Confirmed }):
 		return notConfirmed
 	}
 	return ""
@@ -139,7 +143,8 @@ func (f Figure) Unfit(r *report.Report) string {
 		return fault
 	}
 	list := f.FiguresOf(r)
-	if slices.ContainsFunc(list, func(figure report.Figure) bool { return figure.Confirmed }) || len(list) == 0 && !r.Unconfirmed() {
+	if slices.ContainsFunc(list, func(figure report.Figure) bool { return figure.Confirmed }) || len(list) == 0 &&
+		!r.Unconfirmed() {
 		return ""
 	}
 	return notConfirmed
@@ -148,7 +153,8 @@ func (f Figure) Unfit(r *report.Report) string {
 // Answered says that a run has an answer for the figure. Latency may be of the load of another goal than the first,
 // which may have no answer.
 func (f Figure) Answered(r *report.Report) bool {
-	return r.Result.Measured || f.At != nil && slices.ContainsFunc(r.Result.Latency, func(l report.LatencyAt) bool { return l.At == *f.At && l.Answered() })
+	return r.Result.Measured || f.At != nil && slices.ContainsFunc(r.Result.Latency,
+		func(l report.LatencyAt) bool { return l.At == *f.At && l.Answered() })
 }
 
 // TooFew says that none or less than half of the runs count, so that nothing can be said of all.
@@ -170,7 +176,10 @@ func LineRateChange(baseline, candidate []report.LineRate) (oldRate, newRate *re
 // allSound says that all runs can be computed with, as their intervals have numbers that are not negative.
 func allSound(runs []Run) bool {
 	// NaN isn't sound, either
-	return !slices.ContainsFunc(runs, func(r Run) bool { return !(r.Low >= 0 && r.High >= r.Low) || math.IsInf(r.Low, 0) })
+	return !slices.ContainsFunc(runs, func(r Run) bool {
+		return !(r.Low >= 0 && r.High >= r.Low) ||
+			math.IsInf(r.Low, 0)
+	})
 }
 
 // lows are the lower ends of the runs' intervals, which people read.

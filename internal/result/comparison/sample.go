@@ -34,7 +34,8 @@ func medianBoundOf(n int) medianBound {
 		k++
 	}
 	weight, position := (medianTail-fewer)/(atMost-fewer), float64(k)
-	return medianBound{rank: k - 1, share: (float64(n) - position) * weight / (position + (float64(n)-2*position)*weight)}
+	return medianBound{rank: k - 1, share: (float64(n) - position) * weight / (position +
+		(float64(n)-2*position)*weight)}
 }
 
 // reachAbove is how far the bound lies above the sample's median, and below how far below it.

@@ -15,13 +15,16 @@ import (
 // sentence says what was compared with what, what that shows, and the way out where it shows nothing.
 func (c *comparison) sentence() string {
 	if c.reason == NoRuns {
-		return fmt.Sprintf("there are %s to compare with %s of the baseline", runsText(len(c.candidate)), runsText(len(c.baseline)))
+		return fmt.Sprintf("there are %s to compare with %s of the baseline", runsText(len(c.candidate)),
+			runsText(len(c.baseline)))
 	}
 	if c.reason == NoBaseline {
 		return noBaseline
 	}
 	format := c.figure.formatRun
-	text := fmt.Sprintf("%s in %s, %s in %s of the baseline: %s", format(c.candidateSummary.Median), runsText(len(c.candidate)), format(c.baselineSummary.Median), runsText(len(c.baseline)), c.figureChange().text())
+	text := fmt.Sprintf("%s in %s, %s in %s of the baseline: %s", format(c.candidateSummary.Median),
+		runsText(len(c.candidate)), format(c.baselineSummary.Median), runsText(len(c.baseline)),
+		c.figureChange().text())
 	text += fmt.Sprintf(", at most %s %% %s allowed", percent(c.asked), c.figure.worse())
 	if c.assumed {
 		text += fmt.Sprintf(" (taking runs to spread by the %s %% that assumedSpread vouches for)", percent(c.spread))
@@ -29,7 +32,8 @@ func (c *comparison) sentence() string {
 	if c.tail < worstTail {
 		text += fmt.Sprintf(" (in one of %.0f tries)", worstTail/c.tail)
 	}
-	return text + c.wayOutText() + outliersText("the runs", c.candidateSummary, format) + outliersText("the baseline's runs", c.baselineSummary, format)
+	return text + c.wayOutText() + outliersText("the runs", c.candidateSummary, format) +
+		outliersText("the baseline's runs", c.baselineSummary, format)
 }
 
 const noBaseline = "the baseline is 0, so no change can be given as a share of it"
@@ -41,9 +45,11 @@ func (c *comparison) differenceSentence(a Answer) string {
 		return c.sentence()
 	case a.Change == nil:
 		if slices.ContainsFunc(slices.Concat(c.candidate, c.baseline), func(r Run) bool {
-			return r.Bound == report.OtherDirection || r.Bound == report.BurstsMeasured || r.Bound == report.LoadEstimated
+			return r.Bound == report.OtherDirection || r.Bound == report.BurstsMeasured ||
+				r.Bound == report.LoadEstimated
 		}) {
-			return "figures are lower bounds, so no difference can be shown: " + boundsWayOut(slices.Concat(c.candidate, c.baseline))
+			return "figures are lower bounds, so no difference can be shown: " +
+				boundsWayOut(slices.Concat(c.candidate, c.baseline))
 		}
 		return "figures are lower bounds, so no difference can be shown: the generator was the limit, or all that was asked for came back"
 	case a.Judgement == report.TooFew:
@@ -83,7 +89,8 @@ func (c change) text() string {
 	if c.low <= 0 && math.IsInf(c.high, 1) {
 		return text
 	}
-	return fmt.Sprintf("%s (%s %% interval: %s)", text, strconv.FormatFloat(100*c.confidence, 'f', 1, 64), intervalText(c.low, c.high))
+	return fmt.Sprintf("%s (%s %% interval: %s)", text, strconv.FormatFloat(100*c.confidence, 'f', 1, 64),
+		intervalText(c.low, c.high))
 }
 
 // wayOutText says why the comparison is undecided, and what would decide it.
@@ -96,7 +103,8 @@ func (c *comparison) wayOutText() string {
 	case Unresolved:
 		return ": the difference is finer than the measurements resolve, and more runs won't help: let the search go on to a finer bracket"
 	case LowerBounds:
-		return fmt.Sprintf(": %s, and more runs won't help: %s", boundsText(lowerBoundCount(c.candidate), lowerBoundCount(c.baseline)), boundsWayOut(slices.Concat(c.candidate, c.baseline)))
+		return fmt.Sprintf(": %s, and more runs won't help: %s", boundsText(lowerBoundCount(c.candidate),
+			lowerBoundCount(c.baseline)), boundsWayOut(slices.Concat(c.candidate, c.baseline)))
 	case SpreadDenied:
 		return fmt.Sprintf(": the runs lie further apart than a spread of %s %% explains: raise assumedSpread, or make at least %d runs of each", percent(c.spread), leastRuns)
 	default:
@@ -127,12 +135,17 @@ func boundsWayOut(runs []Run) string {
 		return func(r report.Reason) bool { return r == wanted }
 	}
 	add("all that was asked for came back, so raise the target, or the load, to what the device can't carry or to line rate", isReason(report.ReachedTarget))
-	add("another direction set the load, so measure each direction by itself ("+eachDirection+")", isReason(report.OtherDirection))
-	add("they are close to what the generators do by themselves, and the limit may be theirs, so give them more", isReason(report.NearGenerators))
-	add("the longest burst allowed lost nothing, so raise procedure.backToBack.longest", isReason(report.BurstsMeasured))
-	add("no load that was offered is known to be too much, so raise procedure.soak.maxRate or .duration", isReason(report.LoadEstimated))
+	add("another direction set the load, so measure each direction by itself ("+eachDirection+")",
+		isReason(report.OtherDirection))
+	add("they are close to what the generators do by themselves, and the limit may be theirs, so give them more",
+		isReason(report.NearGenerators))
+	add("the longest burst allowed lost nothing, so raise procedure.backToBack.longest",
+		isReason(report.BurstsMeasured))
+	add("no load that was offered is known to be too much, so raise procedure.soak.maxRate or .duration",
+		isReason(report.LoadEstimated))
 	add("the generator was the limit, give it more", func(r report.Reason) bool {
-		return !slices.Contains([]report.Reason{report.ReachedTarget, report.OtherDirection, report.NearGenerators, report.BurstsMeasured, report.LoadEstimated}, r)
+		return !slices.Contains([]report.Reason{report.ReachedTarget, report.OtherDirection, report.NearGenerators,
+			report.BurstsMeasured, report.LoadEstimated}, r)
 	})
 	return strings.Join(parts, "; ")
 }

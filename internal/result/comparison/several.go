@@ -19,11 +19,15 @@ func Holm(answers []Answer) []Answer {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(sorted[a].Chance.Failed, sorted[b].Chance.Failed) })
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Compare(sorted[a].Chance.Failed,
+			sorted[b].Chance.Failed)
+	})
 	holds := true
 	for k, i := range order {
 		remaining := len(sorted) - k
-		if holds = holds && sorted[i].Chance.Failed*float64(remaining) <= worstTail; !holds && sorted[i].Outcome == report.DidFail {
+		if holds = holds && sorted[i].Chance.Failed*float64(remaining) <= worstTail; !holds &&
+			sorted[i].Outcome == report.DidFail {
 			sorted[i].Outcome, sorted[i].Reason = report.Undecided, OneOfSeveral
 			sorted[i].Sentence += fmt.Sprintf("; by itself this would be shown, but among %d comparisons one shows as much by chance too often: more runs would decide", len(sorted))
 		}
@@ -40,7 +44,10 @@ func ChanceOfAny(answers []Answer) units.Ratio {
 	if len(answers) == 0 {
 		return 0
 	}
-	lowest := slices.MinFunc(answers, func(a, b Answer) int { return cmp.Compare(a.Chance.Failed, b.Chance.Failed) }).Chance.Failed
+	lowest := slices.MinFunc(answers, func(a,
+		b Answer) int {
+		return cmp.Compare(a.Chance.Failed, b.Chance.Failed)
+	}).Chance.Failed
 	share := min(1, lowest*float64(len(answers)))
 	return min(units.One, max(1, units.Ratio(math.Ceil(share*float64(units.One)))))
 }

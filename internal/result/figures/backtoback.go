@@ -5,7 +5,8 @@ import "github.com/linerate-dev/linerate/internal/document/report"
 // ofBursts is a figure of bursts. It has no upper end where the longest burst allowed lost no frame, or where the
 // generators may have lost those of longer bursts.
 func ofBursts(metric Metric, result report.Result, m measured) report.Figure {
-	f := report.Figure{Metric: metric.Name, Direction: m.direction, Unit: metric.Unit, Confirmed: result.Confirmed, Reason: result.Reason}
+	f := report.Figure{Metric: metric.Name, Direction: m.direction, Unit: metric.Unit, Confirmed: result.Confirmed,
+		Reason: result.Reason}
 	switch {
 	case m.severalBursts:
 		f.Missing = "bursts show the buffer of each direction by itself: use direction Each"

@@ -15,7 +15,8 @@ import (
 // resultOf is a result as it holds for one of its directions.
 func resultOf(result report.Result, d report.Direction) report.Result {
 	if d.Limit != nil {
-		result.Reason, result.Saturated, result.Confirmed, result.Resolution = d.Limit.Reason, d.Limit.Saturated, d.Limit.Confirmed, d.Limit.Resolution
+		result.Reason, result.Saturated, result.Confirmed, result.Resolution = d.Limit.Reason, d.Limit.Saturated,
+			d.Limit.Confirmed, d.Limit.Resolution
 	}
 	if !slices.Contains(result.NearGenerators, d.Name()) {
 		result.NearGenerators = nil
@@ -181,7 +182,8 @@ func windowsOfGivenLoad(r *report.Report) []report.Window {
 	case plan.TypeConstantLoad, plan.TypeFrameLoss, plan.TypeBackToBack:
 		return r.ResultWindows()
 	case plan.TypeMaximumOfferedLoad:
-		return slices.DeleteFunc(slices.Clone(r.Windows), func(w report.Window) bool { return w.Phase != report.Trial || !w.Counts() })
+		return slices.DeleteFunc(slices.Clone(r.Windows),
+			func(w report.Window) bool { return w.Phase != report.Trial || !w.Counts() })
 	}
 	return nil
 }

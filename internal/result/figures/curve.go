@@ -24,7 +24,8 @@ func CurveOf(r *report.Report) (points []report.CurvePoint) {
 		if i < 0 || levels[i].Low == "" || !offeredAt(r, levels[i].Load) {
 			continue
 		}
-		points = append(points, report.CurvePoint{Load: shareOf(p.From, levels[i].Load), LossRatio: cmp.Or(levels[i].High, levels[i].Low), LossRatioMin: levels[i].Low})
+		points = append(points, report.CurvePoint{Load: shareOf(p.From, levels[i].Load),
+			LossRatio: cmp.Or(levels[i].High, levels[i].Low), LossRatioMin: levels[i].Low})
 	}
 	return points
 }
@@ -45,7 +46,8 @@ func behindAt(r *report.Report, load units.Ratio) bool {
 	start := report.PlanOf(r).Procedure.FrameLoss.From
 	asked := math.Round(load.Float() * float64(start.Micros) / 1e6)
 	return start.Kind == units.Packets && slices.ContainsFunc(r.Result.Curve, func(f report.Figure) bool {
-		return f.Load == load && f.Metric == OfferedPacketsPerSecond && f.Direction != report.AllDirections && f.Low != "" && f.Low.Float() < 0.99*asked
+		return f.Load == load && f.Metric == OfferedPacketsPerSecond && f.Direction != report.AllDirections &&
+			f.Low != "" && f.Low.Float() < 0.99*asked
 	})
 }
 
@@ -114,7 +116,8 @@ var curveMetrics = slices.DeleteFunc(slices.Clone(Metrics), func(m Metric) bool 
 // each direction and in all together. They are confirmed, were not held, or are shown for the window's time alone,
 // as the whole curve is.
 func OfWindow(r *report.Report, w report.Window, curve report.Result) []report.Figure {
-	result := report.Result{Measured: true, Confirmed: curve.Confirmed, Reason: report.CurveMeasured, Window: w.Number, Directions: w.Directions}
+	result := report.Result{Measured: true, Confirmed: curve.Confirmed, Reason: report.CurveMeasured, Window: w.Number,
+		Directions: w.Directions}
 	if curve.NotHeld != "" {
 		result.Reason = curve.Reason
 	}
@@ -123,7 +126,8 @@ func OfWindow(r *report.Report, w report.Window, curve report.Result) []report.F
 	}
 	total := measure.Sum(w.Directions, r.RateOfEachLink())
 	result.Total = &total
-	list := measuredFigures(&report.Report{Plan: r.Plan, LineRates: r.LineRates, Windows: []report.Window{w}, Result: result}, curveMetrics)
+	list := measuredFigures(&report.Report{Plan: r.Plan, LineRates: r.LineRates, Windows: []report.Window{w},
+		Result: result}, curveMetrics)
 	for i := range list {
 		list[i].Load = w.Load
 	}

@@ -103,16 +103,26 @@ func measuredFigures(r *report.Report, metrics []Metric) []report.Figure {
 	var list []report.Figure
 	rates, ofBursts := r.RateOfEachLink(), report.PlanOf(r).Procedure.Type == plan.TypeBackToBack
 	for _, d := range r.Result.Directions {
-		list = append(list, figuresOf(metrics, resultOf(r.Result, d), measured{ofBursts: ofBursts, bursts: d.BackToBack, ofSoak: isSoak(r), critical: r.Result.CriticalLoadOf(d), direction: d.Name(), offered: d.Offered, received: d.Received, leastLoss: d.LossRatioMin, mostLoss: MostLost(r, d),
-			percent: d.LineRatePercent, lineRateKnown: r.Plan != nil && rates[d.To] > 0, searched: withOwnLimits(d), shownFor: shownFor(r, d), disturbed: disturbed(r, d), lostToSending: lostToSending(r, d), sessions: d.Sessions, limit: limitOf(d)})...)
+		list = append(list, figuresOf(metrics, resultOf(r.Result, d), measured{ofBursts: ofBursts, bursts: d.BackToBack,
+			ofSoak: isSoak(r), critical: r.Result.CriticalLoadOf(d), direction: d.Name(), offered: d.Offered,
+			received: d.Received, leastLoss: d.LossRatioMin, mostLoss: MostLost(r, d),
+			percent: d.LineRatePercent, lineRateKnown: r.Plan != nil && rates[d.To] > 0, searched: withOwnLimits(d),
+			shownFor: shownFor(r, d), disturbed: disturbed(r, d), lostToSending: lostToSending(r, d),
+			sessions: d.Sessions, limit: limitOf(d)})...)
 	}
 	if t := r.Result.Total; t != nil {
 		var bursts *report.BackToBackFrames
 		if len(r.Result.Directions) == 1 {
 			bursts = r.Result.Directions[0].BackToBack
 		}
-		list = append(list, figuresOf(metrics, r.Result, measured{ofSoak: isSoak(r), critical: criticalTogether(r), ofBursts: ofBursts, bursts: bursts, severalBursts: len(r.Result.Directions) > 1, direction: report.AllDirections, offered: t.Offered, received: t.Received, leastLoss: t.LossRatioMin, mostLoss: MostLostTogether(r),
-			percent: t.LineRatePercent, lineRateKnown: r.Plan != nil && everyLineRateKnown(r, rates), searched: withOwnLimitsAtOnce(r), shownFor: r.Result.ShownFor, disturbed: disturbed(r, directionsOfTotal(r)...), lostToSending: lostToSending(r, r.Result.Directions...), sessions: t.Sessions, limit: limitOf(r.Result.Directions...)})...)
+		list = append(list, figuresOf(metrics, r.Result, measured{ofSoak: isSoak(r), critical: criticalTogether(r),
+			ofBursts: ofBursts, bursts: bursts, severalBursts: len(r.Result.Directions) > 1,
+			direction: report.AllDirections, offered: t.Offered, received: t.Received, leastLoss: t.LossRatioMin,
+			mostLoss: MostLostTogether(r),
+			percent:  t.LineRatePercent, lineRateKnown: r.Plan != nil && everyLineRateKnown(r, rates),
+			searched: withOwnLimitsAtOnce(r), shownFor: r.Result.ShownFor,
+			disturbed: disturbed(r, directionsOfTotal(r)...), lostToSending: lostToSending(r, r.Result.Directions...),
+			sessions: t.Sessions, limit: limitOf(r.Result.Directions...)})...)
 	}
 	return list
 }
@@ -157,7 +167,8 @@ func figuresOf(metrics []Metric, result report.Result, m measured) []report.Figu
 		if metric.Protocol != "" && (metric.Protocol == plan.UDP) != (m.sessions.Datagrams != nil) {
 			continue
 		}
-		f := report.Figure{Metric: metric.Name, Direction: m.direction, Unit: metric.Unit, Confirmed: result.Confirmed, Reason: result.Reason}
+		f := report.Figure{Metric: metric.Name, Direction: m.direction, Unit: metric.Unit, Confirmed: result.Confirmed,
+			Reason: result.Reason}
 		f.Low, f.Missing = metric.value(m)
 		bounded := len(result.NearGenerators) > 0
 		switch {

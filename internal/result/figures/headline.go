@@ -63,7 +63,8 @@ func HeadlineIn(h report.Headline, r *report.Report, d report.Direction) report.
 
 // headlineMetrics are the metrics that a line in a table has.
 var headlineMetrics = slices.DeleteFunc(slices.Clone(Metrics), func(m Metric) bool {
-	return m.Name != PacketsPerSecond && m.Name != Layer1BitsPerSecond && m.Name != LineRatePercent && m.Name != GoodputBitsPerSecond
+	return m.Name != PacketsPerSecond && m.Name != Layer1BitsPerSecond && m.Name != LineRatePercent &&
+		m.Name != GoodputBitsPerSecond
 })
 
 // percentOf is a share of a line rate, or 0 where the line rate is unknown.
@@ -124,7 +125,8 @@ func Summary(r *report.Report) string {
 	if isSoak(r) {
 		return summaryOfSoak(r)
 	}
-	line := h.Signed(wording.PacketRate(h.PacketsPerSecond)) + "  " + h.Signed(wording.BitRate(h.Layer1BitsPerSecond)) + "  " + h.Signed(wording.Percent(h.Percent)) + " of line rate"
+	line := h.Signed(wording.PacketRate(h.PacketsPerSecond)) + "  " + h.Signed(wording.BitRate(h.Layer1BitsPerSecond)) +
+		"  " + h.Signed(wording.Percent(h.Percent)) + " of line rate"
 	if len(r.Result.SharedPorts) > 0 {
 		line += "  (shared port)"
 	}
@@ -145,7 +147,8 @@ func summaryOfGoals(r *report.Report) string {
 		goalReport, _ := r.ForGoal(g.Name)
 		switch h := HeadlineOf(goalReport); {
 		case h.Measured:
-			sentences = append(sentences, fmt.Sprintf("%s %s (%s of line rate)", g.Name, h.Signed(wording.PacketRate(h.PacketsPerSecond)), wording.Percent(h.Percent)))
+			sentences = append(sentences, fmt.Sprintf("%s %s (%s of line rate)", g.Name,
+				h.Signed(wording.PacketRate(h.PacketsPerSecond)), wording.Percent(h.Percent)))
 		case g.Result.Reason == report.NoCleanWindow:
 			sentences = append(sentences, g.Name+" not met at any load")
 		default:
@@ -172,10 +175,12 @@ func summaryOfSessions(r *report.Report) string {
 		if limit.Cause != measure.ByPath {
 			sign = "≥"
 		}
-		sentences = append(sentences, wording.Direction(d.From, d.To)+": "+sign+measure.SessionsSentence(*d.Sessions, limit))
+		sentences = append(sentences, wording.Direction(d.From, d.To)+": "+sign+measure.SessionsSentence(*d.Sessions,
+			limit))
 	}
 	if len(sentences) > mostDirectionsShown && r.Result.Total.Sessions != nil {
-		sentences = []string{HeadlineOf(r).Sign() + measure.SessionsSentence(*r.Result.Total.Sessions, limitOf(r.Result.Directions...)) + " in " + wording.Counted(len(sentences), "direction")}
+		sentences = []string{HeadlineOf(r).Sign() + measure.SessionsSentence(*r.Result.Total.Sessions,
+			limitOf(r.Result.Directions...)) + " in " + wording.Counted(len(sentences), "direction")}
 	}
 	line := strings.Join(sentences, "; ")
 	if len(r.Result.SharedPorts) > 0 {

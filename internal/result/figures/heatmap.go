@@ -25,11 +25,21 @@ func HeatmapOfSuite(s *report.Suite, rows string) *report.Heatmap {
 	at := slices.IndexFunc(s.Axes, func(a report.Axis) bool { return a.Name == rows })
 	switch {
 	case len(s.Axes) == 1: // a row of what it was varied to, rather than a column
-		return Heatmap(s.Name, "suite", axisName(s, 0), heatedCells(s, func(_ *report.SuiteCell, c report.Cell) (string, string) { return s.Name, c.Product + c.Loadtest }))
+		return Heatmap(s.Name, "suite", axisName(s, 0), heatedCells(s, func(_ *report.SuiteCell, c report.Cell) (string,
+			string) {
+			return s.Name, c.Product + c.Loadtest
+		}))
 	case at > 0:
-		return Heatmap(s.Name, rows, axesBut(s, at), heatedCells(s, func(c *report.SuiteCell, row report.Cell) (string, string) { return alongAxis(s, at, c, row) }))
+		return Heatmap(s.Name, rows, axesBut(s, at), heatedCells(s, func(c *report.SuiteCell, row report.Cell) (string,
+			string) {
+			return alongAxis(s, at, c, row)
+		}))
 	}
-	return Heatmap(s.Name, axisName(s, 0), axisName(s, 1), heatedCells(s, func(_ *report.SuiteCell, c report.Cell) (string, string) { return c.Product, cmp.Or(c.Loadtest, "-") }))
+	return Heatmap(s.Name, axisName(s, 0), axisName(s, 1),
+		heatedCells(s, func(_ *report.SuiteCell, c report.Cell) (string,
+			string) {
+			return c.Product, cmp.Or(c.Loadtest, "-")
+		}))
 }
 
 // axesBut are the names of a suite's axes without one.
@@ -75,11 +85,13 @@ func axisName(s *report.Suite, start int) (name string) {
 	return cmp.Or(name, "test")
 }
 
-func heatedCells(s *report.Suite, place func(*report.SuiteCell, report.Cell) (product, loadtest string)) (tests []HeatmapTest) {
+func heatedCells(s *report.Suite, place func(*report.SuiteCell, report.Cell) (product,
+	loadtest string)) (tests []HeatmapTest) {
 	for i := range s.Cells {
 		c := &s.Cells[i]
 		for _, row := range c.Rows() {
-			t := HeatmapTest{Figures: row.Figures, Curve: c.Curve, Missing: report.Missing{Test: c.Name, Reason: string(report.NotMeasured), Message: row.Message}}
+			t := HeatmapTest{Figures: row.Figures, Curve: c.Curve, Missing: report.Missing{Test: c.Name,
+				Reason: string(report.NotMeasured), Message: row.Message}}
 			t.Product, t.Loadtest = place(c, row)
 			if len(row.Missing) > 0 {
 				t.Missing.Reason, t.Missing.Message = row.Missing[0].Reason, row.Missing[0].Message
@@ -109,7 +121,8 @@ func Heatmap(name, rows, columns string, tests []HeatmapTest) *report.Heatmap {
 		heatmap.Maps = append(heatmap.Maps, lossMap(axes, product, curved))
 	}
 	for _, sessions := range []bool{false, true} { // whose rates are of different units
-		some := slices.DeleteFunc(slices.Clone(others), func(t HeatmapTest) bool { return t.Figures.OfSessions() != sessions })
+		some := slices.DeleteFunc(slices.Clone(others),
+			func(t HeatmapTest) bool { return t.Figures.OfSessions() != sessions })
 		if len(some) > 0 {
 			heatmap.Maps = append(heatmap.Maps, throughputMap(axes, some, sessions))
 		}
@@ -152,7 +165,8 @@ func lossMap(axes heated, product string, tests []HeatmapTest) report.HeatGrid {
 	}
 	for _, t := range tests {
 		for _, p := range t.Curve {
-			g.Spots = append(g.Spots, report.Spot{Row: slices.Index(loads, p.Load), Column: slices.Index(g.Columns, t.Loadtest), Value: p.LossRatio, Least: p.LossRatioMin})
+			g.Spots = append(g.Spots, report.Spot{Row: slices.Index(loads, p.Load), Column: slices.Index(g.Columns,
+				t.Loadtest), Value: p.LossRatio, Least: p.LossRatioMin})
 		}
 	}
 	g.Sort()
@@ -168,13 +182,16 @@ func spreadOf(f *report.Figures) *units.Percent {
 
 // throughputMap is throughput over product and traffic.
 func throughputMap(axes heated, tests []HeatmapTest, sessions bool) report.HeatGrid {
-	g := report.HeatGrid{Of: cmp.Or(axes.name, "tests"), Metric: PacketsPerSecond, Unit: "packets/s", RowsAre: axes.rows, ColumnsAre: axes.columns,
-		Rows: distinctNames(tests, func(t HeatmapTest) string { return t.Product }), Columns: distinctNames(tests, func(t HeatmapTest) string { return t.Loadtest })}
+	g := report.HeatGrid{Of: cmp.Or(axes.name, "tests"), Metric: PacketsPerSecond, Unit: "packets/s",
+		RowsAre: axes.rows, ColumnsAre: axes.columns,
+		Rows: distinctNames(tests, func(t HeatmapTest) string { return t.Product }), Columns: distinctNames(tests,
+			func(t HeatmapTest) string { return t.Loadtest })}
 	if sessions {
 		g.Metric, g.Unit = GoodputBitsPerSecond, "bit/s"
 	}
 	for _, t := range tests {
-		g.Spots = append(g.Spots, report.Spot{Row: slices.Index(g.Rows, t.Product), Column: slices.Index(g.Columns, t.Loadtest), Value: report.NumberOf(big.NewRat(t.Figures.Throughput(), 1)),
+		g.Spots = append(g.Spots, report.Spot{Row: slices.Index(g.Rows, t.Product), Column: slices.Index(g.Columns,
+			t.Loadtest), Value: report.NumberOf(big.NewRat(t.Figures.Throughput(), 1)),
 			LowerBound: t.Figures.LowerBound, Unconfirmed: t.Figures.Unconfirmed > 0, Spread: spreadOf(t.Figures)})
 	}
 	g.Sort()

@@ -28,7 +28,8 @@ const (
 
 // ofLatency is a metric of latency. It is a percentile with the share that Reports have it by, or "" for jitter.
 func ofLatency(name report.Metric, means, share string) Metric {
-	return Metric{Name: name, Unit: "ns", Means: means, LessIsBetter: true, latency: func(l report.Latency) (low, high report.Number, missing string) {
+	return Metric{Name: name, Unit: "ns", Means: means, LessIsBetter: true, latency: func(l report.Latency) (low,
+		high report.Number, missing string) {
 		if share == "" {
 			switch {
 			case l.Sample != nil:
@@ -45,7 +46,8 @@ func ofLatency(name report.Metric, means, share string) Metric {
 		case !ok && l.Timed() < l.Came():
 			return "", "", untimed(l)
 		case !ok:
-			return "", "", fmt.Sprintf("fewer than ten of %s frames lie above it: make trials longer", wording.Count(l.Came()))
+			return "", "", fmt.Sprintf("fewer than ten of %s frames lie above it: make trials longer",
+				wording.Count(l.Came()))
 		case p.Open:
 			return whole(p.Nanoseconds), "", ""
 		}
@@ -53,14 +55,16 @@ func ofLatency(name report.Metric, means, share string) Metric {
 		shortest, _ := transit.Bounds(transit.Index(time.Duration(p.Nanoseconds)))
 		shortestNs := shortest.Nanoseconds()
 		if l.Sample != nil {
-			shortestNs = max(0, shortestNs-max(l.Sample.ResolutionNanoseconds, transit.Coarse(time.Duration(p.Nanoseconds)).Nanoseconds()))
+			shortestNs = max(0, shortestNs-max(l.Sample.ResolutionNanoseconds,
+				transit.Coarse(time.Duration(p.Nanoseconds)).Nanoseconds()))
 		}
 		return whole(shortestNs), whole(p.Nanoseconds), ""
 	}}
 }
 
 func untimed(l report.Latency) string {
-	return fmt.Sprintf("%s of %s frames have no time, and could change it", wording.Count(l.Came()-l.Timed()), wording.Count(l.Came()))
+	return fmt.Sprintf("%s of %s frames have no time, and could change it", wording.Count(l.Came()-l.Timed()),
+		wording.Count(l.Came()))
 }
 
 // Latency says that a metric is one of latency.
@@ -75,7 +79,8 @@ var LatencyMetrics = []Metric{
 	ofLatency(LatencyP9999, "time within which 99.99 % of the frames came back", "p99.99"),
 	ofLatency(LatencyP99999, "time within which 99.999 % of the frames came back", "p99.999"),
 	ofLatency(LatencyMax, "the longest time that a frame took", "all"),
-	ofLatency(LatencyJitter, "mean difference between the times of two frames of a stream that followed each other", ""),
+	ofLatency(LatencyJitter, "mean difference between the times of two frames of a stream that followed each other",
+		""),
 }
 
 // Latencies are the figures of latency, with each of these metrics at each load, in each direction and frame size.
@@ -84,7 +89,8 @@ func Latencies(r *report.Report, metrics ...Metric) (list []report.Figure) {
 		for _, d := range latencyDirections(r, l) {
 			for _, s := range sizesOf(r, d) {
 				for _, m := range metrics {
-					f := report.Figure{Metric: m.Name, Direction: d.Name(), At: &l.At, FrameSize: s.FrameSize, Unit: m.Unit, Confirmed: true, Reason: report.LoadHeld}
+					f := report.Figure{Metric: m.Name, Direction: d.Name(), At: &l.At, FrameSize: s.FrameSize,
+						Unit: m.Unit, Confirmed: true, Reason: report.LoadHeld}
 					if f.Missing = cmp.Or(l.Missing, d.Missing); f.Missing == "" {
 						f.Low, f.High, f.Missing = m.latency(s)
 					}
@@ -103,7 +109,8 @@ func LatencyOf(r *report.Report, metric report.Metric, load units.Ratio, size in
 	if !ok || !m.Latency() {
 		return nil
 	}
-	return slices.DeleteFunc(Latencies(r, m), func(f report.Figure) bool { return *f.At != load || size > 0 && f.FrameSize != size })
+	return slices.DeleteFunc(Latencies(r, m),
+		func(f report.Figure) bool { return *f.At != load || size > 0 && f.FrameSize != size })
 }
 
 // latencyDirections are the directions of a load. Where no trial of the load counts, they are the Plan's.

@@ -53,34 +53,49 @@ type Metric struct {
 
 // Metrics are all metrics of an answer. LatencyMetrics are the others.
 var Metrics = []Metric{
-	{Name: PacketsPerSecond, Unit: "packets/s", Means: "frames that came back", value: func(m measured) (report.Number, string) { return whole(m.received.PacketsPerSecond), "" }},
-	{Name: Layer1BitsPerSecond, Unit: "bit/s", Means: "layer-1 bits that came back: frames with preamble and gap", value: func(m measured) (report.Number, string) { return whole(m.received.Layer1BitsPerSecond), "" }},
-	{Name: Layer2BitsPerSecond, Unit: "bit/s", Means: "layer-2 bits that came back: frames with FCS", value: func(m measured) (report.Number, string) { return whole(m.received.Layer2BitsPerSecond), "" }},
-	{Name: LineRatePercent, Unit: "%", Means: "layer-1 bits that came back, of what the links carry", value: func(m measured) (report.Number, string) {
-		if !m.lineRateKnown {
-			return "", "the line rate is unknown: set the link's lineRate"
-		}
-		return report.Number(m.percent.String()), ""
+	{Name: PacketsPerSecond, Unit: "packets/s", Means: "frames that came back", value: func(m measured) (report.Number,
+		string) {
+		return whole(m.received.PacketsPerSecond), ""
 	}},
-	{Name: LossRatio, Unit: "ratio", Means: "frames that did not come back, of those sent", LessIsBetter: true, value: func(m measured) (report.Number, string) { return report.Number(m.mostLoss.String()), "" }},
-	{Name: OfferedPacketsPerSecond, Unit: "packets/s", Means: "frames that the generators sent: their own limit, where they were asked for more", value: func(m measured) (report.Number, string) { return whole(m.offered.PacketsPerSecond), "" }},
-	{Name: GoodputBitsPerSecond, Unit: "bit/s", Means: "payload that receiving programs read", Sessions: true, value: func(m measured) (report.Number, string) { return whole(m.sessions.GoodputBitsPerSecond), "" }},
-	{Name: RetransmitRatio, Unit: "ratio", Means: "segments that were sent again, of all segments", LessIsBetter: true, Sessions: true, Protocol: plan.TCP, value: func(m measured) (report.Number, string) {
-		return report.Number(m.sessions.RetransmitRatio.String()), ""
-	}},
-	{Name: RoundTripMicroseconds, Unit: "µs", Means: "mean of the senders' smoothed round trips", LessIsBetter: true, Sessions: true, Protocol: plan.TCP, value: func(m measured) (report.Number, string) {
-		if m.sessions.RoundTrip == nil {
-			return "", "no connection had a sample of its round trip"
-		}
-		return whole(m.sessions.RoundTrip.MeanMicroseconds), ""
-	}},
-	{Name: DatagramLossRatio, Unit: "ratio", Means: "datagrams that did not come, of those that should have", LessIsBetter: true, Sessions: true, Protocol: plan.UDP, value: func(m measured) (report.Number, string) {
-		return report.Number(max(0, m.sessions.Datagrams.LossRatio).String()), ""
-	}},
-	{Name: JitterMicroseconds, Unit: "µs", Means: "mean of the receivers' smoothed jitter", LessIsBetter: true, Sessions: true, Protocol: plan.UDP, value: func(m measured) (report.Number, string) {
-		return whole(m.sessions.Datagrams.JitterMicroseconds), ""
-	}},
-	{Name: BackToBackFrames, Unit: "frames", Means: "the longest burst without loss, on average of all searches", burst: func(b report.BackToBackFrames) report.BurstFigure { return b.Frames }},
+	{Name: Layer1BitsPerSecond, Unit: "bit/s", Means: "layer-1 bits that came back: frames with preamble and gap",
+		value: func(m measured) (report.Number, string) { return whole(m.received.Layer1BitsPerSecond), "" }},
+	{Name: Layer2BitsPerSecond, Unit: "bit/s", Means: "layer-2 bits that came back: frames with FCS",
+		value: func(m measured) (report.Number, string) { return whole(m.received.Layer2BitsPerSecond), "" }},
+	{Name: LineRatePercent, Unit: "%", Means: "layer-1 bits that came back, of what the links carry",
+		value: func(m measured) (report.Number, string) {
+			if !m.lineRateKnown {
+				return "", "the line rate is unknown: set the link's lineRate"
+			}
+			return report.Number(m.percent.String()), ""
+		}},
+	{Name: LossRatio, Unit: "ratio", Means: "frames that did not come back, of those sent", LessIsBetter: true,
+		value: func(m measured) (report.Number, string) { return report.Number(m.mostLoss.String()), "" }},
+	{Name: OfferedPacketsPerSecond, Unit: "packets/s",
+		Means: "frames that the generators sent: their own limit, where they were asked for more",
+		value: func(m measured) (report.Number, string) { return whole(m.offered.PacketsPerSecond), "" }},
+	{Name: GoodputBitsPerSecond, Unit: "bit/s", Means: "payload that receiving programs read", Sessions: true,
+		value: func(m measured) (report.Number, string) { return whole(m.sessions.GoodputBitsPerSecond), "" }},
+	{Name: RetransmitRatio, Unit: "ratio", Means: "segments that were sent again, of all segments", LessIsBetter: true,
+		Sessions: true, Protocol: plan.TCP, value: func(m measured) (report.Number, string) {
+			return report.Number(m.sessions.RetransmitRatio.String()), ""
+		}},
+	{Name: RoundTripMicroseconds, Unit: "µs", Means: "mean of the senders' smoothed round trips", LessIsBetter: true,
+		Sessions: true, Protocol: plan.TCP, value: func(m measured) (report.Number, string) {
+			if m.sessions.RoundTrip == nil {
+				return "", "no connection had a sample of its round trip"
+			}
+			return whole(m.sessions.RoundTrip.MeanMicroseconds), ""
+		}},
+	{Name: DatagramLossRatio, Unit: "ratio", Means: "datagrams that did not come, of those that should have",
+		LessIsBetter: true, Sessions: true, Protocol: plan.UDP, value: func(m measured) (report.Number, string) {
+			return report.Number(max(0, m.sessions.Datagrams.LossRatio).String()), ""
+		}},
+	{Name: JitterMicroseconds, Unit: "µs", Means: "mean of the receivers' smoothed jitter", LessIsBetter: true,
+		Sessions: true, Protocol: plan.UDP, value: func(m measured) (report.Number, string) {
+			return whole(m.sessions.Datagrams.JitterMicroseconds), ""
+		}},
+	{Name: BackToBackFrames, Unit: "frames", Means: "the longest burst without loss, on average of all searches",
+		burst: func(b report.BackToBackFrames) report.BurstFigure { return b.Frames }},
 	{Name: BufferFrames, Unit: "frames", Means: "frames of the longest burst without loss that the device held at its end", burst: func(b report.BackToBackFrames) report.BurstFigure { return b.Buffer }},
 	{Name: BufferMicroseconds, Unit: "µs", Means: "in what time a burst brings the frames that the device held: RFC 9004's corrected buffer time", burst: func(b report.BackToBackFrames) report.BurstFigure { return b.BufferMicroseconds }},
 }

@@ -17,7 +17,9 @@ func lossyTrialAtLowestLoad(r *report.Report) *report.Window {
 		return nil
 	}
 	i := slices.IndexFunc(r.Windows, func(w report.Window) bool {
-		return slices.Contains(g.Upper.Windows, w.Number) && slices.ContainsFunc(w.Directions, func(d report.Direction) bool { return d.LossRatioMin > r.Plan.Procedure.MaxLossRatio })
+		return slices.Contains(g.Upper.Windows, w.Number) &&
+			slices.ContainsFunc(w.Directions,
+				func(d report.Direction) bool { return d.LossRatioMin > r.Plan.Procedure.MaxLossRatio })
 	})
 	if i < 0 {
 		return nil
@@ -38,17 +40,21 @@ func figuresBelowLowestLoad(r *report.Report, lowest *report.Window, metrics []M
 	rates := r.RateOfEachLink()
 	var list []report.Figure
 	for _, d := range lowest.Directions {
-		list = append(list, lossyAtLowestLoad(metrics, measured{direction: d.Name(), offered: d.Offered, received: d.Offered, leastLoss: d.LossRatioMin, mostLoss: d.MostLost(),
-			percent: units.PercentOf(d.Offered.Layer1BitsPerSecond, int64(rates[d.To])), lineRateKnown: r.Plan != nil && rates[d.To] > 0, lossy: d.Quality == report.Lossy})...)
+		list = append(list, lossyAtLowestLoad(metrics, measured{direction: d.Name(), offered: d.Offered,
+			received: d.Offered, leastLoss: d.LossRatioMin, mostLoss: d.MostLost(),
+			percent: units.PercentOf(d.Offered.Layer1BitsPerSecond, int64(rates[d.To])), lineRateKnown: r.Plan != nil &&
+				rates[d.To] > 0, lossy: d.Quality == report.Lossy})...)
 	}
 	offered := slices.Clone(lowest.Directions)
 	for i := range offered {
 		offered[i].Received = offered[i].Offered
 	}
 	t := measure.Sum(offered, rates)
-	return append(list, lossyAtLowestLoad(metrics, measured{direction: report.AllDirections, offered: t.Offered, received: t.Received, leastLoss: t.LossRatioMin, mostLoss: t.MostLost(),
+	return append(list, lossyAtLowestLoad(metrics, measured{direction: report.AllDirections, offered: t.Offered,
+		received: t.Received, leastLoss: t.LossRatioMin, mostLoss: t.MostLost(),
 		// where one direction alone varied, nothing is known of all
-		percent: t.LineRatePercent, lineRateKnown: r.Plan != nil && everyLineRateKnown(r, rates), lossy: lowest.Varied == ""})...)
+		percent: t.LineRatePercent, lineRateKnown: r.Plan != nil && everyLineRateKnown(r, rates),
+		lossy: lowest.Varied == ""})...)
 }
 
 // lossyAtLowestLoad are the figures of a direction at that load.

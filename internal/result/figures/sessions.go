@@ -16,9 +16,11 @@ func limitOf(directions ...report.Direction) (limit measure.SessionLimit) {
 			return measure.SessionLimit{}
 		}
 		l := measure.LimitOfSessions(*d.Sessions)
-		heldByEnds, doubt, carried := max(limit.HeldByEnds, l.HeldByEnds), cmp.Or(limit.PathDoubt, l.PathDoubt), limit.Carried || l.Carried
+		heldByEnds, doubt, carried := max(limit.HeldByEnds, l.HeldByEnds), cmp.Or(limit.PathDoubt, l.PathDoubt),
+			limit.Carried || l.Carried
 		jitter := cmp.Or(limit.JitterDoubt, l.JitterDoubt)
-		if i == 0 || limit.Cause == measure.ByPath || limit.Cause == measure.ByLoad && l.Cause != measure.ByPath || l.Cause == measure.ByEnds {
+		if i == 0 || limit.Cause == measure.ByPath || limit.Cause == measure.ByLoad && l.Cause != measure.ByPath ||
+			l.Cause == measure.ByEnds {
 			limit = l
 		}
 		limit.HeldByEnds, limit.PathDoubt, limit.JitterDoubt, limit.Carried = heldByEnds, doubt, jitter, carried
@@ -69,5 +71,6 @@ func upperEndOfSessions(f report.Figure, m measured) report.Number {
 		return highest
 	}
 	// In the time in which an end held them back, as much again might have come.
-	return report.NumberOf(new(big.Rat).Quo(f.Low.Rat(), big.NewRat(int64(units.One-limit.HeldByEnds), int64(units.One))))
+	return report.NumberOf(new(big.Rat).Quo(f.Low.Rat(), big.NewRat(int64(units.One-limit.HeldByEnds),
+		int64(units.One))))
 }

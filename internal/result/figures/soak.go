@@ -16,7 +16,8 @@ import (
 // ofSoak is a figure of a direction's critical load, or of all together, which is the load offered there, or what
 // comes back of it.
 func ofSoak(metric Metric, result report.Result, m measured) report.Figure {
-	f := report.Figure{Metric: metric.Name, Direction: m.direction, Unit: metric.Unit, Confirmed: result.Confirmed, Reason: result.Reason}
+	f := report.Figure{Metric: metric.Name, Direction: m.direction, Unit: metric.Unit, Confirmed: result.Confirmed,
+		Reason: result.Reason}
 	l := m.critical
 	if metric.Name == LossRatio {
 		f.Missing = "a soak finds the rate at which procedure.soak.lossRatio is lost: judge that rate instead"
@@ -98,7 +99,8 @@ func summaryOfSoak(r *report.Report) string {
 		case l.High == "":
 			parts = append(parts, fmt.Sprintf("%s: ≥%s at a loss ratio of %s", d.Name(), text(l.Low), l.LossRatio))
 		default:
-			parts = append(parts, fmt.Sprintf("%s: %s to %s at a loss ratio of %s", d.Name(), text(l.Low), text(l.High), l.LossRatio))
+			parts = append(parts, fmt.Sprintf("%s: %s to %s at a loss ratio of %s", d.Name(), text(l.Low), text(l.High),
+				l.LossRatio))
 		}
 	}
 	if len(r.Result.SharedPorts) > 0 {

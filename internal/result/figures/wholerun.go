@@ -21,7 +21,10 @@ import (
 // received anything while nothing was sent, where more came back than was sent in the run or in a window of it,
 // where a numbered frame came twice, or where what is missing in bytes is not the frames that are missing.
 func LostInRun(r *report.Report, direction string) (frames int64, ok bool) {
-	i := slices.IndexFunc(r.Totals, func(t report.Total) bool { return plan.Direction{From: t.From, To: t.To}.Name() == direction })
+	i := slices.IndexFunc(r.Totals, func(t report.Total) bool {
+		return plan.Direction{From: t.From,
+			To: t.To}.Name() == direction
+	})
 	if i < 0 || report.PlanOf(r).Sessions != nil {
 		return 0, false
 	}
@@ -80,7 +83,8 @@ func isMissing(r *report.Report, t report.Total) bool {
 		}
 	}
 	for unlike := int64(-8); unlike <= 8; unlike += 4 { // bytes of each frame for an FCS and a VLAN tag
-		if missing := bytes - unlike*t.Returned.Packets; missing >= lost*sizes.Shortest && missing <= lost*sizes.Longest {
+		if missing := bytes - unlike*t.Returned.Packets; missing >= lost*sizes.Shortest &&
+			missing <= lost*sizes.Longest {
 			return true
 		}
 	}

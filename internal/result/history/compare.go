@@ -25,7 +25,8 @@ const mostDifferences = 3
 // are matched whatever that place. Reports whose Plans measure in different ways are not judged, nor are those of
 // different environments, except for what is allowed to differ. The row says what differs. A nil allowance demands
 // nothing.
-func Compare(sides []Side, allowance *comparison.Allowance, allowDifferent []report.EnvironmentPart) *report.Comparison {
+func Compare(sides []Side, allowance *comparison.Allowance,
+	allowDifferent []report.EnvironmentPart) *report.Comparison {
 	c := &report.Comparison{Version: report.ComparisonVersion}
 	for _, s := range sides {
 		c.Sides = append(c.Sides, s.Name)
@@ -78,7 +79,8 @@ func singleRow(sides []Side) *row {
 		r.sides = append(r.sides, s.Records)
 		products, loadtests = append(products, places[0].product), append(loadtests, places[0].loadtest)
 	}
-	r.product, r.loadtest = strings.Join(slices.Compact(products), " / "), strings.Join(slices.Compact(loadtests), " / ")
+	r.product, r.loadtest = strings.Join(slices.Compact(products), " / "), strings.Join(slices.Compact(loadtests),
+		" / ")
 	return r
 }
 
@@ -116,7 +118,8 @@ func compareRow(r row, allowance *comparison.Allowance, allowDifferent []report.
 }
 
 // judge says how a side compares with the baseline.
-func judge(side *report.Compared, s, baseline sample, mixed string, allowance *comparison.Allowance, allowDifferent []report.EnvironmentPart) {
+func judge(side *report.Compared, s, baseline sample, mixed string, allowance *comparison.Allowance,
+	allowDifferent []report.EnvironmentPart) {
 	if allowance != nil {
 		side.Verdict = report.Undecided
 	}
@@ -154,11 +157,14 @@ func judge(side *report.Compared, s, baseline sample, mixed string, allowance *c
 		side.Message = refusal
 		return
 	}
-	question := comparison.Question{Figure: comparison.Throughput(s.answers[0].Report), Candidate: slices.Concat(s.runs, s.lossy), Baseline: baseline.runs, Allowance: allowance}
+	question := comparison.Question{Figure: comparison.Throughput(s.answers[0].Report), Candidate: slices.Concat(s.runs,
+		s.lossy), Baseline: baseline.runs, Allowance: allowance}
 	answer := comparison.WithholdForLowRuns(question, comparison.Compare(question))
-	side.Judgement, side.Change, side.Verdict, side.Message = answer.Judgement, answer.Change, answer.Outcome, answer.Sentence
+	side.Judgement, side.Change, side.Verdict, side.Message = answer.Judgement, answer.Change, answer.Outcome,
+		answer.Sentence
 	side.Latency = compareLatency(s.answers, baseline.answers)
-	side.Message = wording.JoinNonEmpty("; ", side.Message, comparison.NodeChanged(resultsOf(s.answers), resultsOf(baseline.answers)))
+	side.Message = wording.JoinNonEmpty("; ", side.Message, comparison.NodeChanged(resultsOf(s.answers),
+		resultsOf(baseline.answers)))
 	differences := plan.DeviceDifferences(old, current, mostDifferences)
 	differences = append(differences, imageDifferences(baseline.answers[0], s.answers[0])...)
 	if len(differences) > 0 {
@@ -233,7 +239,8 @@ func sharedPortsText(records []Record) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d runs had several ends on one physical port, whose bandwidth they shared", n, len(records))
+	return fmt.Sprintf("%d of %d runs had several ends on one physical port, whose bandwidth they shared", n,
+		len(records))
 }
 
 // copiesText says how many Reports were left out as copies of others. It is empty for none.
@@ -282,7 +289,8 @@ func sharedRuns(s, baseline sample) (n int) {
 // a run shows it, not a Plan.
 func lineRateDifference(old, current Record) string {
 	if a, b := comparison.LineRateChange(old.Report.LineRates, current.Report.LineRates); a != nil {
-		return fmt.Sprintf("link %s is %s in %s and %s in %s", a.Link, a.BitsPerSecond, old.Name, b.BitsPerSecond, current.Name)
+		return fmt.Sprintf("link %s is %s in %s and %s in %s", a.Link, a.BitsPerSecond, old.Name, b.BitsPerSecond,
+			current.Name)
 	}
 	return ""
 }
@@ -314,7 +322,8 @@ func mixtureText(records []Record) string {
 		if r.plan().Method() == records[0].plan().Method() {
 			continue
 		}
-		return fmt.Sprintf("runs of different plans have no common figure: %s and %s differ, as %s", records[0].Name, r.Name,
+		return fmt.Sprintf("runs of different plans have no common figure: %s and %s differ, as %s", records[0].Name,
+			r.Name,
 			strings.Join(plan.MethodDifferences(records[0].plan(), r.plan(), mostDifferences), "; "))
 	}
 	return ""

@@ -31,7 +31,8 @@ func (r Record) figures() *report.Figures {
 
 // missing is why the Report has no figure.
 func (r Record) missing() report.Missing {
-	m := report.Missing{Test: r.test(), Reason: string(r.Report.Ending), Message: cmp.Or(r.Report.Message, r.Report.Result.Message)}
+	m := report.Missing{Test: r.test(), Reason: string(r.Report.Ending), Message: cmp.Or(r.Report.Message,
+		r.Report.Result.Message)}
 	if r.Report.Ending == report.Completed {
 		m.Reason = string(cmp.Or(r.Report.Result.Reason, report.NotMeasured))
 	}
@@ -106,13 +107,15 @@ func sampleOf(records []Record) sample {
 		if f == nil {
 			s.missing = append(s.missing, r.missing())
 			if comparison.Throughput(r.Report).Unfit(r.Report) == "" && !r.Report.Result.Measured {
-				s.lossy, s.answers = append(s.lossy, comparison.Throughput(r.Report).Runs(r.Report)...), append(s.answers, r)
+				s.lossy, s.answers = append(s.lossy, comparison.Throughput(r.Report).Runs(r.Report)...),
+					append(s.answers, r)
 			}
 			continue
 		}
 		s.measured.add(r, f)
 		if comparison.Throughput(r.Report).Unfit(r.Report) != "" {
-			s.setAside = append(s.setAside, report.Missing{Test: r.test(), Reason: report.ReasonNotConfirmed, Message: "a longer window was to confirm its figure, but didn't"})
+			s.setAside = append(s.setAside, report.Missing{Test: r.test(), Reason: report.ReasonNotConfirmed,
+				Message: "a longer window was to confirm its figure, but didn't"})
 			continue
 		}
 		s.counted.add(r, f)
@@ -162,7 +165,8 @@ func Medians(runs []*report.Figures) (medians *report.Figures, far []int) {
 	}
 	middle := func(figure func(*report.Figures) int64) int64 { return int64(math.Round(summarize(figure).Median)) }
 	rates := summarize((*report.Figures).Throughput)
-	medians = &report.Figures{Runs: len(runs), PacketsPerSecond: middle(func(f *report.Figures) int64 { return f.PacketsPerSecond }),
+	medians = &report.Figures{Runs: len(runs),
+		PacketsPerSecond:    middle(func(f *report.Figures) int64 { return f.PacketsPerSecond }),
 		Layer1BitsPerSecond: middle(func(f *report.Figures) int64 { return f.Layer1BitsPerSecond }),
 		LineRatePercent:     units.Percent(middle(func(f *report.Figures) int64 { return int64(f.LineRatePercent) })),
 		LineRatePercentSum:  units.Percent(middle(func(f *report.Figures) int64 { return int64(f.LineRatePercentSum) })),
@@ -175,7 +179,8 @@ func Medians(runs []*report.Figures) (medians *report.Figures, far []int) {
 	}
 	if rates.N > 1 {
 		low, high := int64(math.Round(rates.Low)), int64(math.Round(rates.High))
-		medians.Spread = &report.Spread{Percent: units.PercentOfShare(rates.SpreadPercent / 100), Confidence: units.PercentOfShare(rates.Confidence)}
+		medians.Spread = &report.Spread{Percent: units.PercentOfShare(rates.SpreadPercent / 100),
+			Confidence: units.PercentOfShare(rates.Confidence)}
 		if medians.OfSessions() {
 			medians.Spread.LowGoodputBitsPerSecond, medians.Spread.HighGoodputBitsPerSecond = &low, &high
 		} else {
@@ -195,7 +200,8 @@ func Table(title string, records []Record) *report.Table {
 		found := distinctRuns(recordsAt(p, records))
 		s := sampleOf(found)
 		figures, outliers := s.measured.figures()
-		cell := report.Cell{Product: p.product, Loadtest: p.loadtest, Figures: figures, Missing: s.missing, Message: outliersText(outliers)}
+		cell := report.Cell{Product: p.product, Loadtest: p.loadtest, Figures: figures, Missing: s.missing,
+			Message: outliersText(outliers)}
 		if len(found) == 1 && len(found[0].Report.Verdict.Criteria) > 0 {
 			cell.Verdict = found[0].Report.Verdict.Outcome
 		}
@@ -203,8 +209,10 @@ func Table(title string, records []Record) *report.Table {
 			cell.Figures, cell.Message = nil, mixed
 		}
 		common, difference := imagesOf(s.measured.records)
-		cell.Images, cell.Message = common, wording.JoinNonEmpty("; ", wording.JoinNonEmpty("; ", cell.Message, difference), sharedPortsText(s.measured.records))
-		cell.Message = wording.JoinNonEmpty("; ", cell.Message, comparison.SeveralEnvironments(environmentsOf(s.measured.records)))
+		cell.Images, cell.Message = common, wording.JoinNonEmpty("; ", wording.JoinNonEmpty("; ", cell.Message,
+			difference), sharedPortsText(s.measured.records))
+		cell.Message = wording.JoinNonEmpty("; ", cell.Message,
+			comparison.SeveralEnvironments(environmentsOf(s.measured.records)))
 		t.Cells = append(t.Cells, cell)
 	}
 	return t

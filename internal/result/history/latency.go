@@ -20,7 +20,8 @@ type latencyRuns struct {
 }
 
 func (t latencyRuns) figure() comparison.Figure {
-	return comparison.Figure{Metric: t.median.Metric, Direction: t.median.Direction, At: &t.median.At, FrameSize: t.median.FrameSize}
+	return comparison.Figure{Metric: t.median.Metric, Direction: t.median.Direction, At: &t.median.At,
+		FrameSize: t.median.FrameSize}
 }
 
 // latencyOf are all figures of latency that records have, in the order of the first that has them.
@@ -58,7 +59,8 @@ func (t *latencyRuns) summarize(total int) {
 	t.median.Nanoseconds = int64(math.Round(s.Median))
 	if s.N > 1 {
 		t.median.LowNanoseconds, t.median.HighNanoseconds = int64(math.Round(s.Low)), int64(math.Round(s.High))
-		t.median.Confidence, t.median.SpreadPercent = units.PercentOfShare(s.Confidence), units.PercentOfShare(s.SpreadPercent/100)
+		t.median.Confidence, t.median.SpreadPercent = units.PercentOfShare(s.Confidence),
+			units.PercentOfShare(s.SpreadPercent/100)
 	}
 }
 
@@ -81,11 +83,13 @@ func compareLatency(side, first []Record) (medians []report.LatencyMedian) {
 		case i < 0:
 			median.Message = "the first side has no such figure"
 		case comparison.TooFew(len(reference[i].runs), len(first)):
-			median.Message = fmt.Sprintf("only %d of the first side's %d runs have it", len(reference[i].runs), len(first))
+			median.Message = fmt.Sprintf("only %d of the first side's %d runs have it", len(reference[i].runs),
+				len(first))
 		case comparison.TooFew(len(current.runs), len(side)):
 			median.Message = fmt.Sprintf("only %d of %d runs have it", len(current.runs), len(side))
 		default:
-			question := comparison.Question{Figure: current.figure(), Candidate: current.runs, Baseline: reference[i].runs}
+			question := comparison.Question{Figure: current.figure(), Candidate: current.runs,
+				Baseline: reference[i].runs}
 			answer := comparison.WithholdForLowRuns(question, comparison.Compare(question))
 			median.Judgement, median.Change, median.Message = answer.Judgement, answer.Change, answer.Sentence
 		}
@@ -96,5 +100,6 @@ func compareLatency(side, first []Record) (medians []report.LatencyMedian) {
 
 // knownLatencies are the figures of latency that a run has.
 func knownLatencies(r Record) []report.Figure {
-	return slices.DeleteFunc(figures.Latencies(r.Report, figures.LatencyMetrics...), func(f report.Figure) bool { return f.Missing != "" })
+	return slices.DeleteFunc(figures.Latencies(r.Report, figures.LatencyMetrics...),
+		func(f report.Figure) bool { return f.Missing != "" })
 }

@@ -23,9 +23,11 @@ func RFC2544(reports []*report.Report) *report.RFC2544 {
 	documents := &report.RFC2544{Reports: reports}
 	for _, r := range reports {
 		throughput, loss, missing := rfc2544Of(r)
-		documents.Throughput, documents.FrameLoss, documents.Without = append(documents.Throughput, throughput...), append(documents.FrameLoss, loss...), append(documents.Without, missing...)
+		documents.Throughput, documents.FrameLoss, documents.Without = append(documents.Throughput, throughput...),
+			append(documents.FrameLoss, loss...), append(documents.Without, missing...)
 	}
-	slices.SortStableFunc(documents.Throughput, func(a, b report.ThroughputPoint) int { return compareStreams(a.Stream, b.Stream) })
+	slices.SortStableFunc(documents.Throughput,
+		func(a, b report.ThroughputPoint) int { return compareStreams(a.Stream, b.Stream) })
 	slices.SortStableFunc(documents.FrameLoss, func(a, b report.FrameLossPoint) int {
 		return cmp.Or(compareStreams(a.Stream, b.Stream), cmp.Compare(b.InputPercent, a.InputPercent))
 	})
@@ -33,11 +35,13 @@ func RFC2544(reports []*report.Report) *report.RFC2544 {
 }
 
 func compareStreams(a, b report.Stream) int {
-	return cmp.Or(cmp.Compare(a.Product, b.Product), cmp.Compare(a.FrameBytes.Float(), b.FrameBytes.Float()), cmp.Compare(a.Loadtest, b.Loadtest), cmp.Compare(a.Test, b.Test), cmp.Compare(a.Direction, b.Direction))
+	return cmp.Or(cmp.Compare(a.Product, b.Product), cmp.Compare(a.FrameBytes.Float(), b.FrameBytes.Float()),
+		cmp.Compare(a.Loadtest, b.Loadtest), cmp.Compare(a.Test, b.Test), cmp.Compare(a.Direction, b.Direction))
 }
 
 // rfc2544Of are a Report's points. missing says why it, or one of its goals, has none.
-func rfc2544Of(r *report.Report) (throughput []report.ThroughputPoint, loss []report.FrameLossPoint, missing []report.Missing) {
+func rfc2544Of(r *report.Report) (throughput []report.ThroughputPoint, loss []report.FrameLossPoint,
+	missing []report.Missing) {
 	p := report.PlanOf(r)
 	lacks := func(goal string, result report.Result, reason string) {
 		name := report.NamedHeadline(r).Name
@@ -55,7 +59,8 @@ func rfc2544Of(r *report.Report) (throughput []report.ThroughputPoint, loss []re
 			lacks("", r.Result, "no load of its curve was measured")
 		}
 		return nil, loss, missing
-	case p.Procedure.Type == plan.TypeConstantLoad || p.Procedure.Type == plan.TypeMaximumOfferedLoad || p.Procedure.Type == plan.TypeBackToBack || p.Procedure.Type == plan.TypeSoak:
+	case p.Procedure.Type == plan.TypeConstantLoad || p.Procedure.Type == plan.TypeMaximumOfferedLoad ||
+		p.Procedure.Type == plan.TypeBackToBack || p.Procedure.Type == plan.TypeSoak:
 		lacks("", r.Result, "its procedure, "+p.Procedure.Type+", finds neither throughput nor frame loss over load")
 		return nil, nil, missing
 	}
@@ -70,7 +75,8 @@ func rfc2544Of(r *report.Report) (throughput []report.ThroughputPoint, loss []re
 		goalReport, _ := r.ForGoal(name)
 		points := throughputOf(goalReport, name)
 		if len(points) == 0 {
-			lacks(name, goalReport.Result, cmp.Or(r.Message, goalReport.Result.Message, "it found no load that came back"))
+			lacks(name, goalReport.Result, cmp.Or(r.Message, goalReport.Result.Message,
+				"it found no load that came back"))
 		}
 		throughput = append(throughput, points...)
 	}
@@ -86,8 +92,11 @@ func throughputOf(r *report.Report, goal string) (points []report.ThroughputPoin
 	for i, d := range r.Result.Directions {
 		headline := figures.HeadlineIn(h, r, d)
 		s := streamOf(r, i)
-		points = append(points, report.ThroughputPoint{Stream: s, Goal: goal, LossAllowed: report.PlanOf(r).Procedure.MaxLossRatio, Offered: d.Offered, Received: d.Received, LossRatio: d.LossRatio,
-			TheoreticalPercent: percentOfTheory(d.Received.PacketsPerSecond, s), LowerBound: headline.Bound, Unconfirmed: headline.Unconfirmed, Reason: r.Result.Reason})
+		points = append(points, report.ThroughputPoint{Stream: s, Goal: goal,
+			LossAllowed: report.PlanOf(r).Procedure.MaxLossRatio, Offered: d.Offered, Received: d.Received,
+			LossRatio:          d.LossRatio,
+			TheoreticalPercent: percentOfTheory(d.Received.PacketsPerSecond, s), LowerBound: headline.Bound,
+			Unconfirmed: headline.Unconfirmed, Reason: r.Result.Reason})
 	}
 	return points
 }
@@ -120,7 +129,8 @@ func frameLossOf(r *report.Report) (points []report.FrameLossPoint) {
 // streamOf is the stream that a direction's figures are of.
 func streamOf(r *report.Report, i int) report.Stream {
 	h, p := report.NamedHeadline(r), report.PlanOf(r)
-	s := report.Stream{Product: h.Product, Loadtest: h.Loadtest, Test: h.Name, TrialDuration: plan.Duration(trialDuration(r, i))}
+	s := report.Stream{Product: h.Product, Loadtest: h.Loadtest, Test: h.Name,
+		TrialDuration: plan.Duration(trialDuration(r, i))}
 	if i >= len(p.Directions) {
 		return s
 	}
@@ -142,7 +152,8 @@ func streamOf(r *report.Report, i int) report.Stream {
 			}
 			sizes = measure.SizesOf(port.Streams, sizes)
 			for _, stream := range port.Streams {
-				if protocol := protocolOf(stream.Packet.Binary); protocol != "" && !slices.Contains(protocols, protocol) {
+				if protocol := protocolOf(stream.Packet.Binary); protocol != "" &&
+					!slices.Contains(protocols, protocol) {
 					protocols = append(protocols, protocol)
 				}
 			}

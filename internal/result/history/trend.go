@@ -32,7 +32,8 @@ func seriesOf(p place, records []Record, allowDifferent []report.EnvironmentPart
 	s := report.Series{Product: p.product, Loadtest: p.loadtest}
 	rated := Record{Report: &report.Report{}} // the last one whose ports' speeds are known
 	for i, r := range records {
-		point := report.Point{Name: r.Name, Test: r.test(), At: r.Report.Started, Figures: r.figures(), Producer: r.Report.Producer, SharedPort: len(r.Report.Result.SharedPorts) > 0}
+		point := report.Point{Name: r.Name, Test: r.test(), At: r.Report.Started, Figures: r.figures(),
+			Producer: r.Report.Producer, SharedPort: len(r.Report.Result.SharedPorts) > 0}
 		if point.Figures == nil {
 			m := r.missing()
 			point.Missing = &m
@@ -55,12 +56,14 @@ func seriesOf(p place, records []Record, allowDifferent []report.EnvironmentPart
 	}
 	for first := 0; first < len(records); {
 		last := first
-		for last+1 < len(records) && !beginsStretch(&s.Points[last+1], records[first:last+1], records[last+1], allowDifferent) {
+		for last+1 < len(records) && !beginsStretch(&s.Points[last+1], records[first:last+1], records[last+1],
+			allowDifferent) {
 			last++
 		}
 		sample := sampleOf(records[first : last+1])
 		figures, _ := sample.measured.figures()
-		s.Stretches = append(s.Stretches, report.Stretch{First: first, Last: last, Method: records[first].plan().Method(), Figures: figures, Latency: latencyMedians(sample.measured.records)})
+		s.Stretches = append(s.Stretches, report.Stretch{First: first, Last: last,
+			Method: records[first].plan().Method(), Figures: figures, Latency: latencyMedians(sample.measured.records)})
 		for i := first; i <= last; i++ {
 			s.Points[i].FromMedian = comparison.ChangeFromMedian(s.Points[i].Figures, figures)
 		}
@@ -75,9 +78,11 @@ func seriesOf(p place, records []Record, allowDifferent []report.EnvironmentPart
 // before.
 func beginsStretch(point *report.Point, stretch []Record, r Record, allowDifferent []report.EnvironmentPart) bool {
 	current := environmentsOf([]Record{r})
-	differences := comparison.NotAllowed(comparison.EnvironmentDifferences(environmentsOf(stretch), current), allowDifferent)
+	differences := comparison.NotAllowed(comparison.EnvironmentDifferences(environmentsOf(stretch), current),
+		allowDifferent)
 	for _, d := range comparison.EnvironmentDifferences(environmentsOf(stretch[len(stretch)-1:]), current) {
-		if d.Known() && !slices.ContainsFunc(differences, func(o report.EnvironmentDifference) bool { return o.What == d.What }) {
+		if d.Known() && !slices.ContainsFunc(differences,
+			func(o report.EnvironmentDifference) bool { return o.What == d.What }) {
 			differences = append(differences, d)
 		}
 	}

@@ -33,7 +33,8 @@ var rules = []rule{
 	{name: "more work costs", beyond: anyMore, expects: moreWork},
 	{name: "a device costs", beyond: anyMore, expects: noDevice},
 	{name: "larger frames are fewer", beyond: anyMore, expects: smallerFrames},
-	{name: "larger frames carry more", beyond: anyMore, expects: largerFrames, figure: func(f *report.Figures) int64 { return f.Layer1BitsPerSecond }},
+	{name: "larger frames carry more", beyond: anyMore, expects: largerFrames,
+		figure: func(f *report.Figures) int64 { return f.Layer1BitsPerSecond }},
 	{name: "more directions carry more", beyond: anyMore, expects: moreDirections, anyGenerators: true},
 	{name: "larger windows carry more", beyond: anyMore, expects: largerWindow},
 	{name: "more is carried of more", beyond: anyMore, expects: largerRate},
@@ -90,7 +91,8 @@ func kindOf(m *plan.Mode) kind {
 
 // noDevice expects that traffic without a device in its way is carried no less.
 func noDevice(faster, slower *plan.Plan) string {
-	if !faster.DUT.Loopback() || slower.DUT.Loopback() || !equalBut(faster, slower, func(p *plan.Plan) { p.DUT = plan.DUT{} }) {
+	if !faster.DUT.Loopback() || slower.DUT.Loopback() ||
+		!equalBut(faster, slower, func(p *plan.Plan) { p.DUT = plan.DUT{} }) {
 		return ""
 	}
 	return "it went through a device, and the other through none"
@@ -143,7 +145,8 @@ func frame(p *plan.Plan) (bytes float64) {
 // moreDirections expects that all directions together carry no less than some of them, of the same frames on links
 // of the same rates.
 func moreDirections(faster, slower *plan.Plan) string {
-	if len(faster.Directions) <= len(slower.Directions) || !directionsWithin(slower.Directions, faster.Directions) || !linksWithin(slower.Links, faster.Links) || !equalBut(faster, slower, func(p *plan.Plan) {
+	if len(faster.Directions) <= len(slower.Directions) || !directionsWithin(slower.Directions, faster.Directions) ||
+		!linksWithin(slower.Links, faster.Links) || !equalBut(faster, slower, func(p *plan.Plan) {
 		p.Directions, p.Links, p.Sessions = nil, nil, oneStream(p.Sessions)
 	}) || faster.Sessions != nil && faster.Sessions.Parallel < slower.Sessions.Parallel {
 		return ""
@@ -159,7 +162,10 @@ func directionsWithin(part, whole []plan.Direction) bool {
 
 func linksWithin(part, whole []plan.Link) bool {
 	return !slices.ContainsFunc(part, func(l plan.Link) bool {
-		return !slices.ContainsFunc(whole, func(o plan.Link) bool { return o.Name == l.Name && o.LineRate == l.LineRate })
+		return !slices.ContainsFunc(whole, func(o plan.Link) bool {
+			return o.Name == l.Name &&
+				o.LineRate == l.LineRate
+		})
 	})
 }
 
@@ -176,10 +182,11 @@ func oneStream(s *plan.Sessions) *plan.Sessions {
 // choose grows as it has to.
 func largerWindow(faster, slower *plan.Plan) string {
 	a, b := faster.Sessions, slower.Sessions
-	if a == nil || b == nil || b.WindowBytes == 0 || a.WindowBytes != 0 && a.WindowBytes <= b.WindowBytes || !equalBut(faster, slower, func(p *plan.Plan) {
-		s := *p.Sessions
-		s.WindowBytes, p.Sessions = 0, &s
-	}) {
+	if a == nil || b == nil || b.WindowBytes == 0 || a.WindowBytes != 0 && a.WindowBytes <= b.WindowBytes ||
+		!equalBut(faster, slower, func(p *plan.Plan) {
+			s := *p.Sessions
+			s.WindowBytes, p.Sessions = 0, &s
+		}) {
 		return ""
 	}
 	return fmt.Sprintf("its window is smaller: %s, and %s", window(b), window(a))
@@ -195,7 +202,8 @@ func window(s *plan.Sessions) string {
 // largerRate expects that a test with a larger rate carries no less.
 func largerRate(faster, slower *plan.Plan) string {
 	a, b := faster.Procedure.ConstantLoad, slower.Procedure.ConstantLoad
-	if a == nil || b == nil || b.Unlimited || !a.Unlimited && (a.Rate.Kind != b.Rate.Kind || a.Rate.Micros <= b.Rate.Micros) || !equalBut(faster, slower, func(p *plan.Plan) {
+	if a == nil || b == nil || b.Unlimited || !a.Unlimited && (a.Rate.Kind != b.Rate.Kind ||
+		a.Rate.Micros <= b.Rate.Micros) || !equalBut(faster, slower, func(p *plan.Plan) {
 		load := *p.Procedure.ConstantLoad
 		load.Rate, load.Unlimited = a.Rate, false
 		p.Procedure.ConstantLoad = &load
@@ -207,10 +215,11 @@ func largerRate(faster, slower *plan.Plan) string {
 
 // otherProgram expects that the sending program makes no difference.
 func otherProgram(faster, slower *plan.Plan) string {
-	if faster.Sessions == nil || slower.Sessions == nil || faster.Sessions.Application == slower.Sessions.Application || !equalBut(faster, slower, func(p *plan.Plan) {
-		s := *p.Sessions
-		s.Application, p.Sessions = "", &s
-	}) {
+	if faster.Sessions == nil || slower.Sessions == nil || faster.Sessions.Application == slower.Sessions.Application ||
+		!equalBut(faster, slower, func(p *plan.Plan) {
+			s := *p.Sessions
+			s.Application, p.Sessions = "", &s
+		}) {
 		return ""
 	}
 	return fmt.Sprintf("only the program differs: %s, and %s", program(slower), program(faster))
@@ -242,7 +251,8 @@ func equalBut(a, b *plan.Plan, clearField func(*plan.Plan)) bool {
 }
 
 func bare(p *plan.Plan, clearField func(*plan.Plan)) *plan.Plan {
-	stripped := plan.Plan{Engine: p.Engine, DUT: p.DUT, Directions: p.Directions, Sessions: p.Sessions, Procedure: p.Procedure, Sending: p.Sending, Links: slices.Clone(p.Links)}
+	stripped := plan.Plan{Engine: p.Engine, DUT: p.DUT, Directions: p.Directions, Sessions: p.Sessions,
+		Procedure: p.Procedure, Sending: p.Sending, Links: slices.Clone(p.Links)}
 	for i := range stripped.Links {
 		stripped.Links[i].DUT = plan.DUTEnd{}
 	}

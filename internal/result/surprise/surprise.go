@@ -132,7 +132,8 @@ func pair(a, b *cell) (surprises []Surprise) {
 			faster, slower := order[0], order[1]
 			if reason := r.expects(faster.plan, slower.plan); reason != "" {
 				if words := r.against(faster, slower, reason); words != "" {
-					surprises = append(surprises, Surprise{Rule: r.name, Cells: []string{slower.Name, faster.Name}, Words: words})
+					surprises = append(surprises, Surprise{Rule: r.name, Cells: []string{slower.Name, faster.Name},
+						Words: words})
 				}
 			}
 		}
@@ -153,7 +154,9 @@ func (r *rule) against(faster, slower *cell, reason string) string {
 	if fasterValue <= 0 || lowest <= highest*(1+r.beyond) {
 		return ""
 	}
-	return fmt.Sprintf("%s carried %.1f %% more than %s (%s, and %s; %s), though %s", slower.title(), 100*(float64(slowerValue)/float64(fasterValue)-1), faster.title(), r.amount(slower, slowerValue), r.amount(faster, fasterValue), runs(slower, faster), reason)
+	return fmt.Sprintf("%s carried %.1f %% more than %s (%s, and %s; %s), though %s", slower.title(),
+		100*(float64(slowerValue)/float64(fasterValue)-1), faster.title(), r.amount(slower, slowerValue),
+		r.amount(faster, fasterValue), runs(slower, faster), reason)
 }
 
 // carried is the least and the most that the runs of a cell did. A lower bound's most is beyond all bounds.

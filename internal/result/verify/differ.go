@@ -36,10 +36,12 @@ func (s *subject) differ(name CheckName) *differ {
 // done is the check with all that was found.
 func (d *differ) done() Check {
 	if len(d.absent) > 0 {
-		d.notVerified("the linerate that wrote it didn't write %s yet", strings.Join(slices.Sorted(maps.Keys(d.absent)), ", "))
+		d.notVerified("the linerate that wrote it didn't write %s yet", strings.Join(slices.Sorted(maps.Keys(d.absent)),
+			", "))
 	}
 	if d.more > 0 {
-		d.check.Findings = append(d.check.Findings, Finding{Object: "the report", Message: fmt.Sprintf("%d more differences are not listed", d.more)})
+		d.check.Findings = append(d.check.Findings, Finding{Object: "the report",
+			Message: fmt.Sprintf("%d more differences are not listed", d.more)})
 	}
 	return d.check
 }

@@ -24,11 +24,14 @@ func checkDocument(r *report.Report) Check {
 	if err := procedures.Check(r.Plan.Procedure); err != nil {
 		d.found("the plan", "procedure", "%v", err)
 	}
-	if e := r.Plan.Procedure.Each; e != nil && len(e.Directions) > 0 && !slices.Equal(e.Directions, namesOf(r.Plan.Directions)) {
-		d.found("the plan", "procedure.each.directions", "%v are not the plan's directions, %v", e.Directions, namesOf(r.Plan.Directions))
+	if e := r.Plan.Procedure.Each; e != nil && len(e.Directions) > 0 &&
+		!slices.Equal(e.Directions, namesOf(r.Plan.Directions)) {
+		d.found("the plan", "procedure.each.directions", "%v are not the plan's directions, %v", e.Directions,
+			namesOf(r.Plan.Directions))
 	}
 	if len(r.Windows) > mostWindows {
-		d.found("the report", "windows", "it has %d windows, but no run measures more than %d", len(r.Windows), mostWindows)
+		d.found("the report", "windows", "it has %d windows, but no run measures more than %d", len(r.Windows),
+			mostWindows)
 	}
 	for i := range r.Windows {
 		checkShape(d, r.Plan, &r.Windows[i])

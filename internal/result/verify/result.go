@@ -39,7 +39,8 @@ func (s *subject) interruptions(d *differ) {
 	if s.Thinned != nil {
 		return
 	}
-	links := slices.DeleteFunc(slices.Clone(s.Interruptions), func(interruption report.Interruption) bool { return interruption.Link == "" })
+	links := slices.DeleteFunc(slices.Clone(s.Interruptions),
+		func(interruption report.Interruption) bool { return interruption.Link == "" })
 	s.recomputed.Interruptions = append(links, analysis.Outages(&s.recomputed)...)
 	if len(s.Interruptions)+len(s.recomputed.Interruptions) > 0 {
 		d.compareAt("the report", "interruptions", s.Interruptions, s.recomputed.Interruptions)
@@ -54,7 +55,8 @@ func (s *subject) interruptions(d *differ) {
 // wrote it.
 func (s *subject) withoutNewGoalMembers() bool {
 	stands, recomputed := s.Result.Goals, s.recomputed.Result.Goals
-	if len(stands) == 0 || slices.ContainsFunc(stands, func(g report.GoalResult) bool { return g.InitialTrialDuration > 0 }) {
+	if len(stands) == 0 || slices.ContainsFunc(stands,
+		func(g report.GoalResult) bool { return g.InitialTrialDuration > 0 }) {
 		return false
 	}
 	for i := range recomputed {
@@ -110,7 +112,8 @@ func (s *subject) partialResult() report.Result {
 		}
 		if w, ok := byNumber[number]; ok && i < len(w.Directions) {
 			result.Directions[i] = w.Directions[i]
-			result.Directions[i].Limit, result.Directions[i].BackToBack, result.Directions[i].CriticalLoad = m.Limit, m.BackToBack, m.CriticalLoad
+			result.Directions[i].Limit, result.Directions[i].BackToBack, result.Directions[i].CriticalLoad = m.Limit,
+				m.BackToBack, m.CriticalLoad
 		}
 	}
 	return result

@@ -90,7 +90,8 @@ func setupOf(r *report.Report) measure.Setup {
 	}
 	rates := r.RateOfEachLink()
 	for _, d := range r.Plan.Directions {
-		m := measure.Direction{From: d.From, To: d.To, Mix: d.Mix, LineRate: rates[d.To], Reshapes: r.Plan.DUT.Forwarding == plan.AsConfigured}
+		m := measure.Direction{From: d.From, To: d.To, Mix: d.Mix, LineRate: rates[d.To],
+			Reshapes: r.Plan.DUT.Forwarding == plan.AsConfigured}
 		for _, g := range r.Plan.Generators {
 			for _, p := range g.Ports {
 				if p.Link == d.From && len(p.Streams) > 0 {

@@ -18,7 +18,8 @@ func (s *subject) times() Check {
 	d := s.differ(CheckTimes)
 	took := s.Finished.Sub(s.Started)
 	if took < 0 {
-		d.found("the report", "finished", "it ends at %s, before it begins at %s", s.Finished.UTC().Format(time.RFC3339), s.Started.UTC().Format(time.RFC3339))
+		d.found("the report", "finished", "it ends at %s, before it begins at %s",
+			s.Finished.UTC().Format(time.RFC3339), s.Started.UTC().Format(time.RFC3339))
 		return d.done()
 	}
 	var final *report.Window
@@ -29,13 +30,15 @@ func (s *subject) times() Check {
 			d.found(object, "start", "it ends %s after the run began, but the run took %s", end, took)
 		}
 		if final != nil && (w.Number <= final.Number || w.Start < final.Start+final.Duration*9/10) {
-			d.found(object, "start", "it starts at %s, but window %d before it starts at %s and lasts %s", w.Start.Std(), final.Number, final.Start.Std(), final.Duration.Std())
+			d.found(object, "start", "it starts at %s, but window %d before it starts at %s and lasts %s",
+				w.Start.Std(), final.Number, final.Start.Std(), final.Duration.Std())
 		}
 		final = w
 	}
 	for i, sample := range s.Samples {
 		if moment := sample.At.Std(); moment < 0 || moment > took+took/100+clocks {
-			d.found(fmt.Sprintf("sample %d", i+1), "at", "it was taken %s after the run began, but the run took %s", moment, took)
+			d.found(fmt.Sprintf("sample %d", i+1), "at", "it was taken %s after the run began, but the run took %s",
+				moment, took)
 		}
 	}
 	return d.done()
@@ -78,7 +81,8 @@ func (s *subject) total(d *differ, i int) {
 		}
 		m := w.Directions[i]
 		sum.Sent, sum.Returned = sum.Sent.Add(m.Sent), sum.Returned.Add(m.Returned)
-		sum.ReceiveErrors, sum.SendDrops, sum.DamagedFrames = sum.ReceiveErrors+m.ReceiveErrors, sum.SendDrops+m.SendDrops, sum.DamagedFrames+m.DamagedFrames
+		sum.ReceiveErrors, sum.SendDrops, sum.DamagedFrames = sum.ReceiveErrors+m.ReceiveErrors, sum.SendDrops+
+			m.SendDrops, sum.DamagedFrames+m.DamagedFrames
 	}
 	t := s.Totals[i]
 	object := "total of " + s.Plan.Directions[i].Name()
@@ -86,13 +90,17 @@ func (s *subject) total(d *differ, i int) {
 		field         string
 		windows, runs int64
 	}{
-		{"sent.packets", sum.Sent.Packets, t.Sent.Packets}, {"sent.bytes", sum.Sent.Bytes, t.Sent.Bytes}, {"returned.packets", sum.Returned.Packets, t.Returned.Packets},
-		{"returned.bytes", sum.Returned.Bytes, t.Returned.Bytes}, {"receiveErrors", sum.ReceiveErrors, t.ReceiveErrors}, {"sendDrops", sum.SendDrops, t.SendDrops},
+		{"sent.packets", sum.Sent.Packets, t.Sent.Packets}, {"sent.bytes", sum.Sent.Bytes, t.Sent.Bytes},
+		{"returned.packets", sum.Returned.Packets, t.Returned.Packets},
+		{"returned.bytes", sum.Returned.Bytes, t.Returned.Bytes}, {"receiveErrors", sum.ReceiveErrors, t.ReceiveErrors},
+		{"sendDrops", sum.SendDrops, t.SendDrops},
 		{"damagedFrames", sum.DamagedFrames, t.DamagedFrames},
 	} {
 		if count.windows > count.runs {
-			d.add(Finding{Object: object, Field: count.field, Stands: fmt.Sprint(count.runs), Gives: fmt.Sprint(count.windows),
-				Message: fmt.Sprintf("%s: %s is %d, but the windows alone counted %d", object, count.field, count.runs, count.windows)})
+			d.add(Finding{Object: object, Field: count.field, Stands: fmt.Sprint(count.runs),
+				Gives: fmt.Sprint(count.windows),
+				Message: fmt.Sprintf("%s: %s is %d, but the windows alone counted %d", object, count.field, count.runs,
+					count.windows)})
 		}
 	}
 }
@@ -122,7 +130,8 @@ func (s *subject) environment() Check {
 		}
 	}
 	for _, silence := range s.Silence {
-		d.compareAt(fmt.Sprintf("silence on %s of generator %s", silence.Link, silence.Generator), "packetsPerSecond", silence.PacketsPerSecond,
+		d.compareAt(fmt.Sprintf("silence on %s of generator %s", silence.Link, silence.Generator), "packetsPerSecond",
+			silence.PacketsPerSecond,
 			units.PacketRateOver(silence.Received.Packets, int64(silence.Duration)).Whole())
 	}
 	return d.done()

@@ -81,13 +81,15 @@ type Finding struct {
 
 // Report verifies a Report. By is this linerate, as it names itself as the producer of Reports.
 func Report(r *report.Report, version string) Verification {
-	v := Verification{Name: report.PlanOf(r).Test.Name, Outcome: Verified, Producer: r.Producer, Remark: remark(r, version),
+	v := Verification{Name: report.PlanOf(r).Test.Name, Outcome: Verified, Producer: r.Producer,
+		Remark:  remark(r, version),
 		Windows: len(r.Windows), Figures: len(r.Figures), Criteria: len(r.Verdict.Criteria)}
 	document := checkDocument(r)
 	v.add(document)
 	if len(document.Findings) == 0 {
 		s := newSubject(r)
-		for _, check := range []func() Check{s.times, s.environment, s.windows, s.procedure, s.totals, s.result, s.figures, s.verdict} {
+		for _, check := range []func() Check{s.times, s.environment, s.windows, s.procedure, s.totals, s.result,
+			s.figures, s.verdict} {
 			v.add(check())
 		}
 	}
@@ -122,7 +124,8 @@ func (v Verification) String() string {
 	if n := len(v.Findings()); n > 0 {
 		return fmt.Sprintf("%s: differs in %s", v.Name, wording.Counted(n, "place"))
 	}
-	return fmt.Sprintf("%s: verified: %s, %s, %s", v.Name, wording.Counted(v.Windows, "window"), wording.Counted(v.Figures, "figure"), countedCriteria(v.Criteria))
+	return fmt.Sprintf("%s: verified: %s, %s, %s", v.Name, wording.Counted(v.Windows, "window"),
+		wording.Counted(v.Figures, "figure"), countedCriteria(v.Criteria))
 }
 
 func countedCriteria(n int) string {
@@ -146,5 +149,6 @@ func remark(r *report.Report, version string) string {
 
 // recent says that a Report is of a version whose windows have evidence, and so has figures.
 func recent(r *report.Report) bool {
-	return report.PlanOf(r).Sessions != nil || slices.ContainsFunc(r.Windows, func(w report.Window) bool { return w.Evidence != nil })
+	return report.PlanOf(r).Sessions != nil ||
+		slices.ContainsFunc(r.Windows, func(w report.Window) bool { return w.Evidence != nil })
 }

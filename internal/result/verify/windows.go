@@ -23,7 +23,8 @@ func (s *subject) windows() Check {
 		}
 	}
 	if missing > 0 {
-		d.notVerified("evidence of %s was not kept, so quality and reason there were not verified", wording.ShareOf(missing, len(s.Windows))+" windows")
+		d.notVerified("evidence of %s was not kept, so quality and reason there were not verified",
+			wording.ShareOf(missing, len(s.Windows))+" windows")
 	}
 	if len(s.Generators) > 1 && len(s.Windows) > 0 && s.Plan.Sessions == nil {
 		d.notVerified("the counters of %d generators are summed, but each was read at its own time: rates were verified as closely as that allows", len(s.Generators))
@@ -35,7 +36,8 @@ func (s *subject) windows() Check {
 		}
 	}
 	if ended > 0 {
-		d.notVerified("%s ended early, each port at its own time: rates were verified as closely as that allows", wording.ShareOf(ended, len(s.Windows))+" trials were")
+		d.notVerified("%s ended early, each port at its own time: rates were verified as closely as that allows",
+			wording.ShareOf(ended, len(s.Windows))+" trials were")
 	}
 	return d.done()
 }
@@ -96,7 +98,8 @@ func (s *subject) shares(d *differ, object string, w report.Window) {
 		total, shares int64
 	}{{"offered", offered, ofOffered}, {"received", received, ofReceived}} {
 		if difference := sum.total - sum.shares; difference > limit || difference < -limit {
-			d.found(object, "generators", "the generators together %s %d packets/s, but the directions together %d", sum.quantity, sum.shares, sum.total)
+			d.found(object, "generators", "the generators together %s %d packets/s, but the directions together %d",
+				sum.quantity, sum.shares, sum.total)
 		}
 	}
 }

@@ -148,7 +148,8 @@ func Limited(text string, bytes int) string {
 // Such are control characters, Unicode's format characters (Cf, with the bidirectional marks, spaces without width
 // and tags), separators of lines, and other characters that no font draws.
 func Hidden(r rune) bool {
-	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Bidi_Control, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point)
+	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Bidi_Control, unicode.Zl, unicode.Zp,
+		unicode.Other_Default_Ignorable_Code_Point)
 }
 
 // Printable takes out characters that would drive a terminal, break a line or turn the text after them round, but

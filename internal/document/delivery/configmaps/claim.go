@@ -64,7 +64,8 @@ func (s *Sink) claim(ctx context.Context) error {
 // succeed prepares the first Progress of the run with this number.
 func (s *Sink) succeed(run int) {
 	s.first = delivery.Succeed(s.options.Earlier, delivery.Progress{
-		Attempt: s.options.Attempt, Run: run, Runner: s.options.Pod, RunnerUID: s.options.UID, At: time.Now().UTC(), Phase: "Preparing"})
+		Attempt: s.options.Attempt, Run: run, Runner: s.options.Pod, RunnerUID: s.options.UID, At: time.Now().UTC(),
+		Phase: "Preparing"})
 	s.written, s.triedAt = s.first, time.Now()
 }
 
@@ -130,7 +131,8 @@ func (s *Sink) write(ctx context.Context, document *corev1.ConfigMap) (*corev1.C
 func (s *Sink) try(ctx context.Context, document *corev1.ConfigMap) (*corev1.ConfigMap, error) {
 	document = document.DeepCopy()
 	document.ResourceVersion = ""
-	return s.options.Client.Update(ctx, document, metav1.UpdateOptions{FieldManager: s.manager(), DryRun: []string{metav1.DryRunAll}})
+	return s.options.Client.Update(ctx, document, metav1.UpdateOptions{FieldManager: s.manager(),
+		DryRun: []string{metav1.DryRunAll}})
 }
 
 // renew learns the version that stands of a document, after an answer got lost or somebody else wrote. A successor
@@ -151,7 +153,8 @@ func (s *Sink) renew(ctx context.Context, meta *metav1.ObjectMeta) error {
 // fenced is delivery.ErrFenced if the next run of the attempt has begun.
 func (s *Sink) fenced(ctx context.Context) error {
 	next := s.first.Run + 1
-	_, err := s.options.Client.Create(ctx, s.document(s.options.Successor(next)), metav1.CreateOptions{FieldManager: s.manager(), DryRun: []string{metav1.DryRunAll}})
+	_, err := s.options.Client.Create(ctx, s.document(s.options.Successor(next)),
+		metav1.CreateOptions{FieldManager: s.manager(), DryRun: []string{metav1.DryRunAll}})
 	if apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("%w: run %d of attempt %d has begun", delivery.ErrFenced, next, s.options.Attempt)
 	}
@@ -200,7 +203,8 @@ const (
 func persist(ctx context.Context, try func(context.Context) error) error {
 	for wait := firstPause; ; wait = min(2*wait, mostPause) {
 		err := try(ctx)
-		if err == nil || errors.Is(err, ErrReported) || errors.Is(err, delivery.ErrFenced) || errors.Is(err, errDisowned) {
+		if err == nil || errors.Is(err, ErrReported) || errors.Is(err, delivery.ErrFenced) ||
+			errors.Is(err, errDisowned) {
 			return err
 		}
 		if bounded.Pause(ctx, wait) != nil {

@@ -133,7 +133,8 @@ func (s *Sink) writeLatest(ctx context.Context) error {
 func (s *Sink) logOutage(ctx context.Context, err error) {
 	switch {
 	case err != nil && !s.outage && ctx.Err() == nil:
-		s.options.Log.Warn("progress can't be written; the run goes on", "configmap", s.options.Progress.Name, "error", err)
+		s.options.Log.Warn("progress can't be written; the run goes on", "configmap", s.options.Progress.Name, "error",
+			err)
 	case err == nil && s.outage:
 		s.options.Log.Info("progress is written again", "configmap", s.options.Progress.Name)
 	}
