@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/linerate-dev/linerate/internal/cli/exit"
+	"github.com/linerate-dev/linerate/internal/document/exit"
 )
 
 // explainFlagError says what is wrong with a flag, without the words of Go's parsers, and how to list all flags.

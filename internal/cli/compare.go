@@ -3,8 +3,8 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/linerate-dev/linerate/internal/cli/exit"
 	"github.com/linerate-dev/linerate/internal/cli/sidebyside"
+	"github.com/linerate-dev/linerate/internal/document/exit"
 	"github.com/linerate-dev/linerate/internal/render"
 	"github.com/linerate-dev/linerate/internal/result/history"
 )
@@ -21,7 +21,7 @@ func newCompare(s Streams) *cobra.Command {
 			"generators, network cards or machines, unless --allow-different names what differs.\n\n" +
 			"A directory is searched for *.json and *.json.gz, with all its subdirectories.\n\n" +
 			sidebyside.ExitCodes,
-		Args: exit.AtLeast(2, "two or more files or directories of Reports, the first of which the others are compared with"),
+		Args: sidebyside.AtLeast(2, "two or more files or directories of Reports, the first of which the others are compared with"),
 		RunE: func(_ *cobra.Command, paths []string) error {
 			demand, err := o.Check()
 			if err != nil {
@@ -82,7 +82,7 @@ func newTrend(s Streams) *cobra.Command {
 // documentVerb completes a verb that makes one document of all Reports in files and directories.
 func documentVerb(s Streams, kind render.Kind, of func(title string, all []history.Record) render.Document, cmd *cobra.Command) *cobra.Command {
 	var format, title string
-	cmd.Args = exit.AtLeast(1, "at least one file or directory of Reports, such as linerate-reports")
+	cmd.Args = sidebyside.AtLeast(1, "at least one file or directory of Reports, such as linerate-reports")
 	cmd.RunE = func(_ *cobra.Command, paths []string) error {
 		if err := checkFormat(format, render.Formats(kind)); err != nil {
 			return err

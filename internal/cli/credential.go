@@ -7,17 +7,17 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net"
 	"os"
 	"path/filepath"
 	"syscall"
 
 	"github.com/spf13/pflag"
 
-	"github.com/linerate-dev/linerate/internal/cli/exit"
+	"github.com/linerate-dev/linerate/internal/document/exit"
 	"github.com/linerate-dev/linerate/internal/document/intake"
 	"github.com/linerate-dev/linerate/internal/engine/stl"
 	"github.com/linerate-dev/linerate/internal/host/credential"
+	"github.com/linerate-dev/linerate/internal/pod"
 )
 
 // verifierFlag is --verifier.
@@ -114,29 +114,13 @@ func makeSecret(path string) (credential.Key, error) {
 	return readSecret(path)
 }
 
-// warnOpen says of a server without a verifier who may use it, and for what.
-func warnOpen(stderr io.Writer, v credential.Verifier, address, use, instead string) {
-	if v.IsZero() {
-		fmt.Fprintf(stderr, "note: %s can %s: %s\n", callers(address), use, instead)
-	}
-}
-
-// callers are who reaches an address.
-func callers(address string) string {
-	host, _, err := net.SplitHostPort(address)
-	if ip := net.ParseIP(host); err == nil && (ip.IsLoopback() || host == "localhost") {
-		return "any user and program of this machine"
-	}
-	return "whoever reaches " + address
-}
-
 // guardedBy is the verifier of a server that people start by hand: the one of its flag, or that of the secret in a file.
 func guardedBy(stderr io.Writer, v credential.Verifier, file, address string) (credential.Verifier, error) {
 	if !v.IsZero() {
 		return v, nil
 	}
 	if file == "" {
-		warnOpen(stderr, v, address, "make this machine send", "--secret-file keeps others out")
+		pod.WarnOpen(stderr, v, address, "make this machine send", "--secret-file keeps others out")
 		return v, nil
 	}
 	file, err := secretPath(file)
@@ -167,12 +151,4 @@ func dialServer(ctx context.Context, server, file string, o stl.Options) (*stl.E
 	o.Dial = key.Dialer(credential.Control)
 	e, err = stl.Dial(ctx, server, o)
 	return e, key, err
-}
-
-// plainOr is how to dial with a key; nil, which is TCP, with none.
-func plainOr(key credential.Key) func(ctx context.Context, address string) (net.Conn, error) {
-	if key.IsZero() {
-		return nil
-	}
-	return key.Dialer(credential.Control)
 }

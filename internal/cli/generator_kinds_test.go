@@ -1,10 +1,9 @@
 package cli
 
 import (
-	"context"
-	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,19 +19,11 @@ import (
 	"github.com/linerate-dev/linerate/internal/run/sessions"
 )
 
-// TestEveryPlanHasAGeneratorKind: a Plan that is made and that no runner can carry out would be found out in the pod.
-func TestEveryPlanHasAGeneratorKind(t *testing.T) {
-	for _, s := range compile.Senders() {
-		if _, known := generatorKinds[s]; !known {
-			t.Errorf("%v compiles, and nobody here sends it", s)
-		}
-	}
-	if len(generatorKinds) != len(compile.Senders()) {
-		t.Errorf("%d kinds of generators, of which %d compile", len(generatorKinds), len(compile.Senders()))
-	}
-	for s, how := range generatorKinds {
-		if how.reach == nil {
-			t.Errorf("%v can't be reached from a runner's pod", s)
+// TestOnlyWhatCompilesIsStartedHere: a kind that no Plan has would never be started.
+func TestOnlyWhatCompilesIsStartedHere(t *testing.T) {
+	for s := range localKinds {
+		if !slices.Contains(compile.Senders(), s) {
+			t.Errorf("%v doesn't compile", s)
 		}
 	}
 }
@@ -51,8 +42,8 @@ func TestATestIsComparedByItsReportsThroughput(t *testing.T) {
 
 // TestALabOpensTheGeneratorOfItsKind: the child process gets a Sender by name, and must not open another engine in its place.
 func TestALabOpensTheGeneratorOfItsKind(t *testing.T) {
-	for s, how := range generatorKinds {
-		if engine, err := openInLab(t.Output())(t.Context(), s, lab.Bench{}); how.inLab == nil && (engine != nil || err == nil) {
+	for _, s := range compile.Senders() {
+		if engine, err := openInLab(t.Output())(t.Context(), s, lab.Bench{}); localKinds[s].inLab == nil && (engine != nil || err == nil) {
 			t.Errorf("%v has no lab, and it opened %v, %v", s, engine, err)
 		}
 	}
@@ -65,23 +56,6 @@ func TestALabOpensTheGeneratorOfItsKind(t *testing.T) {
 	const want = `engine "Pigeons" has no lab on this machine for traffic of type Frames`
 	if engine, err := openInLab(t.Output())(t.Context(), plan.Sender{Traffic: plan.TrafficFrames, Engine: "Pigeons"}, lab.Bench{}); engine != nil || err == nil || err.Error() != want {
 		t.Errorf("opened %v, %v\nwant %s", engine, err, want)
-	}
-}
-
-// TestProcessorsAreReadOnlyForObserversOfThem: a generator that tells of them reads /proc/stat ten times a second for it.
-func TestProcessorsAreReadOnlyForObserversOfThem(t *testing.T) {
-	for name, c := range map[string]struct {
-		observers []plan.Observer
-		want      bool
-	}{
-		"no observer":                {nil, false},
-		"one of the device's limit":  {[]plan.Observer{{Name: "limit", Of: plan.OfDUT, Type: plan.ObserveLimiter}}, false},
-		"one of generators":          {[]plan.Observer{{Name: "cpu", Of: plan.OfGenerator, Type: plan.ObserveProcessors}}, true},
-		"one of the device's, after": {[]plan.Observer{{Name: "limit", Of: plan.OfDUT, Type: plan.ObserveLimiter}, {Name: "cpu", Of: plan.OfDUT, Type: plan.ObserveProcessors}}, true},
-	} {
-		if got := engineOptions(&plan.Plan{Observers: c.observers}, nil).Processors; got != c.want {
-			t.Errorf("%s: %v, want %v", name, got, c.want)
-		}
 	}
 }
 
@@ -103,11 +77,7 @@ func TestAPlanOfAnUnknownEngineIsRefused(t *testing.T) {
 	p := &plan.Plan{Engine: "Pigeons"}
 	const want = `engine "Pigeons" is not known here for traffic of type Frames; this linerate knows External, Software, TRex: use one of these, or the linerate that wrote the plan`
 	if s, err := siteOf(p, runOptions{}); s != nil || err == nil || err.Error() != want {
-		t.Errorf("on this machine: %v, %v\nwant %s", s, err, want)
-	}
-	r := runnerJob{plan: p}.measure(t.Context(), runnerOptions{}, logger(t.Output(), true), func(runner.Progress) {})
-	if r.Ending != report.Failed || r.Message != want || len(r.Windows) != 0 {
-		t.Errorf("in a runner's pod: %s: %s\nwant %s", r.Ending, r.Message, want)
+		t.Errorf("%v, %v\nwant %s", s, err, want)
 	}
 }
 
@@ -157,36 +127,12 @@ func TestAnEngineInPodsIsRefusedOnThisMachine(t *testing.T) {
 	}
 }
 
-// flock are generators that are reached, and driven, as their own entry says.
-type flock struct{ reached }
-
-func (flock) driver(runnerJob) runner.Driver { return flown{} }
-
-// flown is a driver whose generators are gone.
-type flown struct{ runner.Driver }
-
-func (flown) Prepare(context.Context, *runner.Journal) error {
-	return errors.New("the pigeons have flown")
-}
-func (flown) Release(context.Context) {}
-
 func TestAnEngineIsAddedByOneEntry(t *testing.T) {
 	key := plan.Sender{Traffic: plan.TrafficFrames, Engine: "Pigeons"}
-	var patient time.Duration
-	generatorKinds[key] = generatorKind{
-		onThisMachine: func(p *plan.Plan, _ runOptions) (site, error) { return simulated{p}, nil },
-		reach: func(_ context.Context, _ runnerJob, patience time.Duration) (reachable, error) {
-			patient = patience
-			return flock{}, nil
-		},
-	}
-	t.Cleanup(func() { delete(generatorKinds, key) })
+	localKinds[key] = localKind{site: func(p *plan.Plan, _ runOptions) (site, error) { return simulated{p}, nil }}
+	t.Cleanup(func() { delete(localKinds, key) })
 	p := &plan.Plan{Engine: "Pigeons"}
 	if s, err := siteOf(p, runOptions{}); s != (simulated{p}) || err != nil {
-		t.Errorf("on this machine: %v, %v", s, err)
-	}
-	r := runnerJob{plan: p}.measure(t.Context(), runnerOptions{patience: time.Minute}, logger(t.Output(), true), func(runner.Progress) {})
-	if patient != time.Minute || r.Message != "the pigeons have flown" {
-		t.Errorf("in a runner's pod: reached with %v of patience, and %s: %s", patient, r.Ending, r.Message)
+		t.Errorf("%v, %v", s, err)
 	}
 }

@@ -113,7 +113,7 @@ func standGuard(ctx context.Context, run io.Reader, stop func(context.Context, c
 func stopSession(ctx context.Context, server string, key credential.Key, session uint32, ports int) error {
 	ctx, cancel := context.WithTimeout(ctx, guardStops)
 	defer cancel()
-	client, err := trex.Dial(ctx, server, trex.Options{Session: session, Dial: plainOr(key)})
+	client, err := trex.Dial(ctx, server, trex.Options{Session: session, Dial: key.DialerOrPlain(credential.Control)})
 	if err != nil {
 		return err
 	}

@@ -18,9 +18,10 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"github.com/linerate-dev/linerate/internal/cli/exit"
 	"github.com/linerate-dev/linerate/internal/cli/sidebyside"
+	"github.com/linerate-dev/linerate/internal/document/exit"
 	"github.com/linerate-dev/linerate/internal/host/credential"
+	"github.com/linerate-dev/linerate/internal/pod"
 	"github.com/linerate-dev/linerate/internal/run/iperf3"
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/internal/units/wording"
@@ -202,7 +203,7 @@ func (o iperf3Options) serve(ctx context.Context, s Streams) error {
 		return exit.BadInput("--listen: %w", err)
 	}
 	fmt.Fprintf(s.Err, "serving iperf3 clients at %s; Ctrl-C ends\n", l.Address())
-	warnOpen(s.Err, credential.Verifier{}, fmt.Sprint(l.Address()), "make this machine send, as iperf3's protocol asks for no proof", "--listen ADDRESS:PORT serves one network alone, such as 127.0.0.1:5201 this machine")
+	pod.WarnOpen(s.Err, credential.Verifier{}, fmt.Sprint(l.Address()), "make this machine send, as iperf3's protocol asks for no proof", "--listen ADDRESS:PORT serves one network alone, such as 127.0.0.1:5201 this machine")
 	var mu sync.Mutex // a result at a time
 	server := iperf3.Server{Most: o.most, Longest: o.longest, Interval: time.Duration(o.interval), Ended: func(client netip.AddrPort, r *iperf3.Result, err error) {
 		mu.Lock()

@@ -10,9 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/linerate-dev/linerate/internal/cli/exit"
+	"github.com/linerate-dev/linerate/internal/document/exit"
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/pod/job"
 	"github.com/linerate-dev/linerate/internal/procedure/procedures"
 	"github.com/linerate-dev/linerate/internal/render"
 	"github.com/linerate-dev/linerate/internal/run/frames"
@@ -105,7 +106,7 @@ func rampRun(ctx context.Context, s Streams, o rampOptions) error {
 // knowsLineRates is an error, before any port is taken, where a port has no physical speed and no flag gives it: the target is a share of it.
 func knowsLineRates(ctx context.Context, p *plan.Plan, secretFile string) error {
 	server := p.Generators[0].Server
-	e, _, err := dialServer(ctx, server, secretFile, engineOptions(p, nil))
+	e, _, err := dialServer(ctx, server, secretFile, job.EngineOptions(p, nil))
 	if err != nil {
 		return exit.NotMeasured("%w", err)
 	}

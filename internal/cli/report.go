@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/linerate-dev/linerate/internal/cli/exit"
 	"github.com/linerate-dev/linerate/internal/cli/sidebyside"
+	"github.com/linerate-dev/linerate/internal/document/exit"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/render"
 	"github.com/linerate-dev/linerate/internal/result/history"
@@ -23,7 +23,7 @@ func newReport(s Streams) *cobra.Command {
 		Example: "  linerate report linerate-reports/*.json\n  linerate report -o html imix.json 64b.json > both.html\n  cat imix.json | linerate report -o markdown -\n" +
 			"  linerate report --view rfc2544 -o html 64b.json 512b.json 1518b.json > rfc2544.html\n" +
 			"  linerate report --view heatmap -o html linerate-reports/loss-grid.suite.json > grid.html",
-		Args: exit.AtLeast(1, "at least one Report that linerate run --save kept, or - for stdin"),
+		Args: sidebyside.AtLeast(1, "at least one Report that linerate run --save kept, or - for stdin"),
 		RunE: func(_ *cobra.Command, files []string) error {
 			kind := render.Kind(view)
 			if !slices.Contains(reportViews(), view) {

@@ -6,20 +6,17 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/cli/exit"
+	"github.com/linerate-dev/linerate/internal/document/exit"
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/host/credential"
-	"github.com/linerate-dev/linerate/internal/pod/vitals"
 )
 
 // The programs that a file names run in their order, and each trial's window tells what reset the device.
@@ -94,41 +91,6 @@ func TestAFailedTeardownIsPrinted(t *testing.T) {
 	tearDownDevice(interrupted, &stderr, &plan.Plan{Test: plan.Test{Name: "lab"}, DUT: plan.DUT{Teardown: &plan.Program{Command: []string{"sh", "-c", "echo gone; exit 1"}, Deadline: plan.Duration(time.Minute)}}})
 	if want := "lab: dut.teardown: sh -c \"echo gone; exit 1\", for 1m0s at most\nlab: dut.teardown: sh -c \"echo gone; exit 1\": exit status 1; its last words: gone: look after the device under test\n"; stderr.String() != want {
 		t.Errorf("%q, want %q", stderr.String(), want)
-	}
-}
-
-// beside serves what a container in the device's pod does, and returns its address.
-func beside(t *testing.T, server *vitals.Server) string {
-	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, end := context.WithCancel(context.Background())
-	var serving sync.WaitGroup
-	serving.Go(func() {
-		if err := serveVitals(ctx, l, server); err != nil {
-			t.Error(err)
-		}
-	})
-	t.Cleanup(func() { end(); serving.Wait() })
-	return l.Addr().String()
-}
-
-func TestTheRunnerResetsTheDevice(t *testing.T) {
-	key := credential.New()
-	job := func(address string, key credential.Key) runnerJob {
-		return runnerJob{sites: plan.Sites{Key: key, Reset: address}}
-	}
-	reference := beside(t, &vitals.Server{Reset: referenceResetHandler(forwarderFile{}), Verifier: key.Verifier()})
-	if did, err := job(reference, key).reset()(t.Context()); err != nil || !strings.HasPrefix(did, "removed 0 neighbours") {
-		t.Errorf("a Reference: %q, %v", did, err)
-	}
-	if _, err := job(reference, credential.New()).reset()(t.Context()); err == nil {
-		t.Error("who has another key had it reset")
-	}
-	if r := (runnerJob{}).reset(); r != nil {
-		t.Error("nobody is beside the device, and somebody is asked")
 	}
 }
 

@@ -12,7 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/linerate-dev/linerate/internal/cli/exit"
+	"github.com/linerate-dev/linerate/internal/cli/sidebyside"
+	"github.com/linerate-dev/linerate/internal/document/exit"
 	"github.com/linerate-dev/linerate/internal/host/sanitize"
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
@@ -33,7 +34,7 @@ func Main(args []string, s Streams) int { return MainAs("linerate", args, s) }
 
 // MainAs is Main of a process that was started under this name: kubectl finds plugins, and their shell completion, by the program's name.
 func MainAs(name string, args []string, s Streams) int {
-	ctx, stop := signal.NotifyContext(context.Background(), exit.Signals()...)
+	ctx, stop := signal.NotifyContext(context.Background(), sidebyside.Signals()...)
 	defer stop()
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	said := newLossyStderr(s.Err)

@@ -8,11 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/linerate-dev/linerate/internal/cli/exit"
 	"github.com/linerate-dev/linerate/internal/cli/sidebyside"
 	"github.com/linerate-dev/linerate/internal/cluster/suite"
+	"github.com/linerate-dev/linerate/internal/document/exit"
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/pod/job"
 	"github.com/linerate-dev/linerate/internal/render"
 	"github.com/linerate-dev/linerate/internal/run/runner"
 )
@@ -64,7 +65,7 @@ func newRunIn(s Streams, sites func(*plan.Plan) (site, error)) *cobra.Command {
 		Long: "Measures the LoadTests in the files (- is stdin), one after the other, and prints one table; then each LoadTestSuite, test by test, with a table of its own.\n" +
 			"A suite that was cut short is resumed when it is run again with the same --save.\n\n" +
 			"Exit codes: 0 measured, and each criterion is met, 1 a criterion failed, 2 bad input, 3 not measured, or a criterion is undecided, 130 interrupted.",
-		Args: exit.AtLeast(1, "at least one file with LoadTests or LoadTestSuites, such as examples/linux-forwarder.yaml, or - for stdin"),
+		Args: sidebyside.AtLeast(1, "at least one file with LoadTests or LoadTestSuites, such as examples/linux-forwarder.yaml, or - for stdin"),
 		RunE: func(cmd *cobra.Command, files []string) error { return run(cmd.Context(), s, o, files) },
 	}
 	f := cmd.Flags()
@@ -188,7 +189,7 @@ func measureOne(ctx context.Context, s Streams, o runOptions, p *plan.Plan, site
 		Producer: producer(), Progress: view.show, ForceHint: "--force", Logger: logger(s.Err, o.verbose),
 		Baseline: baseline,
 	})
-	markShared(r, site.sharedPorts())
+	job.MarkShared(r, site.sharedPorts())
 	return r, nil
 }
 

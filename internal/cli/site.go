@@ -7,8 +7,8 @@ import (
 	"log/slog"
 	"os"
 
-	"github.com/linerate-dev/linerate/internal/cli/exit"
 	"github.com/linerate-dev/linerate/internal/device/lab"
+	"github.com/linerate-dev/linerate/internal/document/exit"
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/engine"
@@ -17,6 +17,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/credential"
 	"github.com/linerate-dev/linerate/internal/host/machine"
 	"github.com/linerate-dev/linerate/internal/measure/observe"
+	"github.com/linerate-dev/linerate/internal/pod/collect"
+	"github.com/linerate-dev/linerate/internal/pod/job"
 	"github.com/linerate-dev/linerate/internal/pod/launch"
 	"github.com/linerate-dev/linerate/internal/run/frames"
 	"github.com/linerate-dev/linerate/internal/run/runner"
@@ -69,7 +71,7 @@ func (s *labSite) start(ctx context.Context, stderr io.Writer, force bool) (runn
 		mine.release()
 		return nil, nil, labError(err)
 	}
-	driven := engineOptions(s.plan, s.wanted)
+	driven := job.EngineOptions(s.plan, s.wanted)
 	driven.Dial = l.Key().Dialer(credential.Control)
 	e, err := stl.Dial(ctx, l.Address(), driven)
 	if err != nil {
@@ -100,11 +102,6 @@ func (s *labSite) options(force bool, l *lab.Lab, watch machine.Watch) frames.Op
 		o.Reset = l.Reset
 	}
 	return o
-}
-
-// engineOptions are the options of the connection to a generator that follow from the Plan.
-func engineOptions(p *plan.Plan, wanted *observe.Wanted) stl.Options {
-	return stl.Options{Processors: p.Observes(plan.ObserveProcessors), Signs: wanted.OfGenerators}
 }
 
 // watch names the processes of this machine whose processor time is read: the engine's, and those that forward.
@@ -158,7 +155,7 @@ func (s externalSite) start(ctx context.Context, _ io.Writer, force bool) (runne
 		ports[link.Name] = i
 	}
 	for _, g := range s.plan.Generators {
-		e, key, err := dialServer(ctx, g.Server, s.secretFile, engineOptions(s.plan, nil)) // TRex reports nothing of its machine
+		e, key, err := dialServer(ctx, g.Server, s.secretFile, job.EngineOptions(s.plan, nil)) // TRex reports nothing of its machine
 		if err != nil {
 			stop()
 			return nil, nil, exit.NotMeasured("generator %s: %w", g.Name, err)
@@ -191,4 +188,14 @@ func logger(w io.Writer, verbose bool) *slog.Logger {
 		return nil
 	}
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+// collectInProcess starts a collector in this process, for a run on this machine. latest returns its newest answers, and is nil where no observer reads from the network.
+func collectInProcess(ctx context.Context, p *plan.Plan, credentials string) (latest func() observe.Collected, stop func()) {
+	asking := p.Asking()
+	if len(asking) == 0 {
+		return nil, func() {}
+	}
+	c := collect.Start(ctx, asking, collect.Folder(credentials))
+	return c.Newest, c.Close
 }

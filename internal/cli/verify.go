@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/linerate-dev/linerate/internal/cli/exit"
 	"github.com/linerate-dev/linerate/internal/cli/sidebyside"
+	"github.com/linerate-dev/linerate/internal/document/exit"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/result/verify"
 	"github.com/linerate-dev/linerate/internal/units/wording"
@@ -26,7 +26,7 @@ func newVerify(s Streams) *cobra.Command {
 			"It shows that a document agrees with itself, not who measured it: a forger who changes the counters, and everything that follows from them, isn't found.\n\n" +
 			"A file holds Reports, packed with gzip where its name ends with .gz; - is stdin. Suites' documents hold no counters, and are refused.\n\n" +
 			"Exit codes: 0 all Reports are verified, 1 something differs, 2 bad input, 3 it could not be printed.",
-		Args: exit.AtLeast(1, "at least one Report that linerate run --save kept, or - for stdin"),
+		Args: sidebyside.AtLeast(1, "at least one Report that linerate run --save kept, or - for stdin"),
 		RunE: func(_ *cobra.Command, files []string) error {
 			if err := checkFormat(format, formats); err != nil {
 				return err

@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -78,12 +77,5 @@ func TestWhatWasNotVerifiedIsTold(t *testing.T) {
 	v := verify.Verification{Outcome: verify.Verified, Checks: []verify.Check{{Name: verify.CheckWindows, NotVerified: []string{"window 3: its readings weren't kept"}}}}
 	if err := writeVerification(&out, v); err != nil || !strings.Contains(out.String(), "\n  not verified: window 3: its readings weren't kept\n") {
 		t.Errorf("%v: %s", err, out.String())
-	}
-}
-
-// Whoever drives a software engine of ours may die: it stops sending then, unless the command line says otherwise.
-func TestASoftwareEngineHasAHeartbeat(t *testing.T) {
-	if got := engineConfig(io.Discard).Heartbeat; got != heartbeat || got <= 0 {
-		t.Errorf("%v", got)
 	}
 }

@@ -7,5 +7,6 @@
 //	profile      traffic profiles, which become streams
 //	stream       TRex's stream objects, as they travel; the Internet checksum
 //	delivery     how Plan, Progress and Report travel in ConfigMaps: keys, signatures, digests, packing, bounds; configmaps writes the runner's
+//	exit         errors that carry the exit code of a process; the codes are report's
 //	intake       the door by which documents of others come in: bytes, depth, elements and memory are bounded before anything is decoded; yamltree is that for YAML
 package document

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/linerate-dev/linerate/internal/cli/exit"
+	"github.com/linerate-dev/linerate/internal/document/exit"
 )
 
 // absent says that there is no object of a name.

@@ -3,7 +3,7 @@ package kubectl
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/linerate-dev/linerate/internal/cli/exit"
+	"github.com/linerate-dev/linerate/internal/document/exit"
 )
 
 // aVerb refuses what isn't one: cobra itself would print its help and succeed, and a gate that is misspelt would pass.

@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/internal/cli/exit"
 	"github.com/linerate-dev/linerate/internal/cli/sidebyside"
+	"github.com/linerate-dev/linerate/internal/document/exit"
 	"github.com/linerate-dev/linerate/internal/render"
 	"github.com/linerate-dev/linerate/internal/result/history"
 )
@@ -25,7 +25,7 @@ func newCompare(o Options, to *connection) *cobra.Command {
 		Long: "Compares Reports with those of the first, by product and loadtest. Each is a LoadTest, a Report that was kept (a LoadTest's name that is gone, or the ConfigMap's),\n" +
 			"a LoadTestSuite (the Reports of all its tests), or a label selector: then all Reports of LoadTests that match, and all that were kept and match. Several Reports of one test are runs of it.\n\n" +
 			sidebyside.ExitCodes,
-		Args:              exit.AtLeast(2, "two or more tests, suites, kept Reports or label selectors, the first of which the others are compared with"),
+		Args:              sidebyside.AtLeast(2, "two or more tests, suites, kept Reports or label selectors, the first of which the others are compared with"),
 		ValidArgsFunction: completeTests(to),
 		RunE: func(cmd *cobra.Command, names []string) error {
 			demand, err := options.Check()

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/linerate-dev/linerate/internal/cli/exit"
 	"github.com/linerate-dev/linerate/internal/cli/sidebyside"
+	"github.com/linerate-dev/linerate/internal/document/exit"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/host/outfile"
 	"github.com/linerate-dev/linerate/internal/render"

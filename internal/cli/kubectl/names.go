@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/internal/cli/exit"
+	"github.com/linerate-dev/linerate/internal/document/exit"
 )
 
 // A name is that of a LoadTest or of a LoadTestSuite of the namespace. Where there is one of each, the kind goes before it: suite/night.

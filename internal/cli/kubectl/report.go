@@ -9,8 +9,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/internal/cli/exit"
 	"github.com/linerate-dev/linerate/internal/cli/sidebyside"
+	"github.com/linerate-dev/linerate/internal/document/exit"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/render"
 )
@@ -26,7 +26,7 @@ func newReport(o Options, to *connection) *cobra.Command {
 			"its own. Of a suite that goes on, what was measured so far is printed. Where a LoadTest and a LoadTestSuite have the same name, write loadtest/NAME or suite/NAME.\n" +
 			"Of a test that is gone, the newest Report is printed that was kept (spec.reportRetention: Keep); a kept Report can be named itself, too.\n\n" +
 			"Exit codes: 0 printed, 2 bad input, 3 a Report is missing or isn't what the operator read, or the cluster can't be asked.",
-		Args:              exit.AtLeast(1, someTests),
+		Args:              sidebyside.AtLeast(1, someTests),
 		ValidArgsFunction: completeTests(to),
 		RunE: func(cmd *cobra.Command, names []string) error {
 			if err := checkFormat(format, len(names), 0); err != nil {

@@ -5,7 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/linerate-dev/linerate/internal/cli/exit"
+	"github.com/linerate-dev/linerate/internal/cli/sidebyside"
+	"github.com/linerate-dev/linerate/internal/document/exit"
 )
 
 func newRun(o Options, to *connection) *cobra.Command {
@@ -20,7 +21,7 @@ func newRun(o Options, to *connection) *cobra.Command {
 			"their end, and prints their table, as linerate run does on one machine. What is there already with the same spec is followed, not begun anew; metadata.generateName\n" +
 			"makes a new one each time.\n\n" +
 			"On a terminal Ctrl-C asks what shall become of them. Elsewhere a signal leaves them running; --on-interrupt says otherwise.\n\n" + exitHelp,
-		Args: exit.AtLeast(1, "at least one file with LoadTests or LoadTestSuites, or - for stdin"),
+		Args: sidebyside.AtLeast(1, "at least one file with LoadTests or LoadTestSuites, or - for stdin"),
 		RunE: func(cmd *cobra.Command, files []string) error {
 			if err := f.check(); err != nil {
 				return err

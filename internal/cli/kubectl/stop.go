@@ -5,7 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/linerate-dev/linerate/internal/cli/exit"
+	"github.com/linerate-dev/linerate/internal/cli/sidebyside"
+	"github.com/linerate-dev/linerate/internal/document/exit"
 )
 
 func newStop(o Options, to *connection) *cobra.Command {
@@ -17,7 +18,7 @@ func newStop(o Options, to *connection) *cobra.Command {
 		Example: "  kubectl linerate stop vpp-imix -n lab\n  kubectl linerate stop suite/four-systems -n lab\n  kubectl linerate stop vpp-imix --wait -n lab",
 		Long: "Sets spec.stop: traffic ends, pods and devices are given back, and what was measured until then is kept, without a verdict. Of a\n" +
 			"suite the tests under way are stopped, and no further ones are made. What was stopped can't be continued.\n\nExit codes: 0 asked for, or ended already, 2 bad input, 3 it can't be asked for; with --wait those of watch.",
-		Args:              exit.AtLeast(1, someTests),
+		Args:              sidebyside.AtLeast(1, someTests),
 		ValidArgsFunction: completeTests(to),
 		RunE: func(cmd *cobra.Command, names []string) error {
 			c, err := to.connect()

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/linerate-dev/linerate/internal/cli/exit"
 	"github.com/linerate-dev/linerate/internal/cli/sidebyside"
+	"github.com/linerate-dev/linerate/internal/document/exit"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/render"
 )
@@ -41,7 +41,7 @@ func newWatch(o Options, to *connection) *cobra.Command {
 		Example: "  kubectl linerate watch vpp-imix -n lab\n  kubectl linerate watch four-systems -o markdown\n  kubectl linerate watch vpp-imix vpp-64b -o json | jq .result",
 		Long: "Follows LoadTests and LoadTestSuites, whoever started them, to their end, and prints their table. What has ended already is printed at once.\n" +
 			"Connections that are lost are made again. Ctrl-C leaves tests and suites alone.\n\n" + exitHelp,
-		Args:              exit.AtLeast(1, someTests),
+		Args:              sidebyside.AtLeast(1, someTests),
 		ValidArgsFunction: completeTests(to),
 		RunE: func(cmd *cobra.Command, names []string) error {
 			if err := checkFormat(f.format, len(names), 0); err != nil {
@@ -100,6 +100,6 @@ func printAll(o Options, format string, all report.Documents) error {
 // interrupts are the signals that end a program.
 func interrupts() (signals <-chan os.Signal, end func()) {
 	c := make(chan os.Signal, 1)
-	signal.Notify(c, exit.Signals()...)
+	signal.Notify(c, sidebyside.Signals()...)
 	return c, func() { signal.Stop(c) }
 }

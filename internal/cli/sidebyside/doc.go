@@ -1,2 +1,2 @@
-// Package sidebyside is what the verbs table, compare and trend have in common, whether they read files or a cluster: formats and demands.
+// Package sidebyside is what the verbs of linerate and of kubectl linerate have in common, whether they read files or a cluster: formats, demands, arguments and signals.
 package sidebyside

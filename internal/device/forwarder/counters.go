@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/linerate-dev/linerate/internal/host/netif"
+	"github.com/linerate-dev/linerate/internal/host/signs"
 )
 
 // Counted is the kernel's counters of one of the device's interfaces, since the interface was made (rtnl_link_stats64, include/uapi/linux/if_link.h).
@@ -58,4 +59,21 @@ func (c *Counters) Read() ([]Counted, error) {
 func (c *Counters) Close() error {
 	c.handle.Close()
 	return nil
+}
+
+// Signs turns the kernel's counters of a device's interfaces into vital signs; nil where read is nil.
+func Signs(read func() ([]Counted, error)) func() ([]signs.Value, error) {
+	if read == nil {
+		return nil
+	}
+	return func() (all []signs.Value, err error) {
+		counted, err := read()
+		for _, c := range counted {
+			value := func(series string, n int64) signs.Value {
+				return signs.Value{Series: series, Part: c.Interface, Number: float64(n)}
+			}
+			all = append(all, value("received", c.Received), value("sent", c.Sent), value("dropped", c.Dropped), value("errors", c.Errors))
+		}
+		return all, err
+	}
 }

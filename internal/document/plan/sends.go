@@ -3,8 +3,8 @@ package plan
 import "slices"
 
 // Sender is what carries a Plan's load, which is the kind of traffic, and the engine that sends it. It is the key
-// of the lists of engines (internal/compile, internal/cluster/manifests, internal/cli), so that nobody else has to
-// ask which engine it is.
+// of the lists of engines (internal/compile, internal/cluster/manifests, internal/pod/job, internal/cli), so that
+// nobody else has to ask which engine it is.
 type Sender struct {
 	Traffic string
 	// Engine is spec.generator.engine, the Plan's engine. External is a place rather than an engine, for a TRex

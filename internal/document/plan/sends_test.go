@@ -22,6 +22,7 @@ var mayNameAnEngine = []string{
 	"internal/document/plan/sends.go",
 	"internal/compile/engine.go",
 	"internal/cluster/manifests/engine.go",
+	"internal/pod/job/generator_kinds.go",
 	"internal/cli/generator_kinds.go",
 	"internal/cli/ramp.go",        // the published staircase drives a TRex that runs already
 	"internal/cli/trex_launch.go", // TRex' own verb
@@ -36,6 +37,7 @@ var mayNameAKind = []string{
 	"internal/compile/traffic.go",
 	"internal/compile/engine.go",
 	"internal/cluster/manifests/engine.go",
+	"internal/pod/job/generator_kinds.go",
 	"internal/cli/generator_kinds.go",
 	"controllers/metrics/tests.go", // a series for each kind: frames are counted, payload is summed up
 }

@@ -51,6 +51,14 @@ func (k Key) Dialer(role Role) func(ctx context.Context, address string) (net.Co
 	return func(ctx context.Context, address string) (net.Conn, error) { return k.Dial(ctx, role, address) }
 }
 
+// DialerOrPlain is Dialer; nil of a zero key, which clients of engines take for plain TCP.
+func (k Key) DialerOrPlain(role Role) func(ctx context.Context, address string) (net.Conn, error) {
+	if k.IsZero() {
+		return nil
+	}
+	return k.Dialer(role)
+}
+
 // Prove proves the key to the server of a new connection, until ctx ends, within 5 s at most.
 func (k Key) Prove(ctx context.Context, conn net.Conn, role Role) error {
 	if err := conn.SetDeadline(time.Now().Add(proofBound)); err != nil {

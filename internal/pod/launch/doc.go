@@ -8,6 +8,6 @@
 //	                    └──▶ Faults, one sentence each     │   └ Switch: no beat from the runner, no traffic
 //	                         with the way out              └ signals, exit codes in words
 //
-// What decides is pure: Observe reads through an fs.FS, so that a fake tree does, and Decide reads nothing at all. Only Launcher, Listen
-// and the CLI touch processes, sockets and files.
+// What decides is pure: Observe reads through an fs.FS, so that a fake tree does, and Decide reads nothing at all. Only Launcher and Listen
+// touch processes, sockets and files.
 package launch

@@ -63,15 +63,20 @@ func ParseNetworkStatus(text []byte) ([]Network, error) {
 	return networks, nil
 }
 
-// AwaitNetworks reads the downward-API file of NetworkStatusAnnotation as soon as it holds something, and at most until limit has passed.
-// A file that never came, or stayed empty, is a Fault.
-func AwaitNetworks(ctx context.Context, root fs.FS, file string, limit time.Duration) ([]Network, error) {
-	bounded, cancel := context.WithTimeout(ctx, limit)
+// NetworkStatus is the downward-API file of NetworkStatusAnnotation.
+type NetworkStatus struct {
+	File string
+	Wait time.Duration // for Multus to fill the file
+}
+
+// Await reads the file as soon as it holds something. A file that never came, or stayed empty, is a Fault.
+func (n NetworkStatus) Await(ctx context.Context, root fs.FS) ([]Network, error) {
+	bounded, cancel := context.WithTimeout(ctx, n.Wait)
 	defer cancel()
 	ticker := time.NewTicker(statusPoll)
 	defer ticker.Stop()
 	for {
-		text, err := intake.TextFileOf(root, inside(file), intake.Small.Bytes)
+		text, err := intake.TextFileOf(root, inside(n.File), intake.Small.Bytes)
 		if err == nil && strings.TrimSpace(string(text)) != "" {
 			return ParseNetworkStatus(text)
 		}
@@ -81,7 +86,7 @@ func AwaitNetworks(ctx context.Context, root fs.FS, file string, limit time.Dura
 			if ctx.Err() != nil {
 				return nil, context.Cause(ctx)
 			}
-			return nil, networksNeverCame(file, limit, err)
+			return nil, networksNeverCame(n.File, n.Wait, err)
 		}
 	}
 }

@@ -27,7 +27,7 @@ func TestNetworksAreAwaited(t *testing.T) {
 			dir, began := t.TempDir(), time.Now()
 			write(t, dir, "status", "\n")
 			time.AfterFunc(3*time.Second, func() { write(t, dir, "status", statusText) })
-			networks, err := AwaitNetworks(t.Context(), os.DirFS(dir), "/status", time.Minute)
+			networks, err := NetworkStatus{"/status", time.Minute}.Await(t.Context(), os.DirFS(dir))
 			want := []Network{{Name: "cbr0", Interface: "eth0", Default: true}, onPCI("lab/sriov-west", "west", "0000:3b:0a.0")}
 			if err != nil || !slices.Equal(networks, want) {
 				t.Errorf("%+v, %v", networks, err)
@@ -44,7 +44,7 @@ func TestNetworksAreAwaited(t *testing.T) {
 				if text != "" {
 					write(t, dir, "status", text)
 				}
-				_, err := AwaitNetworks(t.Context(), os.DirFS(dir), "/status", time.Minute)
+				_, err := NetworkStatus{"/status", time.Minute}.Await(t.Context(), os.DirFS(dir))
 				if f, ok := errors.AsType[Fault](err); !ok || f.Code != NoNetworkStatus {
 					t.Errorf("error %v", err)
 				}
@@ -55,7 +55,8 @@ func TestNetworksAreAwaited(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
-			if _, err := AwaitNetworks(ctx, os.DirFS(t.TempDir()), "/status", time.Minute); !errors.Is(err, context.DeadlineExceeded) {
+			_, err := NetworkStatus{"/status", time.Minute}.Await(ctx, os.DirFS(t.TempDir()))
+			if !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("error %v", err)
 			}
 		})

@@ -1,4 +1,4 @@
-package cli
+package job
 
 import (
 	"context"
@@ -127,7 +127,7 @@ func TestAReportIsMarkedWhereEndsSharedAPort(t *testing.T) {
 	for name, ports := range map[string][]string{"none": nil, "one": {said}} {
 		t.Run(name, func(t *testing.T) {
 			var r report.Report
-			markShared(&r, ports)
+			MarkShared(&r, ports)
 			if !slices.Equal(r.Result.SharedPorts, ports) || len(r.Notes) != len(ports) || len(ports) > 0 && !strings.Contains(r.Notes[0].Message, said) {
 				t.Errorf("marked as %v, notes %v", r.Result.SharedPorts, r.Notes)
 			}
@@ -154,7 +154,7 @@ func TestHowLongAReportMayStillBeWritten(t *testing.T) {
 		t.Run(string(ending)+" after SIGTERM", func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				signalled, terminate := context.WithCancel(t.Context())
-				late, cancel := graceful(signalled, time.Hour, runnerOptions{grace: 25 * time.Second}.graceFor(&report.Report{Ending: ending}))
+				late, cancel := graceful(signalled, time.Hour, Options{Grace: 25 * time.Second}.graceFor(&report.Report{Ending: ending}))
 				defer cancel()
 				terminate()
 				since := time.Now()

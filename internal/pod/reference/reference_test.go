@@ -1,12 +1,18 @@
-package cli
+package reference
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"net"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/linerate-dev/linerate/internal/device/forwarder"
+	"github.com/linerate-dev/linerate/internal/host/credential"
+	"github.com/linerate-dev/linerate/internal/pod/reset"
+	"github.com/linerate-dev/linerate/internal/pod/vitals"
 )
 
 func TestSettingsThatFailedAreOneLine(t *testing.T) {
@@ -35,5 +41,27 @@ func TestAGatewayThatEndedSaysSo(t *testing.T) {
 		if got := (&gateway{ended: ended}).Fault().Error(); !strings.HasPrefix(got, "the tunnel's gateway") || strings.Contains(got, "%!") {
 			t.Error(got)
 		}
+	}
+}
+
+func TestTheReferenceIsResetByWhoHasTheKey(t *testing.T) {
+	key := credential.New()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(context.Background())
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		if err := (&vitals.Server{Reset: resetHandler(file{}), Verifier: key.Verifier()}).ServeAside(ctx, l); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() { end(); serving.Wait() })
+	if done, err := reset.Ask(t.Context(), l.Addr().String(), key); err != nil || !strings.HasPrefix(done.Did, "removed 0 neighbours") {
+		t.Errorf("%q, %v", done.Did, err)
+	}
+	if _, err := reset.Ask(t.Context(), l.Addr().String(), credential.New()); err == nil {
+		t.Error("who has another key had it reset")
 	}
 }

@@ -1,4 +1,4 @@
-package cli
+package job
 
 import (
 	"cmp"
@@ -37,15 +37,14 @@ type runnerJob struct {
 func mayForce(p *plan.Plan) bool { return !p.GeneratorsRunAlready() }
 
 // measure reaches the generators, carries out the Plan, and always returns a Report.
-func (j runnerJob) measure(ctx context.Context, o runnerOptions, log *slog.Logger, onProgress func(runner.Progress)) *report.Report {
+func (j runnerJob) measure(ctx context.Context, o Options, log *slog.Logger, onProgress func(runner.Progress)) *report.Report {
 	begin := time.Now()
-	options := runner.Options{Producer: producer(), ForceHint: "in TRex's console: acquire --force, then release", Logger: log, Progress: logWindows(log, onProgress), Baseline: j.baseline,
+	options := runner.Options{Producer: "linerate " + o.Version, ForceHint: "in TRex's console: acquire --force, then release", Logger: log, Progress: logWindows(log, onProgress), Baseline: j.baseline,
 		Surroundings: j.addDevice}
-	generatorKind, err := kindOf(j.plan)
-	if err != nil {
+	if err := CheckSender(j.plan.Sender()); err != nil {
 		return runner.NotBegun(ctx, j.plan, options, err)
 	}
-	reached, err := generatorKind.reach(ctx, j, o.patience)
+	reached, err := reachers[j.plan.Sender()](ctx, j, o.Patience)
 	defer reached.disconnect()
 	options.Surroundings = func(r *report.Report) {
 		j.addDevice(r)
@@ -66,7 +65,7 @@ func (j runnerJob) measure(ctx context.Context, o runnerOptions, log *slog.Logge
 	stop := reached.keepAlive(watched, begin, log, lost)
 	r := runner.Run(watched, j.plan, reached.driver(j), options)
 	r.Notes = append(r.Notes, stop()...)
-	markShared(r, j.sites.SharedPorts)
+	MarkShared(r, j.sites.SharedPorts)
 	for _, words := range reached.warnings() {
 		r.Notes = append(r.Notes, report.Note{Message: words})
 	}
@@ -77,8 +76,8 @@ func (j runnerJob) measure(ctx context.Context, o runnerOptions, log *slog.Logge
 // addDevice adds to the Report what ran as the device, and where.
 func (j runnerJob) addDevice(r *report.Report) { r.Device = j.sites.Device }
 
-// markShared adds a note to the Report for each physical port that several links' ends shared.
-func markShared(r *report.Report, ports []string) {
+// MarkShared adds a note to the Report for each physical port that several links' ends shared.
+func MarkShared(r *report.Report, ports []string) {
 	r.Result.SharedPorts = ports
 	for _, s := range ports {
 		r.Notes = append(r.Notes, report.Note{Message: s + "; spec.sharedPort allows it: the ends shared its bandwidth while this was measured"})

@@ -1,22 +1,15 @@
-package cli
+package pod
 
 import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 
-	"github.com/spf13/pflag"
-
 	"github.com/linerate-dev/linerate/internal/document/intake"
 )
 
-// digestFlag is --FLAG-digest, of the file that --FLAG names.
-func digestFlag(f *pflag.FlagSet, into *string, flag string) {
-	f.StringVar(into, flag+"-digest", "", "read --"+flag+" only if this is its digest, as sha256:HEX, so that nobody replaced it since (none: whatever it is)")
-}
-
-// readHeld reads a file; with a digest only the file of that digest.
-func readHeld(file, digest string) ([]byte, error) {
+// ReadHeld reads a file of the operator's; with a digest (sha256:HEX) only the file of that digest.
+func ReadHeld(file, digest string) ([]byte, error) {
 	text, err := intake.TextFile(file, intake.Small.Bytes)
 	if err != nil || digest == "" {
 		return text, err
@@ -27,4 +20,13 @@ func readHeld(file, digest string) ([]byte, error) {
 			"Somebody who may edit ConfigMaps of this namespace replaced the one whose name ends in -links. Run the test again, and find out who did it", found, digest)
 	}
 	return text, nil
+}
+
+// ReadHeldJSON reads a JSON document of the operator's, of this digest if it has one, and refuses members that this linerate doesn't know.
+func ReadHeldJSON(file, digest string, into any) error {
+	text, err := ReadHeld(file, digest)
+	if err != nil {
+		return err
+	}
+	return intake.StrictJSON(text, into, intake.Small)
 }

@@ -1,4 +1,4 @@
-package cli
+package reference
 
 import (
 	"context"
@@ -7,9 +7,9 @@ import (
 	"io"
 	"os"
 
-	"github.com/linerate-dev/linerate/internal/cli/exit"
 	"github.com/linerate-dev/linerate/internal/device/lab"
 	"github.com/linerate-dev/linerate/internal/device/tunnel"
+	"github.com/linerate-dev/linerate/internal/document/exit"
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
@@ -21,7 +21,7 @@ type device interface {
 }
 
 // startDevice starts the program that forwards in user space, waits until it forwards, and names it. d is nil where the kernel forwards.
-func startDevice(ctx context.Context, stderr io.Writer, spec forwarderFile) (name string, d device, err error) {
+func startDevice(ctx context.Context, stderr io.Writer, spec file) (name string, d device, err error) {
 	switch {
 	case spec.Tunnel != nil:
 		d, err = openTunnel(ctx, stderr, *spec.Tunnel)

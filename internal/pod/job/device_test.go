@@ -1,10 +1,12 @@
-package cli
+package job
 
 import (
 	"context"
 	"errors"
+	"net"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -12,8 +14,10 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/host/credential"
 	"github.com/linerate-dev/linerate/internal/host/signs"
 	"github.com/linerate-dev/linerate/internal/measure/observe"
+	"github.com/linerate-dev/linerate/internal/pod/reset"
 	"github.com/linerate-dev/linerate/internal/pod/vitals"
 )
 
@@ -26,7 +30,7 @@ func limitOf(of string) *plan.Plan {
 	}
 }
 
-// told serves what a Reference's pod does, and is the address.
+// serveVitalsOf serves what a Reference's pod does, and returns the address.
 func serveVitalsOf(t *testing.T, limits func() ([]vitals.Limit, error)) string {
 	t.Helper()
 	return beside(t, &vitals.Server{Limits: limits})
@@ -70,24 +74,6 @@ func TestTheRunnerPollsTheDevicesNode(t *testing.T) {
 	}
 }
 
-// TestVitalSignsAreNotServedAtAllAddresses: a link's own address is one of them, and answers from it leave by the link.
-func TestVitalSignsAreNotServedAtAllAddresses(t *testing.T) {
-	for _, address := range []string{"", ":0", "0.0.0.0", "0.0.0.0:0", "::", "[::]:0"} {
-		l, err := listenVitals(t.Context(), address, nil)
-		if err == nil {
-			_ = l.Close()
-		}
-		if err == nil || !strings.Contains(err.Error(), "name one address of this machine, in a network that is no link of the test") {
-			t.Errorf("at %q: %v", address, err)
-		}
-	}
-	l, err := listenVitals(t.Context(), "127.0.0.1:0", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = l.Close()
-}
-
 func TestOnlyObservedNodesArePolled(t *testing.T) {
 	const at = "192.0.2.1:4504"
 	for name, c := range map[string]struct {
@@ -112,5 +98,40 @@ func TestOnlyObservedNodesArePolled(t *testing.T) {
 				t.Errorf("asks: %t, %q; want %t, %q", node.follower != nil, got.Missing, c.asks, c.why)
 			}
 		})
+	}
+}
+
+// beside serves what a container in the device's pod does, and returns its address.
+func beside(t *testing.T, server *vitals.Server) string {
+	t.Helper()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(context.Background())
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		if err := server.ServeAside(ctx, l); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() { end(); serving.Wait() })
+	return l.Addr().String()
+}
+
+func TestTheRunnerResetsTheDevice(t *testing.T) {
+	key := credential.New()
+	job := func(address string, key credential.Key) runnerJob {
+		return runnerJob{sites: plan.Sites{Key: key, Reset: address}}
+	}
+	reference := beside(t, &vitals.Server{Reset: &reset.Handler{Reset: func(context.Context) (string, error) { return "removed 0 neighbours", nil }}, Verifier: key.Verifier()})
+	if did, err := job(reference, key).reset()(t.Context()); err != nil || !strings.HasPrefix(did, "removed 0 neighbours") {
+		t.Errorf("a Reference: %q, %v", did, err)
+	}
+	if _, err := job(reference, credential.New()).reset()(t.Context()); err == nil {
+		t.Error("who has another key had it reset")
+	}
+	if r := (runnerJob{}).reset(); r != nil {
+		t.Error("nobody is beside the device, and somebody is asked")
 	}
 }

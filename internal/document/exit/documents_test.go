@@ -17,7 +17,7 @@ import (
 // declared are the exit codes of internal/document/report and what stands beside them, as rows of a table: "| 0 | measured … |".
 func declared(t *testing.T) (rows, codes []string) {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "../../document/report/exit.go", nil, parser.ParseComments)
+	file, err := parser.ParseFile(token.NewFileSet(), "../report/exit.go", nil, parser.ParseComments)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package cli
+package links
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/pod/launch"
 )
 
 func TestAPodReportsItsPhysicalPorts(t *testing.T) {
@@ -28,8 +29,8 @@ func TestAPodReportsItsPhysicalPorts(t *testing.T) {
 		"sys/bus/pci/devices/0000:3b:02.0/physfn": {Data: []byte("../0000:3b:00.0"), Mode: os.ModeSymlink | 0o777},
 	}
 	var out, stderr bytes.Buffer
-	o := portsOptions{links: []string{"west=lab/w", "east", "north=lab/n"}, networks: podNetworks{"/status", time.Second}, terminationLog: log}
-	if err := reportPorts(t.Context(), Streams{Out: &out, Err: &stderr}, root, o); err != nil {
+	o := Ports{Links: []string{"west=lab/w", "east", "north=lab/n"}, Networks: launch.NetworkStatus{File: "/status", Wait: time.Second}, TerminationLog: log}
+	if err := o.Report(t.Context(), &out, &stderr, root); err != nil {
 		t.Fatal(err)
 	}
 	left, err := os.ReadFile(log)
@@ -56,8 +57,8 @@ func TestAPodReportsItsPhysicalPorts(t *testing.T) {
 
 func TestPortsAreReportedWithoutMultusAnnotation(t *testing.T) {
 	var out, stderr bytes.Buffer
-	o := portsOptions{links: []string{"west"}, networks: podNetworks{"/none", time.Millisecond}, terminationLog: filepath.Join(t.TempDir(), "none")}
-	if err := reportPorts(t.Context(), Streams{Out: &out, Err: &stderr}, fstest.MapFS{}, o); err != nil {
+	o := Ports{Links: []string{"west"}, Networks: launch.NetworkStatus{File: "/none", Wait: time.Millisecond}, TerminationLog: filepath.Join(t.TempDir(), "none")}
+	if err := o.Report(t.Context(), &out, &stderr, fstest.MapFS{}); err != nil {
 		t.Fatal(err)
 	}
 	if want := `{"version":"linerate.dev/ports.v1alpha1","links":[{"link":"west"}],"machine":{`; !strings.HasPrefix(out.String(), want) || stderr.Len() == 0 {

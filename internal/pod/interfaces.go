@@ -1,41 +1,25 @@
-package cli
+package pod
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
 	"github.com/linerate-dev/linerate/internal/host/bounded"
-	"github.com/linerate-dev/linerate/internal/units"
 )
-
-// portSpeeds are the ports' speeds, from one for all or one for each.
-func portSpeeds(o generatorOptions) ([]units.BitRate, error) {
-	if len(o.speeds) != 1 && len(o.speeds) != len(o.ports) {
-		return nil, fmt.Errorf("%d speeds for %d ports: give one for all, or one for each in the ports' order", len(o.speeds), len(o.ports))
-	}
-	speeds := make([]units.BitRate, len(o.ports))
-	for i := range o.ports {
-		speed, err := units.ParseBitRate(o.speeds[min(i, len(o.speeds)-1)])
-		if err != nil {
-			return nil, err
-		}
-		speeds[i] = speed
-	}
-	return speeds, nil
-}
 
 // interfacePoll is the time between two looks for an interface.
 const interfacePoll = 100 * time.Millisecond
 
-// awaitInterfaces waits until all interfaces exist, sets up those that are down, and waits for their carriers. One without a carrier gets a note
+// AwaitInterfaces waits until all interfaces exist, sets up those that are down, and waits for their carriers. One without a carrier gets a note
 // and is no error: the other end of its cable may come up later, and the runner checks again.
-func awaitInterfaces(ctx context.Context, stderr io.Writer, names []string, wait time.Duration) error {
+func AwaitInterfaces(ctx context.Context, stderr io.Writer, names []string, wait time.Duration) error {
 	within, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	for _, name := range names {
@@ -49,6 +33,28 @@ func awaitInterfaces(ctx context.Context, stderr io.Writer, names []string, wait
 		}
 	}
 	return ctx.Err()
+}
+
+// AwaitLinks waits until the interfaces exist, and leaves them down: a device must first keep the kernel from sending frames of its own on them.
+func AwaitLinks(ctx context.Context, interfaces []string, wait time.Duration) error {
+	within, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	for {
+		var missing []string
+		for _, name := range interfaces {
+			_, err := netlink.LinkByName(name)
+			if _, absent := errors.AsType[netlink.LinkNotFoundError](err); absent {
+				missing = append(missing, name)
+			}
+		}
+		if len(missing) == 0 {
+			return nil
+		}
+		if bounded.Pause(within, interfacePoll) != nil {
+			return fmt.Errorf("no interface %s in this network namespace; in a pod, look at the annotation k8s.v1.cni.cncf.io/networks and at Multus' log",
+				strings.Join(missing, ", "))
+		}
+	}
 }
 
 func awaitInterface(ctx context.Context, stderr io.Writer, name string) error {
@@ -91,32 +97,4 @@ func awaitCarrier(ctx context.Context, name string) bool {
 			return false
 		}
 	}
-}
-
-// privileges names the capabilities of this process that the engine can use.
-func privileges() []string {
-	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
-	var data [2]unix.CapUserData
-	if err := unix.Capget(&header, &data[0]); err != nil {
-		return []string{"unknown"}
-	}
-	var have []string
-	for _, c := range []struct {
-		bit  int
-		name string
-	}{
-		{unix.CAP_NET_RAW, "NET_RAW (sockets on the interfaces)"},
-		{unix.CAP_NET_ADMIN, "NET_ADMIN (interfaces up, AF_XDP)"},
-		{unix.CAP_BPF, "BPF (frames counted in the kernel)"},
-		{unix.CAP_SYS_NICE, "SYS_NICE (sending threads that nothing holds up)"},
-		{unix.CAP_SYS_ADMIN, "SYS_ADMIN (not needed)"},
-	} {
-		if data[c.bit/32].Effective&(1<<(c.bit%32)) != 0 {
-			have = append(have, c.name)
-		}
-	}
-	if len(have) == 0 {
-		return []string{"none"}
-	}
-	return have
 }

@@ -1,4 +1,4 @@
-package cli
+package job
 
 import (
 	"context"
@@ -19,6 +19,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine/trex"
 	"github.com/linerate-dev/linerate/internal/host/bounded"
 	"github.com/linerate-dev/linerate/internal/host/credential"
+	"github.com/linerate-dev/linerate/internal/measure/observe"
 	"github.com/linerate-dev/linerate/internal/pod/launch"
 	"github.com/linerate-dev/linerate/internal/run/frames"
 	"github.com/linerate-dev/linerate/internal/run/runner"
@@ -42,7 +43,9 @@ type dialer func(ctx context.Context, address string) (net.Conn, error)
 func dialTRex(plan.Sites) (dialer, error) { return nil, nil }
 
 // dialWithKey proves the attempt's key to our own engine in the test's pods.
-func dialWithKey(sites plan.Sites) (dialer, error) { return plainOr(sites.Key), nil }
+func dialWithKey(sites plan.Sites) (dialer, error) {
+	return sites.Key.DialerOrPlain(credential.Control), nil
+}
 
 // reachFrames reaches generators of frames, by connections of that kind.
 func reachFrames(dial func(plan.Sites) (dialer, error)) func(context.Context, runnerJob, time.Duration) (reachable, error) {
@@ -77,9 +80,14 @@ func (j runnerJob) reachAll(ctx context.Context, options stl.Options, patience t
 	return all, errors.Join(errs...)
 }
 
-// engineOptions are the options of the connections to generators. They have a user of the test's own, so the generator itself knows whose ports it has, and takes them from an earlier run of the test for this one.
+// EngineOptions are the options of the connection to a generator that follow from the Plan.
+func EngineOptions(p *plan.Plan, wanted *observe.Wanted) stl.Options {
+	return stl.Options{Processors: p.Observes(plan.ObserveProcessors), Signs: wanted.OfGenerators}
+}
+
+// engineOptions are EngineOptions of the test. They have a user of the test's own, so the generator itself knows whose ports it has, and takes them from an earlier run of the test for this one.
 func (j runnerJob) engineOptions(dial func(plan.Sites) (dialer, error)) (o stl.Options, err error) {
-	o = engineOptions(j.plan, j.wanted)
+	o = EngineOptions(j.plan, j.wanted)
 	if uid := j.plan.Test.UID; uid != "" {
 		o.User, o.Reclaims = trex.UserOfTest+manifests.DigestOfUID(uid), true
 	}

@@ -1,0 +1,28 @@
+package cli
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/linerate-dev/linerate/internal/pod"
+	"github.com/linerate-dev/linerate/internal/pod/launch"
+)
+
+// terminationFlag adds --termination-log; words says what the message holds.
+func terminationFlag(cmd *cobra.Command, into *string, words string) {
+	cmd.Flags().StringVar(into, "termination-log", pod.TerminationLog, "file "+words)
+}
+
+// digestFlag is --FLAG-digest, of the file that --FLAG names.
+func digestFlag(f *pflag.FlagSet, into *string, flag string) {
+	f.StringVar(into, flag+"-digest", "", "read --"+flag+" only if this is its digest, as sha256:HEX, so that nobody replaced it since (none: whatever it is)")
+}
+
+// networkFlags adds --network-status and --wait: where a pod learns from Multus which interfaces it was given.
+func networkFlags(cmd *cobra.Command, into *launch.NetworkStatus, wait time.Duration) {
+	f := cmd.Flags()
+	f.StringVar(&into.File, "network-status", "/etc/podinfo/network-status", "downward-API file of the annotation "+launch.NetworkStatusAnnotation)
+	f.DurationVar(&into.Wait, "wait", wait, "how long to wait for --network-status to be filled")
+}

@@ -1,0 +1,30 @@
+package sidebyside
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/linerate-dev/linerate/internal/document/exit"
+)
+
+// AtLeast demands n arguments or more; what says which, how many, and where they come from.
+func AtLeast(n int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, given []string) error {
+		if len(given) < n {
+			return exit.BadInput("%s: name %s", cmd.CommandPath(), what)
+		}
+		return nil
+	}
+}
+
+// Signals are those by which a person, or who runs a pipeline, ends a program. The loss of the terminal is one but under nohup.
+func Signals() []os.Signal {
+	all := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		all = append(all, syscall.SIGHUP)
+	}
+	return all
+}

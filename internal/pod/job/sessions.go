@@ -1,0 +1,101 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"slices"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
+	"github.com/linerate-dev/linerate/internal/run/runner"
+	"github.com/linerate-dev/linerate/internal/run/sessions"
+)
+
+// reachedEnds are the pods that are the ends of a Plan's links, as the operator found them.
+type reachedEnds []endAt
+
+// endAt is one link's end.
+type endAt struct {
+	site  plan.Site
+	place sessions.Place
+}
+
+// reachSessions looks up where the ends are, and waits until each answers: it may take a moment until a pod that is ready can be reached.
+func reachSessions(ctx context.Context, j runnerJob, patience time.Duration) (reachable, error) {
+	within, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	var all reachedEnds
+	var errs []error
+	for _, g := range j.plan.Generators {
+		at, err := j.siteOf(g)
+		if err == nil {
+			err = awaitEnd(within, at.RPC)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("generator %s: %w", g.Name, err))
+			continue
+		}
+		for _, port := range g.Ports {
+			all = append(all, endAt{at, sessions.Place{Link: port.Link, Server: at.RPC, DUTMAC: at.NextHopMAC[port.Link]}})
+		}
+	}
+	if at := j.sites.DeviceEnd; j.plan.DUT.Endpoint() {
+		if err := awaitEnd(within, at); err != nil {
+			errs = append(errs, fmt.Errorf("the device's own end: %w", err))
+		}
+		all = append(all, endAt{place: sessions.Place{Link: plan.DeviceEnd, Server: at}})
+	}
+	return all, errors.Join(errs...)
+}
+
+func awaitEnd(ctx context.Context, server string) error {
+	var dialer net.Dialer
+	for {
+		conn, err := dialer.DialContext(ctx, "tcp", server)
+		if err == nil {
+			return conn.Close()
+		}
+		if bounded.Pause(ctx, dialPause) != nil {
+			return fmt.Errorf("%w: %w", engine.ErrLost, err)
+		}
+	}
+}
+
+// driver makes the driver of these ends.
+func (all reachedEnds) driver(j runnerJob) runner.Driver {
+	var places []sessions.Place
+	for _, e := range all {
+		places = append(places, e.place)
+	}
+	return sessions.New(places, sessions.Options{Force: j.force, Key: j.sites.Key, Whereabouts: j.whereabouts()})
+}
+
+func (reachedEnds) warnings() []string { return nil }
+
+// keepAlive has nothing to do: the driver's own requests keep the ends from stopping.
+func (reachedEnds) keepAlive(context.Context, time.Time, *slog.Logger, context.CancelCauseFunc) func() []report.Note {
+	return func() []report.Note { return nil }
+}
+
+// describe adds to the Report where the ends ran.
+func (all reachedEnds) describe(r *report.Report) {
+	for i := range r.Generators {
+		entry := &r.Generators[i]
+		at := slices.IndexFunc(all, func(e endAt) bool { return e.site.Generator == entry.Name })
+		if at < 0 {
+			continue
+		}
+		entry.Pod, entry.Node, entry.Containers = all[at].site.Pod, all[at].site.Node, all[at].site.Containers
+		for p := range entry.Ports {
+			entry.Ports[p].PhysicalPort = all[at].site.PhysicalPort[entry.Ports[p].Link]
+		}
+	}
+}
+
+func (reachedEnds) disconnect() {}

@@ -1,0 +1,2 @@
+// Package links tells what is behind a pod's links: the interfaces that Multus attached (links.json), and the physical ports that those are virtual functions of. Init containers run it.
+package links
