@@ -17,16 +17,18 @@ const networksAnnotation = "k8s.v1.cni.cncf.io/networks"
 func (ts *templates) checkAttached(at *field.Path, t *corev1.PodTemplateSpec) {
 	spec := at.Child("spec")
 	if t.Spec.HostNetwork {
-		ts.refuse(spec.Child("hostNetwork"), true, "a pod in its node's network gets no interfaces for the links: remove it, or use dut.type Device for software that runs on a node")
+		ts.refuse(spec.Child("hostNetwork"), true, "a pod in its node's network gets no interfaces for the links: remove "+
+			"it, or use dut.type Device for software that runs on a node")
 	}
 	if t.Spec.NodeName != "" {
-		ts.refuse(spec.Child("nodeName"), t.Spec.NodeName, "it goes round the scheduler, which counts devices: use nodeSelector {kubernetes.io/hostname: "+t.Spec.NodeName+"}")
+		ts.refuse(spec.Child("nodeName"), t.Spec.NodeName, "it goes round the scheduler, which counts devices: use "+
+			"nodeSelector {kubernetes.io/hostname: "+t.Spec.NodeName+"}")
 	}
 	ts.checkOwnNetworks(at, t)
 }
 
-// readOwnNetworks reads a template's list of networks, or refuses it, and replaces the annotation by what it read: so the pod gets exactly the networks that
-// were checked.
+// readOwnNetworks reads a template's list of networks, or refuses it, and replaces the annotation by what it
+// read: so the pod gets exactly the networks that were checked.
 func (ts *templates) readOwnNetworks(at *field.Path, t *corev1.PodTemplateSpec) (*field.Path, []Attachment) {
 	at = at.Child("metadata", "annotations").Key(networksAnnotation)
 	annotation, given := t.Annotations[networksAnnotation]
@@ -35,7 +37,8 @@ func (ts *templates) readOwnNetworks(at *field.Path, t *corev1.PodTemplateSpec) 
 	}
 	networks, err := ReadAttachments(annotation, ts.namespace)
 	if err != nil {
-		ts.refuse(at, annotation, fmt.Sprintf("it can't be read which networks it asks Multus for: %s; write a JSON list such as [{\"name\": \"management\", \"interface\": \"mgmt\"}]", err))
+		ts.refuse(at, annotation, fmt.Sprintf("it can't be read which networks it asks Multus for: %s; write a JSON list "+
+			"such as [{\"name\": \"management\", \"interface\": \"mgmt\"}]", err))
 		return at, nil
 	}
 	t.Annotations = maps.Clone(t.Annotations)
@@ -46,8 +49,8 @@ func (ts *templates) readOwnNetworks(at *field.Path, t *corev1.PodTemplateSpec) 
 	return at, networks
 }
 
-// checkOwnNetworks refuses the user's own networks that would take a link's interface. Multus names interfaces without a name by their place in
-// the list: net1, net2 and so on.
+// checkOwnNetworks refuses the user's own networks that would take a link's interface. Multus names interfaces
+// without a name by their place in the list: net1, net2 and so on.
 func (ts *templates) checkOwnNetworks(at *field.Path, t *corev1.PodTemplateSpec) {
 	at, networks := ts.readOwnNetworks(at, t)
 	annotation := t.Annotations[networksAnnotation]
@@ -58,9 +61,11 @@ func (ts *templates) checkOwnNetworks(at *field.Path, t *corev1.PodTemplateSpec)
 	for _, l := range ts.spec.Links {
 		switch name := string(l.Name); {
 		case on(name):
-			ts.refuse(at, annotation, fmt.Sprintf("interface %s is link %s: give the network another interface, such as mgmt", name, name))
+			ts.refuse(at, annotation, fmt.Sprintf("interface %s is link %s: give the network another interface, such as mgmt",
+				name, name))
 		case on("") && numbered.MatchString(name):
-			ts.refuse(at, annotation, fmt.Sprintf("Multus may call a network without interface %s, as a link is called: give each an interface, such as mgmt", name))
+			ts.refuse(at, annotation, fmt.Sprintf("Multus may call a network without interface %s, as a link is called: give "+
+				"each an interface, such as mgmt", name))
 		}
 	}
 }
@@ -71,7 +76,8 @@ func ownNetworks(namespace string, templates ...*corev1.PodTemplateSpec) (keys [
 		if t == nil {
 			continue
 		}
-		networks, _ := ReadAttachments(t.Annotations[networksAnnotation], namespace) // an annotation that can't be read was refused
+		// an annotation that can't be read was refused
+		networks, _ := ReadAttachments(t.Annotations[networksAnnotation], namespace)
 		for _, n := range networks {
 			keys = append(keys, NetworkKey{Namespace: n.Namespace, Name: n.Name})
 		}

@@ -14,10 +14,12 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/intake"
 )
 
-// Attachment is an entry of Multus' list of a pod's networks, with the members that the Network Plumbing Working Group's multi-network standard and Multus know.
+// Attachment is an entry of Multus' list of a pod's networks, with the members that the Network Plumbing
+// Working Group's multi-network standard and Multus know.
 //
-// A list is decoded once, strictly, and pods get what was decoded. Like encoding/json, Multus reads Namespace, or nameſpace, as namespace, and takes the last of
-// two: if the author's own text were passed on, Multus could attach another network than the one that was checked.
+// A list is decoded once, strictly, and pods get what was decoded. Like encoding/json, Multus reads Namespace,
+// or nameſpace, as namespace, and takes the last of two: if the author's own text were passed on, Multus could
+// attach another network than the one that was checked.
 type Attachment struct {
 	Name      string   `json:"name"`
 	Namespace string   `json:"namespace,omitempty"`
@@ -52,13 +54,14 @@ type Bandwidth struct {
 // mostAttachments is how many networks of its own a pod may have, far more than any device has interfaces.
 const mostAttachments = 64
 
-// ReadAttachments reads the value of Multus' annotation, in either of its two forms. It fills in the pod's own namespace where an entry names none.
+// ReadAttachments reads the value of Multus' annotation, in either of its two forms. It fills in the pod's own
+// namespace where an entry names none.
 //
 //	[{"name": "management", "namespace": "lab", "interface": "mgmt"}]
 //	lab/management@mgmt, other
 //
-// It fails where Multus could read another network than this: for members that appear twice or differ from Multus' own only in their spelling, invalid names, and
-// text after the list.
+// It fails where Multus could read another network than this: for members that appear twice or differ from
+// Multus' own only in their spelling, invalid names, and text after the list.
 func ReadAttachments(annotation, namespace string) ([]Attachment, error) {
 	read := readShortForm
 	if strings.ContainsAny(annotation, `[{"`) {
@@ -92,7 +95,10 @@ func WriteAttachments(all []Attachment) string {
 
 func readJSONForm(annotation string) (all []Attachment, err error) {
 	var strict []error
-	err = intake.DecodeBy(func(text []byte, into any) (err error) { strict, err = kjson.UnmarshalStrict(text, into); return err }, []byte(annotation), &all, limits)
+	err = intake.DecodeBy(func(text []byte, into any) (err error) {
+		strict, err = kjson.UnmarshalStrict(text, into)
+		return err
+	}, []byte(annotation), &all, limits)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +138,8 @@ func (a *Attachment) check() error {
 		return fmt.Errorf("%q is no name of a network", a.Name)
 	case a.Namespace != "" && len(validation.IsDNS1123Label(a.Namespace)) > 0:
 		return fmt.Errorf("%q is no name of a namespace", a.Namespace)
-	case len(a.Interface) > longestInterface || strings.ContainsAny(a.Interface, "/@:, \t\n") || !utf8.ValidString(a.Interface):
+	case len(a.Interface) > longestInterface || strings.ContainsAny(a.Interface, "/@:, \t\n") ||
+		!utf8.ValidString(a.Interface):
 		return fmt.Errorf("%q is no name of an interface", a.Interface)
 	}
 	return nil

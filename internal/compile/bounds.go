@@ -12,17 +12,21 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// Bounds are what the tests of a cluster may name at most. Whoever administers the operator sets them, since a test's spec is in its author's hands. The zero value allows no External server,
-// and no network but those made for measuring. linerate run on somebody's own machine has no such bounds.
+// Bounds are what the tests of a cluster may name at most. Whoever administers the operator sets them, since a
+// test's spec is in its author's hands. The zero value allows no External server, and no network but those made
+// for measuring. linerate run on somebody's own machine has no such bounds.
 type Bounds struct {
 	// Servers are where the servers of External tests may be.
 	Servers ServerRanges
-	// Prefixes are the networks in which those of spec.traffic.allowedPrefixes have to lie, besides the networks made for measuring.
+	// Prefixes are the networks in which those of spec.traffic.allowedPrefixes have to lie, besides the networks
+	// made for measuring.
 	Prefixes []netip.Prefix
 }
 
-// DefaultPrefixes are the operator's default: networks for documentation (RFC 5737, RFC 3849), and private ones (RFC 1918, RFC 6598, RFC 4193), which no network of others routes.
-const DefaultPrefixes = "10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,100.64.0.0/10,192.0.2.0/24,198.51.100.0/24,203.0.113.0/24,fc00::/7,2001:db8::/32"
+// DefaultPrefixes are the operator's default: networks for documentation (RFC 5737, RFC 3849), and private ones
+// (RFC 1918, RFC 6598, RFC 4193), which no network of others routes.
+const DefaultPrefixes = "10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,100.64.0.0/10," +
+	"192.0.2.0/24,198.51.100.0/24,203.0.113.0/24,fc00::/7,2001:db8::/32"
 
 // ForCluster compiles a LoadTest for a cluster with these bounds, as the function of this name does without.
 func (b *Bounds) ForCluster(test *v1alpha1.LoadTest) (*Cluster, field.ErrorList) {
@@ -42,8 +46,10 @@ func (b *Bounds) check(spec *v1alpha1.LoadTestSpec) (errs field.ErrorList) {
 		}
 		within := slices.Concat(benchmarking(), b.Prefixes)
 		if !slices.ContainsFunc(within, func(p netip.Prefix) bool { return contains(p, network) }) {
-			errs = append(errs, field.Invalid(path.Index(i), network.String(), fmt.Sprintf("%s is outside of the networks that tests of this cluster may send to (%s): use part of one of those, or have an administrator add it to "+
-				"the chart's allowedTrafficPrefixes (the operator's option --traffic-prefixes)", network, listOf(within))))
+			errs = append(errs, field.Invalid(path.Index(i), network.String(),
+				fmt.Sprintf("%s is outside of the networks that tests of this cluster may send to (%s): use part of one of "+
+					"those, or have an administrator add it to "+
+					"the chart's allowedTrafficPrefixes (the operator's option --traffic-prefixes)", network, listOf(within))))
 		}
 	}
 	if spec.Generator.External == nil {
@@ -94,7 +100,8 @@ func (all ServerRanges) Texts() (texts []string) {
 	return texts
 }
 
-// ParseServerRanges reads networks or addresses, each with a port or without, which is TRex's own: 192.0.2.0/28, 192.0.2.7:4511, [2001:db8::/64]:4511.
+// ParseServerRanges reads networks or addresses, each with a port or without, which is TRex's own:
+// 192.0.2.0/28, 192.0.2.7:4511, [2001:db8::/64]:4511.
 func ParseServerRanges(texts []string) (all ServerRanges, err error) {
 	for _, text := range texts {
 		network, number, found := cutPort(text)
@@ -114,30 +121,36 @@ func ParseServerRanges(texts []string) (all ServerRanges, err error) {
 		}
 		prefix, wrong := netip.ParsePrefix(network)
 		if err != nil || wrong != nil || port == 0 || prefix.Addr().Is4In6() {
-			return nil, fmt.Errorf("%q: write a network or an address, and a port unless it is TRex's own, such as 192.0.2.0/28, 192.0.2.7:4511 or [2001:db8::/64]:4511", text)
+			return nil, fmt.Errorf("%q: write a network or an address, and a port unless it is TRex's own, such as "+
+				"192.0.2.0/28, 192.0.2.7:4511 or [2001:db8::/64]:4511", text)
 		}
 		all = append(all, ServerRange{prefix.Masked(), uint16(port)})
 	}
 	return all, nil
 }
 
-// Refuse says why a runner may not connect to an address; empty: it may. A network that is wider than loopback, link-local or multicast addresses contains none of those: they lead to the
-// runner's own pod, to its node, or to the services of a cloud.
+// Refuse says why a runner may not connect to an address; empty: it may. A network that is wider than loopback,
+// link-local or multicast addresses contains none of those: they lead to the runner's own pod, to its node, or
+// to the services of a cloud.
 func (all ServerRanges) Refuse(address netip.AddrPort) string {
 	host := address.Addr().Unmap().WithZone("")
 	for _, r := range all {
-		if r.Port == address.Port() && r.Prefix.Contains(host) && !slices.ContainsFunc(special(), func(p netip.Prefix) bool { return p.Contains(host) && !contains(p, r.Prefix) }) {
+		if r.Port == address.Port() && r.Prefix.Contains(host) && !slices.ContainsFunc(special(),
+			func(p netip.Prefix) bool { return p.Contains(host) && !contains(p, r.Prefix) }) {
 			return ""
 		}
 	}
 	if len(all) == 0 {
-		return "this cluster's tests may use no External server: an administrator lists where those may be in the chart's allowedExternalServers (the operator's option --external-servers)"
+		return "this cluster's tests may use no External server: an administrator lists where those may be in the chart's " +
+			"allowedExternalServers (the operator's option --external-servers)"
 	}
-	return fmt.Sprintf("%s is none of the External servers that this cluster's tests may use (%s): use one of those, or have an administrator add it to the chart's allowedExternalServers "+
+	return fmt.Sprintf("%s is none of the External servers that this cluster's tests may use (%s): use one of those, or "+
+		"have an administrator add it to the chart's allowedExternalServers "+
 		"(the operator's option --external-servers)", netip.AddrPortFrom(host, address.Port()), listOf(all))
 }
 
-// refuse is Refuse of host:port. A name is refused only where no address would be allowed: which one it stands for is looked at when the runner connects to it, since it may change until then.
+// refuse is Refuse of host:port. A name is refused only where no address would be allowed: which one it stands
+// for is looked at when the runner connects to it, since it may change until then.
 func (all ServerRanges) refuse(server string) string {
 	address, err := netip.ParseAddrPort(server)
 	if err != nil && len(all) > 0 {
@@ -149,7 +162,8 @@ func (all ServerRanges) refuse(server string) string {
 // special are the networks whose addresses mean something else on each machine (RFC 6890).
 func special() []netip.Prefix {
 	return []netip.Prefix{
-		netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("169.254.0.0/16"), netip.MustParsePrefix("224.0.0.0/3"),
+		netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("127.0.0.0/8"),
+		netip.MustParsePrefix("169.254.0.0/16"), netip.MustParsePrefix("224.0.0.0/3"),
 		netip.MustParsePrefix("::/127"), netip.MustParsePrefix("fe80::/10"), netip.MustParsePrefix("ff00::/8"),
 	}
 }

@@ -13,30 +13,34 @@ type Cluster struct {
 	Plan *plan.Plan
 	// DUT, Setup and Teardown are the user's templates; nil where there is none.
 	DUT, Setup, Teardown *corev1.PodTemplateSpec
-	// DUTContainer is the index in DUT.Spec.Containers of the container that forwards. The manifests put it first, since the first container gets the devices.
+	// DUTContainer is the index in DUT.Spec.Containers of the container that forwards. The manifests put it first,
+	// since the first container gets the devices.
 	DUTContainer int
-	// Generator is what each generator pod requests. Kernel is what it requests instead where its networks have no devices: TRex drives
-	// kernel interfaces with one core, and without huge pages.
+	// Generator is what each generator pod requests. Kernel is what it requests instead where its networks have no
+	// devices: TRex drives kernel interfaces with one core, and without huge pages.
 	Generator, Kernel Resources
 	// Affinity is generator.pod.affinity; nil where there is none.
 	Affinity *corev1.Affinity
-	// Networks are the links' NetworkAttachmentDefinitions, in the links' order, and then that of plan.TunnelCable. An end that isn't in one of our pods has an empty name.
+	// Networks are the links' NetworkAttachmentDefinitions, in the links' order, and then that of
+	// plan.TunnelCable. An end that isn't in one of our pods has an empty name.
 	Networks []LinkNetworks
 	// OwnNetworks are the networks that the templates' annotations ask Multus for.
 	OwnNetworks []NetworkKey
-	// SpeedOf are the links without lineRate of a test that asks for percent of line rate: their ports must report a speed, as devices do, and most
-	// kernel interfaces don't.
+	// SpeedOf are the links without lineRate of a test that asks for percent of line rate: their ports must report
+	// a speed, as devices do, and most kernel interfaces don't.
 	SpeedOf []string
 }
 
-// Compiled is what ForCluster made of a LoadTest: exactly one of the two is set. Nobody changes it, so several may read one at a time.
+// Compiled is what ForCluster made of a LoadTest: exactly one of the two is set. Nobody changes it, so several
+// may read one at a time.
 type Compiled struct {
 	Cluster *Cluster
 	Errs    field.ErrorList
 }
 
-// ForCluster compiles a LoadTest for a cluster, or says everything that is wrong with it. The LoadTest must have been admitted. Beyond what
-// Compile refuses, it refuses what only matters to pods: missing networks, and templates that Kubernetes couldn't read.
+// ForCluster compiles a LoadTest for a cluster, or says everything that is wrong with it. The LoadTest must
+// have been admitted. Beyond what Compile refuses, it refuses what only matters to pods: missing networks, and
+// templates that Kubernetes couldn't read.
 func ForCluster(test *v1alpha1.LoadTest) (*Cluster, field.ErrorList) {
 	p, errs := Compile(test)
 	c := newCompiler(test)
@@ -73,7 +77,8 @@ func ForCluster(test *v1alpha1.LoadTest) (*Cluster, field.ErrorList) {
 func (d *device) checkResetInCluster() {
 	if d.spec.Procedure.Reset != nil && d.spec.DUT.Type == v1alpha1.DUTDevice {
 		d.refuse(specPath().Child("procedure", "reset"), field.OmitValueType{},
-			"a cluster starts no program that a LoadTest names, and a device outside has no pod to run it in: measure with linerate run on a machine that reaches the device, or remove reset")
+			"a cluster starts no program that a LoadTest names, and a device outside has no pod to run it in: measure with "+
+				"linerate run on a machine that reaches the device, or remove reset")
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
-// Compile makes the Plan of a LoadTest, or says all that is wrong with it. The LoadTest must have been admitted: defaults
-// are set, and the schema's rules hold. Exactly one of Plan and errors is set.
+// Compile makes the Plan of a LoadTest, or says all that is wrong with it. The LoadTest must have been
+// admitted: defaults are set, and the schema's rules hold. Exactly one of Plan and errors is set.
 func Compile(test *v1alpha1.LoadTest) (*plan.Plan, field.ErrorList) {
 	c := newCompiler(test)
 	if c.engine == nil {
@@ -58,8 +58,8 @@ func Compile(test *v1alpha1.LoadTest) (*plan.Plan, field.ErrorList) {
 type compiler struct {
 	*refusals
 	spec *v1alpha1.LoadTestSpec
-	// engine sends the traffic, of this kind; nil: there is no such engine for this kind, or the spec is too large to be read,
-	// and errs say so. Then there are no parts.
+	// engine sends the traffic, of this kind; nil: there is no such engine for this kind, or the spec is too large
+	// to be read, and errs say so. Then there are no parts.
 	engine  engine
 	traffic traffic
 

@@ -48,27 +48,34 @@ func (cr *criteriaReader) checkGoals(path *field.Path) {
 	}
 }
 
-// CheckProcedureShows refuses criteria of metrics that a procedure of this type doesn't measure: of bursts where it sends none, and of loss where it searches for the load of a given loss. path is where the criteria stand.
-func CheckProcedureShows(path *field.Path, criteria []v1alpha1.Criterion, procedure v1alpha1.ProcedureType) (errs field.ErrorList) {
+// CheckProcedureShows refuses criteria of metrics that a procedure of this type doesn't measure: of bursts
+// where it sends none, and of loss where it searches for the load of a given loss. path is where the criteria
+// stand.
+func CheckProcedureShows(path *field.Path, criteria []v1alpha1.Criterion,
+	procedure v1alpha1.ProcedureType) (errs field.ErrorList) {
 	for i, criterion := range criteria {
 		switch criterion.Metric {
 		case v1alpha1.MetricLossRatio:
 			if procedure == v1alpha1.ProcedureSoak {
-				errs = append(errs, field.Invalid(path.Index(i).Child("metric"), criterion.Metric, "a soak finds the rate at which procedure.soak.lossRatio is lost: judge a rate, such as PacketsPerSecond"))
+				errs = append(errs, field.Invalid(path.Index(i).Child("metric"), criterion.Metric,
+					"a soak finds the rate at which procedure.soak.lossRatio is lost: judge a rate, such as PacketsPerSecond"))
 			}
 		case v1alpha1.MetricBackToBackFrames, v1alpha1.MetricBufferFrames, v1alpha1.MetricBufferMicroseconds:
 			if procedure == v1alpha1.ProcedureBackToBack {
 				continue
 			}
-			errs = append(errs, field.Invalid(path.Index(i).Child("metric"), criterion.Metric, "only bursts show this: use a metric such as PacketsPerSecond, or set procedure.type: BackToBack"))
+			errs = append(errs, field.Invalid(path.Index(i).Child("metric"), criterion.Metric,
+				"only bursts show this: use a metric such as PacketsPerSecond, or set procedure.type: BackToBack"))
 		default:
 		}
 	}
 	return errs
 }
 
-// CheckLatencyLoads refuses criteria of latency at loads that spec.procedure.latency doesn't list; path is where the criteria stand.
-func CheckLatencyLoads(path *field.Path, criteria []v1alpha1.Criterion, spec *v1alpha1.LatencySpec) (errs field.ErrorList) {
+// CheckLatencyLoads refuses criteria of latency at loads that spec.procedure.latency doesn't list; path is
+// where the criteria stand.
+func CheckLatencyLoads(path *field.Path, criteria []v1alpha1.Criterion,
+	spec *v1alpha1.LatencySpec) (errs field.ErrorList) {
 	var loads []units.Ratio
 	var said []string
 	if spec != nil {
@@ -87,9 +94,11 @@ func CheckLatencyLoads(path *field.Path, criteria []v1alpha1.Criterion, spec *v1
 		switch {
 		case err != nil || slices.Contains(loads, load): // a load that isn't a share is refused elsewhere
 		case len(loads) == 0:
-			errs = append(errs, field.Invalid(at, c.Latency.At, "the test measures no latency: add procedure.latency, such as {at: [0%, 10%, 50%, 90%]}"))
+			errs = append(errs, field.Invalid(at, c.Latency.At, "the test measures no latency: add procedure.latency, such as "+
+				"{at: [0%, 10%, 50%, 90%]}"))
 		default:
-			errs = append(errs, field.Invalid(at, c.Latency.At, "the test measures no latency at this load: use "+strings.Join(said, ", ")+", or add it to procedure.latency.at"))
+			errs = append(errs, field.Invalid(at, c.Latency.At, "the test measures no latency at this load: use "+
+				""+strings.Join(said, ", ")+", or add it to procedure.latency.at"))
 		}
 	}
 	return errs
@@ -105,7 +114,8 @@ func Criteria(path *field.Path, in []v1alpha1.Criterion) (out []plan.Criterion, 
 		return ratio
 	}
 	for i, c := range in {
-		criterion := plan.Criterion{Name: c.Name, Metric: string(c.Metric), Direction: string(c.Direction), Goal: c.Goal, Statistic: string(c.Statistic), Min: string(c.Min), Max: string(c.Max)}
+		criterion := plan.Criterion{Name: c.Name, Metric: string(c.Metric), Direction: string(c.Direction), Goal: c.Goal,
+			Statistic: string(c.Statistic), Min: string(c.Min), Max: string(c.Max)}
 		if c.Relative() {
 			most := read(path.Index(i).Child("maxRegression"), c.MaxRegression)
 			criterion.MaxRegression = &most
@@ -114,10 +124,12 @@ func Criteria(path *field.Path, in []v1alpha1.Criterion) (out []plan.Criterion, 
 			criterion.AssumedSpread = read(path.Index(i).Child("assumedSpread"), c.AssumedSpread)
 		}
 		if l := c.Latency; l != nil {
-			criterion.Latency = &plan.LatencyFigure{At: read(path.Index(i).Child("latency", "at"), l.At), FrameSize: int64(l.FrameSize)}
+			criterion.Latency = &plan.LatencyFigure{At: read(path.Index(i).Child("latency", "at"), l.At),
+				FrameSize: int64(l.FrameSize)}
 		}
 		if o := c.Observed; o != nil {
-			criterion.Observed = &plan.ObservedSeries{Observer: o.Observer, Series: o.Series, Of: string(o.Of), Statistic: string(o.Statistic)}
+			criterion.Observed = &plan.ObservedSeries{Observer: o.Observer, Series: o.Series, Of: string(o.Of),
+				Statistic: string(o.Statistic)}
 		}
 		out = append(out, criterion)
 	}
@@ -125,7 +137,8 @@ func Criteria(path *field.Path, in []v1alpha1.Criterion) (out []plan.Criterion, 
 }
 
 // CheckObserved refuses criteria of series that none of a test's observers has; path is where the criteria stand.
-func CheckObserved(path *field.Path, criteria []v1alpha1.Criterion, observers []v1alpha1.Observer) (errs field.ErrorList) {
+func CheckObserved(path *field.Path, criteria []v1alpha1.Criterion,
+	observers []v1alpha1.Observer) (errs field.ErrorList) {
 	for i, c := range criteria {
 		if c.Observed == nil {
 			continue
@@ -140,9 +153,12 @@ func CheckObserved(path *field.Path, criteria []v1alpha1.Criterion, observers []
 		series, ofAll := seriesOf(observers[n])
 		switch {
 		case !slices.Contains(series, c.Observed.Series):
-			errs = append(errs, field.Invalid(at.Child("series"), c.Observed.Series, fmt.Sprintf("an observer of type %s has no such series: use %s%s", of, strings.Join(series, ", "), onlyOfPower(c.Observed.Series))))
+			errs = append(errs, field.Invalid(at.Child("series"), c.Observed.Series,
+				fmt.Sprintf("an observer of type %s has no such series: use %s%s", of, strings.Join(series, ", "),
+					onlyOfPower(c.Observed.Series))))
 		case c.Observed.Of == v1alpha1.ObservedOfAll && !ofAll:
-			errs = append(errs, field.Invalid(at.Child("of"), c.Observed.Of, fmt.Sprintf("an observer of type %s has no series of all together: use Each, which is the default", of)))
+			errs = append(errs, field.Invalid(at.Child("of"), c.Observed.Of,
+				fmt.Sprintf("an observer of type %s has no series of all together: use Each, which is the default", of)))
 		}
 	}
 	return errs
@@ -159,11 +175,13 @@ func onlyOfPower(series string) string {
 // noSuchObserver says which observers the test has.
 func noSuchObserver(observers []v1alpha1.Observer) string {
 	if len(observers) == 0 {
-		return "the test has no observers: add one of this name to its spec.observers, such as {name: cpu, of: Generator, type: Processors}"
+		return "the test has no observers: add one of this name to its spec.observers, such as {name: cpu, of: Generator, " +
+			"type: Processors}"
 	}
 	var names []string
 	for _, o := range observers {
 		names = append(names, o.Name)
 	}
-	return "the test has no observer of this name: use one of its spec.observers (" + strings.Join(names, ", ") + "), or add one"
+	return "the test has no observer of this name: use one of its spec.observers (" + strings.Join(names, ", ") +
+		"), or add one"
 }

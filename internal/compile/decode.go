@@ -14,11 +14,13 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/intake"
 )
 
-// limits bound what a freeform part takes once it is decoded; the API's own bounds are the ones that are told (v1alpha1.MostFreeform).
+// limits bound what a freeform part takes once it is decoded; the API's own bounds are the ones that are told
+// (v1alpha1.MostFreeform).
 var limits = intake.Limits{Bytes: 4 << 20, Memory: 64 << 20}
 
-// decode decodes a freeform part as Kubernetes' type T, strictly: Kubernetes would silently drop a field that it doesn't know. Nil: something is
-// wrong, and was refused. newCompiler has bounded how deep and how many all values are.
+// decode decodes a freeform part as Kubernetes' type T, strictly: Kubernetes would silently drop a field that
+// it doesn't know. Nil: something is wrong, and was refused. newCompiler has bounded how deep and how many all
+// values are.
 func decode[T any](r *refusals, path *field.Path, form v1alpha1.Freeform) *T {
 	into := new(T)
 	raw, err := form.Raw()
@@ -27,7 +29,10 @@ func decode[T any](r *refusals, path *field.Path, form v1alpha1.Freeform) *T {
 		return nil
 	}
 	var unknown []error
-	err = intake.DecodeBy(func(raw []byte, into any) (err error) { unknown, err = kjson.UnmarshalStrict(raw, into); return err }, raw, into, limits)
+	err = intake.DecodeBy(func(raw []byte, into any) (err error) {
+		unknown, err = kjson.UnmarshalStrict(raw, into)
+		return err
+	}, raw, into, limits)
 	if err != nil {
 		r.errs = append(r.errs, misread[T](path, raw, err))
 		return nil
@@ -49,7 +54,8 @@ func unknownField(path *field.Path, err error) *field.Error {
 	if strings.HasPrefix(err.Error(), "duplicate") {
 		return field.Invalid(path, field.OmitValueType{}, "it appears twice: remove one")
 	}
-	return field.Invalid(path, field.OmitValueType{}, "Kubernetes knows no such field here: check its spelling and its place (kubectl explain pod.spec)")
+	return field.Invalid(path, field.OmitValueType{}, "Kubernetes knows no such field here: check its spelling and its "+
+		"place (kubectl explain pod.spec)")
 }
 
 // misread is the error of a field that has a value of the wrong type.
@@ -70,8 +76,10 @@ func misread[T any](path *field.Path, raw []byte, err error) *field.Error {
 // unmarshaler is implemented by types that read their own JSON.
 var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 
-// culprit is the first value of a document that can't be read as its type, and the decoder's error for it; nil: there is none. The decoder's error for the whole document doesn't name the
-// element of a list, nor any field where a type reads its own JSON. So culprit goes down the document and the type side by side, and has the decoder read each value once that has no parts.
+// culprit is the first value of a document that can't be read as its type, and the decoder's error for it; nil:
+// there is none. The decoder's error for the whole document doesn't name the element of a list, nor any field
+// where a type reads its own JSON. So culprit goes down the document and the type side by side, and has the
+// decoder read each value once that has no parts.
 func culprit(path *field.Path, as reflect.Type, value any) (*field.Path, error) {
 	for as.Kind() == reflect.Pointer {
 		as = as.Elem()
@@ -123,7 +131,8 @@ func unreadable(as reflect.Type, value any) error {
 	return intake.DecodeBy(kjson.UnmarshalCaseSensitivePreserveInts, text, reflect.New(as).Interface(), limits)
 }
 
-// memberType is the type of a map's values, or of a struct's field by its name in JSON; nil: it has none of this name. The fields of embedded structs count as its own, as the decoder has them.
+// memberType is the type of a map's values, or of a struct's field by its name in JSON; nil: it has none of
+// this name. The fields of embedded structs count as its own, as the decoder has them.
 func memberType(of reflect.Type, name string) reflect.Type {
 	if of.Kind() == reflect.Map {
 		return of.Elem()

@@ -8,8 +8,8 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// linkDefaults are the default addresses of a link. They follow from the link's place in the list, so that the same file always means the same
-// addresses.
+// linkDefaults are the default addresses of a link. They follow from the link's place in the list, so that the
+// same file always means the same addresses.
 type linkDefaults struct {
 	index          int
 	ipv6           bool

@@ -51,13 +51,17 @@ func (ds *directions) check(i int, d v1alpha1.Direction) {
 	from, to := ds.links.named(d.From), ds.links.named(d.To)
 	switch {
 	case from.is6() != to.is6():
-		ds.refuse(path, string(d.From+" to "+d.To), fmt.Sprintf("a frame can't change from IPv4 to IPv6 on its way: give links %s and %s addresses of one kind", d.From, d.To))
+		ds.refuse(path, string(d.From+" to "+d.To), fmt.Sprintf("a frame can't change from IPv4 to IPv6 on its way: give "+
+			"links %s and %s addresses of one kind", d.From, d.To))
 	case ds.device.joinsPairs() && !ds.isPaired(d):
-		ds.refuse(path, string(d.From+" to "+d.To), "a bridge, a loopback or testpmd joins links in pairs: let traffic flow between the same two links only")
+		ds.refuse(path, string(d.From+" to "+d.To), "a bridge, a loopback or testpmd joins links in pairs: let traffic "+
+			"flow between the same two links only")
 	case ds.device.forwarding() == plan.L2 && from.vlan != to.vlan && !ds.device.retags():
-		ds.refuse(to.path.Child("vlan"), to.vlan, fmt.Sprintf("frames come back unchanged from %s, with VLAN %d (0: untagged): give both links the same vlan", d.From, from.vlan))
+		ds.refuse(to.path.Child("vlan"), to.vlan, fmt.Sprintf("frames come back unchanged from %s, with VLAN %d (0: "+
+			"untagged): give both links the same vlan", d.From, from.vlan))
 	case ds.spec.DUT.Type == v1alpha1.DUTReference && ds.device.forwarding() != plan.L2 && from.vlan != 0:
-		ds.refuse(from.path.Child("vlan"), from.vlan, "the built-in Reference has no VLAN interfaces: leave vlan out, or use dut.forwarding L2")
+		ds.refuse(from.path.Child("vlan"), from.vlan, "the built-in Reference has no VLAN interfaces: leave vlan out, or "+
+			"use dut.forwarding L2")
 	}
 }
 

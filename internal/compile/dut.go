@@ -37,14 +37,17 @@ func (d *device) plan() plan.DUT {
 // program is the program that linerate run starts before or after the run; nil: there is none. A cluster starts none.
 func (d *device) program(name string, spec *v1alpha1.HookSpec) *plan.Program {
 	path := specPath().Child("dut", name)
-	if spec != nil && spec.Template == nil && len(spec.Command) == 0 { // a schema's rules don't see a mapping of any values
-		d.refuse(path, field.OmitValueType{}, "say what runs: template (a pod, in a cluster), command (a program, with linerate run), or both")
+	// a schema's rules don't see a mapping of any values
+	if spec != nil && spec.Template == nil && len(spec.Command) == 0 {
+		d.refuse(path, field.OmitValueType{}, "say what runs: template (a pod, in a cluster), command (a program, with "+
+			"linerate run), or both")
 	}
 	if spec == nil || len(spec.Command) == 0 {
 		return nil
 	}
 	d.checkCommand(path.Child("command"), spec.Command)
-	return &plan.Program{Command: words(spec.Command), Deadline: plan.Duration(d.duration(path.Child("deadline"), spec.Deadline))}
+	return &plan.Program{Command: words(spec.Command), Deadline: plan.Duration(d.duration(path.Child("deadline"),
+		spec.Deadline))}
 }
 
 // checkReset refuses a reset that the type of device doesn't have.
@@ -54,12 +57,15 @@ func (d *device) checkReset(spec *v1alpha1.ResetSpec) {
 	case dut == v1alpha1.DUTLoopback:
 		d.refuse(path, field.OmitValueType{}, "a Loopback has no tables to empty: remove reset")
 	case dut == v1alpha1.DUTReference && len(spec.Command) > 0:
-		d.refuse(path.Child("command"), field.OmitValueType{}, "the Reference empties its tables itself: write reset: {} without a command")
+		d.refuse(path.Child("command"), field.OmitValueType{}, "the Reference empties its tables itself: write reset: {} "+
+			"without a command")
 	case dut != v1alpha1.DUTReference && len(spec.Command) == 0:
-		d.refuse(path.Child("command"), field.OmitValueType{}, fmt.Sprintf("linerate doesn't know how to reset a device of type %s: name the program and its arguments, such as [ip, neigh, flush, all]", dut))
+		d.refuse(path.Child("command"), field.OmitValueType{}, fmt.Sprintf("linerate doesn't know how to reset a device of "+
+			"type %s: name the program and its arguments, such as [ip, neigh, flush, all]", dut))
 	}
 	if spec.Image != "" && dut != v1alpha1.DUTPod {
-		d.refuse(path.Child("image"), spec.Image, "only a device in a pod is reset by a container with an image: remove image, or set dut.type: Pod")
+		d.refuse(path.Child("image"), spec.Image, "only a device in a pod is reset by a container with an image: remove "+
+			"image, or set dut.type: Pod")
 	}
 	d.checkCommand(path.Child("command"), spec.Command)
 }
@@ -78,7 +84,8 @@ func words(command []v1alpha1.CommandWord) (all []string) {
 	return all
 }
 
-// checkRewriting refuses several generators with a Reference that only rewrites MAC addresses: it knows one address per link.
+// checkRewriting refuses several generators with a Reference that only rewrites MAC addresses: it knows one
+// address per link.
 func (d *device) checkRewriting() {
 	if d.forwarding() == plan.MACRewrite && d.replicas > 1 {
 		instead := "dut.forwarding L3"
@@ -86,11 +93,13 @@ func (d *device) checkRewriting() {
 			instead = "another mode"
 		}
 		d.refuse(specPath().Child("generator", "replicas"), d.replicas,
-			"with forwarding MACRewrite the built-in Reference sends all of a link's frames to one generator: use 1, or "+instead)
+			"with forwarding MACRewrite the built-in Reference sends all of a link's frames to one generator: use 1, or "+
+				""+instead)
 	}
 }
 
-// forwarding is how the device forwards: as the spec says, or else a Loopback like a bridge, a mode as that device does, and anything else like a router.
+// forwarding is how the device forwards: as the spec says, or else a Loopback like a bridge, a mode as that
+// device does, and anything else like a router.
 func (d *device) forwarding() plan.Forwarding {
 	switch {
 	case d.isEndpoint():
@@ -122,7 +131,9 @@ func (d *device) limit() *plan.Limit {
 	out.Queue = plan.Duration(d.duration(path, limit.Queue))
 	switch {
 	case !d.traffic.toleratesQueue() && d.spec.Procedure.Type != v1alpha1.ProcedureBackToBack:
-		d.refuse(path, limit.Queue, "frames in a queue at the end of a window are neither lost nor received, which linerate can't account for yet: remove queue, or use traffic.type Sessions, or procedure.type BackToBack, which waits for them")
+		d.refuse(path, limit.Queue, "frames in a queue at the end of a window are neither lost nor received, which "+
+			"linerate can't account for yet: remove queue, or use traffic.type Sessions, or procedure.type BackToBack, which "+
+			"waits for them")
 	case limit.Layer2BitsPerSecond == 0:
 		d.refuse(path, limit.Queue, "a limit in packets has no queue: give the limit in layer2BitsPerSecond, or remove queue")
 	}
@@ -132,5 +143,6 @@ func (d *device) limit() *plan.Limit {
 // joinsPairs says that the device joins links two by two, as wires, bridges and testpmd do.
 func (d *device) joinsPairs() bool {
 	mode := d.modeSpec()
-	return d.spec.DUT.Type == v1alpha1.DUTLoopback || d.spec.DUT.Type == v1alpha1.DUTReference && d.forwarding() == plan.L2 || mode != nil && mode.Userspace != nil
+	return d.spec.DUT.Type == v1alpha1.DUTLoopback || d.spec.DUT.Type == v1alpha1.DUTReference &&
+		d.forwarding() == plan.L2 || mode != nil && mode.Userspace != nil
 }

@@ -21,21 +21,24 @@ type engineSpec struct {
 	stamps   *stamps
 }
 
-// engine is what the compiler asks about an engine. Each engine has a file of its own, which says what it can't do, what its pods request, and where it answers if
-// it runs already.
+// engine is what the compiler asks about an engine. Each engine has a file of its own, which says what it can't
+// do, what its pods request, and where it answers if it runs already.
 type engine interface {
 	// runsAlready says that the generators run already, and are no pods of the test's own.
 	runsAlready() bool
 	// server is where a replica that runs already answers, host:port; empty: linerate starts it.
 	server(spec *v1alpha1.GeneratorSpec, replica int) string
-	// check refuses what the engine can't do wherever it runs; checkPods what it can't do in pods, or what would keep linerate from controlling it.
+	// check refuses what the engine can't do wherever it runs; checkPods what it can't do in pods, or what would
+	// keep linerate from controlling it.
 	check(es *engineSpec)
 	checkPods(es *engineSpec)
-	// resources are what each of its pods requests, on devices and on kernel interfaces, or refuses what can't be requested.
+	// resources are what each of its pods requests, on devices and on kernel interfaces, or refuses what can't be
+	// requested.
 	resources(es *engineSpec) (devices, kernel Resources)
 	// sending is how the spec wants it to send, for the Plan; nil: the spec doesn't say, or the engine has no choice.
 	sending(spec *v1alpha1.GeneratorSpec) *plan.Sending
-	// timesSamplesOnly says that the engine measures the latency of latency streams only, which have a rate of their own, and not of every frame.
+	// timesSamplesOnly says that the engine measures the latency of latency streams only, which have a rate of
+	// their own, and not of every frame.
 	timesSamplesOnly() bool
 	// whyNoInterfaceCounters is why an observer can't read the kernel's counters of its interfaces; empty: it can.
 	whyNoInterfaceCounters() string
@@ -65,7 +68,8 @@ var engines = map[plan.Sender]engine{
 
 // SenderOf is what carries the load of a LoadTest. It equals its Plan's Sender.
 func SenderOf(spec *v1alpha1.LoadTestSpec) plan.Sender {
-	return plan.Sender{Traffic: cmp.Or(string(spec.Traffic.Type), plan.TrafficFrames), Engine: string(spec.Generator.Engine)}
+	return plan.Sender{Traffic: cmp.Or(string(spec.Traffic.Type), plan.TrafficFrames),
+		Engine: string(spec.Generator.Engine)}
 }
 
 // Senders are all keys of engines, sorted.
@@ -75,14 +79,15 @@ func Senders() []plan.Sender {
 	})
 }
 
-// GeneratorsRunAlready says that a LoadTest's generators run already, and need no pods. It is false for an unknown engine.
+// GeneratorsRunAlready says that a LoadTest's generators run already, and need no pods. It is false for an
+// unknown engine.
 func GeneratorsRunAlready(spec *v1alpha1.LoadTestSpec) bool {
 	e, known := engines[SenderOf(spec)]
 	return known && e.runsAlready()
 }
 
-// chooseEngine finds the spec's engine and its kind of traffic, or refuses an engine that can't send this traffic: then both
-// are nil. It never takes another engine instead: that would measure something else.
+// chooseEngine finds the spec's engine and its kind of traffic, or refuses an engine that can't send this
+// traffic: then both are nil. It never takes another engine instead: that would measure something else.
 func chooseEngine(r *refusals, spec *v1alpha1.LoadTestSpec) (engine, traffic) {
 	sends := SenderOf(spec)
 	e, known := engines[sends]

@@ -8,7 +8,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
-// external is a TRex that runs already: a place rather than an engine. linerate starts nothing there, and asks for nothing.
+// external is a TRex that runs already: a place rather than an engine. linerate starts nothing there, and asks
+// for nothing.
 type external struct{}
 
 func (external) runsAlready() bool { return true }

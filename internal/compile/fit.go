@@ -24,8 +24,8 @@ type fit struct {
 	links *links
 }
 
-// This file checks whether a procedure fits the deadline and the links. The procedure itself says how long it takes and at which rates, so nothing here depends
-// on its type.
+// This file checks whether a procedure fits the deadline and the links. The procedure itself says how long it
+// takes and at which rates, so nothing here depends on its type.
 
 // longestDeadline is the schema's bound of spec.activeDeadline.
 const longestDeadline = 168 * time.Hour
@@ -86,7 +86,8 @@ func (ft *fit) checkRates(rates procedure.Rates, d plan.Direction) {
 	}
 	if full > 0 && warmup > full {
 		member, target, _ := strings.Cut(rates.Full.Field, ".")
-		ft.refuseRate(rates.WarmUp, fmt.Sprintf("the warm-up (%s) is above %s (%s): it comes before the %s, so ask for less", warmup, target, full, member))
+		ft.refuseRate(rates.WarmUp, fmt.Sprintf("the warm-up (%s) is above %s (%s): it comes before the %s, so ask for less",
+			warmup, target, full, member))
 	}
 }
 
@@ -114,8 +115,8 @@ func (ft *fit) asksForPercent(p *plan.Plan) bool {
 	return rates.Full.Kind == units.LinePercent || rates.WarmUp.Kind == units.LinePercent
 }
 
-// overLine converts a rate to packets, or to 0 where that needs a line rate that only the port knows. The text says that the rate is above the line
-// rate; empty: it isn't.
+// overLine converts a rate to packets, or to 0 where that needs a line rate that only the port knows. The text
+// says that the rate is above the line rate; empty: it isn't.
 func overLine(r units.Rate, mix units.Traffic, line units.BitRate) (units.PacketRate, string) {
 	const full = 100_000_000
 	if r.Kind == units.LinePercent && r.Micros > full {

@@ -23,8 +23,8 @@ type generators struct {
 	replicas   int
 }
 
-// plan gives each replica its ports, and its share of every direction's flows and rate. With layout PerLink, and for ends of sessions, each port
-// of a replica becomes a generator of its own:
+// plan gives each replica its ports, and its share of every direction's flows and rate. With layout PerLink,
+// and for ends of sessions, each port of a replica becomes a generator of its own:
 //
 //	Paired    generator-0: west, east             generator-1: west, east
 //	PerLink   generator-0-west: west              generator-1-west: west
@@ -44,7 +44,8 @@ func (gs *generators) plan() ([]plan.Generator, []plan.Direction) {
 	}
 	var directions []plan.Direction
 	for _, d := range gs.directions.all {
-		directions = append(directions, plan.Direction{From: string(d.From), To: string(d.To), Mix: loads[string(d.From)].mix})
+		directions = append(directions, plan.Direction{From: string(d.From), To: string(d.To),
+			Mix: loads[string(d.From)].mix})
 	}
 	return generators, directions
 }

@@ -93,7 +93,8 @@ func (ls *links) spread(path *field.Path, first netip.Prefix) []netip.Prefix {
 	for r := range ls.replicas {
 		a := after(first, r)
 		if !a.IsValid() || isBroadcast(a) {
-			ls.refuse(path, first.String(), fmt.Sprintf("%d replicas need as many addresses in a row, and %s has fewer from here on: use a wider network, or fewer replicas",
+			ls.refuse(path, first.String(), fmt.Sprintf("%d replicas need as many addresses in a row, and %s has fewer from "+
+				"here on: use a wider network, or fewer replicas",
 				ls.replicas, first.Masked()))
 			return all
 		}
@@ -114,11 +115,13 @@ func (ls *links) networks(path *field.Path, given []v1alpha1.Network, d linkDefa
 		network := ls.prefix(path.Index(0), string(given[0]), netip.Prefix{})
 		parts := divide(network, n)
 		if parts == nil {
-			ls.refuse(path.Index(0), network.String(), fmt.Sprintf("too small to be divided between %d replicas: use a wider network, or fewer replicas", n))
+			ls.refuse(path.Index(0), network.String(), fmt.Sprintf("too small to be divided between %d replicas: use a wider "+
+				"network, or fewer replicas", n))
 		}
 		return parts
 	}
-	ls.refuse(path, field.OmitValueType{}, fmt.Sprintf("%d networks can't be shared by %d replicas: give one, which they divide, or one for each", len(given), n))
+	ls.refuse(path, field.OmitValueType{}, fmt.Sprintf("%d networks can't be shared by %d replicas: give one, which "+
+		"they divide, or one for each", len(given), n))
 	return nil
 }
 

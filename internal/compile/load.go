@@ -39,8 +39,9 @@ func (lo *loads) read() map[string]load {
 	return loads
 }
 
-// load makes a direction's streams. Each replica sends its own flows, from its network to its network on the far link, and has the same share of the
-// rate as of the flows: so all flows are equally fast, and each arrives at the replica that sent it.
+// load makes a direction's streams. Each replica sends its own flows, from its network to its network on the
+// far link, and has the same share of the rate as of the flows: so all flows are equally fast, and each arrives
+// at the replica that sent it.
 func (lo *loads) load(from, to link) load {
 	var l load
 	l.shareOf = int64(1)
@@ -51,7 +52,8 @@ func (lo *loads) load(from, to link) load {
 	for r := range lo.replicas {
 		spec := lo.profile()
 		spec.VLAN, spec.Source, spec.Destination = from.vlan, from.networks[r], lo.destination(to, r)
-		spec.Flows = profile.Flows{Count: part(flows.Count, r, lo.replicas), Vary: flows.Vary, Apart: lo.device.modeOfTraffic() != nil, Random: flows.Random}
+		spec.Flows = profile.Flows{Count: part(flows.Count, r, lo.replicas), Vary: flows.Vary,
+			Apart: lo.device.modeOfTraffic() != nil, Random: flows.Random}
 		p, err := lo.build(spec)
 		if err != nil {
 			lo.errs = append(lo.errs, err...)
@@ -90,7 +92,8 @@ func (lo *loads) build(spec profile.Spec) (profile.Profile, field.ErrorList) {
 	return profile.Profile{}, field.ErrorList{field.Invalid(path.Child("flows"), field.OmitValueType{}, err.Error())}
 }
 
-// withFlowsThatFit replaces a spec's flows by flows that always fit: if it still can't be built, its flows aren't the reason.
+// withFlowsThatFit replaces a spec's flows by flows that always fit: if it still can't be built, its flows
+// aren't the reason.
 func withFlowsThatFit(spec profile.Spec) profile.Spec {
 	wide := func(p netip.Prefix) netip.Prefix { return netip.PrefixFrom(p.Addr(), p.Addr().BitLen()/2).Masked() }
 	spec.Source, spec.Destination = wide(spec.Source), wide(spec.Destination)
@@ -109,14 +112,16 @@ func (lo *loads) blameFrames(err error) field.ErrorList {
 	case v1alpha1.ProfileStreams:
 		return blameStreams(err)
 	default:
-		return field.ErrorList{field.Invalid(path.Child("profile"), t.Profile, err.Error()+" (profile Mix has sizes of your own)")}
+		return field.ErrorList{field.Invalid(path.Child("profile"), t.Profile,
+			err.Error()+" (profile Mix has sizes of your own)")}
 	}
 }
 
 // profile is what all replicas have in common.
 func (lo *loads) profile() profile.Spec {
 	t := lo.spec
-	spec := profile.Spec{Kind: profile.Kind(t.Profile), FrameSize: units.FrameSize(t.FrameSize), Stamped: lo.stamps.stamped()}
+	spec := profile.Spec{Kind: profile.Kind(t.Profile), FrameSize: units.FrameSize(t.FrameSize),
+		Stamped: lo.stamps.stamped()}
 	for _, entry := range t.Mix {
 		spec.Mix = append(spec.Mix, profile.MixEntry{Size: units.FrameSize(entry.FrameSize), Weight: int64(entry.Weight)})
 	}
@@ -130,7 +135,8 @@ func (lo *loads) profile() profile.Spec {
 func (lo *loads) flows() profile.Flows {
 	in := lo.spec.Flows
 	if in == nil {
-		return profile.Flows{Count: lo.device.flowsByDefault(), Vary: []profile.Field{profile.SourceAddress, profile.DestinationAddress}}
+		return profile.Flows{Count: lo.device.flowsByDefault(), Vary: []profile.Field{profile.SourceAddress,
+			profile.DestinationAddress}}
 	}
 	flows := profile.Flows{Count: in.Count, Random: in.Order == v1alpha1.FlowsRandom}
 	for _, f := range in.Vary {

@@ -20,7 +20,8 @@ func (d *device) modeSpec() *v1alpha1.ModeSpec {
 	return d.spec.DUT.Reference.Mode
 }
 
-// modeOfTraffic is the mode that traffic is made for: the Reference's or, of a Loopback, that of the device that it stands in for; nil: none.
+// modeOfTraffic is the mode that traffic is made for: the Reference's or, of a Loopback, that of the device
+// that it stands in for; nil: none.
 func (d *device) modeOfTraffic() *v1alpha1.ModeSpec {
 	if d.spec.DUT.Type != v1alpha1.DUTLoopback || d.spec.DUT.Reference == nil {
 		return d.modeSpec()
@@ -64,7 +65,8 @@ func modeOf(in *v1alpha1.ModeSpec) *plan.Mode {
 	}
 }
 
-// checkModeInCluster refuses modes that lack what they need in a cluster: a tunnel's second pod needs a network, and a program that our image lacks needs another image.
+// checkModeInCluster refuses modes that lack what they need in a cluster: a tunnel's second pod needs a
+// network, and a program that our image lacks needs another image.
 func (d *device) checkModeInCluster() {
 	in := d.modeSpec()
 	if in == nil {
@@ -73,18 +75,24 @@ func (d *device) checkModeInCluster() {
 	image := d.spec.DUT.Reference.Image
 	if in.Tunnel != nil && in.Tunnel.Network == "" {
 		d.errs = append(d.errs, field.Required(modePath("tunnel", "network"),
-			"in a cluster each of the two gateways is a pod, and the cable between them a NetworkAttachmentDefinition that no link has: name it"))
+			"in a cluster each of the two gateways is a pod, and the cable between them a NetworkAttachmentDefinition that no "+
+				"link has: name it"))
 	}
 	for i, o := range d.spec.Observers {
 		if in.Tunnel != nil && o.Type == v1alpha1.ObserverInterfaces && o.Of == v1alpha1.ObserverOfDUT {
-			d.refuse(specPath().Child("observers").Index(i).Child("of"), o.Of, "in a cluster a tunnel's links are in two pods, and only the first gateway's is observed: say of: Generator for the other end of the links, or leave this observer out")
+			d.refuse(specPath().Child("observers").Index(i).Child("of"), o.Of,
+				"in a cluster a tunnel's links are in two pods, and only the first gateway's is observed: say of: Generator for "+
+					"the other end of the links, or leave this observer out")
 		}
 	}
 	if in.Tunnel != nil && in.Tunnel.Kind == v1alpha1.TunnelIPsec && image == "" {
-		d.refuse(modePath("tunnel", "kind"), in.Tunnel.Kind, "linerate's image doesn't have strongSwan: name one that has Debian's packages strongswan-charon, strongswan-swanctl, libcharon-extra-plugins and libstrongswan-standard-plugins as dut.reference.image, or use kind wireguard")
+		d.refuse(modePath("tunnel", "kind"), in.Tunnel.Kind, "linerate's image doesn't have strongSwan: name one that has "+
+			"Debian's packages strongswan-charon, strongswan-swanctl, libcharon-extra-plugins and "+
+			"libstrongswan-standard-plugins as dut.reference.image, or use kind wireguard")
 	}
 	if in.Userspace != nil && image == "" {
-		d.refuse(modePath("userspace"), in.Userspace.Kind, "linerate's image doesn't have dpdk-testpmd: name one that has Debian's package dpdk-dev as dut.reference.image")
+		d.refuse(modePath("userspace"), in.Userspace.Kind, "linerate's image doesn't have dpdk-testpmd: name one that has "+
+			"Debian's package dpdk-dev as dut.reference.image")
 	}
 }
 
@@ -102,7 +110,8 @@ func (d *device) routes() int {
 	return modeOf(d.modeOfTraffic()).Routes()
 }
 
-// beyondOne is routes, or 0 where there is only the one route that every router has: so a Plan that doesn't ask for more is the same as before.
+// beyondOne is routes, or 0 where there is only the one route that every router has: so a Plan that doesn't ask
+// for more is the same as before.
 func beyondOne(routes int32) int {
 	if routes <= 1 {
 		return 0
@@ -140,7 +149,8 @@ func (ft *fit) checkFramesOfTunnel(p *plan.Plan) {
 		return
 	}
 	if largest := p.LargestFrame(); largest-ethernet > plan.LargestOfIPsec {
-		ft.refuse(modePath("tunnel", "kind"), plan.TunnelIPsec, fmt.Sprintf("its packets have at most %d bytes, and the traffic has frames of %d: use frames of at most %d bytes, or kind wireguard",
+		ft.refuse(modePath("tunnel", "kind"), plan.TunnelIPsec, fmt.Sprintf("its packets have at most %d bytes, and the "+
+			"traffic has frames of %d: use frames of at most %d bytes, or kind wireguard",
 			plan.LargestOfIPsec, largest+fcs, plan.LargestOfIPsec+ethernet+fcs))
 	}
 }
@@ -151,7 +161,9 @@ func (ls *links) keepApart(why string, used ...netip.Prefix) {
 		for _, network := range append(hosts(l), l.dut) {
 			for _, its := range used {
 				if network.Overlaps(its) {
-					ls.refuse(l.path.Child("generator", "networks"), network.String(), fmt.Sprintf("%s %s: use addresses apart from it, such as 16.0.0.0/8 and 48.0.0.0/8, or 2001:2::/48 (RFC 5180)", why, its))
+					ls.refuse(l.path.Child("generator", "networks"), network.String(),
+						fmt.Sprintf("%s %s: use addresses apart from it, such as 16.0.0.0/8 and 48.0.0.0/8, or 2001:2::/48 (RFC 5180)",
+							why, its))
 					return
 				}
 			}
@@ -165,18 +177,22 @@ func (ls *links) checkRoutes() {
 		for i, network := range l.networks {
 			room := int64(1) << min(network.Addr().BitLen()-network.Bits(), 32)
 			if need := part(int64(ls.device.routes()), i, len(l.networks)); need > room {
-				ls.refuse(l.path.Child("generator", "networks"), network.String(), fmt.Sprintf("%d routes lead to this network, which has %d addresses: use a wider one, such as 16.0.0.0/8 behind the first link and 48.0.0.0/8 behind the second, or fewer routes",
-					need, room))
+				ls.refuse(l.path.Child("generator", "networks"), network.String(),
+					fmt.Sprintf("%d routes lead to this network, which has %d addresses: use a wider one, such as 16.0.0.0/8 behind "+
+						"the first link and 48.0.0.0/8 behind the second, or fewer routes",
+						need, room))
 				return
 			}
 		}
 	}
 }
 
-// translated has the addresses to which hosts behind the inside link are translated: RFC 2544's second network, which no link has by default.
+// translated has the addresses to which hosts behind the inside link are translated: RFC 2544's second network,
+// which no link has by default.
 var translated = netip.MustParsePrefix("198.19.0.0/16")
 
-// translate gives each network and each address of the first link a place in translated, of the same size, one after another.
+// translate gives each network and each address of the first link a place in translated, of the same size, one
+// after another.
 func (ls *links) translate(m *plan.NATMode) {
 	inside := ls.all[0]
 	m.Inside = inside.name
@@ -188,7 +204,9 @@ func (ls *links) translate(m *plan.NATMode) {
 		}
 		place, fits := placeFor(next, network.Bits())
 		if !fits {
-			ls.refuse(inside.path.Child("generator", "networks"), network.String(), fmt.Sprintf("hosts behind the first link are known to others by addresses in %s, which has no room for these: use networks of fewer addresses, such as 16.0.0.0/17", translated))
+			ls.refuse(inside.path.Child("generator", "networks"), network.String(),
+				fmt.Sprintf("hosts behind the first link are known to others by addresses in %s, which has no room for these: "+
+					"use networks of fewer addresses, such as 16.0.0.0/17", translated))
 			return
 		}
 		m.Translations = append(m.Translations, plan.Translation{Inside: network.Masked(), Outside: place})
@@ -197,7 +215,8 @@ func (ls *links) translate(m *plan.NATMode) {
 	ls.keepApart("hosts behind the first link are known to others by addresses in", translated)
 }
 
-// hosts are the networks behind a link, the widest first, otherwise in the replicas' order, and then the generators' own addresses.
+// hosts are the networks behind a link, the widest first, otherwise in the replicas' order, and then the
+// generators' own addresses.
 func hosts(l link) (all []netip.Prefix) {
 	all = append(all, l.networks...)
 	for _, a := range l.addresses {
@@ -220,7 +239,8 @@ func placeFor(from netip.Addr, length int) (netip.Prefix, bool) {
 
 // destination is the network that other hosts address to reach a replica's hosts behind a link.
 func (lo *loads) destination(to link, replica int) netip.Prefix {
-	if lo.dut.Reference == nil || lo.dut.Reference.Mode == nil || lo.dut.Reference.Mode.NAT == nil || lo.dut.Reference.Mode.NAT.Inside != to.name {
+	if lo.dut.Reference == nil || lo.dut.Reference.Mode == nil || lo.dut.Reference.Mode.NAT == nil ||
+		lo.dut.Reference.Mode.NAT.Inside != to.name {
 		return to.networks[replica]
 	}
 	return lo.dut.Reference.Mode.NAT.Translations[replica].Outside

@@ -43,8 +43,8 @@ func product(dut *v1alpha1.DUTSpec, mode *plan.Mode) string {
 	return strings.ToLower(string(dut.Type))
 }
 
-// imageName is the product and version of the forwarding container's image: registry.lab/net/vpp:25.10 is "vpp 25.10". Empty for a template that
-// can't be read, which is refused elsewhere.
+// imageName is the product and version of the forwarding container's image: registry.lab/net/vpp:25.10 is "vpp
+// 25.10". Empty for a template that can't be read, which is refused elsewhere.
 func imageName(pod *v1alpha1.DUTPodSpec) string {
 	var template struct {
 		Spec struct {
@@ -55,7 +55,8 @@ func imageName(pod *v1alpha1.DUTPodSpec) string {
 		} `json:"spec"`
 	}
 	raw, err := pod.Template.Raw()
-	if err != nil || intake.DecodeBy(kjson.UnmarshalCaseSensitivePreserveInts, raw, &template, limits) != nil { // as Kubernetes reads it
+	// as Kubernetes reads it
+	if err != nil || intake.DecodeBy(kjson.UnmarshalCaseSensitivePreserveInts, raw, &template, limits) != nil {
 		return ""
 	}
 	for _, c := range template.Spec.Containers {

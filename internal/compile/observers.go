@@ -22,8 +22,8 @@ type observerReader struct {
 	engine engine
 }
 
-// seriesOf are the series that an observer has, and whether it also has those of all processors together. An observer that asks over the network has its source's series and, if these are of power,
-// power per traffic.
+// seriesOf are the series that an observer has, and whether it also has those of all processors together. An
+// observer that asks over the network has its source's series and, if these are of power, power per traffic.
 func seriesOf(o v1alpha1.Observer) (names []string, ofAll bool) {
 	switch {
 	case o.Type == v1alpha1.ObserverProcessors:
@@ -47,14 +47,16 @@ func seriesOf(o v1alpha1.Observer) (names []string, ofAll bool) {
 
 // perTraffic adds the series of power per traffic, if the observer's series are of power.
 func perTraffic(o v1alpha1.Observer, names ...string) []string {
-	power := o.Type == v1alpha1.ObserverRedfish || o.Prometheus != nil && o.Prometheus.Unit == plan.Watts || o.SNMP != nil && o.SNMP.Unit == plan.Watts
+	power := o.Type == v1alpha1.ObserverRedfish || o.Prometheus != nil && o.Prometheus.Unit == plan.Watts ||
+		o.SNMP != nil && o.SNMP.Unit == plan.Watts
 	if power {
 		names = append(names, plan.WattsPerGbps, plan.JoulesPerPacket)
 	}
 	return names
 }
 
-// askEvery is the default of how often a source is asked over the network: about as often as management controllers update their readings.
+// askEvery is the default of how often a source is asked over the network: about as often as management
+// controllers update their readings.
 const askEvery = 5 * time.Second
 
 // readEvery is the default of how often a VPP's statistics are read, and vppSocket VPP's default socket for them.
@@ -68,12 +70,15 @@ func (or *observerReader) readSource(path *field.Path, o v1alpha1.Observer, into
 	every := askEvery
 	switch {
 	case o.Prometheus != nil:
-		into.Prometheus = &plan.PrometheusQuery{URL: o.Prometheus.URL, Query: o.Prometheus.Query, Unit: string(o.Prometheus.Unit), Secret: string(o.Prometheus.SecretName)}
+		into.Prometheus = &plan.PrometheusQuery{URL: o.Prometheus.URL, Query: o.Prometheus.Query,
+			Unit: string(o.Prometheus.Unit), Secret: string(o.Prometheus.SecretName)}
 	case o.SNMP != nil:
-		into.SNMP = &plan.SNMPObject{Address: or.agent(path.Child("snmp", "address"), o.SNMP.Address), OID: "." + strings.TrimPrefix(o.SNMP.OID, "."), Unit: string(o.SNMP.Unit),
+		into.SNMP = &plan.SNMPObject{Address: or.agent(path.Child("snmp", "address"), o.SNMP.Address), OID: "." +
+			strings.TrimPrefix(o.SNMP.OID, "."), Unit: string(o.SNMP.Unit),
 			Scale: cmp.Or(o.SNMP.Scale, "1"), Secret: string(o.SNMP.SecretName)}
 	case o.Redfish != nil:
-		into.Redfish = &plan.RedfishChassis{URL: strings.TrimSuffix(o.Redfish.URL, "/"), Chassis: o.Redfish.Chassis, Secret: string(o.Redfish.SecretName)}
+		into.Redfish = &plan.RedfishChassis{URL: strings.TrimSuffix(o.Redfish.URL, "/"), Chassis: o.Redfish.Chassis,
+			Secret: string(o.Redfish.SecretName)}
 	case o.Type == v1alpha1.ObserverVPP:
 		into.VPP = &plan.VPPStats{Socket: vppSocket}
 		if o.VPP != nil {
@@ -87,7 +92,8 @@ func (or *observerReader) readSource(path *field.Path, o v1alpha1.Observer, into
 	into.AveragedOver = plan.Duration(or.duration(path.Child("averagedOver"), o.AveragedOver))
 }
 
-// agent is an SNMP agent's address with its port. The schema has checked that it is a host, in brackets where it has colons, with or without a port.
+// agent is an SNMP agent's address with its port. The schema has checked that it is a host, in brackets where
+// it has colons, with or without a port.
 func (or *observerReader) agent(path *field.Path, address string) string {
 	colon := strings.LastIndexByte(address, ':')
 	if colon < 0 || strings.HasSuffix(address, "]") {
@@ -99,8 +105,9 @@ func (or *observerReader) agent(path *field.Path, address string) string {
 	return address
 }
 
-// read are the Plan's observers, both on one machine and in a cluster. In a cluster a Reference serves its node's vital signs itself, and a user's device gets a
-// vitals pod beside it. An observer whose signs nothing could read is refused.
+// read are the Plan's observers, both on one machine and in a cluster. In a cluster a Reference serves its
+// node's vital signs itself, and a user's device gets a vitals pod beside it. An observer whose signs nothing
+// could read is refused.
 func (or *observerReader) read() []plan.Observer {
 	var all []plan.Observer
 	for i, o := range or.specs {
@@ -124,12 +131,17 @@ func (or *observerReader) check(i int, o v1alpha1.Observer) {
 	}
 	switch {
 	case o.Type == v1alpha1.ObserverLimiter && !or.device.hasLimit():
-		or.refuse(path.Child("type"), o.Type, "only a Reference with a limit has a Limiter: set dut to {type: Reference, reference: {limit: ...}}, or leave this observer out")
+		or.refuse(path.Child("type"), o.Type, "only a Reference with a limit has a Limiter: set dut to {type: Reference, "+
+			"reference: {limit: ...}}, or leave this observer out")
 	case o.Type == v1alpha1.ObserverInterfaces && ofDevice && or.dut.Type != v1alpha1.DUTReference:
-		or.refuse(path.Child("of"), o.Of, "linerate has no program in the network namespace of a device of type "+string(or.dut.Type)+" to read its interfaces: say of: Generator for the other end of its links, or leave this observer out")
+		or.refuse(path.Child("of"), o.Of, "linerate has no program in the network namespace of a device of type "+
+			""+string(or.dut.Type)+" to read its interfaces: say of: Generator for the other end of its links, or leave this "+
+			"observer out")
 	case o.Type != v1alpha1.ObserverLimiter && ofDevice && !or.device.isPod(): // linerate can't put a program there
-		or.refuse(path.Child("of"), o.Of, "linerate has no program on a device of type "+string(or.dut.Type)+" to read its machine: say of: Generator, or Node for every machine where linerate has one, or leave this observer out")
-	case o.Type == v1alpha1.ObserverInterfaces && !ofDevice && or.engine != nil && or.engine.whyNoInterfaceCounters() != "":
+		or.refuse(path.Child("of"), o.Of, "linerate has no program on a device of type "+string(or.dut.Type)+" to read its "+
+			"machine: say of: Generator, or Node for every machine where linerate has one, or leave this observer out")
+	case o.Type == v1alpha1.ObserverInterfaces && !ofDevice && or.engine != nil &&
+		or.engine.whyNoInterfaceCounters() != "":
 		or.refuse(path.Child("type"), o.Type, or.engine.whyNoInterfaceCounters())
 	}
 }
@@ -141,7 +153,8 @@ func asksOverTheNetwork(o v1alpha1.Observer) bool {
 // checkVPP refuses an observer of a VPP unless the device runs already.
 func (or *observerReader) checkVPP(path *field.Path, o v1alpha1.Observer) {
 	if or.dut.Type != v1alpha1.DUTDevice {
-		or.refuse(path.Child("type"), o.Type, "a VPP is software of yours that runs on the machine of linerate run: set dut.type: Device, or leave this observer out")
+		or.refuse(path.Child("type"), o.Type, "a VPP is software of yours that runs on the machine of linerate run: set "+
+			"dut.type: Device, or leave this observer out")
 	}
 }
 
@@ -149,7 +162,9 @@ func (or *observerReader) checkVPP(path *field.Path, o v1alpha1.Observer) {
 func (or *observerReader) checkInCluster() {
 	for i, o := range or.specs {
 		if o.Type == v1alpha1.ObserverVPP {
-			or.refuse(specPath().Child("observers").Index(i).Child("type"), o.Type, "a VPP's statistics are read from a socket on its machine, which no pod of linerate's has: measure with linerate run on that machine, ask a Prometheus server that scrapes VPP's exporter, or leave this observer out")
+			or.refuse(specPath().Child("observers").Index(i).Child("type"), o.Type,
+				"a VPP's statistics are read from a socket on its machine, which no pod of linerate's has: measure with linerate "+
+					"run on that machine, ask a Prometheus server that scrapes VPP's exporter, or leave this observer out")
 		}
 	}
 }

@@ -32,7 +32,8 @@ func (ts *templates) checkTemplate(at *field.Path, t *corev1.PodTemplateSpec) {
 		ts.errs = append(ts.errs, field.Required(spec.Child("containers"), "a pod has at least one container"))
 	}
 	if p := t.Spec.RestartPolicy; p != "" && p != corev1.RestartPolicyNever {
-		ts.refuse(spec.Child("restartPolicy"), p, "a pod that starts anew is another pod than the one that was measured: leave restartPolicy out (Never)")
+		ts.refuse(spec.Child("restartPolicy"), p, "a pod that starts anew is another pod than the one that was measured: "+
+			"leave restartPolicy out (Never)")
 	}
 	if d := t.Spec.ActiveDeadlineSeconds; d != nil {
 		ts.refuse(spec.Child("activeDeadlineSeconds"), *d, "linerate sets it, so that no pod outlives its test: leave it out")
@@ -45,7 +46,8 @@ func (ts *templates) checkTemplate(at *field.Path, t *corev1.PodTemplateSpec) {
 	}
 	for i := range t.Spec.Containers {
 		ts.checkContainer(spec.Child("containers").Index(i), &t.Spec.Containers[i])
-		if name := t.Spec.Containers[i].Name; slices.ContainsFunc(t.Spec.Containers[:i], func(o corev1.Container) bool { return o.Name == name }) {
+		if name := t.Spec.Containers[i].Name; slices.ContainsFunc(t.Spec.Containers[:i],
+			func(o corev1.Container) bool { return o.Name == name }) {
 			ts.errs = append(ts.errs, field.Duplicate(spec.Child("containers").Index(i).Child("name"), name))
 		}
 	}
@@ -59,7 +61,8 @@ func (ts *templates) checkMetadata(at *field.Path, m metav1.ObjectMeta) {
 	}
 	for _, name := range []string{"name", "generateName", "namespace", "finalizers", "ownerReferences"} {
 		if given[name] {
-			ts.errs = append(ts.errs, field.Invalid(at.Child(name), field.OmitValueType{}, "linerate names its pods, and deletes them: leave it out (labels and annotations may be set)"))
+			ts.errs = append(ts.errs, field.Invalid(at.Child(name), field.OmitValueType{},
+				"linerate names its pods, and deletes them: leave it out (labels and annotations may be set)"))
 		}
 	}
 	ts.checkLabels(at.Child("labels"), m.Labels)
@@ -91,7 +94,8 @@ func (ts *templates) checkContainer(at *field.Path, container *corev1.Container)
 	}
 	for i, v := range container.Env {
 		if strings.HasPrefix(v.Name, reservedVariables) {
-			ts.refuse(at.Child("env").Index(i).Child("name"), v.Name, "variables that begin with LINERATE_ describe the test's links, and are set by linerate: use another name")
+			ts.refuse(at.Child("env").Index(i).Child("name"), v.Name, "variables that begin with LINERATE_ describe the "+
+				"test's links, and are set by linerate: use another name")
 		}
 	}
 	for i, m := range container.VolumeMounts {

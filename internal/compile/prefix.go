@@ -5,7 +5,8 @@ import (
 	"net/netip"
 )
 
-// benchmarking are the networks for measuring: RFC 2544's (RFC 6890), the two that TRex's own profiles use, and RFC 5180's for IPv6.
+// benchmarking are the networks for measuring: RFC 2544's (RFC 6890), the two that TRex's own profiles use, and
+// RFC 5180's for IPv6.
 func benchmarking() []netip.Prefix {
 	return []netip.Prefix{
 		netip.MustParsePrefix("198.18.0.0/15"),
@@ -37,13 +38,14 @@ func isBroadcast(a netip.Prefix) bool {
 	return a.Addr().Is4() && a.Bits() < 31 && !a.Contains(a.Addr().Next())
 }
 
-// isNetwork says that an address is its network's first, which stands for the network itself (IPv4) or its routers (RFC 4291).
+// isNetwork says that an address is its network's first, which stands for the network itself (IPv4) or its
+// routers (RFC 4291).
 func isNetwork(a netip.Prefix) bool {
 	return a.Bits() < a.Addr().BitLen()-1 && a == a.Masked()
 }
 
-// divide cuts a network into n equal parts. The number of parts is rounded up to a power of two, and the rest stays unused. It returns none where the
-// network is too small.
+// divide cuts a network into n equal parts. The number of parts is rounded up to a power of two, and the rest
+// stays unused. It returns none where the network is too small.
 func divide(network netip.Prefix, n int) []netip.Prefix {
 	length := network.Bits() + bits.Len(uint(n-1))
 	if length > network.Addr().BitLen() {

@@ -29,8 +29,9 @@ const (
 	maxLoads = 1000 // of a frame loss curve
 )
 
-// withDefaults fills in the defaults of a missing member for the procedure's type. The schema can't set them, or they would appear in procedures of every
-// type. The default rate of a held load depends on the kind of traffic.
+// withDefaults fills in the defaults of a missing member for the procedure's type. The schema can't set them,
+// or they would appear in procedures of every type. The default rate of a held load depends on the kind of
+// traffic.
 func withDefaults(spec v1alpha1.ProcedureSpec, heldAt v1alpha1.HeldRate) v1alpha1.ProcedureSpec {
 	switch {
 	case spec.Type == v1alpha1.ProcedureRamp && spec.Ramp == v1alpha1.RampSpec{}:
@@ -41,23 +42,29 @@ func withDefaults(spec v1alpha1.ProcedureSpec, heldAt v1alpha1.HeldRate) v1alpha
 	case spec.Type == v1alpha1.ProcedureConstantLoad && spec.ConstantLoad == v1alpha1.ConstantLoadSpec{}:
 		spec.ConstantLoad = v1alpha1.ConstantLoadSpec{Rate: heldAt, WarmupDuration: "5s", Duration: "60s", Window: "10s"}
 	case spec.Type == v1alpha1.ProcedureFrameLoss && spec.FrameLoss == v1alpha1.FrameLossSpec{}:
-		spec.FrameLoss = v1alpha1.FrameLossSpec{From: "100%", To: "10%", Step: "10%", WarmupDuration: "5s", TrialDuration: "60s"}
+		spec.FrameLoss = v1alpha1.FrameLossSpec{From: "100%", To: "10%", Step: "10%", WarmupDuration: "5s",
+			TrialDuration: "60s"}
 	case spec.Type == v1alpha1.ProcedureMaximumOfferedLoad && spec.MaximumOfferedLoad == v1alpha1.MaximumOfferedLoadSpec{}:
-		spec.MaximumOfferedLoad = v1alpha1.MaximumOfferedLoadSpec{Rate: "100%", WarmupDuration: "5s", TrialDuration: "60s", Trials: 1}
+		spec.MaximumOfferedLoad = v1alpha1.MaximumOfferedLoadSpec{Rate: "100%", WarmupDuration: "5s", TrialDuration: "60s",
+			Trials: 1}
 	case spec.Type == v1alpha1.ProcedureBackToBack && spec.BackToBack == v1alpha1.BackToBackSpec{}:
-		spec.BackToBack = v1alpha1.BackToBackSpec{Rate: "100%", WarmupDuration: "5s", TrialDuration: "10s", Longest: "2s", Resolution: "1%", Repetitions: 20}
+		spec.BackToBack = v1alpha1.BackToBackSpec{Rate: "100%", WarmupDuration: "5s", TrialDuration: "10s", Longest: "2s",
+			Resolution: "1%", Repetitions: 20}
 	case spec.Type == v1alpha1.ProcedureSoak && spec.Soak == v1alpha1.SoakSpec{}:
-		spec.Soak = v1alpha1.SoakSpec{LossRatio: "0.0000001", Duration: "30m", FirstTrial: "5.1s", TrialGrowth: "100ms", MaxRate: "100%", WarmupDuration: "5s"}
+		spec.Soak = v1alpha1.SoakSpec{LossRatio: "0.0000001", Duration: "30m", FirstTrial: "5.1s", TrialGrowth: "100ms",
+			MaxRate: "100%", WarmupDuration: "5s"}
 	case spec.Type == v1alpha1.ProcedureSearch:
 		spec.Search = searchWithDefaults(spec.Search)
 	}
 	return spec
 }
 
-// UsualDuration is how long a test's procedure takes if nothing unusual happens. The spec need not be admitted: what can't be read, and a curve without an end, count as 0. The
-// rate of a held load doesn't matter, so frames' default serves for any kind of traffic.
+// UsualDuration is how long a test's procedure takes if nothing unusual happens. The spec need not be admitted:
+// what can't be read, and a curve without an end, count as 0. The rate of a held load doesn't matter, so
+// frames' default serves for any kind of traffic.
 func UsualDuration(spec *v1alpha1.LoadTestSpec) time.Duration {
-	return procedures.Of((&procedureReader{refusals: &refusals{}, spec: spec}).read(withDefaults(spec.Procedure, frames{}.defaultHeldRate()))).Usual()
+	return procedures.Of((&procedureReader{refusals: &refusals{}, spec: spec}).read(withDefaults(spec.Procedure,
+		frames{}.defaultHeldRate()))).Usual()
 }
 
 // read reads the member of the procedure's type. A spec without a type, which no API server has seen, is a ramp.
@@ -98,7 +105,8 @@ func (pr *procedureReader) latency(spec *v1alpha1.LatencySpec, goals []plan.Goal
 		return nil
 	}
 	m := member{pr.refusals, "latency"}
-	l := &plan.Latency{Of: spec.Of, TrialDuration: m.duration("trialDuration", v1alpha1.Duration(cmp.Or(spec.TrialDuration, "10s")))}
+	l := &plan.Latency{Of: spec.Of, TrialDuration: m.duration("trialDuration",
+		v1alpha1.Duration(cmp.Or(spec.TrialDuration, "10s")))}
 	for _, at := range spec.At {
 		l.At = append(l.At, pr.ratio(m.path("at"), string(at)))
 	}
@@ -107,7 +115,8 @@ func (pr *procedureReader) latency(spec *v1alpha1.LatencySpec, goals []plan.Goal
 	}
 	if pr.traffic != nil {
 		if instead := pr.traffic.whyNotCounted(v1alpha1.MetricLatencyP50); instead != "" {
-			pr.refuse(specPath().Child("procedure", "latency"), field.OmitValueType{}, "latency is that of single frames: "+instead)
+			pr.refuse(specPath().Child("procedure", "latency"), field.OmitValueType{},
+				"latency is that of single frames: "+instead)
 		}
 	}
 	switch {
@@ -130,7 +139,8 @@ func (pr *procedureReader) reset(spec *v1alpha1.ResetSpec) *plan.Reset {
 	if spec == nil {
 		return nil
 	}
-	return &plan.Reset{Timeout: plan.Duration(pr.duration(specPath().Child("procedure", "reset", "timeout"), v1alpha1.Duration(spec.Timeout)))}
+	return &plan.Reset{Timeout: plan.Duration(pr.duration(specPath().Child("procedure", "reset", "timeout"),
+		v1alpha1.Duration(spec.Timeout)))}
 }
 
 // each is the Plan's part for a ramp or search of one direction after another; nil: all directions vary together.
@@ -148,12 +158,16 @@ func (pr *procedureReader) each(spec v1alpha1.ProcedureSpec, ramp plan.Ramp) *pl
 	}
 	n := len(e.Directions)
 	if n < 2 {
-		pr.refuse(path, spec.Directions, "there is only one direction, and no other to hold meanwhile: remove directions, or add one to traffic.directions")
+		pr.refuse(path, spec.Directions, "there is only one direction, and no other to hold meanwhile: remove directions, "+
+			"or add one to traffic.directions")
 	}
-	if steps := time.Duration(n) * ramp.RampDuration.Std(); ramp.StepDuration > 0 && steps > maxSteps*ramp.StepDuration.Std() && ramp.RampDuration.Std() <= maxSteps*ramp.StepDuration.Std() {
-		pr.refuse(specPath().Child("procedure", "ramp", "stepDuration"), spec.Ramp.StepDuration, fmt.Sprintf(
-			"rampDuration %s in steps of %s for each of %d directions are %d steps, and %d is the most: make stepDuration at least %s",
-			ramp.RampDuration.Std(), ramp.StepDuration.Std(), n, steps/ramp.StepDuration.Std(), maxSteps, steps/maxSteps))
+	if steps := time.Duration(n) * ramp.RampDuration.Std(); ramp.StepDuration > 0 &&
+		steps > maxSteps*ramp.StepDuration.Std() && ramp.RampDuration.Std() <= maxSteps*ramp.StepDuration.Std() {
+		pr.refuse(specPath().Child("procedure", "ramp", "stepDuration"), spec.Ramp.StepDuration,
+			fmt.Sprintf("rampDuration %s in steps of %s for each of %d directions are %d steps, and %d is the most: make "+
+				"stepDuration at "+
+				"least %s",
+				ramp.RampDuration.Std(), ramp.StepDuration.Std(), n, steps/ramp.StepDuration.Std(), maxSteps, steps/maxSteps))
 	}
 	return e
 }
@@ -172,8 +186,9 @@ func (m member) ramp(spec v1alpha1.RampSpec) plan.Ramp {
 		StopAtSaturation: spec.StopAtSaturation,
 	}
 	if ramp, step := r.RampDuration.Std(), r.StepDuration.Std(); step > 0 && ramp > maxSteps*step {
-		m.refuse(m.path("stepDuration"), spec.StepDuration, fmt.Sprintf(
-			"rampDuration %s in steps of %s are %d steps, and %d is the most: make stepDuration at least %s", ramp, step, ramp/step, maxSteps, ramp/maxSteps))
+		m.refuse(m.path("stepDuration"), spec.StepDuration,
+			fmt.Sprintf("rampDuration %s in steps of %s are %d steps, and %d is the most: make stepDuration at least "+
+				"%s", ramp, step, ramp/step, maxSteps, ramp/maxSteps))
 	}
 	return r
 }
@@ -191,11 +206,13 @@ func (m member) constantLoad(spec v1alpha1.ConstantLoadSpec) *plan.ConstantLoad 
 	whole, window := l.Duration.Std(), l.Window.Std()
 	switch {
 	case window > whole:
-		m.refuse(m.path("window"), spec.Window, fmt.Sprintf(
-			"duration, %s, is divided into windows, and one of %s is longer than that: make window at most %s", whole, window, whole))
+		m.refuse(m.path("window"), spec.Window,
+			fmt.Sprintf("duration, %s, is divided into windows, and one of %s is longer than that: make window at most "+
+				"%s", whole, window, whole))
 	case window > 0 && whole > maxSteps*window:
-		m.refuse(m.path("window"), spec.Window, fmt.Sprintf(
-			"duration %s in windows of %s are %d windows, and %d is the most: make window at least %s", whole, window, whole/window, maxSteps, whole/maxSteps))
+		m.refuse(m.path("window"), spec.Window,
+			fmt.Sprintf("duration %s in windows of %s are %d windows, and %d is the most: make window at least "+
+				"%s", whole, window, whole/window, maxSteps, whole/maxSteps))
 	}
 	return l
 }
@@ -218,14 +235,16 @@ func (m member) frameLoss(spec v1alpha1.FrameLossSpec) *plan.FrameLoss {
 	}
 	// All three are in one unit: the schema has a rule for that.
 	if f.To.Micros >= f.From.Micros {
-		m.refuse(m.path("to"), spec.To, fmt.Sprintf("the loads go down from %s: make to less than that, or from more than %s", f.From, f.To))
+		m.refuse(m.path("to"), spec.To, fmt.Sprintf("the loads go down from %s: make to less than that, or from more than %s",
+			f.From, f.To))
 		return nil
 	}
 	width := f.From.Micros - f.To.Micros
 	if loads := (width-1)/f.Step.Micros + 2; loads > maxLoads { // from, each step that ends above to, and to
 		least := units.Rate{Kind: f.Step.Kind, Micros: (width + maxLoads - 2) / (maxLoads - 1)} // rounded up
-		m.refuse(m.path("step"), spec.Step, fmt.Sprintf(
-			"from %s to %s in steps of %s are %d loads, and %d is the most: make step at least %s", f.From, f.To, f.Step, loads, maxLoads, least))
+		m.refuse(m.path("step"), spec.Step,
+			fmt.Sprintf("from %s to %s in steps of %s are %d loads, and %d is the most: make step at least "+
+				"%s", f.From, f.To, f.Step, loads, maxLoads, least))
 		return nil
 	}
 	return f
@@ -253,13 +272,16 @@ func (m member) backToBack(spec v1alpha1.BackToBackSpec) *plan.BackToBack {
 		b.Throughput = m.rate("throughput", spec.Throughput)
 	}
 	if trial := b.TrialDuration.Std(); trial > 0 && trial <= b.Longest.Std() {
-		m.refuse(m.path("longest"), spec.Longest, fmt.Sprintf(
-			"the trial before the bursts shows whether bursts can lose frames at all, and has to be longer than they: make longest less than trialDuration, %s", trial))
+		m.refuse(m.path("longest"), spec.Longest,
+			fmt.Sprintf("the trial before the bursts shows whether bursts can lose frames at all, and has to be longer than "+
+				"they: make "+
+				"longest less than trialDuration, %s", trial))
 	}
 	return b
 }
 
-// mostTrials is how many trials a soak may have: before each trial curves are fitted to all earlier ones, which takes longer the more there are.
+// mostTrials is how many trials a soak may have: before each trial curves are fitted to all earlier ones, which
+// takes longer the more there are.
 const mostTrials = 500
 
 func (m member) soak(spec v1alpha1.SoakSpec) *plan.Soak {
@@ -274,23 +296,29 @@ func (m member) soak(spec v1alpha1.SoakSpec) *plan.Soak {
 	if s.MinRate = (units.Rate{Kind: s.MaxRate.Kind, Micros: max(1, s.MaxRate.Micros/100)}); spec.MinRate != "" {
 		s.MinRate = m.rate("minRate", spec.MinRate)
 	}
-	if !s.MinRate.IsZero() && !s.MaxRate.IsZero() && s.MinRate.Micros >= s.MaxRate.Micros { // in one unit: the schema has a rule for that
-		m.refuse(m.path("minRate"), spec.MinRate, fmt.Sprintf("trials are between minRate and maxRate: make minRate less than %s, or maxRate more than %s", s.MaxRate, s.MinRate))
+	// in one unit: the schema has a rule for that
+	if !s.MinRate.IsZero() && !s.MaxRate.IsZero() && s.MinRate.Micros >= s.MaxRate.Micros {
+		m.refuse(m.path("minRate"), spec.MinRate, fmt.Sprintf("trials are between minRate and maxRate: make minRate less "+
+			"than %s, or maxRate more than %s", s.MaxRate, s.MinRate))
 	}
 	switch first, whole := s.FirstTrial.Std(), s.Duration.Std(); {
 	case first <= 0 || whole <= 0: // one of them was refused
 	case first > whole:
-		m.refuse(m.path("firstTrial"), spec.FirstTrial, fmt.Sprintf("duration, %s, is that of all trials together: make firstTrial less, or duration more", whole))
+		m.refuse(m.path("firstTrial"), spec.FirstTrial, fmt.Sprintf("duration, %s, is that of all trials together: make "+
+			"firstTrial less, or duration more", whole))
 	default:
 		if n := procedures.Of(plan.Procedure{Type: plan.TypeSoak, Soak: s}).Bound().Trials; n > mostTrials {
-			m.refuse(m.path("trialGrowth"), spec.TrialGrowth, fmt.Sprintf("trials from %s, each %s longer than the one before, are more than %d in %s: make firstTrial or trialGrowth longer, such as trialGrowth: %s",
-				first, s.TrialGrowth.Std(), mostTrials, whole, (2*whole/(mostTrials*mostTrials)).Round(100*time.Millisecond)+100*time.Millisecond))
+			m.refuse(m.path("trialGrowth"), spec.TrialGrowth, fmt.Sprintf("trials from %s, each %s longer than the one "+
+				"before, are more than %d in %s: make firstTrial or trialGrowth longer, such as trialGrowth: %s",
+				first, s.TrialGrowth.Std(), mostTrials, whole,
+				(2*whole/(mostTrials*mostTrials)).Round(100*time.Millisecond)+100*time.Millisecond))
 		}
 	}
 	return s
 }
 
-// checkSoak refuses a soak that, at a known line rate, can't send enough frames in some direction to say anything about its loss ratio.
+// checkSoak refuses a soak that, at a known line rate, can't send enough frames in some direction to say
+// anything about its loss ratio.
 func (ft *fit) checkSoak(p *plan.Plan) {
 	s := p.Procedure.Soak
 	if s == nil || s.LossRatio <= 0 || len(ft.errs) > 0 {
@@ -301,16 +329,20 @@ func (ft *fit) checkSoak(p *plan.Plan) {
 		rate, _ := overLine(s.MaxRate, d.Mix, line)
 		most := int64(float64(rate) / float64(units.PacketPerSecond) * s.Duration.Std().Seconds())
 		if needed := s.FramesNeeded(); rate > 0 && most < needed {
-			ft.refuse(specPath().Child("procedure", "soak", "duration"), ft.spec.Procedure.Soak.Duration, fmt.Sprintf(
-				"at most %d frames are sent from %s to %s in that time, and it takes %d to say anything about a loss ratio of %s: make duration at least %s, or lossRatio at least %s",
-				most, d.From, d.To, needed, s.LossRatio, time.Duration(float64(s.Duration)/float64(max(1, most))*float64(needed)).Round(time.Second)+time.Second,
-				units.RatioOf(plan.FramesWithoutLoss, max(1, most))+1))
+			ft.refuse(specPath().Child("procedure", "soak", "duration"), ft.spec.Procedure.Soak.Duration,
+				fmt.Sprintf("at most %d frames are sent from %s to %s in that time, and it takes %d to say anything about a loss "+
+					"ratio of "+
+					"%s: make duration at least %s, or lossRatio at least %s",
+					most, d.From, d.To, needed, s.LossRatio, time.Duration(float64(s.Duration)/float64(max(1,
+						most))*float64(needed)).Round(time.Second)+time.Second,
+					units.RatioOf(plan.FramesWithoutLoss, max(1, most))+1))
 			return
 		}
 	}
 }
 
-// member reads the fields of one member of spec.procedure. Field paths are made only for refusals, since UsualDuration reads procedures often.
+// member reads the fields of one member of spec.procedure. Field paths are made only for refusals, since
+// UsualDuration reads procedures often.
 type member struct {
 	*refusals
 	name string

@@ -13,7 +13,8 @@ import (
 type Resources struct {
 	// Cores is how many threads send and receive per pair of ports.
 	Cores int
-	// CPUs is how many whole, exclusive CPUs the pod has: its limits equal its requests. 0: it shares CPUs with other pods, without a limit.
+	// CPUs is how many whole, exclusive CPUs the pod has: its limits equal its requests. 0: it shares CPUs with
+	// other pods, without a limit.
 	CPUs   int64
 	Memory resource.Quantity
 	// HugepageSize is "1Gi" or "2Mi", and Hugepages how much of them; empty: none.
@@ -24,8 +25,9 @@ type Resources struct {
 // mostMemory is more than any machine has.
 const mostMemory = "16Ti"
 
-// exclusive is how many CPUs a pod has: its cores for each pair of its ports, two more for everything but traffic, rounded up to an even number, so that
-// no other pod runs on the second thread of one of its physical cores.
+// exclusive is how many CPUs a pod has: its cores for each pair of its ports, two more for everything but
+// traffic, rounded up to an even number, so that no other pod runs on the second thread of one of its physical
+// cores.
 func (es *engineSpec) exclusive(cores int) int64 {
 	ports := len(es.spec.Links)
 	if PerLink(es.spec) {

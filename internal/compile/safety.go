@@ -12,12 +12,14 @@ import (
 
 // checkAddresses checks one link: one IP version, a next hop in its network, and no network outside the lab.
 func (ls *links) checkAddresses(l link) {
-	generator, networks, dut := l.path.Child("generator", "address"), l.path.Child("generator", "networks"), l.path.Child("dut", "address")
+	generator, networks, dut := l.path.Child("generator", "address"), l.path.Child("generator",
+		"networks"), l.path.Child("dut", "address")
 	ls.allow(generator, l.addresses[0].Masked())
 	ls.checkHost(generator, l.addresses[0])
 	for _, network := range l.networks {
 		if network.Addr().Is6() != l.is6() {
-			ls.refuse(networks, network.String(), fmt.Sprintf("a link is all IPv4 or all IPv6, and generator.address is %s: write both of one kind", l.addresses[0]))
+			ls.refuse(networks, network.String(), fmt.Sprintf("a link is all IPv4 or all IPv6, and generator.address is %s: "+
+				"write both of one kind", l.addresses[0]))
 			return
 		}
 		ls.allow(networks, network)
@@ -28,17 +30,20 @@ func (ls *links) checkAddresses(l link) {
 	ls.allow(dut, l.dut.Masked())
 	ls.checkHost(dut, l.dut)
 	if l.dut.Addr().Is6() != l.is6() || l.dut.Masked() != l.addresses[0].Masked() {
-		ls.refuse(dut, l.dut.String(), fmt.Sprintf("the next hop must be in generator.address' network %s: set dut.address to an address in it", l.addresses[0].Masked()))
+		ls.refuse(dut, l.dut.String(), fmt.Sprintf("the next hop must be in generator.address' network %s: set dut.address "+
+			"to an address in it", l.addresses[0].Masked()))
 	}
 	if slices.Contains(l.addresses, l.dut) {
-		ls.refuse(dut, l.dut.String(), fmt.Sprintf("generators have %s to %s, so the device needs another address", l.addresses[0].Addr(), l.addresses[len(l.addresses)-1].Addr()))
+		ls.refuse(dut, l.dut.String(), fmt.Sprintf("generators have %s to %s, so the device needs another address",
+			l.addresses[0].Addr(), l.addresses[len(l.addresses)-1].Addr()))
 	}
 }
 
 // checkHost refuses the first and the last address of a network, which no machine can have.
 func (ls *links) checkHost(path *field.Path, a netip.Prefix) {
 	if isNetwork(a) || isBroadcast(a) {
-		ls.refuse(path, a.String(), fmt.Sprintf("the first and the last address of a network can't be one machine's: use another, such as %s", netip.PrefixFrom(a.Masked().Addr().Next(), a.Bits())))
+		ls.refuse(path, a.String(), fmt.Sprintf("the first and the last address of a network can't be one machine's: use "+
+			"another, such as %s", netip.PrefixFrom(a.Masked().Addr().Next(), a.Bits())))
 	}
 }
 
@@ -47,24 +52,28 @@ func (ls *links) checkApart(l, other link) {
 	for _, a := range l.networks {
 		for _, b := range other.networks {
 			if a.Overlaps(b) {
-				ls.refuse(l.path.Child("generator", "networks"), a.String(), fmt.Sprintf("overlaps %s of link %s: flows could belong to either; use networks apart from each other", b, other.name))
+				ls.refuse(l.path.Child("generator", "networks"), a.String(), fmt.Sprintf("overlaps %s of link %s: flows could "+
+					"belong to either; use networks apart from each other", b, other.name))
 				return
 			}
 		}
 	}
 	if a, b := l.addresses[0].Masked(), other.addresses[0].Masked(); ls.device.forwarding() == plan.L3 && a.Overlaps(b) {
-		ls.refuse(l.path.Child("generator", "address"), l.addresses[0].String(), fmt.Sprintf("network %s overlaps %s of link %s: a router needs a network of its own on each link", a, b, other.name))
+		ls.refuse(l.path.Child("generator", "address"), l.addresses[0].String(),
+			fmt.Sprintf("network %s overlaps %s of link %s: a router needs a network of its own on each link", a, b, other.name))
 	}
 }
 
-// allow refuses a network that isn't made for measuring, unless the test allows it: so a typing error sends no load out of the lab.
+// allow refuses a network that isn't made for measuring, unless the test allows it: so a typing error sends no
+// load out of the lab.
 func (ls *links) allow(path *field.Path, network netip.Prefix) {
 	if !ls.allowed(network) {
 		ls.refuse(path, network.String(), outside(network))
 	}
 }
 
-// outside says what is wrong with a network that isn't allowed, and the way out. A network so wide that nobody's lab has it is a mistake: allowing it would switch the check off.
+// outside says what is wrong with a network that isn't allowed, and the way out. A network so wide that
+// nobody's lab has it is a mistake: allowing it would switch the check off.
 func outside(network netip.Prefix) string {
 	const widest4, widest6 = 8, 32
 	said := "outside the networks made for measuring (198.18.0.0/15, 16.0.0.0/8, 48.0.0.0/8, 2001:2::/48): "

@@ -13,17 +13,22 @@ import (
 // ndrAndPDR are the default goals of a search, as CSIT publishes them.
 var ndrAndPDR = []v1alpha1.SearchGoal{{Name: "NDR", LossRatio: "0"}, {Name: "PDR", LossRatio: "0.005"}}
 
-// presets are standards' goals, as in draft-ietf-bmwg-mlrsearch (section Compliance), but for TST009's durationSum, which is 120 s there: one bad trial with its drain is more than half of that, and would decide a load alone that
-// two or three trials are to decide. Of 130 s it is less than half, unless drains take 5 s or more.
+// presets are standards' goals, as in draft-ietf-bmwg-mlrsearch (section Compliance), but for TST009's
+// durationSum, which is 120 s there: one bad trial with its drain is more than half of that, and would decide a
+// load alone that two or three trials are to decide. Of 130 s it is less than half, unless drains take 5 s or
+// more.
 var presets = map[v1alpha1.SearchPreset]v1alpha1.SearchGoal{
-	v1alpha1.PresetRFC2544: {Name: "RFC2544", LossRatio: "0", FinalTrialDuration: "60s", DurationSum: "60s", ExceedRatio: "0%"},
-	v1alpha1.PresetTST009:  {Name: "TST009", LossRatio: "0", FinalTrialDuration: "60s", DurationSum: "130s", ExceedRatio: "50%"},
+	v1alpha1.PresetRFC2544: {Name: "RFC2544", LossRatio: "0", FinalTrialDuration: "60s", DurationSum: "60s",
+		ExceedRatio: "0%"},
+	v1alpha1.PresetTST009: {Name: "TST009", LossRatio: "0", FinalTrialDuration: "60s", DurationSum: "130s",
+		ExceedRatio: "50%"},
 }
 
 // rateRange is the ratio of the highest load to the default lowest load of a search.
 const rateRange = 1000
 
-// searchWithDefaults fills in a search's goals, from its preset where it has one, and the defaults that a spec lacks which no API server has seen.
+// searchWithDefaults fills in a search's goals, from its preset where it has one, and the defaults that a spec
+// lacks which no API server has seen.
 func searchWithDefaults(spec v1alpha1.SearchSpec) v1alpha1.SearchSpec {
 	spec.Classification = cmp.Or(spec.Classification, v1alpha1.ClassifyRFC9971)
 	spec.MaxRate = cmp.Or(spec.MaxRate, "100%")
@@ -43,7 +48,8 @@ func searchWithDefaults(spec v1alpha1.SearchSpec) v1alpha1.SearchSpec {
 	return spec
 }
 
-// leastMicros is the default lowest load of a search, in millionths of its unit; in packets it is at least one per second, unless the highest load is less.
+// leastMicros is the default lowest load of a search, in millionths of its unit; in packets it is at least one
+// per second, unless the highest load is less.
 func leastMicros(most units.Rate) int64 {
 	const packet = 1_000_000
 	least := max(1, most.Micros/rateRange)
@@ -80,16 +86,22 @@ func (m member) search(spec v1alpha1.SearchSpec) *plan.Search {
 
 // checkSearch refuses what the schema can't: bounds that leave nothing to search, and goals that are the same.
 func (m member) checkSearch(spec v1alpha1.SearchSpec, s *plan.Search) {
-	if !s.MinRate.IsZero() && !s.MaxRate.IsZero() && s.MinRate.Micros >= s.MaxRate.Micros { // in one unit: the schema has a rule for that
-		m.refuse(m.path("minRate"), spec.MinRate, fmt.Sprintf("the search is between minRate and maxRate: make minRate less than %s, or maxRate more than %s", s.MaxRate, s.MinRate))
+	// in one unit: the schema has a rule for that
+	if !s.MinRate.IsZero() && !s.MaxRate.IsZero() && s.MinRate.Micros >= s.MaxRate.Micros {
+		m.refuse(m.path("minRate"), spec.MinRate, fmt.Sprintf("the search is between minRate and maxRate: make minRate "+
+			"less than %s, or maxRate more than %s", s.MaxRate, s.MinRate))
 	}
 	for i, g := range s.Goals {
 		if g.LossRatio >= units.One {
-			m.refuse(m.path("goals").Index(i).Child("lossRatio"), spec.Goals[i].LossRatio, "a trial that may lose all its frames meets the goal at any load: make lossRatio less than 1")
+			m.refuse(m.path("goals").Index(i).Child("lossRatio"), spec.Goals[i].LossRatio,
+				"a trial that may lose all its frames meets the goal at any load: make lossRatio less than 1")
 		}
 		for _, before := range s.Goals[:i] {
-			if before.LossRatio == g.LossRatio && before.ExceedRatio == g.ExceedRatio && before.FinalTrialDuration == g.FinalTrialDuration && before.DurationSum == g.DurationSum && before.Width == g.Width {
-				m.refuse(m.path("goals").Index(i), g.Name, fmt.Sprintf("the goal asks for the same as %s: remove it, or give it another lossRatio, exceedRatio, width or duration", before.Name))
+			if before.LossRatio == g.LossRatio && before.ExceedRatio == g.ExceedRatio &&
+				before.FinalTrialDuration == g.FinalTrialDuration && before.DurationSum == g.DurationSum &&
+				before.Width == g.Width {
+				m.refuse(m.path("goals").Index(i), g.Name, fmt.Sprintf("the goal asks for the same as %s: remove it, or give it "+
+					"another lossRatio, exceedRatio, width or duration", before.Name))
 			}
 		}
 	}

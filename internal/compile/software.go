@@ -19,10 +19,12 @@ const (
 	leastSoftwareMemory = "128Mi"
 )
 
-// resources are the same on devices: the engine reaches them through the kernel. It has CPUs for itself where it is told how many to use.
+// resources are the same on devices: the engine reaches them through the kernel. It has CPUs for itself where
+// it is told how many to use.
 func (software) resources(es *engineSpec) (devices, kernel Resources) {
 	spec := es.spec.Generator
-	memory := es.quantity(memoryPath(), cmp.Or(spec.Memory, softwareMemory), leastSoftwareMemory, "the software engine needs it for its queues")
+	memory := es.quantity(memoryPath(), cmp.Or(spec.Memory, softwareMemory), leastSoftwareMemory,
+		"the software engine needs it for its queues")
 	r := Resources{Cores: max(int(spec.CoresPerPortPair), 1), Memory: memory}
 	if spec.CoresPerPortPair > 0 {
 		r.CPUs = es.exclusive(r.Cores)
@@ -31,7 +33,8 @@ func (software) resources(es *engineSpec) (devices, kernel Resources) {
 }
 
 // paths are what linerate generator --path calls the ways to send.
-var paths = map[v1alpha1.SendingPath]string{v1alpha1.PathLive: "live", v1alpha1.PathAFXDP: "af_xdp", v1alpha1.PathAFPacket: "af_packet"}
+var paths = map[v1alpha1.SendingPath]string{v1alpha1.PathLive: "live", v1alpha1.PathAFXDP: "af_xdp",
+	v1alpha1.PathAFPacket: "af_packet"}
 
 // sending is what a test says of threads and path.
 func (software) sending(spec *v1alpha1.GeneratorSpec) *plan.Sending {

@@ -19,14 +19,17 @@ type stamps struct {
 	engine engine
 }
 
-// stamped says that each frame is to carry its number and sending time: because the test asks for that, or for latency from an engine that times every frame.
+// stamped says that each frame is to carry its number and sending time: because the test asks for that, or for
+// latency from an engine that times every frame.
 func (st *stamps) stamped() bool {
 	return st.spec.Traffic.Stamps == v1alpha1.StampsEveryFrame || st.spec.Procedure.Latency != nil && !st.sampled()
 }
 
-// sampled says that latency is to be measured by latency streams beside the load, because the engine times no other frames.
+// sampled says that latency is to be measured by latency streams beside the load, because the engine times no
+// other frames.
 func (st *stamps) sampled() bool {
-	return st.spec.Procedure.Latency != nil && st.spec.Traffic.Stamps != v1alpha1.StampsEveryFrame && st.engine != nil && st.engine.timesSamplesOnly()
+	return st.spec.Procedure.Latency != nil && st.spec.Traffic.Stamps != v1alpha1.StampsEveryFrame && st.engine != nil &&
+		st.engine.timesSamplesOnly()
 }
 
 // refuseStamps refuses stamps, at the field that asks for them.
@@ -41,29 +44,34 @@ func (st *stamps) refuseStamps(why, instead string) {
 // check refuses stamps that are written on one machine and read on another, whose clock differs.
 func (st *stamps) check() {
 	if (st.stamped() || st.sampled()) && PerLink(st.spec) {
-		st.refuseStamps("with layout PerLink one machine sends a frame and another receives it, and their clocks differ by more than latency", "use layout Paired")
+		st.refuseStamps("with layout PerLink one machine sends a frame and another receives it, and their clocks differ by "+
+			"more than latency", "use layout Paired")
 	}
 }
 
 // mostStamped is how many flow ids a generator has to count each stream's received frames by.
 const mostStamped = 1000
 
-// stamp has all frames of a generator's streams carry stamps. Each stream gets a flow id that is unique in the generator, by which its received frames are told apart.
+// stamp has all frames of a generator's streams carry stamps. Each stream gets a flow id that is unique in the
+// generator, by which its received frames are told apart.
 func (st *stamps) stamp(ports []plan.GeneratorPort) {
 	id := uint32(0)
 	for _, p := range ports {
 		for i := range p.Streams {
 			s := &p.Streams[i]
 			if s.FlowStats.Enabled {
-				st.refuseStamps(fmt.Sprintf("stream %d is counted by a flow id of its own (flow_stats), and a frame has room for one", i+1), "take flow_stats out of it")
+				st.refuseStamps(fmt.Sprintf("stream %d is counted by a flow id of its own (flow_stats), and a frame has room for "+
+					"one", i+1), "take flow_stats out of it")
 				return
 			}
 			if slices.ContainsFunc(s.VM.Instructions, func(i stream.Instruction) bool { return i.Type == "trim_pkt_size" }) {
-				st.refuseStamps(fmt.Sprintf("stream %d has frames of varying length (trim_pkt_size), in which a stamp may find no room", i+1), "send a stream for each length")
+				st.refuseStamps(fmt.Sprintf("stream %d has frames of varying length (trim_pkt_size), in which a stamp may find "+
+					"no room", i+1), "send a stream for each length")
 				return
 			}
 			if id++; id > mostStamped {
-				st.refuseStamps(fmt.Sprintf("a generator follows the stamps of %d streams at most", mostStamped), "use fewer streams")
+				st.refuseStamps(fmt.Sprintf("a generator follows the stamps of %d streams at most", mostStamped),
+					"use fewer streams")
 				return
 			}
 			s.FlowStats.Enabled, s.FlowStats.RuleType, s.FlowStats.StreamID, s.FlowStats.Stamped = true, "stats", id, true
@@ -77,7 +85,8 @@ const samplePerSecond = 1000
 // mostSamples is how many latency streams a TRex has.
 const mostSamples = 128
 
-// sample adds to each sending port a latency stream for each frame size: one flow at a rate of its own. A profile that already has latency streams stays as it is, and these are the sample.
+// sample adds to each sending port a latency stream for each frame size: one flow at a rate of its own. A
+// profile that already has latency streams stays as it is, and these are the sample.
 func (st *stamps) sample(ports []plan.GeneratorPort) {
 	var used []uint32
 	for _, p := range ports {
@@ -98,7 +107,8 @@ func (st *stamps) sample(ports []plan.GeneratorPort) {
 				}
 				one, err := profile.LatencyStream(s, id, samplePerSecond)
 				if err != nil {
-					st.refuse(specPath().Child("procedure", "latency"), field.OmitValueType{}, fmt.Sprintf("a latency stream ends with a stamp, and %v: use larger frames, or leave latency out", err))
+					st.refuse(specPath().Child("procedure", "latency"), field.OmitValueType{},
+						fmt.Sprintf("a latency stream ends with a stamp, and %v: use larger frames, or leave latency out", err))
 					return
 				}
 				ports[i].Streams = append(ports[i].Streams, one)
@@ -106,6 +116,8 @@ func (st *stamps) sample(ports []plan.GeneratorPort) {
 		}
 	}
 	if int(id) > mostSamples {
-		st.refuse(specPath().Child("procedure", "latency"), field.OmitValueType{}, fmt.Sprintf("%d frame sizes and directions are as many latency streams, and TRex has %d: use fewer sizes", id, mostSamples))
+		st.refuse(specPath().Child("procedure", "latency"), field.OmitValueType{},
+			fmt.Sprintf("%d frame sizes and directions are as many latency streams, and TRex has %d: use fewer sizes", id,
+				mostSamples))
 	}
 }

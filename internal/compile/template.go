@@ -18,7 +18,8 @@ type templates struct {
 	namespace string
 }
 
-// dut reads the template of the pod under test, and the index of the container that forwards; nil: the device isn't a pod of the user's.
+// dut reads the template of the pod under test, and the index of the container that forwards; nil: the device
+// isn't a pod of the user's.
 func (ts *templates) dut() (*corev1.PodTemplateSpec, int) {
 	pod := ts.spec.DUT.Pod
 	if ts.spec.DUT.Type != v1alpha1.DUTPod || pod == nil {
@@ -59,7 +60,8 @@ func (ts *templates) hook(name string, spec *v1alpha1.HookSpec) *corev1.PodTempl
 		return nil // Compile refuses that everywhere
 	}
 	if spec.Template == nil {
-		ts.refuse(path, field.OmitValueType{}, "a cluster runs the pod of a template, and no program that a LoadTest names: add a template that does what command does, or measure with linerate run")
+		ts.refuse(path, field.OmitValueType{}, "a cluster runs the pod of a template, and no program that a LoadTest "+
+			"names: add a template that does what command does, or measure with linerate run")
 		return nil
 	}
 	template := ts.read(path, spec.Template)

@@ -28,8 +28,8 @@ const (
 	leastHugepages  = "1Gi"
 )
 
-// resources are larger on devices, where TRex's threads poll and so have exclusive CPUs. On kernel interfaces TRex has exclusive CPUs only if the spec says
-// how many cores to use.
+// resources are larger on devices, where TRex's threads poll and so have exclusive CPUs. On kernel interfaces
+// TRex has exclusive CPUs only if the spec says how many cores to use.
 func (e trex) resources(es *engineSpec) (devices, kernel Resources) {
 	spec := es.spec.Generator
 	memory := es.quantity(memoryPath(), cmp.Or(spec.Memory, trexMemory), leastTRexMemory, "TRex doesn't start with less")
@@ -54,7 +54,8 @@ func (trex) hugepages(es *engineSpec) (size string, total resource.Quantity) {
 	page, err := resource.ParseQuantity(string(spec.PageSize))
 	if len(es.errs) == before && err == nil && page.Value() > 0 && total.Value()%page.Value() != 0 {
 		up := resource.NewQuantity((total.Value()/page.Value()+1)*page.Value(), resource.BinarySI)
-		es.refuse(path, spec.Total, fmt.Sprintf("pages of %s can't be divided: ask for a multiple of it, such as %s", spec.PageSize, up))
+		es.refuse(path, spec.Total, fmt.Sprintf("pages of %s can't be divided: ask for a multiple of it, such as %s",
+			spec.PageSize, up))
 	}
 	return string(spec.PageSize), total
 }
@@ -77,15 +78,18 @@ func ownedArguments() map[string]string {
 	const mode = "linerate drives TRex's stateless interactive mode"
 	return map[string]string{
 		"-i": mode, "--stl": mode, "--astf": mode, "--astf-server-only": mode, "-f": mode, "-d": mode, "-m": mode,
-		"-c": "generator.coresPerPortPair says how many cores there are", "--cfg": "generator.trex.config is merged into the file that linerate writes",
-		"--prefix": "it keeps two TRex on one node apart", "--iom": "nobody looks at the console", "--no-key": "nobody looks at the console",
+		"-c": "generator.coresPerPortPair says how many cores there are", "--cfg": "generator.trex.config is merged into " +
+			"the file that linerate writes",
+		"--prefix": "it keeps two TRex on one node apart", "--iom": "nobody looks at the console", "--no-key": "nobody " +
+			"looks at the console",
 	}
 }
 
 // check has nothing to refuse: what the schema lets through TRex can send.
 func (trex) check(es *engineSpec) {
 	if es.stamps.stamped() {
-		es.stamps.refuseStamps("TRex stamps only frames of streams with a rate of their own (flow_stats with rule_type latency, in profile Streams)", "use engine Software")
+		es.stamps.refuseStamps("TRex stamps only frames of streams with a rate of their own (flow_stats with rule_type "+
+			"latency, in profile Streams)", "use engine Software")
 	}
 }
 

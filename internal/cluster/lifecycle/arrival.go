@@ -30,33 +30,38 @@ type arrival struct {
 	now       time.Time
 }
 
-// A Report is believed if only this attempt's runner can have written it. Only runners may write in the namespace where the Report is, and the admission
-// policy makes each of them sign with its own pod's name. This file also compares the Report with the order that the runner was given: neither a runner that
-// somebody took over nor a cluster without the policy then turns an old, a foreign or a forged Report into a verdict.
+// A Report is believed if only this attempt's runner can have written it. Only runners may write in the
+// namespace where the Report is, and the admission policy makes each of them sign with its own pod's name. This
+// file also compares the Report with the order that the runner was given: neither a runner that somebody took
+// over nor a cluster without the policy then turns an old, a foreign or a forged Report into a verdict.
 //
 //	Plan's ConfigMap: digests of the order ─────┐
 //	runner's Job and pods: who, since when ─────┼─▶ believed, or why not ─▶ criteria judged anew ─▶ status, copy
 //	Report: by whom, of what, from when to when ┘
 
-// mostSkew is how far the clock of the runner's node may be from the API server's. It is generous, since the length of a run shows without comparing clocks,
-// and a clock that is set wrong must not cost a test its result. A Report that is further off is an old one, or forged.
+// mostSkew is how far the clock of the runner's node may be from the API server's. It is generous, since the
+// length of a run shows without comparing clocks, and a clock that is set wrong must not cost a test its
+// result. A Report that is further off is an old one, or forged.
 const mostSkew = 24 * time.Hour
 
-// Judged judges the Plan's criteria again, by the Report's figures and this operator's code. If the outcome differs from the one that the runner wrote, the operator's
-// counts: the Report gets the new verdict and a note, and so other bytes and another digest. An error means that the changed Report can't be packed.
+// Judged judges the Plan's criteria again, by the Report's figures and this operator's code. If the outcome
+// differs from the one that the runner wrote, the operator's counts: the Report gets the new verdict and a
+// note, and so other bytes and another digest. An error means that the changed Report can't be packed.
 func Judged(o delivery.Original) (delivery.Original, error) {
 	anew, written := analysis.Verdict(o.Report), o.Report.Verdict
 	judged := *o.Report
 	judged.Verdict = anew
 	o.Report = &judged
-	same := anew.Outcome == written.Outcome && slices.EqualFunc(anew.Criteria, written.Criteria, func(a, b report.CriterionResult) bool {
-		return a.Name == b.Name && a.Outcome == b.Outcome
-	})
+	same := anew.Outcome == written.Outcome && slices.EqualFunc(anew.Criteria, written.Criteria,
+		func(a, b report.CriterionResult) bool {
+			return a.Name == b.Name && a.Outcome == b.Outcome
+		})
 	if same {
 		return o, nil
 	}
 	judged.Notes = append(slices.Clone(judged.Notes), report.Note{
-		Message: fmt.Sprintf("the runner's verdict was %s; the operator judged the criteria anew by the figures, and theirs is %s, which counts", written.Outcome, anew.Outcome),
+		Message: fmt.Sprintf("the runner's verdict was %s; the operator judged the criteria anew by the figures, and "+
+			"theirs is %s, which counts", written.Outcome, anew.Outcome),
 	})
 	data, annotations, err := delivery.EncodeReport(&judged, o.Envelope.Final, o.Envelope.Attempt)
 	if err != nil {
@@ -105,16 +110,19 @@ func (ar *arrival) whyNotBelieved() string {
 	case ar.order == nil:
 		return "the Plan's ConfigMap in the operator's own namespace was deleted, so the Report can't be checked against it"
 	case ar.order.Plan != ar.followed.Plan:
-		return fmt.Sprintf("it was made by another Plan (%s) than the one that its runner was told (%s)", ar.followed.Plan, ar.order.Plan)
+		return fmt.Sprintf("it was made by another Plan (%s) than the one that its runner was told (%s)", ar.followed.Plan,
+			ar.order.Plan)
 	case ar.order.Baseline != ar.followed.Baseline:
 		return "it was compared with another baseline than the one that its runner was told"
 	case !ar.signedByOwnRunner(e):
-		return fmt.Sprintf("it is signed by %s with UID %s, which is no pod of its runner's Job", orNone(e.Runner), orNone(e.RunnerUID))
+		return fmt.Sprintf("it is signed by %s with UID %s, which is no pod of its runner's Job", orNone(e.Runner),
+			orNone(e.RunnerUID))
 	}
 	return ar.whyTimesCannotBe(r)
 }
 
-// signedByOwnRunner says whether a pod of this attempt's Job signed the Report. A pod that is gone is recognized by its name, which no other run's pod has.
+// signedByOwnRunner says whether a pod of this attempt's Job signed the Report. A pod that is gone is
+// recognized by its name, which no other run's pod has.
 func (ar *arrival) signedByOwnRunner(e *delivery.Envelope) bool {
 	if e.RunnerUID == "" || !manifests.IsRunnerOf(e.Runner, ar.test, ar.attempt.number) {
 		return false
@@ -127,8 +135,9 @@ func (ar *arrival) signedByOwnRunner(e *delivery.Envelope) bool {
 	return true
 }
 
-// whyTimesCannotBe says why the run can't have taken place when its Report says; empty: it can. Durations need one clock: the run's is measured by the runner's, and the
-// time from its Job to its Report by the API server's. The date needs both clocks, so it is refused only where no clock error explains it.
+// whyTimesCannotBe says why the run can't have taken place when its Report says; empty: it can. Durations need
+// one clock: the run's is measured by the runner's, and the time from its Job to its Report by the API
+// server's. The date needs both clocks, so it is refused only where no clock error explains it.
 func (ar *arrival) whyTimesCannotBe(r *report.Report) string {
 	begun, written := ar.now, ar.now
 	if at := ar.attempt.startedAt(); at != nil {
@@ -146,9 +155,11 @@ func (ar *arrival) whyTimesCannotBe(r *report.Report) string {
 	case took < 0:
 		return "it ends before it begins"
 	case could >= 0 && took > could+clockMargin:
-		return fmt.Sprintf("it says that the run took %s, and it was written %s after its runner's Job was made", took.Round(time.Second), could.Round(time.Second))
+		return fmt.Sprintf("it says that the run took %s, and it was written %s after its runner's Job was made",
+			took.Round(time.Second), could.Round(time.Second))
 	case r.Started.Before(begun.Add(-mostSkew)) || r.Finished.After(written.Add(mostSkew)):
-		return fmt.Sprintf("it is from %s, and its runner was made at %s: no clock is so wrong", r.Started.UTC().Format(time.RFC3339), begun.UTC().Format(time.RFC3339))
+		return fmt.Sprintf("it is from %s, and its runner was made at %s: no clock is so wrong",
+			r.Started.UTC().Format(time.RFC3339), begun.UTC().Format(time.RFC3339))
 	}
 	return ""
 }

@@ -69,13 +69,13 @@ func divideAttempts(o Observed) (*attempt, *remnants) {
 	return a, r
 }
 
-// currentAttempt is the status' attempt, or a later one that the children prove: a status can be lost, by a restored backup
-// or an edit. Runners prove any attempt, but only in the operator's own namespace: whoever edits the test's namespace could
-// make a Job there with any number, and so void the run that measures.
+// currentAttempt is the status' attempt, or a later one that the children prove: a status can be lost, by a
+// restored backup or an edit. Runners prove any attempt, but only in the operator's own namespace: whoever
+// edits the test's namespace could make a Job there with any number, and so void the run that measures.
 //
-// Generators' and devices' pods, in the test's namespace, prove at most the next attempt: the operator writes the status
-// before it makes an attempt's pods, so a new operator whose cache lags behind may see the pods first. A pod of an even
-// later attempt is treated as a remnant.
+// Generators' and devices' pods, in the test's namespace, prove at most the next attempt: the operator writes
+// the status before it makes an attempt's pods, so a new operator whose cache lags behind may see the pods
+// first. A pod of an even later attempt is treated as a remnant.
 func currentAttempt(o Observed) int32 {
 	number := max(o.Test.Status.Attempt, 1)
 	for i := range o.Children.Jobs {
@@ -97,8 +97,8 @@ func currentAttempt(o Observed) int32 {
 	return number
 }
 
-// isRunnersJob and isRunnersPod say whether a Job, or a pod, is where this release has runners, and called as the runner's
-// of its attempt is.
+// isRunnersJob and isRunnersPod say whether a Job, or a pod, is where this release has runners, and called as
+// the runner's of its attempt is.
 func isRunnersJob(o Observed, j *batchv1.Job) bool {
 	return j.Namespace == o.Settings.Namespace && j.Name == manifests.RunnerJobName(o.Test, attemptOf(j.Labels))
 }
@@ -111,7 +111,8 @@ func isRunnersPod(o Observed, p *corev1.Pod) bool {
 // losesRun says whether voiding the attempt loses a run: the runner has reported progress.
 func (a *attempt) losesRun() bool { return a.hasBegun() && a.progress() != nil }
 
-// podStatuses are this attempt's pods as observed, in the order of their names. Pods that are gone stay listed, with the devices that they had.
+// podStatuses are this attempt's pods as observed, in the order of their names. Pods that are gone stay listed,
+// with the devices that they had.
 func (a *attempt) podStatuses() []v1alpha1.PodStatus {
 	var out []v1alpha1.PodStatus
 	for i := range a.pods {
@@ -140,8 +141,8 @@ func (a *attempt) podStatuses() []v1alpha1.PodStatus {
 // hasBegun says whether the runner was started in this attempt.
 func (a *attempt) hasBegun() bool { return a.hasRunner() || a.startedAt() != nil }
 
-// hasRunner says whether the runner's Job exists or existed. The status alone doesn't prove that: the operator writes the
-// status before it makes the Job, which may have failed.
+// hasRunner says whether the runner's Job exists or existed. The status alone doesn't prove that: the operator
+// writes the status before it makes the Job, which may have failed.
 func (a *attempt) hasRunner() bool {
 	return a.job != nil || len(a.runners) > 0 || len(a.recordedPods(v1alpha1.RoleRunner)) > 0
 }
@@ -233,8 +234,9 @@ func (a *attempt) placing() (waiting, placed []*corev1.Pod) {
 	return waiting, placed
 }
 
-// runEnded is when the runner's Job was over, by the cluster's clock; zero: it isn't known to be. The Report's own time can't be used, since it is by the clock of the runner's node: if the clock
-// of the device's node is ahead of that, a device that died during the run would seem to have died after it.
+// runEnded is when the runner's Job was over, by the cluster's clock; zero: it isn't known to be. The Report's
+// own time can't be used, since it is by the clock of the runner's node: if the clock of the device's node is
+// ahead of that, a device that died during the run would seem to have died after it.
 func (a *attempt) runEnded() time.Time {
 	if a.job == nil {
 		return time.Time{}

@@ -24,14 +24,16 @@ type cleanup struct {
 	now      time.Time
 }
 
-// andDocuments adds to the deletions everything that the test's runs left in the operator's own namespace, which nobody reads any more: the status has the result, and the
-// digest of its Report. Jobs are deleted with the Plans that own them, and one by one where no Plan is left.
+// andDocuments adds to the deletions everything that the test's runs left in the operator's own namespace,
+// which nobody reads any more: the status has the result, and the digest of its Report. Jobs are deleted with
+// the Plans that own them, and one by one where no Plan is left.
 func (cl *cleanup) andDocuments(del []Deletion) []Deletion {
 	if len(cl.plans) == 0 {
 		return del
 	}
 	del = slices.DeleteFunc(del, func(d Deletion) bool { return d.Kind == "Job" })
-	return append(del, Deletion{Kind: KindDocuments, Why: "the test is over: what counted of its runs is in its status, and in the copy"})
+	return append(del, Deletion{Kind: KindDocuments, Why: "the test is over: what counted of its runs is in its status, " +
+		"and in the copy"})
 }
 
 // release gives the attempt's pods and their devices back, unless keepPods keeps them for inspection.
@@ -91,7 +93,8 @@ func (cl *cleanup) allChildren() (del []Deletion) {
 	return del
 }
 
-// clearAway deletes all pods but the teardown's, and waits until they are gone, or until that wait is over. Nil: neither is to be waited for.
+// clearAway deletes all pods but the teardown's, and waits until they are gone, or until that wait is over.
+// Nil: neither is to be waited for.
 func (cl *cleanup) clearAway(e *ending) *step {
 	if cl.keepsPods(e.reason) {
 		return nil

@@ -42,7 +42,8 @@ type completion struct {
 	now        time.Time
 }
 
-// stopRequested: spec.stop. Before the run there is nothing to keep; in it the runner stops traffic and writes what it has.
+// stopRequested: spec.stop. Before the run there is nothing to keep; in it the runner stops traffic and writes
+// what it has.
 func (cm *completion) stopRequested() *step {
 	if !cm.test.Spec.Stop {
 		return nil
@@ -57,8 +58,8 @@ func (cm *completion) stopRequested() *step {
 	return cm.end(&ending{reason: v1alpha1.ReasonStopped, message: message})
 }
 
-// activeDeadlineExceeded: a runner ends by itself at this deadline, and its Report is better than that of an interrupted run. This rule is for a
-// runner that doesn't.
+// activeDeadlineExceeded: a runner ends by itself at this deadline, and its Report is better than that of an
+// interrupted run. This rule is for a runner that doesn't.
 func (cm *completion) activeDeadlineExceeded() *step {
 	if due := cm.deadlines.activeUntil(); due.IsZero() || cm.now.Before(due) {
 		return nil
@@ -67,13 +68,14 @@ func (cm *completion) activeDeadlineExceeded() *step {
 		return failInRun(f)
 	}
 	return cm.end(&ending{
-		reason:  v1alpha1.ReasonDeadlineExceeded,
-		message: fmt.Sprintf("the run wasn't over within spec.activeDeadline (%s): what was measured until then is kept", cm.test.Spec.ActiveDeadline),
+		reason: v1alpha1.ReasonDeadlineExceeded,
+		message: fmt.Sprintf("the run wasn't over within spec.activeDeadline (%s): what was measured until then is kept",
+			cm.test.Spec.ActiveDeadline),
 	})
 }
 
-// reportArrived: the run has ended, and its Report is final. The Report says how it ended, except that it doesn't know of a device's or generator's
-// pod that failed meanwhile.
+// reportArrived: the run has ended, and its Report is final. The Report says how it ended, except that it
+// doesn't know of a device's or generator's pod that failed meanwhile.
 func (cm *completion) reportArrived() *step {
 	if !cm.report.isFinal() {
 		return nil
@@ -82,7 +84,8 @@ func (cm *completion) reportArrived() *step {
 		return &step{reason: "ReportArrived", message: "the run has ended, its Report is to be read", readReport: true}
 	}
 	if cm.report.believed() == nil {
-		return cm.end(&ending{reason: v1alpha1.ReasonRunnerFailed, message: "the run has ended, and its Report can't be read: " + cm.report.fault()})
+		return cm.end(&ending{reason: v1alpha1.ReasonRunnerFailed, message: "the run has ended, and its Report can't be " +
+			"read: " + cm.report.fault()})
 	}
 	e := endingOf(cm.report.believed())
 	switch f := cm.loss.actingFault(); {
@@ -98,8 +101,8 @@ func (cm *completion) reportArrived() *step {
 	return cm.end(e)
 }
 
-// runnerFailed: the Job makes no more runners, or is gone, and no final Report has arrived. Before the test fails for that, the Report is read past the
-// cache, which may be late.
+// runnerFailed: the Job makes no more runners, or is gone, and no final Report has arrived. Before the test
+// fails for that, the Report is read past the cache, which may be late.
 func (cm *completion) runnerFailed() *step {
 	why, reason := cm.runner.trouble()
 	if why == "" {
@@ -144,7 +147,8 @@ func (cm *completion) end(e *ending) *step {
 	return s
 }
 
-// endRunner deletes the runner's Job, and gives its pod time to stop traffic and to write its Report. Nil: no runner is left.
+// endRunner deletes the runner's Job, and gives its pod time to stop traffic and to write its Report. Nil: no
+// runner is left.
 func (cm *completion) endRunner(e *ending) *step {
 	del, until := cm.stopRunner()
 	if cm.report.isFinal() || (len(del) == 0 && until.IsZero()) {
@@ -155,7 +159,8 @@ func (cm *completion) endRunner(e *ending) *step {
 	return s.waitUntil(until)
 }
 
-// stopRunner says what to delete so that no runner is left, and how long to wait for the last one; neither: none is left, or its time is over.
+// stopRunner says what to delete so that no runner is left, and how long to wait for the last one; neither:
+// none is left, or its time is over.
 func (cm *completion) stopRunner() (del []Deletion, until time.Time) {
 	if cm.attempt.job != nil && cm.attempt.job.DeletionTimestamp == nil && !jobOver(cm.attempt.job) {
 		del = append(del, Deletion{Kind: "Job", Name: cm.attempt.job.Name, Why: "no runner may follow this one"})
@@ -182,7 +187,8 @@ func (cm *completion) attachReport(e *ending) {
 	e.figures = publishes(e.reason, e.report.Ending)
 	if f := cm.loss.doubt(); f != nil && e.figures {
 		e.figures = false
-		e.message = wording.JoinNonEmpty("; ", e.message, f.message+", and nothing came back through it at the end: no figure is claimed")
+		e.message = wording.JoinNonEmpty("; ", e.message, f.message+", and nothing came back through it at the end: no "+
+			"figure is claimed")
 	}
 }
 
@@ -195,8 +201,8 @@ func (cm *completion) waitUntilKept(e *ending) *step {
 	return s.waitUntil(cm.copies.nextKeepTry(e.keeping))
 }
 
-// conclude runs the teardown, and completes the test. The next pass (finished) gives back the pods: one pass that read a Report, deleted all pods and wrote
-// the status would keep others waiting for long.
+// conclude runs the teardown, and completes the test. The next pass (finished) gives back the pods: one pass
+// that read a Report, deleted all pods and wrote the status would keep others waiting for long.
 func (cm *completion) conclude(e *ending) *step {
 	if cm.teardown.isOwed() {
 		return cm.teardown.run(e)
@@ -205,7 +211,8 @@ func (cm *completion) conclude(e *ending) *step {
 	return stepToEnd(e, activityDone)
 }
 
-// finished: the pods of a complete test are given back. Once its time to live is over the test is deleted, or only its children where a tool such as Argo CD would create it again.
+// finished: the pods of a complete test are given back. Once its time to live is over the test is deleted, or
+// only its children where a tool such as Argo CD would create it again.
 func (cm *completion) finished() *step {
 	c := cm.history.condition(v1alpha1.ConditionComplete)
 	if c.Status != metav1.ConditionTrue {
@@ -235,7 +242,8 @@ func (cm *completion) finished() *step {
 	}
 	s.message = "its time to live after the end, spec.ttlAfterFinished, is over"
 	if again := retention.TrackedBy(cm.test.Labels, cm.test.Annotations); again != "" {
-		s.message += ": its Report and pods go, and the LoadTest stays, as " + again + " would make it again, and it would load the network again"
+		s.message += ": its Report and pods go, and the LoadTest stays, as " + again +
+			" would make it again, and it would load the network again"
 		s.del, s.thinned = cm.cleanup.andDocuments(cm.cleanup.allChildren()), true
 		return s
 	}
@@ -243,23 +251,26 @@ func (cm *completion) finished() *step {
 	return s
 }
 
-// publishAfterEnd tries again to copy a complete test's Report, after refusals that may pass. Until then the run's objects in the operator's namespace stay. Nil: the copy
-// isn't due.
+// publishAfterEnd tries again to copy a complete test's Report, after refusals that may pass. Until then the
+// run's objects in the operator's namespace stay. Nil: the copy isn't due.
 func (cm *completion) publishAfterEnd(s *step) *step {
 	r := cm.recorded
 	if r == nil || r.PublishTriedSince == nil || cm.report.envelope == nil {
 		return nil
 	}
 	if cm.report.document == nil && cm.report.readFault == "" {
-		return &step{reason: s.reason, message: "its Report is to be copied to the test's namespace: it is read again", readReport: true}
+		return &step{reason: s.reason, message: "its Report is to be copied to the test's namespace: it is read again",
+			readReport: true}
 	}
 	e := &ending{report: cm.report.believed()}
 	cm.copies.publish(e)
 	s.copying = e.copying
-	return s.copying.addTo(s).waitUntil(cm.now.Add(backoff(cm.now.Sub(r.PublishTriedSince.Time), retryTransientFirst, retryTransientLast)))
+	return s.copying.addTo(s).waitUntil(cm.now.Add(backoff(cm.now.Sub(r.PublishTriedSince.Time), retryTransientFirst,
+		retryTransientLast)))
 }
 
-// keepAfterEnd keeps the Report of a complete test whose spec.reportRetention was set to Keep afterwards. Nil: there is nothing to keep.
+// keepAfterEnd keeps the Report of a complete test whose spec.reportRetention was set to Keep afterwards. Nil:
+// there is nothing to keep.
 func (cm *completion) keepAfterEnd(s *step) *step {
 	if cm.recorded == nil || cm.result == nil || !cm.copies.wantsKept() {
 		return nil
@@ -277,8 +288,8 @@ func (cm *completion) keepAfterEnd(s *step) *step {
 	return s
 }
 
-// deleted: the LoadTest is being deleted. Its teardown runs first; then the Jobs and pods are deleted here, so that traffic ends and devices are free even where somebody's
-// finalizer keeps the LoadTest for long.
+// deleted: the LoadTest is being deleted. Its teardown runs first; then the Jobs and pods are deleted here, so
+// that traffic ends and devices are free even where somebody's finalizer keeps the LoadTest for long.
 func (cm *completion) deleted() *step {
 	if cm.test.DeletionTimestamp == nil {
 		return nil
@@ -286,7 +297,8 @@ func (cm *completion) deleted() *step {
 	if cm.teardown.isProtected() {
 		return cm.lastTeardown()
 	}
-	s := &step{reason: "Deleted", message: "the LoadTest is being deleted, and its children with it", over: true, del: cm.cleanup.endJobs()}
+	s := &step{reason: "Deleted", message: "the LoadTest is being deleted, and its children with it", over: true,
+		del: cm.cleanup.endJobs()}
 	if cm.cleanup.anyPod() {
 		s.del = append(s.del, Deletion{Kind: "Pod", Why: "the LoadTest is being deleted"})
 	}
@@ -294,14 +306,16 @@ func (cm *completion) deleted() *step {
 	return s
 }
 
-// lastTeardown runs the teardown of a test that is being deleted, and then removes the finalizer. The run ends like a stopped one, in bounded time. If the
-// teardown can't run any more, an event says so, and the test is deleted without it.
+// lastTeardown runs the teardown of a test that is being deleted, and then removes the finalizer. The run ends
+// like a stopped one, in bounded time. If the teardown can't run any more, an event says so, and the test is
+// deleted without it.
 func (cm *completion) lastTeardown() *step {
 	gone := &step{reason: "Deleted", message: "the LoadTest is being deleted, and owes no teardown", unprotect: true}
 	if !cm.teardown.isOwed() {
 		return gone
 	}
-	e := &ending{reason: v1alpha1.ReasonStopped, message: "the LoadTest is being deleted: what was made for it is given back, and its teardown runs, before it goes"}
+	e := &ending{reason: v1alpha1.ReasonStopped, message: "the LoadTest is being deleted: what was made for it is given " +
+		"back, and its teardown runs, before it goes"}
 	c := cm.history.condition(v1alpha1.ConditionComplete)
 	if c.Status == metav1.ConditionFalse && isEndReason(c.Reason) {
 		e.reason, e.message = c.Reason, c.Message
@@ -323,7 +337,8 @@ func (cm *completion) lastTeardown() *step {
 	return gone
 }
 
-// fail ends a test for something that only its pods prove: this pass only records the reason, and the next one (resumeEnding) deletes.
+// fail ends a test for something that only its pods prove: this pass only records the reason, and the next one
+// (resumeEnding) deletes.
 func fail(reason, format string, args ...any) *step {
 	return stepToEnd(&ending{reason: reason, message: fmt.Sprintf(format, args...)}, "Ending")
 }
@@ -365,26 +380,32 @@ func endingOf(r *report.Report) *ending {
 		if r.Result.Measured {
 			return &ending{reason: v1alpha1.ReasonMeasured, message: cmp.Or(r.Result.Message, "a figure was measured")}
 		}
-		return &ending{reason: v1alpha1.ReasonNotMeasured, message: cmp.Or(r.Result.Message, "the run was carried out, and nothing can be said")}
+		return &ending{reason: v1alpha1.ReasonNotMeasured, message: cmp.Or(r.Result.Message,
+			"the run was carried out, and nothing can be said")}
 	case report.Interrupted:
 		return &ending{reason: v1alpha1.ReasonNotMeasured, message: cmp.Or(said, "the run was interrupted")}
 	case report.DeadlineExceeded:
-		return &ending{reason: v1alpha1.ReasonDeadlineExceeded, message: cmp.Or(said, "the run took longer than spec.activeDeadline")}
+		return &ending{reason: v1alpha1.ReasonDeadlineExceeded, message: cmp.Or(said,
+			"the run took longer than spec.activeDeadline")}
 	case report.GeneratorLost:
 		return &ending{reason: v1alpha1.ReasonGeneratorLost, message: cmp.Or(said, "a generator was lost while it measured")}
 	case report.PathNotProven:
-		return &ending{reason: v1alpha1.ReasonPathNotProven, message: cmp.Or(said, "the frames didn't take the path that was expected")}
+		return &ending{reason: v1alpha1.ReasonPathNotProven, message: cmp.Or(said,
+			"the frames didn't take the path that was expected")}
 	case report.Failed:
-		return &ending{reason: v1alpha1.ReasonRunnerFailed, message: cmp.Or(said, "the run failed, and the Report doesn't say why")}
+		return &ending{reason: v1alpha1.ReasonRunnerFailed, message: cmp.Or(said,
+			"the run failed, and the Report doesn't say why")}
 	}
 	return &ending{
-		reason:  v1alpha1.ReasonNotMeasured,
-		message: "the Report tells of an end that this version doesn't know (" + string(r.Ending) + "): read it with the linerate that wrote it",
+		reason: v1alpha1.ReasonNotMeasured,
+		message: "the Report tells of an end that this version doesn't know (" + string(r.Ending) +
+			"): read it with the linerate that wrote it",
 	}
 }
 
-// publishes says whether a test that ends for this reason may publish the figures of a Report that ended in this way. A run cut short by a person or a deadline counts
-// up to then; a run cut short by a fault counts only if the runner noticed the fault, and left out what it touched.
+// publishes says whether a test that ends for this reason may publish the figures of a Report that ended in
+// this way. A run cut short by a person or a deadline counts up to then; a run cut short by a fault counts only
+// if the runner noticed the fault, and left out what it touched.
 func publishes(reason string, how report.Ending) bool {
 	switch how {
 	case report.Completed: // also where a stop or a deadline came as the run was about to end
@@ -402,8 +423,8 @@ func publishes(reason string, how report.Ending) bool {
 	return false
 }
 
-// knowsBetter says whether the Report itself accounts for a fault: the runner noticed that the generator was lost, and left out what that touched. It never
-// notices the loss of a device.
+// knowsBetter says whether the Report itself accounts for a fault: the runner noticed that the generator was
+// lost, and left out what that touched. It never notices the loss of a device.
 func knowsBetter(r *report.Report, f *fault) bool {
 	return f.role == v1alpha1.RoleGenerator && r.Ending != report.Completed && r.Ending != report.Failed
 }

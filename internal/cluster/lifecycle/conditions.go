@@ -69,7 +69,9 @@ func (w *conditionWriter) scheduled(s *step) *statement {
 	switch {
 	case s.scheduled != nil:
 		return s.scheduled
-	case s.ending != nil || w.attempt.hasBegun() && w.history.condition(v1alpha1.ConditionScheduled).Status == metav1.ConditionTrue: // pods go again, and were placed
+	case s.ending != nil ||
+		w.attempt.hasBegun() && w.history.condition(v1alpha1.ConditionScheduled).Status == metav1.ConditionTrue:
+		// pods go again, and were placed
 		return w.history.statement(v1alpha1.ConditionScheduled, w.placedWords(unplaced))
 	}
 	return w.placedWords(unplaced)
@@ -78,7 +80,8 @@ func (w *conditionWriter) scheduled(s *step) *statement {
 // placedWords says which nodes the pods are on, or otherwise where some have none.
 func (w *conditionWriter) placedWords(otherwise *statement) *statement {
 	if compile.GeneratorsRunAlready(&w.test.Spec) && w.externalDUT() {
-		return yes(v1alpha1.ReasonNothingToPlace, "generators and device are there already: the test needs no pods but the runner's")
+		return yes(v1alpha1.ReasonNothingToPlace, "generators and device are there already: the test needs no pods but the "+
+			"runner's")
 	}
 	var nodes []string
 	for _, p := range w.attempt.measuringPods() {
@@ -108,7 +111,8 @@ func (w *conditionWriter) externalDUT() bool {
 
 func (w *conditionWriter) generatorsReady(s *step) *statement {
 	if compile.GeneratorsRunAlready(&w.test.Spec) {
-		return yes(v1alpha1.ReasonNotOurs, fmt.Sprintf("engine %s: the generators run already, the runner asks them", w.test.Spec.Generator.Engine))
+		return yes(v1alpha1.ReasonNotOurs, fmt.Sprintf("engine %s: the generators run already, the runner asks them",
+			w.test.Spec.Generator.Engine))
 	}
 	return w.rolesReadiness(v1alpha1.ConditionGeneratorsReady, v1alpha1.RoleGenerator, s)
 }
@@ -118,7 +122,8 @@ func (w *conditionWriter) dutReady(s *step) *statement {
 	case s.dut != nil:
 		return s.dut
 	case w.externalDUT():
-		return yes(v1alpha1.ReasonNotOurs, fmt.Sprintf("dut.type %s: it isn't a pod of the test's, the path check tells whether it forwards", w.test.Spec.DUT.Type))
+		return yes(v1alpha1.ReasonNotOurs, fmt.Sprintf("dut.type %s: it isn't a pod of the test's, the path check tells "+
+			"whether it forwards", w.test.Spec.DUT.Type))
 	}
 	return w.rolesReadiness(v1alpha1.ConditionDUTReady, v1alpha1.RoleDUT, s)
 }
@@ -164,7 +169,8 @@ func (w *conditionWriter) readiness(role v1alpha1.PodRole) *statement {
 		}
 	}
 	if len(waiting) > 0 {
-		return no(v1alpha1.ReasonStarting, fmt.Sprintf("%d of %d are ready, waiting for %s", len(pods)-len(waiting), len(pods), listed(waiting)))
+		return no(v1alpha1.ReasonStarting, fmt.Sprintf("%d of %d are ready, waiting for %s", len(pods)-len(waiting),
+			len(pods), listed(waiting)))
 	}
 	return yes(v1alpha1.ReasonReady, fmt.Sprintf("%d of %d are ready", len(pods), len(pods)))
 }
@@ -187,7 +193,8 @@ func (w *conditionWriter) passed(s *step) *statement {
 	}
 	reason, notYet, never := v1alpha1.ReasonUndecided, "nothing to judge yet", "nothing was measured that could be judged"
 	if len(w.test.Spec.Criteria) == 0 {
-		reason, notYet, never = v1alpha1.ReasonNoCriteria, "spec.criteria is empty: what is measured gets no verdict", noFigureNoCriteria
+		reason, notYet, never = v1alpha1.ReasonNoCriteria, "spec.criteria is empty: what is measured gets no "+
+			"verdict", noFigureNoCriteria
 	}
 	undecided := &statement{metav1.ConditionUnknown, reason, notYet}
 	if s.ending == nil {
@@ -203,10 +210,12 @@ func (w *conditionWriter) passed(s *step) *statement {
 // noFigureNoCriteria is Passed's message for a test that ended without a figure and has no criteria.
 const noFigureNoCriteria = "spec.criteria is empty, and nothing was measured that could be judged"
 
-// countVoid adds to a verdict how many runs came to nothing before the one that is judged: whoever suspends runs could choose the one that counts.
+// countVoid adds to a verdict how many runs came to nothing before the one that is judged: whoever suspends
+// runs could choose the one that counts.
 func countVoid(verdict *statement, lost int32) *statement {
 	if lost > 0 && verdict.reason != v1alpha1.ReasonNoCriteria {
-		verdict.message = wording.JoinNonEmpty("; ", verdict.message, fmt.Sprintf("%d of %d runs of this test were void", lost, lost+1))
+		verdict.message = wording.JoinNonEmpty("; ", verdict.message, fmt.Sprintf("%d of %d runs of this test were void",
+			lost, lost+1))
 	}
 	return verdict
 }
@@ -221,7 +230,8 @@ func verdictOf(e *ending) *statement {
 			unknown.message = "spec.criteria is empty: there is a result, and no verdict"
 		}
 		return unknown
-	case e.reason != v1alpha1.ReasonMeasured || e.report.Ending != report.Completed || !e.figures || !e.report.Result.Measured:
+	case e.reason != v1alpha1.ReasonMeasured || e.report.Ending != report.Completed || !e.figures ||
+		!e.report.Result.Measured:
 		unknown.message = "only a measurement that came to its own end, with a figure, is judged"
 		return unknown
 	case e.report.Verdict.Outcome == report.Passed:
@@ -241,7 +251,8 @@ func criteriaWords(r *report.Report) string {
 			words = append(words, c.Name+": "+c.Message)
 		}
 	}
-	return cmp.Or(wording.JoinNonEmpty("; ", words...), "the Report says "+string(r.Verdict.Outcome)+", and not which criterion decided")
+	return cmp.Or(wording.JoinNonEmpty("; ", words...), "the Report says "+string(r.Verdict.Outcome)+", and not which "+
+		"criterion decided")
 }
 
 func (w *conditionWriter) reconciling(s *step) *statement {

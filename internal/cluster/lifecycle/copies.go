@@ -12,16 +12,19 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// A Report that is to outlive its test is copied before Complete becomes True: whoever sees Complete may delete the test at once.
+// A Report that is to outlive its test is copied before Complete becomes True: whoever sees Complete may delete
+// the test at once.
 //
 //	NAME-report, the test's own ──▶ NAME-DIGEST, nobody's: labelled, immutable, pruned by number and age
 
-// The Report that counted is copied to the test's namespace before Complete becomes True. The copy is for people and programs. The operator believes only
-// what it read in its own namespace, and status.report.digest identifies those bytes.
+// The Report that counted is copied to the test's namespace before Complete becomes True. The copy is for
+// people and programs. The operator believes only what it read in its own namespace, and status.report.digest
+// identifies those bytes.
 //
 //	operator's namespace: …-report ──▶ believed, judged ──▶ test's namespace: NAME-report, immutable
 
-// copies answer what becomes of the Report's copies: the one for the test's namespace, and the one that outlives the test.
+// copies answer what becomes of the Report's copies: the one for the test's namespace, and the one that
+// outlives the test.
 type copies struct {
 	test   *v1alpha1.LoadTest
 	report *arrival
@@ -46,7 +49,8 @@ func (cp *copies) keepTried() bool {
 	return cp.recorded != nil && cp.recorded.KeepTriedSince != nil && cp.wantsKept()
 }
 
-// keep makes an ending's Report outlive the test. A Report of a measurement that a fault influenced isn't kept: later nobody would know that its figures don't count.
+// keep makes an ending's Report outlive the test. A Report of a measurement that a fault influenced isn't kept:
+// later nobody would know that its figures don't count.
 func (cp *copies) keep(e *ending) {
 	switch {
 	case !cp.wantsKept():
@@ -57,7 +61,8 @@ func (cp *copies) keep(e *ending) {
 	}
 }
 
-// keptCopy is the ConfigMap to create, or why there will be none. After a refusal that may pass, it is tried again for a while.
+// keptCopy is the ConfigMap to create, or why there will be none. After a refusal that may pass, it is tried
+// again for a while.
 func (cp *copies) keptCopy() keeping {
 	r, envelope := cp.report.believed(), cp.report.envelope
 	if r == nil || envelope == nil || len(cp.report.packed) == 0 {
@@ -117,7 +122,8 @@ func (cp *copies) publish(e *ending) {
 	e.copying = copying{object: object, stale: there}
 }
 
-// copyRefused says how to go on after the API server refused the copy: a refusal that may pass is tried again for a while.
+// copyRefused says how to go on after the API server refused the copy: a refusal that may pass is tried again
+// for a while.
 func (cp *copies) copyRefused(name string, r Refusal) copying {
 	c := copying{why: fmt.Sprintf("ConfigMap %s can't be made: %s", name, r.Message)}
 	since := cp.now
@@ -167,7 +173,8 @@ type copying struct {
 // addTo adds the copy to a step.
 func (c copying) addTo(s *step) *step {
 	if c.stale {
-		s.del = append(s.del, Deletion{Kind: "ConfigMap", Name: c.object.GetName(), Why: "it isn't a copy of the Report that counted"})
+		s.del = append(s.del, Deletion{Kind: "ConfigMap", Name: c.object.GetName(),
+			Why: "it isn't a copy of the Report that counted"})
 	}
 	if c.object != nil {
 		s.create = append(s.create, c.object)

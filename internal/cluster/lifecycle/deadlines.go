@@ -35,9 +35,11 @@ func (d *deadlines) schedulingDeadlineExceeded() *step {
 	missing := d.history.condition(v1alpha1.ConditionScheduled)
 	why := missing.Message
 	if missing.Status == "True" {
-		why = wording.JoinNonEmpty("; ", d.missedLast(v1alpha1.ConditionDUTReady), d.missedLast(v1alpha1.ConditionGeneratorsReady))
+		why = wording.JoinNonEmpty("; ", d.missedLast(v1alpha1.ConditionDUTReady),
+			d.missedLast(v1alpha1.ConditionGeneratorsReady))
 	}
-	return fail(v1alpha1.ReasonSchedulingDeadline, "the pods weren't all ready within spec.schedulingDeadline (%s): %s", d.spec.SchedulingDeadline, why)
+	return fail(v1alpha1.ReasonSchedulingDeadline, "the pods weren't all ready within spec.schedulingDeadline (%s): %s",
+		d.spec.SchedulingDeadline, why)
 }
 
 // missedLast is what a condition last named as missing; empty: nothing.
@@ -49,8 +51,8 @@ func (d *deadlines) missedLast(kind string) string {
 	return c.Message
 }
 
-// placedUntil is when the wait for ready pods is over; zero: never. It counts from the test's first pass, or from when it was resumed, and leaves out
-// the wait for observers' pods.
+// placedUntil is when the wait for ready pods is over; zero: never. It counts from the test's first pass, or
+// from when it was resumed, and leaves out the wait for observers' pods.
 func (d *deadlines) placedUntil() time.Time {
 	if d.spec.SchedulingDeadline == "" {
 		return time.Time{}
@@ -63,7 +65,8 @@ func (d *deadlines) placedUntil() time.Time {
 			return time.Time{} // time in Kueue's queue doesn't count, also where the test queues again
 		}
 	}
-	return d.history.since(v1alpha1.ConditionReconciling).Add(duration(d.spec.SchedulingDeadline) + d.observers.spentOnVitals())
+	return d.history.since(v1alpha1.ConditionReconciling).Add(duration(d.spec.SchedulingDeadline) +
+		d.observers.spentOnVitals())
 }
 
 // admittedBefore is how long Kueue had admitted the attempts whose pods were given back.

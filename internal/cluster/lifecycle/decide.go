@@ -16,46 +16,66 @@ type rule struct {
 // rules are the situations in order of precedence: the first that applies decides. This order is the specification.
 func rules(s *situation) []rule {
 	return []rule{
-		{"deleted", s.completion.deleted},                                      // being deleted: its teardown runs, garbage collection does the rest
-		{"finished", s.completion.finished},                                    // complete: nothing but releasing what is left, and the time to live
-		{"ending", s.completion.resumeEnding},                                  // it was decided that and why it ends; carried on until complete
-		{"invalid", s.preflight.invalid},                                       // it can't be measured as it is written
-		{"evictedByKueue", s.kueue.evictedByKueue},                             // Kueue took the quota back: the attempt is void
-		{"reportArrived", s.completion.reportArrived},                          // the run came to its own end
-		{"stopRequested", s.completion.stopRequested},                          // spec.stop
-		{"suspended", s.remnants.suspended},                                    // spec.suspend: the attempt is void, nothing is held
-		{"activeDeadlineExceeded", s.completion.activeDeadlineExceeded},        // the run takes longer than its own deadline allows it
+		// being deleted: its teardown runs, garbage collection does the rest
+		{"deleted", s.completion.deleted},
+		// complete: nothing but releasing what is left, and the time to live
+		{"finished", s.completion.finished},
+		// it was decided that and why it ends; carried on until complete
+		{"ending", s.completion.resumeEnding},
+		{"invalid", s.preflight.invalid}, // it can't be measured as it is written
+		// Kueue took the quota back: the attempt is void
+		{"evictedByKueue", s.kueue.evictedByKueue},
+		{"reportArrived", s.completion.reportArrived}, // the run came to its own end
+		{"stopRequested", s.completion.stopRequested}, // spec.stop
+		// spec.suspend: the attempt is void, nothing is held
+		{"suspended", s.remnants.suspended},
+		// the run takes longer than its own deadline allows it
+		{"activeDeadlineExceeded", s.completion.activeDeadlineExceeded},
 		{"schedulingDeadlineExceeded", s.deadlines.schedulingDeadlineExceeded}, // its pods aren't all running in time
-		{"formerRunner", s.remnants.formerRunner},                              // a release before this one runs the runner in the test's namespace: the attempt is void
-		{"earlierAttempt", s.remnants.earlierAttempt},                          // pods of an attempt that is void must go first
-		{"nodeRefusedPod", s.placement.nodeRefusedPod},                         // a node has no room in one NUMA node, or none any more: another attempt avoids it
-		{"outlived", s.placement.outlived},                                     // pods waited so long for others that their own time is over: another attempt
-		{"portSpoofed", s.ports.portSpoofed},                                   // a pod told of another device than its node gave it
-		{"portShared", s.ports.portShared},                                     // two ends of its links are on one physical port
-		{"halfPlaced", s.queueing.halfPlaced},                                  // not all pods found nodes in time: all are given back
-		{"setupFailed", s.setup.setupFailed},                                   // the setup pod ended badly
-		{"weakQoS", s.startup.weakQoS},                                         // a generator's CPUs aren't its own
-		{"measuringPodLost", s.loss.measuringPodLost},                          // a generator's or the DUT's pod failed, was deleted, or lost its node
-		{"runnerFailed", s.completion.runnerFailed},                            // no runner is left that could write a Report
-		{"running", s.runner.running},                                          // the runner is at it
-		{"nameTaken", s.preflight.nameTaken},                                   // objects of somebody else's bear names of the test's children
-		{"networksMissing", s.preflight.networksMissing},                       // no Multus, or not the networks that the links name
-		{"resourcesMissing", s.preflight.resourcesMissing},                     // no node has the devices or huge pages
-		{"portsAwaited", s.ports.portsAwaited},                                 // another test is on the ports that the last pods were given back for
-		{"queued", s.queueing.queued},                                          // other tests have the devices, or come first
-		{"settingUp", s.startup.settingUp},                                     // the setup pod is made, or runs
-		{"podsNeeded", s.placement.podsNeeded},                                 // pods are tried, refused or made
-		{"gated", s.queueing.gated},                                            // Kueue hasn't admitted the pods
-		{"unscheduled", s.queueing.unscheduled},                                // pods wait for their nodes
-		{"starting", s.startup.starting},                                       // pods have nodes, and aren't ready
-		{"unobserved", s.startup.unobserved},                                   // observers wait for the pods that read for them, for a moment
-		{"readyDelay", s.startup.readyDelay},                                   // all is ready; the DUT is given its time
-		{"portsHeld", s.ports.portsHeld},                                       // another test is on a physical port of its pods'
-		{"runNeeded", s.launch.runNeeded},                                      // all is ready: the runner is made
+		// a release before this one runs the runner in the test's namespace: the attempt is void
+		{"formerRunner", s.remnants.formerRunner},
+		// pods of an attempt that is void must go first
+		{"earlierAttempt", s.remnants.earlierAttempt},
+		// a node has no room in one NUMA node, or none any more: another attempt avoids it
+		{"nodeRefusedPod", s.placement.nodeRefusedPod},
+		// pods waited so long for others that their own time is over: another attempt
+		{"outlived", s.placement.outlived},
+		// a pod told of another device than its node gave it
+		{"portSpoofed", s.ports.portSpoofed},
+		// two ends of its links are on one physical port
+		{"portShared", s.ports.portShared},
+		// not all pods found nodes in time: all are given back
+		{"halfPlaced", s.queueing.halfPlaced},
+		{"setupFailed", s.setup.setupFailed}, // the setup pod ended badly
+		{"weakQoS", s.startup.weakQoS},       // a generator's CPUs aren't its own
+		// a generator's or the DUT's pod failed, was deleted, or lost its node
+		{"measuringPodLost", s.loss.measuringPodLost},
+		{"runnerFailed", s.completion.runnerFailed}, // no runner is left that could write a Report
+		{"running", s.runner.running},               // the runner is at it
+		// objects of somebody else's bear names of the test's children
+		{"nameTaken", s.preflight.nameTaken},
+		// no Multus, or not the networks that the links name
+		{"networksMissing", s.preflight.networksMissing},
+		{"resourcesMissing", s.preflight.resourcesMissing}, // no node has the devices or huge pages
+		// another test is on the ports that the last pods were given back for
+		{"portsAwaited", s.ports.portsAwaited},
+		{"queued", s.queueing.queued},           // other tests have the devices, or come first
+		{"settingUp", s.startup.settingUp},      // the setup pod is made, or runs
+		{"podsNeeded", s.placement.podsNeeded},  // pods are tried, refused or made
+		{"gated", s.queueing.gated},             // Kueue hasn't admitted the pods
+		{"unscheduled", s.queueing.unscheduled}, // pods wait for their nodes
+		{"starting", s.startup.starting},        // pods have nodes, and aren't ready
+		// observers wait for the pods that read for them, for a moment
+		{"unobserved", s.startup.unobserved},
+		{"readyDelay", s.startup.readyDelay}, // all is ready; the DUT is given its time
+		// another test is on a physical port of its pods'
+		{"portsHeld", s.ports.portsHeld},
+		{"runNeeded", s.launch.runNeeded}, // all is ready: the runner is made
 	}
 }
 
-// RuleNames are the names that a Decision's Rule may have, in the order in which rules are tried: for who counts them from 0.
+// RuleNames are the names that a Decision's Rule may have, in the order in which rules are tried: for who
+// counts them from 0.
 func RuleNames() (names []string) {
 	for _, r := range rules(newSituation(Observed{Test: &v1alpha1.LoadTest{}})) {
 		names = append(names, r.name)
@@ -63,8 +83,8 @@ func RuleNames() (names []string) {
 	return append(names, "undecided")
 }
 
-// Decide says what is to be done now, and what the status says of it. It has no memory but the status and the children, and
-// no clock but o.Now; it changes nothing. The same observation makes the same decision.
+// Decide says what is to be done now, and what the status says of it. It has no memory but the status and the
+// children, and no clock but o.Now; it changes nothing. The same observation makes the same decision.
 func Decide(o Observed) Decision {
 	s := newSituation(o)
 	for _, r := range rules(s) {
@@ -92,7 +112,8 @@ func (s *situation) decision(rule string, next *step) Decision {
 		d.Unprotect, d.Events = true, next.events
 		return d
 	}
-	d.Delete, d.Create, d.DeleteTest = slices.Concat(next.del, s.remnants.voidPlans(next.del)), next.create, next.deleteTest
+	d.Delete, d.Create, d.DeleteTest = slices.Concat(next.del,
+		s.remnants.voidPlans(next.del)), next.create, next.deleteTest
 	d.Take = s.leases.takes(next)
 	var quiet, due time.Time
 	d.GiveBack, quiet = s.leases.givenBack(next)

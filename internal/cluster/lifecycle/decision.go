@@ -7,22 +7,23 @@ import (
 	"github.com/linerate-dev/linerate/internal/cluster/manifests"
 )
 
-// Decision is what is to be done now, and what the status says. It is applied in the order of its fields. After a failure half-way the next
-// observation leads to the rest.
+// Decision is what is to be done now, and what the status says. It is applied in the order of its fields. After
+// a failure half-way the next observation leads to the rest.
 type Decision struct {
 	// Rule is the situation that was recognised, such as generatorLost: the line of the trace.
 	Rule string
 	// Reason and Message say why, for people.
 	Reason, Message string
-	// ReadReport asks for the Report, ReadBaseline for the baseline, and Try for a dry run of these objects. Then the decision is made again, with
-	// the answers observed, and nothing else of this decision is applied.
+	// ReadReport asks for the Report, ReadBaseline for the baseline, and Try for a dry run of these objects. Then
+	// the decision is made again, with the answers observed, and nothing else of this decision is applied.
 	ReadReport   bool
 	ReadBaseline bool
 	Try          []manifests.Object
-	// Protect asks to put the teardown's finalizer on the test, Unprotect to take it off: then the decision is to be made again, as above.
+	// Protect asks to put the teardown's finalizer on the test, Unprotect to take it off: then the decision is to
+	// be made again, as above.
 	Protect, Unprotect bool
-	// Delete are children to delete, Create those to create; either may have been done already. Take are physical ports to claim between the two:
-	// if one of them can't be claimed, nothing more of the decision is applied.
+	// Delete are children to delete, Create those to create; either may have been done already. Take are physical
+	// ports to claim between the two: if one of them can't be claimed, nothing more of the decision is applied.
 	Delete []Deletion
 	Take   []Take
 	Create []manifests.Object
@@ -50,7 +51,8 @@ type Deletion struct {
 	Why string
 }
 
-// KindDocuments are the Plans' ConfigMaps of a test's runs in the operator's own namespace, and the Jobs and the other ConfigMaps, which these own.
+// KindDocuments are the Plans' ConfigMaps of a test's runs in the operator's own namespace, and the Jobs and
+// the other ConfigMaps, which these own.
 const KindDocuments = "Documents"
 
 // Event is an event to record on the LoadTest. Its reason is that of a condition.

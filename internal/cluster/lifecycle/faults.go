@@ -99,7 +99,8 @@ func stoppedContainer(p *corev1.Pod) string {
 	return ""
 }
 
-// restarted is a container that was restarted. The test's pods forbid restarts, so another policy of the cluster did it.
+// restarted is a container that was restarted. The test's pods forbid restarts, so another policy of the
+// cluster did it.
 func restarted(p *corev1.Pod) string {
 	for _, c := range p.Status.ContainerStatuses {
 		if c.RestartCount > 0 {
@@ -142,7 +143,8 @@ func (pf *podFaults) first() *fault {
 
 // vanished is a pod that was there and isn't.
 func (pf *podFaults) vanished(p v1alpha1.PodStatus) fault {
-	f := fault{role: p.Role, pod: p.Name, reason: v1alpha1.ReasonEvicted, message: fmt.Sprintf("pod %s was deleted by somebody else", p.Name)}
+	f := fault{role: p.Role, pod: p.Name, reason: v1alpha1.ReasonEvicted,
+		message: fmt.Sprintf("pod %s was deleted by somebody else", p.Name)}
 	if pf.nodes.isGone(p.Node) {
 		f.reason, f.message = v1alpha1.ReasonNodeLost, fmt.Sprintf("pod %s is gone, and so is its node %s", p.Name, p.Node)
 	}
@@ -154,20 +156,24 @@ func (pf *podFaults) faultOf(p *corev1.Pod) *fault {
 	f := &fault{role: roleOf(p), pod: p.Name}
 	switch {
 	case pf.nodes.isGone(p.Spec.NodeName):
-		f.reason, f.message = v1alpha1.ReasonNodeLost, fmt.Sprintf("node %s, on which pod %s ran, is gone", p.Spec.NodeName, p.Name)
+		f.reason, f.message = v1alpha1.ReasonNodeLost, fmt.Sprintf("node %s, on which pod %s ran, is gone", p.Spec.NodeName,
+			p.Name)
 	case p.Status.Reason == "NodeLost" || p.Status.Phase == corev1.PodUnknown:
-		f.reason, f.message = v1alpha1.ReasonNodeLost, fmt.Sprintf("node %s, on which pod %s runs, doesn't answer", p.Spec.NodeName, p.Name)
+		f.reason, f.message = v1alpha1.ReasonNodeLost, fmt.Sprintf("node %s, on which pod %s runs, doesn't answer",
+			p.Spec.NodeName, p.Name)
 	case p.DeletionTimestamp != nil:
 		f.reason, f.message = pf.deletedBy(p)
 		f.from = p.DeletionTimestamp.Add(-grace(p))
 	case evicted(p):
-		f.reason, f.message = v1alpha1.ReasonEvicted, fmt.Sprintf("pod %s was evicted from node %s: %s", p.Name, p.Spec.NodeName, evictionOf(p))
+		f.reason, f.message = v1alpha1.ReasonEvicted, fmt.Sprintf("pod %s was evicted from node %s: %s", p.Name,
+			p.Spec.NodeName, evictionOf(p))
 		f.from = byTheCluster(p, endedAt(p))
 	case Ended(p) || stoppedContainer(p) != "":
 		f.reason, f.message = failureOf(p)
 		f.from = byTheCluster(p, endedAt(p))
 	case restarted(p) != "":
-		f.reason, f.message = failedRole(roleOf(p)), fmt.Sprintf("container %s of pod %s was restarted: what it was before is lost", restarted(p), p.Name)
+		f.reason, f.message = failedRole(roleOf(p)), fmt.Sprintf("container %s of pod %s was restarted: what it was before "+
+			"is lost", restarted(p), p.Name)
 	case pf.isSilent(p):
 		f.reason, f.doubtful = v1alpha1.ReasonNodeLost, true
 		f.message = fmt.Sprintf("node %s, on which pod %s runs, isn't Ready", p.Spec.NodeName, p.Name)
@@ -189,7 +195,8 @@ func (pf *podFaults) deletedBy(p *corev1.Pod) (reason, message string) {
 		return v1alpha1.ReasonNodeLost, fmt.Sprintf("node %s isn't Ready, and pod %s on it was given up", n.Name, p.Name)
 	}
 	if c := condition(p, corev1.DisruptionTarget); c.Status == corev1.ConditionTrue {
-		return v1alpha1.ReasonEvicted, fmt.Sprintf("pod %s was evicted: %s", p.Name, wording.JoinNonEmpty(": ", c.Reason, c.Message))
+		return v1alpha1.ReasonEvicted, fmt.Sprintf("pod %s was evicted: %s", p.Name,
+			wording.JoinNonEmpty(": ", c.Reason, c.Message))
 	}
 	return v1alpha1.ReasonEvicted, fmt.Sprintf("pod %s was deleted by somebody else", p.Name)
 }
@@ -204,8 +211,8 @@ func (pf *podFaults) inRole(role v1alpha1.PodRole) *fault {
 	return nil
 }
 
-// lostSightOf are the pods of a role that aren't Ready since their node fell silent: Kubernetes then takes Ready from its pods, and their kubelet sets
-// it again once it answers.
+// lostSightOf are the pods of a role that aren't Ready since their node fell silent: Kubernetes then takes
+// Ready from its pods, and their kubelet sets it again once it answers.
 func (pf *podFaults) lostSightOf(role v1alpha1.PodRole) []*corev1.Pod {
 	kind := v1alpha1.ConditionGeneratorsReady
 	if role == v1alpha1.RoleDUT {

@@ -24,13 +24,15 @@ type kueue struct {
 	now               time.Time
 }
 
-// Where the test names a queue of Kueue's, its pods are a group that Kueue admits by taking their gates off, and may evict at any time:
+// Where the test names a queue of Kueue's, its pods are a group that Kueue admits by taking their gates off,
+// and may evict at any time:
 //
 //	pods made, gated ──admitted──▶ placing … running
 //	   ▲                              │ evicted: Kueue deletes the pods
 //	   └─────── next attempt ◀────────┘
 
-// queueName is Kueue's LocalQueue that the test names; empty: none. Kueue may also put the pods into the namespace's default LocalQueue, which the test doesn't name.
+// queueName is Kueue's LocalQueue that the test names; empty: none. Kueue may also put the pods into the
+// namespace's default LocalQueue, which the test doesn't name.
 func (k *kueue) queueName() string {
 	if named := manifests.Queue(k.test); named != "" {
 		return named
@@ -43,10 +45,11 @@ func (k *kueue) queueName() string {
 	return ""
 }
 
-// evictedByKueue: Kueue took the quota back. The attempt is void, and the next one is queued, even if the runner noticed first and reported lost generators. A run that
-// had already ended counts.
+// evictedByKueue: Kueue took the quota back. The attempt is void, and the next one is queued, even if the
+// runner noticed first and reported lost generators. A run that had already ended counts.
 func (k *kueue) evictedByKueue() *step {
-	if k.queueName() == "" || k.test.Spec.Stop || k.test.Spec.Suspend || k.report.isFinal() && k.report.envelope.Ending == string(report.Completed) {
+	if k.queueName() == "" || k.test.Spec.Stop || k.test.Spec.Suspend || k.report.isFinal() &&
+		k.report.envelope.Ending == string(report.Completed) {
 		return nil
 	}
 	why := k.eviction()
@@ -60,8 +63,8 @@ func (k *kueue) evictedByKueue() *step {
 	}
 }
 
-// eviction say that Kueue evicts the pods; empty: it doesn't. Kueue deletes all pods of the group: if the operator saw none of the deletions, that all
-// pods are gone is the sign.
+// eviction say that Kueue evicts the pods; empty: it doesn't. Kueue deletes all pods of the group: if the
+// operator saw none of the deletions, that all pods are gone is the sign.
 func (k *kueue) eviction() string {
 	measuringPods := k.attempt.measuringPods()
 	for _, p := range measuringPods {
@@ -81,7 +84,8 @@ const terminationTarget corev1.PodConditionType = "TerminationTarget"
 
 // hasGate says whether Kueue holds a pod back.
 func hasGate(p *corev1.Pod) bool {
-	return slices.ContainsFunc(p.Spec.SchedulingGates, func(g corev1.PodSchedulingGate) bool { return g.Name == v1alpha1.GateKueue })
+	return slices.ContainsFunc(p.Spec.SchedulingGates,
+		func(g corev1.PodSchedulingGate) bool { return g.Name == v1alpha1.GateKueue })
 }
 
 // anyGated says whether Kueue holds some of the attempt's pods back.

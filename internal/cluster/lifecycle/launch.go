@@ -28,7 +28,8 @@ type launch struct {
 // runNeeded: all is ready, and the runner isn't made.
 func (la *launch) runNeeded() *step {
 	if la.untriedCopy() {
-		return &step{reason: v1alpha1.ReasonStarting, message: "it is tried whether the Report's copy can be made at the end, under its name", try: []manifests.Object{manifests.EmptyReportCopy(la.test)}}
+		return &step{reason: v1alpha1.ReasonStarting, message: "it is tried whether the Report's copy can be made at the " +
+			"end, under its name", try: []manifests.Object{manifests.EmptyReportCopy(la.test)}}
 	}
 	if others := la.observers.otherRefusals(); len(others) > 0 {
 		return la.placement.refusedStep(others)
@@ -36,11 +37,13 @@ func (la *launch) runNeeded() *step {
 	in := la.blueprint.input()
 	sites, err := manifests.SitesOf(in, la.attempt.pods)
 	if err != nil {
-		s := &step{reason: v1alpha1.ReasonStarting, activity: activityStarting, message: "all pods are ready, and where they are isn't known yet: " + err.Error()}
+		s := &step{reason: v1alpha1.ReasonStarting, activity: activityStarting,
+			message: "all pods are ready, and where they are isn't known yet: " + err.Error()}
 		return s.waitUntil(la.deadlines.placedUntil())
 	}
 	if la.comparisonWanted() && la.baseline == nil {
-		return &step{reason: v1alpha1.ReasonStarting, message: "all pods are ready: what the test is compared with is looked at", readBaseline: true}
+		return &step{reason: v1alpha1.ReasonStarting, message: "all pods are ready: what the test is compared with is " +
+			"looked at", readBaseline: true}
 	}
 	in.Baseline = la.baselineDocument()
 	if none := la.observers.whyNoReading(la.observers.vitals()); none != "" {
@@ -60,12 +63,15 @@ func (la *launch) runNeeded() *step {
 			create = append(create, o)
 		}
 	}
-	return &step{reason: v1alpha1.ReasonRunning, message: runningWords, activity: activityStarting, begins: true, create: create}
+	return &step{reason: v1alpha1.ReasonRunning, message: runningWords, activity: activityStarting, begins: true,
+		create: create}
 }
 
-// untriedCopy says whether the Report's copy still has to be tried in a dry run: it is tried together with pods, and a test of existing generators and devices makes none.
+// untriedCopy says whether the Report's copy still has to be tried in a dry run: it is tried together with
+// pods, and a test of existing generators and devices makes none.
 func (la *launch) untriedCopy() bool {
-	return la.refusals == nil && len(la.attempt.measuringPods()) == 0 && !la.placement.present(manifests.EmptyReportCopy(la.test))
+	return la.refusals == nil && len(la.attempt.measuringPods()) == 0 &&
+		!la.placement.present(manifests.EmptyReportCopy(la.test))
 }
 
 // comparisonWanted says whether a criterion compares with a baseline that the spec names.
@@ -81,18 +87,21 @@ func (la *launch) baselineDocument() []byte {
 	of := compile.BaselineOf(la.test.Spec.Baseline)
 	b := report.Baseline{Kind: of.Kind, Name: of.Name, Message: la.baseline.Fault}
 	if b.Message == "" {
-		b = *analysis.BaselineOf(of.Kind, of.Name, analysis.Candidate{Plan: la.blueprint.cluster().Plan}, kept(la.baseline.Sources))
+		b = *analysis.BaselineOf(of.Kind, of.Name, analysis.Candidate{Plan: la.blueprint.cluster().Plan},
+			kept(la.baseline.Sources))
 		b.AllowDifferent = report.EnvironmentParts(la.blueprint.cluster().Plan.AllowDifferent)
 	}
 	packed, err := delivery.EncodeBaseline(b)
 	if err != nil {
-		packed, _ = delivery.EncodeBaseline(report.Baseline{Kind: of.Kind, Name: of.Name, Message: err.Error()}) // that one is small
+		// that one is small
+		packed, _ = delivery.EncodeBaseline(report.Baseline{Kind: of.Kind, Name: of.Name, Message: err.Error()})
 	}
 	return packed
 }
 
-// The baseline is read when the runner is made, and travels with the Plan: the Report then holds the verdict together with everything that it follows
-// from, whatever happens to the baseline's objects later. A baseline that isn't measured by then doesn't count, and the message says so.
+// The baseline is read when the runner is made, and travels with the Plan: the Report then holds the verdict
+// together with everything that it follows from, whatever happens to the baseline's objects later. A baseline
+// that isn't measured by then doesn't count, and the message says so.
 //
 //	spec.baseline ──▶ Reports ──▶ NAME-A-plan: baseline.json.gz ──▶ runner ──▶ Report: baseline, verdict
 

@@ -20,9 +20,10 @@ type loss struct {
 	now          time.Time
 }
 
-// measuringPodLost: a generator's or the device's pod failed, was deleted, or lost its node. Before the run, that ends the test. During the run, a lost generator
-// is left to the runner, which notices at once and can report what was measured before. A lost device ends the test here: to the runner it looks like one that
-// drops every frame.
+// measuringPodLost: a generator's or the device's pod failed, was deleted, or lost its node. Before the run,
+// that ends the test. During the run, a lost generator is left to the runner, which notices at once and can
+// report what was measured before. A lost device ends the test here: to the runner it looks like one that drops
+// every frame.
 func (l *loss) measuringPodLost() *step {
 	f := l.faults.first()
 	switch {
@@ -57,29 +58,34 @@ func (l *loss) waitForReport(f *fault) *step {
 	return s.waitUntil(due).waitUntil(l.deadlines.activeUntil())
 }
 
-// waitForPodStatusAfterRun waits, within bounds, until Kubernetes says what became of pods that it lost sight of in a run that has ended; nil: there is nothing to wait for.
+// waitForPodStatusAfterRun waits, within bounds, until Kubernetes says what became of pods that it lost sight
+// of in a run that has ended; nil: there is nothing to wait for.
 func (l *loss) waitForPodStatusAfterRun() *step {
 	if f := l.doubt(); f != nil {
 		if until := l.graceAfterRun(silenceGrace); !until.IsZero() {
-			s := &step{reason: v1alpha1.ReasonLost, message: "the run has ended, and nothing came back at the end: " + f.message + ", so it is awaited what became of the pod"}
+			s := &step{reason: v1alpha1.ReasonLost, message: "the run has ended, and nothing came back at the end: " +
+				f.message + ", so it is awaited what became of the pod"}
 			return s.waitUntil(until)
 		}
 		return failInRun(f)
 	}
 	if l.report.believed().Ending == report.GeneratorLost && len(l.attempt.podsWithRole(v1alpha1.RoleGenerator)) > 0 {
 		if until := l.graceAfterRun(wordsGrace); !until.IsZero() {
-			s := &step{reason: v1alpha1.ReasonRunning, message: "the run has lost a generator: waiting to see what became of its pod"}
+			s := &step{reason: v1alpha1.ReasonRunning, message: "the run has lost a generator: waiting to see what became of " +
+				"its pod"}
 			return s.waitUntil(until)
 		}
 	}
 	return nil
 }
 
-// graceAfterRun is when the grace after the end of the run is over, by the cluster's clock; zero: it is over already, or the end of the run isn't known.
+// graceAfterRun is when the grace after the end of the run is over, by the cluster's clock; zero: it is over
+// already, or the end of the run isn't known.
 func (l *loss) graceAfterRun(grace time.Duration) time.Time {
 	over := l.attempt.runEnded()
 	if p := l.lastProgress; over.IsZero() && p != nil && p.At != nil {
-		over = earliest(p.At.Add(progressEvery), l.now) // told by the operator in the run, which ended since, or when it began to wait
+		// told by the operator in the run, which ended since, or when it began to wait
+		over = earliest(p.At.Add(progressEvery), l.now)
 	}
 	if until := over.Add(grace); !over.IsZero() && l.now.Before(until) && over.Before(l.now.Add(clockMargin)) {
 		return until
@@ -87,8 +93,9 @@ func (l *loss) graceAfterRun(grace time.Duration) time.Time {
 	return time.Time{}
 }
 
-// doubt is the fault of a device whose node is silent, if the Report's figure doesn't prove that the device forwarded to the end; nil: there is no doubt.
-// A silent generator raises none: the runner talked to it to the end, or reports that it couldn't.
+// doubt is the fault of a device whose node is silent, if the Report's figure doesn't prove that the device
+// forwarded to the end; nil: there is no doubt. A silent generator raises none: the runner talked to it to the
+// end, or reports that it couldn't.
 func (l *loss) doubt() *fault {
 	if r := l.report.believed(); r == nil || !r.Result.Measured || forwardedToTheEnd(r) {
 		return nil
@@ -105,8 +112,9 @@ func (l *loss) doubt() *fault {
 	return nil
 }
 
-// actingFault is a fault that may have influenced the measurement: it isn't known to have come after the end of the run. A doubtful fault doesn't count,
-// since the Report shows whether traffic went on; nor do faults once the runner's Job is gone, since pods are being given back then.
+// actingFault is a fault that may have influenced the measurement: it isn't known to have come after the end of
+// the run. A doubtful fault doesn't count, since the Report shows whether traffic went on; nor do faults once
+// the runner's Job is gone, since pods are being given back then.
 func (l *loss) actingFault() *fault {
 	if l.attempt.job == nil || l.attempt.job.DeletionTimestamp != nil {
 		return nil
@@ -115,21 +123,23 @@ func (l *loss) actingFault() *fault {
 		if f.doubtful {
 			continue
 		}
-		if over := l.attempt.runEnded(); l.report.believed() == nil || f.from.IsZero() || over.IsZero() || f.from.Before(over.Add(clockMargin)) {
+		if over := l.attempt.runEnded(); l.report.believed() == nil || f.from.IsZero() || over.IsZero() ||
+			f.from.Before(over.Add(clockMargin)) {
 			return &f
 		}
 	}
 	return nil
 }
 
-// forwardedToTheEnd says whether frames came back in each direction of the last window. A device that forwarded then was there all the time, since nothing
-// restarts it.
+// forwardedToTheEnd says whether frames came back in each direction of the last window. A device that forwarded
+// then was there all the time, since nothing restarts it.
 func forwardedToTheEnd(r *report.Report) bool {
 	if len(r.Windows) == 0 {
 		return false
 	}
 	for _, d := range r.Windows[len(r.Windows)-1].Directions {
-		if d.Received.PacketsPerSecond <= 0 && (d.Burst == nil || d.Returned.Packets <= 0) { // a burst has no rate at which it came back
+		// a burst has no rate at which it came back
+		if d.Received.PacketsPerSecond <= 0 && (d.Burst == nil || d.Returned.Packets <= 0) {
 			return false
 		}
 	}

@@ -41,10 +41,12 @@ func (ns *nodes) exhausted() string {
 	if len(ns.excluded) == 0 || len(ns.all) == 0 {
 		return ""
 	}
-	const way = "free CPUs, memory and devices of one NUMA node on one of them (kubelet's topologyManagerPolicy decides), " +
+	const way = "free CPUs, memory and devices of one NUMA node on one of them (kubelet's topologyManagerPolicy " +
+		"decides), " +
 		"then set spec.suspend to true and to false again"
 	if len(ns.excluded) >= maxExcludedNodes {
-		return fmt.Sprintf("%d nodes refused a pod (the last: %s): %s", len(ns.excluded), ns.excluded[len(ns.excluded)-1], way)
+		return fmt.Sprintf("%d nodes refused a pod (the last: %s): %s", len(ns.excluded), ns.excluded[len(ns.excluded)-1],
+			way)
 	}
 	if len(ns.usable()) > 0 {
 		return ""
@@ -69,7 +71,8 @@ func (ns *nodes) lacks(n need) (reason, message string) {
 	for _, name := range slices.Sorted(maps.Keys(n.of)) {
 		amount := n.of[name]
 		if most := mostOf(usable, name); most.Cmp(amount) < 0 {
-			return reasonOf(name), fmt.Sprintf("pod %s needs %s of %s on one node, and %s", n.pod, amount.String(), name, ns.available(name, most))
+			return reasonOf(name), fmt.Sprintf("pod %s needs %s of %s on one node, and %s", n.pod, amount.String(), name,
+				ns.available(name, most))
 		}
 	}
 	fits := slices.ContainsFunc(usable, func(node Node) bool { return hasAll(node, n.of) })
@@ -84,7 +87,8 @@ func (ns *nodes) lacks(n need) (reason, message string) {
 func (ns *nodes) available(name corev1.ResourceName, most resource.Quantity) string {
 	way := "configure the SR-IOV device plugin for it, or correct the network's annotation k8s.v1.cni.cncf.io/resourceName"
 	if isHugepages(name) {
-		way = "reserve them on a node (kernel parameters hugepagesz and hugepages; kubelet reports them after its restart), or set generator.hugepages"
+		way = "reserve them on a node (kernel parameters hugepagesz and hugepages; kubelet reports them after its " +
+			"restart), or set generator.hugepages"
 	}
 	var away []string
 	for _, n := range ns.all {
@@ -117,7 +121,8 @@ func (ns *nodes) lacksTogether(needs []need) string {
 			there.Add(n.Allocatable[name])
 		}
 		if amount := sum[name]; there.Cmp(amount) < 0 {
-			return fmt.Sprintf("the test's pods need %s of %s together, and all nodes together have %s: add some, or lower generator.replicas",
+			return fmt.Sprintf("the test's pods need %s of %s together, and all nodes together have %s: add some, or lower "+
+				"generator.replicas",
 				amount.String(), name, there.String())
 		}
 	}
@@ -145,7 +150,8 @@ func hasAll(n Node, of corev1.ResourceList) bool {
 	return true
 }
 
-// need is what one pod needs of things that a cluster may not have at all: devices and huge pages. CPUs and memory are the scheduler's.
+// need is what one pod needs of things that a cluster may not have at all: devices and huge pages. CPUs and
+// memory are the scheduler's.
 type need struct {
 	pod string
 	of  corev1.ResourceList

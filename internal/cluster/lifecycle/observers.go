@@ -30,14 +30,16 @@ type observerPod struct {
 	does, wasTo string
 }
 
-// vitals is the pod that reports the vital signs of the device's node. It is made once the measuring pods run, since the device's node isn't known earlier.
+// vitals is the pod that reports the vital signs of the device's node. It is made once the measuring pods run,
+// since the device's node isn't known earlier.
 func (ob *observers) vitals() observerPod {
 	node := ""
 	if device := ob.attempt.pod(manifests.DUTPodName(ob.test.Name, ob.attempt.number)); device != nil {
 		node = device.Spec.NodeName
 	}
 	const what = "the vital signs of the device's node"
-	return observerPod{manifests.Vitals(ob.blueprint.input(), node), v1alpha1.RoleVitals, "reports " + what, "report " + what}
+	return observerPod{manifests.Vitals(ob.blueprint.input(), node), v1alpha1.RoleVitals, "reports " + what, "report " +
+		what}
 }
 
 // collector is the pod that asks others over the network.
@@ -55,10 +57,12 @@ func (ob *observers) vitalsUntil(p *corev1.Pod) time.Time {
 	return since.Add(vitalsGrace)
 }
 
-// spentOnVitals is how long the run may have waited for observers' pods; 0: none was made. The deadline of the measuring pods leaves that wait out.
+// spentOnVitals is how long the run may have waited for observers' pods; 0: none was made. The deadline of the
+// measuring pods leaves that wait out.
 func (ob *observers) spentOnVitals() time.Duration {
 	made := slices.ContainsFunc(ob.podNames(), func(name string) bool { return ob.attempt.pod(name) != nil })
-	if !made && len(ob.attempt.recordedPods(v1alpha1.RoleVitals)) == 0 && len(ob.attempt.recordedPods(v1alpha1.RoleCollector)) == 0 {
+	if !made && len(ob.attempt.recordedPods(v1alpha1.RoleVitals)) == 0 &&
+		len(ob.attempt.recordedPods(v1alpha1.RoleCollector)) == 0 {
 		return 0
 	}
 	return vitalsGrace
@@ -66,7 +70,8 @@ func (ob *observers) spentOnVitals() time.Duration {
 
 // podNames are the names of the pods that read for observers alone.
 func (ob *observers) podNames() []string {
-	return []string{manifests.VitalsPodName(ob.test.Name, ob.attempt.number), manifests.CollectorPodName(ob.test.Name, ob.attempt.number)}
+	return []string{manifests.VitalsPodName(ob.test.Name, ob.attempt.number),
+		manifests.CollectorPodName(ob.test.Name, ob.attempt.number)}
 }
 
 // refusal is why the API server refused an observers' pod; empty: it didn't.
@@ -94,7 +99,8 @@ func (ob *observers) whyNoReading(o observerPod) string {
 	case p == nil:
 		return fmt.Sprintf("pod %s, which was to %s, was deleted by somebody else", o.pod.Name, o.wasTo)
 	case !ready(p):
-		return wording.JoinNonEmpty(": ", fmt.Sprintf("pod %s, which was to %s, was not ready when the run began (%s)", p.Name, o.wasTo, stateOf(p)), vitalsTrouble(p))
+		return wording.JoinNonEmpty(": ", fmt.Sprintf("pod %s, which was to %s, was not ready when the run began (%s)",
+			p.Name, o.wasTo, stateOf(p)), vitalsTrouble(p))
 	}
 	return ""
 }

@@ -30,7 +30,8 @@ type placement struct {
 	now       time.Time
 }
 
-// podsNeeded: pods of the DUT or the generators are missing. One pod of each kind is tried in a dry run before any device is taken.
+// podsNeeded: pods of the DUT or the generators are missing. One pod of each kind is tried in a dry run before
+// any device is taken.
 func (pl *placement) podsNeeded() *step {
 	in := pl.blueprint.input()
 	var missing []manifests.Object
@@ -48,7 +49,8 @@ func (pl *placement) podsNeeded() *step {
 // make tries the pods in a dry run, unless some exist already, and then creates those that are missing.
 func (pl *placement) make(activity string, objects ...manifests.Object) *step {
 	if pl.refusals == nil && len(pl.attempt.measuringPods()) == 0 {
-		return &step{reason: v1alpha1.ReasonPending, message: "one pod of each kind is tried before any device is taken", try: pl.samples()}
+		return &step{reason: v1alpha1.ReasonPending, message: "one pod of each kind is tried before any device is taken",
+			try: pl.samples()}
 	}
 	if len(pl.refusals) > 0 {
 		return pl.refusedStep(pl.refusals)
@@ -65,11 +67,14 @@ func (pl *placement) make(activity string, objects ...manifests.Object) *step {
 	return s.waitUntil(pl.deadlines.placedUntil())
 }
 
-// samples are what a dry run tries: the setup's pod, the DUT's, the first generator's, and the Report's copy, whose name must be free at the end.
+// samples are what a dry run tries: the setup's pod, the DUT's, the first generator's, and the Report's copy,
+// whose name must be free at the end.
 func (pl *placement) samples() []manifests.Object {
 	in := pl.blueprint.input()
 	var out []manifests.Object
-	if copied := manifests.EmptyReportCopy(pl.test); !pl.present(copied) && (pl.test.Spec.DUT.Setup == nil || !pl.setup.isDone()) { // else it was tried with the setup
+	// else it was tried with the setup
+	if copied := manifests.EmptyReportCopy(pl.test); !pl.present(copied) &&
+		(pl.test.Spec.DUT.Setup == nil || !pl.setup.isDone()) {
 		out = append(out, copied)
 	}
 	if setup := manifests.Setup(in); setup != nil && !pl.setup.isDone() {
@@ -84,8 +89,8 @@ func (pl *placement) samples() []manifests.Object {
 	return out
 }
 
-// refusedStep: the API server refuses a pod. A refusal that may pass is tried again soon; a refusal of the pod itself when something changes, and now and
-// then, since quotas and policies aren't watched.
+// refusedStep: the API server refuses a pod. A refusal that may pass is tried again soon; a refusal of the pod
+// itself when something changes, and now and then, since quotas and policies aren't watched.
 func (pl *placement) refusedStep(refusals []Refusal) *step {
 	words := make([]string, 0, len(refusals))
 	for i, r := range refusals {
@@ -121,8 +126,9 @@ func (pl *placement) present(o manifests.Object) bool {
 	return pl.existing[kindOf(o)+"/"+o.GetName()]
 }
 
-// nodeRefusedPod: the scheduler chose a node whose kubelet then lacked CPUs, memory or devices on one NUMA node. The next attempt avoids
-// that node. The exception is a kubelet that has just started: it knows no devices until their plugin registers again, a moment later, so its node isn't avoided.
+// nodeRefusedPod: the scheduler chose a node whose kubelet then lacked CPUs, memory or devices on one NUMA
+// node. The next attempt avoids that node. The exception is a kubelet that has just started: it knows no
+// devices until their plugin registers again, a moment later, so its node isn't avoided.
 func (pl *placement) nodeRefusedPod() *step {
 	if pl.attempt.hasBegun() {
 		return nil
@@ -137,7 +143,8 @@ func (pl *placement) nodeRefusedPod() *step {
 		if !startsAnew(p) {
 			nodes, next = append(nodes, p.Spec.NodeName), "the next attempt avoids it"
 		}
-		words = append(words, fmt.Sprintf("node %s refused pod %s: %s; %s", p.Spec.NodeName, p.Name, wording.JoinNonEmpty(": ", p.Status.Reason, p.Status.Message), next))
+		words = append(words, fmt.Sprintf("node %s refused pod %s: %s; %s", p.Spec.NodeName, p.Name,
+			wording.JoinNonEmpty(": ", p.Status.Reason, p.Status.Message), next))
 	}
 	if len(words) == 0 {
 		return nil
@@ -149,8 +156,9 @@ func (pl *placement) nodeRefusedPod() *step {
 	}
 }
 
-// outlived: a pod reached its own deadline, which keeps pods from holding devices for ever when the operator is gone. Before the run this means that other pods
-// weren't ready in time, and not that this pod failed. All pods are given back, and the next attempt begins.
+// outlived: a pod reached its own deadline, which keeps pods from holding devices for ever when the operator is
+// gone. Before the run this means that other pods weren't ready in time, and not that this pod failed. All pods
+// are given back, and the next attempt begins.
 func (pl *placement) outlived() *step {
 	if pl.attempt.hasBegun() {
 		return nil
@@ -159,7 +167,8 @@ func (pl *placement) outlived() *step {
 		if p.Status.Phase != corev1.PodFailed || p.Status.Reason != podDeadlineExceeded {
 			continue
 		}
-		message := fmt.Sprintf("pod %s waited so long for the others that its own time is over (activeDeadlineSeconds): all are given back, and made anew", p.Name)
+		message := fmt.Sprintf("pod %s waited so long for the others that its own time is over (activeDeadlineSeconds): "+
+			"all are given back, and made anew", p.Name)
 		return &step{
 			reason: v1alpha1.ReasonPending, message: message, activity: "Placing",
 			scheduled: no(v1alpha1.ReasonPending, message), void: &voided{},
@@ -184,10 +193,12 @@ func refusedByNode(p *corev1.Pod) bool {
 	return strings.HasPrefix(p.Status.Reason, "OutOf") || strings.HasPrefix(p.Status.Reason, "Insufficient")
 }
 
-// startsAnew says whether a kubelet refused the pod because it has just started: it lists the devices from before its start, and counts none as healthy until their plugin has registered
-// (pkg/kubelet/cm/devicemanager, "no healthy devices present"). The node's status says so soon, and the scheduler then waits for them.
+// startsAnew says whether a kubelet refused the pod because it has just started: it lists the devices from
+// before its start, and counts none as healthy until their plugin has registered (pkg/kubelet/cm/devicemanager,
+// "no healthy devices present"). The node's status says so soon, and the scheduler then waits for them.
 func startsAnew(p *corev1.Pod) bool {
-	return p.Status.Reason == "UnexpectedAdmissionError" && strings.Contains(p.Status.Message, "no healthy devices present")
+	return p.Status.Reason == "UnexpectedAdmissionError" && strings.Contains(p.Status.Message,
+		"no healthy devices present")
 }
 
 // listed writes names as a list for people, the first few of many.

@@ -61,7 +61,8 @@ func condition(p *corev1.Pod, kind corev1.PodConditionType) corev1.PodCondition 
 
 // ready says whether the pod answers, as Kubernetes sees it.
 func ready(p *corev1.Pod) bool {
-	return p.Status.Phase == corev1.PodRunning && p.DeletionTimestamp == nil && condition(p, corev1.PodReady).Status == corev1.ConditionTrue
+	return p.Status.Phase == corev1.PodRunning && p.DeletionTimestamp == nil &&
+		condition(p, corev1.PodReady).Status == corev1.ConditionTrue
 }
 
 // readySince is when the pod became ready.
@@ -79,7 +80,8 @@ func statuses(p *corev1.Pod) []corev1.ContainerStatus {
 	return slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses)
 }
 
-// lastWords are what the pod's first failed container said at its end, its termination message, or else what Kubernetes says of it.
+// lastWords are what the pod's first failed container said at its end, its termination message, or else what
+// Kubernetes says of it.
 func lastWords(p *corev1.Pod) string {
 	for _, c := range statuses(p) {
 		if t := c.State.Terminated; t != nil && (t.ExitCode != 0 || t.Reason == "OOMKilled") {
@@ -101,8 +103,9 @@ func killedBy(exitCode int32) string {
 	return fmt.Sprintf(" (killed by signal %d)", exitCode-signals)
 }
 
-// wordsOf is what a container said at its end, in one line. Where it wrote no termination message the kubelet takes the end of its log, cut
-// off somewhere; what was killed then said nothing of its end, and its last line is enough.
+// wordsOf is what a container said at its end, in one line. Where it wrote no termination message the kubelet
+// takes the end of its log, cut off somewhere; what was killed then said nothing of its end, and its last line
+// is enough.
 func wordsOf(t *corev1.ContainerStateTerminated) string {
 	var all []string
 	for line := range strings.Lines(t.Message) {

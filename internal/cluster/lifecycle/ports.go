@@ -10,9 +10,10 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// A test claims all its wires at once, or none, when its pods are ready and before its runner is made. While it waits for wires its pods stay, but not for
-// long: they hold CPUs and devices that the holder's own runner or teardown pod may need, and then the two tests would wait for each other for ever. After
-// portPatience the pods are given back, and new ones are made when the holder is done.
+// A test claims all its wires at once, or none, when its pods are ready and before its runner is made. While it
+// waits for wires its pods stay, but not for long: they hold CPUs and devices that the holder's own runner or
+// teardown pod may need, and then the two tests would wait for each other for ever. After portPatience the pods
+// are given back, and new ones are made when the holder is done.
 //
 //	pods ready ─▶ portsHeld? ──no──▶ take all, make the runner ─▶ run ─▶ pods gone ─▶ give back
 //	                 │ yes
@@ -46,12 +47,15 @@ func (po *ports) portShared() *step {
 	if len(shared) == 0 {
 		return nil
 	}
-	return fail(v1alpha1.ReasonSharedPort, "%s: they would share its bandwidth, and frames between them may never reach a wire: use networks on ports of their own "+
-		"(a device resource for each physical port), keep device and generators on nodes of their own (generator.placement.separateNodes), or allow it with spec.sharedPort: Allowed, "+
+	return fail(v1alpha1.ReasonSharedPort, "%s: they would share its bandwidth, and frames between them may never reach "+
+		"a wire: use networks on ports of their own "+
+		"(a device resource for each physical port), keep device and generators on nodes of their own "+
+		"(generator.placement.separateNodes), or allow it with spec.sharedPort: Allowed, "+
 		"which marks the result", wording.JoinNonEmpty("; ", shared...))
 }
 
-// portSpoofed: a pod reported another device than its node gave it. Whoever can do that could keep others off a port, or hide the port that the pod uses.
+// portSpoofed: a pod reported another device than its node gave it. Whoever can do that could keep others off a
+// port, or hide the port that the pod uses.
 func (po *ports) portSpoofed() *step {
 	if po.attempt.hasBegun() {
 		return nil
@@ -63,7 +67,8 @@ func (po *ports) portSpoofed() *step {
 	if len(spoofed) == 0 {
 		return nil
 	}
-	return fail(v1alpha1.ReasonPortSpoofed, "%s: the pod or its status was changed, so its physical ports are unknown: find out who may change pods in the namespace, and create the test anew",
+	return fail(v1alpha1.ReasonPortSpoofed, "%s: the pod or its status was changed, so its physical ports are unknown: "+
+		"find out who may change pods in the namespace, and create the test anew",
 		wording.JoinNonEmpty("; ", spoofed...))
 }
 
@@ -89,7 +94,8 @@ func (po *ports) portsHeld() *step {
 		return po.waitForPorts(held)
 	}
 	if first, wire := po.olderWaiter(wires); first != nil {
-		s := po.deadlines.waits(v1alpha1.ReasonPortHeld, fmt.Sprintf("%s is free, and %s, which is older, takes it first", wire, po.publicName(first.Namespace, first.Name)))
+		s := po.deadlines.waits(v1alpha1.ReasonPortHeld, fmt.Sprintf("%s is free, and %s, which is older, takes it first",
+			wire, po.publicName(first.Namespace, first.Name)))
 		return s.waitUntil(po.now.Add(yieldFor))
 	}
 	return nil
@@ -109,14 +115,16 @@ func (po *ports) waitForPorts(held []Hold) *step {
 	for _, h := range held {
 		wires = append(wires, h.Wire)
 	}
-	message := words + "; pods that wait would keep CPUs and devices from others: they are given back, and made anew when it is over"
+	message := words + "; pods that wait would keep CPUs and devices from others: they are given back, and made anew " +
+		"when it is over"
 	return &step{
 		reason: v1alpha1.ReasonPortHeld, message: message, activity: "Waiting",
 		scheduled: no(v1alpha1.ReasonPortHeld, message), void: &voided{awaits: wires},
 	}
 }
 
-// publicName is how this test's messages name another test. A test of another namespace stays anonymous: whoever may look there finds it by the Lease.
+// publicName is how this test's messages name another test. A test of another namespace stays anonymous:
+// whoever may look there finds it by the Lease.
 func (po *ports) publicName(namespace, name string) string {
 	if namespace != po.test.Namespace {
 		return "a test of another namespace"
@@ -128,16 +136,20 @@ func (po *ports) publicName(namespace, name string) string {
 func (po *ports) heldWords(held []Hold) string {
 	var words, unseen []string
 	for _, h := range held {
-		words = append(words, fmt.Sprintf("%s is held by %s (Lease %s)", h.Wire, po.publicName(h.Holder.Namespace, h.Holder.Name), h.Lease))
+		words = append(words, fmt.Sprintf("%s is held by %s (Lease %s)", h.Wire,
+			po.publicName(h.Holder.Namespace, h.Holder.Name), h.Lease))
 		if h.Unseen {
 			unseen = append(unseen, h.Lease)
 		}
 	}
 	if len(unseen) > 0 {
-		return listed(words) + fmt.Sprintf(": virtual functions of one port share its bandwidth; of Lease %s nobody sees when its test is over, as this operator doesn't look after that namespace "+
-			"(any more): an administrator finds that out, and how to remove it, with kubectl linerate doctor; or name networks on another port in a new LoadTest", listed(unseen))
+		return listed(words) + fmt.Sprintf(": virtual functions of one port share its bandwidth; of Lease %s nobody sees "+
+			"when its test is over, as this operator doesn't look after that namespace "+
+			"(any more): an administrator finds that out, and how to remove it, with kubectl linerate doctor; or name "+
+			"networks on another port in a new LoadTest", listed(unseen))
 	}
-	return listed(words) + ": virtual functions of one port share its bandwidth, so this test goes on by itself when that one is over; stop it, or name networks on another port in a new LoadTest"
+	return listed(words) + ": virtual functions of one port share its bandwidth, so this test goes on by itself when " +
+		"that one is over; stop it, or name networks on another port in a new LoadTest"
 }
 
 // wireEnds are the ends of this attempt's pods, as observed.
@@ -172,7 +184,8 @@ func (po *ports) heldByOthers(wires []Wire) []Hold {
 	return held
 }
 
-// olderWaiter is an older test that waits for one of these ports, and for nothing else, and so comes first; nil: there is none.
+// olderWaiter is an older test that waits for one of these ports, and for nothing else, and so comes first;
+// nil: there is none.
 func (po *ports) olderWaiter(wires []Wire) (*Waiter, Wire) {
 	for i := range po.ahead {
 		a := &po.ahead[i]
@@ -199,5 +212,6 @@ func (po *ports) awaitedAfter(s *step) []v1alpha1.NodePort {
 	return nodePorts(wires)
 }
 
-// yieldFor is how soon the test checks again whether the older test took its turn. If that test ends, a watch says so earlier.
+// yieldFor is how soon the test checks again whether the older test took its turn. If that test ends, a watch
+// says so earlier.
 const yieldFor = 5 * time.Second

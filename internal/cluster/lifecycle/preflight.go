@@ -12,7 +12,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// invalid: the spec can't be measured. A run that has begun goes on even if a newer operator rejects its spec: its Plan is written.
+// invalid: the spec can't be measured. A run that has begun goes on even if a newer operator rejects its spec:
+// its Plan is written.
 func (pre *preflight) invalid() *step {
 	if pre.attempt.hasRunner() || pre.blueprint.cluster() != nil {
 		return nil
@@ -28,14 +29,16 @@ func (pre *preflight) refuses(message string) *step {
 	return s
 }
 
-// nameTaken: an object that doesn't belong to the test has the name of one of its children. The operator never touches it.
+// nameTaken: an object that doesn't belong to the test has the name of one of its children. The operator never
+// touches it.
 func (pre *preflight) nameTaken() *step {
 	taken := pre.observers.namesTaken()
 	if len(taken) == 0 {
 		return nil
 	}
-	return pre.deadlines.waits(v1alpha1.ReasonNameTaken, fmt.Sprintf(
-		"%s exists and doesn't belong to this LoadTest: delete it, or create the LoadTest under another name", listed(taken)))
+	return pre.deadlines.waits(v1alpha1.ReasonNameTaken,
+		fmt.Sprintf("%s exists and doesn't belong to this LoadTest: delete it, or create the LoadTest under another name",
+			listed(taken)))
 }
 
 // networksMissing: the links name networks that this cluster lacks, or that can't be used.
@@ -45,7 +48,8 @@ func (pre *preflight) networksMissing() *step {
 	}
 	ends := pre.blueprint.ends()
 	if len(ends) > 0 && !pre.hasMultus {
-		return pre.deadlines.waits(v1alpha1.ReasonMultusMissing, "this cluster has no NetworkAttachmentDefinitions, and pods need one for each link: "+
+		return pre.deadlines.waits(v1alpha1.ReasonMultusMissing, "this cluster has no NetworkAttachmentDefinitions, and "+
+			"pods need one for each link: "+
 			"install Multus (it brings the CustomResourceDefinition network-attachment-definitions.k8s.cni.cncf.io)")
 	}
 	for _, e := range ends {
@@ -55,7 +59,8 @@ func (pre *preflight) networksMissing() *step {
 	}
 	for _, key := range pre.blueprint.cluster().OwnNetworks {
 		if why := pre.networkFaults[key]; why != "" {
-			return pre.deadlines.waits(v1alpha1.ReasonNetworkInvalid, fmt.Sprintf("network %s (in the annotation of a template): %s", key, why))
+			return pre.deadlines.waits(v1alpha1.ReasonNetworkInvalid, fmt.Sprintf("network %s (in the annotation of a "+
+				"template): %s", key, why))
 		}
 	}
 	if missing := pre.missing(ends); len(missing) > 0 {
@@ -89,8 +94,9 @@ func (pre *preflight) missing(ends []end) []string {
 	return out
 }
 
-// resourcesMissing: no node has the devices or the huge pages that a pod needs, or enough of them, as nodes are, not as they are used at the
-// moment: that is the scheduler's. Where nodes are added for pods that wait, the pods wait: what isn't there may come.
+// resourcesMissing: no node has the devices or the huge pages that a pod needs, or enough of them, as nodes
+// are, not as they are used at the moment: that is the scheduler's. Where nodes are added for pods that wait,
+// the pods wait: what isn't there may come.
 func (pre *preflight) resourcesMissing() *step {
 	if pre.attempt.isPlaced() || len(pre.nodes.all) == 0 || pre.grows {
 		return nil

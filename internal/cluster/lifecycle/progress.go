@@ -37,7 +37,8 @@ func (w *statusWriter) runnersProgress(p *delivery.Progress) *v1alpha1.Progress 
 		directions, message = 1, cmp.Or(p.Message, "varying "+p.Varied)
 	}
 	intended, received := packetRate(p.IntendedPacketsPerSecond, directions), packetRate(p.ReceivedPacketsPerSecond, 1)
-	if compile.ThroughputOf(string(w.test.Spec.Traffic.Type)) != v1alpha1.MetricPacketsPerSecond { // no frames are counted, and no rate was asked for
+	// no frames are counted, and no rate was asked for
+	if compile.ThroughputOf(string(w.test.Spec.Traffic.Type)) != v1alpha1.MetricPacketsPerSecond {
 		intended, received = "", ""
 	}
 	if p.GoodputBitsPerSecond != nil {
@@ -52,9 +53,12 @@ func (w *statusWriter) runnersProgress(p *delivery.Progress) *v1alpha1.Progress 
 		LossRatio: wording.Limited(p.LossRatio, 11),
 		Message:   wording.Limited(message, 1024),
 
-		Number: counted32(p.Step), Of: counted32(p.Steps), Varied: wording.Limited(p.Varied, 64), RemainingSeconds: max(p.RemainingSeconds, 0),
-		IntendedPacketsPerSecond: max(p.IntendedPacketsPerSecond, 0), OfferedPacketsPerSecond: max(p.OfferedPacketsPerSecond, 0),
-		ReceivedPacketsPerSecond: max(p.ReceivedPacketsPerSecond, 0), GoodputBitsPerSecond: atLeastNone(p.GoodputBitsPerSecond),
+		Number: counted32(p.Step), Of: counted32(p.Steps), Varied: wording.Limited(p.Varied,
+			64), RemainingSeconds: max(p.RemainingSeconds, 0),
+		IntendedPacketsPerSecond: max(p.IntendedPacketsPerSecond, 0), OfferedPacketsPerSecond: max(p.OfferedPacketsPerSecond,
+			0),
+		ReceivedPacketsPerSecond: max(p.ReceivedPacketsPerSecond, 0),
+		GoodputBitsPerSecond:     atLeastNone(p.GoodputBitsPerSecond),
 	}
 }
 
@@ -69,8 +73,9 @@ func atLeastNone(rate *int64) *int64 {
 	return new(max(*rate, 0))
 }
 
-// countRuns counts lost runs, and records up to which run it has counted: otherwise each pass would count the same run again, and its own write would
-// cause the next pass. In the next attempt runs are numbered from 1 again.
+// countRuns counts lost runs, and records up to which run it has counted: otherwise each pass would count the
+// same run again, and its own write would cause the next pass. In the next attempt runs are numbered from 1
+// again.
 func (w *statusWriter) countRuns(st *v1alpha1.LoadTestStatus, s *step) {
 	if st.Progress == nil || w.attempt.progress() == nil {
 		return

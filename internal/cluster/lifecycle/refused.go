@@ -10,8 +10,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// Refused replaces a status that the API server refuses, which it would refuse again and again. The new status holds only what is known to be valid, and ends
-// the test, since its progress can't be reported. False: the test was complete already, and its status stays.
+// Refused replaces a status that the API server refuses, which it would refuse again and again. The new status
+// holds only what is known to be valid, and ends the test, since its progress can't be reported. False: the
+// test was complete already, and its status stays.
 func Refused(o Observed, d Decision, refusal string) (Decision, bool) {
 	was := &o.Test.Status
 	if meta.IsStatusConditionTrue(was.Conditions, v1alpha1.ConditionComplete) {
@@ -22,8 +23,10 @@ func Refused(o Observed, d Decision, refusal string) (Decision, bool) {
 		ObservedGeneration: o.Test.Generation, Attempt: d.Status.Attempt, LostRuns: d.Status.LostRuns,
 		StartedAt: d.Status.StartedAt, FinishedAt: d.Status.FinishedAt, Conditions: was.DeepCopy().Conditions,
 	}
-	message := wording.Limited(wording.Printable(fmt.Sprintf("the API server refuses what is to be said of this test, so it ends without a result: %s; "+
-		"is the CustomResourceDefinition of the manager's version installed? The Report, if there is one, is in ConfigMap %s-report", wording.Limited(refusal, 1024), o.Test.Name)), maxMessage)
+	message := wording.Limited(wording.Printable(fmt.Sprintf("the API server refuses what is to be said of this test, "+
+		"so it ends without a result: %s; "+
+		"is the CustomResourceDefinition of the manager's version installed? The Report, if there is one, is in ConfigMap "+
+		"%s-report", wording.Limited(refusal, 1024), o.Test.Name)), maxMessage)
 	say := func(kind string, status metav1.ConditionStatus, reason string) {
 		meta.SetStatusCondition(&st.Conditions, metav1.Condition{
 			Type: kind, Status: status, Reason: reason, Message: message,

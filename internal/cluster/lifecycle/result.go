@@ -9,8 +9,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// resultOf is a Report's result in the form of the status: whole numbers with their unit in the name, ratios as text. It keeps the schema's bounds, since the API
-// server would refuse a larger status.
+// resultOf is a Report's result in the form of the status: whole numbers with their unit in the name, ratios as
+// text. It keeps the schema's bounds, since the API server would refuse a larger status.
 func resultOf(r *report.Report) *v1alpha1.Result {
 	out := &v1alpha1.Result{
 		Saturated:   r.Result.Saturated,
@@ -27,7 +27,8 @@ func resultOf(r *report.Report) *v1alpha1.Result {
 		out.SharedPorts = append(out.SharedPorts, wording.Limited(s, 1024))
 	}
 	for _, d := range r.Result.Directions {
-		out.Directions = append(out.Directions, v1alpha1.DirectionResult{From: d.From, To: d.To, Limit: directionLimit(d.Limit), Figures: directionFigures(&d)})
+		out.Directions = append(out.Directions, v1alpha1.DirectionResult{From: d.From, To: d.To,
+			Limit: directionLimit(d.Limit), Figures: directionFigures(&d)})
 	}
 	for _, direction := range r.Result.SetBy[:min(len(r.Result.SetBy), mostDirections)] {
 		out.SetBy = append(out.SetBy, wording.Limited(direction, 40))
@@ -52,8 +53,9 @@ const (
 	figuresOfALoad = 3
 )
 
-// curveOf is what all directions together were offered, forwarded and lost at each load. If there are more loads than fit, it takes some at even distances, the first and the
-// last included; the Report has all loads, and each direction.
+// curveOf is what all directions together were offered, forwarded and lost at each load. If there are more
+// loads than fit, it takes some at even distances, the first and the last included; the Report has all loads,
+// and each direction.
 func curveOf(curve []report.Figure) []v1alpha1.Figure {
 	points := figures.PointsByLoad(curve)
 	const most = mostFigures / figuresOfALoad
@@ -64,7 +66,8 @@ func curveOf(curve []report.Figure) []v1alpha1.Figure {
 			at = i * (len(points) - 1) / (most - 1)
 		}
 		for _, f := range points[at][:min(len(points[at]), figuresOfALoad)] {
-			all = append(all, v1alpha1.Figure{Metric: string(f.Metric), Load: f.Load.String(), Low: string(f.Low), High: string(f.High)})
+			all = append(all, v1alpha1.Figure{Metric: string(f.Metric), Load: f.Load.String(), Low: string(f.Low),
+				High: string(f.High)})
 		}
 	}
 	return all
@@ -73,14 +76,17 @@ func curveOf(curve []report.Figure) []v1alpha1.Figure {
 // ofAGoal are the metrics of each goal of a search that the status has.
 var ofAGoal = []report.Metric{figures.PacketsPerSecond, figures.Layer1BitsPerSecond, figures.LineRatePercent}
 
-// goalsOf is what all directions together carried by each goal of a search. The schema allows few enough goals for all of them to fit.
+// goalsOf is what all directions together carried by each goal of a search. The schema allows few enough goals
+// for all of them to fit.
 func goalsOf(r *report.Report) (all []v1alpha1.Figure) {
 	if len(r.Result.Goals) == 0 {
 		return nil
 	}
 	for _, f := range figures.Of(r) {
-		if f.Direction == report.AllDirections && slices.Contains(ofAGoal, f.Metric) && f.Missing == "" && len(all) < mostFigures {
-			all = append(all, v1alpha1.Figure{Metric: string(f.Metric), Goal: wording.Limited(f.Goal, 20), Low: string(f.Low), High: string(f.High)})
+		if f.Direction == report.AllDirections && slices.Contains(ofAGoal, f.Metric) && f.Missing == "" &&
+			len(all) < mostFigures {
+			all = append(all, v1alpha1.Figure{Metric: string(f.Metric), Goal: wording.Limited(f.Goal, 20), Low: string(f.Low),
+				High: string(f.High)})
 		}
 	}
 	return all
@@ -89,8 +95,10 @@ func goalsOf(r *report.Report) (all []v1alpha1.Figure) {
 // burstsOf is what bursts show of each direction. The schema allows few enough directions for all of them to fit.
 func burstsOf(r *report.Report) (all []v1alpha1.Figure) {
 	for _, f := range figures.Of(r) {
-		if metric, _ := figures.MetricOf(f.Metric); metric.OfBursts() && f.Missing == "" && f.Direction != report.AllDirections {
-			all = append(all, v1alpha1.Figure{Metric: string(f.Metric), Direction: wording.Limited(f.Direction, 40), Low: wording.Limited(string(f.Low), 40), High: wording.Limited(string(f.High), 40)})
+		if metric, _ := figures.MetricOf(f.Metric); metric.OfBursts() && f.Missing == "" &&
+			f.Direction != report.AllDirections {
+			all = append(all, v1alpha1.Figure{Metric: string(f.Metric), Direction: wording.Limited(f.Direction, 40),
+				Low: wording.Limited(string(f.Low), 40), High: wording.Limited(string(f.High), 40)})
 		}
 	}
 	return all
@@ -104,7 +112,8 @@ func latencyOf(r *report.Report, room int) (all []v1alpha1.Figure) {
 	for _, metric := range ofLatency {
 		for _, f := range figures.SlowestSizes(r, metric) {
 			if len(all) < room {
-				all = append(all, v1alpha1.Figure{Metric: string(metric), Direction: wording.Limited(f.Direction, 40), Load: f.At.String(), Low: string(f.Low), High: string(f.High)})
+				all = append(all, v1alpha1.Figure{Metric: string(metric), Direction: wording.Limited(f.Direction, 40),
+					Load: f.At.String(), Low: string(f.Low), High: string(f.High)})
 			}
 		}
 	}
@@ -157,9 +166,11 @@ func totalOf(s *report.Sum, directions []report.Direction) *v1alpha1.TotalResult
 	}}
 }
 
-// sessionsOf is what the sessions of these directions did, with a ratio and a round trip only where they are figures: who reads a status takes both for the device's.
+// sessionsOf is what the sessions of these directions did, with a ratio and a round trip only where they are
+// figures: who reads a status takes both for the device's.
 func sessionsOf(s *report.Sessions, directions ...report.Direction) *v1alpha1.SessionsResult {
-	out := &v1alpha1.SessionsResult{GoodputBitsPerSecond: s.GoodputBitsPerSecond, RetransmittedSegments: s.RetransmittedSegments}
+	out := &v1alpha1.SessionsResult{GoodputBitsPerSecond: s.GoodputBitsPerSecond,
+		RetransmittedSegments: s.RetransmittedSegments}
 	if d := s.Datagrams; d != nil {
 		out.Datagrams = &v1alpha1.DatagramsResult{Sent: d.Sent, Received: d.Received, Lost: d.Lost}
 		if figures.PathDoubt(directions...) == "" {

@@ -31,34 +31,40 @@ func (rn *runner) trouble() (why, reason string) {
 	case rn.attempt.job == nil:
 		return "", ""
 	case rn.isSuspended() && !rn.now.Before(rn.attempt.job.CreationTimestamp.Add(startBound)):
-		return suspendedJobWords(rn.attempt.job) + fmt.Sprintf("; it is so since %s, and generators and device are given back", startBound), v1alpha1.ReasonRunnerFailed
+		return suspendedJobWords(rn.attempt.job) + fmt.Sprintf("; it is so since %s, and generators and device are given "+
+			"back", startBound), v1alpha1.ReasonRunnerFailed
 	case rn.stuckWords() != "":
 		return rn.stuckWords(), v1alpha1.ReasonNodeLost
 	case jobFailed(rn.attempt.job) != "":
-		return fmt.Sprintf("the runner failed for good (%s)%s%s", jobFailed(rn.attempt.job), rn.lastWords(), way), v1alpha1.ReasonRunnerFailed
+		return fmt.Sprintf("the runner failed for good (%s)%s%s", jobFailed(rn.attempt.job), rn.lastWords(), way),
+			v1alpha1.ReasonRunnerFailed
 	case jobOver(rn.attempt.job):
 		return "the runner ended, and left no Report of this attempt" + rn.lastWords() + way, v1alpha1.ReasonRunnerFailed
 	}
 	return "", ""
 }
 
-// isSuspended says that somebody suspended the runner's Job before it made a runner. linerate never does that; a controller of all Jobs in the namespace does, such as Kueue with
-// manageJobsWithoutQueueName. The test can't hold its devices for as long as that.
+// isSuspended says that somebody suspended the runner's Job before it made a runner. linerate never does that;
+// a controller of all Jobs in the namespace does, such as Kueue with manageJobsWithoutQueueName. The test can't
+// hold its devices for as long as that.
 func (rn *runner) isSuspended() bool {
-	return rn.attempt.job != nil && rn.attempt.job.DeletionTimestamp == nil && rn.attempt.job.Spec.Suspend != nil && *rn.attempt.job.Spec.Suspend && len(rn.attempt.runners) == 0
+	return rn.attempt.job != nil && rn.attempt.job.DeletionTimestamp == nil && rn.attempt.job.Spec.Suspend != nil &&
+		*rn.attempt.job.Spec.Suspend && len(rn.attempt.runners) == 0
 }
 
 func suspendedJobWords(j *batchv1.Job) string {
 	if queue := j.Labels[v1alpha1.LabelKueueQueue]; queue != "" {
-		return fmt.Sprintf("the runner's Job %s waits for Kueue to admit it to queue %s of namespace %s: kubectl get localqueue,workload -n %s shows whether the queue is there and has quota",
+		return fmt.Sprintf("the runner's Job %s waits for Kueue to admit it to queue %s of namespace %s: kubectl get "+
+			"localqueue,workload -n %s shows whether the queue is there and has quota",
 			j.Name, queue, j.Namespace, j.Namespace)
 	}
-	return fmt.Sprintf("the runner's Job %s is suspended by somebody else, as Kueue does to all Jobs that name no queue (manageJobsWithoutQueueName): leave namespace %s out of managedJobsNamespaceSelector in Kueue's configuration, "+
+	return fmt.Sprintf("the runner's Job %s is suspended by somebody else, as Kueue does to all Jobs that name no queue "+
+		"(manageJobsWithoutQueueName): leave namespace %s out of managedJobsNamespaceSelector in Kueue's configuration, "+
 		"or give runners a LocalQueue there (runners.queueName of the chart)", j.Name, j.Namespace)
 }
 
-// stuckWords says that the runner's pod is being deleted and its node doesn't answer; empty: it isn't so. The Job makes no other pod then, since it
-// can't know that the first is gone.
+// stuckWords says that the runner's pod is being deleted and its node doesn't answer; empty: it isn't so. The
+// Job makes no other pod then, since it can't know that the first is gone.
 func (rn *runner) stuckWords() string {
 	if len(rn.attempt.runners) == 0 {
 		return ""
@@ -95,7 +101,8 @@ func (rn *runner) running() *step {
 	} else if rn.now.Before(at) {
 		s.waitUntil(at)
 	} else if !at.IsZero() {
-		s.message = fmt.Sprintf("Job %s in namespace %s makes no pod for the runner: who administers linerate sees why with kubectl -n %s describe job %s (a quota, a LimitRange, a policy, the runners' ServiceAccount)",
+		s.message = fmt.Sprintf("Job %s in namespace %s makes no pod for the runner: who administers linerate sees why "+
+			"with kubectl -n %s describe job %s (a quota, a LimitRange, a policy, the runners' ServiceAccount)",
 			rn.attempt.job.Name, rn.attempt.job.Namespace, rn.attempt.job.Namespace, rn.attempt.job.Name)
 	}
 	for i := range rn.attempt.runners {
@@ -106,8 +113,8 @@ func (rn *runner) running() *step {
 	return s.waitUntil(rn.deadlines.activeUntil())
 }
 
-// podlessUntil is when the runner's Job should have made its pod or the next one; zero: there is one, or none will follow. Only the Job's own events say why its
-// pods are refused.
+// podlessUntil is when the runner's Job should have made its pod or the next one; zero: there is one, or none
+// will follow. Only the Job's own events say why its pods are refused.
 func (rn *runner) podlessUntil() time.Time {
 	if rn.attempt.job == nil || rn.attempt.job.DeletionTimestamp != nil || jobOver(rn.attempt.job) {
 		return time.Time{}
@@ -132,7 +139,8 @@ func (rn *runner) waitingWords() string {
 	if words := troubleOf(p); words != "" {
 		return words
 	}
-	if c := condition(p, corev1.PodScheduled); c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable {
+	if c := condition(p, corev1.PodScheduled); c.Status == corev1.ConditionFalse &&
+		c.Reason == corev1.PodReasonUnschedulable {
 		return wording.JoinNonEmpty(": ", placeless([]string{p.Name}), schedulersWords(c.Message))
 	}
 	return ""

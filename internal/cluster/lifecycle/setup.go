@@ -42,7 +42,8 @@ func (su *setup) setupFailed() *step {
 	return nil
 }
 
-// isDone says whether the setup is done, or none is asked for. Pods that are made after the setup also prove that it is done.
+// isDone says whether the setup is done, or none is asked for. Pods that are made after the setup also prove
+// that it is done.
 func (su *setup) isDone() bool {
 	if su.spec.DUT.Setup == nil || su.attempt.hasBegun() || len(su.attempt.measuringPods()) > 0 {
 		return true
@@ -56,8 +57,8 @@ func (su *setup) isDone() bool {
 	return false
 }
 
-// until is when the setup pod should have ended; zero while it has no node. Its deadline counts from its start, as for the kubelet, and leaves out
-// the wait for a node.
+// until is when the setup pod should have ended; zero while it has no node. Its deadline counts from its start,
+// as for the kubelet, and leaves out the wait for a node.
 func (su *setup) until(p *corev1.Pod) time.Time {
 	if p.Spec.NodeName == "" {
 		return time.Time{}

@@ -1,9 +1,9 @@
 package lifecycle
 
-// situation is an observation, divided by the questions that rules ask of it. Each part has the facts that its questions
-// need, and the parts whose answers it builds on. Rules read the parts, and change nothing in them.
+// situation is an observation, divided by the questions that rules ask of it. Each part has the facts that its
+// questions need, and the parts whose answers it builds on. Rules read the parts, and change nothing in them.
 //
-//	attempt, history, blueprint, kueue, deadlines   which pods there are, what was decided last, what is wanted, until when
+//	attempt, history, blueprint, kueue, deadlines   pods, what was decided last, what is wanted, until when
 //	preflight, queueing, setup, placement, startup  from nothing to pods that are ready
 //	ports, leases, launch, runner, loss             the run
 //	completion, teardown                            from the run to Complete
@@ -50,7 +50,8 @@ func newSituation(o Observed) *situation {
 		test: test, attempt: attempt, blueprint: blueprint, foreign: o.Children.Foreign, refusals: o.Refusals, now: now,
 	}
 	deadlines := &deadlines{
-		spec: &test.Spec, attempt: attempt, history: history, kueue: kueue, observers: observers, givenBack: was.GivenBack, now: now,
+		spec: &test.Spec, attempt: attempt, history: history, kueue: kueue, observers: observers,
+		givenBack: was.GivenBack, now: now,
 	}
 	remnants.test, remnants.history, remnants.deadlines, remnants.now = test, history, deadlines, now
 	setup := &setup{spec: &test.Spec, attempt: attempt, now: now}

@@ -27,17 +27,20 @@ type startup struct {
 	now       time.Time
 }
 
-// unobserved: a pod that reads for observers isn't ready yet. Such pods are made once all measuring pods run, and the test waits for them only a moment: a missing observer
-// never holds up a measurement. Readings that are missing when the run begins are missing in the Report, with the reason.
+// unobserved: a pod that reads for observers isn't ready yet. Such pods are made once all measuring pods run,
+// and the test waits for them only a moment: a missing observer never holds up a measurement. Readings that are
+// missing when the run begins are missing in the Report, with the reason.
 func (up *startup) unobserved() *step {
 	if up.attempt.hasBegun() {
 		return nil
 	}
 	both := []observerPod{up.observers.vitals(), up.observers.collector()}
 	for _, o := range both {
-		if o.pod != nil && up.attempt.pod(o.pod.Name) == nil && up.observers.refusal(o.pod.Name) == "" && len(up.attempt.recordedPods(o.role)) == 0 {
-			return &step{reason: v1alpha1.ReasonStarting, activity: activityStarting, message: fmt.Sprintf("pod %s is made, which %s", o.pod.Name, o.does),
-				create: []manifests.Object{o.pod}}
+		if o.pod != nil && up.attempt.pod(o.pod.Name) == nil && up.observers.refusal(o.pod.Name) == "" &&
+			len(up.attempt.recordedPods(o.role)) == 0 {
+			return &step{reason: v1alpha1.ReasonStarting, activity: activityStarting,
+				message: fmt.Sprintf("pod %s is made, which %s", o.pod.Name, o.does),
+				create:  []manifests.Object{o.pod}}
 		}
 	}
 	for _, o := range both {
@@ -48,16 +51,19 @@ func (up *startup) unobserved() *step {
 		if p == nil || gone(p) || !up.now.Before(up.observers.vitalsUntil(p)) || ready(p) {
 			continue
 		}
-		s := &step{reason: v1alpha1.ReasonStarting, activity: activityStarting, message: fmt.Sprintf(
-			"pod %s, which %s, isn't ready yet (%s); the run begins without it at %s", p.Name, o.does, wording.JoinNonEmpty(": ", stateOf(p), vitalsTrouble(p)),
-			up.observers.vitalsUntil(p).UTC().Format(time.TimeOnly))}
-		return s.waitUntil(up.observers.vitalsUntil(p)).waitUntil(up.deadlines.placedUntil()).waitUntil(up.queueing.givesBackAt())
+		s := &step{reason: v1alpha1.ReasonStarting, activity: activityStarting,
+			message: fmt.Sprintf("pod %s, which %s, isn't ready yet (%s); the run begins without it at %s", p.Name, o.does,
+				wording.JoinNonEmpty(": ",
+					stateOf(p), vitalsTrouble(p)),
+				up.observers.vitalsUntil(p).UTC().Format(time.TimeOnly))}
+		return s.waitUntil(up.observers.vitalsUntil(p)).waitUntil(up.deadlines.placedUntil()).waitUntil(
+			up.queueing.givesBackAt())
 	}
 	return nil
 }
 
-// weakQoS: an engine that polls devices needs CPUs of its own, which only pods of class Guaranteed get. A LimitRange or an injected container can lower
-// a pod's class: such a pod would measure its neighbours.
+// weakQoS: an engine that polls devices needs CPUs of its own, which only pods of class Guaranteed get. A
+// LimitRange or an injected container can lower a pod's class: such a pod would measure its neighbours.
 func (up *startup) weakQoS() *step {
 	if up.attempt.hasBegun() || !manifests.OwnsCPUs(up.test) {
 		return nil
@@ -68,7 +74,8 @@ func (up *startup) weakQoS() *step {
 			continue
 		}
 		return fail(v1alpha1.ReasonGeneratorFailed, "pod %s is of QoS class %s, and needs Guaranteed for CPUs of its own: "+
-			"keep injected containers and LimitRanges off it, or give every container limits that equal its requests", p.Name, class)
+			"keep injected containers and LimitRanges off it, or give every container limits that equal its "+
+			"requests", p.Name, class)
 	}
 	return nil
 }
@@ -106,16 +113,19 @@ func (up *startup) starting() *step {
 	return s.waitUntil(up.deadlines.placedUntil()).waitUntil(up.queueing.givesBackAt())
 }
 
-// unattached says that a pod has had no sandbox for long: its events say what Multus, a CNI plugin or a volume lacks. Empty: it has one, or hasn't waited long.
+// unattached says that a pod has had no sandbox for long: its events say what Multus, a CNI plugin or a volume
+// lacks. Empty: it has one, or hasn't waited long.
 func (up *startup) unattached(p *corev1.Pod) string {
 	if at := attachedUntil(p); at.IsZero() || up.now.Before(at) {
 		return ""
 	}
-	return fmt.Sprintf("pod %s on node %s is still without its networks and volumes: kubectl describe pod %s tells why (Multus, CNI, device plugin)",
+	return fmt.Sprintf("pod %s on node %s is still without its networks and volumes: kubectl describe pod %s tells why "+
+		"(Multus, CNI, device plugin)",
 		p.Name, p.Spec.NodeName, p.Name)
 }
 
-// gatewaysApart says that both gateways of a tunnel run and haven't both become ready, which takes meeting the other one; by is when they should have. Empty and zero: they have, or there is no tunnel.
+// gatewaysApart says that both gateways of a tunnel run and haven't both become ready, which takes meeting the
+// other one; by is when they should have. Empty and zero: they have, or there is no tunnel.
 func (up *startup) gatewaysApart() (why string, by time.Time) {
 	pods, cables := up.attempt.podsWithRole(v1alpha1.RoleDUT), up.blueprint.cluster().Networks
 	i := slices.IndexFunc(cables, func(n compile.LinkNetworks) bool { return n.Link == plan.TunnelCable })
@@ -135,7 +145,8 @@ func (up *startup) gatewaysApart() (why string, by time.Time) {
 	if up.now.Before(by) {
 		return "", by
 	}
-	return fmt.Sprintf("the tunnel's gateways run in pods %s and %s, and don't reach each other over network %s: it has to join the two, and nobody else, as a cable would: kubectl logs %s tells what came of it",
+	return fmt.Sprintf("the tunnel's gateways run in pods %s and %s, and don't reach each other over network %s: it has "+
+		"to join the two, and nobody else, as a cable would: kubectl logs %s tells what came of it",
 		pods[0].Name, pods[1].Name, cables[i].DUT, pods[1].Name), by
 }
 
@@ -146,11 +157,13 @@ func (up *startup) readyDelay() *step {
 		return nil
 	}
 	message := fmt.Sprintf("the device under test is given spec.dut.readyDelay (%s)", up.test.Spec.DUT.ReadyDelay)
-	s := &step{reason: v1alpha1.ReasonDelayed, message: message, activity: activityStarting, dut: no(v1alpha1.ReasonDelayed, message)}
+	s := &step{reason: v1alpha1.ReasonDelayed, message: message, activity: activityStarting,
+		dut: no(v1alpha1.ReasonDelayed, message)}
 	return s.waitUntil(due).waitUntil(up.deadlines.placedUntil())
 }
 
-// clusterTime corrects a time by the clock of a pod's node to the cluster's clock, as far as the node's clock is known to be behind or ahead.
+// clusterTime corrects a time by the clock of a pod's node to the cluster's clock, as far as the node's clock
+// is known to be behind or ahead.
 func (up *startup) clusterTime(p *corev1.Pod, at time.Time) time.Time {
 	known := byTheCluster(p, at)
 	if at.After(up.now) && !known.IsZero() {
@@ -159,8 +172,8 @@ func (up *startup) clusterTime(p *corev1.Pod, at time.Time) time.Time {
 	return latest(at, known)
 }
 
-// delayedUntil is when readyDelay is over; zero: there is no delay. A node's clock that is ahead doesn't make it longer than readyDelay from now,
-// and one that is behind doesn't make it shorter.
+// delayedUntil is when readyDelay is over; zero: there is no delay. A node's clock that is ahead doesn't make
+// it longer than readyDelay from now, and one that is behind doesn't make it shorter.
 func (up *startup) delayedUntil() time.Time {
 	delay := duration(up.test.Spec.DUT.ReadyDelay)
 	if delay == 0 || up.attempt.hasBegun() {
@@ -199,7 +212,8 @@ func (up *startup) settingUp() *step {
 	if words := wording.JoinNonEmpty("; ", unscheduledWords(p), troubleOf(p)); words != "" {
 		message = words
 	}
-	s := &step{reason: v1alpha1.ReasonSettingUp, message: message, activity: "SettingUp", scheduled: no(v1alpha1.ReasonSettingUp, message), dut: notYet}
+	s := &step{reason: v1alpha1.ReasonSettingUp, message: message, activity: "SettingUp",
+		scheduled: no(v1alpha1.ReasonSettingUp, message), dut: notYet}
 	return s.waitUntil(up.setup.until(p)).waitUntil(up.deadlines.placedUntil()).waitUntil(up.queueing.givesBackAt())
 }
 
@@ -214,7 +228,8 @@ func troubleOf(p *corev1.Pod) string {
 			continue
 		}
 		if way := startProblem(w.Reason); way != "" {
-			return fmt.Sprintf("pod %s, container %s, image %s: %s: %s", p.Name, c.Name, imageOf(p, c), wording.JoinNonEmpty(": ", w.Reason, wording.Limited(w.Message, 300)), way)
+			return fmt.Sprintf("pod %s, container %s, image %s: %s: %s", p.Name, c.Name, imageOf(p, c),
+				wording.JoinNonEmpty(": ", w.Reason, wording.Limited(w.Message, 300)), way)
 		}
 	}
 	return ""
@@ -282,8 +297,9 @@ func onDevices(p *corev1.Pod) bool {
 	return false
 }
 
-// byTheCluster converts a time x by the clock of a pod's node into the earliest time that it can be by the cluster's clock (API server, scheduler, controllers); zero: it isn't known. A kubelet
-// starts a pod after the scheduler placed it, so the node's clock is ahead by at most what its own reading says lay between the two:
+// byTheCluster converts a time x by the clock of a pod's node into the earliest time that it can be by the
+// cluster's clock (API server, scheduler, controllers); zero: it isn't known. A kubelet starts a pod after the
+// scheduler placed it, so the node's clock is ahead by at most what its own reading says lay between the two:
 //
 //	cluster  scheduled ─┬───────────── ≥ x − (started − scheduled)
 //	node                └─ started ─── x

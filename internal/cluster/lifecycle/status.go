@@ -28,7 +28,8 @@ type statusWriter struct {
 	now          time.Time
 }
 
-// write is the whole status after a step: it follows from the last status, what is observed, and the step. Runners, pods and nodes have their words in it, which must drive no terminal of who looks.
+// write is the whole status after a step: it follows from the last status, what is observed, and the step.
+// Runners, pods and nodes have their words in it, which must drive no terminal of who looks.
 func (w *statusWriter) write(s *step) v1alpha1.LoadTestStatus {
 	st := w.decided(s)
 	wording.PrintableTexts(&st)
@@ -103,8 +104,10 @@ func (w *statusWriter) voidAttempt(st *v1alpha1.LoadTestStatus, void *voided) {
 // givenBack records that the pods are given back now, and why.
 func (w *statusWriter) givenBack(void *voided) *v1alpha1.GivenBack {
 	back := &v1alpha1.GivenBack{
-		Times: w.queueing.timesGivenBack() + 1, At: metav1.Time{Time: w.now}, Until: metav1.Time{Time: w.now.Add(void.givenBack)},
-		Reason: void.reason, Message: wording.Limited(void.lacks, maxLacks), AdmittedSeconds: int64(w.deadlines.admittedBefore() / time.Second),
+		Times: w.queueing.timesGivenBack() + 1,
+		At:    metav1.Time{Time: w.now}, Until: metav1.Time{Time: w.now.Add(void.givenBack)},
+		Reason: void.reason, Message: wording.Limited(void.lacks, maxLacks),
+		AdmittedSeconds: int64(w.deadlines.admittedBefore() / time.Second),
 	}
 	if at := w.kueue.admittedAt(); at != nil {
 		back.AdmittedSeconds += int64(max(w.now.Sub(at.Time), 0) / time.Second)
@@ -143,7 +146,8 @@ func (w *statusWriter) recordEnding(st *v1alpha1.LoadTestStatus, e *ending) {
 
 func podStatus(p *corev1.Pod) v1alpha1.PodStatus {
 	return v1alpha1.PodStatus{
-		Name: p.Name, UID: string(p.UID), Role: roleOf(p), Node: p.Spec.NodeName, State: stateOf(p), Links: manifests.LinksOfPod(p), Containers: containers(p),
+		Name: p.Name, UID: string(p.UID), Role: roleOf(p), Node: p.Spec.NodeName,
+		State: stateOf(p), Links: manifests.LinksOfPod(p), Containers: containers(p),
 	}
 }
 
@@ -157,7 +161,8 @@ func containers(p *corev1.Pod) (out []v1alpha1.PodContainer) {
 	}
 	for _, c := range manifests.ContainersOf(p) {
 		if len(out) < mostContainers {
-			out = append(out, v1alpha1.PodContainer{Name: c.Name, Image: wording.Limited(c.Image, 1024), ImageID: wording.Limited(c.ImageID, 1024)})
+			out = append(out, v1alpha1.PodContainer{Name: c.Name, Image: wording.Limited(c.Image, 1024),
+				ImageID: wording.Limited(c.ImageID, 1024)})
 		}
 	}
 	return out

@@ -50,7 +50,8 @@ type step struct {
 	idle bool
 	// over: the test is complete, and its status is final.
 	over bool
-	// keeping is what becomes of the Report that a complete test was to keep, copying what becomes of its copy in the test's namespace.
+	// keeping is what becomes of the Report that a complete test was to keep, copying what becomes of its copy in
+	// the test's namespace.
 	keeping keeping
 	copying copying
 }
@@ -90,7 +91,8 @@ type voided struct {
 	exclude []string
 	// awaits are physical ports that other tests hold, and that the next attempt waits for.
 	awaits []Wire
-	// givenBack is for how long other tests go first, because not all pods found nodes, or one can't start (reason, lacks); 0: the attempt is void for something else.
+	// givenBack is for how long other tests go first, because not all pods found nodes, or one can't start
+	// (reason, lacks); 0: the attempt is void for something else.
 	givenBack time.Duration
 	reason    v1alpha1.GivenBackReason
 	lacks     string

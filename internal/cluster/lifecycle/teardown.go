@@ -24,7 +24,8 @@ type teardown struct {
 
 // isOwed says whether a teardown is owed: the spec asks for one, and something was made that it may have to undo.
 func (td *teardown) isOwed() bool {
-	return td.test.Spec.DUT.Teardown != nil && (td.attempt.isUsed() || td.attempt.number > 1) && td.blueprint.cluster() != nil
+	return td.test.Spec.DUT.Teardown != nil && (td.attempt.isUsed() || td.attempt.number > 1) &&
+		td.blueprint.cluster() != nil
 }
 
 // isProtected says whether the test's object stays until its teardown ran.
@@ -32,15 +33,21 @@ func (td *teardown) isProtected() bool {
 	return slices.Contains(td.test.Finalizers, v1alpha1.FinalizerTeardown)
 }
 
-// lacksProtection says whether the finalizer is missing although a step makes, or an earlier one made, something that the teardown may have to undo: deleting the test would skip the teardown.
+// lacksProtection says whether the finalizer is missing although a step makes, or an earlier one made,
+// something that the teardown may have to undo: deleting the test would skip the teardown.
 func (td *teardown) lacksProtection(s *step) bool {
-	if td.test.Spec.DUT.Teardown == nil || td.isProtected() || td.test.DeletionTimestamp != nil || s.over || s.ending != nil && s.ending.complete {
+	if td.test.Spec.DUT.Teardown == nil || td.isProtected() || td.test.DeletionTimestamp != nil || s.over ||
+		s.ending != nil && s.ending.complete {
 		return false
 	}
-	return td.attempt.isUsed() || slices.ContainsFunc(s.create, func(o manifests.Object) bool { _, is := o.(*corev1.Pod); return is })
+	return td.attempt.isUsed() || slices.ContainsFunc(s.create, func(o manifests.Object) bool {
+		_, is := o.(*corev1.Pod)
+		return is
+	})
 }
 
-// run gives the pods back, waits until they are gone, and runs the teardown pod to its end. If that pod fails, the message says so, and no figure changes.
+// run gives the pods back, waits until they are gone, and runs the teardown pod to its end. If that pod fails,
+// the message says so, and no figure changes.
 func (td *teardown) run(e *ending) *step {
 	if s := td.cleanup.clearAway(e); s != nil {
 		return s
@@ -98,6 +105,6 @@ func (td *teardown) done(e *ending, trouble string) *step {
 // stuckAt is when a pod that is being deleted isn't waited for any more.
 func stuckAt(p *corev1.Pod) time.Time { return p.DeletionTimestamp.Add(goneGrace) }
 
-// stuck says whether a pod that is being deleted should have been gone for long, because its node doesn't answer. It sends nothing any more, since no
-// runner's heartbeat reaches it.
+// stuck says whether a pod that is being deleted should have been gone for long, because its node doesn't
+// answer. It sends nothing any more, since no runner's heartbeat reaches it.
 func stuck(p *corev1.Pod, now time.Time) bool { return !now.Before(stuckAt(p)) }
