@@ -187,7 +187,7 @@ blind-gates: ## Full tier: judge releases blind, into docs/measured/gate.md; GAT
 clusters: packages kube-cluster ## Full tier: the tests of the cluster itself and of its network cards (as root; 3 minutes)
 	$(FULL) -p 1 -timeout 20m ./hack/cluster ./test/rigs/fabric/incluster
 
-scenes: packages devices kube-cluster ## Full tier: everything that is played in a cluster: modes, floods, grids, sessions, lives, queues, suites, gates, tenants, upgrades (as root; 42 minutes)
+scenes: packages devices kube-cluster ## Full tier: everything that is played in a cluster: modes, floods, grids, sessions, lives, queues, suites, gates, tenants, a replaced operator (as root; 42 minutes)
 	$(FULL) -timeout 60m -parallel 20 -skip '^TestFourSystems$$' ./test/cluster/e2e
 
 faults: packages kube-cluster ## Full tier: break each part of a cluster in each phase of a test, into docs/measured/reliability.md (as root; 30 minutes)
@@ -196,8 +196,7 @@ faults: packages kube-cluster ## Full tier: break each part of a cluster in each
 soak: packages kube-cluster ## Full tier: the same test SOAK=n times in a row, into docs/measured/reliability.md (as root; 14 minutes)
 	$(FULL) -timeout 60m ./test/cluster/faults -run '^TestSoak$$' -v -soak $(SOAK) -table docs/measured/reliability.md
 
-lives: kube ## Full tier: the life of every sample, the kind replaced under stored objects, and an upgrade in the middle of a run, a hostile tenant, at a real API server; the image by its Dockerfile (6 minutes)
-	$(FULL) -timeout 10m ./test/api/apiserver -run '^TestTheKindIsReplacedUnderStoredObjects$$'
+lives: kube ## Full tier: the life of every sample, an upgrade of the chart in the middle of a run, a hostile tenant, at a real API server; the image by its Dockerfile (6 minutes)
 	$(FULL) -timeout 30m ./test/api/operator -run '^(TestEveryLife|TestAHostileTenantTakesNoMemory)$$'
 	cd test/api/chart && $(FULL) -timeout 30m -run '^(TestAReleaseChangesInTheMiddleOfARun|TestTheDockerfilesCommandsBuildThePackedPrograms)$$' ./...
 

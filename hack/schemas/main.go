@@ -18,33 +18,29 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// document is a kind of document, with all of its versions that are read.
+// document is a kind of document.
 type document struct {
 	name, title string
 	is          reflect.Type
-	versions    []any
+	version     string
 }
 
 func documents() []document {
-	var plans []any
-	for _, version := range plan.Versions {
-		plans = append(plans, version)
-	}
 	all := []document{
-		{"plan", "linerate: Plan", reflect.TypeFor[plan.Plan](), plans},
-		{"report", "linerate: Report", reflect.TypeFor[report.Report](), []any{report.Version, report.VersionBefore}},
-		{"suite", "linerate: report of a suite", reflect.TypeFor[report.Suite](), []any{report.SuiteVersion}},
-		{"gate", "linerate: judgement of a gate", reflect.TypeFor[report.Gate](), []any{report.GateVersion}},
-		{"table", "linerate: table", reflect.TypeFor[report.Table](), []any{report.TableVersion}},
-		{"comparison", "linerate: comparison", reflect.TypeFor[report.Comparison](), []any{report.ComparisonVersion}},
-		{"rfc2544", "linerate: Reports in the forms of RFC 2544", reflect.TypeFor[report.RFC2544](), []any{report.RFC2544Version}},
-		{"heatmap", "linerate: heat maps", reflect.TypeFor[report.Heatmap](), []any{report.HeatmapVersion}},
-		{"trend", "linerate: trend", reflect.TypeFor[report.Trend](), []any{report.TrendVersion}},
+		{"plan", "linerate: Plan", reflect.TypeFor[plan.Plan](), plan.Version},
+		{"report", "linerate: Report", reflect.TypeFor[report.Report](), report.Version},
+		{"suite", "linerate: report of a suite", reflect.TypeFor[report.Suite](), report.SuiteVersion},
+		{"gate", "linerate: judgement of a gate", reflect.TypeFor[report.Gate](), report.GateVersion},
+		{"table", "linerate: table", reflect.TypeFor[report.Table](), report.TableVersion},
+		{"comparison", "linerate: comparison", reflect.TypeFor[report.Comparison](), report.ComparisonVersion},
+		{"rfc2544", "linerate: Reports in the forms of RFC 2544", reflect.TypeFor[report.RFC2544](), report.RFC2544Version},
+		{"heatmap", "linerate: heat maps", reflect.TypeFor[report.Heatmap](), report.HeatmapVersion},
+		{"trend", "linerate: trend", reflect.TypeFor[report.Trend](), report.TrendVersion},
 	}
 	for _, printed := range []map[string]reflect.Type{cli.Documents(), kubectl.Documents()} {
 		for _, version := range slices.Sorted(maps.Keys(printed)) {
 			name, _, _ := strings.Cut(path.Base(version), ".")
-			all = append(all, document{name, "linerate: " + name, printed[version], []any{version}})
+			all = append(all, document{name, "linerate: " + name, printed[version], version})
 		}
 	}
 	return all

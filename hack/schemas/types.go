@@ -68,14 +68,14 @@ type maker struct {
 	words    words
 	written  map[reflect.Type]*jsonschema.Schema
 	foreign  map[reflect.Type]*jsonschema.Schema
-	versions map[reflect.Type][]any
+	versions map[reflect.Type]string
 }
 
 // schema is the JSON Schema of the document, by the sources below root.
 func (d document) schema(root string) ([]byte, error) {
-	m := maker{words: words{root: root}, written: written(), foreign: foreign(), versions: map[reflect.Type][]any{}}
+	m := maker{words: words{root: root}, written: written(), foreign: foreign(), versions: map[reflect.Type]string{}}
 	for _, each := range documents() {
-		m.versions[each.is] = each.versions
+		m.versions[each.is] = each.version
 	}
 	types := m.in(d.is, nil)
 	definitions := map[string]*jsonschema.Schema{}
@@ -164,8 +164,8 @@ func (m maker) define(t reflect.Type, types []reflect.Type) (*jsonschema.Schema,
 		frames := slices.DeleteFunc(slices.Clone(s.Required), func(member string) bool { return slices.Contains(own.common, member) })
 		s.Required, s.AnyOf = own.common, []*jsonschema.Schema{{Required: frames}, {Required: own.sessions}}
 	}
-	if versions := m.versions[t]; versions != nil {
-		s.Properties["version"].Enum = versions
+	if version := m.versions[t]; version != "" {
+		s.Properties["version"].Enum = []any{version}
 	}
 	return s, nil
 }

@@ -16,6 +16,7 @@ func Compile(test *v1alpha1.LoadTest) (*plan.Plan, field.ErrorList) {
 	}
 	spec := c.spec
 	p := &plan.Plan{
+		Version:        plan.Version,
 		Test:           naming(test, c.traffic, c.device.mode()),
 		Engine:         string(spec.Generator.Engine),
 		DUT:            c.device.plan(),
@@ -28,7 +29,6 @@ func Compile(test *v1alpha1.LoadTest) (*plan.Plan, field.ErrorList) {
 		SharedPort:     spec.SharedPort == v1alpha1.SharedPortAllowed,
 		ActiveDeadline: plan.Duration(c.duration(specPath().Child("activeDeadline"), spec.ActiveDeadline)),
 	}
-	p.Version = plan.VersionOf(p)
 	c.links.read()
 	c.directions.read()
 	if len(c.errs) == 0 {

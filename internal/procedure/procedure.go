@@ -68,7 +68,7 @@ type Step struct {
 	Reason string
 	// Number and Of count the planned steps, repeats included; 0: they are not counted.
 	Number, Of int
-	// Optional: the procedure has an answer, and looks for a better one. A run that ended without this step is complete, too: older linerates didn't look.
+	// Optional: the procedure has an answer, and looks for a better one. A run that is interrupted before this step has that answer.
 	Optional bool
 	// Done ends the procedure; nothing but Reason is set then.
 	Done bool

@@ -1,3 +1,2 @@
-// Package pages holds the tests of what is written: pages against the code (documents), and what an earlier release wrote (compatibility). published writes the
-// tables of docs/measured.
+// Package pages holds the tests of what is written: documents holds pages against the code, published writes the tables of docs/measured.
 package pages

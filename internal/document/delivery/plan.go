@@ -23,7 +23,7 @@ const mostPlan = MaxPacked * 2 / 3
 // EncodePlan is the binary data of the ConfigMap for a runner, which has the packed Plan, and where its generators
 // are. The same documents make the same bytes. An error says that the Plan is too large for a ConfigMap.
 func EncodePlan(p *plan.Plan, sites plan.Sites) (map[string][]byte, error) {
-	if p == nil || !plan.Readable(p.Version) || sites.Version != plan.SitesVersion {
+	if p == nil || p.Version != plan.Version || sites.Version != plan.SitesVersion {
 		return nil, fmt.Errorf("encode plan: a Plan of version %q and Sites of version %q are needed", plan.Version,
 			plan.SitesVersion)
 	}
@@ -51,7 +51,7 @@ func DecodePlan(data map[string][]byte) (*plan.Plan, plan.Sites, error) {
 	p, sites := new(plan.Plan), plan.Sites{}
 	document, err := unpack(data[KeyPlan])
 	if err == nil {
-		err = decode(document, p, plan.Versions...)
+		err = decode(document, p, plan.Version)
 	}
 	if err != nil {
 		return nil, plan.Sites{}, fmt.Errorf("%s: %w", KeyPlan, err)

@@ -30,7 +30,6 @@ func (p *Plan) Method() string {
 // method is the Plan without what changes no figure, and without the device.
 func (p *Plan) method() *Plan {
 	m := *p
-	m.Version = Version // which version a Plan is written in changes no figure
 	m.Test, m.DUT, m.Criteria, m.Observers, m.Baseline, m.AllowDifferent, m.ActiveDeadline, m.Names = Test{}, DUT{},
 		nil, nil, "", nil, 0, nil
 	m.Sending = nil

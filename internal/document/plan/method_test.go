@@ -30,12 +30,11 @@ func TestTheMethodIsHowItIsMeasured(t *testing.T) {
 		change func(*plan.Plan)
 		says   string // of the method; empty: it is the same
 	}{
-		"the same":        {func(*plan.Plan) {}, ""},
-		"another test":    {func(p *plan.Plan) { p.Test = plan.Test{Name: "b", UID: "2", Attempt: 3, Product: "Linux"} }, ""},
-		"another device":  {func(p *plan.Plan) { p.DUT = plan.DUT{Type: "Pod", Forwarding: plan.L2} }, ""},
-		"another box":     {func(p *plan.Plan) { p.Links[0].DUT.MAC = "02:00:00:00:00:02" }, ""},
-		"another version": {func(p *plan.Plan) { p.Version = plan.VersionOfUnion }, ""},
-		"another server":  {func(p *plan.Plan) { p.Generators[0].Server = "10.0.0.2:4501" }, ""},
+		"the same":       {func(*plan.Plan) {}, ""},
+		"another test":   {func(p *plan.Plan) { p.Test = plan.Test{Name: "b", UID: "2", Attempt: 3, Product: "Linux"} }, ""},
+		"another device": {func(p *plan.Plan) { p.DUT = plan.DUT{Type: "Pod", Forwarding: plan.L2} }, ""},
+		"another box":    {func(p *plan.Plan) { p.Links[0].DUT.MAC = "02:00:00:00:00:02" }, ""},
+		"another server": {func(p *plan.Plan) { p.Generators[0].Server = "10.0.0.2:4501" }, ""},
 		"other criteria": {func(p *plan.Plan) {
 			p.Criteria, p.Baseline, p.AllowDifferent, p.ActiveDeadline = nil, "LoadTest x", []string{"Node"}, plan.Duration(time.Hour)
 		}, ""},
@@ -82,30 +81,6 @@ func TestTheMethodHasWhetherTheDeviceIsReset(t *testing.T) {
 	}
 	if with.Procedure.Reset.Timeout != 1 {
 		t.Error("the plan was changed")
-	}
-	if v := plan.VersionFor(with.Procedure, nil); v != plan.VersionOfReset || !plan.Readable(v) {
-		t.Errorf("it is %s, which a reader that knows no reset would carry out without", v)
-	}
-}
-
-// A runner that knows no applications refuses what it would take for all that TCP carries.
-func TestSessionsOfAnApplicationHaveAVersionOfTheirOwn(t *testing.T) {
-	unlimited := plan.Procedure{Type: plan.TypeConstantLoad, ConstantLoad: &plan.ConstantLoad{Unlimited: true}}
-	held := plan.Procedure{Type: plan.TypeConstantLoad, ConstantLoad: &plan.ConstantLoad{Rate: units.Rate{Kind: units.Layer2Bits, Micros: 40e12}}}
-	for name, c := range map[string]struct {
-		procedure plan.Procedure
-		sessions  plan.Sessions
-		want      string
-	}{
-		"all that linerate's own transfer carries": {unlimited, plan.Sessions{Protocol: plan.TCP}, plan.VersionOfSessions},
-		"iperf3":                    {unlimited, plan.Sessions{Protocol: plan.TCP, Application: plan.ApplicationIperf3}, plan.VersionOfApplications},
-		"iperf 2":                   {unlimited, plan.Sessions{Protocol: plan.TCP, Application: plan.ApplicationIperf2}, plan.VersionOfApplications},
-		"UDP":                       {held, plan.Sessions{Protocol: plan.UDP, MessageBytes: 1400}, plan.VersionOfApplications},
-		"a rate, whoever speaks it": {held, plan.Sessions{Protocol: plan.TCP}, plan.VersionOfApplications},
-	} {
-		if got := plan.VersionFor(c.procedure, &c.sessions); got != c.want || !plan.Readable(got) {
-			t.Errorf("%s: %s, want %s", name, got, c.want)
-		}
 	}
 }
 

@@ -9,8 +9,6 @@ import (
 	"io"
 	"reflect"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/linerate-dev/linerate/internal/document/intake"
 	"github.com/linerate-dev/linerate/internal/document/plan"
@@ -111,42 +109,24 @@ func versionOf(document []byte) string {
 // Decode reads one report, and refuses what follows it. Whoever takes documents of others bounds their size first.
 func Decode(document []byte) (*Report, error) {
 	r := new(Report)
-	if err := readDocument(document, r, Version, VersionBefore); err != nil {
+	if err := readDocument(document, r, Version); err != nil {
 		return nil, err
 	}
-	r.convert()
 	return r, r.check()
 }
 
-// convert makes a report of the version before one of this version. All that was said then means what it meant: a
-// report without evidence can't be judged by another goal, and its figures follow from its result.
-func (r *Report) convert() {
-	if r.Version == VersionBefore {
-		r.Version = Version
-	}
-}
-
-// readDocument reads one document of these versions, the newest first, and nothing else.
-func readDocument(document []byte, target any, versions ...string) error {
+// readDocument reads one document of this version, and nothing else.
+func readDocument(document []byte, target any, version string) error {
 	var head struct {
 		Version string `json:"version"`
 	}
 	if err := intake.JSON(document, &head, limits); err != nil {
 		return fmt.Errorf("not a report: %w", err)
 	}
-	if !slices.Contains(versions, head.Version) {
-		return fmt.Errorf("version is %q, and this linerate reads %s: give a report of such a version, or use the linerate that wrote it", head.Version, quoted(versions))
+	if head.Version != version {
+		return fmt.Errorf("version is %q, and this linerate reads %q: use the linerate that wrote it", head.Version, version)
 	}
 	return intake.JSON(document, target, limits)
-}
-
-// quoted are versions for people, as "a" and "b".
-func quoted(versions []string) string {
-	words := make([]string, len(versions))
-	for i, v := range versions {
-		words[i] = strconv.Quote(v)
-	}
-	return strings.Join(words, " and ")
 }
 
 // check refuses a report that no run can have written, since its readers rely on it.
@@ -154,8 +134,8 @@ func (r *Report) check() error {
 	switch {
 	case r.Plan == nil:
 		return errors.New("it has no plan, so nothing says what was measured")
-	case !plan.Readable(r.Plan.Version):
-		return fmt.Errorf("plan.version is %q, and this linerate reads %s", r.Plan.Version, quoted(plan.Versions))
+	case r.Plan.Version != plan.Version:
+		return fmt.Errorf("plan.version is %q, and this linerate reads %q", r.Plan.Version, plan.Version)
 	case r.Ending == "":
 		return errors.New("it doesn't say how the run ended")
 	case r.Result.Measured && (r.Result.Total == nil || len(r.Result.Directions) == 0):

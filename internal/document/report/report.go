@@ -8,12 +8,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Version is the document's kind and version, VersionBefore one that is still read. A reader refuses others, and
-// ignores members that it doesn't know: a changed meaning changes the version.
-const (
-	Version       = "linerate.dev/report.v1alpha2"
-	VersionBefore = "linerate.dev/report.v1alpha1" // has neither evidence nor figures
-)
+// Version is the document's kind and version. A reader refuses others, and ignores members that it doesn't know. So a
+// changed meaning changes the version.
+const Version = "linerate.dev/report.v1alpha1"
 
 // Report is one run's measurement.
 type Report struct {

@@ -226,8 +226,7 @@ func (c *SuiteCell) check() error {
 		if r.Counts() {
 			measured++
 		}
-		if r.Evidence != nil && (r.Evidence.Version != Version && r.Evidence.Version != VersionBefore ||
-			r.Evidence.Plan == nil) {
+		if r.Evidence != nil && (r.Evidence.Version != Version || r.Evidence.Plan == nil) {
 			return fmt.Errorf("run %s: its evidence is of version %q, but this linerate reads %q, with a plan", r.Test,
 				r.Evidence.Version, Version)
 		}

@@ -726,7 +726,7 @@ func TestATopThatCouldNotBeJudged(t *testing.T) {
 			}
 		}
 	})
-	t.Run("was the end of a run before, whose conclusion stands", func(t *testing.T) {
+	t.Run("leaves a run that is interrupted before the look its conclusion", func(t *testing.T) {
 		p := rampOf(twoSteps)
 		history, _ := carryOut(t, p, limited(62_000, 0), above(95*units.One/100))
 		for n := range history {

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // mostFindings is how many findings a check lists. It only counts further ones.
@@ -20,25 +19,12 @@ const mostShown = 120
 type differ struct {
 	check Check
 	more  int
-	// earlier: the document is of a version before evidence. A member that it lacks is no difference, as its
-	// linerate didn't write it yet: absent are the names of these members.
-	earlier bool
-	absent  map[string]bool
 }
 
 func newDiffer(name CheckName) *differ { return &differ{check: Check{Name: name}} }
 
-// differ is one of the subject's.
-func (s *subject) differ(name CheckName) *differ {
-	return &differ{check: Check{Name: name}, earlier: !recent(s.Report), absent: map[string]bool{}}
-}
-
 // done is the check with all that was found.
 func (d *differ) done() Check {
-	if len(d.absent) > 0 {
-		d.notVerified("the linerate that wrote it didn't write %s yet", strings.Join(slices.Sorted(maps.Keys(d.absent)),
-			", "))
-	}
 	if d.more > 0 {
 		d.check.Findings = append(d.check.Findings, Finding{Object: "the report",
 			Message: fmt.Sprintf("%d more differences are not listed", d.more)})
@@ -126,10 +112,6 @@ func (d *differ) members(object, path string, a, b map[string]any) {
 
 // differs adds a difference between two values.
 func (d *differ) differs(object, field, stands, gives string) {
-	if d.earlier && stands == "" {
-		d.absent[field[strings.LastIndexByte(field, '.')+1:]] = true
-		return
-	}
 	f := Finding{Object: object, Field: field, Stands: stands, Gives: gives}
 	place := object
 	if field != "" {

@@ -123,7 +123,7 @@ func FuzzReport(f *testing.F) {
 	for _, kind := range []string{plan.TypeConstantLoad, plan.TypeFrameLoss, plan.TypeMaximumOfferedLoad} {
 		f.Add(fmt.Appendf(nil, `{"version":%q,"ending":"Completed","plan":{"version":%q,"directions":[{"from":"w","to":"e"}],"procedure":{"type":%q}},
 			"windows":[{"number":1,"start":"0s","duration":"1s","directions":[{"from":"w","to":"e","sent":{"packets":9223372036854775807,"bytes":-1}}],"evidence":{"directions":[{}]}}]}`,
-			report.Version, plan.VersionOfUnion, kind))
+			report.Version, plan.Version, kind))
 	}
 	f.Fuzz(func(t *testing.T, document []byte) {
 		r, err := report.Decode(document)

@@ -1,9 +1,6 @@
 package verify_test
 
 import (
-	"compress/gzip"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -94,25 +91,7 @@ func TestAThinnedReport(t *testing.T) {
 	}
 }
 
-// A search whose goals an older linerate wrote verifies but for what that didn't write yet.
-func TestASearchWithoutWhatGoalsHadNotYet(t *testing.T) {
-	r := scenes()["search"].run(t)
-	for i := range r.Result.Goals {
-		g := &r.Result.Goals[i]
-		g.InitialTrialDuration, g.WrongClass, g.Result.Message = 0, 0, "clean as far as the first goal goes"
-		for _, b := range []*report.GoalBound{g.Lower, g.Upper} {
-			b.Good, b.Open = 0, 0
-		}
-	}
-	verifiedBut(t, r, "how many trials were good")
-	r.Result.Goals[1].Lower.Load++
-	if found := verify.Report(r, by).Findings(); len(found) != 1 || found[0].Field != "goals[1].lower.load" {
-		t.Errorf("%v", found)
-	}
-}
-
-// A Report of a linerate whose generators didn't tell yet that they waited verifies as it was: their frames count
-// as even.
+// Where generators don't report how long they waited, their frames count as evenly sent.
 func TestAReportWithoutTheWaitsOfSenders(t *testing.T) {
 	s := scenes()["flood of a starved machine"]
 	s.machine = &sceneMachine{}
@@ -169,51 +148,4 @@ func verifiedBut(t *testing.T, r *report.Report, but string) {
 	if v.Outcome != verify.Verified || !strings.Contains(strings.Join(v.NotVerified(), "\n"), but) {
 		t.Errorf("%s: %v; not verified: %v", v, v.Findings(), v.NotVerified())
 	}
-}
-
-// What an earlier release wrote verifies as far as it goes. Where its rules were others the differences are told,
-// and who wrote it.
-func TestReportsOfAnEarlierRelease(t *testing.T) {
-	// differs are those in which something is otherwise today: how a comparison's interval is made, what an
-	// unresolved limit's resolution is, the words for a limit that is known as an interval only, that a ramp
-	// confirms right after an overload, that a lower bound says for how long it was shown.
-	differs := []string{"as-fast-as-its-baseline", "coarse", "interrupted", "not-saturated", "slower-than-its-baseline", "unresolved", "v1.4", "v1.5", "weak-generator"}
-	files, err := filepath.Glob("../../../test/pages/compatibility/testdata/v1alpha1/reports/*.json.gz")
-	if err != nil || len(files) < 10 {
-		t.Fatal(files, err)
-	}
-	for _, file := range files {
-		name := strings.TrimSuffix(filepath.Base(file), ".json.gz")
-		if strings.HasSuffix(name, ".suite") {
-			continue
-		}
-		for _, r := range read(t, file) {
-			v := verify.Report(r, by)
-			if want := slices.Contains(differs, name); want != (v.Outcome == verify.Differs) || v.Remark == "" || len(v.NotVerified()) == 0 {
-				t.Errorf("%s: %s, %v; not verified: %v; %s", name, v, v.Findings(), v.NotVerified(), v.Remark)
-			}
-		}
-	}
-}
-
-func read(t *testing.T, file string) []*report.Report {
-	t.Helper()
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := f.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	unpacked, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := report.Read(unpacked)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
 }

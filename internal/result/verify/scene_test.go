@@ -88,10 +88,10 @@ func ramp() scene {
 // scenes are runs of each procedure, by name.
 func scenes() map[string]scene {
 	each, constant, curve, most, several := ramp(), ramp(), ramp(), ramp(), ramp()
-	each.plan.Version, each.plan.Procedure.Each = plan.VersionOfEach, &plan.Each{Directions: []string{"west→east", "east→west"}, OthersAt: units.One / 10}
+	each.plan.Procedure.Each = &plan.Each{Directions: []string{"west→east", "east→west"}, OthersAt: units.One / 10}
 	several.generators = 3
 	for _, s := range []*scene{&constant, &curve, &most} {
-		s.plan.Version, s.plan.Procedure = plan.VersionOfUnion, plan.Procedure{MaxLossRatio: units.One / 1000}
+		s.plan.Procedure = plan.Procedure{MaxLossRatio: units.One / 1000}
 	}
 	constant.plan.Procedure.Type = plan.TypeConstantLoad
 	constant.plan.Procedure.ConstantLoad = &plan.ConstantLoad{Rate: unitstest.Rate("9kpps"), WarmupDuration: seconds(2), Duration: seconds(10), Window: seconds(2)}
@@ -107,10 +107,8 @@ func scenes() map[string]scene {
 			Goals: []plan.Goal{{Name: "NDR", FinalTrialDuration: seconds(2), DurationSum: seconds(8), ExceedRatio: units.One / 2, Width: units.One / 50},
 				{Name: "PDR", LossRatio: units.One / 200, FinalTrialDuration: seconds(2), DurationSum: seconds(8), ExceedRatio: units.One / 2, Width: units.One / 50}}}}
 	}
-	search.plan.Version = plan.VersionFor(search.plan.Procedure, nil)
-	standard.plan.Procedure.Search.Classification, standard.plan.Version = plan.ClassifyRFC9971, search.plan.Version
+	standard.plan.Procedure.Search.Classification = plan.ClassifyRFC9971
 	searches.plan.Procedure.Each = &plan.Each{Directions: []string{"west→east", "east→west"}}
-	searches.plan.Version = plan.VersionFor(searches.plan.Procedure, nil)
 	return map[string]scene{"search": search, "search by the standard": standard, "search of each direction": searches, "ramp": ramp(), "each direction": each, "constant load": constant, "frame loss": curve, "maximum offered load": most, "flood of a starved machine": flood, "three generators": several}
 }
 

@@ -3,7 +3,6 @@ package verify
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/units/wording"
@@ -138,17 +137,9 @@ func countedCriteria(n int) string {
 // remark says that another linerate wrote a Report than the one that verifies it. It is empty where the same one
 // did.
 func remark(r *report.Report, version string) string {
-	switch {
-	case r.Producer != version:
-		return fmt.Sprintf("%s wrote it, but %s verifies it: a difference may come from changes between the two; verify it with the linerate that wrote it", cmp.Or(r.Producer, "an unnamed linerate"), version)
-	case !recent(r) && len(r.Windows) > 0:
-		return "an earlier linerate wrote its windows without evidence: a difference may come from later changes; verify it with the linerate that wrote it"
+	if r.Producer == version {
+		return ""
 	}
-	return ""
-}
-
-// recent says that a Report is of a version whose windows have evidence, and so has figures.
-func recent(r *report.Report) bool {
-	return report.PlanOf(r).Sessions != nil ||
-		slices.ContainsFunc(r.Windows, func(w report.Window) bool { return w.Evidence != nil })
+	return fmt.Sprintf("%s wrote it, but %s verifies it: a difference may come from changes between the two; verify it with the linerate that wrote it",
+		cmp.Or(r.Producer, "an unnamed linerate"), version)
 }

@@ -15,7 +15,6 @@ import (
 // eachDirection varies one direction after the other, while the other one is held.
 func eachDirection(othersAt units.Ratio) option {
 	return func(s *scenario) {
-		s.plan.Version = plan.VersionOfEach
 		s.plan.Procedure.Each = &plan.Each{Directions: []string{"west→east", "east→west"}, OthersAt: othersAt}
 	}
 }

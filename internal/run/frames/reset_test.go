@@ -18,7 +18,7 @@ import (
 // reset has the device reset before each trial, which takes so long.
 func reset(takes time.Duration) option {
 	return func(s *scenario) {
-		s.plan.Version, s.plan.Procedure.Reset = plan.VersionOfReset, &plan.Reset{Timeout: seconds(5)}
+		s.plan.Procedure.Reset = &plan.Reset{Timeout: seconds(5)}
 		s.reset = func(w *sim.World) func(context.Context) (string, error) {
 			return func(context.Context) (string, error) {
 				time.Sleep(takes)

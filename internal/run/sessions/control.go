@@ -61,7 +61,7 @@ type remote struct {
 func newRemote(conn net.Conn) *remote { return &remote{conn: conn, answers: newLines(conn)} }
 
 // meet connects to an end and becomes its driver.
-func meet(ctx context.Context, server string, key credential.Key, link, version string, force bool) (*remote, error) {
+func meet(ctx context.Context, server string, key credential.Key, link string, force bool) (*remote, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, answerTimeout, engine.ErrSilent)
 	defer cancel()
 	conn, err := key.Dial(ctx, credential.Control, server)
@@ -69,7 +69,7 @@ func meet(ctx context.Context, server string, key credential.Key, link, version 
 		return nil, fmt.Errorf("reach the end of link %s at %s: %w", link, server, errors.Join(engine.ErrLost, err))
 	}
 	r := newRemote(conn)
-	a, err := r.ask(ctx, answerTimeout, request{Do: doHello, Hello: &hello{Version: version, Link: link, Force: force}})
+	a, err := r.ask(ctx, answerTimeout, request{Do: doHello, Hello: &hello{Version: Version, Link: link, Force: force}})
 	if err == nil && a.Welcome == nil {
 		err = fmt.Errorf("%w: it doesn't say who it is", engine.ErrIncompatible)
 	}
@@ -109,7 +109,7 @@ func (r *remote) ask(ctx context.Context, patience time.Duration, q request) (an
 		return answer{}, fmt.Errorf("%w: %w", engine.ErrLost, err)
 	case a.Taken:
 		return answer{}, fmt.Errorf("%w: %s", engine.ErrTaken, a.Error)
-	case a.Error != "" && (a.Path == nil || *a.Path): // an older end doesn't say whose fault it was; then the error means that the path isn't proven
+	case a.Error != "" && a.Path:
 		return answer{}, unansweredError(a.Error)
 	case a.Error != "":
 		return answer{}, errors.New(a.Error)

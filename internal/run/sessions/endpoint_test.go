@@ -18,7 +18,7 @@ func newEndpointRig(t *testing.T, options ...func(*plan.Plan, []End)) *rig {
 	r := &rig{dut: namespace(t)}
 	own, device := netip.MustParsePrefix("198.18.0.2/24"), netip.MustParsePrefix("198.18.0.1/24")
 	r.plan = &plan.Plan{
-		Version: plan.VersionOfEndpoints, Engine: "Software", DUT: plan.DUT{Type: "Reference", Forwarding: plan.Nothing},
+		Version: plan.Version, Engine: "Software", DUT: plan.DUT{Type: "Reference", Forwarding: plan.Nothing},
 		Links:      []plan.Link{{Name: "west", DUT: plan.DUTEnd{Addresses: []netip.Prefix{device}}}},
 		Sessions:   &plan.Sessions{Protocol: plan.TCP, Application: plan.ApplicationIperf3, Parallel: 2, MessageBytes: 128 << 10},
 		Directions: []plan.Direction{{From: "west", To: plan.DeviceEnd}, {From: plan.DeviceEnd, To: "west"}},

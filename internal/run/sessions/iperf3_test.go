@@ -165,19 +165,6 @@ func TestADeviceThatStopsForwarding(t *testing.T) {
 	}
 }
 
-// An end of an older linerate would take the Plan for one of its own transfer: it refuses the driver.
-func TestAnEndThatKnowsNoApplications(t *testing.T) {
-	d := run{}
-	d.Journal = journal(&plan.Plan{Sessions: &plan.Sessions{Protocol: plan.UDP, Application: plan.ApplicationIperf3}})
-	if d.version() != VersionOfApplications {
-		t.Error("the driver would speak the older protocol")
-	}
-	d.Plan.Sessions = &plan.Sessions{Protocol: plan.TCP}
-	if d.version() != Version {
-		t.Error("an older end would refuse what it can do")
-	}
-}
-
 func TestFramesOfADatagram(t *testing.T) {
 	for _, c := range []struct {
 		message, mtu int64

@@ -30,7 +30,7 @@ func newImpairedRig(t *testing.T, ports [2]impaired.Impairment, options ...func(
 	t.Helper()
 	r := &rig{dut: namespace(t)}
 	r.plan = &plan.Plan{
-		Version: plan.VersionOfSessions, Engine: "Software", DUT: plan.DUT{Type: "Device", Forwarding: plan.L2}, Sessions: &plan.Sessions{Protocol: plan.TCP, Parallel: 4, MessageBytes: 128 << 10},
+		Version: plan.Version, Engine: "Software", DUT: plan.DUT{Type: "Device", Forwarding: plan.L2}, Sessions: &plan.Sessions{Protocol: plan.TCP, Parallel: 4, MessageBytes: 128 << 10},
 		Directions: []plan.Direction{{From: "west", To: "east"}}, Generators: []plan.Generator{{Name: "generator-0"}},
 		Procedure: plan.Procedure{Type: plan.TypeConstantLoad, ConstantLoad: &plan.ConstantLoad{Unlimited: true, WarmupDuration: plan.Duration(time.Second),
 			Duration: plan.Duration(10 * time.Second), Window: plan.Duration(time.Second)}},

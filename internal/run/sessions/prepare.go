@@ -20,7 +20,7 @@ import (
 func (r *run) meet(ctx context.Context) error {
 	r.Update(func(p *runner.Progress) { p.Phase, p.Message = runner.Preparing, "reach the ends" })
 	err := r.each(func(i int) (err error) {
-		r.ends[i], err = meet(ctx, r.places[i].Server, r.opts.Key, r.places[i].Link, r.version(), r.opts.Force)
+		r.ends[i], err = meet(ctx, r.places[i].Server, r.opts.Key, r.places[i].Link, r.opts.Force)
 		return err
 	})
 	if i := r.placeOf(plan.DeviceEnd); i >= 0 && r.ends[i] != nil {
@@ -33,14 +33,6 @@ func (r *run) meet(ctx context.Context) error {
 		}
 	}
 	return err
-}
-
-// version is the oldest version of the protocol that supports what the Plan asks for.
-func (r *run) version() string {
-	if r.Plan.Sessions.Application != "" {
-		return VersionOfApplications
-	}
-	return Version
 }
 
 // throughSockets is the Report's word for how an end sends: by sockets of its protocol.

@@ -63,7 +63,7 @@ func newRigOf(t *testing.T, limit *plan.Limit, ownThreads bool, options ...func(
 	t.Helper()
 	r := &rig{dut: namespace(t)}
 	r.plan = &plan.Plan{
-		Version: plan.VersionOfSessions, Engine: "Software", DUT: plan.DUT{Type: "Reference", Forwarding: plan.L3, Reference: &plan.Reference{Limit: limit}},
+		Version: plan.Version, Engine: "Software", DUT: plan.DUT{Type: "Reference", Forwarding: plan.L3, Reference: &plan.Reference{Limit: limit}},
 		Sessions:   &plan.Sessions{Protocol: "TCP", Parallel: 4, MessageBytes: 128 << 10},
 		Directions: []plan.Direction{{From: "west", To: "east"}, {From: "east", To: "west"}},
 		Generators: []plan.Generator{{Name: "generator-0"}},

@@ -131,7 +131,7 @@ func (s *server) serveDriver(ctx context.Context, conn net.Conn) {
 		}
 		a, err := e.do(ctx, r, s.at)
 		if err != nil {
-			a = answer{Error: err.Error(), Path: new(fromPath(err))}
+			a = answer{Error: err.Error(), Path: fromPath(err)}
 		}
 		if !say(conn, a) {
 			return
@@ -156,7 +156,7 @@ func (s *server) welcome(conn net.Conn, r request) (*end, *Welcome, error) {
 	switch {
 	case r.Do != doHello || r.Hello == nil:
 		return nil, nil, fmt.Errorf("hello comes first, not %q", r.Do)
-	case r.Hello.Version != Version && r.Hello.Version != VersionOfApplications:
+	case r.Hello.Version != Version:
 		return nil, nil, fmt.Errorf("the driver speaks %q, and this end %q: use the same linerate for both", r.Hello.Version, Version)
 	}
 	i := slices.IndexFunc(s.ends, func(e *end) bool { return e.Link == r.Hello.Link })

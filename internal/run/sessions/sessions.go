@@ -9,11 +9,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/measure"
 )
 
-// Version is the protocol between driver and ends; each side refuses another one. VersionOfApplications is used with an application: an end of the older protocol would ignore that and make its own transfer.
-const (
-	Version               = "linerate.dev/sessions.v1"
-	VersionOfApplications = "linerate.dev/sessions.v2"
-)
+// Version is the protocol between driver and ends; each side refuses another one.
+const Version = "linerate.dev/sessions.v1"
 
 const (
 	// DriverSilence is how long an end goes on without a request of its driver, which reads counters four times a second. It is longer than the stalls of a busy machine.
@@ -61,9 +58,8 @@ const (
 type answer struct {
 	Error string `json:"error,omitempty"`
 	Taken bool   `json:"taken,omitempty"` // the error is that another driver has this end
-	// Path: the error is not the end's own, but of what it sent or awaited through the device. Nil: the end doesn't know whose it is, as those of an older linerate
-	// don't, which speak the same Version.
-	Path    *bool    `json:"path,omitempty"`
+	// Path: the error is not the end's own, but of what it sent or awaited through the device.
+	Path    bool     `json:"path,omitempty"`
 	Welcome *Welcome `json:"welcome,omitempty"`
 	Laid    *Laid    `json:"laid,omitempty"`
 	Opened  *Opened  `json:"opened,omitempty"`

@@ -296,11 +296,11 @@ func TestARunThatIsCutShortKeepsItsWindow(t *testing.T) {
 func TestAnEndHasOneDriver(t *testing.T) {
 	r := newRig(t, queued())
 	first := prepared(t, r)
-	_, err := meet(t.Context(), r.places[0].Server, credential.Key{}, "west", Version, false)
+	_, err := meet(t.Context(), r.places[0].Server, credential.Key{}, "west", false)
 	if !errors.Is(err, engine.ErrTaken) || !strings.Contains(err.Error(), "link west: it has a driver already") {
 		t.Errorf("a second driver: %v", err)
 	}
-	second, err := meet(t.Context(), r.places[0].Server, credential.Key{}, "west", Version, true)
+	second, err := meet(t.Context(), r.places[0].Server, credential.Key{}, "west", true)
 	must(t, err)
 	defer func() { _ = second.conn.Close() }()
 	if _, err := first.ends[0].ask(t.Context(), answerTimeout, request{Do: doRead}); !errors.Is(err, engine.ErrLost) {
@@ -329,7 +329,7 @@ func TestAnEndRefuses(t *testing.T) {
 			}
 		})
 	}
-	end, err := meet(t.Context(), r.places[0].Server, credential.Key{}, "west", Version, false)
+	end, err := meet(t.Context(), r.places[0].Server, credential.Key{}, "west", false)
 	must(t, err)
 	defer func() { _ = end.conn.Close() }()
 	for _, c := range []struct {
@@ -390,7 +390,7 @@ func TestAnEndCannotBeDrivenFromItsLink(t *testing.T) {
 		t.Run(c.who, func(t *testing.T) {
 			var said error
 			must(t, c.from.Do(func() error {
-				r, err := meet(t.Context(), net.JoinHostPort(c.to, strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)), credential.Key{}, "west", Version, true)
+				r, err := meet(t.Context(), net.JoinHostPort(c.to, strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)), credential.Key{}, "west", true)
 				if said = err; err == nil {
 					return r.conn.Close()
 				}

@@ -45,7 +45,7 @@ func TestRunPiped(t *testing.T) {
 		run := p.starts("kubectl linerate run test.yaml -o json -q")
 		p.saysMeasured("vpp-imix", failed)
 		r := run.ends()
-		r.wants(t, 1, `"version": "linerate.dev/report.v1alpha2"`, "created")
+		r.wants(t, 1, `"version": "linerate.dev/report.v1alpha1"`, "created")
 		if strings.Contains(r.talk, "measured") {
 			t.Errorf("quiet says\n%s", r.talk)
 		}

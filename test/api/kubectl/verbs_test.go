@@ -23,7 +23,7 @@ func TestReport(t *testing.T) {
 	p.saysRunning("young", 7)
 	p.saysEnded("broken", v1alpha1.ReasonSetupFailed, "pod broken-1-setup failed")
 	for format, want := range map[string]string{
-		"text": "OpenBSD  64b", "json": `"version": "linerate.dev/report.v1alpha2"`, "markdown": "| OpenBSD", "junit": "<testsuites", "html": "<!doctype html>", "viz": `"warmup_mult"`,
+		"text": "OpenBSD  64b", "json": `"version": "linerate.dev/report.v1alpha1"`, "markdown": "| OpenBSD", "junit": "<testsuites", "html": "<!doctype html>", "viz": `"warmup_mult"`,
 	} {
 		t.Run(format, func(t *testing.T) {
 			r := p.types("kubectl linerate report vpp-imix -o " + format)

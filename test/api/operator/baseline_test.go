@@ -81,6 +81,20 @@ func TestATestIsComparedWithAnEarlierOne(t *testing.T) {
 	}
 }
 
+// reportOf is the copy of a test's Report, held to the digest in its status.
+func (l *lab) reportOf(test string) *report.Report {
+	l.t.Helper()
+	var c corev1.ConfigMap
+	status := l.get(test).Status.Report
+	l.must(admin.Get(l.t.Context(), client.ObjectKey{Namespace: l.namespace, Name: status.ConfigMap}, &c))
+	document, envelope, err := delivery.DecodeReport(c.BinaryData, c.Annotations)
+	l.must(err)
+	if envelope.Digest != status.Digest {
+		l.t.Errorf("the copy has the digest %s, and the status has %s", envelope.Digest, status.Digest)
+	}
+	return document
+}
+
 // Whoever edits the namespace may replace a copy by one that says less, so that a regression passes. It is no baseline: neither as the LoadTest's, nor as a ConfigMap.
 func TestACopyThatWasReplacedIsNoBaseline(t *testing.T) {
 	l, r := underway(t, "main")

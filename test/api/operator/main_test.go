@@ -18,10 +18,9 @@ import (
 	"github.com/linerate-dev/linerate/test/api/operator/kube"
 )
 
-// The cluster that all tests share: its config and client as the administrator, who plays the rest of the cluster; and where etcd answers.
+// The cluster that all tests share: its config and client as the administrator, who plays the rest of the cluster.
 var (
 	adminConfig *rest.Config
-	storage     etcd
 	admin       client.Client
 	scheme      *runtime.Scheme
 )
@@ -29,7 +28,7 @@ var (
 // OwnerReferencesPermissionEnforcement is not on by default, and is in OpenShift: references must be made without the right to set finalizers.
 func TestMain(m *testing.M) {
 	kube.MainWith(m, func(environment *envtest.Environment) (err error) {
-		adminConfig, storage = environment.Config, etcd{environment.ControlPlane.Etcd.URL}
+		adminConfig = environment.Config
 		if scheme, err = caches.NewScheme(); err != nil {
 			return err
 		}

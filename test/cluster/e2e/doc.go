@@ -18,7 +18,7 @@
 //
 // With the tag kueue there is one more test, with a Kueue that is built for it: make e2e-kueue.
 //
-// What breaks under a running test is tried in test/cluster/faults. What a release leaves in a cluster is kept below testdata, by TestRecord.
+// What breaks under a running test is tried in test/cluster/faults.
 //
 // A test begins with begin(t), which gives it its scene: scene.apply makes a LoadTest from YAML, scene.await follows it by a watch until it
 // is as wanted, scene.report reads its Report, rig.Wires says what is on the wires. What is waited for is always bounded.

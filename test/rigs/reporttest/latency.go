@@ -13,7 +13,6 @@ import (
 // WithLatency is a Report with latency at 0 % and at 50 % of what was found: most frames took so many nanoseconds, some twice and a few three times as long, those of half the load, and of single frames half of that.
 func WithLatency(nanoseconds int64, options ...Option) *report.Report {
 	r := Measured(options...)
-	r.Plan.Version = plan.VersionOfLatency
 	r.Plan.Procedure.Latency = &plan.Latency{At: []units.Ratio{0, units.One / 2}, TrialDuration: plan.Duration(10 * time.Second)}
 	answer := r.Windows[r.Result.Window-1]
 	for _, at := range r.Plan.Procedure.Latency.At {

@@ -69,7 +69,7 @@ func sessionSamples(directions []plan.Direction, goodput int64) (all []report.Sa
 }
 
 func planOfSessions() *plan.Plan {
-	p := &plan.Plan{Version: plan.VersionOfSessions, Engine: plan.EngineSoftware, DUT: plan.DUT{Type: "Reference", Forwarding: plan.L3}, Directions: []plan.Direction{{From: "west", To: "east"}, {From: "east", To: "west"}},
+	p := &plan.Plan{Version: plan.Version, Engine: plan.EngineSoftware, DUT: plan.DUT{Type: "Reference", Forwarding: plan.L3}, Directions: []plan.Direction{{From: "west", To: "east"}, {From: "east", To: "west"}},
 		Test:      plan.Test{Name: "linux-tcp", Namespace: "lab", Attempt: 1, Product: "Linux", Loadtest: "tcp"},
 		Sessions:  &plan.Sessions{Protocol: "TCP", Parallel: 4, WindowBytes: 1 << 20, MessageBytes: 128 << 10},
 		Procedure: plan.Procedure{Type: plan.TypeConstantLoad, ConstantLoad: &plan.ConstantLoad{Unlimited: true, WarmupDuration: plan.Duration(2 * time.Second), Duration: plan.Duration(10 * time.Second), Window: plan.Duration(10 * time.Second)}}}
