@@ -161,7 +161,7 @@ const (
 	deviceBytes    = 64
 )
 
-// podInBrief keeps of a pod where it is, what holds it back, what its containers are called, run and request, and what became of them. What there is no room for is left out.
+// podInBrief keeps of a pod where it is, what holds it back, what its containers are called, run and have limits of, and what became of them. What there is no room for is left out.
 func podInBrief(pod *corev1.Pod) {
 	left, spec, status := room(mostPod), &pod.Spec, &pod.Status
 	brief := corev1.PodSpec{NodeName: spec.NodeName}
@@ -169,12 +169,6 @@ func podInBrief(pod *corev1.Pod) {
 		if left.takes(len(gate.Name) + textBytes) {
 			brief.SchedulingGates = append(brief.SchedulingGates, gate)
 		}
-	}
-	if left.takes(bytesOf(spec.Overhead)) {
-		brief.Overhead = spec.Overhead
-	}
-	if spec.Resources != nil && left.takes(requirementsBytes(spec.Resources)) {
-		brief.Resources = &corev1.ResourceRequirements{Limits: spec.Resources.Limits, Requests: spec.Resources.Requests}
 	}
 	brief.InitContainers, brief.Containers = left.containers(spec.InitContainers), left.containers(spec.Containers)
 	pod.Spec = brief
@@ -186,10 +180,10 @@ func podInBrief(pod *corev1.Pod) {
 
 func (r *room) containers(all []corev1.Container) (brief []corev1.Container) {
 	for _, c := range all[:min(len(all), mostContainers)] {
-		if !r.takes(containerBytes + len(c.Name) + len(c.Image) + requirementsBytes(&c.Resources)) {
+		if !r.takes(containerBytes + len(c.Name) + len(c.Image) + bytesOf(c.Resources.Limits)) {
 			continue
 		}
-		kept := corev1.Container{Name: c.Name, Image: c.Image, Resources: corev1.ResourceRequirements{Limits: c.Resources.Limits, Requests: c.Resources.Requests}}
+		kept := corev1.Container{Name: c.Name, Image: c.Image, Resources: corev1.ResourceRequirements{Limits: c.Resources.Limits}}
 		if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
 			kept.RestartPolicy = new(corev1.ContainerRestartPolicyAlways)
 		}
@@ -246,10 +240,6 @@ func stateTexts(s *corev1.ContainerState) (bytes int) {
 		bytes += len(s.Terminated.Reason) + len(s.Terminated.Message)
 	}
 	return bytes
-}
-
-func requirementsBytes(r *corev1.ResourceRequirements) int {
-	return bytesOf(r.Limits) + bytesOf(r.Requests)
 }
 
 func bytesOf(list corev1.ResourceList) (bytes int) {
@@ -310,9 +300,9 @@ func networkInBrief(network *unstructured.Unstructured) {
 // nodeInBrief keeps of a node what inventory.NodeOf reads: the rest is large, and changes all the time.
 func nodeInBrief(node *corev1.Node) {
 	brief := corev1.Node{TypeMeta: node.TypeMeta, ObjectMeta: metav1.ObjectMeta{
-		Name: node.Name, UID: node.UID, ResourceVersion: node.ResourceVersion, DeletionTimestamp: node.DeletionTimestamp, Labels: node.Labels,
+		Name: node.Name, UID: node.UID, ResourceVersion: node.ResourceVersion, DeletionTimestamp: node.DeletionTimestamp,
 	}}
-	brief.Spec.Unschedulable, brief.Spec.Taints, brief.Status.Allocatable = node.Spec.Unschedulable, node.Spec.Taints, node.Status.Allocatable
+	brief.Spec.Unschedulable, brief.Status.Allocatable = node.Spec.Unschedulable, node.Status.Allocatable
 	for _, condition := range node.Status.Conditions {
 		if condition.Type == corev1.NodeReady {
 			brief.Status.Conditions = []corev1.NodeCondition{{Type: condition.Type, Status: condition.Status}}

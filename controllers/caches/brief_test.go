@@ -256,13 +256,13 @@ func TestWhatIsReadOfAPodIsKept(t *testing.T) {
 		OwnerReferences: []metav1.OwnerReference{{Kind: "LoadTest", Name: "t", UID: "1", Controller: new(true)}}, DeletionGracePeriodSeconds: new(int64(30)),
 	}
 	spec := corev1.PodSpec{
-		NodeName: "a", SchedulingGates: []corev1.PodSchedulingGate{{Name: v1alpha1.GateKueue}}, Overhead: corev1.ResourceList{"cpu": resource.MustParse("250m")},
-		Resources:      &corev1.ResourceRequirements{Limits: corev1.ResourceList{"memory": resource.MustParse("2Gi")}},
+		NodeName: "a", SchedulingGates: []corev1.PodSchedulingGate{{Name: v1alpha1.GateKueue}},
 		Containers:     []corev1.Container{{Name: "trex", Image: "i", Resources: limits}},
 		InitContainers: []corev1.Container{{Name: "beside", Image: "j", RestartPolicy: new(corev1.ContainerRestartPolicyAlways)}},
 	}
 	want := &corev1.Pod{ObjectMeta: *about.DeepCopy(), Spec: *spec.DeepCopy(), Status: *status.DeepCopy()}
 	about.Labels["app"] = "x"
+	spec.Overhead, spec.Containers[0].Resources.Requests = corev1.ResourceList{"cpu": resource.MustParse("250m")}, corev1.ResourceList{"cpu": resource.MustParse("1")}
 	spec.Containers[0].Args, spec.Containers[0].Env, spec.Volumes = []string{"x"}, []corev1.EnvVar{{Name: "x"}}, []corev1.Volume{{Name: "x"}}
 	got, err := inBrief(&corev1.Pod{ObjectMeta: about, Spec: spec, Status: status})
 	if diff := cmp.Diff(any(want), got); err != nil || diff != "" {
@@ -270,11 +270,12 @@ func TestWhatIsReadOfAPodIsKept(t *testing.T) {
 	}
 }
 
-// Of a node that is kept by which pods may come to it, and what it has for them.
+// Of a node that is kept by which it takes pods, and what it has for them.
 func TestWhatIsReadOfANodeIsKept(t *testing.T) {
-	want := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", UID: "1", Labels: map[string]string{"lab": "west"}}, Spec: corev1.NodeSpec{Unschedulable: true, Taints: []corev1.Taint{{Key: "lab/kept", Effect: corev1.TaintEffectNoSchedule}}},
+	want := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", UID: "1"}, Spec: corev1.NodeSpec{Unschedulable: true},
 		Status: corev1.NodeStatus{Allocatable: corev1.ResourceList{"intel.com/west": resource.MustParse("4")}, Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}}}
 	node := want.DeepCopy()
+	node.Labels, node.Spec.Taints = map[string]string{"lab": "west"}, []corev1.Taint{{Key: "lab/kept", Effect: corev1.TaintEffectNoSchedule}}
 	node.Annotations, node.Spec.PodCIDR, node.Status.Capacity = map[string]string{"x": "y"}, "10.0.0.0/24", node.Status.Allocatable
 	node.Status.Conditions = append(node.Status.Conditions, corev1.NodeCondition{Type: corev1.NodeMemoryPressure, Status: corev1.ConditionFalse})
 	got, err := inBrief(node)

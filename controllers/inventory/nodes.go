@@ -11,7 +11,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/linerate-dev/linerate/internal/cluster/lifecycle"
-	"github.com/linerate-dev/linerate/internal/cluster/queue"
 )
 
 // Nodes reads the cached nodes without copying them: they are many, and nothing changes them.
@@ -29,7 +28,7 @@ func (i *Inventory) Nodes(ctx context.Context) ([]lifecycle.Node, error) {
 
 // NodeOf is the part of a node that decisions depend on.
 func NodeOf(node *corev1.Node) lifecycle.Node {
-	n := lifecycle.Node{Name: node.Name, Schedulable: !node.Spec.Unschedulable, Allocatable: node.Status.Allocatable, Labels: node.Labels, Taints: node.Spec.Taints}
+	n := lifecycle.Node{Name: node.Name, Schedulable: !node.Spec.Unschedulable, Allocatable: node.Status.Allocatable}
 	for _, condition := range node.Status.Conditions {
 		if condition.Type == corev1.NodeReady {
 			n.Ready = condition.Status == corev1.ConditionTrue
@@ -40,33 +39,9 @@ func NodeOf(node *corev1.Node) lifecycle.Node {
 
 // NodeChanges lets through changes that a decision depends on, and drops heartbeats, images and addresses, which change all the time.
 func NodeChanges() predicate.Predicate {
-	return changes(func(node *corev1.Node) lifecycle.Node {
-		n := NodeOf(node)
-		n.Labels, n.Taints = nil, nil // only the queue depends on these
-		return n
-	})
-}
-
-// PlaceChanges lets through changes of which pods may be placed on a node.
-func PlaceChanges() predicate.Predicate { return changes(NodeOf) }
-
-func changes(of func(*corev1.Node) lifecycle.Node) predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, isNode := e.ObjectOld.(*corev1.Node)
 		after, stillIs := e.ObjectNew.(*corev1.Node)
-		return isNode && stillIs && !equality.Semantic.DeepEqual(of(before), of(after))
+		return isNode && stillIs && !equality.Semantic.DeepEqual(NodeOf(before), NodeOf(after))
 	}}
-}
-
-// Devices are a pod's requests for extended resources: those whose names have a vendor's domain.
-func Devices(pod *corev1.Pod) map[corev1.ResourceName]int64 {
-	counts := map[corev1.ResourceName]int64{}
-	for _, container := range pod.Spec.Containers {
-		for name, quantity := range container.Resources.Limits {
-			if queue.IsDevice(string(name)) {
-				counts[name] += quantity.Value()
-			}
-		}
-	}
-	return counts
 }

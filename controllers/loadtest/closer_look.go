@@ -19,7 +19,6 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/controllers/caches"
-	"github.com/linerate-dev/linerate/controllers/inventory"
 	"github.com/linerate-dev/linerate/controllers/pass"
 	"github.com/linerate-dev/linerate/internal/cluster/lifecycle"
 	"github.com/linerate-dev/linerate/internal/cluster/manifests"
@@ -237,7 +236,7 @@ func changedDevices(asked, answered client.Object) string {
 	if !isPod || !stillIs {
 		return ""
 	}
-	requested, granted := inventory.Devices(sent), inventory.Devices(got)
+	requested, granted := lifecycle.Devices(sent), lifecycle.Devices(got)
 	names := maps.Clone(requested)
 	maps.Copy(names, granted)
 	for _, name := range slices.Sorted(maps.Keys(names)) {

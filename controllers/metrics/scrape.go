@@ -178,8 +178,8 @@ func heldBy(pods []corev1.Pod) map[corev1.ResourceName]int64 {
 		if pod.Spec.NodeName == "" || lifecycle.Ended(pod) {
 			continue
 		}
-		for resource, n := range inventory.Devices(pod) {
-			held[resource] += n
+		for resource, n := range lifecycle.Devices(pod) {
+			held[corev1.ResourceName(resource)] += n
 		}
 	}
 	return held

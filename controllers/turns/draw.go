@@ -48,10 +48,10 @@ func (l *Line) look(ctx context.Context) (*snapshot, error) {
 
 // labOf is the lab of a snapshot, and the claims of tests that have no place in line yet, because what they or older tests of their namespaces want isn't found out. The caller has claimed the drawing.
 func (l *Line) labOf(s *snapshot) (lab queue.Lab, later []queue.Claim) {
-	lab = queue.Lab{Now: s.now, Nodes: l.found.queueNodes}
+	lab = queue.Lab{Now: s.now, Nodes: l.found.nodes, Began: l.Drawn().Began}
 	l.found.keepOnly(s.tests)
 	l.wants.keepOnly(s.tests)
-	holds, given, there, had := holds{}, map[string]bool{}, map[types.UID]bool{}, turnsHad{}
+	there := map[types.UID]bool{}
 	unknown := map[string]time.Time{} // when the oldest test of a namespace was created of which it isn't known what it wants
 	for i := range s.tests {
 		test := &s.tests[i]
@@ -69,11 +69,6 @@ func (l *Line) labOf(s *snapshot) (lab queue.Lab, later []queue.Claim) {
 			lab.Claims = append(lab.Claims, standing.claim)
 		}
 		lab.Held = append(lab.Held, standing.held...)
-		had.add(standing.had)
-		holds.add(standing.claim.Test, standing.has)
-		if test.Status.GivenBack != nil {
-			given[standing.claim.Test] = true
-		}
 	}
 	lab.Claims = slices.DeleteFunc(lab.Claims, func(c queue.Claim) bool {
 		namespace, _, _ := strings.Cut(c.Test, "/")
@@ -85,17 +80,10 @@ func (l *Line) labOf(s *snapshot) (lab queue.Lab, later []queue.Claim) {
 		return behind
 	})
 	for owner, orphans := range s.pods {
-		if there[owner.uid] {
-			continue // of this test, or of another namespace than the test: no test has such pods
-		}
-		for _, h := range holdings(orphans) {
-			lab.Held = append(lab.Held, h)
-			holds.add(h.Test, h.Resources)
+		if !there[owner.uid] { // of no test, or of another namespace than the test: no test has such pods
+			lab.Held = append(lab.Held, holdings(orphans)...)
 		}
 	}
-	l.found.recordReleased(s.now, holds, given)
-	l.found.recordTurns(s.now, had, slices.Concat(lab.Claims, later))
-	lab.Released, lab.Where, lab.Had = l.found.released, l.found.where(), l.found.had
 	return lab, later
 }
 
@@ -105,12 +93,8 @@ func (l *Line) observeNodes(ctx context.Context) error {
 		return nil
 	}
 	nodes, err := l.lab.Nodes(ctx)
-	if err != nil {
-		return err
-	}
-	l.found.nodes, l.found.queueNodes = nodes, lifecycle.QueueNodes(nodes)
-	clear(l.found.places)
-	return nil
+	l.found.nodes = lifecycle.QueueNodes(nodes)
+	return err
 }
 
 // ownerKey identifies a test: a pod of another namespace never has it, whatever owner it names.
@@ -176,8 +160,8 @@ func holdings(pods []*corev1.Pod) (held []queue.Holding) {
 		if p.Spec.NodeName == "" || lifecycle.Ended(p) {
 			continue
 		}
-		if has := lifecycle.Resources(p); len(has) > 0 {
-			held = append(held, queue.Holding{Test: p.Namespace + "/" + p.Labels[v1alpha1.LabelTest], Node: p.Spec.NodeName, Resources: has})
+		if has := lifecycle.Devices(p); len(has) > 0 {
+			held = append(held, queue.Holding{Test: p.Namespace + "/" + p.Labels[v1alpha1.LabelTest], Node: p.Spec.NodeName, Devices: has})
 		}
 	}
 	return held
@@ -187,19 +171,10 @@ func holdings(pods []*corev1.Pod) (held []queue.Holding) {
 type findings struct {
 	// undrawn is the latest snapshot, if no line was drawn of it yet.
 	undrawn *snapshot
-	// nodeChanges is how often nodes had changed when nodes and places were found out.
+	// nodeChanges is how often nodes had changed when they were read; nodes are those that take pods, nil: they aren't known.
 	nodeChanges uint64
-	// nodes are all of them; nil: they aren't known. queueNodes are those that count.
-	nodes      []lifecycle.Node
-	queueNodes []queue.Node
-	// filters are pods' demands on nodes, places the nodes that meet them, by the same keys.
-	filters  map[string]lifecycle.NodeFilter
-	places   map[string]queue.Where
-	stands   map[types.UID]standing
-	holds    holds
-	released map[string]time.Time
-	// had are the turns that namespaces had.
-	had []queue.Had
+	nodes       []queue.Node
+	stands      map[types.UID]standing
 }
 
 // standing is a test's claim in the line, and what its other pods hold. It follows from the test, its pods, what it wants and the operator's settings, and
@@ -211,85 +186,23 @@ type standing struct {
 	claim  queue.Claim
 	held   []queue.Holding
 	claims bool
-	// has are the devices of all its pods together; had is the turn that it had, for each of these devices.
-	has queue.Resources
-	had []queue.Had
 }
 
-func newFindings() *findings {
-	return &findings{filters: map[string]lifecycle.NodeFilter{}, places: map[string]queue.Where{}, stands: map[types.UID]standing{}, holds: holds{}, released: map[string]time.Time{}}
-}
+func newFindings() *findings { return &findings{stands: map[types.UID]standing{}} }
 
-// dropStale forgets what followed from nodes that have changed since.
+// dropStale forgets nodes that have changed since.
 func (s *findings) dropStale(nodes uint64) {
 	if s.nodeChanges != nodes {
 		s.nodeChanges, s.nodes = nodes, nil
 	}
 }
 
-// where says which nodes pods may be placed on, by the keys in claims.
-func (s *findings) where() map[string]queue.Where {
-	for key, filter := range s.filters {
-		if _, known := s.places[key]; !known {
-			s.places[key] = filter.Where(s.nodes)
-		}
-	}
-	return s.places
-}
-
-// mostFilters is how many filters are kept in any case: nearly all tests demand the same of nodes.
-const mostFilters = 16
-
 // keepOnly forgets tests that are gone, once most of the remembered tests are.
 func (s *findings) keepOnly(tests []v1alpha1.LoadTest) {
-	if len(s.filters) > 2*len(tests)+mostFilters { // most are of tests that are gone
-		clear(s.stands)
-		clear(s.filters)
-		clear(s.places)
-	}
 	if len(s.stands) > 2*len(tests) {
 		there := uidsOf(tests)
 		maps.DeleteFunc(s.stands, func(uid types.UID, _ standing) bool { return !there[uid] })
 	}
-}
-
-// holds is who has which devices, by the test's name.
-type holds map[string]queue.Resources
-
-// add adds to what a test has, and changes neither map of devices.
-func (h holds) add(test string, more queue.Resources) {
-	if len(more) == 0 {
-		return
-	}
-	had, some := h[test]
-	if !some {
-		h[test] = more
-		return
-	}
-	h[test] = sum(had, more)
-}
-
-func sum(a, b queue.Resources) queue.Resources {
-	both := queue.Resources{}
-	for _, d := range []queue.Resources{a, b} {
-		for name, n := range d {
-			both[name] += n
-		}
-	}
-	return both
-}
-
-// recordReleased remembers the resources whose devices a test has released since the last line was drawn. What a test gave back because its pods found
-// no nodes doesn't count: it would be that test's own turn again at once.
-func (s *findings) recordReleased(now time.Time, held holds, given map[string]bool) {
-	for test, before := range s.holds {
-		for name, n := range before {
-			if held[test][name] < n && !given[test] {
-				s.released[name] = now.Add(time.Second) // a status has no fractions of seconds: later than any pods that were given back by now
-			}
-		}
-	}
-	s.holds = held
 }
 
 // standingOf is a test's standing, found out again only if the test, its pods, or what it wants have changed, as few of a thousand have at a time.
@@ -308,13 +221,9 @@ func (l *Line) standingOf(test *v1alpha1.LoadTest, pods []*corev1.Pod) standing 
 		if w := l.wants.of(test.UID); w != nil && w.attempt == lifecycle.Attempt(o) {
 			s.wants = w
 			s.claim, s.held, _ = lifecycle.Claim(o, w.pods)
-			for _, want := range w.pods {
-				l.found.filters[want.Where] = want.Filter
-			}
 		}
-		s.claim = queue.Shaped(s.claim)
+		s.claim = queue.Summed(s.claim)
 	}
-	s.has, s.had = s.together(), turnOf(test, pods)
 	l.found.stands[test.UID] = s
 	return s
 }
@@ -339,18 +248,4 @@ func (s *standing) isOf(test *v1alpha1.LoadTest, pods []*corev1.Pod) bool {
 		}
 	}
 	return true
-}
-
-// together are the devices of the test's pods that are on a node.
-func (s *standing) together() queue.Resources {
-	all := holds{}
-	for _, h := range s.held {
-		all.add("", h.Resources)
-	}
-	for _, p := range s.claim.Pods {
-		if p.Node != "" {
-			all.add("", p.Resources)
-		}
-	}
-	return all[""]
 }

@@ -27,9 +27,8 @@ import (
 //	                                              ▲         │
 //	                      observe of one test ────┴─────────┴──▶ its Turn
 //
-// One pass draws at a time; passes that the last line can answer read that one meanwhile. A new process finds everything in the caches again, but for two things: when devices
-// were released (a test that gave its pods back then waits for its full time), and the turns of tests that no longer have pods (the round then begins with the
-// namespaces of the oldest tests). It is safe for concurrent use.
+// One pass draws at a time; passes that the last line can answer read that one meanwhile. A new process finds everything in the caches again, but for when namespaces began tests
+// that no longer have pods: the namespaces of the oldest tests are first then. It is safe for concurrent use.
 type Line struct {
 	// client reads tests and pods.
 	client   client.Reader
@@ -214,7 +213,7 @@ func (l *Line) drawOf(ctx context.Context, seen **snapshot, asks *v1alpha1.LoadT
 	lab, later := l.labOf(*seen)
 	line := queue.Arrange(lab)
 	for i := range later {
-		line.Turns[later[i].ID] = queue.Turn{Waits: true, Brief: "joins the line", Message: "it joins the line in a moment: what it and older LoadTests of its namespace want is being found out"}
+		line.Turns[later[i].ID] = queue.Joins
 	}
 	l.replace(line, (*seen).marked, slices.Concat(lab.Claims, later), later)
 	if len(later) > 0 {

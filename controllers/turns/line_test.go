@@ -119,6 +119,38 @@ func (l *lineLab) happen(random *rand.Rand, step int, line *Line) string {
 	return "networks have devices of " + l.resource
 }
 
+// A namespace whose test was placed has had its turn, also when that test is gone: the next is another namespace's, though its tests are younger.
+func TestANamespaceWhoseTestIsGoneHasHadItsTurn(t *testing.T) {
+	l := newLineLab(t)
+	line := l.line(true)
+	for i, name := range []string{"first", "second", "third"} {
+		l.add(name, i)
+	}
+	l.add("neighbour", 30)
+	l.change("neighbour", func(test *v1alpha1.LoadTest) { test.Namespace = "beside" })
+	l.place("first", 1, "rack-1")
+	for _, pod := range l.pods {
+		pod.CreationTimestamp = metav1.NewTime(l.now.Add(time.Minute))
+	}
+	order := func() []string {
+		t.Helper()
+		l.now = l.now.Add(time.Second)
+		if err := line.draw(t.Context(), nil, always); err != nil {
+			t.Fatal(err)
+		}
+		return line.line.Order
+	}
+	want := []string{"uid-neighbour", "uid-second", "uid-third"}
+	if got := order(); !slices.Equal(got, want) {
+		t.Errorf("while the first has its devices the line is %v, want %v", got, want)
+	}
+	delete(l.tests, "first")
+	clear(l.pods)
+	if got := order(); !slices.Equal(got, want) {
+		t.Errorf("when the first is gone the line is %v, want %v", got, want)
+	}
+}
+
 func TestWhoMayBeToldDoesNotWaitForADrawing(t *testing.T) {
 	l := newLineLab(t)
 	synctest.Test(t, func(t *testing.T) {

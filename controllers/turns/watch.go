@@ -37,7 +37,7 @@ func (l *Line) Watch(mgr ctrl.Manager, b *builder.Builder, notOver func() []clie
 	l.watched, l.notOver = true, notOver
 	b.Watches(&v1alpha1.LoadTest{}, marking(l.mark), builder.WithPredicates(claimChanges())).
 		Watches(&corev1.Pod{}, marking(l.mark), builder.WithPredicates(holdingChanges())).
-		Watches(&corev1.Node{}, marking(l.nodesChanged), builder.WithPredicates(inventory.PlaceChanges())).
+		Watches(&corev1.Node{}, marking(l.nodesChanged), builder.WithPredicates(inventory.NodeChanges())).
 		WatchesRawSource(source.Channel(called, &handler.EnqueueRequestForObject{}))
 	return mgr.Add(manager.RunnableFunc(func(ctx context.Context) error { return l.run(ctx, called) }))
 }
@@ -156,7 +156,7 @@ func sameClaim(a, b *v1alpha1.LoadTest) bool {
 func holdingChanges() predicate.Predicate {
 	matters := func(object client.Object) bool {
 		pod, isPod := object.(*corev1.Pod)
-		return isPod && len(inventory.Devices(pod)) > 0
+		return isPod && len(lifecycle.Devices(pod)) > 0
 	}
 	return predicate.Funcs{
 		CreateFunc: func(e event.CreateEvent) bool { return matters(e.Object) },

@@ -47,7 +47,10 @@ func (b *blueprint) input() manifests.Input {
 }
 
 // pods are the attempt's pods, the DUT's first.
-func (b *blueprint) pods() []*corev1.Pod { return podsOf(b.input()) }
+func (b *blueprint) pods() []*corev1.Pod {
+	in := b.input()
+	return append(manifests.Devices(in), manifests.Generators(in)...)
+}
 
 // ends are the links' ends that pods of ours have.
 func (b *blueprint) ends() []end {
@@ -86,8 +89,4 @@ func (e end) String() string {
 		return fmt.Sprintf("network %s (dut.reference.mode.tunnel.network)", e.key)
 	}
 	return fmt.Sprintf("network %s (link %s, the %s's end)", e.key, e.link, e.side)
-}
-
-func podsOf(in manifests.Input) []*corev1.Pod {
-	return append(manifests.Devices(in), manifests.Generators(in)...)
 }

@@ -1,25 +1,17 @@
 package lifecycle
 
 import (
-	"maps"
-	"slices"
-
 	corev1 "k8s.io/api/core/v1"
-	resourcehelper "k8s.io/component-helpers/resource"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/cluster/queue"
 	"github.com/linerate-dev/linerate/internal/compile"
 )
 
-// Want is one pod of a test that wants devices.
+// Want is one pod of a test that wants devices. Name is the pod's, as the attempt that it was made for has it.
 type Want struct {
-	// Name is the pod's, as the attempt that it was made for has it; Role is which kind it is.
-	Name string
-	Role v1alpha1.PodRole
-	queue.Pod
-	// Filter is what Pod.Where stands for.
-	Filter NodeFilter
+	Name    string
+	Devices queue.Devices
 }
 
 // Wants are the pods of the current attempt that want devices; none where the test can't be made into pods. They follow from the spec, the
@@ -34,14 +26,10 @@ func Wants(o Observed) []Want {
 			return nil
 		}
 	}
-	in := b.input()
-	in.ExcludedNodes = nil // they change without the attempt; Claim has them
 	var wants []Want
-	pods := podsOf(in)
-	for _, p := range pods {
-		if of := Resources(p); len(of) > 0 {
-			filter := filterOf(p)
-			wants = append(wants, Want{p.Name, roleOf(p), queue.Pod{Name: p.Name, Where: filter.key, Apart: apartFrom(p, pods), Resources: of}, filter})
+	for _, p := range b.pods() {
+		if devices := Devices(p); len(devices) > 0 {
+			wants = append(wants, Want{p.Name, devices})
 		}
 	}
 	return wants
@@ -50,52 +38,14 @@ func Wants(o Observed) []Want {
 // Attempt is the attempt that counts. It reads only the test and its children from Observed.
 func Attempt(o Observed) int32 { return currentAttempt(o) }
 
-// Resources are the requests that decide where a pod with devices can be placed; empty: the pod has no devices. A missing request equals the limit, as
-// for the API server.
-func Resources(p *corev1.Pod) queue.Resources {
-	if len(devicesOf(p)) == 0 {
-		return nil
-	}
-	asked := &corev1.Pod{Spec: corev1.PodSpec{Containers: withRequests(p.Spec.Containers), InitContainers: withRequests(p.Spec.InitContainers), Overhead: p.Spec.Overhead, Resources: p.Spec.Resources}}
-	of := counted(resourcehelper.PodRequests(asked, resourcehelper.PodResourcesOptions{}))
-	maps.DeleteFunc(of, func(_ string, amount int64) bool { return amount == 0 })
-	return of
-}
-
-// counted are those of a list's resources that count for a place, in the units in which the line counts them.
-func counted(list corev1.ResourceList) queue.Resources {
-	out := queue.Resources{}
-	for name, amount := range list {
-		switch {
-		case name == corev1.ResourceCPU:
-			out[queue.CPU] = amount.MilliValue()
-		case queue.IsCounted(string(name)):
-			out[string(name)] = amount.Value()
-		}
-	}
-	return out
-}
-
-func withRequests(containers []corev1.Container) []corev1.Container {
-	out := slices.Clone(containers)
-	for i := range out {
-		requests := corev1.ResourceList{}
-		maps.Copy(requests, out[i].Resources.Limits)
-		maps.Copy(requests, out[i].Resources.Requests)
-		out[i].Resources.Requests = requests
-	}
-	return out
-}
-
-// devicesOf are the devices that a pod requests.
-func devicesOf(p *corev1.Pod) queue.Resources {
-	var devices queue.Resources
-	for name, amount := range scarce(p) {
-		if queue.IsDevice(string(name)) && !amount.IsZero() {
-			if devices == nil {
-				devices = queue.Resources{}
+// Devices are those that a pod requests; empty: none.
+func Devices(p *corev1.Pod) queue.Devices {
+	devices := queue.Devices{}
+	for _, c := range p.Spec.Containers {
+		for name, limit := range c.Resources.Limits {
+			if queue.IsDevice(string(name)) && !limit.IsZero() {
+				devices[string(name)] += limit.Value()
 			}
-			devices[string(name)] = amount.Value()
 		}
 	}
 	return devices
@@ -106,7 +56,9 @@ func devicesOf(p *corev1.Pod) queue.Resources {
 func Claim(o Observed, wants []Want) (claim queue.Claim, held []queue.Holding, claims bool) {
 	s, test, was := newSituation(o), o.Test, &o.Test.Status
 	name := test.Namespace + "/" + test.Name
-	claim = queue.Claim{ID: string(test.UID), Test: name, Created: test.CreationTimestamp.Time, Takes: compile.UsualDuration(&test.Spec), Avoid: was.ExcludedNodes}
+	claim = queue.Claim{
+		ID: string(test.UID), Test: name, Created: test.CreationTimestamp.Time, Takes: compile.UsualDuration(&test.Spec),
+	}
 	if back := was.GivenBack; back != nil {
 		claim.GivenBack, claim.RetryAt = back.At.Time, back.Until.Time
 	}
@@ -114,15 +66,14 @@ func Claim(o Observed, wants []Want) (claim queue.Claim, held []queue.Holding, c
 	claim.Stage = s.stage()
 	for i := range o.Children.Pods {
 		p := &o.Children.Pods[i]
-		has := Resources(p)
-		switch i := slices.IndexFunc(wants, func(w Want) bool { return w.Name == p.Name }); {
+		has := Devices(p)
+		switch {
 		case Ended(p) || len(has) == 0 || hasGate(p):
-		case claims && i >= 0:
-			pod := wants[i].Pod
-			pod.Node, pod.Resources = p.Spec.NodeName, has
-			claim.Pods = append(claim.Pods, pod)
+		case claims && attemptOf(p.Labels) == s.attempt.number:
+			claim.Pods = append(claim.Pods, queue.Pod{Node: p.Spec.NodeName, Devices: has})
+			claim.Began = earliest(claim.Began, p.CreationTimestamp.Time)
 		case p.Spec.NodeName != "":
-			held = append(held, queue.Holding{Test: name, Node: p.Spec.NodeName, Resources: has})
+			held = append(held, queue.Holding{Test: name, Node: p.Spec.NodeName, Devices: has})
 		}
 	}
 	if s.kueue.queueName() != "" && claim.Stage != queue.Settled {
@@ -137,7 +88,7 @@ func Claim(o Observed, wants []Want) (claim queue.Claim, held []queue.Holding, c
 func (s *situation) unmade(wants []Want) (pods []queue.Pod) {
 	for _, w := range wants {
 		if s.attempt.pod(w.Name) == nil {
-			pods = append(pods, w.Pod)
+			pods = append(pods, queue.Pod{Devices: w.Devices})
 		}
 	}
 	return pods
@@ -164,14 +115,20 @@ func (s *situation) stage() queue.Stage {
 	return queue.Waiting
 }
 
-// QueueNodes are the nodes that pods can be placed on, with what counts for that.
+// QueueNodes are the nodes that take pods, with their devices.
 func QueueNodes(nodes []Node) []queue.Node {
-	out := make([]queue.Node, 0, len(nodes))
+	var out []queue.Node
 	for _, n := range nodes {
 		if !n.Ready || !n.Schedulable {
 			continue
 		}
-		out = append(out, queue.Node{Name: n.Name, Resources: counted(n.Allocatable)})
+		devices := queue.Devices{}
+		for name, amount := range n.Allocatable {
+			if queue.IsDevice(string(name)) {
+				devices[string(name)] = amount.Value()
+			}
+		}
+		out = append(out, queue.Node{Name: n.Name, Devices: devices})
 	}
 	return out
 }

@@ -53,9 +53,6 @@ type Node struct {
 	Ready       bool
 	Schedulable bool // not cordoned
 	Allocatable corev1.ResourceList
-	// Labels and Taints are what pods' selectors, affinities and tolerations are about.
-	Labels map[string]string
-	Taints []corev1.Taint
 }
 
 // Children are the test's own objects, in its namespace and in the operator's own. All are of this test: what bears one of their names and isn't, is in Foreign.

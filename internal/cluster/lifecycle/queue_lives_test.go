@@ -5,6 +5,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/cluster/lifecycle"
@@ -216,7 +217,7 @@ func queueLives() []life {
 			w.pass(30 * time.Second)
 			w.others = []queue.Claim{w.settled("b", "rack-1", "rack-2")}
 			w.pass(10 * time.Minute)
-			w.others, w.released = nil, map[string]time.Time{"intel.com/west": w.now}
+			w.others = nil
 			r := w.toRun()
 			w.finish(r, report.Completed)
 			w.settle()
@@ -260,11 +261,13 @@ func queueLives() []life {
 			w.others = []queue.Claim{w.settled("a", "rack-1", "rack-2")}
 			w.pass(11 * time.Minute)
 		}},
-		{"devices never side by side", with(apartDevices, "activeDeadline: 1h"), func(w *world) {
-			w.lab.Nodes = w.lab.Nodes[:1]
-			w.others = []queue.Claim{w.wants("b", 1)}
+		{"devices never side by side", with(twoOfWest, "activeDeadline: 1h"), func(w *world) {
+			for i := range w.lab.Nodes {
+				w.lab.Nodes[i].Allocatable["intel.com/west"] = resource.MustParse("3")
+			}
+			w.others = []queue.Claim{w.settled("a", "rack-9", "rack-9")}
 			w.settle()
-			w.lab.Nodes = append(w.lab.Nodes, node("rack-2"))
+			w.lab.Nodes = append(w.lab.Nodes, node("rack-3"))
 			w.settle()
 		}},
 	}
@@ -285,26 +288,27 @@ spec:
   - {name: east, network: sriov-east, lineRate: 25gbps}
 `
 
-const apartDevices = `
+// twoOfWest has three pods with two devices of west each.
+const twoOfWest = `
 apiVersion: linerate.dev/v1alpha1
 kind: LoadTest
 metadata: {name: vpp}
 spec:
-  generator: {engine: TRex, trex: {image: "lab/trex:3.08"}, placement: {separateNodes: true}}
+  generator: {engine: TRex, trex: {image: "lab/trex:3.08"}, replicas: 2}
   dut:
     type: Pod
     pod: {template: {spec: {containers: [{name: vpp, image: "lab/vpp:25.10"}]}}}
   links:
   - {name: west, network: sriov-west, lineRate: 25gbps}
-  - {name: east, network: sriov-east, lineRate: 25gbps}
+  - {name: east, network: sriov-west, lineRate: 25gbps}
 `
 
 // wants is another test that wants all of the lab's devices, so many minutes younger than this one.
 func (w *world) wants(name string, minutes int) queue.Claim {
-	all := queue.Resources{"intel.com/west": 4, "intel.com/east": 4}
+	all := queue.Devices{"intel.com/west": 4, "intel.com/east": 4}
 	return queue.Claim{
 		ID: name, Test: "lab-" + name + "/" + name, Created: w.test.CreationTimestamp.Add(time.Duration(minutes) * time.Minute),
-		Pods: []queue.Pod{{Resources: all}, {Resources: all}},
+		Pods: []queue.Pod{{Devices: all}, {Devices: all}},
 	}
 }
 

@@ -45,9 +45,8 @@ type world struct {
 	ahead []lifecycle.Waiter
 	// meddled: somebody deletes Leases of tests that run.
 	meddled bool
-	// others are the claims of other tests; none: nobody else is there. released is when they let devices go.
-	others   []queue.Claim
-	released map[string]time.Time
+	// others are the claims of other tests; none: nobody else is there.
+	others []queue.Claim
 
 	foreign  []string
 	refusals []lifecycle.Refusal // what a dry run is answered
@@ -214,17 +213,11 @@ func (w *world) turn(o lifecycle.Observed) queue.Turn {
 	if len(w.others) == 0 && w.test.Status.GivenBack == nil {
 		return queue.Turn{}
 	}
-	wants, where := lifecycle.Wants(o), map[string]queue.Where{}
-	claim, held, claims := lifecycle.Claim(o, wants)
+	claim, held, claims := lifecycle.Claim(o, lifecycle.Wants(o))
 	if !claims {
 		return queue.Turn{}
 	}
-	for _, want := range wants {
-		where[want.Where] = want.Filter.Where(w.lab.Nodes)
-	}
-	line := queue.Arrange(queue.Lab{
-		Nodes: lifecycle.QueueNodes(w.lab.Nodes), Where: where, Claims: append(slices.Clone(w.others), claim), Held: held, Released: w.released, Now: w.now,
-	})
+	line := queue.Arrange(queue.Lab{Nodes: lifecycle.QueueNodes(w.lab.Nodes), Claims: append(slices.Clone(w.others), claim), Held: held, Now: w.now})
 	return line.Turns[claim.ID]
 }
 

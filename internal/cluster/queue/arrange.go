@@ -2,6 +2,7 @@ package queue
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 )
@@ -27,220 +28,194 @@ type Line struct {
 	Turns map[string]Turn
 	// Order are the IDs of the claims that wait or may go now, in the order of the line.
 	Order []string
+	// Began is when each namespace last began a test with a device, as far as that is remembered.
+	Began map[Tenant]time.Time
 	// Due is the earliest Until of all; zero: none.
 	Due time.Time
 }
 
-// Arrange says whose turn it is.
-//
-//	nodes − what pods have − what is being placed ─▶ free
-//	first test in line (inLine): all that it wants is free where it may be? ─▶ its turn
-//	        │ in any case what it wants is kept there from those behind it: free is below nothing, where it is more than there is
-//	        ▼
-//	next test in line: the same, with what is left
-//
-// Devices that are free, but not together on one node as a test's pods need them, are kept for that test: its nodes must become empty enough.
-//
-// The scheduler doesn't know the line, and puts a pod on any node that fits. So a test whose pods fit on nodes that an earlier test waits for goes first only if it takes
-// nothing from that test on any of these nodes; otherwise it waits, too.
+// arrangement is a line in the making.
+type arrangement struct {
+	lab  *Lab
+	line Line
+	// claims are all, the oldest first.
+	claims []*Claim
+	// whole is what the nodes have, free what of that no pod has or is about to get, by node; total is all of whole,
+	// and spare all of free without what is kept for the tests before: less than nothing where these want more.
+	whole, free  room
+	total, spare Devices
+	// possible says of each form of claims whether the whole nodes would have room for it.
+	possible map[string]bool
+	// holders are, by device, the tests that have or are about to get some; waiting is how many tests wait for one so
+	// far, and lacking which ones any of these lacks.
+	holders map[string][]holder
+	waiting map[string]int
+	lacking map[string]bool
+	farBack map[placeFarBack]Turn
+}
+
+// holder is a test that has n devices, or is about to get them.
+type holder struct {
+	test   string
+	n      int64
+	placed bool
+}
+
+// Arrange says whose turn it is. A test goes when all its devices are free besides those that are kept for the tests
+// before it. While it waits, as many devices as it wants are kept for it, so no test starves: one behind it goes only
+// with devices that are left over. If there are enough, but not on the nodes where its pods need them together, no test
+// behind it gets any of these devices until nodes are empty enough.
 func Arrange(lab Lab) Line {
 	a := arrangementOf(&lab)
-	claims := make([]*Claim, len(lab.Claims))
-	for i := range lab.Claims {
-		claims[i] = &lab.Claims[i]
+	for _, c := range a.claims {
+		a.place(c)
 	}
-	slices.SortFunc(claims, older)
-	a.hold(claims)
-	a.place(claims)
-	inLine, beyond := withinBounds(claims)
-	for _, c := range a.inLine(inLine) {
+	for _, c := range a.inLine() {
 		a.line.Order = append(a.line.Order, c.ID)
 		a.say(c, a.turn(c))
 	}
-	for _, c := range beyond {
-		a.line.Order = append(a.line.Order, c.ID)
-		a.say(c, Turn{Waits: true, Message: beyondWords, Brief: beyondBrief})
-	}
-	for _, c := range claims {
-		if c.Stage == Placing || c.Stage == Settled {
-			a.say(c, Turn{Wanted: c.Stage == Placing && a.wanted(c)})
+	for _, c := range a.claims {
+		if !c.waits() {
+			a.say(c, Turn{Wanted: c.Stage == Placing && a.isLacking(c)})
 		}
 	}
 	return a.line
 }
 
-// mostGrounds is how many choices of nodes the waiting tests of one namespace may name and stand in line with. What is left for a test depends on every other choice of nodes in the line: the work grows
-// with the third power of their number, and each test's node selector may name another choice.
-const mostGrounds = 32
-
-// withinBounds are the claims, oldest first, that stand in line, and the waiting ones beyond the bound of their namespace, which stand behind until older ones are gone.
-func withinBounds(claims []*Claim) (inLine, beyond []*Claim) {
-	grounds := map[string]map[string]bool{}
-	for _, c := range claims {
-		if c.Stage != Waiting && c.Stage != Stuck {
-			inLine = append(inLine, c)
-			continue
-		}
-		namespace, ground := namespaceOf(c.Test), c.ground()
-		of := grounds[namespace]
-		if of == nil {
-			of = map[string]bool{}
-			grounds[namespace] = of
-		}
-		if !of[ground] && len(of) == mostGrounds {
-			beyond = append(beyond, c)
-			continue
-		}
-		of[ground] = true
-		inLine = append(inLine, c)
-	}
-	return inLine, beyond
-}
-
-// arrangement is a line in the making.
-type arrangement struct {
-	lab       *Lab
-	line      Line
-	resources directory
-	// names are the nodes', in order; numbers is the way back.
-	names   []string
-	numbers map[string]int
-	// By node: capacity is what it has; free what no pod holds; room the free part that no pod which is being placed is expected to take.
-	capacity, free, room []amounts
-	// holders are, by device resource, the tests that have or are about to get devices.
-	holders [][]holder
-	shapes  map[string]*shape
-	// sets are all nodesets that were asked for; order has the same, in the order in which they were.
-	sets  map[string]*nodeset
-	order []*nodeset
-	// draws counts, by resource, how often claims changed what is left; from 1.
-	draws    []int
-	promises []promise
-	// freed are the Stuck tests that may go on now.
-	freed []*shape
-	// queues are the waiting tests, by the nodes that they wait for; back are the Turns of tests far back, by resource and rounded place.
-	queues map[string]*waiters
-	back   map[[2]int]Turn
-}
-
-// arrangementOf is an arrangement with the nodes' capacity.
+// arrangementOf takes stock of what nodes have, and what pods hold of it.
 func arrangementOf(lab *Lab) *arrangement {
 	a := &arrangement{
-		lab: lab, resources: directoryOf(lab.Nodes), numbers: make(map[string]int, len(lab.Nodes)), shapes: map[string]*shape{}, sets: map[string]*nodeset{},
-		queues: map[string]*waiters{}, back: map[[2]int]Turn{}, line: Line{Turns: make(map[string]Turn, len(lab.Claims))},
+		lab: lab, line: Line{Turns: make(map[string]Turn, len(lab.Claims)), Began: remembered(lab)},
+		claims: make([]*Claim, len(lab.Claims)), total: Devices{}, spare: Devices{}, possible: map[string]bool{},
+		holders: map[string][]holder{}, waiting: map[string]int{}, lacking: map[string]bool{},
+		farBack: map[placeFarBack]Turn{},
 	}
-	a.count()
+	for i := range lab.Claims {
+		if a.claims[i] = &lab.Claims[i]; a.claims[i].wants == nil {
+			summed := Summed(lab.Claims[i])
+			a.claims[i] = &summed
+		}
+	}
+	slices.SortFunc(a.claims, older)
+	numbers := make(map[string]int, len(lab.Nodes))
+	nodes := slices.SortedFunc(slices.Values(lab.Nodes), func(x, y Node) int { return cmp.Compare(x.Name, y.Name) })
+	for i, n := range nodes {
+		numbers[n.Name] = i
+		a.whole, a.free = append(a.whole, maps.Clone(n.Devices)), append(a.free, maps.Clone(n.Devices))
+		a.total.add(n.Devices, 1)
+	}
+	for _, h := range a.holdings() {
+		if n, usable := numbers[h.Node]; usable {
+			a.free[n].add(h.Devices, -1)
+			a.note(h.Test, h.Devices, true)
+		}
+	}
+	for _, free := range a.free {
+		for name, n := range free {
+			free[name] = max(n, 0) // a node that lost devices which pods have doesn't have less than none
+		}
+		a.spare.add(free, 1)
+	}
 	return a
 }
 
-// holder is a test that has n devices on a node, or is about to get them on one of several nodes.
-type holder struct {
-	test string
-	n    int64
-	// node is where it has them; on, if it isn't nil, are the nodes on one of which it gets them.
-	node int
-	on   bitset
-}
-
-// waiters are the tests that wait for places on the same nodes: by resource, how many want it, and how many of these lack it.
-type waiters struct {
-	nodes         bitset
-	want, lacking []int
-}
-
-// count takes stock of the nodes.
-func (a *arrangement) count() {
-	nodes := slices.Clone(a.lab.Nodes)
-	slices.SortFunc(nodes, func(x, y Node) int { return cmp.Compare(x.Name, y.Name) })
-	for i, n := range nodes {
-		a.names, a.numbers[n.Name] = append(a.names, n.Name), i
-		c := a.resources.capacity(n)
-		a.capacity, a.free = append(a.capacity, c), append(a.free, slices.Clone(c))
-	}
-	a.holders = make([][]holder, a.resources.devices)
-	a.draws = slices.Repeat([]int{1}, len(a.resources.names))
-}
-
-// hold subtracts what pods have.
-func (a *arrangement) hold(claims []*Claim) {
-	for _, c := range claims {
+// holdings are what pods with a node hold, by the age of their tests; those of tests that claim nothing any more are
+// last.
+func (a *arrangement) holdings() (all []Holding) {
+	for _, c := range a.claims {
 		for _, p := range c.Pods {
 			if p.Node != "" {
-				a.has(Holding{c.Test, p.Node, p.Resources})
+				all = append(all, Holding{c.Test, p.Node, p.Devices})
 			}
 		}
 	}
 	held := slices.Clone(a.lab.Held)
-	slices.SortStableFunc(held, compareHoldings)
-	for _, h := range held {
-		a.has(h)
-	}
-	a.room = make([]amounts, len(a.free))
-	for n, f := range a.free {
-		for r := range f {
-			f[r] = max(f[r], 0) // a node that lost devices which pods have: that doesn't reduce what other nodes have
+	slices.SortStableFunc(held, func(x, y Holding) int {
+		return cmp.Or(cmp.Compare(x.Test, y.Test), cmp.Compare(x.Node, y.Node))
+	})
+	return append(all, held...)
+}
+
+// note records who has devices, or is about to get them.
+func (a *arrangement) note(test string, devices Devices, placed bool) {
+	for name, n := range devices {
+		if n > 0 {
+			a.holders[name] = append(a.holders[name], holder{test, n, placed})
 		}
-		a.room[n] = slices.Clone(f)
 	}
 }
 
-// has counts what a pod holds as taken on its node. On a node that isn't usable nothing is counted.
-func (a *arrangement) has(h Holding) {
-	node, usable := a.numbers[h.Node]
-	if !usable {
+// place keeps devices for pods that are being placed. If there is no room for them, no other test gets any of their
+// devices: the test finds its places, or gives its pods back.
+func (a *arrangement) place(c *Claim) {
+	if c.Stage != Placing {
 		return
 	}
-	for name, n := range h.Resources {
-		if r, known := a.resources.numbers[name]; known {
-			a.free[node][r] -= n
-			if r < a.resources.devices {
-				a.note(r, holder{test: h.Test, n: n, node: node})
-			}
+	found := a.free.take(c.placeless)
+	for _, devices := range c.placeless {
+		a.spare.add(devices, -1)
+		a.note(c.Test, devices, false)
+		if !found {
+			a.keepAll(devices)
 		}
 	}
 }
 
-func (a *arrangement) note(resource int, h holder) {
-	if h.n > 0 {
-		a.holders[resource] = append(a.holders[resource], h)
+// keepAll leaves none of these devices to the tests behind.
+func (a *arrangement) keepAll(devices Devices) {
+	for name := range devices {
+		a.spare[name] = min(a.spare[name], 0)
 	}
 }
 
-// place reserves room for pods that are being placed. If there is none, no other test gets any of what they want: the test finds its places, or
-// gives its pods back.
-func (a *arrangement) place(claims []*Claim) {
-	for _, c := range claims {
-		if c.Stage == Placing && c.placeless() {
-			sh := a.shapeOf(c)
-			a.seat(c, sh)
-			a.promise(c, sh)
-		}
+// turn is the turn of a test without pods.
+func (a *arrangement) turn(c *Claim) Turn {
+	switch {
+	case !a.isPossible(c):
+		return Turn{Waits: true, Impossible: true, Message: neverWords(c)}
+	case len(c.wants) == 0:
+		return Turn{}
+	case c.yields(a.lab.Now):
+		return Turn{Waits: true, Message: yieldWords(c), Brief: yieldBrief, Until: c.RetryAt}
+	case c.Stage == Stuck: // once nothing else keeps it, it is Waiting
+		return Joins
 	}
+	lacks := a.spare.lacks(c.wants)
+	if lacks == "" && a.free.take(c.placeless) {
+		a.spare.add(c.wants, -1)
+		a.note(c.Test, c.wants, false)
+		return Turn{}
+	}
+	turn := a.waits(c, lacks)
+	for name, n := range c.wants {
+		a.lacking[name] = a.lacking[name] || a.spare[name] < n || lacks == ""
+		a.waiting[name]++
+	}
+	a.spare.add(c.wants, -1)
+	if lacks == "" {
+		a.keepAll(c.wants)
+	}
+	return turn
 }
 
-// wanted says whether other tests lack devices that a test has or is about to get.
-func (a *arrangement) wanted(c *Claim) bool {
-	ground := newBitset(len(a.names))
-	for _, p := range c.Pods {
-		if n, usable := a.numbers[p.Node]; usable {
-			ground.put(n)
+// isPossible says whether a test could have all that it wants if it had all nodes to itself.
+func (a *arrangement) isPossible(c *Claim) bool {
+	possible, known := a.possible[c.form]
+	if !known {
+		s := search{room: a.whole, pods: c.placeless, on: make([]int, len(c.placeless)), looks: mostLooks}
+		if possible = s.place(0); possible {
+			s.give()
 		}
+		possible = possible || s.looks == 0
+		a.possible[c.form] = possible
 	}
-	if c.placeless() {
-		ground.join(a.shapeOf(c).ground)
-	}
-	for _, w := range a.queues {
-		if w.nodes.meets(ground) && slices.ContainsFunc(c.Pods, func(p Pod) bool { return a.lacked(w, p.Resources) }) {
-			return true
-		}
-	}
-	return false
+	return possible
 }
 
-// lacked says whether any of the resources is lacked by tests that wait.
-func (a *arrangement) lacked(w *waiters, of Resources) bool {
-	for name, n := range of {
-		if r, known := a.resources.numbers[name]; known && n > 0 && w.lacking[r] > 0 {
+// isLacking says whether tests that wait lack any of the devices that a test has or is about to get.
+func (a *arrangement) isLacking(c *Claim) bool {
+	for name := range c.wants {
+		if a.lacking[name] {
 			return true
 		}
 	}

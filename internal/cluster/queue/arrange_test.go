@@ -2,6 +2,7 @@ package queue_test
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -15,14 +16,15 @@ const west, east = "intel.com/west", "intel.com/east"
 
 // node is a node with so many devices of west.
 func node(name string, n int64) queue.Node {
-	return queue.Node{Name: name, Resources: queue.Resources{west: n}}
+	return queue.Node{Name: name, Devices: queue.Devices{west: n}}
 }
 
-// claim is a test that waits for pods, each with so many devices of west; its age follows from the letter that its name begins with.
+// claim is a test that waits for pods, each with so many devices of west; its age follows from the letter that its name
+// begins with.
 func claim(name string, each ...int64) queue.Claim {
 	c := queue.Claim{ID: name, Test: "lab/" + name, Created: noon.Add(time.Duration(name[0]) * time.Minute)}
 	for _, n := range each {
-		c.Pods = append(c.Pods, queue.Pod{Resources: queue.Resources{west: n}})
+		c.Pods = append(c.Pods, queue.Pod{Devices: queue.Devices{west: n}})
 	}
 	return c
 }
@@ -40,50 +42,15 @@ func on(c queue.Claim, nodes ...string) queue.Claim {
 	return c
 }
 
-func of(c queue.Claim, resource string) queue.Claim {
+// of has a claim's pods want other devices than west.
+func of(c queue.Claim, device string) queue.Claim {
 	for i, p := range c.Pods {
-		c.Pods[i].Resources = queue.Resources{resource: p.Resources[west]}
+		c.Pods[i].Devices = queue.Devices{device: p.Devices[west]}
 	}
 	return c
 }
 
 func stage(c queue.Claim, s queue.Stage) queue.Claim { c.Stage = s; return c }
-
-// apart keeps the other pods off the first one's node.
-func apart(c queue.Claim) queue.Claim {
-	for i := range c.Pods {
-		if c.Pods[i].Name = fmt.Sprint(i); i > 0 {
-			c.Pods[i].Apart = []string{"0"}
-		}
-	}
-	return c
-}
-
-// pairs keeps each two pods apart.
-func pairs(c queue.Claim) queue.Claim {
-	for i := range c.Pods {
-		c.Pods[i].Name, c.Pods[i].Apart = fmt.Sprint(i), []string{fmt.Sprint(i ^ 1)}
-	}
-	return c
-}
-
-// in lets a claim's pods be on some nodes only.
-func in(c queue.Claim, where string) queue.Claim {
-	for i := range c.Pods {
-		c.Pods[i].Where = where
-	}
-	return c
-}
-
-// busy gives each of a claim's pods CPUs.
-func busy(c queue.Claim, cpus int64) queue.Claim {
-	for i := range c.Pods {
-		c.Pods[i].Resources[queue.CPU] = cpus
-	}
-	return c
-}
-
-func withCPU(n queue.Node, cpus int64) queue.Node { n.Resources[queue.CPU] = cpus; return n }
 
 func renamed(c queue.Claim, test string) queue.Claim { c.Test = test; return c }
 
@@ -92,15 +59,8 @@ func gaveBack(c queue.Claim, ago, until time.Duration) queue.Claim {
 	return c
 }
 
-// refusedBy is a test that a node refused a pod of.
-func refusedBy(c queue.Claim, node string) queue.Claim {
-	c.Avoid = []string{node}
-	return c
-}
-
 func TestTurns(t *testing.T) {
-	four, two := []queue.Node{node("n1", 4)}, []queue.Node{node("n1", 4), node("n2", 4)}
-	racks := map[string]queue.Where{"r1": {Nodes: []string{"n1"}}, "r2": {Nodes: []string{"n2"}}, "nowhere": {}, "tainted": {Tainted: []string{"n1", "n2"}}}
+	four := []queue.Node{node("n1", 4)}
 	for name, of := range map[string]struct {
 		lab  queue.Lab
 		goes string   // the tests whose turn it is
@@ -130,24 +90,13 @@ func TestTurns(t *testing.T) {
 		},
 		"an older one that could never be placed blocks nobody": {
 			queue.Lab{Nodes: []queue.Node{node("n1", 3), node("n2", 3)}, Claims: []queue.Claim{claim("a", 2, 2, 2), claim("b", 2, 2)}}, "b",
-			[]string{"no choice of nodes has room for its pods' devices of intel.com/west side by side"},
-		},
-		"generators and device that may not share a node need two": {
-			queue.Lab{Nodes: four, Claims: []queue.Claim{apart(claim("a", 2, 2)), claim("b", 2, 2)}}, "b",
-			[]string{"with those apart that can't share a node"},
+			[]string{"the nodes that are ready and take pods don't have its pods' devices of intel.com/west, those of each pod on one node"},
 		},
 		"a test that something else keeps stands in nobody's way": {
-			queue.Lab{Nodes: four, Claims: []queue.Claim{stage(claim("a", 4), queue.Stuck), claim("b", 4)}}, "a b", nil,
-		},
-		"of several that something else kept the oldest goes first": {
-			queue.Lab{Nodes: four, Claims: []queue.Claim{stage(claim("b", 4), queue.Stuck), stage(claim("a", 4), queue.Stuck), of(stage(claim("c", 4), queue.Stuck), "lab/other")}}, "a",
-			[]string{"1st in line for intel.com/west", "no choice of nodes"},
-		},
-		"a test whose last pod has no place any more says nothing of others": {
-			queue.Lab{Nodes: four, Claims: []queue.Claim{on(apart(claim("a", 2, 2)), "n1"), claim("b", 2)}}, "a!", []string{"1st in line for intel.com/west: lab/a holds 2 of 4"},
+			queue.Lab{Nodes: four, Claims: []queue.Claim{stage(claim("a", 4), queue.Stuck), claim("b", 4)}}, "b", []string{"it joins the line"},
 		},
 		"tests of other devices know nothing of one another": {
-			queue.Lab{Nodes: []queue.Node{{Name: "n1", Resources: queue.Resources{west: 2, east: 2}}}, Claims: []queue.Claim{claim("a", 2), claim("b", 2), of(claim("c", 2), east)}}, "a c",
+			queue.Lab{Nodes: []queue.Node{{Name: "n1", Devices: queue.Devices{west: 2, east: 2}}}, Claims: []queue.Claim{claim("a", 2), claim("b", 2), of(claim("c", 2), east)}}, "a c",
 			[]string{"1st in line for intel.com/west"},
 		},
 		"enough in all and not side by side": {
@@ -159,7 +108,7 @@ func TestTurns(t *testing.T) {
 			[]string{"1st in line for intel.com/west: 6 of 12 are free", "2nd in line"},
 		},
 		"pods of a test that was deleted hold until they are gone": {
-			queue.Lab{Nodes: four, Held: []queue.Holding{{Test: "lab/z", Node: "n1", Resources: queue.Resources{west: 4}}}, Claims: []queue.Claim{claim("a", 4)}}, "",
+			queue.Lab{Nodes: four, Held: []queue.Holding{{Test: "lab/z", Node: "n1", Devices: queue.Devices{west: 4}}}, Claims: []queue.Claim{claim("a", 4)}}, "",
 			[]string{"1st in line for intel.com/west: lab/z holds 4 of 4"},
 		},
 		"what is being placed is reserved for, and told that others wait": {
@@ -168,88 +117,13 @@ func TestTurns(t *testing.T) {
 		},
 		"who gave its pods back lets others go first": {
 			queue.Lab{Nodes: four, Now: noon, Claims: []queue.Claim{gaveBack(claim("a", 4), time.Minute, time.Minute), claim("b", 4)}}, "b",
-			[]string{"its pods were given back at 11:59:00, as not all of them could be placed or started: it tries again at 12:01:00, or as soon as"},
+			[]string{"its pods were given back at 11:59:00, as not all of them could be placed or started: it tries again at 12:01:00; until then others may use what is free"},
 		},
 		"who gave its pods back is first again in time": {
 			queue.Lab{Nodes: four, Now: noon, Claims: []queue.Claim{gaveBack(claim("a", 4), time.Minute, 0), claim("b", 4)}}, "a", []string{"1st in line"},
 		},
-		"who gave its pods back is first again when a test lets devices go": {
-			queue.Lab{Nodes: four, Now: noon, Released: map[string]time.Time{west: noon}, Claims: []queue.Claim{gaveBack(claim("a", 4), time.Minute, time.Minute), claim("b", 4)}}, "a",
-			[]string{"1st in line"},
-		},
 		"pods on a node that can't be used count for nothing": {
 			queue.Lab{Nodes: four, Claims: []queue.Claim{on(claim("a", 4), "cordoned"), claim("b", 4)}}, "a b", nil,
-		},
-		"a node that refused a pod isn't counted on": {
-			queue.Lab{Nodes: []queue.Node{node("n1", 4), node("n2", 2)}, Claims: []queue.Claim{refusedBy(claim("a", 4), "n1"), claim("b", 4)}}, "b",
-			[]string{"lower generator.replicas in a new LoadTest; n1 may be tried again after spec.suspend was set to true and to false again"},
-		},
-		"who was refused by every node may try them again": {
-			queue.Lab{Nodes: []queue.Node{node("n1", 4)}, Claims: []queue.Claim{refusedBy(claim("a", 4), "n1")}}, "",
-			[]string{"correct them in a new LoadTest; n1 may be tried again after spec.suspend was set to true and to false again"},
-		},
-		"who may be on one node only doesn't wait for the devices of another": {
-			queue.Lab{Nodes: two, Where: racks, Claims: []queue.Claim{on(claim("a", 4), "n1"), in(claim("b", 4), "r1"), in(claim("c", 4), "r2")}}, "a c",
-			[]string{"1st in line for intel.com/west: lab/a holds 4 of 4"},
-		},
-		"free devices of a node that it may not be on are none": {
-			queue.Lab{Nodes: two, Where: racks, Claims: []queue.Claim{on(claim("a", 2), "n1"), in(claim("b", 4), "r1")}}, "a", []string{"1st in line for intel.com/west: lab/a holds 2 of 4"},
-		},
-		"who may be anywhere goes where an older one can't be": {
-			queue.Lab{Nodes: two, Where: racks, Claims: []queue.Claim{on(claim("a", 4), "n1"), in(claim("b", 4), "r1"), claim("c", 4)}}, "a c", []string{"1st in line"},
-		},
-		"who might be put where an older one waits keeps off": {
-			queue.Lab{Nodes: two, Where: racks, Claims: []queue.Claim{on(claim("a", 2), "n1"), in(claim("b", 4), "r1"), claim("c", 2), in(claim("d", 2), "r2")}}, "a d",
-			[]string{"1st in line", "2nd in line"},
-		},
-		"what a test elsewhere is short of keeps nobody here": {
-			queue.Lab{Nodes: two, Where: racks, Claims: []queue.Claim{on(claim("a", 4), "n1"), in(claim("b", 4), "r1"), in(claim("c", 4), "r1"), in(claim("d", 4), "r1"), claim("e", 4)}}, "a e",
-			[]string{"1st in line", "2nd in line", "3rd in line for intel.com/west: lab/a holds 4 of 4"},
-		},
-		"a selector that no node with devices matches": {
-			queue.Lab{Nodes: two, Where: racks, Claims: []queue.Claim{in(claim("a", 1), "nowhere"), claim("b", 4)}}, "b",
-			[]string{"by its node selector, affinity and tolerations, and by what refused a pod of the test: label or untaint a node for it"},
-		},
-		"a selector whose nodes have too few devices": {
-			queue.Lab{Nodes: two, Where: racks, Claims: []queue.Claim{in(claim("a", 5), "r1"), claim("b", 4)}}, "b",
-			[]string{"no choice of nodes of those that its node selectors, affinities and tolerations leave"},
-		},
-		"where taints leave nothing the scheduler is asked: admission may add what tolerates them": {
-			queue.Lab{Nodes: two, Where: racks, Claims: []queue.Claim{in(claim("a", 4), "tainted")}}, "a", nil,
-		},
-		"a taint leaves the other nodes": {
-			queue.Lab{Nodes: two, Where: map[string]queue.Where{"half": {Nodes: []string{"n1"}, Tainted: []string{"n2"}}}, Claims: []queue.Claim{on(claim("a", 4), "n1"), in(claim("b", 4), "half")}}, "a",
-			[]string{"1st in line for intel.com/west: lab/a holds 4 of 4"},
-		},
-		"ends of a direction that can't share a node, and generators that can": {
-			queue.Lab{Nodes: two, Claims: []queue.Claim{pairs(claim("a", 1, 1, 1, 1)), pairs(claim("b", 2, 2)), pairs(claim("c", 2, 2))}}, "a b", []string{"1st in line"},
-		},
-		"ends that can't share the only node": {
-			queue.Lab{Nodes: four, Claims: []queue.Claim{pairs(claim("a", 1, 1)), claim("b", 4)}}, "b", []string{"both ends of a direction with layout PerLink"},
-		},
-		"devices are free, and the CPUs beside them aren't": {
-			queue.Lab{Nodes: []queue.Node{withCPU(node("n1", 4), 8)}, Claims: []queue.Claim{busy(on(claim("a", 2), "n1"), 6), busy(claim("b", 2), 6)}}, "a",
-			[]string{"1st in line for intel.com/west: 2 of 4 are free, and not enough cpu on the nodes that have them; lab/a holds 2 of 4"},
-		},
-		"CPUs enough in all, and not beside the devices": {
-			queue.Lab{Nodes: []queue.Node{withCPU(node("n1", 4), 8), withCPU(node("n2", 4), 8)}, Claims: []queue.Claim{
-				busy(on(claim("a", 1), "n1"), 6), busy(on(claim("b", 1), "n2"), 6), busy(claim("c", 2), 4),
-			}}, "a b", []string{"6 of 8 are free, and not on nodes that have the CPUs, memory and huge pages, too"},
-		},
-		"no node has as many CPUs": {
-			queue.Lab{Nodes: []queue.Node{withCPU(node("n1", 4), 8)}, Claims: []queue.Claim{busy(claim("a", 2), 9)}}, "", []string{"with the CPUs, memory and huge pages that they need there, too"},
-		},
-		"who waits for devices keeps no CPUs from those that want others": {
-			queue.Lab{
-				Nodes:  []queue.Node{{Name: "n1", Resources: queue.Resources{west: 2, east: 2, queue.CPU: 16}}},
-				Claims: []queue.Claim{busy(on(claim("a", 2), "n1"), 6), busy(claim("b", 2), 6), busy(claim("c", 2), 6), busy(of(claim("d", 2), east), 6)},
-			}, "a d", []string{"1st in line", "2nd in line"},
-		},
-		"who waits for CPUs keeps them from younger ones": {
-			queue.Lab{
-				Nodes:  []queue.Node{{Name: "n1", Resources: queue.Resources{west: 4, east: 2, queue.CPU: 16}}},
-				Claims: []queue.Claim{busy(on(claim("a", 2), "n1"), 6), busy(claim("b", 2), 12), busy(of(claim("d", 2), east), 6)},
-			}, "a", []string{"not enough cpu", "1st in line for intel.com/east: those before it are to have what is free of cpu"},
 		},
 		"tests of other namespaces aren't named": {
 			queue.Lab{Nodes: four, Claims: []queue.Claim{
@@ -319,38 +193,109 @@ func TestTheLineSaysWhenTimeAloneChangesIt(t *testing.T) {
 	}
 }
 
-// Three that wait, each for what it lacks besides: two devices of node a are claimed by the first and by the second, and can be had once. A fourth may
-// have what the third leaves of node c.
-func TestDevicesThatSeveralClaimAreCountedOnce(t *testing.T) {
-	both := func(name string, west1, east1 int64) queue.Pod {
-		return queue.Pod{Name: name, Resources: queue.Resources{west: west1, east: east1}}
-	}
-	claims := func(name, where string, pods ...queue.Pod) queue.Claim {
-		c := claim(name)
-		c.Pods = pods
-		return in(c, where)
-	}
-	lab := queue.Lab{Where: map[string]queue.Where{"a": {Nodes: []string{"a"}}, "a or b": {Nodes: []string{"a", "b"}}}}
-	for name, n := range map[string]int64{"a": 2, "b": 2, "c": 5} {
-		lab.Nodes = append(lab.Nodes, queue.Node{Name: name, Resources: queue.Resources{west: n, east: 1}})
-	}
-	lab.Claims = []queue.Claim{
-		on(claims("h", "", both("1", 0, 1), both("2", 2, 1), both("3", 0, 1)), "a", "b", "c"),
-		claims("i", "a", both("1", 2, 1)), claims("j", "a or b", both("1", 1, 1), both("2", 1, 1)), claims("k", "", both("1", 2, 1)),
-		claims("l", "", both("1", 3, 0)), claims("m", "", both("1", 3, 0)),
+// One waits for devices of west, and those of east that it wants are there: they are kept for it, and no more than
+// these.
+func TestAsManyDevicesAsAWaitingTestWantsAreKeptForIt(t *testing.T) {
+	both := claim("b", 0)
+	both.Pods[0].Devices = queue.Devices{west: 2, east: 2}
+	lab := queue.Lab{
+		Nodes:  []queue.Node{{Name: "n1", Devices: queue.Devices{west: 2, east: 5}}},
+		Claims: []queue.Claim{on(claim("a", 1), "n1"), both, of(claim("c", 3), east), of(claim("d", 1), east), claim("e", 1)},
 	}
 	turns := queue.Arrange(lab).Turns
-	for name, waits := range map[string]bool{"i": true, "j": true, "k": true, "l": false, "m": true} {
+	for name, waits := range map[string]bool{"b": true, "c": false, "d": true, "e": true} {
 		if turns[name].Waits != waits {
 			t.Errorf("%s waits: %v, want %v: %s", name, turns[name].Waits, waits, turns[name].Message)
 		}
 	}
 }
 
-// A device plugin tells of fewer devices than pods have: they are sick, or their card is gone. The other nodes have no fewer for it.
+// A device plugin tells of fewer devices than pods have: they are sick, or their card is gone. The other nodes have no
+// fewer for it.
 func TestANodeThatLostDevicesTakesNoneFromOthers(t *testing.T) {
 	lab := queue.Lab{Nodes: []queue.Node{node("a", 1), node("b", 2)}, Claims: []queue.Claim{on(claim("a", 4), "a"), claim("b", 1, 1)}}
 	if turn := queue.Arrange(lab).Turns["b"]; turn.Waits {
 		t.Errorf("it waits for what is free: %s", turn.Message)
+	}
+}
+
+// The scheduler is asked where a search for places takes too long.
+func TestWhoseSearchForPlacesTakesTooLongIsLeftToTheScheduler(t *testing.T) {
+	lab := queue.Lab{Claims: []queue.Claim{claim("a", 51)}}
+	for i := range int64(30) { // and each pod wants more than half of a node, and another amount than the others
+		lab.Nodes = append(lab.Nodes, node(fmt.Sprint("n", i), 100))
+		lab.Claims[0].Pods = append(lab.Claims[0].Pods, queue.Pod{Devices: queue.Devices{west: 52 + i}})
+	}
+	if turn := queue.Arrange(lab).Turns["a"]; turn.Waits {
+		t.Errorf("it waits: %+v", turn)
+	}
+}
+
+// distinctLab has waiting tests, of two namespaces, no two of which want the same.
+func distinctLab(tests int) queue.Lab {
+	lab := queue.Lab{Now: noon}
+	for n := range 12 {
+		lab.Nodes = append(lab.Nodes, node(fmt.Sprint("n", n), 4+int64(tests)))
+	}
+	for i := range tests {
+		c := claim("x", 1+int64(i), 3)
+		c.ID, c.Test, c.Created = fmt.Sprint(i), fmt.Sprintf("ns%d/t%d", i%2, i), noon.Add(time.Duration(i)*time.Second)
+		lab.Claims = append(lab.Claims, queue.Summed(c))
+	}
+	return lab
+}
+
+// workOf is how many bytes arranging a line allocates: unlike time, that doesn't depend on what else the machine does.
+func workOf(lab queue.Lab) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	queue.Arrange(lab)
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+func TestTheWorkOfALineGrowsAsItsTestsDoThoughNoTwoWantTheSame(t *testing.T) {
+	few, many := workOf(distinctLab(1000)), workOf(distinctLab(4000))
+	t.Logf("%d kB for 1000 tests, %d kB for 4000", few>>10, many>>10)
+	if many > 6*few {
+		t.Errorf("1000 tests take %d bytes, 4000 take %d: want four times as many, and six at most", few, many)
+	}
+}
+
+func TestTheDelayFollowsFromTheUIDAndGrows(t *testing.T) {
+	seen := map[time.Duration]int{}
+	for times := 1; times <= 6; times++ {
+		for _, uid := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
+			d := queue.Delay(uid, times)
+			if d != queue.Delay(uid, times) {
+				t.Fatal("it isn't the same twice")
+			}
+			if low := min(15*time.Second<<(times-1), 4*time.Minute); d < low || d >= 2*low {
+				t.Errorf("the delay number %d is %v", times, d)
+			}
+			seen[d]++
+		}
+	}
+	if len(seen) < 30 {
+		t.Errorf("of 48 delays %d differ", len(seen))
+	}
+}
+
+func BenchmarkFourThousandWaiting(b *testing.B) {
+	lab := queue.Lab{}
+	for i := range 100 {
+		lab.Nodes = append(lab.Nodes, queue.Node{Name: fmt.Sprintf("node-%03d", i), Devices: queue.Devices{west: 2, east: 2}})
+	}
+	for i := range 4000 {
+		c := queue.Claim{ID: fmt.Sprint(i), Test: fmt.Sprint("lab/", i), Created: noon.Add(time.Duration(i) * time.Second), Pods: []queue.Pod{
+			{Devices: queue.Devices{west: 1, east: 1}}, {Devices: queue.Devices{west: 1, east: 1}},
+		}}
+		if i < 100 {
+			c = on(c, lab.Nodes[i].Name, lab.Nodes[i].Name)
+		}
+		lab.Claims = append(lab.Claims, queue.Summed(c))
+	}
+	for b.Loop() {
+		queue.Arrange(lab)
 	}
 }

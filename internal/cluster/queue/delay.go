@@ -12,8 +12,9 @@ const (
 	mostDelay  = 4 * time.Minute
 )
 
-// Delay is for how long a test lets others go first after it gave its pods back for the times-th time. It depends on the test's UID, so that two
-// tests that took each other's devices don't try again at the same time, and a restart changes nothing.
+// Delay is for how long a test lets others go first after it gave its pods back for the times-th time. It depends on
+// the test's UID, so that two tests that took each other's devices don't try again at the same time, and a restart
+// changes nothing.
 func Delay(uid string, times int) time.Duration {
 	base := firstDelay
 	for range min(times, 10) - 1 {

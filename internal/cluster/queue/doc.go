@@ -1,11 +1,14 @@
-// Package queue decides whose turn it is if several LoadTests want the same devices. It is pure: from what the nodes have, who holds it and who wants
-// it follows a turn for each test. Four promises hold, and are tested as properties:
+// Package queue decides which LoadTests may make their pods now, if several want the same devices. It is pure: the
+// devices that nodes have, that tests hold and that tests want decide each test's turn.
 //
-//   - Namespaces take turns: each has one before any has its second, and within a namespace the oldest test is first.
-//   - No test starves: a test overtakes one before it in line only with devices that are left over once that one has all that it wants.
-//   - No device idles in vain: a test waits only for devices that others hold, or that are reserved for one before it.
-//   - No test waits for unrelated ones: tests that want none of each other's devices don't affect each other.
+//	for each test in the order of the line (Line.Order):
+//	    all its devices are free ───▶ it starts
+//	    some aren't ────────────────▶ it waits, and those that are free are kept for it
 //
-// This package doesn't see devices that other people's pods hold. The scheduler does: a test whose pods it can't place gives all of them back for a
-// while (Claim.RetryAt), and other tests may use what is free.
+// The order is one rule: the namespace with the fewest running tests first, then the namespace whose last test began
+// longest ago, then the oldest test.
+//
+// Node selectors, affinities, taints, CPUs and devices of other people's pods are the Kubernetes scheduler's. A test
+// that the scheduler doesn't place gives its pods back for a while (Claim.RetryAt), so that two tests of which each has
+// half of its devices don't wait for each other. Quotas, cohorts and priorities are Kueue's.
 package queue

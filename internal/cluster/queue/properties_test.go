@@ -1,12 +1,10 @@
 package queue_test
 
 import (
-	"fmt"
 	"maps"
 	"math/rand/v2"
 	"reflect"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -23,7 +21,7 @@ type moment struct {
 
 // played are the moments of so many labs, five of each. They are played once for all properties.
 var played = sync.OnceValue(func() (all []moment) {
-	for seed := range uint64(tier.Times(12, 24)) {
+	for seed := range uint64(tier.Times(24, 100)) {
 		s := newSim(nil, seed)
 		if seed%2 == 1 {
 			s.tenants(3)
@@ -43,12 +41,12 @@ var played = sync.OnceValue(func() (all []moment) {
 
 // copied is a lab that nobody else changes.
 func copied(lab queue.Lab) queue.Lab {
-	lab.Claims, lab.Nodes, lab.Had, lab.Released = slices.Clone(lab.Claims), slices.Clone(lab.Nodes), slices.Clone(lab.Had), maps.Clone(lab.Released)
+	lab.Claims, lab.Nodes, lab.Began = slices.Clone(lab.Claims), slices.Clone(lab.Nodes), maps.Clone(lab.Began)
 	for i := range lab.Claims {
 		lab.Claims[i].Pods = slices.Clone(lab.Claims[i].Pods)
 	}
 	for i := range lab.Nodes {
-		lab.Nodes[i].Resources = maps.Clone(lab.Nodes[i].Resources)
+		lab.Nodes[i].Devices = maps.Clone(lab.Nodes[i].Devices)
 	}
 	return lab
 }
@@ -95,11 +93,11 @@ func TestWhoWantsNoneOfTheSameDevicesChangesNothing(t *testing.T) {
 		t.Helper()
 		want := queue.Arrange(lab)
 		for i := range lab.Nodes {
-			lab.Nodes[i].Resources["other.io/nic"] = 2
+			lab.Nodes[i].Devices["other.io/nic"] = 2
 		}
 		stranger := claim("a", 2, 2)
 		for i := range stranger.Pods {
-			stranger.Pods[i].Resources = queue.Resources{"other.io/nic": 2}
+			stranger.Pods[i].Devices = queue.Devices{"other.io/nic": 2}
 		}
 		stranger.ID, stranger.Created = "stranger", noon.Add(-time.Hour)
 		second := stranger
@@ -118,25 +116,52 @@ func TestWhoWantsNoneOfTheSameDevicesChangesNothing(t *testing.T) {
 	})
 }
 
-// The first in line waits only where there is no room for it: as the line it would stand in alone says.
-func TestTheFirstWaitsOnlyForWhatOthersHaveAlready(t *testing.T) {
+// A test waits only where there is no room for it beside those that have devices or go, or one before it wants the same
+// devices.
+func TestATestWaitsOnlyForWhatOthersHaveOrWantBeforeIt(t *testing.T) {
+	went := 0
 	moments(t, func(t *testing.T, _ *rand.Rand, lab queue.Lab) {
 		t.Helper()
-		line := queue.Arrange(lab)
+		line, free := queue.Arrange(lab), freeIn(lab)
+		awaited := queue.Devices{} // by tests before
+		for _, c := range lab.Claims {
+			if c.Stage == queue.Placing && slices.ContainsFunc(c.Pods, func(p queue.Pod) bool { return p.Node == "" }) {
+				maps.Copy(awaited, wantedBy(&c))
+			}
+		}
 		for _, id := range line.Order {
-			if !line.Turns[id].Until.IsZero() {
-				continue // it lets others go first
+			c, turn := claimOf(lab, id), line.Turns[id]
+			if turn.Impossible || !turn.Until.IsZero() {
+				continue
 			}
-			if c := claimOf(lab, id); line.Turns[id].Waits && roomFor(lab, *c) {
-				t.Errorf("%s is the first, there is room for it, and it waits: %+v", c.Test, line.Turns[id])
+			wanted := wantedBy(c)
+			alone := !slices.ContainsFunc(slices.Collect(maps.Keys(wanted)), func(name string) bool { return awaited[name] > 0 })
+			if alone && turn.Waits && placed(lab, free, c.Pods) {
+				t.Errorf("there is room for %s, nobody before it wants the same, and it waits: %+v", c.Test, turn)
 			}
-			return
+			if alone && !turn.Waits {
+				went++
+			}
+			maps.Copy(awaited, wanted)
 		}
 	})
+	if went < 10 {
+		t.Errorf("only %d went", went)
+	}
 }
 
 func claimOf(lab queue.Lab, id string) *queue.Claim {
 	return &lab.Claims[slices.IndexFunc(lab.Claims, func(c queue.Claim) bool { return c.ID == id })]
+}
+
+func wantedBy(c *queue.Claim) queue.Devices {
+	wanted := queue.Devices{}
+	for _, p := range c.Pods {
+		for name, n := range p.Devices {
+			wanted[name] += n
+		}
+	}
+	return wanted
 }
 
 // All whose turn it is fit beside what is held, and beside one another.
@@ -169,40 +194,54 @@ func FuzzWhoGoesAtOnceFitsAtOnce(f *testing.F) {
 // goAtOnce is how many tests' turn it is.
 func goAtOnce(t *testing.T, lab queue.Lab) (n int) {
 	t.Helper()
-	turns, all := queue.Arrange(lab).Turns, queue.Claim{}
-	for i, c := range lab.Claims {
+	turns, all := queue.Arrange(lab).Turns, []queue.Pod(nil)
+	for _, c := range lab.Claims {
 		if c.Stage == queue.Placing && slices.ContainsFunc(c.Pods, func(p queue.Pod) bool { return p.Node == "" }) {
 			return 0 // it was put somewhere by a scheduler that may have spoilt it
 		}
-		if c.Stage != queue.Waiting || turns[c.ID].Waits {
-			continue
+		if c.Stage == queue.Waiting && !turns[c.ID].Waits {
+			all = append(all, c.Pods...)
+			n++
 		}
-		for _, p := range c.Pods {
-			p.Name, p.Apart = fmt.Sprint(i, p.Name), slices.Clone(p.Apart)
-			for j := range p.Apart {
-				p.Apart[j] = fmt.Sprint(i, p.Apart[j])
-			}
-			all.Pods = append(all.Pods, p)
-		}
-		n++
 	}
-	if !roomForPods(lab, freeIn(lab), all, 0) {
-		t.Errorf("%d pods go, and don't fit", len(all.Pods))
+	if !placed(lab, freeIn(lab), all) {
+		t.Errorf("%d pods go, and don't fit", len(all))
 	}
 	return n
 }
 
-// Wherever the scheduler puts a test, those that wait before it lack no more of any device than they did before.
+// Whoever goes before one that waits before it leaves as many devices as that one, and all others before it, want.
 func TestNobodyTakesWhatOneBeforeItIsToHave(t *testing.T) {
 	tried := 0
-	moments(t, func(t *testing.T, chance *rand.Rand, lab queue.Lab) {
+	moments(t, func(t *testing.T, _ *rand.Rand, lab queue.Lab) {
 		t.Helper()
-		line := queue.Arrange(lab)
-		for i, id := range line.Order {
-			turn := line.Turns[id]
-			if turn.Waits && turn.Until.IsZero() && !turn.Impossible {
-				tried += takesNothing(t, chance, lab, *claimOf(lab, id), line.Order[i+1:], line)
+		line, spare := queue.Arrange(lab), queue.Devices{}
+		for _, free := range freeIn(lab) {
+			for name, n := range free {
+				spare[name] += n
 			}
+		}
+		for _, c := range lab.Claims {
+			for _, p := range c.Pods {
+				if c.Stage == queue.Placing && p.Node == "" {
+					subtract(spare, p.Devices)
+				}
+			}
+		}
+		waited := false
+		for _, id := range line.Order {
+			turn, wanted := line.Turns[id], wantedBy(claimOf(lab, id))
+			switch {
+			case turn.Impossible || !turn.Until.IsZero():
+				continue
+			case turn.Waits:
+				waited = true
+			case !enough(spare, wanted):
+				t.Errorf("%s goes with %v, and %v is left over by those before it", id, wanted, spare)
+			case waited:
+				tried++
+			}
+			subtract(spare, wanted)
 		}
 	})
 	if tried < 3 {
@@ -210,206 +249,39 @@ func TestNobodyTakesWhatOneBeforeItIsToHave(t *testing.T) {
 	}
 }
 
-// takesNothing is how many of those behind a test that waits go at once.
-func takesNothing(t *testing.T, chance *rand.Rand, lab queue.Lab, waits queue.Claim, behind []string, line queue.Line) (tried int) {
-	t.Helper()
-	for _, id := range behind {
-		if line.Turns[id].Waits {
-			continue
-		}
-		tried++
-		c := *claimOf(lab, id)
-		was, free := shortOf(lab, freeIn(lab), waits), freeIn(lab)
-		for i := range c.Pods { // anywhere that it fits: as a scheduler would that knows nothing
-			for _, n := range chance.Perm(len(lab.Nodes)) {
-				name := lab.Nodes[n].Name
-				if c.Pods[i].Node == "" && allowed(lab, free[name], c, c.Pods[i], name) {
-					c.Pods = slices.Clone(c.Pods)
-					c.Pods[i].Node = name
-					for resource, want := range c.Pods[i].Resources {
-						free[name][resource] -= want
-					}
-				}
-			}
-		}
-		for what, n := range shortOf(lab, free, waits) {
-			if n > was[what] && n > 0 {
-				t.Errorf("%s is short of %d of %s, and was of %d before %s went", waits.Test, n, what, was[what], c.Test)
-			}
-		}
-	}
-	return tried
-}
-
-// shortOf is of how many devices a test is short, by where its pods may be: of what they can have there, what can be had by those of its pods that
-// may be nowhere else isn't theirs.
-func shortOf(lab queue.Lab, free map[string]queue.Resources, c queue.Claim) map[string]int64 {
-	wants, there, of := map[string]int64{}, map[string]int64{}, map[string][]string{}
-	for _, p := range c.Pods {
-		nodes := nodesOf(lab, p)
-		for _, resource := range []string{west, east} {
-			key := resource + " on " + strings.Join(nodes, ",")
-			if wants[key] == 0 {
-				for _, n := range nodes {
-					there[key] += free[n][resource]
-				}
-			}
-			wants[key] += p.Resources[resource]
-			of[key] = nodes
-		}
-	}
-	short := map[string]int64{}
-	for key := range wants {
-		short[key] = wants[key] - there[key]
-		for other := range wants {
-			if len(of[other]) < len(of[key]) && other[:len(west)] == key[:len(west)] { // racks are within all nodes
-				short[key] += min(wants[other], max(there[other], 0))
-			}
-		}
-	}
-	return short
-}
-
-func nodesOf(lab queue.Lab, p queue.Pod) (nodes []string) {
-	for _, n := range lab.Nodes {
-		if w, narrow := lab.Where[p.Where]; !narrow || slices.Contains(w.Nodes, n.Name) {
-			nodes = append(nodes, n.Name)
-		}
-	}
-	return nodes
-}
-
-// roomFor tries all nodes for all pods, the plain way. What is being placed by others has its nodes, or none is looked for.
-func roomFor(lab queue.Lab, c queue.Claim) bool {
-	for _, other := range lab.Claims {
-		if other.Stage == queue.Placing && slices.ContainsFunc(other.Pods, func(p queue.Pod) bool { return p.Node == "" }) {
-			return false
-		}
-	}
-	return roomForPods(lab, freeIn(lab), c, 0)
-}
-
 // freeIn is what no pod holds, by node.
-func freeIn(lab queue.Lab) map[string]queue.Resources {
-	free := map[string]queue.Resources{}
+func freeIn(lab queue.Lab) map[string]queue.Devices {
+	free := map[string]queue.Devices{}
 	for _, n := range lab.Nodes {
-		free[n.Name] = maps.Clone(n.Resources)
+		free[n.Name] = maps.Clone(n.Devices)
 	}
-	for _, other := range lab.Claims {
-		for _, p := range other.Pods {
-			for name, n := range p.Resources {
-				if p.Node != "" {
-					free[p.Node][name] -= n
-				}
+	for _, c := range lab.Claims {
+		for _, p := range c.Pods {
+			if p.Node != "" {
+				subtract(free[p.Node], p.Devices)
 			}
 		}
 	}
 	return free
 }
 
-func roomForPods(lab queue.Lab, free map[string]queue.Resources, c queue.Claim, i int) bool {
-	for ; i < len(c.Pods) && c.Pods[i].Node != ""; i++ {
-	}
-	if i == len(c.Pods) {
+// placed tries all nodes for all pods, the plain way.
+func placed(lab queue.Lab, free map[string]queue.Devices, pods []queue.Pod) bool {
+	if len(pods) == 0 {
 		return true
 	}
-	p := &c.Pods[i]
 	for _, n := range lab.Nodes {
-		if !allowed(lab, free[n.Name], c, *p, n.Name) {
+		before := free[n.Name]
+		if !enough(before, pods[0].Devices) {
 			continue
 		}
-		for name, want := range p.Resources {
-			free[n.Name][name] -= want
-		}
-		p.Node = n.Name
-		fits := roomForPods(lab, free, c, i+1)
-		p.Node = ""
-		for name, want := range p.Resources {
-			free[n.Name][name] += want
-		}
+		free[n.Name] = maps.Clone(before)
+		subtract(free[n.Name], pods[0].Devices)
+		fits := placed(lab, free, pods[1:])
+		free[n.Name] = before
 		if fits {
 			return true
 		}
 	}
 	return false
-}
-
-func allowed(lab queue.Lab, free queue.Resources, c queue.Claim, p queue.Pod, node string) bool {
-	if w, narrow := lab.Where[p.Where]; narrow && !slices.Contains(w.Nodes, node) || slices.Contains(c.Avoid, node) {
-		return false
-	}
-	for _, other := range c.Pods {
-		if other.Node == node && (slices.Contains(other.Apart, p.Name) || slices.Contains(p.Apart, other.Name)) {
-			return false
-		}
-	}
-	for name, want := range p.Resources {
-		if free[name] < want {
-			return false
-		}
-	}
-	return true
-}
-
-func TestTheDelayFollowsFromTheUIDAndGrows(t *testing.T) {
-	seen := map[time.Duration]int{}
-	for times := 1; times <= 6; times++ {
-		for _, uid := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
-			d := queue.Delay(uid, times)
-			if d != queue.Delay(uid, times) {
-				t.Fatal("it isn't the same twice")
-			}
-			if low := min(15*time.Second<<(times-1), 4*time.Minute); d < low || d >= 2*low {
-				t.Errorf("the delay number %d is %v", times, d)
-			}
-			seen[d]++
-		}
-	}
-	if len(seen) < 30 {
-		t.Errorf("of 48 delays %d differ", len(seen))
-	}
-}
-
-func BenchmarkAThousandWaiting(b *testing.B) {
-	lab := queue.Lab{}
-	for i := range 20 {
-		lab.Nodes = append(lab.Nodes, node(string(rune('a'+i)), 4))
-	}
-	for i := range 1000 {
-		c := claim("x", 2, 2)
-		c.ID, c.Created = string(rune('a'+i)), noon.Add(time.Duration(i)*time.Second)
-		lab.Claims = append(lab.Claims, queue.Shaped(c))
-	}
-	for b.Loop() {
-		queue.Arrange(lab)
-	}
-}
-
-// On a hundred nodes, with CPUs and memory, tests of a few kinds, of which some are for some nodes only.
-func BenchmarkAThousandWaitingForSomeNodes(b *testing.B) {
-	lab := queue.Lab{Where: map[string]queue.Where{}}
-	for i := range 100 {
-		n := queue.Node{Name: fmt.Sprintf("node-%03d", i), Resources: queue.Resources{west: 2, east: 2, queue.CPU: 64000, queue.Memory: 1 << 38}}
-		lab.Nodes = append(lab.Nodes, n)
-		rack := fmt.Sprint("rack-", i/20)
-		lab.Where[rack] = queue.Where{Nodes: append(lab.Where[rack].Nodes, n.Name)}
-	}
-	for i := range 1000 {
-		c := queue.Claim{ID: fmt.Sprint(i), Test: fmt.Sprint("lab/", i), Created: noon.Add(time.Duration(i) * time.Second)}
-		for p := range 2 {
-			pod := queue.Pod{Name: fmt.Sprint(c.ID, p), Resources: queue.Resources{west: 1, east: 1, queue.CPU: 4000, queue.Memory: 1 << 30}}
-			if i%3 == 0 {
-				pod.Where = fmt.Sprint("rack-", i%5)
-			}
-			c.Pods = append(c.Pods, pod)
-		}
-		if i < 100 {
-			c.Stage = queue.Settled
-			c.Pods[0].Node, c.Pods[1].Node = lab.Nodes[i].Name, lab.Nodes[i].Name
-		}
-		lab.Claims = append(lab.Claims, queue.Shaped(c))
-	}
-	for b.Loop() {
-		queue.Arrange(lab)
-	}
 }

@@ -2,181 +2,77 @@ package queue
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 )
 
-// mostSteps bounds the search for places: far more than a real test takes, and a fraction of a millisecond.
-const mostSteps = 4000
+// mostLooks is at how many nodes a search for places looks at most: far more than real tests need, and a millisecond's
+// work.
+const mostLooks = 20_000
 
-// fit says whether pods find places together.
-type fit int
+// room is what is free on each node.
+type room []Devices
 
-const (
-	fits fit = iota
-	fitsNot
-	// fitUnknown: the search was given up.
-	fitUnknown
-)
-
-// search looks for places for all pods of a claim.
+// search looks for a node for each of some pods.
 type search struct {
-	// room is what is left on each node; only the resources below upTo count.
-	room []amounts
-	upTo int
-	// kinds are the pods' kinds; nil for a pod that has a node.
-	kinds []*kind
-	// apart are by pod those that it can't share a node with; nil: there are none.
-	apart [][]int
-	// at is by pod the node that it is on; -1: none.
-	at []int
-	// todo are the pods without a node, in the order in which they are tried.
-	todo []int
-	// steps is how many steps the search may still take.
-	steps int
+	room room
+	pods []Devices
+	// on has the node of each pod that was placed.
+	on    []int
+	looks int
 }
 
-// empty is the room of all nodes if no pod held anything.
-func (a *arrangement) empty() []amounts {
-	room := make([]amounts, len(a.capacity))
-	for n, c := range a.capacity {
-		room[n] = slices.Clone(c)
-	}
-	return room
+// take takes the devices of pods from the room, those of one pod from one node, and says whether each pod finds a node.
+// If one doesn't, nothing is taken. A search that takes too long counts as successful, and takes nothing: the scheduler
+// is left to try.
+func (r room) take(pods []Devices) bool {
+	s := search{room: r, pods: pods, on: make([]int, len(pods)), looks: mostLooks}
+	return s.place(0) || s.looks == 0
 }
 
-// fits says whether the claim's pods without a node find places, of the resources up to a number, and leaves the room as it is.
-func (a *arrangement) fits(room []amounts, c *Claim, sh *shape, upTo int) fit {
-	s := a.searchFor(room, c, sh, upTo)
-	answer := s.run()
-	s.undo()
-	return answer
-}
-
-func (a *arrangement) searchFor(room []amounts, c *Claim, sh *shape, upTo int) *search {
-	s := &search{room: room, upTo: upTo, steps: mostSteps, kinds: make([]*kind, len(c.Pods)), at: make([]int, len(c.Pods))}
-	next := 0
-	for i, p := range c.Pods {
-		s.at[i] = -1
-		if p.Node == "" {
-			s.kinds[i] = sh.kinds[next]
-			s.todo = append(s.todo, i)
-			next++
-		} else if n, usable := a.numbers[p.Node]; usable {
-			s.at[i] = n
-		}
-	}
-	s.part(c)
-	size := func(i int) (n int64) {
-		for _, amount := range s.kinds[i].wants[:a.resources.devices] {
-			n += amount
-		}
-		return n
-	}
-	slices.SortStableFunc(s.todo, func(i, j int) int { // pods with the fewest nodes to choose from first, then the largest
-		return cmp.Or(cmp.Compare(s.kinds[i].may.size, s.kinds[j].may.size), cmp.Compare(size(j), size(i)))
-	})
-	return s
-}
-
-// part records which pods can't share a node, in both directions.
-func (s *search) part(c *Claim) {
-	number := map[string]int{}
-	for i, p := range c.Pods {
-		if len(p.Apart) > 0 && s.apart == nil {
-			s.apart = make([][]int, len(c.Pods))
-		}
-		number[p.Name] = i
-	}
-	for i, p := range c.Pods {
-		for _, name := range p.Apart {
-			if j, there := number[name]; there && i != j {
-				s.apart[i], s.apart[j] = append(s.apart[i], j), append(s.apart[j], i)
-			}
-		}
-	}
-	for i := range s.apart {
-		slices.Sort(s.apart[i])
-		s.apart[i] = slices.Compact(s.apart[i])
+// give gives back what was taken, as take took it.
+func (s *search) give() {
+	for k, n := range s.on {
+		s.room[n].add(s.pods[k], 1)
 	}
 }
 
-// run looks for places. Those that it finds are taken from the room.
-func (s *search) run() fit {
-	switch {
-	case s.try(0):
-		return fits
-	case s.steps <= 0:
-		return fitUnknown
-	}
-	return fitsNot
-}
-
-// try places the pods of todo from number k on; if that is impossible, it changes nothing.
-func (s *search) try(k int) bool {
-	if k == len(s.todo) {
+// place places the pods from number k on; if that is impossible, it changes nothing.
+func (s *search) place(k int) bool {
+	if k == len(s.pods) {
 		return true
 	}
-	i, first := s.todo[k], 0
-	if k > 0 && s.alike(i, s.todo[k-1]) {
-		first = s.at[s.todo[k-1]] // equal pods needn't be tried in each other's places
+	first := 0
+	if k > 0 && maps.Equal(s.pods[k], s.pods[k-1]) {
+		first = s.on[k-1] // equal pods needn't be tried in each other's places
 	}
-	for n := first; n < len(s.room) && s.steps > 0; n++ {
-		if !s.nodes(i).has(n) {
+	for n := first; n < len(s.room) && s.looks > 0; n++ {
+		if s.looks--; s.room[n].lacks(s.pods[k]) != "" {
 			continue
 		}
-		if s.steps--; !s.room[n].covers(s.kinds[i].wants, s.upTo) || s.clashes(i, n) {
-			continue
-		}
-		s.at[i] = n
-		s.room[n].add(s.kinds[i].wants, -1)
-		if s.try(k + 1) {
+		s.on[k] = n
+		s.room[n].add(s.pods[k], -1)
+		if s.place(k + 1) {
 			return true
 		}
-		s.at[i] = -1
-		s.room[n].add(s.kinds[i].wants, 1)
+		s.room[n].add(s.pods[k], 1)
 	}
 	return false
 }
 
-// nodes are those that a pod may be on, as far as the resources count.
-func (s *search) nodes(i int) bitset {
-	if s.upTo < len(s.kinds[i].wants) {
-		return s.kinds[i].could
-	}
-	return s.kinds[i].may.nodes
-}
-
-// clashes says whether a pod is on a node that another one can't share with it.
-func (s *search) clashes(i, n int) bool {
-	return s.apart != nil && slices.ContainsFunc(s.apart[i], func(j int) bool { return s.at[j] == n })
-}
-
-func (s *search) alike(i, j int) bool {
-	return s.kinds[i] == s.kinds[j] && (s.apart == nil || slices.Equal(s.apart[i], s.apart[j]))
-}
-
-// undo gives back the places that were found.
-func (s *search) undo() {
-	for _, i := range s.todo {
-		if s.at[i] >= 0 {
-			s.room[s.at[i]].add(s.kinds[i].wants, 1)
-			s.at[i] = -1
+// largestFirst is what each pod without a node wants: the largest first, which has the fewest nodes to choose from, and
+// equal ones side by side.
+func largestFirst(pods []Pod) []Devices {
+	var wanted []Devices
+	for _, p := range pods {
+		if p.Node == "" && len(p.Devices) > 0 {
+			wanted = append(wanted, p.Devices)
 		}
 	}
-}
-
-// seat finds places for a claim's pods, and reserves them. If there are none because the free devices aren't on one node, no later test gets any of
-// what the claim wants. crowded: there are enough devices, but not enough CPUs, memory or huge pages beside them.
-func (a *arrangement) seat(c *Claim, sh *shape) (seated, crowded bool) {
-	s := a.searchFor(a.room, c, sh, len(a.resources.names))
-	if s.run() == fits {
-		return true, false
+	if len(wanted) > 1 {
+		slices.SortStableFunc(wanted, func(a, b Devices) int {
+			return cmp.Or(cmp.Compare(b.sum(), a.sum()), cmp.Compare(a.String(), b.String()))
+		})
 	}
-	s.undo()
-	if a.fits(a.room, c, sh, a.resources.devices) == fits {
-		a.close(sh, len(a.resources.names))
-		return false, true
-	}
-	a.close(sh, a.resources.devices)
-	return false, false
+	return wanted
 }

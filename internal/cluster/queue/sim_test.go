@@ -2,9 +2,9 @@ package queue_test
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -12,27 +12,24 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/tier"
 )
 
-// sim is a lab played in ticks: tests come, get their turn, are placed by a scheduler that knows nothing of the line, measure and
-// end. Other people's pods come and go unseen by the line.
+// sim is a lab played in ticks: tests come, get their turn, are placed by a scheduler that knows nothing of the line,
+// measure and end. Other people's pods come and go unseen by the line.
 type sim struct {
-	t        *testing.T
-	chance   *rand.Rand
-	now      time.Time
-	nodes    []queue.Node
-	where    map[string]queue.Where
-	tests    []*simTest
-	foreign  []foreign
-	released map[string]time.Time
-	had      []queue.Had
-	started  []*simTest // in the order in which they were placed
-	backs    int
+	t       *testing.T
+	chance  *rand.Rand
+	now     time.Time
+	nodes   []queue.Node
+	tests   []*simTest
+	foreign []foreign
+	began   map[queue.Tenant]time.Time
+	started []*simTest // in the order in which they were placed
+	backs   int
 }
 
 type simTest struct {
 	claim       queue.Claim
 	comes, ends time.Time
 	takes       time.Duration
-	placingFrom time.Time
 	over        bool
 	attempt     int
 }
@@ -40,7 +37,7 @@ type simTest struct {
 // foreign is somebody else's pod, from the beginning until it ends.
 type foreign struct {
 	node  string
-	holds queue.Resources
+	holds queue.Devices
 	until time.Time
 }
 
@@ -48,7 +45,7 @@ type foreign struct {
 const placeBound = 60 * time.Second
 
 func (s *sim) lab() queue.Lab {
-	lab := queue.Lab{Nodes: s.nodes, Where: s.where, Released: s.released, Had: s.had, Now: s.now}
+	lab := queue.Lab{Nodes: s.nodes, Began: s.began, Now: s.now}
 	for _, test := range s.tests {
 		if !test.over && !test.comes.After(s.now) {
 			lab.Claims = append(lab.Claims, test.claim)
@@ -62,27 +59,15 @@ func (s *sim) tick() {
 	s.now = s.now.Add(3 * time.Second)
 	s.end()
 	line := queue.Arrange(s.lab())
+	s.began = line.Began
 	for _, test := range s.tests {
 		turn, there := line.Turns[test.claim.ID]
 		if there && test.claim.Stage == queue.Waiting && !turn.Waits {
-			test.claim.Stage, test.placingFrom = queue.Placing, s.now
-			s.note(&test.claim)
+			test.claim.Stage, test.claim.Began = queue.Placing, s.now
 		}
 	}
 	s.schedule()
 	s.giveBack()
-}
-
-// note remembers that a test has its turn.
-func (s *sim) note(c *queue.Claim) {
-	namespace, _, _ := strings.Cut(c.Test, "/")
-	for _, p := range c.Pods {
-		for name := range p.Resources {
-			if queue.IsDevice(name) {
-				s.had = append(s.had, queue.Had{Namespace: namespace, Resource: name, Created: c.Created, At: s.now})
-			}
-		}
-	}
 }
 
 func (s *sim) end() {
@@ -96,12 +81,7 @@ func (s *sim) end() {
 
 // release frees what a test's pods hold.
 func (s *sim) release(test *simTest) {
-	for i, p := range test.claim.Pods {
-		for name := range p.Resources {
-			if p.Node != "" {
-				s.released[name] = s.now
-			}
-		}
+	for i := range test.claim.Pods {
 		test.claim.Pods[i].Node = ""
 	}
 }
@@ -115,7 +95,7 @@ func (s *sim) schedule() {
 		}
 		all := true
 		for p := range test.claim.Pods {
-			all = s.scheduled(test, &test.claim.Pods[p]) && all
+			all = s.scheduled(&test.claim.Pods[p]) && all
 		}
 		if all {
 			test.claim.Stage, test.ends = queue.Settled, s.now.Add(test.takes)
@@ -124,12 +104,12 @@ func (s *sim) schedule() {
 	}
 }
 
-func (s *sim) scheduled(test *simTest, p *queue.Pod) bool {
+func (s *sim) scheduled(p *queue.Pod) bool {
 	if p.Node != "" {
 		return true
 	}
 	for _, n := range s.chance.Perm(len(s.nodes)) {
-		if s.room(s.nodes[n], test, p) {
+		if s.room(s.nodes[n], p) {
 			p.Node = s.nodes[n].Name
 			return true
 		}
@@ -138,36 +118,32 @@ func (s *sim) scheduled(test *simTest, p *queue.Pod) bool {
 }
 
 // room says whether a pod fits on a node beside all that are there.
-func (s *sim) room(n queue.Node, test *simTest, p *queue.Pod) bool {
-	if w, narrow := s.where[p.Where]; narrow && !slices.Contains(w.Nodes, n.Name) || slices.Contains(test.claim.Avoid, n.Name) {
-		return false
-	}
-	free := queue.Resources{}
-	for name, have := range n.Resources {
-		free[name] = have
-	}
+func (s *sim) room(n queue.Node, p *queue.Pod) bool {
+	free := maps.Clone(n.Devices)
 	for _, other := range s.tests {
 		for _, there := range other.claim.Pods {
-			if there.Node != n.Name || other.over {
-				continue
-			}
-			if other == test && (slices.Contains(there.Apart, p.Name) || slices.Contains(p.Apart, there.Name)) {
-				return false
-			}
-			for name, have := range there.Resources {
-				free[name] -= have
+			if there.Node == n.Name && !other.over {
+				subtract(free, there.Devices)
 			}
 		}
 	}
 	for _, f := range s.foreign {
 		if f.node == n.Name && f.until.After(s.now) {
-			for name, have := range f.holds {
-				free[name] -= have
-			}
+			subtract(free, f.holds)
 		}
 	}
-	for name, want := range p.Resources {
-		if free[name] < want {
+	return enough(free, p.Devices)
+}
+
+func subtract(from, devices queue.Devices) {
+	for name, n := range devices {
+		from[name] -= n
+	}
+}
+
+func enough(free, wanted queue.Devices) bool {
+	for name, n := range wanted {
+		if free[name] < n {
 			return false
 		}
 	}
@@ -177,12 +153,12 @@ func (s *sim) room(n queue.Node, test *simTest, p *queue.Pod) bool {
 // giveBack takes all pods from tests that don't get all of theirs.
 func (s *sim) giveBack() {
 	for i, test := range s.tests {
-		if test.claim.Stage != queue.Placing || s.now.Sub(test.placingFrom) < placeBound {
+		if test.claim.Stage != queue.Placing || s.now.Sub(test.claim.Began) < placeBound {
 			continue
 		}
 		s.backs++
 		test.attempt++
-		test.claim.GivenBack, test.claim.Stage = s.now, queue.Waiting
+		test.claim.GivenBack, test.claim.Stage, test.claim.Began = s.now, queue.Waiting, time.Time{}
 		s.release(test)
 		test.claim.RetryAt = s.now.Add(queue.Delay(fmt.Sprint(i), test.attempt))
 	}
@@ -213,21 +189,13 @@ func (s *sim) runUntil(atMost time.Duration, awaited ...*simTest) {
 	}
 }
 
-// newSim is a lab with tests of chance that come within the first minutes. All of them could be placed if they were alone.
+// newSim is a lab with tests of chance that come within the first minutes. All of them could be placed if they were
+// alone.
 func newSim(t *testing.T, seed uint64) *sim {
 	chance := rand.New(rand.NewPCG(seed, 1))
-	s := &sim{t: t, chance: chance, now: noon, released: map[string]time.Time{}, where: map[string]queue.Where{}}
+	s := &sim{t: t, chance: chance, now: noon}
 	for i := range 2 + chance.IntN(4) {
-		s.nodes = append(s.nodes, queue.Node{Name: fmt.Sprintf("n%d", i), Resources: queue.Resources{west: 2 + chance.Int64N(5), east: 2 + chance.Int64N(5), queue.CPU: 4 + chance.Int64N(8)}})
-	}
-	for i := range 3 {
-		var w queue.Where
-		for _, n := range s.nodes {
-			if chance.IntN(2) == 0 {
-				w.Nodes = append(w.Nodes, n.Name)
-			}
-		}
-		s.where[fmt.Sprint("rack-", i)] = w
+		s.nodes = append(s.nodes, queue.Node{Name: fmt.Sprintf("n%d", i), Devices: queue.Devices{west: 2 + chance.Int64N(5), east: 2 + chance.Int64N(5)}})
 	}
 	for i := range 5 + chance.IntN(40) {
 		s.tests = append(s.tests, s.anyTest(i))
@@ -239,29 +207,16 @@ func (s *sim) anyTest(i int) *simTest {
 	comes := noon.Add(time.Duration(s.chance.IntN(600)) * time.Second)
 	test := &simTest{comes: comes, takes: time.Duration(10+s.chance.IntN(200)) * time.Second}
 	test.claim = queue.Claim{ID: fmt.Sprint(i), Test: fmt.Sprintf("lab/t%d", i), Created: comes}
-	apart, where := s.chance.IntN(4), ""
-	if s.chance.IntN(3) == 0 {
-		where = fmt.Sprint("rack-", s.chance.IntN(len(s.where)))
-	}
 	for p := range 1 + s.chance.IntN(4) {
-		pod := queue.Pod{Name: fmt.Sprint("p", p), Resources: queue.Resources{}}
-		if s.chance.IntN(3) > 0 {
-			pod.Where = where
-		}
-		switch {
-		case apart == 0 && p > 0: // the first is the device
-			pod.Apart = []string{"p0"}
-		case apart == 1: // each has one that it is apart from
-			pod.Apart = []string{fmt.Sprint("p", p^1)}
-		}
-		for _, name := range []string{west, east, queue.CPU} {
+		pod := queue.Pod{Devices: queue.Devices{}}
+		for _, name := range []string{west, east} {
 			if s.chance.IntN(3) > 0 || p == 0 && name == west {
-				pod.Resources[name] = 1 + s.chance.Int64N(2)
+				pod.Devices[name] = 1 + s.chance.Int64N(2)
 			}
 		}
 		test.claim.Pods = append(test.claim.Pods, pod)
 	}
-	alone := queue.Lab{Nodes: s.nodes, Where: s.where, Claims: []queue.Claim{test.claim}}
+	alone := queue.Lab{Nodes: s.nodes, Claims: []queue.Claim{test.claim}}
 	if queue.Arrange(alone).Turns[test.claim.ID].Waits {
 		return s.anyTest(i)
 	}
@@ -269,8 +224,11 @@ func (s *sim) anyTest(i int) *simTest {
 }
 
 func TestAllTestsComeToTheirEnd(t *testing.T) {
-	for seed := range uint64(tier.Times(8, 20)) {
+	for seed := range uint64(tier.Times(24, 200)) {
 		s := newSim(t, seed)
+		if seed%2 == 1 {
+			s.tenants(3)
+		}
 		s.run(8 * time.Hour)
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)
@@ -284,7 +242,7 @@ func TestAllTestsComeToTheirEndThoughOthersHoldDevicesForAWhile(t *testing.T) {
 	for seed := range uint64(tier.Times(8, 16)) {
 		s := newSim(t, seed)
 		for _, n := range s.nodes {
-			s.foreign = append(s.foreign, foreign{n.Name, queue.Resources{west: 1 + s.chance.Int64N(n.Resources[west]), east: s.chance.Int64N(n.Resources[east]), queue.CPU: s.chance.Int64N(n.Resources[queue.CPU])}, noon.Add(time.Duration(s.chance.IntN(3600)) * time.Second)})
+			s.foreign = append(s.foreign, foreign{n.Name, queue.Devices{west: 1 + s.chance.Int64N(n.Devices[west]), east: s.chance.Int64N(n.Devices[east])}, noon.Add(time.Duration(s.chance.IntN(3600)) * time.Second)})
 		}
 		s.run(12 * time.Hour)
 		if backs += s.backs; t.Failed() {
@@ -298,10 +256,11 @@ func TestAllTestsComeToTheirEndThoughOthersHoldDevicesForAWhile(t *testing.T) {
 
 // Two tests that would deadlock half-placed, as each got half of what both want.
 func TestTwoHalfPlacedTestsBothEnd(t *testing.T) {
-	s := &sim{t: t, chance: rand.New(rand.NewPCG(1, 1)), now: noon, nodes: []queue.Node{node("n1", 2), node("n2", 2)}, released: map[string]time.Time{}}
+	s := &sim{t: t, chance: rand.New(rand.NewPCG(1, 1)), now: noon, nodes: []queue.Node{node("n1", 2), node("n2", 2)}}
 	for _, name := range []string{"a", "b"} {
 		c := on(claim(name, 2, 2), map[string]string{"a": "n1", "b": "n2"}[name])
-		s.tests = append(s.tests, &simTest{claim: c, comes: noon, placingFrom: noon, takes: time.Minute})
+		c.Began = noon
+		s.tests = append(s.tests, &simTest{claim: c, comes: noon, takes: time.Minute})
 	}
 	s.run(30 * time.Minute)
 	if s.backs == 0 {
@@ -313,7 +272,7 @@ func TestTestsThatWantTheSameStartOldestFirst(t *testing.T) {
 	for seed := range uint64(tier.Times(6, 12)) {
 		s := newSim(t, seed)
 		for i, test := range s.tests {
-			test.claim.Pods = []queue.Pod{{Resources: queue.Resources{west: 2}}}
+			test.claim.Pods = []queue.Pod{{Devices: queue.Devices{west: 2}}}
 			test.comes, test.claim.Created = noon.Add(time.Duration(i)*time.Second), noon.Add(time.Duration(i)*time.Second)
 		}
 		s.run(8 * time.Hour)
@@ -327,7 +286,7 @@ func TestTestsThatWantTheSameStartOldestFirst(t *testing.T) {
 
 // A stream of small tests never leaves a whole node empty by itself; a large one among them that needs one gets it.
 func TestALargeTestIsNotKeptOutByAStreamOfSmallOnes(t *testing.T) {
-	s := &sim{t: t, chance: rand.New(rand.NewPCG(1, 1)), now: noon, nodes: []queue.Node{node("n1", 4), node("n2", 4), node("n3", 4)}, released: map[string]time.Time{}}
+	s := &sim{t: t, chance: rand.New(rand.NewPCG(1, 1)), now: noon, nodes: []queue.Node{node("n1", 4), node("n2", 4), node("n3", 4)}}
 	for i := range 300 {
 		c := claim("s", 1)
 		c.ID, c.Created = fmt.Sprint(i), noon.Add(time.Duration(i)*6*time.Second)
@@ -339,5 +298,23 @@ func TestALargeTestIsNotKeptOutByAStreamOfSmallOnes(t *testing.T) {
 	s.run(2 * time.Hour)
 	if waited := large.ends.Add(-large.takes).Sub(large.comes); waited > 4*time.Minute {
 		t.Errorf("it waited %v, and each of those before it takes a minute", waited)
+	}
+}
+
+// Whoever has tests in line, of whatever sizes, all have their turn, though another namespace's never stop.
+func TestNoNamespaceStarvesOthers(t *testing.T) {
+	for seed := range uint64(tier.Times(3, 12)) {
+		s := newSim(t, seed)
+		s.tenants(4)
+		awaited := s.tests
+		for i := range 150 { // one of them never stops
+			c := claim("s", 1)
+			c.ID, c.Test, c.Created = fmt.Sprint("stream-", i), fmt.Sprintf("stream/%d", i), noon.Add(-time.Hour+time.Duration(i)*time.Second)
+			s.tests = append(s.tests, &simTest{claim: c, comes: c.Created, takes: time.Minute})
+		}
+		s.runUntil(12*time.Hour, awaited...)
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
 	}
 }

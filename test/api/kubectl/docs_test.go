@@ -209,12 +209,12 @@ func (p *person) asShownList(line string) string {
 func (p *person) saysInLine(names ...string) {
 	p.Helper()
 	lab := queue.Lab{
-		Nodes: []queue.Node{{Name: "node-2", Resources: queue.Resources{"lab.dev/east": 2}}},
-		Held:  []queue.Holding{{Test: p.namespace + "/vpp-imix", Node: "node-2", Resources: queue.Resources{"lab.dev/east": 2}}},
+		Nodes: []queue.Node{{Name: "node-2", Devices: queue.Devices{"lab.dev/east": 2}}},
+		Held:  []queue.Holding{{Test: p.namespace + "/vpp-imix", Node: "node-2", Devices: queue.Devices{"lab.dev/east": 2}}},
 	}
 	for i, name := range names {
 		lab.Claims = append(lab.Claims, queue.Claim{ID: name, Test: p.namespace + "/" + name, Created: time.Unix(int64(i), 0), Stage: queue.Waiting,
-			Pods: []queue.Pod{{Resources: queue.Resources{"lab.dev/east": 2}}}})
+			Pods: []queue.Pod{{Devices: queue.Devices{"lab.dev/east": 2}}}})
 	}
 	line := queue.Arrange(lab)
 	for _, name := range names {
