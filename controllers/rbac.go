@@ -20,8 +20,8 @@ package controllers
 // Runners' Jobs that a release before this one made in tests' namespaces: they go, and none is made there any more.
 // +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;delete
 //
-// What pods are told, copies of Reports, and Reports that are kept; update and patch for what suites keep of their tests.
-// +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;watch;create;update;patch;delete
+// What pods are told, copies of Reports, and Reports that are kept; update for suites' reports and the copies of their runs.
+// +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;watch;create;update;delete
 //
 // What preflight looks at: nodes' devices, CPUs and hugepages, networks, and whether there is Multus at all.
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=get;list;watch

@@ -15,7 +15,7 @@ const LabelLoadTest = "linerate.dev/loadtest"
 // LabelTest is on every object that belongs to a LoadTest: its name.
 const LabelTest = "linerate.dev/test"
 
-// LabelNamespace is on every object of a LoadTest's in the operator's own namespace: the LoadTest's namespace.
+// LabelNamespace is on every object of a LoadTest's or a LoadTestSuite's in the operator's own namespace: the namespace of that.
 const LabelNamespace = "linerate.dev/test-namespace"
 
 // LabelUID is on every object that belongs to a LoadTest: its UID, which tells the LoadTest from a later one of the same name.

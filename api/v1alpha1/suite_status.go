@@ -46,12 +46,7 @@ type LoadTestSuiteStatus struct {
 	// +optional
 	Report *ReportReference `json:"report,omitempty"`
 
-	// runsDigest is that of the runs that a complete suite was judged by, in the ConfigMaps NAME-suite-runs-…. Example: sha256:9f86d081….
-	// +optional
-	// +kubebuilder:validation:MaxLength=80
-	RunsDigest string `json:"runsDigest,omitempty"`
-
-	// storedRuns are the digests of the ended tests' results that the operator stored: after a restart it believes no others.
+	// storedRuns says which copies of the ended tests' results are the operator's. It stores the results themselves in its own namespace.
 	// +optional
 	StoredRuns *StoredRuns `json:"storedRuns,omitempty"`
 
@@ -82,32 +77,16 @@ type BegunTest struct {
 	Deleted int32 `json:"deleted,omitempty"`
 }
 
-// StoredRuns have the digests of the ConfigMaps in which the results of a suite's ended tests are stored (NAME-suite-runs-…): whoever edits the namespace may change these.
+// StoredRuns are the ConfigMaps NAME-suite-runs-0, NAME-suite-runs-1 and so on: whoever edits the namespace may change them, and readers believe what has this digest.
 type StoredRuns struct {
-	// pages are those ConfigMaps, in order: NAME-suite-runs-0, then NAME-suite-runs-0-1 and so on as they fill.
+	// configMaps is how many there are.
 	// +optional
-	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=100
-	Pages []StoredPage `json:"pages,omitempty"`
-}
+	ConfigMaps int32 `json:"configMaps"`
 
-// StoredPage has a page's digests, now and next. The page is believed with either, so that it may be written before or after this status.
-type StoredPage struct {
-	// digest is that of the page's runs when this was written: SHA-256, in base64. Empty: it had none.
-	// +optional
-	// +kubebuilder:validation:MaxLength=43
-	Digest string `json:"digest,omitempty"`
-
-	// next is the digest of the runs that the page is to have next. Empty: nothing is to be added.
-	// +optional
-	// +kubebuilder:validation:MaxLength=43
-	Next string `json:"next,omitempty"`
-
-	// ended are which of the page's tests these are, as bits in base64. One of them that is gone, and in no believed page, counts as not
-	// measured.
-	// +optional
-	// +kubebuilder:validation:MaxLength=300
-	Ended string `json:"ended,omitempty"`
+	// digest is that of all of them. Example: sha256:9f86d081….
+	// +required
+	// +kubebuilder:validation:MaxLength=80
+	Digest string `json:"digest"`
 }
 
 // SuiteCounts are how many tests a suite has. waiting, running, measured and notMeasured add up to tests.

@@ -109,7 +109,7 @@ func newManager(ctx context.Context, config *rest.Config, options Options) (ctrl
 		return nil, fmt.Errorf("set up the LoadTest controller: %w", err)
 	}
 	suites, err := loadtestsuite.NewReconciler(mgr.GetClient(), mgr.GetEventRecorder(reporter), loadtestsuite.Options{
-		Version: version, Bounds: bounds, Metrics: metrics.Registry, Decoded: decoded, Reports: reports,
+		Namespace: ownNamespace(options), Namespaces: options.Namespaces, Version: version, Bounds: bounds, Metrics: metrics.Registry, Decoded: decoded, Reports: reports,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("make the LoadTestSuite controller: %w", err)

@@ -88,6 +88,13 @@ func NewLeases(mgr ctrl.Manager, namespace string) (cache.Cache, error) {
 	return add(mgr, options)
 }
 
+// NewSheets makes the cache of the sheets of suites' runs, as metadata, in the operator's own namespace.
+func NewSheets(mgr ctrl.Manager, own string) (cache.Cache, error) {
+	options := baseCache(Namespaces{own})
+	options.DefaultLabelSelector = labels.NewSelector().Add(*requirement(v1alpha1.LabelNamespace, selection.Exists), *requirement(v1alpha1.LabelSuite, selection.Exists))
+	return add(mgr, options)
+}
+
 // add makes a cache that runs as long as the manager.
 func add(mgr ctrl.Manager, options cache.Options) (cache.Cache, error) {
 	options.Scheme, options.Mapper, options.HTTPClient = mgr.GetScheme(), mgr.GetRESTMapper(), mgr.GetHTTPClient()

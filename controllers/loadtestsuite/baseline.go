@@ -2,13 +2,13 @@ package loadtestsuite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
@@ -51,33 +51,35 @@ func (r *Reconciler) readReference(ctx context.Context, observed *observation) e
 		return nil
 	}
 	e := observed.notes.earlierSuite(&earlier)
-	if err := r.readOn(ctx, &earlier, e.reading); err != nil {
+	err := r.readOn(ctx, e.reading)
+	spoilt, is := errors.AsType[unreadable](err)
+	switch said := earlier.Status.StoredRuns; {
+	case is:
+		fault = spoilt.Error()
+	case err != nil:
 		return err
+	case said != nil && len(e.reading.Sheets) < int(said.ConfigMaps):
+		fault = fmt.Sprintf("%d of the %d ConfigMaps of its runs are gone", int(said.ConfigMaps)-len(e.reading.Sheets), said.ConfigMaps)
 	}
-	if altered := e.reading.Fits(); altered != nil {
-		e.found = &suite.Reference{Kind: suite.KindSuite, Name: name, Fault: altered.Error()}
-	} else {
-		e.found = suite.ReferenceOf(e.matrix, e.reading.Runs)
+	e.found = suite.ReferenceOf(e.matrix, e.reading.Runs)
+	if fault != "" {
+		e.found = &suite.Reference{Kind: suite.KindSuite, Name: name, Fault: fault}
 	}
 	e.reading, observed.Reference = nil, e.found
 	return nil
 }
 
 // readOn reads more of an earlier suite's runs; without an error, all have been read.
-func (r *Reconciler) readOn(ctx context.Context, earlier *v1alpha1.LoadTestSuite, reading *suite.Reading) error {
-	spoilt := func(name string, why error) error {
-		ctrl.LoggerFrom(ctx).Info("runs of the suite to compare with aren't believed", "configMap", name, "why", why.Error())
-		return nil
-	}
+func (r *Reconciler) readOn(ctx context.Context, reading *suite.Reading) error {
 	for range sheetsAtOnce {
-		if reading.Done() {
+		if reading.Done {
 			return nil
 		}
-		if err := r.readSheet(ctx, earlier, reading, spoilt); err != nil {
+		if _, err := r.readSheet(ctx, reading); err != nil {
 			return fmt.Errorf("read the suite to compare with: %w", err)
 		}
 	}
-	if !reading.Done() {
+	if !reading.Done {
 		return errMore
 	}
 	return nil

@@ -2,8 +2,10 @@ package loadtestsuite
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -58,7 +60,23 @@ func (r *countingReader) Get(ctx context.Context, key client.ObjectKey, object c
 	return r.Reader.Get(ctx, key, object, options...)
 }
 
-// earlier makes a suite that was measured: 40 cells in 5 pages of runs, each of which has the first run of its first cell.
+// stores stores a sheet of runs in the operator's own namespace.
+func (w *suiteWorld) stores(s *v1alpha1.LoadTestSuite, runs suite.Runs, stored suite.Stored) {
+	w.t.Helper()
+	sheet, err := suite.Expand(s).NextSheet(runs, stored)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, name := range sheet.Added {
+		stored[name] = sheet.Number
+	}
+	object := suite.SheetMap(s, ownNamespace, sheet)
+	if err := w.client.Create(w.t.Context(), object); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// earlier makes a suite that was measured: 40 cells, of which 5 have a run, each so long that it fills a sheet.
 func (w *suiteWorld) earlier(uid types.UID) *v1alpha1.LoadTestSuite {
 	w.t.Helper()
 	s := &v1alpha1.LoadTestSuite{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "before", UID: uid}}
@@ -66,21 +84,20 @@ func (w *suiteWorld) earlier(uid types.UID) *v1alpha1.LoadTestSuite {
 		w.t.Fatal(err)
 	}
 	s.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonMeasured}}
+	s.Status.StoredRuns = &v1alpha1.StoredRuns{ConfigMaps: 5}
 	if err := w.client.Create(w.t.Context(), s); err != nil {
 		w.t.Fatal(err)
 	}
-	matrix := suite.Expand(s)
-	for page := range matrix.Pages() {
-		name := matrix.TestName(page*len(matrix.Cells)/matrix.Pages(), 1, 1)
-		evidence := &report.Report{Version: report.Version, Ending: report.GeneratorLost, Plan: &plan.Plan{}}
-		sheets, _, err := matrix.EncodePage(page, suite.Runs{name: {Ended: "Measured", SuiteRun: report.SuiteRun{Test: name, Repetition: 1, Evidence: evidence}}}, nil)
-		if err != nil || len(sheets) != 1 {
-			w.t.Fatalf("%d sheets, %v", len(sheets), err)
-		}
-		object := mapOf(s, sheets[0].Name, sheets[0].Data, nil)
-		if err := client.IgnoreAlreadyExists(w.client.Create(w.t.Context(), object)); err != nil {
+	matrix, runs, stored, random := suite.Expand(s), suite.Runs{}, suite.Stored{}, rand.NewChaCha8([32]byte{1})
+	for i := range 5 {
+		words := make([]byte, 250<<10)
+		if _, err := random.Read(words); err != nil {
 			w.t.Fatal(err)
 		}
+		name := matrix.TestName(i*len(matrix.Cells)/5, 1, 1)
+		evidence := &report.Report{Version: report.Version, Ending: report.GeneratorLost, Plan: &plan.Plan{}, Message: hex.EncodeToString(words)}
+		runs[name] = suite.Run{Ended: "Measured", SuiteRun: report.SuiteRun{Test: name, Repetition: 1, Evidence: evidence}}
+		w.stores(s, runs, stored)
 	}
 	return s
 }
@@ -137,11 +154,35 @@ func TestAnEarlierSuiteIsReadInPasses(t *testing.T) {
 		if err := w.client.Delete(t.Context(), before); err != nil {
 			t.Fatal(err)
 		}
-		w.earlier("another-uid") // the ConfigMaps are the former's still
-		if seen, _ := w.reads(20); runs(seen) != 0 || seen.Reference.Fault != "" {
-			t.Errorf("%d runs are found of one whose ConfigMaps are the former's; fault %q", runs(seen), seen.Reference.Fault)
+		w.earlier("another-uid")
+		if seen, _ := w.reads(20); runs(seen) != 5 || seen.Reference.Fault != "" {
+			t.Errorf("%d runs are found of one that was made anew; fault %q", runs(seen), seen.Reference.Fault)
 		}
 	})
+	for name, c := range map[string]struct {
+		spoil func(*suiteWorld, *corev1.ConfigMap) error
+		fault string
+	}{
+		"one whose last runs are gone is no baseline": {func(w *suiteWorld, sheet *corev1.ConfigMap) error { return w.client.Delete(w.t.Context(), sheet) }, "1 of the 5 ConfigMaps of its runs are gone"},
+		"one whose runs can't be read is no baseline": {func(w *suiteWorld, sheet *corev1.ConfigMap) error {
+			sheet.BinaryData = nil
+			return w.client.Update(w.t.Context(), sheet)
+		}, "in namespace linerate-system can't be read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newSuiteWorld(t, compared, func(client.Object) bool { return false })
+			var last corev1.ConfigMap
+			if err := w.client.Get(t.Context(), client.ObjectKey{Namespace: ownNamespace, Name: suite.SheetName(w.earlier("before-uid"), 4)}, &last); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.spoil(w, &last); err != nil {
+				t.Fatal(err)
+			}
+			if seen, _ := w.reads(20); seen.Reference == nil || !strings.Contains(seen.Reference.Fault, c.fault) || runs(seen) != 0 {
+				t.Errorf("it is compared with %+v", seen.Reference)
+			}
+		})
+	}
 	t.Run("one that goes meanwhile is gone", func(t *testing.T) {
 		w := newSuiteWorld(t, compared, func(client.Object) bool { return false })
 		before := w.earlier("before-uid")
@@ -155,21 +196,19 @@ func TestAnEarlierSuiteIsReadInPasses(t *testing.T) {
 	})
 }
 
-// A sheet is read when there is room for it, and no worker waits for that; a ConfigMap that isn't the suite's own is none of its sheets.
+// A sheet is read when there is room for it, and no worker waits for that.
 func TestASheetWaitsForRoomWithoutAWorker(t *testing.T) {
 	w := newSuiteWorld(t, cells(1), func(client.Object) bool { return false })
-	s := w.earlier("before-uid")
-	reading := suite.Expand(s).NewReading()
-	believed := func(name string, why error) error { return fmt.Errorf("%s: %w", name, why) }
+	reading := suite.Expand(w.earlier("before-uid")).NewReading()
 	giveBack, is := w.r.options.Decoded.TryTake(caches.MostDecoded)
 	if !is {
 		t.Fatal("somebody has some of the room already")
 	}
-	if err := w.r.readSheet(t.Context(), s, reading, believed); !errors.Is(err, errBusy) || len(reading.Sheets)+len(reading.Runs) > 0 {
+	if _, err := w.r.readSheet(t.Context(), reading); !errors.Is(err, errBusy) || len(reading.Sheets)+len(reading.Runs) > 0 {
 		t.Errorf("%v, and %d runs are read", err, len(reading.Runs))
 	}
 	giveBack()
-	if err := w.r.readSheet(t.Context(), s, reading, believed); err != nil || len(reading.Runs) != 1 {
+	if _, err := w.r.readSheet(t.Context(), reading); err != nil || len(reading.Runs) != 1 {
 		t.Errorf("%v, and %d runs are read", err, len(reading.Runs))
 	}
 	giveBack, is = w.r.options.Decoded.TryTake(caches.MostDecoded)
@@ -177,15 +216,4 @@ func TestASheetWaitsForRoomWithoutAWorker(t *testing.T) {
 		t.Fatal("a sheet that was read gives its room back")
 	}
 	giveBack()
-	var sheet corev1.ConfigMap
-	if err := w.client.Get(t.Context(), client.ObjectKey{Namespace: "lab", Name: suite.SheetName("before", 1, 0)}, &sheet); err != nil {
-		t.Fatal(err)
-	}
-	sheet.OwnerReferences = nil
-	if err := w.client.Update(t.Context(), &sheet); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.r.readSheet(t.Context(), s, reading, believed); err != nil || len(reading.Runs) != 1 {
-		t.Errorf("%v: a ConfigMap of nobody's has the second page's run: %d are read", err, len(reading.Runs))
-	}
 }

@@ -43,15 +43,14 @@ type notes struct {
 	// pending are writes to tests that the caches may not show yet, by the tests' names; gone are the tests that were deleted.
 	pending map[string]pending
 	gone    map[types.UID]time.Time
-	// runs are the tests that are over; unproven those that only the status mentions; sheets the ConfigMaps that hold runs; stored the runs that they hold; storedAt is when the
-	// last page that was due was written. unreported: the report, written at reportAt, may lack some runs.
+	// runs are the tests that are over; sheets the ConfigMaps that hold runs; stored the runs that they hold; storedAt is when the last run that was due was written.
+	// unreported: the report, written at reportAt, may lack some runs.
 	runs               suite.Runs
-	unproven           suite.Unproven
 	sheets             suite.Sheets
 	stored             suite.Stored
 	storedAt, reportAt time.Time
 	unreported         bool
-	// light: the suite is over, and the details of its runs are kept only in the pages.
+	// light: the suite is over, and the details of its runs are kept only in the sheets.
 	light bool
 	// earlier is the suite that this one is compared with, once all is measured; nil: there is none, or it hasn't been read.
 	earlier *earlierSuite
@@ -87,7 +86,7 @@ type obstacle struct {
 
 func newNotes(s *v1alpha1.LoadTestSuite) *notes {
 	return &notes{
-		uid: s.UID, matrix: suite.Expand(s.DeepCopy()), pending: map[string]pending{}, gone: map[types.UID]time.Time{}, runs: suite.Runs{}, stored: suite.Stored{}, sheets: suite.Sheets{},
+		uid: s.UID, matrix: suite.Expand(s.DeepCopy()), pending: map[string]pending{}, gone: map[types.UID]time.Time{}, runs: suite.Runs{}, stored: suite.Stored{},
 		versions: map[string]string{}, obstacles: map[string]obstacle{}, tries: map[string]int{}, taken: map[string]time.Time{},
 	}
 }

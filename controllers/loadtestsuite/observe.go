@@ -5,15 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
@@ -30,13 +27,17 @@ type observation struct {
 	notes *notes
 }
 
-// observe reads the caches and, the first time, the suite's stored runs; nil without an error where the suite doesn't exist.
+// observe reads the caches and, the first time, the suite's stored runs; nil without an error where the suite doesn't
+// exist.
 func (r *Reconciler) observe(ctx context.Context, name types.NamespacedName) (*observation, error) {
 	s := &v1alpha1.LoadTestSuite{}
+	if !r.options.Namespaces.Has(name.Namespace) { // its runs are another operator's, which may share this one's namespace
+		return nil, nil
+	}
 	if err := r.client.Get(ctx, name, s); err != nil {
 		if client.IgnoreNotFound(err) == nil {
 			r.memory.forget(name)
-			return nil, nil // it doesn't exist, which is no error
+			return nil, r.clearSheets(ctx, name) // it doesn't exist, which is no error
 		}
 		return nil, fmt.Errorf("get the LoadTestSuite: %w", err)
 	}
@@ -54,8 +55,6 @@ func (r *Reconciler) observe(ctx context.Context, name types.NamespacedName) (*o
 	clock := r.options.Clock()
 	now := pass.AsStored(clock)
 	notes.catchUp(tests, now)
-	maps.Copy(notes.runs, notes.unproven.Lost(tests))
-	notes.unproven = nil
 	_, createFrom := notes.mayTry(clock)
 	observed := &observation{notes: notes, Observed: suite.Observed{
 		Suite: s, Matrix: notes.matrix, Now: now, Tests: tests, Pending: notes.pendingNames(), Runs: notes.runs, Stored: notes.stored, StoredAt: notes.storedAt, Sheets: notes.sheets,
@@ -77,9 +76,14 @@ func (r *Reconciler) notesOn(ctx context.Context, s *v1alpha1.LoadTestSuite) (*n
 		}
 		return notes, nil
 	}
+	if r.memory.begun(s) == nil {
+		if err := r.clearSheets(ctx, client.ObjectKeyFromObject(s)); err != nil {
+			return nil, err
+		}
+	}
 	notes := newNotes(s)
 	if s.Status.StartedAt != nil { // else nothing can have been stored
-		begun, err := r.readPages(ctx, s)
+		begun, err := r.readSheets(ctx, s)
 		if err != nil {
 			return nil, err
 		}
@@ -92,11 +96,11 @@ func (r *Reconciler) notesOn(ctx context.Context, s *v1alpha1.LoadTestSuite) (*n
 	return notes, nil
 }
 
-// pagesAtOnce is how many sheets of a suite's own runs one pass reads.
-const pagesAtOnce = 16
+// ownSheetsAtOnce is how many sheets of a suite's own runs one pass reads.
+const ownSheetsAtOnce = 16
 
-// readPages reads the stored runs whose digests are in the suite's status; without an error, all have been read.
-func (r *Reconciler) readPages(ctx context.Context, cached *v1alpha1.LoadTestSuite) (*notes, error) {
+// readSheets reads the suite's stored runs; without an error, all have been read.
+func (r *Reconciler) readSheets(ctx context.Context, cached *v1alpha1.LoadTestSuite) (*notes, error) {
 	begun := r.memory.begun(cached)
 	if begun == nil {
 		var err error
@@ -105,22 +109,25 @@ func (r *Reconciler) readPages(ctx context.Context, cached *v1alpha1.LoadTestSui
 		}
 	}
 	notes, reading := begun.notes, begun.reading
-	for n := 0; !reading.Done(); n++ {
-		if n == pagesAtOnce {
+	for n := 0; !reading.Done; n++ {
+		if n == ownSheetsAtOnce {
 			return nil, errMore
 		}
-		err := r.readSheet(ctx, begun.suite, reading, func(name string, why error) error { r.recordSpoilt(ctx, cached, name, why); return nil })
+		name := reading.Name()
+		version, err := r.readSheet(ctx, reading)
 		if err != nil {
 			return nil, err
 		}
+		notes.versions[name] = version
 	}
 	notes.version = begun.suite.ResourceVersion // no decision is made from an older one
-	notes.runs, notes.stored, notes.sheets, notes.unproven = reading.Runs, reading.Stored, reading.Sheets, reading.Unproven
+	notes.runs, notes.stored, notes.sheets = reading.Runs, reading.Stored, reading.Sheets
 	notes.unreported = len(notes.runs) > 0
 	return notes, nil
 }
 
-// beginReading begins to read a suite's own runs, by the status read past the cache: the cache's may be older than the pages.
+// beginReading begins to read a suite's own runs, by the status read past the cache: the cache's may be older than the
+// sheets.
 func (r *Reconciler) beginReading(ctx context.Context, cached *v1alpha1.LoadTestSuite) (*beginning, error) {
 	s := &v1alpha1.LoadTestSuite{}
 	switch err := r.live.Get(ctx, client.ObjectKeyFromObject(cached), s); {
@@ -135,47 +142,34 @@ func (r *Reconciler) beginReading(ctx context.Context, cached *v1alpha1.LoadTest
 	return begun, nil
 }
 
-// recordSpoilt records an event that a page of the suite's own runs isn't believed.
-func (r *Reconciler) recordSpoilt(ctx context.Context, s *v1alpha1.LoadTestSuite, name string, why error) {
-	ctrl.LoggerFrom(ctx).Info("stored runs aren't believed", "configMap", name, "why", why.Error())
-	r.events.Eventf(s, nil, corev1.EventTypeWarning, suite.RunsChanged, "readRuns",
-		"ConfigMap %s: %v; LoadTests that are still there are looked at again, and runs whose LoadTests are gone count as not measured", name, why)
-}
-
 // errBusy: there is no memory for a sheet of runs while other documents are read.
 var errBusy = pass.Wait("other documents are read first", time.Second)
 
-// readSheet reads one sheet of a suite's runs, once there is memory for it. A ConfigMap that isn't the suite's own doesn't count as a sheet.
-func (r *Reconciler) readSheet(ctx context.Context, s *v1alpha1.LoadTestSuite, reading *suite.Reading, spoilt func(string, error) error) error {
-	giveBack := func() {}
-	defer func() { giveBack() }()
-	return reading.Next(func(name string) (map[string][]byte, error) {
-		var sheet corev1.ConfigMap
-		switch err := r.live.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: name}, &sheet); {
-		case apierrors.IsNotFound(err):
-			return nil, nil
-		case err != nil:
-			return nil, fmt.Errorf("read ConfigMap %s of the runs: %w", name, err)
-		case !metav1.IsControlledBy(&sheet, s):
-			return nil, nil
-		}
-		if memory, err := delivery.RunsMemory(sheet.BinaryData); err == nil { // else it can't be decoded either, which says why
-			room, is := r.options.Decoded.TryTake(memory)
-			if !is {
-				return nil, errBusy
-			}
-			giveBack = room
-		}
-		return nonNil(sheet.BinaryData), nil
-	}, spoilt)
-}
+// unreadable is why a sheet has no runs that can be read.
+type unreadable struct{ error }
 
-// nonNil are the data of a ConfigMap that exists and may be empty: nil means that there is no ConfigMap.
-func nonNil(data map[string][]byte) map[string][]byte {
-	if data == nil {
-		return map[string][]byte{}
+// readSheet reads the next sheet of a suite's runs, once there is memory for it, and returns its resource version.
+// Where there is none, all is read.
+func (r *Reconciler) readSheet(ctx context.Context, reading *suite.Reading) (version string, err error) {
+	var sheet corev1.ConfigMap
+	switch err := r.live.Get(ctx, client.ObjectKey{Namespace: r.options.Namespace, Name: reading.Name()}, &sheet); {
+	case apierrors.IsNotFound(err):
+		reading.Done = true
+		return "", nil
+	case err != nil:
+		return "", fmt.Errorf("read ConfigMap %s of the runs: %w", reading.Name(), err)
 	}
-	return data
+	if memory, err := delivery.RunsMemory(sheet.BinaryData); err == nil { // else it can't be decoded either, which says why
+		giveBack, is := r.options.Decoded.TryTake(memory)
+		if !is {
+			return "", errBusy
+		}
+		defer giveBack()
+	}
+	if err := reading.Add(sheet.BinaryData); err != nil {
+		return "", unreadable{fmt.Errorf("ConfigMap %s in namespace %s can't be read: %w; delete it if it can't be restored: LoadTests that are still there are read again, and the others are measured anew", sheet.Name, sheet.Namespace, err)}
+	}
+	return sheet.ResourceVersion, nil
 }
 
 // testsOf lists the suite's own LoadTests. They are the cache's, and must not be changed.
@@ -193,8 +187,8 @@ func (r *Reconciler) testsOf(ctx context.Context, s *v1alpha1.LoadTestSuite) (ma
 	return tests, nil
 }
 
-// readRuns reads the runs of tests that are over, several at a time. That there is no Report, or none that can be read, is no error. Runs that were read are kept
-// even if another one fails.
+// readRuns reads the runs of tests that are over, several at a time. That there is no Report, or none that can be read,
+// is no error. Runs that were read are kept even if another one fails.
 func (r *Reconciler) readRuns(ctx context.Context, observed *observation, wanted []suite.Wanted) error {
 	runs, failed := make([]suite.Run, len(wanted)), make([]error, len(wanted))
 	pass.SideBySide(len(wanted), func(i int) {
@@ -217,7 +211,8 @@ func (r *Reconciler) readRuns(ctx context.Context, observed *observation, wanted
 // fewReads is how many Reports a pass reads and still goes on to decide.
 const fewReads = 4
 
-// mostRun is how many bytes of memory a run may take for as long as its suite exists: a suite may have thousands of runs.
+// mostRun is how many bytes of memory a run may take for as long as its suite exists: a suite may have thousands of
+// runs.
 const mostRun = 4 << 20
 
 // readRun is the run of a test that is over. Its Report's memory is returned.

@@ -20,6 +20,9 @@ import (
 
 // Options are what the operator was started with.
 type Options struct {
+	// Namespace is the operator's own, in which it stores what suites measured. Namespaces are those whose suites it reconciles; none means all.
+	Namespace  string
+	Namespaces caches.Namespaces
 	// Version is linerate's version, for suites' reports.
 	Version string
 	// Bounds are what the tests' specs may name.
@@ -42,8 +45,8 @@ type Options struct {
 type Reconciler struct {
 	options Options
 	client  client.Client
-	// live reads past the cache: Reports and pages of runs, which are too large for it.
-	live client.Reader
+	// live reads past the cache: Reports and sheets of runs, which are too large for it. sheets reads the metadata of sheets.
+	live, sheets client.Reader
 	// ofSuite lists a suite's LoadTests: by an index where there is a cache.
 	ofSuite func(uid types.UID) []client.ListOption
 	events  events.EventRecorder
@@ -69,7 +72,7 @@ func NewReconciler(c client.Client, recorder events.EventRecorder, options Optio
 		options.Decoded = caches.NewDecoded()
 	}
 	return &Reconciler{
-		options: options, client: c, live: c, ofSuite: bySuiteLabel, events: recorder, memory: newMemory(), metrics: metrics.NewSuites(),
+		options: options, client: c, live: c, sheets: c, ofSuite: bySuiteLabel, events: recorder, memory: newMemory(), metrics: metrics.NewSuites(),
 		judge: suite.JudgeWith(server, suite.InClusterWith(options.Bounds)), definitions: server,
 	}, nil
 }
@@ -99,10 +102,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 			err = r.check(observed)
 		case len(decision.Read) > 0:
 			err = r.readRuns(ctx, observed, decision.Read)
-		case len(decision.Store) > 0:
-			err = r.storing(ctx, observed, func() error { return r.storePages(ctx, observed, decision) })
-		case decision.Announce:
-			_, err = r.writeStatus(ctx, observed, decision)
+		case decision.Store:
+			err = r.storing(ctx, observed, func() error { return r.storeRuns(ctx, observed) })
 		case decision.ReadBaseline:
 			err = r.readReference(ctx, observed)
 		case decision.ReadEarlier:

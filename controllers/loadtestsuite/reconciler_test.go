@@ -38,6 +38,9 @@ type suiteWorld struct {
 	tries map[string]int
 }
 
+// ownNamespace is the operator's.
+const ownNamespace = "linerate-system"
+
 func newSuiteWorld(t *testing.T, spec string, refuses func(client.Object) bool) *suiteWorld {
 	t.Helper()
 	scheme, err := caches.NewScheme()
@@ -65,7 +68,7 @@ func newSuiteWorld(t *testing.T, spec string, refuses func(client.Object) bool) 
 			return c.Create(ctx, object, options...)
 		},
 	}).Build()
-	if w.r, err = NewReconciler(w.client, events.NewFakeRecorder(1000), Options{Clock: func() time.Time { return w.now }}); err != nil {
+	if w.r, err = NewReconciler(w.client, events.NewFakeRecorder(1000), Options{Namespace: ownNamespace, Clock: func() time.Time { return w.now }}); err != nil {
 		t.Fatal(err)
 	}
 	return w
@@ -234,13 +237,7 @@ func TestASuiteThatIsOverIsLightInMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	evidence := &report.Report{Version: report.Version, Ending: report.GeneratorLost, Plan: &plan.Plan{}}
-	sheets, _, err := suite.Expand(&s).EncodePage(0, suite.Runs{"night-v0-x-r1": {Ended: "Measured", SuiteRun: report.SuiteRun{Test: "night-v0-x-r1", Evidence: evidence}}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.client.Create(t.Context(), mapOf(&s, sheets[0].Name, sheets[0].Data, nil)); err != nil {
-		t.Fatal(err)
-	}
+	w.stores(&s, suite.Runs{"night-v0-x-r1": {Ended: "Measured", SuiteRun: report.SuiteRun{Test: "night-v0-x-r1", Evidence: evidence}}}, suite.Stored{})
 	for _, c := range []struct {
 		over   metav1.ConditionStatus
 		weighs bool

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -22,16 +22,11 @@ import (
 
 var configMapKind = corev1.SchemeGroupVersion.WithKind("ConfigMap")
 
-// storing calls store, and records for the status why the API server refuses to store something, or why it is too large.
+// storing calls store, and records for the status why the API server refuses to store something, or why it is too
+// large.
 func (r *Reconciler) storing(ctx context.Context, observed *observation, store func() error) error {
 	err := store()
-	large, tooLarge := errors.AsType[unstorable](err)
-	switch {
-	case tooLarge:
-		err = large.error
-	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		return err
-	case !apierrors.IsForbidden(err) && !apierrors.IsInvalid(err) && !apierrors.IsRequestEntityTooLargeError(err):
+	if !refusedToStore(err) {
 		return err
 	}
 	ctrl.LoggerFrom(ctx).Info("what was measured can't be stored", "why", err.Error())
@@ -42,26 +37,85 @@ func (r *Reconciler) storing(ctx context.Context, observed *observation, store f
 // unstorable is an error that doesn't go by itself.
 type unstorable struct{ error }
 
-// storePages writes pages of runs. Runs count as stored once all sheets that lead to them are written; the next pass goes on from there.
-func (r *Reconciler) storePages(ctx context.Context, observed *observation, decision suite.Decision) error {
-	for _, number := range decision.Store {
-		sheets, placed, err := observed.Matrix.EncodePage(number, observed.Runs, observed.Stored)
-		if err != nil {
-			return unstorable{err}
-		}
-		for _, sheet := range sheets {
-			if err := r.writeMap(ctx, observed, sheet.Name, sheet.Data, nil); err != nil {
-				return err
-			}
-			observed.notes.sheets.Add(sheet.Name, sheet.Data)
-		}
-		maps.Copy(observed.notes.stored, placed)
-		observed.notes.unreported = true
+// refusedToStore says that something wasn't stored, and that trying again at once wouldn't help.
+func refusedToStore(err error) bool {
+	refused := apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsRequestEntityTooLargeError(err)
+	_, never := errors.AsType[unstorable](err)
+	return never || refused && !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
+}
+
+// storeRuns writes the next sheet of runs; the next pass goes on from there. The copy is written first: so a quota of
+// the suite's namespace bounds what the operator's own takes.
+func (r *Reconciler) storeRuns(ctx context.Context, observed *observation) error {
+	s, notes := observed.Suite, observed.notes
+	sheet, err := observed.Matrix.NextSheet(observed.Runs, observed.Stored)
+	if err != nil {
+		return unstorable{err}
 	}
-	if decision.StoreEnds {
-		observed.notes.storedAt = observed.Now
+	var digest suite.Sheets
+	annotations := map[string]string{delivery.AnnotationDigest: digest.Put(0, sheet.Data)}
+	if err := r.writeMap(ctx, observed, suite.CopyName(s.Name, sheet.Number), sheet.Data, annotations); err != nil {
+		return err
+	}
+	if err := r.writeSheet(ctx, observed, suite.SheetMap(s, r.options.Namespace, sheet)); err != nil {
+		return err
+	}
+	notes.sheets.Put(sheet.Number, sheet.Data)
+	for _, name := range sheet.Added {
+		notes.stored[name] = sheet.Number
+	}
+	if notes.unreported = true; notes.runs.AllIn(notes.stored) {
+		notes.storedAt = observed.Now
 	}
 	return errMore
+}
+
+// writeSheet creates or updates a sheet in the operator's own namespace. Where it isn't known whether that was done, or
+// somebody else did, the suite is read anew.
+func (r *Reconciler) writeSheet(ctx context.Context, observed *observation, sheet *corev1.ConfigMap) error {
+	sheet.ResourceVersion = observed.notes.versions[sheet.Name]
+	write := func() error { return r.client.Create(ctx, sheet) }
+	if sheet.ResourceVersion != "" {
+		write = func() error { return r.client.Update(ctx, sheet) }
+	}
+	if err := write(); err != nil {
+		if !refusedToStore(err) {
+			r.memory.forget(client.ObjectKeyFromObject(observed.Suite))
+		}
+		return fmt.Errorf("write ConfigMap %s in namespace %s: %w", sheet.Name, sheet.Namespace, err)
+	}
+	observed.notes.versions[sheet.Name] = sheet.ResourceVersion
+	return nil
+}
+
+// clearSheets deletes the sheets of suites of this name that are gone. Garbage collection can't, since an object can't
+// be owned by one in another namespace. When the operator starts, each sheet has its suite's name reconciled, so that
+// nothing stays of a suite that was deleted while no operator ran.
+func (r *Reconciler) clearSheets(ctx context.Context, name types.NamespacedName) error {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(configMapKind.GroupVersion().WithKind("ConfigMapList"))
+	err := r.sheets.List(ctx, list, client.InNamespace(r.options.Namespace), client.MatchingLabels(suite.SheetLabels(name.Namespace, name.Name)))
+	if err != nil {
+		return fmt.Errorf("list the sheets of runs: %w", err)
+	}
+	if len(list.Items) == 0 {
+		return nil
+	}
+	s := &v1alpha1.LoadTestSuite{} // past the cache, which may not have the newest suite of this name yet
+	if err := client.IgnoreNotFound(r.live.Get(ctx, name, s)); err != nil {
+		return fmt.Errorf("get the LoadTestSuite: %w", err)
+	}
+	for i := range list.Items {
+		sheet := &list.Items[i]
+		if s.UID != "" && sheet.Labels[v1alpha1.LabelSuiteUID] == string(s.UID) {
+			continue
+		}
+		sheet.SetGroupVersionKind(configMapKind)
+		if err := r.deleteOwn(ctx, sheet); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // storeReport writes the suite's report, if that is due.
@@ -101,23 +155,10 @@ func (r *Reconciler) writeMap(ctx context.Context, observed *observation, name s
 	}
 	if err != nil {
 		delete(observed.notes.versions, name) // it is read again
-		if undetermined(err) {
-			r.memory.forget(client.ObjectKeyFromObject(observed.Suite)) // it is read again to find out what it holds: the next status must not vouch for less
-		}
 		return fmt.Errorf("write ConfigMap %s: %w", name, err)
 	}
 	observed.notes.versions[name] = object.ResourceVersion
 	return nil
-}
-
-// undetermined says that a write may or may not have been done: there was no answer, or one of a server in trouble.
-func undetermined(err error) bool {
-	switch apierrors.ReasonForError(err) {
-	case metav1.StatusReasonUnknown, metav1.StatusReasonTimeout, metav1.StatusReasonServerTimeout, metav1.StatusReasonInternalError, metav1.StatusReasonServiceUnavailable:
-		return true
-	default:
-		return false
-	}
 }
 
 // isWritten says whether a ConfigMap already holds what is to be written, by its digest.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -14,11 +15,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/cluster/suite"
 )
 
-// A page whose write is done and not answered is what the status said is next. Before anything else is said the operator reads it back: else it would vouch for what was there
-// before, and who starts anew would doubt what the operator itself wrote.
-func TestAPageWhoseWriteIsNotAnsweredIsReadBack(t *testing.T) {
+// A sheet whose write is done and not answered is read back before anything else is done: else the operator would go on from what was there before.
+func TestASheetWhoseWriteIsNotAnsweredIsReadBack(t *testing.T) {
 	w := newSuiteWorld(t, strings.Replace(cells(1), "parallelism: 20", "parallelism: 1", 1), func(client.Object) bool { return false })
 	key := client.ObjectKey{Namespace: "lab", Name: "night"}
 	w.live(time.Minute)
@@ -26,7 +27,7 @@ func TestAPageWhoseWriteIsNotAnsweredIsReadBack(t *testing.T) {
 	w.r.client = interceptor.NewClient(w.client.(client.WithWatch), interceptor.Funcs{
 		Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
 			err := c.Create(ctx, object, options...)
-			if err == nil && strings.Contains(object.GetName(), "-suite-runs-") {
+			if err == nil && object.GetNamespace() == ownNamespace {
 				unanswered++
 				return errors.New("the connection was lost")
 			}
@@ -50,10 +51,56 @@ func TestAPageWhoseWriteIsNotAnsweredIsReadBack(t *testing.T) {
 	}
 	var s v1alpha1.LoadTestSuite
 	if err := w.client.Get(t.Context(), key, &s); err != nil || unanswered != 1 || w.r.memory.of(&s) != nil {
-		t.Fatalf("%d pages were written without an answer (%v), and the operator goes by what it remembers: %v", unanswered, err, w.r.memory.of(&s) != nil)
+		t.Fatalf("%d sheets were written without an answer (%v), and the operator goes by what it remembers: %v", unanswered, err, w.r.memory.of(&s) != nil)
 	}
 	seen, err := w.r.observe(t.Context(), key)
 	if err != nil || !seen.Stored.Has(test.Name) || seen.Runs[test.Name].Ended != v1alpha1.ReasonStopped {
 		t.Errorf("%v; stored are %v", err, seen.Stored)
+	}
+}
+
+// Runs that are stored go with their suite, also where it went while no operator ran, or another one has its name; those of other suites stay.
+func TestStoredRunsGoWithTheirSuite(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(w *suiteWorld, s *v1alpha1.LoadTestSuite)
+		left   int
+	}{
+		"it is there": {func(*suiteWorld, *v1alpha1.LoadTestSuite) {}, 2},
+		"it is gone": {func(w *suiteWorld, s *v1alpha1.LoadTestSuite) {
+			if err := w.client.Delete(w.t.Context(), s); err != nil {
+				w.t.Fatal(err)
+			}
+		}, 1},
+		"another one has its name": {func(w *suiteWorld, s *v1alpha1.LoadTestSuite) {
+			if err := w.client.Delete(w.t.Context(), s); err != nil {
+				w.t.Fatal(err)
+			}
+			s.UID, s.ResourceVersion = "another-uid", ""
+			if err := w.client.Create(w.t.Context(), s); err != nil {
+				w.t.Fatal(err)
+			}
+		}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newSuiteWorld(t, cells(1), func(client.Object) bool { return false })
+			var s v1alpha1.LoadTestSuite
+			key := client.ObjectKey{Namespace: "lab", Name: "night"}
+			if err := w.client.Get(t.Context(), key, &s); err != nil {
+				t.Fatal(err)
+			}
+			elsewhere := s.DeepCopy()
+			elsewhere.Namespace, elsewhere.UID = "lab-2", "elsewhere-uid"
+			for _, of := range []*v1alpha1.LoadTestSuite{&s, elsewhere} {
+				w.stores(of, suite.Runs{"night-v0-x-r1": {Ended: v1alpha1.ReasonStopped}}, suite.Stored{})
+			}
+			c.change(w, &s)
+			if seen, err := w.r.observe(t.Context(), key); err != nil || seen != nil && s.UID != "suite-uid" && len(seen.Runs) > 0 {
+				t.Fatalf("%v: another suite's runs are its own: %+v", err, seen)
+			}
+			var left corev1.ConfigMapList
+			if err := w.client.List(t.Context(), &left, client.InNamespace(ownNamespace)); err != nil || len(left.Items) != c.left {
+				t.Errorf("%d sheets are left, want %d (%v)", len(left.Items), c.left, err)
+			}
+		})
 	}
 }

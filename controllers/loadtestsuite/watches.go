@@ -15,7 +15,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/controllers/caches"
@@ -55,11 +57,31 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 			return err
 		}
 	}
-	r.live, r.ofSuite = mgr.GetAPIReader(), bySuiteIndex
+	sheets, err := caches.NewSheets(mgr, r.options.Namespace)
+	if err != nil {
+		return err
+	}
+	r.live, r.sheets, r.ofSuite = mgr.GetAPIReader(), sheets, bySuiteIndex
 	return ctrl.NewControllerManagedBy(mgr).For(&v1alpha1.LoadTestSuite{}, builder.WithPredicates(caches.Changes())).
 		Watches(&v1alpha1.LoadTest{}, testsOfSuites()).
+		WatchesRawSource(source.Kind(sheets, caches.MetadataOf(configMapKind), handler.TypedEnqueueRequestsFromMapFunc(suiteOfSheet), appears())).
 		WithOptions(pass.ControllerOptions(1, logOf)).
 		Complete(pass.Orderly(r))
+}
+
+// suiteOfSheet is the suite whose runs a sheet has, by its labels, which are the operator's.
+func suiteOfSheet(_ context.Context, sheet *metav1.PartialObjectMetadata) []reconcile.Request {
+	labels := sheet.GetLabels()
+	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: labels[v1alpha1.LabelNamespace], Name: labels[v1alpha1.LabelSuite]}}}
+}
+
+// appears lets those events pass that a sheet is there.
+func appears() predicate.TypedFuncs[*metav1.PartialObjectMetadata] {
+	type object = *metav1.PartialObjectMetadata
+	return predicate.TypedFuncs[object]{
+		UpdateFunc: func(event.TypedUpdateEvent[object]) bool { return false },
+		DeleteFunc: func(event.TypedDeleteEvent[object]) bool { return false },
+	}
 }
 
 // logOf is the logger of a pass.

@@ -84,45 +84,46 @@ func (c *cluster) judge(ctx context.Context, g *gateOptions, subjects []*gate.Su
 	return gate.Judge(all, g.version), exit.Worst(wrong...)
 }
 
-// storedRuns reads what the operator stored of a suite's runs, and holds it to the digests in the suite's status, which only the operator writes. Of a suite that
-// goes on the status must be no older than the runs.
+// mostReadings is how often the runs of a suite that goes on are read: the operator may write its status a moment after them.
+const mostReadings = 5
+
+// storedRuns reads the copies of a suite's runs that the operator wrote.
 func (c *cluster) storedRuns(ctx context.Context, s *v1alpha1.LoadTestSuite) (suite.Runs, error) {
-	if s.Status.StoredRuns != nil {
+	for reading := 1; ; reading++ {
+		runs, err := c.copiedRuns(ctx, s)
+		switch {
+		case errors.Is(err, suite.ErrOtherCopies) && (endOf(s) != nil || reading == mostReadings):
+			return nil, exit.NotMeasured("namespace %s: %w; somebody changed them: run the suite anew", s.Namespace, err)
+		case !errors.Is(err, suite.ErrOtherCopies):
+			return runs, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(time.Second):
+		}
 		now := &v1alpha1.LoadTestSuite{}
 		if err := c.client.Get(ctx, client.ObjectKeyFromObject(s), now); err != nil {
 			return nil, fmt.Errorf("get suite %s: %w", s.Name, err)
 		}
 		s = now
 	}
-	reading := suite.Expand(s.DeepCopy()).NewReading()
-	read := func(name string) (map[string][]byte, error) {
+}
+
+// copiedRuns reads the copies that a suite's status names.
+func (c *cluster) copiedRuns(ctx context.Context, s *v1alpha1.LoadTestSuite) (suite.Runs, error) {
+	return suite.Expand(s.DeepCopy()).ReadCopies(func(name string) (map[string][]byte, error) {
 		at := client.ObjectKey{Namespace: s.Namespace, Name: name}
 		kept := &corev1.ConfigMap{}
 		err := c.client.Get(ctx, at, kept)
 		switch {
-		case apierrors.IsNotFound(err): // none of its runs is over
-			return nil, nil
-		case err != nil && passing(err):
-			return nil, err
-		case err != nil:
-			return nil, c.explainReport(at, err)
-		case kept.BinaryData == nil:
-			return map[string][]byte{}, nil
-		}
-		return kept.BinaryData, nil
-	}
-	spoilt := func(name string, err error) error {
-		return exit.NotMeasured("ConfigMap %s in namespace %s: %w: it isn't what the operator wrote", name, s.Namespace, err)
-	}
-	for !reading.Done() {
-		if err := reading.Next(read, spoilt); err != nil {
+		case apierrors.IsNotFound(err) || err == nil:
+			return kept.BinaryData, nil
+		case passing(err):
 			return nil, err
 		}
-	}
-	if err := reading.Fits(); err != nil {
-		return nil, exit.NotMeasured("%w", err)
-	}
-	return reading.Runs, nil
+		return nil, c.explainReport(at, err)
+	})
 }
 
 // passing says that a request failed in a way that passes: the server is away, or has too much to do.

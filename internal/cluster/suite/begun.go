@@ -7,11 +7,12 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// Whoever deletes a LoadTest of a suite while it measures has another one of this name made, and so may void a run that shows a fault. The status, which only the operator writes, has the tests whose
-// runs have begun: a test among them that is gone, or has another UID, was deleted, and its runs count as void.
+// Whoever deletes a LoadTest of a suite while it measures has another one of this name made, and so may void a run that
+// shows a fault. The status, which only the operator writes, has the tests whose runs have begun: a test among them
+// that is gone, or has another UID, was deleted, and its runs count as void.
 //
 //	status   r1: uid a, 1 run     r1: no uid, 1 deleted     r1: uid b, 1 run, 1 deleted     –
-//	         a measures           a is deleted              b measures                      b is over: its run has 1 more that was void
+//	         a measures           a is deleted              b measures                      b is over and stored: its run has 1 more that was void
 
 // mostBegun is how many begun tests the status names, more than are under way at once.
 const mostBegun = 1024
@@ -24,16 +25,21 @@ func (v *view) begun() []v1alpha1.BegunTest {
 	}
 	var all []v1alpha1.BegunTest
 	for name, b := range before {
-		if _, ran := v.Runs[name]; !ran && v.Tests[name] == nil {
-			all = append(all, after(b, ""))
+		if v.Tests[name] != nil || v.Stored.Has(name) {
+			continue
 		}
+		if _, ran := v.Runs[name]; !ran {
+			b = after(b, "")
+		}
+		all = append(all, b)
 	}
 	for name, t := range v.Tests {
-		if _, ran := v.Runs[name]; ran { // status.storedRuns has it from now on
+		was, known := before[name]
+		if _, ran := v.Runs[name]; ran && !known || v.Stored.Has(name) {
 			continue
 		}
 		b := v1alpha1.BegunTest{Test: name, UID: string(t.UID)}
-		if was, known := before[name]; known {
+		if known {
 			b = after(was, string(t.UID))
 		}
 		if b.Runs = max(b.Runs, runsBegun(t)); b.Runs+b.Deleted > 0 {
@@ -69,6 +75,5 @@ func (r Run) AfterDeleted(status *v1alpha1.LoadTestSuiteStatus, t *v1alpha1.Load
 			r.Voided += int(after(b, string(t.UID)).Deleted)
 		}
 	}
-	r.sealed = ""
-	return r.seal()
+	return r
 }

@@ -168,3 +168,31 @@ func TestTheStatusForgetsBegunTestsOnceTheirResultsAreStored(t *testing.T) {
 		t.Errorf("the status still has %+v", begun)
 	}
 }
+
+// Somebody deletes a LoadTest that is over, and the operator ends before it stores the run: it counts as void.
+func TestARunThatWasNotStoredYetIsCounted(t *testing.T) {
+	w := newWorld(t, twoByTwo+"parallelism: 4\n")
+	w.pass()
+	w.end(w.made[0])
+	w.pass() // stores it
+	test := w.made[1]
+	meta.SetStatusCondition(&w.tests[test].Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonRunning})
+	w.now = w.now.Add(detailEvery)
+	w.pass()
+	w.end(test)
+	w.now = w.now.Add(detailEvery)
+	w.pass()
+	if _, known := w.runs[test]; !known || w.stored.Has(test) || w.suite.Status.Counts.Measured != 2 {
+		t.Fatalf("its run is known: %t, and stored: %t; %+v: this life proves nothing", known, w.stored.Has(test), w.suite.Status.Counts)
+	}
+	w.restart()
+	w.removed(test)
+	w.live(newRandom(1))
+	voided := 0
+	for _, c := range w.report.Cells {
+		voided += c.Void().Voided
+	}
+	if voided != 1 {
+		t.Errorf("%d runs are void", voided)
+	}
+}

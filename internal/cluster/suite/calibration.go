@@ -272,11 +272,7 @@ func (v *view) boundByCalibration(number int, out *report.SuiteCell) {
 		return
 	}
 	if c == nil {
-		why := "was not measured"
-		if v.cell(by).Figures != nil {
-			why = "has figures, but not all of the runs that they come from"
-		}
-		out.Message = wording.JoinNonEmpty("; ", out.Message, fmt.Sprintf("what the generators reach by themselves isn't known: %s %s", v.Matrix.Cells[by].Name, why))
+		out.Message = wording.JoinNonEmpty("; ", out.Message, fmt.Sprintf("what the generators reach by themselves isn't known: %s was not measured", v.Matrix.Cells[by].Name))
 		return
 	}
 	capacity := &report.Capacity{Cell: c.cell, PacketsPerSecond: c.packetsPerSecond, Share: units.PercentOf(out.Figures.PacketsPerSecond, c.packetsPerSecond)}

@@ -330,23 +330,3 @@ func TestACellWaitsForItsCalibration(t *testing.T) {
 		t.Errorf("in the end: %q", m)
 	}
 }
-
-// Of a calibration of which a run is lost the others may be chosen: it holds nothing against the device, and its cells say so.
-func TestACalibrationOfWhichARunIsLostIsNotKnown(t *testing.T) {
-	now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
-	a := NewLocal(Expand(written(t, asymmetric)), "test", now)
-	for {
-		w, more := a.Next(now)
-		if !more {
-			break
-		}
-		a.Record(LocalRun(w, inDirections(w.Name, 1000, 1000), "sha256:"+w.Name))
-		now = now.Add(time.Minute)
-	}
-	lost := a.o.Matrix.TestName(0, 1, 1)
-	a.o.Runs[lost] = Run{Ended: RunsChanged, SuiteRun: report.SuiteRun{Test: lost, Repetition: 1, Reason: RunsChanged}}
-	s := a.Document(now)
-	if c := s.Cells[1]; s.Cells[0].Figures == nil || c.Capacity != nil || !strings.Contains(c.Message, "what the generators reach by themselves isn't known: generator has figures, but not all of the runs that they come from") {
-		t.Errorf("%+v %q, of %+v", c.Capacity, c.Message, s.Cells[0].Figures)
-	}
-}

@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"slices"
 	"time"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
@@ -11,10 +10,9 @@ const (
 	// storeEvery is how often at most runs are stored that nothing waits for; detailEvery is how often at most counts, and a small suite's table, are written.
 	storeEvery  = 30 * time.Second
 	detailEvery = 10 * time.Second
-	// The bounds of one pass, so that none takes long; the next one follows at once. readsAtOnce is how many Reports are read, pagesAtOnce how many pages are
-	// written, createAtOnce how many tests are created, and changesAtOnce how many are stopped or deleted.
+	// The bounds of one pass, so that none takes long; the next one follows at once. readsAtOnce is how many Reports are read, createAtOnce how many tests are
+	// created, and changesAtOnce how many are stopped or deleted.
 	readsAtOnce   = 16
-	pagesAtOnce   = 1
 	createAtOnce  = 8
 	changesAtOnce = 16
 	// obstacleAgain is how long after a refusal by the API server the suite tries again.
@@ -88,7 +86,7 @@ func (v *view) decision(name string, s *step) Decision {
 		return d
 	}
 	kept := name != "deleted" && s.invalid == "" && !s.unkept
-	if kept && v.storesFirst(&d, s) {
+	if d.Store = kept && v.unstored() && v.timeToStore(s); d.Store { // before anything else is done
 		return d
 	}
 	if d.ReadBaseline = s.complete && !s.over && s.invalid == "" && v.referenceWanted(); d.ReadBaseline {
@@ -102,23 +100,11 @@ func (v *view) decision(name string, s *step) Decision {
 	var due time.Time
 	d.Status, due = restrained(v, s, statusOf(v, s, d.Report))
 	d.RequeueAt = earliest(d.RequeueAt, due)
-	if kept {
-		d.RequeueAt = earliest(d.RequeueAt, v.storeAt(s, &d.Status))
+	if kept && v.unstored() {
+		d.RequeueAt = earliest(d.RequeueAt, v.StoredAt.Add(storeEvery))
 	}
 	d.Events = eventsOf(v.was, &d.Status)
 	return d
-}
-
-// storesFirst says that nothing else is done before pages of runs are stored, or announced in the status.
-func (v *view) storesFirst(d *Decision, s *step) bool {
-	if d.Store, d.StoreEnds = v.pagesDue(s); len(d.Store) > 0 {
-		return true
-	}
-	if d.Announce = s.complete && !s.over && len(v.dirty()) > 0; d.Announce {
-		d.Status = *v.was.DeepCopy()
-		d.Status.StoredRuns = v.storedRuns()
-	}
-	return d.Announce
 }
 
 // some are as many of the tests as one pass changes; the next pass changes the others.
@@ -130,34 +116,10 @@ func (v *view) some(d *Decision, tests []string) []string {
 	return tests[:changesAtOnce]
 }
 
-// pagesDue are pages of runs to store before anything else is done: it is time, or something waits for them, and the status announces their digests. ends says that
-// these are all.
-func (v *view) pagesDue(s *step) (pages []int, ends bool) {
-	if !v.timeToStore(s) {
-		return nil, false
-	}
-	pages = slices.DeleteFunc(v.dirty(), func(page int) bool { return !v.announced(v.was, page) })
-	n := min(len(pages), pagesAtOnce)
-	return pages[:n], n == len(pages)
-}
-
+// timeToStore says that runs are stored now: it is time, or something waits for them.
 func (v *view) timeToStore(s *step) bool {
 	_, waits := v.surplus()
 	return s.complete || waits || !v.Now.Before(v.StoredAt.Add(storeEvery))
-}
-
-// storeAt is when pages are next due; zero: there are none, or they wait until the status is next written.
-func (v *view) storeAt(s *step, status *v1alpha1.LoadTestSuiteStatus) time.Time {
-	pages := v.dirty()
-	switch {
-	case len(pages) == 0:
-		return time.Time{}
-	case !v.timeToStore(s):
-		return v.StoredAt.Add(storeEvery)
-	case slices.ContainsFunc(pages, func(page int) bool { return v.announced(status, page) }):
-		return v.Now
-	}
-	return time.Time{}
 }
 
 // keep writes the suite's report when it is due, and deletes stored tests beyond the history limit.
@@ -175,17 +137,5 @@ func (v *view) keep(d *Decision, s *step) {
 	}
 }
 
-// dirty are the pages of runs that aren't stored.
-func (v *view) dirty() []int {
-	var pages []int
-	for cell, names := range v.made {
-		for _, name := range names {
-			if _, known := v.Runs[name]; known && !v.Stored.Has(name) {
-				if p := v.Matrix.pageOf(cell); !slices.Contains(pages, p) {
-					pages = append(pages, p)
-				}
-			}
-		}
-	}
-	return pages
-}
+// unstored says that runs aren't stored yet.
+func (v *view) unstored() bool { return !v.Runs.AllIn(v.Stored) }

@@ -57,7 +57,7 @@ func BenchmarkDecide(b *testing.B) {
 			o := Observed{Suite: w.suite, Matrix: w.matrix, Now: w.now, Checked: true, Tests: w.tests, Runs: w.runs, Stored: w.stored, StoredAt: w.storedAt}
 			until.due(w, &o)
 			for b.Loop() {
-				if d := Decide(o); d.Rule == "testsEnded" || len(d.Store) > 0 {
+				if d := Decide(o); d.Rule == "testsEnded" || d.Store {
 					b.Fatal(d.Rule)
 				}
 			}

@@ -173,8 +173,8 @@ func TestANameThatIsTakenKeepsFurtherTestsFromBeingMade(t *testing.T) {
 	w.names = []string{"night-suite-runs-0"}
 	d := w.pass()
 	w.want("Complete=False NameTaken", "Reconciling=True NameTaken")
-	if len(w.made) != 2 || len(d.Store) > 0 || d.Report != nil || !strings.Contains(d.Message, "kubectl delete configmap night-suite-runs-0 -n ") || d.RequeueAt.IsZero() {
-		t.Errorf("%d were made, stored %v, it says %q", len(w.made), d.Store, d.Message)
+	if len(w.made) != 2 || d.Store || d.Report != nil || !strings.Contains(d.Message, "kubectl delete configmap night-suite-runs-0 -n ") || d.RequeueAt.IsZero() {
+		t.Errorf("%d were made, stored %t, it says %q", len(w.made), d.Store, d.Message)
 	}
 	if len(d.Events) != 1 || !d.Events[0].Warning || d.Events[0].Reason != v1alpha1.ReasonNameTaken {
 		t.Errorf("events are %+v", d.Events)
@@ -289,7 +289,7 @@ func TestASuiteThatIsBeingDeletedIsLetBe(t *testing.T) {
 	w.pass()
 	w.suite.DeletionTimestamp = &metav1.Time{Time: w.now}
 	w.end("night-apu6-imix-r1")
-	if d := w.pass(); len(d.Create)+len(d.Store)+len(d.Delete) != 0 {
+	if d := w.pass(); len(d.Create)+len(d.Delete) != 0 || d.Store {
 		t.Errorf("it goes on: %+v", d)
 	}
 }
@@ -384,7 +384,7 @@ func TestAThousandCells(t *testing.T) {
 	if most := passes/10 + 20; w.writes > most || size > 300<<10 || w.bytes-size > most*2<<10 {
 		t.Errorf("%d writes in %d s (at most %d), %d bytes of status in the end, %d in all", w.writes, passes, most, size, w.bytes)
 	}
-	t.Logf("%d passes in as many seconds, %d writes of the status, %d bytes in the end and %d in all, %d pages", passes, w.writes, size, w.bytes, len(w.sheets))
+	t.Logf("%d passes in as many seconds, %d writes of the status, %d bytes in the end and %d in all, %d sheets", passes, w.writes, size, w.bytes, len(w.sheets))
 }
 
 // Who watches a small suite sees each cell within ten seconds; of a large one its report has them within half a minute.
@@ -427,8 +427,8 @@ func TestALargeTableOfAnEarlierVersionGoesWithTheNextWrite(t *testing.T) {
 func TestWhatTheAPIServerDoesNotStoreIsTold(t *testing.T) {
 	w := newWorld(t, twoByTwo+"parallelism: 2\n")
 	w.unstored = "configmaps \"night-suite\" is forbidden: exceeded quota"
-	if d := w.pass(); len(w.made)+len(d.Store) > 0 || d.Report != nil || d.RequeueAt.IsZero() || !strings.Contains(d.Message, "exceeded quota") {
-		t.Errorf("made %q, stored %v, says %q", w.made, d.Store, d.Message)
+	if d := w.pass(); len(w.made) > 0 || d.Store || d.Report != nil || d.RequeueAt.IsZero() || !strings.Contains(d.Message, "exceeded quota") {
+		t.Errorf("made %q, stored %t, says %q", w.made, d.Store, d.Message)
 	}
 	w.want("Complete=False Waiting", "Reconciling=True Waiting")
 	w.unstored = ""

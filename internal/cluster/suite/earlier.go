@@ -94,7 +94,7 @@ func (m *Matrix) taken(number int, repetition int32, run report.SuiteRun, from s
 		run.Taken = &report.Taken{Suite: from, Test: run.Test}
 	}
 	run.Test, run.Repetition, run.Retry, run.UID, run.ConfigMap, run.Repeated = m.TestName(number, repetition, 1), int(repetition), 0, "", "", ""
-	return Run{SuiteRun: run, Ended: v1alpha1.ReasonMeasured}.seal()
+	return Run{SuiteRun: run, Ended: v1alpha1.ReasonMeasured}
 }
 
 // earlierWanted: before its first test a suite looks for calibrations of earlier suites that it can use.

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 	"fmt"
+	"iter"
 	"strconv"
 	"strings"
 )
@@ -98,4 +99,17 @@ func (m *Matrix) TestName(cell int, repetition, try int32) string {
 		name += "t" + strconv.Itoa(int(try))
 	}
 	return name
+}
+
+// testNames are the names that tests of a cell may have, in their order.
+func (m *Matrix) testNames(cell int) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for r := range max(m.suite.Spec.Repetitions, 1) {
+			for try := range m.retriesOf(cell) + 1 {
+				if !yield(m.TestName(cell, r+1, try+1)) {
+					return
+				}
+			}
+		}
+	}
 }

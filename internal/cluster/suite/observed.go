@@ -24,11 +24,11 @@ type Observed struct {
 	Tests map[string]*v1alpha1.LoadTest
 	// Pending are tests that were created or stopped a moment ago, which Tests may not show yet.
 	Pending map[string]bool
-	// Runs are the known tests that are over; Stored those of them that are in the pages; StoredAt is when the last page that was due was written.
+	// Runs are the known tests that are over; Stored those of them that are in the sheets; StoredAt is when the last run that was due was written.
 	Runs     Runs
 	Stored   Stored
 	StoredAt time.Time
-	// Sheets are the digests of the pages' ConfigMaps, as they were written.
+	// Sheets are the digests of the sheets, as they were written.
 	Sheets Sheets
 	// Unreported says that the suite's report, last written at ReportAt, may lack stored runs.
 	Unreported bool
@@ -59,17 +59,13 @@ type Decision struct {
 	Rule string
 	// Message says why, for people.
 	Message string
-	// Check asks to validate the cells, Read to read the Reports of these tests, Store to write these pages of runs, Announce to write the status, which says which runs
-	// are stored next, ReadBaseline to read the suite of spec.baseline, and ReadEarlier to read earlier suites' calibrations. Then the decision is made again, with the
-	// results observed, and nothing else of this decision is applied.
+	// Check asks to validate the cells, Read to read the Reports of these tests, Store to write the next sheet of runs, ReadBaseline to read the suite of spec.baseline, and
+	// ReadEarlier to read earlier suites' calibrations. Then the decision is made again, with the results observed, and nothing else of this decision is applied.
 	Check        bool
 	Read         []Wanted
-	Store        []int
-	Announce     bool
+	Store        bool
 	ReadBaseline bool
 	ReadEarlier  bool
-	// StoreEnds says that no further page can be stored now.
-	StoreEnds bool
 	// Report is the suite's report to write; nil where it isn't due.
 	Report *StoredReport
 	// Stop are tests to stop, Create those to make.

@@ -2,7 +2,6 @@ package suite
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -21,10 +20,6 @@ type Run struct {
 	report.SuiteRun
 	// Ended is the reason of the test's condition Complete.
 	Ended string `json:"ended"`
-
-	// sealed is the run's digest, once it is known; written is how an earlier release wrote it, if this one would write it differently.
-	sealed  string
-	written json.RawMessage
 }
 
 // Runs are the tests that are over, by their names.
@@ -41,7 +36,7 @@ func (r Runs) AllIn(stored Stored) bool {
 }
 
 // Lighten drops what isn't needed any more once the suite is over.
-func (r *Run) Lighten() { r.Evidence, r.Message, r.written = nil, "", nil }
+func (r *Run) Lighten() { r.Evidence, r.Message = nil, "" }
 
 // loopback is the DUT type without a device.
 const loopback = string(v1alpha1.DUTLoopback)
@@ -85,7 +80,7 @@ func RunOf(t *v1alpha1.LoadTest, repetition, try int32, r *report.Report, fault 
 	case fault != "":
 		run.Message = wording.Limited("its Report can't be read: "+fault, maxMessage)
 	}
-	return run.seal()
+	return run
 }
 
 // LocalRun is the run of a test that was measured without a cluster, from its Report and the Report's digest.
@@ -157,6 +152,6 @@ func (r *Run) unconfirmed() bool {
 
 // repeatable says that another try may give figures: neither a person nor the suite's spec is the reason why the run ended.
 func (r *Run) repeatable() bool {
-	final := []string{v1alpha1.ReasonInvalid, v1alpha1.ReasonStopped, v1alpha1.ReasonSchedulingDeadline, RunsChanged}
+	final := []string{v1alpha1.ReasonInvalid, v1alpha1.ReasonStopped, v1alpha1.ReasonSchedulingDeadline}
 	return !r.measured() && !slices.Contains(final, r.Ended)
 }

@@ -40,13 +40,12 @@ func statusOf(v *view, s *step, document *StoredReport) v1alpha1.LoadTestSuiteSt
 	}
 	if s.complete && st.FinishedAt == nil {
 		st.FinishedAt = &metav1.Time{Time: v.Now}
-		if st.StartedAt != nil { // also of none, else somebody adds some
-			st.RunsDigest = v.Sheets.Digest()
-		}
 	}
-	st.Begun = v.begun()
-	if s.complete { // that digest is of all
-		st.StoredRuns, st.Begun = nil, nil
+	if st.StartedAt != nil { // also where none are stored, or somebody could add some
+		st.StoredRuns = v.Sheets.Published()
+	}
+	if st.Begun = v.begun(); s.complete {
+		st.Begun = nil
 	}
 	setConditions(&st, v, s)
 	return st
@@ -165,21 +164,15 @@ func (v *view) verdictOfAll() metav1.Condition {
 // restrained is the part of a status that is worth writing now. Counts and a small suite's table are written at most every 10 s, and the table is only made then, since
 // it can't change without the counts. The time is when they are due; zero: they are included.
 func restrained(v *view, s *step, st v1alpha1.LoadTestSuiteStatus) (v1alpha1.LoadTestSuiteStatus, time.Time) {
-	goesOn := !s.complete && st.StartedAt != nil
-	announces := goesOn && v.unannounced()
-	if s.over || equality.Semantic.DeepEqual(*v.was, st) && !announces {
+	if s.over || equality.Semantic.DeepEqual(*v.was, st) {
 		return st, time.Time{}
 	}
-	waits := !announces || !v.StoredAt.IsZero() || v.outstanding() // a new process first stores what it has read, so that the next one needn't read it again
-	if was := v.was.UpdatedAt; was != nil && waits && equality.Semantic.DeepEqual(gist(v.was), gist(&st)) {
+	if was := v.was.UpdatedAt; was != nil && equality.Semantic.DeepEqual(gist(v.was), gist(&st)) {
 		if due := was.Add(detailEvery); v.Now.Before(due) && !was.After(v.Now) {
 			return *v.was.DeepCopy(), due
 		}
 	}
 	st.UpdatedAt = &metav1.Time{Time: v.Now}
-	if goesOn {
-		st.StoredRuns = v.storedRuns()
-	}
 	if s.invalid == "" {
 		st.Table = v.table(s)
 	}
@@ -188,7 +181,7 @@ func restrained(v *view, s *step, st v1alpha1.LoadTestSuiteStatus) (v1alpha1.Loa
 
 // gist is a status without its details.
 func gist(st *v1alpha1.LoadTestSuiteStatus) v1alpha1.LoadTestSuiteStatus {
-	out := v1alpha1.LoadTestSuiteStatus{ObservedGeneration: st.ObservedGeneration, StartedAt: st.StartedAt, FinishedAt: st.FinishedAt}
+	out := v1alpha1.LoadTestSuiteStatus{ObservedGeneration: st.ObservedGeneration, StartedAt: st.StartedAt, FinishedAt: st.FinishedAt, StoredRuns: st.StoredRuns}
 	for _, c := range st.Conditions {
 		c.Message = ""
 		out.Conditions = append(out.Conditions, c)

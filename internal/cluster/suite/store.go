@@ -1,45 +1,51 @@
 package suite
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 	"strconv"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/cluster/manifests"
 	"github.com/linerate-dev/linerate/internal/document/delivery"
+	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// Runs are stored in pages, by their cells. Each page has one or several sheets, which are ConfigMaps. A page that doesn't change isn't written again.
+// Runs are stored in sheets, which are ConfigMaps of the operator's own namespace, where nobody else writes. Each has a
+// copy in the suite's namespace, for who compares with the suite: whoever edits that namespace may change copies, so
+// the status has their digest.
 //
-//	SUITE-suite          the suite's report: its table, for people and programs
-//	SUITE-suite-runs-0   the runs of the first cells, for the operator
-//	SUITE-suite-runs-0-1 more of them, as the sheet before is full
-//	SUITE-suite-runs-1   …
+//	operator's own namespace   SUITE-U-runs-0, SUITE-U-runs-1, …   U: a digest of the suite's UID
+//	the suite's namespace      SUITE-suite-runs-0, …               copies of these
+//	                           SUITE-suite                         the suite's report: its table
 //
-// A run stays in the sheet where it was stored, and writes only add to sheets: so nothing that was stored is lost, wherever the operator is interrupted.
+// Runs are added to the last sheet until it is full, and each stays in its sheet. So nothing that was stored is lost,
+// wherever the operator is interrupted.
 const (
-	// pageRuns is how many measurements' runs a page has.
-	pageRuns = 200
-	// sheetSize is how large a sheet becomes before the next one is begun, in bytes: a fraction of what a ConfigMap holds, since each added run rewrites its
-	// sheet.
+	// sheetSize is how large a sheet becomes before the next one is begun, in bytes: a fraction of what a ConfigMap
+	// holds, since each added run rewrites its sheet.
 	sheetSize = 256 << 10
-	// pageVersion is the version of a sheet.
-	pageVersion = "linerate.dev/suite-runs.v1alpha1"
+	// mostAdded is how many runs are added to a sheet at once.
+	mostAdded = 1000
+	// sheetVersion is the version of a sheet's content.
+	sheetVersion = "linerate.dev/suite-runs.v1alpha1"
+	// roleRuns is the role of a sheet in the operator's own namespace.
+	roleRuns = "suite-runs"
 )
 
-// page is the content of a sheet.
-type page struct {
-	Version string                     `json:"version"`
-	Suite   string                     `json:"suite"` // its UID
-	Runs    map[string]json.RawMessage `json:"runs"`
-	// Continued: the page has another sheet.
-	Continued bool `json:"continued,omitempty"`
+// sheetContent is the content of a sheet.
+type sheetContent struct {
+	Version string `json:"version"`
+	Suite   string `json:"suite"` // its UID
+	Runs    Runs   `json:"runs"`
 }
 
-// Stored are the runs that are stored, each with the number of its sheet among those of its page.
+// Stored are the runs that are stored, each with the number of its sheet, from 0.
 type Stored map[string]int
 
 // Has says whether a run is stored.
@@ -48,180 +54,134 @@ func (s Stored) Has(run string) bool {
 	return is
 }
 
-// Sheet is a ConfigMap of runs.
+// Sheet is a ConfigMap of runs that is to be written.
 type Sheet struct {
-	Name string
-	Data map[string][]byte
+	Number int
+	Data   map[string][]byte
+	// Added are the runs that weren't stored before.
+	Added []string
 }
 
 // ReportName is the ConfigMap of a suite's report.
 func ReportName(suite string) string { return suite + "-suite" }
 
-// SheetName is the ConfigMap of one sheet of a page of runs, both from 0.
-func SheetName(suite string, page, sheet int) string {
-	name := ReportName(suite) + "-runs-" + strconv.Itoa(page)
-	if sheet > 0 {
-		name += "-" + strconv.Itoa(sheet)
+// SheetName is the name of a sheet in the operator's own namespace. A digest of the suite's UID separates suites of the
+// same name.
+func SheetName(s *v1alpha1.LoadTestSuite, number int) string {
+	const digits = 8
+	return fmt.Sprintf("%s-%s-runs-%d", s.Name, manifests.DigestOfUID(string(s.UID))[:digits], number)
+}
+
+// CopyName is the name of a sheet's copy in the suite's namespace.
+func CopyName(suite string, number int) string {
+	return ReportName(suite) + "-runs-" + strconv.Itoa(number)
+}
+
+// SheetMap is the ConfigMap of a sheet in the operator's own namespace. The suite can't own it, being in another
+// namespace: the operator deletes it, by its labels.
+func SheetMap(s *v1alpha1.LoadTestSuite, namespace string, sheet Sheet) *corev1.ConfigMap {
+	labels := map[string]string{"app.kubernetes.io/managed-by": "linerate", v1alpha1.LabelRole: roleRuns, v1alpha1.LabelSuiteUID: string(s.UID)}
+	maps.Copy(labels, SheetLabels(s.Namespace, s.Name))
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: SheetName(s, sheet.Number), Labels: labels}, BinaryData: sheet.Data}
+}
+
+// SheetLabels are labels of the sheets of all suites that have or had this name.
+func SheetLabels(namespace, name string) map[string]string {
+	return map[string]string{v1alpha1.LabelNamespace: namespace, v1alpha1.LabelSuite: name}
+}
+
+// NextSheet adds runs that aren't stored yet to the last sheet or, if that is full, to a new one. Runs that have no
+// room there are for the sheet after it.
+func (m *Matrix) NextSheet(runs Runs, stored Stored) (Sheet, error) {
+	last := 0
+	for _, number := range stored {
+		last = max(last, number)
 	}
-	return name
-}
-
-// cellsPerPage is how many cells' runs are in one page.
-func (m *Matrix) cellsPerPage() int {
-	return max(1, pageRuns/int(max(m.suite.Spec.Repetitions, 1)))
-}
-
-// Pages is how many pages the suite's runs have.
-func (m *Matrix) Pages() int {
-	per := m.cellsPerPage()
-	return (len(m.Cells) + per - 1) / per
-}
-
-// pageOf is the page that a cell's runs are in.
-func (m *Matrix) pageOf(cell int) int { return cell / m.cellsPerPage() }
-
-// EncodePage adds a page's runs that aren't stored yet to its last sheet, and to further sheets when that is full. The sheets must be written in the returned order:
-// the last sheet first, which is ignored until the sheet before mentions it. placed says in which sheets the runs are then.
-func (m *Matrix) EncodePage(number int, runs Runs, stored Stored) (sheets []Sheet, placed Stored, err error) {
-	held, fresh := m.ofPage(number, runs, stored)
-	placed = Stored{}
-	for at := max(len(held)-1, 0); len(fresh) > 0; at++ {
-		var before []string
-		if at < len(held) {
-			before = held[at]
-		}
-		data, added, err := m.fill(runs, before, fresh)
-		if err != nil {
-			return nil, nil, fmt.Errorf("encode page %d of the runs: %w", number, err)
-		}
-		for _, name := range fresh[:added] {
-			placed[name] = at
-		}
-		sheets, fresh = append(sheets, Sheet{SheetName(m.suite.Name, number, at), data}), fresh[added:]
-	}
-	slices.Reverse(sheets)
-	return sheets, placed, nil
-}
-
-// ofPage are a page's runs: held in each of its sheets, and fresh ones that aren't stored yet.
-func (m *Matrix) ofPage(number int, runs Runs, stored Stored) (held [][]string, fresh []string) {
-	first := number * m.cellsPerPage()
-	for cell := first; cell < min(first+m.cellsPerPage(), len(m.Cells)); cell++ {
-		for name := range m.testNames(cell) {
-			if _, known := runs[name]; !known {
-				continue
-			}
-			at, is := stored[name]
-			if !is {
-				fresh = append(fresh, name)
-				continue
-			}
-			for len(held) <= at {
-				held = append(held, nil)
-			}
-			held[at] = append(held[at], name)
+	var held, fresh []string
+	for _, name := range slices.Sorted(maps.Keys(runs)) {
+		switch number, is := stored[name]; {
+		case !is:
+			fresh = append(fresh, name)
+		case number == last:
+			held = append(held, name)
 		}
 	}
-	return held, fresh
+	fresh = fresh[:min(len(fresh), mostAdded)]
+	data, added, err := m.fill(runs, held, fresh)
+	if err == nil && added == 0 {
+		last++
+		data, added, err = m.fill(runs, nil, fresh)
+	}
+	if err != nil {
+		return Sheet{}, fmt.Errorf("encode sheet %d of the runs: %w", last, err)
+	}
+	return Sheet{Number: last, Data: data, Added: fresh[:added]}, nil
 }
 
-// fill is the data of a sheet with the runs before, and as many fresh ones as fit. If they are too many, it next tries about as many as would fit if all had the same
-// size. A single run may fill a ConfigMap.
-func (m *Matrix) fill(runs Runs, before, fresh []string) (data map[string][]byte, added int, err error) {
-	for n := len(fresh); ; {
-		data, err := m.encodeSheet(runs, slices.Concat(before, fresh[:n]), n < len(fresh))
-		size := len(data[delivery.KeyRuns])
+// fill is the data of a sheet with the runs that it holds, and as many fresh ones as fit; none: it is full. If they are
+// too many, it next tries about as many as would fit if all had the same size. A single run may fill a ConfigMap.
+func (m *Matrix) fill(runs Runs, held, fresh []string) (data map[string][]byte, added int, err error) {
+	for n := len(fresh); n > 0; {
+		data, err := m.encodeSheet(runs, slices.Concat(held, fresh[:n]))
+		all, size := len(held)+n, len(data[delivery.KeyRuns])
 		switch {
-		case err == nil && (size <= m.sheetSize || len(before)+n <= 1 || n == 0):
+		case err == nil && (size <= m.sheetSize || all == 1):
 			return data, n, nil
-		case n == 0 || len(before) == 0 && n == 1:
+		case err != nil && all == 1:
 			return nil, 0, err
 		case err != nil:
 			n /= 2
 		default:
-			all := len(before) + n
-			n = max(min(all*m.sheetSize/size*9/10-len(before), n-1), 0)
+			n = min(all*m.sheetSize/size*9/10-len(held), n-1)
 		}
-		if len(before) == 0 {
+		if len(held) == 0 {
 			n = max(n, 1)
 		}
 	}
+	return nil, 0, nil
 }
 
-func (m *Matrix) encodeSheet(runs Runs, names []string, continued bool) (map[string][]byte, error) {
-	p := page{Version: pageVersion, Suite: string(m.suite.UID), Runs: make(map[string]json.RawMessage, len(names)), Continued: continued}
+func (m *Matrix) encodeSheet(runs Runs, names []string) (map[string][]byte, error) {
+	content := sheetContent{Version: sheetVersion, Suite: string(m.suite.UID), Runs: make(Runs, len(names))}
 	for _, name := range names {
-		run := runs[name]
-		document, err := run.document()
-		if err != nil {
-			return nil, err
-		}
-		p.Runs[name] = document
+		content.Runs[name] = runs[name]
 	}
-	document, err := json.Marshal(p)
+	document, err := json.Marshal(content)
 	if err != nil {
 		return nil, err
 	}
 	return delivery.EncodeRuns(document)
 }
 
-// mostRunBytes is more bytes than any stored run has.
-const mostRunBytes = 2 << 20
-
-// sheetContent is the content of a sheet, with its runs still encoded.
-type sheetContent struct {
-	runs      map[string]json.RawMessage
-	continued bool
+// decodeSheet reads what encodeSheet wrote. A sheet of another suite of the same name is refused.
+func (m *Matrix) decodeSheet(data map[string][]byte) (Runs, error) {
+	var content sheetContent
+	if err := delivery.DecodeRuns(data, sheetVersion, &content); err != nil {
+		return nil, err
+	}
+	if content.Suite != string(m.suite.UID) {
+		return nil, fmt.Errorf("its runs are those of suite %s, and this is %s", content.Suite, m.suite.UID)
+	}
+	return content.Runs, nil
 }
 
-// openSheet reads what encodeSheet wrote, but only the runs of these names. A sheet of another suite of the same name is refused.
-func (m *Matrix) openSheet(data map[string][]byte, names map[string]bool) (sheetContent, error) {
-	var p page
-	if err := delivery.DecodeRuns(data, pageVersion, &p); err != nil {
-		return sheetContent{}, err
+// Sheets are the digests of the sheets' data, in order.
+type Sheets []string
+
+// Put records a sheet's data, and returns its digest.
+func (s *Sheets) Put(number int, data map[string][]byte) string {
+	for len(*s) <= number {
+		*s = append(*s, "")
 	}
-	if p.Suite != string(m.suite.UID) {
-		return sheetContent{}, fmt.Errorf("its runs are those of suite %s, and this is %s", p.Suite, m.suite.UID)
-	}
-	maps.DeleteFunc(p.Runs, func(name string, _ json.RawMessage) bool { return !names[name] })
-	for name, document := range p.Runs {
-		var written bytes.Buffer // as the operator writes it: without spaces
-		if err := json.Compact(&written, document); err != nil {
-			return sheetContent{}, fmt.Errorf("run %s: %w", name, err)
-		}
-		if written.Len() > mostRunBytes {
-			return sheetContent{}, fmt.Errorf("run %s has %d bytes, more than any run has", name, written.Len())
-		}
-		p.Runs[name] = bytes.Clone(written.Bytes())
-	}
-	return sheetContent{runs: p.Runs, continued: p.Continued}, nil
+	(*s)[number] = report.Digest(data[delivery.KeyRuns])
+	return (*s)[number]
 }
 
-// decode reads the runs.
-func (s sheetContent) decode() (Runs, error) {
-	runs := make(Runs, len(s.runs))
-	for name, document := range s.runs {
-		run, err := readRun(document)
-		if err != nil {
-			return nil, fmt.Errorf("run %s: %w", name, err)
-		}
-		if r := run.Evidence; r != nil && (r.Plan == nil || r.Result.Measured && (r.Result.Total == nil || len(r.Result.Directions) == 0)) {
-			return nil, fmt.Errorf("run %s has evidence that no run leaves: somebody changed it", name)
-		}
-		runs[name] = run
+// Published is what the status says of the sheets' copies.
+func (s Sheets) Published() *v1alpha1.StoredRuns {
+	var all []byte
+	for number, digest := range s {
+		all = fmt.Appendf(all, "%d %s\n", number, digest)
 	}
-	return runs, nil
-}
-
-// testNames are the names that tests of a cell may have, in their order.
-func (m *Matrix) testNames(cell int) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for r := range max(m.suite.Spec.Repetitions, 1) {
-			for try := range m.retriesOf(cell) + 1 {
-				if !yield(m.TestName(cell, r+1, try+1)) {
-					return
-				}
-			}
-		}
-	}
+	return &v1alpha1.StoredRuns{ConfigMaps: int32(len(s)), Digest: report.Digest(all)}
 }

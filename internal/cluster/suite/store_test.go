@@ -1,15 +1,17 @@
 package suite
 
 import (
+	"errors"
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/document/delivery"
 	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/test/rigs/tier"
 )
 
 // wordy is a run that came to nothing, and says so in words that can't be packed.
@@ -34,30 +36,41 @@ func allTries(m *Matrix) (names []string) {
 	return names
 }
 
-// 200 repetitions of which each is repeated as often as can be, with as much to say as can be said, are more than a ConfigMap holds. They are stored all
-// the same.
+// 200 repetitions of which each is repeated as often as can be, with as much to say as can be said, are more than a
+// ConfigMap holds. They are stored all the same.
 func TestRunsThatOutgrowAConfigMapAreStored(t *testing.T) {
-	m, random, runs := Expand(written(t, manyCells(10, 20)+"invalidRetries: 8\n")), newRandom(17), Runs{}
+	m, random, runs, stored := Expand(written(t, manyCells(10, 20)+"invalidRetries: 8\n")), newRandom(17), Runs{}, Stored{}
 	for _, name := range allTries(m) {
 		runs[name] = wordy(random, name)
 	}
-	written, _, err := m.EncodePage(0, runs, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
 	sheets, whole := map[string]map[string][]byte{}, 0
-	for _, s := range written {
-		n := len(s.Data[delivery.KeyRuns])
-		if sheets[s.Name], whole = s.Data, whole+n; n > sheetSize {
-			t.Errorf("%s takes %d bytes", s.Name, n)
+	for !runs.AllIn(stored) {
+		n := m.store(t, runs, stored, sheets)
+		if whole += n; n > sheetSize {
+			t.Errorf("a sheet takes %d bytes", n)
 		}
 	}
-	if read, _ := readBack(t, m, sheets); len(read) != len(runs) || whole <= delivery.MaxPacked {
-		t.Errorf("%d of %d runs are read from %d sheets; together they take %d bytes, and a ConfigMap takes %d", len(read), len(runs), len(sheets), whole, delivery.MaxPacked)
+	if read := readAll(t, m, sheets); len(read.Runs) != len(runs) || !maps.Equal(read.Stored, stored) || whole <= delivery.MaxPacked {
+		t.Errorf("%d of %d runs are read from %d sheets; together they take %d bytes, and a ConfigMap takes %d", len(read.Runs), len(runs), len(sheets), whole, delivery.MaxPacked)
 	}
 }
 
-// Wherever the operator is cut short between two writes, and however often, nothing is lost that was known to be stored.
+// store writes the next sheet, and returns its size in bytes.
+func (m *Matrix) store(t testing.TB, runs Runs, stored Stored, sheets map[string]map[string][]byte) int {
+	t.Helper()
+	sheet, err := m.NextSheet(runs, stored)
+	if err != nil || len(sheet.Added) == 0 {
+		t.Fatalf("%d runs are added: %v", len(sheet.Added), err)
+	}
+	sheets[SheetName(m.suite, sheet.Number)] = sheet.Data
+	for _, name := range sheet.Added {
+		stored[name] = sheet.Number
+	}
+	return len(sheet.Data[delivery.KeyRuns])
+}
+
+// Wherever the operator is cut short between two writes, and however often, nothing is lost that was known to be
+// stored.
 func TestStoredRunsAreNeverLost(t *testing.T) {
 	for seed := range uint64(3) {
 		random := newRandom(seed)
@@ -74,28 +87,17 @@ func TestStoredRunsAreNeverLost(t *testing.T) {
 					more--
 				}
 			}
-			written, placed, err := m.EncodePage(0, runs, stored)
-			if err != nil {
-				t.Fatal(err)
+			for !runs.AllIn(stored) && random.IntN(4) > 0 {
+				m.store(t, runs, stored, sheets)
 			}
-			cut := len(written)
-			if random.IntN(2) == 0 {
-				cut = random.IntN(len(written) + 1)
-			}
-			for _, s := range written[:cut] {
-				sheets[s.Name] = s.Data
-			}
-			if cut == len(written) {
-				maps.Copy(stored, placed)
-			}
-			read, where := readBack(t, m, sheets)
-			for name, at := range stored {
-				if now, is := where[name]; !is || now != at {
-					t.Fatalf("seed %d: %s was stored in sheet %d, and is in %d now (%v)", seed, name, at, now, is)
+			read := readAll(t, m, sheets)
+			for name, number := range stored {
+				if now, is := read.Stored[name]; !is || now != number {
+					t.Fatalf("seed %d: %s was stored in sheet %d, and is in %d now (%v)", seed, name, number, now, is)
 				}
 			}
 			if random.IntN(3) == 0 { // a new operator knows what it reads
-				runs, stored = read, where
+				runs, stored = read.Runs, read.Stored
 			}
 		}
 		if len(sheets) < 10 {
@@ -104,39 +106,98 @@ func TestStoredRunsAreNeverLost(t *testing.T) {
 	}
 }
 
-func readBack(t testing.TB, m *Matrix, sheets map[string]map[string][]byte) (Runs, Stored) {
+// underWay is a suite of four tests of which three are over and stored, the first two LoadTests are gone, and the last
+// is being measured.
+func underWay(t *testing.T) *world {
 	t.Helper()
-	r, _, told := readAll(t, m, func(name string) map[string][]byte { return sheets[name] })
-	if len(told) > 0 {
-		t.Fatalf("%q", told)
+	w := newWorld(t, twoByTwo+"parallelism: 1\nhistoryLimit: 1\ninvalidRetries: 0\n")
+	w.pass()
+	for range 3 {
+		w.end(w.made[len(w.made)-1])
+		w.now = w.now.Add(storeEvery)
+		w.pass()
 	}
-	return r.Runs, r.Stored
+	if len(w.tests) != 2 || len(w.stored) != 3 || len(w.made) != 4 {
+		t.Fatalf("%d LoadTests are there, %d runs are stored, %q were made: this life proves nothing", len(w.tests), len(w.stored), w.made)
+	}
+	return w
 }
 
-// What is spoilt, or isn't there, takes nothing else with it.
-func TestASpoiltSheetTakesNoOtherWithIt(t *testing.T) {
-	random := newRandom(19)
-	m := Expand(written(t, manyCells(2, 5)+"invalidRetries: 3\n"))
-	m.sheetSize = 4 << 10
-	runs, sheets := Runs{}, map[string]map[string][]byte{}
-	for _, name := range allTries(m) {
-		runs[name] = wordy(random, name)
+// tenfold is what somebody would like to have measured.
+func tenfold(run Run) Run {
+	figures, evidence := *run.Figures, *run.Evidence
+	figures.PacketsPerSecond *= 10
+	total := *evidence.Result.Total
+	total.Received.PacketsPerSecond *= 10
+	evidence.Result.Total = &total
+	run.Figures, run.Evidence = &figures, &evidence
+	return run
+}
+
+// Whoever changes the copies of what a suite stored, or deletes LoadTests, while the operator is down changes no
+// figure, has nothing measured twice, and has nobody believe another figure.
+func TestWhoChangesCopiesChangesNoFigure(t *testing.T) {
+	honest := underWay(t)
+	honest.restart()
+	honest.live(newRandom(1))
+	honest.want("Complete=True Measured")
+	want := text(t, honest.suite.Status.Table)
+	for name, forge := range map[string]func(w *world){
+		"nobody changed anything": func(*world) {},
+		"better figures": func(w *world) {
+			better := Runs{}
+			for name, run := range w.runs {
+				better[name] = tenfold(run)
+			}
+			sheet, err := w.matrix.NextSheet(better, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.copies[CopyName(w.suite.Name, 0)] = sheet.Data
+		},
+		"no copy":     func(w *world) { clear(w.copies) },
+		"no LoadTest": func(w *world) { delete(w.tests, w.made[2]) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := underWay(t)
+			forge(w)
+			changed := !maps.EqualFunc(w.copies, underWay(t).copies, func(a, b map[string][]byte) bool { return text(t, a) == text(t, b) })
+			if read, err := w.published(); changed != errors.Is(err, ErrOtherCopies) || !changed && len(read) != 3 {
+				t.Errorf("%d runs are believed: %v", len(read), err)
+			}
+			w.restart()
+			w.live(newRandom(1))
+			w.want("Complete=True Measured")
+			if is := text(t, w.suite.Status.Table); is != want || len(w.made) != 4 {
+				t.Errorf("%d were made, and the table is\n%s\nwant\n%s", len(w.made), is, want)
+			}
+			if read, err := w.published(); err != nil || len(read) != 4 {
+				t.Errorf("in the end %d runs are believed: %v", len(read), err)
+			}
+		})
 	}
-	written, placed, err := m.EncodePage(0, runs, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range written {
-		sheets[s.Name] = s.Data
-	}
-	sheets["night-suite-runs-0-1"] = map[string][]byte{delivery.KeyRuns: []byte("spoilt")}
-	r, _, told := readAll(t, m, func(name string) map[string][]byte { return sheets[name] })
-	if len(told) != 1 || !strings.HasPrefix(told[0], "night-suite-runs-0-1: ") {
-		t.Errorf("told %q", told)
-	}
-	for name, at := range placed {
-		if r.Stored.Has(name) == (at == 1) {
-			t.Fatalf("%s of sheet %d: it is read %v", name, at, r.Stored.Has(name))
+}
+
+// Wherever the operator ends, between any two of its writes, and however often: nothing is given up, nothing is
+// measured twice (the world says so), and in the end the copies are what the status names.
+func TestWhereverTheOperatorEndsItGoesOnFromWhatIsStored(t *testing.T) {
+	for seed := range uint64(tier.Times(8, 60)) {
+		random := newRandom(seed)
+		w := newWorld(t, twoByTwo+fmt.Sprintf("repetitions: 3\nparallelism: %d\nhistoryLimit: %d\ninvalidRetries: 1\n", 1+random.IntN(4), random.IntN(4)))
+		w.ends = func(string) string { return []string{"", "", v1alpha1.ReasonGeneratorLost}[random.IntN(3)] }
+		w.dies = func() bool { return random.IntN(6) == 0 }
+		if seed%2 == 0 { // many sheets
+			w.sheet = 1 << 10
+			w.restart()
+		}
+		w.live(random)
+		w.dies = nil
+		w.pass()
+		if c := w.suite.Status.Counts; c.Tests != 12 || c.Measured+c.NotMeasured != 12 || int(c.Tests+c.Retried) != len(w.made) {
+			t.Errorf("seed %d: %d were made, %+v", seed, len(w.made), c)
+		}
+		if read, err := w.published(); err != nil || len(read) != len(w.made) {
+			t.Errorf("seed %d: %d runs are published of %d: %v", seed, len(read), len(w.made), err)
 		}
 	}
 }

@@ -13,15 +13,12 @@ import (
 	"github.com/linerate-dev/linerate/internal/result/analysis"
 )
 
-// evidence are the runs that a cell is judged by: one for each repetition that has one, and earlier tries that show that the device loses frames at any load. If a run is lost there are none, since
-// whoever removed it may have chosen which runs are left. Each marks the directions in which the generators may have been the limit.
+// evidence are the runs that a cell is judged by: one for each repetition that has one, and earlier tries that show that the device loses frames at any load. Each
+// marks the directions in which the generators may have been the limit.
 func (v *view) evidence(cell int) (all []analysis.KeptReport) {
 	can := v.capacityOf(cell)
 	for _, name := range v.made[cell] {
 		run, known := v.Runs[name]
-		if run.Ended == RunsChanged {
-			return nil
-		}
 		if known && run.Evidence != nil && (v.representsRepetition(cell, name, &run) || run.lostAtAnyLoad()) {
 			all = append(all, analysis.KeptReport{Report: can.mark(run.Evidence), Digest: run.Report, Method: run.Plan})
 		}

@@ -266,27 +266,3 @@ func TestTheStatusTellsTheDigestOfWhatIsStored(t *testing.T) {
 		t.Errorf("%s is stored, %s is told; notes %q", stored, told, read.Notes)
 	}
 }
-
-// A page is a ConfigMap, which others may change: what the operator couldn't reckon with is refused, and its tests are looked at again.
-func TestAPageThatNoOperatorWroteIsRefused(t *testing.T) {
-	for name, evidence := range map[string]*report.Report{
-		"without a plan":    {Ending: report.Completed},
-		"without a total":   {Ending: report.Completed, Plan: &plan.Plan{}, Result: report.Result{Measured: true, Directions: []report.Direction{{}}}},
-		"without direction": {Ending: report.Completed, Plan: &plan.Plan{}, Result: report.Result{Measured: true, Total: &report.Sum{}}},
-	} {
-		m := Expand(written(t, "template: {spec: {}}\n"))
-		sheets, _, err := m.EncodePage(0, Runs{"night-test-r1": {Ended: v1alpha1.ReasonMeasured, SuiteRun: report.SuiteRun{Evidence: evidence}}}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, _, told := readAll(t, m, func(name string) map[string][]byte {
-			if name == sheets[0].Name {
-				return sheets[0].Data
-			}
-			return nil
-		})
-		if len(told) != 1 || !strings.Contains(told[0], "night-test-r1") || len(r.Runs)+len(r.Stored) > 0 {
-			t.Errorf("%s: told %q, %d runs", name, told, len(r.Runs))
-		}
-	}
-}

@@ -46,8 +46,6 @@ type view struct {
 	capacities map[int]*capacity
 	// apartFrom says, for cells that are computed already, how their calibration's environment differs.
 	apartFrom map[int]string
-	// pages are the status' entries for pages of runs that are computed already.
-	pages map[int]v1alpha1.StoredPage
 }
 
 // newView sorts an observation of a suite that may still measure.
@@ -65,7 +63,7 @@ func newFinalView(o Observed) *view {
 
 func sorted(o Observed) (v *view, left []int32) {
 	v = &view{Observed: o, spec: &o.Suite.Spec, was: &o.Suite.Status, made: make([][]string, len(o.Matrix.Cells)), cells: map[int]report.SuiteCell{}, capacities: map[int]*capacity{}, apartFrom: map[int]string{}, discounted: map[int]int32{},
-		weak: map[string]Wanted{}, replaced: map[string]bool{}, pages: map[int]v1alpha1.StoredPage{}}
+		weak: map[string]Wanted{}, replaced: map[string]bool{}}
 	v.discountTaken()
 	v.unmade, v.open = make([]int, len(o.Matrix.Cells)), make([]int, len(o.Matrix.Cells))
 	left = v.triesLeft()

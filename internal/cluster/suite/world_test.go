@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,8 +27,9 @@ type world struct {
 	matrix *Matrix
 	now    time.Time
 	tests  map[string]*v1alpha1.LoadTest
-	sheets map[string]map[string][]byte
-	report *report.Suite
+	// sheets are in the operator's own namespace, copies in the suite's.
+	sheets, copies map[string]map[string][]byte
+	report         *report.Suite
 	// What the operator has in memory.
 	runs       Runs
 	stored     Stored
@@ -45,9 +45,7 @@ type world struct {
 	faults   Faults
 	forgets  bool        // the operator is restarted before each pass
 	dies     func() bool // whether the operator ends now, as it is about to write something or has written it; nil: never
-	robbed   bool        // somebody changes what it stored
 	sheet    int         // how many bytes a sheet takes; 0: as it is
-	told     []string    // what it didn't believe
 	made     []string
 	writes   int // of the status
 	bytes    int // that the API server was given to keep with them: a status is stored as a whole
@@ -71,13 +69,13 @@ type world struct {
 
 func newWorld(t testing.TB, spec string) *world {
 	t.Helper()
-	w := &world{t: t, suite: written(t, spec), now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), tests: map[string]*v1alpha1.LoadTest{}, sheets: map[string]map[string][]byte{}}
+	w := &world{t: t, suite: written(t, spec), now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), tests: map[string]*v1alpha1.LoadTest{}, sheets: map[string]map[string][]byte{}, copies: map[string]map[string][]byte{}}
 	w.suite.CreationTimestamp = metav1.Time{Time: w.now}
 	w.restart()
 	return w
 }
 
-// restart is what a new operator knows: what stands in the pages, as far as the status vouches for it.
+// restart is what a new operator knows: what stands in its own sheets.
 func (w *world) restart() {
 	w.t.Helper()
 	w.matrix, w.storedAt, w.reportAt, w.earlierRead = Expand(w.suite), time.Time{}, time.Time{}, false
@@ -85,32 +83,19 @@ func (w *world) restart() {
 		w.matrix.sheetSize = w.sheet
 	}
 	r := w.read()
-	lost := r.Unproven.Lost(w.tests)
-	if len(lost) > 0 && !w.robbed {
-		w.t.Errorf("nobody changed anything, and these are given up: %v", slices.Sorted(maps.Keys(lost)))
-	}
 	w.runs, w.stored, w.digests = r.Runs, r.Stored, r.Sheets
-	maps.Copy(w.runs, lost)
 	w.unreported = len(w.runs) > 0
 }
 
-// read reads what is stored. What the operator wrote itself is always believed.
+// read reads what is stored.
 func (w *world) read() *Reading {
 	w.t.Helper()
-	r := w.matrix.NewReading()
-	for !r.Done() {
-		err := r.Next(func(name string) (map[string][]byte, error) { return w.sheets[name], nil }, func(name string, err error) error {
-			w.told = append(w.told, name)
-			if w.robbed {
-				return nil
-			}
-			return fmt.Errorf("%s: %w", name, err)
-		})
-		if err != nil {
-			w.t.Fatal(err)
-		}
-	}
-	return r
+	return readAll(w.t, w.matrix, w.sheets)
+}
+
+// published are the runs that others read of the copies.
+func (w *world) published() (Runs, error) {
+	return Expand(w.suite).ReadCopies(func(name string) (map[string][]byte, error) { return w.copies[name], nil })
 }
 
 // dead says that the operator ended just now; a new one is there then.
@@ -142,19 +127,15 @@ func (w *world) pass() Decision {
 		case d.ReadEarlier:
 			w.looked, w.earlierRead = w.looked+1, true
 			maps.Copy(w.runs, w.matrix.TakeCalibrations(w.earlier, w.runs, w.now))
-		case len(d.Read) > readsAtOnce || len(d.Store) > pagesAtOnce:
-			w.t.Fatalf("%d Reports to read and %d pages to write at once", len(d.Read), len(d.Store))
+		case len(d.Read) > readsAtOnce:
+			w.t.Fatalf("%d Reports to read at once", len(d.Read))
 		case len(d.Read) > 0:
 			for _, wanted := range d.Read {
 				t := w.tests[wanted.Name]
 				w.runs[wanted.Name] = RunOf(t, wanted.Repetition, wanted.Try, w.reportOf(t), "").AfterDeleted(&w.suite.Status, t)
 			}
-		case len(d.Store) > 0:
-			if !w.store(d) {
-				return d
-			}
-		case d.Announce:
-			if !w.say(d) {
+		case d.Store:
+			if !w.store() {
 				return d
 			}
 		default:
@@ -166,28 +147,29 @@ func (w *world) pass() Decision {
 	return Decision{}
 }
 
-// store writes pages. What the operator does after each of their sheets may be its last act: then it is false.
-func (w *world) store(d Decision) bool {
+// store writes the next sheet, its copy first. What the operator does after either may be its last act: then it is false.
+func (w *world) store() bool {
 	w.t.Helper()
-	for _, number := range d.Store {
-		sheets, placed, err := w.matrix.EncodePage(number, w.runs, w.stored)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		for _, sheet := range sheets {
-			if w.dead() {
-				return false
-			}
-			w.sheets[sheet.Name] = sheet.Data
-			w.digests.Add(sheet.Name, sheet.Data)
-		}
-		if w.dead() {
-			return false
-		}
-		maps.Copy(w.stored, placed)
+	sheet, err := w.matrix.NextSheet(w.runs, w.stored)
+	if err != nil || len(sheet.Added) == 0 {
+		w.t.Fatalf("%d runs are added: %v", len(sheet.Added), err)
 	}
-	w.unreported = true
-	if d.StoreEnds {
+	if w.dead() {
+		return false
+	}
+	w.copies[CopyName(w.suite.Name, sheet.Number)] = sheet.Data
+	if w.dead() {
+		return false
+	}
+	w.sheets[SheetName(w.suite, sheet.Number)] = sheet.Data
+	if w.dead() {
+		return false
+	}
+	w.digests.Put(sheet.Number, sheet.Data)
+	for _, name := range sheet.Added {
+		w.stored[name] = sheet.Number
+	}
+	if w.unreported = true; w.runs.AllIn(w.stored) {
 		w.storedAt = w.now
 	}
 	return true

@@ -6,10 +6,10 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/intake"
 )
 
-// KeyRuns is the key of a page of a suite's runs in its ConfigMap.
+// KeyRuns is the key of a sheet of a suite's runs in its ConfigMap.
 const KeyRuns = "runs.json.gz"
 
-// EncodeRuns is the binary data of the ConfigMap for a page of a suite's runs. Its error says that the page is too
+// EncodeRuns is the binary data of the ConfigMap for a sheet of a suite's runs. Its error says that the sheet is too
 // large for one.
 func EncodeRuns(document []byte) (map[string][]byte, error) {
 	packed, err := packWithin(document, ofRuns)
@@ -22,8 +22,8 @@ func EncodeRuns(document []byte) (map[string][]byte, error) {
 	return map[string][]byte{KeyRuns: packed}, nil
 }
 
-// RunsMemory is the most bytes of memory that DecodeRuns and its caller's decoding of each run take, found out
-// without decoding. DecodeRuns would return the same error.
+// RunsMemory is the most bytes of memory that DecodeRuns takes, found out without decoding. DecodeRuns would return
+// the same error.
 func RunsMemory(data map[string][]byte) (int64, error) {
 	size, err := sized(intake.SizeOf(data[KeyRuns], ofRuns))
 	if err != nil {

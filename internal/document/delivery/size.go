@@ -43,9 +43,9 @@ type Size struct {
 // that, and its elements.
 func (s Size) Memory() int64 { return 2*s.Bytes + s.Elements*elementBytes }
 
-// runsMemory is the most bytes that a sheet of this size takes while it is decoded, with its text, its runs as they
-// are written, one by one and without spaces, and decoded, with what is in them, and one of them written again.
-func (s Size) runsMemory() int64 { return 6*s.Bytes + s.Elements*runElementBytes }
+// runsMemory is the most bytes that a sheet of this size takes while it is decoded, with its text, what is kept of
+// that, and its elements.
+func (s Size) runsMemory() int64 { return 2*s.Bytes + s.Elements*runElementBytes }
 
 // sized is what this package says of a measured document.
 func sized(measured intake.Size, err error) (Size, error) {

@@ -15,7 +15,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// A sheet is a ConfigMap of the tenant's namespace: whoever makes one instead fills no memory with it.
+// A sheet's copy is a ConfigMap of the tenant's namespace: whoever makes one instead fills no memory with it.
 func TestASheetThatWasMadeToFillMemoryTakesNone(t *testing.T) {
 	head := `{"version":"v","suite":"x","runs":{`
 	for name, c := range map[string]struct {

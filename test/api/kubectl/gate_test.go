@@ -90,13 +90,19 @@ func (p *person) saysMeasuredSuite(s *v1alpha1.LoadTestSuite, reason string, of 
 			runs[name] = suite.RunOf(over(object.LoadTest), r+1, 1, runReport(object.LoadTest, of(m.Cells[cell].Name, int(r))), "")
 		}
 	}
-	for page := range m.Pages() {
-		sheets, _, err := m.EncodePage(page, runs, nil)
+	stored, sheets := suite.Stored{}, suite.Sheets{}
+	for !runs.AllIn(stored) {
+		sheet, err := m.NextSheet(runs, stored)
 		p.must(err)
-		for _, sheet := range sheets {
-			p.must(admin.Create(p.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: sheet.Name, Namespace: p.namespace}, BinaryData: sheet.Data}))
+		for _, name := range sheet.Added {
+			stored[name] = sheet.Number
 		}
+		sheets.Put(sheet.Number, sheet.Data)
+		p.must(admin.Create(p.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: suite.CopyName(s.Name, sheet.Number), Namespace: p.namespace}, BinaryData: sheet.Data}))
 	}
+	now := p.suite(s.Name)
+	now.Status.StoredRuns = sheets.Published()
+	p.must(admin.Status().Update(p.Context(), now))
 	p.saysSuite(s.Name, metav1.ConditionTrue, reason, 0, 4, 0)
 }
 

@@ -6,17 +6,14 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	eventsv1 "k8s.io/api/events/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,7 +23,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/internal/cluster/suite"
 	"github.com/linerate-dev/linerate/internal/document/delivery"
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
@@ -45,7 +41,6 @@ const hostile = 60
 func TestAHostileTenantTakesNoMemory(t *testing.T) {
 	l, tenant := newLab(t), newLab(t)
 	tenant.fill(hostile)
-	tenant.suiteBomb()
 	t.Setenv("GOMEMLIMIT", "460MiB") // as the chart has it
 	p := l.startProgram(writeKubeconfig(t), "--health-address=0", "--metrics-address=0", "--namespaces="+l.namespace+","+tenant.namespace)
 	bomb, victim := minimal("bomb"), minimal("victim")
@@ -69,11 +64,6 @@ func TestAHostileTenantTakesNoMemory(t *testing.T) {
 	r := l.runner("victim", 1)
 	r.report(r.measured(), true)
 	l.awaitCondition("victim", "Complete=True Measured")
-	tenant.await("the look at the runs of felled", func() bool {
-		var events eventsv1.EventList
-		l.must(admin.List(t.Context(), &events, client.InNamespace(tenant.namespace)))
-		return slices.ContainsFunc(events.Items, func(e eventsv1.Event) bool { return e.Regarding.Name == "felled" && e.Reason == suite.RunsChanged })
-	})
 	most := p.mostResident()
 	t.Logf("with %d hostile objects of each kind the manager had %d MB of memory at most", hostile, most>>20)
 	if most > mostResident {
@@ -222,30 +212,6 @@ func (r *runner) reportBomb() {
 	r.writeOriginal(func(c *corev1.ConfigMap) {
 		c.BinaryData, c.Annotations, c.Immutable = map[string][]byte{delivery.KeyReport: packed.Bytes()}, envelope.Annotations(), new(true)
 	})
-}
-
-// suiteBomb makes a suite that is over, and ConfigMaps of its runs that nobody measured: 30, each with a run of as many windows as a sheet may have.
-func (l *lab) suiteBomb() {
-	l.t.Helper()
-	s := &v1alpha1.LoadTestSuite{ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: "felled"}}
-	spec, err := json.Marshal(minimal("x").Spec)
-	l.must(err)
-	l.must(json.Unmarshal(spec, &s.Spec.Template.Spec))
-	s.Spec.Repetitions = 100
-	l.must(admin.Create(l.t.Context(), s))
-	now := metav1.Now()
-	s.Status.StartedAt, s.Status.FinishedAt, s.Status.RunsDigest = &now, &now, "sha256:0"
-	s.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonMeasured, LastTransitionTime: now}}
-	l.must(admin.Status().Update(l.t.Context(), s))
-	windows := "{}" + strings.Repeat(",{}", 29_900)
-	for i := range 30 {
-		data, err := delivery.EncodeRuns(fmt.Appendf(nil, `{"version":"linerate.dev/suite-runs.v1alpha1","suite":%q,"continued":true,"runs":{"felled-test-r%d":{"ended":"Measured","evidence":{"plan":{},"windows":[%s]}}}}`,
-			s.UID, i+1, windows))
-		l.must(err)
-		l.must(admin.Create(l.t.Context(), &corev1.ConfigMap{BinaryData: data, ObjectMeta: metav1.ObjectMeta{
-			Namespace: l.namespace, Name: suite.SheetName("felled", 0, i), OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(s, v1alpha1.GroupVersion.WithKind(v1alpha1.LoadTestSuiteKind))},
-		}}))
-	}
 }
 
 // mostResident is the most of its memory that ever was resident, in bytes (VmHWM of proc_pid_status(5)).

@@ -27,7 +27,7 @@ func (l *suiteLab) manageSuites() {
 		Controller: config.Controller{SkipNameValidation: new(true)},
 	})
 	l.must(err)
-	suites, err := loadtestsuite.NewReconciler(mgr.GetClient(), mgr.GetEventRecorder("linerate.dev/manager"), loadtestsuite.Options{})
+	suites, err := loadtestsuite.NewReconciler(mgr.GetClient(), mgr.GetEventRecorder("linerate.dev/manager"), loadtestsuite.Options{Namespace: operatorNamespace})
 	l.must(err)
 	l.must(suites.SetupWithManager(mgr))
 	ctx, cancel := context.WithCancel(context.Background())

@@ -48,7 +48,7 @@ func newSuiteLab(t *testing.T, spec string) *suiteLab {
 func (l *suiteLab) startAnew() {
 	l.t.Helper()
 	var err error
-	l.suites, err = loadtestsuite.NewReconciler(l.operator, l.events, loadtestsuite.Options{Clock: l.clock.now})
+	l.suites, err = loadtestsuite.NewReconciler(l.operator, l.events, loadtestsuite.Options{Namespace: operatorNamespace, Clock: l.clock.now})
 	l.must(err)
 }
 

@@ -43,7 +43,7 @@ func newRelease(l *lab, by client.Client) *release {
 	l.must(by.Create(l.t.Context(), s))
 	r := &release{l: l, suite: s, events: events.NewFakeRecorder(100), now: time.Now()}
 	var err error
-	r.r, err = loadtestsuite.NewReconciler(asAccount(l.t, managerNamespace, managerAccount), r.events, loadtestsuite.Options{Bounds: bounds(l.t), Clock: func() time.Time { return r.now }})
+	r.r, err = loadtestsuite.NewReconciler(asAccount(l.t, managerNamespace, managerAccount), r.events, loadtestsuite.Options{Namespace: managerNamespace, Bounds: bounds(l.t), Clock: func() time.Time { return r.now }})
 	l.must(err)
 	return r
 }

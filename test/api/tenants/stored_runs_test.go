@@ -1,12 +1,15 @@
 package tenants
 
 import (
-	"strings"
+	"errors"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -40,7 +43,7 @@ func newNight(l *lab) *night {
 func (n *night) start() {
 	n.l.t.Helper()
 	var err error
-	n.r, err = loadtestsuite.NewReconciler(asAccount(n.l.t, managerNamespace, managerAccount), events.NewFakeRecorder(100), loadtestsuite.Options{Bounds: bounds(n.l.t), Clock: func() time.Time { return n.now }})
+	n.r, err = loadtestsuite.NewReconciler(asAccount(n.l.t, managerNamespace, managerAccount), events.NewFakeRecorder(100), loadtestsuite.Options{Namespace: managerNamespace, Bounds: bounds(n.l.t), Clock: func() time.Time { return n.now }})
 	n.l.must(err)
 }
 
@@ -75,29 +78,22 @@ func (n *night) told() string {
 	return string(text)
 }
 
-// stored is what was stored of the suite's runs, as anybody may read it.
-func (n *night) stored(as client.Client) suite.Runs {
-	n.l.t.Helper()
-	read := func(name string) (map[string][]byte, error) {
-		var page corev1.ConfigMap
-		if err := as.Get(n.l.t.Context(), client.ObjectKey{Namespace: n.l.namespace, Name: name}, &page); err != nil {
-			return nil, client.IgnoreNotFound(err)
-		}
-		return page.BinaryData, nil
-	}
-	r := suite.Expand(n.suite).NewReading()
-	for !r.Done() {
-		n.l.must(r.Next(read, func(_ string, err error) error { return err }))
-	}
-	return r.Runs
+// published is what anybody may read of the suite's runs.
+func (n *night) published(as client.Client) (suite.Runs, error) {
+	return suite.Expand(n.suite).ReadCopies(func(name string) (map[string][]byte, error) {
+		var sheet corev1.ConfigMap
+		err := as.Get(n.l.t.Context(), client.ObjectKey{Namespace: n.l.namespace, Name: name}, &sheet)
+		return sheet.BinaryData, client.IgnoreNotFound(err)
+	})
 }
 
-// Whoever edits the namespace of a suite changes, while the operator is down, what it stored of the runs that are over: better figures, and one of a run that goes on. The suite
-// would have passed before that run was over. It has the figures that its LoadTests vouch for, and says what it lacks.
+// Whoever edits the namespace of a suite changes, while the operator is down, the copies of what it stored of the runs that are over: better figures, and one of a run that goes on. The suite
+// would have passed before that run was over. It has the figures that were measured, and nobody believes the others.
 func TestForgedRunsMakeNoVerdictOfASuite(t *testing.T) {
 	for name, forge := range map[string]func(n *night, f *forger){
 		"better figures": func(n *night, f *forger) {
-			runs := n.stored(f.client)
+			runs, err := n.published(f.client)
+			n.l.must(err)
 			for name, run := range runs {
 				run.Figures.PacketsPerSecond *= 3
 				run.Evidence.Result.Total.Received.PacketsPerSecond *= 3
@@ -109,14 +105,12 @@ func TestForgedRunsMakeNoVerdictOfASuite(t *testing.T) {
 			another := runs["night-test-r2"]
 			another.Test, another.Repetition = "night-test-r3", 3
 			runs[another.Test] = another
-			sheets, _, err := suite.Expand(n.suite).EncodePage(0, runs, nil)
+			sheet, err := suite.Expand(n.suite).NextSheet(runs, nil)
 			n.l.must(err)
-			for _, sheet := range sheets {
-				var page corev1.ConfigMap
-				n.l.must(f.client.Get(n.l.t.Context(), client.ObjectKey{Namespace: n.l.namespace, Name: sheet.Name}, &page))
-				page.BinaryData = sheet.Data
-				n.l.must(f.client.Update(n.l.t.Context(), &page))
-			}
+			var there corev1.ConfigMap
+			n.l.must(f.client.Get(n.l.t.Context(), client.ObjectKey{Namespace: n.l.namespace, Name: suite.CopyName("night", 0)}, &there))
+			there.BinaryData = sheet.Data
+			n.l.must(f.client.Update(n.l.t.Context(), &there))
 		},
 		"no runs": func(n *night, f *forger) {
 			n.l.must(f.client.DeleteAllOf(n.l.t.Context(), &corev1.ConfigMap{}, client.InNamespace(n.l.namespace), client.MatchingLabels{v1alpha1.LabelSuite: "night"}))
@@ -133,10 +127,14 @@ func TestForgedRunsMakeNoVerdictOfASuite(t *testing.T) {
 			}
 			var tests v1alpha1.LoadTestList
 			l.must(admin.List(t.Context(), &tests, client.InNamespace(l.namespace), client.MatchingLabels{v1alpha1.LabelSuite: "night"}))
-			if len(tests.Items) != 2 || len(n.stored(admin)) != 2 {
-				t.Fatalf("%d LoadTests are there, and %d runs are stored: the first is to be gone, and two are to be stored;\n%s", len(tests.Items), len(n.stored(admin)), n.told())
+			if runs, err := n.published(editor.client); len(tests.Items) != 2 || len(runs) != 2 || err != nil {
+				t.Fatalf("%d LoadTests are there, and %d runs are published (%v): the first is to be gone, and two are to be published;\n%s", len(tests.Items), len(runs), err, n.told())
 			}
+			n.refused(editor)
 			forge(n, editor)
+			if runs, err := n.published(editor.client); !errors.Is(err, suite.ErrOtherCopies) {
+				t.Errorf("%d forged runs are believed: %v", len(runs), err)
+			}
 			n.start()
 			n.look()
 			passed := func() bool { return meta.IsStatusConditionTrue(n.suite.Status.Conditions, v1alpha1.ConditionPassed) }
@@ -149,10 +147,30 @@ func TestForgedRunsMakeNoVerdictOfASuite(t *testing.T) {
 			if len(n.suite.Status.Table) == 1 {
 				row = n.suite.Status.Table[0]
 			}
-			if c := n.suite.Status.Counts; passed() || c.Measured != 2 || c.NotMeasured != 1 || row.Runs != 2 || row.PacketsPerSecond != 654_400 || row.Verdict != v1alpha1.VerdictUndecided ||
-				!strings.Contains(row.Message, "night-test-r1: RunsChanged: ConfigMap night-suite-runs-0 lacks it or was changed, its LoadTest is gone: run the suite anew") {
-				t.Errorf("two runs of 654400 packets/s were to count, and the status says\n%s", n.told())
+			if c := n.suite.Status.Counts; passed() || c.Measured != 3 || c.NotMeasured != 0 || row.Runs != 3 || row.PacketsPerSecond != 654_400 || row.Verdict == v1alpha1.VerdictPassed {
+				t.Errorf("three runs of 654400 packets/s were to count, and the status says\n%s", n.told())
+			}
+			if runs, err := n.published(editor.client); len(runs) != 3 || err != nil {
+				t.Errorf("in the end %d runs are published: %v", len(runs), err)
 			}
 		})
+	}
+}
+
+// refused has the editor try the runs that the operator stored themselves, in its own namespace.
+func (n *night) refused(f *forger) {
+	n.l.t.Helper()
+	sheet := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: managerNamespace, Name: suite.SheetName(n.suite, 0)}}
+	n.l.must(admin.Get(n.l.t.Context(), client.ObjectKeyFromObject(sheet), &corev1.ConfigMap{}))
+	next := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: managerNamespace, Name: suite.SheetName(n.suite, 1)}}
+	for what, err := range map[string]error{
+		"read":   f.client.Get(n.l.t.Context(), client.ObjectKeyFromObject(sheet), &corev1.ConfigMap{}),
+		"change": f.client.Patch(n.l.t.Context(), sheet.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"data":{"a":"b"}}`))),
+		"delete": f.client.Delete(n.l.t.Context(), sheet.DeepCopy()),
+		"add to": f.client.Create(n.l.t.Context(), next),
+	} {
+		if !apierrors.IsForbidden(err) {
+			n.l.t.Errorf("an editor of the suite's namespace may %s what the operator stored: %v", what, err)
+		}
 	}
 }

@@ -221,7 +221,7 @@ func TestHugeSuites(t *testing.T) {
 // The manager makes what the author was allowed; to stop another user's suite needs no more rights than the stop itself.
 func TestTheManagerMakesWhatTheAuthorMay(t *testing.T) {
 	l := newLab(t)
-	r, err := loadtestsuite.NewReconciler(asAccount(t, managerNamespace, managerAccount), events.NewFakeRecorder(100), loadtestsuite.Options{Bounds: bounds(t)})
+	r, err := loadtestsuite.NewReconciler(asAccount(t, managerNamespace, managerAccount), events.NewFakeRecorder(100), loadtestsuite.Options{Namespace: managerNamespace, Bounds: bounds(t)})
 	l.must(err)
 	s := inTemplate(t, "dut: {type: Pod, pod: {template: {spec: {serviceAccountName: deployer, containers: [{name: c, image: i, securityContext: {privileged: true}}]}}}}")
 	s.Name, s.Namespace, s.Spec.Parallelism, s.Spec.Repetitions = "second", l.namespace, 2, 2
