@@ -12,8 +12,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// OverdueAfter is how long after it was sent a datagram counts as lost where no later one arrived to show that. One
-// that arrives even later is no longer lost.
+// OverdueAfter is how long after its sending a datagram counts as lost where no later one arrived to show that. A
+// datagram that arrives even later is no longer lost.
 const OverdueAfter = 500 * time.Millisecond
 
 // datagrams is what became of the datagrams between the edges. It is nil where the connections are TCP.
@@ -104,7 +104,7 @@ func limitOfDatagrams(s report.Sessions) SessionLimit {
 	case interfaceDroppedFrames(s):
 		l.Cause, l.Sentence, l.PathDoubt = ByEnds, interfaceDropSentence(s),
 			"an end itself dropped frames that may have been these datagrams"
-	case s.Device != nil && waitedShare(s) > mostEndsWaited: // waiting senders make bursts, and the device's own end can't be told from a receiver that waits and answers late
+	case s.Device != nil && waitedShare(s) > mostEndsWaited: // senders that wait make bursts, and a receiver that waits and answers late looks like the device's own end
 		l.Cause, l.Sentence, l.PathDoubt = ByEnds, waitedSentence(s), endsWaitedWhy
 	case s.Ends != nil && s.Ends.Unknown != "":
 		l.Sentence, l.PathDoubt = fmt.Sprintf("how much the ends themselves lost or waited is not known (%s): a lower bound", s.Ends.Unknown), "how much the ends themselves lost or waited is not known"
@@ -134,17 +134,17 @@ func receiverMissedTheEnd(s report.Sessions) bool {
 	return s.Datagrams.LostAtLeast && s.SentIn-s.ReceivedIn > plan.Duration(OverdueAfter/2)
 }
 
-// fewerThanAsked says that less arrived than was asked for, and none of it is known to be lost.
+// fewerThanAsked says that less arrived than was asked for, and that no datagram is known to be lost.
 func fewerThanAsked(s report.Sessions) bool {
 	return s.Datagrams.LostAtLeast && s.Datagrams.Lost <= 0 && !reached(s.GoodputBitsPerSecond, s.AskedBitsPerSecond)
 }
 
-// droppedByGenerator says that a generator's sockets had no room for some that came.
+// droppedByGenerator says that a generator's sockets had no room for some datagrams.
 func droppedByGenerator(s report.Sessions) bool {
 	return s.Datagrams.DroppedByReceiver > 0 && !deviceIs(s, report.Receiver)
 }
 
-// sentTooLittle says who sent less than was asked for.
+// sentTooLittle says which end sent less than was asked for.
 func sentTooLittle(s report.Sessions) (Limiting, string) {
 	sent, asked := wording.BitRate(sentRate(s)), wording.BitRate(s.AskedBitsPerSecond)
 	if deviceIs(s, report.Sender) {
@@ -157,7 +157,7 @@ func sentTooLittle(s report.Sessions) (Limiting, string) {
 // deviceIs says whether the device is the direction's sender, or its receiver.
 func deviceIs(s report.Sessions, kind string) bool { return s.Device != nil && s.Device.Is == kind }
 
-// whoLost says who lost what was sent.
+// whoLost names the end, the device or the path that lost the datagrams.
 func whoLost(s report.Sessions) string {
 	switch d := s.Datagrams; {
 	case deviceIs(s, report.Receiver) && d.DroppedByReceiver > 0:
@@ -203,7 +203,7 @@ func interfaceDrops(s report.Sessions) (drops []report.EndDrop) {
 	for _, d := range s.Ends.Dropped {
 		ofInterface := d.Counter != FragmentDrops && slices.ContainsFunc(InterfaceDropCounters,
 			func(c DropCounter) bool { return c.Name == d.Counter })
-		if ofInterface && (d.Counter != notOurs || s.Datagrams.Lost > 0) { // that one counts others' frames, too
+		if ofInterface && (d.Counter != notOurs || s.Datagrams.Lost > 0) { // this counter has others' frames, too
 			drops = append(drops, d)
 		}
 	}
@@ -234,7 +234,7 @@ func interfaceDropSentence(s report.Sessions) string {
 	i := slices.IndexFunc(InterfaceDropCounters, func(c DropCounter) bool { return c.Name == d.Counter })
 	c := InterfaceDropCounters[i]
 	return fmt.Sprintf("the end of link %s itself dropped %d, where %s (%s of %s: %s): a lower bound (%s)", d.Link,
-		d.Packets, lostText(*s.Datagrams), d.Counter, d.Interface, c.Means, c.Last)
+		d.Packets, lostText(*s.Datagrams), d.Counter, d.Interface, c.Means, c.Remedy)
 }
 
 func lostText(d report.Datagrams) string {

@@ -331,6 +331,6 @@ func settleUndecided(w report.Window, g Goal) {
 	}
 }
 
-// underOffered says that less was offered than is enough, even if all that readings leave open is in the
+// underOffered says that less was offered than is needed, even if all that readings leave open is in the
 // generator's favour.
 func underOffered(e report.DirectionEvidence) bool { return e.MostOffered < e.Intended.Mul(minOffered) }

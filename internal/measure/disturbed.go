@@ -101,8 +101,8 @@ func longestWait(d *report.Disturbance, sends bool) (longest report.Wait) {
 	return longest
 }
 
-// disturbedSentence says who waited for what, how many of a direction's frames that may have cost, and what to do
-// about it.
+// disturbedSentence says which threads waited for what, how many of a direction's frames that may have cost, and
+// what to do about it.
 func disturbedSentence(w report.Window, m report.Direction) string {
 	switch d := w.Disturbance; {
 	case d == nil:
@@ -113,8 +113,8 @@ func disturbedSentence(w report.Window, m report.Direction) string {
 	return fmt.Sprintf("%s: up to %d frames may have been lost for that; keep other work off the processors of generator and device", WhoWaited(w, m), m.DisturbedFrames)
 }
 
-// WhoWaited says who waited for a processor longest while frames of a direction may have been lost for that, and
-// whether those who sent them waited, too.
+// WhoWaited says which thread waited for a processor longest while frames of a direction may have been lost for
+// that, and whether the sending threads waited, too.
 func WhoWaited(w report.Window, m report.Direction) string {
 	switch d := w.Disturbance; {
 	case d == nil: // of a window that lost its detail
@@ -129,8 +129,8 @@ func WhoWaited(w report.Window, m report.Direction) string {
 	}
 }
 
-// DisturbanceSentence says of a disturbance who waited for a processor longest, or what the host took, and who else
-// ran.
+// DisturbanceSentence says of a disturbance which thread waited for a processor longest, or what the host took, and
+// which process ran.
 func DisturbanceSentence(d report.Disturbance) string {
 	text := ""
 	if wait := longestWait(&d, false); wait.Waited > 0 {
@@ -162,7 +162,8 @@ func lateSentence(w report.Window) string {
 	return "; meanwhile " + waitSentence(*w.Disturbance, wait, "which sends")
 }
 
-// waitSentence says of a thread what it does, for how long it waited for which processor, and who had that.
+// waitSentence says of a thread what it does, for how long it waited for which processor, and which process had the
+// processor.
 func waitSentence(d report.Disturbance, wait report.Wait, verb string) string {
 	return fmt.Sprintf("thread %s (%d), %s, waited %s of %s for processor %d", wait.Thread, wait.ID, verb,
 		wording.Span(wait.Waited.Std()), wording.Span(d.Over.Std()), wait.Processor) +

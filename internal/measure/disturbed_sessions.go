@@ -29,7 +29,7 @@ func (s SessionSpan) disturbed() (plan.Duration, *report.Disturbance) {
 	if d.Missing != "" {
 		return plan.Duration(s.Window), &d
 	}
-	// what the ends themselves had of this machine's processors is what it has left for its own kernel
+	// the processors' time that the ends used is what this machine has left for its own kernel
 	if s.SharesKernel {
 		d.Waited = min(d.Waited, d.Strangers)
 	}
@@ -59,7 +59,7 @@ func endsWaited(ends []EndSpan) (sum plan.Duration) {
 	return sum
 }
 
-// disturbedSessionsSentence says who waited for what, and what to do about it.
+// disturbedSessionsSentence says which threads waited for what, and what to do about it.
 func disturbedSessionsSentence(s report.Sessions) string {
 	d := s.Disturbance
 	switch {

@@ -55,8 +55,8 @@ const notOurs = "rx_dropped"
 // DropCounter is a counter that grows when an end drops what came to it, or what it was to send.
 type DropCounter struct {
 	Name string // the kernel's
-	// Means is what happened, and Way what can be done about it.
-	Means, Last string
+	// Means is what happened, and Remedy what can be done about it.
+	Means, Remedy string
 }
 
 // QueueDrops is the counter of an interface's queueing discipline, the drops of gnet_stats_queue
@@ -68,9 +68,9 @@ const QueueDrops = "qdisc_drops"
 // too late for these.
 const FragmentDrops = "ReasmFails"
 
-// InterfaceDropCounters are those of an interface, of rtnl_link_stats64 (include/uapi/linux/if_link.h), of its
-// queueing discipline, and of IP's fragments. Some drivers count one frame in two of them, so they are told apart
-// and never added up.
+// InterfaceDropCounters are the counters of an interface, of rtnl_link_stats64 (include/uapi/linux/if_link.h), of
+// its queueing discipline, and of IP's fragments. Some drivers count one frame in two of these counters, so the
+// counters stay apart and are never added up.
 var InterfaceDropCounters = []DropCounter{
 	{notOurs, "the kernel had no room for what came (softnet backlog), or nobody there speaks its protocol",
 		"give the end more CPU, raise net.core.netdev_max_backlog, and keep LLDP, STP and the like off the link"},
@@ -128,8 +128,8 @@ func (e EndSpan) unknown() string {
 	if e.First == nil || e.Last == nil {
 		return "its end does not report what it drops; use the same linerate for both ends"
 	}
-	if Remedy := cmp.Or(e.First.Unread, e.Last.Unread); Remedy != "" {
-		return Remedy
+	if fault := cmp.Or(e.First.Unread, e.Last.Unread); fault != "" {
+		return fault
 	}
 	if _, ok := e.First.Counters[QueueDrops]; !ok {
 		return "its end does not report what its queueing discipline drops; use the same linerate for both ends"
@@ -163,7 +163,7 @@ func endsTogether(parts []*report.SessionEnds, atOneMoment bool) *report.Session
 		if p == nil {
 			continue
 		}
-		// the same one, whatever the parts' order
+		// the same end, whatever the parts' order
 		if whole.Unknown == "" || p.Unknown != "" && p.Unknown < whole.Unknown {
 			whole.Unknown = p.Unknown
 		}
@@ -218,7 +218,7 @@ func dropSentence(s report.Sessions) string {
 		wording.Counted(retransmitted, "segment"), wording.Verb(retransmitted, "was", "were"), d.Counter, d.Interface)
 	for _, c := range slices.Concat(InterfaceDropCounters, TCPDropCounters) {
 		if c.Name == d.Counter {
-			return fmt.Sprintf("%s: %s), and TCP slows down for each: a lower bound (%s)", text, c.Means, c.Last)
+			return fmt.Sprintf("%s: %s), and TCP slows down for each: a lower bound (%s)", text, c.Means, c.Remedy)
 		}
 	}
 	return text + "), and TCP slows down for each: a lower bound (give the end more CPU)"

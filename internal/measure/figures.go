@@ -31,9 +31,9 @@ type figures struct {
 	received       rates
 	// mostOffered is the rate if the edges' uncertainty is all in the generator's favour.
 	mostOffered units.PacketRate
-	// edges is how many frames may be on the wrong side of an edge, disturbed how many may have been lost as those
-	// who carry them waited, and waited for how long those who send did, of several ports at the one that waited
-	// longest.
+	// edges is how many frames may be on the wrong side of an edge. disturbed is how many may have been lost as the
+	// carrying threads waited. waited is for how long the sending threads waited, of several ports at the one that
+	// waited longest.
 	edges, disturbed int64
 	waited           time.Duration
 	// foreign is how many frames of other people's may be among those that came back.
@@ -84,8 +84,8 @@ func (f *figures) add(p Pair, span Span, asked units.PacketRate) {
 	returned := f.direction.OfLoad(lastBack.Ports[p.Receive].Received.Sub(firstBack.Ports[p.Receive].Received))
 	doubt := first.Uncertainty + last.Uncertainty
 	unsure := scale(sent.Packets, int64(doubt), int64(took))
-	Extra := max(took-tookBack, tookBack-took)
-	edges := edgeFrames + scale(sent.Packets, int64(doubt+firstBack.Uncertainty+lastBack.Uncertainty+Extra),
+	difference := max(took-tookBack, tookBack-took)
+	edges := edgeFrames + scale(sent.Packets, int64(doubt+firstBack.Uncertainty+lastBack.Uncertainty+difference),
 		int64(took))
 	if span.Sending > 0 { // nothing passed while either edge was read
 		took, unsure = span.sendingOf(p, asked)

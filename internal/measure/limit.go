@@ -81,7 +81,8 @@ func (d direction) machineLost() (frames int64, reason string, ok bool) {
 		d.lossSentence(), rateOf(a.Limit), d.offeredOf(a.Limit), bunchedText(d.measured.Limiter)), true
 }
 
-// bunchedText is what the limit dropped of it, because the machine handed it frames in bunches.
+// bunchedText is how many frames the limit dropped of the direction, because the machine handed it frames in
+// bunches.
 func bunchedText(l *report.Limiter) string {
 	switch {
 	case l == nil:

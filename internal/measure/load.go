@@ -12,8 +12,8 @@ const arpBytes = 46
 //
 //	513 frames, 32,814 bytes = 512 × 64 + 46: one is ARP
 //
-// Few are taken for ARP, as other reasons for missing bytes concern each frame. Where the device changes lengths,
-// or a load has several, nothing is taken out.
+// Only a few frames are taken for ARP, as other reasons for missing bytes concern each frame. Where the device
+// changes lengths, or a load has several, nothing is taken out.
 func (d Direction) OfLoad(counted units.Traffic) units.Traffic {
 	s := d.Sizes.Shortest
 	if d.Reshapes || s == 0 || s != d.Sizes.Longest {

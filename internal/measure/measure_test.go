@@ -361,12 +361,12 @@ func TestAReplicaOnTwoMachines(t *testing.T) {
 			t.Errorf("%s: %s, offered %d, received %d", w.Quality, w.Reason, d.Offered.PacketsPerSecond, d.Received.PacketsPerSecond)
 		}
 	})
-	t.Run("what the two times differ by is not called loss", func(t *testing.T) {
+	t.Run("the difference of the two times is not called loss", func(t *testing.T) {
 		if w := window(14900, -10*time.Millisecond); w.Quality != report.Good || !strings.Contains(w.Reason, "edges alone may account for them: at most 202 may be lost") {
 			t.Errorf("%s: %s", w.Quality, w.Reason)
 		}
 	})
-	t.Run("more than that is", func(t *testing.T) {
+	t.Run("more missing than that is loss", func(t *testing.T) {
 		if w := window(14000, -10*time.Millisecond); w.Quality != report.Lossy {
 			t.Errorf("%s: %s", w.Quality, w.Reason)
 		}

@@ -162,7 +162,7 @@ func (d direction) tooManyCameBack() bool {
 }
 
 // MoreCameBack says that more frames came back in some direction than were sent, by more than the limit. They are
-// of an earlier load, came twice, or are somebody else's.
+// of an earlier load, came twice, or are other people's.
 func MoreCameBack(w report.Window, limit units.Ratio) bool {
 	for i := range w.Directions {
 		if directionOf(w, i, limit).tooManyCameBack() {

@@ -162,7 +162,7 @@ func (s SessionSpan) device() *report.DeviceEnd {
 // rateSessions fills in what follows from counters and times.
 func rateSessions(e *report.Sessions) {
 	duration := e.ReceivedIn
-	// in the rest, if there is one, nothing came that was told
+	// in the rest, if there is one, nothing came
 	if e.Datagrams != nil && e.Datagrams.LostAtLeast || receiverFellSilent(*e) {
 		duration = max(duration, e.SentIn)
 	}

@@ -230,8 +230,8 @@ func waitedSentence(s report.Sessions) string {
 }
 
 // SessionsSentence says what the sessions did, such as "48.20 Mbps goodput, 12 retransmits, rtt 1.9 ms". It prints
-// retransmits as counted, whoever lost the segments. It prints a round trip time only where that is the path's, by
-// limit.
+// retransmits as counted, wherever the segments were lost. It prints a round trip time only where that is the
+// path's, by limit.
 func SessionsSentence(s report.Sessions, limit SessionLimit) string {
 	if s.Datagrams != nil {
 		return datagramsSentence(s, limit)

@@ -46,8 +46,8 @@ func mostLost(d report.Direction) int64 {
 	if d.LossRatioMax <= 0 {
 		return lost
 	}
-	if most := lost + d.EdgeFrames; ShareUp(most, sent) >= d.LossRatioMax {
-		return most
+	if atMost := lost + d.EdgeFrames; ShareUp(atMost, sent) >= d.LossRatioMax {
+		return atMost
 	}
 	return max(lost, scale(sent, int64(d.LossRatioMax), int64(units.One)))
 }

@@ -145,8 +145,8 @@ type distribution struct {
 	reading transit.Reading
 }
 
-// distributionsOf are those of a direction at each load, in the Result's order. What the Result has no latency of,
-// and frames whose distribution the Report doesn't have, leave theirs out.
+// distributionsOf are those of a direction at each load, in the Result's order. Loads without a latency in the
+// Result, and frames without a distribution in the Report, are left out.
 func distributionsOf(r *report.Report, direction string) (distributions []distribution) {
 	for _, l := range r.Result.Latency {
 		measured := slices.ContainsFunc(l.Directions,
@@ -221,8 +221,8 @@ type timeAxis struct {
 }
 
 // timeAxisOf reaches from the decade below the shortest of these times to the one above the longest.
-func timeAxisOf(distributions []distribution, from, end float64) timeAxis {
-	a := timeAxis{math.Inf(1), 10, from, end}
+func timeAxisOf(distributions []distribution, start, end float64) timeAxis {
+	a := timeAxis{math.Inf(1), 10, start, end}
 	for _, d := range distributions {
 		shortest, _ := d.Frames.Percentile(0)
 		longest, _ := d.Frames.Percentile(transit.Whole)
@@ -238,7 +238,7 @@ func decade(d time.Duration, round func(float64) float64) float64 {
 	return math.Pow(10, round(math.Log10(float64(max(d, 1)))))
 }
 
-func (a timeAxis) at(d time.Duration) float64 {
+func (a timeAxis) position(d time.Duration) float64 {
 	share := math.Log10(float64(d)/a.low) / math.Log10(a.high/a.low)
 	return a.from + min(max(share, 0), 1)*(a.end-a.from)
 }
@@ -259,7 +259,7 @@ const (
 
 func (d *drawing) timeGrid(a timeAxis, left, right float64) {
 	for v := a.low; v <= a.high*1.001; v *= 10 {
-		y := a.at(time.Duration(v))
+		y := a.position(time.Duration(v))
 		d.line("grid", left, y, right, y)
 		d.label("end", left-7, y+4, wording.Nanoseconds(int64(math.Round(v))))
 	}
@@ -280,8 +280,8 @@ func newByLoad(distributions []distribution, name string, narrow bool) drawing {
 	y, x := timeAxisOf(distributions, d.Height-plotBottom, plotTop), axis{top: 1, from: left, end: right}
 	d.timeGrid(y, left, right)
 	for _, one := range distributions {
-		d.line("tick", x.at(one.At.Float()), y.from, x.at(one.At.Float()), y.from+5)
-		d.label("mid", x.at(one.At.Float()), y.from+20, wording.Share(one.At))
+		d.line("tick", x.position(one.At.Float()), y.from, x.position(one.At.Float()), y.from+5)
+		d.label("mid", x.position(one.At.Float()), y.from+20, wording.Share(one.At))
 	}
 	d.label("end faint", right, d.Height-6, "load, as a share of the rate")
 	lowest := math.Inf(1) // where the last name is
@@ -295,13 +295,13 @@ func newByLoad(distributions []distribution, name string, narrow bool) drawing {
 			if !ok {
 				continue
 			}
-			previous = y.at(arrival)
+			previous = y.position(arrival)
 			command := "L"
 			if p.Len() == 0 {
 				command = "M"
 			}
-			p.to(command, x.at(byLoad.At.Float()), previous)
-			d.Marks = append(d.Marks, shape{D: circle(x.at(byLoad.At.Float()), previous, 3), Class: class,
+			p.to(command, x.position(byLoad.At.Float()), previous)
+			d.Marks = append(d.Marks, shape{D: circle(x.position(byLoad.At.Float()), previous, 3), Class: class,
 				Title: fmt.Sprintf("%s at %s: %s", headOf(s.String()), figures.AtText(byLoad.At),
 					wording.Nanoseconds(arrival.Nanoseconds()))})
 		}
@@ -347,10 +347,10 @@ func newTails(distributions, cables []distribution, name string, narrow bool) dr
 	x := axis{top: math.Ceil(nines), from: left, end: right}
 	d.timeGrid(y, left, right)
 	for n := 0.0; n <= x.top; n++ {
-		d.line("tick", x.at(n), y.from, x.at(n), y.from+5)
+		d.line("tick", x.position(n), y.from, x.position(n), y.from+5)
 		text := strconv.FormatFloat(100*(1-math.Pow(10, -n)), 'f', max(0, int(n)-2), 64)
 		if n < 5 || !narrow {
-			d.label("mid", x.at(n), y.from+20, text)
+			d.label("mid", x.position(n), y.from+20, text)
 		}
 	}
 	d.label("end faint", right, d.Height-6, "percent of the frames")
@@ -379,15 +379,15 @@ func tail(d distribution, x axis, y timeAxis) (path string, end float64) {
 	end = y.from
 	for i, n := range d.Frames.All() {
 		_, longest := transit.Bounds(i)
-		height := y.at(min(longest, transit.Limit))
+		height := y.position(min(longest, transit.Limit))
 		if p.Len() == 0 {
-			p.to("M", x.at(0), height)
+			p.to("M", x.position(0), height)
 		}
 		if r1(height) != r1(end) {
 			p.to("V", height)
 		}
 		counted += float64(n)
-		p.to("H", x.at(-math.Log10(max(1-counted/frames, 1/frames))))
+		p.to("H", x.position(-math.Log10(max(1-counted/frames, 1/frames))))
 		end = height
 	}
 	return p.String(), end

@@ -13,7 +13,7 @@ type axis struct {
 }
 
 // position is where a value is drawn. A value off the scale is drawn at its end.
-func (a axis) at(v float64) float64 {
+func (a axis) position(v float64) float64 {
 	if a.top <= 0 {
 		return a.from
 	}

@@ -17,13 +17,13 @@ type record map[string]string
 
 // ofKind is a row of another kind about the same.
 func (r record) ofKind(kind string) record {
-	out := record{"record": kind}
+	copied := record{"record": kind}
 	for name, value := range r {
 		if name != "record" {
-			out[name] = value
+			copied[name] = value
 		}
 	}
-	return out
+	return copied
 }
 
 // text sets a word that people chose or a program said. An apostrophe goes before a word that a spreadsheet would
@@ -111,14 +111,14 @@ func (r record) figures(f *report.Figures) record {
 }
 
 // flows sets what was asked for, sent and got back.
-func (r record) flows(intended, offered, received report.Flow, loss, least units.Ratio, share units.Percent) record {
-	return r.offered(intended, offered, loss, least).received(received, share)
+func (r record) flows(intended, offered, received report.Flow, loss, minLoss units.Ratio, share units.Percent) record {
+	return r.offered(intended, offered, loss, minLoss).received(received, share)
 }
 
-func (r record) offered(intended, offered report.Flow, loss, least units.Ratio) record {
+func (r record) offered(intended, offered report.Flow, loss, minLoss units.Ratio) record {
 	r.whole("intended_packets_per_second", intended.PacketsPerSecond).whole("offered_packets_per_second",
 		offered.PacketsPerSecond)
-	return r.percent("loss_percent", loss.Percent()).percent("loss_at_least_percent", least.Percent())
+	return r.percent("loss_percent", loss.Percent()).percent("loss_at_least_percent", minLoss.Percent())
 }
 
 func (r record) received(received report.Flow, share units.Percent) record {

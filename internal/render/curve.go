@@ -40,7 +40,7 @@ func newCurve(r *report.Report, t track, narrow bool) (drawing, bool) {
 	c.ideal(r, t)
 	for _, w := range windows {
 		if float64(w.offered) <= c.x.top {
-			c.mark(w, c.x.at(float64(w.offered)), c.y.at(float64(w.received)), 4)
+			c.mark(w, c.x.position(float64(w.offered)), c.y.position(float64(w.received)), 4)
 		}
 	}
 	if beyond > 0 {
@@ -73,14 +73,14 @@ func extent(r *report.Report, t track, windows []judgedWindow) (sent, returned f
 func (c *curve) axes() {
 	name, factor := prefix(c.y.top)
 	for _, v := range (axis{top: c.y.top / factor}).ticks(5) {
-		c.line("grid", c.x.from, c.y.at(v*factor), c.x.end, c.y.at(v*factor))
-		c.label("end", c.x.from-7, c.y.at(v*factor)+4, short(v))
+		c.line("grid", c.x.from, c.y.position(v*factor), c.x.end, c.y.position(v*factor))
+		c.label("end", c.x.from-7, c.y.position(v*factor)+4, short(v))
 	}
 	c.label("head", 2, 16, "received, "+name+"pps")
 	name, factor = prefix(c.x.top)
 	for _, v := range (axis{top: c.x.top / factor}).ticks(5) {
-		c.line("tick", c.x.at(v*factor), c.y.from, c.x.at(v*factor), c.y.from+5)
-		c.label("mid", c.x.at(v*factor), c.y.from+20, short(v))
+		c.line("tick", c.x.position(v*factor), c.y.from, c.x.position(v*factor), c.y.from+5)
+		c.label("mid", c.x.position(v*factor), c.y.from+20, short(v))
 	}
 	c.label("end faint", c.x.end, c.Height-6, "offered, "+name+"pps")
 }
@@ -88,16 +88,16 @@ func (c *curve) axes() {
 // ideal is the line on which nothing is lost, and its name where the result isn't in the way.
 func (c *curve) ideal(r *report.Report, t track) {
 	top := min(c.x.top, c.y.top)
-	c.line("ideal", c.x.at(0), c.y.at(0), c.x.at(top), c.y.at(top))
+	c.line("ideal", c.x.position(0), c.y.position(0), c.x.position(top), c.y.position(top))
 	name := top * 0.95
 	if offered, _, ok := t.result(r); ok && float64(offered) > c.x.top*0.7 {
 		name = top * 0.45
 	}
-	if x := c.x.at(name); x > c.x.from+90 {
-		c.label("end faint", x-8, c.y.at(name), "all came back")
+	if x := c.x.position(name); x > c.x.from+90 {
+		c.label("end faint", x-8, c.y.position(name), "all came back")
 		return
 	}
-	c.label("start faint", c.x.at(name)+10, c.y.at(name), "all came back")
+	c.label("start faint", c.x.position(name)+10, c.y.position(name), "all came back")
 }
 
 // answer rings the point that the result reports and names it.
@@ -106,7 +106,7 @@ func (c *curve) answer(r *report.Report, t track) {
 	if !ok {
 		return
 	}
-	x, y := c.x.at(float64(offered)), c.y.at(float64(received))
+	x, y := c.x.position(float64(offered)), c.y.position(float64(received))
 	c.line("answer", c.x.from, y, x, y)
 	c.line("answer", x, c.y.from, x, y)
 	c.Marks = append(c.Marks, shape{D: circle(x, y, 9), Class: "ring", Title: t.standing(r) + ": " +

@@ -90,23 +90,23 @@ func (p *pen) to(command string, coordinates ...float64) {
 func stairs(readings []reading, value func(reading) float64, x, y axis) string {
 	var p pen
 	open := false
-	last := 0.0
+	previous := 0.0
 	for _, g := range readings {
 		v := value(g)
 		if v < 0 {
 			open = false
 			continue
 		}
-		here := r1(y.at(v))
+		valueY := r1(y.position(v))
 		switch {
 		case !open:
-			p.to("M", x.at(g.from), here)
-		case here != last:
-			p.to("H", x.at(g.from))
-			p.to("V", here)
+			p.to("M", x.position(g.from), valueY)
+		case valueY != previous:
+			p.to("H", x.position(g.from))
+			p.to("V", valueY)
 		}
-		p.to("H", x.at(g.to))
-		open, last = true, here
+		p.to("H", x.position(g.to))
+		open, previous = true, valueY
 	}
 	return p.String()
 }
@@ -115,20 +115,20 @@ func stairs(readings []reading, value func(reading) float64, x, y axis) string {
 func between(readings []reading, upper, lower func(reading) float64, x, y axis) string {
 	var p pen
 	for _, g := range readings {
-		top, bottom := y.at(upper(g)), y.at(lower(g))
+		top, bottom := y.position(upper(g)), y.position(lower(g))
 		if bottom-top < 0.5 {
 			continue
 		}
-		p.to("M", x.at(g.from), top)
-		p.to("H", x.at(g.to))
+		p.to("M", x.position(g.from), top)
+		p.to("H", x.position(g.to))
 		p.to("V", bottom)
-		p.to("H", x.at(g.from))
+		p.to("H", x.position(g.from))
 		p.WriteByte('Z')
 	}
 	return p.String()
 }
 
-// mark is the sign of a window's quality, told apart by its form as well as by its colour.
+// mark is the sign of a window's quality, which its form distinguishes as well as its colour.
 func mark(q report.Quality, x, y, size float64) string {
 	var p pen
 	switch q {

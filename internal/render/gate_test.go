@@ -65,7 +65,7 @@ func TestAGateInEachFormat(t *testing.T) {
 	for format, ext := range map[string]string{"text": "txt", "markdown": "md", "junit": "xml", "json": "json", "html": "html"} {
 		t.Run(format, func(t *testing.T) { golden(t, "gate."+ext, []byte(inFormat(t, release(), format))) })
 	}
-	t.Run("without anything to compare with", func(t *testing.T) {
+	t.Run("a gate has nothing to compare with", func(t *testing.T) {
 		g := release()
 		for i := range g.Rows {
 			g.Rows[i].Baseline, g.Rows[i].BaselineName = nil, ""

@@ -163,15 +163,15 @@ func (tl *timeline) goodput() {
 	y := axis{top: top * 1.12, from: goodputBottom, end: goodputTop} // room for the result's words above its line
 	name, factor := prefix(y.top)
 	for _, v := range (axis{top: y.top / factor}).ticks(6) {
-		tl.line("grid", tl.x.from, y.at(v*factor), tl.x.end, y.at(v*factor))
-		tl.label("end", tl.x.from-7, y.at(v*factor)+4, short(v))
+		tl.line("grid", tl.x.from, y.position(v*factor), tl.x.end, y.position(v*factor))
+		tl.label("end", tl.x.from-7, y.position(v*factor)+4, short(v))
 	}
 	tl.label("head", 2, goodputTop-30, "goodput, "+name+"bps")
 	tl.Paths = append(tl.Paths, shape{D: stairs(tl.readings, func(g reading) float64 { return g.goodput }, tl.x, y),
 		Class: "received"})
 	if v, ok := tl.t.goodputResult(tl.r); ok {
 		text, _ := tl.t.goodputText(tl.r)
-		tickY := y.at(float64(v))
+		tickY := y.position(float64(v))
 		tl.line("answer", tl.x.from, tickY, tl.x.end, tickY)
 		tl.label("answer", tl.x.from+6, tickY-8, text)
 	}
@@ -181,7 +181,7 @@ func (tl *timeline) goodput() {
 		if w.sessions != nil {
 			v = float64(w.sessions.GoodputBitsPerSecond)
 		}
-		tl.mark(w, tl.x.at((w.start+w.end)/2), y.at(v), size)
+		tl.mark(w, tl.x.position((w.start+w.end)/2), y.position(v), size)
 	}
 }
 
@@ -193,15 +193,15 @@ func (tl *timeline) retransmits() {
 	}
 	y := axis{top: niceStep(max(highest, 1)), from: retransmitsBottom, end: retransmitsTop}
 	for _, v := range []float64{0, y.top / 2, y.top} {
-		tl.line("grid", tl.x.from, y.at(v), tl.x.end, y.at(v))
-		tl.label("end", tl.x.from-7, y.at(v)+4, short(v))
+		tl.line("grid", tl.x.from, y.position(v), tl.x.end, y.position(v))
+		tl.label("end", tl.x.from-7, y.position(v)+4, short(v))
 	}
 	tl.label("head", 2, retransmitsTop-10, whatIsMissing(report.PlanOf(tl.r))+"s per second")
 	tl.Paths = append(tl.Paths, shape{D: stairs(tl.readings, func(g reading) float64 { return g.retransmits }, tl.x, y),
 		Class: "retransmits"})
 }
 
-// sessionsTitle tells a window in words, for who points at its mark.
+// sessionsTitle describes a window in words, under the pointer at its mark.
 func (w judgedWindow) sessionsTitle() string {
 	text := "goodput " + wording.NotMeasured
 	if s := w.sessions; s != nil {

@@ -136,7 +136,7 @@ func latencyWarnings(r *report.Report) []string {
 	return warnings
 }
 
-// untimedOf tells which frames of a size have no time, why, and the way out.
+// untimedOf says which frames of a size have no time, why, and the way out.
 func untimedOf(direction string, l report.Latency) (sentences []string) {
 	say := func(frames int64, reason string) {
 		if frames > 0 {

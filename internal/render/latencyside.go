@@ -69,9 +69,9 @@ func latencyBeside(c *report.Comparison, r report.ComparisonRow) *table {
 	return t
 }
 
-func latencyCells(s report.Compared, of report.LatencyMedian, first bool) []string {
+func latencyCells(s report.Compared, median report.LatencyMedian, first bool) []string {
 	l := report.LatencyMedian{Judgement: report.NotComparable}
-	if i := slices.IndexFunc(s.Latency, of.Same); i >= 0 {
+	if i := slices.IndexFunc(s.Latency, median.Same); i >= 0 {
 		l = s.Latency[i]
 	}
 	if first {

@@ -139,10 +139,10 @@ func throughputDrawing(lines []benchmarkLine, media map[string]report.Stream, pr
 	d, left := newBenchmarkDrawing("Throughput over frame size, "+product,
 		"Frames per second over bytes per frame; a line for each direction, and what the media carries in theory.", id,
 		narrow)
-	most, top, least := 1518.0, 1.0, math.Inf(1)
+	largest, top, least := 1518.0, 1.0, math.Inf(1)
 	for _, l := range lines {
 		for _, p := range l.points {
-			most, top = max(most, p.x), max(top, p.y)
+			largest, top = max(largest, p.x), max(top, p.y)
 			if p.y > 0 {
 				least = min(least, p.y)
 			}
@@ -151,9 +151,9 @@ func throughputDrawing(lines []benchmarkLine, media map[string]report.Stream, pr
 	const smallest = 64
 	theory := func(s report.Stream, bytes float64) float64 { return float64(s.LineRate) / (8 * (bytes + 20)) }
 	for _, s := range media {
-		top, least = max(top, theory(s, smallest)), min(least, theory(s, most))
+		top, least = max(top, theory(s, smallest)), min(least, theory(s, largest))
 	}
-	x := axis{top: most * 1.03, from: left, end: d.Width - 20}
+	x := axis{top: largest * 1.03, from: left, end: d.Width - 20}
 	y, log := rateAxis{axis: axis{top: top * 1.08, from: d.Height - 46, end: 30}}, ""
 	if least < top/50 { // else the device's line lies on the axis
 		y.decade, log = math.Pow(10, math.Floor(math.Log10(least))), ", logarithmic"
@@ -166,7 +166,7 @@ func throughputDrawing(lines []benchmarkLine, media map[string]report.Stream, pr
 	d.label("head", 2, 16, "throughput, "+name+"frames/s"+log)
 	previous := math.Inf(-1)
 	for _, size := range slices.Concat(ethernetSizes(), []float64{4096, 9216}) {
-		if tickX := x.at(size); size <= most && tickX-previous >= 34 {
+		if tickX := x.position(size); size <= largest && tickX-previous >= 34 {
 			d.line("tick", tickX, y.from, tickX, y.from+5)
 			d.label("mid", tickX, y.from+20, short(size))
 			previous = tickX
@@ -176,8 +176,8 @@ func throughputDrawing(lines []benchmarkLine, media map[string]report.Stream, pr
 	for _, name := range slices.Sorted(maps.Keys(media)) {
 		var p pen
 		for i := range 120 {
-			bytes := smallest * math.Pow(most/smallest, float64(i)/119)
-			p.to(map[bool]string{true: "M", false: "L"}[i == 0], x.at(bytes), y.position(theory(media[name], bytes)))
+			bytes := smallest * math.Pow(largest/smallest, float64(i)/119)
+			p.to(map[bool]string{true: "M", false: "L"}[i == 0], x.position(bytes), y.position(theory(media[name], bytes)))
 		}
 		d.Paths = append(d.Paths, shape{D: p.String(), Class: "theory"})
 	}
@@ -193,7 +193,7 @@ type rateAxis struct {
 
 func (a rateAxis) position(v float64) float64 {
 	if a.decade <= 0 {
-		return a.axis.at(v)
+		return a.axis.position(v)
 	}
 	span := math.Log10(a.top / a.decade)
 	return a.from + min(max(math.Log10(max(v, a.decade)/a.decade), 0), span)/span*(a.end-a.from)
@@ -246,12 +246,12 @@ func lossDrawing(lines []benchmarkLine, product, id string, highest float64, nar
 		"Percent of frames lost over the input rate, as a percent of what the media carries at that frame size; a line for each frame size and direction.", id, narrow)
 	x, y := axis{top: highest, from: left, end: d.Width - 20}, axis{top: 100, from: d.Height - 46, end: 30}
 	for _, v := range y.ticks(5) {
-		d.line("grid", x.from, y.at(v), x.end, y.at(v))
-		d.label("end", x.from-7, y.at(v)+4, short(v))
+		d.line("grid", x.from, y.position(v), x.end, y.position(v))
+		d.label("end", x.from-7, y.position(v)+4, short(v))
 	}
 	for _, v := range x.ticks(5) {
-		d.line("tick", x.at(v), y.from, x.at(v), y.from+5)
-		d.label("mid", x.at(v), y.from+20, short(v))
+		d.line("tick", x.position(v), y.from, x.position(v), y.from+5)
+		d.label("mid", x.position(v), y.from+20, short(v))
 	}
 	d.label("head", 2, 16, "frames lost, %")
 	d.label("end faint", x.end, d.Height-6, "input rate, % of what the media carries")

@@ -159,8 +159,8 @@ func newStripDrawing(r report.GateRow, id string, narrow bool) (drawing, bool) {
 	d.Height = bottom + 30
 	name, factor := prefix(s.high)
 	for _, v := range []float64{s.low, (s.low + s.high) / 2, s.high} {
-		d.line("grid", x.at(v-s.low), top, x.at(v-s.low), bottom)
-		d.label("mid", x.at(v-s.low), bottom+18, short(v/factor)+" "+name)
+		d.line("grid", x.position(v-s.low), top, x.position(v-s.low), bottom)
+		d.label("mid", x.position(v-s.low), bottom+18, short(v/factor)+" "+name)
 	}
 	for i, run := range s.runs {
 		y := top + rowHeight*(float64(i)+0.5)
@@ -169,7 +169,7 @@ func newStripDrawing(r report.GateRow, id string, narrow bool) (drawing, bool) {
 			words += " " + run.test
 		}
 		d.label("end", x.from-14, y+4, words)
-		start, end := x.at(run.low-s.low), x.at(run.high-s.low)
+		start, end := x.position(run.low-s.low), x.position(run.high-s.low)
 		d.line("run "+run.side, start, y, end, y)
 		shape := shape{D: circle(start, y, 4), Class: "point", Title: run.test + ": " + run.text()}
 		if run.bound {

@@ -295,7 +295,7 @@ func trialsOf(r *report.Report, varied string) (trials []trial) {
 	return trials
 }
 
-// title tells a trial to who points at it.
+// title describes a trial, under the pointer at its mark.
 func (t trial) title() string {
 	lost := wording.Loss(units.RatioOfShare(t.loss)) + " lost"
 	if t.window.Decided != nil {

@@ -248,7 +248,7 @@ func sessionsLimitWords(r *report.Report) string {
 }
 
 func goodputLimitWords(r *report.Report) string {
-	s, path := report.PlanOf(r).Sessions, through
+	s, path := report.PlanOf(r).Sessions, throughDevice
 	if report.PlanOf(r).DUT.Endpoint() {
 		path = toAndFrom
 	}
@@ -275,7 +275,7 @@ func goodputLimitWords(r *report.Report) string {
 type wayOfSessions struct{ device, path, isTheDevice string }
 
 var (
-	through = wayOfSessions{"through the device", "what is between the ends",
+	throughDevice = wayOfSessions{"through the device", "what is between the ends",
 		", which is the device as far as cables and the ends' own network cards drop nothing."}
 	toAndFrom = wayOfSessions{"to and from the device", "the device",
 		", as far as cables and the generator's own network card drop nothing."}

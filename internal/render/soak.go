@@ -223,7 +223,7 @@ func (d *soakDrawing) reach(trials []soakTrial) (low, high float64) {
 	return max(0, low-margin), high + margin
 }
 
-func (d *soakDrawing) position(load float64) float64 { return d.x.at(load - d.base) }
+func (d *soakDrawing) position(load float64) float64 { return d.x.position(load - d.base) }
 
 func (d *soakDrawing) axes(trials []soakTrial) {
 	if d.load.Low != "" {

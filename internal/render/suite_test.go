@@ -96,7 +96,7 @@ func TestARunThatWasDisturbedIsListedAsSuch(t *testing.T) {
 	if _, _, err := report.SuiteJSON(s); err == nil || !strings.Contains(err.Error(), "3 runs") {
 		t.Errorf("figures of two of three runs are written: %v", err)
 	}
-	t.Run("a second try that came to nothing is told by the cell", func(t *testing.T) {
+	t.Run("the cell names a second try that came to nothing", func(t *testing.T) {
 		c.Runs[2].Figures, c.Runs[2].Reason = nil, "GeneratorLost"
 		if missing, repeated := c.Gaps(); len(missing)+len(repeated) > 0 {
 			t.Errorf("missing are %+v, repeated %+v", missing, repeated)

@@ -296,12 +296,12 @@ func (g grid) stacked(width int) []string {
 // wrap breaks a text at spaces into lines of at most width characters, of which the first has so many taken. A
 // longer word gets a line of its own.
 func wrap(text string, width, used int) []string {
-	var out []string
+	var lines []string
 	line, length := "", used
 	for _, word := range strings.Fields(text) {
 		n := utf8.RuneCountInString(word)
 		if line != "" && length+1+n > width {
-			out, line, length = append(out, line), "", 0
+			lines, line, length = append(lines, line), "", 0
 		}
 		if line != "" {
 			line, length = line+" ", length+1
@@ -309,7 +309,7 @@ func wrap(text string, width, used int) []string {
 		line, length = line+word, length+n
 	}
 	if line == "" {
-		return out
+		return lines
 	}
-	return append(out, line)
+	return append(lines, line)
 }

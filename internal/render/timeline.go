@@ -119,7 +119,7 @@ func (tl *timeline) describe(stride int) string {
 // phases shades the run's parts and the windows that the result comes from.
 func (tl *timeline) phases() {
 	for i, s := range stretches(tl.readings) {
-		x, w := tl.x.at(s.start), tl.x.at(s.end)-tl.x.at(s.start)
+		x, w := tl.x.position(s.start), tl.x.position(s.end)-tl.x.position(s.start)
 		class := "phase"
 		if i%2 == 1 {
 			class = "phase odd"
@@ -135,9 +135,9 @@ func (tl *timeline) phases() {
 			", of which this is one: "
 	}
 	for i, w := range windows {
-		x, end := tl.x.at(w.start), tl.x.at(w.end)
+		x, end := tl.x.position(w.start), tl.x.position(w.end)
 		if i+1 < len(windows) && windows[i+1].start-w.end < edgeToEdge {
-			end = tl.x.at(windows[i+1].start) // one follows the other, without a gap in the shade
+			end = tl.x.position(windows[i+1].start) // one follows the other, without a gap in the shade
 		}
 		tl.band(class, x, ratesTop, max(end-x, 2), tl.bottom-ratesTop, title+w.title())
 	}
@@ -154,7 +154,7 @@ func (tl *timeline) time() {
 		n = 5
 	}
 	for _, s := range tl.x.timeTicks(n) {
-		x := tl.x.at(s)
+		x := tl.x.position(s)
 		tl.line("tick", x, tl.bottom, x, tl.bottom+5)
 		tl.label("mid", x, tl.bottom+20, clockText(s))
 	}
@@ -166,8 +166,8 @@ func (tl *timeline) rates() {
 	y := axis{top: tl.topRate() * 1.06, from: ratesBottom, end: ratesTop}
 	name, factor := prefix(y.top)
 	for _, v := range (axis{top: y.top / factor}).ticks(6) {
-		tl.line("grid", tl.x.from, y.at(v*factor), tl.x.end, y.at(v*factor))
-		tl.label("end", tl.x.from-7, y.at(v*factor)+4, short(v))
+		tl.line("grid", tl.x.from, y.position(v*factor), tl.x.end, y.position(v*factor))
+		tl.label("end", tl.x.from-7, y.position(v*factor)+4, short(v))
 	}
 	tl.label("head", 2, ratesTop-30, name+"pps")
 	tl.percentAxis(y)
@@ -179,7 +179,7 @@ func (tl *timeline) rates() {
 		shape{D: stairs(tl.readings, intended, tl.x, y), Class: "intended"},
 		shape{D: stairs(tl.readings, received, tl.x, y), Class: "received"})
 	if _, v, ok := tl.t.result(tl.r); ok {
-		tickY := y.at(float64(v))
+		tickY := y.position(float64(v))
 		tl.line("answer", tl.x.from, tickY, tl.x.end, tickY)
 		tl.label("answer", tl.x.from+6, tickY-6, tl.t.headline(tl.r).Signed(wording.PacketRate(v)))
 	}
@@ -194,7 +194,7 @@ func (tl *timeline) percentAxis(y axis) {
 		if p > 100.0001 {
 			break
 		}
-		tickY := y.at(p / 100 * tl.t.capacity)
+		tickY := y.position(p / 100 * tl.t.capacity)
 		tl.line("tick", tl.x.end, tickY, tl.x.end+5, tickY)
 		tl.label("start", tl.x.end+8, tickY+4, short(p)+"%")
 	}
@@ -244,7 +244,7 @@ func (d *drawing) lossGrid(y lossAxis, start, end float64) {
 func (tl *timeline) lossMarks(y lossAxis) {
 	size := tl.markSize()
 	for _, w := range tl.windows {
-		x, lossY := tl.x.at((w.start+w.end)/2), y.position(w.loss)
+		x, lossY := tl.x.position((w.start+w.end)/2), y.position(w.loss)
 		if w.loss > 0 {
 			tl.line("stem "+qualityClass(w.quality), x, y.zero, x, lossY)
 		}
@@ -261,8 +261,8 @@ func (tl *timeline) markSize() float64 {
 func (tl *timeline) cpu() {
 	y := axis{top: 100, from: cpuBottom, end: cpuTop}
 	for _, v := range []float64{0, 50, 100} {
-		tl.line("grid", tl.x.from, y.at(v), tl.x.end, y.at(v))
-		tl.label("end", tl.x.from-7, y.at(v)+4, short(v)+"%")
+		tl.line("grid", tl.x.from, y.position(v), tl.x.end, y.position(v))
+		tl.label("end", tl.x.from-7, y.position(v)+4, short(v)+"%")
 	}
 	d := stairs(tl.readings, func(g reading) float64 { return g.cpu }, tl.x, y)
 	tl.label("head", 2, cpuTop-10, cmp.Or(map[bool]string{true: "generator CPU: " + wording.NotMeasured}[d == ""],

@@ -28,14 +28,14 @@ func tracksOf(r *report.Report) []track {
 	}
 	var tracks []track
 	total := track{Name: "all directions", index: -1}
-	known := true
+	complete := true
 	for i, d := range directions {
 		capacity := units.LinePacketRate(d.Mix, lineRateOf(r, d.To)).PerSecond()
-		known = known && capacity > 0
+		complete = complete && capacity > 0
 		total.capacity += capacity
 		tracks = append(tracks, track{Name: wording.Direction(d.From, d.To), index: i, capacity: capacity})
 	}
-	if !known {
+	if !complete {
 		total.capacity = 0
 	}
 	if len(tracks) == 1 {
@@ -211,7 +211,7 @@ func stretches(readings []reading) []stretch {
 	return stretches
 }
 
-// title tells a window in words, for who points at its mark.
+// title describes a window in words, under the pointer at its mark.
 func (w judgedWindow) title() string {
 	if w.ofSessions {
 		return w.sessionsTitle()

@@ -68,16 +68,18 @@ func newTrendDrawing(s *report.Series, id string, narrow bool) (drawing, bool) {
 	return d.drawing, true
 }
 
-func (d *trendDrawing) position(p *report.Point) float64 { return d.x.at(p.At.Sub(d.start).Seconds()) }
+func (d *trendDrawing) position(p *report.Point) float64 {
+	return d.x.position(p.At.Sub(d.start).Seconds())
+}
 func (d *trendDrawing) height(rate int64) float64 {
-	return d.y.at(float64(rate) - d.low)
+	return d.y.position(float64(rate) - d.low)
 }
 
 func (d *trendDrawing) axes() {
 	name, factor := prefix(d.low + d.y.top)
 	step := niceStep(d.y.top / factor / 4)
 	for v := math.Ceil(d.low/factor/step) * step; v*factor <= d.low+d.y.top; v += step {
-		y := d.y.at(v*factor - d.low)
+		y := d.y.position(v*factor - d.low)
 		d.line("grid", d.x.from-14, y, d.x.end, y)
 		d.label("end", d.x.from-20, y+4, short(v))
 	}
@@ -106,8 +108,8 @@ func (d *trendDrawing) axes() {
 		if i == labels-1 {
 			class = "end"
 		}
-		d.line("tick", d.x.at(seconds), d.y.from+20, d.x.at(seconds), d.y.from+25)
-		d.label(class, d.x.at(seconds), d.y.from+40, label)
+		d.line("tick", d.x.position(seconds), d.y.from+20, d.x.position(seconds), d.y.from+25)
+		d.label(class, d.x.position(seconds), d.y.from+40, label)
 	}
 }
 

@@ -233,7 +233,7 @@ func (d *trialsDrawing) marks() {
 	}
 }
 
-// trialMark is a trial's sign, told apart by its form as well as by its colour.
+// trialMark is a trial's sign, which its form distinguishes as well as its colour.
 func trialMark(class string, x, y, size float64) string {
 	switch class {
 	case "lossy":

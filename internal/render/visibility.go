@@ -12,7 +12,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// What a port of a generator tells, as report.GeneratorPort has it.
+// A port of a generator reports one of these, as report.GeneratorPort has it.
 const (
 	counted = "counted"
 	none    = "none"

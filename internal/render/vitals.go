@@ -254,8 +254,8 @@ func (tl *timeline) vitals(tracks []vitalTrack) {
 	for _, t := range tracks {
 		y := axis{top: t.top, from: top + vitalHeight, end: top}
 		for _, v := range []float64{0, t.top} {
-			tl.line("grid", tl.x.from, y.at(v), tl.x.end, y.at(v))
-			tl.label("end", tl.x.from-7, y.at(v)+4, scaleText(v))
+			tl.line("grid", tl.x.from, y.position(v), tl.x.end, y.position(v))
+			tl.label("end", tl.x.from-7, y.position(v)+4, scaleText(v))
 		}
 		tl.label("head", 2, top-10, t.name+", "+t.unit)
 		tl.Paths = append(tl.Paths, shape{D: stairs(t.readings, func(g reading) float64 { return g.cpu }, tl.x, y),

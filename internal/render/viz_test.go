@@ -111,7 +111,7 @@ func TestVizLeavesOutWhatTheViewerStumblesOver(t *testing.T) {
 			t.Errorf("%d samples make %d readings, want %d", samples, len(v.Stats), want)
 		}
 	}
-	t.Run("a second in which a port sent nothing", func(t *testing.T) {
+	t.Run("a second is left out in which a port sent nothing", func(t *testing.T) {
 		r := cut(6)
 		last := len(r.Samples) - 1
 		r.Samples[last].Directions[1].Sent = r.Samples[last-1].Directions[1].Sent
@@ -119,7 +119,7 @@ func TestVizLeavesOutWhatTheViewerStumblesOver(t *testing.T) {
 			t.Errorf("%d readings, want 5", len(v.Stats))
 		}
 	})
-	t.Run("two samples of one moment", func(t *testing.T) {
+	t.Run("the second of two samples of one moment is left out", func(t *testing.T) {
 		r := cut(6)
 		last := len(r.Samples) - 1
 		r.Samples[last].At = r.Samples[last-1].At

@@ -83,7 +83,7 @@ func resultWarnings(r *report.Report) []string {
 	return append(warnings, outvotedWarnings(r)...)
 }
 
-// pathWarnings say which paths are not proven, but for the one that the run's message tells of.
+// pathWarnings say which paths are not proven, but for the one that the run's message names.
 func pathWarnings(r *report.Report) []string {
 	var warnings []string
 	for _, p := range r.Path {

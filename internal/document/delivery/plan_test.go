@@ -35,13 +35,13 @@ func TestPlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Run("what was sent arrives", func(t *testing.T) {
+	t.Run("the Plan arrives as it was sent", func(t *testing.T) {
 		gotPlan, gotSites, err := delivery.DecodePlan(data)
 		if err != nil || text(t, gotPlan) != text(t, p) || !reflect.DeepEqual(gotSites, sites) {
 			t.Errorf("got %+v %+v, %v", gotPlan, gotSites, err)
 		}
 	})
-	t.Run("it is read from the files of its mount", func(t *testing.T) {
+	t.Run("the Plan is read from the files of its mount", func(t *testing.T) {
 		dir := fstest.MapFS{}
 		for key, content := range data {
 			dir[key] = &fstest.MapFile{Data: content}
@@ -50,7 +50,7 @@ func TestPlan(t *testing.T) {
 			t.Errorf("got %+v, %v", got, err)
 		}
 	})
-	t.Run("the same documents are the same bytes", func(t *testing.T) {
+	t.Run("the same documents make the same bytes", func(t *testing.T) {
 		again, err := delivery.EncodePlan(p, sites)
 		if err != nil || !reflect.DeepEqual(again, data) {
 			t.Errorf("differs: %v", err)
@@ -59,7 +59,7 @@ func TestPlan(t *testing.T) {
 }
 
 func TestEncodePlanRefuses(t *testing.T) {
-	t.Run("a plan that doesn't fit a ConfigMap, with the way out", func(t *testing.T) {
+	t.Run("EncodePlan refuses a plan that doesn't fit a ConfigMap, with the way out", func(t *testing.T) {
 		p, sites := aPlan()
 		for range 200 {
 			noise := make([]byte, 9000)
@@ -71,7 +71,7 @@ func TestEncodePlanRefuses(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
-	t.Run("documents without a version", func(t *testing.T) {
+	t.Run("EncodePlan refuses documents without a version", func(t *testing.T) {
 		if _, err := delivery.EncodePlan(&plan.Plan{}, plan.Sites{}); err == nil {
 			t.Error("taken")
 		}
@@ -114,7 +114,7 @@ func TestDecodePlanRefuses(t *testing.T) {
 			}
 		})
 	}
-	t.Run("a directory without the files", func(t *testing.T) {
+	t.Run("DecodePlan refuses a directory without the files", func(t *testing.T) {
 		if _, _, err := delivery.ReadPlan(fstest.MapFS{}); err == nil || !strings.Contains(err.Error(), delivery.KeySites) {
 			t.Errorf("got %v", err)
 		}

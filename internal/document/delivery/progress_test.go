@@ -13,7 +13,7 @@ import (
 func TestProgress(t *testing.T) {
 	p := delivery.Progress{Version: delivery.ProgressVersion, Attempt: 1, Run: 2, Runner: "t-1-runner-x", RunnerUID: "u", At: time.Unix(1e9, 0).UTC(),
 		Phase: "Ramping", Step: 3, Steps: 20, Percent: 42, IntendedPacketsPerSecond: 1000, LossRatio: "0.001", LostRuns: []string{"run 1 was lost"}}
-	t.Run("what was written is read", func(t *testing.T) {
+	t.Run("the Progress is read as it was written", func(t *testing.T) {
 		data, err := delivery.EncodeProgress(p)
 		if err != nil {
 			t.Fatal(err)
@@ -23,7 +23,7 @@ func TestProgress(t *testing.T) {
 			t.Errorf("got %+v, %v", got, err)
 		}
 	})
-	t.Run("before the first runner there is none", func(t *testing.T) {
+	t.Run("a ConfigMap has no Progress before the first runner", func(t *testing.T) {
 		if got, err := delivery.DecodeProgress(nil); got != nil || err != nil {
 			t.Errorf("got %+v, %v", got, err)
 		}
@@ -47,7 +47,7 @@ func TestProgress(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
-	t.Run("what is too large is refused", func(t *testing.T) {
+	t.Run("a Progress that is too large is refused", func(t *testing.T) {
 		if _, err := delivery.DecodeProgress(map[string]string{delivery.KeyProgress: strings.Repeat(" ", 1<<20)}); err == nil {
 			t.Error("taken")
 		}

@@ -33,7 +33,7 @@ func aReport(samples, windows int) *report.Report {
 }
 
 func TestReport(t *testing.T) {
-	t.Run("what was sent arrives, with its envelope", func(t *testing.T) {
+	t.Run("the Report arrives as it was sent, with its envelope", func(t *testing.T) {
 		r := aReport(10, 3)
 		data, annotations, err := delivery.EncodeReport(r, true, 2)
 		if err != nil {
@@ -47,7 +47,7 @@ func TestReport(t *testing.T) {
 			t.Errorf("envelope %+v", envelope)
 		}
 	})
-	t.Run("the same report is the same bytes", func(t *testing.T) {
+	t.Run("the same Report makes the same bytes", func(t *testing.T) {
 		a, annotationsA, _ := delivery.EncodeReport(aReport(10, 3), true, 2)
 		b, annotationsB, _ := delivery.EncodeReport(aReport(10, 3), true, 2)
 		if !reflect.DeepEqual(a, b) || !reflect.DeepEqual(annotationsA, annotationsB) {
@@ -57,7 +57,7 @@ func TestReport(t *testing.T) {
 }
 
 func TestReportThatIsTooLarge(t *testing.T) {
-	t.Run("fits a ConfigMap all the same", func(t *testing.T) {
+	t.Run("a Report that is too large is thinned until it fits a ConfigMap", func(t *testing.T) {
 		data, annotations, err := delivery.EncodeReport(aReport(40_000, 3), true, 1)
 		if err != nil || len(data[delivery.KeyReport]) > delivery.MaxPacked {
 			t.Fatalf("%d bytes, %v", len(data[delivery.KeyReport]), err)

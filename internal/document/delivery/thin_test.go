@@ -102,7 +102,7 @@ func TestFit(t *testing.T) {
 			}
 		})
 	}
-	t.Run("what there was is counted, and all renderers tell of that", func(t *testing.T) {
+	t.Run("the note counts what there was, and all renderers show it", func(t *testing.T) {
 		r := wide(200, 500, 10)
 		for i := range r.Windows[:100] {
 			r.Windows[i].Quality = report.Invalid
@@ -143,7 +143,7 @@ func TestFit(t *testing.T) {
 			t.Errorf("%d windows kept their evidence, and the last note is %q", kept, note)
 		}
 	})
-	t.Run("what can't fit is an error with the way out", func(t *testing.T) {
+	t.Run("a Report that can't fit is an error with the way out", func(t *testing.T) {
 		if _, _, err := fit(wide(1, 1, 1), 100); err == nil || !strings.Contains(err.Error(), "use fewer") {
 			t.Errorf("got %v", err)
 		}

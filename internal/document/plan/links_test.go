@@ -35,7 +35,7 @@ func TestLinksOf(t *testing.T) {
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	t.Run("reads back as it was", func(t *testing.T) {
+	t.Run("the links read back as they were", func(t *testing.T) {
 		var back plan.Links
 		if err := json.Unmarshal(got, &back); err != nil {
 			t.Fatal(err)

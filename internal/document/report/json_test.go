@@ -129,28 +129,28 @@ func TestReadRefuses(t *testing.T) {
 			}
 		})
 	}
-	t.Run("a window without its directions", func(t *testing.T) {
+	t.Run("Read refuses a window without its directions", func(t *testing.T) {
 		r := reporttest.Measured()
 		r.Windows[2].Directions = nil
 		if _, err := report.Read(bytes.NewReader(document(t, r))); err == nil || !strings.Contains(err.Error(), "window 3 has 0 directions") {
 			t.Errorf("error %v", err)
 		}
 	})
-	t.Run("evidence of other directions", func(t *testing.T) {
+	t.Run("Read refuses evidence of other directions", func(t *testing.T) {
 		r := reporttest.Measured()
 		r.Windows[2].Evidence = &report.Evidence{}
 		if _, err := report.Read(bytes.NewReader(document(t, r))); err == nil || !strings.Contains(err.Error(), "window 3 has evidence of 0 directions") {
 			t.Errorf("error %v", err)
 		}
 	})
-	t.Run("samples out of order", func(t *testing.T) {
+	t.Run("Read refuses samples out of order", func(t *testing.T) {
 		r := reporttest.Measured()
 		r.Samples[0], r.Samples[1] = r.Samples[1], r.Samples[0]
 		if _, err := report.Read(bytes.NewReader(document(t, r))); err == nil || !strings.Contains(err.Error(), "order of time") {
 			t.Errorf("error %v", err)
 		}
 	})
-	t.Run("more than it can be", func(t *testing.T) {
+	t.Run("Read refuses more than it can be", func(t *testing.T) {
 		endless := io.MultiReader(strings.NewReader(`{"version":"`), spaces{})
 		if _, err := report.ReadUpTo(endless, 1<<16); err == nil || !strings.Contains(err.Error(), "more than 65,536 bytes") {
 			t.Errorf("error %v", err)

@@ -20,15 +20,15 @@ func (r *Report) Run() string {
 // DistinctRuns keeps one of all whose Reports are of the same run. A Report that was named twice, or is kept under
 // two names, is one run. Those without a Report stay, and so do those whose run is unknown.
 func DistinctRuns[T any](runs []T, reportOf func(T) *Report) []T {
-	seen := map[string]bool{}
+	found := map[string]bool{}
 	return slices.DeleteFunc(slices.Clone(runs), func(one T) bool {
 		r := reportOf(one)
 		if r == nil {
 			return false
 		}
 		run := r.Run()
-		twice := run != "" && seen[run]
-		seen[run] = true
+		twice := run != "" && found[run]
+		found[run] = true
 		return twice
 	})
 }

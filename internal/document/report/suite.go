@@ -343,9 +343,9 @@ func (s *Suite) unbegun() (n int) {
 
 // Words are those of the criteria that were not met, or of all criteria if all were met.
 func (v Verdict) Words() string {
-	var wrong, all string
+	var wrong, total string
 	for _, c := range v.Criteria {
-		all = joinedWords(all, c.Name+": "+c.Message)
+		total = joinedWords(total, c.Name+": "+c.Message)
 		if c.Outcome != Passed {
 			wrong = joinedWords(wrong, c.Name+": "+c.Message)
 		}
@@ -353,7 +353,7 @@ func (v Verdict) Words() string {
 	if wrong != "" {
 		return wrong
 	}
-	return all
+	return total
 }
 
 func joinedWords(a, b string) string {

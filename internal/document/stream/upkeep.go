@@ -45,48 +45,48 @@ func KeepsLinkUp(frame []byte) bool {
 	if len(frame) > 0 && frame[0]&group != 0 {
 		return true
 	}
-	kind, at := etherType(frame)
+	kind, offset := etherType(frame)
 	switch {
 	case kind < leastType || slices.Contains(LinkTypes(), kind):
 		return true
 	case kind == typeIPv4:
-		return routersSpeak4(frame, at)
+		return routersSpeak4(frame, offset)
 	case kind == typeIPv6:
-		return routersSpeak6(frame, at)
+		return routersSpeak6(frame, offset)
 	}
 	return false
 }
 
 // routersSpeak4 says that the IPv4 packet that begins there is of a router to its neighbours.
-func routersSpeak4(frame []byte, at int) bool {
-	if len(frame) < at+20 {
+func routersSpeak4(frame []byte, offset int) bool {
+	if len(frame) < offset+20 {
 		return false
 	}
-	protocol, plain := frame[at+9], frame[at] == 0x45
-	return slices.Contains(RouterProtocols(), protocol) || protocol == protocolUDP && plain && frame[at+8] == BFDTTL &&
-		isBFD(frame, at+22)
+	protocol, plain := frame[offset+9], frame[offset] == 0x45
+	return slices.Contains(RouterProtocols(), protocol) || protocol == protocolUDP && plain && frame[offset+8] == BFDTTL &&
+		isBFD(frame, offset+22)
 }
 
 // routersSpeak6 is the same of IPv6, with the messages of ICMPv6 that stay on a link.
-func routersSpeak6(frame []byte, at int) bool {
-	if len(frame) <= at+40 {
+func routersSpeak6(frame []byte, offset int) bool {
+	if len(frame) <= offset+40 {
 		return false
 	}
-	switch next, first := frame[at+6], frame[at+40]; next {
+	switch next, first := frame[offset+6], frame[offset+40]; next {
 	case protocolHopByHop:
 		return first == protocolICMPv6
 	case protocolICMPv6:
 		return first >= 130 && first <= 137 || first == 143
 	case protocolUDP:
-		return frame[at+7] == BFDTTL && isBFD(frame, at+42)
+		return frame[offset+7] == BFDTTL && isBFD(frame, offset+42)
 	default:
 		return slices.Contains(RouterProtocols(), next)
 	}
 }
 
 // isBFD says that the UDP destination port that stands there is one of BFD's.
-func isBFD(frame []byte, at int) bool {
-	return len(frame) >= at+2 && slices.Contains(BFDPorts(), binary.BigEndian.Uint16(frame[at:]))
+func isBFD(frame []byte, offset int) bool {
+	return len(frame) >= offset+2 && slices.Contains(BFDPorts(), binary.BigEndian.Uint16(frame[offset:]))
 }
 
 // decides says whether KeepsLinkUp looks at the byte of a frame that stands there.
@@ -141,10 +141,10 @@ func (vm VM) width(i Instruction) int {
 
 // etherType is the type behind VLAN tags, and where its payload begins. For a frame that ends before it, it is the
 // largest type.
-func etherType(frame []byte) (kind uint16, at int) {
-	for at = 12; at+2 <= len(frame); at += 4 {
-		if kind = binary.BigEndian.Uint16(frame[at:]); kind != typeVLAN && kind != typeQinQ {
-			return kind, at + 2
+func etherType(frame []byte) (kind uint16, offset int) {
+	for offset = 12; offset+2 <= len(frame); offset += 4 {
+		if kind = binary.BigEndian.Uint16(frame[offset:]); kind != typeVLAN && kind != typeQinQ {
+			return kind, offset + 2
 		}
 	}
 	return 0xffff, len(frame)

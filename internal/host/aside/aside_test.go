@@ -196,7 +196,7 @@ func TestADeviceCannotDriveAGeneratorFromTheLink(t *testing.T) {
 			}
 		})
 	}
-	t.Run("somebody else's program is shut off the link, too", func(t *testing.T) {
+	t.Run("another program is shut off the link, too", func(t *testing.T) {
 		must(t, generator.Do(func() error {
 			shut, err := aside.Shut([]string{"east", "west", "no-such-link"})
 			if len(shut) != 2 {

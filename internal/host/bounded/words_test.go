@@ -6,21 +6,21 @@ import (
 )
 
 func TestTheLastWords(t *testing.T) {
-	t.Run("are the last line that says something", func(t *testing.T) {
+	t.Run("the last words are the last line with a word", func(t *testing.T) {
 		w := &Words{}
 		fmt.Fprint(w, "first\n\nlast\n\n")
 		if got := w.String(); got != "last" {
 			t.Errorf("got %q", got)
 		}
 	})
-	t.Run("are a crash's first line, without its stack", func(t *testing.T) {
+	t.Run("the last words are a crash's first line, without its stack", func(t *testing.T) {
 		w := &Words{}
 		fmt.Fprint(w, "started\npanic: index out of range\n\ngoroutine 1 [running]:\nmain.main()\n")
 		if got := w.String(); got != "panic: index out of range" {
 			t.Errorf("got %q", got)
 		}
 	})
-	t.Run("are bounded", func(t *testing.T) {
+	t.Run("the last words are bounded", func(t *testing.T) {
 		w := &Words{}
 		for range 10_000 {
 			fmt.Fprintln(w, "a line of talk")

@@ -97,7 +97,7 @@ func (k Key) prove(conn net.Conn, role Role) error {
 	return nil
 }
 
-// notAsked tells a server that is silent from one that can't be reached any more.
+// notAsked distinguishes a silent server from one that can't be reached any more.
 func notAsked(err error) error {
 	var late net.Error
 	if errors.As(err, &late) && late.Timeout() {

@@ -33,7 +33,7 @@ func (r *SignsReader) frequencies(kernel procfs.FS) ([]signs.Value, error) {
 		}
 		kilohertz, err := numberIn(file)
 		if err != nil {
-			continue // it was switched off meanwhile
+			continue // the processor was switched off
 		}
 		byProcessor[number] = 1e3 * kilohertz
 	}

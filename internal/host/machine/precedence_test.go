@@ -26,7 +26,7 @@ func TestPrecedence(t *testing.T) {
 		write(shown)
 		return &precedence{file: file, processors: 3}
 	}
-	t.Run("the session is first while somebody needs it, and then what it was", func(t *testing.T) {
+	t.Run("the session comes first while a thread sends, and then gets its own priority back", func(t *testing.T) {
 		p := begin("/autogroup-13 nice 5\n")
 		one, other := p.claim(1, 1, 0), p.claim(1, 0, 0)
 		is("-20")
@@ -35,7 +35,7 @@ func TestPrecedence(t *testing.T) {
 		other()
 		is("5")
 	})
-	t.Run("it is like all others while no processor is left for these", func(t *testing.T) {
+	t.Run("the session is like all others while no processor is left for these", func(t *testing.T) {
 		p := begin("/autogroup-13 nice 0\n")
 		done := p.claim(3, 3, 0)
 		p.claim(1, 0, 0)
@@ -46,7 +46,7 @@ func TestPrecedence(t *testing.T) {
 		p.claim(3, 3, 0)
 		is("0")
 	})
-	t.Run("who asks needs less than who sends", func(t *testing.T) {
+	t.Run("a judge needs less priority than a sender", func(t *testing.T) {
 		p := begin("/autogroup-13 nice 0\n")
 		asks := p.claim(0, 0, 1)
 		is("-10")
@@ -57,7 +57,7 @@ func TestPrecedence(t *testing.T) {
 		asks()
 		is("0")
 	})
-	t.Run("who asks is heard also where threads fill all processors", func(t *testing.T) {
+	t.Run("a judge is heard also where threads fill all processors", func(t *testing.T) {
 		p := begin("/autogroup-13 nice 0\n")
 		p.claim(0, 0, 1)
 		fill := p.claim(3, 3, 0)
@@ -71,7 +71,7 @@ func TestPrecedence(t *testing.T) {
 		p.claim(0, 0, 1)()
 		is(shown)
 	})
-	t.Run("a session that has more priority than who asks needs gets it back from who sends", func(t *testing.T) {
+	t.Run("a session with more priority than a judge needs gets it back from the senders", func(t *testing.T) {
 		p := begin("/autogroup-13 nice -15\n")
 		p.claim(0, 0, 1)
 		sends := p.claim(1, 0, 0)

@@ -94,7 +94,7 @@ type Watch struct {
 const Tick = time.Second / 100
 
 // Read takes a reading. It costs up to 50 µs for each process, so it is for the edges of a window and not for its
-// inside. Processes that end meanwhile are left out.
+// inside. It leaves out processes that end before they are read.
 func (w Watch) Read(ctx context.Context) (Reading, error) {
 	r := Reading{}
 	kernel, err := procfs.NewDefaultFS()

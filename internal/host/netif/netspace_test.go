@@ -30,7 +30,7 @@ func newNamespace(t *testing.T) *netif.Namespace {
 }
 
 func TestANamespace(t *testing.T) {
-	t.Run("is not the machine's: it has none of its cables", func(t *testing.T) {
+	t.Run("a namespace has none of the machine's cables", func(t *testing.T) {
 		ns := newNamespace(t)
 		err := ns.Do(func() error {
 			links, err := netlink.LinkList()
@@ -47,7 +47,7 @@ func TestANamespace(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	t.Run("is left again by the thread that was in it", func(t *testing.T) {
+	t.Run("a thread leaves the namespace again", func(t *testing.T) {
 		ns := newNamespace(t)
 		before := id(t)
 		for range 20 {
@@ -59,13 +59,13 @@ func TestANamespace(t *testing.T) {
 			}
 		}
 	})
-	t.Run("hands on the function's error", func(t *testing.T) {
+	t.Run("Do returns the function's error", func(t *testing.T) {
 		want := errors.New("mine")
 		if got := newNamespace(t).Do(func() error { return want }); !errors.Is(got, want) {
 			t.Errorf("got %v", got)
 		}
 	})
-	t.Run("that is nil is our own", func(t *testing.T) {
+	t.Run("a nil Namespace is the caller's own", func(t *testing.T) {
 		var own *netif.Namespace
 		ran := false
 		if err := errors.Join(own.Do(func() error { ran = true; return nil }), own.Close()); err != nil || !ran {

@@ -11,16 +11,16 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// Collected is what a collector, which asks others over the network and beside the traffic, told last.
+// Collected is the last answer of a collector, which asks sources over the network and beside the traffic.
 type Collected struct {
-	// Age is how long ago it was heard, Clock the collector's own clock when it told.
+	// Age is how long ago the answer arrived. Clock is the collector's own clock when it answered.
 	Age, Clock time.Duration
 	Answers    []Answer
 	// Missing says why the collector tells nothing now. It is empty where the collector does.
 	Missing string
 }
 
-// Answer is what one observer was answered last.
+// Answer is the last answer to one observer.
 type Answer struct {
 	Observer string `json:"observer"`
 	// At is when the observer was answered, by the collector's clock, in nanoseconds. It is halfway between
@@ -32,22 +32,22 @@ type Answer struct {
 	Missing string `json:"missing,omitempty"`
 }
 
-// Number is one of an answer's.
+// Number is one number of an answer.
 type Number struct {
-	Name  string           `json:"name"` // "value", "power"
-	Part  string           `json:"of"`   // whose, such as a sensor's name
+	Name  string           `json:"name"` // such as "value" or "power"
+	Part  string           `json:"of"`   // the part that the number is of, such as a sensor's name
 	Unit  string           `json:"unit"`
 	Kind  report.VitalKind `json:"kind"`
 	Value float64          `json:"value"`
-	// Age is how old it was when it was told, in nanoseconds, as far as whoever was asked says so.
+	// Age is how old the number was when the source sent it, in nanoseconds, as far as the source says.
 	Age time.Duration `json:"age,omitempty"`
 	// After and By are the times, by the collector's clock, between which the source took a counter's number. The
 	// source told an older number until After, and this one by By. Both are 0 where nobody knows when, because the
 	// number has been the same as long as anybody asked.
 	Earliest time.Duration `json:"after,omitempty"`
 	Latest   time.Duration `json:"by,omitempty"`
-	// Epoch is how often counters began anew, which makes no difference of two of different epochs, and Anew why
-	// they did last.
+	// Epoch is how often the counters began anew. Two numbers of different epochs have no difference. Anew is why
+	// the counters began anew last.
 	Epoch int    `json:"epoch,omitempty"`
 	Anew  string `json:"anew,omitempty"`
 	// Stamp is when the number was taken by the source's clock, in seconds, or 0 where the source doesn't say. The
@@ -57,8 +57,8 @@ type Number struct {
 	Missing string `json:"missing,omitempty"`
 }
 
-// dating is when a number was taken, by the collector's clock, by how much earlier or later it may have been, and
-// whether that is known apart from when it was told.
+// dating is when the number was taken, by the collector's clock, and by how much earlier or later it may have been
+// taken. dated says that the time is known apart from the time of the answer.
 func (n Number) dating(answered, took time.Duration) (clock, doubt time.Duration, dated bool) {
 	if n.Latest > 0 && n.Latest >= n.Earliest {
 		return n.Earliest + (n.Latest-n.Earliest)/2, (n.Latest - n.Earliest) / 2, true
@@ -70,7 +70,7 @@ func (n Number) dating(answered, took time.Duration) (clock, doubt time.Duration
 // collector's pod is its author's.
 const mostAsked = 64
 
-// mostName is how long a series' name, or whose it is, may be, in bytes.
+// mostName bounds the name of a series, and of its part, in bytes.
 const mostName = 256
 
 // mostNumber is how large a number may be, as sums of larger ones are infinite.
@@ -114,14 +114,14 @@ func (name asked) read(_ Setup, _ string, m Moment) (values []value, missing str
 	return values, ""
 }
 
-// What a window must have of readings with a period of their own before they are a number of it.
+// A window must have so many readings of a source with a period of its own before they are a number of the window.
 const (
 	leastReadings = 4
-	leastShare    = 2 // of all that are wholly the window's, one in so many is steady at least
+	leastShare    = 2 // one in so many of the readings that are wholly the window's is steady at least
 	steadyWithin  = 0.02
-	scatters      = 1.499 // one and a half, which what jumps in the last of four readings just reaches
-	mostLate      = 2     // of a window's end there is a reading this many periods before it at most, or
-	mostSilent    = 4     // one in so many of its length
+	scatters      = 1.499 // one and a half, which a jump in the last of four readings just reaches
+	mostLate      = 2     // there is a reading at most this many periods before the window's end, or
+	mostSilent    = 4     // one in so many of the window's length before it
 )
 
 // steady is the level at which an asked series had settled in a window, or why there is none. Least and most are of
@@ -161,8 +161,8 @@ func (s *series) steady(o plan.Observer, start, end time.Duration) report.Observ
 	return observed
 }
 
-// wholly are the readings, by their numbers, that are of nothing but a window, whenever between question and answer
-// they were taken, all of the time that they average over included.
+// wholly are the numbers of the readings that are of nothing but this window. A reading counts whenever between
+// question and answer it was taken, with all of the time that it averages over.
 func (s *series) wholly(o plan.Observer, start, end time.Duration) (numbers []int) {
 	for i, sample := range s.Samples {
 		if moment := sample.At.Std(); moment-s.doubts[i]-o.AveragedOver.Std() >= start && moment+s.doubts[i] <= end {
@@ -180,7 +180,7 @@ func (s *series) samples(numbers []int) []report.VitalSample {
 	return samples
 }
 
-// holesBetween is how many readings between two times were no number.
+// holesBetween is how many readings between two times had no number.
 func (s *series) holesBetween(start, end time.Duration) (holes int) {
 	for _, moment := range s.holes {
 		if moment >= start && moment <= end {
@@ -190,8 +190,8 @@ func (s *series) holesBetween(start, end time.Duration) (holes int) {
 	return holes
 }
 
-// tooFew says how many readings a window has, and how long it would have to be for more, unless it is as long and
-// the source answered too seldom.
+// tooFew says how many readings a window has, and how long the window would have to be for more. Where the window
+// is long enough, it says that the source answered too seldom.
 func tooFew(o plan.Observer, samples []report.VitalSample, window time.Duration) string {
 	averaged := ""
 	if o.AveragedOver > 0 {
@@ -219,14 +219,14 @@ func settledFrom(readings []report.VitalSample) int {
 	return -1
 }
 
-// sameHalves says that values are as high, on average, from a cut on as they are before it.
+// sameHalves says that values are as high, on average, from a cut on as before the cut.
 func sameHalves(values []float64, cut int) bool {
 	earlier, later := meanOf(values[:cut]), meanOf(values[cut:])
 	moved := math.Abs(later - earlier)
 	return moved < scatters*step(values) || moved <= steadyWithin*math.Abs(later)
 }
 
-// step is by how much neighbours differ, on average.
+// step is the mean difference of neighbours.
 func step(values []float64) float64 {
 	sum := 0.0
 	for i, v := range values[1:] {
@@ -307,8 +307,8 @@ func divided(number *float64, traffic float64) *float64 {
 	return new(*number / traffic)
 }
 
-// received is what came back in all directions together, in bits of layer 1, or of goodput, and in frames, each per
-// second.
+// received is what came back per second in all directions together, in bits of layer 1, or of goodput, and in
+// frames.
 func received(directions []report.Direction) (bits, packets float64) {
 	for _, d := range directions {
 		if d.Sessions != nil {

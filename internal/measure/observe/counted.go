@@ -10,8 +10,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// counted is the rate of a counter that somebody asks for. Sources keep a number for a while before they take it
-// anew, so only readings count of which it is known when they were taken.
+// counted is the rate of a counter of a source over the network. Sources keep a number for a while before they take
+// it anew, so only readings with a known time count.
 //
 //	the source takes it     │       │       │       │       │        and tells the same until the next time
 //	it is asked         ?  ??│?  ?  ??│?  ?  ??│?
@@ -39,7 +39,7 @@ func (s *series) counted(o plan.Observer, start, end time.Duration) report.Obser
 	return observed
 }
 
-// dated are those readings of which it is known when they were taken.
+// dated are the readings with a known time.
 func (s *series) dated(readings []int) []int {
 	return slices.DeleteFunc(slices.Clone(readings), func(i int) bool { return !s.asked[i].dated })
 }
@@ -68,7 +68,7 @@ func (s *series) distance(numbers []int) time.Duration {
 	return (s.Samples[numbers[len(numbers)-1]].At - s.Samples[numbers[0]].At).Std()
 }
 
-// rateOf is the rate between those two of these readings that make it surest, of all that are no less apart than this.
+// rateOf is the rate between the two readings that make it surest, of all pairs that are no less apart than this.
 func (s *series) rateOf(observed *report.Observed, numbers []int, shortest time.Duration) {
 	best := s.surest(numbers, shortest)
 	if len(best) == 0 {
@@ -76,8 +76,8 @@ func (s *series) rateOf(observed *report.Observed, numbers []int, shortest time.
 		return
 	}
 	mean, unsure := s.slope(best)
-	// Where other numbers of the source say when it took this one, and it is another source's in truth, the
-	// readings at which itself changed show that.
+	// A source may date a number that it has from another source. The readings at which the number itself changed
+	// show that.
 	if news := s.surest(slices.DeleteFunc(slices.Clone(numbers),
 		func(i int) bool { return i == 0 || s.Samples[i].Value == s.Samples[i-1].Value }),
 		shortest/leastShare); len(news) > 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/machine"
 )
 
-// How many of the threads that waited, of each kind, and of the processes that ran meanwhile, a Report names.
+// A Report names so many of the threads that waited, of each kind, and of the processes that ran in the meantime.
 const (
 	namedWaits  = 2
 	namedOthers = 3
@@ -46,8 +46,8 @@ func Disturbance(earlier, later machine.Reading) report.Disturbance {
 			d.Stolen += plan.Duration(p.Stolen)
 		}
 	}
-	// Who carries frames waits for others no longer than these run. What is more, they waited for each other, which
-	// is the device's own affair.
+	// The carrying threads wait for others no longer than these run. In the rest of the time they waited for each
+	// other, which is the device's own affair.
 	unsure := time.Duration(len(later.Processors)) * machine.Tick
 	d.Waited = plan.Duration(max(0, min(waited, busy-ran+unsure)))
 	for _, p := range processes(earlier, later) {
@@ -66,13 +66,13 @@ func Disturbance(earlier, later machine.Reading) report.Disturbance {
 	return d
 }
 
-// longest are those so many that lasted longest, the longest first.
+// longest are the items that lasted longest, at most limit of them, the longest first.
 func longest[T any](items []T, limit int, lasted func(T) plan.Duration) []T {
 	slices.SortStableFunc(items, func(a, b T) int { return cmp.Compare(lasted(b), lasted(a)) })
 	return items[:min(limit, len(items))]
 }
 
-// threads are those of both readings, with what they did in between.
+// threads are the threads of both readings, with their times between the two.
 func threads(earlier, later machine.Reading) []machine.Thread {
 	var threads []machine.Thread
 	byID := map[int]machine.Thread{}
@@ -91,7 +91,7 @@ func threads(earlier, later machine.Reading) []machine.Thread {
 	return threads
 }
 
-// processes are those of the second reading, with what they ran since the first, or since they began.
+// processes are the processes of the second reading, with their time since the first reading, or since they began.
 func processes(earlier, later machine.Reading) []machine.Process {
 	var processes []machine.Process
 	byPID := map[int]time.Duration{}
@@ -99,7 +99,7 @@ func processes(earlier, later machine.Reading) []machine.Process {
 		byPID[p.PID] = p.Ran
 	}
 	for _, p := range later.Processes {
-		if previous := byPID[p.PID]; previous <= p.Ran { // else another process has got its number
+		if previous := byPID[p.PID]; previous <= p.Ran { // otherwise another process has got the number
 			p.Ran -= previous
 		}
 		processes = append(processes, p)
@@ -107,7 +107,7 @@ func processes(earlier, later machine.Reading) []machine.Process {
 	return processes
 }
 
-// spent is how the processors of both readings spent the time in between.
+// spent is how the processors of both readings spent the time between the two.
 func spent(earlier, later machine.Reading) []machine.Processor {
 	var processors []machine.Processor
 	byNumber := map[int]machine.Processor{}

@@ -29,8 +29,8 @@ const (
 // in between count, too.
 type DisturbanceWatch struct {
 	read   func(context.Context) (machine.Reading, error) // nil where nobody can read the machine
-	latest machine.Reading                                // the last that could be had
-	err    error                                          // why there can be none
+	latest machine.Reading                                // the last reading
+	err    error                                          // why no reading can be had
 }
 
 // FollowDisturbance is a DisturbanceWatch that reads with this function. A nil function reads nothing, and the
@@ -39,8 +39,8 @@ func FollowDisturbance(read func(context.Context) (machine.Reading, error)) Dist
 	return DisturbanceWatch{read: read}
 }
 
-// Begin takes the reading before any traffic, in which nobody waits for frames. Its error is why the machine can't
-// be followed in this run.
+// Begin takes the reading before any traffic, while nobody waits for frames. Its error is why the machine can't be
+// followed in this run.
 func (m *DisturbanceWatch) Begin(ctx context.Context) error {
 	if m.read == nil {
 		return nil
@@ -51,7 +51,7 @@ func (m *DisturbanceWatch) Begin(ctx context.Context) error {
 	return m.err
 }
 
-// ReadBefore reads before a window's first edge, if there is time for that, and returns by then.
+// ReadBefore reads the machine before a window's first edge, if there is time for that, and returns by the edge.
 func (m *DisturbanceWatch) ReadBefore(ctx context.Context, edge time.Time) {
 	if m.read == nil || m.err != nil || time.Until(edge) < Lead || bounded.PauseUntil(ctx, edge.Add(-Lead)) != nil {
 		return

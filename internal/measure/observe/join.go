@@ -15,9 +15,9 @@ const mostReach = 400 * time.Millisecond
 
 // reachOf is how far a sample may be from a window's edge, which is a quarter of the window at most. A rate from
 // far before a short window to far after it would be of another time.
-func reachOf(from, to time.Duration) time.Duration { return min(mostReach, (to-from)/4) }
+func reachOf(start, end time.Duration) time.Duration { return min(mostReach, (end-start)/4) }
 
-// join is what a series was in a window, of which samples within reach of an edge stand for it.
+// join is what a series was in a window. Samples within reach of an edge stand for the edge.
 //
 //	samples     ·      ·      ·      ·      ·
 //	window          ├──────────────────┤
@@ -26,17 +26,17 @@ func reachOf(from, to time.Duration) time.Duration { return min(mostReach, (to-f
 //
 // The time of a sample decides which window it belongs to. That time, in the run's time, is known as well as the
 // machine's clock. The time between two samples, which a rate is of, comes from that clock alone.
-func (s *series) join(from, to, reach time.Duration) report.Observed {
+func (s *series) join(start, end, reach time.Duration) report.Observed {
 	if s.Kind == report.Gauge {
-		return level(s.VitalSign, from, to)
+		return level(s.VitalSign, start, end)
 	}
-	return s.rate(from, to, reach)
+	return s.rate(start, end, reach)
 }
 
 // rate is a counter's part of a window.
-func (s *series) rate(from, to, reach time.Duration) report.Observed {
+func (s *series) rate(start, end, reach time.Duration) report.Observed {
 	o := report.Observed{Series: s.Name, Of: s.Of, Unit: s.Unit + "/s"}
-	first, last := nearest(s.Samples, from, reach), nearest(s.Samples, to, reach)
+	first, last := nearest(s.Samples, start, reach), nearest(s.Samples, end, reach)
 	switch {
 	case (first < 0 || last < 0) && reach < mostReach:
 		o.Missing = fmt.Sprintf("it was not read within %s of the window's edges, a quarter of its length", reach)
@@ -54,23 +54,23 @@ func (s *series) rate(from, to, reach time.Duration) report.Observed {
 	return o
 }
 
-// bridged is a counter's part of a window whose edge it was not read near enough to. It only grows, so at the edge
-// it was between the readings before and after.
+// bridged is a counter's part of a window whose edge has no reading near enough. The counter only grows, so at the
+// edge it was between the readings before and after.
 //
 //	samples     ·                     ·           ·
 //	window              ├───────────────────┤
 //	a counter   └─ here ┴ or here ────┘
 //
 // It returns false where the readings around an edge are missing, or further apart than the window lasts.
-func (s *series) bridged(from, to time.Duration) (report.Observed, bool) {
-	first, last := s.around(from), s.around(to)
-	if !first.known(to-from) || !last.known(to-from) || wentBack(s.Samples[first.before:last.after+1]) {
+func (s *series) bridged(start, end time.Duration) (report.Observed, bool) {
+	first, last := s.around(start), s.around(end)
+	if !first.interpolates(end-start) || !last.interpolates(end-start) || wentBack(s.Samples[first.before:last.after+1]) {
 		return report.Observed{}, false
 	}
-	seconds := (to - from).Seconds()
+	seconds := (end - start).Seconds()
 	began, offFirst := first.value()
 	ended, offLast := last.value()
-	return report.Observed{Series: s.Name, Of: s.Of, Unit: s.Unit + "/s", Over: plan.Duration(to - from),
+	return report.Observed{Series: s.Name, Of: s.Of, Unit: s.Unit + "/s", Over: plan.Duration(end - start),
 		Mean: new((ended - began) / seconds), Unsure: (offFirst + offLast + s.Step) / seconds}, true
 }
 
@@ -94,20 +94,21 @@ func (s *series) around(moment time.Duration) surroundings {
 	return a
 }
 
-// known says that there are both, no further apart than this.
-func (a surroundings) known(apart time.Duration) bool {
-	return a.before >= 0 && a.after >= 0 && a.apart() <= apart
+// interpolates says that there are both, no further apart than this.
+func (a surroundings) interpolates(limit time.Duration) bool {
+	return a.before >= 0 && a.after >= 0 && a.distance() <= limit
 }
 
-func (a surroundings) apart() time.Duration {
+func (a surroundings) distance() time.Duration {
 	return a.of.Samples[a.after].At.Std() - a.of.Samples[a.before].At.Std()
 }
 
-// value is the counter's at the moment if it grew evenly in between, and by how much it may be off as it may not have.
+// value is the counter at the moment if it grew evenly between the two samples, and by how much it may be off if it
+// didn't.
 func (a surroundings) value() (value, doubt float64) {
-	before, after := a.of.Samples[a.before], a.of.Samples[a.after]
-	grown, share := after.Value-before.Value, float64(a.moment-before.At.Std())/float64(a.apart())
-	return before.Value + grown*share, grown * max(share, 1-share)
+	earlier, later := a.of.Samples[a.before], a.of.Samples[a.after]
+	grown, share := later.Value-earlier.Value, float64(a.moment-earlier.At.Std())/float64(a.distance())
+	return earlier.Value + grown*share, grown * max(share, 1-share)
 }
 
 // grew is how fast a counter grew from one sample to another, and by how much that may be off.
@@ -130,24 +131,24 @@ func (s *series) grew(first, last int) (duration plan.Duration, mean *float64, u
 //	samples   ·        ·     ·     ·     ·     ·
 //	trial        ├──────────────────┤ drain ├ still
 //	          └────────────── Δ value ─────────┘ ÷ the trial's time
-func (s *series) between(rested, from, to, rest time.Duration) report.Observed {
+func (s *series) between(rested, start, end, rest time.Duration) report.Observed {
 	o := report.Observed{Series: s.Name, Of: s.Of, Unit: s.Unit + "/s"}
 	first, last := -1, -1
 	for i, sample := range s.Samples {
-		switch at := sample.At.Std(); {
-		case at <= from && at-s.doubts[i] >= rested:
+		switch moment := sample.At.Std(); {
+		case moment <= start && moment-s.doubts[i] >= rested:
 			first = i
-		case last < 0 && at-s.doubts[i] >= max(to, rest):
+		case last < 0 && moment-s.doubts[i] >= max(end, rest):
 			last = i
 		}
 	}
 	switch {
-	case first < 0 || last < 0 || from-s.Samples[first].At.Std() > mostReach:
+	case first < 0 || last < 0 || start-s.Samples[first].At.Std() > mostReach:
 		o.Missing = "it was not read while the counters stood still, before the trial and after it"
 	case wentBack(s.Samples[first : last+1]):
 		o.Missing = "the counter went back: it was cleared, or what counts was restarted"
 	default:
-		duration := to - from
+		duration := end - start
 		o.Over, o.Mean = plan.Duration(duration), new((s.Samples[last].Value-s.Samples[first].Value)/duration.Seconds())
 	}
 	return o
@@ -162,7 +163,7 @@ const mostAfter = time.Second
 //
 //	samples                              ·
 //	held load    ├── window ───────────┤   then the next load
-func (s *series) afterwards(from, to time.Duration, trial bool) report.Observed {
+func (s *series) afterwards(start, end time.Duration, trial bool) report.Observed {
 	o := report.Observed{Series: s.Name, Of: s.Of, Unit: s.Unit}
 	if trial {
 		o.Missing = "it isn't read within a trial, as reading it takes something from the device's machine, and after it there is no load: hold a load (Ramp, ConstantLoad)"
@@ -170,8 +171,8 @@ func (s *series) afterwards(from, to time.Duration, trial bool) report.Observed 
 	}
 	o.Missing = "it was not read when the window was over"
 	for _, sample := range slices.Backward(s.Samples) {
-		if at := sample.At.Std(); at > from && at <= to+mostAfter {
-			o.Missing, o.Over = "", plan.Duration(to-from)
+		if moment := sample.At.Std(); moment > start && moment <= end+mostAfter {
+			o.Missing, o.Over = "", plan.Duration(end-start)
 			o.Mean, o.Min, o.Max = new(sample.Value), new(sample.Value), new(sample.Value)
 			break
 		}
@@ -179,19 +180,19 @@ func (s *series) afterwards(from, to time.Duration, trial bool) report.Observed 
 	return o
 }
 
-// leastIdle is the shortest time that a counter's rate is told of where nothing is sent.
+// leastIdle is the shortest time without traffic of which a counter's rate is reported.
 const leastIdle = 200 * time.Millisecond
 
 // idle is the level or rate of a series between two times in which it stayed the same, by whatever samples there
 // are. It is nil where there are too few. The last sample may seem to be of a later time, by as much as the
 // machine's answers take at least.
-func (s *series) idle(from, to time.Duration) *float64 {
+func (s *series) idle(start, end time.Duration) *float64 {
 	if s.Kind == report.Gauge {
-		return level(s.VitalSign, from, to).Mean
+		return level(s.VitalSign, start, end).Mean
 	}
 	first, last := -1, -1
 	for i, v := range s.Samples {
-		if at := v.At.Std(); at >= from && at <= to+mostReach {
+		if moment := v.At.Std(); moment >= start && moment <= end+mostReach {
 			if first < 0 {
 				first = i
 			}
@@ -210,16 +211,16 @@ func wentBack(samples []report.VitalSample) bool {
 }
 
 // level is a gauge's part of a window.
-func level(s report.VitalSign, from, to time.Duration) report.Observed {
+func level(s report.VitalSign, start, end time.Duration) report.Observed {
 	o := report.Observed{Series: s.Name, Of: s.Of, Unit: s.Unit}
 	var values []float64
 	o.Missing = "it was not read within the window, nor before"
 	for _, sample := range s.Samples {
-		switch at := sample.At.Std(); {
-		case at < from:
+		switch moment := sample.At.Std(); {
+		case moment < start:
 			o.Missing = fmt.Sprintf("it was not read within the window; it was last %g %s, %s before", sample.Value,
-				s.Unit, from-at)
-		case at <= to:
+				s.Unit, start-moment)
+		case moment <= end:
 			values = append(values, sample.Value)
 		}
 	}
@@ -230,17 +231,17 @@ func level(s report.VitalSign, from, to time.Duration) report.Observed {
 	for _, v := range values {
 		sum += v
 	}
-	o.Missing, o.Over = "", plan.Duration(to-from)
+	o.Missing, o.Over = "", plan.Duration(end-start)
 	o.Mean, o.Min, o.Max = new(sum/float64(len(values))), new(slices.Min(values)), new(slices.Max(values))
 	return o
 }
 
 // nearest is the sample nearest to a moment, or -1 where none is within reach.
 func nearest(samples []report.VitalSample, moment, reach time.Duration) int {
-	best, apart := -1, reach+1
+	best, distance := -1, reach+1
 	for i, s := range samples {
-		if d := (s.At.Std() - moment).Abs(); d < apart {
-			best, apart = i, d
+		if d := (s.At.Std() - moment).Abs(); d < distance {
+			best, distance = i, d
 		}
 	}
 	return best

@@ -7,15 +7,15 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// limiter is what a Reference's limit does with the frames of each direction. On one machine it is asked with the
-// generators, within a bound of its own. Elsewhere its pod tells of it.
+// limiter is what a Reference's limit does with the frames of each direction. On one machine the limit is asked
+// with the generators, within a bound of its own. Elsewhere the limit's pod reports it.
 type limiter struct{}
 
 func (limiter) read(s Setup, _ string, m Moment) (values []value, missing string) {
 	doubt := (m.Answered - m.Asked) / 2
 	limited, clock, behind, reason := m.Limited, m.Asked+doubt, time.Duration(0), ""
 	if m.Device != nil {
-		doubt = 0 // it says itself when it read them
+		doubt = 0 // the pod says when it read them
 		limited, clock, behind, reason = m.Device.Limited, m.Device.At, m.deviceBehind,
 			cmp.Or(m.Device.Missing, m.Device.NoLimited)
 	}
@@ -32,7 +32,7 @@ func (limiter) read(s Setup, _ string, m Moment) (values []value, missing string
 	return values, ""
 }
 
-// packets is a counter of them.
+// packets is a counter of packets.
 func packets(name, part string, clock, behind time.Duration, n int64) value {
 	return value{name: name, part: part, unit: "packets", kind: report.Counter, at: clock + behind, clock: clock,
 		number: float64(n)}

@@ -9,26 +9,26 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
-// observedMachine is what one told of what an observer looks at.
+// observedMachine holds one machine's readings for one observer.
 type observedMachine struct {
 	name    string        // before the name of its series, or empty for the only machine
 	at      time.Duration // in the run's time
-	clock   time.Duration // its own
+	clock   time.Duration // the machine's own clock
 	values  []value       // also where a value is missing, and then the value says why
-	missing string        // why it told nothing
-	spared  bool          // it wasn't asked
+	missing string        // why the machine has no readings
+	spared  bool          // the machine wasn't asked
 }
 
-// machineReader knows what an observer wants of whoever tells of a machine.
+// machineReader reads a machine for an observer, from a generator or from the device's node.
 type machineReader interface {
 	ofGenerator(s Setup, g int, m Moment, name string) observedMachine
 	ofDevice(m Moment, name string) observedMachine
 }
 
-// whyDeviceUnread is why there is nothing of a device's machine.
+// whyDeviceUnread is the reason that a device's machine has no readings.
 const whyDeviceUnread = "nobody tells of the device's machine, and nothing says that it is the generators'"
 
-// machines are those that an observer looks at. On one machine they are its own, whosever they are to be.
+// machines are the machines that an observer looks at. On one machine, that machine stands for each of them.
 func (s Setup) machines(kind string, m Moment, t machineReader) (machines []observedMachine) {
 	switch {
 	case kind == plan.OfDUT && m.Device != nil:

@@ -15,7 +15,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/signs"
 )
 
-// Moment is all that was read at one moment. Observers take their values from it, and ask nobody themselves.
+// Moment is all that was read at one moment. Observers take their values from a Moment, and ask nobody themselves.
 type Moment struct {
 	// At is the time since the run started.
 	At time.Duration
@@ -24,7 +24,7 @@ type Moment struct {
 	// Limited is what a Reference's limit on this machine counted, in the order of Setup.Directions. It is nil
 	// where the limit wasn't asked, or didn't answer.
 	Limited []report.Limiter
-	// Asked and Answered are the times between which the limits counted that.
+	// Asked and Answered are the times between which the limits counted.
 	Asked, Answered time.Duration
 	// Device is the newest reading of the device's node. It is nil where nobody asks that node.
 	Device *MachineReading
@@ -42,20 +42,21 @@ func (m Moment) timeOf(generator int, clock time.Duration) time.Duration {
 	return clock + m.behind[generator]
 }
 
-// MachineReading is the newest answer of a machine that is asked over the network, again and again, while traffic runs.
+// MachineReading is the newest answer of a machine that is asked over the network again and again while traffic
+// runs.
 type MachineReading struct {
 	// Age is how long ago the answer arrived.
 	Age time.Duration
 	// Clock is the machine's own clock when it answered. At is the same clock when it read what follows.
 	Clock, At time.Duration
-	// Processors are the machine's. NoProcessors says why there are none.
+	// Processors are the machine's. NoProcessors says why the answer has none.
 	Processors   []machine.Processor
 	NoProcessors string
 	// Signs are the machine's other vital signs, of the types that it was Asked for.
 	Signs []signs.Reading
 	Asked []string
-	// Limited is what a Reference's limit counted, in the order of Setup.Directions. NoLimited says why there is
-	// nothing of it.
+	// Limited is what a Reference's limit counted, in the order of Setup.Directions. NoLimited says why the answer
+	// lacks it.
 	Limited   []report.Limiter
 	NoLimited string
 	// Missing says why the machine doesn't answer now, though it may have before. It is empty while the machine
@@ -107,7 +108,8 @@ func (w Whereabouts) DeviceReading() *MachineReading {
 // mostRefresh bounds the wait for an answer between two windows. It is most of the time that may pass between them.
 const mostRefresh = 150 * time.Millisecond
 
-// RefreshDevice asks the device's node anew, if it is asked at all, and waits for the answer, mostRefresh at most.
+// RefreshDevice asks the device's node anew, if the node is asked at all, and waits for the answer, mostRefresh at
+// most.
 func (w Whereabouts) RefreshDevice(ctx context.Context) {
 	if w.Refresh == nil {
 		return
@@ -117,7 +119,7 @@ func (w Whereabouts) RefreshDevice(ctx context.Context) {
 	w.Refresh(ctx)
 }
 
-// Moment makes one for this time since the run started, with the newest readings of the device's node and the
+// Moment is the Moment at this time since the run started, with the newest readings of the device's node and the
 // collector.
 func (w Whereabouts) Moment(moment time.Duration) Moment {
 	return Moment{At: moment, Device: w.DeviceReading(), Collected: w.Collected()}
@@ -138,18 +140,18 @@ type value struct {
 	at               time.Duration // in the run's time
 	clock            time.Duration // by the reader's own clock, and the same for a value that is reported twice
 	number           float64
-	doubt            time.Duration // by how much earlier or later than that it may have been read
+	doubt            time.Duration // by how much earlier or later than clock the value may have been read
 	step             float64       // by which a coarse counter grows, or 0 for an exact one
 	age              time.Duration // of a number from the network, how old it was when it was reported
 	// when it was taken, by the clock of the server that was asked, or 0 where the server doesn't say
 	stamp    float64
 	question time.Duration // of a number from the network, when it was asked for, by the collector's clock
-	// of a counter from the network, that the time of its number is known, apart from when it was told
+	// of a counter from the network, that the time of its number is known, apart from the time of the answer
 	dated bool
-	epoch int    // of the same, how often what counts began anew,
+	epoch int    // of a counter from the network, how often the counters began anew,
 	anew  string // and why it did last
-	// source is the machine that the value is from, where an observer looks at several. missing says why there is
-	// no value, neither this one nor any other of that source.
+	// source is the machine that the value is from, where an observer looks at several. missing says why the value
+	// has no number, nor any other value of that source.
 	source, missing string
 }
 
@@ -212,7 +214,7 @@ func (c *clock) follow(run, machine time.Duration) time.Duration {
 // book is what one observer read.
 type book struct {
 	plan    plan.Observer
-	heard   bool   // its source was asked, and answered or didn't
+	heard   bool   // its source was asked, whether it answered or not
 	missing string // why the last moment had nothing
 	series  []*series
 	lacks   map[string]string // why a source had nothing at the last moment, by the source's name
@@ -223,14 +225,14 @@ type series struct {
 	report.VitalSign
 	source string
 	clocks []time.Duration // when each sample was taken, by the reader's own clock
-	doubts []time.Duration // by how much each may be from that
+	doubts []time.Duration // by how much each sample's time may be off
 	// when the last sample was taken, by the clock of the server that was asked, or 0 where the server doesn't say
 	stamp float64
-	asked []askedSample   // what else is known of each, of what is asked for over the network
-	holes []time.Duration // when it was asked for over the network, and was no number
+	asked []askedSample   // what else is known of each sample from the network
+	holes []time.Duration // when a source over the network had no number
 }
 
-// askedSample is what is known of a sample that was asked for over the network.
+// askedSample is what is known of a sample from the network.
 type askedSample struct {
 	question time.Duration // when the source was asked, by the collector's clock
 	dated    bool
@@ -238,7 +240,7 @@ type askedSample struct {
 	anew     string
 }
 
-// NewLog is an empty one.
+// NewLog is an empty Log.
 func NewLog(observers []plan.Observer, setup Setup) *Log {
 	l := &Log{setup: setup}
 	for _, o := range observers {
@@ -251,7 +253,7 @@ func NewLog(observers []plan.Observer, setup Setup) *Log {
 // read less often than moments are made.
 func (l *Log) Add(m Moment) {
 	if len(l.books) == 0 {
-		return // it is called fifty times a second, and most tests have no observers
+		return // Add is called fifty times a second, and most tests have no observers
 	}
 	for len(l.clocks) < len(m.Readings) {
 		l.clocks = append(l.clocks, clock{})
@@ -274,7 +276,7 @@ func (l *Log) Add(m Moment) {
 		}
 		values, missing := o.read(l.setup, b.plan.Of, m)
 		if len(values) == 0 && missing == "" {
-			continue // those that it looks at weren't asked
+			continue // the observer's sources weren't asked
 		}
 		b.heard = b.heard || b.answered(m)
 		if b.missing = missing; missing != "" {
@@ -324,7 +326,8 @@ func (b *book) add(v value) {
 // sensors or interfaces have that many.
 const mostRead = 1024
 
-// mostSeries is of how many series an observer is followed. Whoever is asked may make up others each time.
+// mostSeries is how many series of an observer are followed. A source over the network may make up others each
+// time.
 func (b *book) mostSeries() int {
 	if b.plan.Asks() {
 		return mostAsked
@@ -332,7 +335,7 @@ func (b *book) mostSeries() int {
 	return mostRead
 }
 
-// note notes when a number was none.
+// note keeps the times at which the series had no number.
 func (s *series) note(v value) {
 	if n := len(s.holes); v.missing != "" && (n == 0 || v.at > s.holes[n-1]+time.Millisecond) {
 		s.holes = append(s.holes, v.at)
@@ -361,8 +364,8 @@ func (b *book) find(name, part string) *series {
 	return nil
 }
 
-// Unread says which of the observers that ask somebody were told nothing by the last answer, and why. It is empty
-// where all were told something, or there was no answer yet.
+// Unread says which of the observers that ask a source had no number in the last answer, and why. It is empty where
+// all had one, or there was no answer yet.
 func (l *Log) Unread() string {
 	var names []string
 	for _, b := range l.books {
@@ -458,7 +461,7 @@ func (l *Log) Complete(windows []report.Window) {
 	}
 }
 
-// askedLater is what series that somebody asks for were in a window, by all that was told since.
+// askedLater completes the series from the network in a window, by all later answers.
 func (l *Log) askedLater(w *report.Window) {
 	start, end := w.Start.Std(), w.Start.Std()+w.Duration.Std()
 	changed := false
@@ -502,7 +505,7 @@ func (l *Log) counter(o report.Observed) *series {
 	return nil
 }
 
-// Observations are all series, as they stand.
+// Observations are all series until now.
 func (l *Log) Observations() []report.Observation {
 	var observations []report.Observation
 	for _, b := range l.books {

@@ -21,49 +21,50 @@ func (p processorTimes) read(s Setup, kind string, m Moment) (values []value, mi
 
 // ofGenerator are the processors of a generator's machine.
 func (p processorTimes) ofGenerator(s Setup, g int, m Moment, name string) observedMachine {
-	told := m.Readings[g].Processors
-	one := observedMachine{name: name}
-	if told.At == 0 || len(told.Each) == 0 {
-		one.missing = fmt.Sprintf("generator %s doesn't tell of its processors: the software engine does, on Linux",
+	reading := m.Readings[g].Processors
+	result := observedMachine{name: name}
+	if reading.At == 0 || len(reading.Each) == 0 {
+		result.missing = fmt.Sprintf("generator %s doesn't tell of its processors: the software engine does, on Linux",
 			s.generator(g))
 	}
-	one.at, one.clock = m.timeOf(g, told.At), told.At
-	var each []machine.Processor
-	for _, p := range told.Each {
-		each = append(each, machine.Processor(p))
+	result.at, result.clock = m.timeOf(g, reading.At), reading.At
+	var processors []machine.Processor
+	for _, p := range reading.Each {
+		processors = append(processors, machine.Processor(p))
 	}
-	one.values = p.values(one, each)
-	return one
+	result.values = p.values(result, processors)
+	return result
 }
 
 // ofDevice are those of the device's node.
 func (p processorTimes) ofDevice(m Moment, name string) observedMachine {
-	one := observedMachine{name: name, at: m.Device.At + m.deviceBehind, clock: m.Device.At,
+	result := observedMachine{name: name, at: m.Device.At + m.deviceBehind, clock: m.Device.At,
 		missing: cmp.Or(m.Device.Missing, m.Device.NoProcessors)}
-	if one.missing == "" && len(m.Device.Processors) == 0 {
-		one.missing = "the device's node doesn't tell of its processors"
+	if result.missing == "" && len(m.Device.Processors) == 0 {
+		result.missing = "the device's node doesn't tell of its processors"
 	}
-	one.values = p.values(one, m.Device.Processors)
-	return one
+	result.values = p.values(result, m.Device.Processors)
+	return result
 }
 
-// values are a machine's series, of all processors together, and of each where there are few.
-func (p processorTimes) values(n observedMachine, each []machine.Processor) (values []value) {
+// values are a machine's series, of all processors together, and of each processor where there are few.
+func (p processorTimes) values(n observedMachine, processors []machine.Processor) (values []value) {
 	var sum machine.Processor
-	for _, p := range each {
+	for _, p := range processors {
 		sum.Busy, sum.SoftIRQ, sum.Stolen = sum.Busy+p.Busy, sum.SoftIRQ+p.SoftIRQ, sum.Stolen+p.Stolen
 	}
-	values = p.times(n, report.AllProcessors, len(each), sum)
-	if n.missing != "" || len(each) > signs.MostEach {
+	values = p.times(n, report.AllProcessors, len(processors), sum)
+	if n.missing != "" || len(processors) > signs.MostEach {
 		return values
 	}
-	for _, one := range each {
+	for _, one := range processors {
 		values = append(values, p.times(n, fmt.Sprintf("processor %d", one.Number), 1, one)...)
 	}
 	return values
 }
 
-// times are the three series of so many processors together, in seconds. The kernel tells each processor's in ticks.
+// times are the three series of so many processors together, in seconds. The kernel counts each processor's in
+// ticks.
 func (processorTimes) times(n observedMachine, part string, processorsOf int, p machine.Processor) []value {
 	seconds := func(name string, d time.Duration) value {
 		return value{name: name, part: n.name + part, unit: "s", kind: report.Counter, at: n.at, clock: n.clock,

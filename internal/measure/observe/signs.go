@@ -27,66 +27,66 @@ func (o machineSigns) read(s Setup, kind string, m Moment) (values []value, miss
 // spared says that an answer lacks this type since nobody asked for it. Only types that take something from the
 // device are ever left out of a question. An answer may be older than the moment at which it is the newest, so the
 // question counts, not the moment.
-func (o machineSigns) spared(told signs.Reading, asked []string) bool {
-	return told.Type == "" && signs.Kinds[o.of].Intrusive && !slices.Contains(asked, o.of)
+func (o machineSigns) spared(reading signs.Reading, asked []string) bool {
+	return reading.Type == "" && signs.Kinds[o.of].Intrusive && !slices.Contains(asked, o.of)
 }
 
 func (o machineSigns) ofGenerator(s Setup, g int, m Moment, name string) observedMachine {
-	told := readingOf(m.Readings[g].Signs, o.of)
-	one := observedMachine{name: name, at: m.timeOf(g, told.At+told.Took/2), clock: told.At + told.Took/2,
-		missing: told.Missing}
-	if one.missing == "" && len(told.Values) == 0 {
-		one.missing = fmt.Sprintf("generator %s doesn't tell of its machine's %s: the software engine does",
+	reading := readingOf(m.Readings[g].Signs, o.of)
+	result := observedMachine{name: name, at: m.timeOf(g, reading.At+reading.Took/2), clock: reading.At + reading.Took/2,
+		missing: reading.Missing}
+	if result.missing == "" && len(reading.Values) == 0 {
+		result.missing = fmt.Sprintf("generator %s doesn't tell of its machine's %s: the software engine does",
 			s.generator(g), signs.Kinds[o.of].What)
 	}
-	one.values, one.spared = o.values(one, told), o.spared(told, m.Readings[g].Asked)
-	return one
+	result.values, result.spared = o.values(result, reading), o.spared(reading, m.Readings[g].Asked)
+	return result
 }
 
 func (o machineSigns) ofDevice(m Moment, name string) observedMachine {
-	told := readingOf(m.Device.Signs, o.of)
-	one := observedMachine{name: name, at: told.At + told.Took/2 + m.deviceBehind, clock: told.At + told.Took/2,
-		missing: cmp.Or(m.Device.Missing, told.Missing)}
-	if one.missing == "" && len(told.Values) == 0 {
-		one.missing = "the device's node doesn't tell of its " + signs.Kinds[o.of].What
+	reading := readingOf(m.Device.Signs, o.of)
+	result := observedMachine{name: name, at: reading.At + reading.Took/2 + m.deviceBehind, clock: reading.At + reading.Took/2,
+		missing: cmp.Or(m.Device.Missing, reading.Missing)}
+	if result.missing == "" && len(reading.Values) == 0 {
+		result.missing = "the device's node doesn't tell of its " + signs.Kinds[o.of].What
 	}
-	one.values, one.spared = o.values(one, told), m.Device.Missing == "" && o.spared(told, m.Device.Asked)
-	return one
+	result.values, result.spared = o.values(result, reading), m.Device.Missing == "" && o.spared(reading, m.Device.Asked)
+	return result
 }
 
-func readingOf(readings []signs.Reading, of string) signs.Reading {
-	if i := slices.IndexFunc(readings, func(t signs.Reading) bool { return t.Type == of }); i >= 0 {
+func readingOf(readings []signs.Reading, signType string) signs.Reading {
+	if i := slices.IndexFunc(readings, func(t signs.Reading) bool { return t.Type == signType }); i >= 0 {
 		return readings[i]
 	}
 	return signs.Reading{}
 }
 
-// values are a machine's series'. Of one that tells nothing there is one of each that every machine has, which says
-// why.
-func (o machineSigns) values(n observedMachine, told signs.Reading) (values []value) {
+// values are a machine's series. A machine without readings has each series that every machine has, and the series
+// say why.
+func (o machineSigns) values(n observedMachine, reading signs.Reading) (values []value) {
 	kind := signs.Kinds[o.of]
 	if n.missing != "" {
-		told.Values = nil
+		reading.Values = nil
 		for _, s := range kind.Series {
-			told.Values = append(told.Values, signs.Value{Series: s.Name,
+			reading.Values = append(reading.Values, signs.Value{Series: s.Name,
 				Part: map[bool]string{true: signs.OfAllProcessors}[s.OfAll]})
 		}
 	}
-	for _, v := range told.Values {
-		s, known := kind.Find(v.Series)
-		if !known {
+	for _, v := range reading.Values {
+		s, ok := kind.Find(v.Series)
+		if !ok {
 			continue // of a newer linerate
 		}
-		one := value{name: s.Name, part: n.name + cmp.Or(v.Part, "machine"), unit: s.Unit, kind: report.Gauge, at: n.at,
-			clock: n.clock, doubt: told.Took / 2, number: v.Number, step: v.Step, source: n.name,
+		result := value{name: s.Name, part: n.name + cmp.Or(v.Part, "machine"), unit: s.Unit, kind: report.Gauge, at: n.at,
+			clock: n.clock, doubt: reading.Took / 2, number: v.Number, step: v.Step, source: n.name,
 			missing: cmp.Or(n.missing, v.Missing)}
 		if s.Counter {
-			one.kind = report.Counter
+			result.kind = report.Counter
 		}
 		if v.Missing != "" {
-			one.source = strings.Join([]string{n.name, v.Series}, " ") // of this series alone
+			result.source = strings.Join([]string{n.name, v.Series}, " ") // only this series lacks it
 		}
-		values = append(values, one)
+		values = append(values, result)
 	}
 	return values
 }
@@ -112,13 +112,14 @@ type Wanted struct {
 	judged             atomic.Bool
 }
 
-// Want is what these observers look at. On one machine the generators' readings tell of the device's, too.
+// Want is the vital signs that these observers look at. On one machine the generators' readings are the device's,
+// too.
 func Want(of []plan.Observer, oneMachine bool) *Wanted {
 	w := &Wanted{}
 	for _, o := range of {
 		_, sign := observers[o.Type].(machineSigns)
 		switch {
-		case o.Type == plan.ObserveInterfaces && o.Of != plan.OfDUT: // told with ports' counters
+		case o.Type == plan.ObserveInterfaces && o.Of != plan.OfDUT: // generators send them with ports' counters
 		case !sign && o.Type != plan.ObserveInterfaces:
 		default:
 			if oneMachine || o.Of != plan.OfDUT {
@@ -132,7 +133,7 @@ func Want(of []plan.Observer, oneMachine bool) *Wanted {
 	return w
 }
 
-// appendOnce is a list that has it, once.
+// appendOnce appends the item to a list that doesn't have it.
 func appendOnce(list []string, item string) []string {
 	if slices.Contains(list, item) {
 		return list

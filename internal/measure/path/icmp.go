@@ -157,7 +157,7 @@ func unreachable6(code byte) objection {
 	return objection{name: fmt.Sprintf("destination unreachable (code %d)", code)}
 }
 
-// say tells what the error means for frames from one link to another, and what mends it.
+// say explains what the error means for frames from one link to another, and what mends it.
 func (o objection) say(d plan.Direction, p Probe, frames int) string {
 	version, destination, ttl := "ICMP", netip.Addr{}, 0
 	if l, err := layersOf(p.Frame); err == nil {

@@ -90,7 +90,7 @@ func Repeats(probes []Probe, arrivals []Arrival) report.Repeats {
 	return found
 }
 
-// SayRepeats tells what numbered frames showed of a direction, for people.
+// SayRepeats says for people what numbered frames showed of a direction.
 func SayRepeats(d plan.Direction, found report.Repeats) string {
 	switch {
 	case found.Twice > 0:

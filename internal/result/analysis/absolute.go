@@ -45,28 +45,28 @@ func judgeAbsolute(runs []*report.Report, c plan.Criterion) report.CriterionResu
 	case len(sorted[report.DidFail]) >= n-spared:
 		result.Outcome = report.DidFail
 	}
-	why := ""
+	reason := ""
 	if result.Outcome == report.Passed {
-		if why = whyMedianIsNotEnough(counted, c); why != "" {
+		if reason = whyMedianIsNotEnough(counted, c); reason != "" {
 			result.Outcome = report.Undecided
 		}
 	}
-	result.Message = mediansSentence(counted, c) + outcomesSentence(sorted, n) + why + setAside
+	result.Message = mediansSentence(counted, c) + outcomesSentence(sorted, n) + reason + setAside
 	return result
 }
 
 // runsThatCount are the runs with a usable figure of the criterion. setAside says how many others there are, and
 // why.
 func runsThatCount(runs []*report.Report, c plan.Criterion) (counted []*report.Report, setAside string) {
-	var why []string
+	var reasons []string
 	for _, r := range runs {
 		if message := figureOf(c).Unfit(r); message != "" {
-			why = append(why, message)
+			reasons = append(reasons, message)
 		} else {
 			counted = append(counted, r)
 		}
 	}
-	return counted, setAsideSentence("runs", why, len(runs))
+	return counted, setAsideSentence("runs", reasons, len(runs))
 }
 
 // mostReasons is how many of the reasons for setting runs aside a sentence names.
@@ -180,7 +180,7 @@ func judge(r *report.Report, c plan.Criterion) report.CriterionResult {
 	return heldOnly(r, result)
 }
 
-// heldOnly lets no criterion pass on what was not held. A criterion that surely fails stays failed.
+// heldOnly lets no criterion pass on a load that was not held. A criterion that surely fails stays failed.
 func heldOnly(r *report.Report, result report.CriterionResult) report.CriterionResult {
 	if r.Result.NotHeld != "" && result.Outcome == report.Passed {
 		result.Outcome = report.Undecided
@@ -189,7 +189,7 @@ func heldOnly(r *report.Report, result report.CriterionResult) report.CriterionR
 	return result
 }
 
-// worstOf is the worst outcome there is, with all its messages.
+// worstOf is the worst outcome, with all its messages.
 func worstOf(messages map[report.Outcome][]string) (report.Outcome, string) {
 	for _, outcome := range []report.Outcome{report.DidFail, report.Undecided, report.Passed} {
 		if sentences := messages[outcome]; len(sentences) > 0 {

@@ -12,7 +12,7 @@ import (
 )
 
 // KeptReport is a Report that serves a baseline, with its digest if that is known. Without a Report, Name is what
-// should have one, and Fault why it has none.
+// should have one, and Fault why it is missing.
 type KeptReport struct {
 	Report *report.Report
 	Digest string
@@ -30,7 +30,7 @@ type Candidate struct {
 	Method string
 }
 
-// mostDifferences is how many places where two Plans differ a sentence names.
+// mostDifferences is how many of the places where two Plans differ a sentence names.
 const mostDifferences = 3
 
 // BaselineOf makes a baseline of runs for a candidate that is measured in this way. Each run counts once. A run
@@ -116,9 +116,9 @@ func (c Candidate) differences(k KeptReport) []string {
 }
 
 // methodOf is a Plan's method, if it is not known already.
-func methodOf(p *plan.Plan, known string) string {
-	if known != "" {
-		return known
+func methodOf(p *plan.Plan, method string) string {
+	if method != "" {
+		return method
 	}
 	return p.Method()
 }

@@ -78,7 +78,7 @@ func (f judgedFigure) againstBound(limit *big.Rat, atLeast bool) (report.Outcome
 	return report.DidFail, ""
 }
 
-// metForGood leaves a least bound open that the figure meets, but that the device may not meet at another time.
+// metForGood leaves open a least bound that the figure meets, but that the device may not meet at another time.
 func (f judgedFigure) metForGood(limit *big.Rat) (report.Outcome, string) {
 	if reason := f.carriedTooLittle(limit); reason != "" {
 		return report.Undecided, reason
@@ -147,8 +147,8 @@ func (f judgedFigure) mostResolved() *big.Rat {
 	case high == nil:
 		return nil
 	case f.Direction == report.AllDirections && report.PlanOf(f.run).Procedure.Each != nil:
-		// the interval has what generators left out while all limits were held at once, and no search made it
-		// narrow
+		// the interval has the frames that generators left out while all limits were held at once, and no search
+		// made it narrow
 		return high
 	}
 	narrow := new(big.Rat).Quo(low, big.NewRat(int64(units.One-resolved), int64(units.One)))

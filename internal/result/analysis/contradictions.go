@@ -19,10 +19,10 @@ const (
 	// leastChange is by how much less a device must carry at another time, at the least, as a share, because limits
 	// scatter by less.
 	leastChange = 0.01
-	// leastTimes is how often it must, as a single loss has many reasons.
+	// leastTimes is how often the device must carry less, as a single loss has many reasons.
 	leastTimes = 2
-	// leastOverloadChange is by how much less it must carry of the same overload, as what comes back of more than a
-	// device carries scatters.
+	// leastOverloadChange is by how much less the device must carry of the same overload, because the part of an
+	// overload that comes back scatters.
 	leastOverloadChange = 0.2
 	// sameLoad is by how much less a load may be than one that was carried, and reading by how much more as it was
 	// read. Frames of a load that is more may be lost at any time.
@@ -119,8 +119,8 @@ func opposed(looks []look, contradicts func(l, carried look) bool) (carried, los
 	return carried, slices.CompactFunc(lost, func(a, b look) bool { return a.Start == b.Start })
 }
 
-// kindOf is what tells stretches that lost frames from those that carried as much, both in the order of time, which
-// is either the load before them, or the time. spent says that a bucket explains them.
+// kindOf is the difference between stretches that lost frames and those that carried as much, both in the order of
+// time. It is either the load before them, or the time. spent says that a bucket explains it.
 func kindOf(looks, carried, lost []look) (kind report.ContradictionKind, spent bool) {
 	spent = !slices.ContainsFunc(carried, look.spent) &&
 		!slices.ContainsFunc(lost, func(l look) bool { return !l.spent() && !empties(looks, l) })
@@ -231,7 +231,7 @@ func samplesIn(r *report.Report, w report.Window) []report.Sample {
 	const edge = 100 * time.Millisecond // samples are taken just before a window opens
 	start := w.Start.Std() - edge
 	if w.Took > 0 {
-		start = w.Start.Std() + edge // what was read just before the trial is of no stretch of its traffic
+		start = w.Start.Std() + edge // a reading just before the trial is of no stretch of its traffic
 	}
 	first, _ := slices.BinarySearchFunc(r.Samples, start,
 		func(s report.Sample, t time.Duration) int { return cmp.Compare(s.At.Std(), t) })

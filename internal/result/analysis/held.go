@@ -133,7 +133,7 @@ func uncountedSentence(r *report.Report, c procedure.Conclusion) string {
 	}
 	for i, t := range r.Totals {
 		missing := t.Sent.Packets - t.Returned.Packets - t.ReceiveErrors - t.SendDrops
-		var edges, seen int64
+		var edges, counted int64
 		for _, w := range r.Windows {
 			if i >= len(w.Directions) {
 				return ""
@@ -141,9 +141,9 @@ func uncountedSentence(r *report.Report, c procedure.Conclusion) string {
 			d := w.Directions[i]
 			lost := d.Sent.Packets - d.Returned.Packets - d.GeneratorDrops()
 			// windows that don't adjoin each have edges of their own
-			missing, seen, edges = missing-lost, seen+max(0, lost), edges+d.EdgeFrames
+			missing, counted, edges = missing-lost, counted+max(0, lost), edges+d.EdgeFrames
 		}
-		allowed := max(float64(seen), r.Plan.Procedure.MaxLossRatio.Float()*float64(t.Sent.Packets))
+		allowed := max(float64(counted), r.Plan.Procedure.MaxLossRatio.Float()*float64(t.Sent.Packets))
 		if float64(missing-edges) > allowed {
 			return fmt.Sprintf("%s of %s frames of the whole run did not come back %s→%s, and no window that counts has them: look for what the device did between windows, then measure again",
 				wording.Count(missing), wording.Count(t.Sent.Packets), t.From, t.To)

@@ -148,9 +148,9 @@ type silence struct {
 	trial bool
 }
 
-// silenceOf is the part of a gap of direction i in which frames were sent that should have come back within it.
-// What was sent so late that it may be under way still, by the longest delay that a device can have by the run,
-// isn't counted.
+// silenceOf is the part of a gap of direction i in which frames were sent that should have come back within the
+// gap. It leaves out frames that were sent so late that they may be under way still, by the longest delay that the
+// device can have in the run.
 func silenceOf(r *report.Report, i int, gap []stretch, delay time.Duration, best float64) (found silence) {
 	start, end := gap[0].start, gap[len(gap)-1].end
 	see := func(begin, end time.Duration) {
@@ -198,8 +198,8 @@ func longestAway(stretches, gap []stretch) time.Duration {
 	return away
 }
 
-// isOutage says that a silence is an outage. Over says that frames came back after the silence, and away bounds the
-// time that the device was away.
+// isOutage says that a silence is an outage. ended says that frames came back after the silence, and away bounds
+// the time that the device was away.
 func (s silence) isOutage(r *report.Report, ended bool, away time.Duration) bool {
 	shortest := leastOutageOf(r)
 	switch {

@@ -12,8 +12,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// judgeRelative compares the runs' figures with those of the baseline's runs. What can't be compared leaves the
-// criterion undecided, and is named.
+// judgeRelative compares the runs' figures with those of the baseline's runs. Runs that can't be compared leave the
+// criterion undecided, and are named.
 func judgeRelative(runs []*report.Report, c plan.Criterion, baseline *report.Baseline) report.CriterionResult {
 	result := report.CriterionResult{Name: c.Name, Outcome: report.Undecided}
 	candidates, setAside := runsThatCount(runs, c)

@@ -99,7 +99,7 @@ func resultOf(r *report.Report, c procedure.Conclusion) report.Result {
 	if c.Whole != nil {
 		w = *c.Whole
 	}
-	if reason == "" { // what was not held is claimed for no time at all
+	if reason == "" { // a load that was not held is claimed for no time at all
 		result.ShownFor = plan.Duration(shownFor(r, c))
 	}
 	result.Directions, result.SetBy, result.Together = directionResults(r, w.Directions, c), setBy(r, c),

@@ -233,7 +233,7 @@ func inconclusiveSentence(r *report.Report, w report.Window, c procedure.Conclus
 }
 
 // machineLimitSentence says where, above a window, the machine lost frames that the device's limit lets through, or
-// kept those waiting who carry frames.
+// kept the carrying threads waiting.
 func machineLimitSentence(r *report.Report, w report.Window) string {
 	countAbove := func(lost func(report.Window) bool) int {
 		return slices.IndexFunc(r.Windows, func(o report.Window) bool { return o.Load > w.Load && lost(o) })

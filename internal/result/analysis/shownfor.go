@@ -15,7 +15,7 @@ import (
 // rate until that is spent. A limit that was held right after an overload holds for as long as one likes. A lower
 // bound was only seen for a while, as nothing empties a device that loses nothing.
 
-// ofOverloads are the reasons of answers that are what came back of more than the device carries.
+// ofOverloads are the reasons of answers that are the part that came back of more than the device carries.
 var ofOverloads = []report.Reason{report.LoadHeld, report.CurveMeasured, report.MaximumOffered, report.BurstsMeasured,
 	report.LoadEstimated}
 

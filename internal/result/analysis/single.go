@@ -122,7 +122,7 @@ func spreadOf(runs []*report.Report, figure comparison.Figure, i int, limit *big
 const mostSpreadRuns = 30
 
 // farFromTheRest counts the runs that lie far from the median of all, by the rule for outliers, and do not meet a
-// criterion by themselves. The median does not speak of such runs, as long as they are fewer than half.
+// criterion by themselves. The median does not speak of these runs, as long as they are fewer than half.
 func farFromTheRest(runs []*report.Report, c plan.Criterion) (n int) {
 	figure := figureOf(c)
 	first := slices.IndexFunc(runs, figure.Answered)

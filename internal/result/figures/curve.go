@@ -91,9 +91,9 @@ func higherFirst(a, b units.Rate) int {
 }
 
 // medianOf is the median of numbers. For an even number of them it is the mean of the two in the middle.
-func medianOf(of []report.CurvePoint, number func(report.CurvePoint) report.Number) report.Number {
+func medianOf(points []report.CurvePoint, number func(report.CurvePoint) report.Number) report.Number {
 	var numbers []*big.Rat
-	for _, p := range of {
+	for _, p := range points {
 		if v := number(p).Rat(); v != nil {
 			numbers = append(numbers, v)
 		}

@@ -25,7 +25,7 @@ func TestSummary(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	t.Run("is what it is, also where a line can't carry that", func(t *testing.T) {
+	t.Run("a figure is shown as it is, also where a line can't carry that", func(t *testing.T) {
 		published.Result.Total.LineRatePercent = units.Hundred * 1042 / 1000
 		if got := figures.Summary(published); !strings.HasSuffix(got, "  104.20% of line rate") {
 			t.Error(got)

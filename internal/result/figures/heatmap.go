@@ -22,17 +22,17 @@ type HeatmapTest struct {
 // per product, and all other cells make a map of throughput over product and traffic. rows names the axis that
 // makes the rows of throughputs, and is empty for the first.
 func HeatmapOfSuite(s *report.Suite, rows string) *report.Heatmap {
-	at := slices.IndexFunc(s.Axes, func(a report.Axis) bool { return a.Name == rows })
+	axis := slices.IndexFunc(s.Axes, func(a report.Axis) bool { return a.Name == rows })
 	switch {
 	case len(s.Axes) == 1: // a row of what it was varied to, rather than a column
 		return Heatmap(s.Name, "suite", axisName(s, 0), heatedCells(s, func(_ *report.SuiteCell, c report.Cell) (string,
 			string) {
 			return s.Name, c.Product + c.Loadtest
 		}))
-	case at > 0:
-		return Heatmap(s.Name, rows, axesBut(s, at), heatedCells(s, func(c *report.SuiteCell, row report.Cell) (string,
+	case axis > 0:
+		return Heatmap(s.Name, rows, axesBut(s, axis), heatedCells(s, func(c *report.SuiteCell, row report.Cell) (string,
 			string) {
-			return alongAxis(s, at, c, row)
+			return alongAxis(s, axis, c, row)
 		}))
 	}
 	return Heatmap(s.Name, axisName(s, 0), axisName(s, 1),
@@ -55,20 +55,20 @@ func axesBut(s *report.Suite, excluded int) string {
 
 // alongAxis is a cell's place where an axis makes the rows, by its value on that axis, and its other values. A cell
 // without a value there, a calibration, keeps its own row.
-func alongAxis(s *report.Suite, axis int, c *report.SuiteCell, row report.Cell) (place, other string) {
+func alongAxis(s *report.Suite, axis int, c *report.SuiteCell, row report.Cell) (place, rest string) {
 	place = row.Product
-	var others []string
+	var parts []string
 	for i, a := range s.Axes {
-		at := slices.IndexFunc(c.Values, func(v report.AxisValue) bool { return v.Axis == a.Name })
+		position := slices.IndexFunc(c.Values, func(v report.AxisValue) bool { return v.Axis == a.Name })
 		switch {
-		case at < 0:
+		case position < 0:
 		case i == axis:
-			place = c.Values[at].Value
+			place = c.Values[position].Value
 		default:
-			others = append(others, c.Values[at].Value)
+			parts = append(parts, c.Values[position].Value)
 		}
 	}
-	return place, strings.Join(others, "-") + strings.TrimPrefix(row.Loadtest, c.Loadtest)
+	return place, strings.Join(parts, "-") + strings.TrimPrefix(row.Loadtest, c.Loadtest)
 }
 
 // axisName is the name of a suite's axis, and from the second on the names of all the rest.
@@ -106,7 +106,7 @@ func heatedCells(s *report.Suite, place func(*report.SuiteCell, report.Cell) (pr
 // subject of all maps, and rows and columns say what products and loadtests are.
 func Heatmap(name, rows, columns string, tests []HeatmapTest) *report.Heatmap {
 	heatmap, axes := new(report.Heatmap), heated{name, rows, columns}
-	var curved, others []HeatmapTest
+	var curved, uncurved []HeatmapTest
 	for _, t := range tests {
 		switch {
 		case t.Figures == nil:
@@ -114,17 +114,17 @@ func Heatmap(name, rows, columns string, tests []HeatmapTest) *report.Heatmap {
 		case len(t.Curve) > 0:
 			curved = append(curved, t)
 		default:
-			others = append(others, t)
+			uncurved = append(uncurved, t)
 		}
 	}
 	for _, product := range distinctNames(curved, func(t HeatmapTest) string { return t.Product }) {
 		heatmap.Maps = append(heatmap.Maps, lossMap(axes, product, curved))
 	}
 	for _, sessions := range []bool{false, true} { // whose rates are of different units
-		some := slices.DeleteFunc(slices.Clone(others),
+		matching := slices.DeleteFunc(slices.Clone(uncurved),
 			func(t HeatmapTest) bool { return t.Figures.OfSessions() != sessions })
-		if len(some) > 0 {
-			heatmap.Maps = append(heatmap.Maps, throughputMap(axes, some, sessions))
+		if len(matching) > 0 {
+			heatmap.Maps = append(heatmap.Maps, throughputMap(axes, matching, sessions))
 		}
 	}
 	return heatmap

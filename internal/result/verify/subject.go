@@ -47,8 +47,8 @@ func newSubject(r *report.Report) *subject {
 		*w = setup.Recount(*w, intended, goal)
 	}
 	if following {
-		after := s.by.Next(s.recomputed.Windows)
-		s.after = &after
+		next := s.by.Next(s.recomputed.Windows)
+		s.after = &next
 	}
 	return s
 }
@@ -120,8 +120,8 @@ func ratesOf(r *report.Report, rates procedure.Rates) (full, warmUp []units.Pack
 	line := r.RateOfEachLink()
 	for _, d := range r.Plan.Directions {
 		slower := line[d.From]
-		if to := line[d.To]; to > 0 && (slower == 0 || to < slower) {
-			slower = to
+		if rate := line[d.To]; rate > 0 && (slower == 0 || rate < slower) {
+			slower = rate
 		}
 		of, err := rates.Full.PacketRateOf(d.Mix, slower)
 		if err != nil {

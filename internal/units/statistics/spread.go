@@ -22,11 +22,11 @@ func SpreadInterval(values []float64, width float64) (low, high float64) {
 		return 0, math.Inf(1)
 	}
 	free, spread := float64(n-1), math.Sqrt(variance(values))
-	least, most := max(0, spread-width/2*math.Sqrt(float64(n)/free)), math.Sqrt(spread*spread+width*width/12)
+	lowest, highest := max(0, spread-width/2*math.Sqrt(float64(n)/free)), math.Sqrt(spread*spread+width*width/12)
 	percent := func(deviation, probability float64) float64 {
 		return 100 * deviation * math.Sqrt(free/chiSquared(free, probability)) / math.Abs(median)
 	}
-	return percent(least, (1+Confidence)/2), percent(most, (1-Confidence)/2)
+	return percent(lowest, (1+Confidence)/2), percent(highest, (1-Confidence)/2)
 }
 
 // chiSquared is the quantile of the χ² distribution, which is the value below which the distribution stays with

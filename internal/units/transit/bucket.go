@@ -9,13 +9,13 @@ import (
 const (
 	// FineBits is how many bits of a time, from its highest one on, tell its bucket.
 	FineBits = 8
-	// LimitBits is how many bits the longest time has that is told apart from longer ones. 2^34 ns are 17.2 s.
+	// LimitBits is how many bits the longest time has that has a bucket of its own. 2^34 ns are 17.2 s.
 	LimitBits = 34
 	// Beyond is the bucket of all times from Limit on.
 	Beyond = (LimitBits-FineBits)<<(FineBits-1) + 1<<FineBits
 	// Buckets is how many there are.
 	Buckets = Beyond + 1
-	// Limit is the shortest time that isn't told apart from longer ones.
+	// Limit is the shortest time that shares the bucket of all longer ones.
 	Limit = time.Duration(1) << LimitBits
 )
 

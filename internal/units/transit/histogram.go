@@ -99,9 +99,9 @@ func (h Histogram) Percentile(s Share) (d time.Duration, ok bool) {
 	return h.endOfRank(rankOf(frames, s))
 }
 
-// timeOfRank is the time of the frame of that rank among those counted and those missing, in the order of their
-// times. It is told where it is in one bucket whatever the missing ones took, all of them less than any other frame
-// or all of them more.
+// timeOfRank is the time of the frame of that rank among the counted frames and the missing ones, in the order of
+// their times. certain says that the time is in one bucket, whether all missing frames took less than any other
+// frame, or all of them more.
 func (h Histogram) timeOfRank(rank, missing uint64) (d time.Duration, ok, certain bool) {
 	if rank <= missing || rank > h.Frames() {
 		return 0, false, false

@@ -37,7 +37,7 @@ func TestARunnerThatMayNotWriteAnyMore(t *testing.T) {
 			})
 		})
 	}
-	t.Run("writes once it may again", func(t *testing.T) {
+	t.Run("a runner writes once it may write again", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newServer()
 			sink, err := configmaps.Claim(t.Context(), options(s, "a"))

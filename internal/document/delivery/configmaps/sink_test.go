@@ -222,19 +222,19 @@ func TestARunOfAMinute(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	t.Run("takes at most seven requests", func(t *testing.T) {
+	t.Run("the run takes at most seven requests", func(t *testing.T) {
 		if s.asked > 7 {
 			t.Errorf("%d requests: writes at %v", s.asked, s.writes)
 		}
 	})
-	t.Run("writes no Progress within 10 s of another", func(t *testing.T) {
+	t.Run("the run writes no Progress within 10 s of another", func(t *testing.T) {
 		for i := range len(s.writes) - 3 { // the last two are the end's
 			if gap := s.writes[i+1] - s.writes[i]; gap < 10*time.Second {
 				t.Errorf("%s between writes at %v", gap, s.writes)
 			}
 		}
 	})
-	t.Run("ends with what was told last, and the Report", func(t *testing.T) {
+	t.Run("the run ends with the last Progress and the Report", func(t *testing.T) {
 		if p := s.progress(t); p.Percent != 59 || p.Phase != "Ended" || p.Run != 1 || p.RunnerUID != "a" {
 			t.Errorf("got %+v", p)
 		}
@@ -263,7 +263,7 @@ func TestWhoComesFirstMakesTheDocuments(t *testing.T) {
 }
 
 func TestAnAPIServerThatIsAway(t *testing.T) {
-	t.Run("when the runner starts, is waited for", func(t *testing.T) {
+	t.Run("the runner waits for it at the start", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newServer()
 			s.down = true
@@ -271,7 +271,7 @@ func TestAnAPIServerThatIsAway(t *testing.T) {
 			claim(t, s, "a")
 		})
 	})
-	t.Run("when the answer to a claim is lost, finds that it was the runner's own", func(t *testing.T) {
+	t.Run("the runner finds its own claim when the answer is lost", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newServer()
 			s.deaf = true
@@ -281,7 +281,7 @@ func TestAnAPIServerThatIsAway(t *testing.T) {
 			}
 		})
 	})
-	t.Run("for longer than there is time, is an error", func(t *testing.T) {
+	t.Run("a longer absence than the time left is an error", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newServer()
 			s.down = true
@@ -292,7 +292,7 @@ func TestAnAPIServerThatIsAway(t *testing.T) {
 			}
 		})
 	})
-	t.Run("mid-run, loses nothing and holds nobody up", func(t *testing.T) {
+	t.Run("an absence mid-run loses nothing and holds nobody up", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newServer()
 			sink := claim(t, s, "a")
@@ -316,7 +316,7 @@ func TestAnAPIServerThatIsAway(t *testing.T) {
 			}
 		})
 	})
-	t.Run("at the end, gets the Report when it is back", func(t *testing.T) {
+	t.Run("the server gets the Report when it is back at the end", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newServer()
 			sink := claim(t, s, "a")
@@ -331,7 +331,7 @@ func TestAnAPIServerThatIsAway(t *testing.T) {
 			}
 		})
 	})
-	t.Run("with answers that get lost, is written to once", func(t *testing.T) {
+	t.Run("a server whose answers get lost is written to once", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newServer()
 			sink := claim(t, s, "a")
@@ -347,7 +347,7 @@ func TestAnAPIServerThatIsAway(t *testing.T) {
 			s.report(t)
 		})
 	})
-	t.Run("that answers slowly is not piled up upon", func(t *testing.T) {
+	t.Run("requests do not pile up on a server that answers slowly", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newServer()
 			sink := claim(t, s, "a")
@@ -368,7 +368,7 @@ func TestAnAPIServerThatIsAway(t *testing.T) {
 }
 
 func TestAnotherRunner(t *testing.T) {
-	t.Run("fences the first one, which writes no Report", func(t *testing.T) {
+	t.Run("a second runner fences the first, which writes no Report", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newServer()
 			first := claim(t, s, "a")
@@ -399,7 +399,7 @@ func TestAnotherRunner(t *testing.T) {
 			}
 		})
 	})
-	t.Run("finds nothing to do where a final Report stands", func(t *testing.T) {
+	t.Run("a second runner finds nothing to do where a final Report stands", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newServer()
 			if err := claim(t, s, "a").Finish(t.Context(), aReport(""), true); err != nil {
@@ -410,7 +410,7 @@ func TestAnotherRunner(t *testing.T) {
 			}
 		})
 	})
-	t.Run("goes on from a Report that isn't final", func(t *testing.T) {
+	t.Run("a second runner goes on from a Report that isn't final", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newServer()
 			if err := claim(t, s, "a").Finish(t.Context(), aReport("partial"), false); err != nil {
@@ -424,7 +424,7 @@ func TestAnotherRunner(t *testing.T) {
 			}
 		})
 	})
-	t.Run("that isn't one, but a person with an annotation, changes nothing", func(t *testing.T) {
+	t.Run("a person with a runner's annotation changes nothing", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newServer()
 			sink := claim(t, s, "a")
@@ -440,7 +440,7 @@ func TestAnotherRunner(t *testing.T) {
 			}
 		})
 	})
-	t.Run("is obeyed when it is the test's end: the ConfigMap is gone", func(t *testing.T) {
+	t.Run("a runner obeys the test's end when the ConfigMap is gone", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newServer()
 			sink := claim(t, s, "a")

@@ -31,7 +31,7 @@ func TestSeveralGeneratorsAreShownEach(t *testing.T) {
 			}
 		})
 	}
-	t.Run("one alone is not", func(t *testing.T) {
+	t.Run("one generator alone is not shown apart", func(t *testing.T) {
 		if got := string(rendered(t, "text", reporttest.Measured(reporttest.Limited(150_000)))); strings.Contains(got, "started after") {
 			t.Errorf("got\n%s", got)
 		}

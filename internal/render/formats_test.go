@@ -26,13 +26,13 @@ func TestASuiteInEachFormat(t *testing.T) {
 			golden(t, name, []byte(written(t, format, report.Documents{Suites: []*report.Suite{reporttest.Night()}})))
 		})
 	}
-	t.Run("as JSON it reads back", func(t *testing.T) {
+	t.Run("the JSON reads back as the suite", func(t *testing.T) {
 		s, err := report.ReadSuite([]byte(written(t, "json", report.Documents{Suites: []*report.Suite{reporttest.Night()}})))
 		if err != nil || len(s.Cells) != 2 {
 			t.Errorf("%v: %+v", err, s)
 		}
 	})
-	t.Run("one that isn't over says so", func(t *testing.T) {
+	t.Run("a suite that isn't over says so", func(t *testing.T) {
 		s := reporttest.Night()
 		s.Finished = time.Time{}
 		for _, format := range []string{"text", "markdown", "html"} {
@@ -45,12 +45,12 @@ func TestASuiteInEachFormat(t *testing.T) {
 
 func TestTestsAndSuitesTogether(t *testing.T) {
 	tests := report.Documents{Reports: []*report.Report{reporttest.PathNotProven(), reporttest.Doubtful()}, Suites: []*report.Suite{reporttest.Night(), reporttest.Night()}}
-	t.Run("text has one after the other", func(t *testing.T) {
+	t.Run("the text has one after the other", func(t *testing.T) {
 		if got := written(t, "text", tests); strings.Count(got, "night\n") != 2 || !strings.HasPrefix(got, "product") {
 			t.Errorf("got\n%s", got)
 		}
 	})
-	t.Run("junit is one document", func(t *testing.T) {
+	t.Run("the junit is one document", func(t *testing.T) {
 		var doc junitSuites
 		if err := xml.Unmarshal([]byte(written(t, "junit", tests)), &doc); err != nil {
 			t.Fatal(err)

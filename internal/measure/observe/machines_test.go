@@ -92,7 +92,7 @@ func TestAnAnswerIsOneSample(t *testing.T) {
 
 func TestADeviceThatDoesNotTellIsMissingAndNeverTheGenerators(t *testing.T) {
 	const why = "10.0.0.7:4504 did not answer: no answer within 1s"
-	t.Run("from the beginning", func(t *testing.T) {
+	t.Run("a device is missing from the beginning", func(t *testing.T) {
 		log := ofDUT(plan.OfDUT)
 		log.Add(beside(time.Second, time.Second, &observe.MachineReading{Missing: why}))
 		want := []report.Observation{{Observer: "cpu", Of: "DUT", Type: "Processors", Missing: why}}
@@ -100,7 +100,7 @@ func TestADeviceThatDoesNotTellIsMissingAndNeverTheGenerators(t *testing.T) {
 			t.Error(diff)
 		}
 	})
-	t.Run("since some time in the run", func(t *testing.T) {
+	t.Run("a device is missing since some time in the run", func(t *testing.T) {
 		log := ofDUT(plan.OfDUT)
 		log.Add(beside(time.Second, 0, device(time.Second, 0, 0)))
 		for _, at := range []time.Duration{2 * time.Second, 4 * time.Second} {
@@ -116,7 +116,7 @@ func TestADeviceThatDoesNotTellIsMissingAndNeverTheGenerators(t *testing.T) {
 			t.Errorf("%+v: what was read before stays", series[0])
 		}
 	})
-	t.Run("what its kernel doesn't tell", func(t *testing.T) {
+	t.Run("a vital sign is missing that its kernel doesn't have", func(t *testing.T) {
 		log := ofDUT(plan.OfDUT)
 		log.Add(beside(time.Second, 0, &observe.MachineReading{Clock: uptime, At: uptime, NoProcessors: "/proc/stat: no such file"}))
 		if got := log.Observations()[0].Missing; got != "/proc/stat: no such file" {
