@@ -33,46 +33,70 @@ type page struct {
 }
 
 // testView is one report on the page. It has the report itself, too, from which figures without further work are
-// read.
+// read. Its parts are embedded, so that a template reads their fields as the test's.
 type testView struct {
-	ID                 string
-	Report             *report.Report
-	Name, Title        string
-	Product, Loadtest  string
-	Summary            string
-	Standing, Class    string
-	Measured           bool
-	Bound, Unconfirmed bool
-	Packets, Bits      figure
-	Percent            figure
-	Bar                string // width of the bar, a CSS length
-	Answer, Resolution string
-	Most               string
-	Verdict            string
-	VerdictClass       tone
-	Warnings           []string
-	Facts              []fact
-	Directions         []directionView
-	Sessions           grid   // of connections instead, with a row for each direction
-	Generators         grid   // of several
-	Curve              grid   // of a frame loss curve, with a row for each load
-	Bursts             grid   // of bursts, with a row for each direction
-	BurstWords         string // what its columns are
-	Soak               grid   // of a soak, with a row for each direction
-	SoakWords          string // what its columns are
-	SoakPlots          []soakView
-	Goals, Attributes  grid      // of a search, with a row for each goal
-	GoalWords          [2]string // what their columns are
-	Trials             []trialsView
-	Latency            grid   // a row for each direction and frame size
-	LatencyWords       string // what it is
-	AtLoad             grid   // of latency by load, with a row for each load, direction and frame size
-	AtLoadWords        string // what it is
-	LatencyPlots       []latencyPlot
-	Vitals             grid // of observers, with a row for each series
-	Graphs             []graph
-	Windows            []windowView
-	Plan               string
+	ID     string
+	Report *report.Report
+	answerView
+	resultTables
+	latencyTables
+	soakTables
+	searchTables
+	Warnings []string
+	Facts    []fact
+	Graphs   []graph
+	Windows  []windowView
+	Plan     string
+}
+
+// answerView is a test's answer, in words and in large figures.
+type answerView struct {
+	Name, Title           string
+	Product, Loadtest     string
+	Summary               string
+	Standing, Class       string
+	Measured              bool
+	Bound, Unconfirmed    bool
+	Packets, Bits         figure
+	Percent               figure
+	Bar                   string // width of the bar, a CSS length
+	Answer, Resolution    string
+	MostReceived, Verdict string
+	VerdictClass          tone
+}
+
+// resultTables have the figures of the result's windows.
+type resultTables struct {
+	Directions []directionView
+	Sessions   grid   // of connections instead, with a row for each direction
+	Generators grid   // of several
+	Curve      grid   // of a frame loss curve, with a row for each load
+	Bursts     grid   // of bursts, with a row for each direction
+	BurstWords string // what its columns are
+	Vitals     grid   // of observers, with a row for each series
+}
+
+// latencyTables have how long frames were under way, at the load of the result and at others.
+type latencyTables struct {
+	Latency      grid   // a row for each direction and frame size
+	LatencyWords string // what it is
+	AtLoad       grid   // of latency by load, with a row for each load, direction and frame size
+	AtLoadWords  string // what it is
+	LatencyPlots []latencyPlot
+}
+
+// soakTables have a soak's critical loads, and its trials with the curves that fit them.
+type soakTables struct {
+	Soak      grid   // a row for each direction
+	SoakWords string // what its columns are
+	SoakPlots []soakView
+}
+
+// searchTables have a search's goals and trials.
+type searchTables struct {
+	Goals, Attributes grid      // a row for each goal
+	GoalWords         [2]string // what their columns are
+	Trials            []trialsView
 }
 
 // figure is a number for people, with the exact one behind it.
@@ -89,13 +113,13 @@ type directionView struct {
 	Intended, Offered, Received, Layer1, Layer2, Percent figure
 	Loss, LossExact                                      string
 	Bar                                                  string
-	All                                                  bool
+	Total                                                bool
 }
 
 // windowView is a window's row in one direction. First begins a new window, of Rows rows.
 type windowView struct {
-	Of            report.Direction
-	In            report.Window
+	Direction     report.Direction
+	Window        report.Window
 	First         bool
 	Rows          int
 	PhaseText     string
@@ -136,69 +160,84 @@ func newTestView(r *report.Report, reports []*report.Report, id string) (testVie
 		return testView{}, fmt.Errorf("write the plan: %w", err)
 	}
 	h := figures.HeadlineOf(r)
-	v := testView{ID: id, Report: r, Name: h.Name, Title: h.Title(), Product: h.Product, Loadtest: h.Loadtest,
+	return testView{ID: id, Report: r, answerView: newAnswerView(r, h), resultTables: newResultTables(r, h),
+		latencyTables: newLatencyTables(r, reports, id), soakTables: newSoakTables(r, h, id),
+		searchTables: newSearchTables(r, id), Warnings: warnings(r), Facts: facts(r), Graphs: graphs(r, id),
+		Windows: windowViews(r), Plan: document.String()}, nil
+}
+
+func newAnswerView(r *report.Report, h report.Headline) answerView {
+	v := answerView{Name: h.Name, Title: h.Title(), Product: h.Product, Loadtest: h.Loadtest,
 		Summary: figures.Summary(r), Standing: standing(r), Class: strings.ReplaceAll(standing(r), " ", "-"),
 		Measured: h.Measured, Bound: h.Bound, Unconfirmed: h.Unconfirmed, Answer: capital(explanation(r)),
-		Resolution: resolutionText(r), Verdict: verdictText(r.Verdict), VerdictClass: toneOrNone(outcomeOf(r.Verdict)),
-		Warnings: warnings(r), Facts: facts(r), Windows: windowViews(r), Plan: document.String()}
-	if h.Measured {
-		v.Packets, v.Bits, v.Percent = mainFigures(h)
+		Resolution: resolutionText(r), Verdict: verdictText(r.Verdict),
+		VerdictClass: toneOrNone(outcomeOf(r.Verdict))}
+	if !h.Measured {
+		return v
 	}
-	switch {
-	case h.Measured && h.OfSessions:
-		v.Sessions = sessionsTable(r).grid(together, nil)
-	case h.Measured:
-		v.Bar, v.Directions = barWidth(h.Percent), directionViews(r, h)
+	v.Packets, v.Bits, v.Percent = mainFigures(h)
+	if !h.OfSessions {
+		v.Bar = barWidth(h.Percent)
 	}
-	if m := r.Result.MaxReceived; h.Measured && m != nil {
-		v.Most = mostReceived(m)
+	if m := r.Result.MaxReceived; m != nil {
+		v.MostReceived = mostReceived(m)
 	}
-	v.timed(r, reports, id)
-	if vitals := vitalsTable(r); vitals != nil {
-		v.Vitals = vitals.grid(together, nil)
-	}
-	if h.Measured && len(r.Result.Curve) > 0 {
-		v.Curve = curveTable(r).grid(together, nil)
-	}
-	if bursts := burstsTable(r); h.Measured && bursts != nil {
-		v.Bursts, v.BurstWords = bursts.grid(together, nil), burstsWords
-	}
-	v.soaked(r, id)
-	v.searched(r, id)
-	if h.Measured && len(r.Result.Generators) > 1 {
-		v.Generators = generatorTable(r).grid(together, nil)
-	}
-	v.Graphs = graphs(r, id)
-	return v, nil
+	return v
 }
 
-// timed adds what latency frames had, at the load of the result and at others.
-func (v *testView) timed(r *report.Report, reports []*report.Report, id string) {
+func newResultTables(r *report.Report, h report.Headline) (t resultTables) {
+	t.Vitals = gridOf(vitalsTable(r))
+	if !h.Measured {
+		return t
+	}
+	if h.OfSessions {
+		t.Sessions = gridOf(sessionsTable(r))
+	} else {
+		t.Directions = directionViews(r, h)
+	}
+	if len(r.Result.Curve) > 0 {
+		t.Curve = gridOf(curveTable(r))
+	}
+	if bursts := burstsTable(r); bursts != nil {
+		t.Bursts, t.BurstWords = gridOf(bursts), burstsWords
+	}
+	if len(r.Result.Generators) > 1 {
+		t.Generators = gridOf(generatorTable(r))
+	}
+	return t
+}
+
+func newLatencyTables(r *report.Report, reports []*report.Report, id string) (t latencyTables) {
 	if latency := atLoadTable(r, reports); latency != nil {
-		v.AtLoad, v.AtLoadWords, v.LatencyPlots = latency.grid(together, nil), atLoadWordsOf(r),
-			latencyPlots(r, reports, id)
+		t.AtLoad, t.AtLoadWords, t.LatencyPlots = gridOf(latency), atLoadWordsOf(r), latencyPlots(r, reports, id)
 	}
 	if latency := latencyTable(r, reports); latency != nil {
-		v.Latency, v.LatencyWords = latency.grid(together, nil), latencyWords
+		t.Latency, t.LatencyWords = gridOf(latency), latencyWords
 	}
+	return t
 }
 
-// soaked adds a soak's critical loads, and its trials with the curves that fit them.
-func (v *testView) soaked(r *report.Report, id string) {
-	if soak := soakTable(r); v.Measured && soak != nil {
-		v.Soak, v.SoakWords, v.SoakPlots = soak.grid(together, nil), soakWords, soakViews(r, id)
+func newSoakTables(r *report.Report, h report.Headline, id string) (t soakTables) {
+	if soak := soakTable(r); h.Measured && soak != nil {
+		t.Soak, t.SoakWords, t.SoakPlots = gridOf(soak), soakWords, soakViews(r, id)
 	}
+	return t
 }
 
-// searched adds a search's goals and trials.
-func (v *testView) searched(r *report.Report, id string) {
+func newSearchTables(r *report.Report, id string) searchTables {
+	t := searchTables{Attributes: gridOf(attributesTable(r)), Trials: trialsViews(r, id)}
 	if goals := goalsTable(r); goals != nil {
-		v.Goals, v.GoalWords = goals.grid(together, nil), [2]string{boundsWords, attributesWords}
+		t.Goals, t.GoalWords = gridOf(goals), [2]string{boundsWords, attributesWords}
 	}
-	if attributes := attributesTable(r); attributes != nil {
-		v.Attributes = attributes.grid(together, nil)
+	return t
+}
+
+// gridOf is a table as the page has it, or the zero grid for no table.
+func gridOf(t *table) grid {
+	if t == nil {
+		return grid{}
 	}
-	v.Trials = trialsViews(r, id)
+	return t.grid(together, nil)
 }
 
 // trialsView are a search's trials, drawn at two widths.
@@ -337,7 +376,7 @@ func directionViews(r *report.Report, h report.Headline) []directionView {
 		t := r.Result.Total
 		total := row(h, allName(r), t.Intended, t.Offered, t.Received, t.LossRatio, t.LossRatioMin,
 			figures.MostLostTogether(r), t.LineRatePercent)
-		total.All = true
+		total.Total = true
 		views = append(views, total)
 	}
 	return views
@@ -355,7 +394,7 @@ func windowViews(r *report.Report) []windowView {
 			if d.Burst != nil {
 				phase += " of " + wording.Count(d.Burst.Frames)
 			}
-			views = append(views, windowView{Of: d, In: w, First: i == 0, Rows: len(w.Directions), PhaseText: phase,
+			views = append(views, windowView{Direction: d, Window: w, First: i == 0, Rows: len(w.Directions), PhaseText: phase,
 				LoadText: short(w.Load.Float()*100) + "%", CPU: cpu,
 				Class: qualityClass(d.Quality), Loss: wording.Loss(d.LossRatio)})
 		}

@@ -17,10 +17,10 @@ type benchmarkPage struct{ Products []benchmarkView }
 type benchmarkView struct {
 	Title, Statement string
 	Throughput, Loss benchmarkGraph
-	Near             benchmarkGraph // of frame loss, where all of it is close to nothing of what the media carries
+	ZoomedLoss       benchmarkGraph // of frame loss, where all of it is close to nothing of what the media carries
 	Rates, Losses    grid
 	Facts            []fact
-	Says             []remark
+	Remarks          []remark
 }
 
 // benchmarkGraph is a graph with the key of its lines.
@@ -35,9 +35,9 @@ func newBenchmarkPage(v *view, b *report.RFC2544) *benchmarkPage {
 	p := new(benchmarkPage)
 	for i, s := range v.sections {
 		id := "b" + strconv.Itoa(i+1)
-		shown := benchmarkView{Title: s.title, Statement: s.summary, Facts: s.facts, Says: s.remarks,
+		shown := benchmarkView{Title: s.title, Statement: s.summary, Facts: s.facts, Remarks: s.remarks,
 			Throughput: throughputGraph(b, s.title, id+"t")}
-		shown.Loss, shown.Near = lossGraphs(b, s.title, id+"l")
+		shown.Loss, shown.ZoomedLoss = lossGraphs(b, s.title, id+"l")
 		if t := throughputTable(b, s.title); t != nil {
 			shown.Rates = t.grid(together, nil)
 		}
@@ -181,7 +181,7 @@ func throughputDrawing(lines []benchmarkLine, media map[string]report.Stream, pr
 		}
 		d.Paths = append(d.Paths, shape{D: p.String(), Class: "theory"})
 	}
-	d.drawLines(lines, x.at, y.position)
+	d.drawLines(lines, x.position, y.position)
 	return d
 }
 
@@ -255,7 +255,7 @@ func lossDrawing(lines []benchmarkLine, product, id string, highest float64, nar
 	}
 	d.label("head", 2, 16, "frames lost, %")
 	d.label("end faint", x.end, d.Height-6, "input rate, % of what the media carries")
-	d.drawLines(lines, x.at, y.at)
+	d.drawLines(lines, x.position, y.position)
 	return d
 }
 

@@ -22,7 +22,7 @@ type sidePage struct {
 	Style              template.CSS
 	Footnotes          []string
 	Notes              []string
-	Says               []remark
+	Remarks            []remark
 	Traits             sideTraits
 	Groups             []cellGroup
 	Comparison         *comparePage
@@ -53,7 +53,7 @@ type sideTraits struct {
 
 // newSidePage is the page of a view. Its bars are shares of the line rate.
 func newSidePage(v *view) *sidePage {
-	p := &sidePage{Title: v.title, Footnotes: v.legend.combined, Notes: v.notes, Says: v.remarks}
+	p := &sidePage{Title: v.title, Footnotes: v.legend.combined, Notes: v.notes, Remarks: v.remarks}
 	switch s := v.source.(type) {
 	case *report.Table:
 		p.Title = cmp.Or(p.Title, "linerate: "+wording.Counted(len(s.Cells), "load test"))
@@ -229,7 +229,7 @@ type comparedView struct {
 	Change, Words, Class string
 	VerdictClass         tone
 	Interval             string
-	Nothing              string
+	NoFigure             string
 }
 
 func newComparePage(c *report.Comparison) *comparePage {
@@ -247,7 +247,7 @@ func newComparePage(c *report.Comparison) *comparePage {
 func newComparedView(s report.Compared, first bool) comparedView {
 	v := comparedView{Compared: s, First: first, Change: sideChange(s), Words: judgedWords(s),
 		Class: judgementClass(s.Judgement), VerdictClass: toneOf(s.Verdict), Interval: intervalText(s.Change),
-		Nothing: nothingText(s)}
+		NoFigure: nothingText(s)}
 	if f := s.Figures; f != nil {
 		h := f.Headline()
 		v.Packets, v.Bits, _ = mainFigures(h)
@@ -279,18 +279,18 @@ func judgementClass(j report.Judgement) string {
 type trendPage struct{ Series []seriesView }
 
 type seriesView struct {
-	Title, Now string
-	Drawings   []drawing
-	Table      grid
-	Latency    *grid // nil for none
-	Changes    []remark
+	Title, Latest string
+	Drawings      []drawing
+	Table         grid
+	Latency       *grid // nil for none
+	Changes       []remark
 }
 
 // newTrendPage has a graph of each series, and its figures, the newest first, which people look for.
 func newTrendPage(v *view, t *report.Trend) *trendPage {
 	p := new(trendPage)
 	for i, s := range v.sections {
-		shown := seriesView{Title: s.title, Now: s.summary, Table: s.tables[0].grid(together, nil), Changes: s.remarks}
+		shown := seriesView{Title: s.title, Latest: s.summary, Table: s.tables[0].grid(together, nil), Changes: s.remarks}
 		slices.Reverse(shown.Table.rows)
 		if len(s.tables) > 1 {
 			shown.Latency = new(s.tables[1].grid(together, nil))
