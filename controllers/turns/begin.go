@@ -21,16 +21,17 @@ const (
 	longestCrowd = 10 * time.Minute
 )
 
-// beginning is which tests' turns came that weren't woken yet. A test that begins, or whose Report is read, takes a dozen writes. If the devices of fifty tests are
-// released in one moment, as when a lab opens again, these would all wait for each other; and if they measure for equally long, they would end in one
-// moment too, and so would their successors. So the first ones begin at once, and the others one after the other, in the order of the queue:
+// beginning is which tests' turns came that weren't woken yet. A test that begins, or whose Report is read, takes a
+// dozen writes. If the devices of fifty tests are released in one moment, as when a lab opens again, these would all
+// wait for each other; and if they measure for equally long, they would end in one moment too, and so would their
+// successors. So the first ones begin at once, and the others one after the other, in the order of the queue:
 //
 //	turns come   a b c d e f g
 //	woken        a b c d   e   f   g
 //	             ───────────────────▶  half a second each, or less
 //
-// They are spread over at most three quarters of the shortest test's time, so that no devices are idle for long. All turns of that time are counted, so on the whole
-// turns never come faster than tests begin.
+// They are spread over at most three quarters of the shortest test's time, so that no devices are idle for long. All
+// turns of that time are counted, so on the whole turns never come faster than tests begin.
 type beginning struct {
 	pending map[types.NamespacedName]candidate
 	// came are the times at which turns came, the oldest first.
@@ -48,7 +49,9 @@ type candidate struct {
 }
 
 func newBeginning() beginning {
-	return beginning{pending: map[types.NamespacedName]candidate{}, pace: rate.NewLimiter(rate.Every(mostBetween), beginAtOnce)}
+	return beginning{
+		pending: map[types.NamespacedName]candidate{}, pace: rate.NewLimiter(rate.Every(mostBetween), beginAtOnce),
+	}
 }
 
 // add has a test woken after those before it.
@@ -88,7 +91,8 @@ func (b *beginning) due(now time.Time) []types.NamespacedName {
 	b.pace.SetLimitAt(now, rate.Every(b.between(now)))
 	names := slices.SortedFunc(maps.Keys(b.pending), func(x, y types.NamespacedName) int {
 		p, q := b.pending[x], b.pending[y]
-		return cmp.Or(cmp.Compare(p.place, q.place), p.created.Compare(q.created), cmp.Compare(x.String(), y.String()), cmp.Compare(p.uid, q.uid))
+		return cmp.Or(cmp.Compare(p.place, q.place), p.created.Compare(q.created), cmp.Compare(x.String(), y.String()),
+			cmp.Compare(p.uid, q.uid))
 	})
 	n := 0
 	for n < len(names) && b.pace.AllowN(now, 1) {
@@ -114,7 +118,8 @@ func (b *beginning) count(now time.Time) {
 	}
 }
 
-// between is the pause before the next test begins: as many tests begin in three quarters of the shortest test's time as had their turn in all of it.
+// between is the pause before the next test begins: as many tests begin in three quarters of the shortest test's time
+// as had their turn in all of it.
 func (b *beginning) between(now time.Time) time.Duration {
 	shortest := longestCrowd
 	for _, c := range b.pending {

@@ -14,7 +14,8 @@ import (
 // opened is when a lab opens.
 var opened = time.Date(2026, 11, 1, 8, 0, 0, 0, time.UTC)
 
-// come has the turns of so many tests that take equally long come in one moment, the youngest first; the tests' numbers tell their age.
+// come has the turns of so many tests that take equally long come in one moment, the youngest first; the tests' numbers
+// tell their age.
 func come(b *beginning, takes time.Duration, tests ...int) {
 	slices.Reverse(tests)
 	for _, i := range tests {
@@ -92,8 +93,8 @@ func TestWhoHasLeftTheLineOrLostItsTurnDoesNotBegin(t *testing.T) {
 	}
 }
 
-// Devices for fifty are let go in one moment, and each test's again when it has measured, for an hour: those that have their turn must not lie idle for long,
-// also where tests are short.
+// Devices for fifty are let go in one moment, and each test's again when it has measured, for an hour: those that have
+// their turn must not lie idle for long, also where tests are short.
 func TestHowLongTestsWaitToBeginThoughItIsTheirTurn(t *testing.T) {
 	const places = 50
 	for _, takes := range []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second, time.Minute, 10 * time.Minute} {

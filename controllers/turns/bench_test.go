@@ -17,7 +17,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/cluster/manifests"
 )
 
-// fullCaches has tests of which some run, with two pods that hold devices each, and the rest are complete; and 100 nodes.
+// fullCaches has tests of which some run, with two pods that hold devices each, and the rest are complete; and 100
+// nodes.
 type fullCaches struct {
 	client.Client
 	tests []v1alpha1.LoadTest
@@ -72,8 +73,8 @@ func newFullCaches(tests, running int) *fullCaches {
 	return f
 }
 
-// What one drawing of the line costs, while so many tests run and as many are complete. A pass of a test that is about to make pods waits for it. The caches of a
-// manager list what they have a little slower.
+// What one drawing of the line costs, while so many tests run and as many are complete. A pass of a test that is about
+// to make pods waits for it. The caches of a manager list what they have a little slower.
 func BenchmarkDrawTheLine(b *testing.B) {
 	for _, running := range []int{30, 360, 1000} {
 		b.Run(fmt.Sprintf("%d of 1000 run", running), func(b *testing.B) {

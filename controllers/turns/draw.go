@@ -30,7 +30,7 @@ type snapshot struct {
 	pods   map[ownerKey][]*corev1.Pod
 }
 
-// look reads the caches without copying: nothing in them is changed. The caller has claimed the drawing.
+// look reads the caches without copying: nothing in them is changed. The caller holds drawing.
 func (l *Line) look(ctx context.Context) (*snapshot, error) {
 	l.mu.Lock()
 	s, nodes := &snapshot{marked: l.marked, now: pass.AsStored(l.clock())}, l.nodes
@@ -46,13 +46,14 @@ func (l *Line) look(ctx context.Context) (*snapshot, error) {
 	return s, err
 }
 
-// labOf is the lab of a snapshot, and the claims of tests that have no place in line yet, because what they or older tests of their namespaces want isn't found out. The caller has claimed the drawing.
+// labOf is the lab of a snapshot, and the claims of tests that have no place in line yet, because what they or older
+// tests of their namespaces want isn't found out. The caller holds drawing.
 func (l *Line) labOf(s *snapshot) (lab queue.Lab, later []queue.Claim) {
 	lab = queue.Lab{Now: s.now, Nodes: l.found.nodes, Began: l.Drawn().Began}
 	l.found.keepOnly(s.tests)
 	l.wants.keepOnly(s.tests)
 	there := map[types.UID]bool{}
-	unknown := map[string]time.Time{} // when the oldest test of a namespace was created of which it isn't known what it wants
+	unknown := map[string]time.Time{} // by namespace, when its oldest test was created whose wants aren't known
 	for i := range s.tests {
 		test := &s.tests[i]
 		mine := ownerKey{test.Namespace, test.UID}
@@ -103,8 +104,8 @@ type ownerKey struct {
 	uid       types.UID
 }
 
-// pods are the pods of all tests, by test: those with a test's label and a LoadTest of that UID as their controller. Anybody may put our label on their own
-// pod, which then still belongs to no test.
+// pods are the pods of all tests, by test: those with a test's label and a LoadTest of that UID as their controller.
+// Anybody may put our label on their own pod, which then still belongs to no test.
 func (l *Line) pods(ctx context.Context) (map[ownerKey][]*corev1.Pod, error) {
 	var list corev1.PodList
 	if err := l.client.List(ctx, &list, client.HasLabels{v1alpha1.LabelUID}, client.UnsafeDisableDeepCopy); err != nil {
@@ -148,7 +149,8 @@ func (l *Line) tests(ctx context.Context, pods map[ownerKey][]*corev1.Pod) ([]v1
 	return tests, nil
 }
 
-// isLoadTest says whether an owner reference names a LoadTest. Garbage collection deletes objects whose owner doesn't exist in their namespace.
+// isLoadTest says whether an owner reference names a LoadTest. Garbage collection deletes objects whose owner doesn't
+// exist in their namespace.
 func isLoadTest(owner *metav1.OwnerReference) bool {
 	group, err := schema.ParseGroupVersion(owner.APIVersion)
 	return err == nil && group.Group == v1alpha1.GroupVersion.Group && owner.Kind == v1alpha1.LoadTestKind
@@ -161,7 +163,8 @@ func holdings(pods []*corev1.Pod) (held []queue.Holding) {
 			continue
 		}
 		if has := lifecycle.Devices(p); len(has) > 0 {
-			held = append(held, queue.Holding{Test: p.Namespace + "/" + p.Labels[v1alpha1.LabelTest], Node: p.Spec.NodeName, Devices: has})
+			test := p.Namespace + "/" + p.Labels[v1alpha1.LabelTest]
+			held = append(held, queue.Holding{Test: test, Node: p.Spec.NodeName, Devices: has})
 		}
 	}
 	return held
@@ -171,14 +174,15 @@ func holdings(pods []*corev1.Pod) (held []queue.Holding) {
 type findings struct {
 	// undrawn is the latest snapshot, if no line was drawn of it yet.
 	undrawn *snapshot
-	// nodeChanges is how often nodes had changed when they were read; nodes are those that take pods, nil: they aren't known.
+	// nodeChanges is how often nodes had changed when they were read; nodes are those that take pods, nil: they aren't
+	// known.
 	nodeChanges uint64
 	nodes       []queue.Node
 	stands      map[types.UID]standing
 }
 
-// standing is a test's claim in the line, and what its other pods hold. It follows from the test, its pods, what it wants and the operator's settings, and
-// doesn't depend on time: it stays valid until one of these changes.
+// standing is a test's claim in the line, and what its other pods hold. It follows from the test, its pods, what it
+// wants and the operator's settings, and doesn't depend on time: it stays valid until one of these changes.
 type standing struct {
 	test   string               // the version of the test
 	pods   map[types.UID]string // the versions of its pods
@@ -205,7 +209,8 @@ func (s *findings) keepOnly(tests []v1alpha1.LoadTest) {
 	}
 }
 
-// standingOf is a test's standing, found out again only if the test, its pods, or what it wants have changed, as few of a thousand have at a time.
+// standingOf is a test's standing, found out again only if the test, its pods, or what it wants have changed, as few of
+// a thousand have at a time.
 func (l *Line) standingOf(test *v1alpha1.LoadTest, pods []*corev1.Pod) standing {
 	known, ok := l.found.stands[test.UID]
 	unchanged := ok && l.watched && known.isOf(test, pods)
@@ -237,7 +242,8 @@ func observedOf(test *v1alpha1.LoadTest, pods []*corev1.Pod, settings manifests.
 	return o
 }
 
-// isOf says whether the standing follows from these very versions of the test and its pods. An object without a version counts as changed.
+// isOf says whether the standing follows from these very versions of the test and its pods. An object without a version
+// counts as changed.
 func (s *standing) isOf(test *v1alpha1.LoadTest, pods []*corev1.Pod) bool {
 	if s.test != test.ResourceVersion || s.test == "" || len(s.pods) != len(pods) {
 		return false

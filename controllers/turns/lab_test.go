@@ -25,7 +25,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/compile/admission"
 )
 
-// lineLab is what the caches have of a lab with two nodes, which have devices for one LoadTest each. Each change has a version of its own.
+// lineLab is what the caches have of a lab with two nodes, which have devices for one LoadTest each. Each change has a
+// version of its own.
 type lineLab struct {
 	client.Client
 	t     *testing.T

@@ -20,15 +20,16 @@ import (
 	"github.com/linerate-dev/linerate/internal/compile"
 )
 
-// Line is the queue of all tests for devices. It is drawn again from the caches when something changed that it depends on, once for all tests
-// that ask, so that each of a thousand waiting tests doesn't read the other thousand.
+// Line is the queue of all tests for devices. It is drawn again from the caches when something changed that it depends
+// on, once for all tests that ask, so that each of a thousand waiting tests doesn't read the other thousand.
 //
 //	LoadTests, pods, nodes, networks ──watch──▶ marked ──▶ draw ──▶ tests whose turn changed are woken
 //	                                              ▲         │
 //	                      observe of one test ────┴─────────┴──▶ its Turn
 //
-// One pass draws at a time; passes that the last line can answer read that one meanwhile. A new process finds everything in the caches again, but for when namespaces began tests
-// that no longer have pods: the namespaces of the oldest tests are first then. It is safe for concurrent use.
+// One pass draws at a time; passes that the last line can answer read that one meanwhile. A new process finds
+// everything in the caches again, but for when namespaces began tests that no longer have pods: the namespaces of the
+// oldest tests are first then. It is safe for concurrent use.
 type Line struct {
 	// client reads tests and pods.
 	client   client.Reader
@@ -47,30 +48,35 @@ type Line struct {
 	wants   *wants
 
 	mu sync.Mutex
-	// marked counts the changes; drawn is that count when the last drawing began: the line is behind while the two differ.
+	// marked counts the changes; drawn is that count when the last drawing began: the line is behind while the two
+	// differ.
 	marked, drawn uint64
 	// nodes counts the changes of nodes.
 	nodes uint64
-	// line is replaced by the pass that draws, and never changed otherwise. later are its tests that have no place in it yet.
+	// line is replaced by the pass that draws, and never changed otherwise. later are its tests that have no place in
+	// it yet.
 	line  queue.Line
 	later map[types.UID]bool
-	// The tests that are still to be woken: beginning has those whose turn has come, changed those whose turn changed in another way, and notices
-	// those whose place in line, or the tests that they wait for, changed.
+	// The tests that are still to be woken: beginning has those whose turn has come, changed those whose turn changed
+	// in another way, and notices those whose place in line, or the tests that they wait for, changed.
 	beginning beginning
 	changed   map[types.NamespacedName]bool
 	notices   notices
 }
 
-// New makes a line that is drawn for each test that asks; settings are what pods are made with. After Watch it is drawn when something changes.
+// New makes a line that is drawn for each test that asks; settings are what pods are made with. After Watch it is drawn
+// when something changes.
 func New(c client.Reader, lab *inventory.Inventory, settings manifests.Settings, clock func() time.Time) *Line {
 	return &Line{
-		client: c, lab: lab, settings: settings, clock: clock, notOver: func() []client.ListOption { return nil }, signal: make(chan struct{}, 1), drawing: make(chan struct{}, 1), found: newFindings(), wants: newWants(), marked: 1,
+		client: c, lab: lab, settings: settings, clock: clock, notOver: func() []client.ListOption { return nil },
+		signal: make(chan struct{}, 1), drawing: make(chan struct{}, 1), found: newFindings(), wants: newWants(), marked: 1,
 		changed: map[types.NamespacedName]bool{}, beginning: newBeginning(),
 	}
 }
 
-// Of is a test's turn. A line that is behind is good enough to let a test wait, and for a test that has pods, since a change wakes both. That a test may
-// make its first pods is read only from a line that includes every change marked before the test asked.
+// Of is a test's turn. A line that is behind is good enough to let a test wait, and for a test that has pods, since a
+// change wakes both. That a test may make its first pods is read only from a line that includes every change marked
+// before the test asked.
 func (l *Line) Of(ctx context.Context, test *v1alpha1.LoadTest, hasPods bool, now time.Time) (queue.Turn, error) {
 	if _, _, claims := lifecycle.Claim(lifecycle.Observed{Test: test}, nil); !claims {
 		return queue.Turn{}, nil
@@ -89,7 +95,8 @@ func (l *Line) Of(ctx context.Context, test *v1alpha1.LoadTest, hasPods bool, no
 	return l.Drawn().Turns[string(test.UID)], nil
 }
 
-// last is a test's turn in the last line; current says that this line is good enough. If it isn't, the test needs a line that was begun at marked or later.
+// last is a test's turn in the last line; current says that this line is good enough. If it isn't, the test needs a
+// line that was begun at marked or later.
 func (l *Line) last(test types.UID, hasPods bool, now time.Time) (turn queue.Turn, marked uint64, current bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -104,7 +111,8 @@ func (l *Line) last(test types.UID, hasPods bool, now time.Time) (turn queue.Tur
 	return turn, l.marked, turn.Waits || hasPods || l.marked == l.drawn
 }
 
-// meanwhile is a test's turn if another pass has drawn a line that was begun at marked or later; if none has, the caller draws one.
+// meanwhile is a test's turn if another pass has drawn a line that was begun at marked or later; if none has, the
+// caller draws one.
 func (l *Line) meanwhile(test types.UID, marked uint64, now time.Time) (queue.Turn, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -133,7 +141,8 @@ func (l *Line) mark() {
 	l.nudge()
 }
 
-// NetworkChanged records that a network changed: tests that name it may want other devices. The zero value stands for all networks.
+// NetworkChanged records that a network changed: tests that name it may want other devices. The zero value stands for
+// all networks.
 func (l *Line) NetworkChanged(network compile.NetworkKey) {
 	l.wants.networkChanged(network)
 	l.mark()
@@ -155,7 +164,8 @@ func (l *Line) nudge() {
 	}
 }
 
-// draw draws the line, unless that proves needless once nobody else draws. What tests want is found out while others may draw; asks is the test for which it is drawn; nil: none in particular.
+// draw draws the line, unless that proves needless once nobody else draws. What tests want is found out while others
+// may draw; asks is the test for which it is drawn; nil: none in particular.
 func (l *Line) draw(ctx context.Context, asks *v1alpha1.LoadTest, needless func() bool) error {
 	if !l.watched {
 		l.wants.forgetAll()
@@ -189,9 +199,12 @@ func (l *Line) findOut(ctx context.Context, tests []lifecycle.Observed) error {
 	return nil
 }
 
-// drawOf draws the line of what was seen, or sees anew where another pass has drawn since. Unless all has been found out that is to be, it returns the tests of which isn't known what they want, and draws nothing. The caller
-// has claimed the drawing.
-func (l *Line) drawOf(ctx context.Context, seen **snapshot, asks *v1alpha1.LoadTest, foundOut bool, needless func() bool) (missing []lifecycle.Observed, err error) {
+// drawOf draws the line of what was seen, or sees anew where another pass has drawn since. Unless all has been found
+// out that is to be, it returns the tests of which isn't known what they want, and draws nothing. The caller
+// holds drawing.
+func (l *Line) drawOf(
+	ctx context.Context, seen **snapshot, asks *v1alpha1.LoadTest, foundOut bool, needless func() bool,
+) (missing []lifecycle.Observed, err error) {
 	if needless() {
 		return nil, nil
 	}
@@ -222,7 +235,8 @@ func (l *Line) drawOf(ctx context.Context, seen **snapshot, asks *v1alpha1.LoadT
 	return nil, nil
 }
 
-// stillTrue is a snapshot after which nothing changed, as of now; nil: something did, or nobody watches changes. Of ten tests that ask while it is found out what an eleventh wants, one reads the caches.
+// stillTrue is a snapshot after which nothing changed, as of now; nil: something did, or nobody watches changes. Of ten
+// tests that ask while it is found out what an eleventh wants, one reads the caches.
 func (l *Line) stillTrue(s *snapshot) *snapshot {
 	l.mu.Lock()
 	defer l.mu.Unlock()

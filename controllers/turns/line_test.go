@@ -119,7 +119,8 @@ func (l *lineLab) happen(random *rand.Rand, step int, line *Line) string {
 	return "networks have devices of " + l.resource
 }
 
-// A namespace whose test was placed has had its turn, also when that test is gone: the next is another namespace's, though its tests are younger.
+// A namespace whose test was placed has had its turn, also when that test is gone: the next is another namespace's,
+// though its tests are younger.
 func TestANamespaceWhoseTestIsGoneHasHadItsTurn(t *testing.T) {
 	l := newLineLab(t)
 	line := l.line(true)
@@ -256,7 +257,8 @@ func TestNetworksThatChangeWhileItIsFoundOutWhatTestsWant(t *testing.T) {
 	}
 }
 
-// It takes long to find out what a large test wants: nobody waits for that but the test itself, and nobody is kept out of the line by it but younger tests of its namespace.
+// It takes long to find out what a large test wants: nobody waits for that but the test itself, and nobody is kept out
+// of the line by it but younger tests of its namespace.
 func TestNobodyWaitsWhileItIsFoundOutWhatAHostileTestWants(t *testing.T) {
 	l := newLineLab(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -338,7 +340,8 @@ func TestAChangedNetworkConcernsOnlyTheTestsThatNameIt(t *testing.T) {
 	}
 }
 
-// Who waits for a time is told a new line when it has come; the others are told from the last one, and woken by the new one.
+// Who waits for a time is told a new line when it has come; the others are told from the last one, and woken by the new
+// one.
 func TestATimeThatHasComeDrawsTheLine(t *testing.T) {
 	l := newLineLab(t)
 	line := l.line(true)
@@ -386,7 +389,8 @@ func TestWhoEndsStandsInNoLine(t *testing.T) {
 	}
 }
 
-// Who may make pods may put a test's label on them, and say whose they are: that gives nobody a place in line, nor takes one.
+// Who may make pods may put a test's label on them, and say whose they are: that gives nobody a place in line, nor
+// takes one.
 func TestAPodThatOnlySaysItIsATestsIsNoTests(t *testing.T) {
 	for name, forge := range map[string]func(*corev1.Pod){
 		"its label":                   func(p *corev1.Pod) { p.OwnerReferences = nil },

@@ -11,15 +11,17 @@ import (
 	"github.com/linerate-dev/linerate/controllers/pass"
 )
 
-// noticeEvery is how often at most a test is woken only because its place in line changed: its status isn't written more often anyway. Otherwise each test that ends
-// would wake all those behind it.
+// noticeEvery is how often at most a test is woken only because its place in line changed: its status isn't written
+// more often anyway. Otherwise each test that ends would wake all those behind it.
 const noticeEvery = 10 * time.Second
 
-// noticesAtOnce is how many tests are woken for that in each drawPause at most: 160 a second, about as many status writes as one or two processors of an API server do.
+// noticesAtOnce is how many tests are woken for that in each drawPause at most: 160 a second, about as many status
+// writes as one or two processors of an API server do.
 const noticesAtOnce = 8
 
-// notices are the tests whose status doesn't show their new place in line, or the tests that they wait for, yet. Each that is woken writes its status: woken in one moment
-// they would wait for each other, and all other tests for them. So each test has a moment of its own in every ten seconds:
+// notices are the tests whose status doesn't show their new place in line, or the tests that they wait for, yet. Each
+// that is woken writes its status: woken in one moment they would wait for each other, and all other tests for them. So
+// each test has a moment of its own in every ten seconds:
 //
 //	moments of    a  b     c    d  │  a  b     c    d  │  a
 //	reworded       b c a           │     b             │
@@ -27,8 +29,9 @@ const noticesAtOnce = 8
 //	            ───────────────────┼───────────────────┼──▶
 //	            hand ──▶          10 s                20 s
 //
-// A hand goes round like a clock's, and wakes the tests that it passes: no test is woken twice in a round, or waits longer than one. Only where more tests are due than
-// noticesAtOnce allows does it go slower, and catch up afterwards: 10 s for up to 1600 tests, 100 s for 16 000. The zero value has no tests.
+// A hand goes round like a clock's, and wakes the tests that it passes: no test is woken twice in a round, or waits
+// longer than one. Only where more tests are due than noticesAtOnce allows does it go slower, and catch up afterwards:
+// 10 s for up to 1600 tests, 100 s for 16 000. The zero value has no tests.
 type notices struct {
 	pending map[types.NamespacedName]notice
 	// hand is how far the hand has gone.

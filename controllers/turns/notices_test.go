@@ -129,7 +129,8 @@ func TestWhoIsToldOtherwiseIsNotToldAgain(t *testing.T) {
 	}
 }
 
-// Forty stand in line behind two that run. One of those ends: the next one is woken at once, those whose words changed one after the other.
+// Forty stand in line behind two that run. One of those ends: the next one is woken at once, those whose words changed
+// one after the other.
 func TestWhoseTurnCameIsWokenAheadOfThoseThatOnlyMoveUp(t *testing.T) {
 	l := newLineLab(t)
 	synctest.Test(t, func(t *testing.T) {

@@ -22,17 +22,20 @@ type wanted struct {
 	networks []compile.NetworkKey
 }
 
-// wants is what tests want. It is found out by compiling the tests and making their pods. That takes long for a large test, so the pass that finds it out lets others draw meanwhile.
+// wants is what tests want. It is found out by compiling the tests and making their pods. That takes long for a large
+// test, so the pass that finds it out lets others draw meanwhile.
 //
 //	look ──▶ of some tests it isn't known ──▶ let others draw ──▶ find it out ──▶ draw
 //
-// A drawing for a test that asks finds out nothing of other namespaces' tests. No drawing finds out more than mostFoundOut of a namespace. The tests that are left out join the line at a later drawing.
+// A drawing for a test that asks finds out nothing of other namespaces' tests. No drawing finds out more than
+// mostFoundOut of a namespace. The tests that are left out join the line at a later drawing.
 //
 // It is safe for concurrent use.
 type wants struct {
 	mu    sync.Mutex
 	known map[types.UID]*wanted
-	// changes counts the changes of networks; changed has its value at the last change of each, all at the last change of all. They are kept while somebody finds out what tests want (under way).
+	// changes counts the changes of networks; changed has its value at the last change of each, all at the last change
+	// of all. They are kept while somebody finds out what tests want (under way).
 	changes, all uint64
 	changed      map[compile.NetworkKey]uint64
 	underWay     int
@@ -94,11 +97,13 @@ func (w *wants) begin() (since uint64) {
 	return w.changes
 }
 
-// end keeps what was found out since then, unless it followed from a network that has changed. Nil: nothing was found out.
+// end keeps what was found out since then, unless it followed from a network that has changed. Nil: nothing was found
+// out.
 func (w *wants) end(since uint64, test types.UID, found *wanted) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	stale := found == nil || w.all > since || slices.ContainsFunc(found.networks, func(n compile.NetworkKey) bool { return w.changed[n] > since })
+	stale := found == nil || w.all > since ||
+		slices.ContainsFunc(found.networks, func(n compile.NetworkKey) bool { return w.changed[n] > since })
 	if !stale {
 		w.known[test] = found
 	}
@@ -122,11 +127,12 @@ func (w *wants) findOut(ctx context.Context, lab *inventory.Inventory, o lifecyc
 	return nil
 }
 
-// mostFoundOut is how much is found out for a namespace before a drawing, so that none waits long for those of others, however many there are: so many tests of up to 64 KiB of memory each, or
-// fewer larger ones.
+// mostFoundOut is how much is found out for a namespace before a drawing, so that none waits long for those of others,
+// however many there are: so many tests of up to 64 KiB of memory each, or fewer larger ones.
 const mostFoundOut = 64
 
-// missing are the tests of which isn't known what they want and is to be found out now: the one that asks, and the oldest ones of its namespace; if none asks, of each namespace.
+// missing are the tests of which isn't known what they want and is to be found out now: the one that asks, and the
+// oldest ones of its namespace; if none asks, of each namespace.
 func (l *Line) missing(s *snapshot, asks *v1alpha1.LoadTest) (all []lifecycle.Observed) {
 	for i := range s.tests {
 		test := &s.tests[i]
@@ -135,7 +141,8 @@ func (l *Line) missing(s *snapshot, asks *v1alpha1.LoadTest) (all []lifecycle.Ob
 		}
 		pods := s.pods[ownerKey{test.Namespace, test.UID}]
 		known := l.wants.of(test.UID)
-		if stands, ok := l.found.stands[test.UID]; ok && known != nil && stands.wants == known && stands.isOf(test, pods) {
+		stands, ok := l.found.stands[test.UID]
+		if ok && known != nil && stands.wants == known && stands.isOf(test, pods) {
 			continue
 		}
 		o := observedOf(test, pods, l.settings)
@@ -147,7 +154,8 @@ func (l *Line) missing(s *snapshot, asks *v1alpha1.LoadTest) (all []lifecycle.Ob
 		return all
 	}
 	slices.SortStableFunc(all, func(a, b lifecycle.Observed) int {
-		return cmp.Or(a.Test.CreationTimestamp.Compare(b.Test.CreationTimestamp.Time), cmp.Compare(a.Test.Name, b.Test.Name))
+		return cmp.Or(a.Test.CreationTimestamp.Compare(b.Test.CreationTimestamp.Time),
+			cmp.Compare(a.Test.Name, b.Test.Name))
 	})
 	spent := map[string]int64{}
 	return slices.DeleteFunc(all, func(o lifecycle.Observed) bool {

@@ -27,11 +27,12 @@ import (
 	"github.com/linerate-dev/linerate/internal/cluster/lifecycle"
 )
 
-// drawPause is the shortest time between two drawings that no pass waits for: changes come in bursts. longestDrawPause is the longest one.
+// drawPause is the shortest time between two drawings that no pass waits for: changes come in bursts. longestDrawPause
+// is the longest one.
 const drawPause, longestDrawPause = 50 * time.Millisecond, time.Second
 
-// Watch has the line drawn when something changes, as long as the manager runs, and the controller reconcile the tests whose turn that changes. notOver lists the
-// tests that aren't over, by the manager's index.
+// Watch has the line drawn when something changes, as long as the manager runs, and the controller reconcile the tests
+// whose turn that changes. notOver lists the tests that aren't over, by the manager's index.
 func (l *Line) Watch(mgr ctrl.Manager, b *builder.Builder, notOver func() []client.ListOption) error {
 	called := make(chan event.GenericEvent)
 	l.watched, l.notOver = true, notOver
@@ -42,8 +43,9 @@ func (l *Line) Watch(mgr ctrl.Manager, b *builder.Builder, notOver func() []clie
 	return mgr.Add(manager.RunnableFunc(func(ctx context.Context) error { return l.run(ctx, called) }))
 }
 
-// run draws the line whenever it is behind, and wakes the tests whose turn changed, until the context ends. Tests whose turns come in one moment are woken
-// at the pace of beginning, and tests whose place in line changed at the moment that notices gives them.
+// run draws the line whenever it is behind, and wakes the tests whose turn changed, until the context ends. Tests whose
+// turns come in one moment are woken at the pace of beginning, and tests whose place in line changed at the moment that
+// notices gives them.
 func (l *Line) run(ctx context.Context, wake chan<- event.GenericEvent) error {
 	begun := time.Now()
 	tell, pause := time.NewTicker(drawPause), time.NewTimer(drawPause)
@@ -70,7 +72,8 @@ func (l *Line) run(ctx context.Context, wake chan<- event.GenericEvent) error {
 	}
 }
 
-// pauseAfter is the pause after a drawing that took so long: drawings for which no pass waits take a fifth of a processor at most, however often a tenant of thousands of tests changes something.
+// pauseAfter is the pause after a drawing that took so long: drawings for which no pass waits take a fifth of a
+// processor at most, however often a tenant of thousands of tests changes something.
 func pauseAfter(drawing time.Duration) time.Duration {
 	return min(max(drawPause, 4*drawing), longestDrawPause)
 }
@@ -165,7 +168,8 @@ func holdingChanges() predicate.Predicate {
 			before, isPod := e.ObjectOld.(*corev1.Pod)
 			after, stillIs := e.ObjectNew.(*corev1.Pod)
 			return isPod && stillIs && matters(after) &&
-				(before.Spec.NodeName != after.Spec.NodeName || lifecycle.Ended(before) != lifecycle.Ended(after) || len(before.Spec.SchedulingGates) != len(after.Spec.SchedulingGates))
+				(before.Spec.NodeName != after.Spec.NodeName || lifecycle.Ended(before) != lifecycle.Ended(after) ||
+					len(before.Spec.SchedulingGates) != len(after.Spec.SchedulingGates))
 		},
 	}
 }
