@@ -16,8 +16,27 @@ import (
 	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/measure/observe"
 	"github.com/linerate-dev/linerate/internal/procedure"
+	"github.com/linerate-dev/linerate/internal/run/runner"
 	"github.com/linerate-dev/linerate/internal/units"
 )
+
+// bursts measures windows of an exact number of frames.
+type bursts struct {
+	journal    *runner.Journal
+	topology   *topology
+	demand     *demand
+	setup      *measure.Setup
+	balance    *balance
+	counters   *counters
+	observers  *observers
+	samples    *samples
+	machine    *observe.DisturbanceWatch
+	fleet      *fleet
+	traffic    *traffic
+	standstill *standstill
+	resetter   *resetter
+	judge      *judge
+}
 
 const (
 	// burstPoll is how often counters are read until a burst has been sent.
@@ -32,59 +51,59 @@ const (
 	mostInAStream = math.MaxUint32
 )
 
-// burst sends an exact number of frames in each direction: finite streams, which end by themselves. When the run is cut short, it returns what was read until then as an Invalid window, with the
+// take sends an exact number of frames in each direction: finite streams, which end by themselves. When the run is cut short, it returns what was read until then as an Invalid window, with the
 // error; nil if nothing was read.
 //
 //	 load │ rest │ counters stand still       all are sent    they stand still again
 //	             │      │ start                     │                │
 //	─────────────┴────read────── ▐███████████▌ ─────┴─── drain ────read──▶
 //	                        its duration: by the generators' own clocks
-func (r *run) burst(ctx context.Context, step procedure.Step) (*report.Window, error) {
-	moving, err := r.comeToRest(ctx)
+func (b *bursts) take(ctx context.Context, step procedure.Step) (*report.Window, error) {
+	moving, err := b.resetter.comeToRest(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.loadBursts(ctx, step.Frames); err != nil {
+	if err := b.traffic.loadBursts(ctx, step.Frames); err != nil {
 		return nil, err
 	}
 	if err := bounded.Pause(ctx, burstRest); err != nil {
 		return nil, err
 	}
-	r.machine.ReadBefore(ctx, time.Now().Add(2*observe.Lead))
-	before, limited, err := r.readEdge(ctx)
+	b.machine.ReadBefore(ctx, time.Now().Add(2*observe.Lead))
+	before, limited, err := b.counters.readEdge(ctx)
 	if err != nil {
 		return nil, err
 	}
-	span := measure.Span{Sending: step.Judge, Bursts: step.Frames, Intended: r.drive.intended, Readings: make([][]engine.Reading, len(r.gens))}
+	span := measure.Span{Sending: step.Judge, Bursts: step.Frames, Intended: b.demand.rates, Readings: make([][]engine.Reading, len(b.topology.names))}
 	keep := func(readings []engine.Reading) {
 		for g := range readings {
 			span.Readings[g] = append(span.Readings[g], readings[g])
 		}
 	}
 	keep(before)
-	r.observe(before, limited)
+	b.observers.observe(before, limited)
 	opened := time.Now()
-	if err := r.start(ctx, r.burstLoads(step.Frames), step.Judge+burstStart); err != nil {
+	if err := b.traffic.start(ctx, b.topology.burstLoads(b.demand.rates, step.Frames), step.Judge+burstStart); err != nil {
 		return nil, err
 	}
-	if err := r.untilSent(ctx, step, before, time.Now().Add(step.Judge+burstStart), keep); err != nil {
-		return r.cutShort(span, opened, step, err), err
+	if err := b.untilSent(ctx, step, before, time.Now().Add(step.Judge+burstStart), keep); err != nil {
+		return b.judge.cutShort(span, opened, step, err), err
 	}
-	complete := func(now []engine.Reading) bool { return r.allReturned(before, now) }
-	rest, err := r.awaitStandstill(ctx, stillOnce, complete)
-	span.Disturbance = r.machine.ReadAfter(ctx) // a thread that waits later, when no frame moves, disturbs nothing
+	complete := func(now []engine.Reading) bool { return b.balance.allReturned(before, now) }
+	rest, err := b.standstill.await(ctx, stillOnce, complete)
+	span.Disturbance = b.machine.ReadAfter(ctx) // a thread that waits later, when no frame moves, disturbs nothing
 	if err == nil {
-		rest, err = r.awaitStandstill(ctx, stillAfterBurst, complete)
+		rest, err = b.standstill.await(ctx, stillAfterBurst, complete)
 	}
 	if err != nil {
-		return r.cutShort(span, opened, step, err), err
+		return b.judge.cutShort(span, opened, step, err), err
 	}
 	keep(rest.readings)
-	r.observe(rest.readings, rest.limited)
-	r.sample(rest.readings, time.Since(opened))
+	b.observers.observe(rest.readings, rest.limited)
+	b.samples.add(rest.readings, time.Since(opened))
 	span.Limited = since(limited.Each, rest.limited.Each)
-	counted := r.setup.Window(span)
-	switch why := r.notSent(step.Frames, before, rest.readings); {
+	counted := b.setup.Window(span)
+	switch why := b.balance.notSent(step.Frames, before, rest.readings); {
 	case moving != "":
 		counted = counted.Void(moving)
 	case !rest.still:
@@ -92,19 +111,19 @@ func (r *run) burst(ctx context.Context, step procedure.Step) (*report.Window, e
 	case why != "":
 		counted = counted.Void(why)
 	}
-	w := measure.Judge(counted, r.goal())
-	w.Start, w.Took = plan.Duration(opened.Sub(r.Started)), plan.Duration(time.Since(opened))
-	r.observed(&w, r.readAtRest(ctx, rest))
+	w := measure.Judge(counted, b.judge.goal())
+	w.Start, w.Took = plan.Duration(opened.Sub(b.journal.Started)), plan.Duration(time.Since(opened))
+	b.observers.addTo(&w, b.observers.readAtRest(ctx, rest))
 	return &w, nil
 }
 
 // untilSent waits until the generators have sent the whole burst, or stops them: only then do they report how long it took. If frames are missing at the end, the window says so.
-func (r *run) untilSent(ctx context.Context, step procedure.Step, before []engine.Reading, end time.Time, keep func([]engine.Reading)) error {
+func (b *bursts) untilSent(ctx context.Context, step procedure.Step, before []engine.Reading, end time.Time, keep func([]engine.Reading)) error {
 	for kept := time.Now(); ; {
 		if err := bounded.Pause(ctx, burstPoll); err != nil {
 			return err
 		}
-		readings, err := r.read(ctx)
+		readings, err := b.counters.read(ctx)
 		if err != nil {
 			return err
 		}
@@ -113,89 +132,12 @@ func (r *run) untilSent(ctx context.Context, step procedure.Step, before []engin
 			kept = time.Now()
 		}
 		switch {
-		case r.notSent(step.Frames, before, readings) == "":
+		case b.balance.notSent(step.Frames, before, readings) == "":
 			return nil
 		case time.Now().After(end): // TRex would send the rest, however late
-			return r.stopAll(ctx)
+			return b.fleet.stopAll(ctx)
 		}
 	}
-}
-
-// notSent names a direction in which the number of frames sent isn't the burst's; empty: there is none.
-func (r *run) notSent(frames []int64, before, now []engine.Reading) string {
-	for i, d := range r.setup.Directions {
-		if sent := between(d, before, now).Sent.Packets; sent != frames[i] {
-			return fmt.Sprintf("%s→%s: the generators sent %d frames of a burst of %d", d.From, d.To, sent, frames[i])
-		}
-	}
-	return ""
-}
-
-// allReturned says whether every frame came back, or was dropped by the generator itself. It is false where there is background traffic, as a foreign frame may then be counted in place of a lost one.
-func (r *run) allReturned(before, now []engine.Reading) bool {
-	for _, d := range r.setup.Directions {
-		if t := between(d, before, now); d.Background+d.Strays > 0 || t.Returned.Packets+t.ReceiveErrors != t.Sent.Packets {
-			return false
-		}
-	}
-	return true
-}
-
-// loadBursts gives every sending port its share of its direction's burst, divided among the port's streams in proportion to their rates. Latency streams have a rate of
-// their own and no end, so they are left out; stamps are left out, too.
-func (r *run) loadBursts(ctx context.Context, frames []int64) error {
-	r.drive.bursting = true
-	return r.each(ctx, callTimeout, "load bursts on", func(ctx context.Context, g int) error {
-		for i, d := range r.Plan.Directions {
-			if !r.on(g, d.From) {
-				continue
-			}
-			streams, err := finiteStreams(r.planned(g, d.From).Streams, r.shareOf(g, d, frames[i]), r.drive.intended[i].Apportion(r.weights(d)...)[g])
-			if err == nil {
-				err = r.gens[g].Engine.Load(ctx, r.gens[g].PortOfLink[d.From], streams)
-			}
-			if err != nil {
-				return fmt.Errorf("link %s: %w", d.From, err)
-			}
-		}
-		return nil
-	})
-}
-
-// burstLoads are the rates of the ports that have a share of the bursts.
-func (r *run) burstLoads(frames []int64) [][]engine.PortLoad {
-	loads := r.loads(r.drive.intended)
-	for i, d := range r.Plan.Directions {
-		for g := range loads {
-			if r.on(g, d.From) && r.shareOf(g, d, frames[i]) == 0 {
-				loads[g] = slices.DeleteFunc(loads[g], func(l engine.PortLoad) bool { return l.Port == r.index(g, d.From) })
-			}
-		}
-	}
-	return loads
-}
-
-// loadAgain gives the ports the Plan's streams again after a burst.
-func (r *run) loadAgain(ctx context.Context) error {
-	if !r.drive.bursting {
-		return nil
-	}
-	r.drive.bursting = false
-	return r.load(ctx)
-}
-
-// weights are the generators' weights in a direction; 0 for those that don't send there.
-func (r *run) weights(d plan.Direction) []int64 {
-	weights := make([]int64, len(r.gens))
-	for g := range r.gens {
-		weights[g] = r.planned(g, d.From).Share
-	}
-	return weights
-}
-
-// shareOf is a generator's share of a direction's frames; the shares of all generators add up to them.
-func (r *run) shareOf(g int, d plan.Direction, frames int64) int64 {
-	return divide(frames, r.weights(d))[g]
 }
 
 // divide divides frames by weights into shares that add up exactly.

@@ -5,49 +5,66 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/procedure"
+	"github.com/linerate-dev/linerate/internal/run/runner"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// refuseLongFlight is the error of a device that frames take longer through than a load settles: after each change of load its windows would lose what is on its way, or have back what was sent before.
+// flight is how long frames are on their way through the device.
+type flight struct {
+	journal *runner.Journal
+	traffic *traffic
+	totals  *totals
+
+	judged  bool          // the first load has shown whether frames are in flight for longer than a load settles
+	known   bool          // a trial has shown how long frames are in flight
+	longest time.Duration // the longest time so far
+}
+
+// bound is the time after which a frame that hasn't come back counts as lost: twice the longest time that frames have been in flight so far.
+func (f *flight) bound() time.Duration {
+	if !f.known {
+		return unknownFlight
+	}
+	return min(max(leastFlight, 2*f.longest), drainBound)
+}
+
+// learn records how long frames were in flight in a trial whose counters stood still at its end.
+func (f *flight) learn(setup *measure.Setup, span measure.Span) {
+	if longest, known := setup.Flight(span); known {
+		f.known, f.longest = true, max(f.longest, longest)
+	}
+}
+
+// refuseLong is the error of a device that frames take longer through than a load settles: after each change of load its windows would lose what is on its way, or have back what was sent before.
 // It is asked before the second load. What has not come back of the first may as well be lost: then traffic is stopped, and the frames that come back after all tell.
 //
 //	sent     ├────────── first load ──────────┤ stop
 //	back       flight ├────────── first load ──────────┤
 //	                              missing here ↑        ↑ lost
-func (r *run) refuseLongFlight(ctx context.Context, step procedure.Step, rates []units.PacketRate) error {
-	if r.drive.flightJudged || !r.drive.flowing || step.Settle <= 0 || r.drive.flightKnown && r.drive.longestFlight <= step.Settle {
+func (f *flight) refuseLong(ctx context.Context, step procedure.Step, rates []units.PacketRate) error {
+	if f.judged || !f.traffic.flowing || step.Settle <= 0 || f.known && f.longest <= step.Settle {
 		return nil
 	}
-	r.drive.flightJudged = true
-	before := r.missing(r.drive.last)
+	f.judged = true
+	before := f.totals.missing(f.totals.latest)
 	if longest(before, rates) <= step.Settle {
 		return nil
 	}
-	rest, err := r.endHeld(ctx, stillTwice)
+	rest, err := f.traffic.endHeld(ctx, stillTwice)
 	if err != nil {
 		return err
 	}
 	came := before
-	for i, lost := range r.missing(rest.readings) {
+	for i, lost := range f.totals.missing(rest.readings) {
 		came[i] -= lost
 	}
 	if flight := longest(came, rates); flight > step.Settle {
 		return fmt.Errorf("frames take %s or more through the device, and each load settles for %s: what is on its way at a change of load would count as lost%s",
-			flight.Round(10*time.Millisecond), step.Settle, r.Plan.Advice(fmt.Sprintf(". Set %%s to %s or more", (2*flight).Round(100*time.Millisecond)), "procedure.ramp.settle"))
+			flight.Round(10*time.Millisecond), step.Settle, f.journal.Plan.Advice(fmt.Sprintf(". Set %%s to %s or more", (2*flight).Round(100*time.Millisecond)), "procedure.ramp.settle"))
 	}
 	return nil
-}
-
-// missing is how many frames of each direction, in the Plan's order, were sent since traffic began and have not come back.
-func (r *run) missing(readings []engine.Reading) []int64 {
-	all := make([]int64, len(r.setup.Directions))
-	for i, d := range r.setup.Directions {
-		t := between(d, r.drive.baseline, readings)
-		all[i] = t.Sent.Packets - t.SendDrops - t.Returned.Packets - t.ReceiveErrors
-	}
-	return all
 }
 
 // longest is the longest time for which any direction sends so many frames at its rate.

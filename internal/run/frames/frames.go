@@ -2,13 +2,19 @@ package frames
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/host/machine"
 	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/measure/observe"
+	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/run/runner"
 	"github.com/linerate-dev/linerate/internal/units"
 )
@@ -49,45 +55,69 @@ type Options struct {
 
 // New is the driver of these generators, for one run.
 func New(gens []Generator, opts Options) runner.Driver {
-	return &run{given: gens, opts: opts, machine: observe.FollowDisturbance(opts.Machine), lineRates: map[string]units.BitRate{}}
+	watch := observe.FollowDisturbance(opts.Machine)
+	return &run{given: gens, opts: opts, machine: &watch}
 }
 
-// run is the state of one run's generators. It is used by one goroutine; those it starts for calls in parallel end before the call returns.
+// run drives one run's generators. It goes through the run's parts, each of which answers one question. It is used by one
+// goroutine; those it starts for calls in parallel end before the call returns.
 type run struct {
-	*runner.Journal
-	gens  []Generator // in the Plan's order
-	given []Generator
-	opts  Options
+	journal *runner.Journal
+	given   []Generator
+	opts    Options
+	claimed []bool // by generator
 
-	described []engine.Description
-	lineRates map[string]units.BitRate
-	warmups   []units.PacketRate
-	full      []units.PacketRate      // per direction: a load of one
-	nextHops  []map[string]engine.MAC // per generator and link
-	claimed   []bool
-	setup     measure.Setup
-	stamped   []stamped
-	upkeep    bool // the test's own streams look like link upkeep, or go to groups, so no returning frame can be told to be a stray
+	topology *topology
+	fleet    *fleet
+	setup    *measure.Setup
+	machine  *observe.DisturbanceWatch
 
-	machine observe.DisturbanceWatch
-	vitals  *observe.Log
-	drive   drive
+	rates      *rates
+	resolver   *resolver
+	prover     *prover
+	background *background
+
+	demand     *demand
+	counters   *counters
+	links      *links
+	silence    *silence
+	observers  *observers
+	totals     *totals
+	samples    *samples
+	traffic    *traffic
+	standstill *standstill
+	flight     *flight
+	resetter   *resetter
+	judge      *judge
+
+	holds  *holds
+	trials *trials
+	bursts *bursts
 }
 
 // Prepare does everything before the first step, in order; the first error ends it.
 func (r *run) Prepare(ctx context.Context, journal *runner.Journal) error {
-	r.Journal = journal
+	r.journal = journal
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if journal.Plan.Procedure.Reset != nil && r.opts.Reset == nil {
+		return errors.New("the plan says to reset the device before each trial, and this run has no way to do it: use the same linerate for operator and runner")
+	}
+	if err := r.matchGenerators(); err != nil {
+		return err
+	}
+	r.assemble()
 	for _, step := range []func(context.Context) error{
-		r.mayReset,
-		r.matchGenerators,
 		r.describe,
-		r.resolveRates,
+		r.rates.resolve,
+		r.prepareMeasure,
 		r.claim,
-		r.address,
-		r.provePaths,
-		r.seekRepeats,
-		r.listen,
-		r.load,
+		r.resolver.address,
+		r.prover.provePaths,
+		r.prover.proveNoRepeats,
+		r.background.measure,
+		r.traffic.load,
 		r.readFirst,
 	} {
 		if ctx.Err() != nil {
@@ -100,19 +130,208 @@ func (r *run) Prepare(ctx context.Context, journal *runner.Journal) error {
 	return nil
 }
 
+// assemble makes the run's parts, and gives each what its question needs.
+func (r *run) assemble() {
+	j, t := r.journal, r.topology
+	r.setup, r.demand = &measure.Setup{}, &demand{}
+	r.fleet.topology = t
+	r.resolver.journal, r.resolver.topology, r.resolver.fleet = j, t, r.fleet
+	r.rates = &rates{journal: j, topology: t, line: map[string]units.BitRate{}}
+	r.prover = &prover{journal: j, topology: t, fleet: r.fleet, resolver: r.resolver, frames: r.opts.Numbered}
+	r.judge = &judge{journal: j, setup: r.setup}
+	r.links = &links{journal: j, topology: t}
+	r.totals = &totals{journal: j, setup: r.setup, demand: r.demand}
+	r.silence = &silence{journal: j, setup: r.setup, totals: r.totals}
+	r.counters = &counters{journal: j, topology: t, fleet: r.fleet, links: r.links, silence: r.silence, limited: r.opts.Limited}
+	r.observers = &observers{journal: j, topology: t, counters: r.counters, setup: r.setup, whereabouts: r.opts.Whereabouts}
+	r.background = &background{journal: j, topology: t, counters: r.counters, observers: r.observers, rates: r.rates, setup: r.setup, judge: r.judge}
+	r.samples = &samples{journal: j, topology: t, setup: r.setup, demand: r.demand, rates: r.rates, totals: r.totals, silence: r.silence, judge: r.judge}
+	balance := &balance{setup: r.setup, demand: r.demand}
+	r.standstill = &standstill{counters: r.counters, observers: r.observers, balance: balance}
+	timing := &timing{journal: j, topology: t, fleet: r.fleet, setup: r.setup, demand: r.demand}
+	r.traffic = &traffic{journal: j, topology: t, fleet: r.fleet, demand: r.demand, timing: timing, silence: r.silence, totals: r.totals, standstill: r.standstill,
+		orphansStopWithin: r.opts.OrphansStopWithin}
+	r.flight = &flight{journal: j, traffic: r.traffic, totals: r.totals}
+	r.resetter = &resetter{journal: j, demand: r.demand, traffic: r.traffic, counters: r.counters, links: r.links, silence: r.silence, prover: r.prover, standstill: r.standstill, totals: r.totals,
+		device: r.opts.Reset}
+	pace := &pace{topology: t, counters: r.counters, silence: r.silence, every: r.opts.PaceEvery}
+	r.holds = &holds{journal: j, topology: t, demand: r.demand, setup: r.setup, counters: r.counters, pace: pace, observers: r.observers, samples: r.samples, totals: r.totals, timing: timing,
+		machine: r.machine, judge: r.judge}
+	r.trials = &trials{journal: j, topology: t, demand: r.demand, setup: r.setup, balance: balance, counters: r.counters, pace: pace, observers: r.observers, samples: r.samples, totals: r.totals,
+		timing: timing, machine: r.machine, flight: r.flight, fleet: r.fleet, traffic: r.traffic, standstill: r.standstill, resetter: r.resetter, judge: r.judge}
+	r.bursts = &bursts{journal: j, topology: t, demand: r.demand, setup: r.setup, balance: balance, counters: r.counters, observers: r.observers, samples: r.samples, machine: r.machine,
+		fleet: r.fleet, traffic: r.traffic, standstill: r.standstill, resetter: r.resetter, judge: r.judge}
+}
+
 // readFirst takes the readings from which totals are counted.
 func (r *run) readFirst(ctx context.Context) error {
-	r.forgetLinks()
-	readings, limited, err := r.readEdge(ctx)
+	r.links.forget()
+	readings, limited, err := r.counters.readEdge(ctx)
 	if err != nil {
 		return err
 	}
 	if err := r.machine.Begin(ctx); err != nil {
-		r.Note("disturbances of this machine can't be read: %v", err)
+		r.journal.Note("disturbances of this machine can't be read: %v", err)
 	}
-	r.observe(readings, limited)
-	r.drive.limited = limited.Each
-	r.drive.baseline, r.drive.last, r.drive.thefts = readings, readings, thefts(readings)
-	r.beginQuiet(readings)
+	r.observers.observe(readings, limited)
+	r.totals.limited = limited.Each
+	r.totals.baseline, r.totals.latest, r.samples.thefts = readings, readings, thefts(readings)
+	r.silence.begin(readings)
 	return nil
+}
+
+// Take carries out a step. Its window holds what the generators sent, what came back, and the window's quality.
+func (r *run) Take(ctx context.Context, step procedure.Step) (*report.Window, error) {
+	before := r.demand.rates
+	r.demand.step, r.demand.rates, r.resetter.latest = step, step.Intended(r.rates.full, r.rates.warmups), nil
+	r.observers.whereabouts.Wanted.Judge(true)
+	r.journal.Update(func(p *runner.Progress) {
+		p.Load, p.IntendedPacketsPerSecond = r.demand.share(), sum(r.demand.rates).Whole()
+	})
+	if err := r.flight.refuseLong(ctx, step, before); err != nil {
+		return nil, err
+	}
+	w, err := r.measure(ctx, step)
+	if err != nil && w == nil {
+		w, err = r.unsent(ctx, err)
+	}
+	if w == nil {
+		return nil, err
+	}
+	w.Load, w.Reset = step.Load, r.resetter.latest
+	if step.Phase == report.WarmUp {
+		w.Load = units.RatioOf(int64(r.rates.warmups[0]), int64(r.rates.full[0]))
+	}
+	return w, err
+}
+
+// measure measures the step's window; with an error the window may be nil: nothing was read.
+func (r *run) measure(ctx context.Context, step procedure.Step) (*report.Window, error) {
+	switch step.Kind {
+	case procedure.Held:
+		if err := r.traffic.hold(ctx, step); err != nil {
+			return nil, err
+		}
+		return r.holds.take(ctx, step)
+	case procedure.Trial:
+		return r.trials.take(ctx, step)
+	case procedure.Burst:
+		return r.bursts.take(ctx, step)
+	}
+	return nil, fmt.Errorf("the procedure asks for a step of kind %q, which tests of frames can't carry out", step.Kind)
+}
+
+// Stop ends the traffic of all generators that can be reached, also when ctx has ended, waits for the last frames, and writes the totals.
+func (r *run) Stop(ctx context.Context) error {
+	if !r.journal.Driving {
+		return nil
+	}
+	stopping, cancel := afterwards(ctx)
+	defer cancel()
+	err := r.fleet.stopAll(stopping)
+	if err != nil {
+		later := ""
+		if endsLate(r.totals.baseline) {
+			later = orLater
+		}
+		r.journal.Note("not all traffic could be stopped; it ends by itself by %s%s: %v", r.traffic.until.UTC().Format(time.RFC3339), later, err)
+	}
+	r.journal.Update(func(p *runner.Progress) { p.Phase, p.Message = runner.Draining, "waiting for the last frames" })
+	r.drain(ctx)
+	r.observers.observeIdle(ctx)
+	r.observers.log.Complete(r.journal.Report.Windows)
+	r.journal.Report.Observations = r.observers.log.Observations()
+	return err
+}
+
+// drain waits until the counters stand still, and writes the totals.
+func (r *run) drain(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainBound+readTimeout)
+	defer cancel()
+	rest, err := r.standstill.await(ctx, stillOnce, nil)
+	if err != nil {
+		r.journal.Note("the totals are not final, they end with the last sample: %v", err)
+		r.totals.write(r.totals.latest, nil, false)
+		return
+	}
+	r.links.unwatched = true
+	r.observers.observe(rest.readings, rest.limited)
+	r.totals.write(rest.readings, rest.limited.Each, rest.still)
+	r.readNumbers(ctx)
+}
+
+// readNumbers reports what became of frames with sequence numbers, where the profile has latency streams.
+func (r *run) readNumbers(ctx context.Context) {
+	all := make([]map[uint32]engine.LatencyStats, len(r.topology.names))
+	err := r.fleet.each(ctx, callTimeout, "read the sequence numbers of", func(ctx context.Context, g int) (err error) {
+		all[g], err = r.fleet.engines[g].Latency(ctx)
+		return err
+	})
+	if err != nil {
+		r.journal.Note("whether frames came twice is not known: %v", err)
+		return
+	}
+	for g, stats := range all {
+		for _, id := range slices.Sorted(maps.Keys(stats)) {
+			s := stats[id]
+			r.journal.Report.Numbered = append(r.journal.Report.Numbered, report.Numbered{Generator: r.topology.names[g], FlowID: id, Sent: s.Sent, Received: s.Received, Missing: s.Dropped, Twice: s.Duplicate,
+				OutOfOrder: s.OutOfOrder})
+		}
+	}
+}
+
+// Release gives the ports back, whatever became of the run.
+func (r *run) Release(ctx context.Context) {
+	if r.claimed == nil {
+		return
+	}
+	ctx, cancel := afterwards(ctx)
+	defer cancel()
+	err := r.fleet.each(ctx, stopTimeout, "release the ports of", func(ctx context.Context, g int) error {
+		if !r.claimed[g] {
+			return nil
+		}
+		return r.fleet.engines[g].Release(ctx)
+	})
+	if err != nil {
+		r.journal.Note("not all ports could be given back: %v", err)
+	}
+}
+
+// orderError is that generators did not start traffic, or change its load, as they were told.
+type orderError struct{ err error }
+
+func (e *orderError) Error() string { return e.err.Error() }
+func (e *orderError) Unwrap() error { return e.err }
+
+// unsent is the Invalid window of a step whose load could not be sent because a link is down, or went down just before: no generator's fault, and the procedure goes on to what it does after such a window. Where no link explains it,
+// the error stays one.
+func (r *run) unsent(ctx context.Context, cause error) (*report.Window, error) {
+	if _, refused := errors.AsType[*orderError](cause); !refused {
+		return nil, cause
+	}
+	before, opened := maps.Clone(r.links.latest), time.Now()
+	first, err := r.counters.read(ctx)
+	if err != nil {
+		return nil, cause
+	}
+	link := r.links.changedLink(before)
+	if link == "" {
+		return nil, cause
+	}
+	r.traffic.flowing = false
+	if err := r.fleet.stopAll(ctx); err != nil { // those that had started
+		return nil, err
+	}
+	rest, err := r.standstill.await(ctx, stillOnce, nil)
+	if err != nil {
+		return nil, err
+	}
+	r.observers.observe(rest.readings, rest.limited)
+	r.samples.add(rest.readings, time.Since(opened))
+	span := measure.Span{Intended: r.demand.rates, Readings: measure.Pairwise(first, rest.readings)}
+	w := measure.Judge(r.setup.Window(span).Void(fmt.Sprintf("the link %s was down, and no traffic could be started", link)), r.judge.goal())
+	w.Start = plan.Duration(opened.Sub(r.journal.Started))
+	r.observers.addTo(&w, 0)
+	return &w, nil
 }

@@ -1,6 +1,9 @@
 package frames
 
 import (
+	"cmp"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine"
@@ -8,44 +11,65 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
+// links follows whether each port's link is up.
+type links struct {
+	journal  *runner.Journal
+	topology *topology
+
+	latest    map[portOnLink]runner.LinkSeen // nil: nothing was read yet
+	unwatched bool                           // links may go down: the device is being reset, or the last frame is back
+}
+
+// changedLink is a link that is down, or that changed its state since it was seen so; empty: all are as they were.
+func (l *links) changedLink(before map[portOnLink]runner.LinkSeen) string {
+	for _, key := range slices.SortedFunc(maps.Keys(l.latest), func(a, b portOnLink) int {
+		return cmp.Or(cmp.Compare(a.generator, b.generator), cmp.Compare(a.link, b.link))
+	}) {
+		if is := l.latest[key]; !is.Up || is.Changes != before[key].Changes {
+			return key.link
+		}
+	}
+	return ""
+}
+
 // portOnLink is a generator's port on a link.
 type portOnLink struct {
 	generator int
 	link      string
 }
 
-// followLinks reports links that went down or came up since the reading before, between windows too: a window has only what happened within it. What happens from just before the first frame until
+// follow reports links that went down or came up since the reading before, between windows too: a window has only what happened within it. What happens from just before the first frame until
 // the counters stand still after the last interrupts the run.
-func (r *run) followLinks(readings []engine.Reading) {
+func (l *links) follow(readings []engine.Reading) {
 	for g, reading := range readings {
-		for i, planned := range r.Plan.Generators[g].Ports {
-			now, found := reading.Ports[r.gens[g].PortOfLink[planned.Link]]
+		for i, planned := range l.journal.Plan.Generators[g].Ports {
+			now, found := reading.Ports[l.topology.index(g, planned.Link)]
 			if !found {
 				continue
 			}
-			port := &r.Report.Generators[g].Ports[i]
+			port := &l.journal.Report.Generators[g].Ports[i]
 			if more := now.LinkFlaps - port.LinkChanges; more > 0 {
-				r.Note("the link of %s (generator %s) changed its state %s, and is %s now", planned.Link, r.gens[g].Name, wording.Counted(int(more), "time"), upOrDown(now.LinkUp))
+				l.journal.Note("the link of %s (generator %s) changed its state %s, and is %s now", planned.Link, l.topology.names[g], wording.Counted(int(more), "time"), upOrDown(now.LinkUp))
 			}
 			port.LinkChanges = now.LinkFlaps
-			r.watchLink(portOnLink{g, planned.Link}, runner.LinkSeen{Up: now.LinkUp, Changes: now.LinkFlaps, At: time.Since(r.Started)})
+			l.compare(portOnLink{g, planned.Link}, runner.LinkSeen{Up: now.LinkUp, Changes: now.LinkFlaps, At: time.Since(l.journal.Started)})
 		}
 	}
 }
 
-// watchLink writes down what happened to a link since the reading before while traffic flows.
-func (r *run) watchLink(key portOnLink, is runner.LinkSeen) {
-	if r.drive.links == nil || r.drive.unwatched {
+// compare writes down what happened to a link since the reading before while traffic flows.
+func (l *links) compare(key portOnLink, is runner.LinkSeen) {
+	if l.latest == nil || l.unwatched {
 		return
 	}
-	if was, known := r.drive.links[key]; known {
-		r.LinkBetween(r.gens[key.generator].Name, key.link, was, is)
+	if was, known := l.latest[key]; known {
+		l.journal.LinkBetween(l.topology.names[key.generator], key.link, was, is)
 	}
-	r.drive.links[key] = is
+	l.latest[key] = is
 }
 
-// forgetLinks leaves out what happens to links until the next reading: the device is reset on purpose.
-func (r *run) forgetLinks() { r.drive.links = map[portOnLink]runner.LinkSeen{} }
+// forget leaves out what happens to links until the next reading: the device is reset on purpose.
+func (l *links) forget() { l.latest = map[portOnLink]runner.LinkSeen{} }
 
 func upOrDown(up bool) string {
 	if up {

@@ -36,22 +36,22 @@ type numberedLane struct {
 	sent                 int
 }
 
-// seekRepeats sends numbered frames, in all directions at once, and checks whether any comes twice: a duplicate replaces a lost frame in the counters, which can't show the difference.
-func (r *run) seekRepeats(ctx context.Context) error {
-	r.Update(func(p *runner.Progress) {
+// proveNoRepeats sends numbered frames, in all directions at once, and checks whether any comes twice: a duplicate replaces a lost frame in the counters, which can't show the difference.
+func (p *prover) proveNoRepeats(ctx context.Context) error {
+	p.journal.Update(func(p *runner.Progress) {
 		p.Phase, p.Message = runner.Proving, "sending numbered frames, to see whether any comes twice"
 	})
-	lanes, err := r.numbered()
+	lanes, err := p.numbered()
 	if err != nil {
 		return err
 	}
-	seen, err := r.sendAndSee(ctx, func(ctx context.Context, captures []engine.Capture) ([]path.Arrival, error) {
-		seen, err := r.injectNumbered(ctx, captures, lanes)
+	seen, err := p.capture(ctx, func(ctx context.Context, captures []engine.Capture) ([]path.Arrival, error) {
+		seen, err := p.injectNumbered(ctx, captures, lanes)
 		if err != nil {
 			return nil, err
 		}
 		came, since := path.Marked(seen), time.Now()
-		return r.see(ctx, captures, seen, func(seen []path.Arrival) bool {
+		return p.see(ctx, captures, seen, func(seen []path.Arrival) bool {
 			if now := path.Marked(seen); now > came {
 				came, since = now, time.Now()
 			}
@@ -61,39 +61,39 @@ func (r *run) seekRepeats(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("look for frames that come twice: %w", err)
 	}
-	return r.judgeRepeats(lanes, seen)
+	return p.judgeRepeats(lanes, seen)
 }
 
-func (r *run) judgeRepeats(lanes []*numberedLane, seen []path.Arrival) error {
-	for i, d := range r.Plan.Directions {
+func (p *prover) judgeRepeats(lanes []*numberedLane, seen []path.Arrival) error {
+	for i, d := range p.journal.Plan.Directions {
 		var sent []path.Probe
 		for _, l := range lanes {
 			if l.direction == i {
 				sent = append(sent, l.probes[:l.sent]...)
 			}
 		}
-		found, check := path.Repeats(sent, seen), &r.Report.Path[i]
+		found, check := path.Repeats(sent, seen), &p.journal.Report.Path[i]
 		check.Repeats = &found
 		said := path.SayRepeats(d, found)
-		r.Note("path %s→%s: %s", d.From, d.To, said)
+		p.journal.Note("path %s→%s: %s", d.From, d.To, said)
 		if found.Twice > 0 {
 			check.Proven, check.Message = false, said
 		}
 	}
-	return firstUnproven(r.Report.Path)
+	return firstUnproven(p.journal.Report.Path)
 }
 
 // numberedOf is the distance between the first token numbers of two directions.
 const numberedOf = 1 << 20
 
 // numbered makes the frames of all directions, divided among the generators that send there.
-func (r *run) numbered() ([]*numberedLane, error) {
+func (p *prover) numbered() ([]*numberedLane, error) {
 	var lanes []*numberedLane
-	for i, d := range r.Plan.Directions {
-		each := cmp.Or(r.opts.Numbered, path.NumberedFor(r.Plan.Procedure.MaxLossRatio)) / max(1, len(r.senders(d)))
+	for i, d := range p.journal.Plan.Directions {
+		each := cmp.Or(p.frames, path.NumberedFor(p.journal.Plan.Procedure.MaxLossRatio)) / max(1, len(p.topology.senders(d)))
 		first := uint32(1<<30 + i*numberedOf)
-		err := r.onLanes(d, func(g int, lane path.Lane, templates [][]byte) error {
-			probes, err := path.Numbered(lane, templates, each, r.seed(), first)
+		err := p.onLanes(d, func(g int, lane path.Lane, templates [][]byte) error {
+			probes, err := path.Numbered(lane, templates, each, p.seed(), first)
 			lanes = append(lanes, &numberedLane{direction: i, generator: g, lane: lane, probes: probes})
 			first += uint32(each)
 			return err
@@ -106,14 +106,14 @@ func (r *run) numbered() ([]*numberedLane, error) {
 }
 
 // injectNumbered sends the frames of all lanes at the same time, until all are sent or the time is over, and fetches captured frames in between.
-func (r *run) injectNumbered(ctx context.Context, captures []engine.Capture, lanes []*numberedLane) (seen []path.Arrival, err error) {
+func (p *prover) injectNumbered(ctx context.Context, captures []engine.Capture, lanes []*numberedLane) (seen []path.Arrival, err error) {
 	waiting := func(l *numberedLane) bool { return l.sent < len(l.probes) }
 	atOnce := numberedAtOnce
 	for end := time.Now().Add(numberedMost); slices.ContainsFunc(lanes, waiting) && time.Now().Before(end) && !repeated(lanes, seen); {
-		if err := r.injectRound(ctx, lanes, atOnce); err != nil {
+		if err := p.injectRound(ctx, lanes, atOnce); err != nil {
 			return nil, err
 		}
-		got, err := r.fetch(ctx, captures)
+		got, err := p.fetch(ctx, captures)
 		if err != nil {
 			return nil, err
 		}
@@ -140,8 +140,8 @@ func repeated(lanes []*numberedLane, seen []path.Arrival) bool {
 }
 
 // injectRound sends the next group of frames of each lane; one goroutine for each generator.
-func (r *run) injectRound(ctx context.Context, lanes []*numberedLane, atOnce int) error {
-	return r.each(ctx, callTimeout, "send numbered frames from", func(ctx context.Context, g int) error {
+func (p *prover) injectRound(ctx context.Context, lanes []*numberedLane, atOnce int) error {
+	return p.fleet.each(ctx, callTimeout, "send numbered frames from", func(ctx context.Context, g int) error {
 		waiting := func(l *numberedLane) bool { return l.generator == g && l.sent < len(l.probes) }
 		for range numberedFetch / atOnce {
 			if !slices.ContainsFunc(lanes, waiting) {
@@ -158,7 +158,7 @@ func (r *run) injectRound(ctx context.Context, lanes []*numberedLane, atOnce int
 				for _, p := range l.probes[l.sent:min(l.sent+atOnce, len(l.probes))] {
 					few = append(few, p.Frame)
 				}
-				if err := r.gens[g].Engine.Inject(ctx, l.lane.Send, few); err != nil {
+				if err := p.fleet.engines[g].Inject(ctx, l.lane.Send, few); err != nil {
 					return err
 				}
 				l.sent += len(few)

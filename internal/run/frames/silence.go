@@ -6,16 +6,25 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/run/runner"
 )
 
 // silenceEvery is how often counters are read to see whether a direction fell silent, and closeEvery how often where one seems to: reading takes processor time of a device on the same machine.
 const silenceEvery, closeEvery = sampleEvery / 4, sampleEvery / 20
 
-// quiet follows which directions are silent, so that a device that was away for less than two samples is seen by the samples, and how long it takes to forward a frame:
+// silence follows which directions are silent, so that a device that was away for less than two samples is seen by the samples, and how long it takes to forward a frame:
 //
 //	readings  ┬───┬───┬───┬───┬───┬───┬───┬───┬
 //	came back ████████████▌          ▐█████████
 //	samples   ┬           ┬   ┬   ┬   ┬       ┬      one each second, and some where silence begins or ends
+type silence struct {
+	journal *runner.Journal
+	setup   *measure.Setup
+	totals  *totals
+	quiet   quiet
+}
+
+// quiet is what the latest readings show of silence.
 type quiet struct {
 	readings []engine.Reading // the latest that were looked at
 	sample   report.Sample    // of these readings
@@ -27,31 +36,31 @@ type quiet struct {
 }
 
 // awaitFirstFrames says that traffic begins after these readings: all directions are silent until its first frames are back. How long that takes is seen from here on.
-func (r *run) awaitFirstFrames() {
-	q := &r.drive.quiet
+func (s *silence) awaitFirstFrames() {
+	q := &s.quiet
 	q.close = true
 	for i := range q.silent {
 		q.silent[i] = true
 	}
 	if q.readings != nil {
-		q.keep(r.Report, q.readings, q.sample)
+		q.keep(s.journal.Report, q.readings, q.sample)
 	}
 }
 
-// lookForSilence keeps samples where a direction fell silent since the readings before, or was heard again.
-func (r *run) lookForSilence(readings []engine.Reading) {
-	last := &r.drive.quiet
+// look keeps samples where a direction fell silent since the readings before, or was heard again.
+func (s *silence) look(readings []engine.Reading) {
+	last := &s.quiet
 	if last.readings == nil {
 		return
 	}
-	directions := len(r.setup.Directions)
-	now := quiet{readings: readings, sample: r.takeSample(readings), silent: make([]bool, directions), rate: make([]float64, directions), best: last.best}
+	directions := len(s.setup.Directions)
+	now := quiet{readings: readings, sample: s.totals.sample(readings), silent: make([]bool, directions), rate: make([]float64, directions), best: last.best}
 	took := (now.sample.At - last.sample.At).Std()
-	if took < r.lookEvery() {
+	if took < s.interval() {
 		return
 	}
 	changed := false
-	for i, d := range r.setup.Directions {
+	for i, d := range s.setup.Directions {
 		since := between(d, last.readings, readings)
 		came := since.Returned.Packets + since.ReceiveErrors
 		now.rate[i] = float64(came) / took.Seconds()
@@ -65,17 +74,17 @@ func (r *run) lookForSilence(readings []engine.Reading) {
 		now.kept = now.kept || last.silent[i] && !now.silent[i]
 	}
 	if changed && !last.kept {
-		r.Report.Samples = append(r.Report.Samples, last.sample)
+		s.journal.Report.Samples = append(s.journal.Report.Samples, last.sample)
 	}
 	if now.kept {
-		r.Report.Samples = append(r.Report.Samples, now.sample)
+		s.journal.Report.Samples = append(s.journal.Report.Samples, now.sample)
 	}
 	*last = now
 }
 
-// lookEvery is how often to read counters for silence now.
-func (r *run) lookEvery() time.Duration {
-	if r.drive.quiet.close {
+// interval is how often to read counters for silence now.
+func (s *silence) interval() time.Duration {
+	if s.quiet.close {
 		return closeEvery
 	}
 	return silenceEvery
@@ -90,8 +99,8 @@ func (q *quiet) keep(to *report.Report, readings []engine.Reading, sample report
 	q.readings, q.sample, q.kept = readings, sample, true
 }
 
-// beginQuiet looks for silence from these readings on.
-func (r *run) beginQuiet(readings []engine.Reading) {
-	directions := len(r.setup.Directions)
-	r.drive.quiet = quiet{readings: readings, sample: r.takeSample(readings), silent: make([]bool, directions), rate: make([]float64, directions), best: make([]float64, directions)}
+// begin looks for silence from these readings on.
+func (s *silence) begin(readings []engine.Reading) {
+	directions := len(s.setup.Directions)
+	s.quiet = quiet{readings: readings, sample: s.totals.sample(readings), silent: make([]bool, directions), rate: make([]float64, directions), best: make([]float64, directions)}
 }

@@ -3,18 +3,42 @@ package frames
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
 	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/measure/observe"
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/run/runner"
 )
 
-// try carries out a finite trial as in RFC 2544: frames are counted after all that will come back have come back. Generators end a trial by
+// trials measures windows of finite traffic, whose last frame has come back before it is counted.
+type trials struct {
+	journal    *runner.Journal
+	topology   *topology
+	demand     *demand
+	setup      *measure.Setup
+	balance    *balance
+	counters   *counters
+	pace       *pace
+	observers  *observers
+	samples    *samples
+	totals     *totals
+	timing     *timing
+	machine    *observe.DisturbanceWatch
+	flight     *flight
+	fleet      *fleet
+	traffic    *traffic
+	standstill *standstill
+	resetter   *resetter
+	judge      *judge
+}
+
+// take carries out a finite trial as in RFC 2544: frames are counted after all that will come back have come back. Generators end a trial by
 // themselves; a stop would cut short those that began a little later. They are stopped only where the trial is decided early, or where they still send when its time is over.
 //
 //	 counters stand still                              they stand still again
@@ -23,21 +47,21 @@ import (
 //	          readings about once a second, and for the pace
 //
 // When the run is cut short, it returns what was read until then as an Invalid window, with the error; nil if nothing was read.
-func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, error) {
-	moving, err := r.comeToRest(ctx)
+func (t *trials) take(ctx context.Context, step procedure.Step) (*report.Window, error) {
+	moving, err := t.resetter.comeToRest(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.loadAgain(ctx); err != nil {
+	if err := t.traffic.loadAgain(ctx); err != nil {
 		return nil, err
 	}
-	r.machine.ReadBefore(ctx, time.Now().Add(2*observe.Lead))
-	before, limited, err := r.readEdge(ctx)
+	t.machine.ReadBefore(ctx, time.Now().Add(2*observe.Lead))
+	before, limited, err := t.counters.readEdge(ctx)
 	if err != nil {
 		return nil, err
 	}
-	pace := r.setup.Pace(r.drive.intended)
-	span := measure.Span{Sending: step.Judge, Varied: step.Varied, Intended: r.drive.intended, Readings: make([][]engine.Reading, len(r.gens)), Pace: pace}
+	pace := t.setup.Pace(t.demand.rates)
+	span := measure.Span{Sending: step.Judge, Varied: step.Varied, Intended: t.demand.rates, Readings: make([][]engine.Reading, len(t.topology.names)), Pace: pace}
 	keep := func(readings []engine.Reading) {
 		pace.Add(readings)
 		for g := range readings {
@@ -45,76 +69,76 @@ func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, err
 		}
 	}
 	keep(before)
-	followed := r.follow(ctx)
-	r.observe(before, limited)
+	followed := t.timing.follow(ctx)
+	t.observers.observe(before, limited)
 	opened := time.Now()
-	if err := r.start(ctx, r.loads(r.drive.intended), step.Judge); err != nil {
+	if err := t.traffic.start(ctx, t.topology.loads(t.demand.rates), step.Judge); err != nil {
 		return nil, err
 	}
 	begin := time.Now()
-	look := r.newEarlyStop(step, begin, &span, keep)
-	if err := r.readTrial(ctx, step, begin, before, look, pace, keep); err != nil {
-		return r.cutShort(span, opened, step, err), err
+	look := t.newEarlyStop(step, begin, &span, keep)
+	if err := t.readTrial(ctx, step, begin, before, look, pace, keep); err != nil {
+		return t.judge.cutShort(span, opened, step, err), err
 	}
-	rest, err := r.awaitStandstill(ctx, look.polls(), func(now []engine.Reading) bool { return r.allBack(step.Judge, before, now) })
+	rest, err := t.standstill.await(ctx, look.polls(), func(now []engine.Reading) bool { return t.balance.allBack(step.Judge, before, now) })
 	if err != nil {
-		return r.cutShort(span, opened, step, err), err
+		return t.judge.cutShort(span, opened, step, err), err
 	}
 	keep(rest.readings)
-	r.observe(rest.readings, rest.limited)
-	r.sample(rest.readings, time.Since(begin)) // so that a graph shows the pause until the next trial
+	t.observers.observe(rest.readings, rest.limited)
+	t.samples.add(rest.readings, time.Since(begin)) // so that a graph shows the pause until the next trial
 	span.Limited = since(limited.Each, rest.limited.Each)
-	span.Disturbance = r.machine.ReadAfter(ctx)
-	span.Latency = r.latency(followed, r.follow(ctx))
-	span.Unstamped = r.unstamped(before, rest.readings, span.Latency)
+	span.Disturbance = t.machine.ReadAfter(ctx)
+	span.Latency = t.timing.latency(followed, t.timing.follow(ctx))
+	span.Unstamped = t.timing.unstamped(before, rest.readings, span.Latency)
 	if rest.still {
-		r.drive.learnFlight(r.setup, span)
+		t.flight.learn(t.setup, span)
 	}
-	counted := r.setup.Window(span)
+	counted := t.setup.Window(span)
 	switch {
 	case moving != "":
 		counted = counted.Void(moving)
 	case !rest.still:
 		counted = counted.Void(fmt.Sprintf("the counters did not stand still within %s after the trial: frames of it may still be in flight, or something else sends", drainBound))
 	}
-	w := measure.Judge(counted, r.goalOf(span))
-	w.Start, w.Took = plan.Duration(opened.Sub(r.Started)), plan.Duration(time.Since(opened))
-	r.observed(&w, r.readAtRest(ctx, rest))
+	w := measure.Judge(counted, t.judge.goalOf(span))
+	w.Start, w.Took = plan.Duration(opened.Sub(t.journal.Started)), plan.Duration(time.Since(opened))
+	t.observers.addTo(&w, t.observers.readAtRest(ctx, rest))
 	return &w, nil
 }
 
 // readTrial reads the counters of a trial that was started until its generators have ended, or it was decided.
-func (r *run) readTrial(ctx context.Context, step procedure.Step, begin time.Time, before []engine.Reading, look *earlyStop, pace *measure.Pace, keep func([]engine.Reading)) error {
+func (t *trials) readTrial(ctx context.Context, step procedure.Step, begin time.Time, before []engine.Reading, look *earlyStop, pace *measure.Pace, keep func([]engine.Reading)) error {
 	began := false
 	see := func(now []engine.Reading) {
-		if began || !r.allSend(before, now) {
+		if began || !t.balance.allSend(before, now) {
 			pace.Add(now)
 			return
 		}
 		began = true // from this reading on it shows for how long each port sends
 		keep(now)
 	}
-	wait := func(moment time.Time) error { return r.untilThen(ctx, moment, !paced(before), see) }
+	wait := func(moment time.Time) error { return t.pace.until(ctx, moment, !paced(before), see) }
 	for _, moment := range moments(begin, step)[1:] { // the first moment is the beginning, and was read before the start
-		readings, err := r.readAt(ctx, moment, look, wait)
+		readings, err := t.readAt(ctx, moment, look, wait)
 		if err != nil {
 			return err
 		}
 		if readings == nil {
 			return nil
 		}
-		r.sample(readings, time.Since(begin))
-		r.observe(readings, runner.Limits{})
+		t.samples.add(readings, time.Since(begin))
+		t.observers.observe(readings, runner.Limits{})
 		keep(readings)
 	}
 	if endsLate(before) {
-		return r.awaitEnd(ctx, begin, before, keep)
+		return t.awaitEnd(ctx, begin, before, keep)
 	}
 	return nil
 }
 
 // readAt takes a reading at a moment of a trial; nil: the trial was decided before that moment, and ends.
-func (r *run) readAt(ctx context.Context, moment time.Time, look *earlyStop, wait func(time.Time) error) ([]engine.Reading, error) {
+func (t *trials) readAt(ctx context.Context, moment time.Time, look *earlyStop, wait func(time.Time) error) ([]engine.Reading, error) {
 	decided, err := look.until(ctx, moment, wait)
 	if err != nil {
 		return nil, err
@@ -122,45 +146,182 @@ func (r *run) readAt(ctx context.Context, moment time.Time, look *earlyStop, wai
 	if decided {
 		return nil, look.end(ctx)
 	}
-	return r.read(ctx)
+	return t.counters.read(ctx)
 }
 
-// comeToRest ends the load that was held until now, and resets the device if the Plan says so. moving is the reason why the next trial is Invalid: the counters didn't stand still; empty: they did.
-func (r *run) comeToRest(ctx context.Context) (moving string, err error) {
-	stood := true
-	if r.drive.flowing {
-		rest, err := r.endHeld(ctx, stillOnce)
-		if err != nil {
-			return "", err
+const (
+	// endPoll is how often counters are read until a trial's generators have ended.
+	endPoll = 50 * time.Millisecond
+	// endMargin is how much later than it should a generator may end a trial by itself: TRex ends a port at its next timer, 10 to 20 ms late.
+	endMargin = 100 * time.Millisecond
+)
+
+// awaitEnd waits until the generators have ended a trial by themselves, and stops them where they still send when its time is over: TRex sends all that it was asked for, however late, and would refuse
+// the next start. It keeps its readings, which show for how long each port sent.
+//
+//	asked for  ├──────── Judge ────────┤ endMargin ├ stopped
+//	sent       ▁▁▁▂▂▂▃▃▃▄▄▄▅▅▅▆▆▆▇▇▇███▁▁▁          by the schedule
+//	           ▁▁▁▁▁▁▁▂▂▂▂▂▂▂▃▃▃▃▃▃▃▄▄▄▄▄▄▄▅▅▅▅▅▅▅▅ late
+func (t *trials) awaitEnd(ctx context.Context, begin time.Time, before []engine.Reading, keep func([]engine.Reading)) error {
+	over := begin.Add(startDelay + t.demand.step.Judge)
+	for last := t.totals.latest; ; {
+		if err := bounded.Pause(ctx, endPoll); err != nil {
+			return err
 		}
-		stood = rest.still
+		now, err := t.counters.read(ctx)
+		if err != nil {
+			return err
+		}
+		keep(now)
+		switch late := time.Now().After(over); {
+		case !t.balance.sends(last, now) && (late || t.balance.sentAll(t.demand.step.Judge, before, now)):
+			return nil
+		case time.Now().After(over.Add(endMargin)):
+			return t.fleet.stopAll(ctx)
+		}
+		last = now
 	}
-	rested, err := r.resetDevice(ctx)
-	switch {
-	case err != nil:
-		return "", err
-	case !stood:
-		return fmt.Sprintf("the counters did not stand still within %s before the trial: frames of the load that was held until then may be among those that came back, or something else sends", drainBound), nil
-	case !rested:
-		return fmt.Sprintf("the counters did not stand still within %s after the device's reset: learning frames may be among those that came back, or something else sends", drainBound), nil
-	}
-	return "", nil
 }
 
-// goalOf is the loss that a trial may have; for a trial that was decided early, the loss that decided it.
-func (r *run) goalOf(span measure.Span) measure.Goal {
-	g := r.goal()
-	if span.Stopped != nil {
-		g.MaxLossRatio = min(g.MaxLossRatio, span.Stopped.Limit)
+// endsLate says whether some port's traffic may end later than it was asked to.
+func endsLate(readings []engine.Reading) bool {
+	for _, r := range readings {
+		for _, port := range r.Ports {
+			if port.EndsLate {
+				return true
+			}
+		}
 	}
-	return g
+	return false
 }
 
-// endHeld stops the traffic that was held until now, and waits for its last frames, so that none of them counts in what comes next.
-func (r *run) endHeld(ctx context.Context, polls int) (rest, error) {
-	r.drive.flowing = false
-	if err := r.stopAll(ctx); err != nil {
-		return rest{}, err
+// A trial that has lost more frames than its procedure allows for the whole trial is decided, and is ended early: the rest of it would change nothing. While traffic runs, counters don't
+// show whether a frame that hasn't come back is lost or in flight, so it counts as lost after a time. When the counters stand still, the truth is known: if the frames came back after all, the trial
+// is Invalid, and later ones wait longer.
+//
+//	sent      ├──────────────────┤ stopped
+//	returned   ├────────────────────┤ drain ├ counted: decided, or not
+const (
+	// unknownFlight is how long a frame may be in flight before any trial has shown how long frames are; no device's queue holds that much.
+	unknownFlight = 750 * time.Millisecond
+	// leastFlight is the least time that a frame may be in flight, where trials showed shorter times: a queue that was empty in them may fill.
+	leastFlight = 100 * time.Millisecond
+)
+
+// How often counters are read in a trial that may be ended early: every twentieth of its duration, within these bounds, and so seldom that reading takes a fifth of the time at most.
+const (
+	decideEveryLeast = 100 * time.Millisecond
+	decideEveryMost  = 250 * time.Millisecond
+	decideParts      = 20
+)
+
+// earlyStop watches a trial for the moment at which its result is decided.
+type earlyStop struct {
+	topology *topology
+	setup    *measure.Setup
+	counters *counters
+	machine  *observe.DisturbanceWatch
+	flight   *flight
+	fleet    *fleet
+	traffic  *traffic
+
+	stop  measure.Stop
+	begin time.Time
+	span  *measure.Span // the trial so far
+	keep  func([]engine.Reading)
+	took  time.Duration // how long the latest reading took
+	next  time.Time     // the earliest moment for the next thorough reading
+
+	suspected bool // the latest readings said that the trial is decided
+}
+
+// newEarlyStop begins to watch a trial; nil: the trial may not be ended early.
+func (t *trials) newEarlyStop(step procedure.Step, begin time.Time, span *measure.Span, keep func([]engine.Reading)) *earlyStop {
+	if step.StopAbove == nil {
+		return nil
 	}
-	return r.awaitStandstill(ctx, polls, nil)
+	return &earlyStop{topology: t.topology, setup: t.setup, counters: t.counters, machine: t.machine, flight: t.flight, fleet: t.fleet, traffic: t.traffic,
+		stop: measure.Stop{Planned: step.Judge, Limit: *step.StopAbove}, begin: begin, span: span, keep: keep}
+}
+
+// until waits for a moment, by wait, and says whether the trial was decided before that moment.
+func (l *earlyStop) until(ctx context.Context, moment time.Time, wait func(time.Time) error) (decided bool, err error) {
+	if l == nil {
+		return false, wait(moment)
+	}
+	for {
+		if decided, err := l.decided(ctx); decided || err != nil {
+			return decided, err
+		}
+		every := l.every()
+		next := time.Now().Add(every)
+		if moment.Sub(next) < every/2 {
+			return false, wait(moment)
+		}
+		if err := wait(next); err != nil {
+			return false, err
+		}
+		began := time.Now()
+		readings, err := l.counters.read(ctx)
+		if err != nil {
+			return false, err
+		}
+		l.took = time.Since(began)
+		l.keep(readings)
+	}
+}
+
+// every is the time until counters are read again.
+func (l *earlyStop) every() time.Duration {
+	if l.suspected {
+		return max(decideEveryLeast, paceOfReading*l.took)
+	}
+	every := min(max(l.stop.Planned/decideParts, decideEveryLeast), decideEveryMost)
+	return max(every, time.Duration(len(l.topology.names))*paceEveryEach, paceOfReading*l.took)
+}
+
+// decided says whether the trial is decided, by the latest two readings: a device that pauses for a moment may show more missing frames than it loses in one reading, but not in the
+// next one. Only if both readings say that the trial is decided, and at most about once a second, it asks the generators for all counters of missing frames, and the
+// machine for threads that waited: both requests take processor time, which must not be taken from the device while no frame is lost.
+func (l *earlyStop) decided(ctx context.Context) (bool, error) {
+	if time.Now().Before(l.next) {
+		return false, nil
+	}
+	so := *l.span
+	so.Stopped, so.Sending = &l.stop, time.Since(l.begin)
+	flight := l.flight.bound()
+	suspected := l.suspected
+	if l.suspected = l.setup.Decided(so, flight); !l.suspected || !suspected {
+		return false, nil
+	}
+	l.next = time.Now().Add(sampleEvery)
+	readings, err := l.counters.readAll(ctx)
+	if err != nil {
+		return false, err
+	}
+	so.Readings = make([][]engine.Reading, len(readings)) // these readings replace the latest ones, and the generators' pace isn't judged by them
+	for g := range readings {
+		so.Readings[g] = slices.Clone(l.span.Readings[g])
+		so.Readings[g][len(so.Readings[g])-1] = readings[g]
+	}
+	so.Disturbance = l.machine.SoFar(ctx)
+	return l.setup.Decided(so, flight), nil
+}
+
+// end stops the trial's traffic on all generators, and records that in its span.
+func (l *earlyStop) end(ctx context.Context) error {
+	if err := l.fleet.stopAll(ctx); err != nil {
+		return err
+	}
+	l.span.Stopped, l.span.Sending = &l.stop, time.Since(l.begin)
+	l.traffic.until = time.Now()
+	return nil
+}
+
+// polls is for how many polls the counters must stand still after the trial.
+func (l *earlyStop) polls() int {
+	if l != nil && l.span.Stopped != nil {
+		return stillTwice
+	}
+	return stillOnce
 }

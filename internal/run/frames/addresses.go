@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"slices"
 	"strings"
 	"time"
 
@@ -13,23 +12,104 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/measure/path"
+	"github.com/linerate-dev/linerate/internal/run/runner"
 	"github.com/linerate-dev/linerate/internal/units"
 )
+
+// resolver gives ports their addresses, and finds the device's MAC on each link.
+type resolver struct {
+	journal  *runner.Journal
+	topology *topology
+	fleet    *fleet
+
+	knownHops []map[string]engine.MAC // by generator and link: the device's MAC, where it is known already
+	nextHops  []map[string]engine.MAC // by generator and link: what was found
+}
+
+// address gives every port its addresses and resolves its next hop.
+func (r *resolver) address(ctx context.Context) error {
+	r.journal.Update(func(p *runner.Progress) { p.Message = "finding the device's addresses" })
+	r.nextHops = make([]map[string]engine.MAC, len(r.topology.names))
+	err := r.fleet.each(ctx, resolveTimeout+r.journal.Plan.DUT.ReadyDelay.Std(), "address", func(ctx context.Context, g int) error {
+		r.nextHops[g] = map[string]engine.MAC{}
+		for _, planned := range r.journal.Plan.Generators[g].Ports {
+			mac, err := r.addressPort(ctx, g, planned)
+			if err != nil {
+				return err
+			}
+			if mac == "" {
+				return fmt.Errorf("link %s: the server's port %d has no destination MAC: give it dest_mac or default_gw in the server's configuration file (port_info)",
+					planned.Link, r.topology.index(g, planned.Link))
+			}
+			r.nextHops[g][planned.Link] = mac
+		}
+		return nil
+	})
+	for g := range r.journal.Report.Generators {
+		for i := range r.journal.Report.Generators[g].Ports {
+			port := &r.journal.Report.Generators[g].Ports[i]
+			port.NextHopMAC = string(r.nextHops[g][port.Link])
+		}
+	}
+	return err
+}
+
+// addressing is a port's addresses and next hop on its link. Where the device forwards frames unchanged, the next hop is the replica's own far port.
+func (r *resolver) addressing(g int, port plan.GeneratorPort) (engine.Addressing, error) {
+	if r.topology.forwarding() == plan.AsConfigured {
+		return engine.Addressing{}, nil
+	}
+	a := engine.Addressing{Local: port.Addresses, VLAN: port.VLAN}
+	if r.topology.forwarding() == plan.L2 {
+		peer := r.topology.peerOf(port.Link)
+		far, err := r.topology.partner(g, port.Link, peer)
+		if err == nil {
+			a.NextHopMAC, err = r.topology.mac(far, peer)
+		}
+		return a, err
+	}
+	link := r.topology.link(port.Link)
+	for _, prefix := range link.DUT.Addresses {
+		a.NextHop = append(a.NextHop, prefix.Addr())
+	}
+	a.NextHopMAC = r.knownHops[g][port.Link]
+	if a.NextHopMAC == "" {
+		a.NextHopMAC = engine.MAC(strings.ToLower(link.DUT.MAC))
+	}
+	if a.NextHopMAC == "" && len(a.NextHop) == 0 {
+		return a, fmt.Errorf("link %s: neither address nor MAC of the device is known: set dut.address or dut.macAddress", port.Link)
+	}
+	return a, nil
+}
+
+// hops are the next hop's addresses, for people.
+func hops(a engine.Addressing) string {
+	if len(a.NextHop) == 0 {
+		return string(a.NextHopMAC)
+	}
+	var names []string
+	for _, h := range a.NextHop {
+		names = append(names, netip.Addr.String(h))
+	}
+	return strings.Join(names, ", ")
+}
 
 // elsewhereTimeout bounds one question for where the device may be instead, which is asked twice in it.
 const elsewhereTimeout = time.Second
 
 // stillStarting says that the device may still be on its way to answer and to forward, by what the Plan says.
-func (r *run) stillStarting() bool { return time.Since(r.Started) < r.Plan.DUT.ReadyDelay.Std() }
+func (r *resolver) stillStarting() bool {
+	return time.Since(r.journal.Started) < r.journal.Plan.DUT.ReadyDelay.Std()
+}
 
 // addressPort gives a port its addresses and resolves its next hop, again and again while the device may still be starting.
-func (r *run) addressPort(ctx context.Context, g int, planned plan.GeneratorPort) (engine.MAC, error) {
+func (r *resolver) addressPort(ctx context.Context, g int, planned plan.GeneratorPort) (engine.MAC, error) {
 	a, err := r.addressing(g, planned)
 	if err != nil {
 		return "", err
 	}
 	for {
-		mac, err := r.gens[g].Engine.Address(ctx, r.gens[g].PortOfLink[planned.Link], a)
+		mac, err := r.fleet.engines[g].Address(ctx, r.topology.index(g, planned.Link), a)
 		switch {
 		case errors.Is(err, engine.ErrUnresolved) && r.stillStarting() && ctx.Err() == nil:
 			continue // each attempt waits for answers
@@ -43,7 +123,7 @@ func (r *run) addressPort(ctx context.Context, g int, planned plan.GeneratorPort
 }
 
 // elsewhere asks, on the port that got no answer, what would answer if it were wired or tagged as another link is; empty: nothing.
-func (r *run) elsewhere(ctx context.Context, g int, planned plan.GeneratorPort) string {
+func (r *resolver) elsewhere(ctx context.Context, g int, planned plan.GeneratorPort) string {
 	own, err := r.addressing(g, planned)
 	if err != nil {
 		return ""
@@ -55,7 +135,7 @@ func (r *run) elsewhere(ctx context.Context, g int, planned plan.GeneratorPort) 
 			return fmt.Sprintf("it answers without a VLAN tag, and the link has vlan: %d: remove vlan, or give the device's port this VLAN, tagged", planned.VLAN)
 		}
 	}
-	for _, other := range r.Plan.Generators[g].Ports {
+	for _, other := range r.journal.Plan.Generators[g].Ports {
 		if other.Link == planned.Link {
 			continue
 		}
@@ -79,13 +159,13 @@ func (r *run) elsewhere(ctx context.Context, g int, planned plan.GeneratorPort) 
 
 // swapped says that the device asks, on one link, for the generator's address on another, or nothing: it is the device's own view of its cables, which an answer to our question isn't, as many a
 // router answers on each link for all of its addresses.
-func (r *run) swapped(seen []path.Arrival) string {
+func (r *resolver) swapped(seen []path.Arrival) string {
 	for _, s := range seen {
 		asked := path.AskedFor(s.Bytes)
 		if !asked.IsValid() {
 			continue
 		}
-		here, link := r.linkOf(s), r.linkWith(asked)
+		here, link := r.topology.linkOf(s), r.topology.linkWith(asked)
 		if here != "" && link != "" && here != link {
 			return fmt.Sprintf("the device asks on link %s for %s, the generator's address on link %s: the generator's ports or their cables are swapped; give --ports in the other order, or swap the cables", here, asked, link)
 		}
@@ -93,35 +173,11 @@ func (r *run) swapped(seen []path.Arrival) string {
 	return ""
 }
 
-// linkOf is the link of the port that captured a frame; empty: it is none of the test's.
-func (r *run) linkOf(s path.Arrival) string {
-	for g, gen := range r.gens {
-		for _, p := range r.Plan.Generators[g].Ports {
-			if gen.Name == s.Generator && gen.PortOfLink[p.Link] == s.Port {
-				return p.Link
-			}
-		}
-	}
-	return ""
-}
-
-// linkWith is the link on which a generator has the address; empty: none has it.
-func (r *run) linkWith(a netip.Addr) string {
-	for _, g := range r.Plan.Generators {
-		for _, p := range g.Ports {
-			if slices.ContainsFunc(p.Addresses, func(own netip.Prefix) bool { return own.Addr() == a }) {
-				return p.Link
-			}
-		}
-	}
-	return ""
-}
-
 // answers says whether a next hop is resolved by such addressing on a port.
-func (r *run) answers(ctx context.Context, g int, planned plan.GeneratorPort, a engine.Addressing) bool {
+func (r *resolver) answers(ctx context.Context, g int, planned plan.GeneratorPort, a engine.Addressing) bool {
 	ctx, cancel := context.WithTimeout(ctx, elsewhereTimeout)
 	defer cancel()
-	_, err := r.gens[g].Engine.Address(ctx, r.gens[g].PortOfLink[planned.Link], a)
+	_, err := r.fleet.engines[g].Address(ctx, r.topology.index(g, planned.Link), a)
 	return err == nil
 }
 

@@ -10,6 +10,31 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine"
 )
 
+// fleet calls the generators, all at the same time.
+type fleet struct {
+	topology *topology
+	engines  []engine.Engine // in the Plan's order
+}
+
+// stopAll ends the traffic of all generators at once.
+func (f *fleet) stopAll(ctx context.Context) error {
+	return f.each(ctx, stopTimeout, "stop", func(ctx context.Context, g int) error { return f.engines[g].Stop(ctx, f.topology.allPorts(g)) })
+}
+
+// barrier holds its goroutines back until all of them have arrived.
+type barrier struct{ group sync.WaitGroup }
+
+func newBarrier(n int) *barrier {
+	b := &barrier{}
+	b.group.Add(n)
+	return b
+}
+
+func (b *barrier) wait() {
+	b.group.Done()
+	b.group.Wait()
+}
+
 // The bounds of calls to a generator.
 const (
 	callTimeout    = 15 * time.Second // a call that changes something, before traffic flows
@@ -19,19 +44,19 @@ const (
 )
 
 // each calls f for every generator at the same time, each call with a deadline of its own, and joins the errors, with the generators' names.
-func (r *run) each(ctx context.Context, timeout time.Duration, doing string, f func(ctx context.Context, g int) error) error {
-	errs := make([]error, len(r.gens))
+func (f *fleet) each(ctx context.Context, timeout time.Duration, action string, call func(ctx context.Context, g int) error) error {
+	errs := make([]error, len(f.topology.names))
 	var wg sync.WaitGroup
-	for g := range r.gens {
+	for g := range f.topology.names {
 		wg.Go(func() {
-			call, cancel := context.WithTimeout(ctx, timeout)
+			timed, cancel := context.WithTimeout(ctx, timeout)
 			defer cancel()
-			err := f(call, g)
-			if err != nil && call.Err() != nil && ctx.Err() == nil {
+			err := call(timed, g)
+			if err != nil && timed.Err() != nil && ctx.Err() == nil {
 				err = fmt.Errorf("%w within %s: %w", engine.ErrSilent, timeout, err)
 			}
 			if err != nil {
-				errs[g] = fmt.Errorf("%s generator %s: %w", doing, r.gens[g].Name, err)
+				errs[g] = fmt.Errorf("%s generator %s: %w", action, f.topology.names[g], err)
 			}
 		})
 	}

@@ -14,8 +14,19 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/stream"
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/run/runner"
 	"github.com/linerate-dev/linerate/internal/units/transit"
 )
+
+// timing follows the streams whose frames are timed.
+type timing struct {
+	journal  *runner.Journal
+	topology *topology
+	fleet    *fleet
+	setup    *measure.Setup
+	demand   *demand
+	streams  []stamped
+}
 
 // stamped is a stream whose frames are timed: its generator, its flow id there, and the size of its frames, FCS included; 0: the size varies.
 type stamped struct {
@@ -29,17 +40,17 @@ type stamped struct {
 const sampleResolution = time.Microsecond
 
 // sampleOf describes a latency stream from which the procedure's latency is read; nil: the stream is of another kind.
-func (r *run) sampleOf(s stream.Stream) *report.LatencySample {
-	if r.Plan.Procedure.Latency == nil || !s.Enabled || !s.FlowStats.Enabled || s.FlowStats.RuleType != "latency" {
+func (t *timing) sampleOf(s stream.Stream) *report.LatencySample {
+	if t.journal.Plan.Procedure.Latency == nil || !s.Enabled || !s.FlowStats.Enabled || s.FlowStats.RuleType != "latency" {
 		return nil
 	}
 	return &report.LatencySample{PacketsPerSecond: int64(math.Round(s.Mode.Rate.Value)), ResolutionNanoseconds: sampleResolution.Nanoseconds()}
 }
 
-// streams are a generator's streams in a direction, without stamps where its port doesn't follow them.
-func (r *run) streams(g, direction int) []stream.Stream {
-	streams := r.planned(g, r.Plan.Directions[direction].From).Streams
-	if r.untimed(g, r.Plan.Directions[direction]) == "" {
+// streamsOf are a generator's streams in a direction, without stamps where its port doesn't follow them.
+func (t *timing) streamsOf(g, direction int) []stream.Stream {
+	streams := t.topology.planned(g, t.journal.Plan.Directions[direction].From).Streams
+	if t.untimed(g, t.journal.Plan.Directions[direction]) == "" {
 		return streams
 	}
 	plain := slices.Clone(streams)
@@ -51,36 +62,36 @@ func (r *run) streams(g, direction int) []stream.Stream {
 	return plain
 }
 
-// findStamped finds the streams whose frames are timed, and notes why the frames of a direction can't be timed where the Plan asks for it.
-func (r *run) findStamped() {
-	r.stamped, r.Report.Untimed = nil, nil
-	for i, d := range r.Plan.Directions {
-		for _, g := range r.senders(d) {
-			streams := r.planned(g, d.From).Streams
+// find finds the streams whose frames are timed, and notes why the frames of a direction can't be timed where the Plan asks for it.
+func (t *timing) find() {
+	t.streams, t.journal.Report.Untimed = nil, nil
+	for i, d := range t.journal.Plan.Directions {
+		for _, g := range t.topology.senders(d) {
+			streams := t.topology.planned(g, d.From).Streams
 			for _, s := range streams {
-				if sample := r.sampleOf(s); sample != nil {
-					r.stamped = append(r.stamped, stamped{i, g, s.FlowStats.StreamID, sizeOf(s), sample})
+				if sample := t.sampleOf(s); sample != nil {
+					t.streams = append(t.streams, stamped{i, g, s.FlowStats.StreamID, sizeOf(s), sample})
 				}
 			}
 			if !slices.ContainsFunc(streams, func(s stream.Stream) bool { return s.FlowStats.Stamped }) {
 				continue
 			}
-			if why := r.untimed(g, d); why != "" {
-				r.notTimed(g, d, why)
-				r.Note("frames of %s are sent without stamps, and not timed: %s", d.Name(), why)
+			if why := t.untimed(g, d); why != "" {
+				t.notTimed(g, d, why)
+				t.journal.Note("frames of %s are sent without stamps, and not timed: %s", d.Name(), why)
 				continue
 			}
 			for _, s := range streams {
 				if s.FlowStats.Stamped {
-					r.stamped = append(r.stamped, stamped{i, g, s.FlowStats.StreamID, sizeOf(s), nil})
+					t.streams = append(t.streams, stamped{i, g, s.FlowStats.StreamID, sizeOf(s), nil})
 				}
 			}
 		}
 	}
 }
 
-func (r *run) notTimed(g int, d plan.Direction, why string) {
-	r.Report.Untimed = append(r.Report.Untimed, report.Untimed{Generator: r.gens[g].Name, From: d.From, To: d.To, Reason: why})
+func (t *timing) notTimed(g int, d plan.Direction, why string) {
+	t.journal.Report.Untimed = append(t.journal.Report.Untimed, report.Untimed{Generator: t.topology.names[g], From: d.From, To: d.To, Reason: why})
 }
 
 // sizeOf is the size of a stream's frames, FCS included; 0: it varies.
@@ -92,31 +103,31 @@ func sizeOf(s stream.Stream) int64 {
 }
 
 // untimed says why frames that a generator sends in a direction can't be timed; empty: they can.
-func (r *run) untimed(g int, d plan.Direction) string {
-	if _, follows := r.gens[g].Engine.(engine.Follower); !follows {
-		return fmt.Sprintf("generator %s follows none", r.gens[g].Name)
+func (t *timing) untimed(g int, d plan.Direction) string {
+	if _, follows := t.fleet.engines[g].(engine.Follower); !follows {
+		return fmt.Sprintf("generator %s follows none", t.topology.names[g])
 	}
 	for _, link := range []string{d.From, d.To} {
-		port, err := r.port(g, link)
+		port, err := t.topology.port(g, link)
 		if err != nil {
-			return fmt.Sprintf("generator %s has no port on %s, and another machine's clock can't time its frames", r.gens[g].Name, link)
+			return fmt.Sprintf("generator %s has no port on %s, and another machine's clock can't time its frames", t.topology.names[g], link)
 		}
 		if port.Untimed != "" {
-			return fmt.Sprintf("generator %s on %s: %s", r.gens[g].Name, link, port.Untimed)
+			return fmt.Sprintf("generator %s on %s: %s", t.topology.names[g], link, port.Untimed)
 		}
 	}
 	return ""
 }
 
 // follow reads what became of frames with stamps so far, by generator; nil: there are none, or it can't be read.
-func (r *run) follow(ctx context.Context) []map[uint32]engine.Followed {
-	if len(r.stamped) == 0 {
+func (t *timing) follow(ctx context.Context) []map[uint32]engine.Followed {
+	if len(t.streams) == 0 {
 		return nil
 	}
-	all := make([]map[uint32]engine.Followed, len(r.gens))
-	err := r.each(ctx, readTimeout, "read the stamps of", func(ctx context.Context, g int) (err error) {
+	all := make([]map[uint32]engine.Followed, len(t.topology.names))
+	err := t.fleet.each(ctx, readTimeout, "read the stamps of", func(ctx context.Context, g int) (err error) {
 		var every, samples []uint32
-		for _, s := range r.stamped {
+		for _, s := range t.streams {
 			switch {
 			case s.generator != g:
 			case s.sample != nil:
@@ -126,46 +137,46 @@ func (r *run) follow(ctx context.Context) []map[uint32]engine.Followed {
 			}
 		}
 		if len(every) > 0 {
-			all[g], err = r.gens[g].Engine.(engine.Follower).Followed(ctx, every)
+			all[g], err = t.fleet.engines[g].(engine.Follower).Followed(ctx, every)
 		}
 		if len(samples) > 0 && err == nil {
-			all[g], err = r.sampled(ctx, g, samples)
+			all[g], err = t.sampled(ctx, g, samples)
 		}
 		return err
 	})
 	if errors.Is(err, engine.ErrIncompatible) {
-		r.giveUpSamples(err)
+		t.giveUpSamples(err)
 	}
 	if err != nil {
-		r.Note("the latency of a window is not known: %v", err)
+		t.journal.Note("the latency of a window is not known: %v", err)
 		return nil
 	}
 	return all
 }
 
 // sampled reads a generator's latency streams. A generator that reports no times for them, or none that can be read, won't do so later either: they are no longer timed, and the Report says why.
-func (r *run) sampled(ctx context.Context, g int, ids []uint32) (map[uint32]engine.Followed, error) {
-	sampler, samples := r.gens[g].Engine.(engine.Sampler)
+func (t *timing) sampled(ctx context.Context, g int, ids []uint32) (map[uint32]engine.Followed, error) {
+	sampler, samples := t.fleet.engines[g].(engine.Sampler)
 	if !samples {
-		return nil, fmt.Errorf("%w: generator %s reports no times of latency streams", engine.ErrIncompatible, r.gens[g].Name)
+		return nil, fmt.Errorf("%w: generator %s reports no times of latency streams", engine.ErrIncompatible, t.topology.names[g])
 	}
 	return sampler.Sampled(ctx, ids)
 }
 
 // giveUpSamples ends the timing of all latency streams.
-func (r *run) giveUpSamples(why error) {
-	for i, d := range r.Plan.Directions {
-		for _, g := range r.senders(d) {
-			if slices.ContainsFunc(r.stamped, func(s stamped) bool { return s.sample != nil && s.direction == i && s.generator == g }) {
-				r.notTimed(g, d, why.Error())
+func (t *timing) giveUpSamples(why error) {
+	for i, d := range t.journal.Plan.Directions {
+		for _, g := range t.topology.senders(d) {
+			if slices.ContainsFunc(t.streams, func(s stamped) bool { return s.sample != nil && s.direction == i && s.generator == g }) {
+				t.notTimed(g, d, why.Error())
 			}
 		}
 	}
-	r.stamped = slices.DeleteFunc(r.stamped, func(s stamped) bool { return s.sample != nil })
+	t.streams = slices.DeleteFunc(t.streams, func(s stamped) bool { return s.sample != nil })
 }
 
 // latency is the latency of frames between two readings, in the order of the Plan's directions; nil where one of the readings is unknown.
-func (r *run) latency(before, now []map[uint32]engine.Followed) [][]report.Latency {
+func (t *timing) latency(before, now []map[uint32]engine.Followed) [][]report.Latency {
 	if len(before) == 0 || len(now) == 0 {
 		return nil
 	}
@@ -174,7 +185,7 @@ func (r *run) latency(before, now []map[uint32]engine.Followed) [][]report.Laten
 		size      int64
 	}
 	bySize, samples := map[class]engine.Followed{}, map[class]*report.LatencySample{}
-	for _, s := range r.stamped {
+	for _, s := range t.streams {
 		of := class{s.direction, s.size}
 		f := minus(now[s.generator][s.id], before[s.generator][s.id])
 		if s.sample != nil {
@@ -185,12 +196,12 @@ func (r *run) latency(before, now []map[uint32]engine.Followed) [][]report.Laten
 		}
 		bySize[of] = plus(bySize[of], f)
 	}
-	all := make([][]report.Latency, len(r.Plan.Directions))
+	all := make([][]report.Latency, len(t.journal.Plan.Directions))
 	for of, f := range bySize {
 		l := latencyOf(of.size, f)
 		l.Sample = samples[of]
-		if r.drive.step.Phase == report.AtLoad {
-			l.Histogram = r.encoded(f.Transits)
+		if t.demand.step.Phase == report.AtLoad {
+			l.Histogram = t.encoded(f.Transits)
 		}
 		all[of.direction] = append(all[of.direction], l)
 	}
@@ -209,13 +220,13 @@ func together(a, b *report.LatencySample) *report.LatencySample {
 }
 
 // encoded is a whole distribution as the Report holds it; empty where there is none.
-func (r *run) encoded(h transit.Histogram) string {
+func (t *timing) encoded(h transit.Histogram) string {
 	if h.Frames() == 0 {
 		return ""
 	}
 	text, err := h.Encode()
 	if err != nil { // impossible of times that are buckets' own
-		r.Note("the distribution of a window's latency is missing: %v", err)
+		t.journal.Note("the distribution of a window's latency is missing: %v", err)
 	}
 	return text
 }
@@ -240,20 +251,20 @@ func latencyOf(size int64, f engine.Followed) report.Latency {
 }
 
 // unstamped is how many frames without stamps came back in a trial, by direction.
-func (r *run) unstamped(before, now []engine.Reading, latency [][]report.Latency) []int64 {
+func (t *timing) unstamped(before, now []engine.Reading, latency [][]report.Latency) []int64 {
 	if latency == nil {
 		return nil
 	}
 	var all []int64
-	for i, d := range r.setup.Directions {
+	for i, d := range t.setup.Directions {
 		others := between(d, before, now).Returned.Packets
 		for _, l := range latency[i] {
 			others -= l.Frames + l.Merged
 		}
-		if slices.ContainsFunc(r.stamped, func(s stamped) bool { return s.direction == i && s.sample != nil }) {
+		if slices.ContainsFunc(t.streams, func(s stamped) bool { return s.direction == i && s.sample != nil }) {
 			others = 0 // most frames have no stamp
 		}
-		if untimed := func(u report.Untimed) bool { return u.From == d.From && u.To == d.To }; len(latency[i]) == 0 || slices.ContainsFunc(r.Report.Untimed, untimed) {
+		if untimed := func(u report.Untimed) bool { return u.From == d.From && u.To == d.To }; len(latency[i]) == 0 || slices.ContainsFunc(t.journal.Report.Untimed, untimed) {
 			others = 0 // some generator sends frames without stamps
 		}
 		all = append(all, max(others, 0))

@@ -1,0 +1,143 @@
+package frames
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
+	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/measure/observe"
+	"github.com/linerate-dev/linerate/internal/run/runner"
+)
+
+// observers passes readings to the Plan's observers, and their values to windows.
+type observers struct {
+	journal     *runner.Journal
+	topology    *topology
+	counters    *counters
+	setup       *measure.Setup
+	whereabouts observe.Whereabouts
+	log         *observe.Log
+}
+
+// observeIdle lets observers read the idle machines after the traffic, for as long as before it. It doesn't keep a person waiting who interrupts the run.
+func (o *observers) observeIdle(ctx context.Context) {
+	if len(o.journal.Plan.Observers) == 0 || ctx.Err() != nil {
+		return
+	}
+	whole := ctx
+	ctx, cancel := context.WithTimeout(ctx, listening+2*readTimeout)
+	defer cancel()
+	o.whereabouts.Wanted.Judge(false)
+	began := time.Since(o.journal.Started)
+	for i := range 2 {
+		if i > 0 && o.keepSilence(ctx) != nil {
+			return
+		}
+		readings, limited, err := o.counters.readEdge(ctx)
+		if err != nil {
+			o.journal.Log.Debug("observers' idle values after the traffic could not be read", "error", err)
+			return
+		}
+		o.observe(readings, limited)
+	}
+	o.awaitReadings(whole, began)
+	o.idle(began, true)
+}
+
+// awaitReadings waits for readings from the network of the time after the traffic, if the run has time left.
+func (o *observers) awaitReadings(ctx context.Context, began time.Duration) {
+	until := o.journal.Started.Add(began + o.journal.Plan.IdleTime())
+	if deadline, bounded := ctx.Deadline(); bounded && deadline.Before(until.Add(listening)) {
+		return
+	}
+	for time.Now().Before(until) && o.keepSilence(ctx) == nil {
+	}
+}
+
+// observe passes the latest readings to the Plan's observers.
+func (o *observers) observe(readings []engine.Reading, limits runner.Limits) {
+	m := o.whereabouts.Moment(time.Since(o.journal.Started))
+	m.Readings, m.Limited, m.Asked, m.Answered = readings, limits.Each, limits.Asked, limits.Answered
+	o.log.Add(m)
+	o.journal.Hear(o.log.Unread())
+}
+
+// readAfterwards reads for observers, right after a window while its load is still held, what would disturb the device within the window. What can't be read is missing.
+func (o *observers) readAfterwards(ctx context.Context) {
+	if !o.whereabouts.Wanted.Intrusive() {
+		return
+	}
+	o.whereabouts.Wanted.Judge(false)
+	defer o.whereabouts.Wanted.Judge(true)
+	o.whereabouts.RefreshDevice(ctx)
+	readings, err := o.counters.read(ctx)
+	if err != nil {
+		o.journal.Log.Debug("observers' values after a window could not be read", "error", err)
+		return
+	}
+	o.observe(readings, runner.Limits{})
+}
+
+// hearings is how many times in a silence the latest values of the device's node are taken: they may be older than the generators' readings.
+const hearings = 4
+
+// keepSilence waits until the silence is over, and passes the values of the device's node and the collector to observers meanwhile.
+func (o *observers) keepSilence(ctx context.Context) error {
+	for range hearings {
+		if err := bounded.Pause(ctx, listening/hearings); err != nil {
+			return err
+		}
+		if m := o.whereabouts.Moment(time.Since(o.journal.Started)); m.Device != nil || m.Collected != nil {
+			o.log.Add(m)
+			o.journal.Hear(o.log.Unread())
+		}
+	}
+	return nil
+}
+
+// newLog starts the log of the Plan's observers.
+func (o *observers) newLog() *observe.Log {
+	return observe.NewLog(o.journal.Plan.Observers, observe.Setup{Generators: o.setup.Generators, Links: o.topology.linksOfPorts(), Directions: o.journal.Plan.Directions, Whereabouts: o.whereabouts})
+}
+
+// aged is how old a value may be: generators read their processors every 100 ms at most. The silence begins that much after the last traffic.
+const aged = 150 * time.Millisecond
+
+// idle records what observers read without traffic since a moment: before the traffic, or after it.
+func (o *observers) idle(since time.Duration, after bool) {
+	o.log.Idle(since-aged, time.Since(o.journal.Started), after)
+}
+
+// readAtRest reads the counters of the device's interfaces for observers once the generators' counters stand still, and returns since when they do: machines answer with values that they read a moment before, which
+// may be from a time when frames were still in flight. What can't be read is missing.
+func (o *observers) readAtRest(ctx context.Context, drained rest) (still time.Duration) {
+	still = drained.since.Sub(o.journal.Started)
+	ofDevice := func(o plan.Observer) bool { return o.Of == plan.OfDUT && o.Type == plan.ObserveInterfaces }
+	if !slices.ContainsFunc(o.journal.Plan.Observers, ofDevice) || bounded.PauseUntil(ctx, drained.since.Add(aged)) != nil {
+		return still
+	}
+	o.whereabouts.RefreshDevice(ctx)
+	readings, err := o.counters.read(ctx)
+	if err != nil {
+		o.journal.Log.Debug("what the device's interfaces counted could not be read after a trial", "error", err)
+		return still
+	}
+	o.observe(readings, runner.Limits{})
+	return still
+}
+
+// addTo adds observers' values to a window; still is the moment since which counters stand still after a trial, and 0 for a held load.
+func (o *observers) addTo(w *report.Window, still time.Duration) {
+	from := w.Start.Std()
+	if to := from + w.Duration.Std(); still > 0 {
+		w.Observed = o.log.Trial(from, to, still)
+	} else {
+		w.Observed = o.log.Window(from, to)
+	}
+	w.Observed = append(w.Observed, observe.Derived(w)...)
+}

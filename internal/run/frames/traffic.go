@@ -1,0 +1,302 @@
+package frames
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
+	"github.com/linerate-dev/linerate/internal/procedure"
+	"github.com/linerate-dev/linerate/internal/run/runner"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// traffic starts, changes and stops what generators send.
+type traffic struct {
+	journal    *runner.Journal
+	topology   *topology
+	fleet      *fleet
+	demand     *demand
+	timing     *timing
+	silence    *silence
+	totals     *totals
+	standstill *standstill
+	// orphansStopWithin is how long after the runner's death somebody else has stopped its traffic; 0: nobody does.
+	orphansStopWithin time.Duration
+
+	until    time.Time           // when the traffic of the latest start ends by itself
+	latest   time.Time           // when all Held traffic ends by itself at the latest, as was logged before the first frame
+	flowing  bool                // Held traffic has been started and not stopped
+	bursting bool                // ports have the streams of a burst instead of the Plan's
+	loads    [][]engine.PortLoad // the present load of Held traffic, by generator
+}
+
+// load gives every sending port its streams.
+func (t *traffic) load(ctx context.Context) error {
+	t.timing.find()
+	return t.fleet.each(ctx, callTimeout, "load streams on", func(ctx context.Context, g int) error {
+		for i, d := range t.journal.Plan.Directions {
+			if !t.topology.on(g, d.From) {
+				continue
+			}
+			if err := t.fleet.engines[g].Load(ctx, t.topology.index(g, d.From), t.timing.streamsOf(g, i)); err != nil {
+				return fmt.Errorf("link %s: %w", d.From, err)
+			}
+		}
+		return nil
+	})
+}
+
+func sum(rates []units.PacketRate) units.PacketRate {
+	var total units.PacketRate
+	for _, rate := range rates {
+		total += rate
+	}
+	return total
+}
+
+// hold starts traffic if none flows, at first, after a trial and from rest, and otherwise changes its rate. A direction whose load is zero sends nothing. Traffic that
+// would end by itself within the step is an error, as its window would be wrong.
+func (t *traffic) hold(ctx context.Context, step procedure.Step) error {
+	loads := t.topology.loads(t.demand.rates)
+	if err := t.loadAgain(ctx); err != nil {
+		return err
+	}
+	if end := time.Now().Add(step.Settle + step.Judge); t.journal.Driving && end.After(t.latest) {
+		return fmt.Errorf("the run takes longer than its traffic, which ends at %s: generators or runner answer too slowly", t.latest.UTC().Format(time.TimeOnly))
+	}
+	if step.Rested && t.flowing {
+		if _, err := t.endHeld(ctx, stillOnce); err != nil { // what comes back later all the same shows in the window
+			return err
+		}
+	}
+	if !t.flowing {
+		t.loads, t.flowing = loads, true
+		lasts := t.longestHeld()
+		if held := t.journal.Procedure.Bound().Held; held > 0 {
+			lasts = min(lasts, held)
+		}
+		if err := t.start(ctx, loads, lasts); err != nil {
+			return err
+		}
+		return bounded.Pause(ctx, startDelay)
+	}
+	before := t.loads
+	t.loads = loads
+	return t.change(ctx, before, loads)
+}
+
+// longestHeld is how long Held traffic lasts if it isn't stopped: as long as the procedure may take, but no longer than the run may. Traffic that is started again after a trial ends when the traffic
+// before it would have ended.
+func (t *traffic) longestHeld() time.Duration {
+	if t.journal.Driving {
+		return time.Until(t.latest)
+	}
+	lasts := t.journal.Procedure.Bound().Whole()
+	if deadline := t.journal.Plan.ActiveDeadline.Std(); deadline > 0 {
+		lasts = min(lasts, max(0, deadline-time.Since(t.journal.Started))+stopTimeout)
+	}
+	return lasts
+}
+
+// start starts all generators at once, for a finite duration, and measures how far apart their starts were.
+//
+//	generator 0 ──── ready ─┐barrier┌─ Start ├──call──┤
+//	generator 1 ── ready ───┘       └─ Start  ├──call──┤
+//	                                          ↔ skew of the calls' middles
+func (t *traffic) start(ctx context.Context, loads [][]engine.PortLoad, lasts time.Duration) error {
+	if !t.journal.Driving {
+		t.latest = time.Now().Add(t.longestHeld())
+		t.announceLatestEnd()
+	}
+	t.journal.Driving = true
+	t.silence.awaitFirstFrames()
+	t.until = time.Now().Add(lasts + StartsWithin)
+	middles := make([]time.Time, len(t.topology.names))
+	barrier := newBarrier(len(t.topology.names))
+	err := t.fleet.each(ctx, callTimeout, "start", func(ctx context.Context, g int) error {
+		barrier.wait()
+		if len(loads[g]) == 0 {
+			return nil
+		}
+		called := time.Now()
+		err := t.fleet.engines[g].Start(ctx, loads[g], lasts)
+		middles[g] = called.Add(time.Since(called) / 2)
+		return err
+	})
+	t.reportSkew(middles)
+	t.passOnRemarks()
+	if err != nil {
+		return &orderError{err}
+	}
+	return nil
+}
+
+// StartsWithin is the longest time by which a common start is put off, with all its tries.
+const StartsWithin = 5 * time.Second
+
+// announceLatestEnd logs, before the first frame, how long generators go on sending if the runner dies.
+func (t *traffic) announceLatestEnd() {
+	what, ends := "traffic starts", fmt.Sprintf("it ends by itself after %s, at %s", (time.Until(t.latest)+StartsWithin).Round(time.Second), t.latest.Add(StartsWithin).UTC().Format(time.RFC3339))
+	if b := t.journal.Procedure.Bound(); b.EndsByTrial() {
+		most := b.Unattended() + StartsWithin
+		if t.journal.Plan.Procedure.BackToBack != nil {
+			most += burstStart
+		}
+		what, ends = "each trial is finite", fmt.Sprintf("its traffic ends by itself, after %s at most", most)
+	}
+	words := fmt.Sprintf("%s; even if the runner dies, %s", what, ends)
+	switch late := endsLate(t.totals.baseline); {
+	case late && t.orphansStopWithin > 0:
+		words = fmt.Sprintf("%s; even if the runner dies, it is stopped within %s; if nothing can stop it, %s%s", what, t.orphansStopWithin, ends, orLater)
+	case late:
+		words += orLater
+	}
+	t.journal.Note("%s", words)
+	t.journal.Update(func(p *runner.Progress) { p.Message = words })
+}
+
+// orLater says of a promised end that TRex ends late where its schedule is late.
+const orLater = ", or later where the generator can't keep up with the load: it sends all frames that it was asked for"
+
+// passOnRemarks adds the generators' remarks on successful calls to the Report's notes.
+func (t *traffic) passOnRemarks() {
+	for g, e := range t.fleet.engines {
+		if e, is := e.(engine.Remarker); is {
+			for _, words := range e.Remarks() {
+				t.journal.Note("generator %s: %s", t.topology.names[g], words)
+			}
+		}
+	}
+}
+
+// reportSkew reports how much later than the first one each generator started. A generator that sends nothing has no start.
+func (t *traffic) reportSkew(middles []time.Time) {
+	var first time.Time
+	for _, m := range middles {
+		if !m.IsZero() && (first.IsZero() || m.Before(first)) {
+			first = m
+		}
+	}
+	for g, m := range middles {
+		if !m.IsZero() { // of several starts the worst counts
+			t.journal.Report.Generators[g].StartSkew = max(t.journal.Report.Generators[g].StartSkew, plan.Duration(m.Sub(first)))
+		}
+	}
+}
+
+// startDelay is how long it may take until all of the started ports send: an engine sets a common start a moment ahead. A window that began before it would have frames in flight at
+// its last edge and none at its first, and count them as lost.
+const startDelay = 500 * time.Millisecond
+
+// change changes the load of running traffic. A port that goes on sending changes its rate without a gap. A port whose new load is zero is stopped, since a rate of zero
+// doesn't stop every generator: TRex refuses a multiplier of 0, and keeps latency streams at their own rate whatever the multiplier. The port is started again when it
+// gets a load again, for as long as the other ports still send.
+//
+//	west→east ─────┐updated┌──────────┐stopped
+//	               └───────┘          └──────────────
+//	east→west             started ───────┐ startDelay ├ settle ┤ judge
+func (t *traffic) change(ctx context.Context, before, after [][]engine.PortLoad) error {
+	woken := make([]bool, len(t.topology.names))
+	err := t.fleet.each(ctx, updateTimeout, "change the load of", func(ctx context.Context, g int) error {
+		c := changesOf(before[g], after[g])
+		woken[g] = len(c.start) > 0
+		if len(c.stop) > 0 {
+			if err := t.fleet.engines[g].Stop(ctx, c.stop); err != nil {
+				return err
+			}
+		}
+		if len(c.update) > 0 {
+			return t.fleet.engines[g].Update(ctx, c.update)
+		}
+		return nil
+	})
+	if err != nil {
+		return &orderError{err}
+	}
+	if !slices.Contains(woken, true) {
+		return nil
+	}
+	err = t.fleet.each(ctx, updateTimeout, "start more ports of", func(ctx context.Context, g int) error {
+		if !woken[g] {
+			return nil
+		}
+		return t.fleet.engines[g].Start(ctx, changesOf(before[g], after[g]).start, time.Until(t.until))
+	})
+	t.passOnRemarks()
+	if err != nil {
+		return &orderError{err}
+	}
+	return bounded.Pause(ctx, startDelay)
+}
+
+// changes are which of one generator's ports to update, stop and start for another load.
+type changes struct {
+	stop          []int
+	update, start []engine.PortLoad
+}
+
+// changesOf are the changes from one load to the next; none where both are the same.
+func changesOf(before, after []engine.PortLoad) (c changes) {
+	if slices.Equal(before, after) {
+		return c
+	}
+	sends := func(loads []engine.PortLoad, port int) bool {
+		return slices.ContainsFunc(loads, func(l engine.PortLoad) bool { return l.Port == port })
+	}
+	for _, l := range before {
+		if !sends(after, l.Port) {
+			c.stop = append(c.stop, l.Port)
+		}
+	}
+	for _, l := range after {
+		if sends(before, l.Port) {
+			c.update = append(c.update, l)
+		} else {
+			c.start = append(c.start, l)
+		}
+	}
+	return c
+}
+
+// endHeld stops the traffic that was held until now, and waits for its last frames, so that none of them counts in what comes next.
+func (t *traffic) endHeld(ctx context.Context, polls int) (rest, error) {
+	t.flowing = false
+	if err := t.fleet.stopAll(ctx); err != nil {
+		return rest{}, err
+	}
+	return t.standstill.await(ctx, polls, nil)
+}
+
+// loadBursts gives every sending port its share of its direction's burst, divided among the port's streams in proportion to their rates. Latency streams have a rate of
+// their own and no end, so they are left out; stamps are left out, too.
+func (t *traffic) loadBursts(ctx context.Context, frames []int64) error {
+	t.bursting = true
+	return t.fleet.each(ctx, callTimeout, "load bursts on", func(ctx context.Context, g int) error {
+		for i, d := range t.journal.Plan.Directions {
+			if !t.topology.on(g, d.From) {
+				continue
+			}
+			streams, err := finiteStreams(t.topology.planned(g, d.From).Streams, t.topology.shareOf(g, d, frames[i]), t.demand.rates[i].Apportion(t.topology.weights(d)...)[g])
+			if err == nil {
+				err = t.fleet.engines[g].Load(ctx, t.topology.index(g, d.From), streams)
+			}
+			if err != nil {
+				return fmt.Errorf("link %s: %w", d.From, err)
+			}
+		}
+		return nil
+	})
+}
+
+// loadAgain gives the ports the Plan's streams again after a burst.
+func (t *traffic) loadAgain(ctx context.Context) error {
+	if !t.bursting {
+		return nil
+	}
+	t.bursting = false
+	return t.load(ctx)
+}

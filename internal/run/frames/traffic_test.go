@@ -1,0 +1,129 @@
+package frames_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/procedure"
+	"github.com/linerate-dev/linerate/internal/run/frames"
+	"github.com/linerate-dev/linerate/internal/run/runner"
+	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/test/rigs/sim"
+)
+
+// ends notes when each start's traffic would end by itself.
+type ends struct {
+	engine.Engine
+	at []time.Time
+}
+
+func (e *ends) Start(ctx context.Context, loads []engine.PortLoad, lasts time.Duration) error {
+	e.at = append(e.at, time.Now().Add(lasts))
+	return e.Engine.Start(ctx, loads, lasts)
+}
+
+// Whatever becomes of the runner, traffic ends by when it was told to before the first frame: also what is held anew after a trial.
+func TestRestartedHeldTrafficEndsAtTheAnnouncedTime(t *testing.T) {
+	s := scene(asymmetric, eachDirection(units.One/10), func(s *scenario) { s.plan.Procedure.MaxLossRatio = 0 }, onGenerator(func(g *sim.Generator) { g.ReadTakes = 2 * time.Millisecond }))
+	synctest.Test(t, func(t *testing.T) {
+		g := &ends{Engine: sim.New(s.world).Generator(0)}
+		driver := frames.New([]frames.Generator{{Name: s.plan.Generators[0].Name, Engine: g, PortOfLink: map[string]int{"west": 0, "east": 1}}}, s.frames)
+		rep := runner.Run(t.Context(), &s.plan, driver, s.options)
+		held := 0
+		for _, at := range g.at {
+			if at.After(g.at[0]) {
+				t.Errorf("traffic was started that ends %s later than was told", at.Sub(g.at[0]))
+			}
+			if g.at[0].Sub(at) < time.Millisecond {
+				held++
+			}
+		}
+		if len(g.at) < 3 || held < 2 {
+			t.Fatalf("%d starts, %d of them held: %s, %s", len(g.at), held, rep.Ending, rep.Message)
+		}
+	})
+}
+
+// remarking is an engine that has something to say.
+type remarking struct {
+	engine.Engine
+	words []string
+}
+
+func (r *remarking) Remarks() []string {
+	said := r.words
+	r.words = nil
+	return said
+}
+
+func TestAGeneratorsRemarksAreInTheReport(t *testing.T) {
+	s := scene()
+	synctest.Test(t, func(t *testing.T) {
+		e := &remarking{sim.New(s.world).Generator(0), []string{"the server took longer than the 300ms until the common start"}}
+		gens := []frames.Generator{{Name: "g0", Engine: e, PortOfLink: map[string]int{"west": 0, "east": 1}}}
+		if said := trace(runner.Run(t.Context(), &s.plan, frames.New(gens, s.frames), s.options)); strings.Count(said, "generator g0: the server took longer than the 300ms until the common start") != 1 {
+			t.Errorf("it says\n%s", said)
+		}
+	})
+}
+
+// resting has every fourth step begin from rest.
+type resting struct {
+	runner.Driver
+
+	taken, rested int
+}
+
+func (r *resting) Take(ctx context.Context, s procedure.Step) (*report.Window, error) {
+	if r.taken++; r.taken%4 == 0 && s.Kind == procedure.Held {
+		s.Rested = true
+		r.rested++
+	}
+	return r.Driver.Take(ctx, s)
+}
+
+// stops is an engine whose stops are counted.
+type stops struct {
+	engine.Engine
+
+	counted *int
+}
+
+func (s stops) Stop(ctx context.Context, ports []int) error {
+	*s.counted++
+	return s.Engine.Stop(ctx, ports)
+}
+
+// Traffic that rests stops, waits for the frames that the device holds, and begins anew; what is measured is the same.
+func TestTrafficThatRestsIsStoppedAndBeginsAnew(t *testing.T) {
+	counted := 0
+	var driver *resting
+	s := scene(onDevice(func(d *sim.Device) { d.Delay = 300 * time.Millisecond }))
+	s.engine = func(_ int, e engine.Engine) engine.Engine { return stops{e, &counted} }
+	s.driver = func(d runner.Driver, _ *sim.World) runner.Driver {
+		driver = &resting{Driver: d}
+		return driver
+	}
+	r := s.run(t)
+	if r.Ending != report.Completed || !r.Result.Saturated || !r.Result.Confirmed {
+		t.Fatalf("%s, %+v\n%s", r.Ending, r.Result, trace(r))
+	}
+	for _, d := range r.Result.Directions {
+		if got := float64(d.Received.PacketsPerSecond); !within(got, 10_000, 10) {
+			t.Errorf("%s: %.0f packets/s, and the device forwards 10 000", d.Name(), got)
+		}
+	}
+	if driver.rested < 3 || counted != driver.rested+1 {
+		t.Errorf("traffic rested %d times, and was stopped %d times, at the end included", driver.rested, counted)
+	}
+	for _, total := range r.Totals {
+		if total.Sent.Packets == 0 || !total.Drained {
+			t.Errorf("%s→%s: %+v", total.From, total.To, total)
+		}
+	}
+}
