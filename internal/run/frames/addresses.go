@@ -30,7 +30,8 @@ type resolver struct {
 func (r *resolver) address(ctx context.Context) error {
 	r.journal.Update(func(p *runner.Progress) { p.Message = "finding the device's addresses" })
 	r.nextHops = make([]map[string]engine.MAC, len(r.topology.names))
-	err := r.fleet.each(ctx, resolveTimeout+r.journal.Plan.DUT.ReadyDelay.Std(), "address", func(ctx context.Context, g int) error {
+	err := r.fleet.callAll(ctx, resolveTimeout+r.journal.Plan.DUT.ReadyDelay.Std(), "address", func(ctx context.Context,
+		g int) error {
 		r.nextHops[g] = map[string]engine.MAC{}
 		for _, planned := range r.journal.Plan.Generators[g].Ports {
 			mac, err := r.addressPort(ctx, g, planned)
@@ -38,7 +39,8 @@ func (r *resolver) address(ctx context.Context) error {
 				return err
 			}
 			if mac == "" {
-				return fmt.Errorf("link %s: the server's port %d has no destination MAC: give it dest_mac or default_gw in the server's configuration file (port_info)",
+				return fmt.Errorf("link %s: the server's port %d has no destination MAC: give it dest_mac or default_gw in the "+
+					"server's configuration file (port_info)",
 					planned.Link, r.topology.index(g, planned.Link))
 			}
 			r.nextHops[g][planned.Link] = mac
@@ -54,7 +56,8 @@ func (r *resolver) address(ctx context.Context) error {
 	return err
 }
 
-// addressing is a port's addresses and next hop on its link. Where the device forwards frames unchanged, the next hop is the replica's own far port.
+// addressing is a port's addresses and next hop on its link. Where the device forwards frames unchanged, the next hop
+// is the replica's own far port.
 func (r *resolver) addressing(g int, port plan.GeneratorPort) (engine.Addressing, error) {
 	if r.topology.forwarding() == plan.AsConfigured {
 		return engine.Addressing{}, nil
@@ -77,7 +80,8 @@ func (r *resolver) addressing(g int, port plan.GeneratorPort) (engine.Addressing
 		a.NextHopMAC = engine.MAC(strings.ToLower(link.DUT.MAC))
 	}
 	if a.NextHopMAC == "" && len(a.NextHop) == 0 {
-		return a, fmt.Errorf("link %s: neither address nor MAC of the device is known: set dut.address or dut.macAddress", port.Link)
+		return a, fmt.Errorf("link %s: neither address nor MAC of the device is known: set dut.address or dut.macAddress",
+			port.Link)
 	}
 	return a, nil
 }
@@ -102,7 +106,8 @@ func (r *resolver) stillStarting() bool {
 	return time.Since(r.journal.Started) < r.journal.Plan.DUT.ReadyDelay.Std()
 }
 
-// addressPort gives a port its addresses and resolves its next hop, again and again while the device may still be starting.
+// addressPort gives a port its addresses and resolves its next hop, again and again while the device may still be
+// starting.
 func (r *resolver) addressPort(ctx context.Context, g int, planned plan.GeneratorPort) (engine.MAC, error) {
 	a, err := r.addressing(g, planned)
 	if err != nil {
@@ -122,52 +127,58 @@ func (r *resolver) addressPort(ctx context.Context, g int, planned plan.Generato
 	}
 }
 
-// elsewhere asks, on the port that got no answer, what would answer if it were wired or tagged as another link is; empty: nothing.
+// elsewhere asks, on the port that got no answer, what would answer if it were wired or tagged as another link is;
+// empty: nothing.
 func (r *resolver) elsewhere(ctx context.Context, g int, planned plan.GeneratorPort) string {
-	own, err := r.addressing(g, planned)
+	expected, err := r.addressing(g, planned)
 	if err != nil {
 		return ""
 	}
-	if own.VLAN != 0 {
-		untagged := own
+	if expected.VLAN != 0 {
+		untagged := expected
 		untagged.VLAN = 0
 		if r.answers(ctx, g, planned, untagged) {
-			return fmt.Sprintf("it answers without a VLAN tag, and the link has vlan: %d: remove vlan, or give the device's port this VLAN, tagged", planned.VLAN)
+			return fmt.Sprintf("it answers without a VLAN tag, and the link has vlan: %d: remove vlan, or give the device's "+
+				"port this VLAN, tagged", planned.VLAN)
 		}
 	}
-	for _, other := range r.journal.Plan.Generators[g].Ports {
-		if other.Link == planned.Link {
+	for _, candidate := range r.journal.Plan.Generators[g].Ports {
+		if candidate.Link == planned.Link {
 			continue
 		}
-		theirs, err := r.addressing(g, other)
+		theirs, err := r.addressing(g, candidate)
 		if err != nil {
 			continue
 		}
 		if r.answers(ctx, g, planned, theirs) {
-			return fmt.Sprintf("%s, the device's address on link %s, answers here: the generator's ports or their cables are swapped; give --ports in the other order, or swap the cables", hops(theirs), other.Link)
+			return fmt.Sprintf("%s, the device's address on link %s, answers here: the generator's ports or their cables "+
+				"are swapped; give --ports in the other order, or swap the cables", hops(theirs), candidate.Link)
 		}
-		if own.VLAN != other.VLAN {
-			own.VLAN = other.VLAN
-			if r.answers(ctx, g, planned, own) {
-				return fmt.Sprintf("it answers in VLAN %d, that of link %s: correct links[].vlan, or the device's ports", other.VLAN, other.Link)
+		if expected.VLAN != candidate.VLAN {
+			expected.VLAN = candidate.VLAN
+			if r.answers(ctx, g, planned, expected) {
+				return fmt.Sprintf("it answers in VLAN %d, that of link %s: correct links[].vlan, or the device's ports",
+					candidate.VLAN, candidate.Link)
 			}
-			own.VLAN = planned.VLAN
+			expected.VLAN = planned.VLAN
 		}
 	}
 	return ""
 }
 
-// swapped says that the device asks, on one link, for the generator's address on another, or nothing: it is the device's own view of its cables, which an answer to our question isn't, as many a
-// router answers on each link for all of its addresses.
-func (r *resolver) swapped(seen []path.Arrival) string {
-	for _, s := range seen {
+// swapped says that the device asks, on one link, for the generator's address on another, or nothing: it is the
+// device's own view of its cables, which an answer to our question isn't, as many a router answers on each link for
+// all of its addresses.
+func (r *resolver) swapped(arrivals []path.Arrival) string {
+	for _, s := range arrivals {
 		asked := path.AskedFor(s.Bytes)
 		if !asked.IsValid() {
 			continue
 		}
-		here, link := r.topology.linkOf(s), r.topology.linkWith(asked)
-		if here != "" && link != "" && here != link {
-			return fmt.Sprintf("the device asks on link %s for %s, the generator's address on link %s: the generator's ports or their cables are swapped; give --ports in the other order, or swap the cables", here, asked, link)
+		capturedOn, link := r.topology.linkOf(s), r.topology.linkWith(asked)
+		if capturedOn != "" && link != "" && capturedOn != link {
+			return fmt.Sprintf("the device asks on link %s for %s, the generator's address on link %s: the generator's "+
+				"ports or their cables are swapped; give --ports in the other order, or swap the cables", capturedOn, asked, link)
 		}
 	}
 	return ""
@@ -185,12 +196,14 @@ func (r *resolver) answers(ctx context.Context, g int, planned plan.GeneratorPor
 type unanswered struct{ link, hop, elsewhere string }
 
 func (e *unanswered) Error() string {
-	said := fmt.Sprintf("nobody answers ARP or neighbour discovery for %s on link %s", e.hop, e.link)
+	message := fmt.Sprintf("nobody answers ARP or neighbour discovery for %s on link %s", e.hop, e.link)
 	if e.elsewhere != "" {
-		return said + ": " + e.elsewhere
+		return message + ": " + e.elsewhere
 	}
-	return said + ". If the device is a bridge, set dut.forwarding: L2; if it has another address, links[].dut.address; if its port is tagged, links[].vlan. " +
-		"A switch with spanning tree forwards nothing for 30 to 50 s after its port comes up: dut.readyDelay: 60s waits for it"
+	return message + ". If the device is a bridge, set dut.forwarding: L2; if it has another address, " +
+		"links[].dut.address; if its port is tagged, links[].vlan. " +
+		"A switch with spanning tree forwards nothing for 30 to 50 s after its port comes up: dut.readyDelay: 60s waits " +
+		"for it"
 }
 
 // Unwrap gives the kind.
@@ -215,7 +228,8 @@ func misfitOf(err error, link string, length int) error {
 }
 
 func (e *misfit) Error() string {
-	return fmt.Sprintf("frames of %d bytes don't fit link %s: %s; or send smaller frames", e.bytes, e.link, strings.TrimPrefix(e.cause.Error(), engine.ErrTooLong.Error()+": "))
+	return fmt.Sprintf("frames of %d bytes don't fit link %s: %s; or send smaller frames", e.bytes, e.link,
+		strings.TrimPrefix(e.cause.Error(), engine.ErrTooLong.Error()+": "))
 }
 
 // Unwrap gives the kind.

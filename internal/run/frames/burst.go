@@ -43,16 +43,18 @@ const (
 	burstPoll = 50 * time.Millisecond
 	// burstStart is how long generators may take until they begin to send one.
 	burstStart = 5 * time.Second
-	// burstRest is how long the device gets no traffic before a burst: its queues are empty then, and the token bucket of a limit is full again.
+	// burstRest is how long the device gets no traffic before a burst: its queues are empty then, and the token bucket
+	// of a limit is full again.
 	burstRest = time.Second
-	// stillAfterBurst is for how many polls the counters must stand still after a burst: all of its frames may be in flight at once, for longer than a poll.
+	// stillAfterBurst is for how many polls the counters must stand still after a burst: all of its frames may be in
+	// flight at once, for longer than a poll.
 	stillAfterBurst = 4
 	// mostInAStream is how many frames a finite stream may have.
 	mostInAStream = math.MaxUint32
 )
 
-// take sends an exact number of frames in each direction: finite streams, which end by themselves. When the run is cut short, it returns what was read until then as an Invalid window, with the
-// error; nil if nothing was read.
+// take sends an exact number of frames in each direction: finite streams, which end by themselves. When the run is
+// cut short, it returns what was read until then as an Invalid window, with the error; nil if nothing was read.
 //
 //	 load │ rest │ counters stand still       all are sent    they stand still again
 //	             │      │ start                     │                │
@@ -70,26 +72,27 @@ func (b *bursts) take(ctx context.Context, step procedure.Step) (*report.Window,
 		return nil, err
 	}
 	b.machine.ReadBefore(ctx, time.Now().Add(2*observe.Lead))
-	before, limited, err := b.counters.readEdge(ctx)
+	first, limited, err := b.counters.readEdge(ctx)
 	if err != nil {
 		return nil, err
 	}
-	span := measure.Span{Sending: step.Judge, Bursts: step.Frames, Intended: b.demand.rates, Readings: make([][]engine.Reading, len(b.topology.names))}
+	span := measure.Span{Sending: step.Judge, Bursts: step.Frames, Intended: b.demand.rates,
+		Readings: make([][]engine.Reading, len(b.topology.names))}
 	keep := func(readings []engine.Reading) {
 		for g := range readings {
 			span.Readings[g] = append(span.Readings[g], readings[g])
 		}
 	}
-	keep(before)
-	b.observers.observe(before, limited)
+	keep(first)
+	b.observers.observe(first, limited)
 	opened := time.Now()
 	if err := b.traffic.start(ctx, b.topology.burstLoads(b.demand.rates, step.Frames), step.Judge+burstStart); err != nil {
 		return nil, err
 	}
-	if err := b.untilSent(ctx, step, before, time.Now().Add(step.Judge+burstStart), keep); err != nil {
+	if err := b.untilSent(ctx, step, first, time.Now().Add(step.Judge+burstStart), keep); err != nil {
 		return b.judge.cutShort(span, opened, step, err), err
 	}
-	complete := func(now []engine.Reading) bool { return b.balance.allReturned(before, now) }
+	complete := func(latest []engine.Reading) bool { return b.balance.allReturned(first, latest) }
 	rest, err := b.standstill.await(ctx, stillOnce, complete)
 	span.Disturbance = b.machine.ReadAfter(ctx) // a thread that waits later, when no frame moves, disturbs nothing
 	if err == nil {
@@ -101,15 +104,16 @@ func (b *bursts) take(ctx context.Context, step procedure.Step) (*report.Window,
 	keep(rest.readings)
 	b.observers.observe(rest.readings, rest.limited)
 	b.samples.add(rest.readings, time.Since(opened))
-	span.Limited = since(limited.Each, rest.limited.Each)
+	span.Limited = limitsBetween(limited.Each, rest.limited.Each)
 	counted := b.setup.Window(span)
-	switch why := b.balance.notSent(step.Frames, before, rest.readings); {
+	switch fault := b.balance.notSent(step.Frames, first, rest.readings); {
 	case moving != "":
 		counted = counted.Void(moving)
-	case !rest.still:
-		counted = counted.Void(fmt.Sprintf("the counters did not stand still within %s after the burst: frames of it may still be in flight, or something else sends", drainBound))
-	case why != "":
-		counted = counted.Void(why)
+	case !rest.stable:
+		counted = counted.Void(fmt.Sprintf("the counters did not stand still within %s after the burst: frames of it may "+
+			"still be in flight, or something else sends", drainBound))
+	case fault != "":
+		counted = counted.Void(fault)
 	}
 	w := measure.Judge(counted, b.judge.goal())
 	w.Start, w.Took = plan.Duration(opened.Sub(b.journal.Started)), plan.Duration(time.Since(opened))
@@ -117,9 +121,11 @@ func (b *bursts) take(ctx context.Context, step procedure.Step) (*report.Window,
 	return &w, nil
 }
 
-// untilSent waits until the generators have sent the whole burst, or stops them: only then do they report how long it took. If frames are missing at the end, the window says so.
-func (b *bursts) untilSent(ctx context.Context, step procedure.Step, before []engine.Reading, end time.Time, keep func([]engine.Reading)) error {
-	for kept := time.Now(); ; {
+// untilSent waits until the generators have sent the whole burst, or stops them: only then do they report how long it
+// took. If frames are missing at the end, the window says so.
+func (b *bursts) untilSent(ctx context.Context, step procedure.Step, first []engine.Reading, end time.Time,
+	keep func([]engine.Reading)) error {
+	for latestKept := time.Now(); ; {
 		if err := bounded.Pause(ctx, burstPoll); err != nil {
 			return err
 		}
@@ -127,12 +133,12 @@ func (b *bursts) untilSent(ctx context.Context, step procedure.Step, before []en
 		if err != nil {
 			return err
 		}
-		if time.Since(kept) > sampleEvery {
+		if time.Since(latestKept) > sampleEvery {
 			keep(readings)
-			kept = time.Now()
+			latestKept = time.Now()
 		}
 		switch {
-		case b.balance.notSent(step.Frames, before, readings) == "":
+		case b.balance.notSent(step.Frames, first, readings) == "":
 			return nil
 		case time.Now().After(end): // TRex would send the rest, however late
 			return b.fleet.stopAll(ctx)
@@ -142,38 +148,42 @@ func (b *bursts) untilSent(ctx context.Context, step procedure.Step, before []en
 
 // divide divides frames by weights into shares that add up exactly.
 func divide(frames int64, weights []int64) []int64 {
-	out := make([]int64, len(weights))
+	shares := make([]int64, len(weights))
 	for i, part := range units.PacketRate(frames).Apportion(weights...) {
-		out[i] = int64(part)
+		shares[i] = int64(part)
 	}
-	return out
+	return shares
 }
 
-// finiteStreams are streams that send that many frames together at a rate, each stream in proportion to its part of the rate.
+// finiteStreams are streams that send that many frames together at a rate, each stream in proportion to its part of
+// the rate.
 func finiteStreams(streams []stream.Stream, frames int64, rate units.PacketRate) ([]stream.Stream, error) {
 	const fine = 1_000_000 // weights are in millionths of a rate's unit
-	var out []stream.Stream
+	var finite []stream.Stream
 	var weights []int64
-	all := 0.0
+	totalRate := 0.0
 	for _, s := range streams {
 		if !s.Enabled || s.FlowStats.Enabled && s.FlowStats.RuleType == "latency" {
 			continue
 		}
 		if s.Mode.Rate.Type != "pps" {
-			return nil, fmt.Errorf("a stream has its rate in %s, so its share of a burst's frames is unknown: give the rates of all streams in packets per second (pps)", s.Mode.Rate.Type)
+			return nil, fmt.Errorf("a stream has its rate in %s, so its share of a burst's frames is unknown: give the "+
+				"rates of all streams in packets per second (pps)", s.Mode.Rate.Type)
 		}
 		s.FlowStats = stream.Flow{}
-		all += s.Mode.Rate.Value
-		out, weights = append(out, s), append(weights, int64(math.Round(s.Mode.Rate.Value*fine)))
+		totalRate += s.Mode.Rate.Value
+		finite, weights = append(finite, s), append(weights, int64(math.Round(s.Mode.Rate.Value*fine)))
 	}
-	if len(out) == 0 {
+	if len(finite) == 0 {
 		return nil, errors.New("none of its streams has a rate at which to send a burst")
 	}
 	for i, n := range divide(frames, weights) {
 		if n > mostInAStream {
-			return nil, fmt.Errorf("a burst of %d frames is more than a stream may have (%d): make longest shorter", n, uint32(mostInAStream))
+			return nil, fmt.Errorf("a burst of %d frames is more than a stream may have (%d): make longest shorter", n,
+				uint32(mostInAStream))
 		}
-		out[i].Mode = stream.Mode{Type: "single_burst", Rate: stream.Rate{Type: "pps", Value: rate.PerSecond() * out[i].Mode.Rate.Value / all}, TotalPackets: uint32(n)}
+		finite[i].Mode = stream.Mode{Type: "single_burst", Rate: stream.Rate{Type: "pps",
+			Value: rate.PerSecond() * finite[i].Mode.Rate.Value / totalRate}, TotalPackets: uint32(n)}
 	}
-	return slices.DeleteFunc(out, func(s stream.Stream) bool { return s.Mode.TotalPackets == 0 }), nil
+	return slices.DeleteFunc(finite, func(s stream.Stream) bool { return s.Mode.TotalPackets == 0 }), nil
 }

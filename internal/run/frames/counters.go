@@ -25,7 +25,8 @@ type counters struct {
 	upkeep bool
 }
 
-// readEdge reads every generator, with all counters of its ports, and at the same time the Reference's limits where they can be read.
+// readEdge reads every generator, with all counters of its ports, and at the same time the Reference's limits where
+// they can be read.
 func (c *counters) readEdge(ctx context.Context) ([]engine.Reading, runner.Limits, error) {
 	var limited runner.Limits
 	var asking sync.WaitGroup
@@ -37,26 +38,28 @@ func (c *counters) readEdge(ctx context.Context) ([]engine.Reading, runner.Limit
 	return readings, limited, err
 }
 
-// since is what limits counted between two readings; nil where one of the readings is unknown.
-func since(before, after []report.Limiter) []report.Limiter {
-	if len(before) != len(after) {
+// limitsBetween is what limits counted between two readings; nil where one of the readings is unknown.
+func limitsBetween(first, latest []report.Limiter) []report.Limiter {
+	if len(first) != len(latest) {
 		return nil
 	}
-	var all []report.Limiter
-	for i := range after {
-		all = append(all, report.Limiter{Passed: after[i].Passed - before[i].Passed, Dropped: after[i].Dropped - before[i].Dropped})
+	var counted []report.Limiter
+	for i := range latest {
+		counted = append(counted, report.Limiter{Passed: latest[i].Passed - first[i].Passed,
+			Dropped: latest[i].Dropped - first[i].Dropped})
 	}
-	return all
+	return counted
 }
 
-// The bounds of reading counters: together shorter than the ten seconds after which a generator stops without a heartbeat.
+// The bounds of reading counters: together shorter than the ten seconds after which a generator stops without a
+// heartbeat.
 const (
 	readTimeout  = 2 * time.Second
 	readAttempts = 3
 )
 
-// read takes one reading of every generator, all at the same time. Reading changes nothing, so it is tried again after an error that
-// doesn't decide the run; a window that was delayed by that shows the delay.
+// read takes one reading of every generator, all at the same time. Reading changes nothing, so it is tried again
+// after an error that doesn't decide the run; a window that was delayed by that shows the delay.
 func (c *counters) read(ctx context.Context) ([]engine.Reading, error) {
 	return c.readBy(ctx, func(ctx context.Context, e engine.Engine, ports []int) (engine.Reading, error) {
 		return e.Read(ctx, ports)
@@ -66,8 +69,8 @@ func (c *counters) read(ctx context.Context) ([]engine.Reading, error) {
 // readAll is read with all counters of missing frames, including those that ports report only on request.
 func (c *counters) readAll(ctx context.Context) ([]engine.Reading, error) {
 	return c.readBy(ctx, func(ctx context.Context, e engine.Engine, ports []int) (engine.Reading, error) {
-		if more, is := e.(engine.EdgeReader); is {
-			return more.ReadEdge(ctx, ports)
+		if edgeReader, ok := e.(engine.EdgeReader); ok {
+			return edgeReader.ReadEdge(ctx, ports)
 		}
 		return e.Read(ctx, ports)
 	})
@@ -76,10 +79,11 @@ func (c *counters) readAll(ctx context.Context) ([]engine.Reading, error) {
 // reader reads one generator's ports.
 type reader func(ctx context.Context, e engine.Engine, ports []int) (engine.Reading, error)
 
-func (c *counters) readBy(ctx context.Context, by reader) ([]engine.Reading, error) {
+func (c *counters) readBy(ctx context.Context, readPorts reader) ([]engine.Reading, error) {
 	readings := make([]engine.Reading, len(c.topology.names))
-	err := c.fleet.each(ctx, readAttempts*readTimeout, "read the counters of", func(ctx context.Context, g int) (err error) {
-		readings[g], err = c.readOne(ctx, g, by)
+	err := c.fleet.callAll(ctx, readAttempts*readTimeout, "read the counters of", func(ctx context.Context,
+		g int) (err error) {
+		readings[g], err = c.readOne(ctx, g, readPorts)
 		return err
 	})
 	if err == nil {
@@ -94,34 +98,35 @@ func (c *counters) readBy(ctx context.Context, by reader) ([]engine.Reading, err
 	return nil, err
 }
 
-// withoutStrays subtracts received link upkeep, such as ARP and routers' hellos, from readings, where ports count them apart and no stream of the test sends such frames: a device asks now and then whether its neighbour is
-// still there, and each such request would hide a lost frame.
+// withoutStrays subtracts received link upkeep, such as ARP and routers' hellos, from readings, where ports count
+// them apart and no stream of the test sends such frames: a device asks now and then whether its neighbour is still
+// there, and each such request would hide a lost frame.
 func (c *counters) withoutStrays(readings []engine.Reading) []engine.Reading {
 	if c.upkeep {
 		return readings
 	}
-	for _, one := range readings {
-		for port, c := range one.Ports {
+	for _, reading := range readings {
+		for port, c := range reading.Ports {
 			c.Received = c.Received.Sub(c.Strays)
-			one.Ports[port] = c
+			reading.Ports[port] = c
 		}
 	}
 	return readings
 }
 
-func (c *counters) readOne(ctx context.Context, g int, by reader) (engine.Reading, error) {
-	var last error
+func (c *counters) readOne(ctx context.Context, g int, readPorts reader) (engine.Reading, error) {
+	var cause error
 	for range readAttempts {
 		attempt, cancel := context.WithTimeout(ctx, readTimeout)
-		reading, err := by(attempt, c.fleet.engines[g], c.topology.allPorts(g))
+		reading, err := readPorts(attempt, c.fleet.engines[g], c.topology.allPorts(g))
 		cancel()
 		if err == nil || errors.Is(err, engine.ErrLost) || errors.Is(err, engine.ErrTaken) {
 			return reading, err
 		}
-		last = err
+		cause = err
 		if ctx.Err() != nil {
 			break
 		}
 	}
-	return engine.Reading{}, fmt.Errorf("%w (%d attempts): %w", engine.ErrSilent, readAttempts, last)
+	return engine.Reading{}, fmt.Errorf("%w (%d attempts): %w", engine.ErrSilent, readAttempts, cause)
 }

@@ -1,5 +1,6 @@
-// Package frames drives generators that send frames, TRex and the software engine alike: it claims ports, proves the path with marked frames, measures background traffic,
-// and carries out each step of a procedure. A driver acts and waits; measure decides the quality of a window, and path decides what frames prove.
+// Package frames drives generators that send frames, TRex and the software engine alike: it claims ports, proves the
+// path with marked frames, measures background traffic, and carries out each step of a procedure. A driver acts and
+// waits; measure decides the quality of a window, and path decides what frames prove.
 //
 //	describe ─▶ rates ─▶ claim ─▶ address ─▶ path ─▶ silence ─▶ load ─▶ first reading    Prepare
 //	hold or try: reset the device, set loads, wait, read ─▶ window                        Take, once for each step

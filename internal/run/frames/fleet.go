@@ -18,7 +18,10 @@ type fleet struct {
 
 // stopAll ends the traffic of all generators at once.
 func (f *fleet) stopAll(ctx context.Context) error {
-	return f.each(ctx, stopTimeout, "stop", func(ctx context.Context, g int) error { return f.engines[g].Stop(ctx, f.topology.allPorts(g)) })
+	return f.callAll(ctx, stopTimeout, "stop", func(ctx context.Context, g int) error {
+		return f.engines[g].Stop(ctx,
+			f.topology.allPorts(g))
+	})
 }
 
 // barrier holds its goroutines back until all of them have arrived.
@@ -43,8 +46,10 @@ const (
 	stopTimeout    = 5 * time.Second  // stopping and releasing, also after the run's context has ended
 )
 
-// each calls f for every generator at the same time, each call with a deadline of its own, and joins the errors, with the generators' names.
-func (f *fleet) each(ctx context.Context, timeout time.Duration, action string, call func(ctx context.Context, g int) error) error {
+// callAll calls f for every generator at the same time, each call with a deadline of its own, and joins the errors,
+// with the generators' names.
+func (f *fleet) callAll(ctx context.Context, timeout time.Duration, action string, call func(ctx context.Context,
+	g int) error) error {
 	errs := make([]error, len(f.topology.names))
 	var wg sync.WaitGroup
 	for g := range f.topology.names {

@@ -17,14 +17,15 @@ type flight struct {
 	traffic *traffic
 	totals  *totals
 
-	judged  bool          // the first load has shown whether frames are in flight for longer than a load settles
-	known   bool          // a trial has shown how long frames are in flight
-	longest time.Duration // the longest time so far
+	judged   bool          // the first load has shown whether frames are in flight for longer than a load settles
+	measured bool          // a trial has shown how long frames are in flight
+	longest  time.Duration // the longest time so far
 }
 
-// bound is the time after which a frame that hasn't come back counts as lost: twice the longest time that frames have been in flight so far.
+// bound is the time after which a frame that hasn't come back counts as lost: twice the longest time that frames have
+// been in flight so far.
 func (f *flight) bound() time.Duration {
-	if !f.known {
+	if !f.measured {
 		return unknownFlight
 	}
 	return min(max(leastFlight, 2*f.longest), drainBound)
@@ -32,47 +33,51 @@ func (f *flight) bound() time.Duration {
 
 // learn records how long frames were in flight in a trial whose counters stood still at its end.
 func (f *flight) learn(setup *measure.Setup, span measure.Span) {
-	if longest, known := setup.Flight(span); known {
-		f.known, f.longest = true, max(f.longest, longest)
+	if longest, measured := setup.Flight(span); measured {
+		f.measured, f.longest = true, max(f.longest, longest)
 	}
 }
 
-// refuseLong is the error of a device that frames take longer through than a load settles: after each change of load its windows would lose what is on its way, or have back what was sent before.
-// It is asked before the second load. What has not come back of the first may as well be lost: then traffic is stopped, and the frames that come back after all tell.
+// refuseLong is the error of a device that frames take longer through than a load settles: after each change of load
+// its windows would lose what is on its way, or have back what was sent before. It is asked before the second load.
+// What has not come back of the first may as well be lost: then traffic is stopped, and the frames that come back
+// after all tell.
 //
 //	sent     ├────────── first load ──────────┤ stop
 //	back       flight ├────────── first load ──────────┤
 //	                              missing here ↑        ↑ lost
 func (f *flight) refuseLong(ctx context.Context, step procedure.Step, rates []units.PacketRate) error {
-	if f.judged || !f.traffic.flowing || step.Settle <= 0 || f.known && f.longest <= step.Settle {
+	if f.judged || !f.traffic.flowing || step.Settle <= 0 || f.measured && f.longest <= step.Settle {
 		return nil
 	}
 	f.judged = true
-	before := f.totals.missing(f.totals.latest)
-	if longest(before, rates) <= step.Settle {
+	missing := f.totals.missing(f.totals.latest)
+	if longest(missing, rates) <= step.Settle {
 		return nil
 	}
 	rest, err := f.traffic.endHeld(ctx, stillTwice)
 	if err != nil {
 		return err
 	}
-	came := before
+	came := missing
 	for i, lost := range f.totals.missing(rest.readings) {
 		came[i] -= lost
 	}
 	if flight := longest(came, rates); flight > step.Settle {
-		return fmt.Errorf("frames take %s or more through the device, and each load settles for %s: what is on its way at a change of load would count as lost%s",
-			flight.Round(10*time.Millisecond), step.Settle, f.journal.Plan.Advice(fmt.Sprintf(". Set %%s to %s or more", (2*flight).Round(100*time.Millisecond)), "procedure.ramp.settle"))
+		return fmt.Errorf("frames take %s or more through the device, and each load settles for %s: what is on its way "+
+			"at a change of load would count as lost%s",
+			flight.Round(10*time.Millisecond), step.Settle, f.journal.Plan.Advice(fmt.Sprintf(". Set %%s to %s or more",
+				(2*flight).Round(100*time.Millisecond)), "procedure.ramp.settle"))
 	}
 	return nil
 }
 
 // longest is the longest time for which any direction sends so many frames at its rate.
-func longest(packets []int64, rates []units.PacketRate) (most time.Duration) {
+func longest(packets []int64, rates []units.PacketRate) (duration time.Duration) {
 	for i, n := range packets {
 		if rates[i] > 0 {
-			most = max(most, time.Duration(float64(n)/rates[i].PerSecond()*float64(time.Second)))
+			duration = max(duration, time.Duration(float64(n)/rates[i].PerSecond()*float64(time.Second)))
 		}
 	}
-	return most
+	return duration
 }

@@ -19,7 +19,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Generator is a generator of the Plan, reachable. The driver claims and releases its ports; closing the engine is the caller's.
+// Generator is a generator of the Plan, reachable. The driver claims and releases its ports; closing the engine is
+// the caller's.
 type Generator struct {
 	// Name is the Plan's name of it.
 	Name   string
@@ -34,20 +35,24 @@ type Generator struct {
 type Options struct {
 	// Force takes ports from another owner.
 	Force bool
-	// PaceEvery is how often counters are read within windows, to see how evenly generators send; 0: every 10 ms, or less often where there are
-	// many generators.
+	// PaceEvery is how often counters are read within windows, to see how evenly generators send; 0: every 10 ms, or
+	// less often where there are many generators.
 	PaceEvery time.Duration
-	// Numbered is how many frames are sent in each direction to see whether any comes twice; 0: the number that the allowed loss ratio requires.
+	// Numbered is how many frames are sent in each direction to see whether any comes twice; 0: the number that the
+	// allowed loss ratio requires.
 	Numbered int
-	// Limited reads what the Reference's limits counted so far, in the order of the Plan's directions; nil: there are no such counters. It is called at the edges of
-	// windows, at the same time as the generators are read; counters that don't arrive in time stay unknown.
+	// Limited reads what the Reference's limits counted so far, in the order of the Plan's directions; nil: there are no
+	// such counters. It is called at the edges of windows, at the same time as the generators are read; counters that
+	// don't arrive in time stay unknown.
 	Limited func(context.Context) ([]report.Limiter, error)
-	// Machine reads how long the threads that send and forward frames ran and waited, on the machine of generator and device; nil: it can't be read. It is called before and after
-	// windows, and never within one.
+	// Machine reads how long the threads that send and forward frames ran and waited, on the machine of generator and
+	// device; nil: it can't be read. It is called before and after windows, and never within one.
 	Machine func(context.Context) (machine.Reading, error)
-	// Reset empties the device's tables, and says what it did; nil: it isn't possible. It is called before each trial if the Plan says so.
-	Reset func(context.Context) (did string, err error)
-	// OrphansStopWithin is how long after the runner's death somebody else has stopped its traffic: a guard, or the generators' launchers; 0: nobody does.
+	// Reset empties the device's tables, and says what it did; nil: it isn't possible. It is called before each trial if
+	// the Plan says so.
+	Reset func(context.Context) (action string, err error)
+	// OrphansStopWithin is how long after the runner's death somebody else has stopped its traffic: a guard, or the
+	// generators' launchers; 0: nobody does.
 	OrphansStopWithin time.Duration
 	// Whereabouts say which machines generators and device are on, for observers.
 	observe.Whereabouts
@@ -56,16 +61,16 @@ type Options struct {
 // New is the driver of these generators, for one run.
 func New(gens []Generator, opts Options) runner.Driver {
 	watch := observe.FollowDisturbance(opts.Machine)
-	return &run{given: gens, opts: opts, machine: &watch}
+	return &run{available: gens, opts: opts, machine: &watch}
 }
 
-// run drives one run's generators. It goes through the run's parts, each of which answers one question. It is used by one
-// goroutine; those it starts for calls in parallel end before the call returns.
+// run drives one run's generators. It goes through the run's parts, each of which answers one question. It is used by
+// one goroutine; those it starts for calls in parallel end before the call returns.
 type run struct {
-	journal *runner.Journal
-	given   []Generator
-	opts    Options
-	claimed []bool // by generator
+	journal   *runner.Journal
+	available []Generator
+	opts      Options
+	claimed   []bool // by generator
 
 	topology *topology
 	fleet    *fleet
@@ -102,7 +107,8 @@ func (r *run) Prepare(ctx context.Context, journal *runner.Journal) error {
 		return context.Cause(ctx)
 	}
 	if journal.Plan.Procedure.Reset != nil && r.opts.Reset == nil {
-		return errors.New("the plan says to reset the device before each trial, and this run has no way to do it: use the same linerate for operator and runner")
+		return errors.New("the plan says to reset the device before each trial, and this run has no way to do it: use " +
+			"the same linerate for operator and runner")
 	}
 	if err := r.matchGenerators(); err != nil {
 		return err
@@ -142,24 +148,34 @@ func (r *run) assemble() {
 	r.links = &links{journal: j, topology: t}
 	r.totals = &totals{journal: j, setup: r.setup, demand: r.demand}
 	r.silence = &silence{journal: j, setup: r.setup, totals: r.totals}
-	r.counters = &counters{journal: j, topology: t, fleet: r.fleet, links: r.links, silence: r.silence, limited: r.opts.Limited}
-	r.observers = &observers{journal: j, topology: t, counters: r.counters, setup: r.setup, whereabouts: r.opts.Whereabouts}
-	r.background = &background{journal: j, topology: t, counters: r.counters, observers: r.observers, rates: r.rates, setup: r.setup, judge: r.judge}
-	r.samples = &samples{journal: j, topology: t, setup: r.setup, demand: r.demand, rates: r.rates, totals: r.totals, silence: r.silence, judge: r.judge}
+	r.counters = &counters{journal: j, topology: t, fleet: r.fleet, links: r.links, silence: r.silence,
+		limited: r.opts.Limited}
+	r.observers = &observers{journal: j, topology: t, counters: r.counters, setup: r.setup,
+		whereabouts: r.opts.Whereabouts}
+	r.background = &background{journal: j, topology: t, counters: r.counters, observers: r.observers, rates: r.rates,
+		setup: r.setup, judge: r.judge}
+	r.samples = &samples{journal: j, topology: t, setup: r.setup, demand: r.demand, rates: r.rates, totals: r.totals,
+		silence: r.silence, judge: r.judge}
 	balance := &balance{setup: r.setup, demand: r.demand}
 	r.standstill = &standstill{counters: r.counters, observers: r.observers, balance: balance}
 	timing := &timing{journal: j, topology: t, fleet: r.fleet, setup: r.setup, demand: r.demand}
-	r.traffic = &traffic{journal: j, topology: t, fleet: r.fleet, demand: r.demand, timing: timing, silence: r.silence, totals: r.totals, standstill: r.standstill,
+	r.traffic = &traffic{journal: j, topology: t, fleet: r.fleet, demand: r.demand, timing: timing, silence: r.silence,
+		totals: r.totals, standstill: r.standstill,
 		orphansStopWithin: r.opts.OrphansStopWithin}
 	r.flight = &flight{journal: j, traffic: r.traffic, totals: r.totals}
-	r.resetter = &resetter{journal: j, demand: r.demand, traffic: r.traffic, counters: r.counters, links: r.links, silence: r.silence, prover: r.prover, standstill: r.standstill, totals: r.totals,
+	r.resetter = &resetter{journal: j, demand: r.demand, traffic: r.traffic, counters: r.counters, links: r.links,
+		silence: r.silence, prover: r.prover, standstill: r.standstill, totals: r.totals,
 		device: r.opts.Reset}
-	pace := &pace{topology: t, counters: r.counters, silence: r.silence, every: r.opts.PaceEvery}
-	r.holds = &holds{journal: j, topology: t, demand: r.demand, setup: r.setup, counters: r.counters, pace: pace, observers: r.observers, samples: r.samples, totals: r.totals, timing: timing,
+	pace := &pace{topology: t, counters: r.counters, silence: r.silence, interval: r.opts.PaceEvery}
+	r.holds = &holds{journal: j, topology: t, demand: r.demand, setup: r.setup, counters: r.counters, pace: pace,
+		observers: r.observers, samples: r.samples, totals: r.totals, timing: timing,
 		machine: r.machine, judge: r.judge}
-	r.trials = &trials{journal: j, topology: t, demand: r.demand, setup: r.setup, balance: balance, counters: r.counters, pace: pace, observers: r.observers, samples: r.samples, totals: r.totals,
-		timing: timing, machine: r.machine, flight: r.flight, fleet: r.fleet, traffic: r.traffic, standstill: r.standstill, resetter: r.resetter, judge: r.judge}
-	r.bursts = &bursts{journal: j, topology: t, demand: r.demand, setup: r.setup, balance: balance, counters: r.counters, observers: r.observers, samples: r.samples, machine: r.machine,
+	r.trials = &trials{journal: j, topology: t, demand: r.demand, setup: r.setup, balance: balance, counters: r.counters,
+		pace: pace, observers: r.observers, samples: r.samples, totals: r.totals,
+		timing: timing, machine: r.machine, flight: r.flight, fleet: r.fleet, traffic: r.traffic, standstill: r.standstill,
+		resetter: r.resetter, judge: r.judge}
+	r.bursts = &bursts{journal: j, topology: t, demand: r.demand, setup: r.setup, balance: balance, counters: r.counters,
+		observers: r.observers, samples: r.samples, machine: r.machine,
 		fleet: r.fleet, traffic: r.traffic, standstill: r.standstill, resetter: r.resetter, judge: r.judge}
 }
 
@@ -182,13 +198,13 @@ func (r *run) readFirst(ctx context.Context) error {
 
 // Take carries out a step. Its window holds what the generators sent, what came back, and the window's quality.
 func (r *run) Take(ctx context.Context, step procedure.Step) (*report.Window, error) {
-	before := r.demand.rates
+	previous := r.demand.rates
 	r.demand.step, r.demand.rates, r.resetter.latest = step, step.Intended(r.rates.full, r.rates.warmups), nil
 	r.observers.whereabouts.Wanted.Judge(true)
 	r.journal.Update(func(p *runner.Progress) {
 		p.Load, p.IntendedPacketsPerSecond = r.demand.share(), sum(r.demand.rates).Whole()
 	})
-	if err := r.flight.refuseLong(ctx, step, before); err != nil {
+	if err := r.flight.refuseLong(ctx, step, previous); err != nil {
 		return nil, err
 	}
 	w, err := r.measure(ctx, step)
@@ -221,7 +237,8 @@ func (r *run) measure(ctx context.Context, step procedure.Step) (*report.Window,
 	return nil, fmt.Errorf("the procedure asks for a step of kind %q, which tests of frames can't carry out", step.Kind)
 }
 
-// Stop ends the traffic of all generators that can be reached, also when ctx has ended, waits for the last frames, and writes the totals.
+// Stop ends the traffic of all generators that can be reached, also when ctx has ended, waits for the last frames,
+// and writes the totals.
 func (r *run) Stop(ctx context.Context) error {
 	if !r.journal.Driving {
 		return nil
@@ -234,7 +251,8 @@ func (r *run) Stop(ctx context.Context) error {
 		if endsLate(r.totals.baseline) {
 			later = orLater
 		}
-		r.journal.Note("not all traffic could be stopped; it ends by itself by %s%s: %v", r.traffic.until.UTC().Format(time.RFC3339), later, err)
+		r.journal.Note("not all traffic could be stopped; it ends by itself by %s%s: %v",
+			r.traffic.endsAt.UTC().Format(time.RFC3339), later, err)
 	}
 	r.journal.Update(func(p *runner.Progress) { p.Phase, p.Message = runner.Draining, "waiting for the last frames" })
 	r.drain(ctx)
@@ -256,25 +274,26 @@ func (r *run) drain(ctx context.Context) {
 	}
 	r.links.unwatched = true
 	r.observers.observe(rest.readings, rest.limited)
-	r.totals.write(rest.readings, rest.limited.Each, rest.still)
+	r.totals.write(rest.readings, rest.limited.Each, rest.stable)
 	r.readNumbers(ctx)
 }
 
 // readNumbers reports what became of frames with sequence numbers, where the profile has latency streams.
 func (r *run) readNumbers(ctx context.Context) {
-	all := make([]map[uint32]engine.LatencyStats, len(r.topology.names))
-	err := r.fleet.each(ctx, callTimeout, "read the sequence numbers of", func(ctx context.Context, g int) (err error) {
-		all[g], err = r.fleet.engines[g].Latency(ctx)
+	byGenerator := make([]map[uint32]engine.LatencyStats, len(r.topology.names))
+	err := r.fleet.callAll(ctx, callTimeout, "read the sequence numbers of", func(ctx context.Context, g int) (err error) {
+		byGenerator[g], err = r.fleet.engines[g].Latency(ctx)
 		return err
 	})
 	if err != nil {
 		r.journal.Note("whether frames came twice is not known: %v", err)
 		return
 	}
-	for g, stats := range all {
+	for g, stats := range byGenerator {
 		for _, id := range slices.Sorted(maps.Keys(stats)) {
 			s := stats[id]
-			r.journal.Report.Numbered = append(r.journal.Report.Numbered, report.Numbered{Generator: r.topology.names[g], FlowID: id, Sent: s.Sent, Received: s.Received, Missing: s.Dropped, Twice: s.Duplicate,
+			r.journal.Report.Numbered = append(r.journal.Report.Numbered, report.Numbered{Generator: r.topology.names[g],
+				FlowID: id, Sent: s.Sent, Received: s.Received, Missing: s.Dropped, Twice: s.Duplicate,
 				OutOfOrder: s.OutOfOrder})
 		}
 	}
@@ -287,7 +306,7 @@ func (r *run) Release(ctx context.Context) {
 	}
 	ctx, cancel := afterwards(ctx)
 	defer cancel()
-	err := r.fleet.each(ctx, stopTimeout, "release the ports of", func(ctx context.Context, g int) error {
+	err := r.fleet.callAll(ctx, stopTimeout, "release the ports of", func(ctx context.Context, g int) error {
 		if !r.claimed[g] {
 			return nil
 		}
@@ -304,18 +323,19 @@ type orderError struct{ err error }
 func (e *orderError) Error() string { return e.err.Error() }
 func (e *orderError) Unwrap() error { return e.err }
 
-// unsent is the Invalid window of a step whose load could not be sent because a link is down, or went down just before: no generator's fault, and the procedure goes on to what it does after such a window. Where no link explains it,
-// the error stays one.
+// unsent is the Invalid window of a step whose load could not be sent because a link is down, or went down just
+// before: no generator's fault, and the procedure goes on to what it does after such a window. Where no link explains
+// it, the error stays one.
 func (r *run) unsent(ctx context.Context, cause error) (*report.Window, error) {
 	if _, refused := errors.AsType[*orderError](cause); !refused {
 		return nil, cause
 	}
-	before, opened := maps.Clone(r.links.latest), time.Now()
+	previous, opened := maps.Clone(r.links.latest), time.Now()
 	first, err := r.counters.read(ctx)
 	if err != nil {
 		return nil, cause
 	}
-	link := r.links.changedLink(before)
+	link := r.links.changedLink(previous)
 	if link == "" {
 		return nil, cause
 	}
@@ -330,7 +350,8 @@ func (r *run) unsent(ctx context.Context, cause error) (*report.Window, error) {
 	r.observers.observe(rest.readings, rest.limited)
 	r.samples.add(rest.readings, time.Since(opened))
 	span := measure.Span{Intended: r.demand.rates, Readings: measure.Pairwise(first, rest.readings)}
-	w := measure.Judge(r.setup.Window(span).Void(fmt.Sprintf("the link %s was down, and no traffic could be started", link)), r.judge.goal())
+	w := measure.Judge(r.setup.Window(span).Void(fmt.Sprintf("the link %s was down, and no traffic could be started",
+		link)), r.judge.goal())
 	w.Start = plan.Duration(opened.Sub(r.journal.Started))
 	r.observers.addTo(&w, 0)
 	return &w, nil

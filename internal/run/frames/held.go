@@ -31,29 +31,32 @@ type holds struct {
 	judge     *judge
 }
 
-// sampleEvery is how often readings are kept while traffic runs: for graphs, and because generators stop without a heartbeat.
+// sampleEvery is how often readings are kept while traffic runs: for graphs, and because generators stop without a
+// heartbeat.
 const sampleEvery = time.Second
 
-// How often counters are read within a window, to see how evenly generators send: all generators together at most 200 times a second, and so
-// seldom that reading takes a fifth of the time.
+// How often counters are read within a window, to see how evenly generators send: all generators together at most 200
+// times a second, and so seldom that reading takes a fifth of the time.
 const (
 	paceEvery     = 10 * time.Millisecond
 	paceEveryEach = 5 * time.Millisecond
 	paceOfReading = 5
 )
 
-// take waits until the step is over, keeps about one reading a second, and judges the step's second part by the Plan's goal. When the run is cut short, what was read
-// of the window until then is returned as an Invalid window, with the error; nil if nothing was read.
+// take waits until the step is over, keeps about one reading a second, and judges the step's second part by the
+// Plan's goal. When the run is cut short, what was read of the window until then is returned as an Invalid window,
+// with the error; nil if nothing was read.
 func (h *holds) take(ctx context.Context, step procedure.Step) (*report.Window, error) {
 	begin := time.Now()
 	edge := begin.Add(step.Settle)
-	span := measure.Span{Planned: step.Judge, Varied: step.Varied, Intended: h.demand.rates, Readings: make([][]engine.Reading, len(h.topology.names))}
+	span := measure.Span{Planned: step.Judge, Varied: step.Varied, Intended: h.demand.rates,
+		Readings: make([][]engine.Reading, len(h.topology.names))}
 	opened, pace, bursty := time.Time{}, h.setup.Pace(h.demand.rates), !paced(h.totals.latest)
 	span.Pace = pace
-	var before []report.Limiter
+	var first []report.Limiter
 	var followed []map[uint32]engine.Followed
 	readAt := func(moment time.Time) error {
-		if err := h.pace.until(ctx, moment, bursty && !opened.IsZero(), pace.Add); err != nil {
+		if err := h.pace.waitFor(ctx, moment, bursty && !opened.IsZero(), pace.Add); err != nil {
 			return err
 		}
 		readings, limited, err := h.counters.readEdge(ctx)
@@ -66,9 +69,9 @@ func (h *holds) take(ctx context.Context, step procedure.Step) (*report.Window, 
 			return nil
 		}
 		if opened.IsZero() {
-			opened, before, followed = time.Now(), limited.Each, h.timing.follow(ctx)
+			opened, first, followed = time.Now(), limited.Each, h.timing.follow(ctx)
 		}
-		span.Limited = since(before, limited.Each)
+		span.Limited = limitsBetween(first, limited.Each)
 		pace.Add(readings)
 		for g := range readings {
 			span.Readings[g] = append(span.Readings[g], readings[g])
@@ -98,7 +101,8 @@ func (h *holds) take(ctx context.Context, step procedure.Step) (*report.Window, 
 	return &w, nil
 }
 
-// paced says whether no generator ever catches up in a burst: then pace needn't be watched, which saves readings on a busy machine.
+// paced says whether no generator ever catches up in a burst: then pace needn't be watched, which saves readings on a
+// busy machine.
 func paced(readings []engine.Reading) bool {
 	for _, r := range readings {
 		for _, port := range r.Ports {
@@ -115,19 +119,21 @@ type pace struct {
 	topology *topology
 	counters *counters
 	silence  *silence
-	every    time.Duration // how often generators' pace is read; 0: as often as their number allows
+	interval time.Duration // how often generators' pace is read; 0: as often as their number allows
 	quickest time.Duration // the shortest time that a reading of all counters took
 }
 
-// until waits for a moment, and reads meanwhile to look for silence; with follow it passes on closely spaced readings, to watch the generators' pace.
-func (p *pace) until(ctx context.Context, moment time.Time, follow bool, see func([]engine.Reading)) error {
-	every := func() time.Duration {
+// waitFor waits for a moment, and reads meanwhile to look for silence; with follow it passes on closely spaced
+// readings, to watch the generators' pace.
+func (p *pace) waitFor(ctx context.Context, moment time.Time, follow bool, see func([]engine.Reading)) error {
+	pause := func() time.Duration {
 		if follow {
-			return cmp.Or(p.every, max(paceEvery, time.Duration(len(p.topology.names))*paceEveryEach, paceOfReading*p.quickest))
+			return cmp.Or(p.interval, max(paceEvery, time.Duration(len(p.topology.names))*paceEveryEach,
+				paceOfReading*p.quickest))
 		}
 		return max(p.silence.interval(), paceOfReading*p.quickest)
 	}
-	for next := time.Now().Add(every()); moment.Sub(next) >= every(); {
+	for next := time.Now().Add(pause()); moment.Sub(next) >= pause(); {
 		if err := bounded.PauseUntil(ctx, next); err != nil {
 			return err
 		}
@@ -140,20 +146,20 @@ func (p *pace) until(ctx context.Context, moment time.Time, follow bool, see fun
 			see(readings)
 		}
 		p.quickest = min(cmp.Or(p.quickest, time.Hour), time.Since(began))
-		next = began.Add(every())
+		next = began.Add(pause())
 	}
 	return bounded.PauseUntil(ctx, moment)
 }
 
 // moments are when to read in a step: while it settles, at the window's first edge, in between, and at its last edge.
 func moments(begin time.Time, step procedure.Step) []time.Time {
-	var at []time.Time
+	var times []time.Time
 	edge, end := begin.Add(step.Settle), begin.Add(step.Settle+step.Judge)
 	for _, part := range [][2]time.Time{{begin, edge}, {edge, end}} {
 		for t := part[0].Add(sampleEvery); part[1].Sub(t) > sampleEvery/4; t = t.Add(sampleEvery) {
-			at = append(at, t)
+			times = append(times, t)
 		}
-		at = append(at, part[1])
+		times = append(times, part[1])
 	}
-	return at
+	return times
 }

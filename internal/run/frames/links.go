@@ -21,11 +21,11 @@ type links struct {
 }
 
 // changedLink is a link that is down, or that changed its state since it was seen so; empty: all are as they were.
-func (l *links) changedLink(before map[portOnLink]runner.LinkSeen) string {
+func (l *links) changedLink(previous map[portOnLink]runner.LinkSeen) string {
 	for _, key := range slices.SortedFunc(maps.Keys(l.latest), func(a, b portOnLink) int {
 		return cmp.Or(cmp.Compare(a.generator, b.generator), cmp.Compare(a.link, b.link))
 	}) {
-		if is := l.latest[key]; !is.Up || is.Changes != before[key].Changes {
+		if state := l.latest[key]; !state.Up || state.Changes != previous[key].Changes {
 			return key.link
 		}
 	}
@@ -38,41 +38,44 @@ type portOnLink struct {
 	link      string
 }
 
-// follow reports links that went down or came up since the reading before, between windows too: a window has only what happened within it. What happens from just before the first frame until
-// the counters stand still after the last interrupts the run.
+// follow reports links that went down or came up since the reading before, between windows too: a window has only
+// what happened within it. What happens from just before the first frame until the counters stand still after the
+// last interrupts the run.
 func (l *links) follow(readings []engine.Reading) {
 	for g, reading := range readings {
 		for i, planned := range l.journal.Plan.Generators[g].Ports {
-			now, found := reading.Ports[l.topology.index(g, planned.Link)]
+			counted, found := reading.Ports[l.topology.index(g, planned.Link)]
 			if !found {
 				continue
 			}
 			port := &l.journal.Report.Generators[g].Ports[i]
-			if more := now.LinkFlaps - port.LinkChanges; more > 0 {
-				l.journal.Note("the link of %s (generator %s) changed its state %s, and is %s now", planned.Link, l.topology.names[g], wording.Counted(int(more), "time"), upOrDown(now.LinkUp))
+			if flaps := counted.LinkFlaps - port.LinkChanges; flaps > 0 {
+				l.journal.Note("the link of %s (generator %s) changed its state %s, and is %s now", planned.Link,
+					l.topology.names[g], wording.Counted(int(flaps), "time"), upOrDown(counted.LinkUp))
 			}
-			port.LinkChanges = now.LinkFlaps
-			l.compare(portOnLink{g, planned.Link}, runner.LinkSeen{Up: now.LinkUp, Changes: now.LinkFlaps, At: time.Since(l.journal.Started)})
+			port.LinkChanges = counted.LinkFlaps
+			l.compare(portOnLink{g, planned.Link}, runner.LinkSeen{Up: counted.LinkUp, Changes: counted.LinkFlaps,
+				At: time.Since(l.journal.Started)})
 		}
 	}
 }
 
 // compare writes down what happened to a link since the reading before while traffic flows.
-func (l *links) compare(key portOnLink, is runner.LinkSeen) {
+func (l *links) compare(key portOnLink, state runner.LinkSeen) {
 	if l.latest == nil || l.unwatched {
 		return
 	}
-	if was, known := l.latest[key]; known {
-		l.journal.LinkBetween(l.topology.names[key.generator], key.link, was, is)
+	if previous, ok := l.latest[key]; ok {
+		l.journal.LinkBetween(l.topology.names[key.generator], key.link, previous, state)
 	}
-	l.latest[key] = is
+	l.latest[key] = state
 }
 
 // forget leaves out what happens to links until the next reading: the device is reset on purpose.
 func (l *links) forget() { l.latest = map[portOnLink]runner.LinkSeen{} }
 
-func upOrDown(up bool) string {
-	if up {
+func upOrDown(isUp bool) string {
+	if isUp {
 		return "up"
 	}
 	return "down"

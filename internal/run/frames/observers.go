@@ -24,7 +24,8 @@ type observers struct {
 	log         *observe.Log
 }
 
-// observeIdle lets observers read the idle machines after the traffic, for as long as before it. It doesn't keep a person waiting who interrupts the run.
+// observeIdle lets observers read the idle machines after the traffic, for as long as before it. It doesn't keep a
+// person waiting who interrupts the run.
 func (o *observers) observeIdle(ctx context.Context) {
 	if len(o.journal.Plan.Observers) == 0 || ctx.Err() != nil {
 		return
@@ -51,11 +52,11 @@ func (o *observers) observeIdle(ctx context.Context) {
 
 // awaitReadings waits for readings from the network of the time after the traffic, if the run has time left.
 func (o *observers) awaitReadings(ctx context.Context, began time.Duration) {
-	until := o.journal.Started.Add(began + o.journal.Plan.IdleTime())
-	if deadline, bounded := ctx.Deadline(); bounded && deadline.Before(until.Add(listening)) {
+	end := o.journal.Started.Add(began + o.journal.Plan.IdleTime())
+	if deadline, bounded := ctx.Deadline(); bounded && deadline.Before(end.Add(listening)) {
 		return
 	}
-	for time.Now().Before(until) && o.keepSilence(ctx) == nil {
+	for time.Now().Before(end) && o.keepSilence(ctx) == nil {
 	}
 }
 
@@ -67,7 +68,8 @@ func (o *observers) observe(readings []engine.Reading, limits runner.Limits) {
 	o.journal.Hear(o.log.Unread())
 }
 
-// readAfterwards reads for observers, right after a window while its load is still held, what would disturb the device within the window. What can't be read is missing.
+// readAfterwards reads for observers, right after a window while its load is still held, what would disturb the
+// device within the window. What can't be read is missing.
 func (o *observers) readAfterwards(ctx context.Context) {
 	if !o.whereabouts.Wanted.Intrusive() {
 		return
@@ -83,10 +85,12 @@ func (o *observers) readAfterwards(ctx context.Context) {
 	o.observe(readings, runner.Limits{})
 }
 
-// hearings is how many times in a silence the latest values of the device's node are taken: they may be older than the generators' readings.
+// hearings is how many times in a silence the latest values of the device's node are taken: they may be older than
+// the generators' readings.
 const hearings = 4
 
-// keepSilence waits until the silence is over, and passes the values of the device's node and the collector to observers meanwhile.
+// keepSilence waits until the silence is over, and passes the values of the device's node and the collector to
+// observers meanwhile.
 func (o *observers) keepSilence(ctx context.Context) error {
 	for range hearings {
 		if err := bounded.Pause(ctx, listening/hearings); err != nil {
@@ -102,42 +106,47 @@ func (o *observers) keepSilence(ctx context.Context) error {
 
 // newLog starts the log of the Plan's observers.
 func (o *observers) newLog() *observe.Log {
-	return observe.NewLog(o.journal.Plan.Observers, observe.Setup{Generators: o.setup.Generators, Links: o.topology.linksOfPorts(), Directions: o.journal.Plan.Directions, Whereabouts: o.whereabouts})
+	return observe.NewLog(o.journal.Plan.Observers, observe.Setup{Generators: o.setup.Generators,
+		Links: o.topology.linksOfPorts(), Directions: o.journal.Plan.Directions, Whereabouts: o.whereabouts})
 }
 
-// aged is how old a value may be: generators read their processors every 100 ms at most. The silence begins that much after the last traffic.
+// aged is how old a value may be: generators read their processors every 100 ms at most. The silence begins that much
+// after the last traffic.
 const aged = 150 * time.Millisecond
 
 // idle records what observers read without traffic since a moment: before the traffic, or after it.
-func (o *observers) idle(since time.Duration, after bool) {
-	o.log.Idle(since-aged, time.Since(o.journal.Started), after)
+func (o *observers) idle(began time.Duration, afterTraffic bool) {
+	o.log.Idle(began-aged, time.Since(o.journal.Started), afterTraffic)
 }
 
-// readAtRest reads the counters of the device's interfaces for observers once the generators' counters stand still, and returns since when they do: machines answer with values that they read a moment before, which
-// may be from a time when frames were still in flight. What can't be read is missing.
-func (o *observers) readAtRest(ctx context.Context, drained rest) (still time.Duration) {
-	still = drained.since.Sub(o.journal.Started)
+// readAtRest reads the counters of the device's interfaces for observers once the generators' counters stand still,
+// and returns since when they do: machines answer with values that they read a moment before, which may be from a
+// time when frames were still in flight. What can't be read is missing.
+func (o *observers) readAtRest(ctx context.Context, drained rest) (restSince time.Duration) {
+	restSince = drained.stillSince.Sub(o.journal.Started)
 	ofDevice := func(o plan.Observer) bool { return o.Of == plan.OfDUT && o.Type == plan.ObserveInterfaces }
-	if !slices.ContainsFunc(o.journal.Plan.Observers, ofDevice) || bounded.PauseUntil(ctx, drained.since.Add(aged)) != nil {
-		return still
+	if !slices.ContainsFunc(o.journal.Plan.Observers, ofDevice) || bounded.PauseUntil(ctx,
+		drained.stillSince.Add(aged)) != nil {
+		return restSince
 	}
 	o.whereabouts.RefreshDevice(ctx)
 	readings, err := o.counters.read(ctx)
 	if err != nil {
 		o.journal.Log.Debug("what the device's interfaces counted could not be read after a trial", "error", err)
-		return still
+		return restSince
 	}
 	o.observe(readings, runner.Limits{})
-	return still
+	return restSince
 }
 
-// addTo adds observers' values to a window; still is the moment since which counters stand still after a trial, and 0 for a held load.
-func (o *observers) addTo(w *report.Window, still time.Duration) {
-	from := w.Start.Std()
-	if to := from + w.Duration.Std(); still > 0 {
-		w.Observed = o.log.Trial(from, to, still)
+// addTo adds observers' values to a window; still is the moment since which counters stand still after a trial, and 0
+// for a held load.
+func (o *observers) addTo(w *report.Window, restSince time.Duration) {
+	start := w.Start.Std()
+	if end := start + w.Duration.Std(); restSince > 0 {
+		w.Observed = o.log.Trial(start, end, restSince)
 	} else {
-		w.Observed = o.log.Window(from, to)
+		w.Observed = o.log.Window(start, end)
 	}
 	w.Observed = append(w.Observed, observe.Derived(w)...)
 }

@@ -38,8 +38,8 @@ const (
 	proveGap      = 20 * time.Millisecond  // between two frames: a device that limits its rate must not drop them
 )
 
-// provePaths sends marked frames, one direction at a time, and checks where they come out. It tries all directions, also after a failure, so that the Report
-// shows them all.
+// provePaths sends marked frames, one direction at a time, and checks where they come out. It tries all directions,
+// also after a failure, so that the Report shows them all.
 func (p *prover) provePaths(ctx context.Context) error {
 	for i, d := range p.journal.Plan.Directions {
 		p.journal.Update(func(p *runner.Progress) {
@@ -67,12 +67,12 @@ func firstUnproven(checks []report.PathCheck) error {
 
 func (p *prover) provePath(ctx context.Context, direction int) (report.PathCheck, error) {
 	for attempt := 1; ; attempt++ {
-		last := attempt >= proveAttempts && !p.resolver.stillStarting()
+		isFinal := attempt >= proveAttempts && !p.resolver.stillStarting()
 		probes, err := p.probes(direction, uint32(direction<<23|attempt%2048<<12))
 		if err != nil {
 			return report.PathCheck{}, err
 		}
-		seen, err := p.capture(ctx, func(ctx context.Context, captures []engine.Capture) ([]path.Arrival, error) {
+		arrivals, err := p.capture(ctx, func(ctx context.Context, captures []engine.Capture) ([]path.Arrival, error) {
 			if err := p.inject(ctx, probes); err != nil {
 				return nil, err
 			}
@@ -81,14 +81,14 @@ func (p *prover) provePath(ctx context.Context, direction int) (report.PathCheck
 		if err != nil {
 			return report.PathCheck{}, err
 		}
-		check, again := path.Judge(p.journal.Plan.Directions[direction], p.topology.device(), probes, seen)
-		if why := p.resolver.swapped(seen); why != "" && !check.Proven {
-			check.Message, again = why, false
+		check, retry := path.Judge(p.journal.Plan.Directions[direction], p.topology.device(), probes, arrivals)
+		if swap := p.resolver.swapped(arrivals); swap != "" && !check.Proven {
+			check.Message, retry = swap, false
 		}
 		if attempt > 1 && check.Proven {
 			check.Message += fmt.Sprintf(" (attempt %d; before, frames were missing)", attempt)
 		}
-		if check.Proven || !again || last {
+		if check.Proven || !retry || isFinal {
 			return check, nil
 		}
 		if err := bounded.Pause(ctx, time.Second); err != nil {
@@ -101,8 +101,8 @@ func (p *prover) provePath(ctx context.Context, direction int) (report.PathCheck
 func (p *prover) probes(direction int, first uint32) ([]path.Probe, error) {
 	var probes []path.Probe
 	err := p.onLanes(p.journal.Plan.Directions[direction], func(g int, lane path.Lane, templates [][]byte) error {
-		more, err := path.Probes(lane, templates, p.seed(), first+uint32(g*path.MostKinds))
-		probes = append(probes, more...)
+		ofGenerator, err := path.Probes(lane, templates, p.seed(), first+uint32(g*path.MostKinds))
+		probes = append(probes, ofGenerator...)
 		return err
 	})
 	if err != nil {
@@ -111,7 +111,8 @@ func (p *prover) probes(direction int, first uint32) ([]path.Probe, error) {
 	return probes, nil
 }
 
-// onLanes calls visit for each lane of a direction, one for each generator g that sends there, with the first frames of its streams.
+// onLanes calls visit for each lane of a direction, one for each generator g that sends there, with the first frames
+// of its streams.
 func (p *prover) onLanes(d plan.Direction, visit func(g int, lane path.Lane, templates [][]byte) error) error {
 	for _, g := range p.topology.senders(d) {
 		lane, err := p.lane(g, d)
@@ -134,7 +135,7 @@ func (p *prover) seed() uint64 { return uint64(p.journal.Started.UnixNano()) }
 
 // lane is the part of a direction that generator g sends.
 func (p *prover) lane(g int, d plan.Direction) (path.Lane, error) {
-	back, err := p.topology.partner(g, d.From, d.To)
+	receiver, err := p.topology.partner(g, d.From, d.To)
 	if err != nil {
 		return path.Lane{}, err
 	}
@@ -142,19 +143,23 @@ func (p *prover) lane(g int, d plan.Direction) (path.Lane, error) {
 	if err != nil {
 		return path.Lane{}, err
 	}
-	receive, err := p.topology.port(back, d.To)
-	var others []engine.MAC
+	receive, err := p.topology.port(receiver, d.To)
+	var macs []engine.MAC
 	for _, mac := range p.topology.link(d.To).DUT.SourceMACs {
-		others = append(others, engine.MAC(mac))
+		macs = append(macs, engine.MAC(mac))
 	}
-	return path.Lane{OtherMACsAtEnd: others, OwnDestinations: ownDestinations(p.topology.planned(g, d.From).Streams), Generator: p.topology.names[g], Receiver: p.topology.names[back], Send: send.Index, Receive: receive.Index, SenderMAC: send.MAC,
-		Link: d.From, ReceiverMAC: receive.MAC, NextHopMAC: p.resolver.nextHops[g][d.From], DeviceMACAtEnd: p.resolver.nextHops[back][d.To]}, err
+	return path.Lane{OtherMACsAtEnd: macs, OwnDestinations: ownDestinations(p.topology.planned(g, d.From).Streams),
+		Generator: p.topology.names[g], Receiver: p.topology.names[receiver], Send: send.Index, Receive: receive.Index,
+		SenderMAC: send.MAC,
+		Link:      d.From, ReceiverMAC: receive.MAC, NextHopMAC: p.resolver.nextHops[g][d.From],
+		DeviceMACAtEnd: p.resolver.nextHops[receiver][d.To]}, err
 }
 
-// templates are the first frames of a port's streams as the port sends them, one of each kind; for a stream whose frames can't be computed beforehand, its template.
+// templates are the first frames of a port's streams as the port sends them, one of each kind; for a stream whose
+// frames can't be computed beforehand, its template.
 func templates(lane path.Lane, port plan.GeneratorPort) ([][]byte, error) {
 	var frames [][]byte
-	each := max(1, path.MostProbes/max(1, len(port.Streams)))
+	framesPerStream := max(1, path.MostProbes/max(1, len(port.Streams)))
 	for _, s := range port.Streams {
 		source, destination := profile.OwnMACs(s)
 		binary, err := lane.Addressed(s.Packet.Binary, source, destination)
@@ -162,7 +167,7 @@ func templates(lane path.Lane, port plan.GeneratorPort) ([][]byte, error) {
 			return nil, err
 		}
 		s.Packet.Binary = binary // of this copy of the stream
-		first, err := profile.FirstFrames(s, each)
+		first, err := profile.FirstFrames(s, framesPerStream)
 		if err != nil {
 			first = [][]byte{binary}
 		}
@@ -170,27 +175,30 @@ func templates(lane path.Lane, port plan.GeneratorPort) ([][]byte, error) {
 	}
 	kinds := path.Kinds(frames)
 	if len(kinds) > path.MostKinds {
-		return nil, fmt.Errorf("its streams send frames of %d different MACs and TTLs, and the path is proven for at most %d: use fewer streams", len(kinds), path.MostKinds)
+		return nil, fmt.Errorf("its streams send frames of %d different MACs and TTLs, and the path is proven for at "+
+			"most %d: use fewer streams", len(kinds), path.MostKinds)
 	}
 	return kinds, nil
 }
 
-// ownDestinations are the destination MACs that a port's streams keep for themselves, with the first stream that has each.
+// ownDestinations are the destination MACs that a port's streams keep for themselves, with the first stream that has
+// each.
 func ownDestinations(streams []stream.Stream) map[engine.MAC]int {
-	own := map[engine.MAC]int{}
+	destinations := map[engine.MAC]int{}
 	for i, s := range slices.Backward(streams) {
 		if _, destination := profile.OwnMACs(s); destination && len(s.Packet.Binary) >= 6 {
-			own[engine.MAC(net.HardwareAddr(s.Packet.Binary[:6]).String())] = i
+			destinations[engine.MAC(net.HardwareAddr(s.Packet.Binary[:6]).String())] = i
 		}
 	}
-	return own
+	return destinations
 }
 
 // capture captures on all ports of all generators while marked frames are sent.
-func (p *prover) capture(ctx context.Context, send func(context.Context, []engine.Capture) ([]path.Arrival, error)) (seen []path.Arrival, err error) {
+func (p *prover) capture(ctx context.Context, send func(context.Context, []engine.Capture) ([]path.Arrival,
+	error)) (arrivals []path.Arrival, err error) {
 	captures := make([]engine.Capture, len(p.topology.names))
 	defer func() { err = errors.Join(err, p.endCaptures(ctx, captures)) }()
-	err = p.fleet.each(ctx, callTimeout, "capture on", func(ctx context.Context, g int) (err error) {
+	err = p.fleet.callAll(ctx, callTimeout, "capture on", func(ctx context.Context, g int) (err error) {
 		captures[g], err = p.fleet.engines[g].Capture(ctx, p.topology.allPorts(g))
 		return err
 	})
@@ -206,7 +214,7 @@ func (p *prover) capture(ctx context.Context, send func(context.Context, []engin
 func (p *prover) endCaptures(ctx context.Context, captures []engine.Capture) error {
 	ctx, cancel := afterwards(ctx)
 	defer cancel()
-	return p.fleet.each(ctx, stopTimeout, "end the capture on", func(ctx context.Context, g int) error {
+	return p.fleet.callAll(ctx, stopTimeout, "end the capture on", func(ctx context.Context, g int) error {
 		if captures[g] == nil {
 			return nil
 		}
@@ -214,7 +222,8 @@ func (p *prover) endCaptures(ctx context.Context, captures []engine.Capture) err
 	})
 }
 
-// teachBridge sends a broadcast frame from each port (RFC 2544 section 23), so that a bridge learns where each port is, and doesn't flood the test's frames.
+// teachBridge sends a broadcast frame from each port (RFC 2544 section 23), so that a bridge learns where each port
+// is, and doesn't flood the test's frames.
 func (p *prover) teachBridge(ctx context.Context) error {
 	if p.topology.forwarding() != plan.L2 {
 		return nil
@@ -226,8 +235,9 @@ func (p *prover) teachBridge(ctx context.Context) error {
 }
 
 // teach sends the learning frames of each port that has some.
-func (p *prover) teach(ctx context.Context, learning func(port engine.Port, planned plan.GeneratorPort) ([][]byte, error)) error {
-	return p.fleet.each(ctx, callTimeout, "send a learning frame from", func(ctx context.Context, g int) error {
+func (p *prover) teach(ctx context.Context, learning func(port engine.Port, planned plan.GeneratorPort) ([][]byte,
+	error)) error {
+	return p.fleet.callAll(ctx, callTimeout, "send a learning frame from", func(ctx context.Context, g int) error {
 		for _, planned := range p.journal.Plan.Generators[g].Ports {
 			port, err := p.topology.port(g, planned.Link)
 			if err != nil {
@@ -246,7 +256,7 @@ func (p *prover) teach(ctx context.Context, learning func(port engine.Port, plan
 }
 
 func (p *prover) inject(ctx context.Context, probes []path.Probe) error {
-	return p.fleet.each(ctx, callTimeout, "send marked frames from", func(ctx context.Context, g int) error {
+	return p.fleet.callAll(ctx, callTimeout, "send marked frames from", func(ctx context.Context, g int) error {
 		var frames [][]byte
 		port := 0
 		for _, probe := range probes {
@@ -268,58 +278,61 @@ func (p *prover) inject(ctx context.Context, probes []path.Probe) error {
 
 // allMarked says whether all marked frames that were sent have come.
 func allMarked(sent int) func([]path.Arrival) bool {
-	return func(seen []path.Arrival) bool { return path.Marked(seen) >= sent }
+	return func(arrivals []path.Arrival) bool { return path.Marked(arrivals) >= sent }
 }
 
-// see adds the captures' frames to seen until complete says that they are all there and linger is over, or until wait is over.
-func (p *prover) see(ctx context.Context, captures []engine.Capture, seen []path.Arrival, complete func([]path.Arrival) bool, wait, linger time.Duration) ([]path.Arrival, error) {
+// see adds the captures' frames to seen until complete says that they are all there and linger is over, or until wait
+// is over.
+func (p *prover) see(ctx context.Context, captures []engine.Capture, arrivals []path.Arrival,
+	complete func([]path.Arrival) bool, wait, linger time.Duration) ([]path.Arrival, error) {
 	for end, lingers := time.Now().Add(wait), false; time.Now().Before(end); {
 		got, err := p.fetch(ctx, captures)
 		if err != nil {
 			return nil, err
 		}
-		seen = append(seen, got...)
-		if !lingers && complete(seen) {
+		arrivals = append(arrivals, got...)
+		if !lingers && complete(arrivals) {
 			lingers, end = true, time.Now().Add(linger)
 		}
 		if err := bounded.Pause(ctx, provePoll); err != nil {
 			return nil, err
 		}
 	}
-	return seen, nil
+	return arrivals, nil
 }
 
 func (p *prover) fetch(ctx context.Context, captures []engine.Capture) ([]path.Arrival, error) {
 	got := make([][]engine.CapturedFrame, len(p.topology.names))
-	err := p.fleet.each(ctx, callTimeout, "fetch captured frames from", func(ctx context.Context, g int) (err error) {
+	err := p.fleet.callAll(ctx, callTimeout, "fetch captured frames from", func(ctx context.Context, g int) (err error) {
 		got[g], err = captures[g].Fetch(ctx)
 		return err
 	})
-	var seen []path.Arrival
+	var arrivals []path.Arrival
 	for g, frames := range got {
 		for _, f := range frames {
-			seen = append(seen, path.Arrival{Generator: p.topology.names[g], Port: f.Port, Bytes: f.Bytes})
+			arrivals = append(arrivals, path.Arrival{Generator: p.topology.names[g], Port: f.Port, Bytes: f.Bytes})
 		}
 	}
-	return seen, err
+	return arrivals, err
 }
 
-// relearn sends learning frames, and then marked frames in all directions, until all marked frames of a round come out where they should. If they don't in time, the
-// error names the first direction in which they don't.
-func (p *prover) relearn(ctx context.Context, until time.Time) error {
+// relearn sends learning frames, and then marked frames in all directions, until all marked frames of a round come
+// out where they should. If they don't in time, the error names the first direction in which they don't.
+func (p *prover) relearn(ctx context.Context, deadline time.Time) error {
 	for wait := relearnWait; ; wait = min(2*wait, proveWait) {
 		checks, err := p.seeAll(ctx, wait)
 		if err != nil {
 			return err
 		}
 		wrong := firstUnproven(checks)
-		if wrong == nil || !time.Now().Before(until) {
+		if wrong == nil || !time.Now().Before(deadline) {
 			return wrong
 		}
 	}
 }
 
-// seeAll sends marked frames once in each direction, waits until they prove all directions or wait is over, and returns where they came out.
+// seeAll sends marked frames once in each direction, waits until they prove all directions or wait is over, and
+// returns where they came out.
 func (p *prover) seeAll(ctx context.Context, wait time.Duration) ([]report.PathCheck, error) {
 	probes := make([][]path.Probe, len(p.journal.Plan.Directions))
 	for i := range p.journal.Plan.Directions {
@@ -329,15 +342,15 @@ func (p *prover) seeAll(ctx context.Context, wait time.Duration) ([]report.PathC
 		}
 		p.relearned += uint32(len(p.topology.names) * path.MostKinds)
 	}
-	judge := func(seen []path.Arrival) (checks []report.PathCheck) {
+	judge := func(arrivals []path.Arrival) (checks []report.PathCheck) {
 		for i, d := range p.journal.Plan.Directions {
-			check, _ := path.Judge(d, p.topology.device(), probes[i], seen)
+			check, _ := path.Judge(d, p.topology.device(), probes[i], arrivals)
 			checks = append(checks, check)
 		}
 		return checks
 	}
-	proven := func(seen []path.Arrival) bool { return firstUnproven(judge(seen)) == nil }
-	seen, err := p.capture(ctx, func(ctx context.Context, captures []engine.Capture) ([]path.Arrival, error) {
+	proven := func(arrivals []path.Arrival) bool { return firstUnproven(judge(arrivals)) == nil }
+	arrivals, err := p.capture(ctx, func(ctx context.Context, captures []engine.Capture) ([]path.Arrival, error) {
 		if err := p.teachRouter(ctx); err != nil {
 			return nil, err
 		}
@@ -351,10 +364,11 @@ func (p *prover) seeAll(ctx context.Context, wait time.Duration) ([]report.PathC
 	if err != nil {
 		return nil, err
 	}
-	return judge(seen), nil
+	return judge(arrivals), nil
 }
 
-// teachRouter sends an ARP or neighbour request from each of the generators' addresses to the router, which learns from the request where that address is.
+// teachRouter sends an ARP or neighbour request from each of the generators' addresses to the router, which learns
+// from the request where that address is.
 func (p *prover) teachRouter(ctx context.Context) error {
 	if p.topology.forwarding() != plan.L3 {
 		return nil

@@ -27,7 +27,8 @@ func (r *rates) resolve(context.Context) error {
 		rate, source := r.lineRate(l)
 		if rate > 0 {
 			r.line[l.Name] = rate
-			r.journal.Report.LineRates = append(r.journal.Report.LineRates, report.LineRate{Link: l.Name, BitsPerSecond: rate, Source: source})
+			r.journal.Report.LineRates = append(r.journal.Report.LineRates, report.LineRate{Link: l.Name, BitsPerSecond: rate,
+				Source: source})
 		}
 	}
 	for _, d := range r.journal.Plan.Directions {
@@ -61,7 +62,7 @@ func (r *rates) lineRate(l plan.Link) (rate units.BitRate, source string) {
 		return l.LineRate, "spec"
 	}
 	for g := range r.topology.names {
-		if !r.topology.on(g, l.Name) {
+		if !r.topology.hasPort(g, l.Name) {
 			continue
 		}
 		p, err := r.topology.port(g, l.Name)
@@ -75,25 +76,27 @@ func (r *rates) lineRate(l plan.Link) (rate units.BitRate, source string) {
 	return rate, "port"
 }
 
-// packetRate is a rate of the procedure for one direction. 100 % is what the slower of the two links carries; more than that is refused.
+// packetRate is a rate of the procedure for one direction. 100 % is what the slower of the two links carries; more
+// than that is refused.
 func (r *rates) packetRate(rate procedure.Rate, d plan.Direction) (units.PacketRate, error) {
 	slower, line := r.slower(d)
 	v, err := rate.PacketRateOf(d.Mix, line)
 	if err != nil {
 		return 0, fmt.Errorf("%s for %s→%s: %w", r.journal.Plan.NameOf(rate.Field), d.From, d.To, err)
 	}
-	if most := units.LinePacketRate(d.Mix, line); line > 0 && v > most {
-		return 0, fmt.Errorf("%s for %s→%s: %s is %s, more than link %s carries (%s of this traffic at %s): ask for at most 100%%",
-			r.journal.Plan.NameOf(rate.Field), d.From, d.To, rate, v.FormatSI(), slower, most.FormatSI(), line)
+	if lineLimit := units.LinePacketRate(d.Mix, line); line > 0 && v > lineLimit {
+		return 0, fmt.Errorf("%s for %s→%s: %s is %s, more than link %s carries (%s of this traffic at %s): ask for at "+
+			"most 100%%",
+			r.journal.Plan.NameOf(rate.Field), d.From, d.To, rate, v.FormatSI(), slower, lineLimit.FormatSI(), line)
 	}
 	return v, nil
 }
 
 // slower is the slower of a direction's links whose rate is known.
 func (r *rates) slower(d plan.Direction) (string, units.BitRate) {
-	from, to := r.line[d.From], r.line[d.To]
-	if to > 0 && (from == 0 || to < from) {
-		return d.To, to
+	sender, receiver := r.line[d.From], r.line[d.To]
+	if receiver > 0 && (sender == 0 || receiver < sender) {
+		return d.To, receiver
 	}
-	return d.From, from
+	return d.From, sender
 }

@@ -13,8 +13,10 @@ import (
 	"github.com/linerate-dev/linerate/internal/run/runner"
 )
 
-// Numbered frames leave each port in small groups, 2 500 a second at first, and captured frames are fetched in between. Where the device has returned all but the last group by then, groups are
-// twice as large from there on, so that the check takes a second and not four; where it hasn't, they are as small as at first. They end early once a frame came twice, as that decides.
+// Numbered frames leave each port in small groups, 2 500 a second at first, and captured frames are fetched in
+// between. Where the device has returned all but the last group by then, groups are twice as large from there on, so
+// that the check takes a second and not four; where it hasn't, they are as small as at first. They end early once a
+// frame came twice, as that decides.
 //
 //	10 frames │ 4 ms │ 10 frames │ 4 ms │ … 250 frames │ fetch: all are back │ 20 frames │ 4 ms │ 20 frames │ …
 //
@@ -36,7 +38,8 @@ type numberedLane struct {
 	sent                 int
 }
 
-// proveNoRepeats sends numbered frames, in all directions at once, and checks whether any comes twice: a duplicate replaces a lost frame in the counters, which can't show the difference.
+// proveNoRepeats sends numbered frames, in all directions at once, and checks whether any comes twice: a duplicate
+// replaces a lost frame in the counters, which can't show the difference.
 func (p *prover) proveNoRepeats(ctx context.Context) error {
 	p.journal.Update(func(p *runner.Progress) {
 		p.Phase, p.Message = runner.Proving, "sending numbered frames, to see whether any comes twice"
@@ -45,26 +48,26 @@ func (p *prover) proveNoRepeats(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	seen, err := p.capture(ctx, func(ctx context.Context, captures []engine.Capture) ([]path.Arrival, error) {
-		seen, err := p.injectNumbered(ctx, captures, lanes)
+	arrivals, err := p.capture(ctx, func(ctx context.Context, captures []engine.Capture) ([]path.Arrival, error) {
+		arrivals, err := p.injectNumbered(ctx, captures, lanes)
 		if err != nil {
 			return nil, err
 		}
-		came, since := path.Marked(seen), time.Now()
-		return p.see(ctx, captures, seen, func(seen []path.Arrival) bool {
-			if now := path.Marked(seen); now > came {
-				came, since = now, time.Now()
+		came, latestAt := path.Marked(arrivals), time.Now()
+		return p.see(ctx, captures, arrivals, func(arrivals []path.Arrival) bool {
+			if marked := path.Marked(arrivals); marked > came {
+				came, latestAt = marked, time.Now()
 			}
-			return repeated(lanes, seen) || came >= sentOf(lanes) || time.Since(since) > numberedQuiet
+			return repeated(lanes, arrivals) || came >= sentOf(lanes) || time.Since(latestAt) > numberedQuiet
 		}, proveWait, proveLinger)
 	})
 	if err != nil {
 		return fmt.Errorf("look for frames that come twice: %w", err)
 	}
-	return p.judgeRepeats(lanes, seen)
+	return p.judgeRepeats(lanes, arrivals)
 }
 
-func (p *prover) judgeRepeats(lanes []*numberedLane, seen []path.Arrival) error {
+func (p *prover) judgeRepeats(lanes []*numberedLane, arrivals []path.Arrival) error {
 	for i, d := range p.journal.Plan.Directions {
 		var sent []path.Probe
 		for _, l := range lanes {
@@ -72,12 +75,12 @@ func (p *prover) judgeRepeats(lanes []*numberedLane, seen []path.Arrival) error 
 				sent = append(sent, l.probes[:l.sent]...)
 			}
 		}
-		found, check := path.Repeats(sent, seen), &p.journal.Report.Path[i]
+		found, check := path.Repeats(sent, arrivals), &p.journal.Report.Path[i]
 		check.Repeats = &found
-		said := path.SayRepeats(d, found)
-		p.journal.Note("path %s→%s: %s", d.From, d.To, said)
+		message := path.SayRepeats(d, found)
+		p.journal.Note("path %s→%s: %s", d.From, d.To, message)
 		if found.Twice > 0 {
-			check.Proven, check.Message = false, said
+			check.Proven, check.Message = false, message
 		}
 	}
 	return firstUnproven(p.journal.Report.Path)
@@ -90,12 +93,13 @@ const numberedOf = 1 << 20
 func (p *prover) numbered() ([]*numberedLane, error) {
 	var lanes []*numberedLane
 	for i, d := range p.journal.Plan.Directions {
-		each := cmp.Or(p.frames, path.NumberedFor(p.journal.Plan.Procedure.MaxLossRatio)) / max(1, len(p.topology.senders(d)))
+		share := cmp.Or(p.frames, path.NumberedFor(p.journal.Plan.Procedure.MaxLossRatio)) / max(1,
+			len(p.topology.senders(d)))
 		first := uint32(1<<30 + i*numberedOf)
 		err := p.onLanes(d, func(g int, lane path.Lane, templates [][]byte) error {
-			probes, err := path.Numbered(lane, templates, each, p.seed(), first)
+			probes, err := path.Numbered(lane, templates, share, p.seed(), first)
 			lanes = append(lanes, &numberedLane{direction: i, generator: g, lane: lane, probes: probes})
-			first += uint32(each)
+			first += uint32(share)
 			return err
 		})
 		if err != nil {
@@ -105,11 +109,14 @@ func (p *prover) numbered() ([]*numberedLane, error) {
 	return lanes, nil
 }
 
-// injectNumbered sends the frames of all lanes at the same time, until all are sent or the time is over, and fetches captured frames in between.
-func (p *prover) injectNumbered(ctx context.Context, captures []engine.Capture, lanes []*numberedLane) (seen []path.Arrival, err error) {
+// injectNumbered sends the frames of all lanes at the same time, until all are sent or the time is over, and fetches
+// captured frames in between.
+func (p *prover) injectNumbered(ctx context.Context, captures []engine.Capture,
+	lanes []*numberedLane) (arrivals []path.Arrival, err error) {
 	waiting := func(l *numberedLane) bool { return l.sent < len(l.probes) }
 	atOnce := numberedAtOnce
-	for end := time.Now().Add(numberedMost); slices.ContainsFunc(lanes, waiting) && time.Now().Before(end) && !repeated(lanes, seen); {
+	for end := time.Now().Add(numberedMost); slices.ContainsFunc(lanes, waiting) && time.Now().Before(end) &&
+		!repeated(lanes, arrivals); {
 		if err := p.injectRound(ctx, lanes, atOnce); err != nil {
 			return nil, err
 		}
@@ -117,14 +124,14 @@ func (p *prover) injectNumbered(ctx context.Context, captures []engine.Capture, 
 		if err != nil {
 			return nil, err
 		}
-		seen = append(seen, got...)
-		if sentOf(lanes)-path.Marked(seen) <= atOnce*len(lanes) {
+		arrivals = append(arrivals, got...)
+		if sentOf(lanes)-path.Marked(arrivals) <= atOnce*len(lanes) {
 			atOnce = min(2*atOnce, numberedLarge)
 		} else {
 			atOnce = numberedAtOnce
 		}
 	}
-	return seen, nil
+	return arrivals, nil
 }
 
 func sentOf(lanes []*numberedLane) (sent int) {
@@ -135,13 +142,16 @@ func sentOf(lanes []*numberedLane) (sent int) {
 }
 
 // repeated says that a frame of some lane came twice.
-func repeated(lanes []*numberedLane, seen []path.Arrival) bool {
-	return slices.ContainsFunc(lanes, func(l *numberedLane) bool { return path.Repeats(l.probes[:l.sent], seen).Twice > 0 })
+func repeated(lanes []*numberedLane, arrivals []path.Arrival) bool {
+	return slices.ContainsFunc(lanes, func(l *numberedLane) bool {
+		return path.Repeats(l.probes[:l.sent],
+			arrivals).Twice > 0
+	})
 }
 
 // injectRound sends the next group of frames of each lane; one goroutine for each generator.
 func (p *prover) injectRound(ctx context.Context, lanes []*numberedLane, atOnce int) error {
-	return p.fleet.each(ctx, callTimeout, "send numbered frames from", func(ctx context.Context, g int) error {
+	return p.fleet.callAll(ctx, callTimeout, "send numbered frames from", func(ctx context.Context, g int) error {
 		waiting := func(l *numberedLane) bool { return l.generator == g && l.sent < len(l.probes) }
 		for range numberedFetch / atOnce {
 			if !slices.ContainsFunc(lanes, waiting) {
@@ -154,14 +164,14 @@ func (p *prover) injectRound(ctx context.Context, lanes []*numberedLane, atOnce 
 				if l.generator != g || l.sent == len(l.probes) {
 					continue
 				}
-				var few [][]byte
+				var group [][]byte
 				for _, p := range l.probes[l.sent:min(l.sent+atOnce, len(l.probes))] {
-					few = append(few, p.Frame)
+					group = append(group, p.Frame)
 				}
-				if err := p.fleet.engines[g].Inject(ctx, l.lane.Send, few); err != nil {
+				if err := p.fleet.engines[g].Inject(ctx, l.lane.Send, group); err != nil {
 					return err
 				}
-				l.sent += len(few)
+				l.sent += len(group)
 			}
 		}
 		return nil

@@ -11,7 +11,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/run/runner"
 )
 
-// resetter brings the device to rest before a trial: no frame is on its way, and its tables are empty where the Plan says so.
+// resetter brings the device to rest before a trial: no frame is on its way, and its tables are empty where the Plan
+// says so.
 type resetter struct {
 	journal    *runner.Journal
 	demand     *demand
@@ -23,11 +24,12 @@ type resetter struct {
 	standstill *standstill
 	totals     *totals
 
-	device func(context.Context) (did string, err error) // empties the device's tables; nil: it isn't possible
-	latest *report.Reset                                 // the device's reset before this step; nil: none
+	device func(context.Context) (action string, err error) // empties the device's tables; nil: it isn't possible
+	latest *report.Reset                                    // the device's reset before this step; nil: none
 }
 
-// comeToRest ends the load that was held until now, and resets the device if the Plan says so. moving is the reason why the next trial is Invalid: the counters didn't stand still; empty: they did.
+// comeToRest ends the load that was held until now, and resets the device if the Plan says so. moving is the reason
+// why the next trial is Invalid: the counters didn't stand still; empty: they did.
 func (r *resetter) comeToRest(ctx context.Context) (moving string, err error) {
 	stood := true
 	if r.traffic.flowing {
@@ -35,16 +37,18 @@ func (r *resetter) comeToRest(ctx context.Context) (moving string, err error) {
 		if err != nil {
 			return "", err
 		}
-		stood = rest.still
+		stood = rest.stable
 	}
 	rested, err := r.reset(ctx)
 	switch {
 	case err != nil:
 		return "", err
 	case !stood:
-		return fmt.Sprintf("the counters did not stand still within %s before the trial: frames of the load that was held until then may be among those that came back, or something else sends", drainBound), nil
+		return fmt.Sprintf("the counters did not stand still within %s before the trial: frames of the load that was "+
+			"held until then may be among those that came back, or something else sends", drainBound), nil
 	case !rested:
-		return fmt.Sprintf("the counters did not stand still within %s after the device's reset: learning frames may be among those that came back, or something else sends", drainBound), nil
+		return fmt.Sprintf("the counters did not stand still within %s after the device's reset: learning frames may be "+
+			"among those that came back, or something else sends", drainBound), nil
 	}
 	return "", nil
 }
@@ -52,12 +56,14 @@ func (r *resetter) comeToRest(ctx context.Context) (moving string, err error) {
 // resetGrace is how long the answer to a reset may take beyond the reset's own time limit.
 const resetGrace = 5 * time.Second
 
-// relearnWait is how long to wait for the first marked frames, which show whether the device forwards again after its reset. If some are missing then, new ones are sent, with twice
-// the wait, up to proveWait: a device that delays frames needs the longer wait, and one that is still learning needs the new frames.
+// relearnWait is how long to wait for the first marked frames, which show whether the device forwards again after its
+// reset. If some are missing then, new ones are sent, with twice the wait, up to proveWait: a device that delays
+// frames needs the longer wait, and one that is still learning needs the new frames.
 const relearnWait = 500 * time.Millisecond
 
-// reset empties the device's tables before a trial, sends learning frames (RFC 2544, section 23), and waits until the device forwards. A
-// reset that fails, or a device that doesn't forward in time, ends the run, as the next trial would measure something else than the Plan says. It returns whether counters stand still.
+// reset empties the device's tables before a trial, sends learning frames (RFC 2544, section 23), and waits until the
+// device forwards. A reset that fails, or a device that doesn't forward in time, ends the run, as the next trial
+// would measure something else than the Plan says. It returns whether counters stand still.
 //
 //	counters stand still │ reset │ learning, marked │ learning, marked │ … all are back │ counters stand still │ trial
 //
@@ -67,7 +73,7 @@ func (r *resetter) reset(ctx context.Context) (stands bool, err error) {
 		return true, nil
 	}
 	window, timeout := len(r.journal.Report.Windows)+1, r.journal.Plan.Procedure.Reset.Timeout.Std()
-	before, limited, err := r.counters.readEdge(ctx)
+	first, limited, err := r.counters.readEdge(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -76,15 +82,17 @@ func (r *resetter) reset(ctx context.Context) (stands bool, err error) {
 	bounded, cancel := context.WithTimeout(ctx, timeout+resetGrace)
 	defer cancel()
 	r.links.unwatched = true
-	did, err := r.device(bounded)
+	action, err := r.device(bounded)
 	if err != nil {
-		return false, fmt.Errorf("reset the device before window %d: %w; without a reset the trial would depend on the one before: correct procedure.reset, or remove it", window, err)
+		return false, fmt.Errorf("reset the device before window %d: %w; without a reset the trial would depend on the "+
+			"one before: correct procedure.reset, or remove it", window, err)
 	}
-	reset := &report.Reset{Did: did, Took: plan.Duration(time.Since(began))}
+	reset := &report.Reset{Did: action, Took: plan.Duration(time.Since(began))}
 	began = time.Now()
 	if err := r.prover.relearn(ctx, began.Add(timeout)); err != nil {
-		if wrong, is := errors.AsType[*runner.PathError](err); is {
-			wrong.Check.Message = fmt.Sprintf("%s after the device's reset before window %d (%s): %s", timeout, window, did, wrong.Check.Message)
+		if wrong, ok := errors.AsType[*runner.PathError](err); ok {
+			wrong.Check.Message = fmt.Sprintf("%s after the device's reset before window %d (%s): %s", timeout, window, action,
+				wrong.Check.Message)
 			return false, wrong
 		}
 		return false, fmt.Errorf("wait until the device forwards again after its reset before window %d: %w", window, err)
@@ -97,9 +105,10 @@ func (r *resetter) reset(ctx context.Context) (stands bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	r.totals.leaveOut(before, rest.readings, since(limited.Each, rest.limited.Each))
+	r.totals.leaveOut(first, rest.readings, limitsBetween(limited.Each, rest.limited.Each))
 	r.silence.begin(rest.readings)
 	r.journal.Update(func(p *runner.Progress) { p.Message = r.demand.step.Reason })
-	r.journal.Note("the device was reset before window %d in %s (%s), and forwarded again after %s", window, reset.Took.Std().Round(time.Millisecond), did, reset.Forwards.Std().Round(time.Millisecond))
-	return rest.still, nil
+	r.journal.Note("the device was reset before window %d in %s (%s), and forwarded again after %s", window,
+		reset.Took.Std().Round(time.Millisecond), action, reset.Forwards.Std().Round(time.Millisecond))
+	return rest.stable, nil
 }

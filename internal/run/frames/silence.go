@@ -9,10 +9,12 @@ import (
 	"github.com/linerate-dev/linerate/internal/run/runner"
 )
 
-// silenceEvery is how often counters are read to see whether a direction fell silent, and closeEvery how often where one seems to: reading takes processor time of a device on the same machine.
+// silenceEvery is how often counters are read to see whether a direction fell silent, and closeEvery how often where
+// one seems to: reading takes processor time of a device on the same machine.
 const silenceEvery, closeEvery = sampleEvery / 4, sampleEvery / 20
 
-// silence follows which directions are silent, so that a device that was away for less than two samples is seen by the samples, and how long it takes to forward a frame:
+// silence follows which directions are silent, so that a device that was away for less than two samples is seen by
+// the samples, and how long it takes to forward a frame:
 //
 //	readings  ┬───┬───┬───┬───┬───┬───┬───┬───┬
 //	came back ████████████▌          ▐█████████
@@ -28,14 +30,15 @@ type silence struct {
 type quiet struct {
 	readings []engine.Reading // the latest that were looked at
 	sample   report.Sample    // of these readings
-	kept     bool             // the Report has that sample
+	reported bool             // the Report has that sample
 	silent   []bool           // by direction, from the readings before until these
 	rate     []float64        // by direction, how many frames came back in a second until these readings
 	best     []float64        // by direction, how many did at best
 	close    bool             // a direction is silent, or hears less than before: look again soon
 }
 
-// awaitFirstFrames says that traffic begins after these readings: all directions are silent until its first frames are back. How long that takes is seen from here on.
+// awaitFirstFrames says that traffic begins after these readings: all directions are silent until its first frames
+// are back. How long that takes is seen from here on.
 func (s *silence) awaitFirstFrames() {
 	q := &s.quiet
 	q.close = true
@@ -49,37 +52,39 @@ func (s *silence) awaitFirstFrames() {
 
 // look keeps samples where a direction fell silent since the readings before, or was heard again.
 func (s *silence) look(readings []engine.Reading) {
-	last := &s.quiet
-	if last.readings == nil {
+	previous := &s.quiet
+	if previous.readings == nil {
 		return
 	}
 	directions := len(s.setup.Directions)
-	now := quiet{readings: readings, sample: s.totals.sample(readings), silent: make([]bool, directions), rate: make([]float64, directions), best: last.best}
-	took := (now.sample.At - last.sample.At).Std()
+	current := quiet{readings: readings, sample: s.totals.sample(readings), silent: make([]bool, directions),
+		rate: make([]float64, directions), best: previous.best}
+	took := (current.sample.At - previous.sample.At).Std()
 	if took < s.interval() {
 		return
 	}
 	changed := false
 	for i, d := range s.setup.Directions {
-		since := between(d, last.readings, readings)
-		came := since.Returned.Packets + since.ReceiveErrors
-		now.rate[i] = float64(came) / took.Seconds()
-		now.best[i] = max(now.best[i], now.rate[i])
-		now.silent[i] = measure.IsSilent(since.Sent.Packets, came, now.best[i]*took.Seconds())
-		if since.Sent.Packets < measure.LeastSent && came == 0 {
-			now.silent[i] = last.silent[i] // a generator begins a while after it was asked to, and a pause ends no silence
+		passed := between(d, previous.readings, readings)
+		came := passed.Returned.Packets + passed.ReceiveErrors
+		current.rate[i] = float64(came) / took.Seconds()
+		current.best[i] = max(current.best[i], current.rate[i])
+		current.silent[i] = measure.IsSilent(passed.Sent.Packets, came, current.best[i]*took.Seconds())
+		if passed.Sent.Packets < measure.LeastSent && came == 0 {
+			// A generator begins a while after it was asked to, and a pause ends no silence.
+			current.silent[i] = previous.silent[i]
 		}
-		now.close = now.close || now.silent[i] || now.rate[i] < last.rate[i]/2
-		changed = changed || last.silent[i] != now.silent[i]
-		now.kept = now.kept || last.silent[i] && !now.silent[i]
+		current.close = current.close || current.silent[i] || current.rate[i] < previous.rate[i]/2
+		changed = changed || previous.silent[i] != current.silent[i]
+		current.reported = current.reported || previous.silent[i] && !current.silent[i]
 	}
-	if changed && !last.kept {
-		s.journal.Report.Samples = append(s.journal.Report.Samples, last.sample)
+	if changed && !previous.reported {
+		s.journal.Report.Samples = append(s.journal.Report.Samples, previous.sample)
 	}
-	if now.kept {
-		s.journal.Report.Samples = append(s.journal.Report.Samples, now.sample)
+	if current.reported {
+		s.journal.Report.Samples = append(s.journal.Report.Samples, current.sample)
 	}
-	*last = now
+	*previous = current
 }
 
 // interval is how often to read counters for silence now.
@@ -91,16 +96,17 @@ func (s *silence) interval() time.Duration {
 }
 
 // keep puts a sample into the Report, from which silence is looked for next.
-func (q *quiet) keep(to *report.Report, readings []engine.Reading, sample report.Sample) {
-	if q.kept && q.sample.At == sample.At {
+func (q *quiet) keep(document *report.Report, readings []engine.Reading, sample report.Sample) {
+	if q.reported && q.sample.At == sample.At {
 		return
 	}
-	to.Samples = append(to.Samples, sample)
-	q.readings, q.sample, q.kept = readings, sample, true
+	document.Samples = append(document.Samples, sample)
+	q.readings, q.sample, q.reported = readings, sample, true
 }
 
 // begin looks for silence from these readings on.
 func (s *silence) begin(readings []engine.Reading) {
 	directions := len(s.setup.Directions)
-	s.quiet = quiet{readings: readings, sample: s.totals.sample(readings), silent: make([]bool, directions), rate: make([]float64, directions), best: make([]float64, directions)}
+	s.quiet = quiet{readings: readings, sample: s.totals.sample(readings), silent: make([]bool, directions),
+		rate: make([]float64, directions), best: make([]float64, directions)}
 }

@@ -22,15 +22,17 @@ const (
 	drainBound = 3 * time.Second
 )
 
-// The bounds of a drain in which no frame is missing: allBackPoll is how long the counters must stand still then; unsent is the largest part of a trial's traffic, as time at
-// its rate, that may be unsent when the traffic counts as over.
+// The bounds of a drain in which no frame is missing: allBackPoll is how long the counters must stand still then;
+// unsent is the largest part of a trial's traffic, as time at its rate, that may be unsent when the traffic counts as
+// over.
 const (
 	allBackPoll = 50 * time.Millisecond
 	unsent      = 10 * time.Millisecond
 )
 
-// For how many polls the counters must stand still: for one where traffic ended by itself or its result is known, for two where it was stopped because frames seemed lost. With one, a device
-// that pauses for a moment would look like one that lost them.
+// For how many polls the counters must stand still: for one where traffic ended by itself or its result is known, for
+// two where it was stopped because frames seemed lost. With one, a device that pauses for a moment would look like
+// one that lost them.
 const (
 	stillOnce  = 1
 	stillTwice = 2
@@ -38,39 +40,39 @@ const (
 
 // rest holds the counters after traffic.
 type rest struct {
-	readings []engine.Reading
-	limited  runner.Limits
-	still    bool      // the counters stood still; otherwise these are their values when the drain's time was over
-	since    time.Time // when the poll before had ended: the counters have stood still since then
+	readings   []engine.Reading
+	limited    runner.Limits
+	stable     bool      // the counters stood still; otherwise these are their values when the drain's time was over
+	stillSince time.Time // when the poll before had ended: the counters have stood still since then
 }
 
-// await reads until nothing is sent and nothing comes back for that many polls in a row, within the drain's time. A poll is shorter where complete says that no frame is
-// missing; a nil complete means that it can't be known.
+// await reads until nothing is sent and nothing comes back for that many polls in a row, within the drain's time. A
+// poll is shorter where complete says that no frame is missing; a nil complete means that it can't be known.
 func (s *standstill) await(ctx context.Context, polls int, complete func([]engine.Reading) bool) (rest, error) {
-	before, err := s.counters.read(ctx)
+	previous, err := s.counters.read(ctx)
 	if err != nil {
 		return rest{}, err
 	}
-	s.observers.observe(before, runner.Limits{})
-	since := time.Now()
-	for end, stood := since.Add(drainBound), 0; ; {
+	s.observers.observe(previous, runner.Limits{})
+	stillSince := time.Now()
+	for end, stood := stillSince.Add(drainBound), 0; ; {
 		poll := drainPoll
-		if complete != nil && complete(before) {
+		if complete != nil && complete(previous) {
 			poll = allBackPoll
 		}
 		if err := bounded.Pause(ctx, poll); err != nil {
 			return rest{}, err
 		}
-		after, limited, err := s.counters.readEdge(ctx)
+		latest, limited, err := s.counters.readEdge(ctx)
 		if err != nil {
 			return rest{}, err
 		}
-		if stood++; !s.balance.still(before, after) {
+		if stood++; !s.balance.atRest(previous, latest) {
 			stood = 0
 		}
 		if stood >= polls || time.Now().After(end) {
-			return rest{after, limited, stood >= polls, since}, nil
+			return rest{latest, limited, stood >= polls, stillSince}, nil
 		}
-		before, since = after, time.Now()
+		previous, stillSince = latest, time.Now()
 	}
 }

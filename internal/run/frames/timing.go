@@ -28,7 +28,8 @@ type timing struct {
 	streams  []stamped
 }
 
-// stamped is a stream whose frames are timed: its generator, its flow id there, and the size of its frames, FCS included; 0: the size varies.
+// stamped is a stream whose frames are timed: its generator, its flow id there, and the size of its frames, FCS
+// included; 0: the size varies.
 type stamped struct {
 	direction, generator int
 	id                   uint32
@@ -44,7 +45,8 @@ func (t *timing) sampleOf(s stream.Stream) *report.LatencySample {
 	if t.journal.Plan.Procedure.Latency == nil || !s.Enabled || !s.FlowStats.Enabled || s.FlowStats.RuleType != "latency" {
 		return nil
 	}
-	return &report.LatencySample{PacketsPerSecond: int64(math.Round(s.Mode.Rate.Value)), ResolutionNanoseconds: sampleResolution.Nanoseconds()}
+	return &report.LatencySample{PacketsPerSecond: int64(math.Round(s.Mode.Rate.Value)),
+		ResolutionNanoseconds: sampleResolution.Nanoseconds()}
 }
 
 // streamsOf are a generator's streams in a direction, without stamps where its port doesn't follow them.
@@ -62,7 +64,8 @@ func (t *timing) streamsOf(g, direction int) []stream.Stream {
 	return plain
 }
 
-// find finds the streams whose frames are timed, and notes why the frames of a direction can't be timed where the Plan asks for it.
+// find finds the streams whose frames are timed, and notes why the frames of a direction can't be timed where the
+// Plan asks for it.
 func (t *timing) find() {
 	t.streams, t.journal.Report.Untimed = nil, nil
 	for i, d := range t.journal.Plan.Directions {
@@ -76,9 +79,9 @@ func (t *timing) find() {
 			if !slices.ContainsFunc(streams, func(s stream.Stream) bool { return s.FlowStats.Stamped }) {
 				continue
 			}
-			if why := t.untimed(g, d); why != "" {
-				t.notTimed(g, d, why)
-				t.journal.Note("frames of %s are sent without stamps, and not timed: %s", d.Name(), why)
+			if reason := t.untimed(g, d); reason != "" {
+				t.notTimed(g, d, reason)
+				t.journal.Note("frames of %s are sent without stamps, and not timed: %s", d.Name(), reason)
 				continue
 			}
 			for _, s := range streams {
@@ -90,8 +93,9 @@ func (t *timing) find() {
 	}
 }
 
-func (t *timing) notTimed(g int, d plan.Direction, why string) {
-	t.journal.Report.Untimed = append(t.journal.Report.Untimed, report.Untimed{Generator: t.topology.names[g], From: d.From, To: d.To, Reason: why})
+func (t *timing) notTimed(g int, d plan.Direction, reason string) {
+	t.journal.Report.Untimed = append(t.journal.Report.Untimed, report.Untimed{Generator: t.topology.names[g],
+		From: d.From, To: d.To, Reason: reason})
 }
 
 // sizeOf is the size of a stream's frames, FCS included; 0: it varies.
@@ -110,7 +114,8 @@ func (t *timing) untimed(g int, d plan.Direction) string {
 	for _, link := range []string{d.From, d.To} {
 		port, err := t.topology.port(g, link)
 		if err != nil {
-			return fmt.Sprintf("generator %s has no port on %s, and another machine's clock can't time its frames", t.topology.names[g], link)
+			return fmt.Sprintf("generator %s has no port on %s, and another machine's clock can't time its frames",
+				t.topology.names[g], link)
 		}
 		if port.Untimed != "" {
 			return fmt.Sprintf("generator %s on %s: %s", t.topology.names[g], link, port.Untimed)
@@ -124,23 +129,23 @@ func (t *timing) follow(ctx context.Context) []map[uint32]engine.Followed {
 	if len(t.streams) == 0 {
 		return nil
 	}
-	all := make([]map[uint32]engine.Followed, len(t.topology.names))
-	err := t.fleet.each(ctx, readTimeout, "read the stamps of", func(ctx context.Context, g int) (err error) {
-		var every, samples []uint32
+	byGenerator := make([]map[uint32]engine.Followed, len(t.topology.names))
+	err := t.fleet.callAll(ctx, readTimeout, "read the stamps of", func(ctx context.Context, g int) (err error) {
+		var stampedIDs, samples []uint32
 		for _, s := range t.streams {
 			switch {
 			case s.generator != g:
 			case s.sample != nil:
 				samples = append(samples, s.id)
 			default:
-				every = append(every, s.id)
+				stampedIDs = append(stampedIDs, s.id)
 			}
 		}
-		if len(every) > 0 {
-			all[g], err = t.fleet.engines[g].(engine.Follower).Followed(ctx, every)
+		if len(stampedIDs) > 0 {
+			byGenerator[g], err = t.fleet.engines[g].(engine.Follower).Followed(ctx, stampedIDs)
 		}
 		if len(samples) > 0 && err == nil {
-			all[g], err = t.sampled(ctx, g, samples)
+			byGenerator[g], err = t.sampled(ctx, g, samples)
 		}
 		return err
 	})
@@ -151,33 +156,39 @@ func (t *timing) follow(ctx context.Context) []map[uint32]engine.Followed {
 		t.journal.Note("the latency of a window is not known: %v", err)
 		return nil
 	}
-	return all
+	return byGenerator
 }
 
-// sampled reads a generator's latency streams. A generator that reports no times for them, or none that can be read, won't do so later either: they are no longer timed, and the Report says why.
+// sampled reads a generator's latency streams. A generator that reports no times for them, or none that can be read,
+// won't do so later either: they are no longer timed, and the Report says why.
 func (t *timing) sampled(ctx context.Context, g int, ids []uint32) (map[uint32]engine.Followed, error) {
 	sampler, samples := t.fleet.engines[g].(engine.Sampler)
 	if !samples {
-		return nil, fmt.Errorf("%w: generator %s reports no times of latency streams", engine.ErrIncompatible, t.topology.names[g])
+		return nil, fmt.Errorf("%w: generator %s reports no times of latency streams", engine.ErrIncompatible,
+			t.topology.names[g])
 	}
 	return sampler.Sampled(ctx, ids)
 }
 
 // giveUpSamples ends the timing of all latency streams.
-func (t *timing) giveUpSamples(why error) {
+func (t *timing) giveUpSamples(reason error) {
 	for i, d := range t.journal.Plan.Directions {
 		for _, g := range t.topology.senders(d) {
-			if slices.ContainsFunc(t.streams, func(s stamped) bool { return s.sample != nil && s.direction == i && s.generator == g }) {
-				t.notTimed(g, d, why.Error())
+			if slices.ContainsFunc(t.streams, func(s stamped) bool {
+				return s.sample != nil && s.direction == i &&
+					s.generator == g
+			}) {
+				t.notTimed(g, d, reason.Error())
 			}
 		}
 	}
 	t.streams = slices.DeleteFunc(t.streams, func(s stamped) bool { return s.sample != nil })
 }
 
-// latency is the latency of frames between two readings, in the order of the Plan's directions; nil where one of the readings is unknown.
-func (t *timing) latency(before, now []map[uint32]engine.Followed) [][]report.Latency {
-	if len(before) == 0 || len(now) == 0 {
+// latency is the latency of frames between two readings, in the order of the Plan's directions; nil where one of the
+// readings is unknown.
+func (t *timing) latency(first, latest []map[uint32]engine.Followed) [][]report.Latency {
+	if len(first) == 0 || len(latest) == 0 {
 		return nil
 	}
 	type class struct {
@@ -186,37 +197,38 @@ func (t *timing) latency(before, now []map[uint32]engine.Followed) [][]report.La
 	}
 	bySize, samples := map[class]engine.Followed{}, map[class]*report.LatencySample{}
 	for _, s := range t.streams {
-		of := class{s.direction, s.size}
-		f := minus(now[s.generator][s.id], before[s.generator][s.id])
+		key := class{s.direction, s.size}
+		f := minus(latest[s.generator][s.id], first[s.generator][s.id])
 		if s.sample != nil {
 			timed := int64(f.Transits.Frames())
 			f.Received = max(f.Received, timed) // in the first reading the counter may have been ahead of the histogram
 			f.Uncounted = f.Received - timed    // also where the histogram began anew between the two readings
-			samples[of] = together(samples[of], s.sample)
+			samples[key] = addSamples(samples[key], s.sample)
 		}
-		bySize[of] = plus(bySize[of], f)
+		bySize[key] = plus(bySize[key], f)
 	}
-	all := make([][]report.Latency, len(t.journal.Plan.Directions))
-	for of, f := range bySize {
-		l := latencyOf(of.size, f)
-		l.Sample = samples[of]
+	byDirection := make([][]report.Latency, len(t.journal.Plan.Directions))
+	for key, f := range bySize {
+		l := latencyOf(key.size, f)
+		l.Sample = samples[key]
 		if t.demand.step.Phase == report.AtLoad {
 			l.Histogram = t.encoded(f.Transits)
 		}
-		all[of.direction] = append(all[of.direction], l)
+		byDirection[key.direction] = append(byDirection[key.direction], l)
 	}
-	for _, sizes := range all {
+	for _, sizes := range byDirection {
 		slices.SortFunc(sizes, func(a, b report.Latency) int { return cmp.Compare(a.FrameSize, b.FrameSize) })
 	}
-	return all
+	return byDirection
 }
 
-// together is the sample that two generators' samples make together.
-func together(a, b *report.LatencySample) *report.LatencySample {
+// addSamples is the sample that two generators' samples make together.
+func addSamples(a, b *report.LatencySample) *report.LatencySample {
 	if a == nil {
 		return b
 	}
-	return &report.LatencySample{PacketsPerSecond: a.PacketsPerSecond + b.PacketsPerSecond, ResolutionNanoseconds: a.ResolutionNanoseconds}
+	return &report.LatencySample{PacketsPerSecond: a.PacketsPerSecond + b.PacketsPerSecond,
+		ResolutionNanoseconds: a.ResolutionNanoseconds}
 }
 
 // encoded is a whole distribution as the Report holds it; empty where there is none.
@@ -231,18 +243,24 @@ func (t *timing) encoded(h transit.Histogram) string {
 	return text
 }
 
-func minus(now, before engine.Followed) engine.Followed {
-	return engine.Followed{Received: now.Received - before.Received, Duplicates: now.Duplicates - before.Duplicates, Late: now.Late - before.Late, Stale: now.Stale - before.Stale,
-		Merged: now.Merged - before.Merged, Uncounted: now.Uncounted - before.Uncounted, Varied: now.Varied - before.Varied, Changes: now.Changes - before.Changes, Transits: now.Transits.Since(before.Transits)}
+func minus(latest, first engine.Followed) engine.Followed {
+	return engine.Followed{Received: latest.Received - first.Received, Duplicates: latest.Duplicates - first.Duplicates,
+		Late: latest.Late - first.Late, Stale: latest.Stale - first.Stale,
+		Merged: latest.Merged - first.Merged, Uncounted: latest.Uncounted - first.Uncounted,
+		Varied: latest.Varied - first.Varied, Changes: latest.Changes - first.Changes,
+		Transits: latest.Transits.Since(first.Transits)}
 }
 
 func plus(a, b engine.Followed) engine.Followed {
 	b.Transits.Merge(a.Transits)
-	return engine.Followed{Received: a.Received + b.Received, Duplicates: a.Duplicates + b.Duplicates, Late: a.Late + b.Late, Stale: a.Stale + b.Stale, Merged: a.Merged + b.Merged, Uncounted: a.Uncounted + b.Uncounted, Varied: a.Varied + b.Varied, Changes: a.Changes + b.Changes, Transits: b.Transits}
+	return engine.Followed{Received: a.Received + b.Received, Duplicates: a.Duplicates + b.Duplicates,
+		Late: a.Late + b.Late, Stale: a.Stale + b.Stale, Merged: a.Merged + b.Merged, Uncounted: a.Uncounted + b.Uncounted,
+		Varied: a.Varied + b.Varied, Changes: a.Changes + b.Changes, Transits: b.Transits}
 }
 
 func latencyOf(size int64, f engine.Followed) report.Latency {
-	l := report.Latency{FrameSize: size, Frames: f.Received, Duplicates: f.Duplicates, Late: f.Late, Stale: f.Stale, Merged: f.Merged, Uncounted: f.Uncounted}
+	l := report.Latency{FrameSize: size, Frames: f.Received, Duplicates: f.Duplicates, Late: f.Late, Stale: f.Stale,
+		Merged: f.Merged, Uncounted: f.Uncounted}
 	l.Within = measure.PercentilesOf(f.Transits, l.Came()-l.Timed())
 	if f.Changes > 0 {
 		l.JitterNanoseconds = new((f.Varied / time.Duration(f.Changes)).Nanoseconds())
@@ -251,23 +269,24 @@ func latencyOf(size int64, f engine.Followed) report.Latency {
 }
 
 // unstamped is how many frames without stamps came back in a trial, by direction.
-func (t *timing) unstamped(before, now []engine.Reading, latency [][]report.Latency) []int64 {
+func (t *timing) unstamped(first, latest []engine.Reading, latency [][]report.Latency) []int64 {
 	if latency == nil {
 		return nil
 	}
-	var all []int64
+	var counts []int64
 	for i, d := range t.setup.Directions {
-		others := between(d, before, now).Returned.Packets
+		packets := between(d, first, latest).Returned.Packets
 		for _, l := range latency[i] {
-			others -= l.Frames + l.Merged
+			packets -= l.Frames + l.Merged
 		}
 		if slices.ContainsFunc(t.streams, func(s stamped) bool { return s.direction == i && s.sample != nil }) {
-			others = 0 // most frames have no stamp
+			packets = 0 // most frames have no stamp
 		}
-		if untimed := func(u report.Untimed) bool { return u.From == d.From && u.To == d.To }; len(latency[i]) == 0 || slices.ContainsFunc(t.journal.Report.Untimed, untimed) {
-			others = 0 // some generator sends frames without stamps
+		if untimed := func(u report.Untimed) bool { return u.From == d.From && u.To == d.To }; len(latency[i]) == 0 ||
+			slices.ContainsFunc(t.journal.Report.Untimed, untimed) {
+			packets = 0 // some generator sends frames without stamps
 		}
-		all = append(all, max(others, 0))
+		counts = append(counts, max(packets, 0))
 	}
-	return all
+	return counts
 }

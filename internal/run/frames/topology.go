@@ -13,9 +13,9 @@ import (
 
 // topology says which generator's port is on which link, and which generators send in a direction. It asks nobody.
 //
-// A replica's share of a direction leaves by one port and comes back to another. Where a generator has a port on every link, both ports are its own; with
-// a generator per link, they are on two machines. Replicas keep their order in the Plan, so that the first sender on one link belongs to
-// the first receiver on the other.
+// A replica's share of a direction leaves by one port and comes back to another. Where a generator has a port on
+// every link, both ports are its own; with a generator per link, they are on two machines. Replicas keep their order
+// in the Plan, so that the first sender on one link belongs to the first receiver on the other.
 //
 //	Paired    generator-0: west, east            west→east: generator-0 to itself
 //	PerLink   generator-0-west: west             west→east: generator-0-west to generator-0-east
@@ -35,7 +35,8 @@ func (t *topology) port(g int, link string) (engine.Port, error) {
 			return p, nil
 		}
 	}
-	return engine.Port{}, fmt.Errorf("generator %s has no port %d for link %s: it has %d ports", t.names[g], index, link, len(t.described[g].Ports))
+	return engine.Port{}, fmt.Errorf("generator %s has no port %d for link %s: it has %d ports", t.names[g], index, link,
+		len(t.described[g].Ports))
 }
 
 // allPorts are all of a generator's ports that the plan uses, in ascending order.
@@ -63,7 +64,8 @@ func (t *topology) device() plan.DUT {
 	return d
 }
 
-// peerOf is the link with which a link exchanges frames: the one that it sends to, else the one that it receives from, else itself.
+// peerOf is the link with which a link exchanges frames: the one that it sends to, else the one that it receives
+// from, else itself.
 func (t *topology) peerOf(link string) string {
 	for _, d := range t.plan.Directions {
 		if d.From == link {
@@ -102,7 +104,7 @@ func (t *topology) burstLoads(rates []units.PacketRate, frames []int64) [][]engi
 	loads := t.loads(rates)
 	for i, d := range t.plan.Directions {
 		for g := range loads {
-			if t.on(g, d.From) && t.shareOf(g, d, frames[i]) == 0 {
+			if t.hasPort(g, d.From) && t.shareOf(g, d, frames[i]) == 0 {
 				loads[g] = slices.DeleteFunc(loads[g], func(l engine.PortLoad) bool { return l.Port == t.index(g, d.From) })
 			}
 		}
@@ -124,8 +126,8 @@ func (t *topology) shareOf(g int, d plan.Direction, frames int64) int64 {
 	return divide(frames, t.weights(d))[g]
 }
 
-// on says whether a generator has a port on a link.
-func (t *topology) on(g int, link string) bool {
+// hasPort says whether a generator has a port on a link.
+func (t *topology) hasPort(g int, link string) bool {
 	for _, p := range t.plan.Generators[g].Ports {
 		if p.Link == link {
 			return true
@@ -136,17 +138,17 @@ func (t *topology) on(g int, link string) bool {
 
 // partner is the generator at the other end of a replica: the one that has the port on the far link.
 func (t *topology) partner(g int, link, far string) (int, error) {
-	if t.on(g, far) {
+	if t.hasPort(g, far) {
 		return g, nil
 	}
 	place := 0 // of g among the generators that are on link, and not on far
 	for i := range g {
-		if t.on(i, link) && !t.on(i, far) {
+		if t.hasPort(i, link) && !t.hasPort(i, far) {
 			place++
 		}
 	}
 	for i := range t.names {
-		if t.on(i, far) && !t.on(i, link) {
+		if t.hasPort(i, far) && !t.hasPort(i, link) {
 			if place == 0 {
 				return i, nil
 			}
@@ -169,15 +171,15 @@ func (t *topology) mac(g int, link string) (engine.MAC, error) {
 func (t *topology) senders(d plan.Direction) []int {
 	var senders []int
 	for g := range t.names {
-		if t.on(g, d.From) {
+		if t.hasPort(g, d.From) {
 			senders = append(senders, g)
 		}
 	}
 	return senders
 }
 
-// loads are the loads of each generator's ports, whose sum in each direction is exactly the direction's rate. A port that sends nothing
-// isn't among them.
+// loads are the loads of each generator's ports, whose sum in each direction is exactly the direction's rate. A port
+// that sends nothing isn't among them.
 func (t *topology) loads(rates []units.PacketRate) [][]engine.PortLoad {
 	loads := make([][]engine.PortLoad, len(t.names))
 	for i, d := range t.plan.Directions {
@@ -207,7 +209,7 @@ func (t *topology) linkOf(s path.Arrival) string {
 func (t *topology) linkWith(a netip.Addr) string {
 	for _, g := range t.plan.Generators {
 		for _, p := range g.Ports {
-			if slices.ContainsFunc(p.Addresses, func(own netip.Prefix) bool { return own.Addr() == a }) {
+			if slices.ContainsFunc(p.Addresses, func(prefix netip.Prefix) bool { return prefix.Addr() == a }) {
 				return p.Link
 			}
 		}
@@ -217,12 +219,12 @@ func (t *topology) linkWith(a netip.Addr) string {
 
 // linksOfPorts are the links that each generator's ports are on.
 func (t *topology) linksOfPorts() []map[int]string {
-	all := make([]map[int]string, len(t.names))
+	links := make([]map[int]string, len(t.names))
 	for g := range t.names {
-		all[g] = map[int]string{}
+		links[g] = map[int]string{}
 		for _, planned := range t.plan.Generators[g].Ports {
-			all[g][t.index(g, planned.Link)] = planned.Link
+			links[g][t.index(g, planned.Link)] = planned.Link
 		}
 	}
-	return all
+	return links
 }

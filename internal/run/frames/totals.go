@@ -54,14 +54,14 @@ func (d *demand) share() units.Ratio {
 }
 
 // write writes, per direction, all that was sent and came back since the first start.
-func (t *totals) write(last []engine.Reading, limited []report.Limiter, still bool) {
+func (t *totals) write(latest []engine.Reading, limited []report.Limiter, drained bool) {
 	t.journal.Report.Totals = nil
-	taken := since(t.limited, limited)
+	counted := limitsBetween(t.limited, limited)
 	for i, d := range t.setup.Directions {
-		total := between(d, t.baseline, last)
-		total.Drained = still
-		if i < len(taken) {
-			total.Limiter = &taken[i]
+		total := between(d, t.baseline, latest)
+		total.Drained = drained
+		if i < len(counted) {
+			total.Limiter = &counted[i]
 		}
 		t.journal.Report.Totals = append(t.journal.Report.Totals, total)
 	}
@@ -74,60 +74,65 @@ func (s *samples) add(readings []engine.Reading, inStep time.Duration) {
 	}
 	s.reportStolen()
 	s.silence.quiet.keep(s.journal.Report, readings, s.totals.sample(readings))
-	live := measure.Judge(s.setup.Window(measure.Span{Readings: measure.Pairwise(s.totals.latest, readings), Intended: s.demand.rates}), s.judge.goal())
+	live := measure.Judge(s.setup.Window(measure.Span{Readings: measure.Pairwise(s.totals.latest, readings),
+		Intended: s.demand.rates}), s.judge.goal())
 	s.totals.latest = readings
 	s.journal.Estimate(inStep)
 	s.journal.Update(func(p *runner.Progress) {
 		total := measure.Sum(live.Directions, s.rates.line)
-		p.OfferedPacketsPerSecond, p.ReceivedPacketsPerSecond = total.Offered.PacketsPerSecond, total.Received.PacketsPerSecond
+		p.OfferedPacketsPerSecond, p.ReceivedPacketsPerSecond = total.Offered.PacketsPerSecond,
+			total.Received.PacketsPerSecond
 		p.ReceivedLayer1BitsPerSecond, p.LossRatio = total.Received.Layer1BitsPerSecond, total.LossRatio
 	})
 }
 
 // sample is what was sent and came back since the traffic began, until readings that were taken just now.
 func (t *totals) sample(readings []engine.Reading) report.Sample {
-	s := report.Sample{At: plan.Duration(time.Since(t.journal.Started)), Phase: t.demand.step.Phase, Load: t.demand.share(), CPUPercent: -1}
+	s := report.Sample{At: plan.Duration(time.Since(t.journal.Started)), Phase: t.demand.step.Phase,
+		Load: t.demand.share(), CPUPercent: -1}
 	for g, reading := range readings {
 		s.CPUPercent = max(s.CPUPercent, reading.CPUPercent)
 		s.QueueFull += reading.QueueFull - t.baseline[g].QueueFull
 	}
 	for i, d := range t.setup.Directions {
 		total := between(d, t.baseline, readings)
-		one := report.SampleDirection{Sent: total.Sent, Returned: total.Returned, ReceiveErrors: total.ReceiveErrors}
+		direction := report.SampleDirection{Sent: total.Sent, Returned: total.Returned, ReceiveErrors: total.ReceiveErrors}
 		if t.demand.rates != nil { // else no load was asked for yet
-			one.IntendedPacketsPerSecond = t.demand.rates[i].Whole()
+			direction.IntendedPacketsPerSecond = t.demand.rates[i].Whole()
 		}
-		s.Directions = append(s.Directions, one)
+		s.Directions = append(s.Directions, direction)
 	}
 	return s
 }
 
-// missing is how many frames of each direction, in the Plan's order, were sent since traffic began and have not come back.
+// missing is how many frames of each direction, in the Plan's order, were sent since traffic began and have not come
+// back.
 func (t *totals) missing(readings []engine.Reading) []int64 {
-	all := make([]int64, len(t.setup.Directions))
+	packets := make([]int64, len(t.setup.Directions))
 	for i, d := range t.setup.Directions {
 		total := between(d, t.baseline, readings)
-		all[i] = total.Sent.Packets - total.SendDrops - total.Returned.Packets - total.ReceiveErrors
+		packets[i] = total.Sent.Packets - total.SendDrops - total.Returned.Packets - total.ReceiveErrors
 	}
-	return all
+	return packets
 }
 
-// leaveOut moves the readings from which totals and graphs are counted, so that what was counted between two readings is left out.
-func (t *totals) leaveOut(before, after []engine.Reading, limited []report.Limiter) {
+// leaveOut moves the readings from which totals and graphs are counted, so that what was counted between two readings
+// is left out.
+func (t *totals) leaveOut(opening, closing []engine.Reading, limited []report.Limiter) {
 	moved := slices.Clone(t.baseline)
-	for g := range after {
+	for g := range closing {
 		moved[g].Ports = maps.Clone(moved[g].Ports) // the readings' maps are shared
-		for port, last := range after[g].Ports {
-			first, base := before[g].Ports[port], moved[g].Ports[port]
-			base.Sent = base.Sent.Add(last.Sent.Sub(first.Sent))
-			base.Received = base.Received.Add(last.Received.Sub(first.Received))
-			base.SendDrops += last.SendDrops - first.SendDrops
-			base.ReceiveErrors += last.ReceiveErrors - first.ReceiveErrors
-			base.Damaged += last.Damaged - first.Damaged
+		for port, counted := range closing[g].Ports {
+			first, base := opening[g].Ports[port], moved[g].Ports[port]
+			base.Sent = base.Sent.Add(counted.Sent.Sub(first.Sent))
+			base.Received = base.Received.Add(counted.Received.Sub(first.Received))
+			base.SendDrops += counted.SendDrops - first.SendDrops
+			base.ReceiveErrors += counted.ReceiveErrors - first.ReceiveErrors
+			base.Damaged += counted.Damaged - first.Damaged
 			moved[g].Ports[port] = base
 		}
 	}
-	t.baseline, t.latest = moved, after
+	t.baseline, t.latest = moved, closing
 	t.limited = slices.Clone(t.limited)
 	for i := range min(len(limited), len(t.limited)) {
 		t.limited[i].Passed += limited[i].Passed
@@ -137,36 +142,36 @@ func (t *totals) leaveOut(before, after []engine.Reading, limited []report.Limit
 
 // theft follows how much processor time the host of a generator's virtual machine takes.
 type theft struct {
-	first, last engine.Stolen
-	worst       float64 // the largest share between two readings
+	first, latest engine.Stolen
+	worst         float64 // the largest share between two readings
 }
 
 // thefts begin with the readings before traffic, one for each generator.
 func thefts(readings []engine.Reading) []theft {
-	all := make([]theft, len(readings))
+	perGenerator := make([]theft, len(readings))
 	for i, r := range readings {
-		all[i] = theft{first: r.Stolen, last: r.Stolen}
+		perGenerator[i] = theft{first: r.Stolen, latest: r.Stolen}
 	}
-	return all
+	return perGenerator
 }
 
 // shortest is the shortest time over which a share means something: the kernel counts in hundredths of a second.
 const shortest = 800 * time.Millisecond
 
-func (t *theft) add(now engine.Stolen) {
-	if now.At-t.last.At < shortest {
+func (t *theft) add(latest engine.Stolen) {
+	if latest.At-t.latest.At < shortest {
 		return
 	}
-	t.worst = max(t.worst, share(t.last, now))
-	t.last = now
+	t.worst = max(t.worst, share(t.latest, latest))
+	t.latest = latest
 }
 
 // share is the share of processor time that was taken between two readings; 0 where it is unknown.
-func share(from, to engine.Stolen) float64 {
-	if from.At == 0 || to.At <= from.At {
+func share(first, latest engine.Stolen) float64 {
+	if first.At == 0 || latest.At <= first.At {
 		return 0
 	}
-	return max(0, float64(to.Time-from.Time)/float64(to.At-from.At))
+	return max(0, float64(latest.Time-first.Time)/float64(latest.At-first.At))
 }
 
 // reportStolen writes into the Report what was taken so far, if anything.
@@ -174,7 +179,8 @@ func (s *samples) reportStolen() {
 	s.journal.Report.Stolen = nil
 	for i, t := range s.thefts {
 		if percent(t.worst) > 0 {
-			s.journal.Report.Stolen = append(s.journal.Report.Stolen, report.Stolen{Generator: s.topology.names[i], Percent: percent(share(t.first, t.last)), WorstPercent: percent(t.worst)})
+			s.journal.Report.Stolen = append(s.journal.Report.Stolen, report.Stolen{Generator: s.topology.names[i],
+				Percent: percent(share(t.first, t.latest)), WorstPercent: percent(t.worst)})
 		}
 	}
 }

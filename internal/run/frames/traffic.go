@@ -27,7 +27,7 @@ type traffic struct {
 	// orphansStopWithin is how long after the runner's death somebody else has stopped its traffic; 0: nobody does.
 	orphansStopWithin time.Duration
 
-	until    time.Time           // when the traffic of the latest start ends by itself
+	endsAt   time.Time           // when the traffic of the latest start ends by itself
 	latest   time.Time           // when all Held traffic ends by itself at the latest, as was logged before the first frame
 	flowing  bool                // Held traffic has been started and not stopped
 	bursting bool                // ports have the streams of a burst instead of the Plan's
@@ -37,9 +37,9 @@ type traffic struct {
 // load gives every sending port its streams.
 func (t *traffic) load(ctx context.Context) error {
 	t.timing.find()
-	return t.fleet.each(ctx, callTimeout, "load streams on", func(ctx context.Context, g int) error {
+	return t.fleet.callAll(ctx, callTimeout, "load streams on", func(ctx context.Context, g int) error {
 		for i, d := range t.journal.Plan.Directions {
-			if !t.topology.on(g, d.From) {
+			if !t.topology.hasPort(g, d.From) {
 				continue
 			}
 			if err := t.fleet.engines[g].Load(ctx, t.topology.index(g, d.From), t.timing.streamsOf(g, i)); err != nil {
@@ -58,15 +58,17 @@ func sum(rates []units.PacketRate) units.PacketRate {
 	return total
 }
 
-// hold starts traffic if none flows, at first, after a trial and from rest, and otherwise changes its rate. A direction whose load is zero sends nothing. Traffic that
-// would end by itself within the step is an error, as its window would be wrong.
+// hold starts traffic if none flows, at first, after a trial and from rest, and otherwise changes its rate. A
+// direction whose load is zero sends nothing. Traffic that would end by itself within the step is an error, as its
+// window would be wrong.
 func (t *traffic) hold(ctx context.Context, step procedure.Step) error {
 	loads := t.topology.loads(t.demand.rates)
 	if err := t.loadAgain(ctx); err != nil {
 		return err
 	}
 	if end := time.Now().Add(step.Settle + step.Judge); t.journal.Driving && end.After(t.latest) {
-		return fmt.Errorf("the run takes longer than its traffic, which ends at %s: generators or runner answer too slowly", t.latest.UTC().Format(time.TimeOnly))
+		return fmt.Errorf("the run takes longer than its traffic, which ends at %s: generators or runner answer too slowly",
+			t.latest.UTC().Format(time.TimeOnly))
 	}
 	if step.Rested && t.flowing {
 		if _, err := t.endHeld(ctx, stillOnce); err != nil { // what comes back later all the same shows in the window
@@ -76,21 +78,21 @@ func (t *traffic) hold(ctx context.Context, step procedure.Step) error {
 	if !t.flowing {
 		t.loads, t.flowing = loads, true
 		lasts := t.longestHeld()
-		if held := t.journal.Procedure.Bound().Held; held > 0 {
-			lasts = min(lasts, held)
+		if bound := t.journal.Procedure.Bound().Held; bound > 0 {
+			lasts = min(lasts, bound)
 		}
 		if err := t.start(ctx, loads, lasts); err != nil {
 			return err
 		}
 		return bounded.Pause(ctx, startDelay)
 	}
-	before := t.loads
+	previous := t.loads
 	t.loads = loads
-	return t.change(ctx, before, loads)
+	return t.change(ctx, previous, loads)
 }
 
-// longestHeld is how long Held traffic lasts if it isn't stopped: as long as the procedure may take, but no longer than the run may. Traffic that is started again after a trial ends when the traffic
-// before it would have ended.
+// longestHeld is how long Held traffic lasts if it isn't stopped: as long as the procedure may take, but no longer
+// than the run may. Traffic that is started again after a trial ends when the traffic before it would have ended.
 func (t *traffic) longestHeld() time.Duration {
 	if t.journal.Driving {
 		return time.Until(t.latest)
@@ -114,10 +116,10 @@ func (t *traffic) start(ctx context.Context, loads [][]engine.PortLoad, lasts ti
 	}
 	t.journal.Driving = true
 	t.silence.awaitFirstFrames()
-	t.until = time.Now().Add(lasts + StartsWithin)
+	t.endsAt = time.Now().Add(lasts + StartsWithin)
 	middles := make([]time.Time, len(t.topology.names))
 	barrier := newBarrier(len(t.topology.names))
-	err := t.fleet.each(ctx, callTimeout, "start", func(ctx context.Context, g int) error {
+	err := t.fleet.callAll(ctx, callTimeout, "start", func(ctx context.Context, g int) error {
 		barrier.wait()
 		if len(loads[g]) == 0 {
 			return nil
@@ -140,18 +142,20 @@ const StartsWithin = 5 * time.Second
 
 // announceLatestEnd logs, before the first frame, how long generators go on sending if the runner dies.
 func (t *traffic) announceLatestEnd() {
-	what, ends := "traffic starts", fmt.Sprintf("it ends by itself after %s, at %s", (time.Until(t.latest)+StartsWithin).Round(time.Second), t.latest.Add(StartsWithin).UTC().Format(time.RFC3339))
+	subject, ends := "traffic starts", fmt.Sprintf("it ends by itself after %s, at %s",
+		(time.Until(t.latest)+StartsWithin).Round(time.Second), t.latest.Add(StartsWithin).UTC().Format(time.RFC3339))
 	if b := t.journal.Procedure.Bound(); b.EndsByTrial() {
-		most := b.Unattended() + StartsWithin
+		bound := b.Unattended() + StartsWithin
 		if t.journal.Plan.Procedure.BackToBack != nil {
-			most += burstStart
+			bound += burstStart
 		}
-		what, ends = "each trial is finite", fmt.Sprintf("its traffic ends by itself, after %s at most", most)
+		subject, ends = "each trial is finite", fmt.Sprintf("its traffic ends by itself, after %s at most", bound)
 	}
-	words := fmt.Sprintf("%s; even if the runner dies, %s", what, ends)
+	words := fmt.Sprintf("%s; even if the runner dies, %s", subject, ends)
 	switch late := endsLate(t.totals.baseline); {
 	case late && t.orphansStopWithin > 0:
-		words = fmt.Sprintf("%s; even if the runner dies, it is stopped within %s; if nothing can stop it, %s%s", what, t.orphansStopWithin, ends, orLater)
+		words = fmt.Sprintf("%s; even if the runner dies, it is stopped within %s; if nothing can stop it, %s%s", subject,
+			t.orphansStopWithin, ends, orLater)
 	case late:
 		words += orLater
 	}
@@ -165,7 +169,7 @@ const orLater = ", or later where the generator can't keep up with the load: it 
 // passOnRemarks adds the generators' remarks on successful calls to the Report's notes.
 func (t *traffic) passOnRemarks() {
 	for g, e := range t.fleet.engines {
-		if e, is := e.(engine.Remarker); is {
+		if e, ok := e.(engine.Remarker); ok {
 			for _, words := range e.Remarks() {
 				t.journal.Note("generator %s: %s", t.topology.names[g], words)
 			}
@@ -173,7 +177,8 @@ func (t *traffic) passOnRemarks() {
 	}
 }
 
-// reportSkew reports how much later than the first one each generator started. A generator that sends nothing has no start.
+// reportSkew reports how much later than the first one each generator started. A generator that sends nothing has no
+// start.
 func (t *traffic) reportSkew(middles []time.Time) {
 	var first time.Time
 	for _, m := range middles {
@@ -188,21 +193,23 @@ func (t *traffic) reportSkew(middles []time.Time) {
 	}
 }
 
-// startDelay is how long it may take until all of the started ports send: an engine sets a common start a moment ahead. A window that began before it would have frames in flight at
-// its last edge and none at its first, and count them as lost.
+// startDelay is how long it may take until all of the started ports send: an engine sets a common start a moment
+// ahead. A window that began before it would have frames in flight at its last edge and none at its first, and count
+// them as lost.
 const startDelay = 500 * time.Millisecond
 
-// change changes the load of running traffic. A port that goes on sending changes its rate without a gap. A port whose new load is zero is stopped, since a rate of zero
-// doesn't stop every generator: TRex refuses a multiplier of 0, and keeps latency streams at their own rate whatever the multiplier. The port is started again when it
-// gets a load again, for as long as the other ports still send.
+// change changes the load of running traffic. A port that goes on sending changes its rate without a gap. A port
+// whose new load is zero is stopped, since a rate of zero doesn't stop every generator: TRex refuses a multiplier of
+// 0, and keeps latency streams at their own rate whatever the multiplier. The port is started again when it gets a
+// load again, for as long as the other ports still send.
 //
 //	west→east ─────┐updated┌──────────┐stopped
 //	               └───────┘          └──────────────
 //	east→west             started ───────┐ startDelay ├ settle ┤ judge
-func (t *traffic) change(ctx context.Context, before, after [][]engine.PortLoad) error {
+func (t *traffic) change(ctx context.Context, previous, next [][]engine.PortLoad) error {
 	woken := make([]bool, len(t.topology.names))
-	err := t.fleet.each(ctx, updateTimeout, "change the load of", func(ctx context.Context, g int) error {
-		c := changesOf(before[g], after[g])
+	err := t.fleet.callAll(ctx, updateTimeout, "change the load of", func(ctx context.Context, g int) error {
+		c := changesOf(previous[g], next[g])
 		woken[g] = len(c.start) > 0
 		if len(c.stop) > 0 {
 			if err := t.fleet.engines[g].Stop(ctx, c.stop); err != nil {
@@ -220,11 +227,11 @@ func (t *traffic) change(ctx context.Context, before, after [][]engine.PortLoad)
 	if !slices.Contains(woken, true) {
 		return nil
 	}
-	err = t.fleet.each(ctx, updateTimeout, "start more ports of", func(ctx context.Context, g int) error {
+	err = t.fleet.callAll(ctx, updateTimeout, "start more ports of", func(ctx context.Context, g int) error {
 		if !woken[g] {
 			return nil
 		}
-		return t.fleet.engines[g].Start(ctx, changesOf(before[g], after[g]).start, time.Until(t.until))
+		return t.fleet.engines[g].Start(ctx, changesOf(previous[g], next[g]).start, time.Until(t.endsAt))
 	})
 	t.passOnRemarks()
 	if err != nil {
@@ -240,20 +247,20 @@ type changes struct {
 }
 
 // changesOf are the changes from one load to the next; none where both are the same.
-func changesOf(before, after []engine.PortLoad) (c changes) {
-	if slices.Equal(before, after) {
+func changesOf(previous, next []engine.PortLoad) (c changes) {
+	if slices.Equal(previous, next) {
 		return c
 	}
 	sends := func(loads []engine.PortLoad, port int) bool {
 		return slices.ContainsFunc(loads, func(l engine.PortLoad) bool { return l.Port == port })
 	}
-	for _, l := range before {
-		if !sends(after, l.Port) {
+	for _, l := range previous {
+		if !sends(next, l.Port) {
 			c.stop = append(c.stop, l.Port)
 		}
 	}
-	for _, l := range after {
-		if sends(before, l.Port) {
+	for _, l := range next {
+		if sends(previous, l.Port) {
 			c.update = append(c.update, l)
 		} else {
 			c.start = append(c.start, l)
@@ -262,7 +269,8 @@ func changesOf(before, after []engine.PortLoad) (c changes) {
 	return c
 }
 
-// endHeld stops the traffic that was held until now, and waits for its last frames, so that none of them counts in what comes next.
+// endHeld stops the traffic that was held until now, and waits for its last frames, so that none of them counts in
+// what comes next.
 func (t *traffic) endHeld(ctx context.Context, polls int) (rest, error) {
 	t.flowing = false
 	if err := t.fleet.stopAll(ctx); err != nil {
@@ -271,16 +279,18 @@ func (t *traffic) endHeld(ctx context.Context, polls int) (rest, error) {
 	return t.standstill.await(ctx, polls, nil)
 }
 
-// loadBursts gives every sending port its share of its direction's burst, divided among the port's streams in proportion to their rates. Latency streams have a rate of
-// their own and no end, so they are left out; stamps are left out, too.
+// loadBursts gives every sending port its share of its direction's burst, divided among the port's streams in
+// proportion to their rates. Latency streams have a rate of their own and no end, so they are left out; stamps are
+// left out, too.
 func (t *traffic) loadBursts(ctx context.Context, frames []int64) error {
 	t.bursting = true
-	return t.fleet.each(ctx, callTimeout, "load bursts on", func(ctx context.Context, g int) error {
+	return t.fleet.callAll(ctx, callTimeout, "load bursts on", func(ctx context.Context, g int) error {
 		for i, d := range t.journal.Plan.Directions {
-			if !t.topology.on(g, d.From) {
+			if !t.topology.hasPort(g, d.From) {
 				continue
 			}
-			streams, err := finiteStreams(t.topology.planned(g, d.From).Streams, t.topology.shareOf(g, d, frames[i]), t.demand.rates[i].Apportion(t.topology.weights(d)...)[g])
+			streams, err := finiteStreams(t.topology.planned(g, d.From).Streams, t.topology.shareOf(g, d, frames[i]),
+				t.demand.rates[i].Apportion(t.topology.weights(d)...)[g])
 			if err == nil {
 				err = t.fleet.engines[g].Load(ctx, t.topology.index(g, d.From), streams)
 			}

@@ -38,15 +38,17 @@ type trials struct {
 	judge      *judge
 }
 
-// take carries out a finite trial as in RFC 2544: frames are counted after all that will come back have come back. Generators end a trial by
-// themselves; a stop would cut short those that began a little later. They are stopped only where the trial is decided early, or where they still send when its time is over.
+// take carries out a finite trial as in RFC 2544: frames are counted after all that will come back have come back.
+// Generators end a trial by themselves; a stop would cut short those that began a little later. They are stopped only
+// where the trial is decided early, or where they still send when its time is over.
 //
 //	 counters stand still                              they stand still again
 //	      │ start                     each ends by itself       │
 //	──read┴──┬────────────── Judge ──────────────┬─── drain ───read──▶
 //	          readings about once a second, and for the pace
 //
-// When the run is cut short, it returns what was read until then as an Invalid window, with the error; nil if nothing was read.
+// When the run is cut short, it returns what was read until then as an Invalid window, with the error; nil if nothing
+// was read.
 func (t *trials) take(ctx context.Context, step procedure.Step) (*report.Window, error) {
 	moving, err := t.resetter.comeToRest(ctx)
 	if err != nil {
@@ -56,50 +58,53 @@ func (t *trials) take(ctx context.Context, step procedure.Step) (*report.Window,
 		return nil, err
 	}
 	t.machine.ReadBefore(ctx, time.Now().Add(2*observe.Lead))
-	before, limited, err := t.counters.readEdge(ctx)
+	first, limited, err := t.counters.readEdge(ctx)
 	if err != nil {
 		return nil, err
 	}
 	pace := t.setup.Pace(t.demand.rates)
-	span := measure.Span{Sending: step.Judge, Varied: step.Varied, Intended: t.demand.rates, Readings: make([][]engine.Reading, len(t.topology.names)), Pace: pace}
+	span := measure.Span{Sending: step.Judge, Varied: step.Varied, Intended: t.demand.rates,
+		Readings: make([][]engine.Reading, len(t.topology.names)), Pace: pace}
 	keep := func(readings []engine.Reading) {
 		pace.Add(readings)
 		for g := range readings {
 			span.Readings[g] = append(span.Readings[g], readings[g])
 		}
 	}
-	keep(before)
+	keep(first)
 	followed := t.timing.follow(ctx)
-	t.observers.observe(before, limited)
+	t.observers.observe(first, limited)
 	opened := time.Now()
 	if err := t.traffic.start(ctx, t.topology.loads(t.demand.rates), step.Judge); err != nil {
 		return nil, err
 	}
 	begin := time.Now()
 	look := t.newEarlyStop(step, begin, &span, keep)
-	if err := t.readTrial(ctx, step, begin, before, look, pace, keep); err != nil {
+	if err := t.readTrial(ctx, step, begin, first, look, pace, keep); err != nil {
 		return t.judge.cutShort(span, opened, step, err), err
 	}
-	rest, err := t.standstill.await(ctx, look.polls(), func(now []engine.Reading) bool { return t.balance.allBack(step.Judge, before, now) })
+	rest, err := t.standstill.await(ctx, look.polls(),
+		func(latest []engine.Reading) bool { return t.balance.allBack(step.Judge, first, latest) })
 	if err != nil {
 		return t.judge.cutShort(span, opened, step, err), err
 	}
 	keep(rest.readings)
 	t.observers.observe(rest.readings, rest.limited)
 	t.samples.add(rest.readings, time.Since(begin)) // so that a graph shows the pause until the next trial
-	span.Limited = since(limited.Each, rest.limited.Each)
+	span.Limited = limitsBetween(limited.Each, rest.limited.Each)
 	span.Disturbance = t.machine.ReadAfter(ctx)
 	span.Latency = t.timing.latency(followed, t.timing.follow(ctx))
-	span.Unstamped = t.timing.unstamped(before, rest.readings, span.Latency)
-	if rest.still {
+	span.Unstamped = t.timing.unstamped(first, rest.readings, span.Latency)
+	if rest.stable {
 		t.flight.learn(t.setup, span)
 	}
 	counted := t.setup.Window(span)
 	switch {
 	case moving != "":
 		counted = counted.Void(moving)
-	case !rest.still:
-		counted = counted.Void(fmt.Sprintf("the counters did not stand still within %s after the trial: frames of it may still be in flight, or something else sends", drainBound))
+	case !rest.stable:
+		counted = counted.Void(fmt.Sprintf("the counters did not stand still within %s after the trial: frames of it may "+
+			"still be in flight, or something else sends", drainBound))
 	}
 	w := measure.Judge(counted, t.judge.goalOf(span))
 	w.Start, w.Took = plan.Duration(opened.Sub(t.journal.Started)), plan.Duration(time.Since(opened))
@@ -108,17 +113,18 @@ func (t *trials) take(ctx context.Context, step procedure.Step) (*report.Window,
 }
 
 // readTrial reads the counters of a trial that was started until its generators have ended, or it was decided.
-func (t *trials) readTrial(ctx context.Context, step procedure.Step, begin time.Time, before []engine.Reading, look *earlyStop, pace *measure.Pace, keep func([]engine.Reading)) error {
+func (t *trials) readTrial(ctx context.Context, step procedure.Step, begin time.Time, first []engine.Reading,
+	look *earlyStop, pace *measure.Pace, keep func([]engine.Reading)) error {
 	began := false
-	see := func(now []engine.Reading) {
-		if began || !t.balance.allSend(before, now) {
-			pace.Add(now)
+	see := func(latest []engine.Reading) {
+		if began || !t.balance.allSend(first, latest) {
+			pace.Add(latest)
 			return
 		}
 		began = true // from this reading on it shows for how long each port sends
-		keep(now)
+		keep(latest)
 	}
-	wait := func(moment time.Time) error { return t.pace.until(ctx, moment, !paced(before), see) }
+	wait := func(moment time.Time) error { return t.pace.waitFor(ctx, moment, !paced(first), see) }
 	for _, moment := range moments(begin, step)[1:] { // the first moment is the beginning, and was read before the start
 		readings, err := t.readAt(ctx, moment, look, wait)
 		if err != nil {
@@ -131,15 +137,16 @@ func (t *trials) readTrial(ctx context.Context, step procedure.Step, begin time.
 		t.observers.observe(readings, runner.Limits{})
 		keep(readings)
 	}
-	if endsLate(before) {
-		return t.awaitEnd(ctx, begin, before, keep)
+	if endsLate(first) {
+		return t.awaitEnd(ctx, begin, first, keep)
 	}
 	return nil
 }
 
 // readAt takes a reading at a moment of a trial; nil: the trial was decided before that moment, and ends.
-func (t *trials) readAt(ctx context.Context, moment time.Time, look *earlyStop, wait func(time.Time) error) ([]engine.Reading, error) {
-	decided, err := look.until(ctx, moment, wait)
+func (t *trials) readAt(ctx context.Context, moment time.Time, look *earlyStop,
+	wait func(time.Time) error) ([]engine.Reading, error) {
+	decided, err := look.await(ctx, moment, wait)
 	if err != nil {
 		return nil, err
 	}
@@ -152,34 +159,37 @@ func (t *trials) readAt(ctx context.Context, moment time.Time, look *earlyStop, 
 const (
 	// endPoll is how often counters are read until a trial's generators have ended.
 	endPoll = 50 * time.Millisecond
-	// endMargin is how much later than it should a generator may end a trial by itself: TRex ends a port at its next timer, 10 to 20 ms late.
+	// endMargin is how much later than it should a generator may end a trial by itself: TRex ends a port at its next
+	// timer, 10 to 20 ms late.
 	endMargin = 100 * time.Millisecond
 )
 
-// awaitEnd waits until the generators have ended a trial by themselves, and stops them where they still send when its time is over: TRex sends all that it was asked for, however late, and would refuse
-// the next start. It keeps its readings, which show for how long each port sent.
+// awaitEnd waits until the generators have ended a trial by themselves, and stops them where they still send when its
+// time is over: TRex sends all that it was asked for, however late, and would refuse the next start. It keeps its
+// readings, which show for how long each port sent.
 //
 //	asked for  ├──────── Judge ────────┤ endMargin ├ stopped
 //	sent       ▁▁▁▂▂▂▃▃▃▄▄▄▅▅▅▆▆▆▇▇▇███▁▁▁          by the schedule
 //	           ▁▁▁▁▁▁▁▂▂▂▂▂▂▂▃▃▃▃▃▃▃▄▄▄▄▄▄▄▅▅▅▅▅▅▅▅ late
-func (t *trials) awaitEnd(ctx context.Context, begin time.Time, before []engine.Reading, keep func([]engine.Reading)) error {
-	over := begin.Add(startDelay + t.demand.step.Judge)
-	for last := t.totals.latest; ; {
+func (t *trials) awaitEnd(ctx context.Context, begin time.Time, first []engine.Reading,
+	keep func([]engine.Reading)) error {
+	end := begin.Add(startDelay + t.demand.step.Judge)
+	for previous := t.totals.latest; ; {
 		if err := bounded.Pause(ctx, endPoll); err != nil {
 			return err
 		}
-		now, err := t.counters.read(ctx)
+		latest, err := t.counters.read(ctx)
 		if err != nil {
 			return err
 		}
-		keep(now)
-		switch late := time.Now().After(over); {
-		case !t.balance.sends(last, now) && (late || t.balance.sentAll(t.demand.step.Judge, before, now)):
+		keep(latest)
+		switch late := time.Now().After(end); {
+		case !t.balance.sends(previous, latest) && (late || t.balance.sentAll(t.demand.step.Judge, first, latest)):
 			return nil
-		case time.Now().After(over.Add(endMargin)):
+		case time.Now().After(end.Add(endMargin)):
 			return t.fleet.stopAll(ctx)
 		}
-		last = now
+		previous = latest
 	}
 }
 
@@ -195,20 +205,24 @@ func endsLate(readings []engine.Reading) bool {
 	return false
 }
 
-// A trial that has lost more frames than its procedure allows for the whole trial is decided, and is ended early: the rest of it would change nothing. While traffic runs, counters don't
-// show whether a frame that hasn't come back is lost or in flight, so it counts as lost after a time. When the counters stand still, the truth is known: if the frames came back after all, the trial
-// is Invalid, and later ones wait longer.
+// A trial that has lost more frames than its procedure allows for the whole trial is decided, and is ended early: the
+// rest of it would change nothing. While traffic runs, counters don't show whether a frame that hasn't come back is
+// lost or in flight, so it counts as lost after a time. When the counters stand still, the truth is known: if the
+// frames came back after all, the trial is Invalid, and later ones wait longer.
 //
 //	sent      ├──────────────────┤ stopped
 //	returned   ├────────────────────┤ drain ├ counted: decided, or not
 const (
-	// unknownFlight is how long a frame may be in flight before any trial has shown how long frames are; no device's queue holds that much.
+	// unknownFlight is how long a frame may be in flight before any trial has shown how long frames are; no device's
+	// queue holds that much.
 	unknownFlight = 750 * time.Millisecond
-	// leastFlight is the least time that a frame may be in flight, where trials showed shorter times: a queue that was empty in them may fill.
+	// leastFlight is the least time that a frame may be in flight, where trials showed shorter times: a queue that was
+	// empty in them may fill.
 	leastFlight = 100 * time.Millisecond
 )
 
-// How often counters are read in a trial that may be ended early: every twentieth of its duration, within these bounds, and so seldom that reading takes a fifth of the time at most.
+// How often counters are read in a trial that may be ended early: every twentieth of its duration, within these
+// bounds, and so seldom that reading takes a fifth of the time at most.
 const (
 	decideEveryLeast = 100 * time.Millisecond
 	decideEveryMost  = 250 * time.Millisecond
@@ -236,16 +250,18 @@ type earlyStop struct {
 }
 
 // newEarlyStop begins to watch a trial; nil: the trial may not be ended early.
-func (t *trials) newEarlyStop(step procedure.Step, begin time.Time, span *measure.Span, keep func([]engine.Reading)) *earlyStop {
+func (t *trials) newEarlyStop(step procedure.Step, begin time.Time, span *measure.Span,
+	keep func([]engine.Reading)) *earlyStop {
 	if step.StopAbove == nil {
 		return nil
 	}
-	return &earlyStop{topology: t.topology, setup: t.setup, counters: t.counters, machine: t.machine, flight: t.flight, fleet: t.fleet, traffic: t.traffic,
+	return &earlyStop{topology: t.topology, setup: t.setup, counters: t.counters, machine: t.machine, flight: t.flight,
+		fleet: t.fleet, traffic: t.traffic,
 		stop: measure.Stop{Planned: step.Judge, Limit: *step.StopAbove}, begin: begin, span: span, keep: keep}
 }
 
-// until waits for a moment, by wait, and says whether the trial was decided before that moment.
-func (l *earlyStop) until(ctx context.Context, moment time.Time, wait func(time.Time) error) (decided bool, err error) {
+// await waits for a moment, by wait, and says whether the trial was decided before that moment.
+func (l *earlyStop) await(ctx context.Context, moment time.Time, wait func(time.Time) error) (decided bool, err error) {
 	if l == nil {
 		return false, wait(moment)
 	}
@@ -253,9 +269,9 @@ func (l *earlyStop) until(ctx context.Context, moment time.Time, wait func(time.
 		if decided, err := l.decided(ctx); decided || err != nil {
 			return decided, err
 		}
-		every := l.every()
-		next := time.Now().Add(every)
-		if moment.Sub(next) < every/2 {
+		pause := l.interval()
+		next := time.Now().Add(pause)
+		if moment.Sub(next) < pause/2 {
 			return false, wait(moment)
 		}
 		if err := wait(next); err != nil {
@@ -271,27 +287,29 @@ func (l *earlyStop) until(ctx context.Context, moment time.Time, wait func(time.
 	}
 }
 
-// every is the time until counters are read again.
-func (l *earlyStop) every() time.Duration {
+// interval is the time until counters are read again.
+func (l *earlyStop) interval() time.Duration {
 	if l.suspected {
 		return max(decideEveryLeast, paceOfReading*l.took)
 	}
-	every := min(max(l.stop.Planned/decideParts, decideEveryLeast), decideEveryMost)
-	return max(every, time.Duration(len(l.topology.names))*paceEveryEach, paceOfReading*l.took)
+	pause := min(max(l.stop.Planned/decideParts, decideEveryLeast), decideEveryMost)
+	return max(pause, time.Duration(len(l.topology.names))*paceEveryEach, paceOfReading*l.took)
 }
 
-// decided says whether the trial is decided, by the latest two readings: a device that pauses for a moment may show more missing frames than it loses in one reading, but not in the
-// next one. Only if both readings say that the trial is decided, and at most about once a second, it asks the generators for all counters of missing frames, and the
-// machine for threads that waited: both requests take processor time, which must not be taken from the device while no frame is lost.
+// decided says whether the trial is decided, by the latest two readings: a device that pauses for a moment may show
+// more missing frames than it loses in one reading, but not in the next one. Only if both readings say that the trial
+// is decided, and at most about once a second, it asks the generators for all counters of missing frames, and the
+// machine for threads that waited: both requests take processor time, which must not be taken from the device while
+// no frame is lost.
 func (l *earlyStop) decided(ctx context.Context) (bool, error) {
 	if time.Now().Before(l.next) {
 		return false, nil
 	}
-	so := *l.span
-	so.Stopped, so.Sending = &l.stop, time.Since(l.begin)
+	soFar := *l.span
+	soFar.Stopped, soFar.Sending = &l.stop, time.Since(l.begin)
 	flight := l.flight.bound()
 	suspected := l.suspected
-	if l.suspected = l.setup.Decided(so, flight); !l.suspected || !suspected {
+	if l.suspected = l.setup.Decided(soFar, flight); !l.suspected || !suspected {
 		return false, nil
 	}
 	l.next = time.Now().Add(sampleEvery)
@@ -299,13 +317,14 @@ func (l *earlyStop) decided(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	so.Readings = make([][]engine.Reading, len(readings)) // these readings replace the latest ones, and the generators' pace isn't judged by them
+	// These readings replace the latest ones, and the generators' pace isn't judged by them.
+	soFar.Readings = make([][]engine.Reading, len(readings))
 	for g := range readings {
-		so.Readings[g] = slices.Clone(l.span.Readings[g])
-		so.Readings[g][len(so.Readings[g])-1] = readings[g]
+		soFar.Readings[g] = slices.Clone(l.span.Readings[g])
+		soFar.Readings[g][len(soFar.Readings[g])-1] = readings[g]
 	}
-	so.Disturbance = l.machine.SoFar(ctx)
-	return l.setup.Decided(so, flight), nil
+	soFar.Disturbance = l.machine.SoFar(ctx)
+	return l.setup.Decided(soFar, flight), nil
 }
 
 // end stops the trial's traffic on all generators, and records that in its span.
@@ -314,7 +333,7 @@ func (l *earlyStop) end(ctx context.Context) error {
 		return err
 	}
 	l.span.Stopped, l.span.Sending = &l.stop, time.Since(l.begin)
-	l.traffic.until = time.Now()
+	l.traffic.endsAt = time.Now()
 	return nil
 }
 
