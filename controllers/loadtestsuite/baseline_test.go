@@ -60,7 +60,7 @@ func (r *countingReader) Get(ctx context.Context, key client.ObjectKey, object c
 	return r.Reader.Get(ctx, key, object, options...)
 }
 
-// stores stores a sheet of runs in the operator's own namespace.
+// stores puts a sheet of runs into the operator's own namespace.
 func (w *suiteWorld) stores(s *v1alpha1.LoadTestSuite, runs suite.Runs, stored suite.Stored) {
 	w.t.Helper()
 	sheet, err := suite.Expand(s).NextSheet(runs, stored)

@@ -39,7 +39,7 @@ func (r *Reading) Add(data map[string][]byte) error {
 	return nil
 }
 
-// ErrOtherCopies: the copies of a suite's sheets aren't those that its status names.
+// ErrOtherCopies says that the copies of a suite's sheets aren't those that its status names.
 var ErrOtherCopies = errors.New("they aren't what the operator wrote last")
 
 // ReadCopies reads a suite's runs from the copies in its own namespace, which anybody may have changed who edits that
