@@ -7,16 +7,17 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/transit"
 )
 
-// followed is what the stamps of a stream's frames show: whether all frames came, once and in order, and their latencies. The counting program keeps one for
-// each flow id in a map (kernel/follow.h, which says what the members are). record does in Go what the program does, and
-// tests compare the two.
+// followed is what the stamps of a stream's frames show: whether all frames came, once and in order, and their
+// latencies. The counting program keeps one for each flow id in a map (kernel/follow.h, which says what the members
+// are). record does in Go what the program does, and tests compare the two.
 //
 // A bit for each recent sequence number says whether it came, in words of 64:
 //
 //	words    │ … │ 64 … 127 │ 128 … 191 │ 192 … 255 │
 //	                  └ window: recentWords, the newest sequence's included ┘▲ next
 //
-// So a duplicate and a late frame can be distinguished while their word is in the window: at least 961 frames back. An older frame is stale: it may be either.
+// So a duplicate and a late frame can be distinguished while their word is in the window: at least 961 frames back.
+// An older frame is stale: it may be either.
 type followed = countFollowed
 
 const (

@@ -20,7 +20,8 @@ type follower interface {
 	forget(id uint32) error
 }
 
-// kernelFollower reads what the counting program has followed. A flow's buckets take 28 KiB for each processor, so they are made when the flow's first stamp comes through the ring; stamps that the program can't count until then
+// kernelFollower reads what the counting program has followed. A flow's buckets take 28 KiB for each processor, so
+// they are made when the flow's first stamp comes through the ring; stamps that the program can't count until then
 // come through the ring, too.
 type kernelFollower struct {
 	maps  kernelMaps
@@ -38,7 +39,8 @@ func newKernelFollower(m kernelMaps) *kernelFollower {
 	return &kernelFollower{maps: m, seen: map[uint32]*transitsSeen{}}
 }
 
-// record records a stamp that the program has followed and not put into a bucket. Where the kernel has no memory for buckets, all stamps come that way.
+// record records a stamp that the program has followed and not put into a bucket. Where the kernel has no memory for
+// buckets, all stamps come that way.
 func (k *kernelFollower) record(at time.Duration, s stamp) {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()

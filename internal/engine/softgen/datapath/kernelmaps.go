@@ -9,8 +9,8 @@ import (
 // kernelMaps are what the counting program and its reader share.
 type kernelMaps struct {
 	totals, flows, ring *ebpf.Map
-	// followed and transits belong to a program that follows stamped frames: by flow id the frames' order, and the map of
-	// their latencies once there is one. They are nil for a program that only counts.
+	// followed and transits belong to a program that follows stamped frames: by flow id the frames' order, and the
+	// map of their latencies once there is one. They are nil for a program that only counts.
 	followed, transits *ebpf.Map
 	// bucketsOfFlow describes the maps that transits holds.
 	bucketsOfFlow *ebpf.MapSpec

@@ -17,8 +17,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// kernelReceiver counts in the kernel, with the program of kernel/count.c: about a tenth of a microsecond per frame, and nothing to overflow.
-// It needs CAP_BPF and CAP_NET_ADMIN in the machine's initial user namespace.
+// kernelReceiver counts in the kernel, with the program of kernel/count.c: about a tenth of a microsecond per frame,
+// and nothing to overflow. It needs CAP_BPF and CAP_NET_ADMIN in the machine's initial user namespace.
 type kernelReceiver struct {
 	maps    kernelMaps
 	program *ebpf.Program
@@ -40,15 +40,17 @@ func openTCReceiver(p *port) (receiver, error) {
 	})
 }
 
-// openXDPReceiver counts in the network card's driver, before the kernel merges frames. Where the driver can't, the traffic control hook is better than XDP's generic one: the generic hook also comes after the merging, but
-// doesn't know how many frames a buffer holds.
+// openXDPReceiver counts in the network card's driver, before the kernel merges frames. Where the driver can't, the
+// traffic control hook is better than XDP's generic one: the generic hook also comes after the merging, but doesn't
+// know how many frames a buffer holds.
 func openXDPReceiver(p *port) (receiver, error) {
 	return openKernelReceiver(p, expressPath(), func(program *ebpf.Program) (link.Link, error) {
 		return link.AttachXDP(link.XDPOptions{Interface: p.index, Program: program, Flags: link.XDPDriverMode})
 	})
 }
 
-// openKernelReceiver counts frames in the kernel, and follows stamped ones if it is asked to; on a kernel that can't follow them it still counts.
+// openKernelReceiver counts frames in the kernel, and follows stamped ones if it is asked to; on a kernel that can't
+// follow them it still counts.
 func openKernelReceiver(p *port, h hook, attach func(*ebpf.Program) (link.Link, error)) (receiver, error) {
 	r, err := newKernelReceiver(p, h, attach, p.options.Follow)
 	if err == nil || !p.options.Follow {
@@ -115,7 +117,8 @@ func (r *kernelReceiver) mark() func() tallied {
 	}
 }
 
-// last: the program drops every frame, so no later drop is in the interface's counters, unless the driver counts the program's own drops there.
+// last: the program drops every frame, so no later drop is in the interface's counters, unless the driver counts the
+// program's own drops there.
 func (r *kernelReceiver) last() bool { return !r.dropsCountHere }
 
 func (r *kernelReceiver) flows(visit func(uint32, units.Traffic)) {

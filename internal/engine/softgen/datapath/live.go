@@ -6,11 +6,13 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
-// live sends a run from inside the kernel: XDP's live frames. User space makes a program for each thread, starts its call, renews its lease, and reads what it counted; it isn't in the way of
-// any frame, and as long as it is held up by less than the lease nobody sees that.
+// live sends a run from inside the kernel: XDP's live frames. User space makes a program for each thread, starts its
+// call, renews its lease, and reads what it counted; it isn't in the way of any frame, and as long as it is held up
+// by less than the lease nobody sees that.
 //
 //	keeper ── lease, orders ──▶ a part's memory ◀── due times, counters ── program ── frames ──▶ the interface
 //	                                                                            ▲ again and again, in turns with those of other ports
@@ -32,7 +34,8 @@ type live struct {
 }
 
 const (
-	// liveLeased is how long a sender goes on without its keeper. It is long for a machine that is busy, and short beside a heartbeat.
+	// liveLeased is how long a sender goes on without its keeper. It is long for a machine that is busy, and short
+	// beside a heartbeat.
 	liveLeased = 2 * time.Second
 	// liveAttention is how often the keeper looks.
 	liveAttention = 20 * time.Millisecond
@@ -75,18 +78,20 @@ func startLive(p *port, run Run, tracks []*track, threads int) (_ *live, err err
 
 // load makes a program for each of so many threads.
 func (l *live) load(threads int) error {
-	var templates, lists []uint32
-	for _, t := range l.tracks {
-		lists = append(lists, l.table.addList(t.program.Table()))
-		templates = append(templates, l.table.add(t.program.Bytes()))
-	}
-	if err := l.table.load(); err != nil {
+	function, err := composeFrames(l.tracks, uint8(l.port.runs.Load()+1), &l.table)
+	if err != nil {
 		return fmt.Errorf("%w: %w", errNotLive, err)
 	}
 	for k := range threads {
 		part, err := crew.join(l.port, k, threads, longest(l.tracks), func(on *liveThread) (*livePart, error) {
-			s := liveSender{tracks: l.tracks, number: k, threads: threads, batch: on.batch, finite: l.finite(), timed: allFinite(l.tracks), generation: uint8(l.port.runs.Load() + 1),
-				table: &l.table, templates: templates, lists: lists}
+			s := liveSender{
+				tracks:    l.tracks,
+				number:    k,
+				threads:   threads,
+				batch:     on.batch,
+				finite:    l.finite(),
+				makeFrame: function,
+			}
 			return s.load(l.port, on, l.factor)
 		})
 		switch {
@@ -99,22 +104,6 @@ func (l *live) load(threads int) error {
 		}
 	}
 	return nil
-}
-
-// load makes the part of a run that a thread is to carry out.
-func (s *liveSender) load(p *port, on *liveThread, factor float64) (_ *livePart, err error) {
-	if s.livePart, err = newLivePart(p, on, len(s.tracks)); err != nil {
-		return nil, err
-	}
-	instructions, err := s.assemble()
-	if err == nil {
-		s.program, err = newLiveProgram("linerate_send", instructions)
-	}
-	if err != nil {
-		return nil, errors.Join(err, s.close())
-	}
-	s.prepare(factor)
-	return s.livePart, nil
 }
 
 // finite says whether the run ends by itself.
@@ -131,7 +120,7 @@ func (l *live) ready() error {
 			if part.thread.failed() {
 				return fmt.Errorf("%w: %w", errNotLive, part.thread.err)
 			}
-			if part.memory.load(liveLooks) == 0 {
+			if atomic.LoadUint64(&part.memory.Runs) == 0 {
 				waiting++
 			}
 		}
@@ -153,9 +142,9 @@ func (l *live) start(at time.Duration) {
 		end = uint64(at + l.duration)
 	}
 	for _, part := range l.parts {
-		part.memory.store(liveOffset, uint64(at))
-		part.memory.store(liveEnd, end)
-		part.memory.store(liveStart, uint64(at))
+		atomic.StoreUint64(&part.memory.Offset, uint64(at))
+		atomic.StoreUint64(&part.memory.End, end)
+		atomic.StoreUint64(&part.memory.Start, uint64(at))
 	}
 }
 
@@ -195,7 +184,8 @@ func (l *live) glance() time.Duration {
 
 // done says whether no thread has anything left to send.
 func (l *live) done() bool {
-	return !slices.ContainsFunc(l.parts, func(part *livePart) bool { return part.memory.load(liveOver) == 0 })
+	sends := func(part *livePart) bool { return atomic.LoadUint64(&part.memory.Finished) == 0 }
+	return !slices.ContainsFunc(l.parts, sends)
 }
 
 // halt ends the run: the keeper does the rest.
@@ -205,10 +195,10 @@ func (l *live) halt() { l.halting.Do(func() { close(l.halted) }) }
 func (l *live) took() time.Duration {
 	var first, last uint64
 	for _, part := range l.parts {
-		if at := part.memory.load(liveFirst); at > 0 && (first == 0 || at < first) {
+		if at := atomic.LoadUint64(&part.memory.FirstFrame); at > 0 && (first == 0 || at < first) {
 			first = at
 		}
-		last = max(last, part.memory.load(liveLatest))
+		last = max(last, atomic.LoadUint64(&part.memory.LastFrame))
 	}
 	return time.Duration(last - first)
 }
@@ -217,7 +207,7 @@ func (l *live) took() time.Duration {
 func (l *live) end() error {
 	for _, part := range l.parts {
 		l.port.waits.end(part.id, part.overdue())
-		part.memory.store(liveLease, 0)
+		atomic.StoreUint64(&part.memory.Lease, 0)
 	}
 	var errs []error
 	for _, part := range l.parts {

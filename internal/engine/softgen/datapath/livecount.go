@@ -1,6 +1,9 @@
 package datapath
 
-import "time"
+import (
+	"sync/atomic"
+	"time"
+)
 
 type traffic64 struct{ packets, bytes uint64 }
 
@@ -11,17 +14,19 @@ type lostFrames struct {
 	published int64
 }
 
-// account publishes how long the threads had something to do, for whichever port: a thread that waits does so by running its program, too.
+// account publishes how long the threads had something to do, for whichever port: a thread that waits does so by
+// running its program, too.
 func (l *live) account(now time.Duration) {
 	for _, part := range l.parts {
-		idle := part.thread.memory.load(threadIdle)
+		idle := atomic.LoadUint64(&part.thread.memory.Idle)
 		l.port.busy.Add(max(int64(now-l.looked)-int64(idle-part.idle), 0))
 		part.idle = idle
 	}
 	l.looked = now
 }
 
-// harvest adds what was sent since the last time to the port's counters. What left while the link was down was dropped by the kernel.
+// harvest adds what was sent since the last time to the port's counters. What left while the link was down was
+// dropped by the kernel.
 func (l *live) harvest(up bool) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -30,21 +35,23 @@ func (l *live) harvest(up bool) {
 	}
 	for _, part := range l.parts {
 		for i, track := range l.tracks {
-			l.count(track, &part.seen[i], part.memory.load(liveWord(i, livePackets)), part.memory.load(liveWord(i, liveBytes)), up)
+			sent := &part.memory.Streams[i]
+			all := traffic64{atomic.LoadUint64(&sent.Packets), atomic.LoadUint64(&sent.Bytes)}
+			l.count(track, &part.seen[i], all, up)
 		}
 		lost := &part.lost
-		all := int64(lost.settled + float64(part.memory.load(liveSlip)-lost.base)*l.threadRate())
+		all := int64(lost.settled + float64(atomic.LoadUint64(&part.memory.Slip)-lost.base)*l.threadRate())
 		l.port.behind.Add(all - lost.published)
 		lost.published = all
 	}
 }
 
-func (l *live) count(t *track, seen *traffic64, packets, bytes uint64, up bool) {
+func (l *live) count(t *track, seen *traffic64, all traffic64, up bool) {
 	if !t.program.Trims() {
-		bytes = packets * uint64(wireLength(t.program.MaxLength()))
+		all.bytes = all.packets * uint64(wireLength(t.program.MaxLength()))
 	}
-	newPackets, newBytes := int64(packets-seen.packets), int64(bytes-seen.bytes)
-	*seen = traffic64{packets, bytes}
+	newPackets, newBytes := int64(all.packets-seen.packets), int64(all.bytes-seen.bytes)
+	*seen = all
 	sent := &l.port.sent
 	if !up {
 		sent.errors.Add(newPackets)

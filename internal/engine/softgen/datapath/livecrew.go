@@ -6,8 +6,10 @@ import (
 	"sync"
 )
 
-// liveCrew are the threads that send live frames for any port of this process. A thread keeps a processor busy, and one processor is left to all else: requests, what receives, and the device where it works on this
-// machine. So ports share threads where there are no more processors than ports. Where somebody says how many threads send on a port, they are that port's own.
+// liveCrew are the threads that send live frames for any port of this process. A thread keeps a processor busy, and
+// one processor is left to all else: requests, what receives, and the device where it works on this machine. So ports
+// share threads where there are no more processors than ports. Where somebody says how many threads send on a port,
+// they are that port's own.
 type liveCrew struct {
 	mutex   sync.Mutex // guards what follows, and the threads' parts
 	threads []*liveThread
@@ -19,7 +21,8 @@ var crew liveCrew
 // liveThreads is how many threads may send for any port on so many processors.
 func liveThreads(processors int) int { return max(processors-1, 1) }
 
-// join finds a thread for a port's part of a run, the k-th of so many, and adds what build makes for that thread. The thread's frames begin so long, or as another port's do.
+// join finds a thread for a port's part of a run, the k-th of so many, and adds what build makes for that thread. The
+// thread's frames begin so long, or as another port's do.
 func (c *liveCrew) join(p *port, k, threads, length int, build func(*liveThread) (*livePart, error)) (*livePart, error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -54,7 +57,8 @@ func (c *liveCrew) thread(p *port, k, threads, length int) (*liveThread, error) 
 	c.threads = slices.DeleteFunc(c.threads, (*liveThread).failed)
 	var best *liveThread
 	for _, t := range c.threads {
-		if t.batch == p.batch() && len(t.parts) < liveSlots && (best == nil || len(t.parts) < len(best.parts)) {
+		hasRoom := t.batch == p.batch() && len(t.parts) < int(sendSharedSLOTS)
+		if hasRoom && (best == nil || len(t.parts) < len(best.parts)) {
 			best = t
 		}
 	}
@@ -75,7 +79,7 @@ func (c *liveCrew) leave(part *livePart) error {
 	if len(t.parts) > 1 {
 		defer c.mutex.Unlock()
 		err := t.remove(part)
-		t.outlast()
+		t.waitForCurrentBatch()
 		return err
 	}
 	c.forget(t)

@@ -2,6 +2,7 @@ package datapath
 
 import (
 	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -62,7 +63,7 @@ func TestTurns(t *testing.T) {
 func madeSoFar(l *live) (n int) {
 	for _, part := range l.parts {
 		for i := range l.tracks {
-			n += int(part.memory.load(liveWord(i, livePackets)))
+			n += int(atomic.LoadUint64(&part.memory.Streams[i].Packets))
 		}
 	}
 	return n
@@ -123,7 +124,7 @@ func TestLivePortsOfOneThread(t *testing.T) {
 	keepsLive(t, a, 4000, 4)
 	for range 2 {
 		must(t, a.Stop())
-		if after := onlyPart(b).memory.load(liveAfter); after != 0 {
+		if after := atomic.LoadUint64(&onlyPart(b).memory.NextSlot); after != 0 {
 			t.Errorf("the thread still asks slot %d after the only port that sends", after)
 		}
 		sent := a.Counters().Sent

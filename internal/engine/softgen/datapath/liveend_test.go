@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 	"unsafe"
@@ -109,7 +110,7 @@ func TestLiveSenderEndsWithItsProcess(t *testing.T) {
 			part.lease(over) // kept until here, however long that takes
 			return transmitted(t, "west") > before+1000
 		})
-		if is := time.Duration(part.memory.load(liveLease)); is != over {
+		if is := time.Duration(atomic.LoadUint64(&part.memory.Lease)); is != over {
 			t.Fatalf("the program may send until %v, and its keeper leased it until %v", is, over)
 		}
 		for Now() <= over {

@@ -10,10 +10,13 @@ import (
 var errNotLive = errors.New("not by live frames")
 
 const (
-	// liveLongestFrame is what a page has room for beside what the kernel keeps in it (struct xdp_page_head, XDP_PACKET_HEADROOM, skb_shared_info).
+	// liveLongestFrame is what a page has room for beside what the kernel keeps in it (struct xdp_page_head,
+	// XDP_PACKET_HEADROOM, skb_shared_info).
 	liveLongestFrame = 3300
 	// liveMostStreams bounds how long the search for the next stream takes.
-	liveMostStreams = 64
+	liveMostStreams = int(sendSharedSTREAMS)
+	// liveLongestGap is how long a gap may be so that the program can stretch it (send.h: PROPORTION_BITS).
+	liveLongestGap = 1 << 36 // ns
 )
 
 // liveCarries says why live frames can't carry a run; nil: they can.
@@ -63,24 +66,27 @@ func liveRate(tracks []*track, factor float64) (perSecond float64) {
 }
 
 const (
-	// liveBatch is how many frames the kernel takes in hand before it passes them on, unless somebody says (Options.Batch): frames leave at a batch's end, and those that are dropped to wait belong to it, so one of 16 waits for some 3 µs.
-	// One of 64 sent no more, and one of 8 a quarter less.
+	// liveBatch is how many frames the kernel takes in hand before it passes them on, unless somebody says
+	// (Options.Batch): frames leave at a batch's end, and those that are dropped to wait belong to it, so one of 16
+	// waits for some 3 µs. One of 64 sent no more, and one of 8 a quarter less.
 	liveBatch = 16
 	// A smaller batch lets half as many overdue frames leave at once as it has.
 	//
-	// liveBurstLeast and liveBurstMost are how many overdue frames may leave at once where nothing is owed, and at most: an eighth of the time that is owed comes to the least. Fewer at most
-	// fall short of the rate where a device's work on frames takes most of a processor, and more need a longer queue at the receiver.
+	// liveBurstLeast and liveBurstMost are how many overdue frames may leave at once where nothing is owed, and at
+	// most: an eighth of the time that is owed comes to the least. Fewer at most fall short of the rate where a
+	// device's work on frames takes most of a processor, and more need a longer queue at the receiver.
 	liveBurstLeast = 0.75
 	liveBurstMost  = 8
-	liveBurstOwed  = 3 // bits: an eighth
-	// liveBurstEven is the same of a batch of one, so little that stalls which follow each other keep to a queue of two frames; liveLookEvery is some more than the program takes to look again, in ns.
+	// liveBurstEven is the same of a batch of one, so little that stalls which follow each other keep to a queue of
+	// two frames; liveLookEvery is some more than the program takes to look again, in ns.
 	liveBurstEven = 0.25
 	liveLookEvery = 600
 	// liveCrowding is how much closer than a mean gap frames of several streams may follow each other.
 	liveCrowding = 1.0 / 16
 )
 
-// livePace is what the program has to know of the rate as a whole: how much overdue time may leave at once, at least and at most, and the least time between two frames of a thread.
+// livePace is what the program has to know of the rate as a whole: how much overdue time may leave at once, at least
+// and at most, and the least time between two frames of a thread.
 func livePace(tracks []*track, factor float64, threads, batch int) (least, most, spacing uint64) {
 	gap := 1e9 * float64(threads) / liveRate(tracks, factor)
 	atLeast := liveBurstLeast * gap

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -188,10 +189,10 @@ func hostileSender(t *testing.T, run Run, threads int) *live {
 	}
 	start := Now()
 	for _, part := range l.parts {
-		part.memory.store(liveLease, uint64(start+time.Hour))
+		atomic.StoreUint64(&part.memory.Lease, uint64(start+time.Hour))
 	}
 	l.start(start)
-	for begins := time.Duration(l.parts[0].memory.load(liveStart)); Now() < begins; {
+	for begins := time.Duration(atomic.LoadUint64(&l.parts[0].memory.Start)); Now() < begins; {
 		sleep(liveNotice)
 	}
 	return l
@@ -216,7 +217,7 @@ func newHostilePart(l *live, k int) *hostilePart {
 func (h *hostilePart) counted() []uint64 {
 	n := make([]uint64, len(h.made))
 	for i := range n {
-		n[i] = h.memory.load(liveWord(i, livePackets))
+		n[i] = atomic.LoadUint64(&h.memory.Streams[i].Packets)
 	}
 	return n
 }
@@ -317,7 +318,7 @@ func (h *hostilePart) check(t *testing.T) {
 		return !track.fixedRate && track.total == 0 && track.wait == 0 && !track.alone
 	}
 	for i, track := range h.sender.tracks {
-		if got := h.memory.load(liveWord(i, livePackets)); got != h.made[i] {
+		if got := atomic.LoadUint64(&h.memory.Streams[i].Packets); got != h.made[i] {
 			t.Errorf("track %d: %d frames counted, %d made", i, got, h.made[i])
 		}
 		if track.total > 0 && h.made[i] > track.total {

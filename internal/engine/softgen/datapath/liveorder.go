@@ -2,13 +2,15 @@ package datapath
 
 import (
 	"fmt"
+	"math"
+	"sync/atomic"
 	"time"
 )
 
-// prepare writes what the program finds when it is first run.
-func (s *liveSender) prepare(factor float64) {
-	s.memory.store(liveStart, liveNever)
-	tellFactor(s.memory, s.tracks, factor, s.threads, s.batch)
+// prepare writes what the program finds when it is first run, on frames of this length.
+func (s *liveSender) prepare(part *sendPart, frameLength int, factor float64) {
+	part.Start = liveNever
+	storeFactor(part, s.tracks, factor, s.threads, s.batch)
 	next, stream := liveNever, 0
 	for k, t := range s.tracks {
 		first := uint64(s.number)
@@ -21,19 +23,30 @@ func (s *liveSender) prepare(factor float64) {
 		if (t.total > 0 && left == 0) || (t.alone && s.number != 0) {
 			whole, fraction = liveNever, 0
 		}
-		for word, value := range map[int16]uint64{liveDue: whole, liveDueFraction: fraction, liveIndex: first, liveLeft: left,
-			liveGap: s.memory.load(liveWord(k, liveNewGap)), liveFraction: s.memory.load(liveWord(k, liveNewFraction))} {
-			s.memory.store(liveWord(k, word), value)
-		}
+		words := &part.Streams[k]
+		words.Step, words.FixedRate = s.step(t), bit(t.fixedRate)
+		words.Longer = uint64(t.program.MaxLength() - frameLength)
+		words.Gap, words.Fraction = words.NewGap, words.NewFraction
+		words.Due, words.DueFraction, words.Index, words.Remaining = whole, fraction, first, left
 		if whole < next {
 			next, stream = whole, k
 		}
 	}
-	s.memory.store(liveNext, next)
-	s.memory.store(liveStream, uint64(stream))
-	if next == liveNever {
-		s.memory.store(liveOver, 1)
+	part.Next, part.NextStream, part.Finished = next, uint64(stream), bit(next == liveNever)
+}
+
+// step is by how much the index of a thread's frames of a stream grows.
+func (s *liveSender) step(t *track) uint64 {
+	if t.alone {
+		return 1
 	}
+	return uint64(s.threads)
+}
+
+// gapOf is a gap in whole nanoseconds and a fraction of 2⁻³².
+func gapOf(gap float64) (whole, fraction uint64) {
+	floor, rest := math.Modf(gap)
+	return uint64(floor), uint64(math.Ldexp(rest, 32))
 }
 
 func bit(set bool) uint64 {
@@ -43,20 +56,20 @@ func bit(set bool) uint64 {
 	return 0
 }
 
-// tellFactor writes what follows of a factor; an order makes it hold.
-func tellFactor(m *liveMemory, tracks []*track, factor float64, threads, batch int) {
+// storeFactor writes what follows of a factor; an order makes it hold.
+func storeFactor(m *sendPart, tracks []*track, factor float64, threads, batch int) {
 	least, most, spacing := livePace(tracks, factor, threads, batch)
-	m.store(liveLeast, least)
-	m.store(liveMost, most)
-	m.store(liveSpacing, spacing)
+	atomic.StoreUint64(&m.MinBurst, least)
+	atomic.StoreUint64(&m.MaxBurst, most)
+	atomic.StoreUint64(&m.Spacing, spacing)
 	for k, t := range tracks {
 		gap := t.gap(factor)
 		if !t.alone {
 			gap *= float64(threads)
 		}
 		whole, fraction := gapOf(gap)
-		m.store(liveWord(k, liveNewGap), whole)
-		m.store(liveWord(k, liveNewFraction), fraction)
+		atomic.StoreUint64(&m.Streams[k].NewGap, whole)
+		atomic.StoreUint64(&m.Streams[k].NewFraction, fraction)
 	}
 }
 
@@ -67,29 +80,34 @@ func (l *live) order(o order) error {
 	if l.closed {
 		return nil
 	}
-	kind := map[orderKind]liveOrderKind{changeFactor: liveChangeFactor, pausePlay: livePause, resumePlay: liveResume}[o.kind]
+	kind := map[orderKind]sendShared{
+		changeFactor: sendSharedCHANGE_FACTOR,
+		pausePlay:    sendSharedPAUSE,
+		resumePlay:   sendSharedRESUME,
+	}[o.kind]
 	if o.kind == changeFactor {
 		for _, t := range l.tracks {
 			if err := liveRateFits(t, o.factor); err != nil {
-				return fmt.Errorf("change the factor on %s to %v: stream %d %w, which live frames can't; start such a run anew, or use --path af_xdp", l.port.name, o.factor, t.id, err)
+				return fmt.Errorf("change the factor on %s to %v: stream %d %w, which live frames can't; "+
+					"start such a run anew, or use --path af_xdp", l.port.name, o.factor, t.id, err)
 			}
 		}
 	}
 	for _, part := range l.parts {
 		if o.kind == changeFactor {
-			tellFactor(part.memory, l.tracks, o.factor, len(l.parts), l.port.batch())
+			storeFactor(part.memory, l.tracks, o.factor, len(l.parts), l.port.batch())
 		}
-		part.memory.store(liveOrder, uint64(kind))
-		part.memory.store(liveVersion, part.memory.load(liveVersion)+1)
+		atomic.StoreUint64(&part.memory.Order, uint64(kind))
+		atomic.StoreUint64(&part.memory.Version, atomic.LoadUint64(&part.memory.Version)+1)
 	}
 	for _, part := range l.parts {
 		if err := part.obeys(); err != nil {
 			return err
 		}
 		if o.kind == changeFactor {
-			lost, at := &part.lost, part.memory.load(liveSlipAt)
-			lost.settled += float64(at-lost.base) * l.threadRate()
-			lost.base = at
+			lost, slip := &part.lost, atomic.LoadUint64(&part.memory.SlipAtOrder)
+			lost.settled += float64(slip-lost.base) * l.threadRate()
+			lost.base = slip
 		}
 	}
 	if o.kind == changeFactor {
@@ -105,9 +123,11 @@ func (l *live) threadRate() float64 {
 
 // obeys waits until the program has carried out its last order.
 func (p *livePart) obeys() error {
-	for deadline := Now() + liveSetUp; p.memory.load(liveObeyed) != p.memory.load(liveVersion); sleep(50 * time.Microsecond) {
+	done := func() bool { return atomic.LoadUint64(&p.memory.Executed) == atomic.LoadUint64(&p.memory.Version) }
+	for deadline := Now() + liveSetUp; !done(); sleep(50 * time.Microsecond) {
 		if Now() > deadline {
-			return fmt.Errorf("a sending thread didn't carry out its order within %v: its processor is taken by others", liveSetUp)
+			return fmt.Errorf("a sending thread didn't carry out its order within %v: "+
+				"its processor is taken by others", liveSetUp)
 		}
 	}
 	return nil

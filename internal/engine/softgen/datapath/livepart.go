@@ -2,6 +2,7 @@ package datapath
 
 import (
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/cilium/ebpf"
@@ -11,7 +12,8 @@ import (
 type livePart struct {
 	thread  *liveThread
 	slot    uint32
-	memory  *liveMemory
+	memory  *sendPart // shared with the program
+	mapped  mappedArray
 	outlet  *ebpf.Map // of one entry: the interface
 	program *ebpf.Program
 
@@ -22,24 +24,9 @@ type livePart struct {
 	lost lostFrames
 }
 
-// newLivePart makes what the program needs that sends on a port for so many streams.
-func newLivePart(p *port, on *liveThread, streams int) (part *livePart, err error) {
-	part = &livePart{thread: on, seen: make([]traffic64, streams)}
-	if part.memory, err = newLiveMemory(liveHead + streams*liveStreamSize); err != nil {
-		return nil, err
-	}
-	if part.outlet, err = ebpf.NewMap(&ebpf.MapSpec{Type: ebpf.DevMap, KeySize: 4, ValueSize: 4, MaxEntries: 1}); err == nil {
-		err = p.namespace.do(func() error { return part.outlet.Put(uint32(0), uint32(p.index)) })
-	}
-	if err != nil {
-		return nil, errors.Join(err, part.close())
-	}
-	return part, nil
-}
-
 // lease lets the part send until then.
 func (p *livePart) lease(until time.Duration) {
-	p.memory.store(liveLease, uint64(until))
+	atomic.StoreUint64(&p.memory.Lease, uint64(until))
 	p.thread.lease(until)
 }
 
@@ -51,5 +38,5 @@ func (p *livePart) close() error {
 	if p.outlet != nil {
 		errs = append(errs, p.outlet.Close())
 	}
-	return errors.Join(append(errs, p.memory.close())...)
+	return errors.Join(append(errs, p.mapped.close())...)
 }

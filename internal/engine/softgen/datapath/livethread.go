@@ -13,24 +13,26 @@ import (
 	"unsafe"
 
 	"github.com/cilium/ebpf"
-	"github.com/cilium/ebpf/asm"
 	"golang.org/x/sys/unix"
 
 	"github.com/linerate-dev/linerate/internal/host/machine"
 )
 
-// liveThread is a thread of this process that is in one system call for as long as anything is sent on it: there the kernel runs its program, which goes on to those of the ports. The call ends by a signal
-// to the thread, and so with the process, however that ends; no port sends past its lease; and a timer of the kernel sends the signal when nobody has renewed any lease for long.
+// liveThread is a thread of this process that is in one system call for as long as anything is sent on it: there the
+// kernel runs its program, which goes on to those of the ports. The call ends by a signal to the thread, and so with
+// the process, however that ends; no port sends past its lease; and a timer of the kernel sends the signal when
+// nobody has renewed any lease for long.
 //
 //	one port           entry ─▶ its program
-//	several            entry ─▶ rotor ─▶ the program whose turn it is ─▶ the next one, where that has no frame due ─▶ … ─▶ drop
+//	several            entry ─▶ rotor ─▶ the program whose turn it is ─▶ the next one, if that has no frame due ─▶ … ─▶ drop
 //
 // Ports come and go by changing the slots, a map of programs, while the call goes on.
 type liveThread struct {
 	frame        []byte // what the kernel's frames begin as
 	batch        int
-	processors   []int // the first of them is the thread's; none: any
-	memory       *liveMemory
+	processors   []int       // the first of them is the thread's; none: any
+	memory       *sendThread // shared with the programs
+	mapped       mappedArray
 	slots        *ebpf.Map // programs by slot; slot 0 is what entry goes on to
 	entry, rotor *ebpf.Program
 	parts        []*livePart // in the order of their turns
@@ -51,8 +53,8 @@ const (
 	liveSignal = unix.Signal(36)
 	// liveRepeats is how often a call runs the program: as often as can be said.
 	liveRepeats = math.MaxUint32
-	// liveSlots is how many ports may send on a thread: the kernel follows 33 programs that go on to the next.
-	liveSlots = 32
+	// threadMap is the map that all programs of a thread share with user space (kernel/send.c).
+	threadMap = ".data.thread"
 
 	bpfProgRun     = 10     // BPF_PROG_TEST_RUN
 	xdpLiveFrames  = 1 << 1 // BPF_F_TEST_XDP_LIVE_FRAMES
@@ -72,9 +74,17 @@ type programRun struct {
 	_                 uint32
 }
 
-// runLive has the kernel run a program on frames like this one, so many times, and returns when it has, or with EINTR on a signal.
+// runLive has the kernel run a program on frames like this one, so many times, and returns when it has, or with EINTR
+// on a signal.
 func runLive(program *ebpf.Program, frame []byte, repeats uint32, batch int) error {
-	attr := &programRun{program: uint32(program.FD()), data: uint64(uintptr(unsafe.Pointer(&frame[0]))), dataSize: uint32(len(frame)), repeat: repeats, flags: xdpLiveFrames, batch: uint32(batch)}
+	attr := &programRun{
+		program:  uint32(program.FD()),
+		data:     uint64(uintptr(unsafe.Pointer(&frame[0]))),
+		dataSize: uint32(len(frame)),
+		repeat:   repeats,
+		flags:    xdpLiveFrames,
+		batch:    uint32(batch),
+	}
 	// Go's scheduler is told of the call, so that garbage is collected meanwhile; it returns once in a run.
 	_, _, errno := unix.Syscall(unix.SYS_BPF, bpfProgRun, uintptr(unsafe.Pointer(attr)), unsafe.Sizeof(*attr))
 	runtime.KeepAlive(frame)
@@ -92,57 +102,29 @@ func newLiveThread(length, batch int) (_ *liveThread, err error) {
 			err = errors.Join(err, t.close())
 		}
 	}()
-	if t.memory, err = newLiveMemory(threadHead); err != nil {
+	var loaded struct {
+		Entry  *ebpf.Program `ebpf:"linerate_entry"`
+		Rotor  *ebpf.Program `ebpf:"linerate_rotor"`
+		Slots  *ebpf.Map     `ebpf:"slots"`
+		Memory *ebpf.Map     `ebpf:".data.thread"`
+	}
+	if err := loadSendObjects(&loaded, nil); err != nil {
 		return nil, err
 	}
-	if t.slots, err = ebpf.NewMap(&ebpf.MapSpec{Type: ebpf.ProgramArray, KeySize: 4, ValueSize: 4, MaxEntries: liveSlots + 1}); err != nil {
-		return nil, err
-	}
-	if t.entry, err = newLiveProgram("linerate_entry", t.enter()); err != nil {
-		return nil, err
-	}
-	t.rotor, err = newLiveProgram("linerate_rotor", t.rotate())
+	t.entry, t.rotor, t.slots = loaded.Entry, loaded.Rotor, loaded.Slots
+	t.mapped, t.memory, err = mapWords[sendThread](loaded.Memory)
 	return t, err
-}
-
-func newLiveProgram(name string, instructions asm.Instructions) (*ebpf.Program, error) {
-	return ebpf.NewProgram(&ebpf.ProgramSpec{Name: name, Type: ebpf.XDP, License: "Apache-2.0", Instructions: instructions})
-}
-
-// goOn runs the program of the slot in R3 instead of the present one. The kernel comes back where the slot is empty.
-func (t *liveThread) goOn(context asm.Register) asm.Instructions {
-	return asm.Instructions{asm.Mov.Reg(asm.R1, context), asm.LoadMapPtr(asm.R2, t.slots.FD()), asm.FnTailCall.Call()}
-}
-
-// enter goes on to slot 0. As that is a constant, the kernel makes it a jump: it takes a few ns, and the program in the slot can be another between two frames.
-func (t *liveThread) enter() asm.Instructions {
-	return joined(asm.Instructions{asm.Mov.Imm(asm.R3, 0)}, t.goOn(asm.R1), asm.Instructions{asm.Mov.Imm(asm.R0, xdpDrop), asm.Return()})
-}
-
-// rotate goes on to the program whose turn it is. Each program that sends says whose turn is next, so that of several ports that could send more than the thread does none goes short.
-func (t *liveThread) rotate() asm.Instructions {
-	return joined(asm.Instructions{
-		asm.Mov.Reg(asm.R6, asm.R1),
-		asm.LoadMapValue(asm.R7, t.memory.words.FD(), 0),
-		asm.LoadMem(asm.R3, asm.R7, threadTurn, asm.DWord),
-		asm.JNE.Imm(asm.R3, 0, "turn"),
-		asm.LoadMem(asm.R3, asm.R7, threadEntry, asm.DWord),
-		asm.StoreMem(asm.R7, threadFirst, asm.R3, asm.DWord).WithSymbol("turn"),
-	}, t.goOn(asm.R6), asm.Instructions{
-		storeWord(asm.R7, threadTurn, 0), // that port has just stopped
-		asm.Mov.Imm(asm.R0, xdpDrop),
-		asm.Return(),
-	})
 }
 
 // add gives a part its turns on the thread.
 func (t *liveThread) add(part *livePart) error {
-	for part.slot = 1; slices.ContainsFunc(t.parts, func(p *livePart) bool { return p.slot == part.slot }); part.slot++ {
+	taken := func(p *livePart) bool { return p.slot == part.slot }
+	for part.slot = 1; slices.ContainsFunc(t.parts, taken); part.slot++ {
 	}
 	if err := t.slots.Put(part.slot, part.program); err != nil {
 		return err
 	}
-	part.idle = t.memory.load(threadIdle)
+	part.idle = atomic.LoadUint64(&t.memory.Idle)
 	t.parts = append(t.parts, part)
 	if err := t.link(); err != nil {
 		return errors.Join(err, t.remove(part))
@@ -156,19 +138,20 @@ func (t *liveThread) remove(part *livePart) error {
 	return errors.Join(t.link(), t.slots.Delete(part.slot))
 }
 
-// link says which program comes first, and which after each. A run in progress may meet some links of before and some of after: at worst it goes round, until the kernel follows it no more, and drops its frame.
+// link says which program comes first, and which after each. A run in progress may meet some links of before and some
+// of after: at worst it goes round, until the kernel follows it no more, and drops its frame.
 func (t *liveThread) link() error {
 	if len(t.parts) == 0 {
 		return nil
 	}
-	t.memory.store(threadEntry, uint64(t.parts[0].slot))
+	atomic.StoreUint64(&t.memory.EntrySlot, uint64(t.parts[0].slot))
 	for i, p := range t.parts {
 		after := t.parts[(i+1)%len(t.parts)]
 		if after == p {
-			p.memory.store(liveAfter, 0)
+			atomic.StoreUint64(&p.memory.NextSlot, 0)
 			continue
 		}
-		p.memory.store(liveAfter, uint64(after.slot))
+		atomic.StoreUint64(&p.memory.NextSlot, uint64(after.slot))
 	}
 	head := t.rotor
 	if len(t.parts) == 1 {
@@ -181,13 +164,15 @@ func (t *liveThread) link() error {
 	return t.slots.Put(uint32(0), head)
 }
 
-// outlast waits until the batch has left that is in hand now: a port that has stopped may have frames in it. A part that stays counts the runs.
-func (t *liveThread) outlast() {
+// waitForCurrentBatch waits until the kernel has passed on the batch that it has in hand: a port that has stopped may
+// have frames in it. A part that stays counts the runs.
+func (t *liveThread) waitForCurrentBatch() {
 	if !t.begun.Load() {
 		return
 	}
-	stays := t.parts[0].memory
-	for enough := stays.load(liveLooks) + uint64(t.batch) + 1; stays.load(liveLooks) < enough && !t.failed(); sleep(50 * time.Microsecond) {
+	runs := &t.parts[0].memory.Runs
+	enough := atomic.LoadUint64(runs) + uint64(t.batch) + 1
+	for ; atomic.LoadUint64(runs) < enough && !t.failed(); sleep(50 * time.Microsecond) {
 		t.lease(Now() + liveLeased)
 	}
 }
@@ -249,7 +234,8 @@ func allSignals() *unix.Sigset_t {
 	return &s
 }
 
-// end interrupts the thread's call until it has noticed that all is over: a signal that comes just before the call is lost on it.
+// end interrupts the thread's call until it has noticed that all is over: a signal that comes just before the call is
+// lost on it.
 func (t *liveThread) end() {
 	t.over.Store(true)
 	for t.begun.Load() {
@@ -275,7 +261,8 @@ type event struct {
 func (t *liveThread) arm() error {
 	e := event{signal: int32(liveSignal), notify: notifyThread, thread: int32(unix.Gettid())}
 	var id int32
-	if _, _, errno := unix.RawSyscall(unix.SYS_TIMER_CREATE, unix.CLOCK_MONOTONIC, uintptr(unsafe.Pointer(&e)), uintptr(unsafe.Pointer(&id))); errno != 0 {
+	_, _, errno := unix.RawSyscall(unix.SYS_TIMER_CREATE, unix.CLOCK_MONOTONIC, uintptr(unsafe.Pointer(&e)), uintptr(unsafe.Pointer(&id)))
+	if errno != 0 {
 		return fmt.Errorf("make a timer that ends sending: %w", errno)
 	}
 	t.timer.Store(id + scaleOfTimerID)
@@ -295,9 +282,12 @@ func (t *liveThread) lease(until time.Duration) {
 	if id == 0 {
 		return
 	}
-	last := until + liveLeased
-	setting := unix.ItimerSpec{Value: unix.NsecToTimespec(int64(last)), Interval: unix.NsecToTimespec(int64(liveLeased))}
-	_, _, _ = unix.RawSyscall6(unix.SYS_TIMER_SETTIME, uintptr(id-scaleOfTimerID), timerAbsolute, uintptr(unsafe.Pointer(&setting)), 0, 0, 0)
+	setting := unix.ItimerSpec{
+		Value:    unix.NsecToTimespec(int64(until + liveLeased)),
+		Interval: unix.NsecToTimespec(int64(liveLeased)),
+	}
+	timer := uintptr(id - scaleOfTimerID)
+	_, _, _ = unix.RawSyscall6(unix.SYS_TIMER_SETTIME, timer, timerAbsolute, uintptr(unsafe.Pointer(&setting)), 0, 0, 0)
 }
 
 const timerAbsolute = 1 // TIMER_ABSTIME
@@ -312,30 +302,24 @@ func (t *liveThread) close() error {
 	if t.slots != nil {
 		errs = append(errs, t.slots.Close())
 	}
-	if t.memory != nil {
-		errs = append(errs, t.memory.close())
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, t.mapped.close())...)
 }
 
 // tryLive says why live frames can't be sent by this process on this kernel; nil: they can.
 func tryLive() error {
-	program, err := newLiveProgram("linerate_try", asm.Instructions{asm.Mov.Imm(asm.R0, xdpDrop), asm.Return()})
+	var loaded struct {
+		Try *ebpf.Program `ebpf:"linerate_try"`
+	}
+	err := loadSendObjects(&loaded, nil)
 	if err == nil {
-		err = errors.Join(runLive(program, make([]byte, 60), 1, 1), program.Close())
+		err = errors.Join(runLive(loaded.Try, make([]byte, 60), 1, 1), loaded.Try.Close())
 	}
 	switch {
 	case errors.Is(err, syscall.EPERM):
-		return errors.New("it takes CAP_BPF and CAP_NET_ADMIN in the machine's own user namespace: run as root, or give the container both")
+		return errors.New("it takes CAP_BPF and CAP_NET_ADMIN in the machine's own user namespace: " +
+			"run as root, or give the container both")
 	case errors.Is(err, syscall.EINVAL):
 		return errors.New("it takes Linux 5.18 or later")
 	}
 	return err
-}
-
-func joined(parts ...asm.Instructions) (p asm.Instructions) {
-	for _, part := range parts {
-		p = append(p, part...)
-	}
-	return p
 }

@@ -25,7 +25,7 @@ func TestStraysAreCountedApart(t *testing.T) {
 	tagged := func(f []byte) []byte { return append(append(append([]byte{}, f[:12]...), 0x81, 0, 0, 7), f[12:]...) }
 	marked := v6(icmpv6, neighbourAdvertised)
 	marked[15] |= 0x10
-	marked[16], marked[17] = byte(markBase >> 8), 3
+	marked[16], marked[17] = byte(markBase>>8), 3
 	for name, o := range receivers {
 		t.Run(name, func(t *testing.T) {
 			a, b := cable(t, Options{}, o)

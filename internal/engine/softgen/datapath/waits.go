@@ -2,6 +2,7 @@ package datapath
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/host/machine"
@@ -96,7 +97,7 @@ func (l *live) overdue() (sum time.Duration) {
 }
 
 func (p *livePart) overdue() time.Duration {
-	last := time.Duration(p.memory.load(liveLast))
+	last := time.Duration(atomic.LoadUint64(&p.memory.LastRun))
 	if last == 0 {
 		return 0
 	}

@@ -316,8 +316,8 @@ static __always_inline void pass_frame(const struct frame *f)
 		pass_bytes(f, HUGE_RECORD);
 }
 
-// follow_marked follows a marked frame, if its stamp is of its flow and of a time that can be. A latency stream's frame is
-// counted by its flow here: its id stands nowhere else.
+// follow_marked follows a marked frame, if its stamp is of its flow and of a time that can be. A latency stream's
+// frame is counted by its flow here: its id stands nowhere else.
 static __always_inline void follow_marked(const struct frame *f, __u16 mark)
 {
 	__u32 id = mark - MARK_BASE;

@@ -236,7 +236,8 @@ static __always_inline void follow(const struct frame *f, __u32 id, const struct
 		state->timed = 0;
 		empty_recent(state);
 	}
-	asm volatile("" ::: "memory"); // next is read anew: for such a user the kernel takes no index that one way here knows
+	// next is read anew: a user without CAP_PERFMON may not compute an address from what is known on one way to here.
+	asm volatile("" ::: "memory");
 	judge_order(state, little32(s->sequence));
 	add_time(state, transit, f->length);
 	bpf_spin_unlock(&state->lock);

@@ -1,0 +1,286 @@
+// Live frames: the kernel runs these programs again and again (BPF_PROG_TEST_RUN with live frames), each time on a
+// frame that they may send or drop. Dropping is how they wait.
+//
+//	one port           linerate_entry ─▶ its linerate_send
+//	several            linerate_entry ─▶ linerate_rotor ─▶ the send whose turn it is ─▶ the next one ─▶ … ─▶ drop
+//
+// Each thread has an entry and a rotor. Each port's part of a run on a thread has a send of its own:
+//
+//	lease over? ─▶ new order? ─▶ before the start, paused? ─▶ next frame due? ─▶ make the frame ─▶ who is next ─▶ send
+//	  │                │                 │                          │
+//	  │                ▼                 ▼                          ▼
+//	  │           carry it out         wait ◀──────────────────── not yet
+//	  │                                  │
+//	  └──────────────────────────────────┴─▶ send of the next port on this thread; no other has a frame due either: drop
+//
+// The pace is pacer's, in whole numbers and of each frame. But nothing sleeps in between, so less may leave at once:
+// next to nothing after a stall that is the only one, and more the more time is owed. So frames come one by one on a
+// quiet machine, and the rate is kept on a busy one, or where a device's work on a frame takes most of the time until
+// the next:
+//
+//	at once    8 frames ┤        ________
+//	                    │    ╱
+//	          3/4 frame ┤╱                    owed: an eighth of it leaves at once
+//	                    └┬───────────────▶
+//	                     0
+#include "send.h"
+
+char _license[] SEC("license") = "Apache-2.0";
+
+volatile struct part part SEC(".data.part");
+volatile struct thread thread SEC(".data.thread");
+
+// bpf2go makes Go types of what variables have as their types.
+const enum shared *shared_for_go __attribute__((unused));
+
+// What is known of a part before it runs.
+const volatile __u32 streams;
+const volatile bool has_end;       // the run ends by itself
+const volatile bool timed;         // all streams are finite
+const volatile __u64 max_lag;      // ns
+
+// A thread's programs by slot. Slot 0 is what enter goes on to.
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, SLOTS + 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} slots SEC(".maps");
+
+// The interface that a part sends on.
+struct {
+	__uint(type, BPF_MAP_TYPE_DEVMAP);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} outlet SEC(".maps");
+
+// make_frame makes a stream's frame with this index, and returns the verdict on it. User space composes the
+// function of the instructions of the run's streams, and has the program jump there and back in place of this call
+// (liveframe.go). So the call is the last thing that the program does, and no register needs to outlive it.
+static __noinline int make_frame(struct xdp_md *xdp, volatile struct stream *s, __u32 k, __u64 index, int verdict)
+{
+	asm volatile("" : "+r"(verdict) : "r"(xdp), "r"(s), "r"(k), "r"(index));
+	return verdict;
+}
+
+// give_up stretches the schedule by a time. What would have been due after the run's end was not given up.
+static __always_inline void give_up(__u64 time)
+{
+	__u64 offset = part.offset;
+
+	part.offset = offset + time;
+	if (has_end) {
+		__u64 rest = part.end - offset - part.next;
+
+		if (time > rest)
+			time = rest;
+	}
+	part.slip += time;
+}
+
+// find_next stores the stream whose frame is due first as next_stream, and returns when that is. User space composes
+// this function, too: a line of comparisons, as many as there are streams, takes the kernel's verifier a few states,
+// and a loop takes it too many for a user without CAP_PERFMON.
+static __noinline __u64 find_next(volatile struct part *p)
+{
+	__u64 due;
+
+	asm volatile("%0 = 0" : "=r"(due) : "r"(p));
+	return due;
+}
+
+// schedule says whose frame is next, and when. Streams that are due together leave one by one: the next is never due
+// sooner than nearly a mean gap after the last.
+static __always_inline void schedule(void)
+{
+	volatile struct part *p = &part;
+	__u64 next;
+
+	asm volatile("" : "+r"(p)); // as a constant, clang would not pass it
+	next = find_next(p);
+	if (next < part.earliest)
+		next = part.earliest;
+	part.next = next;
+	if (has_end && (next == NEVER || next + part.offset >= part.end)) {
+		part.next = NEVER;
+		part.finished = 1;
+	}
+}
+
+// rescale gives a stream its new gap. Of a wait that has begun, the rest is stretched in proportion.
+static __always_inline void rescale(volatile struct stream *s, __u64 now)
+{
+	__u64 due = s->due, gap = s->new_gap;
+
+	if (due == NEVER || s->fixed_rate)
+		return;
+	if (due > now && s->index != 0 && due - now <= s->gap)
+		s->due = now + (((due - now) << PROPORTION_BITS) / s->gap * gap >> PROPORTION_BITS);
+	s->gap = gap;
+	s->fraction = s->new_fraction;
+}
+
+// change_factor gives up what is overdue but for a burst, as pacer.startOver does, and gives each stream its new gap,
+// as timeline.rescale does. Now stands still in a pause.
+static __always_inline void change_factor(__u64 now, __u64 lag)
+{
+	__u64 given_up = lag >> LAG_BITS;
+	__u64 horizon = now - part.offset - given_up;
+	__u64 next = part.next;
+	__u32 n = streams;
+
+	if (horizon > next && horizon - next > part.max_burst)
+		given_up += horizon - next - part.max_burst;
+	part.lag = 0;
+	give_up(given_up);
+	part.slip_at_order = part.slip;
+	part.earliest = 0;
+	now -= part.offset;
+	for (__u32 k = 0; k < STREAMS && k < n; k++)
+		rescale(&part.streams[k], now);
+}
+
+// obey carries out an order, now, or at the start if that is still to come. It returns 1 where streams are due at other
+// times now.
+static __always_inline bool obey(__u64 now, __u64 lag, __u64 version)
+{
+	__u64 paused_at = part.paused_at;
+
+	part.executed = version;
+	if (now < part.start)
+		now = part.start;
+	switch (part.order) {
+	case CHANGE_FACTOR:
+		change_factor(paused_at ? paused_at : now, lag);
+		return 1;
+	case RESUME:
+		part.offset += now - paused_at;
+		part.paused_at = 0;
+		break;
+	default:
+		part.paused_at = now;
+	}
+	return 0;
+}
+
+// pass has the next port of the thread send on the same frame, if it has one due. Where all were asked, or there is no
+// other, the time since the last run was idle.
+static __always_inline int pass(struct xdp_md *xdp, __u64 idle)
+{
+	__u64 after = part.next_slot;
+
+	if (after != 0 && after != thread.asked_slot) {
+		bpf_tail_call(xdp, &slots, after);
+		return XDP_DROP; // that port has just stopped
+	}
+	thread.idle += idle;
+	return XDP_DROP;
+}
+
+// advance says when the stream's next frame is due.
+static __always_inline void advance(volatile struct stream *s)
+{
+	__u64 fraction = s->due_fraction + s->fraction;
+	__u64 due = s->due + s->gap + (fraction >> 32);
+	__u64 left = s->remaining;
+
+	s->due_fraction = (__u32)fraction;
+	if (left != 0) {
+		s->remaining = left - 1;
+		if (left == 1)
+			due = NEVER;
+	}
+	s->due = due;
+}
+
+SEC("xdp")
+int linerate_send(struct xdp_md *xdp)
+{
+	__u64 now = bpf_ktime_get_ns(), since, lag, horizon, next, overdue, burst, k, index, longer;
+	volatile struct stream *s;
+	int verdict;
+
+	part.runs++;
+	if (part.lease < now)
+		return pass(xdp, 0);
+	since = now - part.last_run;
+	part.last_run = now;
+	lag = part.lag;
+	lag -= lag < since ? lag : since;
+	part.lag = lag;
+
+	__u64 version = part.version;
+	if (version != part.executed) {
+		if (obey(now, lag, version))
+			schedule();
+		return XDP_DROP;
+	}
+	next = part.next;
+	horizon = now - part.offset - (lag >> LAG_BITS);
+	if (now < part.start || part.paused_at || horizon < next)
+		return pass(xdp, since < LONGEST_WAIT ? since : LONGEST_WAIT);
+
+	// The pace is kept as pacer.advance keeps it.
+	overdue = horizon - next;
+	burst = part.min_burst + (lag >> (LAG_BITS + BURST_OWED_BITS));
+	if (burst > part.max_burst)
+		burst = part.max_burst;
+	if (overdue > burst) {
+		lag += (overdue - burst) << LAG_BITS;
+		if (lag > max_lag << LAG_BITS) {
+			give_up((lag - (max_lag << LAG_BITS)) >> LAG_BITS);
+			lag = max_lag << LAG_BITS;
+		}
+		part.lag = lag;
+	}
+	if (timed) {
+		part.last_frame = now;
+		if (part.first_frame == 0)
+			part.first_frame = now;
+	}
+	verdict = bpf_redirect_map(&outlet, 0, XDP_DROP); // XDP_DROP where the interface is gone
+	k = part.next_stream;
+	if (k >= STREAMS)
+		return XDP_DROP;
+	s = &part.streams[k];
+	longer = s->longer;
+	if (longer != 0 && bpf_xdp_adjust_tail(xdp, longer))
+		return XDP_DROP;
+	index = s->index;
+	s->index = index + s->step;
+	s->packets++;
+	advance(s);
+	part.earliest = part.next + part.spacing;
+	schedule();
+	thread.turn_slot = part.next_slot;
+	return make_frame(xdp, s, k, index, verdict);
+}
+
+// linerate_entry goes on to slot 0. As that is a constant, the kernel makes it a jump: it takes a few ns, and the
+// program in the slot can be another between two frames.
+SEC("xdp")
+int linerate_entry(struct xdp_md *xdp)
+{
+	bpf_tail_call(xdp, &slots, 0);
+	return XDP_DROP;
+}
+
+// linerate_rotor goes on to the program whose turn it is. Each program that sends says whose turn is next, so that of
+// several ports that could send more than the thread does none goes short.
+SEC("xdp")
+int linerate_rotor(struct xdp_md *xdp)
+{
+	__u64 turn = thread.turn_slot;
+
+	if (turn == 0)
+		turn = thread.entry_slot;
+	thread.asked_slot = turn;
+	bpf_tail_call(xdp, &slots, turn);
+	thread.turn_slot = 0; // that port has just stopped
+	return XDP_DROP;
+}
+
+// linerate_try shows whether this process may send live frames on this kernel.
+SEC("xdp")
+int linerate_try(struct xdp_md *xdp) { return XDP_DROP; }
