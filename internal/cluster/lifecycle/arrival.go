@@ -52,11 +52,11 @@ func Judged(o delivery.Original) (delivery.Original, error) {
 	judged := *o.Report
 	judged.Verdict = anew
 	o.Report = &judged
-	same := anew.Outcome == written.Outcome && slices.EqualFunc(anew.Criteria, written.Criteria,
+	isSame := anew.Outcome == written.Outcome && slices.EqualFunc(anew.Criteria, written.Criteria,
 		func(a, b report.CriterionResult) bool {
 			return a.Name == b.Name && a.Outcome == b.Outcome
 		})
-	if same {
+	if isSame {
 		return o, nil
 	}
 	judged.Notes = append(slices.Clone(judged.Notes), report.Note{
@@ -139,12 +139,12 @@ func (ar *arrival) signedByOwnRunner(e *delivery.Envelope) bool {
 // one clock: the run's is measured by the runner's, and the time from its Job to its Report by the API
 // server's. The date needs both clocks, so it is refused only where no clock error explains it.
 func (ar *arrival) whyTimesCannotBe(r *report.Report) string {
-	begun, written := ar.now, ar.now
-	if at := ar.attempt.startedAt(); at != nil {
-		begun = at.Time
+	started, written := ar.now, ar.now
+	if recordedStart := ar.attempt.startedAt(); recordedStart != nil {
+		started = recordedStart.Time
 	}
-	if at := ar.written; !at.IsZero() {
-		written = at
+	if writtenAt := ar.written; !writtenAt.IsZero() {
+		written = writtenAt
 	}
 	took := r.Finished.Sub(r.Started)
 	could := time.Duration(-1) // it isn't known, or the API server's clock was set back meanwhile
@@ -157,9 +157,9 @@ func (ar *arrival) whyTimesCannotBe(r *report.Report) string {
 	case could >= 0 && took > could+clockMargin:
 		return fmt.Sprintf("it says that the run took %s, and it was written %s after its runner's Job was made",
 			took.Round(time.Second), could.Round(time.Second))
-	case r.Started.Before(begun.Add(-mostSkew)) || r.Finished.After(written.Add(mostSkew)):
+	case r.Started.Before(started.Add(-mostSkew)) || r.Finished.After(written.Add(mostSkew)):
 		return fmt.Sprintf("it is from %s, and its runner was made at %s: no clock is so wrong",
-			r.Started.UTC().Format(time.RFC3339), begun.UTC().Format(time.RFC3339))
+			r.Started.UTC().Format(time.RFC3339), started.UTC().Format(time.RFC3339))
 	}
 	return ""
 }

@@ -114,28 +114,28 @@ func (a *attempt) losesRun() bool { return a.hasBegun() && a.progress() != nil }
 // podStatuses are this attempt's pods as observed, in the order of their names. Pods that are gone stay listed,
 // with the devices that they had.
 func (a *attempt) podStatuses() []v1alpha1.PodStatus {
-	var out []v1alpha1.PodStatus
+	var pods []v1alpha1.PodStatus
 	for i := range a.pods {
 		if roleOf(&a.pods[i]) != "" { // a pod of a later version's: the schema knows no such role
-			out = append(out, podStatus(&a.pods[i]))
+			pods = append(pods, podStatus(&a.pods[i]))
 		}
 	}
 	if n := len(a.runners); n > 0 {
 		runner := podStatus(&a.runners[n-1])
 		runner.Namespace = a.runners[n-1].Namespace
-		out = append(out, runner)
+		pods = append(pods, runner)
 	}
-	for _, was := range a.recorded {
-		seen := slices.ContainsFunc(out, func(p v1alpha1.PodStatus) bool {
-			return p.Name == was.Name || p.Role == v1alpha1.RoleRunner && was.Role == p.Role
+	for _, recorded := range a.recorded {
+		isListed := slices.ContainsFunc(pods, func(p v1alpha1.PodStatus) bool {
+			return p.Name == recorded.Name || p.Role == v1alpha1.RoleRunner && recorded.Role == p.Role
 		})
-		if !seen {
-			was.State = "Gone"
-			out = append(out, was)
+		if !isListed {
+			recorded.State = "Gone"
+			pods = append(pods, recorded)
 		}
 	}
-	slices.SortFunc(out, func(a, b v1alpha1.PodStatus) int { return cmp.Compare(a.Name, b.Name) })
-	return out
+	slices.SortFunc(pods, func(a, b v1alpha1.PodStatus) int { return cmp.Compare(a.Name, b.Name) })
+	return pods
 }
 
 // hasBegun says whether the runner was started in this attempt.
@@ -210,11 +210,11 @@ func (a *attempt) progress() *delivery.Progress {
 }
 
 func (a *attempt) measuringStatuses() []v1alpha1.PodStatus {
-	var out []v1alpha1.PodStatus
+	var pods []v1alpha1.PodStatus
 	for _, p := range a.measuringPods() {
-		out = append(out, podStatus(p))
+		pods = append(pods, podStatus(p))
 	}
-	return out
+	return pods
 }
 
 // isPlaced says whether pods were made already: what they need was looked at before.

@@ -54,28 +54,28 @@ func (b *blueprint) pods() []*corev1.Pod {
 
 // ends are the links' ends that pods of ours have.
 func (b *blueprint) ends() []end {
-	var out []end
+	var ends []end
 	for _, n := range b.cluster().Networks {
 		if n.Generator.Name != "" {
-			out = append(out, end{n.Link, "generator", n.Generator})
+			ends = append(ends, end{n.Link, "generator", n.Generator})
 		}
 		if n.DUT.Name != "" {
-			out = append(out, end{n.Link, "DUT", n.DUT})
+			ends = append(ends, end{n.Link, "DUT", n.DUT})
 		}
 	}
-	return out
+	return ends
 }
 
 // needs are what the attempt's pods need.
 func (b *blueprint) needs() []need {
 	pods := b.pods()
-	out := make([]need, 0, len(pods))
+	needs := make([]need, 0, len(pods))
 	for _, p := range pods {
-		if of := scarce(p); len(of) > 0 {
-			out = append(out, need{p.Name, of})
+		if resources := scarce(p); len(resources) > 0 {
+			needs = append(needs, need{p.Name, resources})
 		}
 	}
-	return out
+	return needs
 }
 
 // end is a link's end at a pod of ours, and its network.

@@ -76,18 +76,18 @@ func (cl *cleanup) keepsPods(reason string) bool {
 
 // allChildren deletes everything that belongs to a test that is over, pods kept for inspection included.
 func (cl *cleanup) allChildren() (del []Deletion) {
-	const why = "the LoadTest stays without it, as its time to live is over"
+	const reason = "the LoadTest stays without it, as its time to live is over"
 	for i := range cl.jobs {
 		if j := &cl.jobs[i]; j.DeletionTimestamp == nil {
-			del = append(del, Deletion{Kind: "Job", Name: j.Name, Why: why})
+			del = append(del, Deletion{Kind: "Job", Name: j.Name, Why: reason})
 		}
 	}
 	if cl.anyPod() {
-		del = append(del, Deletion{Kind: "Pod", Why: why})
+		del = append(del, Deletion{Kind: "Pod", Why: reason})
 	}
 	for _, child := range slices.Sorted(maps.Keys(cl.existing)) {
-		if name, is := strings.CutPrefix(child, "ConfigMap/"); is {
-			del = append(del, Deletion{Kind: "ConfigMap", Name: name, Why: why})
+		if name, isConfigMap := strings.CutPrefix(child, "ConfigMap/"); isConfigMap {
+			del = append(del, Deletion{Kind: "ConfigMap", Name: name, Why: reason})
 		}
 	}
 	return del

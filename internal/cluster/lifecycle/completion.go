@@ -104,8 +104,8 @@ func (cm *completion) reportArrived() *step {
 // runnerFailed: the Job makes no more runners, or is gone, and no final Report has arrived. Before the test
 // fails for that, the Report is read past the cache, which may be late.
 func (cm *completion) runnerFailed() *step {
-	why, reason := cm.runner.trouble()
-	if why == "" {
+	message, reason := cm.runner.trouble()
+	if message == "" {
 		return nil
 	}
 	if cm.report.isWanted() {
@@ -114,7 +114,7 @@ func (cm *completion) runnerFailed() *step {
 	if r := cm.report.believed(); r != nil && cm.report.envelope == nil {
 		return cm.end(endingOf(r))
 	}
-	return fail(reason, "%s", why)
+	return fail(reason, "%s", message)
 }
 
 // resumeEnding continues an ending that an earlier pass decided.
@@ -150,18 +150,18 @@ func (cm *completion) end(e *ending) *step {
 // endRunner deletes the runner's Job, and gives its pod time to stop traffic and to write its Report. Nil: no
 // runner is left.
 func (cm *completion) endRunner(e *ending) *step {
-	del, until := cm.stopRunner()
-	if cm.report.isFinal() || (len(del) == 0 && until.IsZero()) {
+	del, deadline := cm.stopRunner()
+	if cm.report.isFinal() || (len(del) == 0 && deadline.IsZero()) {
 		return nil
 	}
 	s := stepToEnd(e, "Stopping")
 	s.del = del
-	return s.waitUntil(until)
+	return s.waitUntil(deadline)
 }
 
 // stopRunner says what to delete so that no runner is left, and how long to wait for the last one; neither:
 // none is left, or its time is over.
-func (cm *completion) stopRunner() (del []Deletion, until time.Time) {
+func (cm *completion) stopRunner() (del []Deletion, deadline time.Time) {
 	if cm.attempt.job != nil && cm.attempt.job.DeletionTimestamp == nil && !jobOver(cm.attempt.job) {
 		del = append(del, Deletion{Kind: "Job", Name: cm.attempt.job.Name, Why: "no runner may follow this one"})
 	}
@@ -172,10 +172,10 @@ func (cm *completion) stopRunner() (del []Deletion, until time.Time) {
 		case due == nil:
 			del = append(del, Deletion{Kind: "Pod", Name: p.Name, Why: "the runner is to stop traffic and to write its Report"})
 		case cm.now.Before(due.Add(stopGrace)):
-			until = latest(until, due.Add(stopGrace))
+			deadline = latest(deadline, due.Add(stopGrace))
 		}
 	}
-	return del, until
+	return del, deadline
 }
 
 // attachReport adds the Report to an ending, and its figures unless a fault may have influenced them.
@@ -218,7 +218,7 @@ func (cm *completion) finished() *step {
 	if c.Status != metav1.ConditionTrue {
 		return nil
 	}
-	s := &step{reason: c.Reason, message: "the test is over", over: true, unprotect: cm.teardown.isProtected()}
+	s := &step{reason: c.Reason, message: "the test is over", complete: true, unprotect: cm.teardown.isProtected()}
 	s.del = cm.cleanup.release(&ending{reason: c.Reason})
 	if later := cm.publishAfterEnd(s); later != nil {
 		return later
@@ -226,23 +226,23 @@ func (cm *completion) finished() *step {
 	if !cm.cleanup.keepsPods(c.Reason) {
 		s.del = cm.cleanup.andDocuments(s.del)
 	}
-	if kept := cm.keepAfterEnd(s); kept != nil {
-		return kept
+	if keeping := cm.keepAfterEnd(s); keeping != nil {
+		return keeping
 	}
 	if cm.test.Spec.TTLAfterFinished == "" {
 		return s
 	}
-	at := c.LastTransitionTime.Time
+	finishedAt := c.LastTransitionTime.Time
 	if cm.finishedAt != nil {
-		at = cm.finishedAt.Time
+		finishedAt = cm.finishedAt.Time
 	}
-	due := at.Add(duration(cm.test.Spec.TTLAfterFinished))
+	due := finishedAt.Add(duration(cm.test.Spec.TTLAfterFinished))
 	if cm.now.Before(due) {
 		return s.waitUntil(due)
 	}
 	s.message = "its time to live after the end, spec.ttlAfterFinished, is over"
-	if again := retention.TrackedBy(cm.test.Labels, cm.test.Annotations); again != "" {
-		s.message += ": its Report and pods go, and the LoadTest stays, as " + again +
+	if tool := retention.TrackedBy(cm.test.Labels, cm.test.Annotations); tool != "" {
+		s.message += ": its Report and pods go, and the LoadTest stays, as " + tool +
 			" would make it again, and it would load the network again"
 		s.del, s.thinned = cm.cleanup.andDocuments(cm.cleanup.allChildren()), true
 		return s
@@ -297,7 +297,7 @@ func (cm *completion) deleted() *step {
 	if cm.teardown.isProtected() {
 		return cm.lastTeardown()
 	}
-	s := &step{reason: "Deleted", message: "the LoadTest is being deleted, and its children with it", over: true,
+	s := &step{reason: "Deleted", message: "the LoadTest is being deleted, and its children with it", complete: true,
 		del: cm.cleanup.endJobs()}
 	if cm.cleanup.anyPod() {
 		s.del = append(s.del, Deletion{Kind: "Pod", Why: "the LoadTest is being deleted"})
@@ -310,9 +310,9 @@ func (cm *completion) deleted() *step {
 // like a stopped one, in bounded time. If the teardown can't run any more, an event says so, and the test is
 // deleted without it.
 func (cm *completion) lastTeardown() *step {
-	gone := &step{reason: "Deleted", message: "the LoadTest is being deleted, and owes no teardown", unprotect: true}
+	released := &step{reason: "Deleted", message: "the LoadTest is being deleted, and owes no teardown", unprotect: true}
 	if !cm.teardown.isOwed() {
-		return gone
+		return released
 	}
 	e := &ending{reason: v1alpha1.ReasonStopped, message: "the LoadTest is being deleted: what was made for it is given " +
 		"back, and its teardown runs, before it goes"}
@@ -321,20 +321,20 @@ func (cm *completion) lastTeardown() *step {
 		e.reason, e.message = c.Reason, c.Message
 	}
 	due := cm.test.DeletionTimestamp.Add(duration(cm.test.Spec.DUT.Teardown.Deadline) + deletionMargin)
-	why := ""
+	reason := ""
 	switch {
 	case c.Status == metav1.ConditionTrue:
-		return gone
+		return released
 	case slices.ContainsFunc(cm.refusals, func(r Refusal) bool { return r.NamespaceGoes }):
-		why = "its namespace is being deleted, and takes no new pod"
+		reason = "its namespace is being deleted, and takes no new pod"
 	case !cm.now.Before(due):
-		why = fmt.Sprintf("it didn't end within dut.teardown.deadline and %s", deletionMargin)
+		reason = fmt.Sprintf("it didn't end within dut.teardown.deadline and %s", deletionMargin)
 	default:
 		return cm.end(e).waitUntil(due)
 	}
-	gone.message = "the LoadTest goes without its teardown: " + why + ": look after the device under test"
-	gone.events = []Event{{Warning: true, Reason: v1alpha1.ReasonStopped, Message: gone.message}}
-	return gone
+	released.message = "the LoadTest goes without its teardown: " + reason + ": look after the device under test"
+	released.events = []Event{{Warning: true, Reason: v1alpha1.ReasonStopped, Message: released.message}}
+	return released
 }
 
 // fail ends a test for something that only its pods prove: this pass only records the reason, and the next one
@@ -374,7 +374,7 @@ func failed(reason string) bool {
 
 // endingOf is the end that a Report tells.
 func endingOf(r *report.Report) *ending {
-	said := cmp.Or(r.Message, r.Result.Message)
+	message := cmp.Or(r.Message, r.Result.Message)
 	switch r.Ending {
 	case report.Completed:
 		if r.Result.Measured {
@@ -383,17 +383,18 @@ func endingOf(r *report.Report) *ending {
 		return &ending{reason: v1alpha1.ReasonNotMeasured, message: cmp.Or(r.Result.Message,
 			"the run was carried out, and nothing can be said")}
 	case report.Interrupted:
-		return &ending{reason: v1alpha1.ReasonNotMeasured, message: cmp.Or(said, "the run was interrupted")}
+		return &ending{reason: v1alpha1.ReasonNotMeasured, message: cmp.Or(message, "the run was interrupted")}
 	case report.DeadlineExceeded:
-		return &ending{reason: v1alpha1.ReasonDeadlineExceeded, message: cmp.Or(said,
+		return &ending{reason: v1alpha1.ReasonDeadlineExceeded, message: cmp.Or(message,
 			"the run took longer than spec.activeDeadline")}
 	case report.GeneratorLost:
-		return &ending{reason: v1alpha1.ReasonGeneratorLost, message: cmp.Or(said, "a generator was lost while it measured")}
+		return &ending{reason: v1alpha1.ReasonGeneratorLost, message: cmp.Or(message,
+			"a generator was lost while it measured")}
 	case report.PathNotProven:
-		return &ending{reason: v1alpha1.ReasonPathNotProven, message: cmp.Or(said,
+		return &ending{reason: v1alpha1.ReasonPathNotProven, message: cmp.Or(message,
 			"the frames didn't take the path that was expected")}
 	case report.Failed:
-		return &ending{reason: v1alpha1.ReasonRunnerFailed, message: cmp.Or(said,
+		return &ending{reason: v1alpha1.ReasonRunnerFailed, message: cmp.Or(message,
 			"the run failed, and the Report doesn't say why")}
 	}
 	return &ending{
@@ -406,8 +407,8 @@ func endingOf(r *report.Report) *ending {
 // publishes says whether a test that ends for this reason may publish the figures of a Report that ended in
 // this way. A run cut short by a person or a deadline counts up to then; a run cut short by a fault counts only
 // if the runner noticed the fault, and left out what it touched.
-func publishes(reason string, how report.Ending) bool {
-	switch how {
+func publishes(reason string, end report.Ending) bool {
+	switch end {
 	case report.Completed: // also where a stop or a deadline came as the run was about to end
 		return reason == v1alpha1.ReasonMeasured || reason == v1alpha1.ReasonNotMeasured ||
 			reason == v1alpha1.ReasonStopped || reason == v1alpha1.ReasonDeadlineExceeded

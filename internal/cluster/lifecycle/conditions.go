@@ -54,7 +54,7 @@ func (w *conditionWriter) set(st *v1alpha1.LoadTestStatus, kind string, c *state
 }
 
 func (w *conditionWriter) accepted(s *step) *statement {
-	valid := yes(v1alpha1.ReasonValid, "the spec can be measured")
+	valid := isTrue(v1alpha1.ReasonValid, "the spec can be measured")
 	switch {
 	case s.accepted != nil:
 		return s.accepted
@@ -65,7 +65,7 @@ func (w *conditionWriter) accepted(s *step) *statement {
 }
 
 func (w *conditionWriter) scheduled(s *step) *statement {
-	unplaced := no(v1alpha1.ReasonPending, "no pods were placed")
+	unplaced := isFalse(v1alpha1.ReasonPending, "no pods were placed")
 	switch {
 	case s.scheduled != nil:
 		return s.scheduled
@@ -78,31 +78,32 @@ func (w *conditionWriter) scheduled(s *step) *statement {
 }
 
 // placedWords says which nodes the pods are on, or otherwise where some have none.
-func (w *conditionWriter) placedWords(otherwise *statement) *statement {
+func (w *conditionWriter) placedWords(fallback *statement) *statement {
 	if compile.GeneratorsRunAlready(&w.test.Spec) && w.externalDUT() {
-		return yes(v1alpha1.ReasonNothingToPlace, "generators and device are there already: the test needs no pods but the "+
+		return isTrue(v1alpha1.ReasonNothingToPlace, "generators and device are there already: the test needs no pods but "+
+			"the "+
 			"runner's")
 	}
 	var nodes []string
 	for _, p := range w.attempt.measuringPods() {
 		if p.Spec.NodeName == "" {
-			return otherwise
+			return fallback
 		}
 		nodes = appendNew(nodes, p.Spec.NodeName)
 	}
 	if len(nodes) == 0 {
-		return otherwise
+		return fallback
 	}
-	return yes(v1alpha1.ReasonAllScheduled, "all pods have their nodes and devices: "+listed(nodes))
+	return isTrue(v1alpha1.ReasonAllScheduled, "all pods have their nodes and devices: "+listed(nodes))
 }
 
-func appendNew(list []string, one string) []string {
-	for _, have := range list {
-		if have == one {
+func appendNew(list []string, name string) []string {
+	for _, listed := range list {
+		if listed == name {
 			return list
 		}
 	}
-	return append(list, one)
+	return append(list, name)
 }
 
 func (w *conditionWriter) externalDUT() bool {
@@ -111,7 +112,7 @@ func (w *conditionWriter) externalDUT() bool {
 
 func (w *conditionWriter) generatorsReady(s *step) *statement {
 	if compile.GeneratorsRunAlready(&w.test.Spec) {
-		return yes(v1alpha1.ReasonNotOurs, fmt.Sprintf("engine %s: the generators run already, the runner asks them",
+		return isTrue(v1alpha1.ReasonNotOurs, fmt.Sprintf("engine %s: the generators run already, the runner asks them",
 			w.test.Spec.Generator.Engine))
 	}
 	return w.rolesReadiness(v1alpha1.ConditionGeneratorsReady, v1alpha1.RoleGenerator, s)
@@ -122,7 +123,7 @@ func (w *conditionWriter) dutReady(s *step) *statement {
 	case s.dut != nil:
 		return s.dut
 	case w.externalDUT():
-		return yes(v1alpha1.ReasonNotOurs, fmt.Sprintf("dut.type %s: it isn't a pod of the test's, the path check tells "+
+		return isTrue(v1alpha1.ReasonNotOurs, fmt.Sprintf("dut.type %s: it isn't a pod of the test's, the path check tells "+
 			"whether it forwards", w.test.Spec.DUT.Type))
 	}
 	return w.rolesReadiness(v1alpha1.ConditionDUTReady, v1alpha1.RoleDUT, s)
@@ -132,23 +133,23 @@ func (w *conditionWriter) dutReady(s *step) *statement {
 func (w *conditionWriter) rolesReadiness(kind string, role v1alpha1.PodRole, s *step) *statement {
 	switch {
 	case s.ending != nil && s.ending.complete:
-		return no(v1alpha1.ReasonReleased, "the test is over")
+		return isFalse(v1alpha1.ReasonReleased, "the test is over")
 	case s.void != nil || s.idle:
-		return no(v1alpha1.ReasonNotStarted, "it isn't its turn yet")
+		return isFalse(v1alpha1.ReasonNotStarted, "it isn't its turn yet")
 	case s.ending != nil && isEndReason(w.history.condition(v1alpha1.ConditionComplete).Reason):
-		return w.history.statement(kind, no(v1alpha1.ReasonNotStarted, "it isn't its turn any more"))
+		return w.history.statement(kind, isFalse(v1alpha1.ReasonNotStarted, "it isn't its turn any more"))
 	}
 	if f := w.faults.inRole(role); f != nil {
 		if w.attempt.hasBegun() {
-			return no(v1alpha1.ReasonLost, f.message)
+			return isFalse(v1alpha1.ReasonLost, f.message)
 		}
-		return no(v1alpha1.ReasonFailed, f.message)
+		return isFalse(v1alpha1.ReasonFailed, f.message)
 	}
-	if was := w.history.condition(kind); w.attempt.hasBegun() {
-		if was.Status == metav1.ConditionTrue || len(w.faults.lostSightOf(role)) > 0 {
+	if previous := w.history.condition(kind); w.attempt.hasBegun() {
+		if previous.Status == metav1.ConditionTrue || len(w.faults.lostSightOf(role)) > 0 {
 			return w.history.statement(kind, nil)
 		}
-		return yes(v1alpha1.ReasonReady, "ready when the run began, and heard of since")
+		return isTrue(v1alpha1.ReasonReady, "ready when the run began, and heard of since")
 	}
 	return w.readiness(role)
 }
@@ -157,43 +158,43 @@ func (w *conditionWriter) rolesReadiness(kind string, role v1alpha1.PodRole, s *
 func (w *conditionWriter) readiness(role v1alpha1.PodRole) *statement {
 	pods := w.attempt.podsWithRole(role)
 	if len(pods) == 0 {
-		return no(v1alpha1.ReasonNotStarted, "it isn't its turn yet")
+		return isFalse(v1alpha1.ReasonNotStarted, "it isn't its turn yet")
 	}
 	var waiting []string
 	for _, p := range pods {
 		if words := troubleOf(p); words != "" {
-			return no(v1alpha1.ReasonImage, words)
+			return isFalse(v1alpha1.ReasonImage, words)
 		}
 		if !ready(p) {
 			waiting = append(waiting, fmt.Sprintf("%s (%s)", p.Name, stateOf(p)))
 		}
 	}
 	if len(waiting) > 0 {
-		return no(v1alpha1.ReasonStarting, fmt.Sprintf("%d of %d are ready, waiting for %s", len(pods)-len(waiting),
+		return isFalse(v1alpha1.ReasonStarting, fmt.Sprintf("%d of %d are ready, waiting for %s", len(pods)-len(waiting),
 			len(pods), listed(waiting)))
 	}
-	return yes(v1alpha1.ReasonReady, fmt.Sprintf("%d of %d are ready", len(pods), len(pods)))
+	return isTrue(v1alpha1.ReasonReady, fmt.Sprintf("%d of %d are ready", len(pods), len(pods)))
 }
 
 func (w *conditionWriter) complete(s *step) *statement {
 	switch {
 	case s.ending != nil && s.ending.complete:
-		return yes(s.ending.reason, s.ending.message)
+		return isTrue(s.ending.reason, s.ending.message)
 	case s.ending != nil:
-		return no(s.ending.reason, s.ending.message)
+		return isFalse(s.ending.reason, s.ending.message)
 	case (w.attempt.hasBegun() || s.begins) && s.void == nil:
-		return no(v1alpha1.ReasonRunning, s.message)
+		return isFalse(v1alpha1.ReasonRunning, s.message)
 	}
-	return no(v1alpha1.ReasonWaiting, s.message)
+	return isFalse(v1alpha1.ReasonWaiting, s.message)
 }
 
 func (w *conditionWriter) passed(s *step) *statement {
 	if s.ending != nil && s.ending.report != nil {
 		return countVoid(verdictOf(s.ending), w.lostRuns+w.newlyLost())
 	}
-	reason, notYet, never := v1alpha1.ReasonUndecided, "nothing to judge yet", "nothing was measured that could be judged"
+	reason, notYet, missed := v1alpha1.ReasonUndecided, "nothing to judge yet", "nothing was measured that could be judged"
 	if len(w.test.Spec.Criteria) == 0 {
-		reason, notYet, never = v1alpha1.ReasonNoCriteria, "spec.criteria is empty: what is measured gets no "+
+		reason, notYet, missed = v1alpha1.ReasonNoCriteria, "spec.criteria is empty: what is measured gets no "+
 			"verdict", noFigureNoCriteria
 	}
 	undecided := &statement{metav1.ConditionUnknown, reason, notYet}
@@ -202,7 +203,7 @@ func (w *conditionWriter) passed(s *step) *statement {
 	}
 	c := w.history.statement(v1alpha1.ConditionPassed, undecided)
 	if s.ending.complete && c.message == notYet {
-		c.message = never
+		c.message = missed
 	}
 	return c
 }
@@ -235,9 +236,9 @@ func verdictOf(e *ending) *statement {
 		unknown.message = "only a measurement that came to its own end, with a figure, is judged"
 		return unknown
 	case e.report.Verdict.Outcome == report.Passed:
-		return yes(v1alpha1.ReasonCriteriaMet, criteriaWords(e.report))
+		return isTrue(v1alpha1.ReasonCriteriaMet, criteriaWords(e.report))
 	case e.report.Verdict.Outcome == report.DidFail:
-		return no(v1alpha1.ReasonCriteriaNotMet, criteriaWords(e.report))
+		return isFalse(v1alpha1.ReasonCriteriaNotMet, criteriaWords(e.report))
 	}
 	unknown.message = criteriaWords(e.report)
 	return unknown
@@ -277,11 +278,11 @@ type history struct {
 }
 
 // statement is what a condition said in the last status; otherwise, where that status lacks it.
-func (h *history) statement(kind string, otherwise *statement) *statement {
+func (h *history) statement(kind string, fallback *statement) *statement {
 	if c := h.condition(kind); c.Status != "" {
 		return &statement{c.Status, c.Reason, c.Message}
 	}
-	return otherwise
+	return fallback
 }
 
 // condition is a condition as it was decided last; an empty one where there is none.
@@ -294,9 +295,9 @@ func (h *history) condition(kind string) metav1.Condition {
 
 // since is when a condition got the status that it has; now where it is missing, or the clock went back.
 func (h *history) since(kind string) time.Time {
-	at := h.condition(kind).LastTransitionTime.Time
-	if at.IsZero() || at.After(h.now) {
+	changedAt := h.condition(kind).LastTransitionTime.Time
+	if changedAt.IsZero() || changedAt.After(h.now) {
 		return h.now
 	}
-	return at
+	return changedAt
 }

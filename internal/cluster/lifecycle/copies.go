@@ -81,15 +81,15 @@ func (cp *copies) keptCopy() keeping {
 
 // keepRefused says how to go on after the API server refused the kept copy: try again, or give up.
 func (cp *copies) keepRefused(r Refusal) keeping {
-	since := cp.now
+	firstTry := cp.now
 	if cp.keepTried() && cp.recorded.KeepTriedSince.Time.Before(cp.now) {
-		since = cp.recorded.KeepTriedSince.Time
+		firstTry = cp.recorded.KeepTriedSince.Time
 	}
 	switch {
 	case !r.Transient:
 		return keeping{notKept: fmt.Sprintf("ConfigMap %s can't be made: %s", r.Pod, r.Message)}
-	case cp.now.Before(since.Add(keepBound)):
-		return keeping{triedSince: since}
+	case cp.now.Before(firstTry.Add(keepBound)):
+		return keeping{triedSince: firstTry}
 	}
 	return keeping{notKept: fmt.Sprintf("ConfigMap %s couldn't be made for %s: %s", r.Pod, keepBound, r.Message)}
 }
@@ -111,27 +111,28 @@ func (cp *copies) publish(e *ending) {
 		return
 	}
 	if slices.Contains(cp.foreign, ref) {
-		e.copying = copying{why: fmt.Sprintf("ConfigMap %s exists and doesn't belong to this LoadTest", object.Name)}
+		e.copying = copying{problem: fmt.Sprintf("ConfigMap %s exists and doesn't belong to this LoadTest", object.Name)}
 		return
 	}
-	there := cp.existing[ref]
-	if there && cp.published == cp.report.envelope.Digest {
-		e.copying = copying{made: true} // by an earlier pass, which failed half-way
+	exists := cp.existing[ref]
+	if exists && cp.published == cp.report.envelope.Digest {
+		e.copying = copying{exists: true} // by an earlier pass, which failed half-way
 		return
 	}
-	e.copying = copying{object: object, stale: there}
+	e.copying = copying{object: object, stale: exists}
 }
 
 // copyRefused says how to go on after the API server refused the copy: a refusal that may pass is tried again
 // for a while.
 func (cp *copies) copyRefused(name string, r Refusal) copying {
-	c := copying{why: fmt.Sprintf("ConfigMap %s can't be made: %s", name, r.Message)}
-	since := cp.now
-	if was := cp.recorded; was != nil && was.PublishTriedSince != nil && was.PublishTriedSince.Time.Before(cp.now) {
-		since = was.PublishTriedSince.Time
+	c := copying{problem: fmt.Sprintf("ConfigMap %s can't be made: %s", name, r.Message)}
+	firstTry := cp.now
+	if recorded := cp.recorded; recorded != nil && recorded.PublishTriedSince != nil &&
+		recorded.PublishTriedSince.Time.Before(cp.now) {
+		firstTry = recorded.PublishTriedSince.Time
 	}
-	if r.Transient && cp.now.Before(since.Add(keepBound)) {
-		c.triedSince = since
+	if r.Transient && cp.now.Before(firstTry.Add(keepBound)) {
+		c.triedSince = firstTry
 	}
 	return c
 }
@@ -164,9 +165,9 @@ func (k keeping) record(r *v1alpha1.ReportReference) {
 type copying struct {
 	object manifests.Object
 	// made: the copy exists. stale: the test's own ConfigMap of that name holds another Report.
-	made, stale bool
-	// why there is no copy; triedSince is since when the API server can't take it for the moment.
-	why        string
+	exists, stale bool
+	// problem there is no copy; triedSince is since when the API server can't take it for the moment.
+	problem    string
 	triedSince time.Time
 }
 
@@ -184,10 +185,10 @@ func (c copying) addTo(s *step) *step {
 
 // record writes into the status why there is no copy, or that there is one now.
 func (c copying) record(r *v1alpha1.ReportReference) {
-	if r == nil || c.object == nil && c.why == "" && !c.made {
+	if r == nil || c.object == nil && c.problem == "" && !c.exists {
 		return
 	}
-	r.NotPublished, r.PublishTriedSince = wording.Limited(c.why, 1024), nil
+	r.NotPublished, r.PublishTriedSince = wording.Limited(c.problem, 1024), nil
 	if !c.triedSince.IsZero() {
 		r.PublishTriedSince = &metav1.Time{Time: c.triedSince}
 	}

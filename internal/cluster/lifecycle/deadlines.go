@@ -33,13 +33,13 @@ func (d *deadlines) schedulingDeadlineExceeded() *step {
 		return nil
 	}
 	missing := d.history.condition(v1alpha1.ConditionScheduled)
-	why := missing.Message
+	problem := missing.Message
 	if missing.Status == "True" {
-		why = wording.JoinNonEmpty("; ", d.missedLast(v1alpha1.ConditionDUTReady),
+		problem = wording.JoinNonEmpty("; ", d.missedLast(v1alpha1.ConditionDUTReady),
 			d.missedLast(v1alpha1.ConditionGeneratorsReady))
 	}
 	return fail(v1alpha1.ReasonSchedulingDeadline, "the pods weren't all ready within spec.schedulingDeadline (%s): %s",
-		d.spec.SchedulingDeadline, why)
+		d.spec.SchedulingDeadline, problem)
 }
 
 // missedLast is what a condition last named as missing; empty: nothing.
@@ -58,8 +58,8 @@ func (d *deadlines) placedUntil() time.Time {
 		return time.Time{}
 	}
 	if d.kueue.queueName() != "" {
-		if at := d.kueue.admittedAt(); at != nil {
-			return at.Add(duration(d.spec.SchedulingDeadline) - d.admittedBefore() + d.observers.spentOnVitals())
+		if admittedAt := d.kueue.admittedAt(); admittedAt != nil {
+			return admittedAt.Add(duration(d.spec.SchedulingDeadline) - d.admittedBefore() + d.observers.spentOnVitals())
 		}
 		if len(d.attempt.measuringPods()) > 0 || d.attempt.number > 1 {
 			return time.Time{} // time in Kueue's queue doesn't count, also where the test queues again
@@ -79,6 +79,6 @@ func (d *deadlines) admittedBefore() time.Duration {
 
 // waits is a step of a test that the cluster can't place now, and that goes on by itself once it can.
 func (d *deadlines) waits(reason, message string) *step {
-	s := &step{reason: reason, message: message, activity: "Waiting", scheduled: no(reason, message)}
+	s := &step{reason: reason, message: message, activity: "Waiting", scheduled: isFalse(reason, message)}
 	return s.waitUntil(d.placedUntil())
 }

@@ -117,9 +117,9 @@ func (s *situation) decision(rule string, next *step) Decision {
 	d.Take = s.leases.takes(next)
 	var quiet, due time.Time
 	d.GiveBack, quiet = s.leases.givenBack(next)
-	was := &s.status.test.Status
-	d.Status, due = throttleStatus(was, s.status.write(next), s.status.now)
+	previous := &s.status.test.Status
+	d.Status, due = throttleStatus(previous, s.status.write(next), s.status.now)
 	d.RequeueAt = earliest(earliest(next.requeueAt, due), quiet)
-	d.Events = append(s.leases.takeovers(d.Take), eventsOf(was, &d.Status)...)
+	d.Events = append(s.leases.takeovers(d.Take), eventsOf(previous, &d.Status)...)
 	return d
 }

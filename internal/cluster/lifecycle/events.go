@@ -12,32 +12,35 @@ import (
 
 // eventsOf are the events of a change of status: a handful in a test's life. They follow from the two statuses,
 // so each is recorded once.
-func eventsOf(was, is *v1alpha1.LoadTestStatus) []Event {
-	var out []Event
-	if is.LostRuns > was.LostRuns {
-		out = append(out, Event{true, lostBy(is), fmt.Sprintf("a run came to nothing (%d until now): what it measured "+
-			"doesn't count, the next one begins at warm-up", is.LostRuns)})
+func eventsOf(previous, next *v1alpha1.LoadTestStatus) []Event {
+	var events []Event
+	if next.LostRuns > previous.LostRuns {
+		events = append(events, Event{true, lostBy(next), fmt.Sprintf("a run came to nothing (%d until now): what it "+
+			"measured "+
+			"doesn't count, the next one begins at warm-up", next.LostRuns)})
 	}
-	if r := is.Report; r != nil && r.NotKept != "" && (was.Report == nil || was.Report.NotKept == "") {
-		out = append(out, Event{true, v1alpha1.EventReportNotKept, wording.Limited("the Report goes with its LoadTest, "+
-			"although spec.reportRetention is Keep: "+r.NotKept, 1024)})
+	if r := next.Report; r != nil && r.NotKept != "" && (previous.Report == nil || previous.Report.NotKept == "") {
+		events = append(events, Event{true, v1alpha1.EventReportNotKept,
+			wording.Limited("the Report goes with its LoadTest, "+
+				"although spec.reportRetention is Keep: "+r.NotKept, 1024)})
 	}
 	for _, kind := range []string{
 		v1alpha1.ConditionScheduled, v1alpha1.ConditionDUTReady, v1alpha1.ConditionGeneratorsReady, v1alpha1.ConditionComplete,
 	} {
-		c := meta.FindStatusCondition(is.Conditions, kind)
-		if c == nil || !deservesEvent(c) || repeatsEnding(is, c) || unchanged(meta.FindStatusCondition(was.Conditions, kind),
+		c := meta.FindStatusCondition(next.Conditions, kind)
+		if c == nil || !deservesEvent(c) || repeatsEnding(next, c) || unchanged(meta.FindStatusCondition(previous.Conditions,
+			kind),
 			c) {
 			continue
 		}
-		out = append(out, Event{Warning: warns(c), Reason: c.Reason, Message: wording.Limited(c.Message, 1024)})
+		events = append(events, Event{Warning: warns(c), Reason: c.Reason, Message: wording.Limited(c.Message, 1024)})
 	}
-	return out
+	return events
 }
 
 // lostBy is why a run was lost, as a condition's reason.
-func lostBy(is *v1alpha1.LoadTestStatus) string {
-	if c := meta.FindStatusCondition(is.Conditions, v1alpha1.ConditionScheduled); c != nil {
+func lostBy(next *v1alpha1.LoadTestStatus) string {
+	if c := meta.FindStatusCondition(next.Conditions, v1alpha1.ConditionScheduled); c != nil {
 		switch c.Reason {
 		case v1alpha1.ReasonSuspended:
 			return v1alpha1.ReasonSuspended
@@ -49,14 +52,14 @@ func lostBy(is *v1alpha1.LoadTestStatus) string {
 }
 
 // repeatsEnding says whether a condition's reason is the one for which the test ends: that event is recorded already.
-func repeatsEnding(is *v1alpha1.LoadTestStatus, c *metav1.Condition) bool {
-	end := meta.FindStatusCondition(is.Conditions, v1alpha1.ConditionComplete)
+func repeatsEnding(next *v1alpha1.LoadTestStatus, c *metav1.Condition) bool {
+	end := meta.FindStatusCondition(next.Conditions, v1alpha1.ConditionComplete)
 	return c.Type != v1alpha1.ConditionComplete && end != nil && isEndReason(end.Reason)
 }
 
 // unchanged says whether a condition is the same as before.
-func unchanged(was, is *metav1.Condition) bool {
-	return was != nil && was.Status == is.Status && was.Reason == is.Reason
+func unchanged(previous, next *metav1.Condition) bool {
+	return previous != nil && previous.Status == next.Status && previous.Reason == next.Reason
 }
 
 // deservesEvent says whether a condition's change gets an event: the beginning of a run and its end do, and

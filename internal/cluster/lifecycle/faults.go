@@ -26,8 +26,8 @@ type fault struct {
 	// reason is Complete's, where the run hasn't begun.
 	reason  string
 	message string
-	// from is the earliest time at which the fault can have begun, by the cluster's clock; zero: it isn't known.
-	from time.Time
+	// earliest is the earliest time at which the fault can have begun, by the cluster's clock; zero: it isn't known.
+	earliest time.Time
 	// doubtful: perhaps only Kubernetes doesn't hear of the pod, and traffic goes on.
 	doubtful bool
 }
@@ -112,33 +112,33 @@ func restarted(p *corev1.Pod) string {
 
 // all are those of this attempt's measuringPods, the DUT's first.
 func (pf *podFaults) all() []fault {
-	var out []fault
+	var faults []fault
 	for _, p := range pf.attempt.measuringPods() {
 		if f := pf.faultOf(p); f != nil {
-			out = append(out, *f)
+			faults = append(faults, *f)
 		}
 	}
 	for _, role := range []v1alpha1.PodRole{v1alpha1.RoleDUT, v1alpha1.RoleGenerator} {
-		for _, was := range pf.attempt.recordedPods(role) {
-			if pf.attempt.pod(was.Name) == nil {
-				out = append(out, pf.vanished(was))
+		for _, recorded := range pf.attempt.recordedPods(role) {
+			if pf.attempt.pod(recorded.Name) == nil {
+				faults = append(faults, pf.vanished(recorded))
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b fault) int { return strings.Compare(string(a.role), string(b.role)) })
-	return out
+	slices.SortStableFunc(faults, func(a, b fault) int { return strings.Compare(string(a.role), string(b.role)) })
+	return faults
 }
 
 // first is the first fault, a certain one before a doubtful one; nil: there is none.
 func (pf *podFaults) first() *fault {
-	all := pf.all()
-	if len(all) == 0 {
+	faults := pf.all()
+	if len(faults) == 0 {
 		return nil
 	}
-	if i := slices.IndexFunc(all, func(f fault) bool { return !f.doubtful }); i > 0 {
-		return &all[i]
+	if i := slices.IndexFunc(faults, func(f fault) bool { return !f.doubtful }); i > 0 {
+		return &faults[i]
 	}
-	return &all[0]
+	return &faults[0]
 }
 
 // vanished is a pod that was there and isn't.
@@ -163,14 +163,14 @@ func (pf *podFaults) faultOf(p *corev1.Pod) *fault {
 			p.Spec.NodeName, p.Name)
 	case p.DeletionTimestamp != nil:
 		f.reason, f.message = pf.deletedBy(p)
-		f.from = p.DeletionTimestamp.Add(-grace(p))
+		f.earliest = p.DeletionTimestamp.Add(-grace(p))
 	case evicted(p):
 		f.reason, f.message = v1alpha1.ReasonEvicted, fmt.Sprintf("pod %s was evicted from node %s: %s", p.Name,
 			p.Spec.NodeName, evictionOf(p))
-		f.from = byTheCluster(p, endedAt(p))
+		f.earliest = byTheCluster(p, endedAt(p))
 	case Ended(p) || stoppedContainer(p) != "":
 		f.reason, f.message = failureOf(p)
-		f.from = byTheCluster(p, endedAt(p))
+		f.earliest = byTheCluster(p, endedAt(p))
 	case restarted(p) != "":
 		f.reason, f.message = failedRole(roleOf(p)), fmt.Sprintf("container %s of pod %s was restarted: what it was before "+
 			"is lost", restarted(p), p.Name)

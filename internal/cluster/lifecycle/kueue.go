@@ -38,8 +38,8 @@ func (k *kueue) queueName() string {
 		return named
 	}
 	for _, p := range k.attempt.measuringPods() {
-		if given := p.Labels[v1alpha1.LabelKueueQueue]; given != "" {
-			return given
+		if queue := p.Labels[v1alpha1.LabelKueueQueue]; queue != "" {
+			return queue
 		}
 	}
 	return ""
@@ -52,14 +52,14 @@ func (k *kueue) evictedByKueue() *step {
 		k.report.envelope.Ending == string(report.Completed) {
 		return nil
 	}
-	why := k.eviction()
-	if why == "" {
+	eviction := k.eviction()
+	if eviction == "" {
 		return nil
 	}
-	message := fmt.Sprintf("%s: the attempt is void, and the next one is queued in %s", why, k.queueName())
+	message := fmt.Sprintf("%s: the attempt is void, and the next one is queued in %s", eviction, k.queueName())
 	return &step{
 		reason: v1alpha1.ReasonQueued, message: message, activity: "Queued",
-		scheduled: no(v1alpha1.ReasonQueued, message), void: &voided{lost: k.attempt.losesRun()},
+		scheduled: isFalse(v1alpha1.ReasonQueued, message), void: &voided{lost: k.attempt.losesRun()},
 	}
 }
 
@@ -72,8 +72,8 @@ func (k *kueue) eviction() string {
 			return fmt.Sprintf("Kueue evicts pod %s: %s", p.Name, wording.JoinNonEmpty(": ", c.Reason, c.Message))
 		}
 	}
-	made := slices.Concat(k.attempt.recordedPods(v1alpha1.RoleDUT), k.attempt.recordedPods(v1alpha1.RoleGenerator))
-	if len(measuringPods) == 0 && len(made) > 0 {
+	recorded := slices.Concat(k.attempt.recordedPods(v1alpha1.RoleDUT), k.attempt.recordedPods(v1alpha1.RoleGenerator))
+	if len(measuringPods) == 0 && len(recorded) > 0 {
 		return "all pods of its group were deleted, as Kueue does"
 	}
 	return ""

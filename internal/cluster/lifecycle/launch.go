@@ -31,11 +31,11 @@ func (la *launch) runNeeded() *step {
 		return &step{reason: v1alpha1.ReasonStarting, message: "it is tried whether the Report's copy can be made at the " +
 			"end, under its name", try: []manifests.Object{manifests.EmptyReportCopy(la.test)}}
 	}
-	if others := la.observers.otherRefusals(); len(others) > 0 {
-		return la.placement.refusedStep(others)
+	if refusals := la.observers.otherRefusals(); len(refusals) > 0 {
+		return la.placement.refusedStep(refusals)
 	}
-	in := la.blueprint.input()
-	sites, err := manifests.SitesOf(in, la.attempt.pods)
+	input := la.blueprint.input()
+	sites, err := manifests.SitesOf(input, la.attempt.pods)
 	if err != nil {
 		s := &step{reason: v1alpha1.ReasonStarting, activity: activityStarting,
 			message: "all pods are ready, and where they are isn't known yet: " + err.Error()}
@@ -45,15 +45,15 @@ func (la *launch) runNeeded() *step {
 		return &step{reason: v1alpha1.ReasonStarting, message: "all pods are ready: what the test is compared with is " +
 			"looked at", readBaseline: true}
 	}
-	in.Baseline = la.baselineDocument()
-	if none := la.observers.whyNoReading(la.observers.vitals()); none != "" {
-		sites.Vitals, sites.NoVitals = "", none
+	input.Baseline = la.baselineDocument()
+	if reason := la.observers.whyNoReading(la.observers.vitals()); reason != "" {
+		sites.Vitals, sites.NoVitals = "", reason
 	}
-	if none := la.observers.whyNoReading(la.observers.collector()); none != "" {
-		sites.Collector, sites.NoCollector = "", none
+	if reason := la.observers.whyNoReading(la.observers.collector()); reason != "" {
+		sites.Collector, sites.NoCollector = "", reason
 	}
 	sites.SharedPorts = sharedWires(la.ports.wireEnds()) // where they aren't allowed it didn't come to this
-	run, err := manifests.Run(in, sites)
+	run, err := manifests.Run(input, sites)
 	if err != nil {
 		return fail(v1alpha1.ReasonRunnerFailed, "the runner can't be made: %v", err)
 	}
@@ -84,17 +84,17 @@ func (la *launch) baselineDocument() []byte {
 	if !la.comparisonWanted() || la.baseline == nil {
 		return nil
 	}
-	of := compile.BaselineOf(la.test.Spec.Baseline)
-	b := report.Baseline{Kind: of.Kind, Name: of.Name, Message: la.baseline.Fault}
+	baseline := compile.BaselineOf(la.test.Spec.Baseline)
+	b := report.Baseline{Kind: baseline.Kind, Name: baseline.Name, Message: la.baseline.Fault}
 	if b.Message == "" {
-		b = *analysis.BaselineOf(of.Kind, of.Name, analysis.Candidate{Plan: la.blueprint.cluster().Plan},
-			kept(la.baseline.Sources))
+		b = *analysis.BaselineOf(baseline.Kind, baseline.Name, analysis.Candidate{Plan: la.blueprint.cluster().Plan},
+			candidates(la.baseline.Sources))
 		b.AllowDifferent = report.EnvironmentParts(la.blueprint.cluster().Plan.AllowDifferent)
 	}
 	packed, err := delivery.EncodeBaseline(b)
 	if err != nil {
 		// that one is small
-		packed, _ = delivery.EncodeBaseline(report.Baseline{Kind: of.Kind, Name: of.Name, Message: err.Error()})
+		packed, _ = delivery.EncodeBaseline(report.Baseline{Kind: baseline.Kind, Name: baseline.Name, Message: err.Error()})
 	}
 	return packed
 }
@@ -121,12 +121,12 @@ type BaselineSource struct {
 	Fault string
 }
 
-func kept(sources []BaselineSource) []analysis.KeptReport {
-	all := make([]analysis.KeptReport, len(sources))
+func candidates(sources []BaselineSource) []analysis.KeptReport {
+	reports := make([]analysis.KeptReport, len(sources))
 	for i, s := range sources {
-		all[i] = analysis.KeptReport{Report: s.Report, Digest: s.Digest, Name: s.Name, Fault: s.Fault}
+		reports[i] = analysis.KeptReport{Report: s.Report, Digest: s.Digest, Name: s.Name, Fault: s.Fault}
 	}
-	return all
+	return reports
 }
 
 // runningWords are the message while the runner is at it.

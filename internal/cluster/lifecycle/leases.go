@@ -27,7 +27,7 @@ type leases struct {
 // wiresInUse are the wires that the test holds after a step: from when its runner is made until the test is over.
 func (le *leases) wiresInUse(s *step) []Wire {
 	switch {
-	case s.over || s.void != nil || s.ending != nil && s.ending.complete:
+	case s.complete || s.void != nil || s.ending != nil && s.ending.complete:
 		return nil
 	case s.begins:
 		return le.ports.wires()
@@ -42,7 +42,8 @@ func (le *leases) wiresInUse(s *step) []Wire {
 func (le *leases) takes(s *step) []Take {
 	var out []Take
 	for _, w := range le.wiresInUse(s) {
-		take := Take{Wire: w, Holder: Holder{le.test.Namespace, le.test.Name, le.test.UID, le.attempt.number}, Senders: le.senders()}
+		take := Take{Wire: w, Holder: Holder{le.test.Namespace, le.test.Name, le.test.UID, le.attempt.number},
+			Senders: le.senders()}
 		switch h := le.ports.hold(w); {
 		case h == nil:
 		case h.Holder.UID == le.test.UID && s.begins && h.Holder.Attempt != le.attempt.number:
@@ -131,7 +132,8 @@ func (le *leases) possibleSenders() []corev1.Pod {
 // sends says whether a pod could still send, or have others send. A pod whose node has been silent for long enough must have stopped.
 func (le *leases) sends(p *corev1.Pod) bool {
 	role := roleOf(p)
-	return (role == v1alpha1.RoleGenerator || role == v1alpha1.RoleRunner) && !Ended(p) && (p.DeletionTimestamp == nil || !stuck(p, le.now))
+	return (role == v1alpha1.RoleGenerator || role == v1alpha1.RoleRunner) && !Ended(p) &&
+		(p.DeletionTimestamp == nil || !stuck(p, le.now))
 }
 
 // takeovers are the events for wires that were taken over from tests that no longer need them.
@@ -140,7 +142,8 @@ func (le *leases) takeovers(takes []Take) []Event {
 	for _, t := range takes {
 		if over := t.Over; over != nil && over.Holder.UID != le.test.UID {
 			out = append(out, Event{Warning: true, Reason: v1alpha1.ReasonPortHeld, Message: fmt.Sprintf(
-				"%s was still held by %s, %s: its Lease %s is taken over", t.Wire, le.ports.publicName(over.Holder.Namespace, over.Holder.Name), over.dead(le.now), over.Lease)})
+				"%s was still held by %s, %s: its Lease %s is taken over", t.Wire, le.ports.publicName(over.Holder.Namespace,
+					over.Holder.Name), over.dead(le.now), over.Lease)})
 		}
 	}
 	return out

@@ -43,14 +43,14 @@ func (l *loss) waitForReport(f *fault) *step {
 	if f.role == v1alpha1.RoleDUT {
 		kind = v1alpha1.ConditionDUTReady
 	}
-	since, grace := l.now, reportGrace
+	lostAt, grace := l.now, reportGrace
 	if l.history.condition(kind).Reason == v1alpha1.ReasonLost {
-		since = l.history.since(kind)
+		lostAt = l.history.since(kind)
 	}
 	if f.doubtful {
 		grace = silenceGrace
 	}
-	due := since.Add(grace)
+	due := lostAt.Add(grace)
 	if trouble, _ := l.runner.trouble(); trouble != "" || !l.now.Before(due) {
 		return failInRun(f)
 	}
@@ -62,18 +62,18 @@ func (l *loss) waitForReport(f *fault) *step {
 // of in a run that has ended; nil: there is nothing to wait for.
 func (l *loss) waitForPodStatusAfterRun() *step {
 	if f := l.doubt(); f != nil {
-		if until := l.graceAfterRun(silenceGrace); !until.IsZero() {
+		if deadline := l.graceAfterRun(silenceGrace); !deadline.IsZero() {
 			s := &step{reason: v1alpha1.ReasonLost, message: "the run has ended, and nothing came back at the end: " +
 				f.message + ", so it is awaited what became of the pod"}
-			return s.waitUntil(until)
+			return s.waitUntil(deadline)
 		}
 		return failInRun(f)
 	}
 	if l.report.believed().Ending == report.GeneratorLost && len(l.attempt.podsWithRole(v1alpha1.RoleGenerator)) > 0 {
-		if until := l.graceAfterRun(wordsGrace); !until.IsZero() {
+		if deadline := l.graceAfterRun(wordsGrace); !deadline.IsZero() {
 			s := &step{reason: v1alpha1.ReasonRunning, message: "the run has lost a generator: waiting to see what became of " +
 				"its pod"}
-			return s.waitUntil(until)
+			return s.waitUntil(deadline)
 		}
 	}
 	return nil
@@ -82,13 +82,13 @@ func (l *loss) waitForPodStatusAfterRun() *step {
 // graceAfterRun is when the grace after the end of the run is over, by the cluster's clock; zero: it is over
 // already, or the end of the run isn't known.
 func (l *loss) graceAfterRun(grace time.Duration) time.Time {
-	over := l.attempt.runEnded()
-	if p := l.lastProgress; over.IsZero() && p != nil && p.At != nil {
+	ended := l.attempt.runEnded()
+	if p := l.lastProgress; ended.IsZero() && p != nil && p.At != nil {
 		// told by the operator in the run, which ended since, or when it began to wait
-		over = earliest(p.At.Add(progressEvery), l.now)
+		ended = earliest(p.At.Add(progressEvery), l.now)
 	}
-	if until := over.Add(grace); !over.IsZero() && l.now.Before(until) && over.Before(l.now.Add(clockMargin)) {
-		return until
+	if deadline := ended.Add(grace); !ended.IsZero() && l.now.Before(deadline) && ended.Before(l.now.Add(clockMargin)) {
+		return deadline
 	}
 	return time.Time{}
 }
@@ -123,8 +123,8 @@ func (l *loss) actingFault() *fault {
 		if f.doubtful {
 			continue
 		}
-		if over := l.attempt.runEnded(); l.report.believed() == nil || f.from.IsZero() || over.IsZero() ||
-			f.from.Before(over.Add(clockMargin)) {
+		if ended := l.attempt.runEnded(); l.report.believed() == nil || f.earliest.IsZero() || ended.IsZero() ||
+			f.earliest.Before(ended.Add(clockMargin)) {
 			return &f
 		}
 	}

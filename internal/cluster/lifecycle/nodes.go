@@ -41,89 +41,90 @@ func (ns *nodes) exhausted() string {
 	if len(ns.excluded) == 0 || len(ns.all) == 0 {
 		return ""
 	}
-	const way = "free CPUs, memory and devices of one NUMA node on one of them (kubelet's topologyManagerPolicy " +
+	const remedy = "free CPUs, memory and devices of one NUMA node on one of them (kubelet's topologyManagerPolicy " +
 		"decides), " +
 		"then set spec.suspend to true and to false again"
 	if len(ns.excluded) >= maxExcludedNodes {
 		return fmt.Sprintf("%d nodes refused a pod (the last: %s): %s", len(ns.excluded), ns.excluded[len(ns.excluded)-1],
-			way)
+			remedy)
 	}
 	if len(ns.usable()) > 0 {
 		return ""
 	}
-	return fmt.Sprintf("every node that pods may run on refused one (%s): %s", listed(ns.excluded), way)
+	return fmt.Sprintf("every node that pods may run on refused one (%s): %s", listed(ns.excluded), remedy)
 }
 
 // usable are the nodes that pods can be placed on.
 func (ns *nodes) usable() []Node {
-	var out []Node
+	var usable []Node
 	for _, n := range ns.all {
 		if n.Ready && n.Schedulable && !slices.Contains(ns.excluded, n.Name) {
-			out = append(out, n)
+			usable = append(usable, n)
 		}
 	}
-	return out
+	return usable
 }
 
 // lacks says what no single node has that the pod needs; empty: there are nodes that have all of it.
 func (ns *nodes) lacks(n need) (reason, message string) {
 	usable := ns.usable()
-	for _, name := range slices.Sorted(maps.Keys(n.of)) {
-		amount := n.of[name]
-		if most := mostOf(usable, name); most.Cmp(amount) < 0 {
+	for _, name := range slices.Sorted(maps.Keys(n.resources)) {
+		amount := n.resources[name]
+		if largest := mostOf(usable, name); largest.Cmp(amount) < 0 {
 			return reasonOf(name), fmt.Sprintf("pod %s needs %s of %s on one node, and %s", n.pod, amount.String(), name,
-				ns.available(name, most))
+				ns.available(name, largest))
 		}
 	}
-	fits := slices.ContainsFunc(usable, func(node Node) bool { return hasAll(node, n.of) })
-	if len(n.of) == 0 || fits {
+	fits := slices.ContainsFunc(usable, func(node Node) bool { return hasAll(node, n.resources) })
+	if len(n.resources) == 0 || fits {
 		return "", ""
 	}
 	return v1alpha1.ReasonResourceMissing, fmt.Sprintf("pod %s needs %s on one node, and no node has all of it: "+
-		"put its devices and huge pages on one node, or name other networks", n.pod, listOf(n.of))
+		"put its devices and huge pages on one node, or name other networks", n.pod, listOf(n.resources))
 }
 
 // available says how much of a resource there is, and how to get more.
-func (ns *nodes) available(name corev1.ResourceName, most resource.Quantity) string {
-	way := "configure the SR-IOV device plugin for it, or correct the network's annotation k8s.v1.cni.cncf.io/resourceName"
+func (ns *nodes) available(name corev1.ResourceName, largest resource.Quantity) string {
+	remedy := "configure the SR-IOV device plugin for it, or correct the network's annotation " +
+		"k8s.v1.cni.cncf.io/resourceName"
 	if isHugepages(name) {
-		way = "reserve them on a node (kernel parameters hugepagesz and hugepages; kubelet reports them after its " +
+		remedy = "reserve them on a node (kernel parameters hugepagesz and hugepages; kubelet reports them after its " +
 			"restart), or set generator.hugepages"
 	}
 	var away []string
 	for _, n := range ns.all {
-		if amount, ok := n.Allocatable[name]; ok && amount.Cmp(most) > 0 && (!n.Ready || !n.Schedulable) {
+		if amount, ok := n.Allocatable[name]; ok && amount.Cmp(largest) > 0 && (!n.Ready || !n.Schedulable) {
 			away = append(away, n.Name)
 		}
 	}
 	switch {
 	case len(away) > 0:
 		return fmt.Sprintf("the nodes that have it are cordoned or not Ready (%s): uncordon or mend one", listed(away))
-	case most.IsZero():
-		return "no node has any: " + way
+	case largest.IsZero():
+		return "no node has any: " + remedy
 	}
-	return fmt.Sprintf("no node has more than %s: %s", most.String(), way)
+	return fmt.Sprintf("no node has more than %s: %s", largest.String(), remedy)
 }
 
 // lacksTogether says what all nodes together don't have enough of for all pods together; empty: they have.
 func (ns *nodes) lacksTogether(needs []need) string {
 	sum := corev1.ResourceList{}
 	for _, n := range needs {
-		for name, amount := range n.of {
+		for name, amount := range n.resources {
 			total := sum[name]
 			total.Add(amount)
 			sum[name] = total
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(sum)) {
-		var there resource.Quantity
+		var available resource.Quantity
 		for _, n := range ns.usable() {
-			there.Add(n.Allocatable[name])
+			available.Add(n.Allocatable[name])
 		}
-		if amount := sum[name]; there.Cmp(amount) < 0 {
+		if amount := sum[name]; available.Cmp(amount) < 0 {
 			return fmt.Sprintf("the test's pods need %s of %s together, and all nodes together have %s: add some, or lower "+
 				"generator.replicas",
-				amount.String(), name, there.String())
+				amount.String(), name, available.String())
 		}
 	}
 	return ""
@@ -131,19 +132,19 @@ func (ns *nodes) lacksTogether(needs []need) string {
 
 // mostOf is the most that any of the nodes has.
 func mostOf(nodes []Node, name corev1.ResourceName) resource.Quantity {
-	var most resource.Quantity
+	var largest resource.Quantity
 	for _, n := range nodes {
-		if amount := n.Allocatable[name]; amount.Cmp(most) > 0 {
-			most = amount
+		if amount := n.Allocatable[name]; amount.Cmp(largest) > 0 {
+			largest = amount
 		}
 	}
-	return most
+	return largest
 }
 
 // hasAll says whether a node has all of it.
-func hasAll(n Node, of corev1.ResourceList) bool {
-	for name, amount := range of {
-		if there := n.Allocatable[name]; there.Cmp(amount) < 0 {
+func hasAll(n Node, resources corev1.ResourceList) bool {
+	for name, amount := range resources {
+		if available := n.Allocatable[name]; available.Cmp(amount) < 0 {
 			return false
 		}
 	}
@@ -153,23 +154,23 @@ func hasAll(n Node, of corev1.ResourceList) bool {
 // need is what one pod needs of things that a cluster may not have at all: devices and huge pages. CPUs and
 // memory are the scheduler's.
 type need struct {
-	pod string
-	of  corev1.ResourceList
+	pod       string
+	resources corev1.ResourceList
 }
 
 // scarce are the devices and huge pages that a pod requests.
 func scarce(p *corev1.Pod) corev1.ResourceList {
-	out := corev1.ResourceList{}
+	resources := corev1.ResourceList{}
 	for _, c := range p.Spec.Containers {
 		for name, limit := range c.Resources.Limits {
 			if isDevice(name) || isHugepages(name) {
-				sum := out[name]
+				sum := resources[name]
 				sum.Add(limit)
-				out[name] = sum
+				resources[name] = sum
 			}
 		}
 	}
-	return out
+	return resources
 }
 
 func isDevice(name corev1.ResourceName) bool { return queue.IsDevice(string(name)) }
@@ -186,11 +187,11 @@ func reasonOf(name corev1.ResourceName) string {
 	return v1alpha1.ReasonResourceMissing
 }
 
-func listOf(of corev1.ResourceList) string {
-	var out []string
-	for _, name := range slices.Sorted(maps.Keys(of)) {
-		amount := of[name]
-		out = append(out, amount.String()+" of "+string(name))
+func listOf(resources corev1.ResourceList) string {
+	var words []string
+	for _, name := range slices.Sorted(maps.Keys(resources)) {
+		amount := resources[name]
+		words = append(words, amount.String()+" of "+string(name))
 	}
-	return strings.Join(out, ", ")
+	return strings.Join(words, ", ")
 }

@@ -26,8 +26,8 @@ type observers struct {
 type observerPod struct {
 	pod  *corev1.Pod // as it is made; nil: none is needed
 	role v1alpha1.PodRole
-	// does and wasTo say what it does in messages: "which reports ...", "which was to report ...".
-	does, wasTo string
+	// task and wasTo say what it does in messages: "which reports ...", "which was to report ...".
+	task, wasTo string
 }
 
 // vitals is the pod that reports the vital signs of the device's node. It is made once the measuring pods run,
@@ -37,31 +37,32 @@ func (ob *observers) vitals() observerPod {
 	if device := ob.attempt.pod(manifests.DUTPodName(ob.test.Name, ob.attempt.number)); device != nil {
 		node = device.Spec.NodeName
 	}
-	const what = "the vital signs of the device's node"
-	return observerPod{manifests.Vitals(ob.blueprint.input(), node), v1alpha1.RoleVitals, "reports " + what, "report " +
-		what}
+	const subject = "the vital signs of the device's node"
+	return observerPod{manifests.Vitals(ob.blueprint.input(), node), v1alpha1.RoleVitals, "reports " + subject, "report " +
+		subject}
 }
 
 // collector is the pod that asks others over the network.
 func (ob *observers) collector() observerPod {
-	const what = "others over the network for observers"
-	return observerPod{manifests.Collector(ob.blueprint.input()), v1alpha1.RoleCollector, "asks " + what, "ask " + what}
+	const subject = "others over the network for observers"
+	return observerPod{manifests.Collector(ob.blueprint.input()), v1alpha1.RoleCollector, "asks " + subject, "ask " +
+		subject}
 }
 
 // vitalsUntil is when the run begins even though such a pod isn't ready.
 func (ob *observers) vitalsUntil(p *corev1.Pod) time.Time {
-	since := p.CreationTimestamp.Time
-	if since.After(ob.now) {
-		since = ob.now
+	created := p.CreationTimestamp.Time
+	if created.After(ob.now) {
+		created = ob.now
 	}
-	return since.Add(vitalsGrace)
+	return created.Add(vitalsGrace)
 }
 
 // spentOnVitals is how long the run may have waited for observers' pods; 0: none was made. The deadline of the
 // measuring pods leaves that wait out.
 func (ob *observers) spentOnVitals() time.Duration {
-	made := slices.ContainsFunc(ob.podNames(), func(name string) bool { return ob.attempt.pod(name) != nil })
-	if !made && len(ob.attempt.recordedPods(v1alpha1.RoleVitals)) == 0 &&
+	exists := slices.ContainsFunc(ob.podNames(), func(name string) bool { return ob.attempt.pod(name) != nil })
+	if !exists && len(ob.attempt.recordedPods(v1alpha1.RoleVitals)) == 0 &&
 		len(ob.attempt.recordedPods(v1alpha1.RoleCollector)) == 0 {
 		return 0
 	}
@@ -114,19 +115,19 @@ func (ob *observers) otherRefusals() []Refusal {
 // namesTaken are foreign objects with names of the test's children, without those of observers' pods.
 func (ob *observers) namesTaken() []string {
 	names := ob.podNames()
-	return slices.DeleteFunc(slices.Clone(ob.foreign), func(taken string) bool {
-		return slices.ContainsFunc(names, func(name string) bool { return taken == "Pod/"+name })
+	return slices.DeleteFunc(slices.Clone(ob.foreign), func(object string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return object == "Pod/"+name })
 	})
 }
 
-// gone says that a pod reports nothing any more.
-func gone(p *corev1.Pod) bool {
+// hasStopped says that a pod reports nothing any more.
+func hasStopped(p *corev1.Pod) bool {
 	return Ended(p) || p.DeletionTimestamp != nil || stoppedContainer(p) != ""
 }
 
 // vitalsTrouble says what keeps an observers' pod from reporting; empty: nothing known.
 func vitalsTrouble(p *corev1.Pod) string {
-	if gone(p) {
+	if hasStopped(p) {
 		return lastWords(p)
 	}
 	return wording.JoinNonEmpty("; ", unscheduledWords(p), troubleOf(p))

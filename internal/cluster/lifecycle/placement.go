@@ -33,7 +33,7 @@ type placement struct {
 // podsNeeded: pods of the DUT or the generators are missing. One pod of each kind is tried in a dry run before
 // any device is taken.
 func (pl *placement) podsNeeded() *step {
-	in := pl.blueprint.input()
+	input := pl.blueprint.input()
 	var missing []manifests.Object
 	for _, p := range pl.blueprint.pods() {
 		if pl.attempt.pod(p.Name) == nil {
@@ -43,7 +43,7 @@ func (pl *placement) podsNeeded() *step {
 	if len(missing) == 0 {
 		return nil
 	}
-	return pl.make("Placing", append([]manifests.Object{manifests.Links(in)}, missing...)...)
+	return pl.make("Placing", append([]manifests.Object{manifests.Links(input)}, missing...)...)
 }
 
 // make tries the pods in a dry run, unless some exist already, and then creates those that are missing.
@@ -57,7 +57,7 @@ func (pl *placement) make(activity string, objects ...manifests.Object) *step {
 	}
 	s := &step{
 		reason: v1alpha1.ReasonPending, message: "pods are made", activity: activity,
-		scheduled: no(v1alpha1.ReasonPending, "pods are made"),
+		scheduled: isFalse(v1alpha1.ReasonPending, "pods are made"),
 	}
 	for _, o := range objects {
 		if !pl.present(o) {
@@ -70,23 +70,23 @@ func (pl *placement) make(activity string, objects ...manifests.Object) *step {
 // samples are what a dry run tries: the setup's pod, the DUT's, the first generator's, and the Report's copy,
 // whose name must be free at the end.
 func (pl *placement) samples() []manifests.Object {
-	in := pl.blueprint.input()
-	var out []manifests.Object
+	input := pl.blueprint.input()
+	var samples []manifests.Object
 	// else it was tried with the setup
 	if copied := manifests.EmptyReportCopy(pl.test); !pl.present(copied) &&
 		(pl.test.Spec.DUT.Setup == nil || !pl.setup.isDone()) {
-		out = append(out, copied)
+		samples = append(samples, copied)
 	}
-	if setup := manifests.Setup(in); setup != nil && !pl.setup.isDone() {
-		out = append(out, setup)
+	if setup := manifests.Setup(input); setup != nil && !pl.setup.isDone() {
+		samples = append(samples, setup)
 	}
-	for _, dut := range manifests.Devices(in) {
-		out = append(out, dut)
+	for _, dut := range manifests.Devices(input) {
+		samples = append(samples, dut)
 	}
-	if generators := manifests.Generators(in); len(generators) > 0 {
-		out = append(out, generators[0])
+	if generators := manifests.Generators(input); len(generators) > 0 {
+		samples = append(samples, generators[0])
 	}
-	return out
+	return samples
 }
 
 // refusedStep: the API server refuses a pod. A refusal that may pass is tried again soon; a refusal of the pod
@@ -94,22 +94,22 @@ func (pl *placement) samples() []manifests.Object {
 func (pl *placement) refusedStep(refusals []Refusal) *step {
 	words := make([]string, 0, len(refusals))
 	for i, r := range refusals {
-		told := fmt.Sprintf("the API server refuses %s: %s", r.Pod, strings.TrimSpace(r.Message))
-		if way := wayOut(r); i == len(refusals)-1 || way != wayOut(refusals[i+1]) {
-			told += way // once for all that it helps
+		message := fmt.Sprintf("the API server refuses %s: %s", r.Pod, strings.TrimSpace(r.Message))
+		if remedy := wayOut(r); i == len(refusals)-1 || remedy != wayOut(refusals[i+1]) {
+			message += remedy // once for all that it helps
 		}
-		words = append(words, told)
+		words = append(words, message)
 	}
 	return pl.deadlines.waits(v1alpha1.ReasonPodRefused, strings.Join(words, "; ")).waitUntil(pl.nextTry(refusals, pl.now))
 }
 
 // nextTry is when to ask again after refusals that came at a moment: the later, the longer it has been so.
-func (pl *placement) nextTry(refusals []Refusal, at time.Time) time.Time {
-	first, last := retryTransientFirst, retryTransientLast
+func (pl *placement) nextTry(refusals []Refusal, refusedAt time.Time) time.Time {
+	first, longest := retryTransientFirst, retryTransientLast
 	if slices.ContainsFunc(refusals, func(r Refusal) bool { return !r.Transient }) {
-		first, last = retryRefusedFirst, retryRefusedLast
+		first, longest = retryRefusedFirst, retryRefusedLast
 	}
-	return at.Add(backoff(at.Sub(pl.history.since(v1alpha1.ConditionReconciling)), first, last))
+	return refusedAt.Add(backoff(refusedAt.Sub(pl.history.since(v1alpha1.ConditionReconciling)), first, longest))
 }
 
 // present says whether an object is there already.
@@ -152,7 +152,7 @@ func (pl *placement) nodeRefusedPod() *step {
 	message := strings.Join(words, "; ")
 	return &step{
 		reason: v1alpha1.ReasonNodeRefused, message: message, activity: "Placing",
-		scheduled: no(v1alpha1.ReasonNodeRefused, message), void: &voided{exclude: nodes},
+		scheduled: isFalse(v1alpha1.ReasonNodeRefused, message), void: &voided{exclude: nodes},
 	}
 }
 
@@ -171,7 +171,7 @@ func (pl *placement) outlived() *step {
 			"all are given back, and made anew", p.Name)
 		return &step{
 			reason: v1alpha1.ReasonPending, message: message, activity: "Placing",
-			scheduled: no(v1alpha1.ReasonPending, message), void: &voided{},
+			scheduled: isFalse(v1alpha1.ReasonPending, message), void: &voided{},
 		}
 	}
 	return nil
@@ -203,11 +203,11 @@ func startsAnew(p *corev1.Pod) bool {
 
 // listed writes names as a list for people, the first few of many.
 func listed(names []string) string {
-	const most = 5
-	if len(names) <= most {
+	const limit = 5
+	if len(names) <= limit {
 		return strings.Join(names, ", ")
 	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:limit], ", "), len(names)-limit)
 }
 
 // wayOut is what to do about a refusal, where its words are well known.

@@ -107,16 +107,16 @@ func killedBy(exitCode int32) string {
 // takes the end of its log, cut off somewhere; what was killed then said nothing of its end, and its last line
 // is enough.
 func wordsOf(t *corev1.ContainerStateTerminated) string {
-	var all []string
+	var lines []string
 	for line := range strings.Lines(t.Message) {
 		if line = strings.TrimSpace(line); line != "" {
-			all = append(all, line)
+			lines = append(lines, line)
 		}
 	}
-	if len(all) > 1 && killedBy(t.ExitCode) != "" {
-		return "its log ends with: " + all[len(all)-1]
+	if len(lines) > 1 && killedBy(t.ExitCode) != "" {
+		return "its log ends with: " + lines[len(lines)-1]
 	}
-	return strings.Join(all, "; ")
+	return strings.Join(lines, "; ")
 }
 
 // unlessError leaves out the reason that says nothing beyond the exit code.
@@ -129,13 +129,13 @@ func unlessError(reason string) string {
 
 // endedAt is when the last of the pod's containers ended; zero where it isn't known.
 func endedAt(p *corev1.Pod) time.Time {
-	var last time.Time
+	var lastEnd time.Time
 	for _, c := range statuses(p) {
-		if t := c.State.Terminated; t != nil && t.FinishedAt.After(last) {
-			last = t.FinishedAt.Time
+		if t := c.State.Terminated; t != nil && t.FinishedAt.After(lastEnd) {
+			lastEnd = t.FinishedAt.Time
 		}
 	}
-	return last
+	return lastEnd
 }
 
 // stateOf is what the pod is doing, in a word or two.

@@ -77,11 +77,11 @@ func (po *ports) portsAwaited() *step {
 	if po.attempt.isPlaced() {
 		return nil
 	}
-	held := po.heldByOthers(po.awaitedWires())
-	if len(held) == 0 {
+	holds := po.heldByOthers(po.awaitedWires())
+	if len(holds) == 0 {
 		return nil
 	}
-	return po.deadlines.waits(v1alpha1.ReasonPortHeld, po.heldWords(held)+"; until then this test holds no pods")
+	return po.deadlines.waits(v1alpha1.ReasonPortHeld, po.heldWords(holds)+"; until then this test holds no pods")
 }
 
 // portsHeld: all pods are ready, and another test is on a physical port of theirs, or its turn comes first.
@@ -90,8 +90,8 @@ func (po *ports) portsHeld() *step {
 	if po.attempt.hasBegun() || len(wires) == 0 {
 		return nil
 	}
-	if held := po.heldByOthers(wires); len(held) > 0 {
-		return po.waitForPorts(held)
+	if holds := po.heldByOthers(wires); len(holds) > 0 {
+		return po.waitForPorts(holds)
 	}
 	if first, wire := po.olderWaiter(wires); first != nil {
 		s := po.deadlines.waits(v1alpha1.ReasonPortHeld, fmt.Sprintf("%s is free, and %s, which is older, takes it first",
@@ -102,24 +102,24 @@ func (po *ports) portsHeld() *step {
 }
 
 // waitForPorts waits with the pods in place for portPatience, and then gives them back.
-func (po *ports) waitForPorts(held []Hold) *step {
-	since := po.now
+func (po *ports) waitForPorts(holds []Hold) *step {
+	waitStart := po.now
 	if po.history.condition(v1alpha1.ConditionScheduled).Reason == v1alpha1.ReasonPortHeld {
-		since = po.history.since(v1alpha1.ConditionScheduled)
+		waitStart = po.history.since(v1alpha1.ConditionScheduled)
 	}
-	due, words := since.Add(portPatience), po.heldWords(held)
+	due, words := waitStart.Add(portPatience), po.heldWords(holds)
 	if po.now.Before(due) {
 		return po.deadlines.waits(v1alpha1.ReasonPortHeld, words).waitUntil(due)
 	}
 	var wires []Wire
-	for _, h := range held {
+	for _, h := range holds {
 		wires = append(wires, h.Wire)
 	}
 	message := words + "; pods that wait would keep CPUs and devices from others: they are given back, and made anew " +
 		"when it is over"
 	return &step{
 		reason: v1alpha1.ReasonPortHeld, message: message, activity: "Waiting",
-		scheduled: no(v1alpha1.ReasonPortHeld, message), void: &voided{awaits: wires},
+		scheduled: isFalse(v1alpha1.ReasonPortHeld, message), void: &voided{awaits: wires},
 	}
 }
 
@@ -133,9 +133,9 @@ func (po *ports) publicName(namespace, name string) string {
 }
 
 // heldWords say who is on which wire, and the way out.
-func (po *ports) heldWords(held []Hold) string {
+func (po *ports) heldWords(holds []Hold) string {
 	var words, unseen []string
-	for _, h := range held {
+	for _, h := range holds {
 		words = append(words, fmt.Sprintf("%s is held by %s (Lease %s)", h.Wire,
 			po.publicName(h.Holder.Namespace, h.Holder.Name), h.Lease))
 		if h.Unseen {
@@ -175,13 +175,13 @@ func (po *ports) hold(w Wire) *Hold {
 }
 
 func (po *ports) heldByOthers(wires []Wire) []Hold {
-	var held []Hold
+	var holds []Hold
 	for _, w := range wires {
 		if h := po.hold(w); h != nil && h.Holder.UID != po.test.UID && h.dead(po.now) == "" {
-			held = append(held, *h)
+			holds = append(holds, *h)
 		}
 	}
-	return held
+	return holds
 }
 
 // olderWaiter is an older test that waits for one of these ports, and for nothing else, and so comes first;

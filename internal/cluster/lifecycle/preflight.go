@@ -25,20 +25,20 @@ func (pre *preflight) invalid() *step {
 func (pre *preflight) refuses(message string) *step {
 	e := &ending{reason: v1alpha1.ReasonInvalid, message: message, complete: true}
 	s := stepToEnd(e, activityDone)
-	s.accepted, s.del = no(v1alpha1.ReasonInvalid, message), pre.cleanup.release(e)
+	s.accepted, s.del = isFalse(v1alpha1.ReasonInvalid, message), pre.cleanup.release(e)
 	return s
 }
 
 // nameTaken: an object that doesn't belong to the test has the name of one of its children. The operator never
 // touches it.
 func (pre *preflight) nameTaken() *step {
-	taken := pre.observers.namesTaken()
-	if len(taken) == 0 {
+	objects := pre.observers.namesTaken()
+	if len(objects) == 0 {
 		return nil
 	}
 	return pre.deadlines.waits(v1alpha1.ReasonNameTaken,
 		fmt.Sprintf("%s exists and doesn't belong to this LoadTest: delete it, or create the LoadTest under another name",
-			listed(taken)))
+			listed(objects)))
 }
 
 // networksMissing: the links name networks that this cluster lacks, or that can't be used.
@@ -53,14 +53,14 @@ func (pre *preflight) networksMissing() *step {
 			"install Multus (it brings the CustomResourceDefinition network-attachment-definitions.k8s.cni.cncf.io)")
 	}
 	for _, e := range ends {
-		if why := pre.networkFaults[e.key]; why != "" {
-			return pre.deadlines.waits(v1alpha1.ReasonNetworkInvalid, fmt.Sprintf("%s: %s", e, why))
+		if problem := pre.networkFaults[e.key]; problem != "" {
+			return pre.deadlines.waits(v1alpha1.ReasonNetworkInvalid, fmt.Sprintf("%s: %s", e, problem))
 		}
 	}
 	for _, key := range pre.blueprint.cluster().OwnNetworks {
-		if why := pre.networkFaults[key]; why != "" {
+		if problem := pre.networkFaults[key]; problem != "" {
 			return pre.deadlines.waits(v1alpha1.ReasonNetworkInvalid, fmt.Sprintf("network %s (in the annotation of a "+
-				"template): %s", key, why))
+				"template): %s", key, problem))
 		}
 	}
 	if missing := pre.missing(ends); len(missing) > 0 {
@@ -78,20 +78,20 @@ func (pre *preflight) networksMissing() *step {
 
 // missing says which networks don't exist, each once.
 func (pre *preflight) missing(ends []end) []string {
-	var out []string
-	told := map[compile.NetworkKey]bool{}
+	var sentences []string
+	named := map[compile.NetworkKey]bool{}
 	for _, e := range ends {
-		if _, ok := pre.blueprint.networks[e.key]; ok || told[e.key] {
+		if _, ok := pre.blueprint.networks[e.key]; ok || named[e.key] {
 			continue
 		}
-		told[e.key] = true
+		named[e.key] = true
 		text := e.String() + " doesn't exist"
 		if e.key.Namespace != pre.test.Namespace {
 			text += " (a network of another namespace also needs Multus without namespaceIsolation)"
 		}
-		out = append(out, text)
+		sentences = append(sentences, text)
 	}
-	return out
+	return sentences
 }
 
 // resourcesMissing: no node has the devices or the huge pages that a pod needs, or enough of them, as nodes

@@ -21,8 +21,8 @@ func (w *statusWriter) progress(s *step) *v1alpha1.Progress {
 		return w.lastProgress.DeepCopy()
 	}
 	p := &v1alpha1.Progress{Step: wording.Limited(s.activity, 32)} // what is waited for is Complete's message already
-	if was := w.lastProgress; s.ending != nil && was != nil {
-		p.Run, p.Percent = was.Run, was.Percent
+	if previous := w.lastProgress; s.ending != nil && previous != nil {
+		p.Run, p.Percent = previous.Run, previous.Percent
 	}
 	if s.ending != nil && s.ending.complete && s.ending.reason == v1alpha1.ReasonMeasured {
 		p.Percent = new(int32(100))
@@ -93,8 +93,8 @@ func (w *conditionWriter) newlyLost() int32 {
 		return 0
 	}
 	counted := int32(1)
-	if was := w.lastProgress; was != nil && was.Run > 0 {
-		counted = was.Run
+	if previous := w.lastProgress; previous != nil && previous.Run > 0 {
+		counted = previous.Run
 	}
 	return max(0, int32(p.Run)-counted)
 }
@@ -108,6 +108,6 @@ func (w *statusWriter) directions() int64 {
 }
 
 // packetRate is a rate for people, of one of so many.
-func packetRate(packetsPerSecond, of int64) string {
-	return wording.Limited(wording.PacketRate(packetsPerSecond/of), 32)
+func packetRate(packetsPerSecond, parts int64) string {
+	return wording.Limited(wording.PacketRate(packetsPerSecond/parts), 32)
 }

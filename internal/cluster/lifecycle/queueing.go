@@ -42,7 +42,8 @@ func (q *queueing) queued() *step {
 		return nil
 	}
 	if back := q.givenBack; q.kueue.queueName() != "" && back != nil && q.now.Before(back.Until.Time) {
-		const message = "its pods were given back, as not all of them could be placed or started: they are queued again when others had their time"
+		const message = "its pods were given back, as not all of them could be placed or started: they are queued again " +
+			"when others had their time"
 		return q.deadlines.waits(v1alpha1.ReasonGivenBack, message+q.whyGivenBack()).waitUntil(back.Until.Time)
 	}
 	if !q.turn.Waits || q.kueue.queueName() != "" || q.grows && q.turn.Until.IsZero() {
@@ -57,7 +58,8 @@ func (q *queueing) queued() *step {
 	}
 	switch {
 	case !inLine && q.refusals == nil:
-		return &step{reason: reason, message: "one pod of each kind is tried before the test stands in line", try: q.placement.samples()}
+		return &step{reason: reason, message: "one pod of each kind is tried before the test stands in line",
+			try: q.placement.samples()}
 	case !inLine && len(q.refusals) > 0:
 		return q.placement.refusedStep(q.refusals)
 	}
@@ -78,7 +80,8 @@ func (q *queueing) whyGivenBack() string {
 	}
 	words := "; pods were given back " + times + ", last for this: " + back.Message
 	if back.Reason == v1alpha1.GivenBackNotStarted && q.test.Spec.SchedulingDeadline == "" {
-		words += "; until that is mended it is tried again and again: spec.stop ends the test, and spec.schedulingDeadline can still be set"
+		words += "; until that is mended it is tried again and again: spec.stop ends the test, and spec.schedulingDeadline " +
+			"can still be set"
 	}
 	return words
 }
@@ -107,10 +110,11 @@ func (q *queueing) halfPlaced() *step {
 	default:
 		return nil
 	}
-	message := fmt.Sprintf("%s: all pods are given back, so that others can go on; others go first until %s at the latest", words, q.now.Add(void.givenBack).UTC().Format(time.TimeOnly))
+	message := fmt.Sprintf("%s: all pods are given back, so that others can go on; others go first until %s at the latest",
+		words, q.now.Add(void.givenBack).UTC().Format(time.TimeOnly))
 	return &step{
 		reason: v1alpha1.ReasonGivenBack, message: message, activity: "Queued",
-		scheduled: no(v1alpha1.ReasonGivenBack, message), void: void,
+		scheduled: isFalse(v1alpha1.ReasonGivenBack, message), void: void,
 	}
 }
 
@@ -216,12 +220,16 @@ func (q *queueing) gated() *step {
 	if len(waiting) == 0 {
 		return nil
 	}
-	message := fmt.Sprintf("in Kueue's queue %s: pods go when it admits their group (kubectl describe workloads -n %s tells what it waits for): %s", q.kueue.queueName(), q.test.Namespace, listed(waiting))
+	message := fmt.Sprintf("in Kueue's queue %s: pods go when it admits their group (kubectl describe workloads -n %s "+
+		"tells what it waits for): %s", q.kueue.queueName(), q.test.Namespace, listed(waiting))
 	if q.kueue.queueName() == "" {
-		message = fmt.Sprintf("Kueue holds pods back that name no queue, as its configuration has it (manageJobsWithoutQueueName), and lets none of them go: create the test with the label %s and a LocalQueue of namespace %s: %s",
+		message = fmt.Sprintf("Kueue holds pods back that name no queue, as its configuration has it "+
+			"(manageJobsWithoutQueueName), and lets none of them go: create the test with the label %s and a LocalQueue of "+
+			"namespace %s: %s",
 			v1alpha1.LabelKueueQueue, q.test.Namespace, listed(waiting))
 	} else if !managed {
-		message += "; Kueue doesn't look after these pods: turn its integration for pods on, also for this namespace (kubectl linerate doctor), or create the test without the label " + v1alpha1.LabelKueueQueue
+		message += "; Kueue doesn't look after these pods: turn its integration for pods on, also for this namespace " +
+			"(kubectl linerate doctor), or create the test without the label " + v1alpha1.LabelKueueQueue
 	}
 	s := q.deadlines.waits(v1alpha1.ReasonQueued, message)
 	s.activity, s.brief = "Queued", strings.TrimSpace("in Kueue's queue "+q.kueue.queueName())
@@ -250,7 +258,8 @@ func (q *queueing) unscheduled() *step {
 		return s.waitUntil(q.givesBackAt())
 	}
 	return q.deadlines.waits(v1alpha1.ReasonUnschedulable, wording.JoinNonEmpty(": ", placeless(refused), why)+
-		": it goes on by itself when there is room; other tests and pods hold devices too (kubectl describe node shows them)").waitUntil(q.givesBackAt())
+		": it goes on by itself when there is room; other tests and pods hold devices too (kubectl describe node shows "+
+		"them)").waitUntil(q.givesBackAt())
 }
 
 // nodeless says whether the scheduler finds no node for a pod, and why. A pod whose scheduling gates were just removed still has the condition of a

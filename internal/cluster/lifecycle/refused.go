@@ -14,14 +14,14 @@ import (
 // holds only what is known to be valid, and ends the test, since its progress can't be reported. False: the
 // test was complete already, and its status stays.
 func Refused(o Observed, d Decision, refusal string) (Decision, bool) {
-	was := &o.Test.Status
-	if meta.IsStatusConditionTrue(was.Conditions, v1alpha1.ConditionComplete) {
+	previous := &o.Test.Status
+	if meta.IsStatusConditionTrue(previous.Conditions, v1alpha1.ConditionComplete) {
 		return Decision{}, false
 	}
 	complete := meta.IsStatusConditionTrue(d.Status.Conditions, v1alpha1.ConditionComplete)
 	st := v1alpha1.LoadTestStatus{
 		ObservedGeneration: o.Test.Generation, Attempt: d.Status.Attempt, LostRuns: d.Status.LostRuns,
-		StartedAt: d.Status.StartedAt, FinishedAt: d.Status.FinishedAt, Conditions: was.DeepCopy().Conditions,
+		StartedAt: d.Status.StartedAt, FinishedAt: d.Status.FinishedAt, Conditions: previous.DeepCopy().Conditions,
 	}
 	message := wording.Limited(wording.Printable(fmt.Sprintf("the API server refuses what is to be said of this test, "+
 		"so it ends without a result: %s; "+
@@ -38,17 +38,17 @@ func Refused(o Observed, d Decision, refusal string) (Decision, bool) {
 			say(c.Type, c.Status, c.Reason)
 		}
 	}
-	needsPods, over := v1alpha1.ConditionReconciling, v1alpha1.ConditionStalled
+	needsPods, obsolete := v1alpha1.ConditionReconciling, v1alpha1.ConditionStalled
 	if complete {
-		needsPods, over = over, needsPods
+		needsPods, obsolete = obsolete, needsPods
 	}
 	say(v1alpha1.ConditionPassed, metav1.ConditionUnknown, v1alpha1.ReasonUndecided)
 	say(v1alpha1.ConditionComplete, truth(complete), v1alpha1.ReasonStatusRefused)
 	say(needsPods, metav1.ConditionTrue, v1alpha1.ReasonStatusRefused)
-	meta.RemoveStatusCondition(&st.Conditions, over)
+	meta.RemoveStatusCondition(&st.Conditions, obsolete)
 	refreshGeneration(&st)
 	d.Rule, d.Reason, d.Message, d.Status, d.DeleteTest = "statusRefused", v1alpha1.ReasonStatusRefused, message, st, false
-	d.Events = eventsOf(was, &st)
+	d.Events = eventsOf(previous, &st)
 	return d, true
 }
 

@@ -38,8 +38,9 @@ func (r *remnants) suspended() *step {
 		return nil
 	}
 	s := &step{
-		reason: v1alpha1.ReasonSuspended, activity: "Suspended", message: "spec.suspend is true: the test holds no pods until it is false",
-		scheduled: no(v1alpha1.ReasonSuspended, "spec.suspend is true: set it to false to go on"),
+		reason: v1alpha1.ReasonSuspended, activity: "Suspended", message: "spec.suspend is true: the test holds no pods " +
+			"until it is false",
+		scheduled: isFalse(v1alpha1.ReasonSuspended, "spec.suspend is true: set it to false to go on"),
 	}
 	s.forget = true
 	if r.attempt.isUsed() {
@@ -65,12 +66,13 @@ func (r *remnants) earlierAttempt() *step {
 	for _, p := range slices.Concat(r.pods, r.formerPods) {
 		names = append(names, p.Name)
 	}
-	message := wording.JoinNonEmpty(": ", fmt.Sprintf("attempt %d waits until what is left of an earlier one is gone", r.attempt.number), listed(names))
+	message := wording.JoinNonEmpty(": ", fmt.Sprintf("attempt %d waits until what is left of an earlier one is gone",
+		r.attempt.number), listed(names))
 	reason := v1alpha1.ReasonPending
 	if r.history.condition(v1alpha1.ConditionScheduled).Reason == v1alpha1.ReasonGivenBack {
 		reason = v1alpha1.ReasonGivenBack
 	}
-	s := &step{reason: reason, message: message, activity: "Releasing", scheduled: no(reason, message), del: del}
+	s := &step{reason: reason, message: message, activity: "Releasing", scheduled: isFalse(reason, message), del: del}
 	return r.untilGone(s).waitUntil(r.deadlines.placedUntil())
 }
 
@@ -126,7 +128,8 @@ func (r *remnants) voidPlans(beside []Deletion) (del []Deletion) {
 			return attemptOf(j.Labels) == attempt && j.DeletionTimestamp == nil && !jobOver(&j)
 		})
 		if attempt < r.attempt.number && !needsPods {
-			del = append(del, Deletion{Kind: "ConfigMap", Name: manifests.PlanName(r.test, attempt), Why: "its attempt is void: what its run left isn't read"})
+			del = append(del, Deletion{Kind: "ConfigMap", Name: manifests.PlanName(r.test, attempt),
+				Why: "its attempt is void: what its run left isn't read"})
 		}
 	}
 	return del
@@ -139,14 +142,16 @@ func (r *remnants) formerRemnants(del []Deletion, going bool) ([]Deletion, bool)
 	}
 	for i := range r.formerJobs {
 		if j := &r.formerJobs[i]; j.DeletionTimestamp == nil {
-			del = append(del, Deletion{Kind: "Job", Name: j.Name, Why: "a release before this one made it, in the test's namespace"})
+			del = append(del, Deletion{Kind: "Job", Name: j.Name, Why: "a release before this one made it, in the test's " +
+				"namespace"})
 			going = true
 		}
 	}
 	for i := range r.formerPods {
 		switch p := &r.formerPods[i]; {
 		case p.DeletionTimestamp == nil:
-			del = append(del, Deletion{Kind: "Pod", Name: p.Name, Why: "a release before this one made it, in the test's namespace"})
+			del = append(del, Deletion{Kind: "Pod", Name: p.Name, Why: "a release before this one made it, in the test's " +
+				"namespace"})
 			going = true
 		case !stuck(p, r.now):
 			going = true
@@ -162,11 +167,12 @@ func (r *remnants) formerRunner() *step {
 	if r.attempt.job != nil || len(r.attempt.runners) > 0 || !r.attempt.isUsed() || !r.ranBefore() {
 		return nil
 	}
-	const message = "a release before this one began the run with a runner in the test's namespace, where its Report could be forged: " +
+	const message = "a release before this one began the run with a runner in the test's namespace, where its Report " +
+		"could be forged: " +
 		"this attempt is void, the next one has its runner in the operator's own namespace"
 	return &step{
 		reason: v1alpha1.ReasonPending, message: message, activity: "Releasing",
-		scheduled: no(v1alpha1.ReasonPending, message), void: &voided{lost: r.attempt.recordedStart != nil},
+		scheduled: isFalse(v1alpha1.ReasonPending, message), void: &voided{lost: r.attempt.recordedStart != nil},
 	}
 }
 
@@ -177,5 +183,6 @@ func (r *remnants) ranBefore() bool {
 	if told := r.attempt.recordedPods(v1alpha1.RoleRunner); len(told) > 0 {
 		return slices.ContainsFunc(told, func(p v1alpha1.PodStatus) bool { return p.Namespace == "" })
 	}
-	return r.attempt.recordedStart != nil && slices.ContainsFunc(r.formerJobs, func(j batchv1.Job) bool { return attemptOf(j.Labels) == r.attempt.number })
+	return r.attempt.recordedStart != nil && slices.ContainsFunc(r.formerJobs,
+		func(j batchv1.Job) bool { return attemptOf(j.Labels) == r.attempt.number })
 }

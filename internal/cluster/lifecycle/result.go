@@ -12,7 +12,7 @@ import (
 // resultOf is a Report's result in the form of the status: whole numbers with their unit in the name, ratios as
 // text. It keeps the schema's bounds, since the API server would refuse a larger status.
 func resultOf(r *report.Report) *v1alpha1.Result {
-	out := &v1alpha1.Result{
+	result := &v1alpha1.Result{
 		Saturated:   r.Result.Saturated,
 		Confirmed:   r.Result.Confirmed,
 		Reason:      wording.Limited(string(r.Result.Reason), 64),
@@ -21,30 +21,30 @@ func resultOf(r *report.Report) *v1alpha1.Result {
 		MaxReceived: totalOf(r.Result.MaxReceived, r.Result.Directions),
 	}
 	if r.Result.Resolution > 0 {
-		out.Resolution = r.Result.Resolution.String()
+		result.Resolution = r.Result.Resolution.String()
 	}
 	for _, s := range r.Result.SharedPorts[:min(len(r.Result.SharedPorts), mostSharedPorts)] {
-		out.SharedPorts = append(out.SharedPorts, wording.Limited(s, 1024))
+		result.SharedPorts = append(result.SharedPorts, wording.Limited(s, 1024))
 	}
 	for _, d := range r.Result.Directions {
-		out.Directions = append(out.Directions, v1alpha1.DirectionResult{From: d.From, To: d.To,
+		result.Directions = append(result.Directions, v1alpha1.DirectionResult{From: d.From, To: d.To,
 			Limit: directionLimit(d.Limit), Figures: directionFigures(&d)})
 	}
 	for _, direction := range r.Result.SetBy[:min(len(r.Result.SetBy), mostDirections)] {
-		out.SetBy = append(out.SetBy, wording.Limited(direction, 40))
+		result.SetBy = append(result.SetBy, wording.Limited(direction, 40))
 	}
-	out.Latency = wording.Limited(figures.LatencySummary(r), 128)
-	out.Figures = slices.Concat(curveOf(r.Result.Curve), goalsOf(r), burstsOf(r))
-	out.Figures = append(out.Figures, latencyOf(r, mostFigures-len(out.Figures))...)
+	result.Latency = wording.Limited(figures.LatencySummary(r), 128)
+	result.Figures = slices.Concat(curveOf(r.Result.Curve), goalsOf(r), burstsOf(r))
+	result.Figures = append(result.Figures, latencyOf(r, mostFigures-len(result.Figures))...)
 	for _, g := range r.Result.Generators {
-		out.Generators = append(out.Generators, v1alpha1.GeneratorResult{
+		result.Generators = append(result.Generators, v1alpha1.GeneratorResult{
 			Name:                     wording.Limited(g.Name, 63),
 			OfferedPacketsPerSecond:  g.OfferedPacketsPerSecond,
 			ReceivedPacketsPerSecond: g.ReceivedPacketsPerSecond,
 			StartSkewMicroseconds:    g.StartSkew.Std().Microseconds(),
 		})
 	}
-	return out
+	return result
 }
 
 // mostFigures is how many figures the status has, figuresOfALoad how many there are of one load of a curve.
@@ -58,19 +58,19 @@ const (
 // and each direction.
 func curveOf(curve []report.Figure) []v1alpha1.Figure {
 	points := figures.PointsByLoad(curve)
-	const most = mostFigures / figuresOfALoad
-	var all []v1alpha1.Figure
-	for i := range min(len(points), most) {
-		at := i
-		if len(points) > most {
-			at = i * (len(points) - 1) / (most - 1)
+	const limit = mostFigures / figuresOfALoad
+	var loads []v1alpha1.Figure
+	for i := range min(len(points), limit) {
+		index := i
+		if len(points) > limit {
+			index = i * (len(points) - 1) / (limit - 1)
 		}
-		for _, f := range points[at][:min(len(points[at]), figuresOfALoad)] {
-			all = append(all, v1alpha1.Figure{Metric: string(f.Metric), Load: f.Load.String(), Low: string(f.Low),
+		for _, f := range points[index][:min(len(points[index]), figuresOfALoad)] {
+			loads = append(loads, v1alpha1.Figure{Metric: string(f.Metric), Load: f.Load.String(), Low: string(f.Low),
 				High: string(f.High)})
 		}
 	}
-	return all
+	return loads
 }
 
 // ofAGoal are the metrics of each goal of a search that the status has.
@@ -78,46 +78,47 @@ var ofAGoal = []report.Metric{figures.PacketsPerSecond, figures.Layer1BitsPerSec
 
 // goalsOf is what all directions together carried by each goal of a search. The schema allows few enough goals
 // for all of them to fit.
-func goalsOf(r *report.Report) (all []v1alpha1.Figure) {
+func goalsOf(r *report.Report) (goals []v1alpha1.Figure) {
 	if len(r.Result.Goals) == 0 {
 		return nil
 	}
 	for _, f := range figures.Of(r) {
 		if f.Direction == report.AllDirections && slices.Contains(ofAGoal, f.Metric) && f.Missing == "" &&
-			len(all) < mostFigures {
-			all = append(all, v1alpha1.Figure{Metric: string(f.Metric), Goal: wording.Limited(f.Goal, 20), Low: string(f.Low),
+			len(goals) < mostFigures {
+			goals = append(goals, v1alpha1.Figure{Metric: string(f.Metric), Goal: wording.Limited(f.Goal, 20),
+				Low:  string(f.Low),
 				High: string(f.High)})
 		}
 	}
-	return all
+	return goals
 }
 
 // burstsOf is what bursts show of each direction. The schema allows few enough directions for all of them to fit.
-func burstsOf(r *report.Report) (all []v1alpha1.Figure) {
+func burstsOf(r *report.Report) (bursts []v1alpha1.Figure) {
 	for _, f := range figures.Of(r) {
 		if metric, _ := figures.MetricOf(f.Metric); metric.OfBursts() && f.Missing == "" &&
 			f.Direction != report.AllDirections {
-			all = append(all, v1alpha1.Figure{Metric: string(f.Metric), Direction: wording.Limited(f.Direction, 40),
+			bursts = append(bursts, v1alpha1.Figure{Metric: string(f.Metric), Direction: wording.Limited(f.Direction, 40),
 				Low: wording.Limited(string(f.Low), 40), High: wording.Limited(string(f.High), 40)})
 		}
 	}
-	return all
+	return bursts
 }
 
 // ofLatency are the metrics of latency that the status has.
 var ofLatency = []report.Metric{figures.LatencyP50, figures.LatencyP99, figures.LatencyP999}
 
 // latencyOf is each direction's latency at each load, of the slowest frame size, as far as room allows.
-func latencyOf(r *report.Report, room int) (all []v1alpha1.Figure) {
+func latencyOf(r *report.Report, room int) (latencies []v1alpha1.Figure) {
 	for _, metric := range ofLatency {
 		for _, f := range figures.SlowestSizes(r, metric) {
-			if len(all) < room {
-				all = append(all, v1alpha1.Figure{Metric: string(metric), Direction: wording.Limited(f.Direction, 40),
+			if len(latencies) < room {
+				latencies = append(latencies, v1alpha1.Figure{Metric: string(metric), Direction: wording.Limited(f.Direction, 40),
 					Load: f.At.String(), Low: string(f.Low), High: string(f.High)})
 			}
 		}
 	}
-	return all
+	return latencies
 }
 
 // mostDirections is how many the status has.
@@ -127,11 +128,11 @@ func directionLimit(l *report.DirectionLimit) *v1alpha1.DirectionLimit {
 	if l == nil {
 		return nil
 	}
-	out := &v1alpha1.DirectionLimit{Saturated: l.Saturated, Reason: wording.Limited(string(l.Reason), 64)}
+	limit := &v1alpha1.DirectionLimit{Saturated: l.Saturated, Reason: wording.Limited(string(l.Reason), 64)}
 	if l.Lossy > 0 {
-		out.Resolution = l.Resolution.String()
+		limit.Resolution = l.Resolution.String()
 	}
-	return out
+	return limit
 }
 
 // mostSharedPorts is how many the status has.
@@ -169,26 +170,26 @@ func totalOf(s *report.Sum, directions []report.Direction) *v1alpha1.TotalResult
 // sessionsOf is what the sessions of these directions did, with a ratio and a round trip only where they are
 // figures: who reads a status takes both for the device's.
 func sessionsOf(s *report.Sessions, directions ...report.Direction) *v1alpha1.SessionsResult {
-	out := &v1alpha1.SessionsResult{GoodputBitsPerSecond: s.GoodputBitsPerSecond,
+	result := &v1alpha1.SessionsResult{GoodputBitsPerSecond: s.GoodputBitsPerSecond,
 		RetransmittedSegments: s.RetransmittedSegments}
 	if d := s.Datagrams; d != nil {
-		out.Datagrams = &v1alpha1.DatagramsResult{Sent: d.Sent, Received: d.Received, Lost: d.Lost}
+		result.Datagrams = &v1alpha1.DatagramsResult{Sent: d.Sent, Received: d.Received, Lost: d.Lost}
 		if figures.PathDoubt(directions...) == "" {
-			out.Datagrams.LossRatio = d.MostLossRatio().String()
+			result.Datagrams.LossRatio = d.MostLossRatio().String()
 		}
 		if figures.JitterDoubt(directions...) == "" {
-			out.Datagrams.JitterMicroseconds = new(d.JitterMicroseconds)
+			result.Datagrams.JitterMicroseconds = new(d.JitterMicroseconds)
 		}
-		return out
+		return result
 	}
 	if figures.PathDoubt(directions...) != "" {
-		return out
+		return result
 	}
-	out.RetransmitRatio = s.RetransmitRatio.String()
+	result.RetransmitRatio = s.RetransmitRatio.String()
 	if s.RoundTrip != nil {
-		out.RoundTripMicroseconds = s.RoundTrip.MeanMicroseconds
+		result.RoundTripMicroseconds = s.RoundTrip.MeanMicroseconds
 	}
-	return out
+	return result
 }
 
 func flowOf(f report.Flow) v1alpha1.FlowRate {

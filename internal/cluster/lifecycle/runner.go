@@ -21,8 +21,8 @@ type runner struct {
 }
 
 // trouble says why no Report will come; empty: one may.
-func (rn *runner) trouble() (why, reason string) {
-	way := "; the runner's log, in namespace " + rn.namespace + ", has more, as long as keepPods: OnFailure keeps it"
+func (rn *runner) trouble() (message, reason string) {
+	remedy := "; the runner's log, in namespace " + rn.namespace + ", has more, as long as keepPods: OnFailure keeps it"
 	switch {
 	case !rn.attempt.hasBegun():
 		return "", ""
@@ -36,10 +36,10 @@ func (rn *runner) trouble() (why, reason string) {
 	case rn.stuckWords() != "":
 		return rn.stuckWords(), v1alpha1.ReasonNodeLost
 	case jobFailed(rn.attempt.job) != "":
-		return fmt.Sprintf("the runner failed for good (%s)%s%s", jobFailed(rn.attempt.job), rn.lastWords(), way),
+		return fmt.Sprintf("the runner failed for good (%s)%s%s", jobFailed(rn.attempt.job), rn.lastWords(), remedy),
 			v1alpha1.ReasonRunnerFailed
 	case jobOver(rn.attempt.job):
-		return "the runner ended, and left no Report of this attempt" + rn.lastWords() + way, v1alpha1.ReasonRunnerFailed
+		return "the runner ended, and left no Report of this attempt" + rn.lastWords() + remedy, v1alpha1.ReasonRunnerFailed
 	}
 	return "", ""
 }
@@ -95,12 +95,12 @@ func (rn *runner) running() *step {
 	if words := rn.waitingWords(); words != "" {
 		s.message = words
 	}
-	if at := rn.podlessUntil(); rn.isSuspended() {
+	if deadline := rn.podlessUntil(); rn.isSuspended() {
 		s.message = suspendedJobWords(rn.attempt.job)
 		s.waitUntil(rn.attempt.job.CreationTimestamp.Add(startBound))
-	} else if rn.now.Before(at) {
-		s.waitUntil(at)
-	} else if !at.IsZero() {
+	} else if rn.now.Before(deadline) {
+		s.waitUntil(deadline)
+	} else if !deadline.IsZero() {
 		s.message = fmt.Sprintf("Job %s in namespace %s makes no pod for the runner: who administers linerate sees why "+
 			"with kubectl -n %s describe job %s (a quota, a LimitRange, a policy, the runners' ServiceAccount)",
 			rn.attempt.job.Name, rn.attempt.job.Namespace, rn.attempt.job.Namespace, rn.attempt.job.Name)
@@ -119,15 +119,15 @@ func (rn *runner) podlessUntil() time.Time {
 	if rn.attempt.job == nil || rn.attempt.job.DeletionTimestamp != nil || jobOver(rn.attempt.job) {
 		return time.Time{}
 	}
-	since := rn.attempt.job.CreationTimestamp.Time
+	podlessFrom := rn.attempt.job.CreationTimestamp.Time
 	for i := range rn.attempt.runners {
 		p := &rn.attempt.runners[i]
 		if !Ended(p) {
 			return time.Time{}
 		}
-		since = latest(since, endedAt(p))
+		podlessFrom = latest(podlessFrom, endedAt(p))
 	}
-	return since.Add(podlessGrace)
+	return podlessFrom.Add(podlessGrace)
 }
 
 // waitingWords says why a runner that has reported nothing yet isn't running; empty: it runs, or is about to.

@@ -29,7 +29,7 @@ func (su *setup) setupFailed() *step {
 		return fail(v1alpha1.ReasonSetupFailed, "the setup pod was deleted before it was seen to end")
 	}
 	p := pods[0]
-	due := su.until(p)
+	due := su.deadline(p)
 	switch {
 	case p.Status.Phase == corev1.PodFailed:
 		return fail(v1alpha1.ReasonSetupFailed, "the setup pod %s failed: %s", p.Name, lastWords(p))
@@ -57,12 +57,12 @@ func (su *setup) isDone() bool {
 	return false
 }
 
-// until is when the setup pod should have ended; zero while it has no node. Its deadline counts from its start,
+// deadline is when the setup pod should have ended; zero while it has no node. Its deadline counts from its start,
 // as for the kubelet, and leaves out the wait for a node.
-func (su *setup) until(p *corev1.Pod) time.Time {
+func (su *setup) deadline(p *corev1.Pod) time.Time {
 	if p.Spec.NodeName == "" {
 		return time.Time{}
 	}
-	since := latest(p.CreationTimestamp.Time, condition(p, corev1.PodScheduled).LastTransitionTime.Time)
-	return since.Add(duration(su.spec.DUT.Setup.Deadline) + hookMargin)
+	scheduledAt := latest(p.CreationTimestamp.Time, condition(p, corev1.PodScheduled).LastTransitionTime.Time)
+	return scheduledAt.Add(duration(su.spec.DUT.Setup.Deadline) + hookMargin)
 }

@@ -32,26 +32,26 @@ type situation struct {
 
 // newSituation divides an observation.
 func newSituation(o Observed) *situation {
-	test, was, now := o.Test, &o.Test.Status, o.Now
+	test, status, now := o.Test, &o.Test.Status, o.Now
 	attempt, remnants := divideAttempts(o)
-	history := &history{was.Conditions, now}
-	nodes := &nodes{o.Lab.Nodes, was.ExcludedNodes}
+	history := &history{status.Conditions, now}
+	nodes := &nodes{o.Lab.Nodes, status.ExcludedNodes}
 	blueprint := &blueprint{
 		test: test, compiled: o.Compiled, networks: o.Lab.Networks, attempt: attempt.number,
-		excluded: was.ExcludedNodes, settings: o.Settings,
+		excluded: status.ExcludedNodes, settings: o.Settings,
 	}
 	report := &arrival{
-		test: test, attempt: attempt, recorded: was.Report, order: o.Children.Order, followed: o.Children.Followed,
+		test: test, attempt: attempt, recorded: status.Report, order: o.Children.Order, followed: o.Children.Followed,
 		envelope: o.Children.Envelope, document: o.Children.Report, packed: o.Children.ReportPacked,
 		readFault: o.Children.ReportFault, written: o.Children.ReportWritten, now: now,
 	}
-	kueue := &kueue{test: test, attempt: attempt, report: report, recordedAdmission: was.AdmittedAt, now: now}
+	kueue := &kueue{test: test, attempt: attempt, report: report, recordedAdmission: status.AdmittedAt, now: now}
 	observers := &observers{
 		test: test, attempt: attempt, blueprint: blueprint, foreign: o.Children.Foreign, refusals: o.Refusals, now: now,
 	}
 	deadlines := &deadlines{
 		spec: &test.Spec, attempt: attempt, history: history, kueue: kueue, observers: observers,
-		givenBack: was.GivenBack, now: now,
+		givenBack: status.GivenBack, now: now,
 	}
 	remnants.test, remnants.history, remnants.deadlines, remnants.now = test, history, deadlines, now
 	setup := &setup{spec: &test.Spec, attempt: attempt, now: now}
@@ -61,7 +61,7 @@ func newSituation(o Observed) *situation {
 	}
 	queueing := &queueing{
 		test: test, attempt: attempt, history: history, kueue: kueue, deadlines: deadlines, placement: placement,
-		turn: o.Turn, grows: o.Lab.Grows, givenBack: was.GivenBack, refusals: o.Refusals, now: now,
+		turn: o.Turn, grows: o.Lab.Grows, givenBack: status.GivenBack, refusals: o.Refusals, now: now,
 	}
 	startup := &startup{
 		test: test, attempt: attempt, blueprint: blueprint, deadlines: deadlines, placement: placement,
@@ -69,13 +69,13 @@ func newSituation(o Observed) *situation {
 	}
 	ports := &ports{
 		test: test, attempt: attempt, history: history, blueprint: blueprint, deadlines: deadlines,
-		holds: o.Wires.Holds, ahead: o.Wires.Ahead, awaited: was.AwaitedPorts, now: now,
+		holds: o.Wires.Holds, ahead: o.Wires.Ahead, awaited: status.AwaitedPorts, now: now,
 	}
 	faults := &podFaults{attempt: attempt, nodes: nodes, history: history}
 	runner := &runner{attempt: attempt, deadlines: deadlines, namespace: o.Settings.Namespace, now: now}
 	loss := &loss{
 		attempt: attempt, history: history, deadlines: deadlines, faults: faults, report: report, runner: runner,
-		lastProgress: was.Progress, now: now,
+		lastProgress: status.Progress, now: now,
 	}
 	cleanup := &cleanup{
 		test: test, report: report, pods: o.Children.Pods, jobs: o.Children.Jobs, plans: o.Children.Plans,
@@ -85,11 +85,11 @@ func newSituation(o Observed) *situation {
 		test: test, attempt: attempt, blueprint: blueprint, cleanup: cleanup, refusals: o.Refusals, now: now,
 	}
 	copies := &copies{
-		test: test, report: report, recorded: was.Report, existing: o.Children.Present, foreign: o.Children.Foreign,
+		test: test, report: report, recorded: status.Report, existing: o.Children.Present, foreign: o.Children.Foreign,
 		published: o.Children.Published, refusals: o.Refusals, now: now,
 	}
 	conditions := &conditionWriter{
-		test: test, attempt: attempt, history: history, faults: faults, lostRuns: was.LostRuns, lastProgress: was.Progress,
+		test: test, attempt: attempt, history: history, faults: faults, lostRuns: status.LostRuns, lastProgress: status.Progress,
 		now: now,
 	}
 	return &situation{
@@ -102,7 +102,7 @@ func newSituation(o Observed) *situation {
 		},
 		leases: &leases{
 			test: test, attempt: attempt, remnants: remnants, ports: ports, pods: o.Children.Pods,
-			finishedAt: was.FinishedAt, now: now,
+			finishedAt: status.FinishedAt, now: now,
 		},
 		launch: &launch{
 			test: test, attempt: attempt, blueprint: blueprint, deadlines: deadlines, placement: placement,
@@ -110,12 +110,12 @@ func newSituation(o Observed) *situation {
 		},
 		completion: &completion{
 			test: test, attempt: attempt, history: history, deadlines: deadlines, loss: loss, runner: runner,
-			report: report, copies: copies, teardown: teardown, cleanup: cleanup, recorded: was.Report,
-			result: was.Result, finishedAt: was.FinishedAt, refusals: o.Refusals, now: now,
+			report: report, copies: copies, teardown: teardown, cleanup: cleanup, recorded: status.Report,
+			result: status.Result, finishedAt: status.FinishedAt, refusals: o.Refusals, now: now,
 		},
 		status: &statusWriter{
 			test: test, attempt: attempt, kueue: kueue, deadlines: deadlines, ports: ports, queueing: queueing,
-			report: report, cleanup: cleanup, conditions: conditions, lastProgress: was.Progress, now: now,
+			report: report, cleanup: cleanup, conditions: conditions, lastProgress: status.Progress, now: now,
 		},
 	}
 }

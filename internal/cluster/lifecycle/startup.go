@@ -34,25 +34,25 @@ func (up *startup) unobserved() *step {
 	if up.attempt.hasBegun() {
 		return nil
 	}
-	both := []observerPod{up.observers.vitals(), up.observers.collector()}
-	for _, o := range both {
+	pods := []observerPod{up.observers.vitals(), up.observers.collector()}
+	for _, o := range pods {
 		if o.pod != nil && up.attempt.pod(o.pod.Name) == nil && up.observers.refusal(o.pod.Name) == "" &&
 			len(up.attempt.recordedPods(o.role)) == 0 {
 			return &step{reason: v1alpha1.ReasonStarting, activity: activityStarting,
-				message: fmt.Sprintf("pod %s is made, which %s", o.pod.Name, o.does),
+				message: fmt.Sprintf("pod %s is made, which %s", o.pod.Name, o.task),
 				create:  []manifests.Object{o.pod}}
 		}
 	}
-	for _, o := range both {
+	for _, o := range pods {
 		if o.pod == nil {
 			continue
 		}
 		p := up.attempt.pod(o.pod.Name)
-		if p == nil || gone(p) || !up.now.Before(up.observers.vitalsUntil(p)) || ready(p) {
+		if p == nil || hasStopped(p) || !up.now.Before(up.observers.vitalsUntil(p)) || ready(p) {
 			continue
 		}
 		s := &step{reason: v1alpha1.ReasonStarting, activity: activityStarting,
-			message: fmt.Sprintf("pod %s, which %s, isn't ready yet (%s); the run begins without it at %s", p.Name, o.does,
+			message: fmt.Sprintf("pod %s, which %s, isn't ready yet (%s); the run begins without it at %s", p.Name, o.task,
 				wording.JoinNonEmpty(": ",
 					stateOf(p), vitalsTrouble(p)),
 				up.observers.vitalsUntil(p).UTC().Format(time.TimeOnly))}
@@ -94,17 +94,17 @@ func (up *startup) starting() *step {
 		} else if w := up.unattached(p); w != "" {
 			words = append(words, w)
 		}
-		if at := attachedUntil(p); up.now.Before(at) {
-			s.waitUntil(at)
+		if deadline := attachedUntil(p); up.now.Before(deadline) {
+			s.waitUntil(deadline)
 		}
 	}
 	if len(waiting) == 0 {
 		return nil
 	}
-	if why, at := up.gatewaysApart(); why != "" {
-		words, s.dut = append(words, why), no(v1alpha1.ReasonNoTunnel, why)
-	} else if up.now.Before(at) {
-		s.waitUntil(at)
+	if problem, deadline := up.gatewaysApart(); problem != "" {
+		words, s.dut = append(words, problem), isFalse(v1alpha1.ReasonNoTunnel, problem)
+	} else if up.now.Before(deadline) {
+		s.waitUntil(deadline)
 	}
 	s.message = wording.JoinNonEmpty("; ", words...)
 	if len(words) == 0 {
@@ -116,7 +116,7 @@ func (up *startup) starting() *step {
 // unattached says that a pod has had no sandbox for long: its events say what Multus, a CNI plugin or a volume
 // lacks. Empty: it has one, or hasn't waited long.
 func (up *startup) unattached(p *corev1.Pod) string {
-	if at := attachedUntil(p); at.IsZero() || up.now.Before(at) {
+	if deadline := attachedUntil(p); deadline.IsZero() || up.now.Before(deadline) {
 		return ""
 	}
 	return fmt.Sprintf("pod %s on node %s is still without its networks and volumes: kubectl describe pod %s tells why "+
@@ -126,7 +126,7 @@ func (up *startup) unattached(p *corev1.Pod) string {
 
 // gatewaysApart says that both gateways of a tunnel run and haven't both become ready, which takes meeting the
 // other one; by is when they should have. Empty and zero: they have, or there is no tunnel.
-func (up *startup) gatewaysApart() (why string, by time.Time) {
+func (up *startup) gatewaysApart() (problem string, deadline time.Time) {
 	pods, cables := up.attempt.podsWithRole(v1alpha1.RoleDUT), up.blueprint.cluster().Networks
 	i := slices.IndexFunc(cables, func(n compile.LinkNetworks) bool { return n.Link == plan.TunnelCable })
 	if i < 0 || len(pods) < 2 {
@@ -136,18 +136,18 @@ func (up *startup) gatewaysApart() (why string, by time.Time) {
 		return "", time.Time{}
 	}
 	for _, p := range pods { // one gateway may be ready alone
-		since := runningSince(p)
-		if since.IsZero() {
+		runningFrom := runningSince(p)
+		if runningFrom.IsZero() {
 			return "", time.Time{}
 		}
-		by = latest(by, up.clusterTime(p, since).Add(meetGrace))
+		deadline = latest(deadline, up.clusterTime(p, runningFrom).Add(meetGrace))
 	}
-	if up.now.Before(by) {
-		return "", by
+	if up.now.Before(deadline) {
+		return "", deadline
 	}
 	return fmt.Sprintf("the tunnel's gateways run in pods %s and %s, and don't reach each other over network %s: it has "+
 		"to join the two, and nobody else, as a cable would: kubectl logs %s tells what came of it",
-		pods[0].Name, pods[1].Name, cables[i].DUT, pods[1].Name), by
+		pods[0].Name, pods[1].Name, cables[i].DUT, pods[1].Name), deadline
 }
 
 // readyDelay: all is ready, and the DUT is given its time.
@@ -158,18 +158,18 @@ func (up *startup) readyDelay() *step {
 	}
 	message := fmt.Sprintf("the device under test is given spec.dut.readyDelay (%s)", up.test.Spec.DUT.ReadyDelay)
 	s := &step{reason: v1alpha1.ReasonDelayed, message: message, activity: activityStarting,
-		dut: no(v1alpha1.ReasonDelayed, message)}
+		dut: isFalse(v1alpha1.ReasonDelayed, message)}
 	return s.waitUntil(due).waitUntil(up.deadlines.placedUntil())
 }
 
 // clusterTime corrects a time by the clock of a pod's node to the cluster's clock, as far as the node's clock
 // is known to be behind or ahead.
-func (up *startup) clusterTime(p *corev1.Pod, at time.Time) time.Time {
-	known := byTheCluster(p, at)
-	if at.After(up.now) && !known.IsZero() {
-		return known
+func (up *startup) clusterTime(p *corev1.Pod, moment time.Time) time.Time {
+	corrected := byTheCluster(p, moment)
+	if moment.After(up.now) && !corrected.IsZero() {
+		return corrected
 	}
-	return latest(at, known)
+	return latest(moment, corrected)
 }
 
 // delayedUntil is when readyDelay is over; zero: there is no delay. A node's clock that is ahead doesn't make
@@ -179,20 +179,20 @@ func (up *startup) delayedUntil() time.Time {
 	if delay == 0 || up.attempt.hasBegun() {
 		return time.Time{}
 	}
-	var since time.Time
+	var readyAt time.Time
 	for _, p := range up.attempt.podsWithRole(v1alpha1.RoleSetup) {
-		since = latest(since, up.clusterTime(p, endedAt(p)))
+		readyAt = latest(readyAt, up.clusterTime(p, endedAt(p)))
 	}
 	for _, p := range up.attempt.podsWithRole(v1alpha1.RoleDUT) {
-		since = latest(since, up.clusterTime(p, readySince(p)))
+		readyAt = latest(readyAt, up.clusterTime(p, readySince(p)))
 	}
-	if since.IsZero() {
+	if readyAt.IsZero() {
 		return time.Time{}
 	}
-	if since.After(up.now) {
-		since = up.now
+	if readyAt.After(up.now) {
+		readyAt = up.now
 	}
-	return since.Add(delay)
+	return readyAt.Add(delay)
 }
 
 // settingUp: the setup pod runs to its end before any other pod is made.
@@ -200,7 +200,7 @@ func (up *startup) settingUp() *step {
 	if up.setup.isDone() {
 		return nil
 	}
-	notYet := no(v1alpha1.ReasonNotStarted, "the setup pod comes first")
+	notYet := isFalse(v1alpha1.ReasonNotStarted, "the setup pod comes first")
 	pods := up.attempt.podsWithRole(v1alpha1.RoleSetup)
 	if len(pods) == 0 {
 		s := up.placement.make("SettingUp", manifests.Links(up.blueprint.input()), manifests.Setup(up.blueprint.input()))
@@ -213,8 +213,8 @@ func (up *startup) settingUp() *step {
 		message = words
 	}
 	s := &step{reason: v1alpha1.ReasonSettingUp, message: message, activity: "SettingUp",
-		scheduled: no(v1alpha1.ReasonSettingUp, message), dut: notYet}
-	return s.waitUntil(up.setup.until(p)).waitUntil(up.deadlines.placedUntil()).waitUntil(up.queueing.givesBackAt())
+		scheduled: isFalse(v1alpha1.ReasonSettingUp, message), dut: notYet}
+	return s.waitUntil(up.setup.deadline(p)).waitUntil(up.deadlines.placedUntil()).waitUntil(up.queueing.givesBackAt())
 }
 
 // activityStarting is the step of a test whose pods have nodes.
@@ -227,9 +227,9 @@ func troubleOf(p *corev1.Pod) string {
 		if w == nil {
 			continue
 		}
-		if way := startProblem(w.Reason); way != "" {
+		if remedy := startProblem(w.Reason); remedy != "" {
 			return fmt.Sprintf("pod %s, container %s, image %s: %s: %s", p.Name, c.Name, imageOf(p, c),
-				wording.JoinNonEmpty(": ", w.Reason, wording.Limited(w.Message, 300)), way)
+				wording.JoinNonEmpty(": ", w.Reason, wording.Limited(w.Message, 300)), remedy)
 		}
 	}
 	return ""
@@ -277,14 +277,14 @@ func attachedUntil(p *corev1.Pod) time.Time {
 }
 
 // runningSince is when the last of a pod's containers started, by its node's clock; zero: one doesn't run.
-func runningSince(p *corev1.Pod) (last time.Time) {
+func runningSince(p *corev1.Pod) (latestStart time.Time) {
 	for _, c := range p.Status.ContainerStatuses {
 		if c.State.Running == nil {
 			return time.Time{}
 		}
-		last = latest(last, c.State.Running.StartedAt.Time)
+		latestStart = latest(latestStart, c.State.Running.StartedAt.Time)
 	}
-	return last
+	return latestStart
 }
 
 // onDevices says whether a pod requests devices.

@@ -39,7 +39,7 @@ func (w *statusWriter) write(s *step) v1alpha1.LoadTestStatus {
 func (w *statusWriter) decided(s *step) v1alpha1.LoadTestStatus {
 	st := *w.test.Status.DeepCopy()
 	st.ObservedGeneration = w.test.Generation
-	if s.over {
+	if s.complete {
 		refreshGeneration(&st)
 		s.keeping.record(st.Report)
 		if s.thinned && st.Report != nil && st.Report.ExpiredAt == nil {
@@ -103,16 +103,16 @@ func (w *statusWriter) voidAttempt(st *v1alpha1.LoadTestStatus, void *voided) {
 
 // givenBack records that the pods are given back now, and why.
 func (w *statusWriter) givenBack(void *voided) *v1alpha1.GivenBack {
-	back := &v1alpha1.GivenBack{
+	record := &v1alpha1.GivenBack{
 		Times: w.queueing.timesGivenBack() + 1,
 		At:    metav1.Time{Time: w.now}, Until: metav1.Time{Time: w.now.Add(void.givenBack)},
 		Reason: void.reason, Message: wording.Limited(void.lacks, maxLacks),
 		AdmittedSeconds: int64(w.deadlines.admittedBefore() / time.Second),
 	}
-	if at := w.kueue.admittedAt(); at != nil {
-		back.AdmittedSeconds += int64(max(w.now.Sub(at.Time), 0) / time.Second)
+	if admittedAt := w.kueue.admittedAt(); admittedAt != nil {
+		record.AdmittedSeconds += int64(max(w.now.Sub(admittedAt.Time), 0) / time.Second)
 	}
-	return back
+	return record
 }
 
 // maxLacks is the most bytes that status.givenBack.message may have.
@@ -155,15 +155,15 @@ func podStatus(p *corev1.Pod) v1alpha1.PodStatus {
 const mostContainers = 32
 
 // containers are those of the device's pod, with their images; those of other pods aren't measured.
-func containers(p *corev1.Pod) (out []v1alpha1.PodContainer) {
+func containers(p *corev1.Pod) (containers []v1alpha1.PodContainer) {
 	if roleOf(p) != v1alpha1.RoleDUT {
 		return nil
 	}
 	for _, c := range manifests.ContainersOf(p) {
-		if len(out) < mostContainers {
-			out = append(out, v1alpha1.PodContainer{Name: c.Name, Image: wording.Limited(c.Image, 1024),
+		if len(containers) < mostContainers {
+			containers = append(containers, v1alpha1.PodContainer{Name: c.Name, Image: wording.Limited(c.Image, 1024),
 				ImageID: wording.Limited(c.ImageID, 1024)})
 		}
 	}
-	return out
+	return containers
 }

@@ -49,7 +49,7 @@ type step struct {
 	// idle: the test waits for somebody, and nothing happens by itself.
 	idle bool
 	// over: the test is complete, and its status is final.
-	over bool
+	complete bool
 	// keeping is what becomes of the Report that a complete test was to keep, copying what becomes of its copy in
 	// the test's namespace.
 	keeping keeping
@@ -62,11 +62,15 @@ type statement struct {
 	reason, message string
 }
 
-// no is a condition that is False.
-func no(reason, message string) *statement { return &statement{metav1.ConditionFalse, reason, message} }
+// isFalse is a condition that is False.
+func isFalse(reason, message string) *statement {
+	return &statement{metav1.ConditionFalse, reason, message}
+}
 
-// yes is a condition that is True.
-func yes(reason, message string) *statement { return &statement{metav1.ConditionTrue, reason, message} }
+// isTrue is a condition that is True.
+func isTrue(reason, message string) *statement {
+	return &statement{metav1.ConditionTrue, reason, message}
+}
 
 // ending is why a test ends, and what it leaves.
 type ending struct {
@@ -99,7 +103,7 @@ type voided struct {
 }
 
 // waitUntil has the decision made again at a time, or earlier where the step already asked for that.
-func (s *step) waitUntil(at time.Time) *step {
-	s.requeueAt = earliest(s.requeueAt, at)
+func (s *step) waitUntil(moment time.Time) *step {
+	s.requeueAt = earliest(s.requeueAt, moment)
 	return s
 }

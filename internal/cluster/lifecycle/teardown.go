@@ -36,13 +36,13 @@ func (td *teardown) isProtected() bool {
 // lacksProtection says whether the finalizer is missing although a step makes, or an earlier one made,
 // something that the teardown may have to undo: deleting the test would skip the teardown.
 func (td *teardown) lacksProtection(s *step) bool {
-	if td.test.Spec.DUT.Teardown == nil || td.isProtected() || td.test.DeletionTimestamp != nil || s.over ||
+	if td.test.Spec.DUT.Teardown == nil || td.isProtected() || td.test.DeletionTimestamp != nil || s.complete ||
 		s.ending != nil && s.ending.complete {
 		return false
 	}
 	return td.attempt.isUsed() || slices.ContainsFunc(s.create, func(o manifests.Object) bool {
-		_, is := o.(*corev1.Pod)
-		return is
+		_, isPod := o.(*corev1.Pod)
+		return isPod
 	})
 }
 
@@ -55,7 +55,7 @@ func (td *teardown) run(e *ending) *step {
 	pods := td.attempt.podsWithRole(v1alpha1.RoleTeardown)
 	switch {
 	case len(pods) == 0 && len(td.attempt.recordedPods(v1alpha1.RoleTeardown)) > 0:
-		return td.done(e, "the teardown pod was deleted before it was seen to end")
+		return td.complete(e, "the teardown pod was deleted before it was seen to end")
 	case len(pods) == 0 && td.refusal() != "":
 		s := stepToEnd(e, "TearingDown")
 		s.message = wording.JoinNonEmpty("; ", e.message, "the teardown pod is refused, and tried again: "+td.refusal())
@@ -82,19 +82,20 @@ func (td *teardown) wait(e *ending, p *corev1.Pod) *step {
 	due := p.CreationTimestamp.Add(duration(td.test.Spec.DUT.Teardown.Deadline) + hookMargin)
 	switch {
 	case p.Status.Phase == corev1.PodSucceeded:
-		return td.done(e, "")
+		return td.complete(e, "")
 	case p.Status.Phase == corev1.PodFailed:
-		return td.done(e, fmt.Sprintf("the teardown pod %s failed (%s)", p.Name, lastWords(p)))
+		return td.complete(e, fmt.Sprintf("the teardown pod %s failed (%s)", p.Name, lastWords(p)))
 	case p.DeletionTimestamp != nil:
-		return td.done(e, fmt.Sprintf("the teardown pod %s was deleted by somebody else", p.Name))
+		return td.complete(e, fmt.Sprintf("the teardown pod %s was deleted by somebody else", p.Name))
 	case !td.now.Before(due):
-		return td.done(e, fmt.Sprintf("the teardown pod %s didn't end within dut.teardown.deadline (%s)", p.Name, stateOf(p)))
+		return td.complete(e, fmt.Sprintf("the teardown pod %s didn't end within dut.teardown.deadline (%s)", p.Name,
+			stateOf(p)))
 	}
 	return stepToEnd(e, "TearingDown").waitUntil(due)
 }
 
-// done completes the test. The teardown pod stays until that is written, as the proof that the teardown ran.
-func (td *teardown) done(e *ending, trouble string) *step {
+// complete completes the test. The teardown pod stays until that is written, as the proof that the teardown ran.
+func (td *teardown) complete(e *ending, trouble string) *step {
 	if trouble != "" {
 		e.message = wording.JoinNonEmpty("; ", e.message, trouble+": look after the device under test")
 	}
