@@ -23,12 +23,12 @@ type podFaults struct {
 type fault struct {
 	role v1alpha1.PodRole
 	pod  string
-	// reason is Complete's, where the run hasn't begun.
+	// reason is Complete's reason where the run hasn't begun.
 	reason  string
 	message string
 	// earliest is the earliest time at which the fault can have begun, by the cluster's clock; zero: it isn't known.
 	earliest time.Time
-	// doubtful: perhaps only Kubernetes doesn't hear of the pod, and traffic goes on.
+	// doubtful says that perhaps only Kubernetes doesn't hear of the pod, while traffic goes on.
 	doubtful bool
 }
 

@@ -55,24 +55,25 @@ type Node struct {
 	Allocatable corev1.ResourceList
 }
 
-// Children are the test's own objects, in its namespace and in the operator's own. All are of this test: what bears one of their names and isn't, is in Foreign.
-// Those in the test's namespace say so themselves, and whoever edits it may make some up; those in the operator's only the operator makes.
+// Children are only objects that this test owns, in its namespace and in the operator's own. Foreign lists objects that
+// have the name of a child but another owner. Objects in the test's namespace claim to belong to the test: whoever edits
+// that namespace can forge such a claim. Objects in the operator's own namespace are made by the operator alone.
 type Children struct {
-	// Pods of all attempts, the runner's included, also while their Job is gone already: a runner that was told to end has its grace, and
-	// is awaited.
+	// Pods are those of all attempts and of runners. They include pods whose Job is gone: such a runner still has its
+	// grace period to end.
 	Pods []corev1.Pod
-	// Jobs of all attempts.
+	// Jobs are those of all attempts.
 	Jobs []batchv1.Job
 	// Present are the other objects that exist in the test's namespace, as "Kind/name": ConfigMap.
 	Present map[string]bool
-	// Documents are the ConfigMaps of the test's runs in the operator's own namespace, by their names. Plans are the attempts whose Plan is among them: all else
-	// of an attempt's run is owned by its Plan's ConfigMap, and goes with it.
+	// Documents are the names of the ConfigMaps of the test's runs in the operator's own namespace. Plans are the attempts
+	// whose Plan is among them: the Plan's ConfigMap owns all other objects of the run, so they are deleted with it.
 	Documents []string
 	Plans     []int32
 	// Order is what this attempt's runner was given, as the Plan's ConfigMap has it; nil: there is none.
 	Order *delivery.Order
-	// Published is the digest that the copy of the Report in the test's namespace claims; empty: there is no copy, or it claims none. The claim is
-	// unchecked.
+	// Published is the digest that the Report's copy in the test's namespace claims, unchecked; empty: there is no copy, or
+	// it claims no digest.
 	Published string
 	// Foreign are objects that have a child's name and belong to somebody else, as "Kind/name".
 	Foreign []string
@@ -80,14 +81,15 @@ type Children struct {
 	Progress *delivery.Progress
 	// Envelope is what the ConfigMap of this attempt's Report says on the outside; nil: no Report yet.
 	Envelope *delivery.Envelope
-	// Report is the Report itself, judged anew (Judged); ReportFault is why there is none, or why it can't be read. Both are empty until
-	// Decision.ReadReport asks; then exactly one is set. The Report is read past any cache, and Envelope together with it. ReportPacked is the Report's
-	// bytes, Followed the order that it claims to have followed, ReportWritten when it was written, by the API server's clock; zero: it isn't known.
-	Report       *report.Report
+	// Report is the Report itself, judged anew (Judged); ReportFault is why there is none, or why it can't be read. Both
+	// are empty until Decision.ReadReport asks for the Report; then exactly one is set. The Report and the Envelope are
+	// then read past any cache.
+	Report      *report.Report
+	ReportFault string
+	// ReportPacked is the Report's bytes. Followed is the order that the Report claims to have followed.
 	ReportPacked []byte
-	ReportFault  string
 	Followed     delivery.Order
-
+	// ReportWritten is when the Report was written, by the API server's clock; zero: that isn't known.
 	ReportWritten time.Time
 }
 

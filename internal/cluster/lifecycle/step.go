@@ -10,45 +10,46 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// step is what a rule wants to be done, and what the status is to say beyond what follows from the pods' states.
+// step is what a rule does next, and what the status says beyond what follows from the pods' states.
 type step struct {
 	// reason and message say why, for people.
 	reason, message string
 	// activity is status.progress.step while the runner reports no progress.
 	activity string
 
-	readReport bool // the Report is to be read before the decision is made again
-	// readBaseline: what the test is compared with is to be read before the decision is made again.
+	// readReport and readBaseline have the Report, or the baseline, read before the decision is made again.
+	readReport   bool
 	readBaseline bool
 	try          []manifests.Object
 	del          []Deletion
 	create       []manifests.Object
-	// requeueAt is when time alone changes the decision.
+	// requeueAt is the time at which time alone changes the decision.
 	requeueAt  time.Time
 	deleteTest bool
-	// thinned: the test's time to live is over, and it stays without its children, since a tool would create it again.
+	// thinned says that the test's time to live is over, and the LoadTest stays without its children, since a tool would
+	// create the LoadTest again.
 	thinned bool
-	// unprotect: no teardown is owed any more, and the finalizer is removed; events are recorded with that.
+	// unprotect removes the finalizer, since no teardown is owed any more, and records events.
 	unprotect bool
 	events    []Event
 
 	// scheduled and dut are the conditions Scheduled and DUTReady where they don't follow from the pods.
 	scheduled, dut *statement
-	// invalid: the spec can't be measured; accepted says why.
+	// accepted is the condition Accepted where the spec can't be measured; nil: the spec can be measured.
 	accepted *statement
-	// begins: the runner is made now.
+	// begins says that the step makes the runner.
 	begins bool
-	// void: this attempt is void, and the next one begins; nil: it goes on.
+	// void says why this attempt is void and the next one begins; nil: this attempt goes on.
 	void *voided
-	// brief is the place in line in a few words, for the status' summary.
+	// brief is the test's place in the queue in a few words, for status.summary.
 	brief string
-	// forget: nodes that refused pods may be tried again.
+	// forget empties the list of nodes that refused pods, so that they may be tried again.
 	forget bool
-	// ending is why the test ends; nil: it goes on.
+	// ending is why the test ends; nil: the test goes on.
 	ending *ending
-	// idle: the test waits for somebody, and nothing happens by itself.
+	// idle says that the test waits for a person: nothing happens by itself.
 	idle bool
-	// over: the test is complete, and its status is final.
+	// complete says that the test is complete, and its status final.
 	complete bool
 	// keeping is what becomes of the Report that a complete test was to keep, copying what becomes of its copy in
 	// the test's namespace.
@@ -76,11 +77,11 @@ func isTrue(reason, message string) *statement {
 type ending struct {
 	// reason and message are the condition Complete's.
 	reason, message string
-	// complete: nothing is left to be done.
+	// complete says that nothing is left to be done.
 	complete bool
 	// report is what was measured; nil: there is none, or an earlier pass has written it into the status.
 	report *report.Report
-	// figures: the report's result may be published, since no fault may have influenced it.
+	// figures says that the status may have the report's result: no fault may have influenced it.
 	figures bool
 	// keeping is what becomes of the report beyond the test, copying what becomes of its copy for the test's namespace.
 	keeping
@@ -89,20 +90,20 @@ type ending struct {
 
 // voided says why an attempt is void.
 type voided struct {
-	// lost: traffic had begun.
+	// lost says that traffic had begun.
 	lost bool
 	// exclude are nodes that the next attempt avoids.
 	exclude []string
 	// awaits are physical ports that other tests hold, and that the next attempt waits for.
 	awaits []Wire
-	// givenBack is for how long other tests go first, because not all pods found nodes, or one can't start
-	// (reason, lacks); 0: the attempt is void for something else.
+	// givenBack is for how long other tests go first, since some pods found no node, or one can't start. reason and
+	// lacks say which; 0: the attempt is void for another reason.
 	givenBack time.Duration
 	reason    v1alpha1.GivenBackReason
 	lacks     string
 }
 
-// waitUntil has the decision made again at a time, or earlier where the step already asked for that.
+// waitUntil has the decision made again at a moment, or at an earlier one that the step already has.
 func (s *step) waitUntil(moment time.Time) *step {
 	s.requeueAt = earliest(s.requeueAt, moment)
 	return s
