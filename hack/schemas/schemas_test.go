@@ -278,8 +278,8 @@ func TestASchemaIsMadeOfAWordOfTheSources(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		`"description": "LossRatio is (sent − returned) ÷ sent, LossRatioMin what of it is surely the DUT's: without the generator's own drops (at either end), EdgeFrames and DisturbedFrames."`,
-		`"description": "what was seen: \"8 of 8 frames on east, source MAC 02:…, TTL 63\""`,
+		`"description": "LossRatio is (sent − returned) ÷ sent, and LossRatioMin the part that is surely the DUT's, without the generator's own drops (at either end), EdgeFrames and DisturbedFrames."`,
+		`"description": "what was seen, such as \"8 of 8 frames on east, source MAC 02:…, TTL 63\""`,
 		`"Good",`,
 	} {
 		if !strings.Contains(string(text), want) {

@@ -5,9 +5,9 @@ package report
 const (
 	ExitOK          = 0   // measured, and each criterion, if there is any, is met
 	ExitFailed      = 1   // measured, and a criterion failed
-	ExitBadInput    = 2   // bad input, as a file, a flag, a value or a name is wrong, and nothing was sent or changed
+	ExitBadInput    = 2   // bad input: a file, a flag, a value or a name is wrong; nothing was sent or changed
 	ExitNotMeasured = 3   // not measured, a criterion is undecided, or what was measured could not be kept
-	ExitInterrupted = 130 // interrupted, by a signal or a person, with a report of what was measured until then
+	ExitInterrupted = 130 // interrupted, by a signal or a person; what was measured until then was reported
 )
 
 // ExitCode is the exit code that the Report asks for.
