@@ -8,7 +8,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
@@ -112,18 +111,19 @@ func (c *cluster) storedRuns(ctx context.Context, s *v1alpha1.LoadTestSuite) (su
 
 // copiedRuns reads the copies that a suite's status names.
 func (c *cluster) copiedRuns(ctx context.Context, s *v1alpha1.LoadTestSuite) (suite.Runs, error) {
-	return suite.Expand(s.DeepCopy()).ReadCopies(func(name string) (map[string][]byte, error) {
+	var failed error // to ask for a copy
+	runs, err := suite.Expand(s.DeepCopy()).ReadCopies(func(name string) (map[string][]byte, error) {
 		at := client.ObjectKey{Namespace: s.Namespace, Name: name}
 		kept := &corev1.ConfigMap{}
-		err := c.client.Get(ctx, at, kept)
-		switch {
-		case apierrors.IsNotFound(err) || err == nil:
-			return kept.BinaryData, nil
-		case passing(err):
-			return nil, err
+		if failed = client.IgnoreNotFound(c.client.Get(ctx, at, kept)); failed != nil && !passing(failed) {
+			failed = c.explainReport(at, failed)
 		}
-		return nil, c.explainReport(at, err)
+		return kept.BinaryData, failed
 	})
+	if err != nil && failed == nil && !errors.Is(err, suite.ErrOtherCopies) {
+		return nil, exit.NotMeasured("namespace %s: %w", s.Namespace, err)
+	}
+	return runs, err
 }
 
 // passing says that a request failed in a way that passes: the server is away, or has too much to do.
