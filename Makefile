@@ -7,18 +7,14 @@ LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 VERSION ?= $(shell git describe --tags --always 2>/dev/null || echo dev)$(shell git diff --quiet HEAD -- . ':!docs' 2>/dev/null; [ $$? -ne 1 ] || echo -dirty)
 LDFLAGS := -s -w -X github.com/linerate-dev/linerate/internal/cli.version=$(VERSION) -X main.version=$(VERSION)
 # What makes interfaces, or measures real packets, or brings up a cluster: they have targets of their own.
-PACKETS := /(internal/(engine/softgen|device/(forwarder|lab)|host/netspace|run/sessions)|test/(packets/(realpackets|delivery|burstiness)|cluster/e2e|rigs/impaired))(/|$$)
-# Packages of which a few tests have all that happens at the same time: several generators asked at once, what is told while something else is done, one server of many. The race detector has
-# these tests (TOGETHER); all tests of the packages, these too, go without: what they compute for long is one goroutine's.
-FEW := ./internal/compile/admission ./internal/cli ./internal/run/frames
-TOGETHER := ^(TestAServerCanBeUsedByManyAtOnce|TestAGeneratorPerLink|TestReplicasSendTheirSharesAndStartTogether|TestADecidedTrialThatCannotBeStopped|TestTheCurveOfADevice|TestEachDirectionIsMeasuredByItself|TestNoLoadBeforeThePathIsProven|TestAResetKeepsATrialFromSpoilingTheNext|TestTraces|TestVerify|TestStderrNeverBlocks|TestTheProgramsOfAFileRunInOrder|TestAFailedTeardownIsPrinted|TestAPodThatCannotResetSaysWhy|TestAnInterruptedSetupIsAnInterrupt|TestIperf3PrintsBothSides|TestIperf3SaysWhatIsWrong)$$
-# The other packages whose own code starts goroutines, or shares memory with some: their tests run with the race detector, which makes them up to ten times as slow. What is in hack is nobody's
-# to run but a contributor's: the full tier has it with the race detector.
-SHARING = $$(grep -rlE '^\s*go (func|[a-zA-Z.]+\()|\.Go\(func|"sync"|"sync/atomic"|\bchan\b' --include='*.go' --exclude='*_test.go' cmd controllers internal test | xargs -n1 dirname | sort -u | sed 's,^,./,' | grep -Ev '$(PACKETS)|^./test/(api/(chart|operator)|rigs/fabric/plugins)|^./internal/(compile/admission|cli|run/frames)$$')
-# Tests of those packages that go without: what one goroutine computes for long, as 128 MiB unpacked, and a thousand tests tried and judged.
-SIMULATED := ^(TestABaselineIsReadAsFarAsItsBound|TestALineFromWhatIsKeptIsTheSame|TestHowLongTestsWaitToBeginThoughItIsTheirTurn|TestAQuotaOnLoadTestsIsNotRunInto|TestRefusedTestsKeepNoOthersFromBeingMade)$$
-# Tests of test/api/operator in which the operator runs with its caches, watches and workers, and shares memory; the others drive it step by step.
-RUNNING := ^(TestASuiteWithCachesAndWatches|TestTheNextOperatorTakesOver|TestTwoTestsThatAreHalfPlacedBothFinish|TestTwoTestsAreNeverOnOnePort)$$
+PACKETS := /(internal/(engine/softgen|device/(forwarder|lab)|host/netif|run/sessions)|test/(packets/(realpackets|delivery|burstiness)|cluster/e2e|rigs/impaired))(/|$$)
+# Packages whose tests compute for long on one goroutine, which the race detector makes up to ten times as slow: they go without. All others have it.
+PLAIN := $(addprefix ./internal/,cluster/lifecycle cluster/manifests cluster/queue cluster/suite compile document/delivery document/report procedure/eachdirection procedure/ramp procedure/search \
+	procedure/soak render result/comparison result/history result/verify) $(addprefix ./test/,api/apiserver api/kubectl api/manifests api/tenants pages/documents) ./hack/...
+# Of these packages the race detector has what testing.Short leaves, and all tests go without, too.
+BOTH := ./controllers/loadtest ./controllers/loadtestsuite ./controllers/turns ./internal/cli ./internal/compile/admission ./internal/run/frames
+# The packages that the race detector has.
+RACED = $$(comm -23 <($(GO) list ./... | grep -Ev '$(PACKETS)|/test/api/operator$$' | sort) <($(GO) list $(PLAIN) | sort))
 # The race detector is in C, and all else does without.
 RACE := CGO_ENABLED=1 $(GO) test -race
 # Tests of the full tier: what only a calm machine shows, and what is too dear for each change.
@@ -56,8 +52,8 @@ test-code: export GOGC := 400
 test-code: export GOMEMLIMIT := 2GiB
 test-code: compiler kube ## Run the gate's tests without packets: code, virtual time, the API server, the chart (9 minutes)
 	$(GO) list -export -f '' ./... >/dev/null
-	CGO_ENABLED=1 $(GO) list -race -export -test -f '' $(SHARING) $(FEW) ./test/api/operator >/dev/null
-	KUBEBUILDER_ASSETS=$$($(GO) run ./hack/kube) $(MAKE) --no-print-directory -j7 --output-sync=target test-running test-operator-a test-operator-b test-operator-c test-race test-plain test-chart
+	CGO_ENABLED=1 $(GO) list -race -export -test -f '' $(RACED) ./test/api/operator >/dev/null
+	KUBEBUILDER_ASSETS=$$($(GO) run ./hack/kube) $(MAKE) --no-print-directory -j6 --output-sync=target test-operator-a test-operator-b test-operator-c test-race test-plain test-chart
 
 # The engine's threads that send (real-time ones, or at nice -20) would leave no processor to sessions, whose packets an ordinary program sends: so these are before the engine. The last are one after another.
 # Of tests that are parallel most of the time is waiting, so there may be more than processors.
@@ -67,31 +63,24 @@ test-packets: compiler kube ## Run the gate's tests with interfaces and real pac
 	$(GO) test -vet=off -count=1 -p 1 -timeout 10m -parallel 6 ./test/packets/burstiness ./test/packets/delivery ./test/rigs/impaired ./test/packets/realpackets
 
 test-race: compiler kube
-	$(RACE) -vet=off -count=1 -timeout 20m -skip '$(SIMULATED)' $(SHARING)
-	$(RACE) -vet=off -count=1 -timeout 20m -run '$(TOGETHER)|^TestScripts$$/^(ramp|servers|trex_launch)$$' $(FEW)
-	cd test/rigs/fabric/plugins && $(RACE) -vet=off -count=1 -timeout 20m ./deviceplugin
+	$(RACE) -short -vet=off -count=1 -timeout 20m $(RACED)
+	cd test/rigs/fabric/plugins && $(RACE) -vet=off -count=1 -timeout 20m ./...
 
 test-plain: kube
-	$(GO) test -vet=off -count=1 -timeout 20m -parallel 6 $$(comm -23 <($(GO) list ./... | grep -Ev '$(PACKETS)|/test/api/operator$$' | sort) <($(GO) list $(SHARING) | sort))
-	$(GO) test -vet=off -count=1 -timeout 20m -run '$(SIMULATED)' ./controllers/loadtest ./controllers/loadtestsuite ./controllers/turns
-	cd test/rigs/fabric/plugins && $(GO) test -vet=off -count=1 -timeout 20m ./cni ./linerate-vf ./linerate-vf-plugin
-
-# What waits for the operator's own times comes first, so that nothing else waits for it.
-test-running: compiler kube
-	$(RACE) -vet=off -count=1 -timeout 20m -run '$(RUNNING)' ./test/api/operator
+	$(GO) test -vet=off -count=1 -timeout 20m -parallel 6 $(PLAIN) $(BOTH)
 
 # The operator's tests are one after the other, each waiting for its API server: three parts are beside each other, each with a server of its own. They are one program.
 test-operator-a: operator-tests
-	cd test/api/operator && ../../../bin/operator.test -test.timeout 20m -test.run '^TestA[STWn]' -test.skip '$(RUNNING)'
+	cd test/api/operator && ../../../bin/operator.test -test.timeout 20m -test.run '^TestA[STWn]'
 
 test-operator-b: operator-tests
-	cd test/api/operator && ../../../bin/operator.test -test.timeout 20m -test.run '^TestA[^STWn]' -test.skip '$(RUNNING)'
+	cd test/api/operator && ../../../bin/operator.test -test.timeout 20m -test.run '^TestA[^STWn]'
 
 test-operator-c: operator-tests
-	cd test/api/operator && ../../../bin/operator.test -test.timeout 20m -test.run '^Test[^A]' -test.skip '$(RUNNING)'
+	cd test/api/operator && ../../../bin/operator.test -test.timeout 20m -test.run '^Test[^A]'
 
-operator-tests: kube
-	$(GO) test -vet=off -c -o bin/operator.test ./test/api/operator
+operator-tests: compiler kube
+	$(RACE) -vet=off -c -o bin/operator.test ./test/api/operator
 
 test-api: compiler kube ## Run the API and the operator against a real API server (2 minutes)
 	$(RACE) -count=1 ./test/api/apiserver ./test/api/manifests ./test/api/operator/...
@@ -201,7 +190,7 @@ lives: kube ## Full tier: the life of every sample, an upgrade of the chart in t
 	cd test/api/chart && $(FULL) -timeout 30m -run '^(TestAReleaseChangesInTheMiddleOfARun|TestTheDockerfilesCommandsBuildThePackedPrograms)$$' ./...
 
 properties: ## Full tier: procedures, lives, suites and queues against many more histories, and the whole tables of docs/measured/statistics.md (8 minutes)
-	$(FULL) -timeout 30m ./internal/procedure/backtoback ./internal/result/comparison ./internal/procedure/constantload ./internal/procedure/eachdirection ./internal/procedure/frameloss ./internal/run/frames ./internal/cluster/lifecycle ./internal/procedure/losscurve ./internal/procedure/maximumload ./internal/measure ./internal/cluster/queue ./internal/procedure/ramp ./internal/procedure/search ./internal/procedure/soak ./internal/cluster/suite ./internal/result/verify
+	$(FULL) -timeout 30m $$($(GO) list ./internal/... | grep -Ev '$(PACKETS)|/run/iperf3$$')
 
 # The other way is measured also where the first failed.
 four-systems: packages kube-cluster ## Full tier: one table of four systems, by linerate run and by the operator, into docs/measured/four-systems.md (as root; 15 minutes)
@@ -218,9 +207,7 @@ e2e-kueue: packages kube-cluster ## Full tier: LoadTests in queues of a real Kue
 	$(GO) test -vet=off -count=1 -timeout 20m -tags full,kueue -run '^TestKueue$$' -v ./test/cluster/e2e
 
 race: compiler kube ## Full tier: the race detector for what the gate tests without it (as root; 15 minutes)
-	$(RACE) -vet=off -count=1 -timeout 60m $$(comm -23 <($(GO) list ./... | grep -Ev '$(PACKETS)' | sort) <($(GO) list $(SHARING) | sort))
-	$(RACE) -vet=off -count=1 -timeout 60m -run '$(SIMULATED)' $(SHARING)
-	cd test/rigs/fabric/plugins && $(RACE) -vet=off -count=1 -timeout 20m ./...
+	KUBEBUILDER_ASSETS=$$($(GO) run ./hack/kube) $(RACE) -vet=off -count=1 -timeout 60m $(PLAIN) $(BOTH)
 
 # $(BENCH) is -all, or -trex DIR. Who isn't installed stands in the tables with that.
 bench: senders ## Full tier: compare the software engine with other generators, and watch how evenly it sends, into docs/measured/speed.md; BENCH=-all has all axes (as root; 5 minutes)

@@ -50,6 +50,9 @@ func readsOf(t *testing.T, reads *int, stored ...client.Object) *Reconciler {
 
 // A hundred Reports that unpack to as much as one may would take minutes: those are read that unpack to no more than the bound, and of the others it is told.
 func TestABaselineIsReadAsFarAsItsBound(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for long: it is played without the race detector")
+	}
 	const each = 20 << 20
 	test, reads := lonely("uid"), 0
 	test.Spec.Baseline = &v1alpha1.BaselineSpec{}

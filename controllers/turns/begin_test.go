@@ -96,6 +96,9 @@ func TestWhoHasLeftTheLineOrLostItsTurnDoesNotBegin(t *testing.T) {
 // Devices for fifty are let go in one moment, and each test's again when it has measured, for an hour: those that have
 // their turn must not lie idle for long, also where tests are short.
 func TestHowLongTestsWaitToBeginThoughItIsTheirTurn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for long: it is played without the race detector")
+	}
 	const places = 50
 	for _, takes := range []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second, time.Minute, 10 * time.Minute} {
 		t.Run(takes.String(), func(t *testing.T) {

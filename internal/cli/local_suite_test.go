@@ -146,6 +146,9 @@ func (st *stage) wantSaid(words ...string) {
 }
 
 func TestASuiteIsMeasuredTestByTest(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for long: it is played without the race detector")
+	}
 	st := newStage(t)
 	s, err := st.run(t.Context(), night+"  repetitions: 2\n")
 	if err != nil || s.ExitCode() != report.ExitOK || s.Finished.IsZero() {
@@ -185,6 +188,9 @@ func TestASuiteIsMeasuredTestByTest(t *testing.T) {
 }
 
 func TestASuiteThatIsInterruptedGoesOn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for long: it is played without the race detector")
+	}
 	st := newStage(t)
 	ctx, interrupt := context.WithCancel(t.Context())
 	st.play = func(name string) (report.Ending, error) {
@@ -223,6 +229,9 @@ func TestASuiteThatIsInterruptedGoesOn(t *testing.T) {
 }
 
 func TestOnlyRunsOfTheSamePlanAreReused(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for long: it is played without the race detector")
+	}
 	for name, c := range map[string]struct {
 		change   func(dir, text string) string
 		says     string
@@ -281,6 +290,9 @@ func TestOnlyRunsOfTheSamePlanAreReused(t *testing.T) {
 
 // Figures of a generator with one sending thread and of one with four are of two set-ups: they never stand in one table unseen.
 func TestATestSentWithOtherThreadsIsMeasuredAgain(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for long: it is played without the race detector")
+	}
 	for name, c := range map[string]struct{ was, is, measured int }{"more threads": {1, 4, 4}, "fewer": {4, 1, 4}, "as many": {4, 4, 1}} {
 		t.Run(name, func(t *testing.T) {
 			st := newStage(t)
@@ -306,6 +318,9 @@ func TestATestSentWithOtherThreadsIsMeasuredAgain(t *testing.T) {
 }
 
 func TestDisturbedTestsAreRepeated(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for long: it is played without the race detector")
+	}
 	st := newStage(t)
 	st.bounds = map[string]int64{"night-apu6-imix-r2": 100}
 	s, err := st.run(t.Context(), night+"  repetitions: 2\n")
@@ -321,6 +336,9 @@ func TestDisturbedTestsAreRepeated(t *testing.T) {
 }
 
 func TestTestsWithoutAMeasurementAreRepeated(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for long: it is played without the race detector")
+	}
 	lost := func(name string) (report.Ending, error) {
 		switch {
 		case strings.HasPrefix(name, "night-apu6-64b"):
@@ -366,6 +384,9 @@ func TestTestsWithoutAMeasurementAreRepeated(t *testing.T) {
 }
 
 func TestASuiteIsComparedWithASavedOne(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for long: it is played without the race detector")
+	}
 	main := newStage(t)
 	if _, err := main.run(t.Context(), night+"  repetitions: 5\n"); err != nil {
 		t.Fatal(err)
@@ -467,6 +488,9 @@ func TestWhichSuitesAreRefusedOnOneMachine(t *testing.T) {
 }
 
 func TestACalibrationIsReusedFromASavedSuite(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for long: it is played without the race detector")
+	}
 	aged := strings.Replace(night, "spec:\n", "spec:\n  calibration: {maxAge: 24h}\n", 1)
 	st := newStage(t)
 	st.recently = true

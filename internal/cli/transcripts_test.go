@@ -34,6 +34,9 @@ func TestTheTranscriptsOfAPipelinesPage(t *testing.T) { transcripts(t, ciPage, 3
 // transcripts are those of a page that shows so many commands at least.
 func transcripts(t *testing.T, of string, least int) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("one goroutine computes for long: it is played without the race detector")
+	}
 	page, err := filepath.Abs(of)
 	if err != nil {
 		t.Fatal(err)

@@ -35,6 +35,9 @@ var (
 
 // What a rule says of several parts of a spec, it says of these combinations of them and of no other.
 func TestRulesOnSeveralPartsOfASpec(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for long: it is played without the race detector")
+	}
 	refused := map[string]int{}
 	forEach(func(parts []choice) {
 		engine, device, ramp, criterion, lineRate := parts[0].name, parts[1].name, parts[2].name, parts[3].name, parts[4].name

@@ -15,6 +15,9 @@ import (
 
 // A value that Go can't read must never be storable: it would be refused by the first program that lists the objects.
 func TestWhatTheSchemaTakesGoCanRead(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for long: it is played without the race detector")
+	}
 	server := newServer(t)
 	for _, q := range []struct {
 		name, alphabet, yaml string

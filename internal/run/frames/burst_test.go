@@ -70,6 +70,9 @@ func neverBelowTheTruth(t *testing.T, seed uint64, s *scenario, rep *report.Repo
 }
 
 func TestPropertyABurstyGeneratorIsNeverAWeakDevice(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for long: it is played without the race detector")
+	}
 	said := map[report.Reason]int{}
 	for seed := range uint64(20) {
 		rnd := rand.New(rand.NewPCG(seed, 11))
@@ -88,6 +91,9 @@ func TestPropertyABurstyGeneratorIsNeverAWeakDevice(t *testing.T) {
 
 // A TRex that stood still for 18 ms between two readings 20 ms apart seemed to send evenly, and what it then sent at once was more than 10 ms of buffers hold: 8 of 3451 frames were called the device's loss.
 func TestAShortStallIsNotTheLossOfADeviceWithShortBuffers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for long: it is played without the race detector")
+	}
 	for seed := uint64(4); seed < 8; seed++ {
 		rnd := rand.New(rand.NewPCG(seed, 14))
 		s := bursty(rnd, 10*ms, restless{every: 400 * ms, shortest: 18 * ms, longest: 18 * ms, faster: 20})
@@ -105,6 +111,9 @@ func TestAShortStallIsNotTheLossOfADeviceWithShortBuffers(t *testing.T) {
 }
 
 func TestPropertyAQuietGeneratorIsNeverCalledBursty(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for long: it is played without the race detector")
+	}
 	for seed := range uint64(6) {
 		s := bursty(rand.New(rand.NewPCG(seed, 12)), 10*ms, restless{})
 		rep := s.run(t)
@@ -121,6 +130,9 @@ func TestPropertyAQuietGeneratorIsNeverCalledBursty(t *testing.T) {
 }
 
 func TestHowOftenCountersAreRead(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for long: it is played without the race detector")
+	}
 	tests := map[string]struct {
 		generators int
 		paced      bool

@@ -50,6 +50,9 @@ func beside(n neighbour) option {
 }
 
 func TestADisturbedDeviceIsNoWeakDevice(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for long: it is played without the race detector")
+	}
 	t.Run("a neighbour for a while costs repeats and no truth", func(t *testing.T) {
 		s := scene(beside(neighbour{12 * time.Second, 20 * time.Second, 0.3}))
 		rep := s.run(t)
@@ -103,6 +106,9 @@ func TestWithoutReadingsADisturbedDeviceLooksWeak(t *testing.T) {
 }
 
 func TestPropertyADisturbedDeviceIsNeverCalledWeaker(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for long: it is played without the race detector")
+	}
 	said := map[report.Reason]int{}
 	for seed := range uint64(20) {
 		rnd := rand.New(rand.NewPCG(seed, 21))

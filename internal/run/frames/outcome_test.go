@@ -12,6 +12,9 @@ import (
 )
 
 func TestTheResultOfARun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for long: it is played without the race detector")
+	}
 	tests := map[string]struct {
 		scene     *scenario
 		ending    report.Ending

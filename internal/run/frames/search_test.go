@@ -25,6 +25,9 @@ func searching(classification string, trial, sum float64) option {
 
 // The device forwards 10 kpps a direction, with a queue of 10 ms, which a trial fills first: so much more than its limit it carries without loss.
 func TestASearchForTwoGoals(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for long: it is played without the race detector")
+	}
 	for name, c := range map[string]struct {
 		scene *scenario
 		trial float64 // seconds

@@ -52,6 +52,9 @@ func timed(each uint64) func(n int) map[uint32]engine.Followed {
 }
 
 func TestWindowsHaveLatency(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for long: it is played without the race detector")
+	}
 	for name, procedure := range map[string]option{"held": hold(5), "trials": searching(plan.ClassifySequential, 1, 21)} {
 		t.Run(name, func(t *testing.T) {
 			s := scene(replicas(2), procedure)

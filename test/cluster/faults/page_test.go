@@ -90,7 +90,7 @@ func pageOf(name string) string {
 	if filepath.IsAbs(name) {
 		return name
 	}
-	return filepath.Join("..", "..", name)
+	return filepath.Join("..", "..", "..", name)
 }
 
 // lines are the lines of a text that aren't empty.
