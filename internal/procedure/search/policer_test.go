@@ -88,6 +88,31 @@ func TestTrialsOfAPolicerByBytesClaimTheCommittedRateAlone(t *testing.T) {
 	}
 }
 
+// A policer by packets may drop the large frames of a mix, as they come round while nothing is saved up: what came back by bits is far
+// below its committed rate, which is found by frames. The sizes are those of a Linux policer, whose lost frames had 678 bytes on average.
+func TestTrialsOfAPolicerByPacketsThatDropsLargeFramesClaimTheCommittedRateAlone(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(58, 4))
+	for _, depth := range []time.Duration{100 * time.Millisecond, time.Second, 5 * time.Second} {
+		committed := 500 + rnd.Float64()*4000
+		play := policed(committed, depth)
+		p := search.New(planned(bothWays[0], lasting(time.Second)))
+		history, trace := CarryOutBy(t, p, func(s procedure.Step, n int) report.Window {
+			w := play(s, n)
+			for i := range w.Directions {
+				d := &w.Directions[i]
+				lost := d.Offered.PacketsPerSecond - d.Received.PacketsPerSecond
+				d.Offered.Layer2BitsPerSecond = 8 * 362 * d.Offered.PacketsPerSecond
+				d.Received.Layer2BitsPerSecond = max(8*64*d.Received.PacketsPerSecond, d.Offered.Layer2BitsPerSecond-8*678*lost)
+			}
+			return w
+		})
+		g := p.Conclude(history).Goals[0]
+		if g.Window == procedure.None || !g.Saturated || rate(history[g.Window].Load) > committed*1.01 || rate(history[g.Window].Load) < committed*0.99 {
+			t.Errorf("%.0f packets/s and a bucket of %s: %s is %+v\n%s", committed, depth, g.Name, g.Conclusion, strings.Join(trace, "\n"))
+		}
+	}
+}
+
 // An overload that can't be judged leaves a goal's figure what trials after a pause show, and the sentence says so.
 func TestALowerBoundThatCannotBeHeldIsShownInTrialsAlone(t *testing.T) {
 	p := search.New(planned())

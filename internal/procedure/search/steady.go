@@ -29,7 +29,7 @@ import (
 // The bounds of these windows.
 const (
 	overloadTries  = 3  // windows of one overload, each twice as long as the one before
-	committedTries = 5  // loads that are held to find a committed rate
+	committedTries = 8  // loads that are held to enclose a committed rate
 	heldMost       = 20 // windows for each goal
 	leastHeld      = time.Second
 	mostHeld       = 5 * time.Second
@@ -171,41 +171,62 @@ func (h *holder) confirm(v verdict, limiting []int) (found steady, complete bool
 	return found, h.findCommitted(&found, v, limiting)
 }
 
-// findCommitted looks for the highest load that is carried from nothing saved up: a device that does so forwards its committed rate of every load above that.
+// findCommitted encloses the highest load that is carried from nothing saved up: a device that does so forwards its committed rate of
+// every load above that. What came back by frames is held first. A device that counts packets forwards so many, whichever they are. A
+// device that counts bytes loses frames of that load, and what came back by bits is held next. Once a load is carried, a load just above
+// it is held, and then the middle of what is left.
+//
+//	✗ lost ── by frames ✗ ── by bits ✓ ── just above ✓ ── middle ✗ …
 func (h *holder) findCommitted(found *steady, v verdict, limiting []int) (complete bool) {
+	width := v.goal.Width.Float()
+	share, raised := carriedFrames, false
 	for range committedTries {
-		limit := h.forwarded(found.lost, limiting) / (1 - v.goal.LossRatio.Float())
-		at, verdict, ok := h.hold(v, v.goal, limiting, loadOf(limit*(1-v.goal.Width.Float()/2)), "what met "+v.goal.Name+" in trials lost frames right after an overload: holding what came back of it")
-		if !ok {
+		load := loadOf(h.forwardedBy(share, found.lost, limiting) / (1 - v.goal.LossRatio.Float()) * (1 - width/2))
+		reason := "what met " + v.goal.Name + " in trials lost frames right after an overload: holding what came back of it"
+		share = measure.Carried
+		if found.carried != procedure.None {
+			carried, lost := h.history[found.carried].Load.Float(), h.history[found.lost].Load
+			load, reason = loadOf(carried/math.Pow(1-width, 1.5)), "holding a little more than what the device carries right after an overload"
+			if lost <= load {
+				return true
+			}
+			if raised {
+				load, reason = loadOf(math.Sqrt(carried*lost.Float())), "holding a load between what the device carries and what it doesn't, right after an overload"
+			}
+			raised = true
+		}
+		at, verdict, ok := h.hold(v, v.goal, limiting, load, reason)
+		switch {
+		case !ok:
 			return false
-		}
-		if verdict == report.Lossy {
+		case verdict == report.Lossy:
 			found.lost = at
-			continue
-		}
-		if verdict == report.Good {
+		case verdict == report.Good:
 			found.carried = at
+		default:
+			return true
 		}
-		break
 	}
-	if found.carried == procedure.None {
-		return true
-	}
-	above := loadOf(h.history[found.carried].Load.Float() / math.Pow(1-v.goal.Width.Float(), 1.5))
-	at, verdict, ok := h.hold(v, v.goal, limiting, above, "holding a little more than what the device carries right after an overload")
-	if ok && verdict == report.Lossy {
-		found.lost = at
-	}
-	return ok
+	return true
 }
 
-// forwarded is the load that the limiting direction which carried least forwarded in a window.
+// forwarded is the load that the limiting direction which carried least forwarded in a window, by frames or by bits.
 func (h *holder) forwarded(window int, limiting []int) float64 {
+	return h.forwardedBy(measure.Carried, window, limiting)
+}
+
+// forwardedBy is the load that the limiting direction which carried least forwarded in a window, by a share of what was offered.
+func (h *holder) forwardedBy(share func(report.Direction) units.Ratio, window int, limiting []int) float64 {
 	w, least := h.history[window], 1.0
 	for _, d := range limiting {
-		least = min(least, measure.Carried(w.Directions[d]).Float())
+		least = min(least, share(w.Directions[d]).Float())
 	}
 	return w.Load.Float() * least
+}
+
+// carriedFrames is the share of a direction's offered frames that came back.
+func carriedFrames(d report.Direction) units.Ratio {
+	return units.One - max(0, min(d.LossRatio, units.One))
 }
 
 // hold holds a load from nothing saved up, after an overload where that is needed: Good, Lossy in some limiting direction, or Invalid, and then the course says why. False: a window is missing.
