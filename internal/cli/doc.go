@@ -3,6 +3,6 @@
 //
 // The commands that people type are here, and of those that pods run the flags: what they do is in internal/pod. generator_kinds.go says how each engine runs on this machine. The packages below:
 //
-// 	kubectl      the verbs of kubectl linerate, a file each; doctor names what a cluster lacks
-// 	sidebyside   what the verbs share on files and in a cluster
+//	kubectl      the verbs of kubectl linerate, a file each; doctor names what a cluster lacks
+//	sidebyside   what the verbs share on files and in a cluster
 package cli

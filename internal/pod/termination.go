@@ -2,6 +2,7 @@ package pod
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"strings"
 )
@@ -24,10 +25,10 @@ func ExplainExit(file string, err error) error {
 
 // WriteTerminationMessage writes into the file that the kubelet mounted, which can't be replaced. Outside of a pod there is no such file, and none is made.
 func WriteTerminationMessage(file string, message []byte) error {
-	if _, missing := os.Stat(file); missing != nil {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_TRUNC, 0)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_TRUNC, 0)
 	if err != nil {
 		return err
 	}
