@@ -17,9 +17,6 @@ package controllers
 // What a test consists of. Nothing made is ever updated.
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;create;delete
 //
-// Runners' Jobs that a release before this one made in tests' namespaces: they go, and none is made there any more.
-// +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;delete
-//
 // What pods are told, copies of Reports, and Reports that are kept; update for suites' reports and the copies of their runs.
 // +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;watch;create;update;delete
 //

@@ -60,7 +60,7 @@ func Options(namespaces Namespaces, own string) cache.Options {
 		&v1alpha1.LoadTest{}:      {},
 		&v1alpha1.LoadTestSuite{}: {},
 		&corev1.Pod{}:             {Label: ours, Namespaces: alsoOwn},
-		&batchv1.Job{}:            {Label: ours, Namespaces: alsoOwn},
+		&batchv1.Job{}:            {Label: ours, Namespaces: map[string]cache.Config{own: {}}},
 		&corev1.ConfigMap{}:       {Label: ours.Add(*requirement(v1alpha1.LabelRole, selection.NotEquals, roleProgress)), Namespaces: alsoOwn},
 		&corev1.Node{}:            {},
 		NetworkDefinition():       {Field: fields.OneTermEqualSelector("metadata.name", networkCRD)},

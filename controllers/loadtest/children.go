@@ -24,9 +24,6 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/delivery"
 )
 
-// roleRunner is the value of the label linerate.dev/role of the pods of runners that a release before this one made in tests' namespaces.
-const roleRunner = "runner"
-
 var (
 	podKind       = corev1.SchemeGroupVersion.WithKind("Pod")
 	jobKind       = batchv1.SchemeGroupVersion.WithKind("Job")
@@ -48,7 +45,7 @@ func (c childRef) String() string { return c.gvk.Kind + "/" + c.name }
 
 // childList collects a test's children while they are listed.
 //
-//	in the test's namespace     objects with the test's label that the test owns: anybody who edits the namespace may make such objects
+//	in the test's namespace     pods and ConfigMaps with the test's label that the test owns: anybody who edits the namespace may make such objects
 //	in the operator's own       objects with the labels of a test of this name: only the operator makes such objects. Those of an earlier test
 //	                            of the same name are orphans
 type childList struct {
@@ -74,12 +71,15 @@ func newChildList(test *v1alpha1.LoadTest, operators string) *childList {
 // children lists the test's children, and deletes what is left of an earlier test of its name.
 func (r *Reconciler) children(ctx context.Context, test *v1alpha1.LoadTest) (*childList, error) {
 	f := newChildList(test, r.options.Settings.Namespace)
-	steps := []func(context.Context, *childList, ...client.ListOption) error{r.listJobs, r.listPods, r.listDocuments}
-	for _, step := range steps {
+	ofRuns := []client.ListOption{client.InNamespace(f.operators), r.ofRuns(client.ObjectKeyFromObject(test))}
+	if err := r.listJobs(ctx, f, ofRuns...); err != nil {
+		return nil, err
+	}
+	for _, step := range []func(context.Context, *childList, ...client.ListOption) error{r.listPods, r.listDocuments} {
 		if err := step(ctx, f, client.InNamespace(test.Namespace), r.ofTest(test.UID)); err != nil {
 			return nil, err
 		}
-		if err := step(ctx, f, client.InNamespace(f.operators), r.ofRuns(client.ObjectKeyFromObject(test))); err != nil {
+		if err := step(ctx, f, ofRuns...); err != nil {
 			return nil, err
 		}
 	}
@@ -225,13 +225,10 @@ func (f *childList) add(gvk schema.GroupVersionKind, object client.Object) bool 
 	return true
 }
 
-// owns says whether the test owns an object of its own namespace, directly or through a runner's Job.
+// owns says whether the test owns an object of its own namespace.
 func (f *childList) owns(object client.Object) bool {
 	owner := metav1.GetControllerOf(object)
-	if owner == nil || object.GetNamespace() != f.test.Namespace {
-		return false
-	}
-	return owner.UID == f.test.UID || owner.Kind == jobKind.Kind && object.GetLabels()[v1alpha1.LabelRole] == roleRunner
+	return owner != nil && owner.UID == f.test.UID && object.GetNamespace() == f.test.Namespace
 }
 
 // made adds an object that was just created, if it owns others.

@@ -63,10 +63,9 @@ func TestDocumentsCountInTheOperatorsNamespaceOnly(t *testing.T) {
 		names     []string
 		count     bool
 	}{
-		"in the operator's own namespace":                 {own, names, true},
-		"in the test's":                                   {"lab", names, false},
-		"in the test's, by the names of a former release": {"lab", []string{"t-progress", "t-report", "t-1-plan"}, false},
-		"by other names":                                  {own, []string{"a-progress", "a-report", "a-plan"}, false},
+		"in the operator's own namespace": {own, names, true},
+		"in the test's":                   {"lab", names, false},
+		"by other names":                  {own, []string{"a-progress", "a-report", "a-plan"}, false},
 	} {
 		t.Run(where, func(t *testing.T) {
 			var stored []client.Object
@@ -96,9 +95,13 @@ func TestAPodThatOnlyBearsTheLabelsIsNoChild(t *testing.T) {
 	forged := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "forged", UID: "forged", Labels: labels}}
 	made := forged.DeepCopy()
 	made.Name, made.UID, made.OwnerReferences = "made", "made", []metav1.OwnerReference{{Kind: v1alpha1.LoadTestKind, Name: "t", UID: "uid", Controller: new(true)}}
-	found, err := looking(t, forged, made).children(t.Context(), lonely("uid"))
-	if err != nil || len(found.children.Pods) != 1 || found.children.Pods[0].Name != "made" {
-		t.Errorf("%v, %+v", err, found.children.Pods)
+	byJob := forged.DeepCopy()
+	byJob.Name, byJob.UID, byJob.Labels = "by-a-job", "by-a-job", map[string]string{v1alpha1.LabelUID: "uid", v1alpha1.LabelRole: "runner"}
+	byJob.OwnerReferences = []metav1.OwnerReference{{Kind: "Job", Name: "t-1-runner", UID: "job", Controller: new(true)}}
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "t-1-runner", UID: "job", Labels: byJob.Labels, OwnerReferences: made.OwnerReferences}}
+	found, err := looking(t, forged, made, byJob, job).children(t.Context(), lonely("uid"))
+	if err != nil || len(found.children.Pods) != 1 || found.children.Pods[0].Name != "made" || len(found.children.Jobs) > 0 {
+		t.Errorf("%v, %+v, %+v", err, found.children.Pods, found.children.Jobs)
 	}
 }
 

@@ -112,7 +112,7 @@ func NewReconciler(c client.Client, recorder events.EventRecorder, options Optio
 		guards: guards.New(c, guards.Options{
 			NetworkPolicies: options.NetworkPolicies, DisruptionBudgets: options.DisruptionBudgets, Namespace: options.Namespace, Clock: options.Clock,
 		}),
-		wires: wires.New(c, byLabel, wires.Options{Namespace: cmp.Or(options.PortLeases, options.Namespace), Namespaces: options.Namespaces, Clock: options.Clock}),
+		wires: wires.New(c, wires.Options{Namespace: cmp.Or(options.PortLeases, options.Namespace), Namespaces: options.Namespaces, Clock: options.Clock}),
 	}
 }
 

@@ -50,16 +50,8 @@ func (l *Leases) observeHolder(ctx context.Context, hold *lifecycle.Hold) error 
 	return err
 }
 
-// left are the holder's generators that could still send: the pods that its Lease names, by their UIDs. An earlier release's Lease names none: then
-// they are the pods that the holder controls.
+// left are the holder's generators that could still send: the pods that its Lease names, by their UIDs.
 func (l *Leases) left(ctx context.Context, hold *lifecycle.Hold) (left []corev1.Pod, err error) {
-	if len(hold.Senders) == 0 {
-		var pods corev1.PodList
-		if err := l.client.List(ctx, &pods, client.InNamespace(hold.Holder.Namespace), l.ofTest(hold.Holder.UID)); err != nil {
-			return nil, fmt.Errorf("list the pods of %s: %w", hold.Holder, err)
-		}
-		return lifecycle.Sending(pods.Items, hold.Holder.UID, l.options.Clock()), nil
-	}
 	for _, sender := range hold.Senders {
 		pod, err := l.sender(ctx, hold.Holder.Namespace, sender)
 		if err != nil {

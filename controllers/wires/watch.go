@@ -21,9 +21,9 @@ import (
 	"github.com/linerate-dev/linerate/controllers/caches"
 )
 
-// Watch gives the Leases a cache of their own and the manager's, and has their changes wake tests. ofTest and waiting list by the manager's indexes.
-func (l *Leases) Watch(mgr ctrl.Manager, b *builder.Builder, ofTest func(test types.UID) client.ListOption, waiting func() []client.ListOption) error {
-	l.live, l.ofTest, l.waiting = mgr.GetAPIReader(), ofTest, waiting
+// Watch gives the Leases a cache of their own and the manager's, and has their changes wake tests. waiting lists by the manager's indexes.
+func (l *Leases) Watch(mgr ctrl.Manager, b *builder.Builder, waiting func() []client.ListOption) error {
+	l.live, l.waiting = mgr.GetAPIReader(), waiting
 	if l.options.Namespace == "" {
 		return nil
 	}

@@ -24,8 +24,7 @@ type Leases struct {
 	// client writes, and reads through the cache where there is one; live reads past it, leases reads Leases.
 	client       client.Client
 	live, leases client.Reader
-	// ofTest lists objects with a test's label; waiting lists the tests that wait for something, and possibly others.
-	ofTest  func(test types.UID) client.ListOption
+	// waiting lists the tests that wait for something, and possibly others.
 	waiting func() []client.ListOption
 	// ofHolder lists the Leases of tests of a name, and possibly others.
 	ofHolder func(holder types.NamespacedName) []client.ListOption
@@ -40,10 +39,10 @@ type Options struct {
 	Clock      func() time.Time
 }
 
-// New makes Leases that are read and written through one client; ofTest lists objects with a test's label.
-func New(c client.Client, ofTest func(test types.UID) client.ListOption, options Options) *Leases {
+// New makes Leases that are read and written through one client.
+func New(c client.Client, options Options) *Leases {
 	return &Leases{
-		options: options, client: c, live: c, leases: c, ofTest: ofTest, waiting: func() []client.ListOption { return nil },
+		options: options, client: c, live: c, leases: c, waiting: func() []client.ListOption { return nil },
 		ofHolder: func(types.NamespacedName) []client.ListOption { return nil },
 	}
 }

@@ -213,43 +213,6 @@ func TestWhatARunLeftIsDeleted(t *testing.T) {
 	}
 }
 
-// A release before this one ran the runner in the test's namespace.
-func TestARunThatAFormerReleaseBeganIsVoid(t *testing.T) {
-	w := newWorld(t, reference)
-	r := w.toRun()
-	w.progress(r, "Ramping", 30)
-	w.settle()
-	for i := range w.Jobs { // as that release left it
-		w.Jobs[i].Namespace, w.Jobs[i].Name = "bench", "first-1-runner"
-	}
-	p := w.must(r)
-	p.Namespace, p.Name = "bench", "first-1-runner-x7k2p"
-	for i := range w.test.Status.Pods {
-		if s := &w.test.Status.Pods[i]; s.Role == v1alpha1.RoleRunner {
-			s.Name, s.Namespace = p.Name, ""
-		}
-	}
-	clear(w.Documents)
-	w.Progress = nil
-	w.writeReport(report.Completed, true, 1) // in the test's namespace, where nobody looks
-	if _, d := w.decide(); d.Rule != "formerRunner" || d.Status.Attempt != 2 || d.Status.LostRuns != 1 || d.Status.Result != nil {
-		w.fail("%s: attempt %d, %d runs lost, result %v", d.Rule, d.Status.Attempt, d.Status.LostRuns, d.Status.Result)
-	}
-	w.settle()
-	w.pass(2 * time.Minute)
-	w.schedule()
-	w.run()
-	w.settle()
-	if len(w.Jobs) != 1 || w.Jobs[0].Namespace != "linerate-system" || w.Jobs[0].Name != manifests.RunnerJobName(w.test, 2) {
-		w.fail("the next attempt's runner: %+v", w.Jobs)
-	}
-	w.finish(w.runner(), report.Completed)
-	w.settle()
-	if got := w.says("Complete").Reason; got != v1alpha1.ReasonMeasured {
-		w.fail("it ends with %s", got)
-	}
-}
-
 // What says in the test's namespace that it is the runner, while there is one, takes nothing from it.
 func TestAnImpostorInTheTestsNamespaceIsIgnored(t *testing.T) {
 	w := newWorld(t, reference)

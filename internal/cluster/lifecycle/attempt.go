@@ -40,7 +40,7 @@ func divideAttempts(o Observed) (*attempt, *remnants) {
 	for _, p := range o.Children.Pods {
 		switch isRunner := roleOf(&p) == v1alpha1.RoleRunner; {
 		case isRunner && !isRunnersPod(o, &p):
-			r.formerPods = append(r.formerPods, p)
+			// It is an impostor: who edits the test's namespace may label a pod as a runner.
 		case attemptOf(p.Labels) != a.number:
 			r.pods = append(r.pods, p)
 		case isRunner:
@@ -52,7 +52,7 @@ func divideAttempts(o Observed) (*attempt, *remnants) {
 	for i, j := range o.Children.Jobs {
 		switch {
 		case !isRunnersJob(o, &j):
-			r.formerJobs = append(r.formerJobs, j)
+			// It is an impostor, too.
 		case attemptOf(j.Labels) == a.number:
 			a.job = &o.Children.Jobs[i]
 		default:
@@ -97,8 +97,8 @@ func currentAttempt(o Observed) int32 {
 	return number
 }
 
-// isRunnersJob and isRunnersPod say whether a Job, or a pod, is where this release has runners, and called as
-// the runner's of its attempt is.
+// isRunnersJob and isRunnersPod say whether a Job, or a pod, is in the operator's own namespace, and called as the
+// runner's of its attempt is.
 func isRunnersJob(o Observed, j *batchv1.Job) bool {
 	return j.Namespace == o.Settings.Namespace && j.Name == manifests.RunnerJobName(o.Test, attemptOf(j.Labels))
 }

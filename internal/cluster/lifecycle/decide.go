@@ -32,8 +32,6 @@ func rules(s *situation) []rule {
 		// the run takes longer than its own deadline allows it
 		{"activeDeadlineExceeded", s.completion.activeDeadlineExceeded},
 		{"schedulingDeadlineExceeded", s.deadlines.schedulingDeadlineExceeded}, // its pods aren't all running in time
-		// a release before this one runs the runner in the test's namespace: the attempt is void
-		{"formerRunner", s.remnants.formerRunner},
 		// pods of an attempt that is void must go first
 		{"earlierAttempt", s.remnants.earlierAttempt},
 		// a node has no room in one NUMA node, or none any more: another attempt avoids it

@@ -104,7 +104,8 @@ func (le *leases) isQuiet() (quiet bool, until time.Time) {
 	return quiet, until
 }
 
-// onWires are the pods that could send on the test's wires: those that its Leases name or, where an earlier release's Lease names none, all that might.
+// onWires are the pods that could send on the test's wires: those that its Leases name or, where generators run outside the cluster and a
+// Lease names none, all that might.
 func (le *leases) onWires() []corev1.Pod {
 	named := map[types.UID]bool{}
 	for _, h := range le.ports.holds {

@@ -26,10 +26,7 @@ type remnants struct {
 	pods  []corev1.Pod
 	jobs  []batchv1.Job
 	plans []int32
-	// formerPods and formerJobs are labelled as a runner, and aren't in the namespace where this release has runners.
-	formerPods []corev1.Pod
-	formerJobs []batchv1.Job
-	now        time.Time
+	now   time.Time
 }
 
 // suspended: the test holds no pods. An attempt that had begun is void; the next one begins when the test is resumed.
@@ -62,8 +59,8 @@ func (r *remnants) earlierAttempt() *step {
 	if !going {
 		return nil
 	}
-	names := make([]string, 0, len(r.pods)+len(r.formerPods))
-	for _, p := range slices.Concat(r.pods, r.formerPods) {
+	names := make([]string, 0, len(r.pods))
+	for _, p := range r.pods {
 		names = append(names, p.Name)
 	}
 	message := wording.JoinNonEmpty(": ", fmt.Sprintf("attempt %d waits until what is left of an earlier one is gone",
@@ -78,7 +75,7 @@ func (r *remnants) earlierAttempt() *step {
 
 // untilGone wakes a step when a pod of an earlier attempt, on a node that doesn't answer, isn't waited for any more.
 func (r *remnants) untilGone(s *step) *step {
-	for _, p := range slices.Concat(r.pods, r.formerPods) {
+	for _, p := range r.pods {
 		if p.DeletionTimestamp != nil && !stuck(&p, r.now) {
 			s.waitUntil(stuckAt(&p))
 		}
@@ -95,7 +92,6 @@ func (r *remnants) deletions() (del []Deletion, going bool) {
 			going = true
 		}
 	}
-	del, going = r.formerRemnants(del, going)
 	var attempts []int32
 	for i := range r.pods {
 		switch p, of := &r.pods[i], attemptOf(r.pods[i].Labels); {
@@ -133,56 +129,4 @@ func (r *remnants) voidPlans(beside []Deletion) (del []Deletion) {
 		}
 	}
 	return del
-}
-
-// formerRemnants adds the runners that an earlier release made: only one runner may use the test's generators.
-func (r *remnants) formerRemnants(del []Deletion, going bool) ([]Deletion, bool) {
-	if r.attempt.job != nil || len(r.attempt.runners) > 0 {
-		return del, going
-	}
-	for i := range r.formerJobs {
-		if j := &r.formerJobs[i]; j.DeletionTimestamp == nil {
-			del = append(del, Deletion{Kind: "Job", Name: j.Name, Why: "a release before this one made it, in the test's " +
-				"namespace"})
-			going = true
-		}
-	}
-	for i := range r.formerPods {
-		switch p := &r.formerPods[i]; {
-		case p.DeletionTimestamp == nil:
-			del = append(del, Deletion{Kind: "Pod", Name: p.Name, Why: "a release before this one made it, in the test's " +
-				"namespace"})
-			going = true
-		case !stuck(p, r.now):
-			going = true
-		}
-	}
-	return del, going
-}
-
-// formerRunner: an earlier release made the runner in the test's namespace, where everybody who may edit that namespace can forge its Report. So the attempt is void, and
-// the next one has its runner in the operator's own namespace. Once a runner exists there, a pod or Job of the test's namespace that is labelled as a runner is
-// an impostor, and is ignored.
-func (r *remnants) formerRunner() *step {
-	if r.attempt.job != nil || len(r.attempt.runners) > 0 || !r.attempt.isUsed() || !r.ranBefore() {
-		return nil
-	}
-	const message = "a release before this one began the run with a runner in the test's namespace, where its Report " +
-		"could be forged: " +
-		"this attempt is void, the next one has its runner in the operator's own namespace"
-	return &step{
-		reason: v1alpha1.ReasonPending, message: message, activity: "Releasing",
-		scheduled: isFalse(v1alpha1.ReasonPending, message), void: &voided{lost: r.attempt.recordedStart != nil},
-	}
-}
-
-// ranBefore says whether an earlier release made a runner for this attempt: its Job is there, and the status names the runner's pod without a namespace, or
-// says that the run began and names no runner's pod. A Job alone proves nothing, since whoever edits the namespace may make one: it is deleted (formerRemnants)
-// and voids no run.
-func (r *remnants) ranBefore() bool {
-	if told := r.attempt.recordedPods(v1alpha1.RoleRunner); len(told) > 0 {
-		return slices.ContainsFunc(told, func(p v1alpha1.PodStatus) bool { return p.Namespace == "" })
-	}
-	return r.attempt.recordedStart != nil && slices.ContainsFunc(r.formerJobs,
-		func(j batchv1.Job) bool { return attemptOf(j.Labels) == r.attempt.number })
 }

@@ -37,11 +37,6 @@ func throttleStatus(was *v1alpha1.LoadTestStatus, next v1alpha1.LoadTestStatus, 
 // minWriteInterval is how long after the last write the next status is worth one, by what has changed; 0: at once.
 func minWriteInterval(before, next *v1alpha1.LoadTestStatus) time.Duration {
 	a, b := significantFields(before), significantFields(next)
-	for i := range min(len(a.Pods), len(b.Pods)) {
-		if a.Pods[i].Name == b.Pods[i].Name && a.Pods[i].UID == "" { // an earlier release told none
-			a.Pods[i].UID = b.Pods[i].UID
-		}
-	}
 	if equality.Semantic.DeepEqual(a, b) {
 		if next.Progress != nil && report.Phase(next.Progress.Step).AfterTraffic() {
 			return endedEvery

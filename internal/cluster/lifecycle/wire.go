@@ -7,7 +7,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
@@ -50,7 +49,7 @@ type Hold struct {
 	// Lease is the Lease's namespace and name, UID its UID.
 	Lease string
 	UID   types.UID
-	// Senders are the holder's generators, as the Lease names them; none: an earlier release made the Lease.
+	// Senders are the holder's generators, as the Lease names them. None are named where generators run outside the cluster.
 	Senders []Sender
 	// Unseen: the holder is in a namespace that this operator doesn't watch. It counts as existing.
 	Unseen bool
@@ -133,17 +132,6 @@ func PodStatuses(pods []corev1.Pod) []v1alpha1.PodStatus {
 // finalizer keeps the object: its containers were told to end, and no runner's heartbeat reaches them.
 func MaySend(p *corev1.Pod, at time.Time) bool {
 	return !Ended(p) && (p.DeletionTimestamp == nil || at.Before(p.DeletionTimestamp.Add(goneGrace)))
-}
-
-// Sending are the pods of a test that is gone that could still send, for Leases that don't name senders: generators' pods that the test controls.
-func Sending(pods []corev1.Pod, test types.UID, at time.Time) (sending []corev1.Pod) {
-	for i := range pods {
-		p := &pods[i]
-		if owner := metav1.GetControllerOf(p); owner != nil && owner.UID == test && roleOf(p) == v1alpha1.RoleGenerator && MaySend(p, at) {
-			sending = append(sending, *p)
-		}
-	}
-	return sending
 }
 
 // WiresOf are the wires that pods are on, each once, in an order that is the same for all tests: so two tests that claim several wires never wait for

@@ -144,7 +144,7 @@ func portsDocuments(pod *corev1.Pod) (all []plan.Ports) {
 		if c.Name != containerLinks && c.Name != containerPorts || c.State.Terminated == nil {
 			continue
 		}
-		if ports, err := plan.ReadPorts(c.State.Terminated.Message); err == nil { // other messages are an earlier version's, or why it failed
+		if ports, err := plan.ReadPorts(c.State.Terminated.Message); err == nil { // other messages say why it failed
 			all = append(all, ports)
 		}
 	}

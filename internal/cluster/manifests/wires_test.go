@@ -20,15 +20,15 @@ func TestAPodsWordForItsPhysicalPorts(t *testing.T) {
 		told []corev1.ContainerStatus
 		want string
 	}{
-		"of our own pods":                 {ended("linerate-ports", shared), "0000:3b:00.0"},
-		"of a device's template":          {ended("linerate-links", shared), "0000:3b:00.0"},
-		"of somebody else's container":    {ended("setup", shared), ""},
-		"a port of its own":               {ended("linerate-ports", strings.Replace(shared, "true", "false", 1)), ""},
-		"another link's":                  {ended("linerate-ports", strings.Replace(shared, "west", "east", 1)), ""},
-		"a name that no kernel has":       {ended("linerate-ports", strings.Replace(shared, "0000:3b:00.0", strings.Repeat("x", 129), 1)), ""},
-		"a fault":                         {ended("linerate-ports", "no such file"), ""},
-		"nothing, as an earlier linerate": {ended("linerate-links", ""), ""},
-		"not yet":                         {[]corev1.ContainerStatus{{Name: "linerate-ports"}}, ""},
+		"of our own pods":              {ended("linerate-ports", shared), "0000:3b:00.0"},
+		"of a device's template":       {ended("linerate-links", shared), "0000:3b:00.0"},
+		"of somebody else's container": {ended("setup", shared), ""},
+		"a port of its own":            {ended("linerate-ports", strings.Replace(shared, "true", "false", 1)), ""},
+		"another link's":               {ended("linerate-ports", strings.Replace(shared, "west", "east", 1)), ""},
+		"a name that no kernel has":    {ended("linerate-ports", strings.Replace(shared, "0000:3b:00.0", strings.Repeat("x", 129), 1)), ""},
+		"a fault":                      {ended("linerate-ports", "no such file"), ""},
+		"nothing":                      {ended("linerate-links", ""), ""},
+		"not yet":                      {[]corev1.ContainerStatus{{Name: "linerate-ports"}}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pod := &corev1.Pod{}

@@ -25,7 +25,7 @@ type Wire struct {
 	// Test is the holder; empty where the Lease doesn't say. UID is its UID.
 	Test types.NamespacedName
 	UID  types.UID
-	// Pods are the test's generators, by their UIDs; none: the Lease is of an earlier release, which named none.
+	// Pods are the test's generators, by their UIDs. None are named where they run outside the cluster.
 	Pods []types.UID
 	// Holder is the LoadTest of that name.
 	Holder Answer[*v1alpha1.LoadTest]
