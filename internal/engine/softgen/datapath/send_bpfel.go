@@ -14,23 +14,7 @@ import (
 )
 
 type sendPart struct {
-	_       structs.HostLayout
-	Streams [64]struct {
-		_           structs.HostLayout
-		NewGap      uint64
-		NewFraction uint64
-		Step        uint64
-		Longer      uint64
-		FixedRate   uint64
-		Gap         uint64
-		Fraction    uint64
-		Due         uint64
-		DueFraction uint64
-		Index       uint64
-		Packets     uint64
-		Bytes       uint64
-		Remaining   uint64
-	}
+	_           structs.HostLayout
 	Lease       uint64
 	Start       uint64
 	Version     uint64
@@ -54,6 +38,22 @@ type sendPart struct {
 	Finished    uint64
 	FirstFrame  uint64
 	LastFrame   uint64
+	Streams     [65]struct {
+		_           structs.HostLayout
+		NewGap      uint64
+		NewFraction uint64
+		Step        uint64
+		Longer      uint64
+		FixedRate   uint64
+		Gap         uint64
+		Fraction    uint64
+		Due         uint64
+		DueFraction uint64
+		Index       uint64
+		Packets     uint64
+		Bytes       uint64
+		Remaining   uint64
+	}
 }
 
 type sendShared uint32

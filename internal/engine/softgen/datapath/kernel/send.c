@@ -35,11 +35,11 @@ const enum shared *shared_for_go __attribute__((unused));
 
 // What is known of a part before it runs.
 const volatile __u32 streams;
-const volatile bool has_end;       // the run ends by itself
-const volatile bool timed;         // all streams are finite
-const volatile __u64 max_lag;      // ns
+const volatile bool has_end;  // the run ends by itself
+const volatile bool timed;    // all streams are finite
+const volatile __u64 max_lag; // ns
 
-// A thread's programs by slot. Slot 0 is what enter goes on to.
+// A thread's programs by slot. Slot 0 is what linerate_entry goes on to.
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
 	__uint(max_entries, SLOTS + 1);
@@ -65,18 +65,18 @@ static __noinline int make_frame(struct xdp_md *xdp, volatile struct stream *s, 
 }
 
 // give_up stretches the schedule by a time. What would have been due after the run's end was not given up.
-static __always_inline void give_up(__u64 time)
+static __always_inline void give_up(volatile struct part *p, __u64 time)
 {
-	__u64 offset = part.offset;
+	__u64 offset = p->offset;
 
-	part.offset = offset + time;
+	p->offset = offset + time;
 	if (has_end) {
-		__u64 rest = part.end - offset - part.next;
+		__u64 rest = p->end - offset - p->next;
 
 		if (time > rest)
 			time = rest;
 	}
-	part.slip += time;
+	p->slip += time;
 }
 
 // find_next stores the stream whose frame is due first as next_stream, and returns when that is. User space composes
@@ -92,19 +92,16 @@ static __noinline __u64 find_next(volatile struct part *p)
 
 // schedule says whose frame is next, and when. Streams that are due together leave one by one: the next is never due
 // sooner than nearly a mean gap after the last.
-static __always_inline void schedule(void)
+static __always_inline void schedule(volatile struct part *p)
 {
-	volatile struct part *p = &part;
-	__u64 next;
+	__u64 next = find_next(p);
 
-	asm volatile("" : "+r"(p)); // as a constant, clang would not pass it
-	next = find_next(p);
-	if (next < part.earliest)
-		next = part.earliest;
-	part.next = next;
-	if (has_end && (next == NEVER || next + part.offset >= part.end)) {
-		part.next = NEVER;
-		part.finished = 1;
+	if (next < p->earliest)
+		next = p->earliest;
+	p->next = next;
+	if (has_end && (next == NEVER || next + p->offset >= p->end)) {
+		p->next = NEVER;
+		p->finished = 1;
 	}
 }
 
@@ -123,52 +120,52 @@ static __always_inline void rescale(volatile struct stream *s, __u64 now)
 
 // change_factor gives up what is overdue but for a burst, as pacer.startOver does, and gives each stream its new gap,
 // as timeline.rescale does. Now stands still in a pause.
-static __always_inline void change_factor(__u64 now, __u64 lag)
+static __always_inline void change_factor(volatile struct part *p, __u64 now, __u64 lag)
 {
 	__u64 given_up = lag >> LAG_BITS;
-	__u64 horizon = now - part.offset - given_up;
-	__u64 next = part.next;
+	__u64 horizon = now - p->offset - given_up;
+	__u64 next = p->next;
 	__u32 n = streams;
 
-	if (horizon > next && horizon - next > part.max_burst)
-		given_up += horizon - next - part.max_burst;
-	part.lag = 0;
-	give_up(given_up);
-	part.slip_at_order = part.slip;
-	part.earliest = 0;
-	now -= part.offset;
+	if (horizon > next && horizon - next > p->max_burst)
+		given_up += horizon - next - p->max_burst;
+	p->lag = 0;
+	give_up(p, given_up);
+	p->slip_at_order = p->slip;
+	p->earliest = 0;
+	now -= p->offset;
 	for (__u32 k = 0; k < STREAMS && k < n; k++)
-		rescale(&part.streams[k], now);
+		rescale(&p->streams[k], now);
 }
 
 // obey carries out an order, now, or at the start if that is still to come. It returns 1 where streams are due at other
 // times now.
-static __always_inline bool obey(__u64 now, __u64 lag, __u64 version)
+static __always_inline bool obey(volatile struct part *p, __u64 now, __u64 lag, __u64 version)
 {
-	__u64 paused_at = part.paused_at;
+	__u64 paused_at = p->paused_at;
 
-	part.executed = version;
-	if (now < part.start)
-		now = part.start;
-	switch (part.order) {
+	p->executed = version;
+	if (now < p->start)
+		now = p->start;
+	switch (p->order) {
 	case CHANGE_FACTOR:
-		change_factor(paused_at ? paused_at : now, lag);
+		change_factor(p, paused_at ? paused_at : now, lag);
 		return 1;
 	case RESUME:
-		part.offset += now - paused_at;
-		part.paused_at = 0;
+		p->offset += now - paused_at;
+		p->paused_at = 0;
 		break;
 	default:
-		part.paused_at = now;
+		p->paused_at = now;
 	}
 	return 0;
 }
 
 // pass has the next port of the thread send on the same frame, if it has one due. Where all were asked, or there is no
 // other, the time since the last run was idle.
-static __always_inline int pass(struct xdp_md *xdp, __u64 idle)
+static __always_inline int pass(struct xdp_md *xdp, volatile struct part *p, __u64 idle)
 {
-	__u64 after = part.next_slot;
+	__u64 after = p->next_slot;
 
 	if (after != 0 && after != thread.asked_slot) {
 		bpf_tail_call(xdp, &slots, after);
@@ -198,52 +195,54 @@ SEC("xdp")
 int linerate_send(struct xdp_md *xdp)
 {
 	__u64 now = bpf_ktime_get_ns(), since, lag, horizon, next, overdue, burst, k, index, longer;
+	volatile struct part *p = &part;
 	volatile struct stream *s;
 	int verdict;
 
-	part.runs++;
-	if (part.lease < now)
-		return pass(xdp, 0);
-	since = now - part.last_run;
-	part.last_run = now;
-	lag = part.lag;
+	asm volatile("" : "+r"(p)); // in a register: clang would load a constant of ten bytes at each use, which costs 2 ns
+	p->runs++;
+	if (p->lease < now)
+		return pass(xdp, p, 0);
+	since = now - p->last_run;
+	p->last_run = now;
+	lag = p->lag;
 	lag -= lag < since ? lag : since;
-	part.lag = lag;
+	p->lag = lag;
 
-	__u64 version = part.version;
-	if (version != part.executed) {
-		if (obey(now, lag, version))
-			schedule();
+	__u64 version = p->version;
+	if (version != p->executed) {
+		if (obey(p, now, lag, version))
+			schedule(p);
 		return XDP_DROP;
 	}
-	next = part.next;
-	horizon = now - part.offset - (lag >> LAG_BITS);
-	if (now < part.start || part.paused_at || horizon < next)
-		return pass(xdp, since < LONGEST_WAIT ? since : LONGEST_WAIT);
+	next = p->next;
+	horizon = now - p->offset - (lag >> LAG_BITS);
+	if (now < p->start || p->paused_at || horizon < next)
+		return pass(xdp, p, since < LONGEST_WAIT ? since : LONGEST_WAIT);
 
 	// The pace is kept as pacer.advance keeps it.
 	overdue = horizon - next;
-	burst = part.min_burst + (lag >> (LAG_BITS + BURST_OWED_BITS));
-	if (burst > part.max_burst)
-		burst = part.max_burst;
+	burst = p->min_burst + (lag >> (LAG_BITS + BURST_OWED_BITS));
+	if (burst > p->max_burst)
+		burst = p->max_burst;
 	if (overdue > burst) {
 		lag += (overdue - burst) << LAG_BITS;
 		if (lag > max_lag << LAG_BITS) {
-			give_up((lag - (max_lag << LAG_BITS)) >> LAG_BITS);
+			give_up(p, (lag - (max_lag << LAG_BITS)) >> LAG_BITS);
 			lag = max_lag << LAG_BITS;
 		}
-		part.lag = lag;
+		p->lag = lag;
 	}
 	if (timed) {
-		part.last_frame = now;
-		if (part.first_frame == 0)
-			part.first_frame = now;
+		p->last_frame = now;
+		if (p->first_frame == 0)
+			p->first_frame = now;
 	}
 	verdict = bpf_redirect_map(&outlet, 0, XDP_DROP); // XDP_DROP where the interface is gone
-	k = part.next_stream;
+	k = p->next_stream;
 	if (k >= STREAMS)
 		return XDP_DROP;
-	s = &part.streams[k];
+	s = &p->streams[k];
 	longer = s->longer;
 	if (longer != 0 && bpf_xdp_adjust_tail(xdp, longer))
 		return XDP_DROP;
@@ -251,9 +250,9 @@ int linerate_send(struct xdp_md *xdp)
 	s->index = index + s->step;
 	s->packets++;
 	advance(s);
-	part.earliest = part.next + part.spacing;
-	schedule();
-	thread.turn_slot = part.next_slot;
+	p->earliest = p->next + p->spacing;
+	schedule(p);
+	thread.turn_slot = p->next_slot;
 	return make_frame(xdp, s, k, index, verdict);
 }
 

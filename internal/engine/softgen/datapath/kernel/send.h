@@ -42,10 +42,6 @@ struct stream {
 
 // Of a port's part of a run on one thread.
 struct part {
-	// First: a user without CAP_PERFMON may not compute an address behind the part's end, as a loop over all streams
-	// does.
-	struct stream streams[STREAMS];
-
 	// Written by user space.
 	__u64 lease;     // past this time nothing leaves; 0: never again
 	__u64 start;     // the run's first instant
@@ -73,6 +69,10 @@ struct part {
 	__u64 first_frame;   // when the first frame of a run of finite streams was made; 0: none was
 	__u64 last_frame;    // the same of the latest frame
 
+
+	// The last one is no stream's: a user without CAP_PERFMON may not compute an address behind the part's end, as a loop
+	// over all streams does.
+	struct stream streams[STREAMS + 1];
 };
 
 // Of a thread, the same for all ports that send on it.
