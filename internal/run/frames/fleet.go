@@ -41,12 +41,12 @@ func (b *barrier) wait() {
 // The bounds of calls to a generator.
 const (
 	callTimeout    = 15 * time.Second // a call that changes something, before traffic flows
-	updateTimeout  = 5 * time.Second  // a change of load: the other generators are not read meanwhile, and wait ten seconds at most
+	updateTimeout  = 5 * time.Second  // a change of load: the others aren't read meanwhile, and wait ten seconds at most
 	resolveTimeout = 20 * time.Second // addressing, which waits for answers of neighbours
 	stopTimeout    = 5 * time.Second  // stopping and releasing, also after the run's context has ended
 )
 
-// callAll calls f for every generator at the same time, each call with a deadline of its own, and joins the errors,
+// callAll calls a function for every generator at the same time, each call with a deadline of its own, and joins the errors,
 // with the generators' names.
 func (f *fleet) callAll(ctx context.Context, timeout time.Duration, action string, call func(ctx context.Context,
 	g int) error) error {

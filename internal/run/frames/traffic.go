@@ -28,7 +28,7 @@ type traffic struct {
 	orphansStopWithin time.Duration
 
 	endsAt   time.Time           // when the traffic of the latest start ends by itself
-	latest   time.Time           // when all Held traffic ends by itself at the latest, as was logged before the first frame
+	latest   time.Time           // when all Held traffic ends by itself, as was logged before the first frame
 	flowing  bool                // Held traffic has been started and not stopped
 	bursting bool                // ports have the streams of a burst instead of the Plan's
 	loads    [][]engine.PortLoad // the present load of Held traffic, by generator
