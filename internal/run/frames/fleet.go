@@ -46,8 +46,8 @@ const (
 	stopTimeout    = 5 * time.Second  // stopping and releasing, also after the run's context has ended
 )
 
-// callAll calls a function for every generator at the same time, each call with a deadline of its own, and joins the errors,
-// with the generators' names.
+// callAll calls a function for every generator at the same time, each call with a deadline of its own, and joins the
+// errors, with the generators' names.
 func (f *fleet) callAll(ctx context.Context, timeout time.Duration, action string, call func(ctx context.Context,
 	g int) error) error {
 	errs := make([]error, len(f.topology.names))
