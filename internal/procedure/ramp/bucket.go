@@ -125,6 +125,6 @@ func (o *overload) spent() bool { return o.inVain || o.windows >= overloadWindow
 // longestOverloads is how long all overloads of a run together take at most.
 func longestOverloads(p plan.Ramp) time.Duration {
 	longest := judged(p) << (overloadTries - 1)
-	each := longest - judged(p) + max(longest, p.ConfirmDuration.Std())
-	return overloadWindows*p.Settle.Std() + overloadWindows/overloadTries*each
+	longestOverload := longest - judged(p) + max(longest, p.ConfirmDuration.Std())
+	return overloadWindows*p.Settle.Std() + overloadWindows/overloadTries*longestOverload
 }

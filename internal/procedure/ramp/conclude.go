@@ -125,9 +125,9 @@ func (c *conclusion) highestHeldUnclear() *point {
 // loss than the limit allows, and that load, or a higher one that had looked as clean, lost frames when it was held. A
 // device that loses a little of every load has no answer, not even a lower bound.
 func (c *conclusion) unproven(answer *point) bool {
-	lost := c.bracket.shortDistrusted || slices.ContainsFunc(c.heldWindows, func(held point) bool {
-		cleanBefore := func(p point) bool { return p.clean && p.asked == held.asked }
-		return held.lossy && slices.ContainsFunc(c.bracket.points, cleanBefore)
+	lost := c.bracket.shortDistrusted || slices.ContainsFunc(c.heldWindows, func(lossy point) bool {
+		cleanBefore := func(p point) bool { return p.clean && p.asked == lossy.asked }
+		return lossy.lossy && slices.ContainsFunc(c.bracket.points, cleanBefore)
 	})
 	return answer != nil && c.confirmed == nil && lost && !answer.surelyWithin(c.rules.MaxLossRatio)
 }
