@@ -14,8 +14,8 @@ type Want struct {
 	Devices queue.Devices
 }
 
-// Wants are the pods of the current attempt that want devices; none where the test can't be made into pods. They follow from the spec, the
-// attempt and the networks, and are costly to find out.
+// Wants are the pods of the current attempt that want devices; none where the test can't be made into pods.
+// They follow from the spec, the attempt and the networks, and are costly to find out.
 func Wants(o Observed) []Want {
 	b := newSituation(o).blueprint
 	if b.cluster() == nil {
@@ -51,8 +51,8 @@ func Devices(p *corev1.Pod) queue.Devices {
 	return devices
 }
 
-// Claim is a test's place in the queue, and what its other pods hold; claims: it is in the queue at all. A test that is over, ending or suspended
-// isn't. Claim reads only the test and its pods from Observed.
+// Claim is a test's place in the queue, and what its other pods hold; claims: it is in the queue at all. A test
+// that is over, ending or suspended isn't. Claim reads only the test and its pods from Observed.
 func Claim(o Observed, wants []Want) (claim queue.Claim, held []queue.Holding, claims bool) {
 	s, test, was := newSituation(o), o.Test, &o.Test.Status
 	name := test.Namespace + "/" + test.Name
@@ -108,7 +108,8 @@ func (s *situation) stage() queue.Stage {
 		return queue.Placing
 	}
 	switch s.history.condition(v1alpha1.ConditionScheduled).Reason {
-	case v1alpha1.ReasonMultusMissing, v1alpha1.ReasonNetworkMissing, v1alpha1.ReasonNetworkInvalid, v1alpha1.ReasonResourceMissing,
+	case v1alpha1.ReasonMultusMissing, v1alpha1.ReasonNetworkMissing, v1alpha1.ReasonNetworkInvalid,
+		v1alpha1.ReasonResourceMissing,
 		v1alpha1.ReasonHugepages, v1alpha1.ReasonPodRefused, v1alpha1.ReasonNameTaken, v1alpha1.ReasonNodeRefused, v1alpha1.ReasonPortHeld:
 		return queue.Stuck
 	}

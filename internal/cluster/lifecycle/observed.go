@@ -30,7 +30,8 @@ type Observed struct {
 	Turn queue.Turn
 	// Baseline is what was found of spec.baseline; nil until Decision.ReadBaseline asked for it.
 	Baseline *Baseline
-	// Refusals are the API server's refusals in the dry run of Decision.Try; nil: nothing was tried yet; empty: it accepted every object.
+	// Refusals are the API server's refusals in the dry run of Decision.Try; nil: nothing was tried yet; empty: it
+	// accepted every object.
 	Refusals []Refusal
 }
 
@@ -55,9 +56,10 @@ type Node struct {
 	Allocatable corev1.ResourceList
 }
 
-// Children are only objects that this test owns, in its namespace and in the operator's own. Foreign lists objects that
-// have the name of a child but another owner. Objects in the test's namespace claim to belong to the test: whoever edits
-// that namespace can forge such a claim. Objects in the operator's own namespace are made by the operator alone.
+// Children are only objects that this test owns, in its namespace and in the operator's own. Foreign lists
+// objects that have the name of a child but another owner. Objects in the test's namespace claim to belong to
+// the test: whoever edits that namespace can forge such a claim. Objects in the operator's own namespace are
+// made by the operator alone.
 type Children struct {
 	// Pods are those of all attempts and of runners. They include pods whose Job is gone: such a runner still has its
 	// grace period to end.
@@ -72,8 +74,8 @@ type Children struct {
 	Plans     []int32
 	// Order is what this attempt's runner was given, as the Plan's ConfigMap has it; nil: there is none.
 	Order *delivery.Order
-	// Published is the digest that the Report's copy in the test's namespace claims, unchecked; empty: there is no copy, or
-	// it claims no digest.
+	// Published is the digest that the Report's copy in the test's namespace claims, unchecked; empty: there is no
+	// copy, or it claims no digest.
 	Published string
 	// Foreign are objects that have a child's name and belong to somebody else, as "Kind/name".
 	Foreign []string

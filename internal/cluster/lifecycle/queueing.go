@@ -29,14 +29,16 @@ type queueing struct {
 	now       time.Time
 }
 
-// Devices are scarce. A test gets pods when it is its turn (queue.Arrange), and gives all of them back where not all find nodes:
+// Devices are scarce. A test gets pods when it is its turn (queue.Arrange), and gives all of them back where
+// not all find nodes:
 //
 //	        it is its turn            all have nodes
 //	queued ───────────────▶ placing ─────────────────▶ starting
 //	   ▲                       │ some have none after placeBound: others hold devices that the line can't see,
 //	   └── others go first ◀───┘ and may wait for those that this test holds
 
-// queued: other tests have the devices, or come first. The pods are tried in a dry run before the wait, so that nobody queues for a refusal.
+// queued: other tests have the devices, or come first. The pods are tried in a dry run before the wait, so that
+// nobody queues for a refusal.
 func (q *queueing) queued() *step {
 	if q.attempt.isUsed() {
 		return nil
@@ -68,7 +70,8 @@ func (q *queueing) queued() *step {
 	return s.waitUntil(q.turn.Until)
 }
 
-// whyGivenBack says what was missing when pods were last given back, since whoever reads that the test queues has to mend that. Empty: none were given back.
+// whyGivenBack says what was missing when pods were last given back, since whoever reads that the test queues
+// has to mend that. Empty: none were given back.
 func (q *queueing) whyGivenBack() string {
 	back := q.givenBack
 	if back == nil || back.Message == "" {
@@ -95,8 +98,9 @@ func (q *queueing) isInLine() bool {
 	return false
 }
 
-// halfPlaced: not all pods found nodes in time. The placed ones hold devices that another test may wait for while it holds what this test lacks, so all are
-// given back. Pods of which none is placed hold nothing, and may go on waiting.
+// halfPlaced: not all pods found nodes in time. The placed ones hold devices that another test may wait for
+// while it holds what this test lacks, so all are given back. Pods of which none is placed hold nothing, and
+// may go on waiting.
 func (q *queueing) halfPlaced() *step {
 	void, words := &voided{givenBack: queue.Delay(string(q.test.UID), int(q.timesGivenBack())+1)}, ""
 	switch trouble, due := q.cannotStart(); {
@@ -127,8 +131,9 @@ func (q *queueing) givesBackAt() time.Time {
 	return earliest(q.placelessUntil(), due)
 }
 
-// cannotStart says what keeps a pod from starting that waiting won't mend, such as an image that can't be pulled, and when all pods are given back for it:
-// otherwise they would keep devices from waiting tests until a person looks. Zero: there is no such pod, or no test waits for its devices.
+// cannotStart says what keeps a pod from starting that waiting won't mend, such as an image that can't be
+// pulled, and when all pods are given back for it: otherwise they would keep devices from waiting tests until a
+// person looks. Zero: there is no such pod, or no test waits for its devices.
 func (q *queueing) cannotStart() (trouble string, until time.Time) {
 	if q.attempt.hasBegun() || !q.turn.Wanted {
 		return "", until
@@ -173,7 +178,8 @@ func (q *queueing) placelessUntil() time.Time {
 	return since.Add(q.placeBound())
 }
 
-// placeBound is how long pods may be without nodes while others of the test have theirs: longer where a node may have to be made for them.
+// placeBound is how long pods may be without nodes while others of the test have theirs: longer where a node
+// may have to be made for them.
 func (q *queueing) placeBound() time.Duration {
 	if q.grows {
 		return growBound
@@ -262,8 +268,8 @@ func (q *queueing) unscheduled() *step {
 		"them)").waitUntil(q.givesBackAt())
 }
 
-// nodeless says whether the scheduler finds no node for a pod, and why. A pod whose scheduling gates were just removed still has the condition of a
-// gated pod, and isn't nodeless: the scheduler hasn't tried it yet.
+// nodeless says whether the scheduler finds no node for a pod, and why. A pod whose scheduling gates were just
+// removed still has the condition of a gated pod, and isn't nodeless: the scheduler hasn't tried it yet.
 func nodeless(p *corev1.Pod) (corev1.PodCondition, bool) {
 	c := condition(p, corev1.PodScheduled)
 	freed := c.Reason == corev1.PodReasonSchedulingGated && len(p.Spec.SchedulingGates) == 0
@@ -287,7 +293,8 @@ func unscheduledWords(p *corev1.Pod) string {
 	return wording.JoinNonEmpty(": ", placeless([]string{p.Name}), schedulersWords(c.Message))
 }
 
-// schedulersWords are why no node fits, without the scheduler's remarks on preemption, claims and the like, which no author of a test can act on.
+// schedulersWords are why no node fits, without the scheduler's remarks on preemption, claims and the like,
+// which no author of a test can act on.
 func schedulersWords(message string) string {
 	why, rest, more := strings.Cut(message, ". ")
 	if more && (strings.HasPrefix(rest, "no new claims") || strings.HasPrefix(rest, "preemption:")) {
