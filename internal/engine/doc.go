@@ -7,7 +7,7 @@
 //
 // The packages below are its two sides:
 //
-// 	stl          an Engine over TRex's RPC
-// 	trex         the client of that RPC; wire is its envelope, zmtp its sockets, neighbor ARP and ND
-// 	softgen      the software engine, which answers that RPC; datapath moves frames, fieldengine makes them
+//	stl          an Engine over TRex's RPC
+//	trex         the client of that RPC; wire is its envelope, zmtp its sockets, neighbor ARP and ND
+//	softgen      the software engine, which answers that RPC; datapath moves frames, fieldengine makes them
 package engine

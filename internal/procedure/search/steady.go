@@ -153,7 +153,7 @@ func (h *holder) confirm(v verdict, limiting []int) (found steady, complete bool
 	loose := v.goal
 	loose.LossRatio += loose.Width // what is lost now and then is the trials' to judge
 	for losses := 0; losses < 2; {
-		at, verdict, ok := h.hold(v, loose, limiting, load, "holding what met "+v.goal.Name+" right after an overload: nothing that the device saved up in a pause helps it now")
+		at, verdict, ok := h.hold(v, loose, limiting, load, min(max(v.goal.FinalTrialDuration.Std(), leastHeld), mostHeld), "holding what met "+v.goal.Name+" right after an overload: nothing that the device saved up in a pause helps it now")
 		switch {
 		case !ok:
 			return found, false
@@ -174,7 +174,8 @@ func (h *holder) confirm(v verdict, limiting []int) (found steady, complete bool
 // findCommitted encloses the highest load that is carried from nothing saved up: a device that does so forwards its committed rate of
 // every load above that. What came back by frames is held first. A device that counts packets forwards so many, whichever they are. A
 // device that counts bytes loses frames of that load, and what came back by bits is held next. Once a load is carried, a load just above
-// it is held, and then the middle of what is left.
+// it is held, and then the middle of what is left. Each is held for mostHeld. A pause of 13 ms where the load changes saves up enough for
+// 1.3 % more in a second, and for 0.3 % more in five.
 //
 //	✗ lost ── by frames ✗ ── by bits ✓ ── just above ✓ ── middle ✗ …
 func (h *holder) findCommitted(found *steady, v verdict, limiting []int) (complete bool) {
@@ -195,7 +196,7 @@ func (h *holder) findCommitted(found *steady, v verdict, limiting []int) (comple
 			}
 			raised = true
 		}
-		at, verdict, ok := h.hold(v, v.goal, limiting, load, reason)
+		at, verdict, ok := h.hold(v, v.goal, limiting, load, mostHeld, reason)
 		switch {
 		case !ok:
 			return false
@@ -230,7 +231,7 @@ func carriedFrames(d report.Direction) units.Ratio {
 }
 
 // hold holds a load from nothing saved up, after an overload where that is needed: Good, Lossy in some limiting direction, or Invalid, and then the course says why. False: a window is missing.
-func (h *holder) hold(v verdict, by plan.Goal, limiting []int, load units.Ratio, reason string) (window int, shows report.Quality, ok bool) {
+func (h *holder) hold(v verdict, by plan.Goal, limiting []int, load units.Ratio, lasts time.Duration, reason string) (window int, shows report.Quality, ok bool) {
 	for try := 0; !h.emptyAt(limiting, load); try++ {
 		if try == overloadTries || h.spent() {
 			h.course.unheld = "an overload lost no frames"
@@ -241,7 +242,6 @@ func (h *holder) hold(v verdict, by plan.Goal, limiting []int, load units.Ratio,
 		}
 	}
 	for try := 0; try <= invalidRepeats && !h.spent() && h.emptyAt(limiting, load); try++ {
-		lasts := min(max(v.goal.FinalTrialDuration.Std(), leastHeld), mostHeld)
 		at, ok := h.play(report.Confirm, load, lasts, reason)
 		if !ok {
 			return procedure.None, "", false
