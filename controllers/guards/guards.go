@@ -45,9 +45,9 @@ func New(c client.Client, options Options) *Guards {
 	return &Guards{client: c, options: options, up: map[string]time.Time{}}
 }
 
-// PutUp creates the guards that a namespace lacks. Existing objects of these names stay as they are: the namespace's administrator may have changed them. A guard that can't be created at all,
+// Ensure creates the guards that a namespace lacks. Existing objects of these names stay as they are: the namespace's administrator may have changed them. A guard that can't be created at all,
 // because the operator lacks the right or the cluster the kind, is logged, and holds up no test; an error may pass.
-func (g *Guards) PutUp(ctx context.Context, namespace string) error {
+func (g *Guards) Ensure(ctx context.Context, namespace string) error {
 	if g == nil {
 		return nil
 	}
@@ -70,9 +70,9 @@ func (e *UnmadeError) Error() string {
 // Unwrap gives the server's words.
 func (e *UnmadeError) Unwrap() error { return e.Err }
 
-// PutUpFor creates the NetworkPolicy of a test whose pods admit their own runner alone, unless it was there a short while ago. Where the API server doesn't take it, an *UnmadeError, nobody
+// EnsureFor creates the NetworkPolicy of a test whose pods admit their own runner alone, unless it was there a short while ago. Where the API server doesn't take it, an *UnmadeError, nobody
 // would reach the test's pods.
-func (g *Guards) PutUpFor(ctx context.Context, test *v1alpha1.LoadTest) error {
+func (g *Guards) EnsureFor(ctx context.Context, test *v1alpha1.LoadTest) error {
 	if g == nil || !g.options.NetworkPolicies {
 		return nil
 	}

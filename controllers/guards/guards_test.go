@@ -48,14 +48,14 @@ func TestWhenGuardsStand(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := &server{answer: c.answer}
 			g := New(s, Options{NetworkPolicies: true, DisruptionBudgets: true, Clock: func() time.Time { return time.Unix(0, 0) }})
-			if err := g.PutUp(t.Context(), "lab"); (err != nil) != c.holds {
+			if err := g.Ensure(t.Context(), "lab"); (err != nil) != c.holds {
 				t.Errorf("%v", err)
 			}
 			if first := s.created; len(first) == 0 {
 				t.Fatal("none was to be made")
 			}
 			s.answer, s.created = nil, nil
-			if err := g.PutUp(t.Context(), "lab"); err != nil || (len(s.created) == 0) != c.stand {
+			if err := g.Ensure(t.Context(), "lab"); err != nil || (len(s.created) == 0) != c.stand {
 				t.Errorf("the next time %q are made, %v", s.created, err)
 			}
 		})
@@ -66,7 +66,7 @@ func TestWhenGuardsStand(t *testing.T) {
 func TestTheOperatorsNamespaceHasABudget(t *testing.T) {
 	s := &server{}
 	g := New(s, Options{NetworkPolicies: true, DisruptionBudgets: true, Namespace: "linerate-system", Clock: func() time.Time { return time.Unix(0, 0) }})
-	if err := g.PutUp(t.Context(), "lab"); err != nil {
+	if err := g.Ensure(t.Context(), "lab"); err != nil {
 		t.Fatal(err)
 	}
 	slices.Sort(s.created)

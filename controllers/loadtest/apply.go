@@ -40,10 +40,10 @@ func (r *Reconciler) apply(ctx context.Context, observed *observation, decision 
 		return false, err
 	}
 	if slices.ContainsFunc(decision.Create, isPod) {
-		if err := r.guards.PutUp(ctx, observed.Test.Namespace); err != nil {
+		if err := r.guards.Ensure(ctx, observed.Test.Namespace); err != nil {
 			return false, err
 		}
-		err := r.guards.PutUpFor(ctx, observed.Test)
+		err := r.guards.EnsureFor(ctx, observed.Test)
 		if unmade, is := errors.AsType[*guards.UnmadeError](err); is {
 			err = r.refused(ctx, observed, unmade.Policy, unmade.Err)
 			return err == nil, err

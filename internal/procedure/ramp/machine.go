@@ -50,15 +50,15 @@ func replay(p plan.Procedure, history []report.Window) *machine {
 	if p.Ramp.WarmupDuration <= 0 {
 		m.stage = climbing
 	}
-	for i := range history {
-		if w := &history[i]; w.Phase != report.WarmUp {
-			m.measured = append(m.measured, pointOf(w, i))
-		}
-	}
-	m.search = newSearch(p, m.measured, &m.repeats)
+	m.search = newSearch(p, &m.repeats)
 	for i := range history {
 		m.search.bucket.follow(m.next(), history[i])
-		m.observe(pointOf(&history[i], i))
+		observed := pointOf(&history[i], i)
+		if history[i].Phase != report.WarmUp {
+			m.measured = append(m.measured, observed)
+		}
+		m.search.measured = m.measured // a step is decided by the windows before it, also where a longer history is replayed
+		m.observe(observed)
 	}
 	return m
 }

@@ -212,6 +212,9 @@ func TestPropertyAnyHistoryEnds(t *testing.T) {
 		for {
 			s := ramp.New(p).Next(history)
 			if s.Done {
+				if s.Reason == "" {
+					t.Fatalf("after %d windows the run ends and says no reason", len(history))
+				}
 				break
 			}
 			took += s.Settle + s.Judge

@@ -64,8 +64,8 @@ type target struct {
 	overload bool
 }
 
-func newSearch(rules plan.Procedure, measured []point, repeats *repeats) *search {
-	return &search{rules: rules, measured: measured, repeats: repeats, budget: budget{ramp: rules.Ramp},
+func newSearch(rules plan.Procedure, repeats *repeats) *search {
+	return &search{rules: rules, repeats: repeats, budget: budget{ramp: rules.Ramp},
 		bracket: bracket{refineTo: rules.Ramp.RefineTo, lossLimit: rules.MaxLossRatio, runs: lossRuns{}},
 		bucket:  bucket{confirm: rules.Ramp.ConfirmDuration.Std(), lossLimit: rules.MaxLossRatio}}
 }

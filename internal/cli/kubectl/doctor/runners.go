@@ -86,6 +86,7 @@ func (r Runs) managing() []Finding {
 		{oneOf("create"), Fail, "no runner is made: tests stand still when their pods are ready, and hold their devices"},
 		{oneOf("get", "list", "watch"), Fail, "the operator doesn't see runners and what they write, and no test comes to a result"},
 		{oneOf("delete"), Fail, "what is left of runs isn't cleared away, and their tests may not come to an end"},
+		{oneOf("update"), Fail, "the runs of suites aren't stored: no suite goes on past its first run"},
 		{toGuard, Warn, "drains don't wait for runners: a run whose runner is evicted begins anew"},
 	}}
 	findings := r.missing(r.Manager, d)
