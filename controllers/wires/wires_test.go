@@ -185,10 +185,6 @@ func podOf(name string, owner types.UID, changes ...func(*corev1.Pod)) *corev1.P
 	return pod
 }
 
-func role(role string) func(*corev1.Pod) {
-	return func(p *corev1.Pod) { p.Labels[v1alpha1.LabelRole] = role }
-}
-
 func phase(phase corev1.PodPhase) func(*corev1.Pod) {
 	return func(p *corev1.Pod) { p.Status.Phase = phase }
 }

@@ -258,7 +258,6 @@ func (c *clock) hold() {
 
 func (c *clock) release()                { c.held.Store(nil) }
 func (c *clock) advance(d time.Duration) { c.ahead.Add(int64(d)) }
-func (c *clock) set(d time.Duration)     { c.ahead.Store(int64(d)) }
 
 // events keeps the tests' events.
 type events struct {
