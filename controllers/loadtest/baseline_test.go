@@ -19,6 +19,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/delivery"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/test/rigs/reporttest"
+	"github.com/linerate-dev/linerate/test/rigs/tier"
 )
 
 // swollen is a Report that says so much in a note, and which nobody compares anything of. It takes a thousandth, packed.
@@ -50,9 +51,7 @@ func readsOf(t *testing.T, reads *int, stored ...client.Object) *Reconciler {
 
 // A hundred Reports that unpack to as much as one may would take minutes: those are read that unpack to no more than the bound, and of the others it is told.
 func TestABaselineIsReadAsFarAsItsBound(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	const each = 20 << 20
 	test, reads := lonely("uid"), 0
 	test.Spec.Baseline = &v1alpha1.BaselineSpec{}

@@ -25,6 +25,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/cluster/suite"
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/test/rigs/tier"
 )
 
 // suiteWorld has one suite, an API server that takes no object of some kinds, and a clock.
@@ -122,9 +123,7 @@ func cells(n int) string {
 
 // A quota refuses all tests of a suite alike: it is asked a few of them a minute, and not thousands.
 func TestAQuotaOnLoadTestsIsNotRunInto(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	w := newSuiteWorld(t, cells(20), func(o client.Object) bool { _, is := o.(*corev1.ConfigMap); return !is })
 	passes := w.live(10 * time.Minute)
 	if tries := w.tries[v1alpha1.LoadTestKind]; tries < 10 || tries > 11*mostRefused || passes > 600 {
@@ -188,9 +187,7 @@ func TestAReportThatWasJustReadIsNotReadAgain(t *testing.T) {
 
 // That some tests are refused keeps none of the others from being made, however many those are and wherever they stand.
 func TestRefusedTestsKeepNoOthersFromBeingMade(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	good := 0
 	w := newSuiteWorld(t, cells(4), func(o client.Object) bool {
 		switch _, is := o.(*corev1.ConfigMap); {

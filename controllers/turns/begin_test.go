@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/linerate-dev/linerate/internal/cluster/queue"
+	"github.com/linerate-dev/linerate/test/rigs/tier"
 )
 
 // opened is when a lab opens.
@@ -96,9 +97,7 @@ func TestWhoHasLeftTheLineOrLostItsTurnDoesNotBegin(t *testing.T) {
 // Devices for fifty are let go in one moment, and each test's again when it has measured, for an hour: those that have
 // their turn must not lie idle for long, also where tests are short.
 func TestHowLongTestsWaitToBeginThoughItIsTheirTurn(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	const places = 50
 	for _, takes := range []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second, time.Minute, 10 * time.Minute} {
 		t.Run(takes.String(), func(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"github.com/linerate-dev/linerate/controllers/pass"
 	"github.com/linerate-dev/linerate/internal/cluster/queue"
 	"github.com/linerate-dev/linerate/internal/compile"
+	"github.com/linerate-dev/linerate/test/rigs/tier"
 )
 
 // always has a line drawn, however good the last one is.
@@ -36,9 +37,7 @@ func (l *lineLab) ask(line *Line, name string, hasPods bool) queue.Turn {
 
 // What is kept from one drawing to the next is as good as found out anew, whatever changed.
 func TestALineFromWhatIsKeptIsTheSame(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			random, l := rand.New(rand.NewPCG(seed, 1)), newLineLab(t)

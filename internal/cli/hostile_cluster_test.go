@@ -15,6 +15,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/test/rigs/sanitizetest"
+	"github.com/linerate-dev/linerate/test/rigs/tier"
 )
 
 // hostileCluster answers as an API server does in which all texts are somebody else's, also those of errors and warnings.
@@ -69,9 +70,7 @@ func hostileCluster(t *testing.T, from int) *httptest.Server {
 
 // Whoever may write LoadTests, or their status, or stands in front of the API server, has no terminal, no log and no comment of who looks.
 func TestNoVerbOfAClusterSaysWhatAHostileClusterWantsItTo(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	file := filepath.Join(t.TempDir(), "test.yaml")
 	if err := os.WriteFile(file, []byte("apiVersion: linerate.dev/v1alpha1\nkind: LoadTest\nmetadata: {name: it}\nspec:\n  dut: {type: Reference}\n  links: [{name: west}, {name: east}]\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/render"
 	"github.com/linerate-dev/linerate/test/rigs/reporttest"
 	"github.com/linerate-dev/linerate/test/rigs/sanitizetest"
+	"github.com/linerate-dev/linerate/test/rigs/tier"
 )
 
 // hostileReport is a file of a Report that linerate reads, with all its texts somebody else's.
@@ -35,9 +36,7 @@ func hostileReport(t *testing.T, from int) string {
 }
 
 func TestNoVerbSaysWhatAHostileReportWantsItTo(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	for from := 0; from < len(sanitizetest.Words); from += 15 {
 		name := hostileReport(t, from)
 		hostileName := filepath.Join(filepath.Dir(name), "x\x1b[2J\n::error::@somebody.json")
@@ -69,9 +68,7 @@ func TestNoVerbSaysWhatAHostileReportWantsItTo(t *testing.T) {
 
 // A Report of 17 kB took each of these verbs 4 to 5 GB of memory. The test measures what is allocated, not how long it takes.
 func TestABombIsRefusedByEachVerbThatReadsReports(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	name := filepath.Join(t.TempDir(), "bomb.json")
 	document := `{"version":"` + report.Version + `","plan":{"version":"linerate.dev/plan.v1alpha1","test":{"name":"bomb"}},"ending":"Completed","windows":[` + strings.Repeat("{},", 1<<20) + `{}]}`
 	if err := os.WriteFile(name, []byte(document), 0o600); err != nil {

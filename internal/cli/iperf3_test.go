@@ -11,6 +11,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/run/iperf3"
+	"github.com/linerate-dev/linerate/test/rigs/tier"
 )
 
 // iperf3Server is a server on this machine, for as long as the test lasts.
@@ -65,9 +66,7 @@ func TestIperf3PrintsBothSides(t *testing.T) {
 
 // TestIperf3TakesItsLetters: a command line of iperf3's own measures the same.
 func TestIperf3TakesItsLetters(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	host, port, err := net.SplitHostPort(iperf3Server(t))
 	if err != nil {
 		t.Fatal(err)

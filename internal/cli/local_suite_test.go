@@ -16,6 +16,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/test/rigs/tier"
 )
 
 const night = `apiVersion: linerate.dev/v1alpha1
@@ -146,9 +147,7 @@ func (st *stage) wantSaid(words ...string) {
 }
 
 func TestASuiteIsMeasuredTestByTest(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	st := newStage(t)
 	s, err := st.run(t.Context(), night+"  repetitions: 2\n")
 	if err != nil || s.ExitCode() != report.ExitOK || s.Finished.IsZero() {
@@ -188,9 +187,7 @@ func TestASuiteIsMeasuredTestByTest(t *testing.T) {
 }
 
 func TestASuiteThatIsInterruptedGoesOn(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	st := newStage(t)
 	ctx, interrupt := context.WithCancel(t.Context())
 	st.play = func(name string) (report.Ending, error) {
@@ -229,9 +226,7 @@ func TestASuiteThatIsInterruptedGoesOn(t *testing.T) {
 }
 
 func TestOnlyRunsOfTheSamePlanAreReused(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	for name, c := range map[string]struct {
 		change   func(dir, text string) string
 		says     string
@@ -290,9 +285,7 @@ func TestOnlyRunsOfTheSamePlanAreReused(t *testing.T) {
 
 // Figures of a generator with one sending thread and of one with four are of two set-ups: they never stand in one table unseen.
 func TestATestSentWithOtherThreadsIsMeasuredAgain(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	for name, c := range map[string]struct{ was, is, measured int }{"more threads": {1, 4, 4}, "fewer": {4, 1, 4}, "as many": {4, 4, 1}} {
 		t.Run(name, func(t *testing.T) {
 			st := newStage(t)
@@ -318,9 +311,7 @@ func TestATestSentWithOtherThreadsIsMeasuredAgain(t *testing.T) {
 }
 
 func TestDisturbedTestsAreRepeated(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	st := newStage(t)
 	st.bounds = map[string]int64{"night-apu6-imix-r2": 100}
 	s, err := st.run(t.Context(), night+"  repetitions: 2\n")
@@ -336,9 +327,7 @@ func TestDisturbedTestsAreRepeated(t *testing.T) {
 }
 
 func TestTestsWithoutAMeasurementAreRepeated(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	lost := func(name string) (report.Ending, error) {
 		switch {
 		case strings.HasPrefix(name, "night-apu6-64b"):
@@ -384,9 +373,7 @@ func TestTestsWithoutAMeasurementAreRepeated(t *testing.T) {
 }
 
 func TestASuiteIsComparedWithASavedOne(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	main := newStage(t)
 	if _, err := main.run(t.Context(), night+"  repetitions: 5\n"); err != nil {
 		t.Fatal(err)
@@ -488,9 +475,7 @@ func TestWhichSuitesAreRefusedOnOneMachine(t *testing.T) {
 }
 
 func TestACalibrationIsReusedFromASavedSuite(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	aged := strings.Replace(night, "spec:\n", "spec:\n  calibration: {maxAge: 24h}\n", 1)
 	st := newStage(t)
 	st.recently = true

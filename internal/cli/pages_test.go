@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/linerate-dev/linerate/test/rigs/tier"
 )
 
 // command is a command line that a page shows; whole: as something to type, and not as part of a sentence.
@@ -56,9 +58,7 @@ var fenced = regexp.MustCompile("(?ms)^ *```.*?^ *```")
 
 // Each command that a page shows is one that there is, with flags that it has and values that they take.
 func TestEachCommandInThePagesExists(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	all := shownCommands(t)
 	if len(all) < 90 {
 		t.Errorf("%d commands are shown: are they written in another way?", len(all))

@@ -16,6 +16,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/run/runner"
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/test/rigs/sim"
+	"github.com/linerate-dev/linerate/test/rigs/tier"
 )
 
 // rampOver is the Report of a ramp that is asked for by a command line, over a device in memory. A reading of the generator's counters takes so long.
@@ -68,9 +69,7 @@ func saysNoField(t *testing.T, r *report.Report) {
 }
 
 func TestARampFindsTheLimitBetweenItsSteps(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	for _, limit := range []int64{3_111, 7_300, 12_345} {
 		for _, line := range []string{
 			"-p udp_1pkt_simple_bdir.py --line-rate 1gbps -wm 500pps -wd 2 -rt 1 -rd 60 -hd 5",
@@ -102,9 +101,7 @@ func TestARampFindsTheLimitBetweenItsSteps(t *testing.T) {
 
 // Windows of half a second have edges that hide more than the limit. The hold at the target loses frames whatever the limit is, and says nothing about the load that looked clean.
 func TestARampOfFineStepsWithoutRefinementIsALowerBoundAndNotNothing(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	device := sim.Device{Limit: 7_300 * units.PacketPerSecond, Burst: 10 * time.Millisecond}
 	for _, line := range []string{
 		"-p imix.py --line-rate 100mbps -wm 500pps -wd 2 -rt 100 -rd 100 -hd 10 --refine-to 0",

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/test/rigs/tier"
 )
 
 var update = flag.Bool("update", false, "write what the transcripts of the pages print into them, instead of comparing")
@@ -34,9 +35,7 @@ func TestTheTranscriptsOfAPipelinesPage(t *testing.T) { transcripts(t, ciPage, 3
 // transcripts are those of a page that shows so many commands at least.
 func transcripts(t *testing.T, of string, least int) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	page, err := filepath.Abs(of)
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/linerate-dev/linerate/test/rigs/tier"
 )
 
 // choice is one way to write a part of a LoadTest, by the word that a test says of it.
@@ -35,9 +37,7 @@ var (
 
 // What a rule says of several parts of a spec, it says of these combinations of them and of no other.
 func TestRulesOnSeveralPartsOfASpec(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	refused := map[string]int{}
 	forEach(func(parts []choice) {
 		engine, device, ramp, criterion, lineRate := parts[0].name, parts[1].name, parts[2].name, parts[3].name, parts[4].name

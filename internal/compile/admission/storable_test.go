@@ -11,13 +11,12 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/compile/admission"
 	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/test/rigs/tier"
 )
 
 // A value that Go can't read must never be storable: it would be refused by the first program that lists the objects.
 func TestWhatTheSchemaTakesGoCanRead(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	server := newServer(t)
 	for _, q := range []struct {
 		name, alphabet, yaml string

@@ -9,6 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/test/rigs/sim"
+	"github.com/linerate-dev/linerate/test/rigs/tier"
 )
 
 const ms = time.Millisecond
@@ -70,9 +71,7 @@ func neverBelowTheTruth(t *testing.T, seed uint64, s *scenario, rep *report.Repo
 }
 
 func TestPropertyABurstyGeneratorIsNeverAWeakDevice(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	said := map[report.Reason]int{}
 	for seed := range uint64(20) {
 		rnd := rand.New(rand.NewPCG(seed, 11))
@@ -91,9 +90,7 @@ func TestPropertyABurstyGeneratorIsNeverAWeakDevice(t *testing.T) {
 
 // A TRex that stood still for 18 ms between two readings 20 ms apart seemed to send evenly, and what it then sent at once was more than 10 ms of buffers hold: 8 of 3451 frames were called the device's loss.
 func TestAShortStallIsNotTheLossOfADeviceWithShortBuffers(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	for seed := uint64(4); seed < 8; seed++ {
 		rnd := rand.New(rand.NewPCG(seed, 14))
 		s := bursty(rnd, 10*ms, restless{every: 400 * ms, shortest: 18 * ms, longest: 18 * ms, faster: 20})
@@ -111,9 +108,7 @@ func TestAShortStallIsNotTheLossOfADeviceWithShortBuffers(t *testing.T) {
 }
 
 func TestPropertyAQuietGeneratorIsNeverCalledBursty(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	for seed := range uint64(6) {
 		s := bursty(rand.New(rand.NewPCG(seed, 12)), 10*ms, restless{})
 		rep := s.run(t)
@@ -130,9 +125,7 @@ func TestPropertyAQuietGeneratorIsNeverCalledBursty(t *testing.T) {
 }
 
 func TestHowOftenCountersAreRead(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	tests := map[string]struct {
 		generators int
 		paced      bool

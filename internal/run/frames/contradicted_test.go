@@ -10,6 +10,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/result/figures"
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/test/rigs/sim"
+	"github.com/linerate-dev/linerate/test/rigs/tier"
 	"github.com/linerate-dev/linerate/test/rigs/unitstest"
 )
 
@@ -29,9 +30,7 @@ func alternating(period, slow time.Duration, limit, slowLimit units.PacketRate) 
 
 // TestADeviceThatChangesWhileItIsMeasured: the result says in a sentence that the device carried a load at one time and not at another, and no figure that it contradicts stands without the time that it was shown for.
 func TestADeviceThatChangesWhileItIsMeasured(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	for name, c := range map[string]struct {
 		procedure option
 		device    option
@@ -68,9 +67,7 @@ func TestADeviceThatChangesWhileItIsMeasured(t *testing.T) {
 
 // TestALeastBoundIsNotMetByALimitOfTrialsAfterPauses: where traffic without a pause loses nothing of an overload, it can't tell what a device carries that has nothing saved up.
 func TestALeastBoundIsNotMetByALimitOfTrialsAfterPauses(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	atLeast := criterion(plan.Criterion{Name: "carries", Metric: "PacketsPerSecond", Direction: "Each", Min: "5000"})
 	search := searching(plan.ClassifySequential, 1, 5)
 	if r := scene(search, atLeast).run(t); r.Verdict.Outcome != report.Passed {
@@ -85,9 +82,7 @@ func TestALeastBoundIsNotMetByALimitOfTrialsAfterPauses(t *testing.T) {
 
 // TestADeviceThatChangesMeetsNoLeastBoundThatItMissesAtTimes, whichever procedure asks: one that becomes slower in the middle, is slow every other two seconds, or becomes so in one direction only. A BackToBack's rate is of its first trial alone.
 func TestADeviceThatChangesMeetsNoLeastBoundThatItMissesAtTimes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	atLeast := criterion(plan.Criterion{Name: "carries", Metric: "PacketsPerSecond", Direction: "Each", Min: "7700"})
 	for name, procedure := range eachProcedure {
 		if name == "BackToBack" {
@@ -112,9 +107,7 @@ func TestADeviceThatChangesMeetsNoLeastBoundThatItMissesAtTimes(t *testing.T) {
 
 // TestAGoalIsNotRefutedByLossThatAnotherGoalsLoadContradicts: a device that was slow for a while, as a goal's load was held, carried as much as another goal's load was. The first goal claims no limit below that.
 func TestAGoalIsNotRefutedByLossThatAnotherGoalsLoadContradicts(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	search := searching(plan.ClassifySequential, 1, 5)
 	var held []report.Window
 	for _, w := range scene(search).run(t).Windows {
@@ -149,9 +142,7 @@ func lastTrialEnds(r *report.Report) (ends time.Duration) {
 
 // TestADeviceThatStaysTheSameContradictsNothing: neither a limit nor a queue, neither loss of any load nor a device that loses more of less load, is a device that changes.
 func TestADeviceThatStaysTheSameContradictsNothing(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	for name, device := range map[string]option{
 		"a limit":                   func(*scenario) {},
 		"loss of any load":          onDevice(func(d *sim.Device) { d.Loss = units.One / 50 }),

@@ -12,6 +12,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/machine"
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/test/rigs/sim"
+	"github.com/linerate-dev/linerate/test/rigs/tier"
 )
 
 // neighbour computes on the device's processor between two moments since the world began: so long a share of that time the device's thread waits for it, and
@@ -50,9 +51,7 @@ func beside(n neighbour) option {
 }
 
 func TestADisturbedDeviceIsNoWeakDevice(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	t.Run("a neighbour for a while costs repeats and no truth", func(t *testing.T) {
 		s := scene(beside(neighbour{12 * time.Second, 20 * time.Second, 0.3}))
 		rep := s.run(t)
@@ -106,9 +105,7 @@ func TestWithoutReadingsADisturbedDeviceLooksWeak(t *testing.T) {
 }
 
 func TestPropertyADisturbedDeviceIsNeverCalledWeaker(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	said := map[report.Reason]int{}
 	for seed := range uint64(20) {
 		rnd := rand.New(rand.NewPCG(seed, 21))

@@ -8,6 +8,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/test/rigs/sim"
+	"github.com/linerate-dev/linerate/test/rigs/tier"
 )
 
 // held is a scene of windows of a second at 8 kpps, before a device that keeps frames from a moment on, for so long.
@@ -23,9 +24,7 @@ func held(from, lasts time.Duration, options ...option) *scenario {
 
 // A device that keeps frames for a few milliseconds as a window ends has lost none of them, and the window that is looked at again says so.
 func TestFramesThatAreKeptAsAWindowEndsAreNotLost(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	again := 0
 	for k := range 50 {
 		from := 9*time.Second + time.Duration(k)*20*time.Millisecond

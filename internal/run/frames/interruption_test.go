@@ -65,9 +65,7 @@ func healthy(t *testing.T, procedure option) (from, to time.Duration) {
 }
 
 func TestADeviceThatDiesPassesInNoProcedure(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	ways := map[string]func(at time.Duration) option{
 		"its ports go down for good":                   func(at time.Duration) option { return cut(at, forever, 0, 1) },
 		"its ports go down for three seconds":          func(at time.Duration) option { return cut(at, at+3*time.Second, 0, 1) },
@@ -113,9 +111,7 @@ func TestADeviceThatDiesPassesInNoProcedure(t *testing.T) {
 
 // TestADeviceThatForwardsNothingForLittleMoreThanASecond: readings once a second may have frames before and after such a silence on both sides of it.
 func TestADeviceThatForwardsNothingForLittleMoreThanASecond(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	paced := onGenerator(func(g *sim.Generator) { g.Paced = true })
 	for _, name := range []string{"ConstantLoad", "Ramp", "FrameLoss"} {
 		for kind, of := range map[string]option{"generators whose pace is watched": func(*scenario) {}, "generators that keep their pace": paced} {
@@ -138,9 +134,7 @@ func TestADeviceThatForwardsNothingForLittleMoreThanASecond(t *testing.T) {
 
 // TestADeviceThatIsAwayForAWhileIsSeenInEachProcedure: wherever it is away, in the middle of a load or a trial, at its end, over a pause, or for a few whole bursts, the run was not held; unless next to nothing was sent meanwhile.
 func TestADeviceThatIsAwayForAWhileIsSeenInEachProcedure(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	paced := onGenerator(func(g *sim.Generator) { g.Paced = true })
 	for name, procedure := range eachProcedure {
 		t.Run(name, func(t *testing.T) {
@@ -170,9 +164,7 @@ func TestADeviceThatIsAwayForAWhileIsSeenInEachProcedure(t *testing.T) {
 // A generator begins 0.2 s after it is asked to, as the software engine does. The first reading then had nothing sent, and the second was a second later: frames seemed to be under way for that long, and a device that was away
 // for 1.5 s from the end of a trial on was given a limit. So was one that was away for a second, as the lost frames of the trial before the pause did not count.
 func TestADeviceThatIsAwayIsSeenThoughItsGeneratorBeginsLater(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	late := onGenerator(func(g *sim.Generator) { g.Paced, g.StartTakes = true, 200*time.Millisecond })
 	search := searching(plan.ClassifySequential, 1, 5)
 	from, _ := healthy(t, search)

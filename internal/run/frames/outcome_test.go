@@ -9,12 +9,11 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/test/rigs/sim"
+	"github.com/linerate-dev/linerate/test/rigs/tier"
 )
 
 func TestTheResultOfARun(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	tests := map[string]struct {
 		scene     *scenario
 		ending    report.Ending

@@ -9,14 +9,13 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/result/figures"
 	"github.com/linerate-dev/linerate/test/rigs/sim"
+	"github.com/linerate-dev/linerate/test/rigs/tier"
 	"github.com/linerate-dev/linerate/test/rigs/unitstest"
 )
 
 // A policer passes more than its rate after a calm moment. Slow readings let a trial confirm, before which the bucket fills up; what is confirmed is the committed rate all the same.
 func TestARampFindsTheCommittedRateOfAPolicer(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	short := onRamp(func(r *plan.Ramp) {
 		r.RampDuration, r.StepDuration, r.Settle, r.ConfirmDuration = seconds(10), seconds(1), plan.Duration(300*time.Millisecond), seconds(5)
 	})
@@ -41,9 +40,7 @@ func TestARampFindsTheCommittedRateOfAPolicer(t *testing.T) {
 
 // Trials follow pauses, in which the bucket fills up. The traffic that goes on after them shows what the policer forwards for as long as one likes.
 func TestTrialsOfAPolicerAreFollowedByTrafficWithoutAPause(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	for name, c := range map[string]struct {
 		procedure option
 		reason    report.Reason
@@ -72,9 +69,7 @@ func TestTrialsOfAPolicerAreFollowedByTrafficWithoutAPause(t *testing.T) {
 
 // TestNoFigureThatABucketCarriedHoldsForLongerThanItWasShown: where a bucket carries the highest load of a run, nothing shows the committed rate. Each figure above it says for how long it was shown, and so does the criterion that it meets.
 func TestNoFigureThatABucketCarriedHoldsForLongerThanItWasShown(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	const committed, depth = 10_000.0, 5 * time.Second
 	atLeast := criterion(plan.Criterion{Name: "carries", Metric: "PacketsPerSecond", Direction: "Each", Min: "10500"})
 	highest := func(rate string) map[string]option {

@@ -54,9 +54,7 @@ func drawn(rnd *rand.Rand) draw {
 }
 
 func TestPropertyWhatIsFoundIsTheLimit(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	for seed := range uint64(tier.Times(30, 100)) {
 		d := drawn(rand.New(rand.NewPCG(seed, 7)))
 		s := scene(d.options...)
@@ -139,9 +137,7 @@ func TestPropertyAThrottledGeneratorIsNeverAWeakDevice(t *testing.T) {
 func replicas1(s *scenario) { s.world.Generators = s.world.Generators[:1] }
 
 func TestPropertyReceiveDropsAreNeverTheDevices(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	for seed := range uint64(tier.Times(15, 50)) {
 		rnd := rand.New(rand.NewPCG(seed, 9))
 		d := drawn(rnd)
@@ -180,9 +176,7 @@ func TestPropertyAnInterruptionAtAnyMomentLeavesAReportAndNothingElse(t *testing
 }
 
 func TestPropertyALostGeneratorAtAnyMomentVoidsNoEarlierWindow(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	whole := scene(replicas(2)).run(t)
 	for at := 0.05; at < 43; at += 0.73 * float64(tier.Times(2, 1)) {
 		rep := scene(replicas(2), fault(1, sim.Restart, at), unreachable(1)).run(t)

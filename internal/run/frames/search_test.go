@@ -9,6 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/test/rigs/sim"
+	"github.com/linerate-dev/linerate/test/rigs/tier"
 	"github.com/linerate-dev/linerate/test/rigs/unitstest"
 )
 
@@ -25,9 +26,7 @@ func searching(classification string, trial, sum float64) option {
 
 // The device forwards 10 kpps a direction, with a queue of 10 ms, which a trial fills first: so much more than its limit it carries without loss.
 func TestASearchForTwoGoals(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	for name, c := range map[string]struct {
 		scene *scenario
 		trial float64 // seconds

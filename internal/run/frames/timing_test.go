@@ -17,6 +17,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/internal/units/transit"
 	"github.com/linerate-dev/linerate/test/rigs/sim"
+	"github.com/linerate-dev/linerate/test/rigs/tier"
 )
 
 // stampedStreams has each generator's streams bear stamps: two in each direction, of 64 and of 594 bytes, by four flow ids.
@@ -52,9 +53,7 @@ func timed(each uint64) func(n int) map[uint32]engine.Followed {
 }
 
 func TestWindowsHaveLatency(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	for name, procedure := range map[string]option{"held": hold(5), "trials": searching(plan.ClassifySequential, 1, 21)} {
 		t.Run(name, func(t *testing.T) {
 			s := scene(replicas(2), procedure)

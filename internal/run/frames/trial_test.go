@@ -76,9 +76,7 @@ func trialsOf(r *report.Report) []report.Window {
 }
 
 func TestATrialEndsOnceItIsDecided(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	slow := func(g *sim.Generator) { g.ReadTakes = 40 * time.Millisecond }
 	late := func(g *sim.Generator) { g.StartTakes = 300 * time.Millisecond }
 	for name, c := range map[string]struct {
@@ -154,9 +152,7 @@ func TestFramesThatComeBackAreNotLost(t *testing.T) {
 
 // What the generator, the way in which it sends, or other people's work can explain ends no trial.
 func TestOnlyTheDevicesLossEndsATrial(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	for name, c := range map[string]struct {
 		options []option
 		want    report.Quality // of trials at 8 kpps, which the device carries
@@ -190,9 +186,7 @@ func TestOnlyTheDevicesLossEndsATrial(t *testing.T) {
 
 // A machine is asked within a trial only when it is about to be ended, and a device that loses more than a disturbance explains is judged all the same.
 func TestADisturbedTrialIsDecidedByWhatTheDisturbanceDoesNotExplain(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	s, _ := tried(0, beside(neighbour{0, time.Hour, 0.1}))
 	r := s.run(t)
 	if w := trialsOf(r)[0]; w.Decided == nil || w.Quality != report.Lossy {
@@ -264,9 +258,7 @@ func TestADecidedTrialThatCannotBeStopped(t *testing.T) {
 
 // At whatever moment a run is interrupted, also while a decided trial is being stopped or drained, nothing is left running.
 func TestAnInterruptionAroundADecidedTrialLeavesNothingBehind(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	for at := 5.0; at < 8; at += 0.031 {
 		s, _ := tried(0, replicas(2), onGenerator(func(g *sim.Generator) { g.ReadTakes = 5 * time.Millisecond }), interrupted(at))
 		if r := s.run(t); r.Ending != report.Interrupted {
@@ -277,9 +269,7 @@ func TestAnInterruptionAroundADecidedTrialLeavesNothingBehind(t *testing.T) {
 
 // Whatever device, path and generator: a trial that counts as decided is of a load that loses more than that, at least as much as it says; and what the device carries goes to its end.
 func TestPropertyATrialIsDecidedRightly(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	decided := 0
 	for seed := range uint64(tier.Times(20, 60)) {
 		rnd := rand.New(rand.NewPCG(seed, 31))
@@ -341,9 +331,7 @@ func (e *paused) Read(ctx context.Context, ports []int) (engine.Reading, error) 
 
 // A device that holds frames for a moment and then forwards them loses none, whenever that is and however long.
 func TestAPauseOfTheDeviceIsNotLoss(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	for k := range 60 {
 		from, lasts := 8*time.Second+time.Duration(k)*37*time.Millisecond, time.Duration(50+41*k)*time.Millisecond
 		s, _ := tried(0, deviceLimit(0), func(s *scenario) {

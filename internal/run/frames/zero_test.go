@@ -67,9 +67,7 @@ func TestADeviceThatLosesNothingIsConfirmedToLoseNothing(t *testing.T) {
 
 // A device that loses one frame of 500 000 is never told to lose none: whatever is said of a window has the truth in it.
 func TestADeviceThatLosesFewFramesIsNeverLossless(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	const lost = units.One / 500_000
 	for seed := range uint64(tier.Times(8, 20)) {
 		rep := zeroLoss(rand.New(rand.NewPCG(seed, 4)), sim.Device{Loss: lost}).run(t)
@@ -159,9 +157,7 @@ func TestAConstantLoadReportsTheLossThatItsEdgesMayHide(t *testing.T) {
 
 // Whatever the limit, the mix, the replicas and the reading times: at a loss limit of zero the answer is within refineTo of what the device forwards, and no frame of its window is missing.
 func TestPropertyTheLimitOfNoLossIsFound(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	for seed := range uint64(tier.Times(20, 60)) {
 		d := drawn(rand.New(rand.NewPCG(seed, 17)))
 		s := scene(append(d.options, func(s *scenario) { s.plan.Procedure.MaxLossRatio = 0 })...)
@@ -232,9 +228,7 @@ func TestAWeakGeneratorLosesNothingOfTheDevices(t *testing.T) {
 
 // Whenever it is interrupted, also between a held load and a trial, a run leaves nothing running, and claims no confirmation that did not end.
 func TestAnInterruptionAroundATrialStopsAllTraffic(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine computes for long: it is played without the race detector")
-	}
+	tier.Plain(t)
 	for at := 44.0; at < 58; at += 0.13 {
 		rep := zeroLoss(rand.New(rand.NewPCG(2, 19)), sim.Device{}, interrupted(at)).run(t)
 		if rep.Ending != report.Interrupted && rep.Ending != report.Completed || rep.Ending == report.Interrupted && rep.Result.Confirmed {
