@@ -69,8 +69,8 @@ func Options(namespaces Namespaces, own string) cache.Options {
 }
 
 // NewProgress makes the cache of runners' progress, up to its bound, in the operator's own namespace; progress elsewhere is ignored.
-func NewProgress(mgr ctrl.Manager, own string) (cache.Cache, error) {
-	options := baseCache(Namespaces{own})
+func NewProgress(mgr ctrl.Manager, namespace string) (cache.Cache, error) {
+	options := baseCache(Namespaces{namespace})
 	options.DefaultLabelSelector = labels.NewSelector().Add(
 		*requirement(v1alpha1.LabelUID, selection.Exists), *requirement(v1alpha1.LabelRole, selection.Equals, roleProgress))
 	return add(mgr, options)
@@ -89,8 +89,8 @@ func NewLeases(mgr ctrl.Manager, namespace string) (cache.Cache, error) {
 }
 
 // NewSheets makes the cache of the sheets of suites' runs, as metadata, in the operator's own namespace.
-func NewSheets(mgr ctrl.Manager, own string) (cache.Cache, error) {
-	options := baseCache(Namespaces{own})
+func NewSheets(mgr ctrl.Manager, namespace string) (cache.Cache, error) {
+	options := baseCache(Namespaces{namespace})
 	options.DefaultLabelSelector = labels.NewSelector().Add(*requirement(v1alpha1.LabelNamespace, selection.Exists), *requirement(v1alpha1.LabelSuite, selection.Exists))
 	return add(mgr, options)
 }

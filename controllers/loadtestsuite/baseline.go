@@ -52,14 +52,14 @@ func (r *Reconciler) readReference(ctx context.Context, observed *observation) e
 	}
 	e := observed.notes.earlierSuite(&earlier)
 	err := r.readOn(ctx, e.reading)
-	spoilt, is := errors.AsType[unreadable](err)
-	switch said := earlier.Status.StoredRuns; {
-	case is:
+	spoilt, ok := errors.AsType[unreadable](err)
+	switch stored := earlier.Status.StoredRuns; {
+	case ok:
 		fault = spoilt.Error()
 	case err != nil:
 		return err
-	case said != nil && len(e.reading.Sheets) < int(said.ConfigMaps):
-		fault = fmt.Sprintf("%d of the %d ConfigMaps of its runs are gone", int(said.ConfigMaps)-len(e.reading.Sheets), said.ConfigMaps)
+	case stored != nil && len(e.reading.Sheets) < int(stored.ConfigMaps):
+		fault = fmt.Sprintf("%d of the %d ConfigMaps of its runs are gone", int(stored.ConfigMaps)-len(e.reading.Sheets), stored.ConfigMaps)
 	}
 	e.found = suite.ReferenceOf(e.matrix, e.reading.Runs)
 	if fault != "" {

@@ -83,11 +83,10 @@ func (r *Reconciler) notesOn(ctx context.Context, s *v1alpha1.LoadTestSuite) (*n
 	}
 	notes := newNotes(s)
 	if s.Status.StartedAt != nil { // else nothing can have been stored
-		begun, err := r.readSheets(ctx, s)
-		if err != nil {
+		var err error
+		if notes, err = r.readSheets(ctx, s); err != nil {
 			return nil, err
 		}
-		notes = begun
 	}
 	if over {
 		notes.lighten()
@@ -160,8 +159,8 @@ func (r *Reconciler) readSheet(ctx context.Context, reading *suite.Reading) (ver
 		return "", fmt.Errorf("read ConfigMap %s of the runs: %w", reading.Name(), err)
 	}
 	if memory, err := delivery.RunsMemory(sheet.BinaryData); err == nil { // else it can't be decoded either, which says why
-		giveBack, is := r.options.Decoded.TryTake(memory)
-		if !is {
+		giveBack, ok := r.options.Decoded.TryTake(memory)
+		if !ok {
 			return "", errBusy
 		}
 		defer giveBack()

@@ -40,8 +40,8 @@ type unstorable struct{ error }
 // refusedToStore says that something wasn't stored, and that trying again at once wouldn't help.
 func refusedToStore(err error) bool {
 	refused := apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsRequestEntityTooLargeError(err)
-	_, never := errors.AsType[unstorable](err)
-	return never || refused && !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
+	_, permanent := errors.AsType[unstorable](err)
+	return permanent || refused && !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
 }
 
 // storeRuns writes the next sheet of runs; the next pass goes on from there. The copy is written first: so a quota of

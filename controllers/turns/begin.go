@@ -22,9 +22,9 @@ const (
 )
 
 // beginning is which tests' turns came that weren't woken yet. A test that begins, or whose Report is read, takes a
-// dozen writes. If the devices of fifty tests are released in one moment, as when a lab opens again, these would all
-// wait for each other; and if they measure for equally long, they would end in one moment too, and so would their
-// successors. So the first ones begin at once, and the others one after the other, in the order of the queue:
+// dozen writes. When a lab opens again, the devices of fifty tests are released in one moment. If all fifty began then, they
+// would wait for each other. If they measured for equally long, they would end in one moment too, and so would their
+// successors. The first tests therefore begin at once, and the others follow one by one in the order of the queue:
 //
 //	turns come   a b c d e f g
 //	woken        a b c d   e   f   g

@@ -52,13 +52,13 @@ func (l *Line) labOf(s *snapshot) (lab queue.Lab, later []queue.Claim) {
 	lab = queue.Lab{Now: s.now, Nodes: l.found.nodes, Began: l.Drawn().Began}
 	l.found.keepOnly(s.tests)
 	l.wants.keepOnly(s.tests)
-	there := map[types.UID]bool{}
+	present := map[types.UID]bool{}
 	unknown := map[string]time.Time{} // by namespace, when its oldest test was created whose wants aren't known
 	for i := range s.tests {
 		test := &s.tests[i]
 		mine := ownerKey{test.Namespace, test.UID}
 		standing := l.standingOf(test, s.pods[mine])
-		there[test.UID] = true
+		present[test.UID] = true
 		switch waits := standing.claim.Stage == queue.Waiting || standing.claim.Stage == queue.Stuck; {
 		case !standing.claims:
 		case standing.wants == nil && waits:
@@ -81,7 +81,7 @@ func (l *Line) labOf(s *snapshot) (lab queue.Lab, later []queue.Claim) {
 		return behind
 	})
 	for owner, orphans := range s.pods {
-		if !there[owner.uid] { // of no test, or of another namespace than the test: no test has such pods
+		if !present[owner.uid] { // of no test, or of another namespace than the test: no test has such pods
 			lab.Held = append(lab.Held, holdings(orphans)...)
 		}
 	}
@@ -162,9 +162,9 @@ func holdings(pods []*corev1.Pod) (held []queue.Holding) {
 		if p.Spec.NodeName == "" || lifecycle.Ended(p) {
 			continue
 		}
-		if has := lifecycle.Devices(p); len(has) > 0 {
+		if devices := lifecycle.Devices(p); len(devices) > 0 {
 			test := p.Namespace + "/" + p.Labels[v1alpha1.LabelTest]
-			held = append(held, queue.Holding{Test: test, Node: p.Spec.NodeName, Devices: has})
+			held = append(held, queue.Holding{Test: test, Node: p.Spec.NodeName, Devices: devices})
 		}
 	}
 	return held

@@ -127,8 +127,8 @@ func (w *wants) findOut(ctx context.Context, lab *inventory.Inventory, o lifecyc
 	return nil
 }
 
-// mostFoundOut is how much is found out for a namespace before a drawing, so that none waits long for those of others,
-// however many there are: so many tests of up to 64 KiB of memory each, or fewer larger ones.
+// mostFoundOut is how many tests of a namespace are looked into before the line is drawn. A test of more than 64 KiB of
+// memory counts as several. The bound keeps a namespace of many tests from delaying the others.
 const mostFoundOut = 64
 
 // missing are the tests of which isn't known what they want and is to be found out now: the one that asks, and the

@@ -201,8 +201,8 @@ func (p *pace) count(ctx context.Context, port datapath.Port, seconds int) error
 
 // takenByHost is the time that the host of a virtual machine had its processors so far, all together.
 func takenByHost() (sum time.Duration, err error) {
-	all, err := machine.AllProcessors()
-	for _, p := range all {
+	processors, err := machine.AllProcessors()
+	for _, p := range processors {
 		sum += p.Stolen
 	}
 	return sum, err

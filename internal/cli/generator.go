@@ -21,10 +21,10 @@ import (
 // generatorOptions are the flags of generator that aren't options of the server as they are.
 type generatorOptions struct {
 	generator.Options
-	ports, nextHops, speeds    []string
-	most, path, terminationLog string
-	secretFile                 string
-	verifier                   credential.Verifier
+	ports, nextHops, speeds       []string
+	maxRate, path, terminationLog string
+	secretFile                    string
+	verifier                      credential.Verifier
 }
 
 func newGenerator(s Streams) *cobra.Command {
@@ -49,7 +49,7 @@ func newGenerator(s Streams) *cobra.Command {
 	f.StringSliceVar(&o.speeds, "speed", []string{"10gbps"}, "the speed that ports without one of their own report: one for all, or one for each")
 	f.DurationVar(&o.Wait, "wait", 10*time.Second, "how long to wait until the interfaces exist, and are up")
 	f.IntVar(&o.Cores, "cores", 0, "threads that may send on each port (default 1, which ports share if they send live frames and there are no more processors than ports)")
-	f.StringVar(&o.most, "max-rate", "", "the most that a port sends, whatever load is asked for, such as 5kpps: a weak generator, for tests")
+	f.StringVar(&o.maxRate, "max-rate", "", "the most that a port sends, whatever load is asked for, such as 5kpps: a weak generator, for tests")
 	f.DurationVar(&o.Heartbeat, "heartbeat", generator.Heartbeat, "stop all traffic this long after the last request; 0 never, as TRex itself")
 	f.BoolVar(&o.Plain, "plain", false, "use AF_PACKET alone, as on machines that forbid AF_XDP and eBPF")
 	f.StringVar(&o.path, "path", "auto", "how to send: live (the kernel makes and paces the frames), af_xdp, zero_copy (af_xdp from memory that the card reads, where its driver can), af_packet, or auto: live over virtual cables where processors are free for it, else af_xdp, else af_packet")
@@ -70,7 +70,7 @@ func serveGenerator(ctx context.Context, stderr io.Writer, o generatorOptions) e
 	if err != nil {
 		return exit.BadInput("--speed: %w", err)
 	}
-	if o.MaxRate, err = packetRate(o.most); err != nil {
+	if o.MaxRate, err = packetRate(o.maxRate); err != nil {
 		return exit.BadInput("--max-rate: %w", err)
 	}
 	hops, err := nextHops(o)

@@ -45,8 +45,8 @@ func siteOf(p *plan.Plan, o runOptions) (site, error) {
 	if o.sites != nil {
 		return o.sites(p)
 	}
-	kind, here := localKinds[p.Sender()]
-	if here {
+	kind, local := localKinds[p.Sender()]
+	if local {
 		return kind.site(p, o)
 	}
 	if err := job.CheckSender(p.Sender()); err != nil {

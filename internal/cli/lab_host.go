@@ -43,20 +43,20 @@ func newLabTunnel() *cobra.Command {
 
 // openInLab opens a generator of any kind in the lab's child process.
 func openInLab(stderr io.Writer) lab.OpenEngine {
-	return func(_ context.Context, sends plan.Sender, at lab.Bench) (lab.Engine, error) {
+	return func(_ context.Context, sends plan.Sender, bench lab.Bench) (lab.Engine, error) {
 		kind := localKinds[sends]
 		if kind.inLab == nil {
 			return nil, fmt.Errorf("engine %q has no lab on this machine for traffic of type %s", sends.Engine, sends.Traffic)
 		}
-		return kind.inLab(stderr, at)
+		return kind.inLab(stderr, bench)
 	}
 }
 
 // openSoftware opens the software engine on interfaces of this process's namespace.
-func openSoftware(stderr io.Writer, at lab.Bench) (lab.Engine, error) {
+func openSoftware(stderr io.Writer, bench lab.Bench) (lab.Engine, error) {
 	cfg := generator.Config(version, stderr)
-	cfg.Signs = &machine.SignsReader{Links: forwarder.Signs(at.Device)}
-	for _, p := range at.Ports {
+	cfg.Signs = &machine.SignsReader{Links: forwarder.Signs(bench.Device)}
+	for _, p := range bench.Ports {
 		port, err := datapath.Open(datapath.Options{Interface: p.Interface, Cores: p.Cores, CPUs: p.Processors, Path: datapath.Path(p.Path), Batch: p.Batch, Follow: true})
 		if err != nil {
 			return nil, fmt.Errorf("open %s: %w", p.Interface, err)
@@ -67,10 +67,10 @@ func openSoftware(stderr io.Writer, at lab.Bench) (lab.Engine, error) {
 }
 
 // openEnds opens the ends of a lab's links, each in its namespace.
-func openEnds(stderr io.Writer, at lab.Bench) (lab.Engine, error) {
+func openEnds(stderr io.Writer, bench lab.Bench) (lab.Engine, error) {
 	var ends sessions.Ends
-	signs := &machine.SignsReader{Links: forwarder.Signs(at.Device)}
-	for _, p := range at.Ports {
+	signs := &machine.SignsReader{Links: forwarder.Signs(bench.Device)}
+	for _, p := range bench.Ports {
 		ends = append(ends, sessions.End{Link: p.Link, Interface: p.Interface, Namespace: p.Namespace, Product: generator.SessionsProduct(version), Signs: signs, Log: logger(stderr, true)})
 	}
 	return ends, nil

@@ -19,8 +19,8 @@ func needsCluster(spec *v1alpha1.LoadTestSpec) field.ErrorList {
 	}
 	generator, dut := spec.Generator, spec.DUT
 	sender := compile.SenderOf(spec)
-	_, here := localKinds[sender]
-	refuse(!here && job.CheckSender(sender) == nil, onlyInPods(string(generator.Engine)), "generator", "engine")
+	_, local := localKinds[sender]
+	refuse(!local && job.CheckSender(sender) == nil, onlyInPods(string(generator.Engine)), "generator", "engine")
 	refuse(generator.Layout == v1alpha1.LayoutPerLink && !compile.AlwaysPerLink(spec), "layout PerLink spreads pods over nodes, which needs a cluster (kubectl apply): leave layout out", "generator", "layout")
 	refuse(dut.Type == v1alpha1.DUTPod, "a device under test in a pod needs a cluster (kubectl apply): use dut.type Device for software that already forwards between ports of this machine, or Reference", "dut", "type")
 	refuse(dut.Setup != nil && len(dut.Setup.Command) == 0, "a setup pod needs a cluster (kubectl apply): say what program does it here (command), or remove it", "dut", "setup")

@@ -13,7 +13,7 @@ const rounding = 10_000
 // device that counts bytes, as most policers do, rather drops large frames. Of a mix a twentieth above its rate it
 // drops one frame in a hundred, and a twentieth of the bits.
 func Carried(d report.Direction) units.Ratio {
-	carried := units.One - max(0, min(d.LossRatio, units.One))
+	carried := CarriedFrames(d)
 	if d.LossRatio <= 0 || d.Offered.Layer2BitsPerSecond <= 0 {
 		return carried
 	}
@@ -22,4 +22,9 @@ func Carried(d report.Direction) units.Ratio {
 		return byBits
 	}
 	return carried
+}
+
+// CarriedFrames is the share of a direction's offered frames that came back.
+func CarriedFrames(d report.Direction) units.Ratio {
+	return units.One - max(0, min(d.LossRatio, units.One))
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/exit"
 )
 
-// AtLeast demands n arguments or more; what says which, how many, and where they come from.
-func AtLeast(n int, what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, given []string) error {
-		if len(given) < n {
-			return exit.BadInput("%s: name %s", cmd.CommandPath(), what)
+// AtLeast demands n arguments or more; wanted says which, how many, and where they come from.
+func AtLeast(n int, wanted string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < n {
+			return exit.BadInput("%s: name %s", cmd.CommandPath(), wanted)
 		}
 		return nil
 	}
@@ -22,9 +22,9 @@ func AtLeast(n int, what string) cobra.PositionalArgs {
 
 // Signals are those by which a person, or who runs a pipeline, ends a program. The loss of the terminal is one but under nohup.
 func Signals() []os.Signal {
-	all := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
+	signals := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
-		all = append(all, syscall.SIGHUP)
+		signals = append(signals, syscall.SIGHUP)
 	}
-	return all
+	return signals
 }

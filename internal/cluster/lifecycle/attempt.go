@@ -235,8 +235,8 @@ func (a *attempt) placing() (waiting, placed []*corev1.Pod) {
 }
 
 // runEnded is when the runner's Job was over, by the cluster's clock; zero: it isn't known to be. The Report's
-// own time can't be used, since it is by the clock of the runner's node: if the clock of the device's node is
-// ahead of that, a device that died during the run would seem to have died after it.
+// own time is by the clock of the runner's node. If the clock of the device's node is ahead, a device that died during
+// the run would seem to have died after it.
 func (a *attempt) runEnded() time.Time {
 	if a.job == nil {
 		return time.Time{}

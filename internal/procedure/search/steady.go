@@ -180,7 +180,7 @@ func (h *holder) confirm(v verdict, limiting []int) (found steady, complete bool
 //	✗ lost ── by frames ✗ ── by bits ✓ ── just above ✓ ── middle ✗ …
 func (h *holder) findCommitted(found *steady, v verdict, limiting []int) (complete bool) {
 	width := v.goal.Width.Float()
-	share, raised := carriedFrames, false
+	share, raised := measure.CarriedFrames, false
 	for range committedTries {
 		load := loadOf(h.forwardedBy(share, found.lost, limiting) / (1 - v.goal.LossRatio.Float()) * (1 - width/2))
 		reason := "what met " + v.goal.Name + " in trials lost frames right after an overload: holding what came back of it"
@@ -223,11 +223,6 @@ func (h *holder) forwardedBy(share func(report.Direction) units.Ratio, window in
 		least = min(least, share(w.Directions[d]).Float())
 	}
 	return w.Load.Float() * least
-}
-
-// carriedFrames is the share of a direction's offered frames that came back.
-func carriedFrames(d report.Direction) units.Ratio {
-	return units.One - max(0, min(d.LossRatio, units.One))
 }
 
 // hold holds a load from nothing saved up, after an overload where that is needed: Good, Lossy in some limiting direction, or Invalid, and then the course says why. False: a window is missing.
