@@ -279,7 +279,7 @@ func (b *bench) limited(ctx context.Context) (all []report.Limiter, err error) {
 
 // take carries out a step, and adds its window to the Report.
 func (d *drive) take(ctx context.Context, step procedure.Step) (*report.Window, error) {
-	w, err := d.driver.Take(ctx, step)
+	w, err := d.driver.Measure(ctx, step)
 	if err != nil {
 		return nil, err
 	}

@@ -125,7 +125,7 @@ func (o iperf3Options) test() (t iperf3.Test, err error) {
 	case o.reverse:
 		t.Flow = iperf3.Reverse
 	case o.both:
-		t.Flow = iperf3.Both
+		t.Flow = iperf3.Bidirectional
 	}
 	if o.udp {
 		t.Protocol = iperf3.UDP
@@ -181,7 +181,7 @@ func (o iperf3Options) measure(ctx context.Context, s Streams, server string) er
 	if _, _, err := net.SplitHostPort(server); err != nil {
 		server = net.JoinHostPort(server, strconv.Itoa(o.port))
 	}
-	r, err := iperf3.Client{Server: server, Place: iperf3.Place{Interface: o.iface}, Interval: time.Duration(o.interval)}.Run(ctx, test)
+	r, err := iperf3.Client{Server: server, Place: iperf3.Place{Interface: o.iface}, Interval: time.Duration(o.interval)}.Measure(ctx, test)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return exit.Interrupted("%w", err)
@@ -205,7 +205,7 @@ func (o iperf3Options) serve(ctx context.Context, s Streams) error {
 	fmt.Fprintf(s.Err, "serving iperf3 clients at %s; Ctrl-C ends\n", l.Address())
 	pod.WarnOpen(s.Err, credential.Verifier{}, fmt.Sprint(l.Address()), "make this machine send, as iperf3's protocol asks for no proof", "--listen ADDRESS:PORT serves one network alone, such as 127.0.0.1:5201 this machine")
 	var mu sync.Mutex // a result at a time
-	server := iperf3.Server{Most: o.most, Longest: o.longest, Interval: time.Duration(o.interval), Ended: func(client netip.AddrPort, r *iperf3.Result, err error) {
+	server := iperf3.Server{MaxTests: o.most, Longest: o.longest, Interval: time.Duration(o.interval), Ended: func(client netip.AddrPort, r *iperf3.Result, err error) {
 		mu.Lock()
 		defer mu.Unlock()
 		if err == nil {
@@ -286,7 +286,7 @@ type iperf3Interval struct {
 
 func iperf3SideOf(s iperf3.Side) iperf3Side {
 	d := iperf3Side{CountedBy: "the other side", Bytes: s.Bytes, Seconds: s.Lasted.Seconds(), BitsPerSecond: math.Round(s.BitsPerSecond()), Retransmits: s.Retransmits, CongestionControl: s.CongestionControl}
-	if s.Own {
+	if s.CountedHere {
 		d.CountedBy = "this program"
 	}
 	for _, i := range s.Intervals {
@@ -308,7 +308,7 @@ func writeIperf3(out io.Writer, r *iperf3.Result, format string) error {
 		direction := iperf3Direction{Flow: of.Flow, Sent: iperf3SideOf(of.Sent), Received: iperf3SideOf(of.Received), Unacknowledged: of.Unacknowledged, Remarks: of.Remarks}
 		if g := of.Datagrams; g != nil {
 			direction.Datagrams = &iperf3Datagrams{Sent: g.Sent, Received: g.Received, Lost: g.Lost, LossRatio: g.LossRatio(), Reordered: g.Reordered, Duplicates: g.Duplicates, Dropped: g.Dropped,
-				Jitter: g.Jitter.Microseconds(), WholeRun: g.WholeRun}
+				Jitter: g.Jitter.Microseconds(), WholeRun: g.WholeTest}
 		}
 		d.Directions = append(d.Directions, direction)
 	}

@@ -22,8 +22,8 @@ type resolver struct {
 	topology *topology
 	fleet    *fleet
 
-	knownHops []map[string]engine.MAC // by generator and link: the device's MAC, where it is known already
-	nextHops  []map[string]engine.MAC // by generator and link: what was found
+	knownHops []map[string]engine.MAC // the device's MAC by generator and link, where the Plan or the caller knows it
+	nextHops  []map[string]engine.MAC // the device's MAC by generator and link, as resolved
 }
 
 // address gives every port its addresses and resolves its next hop.
@@ -127,8 +127,8 @@ func (r *resolver) addressPort(ctx context.Context, g int, planned plan.Generato
 	}
 }
 
-// elsewhere asks, on the port that got no answer, what would answer if it were wired or tagged as another link is;
-// empty: nothing.
+// elsewhere asks, on the port that got no answer, what would answer if it were wired or tagged as another link is. It
+// is empty if nothing would.
 func (r *resolver) elsewhere(ctx context.Context, g int, planned plan.GeneratorPort) string {
 	expected, err := r.addressing(g, planned)
 	if err != nil {
@@ -166,9 +166,9 @@ func (r *resolver) elsewhere(ctx context.Context, g int, planned plan.GeneratorP
 	return ""
 }
 
-// swapped says that the device asks, on one link, for the generator's address on another, or nothing: it is the
-// device's own view of its cables, which an answer to our question isn't, as many a router answers on each link for
-// all of its addresses.
+// swapped says that the device asks, on one link, for the generator's address on another, or nothing. The device's
+// question shows its own view of its cables. An answer to our question wouldn't, as many a router answers on each
+// link for all of its addresses.
 func (r *resolver) swapped(arrivals []path.Arrival) string {
 	for _, s := range arrivals {
 		asked := path.AskedFor(s.Bytes)

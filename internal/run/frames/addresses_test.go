@@ -46,7 +46,7 @@ func TestWhoAnswersInstead(t *testing.T) {
 	for name, c := range map[string]struct {
 		vlans   []uint16
 		answers func(port int, hop netip.Addr, vlan uint16) bool
-		says    string
+		message string
 	}{
 		"nobody":        {[]uint16{0, 0}, func(int, netip.Addr, uint16) bool { return false }, "on link west. If the device is a bridge, set dut.forwarding: L2; if it has another address, links[].dut.address"},
 		"swapped ports": {[]uint16{0, 0}, func(port int, hop netip.Addr, _ uint16) bool { return hop == [...]netip.Addr{east, west}[port] }, "198.18.1.1, the device's address on link east, answers here: the generator's ports or their cables are swapped"},
@@ -61,8 +61,8 @@ func TestWhoAnswersInstead(t *testing.T) {
 			s := scene()
 			tagged(c.vlans...)(s)
 			s.engine = func(_ int, e engine.Engine) engine.Engine { return wired{e, c.answers} }
-			if rep := s.run(t); !strings.Contains(rep.Message, c.says) {
-				t.Errorf("%s\nwant …%s…", rep.Message, c.says)
+			if rep := s.run(t); !strings.Contains(rep.Message, c.message) {
+				t.Errorf("%s\nwant …%s…", rep.Message, c.message)
 			}
 		})
 	}
@@ -70,12 +70,12 @@ func TestWhoAnswersInstead(t *testing.T) {
 
 // TestADeviceThatIsNotReadyYet: addresses and paths are tried again until readyDelay is over, and no longer.
 func TestADeviceThatIsNotReadyYet(t *testing.T) {
-	silent := func(until time.Duration) option {
+	silent := func(silence time.Duration) option {
 		return func(s *scenario) {
 			var began time.Time
 			s.engine = func(_ int, e engine.Engine) engine.Engine {
 				began = time.Now()
-				return wired{e, func(int, netip.Addr, uint16) bool { return time.Since(began) >= until }}
+				return wired{e, func(int, netip.Addr, uint16) bool { return time.Since(began) >= silence }}
 			}
 		}
 	}

@@ -28,10 +28,10 @@ func backToBack(options ...func(*plan.BackToBack)) option {
 
 func TestBurstsShowWhatADeviceHolds(t *testing.T) {
 	for name, c := range map[string]struct {
-		scene         *scenario
-		longest, held float64
-		offered       float64
-		squeezed      float64 // seconds by which bursts may be shorter than anybody tells
+		scene             *scenario
+		longest, capacity float64
+		offered           float64
+		squeezed          float64 // seconds by which bursts may be shorter than anybody tells
 	}{
 		"":                                  {scene(backToBack()), 1400, 700, 20_000, 0},
 		"behind two generators":             {scene(backToBack(), replicas(2)), 1400, 700, 20_000, 0},
@@ -45,13 +45,13 @@ func TestBurstsShowWhatADeviceHolds(t *testing.T) {
 			if r.Ending != report.Completed || r.Result.Reason != report.BurstsMeasured || !r.Result.Confirmed {
 				t.Fatalf("%s: %s, %+v", r.Ending, r.Message, r.Result)
 			}
-			want := map[report.Metric]float64{figures.BackToBackFrames: c.longest, figures.BufferFrames: c.held, figures.BufferMicroseconds: c.held / c.offered * 1e6}
+			want := map[report.Metric]float64{figures.BackToBackFrames: c.longest, figures.BufferFrames: c.capacity, figures.BufferMicroseconds: c.capacity / c.offered * 1e6}
 			for _, f := range figures.Of(r) {
 				truth, ofBursts := want[f.Metric]
 				if !ofBursts || f.Direction == report.AllDirections {
 					continue
 				}
-				if slack := 2 + truth*0.005; f.Low.Float() > truth+slack || f.High.Float() < truth-slack || f.High.Float()-f.Low.Float() > truth*(0.02+c.squeezed*10_140/c.held)+3 {
+				if slack := 2 + truth*0.005; f.Low.Float() > truth+slack || f.High.Float() < truth-slack || f.High.Float()-f.Low.Float() > truth*(0.02+c.squeezed*10_140/c.capacity)+3 {
 					t.Errorf("%s of %s: %s to %s, want %.0f", f.Metric, f.Direction, f.Low, f.High, truth)
 				}
 				delete(want, f.Metric)
@@ -59,7 +59,7 @@ func TestBurstsShowWhatADeviceHolds(t *testing.T) {
 			if len(want) > 0 {
 				t.Errorf("no figure of %v: %+v", want, r.Result)
 			}
-			if d := r.Result.Directions[0]; !within(float64(d.Offered.PacketsPerSecond), c.offered, 2) || math.Abs(float64(d.Received.PacketsPerSecond)-10_140) > 100 {
+			if d := r.Result.Directions[0]; !isNear(float64(d.Offered.PacketsPerSecond), c.offered, 2) || math.Abs(float64(d.Received.PacketsPerSecond)-10_140) > 100 {
 				t.Errorf("of %d offered %d came back", d.Offered.PacketsPerSecond, d.Received.PacketsPerSecond)
 			}
 		})
@@ -82,8 +82,8 @@ func TestBurstsOfASlowGeneratorAreInvalid(t *testing.T) {
 // A burst of another length than was asked for isn't judged.
 func TestABurstThatIsCutShortIsInvalid(t *testing.T) {
 	r := scene(backToBack(func(b *plan.BackToBack) { b.Repetitions = 1 }), onGenerator(func(g *sim.Generator) { g.Cuts = 1 })).run(t)
-	if last := r.Windows[len(r.Windows)-1]; last.Quality != report.Invalid || !strings.Contains(last.Reason, "of a burst of") {
-		t.Errorf("%s: %s", last.Quality, last.Reason)
+	if window := r.Windows[len(r.Windows)-1]; window.Quality != report.Invalid || !strings.Contains(window.Reason, "of a burst of") {
+		t.Errorf("%s: %s", window.Quality, window.Reason)
 	}
 	if !strings.Contains(r.Result.Message, "1 search could not be finished") {
 		t.Errorf("%s", r.Result.Message)

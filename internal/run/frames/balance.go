@@ -16,9 +16,9 @@ type balance struct {
 }
 
 // allBack says whether a trial's traffic is over, and every frame came back or was dropped by the generator itself.
-// Traffic is over once the planned number of frames was sent: a generator that pauses for a moment has sent fewer. It
-// is false where background traffic was heard, or where more came back than was sent, as from a device that sends
-// frames twice: then one frame may be counted in place of another that is still in flight.
+// Traffic is over once the planned number of frames was sent, as a generator that pauses for a moment has sent fewer.
+// allBack is false where background traffic was heard, or where more came back than was sent, as from a device that
+// sends frames twice. One frame may then be counted in place of another that is still in flight.
 func (b *balance) allBack(sending time.Duration, first, latest []engine.Reading) bool {
 	return b.sentAll(sending, first, latest) && b.allReturned(first, latest)
 }
@@ -89,7 +89,7 @@ func between(d measure.Direction, a, b []engine.Reading) report.Total {
 	return t
 }
 
-// notSent names a direction in which the number of frames sent isn't the burst's; empty: there is none.
+// notSent names a direction in which the number of frames sent isn't the burst's. It is empty if there is none.
 func (b *balance) notSent(frames []int64, first, latest []engine.Reading) string {
 	for i, d := range b.setup.Directions {
 		if sent := between(d, first, latest).Sent.Packets; sent != frames[i] {

@@ -43,24 +43,25 @@ const (
 	burstPoll = 50 * time.Millisecond
 	// burstStart is how long generators may take until they begin to send one.
 	burstStart = 5 * time.Second
-	// burstRest is how long the device gets no traffic before a burst: its queues are empty then, and the token bucket
-	// of a limit is full again.
+	// burstRest is how long the device gets no traffic before a burst, so that its queues are empty and the token
+	// bucket of a limit is full again.
 	burstRest = time.Second
-	// stillAfterBurst is for how many polls the counters must stand still after a burst: all of its frames may be in
+	// stillAfterBurst is for how many polls the counters must stand still after a burst. All of its frames may be in
 	// flight at once, for longer than a poll.
 	stillAfterBurst = 4
 	// mostInAStream is how many frames a finite stream may have.
 	mostInAStream = math.MaxUint32
 )
 
-// take sends an exact number of frames in each direction: finite streams, which end by themselves. When the run is
-// cut short, it returns what was read until then as an Invalid window, with the error; nil if nothing was read.
+// measure sends an exact number of frames in each direction, as finite streams, which end by themselves. When the run is
+// cut short, measure returns what was read until then as an Invalid window, with the error, or nil if nothing was
+// read.
 //
 //	 load │ rest │ counters stand still       all are sent    they stand still again
 //	             │      │ start                     │                │
 //	─────────────┴────read────── ▐███████████▌ ─────┴─── drain ────read──▶
 //	                        its duration: by the generators' own clocks
-func (b *bursts) take(ctx context.Context, step procedure.Step) (*report.Window, error) {
+func (b *bursts) measure(ctx context.Context, step procedure.Step) (*report.Window, error) {
 	moving, err := b.resetter.comeToRest(ctx)
 	if err != nil {
 		return nil, err
@@ -104,7 +105,7 @@ func (b *bursts) take(ctx context.Context, step procedure.Step) (*report.Window,
 	keep(rest.readings)
 	b.observers.observe(rest.readings, rest.limited)
 	b.samples.add(rest.readings, time.Since(opened))
-	span.Limited = limitsBetween(limited.Each, rest.limited.Each)
+	span.Limited = limitsBetween(limited.Limiters, rest.limited.Limiters)
 	counted := b.setup.Window(span)
 	switch fault := b.balance.notSent(step.Frames, first, rest.readings); {
 	case moving != "":
@@ -121,8 +122,8 @@ func (b *bursts) take(ctx context.Context, step procedure.Step) (*report.Window,
 	return &w, nil
 }
 
-// untilSent waits until the generators have sent the whole burst, or stops them: only then do they report how long it
-// took. If frames are missing at the end, the window says so.
+// untilSent waits until the generators have sent the whole burst, or stops them, because only then do they report how
+// long the burst took. If frames are missing at the end, the window says so.
 func (b *bursts) untilSent(ctx context.Context, step procedure.Step, first []engine.Reading, end time.Time,
 	keep func([]engine.Reading)) error {
 	for latestKept := time.Now(); ; {

@@ -16,30 +16,30 @@ const ms = time.Millisecond
 
 // restless is how a generator on a busy node stands still: about so often, for so long at the longest; none: never.
 type restless struct {
-	every, shortest, longest time.Duration
-	faster                   float64
+	period, shortest, longest time.Duration
+	faster                    float64
 }
 
 // stalls are those of ten minutes.
 func (r restless) stalls(rnd *rand.Rand) []sim.Standstill {
-	var all []sim.Standstill
-	if r.every == 0 {
+	var stalls []sim.Standstill
+	if r.period == 0 {
 		return nil
 	}
-	for at := time.Duration(0); at < 10*time.Minute; {
-		at += r.every/2 + time.Duration(rnd.Int64N(int64(r.every)))
+	for moment := time.Duration(0); moment < 10*time.Minute; {
+		moment += r.period/2 + time.Duration(rnd.Int64N(int64(r.period)))
 		lasts := r.shortest + time.Duration(rnd.Int64N(int64(r.longest-r.shortest)+1))
-		all = append(all, sim.Standstill{At: at, Lasts: lasts, Faster: r.faster})
-		at += lasts + time.Duration(float64(lasts)/(r.faster-1))
+		stalls = append(stalls, sim.Standstill{At: moment, Lasts: lasts, Faster: r.faster})
+		moment += lasts + time.Duration(float64(lasts)/(r.faster-1))
 	}
-	return all
+	return stalls
 }
 
 // restlessly lets generators stall about so often, for so long; counters are read as often as in real runs.
-func restlessly(every, shortest, longest time.Duration) option {
+func restlessly(period, shortest, longest time.Duration) option {
 	return func(s *scenario) {
 		s.frames.PaceEvery = 0
-		r := restless{every: every, shortest: shortest, longest: longest, faster: 5}
+		r := restless{period: period, shortest: shortest, longest: longest, faster: 5}
 		onGenerator(func(g *sim.Generator) { g.Stalls = r.stalls(rand.New(rand.NewPCG(1, 13))) })(s)
 	}
 }
@@ -63,8 +63,8 @@ func neverBelowTheTruth(t *testing.T, seed uint64, s *scenario, rep *report.Repo
 	t.Helper()
 	limit := s.world.Directions[0].Device.Limit.PerSecond()
 	for _, m := range rep.Result.Directions {
-		least := limit*(1-rep.Result.Resolution.Float()-0.002) - 1
-		if got := float64(m.Received.PacketsPerSecond); rep.Result.Saturated && got < least {
+		minimum := limit*(1-rep.Result.Resolution.Float()-0.002) - 1
+		if got := float64(m.Received.PacketsPerSecond); rep.Result.Saturated && got < minimum {
 			t.Fatalf("seed %d: %.0f pps is called the limit, within %s %%; it is %.0f\n%s", seed, got, rep.Result.Resolution.Percent(), limit, trace(rep))
 		}
 	}
@@ -72,19 +72,19 @@ func neverBelowTheTruth(t *testing.T, seed uint64, s *scenario, rep *report.Repo
 
 func TestPropertyABurstyGeneratorIsNeverAWeakDevice(t *testing.T) {
 	tier.Plain(t)
-	said := map[report.Reason]int{}
+	reasons := map[report.Reason]int{}
 	for seed := range uint64(20) {
 		rnd := rand.New(rand.NewPCG(seed, 11))
 		s := bursty(rnd, time.Duration(2+rnd.IntN(24))*ms, restless{
-			every:    200*ms + time.Duration(rnd.IntN(5000))*ms,
+			period:   200*ms + time.Duration(rnd.IntN(5000))*ms,
 			shortest: ms, longest: time.Duration(30+rnd.IntN(200)) * ms, faster: 2 + 6*rnd.Float64(),
 		})
 		rep := s.run(t)
 		neverBelowTheTruth(t, seed, s, rep)
-		said[rep.Result.Reason]++
+		reasons[rep.Result.Reason]++
 	}
-	if said[report.LossAboveLimit] == 0 || said[report.GeneratorLimited] == 0 {
-		t.Errorf("%v: want limits found in spite of bursts, and others given up for them", said)
+	if reasons[report.LossAboveLimit] == 0 || reasons[report.GeneratorLimited] == 0 {
+		t.Errorf("%v: want limits found in spite of bursts, and others given up for them", reasons)
 	}
 }
 
@@ -93,7 +93,7 @@ func TestAShortStallIsNotTheLossOfADeviceWithShortBuffers(t *testing.T) {
 	tier.Plain(t)
 	for seed := uint64(4); seed < 8; seed++ {
 		rnd := rand.New(rand.NewPCG(seed, 14))
-		s := bursty(rnd, 10*ms, restless{every: 400 * ms, shortest: 18 * ms, longest: 18 * ms, faster: 20})
+		s := bursty(rnd, 10*ms, restless{period: 400 * ms, shortest: 18 * ms, longest: 18 * ms, faster: 20})
 		rep := s.run(t)
 		neverBelowTheTruth(t, seed, s, rep)
 		limit := s.world.Directions[0].Device.Limit.PerSecond()
@@ -130,7 +130,7 @@ func TestHowOftenCountersAreRead(t *testing.T) {
 		generators int
 		paced      bool
 		fewest     float64 // readings of each generator a second
-		most       float64
+		highest    float64
 	}{
 		"where a generator may send in bursts":     {1, false, 60, 100},
 		"where there are many":                     {10, false, 12, 20},
@@ -142,13 +142,13 @@ func TestHowOftenCountersAreRead(t *testing.T) {
 			s := scene(replicas(test.generators), onGenerator(func(g *sim.Generator) { g.Paced = test.paced }), func(s *scenario) { s.frames.PaceEvery = 0 })
 			rep := s.run(t)
 			for g := range test.generators {
-				perSecond := float64(s.seen.Generator(g).Readings()) / rep.Finished.Sub(rep.Started).Seconds()
-				if perSecond < test.fewest || perSecond > test.most {
-					t.Errorf("generator %d was read %.1f times a second; want %.0f to %.0f", g, perSecond, test.fewest, test.most)
+				perSecond := float64(s.final.Generator(g).Readings()) / rep.Finished.Sub(rep.Started).Seconds()
+				if perSecond < test.fewest || perSecond > test.highest {
+					t.Errorf("generator %d was read %.1f times a second; want %.0f to %.0f", g, perSecond, test.fewest, test.highest)
 				}
 			}
-			if most := int(rep.Finished.Sub(rep.Started).Seconds() * 2); len(rep.Samples) > most {
-				t.Errorf("%d samples are kept; want at most %d", len(rep.Samples), most)
+			if limit := int(rep.Finished.Sub(rep.Started).Seconds() * 2); len(rep.Samples) > limit {
+				t.Errorf("%d samples are kept; want at most %d", len(rep.Samples), limit)
 			}
 		})
 	}

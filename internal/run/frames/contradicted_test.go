@@ -22,8 +22,8 @@ func later(limits ...sim.LaterLimit) option {
 // alternating is a device that is slow for so long in each period.
 func alternating(period, slow time.Duration, limit, slowLimit units.PacketRate) option {
 	var limits []sim.LaterLimit
-	for from := period; from < forever/4; from += period {
-		limits = append(limits, sim.LaterLimit{From: from, Limit: slowLimit}, sim.LaterLimit{From: from + slow, Limit: limit})
+	for start := period; start < forever/4; start += period {
+		limits = append(limits, sim.LaterLimit{From: start, Limit: slowLimit}, sim.LaterLimit{From: start + slow, Limit: limit})
 	}
 	return later(limits...)
 }
@@ -35,7 +35,7 @@ func TestADeviceThatChangesWhileItIsMeasured(t *testing.T) {
 		procedure option
 		device    option
 		kind      report.ContradictionKind
-		says      string
+		message   string
 		limited   bool // the figure is limited in time
 	}{
 		"a hold of a device that becomes slower":                     {constantLoad("8kpps"), later(sim.LaterLimit{From: 25 * time.Second, Limit: 6 * kpps}), report.Slower, "the device carried less later", true},
@@ -55,7 +55,7 @@ func TestADeviceThatChangesWhileItIsMeasured(t *testing.T) {
 			if len(r.Contradictions) != 2 || r.Contradictions[0].Kind != c.kind {
 				t.Fatalf("%+v\n%s\n%s", r.Contradictions, r.Result.Message, trace(r))
 			}
-			if !strings.Contains(r.Result.Message, c.says) {
+			if !strings.Contains(r.Result.Message, c.message) {
 				t.Errorf("the result says %s", r.Result.Message)
 			}
 			if limited := r.Result.ShownFor > 0; limited != c.limited {
@@ -88,14 +88,14 @@ func TestADeviceThatChangesMeetsNoLeastBoundThatItMissesAtTimes(t *testing.T) {
 		if name == "BackToBack" {
 			continue
 		}
-		from, to := healthy(t, procedure)
-		slower := []sim.LaterLimit{{From: (from + to) / 2, Limit: 5 * kpps}}
+		start, end := healthy(t, procedure)
+		slower := []sim.LaterLimit{{From: (start + end) / 2, Limit: 5 * kpps}}
 		for kind, device := range map[string]option{
 			"slower from the middle":       later(slower...),
 			"slower in one direction":      func(s *scenario) { s.world.Directions[0].Device.Later = slower },
 			"slow every other two seconds": alternating(4*time.Second, 2*time.Second, 10*kpps, 5*kpps),
 			"loses 99 % of all from the middle on": onDevice(func(d *sim.Device) {
-				d.Trouble = sim.Trouble{From: (from + to) / 2, To: forever, Loss: units.One * 99 / 100}
+				d.Trouble = sim.Trouble{From: (start + end) / 2, To: forever, Loss: units.One * 99 / 100}
 			}),
 		} {
 			if r := scene(procedure, atLeast, device).run(t); r.Verdict.Outcome == report.Passed {
@@ -109,21 +109,21 @@ func TestADeviceThatChangesMeetsNoLeastBoundThatItMissesAtTimes(t *testing.T) {
 func TestAGoalIsNotRefutedByLossThatAnotherGoalsLoadContradicts(t *testing.T) {
 	tier.Plain(t)
 	search := searching(plan.ClassifySequential, 1, 5)
-	var held []report.Window
+	var confirmations []report.Window
 	for _, w := range scene(search).run(t).Windows {
 		if w.Phase == report.Confirm {
-			held = append(held, w)
+			confirmations = append(confirmations, w)
 		}
 	}
-	for n, w := range held {
+	for n, w := range confirmations {
 		r := scene(search, onDevice(func(d *sim.Device) {
 			d.Trouble = sim.Trouble{From: w.Start.Std(), To: w.Start.Std() + 4*time.Second, Loss: units.One * 6 / 10}
 		})).run(t)
 		for _, g := range r.Result.Goals {
-			of, _ := r.ForGoal(g.Name)
-			for _, f := range figures.OfAnswer(of, figures.PacketsPerSecond) {
+			answer, _ := r.ForGoal(g.Name)
+			for _, f := range figures.OfAnswer(answer, figures.PacketsPerSecond) {
 				if limit := map[bool]float64{true: 20_000, false: 10_000}[f.Direction == report.AllDirections]; f.High != "" && f.High.Float() < 0.99*limit {
-					t.Errorf("slow as load %d of %d is held: %s claims %s to %s of %s: %s", n+1, len(held), g.Name, f.Low, f.High, f.Direction, g.Result.Message)
+					t.Errorf("slow as load %d of %d is held: %s claims %s to %s of %s: %s", n+1, len(confirmations), g.Name, f.Low, f.High, f.Direction, g.Result.Message)
 				}
 			}
 		}

@@ -20,8 +20,9 @@ type counters struct {
 	links    *links
 	silence  *silence
 
-	limited func(context.Context) ([]report.Limiter, error) // nil: there are no limits to read
-	// upkeep: the test's own streams look like link upkeep, or go to groups, so that no returning frame is surely a stray.
+	limited func(context.Context) ([]report.Limiter, error) // nil if there are no limits to read
+	// upkeep says that the test's own streams look like link upkeep, or go to groups, so that no returning frame is
+	// surely a stray.
 	upkeep bool
 }
 
@@ -38,7 +39,7 @@ func (c *counters) readEdge(ctx context.Context) ([]engine.Reading, runner.Limit
 	return readings, limited, err
 }
 
-// limitsBetween is what limits counted between two readings; nil where one of the readings is unknown.
+// limitsBetween is what limits counted between two readings, or nil where one of the readings is unknown.
 func limitsBetween(first, latest []report.Limiter) []report.Limiter {
 	if len(first) != len(latest) {
 		return nil
@@ -51,15 +52,15 @@ func limitsBetween(first, latest []report.Limiter) []report.Limiter {
 	return counted
 }
 
-// The bounds of reading counters: together shorter than the ten seconds after which a generator stops without a
+// The bounds of reading counters are together shorter than the ten seconds after which a generator stops without a
 // heartbeat.
 const (
 	readTimeout  = 2 * time.Second
 	readAttempts = 3
 )
 
-// read takes one reading of every generator, all at the same time. Reading changes nothing, so it is tried again
-// after an error that doesn't decide the run; a window that was delayed by that shows the delay.
+// read takes one reading of every generator, all at the same time. Reading changes nothing, so read tries again after
+// an error that doesn't decide the run. A window shows the delay.
 func (c *counters) read(ctx context.Context) ([]engine.Reading, error) {
 	return c.readBy(ctx, func(ctx context.Context, e engine.Engine, ports []int) (engine.Reading, error) {
 		return e.Read(ctx, ports)
@@ -99,7 +100,7 @@ func (c *counters) readBy(ctx context.Context, readPorts reader) ([]engine.Readi
 }
 
 // withoutStrays subtracts received link upkeep, such as ARP and routers' hellos, from readings, where ports count
-// them apart and no stream of the test sends such frames: a device asks now and then whether its neighbour is still
+// them apart and no stream of the test sends such frames. A device asks now and then whether its neighbour is still
 // there, and each such request would hide a lost frame.
 func (c *counters) withoutStrays(readings []engine.Reading) []engine.Reading {
 	if c.upkeep {

@@ -18,33 +18,33 @@ import (
 // neighbour computes on the device's processor between two moments since the world began: so long a share of that time the device's thread waits for it, and
 // loses what comes meanwhile, at any load.
 type neighbour struct {
-	from, to time.Duration
-	share    float64
+	start, end time.Duration
+	share      float64
 }
 
-// begun is when every world in virtual time begins.
-var begun = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+// epoch is when every world in virtual time begins.
+var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// had is what it had of the processor by a moment.
-func (n neighbour) had(at time.Duration) time.Duration {
-	return time.Duration(float64(max(0, min(at, n.to)-n.from)) * n.share)
+// ran is what it had of the processor by a moment.
+func (n neighbour) ran(elapsed time.Duration) time.Duration {
+	return time.Duration(float64(max(0, min(elapsed, n.end)-n.start)) * n.share)
 }
 
 // read is the machine as its kernel would show it.
 func (n neighbour) read(context.Context) (machine.Reading, error) {
-	now := time.Since(begun)
-	return machine.Reading{At: now,
-		Processors: []machine.Processor{{Number: 1, Busy: now}},
-		Threads:    []machine.Thread{{ID: 12, Name: "napi/east-12", Role: machine.Carries, Processor: 1, Waited: n.had(now)}},
-		Processes:  []machine.Process{{PID: 4711, Name: "sh", Processor: 1, Ran: n.had(now)}},
+	elapsed := time.Since(epoch)
+	return machine.Reading{At: elapsed,
+		Processors: []machine.Processor{{Number: 1, Busy: elapsed}},
+		Threads:    []machine.Thread{{ID: 12, Name: "napi/east-12", Role: machine.Carries, Processor: 1, Waited: n.ran(elapsed)}},
+		Processes:  []machine.Process{{PID: 4711, Name: "sh", Processor: 1, Ran: n.ran(elapsed)}},
 	}, nil
 }
 
-// beside lets a neighbour disturb the device, and the machine tell of it.
-func beside(n neighbour) option {
+// disturbedBy lets a neighbour disturb the device, and the machine tell of it.
+func disturbedBy(n neighbour) option {
 	return func(s *scenario) {
 		onDevice(func(d *sim.Device) {
-			d.Trouble = sim.Trouble{From: n.from, To: n.to, Loss: units.Ratio(n.share * float64(units.One))}
+			d.Trouble = sim.Trouble{From: n.start, To: n.end, Loss: units.Ratio(n.share * float64(units.One))}
 		})(s)
 		s.frames.Machine = n.read
 	}
@@ -53,7 +53,7 @@ func beside(n neighbour) option {
 func TestADisturbedDeviceIsNoWeakDevice(t *testing.T) {
 	tier.Plain(t)
 	t.Run("a neighbour for a while costs repeats and no truth", func(t *testing.T) {
-		s := scene(beside(neighbour{12 * time.Second, 20 * time.Second, 0.3}))
+		s := scene(disturbedBy(neighbour{12 * time.Second, 20 * time.Second, 0.3}))
 		rep := s.run(t)
 		neverBelowTheTruth(t, 0, s, rep)
 		if !rep.Result.Saturated || !rep.Result.Confirmed {
@@ -73,7 +73,7 @@ func TestADisturbedDeviceIsNoWeakDevice(t *testing.T) {
 		}
 	})
 	t.Run("a neighbour that stays leaves a bound, for its reason", func(t *testing.T) {
-		rep := scene(beside(neighbour{12 * time.Second, time.Hour, 0.3})).run(t)
+		rep := scene(disturbedBy(neighbour{12 * time.Second, time.Hour, 0.3})).run(t)
 		if rep.Result.Saturated || rep.Result.Reason != report.MachineLimited || !rep.Result.Measured {
 			t.Errorf("%+v\n%s", rep.Result, trace(rep))
 		}
@@ -84,7 +84,7 @@ func TestADisturbedDeviceIsNoWeakDevice(t *testing.T) {
 		}
 	})
 	t.Run("one that was there from the beginning leaves no figure, and each window says why", func(t *testing.T) {
-		rep := scene(beside(neighbour{0, time.Hour, 0.3})).run(t)
+		rep := scene(disturbedBy(neighbour{0, time.Hour, 0.3})).run(t)
 		if rep.Result.Measured {
 			t.Errorf("%+v", rep.Result)
 		}
@@ -98,7 +98,7 @@ func TestADisturbedDeviceIsNoWeakDevice(t *testing.T) {
 
 // Without readings the same devices are called weak: what the readings are for.
 func TestWithoutReadingsADisturbedDeviceLooksWeak(t *testing.T) {
-	rep := scene(beside(neighbour{12 * time.Second, time.Hour, 0.3}), func(s *scenario) { s.frames.Machine = nil }).run(t)
+	rep := scene(disturbedBy(neighbour{12 * time.Second, time.Hour, 0.3}), func(s *scenario) { s.frames.Machine = nil }).run(t)
 	if lowest := rep.LowestLossy(); lowest == nil || lowest.Load > units.One/4 {
 		t.Errorf("%+v: no window is called Lossy at half the limit or less, so these scenes prove nothing\n%s", rep.Result, trace(rep))
 	}
@@ -106,18 +106,18 @@ func TestWithoutReadingsADisturbedDeviceLooksWeak(t *testing.T) {
 
 func TestPropertyADisturbedDeviceIsNeverCalledWeaker(t *testing.T) {
 	tier.Plain(t)
-	said := map[report.Reason]int{}
+	reasons := map[report.Reason]int{}
 	for seed := range uint64(20) {
 		rnd := rand.New(rand.NewPCG(seed, 21))
-		from := time.Duration(rnd.IntN(40)) * time.Second
+		start := time.Duration(rnd.IntN(40)) * time.Second
 		s := scene(deviceLimit(units.PacketRate(2000+rnd.IntN(16_000))*units.PacketPerSecond),
-			beside(neighbour{from, from + time.Duration(1+rnd.IntN(60))*time.Second, rnd.Float64()}))
+			disturbedBy(neighbour{start, start + time.Duration(1+rnd.IntN(60))*time.Second, rnd.Float64()}))
 		rep := s.run(t)
 		neverBelowTheTruth(t, seed, s, rep)
-		said[rep.Result.Reason]++
+		reasons[rep.Result.Reason]++
 	}
-	if said[report.LossAboveLimit] == 0 {
-		t.Errorf("%v: want limits found in spite of neighbours", said)
+	if reasons[report.LossAboveLimit] == 0 {
+		t.Errorf("%v: want limits found in spite of neighbours", reasons)
 	}
 }
 
@@ -125,11 +125,11 @@ func TestPropertyADisturbedDeviceIsNeverCalledWeaker(t *testing.T) {
 // device waits less, and loses less of what is sent, than it would if frames left evenly.
 func starved(share float64, options ...option) *scenario {
 	const sends, waits = 200 * time.Millisecond, 100 * time.Millisecond
-	n := neighbour{to: time.Hour, share: share * 2 / 3}
-	return scene(append([]option{maximumOfferedLoad(1), beside(n), onGenerator(func(g *sim.Generator) {
+	n := neighbour{end: time.Hour, share: share * 2 / 3}
+	return scene(append([]option{maximumOfferedLoad(1), disturbedBy(n), onGenerator(func(g *sim.Generator) {
 		g.MaxRate, g.Paced = 40*kpps, true
-		for at := sends; at < time.Minute; at += sends + waits {
-			g.Stalls = append(g.Stalls, sim.Standstill{At: at, Lasts: waits})
+		for moment := sends; moment < time.Minute; moment += sends + waits {
+			g.Stalls = append(g.Stalls, sim.Standstill{At: moment, Lasts: waits})
 		}
 	}), onDevice(func(d *sim.Device) { d.Trouble.Loss = units.Ratio(0.9 * share * float64(units.One)) })}, options...)...)
 }
@@ -138,10 +138,10 @@ func starved(share float64, options ...option) *scenario {
 func TestAFloodOfAStarvedMachineIsNoLimit(t *testing.T) {
 	unlimited := onDevice(func(d *sim.Device) { d.Limit = 0 })
 	for name, c := range map[string]struct {
-		scene   *scenario
-		reason  report.Reason
-		says    []string
-		saysNot string
+		scene    *scenario
+		reason   report.Reason
+		messages []string
+		saysNot  string
 	}{
 		"all loss may come from that": {starved(0.3, unlimited), report.NotMeasured,
 			[]string{"1 trial could not be judged, however often repeated", "napi/east-12 (12), which carries frames, waited", "and what sends waited 1.75s", "up to"}, "no limit of the device"},
@@ -154,7 +154,7 @@ func TestAFloodOfAStarvedMachineIsNoLimit(t *testing.T) {
 			if r.Result.Reason != c.reason || strings.Contains(r.Result.Message, c.saysNot) {
 				t.Errorf("%s: %s", r.Result.Reason, r.Result.Message)
 			}
-			for _, want := range c.says {
+			for _, want := range c.messages {
 				if !strings.Contains(r.Result.Message, want) {
 					t.Errorf("%s: %s\nwant %q", r.Result.Reason, r.Result.Message, want)
 				}
@@ -171,11 +171,11 @@ func TestAFloodOfAStarvedMachineIsNoLimit(t *testing.T) {
 }
 
 func TestReadingsOfACalmMachineChangeNothing(t *testing.T) {
-	with, without := scene(beside(neighbour{})).run(t), scene().run(t)
-	if trace(with) != trace(without) {
-		t.Errorf("with readings:\n%s\nwithout:\n%s", trace(with), trace(without))
+	watched, unwatched := scene(disturbedBy(neighbour{})).run(t), scene().run(t)
+	if trace(watched) != trace(unwatched) {
+		t.Errorf("with readings:\n%s\nwithout:\n%s", trace(watched), trace(unwatched))
 	}
-	for _, w := range with.Windows {
+	for _, w := range watched.Windows {
 		if w.Disturbance != nil {
 			t.Errorf("window %d: %+v", w.Number, w.Disturbance)
 		}
@@ -195,10 +195,10 @@ func TestAMachineIsReadOutsideOfWindows(t *testing.T) {
 		t.Errorf("asked %d times for %d windows", len(asked), len(rep.Windows))
 	}
 	for _, w := range rep.Windows {
-		from := rep.Started.Add(w.Start.Std())
+		opened := rep.Started.Add(w.Start.Std())
 		for _, at := range asked {
-			if at.After(from) && at.Before(from.Add(w.Duration.Std())) {
-				t.Errorf("window %d began at %s, and the machine was asked %s later, within its %s", w.Number, w.Start.Std(), at.Sub(from), w.Duration.Std())
+			if at.After(opened) && at.Before(opened.Add(w.Duration.Std())) {
+				t.Errorf("window %d began at %s, and the machine was asked %s later, within its %s", w.Number, w.Start.Std(), at.Sub(opened), w.Duration.Std())
 			}
 		}
 	}

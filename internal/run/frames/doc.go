@@ -1,9 +1,9 @@
-// Package frames drives generators that send frames, TRex and the software engine alike: it claims ports, proves the
+// Package frames drives generators that send frames, TRex and the software engine alike. It claims ports, proves the
 // path with marked frames, measures background traffic, and carries out each step of a procedure. A driver acts and
-// waits; measure decides the quality of a window, and path decides what frames prove.
+// waits. Package measure decides the quality of a window, and package path decides what frames prove.
 //
 //	describe ─▶ rates ─▶ claim ─▶ address ─▶ path ─▶ silence ─▶ load ─▶ first reading    Prepare
-//	hold or try: reset the device, set loads, wait, read ─▶ window                        Take, once for each step
+//	hold or try (reset the device, set loads, wait, read) ─▶ window                      Measure, once for each step
 //	stop ─▶ drain ─▶ totals                                                               Stop
 //	give the ports back                                                                   Release
 //

@@ -37,12 +37,12 @@ func TestEachDirectionIsMeasuredByItself(t *testing.T) {
 			}
 			for i, want := range []float64{10_000, 4000} {
 				d := r.Result.Directions[i]
-				if l := d.Limit; l == nil || !l.Saturated || !l.Confirmed || !within(float64(d.Received.PacketsPerSecond), want, 10) || r.Windows[l.Window-1].Varied != s.plan.Procedure.Each.Directions[i] {
+				if l := d.Limit; l == nil || !l.Saturated || !l.Confirmed || !isNear(float64(d.Received.PacketsPerSecond), want, 10) || r.Windows[l.Window-1].Varied != s.plan.Procedure.Each.Directions[i] {
 					t.Errorf("%s→%s: %d came back by %+v, want %.0f", d.From, d.To, d.Received.PacketsPerSecond, d.Limit, want)
 				}
 			}
-			if together := r.Result.Together; together == nil || together.Quality != report.Good || !within(float64(r.Result.Total.Received.PacketsPerSecond), 14_000, 10) || r.Result.Window != together.Window {
-				t.Errorf("all at once: %+v, and the total is %+v", together, r.Result.Total)
+			if combined := r.Result.Together; combined == nil || combined.Quality != report.Good || !isNear(float64(r.Result.Total.Received.PacketsPerSecond), 14_000, 10) || r.Result.Window != combined.Window {
+				t.Errorf("all at once: %+v, and the total is %+v", combined, r.Result.Total)
 			}
 		})
 	}
@@ -55,12 +55,12 @@ func TestOnlyTheDirectionThatVariesSends(t *testing.T) {
 	var varied [2]int
 	for _, w := range r.Windows {
 		for i, d := range w.Directions {
-			switch beside := w.Varied != "" && w.Varied != d.From+"→"+d.To; {
-			case beside && (d.Sent.Packets != 0 || d.Quality != report.Unjudged || d.Intended.PacketsPerSecond != 0):
+			switch fixed := w.Varied != "" && w.Varied != d.From+"→"+d.To; {
+			case fixed && (d.Sent.Packets != 0 || d.Quality != report.Unjudged || d.Intended.PacketsPerSecond != 0):
 				t.Errorf("window %d, in which %s varied: %s→%s is %s, %+v sent", w.Number, w.Varied, d.From, d.To, d.Quality, d.Sent)
-			case w.Varied != "" && !beside && w.Quality != d.Quality:
+			case w.Varied != "" && !fixed && w.Quality != d.Quality:
 				t.Errorf("window %d is %s, and %s of %s", w.Number, w.Quality, d.Quality, w.Varied)
-			case w.Varied != "" && !beside:
+			case w.Varied != "" && !fixed:
 				varied[i]++
 			}
 		}
@@ -68,10 +68,10 @@ func TestOnlyTheDirectionThatVariesSends(t *testing.T) {
 	if varied[0] < 10 || varied[1] < 5 {
 		t.Errorf("directions varied in %d windows", varied)
 	}
-	last := slices.IndexFunc(r.Samples, func(s report.Sample) bool {
+	index := slices.IndexFunc(r.Samples, func(s report.Sample) bool {
 		return s.Directions[1].IntendedPacketsPerSecond > 0 && s.Phase != report.WarmUp
 	})
-	for i, sample := range r.Samples[:last] { // all of the first direction's ramp
+	for i, sample := range r.Samples[:index] { // all of the first direction's ramp
 		if i > 0 && sample.Phase != report.WarmUp && r.Samples[i-1].Phase != report.WarmUp && sample.Directions[1].Sent != r.Samples[i-1].Directions[1].Sent {
 			t.Errorf("at %s %d frames had left from east to west, %d a second before", sample.At.Std(), sample.Directions[1].Sent.Packets, r.Samples[i-1].Directions[1].Sent.Packets)
 		}
@@ -82,11 +82,11 @@ func TestOnlyTheDirectionThatVariesSends(t *testing.T) {
 func TestLossInAnotherDirectionIsReported(t *testing.T) {
 	r := scene(eachDirection(units.One*3/10), func(s *scenario) { s.world.Directions[1].Device.Limit = 4 * kpps }).run(t) // 6 kpps through a limit of 4
 	for _, w := range r.Windows {
-		if back := w.Directions[1]; w.Varied == "west→east" && (back.Quality != report.Unjudged || back.LossRatio < units.One/4 || w.Quality == report.Lossy && w.Directions[0].Quality != report.Lossy) {
-			t.Errorf("window %d is %s: %s of it, %s", w.Number, w.Quality, back.LossRatio, back.Reason)
+		if reverse := w.Directions[1]; w.Varied == "west→east" && (reverse.Quality != report.Unjudged || reverse.LossRatio < units.One/4 || w.Quality == report.Lossy && w.Directions[0].Quality != report.Lossy) {
+			t.Errorf("window %d is %s: %s of it, %s", w.Number, w.Quality, reverse.LossRatio, reverse.Reason)
 		}
 	}
-	if d := r.Result.Directions[0]; !within(float64(d.Received.PacketsPerSecond), 10_000, 10) {
+	if d := r.Result.Directions[0]; !isNear(float64(d.Received.PacketsPerSecond), 10_000, 10) {
 		t.Errorf("%+v", d)
 	}
 }
@@ -99,7 +99,7 @@ func TestEachDirectionThatMayLoseNothing(t *testing.T) {
 		t.Fatalf("%s: %s, %+v\n%s", r.Ending, r.Message, r.Result, trace(r))
 	}
 	for i, want := range []float64{10_000, 4000} {
-		if d := r.Result.Directions[i]; d.EdgeFrames != 0 || d.Sent.Packets != d.Returned.Packets || !within(float64(d.Received.PacketsPerSecond), want, 10) {
+		if d := r.Result.Directions[i]; d.EdgeFrames != 0 || d.Sent.Packets != d.Returned.Packets || !isNear(float64(d.Received.PacketsPerSecond), want, 10) {
 			t.Errorf("%s→%s: %+v, want %.0f", d.From, d.To, d, want)
 		}
 		if d := r.Result.Together.Directions[i]; d.EdgeFrames != 0 || d.Sent.Packets != d.Returned.Packets {

@@ -22,8 +22,8 @@ type flight struct {
 	longest  time.Duration // the longest time so far
 }
 
-// bound is the time after which a frame that hasn't come back counts as lost: twice the longest time that frames have
-// been in flight so far.
+// bound is the time after which a frame that hasn't come back counts as lost, which is twice the longest time that
+// frames have been in flight so far.
 func (f *flight) bound() time.Duration {
 	if !f.measured {
 		return unknownFlight
@@ -38,10 +38,10 @@ func (f *flight) learn(setup *measure.Setup, span measure.Span) {
 	}
 }
 
-// refuseLong is the error of a device that frames take longer through than a load settles: after each change of load
-// its windows would lose what is on its way, or have back what was sent before. It is asked before the second load.
-// What has not come back of the first may as well be lost: then traffic is stopped, and the frames that come back
-// after all tell.
+// refuseLong is the error of a device that frames take longer through than a load settles. After each change of load,
+// windows would lose the frames that are on their way, or have back frames that were sent before. The driver asks
+// before the second load. Frames of the first load that have not come back may also be lost. Traffic is then stopped,
+// and the frames that come back after all tell which it is.
 //
 //	sent     ├────────── first load ──────────┤ stop
 //	back       flight ├────────── first load ──────────┤

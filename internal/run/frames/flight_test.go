@@ -17,7 +17,7 @@ func TestFramesThatTakeLongerThanALoadSettlesAreNoLoss(t *testing.T) {
 		t.Run(flight.String(), func(t *testing.T) {
 			r := scene(onDevice(func(d *sim.Device) { d.Delay = flight })).run(t)
 			if flight < 500*time.Millisecond {
-				if r.Ending != report.Completed || !r.Result.Saturated || !within(float64(r.Result.Directions[0].Received.PacketsPerSecond), 10_000, 10) {
+				if r.Ending != report.Completed || !r.Result.Saturated || !isNear(float64(r.Result.Directions[0].Received.PacketsPerSecond), 10_000, 10) {
 					t.Errorf("%s, %s: %+v", r.Ending, r.Message, r.Result)
 				}
 				return
@@ -34,7 +34,7 @@ func TestFramesThatTakeLongerThanALoadSettlesAreNoLoss(t *testing.T) {
 		}))
 		s.engine = func(_ int, e engine.Engine) engine.Engine { return stops{e, &counted} }
 		r := s.run(t)
-		if r.Ending != report.Completed || !r.Result.Saturated || !within(float64(r.Result.Directions[0].Received.PacketsPerSecond), 10_000, 10) {
+		if r.Ending != report.Completed || !r.Result.Saturated || !isNear(float64(r.Result.Directions[0].Received.PacketsPerSecond), 10_000, 10) {
 			t.Errorf("%s, %s: %+v\n%s", r.Ending, r.Message, r.Result, trace(r))
 		}
 		if counted != 2 {

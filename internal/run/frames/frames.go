@@ -19,15 +19,16 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Generator is a generator of the Plan, reachable. The driver claims and releases its ports; closing the engine is
-// the caller's.
+// Generator is a reachable generator of the Plan. The driver claims and releases its ports. The caller closes the
+// engine.
 type Generator struct {
 	// Name is the Plan's name of it.
 	Name   string
 	Engine engine.Engine
 	// PortOfLink is the index of its port on each of the Plan's links.
 	PortOfLink map[string]int
-	// NextHopMAC is the device's MAC on a link where it is known already; else the Plan's, else it is resolved.
+	// NextHopMAC is the device's MAC on a link where the caller knows it. Otherwise the Plan's MAC counts, and
+	// without one the driver resolves it.
 	NextHopMAC map[string]engine.MAC
 }
 
@@ -35,24 +36,24 @@ type Generator struct {
 type Options struct {
 	// Force takes ports from another owner.
 	Force bool
-	// PaceEvery is how often counters are read within windows, to see how evenly generators send; 0: every 10 ms, or
-	// less often where there are many generators.
+	// PaceEvery is how often counters are read within windows, to see how evenly generators send. 0 means every 10
+	// ms, or less often where there are many generators.
 	PaceEvery time.Duration
-	// Numbered is how many frames are sent in each direction to see whether any comes twice; 0: the number that the
-	// allowed loss ratio requires.
+	// Numbered is how many frames are sent in each direction to see whether any comes twice. 0 means the number that
+	// the allowed loss ratio requires.
 	Numbered int
-	// Limited reads what the Reference's limits counted so far, in the order of the Plan's directions; nil: there are no
-	// such counters. It is called at the edges of windows, at the same time as the generators are read; counters that
-	// don't arrive in time stay unknown.
+	// Limited reads what the Reference's limits counted so far, in the order of the Plan's directions, or nil if
+	// there are no such counters. It is called at the edges of windows, at the same time as the generators are read.
+	// Counters that don't arrive in time stay unknown.
 	Limited func(context.Context) ([]report.Limiter, error)
 	// Machine reads how long the threads that send and forward frames ran and waited, on the machine of generator and
-	// device; nil: it can't be read. It is called before and after windows, and never within one.
+	// device, or nil if it can't be read. It is called before and after windows, and never within one.
 	Machine func(context.Context) (machine.Reading, error)
-	// Reset empties the device's tables, and says what it did; nil: it isn't possible. It is called before each trial if
-	// the Plan says so.
+	// Reset empties the device's tables, and says what it did, or is nil if that isn't possible. It is called before
+	// each trial if the Plan says so.
 	Reset func(context.Context) (action string, err error)
-	// OrphansStopWithin is how long after the runner's death somebody else has stopped its traffic: a guard, or the
-	// generators' launchers; 0: nobody does.
+	// OrphansStopWithin is how long after the runner's death a guard, or the generators' launchers, have stopped its
+	// traffic. 0 means that nobody does.
 	OrphansStopWithin time.Duration
 	// Whereabouts say which machines generators and device are on, for observers.
 	observe.Whereabouts
@@ -61,12 +62,12 @@ type Options struct {
 // New is the driver of these generators, for one run.
 func New(gens []Generator, opts Options) runner.Driver {
 	watch := observe.FollowDisturbance(opts.Machine)
-	return &run{available: gens, opts: opts, machine: &watch}
+	return &driver{available: gens, opts: opts, machine: &watch}
 }
 
-// run drives one run's generators. It goes through the run's parts, each of which answers one question. It is used by
-// one goroutine; those it starts for calls in parallel end before the call returns.
-type run struct {
+// driver drives one run's generators. Each of its parts answers one question. One goroutine uses the driver.
+// Goroutines that it starts for calls in parallel end before the call returns.
+type driver struct {
 	journal   *runner.Journal
 	available []Generator
 	opts      Options
@@ -100,8 +101,8 @@ type run struct {
 	bursts *bursts
 }
 
-// Prepare does everything before the first step, in order; the first error ends it.
-func (r *run) Prepare(ctx context.Context, journal *runner.Journal) error {
+// Prepare does everything before the first step, in order. The first error ends it.
+func (r *driver) Prepare(ctx context.Context, journal *runner.Journal) error {
 	r.journal = journal
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -137,7 +138,7 @@ func (r *run) Prepare(ctx context.Context, journal *runner.Journal) error {
 }
 
 // assemble makes the run's parts, and gives each what its question needs.
-func (r *run) assemble() {
+func (r *driver) assemble() {
 	j, t := r.journal, r.topology
 	r.setup, r.demand = &measure.Setup{}, &demand{}
 	r.fleet.topology = t
@@ -180,7 +181,7 @@ func (r *run) assemble() {
 }
 
 // readFirst takes the readings from which totals are counted.
-func (r *run) readFirst(ctx context.Context) error {
+func (r *driver) readFirst(ctx context.Context) error {
 	r.links.forget()
 	readings, limited, err := r.counters.readEdge(ctx)
 	if err != nil {
@@ -190,14 +191,14 @@ func (r *run) readFirst(ctx context.Context) error {
 		r.journal.Note("disturbances of this machine can't be read: %v", err)
 	}
 	r.observers.observe(readings, limited)
-	r.totals.limited = limited.Each
+	r.totals.limited = limited.Limiters
 	r.totals.baseline, r.totals.latest, r.samples.thefts = readings, readings, thefts(readings)
 	r.silence.begin(readings)
 	return nil
 }
 
-// Take carries out a step. Its window holds what the generators sent, what came back, and the window's quality.
-func (r *run) Take(ctx context.Context, step procedure.Step) (*report.Window, error) {
+// Measure carries out a step. Its window holds what the generators sent, what came back, and the window's quality.
+func (r *driver) Measure(ctx context.Context, step procedure.Step) (*report.Window, error) {
 	previous := r.demand.rates
 	r.demand.step, r.demand.rates, r.resetter.latest = step, step.Intended(r.rates.full, r.rates.warmups), nil
 	r.observers.whereabouts.Wanted.Judge(true)
@@ -207,7 +208,7 @@ func (r *run) Take(ctx context.Context, step procedure.Step) (*report.Window, er
 	if err := r.flight.refuseLong(ctx, step, previous); err != nil {
 		return nil, err
 	}
-	w, err := r.measure(ctx, step)
+	w, err := r.window(ctx, step)
 	if err != nil && w == nil {
 		w, err = r.unsent(ctx, err)
 	}
@@ -221,25 +222,25 @@ func (r *run) Take(ctx context.Context, step procedure.Step) (*report.Window, er
 	return w, err
 }
 
-// measure measures the step's window; with an error the window may be nil: nothing was read.
-func (r *run) measure(ctx context.Context, step procedure.Step) (*report.Window, error) {
+// window window measures the step's window. With an error the window is nil if nothing was read.
+func (r *driver) window(ctx context.Context, step procedure.Step) (*report.Window, error) {
 	switch step.Kind {
 	case procedure.Held:
 		if err := r.traffic.hold(ctx, step); err != nil {
 			return nil, err
 		}
-		return r.holds.take(ctx, step)
+		return r.holds.measure(ctx, step)
 	case procedure.Trial:
-		return r.trials.take(ctx, step)
+		return r.trials.measure(ctx, step)
 	case procedure.Burst:
-		return r.bursts.take(ctx, step)
+		return r.bursts.measure(ctx, step)
 	}
 	return nil, fmt.Errorf("the procedure asks for a step of kind %q, which tests of frames can't carry out", step.Kind)
 }
 
 // Stop ends the traffic of all generators that can be reached, also when ctx has ended, waits for the last frames,
 // and writes the totals.
-func (r *run) Stop(ctx context.Context) error {
+func (r *driver) Stop(ctx context.Context) error {
 	if !r.journal.Driving {
 		return nil
 	}
@@ -263,7 +264,7 @@ func (r *run) Stop(ctx context.Context) error {
 }
 
 // drain waits until the counters stand still, and writes the totals.
-func (r *run) drain(ctx context.Context) {
+func (r *driver) drain(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainBound+readTimeout)
 	defer cancel()
 	rest, err := r.standstill.await(ctx, stillOnce, nil)
@@ -274,12 +275,12 @@ func (r *run) drain(ctx context.Context) {
 	}
 	r.links.unwatched = true
 	r.observers.observe(rest.readings, rest.limited)
-	r.totals.write(rest.readings, rest.limited.Each, rest.stable)
+	r.totals.write(rest.readings, rest.limited.Limiters, rest.stable)
 	r.readNumbers(ctx)
 }
 
 // readNumbers reports what became of frames with sequence numbers, where the profile has latency streams.
-func (r *run) readNumbers(ctx context.Context) {
+func (r *driver) readNumbers(ctx context.Context) {
 	byGenerator := make([]map[uint32]engine.LatencyStats, len(r.topology.names))
 	err := r.fleet.callAll(ctx, callTimeout, "read the sequence numbers of", func(ctx context.Context, g int) (err error) {
 		byGenerator[g], err = r.fleet.engines[g].Latency(ctx)
@@ -300,7 +301,7 @@ func (r *run) readNumbers(ctx context.Context) {
 }
 
 // Release gives the ports back, whatever became of the run.
-func (r *run) Release(ctx context.Context) {
+func (r *driver) Release(ctx context.Context) {
 	if r.claimed == nil {
 		return
 	}
@@ -324,9 +325,9 @@ func (e *orderError) Error() string { return e.err.Error() }
 func (e *orderError) Unwrap() error { return e.err }
 
 // unsent is the Invalid window of a step whose load could not be sent because a link is down, or went down just
-// before: no generator's fault, and the procedure goes on to what it does after such a window. Where no link explains
-// it, the error stays one.
-func (r *run) unsent(ctx context.Context, cause error) (*report.Window, error) {
+// before. That is no generator's fault, and the procedure goes on as after any Invalid window. Where no link explains
+// the error, unsent returns the error.
+func (r *driver) unsent(ctx context.Context, cause error) (*report.Window, error) {
 	if _, refused := errors.AsType[*orderError](cause); !refused {
 		return nil, cause
 	}

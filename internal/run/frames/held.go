@@ -31,22 +31,22 @@ type holds struct {
 	judge     *judge
 }
 
-// sampleEvery is how often readings are kept while traffic runs: for graphs, and because generators stop without a
+// sampleEvery is how often readings are kept while traffic runs, for graphs and because generators stop without a
 // heartbeat.
 const sampleEvery = time.Second
 
-// How often counters are read within a window, to see how evenly generators send: all generators together at most 200
-// times a second, and so seldom that reading takes a fifth of the time.
+// How often counters are read within a window, to see how evenly generators send, is at most 200 times a second for
+// all generators together, and so seldom that reading takes a fifth of the time.
 const (
 	paceEvery     = 10 * time.Millisecond
 	paceEveryEach = 5 * time.Millisecond
 	paceOfReading = 5
 )
 
-// take waits until the step is over, keeps about one reading a second, and judges the step's second part by the
-// Plan's goal. When the run is cut short, what was read of the window until then is returned as an Invalid window,
-// with the error; nil if nothing was read.
-func (h *holds) take(ctx context.Context, step procedure.Step) (*report.Window, error) {
+// measure waits until the step is over, keeps about one reading a second, and judges the step's second part by the
+// Plan's goal. When the run is cut short, measure returns what was read of the window until then as an Invalid
+// window, with the error, or nil if nothing was read.
+func (h *holds) measure(ctx context.Context, step procedure.Step) (*report.Window, error) {
 	begin := time.Now()
 	edge := begin.Add(step.Settle)
 	span := measure.Span{Planned: step.Judge, Varied: step.Varied, Intended: h.demand.rates,
@@ -69,9 +69,9 @@ func (h *holds) take(ctx context.Context, step procedure.Step) (*report.Window, 
 			return nil
 		}
 		if opened.IsZero() {
-			opened, first, followed = time.Now(), limited.Each, h.timing.follow(ctx)
+			opened, first, followed = time.Now(), limited.Limiters, h.timing.follow(ctx)
 		}
-		span.Limited = limitsBetween(first, limited.Each)
+		span.Limited = limitsBetween(first, limited.Limiters)
 		pace.Add(readings)
 		for g := range readings {
 			span.Readings[g] = append(span.Readings[g], readings[g])
@@ -101,7 +101,7 @@ func (h *holds) take(ctx context.Context, step procedure.Step) (*report.Window, 
 	return &w, nil
 }
 
-// paced says whether no generator ever catches up in a burst: then pace needn't be watched, which saves readings on a
+// paced says whether no generator ever catches up in a burst. Pace then needn't be watched, which saves readings on a
 // busy machine.
 func paced(readings []engine.Reading) bool {
 	for _, r := range readings {
@@ -119,11 +119,11 @@ type pace struct {
 	topology *topology
 	counters *counters
 	silence  *silence
-	interval time.Duration // how often generators' pace is read; 0: as often as their number allows
+	interval time.Duration // how often generators' pace is read; 0 means as often as their number allows
 	quickest time.Duration // the shortest time that a reading of all counters took
 }
 
-// waitFor waits for a moment, and reads meanwhile to look for silence; with follow it passes on closely spaced
+// waitFor waits for a moment, and reads meanwhile to look for silence. With follow it passes on closely spaced
 // readings, to watch the generators' pace.
 func (p *pace) waitFor(ctx context.Context, moment time.Time, follow bool, see func([]engine.Reading)) error {
 	pause := func() time.Duration {
@@ -151,7 +151,8 @@ func (p *pace) waitFor(ctx context.Context, moment time.Time, follow bool, see f
 	return bounded.PauseUntil(ctx, moment)
 }
 
-// moments are when to read in a step: while it settles, at the window's first edge, in between, and at its last edge.
+// moments are when to read in a step, which is while it settles, at the window's first edge, in between, and at its
+// last edge.
 func moments(begin time.Time, step procedure.Step) []time.Time {
 	var times []time.Time
 	edge, end := begin.Add(step.Settle), begin.Add(step.Settle+step.Judge)

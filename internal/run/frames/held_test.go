@@ -11,13 +11,13 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/tier"
 )
 
-// held is a scene of windows of a second at 8 kpps, before a device that keeps frames from a moment on, for so long.
-func held(from, lasts time.Duration, options ...option) *scenario {
+// withPause is a scene of windows of a second at 8 kpps, before a device that keeps frames from a moment on, for so long.
+func withPause(start, lasts time.Duration, options ...option) *scenario {
 	return scene(append(options, constantLoad("8kpps"), func(s *scenario) {
 		s.plan.Procedure.ConstantLoad.Duration, s.plan.Procedure.ConstantLoad.Window = seconds(6), seconds(1)
 		s.frames.PaceEvery = 5 * time.Millisecond // paused keeps frames from the first reading on
 		s.engine = func(_ int, e engine.Engine) engine.Engine {
-			return &paused{Engine: e, from: from, to: from + lasts, held: map[int]units.Traffic{}}
+			return &paused{Engine: e, start: start, end: start + lasts, withheld: map[int]units.Traffic{}}
 		}
 	})...)
 }
@@ -25,19 +25,19 @@ func held(from, lasts time.Duration, options ...option) *scenario {
 // A device that keeps frames for a few milliseconds as a window ends has lost none of them, and the window that is looked at again says so.
 func TestFramesThatAreKeptAsAWindowEndsAreNotLost(t *testing.T) {
 	tier.Plain(t)
-	again := 0
+	extended := 0
 	for k := range 50 {
-		from := 9*time.Second + time.Duration(k)*20*time.Millisecond
-		for _, w := range held(from, 30*time.Millisecond).run(t).Windows {
+		start := 9*time.Second + time.Duration(k)*20*time.Millisecond
+		for _, w := range withPause(start, 30*time.Millisecond).run(t).Windows {
 			if w.Quality == report.Lossy {
-				t.Errorf("frames were kept from %s on; window %d is %s: %s", from, w.Number, w.Quality, w.Reason)
+				t.Errorf("frames were kept from %s on; window %d is %s: %s", start, w.Number, w.Quality, w.Reason)
 			}
 			if took := w.Duration.Std(); took > 1040*time.Millisecond && took < 1060*time.Millisecond {
-				again++
+				extended++
 			}
 		}
 	}
-	if again == 0 {
+	if extended == 0 {
 		t.Error("no window was looked at again, so no frame was kept as one ended")
 	}
 }
@@ -52,11 +52,11 @@ func TestALossIsStillLostAMomentLater(t *testing.T) {
 		"one in ten":        {units.One / 10, time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, w := range held(0, 0, onDevice(func(d *sim.Device) { d.Loss = c.loss })).run(t).Windows {
+			for _, w := range withPause(0, 0, onDevice(func(d *sim.Device) { d.Loss = c.loss })).run(t).Windows {
 				if w.Phase == report.WarmUp {
 					continue
 				}
-				if off := (w.Duration.Std() - c.took).Abs(); w.Quality != report.Lossy || off > 10*time.Millisecond {
+				if deviation := (w.Duration.Std() - c.took).Abs(); w.Quality != report.Lossy || deviation > 10*time.Millisecond {
 					t.Errorf("window %d lasted %s and is %s: %s", w.Number, w.Duration.Std(), w.Quality, w.Reason)
 				}
 			}

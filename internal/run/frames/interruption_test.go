@@ -30,19 +30,19 @@ var eachProcedure = map[string]option{
 const forever = time.Hour
 
 // cut takes links down.
-func cut(from, to time.Duration, links ...int) option {
+func cut(start, end time.Duration, links ...int) option {
 	return func(s *scenario) {
 		for _, i := range links {
-			s.world.Links[i].Cuts = append(s.world.Links[i].Cuts, sim.Cut{From: from, To: to})
+			s.world.Links[i].Cuts = append(s.world.Links[i].Cuts, sim.Cut{From: start, To: end})
 		}
 	}
 }
 
 // mute lets the device lose all frames of these directions, with its links up.
-func mute(from, to time.Duration, directions ...int) option {
+func mute(start, end time.Duration, directions ...int) option {
 	return func(s *scenario) {
 		for _, i := range directions {
-			s.world.Directions[i].Device.Trouble = sim.Trouble{From: from, To: to, Loss: units.One}
+			s.world.Directions[i].Device.Trouble = sim.Trouble{From: start, To: end, Loss: units.One}
 		}
 	}
 }
@@ -54,54 +54,54 @@ func modest(s *scenario) {
 }
 
 // healthy is how long traffic of a procedure flows if nothing happens, since the world's beginning.
-func healthy(t *testing.T, procedure option) (from, to time.Duration) {
+func healthy(t *testing.T, procedure option) (start, end time.Duration) {
 	t.Helper()
 	r := scene(procedure, modest).run(t)
 	if r.Ending != report.Completed || r.Result.NotHeld != "" || len(r.Interruptions) > 0 {
 		t.Fatalf("with a device that stays: %s, %q, %+v", r.Ending, r.Result.NotHeld, r.Interruptions)
 	}
-	first, last := r.Windows[0], r.Windows[len(r.Windows)-1]
-	return (first.Start + first.Duration).Std(), (last.Start + last.Duration).Std()
+	first, latest := r.Windows[0], r.Windows[len(r.Windows)-1]
+	return (first.Start + first.Duration).Std(), (latest.Start + latest.Duration).Std()
 }
 
 func TestADeviceThatDiesPassesInNoProcedure(t *testing.T) {
 	tier.Plain(t)
-	ways := map[string]func(at time.Duration) option{
-		"its ports go down for good":                   func(at time.Duration) option { return cut(at, forever, 0, 1) },
-		"its ports go down for three seconds":          func(at time.Duration) option { return cut(at, at+3*time.Second, 0, 1) },
-		"it loses one end":                             func(at time.Duration) option { return cut(at, forever, 1) },
-		"it loses one end for four seconds":            func(at time.Duration) option { return cut(at, at+4*time.Second, 0) },
-		"it renegotiates a link":                       func(at time.Duration) option { return cut(at, at+1200*time.Millisecond, 1) },
-		"a link blinks between two readings":           func(at time.Duration) option { return cut(at, at+100*time.Microsecond, 0) },
-		"it forwards nothing more, with its links up":  func(at time.Duration) option { return mute(at, forever, 0, 1) },
-		"it restarts behind a switch, in four seconds": func(at time.Duration) option { return mute(at, at+4*time.Second, 0, 1) },
-		"it forwards nothing more in one direction":    func(at time.Duration) option { return mute(at, forever, 0) },
+	ways := map[string]func(moment time.Duration) option{
+		"its ports go down for good":                   func(moment time.Duration) option { return cut(moment, forever, 0, 1) },
+		"its ports go down for three seconds":          func(moment time.Duration) option { return cut(moment, moment+3*time.Second, 0, 1) },
+		"it loses one end":                             func(moment time.Duration) option { return cut(moment, forever, 1) },
+		"it loses one end for four seconds":            func(moment time.Duration) option { return cut(moment, moment+4*time.Second, 0) },
+		"it renegotiates a link":                       func(moment time.Duration) option { return cut(moment, moment+1200*time.Millisecond, 1) },
+		"a link blinks between two readings":           func(moment time.Duration) option { return cut(moment, moment+100*time.Microsecond, 0) },
+		"it forwards nothing more, with its links up":  func(moment time.Duration) option { return mute(moment, forever, 0, 1) },
+		"it restarts behind a switch, in four seconds": func(moment time.Duration) option { return mute(moment, moment+4*time.Second, 0, 1) },
+		"it forwards nothing more in one direction":    func(moment time.Duration) option { return mute(moment, forever, 0) },
 	}
 	moments := []int64{50, 15, 85} // in percent of the traffic's time
 	for name, procedure := range eachProcedure {
 		t.Run(name, func(t *testing.T) {
-			from, to := healthy(t, procedure)
+			start, end := healthy(t, procedure)
 			for way, dies := range ways {
 				for _, share := range moments[:tier.Times(1, len(moments))] {
-					at := from + time.Duration(int64(to-from)*share/100)
-					r := scene(procedure, modest, dies(at)).run(t)
+					moment := start + time.Duration(int64(end-start)*share/100)
+					r := scene(procedure, modest, dies(moment)).run(t)
 					if r.Ending != report.Completed {
-						t.Errorf("%s after %s: %s: %s", way, at, r.Ending, r.Message)
+						t.Errorf("%s after %s: %s: %s", way, moment, r.Ending, r.Message)
 					}
 					if r.Verdict.Outcome == report.Passed {
-						t.Errorf("%s after %s: Passed: %s\n%+v\n%s", way, at, r.Result.Message, r.Verdict, trace(r))
+						t.Errorf("%s after %s: Passed: %s\n%+v\n%s", way, moment, r.Result.Message, r.Verdict, trace(r))
 					}
 					if i := slices.IndexFunc(r.Result.Curve, func(f report.Figure) bool { return f.Confirmed }); i >= 0 {
-						t.Errorf("%s after %s: a load's figure is confirmed: %+v", way, at, r.Result.Curve[i])
+						t.Errorf("%s after %s: a load's figure is confirmed: %+v", way, moment, r.Result.Curve[i])
 					}
 					if i := slices.IndexFunc(r.Figures, func(f report.Figure) bool { return f.Confirmed }); i >= 0 {
-						t.Errorf("%s after %s: a figure is confirmed: %+v", way, at, r.Figures[i])
+						t.Errorf("%s after %s: a figure is confirmed: %+v", way, moment, r.Figures[i])
 					}
 					if res := r.Result; r.Ending == report.Completed && (res.NotHeld == "" || res.Saturated) {
-						t.Errorf("%s after %s: %s, %q, saturated %v: %s\n%s", way, at, res.Reason, res.NotHeld, res.Saturated, res.Message, trace(r))
+						t.Errorf("%s after %s: %s, %q, saturated %v: %s\n%s", way, moment, res.Reason, res.NotHeld, res.Saturated, res.Message, trace(r))
 					}
 					if shown := slices.ContainsFunc(r.Figures, func(f report.Figure) bool { return f.ShownFor > 0 }); r.Result.NotHeld != "" && (shown || r.Result.ShownFor > 0 || strings.Contains(r.Result.Message, "is shown for")) {
-						t.Errorf("%s after %s: what was not held is shown for %s: %s", way, at, r.Result.ShownFor.Std(), r.Result.Message)
+						t.Errorf("%s after %s: what was not held is shown for %s: %s", way, moment, r.Result.ShownFor.Std(), r.Result.Message)
 					}
 				}
 			}
@@ -115,17 +115,17 @@ func TestADeviceThatForwardsNothingForLittleMoreThanASecond(t *testing.T) {
 	paced := onGenerator(func(g *sim.Generator) { g.Paced = true })
 	for _, name := range []string{"ConstantLoad", "Ramp", "FrameLoss"} {
 		for kind, of := range map[string]option{"generators whose pace is watched": func(*scenario) {}, "generators that keep their pace": paced} {
-			from, to := healthy(t, eachProcedure[name])
+			start, end := healthy(t, eachProcedure[name])
 			for tenths := range 10 {
-				at := (from+to)/2 + time.Duration(tenths)*100*time.Millisecond
-				r := scene(eachProcedure[name], modest, of, mute(at, at+1300*time.Millisecond, 0, 1)).run(t)
+				moment := (start+end)/2 + time.Duration(tenths)*100*time.Millisecond
+				r := scene(eachProcedure[name], modest, of, mute(moment, moment+1300*time.Millisecond, 0, 1)).run(t)
 				if lossy := slices.ContainsFunc(r.Windows, func(w report.Window) bool {
-					return w.Start.Std() < at && w.Start.Std()+w.Duration.Std() > at+1300*time.Millisecond
+					return w.Start.Std() < moment && w.Start.Std()+w.Duration.Std() > moment+1300*time.Millisecond
 				}); !lossy {
 					continue // it was silent where nothing was sent, or no window was
 				}
 				if r.Verdict.Outcome == report.Passed || r.Result.NotHeld == "" {
-					t.Errorf("%s, %s, after %s: %s, %q: %s", name, kind, at, r.Verdict.Outcome, r.Result.NotHeld, r.Result.Message)
+					t.Errorf("%s, %s, after %s: %s, %q: %s", name, kind, moment, r.Verdict.Outcome, r.Result.NotHeld, r.Result.Message)
 				}
 			}
 		}
@@ -138,23 +138,23 @@ func TestADeviceThatIsAwayForAWhileIsSeenInEachProcedure(t *testing.T) {
 	paced := onGenerator(func(g *sim.Generator) { g.Paced = true })
 	for name, procedure := range eachProcedure {
 		t.Run(name, func(t *testing.T) {
-			from, to := healthy(t, procedure)
-			seen, moments := 0, tier.Times(6, 40)
+			start, end := healthy(t, procedure)
+			outages, moments := 0, tier.Times(6, 40)
 			for n := range moments {
-				at := from + (to-from)*time.Duration(moments+8*n)/time.Duration(10*moments)
+				moment := start + (end-start)*time.Duration(moments+8*n)/time.Duration(10*moments)
 				long := 1500*time.Millisecond + time.Duration(n%3)*300*time.Millisecond
 				kind := []option{func(*scenario) {}, paced}[n%2]
-				r := scene(procedure, modest, kind, mute(at, at+long, 0, 1)).run(t)
-				if sentMeanwhile(r, at, at+long) < 700*time.Millisecond && !wholeTrial(r, at, at+long) {
+				r := scene(procedure, modest, kind, mute(moment, moment+long, 0, 1)).run(t)
+				if sentMeanwhile(r, moment, moment+long) < 700*time.Millisecond && !wholeTrial(r, moment, moment+long) {
 					continue
 				}
-				seen++
+				outages++
 				confirmed := slices.ContainsFunc(r.Figures, func(f report.Figure) bool { return f.Confirmed })
 				if r.Verdict.Outcome == report.Passed || r.Ending == report.Completed && (r.Result.NotHeld == "" || r.Result.Saturated) || confirmed {
-					t.Errorf("away for %s after %s: %s, %s, %q, saturated %v, a figure is confirmed: %v: %s", long, at, r.Verdict.Outcome, r.Result.Reason, r.Result.NotHeld, r.Result.Saturated, confirmed, r.Result.Message)
+					t.Errorf("away for %s after %s: %s, %s, %q, saturated %v, a figure is confirmed: %v: %s", long, moment, r.Verdict.Outcome, r.Result.Reason, r.Result.NotHeld, r.Result.Saturated, confirmed, r.Result.Message)
 				}
 			}
-			if seen == 0 {
+			if outages == 0 {
 				t.Error("the device was away only while nothing was sent")
 			}
 		})
@@ -167,48 +167,48 @@ func TestADeviceThatIsAwayIsSeenThoughItsGeneratorBeginsLater(t *testing.T) {
 	tier.Plain(t)
 	late := onGenerator(func(g *sim.Generator) { g.Paced, g.StartTakes = true, 200*time.Millisecond })
 	search := searching(plan.ClassifySequential, 1, 5)
-	from, _ := healthy(t, search)
-	seen := 0
+	start, _ := healthy(t, search)
+	outages := 0
 	for n := range tier.Times(6, 100) {
 		for _, away := range []time.Duration{time.Second, 1500 * time.Millisecond} {
-			at := from + 2600*time.Millisecond + time.Duration(n)*30*time.Millisecond // the highest load is over, of which nothing may come back
-			r := scene(search, late, mute(at, at+away, 0, 1)).run(t)
-			if sentMeanwhile(r, at, at+away) < 50*time.Millisecond {
+			moment := start + 2600*time.Millisecond + time.Duration(n)*30*time.Millisecond // the highest load is over, of which nothing may come back
+			r := scene(search, late, mute(moment, moment+away, 0, 1)).run(t)
+			if sentMeanwhile(r, moment, moment+away) < 50*time.Millisecond {
 				continue
 			}
-			seen++
+			outages++
 			if r.Result.NotHeld == "" || r.Result.Saturated {
-				t.Errorf("away for %s after %s: %s, %q: %s", away, at, r.Result.Reason, r.Result.NotHeld, r.Result.Message)
+				t.Errorf("away for %s after %s: %s, %q: %s", away, moment, r.Result.Reason, r.Result.NotHeld, r.Result.Message)
 			}
 		}
 	}
-	if seen == 0 {
+	if outages == 0 {
 		t.Error("the device was away only while nothing was sent")
 	}
 }
 
 // sentMeanwhile is for how long frames were sent between two moments.
-func sentMeanwhile(r *report.Report, from, to time.Duration) (all time.Duration) {
+func sentMeanwhile(r *report.Report, start, end time.Duration) (total time.Duration) {
 	for _, w := range r.Windows {
-		all += max(0, min(to, (w.Start+w.Duration).Std())-max(from, w.Start.Std()))
+		total += max(0, min(end, (w.Start+w.Duration).Std())-max(start, w.Start.Std()))
 	}
-	return all
+	return total
 }
 
 // wholeTrial says that a trial began and ended between two moments.
-func wholeTrial(r *report.Report, from, to time.Duration) bool {
+func wholeTrial(r *report.Report, start, end time.Duration) bool {
 	return slices.ContainsFunc(r.Windows, func(w report.Window) bool {
-		return w.Took > 0 && w.Start.Std() > from && (w.Start+w.Duration).Std() < to
+		return w.Took > 0 && w.Start.Std() > start && (w.Start+w.Duration).Std() < end
 	})
 }
 
 // TestALoadThatAMuteDeviceLostFailsItsDemand: a hold counts all that was lost of its load, so a demand for less loss fails, and isn't left open.
 func TestALoadThatAMuteDeviceLostFailsItsDemand(t *testing.T) {
 	nothingLost := criterion(plan.Criterion{Name: "nothing is lost", Metric: "LossRatio", Direction: "Each", Max: "0.001"})
-	from, to := healthy(t, constantLoad("8kpps"))
+	start, end := healthy(t, constantLoad("8kpps"))
 	for name, until := range map[string]time.Duration{"for good": forever, "for three seconds": 3 * time.Second} {
 		t.Run(name, func(t *testing.T) {
-			away := (from + to) / 2
+			away := (start + end) / 2
 			r := scene(constantLoad("8kpps"), nothingLost, mute(away, away+until, 0, 1)).run(t)
 			if r.Verdict.Outcome != report.DidFail || r.Result.NotHeld == "" || r.Result.Confirmed {
 				t.Errorf("%s, %q, confirmed %v\n%s", r.Verdict.Outcome, r.Result.NotHeld, r.Result.Confirmed, trace(r))
@@ -220,10 +220,10 @@ func TestALoadThatAMuteDeviceLostFailsItsDemand(t *testing.T) {
 // TestASearchGoesOnInLargeStepsAfterADeviceWasAway: what came back meanwhile is no limit from which to step up by widths: 1,129 trials it took so.
 func TestASearchGoesOnInLargeStepsAfterADeviceWasAway(t *testing.T) {
 	search := searching(plan.ClassifySequential, 1, 5)
-	from, to := healthy(t, search)
-	at := from + (to-from)*15/100
+	start, end := healthy(t, search)
+	moment := start + (end-start)*15/100
 	calm := scene(search).run(t)
-	if r := scene(search, mute(at, at+2*time.Second, 0, 1)).run(t); len(r.Windows) > 4*len(calm.Windows) {
+	if r := scene(search, mute(moment, moment+2*time.Second, 0, 1)).run(t); len(r.Windows) > 4*len(calm.Windows) {
 		t.Errorf("%d trials, and %d of a device that stays", len(r.Windows), len(calm.Windows))
 	}
 }

@@ -17,7 +17,7 @@ type judge struct {
 	setup   *measure.Setup
 }
 
-// goalOf is the loss that a trial may have; for a trial that was decided early, the loss that decided it.
+// goalOf is the loss that a trial may have. For a trial that was decided early, goalOf is the loss that decided it.
 func (j *judge) goalOf(span measure.Span) measure.Goal {
 	g := j.goal()
 	if span.Stopped != nil {
@@ -26,7 +26,7 @@ func (j *judge) goalOf(span measure.Span) measure.Goal {
 	return g
 }
 
-// cutShort is an interrupted window: it keeps its figures, and is Invalid.
+// cutShort is an interrupted window, which keeps its figures and is Invalid.
 func (j *judge) cutShort(span measure.Span, opened time.Time, step procedure.Step, cause error) *report.Window {
 	if opened.IsZero() || len(span.Readings[0]) < 2 {
 		return nil

@@ -16,16 +16,17 @@ type links struct {
 	journal  *runner.Journal
 	topology *topology
 
-	latest    map[portOnLink]runner.LinkSeen // nil: nothing was read yet
-	unwatched bool                           // links may go down: the device is being reset, or the last frame is back
+	latest    map[portOnLink]runner.LinkSeen // nil if nothing was read yet
+	unwatched bool                           // links may go down, as the device is being reset or the last frame is back
 }
 
-// changedLink is a link that is down, or that changed its state since it was seen so; empty: all are as they were.
+// changedLink is a link that is down, or that changed its state since the previous readings. It is empty if no link
+// has.
 func (l *links) changedLink(previous map[portOnLink]runner.LinkSeen) string {
 	for _, key := range slices.SortedFunc(maps.Keys(l.latest), func(a, b portOnLink) int {
 		return cmp.Or(cmp.Compare(a.generator, b.generator), cmp.Compare(a.link, b.link))
 	}) {
-		if state := l.latest[key]; !state.Up || state.Changes != previous[key].Changes {
+		if state := l.latest[key]; !state.IsUp || state.Changes != previous[key].Changes {
 			return key.link
 		}
 	}
@@ -38,7 +39,7 @@ type portOnLink struct {
 	link      string
 }
 
-// follow reports links that went down or came up since the reading before, between windows too: a window has only
+// follow reports links that went down or came up since the reading before, between windows too, as a window has only
 // what happened within it. What happens from just before the first frame until the counters stand still after the
 // last interrupts the run.
 func (l *links) follow(readings []engine.Reading) {
@@ -54,8 +55,8 @@ func (l *links) follow(readings []engine.Reading) {
 					l.topology.names[g], wording.Counted(int(flaps), "time"), upOrDown(counted.LinkUp))
 			}
 			port.LinkChanges = counted.LinkFlaps
-			l.compare(portOnLink{g, planned.Link}, runner.LinkSeen{Up: counted.LinkUp, Changes: counted.LinkFlaps,
-				At: time.Since(l.journal.Started)})
+			l.compare(portOnLink{g, planned.Link}, runner.LinkSeen{IsUp: counted.LinkUp, Changes: counted.LinkFlaps,
+				Elapsed: time.Since(l.journal.Started)})
 		}
 	}
 }
@@ -71,7 +72,7 @@ func (l *links) compare(key portOnLink, state runner.LinkSeen) {
 	l.latest[key] = state
 }
 
-// forget leaves out what happens to links until the next reading: the device is reset on purpose.
+// forget leaves out what happens to links until the next reading, because the device is reset on purpose.
 func (l *links) forget() { l.latest = map[portOnLink]runner.LinkSeen{} }
 
 func upOrDown(isUp bool) string {

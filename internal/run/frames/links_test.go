@@ -11,11 +11,11 @@ import (
 
 func TestALinkThatChangedItsStateDuringTheRunIsInTheReport(t *testing.T) {
 	for name, c := range map[string]struct {
-		at   float64
-		void int // windows
+		moment float64
+		void   int // windows
 	}{"within a window": {13.2, 1}, "while a load settles": {12, 0}} {
 		t.Run(name, func(t *testing.T) {
-			r := scene(fault(0, sim.Flap, c.at)).run(t)
+			r := scene(fault(0, sim.Flap, c.moment)).run(t)
 			void := 0
 			for _, w := range r.Windows {
 				if strings.Contains(w.Reason, "the link changed its state 2 times") && w.Quality == report.Invalid {
@@ -30,8 +30,8 @@ func TestALinkThatChangedItsStateDuringTheRunIsInTheReport(t *testing.T) {
 					t.Errorf("%s changed %d times", p.Link, p.LinkChanges)
 				}
 			}
-			if said := trace(r); strings.Count(said, "the link of west (generator g0) changed its state 2 times, and is up now") != 1 {
-				t.Errorf("the trace says\n%s", said)
+			if lines := trace(r); strings.Count(lines, "the link of west (generator g0) changed its state 2 times, and is up now") != 1 {
+				t.Errorf("the trace says\n%s", lines)
 			}
 			var text strings.Builder
 			if err := render.Text(&text, r); err != nil || !strings.Contains(text.String(), "the link of east (generator g0) changed its state 2 times during the run") {

@@ -63,7 +63,7 @@ func (o *observers) awaitReadings(ctx context.Context, began time.Duration) {
 // observe passes the latest readings to the Plan's observers.
 func (o *observers) observe(readings []engine.Reading, limits runner.Limits) {
 	m := o.whereabouts.Moment(time.Since(o.journal.Started))
-	m.Readings, m.Limited, m.Asked, m.Answered = readings, limits.Each, limits.Asked, limits.Answered
+	m.Readings, m.Limited, m.Asked, m.Answered = readings, limits.Limiters, limits.Asked, limits.Answered
 	o.log.Add(m)
 	o.journal.Hear(o.log.Unread())
 }
@@ -85,7 +85,7 @@ func (o *observers) readAfterwards(ctx context.Context) {
 	o.observe(readings, runner.Limits{})
 }
 
-// hearings is how many times in a silence the latest values of the device's node are taken: they may be older than
+// hearings is how many times in a silence the latest values of the device's node are taken, as they may be older than
 // the generators' readings.
 const hearings = 4
 
@@ -110,17 +110,17 @@ func (o *observers) newLog() *observe.Log {
 		Links: o.topology.linksOfPorts(), Directions: o.journal.Plan.Directions, Whereabouts: o.whereabouts})
 }
 
-// aged is how old a value may be: generators read their processors every 100 ms at most. The silence begins that much
+// aged is how old a value may be. Generators read their processors every 100 ms at most. The silence begins that much
 // after the last traffic.
 const aged = 150 * time.Millisecond
 
-// idle records what observers read without traffic since a moment: before the traffic, or after it.
+// idle records what observers read without traffic since a moment, either before the traffic or after it.
 func (o *observers) idle(began time.Duration, afterTraffic bool) {
 	o.log.Idle(began-aged, time.Since(o.journal.Started), afterTraffic)
 }
 
 // readAtRest reads the counters of the device's interfaces for observers once the generators' counters stand still,
-// and returns since when they do: machines answer with values that they read a moment before, which may be from a
+// and returns since when they do. Machines answer with values that they read a moment before, which may be from a
 // time when frames were still in flight. What can't be read is missing.
 func (o *observers) readAtRest(ctx context.Context, drained rest) (restSince time.Duration) {
 	restSince = drained.stillSince.Sub(o.journal.Started)
@@ -139,8 +139,8 @@ func (o *observers) readAtRest(ctx context.Context, drained rest) (restSince tim
 	return restSince
 }
 
-// addTo adds observers' values to a window; still is the moment since which counters stand still after a trial, and 0
-// for a held load.
+// addTo adds observers' values to a window. restSince is the moment since which counters stand still after a trial,
+// and 0 for a held load.
 func (o *observers) addTo(w *report.Window, restSince time.Duration) {
 	start := w.Start.Std()
 	if end := start + w.Duration.Std(); restSince > 0 {

@@ -25,18 +25,18 @@ import (
 // busy is a generator on a machine with one processor, which is busy for a fifth of the time, and for half of it while frames flow.
 type busy struct {
 	engine.Engine
-	since, until *time.Time // frames flow
+	start, end *time.Time // frames flow
 }
 
 // Stop ends it: a curve's last trial has ended by then.
 func (b busy) Stop(ctx context.Context, ports []int) error {
-	*b.until = time.Now()
+	*b.end = time.Now()
 	return b.Engine.Stop(ctx, ports)
 }
 
 func (b busy) Start(ctx context.Context, loads []engine.PortLoad, lasts time.Duration) error {
-	if b.since.IsZero() {
-		*b.since = time.Now()
+	if b.start.IsZero() {
+		*b.start = time.Now()
 	}
 	return b.Engine.Start(ctx, loads, lasts)
 }
@@ -45,11 +45,11 @@ func (b busy) Read(ctx context.Context, ports []int) (engine.Reading, error) {
 	reading, err := b.Engine.Read(ctx, ports)
 	used := reading.At / 5
 	switch {
-	case b.since.IsZero():
-	case b.until.IsZero():
-		used += time.Since(*b.since) * 3 / 10
+	case b.start.IsZero():
+	case b.end.IsZero():
+		used += time.Since(*b.start) * 3 / 10
 	default:
-		used += b.until.Sub(*b.since) * 3 / 10
+		used += b.end.Sub(*b.start) * 3 / 10
 	}
 	reading.Processors = engine.Processors{At: reading.At, Each: []engine.Processor{{Number: 0, Busy: used}}}
 	return reading, err
@@ -94,7 +94,7 @@ func TestObserversAreInTheReport(t *testing.T) {
 // Who is asked over the network tells every few seconds: a load that is held for long enough has a number of it, and one that isn't says why.
 func TestReadingsFromTheNetworkAreInTheReport(t *testing.T) {
 	for name, c := range map[string]struct {
-		every   time.Duration
+		period  time.Duration
 		missing string
 	}{
 		"often enough":   {200 * time.Millisecond, ""},
@@ -102,14 +102,14 @@ func TestReadingsFromTheNetworkAreInTheReport(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := scene(constantLoad("8kpps"), func(s *scenario) {
-				s.plan.Observers = []plan.Observer{{Name: "power", Of: plan.OfLab, Type: plan.ObserveSNMP, Every: plan.Duration(c.every), SNMP: &plan.SNMPObject{Unit: plan.Watts}}}
+				s.plan.Observers = []plan.Observer{{Name: "power", Of: plan.OfLab, Type: plan.ObserveSNMP, Every: plan.Duration(c.period), SNMP: &plan.SNMPObject{Unit: plan.Watts}}}
 			})
 			var rep *report.Report
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
 				s.frames.Collector = func() observe.Collected {
-					now := time.Since(began)
-					return observe.Collected{Clock: time.Hour + now, Answers: []observe.Answer{{Observer: "power", At: time.Hour + now.Truncate(c.every),
+					elapsed := time.Since(began)
+					return observe.Collected{Clock: time.Hour + elapsed, Answers: []observe.Answer{{Observer: "power", At: time.Hour + elapsed.Truncate(c.period),
 						Numbers: []observe.Number{{Name: "value", Part: "outlet 4", Unit: plan.Watts, Kind: report.Gauge, Value: 240}}}}}
 				}
 				gens := []frames.Generator{{Name: "g0", Engine: sim.New(s.world).Generator(0), PortOfLink: map[string]int{"west": 0, "east": 1}}}
@@ -150,31 +150,31 @@ func TestReadingsFromTheNetworkAreInTheReport(t *testing.T) {
 
 // asked is the device's node as somebody follows it who asks it now and then: its one processor is busy for three tenths of the time. It answers within a time, while it is there.
 type asked struct {
-	begin       time.Time
-	late, until time.Duration // until 0: it is never there
+	begin          time.Time
+	late, lifetime time.Duration // until 0: it is never there
 }
 
-func (a asked) told() observe.MachineReading {
-	const uptime, every = 50 * time.Hour, 200 * time.Millisecond
-	since := time.Since(a.begin)
-	told := observe.MachineReading{}
-	if since >= a.until {
-		told.Missing = "10.0.0.7:4504 did not answer: connection refused"
-		since = a.until
+func (a asked) reading() observe.MachineReading {
+	const uptime, period = 50 * time.Hour, 200 * time.Millisecond
+	elapsed := time.Since(a.begin)
+	reading := observe.MachineReading{}
+	if elapsed >= a.lifetime {
+		reading.Missing = "10.0.0.7:4504 did not answer: connection refused"
+		elapsed = a.lifetime
 	}
-	last := (since - a.late).Truncate(every) // when the answer that is here by now was asked for
-	if a.until == 0 || since < a.late {
-		told.Missing = "10.0.0.7:4504 did not answer: it has not answered yet"
-		return told
+	asked := (elapsed - a.late).Truncate(period) // when the answer that is here by now was asked for
+	if a.lifetime == 0 || elapsed < a.late {
+		reading.Missing = "10.0.0.7:4504 did not answer: it has not answered yet"
+		return reading
 	}
-	told.Age, told.Clock, told.At = time.Since(a.begin)-last-a.late, uptime+last, uptime+last
-	told.Processors = []machine.Processor{{Number: 7, Busy: last * 3 / 10}}
-	return told
+	reading.Age, reading.Clock, reading.At = time.Since(a.begin)-asked-a.late, uptime+asked, uptime+asked
+	reading.Processors = []machine.Processor{{Number: 7, Busy: asked * 3 / 10}}
+	return reading
 }
 
 // Whatever becomes of who tells of the device's node, the run is the same, and takes as long.
 func TestTheDevicesNodeIsObservedOverTheNetwork(t *testing.T) {
-	var alone time.Duration
+	var reference time.Duration
 	for _, c := range []struct {
 		name  string
 		node  asked
@@ -185,12 +185,12 @@ func TestTheDevicesNodeIsObservedOverTheNetwork(t *testing.T) {
 				t.Errorf("%+v, in a window %+v", o, windows[0].Observed[0])
 			}
 		}},
-		{"answers", asked{until: time.Hour}, isRead},
-		{"answers late", asked{until: time.Hour, late: 350 * time.Millisecond}, isRead},
-		{"goes away", asked{until: 8 * time.Second}, func(t *testing.T, o report.Observation, windows []report.Window) {
-			last := windows[len(windows)-1].Observed[0]
-			if len(o.Series) == 0 || len(o.Series[0].Samples) < 3 || last.Mean != nil || last.Missing != "it was not read within 400ms of the window's edges: 10.0.0.7:4504 did not answer: connection refused" {
-				t.Errorf("%+v; the last window says %+v", o, last)
+		{"answers", asked{lifetime: time.Hour}, isRead},
+		{"answers late", asked{lifetime: time.Hour, late: 350 * time.Millisecond}, isRead},
+		{"goes away", asked{lifetime: 8 * time.Second}, func(t *testing.T, o report.Observation, windows []report.Window) {
+			latest := windows[len(windows)-1].Observed[0]
+			if len(o.Series) == 0 || len(o.Series[0].Samples) < 3 || latest.Mean != nil || latest.Missing != "it was not read within 400ms of the window's edges: 10.0.0.7:4504 did not answer: connection refused" {
+				t.Errorf("%+v; the last window says %+v", o, latest)
 			}
 		}},
 	} {
@@ -201,7 +201,7 @@ func TestTheDevicesNodeIsObservedOverTheNetwork(t *testing.T) {
 			var rep *report.Report
 			synctest.Test(t, func(t *testing.T) {
 				c.node.begin = time.Now()
-				s.frames.Device, s.frames.Nodes, s.frames.DeviceNode = c.node.told, map[string]string{"g0": "node-1"}, "node-2"
+				s.frames.Device, s.frames.Nodes, s.frames.DeviceNode = c.node.reading, map[string]string{"g0": "node-1"}, "node-2"
 				gens := []frames.Generator{{Name: "g0", Engine: busy{sim.New(s.world).Generator(0), new(time.Time), new(time.Time)}, PortOfLink: map[string]int{"west": 0, "east": 1}}}
 				rep = runner.Run(t.Context(), &s.plan, frames.New(gens, s.frames), s.options)
 			})
@@ -209,15 +209,15 @@ func TestTheDevicesNodeIsObservedOverTheNetwork(t *testing.T) {
 				t.Fatalf("%s: %s, %d windows", rep.Ending, rep.Message, len(rep.Windows))
 			}
 			c.wants(t, rep.Observations[0], rep.Windows)
-			if of := rep.Observations[1].Series[0].Of; of != "node-1 all processors" {
-				t.Errorf("the first of the nodes is %q", of)
+			if subject := rep.Observations[1].Series[0].Of; subject != "node-1 all processors" {
+				t.Errorf("the first of the nodes is %q", subject)
 			}
 			took := rep.Finished.Sub(rep.Started)
-			if alone == 0 {
-				alone = took
+			if reference == 0 {
+				reference = took
 			}
-			if took != alone {
-				t.Errorf("the run took %s, and %s with a node that is never there", took, alone)
+			if took != reference {
+				t.Errorf("the run took %s, and %s with a node that is never there", took, reference)
 			}
 		})
 	}
@@ -261,7 +261,7 @@ func (w warm) Read(ctx context.Context, ports []int) (engine.Reading, error) {
 	reading.Asked = w.wanted.OfGenerators()
 	for _, of := range reading.Asked {
 		degrees := 40.0
-		if !w.since.IsZero() && w.until.IsZero() {
+		if !w.start.IsZero() && w.end.IsZero() {
 			degrees = 70
 		}
 		*w.asked = append(*w.asked, time.Now())
@@ -274,7 +274,7 @@ func (w warm) Read(ctx context.Context, ports []int) (engine.Reading, error) {
 func TestTemperaturesAreReadBetweenWindows(t *testing.T) {
 	for name, c := range map[string]struct {
 		procedure option
-		held      bool
+		isHeld    bool
 	}{"of a held load": {constantLoad("8kpps"), true}, "of trials": {frameLoss, false}} {
 		t.Run(name, func(t *testing.T) {
 			s := scene(c.procedure, func(s *scenario) {
@@ -295,14 +295,14 @@ func TestTemperaturesAreReadBetweenWindows(t *testing.T) {
 				t.Errorf("idle %v before and %v after, want 40", sign.IdleBefore, sign.IdleAfter)
 			}
 			for _, w := range rep.Windows {
-				from := rep.Started.Add(w.Start.Std())
+				opened := rep.Started.Add(w.Start.Std())
 				for _, at := range asked {
-					if at.After(from.Add(time.Millisecond)) && at.Before(from.Add(max(w.Duration.Std(), w.Took.Std())-time.Millisecond)) {
+					if at.After(opened.Add(time.Millisecond)) && at.Before(opened.Add(max(w.Duration.Std(), w.Took.Std())-time.Millisecond)) {
 						t.Errorf("window %d, from %s for %s: somebody asked at %s", w.Number, w.Start.Std(), w.Duration.Std(), at.Sub(rep.Started))
 					}
 				}
 				got := w.Observed[0]
-				if c.held && (got.Mean == nil || *got.Mean != 70) || !c.held && (got.Mean != nil || got.Missing == "") {
+				if c.isHeld && (got.Mean == nil || *got.Mean != 70) || !c.isHeld && (got.Mean != nil || got.Missing == "") {
 					t.Errorf("window %d: %+v", w.Number, got)
 				}
 			}
@@ -312,7 +312,7 @@ func TestTemperaturesAreReadBetweenWindows(t *testing.T) {
 
 // A wrong password is known by the first answer: the run says so before its first window, and once.
 func TestWhatASourceRefusesIsSaidAtTheStart(t *testing.T) {
-	const why = "https://bmc.lab: 401 Unauthorized: it doesn't take what secret bmc has"
+	const reason = "https://bmc.lab: 401 Unauthorized: it doesn't take what secret bmc has"
 	s := scene(constantLoad("8kpps"), func(s *scenario) {
 		s.plan.Observers = []plan.Observer{{Name: "box", Of: plan.OfDUT, Type: plan.ObserveRedfish, Every: plan.Duration(time.Second), Redfish: &plan.RedfishChassis{URL: "https://bmc.lab", Secret: "bmc"}}}
 	})
@@ -322,15 +322,15 @@ func TestWhatASourceRefusesIsSaidAtTheStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		s.frames.Collector = func() observe.Collected {
-			now := time.Since(began)
-			return observe.Collected{Clock: now + 1, Answers: []observe.Answer{{Observer: "box", At: now.Truncate(time.Second) + 1, Missing: why}}}
+			elapsed := time.Since(began)
+			return observe.Collected{Clock: elapsed + 1, Answers: []observe.Answer{{Observer: "box", At: elapsed.Truncate(time.Second) + 1, Missing: reason}}}
 		}
 		gens := []frames.Generator{{Name: "g0", Engine: sim.New(s.world).Generator(0), PortOfLink: map[string]int{"west": 0, "east": 1}}}
 		rep = runner.Run(t.Context(), &s.plan, frames.New(gens, s.frames), s.options)
 	})
 	var noted []report.Note
 	for _, n := range rep.Notes {
-		if n.Message == "observer box reads nothing: "+why {
+		if n.Message == "observer box reads nothing: "+reason {
 			noted = append(noted, n)
 		}
 	}
@@ -345,20 +345,20 @@ func TestWhatASourceRefusesIsSaidAtTheStart(t *testing.T) {
 
 // Of VPP's nodes a window has what a packet took, by what they counted between two readings within it.
 func TestProcessorCyclesOfVPPsNodesAreInTheReport(t *testing.T) {
-	const every = 200 * time.Millisecond
+	const period = 200 * time.Millisecond
 	s := scene(constantLoad("8kpps"), func(s *scenario) {
-		s.plan.Observers = []plan.Observer{{Name: "vpp", Of: plan.OfDUT, Type: plan.ObserveVPP, Every: plan.Duration(every), VPP: &plan.VPPStats{Socket: "/run/vpp/stats.sock"}}}
+		s.plan.Observers = []plan.Observer{{Name: "vpp", Of: plan.OfDUT, Type: plan.ObserveVPP, Every: plan.Duration(period), VPP: &plan.VPPStats{Socket: "/run/vpp/stats.sock"}}}
 	})
 	var rep *report.Report
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		s.frames.Collector = func() observe.Collected {
-			now := time.Since(began)
-			packets := 16_000 * now.Truncate(every).Seconds()
+			elapsed := time.Since(began)
+			packets := 16_000 * elapsed.Truncate(period).Seconds()
 			count := func(name, unit string, value float64) observe.Number {
 				return observe.Number{Name: name, Part: "ip4-lookup", Unit: unit, Kind: report.Counter, Value: value}
 			}
-			return observe.Collected{Clock: time.Hour + now, Answers: []observe.Answer{{Observer: "vpp", At: time.Hour + now.Truncate(every),
+			return observe.Collected{Clock: time.Hour + elapsed, Answers: []observe.Answer{{Observer: "vpp", At: time.Hour + elapsed.Truncate(period),
 				Numbers: []observe.Number{count("clocks", "clocks", 30*packets), count("vectors", "packets", packets), count("calls", "calls", packets/8)}}}}
 		}
 		gens := []frames.Generator{{Name: "g0", Engine: sim.New(s.world).Generator(0), PortOfLink: map[string]int{"west": 0, "east": 1}}}
@@ -376,22 +376,22 @@ func TestProcessorCyclesOfVPPsNodesAreInTheReport(t *testing.T) {
 // cached is a generator on the device's machine, which reads what the device's interfaces counted each 100 ms at most.
 type cached struct {
 	engine.Engine
-	mu   *sync.Mutex
-	told *signs.Reading
+	mu    *sync.Mutex
+	cache *signs.Reading
 }
 
 func (c cached) Read(ctx context.Context, ports []int) (engine.Reading, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	reading, err := c.Engine.Read(ctx, ports)
-	if err == nil && (len(c.told.Values) == 0 || reading.At-c.told.At >= 100*time.Millisecond) {
+	if err == nil && (len(c.cache.Values) == 0 || reading.At-c.cache.At >= 100*time.Millisecond) {
 		sent := int64(0)
 		for _, p := range reading.Ports {
 			sent += p.Sent.Packets
 		}
-		*c.told = signs.Reading{Type: signs.Interfaces, At: reading.At, Values: []signs.Value{{Series: "received", Part: "west", Number: float64(sent)}}}
+		*c.cache = signs.Reading{Type: signs.Interfaces, At: reading.At, Values: []signs.Value{{Series: "received", Part: "west", Number: float64(sent)}}}
 	}
-	reading.Signs = append(reading.Signs, *c.told)
+	reading.Signs = append(reading.Signs, *c.cache)
 	return reading, err
 }
 

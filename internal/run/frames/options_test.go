@@ -44,20 +44,20 @@ func replicas(n int) option {
 }
 
 // fault happens to generator g at a moment after traffic started.
-func fault(g int, kind sim.FaultKind, at float64) option {
+func fault(g int, kind sim.FaultKind, moment float64) option {
 	return func(s *scenario) {
-		s.world.Generators[g].Faults = append(s.world.Generators[g].Faults, sim.Fault{Kind: kind, At: time.Duration(at * float64(time.Second))})
+		s.world.Generators[g].Faults = append(s.world.Generators[g].Faults, sim.Fault{Kind: kind, At: time.Duration(moment * float64(time.Second))})
 	}
 }
 
 // trouble makes every direction lose a fifth between two moments.
-func trouble(from, to float64) option {
+func trouble(start, end float64) option {
 	return onDevice(func(d *sim.Device) {
-		d.Trouble = sim.Trouble{From: time.Duration(from * float64(time.Second)), To: time.Duration(to * float64(time.Second)), Loss: units.One / 5}
+		d.Trouble = sim.Trouble{From: time.Duration(start * float64(time.Second)), To: time.Duration(end * float64(time.Second)), Loss: units.One / 5}
 	})
 }
 
-func unreachable(g int) option { return func(s *scenario) { s.gone = append(s.gone, g) } }
+func unreachable(g int) option { return func(s *scenario) { s.absent = append(s.absent, g) } }
 
 func forwarding(f plan.Forwarding) option {
 	return func(s *scenario) {
@@ -75,11 +75,11 @@ func criterion(c plan.Criterion) option {
 }
 
 // interrupted ends the run's context at a moment after its start.
-func interrupted(after float64) option {
+func interrupted(moment float64) option {
 	return func(s *scenario) {
 		s.ctx = func(ctx context.Context) context.Context {
 			ctx, cancel := context.WithCancel(ctx)
-			time.AfterFunc(time.Duration(after*float64(time.Second)), cancel)
+			time.AfterFunc(time.Duration(moment*float64(time.Second)), cancel)
 			return ctx
 		}
 	}

@@ -20,9 +20,9 @@ func TestTheResultOfARun(t *testing.T) {
 		reason    report.Reason
 		saturated bool
 		confirmed bool
-		least     int64 // received packets per second, each direction
-		most      int64
-		says      string // in the report's or the result's message
+		lowest    int64 // received packets per second, each direction
+		highest   int64
+		message   string // in the report's or the result's message
 	}{
 		"a device with a limit is saturated at it": {
 			scene(), report.Completed, report.LossAboveLimit, true, true, 9950, 10050, "the lowest load that lost frames"},
@@ -130,16 +130,16 @@ func TestTheResultOfARun(t *testing.T) {
 				t.Errorf("%s, %s, saturated %v, confirmed %v; want %s, %s, %v, %v", rep.Ending, got.Reason, got.Saturated, got.Confirmed,
 					test.ending, test.reason, test.saturated, test.confirmed)
 			}
-			if got.Measured != (test.most > 0) {
+			if got.Measured != (test.highest > 0) {
 				t.Errorf("measured is %v", got.Measured)
 			}
 			for _, d := range got.Directions {
-				if r := d.Received.PacketsPerSecond; r < test.least || r > test.most {
-					t.Errorf("%s→%s received %d pps, want %d to %d", d.From, d.To, r, test.least, test.most)
+				if r := d.Received.PacketsPerSecond; r < test.lowest || r > test.highest {
+					t.Errorf("%s→%s received %d pps, want %d to %d", d.From, d.To, r, test.lowest, test.highest)
 				}
 			}
-			if said := rep.Message + "\n" + got.Message; !strings.Contains(said, test.says) {
-				t.Errorf("%q is not said in %q", test.says, said)
+			if words := rep.Message + "\n" + got.Message; !strings.Contains(words, test.message) {
+				t.Errorf("%q is not said in %q", test.message, words)
 			}
 		})
 	}

@@ -18,14 +18,14 @@ import (
 	"github.com/linerate-dev/linerate/internal/run/runner"
 )
 
-// prover proves the way through the device: it sends marked frames, and sees where they come out.
+// prover proves the way through the device. It sends marked frames, and sees where they come out.
 type prover struct {
 	journal  *runner.Journal
 	topology *topology
 	fleet    *fleet
 	resolver *resolver
 
-	frames    int    // how many numbered frames are sent in each direction; 0: as many as the loss limit requires
+	frames    int    // how many numbered frames are sent in each direction; 0 means as many as the loss limit requires
 	relearned uint32 // how many marked frames were sent after resets
 }
 
@@ -35,7 +35,7 @@ const (
 	proveWait     = 2 * time.Second        // for the frames of one attempt
 	provePoll     = 50 * time.Millisecond  // between two fetches of the capture
 	proveLinger   = 300 * time.Millisecond // after the last expected frame, for frames that should not come
-	proveGap      = 20 * time.Millisecond  // between two frames: a device that limits its rate must not drop them
+	proveGap      = 20 * time.Millisecond  // between two frames, as a device that limits its rate must not drop them
 )
 
 // provePaths sends marked frames, one direction at a time, and checks where they come out. It tries all directions,
@@ -55,7 +55,7 @@ func (p *prover) provePaths(ctx context.Context) error {
 	return firstUnproven(p.journal.Report.Path)
 }
 
-// firstUnproven is the first direction whose path is not proven, as an error; nil: all are.
+// firstUnproven is the first direction whose path is not proven, as an error, or nil if all are proven.
 func firstUnproven(checks []report.PathCheck) error {
 	for _, check := range checks {
 		if !check.Proven {
@@ -155,8 +155,8 @@ func (p *prover) lane(g int, d plan.Direction) (path.Lane, error) {
 		DeviceMACAtEnd: p.resolver.nextHops[receiver][d.To]}, err
 }
 
-// templates are the first frames of a port's streams as the port sends them, one of each kind; for a stream whose
-// frames can't be computed beforehand, its template.
+// templates are the first frames of a port's streams as the port sends them, one of each kind. A stream whose frames
+// can't be computed beforehand has its template instead.
 func templates(lane path.Lane, port plan.GeneratorPort) ([][]byte, error) {
 	var frames [][]byte
 	framesPerStream := max(1, path.MostProbes/max(1, len(port.Streams)))

@@ -15,9 +15,9 @@ func numbered(s *scenario) { s.frames.Numbered = 0 }
 
 func TestNoLoadBeforeThePathIsProven(t *testing.T) {
 	tests := map[string]struct {
-		scene  *scenario
-		proven bool
-		says   string
+		scene   *scenario
+		proven  bool
+		message string
 	}{
 		"a router":                         {scene(), true, "8 of 8 frames on east, source MAC 02:00:00:00:dd:01, TTL 63"},
 		"a bridge":                         {scene(forwarding(plan.L2)), true, "8 of 8 frames on east, source MAC 02:00:00:00:00:00, TTL 64"},
@@ -45,16 +45,16 @@ func TestNoLoadBeforeThePathIsProven(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			rep := test.scene.run(t)
-			if len(rep.Path) != 2 || rep.Path[0].Proven != test.proven || !strings.Contains(rep.Path[0].Message, test.says) {
-				t.Errorf("path: %+v\nwant proven %v: …%s…", rep.Path, test.proven, test.says)
+			if len(rep.Path) != 2 || rep.Path[0].Proven != test.proven || !strings.Contains(rep.Path[0].Message, test.message) {
+				t.Errorf("path: %+v\nwant proven %v: …%s…", rep.Path, test.proven, test.message)
 			}
 			if test.proven {
 				return
 			}
-			if rep.Ending != report.PathNotProven || len(rep.Windows) > 0 || !strings.Contains(rep.Message, test.says) || rep.Result.Measured {
+			if rep.Ending != report.PathNotProven || len(rep.Windows) > 0 || !strings.Contains(rep.Message, test.message) || rep.Result.Measured {
 				t.Errorf("%s: %s, %d windows, %+v", rep.Ending, rep.Message, len(rep.Windows), rep.Result)
 			}
-			if test.scene.seen.Forwarded(0) != 0 {
+			if test.scene.final.Forwarded(0) != 0 {
 				t.Error("load was sent over an unproven path")
 			}
 		})
@@ -65,7 +65,7 @@ func TestNoLoadBeforeThePathIsProven(t *testing.T) {
 func TestNumberedFramesEndWhenEnoughWasSeen(t *testing.T) {
 	for name, c := range map[string]struct {
 		device option
-		within time.Duration
+		bound  time.Duration
 		sent   int // of 3 000
 		proven bool
 	}{
@@ -74,17 +74,17 @@ func TestNumberedFramesEndWhenEnoughWasSeen(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := scene(numbered, c.device).run(t)
-			first, last := time.Duration(0), time.Duration(0)
+			first, latest := time.Duration(0), time.Duration(0)
 			for _, n := range r.Notes {
 				switch {
 				case strings.Contains(n.Message, "numbered frames"):
-					last = n.At.Std()
+					latest = n.At.Std()
 				case strings.HasPrefix(n.Message, "path "):
 					first = n.At.Std()
 				}
 			}
-			if last-first > c.within {
-				t.Errorf("it took %s", last-first)
+			if latest-first > c.bound {
+				t.Errorf("it took %s", latest-first)
 			}
 			for _, p := range r.Path {
 				if p.Repeats == nil || p.Repeats.Sent > c.sent || p.Repeats.Sent < min(c.sent, 100) || c.proven && p.Repeats.Received != 3000 || p.Proven != c.proven {

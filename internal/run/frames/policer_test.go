@@ -29,7 +29,7 @@ func TestARampFindsTheCommittedRateOfAPolicer(t *testing.T) {
 					continue
 				}
 				for _, d := range r.Result.Directions {
-					if got := float64(d.Received.PacketsPerSecond); !within(got, 12_200, 122) {
+					if got := float64(d.Received.PacketsPerSecond); !isNear(got, 12_200, 122) {
 						t.Errorf("%s settings, a bucket of %s, readings of %s: %s is %.0f packets/s, and the device forwards 12 200\n%s", name, depth, reads, d.Name(), got, trace(r))
 					}
 				}
@@ -59,7 +59,7 @@ func TestTrialsOfAPolicerAreFollowedByTrafficWithoutAPause(t *testing.T) {
 				continue
 			}
 			for _, d := range r.Result.Directions {
-				if got := float64(d.Received.PacketsPerSecond); !within(got, 12_000, 120) {
+				if got := float64(d.Received.PacketsPerSecond); !isNear(got, 12_000, 120) {
 					t.Errorf("%s, a bucket of %s: %s is %.0f packets/s, and the device forwards 12 000: %s", name, depth, d.Name(), got, r.Result.Message)
 				}
 			}
@@ -73,17 +73,17 @@ func TestNoFigureThatABucketCarriedHoldsForLongerThanItWasShown(t *testing.T) {
 	const committed, depth = 10_000.0, 5 * time.Second
 	atLeast := criterion(plan.Criterion{Name: "carries", Metric: "PacketsPerSecond", Direction: "Each", Min: "10500"})
 	highest := func(rate string) map[string]option {
-		of := unitstest.Rate(rate)
+		highestRate := unitstest.Rate(rate)
 		search := func(classification string) option {
 			return func(s *scenario) {
 				searching(classification, 1, 5)(s)
-				s.plan.Procedure.Search.MaxRate = of
+				s.plan.Procedure.Search.MaxRate = highestRate
 			}
 		}
 		offered := func(trials int) option {
 			return func(s *scenario) {
 				maximumOfferedLoad(trials)(s)
-				s.plan.Procedure.MaximumOfferedLoad.Rate = of
+				s.plan.Procedure.MaximumOfferedLoad.Rate = highestRate
 			}
 		}
 		return map[string]option{
@@ -98,9 +98,9 @@ func TestNoFigureThatABucketCarriedHoldsForLongerThanItWasShown(t *testing.T) {
 				constantLoad(rate)(s)
 				s.plan.Procedure.ConstantLoad.Duration, s.plan.Procedure.ConstantLoad.Window = seconds(8), seconds(2)
 			},
-			"FrameLoss":  func(s *scenario) { frameLoss(s); s.plan.Procedure.FrameLoss.From = of },
-			"Soak":       soaked(func(p *plan.Soak) { p.Duration, p.MaxRate = seconds(12), of }),
-			"BackToBack": backToBack(func(b *plan.BackToBack) { b.Rate = of }),
+			"FrameLoss":  func(s *scenario) { frameLoss(s); s.plan.Procedure.FrameLoss.From = highestRate },
+			"Soak":       soaked(func(p *plan.Soak) { p.Duration, p.MaxRate = seconds(12), highestRate }),
+			"BackToBack": backToBack(func(b *plan.BackToBack) { b.Rate = highestRate }),
 		}
 	}
 	for _, rate := range []string{"11kpps", "13kpps", "16kpps", "25kpps"} {
@@ -110,12 +110,12 @@ func TestNoFigureThatABucketCarriedHoldsForLongerThanItWasShown(t *testing.T) {
 				if f.Metric != figures.PacketsPerSecond || f.Low == "" {
 					continue
 				}
-				above := f.Low.Float()/committed - 1
+				deviation := f.Low.Float()/committed - 1
 				if f.Direction == report.AllDirections {
-					above = f.Low.Float()/committed/2 - 1
+					deviation = f.Low.Float()/committed/2 - 1
 				}
-				if above > 0.011 && (f.ShownFor == 0 || f.ShownFor.Std().Seconds() > depth.Seconds()/above*1.01) {
-					t.Errorf("%s up to %s, %s: %.1f %% above the committed rate, shown for %s: %s: %s", name, rate, f.Direction, 100*above, f.ShownFor.Std(), r.Result.Reason, r.Result.Message)
+				if deviation > 0.011 && (f.ShownFor == 0 || f.ShownFor.Std().Seconds() > depth.Seconds()/deviation*1.01) {
+					t.Errorf("%s up to %s, %s: %.1f %% above the committed rate, shown for %s: %s: %s", name, rate, f.Direction, 100*deviation, f.ShownFor.Std(), r.Result.Reason, r.Result.Message)
 				}
 			}
 			for _, c := range r.Verdict.Criteria {

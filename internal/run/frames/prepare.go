@@ -15,7 +15,7 @@ import (
 )
 
 // matchGenerators puts the generators into the Plan's order.
-func (r *run) matchGenerators() error {
+func (r *driver) matchGenerators() error {
 	r.journal.Update(func(p *runner.Progress) {
 		p.Phase, p.Message = runner.Preparing,
 			"asking the generators what they are"
@@ -47,7 +47,7 @@ func (r *run) matchGenerators() error {
 }
 
 // describe asks every generator for its description.
-func (r *run) describe(ctx context.Context) error {
+func (r *driver) describe(ctx context.Context) error {
 	r.topology.described = make([]engine.Description, len(r.topology.names))
 	err := r.fleet.callAll(ctx, callTimeout, "describe", func(ctx context.Context, g int) (err error) {
 		r.topology.described[g], err = r.fleet.engines[g].Describe(ctx)
@@ -78,7 +78,7 @@ func (r *run) describe(ctx context.Context) error {
 
 // claim takes all ports of all generators, and asks for their descriptions again. Ports that were claimed, or may
 // have been, are released at the end in any case.
-func (r *run) claim(ctx context.Context) error {
+func (r *driver) claim(ctx context.Context) error {
 	r.journal.Update(func(p *runner.Progress) { p.Message = "taking the ports" })
 	r.claimed = make([]bool, len(r.topology.names))
 	err := r.fleet.callAll(ctx, callTimeout, "claim the ports of", func(ctx context.Context, g int) error {
@@ -95,9 +95,9 @@ func (r *run) claim(ctx context.Context) error {
 	return r.reportClaimed()
 }
 
-// reportClaimed reports the ports as they are while traffic flows: claiming turns flow control off where possible,
+// reportClaimed reports the ports as they are while traffic flows. Claiming turns flow control off where possible,
 // and finds out which counters they have.
-func (r *run) reportClaimed() error {
+func (r *driver) reportClaimed() error {
 	for g := range r.journal.Report.Generators {
 		for i := range r.journal.Report.Generators[g].Ports {
 			reported := &r.journal.Report.Generators[g].Ports[i]
@@ -113,7 +113,7 @@ func (r *run) reportClaimed() error {
 }
 
 // prepareMeasure says which ports count each direction.
-func (r *run) prepareMeasure(context.Context) error {
+func (r *driver) prepareMeasure(context.Context) error {
 	*r.setup = measure.Setup{Limit: r.journal.Plan.DUT.KnownLimit(),
 		SharesKernel: r.journal.Plan.DUT.SharesGeneratorsKernel(),
 		Generators:   slices.Clone(r.topology.names)}

@@ -17,10 +17,10 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/unitstest"
 )
 
-func constantLoad(at string) option {
+func constantLoad(rate string) option {
 	return func(s *scenario) {
 		s.plan.Procedure = plan.Procedure{Type: plan.TypeConstantLoad, MaxLossRatio: units.One / 1000,
-			ConstantLoad: &plan.ConstantLoad{Rate: unitstest.Rate(at), WarmupDuration: seconds(3), Duration: seconds(40), Window: seconds(10)}}
+			ConstantLoad: &plan.ConstantLoad{Rate: unitstest.Rate(rate), WarmupDuration: seconds(3), Duration: seconds(40), Window: seconds(10)}}
 	}
 }
 
@@ -37,8 +37,8 @@ func maximumOfferedLoad(trials int) option {
 	}
 }
 
-// within says whether a figure is what the device, whose limit the procedure doesn't know, makes of the load: to so many parts in a thousand.
-func within(got, want, thousandths float64) bool {
+// isNear says whether a figure is what the device, whose limit the procedure doesn't know, makes of the load: to so many parts in a thousand.
+func isNear(got, want, thousandths float64) bool {
 	return math.Abs(got-want) <= want*thousandths/1000
 }
 
@@ -68,7 +68,7 @@ func TestAConstantLoadIsJudgedWindowByWindow(t *testing.T) {
 				t.Errorf("%d windows count, want %d", counted, c.windows)
 			}
 			for _, d := range r.Result.Directions {
-				if !within(float64(d.Received.PacketsPerSecond), c.received, 2) {
+				if !isNear(float64(d.Received.PacketsPerSecond), c.received, 2) {
 					t.Errorf("%s→%s: %d came back, want %.0f", d.From, d.To, d.Received.PacketsPerSecond, c.received)
 				}
 			}
@@ -117,14 +117,14 @@ func TestTheCurveOfADevice(t *testing.T) {
 }
 
 func TestForwardingRateAtTheHighestOfferedLoad(t *testing.T) {
-	most := func(r units.PacketRate) option { return onGenerator(func(g *sim.Generator) { g.MaxRate = r }) }
+	maxRate := func(r units.PacketRate) option { return onGenerator(func(g *sim.Generator) { g.MaxRate = r }) }
 	for name, c := range map[string]struct {
 		scene             *scenario
 		reason            report.Reason
 		offered, received float64
 	}{
-		"of a generator stronger than the device": {scene(maximumOfferedLoad(3), most(40*kpps)), report.MaximumOffered, 40_000, 10_000},
-		"of one weaker than the device":           {scene(maximumOfferedLoad(1), most(6*kpps)), report.GeneratorLimited, 6000, 6000},
+		"of a generator stronger than the device": {scene(maximumOfferedLoad(3), maxRate(40*kpps)), report.MaximumOffered, 40_000, 10_000},
+		"of one weaker than the device":           {scene(maximumOfferedLoad(1), maxRate(6*kpps)), report.GeneratorLimited, 6000, 6000},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := c.scene.run(t)
@@ -132,7 +132,7 @@ func TestForwardingRateAtTheHighestOfferedLoad(t *testing.T) {
 				t.Fatalf("%s, %+v", r.Ending, r.Result)
 			}
 			for _, d := range r.Result.Directions {
-				if !within(float64(d.Offered.PacketsPerSecond), c.offered, 1) || !within(float64(d.Received.PacketsPerSecond), c.received, 5) {
+				if !isNear(float64(d.Offered.PacketsPerSecond), c.offered, 1) || !isNear(float64(d.Received.PacketsPerSecond), c.received, 5) {
 					t.Errorf("%s→%s: %d of %d came back, want %.0f of %.0f", d.From, d.To, d.Received.PacketsPerSecond, d.Offered.PacketsPerSecond, c.received, c.offered)
 				}
 			}
@@ -150,9 +150,9 @@ func TestATrialEndsWithoutItsRunner(t *testing.T) {
 		}
 	})
 	r := s.run(t)
-	last := r.Windows[len(r.Windows)-1]
-	if r.Ending != report.Interrupted || last.Quality != report.Invalid {
-		t.Fatalf("%s: %s; the last window is %s: %s", r.Ending, r.Message, last.Quality, last.Reason)
+	latest := r.Windows[len(r.Windows)-1]
+	if r.Ending != report.Interrupted || latest.Quality != report.Invalid {
+		t.Fatalf("%s: %s; the last window is %s: %s", r.Ending, r.Message, latest.Quality, latest.Reason)
 	}
 }
 
@@ -172,23 +172,23 @@ func TestATrialWhoseCountersDoNotStandStillIsInvalid(t *testing.T) {
 // How long generators send if nobody attends to them is reported before the first frame, and is no longer than the run may take.
 func TestUnattendedTrafficIsNoLongerThanTheRunMayTake(t *testing.T) {
 	for name, c := range map[string]struct {
-		scene *scenario
-		says  string
+		scene   *scenario
+		message string
 	}{
 		"a ramp without a deadline": {scene(), "it ends by itself after 12m14s"},
 		"a ramp with one":           {scene(func(s *scenario) { s.plan.ActiveDeadline = seconds(90) }), "it ends by itself after 1m3"},
 		"trials":                    {scene(frameLoss, func(s *scenario) { s.plan.ActiveDeadline = seconds(90) }), "each trial is finite; even if the runner dies, its traffic ends by itself, after 10s at most"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var told []string
+			var messages []string
 			c.scene.options.Progress = func(p runner.Progress) {
 				if p.Window == nil && p.OfferedPacketsPerSecond == 0 {
-					told = append(told, p.Message)
+					messages = append(messages, p.Message)
 				}
 			}
 			r := c.scene.run(t)
-			if !slices.ContainsFunc(told, func(s string) bool { return strings.Contains(s, c.says) }) {
-				t.Errorf("told %q; the notes are %v", told, r.Notes)
+			if !slices.ContainsFunc(messages, func(s string) bool { return strings.Contains(s, c.message) }) {
+				t.Errorf("told %q; the notes are %v", messages, r.Notes)
 			}
 		})
 	}

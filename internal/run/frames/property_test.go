@@ -59,16 +59,16 @@ func TestPropertyWhatIsFoundIsTheLimit(t *testing.T) {
 		d := drawn(rand.New(rand.NewPCG(seed, 7)))
 		s := scene(d.options...)
 		rep := s.run(t)
-		same := d.limits[0] == d.limits[1]
-		if same && !rep.Result.Saturated || !rep.Result.Confirmed || !rep.Result.Directions[0].Limit.Saturated || rep.Result.Directions[0].Limit.Reason != report.LossAboveLimit {
+		symmetric := d.limits[0] == d.limits[1]
+		if symmetric && !rep.Result.Saturated || !rep.Result.Confirmed || !rep.Result.Directions[0].Limit.Saturated || rep.Result.Directions[0].Limit.Reason != report.LossAboveLimit {
 			t.Fatalf("seed %d, limits %s and %s, target %s: %+v\n%s", seed, d.limits[0], d.limits[1], d.target, rep.Result, trace(rep))
 		}
 		boundedByItsOwnLoss(t, seed, d.limits, rep)
 		limit := d.limits[0].PerSecond() // the narrower direction's
 		// A confirmation of ten seconds lets through the saved-up burst and the loss that is allowed.
-		most := limit*(1.0015+d.burst.Seconds()/10) + 1
+		highest := limit*(1.0015+d.burst.Seconds()/10) + 1
 		for _, m := range rep.Result.Directions {
-			if got := float64(m.Received.PacketsPerSecond); got < limit*0.99-1 || got > most {
+			if got := float64(m.Received.PacketsPerSecond); got < limit*0.99-1 || got > highest {
 				t.Fatalf("seed %d, limit %.0f, burst %s: received %.0f\n%s", seed, limit, d.burst, got, trace(rep))
 			}
 			if m.LossRatio > units.One/1000 {
@@ -118,16 +118,16 @@ func TestPropertyAThrottledGeneratorIsNeverAWeakDevice(t *testing.T) {
 	for seed := range uint64(tier.Times(15, 50)) {
 		rnd := rand.New(rand.NewPCG(seed, 8))
 		d := drawn(rnd)
-		most := d.limits[0].Mul(units.One/20 + units.Ratio(rnd.Int64N(int64(units.One*9/10))))
-		s := scene(append(d.options, onGenerator(func(g *sim.Generator) { g.MaxRate = most }), replicas1)...)
-		s.world.Generators[0].MaxRate = most
+		maxRate := d.limits[0].Mul(units.One/20 + units.Ratio(rnd.Int64N(int64(units.One*9/10))))
+		s := scene(append(d.options, onGenerator(func(g *sim.Generator) { g.MaxRate = maxRate }), replicas1)...)
+		s.world.Generators[0].MaxRate = maxRate
 		rep := s.run(t)
 		if rep.Result.Saturated || rep.Result.Reason != report.GeneratorLimited || !rep.Result.Measured {
-			t.Fatalf("seed %d, limit %s, generator %s: %+v\n%s", seed, d.limits[0], most, rep.Result, trace(rep))
+			t.Fatalf("seed %d, limit %s, generator %s: %+v\n%s", seed, d.limits[0], maxRate, rep.Result, trace(rep))
 		}
 		for _, m := range rep.Result.Directions {
-			if got := float64(m.Received.PacketsPerSecond); got < most.PerSecond()*0.98-1 || got > most.PerSecond()*1.002+1 {
-				t.Fatalf("seed %d, generator %s: lower bound %.0f\n%s", seed, most, got, trace(rep))
+			if got := float64(m.Received.PacketsPerSecond); got < maxRate.PerSecond()*0.98-1 || got > maxRate.PerSecond()*1.002+1 {
+				t.Fatalf("seed %d, generator %s: lower bound %.0f\n%s", seed, maxRate, got, trace(rep))
 			}
 		}
 	}
@@ -141,13 +141,13 @@ func TestPropertyReceiveDropsAreNeverTheDevices(t *testing.T) {
 	for seed := range uint64(tier.Times(15, 50)) {
 		rnd := rand.New(rand.NewPCG(seed, 9))
 		d := drawn(rnd)
-		from := d.limits[0].Mul(units.One/10 + units.Ratio(rnd.Int64N(int64(units.One*8/10))))
+		rate := d.limits[0].Mul(units.One/10 + units.Ratio(rnd.Int64N(int64(units.One*8/10))))
 		s := scene(append(d.options, replicas1, deviceLimit(0))...)
 		for i := range s.world.Directions {
 			s.world.Directions[i].Device.Limit = 0
 		}
 		s.world.Generators[0].ReceiveDrops = units.One/100 + units.Ratio(rnd.Int64N(int64(units.One/2)))
-		s.world.Generators[0].ReceiveDropsFrom = from
+		s.world.Generators[0].ReceiveDropsFrom = rate
 		rep := s.run(t)
 		if rep.Result.Saturated || rep.Result.Reason == report.LossAboveLimit {
 			t.Fatalf("seed %d: a device that loses nothing is called saturated: %+v\n%s", seed, rep.Result, trace(rep))
@@ -161,16 +161,16 @@ func TestPropertyReceiveDropsAreNeverTheDevices(t *testing.T) {
 }
 
 func TestPropertyAnInterruptionAtAnyMomentLeavesAReportAndNothingElse(t *testing.T) {
-	for at := 0.05; at < 47; at += 0.37 * float64(tier.Times(3, 1)) {
-		rep := scene(replicas(2), interrupted(at)).run(t)
+	for moment := 0.05; moment < 47; moment += 0.37 * float64(tier.Times(3, 1)) {
+		rep := scene(replicas(2), interrupted(moment)).run(t)
 		if rep.Ending != report.Interrupted && rep.Ending != report.Completed {
-			t.Fatalf("interrupted after %.2f s: %s %s", at, rep.Ending, rep.Message)
+			t.Fatalf("interrupted after %.2f s: %s %s", moment, rep.Ending, rep.Message)
 		}
-		if rep.Result.Reason == "" || rep.Finished.Before(rep.Started) || rep.Finished.Sub(rep.Started) > time.Duration((at+6)*float64(time.Second)) {
-			t.Fatalf("interrupted after %.2f s: ended at %s with %+v", at, rep.Finished.Sub(rep.Started), rep.Result)
+		if rep.Result.Reason == "" || rep.Finished.Before(rep.Started) || rep.Finished.Sub(rep.Started) > time.Duration((moment+6)*float64(time.Second)) {
+			t.Fatalf("interrupted after %.2f s: ended at %s with %+v", moment, rep.Finished.Sub(rep.Started), rep.Result)
 		}
 		if rep.Ending == report.Interrupted && rep.Result.Confirmed {
-			t.Fatalf("interrupted after %.2f s and yet confirmed", at)
+			t.Fatalf("interrupted after %.2f s and yet confirmed", moment)
 		}
 	}
 }
@@ -178,14 +178,14 @@ func TestPropertyAnInterruptionAtAnyMomentLeavesAReportAndNothingElse(t *testing
 func TestPropertyALostGeneratorAtAnyMomentVoidsNoEarlierWindow(t *testing.T) {
 	tier.Plain(t)
 	whole := scene(replicas(2)).run(t)
-	for at := 0.05; at < 43; at += 0.73 * float64(tier.Times(2, 1)) {
-		rep := scene(replicas(2), fault(1, sim.Restart, at), unreachable(1)).run(t)
+	for moment := 0.05; moment < 43; moment += 0.73 * float64(tier.Times(2, 1)) {
+		rep := scene(replicas(2), fault(1, sim.Restart, moment), unreachable(1)).run(t)
 		if rep.Ending != report.GeneratorLost || rep.Result.Confirmed {
-			t.Fatalf("lost after %.2f s: %s %+v", at, rep.Ending, rep.Result)
+			t.Fatalf("lost after %.2f s: %s %+v", moment, rep.Ending, rep.Result)
 		}
 		for i, w := range rep.Windows {
 			if w.Quality != report.Invalid && (w.Load != whole.Windows[i].Load || w.Quality != whole.Windows[i].Quality) {
-				t.Fatalf("lost after %.2f s: window %d is %s (%s), without the loss it is %s", at, w.Number, w.Quality, w.Reason, whole.Windows[i].Quality)
+				t.Fatalf("lost after %.2f s: window %d is %s (%s), without the loss it is %s", moment, w.Number, w.Quality, w.Reason, whole.Windows[i].Quality)
 			}
 		}
 	}

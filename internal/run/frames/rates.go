@@ -16,9 +16,9 @@ type rates struct {
 	journal  *runner.Journal
 	topology *topology
 
-	line    map[string]units.BitRate // by link; none where it is unknown
+	line    map[string]units.BitRate // by link, or none where it is unknown
 	warmups []units.PacketRate       // by direction
-	full    []units.PacketRate       // by direction: a load of one
+	full    []units.PacketRate       // by direction, for a load of one
 }
 
 // resolve finds each link's line rate, and converts the procedure's rates to packets per second for each direction.
@@ -56,7 +56,8 @@ func lineText(rate units.BitRate) string {
 	return rate.FormatSI()
 }
 
-// lineRate is a link's line rate: the spec's, else that of the generators' slowest physical port on it; 0: unknown.
+// lineRate is a link's line rate. It is the spec's, else that of the generators' slowest physical port on the link,
+// and 0 if it is unknown.
 func (r *rates) lineRate(l plan.Link) (rate units.BitRate, source string) {
 	if l.LineRate > 0 {
 		return l.LineRate, "spec"
@@ -76,8 +77,8 @@ func (r *rates) lineRate(l plan.Link) (rate units.BitRate, source string) {
 	return rate, "port"
 }
 
-// packetRate is a rate of the procedure for one direction. 100 % is what the slower of the two links carries; more
-// than that is refused.
+// packetRate is a rate of the procedure for one direction. 100 % is what the slower of the two links carries. A
+// higher rate is refused.
 func (r *rates) packetRate(rate procedure.Rate, d plan.Direction) (units.PacketRate, error) {
 	slower, line := r.slower(d)
 	v, err := rate.PacketRateOf(d.Mix, line)

@@ -15,12 +15,12 @@ import (
 
 // Numbered frames leave each port in small groups, 2 500 a second at first, and captured frames are fetched in
 // between. Where the device has returned all but the last group by then, groups are twice as large from there on, so
-// that the check takes a second and not four; where it hasn't, they are as small as at first. They end early once a
+// that the check takes a second and not four. Where it hasn't, groups are as small as at first. They end early once a
 // frame came twice, as that decides.
 //
 //	10 frames │ 4 ms │ 10 frames │ 4 ms │ … 250 frames │ fetch: all are back │ 20 frames │ 4 ms │ 20 frames │ …
 //
-// A slower device loses some of them, which proves nothing; a first group is small enough for a short queue.
+// A slower device loses some of them, which proves nothing. A first group is small enough for a short queue.
 const (
 	numberedAtOnce = 10
 	numberedLarge  = 40
@@ -38,7 +38,7 @@ type numberedLane struct {
 	sent                 int
 }
 
-// proveNoRepeats sends numbered frames, in all directions at once, and checks whether any comes twice: a duplicate
+// proveNoRepeats sends numbered frames, in all directions at once, and checks whether any comes twice. A duplicate
 // replaces a lost frame in the counters, which can't show the difference.
 func (p *prover) proveNoRepeats(ctx context.Context) error {
 	p.journal.Update(func(p *runner.Progress) {
@@ -149,7 +149,7 @@ func repeated(lanes []*numberedLane, arrivals []path.Arrival) bool {
 	})
 }
 
-// injectRound sends the next group of frames of each lane; one goroutine for each generator.
+// injectRound sends the next group of frames of each lane, in one goroutine for each generator.
 func (p *prover) injectRound(ctx context.Context, lanes []*numberedLane, atOnce int) error {
 	return p.fleet.callAll(ctx, callTimeout, "send numbered frames from", func(ctx context.Context, g int) error {
 		waiting := func(l *numberedLane) bool { return l.generator == g && l.sent < len(l.probes) }

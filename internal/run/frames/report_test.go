@@ -71,16 +71,16 @@ func TestSamplesAreRawAndAboutOneASecond(t *testing.T) {
 		if i == 0 {
 			continue
 		}
-		before := rep.Samples[i-1]
-		if gap := s.At - before.At; gap > plan.Duration(1300*time.Millisecond) {
+		previous := rep.Samples[i-1]
+		if gap := s.At - previous.At; gap > plan.Duration(1300*time.Millisecond) {
 			t.Errorf("sample %d comes %s after the one before: generators stop without a heartbeat", i, gap.Std())
 		}
-		if s.Directions[0].Sent.Packets < before.Directions[0].Sent.Packets || s.Directions[0].Returned.Packets > s.Directions[0].Sent.Packets {
-			t.Errorf("sample %d: %+v after %+v", i, s, before)
+		if s.Directions[0].Sent.Packets < previous.Directions[0].Sent.Packets || s.Directions[0].Returned.Packets > s.Directions[0].Sent.Packets {
+			t.Errorf("sample %d: %+v after %+v", i, s, previous)
 		}
 	}
-	if last := rep.Samples[len(rep.Samples)-1]; rep.Totals[0].Sent.Packets < last.Directions[0].Sent.Packets || len(rep.Samples) < 18 {
-		t.Errorf("%d samples, the last %+v, totals %+v", len(rep.Samples), last, rep.Totals)
+	if latest := rep.Samples[len(rep.Samples)-1]; rep.Totals[0].Sent.Packets < latest.Directions[0].Sent.Packets || len(rep.Samples) < 18 {
+		t.Errorf("%d samples, the last %+v, totals %+v", len(rep.Samples), latest, rep.Totals)
 	}
 }
 
@@ -98,25 +98,25 @@ func TestStraysAreReportedAndHideNothing(t *testing.T) {
 
 func TestAWindowThatIsCutShortIsKeptAsInvalid(t *testing.T) {
 	rep := scene(interrupted(55), onRamp(func(r *plan.Ramp) { r.ConfirmDuration = seconds(60) })).run(t)
-	last := rep.Windows[len(rep.Windows)-1]
-	if last.Phase != report.Confirm || last.Quality != report.Invalid || last.Directions[0].Quality != report.Invalid || last.Directions[0].Sent.Packets == 0 {
-		t.Errorf("the last window: %+v", last)
+	latest := rep.Windows[len(rep.Windows)-1]
+	if latest.Phase != report.Confirm || latest.Quality != report.Invalid || latest.Directions[0].Quality != report.Invalid || latest.Directions[0].Sent.Packets == 0 {
+		t.Errorf("the last window: %+v", latest)
 	}
-	if rep.Result.Window == last.Number || rep.Result.Confirmed {
+	if rep.Result.Window == latest.Number || rep.Result.Confirmed {
 		t.Errorf("result %+v", rep.Result)
 	}
 }
 
 func TestProgressNeverGoesBack(t *testing.T) {
-	var seen []runner.Progress
+	var updates []runner.Progress
 	s := scene(hold(10))
-	s.options.Progress = func(p runner.Progress) { seen = append(seen, p) }
+	s.options.Progress = func(p runner.Progress) { updates = append(updates, p) }
 	s.run(t)
 	phases := map[report.Phase]bool{}
-	for i, p := range seen {
+	for i, p := range updates {
 		phases[p.Phase] = true
-		if i > 0 && (p.Percent < seen[i-1].Percent || p.Elapsed < seen[i-1].Elapsed) {
-			t.Errorf("from %d %% to %d %%", seen[i-1].Percent, p.Percent)
+		if i > 0 && (p.Percent < updates[i-1].Percent || p.Elapsed < updates[i-1].Elapsed) {
+			t.Errorf("from %d %% to %d %%", updates[i-1].Percent, p.Percent)
 		}
 	}
 	for _, phase := range []report.Phase{runner.Preparing, runner.Proving, runner.Listening, report.WarmUp, report.Ramping, report.Hold, report.Refine, report.Confirm, runner.Draining, runner.Ended} {
@@ -124,22 +124,22 @@ func TestProgressNeverGoesBack(t *testing.T) {
 			t.Errorf("%s is not told", phase)
 		}
 	}
-	if last := seen[len(seen)-1]; last.Percent != 100 || last.Window == nil {
-		t.Errorf("at the end %+v", last)
+	if latest := updates[len(updates)-1]; latest.Percent != 100 || latest.Window == nil {
+		t.Errorf("at the end %+v", latest)
 	}
-	middle := seen[len(seen)/3]
+	middle := updates[len(updates)/3]
 	if middle.IntendedPacketsPerSecond == 0 || middle.OfferedPacketsPerSecond == 0 || middle.ReceivedPacketsPerSecond == 0 || middle.Steps != 20 {
 		t.Errorf("in the middle %+v", middle)
 	}
 }
 
 func TestTheEstimateIsFair(t *testing.T) {
-	var seen []runner.Progress
+	var updates []runner.Progress
 	s := scene(hold(10), toTheTop)
-	s.options.Progress = func(p runner.Progress) { seen = append(seen, p) }
+	s.options.Progress = func(p runner.Progress) { updates = append(updates, p) }
 	rep := s.run(t)
 	whole := rep.Finished.Sub(rep.Started)
-	for _, p := range seen {
+	for _, p := range updates {
 		if p.Phase == report.Ramping && p.Step == 10 {
 			real := int(100 * p.Elapsed / whole)
 			if p.Percent < real-15 || p.Percent > real+15 {

@@ -11,8 +11,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/run/runner"
 )
 
-// resetter brings the device to rest before a trial: no frame is on its way, and its tables are empty where the Plan
-// says so.
+// resetter brings the device to rest before a trial. At rest no frame is on its way, and the device's tables are
+// empty where the Plan says so.
 type resetter struct {
 	journal    *runner.Journal
 	demand     *demand
@@ -24,12 +24,12 @@ type resetter struct {
 	standstill *standstill
 	totals     *totals
 
-	device func(context.Context) (action string, err error) // empties the device's tables; nil: it isn't possible
-	latest *report.Reset                                    // the device's reset before this step; nil: none
+	device func(context.Context) (action string, err error) // empties the device's tables, or nil if it isn't possible
+	latest *report.Reset                                    // the device's reset before this step, or nil if there was none
 }
 
 // comeToRest ends the load that was held until now, and resets the device if the Plan says so. moving is the reason
-// why the next trial is Invalid: the counters didn't stand still; empty: they did.
+// why the next trial is Invalid. It is empty if the counters stood still.
 func (r *resetter) comeToRest(ctx context.Context) (moving string, err error) {
 	stood := true
 	if r.traffic.flowing {
@@ -57,7 +57,7 @@ func (r *resetter) comeToRest(ctx context.Context) (moving string, err error) {
 const resetGrace = 5 * time.Second
 
 // relearnWait is how long to wait for the first marked frames, which show whether the device forwards again after its
-// reset. If some are missing then, new ones are sent, with twice the wait, up to proveWait: a device that delays
+// reset. If some are missing then, new ones are sent, with twice the wait, up to proveWait. A device that delays
 // frames needs the longer wait, and one that is still learning needs the new frames.
 const relearnWait = 500 * time.Millisecond
 
@@ -105,7 +105,7 @@ func (r *resetter) reset(ctx context.Context) (stands bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	r.totals.leaveOut(first, rest.readings, limitsBetween(limited.Each, rest.limited.Each))
+	r.totals.leaveOut(first, rest.readings, limitsBetween(limited.Limiters, rest.limited.Limiters))
 	r.silence.begin(rest.readings)
 	r.journal.Update(func(p *runner.Progress) { p.Message = r.demand.step.Reason })
 	r.journal.Note("the device was reset before window %d in %s (%s), and forwarded again after %s", window,

@@ -36,8 +36,8 @@ func fills(d *sim.Device) { d.Table = sim.Table{Room: 25_000, Full: 5 * kpps} }
 func TestAResetKeepsATrialFromSpoilingTheNext(t *testing.T) {
 	for name, c := range map[string]struct {
 		options []option
-		least   float64 // of the NDR's lower bound, both directions together
-		most    float64
+		lowest  float64 // of the NDR's lower bound, both directions together
+		highest float64
 	}{
 		"without":                                {[]option{onDevice(fills)}, 9_900, 10_100},
 		"with":                                   {[]option{onDevice(fills), reset(300 * time.Millisecond)}, 19_890, 20_202},
@@ -57,8 +57,8 @@ func TestAResetKeepsATrialFromSpoilingTheNext(t *testing.T) {
 			if ndr.Lower != nil {
 				found = float64(ndr.Lower.Intended.PacketsPerSecond)
 			}
-			if found < c.least || found > c.most {
-				t.Errorf("NDR is %.0f (irregular: %q), want %.0f to %.0f", found, ndr.Irregular, c.least, c.most)
+			if found < c.lowest || found > c.highest {
+				t.Errorf("NDR is %.0f (irregular: %q), want %.0f to %.0f", found, ndr.Irregular, c.lowest, c.highest)
 			}
 		})
 	}
@@ -66,12 +66,12 @@ func TestAResetKeepsATrialFromSpoilingTheNext(t *testing.T) {
 
 func TestEachTrialHasItsReset(t *testing.T) {
 	s := scene(frameLoss, reset(300*time.Millisecond))
-	var last *report.Window
+	var latest *report.Window
 	s.options.Progress = func(p runner.Progress) {
-		if p.Window != last && p.Message == "resetting the device" {
+		if p.Window != latest && p.Message == "resetting the device" {
 			t.Errorf("window %d is over, and the device is said to be reset still", p.Window.Number)
 		}
-		last = p.Window
+		latest = p.Window
 	}
 	r := s.run(t)
 	if r.Ending != report.Completed || len(r.Windows) < 5 {
@@ -82,10 +82,10 @@ func TestEachTrialHasItsReset(t *testing.T) {
 			t.Errorf("window %d (%s): %+v", w.Number, w.Phase, w.Reset)
 		}
 	}
-	told := func(n report.Note) bool {
+	isNoted := func(n report.Note) bool {
 		return strings.Contains(n.Message, "the device was reset before window 2 in 300ms (tables emptied), and forwarded again after ")
 	}
-	if !slices.ContainsFunc(r.Notes, told) {
+	if !slices.ContainsFunc(r.Notes, isNoted) {
 		t.Errorf("%v", r.Notes)
 	}
 	for _, w := range scene(frameLoss).run(t).Windows {
@@ -99,19 +99,19 @@ func TestEachTrialHasItsReset(t *testing.T) {
 func TestLearningFramesCountNowhere(t *testing.T) {
 	r := scene(frameLoss, reset(0), func(s *scenario) { s.world.Links[1].Background = 3 * units.PacketPerSecond }).run(t)
 	for i, total := range r.Totals {
-		var sent, back int64
+		var sent, returned int64
 		for _, w := range r.Windows {
-			sent, back = sent+w.Directions[i].Sent.Packets, back+w.Directions[i].Returned.Packets
+			sent, returned = sent+w.Directions[i].Sent.Packets, returned+w.Directions[i].Returned.Packets
 		}
 		between := int64(len(r.Windows)) // background of the pauses that are not a reset's
-		if total.Sent.Packets != sent || total.Returned.Packets < back || total.Returned.Packets > back+between {
-			t.Errorf("%s→%s: totals are %d sent, %d back; the trials' are %d and %d", total.From, total.To, total.Sent.Packets, total.Returned.Packets, sent, back)
+		if total.Sent.Packets != sent || total.Returned.Packets < returned || total.Returned.Packets > returned+between {
+			t.Errorf("%s→%s: totals are %d sent, %d back; the trials' are %d and %d", total.From, total.To, total.Sent.Packets, total.Returned.Packets, sent, returned)
 		}
 	}
 }
 
 func TestAResetThatFailsEndsTheRun(t *testing.T) {
-	failing := func(why func(context.Context, int) error) option {
+	failing := func(fault func(context.Context, int) error) option {
 		return func(s *scenario) {
 			reset(0)(s)
 			s.reset = func(w *sim.World) func(context.Context) (string, error) {
@@ -119,7 +119,7 @@ func TestAResetThatFailsEndsTheRun(t *testing.T) {
 				return func(ctx context.Context) (string, error) {
 					resets++
 					w.Reset()
-					return "tables emptied", why(ctx, resets)
+					return "tables emptied", fault(ctx, resets)
 				}
 			}
 		}
@@ -128,7 +128,7 @@ func TestAResetThatFailsEndsTheRun(t *testing.T) {
 		option  option
 		ending  report.Ending
 		windows int
-		says    string
+		message string
 	}{
 		"it fails": {failing(func(_ context.Context, n int) error {
 			if n == 3 {
@@ -148,7 +148,7 @@ func TestAResetThatFailsEndsTheRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := scene(frameLoss, c.option).run(t)
-			if r.Ending != c.ending || len(r.Windows) != c.windows || !strings.Contains(r.Message, c.says) {
+			if r.Ending != c.ending || len(r.Windows) != c.windows || !strings.Contains(r.Message, c.message) {
 				t.Errorf("%s after %d windows: %s", r.Ending, len(r.Windows), r.Message)
 			}
 		})

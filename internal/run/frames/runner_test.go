@@ -38,10 +38,10 @@ type scenario struct {
 	engine func(g int, e engine.Engine) engine.Engine
 	// reset makes what resets the world's device; nil: nobody can.
 	reset func(*sim.World) func(context.Context) (string, error)
-	// seen is the world afterwards, gone the generators that can't be reached then.
-	seen      *sim.World
-	gone      []int
-	last      *report.Report
+	// final is the world afterwards, gone the generators that can't be reached then.
+	final     *sim.World
+	absent    []int
+	latest    *report.Report
 	forwarded []int64 // per direction, the truth
 }
 
@@ -103,9 +103,9 @@ var anySize = []stream.Instruction{
 	{Type: "flow_var", Name: "size", Size: 2, Op: "inc", InitValue: 60, MinValue: 60, MaxValue: 1514, Step: 1}, {Type: "trim_pkt_size", Name: "size"},
 }
 
-func udp(from byte) []byte {
+func udp(source byte) []byte {
 	f := make([]byte, 60)
-	copy(f[12:], []byte{0x08, 0x00, 0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17, 0, 0, from, 0, 0, 1, 64 - from, 0, 0, 1, 4, 1, 0, 12, 0, 26})
+	copy(f[12:], []byte{0x08, 0x00, 0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17, 0, 0, source, 0, 0, 1, 64 - source, 0, 0, 1, 4, 1, 0, 12, 0, 26})
 	binary.BigEndian.PutUint16(f[24:], ^stream.FoldChecksum(stream.SumWords(f[14:34])))
 	return f
 }
@@ -130,13 +130,13 @@ func (s *scenario) run(t *testing.T) *report.Report {
 			s.frames.Reset = s.reset(world)
 		}
 		rep = runner.Run(s.ctx(t.Context()), &s.plan, s.driver(frames.New(gens, s.frames), world), s.options)
-		s.seen, s.forwarded = world, nil
+		s.final, s.forwarded = world, nil
 		for i := range s.world.Directions {
 			s.forwarded = append(s.forwarded, world.Forwarded(i))
 		}
-		s.tidy(t, s.gone...)
+		s.tidy(t, s.absent...)
 	})
-	s.last = rep
+	s.latest = rep
 	judgedAnew(t, s.plan.Procedure.MaxLossRatio, rep)
 	verified(t, rep)
 	return rep
@@ -149,11 +149,11 @@ func verified(t *testing.T, rep *report.Report) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	back, err := report.Decode(document)
+	decoded, err := report.Decode(document)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range verify.Report(back, rep.Producer).Findings() {
+	for _, f := range verify.Report(decoded, rep.Producer).Findings() {
 		if !strings.HasPrefix(f.Field, "decided") {
 			t.Errorf("verify: %s", f.Message)
 		}
@@ -172,13 +172,13 @@ func judgedAnew(t *testing.T, limit units.Ratio, rep *report.Report) {
 		if w.Decided != nil {
 			limit = min(limit, w.Decided.Above)
 		}
-		if again := measure.Judge(counted, measure.Goal{MaxLossRatio: limit}); !reflect.DeepEqual(again, w) {
-			t.Fatalf("window %d is %s: %s; judged once more it is %s: %s", w.Number, w.Quality, w.Reason, again.Quality, again.Reason)
+		if judged := measure.Judge(counted, measure.Goal{MaxLossRatio: limit}); !reflect.DeepEqual(judged, w) {
+			t.Fatalf("window %d is %s: %s; judged once more it is %s: %s", w.Number, w.Quality, w.Reason, judged.Quality, judged.Reason)
 		}
 		for i, m := range measure.Judge(counted, measure.Goal{MaxLossRatio: 2 * limit}).Directions {
-			before := w.Directions[i].Quality
-			if clean := before == report.Good || before == report.Short; clean && m.Quality != before || m.Quality == report.Lossy && before != report.Lossy {
-				t.Fatalf("window %d, %s→%s is %s at the limit, and %s at twice that: %s", w.Number, m.From, m.To, before, m.Quality, m.Reason)
+			original := w.Directions[i].Quality
+			if clean := original == report.Good || original == report.Short; clean && m.Quality != original || m.Quality == report.Lossy && original != report.Lossy {
+				t.Fatalf("window %d, %s→%s is %s at the limit, and %s at twice that: %s", w.Number, m.From, m.To, original, m.Quality, m.Reason)
 			}
 		}
 	}
@@ -191,11 +191,11 @@ func stored(t *testing.T, w report.Window) report.Window {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var back report.Window
-	if err := json.Unmarshal(document, &back); err != nil {
+	var decoded report.Window
+	if err := json.Unmarshal(document, &decoded); err != nil {
 		t.Fatal(err)
 	}
-	return back
+	return decoded
 }
 
 // everything the world must look like after any run: whatever happened, nothing is left running that can be reached, and no port held.
@@ -205,8 +205,8 @@ func (s *scenario) tidy(t *testing.T, except ...int) {
 		if len(except) > 0 && except[0] == g {
 			continue
 		}
-		if s.seen.Generator(g).Running() || s.seen.Generator(g).Claimed() {
-			t.Errorf("generator %d: running %v, claimed %v after the run", g, s.seen.Generator(g).Running(), s.seen.Generator(g).Claimed())
+		if s.final.Generator(g).Running() || s.final.Generator(g).Claimed() {
+			t.Errorf("generator %d: running %v, claimed %v after the run", g, s.final.Generator(g).Running(), s.final.Generator(g).Claimed())
 		}
 	}
 }

@@ -81,10 +81,10 @@ func hidden(t *testing.T, low, high float64) float64 {
 
 // A TRex counts the duration of a trial from the request, and the second port ends later than the first. All the same each trial sends what it was asked for, and its rates are the device's.
 func TestTrialsOfATRexSendForTheirWholeTime(t *testing.T) {
-	within := func(t *testing.T, what string, got, want float64) {
+	checkNear := func(t *testing.T, figure string, got, want float64) {
 		t.Helper()
 		if got < want*0.99 || got > want*1.01 {
-			t.Errorf("%s is %.1f, and the device's is %.1f", what, got, want)
+			t.Errorf("%s is %.1f, and the device's is %.1f", figure, got, want)
 		}
 	}
 	whole := func(t *testing.T, rep *report.Report) {
@@ -97,7 +97,7 @@ func TestTrialsOfATRexSendForTheirWholeTime(t *testing.T) {
 				if asked := float64(d.Intended.PacketsPerSecond) * w.Duration.Std().Seconds(); float64(d.Sent.Packets) < asked-1 {
 					t.Errorf("window %d, %s: %d frames of the %.0f asked for", w.Number, d.Name(), d.Sent.Packets, asked)
 				}
-				if off := float64(d.Offered.PacketsPerSecond)/float64(d.Intended.PacketsPerSecond) - 1; off < -0.002 || off > 0.002 {
+				if deviation := float64(d.Offered.PacketsPerSecond)/float64(d.Intended.PacketsPerSecond) - 1; deviation < -0.002 || deviation > 0.002 {
 					t.Errorf("window %d, %s: %d packets/s offered of %d", w.Number, d.Name(), d.Offered.PacketsPerSecond, d.Intended.PacketsPerSecond)
 				}
 			}
@@ -117,7 +117,7 @@ func TestTrialsOfATRexSendForTheirWholeTime(t *testing.T) {
 			if g.Irregular != "" || g.Lower == nil || g.Upper == nil {
 				t.Fatalf("%s is %q: %s\n%s", g.Name, g.Irregular, rep.Result.Message, trace(rep))
 			}
-			within(t, g.Name, float64(g.Lower.Intended.PacketsPerSecond), 2*s.limit/(1-loss))
+			checkNear(t, g.Name, float64(g.Lower.Intended.PacketsPerSecond), 2*s.limit/(1-loss))
 		}
 	})
 	t.Run("FrameLoss", func(t *testing.T) {
@@ -133,7 +133,7 @@ func TestTrialsOfATRexSendForTheirWholeTime(t *testing.T) {
 			}
 			lossy++
 			for _, d := range w.Directions {
-				within(t, "the forwarding rate", float64(d.Received.PacketsPerSecond), s.limit)
+				checkNear(t, "the forwarding rate", float64(d.Received.PacketsPerSecond), s.limit)
 			}
 		}
 		if lossy == 0 {
@@ -156,7 +156,7 @@ func TestTrialsOfATRexSendForTheirWholeTime(t *testing.T) {
 		longest, asked := s.holds*20_000/(20_000-s.limit), 0
 		for _, f := range figures.Of(rep) {
 			if f.Metric == figures.BackToBackFrames && f.Direction != report.AllDirections {
-				within(t, "the longest burst", f.Low.Float(), longest)
+				checkNear(t, "the longest burst", f.Low.Float(), longest)
 				asked++
 			}
 		}
@@ -174,7 +174,7 @@ func TestTrialsOfATRexSendForTheirWholeTime(t *testing.T) {
 			t.Fatalf("%+v\n%s", rep.Result, trace(rep))
 		}
 		for _, d := range rep.Result.Directions {
-			within(t, "the throughput", float64(d.Received.PacketsPerSecond), s.limit)
+			checkNear(t, "the throughput", float64(d.Received.PacketsPerSecond), s.limit)
 		}
 	})
 }
@@ -211,7 +211,7 @@ func TestATRexThatIsAskedForMoreThanItCanSend(t *testing.T) {
 						continue
 					}
 					late++
-					if off := float64(d.Offered.PacketsPerSecond)/(c.capacity/2) - 1; off < -0.01 || off > 0.01 || w.Quality == report.Good {
+					if deviation := float64(d.Offered.PacketsPerSecond)/(c.capacity/2) - 1; deviation < -0.01 || deviation > 0.01 || w.Quality == report.Good {
 						t.Errorf("window %d is %s: %d packets/s offered, it can send %.0f", w.Number, w.Quality, d.Offered.PacketsPerSecond, c.capacity/2)
 					}
 				}

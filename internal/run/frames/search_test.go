@@ -46,10 +46,10 @@ func TestASearchForTwoGoals(t *testing.T) {
 			}
 			for i, loss := range []float64{0, 0.005} {
 				g := r.Result.Goals[i]
-				least, most := 20_000/(1-loss), 20_000*(1+0.010/c.trial)/(1-loss)
+				lowest, highest := 20_000/(1-loss), 20_000*(1+0.010/c.trial)/(1-loss)
 				low, high := float64(g.Lower.Intended.PacketsPerSecond), float64(g.Upper.Intended.PacketsPerSecond)
-				if high < least-2 || low > most+2 || high-low > 0.0052*high || !g.Result.Saturated || g.Irregular != "" {
-					t.Errorf("%s is %.0f to %.0f, want %.0f to %.0f: %s", g.Name, low, high, least, most, r.Result.Message)
+				if high < lowest-2 || low > highest+2 || high-low > 0.0052*high || !g.Result.Saturated || g.Irregular != "" {
+					t.Errorf("%s is %.0f to %.0f, want %.0f to %.0f: %s", g.Name, low, high, lowest, highest, r.Result.Message)
 				}
 			}
 			decided := 0
@@ -63,7 +63,7 @@ func TestASearchForTwoGoals(t *testing.T) {
 						if d.Quality != report.Lossy {
 							continue
 						}
-						if off := float64(d.Offered.PacketsPerSecond)/float64(d.Intended.PacketsPerSecond) - 1; w.Quality == report.Lossy && (off > 0.01 || off < -0.01) {
+						if deviation := float64(d.Offered.PacketsPerSecond)/float64(d.Intended.PacketsPerSecond) - 1; w.Quality == report.Lossy && (deviation > 0.01 || deviation < -0.01) {
 							t.Errorf("window %d was ended early, and %d were offered of %d", w.Number, d.Offered.PacketsPerSecond, d.Intended.PacketsPerSecond)
 						}
 					}

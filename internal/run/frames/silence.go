@@ -10,7 +10,7 @@ import (
 )
 
 // silenceEvery is how often counters are read to see whether a direction fell silent, and closeEvery how often where
-// one seems to: reading takes processor time of a device on the same machine.
+// one seems to. Reading takes processor time of a device on the same machine.
 const silenceEvery, closeEvery = sampleEvery / 4, sampleEvery / 20
 
 // silence follows which directions are silent, so that a device that was away for less than two samples is seen by
@@ -34,11 +34,11 @@ type quiet struct {
 	silent   []bool           // by direction, from the readings before until these
 	rate     []float64        // by direction, how many frames came back in a second until these readings
 	best     []float64        // by direction, how many did at best
-	close    bool             // a direction is silent, or hears less than before: look again soon
+	close    bool             // a direction is silent, or hears less than before, so look again soon
 }
 
-// awaitFirstFrames says that traffic begins after these readings: all directions are silent until its first frames
-// are back. How long that takes is seen from here on.
+// awaitFirstFrames says that traffic begins after these readings. All directions are silent until its first frames
+// are back, and silence shows how long that takes.
 func (s *silence) awaitFirstFrames() {
 	q := &s.quiet
 	q.close = true

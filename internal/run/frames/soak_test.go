@@ -15,11 +15,11 @@ import (
 // soaked asks up to 20 kpps, twice the limit of the scene's device, where one frame of ten thousand is lost.
 func soaked(options ...func(*plan.Soak)) option {
 	return func(s *scenario) {
-		of := plan.Soak{LossRatio: units.One / 10_000, Duration: seconds(60), FirstTrial: seconds(3), TrialGrowth: seconds(0.2), MinRate: unitstest.Rate("1kpps"), MaxRate: unitstest.Rate("20kpps"), WarmupDuration: seconds(1)}
+		soak := plan.Soak{LossRatio: units.One / 10_000, Duration: seconds(60), FirstTrial: seconds(3), TrialGrowth: seconds(0.2), MinRate: unitstest.Rate("1kpps"), MaxRate: unitstest.Rate("20kpps"), WarmupDuration: seconds(1)}
 		for _, o := range options {
-			o(&of)
+			o(&soak)
 		}
-		s.plan.Procedure = plan.Procedure{Type: plan.TypeSoak, Soak: &of, MaxLossRatio: of.LossRatio}
+		s.plan.Procedure = plan.Procedure{Type: plan.TypeSoak, Soak: &soak, MaxLossRatio: soak.LossRatio}
 	}
 }
 
@@ -34,7 +34,7 @@ func TestASoakEstimatesWhereADeviceLosesFrames(t *testing.T) {
 			if r.Ending != report.Completed || r.Result.Reason != report.LoadEstimated || !r.Result.Confirmed {
 				t.Fatalf("%s: %s, %+v", r.Ending, r.Message, r.Result)
 			}
-			seen := 0
+			trials := 0
 			for _, f := range figures.Of(r) {
 				if f.Metric != figures.PacketsPerSecond {
 					continue
@@ -43,12 +43,12 @@ func TestASoakEstimatesWhereADeviceLosesFrames(t *testing.T) {
 				if f.Direction == report.AllDirections {
 					truth *= 2
 				}
-				if seen++; f.Low.Float() > truth*1.001 || f.High.Float() < truth*0.999 || f.High.Float()-f.Low.Float() > truth*0.1 {
+				if trials++; f.Low.Float() > truth*1.001 || f.High.Float() < truth*0.999 || f.High.Float()-f.Low.Float() > truth*0.1 {
 					t.Errorf("%s: %s to %s, want %.0f", f.Direction, f.Low, f.High, truth)
 				}
 			}
-			if seen != 3 {
-				t.Errorf("%d figures: %+v", seen, figures.Of(r))
+			if trials != 3 {
+				t.Errorf("%d figures: %+v", trials, figures.Of(r))
 			}
 			if line := figures.Summary(r); !strings.Contains(line, "at a loss ratio of 0.0001; east→west: ") {
 				t.Errorf("%s", line)

@@ -16,13 +16,13 @@ type standstill struct {
 	balance   *balance
 }
 
-// The bounds of the drain: the wait for frames that are still in flight after the stop.
+// The bounds of the drain, which waits for frames that are still in flight after the stop.
 const (
 	drainPoll  = 200 * time.Millisecond
 	drainBound = 3 * time.Second
 )
 
-// The bounds of a drain in which no frame is missing: allBackPoll is how long the counters must stand still then;
+// The bounds of a drain in which no frame is missing. allBackPoll is how long the counters must stand still then, and
 // unsent is the largest part of a trial's traffic, as time at its rate, that may be unsent when the traffic counts as
 // over.
 const (
@@ -30,9 +30,9 @@ const (
 	unsent      = 10 * time.Millisecond
 )
 
-// For how many polls the counters must stand still: for one where traffic ended by itself or its result is known, for
-// two where it was stopped because frames seemed lost. With one, a device that pauses for a moment would look like
-// one that lost them.
+// For how many polls the counters must stand still. It is one poll where traffic ended by itself or its result is
+// known, and two where it was stopped because frames seemed lost. With one, a device that pauses for a moment would
+// look like one that lost them.
 const (
 	stillOnce  = 1
 	stillTwice = 2
@@ -42,12 +42,12 @@ const (
 type rest struct {
 	readings   []engine.Reading
 	limited    runner.Limits
-	stable     bool      // the counters stood still; otherwise these are their values when the drain's time was over
-	stillSince time.Time // when the poll before had ended: the counters have stood still since then
+	stable     bool      // whether the counters stood still. If not, these are their values when the drain's time was over
+	stillSince time.Time // when the poll before had ended, since which the counters have stood still
 }
 
 // await reads until nothing is sent and nothing comes back for that many polls in a row, within the drain's time. A
-// poll is shorter where complete says that no frame is missing; a nil complete means that it can't be known.
+// poll is shorter where complete says that no frame is missing. A nil complete means that nobody can know.
 func (s *standstill) await(ctx context.Context, polls int, complete func([]engine.Reading) bool) (rest, error) {
 	previous, err := s.counters.read(ctx)
 	if err != nil {

@@ -28,19 +28,19 @@ type timing struct {
 	streams  []stamped
 }
 
-// stamped is a stream whose frames are timed: its generator, its flow id there, and the size of its frames, FCS
-// included; 0: the size varies.
+// stamped is a stream whose frames are timed. Its size is that of its frames, FCS included, or 0 if the size varies.
 type stamped struct {
 	direction, generator int
 	id                   uint32
 	size                 int64
-	sample               *report.LatencySample // nil: each frame has a stamp
+	sample               *report.LatencySample // nil if each frame has a stamp
 }
 
 // sampleResolution is the resolution of the times that a generator reports for its latency streams.
 const sampleResolution = time.Microsecond
 
-// sampleOf describes a latency stream from which the procedure's latency is read; nil: the stream is of another kind.
+// sampleOf describes a latency stream from which the procedure's latency is read, or nil if the stream is of another
+// kind.
 func (t *timing) sampleOf(s stream.Stream) *report.LatencySample {
 	if t.journal.Plan.Procedure.Latency == nil || !s.Enabled || !s.FlowStats.Enabled || s.FlowStats.RuleType != "latency" {
 		return nil
@@ -98,7 +98,7 @@ func (t *timing) notTimed(g int, d plan.Direction, reason string) {
 		From: d.From, To: d.To, Reason: reason})
 }
 
-// sizeOf is the size of a stream's frames, FCS included; 0: it varies.
+// sizeOf is the size of a stream's frames, FCS included, or 0 if it varies.
 func sizeOf(s stream.Stream) int64 {
 	if sizes := measure.SizesOf([]stream.Stream{s}, measure.Sizes{}); sizes.Shortest == sizes.Longest {
 		return sizes.Longest
@@ -106,7 +106,7 @@ func sizeOf(s stream.Stream) int64 {
 	return 0
 }
 
-// untimed says why frames that a generator sends in a direction can't be timed; empty: they can.
+// untimed says why frames that a generator sends in a direction can't be timed. It is empty if they can.
 func (t *timing) untimed(g int, d plan.Direction) string {
 	if _, follows := t.fleet.engines[g].(engine.Follower); !follows {
 		return fmt.Sprintf("generator %s follows none", t.topology.names[g])
@@ -124,7 +124,7 @@ func (t *timing) untimed(g int, d plan.Direction) string {
 	return ""
 }
 
-// follow reads what became of frames with stamps so far, by generator; nil: there are none, or it can't be read.
+// follow reads what became of frames with stamps so far, by generator, or nil if there are none, or it can't be read.
 func (t *timing) follow(ctx context.Context) []map[uint32]engine.Followed {
 	if len(t.streams) == 0 {
 		return nil
@@ -160,7 +160,7 @@ func (t *timing) follow(ctx context.Context) []map[uint32]engine.Followed {
 }
 
 // sampled reads a generator's latency streams. A generator that reports no times for them, or none that can be read,
-// won't do so later either: they are no longer timed, and the Report says why.
+// won't do so later either. They are no longer timed, and the Report says why.
 func (t *timing) sampled(ctx context.Context, g int, ids []uint32) (map[uint32]engine.Followed, error) {
 	sampler, samples := t.fleet.engines[g].(engine.Sampler)
 	if !samples {
@@ -185,8 +185,8 @@ func (t *timing) giveUpSamples(reason error) {
 	t.streams = slices.DeleteFunc(t.streams, func(s stamped) bool { return s.sample != nil })
 }
 
-// latency is the latency of frames between two readings, in the order of the Plan's directions; nil where one of the
-// readings is unknown.
+// latency is the latency of frames between two readings, in the order of the Plan's directions, or nil where one of
+// the readings is unknown.
 func (t *timing) latency(first, latest []map[uint32]engine.Followed) [][]report.Latency {
 	if len(first) == 0 || len(latest) == 0 {
 		return nil
@@ -231,7 +231,7 @@ func addSamples(a, b *report.LatencySample) *report.LatencySample {
 		ResolutionNanoseconds: a.ResolutionNanoseconds}
 }
 
-// encoded is a whole distribution as the Report holds it; empty where there is none.
+// encoded is a whole distribution as the Report holds it, or empty where there is none.
 func (t *timing) encoded(h transit.Histogram) string {
 	if h.Frames() == 0 {
 		return ""

@@ -29,26 +29,26 @@ func stampedStreams(s *scenario) {
 			template := p.Streams[0]
 			p.Streams = nil
 			for _, length := range []int{60, 590} {
-				one := template
+				stamped := template
 				id++
-				one.Packet.Binary, one.VM.Instructions = append(udp(byte(16+32*i)), make([]byte, length-60)...), nil
-				one.FlowStats = stream.Flow{Enabled: true, RuleType: "stats", StreamID: id, Stamped: true}
-				p.Streams = append(p.Streams, one)
+				stamped.Packet.Binary, stamped.VM.Instructions = append(udp(byte(16+32*i)), make([]byte, length-60)...), nil
+				stamped.FlowStats = stream.Flow{Enabled: true, RuleType: "stats", StreamID: id, Stamped: true}
+				p.Streams = append(p.Streams, stamped)
 			}
 		}
 	}
 }
 
 // timed says at each reading that so many more frames of each flow id came, all of them within id microseconds, one of them twice and one late.
-func timed(each uint64) func(n int) map[uint32]engine.Followed {
+func timed(perReading uint64) func(n int) map[uint32]engine.Followed {
 	return func(n int) map[uint32]engine.Followed {
-		all := map[uint32]engine.Followed{}
+		flows := map[uint32]engine.Followed{}
 		for id := uint32(1); id <= 4; id++ {
-			f := engine.Followed{Received: int64(each) * int64(n), Duplicates: int64(n), Late: int64(n)}
-			f.Transits.Add(transit.Index(time.Duration(id)*time.Microsecond), each*uint64(n))
-			all[id] = f
+			f := engine.Followed{Received: int64(perReading) * int64(n), Duplicates: int64(n), Late: int64(n)}
+			f.Transits.Add(transit.Index(time.Duration(id)*time.Microsecond), perReading*uint64(n))
+			flows[id] = f
 		}
-		return all
+		return flows
 	}
 }
 
@@ -62,27 +62,27 @@ func TestWindowsHaveLatency(t *testing.T) {
 				s.world.Generators[g].Timed = timed(1000)
 			}
 			r := s.run(t)
-			seen := 0
+			readings := 0
 			for _, w := range r.Windows {
 				for i, d := range w.Directions {
 					if w.Phase == report.WarmUp && len(d.Latency) == 0 {
 						continue
 					}
-					seen++
-					within := func(id int64) int64 {
+					readings++
+					upperBound := func(id int64) int64 {
 						_, longest := transit.Bounds(transit.Index(time.Duration(id) * time.Microsecond))
 						return longest.Nanoseconds()
 					}
 					for k, size := range []int64{64, 594} {
 						l := d.Latency[k]
-						if p, told := l.Of("p99"); l.FrameSize != size || l.Frames != 2000 || l.Duplicates != 2 || l.Late != 2 || !told || p.Nanoseconds != within(int64(2*i+k+1)) {
+						if p, ok := l.Of("p99"); l.FrameSize != size || l.Frames != 2000 || l.Duplicates != 2 || l.Late != 2 || !ok || p.Nanoseconds != upperBound(int64(2*i+k+1)) {
 							t.Errorf("window %d, %s: %+v", w.Number, d.Name(), l)
 						}
 					}
 				}
 			}
-			if seen == 0 || len(r.Untimed) > 0 {
-				t.Errorf("%d directions of windows, untimed %+v", seen, r.Untimed)
+			if readings == 0 || len(r.Untimed) > 0 {
+				t.Errorf("%d directions of windows, untimed %+v", readings, r.Untimed)
 			}
 		})
 	}
@@ -101,23 +101,23 @@ func (u unfollowed) Load(ctx context.Context, port int, streams []stream.Stream)
 
 // TestTheReportSaysWhichFramesAreNotTimed: a path that follows no stamps is sent none, and the Report says why nobody knows the latency.
 func TestTheReportSaysWhichFramesAreNotTimed(t *testing.T) {
-	const why = "it receives by AF_PACKET"
+	const reason = "it receives by AF_PACKET"
 	var loaded []stream.Stream
 	for name, c := range map[string]struct {
 		option
-		says string
+		message string
 	}{
 		"an engine that follows none": {func(s *scenario) {
 			s.engine = func(_ int, e engine.Engine) engine.Engine { return unfollowed{e, &loaded} }
 		}, "generator g0 follows none"},
-		"ports that don't": {onGenerator(func(g *sim.Generator) { g.Untimed = why }), "generator g0 on west: " + why},
+		"ports that don't": {onGenerator(func(g *sim.Generator) { g.Untimed = reason }), "generator g0 on west: " + reason},
 	} {
 		t.Run(name, func(t *testing.T) {
 			loaded = nil
 			s := scene(c.option, hold(5))
 			stampedStreams(s)
 			r := s.run(t)
-			if len(r.Untimed) != 2 || r.Untimed[0].From != "west" || !strings.HasSuffix(r.Untimed[0].Reason, c.says) {
+			if len(r.Untimed) != 2 || r.Untimed[0].From != "west" || !strings.HasSuffix(r.Untimed[0].Reason, c.message) {
 				t.Errorf("untimed %+v", r.Untimed)
 			}
 			for _, w := range r.Windows {
@@ -186,11 +186,11 @@ func sampledStreams(s *scenario) {
 	for g := range s.plan.Generators {
 		for i := range s.plan.Generators[g].Ports {
 			p := &s.plan.Generators[g].Ports[i]
-			one, err := profile.LatencyStream(p.Streams[0], uint32(i+1), 1000)
+			sampled, err := profile.LatencyStream(p.Streams[0], uint32(i+1), 1000)
 			if err != nil {
 				panic(err)
 			}
-			p.Streams = append(p.Streams, one)
+			p.Streams = append(p.Streams, sampled)
 		}
 	}
 }
@@ -231,12 +231,12 @@ func TestNoMoreSampledFramesAreTimedThanCame(t *testing.T) {
 	sampledStreams(s)
 	for g := range s.world.Generators {
 		s.world.Generators[g].Timed = func(n int) map[uint32]engine.Followed {
-			all := timed(1000)(n)
-			for id, f := range all {
+			flows := timed(1000)(n)
+			for id, f := range flows {
 				f.Received += int64(1 - n%2)
-				all[id] = f
+				flows[id] = f
 			}
-			return all
+			return flows
 		}
 	}
 	r := s.run(t)

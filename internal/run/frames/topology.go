@@ -14,7 +14,7 @@ import (
 // topology says which generator's port is on which link, and which generators send in a direction. It asks nobody.
 //
 // A replica's share of a direction leaves by one port and comes back to another. Where a generator has a port on
-// every link, both ports are its own; with a generator per link, they are on two machines. Replicas keep their order
+// every link, both ports are its own. With a generator per link, they are on two machines. Replicas keep their order
 // in the Plan, so that the first sender on one link belongs to the first receiver on the other.
 //
 //	Paired    generator-0: west, east            west→east: generator-0 to itself
@@ -49,7 +49,7 @@ func (t *topology) allPorts(g int) []int {
 	return ports
 }
 
-// forwarding is how the device forwards; without a device it is L2, as frames come back unchanged.
+// forwarding is how the device forwards. Without a device it is L2, as frames come back unchanged.
 func (t *topology) forwarding() plan.Forwarding {
 	if t.plan.DUT.Loopback() {
 		return plan.L2
@@ -64,8 +64,8 @@ func (t *topology) device() plan.DUT {
 	return d
 }
 
-// peerOf is the link with which a link exchanges frames: the one that it sends to, else the one that it receives
-// from, else itself.
+// peerOf is the link with which a link exchanges frames. It is the one that the link sends to, else the one that it
+// receives from, else itself.
 func (t *topology) peerOf(link string) string {
 	for _, d := range t.plan.Directions {
 		if d.From == link {
@@ -112,7 +112,7 @@ func (t *topology) burstLoads(rates []units.PacketRate, frames []int64) [][]engi
 	return loads
 }
 
-// weights are the generators' weights in a direction; 0 for those that don't send there.
+// weights are the generators' weights in a direction, and 0 for those that don't send there.
 func (t *topology) weights(d plan.Direction) []int64 {
 	weights := make([]int64, len(t.names))
 	for g := range t.names {
@@ -121,7 +121,7 @@ func (t *topology) weights(d plan.Direction) []int64 {
 	return weights
 }
 
-// shareOf is a generator's share of a direction's frames; the shares of all generators add up to them.
+// shareOf is a generator's share of a direction's frames. The shares of all generators add up to these frames.
 func (t *topology) shareOf(g int, d plan.Direction, frames int64) int64 {
 	return divide(frames, t.weights(d))[g]
 }
@@ -136,7 +136,7 @@ func (t *topology) hasPort(g int, link string) bool {
 	return false
 }
 
-// partner is the generator at the other end of a replica: the one that has the port on the far link.
+// partner is the generator at the other end of a replica, which has the port on the far link.
 func (t *topology) partner(g int, link, far string) (int, error) {
 	if t.hasPort(g, far) {
 		return g, nil
@@ -158,7 +158,7 @@ func (t *topology) partner(g int, link, far string) (int, error) {
 	return 0, fmt.Errorf("generator %s on link %s has no counterpart on link %s", t.names[g], link, far)
 }
 
-// index is the number of a generator's port on a link; the generator must have one there.
+// index is the number of a generator's port on a link. The generator must have one there.
 func (t *topology) index(g int, link string) int { return t.ports[g][link] }
 
 // mac is the MAC of a generator's port on a link.
@@ -193,7 +193,7 @@ func (t *topology) loads(rates []units.PacketRate) [][]engine.PortLoad {
 	return loads
 }
 
-// linkOf is the link of the port that captured a frame; empty: it is none of the test's.
+// linkOf is the link of the port that captured a frame. It is empty if the link is none of the test's.
 func (t *topology) linkOf(s path.Arrival) string {
 	for g, name := range t.names {
 		for _, p := range t.plan.Generators[g].Ports {
@@ -205,7 +205,7 @@ func (t *topology) linkOf(s path.Arrival) string {
 	return ""
 }
 
-// linkWith is the link on which a generator has the address; empty: none has it.
+// linkWith is the link on which a generator has the address. It is empty if none has it.
 func (t *topology) linkWith(a netip.Addr) string {
 	for _, g := range t.plan.Generators {
 		for _, p := range g.Ports {

@@ -85,10 +85,10 @@ func TestFramesOfAnotherReplica(t *testing.T) {
 	})
 	t.Run("void windows, once they come", func(t *testing.T) {
 		s := perLink(2, deviceLimit(0))
-		begun := false
-		s.options.Progress = func(p runner.Progress) { begun = begun || p.Phase == report.Ramping }
+		ramping := false
+		s.options.Progress = func(p runner.Progress) { ramping = ramping || p.Phase == report.Ramping }
 		s.world.Receiver = func(direction, generator int) int {
-			if begun && generator == 0 {
+			if ramping && generator == 0 {
 				return 3
 			}
 			return generator ^ 1

@@ -18,7 +18,7 @@ import (
 // demand is what the present step asks for.
 type demand struct {
 	step  procedure.Step
-	rates []units.PacketRate // by direction; nil: no load was asked for yet
+	rates []units.PacketRate // by direction, or nil if no load was asked for yet
 }
 
 // totals counts what was sent and came back since traffic began.
@@ -45,7 +45,7 @@ type samples struct {
 	thefts   []theft // one for each generator
 }
 
-// share is the step's share of the target rate, for people; a warm-up has a rate of its own.
+// share is the step's share of the target rate, for people. A warm-up has a rate of its own.
 func (d *demand) share() units.Ratio {
 	if d.step.Phase == report.WarmUp {
 		return 0
@@ -155,7 +155,7 @@ func thefts(readings []engine.Reading) []theft {
 	return perGenerator
 }
 
-// shortest is the shortest time over which a share means something: the kernel counts in hundredths of a second.
+// shortest is the shortest time over which a share means something, as the kernel counts in hundredths of a second.
 const shortest = 800 * time.Millisecond
 
 func (t *theft) add(latest engine.Stolen) {
@@ -166,7 +166,7 @@ func (t *theft) add(latest engine.Stolen) {
 	t.latest = latest
 }
 
-// share is the share of processor time that was taken between two readings; 0 where it is unknown.
+// share is the share of processor time that was taken between two readings, or 0 where it is unknown.
 func share(first, latest engine.Stolen) float64 {
 	if first.At == 0 || latest.At <= first.At {
 		return 0

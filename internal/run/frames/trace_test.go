@@ -75,8 +75,8 @@ func TestTraces(t *testing.T) {
 func story(r *report.Report) string {
 	var b strings.Builder
 	next := 0
-	windows := func(until plan.Duration) {
-		for ; next < len(r.Windows) && r.Windows[next].Start+r.Windows[next].Duration <= until; next++ {
+	windows := func(end plan.Duration) {
+		for ; next < len(r.Windows) && r.Windows[next].Start+r.Windows[next].Duration <= end; next++ {
 			b.WriteString(line(r.Windows[next]))
 		}
 	}

@@ -24,7 +24,8 @@ type traffic struct {
 	silence    *silence
 	totals     *totals
 	standstill *standstill
-	// orphansStopWithin is how long after the runner's death somebody else has stopped its traffic; 0: nobody does.
+	// orphansStopWithin is how long after the runner's death somebody else has stopped its traffic. 0 means that
+	// nobody does.
 	orphansStopWithin time.Duration
 
 	endsAt   time.Time           // when the traffic of the latest start ends by itself
@@ -91,8 +92,9 @@ func (t *traffic) hold(ctx context.Context, step procedure.Step) error {
 	return t.change(ctx, previous, loads)
 }
 
-// longestHeld is how long Held traffic lasts if it isn't stopped: as long as the procedure may take, but no longer
-// than the run may. Traffic that is started again after a trial ends when the traffic before it would have ended.
+// longestHeld is how long Held traffic lasts if it isn't stopped. It is as long as the procedure may take, but no
+// longer than the run may. Traffic that is started again after a trial ends when the traffic before it would have
+// ended.
 func (t *traffic) longestHeld() time.Duration {
 	if t.journal.Driving {
 		return time.Until(t.latest)
@@ -193,13 +195,13 @@ func (t *traffic) reportSkew(middles []time.Time) {
 	}
 }
 
-// startDelay is how long it may take until all of the started ports send: an engine sets a common start a moment
+// startDelay is how long it may take until all of the started ports send. An engine sets a common start a moment
 // ahead. A window that began before it would have frames in flight at its last edge and none at its first, and count
 // them as lost.
 const startDelay = 500 * time.Millisecond
 
 // change changes the load of running traffic. A port that goes on sending changes its rate without a gap. A port
-// whose new load is zero is stopped, since a rate of zero doesn't stop every generator: TRex refuses a multiplier of
+// whose new load is zero is stopped, since a rate of zero doesn't stop every generator. TRex refuses a multiplier of
 // 0, and keeps latency streams at their own rate whatever the multiplier. The port is started again when it gets a
 // load again, for as long as the other ports still send.
 //
@@ -246,7 +248,7 @@ type changes struct {
 	update, start []engine.PortLoad
 }
 
-// changesOf are the changes from one load to the next; none where both are the same.
+// changesOf are the changes from one load to the next. There are none where both are the same.
 func changesOf(previous, next []engine.PortLoad) (c changes) {
 	if slices.Equal(previous, next) {
 		return c
@@ -280,7 +282,7 @@ func (t *traffic) endHeld(ctx context.Context, polls int) (rest, error) {
 }
 
 // loadBursts gives every sending port its share of its direction's burst, divided among the port's streams in
-// proportion to their rates. Latency streams have a rate of their own and no end, so they are left out; stamps are
+// proportion to their rates. Latency streams have a rate of their own and no end, so they are left out. Stamps are
 // left out, too.
 func (t *traffic) loadBursts(ctx context.Context, frames []int64) error {
 	t.bursting = true

@@ -19,11 +19,11 @@ import (
 // ends notes when each start's traffic would end by itself.
 type ends struct {
 	engine.Engine
-	at []time.Time
+	times []time.Time
 }
 
 func (e *ends) Start(ctx context.Context, loads []engine.PortLoad, lasts time.Duration) error {
-	e.at = append(e.at, time.Now().Add(lasts))
+	e.times = append(e.times, time.Now().Add(lasts))
 	return e.Engine.Start(ctx, loads, lasts)
 }
 
@@ -34,17 +34,17 @@ func TestRestartedHeldTrafficEndsAtTheAnnouncedTime(t *testing.T) {
 		g := &ends{Engine: sim.New(s.world).Generator(0)}
 		driver := frames.New([]frames.Generator{{Name: s.plan.Generators[0].Name, Engine: g, PortOfLink: map[string]int{"west": 0, "east": 1}}}, s.frames)
 		rep := runner.Run(t.Context(), &s.plan, driver, s.options)
-		held := 0
-		for _, at := range g.at {
-			if at.After(g.at[0]) {
-				t.Errorf("traffic was started that ends %s later than was told", at.Sub(g.at[0]))
+		restarts := 0
+		for _, at := range g.times {
+			if at.After(g.times[0]) {
+				t.Errorf("traffic was started that ends %s later than was told", at.Sub(g.times[0]))
 			}
-			if g.at[0].Sub(at) < time.Millisecond {
-				held++
+			if g.times[0].Sub(at) < time.Millisecond {
+				restarts++
 			}
 		}
-		if len(g.at) < 3 || held < 2 {
-			t.Fatalf("%d starts, %d of them held: %s, %s", len(g.at), held, rep.Ending, rep.Message)
+		if len(g.times) < 3 || restarts < 2 {
+			t.Fatalf("%d starts, %d of them held: %s, %s", len(g.times), restarts, rep.Ending, rep.Message)
 		}
 	})
 }
@@ -56,9 +56,9 @@ type remarking struct {
 }
 
 func (r *remarking) Remarks() []string {
-	said := r.words
+	words := r.words
 	r.words = nil
-	return said
+	return words
 }
 
 func TestAGeneratorsRemarksAreInTheReport(t *testing.T) {
@@ -66,8 +66,8 @@ func TestAGeneratorsRemarksAreInTheReport(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &remarking{sim.New(s.world).Generator(0), []string{"the server took longer than the 300ms until the common start"}}
 		gens := []frames.Generator{{Name: "g0", Engine: e, PortOfLink: map[string]int{"west": 0, "east": 1}}}
-		if said := trace(runner.Run(t.Context(), &s.plan, frames.New(gens, s.frames), s.options)); strings.Count(said, "generator g0: the server took longer than the 300ms until the common start") != 1 {
-			t.Errorf("it says\n%s", said)
+		if lines := trace(runner.Run(t.Context(), &s.plan, frames.New(gens, s.frames), s.options)); strings.Count(lines, "generator g0: the server took longer than the 300ms until the common start") != 1 {
+			t.Errorf("it says\n%s", lines)
 		}
 	})
 }
@@ -76,15 +76,15 @@ func TestAGeneratorsRemarksAreInTheReport(t *testing.T) {
 type resting struct {
 	runner.Driver
 
-	taken, rested int
+	steps, rested int
 }
 
-func (r *resting) Take(ctx context.Context, s procedure.Step) (*report.Window, error) {
-	if r.taken++; r.taken%4 == 0 && s.Kind == procedure.Held {
+func (r *resting) Measure(ctx context.Context, s procedure.Step) (*report.Window, error) {
+	if r.steps++; r.steps%4 == 0 && s.Kind == procedure.Held {
 		s.Rested = true
 		r.rested++
 	}
-	return r.Driver.Take(ctx, s)
+	return r.Driver.Measure(ctx, s)
 }
 
 // stops is an engine whose stops are counted.
@@ -114,7 +114,7 @@ func TestTrafficThatRestsIsStoppedAndBeginsAnew(t *testing.T) {
 		t.Fatalf("%s, %+v\n%s", r.Ending, r.Result, trace(r))
 	}
 	for _, d := range r.Result.Directions {
-		if got := float64(d.Received.PacketsPerSecond); !within(got, 10_000, 10) {
+		if got := float64(d.Received.PacketsPerSecond); !isNear(got, 10_000, 10) {
 			t.Errorf("%s: %.0f packets/s, and the device forwards 10 000", d.Name(), got)
 		}
 	}

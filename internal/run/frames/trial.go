@@ -38,8 +38,8 @@ type trials struct {
 	judge      *judge
 }
 
-// take carries out a finite trial as in RFC 2544: frames are counted after all that will come back have come back.
-// Generators end a trial by themselves; a stop would cut short those that began a little later. They are stopped only
+// measure carries out a finite trial as in RFC 2544, and counts frames after all that will come back have come back.
+// Generators end a trial by themselves. A stop would cut short those that began a little later. They are stopped only
 // where the trial is decided early, or where they still send when its time is over.
 //
 //	 counters stand still                              they stand still again
@@ -47,9 +47,9 @@ type trials struct {
 //	──read┴──┬────────────── Judge ──────────────┬─── drain ───read──▶
 //	          readings about once a second, and for the pace
 //
-// When the run is cut short, it returns what was read until then as an Invalid window, with the error; nil if nothing
-// was read.
-func (t *trials) take(ctx context.Context, step procedure.Step) (*report.Window, error) {
+// When the run is cut short, measure returns what was read until then as an Invalid window, with the error, or nil if
+// nothing was read.
+func (t *trials) measure(ctx context.Context, step procedure.Step) (*report.Window, error) {
 	moving, err := t.resetter.comeToRest(ctx)
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (t *trials) take(ctx context.Context, step procedure.Step) (*report.Window,
 	keep(rest.readings)
 	t.observers.observe(rest.readings, rest.limited)
 	t.samples.add(rest.readings, time.Since(begin)) // so that a graph shows the pause until the next trial
-	span.Limited = limitsBetween(limited.Each, rest.limited.Each)
+	span.Limited = limitsBetween(limited.Limiters, rest.limited.Limiters)
 	span.Disturbance = t.machine.ReadAfter(ctx)
 	span.Latency = t.timing.latency(followed, t.timing.follow(ctx))
 	span.Unstamped = t.timing.unstamped(first, rest.readings, span.Latency)
@@ -143,7 +143,7 @@ func (t *trials) readTrial(ctx context.Context, step procedure.Step, begin time.
 	return nil
 }
 
-// readAt takes a reading at a moment of a trial; nil: the trial was decided before that moment, and ends.
+// readAt takes a reading at a moment of a trial, or nil if the trial was decided before that moment and ends.
 func (t *trials) readAt(ctx context.Context, moment time.Time, look *earlyStop,
 	wait func(time.Time) error) ([]engine.Reading, error) {
 	decided, err := look.await(ctx, moment, wait)
@@ -159,13 +159,13 @@ func (t *trials) readAt(ctx context.Context, moment time.Time, look *earlyStop,
 const (
 	// endPoll is how often counters are read until a trial's generators have ended.
 	endPoll = 50 * time.Millisecond
-	// endMargin is how much later than it should a generator may end a trial by itself: TRex ends a port at its next
+	// endMargin is how much later than it should a generator may end a trial by itself. TRex ends a port at its next
 	// timer, 10 to 20 ms late.
 	endMargin = 100 * time.Millisecond
 )
 
 // awaitEnd waits until the generators have ended a trial by themselves, and stops them where they still send when its
-// time is over: TRex sends all that it was asked for, however late, and would refuse the next start. It keeps its
+// time is over. TRex sends all that it was asked for, however late, and would refuse the next start. It keeps its
 // readings, which show for how long each port sent.
 //
 //	asked for  ├──────── Judge ────────┤ endMargin ├ stopped
@@ -205,23 +205,23 @@ func endsLate(readings []engine.Reading) bool {
 	return false
 }
 
-// A trial that has lost more frames than its procedure allows for the whole trial is decided, and is ended early: the
-// rest of it would change nothing. While traffic runs, counters don't show whether a frame that hasn't come back is
-// lost or in flight, so it counts as lost after a time. When the counters stand still, the truth is known: if the
+// A trial that has lost more frames than its procedure allows for the whole trial is decided, and is ended early, as
+// the rest of it would change nothing. While traffic runs, counters don't show whether a frame that hasn't come back
+// is lost or in flight, so it counts as lost after a time. When the counters stand still, the truth is known. If the
 // frames came back after all, the trial is Invalid, and later ones wait longer.
 //
 //	sent      ├──────────────────┤ stopped
 //	returned   ├────────────────────┤ drain ├ counted: decided, or not
 const (
-	// unknownFlight is how long a frame may be in flight before any trial has shown how long frames are; no device's
+	// unknownFlight is how long a frame may be in flight before any trial has shown how long that is. No device's
 	// queue holds that much.
 	unknownFlight = 750 * time.Millisecond
-	// leastFlight is the least time that a frame may be in flight, where trials showed shorter times: a queue that was
-	// empty in them may fill.
+	// leastFlight is the least time that a frame may be in flight, where trials showed shorter times, as a queue that
+	// was empty in them may fill.
 	leastFlight = 100 * time.Millisecond
 )
 
-// How often counters are read in a trial that may be ended early: every twentieth of its duration, within these
+// How often counters are read in a trial that may be ended early. It is every twentieth of its duration, within these
 // bounds, and so seldom that reading takes a fifth of the time at most.
 const (
 	decideEveryLeast = 100 * time.Millisecond
@@ -249,7 +249,7 @@ type earlyStop struct {
 	suspected bool // the latest readings said that the trial is decided
 }
 
-// newEarlyStop begins to watch a trial; nil: the trial may not be ended early.
+// newEarlyStop begins to watch a trial, or is nil if the trial may not be ended early.
 func (t *trials) newEarlyStop(step procedure.Step, begin time.Time, span *measure.Span,
 	keep func([]engine.Reading)) *earlyStop {
 	if step.StopAbove == nil {
@@ -296,11 +296,11 @@ func (l *earlyStop) interval() time.Duration {
 	return max(pause, time.Duration(len(l.topology.names))*paceEveryEach, paceOfReading*l.took)
 }
 
-// decided says whether the trial is decided, by the latest two readings: a device that pauses for a moment may show
-// more missing frames than it loses in one reading, but not in the next one. Only if both readings say that the trial
-// is decided, and at most about once a second, it asks the generators for all counters of missing frames, and the
-// machine for threads that waited: both requests take processor time, which must not be taken from the device while
-// no frame is lost.
+// decided says whether the trial is decided, by the latest two readings, as a device that pauses for a moment may
+// show more missing frames than it loses in one reading, but not in the next one. Only if both readings say that the
+// trial is decided, and at most about once a second, it asks the generators for all counters of missing frames, and
+// the machine for threads that waited. Both requests take processor time, which must not be taken from the device
+// while no frame is lost.
 func (l *earlyStop) decided(ctx context.Context) (bool, error) {
 	if time.Now().Before(l.next) {
 		return false, nil

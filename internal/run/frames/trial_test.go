@@ -24,20 +24,20 @@ import (
 // stopping has each trial but the warm-up end as soon as it is decided.
 type stopping struct {
 	runner.Driver
-	world *sim.World
-	of    int // generators
-	above units.Ratio
+	world      *sim.World
+	generators int // generators
+	limit      units.Ratio
 	// sends are the decided trials after which a generator still sent, took how long steps took, by window.
 	sends []int
 	took  []time.Duration
 }
 
-func (s *stopping) Take(ctx context.Context, step procedure.Step) (*report.Window, error) {
+func (s *stopping) Measure(ctx context.Context, step procedure.Step) (*report.Window, error) {
 	if step.Kind == procedure.Trial && step.Phase != report.WarmUp {
-		step.StopAbove = &s.above
+		step.StopAbove = &s.limit
 	}
 	began := time.Now()
-	w, err := s.Driver.Take(ctx, step)
+	w, err := s.Driver.Measure(ctx, step)
 	s.took = append(s.took, time.Since(began))
 	if w != nil && w.Decided != nil && s.running() {
 		s.sends = append(s.sends, len(s.took))
@@ -46,7 +46,7 @@ func (s *stopping) Take(ctx context.Context, step procedure.Step) (*report.Windo
 }
 
 func (s *stopping) running() bool {
-	for g := range s.of {
+	for g := range s.generators {
 		if s.world.Generator(g).Running() {
 			return true
 		}
@@ -55,13 +55,13 @@ func (s *stopping) running() bool {
 }
 
 // tried is a curve of trials of 60 s at 20, 16, 12 and 8 kpps through the scene's device of 10 kpps, each ended once more than that share of its frames is lost. The clean one ends the curve.
-func tried(above units.Ratio, options ...option) (*scenario, *stopping) {
-	d := &stopping{above: above}
+func tried(limit units.Ratio, options ...option) (*scenario, *stopping) {
+	d := &stopping{limit: limit}
 	s := scene(append([]option{frameLoss, func(s *scenario) {
-		s.plan.Procedure.MaxLossRatio = above
+		s.plan.Procedure.MaxLossRatio = limit
 		s.plan.Procedure.FrameLoss.TrialDuration, s.plan.Procedure.FrameLoss.StopAfterClean = seconds(60), 1
-		s.driver = func(of runner.Driver, world *sim.World) runner.Driver {
-			d.Driver, d.world, d.of = of, world, len(s.world.Generators)
+		s.driver = func(driver runner.Driver, world *sim.World) runner.Driver {
+			d.Driver, d.world, d.generators = driver, world, len(s.world.Generators)
 			return d
 		}
 	}}, options...)...)
@@ -80,9 +80,9 @@ func TestATrialEndsOnceItIsDecided(t *testing.T) {
 	slow := func(g *sim.Generator) { g.ReadTakes = 40 * time.Millisecond }
 	late := func(g *sim.Generator) { g.StartTakes = 300 * time.Millisecond }
 	for name, c := range map[string]struct {
-		above   units.Ratio
+		limit   units.Ratio
 		options []option
-		within  time.Duration // of which the load of 20 kpps is decided, as half of it is lost
+		bound   time.Duration // of which the load of 20 kpps is decided, as half of it is lost
 	}{
 		"at the first lost frame":                        {0, nil, 650 * time.Millisecond},
 		"without a trial that showed what is on its way": {0, []option{withoutWarmUp}, 1900 * time.Millisecond},
@@ -94,35 +94,35 @@ func TestATrialEndsOnceItIsDecided(t *testing.T) {
 		"of a device that delays":                        {0, []option{onDevice(func(d *sim.Device) { d.Delay = 500 * time.Millisecond })}, 3500 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, d := tried(c.above, c.options...)
+			s, d := tried(c.limit, c.options...)
 			r := s.run(t)
-			all := trialsOf(r)
-			if r.Ending != report.Completed || len(all) != 4 || len(d.sends) > 0 {
-				t.Fatalf("%s: %s, %d trials, generators still sent after %v\n%s", r.Ending, r.Message, len(all), d.sends, trace(r))
+			trials := trialsOf(r)
+			if r.Ending != report.Completed || len(trials) != 4 || len(d.sends) > 0 {
+				t.Fatalf("%s: %s, %d trials, generators still sent after %v\n%s", r.Ending, r.Message, len(trials), d.sends, trace(r))
 			}
-			if at := all[0].Decided; at == nil || at.At.Std() > c.within {
-				t.Errorf("half of the frames were lost, and the trial was decided after %+v, want within %s", at, c.within)
+			if decided := trials[0].Decided; decided == nil || decided.At.Std() > c.bound {
+				t.Errorf("half of the frames were lost, and the trial was decided after %+v, want within %s", decided, c.bound)
 			}
-			for i, w := range all[:3] {
-				if w.Quality != report.Lossy || w.Decided == nil || w.Decided.Planned != seconds(60) || w.Decided.At != w.Duration || w.Duration >= seconds(60) || w.Decided.Above != c.above {
+			for i, w := range trials[:3] {
+				if w.Quality != report.Lossy || w.Decided == nil || w.Decided.Planned != seconds(60) || w.Decided.At != w.Duration || w.Duration >= seconds(60) || w.Decided.Above != c.limit {
 					t.Fatalf("trial %d is %s, ended %+v, %s long: %s", i+1, w.Quality, w.Decided, w.Duration.Std(), w.Reason)
 				}
-				if over := d.took[w.Number-1] - w.Duration.Std(); over > 2500*time.Millisecond {
-					t.Errorf("trial %d: %s passed besides the %s for which it was sent", i+1, over, w.Duration.Std())
+				if overhead := d.took[w.Number-1] - w.Duration.Std(); overhead > 2500*time.Millisecond {
+					t.Errorf("trial %d: %s passed besides the %s for which it was sent", i+1, overhead, w.Duration.Std())
 				}
 				for k, m := range w.Directions {
 					offered := float64(m.Offered.PacketsPerSecond)
-					if !within(offered, float64(m.Intended.PacketsPerSecond), 12) || !within(float64(m.Sent.Packets), offered*w.Duration.Std().Seconds(), 12) {
+					if !isNear(offered, float64(m.Intended.PacketsPerSecond), 12) || !isNear(float64(m.Sent.Packets), offered*w.Duration.Std().Seconds(), 12) {
 						t.Errorf("trial %d, %s: %d sent in %s, which is %d/s of %d/s asked for", i+1, m.Name(), m.Sent.Packets, w.Duration.Std(), m.Offered.PacketsPerSecond, m.Intended.PacketsPerSecond)
 					}
 					truth := 1 - 10_000/float64(m.Intended.PacketsPerSecond)
-					least := measure.LeastLossOfPlanned(w, k)
-					if least.Float() > truth || m.Quality == report.Lossy && least < c.above {
-						t.Errorf("trial %d, %s: at least %s of what was planned is lost, and the device loses %.4f of it", i+1, m.Name(), least, truth)
+					leastLoss := measure.LeastLossOfPlanned(w, k)
+					if leastLoss.Float() > truth || m.Quality == report.Lossy && leastLoss < c.limit {
+						t.Errorf("trial %d, %s: at least %s of what was planned is lost, and the device loses %.4f of it", i+1, m.Name(), leastLoss, truth)
 					}
 				}
 			}
-			if clean := all[3]; clean.Decided != nil || clean.Quality != report.Good || clean.Duration != seconds(60) {
+			if clean := trials[3]; clean.Decided != nil || clean.Quality != report.Good || clean.Duration != seconds(60) {
 				t.Errorf("the clean trial was ended after %s: %+v, %s", clean.Duration.Std(), clean.Decided, clean.Reason)
 			}
 		})
@@ -145,8 +145,8 @@ func TestFramesThatComeBackAreNotLost(t *testing.T) {
 			}
 		}
 	}
-	if last := r.Windows[len(r.Windows)-1]; ended != 1 || len(d.sends) > 0 || last.Quality != report.Good || last.Duration != seconds(60) {
-		t.Errorf("%d trials were ended; the last is %s\n%s", ended, last.Reason, trace(r))
+	if latest := r.Windows[len(r.Windows)-1]; ended != 1 || len(d.sends) > 0 || latest.Quality != report.Good || latest.Duration != seconds(60) {
+		t.Errorf("%d trials were ended; the last is %s\n%s", ended, latest.Reason, trace(r))
 	}
 }
 
@@ -159,7 +159,7 @@ func TestOnlyTheDevicesLossEndsATrial(t *testing.T) {
 	}{
 		"frames that the generator drops":   {[]option{deviceLimit(0), onGenerator(func(g *sim.Generator) { g.ReceiveDrops = units.One / 10 })}, report.Invalid},
 		"a generator too slow for the load": {[]option{deviceLimit(5 * kpps), onGenerator(func(g *sim.Generator) { g.MaxRate = 6 * kpps })}, report.Lossy},
-		"processors that others had":        {[]option{deviceLimit(0), beside(neighbour{0, time.Hour, 0.3})}, report.Invalid},
+		"processors that others had":        {[]option{deviceLimit(0), disturbedBy(neighbour{0, time.Hour, 0.3})}, report.Invalid},
 		"a generator that sends in bursts":  {[]option{restlessly(8*time.Second, 40*ms, 60*ms), onDevice(func(d *sim.Device) { d.Burst = 2 * time.Millisecond })}, report.Invalid},
 		"a path that falls silent, as a slow one would": {[]option{deviceLimit(0), onDevice(func(d *sim.Device) {
 			d.Trouble = sim.Trouble{From: 20 * time.Second, To: time.Hour, Loss: units.One}
@@ -187,7 +187,7 @@ func TestOnlyTheDevicesLossEndsATrial(t *testing.T) {
 // A machine is asked within a trial only when it is about to be ended, and a device that loses more than a disturbance explains is judged all the same.
 func TestADisturbedTrialIsDecidedByWhatTheDisturbanceDoesNotExplain(t *testing.T) {
 	tier.Plain(t)
-	s, _ := tried(0, beside(neighbour{0, time.Hour, 0.1}))
+	s, _ := tried(0, disturbedBy(neighbour{0, time.Hour, 0.1}))
 	r := s.run(t)
 	if w := trialsOf(r)[0]; w.Decided == nil || w.Quality != report.Lossy {
 		t.Errorf("half of the frames are lost where others had a tenth of a processor: %s: %s", w.Quality, w.Reason)
@@ -198,8 +198,8 @@ func TestADisturbedTrialIsDecidedByWhatTheDisturbanceDoesNotExplain(t *testing.T
 	read := s.frames.Machine
 	s.frames.Machine = func(ctx context.Context) (reading machine.Reading, err error) { asked++; return read(ctx) }
 	r = s.run(t)
-	if most := 2*len(r.Windows) + 1; asked > most {
-		t.Errorf("where nothing is lost the machine was asked %d times, want at most %d", asked, most)
+	if limit := 2*len(r.Windows) + 1; asked > limit {
+		t.Errorf("where nothing is lost the machine was asked %d times, want at most %d", asked, limit)
 	}
 }
 
@@ -248,9 +248,9 @@ func TestADecidedTrialThatCannotBeStopped(t *testing.T) {
 				}
 			})
 			r := s.run(t) // which looks for generators that still send
-			last := r.Windows[len(r.Windows)-1]
-			if r.Ending != c.ending || last.Quality != report.Invalid || last.Decided != nil || !strings.Contains(last.Reason, "cut short after") {
-				t.Errorf("%s: %s; the last window is %s: %s", r.Ending, r.Message, last.Quality, last.Reason)
+			latest := r.Windows[len(r.Windows)-1]
+			if r.Ending != c.ending || latest.Quality != report.Invalid || latest.Decided != nil || !strings.Contains(latest.Reason, "cut short after") {
+				t.Errorf("%s: %s; the last window is %s: %s", r.Ending, r.Message, latest.Quality, latest.Reason)
 			}
 		})
 	}
@@ -259,10 +259,10 @@ func TestADecidedTrialThatCannotBeStopped(t *testing.T) {
 // At whatever moment a run is interrupted, also while a decided trial is being stopped or drained, nothing is left running.
 func TestAnInterruptionAroundADecidedTrialLeavesNothingBehind(t *testing.T) {
 	tier.Plain(t)
-	for at := 5.0; at < 8; at += 0.031 {
-		s, _ := tried(0, replicas(2), onGenerator(func(g *sim.Generator) { g.ReadTakes = 5 * time.Millisecond }), interrupted(at))
+	for moment := 5.0; moment < 8; moment += 0.031 {
+		s, _ := tried(0, replicas(2), onGenerator(func(g *sim.Generator) { g.ReadTakes = 5 * time.Millisecond }), interrupted(moment))
 		if r := s.run(t); r.Ending != report.Interrupted {
-			t.Fatalf("interrupted after %.2f s: %s: %s", at, r.Ending, r.Message)
+			t.Fatalf("interrupted after %.2f s: %s: %s", moment, r.Ending, r.Message)
 		}
 	}
 }
@@ -274,11 +274,11 @@ func TestPropertyATrialIsDecidedRightly(t *testing.T) {
 	for seed := range uint64(tier.Times(20, 60)) {
 		rnd := rand.New(rand.NewPCG(seed, 31))
 		limit := 4000 + rnd.Float64()*14_000
-		above := []units.Ratio{0, units.One / 1000, units.One / 50}[rnd.IntN(3)]
+		threshold := []units.Ratio{0, units.One / 1000, units.One / 50}[rnd.IntN(3)]
 		loss := []units.Ratio{0, units.One / 10_000, units.One / 100}[rnd.IntN(3)]
 		delay := []time.Duration{0, 20 * time.Millisecond, 300 * time.Millisecond, 700 * time.Millisecond}[rnd.IntN(4)]
 		readTakes, burst := time.Duration(rnd.IntN(5000))*time.Microsecond, time.Duration(rnd.IntN(20))*time.Millisecond
-		s, d := tried(above, replicas(1+rnd.IntN(3)), deviceLimit(units.PacketRate(limit*float64(units.PacketPerSecond))),
+		s, d := tried(threshold, replicas(1+rnd.IntN(3)), deviceLimit(units.PacketRate(limit*float64(units.PacketPerSecond))),
 			onDevice(func(d *sim.Device) { d.Delay, d.Loss, d.Burst = delay, loss, burst }),
 			onGenerator(func(g *sim.Generator) { g.ReadTakes, g.Paced = readTakes, rnd.IntN(2) == 0 }),
 			func(s *scenario) { s.plan.Procedure.FrameLoss.TrialDuration = seconds(float64(2 + rnd.IntN(30))) })
@@ -289,12 +289,12 @@ func TestPropertyATrialIsDecidedRightly(t *testing.T) {
 		for _, w := range trialsOf(r) {
 			for i, m := range w.Directions {
 				truth := 1 - min(1, limit/float64(m.Intended.PacketsPerSecond))*(1-loss.Float())
-				least := measure.LeastLossOfPlanned(w, i).Float()
+				smallest := measure.LeastLossOfPlanned(w, i).Float()
 				switch {
 				case w.Quality == report.Invalid:
 					t.Errorf("seed %d: window %d, delay %s: %s", seed, w.Number, delay, w.Reason)
-				case w.Decided != nil && (least > truth*1.0001+1e-9 || m.Quality == report.Lossy && !measure.SurelyAbove(w, i, above)):
-					t.Errorf("seed %d: window %d: %.6f of the planned frames are lost at least, and the device loses %.6f: %s", seed, w.Number, least, truth, m.Reason)
+				case w.Decided != nil && (smallest > truth*1.0001+1e-9 || m.Quality == report.Lossy && !measure.SurelyAbove(w, i, threshold)):
+					t.Errorf("seed %d: window %d: %.6f of the planned frames are lost at least, and the device loses %.6f: %s", seed, w.Number, smallest, truth, m.Reason)
 				case w.Decided != nil:
 					decided++
 				case truth == 0 && m.Quality == report.Lossy:
@@ -311,18 +311,18 @@ func TestPropertyATrialIsDecidedRightly(t *testing.T) {
 // paused is an engine behind a device that holds all frames between two moments since the world began, and then lets them go at once.
 type paused struct {
 	engine.Engine
-	from, to time.Duration
-	held     map[int]units.Traffic
+	start, end time.Duration
+	withheld   map[int]units.Traffic
 }
 
 func (e *paused) Read(ctx context.Context, ports []int) (engine.Reading, error) {
 	r, err := e.Engine.Read(ctx, ports)
-	if now := time.Since(begun); err == nil && now >= e.from && now < e.to {
+	if elapsed := time.Since(epoch); err == nil && elapsed >= e.start && elapsed < e.end {
 		for port, c := range r.Ports {
-			if _, is := e.held[port]; !is {
-				e.held[port] = c.Received
+			if _, ok := e.withheld[port]; !ok {
+				e.withheld[port] = c.Received
 			}
-			c.Received = e.held[port]
+			c.Received = e.withheld[port]
 			r.Ports[port] = c
 		}
 	}
@@ -333,16 +333,16 @@ func (e *paused) Read(ctx context.Context, ports []int) (engine.Reading, error) 
 func TestAPauseOfTheDeviceIsNotLoss(t *testing.T) {
 	tier.Plain(t)
 	for k := range 60 {
-		from, lasts := 8*time.Second+time.Duration(k)*37*time.Millisecond, time.Duration(50+41*k)*time.Millisecond
+		start, lasts := 8*time.Second+time.Duration(k)*37*time.Millisecond, time.Duration(50+41*k)*time.Millisecond
 		s, _ := tried(0, deviceLimit(0), func(s *scenario) {
 			s.plan.Procedure.FrameLoss.From, s.plan.Procedure.FrameLoss.To = unitstest.Rate("8kpps"), unitstest.Rate("8kpps")
 			s.engine = func(_ int, e engine.Engine) engine.Engine {
-				return &paused{Engine: e, from: from, to: from + lasts, held: map[int]units.Traffic{}}
+				return &paused{Engine: e, start: start, end: start + lasts, withheld: map[int]units.Traffic{}}
 			}
 		})
 		for _, w := range trialsOf(s.run(t)) {
 			if w.Quality != report.Good || w.Decided != nil {
-				t.Errorf("frames were held for %s from %s on; window %d is %s: %s", lasts, from, w.Number, w.Quality, w.Reason)
+				t.Errorf("frames were held for %s from %s on; window %d is %s: %s", lasts, start, w.Number, w.Quality, w.Reason)
 			}
 		}
 	}

@@ -19,10 +19,10 @@ import (
 // zeroLoss is a search for the highest load of which no frame is lost, up to 10 million a second each way, of a generator that is read as TRex is: a question takes 0.8 ms, and somewhere
 // within that the ports' counters are read one after the other, 46 to 170 µs apart.
 func zeroLoss(rnd *rand.Rand, device sim.Device, options ...option) *scenario {
-	reads := func(int) (first, last time.Duration) {
-		apart := 46*time.Microsecond + time.Duration(rnd.Int64N(int64(124*time.Microsecond)))
-		first = time.Duration(rnd.Int64N(int64(800*time.Microsecond - apart)))
-		return first, first + apart
+	reads := func(int) (first, latest time.Duration) {
+		distance := 46*time.Microsecond + time.Duration(rnd.Int64N(int64(124*time.Microsecond)))
+		first = time.Duration(rnd.Int64N(int64(800*time.Microsecond - distance)))
+		return first, first + distance
 	}
 	return scene(append([]option{
 		onGenerator(func(g *sim.Generator) { g.ReadTakes, g.PortsRead = 800*time.Microsecond, reads }),
@@ -51,7 +51,7 @@ func TestADeviceThatLosesNothingIsConfirmedToLoseNothing(t *testing.T) {
 					t.Fatalf("seed %d: %+v, %+v\n%s", seed, r, rep.Verdict, trace(rep))
 				}
 				for _, d := range r.Directions {
-					if d.Sent.Packets != d.Returned.Packets || d.EdgeFrames != 0 || device.Limit > 0 && !within(float64(d.Received.PacketsPerSecond), device.Limit.PerSecond(), 5) {
+					if d.Sent.Packets != d.Returned.Packets || d.EdgeFrames != 0 || device.Limit > 0 && !isNear(float64(d.Received.PacketsPerSecond), device.Limit.PerSecond(), 5) {
 						t.Errorf("seed %d: %s→%s: %+v", seed, d.From, d.To, d)
 					}
 				}
@@ -101,8 +101,8 @@ func TestStraysNeitherAddNorHideLoss(t *testing.T) {
 					s.world.Links[0].Background = units.PacketRate(c.perMinute) * units.PacketPerSecond / 60
 				}).run(t)
 				want := map[bool]report.Outcome{true: report.Passed, false: report.Undecided}[c.confirmed]
-				says := strings.Contains(rep.Result.Message, "frames of others may have taken the place of lost ones")
-				if rep.Result.Confirmed != c.confirmed || rep.Verdict.Outcome != want || rep.Result.Saturated || says == c.confirmed {
+				warns := strings.Contains(rep.Result.Message, "frames of others may have taken the place of lost ones")
+				if rep.Result.Confirmed != c.confirmed || rep.Verdict.Outcome != want || rep.Result.Saturated || warns == c.confirmed {
 					t.Fatalf("seed %d: %+v, %+v\n%s", seed, rep.Result, rep.Verdict, trace(rep))
 				}
 				for _, w := range rep.Windows {
@@ -120,7 +120,7 @@ func TestStraysNeitherAddNorHideLoss(t *testing.T) {
 func TestAConstantLoadReportsTheLossThatItsEdgesMayHide(t *testing.T) {
 	for name, c := range map[string]struct {
 		device sim.Device
-		with   option
+		option option
 		want   report.Outcome
 	}{
 		"none is lost":                                  {sim.Device{}, func(*scenario) {}, report.Passed},
@@ -130,7 +130,7 @@ func TestAConstantLoadReportsTheLossThatItsEdgesMayHide(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(5) {
-				rep := zeroLoss(rand.New(rand.NewPCG(seed, 6)), c.device, c.with, func(s *scenario) {
+				rep := zeroLoss(rand.New(rand.NewPCG(seed, 6)), c.device, c.option, func(s *scenario) {
 					s.plan.Procedure = plan.Procedure{Type: plan.TypeConstantLoad, ConstantLoad: &plan.ConstantLoad{Rate: unitstest.Rate("10mpps"), WarmupDuration: seconds(3), Duration: seconds(40), Window: seconds(10)}}
 				}).run(t)
 				for _, w := range rep.Windows {
@@ -189,12 +189,12 @@ func TestALoadIsHeldAgainAfterATrial(t *testing.T) {
 		for _, w := range rep.Windows {
 			kinds += map[bool]string{true: "t", false: "h"}[w.Directions[0].EdgeFrames == 0]
 			for _, d := range w.Directions {
-				if offered := float64(d.Offered.PacketsPerSecond); !within(float64(d.Received.PacketsPerSecond), collapses(offered), 5) {
+				if offered := float64(d.Offered.PacketsPerSecond); !isNear(float64(d.Received.PacketsPerSecond), collapses(offered), 5) {
 					t.Errorf("seed %d: window %d: %d of %d packets/s came back, and the device forwards %.0f: %s", seed, w.Number, d.Received.PacketsPerSecond, d.Offered.PacketsPerSecond, collapses(offered), d.Reason)
 				}
 			}
 		}
-		if got := float64(rep.Result.Directions[0].Received.PacketsPerSecond); !strings.Contains(kinds, "th") || !within(got, 6.2e6, 5) {
+		if got := float64(rep.Result.Directions[0].Received.PacketsPerSecond); !strings.Contains(kinds, "th") || !isNear(got, 6.2e6, 5) {
 			t.Errorf("seed %d: %.0f, held and tried in turns %s\n%s", seed, got, kinds, trace(rep))
 		}
 	}
@@ -229,10 +229,10 @@ func TestAWeakGeneratorLosesNothingOfTheDevices(t *testing.T) {
 // Whenever it is interrupted, also between a held load and a trial, a run leaves nothing running, and claims no confirmation that did not end.
 func TestAnInterruptionAroundATrialStopsAllTraffic(t *testing.T) {
 	tier.Plain(t)
-	for at := 44.0; at < 58; at += 0.13 {
-		rep := zeroLoss(rand.New(rand.NewPCG(2, 19)), sim.Device{}, interrupted(at)).run(t)
+	for moment := 44.0; moment < 58; moment += 0.13 {
+		rep := zeroLoss(rand.New(rand.NewPCG(2, 19)), sim.Device{}, interrupted(moment)).run(t)
 		if rep.Ending != report.Interrupted && rep.Ending != report.Completed || rep.Ending == report.Interrupted && rep.Result.Confirmed {
-			t.Fatalf("interrupted after %.2f s: %s, %+v", at, rep.Ending, rep.Result)
+			t.Fatalf("interrupted after %.2f s: %s, %+v", moment, rep.Ending, rep.Result)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 // TestOnlySocketsLoseOnOneMachine: what the receiver's own sockets had no room for is all that is lost there. A busy kernel loses some on its way to the socket, too.
 func TestOnlySocketsLoseOnOneMachine(t *testing.T) {
 	address, _ := serve(t, Server{})
-	r, err := Client{Server: address}.Run(t.Context(), Test{Protocol: UDP, Flow: Reverse, Duration: 2 * time.Second, BitsPerSecond: 50_000_000, MessageBytes: 1200, WindowBytes: 4 << 10})
+	r, err := Client{Server: address}.Measure(t.Context(), Test{Protocol: UDP, Flow: Reverse, Duration: 2 * time.Second, BitsPerSecond: 50_000_000, MessageBytes: 1200, WindowBytes: 4 << 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func TestIperf3ItselfAgrees(t *testing.T) {
 		"-P 4 -w -O 1": {Parallel: 4, WindowBytes: 128 << 10, Omit: time.Second},
 	} {
 		for _, protocol := range []Protocol{TCP, UDP} {
-			for _, flow := range []Flow{Forward, Reverse, Both} {
+			for _, flow := range []Flow{Forward, Reverse, Bidirectional} {
 				for role, make := range map[string]func(*testing.T, Test) (*Result, theirs){"its client": asTheirClient, "its server": asTheirServer} {
 					t.Run(string(protocol)+" "+string(flow)+" "+name+" "+role, func(t *testing.T) {
 						test := shape
@@ -39,23 +39,23 @@ func TestIperf3ItselfAgrees(t *testing.T) {
 						if protocol == UDP {
 							test.MessageBytes = 1400
 						}
-						r, said := make(t, test)
-						theySent, theyReceived := said.sums()
+						r, printed := make(t, test)
+						theySent, theyReceived := printed.sums()
 						for _, d := range directions(t, r, flow) {
 							lost := int64(0) // in bytes: what a busy machine's sockets had no room for is told, and lets the two sides differ
-							if d.Datagrams != nil && !d.Datagrams.WholeRun {
+							if d.Datagrams != nil && !d.Datagrams.WholeTest {
 								lost = d.Datagrams.Lost * int64(test.MessageBytes)
 							}
-							its, told, ours := theyReceived, d.Received.Bytes, d.Sent.Bytes-lost
-							if !d.Sent.Own {
-								its, told, ours = theySent, d.Sent.Bytes, d.Received.Bytes+lost
+							printedBytes, reportedBytes, ours := theyReceived, d.Received.Bytes, d.Sent.Bytes-lost
+							if !d.Sent.CountedHere {
+								printedBytes, reportedBytes, ours = theySent, d.Sent.Bytes, d.Received.Bytes+lost
 							}
-							for what, bytes := range map[string]int64{"it told": told, "follow from ours": ours} {
-								if off := float64(bytes)/float64(its) - 1; math.Abs(off) > 0.01 {
-									t.Errorf("%s: it printed %d bytes, and %d %s: %+.2f %%", d.Flow, its, bytes, what, 100*off)
+							for what, bytes := range map[string]int64{"it told": reportedBytes, "follow from ours": ours} {
+								if deviation := float64(bytes)/float64(printedBytes) - 1; math.Abs(deviation) > 0.01 {
+									t.Errorf("%s: it printed %d bytes, and %d %s: %+.2f %%", d.Flow, printedBytes, bytes, what, 100*deviation)
 								}
 							}
-							t.Logf("%s: %d sent, %d received, %d lost; it printed %d", d.Flow, d.Sent.Bytes, d.Received.Bytes, lost, its)
+							t.Logf("%s: %d sent, %d received, %d lost; it printed %d", d.Flow, d.Sent.Bytes, d.Received.Bytes, lost, printedBytes)
 						}
 					})
 				}

@@ -16,7 +16,7 @@ type arrivals struct {
 	distinct   int64
 	reordered  int64
 	duplicates int64
-	tooLate    int64  // so late that they may be duplicates; not counted as received
+	tooLate    int64  // so late that they may be duplicates, and not counted as received
 	foreign    int64  // no datagrams of a test, or with an impossible number
 	omitted    uint64 // the highest number when the omitted time was over
 	overdue    int64  // how many numbers up to omitted arrived later
@@ -28,17 +28,17 @@ type arrivals struct {
 const (
 	// memory is how many numbers back a late datagram can be distinguished from a duplicate.
 	memory = 1 << 16
-	// farthest is how many numbers ahead the next datagram may be: no device loses that many in a row.
+	// farthest is how many numbers ahead the next datagram may be. No device loses that many in a row.
 	farthest = 1 << 32
 )
 
-// read returns the sequence number and sending time of a datagram; false: it isn't a datagram of a test.
-func (a *arrivals) read(datagram []byte, short bool) (number uint64, sent time.Time, is bool) {
-	least := leastDatagram
+// read returns the sequence number and sending time of a datagram, or false if it isn't a datagram of a test.
+func (a *arrivals) read(datagram []byte, short bool) (number uint64, sent time.Time, ok bool) {
+	shortest := leastDatagram
 	if short {
-		least -= 4
+		shortest -= 4
 	}
-	if len(datagram) < least {
+	if len(datagram) < shortest {
 		return 0, sent, false
 	}
 	sent = time.Unix(int64(binary.BigEndian.Uint32(datagram)), int64(binary.BigEndian.Uint32(datagram[4:]))*1000)
@@ -49,19 +49,19 @@ func (a *arrivals) read(datagram []byte, short bool) (number uint64, sent time.T
 }
 
 // unwrap is the number nearest to near whose low 32 bits are low.
-func unwrap(near uint64, low uint32) uint64 {
-	return near + uint64(int64(int32(low-uint32(near))))
+func unwrap(reference uint64, low uint32) uint64 {
+	return reference + uint64(int64(int32(low-uint32(reference))))
 }
 
 // take counts a datagram that arrived at a moment.
-func (a *arrivals) take(datagram []byte, short bool, at time.Time) {
-	number, sent, is := a.read(datagram, short)
-	if !is || number == 0 || number > a.highest+farthest {
+func (a *arrivals) take(datagram []byte, short bool, arrival time.Time) {
+	number, sent, ok := a.read(datagram, short)
+	if !ok || number == 0 || number > a.highest+farthest {
 		a.foreign++
 		return
 	}
 	if a.count(number) {
-		a.delay(at.Sub(sent))
+		a.delay(arrival.Sub(sent))
 	}
 }
 
@@ -73,7 +73,7 @@ func (a *arrivals) count(number uint64) bool {
 	case a.highest-number >= memory:
 		a.tooLate++
 		return false
-	case a.has(number):
+	case a.arrived(number):
 		a.duplicates++
 		return false
 	default:
@@ -99,7 +99,7 @@ func (a *arrivals) forget(highest uint64) {
 	a.highest = highest
 }
 
-func (a *arrivals) has(number uint64) bool { return a.came[number%memory/64]&(1<<(number%64)) != 0 }
+func (a *arrivals) arrived(number uint64) bool { return a.came[number%memory/64]&(1<<(number%64)) != 0 }
 
 // delay adds to the jitter (RFC 1889, A.8), for which the clocks of the two sides needn't agree.
 func (a *arrivals) delay(transit time.Duration) {

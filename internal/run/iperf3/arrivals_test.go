@@ -63,9 +63,9 @@ func TestLossIsWhatDidNotCome(t *testing.T) {
 				came = append(came, n)
 			}
 		}
-		for at := range came {
-			other := min(len(came)-1, at+random.IntN(40))
-			came[at], came[other] = came[other], came[at]
+		for position := range came {
+			partner := min(len(came)-1, position+random.IntN(40))
+			came[position], came[partner] = came[partner], came[position]
 		}
 		came = append(came, 5001) // so that no gap is at the end
 		for _, n := range came {
@@ -80,9 +80,9 @@ func TestLossIsWhatDidNotCome(t *testing.T) {
 // TestShortNumbersWrapAround: a counter of 32 bits begins again after an hour of a million a second.
 func TestShortNumbersWrapAround(t *testing.T) {
 	for name, c := range map[string]struct {
-		near uint64
-		low  uint32
-		want uint64
+		reference uint64
+		low       uint32
+		want      uint64
 	}{
 		"the first":            {0, 1, 1},
 		"the next":             {7, 8, 8},
@@ -92,7 +92,7 @@ func TestShortNumbersWrapAround(t *testing.T) {
 		"in the third round":   {2<<32 + 9, 10, 2<<32 + 10},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := unwrap(c.near, c.low); got != c.want {
+			if got := unwrap(c.reference, c.low); got != c.want {
 				t.Errorf("%d, want %d", got, c.want)
 			}
 		})

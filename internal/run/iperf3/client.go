@@ -17,18 +17,19 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/sockets"
 )
 
-// Client makes tests with a server: linerate's or iperf3's. It is safe for concurrent use.
+// Client makes tests with a server of linerate's or iperf3's. It is safe for concurrent use.
 type Client struct {
 	Server string // host and port
 	Place  Place
-	// Ours: the server is linerate's, which answers every hello of a stream, so the client may repeat it. iperf3 would count a second hello as a datagram of the test.
+	// Ours says that the server is linerate's, which answers every hello of a stream, so the client may repeat it.
+	// iperf3 would count a second hello as a datagram of the test.
 	Ours bool
-	// Interval is how often counters are read; 1 s where 0.
+	// Interval is how often counters are read, which is 1 s where 0.
 	Interval time.Duration
-	patience time.Duration // for tests; 10 s where 0
+	patience time.Duration // for tests. It is 10 s where 0
 }
 
-// shortestInterval bounds how much memory intervals take; tests of several hours have longer intervals.
+// shortestInterval bounds how much memory intervals take. Tests of several hours have longer intervals.
 const shortestInterval = 100 * time.Millisecond
 
 // interval is the interval asked for, within its bounds.
@@ -36,8 +37,9 @@ func interval(asked time.Duration) time.Duration {
 	return max(cmp.Or(asked, time.Second), shortestInterval)
 }
 
-// Run makes one test. When ctx ends, the test ends without a result. When Run returns, nothing of the test goes on.
-func (c Client) Run(ctx context.Context, t Test) (*Result, error) {
+// Measure makes one test. When ctx ends, the test ends without a result. When Measure returns, nothing of the test
+// goes on.
+func (c Client) Measure(ctx context.Context, t Test) (*Result, error) {
 	s, err := c.Connect(ctx, t)
 	if err != nil {
 		return nil, err
@@ -49,24 +51,25 @@ func (c Client) Run(ctx context.Context, t Test) (*Result, error) {
 // Standing is a client's test whose streams are open. It must be closed.
 type Standing struct {
 	Live
-	run *clientRun
+	run *clientTest
 }
 
-// Connect connects to the server and opens a test's streams. A server that sends begins at once; a client begins when Carry is called.
+// Connect connects to the server and opens a test's streams. A server that sends begins at once. A client begins when
+// Carry is called.
 func (c Client) Connect(ctx context.Context, t Test) (*Standing, error) {
 	t = t.withDefaults()
 	if err := t.check(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrRefused, err)
 	}
-	at, err := resolve(ctx, c.Server)
+	address, err := resolve(ctx, c.Server)
 	if err != nil {
 		return nil, err
 	}
-	conn, err := c.Place.dial(ctx, "tcp", netip.AddrPort{}, at, plain)
+	conn, err := c.Place.dial(ctx, "tcp", netip.AddrPort{}, address, plain)
 	if err != nil {
-		return nil, unreachable(ctx, at, err)
+		return nil, unreachable(ctx, address, err)
 	}
-	r := &clientRun{Client: c, at: at, side: side{test: t, control: &control{Conn: conn, with: "the server at " + at.String(), patience: cmp.Or(c.patience, answerTimeout)}}}
+	r := &clientTest{Client: c, address: address, side: side{test: t, control: &control{Conn: conn, peer: "the server at " + address.String(), patience: cmp.Or(c.patience, answerTimeout)}}}
 	err = r.bounded(ctx, func() error { return r.connect(ctx) })
 	if err != nil {
 		r.close()
@@ -78,55 +81,55 @@ func (c Client) Connect(ctx context.Context, t Test) (*Standing, error) {
 // Carry sends payload for the test's duration, and returns what both sides counted. It is called once.
 func (s *Standing) Carry(ctx context.Context) (result *Result, err error) {
 	err = s.run.bounded(ctx, func() (err error) {
-		result, err = s.run.carry(ctx, s.run.measure, s.run.exchange)
+		result, err = s.run.carry(ctx, s.run.awaitEnd, s.run.exchange)
 		return err
 	})
 	return result, err
 }
 
-// Close ends the test; when it returns, nothing of the test goes on.
+// Close ends the test. When it returns, nothing of the test goes on.
 func (s *Standing) Close() { s.run.close() }
 
-// bounded calls do until ctx ends; after an error it tells the server that the test is over.
-func (r *clientRun) bounded(ctx context.Context, do func() error) error {
+// bounded carries out a step until ctx ends. After an error it tells the server that the test is over.
+func (r *clientTest) bounded(ctx context.Context, step func() error) error {
 	defer context.AfterFunc(ctx, r.terminate)() // ends reads and writes of the control connection
-	err := do()
+	err := step()
 	if err == nil {
 		return nil
 	}
 	r.terminate()
 	if ctx.Err() != nil {
-		return fmt.Errorf("the test with %s was stopped: %w", r.control.with, context.Cause(ctx))
+		return fmt.Errorf("the test with %s was stopped: %w", r.control.peer, context.Cause(ctx))
 	}
 	return err
 }
 
 // unreachable says why there is no connection to a server.
-func unreachable(ctx context.Context, at netip.AddrPort, err error) error {
-	timeout, is := errors.AsType[net.Error](err)
+func unreachable(ctx context.Context, address netip.AddrPort, err error) error {
+	timeout, ok := errors.AsType[net.Error](err)
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.Is(err, unix.ECONNREFUSED):
-		return fmt.Errorf("%w at %s, which refuses connections: start one there (iperf3 -s -p %d), or name another port: %w", ErrUnreachable, at, at.Port(), err)
-	case is && timeout.Timeout():
-		return fmt.Errorf("%w at %s within %s: check the address, the route, and that firewalls let TCP port %d through: %w", ErrUnreachable, at, answerTimeout, at.Port(), err)
+		return fmt.Errorf("%w at %s, which refuses connections: start one there (iperf3 -s -p %d), or name another port: %w", ErrUnreachable, address, address.Port(), err)
+	case ok && timeout.Timeout():
+		return fmt.Errorf("%w at %s within %s: check the address, the route, and that firewalls let TCP port %d through: %w", ErrUnreachable, address, answerTimeout, address.Port(), err)
 	case sockets.FromBeyond(err):
-		return fmt.Errorf("%w at %s: %w", ErrUnreachable, at, err)
+		return fmt.Errorf("%w at %s: %w", ErrUnreachable, address, err)
 	}
-	return fmt.Errorf("connect to %s: %w", at, err) // a fault of this machine itself shows nothing about the server
+	return fmt.Errorf("connect to %s: %w", address, err) // a fault of this machine itself shows nothing about the server
 }
 
-// clientRun is one test on the client's side.
-type clientRun struct {
+// clientTest is one test on the client's side.
+type clientTest struct {
 	Client
 	side
-	at   netip.AddrPort
-	ends sync.Once
+	address netip.AddrPort
+	ends    sync.Once
 }
 
 // terminate tells the server that the test is over, and closes the control connection.
-func (r *clientRun) terminate() {
+func (r *clientTest) terminate() {
 	r.ends.Do(func() {
 		_ = r.control.SetWriteDeadline(time.Now().Add(time.Second))
 		_, _ = r.control.Write([]byte{byte(clientTerminate)})
@@ -147,7 +150,7 @@ func newCookie() []byte {
 }
 
 // connect agrees with the server on the test, and opens its streams.
-func (r *clientRun) connect(ctx context.Context) error {
+func (r *clientTest) connect(ctx context.Context) error {
 	cookie := newCookie()
 	if err := r.control.write(cookie); err != nil {
 		return err
@@ -168,7 +171,7 @@ func (r *clientRun) connect(ctx context.Context) error {
 }
 
 // first awaits the server's first answer, which shows whether the server is iperf3.
-func (r *clientRun) first() error {
+func (r *clientTest) first() error {
 	err := r.control.expect(paramExchange, r.control.patience)
 	if errors.Is(err, ErrGone) {
 		return fmt.Errorf("%w (after its first answer: either it is no iperf3 server, such as iperf 2, which has another protocol and port 5001, or it hangs: start iperf3 -s there)", err)
@@ -189,32 +192,32 @@ func (c *control) expect(want state, patience time.Duration) error {
 func (c *control) explain(got state) error {
 	switch got {
 	case accessDenied:
-		return fmt.Errorf("%w: %s has another test, and iperf3 takes one at a time: wait for its end, or start a second server there on a port of its own (iperf3 -s -p 5202)", ErrBusy, c.with)
+		return fmt.Errorf("%w: %s has another test, and iperf3 takes one at a time: wait for its end, or start a second server there on a port of its own (iperf3 -s -p 5202)", ErrBusy, c.peer)
 	case serverTerminate:
-		return fmt.Errorf("%w: %s was stopped in the middle of the test: start it again", ErrGone, c.with)
+		return fmt.Errorf("%w: %s was stopped in the middle of the test: start it again", ErrGone, c.peer)
 	case serverError:
 		var number [4]byte
 		if err := c.read(number[:], time.Second); err != nil {
-			return fmt.Errorf("%w: %s can't make this test, and doesn't say why: its own output does", ErrRefused, c.with)
+			return fmt.Errorf("%w: %s can't make this test, and doesn't say why: its own output does", ErrRefused, c.peer)
 		}
-		return fmt.Errorf("%w: %s can't make this test: %s", ErrRefused, c.with, saidBy(int(int32(binary.BigEndian.Uint32(number[:])))))
+		return fmt.Errorf("%w: %s can't make this test: %s", ErrRefused, c.peer, meaningOf(int(int32(binary.BigEndian.Uint32(number[:])))))
 	default:
 	}
-	return fmt.Errorf("%w: %s sends state %d, which iperf3 doesn't at this point: it is another program, or a version with another protocol: use iperf3 3.2 or newer there", ErrProtocol, c.with, got)
+	return fmt.Errorf("%w: %s sends state %d, which iperf3 doesn't at this point: it is another program, or a version with another protocol: use iperf3 3.2 or newer there", ErrProtocol, c.peer, got)
 }
 
-// said is the next state on the control connection, or its error.
-type said struct {
+// stateEvent is the next state on the control connection, or its error.
+type stateEvent struct {
 	state state
 	err   error
 }
 
 // next reads the other side's next state while payload goes.
-func (c *control) next(awaiting *sync.WaitGroup) <-chan said {
-	came := make(chan said, 1)
+func (c *control) next(awaiting *sync.WaitGroup) <-chan stateEvent {
+	came := make(chan stateEvent, 1)
 	awaiting.Go(func() {
 		s, err := c.await(0)
-		came <- said{s, err}
+		came <- stateEvent{s, err}
 	})
 	return came
 }
@@ -222,8 +225,8 @@ func (c *control) next(awaiting *sync.WaitGroup) <-chan said {
 // reasonWait is how long a side that lost a stream waits for the other side's reason.
 const reasonWait = 500 * time.Millisecond
 
-// measure waits for the end of the payload, and returns how long the server was to send.
-func (r *clientRun) measure(ctx context.Context) (time.Duration, error) {
+// awaitEnd waits for the end of the payload, and returns how long the server was to send.
+func (r *clientTest) awaitEnd(ctx context.Context) (time.Duration, error) {
 	next := r.control.next(&r.awaiting)
 	whole := time.NewTimer(r.test.Omit + r.test.Duration)
 	defer whole.Stop()
@@ -245,7 +248,7 @@ func (r *clientRun) measure(ctx context.Context) (time.Duration, error) {
 	if err := r.transfer.settle(ctx); err != nil {
 		return 0, err
 	}
-	planned := r.transfer.at()
+	planned := r.transfer.elapsed()
 	if err := r.transfer.end(func() error { return r.control.say(testEnd) }); err != nil {
 		return 0, err
 	}
@@ -256,14 +259,14 @@ func (r *clientRun) measure(ctx context.Context) (time.Duration, error) {
 		}
 		return planned, nil
 	case <-time.After(r.control.patience + mostDrain): // the server may drain, too
-		return 0, fmt.Errorf("%w: %s doesn't report its counters, and a test needs those of both sides", ErrIncomplete, r.control.with)
+		return 0, fmt.Errorf("%w: %s doesn't report its counters, and a test needs those of both sides", ErrIncomplete, r.control.peer)
 	case <-ctx.Done():
 		return 0, context.Cause(ctx)
 	}
 }
 
 // unasked is the error for a state that ends the test early.
-func (r *clientRun) unasked(s said) error {
+func (r *clientTest) unasked(s stateEvent) error {
 	if s.err != nil {
 		return s.err
 	}
@@ -271,7 +274,7 @@ func (r *clientRun) unasked(s said) error {
 }
 
 // exchange sends this side's counters, and joins them with the server's.
-func (r *clientRun) exchange(planned time.Duration) (*Result, error) {
+func (r *clientTest) exchange(planned time.Duration) (*Result, error) {
 	if err := r.control.writeDocument(r.transfer.results(planned, nil)); err != nil {
 		return nil, err
 	}
@@ -279,11 +282,11 @@ func (r *clientRun) exchange(planned time.Duration) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: the server's: %w", ErrIncomplete, err)
 	}
-	told, from, err := parseResults(document, ids(r.streams))
+	reported, summary, err := parseResults(document, ids(r.streams))
 	if err != nil {
 		return nil, err
 	}
-	result, err := r.transfer.result(false, planned, told, from)
+	result, err := r.transfer.result(false, planned, reported, summary)
 	if err != nil {
 		return nil, err
 	}

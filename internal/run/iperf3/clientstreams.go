@@ -17,7 +17,7 @@ import (
 )
 
 // connectStreams opens all streams, first those on which the client sends.
-func (r *clientRun) connectStreams(ctx context.Context, cookie []byte) error {
+func (r *clientTest) connectStreams(ctx context.Context, cookie []byte) error {
 	for _, sends := range []bool{true, false} {
 		if sends && !r.test.Flow.sends(false) || !sends && !r.test.Flow.receives(false) {
 			continue
@@ -36,8 +36,8 @@ func (r *clientRun) connectStreams(ctx context.Context, cookie []byte) error {
 			if err == nil {
 				continue
 			}
-			err = fmt.Errorf("connect stream %d to %s: %w", s.id, r.at, err)
-			if _, is := errors.AsType[*refusal](err); is || !sockets.FromBeyond(err) { // this machine's own kernel refused it
+			err = fmt.Errorf("connect stream %d to %s: %w", s.id, r.address, err)
+			if _, ok := errors.AsType[*refusal](err); ok || !sockets.FromBeyond(err) { // this machine's own kernel refused it
 				return err
 			}
 			return fmt.Errorf("%w: %w", ErrGone, err)
@@ -46,8 +46,8 @@ func (r *clientRun) connectStreams(ctx context.Context, cookie []byte) error {
 	return nil
 }
 
-func (r *clientRun) connectTCP(ctx context.Context, cookie []byte) (net.Conn, error) {
-	conn, err := r.Place.dial(ctx, "tcp", netip.AddrPort{}, r.at, r.test.shape)
+func (r *clientTest) connectTCP(ctx context.Context, cookie []byte) (net.Conn, error) {
+	conn, err := r.Place.dial(ctx, "tcp", netip.AddrPort{}, r.address, r.test.shape)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,8 @@ func (r *clientRun) connectTCP(ctx context.Context, cookie []byte) (net.Conn, er
 	return conn, errors.Join(err, conn.SetWriteDeadline(time.Time{}), r.test.configure(conn.(*net.TCPConn)))
 }
 
-// The first datagram of a client's UDP stream, and the server's answer, as numbers in the machine's own byte order; iperf3 before 3.12 sends the old ones.
+// The first datagram of a client's UDP stream, and the server's answer, as numbers in the machine's own byte order.
+// iperf3 before 3.12 sends the old ones.
 const (
 	hello       uint32 = 0x36373839
 	helloOld    uint32 = 123456789
@@ -68,39 +69,39 @@ const (
 // helloEvery is how often a client sends hello until there is an answer.
 const helloEvery = 250 * time.Millisecond
 
-func isHello(said []byte) bool {
-	return len(said) == helloLength && slices.Contains([]uint32{hello, helloOld}, binary.NativeEndian.Uint32(said))
+func isHello(datagram []byte) bool {
+	return len(datagram) == helloLength && slices.Contains([]uint32{hello, helloOld}, binary.NativeEndian.Uint32(datagram))
 }
 
-func isReply(said []byte) bool {
-	return len(said) == helloLength && slices.Contains([]uint32{reply, replyOld}, binary.NativeEndian.Uint32(said))
+func isReply(datagram []byte) bool {
+	return len(datagram) == helloLength && slices.Contains([]uint32{reply, replyOld}, binary.NativeEndian.Uint32(datagram))
 }
 
 // connectUDP sends hello, and waits for the answer, or with Reverse for payload, which means the same if the answer was lost.
-func (r *clientRun) connectUDP(ctx context.Context) (net.Conn, error) {
-	conn, err := r.Place.dial(ctx, "udp", netip.AddrPort{}, r.at, r.test.shape)
+func (r *clientTest) connectUDP(ctx context.Context) (net.Conn, error) {
+	conn, err := r.Place.dial(ctx, "udp", netip.AddrPort{}, r.address, r.test.shape)
 	if err != nil {
 		return nil, err
 	}
 	defer context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(time.Unix(1, 0)) })()
-	until := time.Now().Add(r.control.patience)
+	deadline := time.Now().Add(r.control.patience)
 	for {
 		if _, err := conn.Write(binary.NativeEndian.AppendUint32(nil, hello)); err != nil {
 			return conn, err
 		}
-		again := until
+		retryTime := deadline
 		if r.Ours {
-			again = earlier(until, time.Now().Add(helloEvery))
+			retryTime = earlier(deadline, time.Now().Add(helloEvery))
 		}
-		_ = conn.SetReadDeadline(again)
+		_ = conn.SetReadDeadline(retryTime)
 		err := awaitReply(conn.(*net.UDPConn))
 		switch {
 		case errors.Is(err, unix.ECONNREFUSED):
 			return conn, fmt.Errorf("it refuses UDP: %w", err)
 		case err == nil:
 			return conn, conn.SetReadDeadline(time.Time{})
-		case !errors.Is(err, os.ErrDeadlineExceeded) || ctx.Err() != nil || !time.Now().Before(until):
-			return conn, fmt.Errorf("it doesn't answer with UDP: check that firewalls let UDP port %d through as well as TCP port %d, and that the path doesn't lose too many packets: %w", r.at.Port(), r.at.Port(), err)
+		case !errors.Is(err, os.ErrDeadlineExceeded) || ctx.Err() != nil || !time.Now().Before(deadline):
+			return conn, fmt.Errorf("it doesn't answer with UDP: check that firewalls let UDP port %d through as well as TCP port %d, and that the path doesn't lose too many packets: %w", r.address.Port(), r.address.Port(), err)
 		}
 	}
 }
@@ -118,11 +119,11 @@ func awaitReply(conn *net.UDPConn) error {
 	if err != nil {
 		return err
 	}
-	for said := make([]byte, helloLength+1); ; {
+	for buffer := make([]byte, helloLength+1); ; {
 		var n int
 		var failed error
 		if err := raw.Read(func(fd uintptr) bool {
-			n, _, failed = unix.Recvfrom(int(fd), said, unix.MSG_PEEK)
+			n, _, failed = unix.Recvfrom(int(fd), buffer, unix.MSG_PEEK)
 			return !errors.Is(failed, unix.EAGAIN)
 		}); err != nil {
 			return err
@@ -133,7 +134,7 @@ func awaitReply(conn *net.UDPConn) error {
 		if n > helloLength {
 			return nil
 		}
-		if _, err := conn.Read(said); err != nil || isReply(said[:n]) {
+		if _, err := conn.Read(buffer); err != nil || isReply(buffer[:n]) {
 			return err
 		}
 	}

@@ -62,15 +62,15 @@ func theirServer(t *testing.T) (address string, printed func() theirs) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := free.Address()
+	server := free.Address()
 	_ = free.Close()
-	said := start(t, "-s", "-1", "-J", "-B", "127.0.0.1", "-p", fmt.Sprint(at.Port()))
-	for deadline := time.Now().Add(30 * time.Second); !listens(t, at.Port()); time.Sleep(10 * time.Millisecond) {
+	output := start(t, "-s", "-1", "-J", "-B", "127.0.0.1", "-p", fmt.Sprint(server.Port()))
+	for deadline := time.Now().Add(30 * time.Second); !listens(t, server.Port()); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("iperf3 doesn't listen")
 		}
 	}
-	return at.String(), said
+	return server.String(), output
 }
 
 // listens says whether somebody listens on a port, without connecting: iperf3 would take that for a test.
@@ -89,8 +89,8 @@ func start(t *testing.T, arguments ...string) (printed func() theirs) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, program(t), arguments...)
-	var out strings.Builder
-	cmd.Stdout, cmd.Stderr = &out, &out
+	var output strings.Builder
+	cmd.Stdout, cmd.Stderr = &output, &output
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -103,10 +103,10 @@ func start(t *testing.T, arguments ...string) (printed func() theirs) {
 	return func() (o theirs) {
 		err := <-ended
 		ended <- err
-		text := out.String()
+		text := output.String()
 		text = text[max(0, strings.Index(text, "{")):] // behind its warning of datagrams above a segment's size
 		if bad := json.Unmarshal([]byte(text), &o); err != nil || bad != nil || o.Error != "" {
-			t.Fatalf("iperf3 %s: %v, %v, %s\n%s", strings.Join(arguments, " "), err, bad, o.Error, out.String())
+			t.Fatalf("iperf3 %s: %v, %v, %s\n%s", strings.Join(arguments, " "), err, bad, o.Error, output.String())
 		}
 		return o
 	}
@@ -116,7 +116,7 @@ func start(t *testing.T, arguments ...string) (printed func() theirs) {
 func theirArguments(test Test, address string) []string {
 	host, port, _ := net.SplitHostPort(address)
 	arguments := []string{"-J", "-c", host, "-p", port, "-t", fmt.Sprint(int(test.Duration.Seconds())), "-b", fmt.Sprint(test.BitsPerSecond), "-i", "0.5"}
-	for option, wanted := range map[string]bool{"-u": test.Protocol == UDP, "-R": test.Flow == Reverse, "--bidir": test.Flow == Both, "-N": test.NoDelay} {
+	for option, wanted := range map[string]bool{"-u": test.Protocol == UDP, "-R": test.Flow == Reverse, "--bidir": test.Flow == Bidirectional, "-N": test.NoDelay} {
 		if wanted {
 			arguments = append(arguments, option)
 		}
@@ -136,19 +136,19 @@ func theirArguments(test Test, address string) []string {
 func asTheirClient(t *testing.T, test Test) (*Result, theirs) {
 	t.Helper()
 	address, tests := serve(t, Server{})
-	said := start(t, theirArguments(test, address)...)()
+	printed := start(t, theirArguments(test, address)...)()
 	e := <-tests
 	if e.err != nil {
 		t.Fatal(e.err)
 	}
-	return e.result, said
+	return e.result, printed
 }
 
 // asTheirServer makes a test by a client of ours against iperf3 itself.
 func asTheirServer(t *testing.T, test Test) (*Result, theirs) {
 	t.Helper()
 	address, printed := theirServer(t)
-	r, err := Client{Server: address}.Run(t.Context(), test)
+	r, err := Client{Server: address}.Measure(t.Context(), test)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,21 +161,21 @@ func TestIperf3Itself(t *testing.T) {
 	program(t)
 	for name, test := range map[string]Test{
 		"TCP":      {Protocol: TCP, Flow: Forward},
-		"TCP, all": {Protocol: TCP, Flow: Both, Parallel: 2, WindowBytes: 64 << 10, NoDelay: true, CongestionControl: "reno", TOS: 32, SegmentBytes: 1000},
+		"TCP, all": {Protocol: TCP, Flow: Bidirectional, Parallel: 2, WindowBytes: 64 << 10, NoDelay: true, CongestionControl: "reno", TOS: 32, SegmentBytes: 1000},
 		"UDP":      {Protocol: UDP, Flow: Forward, MessageBytes: 1000},
-		"UDP, all": {Protocol: UDP, Flow: Both, Parallel: 2, WindowBytes: 128 << 10, MessageBytes: 500},
-		"smallest": {Protocol: UDP, Flow: Both, MessageBytes: 16},
-		"largest":  {Protocol: UDP, Flow: Both, MessageBytes: 65507, WindowBytes: 1 << 20},
+		"UDP, all": {Protocol: UDP, Flow: Bidirectional, Parallel: 2, WindowBytes: 128 << 10, MessageBytes: 500},
+		"smallest": {Protocol: UDP, Flow: Bidirectional, MessageBytes: 16},
+		"largest":  {Protocol: UDP, Flow: Bidirectional, MessageBytes: 65507, WindowBytes: 1 << 20},
 		"reverse":  {Protocol: UDP, Flow: Reverse, MessageBytes: 1000},
 	} {
 		test.Duration, test.BitsPerSecond = time.Second, 8_000_000
 		for role, make := range map[string]func(*testing.T, Test) (*Result, theirs){"client": asTheirClient, "server": asTheirServer} {
 			t.Run(name+" as a "+role, func(t *testing.T) {
 				t.Parallel()
-				r, said := make(t, test)
-				theySent, theyReceived := said.sums()
+				r, printed := make(t, test)
+				theySent, theyReceived := printed.sums()
 				for _, d := range directions(t, r, test.Flow) {
-					if d.Sent.Own {
+					if d.Sent.CountedHere {
 						if d.Received.Bytes != theyReceived || theyReceived == 0 || theyReceived > d.Sent.Bytes {
 							t.Errorf("%s: we sent %d bytes, and heard that %d were received; it prints %d", d.Flow, d.Sent.Bytes, d.Received.Bytes, theyReceived)
 						}
@@ -198,7 +198,7 @@ func TestARealIperf3ServerIsBusy(t *testing.T) {
 	address, _ := theirServer(t)
 	test := Test{Duration: time.Second}
 	agreed(t, address, test)
-	if _, err := (Client{Server: address}).Run(t.Context(), test); !errors.Is(err, ErrBusy) || !strings.Contains(err.Error(), "wait for its end") {
+	if _, err := (Client{Server: address}).Measure(t.Context(), test); !errors.Is(err, ErrBusy) || !strings.Contains(err.Error(), "wait for its end") {
 		t.Error(err)
 	}
 }

@@ -11,6 +11,7 @@
 //	  │ ◀ results? ─ JSON ─▶ ◀─ JSON ───── │   what each side counted
 //	  │ done ▶                             │
 //
-// What was sent and what was received are always two figures, from the two sides' own counters. Totals are sums of intervals that were counted here; the other side reports
-// totals only, and a result without them is an error. The protocol is documented by iperf3's source alone; the names here are those of its manual page.
+// What was sent and what was received are always two figures, from the two sides' own counters. Totals are sums of
+// intervals that were counted here. The other side reports totals only, and a result without them is an error. The
+// protocol is documented by iperf3's source alone. The names here are those of its manual page.
 package iperf3

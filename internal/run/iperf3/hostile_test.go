@@ -11,16 +11,16 @@ import (
 func TestDocumentsOfTheOtherSideThatWereMadeToFillMemoryAreRefused(t *testing.T) {
 	for name, bomb := range intaketest.Bombs(mostResults-1<<10, `{"streams":[`, `]}`) {
 		var err error
-		taken := intaketest.Allocated(func() { _, _, err = parseResults([]byte(bomb), []int{1}) })
-		if !errors.Is(err, ErrProtocol) || taken > 4<<20 {
-			t.Errorf("results that are %s: %v, and reading them takes %d bytes", name, err, taken)
+		allocated := intaketest.Allocated(func() { _, _, err = parseResults([]byte(bomb), []int{1}) })
+		if !errors.Is(err, ErrProtocol) || allocated > 4<<20 {
+			t.Errorf("results that are %s: %v, and reading them takes %d bytes", name, err, allocated)
 		}
 	}
 	for name, bomb := range intaketest.Bombs(mostParameters-1<<8, `{"tcp":[`, `]}`) {
 		var err error
-		taken := intaketest.Allocated(func() { _, _, err = parseParameters([]byte(bomb)) })
-		if !errors.Is(err, ErrProtocol) || taken > 1<<20 {
-			t.Errorf("parameters that are %s: %v, and reading them takes %d bytes", name, err, taken)
+		allocated := intaketest.Allocated(func() { _, _, err = parseParameters([]byte(bomb)) })
+		if !errors.Is(err, ErrProtocol) || allocated > 1<<20 {
+			t.Errorf("parameters that are %s: %v, and reading them takes %d bytes", name, err, allocated)
 		}
 	}
 }

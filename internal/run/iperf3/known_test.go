@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func must(t *testing.T, err error) {
+func noError(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -36,28 +36,28 @@ func must(t *testing.T, err error) {
 func namespace(t *testing.T) *netif.Namespace {
 	t.Helper()
 	ns, err := netif.NewNamespace()
-	must(t, err)
+	noError(t, err)
 	t.Cleanup(func() { _ = ns.Close() })
 	return ns
 }
 
 // wired is two places, each cabled to an interface of its own (west, east) of a device's namespace; what they send has whole checksums and fits the MTU.
 type wired struct {
-	device *netif.Namespace
-	places [2]Place
-	own    [2]netip.Prefix
-	macs   [2]net.HardwareAddr
+	device    *netif.Namespace
+	places    [2]Place
+	addresses [2]netip.Prefix
+	macs      [2]net.HardwareAddr
 }
 
 var links = [2]string{"west", "east"}
 
-func newWired(t *testing.T, own ...string) *wired {
+func newWired(t *testing.T, addresses ...string) *wired {
 	t.Helper()
 	w := &wired{device: namespace(t)}
 	for i, name := range links {
 		w.places[i] = Place{Namespace: namespace(t), Interface: name}
-		w.own[i], w.macs[i] = netip.MustParsePrefix(own[i]), net.HardwareAddr{2, 0x6c, 0x72, 0, byte(i), 2}
-		must(t, w.places[i].Namespace.Do(func() error {
+		w.addresses[i], w.macs[i] = netip.MustParsePrefix(addresses[i]), net.HardwareAddr{2, 0x6c, 0x72, 0, byte(i), 2}
+		noError(t, w.places[i].Namespace.Do(func() error {
 			attrs := netlink.NewLinkAttrs()
 			attrs.Name, attrs.HardwareAddr, attrs.MTU, attrs.NumTxQueues, attrs.NumRxQueues = name, w.macs[i], 1500, 1, 1
 			veth := netlink.NewVeth(attrs)
@@ -66,7 +66,7 @@ func newWired(t *testing.T, own ...string) *wired {
 			if err := netlink.LinkAdd(veth); err != nil {
 				return err
 			}
-			return bring(name, w.own[i])
+			return bring(name, w.addresses[i])
 		}))
 	}
 	return w
@@ -75,7 +75,7 @@ func newWired(t *testing.T, own ...string) *wired {
 func deviceMAC(i int) net.HardwareAddr { return net.HardwareAddr{2, 0x6c, 0x72, 0, byte(i), 1} }
 
 // bring makes an interface of the calling thread's namespace ready.
-func bring(name string, own netip.Prefix) error {
+func bring(name string, address netip.Prefix) error {
 	if err := os.WriteFile("/proc/sys/net/ipv6/conf/"+name+"/disable_ipv6", []byte("1"), 0o600); err != nil {
 		return err
 	}
@@ -88,16 +88,16 @@ func bring(name string, own netip.Prefix) error {
 	if err != nil {
 		return err
 	}
-	if err := netlink.LinkSetUp(link); err != nil || !own.IsValid() {
+	if err := netlink.LinkSetUp(link); err != nil || !address.IsValid() {
 		return err
 	}
-	return netif.AddAddress(link, own)
+	return netif.AddAddress(link, address)
 }
 
 // reach gives a place a neighbour, and a route to the other's network by it.
 func (w *wired) reach(t *testing.T, i int, neighbour netip.Addr, mac net.HardwareAddr, network netip.Prefix) {
 	t.Helper()
-	must(t, w.places[i].Namespace.Do(func() error {
+	noError(t, w.places[i].Namespace.Do(func() error {
 		link, err := netlink.LinkByName(links[i])
 		if err != nil {
 			return err
@@ -112,8 +112,8 @@ func (w *wired) reach(t *testing.T, i int, neighbour netip.Addr, mac net.Hardwar
 // measure makes a test from west to a server on east.
 func (w *wired) measure(t *testing.T, test Test) *Result {
 	t.Helper()
-	l, err := Listen(t.Context(), w.places[1], w.own[1].Addr().String()+":5201")
-	must(t, err)
+	l, err := Listen(t.Context(), w.places[1], w.addresses[1].Addr().String()+":5201")
+	noError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	var serving sync.WaitGroup
 	serving.Go(func() {
@@ -125,27 +125,27 @@ func (w *wired) measure(t *testing.T, test Test) *Result {
 	})
 	defer serving.Wait()
 	defer cancel()
-	r, err := Client{Server: l.Address().String(), Place: w.places[0]}.Run(t.Context(), test)
-	must(t, err)
+	r, err := Client{Server: l.Address().String(), Place: w.places[0]}.Measure(t.Context(), test)
+	noError(t, err)
 	return r
 }
 
 // TestLossOfADeviceThatDropsOneInAHundred: as told from its own counters, and from ours, over 100 000 datagrams.
 func TestLossOfADeviceThatDropsOneInAHundred(t *testing.T) {
-	for _, flow := range []Flow{Forward, Reverse, Both} {
+	for _, flow := range []Flow{Forward, Reverse, Bidirectional} {
 		t.Run(string(flow), func(t *testing.T) {
 			w := newWired(t, "198.18.0.2/24", "198.18.0.3/24")
 			for i := range links {
-				must(t, w.device.Do(func() error { return bring(links[i], netip.Prefix{}) }))
-				w.reach(t, i, w.own[1-i].Addr(), w.macs[1-i], netip.Prefix{})
+				noError(t, w.device.Do(func() error { return bring(links[i], netip.Prefix{}) }))
+				w.reach(t, i, w.addresses[1-i].Addr(), w.macs[1-i], netip.Prefix{})
 			}
 			device, err := impaired.Start(w.device, impaired.Spec{Interfaces: links, Ports: [2]impaired.Impairment{{LoseOneIn: 100}, {LoseOneIn: 100}}})
-			must(t, err)
-			defer func() { must(t, device.Close()) }()
+			noError(t, err)
+			defer func() { noError(t, device.Close()) }()
 			const perSecond, message = 10_000, 1000
 			r := w.measure(t, Test{Protocol: UDP, Flow: flow, Duration: 10 * time.Second, MessageBytes: message, BitsPerSecond: perSecond * message * 8})
 			counts, err := device.Counts()
-			must(t, err)
+			noError(t, err)
 			for _, d := range r.Directions {
 				c := counts[0]
 				if d.Flow == Reverse {
@@ -156,7 +156,7 @@ func TestLossOfADeviceThatDropsOneInAHundred(t *testing.T) {
 				if math.Abs(g.LossRatio()-0.01) > 0.001 || g.Sent < 99_000 || c.Missed > 0 || g.Dropped > 0 {
 					t.Errorf("%s: a loss of %.4f %% of %d datagrams", d.Flow, 100*g.LossRatio(), g.Sent)
 				}
-				if others := int64(40); g.Lost < c.Chosen-others/10 || g.Lost > c.Chosen { // of what the device lost, some are the control connection's
+				if controlFrames := int64(40); g.Lost < c.Chosen-controlFrames/10 || g.Lost > c.Chosen { // of what the device lost, some are the control connection's
 					t.Errorf("%s: %d datagrams were lost, and the device dropped %d frames", d.Flow, g.Lost, c.Chosen)
 				}
 			}
@@ -173,12 +173,12 @@ func TestGoodputThroughFiftyMegabits(t *testing.T) {
 			spec := forwarder.Spec{Forwarding: plan.L3, Limit: &plan.Limit{Layer2BitsPerSecond: limit, Queue: plan.Duration(50 * time.Millisecond)},
 				Directions: []forwarder.Direction{{From: "west", To: "east"}, {From: "east", To: "west"}}}
 			for i, name := range links {
-				device := netip.PrefixFrom(w.own[i].Masked().Addr().Next(), 24)
-				spec.Links = append(spec.Links, forwarder.Link{Interface: name, Addresses: []netip.Prefix{device}, Generator: []netip.Addr{w.own[i].Addr()}, GeneratorMAC: forwarder.MAC(w.macs[i])})
-				w.reach(t, i, device.Addr(), deviceMAC(i), w.own[1-i].Masked())
+				device := netip.PrefixFrom(w.addresses[i].Masked().Addr().Next(), 24)
+				spec.Links = append(spec.Links, forwarder.Link{Interface: name, Addresses: []netip.Prefix{device}, Generator: []netip.Addr{w.addresses[i].Addr()}, GeneratorMAC: forwarder.MAC(w.macs[i])})
+				w.reach(t, i, device.Addr(), deviceMAC(i), w.addresses[1-i].Masked())
 			}
 			_, err := forwarder.Configure(t.Context(), w.device, spec)
-			must(t, err)
+			noError(t, err)
 			test.Duration = 8 * time.Second
 			r := w.measure(t, test)
 			d := r.Directions[0]

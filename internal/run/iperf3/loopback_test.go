@@ -48,7 +48,7 @@ func serve(t *testing.T, s Server) (address string, tests <-chan ended) {
 func directions(t *testing.T, r *Result, flow Flow) []Direction {
 	t.Helper()
 	want := 1
-	if flow == Both {
+	if flow == Bidirectional {
 		want = 2
 	}
 	if r == nil || len(r.Directions) != want {
@@ -60,26 +60,26 @@ func directions(t *testing.T, r *Result, flow Flow) []Direction {
 // checkWhole holds a direction of both sides of ours to what must be, at any speed: what was sent came, or is counted as lost, and both sides say the same.
 func checkWhole(t *testing.T, d Direction, omit bool) {
 	t.Helper()
-	own := d.Sent
-	if d.Received.Own {
-		own = d.Received
+	local := d.Sent
+	if d.Received.CountedHere {
+		local = d.Received
 	}
 	summed := int64(0)
-	for at, i := range own.Intervals {
-		if at > 0 && i.Start != own.Intervals[at-1].End {
-			t.Errorf("%s: interval %d begins at %s, and the one before ends at %s", d.Flow, at, i.Start, own.Intervals[at-1].End)
+	for at, i := range local.Intervals {
+		if at > 0 && i.Start != local.Intervals[at-1].End {
+			t.Errorf("%s: interval %d begins at %s, and the one before ends at %s", d.Flow, at, i.Start, local.Intervals[at-1].End)
 		}
 		if !i.Omitted {
 			summed += i.Bytes
 		}
-		if d.Sent.Own && i.Draining && i.Bytes != 0 {
+		if d.Sent.CountedHere && i.Draining && i.Bytes != 0 {
 			t.Errorf("%s: %d bytes were sent after the end", d.Flow, i.Bytes)
 		}
 	}
-	if summed != own.Bytes || own.Bytes == 0 || own.Lasted < time.Second/2 {
-		t.Errorf("%s: intervals of %d bytes, and a total of %d in %s", d.Flow, summed, own.Bytes, own.Lasted)
+	if summed != local.Bytes || local.Bytes == 0 || local.Lasted < time.Second/2 {
+		t.Errorf("%s: intervals of %d bytes, and a total of %d in %s", d.Flow, summed, local.Bytes, local.Lasted)
 	}
-	if omit && !own.Intervals[0].Omitted {
+	if omit && !local.Intervals[0].Omitted {
 		t.Errorf("%s: the first interval isn't omitted", d.Flow)
 	}
 	if d.Unacknowledged != 0 {
@@ -96,10 +96,10 @@ func checkWhole(t *testing.T, d Direction, omit bool) {
 		return
 	}
 	g := *d.Datagrams
-	if g.Sent != g.Received+g.Lost || g.Received == 0 || g.WholeRun {
+	if g.Sent != g.Received+g.Lost || g.Received == 0 || g.WholeTest {
 		t.Errorf("%s: %+v", d.Flow, g)
 	}
-	if d.Received.Own && g.Lost < g.Dropped { // a busy kernel loses some on its way to the socket, too
+	if d.Received.CountedHere && g.Lost < g.Dropped { // a busy kernel loses some on its way to the socket, too
 		t.Errorf("%s: %+v: what the receiver's own sockets dropped is lost", d.Flow, g)
 	}
 }
@@ -107,12 +107,12 @@ func checkWhole(t *testing.T, d Direction, omit bool) {
 // TestLineratesClientAndServer: all that is sent is received, whatever the shape of the test.
 func TestLineratesClientAndServer(t *testing.T) {
 	t.Parallel()
-	address, tests := serve(t, Server{Most: 64, Interval: 250 * time.Millisecond})
+	address, tests := serve(t, Server{MaxTests: 64, Interval: 250 * time.Millisecond})
 	client := Client{Server: address, Interval: 250 * time.Millisecond}
 	var wait sync.WaitGroup
 	count := 0
 	for _, protocol := range []Protocol{TCP, UDP} {
-		for _, flow := range []Flow{Forward, Reverse, Both} {
+		for _, flow := range []Flow{Forward, Reverse, Bidirectional} {
 			for name, shape := range map[string]Test{
 				"one":     {},
 				"four":    {Parallel: 4, WindowBytes: 64 << 10, TOS: 32},
@@ -122,7 +122,7 @@ func TestLineratesClientAndServer(t *testing.T) {
 				shape.MessageBytes = 1200
 				count++
 				wait.Go(func() {
-					r, err := client.Run(t.Context(), shape)
+					r, err := client.Measure(t.Context(), shape)
 					if err != nil {
 						t.Errorf("%s %s %s: %v", protocol, flow, name, err)
 						return
@@ -143,7 +143,7 @@ func TestLineratesClientAndServer(t *testing.T) {
 		}
 		for _, d := range e.result.Directions {
 			d.Unacknowledged = 0 // a server doesn't wait for its client to acknowledge
-			if d.Datagrams == nil || d.Received.Own {
+			if d.Datagrams == nil || d.Received.CountedHere {
 				checkWhole(t, d, e.result.Test.Omit > 0)
 			}
 		}
@@ -154,7 +154,7 @@ func TestLineratesClientAndServer(t *testing.T) {
 func TestAStreamOutlivesItsCookie(t *testing.T) {
 	t.Parallel()
 	address, _ := serve(t, Server{patience: 2 * time.Second})
-	r, err := Client{Server: address}.Run(t.Context(), Test{Flow: Both, Duration: 3 * time.Second, BitsPerSecond: 1_000_000, MessageBytes: 1000})
+	r, err := Client{Server: address}.Measure(t.Context(), Test{Flow: Bidirectional, Duration: 3 * time.Second, BitsPerSecond: 1_000_000, MessageBytes: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func TestAStreamOutlivesItsCookie(t *testing.T) {
 func TestASenderReportsTCPInfo(t *testing.T) {
 	t.Parallel()
 	address, tests := serve(t, Server{})
-	r, err := Client{Server: address}.Run(t.Context(), Test{Flow: Both, Duration: time.Second, Parallel: 2, CongestionControl: "reno"})
+	r, err := Client{Server: address}.Measure(t.Context(), Test{Flow: Bidirectional, Duration: time.Second, Parallel: 2, CongestionControl: "reno"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,8 +181,8 @@ func TestASenderReportsTCPInfo(t *testing.T) {
 			}
 		}
 	}
-	if from := r.Directions[1].Sent; from.Own || from.CongestionControl != "reno" || from.Retransmits == nil {
-		t.Errorf("the server told %+v of itself", from)
+	if sent := r.Directions[1].Sent; sent.CountedHere || sent.CongestionControl != "reno" || sent.Retransmits == nil {
+		t.Errorf("the server told %+v of itself", sent)
 	}
 }
 
@@ -194,7 +194,7 @@ func agreed(t *testing.T, address string, test Test) *control {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	c := &control{Conn: conn, with: "the server", patience: 10 * time.Second}
+	c := &control{Conn: conn, peer: "the server", patience: 10 * time.Second}
 	for _, err := range []error{c.write(newCookie()), c.expect(paramExchange, c.patience), c.writeDocument(test.withDefaults().parameters()), c.expect(createStreams, c.patience)} {
 		if err != nil {
 			t.Fatal(err)
@@ -207,16 +207,16 @@ func agreed(t *testing.T, address string, test Test) *control {
 func TestABusyServerSaysSo(t *testing.T) {
 	t.Parallel()
 	for _, protocol := range []Protocol{TCP, UDP} {
-		address, tests := serve(t, Server{Most: 1})
+		address, tests := serve(t, Server{MaxTests: 1})
 		c, test := agreed(t, address, Test{Protocol: protocol, Duration: time.Second}), Test{Duration: time.Second, BitsPerSecond: 1_000_000}
-		if _, err := (Client{Server: address}).Run(t.Context(), test); !errors.Is(err, ErrBusy) || !strings.Contains(err.Error(), "wait for its end, or start a second server") {
+		if _, err := (Client{Server: address}).Measure(t.Context(), test); !errors.Is(err, ErrBusy) || !strings.Contains(err.Error(), "wait for its end, or start a second server") {
 			t.Errorf("a second test: %v", err)
 		}
 		_ = c.say(clientTerminate)
 		if e := <-tests; !errors.Is(e.err, ErrGone) || !strings.Contains(e.err.Error(), "ended the test before its end") {
 			t.Errorf("the test that its client ended: %v", e.err)
 		}
-		if _, err := (Client{Server: address}).Run(t.Context(), test); err != nil {
+		if _, err := (Client{Server: address}).Measure(t.Context(), test); err != nil {
 			t.Errorf("a test after that: %v", err)
 		}
 	}
@@ -235,7 +235,7 @@ func TestAServerThatEndsTellsItsClients(t *testing.T) {
 	failed := make(chan error, 2)
 	for _, protocol := range []Protocol{TCP, UDP} {
 		go func() {
-			_, err := Client{Server: l.Address().String()}.Run(t.Context(), Test{Protocol: protocol, Flow: Both, Duration: time.Minute, BitsPerSecond: 1_000_000})
+			_, err := Client{Server: l.Address().String()}.Measure(t.Context(), Test{Protocol: protocol, Flow: Bidirectional, Duration: time.Minute, BitsPerSecond: 1_000_000})
 			failed <- err
 		}()
 	}
@@ -248,11 +248,11 @@ func TestAServerThatEndsTellsItsClients(t *testing.T) {
 	if err := <-served; err != nil {
 		t.Error(err)
 	}
-	again, err := Listen(t.Context(), Place{}, l.Address().String())
+	reopened, err := Listen(t.Context(), Place{}, l.Address().String())
 	if err != nil {
 		t.Fatalf("the port isn't free: %v", err)
 	}
-	_ = again.Close()
+	_ = reopened.Close()
 }
 
 func TestAPortIsTaken(t *testing.T) {
@@ -272,7 +272,7 @@ func TestNobodyAnswers(t *testing.T) {
 	}
 	address := l.Address()
 	_ = l.Close()
-	_, err = Client{Server: address.String()}.Run(t.Context(), Test{Duration: time.Second})
+	_, err = Client{Server: address.String()}.Measure(t.Context(), Test{Duration: time.Second})
 	if want := fmt.Sprintf("iperf3 -s -p %d", address.Port()); !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %q", err, want)
 	}
@@ -283,22 +283,22 @@ func TestWhatAServerRefuses(t *testing.T) {
 	t.Parallel()
 	address, tests := serve(t, Server{Longest: time.Minute})
 	for name, c := range map[string]struct {
-		test      Test
-		says, has string
+		test                     Test
+		clientWords, serverWords string
 	}{
 		"too long a test":                        {Test{Duration: time.Hour}, "the duration is too long for it", "this server allows 1m0s"},
 		"too much memory":                        {Test{Duration: time.Second, Parallel: 128, MessageBytes: 1 << 20}, "the message size is too large", "use fewer, or smaller ones"},
 		"datagrams of one byte more than it has": {Test{Duration: time.Second, Protocol: UDP, MessageBytes: 1 << 16}, "UDP takes 16 to 65507", ""},
 	} {
-		_, err := Client{Server: address}.Run(t.Context(), c.test)
-		if !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s: %v, want %q", name, err, c.says)
+		_, err := Client{Server: address}.Measure(t.Context(), c.test)
+		if !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), c.clientWords) {
+			t.Errorf("%s: %v, want %q", name, err, c.clientWords)
 		}
-		if c.has == "" {
+		if c.serverWords == "" {
 			continue // the client doesn't even ask
 		}
-		if e := <-tests; e.err == nil || !strings.Contains(e.err.Error(), c.has) {
-			t.Errorf("%s: the server has %v, want %q", name, e.err, c.has)
+		if e := <-tests; e.err == nil || !strings.Contains(e.err.Error(), c.serverWords) {
+			t.Errorf("%s: the server has %v, want %q", name, e.err, c.serverWords)
 		}
 	}
 }
@@ -307,7 +307,7 @@ func TestWhatAServerRefuses(t *testing.T) {
 func TestAnUnknownCongestionControlIsRefused(t *testing.T) {
 	t.Parallel()
 	address, _ := serve(t, Server{})
-	_, err := Client{Server: address}.Run(t.Context(), Test{Duration: time.Second, CongestionControl: "warp"})
+	_, err := Client{Server: address}.Measure(t.Context(), Test{Duration: time.Second, CongestionControl: "warp"})
 	if err == nil || !strings.Contains(err.Error(), "warp: no such file or directory (sysctl net.ipv4.tcp_available_congestion_control lists") {
 		t.Error(err)
 	}
@@ -347,7 +347,7 @@ func lossyRelay(t *testing.T, server string) (address string) {
 	}
 	var working sync.WaitGroup
 	var mu sync.Mutex
-	all := []io.Closer{tcp, udp}
+	closers := []io.Closer{tcp, udp}
 	dial := func(network string) net.Conn {
 		conn, err := net.Dial(network, server)
 		if err != nil {
@@ -356,7 +356,7 @@ func lossyRelay(t *testing.T, server string) (address string) {
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		all = append(all, conn)
+		closers = append(closers, conn)
 		return conn
 	}
 	working.Go(func() {
@@ -379,29 +379,29 @@ func lossyRelay(t *testing.T, server string) (address string) {
 	})
 	working.Go(func() {
 		streams := map[string]net.Conn{}
-		for said := make([]byte, mostDatagram); ; {
-			n, from, err := udp.ReadFrom(said)
+		for buffer := make([]byte, mostDatagram); ; {
+			n, source, err := udp.ReadFrom(buffer)
 			if err != nil {
 				return
 			}
-			if far, known := streams[from.String()]; known {
-				_, _ = far.Write(said[:n])
+			if far, ok := streams[source.String()]; ok {
+				_, _ = far.Write(buffer[:n])
 				continue
 			}
 			far := dial("udp")
 			if far == nil {
 				return
 			}
-			streams[from.String()] = far
+			streams[source.String()] = far
 			working.Go(func() {
-				said := make([]byte, mostDatagram)
+				buffer := make([]byte, mostDatagram)
 				for answers := 0; ; answers++ {
-					n, err := far.Read(said)
+					n, err := far.Read(buffer)
 					if err != nil {
 						return
 					}
 					if answers > 0 {
-						_, _ = udp.WriteTo(said[:n], from)
+						_, _ = udp.WriteTo(buffer[:n], source)
 					}
 				}
 			})
@@ -409,7 +409,7 @@ func lossyRelay(t *testing.T, server string) (address string) {
 	})
 	t.Cleanup(func() {
 		mu.Lock()
-		for _, c := range all {
+		for _, c := range closers {
 			_ = c.Close()
 		}
 		mu.Unlock()
@@ -421,11 +421,11 @@ func lossyRelay(t *testing.T, server string) (address string) {
 // TestHelloIsRepeatedUntilAnswered: of each stream the first hello is lost, and the first answer to one.
 func TestHelloIsRepeatedUntilAnswered(t *testing.T) {
 	t.Parallel()
-	for _, flow := range []Flow{Forward, Reverse, Both} {
+	for _, flow := range []Flow{Forward, Reverse, Bidirectional} {
 		t.Run(string(flow), func(t *testing.T) {
 			t.Parallel()
 			address, _ := serve(t, Server{})
-			r, err := Client{Server: lossyRelay(t, address), Ours: true}.Run(t.Context(), Test{Protocol: UDP, Flow: flow, Duration: time.Second, Parallel: 3, BitsPerSecond: 200_000, MessageBytes: 500})
+			r, err := Client{Server: lossyRelay(t, address), Ours: true}.Measure(t.Context(), Test{Protocol: UDP, Flow: flow, Duration: time.Second, Parallel: 3, BitsPerSecond: 200_000, MessageBytes: 500})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -439,7 +439,7 @@ func TestHelloIsRepeatedUntilAnswered(t *testing.T) {
 	t.Run("never to an iperf3 that isn't ours", func(t *testing.T) {
 		t.Parallel()
 		address, _ := serve(t, Server{})
-		if _, err := (Client{Server: lossyRelay(t, address), patience: impatient}).Run(t.Context(), Test{Protocol: UDP, Duration: time.Second}); err == nil || !strings.Contains(err.Error(), "it doesn't answer with UDP") {
+		if _, err := (Client{Server: lossyRelay(t, address), patience: impatient}).Measure(t.Context(), Test{Protocol: UDP, Duration: time.Second}); err == nil || !strings.Contains(err.Error(), "it doesn't answer with UDP") {
 			t.Errorf("%v", err)
 		}
 	})
@@ -449,14 +449,14 @@ func TestHelloIsRepeatedUntilAnswered(t *testing.T) {
 func TestStreamsEndByAReset(t *testing.T) {
 	live := make(chan *Live, 1)
 	address, _ := serve(t, Server{Began: func(_ netip.AddrPort, l *Live) { live <- l }})
-	s, err := Client{Server: address}.Connect(t.Context(), Test{Flow: Both, Duration: time.Second, Parallel: 2})
+	s, err := Client{Server: address}.Connect(t.Context(), Test{Flow: Bidirectional, Duration: time.Second, Parallel: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
 	server := <-live
-	all := slices.Concat(s.Conns(true), s.Conns(false), server.Conns(true), server.Conns(false))
-	for _, conn := range all {
+	conns := slices.Concat(s.Conns(true), s.Conns(false), server.Conns(true), server.Conns(false))
+	for _, conn := range conns {
 		var linger *unix.Linger
 		err := sockets.WithDescriptor(conn.(*net.TCPConn), func(fd int) (err error) {
 			linger, err = unix.GetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER)
@@ -466,7 +466,7 @@ func TestStreamsEndByAReset(t *testing.T) {
 			t.Errorf("%s to %s: %+v, %v", conn.LocalAddr(), conn.RemoteAddr(), linger, err)
 		}
 	}
-	if len(all) != 8 {
-		t.Errorf("%d connections at both ends", len(all))
+	if len(conns) != 8 {
+		t.Errorf("%d connections at both ends", len(conns))
 	}
 }

@@ -2,8 +2,8 @@ package iperf3
 
 import "time"
 
-// pacer says when a stream's next message is due. After a delay, a sender catches up on a little of the time at once, and skips the rest: a burst would overrun
-// buffers, and its loss would look like the device's.
+// pacer says when a stream's next message is due. After a delay, a sender catches up on a little of the time at once,
+// and skips the rest. A burst would overrun buffers, and its loss would look like the device's.
 type pacer struct {
 	gap     time.Duration // between two messages, in full nanoseconds
 	rest    float64       // and a fraction of a nanosecond
@@ -17,7 +17,7 @@ const (
 	mostBurst      = 64 << 10
 )
 
-// newPacer is a pacer for messages of a size at a rate; nil: no message is ever early.
+// newPacer is a pacer for messages of a size at a rate, or nil, by which no message is ever early.
 func newPacer(bitsPerSecond int64, message int) *pacer {
 	if bitsPerSecond == 0 {
 		return nil
@@ -30,15 +30,15 @@ func newPacer(bitsPerSecond int64, message int) *pacer {
 }
 
 // wait is how long to wait for the next message, at a time since the beginning. Once it is 0 the message counts as sent.
-func (p *pacer) wait(now time.Duration) time.Duration {
+func (p *pacer) wait(elapsed time.Duration) time.Duration {
 	if p == nil {
 		return 0
 	}
-	if now < p.next {
-		return p.next - now
+	if elapsed < p.next {
+		return p.next - elapsed
 	}
-	if late := now - p.next; late > p.catchUp {
-		p.next = now - p.catchUp
+	if late := elapsed - p.next; late > p.catchUp {
+		p.next = elapsed - p.catchUp
 	}
 	p.next += p.gap
 	if p.owed += p.rest; p.owed >= 1 {

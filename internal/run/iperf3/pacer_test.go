@@ -15,9 +15,9 @@ func TestPaceIsExact(t *testing.T) {
 		p := newPacer(c.bitsPerSecond, c.message)
 		const span = 100 * time.Second
 		sent := int64(0)
-		for now := time.Duration(0); now < span; {
-			if wait := p.wait(now); wait > 0 {
-				now += wait
+		for elapsed := time.Duration(0); elapsed < span; {
+			if wait := p.wait(elapsed); wait > 0 {
+				elapsed += wait
 				continue
 			}
 			sent++
@@ -34,7 +34,7 @@ func TestADelayedSenderMakesNoLongBurst(t *testing.T) {
 	for name, c := range map[string]struct {
 		bitsPerSecond int64
 		message       int
-		most          int
+		limit         int
 	}{
 		"slow: 10 ms of messages":   {10_000_000, 1250, 11},
 		"fast: 64 KiB of messages":  {10_000_000_000, 1250, 53},
@@ -47,8 +47,8 @@ func TestADelayedSenderMakesNoLongBurst(t *testing.T) {
 			for p.wait(time.Second) == 0 {
 				burst++
 			}
-			if burst > c.most || burst < 1 {
-				t.Errorf("%d messages at once, want at most %d", burst, c.most)
+			if burst > c.limit || burst < 1 {
+				t.Errorf("%d messages at once, want at most %d", burst, c.limit)
 			}
 		})
 	}

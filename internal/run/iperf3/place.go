@@ -16,36 +16,37 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/sockets"
 )
 
-// Place is where a side's sockets are made; the zero Place is the process's own namespace, and any interface.
+// Place is where a side's sockets are made. The zero Place is the process's own namespace, and any interface.
 type Place struct {
 	Namespace *netif.Namespace
 	Interface string
-	// Address is the source of connections and datagrams; the zero Addr: the kernel's choice.
+	// Address is the source of connections and datagrams. The zero Addr is the kernel's choice.
 	Address netip.Addr
-	// Hops is the time to live of all packets that are sent; with it, datagrams aren't fragmented unless Fragments is set, and servers keep the remaining time to live of each stream's first packet. 0: the kernel's own.
+	// Hops is the time to live of all packets that are sent. With it, datagrams aren't fragmented unless Fragments is
+	// set, and servers keep the remaining time to live of each stream's first packet. 0 means the kernel's own.
 	Hops int
-	// Fragments: datagrams that don't fit into a frame of the interface are sent in fragments.
+	// Fragments says that datagrams that don't fit into a frame of the interface are sent in fragments.
 	Fragments bool
 }
 
 // control binds a socket to the place's interface before it is bound or connected, and then calls more.
-func (p Place) control(more func(fd int, six bool) error) func(string, string, syscall.RawConn) error {
+func (p Place) control(configureMore func(fd int, six bool) error) func(string, string, syscall.RawConn) error {
 	return func(network, _ string, raw syscall.RawConn) error {
-		var said error
+		var configureErr error
 		err := raw.Control(func(handle uintptr) {
 			fd := int(handle)
 			if p.Interface != "" {
-				if said = unix.BindToDevice(fd, p.Interface); said != nil {
-					said = fmt.Errorf("bind to interface %s: %w", p.Interface, said)
+				if configureErr = unix.BindToDevice(fd, p.Interface); configureErr != nil {
+					configureErr = fmt.Errorf("bind to interface %s: %w", p.Interface, configureErr)
 					return
 				}
 			}
 			six := network[len(network)-1] == '6'
-			if said = p.setHops(fd, strings.HasPrefix(network, "udp"), six); said == nil {
-				said = more(fd, six)
+			if configureErr = p.setHops(fd, strings.HasPrefix(network, "udp"), six); configureErr == nil {
+				configureErr = configureMore(fd, six)
 			}
 		})
-		return errors.Join(err, said)
+		return errors.Join(err, configureErr)
 	}
 }
 
@@ -62,7 +63,7 @@ func (p Place) setHops(fd int, datagrams, six bool) error {
 		return err
 	}
 	if !datagrams {
-		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_SAVE_SYN, 1) // for a listener; without it the time to live of arriving streams is unknown
+		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_SAVE_SYN, 1) // for a listener. Without it the time to live of arriving streams is unknown
 		return nil
 	}
 	_ = unix.SetsockoptInt(fd, level, tell, 1)
@@ -75,27 +76,27 @@ func (p Place) setHops(fd int, datagrams, six bool) error {
 func plain(int, bool) error { return nil }
 
 // dial connects to an address, from a local one where that is given.
-func (p Place) dial(ctx context.Context, network string, from, to netip.AddrPort, more func(fd int, six bool) error) (conn net.Conn, err error) {
-	dialer := net.Dialer{Timeout: answerTimeout, KeepAlive: -1, Control: p.control(more)}
+func (p Place) dial(ctx context.Context, network string, source, destination netip.AddrPort, configureMore func(fd int, six bool) error) (conn net.Conn, err error) {
+	dialer := net.Dialer{Timeout: answerTimeout, KeepAlive: -1, Control: p.control(configureMore)}
 	dialer.SetMultipathTCP(false)
-	if !from.IsValid() && p.Address.IsValid() {
-		from = netip.AddrPortFrom(p.Address, 0)
+	if !source.IsValid() && p.Address.IsValid() {
+		source = netip.AddrPortFrom(p.Address, 0)
 	}
 	switch {
-	case !from.IsValid():
+	case !source.IsValid():
 	case network == "tcp":
-		dialer.LocalAddr = net.TCPAddrFromAddrPort(from)
+		dialer.LocalAddr = net.TCPAddrFromAddrPort(source)
 	default:
-		dialer.LocalAddr = net.UDPAddrFromAddrPort(from)
+		dialer.LocalAddr = net.UDPAddrFromAddrPort(source)
 	}
 	err = p.Namespace.Do(func() (err error) {
-		conn, err = dialer.DialContext(ctx, network, to.String())
+		conn, err = dialer.DialContext(ctx, network, destination.String())
 		return err
 	})
 	return conn, err
 }
 
-// shape sets the options of a stream's socket; with TCP before it is connected, so that the window scale fits.
+// shape sets the options of a stream's socket, with TCP before it is connected, so that the window scale fits.
 func (t Test) shape(fd int, six bool) error {
 	level, name := unix.IPPROTO_IP, unix.IP_TOS
 	if six {
@@ -136,10 +137,11 @@ func (t Test) tune(fd int) error {
 	return nil
 }
 
-// roomy is the receive buffer of UDP streams where the test names no window: what a receiver drops while its process waits for a processor isn't the device's loss.
+// roomy is the receive buffer of UDP streams where the test names no window. What a receiver drops while its process
+// waits for a processor isn't the device's loss.
 const roomy = 4 << 20
 
-// enlarge raises a receive buffer as far as the process may, up to roomy; what it drops is counted in any case.
+// enlarge raises a receive buffer as far as the process may, up to roomy. Drops are counted in any case.
 func enlarge(fd int) {
 	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, roomy) != nil {
 		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, roomy)
@@ -149,8 +151,9 @@ func enlarge(fd int) {
 // unanswered is how long a connection may send without an answer before its kernel closes it (TCP_USER_TIMEOUT).
 const unanswered = 20 * time.Second
 
-// configure sets the options of an open connection to iperf3's defaults, which differ from Go's. Until the test ends properly, closing the connection is a reset: even if this process is killed, no kernel
-// goes on sending what is left in a buffer.
+// configure sets the options of an open connection to iperf3's defaults, which differ from Go's. Until the test ends
+// properly, closing the connection is a reset, so that even if this process is killed, no kernel goes on sending what
+// is left in a buffer.
 func (t Test) configure(conn *net.TCPConn) error {
 	return errors.Join(conn.SetNoDelay(t.NoDelay), conn.SetLinger(0), sockets.WithDescriptor(conn, func(fd int) error {
 		return sockets.SetOption(fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(unanswered.Milliseconds()), "TCP_USER_TIMEOUT")
@@ -167,48 +170,48 @@ type Listener struct {
 // portTries is how many ports of the kernel's choice are tried, as a port that is free with TCP may be taken with UDP.
 const portTries = 16
 
-// Listen opens a port, such as ":5201"; port 0 is one of the kernel's choice.
+// Listen opens a port, such as ":5201". Port 0 is one of the kernel's choice.
 func Listen(ctx context.Context, place Place, address string) (*Listener, error) {
-	to, err := resolve(ctx, address)
+	destination, err := resolve(ctx, address)
 	if err != nil {
 		return nil, err
 	}
 	for range portTries {
 		var l *Listener
-		if l, err = listen(ctx, place, to); err == nil || to.Port() != 0 || !errors.Is(err, ErrTaken) {
+		if l, err = listen(ctx, place, destination); err == nil || destination.Port() != 0 || !errors.Is(err, ErrTaken) {
 			return l, err
 		}
 	}
 	return nil, err
 }
 
-func listen(ctx context.Context, place Place, at netip.AddrPort) (*Listener, error) {
+func listen(ctx context.Context, place Place, address netip.AddrPort) (*Listener, error) {
 	l := &Listener{place: place}
 	config := net.ListenConfig{KeepAlive: -1, Control: place.control(plain)}
 	config.SetMultipathTCP(false)
 	// a socket of each stream has the same port
 	shared := net.ListenConfig{Control: place.control(func(fd int, _ bool) error { return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1) })}
 	err := place.Namespace.Do(func() error {
-		listener, err := config.Listen(ctx, "tcp", at.String())
+		listener, err := config.Listen(ctx, "tcp", address.String())
 		if err != nil {
 			return err
 		}
 		l.tcp = listener.(*net.TCPListener)
-		conn, err := shared.ListenPacket(ctx, "udp", netip.AddrPortFrom(at.Addr(), l.Address().Port()).String())
+		conn, err := shared.ListenPacket(ctx, "udp", netip.AddrPortFrom(address.Addr(), l.Address().Port()).String())
 		if err != nil {
 			return errors.Join(err, l.tcp.Close())
 		}
 		l.udp = conn.(*net.UDPConn)
 		return nil
 	})
-	if errors.Is(err, unix.EAFNOSUPPORT) && at.Addr() == netip.IPv6Unspecified() { // a kernel without IPv6
-		return listen(ctx, place, netip.AddrPortFrom(netip.IPv4Unspecified(), at.Port()))
+	if errors.Is(err, unix.EAFNOSUPPORT) && address.Addr() == netip.IPv6Unspecified() { // a kernel without IPv6
+		return listen(ctx, place, netip.AddrPortFrom(netip.IPv4Unspecified(), address.Port()))
 	}
 	if errors.Is(err, unix.EADDRINUSE) {
-		return nil, fmt.Errorf("listen on %s: %w: end the program that has it (ss -lntup 'sport = :%d' names it), or use another one: %w", at, ErrTaken, at.Port(), err)
+		return nil, fmt.Errorf("listen on %s: %w: end the program that has it (ss -lntup 'sport = :%d' names it), or use another one: %w", address, ErrTaken, address.Port(), err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("listen on %s: %w", at, err)
+		return nil, fmt.Errorf("listen on %s: %w", address, err)
 	}
 	return l, nil
 }
@@ -219,7 +222,7 @@ func (l *Listener) Address() netip.AddrPort { return l.tcp.Addr().(*net.TCPAddr)
 // Close closes the port. Serve does so, too.
 func (l *Listener) Close() error { return errors.Join(l.tcp.Close(), l.udp.Close()) }
 
-// resolve is the address of a host and port; an empty host is any.
+// resolve is the address of a host and port. An empty host is any.
 func resolve(ctx context.Context, address string) (netip.AddrPort, error) {
 	host, service, err := net.SplitHostPort(address)
 	if err != nil {

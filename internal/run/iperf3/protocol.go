@@ -45,51 +45,51 @@ const (
 
 // Errors by which a caller decides.
 var (
-	// ErrUnreachable: there is no answer at the server's address.
+	// ErrUnreachable says that there is no answer at the server's address.
 	ErrUnreachable = errors.New("no iperf3 server answers")
-	// ErrBusy: the server runs other tests.
+	// ErrBusy says that the server runs other tests.
 	ErrBusy = errors.New("the server is busy")
-	// ErrRefused: the other side refuses this test.
+	// ErrRefused says that the other side refuses this test.
 	ErrRefused = errors.New("the test is refused")
-	// ErrGone: the other side ended, or went silent, in the middle.
+	// ErrGone says that the other side ended, or went silent, in the middle.
 	ErrGone = errors.New("the other side is gone")
-	// ErrProtocol: what the other side says isn't iperf3's protocol, or contradicts itself.
+	// ErrProtocol says that the other side doesn't speak iperf3's protocol, or contradicts itself.
 	ErrProtocol = errors.New("not iperf3's protocol")
-	// ErrIncomplete: the counters of one side are missing.
+	// ErrIncomplete says that the counters of one side are missing.
 	ErrIncomplete = errors.New("the result is incomplete")
-	// ErrTaken: another program has the port.
+	// ErrTaken says that another program has the port.
 	ErrTaken = errors.New("the port is taken")
 )
 
 // control is the control connection. One goroutine at a time reads it, and one writes.
 type control struct {
 	net.Conn
-	// with names the other side in sentences; patience is how long it may be silent when it only has to answer.
-	with     string
+	// peer names the other side in sentences. patience is how long it may be silent when it only has to answer.
+	peer     string
 	patience time.Duration
 }
 
-// await reads the next state, and waits for at most patience; 0: without a limit.
+// await reads the next state, and waits for at most patience, or without a limit where it is 0.
 func (c *control) await(patience time.Duration) (state, error) {
 	var b [1]byte
 	err := c.read(b[:], patience)
 	return state(int8(b[0])), err
 }
 
-func (c *control) read(into []byte, patience time.Duration) error {
+func (c *control) read(buffer []byte, patience time.Duration) error {
 	deadline := time.Time{}
 	if patience > 0 {
 		deadline = time.Now().Add(patience)
 	}
 	_ = c.SetReadDeadline(deadline) // it fails only on a closed connection, and so does the read
-	_, err := io.ReadFull(c.Conn, into)
+	_, err := io.ReadFull(c.Conn, buffer)
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return fmt.Errorf("%w: %s said nothing for %s", ErrGone, c.with, patience)
+		return fmt.Errorf("%w: %s said nothing for %s", ErrGone, c.peer, patience)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Errorf("%w: %s closed the control connection", ErrGone, c.with)
+		return fmt.Errorf("%w: %s closed the control connection", ErrGone, c.peer)
 	case err != nil:
-		return fmt.Errorf("%w: the control connection with %s: %w", ErrGone, c.with, err)
+		return fmt.Errorf("%w: the control connection with %s: %w", ErrGone, c.peer, err)
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ func (c *control) read(into []byte, patience time.Duration) error {
 func (c *control) write(b []byte) error {
 	_ = c.SetWriteDeadline(time.Now().Add(c.patience))
 	if _, err := c.Write(b); err != nil {
-		return fmt.Errorf("%w: the control connection with %s: %w", ErrGone, c.with, err)
+		return fmt.Errorf("%w: the control connection with %s: %w", ErrGone, c.peer, err)
 	}
 	return nil
 }
@@ -105,14 +105,14 @@ func (c *control) write(b []byte) error {
 func (c *control) say(s state) error { return c.write([]byte{byte(s)}) }
 
 // readDocument reads a JSON document of at most the given length, behind 4 bytes with its length.
-func (c *control) readDocument(most int) ([]byte, error) {
+func (c *control) readDocument(limit int) ([]byte, error) {
 	var head [4]byte
 	if err := c.read(head[:], c.patience); err != nil {
 		return nil, err
 	}
 	length := binary.BigEndian.Uint32(head[:])
-	if length > uint32(most) {
-		return nil, fmt.Errorf("%w: %s sends a document of %d bytes, and %d are allowed", ErrProtocol, c.with, length, most)
+	if length > uint32(limit) {
+		return nil, fmt.Errorf("%w: %s sends a document of %d bytes, and %d are allowed", ErrProtocol, c.peer, length, limit)
 	}
 	document := make([]byte, length)
 	if err := c.read(document, c.patience); err != nil {
@@ -129,7 +129,7 @@ func (c *control) writeDocument(v any) error {
 	return c.write(append(binary.BigEndian.AppendUint32(nil, uint32(len(document))), document...))
 }
 
-// number is a JSON number that counts something; iperf3 writes large ones with an exponent.
+// number is a JSON number that counts something. iperf3 writes large ones with an exponent.
 type number int64
 
 // UnmarshalJSON refuses fractions, and numbers that aren't exact in a double. In some places iperf3 writes -1, for what it doesn't count, as the largest number of 64 bits.
@@ -148,7 +148,7 @@ func (n *number) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// flag is set by true or by a number that isn't 0: iperf3 writes both.
+// flag is set by true or by a number that isn't 0, as iperf3 writes both.
 type flag bool
 
 // UnmarshalJSON takes either.
@@ -195,7 +195,7 @@ type parameters struct {
 func (t Test) parameters() parameters {
 	p := parameters{
 		TCP: t.Protocol == TCP, UDP: t.Protocol == UDP, Omit: number(t.Omit / time.Second), Time: number(t.Duration / time.Second), Segment: number(t.SegmentBytes),
-		NoDelay: flag(t.NoDelay), Parallel: number(t.Parallel), Reverse: t.Flow == Reverse, Bidirectional: t.Flow == Both, Window: number(t.WindowBytes),
+		NoDelay: flag(t.NoDelay), Parallel: number(t.Parallel), Reverse: t.Flow == Reverse, Bidirectional: t.Flow == Bidirectional, Window: number(t.WindowBytes),
 		Length: number(t.MessageBytes), Bandwidth: number(t.BitsPerSecond), TOS: number(t.TOS), Congestion: t.CongestionControl, ClientVersion: "linerate",
 	}
 	if t.Protocol == UDP {
@@ -227,23 +227,24 @@ func parseParameters(document []byte) (Test, string, error) {
 	case bool(p.Reverse):
 		t.Flow = Reverse
 	case bool(p.Bidirectional):
-		t.Flow = Both
+		t.Flow = Bidirectional
 	}
 	t = t.withDefaults()
 	return t, p.ClientVersion, t.check()
 }
 
-// withinBound keeps a count from overflowing: what is beyond is refused by Test.check anyway.
+// withinBound keeps a count from overflowing. Test.check refuses larger counts anyway.
 func withinBound(n number) int { return int(max(-1, min(n, math.MaxInt32))) }
 
 func seconds(n number) time.Duration {
 	return time.Duration(withinBound(n)) * time.Second
 }
 
-// isCookie says whether these bytes are a cookie of an iperf3 client: printable characters and a zero. iperf 2 and other programs send something else.
+// isCookie says whether these bytes are a cookie of an iperf3 client, which are printable characters and a zero.
+// iperf 2 and other programs send something else.
 func isCookie(b []byte) bool {
-	last := len(b) - 1
-	return len(b) == cookieBytes && b[last] == 0 && !strings.ContainsFunc(string(b[:last]), func(r rune) bool { return r <= ' ' || r > '~' })
+	end := len(b) - 1
+	return len(b) == cookieBytes && b[end] == 0 && !strings.ContainsFunc(string(b[:end]), func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
 // streamID is the number of the nth stream of a test, from 0, on both sides. iperf3 skips 2.
@@ -264,7 +265,8 @@ type results struct {
 	Streams        []streamResult `json:"streams"`
 }
 
-// streamResult is one stream's part of the results. Bytes exclude the omitted time; packets and errors include it, and since 3.14 iperf3 reports how many of them belong to it.
+// streamResult is one stream's part of the results. Bytes exclude the omitted time. Packets and errors include it,
+// and since 3.14 iperf3 reports how many of them belong to it.
 type streamResult struct {
 	ID             *number  `json:"id"`
 	Bytes          *number  `json:"bytes"`
@@ -289,26 +291,26 @@ func parseResults(document []byte, ids []int) (map[int]streamResult, results, er
 	if err := intake.JSON(document, &r, intake.Limits{Bytes: mostResults, Memory: 4 * mostResults, Depth: 16}); err != nil {
 		return nil, r, fmt.Errorf("%w: the other side's result: %w", ErrProtocol, err)
 	}
-	of := map[int]streamResult{}
+	byID := map[int]streamResult{}
 	for _, s := range r.Streams {
 		if s.ID == nil {
 			return nil, r, fmt.Errorf("%w: a stream in the other side's result has no number", ErrProtocol)
 		}
-		if _, twice := of[withinBound(*s.ID)]; twice {
+		if _, twice := byID[withinBound(*s.ID)]; twice {
 			return nil, r, fmt.Errorf("%w: the other side's result has stream %d twice", ErrProtocol, *s.ID)
 		}
-		of[withinBound(*s.ID)] = s
+		byID[withinBound(*s.ID)] = s
 	}
 	for _, id := range ids {
-		s, has := of[id]
-		if !has {
+		s, ok := byID[id]
+		if !ok {
 			return nil, r, fmt.Errorf("%w: the other side's result lacks stream %d", ErrIncomplete, id)
 		}
 		if err := s.check(); err != nil {
 			return nil, r, fmt.Errorf("stream %d of the other side's result: %w", id, err)
 		}
 	}
-	return of, r, nil
+	return byID, r, nil
 }
 
 // check refuses a stream's result that lacks a member, or has an impossible one.
@@ -327,8 +329,8 @@ func (r streamResult) check() error {
 	return nil
 }
 
-// saidBy is the meaning of an iperf3 error number that a server may send; other numbers stay numbers.
-func saidBy(number int) string {
+// meaningOf is the meaning of an iperf3 error number that a server may send. Other numbers stay numbers.
+func meaningOf(number int) string {
 	switch number {
 	case 5:
 		return "the duration is too long for it"

@@ -18,7 +18,7 @@ func TestParametersOfIperf3(t *testing.T) {
 		"TCP": {`{"tcp":true,"omit":0,"time":10,"num":0,"blockcount":0,"parallel":1,"len":131072,"pacing_timer":1000,"client_version":"3.12"}`,
 			Test{Protocol: TCP, Flow: Forward, Duration: 10 * time.Second, Parallel: 1, MessageBytes: 131072, short: true}},
 		"all of TCP": {`{"tcp":true,"omit":3,"time":30,"num":0,"blockcount":0,"MSS":1400,"nodelay":true,"parallel":4,"bidirectional":true,"window":262144,"len":65536,"bandwidth":50000000,"fqrate":1000000,"TOS":32,"congestion":"cubic","client_version":"3.12"}`,
-			Test{Protocol: TCP, Flow: Both, Omit: 3 * time.Second, Duration: 30 * time.Second, SegmentBytes: 1400, NoDelay: true, Parallel: 4, WindowBytes: 262144, MessageBytes: 65536,
+			Test{Protocol: TCP, Flow: Bidirectional, Omit: 3 * time.Second, Duration: 30 * time.Second, SegmentBytes: 1400, NoDelay: true, Parallel: 4, WindowBytes: 262144, MessageBytes: 65536,
 				BitsPerSecond: 50000000, pacing: 1000000, TOS: 32, CongestionControl: "cubic", short: true}},
 		"UDP in reverse": {`{"udp":true,"omit":0,"time":1,"num":0,"blockcount":0,"parallel":2,"reverse":true,"len":1448,"bandwidth":1048576,"udp_counters_64bit":1}`,
 			Test{Protocol: UDP, Flow: Reverse, Duration: time.Second, Parallel: 2, MessageBytes: 1448, BitsPerSecond: 1 << 20}},
@@ -63,15 +63,15 @@ func TestParametersThatCantBe(t *testing.T) {
 // TestParametersComeBack: what a client of ours says a server of ours reads as it was meant.
 func TestParametersComeBack(t *testing.T) {
 	for _, want := range []Test{
-		{Protocol: TCP, Flow: Both, Duration: time.Minute, Omit: time.Second, Parallel: 128, MessageBytes: 1, WindowBytes: 4096, CongestionControl: "reno", SegmentBytes: 536, NoDelay: true, TOS: 8, short: true},
+		{Protocol: TCP, Flow: Bidirectional, Duration: time.Minute, Omit: time.Second, Parallel: 128, MessageBytes: 1, WindowBytes: 4096, CongestionControl: "reno", SegmentBytes: 536, NoDelay: true, TOS: 8, short: true},
 		{Protocol: UDP, Flow: Reverse, Duration: time.Second, Parallel: 1, MessageBytes: 1460, BitsPerSecond: 1e9},
 	} {
 		document, err := json.Marshal(want.parameters())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, who, err := parseParameters(document); err != nil || got != want || who != "linerate" {
-			t.Errorf("%v, %s\n%+v, want\n%+v", err, who, got, want)
+		if got, client, err := parseParameters(document); err != nil || got != want || client != "linerate" {
+			t.Errorf("%v, %s\n%+v, want\n%+v", err, client, got, want)
 		}
 	}
 }
@@ -81,16 +81,16 @@ const whole = `{"cpu_util_total":1.5,"cpu_util_user":1,"cpu_util_system":0.5,"se
 	`{"id":3,"bytes":1e+3,"retransmits":0,"jitter":0,"errors":0,"packets":0,"start_time":0,"end_time":1.000012}]}`
 
 func TestResultsOfIperf3(t *testing.T) {
-	told, from, err := parseResults([]byte(whole), []int{1, 3})
-	if err != nil || len(told) != 2 || *told[3].Bytes != 1000 || from.Congestion != "cubic" || from.HasRetransmits != 1 || told[1].lasted() != 1000012*time.Microsecond {
-		t.Errorf("%v: %+v, %+v", err, told, from)
+	reported, summary, err := parseResults([]byte(whole), []int{1, 3})
+	if err != nil || len(reported) != 2 || *reported[3].Bytes != 1000 || summary.Congestion != "cubic" || summary.HasRetransmits != 1 || reported[1].lasted() != 1000012*time.Microsecond {
+		t.Errorf("%v: %+v, %+v", err, reported, summary)
 	}
 }
 
 func TestResultsThatLackASideAreRefused(t *testing.T) {
 	for name, c := range map[string]struct {
-		from, to string
-		want     error
+		text, replacement string
+		want              error
 	}{
 		"half of it":                   {whole[100:], "", ErrProtocol},
 		"a stream is missing":          {`"id":3`, `"id":4`, ErrIncomplete},
@@ -108,7 +108,7 @@ func TestResultsThatLackASideAreRefused(t *testing.T) {
 		"more omitted than there were": {`"packets":0`, `"packets":5,"omitted_packets":6,"omitted_errors":0`, ErrProtocol},
 	} {
 		t.Run(name, func(t *testing.T) {
-			document := strings.Replace(whole, c.from, c.to, 1)
+			document := strings.Replace(whole, c.text, c.replacement, 1)
 			if document == whole {
 				t.Fatal("nothing was changed")
 			}
@@ -157,12 +157,12 @@ func FuzzResults(f *testing.F) {
 	f.Add([]byte(whole))
 	f.Add([]byte(`{"streams":[{"id":1},{"id":3}]}`))
 	f.Fuzz(func(t *testing.T, document []byte) {
-		told, _, err := parseResults(document, []int{1, 3})
+		reported, _, err := parseResults(document, []int{1, 3})
 		if err != nil {
 			return
 		}
 		for _, id := range []int{1, 3} {
-			if s, has := told[id]; !has || *s.Bytes < 0 || s.lasted() < 0 {
+			if s, ok := reported[id]; !ok || *s.Bytes < 0 || s.lasted() < 0 {
 				t.Errorf("%s was taken", document)
 			}
 		}

@@ -13,8 +13,8 @@ import (
 // Result is what both sides of a test counted.
 type Result struct {
 	Test Test
-	// With is the other side's name of itself; iperf3's servers send none.
-	With string
+	// PeerProduct is the other side's name of itself. iperf3's servers send none.
+	PeerProduct string
 	// Directions holds one direction, or with Both the client's and then the server's.
 	Directions []Direction
 }
@@ -24,9 +24,10 @@ type Direction struct {
 	// Flow is Forward where the client sends, and Reverse where the server does.
 	Flow           Flow
 	Sent, Received Side
-	// Datagrams says what became of the datagrams; nil with TCP.
+	// Datagrams says what became of the datagrams. It is nil with TCP.
 	Datagrams *Datagrams
-	// Unacknowledged is how many sent bytes TCP had no answer for when the test ended, after some waiting; known only where linerate sends.
+	// Unacknowledged is how many sent bytes TCP had no answer for when the test ended, after some waiting. It is
+	// known only where linerate sends.
 	Unacknowledged int64
 	// Remarks are what a reader of the figures should know.
 	Remarks []string
@@ -34,20 +35,21 @@ type Direction struct {
 
 // Side is what one end of a direction counted, without the omitted time.
 type Side struct {
-	// Own: it was counted here; otherwise the other side reported it.
-	Own   bool
-	Bytes int64
+	// CountedHere says that this side counted, and that the other side didn't report it.
+	CountedHere bool
+	Bytes       int64
 	// Lasted is how long it counted. For a receiver it is at least as long as the sender sent, however early the last payload arrived.
 	Lasted time.Duration
-	// Retransmits of a TCP sender; nil: unknown, or no TCP sender.
+	// Retransmits of a TCP sender, or nil if they are unknown, or if it is no TCP sender.
 	Retransmits *int64
 	// CongestionControl is the sender's, if it reports one.
 	CongestionControl string
-	// Intervals are known for this side only: from the beginning, with omitted ones. The Bytes of those that aren't omitted add up to Bytes.
+	// Intervals are known for this side only, from the beginning, with omitted ones. The Bytes of those that aren't
+	// omitted add up to Bytes.
 	Intervals []Interval
 }
 
-// BitsPerSecond is the rate of payload; 0 where Lasted is 0.
+// BitsPerSecond is the rate of payload, and 0 where Lasted is 0.
 func (s Side) BitsPerSecond() float64 {
 	if s.Lasted <= 0 {
 		return 0
@@ -59,14 +61,16 @@ func (s Side) BitsPerSecond() float64 {
 type Interval struct {
 	Start, End time.Duration // since the payload began
 	Omitted    bool
-	// Draining: sending had ended, and the payload that was in flight arrived.
+	// Draining says that sending had ended, and that payload in flight arrived.
 	Draining bool
 	Bytes    int64
-	// Datagrams that were sent, or that arrived, each counted once. Lost, at a receiver, are those that later ones have overtaken; it is negative if late ones arrived.
+	// Datagrams that were sent, or that arrived, each counted once. Lost, at a receiver, are those that later ones
+	// have overtaken. Lost is negative if late ones arrived.
 	Datagrams, Lost, Reordered, Duplicates int64
-	// Dropped is what the receiver's own sockets dropped: lost, but not by the device.
+	// Dropped is what the receiver's own sockets dropped, which the device didn't lose.
 	Dropped int64
-	// Of a TCP sender, all streams together: retransmitted segments, round-trip times (the streams' mean, the longest, and the shortest ever), and the congestion windows.
+	// The last members are of a TCP sender, all streams together. They are retransmitted segments, round-trip times
+	// (the streams' mean, the longest, and the shortest ever), and the congestion windows.
 	Retransmits                                    int64
 	RoundTrip, LongestRoundTrip, ShortestRoundTrip time.Duration
 	CongestionWindow                               int64 // bytes
@@ -75,15 +79,16 @@ type Interval struct {
 
 // Datagrams says what became of all datagrams that were sent.
 type Datagrams struct {
-	Sent, Received, Lost int64 // Received counts each once; Sent = Received + Lost
+	Sent, Received, Lost int64 // Received counts each once, and Sent = Received + Lost
 	// Reordered, Duplicates and Dropped are known where linerate receives. Dropped, which is part of Lost, is what the receiver's own sockets dropped.
 	Reordered, Duplicates, Dropped int64
 	Jitter                         time.Duration
-	// WholeRun: the numbers include the omitted time, since the receiver doesn't report it apart (iperf3 before 3.14).
-	WholeRun bool
+	// WholeTest says that the numbers include the omitted time, since the receiver doesn't report it apart (iperf3
+	// before 3.14).
+	WholeTest bool
 }
 
-// LossRatio is the share of datagrams that didn't arrive; 0 where none was sent.
+// LossRatio is the share of datagrams that didn't arrive, and 0 where none was sent.
 func (d Datagrams) LossRatio() float64 {
 	if d.Sent == 0 {
 		return 0
@@ -91,14 +96,14 @@ func (d Datagrams) LossRatio() float64 {
 	return float64(d.Lost) / float64(d.Sent)
 }
 
-// of are the streams that this side sends, or those that it receives.
-func (t *transfer) of(sends bool) (of []*stream) {
+// streamsOf are the streams that this side sends, or those that it receives.
+func (t *transfer) streamsOf(sends bool) (streamsOf []*stream) {
 	for _, s := range t.streams {
 		if s.sends == sends {
-			of = append(of, s)
+			streamsOf = append(streamsOf, s)
 		}
 	}
-	return of
+	return streamsOf
 }
 
 func ids(streams []*stream) (numbers []int) {
@@ -108,49 +113,50 @@ func ids(streams []*stream) (numbers []int) {
 	return numbers
 }
 
-// tally is what this side counted of a stream: in all, in the omitted time, and the difference.
-type tally struct{ all, omitted, counted counts }
+// tally is what this side counted of a stream in all, in the omitted time, and the difference.
+type tally struct{ total, omitted, counted counts }
 
 func (t *transfer) tally(s *stream) tally {
 	t.mu.Lock()
 	omitted := t.omitted[s.id]
 	t.mu.Unlock()
-	all, _ := s.read(false) // mark has reported an error already
-	return tally{all: all, omitted: omitted, counted: counts{
-		bytes: all.bytes - omitted.bytes, datagrams: all.datagrams - omitted.datagrams, highest: all.highest - omitted.highest, missing: all.missing - omitted.missing,
-		reordered: all.reordered - omitted.reordered, duplicates: all.duplicates - omitted.duplicates, tooLate: all.tooLate - omitted.tooLate,
-		foreign: all.foreign - omitted.foreign, dropped: all.dropped - omitted.dropped, retransmits: all.retransmits - omitted.retransmits,
+	total, _ := s.read(false) // mark has reported an error already
+	return tally{total: total, omitted: omitted, counted: counts{
+		bytes: total.bytes - omitted.bytes, datagrams: total.datagrams - omitted.datagrams, highest: total.highest - omitted.highest, missing: total.missing - omitted.missing,
+		reordered: total.reordered - omitted.reordered, duplicates: total.duplicates - omitted.duplicates, tooLate: total.tooLate - omitted.tooLate,
+		foreign: total.foreign - omitted.foreign, dropped: total.dropped - omitted.dropped, retransmits: total.retransmits - omitted.retransmits,
 	}}
 }
 
 // receivedUntil is when the last payload arrived, or the planned time if that is later.
 func (t *transfer) receivedUntil(planned time.Duration) time.Duration {
-	for _, s := range t.of(false) {
-		planned = max(planned, time.Duration(s.last.Load()))
+	for _, s := range t.streamsOf(false) {
+		planned = max(planned, time.Duration(s.lastArrival.Load()))
 	}
 	return planned
 }
 
-// results are this side's results for the other side. planned is how long the other side was to send, and told is the other side's results if they came first.
-func (t *transfer) results(planned time.Duration, told map[int]streamResult) results {
+// results are this side's results for the other side. planned is how long the other side was to send, and reported is
+// the other side's results if they came first.
+func (t *transfer) results(planned time.Duration, reported map[int]streamResult) results {
 	r := results{HasRetransmits: -1}
 	r.CPU, r.CPUUser, r.CPUSystem = t.processor()
 	for _, s := range t.streams {
-		tally, until := t.tally(s), t.receivedUntil(planned)
-		counted, omitted := tally.all, tally.omitted
+		tally, end := t.tally(s), t.receivedUntil(planned)
+		counted, omitted := tally.total, tally.omitted
 		packets, errors, retransmits := counted.datagrams, int64(0), int64(-1)
 		omittedPackets, omittedErrors := omitted.datagrams, int64(0)
 		conn, tcp := s.conn.(*net.TCPConn)
 		switch {
 		case s.sends:
-			if until = t.sentUntil; tcp {
+			if end = t.sentUntil; tcp {
 				r.HasRetransmits, r.Congestion, retransmits = 1, sockets.CongestionControl(conn), tally.counted.retransmits
 			} else {
 				r.HasRetransmits = max(r.HasRetransmits, 0)
 			}
 		case !tcp:
 			packets, errors, omittedPackets, omittedErrors = counted.highest, counted.missing, omitted.highest, omitted.missing-counted.overdue
-			if sent, is := told[s.id]; is && int64(*sent.Packets) > packets { // the last ones may be lost, which only their sender knows
+			if sent, ok := reported[s.id]; ok && int64(*sent.Packets) > packets { // the last ones may be lost, which only their sender knows
 				errors += int64(*sent.Packets) - packets
 				packets = int64(*sent.Packets)
 			}
@@ -160,7 +166,7 @@ func (t *transfer) results(planned time.Duration, told map[int]streamResult) res
 		s.mu.Unlock()
 		r.Streams = append(r.Streams, streamResult{
 			ID: ptr(number(s.id)), Bytes: ptr(number(tally.counted.bytes)), Retransmits: ptr(number(retransmits)), Jitter: &jitter, Errors: ptr(number(errors)), Packets: ptr(number(packets)),
-			OmittedErrors: ptr(number(omittedErrors)), OmittedPackets: ptr(number(omittedPackets)), StartTime: ptr(0.0), EndTime: ptr((until - t.test.Omit).Seconds()),
+			OmittedErrors: ptr(number(omittedErrors)), OmittedPackets: ptr(number(omittedPackets)), StartTime: ptr(0.0), EndTime: ptr((end - t.test.Omit).Seconds()),
 		})
 	}
 	return r
@@ -170,33 +176,33 @@ func ptr[T any](v T) *T { return &v }
 
 // processor is how much processor time this program has used since the beginning, in percent of one processor.
 func (t *transfer) processor() (total, user, system float64) {
-	var now unix.Rusage
-	if unix.Getrusage(unix.RUSAGE_SELF, &now) != nil {
+	var usage unix.Rusage
+	if unix.Getrusage(unix.RUSAGE_SELF, &usage) != nil {
 		return 0, 0, 0
 	}
-	percent := func(now, then unix.Timeval) float64 {
-		return 100 * float64(now.Nano()-then.Nano()) / float64(t.at())
+	percent := func(later, earlier unix.Timeval) float64 {
+		return 100 * float64(later.Nano()-earlier.Nano()) / float64(t.elapsed())
 	}
-	user, system = percent(now.Utime, t.usage.Utime), percent(now.Stime, t.usage.Stime)
+	user, system = percent(usage.Utime, t.usage.Utime), percent(usage.Stime, t.usage.Stime)
 	return user + system, user, system
 }
 
 // result joins what both sides counted. planned is as for results.
-func (t *transfer) result(server bool, planned time.Duration, told map[int]streamResult, from results) (*Result, error) {
+func (t *transfer) result(server bool, planned time.Duration, reported map[int]streamResult, summary results) (*Result, error) {
 	if t.unread != nil {
 		return nil, fmt.Errorf("%w: %w", ErrIncomplete, t.unread)
 	}
 	r := &Result{Test: t.test}
 	for _, flow := range []Flow{Forward, Reverse} {
-		if t.test.Flow != flow && t.test.Flow != Both {
+		if t.test.Flow != flow && t.test.Flow != Bidirectional {
 			continue
 		}
 		d := Direction{Flow: flow}
 		var err error
 		if flow.sends(server) {
-			err = t.joinSent(&d, told)
+			err = t.joinSent(&d, reported)
 		} else {
-			err = t.joinReceived(&d, planned, told, from)
+			err = t.joinReceived(&d, planned, reported, summary)
 		}
 		if err != nil {
 			return nil, err
@@ -218,11 +224,11 @@ func sum(intervals []Interval) (total Interval) {
 }
 
 // joinSent completes a direction in which this side sent.
-func (t *transfer) joinSent(d *Direction, told map[int]streamResult) error {
-	streams := t.of(true)
+func (t *transfer) joinSent(d *Direction, reported map[int]streamResult) error {
+	streams := t.streamsOf(true)
 	total := sum(t.sent.intervals)
-	d.Sent = Side{Own: true, Bytes: total.Bytes, Lasted: t.sentUntil - t.test.Omit, Intervals: t.sent.intervals}
-	if conn, is := streams[0].conn.(*net.TCPConn); is {
+	d.Sent = Side{CountedHere: true, Bytes: total.Bytes, Lasted: t.sentUntil - t.test.Omit, Intervals: t.sent.intervals}
+	if conn, ok := streams[0].conn.(*net.TCPConn); ok {
 		d.Sent.Retransmits, d.Sent.CongestionControl = &total.Retransmits, sockets.CongestionControl(conn)
 		d.Unacknowledged = t.unconfirmed
 	}
@@ -233,7 +239,7 @@ func (t *transfer) joinSent(d *Direction, told map[int]streamResult) error {
 		d.Datagrams = &Datagrams{}
 	}
 	for _, s := range streams {
-		r := told[s.id]
+		r := reported[s.id]
 		d.Received.Bytes += int64(*r.Bytes)
 		if d.Datagrams != nil {
 			if err := d.Datagrams.addReported(t.tally(s), r, t.test.Omit > 0); err != nil {
@@ -241,7 +247,7 @@ func (t *transfer) joinSent(d *Direction, told map[int]streamResult) error {
 			}
 		}
 	}
-	if d.Datagrams != nil && d.Datagrams.WholeRun {
+	if d.Datagrams != nil && d.Datagrams.WholeTest {
 		d.Remarks = append(d.Remarks, "the receiver's iperf3 doesn't report the datagrams lost in the omitted time apart: the loss is that of the whole test")
 	}
 	if d.Unacknowledged > 0 {
@@ -251,9 +257,9 @@ func (t *transfer) joinSent(d *Direction, told map[int]streamResult) error {
 }
 
 // addReported adds a stream that this side sent, by the receiver's numbers.
-func (d *Datagrams) addReported(own tally, r streamResult, omit bool) error {
+func (d *Datagrams) addReported(local tally, r streamResult, omit bool) error {
 	packets, errors := int64(*r.Packets), int64(*r.Errors)
-	sent := own.all.datagrams
+	sent := local.total.datagrams
 	if packets > sent || errors < 0 || errors > packets {
 		return fmt.Errorf("%w: %d datagrams were sent, and the receiver reports %d, of which %d are missing", ErrProtocol, sent, packets, errors)
 	}
@@ -263,7 +269,7 @@ func (d *Datagrams) addReported(own tally, r streamResult, omit bool) error {
 	case r.OmittedPackets != nil:
 		sent, lost = sent-int64(*r.OmittedPackets), lost-int64(*r.OmittedErrors)
 	default:
-		d.WholeRun = true
+		d.WholeTest = true
 	}
 	if omit {
 		lost = max(lost, 0) // iperf3's omitted errors include datagrams that arrived after the omitted time
@@ -277,44 +283,44 @@ func (d *Datagrams) addReported(own tally, r streamResult, omit bool) error {
 }
 
 // joinReceived completes a direction in which this side received.
-func (t *transfer) joinReceived(d *Direction, planned time.Duration, told map[int]streamResult, from results) error {
-	streams := t.of(false)
+func (t *transfer) joinReceived(d *Direction, planned time.Duration, reported map[int]streamResult, summary results) error {
+	streams := t.streamsOf(false)
 	total := sum(t.received.intervals)
-	d.Received = Side{Own: true, Bytes: total.Bytes, Lasted: t.receivedUntil(planned) - t.test.Omit, Intervals: t.received.intervals}
-	d.Sent.CongestionControl = from.Congestion
+	d.Received = Side{CountedHere: true, Bytes: total.Bytes, Lasted: t.receivedUntil(planned) - t.test.Omit, Intervals: t.received.intervals}
+	d.Sent.CongestionControl = summary.Congestion
 	if t.test.Protocol == UDP {
 		d.Datagrams = &Datagrams{Reordered: total.Reordered, Duplicates: total.Duplicates, Dropped: total.Dropped}
 	}
 	retransmits := int64(0)
-	known := t.test.Protocol == TCP && from.HasRetransmits > 0
+	reportsRetransmits := t.test.Protocol == TCP && summary.HasRetransmits > 0
 	for _, s := range streams {
-		r := told[s.id]
+		r := reported[s.id]
 		d.Sent.Bytes += int64(*r.Bytes)
-		if d.Sent.Lasted = max(d.Sent.Lasted, r.lasted()); d.Sent.Lasted > t.at()+time.Second {
-			return fmt.Errorf("%w: the other side reports that it sent for %s, and the test lasted %s", ErrProtocol, d.Sent.Lasted, t.at())
+		if d.Sent.Lasted = max(d.Sent.Lasted, r.lasted()); d.Sent.Lasted > t.elapsed()+time.Second {
+			return fmt.Errorf("%w: the other side reports that it sent for %s, and the test lasted %s", ErrProtocol, d.Sent.Lasted, t.elapsed())
 		}
 		if r.Retransmits == nil || *r.Retransmits < 0 {
-			known = false
+			reportsRetransmits = false
 		} else {
 			retransmits += int64(*r.Retransmits)
 		}
 		if d.Datagrams != nil {
-			own := t.tally(s)
-			if int64(*r.Packets) < own.all.highest {
-				return fmt.Errorf("%w: stream %d: datagram %d arrived, and the other side reports that it sent %d", ErrProtocol, s.id, own.all.highest, *r.Packets)
+			local := t.tally(s)
+			if int64(*r.Packets) < local.total.highest {
+				return fmt.Errorf("%w: stream %d: datagram %d arrived, and the other side reports that it sent %d", ErrProtocol, s.id, local.total.highest, *r.Packets)
 			}
-			sent := int64(*r.Packets) - own.omitted.highest
-			received := own.counted.datagrams - own.all.overdue
+			sent := int64(*r.Packets) - local.omitted.highest
+			received := local.counted.datagrams - local.total.overdue
 			d.Datagrams.Sent, d.Datagrams.Received, d.Datagrams.Lost = d.Datagrams.Sent+sent, d.Datagrams.Received+received, d.Datagrams.Lost+sent-received
 			s.mu.Lock()
 			d.Datagrams.Jitter = max(d.Datagrams.Jitter, time.Duration(s.arrivals.jitter))
 			s.mu.Unlock()
-			if foreign := own.counted.foreign + own.counted.tooLate; foreign > 0 {
+			if foreign := local.counted.foreign + local.counted.tooLate; foreign > 0 {
 				d.Remarks = append(d.Remarks, fmt.Sprintf("stream %d: %d datagrams aren't the test's, or were so late that they may be duplicates, and don't count as received", s.id, foreign))
 			}
 		}
 	}
-	if known {
+	if reportsRetransmits {
 		d.Sent.Retransmits = &retransmits
 	}
 	if d.Sent.Lasted <= 0 {

@@ -25,7 +25,7 @@ func TestAReceiversCountersOfDatagrams(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var d Datagrams
 			jitter := 0.0
-			err := d.addReported(tally{all: counts{datagrams: c.sent}}, streamResult{Packets: &c.packets, Errors: &c.errors, OmittedPackets: &c.omittedPackets, OmittedErrors: &c.omittedErrors, Jitter: &jitter}, true)
+			err := d.addReported(tally{total: counts{datagrams: c.sent}}, streamResult{Packets: &c.packets, Errors: &c.errors, OmittedPackets: &c.omittedPackets, OmittedErrors: &c.omittedErrors, Jitter: &jitter}, true)
 			sent := c.sent - int64(c.omittedPackets)
 			if !errors.Is(err, c.want) || err == nil && d != (Datagrams{Sent: sent, Received: sent - c.lost, Lost: c.lost}) {
 				t.Errorf("%+v, %v", d, err)
@@ -53,20 +53,20 @@ func TestDatagramsThatAreLateOverTheOmittedTime(t *testing.T) {
 	transfer.mark(true)
 	take(7, 4, 3, 8, 10)
 	transfer.mark(false)
-	zero, one := 0.0, 1.0
+	zero, second := 0.0, 1.0
 	for sent, want := range map[number]Datagrams{
 		10: {Sent: 4, Received: 3, Lost: 1, Reordered: 2},
 		13: {Sent: 7, Received: 3, Lost: 4, Reordered: 2},
 	} {
-		told := map[int]streamResult{1: {Bytes: &sent, Packets: &sent, StartTime: &zero, EndTime: &one}}
+		reported := map[int]streamResult{1: {Bytes: &sent, Packets: &sent, StartTime: &zero, EndTime: &second}}
 		var d Direction
-		if err := transfer.joinReceived(&d, 2*time.Second, told, results{}); err != nil || *d.Datagrams != want {
+		if err := transfer.joinReceived(&d, 2*time.Second, reported, results{}); err != nil || *d.Datagrams != want {
 			t.Errorf("%v: %+v, want %+v", err, d.Datagrams, want)
 		}
-		r := transfer.results(2*time.Second, told).Streams[0]
-		own := tally{all: counts{datagrams: int64(sent)}}
+		r := transfer.results(2*time.Second, reported).Streams[0]
+		local := tally{total: counts{datagrams: int64(sent)}}
 		d = Direction{Datagrams: &Datagrams{}}
-		if err := d.Datagrams.addReported(own, r, true); err != nil || d.Datagrams.Sent != want.Sent || d.Datagrams.Lost != want.Lost {
+		if err := d.Datagrams.addReported(local, r, true); err != nil || d.Datagrams.Sent != want.Sent || d.Datagrams.Lost != want.Lost {
 			t.Errorf("%v: the sender reads %+v of what it is told, want %+v", err, d.Datagrams, want)
 		}
 	}
@@ -87,11 +87,11 @@ func TestBytesOfTheOmittedTimeCountNowhere(t *testing.T) {
 			transfer.mark(true)
 			s.bytes.Add(300)
 			transfer.mark(false)
-			if told := transfer.results(2*time.Second, nil).Streams[0].Bytes; *told != 300 {
-				t.Errorf("the other side is told of %d bytes, want the 300 after the omitted second", *told)
+			if reported := transfer.results(2*time.Second, nil).Streams[0].Bytes; *reported != 300 {
+				t.Errorf("the other side is told of %d bytes, want the 300 after the omitted second", *reported)
 			}
-			theirs, zero, one := number(300), 0.0, 1.0
-			r, err := transfer.result(false, 2*time.Second, map[int]streamResult{1: {Bytes: &theirs, StartTime: &zero, EndTime: &one}}, results{})
+			theirs, zero, second := number(300), 0.0, 1.0
+			r, err := transfer.result(false, 2*time.Second, map[int]streamResult{1: {Bytes: &theirs, StartTime: &zero, EndTime: &second}}, results{})
 			if err != nil {
 				t.Fatal(err)
 			}

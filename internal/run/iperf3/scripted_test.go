@@ -21,21 +21,21 @@ func scripted(t *testing.T, script func(t *testing.T, c *control)) (address stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	done := make(chan struct{})
+	served := make(chan struct{})
 	go func() {
-		defer close(done)
+		defer close(served)
 		conn, err := l.Accept()
 		_ = l.Close()
 		if err != nil {
 			return
 		}
 		defer func() { _ = conn.Close() }()
-		c := &control{Conn: conn, with: "the client", patience: 10 * time.Second}
+		c := &control{Conn: conn, peer: "the client", patience: 10 * time.Second}
 		if c.read(make([]byte, cookieBytes), c.patience) == nil {
 			script(t, c)
 		}
 	}()
-	t.Cleanup(func() { _ = l.Close(); <-done })
+	t.Cleanup(func() { _ = l.Close(); <-served })
 	return l.Addr().String()
 }
 
@@ -72,7 +72,7 @@ func TestServersThatAreNotIperf3(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := Client{Server: scripted(t, c.script), patience: c.patience}.Run(t.Context(), Test{Duration: time.Second})
+			_, err := Client{Server: scripted(t, c.script), patience: c.patience}.Measure(t.Context(), Test{Duration: time.Second})
 			if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.words) {
 				t.Errorf("%v, want %q", err, c.words)
 			}
@@ -81,21 +81,21 @@ func TestServersThatAreNotIperf3(t *testing.T) {
 }
 
 // scriptedTest is a server that makes a whole test of one stream of TCP, and then says what a test says.
-func scriptedTest(t *testing.T, then func(c *control)) (address string) {
+func scriptedTest(t *testing.T, ending func(c *control)) (address string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	done := make(chan struct{})
+	served := make(chan struct{})
 	go func() {
-		defer close(done)
+		defer close(served)
 		first, err := l.Accept()
 		if err != nil {
 			return
 		}
 		defer func() { _ = first.Close() }()
-		c := &control{Conn: first, with: "the client", patience: 10 * time.Second}
+		c := &control{Conn: first, peer: "the client", patience: 10 * time.Second}
 		_ = c.read(make([]byte, cookieBytes), c.patience)
 		_ = c.say(paramExchange)
 		_, _ = c.readDocument(mostParameters)
@@ -108,9 +108,9 @@ func scriptedTest(t *testing.T, then func(c *control)) (address string) {
 		go func() { _, _ = io.Copy(io.Discard, stream) }() // ends with the stream
 		_ = c.say(testStart)
 		_ = c.say(testRunning)
-		then(c)
+		ending(c)
 	}()
-	t.Cleanup(func() { _ = l.Close(); <-done })
+	t.Cleanup(func() { _ = l.Close(); <-served })
 	return l.Addr().String()
 }
 
@@ -123,7 +123,7 @@ func TestInvalidResults(t *testing.T) {
 		_, _ = c.readDocument(mostResults)
 	}
 	for name, c := range map[string]struct {
-		then     func(c *control)
+		ending   func(c *control)
 		want     error
 		words    string
 		patience time.Duration
@@ -143,7 +143,7 @@ func TestInvalidResults(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, err := Client{Server: scriptedTest(t, c.then), patience: c.patience}.Run(t.Context(), Test{Duration: time.Second, BitsPerSecond: 1_000_000, MessageBytes: 1000})
+			r, err := Client{Server: scriptedTest(t, c.ending), patience: c.patience}.Measure(t.Context(), Test{Duration: time.Second, BitsPerSecond: 1_000_000, MessageBytes: 1000})
 			if r != nil || !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.words) {
 				t.Errorf("%v, %v, want %q", r, err, c.words)
 			}
@@ -153,15 +153,15 @@ func TestInvalidResults(t *testing.T) {
 
 // wholeResult is one of a single stream.
 func wholeResult() results {
-	zero, one := 0.0, 1.0
+	zero, second := 0.0, 1.0
 	n := func(v number) *number { return &v }
-	return results{Streams: []streamResult{{ID: n(1), Bytes: n(5), Retransmits: n(0), Jitter: &zero, Errors: n(0), Packets: n(0), StartTime: &zero, EndTime: &one}}}
+	return results{Streams: []streamResult{{ID: n(1), Bytes: n(5), Retransmits: n(0), Jitter: &zero, Errors: n(0), Packets: n(0), StartTime: &zero, EndTime: &second}}}
 }
 
 // TestAForeignClientStartsNoTest: whoever connects and isn't iperf3's client, or hangs, keeps nobody else from a test.
 func TestAForeignClientStartsNoTest(t *testing.T) {
 	t.Parallel()
-	address, tests := serve(t, Server{Most: 1, patience: time.Second})
+	address, tests := serve(t, Server{MaxTests: 1, patience: time.Second})
 	say := func(words string) {
 		conn, err := net.Dial("tcp", address)
 		if err != nil {
@@ -186,13 +186,13 @@ func TestAForeignClientStartsNoTest(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, e.result, e.err)
 		}
 	}
-	if _, err := (Client{Server: address}).Run(t.Context(), Test{Duration: time.Second, BitsPerSecond: 1_000_000}); err != nil {
+	if _, err := (Client{Server: address}).Measure(t.Context(), Test{Duration: time.Second, BitsPerSecond: 1_000_000}); err != nil {
 		t.Errorf("a client that is one: %v", err)
 	}
 }
 
-// begun is the stream of a client that has agreed on a test of one with UDP, which the client sends, and that the server has begun.
-func begun(t *testing.T, address string, c *control) net.Conn {
+// startStream is the stream of a client that has agreed on a test of one with UDP, which the client sends, and that the server has begun.
+func startStream(t *testing.T, address string, c *control) net.Conn {
 	t.Helper()
 	stream, err := net.Dial("udp", address)
 	if err != nil {
@@ -216,16 +216,16 @@ func TestAClientThatNeverStopsSending(t *testing.T) {
 	t.Parallel()
 	address, tests := serve(t, Server{})
 	c := agreed(t, address, Test{Protocol: UDP, Duration: time.Second, MessageBytes: 100})
-	stream := begun(t, address, c)
-	over := make(chan struct{})
+	stream := startStream(t, address, c)
+	stopped := make(chan struct{})
 	var sending sync.WaitGroup
 	sending.Go(func() {
-		for n := uint64(1); pauseFor(shortPause, over) && !isClosed(over); n++ {
+		for n := uint64(1); pauseFor(shortPause, stopped) && !isClosed(stopped); n++ {
 			_, _ = stream.Write(datagram(n, time.Now()))
 		}
 	})
 	defer sending.Wait()
-	defer close(over)
+	defer close(stopped)
 	if err := c.say(testEnd); err != nil {
 		t.Fatal(err)
 	}
@@ -272,7 +272,7 @@ func TestLossIsCountedExactly(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	stream := begun(t, address, c)
+	stream := startStream(t, address, c)
 	send := func(number uint64) { _, _ = stream.Write(append(datagram(number, time.Now()), make([]byte, 84)...)) }
 	const sent, tail, came = 400, 5, 356 // few enough for any receive buffer
 	for n := uint64(1); n <= sent-tail; n++ {
@@ -294,10 +294,10 @@ func TestLossIsCountedExactly(t *testing.T) {
 		t.Fatal(err)
 	}
 	want(exchangeResults)
-	zero, one := 0.0, 1.0
+	zero, second := 0.0, 1.0
 	number := func(v number) *number { return &v }
-	told := results{Streams: []streamResult{{ID: number(1), Bytes: number(sent * 100), Jitter: &zero, Errors: number(0), Packets: number(sent), StartTime: &zero, EndTime: &one}}}
-	if err := c.writeDocument(told); err != nil {
+	reported := results{Streams: []streamResult{{ID: number(1), Bytes: number(sent * 100), Jitter: &zero, Errors: number(0), Packets: number(sent), StartTime: &zero, EndTime: &second}}}
+	if err := c.writeDocument(reported); err != nil {
 		t.Fatal(err)
 	}
 	document, err := c.readDocument(mostResults)

@@ -17,19 +17,21 @@ import (
 
 // Server runs the tests that clients ask for, several at once.
 type Server struct {
-	// Most is how many tests may run at once; 8 where 0. Further clients are told that the server is busy.
-	Most int
-	// Longest is how long a test may last, omitted time included; an hour where 0.
+	// MaxTests is how many tests may run at once, which is 8 where 0. Further clients are told that the server is
+	// busy.
+	MaxTests int
+	// Longest is how long a test may last, omitted time included, which is an hour where 0.
 	Longest time.Duration
-	// Interval is how often counters are read; 1 s where 0.
+	// Interval is how often counters are read, which is 1 s where 0.
 	Interval time.Duration
-	// Began is called for each test once its streams are open, before any payload counts; it may be nil. Several goroutines call it.
+	// Began is called for each test once its streams are open, before any payload counts. It may be nil. Several
+	// goroutines call it.
 	Began func(client netip.AddrPort, l *Live)
-	// Ended is called with the result of each test, or with its error; it may be nil. Several goroutines call it.
+	// Ended is called with the result of each test, or with its error. It may be nil. Several goroutines call it.
 	Ended func(client netip.AddrPort, r *Result, err error)
 	Log   *slog.Logger // nil is silent
 
-	patience time.Duration // for tests; 10 s where 0
+	patience time.Duration // for tests. It is 10 s where 0
 }
 
 const (
@@ -40,7 +42,8 @@ const (
 	mostUnheard = 100 * time.Millisecond
 	// mostMemory is how much the messages of one test's streams may take together.
 	mostMemory = 64 << 20
-	// grace is how much longer than the test's duration a client may take to end it: until everything that it sent is acknowledged.
+	// grace is how much longer than the test's duration a client may take to end it, until everything that it sent is
+	// acknowledged.
 	grace = mostUnacked + answerTimeout
 )
 
@@ -48,27 +51,28 @@ const (
 type serving struct {
 	Server
 	listener *Listener
-	setup    chan struct{} // holds a value while no test sets up UDP streams: hellos don't say which test they belong to
+	setup    chan struct{} // holds a value while no test sets up UDP streams, because hellos don't say which test they belong to
 
 	mu      sync.Mutex
 	tests   int
-	waiting map[string]chan<- numbered // by cookie: tests that wait for TCP streams
-	hellos  chan<- greeting            // the test that waits for UDP streams; nil: none does
+	waiting map[string]chan<- numbered // by cookie, tests that wait for TCP streams
+	hellos  chan<- greeting            // the test that waits for UDP streams, or nil if none does
 }
 
-// greeting is a client's first datagram: its source, and its remaining time to live; 0: unknown.
+// greeting is a client's first datagram. It has the source, and the remaining time to live, which is 0 if unknown.
 type greeting struct {
-	from netip.AddrPort
-	hops int
+	source netip.AddrPort
+	hops   int
 }
 
-// numbered is a connection, and how many were accepted before it: streams are numbered in that order.
+// numbered is a connection, and how many were accepted before it, which is the order of streams.
 type numbered struct {
 	order int
 	conn  *net.TCPConn
 }
 
-// Serve runs tests until ctx ends; then all tests have ended, and the port is free. It returns an error only if it can't accept connections any more.
+// Serve runs tests until ctx ends. Then all tests have ended, and the port is free. It returns an error only if it
+// can't accept connections any more.
 func (s Server) Serve(ctx context.Context, l *Listener) error {
 	if s.Log == nil {
 		s.Log = slog.New(slog.DiscardHandler)
@@ -102,18 +106,18 @@ func (s Server) Serve(ctx context.Context, l *Listener) error {
 
 // readHellos reads datagrams on the port that belong to no stream yet, until the listener closes.
 func (w *serving) readHellos(ctx context.Context) {
-	awaitReply, beside := make([]byte, helloLength+1), make([]byte, 128)
+	datagram, ancillary := make([]byte, helloLength+1), make([]byte, 128)
 	for {
-		n, more, _, from, err := w.listener.udp.ReadMsgUDPAddrPort(awaitReply, beside)
+		n, ancillaryBytes, _, source, err := w.listener.udp.ReadMsgUDPAddrPort(datagram, ancillary)
 		switch {
 		case errors.Is(err, net.ErrClosed), err != nil && bounded.Pause(ctx, mostUnheard) != nil:
 			return
-		case err != nil || !isHello(awaitReply[:n]):
+		case err != nil || !isHello(datagram[:n]):
 			continue
 		}
 		w.mu.Lock()
 		select {
-		case w.hellos <- greeting{from, sockets.ReceivedHops(beside[:more])}: // a nil channel is never ready
+		case w.hellos <- greeting{source, sockets.ReceivedHops(ancillary[:ancillaryBytes])}: // a nil channel is never ready
 		default:
 		}
 		w.mu.Unlock()
@@ -121,27 +125,27 @@ func (w *serving) readHellos(ctx context.Context) {
 }
 
 // meet reads a connection's cookie, and passes the connection to its test, or begins a new test.
-func (w *serving) meet(ctx context.Context, n numbered, known func()) {
-	c := &control{Conn: n.conn, with: "the client at " + n.conn.RemoteAddr().String(), patience: cmp.Or(w.patience, answerTimeout)}
+func (w *serving) meet(ctx context.Context, n numbered, identified func()) {
+	c := &control{Conn: n.conn, peer: "the client at " + n.conn.RemoteAddr().String(), patience: cmp.Or(w.patience, answerTimeout)}
 	stop := context.AfterFunc(ctx, func() { _ = n.conn.Close() })
 	cookie := make([]byte, cookieBytes)
 	err := c.read(cookie, min(c.patience, mostIdleControl))
 	_ = n.conn.SetReadDeadline(time.Time{}) // a stream has none
-	known()
+	identified()
 	if !stop() || err != nil || !isCookie(cookie) {
 		w.Log.Debug("a connection of another program than an iperf3 client", "from", n.conn.RemoteAddr())
 		_ = n.conn.Close()
 		return
 	}
 	w.mu.Lock()
-	streams, is := w.waiting[string(cookie)]
-	busy := !is && w.tests >= cmp.Or(w.Most, defaultTests)
-	if !is && !busy {
+	streams, ok := w.waiting[string(cookie)]
+	busy := !ok && w.tests >= cmp.Or(w.MaxTests, defaultTests)
+	if !ok && !busy {
 		w.tests++
 	}
 	w.mu.Unlock()
 	switch {
-	case is:
+	case ok:
 		select {
 		case streams <- n:
 		default: // there are enough
@@ -151,6 +155,6 @@ func (w *serving) meet(ctx context.Context, n numbered, known func()) {
 		_ = c.say(accessDenied)
 		_ = n.conn.Close()
 	default:
-		w.make(ctx, c, string(cookie))
+		w.serveTest(ctx, c, string(cookie))
 	}
 }

@@ -16,11 +16,11 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/sockets"
 )
 
-// make runs one test, and reports how it ended.
-func (w *serving) make(ctx context.Context, c *control, cookie string) {
-	r := &serverRun{serving: w, side: side{control: c}, cookie: cookie}
+// serveTest makes one test, and reports how it ended.
+func (w *serving) serveTest(ctx context.Context, c *control, cookie string) {
+	r := &serverTest{serving: w, side: side{control: c}, cookie: cookie}
 	client := c.RemoteAddr().(*net.TCPAddr).AddrPort()
-	result, err := r.run(ctx)
+	result, err := r.carryOut(ctx)
 	if err != nil {
 		r.sendError(ctx, err)
 	}
@@ -34,29 +34,29 @@ func (w *serving) make(ctx context.Context, c *control, cookie string) {
 	}
 }
 
-// serverRun is one test on the server's side.
-type serverRun struct {
+// serverTest is one test on the server's side.
+type serverTest struct {
 	*serving
 	side
-	cookie string
-	with   string
-	next   <-chan said // the client's next state, once the test is agreed on
+	cookie        string
+	clientProduct string
+	next          <-chan stateEvent // the client's next state, once the test is agreed on
 }
 
 // sendError tells the client that there will be no result.
-func (r *serverRun) sendError(ctx context.Context, err error) {
-	refused, is := errors.AsType[*refusal](err)
+func (r *serverTest) sendError(ctx context.Context, err error) {
+	refused, ok := errors.AsType[*refusal](err)
 	switch {
-	case is:
-		said := binary.BigEndian.AppendUint32([]byte{0xfe}, uint32(refused.number)) // serverError, without an error number of the kernel
-		_ = r.control.write(binary.BigEndian.AppendUint32(said, 0))
+	case ok:
+		message := binary.BigEndian.AppendUint32([]byte{0xfe}, uint32(refused.number)) // serverError, without an error number of the kernel
+		_ = r.control.write(binary.BigEndian.AppendUint32(message, 0))
 	case ctx.Err() != nil || !errors.Is(err, ErrGone):
 		_ = r.control.say(serverTerminate)
 	}
 }
 
-func (r *serverRun) run(ctx context.Context) (*Result, error) {
-	defer context.AfterFunc(ctx, func() { // ends reads of the control connection; the last write is still sent
+func (r *serverTest) carryOut(ctx context.Context) (*Result, error) {
+	defer context.AfterFunc(ctx, func() { // ends reads of the control connection, and the last write is still sent
 		_ = r.control.Conn.(*net.TCPConn).CloseRead()
 	})()
 	if err := r.agree(); err != nil {
@@ -72,11 +72,11 @@ func (r *serverRun) run(ctx context.Context) (*Result, error) {
 	if r.Began != nil {
 		r.Began(r.control.RemoteAddr().(*net.TCPAddr).AddrPort(), &Live{&r.side})
 	}
-	return r.carry(ctx, r.measure, r.exchange)
+	return r.carry(ctx, r.awaitEnd, r.exchange)
 }
 
 // agree asks for the test's parameters, and checks them.
-func (r *serverRun) agree() error {
+func (r *serverTest) agree() error {
 	if err := r.control.say(paramExchange); err != nil {
 		return err
 	}
@@ -84,11 +84,11 @@ func (r *serverRun) agree() error {
 	if err != nil {
 		return err
 	}
-	if r.test, r.with, err = parseParameters(document); err != nil {
-		return fmt.Errorf("%w: %s: %w", ErrRefused, r.control.with, err)
+	if r.test, r.clientProduct, err = parseParameters(document); err != nil {
+		return fmt.Errorf("%w: %s: %w", ErrRefused, r.control.peer, err)
 	}
 	streams := r.test.Parallel
-	if r.test.Flow == Both {
+	if r.test.Flow == Bidirectional {
 		streams *= 2
 	}
 	longest := cmp.Or(r.Longest, time.Hour)
@@ -99,14 +99,14 @@ func (r *serverRun) agree() error {
 		err = &refusal{5, fmt.Sprintf("a test of %s: this server allows %s", r.test.Omit+r.test.Duration, longest)}
 	}
 	if err != nil {
-		return fmt.Errorf("%w: %s: %w", ErrRefused, r.control.with, err)
+		return fmt.Errorf("%w: %s: %w", ErrRefused, r.control.peer, err)
 	}
 	return nil
 }
 
-// connect awaits all streams: first those on which the client sends.
-func (r *serverRun) connect(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, r.control.patience, fmt.Errorf("%w: %s doesn't connect its streams", ErrGone, r.control.with))
+// connect awaits all streams, first those on which the client sends.
+func (r *serverTest) connect(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, r.control.patience, fmt.Errorf("%w: %s doesn't connect its streams", ErrGone, r.control.peer))
 	defer cancel()
 	var sends []bool
 	for _, direction := range []bool{false, true} {
@@ -129,14 +129,14 @@ func (r *serverRun) connect(ctx context.Context) error {
 	return err
 }
 
-// arrived is a stream's socket, and the remaining time to live of its first packet; 0: unknown.
+// arrived is a stream's socket, and the remaining time to live of its first packet, which is 0 if unknown.
 type arrived struct {
 	conn net.Conn
 	hops int
 }
 
 // awaitTCP accepts the connections that show the test's cookie, in the order in which they were made.
-func (r *serverRun) awaitTCP(ctx context.Context, n int) (conns []arrived, err error) {
+func (r *serverTest) awaitTCP(ctx context.Context, n int) (conns []arrived, err error) {
 	came := make(chan numbered, n)
 	r.mu.Lock()
 	r.waiting[r.cookie] = came
@@ -177,14 +177,14 @@ func (r *serverRun) awaitTCP(ctx context.Context, n int) (conns []arrived, err e
 	return nil, nil
 }
 
-// isSix says whether a connection is IPv6: an IPv6 socket may carry IPv4.
+// isSix says whether a connection is IPv6, as an IPv6 socket may carry IPv4.
 func isSix(a net.Addr) bool {
-	tcp, is := a.(*net.TCPAddr)
-	return is && !tcp.AddrPort().Addr().Unmap().Is4()
+	tcp, ok := a.(*net.TCPAddr)
+	return ok && !tcp.AddrPort().Addr().Unmap().Is4()
 }
 
 // awaitUDP makes a socket, on the server's own port, for each of the client's sockets that sends hello. One test at a time does so. A repeated hello gets another answer.
-func (r *serverRun) awaitUDP(ctx context.Context, n int) (conns []arrived, err error) {
+func (r *serverTest) awaitUDP(ctx context.Context, n int) (conns []arrived, err error) {
 	select {
 	case <-r.setup:
 		defer func() { r.setup <- struct{}{} }()
@@ -203,28 +203,28 @@ func (r *serverRun) awaitUDP(ctx context.Context, n int) (conns []arrived, err e
 		r.mu.Unlock()
 	}()
 	client := r.control.RemoteAddr().(*net.TCPAddr).AddrPort().Addr().Unmap()
-	own := netip.AddrPortFrom(r.control.LocalAddr().(*net.TCPAddr).AddrPort().Addr().Unmap(), r.listener.Address().Port())
+	address := netip.AddrPortFrom(r.control.LocalAddr().(*net.TCPAddr).AddrPort().Addr().Unmap(), r.listener.Address().Port())
 	if err := r.control.say(createStreams); err != nil {
 		return nil, err
 	}
-	again := time.NewTicker(helloEvery / 5)
-	defer again.Stop()
+	repeat := time.NewTicker(helloEvery / 5)
+	defer repeat.Stop()
 	for len(conns) < n {
 		select {
-		case <-again.C:
+		case <-repeat.C:
 			for _, c := range conns {
 				answerAgain(c.conn)
 			}
 		case g := <-came:
-			from := netip.AddrPortFrom(g.from.Addr().Unmap(), g.from.Port())
-			if from.Addr() != client {
+			source := netip.AddrPortFrom(g.source.Addr().Unmap(), g.source.Port())
+			if source.Addr() != client {
 				continue
 			}
-			if i := slices.IndexFunc(conns, func(c arrived) bool { return c.conn.RemoteAddr().(*net.UDPAddr).AddrPort() == from }); i >= 0 { // it sent hello twice before it had a socket
+			if i := slices.IndexFunc(conns, func(c arrived) bool { return c.conn.RemoteAddr().(*net.UDPAddr).AddrPort() == source }); i >= 0 { // it sent hello twice before it had a socket
 				_ = answer(conns[i].conn)
 				continue
 			}
-			conn, err := r.listener.place.dial(ctx, "udp", own, from, func(fd int, six bool) error {
+			conn, err := r.listener.place.dial(ctx, "udp", address, source, func(fd int, six bool) error {
 				return errors.Join(unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1), r.test.shape(fd, six))
 			})
 			if err != nil {
@@ -255,23 +255,23 @@ func answerAgain(conn net.Conn) {
 	if err != nil {
 		return
 	}
-	for said := make([]byte, helloLength+1); ; {
+	for buffer := make([]byte, helloLength+1); ; {
 		var n int
 		_ = raw.Read(func(fd uintptr) bool {
-			n, _ = unix.Read(int(fd), said)
+			n, _ = unix.Read(int(fd), buffer)
 			return true
 		})
 		if n <= 0 {
 			return
 		}
-		if isHello(said[:n]) {
+		if isHello(buffer[:n]) {
 			_ = answer(conn)
 		}
 	}
 }
 
-// measure waits until the client ends the test, and returns how long it was to send.
-func (r *serverRun) measure(ctx context.Context) (time.Duration, error) {
+// awaitEnd waits until the client ends the test, and returns how long it was to send.
+func (r *serverTest) awaitEnd(ctx context.Context) (time.Duration, error) {
 	allowed := r.test.Omit + r.test.Duration + grace
 	if r.test.endless {
 		allowed = cmp.Or(r.Longest, time.Hour)
@@ -282,15 +282,15 @@ func (r *serverRun) measure(ctx context.Context) (time.Duration, error) {
 	case <-ctx.Done():
 		return 0, context.Cause(ctx)
 	case <-timer.C:
-		return 0, fmt.Errorf("%s doesn't end its test within %s", r.control.with, allowed)
+		return 0, fmt.Errorf("%s doesn't end its test within %s", r.control.peer, allowed)
 	case s := <-r.next:
-		if err := r.over(s); err != nil {
+		if err := r.checkEnd(s); err != nil {
 			return 0, err
 		}
 	case err := <-r.transfer.broken:
 		select {
 		case s := <-r.next:
-			if err := r.over(s); err != nil {
+			if err := r.checkEnd(s); err != nil {
 				return 0, err
 			}
 		case <-time.After(reasonWait):
@@ -299,34 +299,34 @@ func (r *serverRun) measure(ctx context.Context) (time.Duration, error) {
 	}
 	planned := r.test.Omit + r.test.Duration
 	if r.test.endless {
-		planned = r.transfer.at()
+		planned = r.transfer.elapsed()
 	}
 	return planned, r.transfer.end(func() error { return nil })
 }
 
 // early is the error for a state that arrives before the test runs.
-func (r *serverRun) early(s said) error {
-	if err := r.over(s); err != nil {
+func (r *serverTest) early(s stateEvent) error {
+	if err := r.checkEnd(s); err != nil {
 		return err
 	}
-	return fmt.Errorf("%w: %s ends the test before it began", ErrProtocol, r.control.with)
+	return fmt.Errorf("%w: %s ends the test before it began", ErrProtocol, r.control.peer)
 }
 
-// over is nil where the client ended the test properly.
-func (r *serverRun) over(s said) error {
+// checkEnd is nil where the client ended the test properly.
+func (r *serverTest) checkEnd(s stateEvent) error {
 	switch {
 	case s.err != nil:
 		return s.err
 	case s.state == clientTerminate:
-		return fmt.Errorf("%w: %s ended the test before its end", ErrGone, r.control.with)
+		return fmt.Errorf("%w: %s ended the test before its end", ErrGone, r.control.peer)
 	case s.state != testEnd:
-		return fmt.Errorf("%w: %s says %d in the middle of the test", ErrProtocol, r.control.with, s.state)
+		return fmt.Errorf("%w: %s says %d in the middle of the test", ErrProtocol, r.control.peer, s.state)
 	}
 	return nil
 }
 
 // exchange reads the client's results, and sends this side's.
-func (r *serverRun) exchange(planned time.Duration) (*Result, error) {
+func (r *serverTest) exchange(planned time.Duration) (*Result, error) {
 	if err := r.control.say(exchangeResults); err != nil {
 		return nil, err
 	}
@@ -334,21 +334,21 @@ func (r *serverRun) exchange(planned time.Duration) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: the client's: %w", ErrIncomplete, err)
 	}
-	told, from, err := parseResults(document, ids(r.streams))
+	reported, summary, err := parseResults(document, ids(r.streams))
 	if err != nil {
 		return nil, err
 	}
-	if err := r.control.writeDocument(r.transfer.results(planned, told)); err != nil {
+	if err := r.control.writeDocument(r.transfer.results(planned, reported)); err != nil {
 		return nil, err
 	}
-	result, err := r.transfer.result(true, planned, told, from)
+	result, err := r.transfer.result(true, planned, reported, summary)
 	if err != nil {
 		return nil, err
 	}
-	result.With = r.with
+	result.PeerProduct = r.clientProduct
 	if err := r.control.say(displayResults); err != nil {
 		return nil, err
 	}
-	_, _ = r.control.await(r.control.patience) // the client's last state, or its end; both results are known
+	_, _ = r.control.await(r.control.patience) // the client's last state, or its end. Both results are known
 	return result, nil
 }

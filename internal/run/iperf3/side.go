@@ -16,18 +16,19 @@ type side struct {
 	awaiting sync.WaitGroup // goroutines that wait for the other side's next state
 }
 
-// ready agrees with the other side that the test runs, once all streams are open; every is how often counters are read.
-func (s *side) ready(agree func(state) error, every time.Duration) error {
+// ready agrees with the other side that the test runs, once all streams are open. period is how often counters are
+// read.
+func (s *side) ready(agree func(state) error, period time.Duration) error {
 	for _, is := range []state{testStart, testRunning} {
 		if err := agree(is); err != nil {
 			return err
 		}
 	}
-	s.transfer = newTransfer(s.test, s.streams, interval(every))
+	s.transfer = newTransfer(s.test, s.streams, interval(period))
 	return nil
 }
 
-// carry sends and receives payload until measure returns, and then exchanges the counters of both sides.
+// carry sends and receives payload until awaitEnd returns, and then exchanges the counters of both sides.
 func (s *side) carry(ctx context.Context, measure func(context.Context) (time.Duration, error), exchange func(planned time.Duration) (*Result, error)) (*Result, error) {
 	s.transfer.begin()
 	planned, err := measure(ctx)
@@ -49,20 +50,23 @@ func (s *side) close() {
 	s.awaiting.Wait()
 }
 
-// Live is one side of a test whose streams are open. It is safe for concurrent use, also after the test: counters stand still then.
+// Live is one side of a test whose streams are open. It is safe for concurrent use, also after the test, when
+// counters stand still.
 type Live struct{ side *side }
 
 // Counters are what one side has counted by a moment, of the streams that it sends or of those that it receives, from the first byte on, with the omitted time.
 type Counters struct {
 	Bytes int64
-	// Streams are the datagrams of each; nil with TCP.
+	// Streams are the datagrams of each, and nil with TCP.
 	Streams []Numbers
-	// Of a receiver of datagrams: Dropped is what its own sockets had no room for, and Jitter is the largest of any stream.
+	// The last members are a receiver's of datagrams. Dropped is what its own sockets had no room for, and Jitter is
+	// the largest of any stream.
 	Reordered, Duplicates, Dropped int64
 	Jitter                         time.Duration
 }
 
-// Numbers describe one stream's datagrams: the highest number that was sent or has arrived, and how many were, each counted once.
+// Numbers describe one stream's datagrams by the highest number that was sent or has arrived, and by how many were,
+// each counted once.
 type Numbers struct{ Highest, Distinct int64 }
 
 // Counters are what this side has counted by now, of the streams that it sends, or of those that it receives.
@@ -92,7 +96,8 @@ func (l *Live) Counters(sends bool) (c Counters, err error) {
 	return c, nil
 }
 
-// Conns are the streams that this side sends, or those that it receives: *net.TCPConn or *net.UDPConn. The caller may only inspect them.
+// Conns are the streams that this side sends, or those that it receives, each a *net.TCPConn or a *net.UDPConn. The
+// caller may only inspect them.
 func (l *Live) Conns(sends bool) (conns []net.Conn) {
 	for _, s := range l.side.streams {
 		if s.sends == sends {
@@ -102,12 +107,13 @@ func (l *Live) Conns(sends bool) (conns []net.Conn) {
 	return conns
 }
 
-// Hops are the remaining time to live of the first packet of each stream that this side receives; empty without Place.Hops, or if the kernel doesn't keep it.
-func (l *Live) Hops() (left []int) {
+// Hops are the remaining time to live of the first packet of each stream that this side receives. They are empty
+// without Place.Hops, or if the kernel doesn't keep it.
+func (l *Live) Hops() (hops []int) {
 	for _, s := range l.side.streams {
 		if !s.sends && s.hops > 0 {
-			left = append(left, s.hops)
+			hops = append(hops, s.hops)
 		}
 	}
-	return left
+	return hops
 }

@@ -17,16 +17,17 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/sockets"
 )
 
-// stream is one connection, which carries payload in one direction, with this side's counters. One goroutine sends or receives; others read the counters.
+// stream is one connection, which carries payload in one direction, with this side's counters. One goroutine sends or
+// receives. Others read the counters.
 type stream struct {
 	id    int
 	sends bool
 	conn  net.Conn // *net.TCPConn or *net.UDPConn
-	hops  int      // the remaining time to live of the first packet; 0: unknown
+	hops  int      // the remaining time to live of the first packet, or 0 if unknown
 
-	bytes   atomic.Int64
-	packets atomic.Int64 // messages sent
-	last    atomic.Int64 // when the last payload arrived, in nanoseconds since the beginning
+	bytes       atomic.Int64
+	packets     atomic.Int64 // messages sent
+	lastArrival atomic.Int64 // when the last payload arrived, in nanoseconds since the beginning
 
 	mu       sync.Mutex
 	arrivals arrivals // of a receiver of datagrams
@@ -45,7 +46,8 @@ type counts struct {
 	window, delivery                                 int64 // bytes, bits per second
 }
 
-// read is what has been counted by now; omitOver says that the omitted time ends now. Counters that the kernel doesn't report are an error.
+// read is what has been counted by now. omitOver says that the omitted time ends now. Counters that the kernel
+// doesn't report are an error.
 func (s *stream) read(omitOver bool) (counts, error) {
 	c := counts{bytes: s.bytes.Load()}
 	switch conn := s.conn.(type) {
@@ -118,7 +120,7 @@ func (s *stream) send(t *transfer, message []byte) error {
 		}
 		n, err := s.conn.Write(message)
 		s.bytes.Add(int64(n))
-		if errors.Is(err, unix.ENOBUFS) { // the queue of the interface is full: nothing was sent
+		if errors.Is(err, unix.ENOBUFS) { // the queue of the interface is full, and nothing was sent
 			_ = pauseFor(shortPause, t.stopped)
 			continue
 		}
@@ -135,9 +137,9 @@ func (s *stream) send(t *transfer, message []byte) error {
 
 // number writes the head of the next datagram.
 func (s *stream) number(datagram []byte, short bool) {
-	now, next := time.Now(), uint64(s.packets.Load()+1)
-	binary.BigEndian.PutUint32(datagram, uint32(now.Unix()))
-	binary.BigEndian.PutUint32(datagram[4:], uint32(now.Nanosecond()/1000))
+	sent, next := time.Now(), uint64(s.packets.Load()+1)
+	binary.BigEndian.PutUint32(datagram, uint32(sent.Unix()))
+	binary.BigEndian.PutUint32(datagram[4:], uint32(sent.Nanosecond()/1000))
 	if short {
 		binary.BigEndian.PutUint32(datagram[8:], uint32(next))
 		return
@@ -145,7 +147,8 @@ func (s *stream) number(datagram []byte, short bool) {
 	binary.BigEndian.PutUint64(datagram[8:], next)
 }
 
-// The end of a transfer. Payload that is in flight when the client ends the test still counts: the receiver reads until nothing arrives for a while, and its kernel has nothing left.
+// The end of a transfer. Payload that is in flight when the client ends the test still counts. The receiver reads
+// until nothing arrives for a while, and its kernel has nothing left.
 const (
 	quiet     = 200 * time.Millisecond
 	mostDrain = 3 * time.Second
@@ -163,7 +166,7 @@ func (s *stream) receive(t *transfer) error {
 		s.count(t, buffer[:n])
 		switch {
 		case err == nil:
-		case isClosed(t.over):
+		case isClosed(t.ending):
 			return s.drain(t, buffer, time.Now().Add(mostDrain))
 		default:
 			return s.closed(t, err)
@@ -171,19 +174,20 @@ func (s *stream) receive(t *transfer) error {
 	}
 }
 
-// closed is the result for a stream that the other side has closed: the message that the test is over comes on the control connection, and may arrive later.
-func (s *stream) closed(t *transfer, why error) error {
+// closed is the result for a stream that the other side has closed. The message that the test is over comes on the
+// control connection, and may arrive later.
+func (s *stream) closed(t *transfer, cause error) error {
 	select {
-	case <-t.over:
+	case <-t.ending:
 		return nil
 	case <-time.After(mostIdleControl):
-		return fmt.Errorf("%w: stream %d ended in the middle of the test: %w", ErrGone, s.id, why)
+		return fmt.Errorf("%w: stream %d ended in the middle of the test: %w", ErrGone, s.id, cause)
 	}
 }
 
 // drain reads until the other side has closed the stream, or nothing arrives any more, or the time is over.
-func (s *stream) drain(t *transfer, buffer []byte, until time.Time) error {
-	for time.Now().Before(until) {
+func (s *stream) drain(t *transfer, buffer []byte, deadline time.Time) error {
+	for time.Now().Before(deadline) {
 		_ = s.conn.SetReadDeadline(time.Now().Add(quiet))
 		n, err := s.conn.Read(buffer)
 		s.count(t, buffer[:n])
@@ -193,39 +197,39 @@ func (s *stream) drain(t *transfer, buffer []byte, until time.Time) error {
 		if !errors.Is(err, os.ErrDeadlineExceeded) {
 			return nil
 		}
-		if some, err := s.sweep(t, buffer, until); !some || err != nil {
+		if found, err := s.sweep(t, buffer, deadline); !found || err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// sweep reads what the kernel has, without waiting: a process that got no processor for a while finds its deadline over although payload has arrived. A sender that is faster than the reader keeps it
-// until the time is over.
-func (s *stream) sweep(t *transfer, buffer []byte, until time.Time) (some bool, err error) {
+// sweep reads what the kernel has, without waiting. A process that got no processor for a while finds its deadline
+// over although payload has arrived. A sender that is faster than the reader keeps it until the time is over.
+func (s *stream) sweep(t *transfer, buffer []byte, deadline time.Time) (found bool, err error) {
 	_ = s.conn.SetReadDeadline(time.Time{})
 	raw, err := s.conn.(syscall.Conn).SyscallConn()
 	if err != nil {
 		return false, err
 	}
-	for time.Now().Before(until) {
+	for time.Now().Before(deadline) {
 		var n int
 		if err := raw.Read(func(fd uintptr) bool {
 			n, _ = unix.Read(int(fd), buffer)
 			return true
 		}); err != nil {
-			return some, err
+			return found, err
 		}
 		if n <= 0 { // nothing is there, or the stream is closed
-			return some, nil
+			return found, nil
 		}
-		some = true
+		found = true
 		s.count(t, buffer[:n])
 	}
-	return some, nil
+	return found, nil
 }
 
-// count counts what one read returned: a datagram, or a part of a connection's payload.
+// count counts what one read returned, which is a datagram, or a part of a connection's payload.
 func (s *stream) count(t *transfer, payload []byte) {
 	if len(payload) == 0 {
 		return
@@ -239,14 +243,14 @@ func (s *stream) count(t *transfer, payload []byte) {
 			return
 		}
 		s.mu.Lock()
-		was := s.arrivals.distinct
+		previous := s.arrivals.distinct
 		s.arrivals.take(payload, t.test.short, time.Now())
-		is := s.arrivals.distinct > was
+		isNew := s.arrivals.distinct > previous
 		s.mu.Unlock()
-		if !is {
+		if !isNew {
 			return // a duplicate is no throughput
 		}
 	}
 	s.bytes.Add(int64(len(payload)))
-	s.last.Store(int64(t.at()))
+	s.lastArrival.Store(int64(t.elapsed()))
 }

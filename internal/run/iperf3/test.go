@@ -23,28 +23,30 @@ type Flow string
 
 // The flows.
 const (
-	Forward Flow = "Forward" // the client sends
-	Reverse Flow = "Reverse" // the server sends (-R)
-	Both    Flow = "Both"    // at the same time (--bidir)
+	Forward       Flow = "Forward" // the client sends
+	Reverse       Flow = "Reverse" // the server sends (-R)
+	Bidirectional Flow = "Both"    // at the same time (--bidir)
 )
 
 // Test is what a client asks of a server.
 type Test struct {
 	Protocol Protocol // TCP where empty
 	Flow     Flow     // Forward where empty
-	// Duration is how long payload is counted, Omit how long it is sent before that (-O): whole seconds, as the protocol has no fractions.
+	// Duration is how long payload is counted, Omit how long it is sent before that (-O). Both are whole seconds, as
+	// the protocol has no fractions.
 	Duration, Omit time.Duration
-	// Parallel is the number of streams in each direction (-P); 1 where 0.
+	// Parallel is the number of streams in each direction (-P), and 1 where 0.
 	Parallel int
-	// MessageBytes is the size of each write, and with UDP a datagram's payload (-l); where it is 0, 128 KiB with TCP and 1460 bytes with UDP. With a rate, a write to TCP is at most 10 ms of it.
+	// MessageBytes is the size of each write, and with UDP a datagram's payload (-l). 0 means 128 KiB with TCP and
+	// 1460 bytes with UDP. With a rate, a write to TCP is at most 10 ms of it.
 	MessageBytes int
-	// WindowBytes is the size of each socket's buffers at both ends (-w); 0: the kernels' own.
+	// WindowBytes is the size of each socket's buffers at both ends (-w). 0 means the kernels' own.
 	WindowBytes int
-	// CongestionControl is its name in the kernels, at both ends (-C); empty: their own choice.
+	// CongestionControl is its name in the kernels, at both ends (-C). Empty means their own choice.
 	CongestionControl string
-	// BitsPerSecond is the rate of payload of each stream (-b); 0: as fast as the sockets accept it.
+	// BitsPerSecond is the rate of payload of each stream (-b). 0 means as fast as the sockets accept it.
 	BitsPerSecond int64
-	// SegmentBytes is the largest TCP segment (-M); 0: the path's.
+	// SegmentBytes is the largest TCP segment (-M). 0 means the path's.
 	SegmentBytes int
 	// NoDelay sends small segments at once (-N), TOS is the type of service of each packet (-S).
 	NoDelay bool
@@ -53,7 +55,7 @@ type Test struct {
 	short bool
 	// endless is for clients that end a test by bytes or blocks, and not by time (-n, -k).
 	endless bool
-	// pacing is the kernel's own limit for each stream, in bits per second (--fq-rate); 0: none.
+	// pacing is the kernel's own limit for each stream, in bits per second (--fq-rate). 0 means none.
 	pacing int64
 }
 
@@ -72,10 +74,12 @@ const (
 	defaultDatagram   = 1460
 )
 
-// longestMessage is the largest write to TCP, as time at the rate: a larger one would be a burst, followed by silence.
+// longestMessage is the largest write to TCP, as time at the rate. A larger one would be a burst, followed by
+// silence.
 const longestMessage = 10 * time.Millisecond
 
-// Paced is the size of each write to TCP at a rate, at most messageBytes; a rate of 0 has no bound. It isn't for datagrams, whose size is fixed.
+// Paced is the size of each write to TCP at a rate, at most messageBytes. A rate of 0 has no bound. It isn't for
+// datagrams, whose size is fixed.
 func Paced(messageBytes, bitsPerSecond int64) int64 {
 	if bitsPerSecond <= 0 {
 		return messageBytes
@@ -112,10 +116,10 @@ func (t Test) withDefaults() Test {
 
 // check refuses tests that the protocol or the kernel can't make, with iperf3's own error numbers.
 func (t Test) check() error {
-	least, most := 1, mostMessage
+	shortest, longest := 1, mostMessage
 	if t.Protocol == UDP {
-		if least, most = leastDatagram, mostDatagram; t.short {
-			least -= 4
+		if shortest, longest = leastDatagram, mostDatagram; t.short {
+			shortest -= 4
 		}
 	}
 	for _, rule := range []struct {
@@ -124,16 +128,16 @@ func (t Test) check() error {
 		words  string
 	}{
 		{slices.Contains([]Protocol{TCP, UDP}, t.Protocol), 131, fmt.Sprintf("protocol %s: use %s or %s", t.Protocol, TCP, UDP)},
-		{slices.Contains([]Flow{Forward, Reverse, Both}, t.Flow), 25, fmt.Sprintf("flow %s: use %s, %s or %s", t.Flow, Forward, Reverse, Both)},
+		{slices.Contains([]Flow{Forward, Reverse, Bidirectional}, t.Flow), 25, fmt.Sprintf("flow %s: use %s, %s or %s", t.Flow, Forward, Reverse, Bidirectional)},
 		{t.endless || wholeSeconds(t.Duration, time.Second), 5, fmt.Sprintf("a duration of %s: use whole seconds, 1s to %s", t.Duration, mostDuration)},
 		{wholeSeconds(t.Omit, 0), 12, fmt.Sprintf("omit %s: use whole seconds, 0s to %s", t.Omit, mostDuration)},
-		{within(t.Parallel, 1, mostParallel), 6, fmt.Sprintf("%d parallel streams: use 1 to %d", t.Parallel, mostParallel)},
-		{within(t.MessageBytes, least, most), 7, fmt.Sprintf("messages of %d bytes: %s takes %d to %d", t.MessageBytes, t.Protocol, least, most)},
-		{within(t.WindowBytes, 0, mostWindow), 8, fmt.Sprintf("a window of %d bytes: use up to %d", t.WindowBytes, mostWindow)},
-		{within(t.SegmentBytes, 0, mostSegment), 10, fmt.Sprintf("segments of %d bytes: use up to %d", t.SegmentBytes, mostSegment)},
-		{within(t.TOS, 0, mostTOS), 21, fmt.Sprintf("type of service %d: use 0 to %d", t.TOS, mostTOS)},
-		{within(t.BitsPerSecond, 0, mostBitsPerSecond), 27, fmt.Sprintf("%d bits per second: use up to %d, 0 for no limit", t.BitsPerSecond, mostBitsPerSecond)},
-		{within(t.pacing, 0, mostBitsPerSecond), 27, fmt.Sprintf("a pacing rate of %d bits per second: use up to %d, 0 for no limit", t.pacing, mostBitsPerSecond)},
+		{inRange(t.Parallel, 1, mostParallel), 6, fmt.Sprintf("%d parallel streams: use 1 to %d", t.Parallel, mostParallel)},
+		{inRange(t.MessageBytes, shortest, longest), 7, fmt.Sprintf("messages of %d bytes: %s takes %d to %d", t.MessageBytes, t.Protocol, shortest, longest)},
+		{inRange(t.WindowBytes, 0, mostWindow), 8, fmt.Sprintf("a window of %d bytes: use up to %d", t.WindowBytes, mostWindow)},
+		{inRange(t.SegmentBytes, 0, mostSegment), 10, fmt.Sprintf("segments of %d bytes: use up to %d", t.SegmentBytes, mostSegment)},
+		{inRange(t.TOS, 0, mostTOS), 21, fmt.Sprintf("type of service %d: use 0 to %d", t.TOS, mostTOS)},
+		{inRange(t.BitsPerSecond, 0, mostBitsPerSecond), 27, fmt.Sprintf("%d bits per second: use up to %d, 0 for no limit", t.BitsPerSecond, mostBitsPerSecond)},
+		{inRange(t.pacing, 0, mostBitsPerSecond), 27, fmt.Sprintf("a pacing rate of %d bits per second: use up to %d, 0 for no limit", t.pacing, mostBitsPerSecond)},
 	} {
 		if !rule.holds {
 			return &refusal{rule.number, rule.words}
@@ -142,10 +146,12 @@ func (t Test) check() error {
 	return nil
 }
 
-func within[T int | int64 | time.Duration](v, least, most T) bool { return v >= least && v <= most }
+func inRange[T int | int64 | time.Duration](v, minimum, maximum T) bool {
+	return v >= minimum && v <= maximum
+}
 
-func wholeSeconds(d, least time.Duration) bool {
-	return within(d, least, mostDuration) && d%time.Second == 0
+func wholeSeconds(d, minimum time.Duration) bool {
+	return inRange(d, minimum, mostDuration) && d%time.Second == 0
 }
 
 // refusal is why a test is impossible, with iperf3's error number, by which a client knows it.
@@ -157,5 +163,5 @@ type refusal struct {
 func (r *refusal) Error() string { return r.words }
 
 // sends and receives say what the client, or the server, does in a flow.
-func (f Flow) sends(server bool) bool    { return f == Both || (f == Reverse) == server }
+func (f Flow) sends(server bool) bool    { return f == Bidirectional || (f == Reverse) == server }
 func (f Flow) receives(server bool) bool { return f.sends(!server) }

@@ -19,13 +19,13 @@ import (
 //	──────────────┼───────┬──────┬───────┼──────────▶
 //	begin       omit    every interval  stop (nothing is sent any more), end (nothing is awaited any more)
 type transfer struct {
-	test    Test
-	streams []*stream
-	every   time.Duration
+	test     Test
+	streams  []*stream
+	interval time.Duration
 
 	began   time.Time
 	stopped chan struct{}  // closed when sending ends
-	over    chan struct{}  // closed when only payload in flight is still awaited
+	ending  chan struct{}  // closed when only payload in flight is still awaited
 	sending sync.WaitGroup // goroutines that send
 	working sync.WaitGroup // all other goroutines
 	watched chan struct{}  // closed when intervals are no longer recorded
@@ -34,7 +34,7 @@ type transfer struct {
 	mu          sync.Mutex
 	sent        ledger
 	received    ledger
-	omitted     map[int]counts // by stream: what had been counted when the omitted time was over
+	omitted     map[int]counts // by stream, what had been counted when the omitted time was over
 	sentUntil   time.Duration
 	lastAck     time.Duration
 	unread      error // why the kernel's counters couldn't be read
@@ -44,20 +44,20 @@ type transfer struct {
 
 // ledger is what one side counted of one direction, by intervals.
 type ledger struct {
-	since     time.Duration
-	was       counts
+	start     time.Duration
+	previous  counts
 	omitting  bool
 	draining  bool
 	intervals []Interval
 }
 
-// newTransfer is a transfer over open streams; every is how often counters are read.
-func newTransfer(test Test, streams []*stream, every time.Duration) *transfer {
-	return &transfer{test: test, streams: streams, every: every, stopped: make(chan struct{}), over: make(chan struct{}), watched: make(chan struct{}), broken: make(chan error, 1), omitted: map[int]counts{}}
+// newTransfer is a transfer over open streams, whose counters are read at that interval.
+func newTransfer(test Test, streams []*stream, interval time.Duration) *transfer {
+	return &transfer{test: test, streams: streams, interval: interval, stopped: make(chan struct{}), ending: make(chan struct{}), watched: make(chan struct{}), broken: make(chan error, 1), omitted: map[int]counts{}}
 }
 
-// at is the transfer's clock.
-func (t *transfer) at() time.Duration { return time.Since(t.began) }
+// elapsed is the transfer's clock.
+func (t *transfer) elapsed() time.Duration { return time.Since(t.began) }
 
 // begin starts sending and receiving. The caller must call close afterwards.
 func (t *transfer) begin() {
@@ -91,21 +91,21 @@ func (t *transfer) begin() {
 
 // watch records the intervals.
 func (t *transfer) watch() {
-	ticker := time.NewTicker(t.every)
+	ticker := time.NewTicker(t.interval)
 	defer ticker.Stop()
-	var over <-chan time.Time
+	var omitEnd <-chan time.Time
 	if t.test.Omit > 0 {
 		timer := time.NewTimer(t.test.Omit)
 		defer timer.Stop()
-		over = timer.C
+		omitEnd = timer.C
 	}
 	for {
 		select {
 		case <-t.watched:
 			return
-		case <-over:
+		case <-omitEnd:
 			t.mark(true)
-			ticker.Reset(t.every) // intervals are counted from here
+			ticker.Reset(t.interval) // intervals are counted from here
 		case <-ticker.C:
 			t.mark(false)
 		}
@@ -117,7 +117,7 @@ func (t *transfer) mark(omitOver bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var sent, received counts
-	now := t.at()
+	elapsed := t.elapsed()
 	for _, s := range t.streams {
 		c, err := s.read(omitOver)
 		if err != nil && t.unread == nil {
@@ -132,28 +132,28 @@ func (t *transfer) mark(omitOver bool) {
 			received = received.add(c)
 		}
 	}
-	t.sent.mark(now, sent)
-	t.received.mark(now, received)
+	t.sent.mark(elapsed, sent)
+	t.received.mark(elapsed, received)
 	if omitOver {
 		t.sent.omitting, t.received.omitting = false, false
 	}
 }
 
 // mark ends an interval.
-func (l *ledger) mark(now time.Duration, c counts) {
+func (l *ledger) mark(end time.Duration, c counts) {
 	i := Interval{
-		Start: l.since, End: now, Omitted: l.omitting, Draining: l.draining, Bytes: c.bytes - l.was.bytes, Datagrams: c.datagrams - l.was.datagrams, Lost: c.missing - l.was.missing,
-		Reordered: c.reordered - l.was.reordered, Duplicates: c.duplicates - l.was.duplicates, Dropped: c.dropped - l.was.dropped, Retransmits: c.retransmits - l.was.retransmits,
+		Start: l.start, End: end, Omitted: l.omitting, Draining: l.draining, Bytes: c.bytes - l.previous.bytes, Datagrams: c.datagrams - l.previous.datagrams, Lost: c.missing - l.previous.missing,
+		Reordered: c.reordered - l.previous.reordered, Duplicates: c.duplicates - l.previous.duplicates, Dropped: c.dropped - l.previous.dropped, Retransmits: c.retransmits - l.previous.retransmits,
 		LongestRoundTrip: c.longest, ShortestRoundTrip: c.shortest, CongestionWindow: c.window, DeliveryRate: c.delivery,
 	}
 	if c.roundTrips > 0 {
 		i.RoundTrip = c.roundTrip / time.Duration(c.roundTrips)
 	}
-	l.since, l.was = now, c
+	l.start, l.previous = end, c
 	l.intervals = append(l.intervals, i)
 }
 
-// stop ends sending; payload in flight goes on.
+// stop ends sending. Payload in flight goes on.
 func (t *transfer) stop() {
 	if isClosed(t.stopped) {
 		return
@@ -168,21 +168,23 @@ func (t *transfer) stop() {
 	t.mark(false)
 	t.mu.Lock()
 	t.sent.draining = true
-	t.sentUntil = t.at()
+	t.sentUntil = t.elapsed()
 	t.lastAck = t.sentUntil
 	t.mu.Unlock()
 }
 
-// Bounds of the wait for payload in flight when sending ends. A connection on which nothing is acknowledged for a while is stuck: its bytes were sent, but not received.
+// Bounds of the wait for payload in flight when sending ends. A connection on which nothing is acknowledged for a
+// while is stuck. Its bytes were sent, but not received.
 const (
 	ackPoll     = 2 * time.Millisecond
 	mostUnmoved = 3 * time.Second
 	mostUnacked = 30 * time.Second
 )
 
-// settle waits until everything that was sent is acknowledged, and then a little longer, until the receiver has read it: iperf3 reads nothing after a test's end.
+// settle waits until everything that was sent is acknowledged, and then a little longer, until the receiver has read
+// it, as iperf3 reads nothing after a test's end.
 func (t *transfer) settle(ctx context.Context) error {
-	if len(t.of(true)) == 0 {
+	if len(t.streamsOf(true)) == 0 {
 		return nil
 	}
 	if t.test.Protocol == TCP {
@@ -195,25 +197,25 @@ func (t *transfer) settle(ctx context.Context) error {
 
 // acknowledged waits until everything that was sent is acknowledged.
 func (t *transfer) acknowledged(ctx context.Context) error {
-	was := -1
+	previous := -1
 	for moved := time.Now(); ; {
-		left := 0
+		pending := 0
 		for _, s := range t.streams {
-			if conn, is := s.conn.(*net.TCPConn); is && s.sends {
+			if conn, ok := s.conn.(*net.TCPConn); ok && s.sends {
 				n, err := sockets.Unacknowledged(conn)
 				if err != nil {
 					return err
 				}
-				left += n
+				pending += n
 			}
 		}
-		if left != was {
-			was, moved = left, time.Now()
+		if pending != previous {
+			previous, moved = pending, time.Now()
 			t.mu.Lock()
-			t.lastAck, t.unconfirmed = t.at(), int64(left)
+			t.lastAck, t.unconfirmed = t.elapsed(), int64(pending)
 			t.mu.Unlock()
 		}
-		if left == 0 || time.Since(moved) > mostUnmoved || t.at()-t.sentUntil > mostUnacked {
+		if pending == 0 || time.Since(moved) > mostUnmoved || t.elapsed()-t.sentUntil > mostUnacked {
 			return nil
 		}
 		if err := bounded.Pause(ctx, ackPoll); err != nil {
@@ -222,26 +224,26 @@ func (t *transfer) acknowledged(ctx context.Context) error {
 	}
 }
 
-// end ends receiving: it tells the other side, by say, that it may close its streams, and reads the payload in flight. It returns when
-// all goroutines are done.
+// end ends receiving. It tells the other side, by say, that it may close its streams, and reads the payload in
+// flight. It returns when all goroutines are done.
 func (t *transfer) end(say func() error) error {
 	t.stop()
 	t.mark(false)
-	close(t.over)
+	close(t.ending)
 	t.mu.Lock()
 	t.received.draining = true
 	t.mu.Unlock()
 	for _, s := range t.streams {
-		if conn, is := s.conn.(*net.TCPConn); is {
+		if conn, ok := s.conn.(*net.TCPConn); ok {
 			_ = conn.SetLinger(-1) // buffered data may still be sent
 		}
 	}
 	err := say()
 	for _, s := range t.streams {
-		switch conn, is := s.conn.(*net.TCPConn); {
+		switch conn, ok := s.conn.(*net.TCPConn); {
 		case !s.sends:
 			_ = s.conn.SetReadDeadline(time.Unix(1, 0))
-		case is:
+		case ok:
 			_ = conn.CloseWrite() // the other side sees where the payload ends
 		}
 	}
@@ -253,7 +255,7 @@ func (t *transfer) end(say func() error) error {
 
 // close closes all streams and waits for their goroutines.
 func (t *transfer) close() {
-	for _, each := range []chan struct{}{t.stopped, t.over, t.watched} {
+	for _, each := range []chan struct{}{t.stopped, t.ending, t.watched} {
 		if !isClosed(each) {
 			close(each)
 		}
@@ -277,10 +279,10 @@ func isClosed(c <-chan struct{}) bool {
 // shortPause is a wait that Go's timers would stretch to a millisecond, which would turn a paced stream into bursts.
 const shortPause = 2 * time.Millisecond
 
-// due waits until a stream's next message is due; false: sending has ended.
+// due waits until a stream's next message is due, or returns false if sending has ended.
 func (t *transfer) due(p *pacer) bool {
 	for {
-		wait := p.wait(t.at())
+		wait := p.wait(t.elapsed())
 		if isClosed(t.stopped) {
 			return false
 		}
@@ -293,11 +295,11 @@ func (t *transfer) due(p *pacer) bool {
 	}
 }
 
-// pauseFor waits for the given time; false: it was stopped.
+// pauseFor waits for the given time, or returns false if it was stopped.
 func pauseFor(wait time.Duration, stopped <-chan struct{}) bool {
 	if wait <= shortPause {
 		ts := unix.NsecToTimespec(int64(wait))
-		_ = unix.Nanosleep(&ts, nil) // a signal may end it early; then the pacer says how long to wait still
+		_ = unix.Nanosleep(&ts, nil) // a signal may end it early. The pacer then says how long to wait still
 		return true
 	}
 	timer := time.NewTimer(wait - shortPause/2)

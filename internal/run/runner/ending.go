@@ -11,22 +11,23 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine"
 )
 
-// ender is an error that says itself how a run ends that it ends.
+// ender is an error that has its own ending of the run.
 type ender interface {
 	error
 	Ending() report.Ending
 }
 
-// ways are the ways out that depend on how the test was asked for: its Plan knows the names of fields, and force is how ports of others are taken.
-type ways struct {
+// remedies complete the sentences of endings. The Plan knows the names of fields, and force is how the user takes
+// ports from another owner.
+type remedies struct {
 	plan  *plan.Plan
 	force string
 }
 
-// endingOf is how a run that ended with this error ended, as one sentence. Who ended the context is asked first: what engines say then
-// follows from it.
-func endingOf(ctx context.Context, err error, driving bool, out ways) (report.Ending, string) {
-	var own ender
+// endingOf is how a run that ended with this error ended, as one sentence. The context's end counts first, because
+// engines' errors follow from it.
+func endingOf(ctx context.Context, err error, driving bool, remedies remedies) (report.Ending, string) {
+	var ending ender
 	switch {
 	case err == nil:
 		return report.Completed, ""
@@ -36,16 +37,16 @@ func endingOf(ctx context.Context, err error, driving bool, out ways) (report.En
 		return report.GeneratorLost, sentence(context.Cause(ctx)) + "; look at the generator's log, then run again"
 	case ctx.Err() != nil:
 		return report.Interrupted, "interrupted; what was measured until then is kept"
-	case errors.As(err, &own):
-		return own.Ending(), own.Error()
+	case errors.As(err, &ending):
+		return ending.Ending(), ending.Error()
 	case errors.Is(err, engine.ErrUnresolved):
-		return report.Failed, sentence(err) + ": check that the device is up and has this address" + out.plan.Advice(", or give its MAC (%s)", "dut.macAddress")
+		return report.Failed, sentence(err) + ": check that the device is up and has this address" + remedies.plan.Advice(", or give its MAC (%s)", "dut.macAddress")
 	case errors.Is(err, engine.ErrTaken) && driving:
 		return report.GeneratorLost, fmt.Sprintf("%s; what it did then is not measured: make sure that nobody else uses the generator, and run again", sentence(err))
 	case errors.Is(err, engine.ErrTakenByLinerate):
-		return report.Failed, sentence(err) + "; if that run was killed, nothing will give the port back: make sure that it doesn't run any more, and take the port by force" + hint(out.force)
+		return report.Failed, sentence(err) + "; if that run was killed, nothing will give the port back: make sure that it doesn't run any more, and take the port by force" + hint(remedies.force)
 	case errors.Is(err, engine.ErrTaken):
-		return report.Failed, sentence(err) + "; wait until it is free, or take it by force" + hint(out.force)
+		return report.Failed, sentence(err) + "; wait until it is free, or take it by force" + hint(remedies.force)
 	case errors.Is(err, engine.ErrLost), errors.Is(err, engine.ErrSilent):
 		return report.GeneratorLost, sentence(err) + "; look at the generator's log, then run again"
 	}

@@ -10,30 +10,32 @@ import (
 
 // LinkSeen is the state of a generator's link at a reading.
 type LinkSeen struct {
-	Up bool
+	IsUp bool
 	// Changes is how often the link had changed its state by then.
 	Changes int64
-	// At is the time since the run started.
-	At time.Duration
+	// Elapsed is the time since the run started.
+	Elapsed time.Duration
 }
 
-// LinkBetween adds to the Report what happened to a generator's link between two readings.
-func (j *Journal) LinkBetween(generator, link string, was, is LinkSeen) {
-	if was.Changes == is.Changes && was.Up && is.Up {
+// LinkBetween adds to the Report the interruption of a generator's link between two readings.
+func (j *Journal) LinkBetween(generator, link string, previous, current LinkSeen) {
+	if previous.Changes == current.Changes && previous.IsUp && current.IsUp {
 		return
 	}
-	all := &j.Report.Interruptions
-	i := slices.IndexFunc(*all, func(one report.Interruption) bool { return one.Link == link && one.Generator == generator })
+	interruptions := &j.Report.Interruptions
+	i := slices.IndexFunc(*interruptions, func(candidate report.Interruption) bool {
+		return candidate.Link == link && candidate.Generator == generator
+	})
 	if i < 0 {
-		i = len(*all)
-		*all = append(*all, report.Interruption{Link: link, Generator: generator, Start: plan.Duration(is.At)})
+		i = len(*interruptions)
+		*interruptions = append(*interruptions, report.Interruption{Link: link, Generator: generator, Start: plan.Duration(current.Elapsed)})
 	}
-	one := &(*all)[i]
-	one.Changes += max(0, is.Changes-was.Changes)
-	if was.Up {
-		one.Times++
+	interruption := &(*interruptions)[i]
+	interruption.Changes += max(0, current.Changes-previous.Changes)
+	if previous.IsUp {
+		interruption.Times++
 	} else {
-		one.Duration += plan.Duration(is.At - was.At)
+		interruption.Duration += plan.Duration(current.Elapsed - previous.Elapsed)
 	}
-	one.Over = is.Up
+	interruption.Over = current.IsUp
 }

@@ -25,11 +25,12 @@ const (
 // Progress says how far a run is. Rates are of all directions together, over the last second or so.
 type Progress struct {
 	Phase report.Phase
-	// Step and Steps count the staircase; 0 outside of it.
+	// Step and Steps count the staircase, and are 0 outside of it.
 	Step, Steps int
-	// Varied is the direction whose load is varied, "west→east", while the others' loads are held; empty: all directions are varied.
+	// Varied is the direction whose load is varied, "west→east", while the others' loads are held. It is empty if all
+	// directions are varied.
 	Varied string
-	// Percent is an estimate that never goes back; Remaining is the time that it is based on.
+	// Percent is an estimate that never goes back. Remaining is the time that it is based on.
 	Percent   int
 	Remaining time.Duration
 	// Elapsed is the time since the run started.
@@ -40,30 +41,33 @@ type Progress struct {
 	OfferedPacketsPerSecond     int64
 	ReceivedPacketsPerSecond    int64
 	ReceivedLayer1BitsPerSecond int64
-	// GoodputBitsPerSecond is the payload that was received, where traffic is sessions; then it is the only rate. Nil: traffic is frames, or it was not read twice yet.
+	// GoodputBitsPerSecond is the payload that was received, where traffic is sessions, and is the only rate then. It
+	// is nil if traffic is frames, or before the second reading.
 	GoodputBitsPerSecond *int64
 	LossRatio            units.Ratio
-	// Window is the last finished window; nil if there is none.
+	// Window is the last finished window, or nil if there is none.
 	Window *report.Window
-	// Message says what is being done, or why; it changes with the phase or the decision.
+	// Message says what is being done, or why. It changes with the phase or the decision.
 	Message string
-	// Unread says which observers' sources tell nothing now, and why; empty: all tell something, or weren't asked yet.
+	// Unread says which observers' sources report nothing now, and why. It is empty if all report, or weren't asked
+	// yet.
 	Unread string
 }
 
-// Journal is a run's record while it goes on: the Report so far, and the Progress. Runner and driver write it, from one goroutine.
+// Journal is a run's record while it goes on. It holds the Report so far, and the Progress. Runner and driver write
+// it, from one goroutine.
 type Journal struct {
 	Plan      *plan.Plan
 	Procedure procedure.Procedure
 	Report    *report.Report
 	Started   time.Time
 	Log       *slog.Logger
-	// Driving says that traffic was started, or at least tried: something may be running.
+	// Driving says that traffic was started, or at least tried, so that something may be sent.
 	Driving bool
 
 	progress Progress
 	listener func(Progress)
-	unread   []string // what was noted of observers' sources
+	unread   []string // the sentences that Hear noted
 }
 
 // Update changes the progress and passes it to the listener.
@@ -85,30 +89,33 @@ func (j *Journal) Estimate(inStep time.Duration) {
 	}
 }
 
-// limitedTimeout is how long a Reference's limits may take to report their counters: they are on the same machine, and no window waits for them.
+// limitedTimeout is how long a Reference's limits may take to report their counters. They are on the same machine,
+// and no window waits for them.
 const limitedTimeout = 200 * time.Millisecond
 
 // Limits are what a Reference's limits counted so far, at some moment between when they were asked and when they answered, both since the run started. Each is nil if they weren't asked,
 // or didn't answer in time.
 type Limits struct {
-	Each            []report.Limiter
+	Limiters        []report.Limiter
 	Asked, Answered time.Duration
 }
 
-// AskLimits asks a Reference's limits what they counted; an answer that doesn't come in time is only logged. It is safe to call it while the run does something else.
+// AskLimits asks a Reference's limits what they counted. An answer that doesn't come in time is only logged. It is
+// safe to call it while the run does something else.
 func (j *Journal) AskLimits(ctx context.Context, ask func(context.Context) ([]report.Limiter, error)) Limits {
 	ctx, cancel := context.WithTimeout(ctx, limitedTimeout)
 	defer cancel()
 	asked := time.Since(j.Started)
-	each, err := ask(ctx)
+	limiters, err := ask(ctx)
 	if err != nil {
 		j.Log.Debug("the limits' counters could not be read", "error", err)
 		return Limits{}
 	}
-	return Limits{Each: each, Asked: asked, Answered: time.Since(j.Started)}
+	return Limits{Limiters: limiters, Asked: asked, Answered: time.Since(j.Started)}
 }
 
-// Hear says which observers' sources tell nothing now: a wrong password is known by its first answer, and not only by the end of a long run. Each sentence is noted once.
+// Hear says which observers' sources report nothing now. A wrong password is known by its first answer, and not only
+// by the end of a long run. Each sentence is noted once.
 func (j *Journal) Hear(unread string) {
 	if unread == j.progress.Unread {
 		return
@@ -120,7 +127,7 @@ func (j *Journal) Hear(unread string) {
 	}
 }
 
-// mostUnread bounds how many such sentences are noted: servers may say something else each time.
+// mostUnread bounds how many such sentences are noted, as servers may say something else each time.
 const mostUnread = 20
 
 // Note adds a line to the run's trace.

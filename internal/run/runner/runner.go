@@ -19,9 +19,9 @@ import (
 type Driver interface {
 	// Prepare does all that comes before the first step, and writes what it finds into the journal, which is the driver's from then on.
 	Prepare(ctx context.Context, journal *Journal) error
-	// Take tells the step's load, and carries the step out. It returns the step's window, with its Load; with an error, what there is of it, or nil. Number and Phase are the runner's to
-	// fill in.
-	Take(ctx context.Context, step procedure.Step) (*report.Window, error)
+	// Measure sends the step's load, and measures its window. It returns the window with its Load, or with an error
+	// what was measured of the window, or nil. The runner fills in Number and Phase.
+	Measure(ctx context.Context, step procedure.Step) (*report.Window, error)
 	// Stop ends all traffic that can be reached, also when ctx has ended, and settles the Report's totals, within bounds of its own. It is called after Prepare
 	// went well, whatever became of the steps.
 	Stop(ctx context.Context) error
@@ -36,14 +36,16 @@ type Options struct {
 	// Progress is told, about once a second and at each change of phase, how the run is getting on. It is called from the goroutine
 	// that called Run, and must not block.
 	Progress func(Progress)
-	// ForceHint is how the caller's user asks for ports that another client owns, such as "--force": it ends the sentence about them.
+	// ForceHint is how the caller's user asks for ports that another client owns, such as "--force". It ends the
+	// sentence about them.
 	ForceHint string
-	// Baseline is what relative criteria are compared with; nil: nothing was given.
+	// Baseline is what relative criteria are compared with, or nil if nothing was given.
 	Baseline *report.Baseline
-	// Surroundings adds to the Report what the driver doesn't know of where the run was: nodes, devices, what is behind ports. It is called once, when the run is
-	// over, before it is judged; nil: there is nothing to add.
+	// Surroundings adds to the Report what the driver doesn't know of where the run was, which are nodes, devices,
+	// and what is behind ports. It is called once, when the run is over, before it is judged. It is nil if there is
+	// nothing to add.
 	Surroundings func(*report.Report)
-	// Logger gets state changes at Info and decisions at Debug; nil is silent.
+	// Logger gets state changes at Info and decisions at Debug. Nil is silent.
 	Logger *slog.Logger
 }
 
@@ -66,8 +68,8 @@ func Run(ctx context.Context, p *plan.Plan, driver Driver, opts Options) *report
 	return r.Report
 }
 
-// NotBegun is the Report of a run that could not begin, as when a generator was never reached: a Report is written in any case. Err is
-// why, ctx the one that the run would have had.
+// NotBegun is the Report of a run that could not begin, as when a generator was never reached. A Report is written in
+// any case. Err is the reason, and ctx the one that the run would have had.
 func NotBegun(ctx context.Context, p *plan.Plan, opts Options, err error) *report.Report {
 	r := newRun(p, opts)
 	r.conclude(ctx, err)
@@ -82,10 +84,10 @@ type run struct {
 }
 
 func newRun(p *plan.Plan, opts Options) *run {
-	now := time.Now()
+	started := time.Now()
 	return &run{forceHint: opts.ForceHint, surroundings: opts.Surroundings, Journal: &Journal{
-		Plan: p, Procedure: procedures.Of(p.Procedure), Started: now, Log: cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)), listener: opts.Progress,
-		Report: &report.Report{Version: report.Version, Producer: opts.Producer, Plan: p, Started: now, Baseline: opts.Baseline},
+		Plan: p, Procedure: procedures.Of(p.Procedure), Started: started, Log: cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)), listener: opts.Progress,
+		Report: &report.Report{Version: report.Version, Producer: opts.Producer, Plan: p, Started: started, Baseline: opts.Baseline},
 	}}
 }
 
@@ -107,17 +109,17 @@ func (r *run) carryOut(ctx context.Context, driver Driver) (err error) {
 		if step.Done {
 			return nil
 		}
-		if err := r.take(ctx, driver, step); err != nil {
+		if err := r.measure(ctx, driver, step); err != nil {
 			return err
 		}
 	}
 }
 
-// take adds one step's window to the Report.
-func (r *run) take(ctx context.Context, driver Driver, step procedure.Step) error {
+// measure adds one step's window to the Report.
+func (r *run) measure(ctx context.Context, driver Driver, step procedure.Step) error {
 	p := &r.progress // told by the driver, together with the load
 	p.Phase, p.Message, p.Step, p.Steps, p.Varied = step.Phase, step.Reason, step.Number, step.Of, step.Varied
-	w, err := driver.Take(ctx, step)
+	w, err := driver.Measure(ctx, step)
 	if w == nil {
 		return err
 	}
@@ -131,7 +133,7 @@ func (r *run) take(ctx context.Context, driver Driver, step procedure.Step) erro
 // conclude writes how the run ended and what it means.
 func (r *run) conclude(ctx context.Context, err error) {
 	rep := r.Report
-	rep.Ending, rep.Message = endingOf(ctx, err, r.Driving, ways{r.Plan, r.forceHint})
+	rep.Ending, rep.Message = endingOf(ctx, err, r.Driving, remedies{r.Plan, r.forceHint})
 	rep.Finished = time.Now()
 	if r.surroundings != nil {
 		r.surroundings(rep)

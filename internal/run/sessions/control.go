@@ -15,19 +15,22 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/credential"
 )
 
-// answerTimeout is how long an end may take to answer a request that needs no network; other requests have connectTimeout in addition.
+// answerTimeout is how long an end may take to answer a request that needs no network. Other requests have
+// connectTimeout in addition.
 const answerTimeout = 3 * time.Second
 
-// longestLine bounds a request and an answer, in bytes: the vital signs of a machine with several thousand processors fit in. An end that never ends its answer would fill the runner's memory else.
+// longestLine bounds a request and an answer, in bytes. The vital signs of a machine with several thousand processors
+// fit in. Without this bound, an end that never ends its answer would fill the runner's memory.
 const longestLine = 1 << 20
 
-// ofLines are the limits of a request or an answer: a line of two-byte elements would become a thousand times as much memory.
+// ofLines are the limits of a request or an answer. A line of two-byte elements would become a thousand times as much
+// memory.
 var ofLines = intake.Limits{Bytes: longestLine, Memory: 16 << 20, Depth: 16}
 
 // lines are a peer's requests or answers, each a line of JSON.
 type lines struct {
-	limited *io.LimitedReader // of the connection, for one line
-	in      *bufio.Reader     // of limited
+	limited  *io.LimitedReader // of the connection, for one line
+	buffered *bufio.Reader     // of limited
 }
 
 func newLines(conn io.Reader) *lines {
@@ -39,16 +42,16 @@ func newLines(conn io.Reader) *lines {
 var errLong = fmt.Errorf("it has more than %d bytes", longestLine)
 
 // next reads a line, and decodes it within bounds.
-func (l *lines) next(into any) error {
+func (l *lines) next(target any) error {
 	l.limited.N = longestLine
-	line, err := l.in.ReadBytes('\n')
+	line, err := l.buffered.ReadBytes('\n')
 	switch {
 	case err != nil && l.limited.N <= 0:
 		return errLong
 	case err != nil:
 		return err
 	}
-	return intake.JSON(line, into, ofLines)
+	return intake.JSON(line, target, ofLines)
 }
 
 // remote is the driver's connection to one end. It is used by one goroutine at a time.
@@ -69,7 +72,7 @@ func meet(ctx context.Context, server string, key credential.Key, link string, f
 		return nil, fmt.Errorf("reach the end of link %s at %s: %w", link, server, errors.Join(engine.ErrLost, err))
 	}
 	r := newRemote(conn)
-	a, err := r.ask(ctx, answerTimeout, request{Do: doHello, Hello: &hello{Version: Version, Link: link, Force: force}})
+	a, err := r.ask(ctx, answerTimeout, request{Verb: doHello, Hello: &hello{Version: Version, Link: link, Force: force}})
 	if err == nil && a.Welcome == nil {
 		err = fmt.Errorf("%w: it doesn't say who it is", engine.ErrIncompatible)
 	}
@@ -80,10 +83,11 @@ func meet(ctx context.Context, server string, key credential.Key, link string, f
 	return r, nil
 }
 
-// ask sends a request, and waits for the answer until ctx ends, at most for patience. An end that doesn't answer is lost: no conclusion may be drawn from its silence.
+// ask sends a request, and waits for the answer until ctx ends, at most for patience. An end that doesn't answer is
+// lost, so that no conclusion may be drawn from its silence.
 func (r *remote) ask(ctx context.Context, patience time.Duration, q request) (answer, error) {
 	deadline := time.Now().Add(patience)
-	if end, has := ctx.Deadline(); has && end.Before(deadline) {
+	if end, ok := ctx.Deadline(); ok && end.Before(deadline) {
 		deadline = end
 	}
 	stop := context.AfterFunc(ctx, func() { _ = r.conn.SetDeadline(time.Now()) })
@@ -107,7 +111,7 @@ func (r *remote) ask(ctx context.Context, patience time.Duration, q request) (an
 		return answer{}, fmt.Errorf("%w: its answer is none that an end of linerate's gives, look at what listens at its address: %w", engine.ErrLost, err)
 	case err != nil:
 		return answer{}, fmt.Errorf("%w: %w", engine.ErrLost, err)
-	case a.Taken:
+	case a.Busy:
 		return answer{}, fmt.Errorf("%w: %s", engine.ErrTaken, a.Error)
 	case a.Error != "" && a.Path:
 		return answer{}, unansweredError(a.Error)

@@ -35,13 +35,13 @@ func endless(conn net.Conn) (read chan int) {
 }
 
 func TestAnEndWhoseAnswerNeverEndsFillsNoMemory(t *testing.T) {
-	mine, its := net.Pipe() // what one end writes the other has read
-	read := endless(its)
-	_, err := newRemote(mine).ask(t.Context(), time.Minute, request{Do: doRead})
+	driverConn, endConn := net.Pipe() // what one end writes the other has read
+	read := endless(endConn)
+	_, err := newRemote(driverConn).ask(t.Context(), time.Minute, request{Verb: doRead})
 	if !errors.Is(err, engine.ErrLost) || !strings.Contains(err.Error(), "it has more than 1048576 bytes") {
 		t.Errorf("the error is %v", err)
 	}
-	if err := errors.Join(mine.Close(), its.Close()); err != nil {
+	if err := errors.Join(driverConn.Close(), endConn.Close()); err != nil {
 		t.Error(err)
 	}
 	if n := <-read; n > longestLine {
@@ -51,48 +51,48 @@ func TestAnEndWhoseAnswerNeverEndsFillsNoMemory(t *testing.T) {
 
 // An end may answer as much as that each time.
 func TestLongAnswersOneAfterTheOtherAreTaken(t *testing.T) {
-	mine, its := net.Pipe()
+	driverConn, endConn := net.Pipe()
 	const answers = 4
 	text := []byte(`{"error":"` + strings.Repeat("x", longestLine*3/4) + "\"}\n")
 	go func() {
-		requests := bufio.NewReader(its)
+		requests := bufio.NewReader(endConn)
 		for range answers {
 			if _, err := requests.ReadString('\n'); err != nil {
 				return
 			}
-			if _, err := its.Write(text); err != nil {
+			if _, err := endConn.Write(text); err != nil {
 				return
 			}
 		}
 	}()
-	r := newRemote(mine)
+	r := newRemote(driverConn)
 	for i := range answers {
-		if _, err := r.ask(t.Context(), time.Minute, request{Do: doRead}); err == nil || errors.Is(err, engine.ErrLost) {
+		if _, err := r.ask(t.Context(), time.Minute, request{Verb: doRead}); err == nil || errors.Is(err, engine.ErrLost) {
 			t.Fatalf("answer %d: %v", i, err)
 		}
 	}
-	_ = errors.Join(mine.Close(), its.Close())
+	_ = errors.Join(driverConn.Close(), endConn.Close())
 }
 
 // Two bytes of an answer could become a hundred of memory, and an end answers four times a second.
 func TestAnAnswerThatWasMadeToFillMemoryIsRefusedBeforeItIsDecoded(t *testing.T) {
 	for name, bomb := range intaketest.Bombs(longestLine-1<<10, `{"reading":{"signs":[`, "]}}\n") {
 		t.Run(name, func(t *testing.T) {
-			mine, its := net.Pipe()
+			driverConn, endConn := net.Pipe()
 			go func() {
-				if _, err := bufio.NewReader(its).ReadString('\n'); err == nil {
-					_, _ = its.Write([]byte(bomb))
+				if _, err := bufio.NewReader(endConn).ReadString('\n'); err == nil {
+					_, _ = endConn.Write([]byte(bomb))
 				}
 			}()
 			var err error
-			taken := intaketest.Allocated(func() { _, err = newRemote(mine).ask(t.Context(), time.Minute, request{Do: doRead}) })
+			allocated := intaketest.Allocated(func() { _, err = newRemote(driverConn).ask(t.Context(), time.Minute, request{Verb: doRead}) })
 			if !errors.Is(err, engine.ErrLost) || !strings.Contains(err.Error(), "no document of linerate's") {
 				t.Errorf("the error is %v", err)
 			}
-			if taken > 8<<20 {
-				t.Errorf("refusing it takes %d bytes", taken)
+			if allocated > 8<<20 {
+				t.Errorf("refusing it takes %d bytes", allocated)
 			}
-			_ = errors.Join(mine.Close(), its.Close())
+			_ = errors.Join(driverConn.Close(), endConn.Close())
 		})
 	}
 }
@@ -102,9 +102,9 @@ func TestARequestThatWasMadeToFillMemoryEndsTheConnection(t *testing.T) {
 	for name, bomb := range intaketest.Bombs(longestLine-1<<10, `{"do":"hello","lay":{"routes":[`, "]}}\n") {
 		var r request
 		var err error
-		taken := intaketest.Allocated(func() { err = newLines(strings.NewReader(bomb)).next(&r) })
-		if _, refused := errors.AsType[intake.Exceeded](err); !refused || taken > 8<<20 {
-			t.Errorf("%s: %v, and reading it takes %d bytes", name, err, taken)
+		allocated := intaketest.Allocated(func() { err = newLines(strings.NewReader(bomb)).next(&r) })
+		if _, refused := errors.AsType[intake.Exceeded](err); !refused || allocated > 8<<20 {
+			t.Errorf("%s: %v, and reading it takes %d bytes", name, err, allocated)
 		}
 	}
 }
@@ -134,13 +134,13 @@ func TestManyAnswersThatAreAsLongAsTheyMayBeFillNoMemory(t *testing.T) {
 }
 
 func TestAReadingWithMoreThanTheTestHasIsRefused(t *testing.T) {
-	many := map[string]int64{}
+	counters := map[string]int64{}
 	for i := range mostCounters + 1 {
-		many[strings.Repeat("x", i)] = 1
+		counters[strings.Repeat("x", i)] = 1
 	}
 	for name, c := range map[string]struct {
 		reading Reading
-		says    string
+		wantErr string
 	}{
 		"an end's own":          {Reading{Sending: &measure.Sending{Datagrams: make([]int64, 4)}, Receiving: &measure.Receiving{Streams: make([]measure.Arrivals, 4), Broken: "reset"}, Drops: &measure.Drops{Interface: "eth1"}}, ""},
 		"streams of a sender":   {Reading{Sending: &measure.Sending{Datagrams: make([]int64, 5)}}, "5 streams, and the test has 4"},
@@ -149,11 +149,11 @@ func TestAReadingWithMoreThanTheTestHasIsRefused(t *testing.T) {
 		"why it isn't read":     {Reading{Drops: &measure.Drops{Unread: strings.Repeat("x", mostWords+1)}}, "bytes of words"},
 		"a counter's name":      {Reading{Drops: &measure.Drops{Counters: map[string]int64{strings.Repeat("x", mostWords+1): 1}}}, "bytes of words"},
 		"a program's name":      {Reading{Waits: &measure.Waits{Program: strings.Repeat("x", mostWords+1)}}, "bytes of words"},
-		"counters":              {Reading{Drops: &measure.Drops{Counters: many}}, "65 counters"},
+		"counters":              {Reading{Drops: &measure.Drops{Counters: counters}}, "65 counters"},
 	} {
 		err := c.reading.check(4)
-		if (err == nil) != (c.says == "") || err != nil && (!errors.Is(err, engine.ErrLost) || !strings.Contains(err.Error(), c.says)) {
-			t.Errorf("%s: %v, want %q", name, err, c.says)
+		if (err == nil) != (c.wantErr == "") || err != nil && (!errors.Is(err, engine.ErrLost) || !strings.Contains(err.Error(), c.wantErr)) {
+			t.Errorf("%s: %v, want %q", name, err, c.wantErr)
 		}
 	}
 }

@@ -74,16 +74,16 @@ type run struct {
 	places []Place
 	ends   []*remote // in the places' order; nil: the end was not reached
 
-	machine observe.DisturbanceWatch
-	vitals  *observe.Log
-	sending bool
-	last    []Reading // of each end, at the last edge
-	at      time.Time // when last was read
-	kept    samples
-	sent    []sentBy           // the latest readings, the oldest first
-	links   []*runner.LinkSeen // of each end, at the latest reading while connections send; nil: unknown
-	unread  []bool             // by end: the Report already notes that its drops are unknown
-	frames  map[string]int64   // how many frames each datagram takes, by the link that it is sent from; 0: unknown, or no datagrams
+	machine  observe.DisturbanceWatch
+	vitals   *observe.Log
+	sending  bool
+	latest   []Reading // of each end, at the last edge
+	latestAt time.Time // when last was read
+	samples  samples
+	sent     []sentBy           // the latest readings, the oldest first
+	links    []*runner.LinkSeen // of each end, at the latest reading while connections send; nil: unknown
+	unread   []bool             // by end: the Report already notes that its drops are unknown
+	frames   map[string]int64   // how many frames each datagram takes, by the link that it is sent from; 0: unknown, or no datagrams
 }
 
 // Prepare connects to the ends, gives them their addresses, and makes the test's connections, which don't send yet.
@@ -105,8 +105,8 @@ func (r *run) Prepare(ctx context.Context, journal *runner.Journal) error {
 	return nil
 }
 
-// each calls fn for each place at the same time, and waits for all.
-func (r *run) each(fn func(i int) error) error {
+// forEach calls fn for each place at the same time, and waits for all.
+func (r *run) forEach(fn func(i int) error) error {
 	errs := make([]error, len(r.places))
 	var calls sync.WaitGroup
 	for i := range r.places {
@@ -116,12 +116,12 @@ func (r *run) each(fn func(i int) error) error {
 	return errors.Join(errs...)
 }
 
-// Take starts the connections with the first step, and measures the step's window.
-func (r *run) Take(ctx context.Context, step procedure.Step) (*report.Window, error) {
+// Measure starts the connections with the first step, and measures the step's window.
+func (r *run) Measure(ctx context.Context, step procedure.Step) (*report.Window, error) {
 	if step.Kind != procedure.Held {
 		return nil, fmt.Errorf("the procedure asks for a step of kind %q, which sessions can't carry out: use ConstantLoad", step.Kind)
 	}
-	r.kept.step = step
+	r.samples.step = step
 	if !r.sending {
 		if err := r.start(ctx); err != nil {
 			return nil, err
@@ -139,11 +139,11 @@ func (r *run) start(ctx context.Context) error {
 	r.Driving, r.sending = true, true
 	lasts := r.lasts()
 	r.Note("connections send; even if the runner dies, they are dropped %s after its last request, and after %s at the latest", DriverSilence, lasts.Round(time.Second))
-	return r.each(func(i int) error {
+	return r.forEach(func(i int) error {
 		if !slices.ContainsFunc(r.Plan.Directions, func(d plan.Direction) bool { return d.From == r.places[i].Link }) {
 			return nil
 		}
-		_, err := r.ends[i].ask(ctx, answerTimeout, request{Do: doSend, Send: &sendRequest{lasts}})
+		_, err := r.ends[i].ask(ctx, answerTimeout, request{Verb: doSend, Send: &sendRequest{lasts}})
 		if err != nil {
 			err = fmt.Errorf("%s: %w", r.places[i], err)
 		}
@@ -166,7 +166,7 @@ func (r *run) lasts() time.Duration {
 //	          read    …each 250 ms…   read      the last edge is the next window's first
 func (r *run) watch(ctx context.Context, step procedure.Step) (*report.Window, error) {
 	r.opts.Wanted.Judge(true)
-	if r.last == nil || step.Settle > 0 {
+	if r.latest == nil || step.Settle > 0 {
 		edge := time.Now().Add(step.Settle)
 		var looking sync.WaitGroup
 		looking.Go(func() { r.machine.ReadBefore(ctx, edge) })
@@ -175,12 +175,12 @@ func (r *run) watch(ctx context.Context, step procedure.Step) (*report.Window, e
 			return nil, err
 		}
 	}
-	opened := r.at
-	readings := [][]Reading{r.last}
-	more, err := r.readUntil(ctx, opened.Add(step.Judge))
-	w := r.window(append(readings, more...), opened, r.machine.ReadAfter(ctx))
+	opened := r.latestAt
+	readings := [][]Reading{r.latest}
+	rest, err := r.readUntil(ctx, opened.Add(step.Judge))
+	w := r.window(append(readings, rest...), opened, r.machine.ReadAfter(ctx))
 	if err != nil {
-		if len(more) == 0 {
+		if len(rest) == 0 {
 			return nil, err
 		}
 		for i := range w.Directions {
@@ -201,7 +201,7 @@ func (r *run) watch(ctx context.Context, step procedure.Step) (*report.Window, e
 }
 
 // readUntil reads all ends a few times a second until a moment, and once more at that moment.
-func (r *run) readUntil(ctx context.Context, moment time.Time) (all [][]Reading, err error) {
+func (r *run) readUntil(ctx context.Context, moment time.Time) (readings [][]Reading, err error) {
 	began := time.Now()
 	for {
 		next := time.Now().Add(readEvery)
@@ -209,27 +209,27 @@ func (r *run) readUntil(ctx context.Context, moment time.Time) (all [][]Reading,
 			next = moment
 		}
 		if err := bounded.PauseUntil(ctx, next); err != nil {
-			return all, err
+			return readings, err
 		}
 		if err := r.read(ctx); err != nil {
-			return all, err
+			return readings, err
 		}
-		all = append(all, counters(r.last))
+		readings = append(readings, counters(r.latest))
 		r.sample(moment)
 		r.reportProgress(time.Since(began))
 		if !next.Before(moment) {
-			return all, nil
+			return readings, nil
 		}
 	}
 }
 
 // read takes a reading of all ends.
 func (r *run) read(ctx context.Context) error {
-	readings, at := make([]Reading, len(r.places)), time.Now()
+	readings, moment := make([]Reading, len(r.places)), time.Now()
 	limited := r.askLimits(ctx)
-	err := r.each(func(i int) error {
+	err := r.forEach(func(i int) error {
 		asked := r.opts.Wanted.OfGenerators()
-		a, err := r.ends[i].ask(ctx, answerTimeout, request{Do: doRead, Read: &readRequest{Processors: r.Plan.Observes(plan.ObserveProcessors), Signs: asked}})
+		a, err := r.ends[i].ask(ctx, answerTimeout, request{Verb: doRead, Read: &readRequest{Processors: r.Plan.Observes(plan.ObserveProcessors), Signs: asked}})
 		if err != nil {
 			return fmt.Errorf("%s: %w", r.places[i], err)
 		}
@@ -246,7 +246,7 @@ func (r *run) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.last, r.at = readings, at
+	r.latest, r.latestAt = readings, moment
 	r.overdue()
 	r.watchLinks()
 	r.observe(counted)
@@ -256,8 +256,8 @@ func (r *run) read(ctx context.Context) error {
 
 // sentBy is how many datagrams the streams of each end had sent by a moment. All ends had answered by that moment, so all of these datagrams were sent before it.
 type sentBy struct {
-	at   time.Time
-	sent [][]int64
+	moment time.Time
+	sent   [][]int64
 }
 
 // overdue adds to each end's counters how many datagrams were sent so long ago that those that haven't arrived are lost.
@@ -265,20 +265,20 @@ func (r *run) overdue() {
 	if s := r.Plan.Sessions; s != nil && s.Application == plan.ApplicationIperf2 {
 		return // which reports late what it counted: datagrams that it hasn't reported yet may be lost, and only bound the loss (LostAtLeast)
 	}
-	now := sentBy{at: time.Now(), sent: make([][]int64, len(r.last))}
-	for i, reading := range r.last {
+	current := sentBy{moment: time.Now(), sent: make([][]int64, len(r.latest))}
+	for i, reading := range r.latest {
 		if reading.Sending != nil {
-			now.sent[i] = reading.Sending.Datagrams // nil for TCP
+			current.sent[i] = reading.Sending.Datagrams // nil for TCP
 		}
 	}
-	r.sent = append(r.sent, now)
-	for len(r.sent) > 1 && r.at.Sub(r.sent[1].at) >= measure.OverdueAfter {
+	r.sent = append(r.sent, current)
+	for len(r.sent) > 1 && r.latestAt.Sub(r.sent[1].moment) >= measure.OverdueAfter {
 		r.sent = r.sent[1:]
 	}
-	if then := r.sent[0]; r.at.Sub(then.at) >= measure.OverdueAfter {
-		for i := range r.last {
-			if s := r.last[i].Sending; s != nil {
-				s.Overdue = then.sent[i]
+	if earlier := r.sent[0]; r.latestAt.Sub(earlier.moment) >= measure.OverdueAfter {
+		for i := range r.latest {
+			if s := r.latest[i].Sending; s != nil {
+				s.Overdue = earlier.sent[i]
 			}
 		}
 	}
@@ -286,13 +286,13 @@ func (r *run) overdue() {
 
 // noteUnknownDrops notes once for each end whose drops can't be read.
 func (r *run) noteUnknownDrops() {
-	for i, reading := range r.last {
+	for i, reading := range r.latest {
 		if !r.unread[i] && (reading.Drops == nil || reading.Drops.Unread != "") {
-			why := "its linerate is too old to count them"
+			reason := "its linerate is too old to count them"
 			if reading.Drops != nil {
-				why = reading.Drops.Unread
+				reason = reading.Drops.Unread
 			}
-			r.Note("%s: its own drops are unknown: %s", r.places[i], why)
+			r.Note("%s: its own drops are unknown: %s", r.places[i], reason)
 			r.unread[i] = true
 		}
 	}
@@ -300,14 +300,14 @@ func (r *run) noteUnknownDrops() {
 
 // reportProgress reports how much payload arrives at present.
 func (r *run) reportProgress(inStep time.Duration) {
-	goodput := r.kept.goodput()
+	goodput := r.samples.goodput()
 	r.Estimate(inStep)
 	r.Update(func(p *runner.Progress) { p.GoodputBitsPerSecond = goodput })
 }
 
 // window is the window that the readings from its first edge to its last make.
 func (r *run) window(readings [][]Reading, opened time.Time, disturbance *report.Disturbance) *report.Window {
-	w := &report.Window{Start: plan.Duration(opened.Sub(r.Started)), Duration: plan.Duration(r.at.Sub(opened))}
+	w := &report.Window{Start: plan.Duration(opened.Sub(r.Started)), Duration: plan.Duration(r.latestAt.Sub(opened))}
 	for _, d := range r.Plan.Directions {
 		span := measure.SessionSpan{From: d.From, To: d.To, Asked: r.Plan.Sessions.BitsPerSecond(r.Plan.Procedure), Window: w.Duration.Std(), Disturbance: disturbance, SharesKernel: r.onlyThisKernel(),
 			FramesEach: r.frames[d.From], LostAtLeast: r.Plan.Sessions.Application == plan.ApplicationIperf2}
@@ -321,8 +321,8 @@ func (r *run) window(readings [][]Reading, opened time.Time, disturbance *report
 		}
 		for _, link := range []string{d.From, d.To} {
 			i := r.placeOf(link)
-			first, last := readings[0][i], readings[len(readings)-1][i]
-			its := measure.EndSpan{Link: link, First: first.Drops, Last: last.Drops, WaitsFirst: first.Waits, WaitsLast: last.Waits, Directions: r.directionsOf(last.Waits)}
+			opening, closing := readings[0][i], readings[len(readings)-1][i]
+			its := measure.EndSpan{Link: link, First: opening.Drops, Last: closing.Drops, WaitsFirst: opening.Waits, WaitsLast: closing.Waits, Directions: r.directionsOf(closing.Waits)}
 			if link == plan.DeviceEnd {
 				span.Device = &its
 				continue
@@ -336,12 +336,12 @@ func (r *run) window(readings [][]Reading, opened time.Time, disturbance *report
 
 // directionsOf is how many directions have an end in the program whose waits these are; one program may hold several ends.
 func (r *run) directionsOf(program *measure.Waits) (n int) {
-	its := func(link string) bool {
-		w := r.last[r.placeOf(link)].Waits
+	inProgram := func(link string) bool {
+		w := r.latest[r.placeOf(link)].Waits
 		return w != nil && program != nil && w.Program == program.Program
 	}
 	for _, d := range r.Plan.Directions {
-		if its(d.From) || its(d.To) {
+		if inProgram(d.From) || inProgram(d.To) {
 			n++
 		}
 	}
@@ -355,7 +355,7 @@ func (r *run) onlyThisKernel() bool {
 
 // broken is the error of a broken connection; nil: all connections are open.
 func (r *run) broken() error {
-	for i, reading := range r.last {
+	for i, reading := range r.latest {
 		words := ""
 		if reading.Sending != nil {
 			words = reading.Sending.Broken
@@ -376,11 +376,11 @@ func (r *run) Stop(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), stopTimeout, engine.ErrSilent)
 	defer cancel()
 	defer r.observed(whole)
-	return r.each(func(i int) error {
+	return r.forEach(func(i int) error {
 		if r.ends[i] == nil {
 			return nil
 		}
-		if _, err := r.ends[i].ask(ctx, stopTimeout, request{Do: doHalt}); err != nil {
+		if _, err := r.ends[i].ask(ctx, stopTimeout, request{Verb: doHalt}); err != nil {
 			return fmt.Errorf("%s: no answer to the request to stop; it stops by itself %s after the last request: %w", r.places[i], DriverSilence, err)
 		}
 		return nil

@@ -15,8 +15,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/measure"
 )
 
-// dropsPatience is how long a reading waits for an end's drop counters. The kernel tells them when nobody changes interfaces, in any namespace (rtnl_lock): where pods come and go, and processors are busy, that takes
-// seconds. An end that answered nothing meanwhile would be taken for lost.
+// dropsPatience is how long a reading waits for an end's drop counters. The kernel reports them only while nobody
+// changes interfaces, in any namespace (rtnl_lock). Where pods come and go, and processors are busy, that takes
+// seconds. The driver would take an end that answers nothing meanwhile for lost.
 const dropsPatience = 2 * time.Second
 
 // drops is how many packets this end's interface, and TCP in its namespace, have dropped by now. Counters that can't be read, or not in time, are named as unknown, and never count as 0.
@@ -32,13 +33,13 @@ func (e *end) dropsBy(read func() *measure.Drops) *measure.Drops {
 			return e.dropsTooLate()
 		}
 	}
-	told := make(chan *measure.Drops, 1)
-	go func() { told <- read() }()
+	result := make(chan *measure.Drops, 1)
+	go func() { result <- read() }()
 	select {
-	case d := <-told:
+	case d := <-result:
 		return d
 	case <-patience:
-		e.lateDrops = told
+		e.lateDrops = result
 		return e.dropsTooLate()
 	}
 }
@@ -65,52 +66,55 @@ func (e *end) readDrops() *measure.Drops {
 	return d
 }
 
-// interfaceDrops adds an interface's counters. tx_dropped of a virtual cable (veth) is left out: there it counts what the cable's other end did not take (kernel:
-// drivers/net/veth.c, veth_xmit), which is the device, or on the way to it.
-func interfaceDrops(link netlink.Link, into map[string]int64) error {
+// interfaceDrops adds an interface's counters. tx_dropped of a virtual cable (veth) is left out. It counts the
+// packets that the cable's other end did not accept (drivers/net/veth.c, veth_xmit in the kernel), which is the
+// device, or on the way to the device.
+func interfaceDrops(link netlink.Link, counters map[string]int64) error {
 	s := link.Attrs().Statistics
 	if s == nil {
 		return fmt.Errorf("the kernel doesn't report the drop counters of interface %s", link.Attrs().Name)
 	}
-	of := map[string]uint64{
+	values := map[string]uint64{
 		"rx_dropped": s.RxDropped, "rx_missed_errors": s.RxMissedErrors, "rx_over_errors": s.RxOverErrors, "rx_fifo_errors": s.RxFifoErrors, "rx_errors": s.RxErrors,
 		"tx_dropped": s.TxDropped,
 	}
 	if link.Type() == "veth" {
-		delete(of, "tx_dropped")
+		delete(values, "tx_dropped")
 	}
 	for _, c := range measure.InterfaceDropCounters {
-		if v, has := of[c.Name]; has {
-			into[c.Name] = int64(v)
+		if v, ok := values[c.Name]; ok {
+			counters[c.Name] = int64(v)
 		}
 	}
 	return nil
 }
 
-// queueDrops adds what the interface's queueing discipline dropped before the interface saw it (CoDel drops what waits too long, every discipline what is too much). The root's counter includes what the disciplines below it
-// dropped; senders don't notice these drops, and the interface doesn't count them. Without a root nothing waits, and nothing is dropped.
-func queueDrops(link netlink.Link, into map[string]int64) error {
+// queueDrops adds what the interface's queueing discipline dropped before the interface saw it (CoDel drops what
+// waits too long, every discipline what is too much). The root's counter includes what the disciplines below it
+// dropped. Senders don't notice these drops, and the interface doesn't count them. Without a root nothing waits, and
+// nothing is dropped.
+func queueDrops(link netlink.Link, counters map[string]int64) error {
 	name := link.Attrs().Name
-	all, err := netlink.QdiscList(link)
+	disciplines, err := netlink.QdiscList(link)
 	if err != nil {
 		return fmt.Errorf("what the queueing discipline of interface %s dropped: %w", name, err)
 	}
-	into[measure.QueueDrops] = 0
-	for _, q := range all {
-		its := q.Attrs()
+	counters[measure.QueueDrops] = 0
+	for _, q := range disciplines {
+		attributes := q.Attrs()
 		switch {
-		case its.Parent != netlink.HANDLE_ROOT:
-		case its.Statistics == nil || its.Statistics.Queue == nil:
+		case attributes.Parent != netlink.HANDLE_ROOT:
+		case attributes.Statistics == nil || attributes.Statistics.Queue == nil:
 			return fmt.Errorf("the kernel doesn't report what the queueing discipline %s of interface %s dropped", q.Type(), name)
 		default:
-			into[measure.QueueDrops] = int64(its.Statistics.Queue.Drops)
+			counters[measure.QueueDrops] = int64(attributes.Statistics.Queue.Drops)
 		}
 	}
 	return nil
 }
 
 // tcpDrops adds the counters of TCP in the calling thread's namespace. (procfs reads this file, too, but not all of these.)
-func tcpDrops(into map[string]int64) error {
+func tcpDrops(counters map[string]int64) error {
 	const file = "/proc/thread-self/net/netstat"
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -118,28 +122,28 @@ func tcpDrops(into map[string]int64) error {
 	}
 	counted := countersOf("TcpExt:", string(text))
 	for _, c := range measure.TCPDropCounters {
-		v, has := counted[c.Name]
-		if !has {
+		v, ok := counted[c.Name]
+		if !ok {
 			return fmt.Errorf("what TCP dropped: %s doesn't have %s: use Linux 4.19 or newer", file, c.Name)
 		}
-		into[c.Name] = v
+		counters[c.Name] = v
 	}
 	return nil
 }
 
 // fragmentDrops adds how many received fragments IP dropped in the calling thread's namespace. A namespace without IPv6 has no counters of IPv6.
-func fragmentDrops(into map[string]int64) error {
+func fragmentDrops(counters map[string]int64) error {
 	const file = "/proc/thread-self/net/snmp"
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return fmt.Errorf("what IP dropped of fragments: %w", err)
 	}
 	four := countersOf("Ip:", string(text))
-	fails, has := four["ReasmFails"]
-	if !has {
+	fails, ok := four["ReasmFails"]
+	if !ok {
 		return fmt.Errorf("what IP dropped of fragments: %s doesn't have ReasmFails", file)
 	}
-	into[measure.FragmentDrops] = fails - four["ReasmTimeout"]
+	counters[measure.FragmentDrops] = fails - four["ReasmTimeout"]
 	if text, err = os.ReadFile(file + "6"); err == nil {
 		six := map[string]int64{}
 		for line := range strings.Lines(string(text)) {
@@ -149,19 +153,19 @@ func fragmentDrops(into map[string]int64) error {
 				six[name] = value
 			}
 		}
-		into[measure.FragmentDrops] += six["Ip6ReasmFails"] - six["Ip6ReasmTimeout"]
+		counters[measure.FragmentDrops] += six["Ip6ReasmFails"] - six["Ip6ReasmTimeout"]
 	}
 	return nil
 }
 
-// countersOf reads the lines "WHOSE: names…" and "WHOSE: values…".
-func countersOf(whose, text string) map[string]int64 {
+// countersOf reads the two lines that begin with the prefix, which hold names and values.
+func countersOf(prefix, text string) map[string]int64 {
 	counted := map[string]int64{}
 	var names []string
 	for line := range strings.Lines(text) {
 		fields := strings.Fields(line)
 		switch {
-		case len(fields) == 0 || fields[0] != whose:
+		case len(fields) == 0 || fields[0] != prefix:
 		case names == nil:
 			names = fields
 		default:
@@ -175,7 +179,7 @@ func countersOf(whose, text string) map[string]int64 {
 	return counted
 }
 
-// starts and ends begin and end to count the waits of a process that an end started as the program's own.
+// starts counts the waits of a process that an end started as the program's own, until ends.
 func (p *program) starts(pid int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -188,7 +192,7 @@ func (p *program) ends(pid int) {
 	p.started = slices.DeleteFunc(p.started, func(s int) bool { return s == pid })
 }
 
-// waited is how long the program's threads waited for processors; nil: this kernel doesn't report it.
+// waited is how long the program's threads waited for processors, or nil if this kernel doesn't report it.
 func (p *program) waited() *measure.Waits {
 	p.mu.Lock()
 	defer p.mu.Unlock()

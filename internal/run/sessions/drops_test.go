@@ -109,7 +109,7 @@ func TestWhatAnEndDropsIsNeverTheDevicesLimit(t *testing.T) {
 // narrow has an end send 10 Mb/s at most, with room for few packets before its interface.
 func narrow(t *testing.T, e End) {
 	t.Helper()
-	must(t, e.Namespace.Do(func() error {
+	noError(t, e.Namespace.Do(func() error {
 		link, err := netlink.LinkByName(e.Interface)
 		if err != nil {
 			return err
@@ -123,7 +123,7 @@ func narrow(t *testing.T, e End) {
 // sendNonsense sends frames of a protocol that nobody speaks (0x88b5, for experiments) from the device to the end of a link.
 func (r *rig) sendNonsense(t *testing.T, name string, frames int) {
 	t.Helper()
-	must(t, r.dut.Do(func() error {
+	noError(t, r.dut.Do(func() error {
 		fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0)
 		if err != nil {
 			return err

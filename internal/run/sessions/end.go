@@ -15,36 +15,36 @@ import (
 	"github.com/linerate-dev/linerate/internal/measure"
 )
 
-// end is one link's end: it sends in at most one direction, and receives in at most one.
+// end is one link's end. It sends in at most one direction, and receives in at most one.
 type end struct {
 	End
 	program *program
 	log     *slog.Logger
 
-	mu     sync.Mutex
-	driver net.Conn
-	gone   chan struct{} // closed when the driver has left
+	mu         sync.Mutex
+	driver     net.Conn
+	driverLeft chan struct{} // closed when the driver has left
 
 	// The fields below are used by the driver's goroutine only.
 	local     Network
 	undoList  undoList
 	sender    sending
 	receiver  receiving
-	lateDrops <-chan *measure.Drops // a reading of drop counters that nobody waits for any more; nil: there is none
+	lateDrops <-chan *measure.Drops // a reading of drop counters that nobody waits for any more, or nil
 }
 
 // sending is the sender of one direction, and receiving is a receiver, of any application. Both are safe for concurrent use.
 type sending interface {
-	// send begins to send, for the given time; it is called once.
+	// send begins to send, for the given time. It is called once.
 	send(lasts time.Duration) error
-	read(at func() time.Duration) *measure.Sending
+	read(clock func() time.Duration) *measure.Sending
 	close()
 }
 
 type receiving interface {
 	// awaitAll waits until all connections have come.
 	awaitAll(ctx context.Context) (*Opened, error)
-	read(at func() time.Duration) *measure.Receiving
+	read(clock func() time.Duration) *measure.Receiving
 	close()
 }
 
@@ -53,25 +53,25 @@ func (e *end) enter(conn net.Conn, force bool) error {
 	for {
 		e.mu.Lock()
 		if e.driver == nil {
-			e.driver, e.gone = conn, make(chan struct{})
+			e.driver, e.driverLeft = conn, make(chan struct{})
 			e.mu.Unlock()
 			return nil
 		}
-		other, gone := e.driver, e.gone
+		current, driverLeft := e.driver, e.driverLeft
 		e.mu.Unlock()
 		if !force {
-			return fmt.Errorf("link %s: %w, at %s", e.Link, errTaken, other.RemoteAddr())
+			return fmt.Errorf("link %s: %w, at %s", e.Link, errTaken, current.RemoteAddr())
 		}
-		_ = other.Close()
-		<-gone
+		_ = current.Close()
+		<-driverLeft
 	}
 }
 
-// takeBack removes from the interface what this driver added to it.
-func (e *end) takeBack() {
-	given := e.undoList
+// restoreInterface removes the settings that this driver added to the interface.
+func (e *end) restoreInterface() {
+	additions := e.undoList
 	e.undoList = nil
-	if err := e.Namespace.Do(given.undo); err != nil {
+	if err := e.Namespace.Do(additions.undo); err != nil {
 		e.log.Warn("not all settings of the interface could be removed", "link", e.Link, "interface", e.Interface, "error", err)
 	}
 }
@@ -79,11 +79,11 @@ func (e *end) takeBack() {
 // leave drops all connections, removes what the driver added to the interface, and lets the next driver in.
 func (e *end) leave() {
 	e.halt()
-	e.takeBack()
+	e.restoreInterface()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.driver = nil
-	close(e.gone)
+	close(e.driverLeft)
 }
 
 func (e *end) halt() {
@@ -112,37 +112,37 @@ func (e *end) describe() (*Welcome, error) {
 	return w, err
 }
 
-// do carries out one request.
-func (e *end) do(ctx context.Context, r request, at func() time.Duration) (a answer, err error) {
+// handle carries out one request.
+func (e *end) handle(ctx context.Context, r request, clock func() time.Duration) (a answer, err error) {
 	switch {
-	case r.Do == doLay && r.Lay != nil:
+	case r.Verb == doLay && r.Lay != nil:
 		e.local = *r.Lay
 		var laid Laid
-		e.takeBack()
+		e.restoreInterface()
 		err = e.Namespace.Do(func() (err error) { laid, e.undoList, err = setUpNetwork(e.Interface, *r.Lay); return err })
 		a.Laid = &laid
-	case r.Do == doListen && r.Listen != nil:
+	case r.Verb == doListen && r.Listen != nil:
 		err = e.listen(*r.Listen)
-	case r.Do == doConnect && r.Connect != nil:
+	case r.Verb == doConnect && r.Connect != nil:
 		a.Opened, err = e.connect(ctx, *r.Connect)
-	case r.Do == doCame && e.receiver != nil:
+	case r.Verb == doCame && e.receiver != nil:
 		ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 		defer cancel()
 		a.Opened, err = e.receiver.awaitAll(ctx)
-	case r.Do == doSend && r.Send != nil && e.sender != nil:
+	case r.Verb == doSend && r.Send != nil && e.sender != nil:
 		err = e.sender.send(r.Send.Lasts)
-	case r.Do == doRead:
-		if a.Reading = e.read(at); r.Read == nil {
+	case r.Verb == doRead:
+		if a.Reading = e.read(clock); r.Read == nil {
 			break
 		}
 		if r.Read.Processors {
-			a.Reading.Vitals = e.program.vitals(at)
+			a.Reading.Vitals = e.program.vitals(clock)
 		}
-		a.Reading.Signs = e.program.signs.Read(r.Read.Signs, at)
-	case r.Do == doHalt:
+		a.Reading.Signs = e.program.signs.Read(r.Read.Signs, clock)
+	case r.Verb == doHalt:
 		e.halt()
 	default:
-		return a, fmt.Errorf("this end can't do %q now", r.Do)
+		return a, fmt.Errorf("this end can't do %q now", r.Verb)
 	}
 	return a, err
 }
@@ -157,20 +157,20 @@ func (e *end) listen(l listenRequest) (err error) {
 	}
 	switch l.Application {
 	case plan.ApplicationIperf3:
-		return keep(&e.receiver, func() (receiving, error) { return listenIperf3(e.socket(l.Shape)) })
+		return store(&e.receiver, func() (receiving, error) { return listenIperf3(e.socket(l.Shape)) })
 	case plan.ApplicationIperf2:
-		return keep(&e.receiver, func() (receiving, error) { return listenIperf2(e.socket(l.Shape), l.Token) })
+		return store(&e.receiver, func() (receiving, error) { return listenIperf2(e.socket(l.Shape), l.Token) })
 	}
-	return keep(&e.receiver, func() (receiving, error) {
+	return store(&e.receiver, func() (receiving, error) {
 		return listen(e.socket(l.Shape), l.Token, faults{e.SlowReader, e.Forgetful})
 	})
 }
 
-// keep stores what create made, unless it failed.
-func keep[T any](in *T, create func() (T, error)) error {
-	made, err := create()
+// store stores what create returns, unless create fails.
+func store[T any](slot *T, create func() (T, error)) error {
+	created, err := create()
 	if err == nil {
-		*in = made
+		*slot = created
 	}
 	return err
 }
@@ -185,27 +185,27 @@ func (e *end) connect(ctx context.Context, c connectRequest) (opened *Opened, er
 	}
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
-	err = keep(&e.sender, func() (made sending, err error) {
+	err = store(&e.sender, func() (created sending, err error) {
 		switch c.Application {
 		case plan.ApplicationIperf3:
-			made, opened, err = connectIperf3(ctx, e.socket(c.Shape), c.To)
+			created, opened, err = connectIperf3(ctx, e.socket(c.Shape), c.Remote)
 		case plan.ApplicationIperf2:
-			made, opened, err = connectIperf2(ctx, e.socket(c.Shape), c.Token, c.To)
+			created, opened, err = connectIperf2(ctx, e.socket(c.Shape), c.Token, c.Remote)
 		default:
-			made, opened, err = connect(ctx, e.socket(c.Shape), c.Token, c.To)
+			created, opened, err = connect(ctx, e.socket(c.Shape), c.Token, c.Remote)
 		}
-		return made, err
+		return created, err
 	})
 	return opened, err
 }
 
-func (e *end) read(at func() time.Duration) *Reading {
-	r := &Reading{At: at(), Drops: e.drops(), Waits: e.program.waited()}
+func (e *end) read(clock func() time.Duration) *Reading {
+	r := &Reading{Time: clock(), Drops: e.drops(), Waits: e.program.waited()}
 	if e.receiver != nil {
-		r.Receiving = e.receiver.read(at)
+		r.Receiving = e.receiver.read(clock)
 	}
 	if e.sender != nil {
-		r.Sending = e.sender.read(at)
+		r.Sending = e.sender.read(clock)
 	}
 	return r
 }
@@ -214,7 +214,7 @@ func (e *end) socket(shape Shape) socket {
 	return socket{program: e.program, namespace: e.Namespace, iface: e.Interface, local: e.local.Address.Addr(), shape: shape}
 }
 
-// The largest values that an end accepts; a Plan may ask for less only.
+// The largest values that an end accepts. A Plan may ask for less only.
 const (
 	mostConnections = 1024
 	mostMessage     = 64 << 20

@@ -16,13 +16,13 @@ import (
 func newEndpointRig(t *testing.T, options ...func(*plan.Plan, []End)) *rig {
 	t.Helper()
 	r := &rig{dut: namespace(t)}
-	own, device := netip.MustParsePrefix("198.18.0.2/24"), netip.MustParsePrefix("198.18.0.1/24")
+	endAddress, device := netip.MustParsePrefix("198.18.0.2/24"), netip.MustParsePrefix("198.18.0.1/24")
 	r.plan = &plan.Plan{
 		Version: plan.Version, Engine: "Software", DUT: plan.DUT{Type: "Reference", Forwarding: plan.Nothing},
 		Links:      []plan.Link{{Name: "west", DUT: plan.DUTEnd{Addresses: []netip.Prefix{device}}}},
 		Sessions:   &plan.Sessions{Protocol: plan.TCP, Application: plan.ApplicationIperf3, Parallel: 2, MessageBytes: 128 << 10},
 		Directions: []plan.Direction{{From: "west", To: plan.DeviceEnd}, {From: plan.DeviceEnd, To: "west"}},
-		Generators: []plan.Generator{{Name: "generator-0", Ports: []plan.GeneratorPort{{Link: "west", Addresses: []netip.Prefix{own}, ShareOf: 1}}}},
+		Generators: []plan.Generator{{Name: "generator-0", Ports: []plan.GeneratorPort{{Link: "west", Addresses: []netip.Prefix{endAddress}, ShareOf: 1}}}},
 		Procedure: plan.Procedure{Type: plan.TypeConstantLoad, ConstantLoad: &plan.ConstantLoad{Unlimited: true, WarmupDuration: plan.Duration(500 * time.Millisecond),
 			Duration: plan.Duration(time.Second), Window: plan.Duration(time.Second)}},
 	}
@@ -45,22 +45,22 @@ func TestADeviceThatIsAnEnd(t *testing.T) {
 	}
 	received, sent := r.counters(t, "west")
 	for i, want := range []struct {
-		is   string
-		most int64
+		role     string
+		maxBytes int64
 	}{{report.Receiver, received.Bytes}, {report.Sender, sent.Bytes}} {
 		d := rep.Result.Directions[i].Sessions
-		if d.Device == nil || d.Device.Is != want.is || d.ReceivedBytes <= 0 || d.ReceivedBytes > want.most {
-			t.Errorf("%s: %+v; the device's kernel counted %d bytes", want.is, d, want.most)
+		if d.Device == nil || d.Device.Is != want.role || d.ReceivedBytes <= 0 || d.ReceivedBytes > want.maxBytes {
+			t.Errorf("%s: %+v; the device's kernel counted %d bytes", want.role, d, want.maxBytes)
 		}
 		if p := rep.Path[i]; !p.Proven || !strings.Contains(p.Message, "TTL 64, which was 64") {
 			t.Errorf("the path: %+v", p)
 		}
 	}
-	told := false
+	noted := false
 	for _, n := range rep.Notes {
-		told = told || strings.HasPrefix(n.Message, "the device's own end is linerate sessions on interface west")
+		noted = noted || strings.HasPrefix(n.Message, "the device's own end is linerate sessions on interface west")
 	}
-	if len(rep.Generators) != 1 || len(rep.Generators[0].Ports) != 1 || !told {
+	if len(rep.Generators) != 1 || len(rep.Generators[0].Ports) != 1 || !noted {
 		t.Errorf("generators %+v, notes %+v", rep.Generators, rep.Notes)
 	}
 }

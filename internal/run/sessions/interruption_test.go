@@ -14,33 +14,33 @@ import (
 )
 
 // onceItForwards does something to the device as soon as it has received so many more packets on west than until now, and puts an end to it a while later; 0: never.
-func (r *rig) onceItForwards(t *testing.T, packets int64, dies func() error, after time.Duration, returns func() error) {
+func (r *rig) onceItForwards(t *testing.T, packets int64, fail func() error, outage time.Duration, recover func() error) {
 	t.Helper()
 	first, _ := r.counters(t, "west")
-	done := make(chan error, 1)
+	failure := make(chan error, 1)
 	go func() {
-		done <- func() error {
+		failure <- func() error {
 			for { // until the traffic flows; the test's own time bounds it
-				now, err := r.received("west")
+				count, err := r.received("west")
 				if err != nil {
 					return err
 				}
-				if now >= first.Packets+packets {
+				if count >= first.Packets+packets {
 					break
 				}
 				if t.Context().Err() != nil {
-					return fmt.Errorf("the device received %d packets, and was to die after %d", now-first.Packets, packets)
+					return fmt.Errorf("the device received %d packets, and was to die after %d", count-first.Packets, packets)
 				}
 				time.Sleep(10 * time.Millisecond) // between two readings of a counter
 			}
-			if err := r.dut.Do(dies); err != nil || after == 0 {
+			if err := r.dut.Do(fail); err != nil || outage == 0 {
 				return err
 			}
-			time.Sleep(after) // for how long the device is away
-			return r.dut.Do(returns)
+			time.Sleep(outage) // for how long the device is away
+			return r.dut.Do(recover)
 		}()
 	}()
-	t.Cleanup(func() { must(t, <-done) })
+	t.Cleanup(func() { noError(t, <-failure) })
 }
 
 func (r *rig) received(name string) (packets int64, err error) {
@@ -88,12 +88,12 @@ func TestADeviceThatDiesPassesInNoSessions(t *testing.T) {
 	for name, c := range map[string]struct {
 		traffic       func(*plan.Plan, []End)
 		dies, returns func() error
-		after         time.Duration
+		outage        time.Duration
 		want          report.Reason
 	}{
 		"its ports go down for good":      {dies: ports(netlink.LinkSetDown, "west", "east"), want: report.NotHeld},
-		"it renegotiates a link":          {dies: ports(netlink.LinkSetDown, "east"), after: 100 * time.Millisecond, returns: ports(netlink.LinkSetUp, "east"), want: report.NotHeld},
-		"it forwards nothing for a while": {dies: forwarding("1", "0"), after: 4 * time.Second, returns: forwarding("1"), want: report.DeviceLost},
+		"it renegotiates a link":          {dies: ports(netlink.LinkSetDown, "east"), outage: 100 * time.Millisecond, returns: ports(netlink.LinkSetUp, "east"), want: report.NotHeld},
+		"it forwards nothing for a while": {dies: forwarding("1", "0"), outage: 4 * time.Second, returns: forwarding("1"), want: report.DeviceLost},
 		"datagrams, it forwards nothing":  {traffic: iperf3Of(plan.UDP, 10), dies: forwarding("1", "0"), want: report.DeviceLost},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -106,7 +106,7 @@ func TestADeviceThatDiesPassesInNoSessions(t *testing.T) {
 				p.Procedure.ConstantLoad.Duration = plan.Duration(6 * time.Second)
 				p.Criteria = []plan.Criterion{{Name: "some", Metric: "GoodputBitsPerSecond", Min: "1"}}
 			})
-			r.onceItForwards(t, 2000, c.dies, c.after, c.returns)
+			r.onceItForwards(t, 2000, c.dies, c.outage, c.returns)
 			rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{})
 			t.Logf("%s %s: %s %+v", rep.Ending, rep.Message, rep.Result.Message, rep.Interruptions)
 			if rep.Verdict.Outcome == report.Passed || rep.Result.Confirmed || rep.Ending == report.Completed && rep.Result.Reason != c.want {

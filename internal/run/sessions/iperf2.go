@@ -23,8 +23,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/run/iperf3"
 )
 
-// iperf 2 is a program of this machine's, in the ends' namespaces: a server at the receiver, a client at the sender, whose output is read line by line. iperf 2 connects and
-// sends in one step, so the path is proven before by connections of linerate's own, which end before iperf's begin.
+// iperf 2 is a program of this machine's, in the ends' namespaces. The receiver runs a server and the sender a
+// client, whose output is read line by line. iperf 2 connects and sends in one step, so the path is proven before by
+// connections of linerate's own, which end before iperf's begin.
 
 const (
 	iperf2Program = "iperf"
@@ -63,8 +64,8 @@ func (s socket) iperf2Arguments() []string {
 	return a
 }
 
-// iperf2Run is a running iperf process. It is safe for concurrent use.
-type iperf2Run struct {
+// iperf2Process is a running iperf process. It is safe for concurrent use.
+type iperf2Process struct {
 	output *iperf2Output
 	kill   context.CancelFunc
 	ended  chan struct{} // closed when the process sends and receives no more
@@ -72,13 +73,13 @@ type iperf2Run struct {
 }
 
 // startIperf2 starts the program in a namespace, for so many streams. It ends with this process, however that ends.
-func (s socket) startIperf2(arguments []string) (*iperf2Run, error) {
+func (s socket) startIperf2(arguments []string) (*iperf2Process, error) {
 	path, err := iperf2Path()
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &iperf2Run{output: newIperf2Output(s.shape), kill: cancel, ended: make(chan struct{})}
+	r := &iperf2Process{output: newIperf2Output(s.shape), kill: cancel, ended: make(chan struct{})}
 	cmd := exec.CommandContext(ctx, path, arguments...)
 	pipe, err := cmd.StdoutPipe()
 	if err != nil {
@@ -95,7 +96,7 @@ func (s socket) startIperf2(arguments []string) (*iperf2Run, error) {
 		}
 		awaitExit(cmd.Process.Pid)
 		close(r.ended)
-		r.over(cmd.Wait())
+		r.exited(cmd.Wait())
 	})
 	if err != nil {
 		cancel()
@@ -104,44 +105,46 @@ func (s socket) startIperf2(arguments []string) (*iperf2Run, error) {
 	return r, nil
 }
 
-// awaitExit waits until a process of ours has ended, its sockets with it (waitid(2), WNOWAIT). To take its entry out of the process table, too, as cmd.Wait does, the kernel waits for everybody who looks at it in /proc:
-// on a busy machine another program's look takes seconds, and whoever stops the traffic would wait for it.
+// awaitExit waits until a process of ours has ended, its sockets with it (waitid(2), WNOWAIT). To take its entry out
+// of the process table, too, as cmd.Wait does, the kernel waits for everybody who looks at it in /proc. On a busy
+// machine another program's look takes seconds, and the caller that stops the traffic would wait for it.
 func awaitExit(pid int) {
 	for errors.Is(unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil), unix.EINTR) {
 	}
 }
 
-// over records why it ended.
-func (r *iperf2Run) over(err error) {
-	why := "iperf ended in the middle of the test"
+// exited records why the process ended.
+func (r *iperf2Process) exited(err error) {
+	reason := "iperf ended in the middle of the test"
 	if err != nil {
-		why += ": " + err.Error()
+		reason += ": " + err.Error()
 	}
-	if said := r.output.complaint(); said != "" {
-		why += ": it says " + strconv.Quote(said)
+	if complaint := r.output.complaint(); complaint != "" {
+		reason += ": it says " + strconv.Quote(complaint)
 	}
-	r.breakWith(errors.New(why))
+	r.breakWith(errors.New(reason))
 }
 
-func (r *iperf2Run) close() {
+func (r *iperf2Process) close() {
 	r.finish()
 	r.kill()
 	<-r.ended
 }
 
-// iperf2Sender is a direction's client; until it sends, it has connections of linerate's own. It is safe for concurrent use.
+// iperf2Sender is a direction's client. Until it sends, it has connections of linerate's own. It is safe for
+// concurrent use.
 type iperf2Sender struct {
 	socket
-	to      netip.Addr
+	remote  netip.Addr
 	proof   *sender
 	watched *watched // nil with UDP, and before it sends
 
-	mu  sync.Mutex
-	run *iperf2Run // nil: it doesn't send yet
+	mu      sync.Mutex
+	process *iperf2Process // nil until it sends
 }
 
-func connectIperf2(ctx context.Context, s socket, token string, to netip.Addr) (*iperf2Sender, *Opened, error) {
-	proof, opened, err := connect(ctx, s, token, to)
+func connectIperf2(ctx context.Context, s socket, token string, remote netip.Addr) (*iperf2Sender, *Opened, error) {
+	proof, opened, err := connect(ctx, s, token, remote)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -152,18 +155,18 @@ func connectIperf2(ctx context.Context, s socket, token string, to netip.Addr) (
 			return nil, nil, err
 		}
 	}
-	return &iperf2Sender{socket: s, to: to, proof: proof}, opened, nil
+	return &iperf2Sender{socket: s, remote: remote, proof: proof}, opened, nil
 }
 
 func (w *iperf2Sender) send(lasts time.Duration) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.run != nil {
+	if w.process != nil {
 		return errTwice
 	}
 	w.proof.close()
 	seconds := int64((lasts + time.Second - 1) / time.Second)
-	a := append(w.iperf2Arguments(), "-c", w.to.String(), "-t", strconv.FormatInt(seconds, 10), "-P", strconv.Itoa(w.shape.Connections))
+	a := append(w.iperf2Arguments(), "-c", w.remote.String(), "-t", strconv.FormatInt(seconds, 10), "-P", strconv.Itoa(w.shape.Connections))
 	if w.shape.BitsPerSecond > 0 {
 		a = append(a, "-b", strconv.FormatInt(w.shape.BitsPerSecond, 10))
 		if !w.shape.Datagrams {
@@ -177,7 +180,7 @@ func (w *iperf2Sender) send(lasts time.Duration) error {
 	if err != nil {
 		return err
 	}
-	w.run = run
+	w.process = run
 	if !w.shape.Datagrams {
 		w.watched = watch(w.diagnose)
 	}
@@ -191,9 +194,9 @@ func (w *iperf2Sender) diagnose() (infos []unix.TCPInfo, err error) {
 		family = unix.AF_INET6
 	}
 	err = w.namespace.Do(func() error {
-		all, err := netlink.SocketDiagTCPInfo(family)
-		for _, s := range all {
-			if t := s.TCPInfo; t != nil && s.InetDiagMsg.ID.DestinationPort == iperf2Port && s.InetDiagMsg.ID.Destination.Equal(w.to.AsSlice()) {
+		sockets, err := netlink.SocketDiagTCPInfo(family)
+		for _, s := range sockets {
+			if t := s.TCPInfo; t != nil && s.InetDiagMsg.ID.DestinationPort == iperf2Port && s.InetDiagMsg.ID.Destination.Equal(w.remote.AsSlice()) {
 				infos = append(infos, unix.TCPInfo{Ca_state: t.Ca_state, Snd_mss: t.Snd_mss, Unacked: t.Unacked, Sacked: t.Sacked, Lost: t.Lost, Retrans: t.Retrans, Rtt: t.Rtt, Snd_cwnd: t.Snd_cwnd,
 					Total_retrans: t.Total_retrans, Bytes_acked: t.Bytes_acked, Min_rtt: t.Min_rtt, Data_segs_out: t.Data_segs_out, Busy_time: t.Busy_time, Rwnd_limited: t.Rwnd_limited,
 					Sndbuf_limited: t.Sndbuf_limited, Bytes_sent: t.Bytes_sent, Bytes_retrans: t.Bytes_retrans})
@@ -207,21 +210,21 @@ func (w *iperf2Sender) diagnose() (infos []unix.TCPInfo, err error) {
 	return infos, err
 }
 
-func (w *iperf2Sender) read(at func() time.Duration) *measure.Sending {
+func (w *iperf2Sender) read(clock func() time.Duration) *measure.Sending {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.run == nil {
-		return &measure.Sending{At: at(), Connections: w.shape.Connections}
+	if w.process == nil {
+		return &measure.Sending{At: clock(), Connections: w.shape.Connections}
 	}
-	told := w.run.output.read()
-	r := measure.Sending{At: told.at}
+	counted := w.process.output.read()
+	r := measure.Sending{At: counted.end}
 	if w.watched != nil {
-		r = w.watched.read(at)
+		r = w.watched.read(clock)
 	}
-	r.Connections, r.WrittenBytes, r.Broken = w.shape.Connections, told.bytes, cmp.Or(w.run.brokenBy(), r.Broken)
+	r.Connections, r.WrittenBytes, r.Broken = w.shape.Connections, counted.bytes, cmp.Or(w.process.brokenBy(), r.Broken)
 	if w.shape.Datagrams {
-		r.SentBytes = told.bytes
-		r.Datagrams = []int64{told.bytes / w.shape.MessageBytes}
+		r.SentBytes = counted.bytes
+		r.Datagrams = []int64{counted.bytes / w.shape.MessageBytes}
 	}
 	return &r
 }
@@ -234,8 +237,8 @@ func (w *iperf2Sender) close() {
 		w.watched.close()
 		w.watched = nil
 	}
-	if w.run != nil {
-		w.run.close()
+	if w.process != nil {
+		w.process.close()
 	}
 }
 
@@ -243,7 +246,7 @@ func (w *iperf2Sender) close() {
 type iperf2Receiver struct {
 	socket
 	proof *receiver
-	run   *iperf2Run
+	run   *iperf2Process
 }
 
 func listenIperf2(s socket, token string) (*iperf2Receiver, error) {
@@ -262,28 +265,29 @@ func listenIperf2(s socket, token string) (*iperf2Receiver, error) {
 	return &iperf2Receiver{s, proof, run}, nil
 }
 
-// free is an error where iperf's port is taken: iperf itself reports that only as text.
+// free is an error where iperf's port is taken, because iperf itself reports that only as text.
 func (s socket) free() error {
 	return s.namespace.Do(func() error {
-		at := netip.AddrPortFrom(s.local, iperf2Port).String()
-		var held interface{ Close() error }
+		address := netip.AddrPortFrom(s.local, iperf2Port).String()
+		var listener interface{ Close() error }
 		var err error
 		if s.shape.Datagrams {
-			held, err = net.ListenPacket("udp", at)
+			listener, err = net.ListenPacket("udp", address)
 		} else {
-			held, err = net.Listen("tcp", at)
+			listener, err = net.Listen("tcp", address)
 		}
 		if errors.Is(err, unix.EADDRINUSE) {
-			return fmt.Errorf("listen on %s: %w: end the program that has it (ss -lntup 'sport = :%d' names it)", at, iperf3.ErrTaken, iperf2Port)
+			return fmt.Errorf("listen on %s: %w: end the program that has it (ss -lntup 'sport = :%d' names it)", address, iperf3.ErrTaken, iperf2Port)
 		}
 		if err != nil {
-			return fmt.Errorf("listen on %s: %w", at, err)
+			return fmt.Errorf("listen on %s: %w", address, err)
 		}
-		return held.Close()
+		return listener.Close()
 	})
 }
 
-// awaitAll waits for all connections by which the path is proven, and for iperf to listen: its client gives up at the first refusal.
+// awaitAll waits for all connections by which the path is proven, and for iperf to listen, because its client gives
+// up at the first refusal.
 func (r *iperf2Receiver) awaitAll(ctx context.Context) (*Opened, error) {
 	opened, err := r.proof.awaitAll(ctx)
 	if err != nil {
@@ -295,8 +299,8 @@ func (r *iperf2Receiver) awaitAll(ctx context.Context) (*Opened, error) {
 		if err != nil || listens {
 			return opened, err
 		}
-		if why := r.run.brokenBy(); why != "" {
-			return nil, errors.New(why)
+		if reason := r.run.brokenBy(); reason != "" {
+			return nil, errors.New(reason)
 		}
 		if err := bounded.Pause(ctx, listenPoll); err != nil {
 			return nil, fmt.Errorf("iperf did not listen on port %d: %w", iperf2Port, err)
@@ -331,13 +335,13 @@ func (r *iperf2Receiver) sockets() (table string, err error) {
 }
 
 func (r *iperf2Receiver) read(func() time.Duration) *measure.Receiving {
-	told := r.run.output.read()
-	reading := &measure.Receiving{At: told.at, Connections: r.shape.Connections, Bytes: told.bytes, Broken: cmp.Or(r.run.brokenBy(), r.run.output.stranger())}
+	counted := r.run.output.read()
+	reading := &measure.Receiving{At: counted.end, Connections: r.shape.Connections, Bytes: counted.bytes, Broken: cmp.Or(r.run.brokenBy(), r.run.output.stranger())}
 	if !r.shape.Datagrams {
 		return reading
 	}
-	reading.Streams = []measure.Arrivals{{Highest: told.total, Distinct: told.total - told.lost}}
-	reading.OutOfOrder, reading.Jitter = told.late, told.jitter
+	reading.Streams = []measure.Arrivals{{Highest: counted.total, Distinct: counted.total - counted.lost}}
+	reading.OutOfOrder, reading.Jitter = counted.late, counted.jitter
 	dropped, err := r.dropped()
 	if err != nil {
 		reading.Broken = cmp.Or(reading.Broken, err.Error())

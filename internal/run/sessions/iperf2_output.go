@@ -10,9 +10,10 @@ import (
 	"time"
 )
 
-// iperf2Output adds up the rows that iperf prints for each stream and interval. The rows of an interval count once all streams have theirs, so that counters and time belong to the same moment:
+// iperf2Output adds up the rows that iperf prints for each stream and interval. The rows of an interval count once
+// all streams have theirs, so that counters and time belong to the same moment.
 //
-//	[  1] 0.0000-0.5000 sec …   ┐ a row: counted as soon as each stream has it
+//	[  1] 0.0000-0.5000 sec …   ┐ a row, counted as soon as each stream has it
 //	[  2] 0.0000-0.5000 sec …   ┘
 //	[SUM] 0.0000-0.5000 sec …     iperf's own sums are not read, nor are those of the whole test
 //
@@ -20,30 +21,30 @@ import (
 type iperf2Output struct {
 	streams int
 
-	mu      sync.Mutex
-	pending map[string][]iperf2Row
-	until   map[string]time.Duration // of each stream, by iperf's number of it: where its last interval ended
-	over    map[string]bool          // by stream: iperf has printed the row of its whole test
-	sum     iperf2Counted
-	peers   []string   // the addresses from which streams came to a server, in their order
-	only    netip.Addr // the only address from which streams may come; the zero Addr: not known yet
-	said    string     // the last line that looks like an error message
+	mu        sync.Mutex
+	pending   map[string][]iperf2Row
+	rowEnd    map[string]time.Duration // by iperf's number of the stream, where its latest interval ended
+	ended     map[string]bool          // by stream, whether iperf has printed the row of its whole test
+	sum       iperf2Counted
+	peers     []string   // the addresses from which streams came to a server, in their order
+	client    netip.Addr // the only address from which streams may come, or the zero Addr before it is known
+	errorLine string     // the last line that looks like an error message
 }
 
 // iperf2Row is one stream's interval.
 type iperf2Row struct {
-	from, to, jitter  time.Duration
-	bytes, lost, sent int64 // lost of sent datagrams, by the receiver's count
+	start, end, jitter time.Duration
+	bytes, lost, sent  int64 // lost of sent datagrams, by the receiver's count
 }
 
 // iperf2Counted is what all streams had counted by a moment of iperf's clock.
 type iperf2Counted struct {
-	at, jitter               time.Duration
+	end, jitter              time.Duration
 	bytes, total, lost, late int64
 }
 
 func newIperf2Output(s Shape) *iperf2Output {
-	return &iperf2Output{streams: s.Connections, pending: map[string][]iperf2Row{}, until: map[string]time.Duration{}, over: map[string]bool{}}
+	return &iperf2Output{streams: s.Connections, pending: map[string][]iperf2Row{}, rowEnd: map[string]time.Duration{}, ended: map[string]bool{}}
 }
 
 var (
@@ -59,7 +60,7 @@ func (o *iperf2Output) take(line string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if m := iperf2OutOfOrder.FindStringSubmatch(line); m != nil {
-		if !o.over[m[1]] {
+		if !o.ended[m[1]] {
 			o.sum.late += count(m[2])
 		}
 		return
@@ -71,16 +72,16 @@ func (o *iperf2Output) take(line string) {
 	m := iperf2Interval.FindStringSubmatch(line)
 	if m == nil {
 		if iperf2Failed.MatchString(line) {
-			o.said = strings.TrimSpace(line)
+			o.errorLine = strings.TrimSpace(line)
 		}
 		return
 	}
-	row := iperf2Row{from: seconds(m[2]), to: seconds(m[3]), bytes: count(m[4])}
-	if row.from != o.until[m[1]] { // the row of the whole test, at its end
-		o.over[m[1]] = true
+	row := iperf2Row{start: seconds(m[2]), end: seconds(m[3]), bytes: count(m[4])}
+	if row.start != o.rowEnd[m[1]] { // the row of the whole test, at its end
+		o.ended[m[1]] = true
 		return
 	}
-	o.until[m[1]] = row.to
+	o.rowEnd[m[1]] = row.end
 	if j := iperf2Jitter.FindStringSubmatch(m[5]); j != nil {
 		row.jitter, row.lost, row.sent = seconds(j[1])/1000, count(j[2]), count(j[3])
 	}
@@ -103,7 +104,7 @@ func (o *iperf2Output) fold() {
 		for stream, rows := range o.pending {
 			row := rows[0]
 			o.pending[stream] = rows[1:]
-			o.sum.at, o.sum.jitter = max(o.sum.at, row.to), max(o.sum.jitter, row.jitter)
+			o.sum.end, o.sum.jitter = max(o.sum.end, row.end), max(o.sum.jitter, row.jitter)
 			o.sum.bytes, o.sum.lost, o.sum.total = o.sum.bytes+row.bytes, o.sum.lost+row.lost, o.sum.total+row.sent
 		}
 	}
@@ -116,35 +117,36 @@ func (o *iperf2Output) read() iperf2Counted {
 }
 
 // expect sets the address from which a server's streams may come.
-func (o *iperf2Output) expect(from netip.Addr) {
+func (o *iperf2Output) expect(client netip.Addr) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.only = from
+	o.client = client
 }
 
-// stranger names another host that connected to a server: iperf accepts every client, and its figures include them all. Empty: none is known.
+// stranger names another host that connected to a server. iperf accepts every client, and its figures include all of
+// them. stranger is empty if none is known.
 func (o *iperf2Output) stranger() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if !o.only.IsValid() {
+	if !o.client.IsValid() {
 		return ""
 	}
 	for _, peer := range o.peers {
-		if a, err := netip.ParseAddr(peer); err != nil || a.Unmap().WithZone("") != o.only {
-			return fmt.Sprintf("%s sends to iperf's port %d, too, which is %s's alone: keep others off the link", peer, iperf2Port, o.only)
+		if a, err := netip.ParseAddr(peer); err != nil || a.Unmap().WithZone("") != o.client {
+			return fmt.Sprintf("%s sends to iperf's port %d, too, which is %s's alone: keep others off the link", peer, iperf2Port, o.client)
 		}
 	}
 	if n := len(o.peers); n > o.streams {
-		return fmt.Sprintf("%d streams came to iperf's port %d, and the test has %d: another program at %s sends there, too", n, iperf2Port, o.streams, o.only)
+		return fmt.Sprintf("%d streams came to iperf's port %d, and the test has %d: another program at %s sends there, too", n, iperf2Port, o.streams, o.client)
 	}
 	return ""
 }
 
-// complaint is iperf's last error message; empty: there was none.
+// complaint is iperf's last error message, or empty if there was none.
 func (o *iperf2Output) complaint() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.said
+	return o.errorLine
 }
 
 // seconds and count are numbers that the patterns above let through.

@@ -69,18 +69,18 @@ func TestReadingIperf2sOutput(t *testing.T) {
 		text    string
 		want    iperf2Counted
 	}{
-		"rows that all streams have":             {2, iperf2TCPServer, iperf2Counted{at: time.Second, bytes: 2*3145788 + 3276800 + 2883584}},
-		"totals in the end are no interval":      {2, iperf2TCPServer + iperf2TCPServerEnd, iperf2Counted{at: 1500 * time.Millisecond, bytes: 18612344}},
+		"rows that all streams have":             {2, iperf2TCPServer, iperf2Counted{end: time.Second, bytes: 2*3145788 + 3276800 + 2883584}},
+		"totals in the end are no interval":      {2, iperf2TCPServer + iperf2TCPServerEnd, iperf2Counted{end: 1500 * time.Millisecond, bytes: 18612344}},
 		"a stream that has not come":             {3, iperf2TCPServer, iperf2Counted{}},
-		"datagrams, one late, told twice of all": {2, iperf2UDPServer, iperf2Counted{at: 500 * time.Millisecond, jitter: 14 * time.Microsecond, bytes: 664000, total: 664, lost: 1, late: 1}},
+		"datagrams, one late, told twice of all": {2, iperf2UDPServer, iperf2Counted{end: 500 * time.Millisecond, jitter: 14 * time.Microsecond, bytes: 664000, total: 664, lost: 1, late: 1}},
 		"nothing":                                {1, "", iperf2Counted{}},
 	} {
 		if got := heard(c.streams, c.text).read(); got != c.want {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
 		}
 	}
-	if said := heard(1, "Attempt to set 'warp' congestion control failed: No such file or directory\n[  1] local 0.0.0.0 port 0").complaint(); !strings.Contains(said, "'warp' congestion control failed") {
-		t.Errorf("it complains %q", said)
+	if complaint := heard(1, "Attempt to set 'warp' congestion control failed: No such file or directory\n[  1] local 0.0.0.0 port 0").complaint(); !strings.Contains(complaint, "'warp' congestion control failed") {
+		t.Errorf("it complains %q", complaint)
 	}
 }
 
@@ -190,17 +190,17 @@ func TestIperf2ThroughADeviceThatStopsForwarding(t *testing.T) {
 		p.Procedure.ConstantLoad.WarmupDuration, p.Procedure.ConstantLoad.Duration, p.Procedure.ConstantLoad.Window = 0, plan.Duration(lasts), plan.Duration(lasts)
 	})
 	var came time.Time
-	down := false
+	linkDown := false
 	rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{Progress: func(p runner.Progress) {
 		switch {
 		case came.IsZero() && p.GoodputBitsPerSecond != nil && *p.GoodputBitsPerSecond > 0:
 			came = time.Now()
-		case !down && !came.IsZero() && time.Since(came) > forwards-time.Second:
-			down = true
-			must(t, r.dut.Do(func() error { return setDown("east") }))
+		case !linkDown && !came.IsZero() && time.Since(came) > forwards-time.Second:
+			linkDown = true
+			noError(t, r.dut.Do(func() error { return setDown("east") }))
 		}
 	}})
-	if rep.Ending != report.Completed || len(rep.Windows) != 1 || !down {
+	if rep.Ending != report.Completed || len(rep.Windows) != 1 || !linkDown {
 		t.Fatalf("%s: %s", rep.Ending, rep.Message)
 	}
 	t.Log(rep.Windows[0].Directions[0].Reason)
@@ -217,7 +217,7 @@ func TestIperf2sFaultsNameTheWayOut(t *testing.T) {
 	needsIperf2(t)
 	t.Run("a port that is taken", func(t *testing.T) {
 		r := newRig(t, queued(), iperf2Of(plan.TCP, 0))
-		must(t, r.ends[1].Namespace.Do(func() error {
+		noError(t, r.ends[1].Namespace.Do(func() error {
 			l, err := net.Listen("tcp4", ":"+strconv.Itoa(iperf2Port))
 			if err == nil {
 				t.Cleanup(func() { _ = l.Close() })

@@ -15,13 +15,15 @@ import (
 	"github.com/linerate-dev/linerate/internal/run/iperf3"
 )
 
-// Sessions by iperf3's protocol: the sender is a client, and the receiver a server that makes one test. Both count their own side as long as the test runs, so that
-// windows count what was sent at the sender, and what arrived at the receiver; the results that the protocol exchanges at the end aren't needed.
+// In sessions by iperf3's protocol the sender is a client, and the receiver a server that makes one test. Both count
+// their own side as long as the test runs, so that windows count what was sent at the sender, and what arrived at the
+// receiver. The results that the protocol exchanges at the end aren't needed.
 
 // ledgerEvery is how often the two sides' own intervals end, which aren't used here.
 const ledgerEvery = 10 * time.Second
 
-// iperf3Test is what the client asks for. With a rate, Nagle's algorithm is off: a message would otherwise wait until those before it are acknowledged.
+// iperf3Test is what the client asks for. With a rate, Nagle's algorithm is off, because a message would otherwise
+// wait until those before it are acknowledged.
 func (s Shape) iperf3Test() iperf3.Test {
 	t := iperf3.Test{Protocol: iperf3.TCP, Flow: iperf3.Forward, Duration: (s.Lasts + time.Second - 1).Truncate(time.Second), Parallel: s.Connections, MessageBytes: int(s.MessageBytes),
 		WindowBytes: int(s.WindowBytes), CongestionControl: s.CongestionControl, BitsPerSecond: s.BitsPerSecond, NoDelay: s.BitsPerSecond > 0}
@@ -35,7 +37,7 @@ func (s socket) place() iperf3.Place {
 	return iperf3.Place{Namespace: s.namespace, Interface: s.iface, Address: s.local, Hops: firstTTL}
 }
 
-// framesEach is how many frames a datagram takes. Several are fragments: if one is lost, the whole datagram is.
+// framesEach is how many frames a datagram takes. Several are fragments. If one is lost, the whole datagram is.
 func (s socket) framesEach() (frames int64, err error) {
 	err = s.namespace.Do(func() error {
 		i, err := net.InterfaceByName(s.iface)
@@ -58,8 +60,8 @@ func framesOf(message, mtu int64, six bool) int64 {
 	if datagram+header <= mtu {
 		return 1
 	}
-	each := (mtu - fragments) / 8 * 8
-	return (datagram + each - 1) / each
+	perFragment := (mtu - fragments) / 8 * 8
+	return (datagram + perFragment - 1) / perFragment
 }
 
 // iperf3Sender is a direction's client. It is safe for concurrent use.
@@ -72,10 +74,10 @@ type iperf3Sender struct {
 }
 
 // connectIperf3 makes all streams, from the link's own address by its own interface.
-func connectIperf3(ctx context.Context, s socket, to netip.Addr) (*iperf3Sender, *Opened, error) {
-	opened := &Opened{Remote: to, Local: s.local, Interface: s.iface}
+func connectIperf3(ctx context.Context, s socket, remote netip.Addr) (*iperf3Sender, *Opened, error) {
+	opened := &Opened{Remote: remote, Local: s.local, Interface: s.iface}
 	err := s.namespace.Do(func() (err error) {
-		opened.Route, err = routeTo(s.iface, to)
+		opened.Route, err = routeTo(s.iface, remote)
 		return err
 	})
 	if err == nil && s.shape.Datagrams {
@@ -86,7 +88,7 @@ func connectIperf3(ctx context.Context, s socket, to netip.Addr) (*iperf3Sender,
 	}
 	place := s.place()
 	place.Fragments = opened.FramesEach > 1
-	standing, err := iperf3.Client{Server: netip.AddrPortFrom(to, DataPort).String(), Place: place, Ours: true, Interval: ledgerEvery}.Connect(ctx, s.shape.iperf3Test())
+	standing, err := iperf3.Client{Server: netip.AddrPortFrom(remote, DataPort).String(), Place: place, Ours: true, Interval: ledgerEvery}.Connect(ctx, s.shape.iperf3Test())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -94,7 +96,7 @@ func connectIperf3(ctx context.Context, s socket, to netip.Addr) (*iperf3Sender,
 	var conns []*net.TCPConn
 	for _, conn := range standing.Conns(true) {
 		opened.Connections++
-		if tcp, is := conn.(*net.TCPConn); is {
+		if tcp, ok := conn.(*net.TCPConn); ok {
 			conns = append(conns, tcp)
 			info, err := sockets.TCPInfo(tcp)
 			if err != nil {
@@ -112,7 +114,7 @@ func connectIperf3(ctx context.Context, s socket, to netip.Addr) (*iperf3Sender,
 	return w, opened, nil
 }
 
-// send begins to send; the two sides have agreed on the duration.
+// send begins to send. The two sides have agreed on the duration.
 func (w *iperf3Sender) send(lasts time.Duration) error {
 	return w.begin(func() {
 		var ctx context.Context
@@ -127,12 +129,12 @@ func (w *iperf3Sender) send(lasts time.Duration) error {
 	})
 }
 
-func (w *iperf3Sender) read(at func() time.Duration) *measure.Sending {
+func (w *iperf3Sender) read(clock func() time.Duration) *measure.Sending {
 	r := measure.Sending{}
 	if w.watched != nil {
-		r = w.watched.read(at)
+		r = w.watched.read(clock)
 	} else {
-		r.At = at()
+		r.At = clock()
 	}
 	counted, err := w.test.Counters(true)
 	r.Connections, r.WrittenBytes = len(w.test.Conns(true)), counted.Bytes
@@ -167,7 +169,7 @@ func (w *iperf3Sender) close() {
 // reset makes connections end by a TCP reset, so that no kernel goes on sending what is left in a buffer. Streams end that way from the beginning, until their test ends properly.
 func reset(conns []net.Conn) {
 	for _, conn := range conns {
-		if tcp, is := conn.(*net.TCPConn); is {
+		if tcp, ok := conn.(*net.TCPConn); ok {
 			_ = tcp.SetLinger(0)
 		}
 	}
@@ -181,7 +183,7 @@ type iperf3Receiver struct {
 	came    chan struct{} // closed when the test's streams are open
 
 	mu     sync.Mutex
-	live   *iperf3.Live // nil: no client has connected
+	live   *iperf3.Live // nil until a client has connected
 	client netip.AddrPort
 	closed bool
 	broken string
@@ -196,7 +198,7 @@ func listenIperf3(s socket) (*iperf3Receiver, error) {
 	r := &iperf3Receiver{socket: s, came: make(chan struct{})}
 	var ctx context.Context
 	ctx, r.cancel = context.WithCancel(context.Background())
-	server := iperf3.Server{Most: 1, Longest: s.shape.Lasts + 2*time.Second, Interval: ledgerEvery, Began: r.began, Ended: r.ended}
+	server := iperf3.Server{MaxTests: 1, Longest: s.shape.Lasts + 2*time.Second, Interval: ledgerEvery, Began: r.began, Ended: r.ended}
 	r.serving.Go(func() {
 		if err := server.Serve(ctx, l); err != nil {
 			r.breakWith(err)
@@ -205,7 +207,7 @@ func listenIperf3(s socket) (*iperf3Receiver, error) {
 	return r, nil
 }
 
-// began takes the first test whose streams are open; a later test is another client's, and isn't counted.
+// began takes the first test whose streams are open. A later test is another client's, and isn't counted.
 func (r *iperf3Receiver) began(client netip.AddrPort, live *iperf3.Live) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -217,10 +219,10 @@ func (r *iperf3Receiver) began(client netip.AddrPort, live *iperf3.Live) {
 
 func (r *iperf3Receiver) ended(client netip.AddrPort, _ *iperf3.Result, err error) {
 	r.mu.Lock()
-	its := client == r.client
+	ours := client == r.client
 	r.mu.Unlock()
 	switch {
-	case !its:
+	case !ours:
 	case err == nil:
 		r.breakWith(errors.New("the sender's own time was over"))
 	default:
@@ -248,10 +250,10 @@ func (r *iperf3Receiver) awaitAll(ctx context.Context) (*Opened, error) {
 	return &Opened{Connections: len(r.live.Conns(false)), Local: r.local, Remote: r.client.Addr().Unmap(), Interface: r.iface, TTLs: r.live.Hops()}, nil
 }
 
-func (r *iperf3Receiver) read(at func() time.Duration) *measure.Receiving {
+func (r *iperf3Receiver) read(clock func() time.Duration) *measure.Receiving {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	reading := &measure.Receiving{At: at(), Broken: r.broken}
+	reading := &measure.Receiving{At: clock(), Broken: r.broken}
 	if r.live == nil {
 		return reading
 	}

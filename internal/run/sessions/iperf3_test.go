@@ -57,9 +57,9 @@ func TestReceivedDatagramsAreThoseThatTheDeviceForwarded(t *testing.T) {
 	if len(rep.Path) != 1 || !rep.Path[0].Proven || !strings.Contains(rep.Path[0].Message, "UDP, datagrams of 1000 bytes; TTL 63, which was 64") {
 		t.Errorf("the path: %+v", rep.Path)
 	}
-	of := figures.OfAnswer(rep, figures.DatagramLossRatio)
-	if len(of) == 0 || len(figures.OfAnswer(rep, figures.RetransmitRatio)) > 0 {
-		t.Errorf("figures of loss %+v, and of retransmits, which UDP has none of", of)
+	losses := figures.OfAnswer(rep, figures.DatagramLossRatio)
+	if len(losses) == 0 || len(figures.OfAnswer(rep, figures.RetransmitRatio)) > 0 {
+		t.Errorf("figures of loss %+v, and of retransmits, which UDP has none of", losses)
 	}
 }
 
@@ -76,11 +76,11 @@ func TestTCPByIperf3(t *testing.T) {
 			}
 			t.Log(rep.Result.Message)
 			d := rep.Result.Directions[0].Sessions
-			most := 50e6 * 1448 / 1518 * 1.1
+			limit := 50e6 * 1448 / 1518 * 1.1
 			if megabits > 0 {
-				most = float64(megabits) * 1.05e6
+				limit = float64(megabits) * 1.05e6
 			}
-			if d.Datagrams != nil || d.ReceivedBytes <= 0 || d.Segments <= 0 || float64(d.GoodputBitsPerSecond) > most || d.RoundTrip == nil {
+			if d.Datagrams != nil || d.ReceivedBytes <= 0 || d.Segments <= 0 || float64(d.GoodputBitsPerSecond) > limit || d.RoundTrip == nil {
 				t.Errorf("%+v", d)
 			}
 			if len(rep.Path) != 1 || !rep.Path[0].Proven || !strings.Contains(rep.Path[0].Message, "4 of 4 connections") {
@@ -98,11 +98,11 @@ func TestNothingOfIperf3GoesOnAfterTheDriver(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, queued(), iperf3Of(protocol, 5))
 			d := prepared(t, r)
-			must(t, d.start(t.Context()))
+			noError(t, d.start(t.Context()))
 			d.Release(t.Context()) // as the kernel does for a driver that was killed
 			r.awaitSilence(t, DriverSilence)
-			again := prepared(t, r) // which needs both ends and the port
-			must(t, again.Stop(t.Context()))
+			successor := prepared(t, r) // which needs both ends and the port
+			noError(t, successor.Stop(t.Context()))
 		})
 	}
 }
@@ -116,7 +116,7 @@ func TestIperf3sFaultsNameTheWayOut(t *testing.T) {
 		ending   report.Ending
 	}{
 		"a port that is taken": {plan.TCP, func(t *testing.T, r *rig) {
-			must(t, r.ends[1].Namespace.Do(func() error {
+			noError(t, r.ends[1].Namespace.Do(func() error {
 				l, err := net.Listen("tcp4", ":"+strconv.Itoa(DataPort))
 				if err == nil {
 					t.Cleanup(func() { _ = l.Close() })
@@ -126,7 +126,7 @@ func TestIperf3sFaultsNameTheWayOut(t *testing.T) {
 		}, []string{"link east", "the port is taken: end the program that has it"}, report.Failed},
 		"a congestion control that the kernel hasn't": {plan.TCP, func(_ *testing.T, r *rig) { r.plan.Sessions.CongestionControl = "warp" }, []string{"congestion control warp"}, report.Failed},
 		"a device that forwards nothing": {plan.TCP, func(t *testing.T, r *rig) {
-			must(t, r.dut.Do(func() error { return setDown("east") }))
+			noError(t, r.dut.Do(func() error { return setDown("east") }))
 		}, []string{"no iperf3 server answers", "check that the device forwards between the links"}, report.PathNotProven},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -149,11 +149,11 @@ func TestADeviceThatStopsForwarding(t *testing.T) {
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	down := false
+	linkDown := false
 	rep := runner.Run(ctx, r.plan, New(r.places, Options{}), runner.Options{Progress: func(p runner.Progress) {
-		if !down && p.GoodputBitsPerSecond != nil && *p.GoodputBitsPerSecond > 0 {
-			down = true
-			must(t, r.dut.Do(func() error { return setDown("east") }))
+		if !linkDown && p.GoodputBitsPerSecond != nil && *p.GoodputBitsPerSecond > 0 {
+			linkDown = true
+			noError(t, r.dut.Do(func() error { return setDown("east") }))
 		}
 	}})
 	if rep.Ending != report.Completed || len(rep.Windows) != 1 {
@@ -197,22 +197,22 @@ func TestDatagramsInFragmentsAndTheSmallest(t *testing.T) {
 				t.Fatalf("%s: %s; %s", rep.Ending, rep.Message, rep.Result.Message)
 			}
 			d := rep.Result.Directions[0].Sessions.Datagrams
-			if told := max(1, d.FramesEach); told != frames || d.Received <= 0 {
-				t.Errorf("%d frames each are told, want %d; %+v", told, frames, d)
+			if reported := max(1, d.FramesEach); reported != frames || d.Received <= 0 {
+				t.Errorf("%d frames each are told, want %d; %+v", reported, frames, d)
 			}
 			if frames == 1 {
 				return
 			}
-			var made map[string]int64
-			must(t, r.ends[0].Namespace.Do(func() error {
+			var ipCounters map[string]int64
+			noError(t, r.ends[0].Namespace.Do(func() error {
 				text, err := os.ReadFile("/proc/thread-self/net/snmp")
-				made = countersOf("Ip:", string(text))
+				ipCounters = countersOf("Ip:", string(text))
 				return err
 			}))
-			const beside = 100 // the control connection's, and ARP's
+			const foreign = 100 // the control connection's, and ARP's
 			entered, _ := r.counters(t, "west")
-			if created := made["FragCreates"]; created != frames*made["FragOKs"] || created < frames*d.Sent || entered.Packets < created || entered.Packets > created+beside {
-				t.Errorf("%d datagrams were cut into %d fragments, and %d frames came to the device", made["FragOKs"], created, entered.Packets)
+			if created := ipCounters["FragCreates"]; created != frames*ipCounters["FragOKs"] || created < frames*d.Sent || entered.Packets < created || entered.Packets > created+foreign {
+				t.Errorf("%d datagrams were cut into %d fragments, and %d frames came to the device", ipCounters["FragOKs"], created, entered.Packets)
 			}
 			if want := fmt.Sprintf("in %d fragments each", frames); !strings.Contains(rep.Path[0].Message, want) || !strings.Contains(rep.Result.Message, fmt.Sprintf("each went in %d fragments", frames)) {
 				t.Errorf("%q; %q", rep.Path[0].Message, rep.Result.Message)

@@ -36,12 +36,12 @@ func newImpairedRig(t *testing.T, ports [2]impaired.Impairment, options ...func(
 			Duration: plan.Duration(10 * time.Second), Window: plan.Duration(time.Second)}},
 	}
 	for i, name := range []string{"west", "east"} {
-		own := netip.MustParsePrefix("198.18.0." + string(rune('2'+i)) + "/24")
+		address := netip.MustParsePrefix("198.18.0." + string(rune('2'+i)) + "/24")
 		r.plan.Links = append(r.plan.Links, plan.Link{Name: name})
-		r.plan.Generators[0].Ports = append(r.plan.Generators[0].Ports, plan.GeneratorPort{Link: name, Addresses: []netip.Prefix{own}, ShareOf: 1})
+		r.plan.Generators[0].Ports = append(r.plan.Generators[0].Ports, plan.GeneratorPort{Link: name, Addresses: []netip.Prefix{address}, ShareOf: 1})
 		end := End{Link: name, Interface: name, Namespace: namespace(t), Product: "linerate sessions"}
 		cable(t, end.Namespace, r.dut, name, net.HardwareAddr{2, 0x6c, 0x72, 0, byte(i), 2}, net.HardwareAddr{2, 0x6c, 0x72, 0, byte(i), 1})
-		must(t, r.dut.Do(func() error {
+		noError(t, r.dut.Do(func() error {
 			for _, o := range []netif.Offload{netif.TransmitChecksum, netif.TCPSegmentation, netif.GenericSegmentation, netif.GenericReceive} {
 				if err := netif.SetOffload(name, o, false); err != nil {
 					return err
@@ -59,8 +59,8 @@ func newImpairedRig(t *testing.T, ports [2]impaired.Impairment, options ...func(
 		o(r.plan, r.ends)
 	}
 	device, err := impaired.Start(r.dut, impaired.Spec{Interfaces: [2]string{"west", "east"}, Ports: ports})
-	must(t, err)
-	t.Cleanup(func() { must(t, device.Close()) })
+	noError(t, err)
+	t.Cleanup(func() { noError(t, device.Close()) })
 	r.serve(t)
 	return r, device
 }
@@ -73,7 +73,7 @@ func TestLossOfADeviceThatDropsOneInAHundred(t *testing.T) {
 	})
 	rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{})
 	counts, err := device.Counts()
-	must(t, err)
+	noError(t, err)
 	if !rep.Result.Measured {
 		t.Fatalf("%s: %s", rep.Ending, rep.Message)
 	}

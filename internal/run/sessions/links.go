@@ -16,17 +16,17 @@ func (r *run) watchLinks() {
 	if r.links == nil {
 		r.links = make([]*runner.LinkSeen, len(r.places))
 	}
-	for i, reading := range r.last {
+	for i, reading := range r.latest {
 		carrier := carrierOf(reading.Drops)
-		g := slices.IndexFunc(r.Plan.Generators, func(g plan.Generator) bool { _, has := g.PortOn(r.places[i].Link); return has })
+		g := slices.IndexFunc(r.Plan.Generators, func(g plan.Generator) bool { _, ok := g.PortOn(r.places[i].Link); return ok })
 		if carrier == nil || g < 0 { // the device's own end is no link's: the link's end sees the same cable
 			continue
 		}
-		is := &runner.LinkSeen{Up: carrier.Up, Changes: carrier.Changes, At: r.at.Sub(r.Started)}
-		if was := r.links[i]; was != nil {
-			r.LinkBetween(r.Plan.Generators[g].Name, r.places[i].Link, *was, *is)
+		current := &runner.LinkSeen{IsUp: carrier.Up, Changes: carrier.Changes, Elapsed: r.latestAt.Sub(r.Started)}
+		if previous := r.links[i]; previous != nil {
+			r.LinkBetween(r.Plan.Generators[g].Name, r.places[i].Link, *previous, *current)
 		}
-		r.links[i] = is
+		r.links[i] = current
 	}
 }
 

@@ -83,15 +83,15 @@ func TestABusyLoopIsNoWeakDeviceOfSessions(t *testing.T) {
 func pinThreads(t *testing.T, processor int, names ...string) {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/comm")
-	must(t, err)
+	noError(t, err)
 	found := 0
 	for _, file := range files {
 		comm, err := os.ReadFile(file)
 		for _, name := range names {
 			if err == nil && strings.HasPrefix(string(comm), name) {
 				pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-				must(t, err)
-				must(t, pin(pid, processor))
+				noError(t, err)
+				noError(t, pin(pid, processor))
 				found++
 			}
 		}
@@ -102,9 +102,9 @@ func pinThreads(t *testing.T, processor int, names ...string) {
 }
 
 func pin(pid, processor int) error {
-	var only unix.CPUSet
-	only.Set(processor)
-	return unix.SchedSetaffinity(pid, &only)
+	var allowed unix.CPUSet
+	allowed.Set(processor)
+	return unix.SchedSetaffinity(pid, &allowed)
 }
 
 // busyLoop computes on a processor until the test ends: an ordinary neighbour.
@@ -112,10 +112,10 @@ func busyLoop(t *testing.T, processor int) {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", "while :; do :; done")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	must(t, cmd.Start())
+	noError(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	must(t, pin(cmd.Process.Pid, processor))
+	noError(t, pin(cmd.Process.Pid, processor))
 }

@@ -22,7 +22,7 @@ func setUpNetwork(name string, n Network) (laid Laid, g undoList, err error) {
 	}
 	for _, o := range []struct {
 		netif.Offload
-		what string
+		effect string
 	}{
 		{netif.TransmitChecksum, "checksums left to hardware"}, {netif.TCPSegmentation, "segments larger than the MTU (TSO)"},
 		{netif.GenericSegmentation, "segments larger than the MTU (GSO)"}, {netif.GenericReceive, "merged segments (GRO)"},
@@ -31,7 +31,7 @@ func setUpNetwork(name string, n Network) (laid Laid, g undoList, err error) {
 			break
 		}
 		if err := netif.SetOffload(name, o.Offload, false); err != nil {
-			laid.Remarks = append(laid.Remarks, fmt.Sprintf("%s: %s can't be switched off: %v", name, o.what, err))
+			laid.Remarks = append(laid.Remarks, fmt.Sprintf("%s: %s can't be switched off: %v", name, o.effect, err))
 		}
 	}
 	if err := netlink.LinkSetUp(link); err != nil {
@@ -47,7 +47,7 @@ func setUpNetwork(name string, n Network) (laid Laid, g undoList, err error) {
 	}
 	for _, r := range n.Routes {
 		if err := g.route(link, r); err != nil {
-			return laid, g, fmt.Errorf("interface %s: route to %s by %s: %w", name, r.To, r.Via, err)
+			return laid, g, fmt.Errorf("interface %s: route to %s by %s: %w", name, r.Destination, r.Via, err)
 		}
 	}
 	return laid, g, nil
@@ -56,11 +56,12 @@ func setUpNetwork(name string, n Network) (laid Laid, g undoList, err error) {
 // undoList undoes what was added to an interface, one function for each addition. What was there before stays.
 type undoList []func() error
 
-// undo removes all additions, in reverse order; it must run in the namespace in which they were made. An addition that has vanished, for example with its interface, is no error.
+// undo removes all additions, in reverse order. It must run in the namespace in which they were made. An addition
+// that has vanished, for example with its interface, is no error.
 func (g undoList) undo() error {
 	var errs []error
 	for _, undo := range slices.Backward(g) {
-		if err := undo(); err != nil && !slices.ContainsFunc([]error{unix.ESRCH, unix.ENOENT, unix.ENODEV, unix.EADDRNOTAVAIL}, func(gone error) bool { return errors.Is(err, gone) }) {
+		if err := undo(); err != nil && !slices.ContainsFunc([]error{unix.ESRCH, unix.ENOENT, unix.ENODEV, unix.EADDRNOTAVAIL}, func(absence error) bool { return errors.Is(err, absence) }) {
 			errs = append(errs, err)
 		}
 	}
@@ -75,16 +76,16 @@ func familyOf(a netip.Addr) int {
 }
 
 func (g *undoList) address(link netlink.Link, a netip.Prefix) error {
-	had, err := netlink.AddrList(link, familyOf(a.Addr()))
+	existing, err := netlink.AddrList(link, familyOf(a.Addr()))
 	if err != nil {
 		return err
 	}
 	if err := netif.AddAddress(link, a); err != nil {
 		return err
 	}
-	its := netif.IPNet(a)
-	if !slices.ContainsFunc(had, func(b netlink.Addr) bool { return b.IPNet.String() == its.String() }) {
-		*g = append(*g, func() error { return netlink.AddrDel(link, &netlink.Addr{IPNet: its}) })
+	network := netif.IPNet(a)
+	if !slices.ContainsFunc(existing, func(b netlink.Addr) bool { return b.IPNet.String() == network.String() }) {
+		*g = append(*g, func() error { return netlink.AddrDel(link, &netlink.Addr{IPNet: network}) })
 	}
 	return nil
 }
@@ -94,16 +95,16 @@ func (g *undoList) neighbour(link netlink.Link, b Neighbour) error {
 	if err != nil {
 		return err
 	}
-	had, err := netlink.NeighList(link.Attrs().Index, familyOf(b.Address))
+	existing, err := netlink.NeighList(link.Attrs().Index, familyOf(b.Address))
 	if err != nil {
 		return err
 	}
 	if err := netif.SetNeighbour(link, b.Address, mac); err != nil {
 		return err
 	}
-	i := slices.IndexFunc(had, func(n netlink.Neigh) bool { return n.IP.Equal(b.Address.AsSlice()) && n.State == netlink.NUD_PERMANENT })
+	i := slices.IndexFunc(existing, func(n netlink.Neigh) bool { return n.IP.Equal(b.Address.AsSlice()) && n.State == netlink.NUD_PERMANENT })
 	if i >= 0 {
-		*g = append(*g, func() error { return netlink.NeighSet(&had[i]) })
+		*g = append(*g, func() error { return netlink.NeighSet(&existing[i]) })
 		return nil
 	}
 	*g = append(*g, func() error {
@@ -113,25 +114,25 @@ func (g *undoList) neighbour(link netlink.Link, b Neighbour) error {
 }
 
 func (g *undoList) route(link netlink.Link, r Route) error {
-	route := &netlink.Route{LinkIndex: link.Attrs().Index, Dst: netif.IPNet(r.To.Masked())}
+	route := &netlink.Route{LinkIndex: link.Attrs().Index, Dst: netif.IPNet(r.Destination.Masked())}
 	if r.Via.IsValid() {
 		route.Gw = r.Via.AsSlice()
 	} else {
 		route.Scope = netlink.SCOPE_LINK
 	}
-	had, err := netlink.RouteListFiltered(familyOf(r.To.Addr()), route, netlink.RT_FILTER_DST)
+	existing, err := netlink.RouteListFiltered(familyOf(r.Destination.Addr()), route, netlink.RT_FILTER_DST)
 	if err != nil {
 		return err
 	}
 	if err := netlink.RouteReplace(route); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(had, func(h netlink.Route) bool { return h.LinkIndex == route.LinkIndex && h.Gw.Equal(route.Gw) }) {
+	if slices.ContainsFunc(existing, func(h netlink.Route) bool { return h.LinkIndex == route.LinkIndex && h.Gw.Equal(route.Gw) }) {
 		return nil
 	}
 	*g = append(*g, func() error {
 		err := netlink.RouteDel(route)
-		for _, h := range had {
+		for _, h := range existing {
 			err = errors.Join(err, netlink.RouteReplace(&h))
 		}
 		return err
@@ -139,18 +140,19 @@ func (g *undoList) route(link netlink.Link, r Route) error {
 	return nil
 }
 
-// routeTo is the kernel's route by the interface: "via 198.18.0.1 dev west". A route by another interface is an error.
-func routeTo(name string, to netip.Addr) (string, error) {
+// routeTo is the kernel's route by the interface, such as "via 198.18.0.1 dev west". A route by another interface is
+// an error.
+func routeTo(name string, remote netip.Addr) (string, error) {
 	link, err := netlink.LinkByName(name)
 	if err != nil {
 		return "", fmt.Errorf("interface %s: %w", name, err)
 	}
-	routes, err := netlink.RouteGetWithOptions(to.AsSlice(), &netlink.RouteGetOptions{Oif: name})
+	routes, err := netlink.RouteGetWithOptions(remote.AsSlice(), &netlink.RouteGetOptions{Oif: name})
 	if err != nil || len(routes) == 0 {
-		return "", errors.Join(fmt.Errorf("no route to %s by %s", to, name), err)
+		return "", errors.Join(fmt.Errorf("no route to %s by %s", remote, name), err)
 	}
 	if routes[0].LinkIndex != link.Attrs().Index {
-		return "", fmt.Errorf("the kernel's route to %s is not by %s: both ends are in one network namespace", to, name)
+		return "", fmt.Errorf("the kernel's route to %s is not by %s: both ends are in one network namespace", remote, name)
 	}
 	if routes[0].Gw == nil {
 		return "on link " + name, nil

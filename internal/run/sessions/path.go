@@ -64,32 +64,34 @@ func (o *Opened) carries() string {
 	return fmt.Sprintf("%s, segments of %d bytes", o.CongestionControl, o.SegmentBytes)
 }
 
-// expectedTTL is the TTL behind the device; for a device that may be configured to any TTL, it is the one that arrived.
-func expectedTTL(forwarding plan.Forwarding, is int) int {
+// expectedTTL is the TTL behind the device. For a device that may be configured to any TTL, it is the one that
+// arrived.
+func expectedTTL(forwarding plan.Forwarding, received int) int {
 	switch forwarding {
 	case plan.L3:
 		return firstTTL - 1
 	case plan.L2, plan.MACRewrite, plan.Nothing:
 		return firstTTL
 	default:
-		return is
+		return received
 	}
 }
 
-// unansweredError is an end's error that may have come from the path: what it sent through the device got no answer, or nothing arrived.
+// unansweredError is an end's error that may have come from the path. What the end sent through the device got no
+// answer, or nothing arrived.
 type unansweredError string
 
 func (e unansweredError) Error() string { return string(e) }
 
-// fromPath says whether an error of connecting came from beyond the end: no answer in time, or a refusal.
+// fromPath says whether an error of connecting came from beyond the end, as no answer in time, or as a refusal.
 func fromPath(err error) bool {
-	if _, is := errors.AsType[unansweredError](err); is {
+	if _, ok := errors.AsType[unansweredError](err); ok {
 		return true
 	}
 	return errors.Is(err, iperf3.ErrUnreachable) || errors.Is(err, iperf3.ErrGone) || errors.Is(err, errMissing) || sockets.FromBeyond(err)
 }
 
-// errMissing: connections that were made at one end did not arrive at the other.
+// errMissing says that connections that were made at one end did not arrive at the other.
 var errMissing = errors.New("the others did not arrive")
 
 func isLost(err error) bool {

@@ -54,7 +54,7 @@ func TestWhoIsAtFaultIfEndsDoNotConnect(t *testing.T) {
 func endThatSays(t *testing.T, lines map[string]string) (server string) {
 	t.Helper()
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	must(t, err)
+	noError(t, err)
 	var talks sync.WaitGroup
 	talks.Go(func() {
 		for {
@@ -70,7 +70,7 @@ func endThatSays(t *testing.T, lines map[string]string) (server string) {
 					if asked.Decode(&r) != nil {
 						return
 					}
-					_, _ = fmt.Fprintln(conn, cmp.Or(lines[r.Do], "{}"))
+					_, _ = fmt.Fprintln(conn, cmp.Or(lines[r.Verb], "{}"))
 				}
 			})
 		}
@@ -81,17 +81,17 @@ func endThatSays(t *testing.T, lines map[string]string) (server string) {
 
 // An end says whether the device or the end itself is the reason why it isn't connected.
 func TestAnEndThatIsNotConnectedProvesNoPath(t *testing.T) {
-	const unproven, own = "the path west→east is not proven: ", "link west: its end can't connect to east, and the device isn't the reason: "
+	const unproven, endFault = "the path west→east is not proven: ", "link west: its end can't connect to east, and the device isn't the reason: "
 	for name, c := range map[string]struct {
-		says    string // to connect
-		ending  report.Ending
-		message string
+		connectAnswer string // to connect
+		ending        report.Ending
+		message       string
 	}{
 		"the end hears nothing": {`{"error":"connect from 198.18.0.2: i/o timeout","path":true}`, report.PathNotProven, unproven + "connect from 198.18.0.2: i/o timeout"},
-		"the end's own fault":   {`{"error":"connect from 198.18.0.2: too many open files"}`, report.Failed, own + "connect from 198.18.0.2: too many open files"},
+		"the end's own fault":   {`{"error":"connect from 198.18.0.2: too many open files"}`, report.Failed, endFault + "connect from 198.18.0.2: too many open files"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			server := endThatSays(t, map[string]string{doHello: `{"welcome":{"product":"linerate sessions","interface":"eth1","macAddress":"02:6c:72:00:00:02","machine":{}}}`, doConnect: c.says})
+			server := endThatSays(t, map[string]string{doHello: `{"welcome":{"product":"linerate sessions","interface":"eth1","macAddress":"02:6c:72:00:00:02","machine":{}}}`, doConnect: c.connectAnswer})
 			p := &plan.Plan{
 				Version: plan.Version, Engine: "Software", DUT: plan.DUT{Type: "Device", Forwarding: plan.L2},
 				Sessions:   &plan.Sessions{Protocol: "TCP", Parallel: 1, MessageBytes: 128 << 10},
@@ -129,26 +129,26 @@ func (b *broke) Accept() (net.Conn, error) {
 
 func TestAnEndSurvivesALackOfFiles(t *testing.T) {
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	must(t, err)
+	noError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	go func() { served <- Ends{{Link: "west", Interface: "lo"}}.Serve(ctx, &broke{l, 2}) }()
 	// More than may be connected at once: those beyond are closed, and the end goes on.
-	var all []net.Conn
+	var conns []net.Conn
 	for range mostDrivers {
 		c, err := net.Dial("tcp4", l.Addr().String())
-		must(t, err)
-		all = append(all, c)
+		noError(t, err)
+		conns = append(conns, c)
 	}
 	refused, err := net.Dial("tcp4", l.Addr().String())
-	must(t, err)
-	must(t, refused.SetReadDeadline(time.Now().Add(DriverSilence/2)))
+	noError(t, err)
+	noError(t, refused.SetReadDeadline(time.Now().Add(DriverSilence/2)))
 	if n, err := refused.Read(make([]byte, 1)); n > 0 || err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("one driver too many: %d bytes, %v", n, err)
 	}
-	for _, c := range append(all, refused) {
+	for _, c := range append(conns, refused) {
 		_ = c.Close()
 	}
 	cancel()
-	must(t, <-served)
+	noError(t, <-served)
 }

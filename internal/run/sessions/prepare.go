@@ -19,7 +19,7 @@ import (
 // meet connects to all ends, and adds their descriptions to the Report.
 func (r *run) meet(ctx context.Context) error {
 	r.Update(func(p *runner.Progress) { p.Phase, p.Message = runner.Preparing, "reach the ends" })
-	err := r.each(func(i int) (err error) {
+	err := r.forEach(func(i int) (err error) {
 		r.ends[i], err = meet(ctx, r.places[i].Server, r.opts.Key, r.places[i].Link, r.opts.Force)
 		return err
 	})
@@ -75,12 +75,12 @@ func (r *run) placeOf(link string) int {
 // setUpNetworks gives each end its addresses, routes and neighbours.
 func (r *run) setUpNetworks(ctx context.Context) error {
 	remarks := make([][]string, len(r.places))
-	err := r.each(func(i int) error {
+	err := r.forEach(func(i int) error {
 		network, err := r.networkOf(i)
 		if err != nil {
 			return err
 		}
-		a, err := r.ends[i].ask(ctx, answerTimeout, request{Do: doLay, Lay: &network})
+		a, err := r.ends[i].ask(ctx, answerTimeout, request{Verb: doLay, Lay: &network})
 		if err != nil {
 			return fmt.Errorf("%s: %w", r.places[i], err)
 		}
@@ -100,15 +100,15 @@ func (r *run) setUpNetworks(ctx context.Context) error {
 // networkOf is what the end of a place needs to reach the links that it has a direction with: routes by the device if that routes, else addresses on the link itself.
 func (r *run) networkOf(i int) (Network, error) {
 	link := r.places[i].Link
-	own, err := r.address(link)
-	n := Network{Address: own, AsItIs: link == plan.DeviceEnd && r.Plan.DUT.Type == "Pod"}
+	address, err := r.address(link)
+	n := Network{Address: address, AsItIs: link == plan.DeviceEnd && r.Plan.DUT.Type == "Pod"}
 	device := r.device(link)
 	if r.Plan.DUT.Forwarding == plan.L3 {
 		if !device.IsValid() {
 			err = errors.Join(err, fmt.Errorf("link %s: the device's address is not known: set dut.address of the link", link))
 		}
-		at := slices.IndexFunc(r.Plan.Links, func(l plan.Link) bool { return l.Name == link })
-		if mac := cmp.Or(r.places[i].DUTMAC, r.Plan.Links[at].DUT.MAC); mac != "" {
+		index := slices.IndexFunc(r.Plan.Links, func(l plan.Link) bool { return l.Name == link })
+		if mac := cmp.Or(r.places[i].DUTMAC, r.Plan.Links[index].DUT.MAC); mac != "" {
 			n.Neighbours = append(n.Neighbours, Neighbour{Address: device, MAC: mac})
 		}
 	}
@@ -116,14 +116,14 @@ func (r *run) networkOf(i int) (Network, error) {
 		address, farErr := r.address(far)
 		err = errors.Join(err, farErr)
 		if r.Plan.DUT.Forwarding == plan.L3 {
-			to := address.Masked()
+			destination := address.Masked()
 			if reached := r.reached(far, address); reached != address.Addr() {
-				to = netip.PrefixFrom(reached, reached.BitLen())
+				destination = netip.PrefixFrom(reached, reached.BitLen())
 			}
-			n.Routes = append(n.Routes, Route{To: to, Via: device})
+			n.Routes = append(n.Routes, Route{Destination: destination, Via: device})
 			continue
 		}
-		n.Routes = append(n.Routes, Route{To: netip.PrefixFrom(address.Addr(), address.Addr().BitLen())})
+		n.Routes = append(n.Routes, Route{Destination: netip.PrefixFrom(address.Addr(), address.Addr().BitLen())})
 		n.Neighbours = append(n.Neighbours, Neighbour{Address: address.Addr(), MAC: r.ends[r.placeOf(far)].welcome.MAC})
 	}
 	return n, err
@@ -148,11 +148,11 @@ func (r *run) farLinks(link string) (far []string) {
 
 // address is the end's on a link, or that of the device's own end.
 func (r *run) address(link string) (netip.Prefix, error) {
-	if its := r.Plan.Links[0].DUT.Addresses; link == plan.DeviceEnd && len(its) > 0 {
-		return its[0], nil
+	if addresses := r.Plan.Links[0].DUT.Addresses; link == plan.DeviceEnd && len(addresses) > 0 {
+		return addresses[0], nil
 	}
 	for _, g := range r.Plan.Generators {
-		if port, has := g.PortOn(link); has && len(port.Addresses) > 0 {
+		if port, ok := g.PortOn(link); ok && len(port.Addresses) > 0 {
 			return port.Addresses[0], nil
 		}
 	}
@@ -160,16 +160,16 @@ func (r *run) address(link string) (netip.Prefix, error) {
 }
 
 // reached is the address by which others reach a link's end; it differs from the end's own where the device translates addresses.
-func (r *run) reached(link string, own netip.Prefix) netip.Addr {
-	return r.Plan.DUT.ReachedAt(link, own.Addr())
+func (r *run) reached(link string, address netip.Prefix) netip.Addr {
+	return r.Plan.DUT.ReachedAt(link, address.Addr())
 }
 
 // device is the device's address on a link, of the end's IP version; the zero Addr: there is none.
 func (r *run) device(link string) netip.Addr {
-	own, _ := r.address(link)
+	address, _ := r.address(link)
 	for _, l := range r.Plan.Links {
 		for _, a := range l.DUT.Addresses {
-			if l.Name == link && a.Addr().Is4() == own.Addr().Is4() {
+			if l.Name == link && a.Addr().Is4() == address.Addr().Is4() {
 				return a.Addr()
 			}
 		}
@@ -200,8 +200,8 @@ func (r *run) connect(ctx context.Context) error {
 
 // open makes one direction's connections. Its check is nil where an end, and not the path, is at fault.
 func (r *run) open(ctx context.Context, d plan.Direction, token string) (*report.PathCheck, error) {
-	from, to := r.placeOf(d.From), r.placeOf(d.To)
-	if from < 0 || to < 0 {
+	sender, receiver := r.placeOf(d.From), r.placeOf(d.To)
+	if sender < 0 || receiver < 0 {
 		return nil, fmt.Errorf("direction %s to %s: a link of it has no end", d.From, d.To)
 	}
 	s, shape := r.Plan.Sessions, r.shape()
@@ -209,18 +209,18 @@ func (r *run) open(ctx context.Context, d plan.Direction, token string) (*report
 	if err != nil {
 		return nil, err
 	}
-	if _, err := r.ends[to].ask(ctx, answerTimeout, request{Do: doListen, Listen: &listenRequest{Shape: shape, Token: token}}); err != nil {
-		return nil, fmt.Errorf("%s: %w", r.places[to], err)
+	if _, err := r.ends[receiver].ask(ctx, answerTimeout, request{Verb: doListen, Listen: &listenRequest{Shape: shape, Token: token}}); err != nil {
+		return nil, fmt.Errorf("%s: %w", r.places[receiver], err)
 	}
 	check := &report.PathCheck{From: d.From, To: d.To, Sent: s.Parallel}
-	went, err := r.askLong(ctx, from, request{Do: doConnect, Connect: &connectRequest{Shape: shape, Token: token, To: r.reached(d.To, address)}})
+	went, err := r.askLong(ctx, sender, request{Verb: doConnect, Connect: &connectRequest{Shape: shape, Token: token, Remote: r.reached(d.To, address)}})
 	if err == nil {
 		if went.Opened != nil {
 			r.sendsBy(d.From, went.Opened.CongestionControl)
 			r.frames[d.From] = went.Opened.FramesEach
 		}
 		var came answer
-		if came, err = r.askLong(ctx, to, request{Do: doCame}); err == nil {
+		if came, err = r.askLong(ctx, receiver, request{Verb: doCame}); err == nil {
 			prove(check, r.Plan.DUT, went.Opened, came.Opened)
 			return check, nil
 		}
@@ -229,7 +229,7 @@ func (r *run) open(ctx context.Context, d plan.Direction, token string) (*report
 		return nil, fmt.Errorf("connect %s to %s: %w", d.From, d.To, err)
 	}
 	if !fromPath(err) {
-		return nil, fmt.Errorf("%s: its end can't connect to %s, and the device isn't the reason: %w", r.places[from], d.To, err)
+		return nil, fmt.Errorf("%s: its end can't connect to %s, and the device isn't the reason: %w", r.places[sender], d.To, err)
 	}
 	ports := "TCP port"
 	if shape.Datagrams {
@@ -254,22 +254,22 @@ func (r *run) shape() Shape {
 }
 
 // askLong sends one end a request that may take long, and the others a short request now and then: an end whose driver is silent drops its connections.
-func (r *run) askLong(ctx context.Context, of int, q request) (a answer, err error) {
-	done := make(chan struct{})
+func (r *run) askLong(ctx context.Context, end int, q request) (a answer, err error) {
+	answered := make(chan struct{})
 	go func() {
-		defer close(done)
-		a, err = r.ends[of].ask(ctx, answerTimeout+connectTimeout, q)
+		defer close(answered)
+		a, err = r.ends[end].ask(ctx, answerTimeout+connectTimeout, q)
 	}()
 	ticker := time.NewTicker(DriverSilence / 5)
 	defer ticker.Stop()
 	for {
 		select {
-		case <-done:
+		case <-answered:
 			return a, err
 		case <-ticker.C:
 			for i, e := range r.ends {
-				if i != of {
-					_, _ = e.ask(ctx, answerTimeout, request{Do: doRead}) // a lost end is noticed with its next request
+				if i != end {
+					_, _ = e.ask(ctx, answerTimeout, request{Verb: doRead}) // a lost end is noticed with its next request
 				}
 			}
 		}

@@ -15,12 +15,12 @@ const (
 
 // check refuses a reading with more in it than an end of a test of so many connections has.
 func (r *Reading) check(connections int) error {
-	words, many := 0, 0
+	words, streams := 0, 0
 	if s := r.Sending; s != nil {
-		words, many = len(s.Broken), len(s.Datagrams)
+		words, streams = len(s.Broken), len(s.Datagrams)
 	}
 	if s := r.Receiving; s != nil {
-		words, many = words+len(s.Broken), max(many, len(s.Streams))
+		words, streams = words+len(s.Broken), max(streams, len(s.Streams))
 	}
 	if w := r.Waits; w != nil {
 		words += len(w.Program)
@@ -35,8 +35,8 @@ func (r *Reading) check(connections int) error {
 		}
 	}
 	switch {
-	case many > connections:
-		return fmt.Errorf("%w: it tells of %d streams, and the test has %d connections", engine.ErrLost, many, connections)
+	case streams > connections:
+		return fmt.Errorf("%w: it tells of %d streams, and the test has %d connections", engine.ErrLost, streams, connections)
 	case words > mostWords:
 		return fmt.Errorf("%w: its reading has %d bytes of words, and an end of linerate's has %d at most", engine.ErrLost, words, mostWords)
 	}
@@ -44,10 +44,10 @@ func (r *Reading) check(connections int) error {
 }
 
 // counters are readings without vital signs, which observers have by now.
-func counters(of []Reading) []Reading {
-	kept := slices.Clone(of)
-	for i := range kept {
-		kept[i].Vitals, kept[i].Signs, kept[i].Asked = nil, nil, nil
+func counters(readings []Reading) []Reading {
+	trimmed := slices.Clone(readings)
+	for i := range trimmed {
+		trimmed[i].Vitals, trimmed[i].Signs, trimmed[i].Asked = nil, nil, nil
 	}
-	return kept
+	return trimmed
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/measure"
 )
 
-// socket says where an end's sockets are made, and with which options.
+// socket is where an end's sockets are made, and with which options.
 type socket struct {
 	program   *program
 	namespace *netif.Namespace
@@ -32,15 +32,15 @@ type socket struct {
 }
 
 // control configures a socket before it is bound, and then calls more.
-func (s socket) control(more func(fd int) error) func(string, string, syscall.RawConn) error {
+func (s socket) control(configureMore func(fd int) error) func(string, string, syscall.RawConn) error {
 	return func(_, _ string, raw syscall.RawConn) error {
-		var said error
+		var configureErr error
 		err := raw.Control(func(fd uintptr) {
-			if said = configure(int(fd), s.iface, s.shape, s.local.Is6()); said == nil {
-				said = more(int(fd))
+			if configureErr = configure(int(fd), s.iface, s.shape, s.local.Is6()); configureErr == nil {
+				configureErr = configureMore(int(fd))
 			}
 		})
-		return errors.Join(err, said)
+		return errors.Join(err, configureErr)
 	}
 }
 
@@ -128,7 +128,8 @@ func (r *receiver) take(conn *net.TCPConn) {
 	r.breakWith(drain(conn, counted, r.shape.MessageBytes, r.faults))
 }
 
-// keep adds a connection to the test; false: it isn't the test's, there are enough, or the receiver is closed.
+// keep adds a connection to the test. It returns false if the connection isn't the test's, if there are enough, or if
+// the receiver is closed.
 func (r *receiver) keep(conn *net.TCPConn, counted *atomic.Int64, tests bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -140,7 +141,7 @@ func (r *receiver) keep(conn *net.TCPConn, counted *atomic.Int64, tests bool) bo
 	return true
 }
 
-// drain reads and counts until the connection ends, and returns why it did: senders never end it.
+// drain reads and counts until the connection ends, and returns why it ended. Senders never end it.
 func drain(conn *net.TCPConn, counted *atomic.Int64, message int64, f faults) error {
 	if f.slow > 0 {
 		message = max(1, min(message, f.slow/50))
@@ -164,14 +165,15 @@ func drain(conn *net.TCPConn, counted *atomic.Int64, message int64, f faults) er
 
 // faults are faults for tests.
 type faults struct {
-	slow      int64         // bytes per second that each connection reads at most; 0: everything that arrives
-	forgetful time.Duration // how often a connection's receive buffer has no room for a moment; 0: never
+	slow      int64         // bytes per second that each connection reads at most, or 0 for everything that arrives
+	forgetful time.Duration // how often a connection's receive buffer has no room for a moment, or 0 for never
 }
 
-// forget shrinks the connection's receive buffer for a moment, below the window that it has advertised: the kernel drops segments that arrive meanwhile.
+// forget shrinks the connection's receive buffer for a moment, below the window that it has advertised. The kernel
+// drops segments that arrive meanwhile.
 func forget(conn *net.TCPConn) {
-	const least, roomy, moment = 1, 4 << 20, 10 * time.Millisecond // the kernel has a least size of its own
-	_ = conn.SetReadBuffer(least)
+	const smallest, roomy, moment = 1, 4 << 20, 10 * time.Millisecond // the kernel has a least size of its own
+	_ = conn.SetReadBuffer(smallest)
 	time.Sleep(moment)
 	_ = sockets.WithDescriptor(conn, func(fd int) error { return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, roomy) })
 }
@@ -206,10 +208,10 @@ func (r *receiver) awaitAll(ctx context.Context) (*Opened, error) {
 }
 
 // read is what has been read by now.
-func (r *receiver) read(at func() time.Duration) *measure.Receiving {
+func (r *receiver) read(clock func() time.Duration) *measure.Receiving {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	reading := &measure.Receiving{At: at(), Connections: len(r.conns), Broken: r.broken}
+	reading := &measure.Receiving{At: clock(), Connections: len(r.conns), Broken: r.broken}
 	for _, c := range r.counted {
 		reading.Bytes += c.Load()
 	}
@@ -230,7 +232,7 @@ func (r *receiver) close() {
 }
 
 func addressOf(a net.Addr) netip.Addr {
-	if tcp, is := a.(*net.TCPAddr); is {
+	if tcp, ok := a.(*net.TCPAddr); ok {
 		return tcp.AddrPort().Addr().Unmap()
 	}
 	return netip.Addr{}

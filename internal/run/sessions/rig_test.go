@@ -45,7 +45,7 @@ func namespace(t *testing.T) *netif.Namespace {
 	return ns
 }
 
-func must(t *testing.T, err error) {
+func noError(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -72,13 +72,13 @@ func newRigOf(t *testing.T, limit *plan.Limit, ownThreads bool, options ...func(
 	}
 	spec := forwarder.Spec{Forwarding: plan.L3, Limit: limit, OwnCPU: ownThreads}
 	for i, name := range []string{"west", "east"} {
-		own, device := netip.MustParsePrefix("198.18."+string(rune('0'+i))+".2/24"), netip.MustParsePrefix("198.18."+string(rune('0'+i))+".1/24")
+		endAddress, device := netip.MustParsePrefix("198.18."+string(rune('0'+i))+".2/24"), netip.MustParsePrefix("198.18."+string(rune('0'+i))+".1/24")
 		r.plan.Links = append(r.plan.Links, plan.Link{Name: name, DUT: plan.DUTEnd{Addresses: []netip.Prefix{device}}})
-		r.plan.Generators[0].Ports = append(r.plan.Generators[0].Ports, plan.GeneratorPort{Link: name, Addresses: []netip.Prefix{own}, ShareOf: 1})
+		r.plan.Generators[0].Ports = append(r.plan.Generators[0].Ports, plan.GeneratorPort{Link: name, Addresses: []netip.Prefix{endAddress}, ShareOf: 1})
 		end := End{Link: name, Interface: name, Namespace: namespace(t), Product: "linerate sessions"}
 		mac, dutMAC := net.HardwareAddr{2, 0x6c, 0x72, 0, byte(i), 2}, net.HardwareAddr{2, 0x6c, 0x72, 0, byte(i), 1}
 		cable(t, end.Namespace, r.dut, name, mac, dutMAC)
-		spec.Links = append(spec.Links, forwarder.Link{Interface: name, Addresses: []netip.Prefix{device}, Generator: []netip.Addr{own.Addr()}, GeneratorMAC: forwarder.MAC(mac)})
+		spec.Links = append(spec.Links, forwarder.Link{Interface: name, Addresses: []netip.Prefix{device}, Generator: []netip.Addr{endAddress.Addr()}, GeneratorMAC: forwarder.MAC(mac)})
 		r.ends = append(r.ends, end)
 		r.places = append(r.places, Place{Link: name, DUTMAC: dutMAC.String()})
 	}
@@ -90,7 +90,7 @@ func newRigOf(t *testing.T, limit *plan.Limit, ownThreads bool, options ...func(
 	}
 	spec.Mode = r.plan.DUT.Mode()
 	_, err := forwarder.Configure(t.Context(), r.dut, spec)
-	must(t, err)
+	noError(t, err)
 	r.serve(t)
 	return r
 }
@@ -99,7 +99,7 @@ func newRigOf(t *testing.T, limit *plan.Limit, ownThreads bool, options ...func(
 func (r *rig) serve(t *testing.T) {
 	t.Helper()
 	listener, err := net.Listen("tcp4", "127.0.0.1:0")
-	must(t, err)
+	noError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() { served <- Ends(r.ends).Serve(ctx, listener) }()
@@ -116,7 +116,7 @@ func (r *rig) serve(t *testing.T) {
 
 func cable(t *testing.T, ns, dut *netif.Namespace, name string, mac, dutMAC net.HardwareAddr) {
 	t.Helper()
-	must(t, ns.Do(func() error {
+	noError(t, ns.Do(func() error {
 		attrs := netlink.NewLinkAttrs()
 		attrs.Name, attrs.HardwareAddr, attrs.MTU, attrs.NumTxQueues, attrs.NumRxQueues = name, mac, 1500, 1, 1
 		veth := netlink.NewVeth(attrs)
@@ -129,7 +129,7 @@ func cable(t *testing.T, ns, dut *netif.Namespace, name string, mac, dutMAC net.
 // counters are the device's own, of an interface.
 func (r *rig) counters(t *testing.T, name string) (received, sent units.Traffic) {
 	t.Helper()
-	must(t, r.dut.Do(func() error {
+	noError(t, r.dut.Do(func() error {
 		link, err := netlink.LinkByName(name)
 		if err != nil {
 			return err
@@ -158,6 +158,6 @@ func setDown(name string) error {
 func mustAddr(t *testing.T, text string) netip.Addr {
 	t.Helper()
 	a, err := netip.ParseAddr(text)
-	must(t, err)
+	noError(t, err)
 	return a
 }

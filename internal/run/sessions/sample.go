@@ -18,51 +18,51 @@ const sampleInterval = time.Second
 //	readings  · · · · · · · · · · · ·      each 250 ms
 //	samples   ·       ·       ·     ·      once a second, and at a step's end, where a phase or a window may end
 type samples struct {
-	step   procedure.Step
-	opened []time.Duration // the clock of each direction's receiver at the first reading
-	kept   time.Time       // when the last sample was read
-	recent [][]report.SessionsSoFar
+	step      procedure.Step
+	opened    []time.Duration // the clock of each direction's receiver at the first reading
+	sampledAt time.Time       // when the last sample was read
+	recent    [][]report.SessionsSoFar
 }
 
 // sample keeps the last reading in the Report where it is time for it, in a step that ends at a moment.
 func (r *run) sample(ends time.Time) {
-	now := r.soFar()
-	if now == nil {
+	counted := r.counted()
+	if counted == nil {
 		return
 	}
-	k := &r.kept
-	k.recent = append(k.recent, now)
-	if many := int(sampleInterval/readEvery) + 1; len(k.recent) > many {
+	k := &r.samples
+	k.recent = append(k.recent, counted)
+	if limit := int(sampleInterval/readEvery) + 1; len(k.recent) > limit {
 		k.recent = k.recent[1:]
 	}
-	due := k.kept.IsZero() || r.at.Sub(k.kept) >= sampleInterval-readEvery/2
-	endSoon := ends.Sub(r.at) < sampleInterval/2 // the sample at the step's end is kept instead
-	if ended := !r.at.Before(ends); !ended && (!due || endSoon) {
+	due := k.sampledAt.IsZero() || r.latestAt.Sub(k.sampledAt) >= sampleInterval-readEvery/2
+	endSoon := ends.Sub(r.latestAt) < sampleInterval/2 // the sample at the step's end is kept instead
+	if ended := !r.latestAt.Before(ends); !ended && (!due || endSoon) {
 		return
 	}
-	k.kept = r.at
-	s := report.Sample{At: plan.Duration(r.at.Sub(r.Started)), Phase: k.step.Phase, Load: k.step.Load, CPUPercent: -1}
-	for _, d := range now {
+	k.sampledAt = r.latestAt
+	s := report.Sample{At: plan.Duration(r.latestAt.Sub(r.Started)), Phase: k.step.Phase, Load: k.step.Load, CPUPercent: -1}
+	for _, d := range counted {
 		s.Directions = append(s.Directions, report.SampleDirection{Sessions: &d})
 	}
 	r.Report.Samples = append(r.Report.Samples, s)
 }
 
-// soFar is what the connections of each direction had sent and received by the last reading; nil: an end has none.
-func (r *run) soFar() []report.SessionsSoFar {
-	var all []report.SessionsSoFar
+// counted is what the connections of each direction had sent and received by the last reading; nil: an end has none.
+func (r *run) counted() []report.SessionsSoFar {
+	var directions []report.SessionsSoFar
 	for i, d := range r.Plan.Directions {
-		to, from := r.last[r.placeOf(d.To)].Receiving, r.last[r.placeOf(d.From)].Sending
-		if to == nil || from == nil {
+		receiving, sending := r.latest[r.placeOf(d.To)].Receiving, r.latest[r.placeOf(d.From)].Sending
+		if receiving == nil || sending == nil {
 			return nil
 		}
-		if len(r.kept.opened) <= i {
-			r.kept.opened = append(r.kept.opened, to.At)
+		if len(r.samples.opened) <= i {
+			r.samples.opened = append(r.samples.opened, receiving.At)
 		}
-		all = append(all, report.SessionsSoFar{ReceivedBytes: to.Bytes, ReceivedIn: plan.Duration(to.At - r.kept.opened[i]), RetransmittedSegments: from.RetransmittedSegments,
-			LostDatagrams: max(0, measure.Missing(*from, *to))})
+		directions = append(directions, report.SessionsSoFar{ReceivedBytes: receiving.Bytes, ReceivedIn: plan.Duration(receiving.At - r.samples.opened[i]), RetransmittedSegments: sending.RetransmittedSegments,
+			LostDatagrams: max(0, measure.Missing(*sending, *receiving))})
 	}
-	return all
+	return directions
 }
 
 // goodput is the goodput of all directions together over about the last second; nil: there aren't two readings yet.

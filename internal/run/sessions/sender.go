@@ -17,7 +17,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/measure"
 )
 
-// connectTimeout is how long it may take until all connections of a direction are open: a lost first segment is sent again after 1 s, then after 2 s more.
+// connectTimeout is how long it may take until all connections of a direction are open. A lost first segment is sent
+// again after 1 s, then after 2 s more.
 const connectTimeout = 10 * time.Second
 
 // sender makes one direction's connections, and writes to them for a finite time. It is safe for concurrent use.
@@ -30,10 +31,11 @@ type sender struct {
 	working sync.WaitGroup
 }
 
-// course is how an end's work goes: it begins once, and goes on until it is finished, unless it breaks before. It is safe for concurrent use.
+// course is how an end's work goes. It begins once, and goes on until it is finished, unless it breaks before. It is
+// safe for concurrent use.
 type course struct {
 	mu       sync.Mutex
-	begun    bool
+	started  bool
 	finished bool
 	broken   string
 }
@@ -44,15 +46,15 @@ var errTwice = errors.New("it sends already, or has stopped")
 func (c *course) begin(start func()) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.begun || c.finished {
+	if c.started || c.finished {
 		return errTwice
 	}
-	c.begun = true
+	c.started = true
 	start()
 	return nil
 }
 
-// breakWith records why it ended by itself: of several reasons the first.
+// breakWith records why the work ended by itself. Of several reasons the first counts.
 func (c *course) breakWith(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -61,14 +63,14 @@ func (c *course) breakWith(err error) {
 	}
 }
 
-// brokenBy is why it ended by itself; empty: it didn't.
+// brokenBy is why the work ended by itself. It is empty if it didn't.
 func (c *course) brokenBy() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.broken
 }
 
-// finish says whether it wasn't finished yet. Nothing that ends from here on breaks it.
+// finish says whether the work wasn't finished yet. Nothing that ends from here on breaks it.
 func (c *course) finish() (first bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -80,14 +82,14 @@ func (c *course) finish() (first bool) {
 func errOver(lasts time.Duration) error { return fmt.Errorf("its own time, %s, was over", lasts) }
 
 // connect makes all connections, each from the link's own address by its own interface.
-func connect(ctx context.Context, s socket, token string, to netip.Addr) (*sender, *Opened, error) {
+func connect(ctx context.Context, s socket, token string, remote netip.Addr) (*sender, *Opened, error) {
 	w := &sender{socket: s}
-	opened := &Opened{Remote: to, Interface: s.iface}
+	opened := &Opened{Remote: remote, Interface: s.iface}
 	err := s.namespace.Do(func() (err error) {
-		if opened.Route, err = routeTo(s.iface, to); err != nil {
+		if opened.Route, err = routeTo(s.iface, remote); err != nil {
 			return err
 		}
-		return w.dial(ctx, token, to)
+		return w.dial(ctx, token, remote)
 	})
 	if err != nil {
 		w.close()
@@ -96,7 +98,7 @@ func connect(ctx context.Context, s socket, token string, to netip.Addr) (*sende
 	for _, conn := range w.conns {
 		if opened.Local = addressOf(conn.LocalAddr()); opened.Local != s.local {
 			w.close()
-			return nil, nil, fmt.Errorf("a connection to %s was made from %s instead of %s", to, opened.Local, s.local)
+			return nil, nil, fmt.Errorf("a connection to %s was made from %s instead of %s", remote, opened.Local, s.local)
 		}
 		info, err := sockets.TCPInfo(conn)
 		if err != nil {
@@ -111,11 +113,11 @@ func connect(ctx context.Context, s socket, token string, to netip.Addr) (*sende
 }
 
 // dial must be called in the namespace in which the sockets are to be made.
-func (w *sender) dial(ctx context.Context, token string, to netip.Addr) error {
+func (w *sender) dial(ctx context.Context, token string, remote netip.Addr) error {
 	dialer := net.Dialer{KeepAlive: -1, LocalAddr: net.TCPAddrFromAddrPort(netip.AddrPortFrom(w.local, 0)), Control: w.control(func(int) error { return nil })}
 	dialer.SetMultipathTCP(false)
 	for range w.shape.Connections {
-		conn, err := dialer.DialContext(ctx, w.network(), netip.AddrPortFrom(to, DataPort).String())
+		conn, err := dialer.DialContext(ctx, w.network(), netip.AddrPortFrom(remote, DataPort).String())
 		if err != nil {
 			return fmt.Errorf("connect from %s: %w", w.local, err)
 		}
@@ -127,15 +129,15 @@ func (w *sender) dial(ctx context.Context, token string, to netip.Addr) error {
 	return nil
 }
 
-// send begins to write to all connections, for the given time; it is called once.
+// send begins to write to all connections, for the given time. It is called once.
 func (w *sender) send(lasts time.Duration) error {
 	return w.begin(func() {
-		until := time.Now().Add(lasts)
+		deadline := time.Now().Add(lasts)
 		message := make([]byte, w.shape.MessageBytes)
 		random := rand.NewChaCha8([32]byte{}) // a device that compresses gains nothing
 		_, _ = random.Read(message)
 		for _, conn := range w.conns {
-			_ = conn.SetWriteDeadline(until)
+			_ = conn.SetWriteDeadline(deadline)
 			w.working.Go(func() { w.breakWith(w.write(conn, message, lasts)) })
 		}
 	})
@@ -156,8 +158,8 @@ func (w *sender) write(conn *net.TCPConn, message []byte, lasts time.Duration) e
 }
 
 // read is what has been sent by now.
-func (w *sender) read(at func() time.Duration) *measure.Sending {
-	r := w.watched.read(at)
+func (w *sender) read(clock func() time.Duration) *measure.Sending {
+	r := w.watched.read(clock)
 	r.Connections, r.WrittenBytes, r.Broken = len(w.conns), w.written.Load(), cmp.Or(w.brokenBy(), r.Broken)
 	return &r
 }

@@ -24,22 +24,26 @@ import (
 type End struct {
 	Link      string
 	Interface string
-	// Namespace is where the interface is; nil: the process's own.
+	// Namespace is where the interface is. Nil is the process's own.
 	Namespace *netif.Namespace
 	Product   string
-	// Signs reads the vital signs of the program's machine; nil: those that its kernel reports. It is the same for all ends of a program.
+	// Signs reads the vital signs of the program's machine, or is nil for those that its kernel reports. It is the
+	// same for all ends of a program.
 	Signs *machine.SignsReader
-	// SlowReader is a fault for tests: how many bytes per second each connection reads at most; 0: everything that arrives.
+	// SlowReader is a fault for tests. It is how many bytes per second each connection reads at most, or 0 for
+	// everything that arrives.
 	SlowReader int64
-	// Forgetful is another fault for tests: how often each connection's receive buffer has no room for a moment, so that the end's kernel drops what arrives; 0: never.
+	// Forgetful is another fault for tests. It is how often each connection's receive buffer has no room for a
+	// moment, so that the end's kernel drops what arrives, or 0 for never.
 	Forgetful time.Duration
 	Log       *slog.Logger // nil is silent
 }
 
-// Ends are the ends in one program: a single one in a pod, and one for each link in a lab.
+// Ends are the ends in one program, which are a single one in a pod, and one for each link in a lab.
 type Ends []End
 
-// Serve carries out drivers' requests until ctx ends; then it drops all connections and closes the listener. Each end has one driver at a time.
+// Serve carries out drivers' requests until ctx ends. Then it drops all connections and closes the listener. Each end
+// has one driver at a time.
 func (ends Ends) Serve(ctx context.Context, listener net.Listener) error {
 	s := &server{began: time.Now(), program: &program{id: rand.Text(), signs: &machine.SignsReader{}}}
 	for _, e := range ends {
@@ -75,7 +79,8 @@ func (ends Ends) Serve(ctx context.Context, listener net.Listener) error {
 	}
 }
 
-// mostDrivers is how many connections there may be at once for each end: that of its driver, of probes, and of some drivers that wait for it.
+// mostDrivers is how many connections there may be at once for each end, which are that of its driver, of probes, and
+// of some drivers that wait for it.
 const mostDrivers = 16
 
 type server struct {
@@ -92,11 +97,11 @@ type program struct {
 	mu      sync.Mutex
 	waits   machine.OwnWaits
 	started []int   // processes that run for an end
-	seen    *Vitals // the latest
+	latest  *Vitals // the latest
 }
 
-// at is the ends' own clock.
-func (s *server) at() time.Duration { return time.Since(s.began) }
+// clock is the ends' own clock.
+func (s *server) clock() time.Duration { return time.Since(s.began) }
 
 // serveDriver serves one driver's connection. When it ends, for whatever reason, the end drops all connections of the test.
 func (s *server) serveDriver(ctx context.Context, conn net.Conn) {
@@ -115,7 +120,7 @@ func (s *server) serveDriver(ctx context.Context, conn net.Conn) {
 	}
 	e, welcome, err := s.welcome(conn, first)
 	if err != nil {
-		say(conn, answer{Error: err.Error(), Taken: errors.Is(err, errTaken)})
+		say(conn, answer{Error: err.Error(), Busy: errors.Is(err, errTaken)})
 		return
 	}
 	defer e.leave()
@@ -129,7 +134,7 @@ func (s *server) serveDriver(ctx context.Context, conn net.Conn) {
 			e.log.Info("the driver has left, or is silent; all connections are dropped", "link", e.Link, "error", err)
 			return
 		}
-		a, err := e.do(ctx, r, s.at)
+		a, err := e.handle(ctx, r, s.clock)
 		if err != nil {
 			a = answer{Error: err.Error(), Path: fromPath(err)}
 		}
@@ -154,8 +159,8 @@ var errTaken = errors.New("it has a driver already")
 // welcome makes the connection the driver of the end that it asks for.
 func (s *server) welcome(conn net.Conn, r request) (*end, *Welcome, error) {
 	switch {
-	case r.Do != doHello || r.Hello == nil:
-		return nil, nil, fmt.Errorf("hello comes first, not %q", r.Do)
+	case r.Verb != doHello || r.Hello == nil:
+		return nil, nil, fmt.Errorf("hello comes first, not %q", r.Verb)
 	case r.Hello.Version != Version:
 		return nil, nil, fmt.Errorf("the driver speaks %q, and this end %q: use the same linerate for both", r.Hello.Version, Version)
 	}
@@ -178,27 +183,27 @@ func (s *server) welcome(conn net.Conn, r request) (*end, *Welcome, error) {
 	return e, w, nil
 }
 
-// cameByLink says whether a driver connected to the link's own address, or answers to it leave by the link: then it is the device, or another host on the link, which no NetworkPolicy
-// of a cluster keeps out.
-func (e *end) cameByLink(conn net.Conn) (did bool) {
-	asked, from := addressOf(conn.LocalAddr()), addressOf(conn.RemoteAddr())
+// cameByLink says whether a driver connected to the link's own address, or answers to it leave by the link. The
+// driver is then the device, or another host on the link, which no NetworkPolicy of a cluster keeps out.
+func (e *end) cameByLink(conn net.Conn) (byLink bool) {
+	asked, source := addressOf(conn.LocalAddr()), addressOf(conn.RemoteAddr())
 	err := e.Namespace.Do(func() error {
 		i, err := net.InterfaceByName(e.Interface)
 		if err != nil {
 			return err
 		}
-		its, err := i.Addrs()
+		addresses, err := i.Addrs()
 		if err != nil {
 			return err
 		}
-		did = slices.ContainsFunc(its, func(a net.Addr) bool {
-			n, is := a.(*net.IPNet)
-			return is && n.IP.Equal(asked.AsSlice())
+		byLink = slices.ContainsFunc(addresses, func(a net.Addr) bool {
+			n, ok := a.(*net.IPNet)
+			return ok && n.IP.Equal(asked.AsSlice())
 		})
-		if routes, err := netlink.RouteGet(from.AsSlice()); err == nil && len(routes) > 0 { // without a route back there is no answer either
-			did = did || routes[0].LinkIndex == i.Index
+		if routes, err := netlink.RouteGet(source.AsSlice()); err == nil && len(routes) > 0 { // without a route back there is no answer either
+			byLink = byLink || routes[0].LinkIndex == i.Index
 		}
 		return nil
 	})
-	return did && err == nil
+	return byLink && err == nil
 }

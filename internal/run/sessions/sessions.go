@@ -9,19 +9,20 @@ import (
 	"github.com/linerate-dev/linerate/internal/measure"
 )
 
-// Version is the protocol between driver and ends; each side refuses another one.
+// Version is the protocol between driver and ends. Each side refuses another one.
 const Version = "linerate.dev/sessions.v1"
 
 const (
 	// DriverSilence is how long an end goes on without a request of its driver, which reads counters four times a second. It is longer than the stalls of a busy machine.
 	DriverSilence = 5 * time.Second
-	// DataPort is where receivers listen, on their link's address: iperf3's port, which firewalls in labs let through.
+	// DataPort is where receivers listen, on their link's address. It is iperf3's port, which firewalls in labs let
+	// through.
 	DataPort = 5201
 	// sampleEvery is how often an end samples what its connections wait for.
 	sampleEvery = 20 * time.Millisecond
 	// unanswered is how long a connection may send without an answer before its kernel closes it (TCP_USER_TIMEOUT).
 	unanswered = 20 * time.Second
-	// firstTTL is the time to live of packets that ends send; a router decrements it.
+	// firstTTL is the time to live of packets that ends send. A router decrements it.
 	firstTTL = 64
 	// tokenBytes is the length of the token that a connection shows first, so that a foreign connection isn't counted in the test.
 	tokenBytes = 32
@@ -33,7 +34,7 @@ const (
 //	connect ▶ all are open        came ▶ all have arrived      send ▶ they send, for a finite time
 //	read ▶ counters               halt ▶ all are dropped
 type request struct {
-	Do      string          `json:"do"`
+	Verb    string          `json:"do"`
 	Hello   *hello          `json:"hello,omitempty"`
 	Lay     *Network        `json:"lay,omitempty"`
 	Listen  *listenRequest  `json:"listen,omitempty"`
@@ -54,11 +55,11 @@ const (
 	doHalt    = "halt"
 )
 
-// answer has the member that belongs to the request, or Error; or no member where there is nothing to report.
+// answer has the member that belongs to the request, or Error, or no member where there is nothing to report.
 type answer struct {
 	Error string `json:"error,omitempty"`
-	Taken bool   `json:"taken,omitempty"` // the error is that another driver has this end
-	// Path: the error is not the end's own, but of what it sent or awaited through the device.
+	Busy  bool   `json:"taken,omitempty"` // the error is that another driver has this end
+	// Path says that the error is not the end's own, but of what the end sent or awaited through the device.
 	Path    bool     `json:"path,omitempty"`
 	Welcome *Welcome `json:"welcome,omitempty"`
 	Laid    *Laid    `json:"laid,omitempty"`
@@ -81,7 +82,8 @@ type Welcome struct {
 	Hostname  string `json:"hostname,omitempty"`
 	Interface string `json:"interface"`
 	MAC       string `json:"macAddress"`
-	// Machine describes the end's machine; Driver, NIC and Firmware describe the interface's card. What the kernel doesn't report is empty.
+	// Machine describes the end's machine. Driver, NIC and Firmware describe the interface's card. What the kernel
+	// doesn't report is empty.
 	Machine  machine.Machine `json:"machine,omitzero"`
 	Driver   string          `json:"driver,omitempty"`
 	NIC      string          `json:"nic,omitempty"`
@@ -91,18 +93,20 @@ type Welcome struct {
 // Network is the network that an end's interface gets.
 type Network struct {
 	Address netip.Prefix `json:"address"`
-	// AsItIs: offloads stay as they are, as the interface is the device's own, and its offloads are part of what is measured.
+	// AsItIs says that offloads stay as they are, because the interface is the device's own, and its offloads are
+	// part of what is measured.
 	AsItIs bool `json:"asItIs,omitempty"`
 	// Routes lead to the other links' networks by the device.
 	Routes []Route `json:"routes,omitempty"`
-	// Neighbours are known beforehand, so that no ARP or neighbour discovery is needed for them; the kernel resolves others.
+	// Neighbours are known beforehand, so that no ARP or neighbour discovery is needed for them. The kernel resolves
+	// others.
 	Neighbours []Neighbour `json:"neighbours,omitempty"`
 }
 
-// Route leads to a network; without Via it is on the link.
+// Route leads to a network. Without Via the network is on the link.
 type Route struct {
-	To  netip.Prefix `json:"to"`
-	Via netip.Addr   `json:"via,omitzero"`
+	Destination netip.Prefix `json:"to"`
+	Via         netip.Addr   `json:"via,omitzero"`
 }
 
 // Neighbour is the MAC of an address on the link.
@@ -117,21 +121,22 @@ type Laid struct {
 	Remarks []string `json:"remarks,omitempty"`
 }
 
-// Shape is how connections are made: the Plan's part that an end needs.
+// Shape is how connections are made. It is the part of the Plan that an end needs.
 type Shape struct {
 	Connections int `json:"connections"`
-	// WindowBytes is the size of each socket's buffers; 0: the kernel's own, which grow.
+	// WindowBytes is the size of each socket's buffers. 0 means the kernel's own, which grow.
 	WindowBytes int64 `json:"windowBytes,omitempty"`
 	// MessageBytes is the size of each write and read.
 	MessageBytes int64 `json:"messageBytes"`
-	// CongestionControl is its name in the kernel; empty: the kernel's own choice.
+	// CongestionControl is its name in the kernel, or empty for the kernel's own choice.
 	CongestionControl string `json:"congestionControl,omitempty"`
-	// Application is plan.ApplicationIperf3 or ApplicationIperf2, or empty: a transfer of our own, over TCP. The members below are for applications only.
+	// Application is plan.ApplicationIperf3 or ApplicationIperf2, or empty for a transfer of our own, over TCP. The
+	// members below are for applications only.
 	Application string `json:"application,omitempty"`
 	Datagrams   bool   `json:"datagrams,omitempty"` // UDP
-	// BitsPerSecond is the rate of payload that each connection sends; 0: as much as it can.
+	// BitsPerSecond is the rate of payload that each connection sends, or 0 for as much as it can.
 	BitsPerSecond int64 `json:"bitsPerSecond,omitempty"`
-	// Lasts is how long payload is sent at most: both ends agree on that beforehand.
+	// Lasts is how long payload is sent at most. Both ends agree on that beforehand.
 	Lasts time.Duration `json:"lastsNanoseconds,omitempty"`
 }
 
@@ -142,19 +147,19 @@ type listenRequest struct {
 
 type connectRequest struct {
 	Shape
-	Token string     `json:"token"`
-	To    netip.Addr `json:"to"`
+	Token  string     `json:"token"`
+	Remote netip.Addr `json:"to"`
 }
 
 type sendRequest struct {
 	Lasts time.Duration `json:"lastsNanoseconds"`
 }
 
-// readRequest says what to read in addition to an end's counters; nil: nothing.
+// readRequest says what to read in addition to an end's counters. Nil means nothing.
 type readRequest struct {
-	// Processors: the times of the processors of the end's machine.
+	// Processors asks for the times of the processors of the end's machine.
 	Processors bool `json:"processors,omitempty"`
-	// Signs: the vital signs of the end's machine, of these types.
+	// Signs asks for the vital signs of the end's machine, of these types.
 	Signs []string `json:"signs,omitempty"`
 }
 
@@ -163,31 +168,34 @@ type Opened struct {
 	Connections int        `json:"connections"`
 	Local       netip.Addr `json:"local"`
 	Remote      netip.Addr `json:"remote"`
-	// Route is the kernel's route to the remote end, such as "via 198.18.0.1 dev west"; from a sender only.
+	// Route is the kernel's route to the remote end, such as "via 198.18.0.1 dev west", from a sender only.
 	Route     string `json:"route,omitempty"`
 	Interface string `json:"interface"` // that they are bound to
-	// SegmentBytes is the payload of a full segment; from a sender only.
+	// SegmentBytes is the payload of a full segment, from a sender only.
 	SegmentBytes int64 `json:"segmentBytes,omitempty"`
-	// Application names the application that the connections are, if they aren't a transfer of linerate's own; from a sender only.
+	// Application names the application that the connections are, if they aren't a transfer of linerate's own, from a
+	// sender only.
 	Application string `json:"application,omitempty"`
-	// DatagramBytes is the payload of each UDP datagram; from a sender only.
+	// DatagramBytes is the payload of each UDP datagram, from a sender only.
 	DatagramBytes int64 `json:"datagramBytes,omitempty"`
-	// FramesEach is how many frames each datagram takes; several are fragments.
+	// FramesEach is how many frames each datagram takes. Several are fragments.
 	FramesEach int64 `json:"framesEach,omitempty"`
 	// CongestionControl is the sender's.
 	CongestionControl string `json:"congestionControl,omitempty"`
-	// TTLs are the time to live of the first segments when they arrived; from a receiver only. Empty: the kernel doesn't keep them.
+	// TTLs are the time to live of the first segments when they arrived, from a receiver only. They are empty if the
+	// kernel doesn't keep them.
 	TTLs []int `json:"ttls,omitempty"`
 }
 
-// Reading is an end's counters at a moment of its own clock: of the direction that it sends, and of the one that it receives; nil: there is none.
+// Reading is an end's counters at a moment of its own clock, of the direction that it sends, and of the one that it
+// receives. Nil means that there is none.
 type Reading struct {
-	At        time.Duration      `json:"atNanoseconds,omitempty"` // by the end's clock
+	Time      time.Duration      `json:"atNanoseconds,omitempty"` // by the end's clock
 	Sending   *measure.Sending   `json:"sending,omitempty"`
 	Receiving *measure.Receiving `json:"receiving,omitempty"`
-	// Drops is what the end itself dropped; nil: its linerate is too old to count them.
+	// Drops is what the end itself dropped.
 	Drops *measure.Drops `json:"drops,omitempty"`
-	// Waits is how long the end's program waited for processors; nil: unknown.
+	// Waits is how long the end's program waited for processors, or nil if unknown.
 	Waits *measure.Waits `json:"waits,omitempty"`
 	// Vitals are the times of the machine's processors, if the driver asked for them and the kernel reports them.
 	Vitals *Vitals `json:"vitals,omitempty"`

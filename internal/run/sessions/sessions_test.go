@@ -58,9 +58,9 @@ func TestTheGoodputIsWhatTheDeviceForwarded(t *testing.T) {
 		t.Errorf("%d segments carried %d bytes", segments, received)
 	}
 	// Goodput is no more than the limit lets through in the time, and what the burst and the queue held at its begin.
-	most := func(in time.Duration) float64 { return 50e6*in.Seconds() + 50e6*0.06 }
+	maxBits := func(duration time.Duration) float64 { return 50e6*duration.Seconds() + 50e6*0.06 }
 	d := rep.Result.Directions[0].Sessions
-	if float64(8*d.ReceivedBytes) > most(d.ReceivedIn.Std()) {
+	if float64(8*d.ReceivedBytes) > maxBits(d.ReceivedIn.Std()) {
 		t.Errorf("%d bytes in %s are more than the limit lets through", d.ReceivedBytes, d.ReceivedIn.Std())
 	}
 	if len(rep.Path) != 1 || !rep.Path[0].Proven || !strings.Contains(rep.Path[0].Message, "bound to west (via 198.18.0.1 dev west)") || !strings.Contains(rep.Path[0].Message, "TTL 63, which was 64") {
@@ -77,12 +77,12 @@ func TestTheGoodputIsWhatTheDeviceForwarded(t *testing.T) {
 	for i, now := range rep.Samples[1:] {
 		s := now.Directions[0].Sessions
 		read := first.At.Std() + s.ReceivedIn.Std() - first.Directions[0].Sessions.ReceivedIn.Std()
-		if _, ok := s.GoodputSince(*rep.Samples[i].Directions[0].Sessions); !ok || float64(8*s.ReceivedBytes) > most(read) {
+		if _, ok := s.GoodputSince(*rep.Samples[i].Directions[0].Sessions); !ok || float64(8*s.ReceivedBytes) > maxBits(read) {
 			t.Errorf("by %s %d bytes had come through a device of 50 Mb/s, asked for at %s", read, s.ReceivedBytes, now.At.Std())
 		}
 	}
-	if last := rep.Samples[len(rep.Samples)-1].Directions[0].Sessions; len(rep.Samples) < 5 || last.ReceivedBytes < received || last.ReceivedBytes > forwarded.Bytes {
-		t.Errorf("%d samples, the last with %d bytes; windows have %d", len(rep.Samples), last.ReceivedBytes, received)
+	if sample := rep.Samples[len(rep.Samples)-1].Directions[0].Sessions; len(rep.Samples) < 5 || sample.ReceivedBytes < received || sample.ReceivedBytes > forwarded.Bytes {
+		t.Errorf("%d samples, the last with %d bytes; windows have %d", len(rep.Samples), sample.ReceivedBytes, received)
 	}
 	path := figures.PathDoubt(rep.Result.Directions...) == "" // not where this machine was too busy for the ends
 	if got := figures.Summary(rep); !strings.Contains(got, "west→east: ") || !strings.Contains(got, "bps goodput, ") || strings.Contains(got, ", rtt ") != path {
@@ -103,7 +103,7 @@ func TestADeviceThatTranslatesAddresses(t *testing.T) {
 			if rep.Ending != report.Completed || !rep.Result.Measured || len(rep.Path) != 2 {
 				t.Fatalf("%s: %s; %s; path %+v", rep.Ending, rep.Message, rep.Result.Message, rep.Path)
 			}
-			if out, in := rep.Path[0], rep.Path[1]; !out.Proven || !strings.Contains(out.Message, "they came from 198.19.0.9: the device translates addresses") || !in.Proven {
+			if outward, inward := rep.Path[0], rep.Path[1]; !outward.Proven || !strings.Contains(outward.Message, "they came from 198.19.0.9: the device translates addresses") || !inward.Proven {
 				t.Errorf("the paths are %+v", rep.Path)
 			}
 			for i := range rep.Result.Directions {
@@ -122,15 +122,15 @@ func TestTheReportDescribesTheSessionsEnvironment(t *testing.T) {
 		p.Procedure.ConstantLoad.Duration = p.Procedure.ConstantLoad.Window
 	})
 	rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{Producer: "linerate test"})
-	this := machine.Local()
+	local := machine.Local()
 	hostname, _ := os.Hostname()
 	kernels, err := os.ReadFile("/proc/sys/net/ipv4/tcp_congestion_control")
-	must(t, err)
+	noError(t, err)
 	port := func(link, congestionControl string) report.PortEnvironment {
 		return report.PortEnvironment{Link: link, Driver: "veth", Path: "TCP sockets", CongestionControl: congestionControl}
 	}
 	want := &report.Environment{Linerate: "linerate test", Generators: []report.GeneratorEnvironment{{Name: "generator-0", Product: "linerate sessions",
-		Machine: report.Machine{Node: hostname, CPUModel: this.CPUModel, Processors: this.Processors, Kernel: this.Kernel, Hypervisor: this.Hypervisor, Tuning: this.Tuning, Allowed: this.Allowed},
+		Machine: report.Machine{Node: hostname, CPUModel: local.CPUModel, Processors: local.Processors, Kernel: local.Kernel, Hypervisor: local.Hypervisor, Tuning: local.Tuning, Allowed: local.Allowed},
 		Ports:   []report.PortEnvironment{port("west", strings.TrimSpace(string(kernels))), port("east", "")}}}} // nothing is sent from east
 	if rep.Ending != report.Completed || !reflect.DeepEqual(rep.Environment, want) {
 		t.Errorf("%s: %s\nenvironment %+v\nwant        %+v", rep.Ending, rep.Message, rep.Environment, want)
@@ -159,32 +159,32 @@ func sendingRig(t *testing.T) (*rig, *run) {
 	t.Helper()
 	r := newRig(t, queued(), func(p *plan.Plan, _ []End) { p.Directions = p.Directions[:1] })
 	d := prepared(t, r)
-	must(t, d.start(t.Context()))
+	noError(t, d.start(t.Context()))
 	return r, d
 }
 
 func prepared(t *testing.T, r *rig) *run {
 	t.Helper()
 	d := New(r.places, Options{}).(*run)
-	must(t, d.Prepare(t.Context(), journal(r.plan)))
+	noError(t, d.Prepare(t.Context(), journal(r.plan)))
 	t.Cleanup(func() { d.Release(context.Background()) })
 	return d
 }
 
 // awaitSilence waits until the device forwards nothing any more, for so long at most.
-func (r *rig) awaitSilence(t *testing.T, within time.Duration) time.Duration {
+func (r *rig) awaitSilence(t *testing.T, bound time.Duration) time.Duration {
 	t.Helper()
 	began := time.Now()
-	last, _ := r.counters(t, "west")
-	for time.Since(began) < within {
+	previous, _ := r.counters(t, "west")
+	for time.Since(began) < bound {
 		time.Sleep(200 * time.Millisecond) // between two readings of counters: a device that forwards moves them by then
-		now, _ := r.counters(t, "west")
-		if now == last {
+		current, _ := r.counters(t, "west")
+		if current == previous {
 			return time.Since(began)
 		}
-		last = now
+		previous = current
 	}
-	t.Fatalf("something is still sent after %s", within)
+	t.Fatalf("something is still sent after %s", bound)
 	return 0
 }
 
@@ -207,7 +207,7 @@ func TestNothingIsSentAfterTheDriver(t *testing.T) {
 		r, d := sendingRig(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		must(t, d.Stop(ctx))
+		noError(t, d.Stop(ctx))
 		d.Release(ctx)
 		r.awaitSilence(t, time.Second)
 	})
@@ -216,14 +216,14 @@ func TestNothingIsSentAfterTheDriver(t *testing.T) {
 func TestAnEndHaltsAtOnceWithOtherClientsConnected(t *testing.T) {
 	r := newRig(t, queued())
 	d := prepared(t, r)
-	must(t, r.dut.Do(func() error {
+	noError(t, r.dut.Do(func() error {
 		stranger, err := net.Dial("tcp4", net.JoinHostPort("198.18.1.2", strconv.Itoa(DataPort))) // which shows no token
 		if err == nil {
 			t.Cleanup(func() { _ = stranger.Close() })
 		}
 		return err
 	}))
-	must(t, d.Stop(t.Context()))
+	noError(t, d.Stop(t.Context()))
 }
 
 // Beside other work on all processors an answer takes seconds: it is awaited until an end that hears nothing would have stopped, too.
@@ -243,20 +243,20 @@ func TestAnEndMayTakeSecondsToStop(t *testing.T) {
 				answers.Go(func() {
 					defer func() { _ = end.Close() }()
 					var asked request
-					if err := json.NewDecoder(end).Decode(&asked); err != nil || asked.Do != doHalt {
-						t.Errorf("the end was asked %q: %v", asked.Do, err)
+					if err := json.NewDecoder(end).Decode(&asked); err != nil || asked.Verb != doHalt {
+						t.Errorf("the end was asked %q: %v", asked.Verb, err)
 					}
 					time.Sleep(c.takes)
 					say(end, answer{})
 				})
 				r := &run{places: []Place{{Link: "west"}}, ends: []*remote{newRemote(driver)}}
-				begun := time.Now()
+				began := time.Now()
 				err := r.Stop(t.Context())
 				if lost := errors.Is(err, engine.ErrSilent) || errors.Is(err, engine.ErrLost); lost != c.lost || (err == nil) == c.lost {
-					t.Errorf("after %s: %v", time.Since(begun), err)
+					t.Errorf("after %s: %v", time.Since(began), err)
 				}
-				if c.lost && time.Since(begun) != stopTimeout {
-					t.Errorf("it was given up after %s, want %s", time.Since(begun), stopTimeout)
+				if c.lost && time.Since(began) != stopTimeout {
+					t.Errorf("it was given up after %s, want %s", time.Since(began), stopTimeout)
 				}
 			})
 		})
@@ -266,10 +266,10 @@ func TestAnEndMayTakeSecondsToStop(t *testing.T) {
 func TestATransferEndsByItself(t *testing.T) {
 	r := newRig(t, queued(), func(p *plan.Plan, _ []End) { p.Directions = p.Directions[:1] })
 	d := prepared(t, r)
-	_, err := d.ends[0].ask(t.Context(), answerTimeout, request{Do: doSend, Send: &sendRequest{Lasts: 300 * time.Millisecond}})
-	must(t, err)
+	_, err := d.ends[0].ask(t.Context(), answerTimeout, request{Verb: doSend, Send: &sendRequest{Lasts: 300 * time.Millisecond}})
+	noError(t, err)
 	d.sending = true
-	w, err := d.Take(t.Context(), procedure.Step{Kind: procedure.Held, Judge: 5 * readEvery})
+	w, err := d.Measure(t.Context(), procedure.Step{Kind: procedure.Held, Judge: 5 * readEvery})
 	if err == nil || w == nil || w.Quality != report.Invalid || !strings.Contains(w.Reason, "its own time, 300ms, was over") {
 		t.Errorf("%+v, %v", w, err)
 	}
@@ -287,9 +287,9 @@ func TestARunThatIsCutShortKeepsItsWindow(t *testing.T) {
 			cancel()
 		}
 	}})
-	last := rep.Windows[len(rep.Windows)-1]
-	if rep.Ending != report.Interrupted || last.Phase != report.Hold || last.Quality != report.Invalid || !strings.Contains(last.Reason, "cut short after") {
-		t.Errorf("%s, %s %s: %s", rep.Ending, last.Phase, last.Quality, last.Reason)
+	window := rep.Windows[len(rep.Windows)-1]
+	if rep.Ending != report.Interrupted || window.Phase != report.Hold || window.Quality != report.Invalid || !strings.Contains(window.Reason, "cut short after") {
+		t.Errorf("%s, %s %s: %s", rep.Ending, window.Phase, window.Quality, window.Reason)
 	}
 }
 
@@ -301,9 +301,9 @@ func TestAnEndHasOneDriver(t *testing.T) {
 		t.Errorf("a second driver: %v", err)
 	}
 	second, err := meet(t.Context(), r.places[0].Server, credential.Key{}, "west", true)
-	must(t, err)
+	noError(t, err)
 	defer func() { _ = second.conn.Close() }()
-	if _, err := first.ends[0].ask(t.Context(), answerTimeout, request{Do: doRead}); !errors.Is(err, engine.ErrLost) {
+	if _, err := first.ends[0].ask(t.Context(), answerTimeout, request{Verb: doRead}); !errors.Is(err, engine.ErrLost) {
 		t.Errorf("the first driver after that: %v", err)
 	}
 }
@@ -314,15 +314,15 @@ func TestAnEndRefuses(t *testing.T) {
 		say  request
 		want string
 	}{
-		"a driver of another version":     {request{Do: doHello, Hello: &hello{Version: "linerate.dev/sessions.v0", Link: "west"}}, "use the same linerate for both"},
-		"a link that isn't there":         {request{Do: doHello, Hello: &hello{Version: Version, Link: "north"}}, `there is no link "north" here`},
-		"anything before it is addressed": {request{Do: doRead}, "hello comes first"},
+		"a driver of another version":     {request{Verb: doHello, Hello: &hello{Version: "linerate.dev/sessions.v0", Link: "west"}}, "use the same linerate for both"},
+		"a link that isn't there":         {request{Verb: doHello, Hello: &hello{Version: Version, Link: "north"}}, `there is no link "north" here`},
+		"anything before it is addressed": {request{Verb: doRead}, "hello comes first"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			conn, err := net.Dial("tcp", r.places[0].Server)
-			must(t, err)
+			noError(t, err)
 			defer func() { _ = conn.Close() }()
-			must(t, json.NewEncoder(conn).Encode(c.say))
+			noError(t, json.NewEncoder(conn).Encode(c.say))
 			var a answer
 			if err := json.NewDecoder(conn).Decode(&a); err != nil || !strings.Contains(a.Error, c.want) {
 				t.Errorf("%+v, %v; want %q", a, err, c.want)
@@ -330,19 +330,19 @@ func TestAnEndRefuses(t *testing.T) {
 		})
 	}
 	end, err := meet(t.Context(), r.places[0].Server, credential.Key{}, "west", false)
-	must(t, err)
+	noError(t, err)
 	defer func() { _ = end.conn.Close() }()
 	for _, c := range []struct {
 		ask  request
 		want string
 	}{
-		{request{Do: doSend, Send: &sendRequest{time.Second}}, `this end can't do "send" now`},
-		{request{Do: doListen, Listen: &listenRequest{Shape: Shape{Connections: 1 << 20, MessageBytes: 1}}}, "an end makes 1 to 1024"},
-		{request{Do: doListen, Listen: &listenRequest{Shape: Shape{Connections: 1, MessageBytes: 1}, Token: "short"}}, "a token has 32 bytes, and this one 5"},
-		{request{Do: "dance"}, `this end can't do "dance" now`},
+		{request{Verb: doSend, Send: &sendRequest{time.Second}}, `this end can't do "send" now`},
+		{request{Verb: doListen, Listen: &listenRequest{Shape: Shape{Connections: 1 << 20, MessageBytes: 1}}}, "an end makes 1 to 1024"},
+		{request{Verb: doListen, Listen: &listenRequest{Shape: Shape{Connections: 1, MessageBytes: 1}, Token: "short"}}, "a token has 32 bytes, and this one 5"},
+		{request{Verb: "dance"}, `this end can't do "dance" now`},
 	} {
 		if _, err := end.ask(t.Context(), answerTimeout, c.ask); err == nil || !strings.Contains(err.Error(), c.want) || fromPath(err) {
-			t.Errorf("%s: %v, as the path's: %t; want %q, as the end's own", c.ask.Do, err, fromPath(err), c.want)
+			t.Errorf("%s: %v, as the path's: %t; want %q, as the end's own", c.ask.Verb, err, fromPath(err), c.want)
 		}
 	}
 }
@@ -352,7 +352,7 @@ func TestAnEndCannotBeDrivenFromItsLink(t *testing.T) {
 	end, device := namespace(t), namespace(t)
 	cable(t, end, device, "west", net.HardwareAddr{2, 0x6c, 0x72, 0, 0, 2}, net.HardwareAddr{2, 0x6c, 0x72, 0, 0, 1})
 	layOut := func(ns *netif.Namespace, address string) {
-		must(t, ns.Do(func() error {
+		noError(t, ns.Do(func() error {
 			lo, err := netlink.LinkByName("lo")
 			_, _, layErr := setUpNetwork("west", Network{Address: netip.MustParsePrefix(address)})
 			return errors.Join(err, layErr, netlink.LinkSetUp(lo))
@@ -361,12 +361,12 @@ func TestAnEndCannotBeDrivenFromItsLink(t *testing.T) {
 	layOut(end, "198.18.0.2/24")
 	layOut(device, "198.18.0.1/24")
 	var listener net.Listener
-	must(t, end.Do(func() (err error) {
+	noError(t, end.Do(func() (err error) {
 		listener, err = net.Listen("tcp4", ":0")
 		lo, loErr := netlink.LinkByName("lo")
 		return errors.Join(err, loErr, netlink.AddrReplace(lo, &netlink.Addr{IPNet: netif.IPNet(netip.MustParsePrefix("192.0.2.1/32"))})) // as the pod network's
 	}))
-	must(t, device.Do(func() error {
+	noError(t, device.Do(func() error {
 		return netlink.RouteReplace(&netlink.Route{Dst: netif.IPNet(netip.MustParsePrefix("192.0.2.1/32")), Gw: net.IP{198, 18, 0, 2}})
 	}))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -374,30 +374,30 @@ func TestAnEndCannotBeDrivenFromItsLink(t *testing.T) {
 	go func() { served <- Ends{{Link: "west", Interface: "west", Namespace: end}}.Serve(ctx, listener) }()
 	defer func() {
 		cancel()
-		must(t, <-served)
+		noError(t, <-served)
 	}()
 	for _, c := range []struct {
-		who  string
-		from *netif.Namespace
-		to   string
-		want string
+		driver    string
+		namespace *netif.Namespace
+		address   string
+		want      string
 	}{
 		{"somebody in the pod", end, "127.0.0.1", ""},
 		{"somebody who asks for the link's address", end, "198.18.0.2", "hosts on a link may not drive it"},
 		{"the device", device, "198.18.0.2", "hosts on a link may not drive it"},
 		{"the device, by another address of the pod's", device, "192.0.2.1", "hosts on a link may not drive it"},
 	} {
-		t.Run(c.who, func(t *testing.T) {
-			var said error
-			must(t, c.from.Do(func() error {
-				r, err := meet(t.Context(), net.JoinHostPort(c.to, strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)), credential.Key{}, "west", true)
-				if said = err; err == nil {
+		t.Run(c.driver, func(t *testing.T) {
+			var meetErr error
+			noError(t, c.namespace.Do(func() error {
+				r, err := meet(t.Context(), net.JoinHostPort(c.address, strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)), credential.Key{}, "west", true)
+				if meetErr = err; err == nil {
 					return r.conn.Close()
 				}
 				return nil
 			}))
-			if (said == nil) != (c.want == "") || said != nil && !strings.Contains(said.Error(), c.want) {
-				t.Errorf("%v, want %q", said, c.want)
+			if (meetErr == nil) != (c.want == "") || meetErr != nil && !strings.Contains(meetErr.Error(), c.want) {
+				t.Errorf("%v, want %q", meetErr, c.want)
 			}
 		})
 	}
@@ -411,7 +411,7 @@ func TestFaultsOfEndsNameTheWayOut(t *testing.T) {
 	}{
 		"a congestion control that the kernel hasn't": {func(r *rig) { r.plan.Sessions.CongestionControl = "warp" }, "traffic.sessions.congestionControl: warp", report.Failed},
 		"a device that forwards nothing": {func(r *rig) {
-			must(t, r.dut.Do(func() error { return setDown("east") }))
+			noError(t, r.dut.Do(func() error { return setDown("east") }))
 		}, "check that the device forwards between the links", report.PathNotProven},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -426,13 +426,13 @@ func TestFaultsOfEndsNameTheWayOut(t *testing.T) {
 }
 
 func TestWhatConnectionsProve(t *testing.T) {
-	address := func(last int) string { return fmt.Sprintf("198.18.%d.2", last) }
+	address := func(host int) string { return fmt.Sprintf("198.18.%d.2", host) }
 	for name, c := range map[string]struct {
 		forwarding plan.Forwarding
 		ttls       []int
 		came       int
 		proven     bool
-		says       string
+		message    string
 	}{
 		"a router takes one hop":           {plan.L3, []int{63, 63}, 2, true, "TTL 63, which was 64"},
 		"no router was passed":             {plan.L3, []int{64, 64}, 2, false, "what forwards L3 makes it 63"},
@@ -448,7 +448,7 @@ func TestWhatConnectionsProve(t *testing.T) {
 		check := report.PathCheck{From: "west", To: "east", Sent: 2}
 		went, came := &Opened{Connections: 2, Local: mustAddr(t, address(0))}, &Opened{Connections: c.came, Local: mustAddr(t, address(1)), Remote: mustAddr(t, address(0)), TTLs: c.ttls}
 		prove(&check, plan.DUT{Type: "Device", Forwarding: c.forwarding}, went, came)
-		if check.Proven != c.proven || !strings.Contains(check.Message, c.says) {
+		if check.Proven != c.proven || !strings.Contains(check.Message, c.message) {
 			t.Errorf("%s: %v, %s", name, check.Proven, check.Message)
 		}
 	}
@@ -459,28 +459,28 @@ func TestWhatAddressesProve(t *testing.T) {
 	nat := &plan.Reference{Mode: &plan.Mode{NAT: &plan.NATMode{Inside: "west", Translations: []plan.Translation{
 		{Inside: netip.MustParsePrefix("198.18.0.2/32"), Outside: netip.MustParsePrefix("198.19.1.0/32")},
 	}}}}
-	const inside, outside, other, far = "198.18.0.2", "198.19.1.0", "198.19.1.1", "198.18.1.2"
+	const inside, outside, wrong, far = "198.18.0.2", "198.19.1.0", "198.19.1.1", "198.18.1.2"
 	for name, c := range map[string]struct {
-		device   plan.DUT
-		from, to string
-		local    string // of the sender
-		came     string
-		proven   bool
-		says     string
+		device           plan.DUT
+		sender, receiver string
+		local            string // of the sender
+		came             string
+		proven           bool
+		message          string
 	}{
 		"NAT, from the inside":     {plan.DUT{Type: "Reference", Reference: nat}, "west", "east", inside, outside, true, "they came from 198.19.1.0: the device translates addresses"},
 		"NAT that translates not":  {plan.DUT{Type: "Reference", Reference: nat}, "west", "east", inside, inside, false, "they came from 198.18.0.2 instead of 198.19.1.0: check how the device translates addresses"},
-		"NAT to another address":   {plan.DUT{Type: "Reference", Reference: nat}, "west", "east", inside, other, false, "they came from 198.19.1.1 instead of 198.19.1.0"},
+		"NAT to another address":   {plan.DUT{Type: "Reference", Reference: nat}, "west", "east", inside, wrong, false, "they came from 198.19.1.1 instead of 198.19.1.0"},
 		"NAT, from the outside":    {plan.DUT{Type: "Reference", Reference: nat}, "east", "west", far, far, true, "TTL 63"},
-		"NAT of outside addresses": {plan.DUT{Type: "Reference", Reference: nat}, "east", "west", far, other, false, "they came from 198.19.1.1 instead of 198.18.1.2"},
+		"NAT of outside addresses": {plan.DUT{Type: "Reference", Reference: nat}, "east", "west", far, wrong, false, "they came from 198.19.1.1 instead of 198.18.1.2"},
 		"a router":                 {plan.DUT{Type: "Reference"}, "west", "east", inside, inside, true, "TTL 63"},
 		"a router that translates": {plan.DUT{Type: "Reference"}, "west", "east", inside, outside, false, "they came from 198.19.1.0 instead of 198.18.0.2"},
 		"a device of one's own":    {plan.DUT{Type: "Device"}, "west", "east", inside, outside, true, "they came from 198.19.1.0: the device translates addresses"},
 	} {
 		c.device.Forwarding = plan.L3
-		check := report.PathCheck{From: c.from, To: c.to, Sent: 1}
+		check := report.PathCheck{From: c.sender, To: c.receiver, Sent: 1}
 		prove(&check, c.device, &Opened{Local: mustAddr(t, c.local), Remote: mustAddr(t, far)}, &Opened{Connections: 1, Remote: mustAddr(t, c.came), TTLs: []int{63}})
-		if check.Proven != c.proven || !strings.Contains(check.Message, c.says) {
+		if check.Proven != c.proven || !strings.Contains(check.Message, c.message) {
 			t.Errorf("%s: %v, %s", name, check.Proven, check.Message)
 		}
 	}

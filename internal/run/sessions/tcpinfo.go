@@ -9,8 +9,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/sockets"
 )
 
-// heldByPath says whether congestion control keeps the connection from sending: its congestion window is full, or it recovers from losses (enum tcp_ca_state: TCP_CA_CWR
-// and above).
+// heldByPath says whether congestion control keeps the connection from sending, because its congestion window is
+// full, or because it recovers from losses (enum tcp_ca_state, TCP_CA_CWR and above).
 func heldByPath(i unix.TCPInfo) bool {
 	const congestionWindowReduced = 2
 	inFlight := int64(i.Unacked) - int64(i.Sacked) - int64(i.Lost) + int64(i.Retrans) // the kernel's tcp_packets_in_flight
@@ -19,8 +19,8 @@ func heldByPath(i unix.TCPInfo) bool {
 
 func microseconds[T uint32 | uint64](v T) time.Duration { return time.Duration(v) * time.Microsecond }
 
-// configure prepares a socket before it connects: it binds it to its interface, sets buffers before the window scale is negotiated, and makes it close by a reset
-// instead of waiting until everything is sent.
+// configure prepares a socket before it connects. It binds the socket to its interface, sets buffers before the
+// window scale is negotiated, and makes it close by a reset instead of waiting until everything is sent.
 func configure(fd int, iface string, shape Shape, six bool) error {
 	if err := unix.BindToDevice(fd, iface); err != nil {
 		return fmt.Errorf("bind to interface %s: %w", iface, err)

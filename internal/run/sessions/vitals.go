@@ -16,25 +16,25 @@ import (
 
 // Vitals is how the processors of an end's machine have spent their time, at a moment of the end's clock.
 type Vitals struct {
-	At   time.Duration       `json:"atNanoseconds"`
-	Each []machine.Processor `json:"each"`
+	Time       time.Duration       `json:"atNanoseconds"`
+	Processors []machine.Processor `json:"each"`
 }
 
 // vitalsEvery is how often an end reads its machine's processors at most: often enough for the edges of short windows.
 const vitalsEvery = 100 * time.Millisecond
 
 // vitals are the latest times of this machine's processors; nil: the kernel doesn't report them.
-func (p *program) vitals(at func() time.Duration) *Vitals {
+func (p *program) vitals(clock func() time.Duration) *Vitals {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.seen == nil || at()-p.seen.At >= vitalsEvery {
-		all, err := machine.AllProcessors()
+	if p.latest == nil || clock()-p.latest.Time >= vitalsEvery {
+		processors, err := machine.AllProcessors()
 		if err != nil {
 			return nil
 		}
-		p.seen = &Vitals{At: at(), Each: all}
+		p.latest = &Vitals{Time: clock(), Processors: processors}
 	}
-	return p.seen
+	return p.latest
 }
 
 // silence is how long observers read the idle machines, before the traffic and after it.
@@ -51,17 +51,17 @@ func (r *run) observers() {
 
 // machines are the generators by whose ends each machine is read once: one for each program. In a lab one program holds all ends.
 func (r *run) machines() []plan.Generator {
-	var of []plan.Generator
-	seen := map[string]bool{}
+	var representatives []plan.Generator
+	reached := map[string]bool{}
 	for _, g := range r.Plan.Generators {
-		i := slices.IndexFunc(r.places, func(p Place) bool { _, has := g.PortOn(p.Link); return has })
-		if i < 0 || seen[r.places[i].Server] {
+		i := slices.IndexFunc(r.places, func(p Place) bool { _, ok := g.PortOn(p.Link); return ok })
+		if i < 0 || reached[r.places[i].Server] {
 			continue
 		}
-		seen[r.places[i].Server] = true
-		of = append(of, g)
+		reached[r.places[i].Server] = true
+		representatives = append(representatives, g)
 	}
-	return of
+	return representatives
 }
 
 // observe passes the latest readings to the Plan's observers.
@@ -70,7 +70,7 @@ func (r *run) observe(limits runner.Limits) {
 		return
 	}
 	m := r.opts.Moment(time.Since(r.Started))
-	m.Limited, m.Asked, m.Answered = limits.Each, limits.Asked, limits.Answered
+	m.Limited, m.Asked, m.Answered = limits.Limiters, limits.Asked, limits.Answered
 	for _, g := range r.machines() {
 		m.Readings = append(m.Readings, r.machineOf(g))
 	}
@@ -96,10 +96,10 @@ func (r *run) machineOf(g plan.Generator) (reading engine.Reading) {
 		if i < 0 {
 			continue
 		}
-		reading.At, reading.Signs, reading.Asked = r.last[i].At, r.last[i].Signs, r.last[i].Asked
-		if v := r.last[i].Vitals; v != nil {
-			reading.Processors.At = v.At
-			for _, p := range v.Each {
+		reading.At, reading.Signs, reading.Asked = r.latest[i].Time, r.latest[i].Signs, r.latest[i].Asked
+		if v := r.latest[i].Vitals; v != nil {
+			reading.Processors.At = v.Time
+			for _, p := range v.Processors {
 				reading.Processors.Each = append(reading.Processors.Each, engine.Processor(p))
 			}
 			return reading
@@ -123,13 +123,13 @@ func (r *run) askLimits(ctx context.Context) func() runner.Limits {
 }
 
 // idle lets observers read the idle machines, before the traffic or after it. It doesn't keep a person waiting who interrupts the run.
-func (r *run) idle(ctx context.Context, after bool) error {
+func (r *run) idle(ctx context.Context, afterTraffic bool) error {
 	if len(r.Plan.Observers) == 0 {
 		return nil
 	}
 	r.opts.Wanted.Judge(false)
 	began, lasts := time.Since(r.Started), silence
-	if after {
+	if afterTraffic {
 		lasts = r.idleAfter(ctx)
 	}
 	r.Update(func(p *runner.Progress) { p.Message = "observers read the idle machines" })
@@ -144,15 +144,15 @@ func (r *run) idle(ctx context.Context, after bool) error {
 			return err
 		}
 	}
-	r.vitals.Idle(began-vitalsEvery/2, time.Since(r.Started), after)
-	r.last = nil // an idle reading is no window's edge
+	r.vitals.Idle(began-vitalsEvery/2, time.Since(r.Started), afterTraffic)
+	r.latest = nil // an idle reading is no window's edge
 	return nil
 }
 
 // idleAfter is how long observers read the idle machines after the traffic: until observers on the network have reported that time, if the run has time left.
 func (r *run) idleAfter(ctx context.Context) time.Duration {
 	lasts := max(silence, r.Plan.IdleTime())
-	if deadline, within := ctx.Deadline(); within && time.Until(deadline) < lasts+silence {
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < lasts+silence {
 		return silence
 	}
 	return lasts

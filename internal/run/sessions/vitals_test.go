@@ -27,10 +27,10 @@ func observedBy(p *plan.Plan, _ []End) {
 	p.Procedure.ConstantLoad.Duration = p.Procedure.ConstantLoad.Window
 }
 
-// seen is what a series of an observer was in the result.
-func seen(rep *report.Report, observer, series, of string) (o report.Observed, found bool) {
+// observedIn is what a series of an observer was in the result.
+func observedIn(rep *report.Report, observer, series, subject string) (o report.Observed, found bool) {
 	for _, o := range rep.Result.Observed {
-		if o.Observer == observer && (o.Series == series && o.Of == of || o.Series == "") {
+		if o.Observer == observer && (o.Series == series && o.Of == subject || o.Series == "") {
 			return o, true
 		}
 	}
@@ -42,11 +42,11 @@ func unread(rep *report.Report, o report.Observed) bool {
 	w := rep.Windows[len(rep.Windows)-1]
 	for _, of := range rep.Observations {
 		for _, s := range of.Series {
-			near := func(edge plan.Duration) bool {
+			readNear := func(edge plan.Duration) bool {
 				return slices.ContainsFunc(s.Samples, func(v report.VitalSample) bool { return (v.At - edge).Std().Abs() <= w.Duration.Std()/4 })
 			}
 			if of.Observer == o.Observer && s.Name == o.Series && s.Of == o.Of {
-				return strings.HasPrefix(o.Missing, "it was not read within") && (!near(w.Start) || !near(w.Start+w.Duration))
+				return strings.HasPrefix(o.Missing, "it was not read within") && (!readNear(w.Start) || !readNear(w.Start+w.Duration))
 			}
 		}
 	}
@@ -61,30 +61,30 @@ func TestVitalSignsDuringSessions(t *testing.T) {
 		return []report.Limiter{{Passed: time.Since(began).Milliseconds(), Dropped: 7}}, nil
 	}
 	r.plan.Observers = append(r.plan.Observers, plan.Observer{Name: "memory", Of: plan.OfDUT, Type: signs.Memory}, plan.Observer{Name: "heat", Of: plan.OfDUT, Type: signs.Temperatures})
-	where := observe.Whereabouts{OneMachine: true, Wanted: observe.Want(r.plan.Observers, true)}
-	rep := runner.Run(t.Context(), r.plan, New(r.places, Options{Limited: limited, Whereabouts: where}), runner.Options{})
+	whereabouts := observe.Whereabouts{OneMachine: true, Wanted: observe.Want(r.plan.Observers, true)}
+	rep := runner.Run(t.Context(), r.plan, New(r.places, Options{Limited: limited, Whereabouts: whereabouts}), runner.Options{})
 	if rep.Ending != report.Completed || len(rep.Observations) != 4 {
 		t.Fatalf("%s %s: %d observations", rep.Ending, rep.Message, len(rep.Observations))
 	}
-	if o, _ := seen(rep, "cpu", "busy", report.AllProcessors); !unread(rep, o) && (o.Mean == nil || *o.Mean <= 0) {
+	if o, _ := observedIn(rep, "cpu", "busy", report.AllProcessors); !unread(rep, o) && (o.Mean == nil || *o.Mean <= 0) {
 		t.Errorf("processors in the window: %+v", o)
 	}
-	if o, _ := seen(rep, "limit", "passed", "west→east"); !unread(rep, o) && (o.Mean == nil || math.Abs(*o.Mean-1000) > o.Unsure+2 || o.Unsure > 900 || o.Unit != "packets/s") {
+	if o, _ := observedIn(rep, "limit", "passed", "west→east"); !unread(rep, o) && (o.Mean == nil || math.Abs(*o.Mean-1000) > o.Unsure+2 || o.Unsure > 900 || o.Unit != "packets/s") {
 		t.Errorf("the limit in the window: %+v", o)
 	}
-	if o, _ := seen(rep, "memory", "available", "machine"); !unread(rep, o) && (o.Mean == nil || *o.Mean < 1e6 || *o.Min > *o.Mean || *o.Max < *o.Mean) {
+	if o, _ := observedIn(rep, "memory", "available", "machine"); !unread(rep, o) && (o.Mean == nil || *o.Mean < 1e6 || *o.Min > *o.Mean || *o.Max < *o.Mean) {
 		t.Errorf("memory in the window: %+v", o)
 	}
-	if o, found := seen(rep, "heat", "highest", "machine"); !found || o.Mean == nil && !strings.Contains(o.Missing, "sensor") {
+	if o, found := observedIn(rep, "heat", "highest", "machine"); !found || o.Mean == nil && !strings.Contains(o.Missing, "sensor") {
 		t.Errorf("temperature when the window was over: %+v", o)
 	}
-	var last plan.Duration // when the silence after the traffic was read
+	var silenceEnd plan.Duration // when the silence after the traffic was read
 	for _, o := range rep.Observations {
 		for i, s := range o.Series {
 			if n := len(s.Samples); n > 0 {
-				last = max(last, s.Samples[n-1].At)
+				silenceEnd = max(silenceEnd, s.Samples[n-1].At)
 			}
-			if j := slices.IndexFunc(o.Series, func(other report.VitalSign) bool { return other.Name == s.Name && other.Of == s.Of }); j != i {
+			if j := slices.IndexFunc(o.Series, func(sign report.VitalSign) bool { return sign.Name == s.Name && sign.Of == s.Of }); j != i {
 				t.Errorf("%s %s of %s is there twice", o.Observer, s.Name, s.Of)
 			}
 			if s.IdleBefore == nil || s.IdleAfter == nil || len(s.Samples) < 5 {
@@ -92,8 +92,8 @@ func TestVitalSignsDuringSessions(t *testing.T) {
 			}
 		}
 	}
-	if w := rep.Windows[len(rep.Windows)-1]; len(w.Directions) != 1 || (w.Start+w.Directions[0].Sessions.ReceivedIn).Std() >= last.Std()-silence/2 {
-		t.Errorf("the silence, read until %s, is a part of the window: %+v", last.Std(), w)
+	if w := rep.Windows[len(rep.Windows)-1]; len(w.Directions) != 1 || (w.Start+w.Directions[0].Sessions.ReceivedIn).Std() >= silenceEnd.Std()-silence/2 {
+		t.Errorf("the silence, read until %s, is a part of the window: %+v", silenceEnd.Std(), w)
 	}
 }
 
@@ -103,16 +103,16 @@ func TestTheDevicesNodeIsObservedOverTheNetwork(t *testing.T) {
 		p.Observers = []plan.Observer{{Name: "cpu", Of: plan.OfDUT, Type: plan.ObserveProcessors}, {Name: "nodes", Of: plan.OfNode, Type: plan.ObserveProcessors}}
 	})
 	began := time.Now()
-	told := func() observe.MachineReading { // a processor that is busy for a quarter of the time
-		up := time.Since(began)
-		return observe.MachineReading{Clock: time.Hour + up, At: time.Hour + up, Processors: []machine.Processor{{Number: 7, Busy: up / 4}}}
+	device := func() observe.MachineReading { // a processor that is busy for a quarter of the time
+		elapsed := time.Since(began)
+		return observe.MachineReading{Clock: time.Hour + elapsed, At: time.Hour + elapsed, Processors: []machine.Processor{{Number: 7, Busy: elapsed / 4}}}
 	}
-	rep := runner.Run(t.Context(), r.plan, New(r.places, Options{Whereabouts: observe.Whereabouts{Device: told, Nodes: map[string]string{"generator-0-west": "node-1", "generator-0-east": "node-1"}, DeviceNode: "node-2"}}), runner.Options{})
-	if o, _ := seen(rep, "cpu", "busy", "processor 7"); !unread(rep, o) && (o.Mean == nil || *o.Mean < 0.249 || *o.Mean > 0.251) {
+	rep := runner.Run(t.Context(), r.plan, New(r.places, Options{Whereabouts: observe.Whereabouts{Device: device, Nodes: map[string]string{"generator-0-west": "node-1", "generator-0-east": "node-1"}, DeviceNode: "node-2"}}), runner.Options{})
+	if o, _ := observedIn(rep, "cpu", "busy", "processor 7"); !unread(rep, o) && (o.Mean == nil || *o.Mean < 0.249 || *o.Mean > 0.251) {
 		t.Errorf("of the device's node: %+v, want 0.25", o)
 	}
 	for _, node := range []string{"node-1 ", "node-2 "} {
-		if o, _ := seen(rep, "nodes", "busy", node+report.AllProcessors); o.Mean == nil && !unread(rep, o) {
+		if o, _ := observedIn(rep, "nodes", "busy", node+report.AllProcessors); o.Mean == nil && !unread(rep, o) {
 			t.Errorf("of %s: %+v", node, o)
 		}
 	}
@@ -122,7 +122,7 @@ func TestALimitThatDoesNotAnswerIsMissing(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, queued(), oneWay50, observedBy)
 	rep := runner.Run(t.Context(), r.plan, New(r.places, Options{Limited: func(ctx context.Context) ([]report.Limiter, error) { return nil, errors.New("gone") }}), runner.Options{})
-	if o, found := seen(rep, "limit", "passed", "west→east"); !found || o.Mean != nil || !strings.Contains(o.Missing, "the Reference's limit did not answer") {
+	if o, found := observedIn(rep, "limit", "passed", "west→east"); !found || o.Mean != nil || !strings.Contains(o.Missing, "the Reference's limit did not answer") {
 		t.Errorf("%+v", o)
 	}
 }
@@ -157,12 +157,12 @@ func TestNothingIsReadWithoutObservers(t *testing.T) {
 	var asked atomic.Int64
 	d := New(r.places, Options{Limited: func(context.Context) ([]report.Limiter, error) { asked.Add(1); return nil, nil }}).(*run)
 	rep := runner.Run(t.Context(), r.plan, d, runner.Options{})
-	for i, reading := range d.last {
+	for i, reading := range d.latest {
 		if reading.Vitals != nil {
 			t.Errorf("end %d told of its processors", i)
 		}
 	}
-	if asked.Load() > 0 || rep.Observations != nil || len(d.last) == 0 {
+	if asked.Load() > 0 || rep.Observations != nil || len(d.latest) == 0 {
 		t.Errorf("the limit was asked %d times; %+v", asked.Load(), rep.Observations)
 	}
 }

@@ -20,7 +20,7 @@ type watched struct {
 	ended   chan struct{}
 
 	mu   sync.Mutex
-	seen measure.Sending // what samples add up to
+	sums measure.Sending // what samples add up to
 }
 
 func watch(infos func() ([]unix.TCPInfo, error)) *watched {
@@ -48,25 +48,25 @@ func (w *watched) watch() {
 }
 
 func (w *watched) sample(info unix.TCPInfo) {
-	w.seen.Samples++
+	w.sums.Samples++
 	if heldByPath(info) {
-		w.seen.HeldByPath++
+		w.sums.HeldByPath++
 	}
 	if info.Rtt > 0 {
 		rtt := microseconds(info.Rtt)
-		w.seen.RoundTripSamples++
-		w.seen.RoundTrips += rtt
-		w.seen.LongestRoundTrip = max(w.seen.LongestRoundTrip, rtt)
+		w.sums.RoundTripSamples++
+		w.sums.RoundTrips += rtt
+		w.sums.LongestRoundTrip = max(w.sums.LongestRoundTrip, rtt)
 	}
 }
 
 // read is what the connections have sent by now. If the counters of a connection can't be read, the reading is broken.
-func (w *watched) read(at func() time.Duration) measure.Sending {
+func (w *watched) read(clock func() time.Duration) measure.Sending {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	r := w.seen
-	w.seen.LongestRoundTrip = 0
-	r.At = at()
+	r := w.sums
+	w.sums.LongestRoundTrip = 0
+	r.At = clock()
 	infos, err := w.infos()
 	if err != nil {
 		r.Broken = err.Error()
