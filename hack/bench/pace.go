@@ -191,7 +191,7 @@ func (p *pace) count(ctx context.Context, port datapath.Port, seconds int) error
 		if err != nil {
 			return err
 		}
-		p.seconds = append(p.seconds, second{float64(now.Sent.Packets-before.Sent.Packets) / (now.At - before.At).Seconds(), by > taken})
+		p.seconds = append(p.seconds, second{float64(now.Sent.Packets-before.Sent.Packets) / (now.ReadAt - before.ReadAt).Seconds(), by > taken})
 		p.processorPercent = max(p.processorPercent, now.CPUPercent)
 		p.taken += by - taken
 		before, taken = now, by

@@ -6,9 +6,9 @@ import (
 	"net/netip"
 )
 
-// report is "layer_cfg" of get_port_status.
-func (a addressing) report(own [6]byte) object {
-	ether := object{"src": macText(own), "dst": macText(a.nextHop), "state": "unconfigured"}
+// report returns "layer_cfg" of get_port_status.
+func (a addressing) report(mac [6]byte) object {
+	ether := object{"src": macText(mac), "dst": macText(a.nextHop), "state": "unconfigured"}
 	if a.resolved {
 		ether["state"] = "configured"
 	}
@@ -26,8 +26,8 @@ func (a addressing) report(own [6]byte) object {
 	return object{"ether": ether, "ipv4": ipv4, "ipv6": ipv6}
 }
 
-// readdress gives the data path the addresses to answer for, and stores the addressing unless that fails.
-func (at *port) readdress(a addressing) error {
+// readdress gives the data path the addresses to answer for. It stores the addressing unless that fails.
+func (port *port) readdress(a addressing) error {
 	var local []netip.Addr
 	if a.layer3 {
 		local = append(local, a.local4)
@@ -39,16 +39,16 @@ func (at *port) readdress(a addressing) error {
 	if len(a.vlans) > 0 {
 		vlan = a.vlans[0]
 	}
-	if err := at.path.Answer(local, vlan); err != nil {
+	if err := port.path.Answer(local, vlan); err != nil {
 		return refusedBy(err)
 	}
-	at.layer = a
+	port.layer = a
 	return nil
 }
 
-// setLayer2 is set_l2: frames go to this MAC, and the port has no IPv4 address.
+// setLayer2 answers set_l2. Frames go to the given MAC, and the port has no IPv4 address.
 func (s *Server) setLayer2(p *params) (any, error) {
-	at, err := s.port(p)
+	port, err := s.port(p)
 	if err != nil {
 		return nil, err
 	}
@@ -56,23 +56,23 @@ func (s *Server) setLayer2(p *params) (any, error) {
 	if err := p.failed(); err != nil {
 		return nil, err
 	}
-	if err := at.mustBeQuiet("set_l2_mode"); err != nil {
+	if err := port.requireIdle("set_l2_mode"); err != nil {
 		return nil, err
 	}
-	next := at.layer
+	next := port.layer
 	next.nextHop, next.resolved, next.layer3 = mac, true, false
-	return object{}, at.readdress(next)
+	return object{}, port.readdress(next)
 }
 
-// setLayer3 is set_l3: the port answers for src_addr; frames go to resolved_mac, which the client has resolved. Without it the port
-// has no destination until the client sets one.
+// setLayer3 answers set_l3. The port answers for src_addr, and frames go to resolved_mac, which the
+// client has resolved. Without resolved_mac the port has no destination until the client sets one.
 func (s *Server) setLayer3(p *params) (any, error) {
-	at, err := s.port(p)
+	port, err := s.port(p)
 	if err != nil {
 		return nil, err
 	}
 	local, remote := readIPv4(p, "src_addr"), readIPv4(p, "dst_addr")
-	next := at.layer
+	next := port.layer
 	next.layer3, next.local4, next.remote4, next.resolved = true, local, remote, p.has("resolved_mac")
 	if next.resolved {
 		next.nextHop = readMAC(p, "resolved_mac")
@@ -80,41 +80,41 @@ func (s *Server) setLayer3(p *params) (any, error) {
 	if err := p.failed(); err != nil {
 		return nil, err
 	}
-	if err := at.mustBeQuiet("set_l3_mode"); err != nil {
+	if err := port.requireIdle("set_l3_mode"); err != nil {
 		return nil, err
 	}
-	return object{}, at.readdress(next)
+	return object{}, port.readdress(next)
 }
 
-// configureIPv6 is conf_ipv6. An empty src_ipv6 means the link-local address made from the MAC.
+// configureIPv6 answers conf_ipv6. An empty src_ipv6 means the link-local address made from the MAC.
 func (s *Server) configureIPv6(p *params) (any, error) {
-	at, err := s.port(p)
+	port, err := s.port(p)
 	if err != nil {
 		return nil, err
 	}
-	next := at.layer
+	next := port.layer
 	next.ipv6, next.local6 = p.boolean("enabled"), netip.Addr{}
 	if text := p.textOr("src_ipv6", ""); next.ipv6 && text != "" {
 		next.local6 = readAddress(p, "src_ipv6", text, netip.Addr.Is6, "IPv6")
 	} else if next.ipv6 {
-		next.local6 = linkLocal(at.path.Info().MAC)
+		next.local6 = linkLocal(port.path.Info().MAC)
 	}
 	if err := p.failed(); err != nil {
 		return nil, err
 	}
-	if err := at.mustBeQuiet("conf_ipv6"); err != nil {
+	if err := port.requireIdle("conf_ipv6"); err != nil {
 		return nil, err
 	}
-	return object{}, at.readdress(next)
+	return object{}, port.readdress(next)
 }
 
-// setVLAN is set_vlan: the tag under which the port answers for its addresses. Streams bring their own tags in their frames.
+// setVLAN answers set_vlan. The port answers for its addresses under this tag. Streams bring their own tags in their frames.
 func (s *Server) setVLAN(p *params) (any, error) {
-	at, err := s.port(p)
+	port, err := s.port(p)
 	if err != nil {
 		return nil, err
 	}
-	next := at.layer
+	next := port.layer
 	next.vlans = nil
 	for _, text := range p.list("vlan") {
 		tag, negative, whole := wholeNumber(text)
@@ -129,10 +129,10 @@ func (s *Server) setVLAN(p *params) (any, error) {
 	if len(next.vlans) > 1 {
 		return nil, refused("the software engine answers under one VLAN tag, and %d were given", len(next.vlans))
 	}
-	if err := at.mustBeQuiet("set_vlan"); err != nil {
+	if err := port.requireIdle("set_vlan"); err != nil {
 		return nil, err
 	}
-	return object{}, at.readdress(next)
+	return object{}, port.readdress(next)
 }
 
 func readMAC(p *params, name string) (mac [6]byte) {

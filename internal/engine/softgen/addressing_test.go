@@ -24,31 +24,31 @@ type layers struct {
 
 func TestAddressing(t *testing.T) {
 	r := newRig(t)
-	status := func() layers { return must[layers](t, r, "get_port_status", object{"port_id": 0}) }
+	status := func() layers { return succeed[layers](t, r, "get_port_status", object{"port_id": 0}) }
 
-	must[object](t, r, "set_l2", object{"port_id": 0, "dst_mac": "02:aa:00:00:00:01"})
+	succeed[object](t, r, "set_l2", object{"port_id": 0, "dst_mac": "02:aa:00:00:00:01"})
 	if got := status().Attr.Layer; got.Ether.Dst != "02:aa:00:00:00:01" || got.Ether.State != "configured" || got.IPv4.State != "none" {
 		t.Errorf("after set_l2: %+v", got)
 	}
-	must[object](t, r, "set_l3", object{"port_id": 0, "src_addr": "198.18.0.2", "dst_addr": "198.18.0.1"})
+	succeed[object](t, r, "set_l3", object{"port_id": 0, "src_addr": "198.18.0.2", "dst_addr": "198.18.0.1"})
 	if got := status().Attr.Layer; got.Ether.State != "unconfigured" || got.IPv4.State != "unresolved" || got.IPv4.Src != "198.18.0.2" {
 		t.Errorf("after set_l3 without a MAC: %+v", got)
 	}
-	must[object](t, r, "set_l3", object{"port_id": 0, "src_addr": "198.18.0.2", "dst_addr": "198.18.0.1", "resolved_mac": "02:bb:00:00:00:01"})
+	succeed[object](t, r, "set_l3", object{"port_id": 0, "src_addr": "198.18.0.2", "dst_addr": "198.18.0.1", "resolved_mac": "02:bb:00:00:00:01"})
 	if got := status().Attr.Layer; got.Ether.Dst != "02:bb:00:00:00:01" || got.IPv4.State != "resolved" {
 		t.Errorf("after set_l3 with a MAC: %+v", got)
 	}
-	must[object](t, r, "conf_ipv6", object{"port_id": 0, "enabled": true, "src_ipv6": ""})
+	succeed[object](t, r, "conf_ipv6", object{"port_id": 0, "enabled": true, "src_ipv6": ""})
 	if got := status().Attr.Layer.IPv6; !got.Enabled || got.Src != "fe80::ff:fe00:10" {
 		t.Errorf("link-local address of 02:00:00:00:00:10: %+v", got)
 	}
-	must[object](t, r, "conf_ipv6", object{"port_id": 0, "enabled": true, "src_ipv6": "2001:2::2"})
+	succeed[object](t, r, "conf_ipv6", object{"port_id": 0, "enabled": true, "src_ipv6": "2001:2::2"})
 	if got := status().Attr.Layer; got.IPv6.Src != "2001:2::2" || got.IPv4.State != "resolved" {
 		t.Errorf("after conf_ipv6: %+v", got)
 	}
-	must[object](t, r, "conf_ipv6", object{"port_id": 0, "enabled": false})
-	must[object](t, r, "set_l2", object{"port_id": 0, "dst_mac": "02:aa:00:00:00:01"})
-	must[object](t, r, "set_vlan", object{"port_id": 0, "vlan": []int{100}})
+	succeed[object](t, r, "conf_ipv6", object{"port_id": 0, "enabled": false})
+	succeed[object](t, r, "set_l2", object{"port_id": 0, "dst_mac": "02:aa:00:00:00:01"})
+	succeed[object](t, r, "set_vlan", object{"port_id": 0, "vlan": []int{100}})
 	if got := status().Attr.VLAN.Tags; len(got) != 1 || got[0] != 100 {
 		t.Errorf("tags %v", got)
 	}
@@ -56,7 +56,7 @@ func TestAddressing(t *testing.T) {
 
 func TestAddressingIsRefused(t *testing.T) {
 	r := newRig(t)
-	r.own(t, 0)
+	r.acquire(t, 0)
 	for _, c := range []struct {
 		method  string
 		request object
@@ -78,8 +78,8 @@ func TestAddressingIsRefused(t *testing.T) {
 			t.Errorf("%s %v: %v, want %q", c.method, c.request, failed, c.text)
 		}
 	}
-	must[object](t, r, "add_stream", streamOf(0, 1))
-	must[object](t, r, "start_traffic", start(0, mul("pps", 1), 10))
+	succeed[object](t, r, "add_stream", streamOf(0, 1))
+	succeed[object](t, r, "start_traffic", start(0, mul("pps", 1), 10))
 	r.refuses(t, "set_l2", object{"port_id": 0, "dst_mac": "02:aa:00:00:00:01"}, wire.CodeRefused,
 		"command 'set_l2_mode' cannot be executed on current state: 'TX'")
 }
@@ -89,7 +89,7 @@ func TestHandshake(t *testing.T) {
 	ask := func(name string, major, minor int) object {
 		return object{"name": name, "major": major, "minor": minor}
 	}
-	if got := must[struct {
+	if got := succeed[struct {
 		API string `json:"api_h"`
 	}](t, r, "api_sync_v2", ask("STL", 5, 0)).API; got != r.server.apiH {
 		t.Errorf("api_h %q", got)
@@ -97,7 +97,7 @@ func TestHandshake(t *testing.T) {
 	r.refuses(t, "api_sync_v2", ask("STL", 5, 2), wire.CodeRefused, "too new")
 	r.refuses(t, "api_sync_v2", ask("STL", 4, 9), wire.CodeRefused, "a newer client version is required")
 	r.refuses(t, "api_sync_v2", ask("ASTF", 5, 1), wire.CodeRefused, "server RPC configuration: 'STL', client RPC configuration: 'ASTF'")
-	old := must[struct {
+	old := succeed[struct {
 		Versions []struct {
 			API string `json:"api_h"`
 		} `json:"api_vers"`

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// How many frames a capture may keep, and how many captures there may be.
+// A capture keeps at most maxCapture frames, and there are at most maxCaptures captures.
 const (
 	maxCapture  = 100_000
 	maxCaptures = 10
 )
 
-// capture is capture, whose "command" chooses one of five operations.
+// command answers capture, whose "command" chooses one of five operations.
 func (s *Server) capture(p *params) (any, error) {
 	switch p.choice("command", "start", "stop", "fetch", "status", "remove") {
 	case "start":
@@ -47,23 +47,23 @@ func (s *Server) captureStart(p *params) (any, error) {
 	if len(s.captures.open) >= maxCaptures {
 		return nil, refused("there are %d captures already: remove one", maxCaptures)
 	}
-	wanted, err := parseFilter(text)
+	matches, err := parseFilter(text)
 	if err != nil {
 		return nil, refusedBy(err)
 	}
-	for _, at := range s.ports {
-		if (transmit[at.index] || receive[at.index]) && !at.service {
-			return nil, refused("start_capture is available only under service mode (port %d)", at.index)
+	for _, port := range s.ports {
+		if (transmit[port.index] || receive[port.index]) && !port.service {
+			return nil, refused("start_capture is available only under service mode (port %d)", port.index)
 		}
 	}
-	r := &recording{limit: int(limit), cyclic: mode == "cyclic", text: text, wanted: wanted, transmit: transmit, receive: receive,
+	r := &recording{limit: int(limit), cyclic: mode == "cyclic", text: text, matches: matches, transmit: transmit, receive: receive,
 		start: s.cfg.Now()}
 	if err := r.begin(s.ports); err != nil {
 		return nil, err
 	}
-	s.captures.last++
-	s.captures.open[s.captures.last] = r
-	return object{"capture_id": s.captures.last, "start_ts": real(r.start.Seconds())}, nil
+	s.captures.lastID++
+	s.captures.open[s.captures.lastID] = r
+	return object{"capture_id": s.captures.lastID, "start_ts": real(r.start.Seconds())}, nil
 }
 
 func (s *Server) readPorts(p *params, name string) map[int]bool {
@@ -83,7 +83,7 @@ func (s *Server) captureStatus() (any, error) {
 	list := []object{}
 	for _, id := range slices.Sorted(maps.Keys(s.captures.open)) {
 		r := s.captures.open[id]
-		frames, bytes, matched := r.holds()
+		frames, bytes, matched := r.size()
 		condition, mode := "STOPPED", "fixed"
 		if r.active {
 			condition = "ACTIVE"
@@ -117,7 +117,7 @@ func (s *Server) captureStop(p *params) (any, error) {
 		return nil, err
 	}
 	r.stop()
-	frames, _, _ := r.holds()
+	frames, _, _ := r.size()
 	return object{"endpoint": "", "pkt_count": frames}, nil
 }
 
@@ -126,19 +126,19 @@ func (s *Server) captureFetch(p *params) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	most, snap := p.uint32("pkt_limit"), uint32(0)
+	limit, snap := p.uint32("pkt_limit"), uint32(0)
 	if p.has("snaplen") {
 		snap = p.uint32("snaplen")
 	}
 	if err := p.failed(); err != nil {
 		return nil, err
 	}
-	frames, left := r.take(int(most))
+	frames, pending := r.fetch(int(limit))
 	list := []object{}
 	for _, f := range frames {
 		list = append(list, f.report(int(snap)))
 	}
-	return object{"pending": left, "start_ts": real(r.start.Seconds()), "pkts": list}, nil
+	return object{"pending": pending, "start_ts": real(r.start.Seconds()), "pkts": list}, nil
 }
 
 func (f recorded) report(snap int) object {
@@ -150,7 +150,7 @@ func (f recorded) report(snap int) object {
 		shown = shown[:snap]
 	}
 	return object{
-		"binary": shown, "wirelen": len(f.Bytes), "index": f.index, "origin": origin, "port": f.port, "ts": real(f.At.Seconds()),
+		"binary": shown, "wirelen": len(f.Bytes), "index": f.index, "origin": origin, "port": f.port, "ts": real(f.Time.Seconds()),
 	}
 }
 

@@ -39,32 +39,32 @@ func capture(t *testing.T, r *rig, change object) int {
 	for name, value := range change {
 		request[name] = value
 	}
-	return must[struct {
+	return succeed[struct {
 		ID int `json:"capture_id"`
 	}](t, r, "capture", request).ID
 }
 
 func fetch(t *testing.T, r *rig, id, limit int) fetched {
 	t.Helper()
-	return must[fetched](t, r, "capture", object{"command": "fetch", "capture_id": id, "pkt_limit": limit})
+	return succeed[fetched](t, r, "capture", object{"command": "fetch", "capture_id": id, "pkt_limit": limit})
 }
 
 func serviceRig(t *testing.T) *rig {
 	t.Helper()
 	r := newRig(t)
-	r.own(t, 0, 1)
+	r.acquire(t, 0, 1)
 	for port := range 2 {
-		must[object](t, r, "service", object{"port_id": port, "enabled": true})
+		succeed[object](t, r, "service", object{"port_id": port, "enabled": true})
 	}
 	return r
 }
 
 func TestAddressResolution(t *testing.T) {
 	r := serviceRig(t)
-	must[object](t, r, "set_l3", object{"port_id": 0, "src_addr": "198.18.0.2", "dst_addr": "198.18.1.2"})
-	must[object](t, r, "set_l3", object{"port_id": 1, "src_addr": "198.18.1.2", "dst_addr": "198.18.0.2"})
+	succeed[object](t, r, "set_l3", object{"port_id": 0, "src_addr": "198.18.0.2", "dst_addr": "198.18.1.2"})
+	succeed[object](t, r, "set_l3", object{"port_id": 1, "src_addr": "198.18.1.2", "dst_addr": "198.18.0.2"})
 	id := capture(t, r, object{"rx": []int{0}, "filter": "arp or (vlan and arp)"})
-	must[object](t, r, "push_pkts", push(0, arpRequest()))
+	succeed[object](t, r, "push_pkts", push(0, arpRequest()))
 	got := fetch(t, r, id, 10)
 	if len(got.Pkts) != 1 || !strings.HasPrefix(string(got.Pkts[0].Binary[6:]), "\x02\x00\x00\x00\x00\x11\x08\x06") {
 		t.Errorf("got %+v; want one ARP answer of the east port", got)
@@ -72,11 +72,11 @@ func TestAddressResolution(t *testing.T) {
 }
 
 func TestCapture(t *testing.T) {
-	one, two, three := append(arpRequest(), 1), append(arpRequest(), 2), append(arpRequest(), 3)
+	first, second, third := append(arpRequest(), 1), append(arpRequest(), 2), append(arpRequest(), 3)
 	t.Run("fixed keeps the first frames", func(t *testing.T) {
 		r := serviceRig(t)
 		id := capture(t, r, nil)
-		must[object](t, r, "push_pkts", push(0, one, two, three))
+		succeed[object](t, r, "push_pkts", push(0, first, second, third))
 		first := fetch(t, r, id, 1)
 		if first.Pending != 1 || len(first.Pkts) != 1 || first.Pkts[0].Binary[42] != 1 || first.Pkts[0].Index != 1 || first.Pkts[0].Port != 1 {
 			t.Errorf("first fetch: %+v", first)
@@ -88,7 +88,7 @@ func TestCapture(t *testing.T) {
 	t.Run("cyclic keeps the last", func(t *testing.T) {
 		r := serviceRig(t)
 		id := capture(t, r, object{"mode": "cyclic"})
-		must[object](t, r, "push_pkts", push(0, one, two, three))
+		succeed[object](t, r, "push_pkts", push(0, first, second, third))
 		if got := fetch(t, r, id, 10); len(got.Pkts) != 2 || got.Pkts[0].Binary[42] != 2 || got.Pkts[1].Index != 3 {
 			t.Errorf("got %+v", got)
 		}
@@ -96,7 +96,7 @@ func TestCapture(t *testing.T) {
 	t.Run("what is sent is captured where asked", func(t *testing.T) {
 		r := serviceRig(t)
 		id := capture(t, r, object{"tx": []int{0}, "rx": []int{}})
-		must[object](t, r, "push_pkts", push(0, one))
+		succeed[object](t, r, "push_pkts", push(0, first))
 		if got := fetch(t, r, id, 10); len(got.Pkts) != 1 || got.Pkts[0].Origin != "TX" || got.Pkts[0].Port != 0 {
 			t.Errorf("got %+v", got)
 		}
@@ -105,17 +105,17 @@ func TestCapture(t *testing.T) {
 		r := serviceRig(t)
 		id := capture(t, r, nil)
 		r.refuses(t, "service", object{"port_id": 1, "enabled": false}, wire.CodeRefused, "an active capture on port 1 exists")
-		must[object](t, r, "capture", object{"command": "stop", "capture_id": id})
-		must[object](t, r, "push_pkts", push(0, one))
+		succeed[object](t, r, "capture", object{"command": "stop", "capture_id": id})
+		succeed[object](t, r, "push_pkts", push(0, first))
 		type listed struct {
 			State string
 			Count int
 		}
-		if got := must[[]listed](t, r, "capture", object{"command": "status"}); len(got) != 1 || got[0] != (listed{"STOPPED", 0}) {
+		if got := succeed[[]listed](t, r, "capture", object{"command": "status"}); len(got) != 1 || got[0] != (listed{"STOPPED", 0}) {
 			t.Errorf("status %+v", got)
 		}
-		must[object](t, r, "service", object{"port_id": 1, "enabled": false})
-		must[object](t, r, "capture", object{"command": "remove", "capture_id": id})
+		succeed[object](t, r, "service", object{"port_id": 1, "enabled": false})
+		succeed[object](t, r, "capture", object{"command": "remove", "capture_id": id})
 		r.refuses(t, "capture", object{"command": "fetch", "capture_id": id, "pkt_limit": 1}, wire.CodeRefused, "does not exist")
 	})
 	t.Run("there may be ten", func(t *testing.T) {
@@ -132,7 +132,7 @@ func TestCapture(t *testing.T) {
 	})
 	t.Run("pushing for longer than a second is refused", func(t *testing.T) {
 		r := serviceRig(t)
-		request := push(0, one, two)
+		request := push(0, first, second)
 		request["ipg_usec"] = 1e6
 		r.refuses(t, "push_pkts", request, wire.CodeRefused, "one request may take 1s")
 	})

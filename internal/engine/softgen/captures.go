@@ -9,15 +9,15 @@ import (
 
 // captures are the server's captures, by their ids.
 type captures struct {
-	open map[uint32]*recording
-	last uint32
+	open   map[uint32]*recording
+	lastID uint32
 }
 
 func newCaptures() *captures { return &captures{open: map[uint32]*recording{}} }
 
-func (c *captures) activeOn(at *port) bool {
+func (c *captures) activeOn(port *port) bool {
 	for _, r := range c.open {
-		if r.active && (r.receive[at.index] || r.transmit[at.index]) {
+		if r.active && (r.receive[port.index] || r.transmit[port.index]) {
 			return true
 		}
 	}
@@ -31,12 +31,12 @@ func (c *captures) removeAll() {
 	}
 }
 
-// recording is one capture: frames of some ports kept up to a limit. The data path fills it from its own goroutines.
+// recording is one capture of some ports' frames, up to a limit. The data path fills it from its own goroutines.
 type recording struct {
 	limit             int
-	cyclic            bool // at the limit the oldest frame is dropped, else the new one
+	cyclic            bool // at the limit the oldest frame is dropped, and otherwise the new one
 	text              string
-	wanted            filter
+	matches           filter
 	transmit, receive map[int]bool
 	start             time.Duration
 	active            bool // written under the server's lock
@@ -48,7 +48,7 @@ type recording struct {
 	matched int
 }
 
-// recorded is a frame, the port it was seen on and its number in the capture.
+// recorded is a frame with the port that captured it and its number in the capture.
 type recorded struct {
 	datapath.Frame
 	port, index int
@@ -56,27 +56,27 @@ type recorded struct {
 
 func (r *recording) begin(ports []*port) error {
 	r.active = true
-	for _, at := range ports {
-		if !r.receive[at.index] && !r.transmit[at.index] {
+	for _, port := range ports {
+		if !r.receive[port.index] && !r.transmit[port.index] {
 			continue
 		}
-		stop, err := at.path.Capture(func(f datapath.Frame) { r.offer(at.index, f) })
+		stop, err := port.path.Capture(func(f datapath.Frame) { r.record(port.index, f) })
 		if err != nil {
 			r.stop()
-			return refused("capture on port %d: %v", at.index, err)
+			return refused("capture on port %d: %v", port.index, err)
 		}
 		r.stops = append(r.stops, stop)
 	}
 	return nil
 }
 
-// offer keeps the frame if it is wanted.
-func (r *recording) offer(port int, f datapath.Frame) {
+// record keeps the frame if it passes the filter.
+func (r *recording) record(port int, f datapath.Frame) {
 	side := r.receive
 	if f.Sent {
 		side = r.transmit
 	}
-	if !side[port] || !r.wanted(f.Bytes) {
+	if !side[port] || !r.matches(f.Bytes) {
 		return
 	}
 	r.mu.Lock()
@@ -93,11 +93,11 @@ func (r *recording) offer(port int, f datapath.Frame) {
 	r.frames = append(r.frames, recorded{f, port, r.matched})
 }
 
-// take removes and returns up to most frames, and says how many are left.
-func (r *recording) take(most int) (frames []recorded, left int) {
+// fetch removes and returns up to limit frames, and says how many frames are left.
+func (r *recording) fetch(limit int) (frames []recorded, pending int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	n := min(most, len(r.frames))
+	n := min(limit, len(r.frames))
 	frames, r.frames = r.frames[:n:n], r.frames[n:]
 	for _, f := range frames {
 		r.bytes -= len(f.Bytes)
@@ -105,8 +105,8 @@ func (r *recording) take(most int) (frames []recorded, left int) {
 	return frames, len(r.frames)
 }
 
-// holds is how many frames and bytes wait to be fetched, and how many frames have matched in all.
-func (r *recording) holds() (frames, bytes, matched int) {
+// size returns how many frames and bytes wait to be fetched, and how many frames have matched in all.
+func (r *recording) size() (frames, bytes, matched int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.frames), r.bytes, r.matched

@@ -16,7 +16,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine/trex/wire"
 )
 
-// ours connects our own client to the rig's server, over a socket.
+// ours connects linerate's own client to the rig's server, over a socket.
 func (r *rig) ours(t *testing.T, user string) *trex.Client {
 	t.Helper()
 	client, err := trex.Dial(t.Context(), serve(t, r.server), trex.Options{User: user, Compress: true})
@@ -27,7 +27,7 @@ func (r *rig) ours(t *testing.T, user string) *trex.Client {
 	return client
 }
 
-// serve serves on loopback until the test ends, and says where.
+// serve serves on loopback until the test ends, and returns the address.
 func serve(t *testing.T, server *Server) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -53,7 +53,7 @@ func ok(t *testing.T, err error) {
 	}
 }
 
-// TestLineratesClientDrivesTheEngine is a whole measurement's worth of calls: claim, resolve, load, start together, update, read, end.
+// TestLineratesClientDrivesTheEngine makes all calls of a measurement (claim, resolve, load, start together, update, read, end).
 func TestLineratesClientDrivesTheEngine(t *testing.T) {
 	r := newRig(t)
 	client, ctx := r.ours(t, "tester"), t.Context()
@@ -67,8 +67,8 @@ func TestLineratesClientDrivesTheEngine(t *testing.T) {
 		ok(t, client.SetL3(ctx, port, local[port], local[1-port], nil))
 	}
 	for port := range 2 {
-		own := net.HardwareAddr{2, 0, 0, 0, 0, byte(0x10 + port)}
-		mac, err := client.Resolve(ctx, port, neighbor.Query{SourceMAC: own, Source: local[port], Target: local[1-port]})
+		source := net.HardwareAddr{2, 0, 0, 0, 0, byte(0x10 + port)}
+		mac, err := client.Resolve(ctx, port, neighbor.Query{SourceMAC: source, Source: local[port], Target: local[1-port]})
 		ok(t, err)
 		if want := (net.HardwareAddr{2, 0, 0, 0, 0, byte(0x11 - port)}); mac.String() != want.String() {
 			t.Errorf("port %d found %s, want %s", port, mac, want)
@@ -96,10 +96,10 @@ func TestLineratesClientDrivesTheEngine(t *testing.T) {
 	shot, err := client.Snapshot(ctx, []int{0, 1}, trex.Detail{Status: true, ExtendedStats: []int{0}})
 	ok(t, err)
 	for port, stats := range shot.Ports {
-		at, width, known := stats.At()
-		// One packet more than the streams': each port's ARP exchange is a request, and an answer to the other's.
-		if stats.SentPackets != 1500+5000+2 || stats.ReceivedPackets != stats.SentPackets || !known || at != r.clock.Now() {
-			t.Errorf("port %d: %+v at %v", port, stats, at)
+		readAt, width, reported := stats.At()
+		// Each port sends one packet more than the streams, an ARP request to the other port or the answer to it.
+		if stats.SentPackets != 1500+5000+2 || stats.ReceivedPackets != stats.SentPackets || !reported || readAt != r.clock.Now() {
+			t.Errorf("port %d: %+v at %v", port, stats, readAt)
 		}
 		if want := time.Duration(port) * 3 * time.Microsecond; width != want {
 			t.Errorf("port %d: read at a time give or take %v, want %v", port, width, want)
@@ -137,22 +137,22 @@ func TestLineratesClientUnderstandsRefusals(t *testing.T) {
 	}
 	first, second, ctx := connect("first"), connect("second"), t.Context()
 	ok(t, first.Acquire(ctx, 0, false))
-	if taken, is := errors.AsType[*trex.TakenError](second.Acquire(ctx, 0, false)); !is || taken.Owner != "first" {
-		t.Errorf("taken: %+v", taken)
+	if refusal, ok := errors.AsType[*trex.TakenError](second.Acquire(ctx, 0, false)); !ok || refusal.Owner != "first" {
+		t.Errorf("taken: %+v", refusal)
 	}
 	ok(t, first.AddStreams(ctx, 0, []stream.Stream{frames(64, 1)}))
 	_, err := first.StartTraffic(ctx, trex.Start{Multiplier: trex.Multiplier{Type: "percentage", Op: "abs", Value: 150}, Duration: time.Minute})
-	if refusal, is := errors.AsType[*wire.Error](err); !is || refusal.Specific != "Expected L1 B/W: '15 Gbps' exceeds port line rate: '10 Gbps'" {
+	if refusal, ok := errors.AsType[*wire.Error](err); !ok || refusal.Specific != "Expected L1 B/W: '15 Gbps' exceeds port line rate: '10 Gbps'" {
 		t.Errorf("over line rate: %v", err)
 	}
 	_, err = first.StartTraffic(ctx, trex.Start{Multiplier: trex.PPS(10), Duration: time.Minute})
 	ok(t, err)
-	if state, is := errors.AsType[*trex.StateError](first.AddStreams(ctx, 0, []stream.Stream{frames(64, 1)})); !is || state.State != "TX" {
+	if state, ok := errors.AsType[*trex.StateError](first.AddStreams(ctx, 0, []stream.Stream{frames(64, 1)})); !ok || state.State != "TX" {
 		t.Errorf("adding while sending: %+v", state)
 	}
 	ok(t, second.Acquire(ctx, 0, true))
-	if taken, is := errors.AsType[*trex.TakenError](first.StopTraffic(ctx, 0)); !is {
-		t.Errorf("robbed: %+v", taken)
+	if refusal, ok := errors.AsType[*trex.TakenError](first.StopTraffic(ctx, 0)); !ok {
+		t.Errorf("robbed: %+v", refusal)
 	}
 	events, err := first.Events(ctx)
 	ok(t, err)
@@ -166,7 +166,7 @@ func TestLineratesClientUnderstandsRefusals(t *testing.T) {
 	}
 }
 
-// TestFramesThatLineratesClientPushesAreSent: what a path check does.
+// TestFramesThatLineratesClientPushesAreSent makes the calls of a path check.
 func TestFramesThatLineratesClientPushesAreSent(t *testing.T) {
 	r := newRig(t)
 	client, ctx := r.ours(t, "tester"), t.Context()

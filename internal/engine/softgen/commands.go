@@ -8,7 +8,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine/trex/wire"
 )
 
-// object is a JSON object whose members are few and known; encoding sorts them, as TRex's writer does.
+// object is a JSON object with a few fixed members. The encoder sorts them, as TRex's writer does.
 type object = map[string]any
 
 // command carries out one method.
@@ -18,9 +18,9 @@ type command struct {
 	open bool
 }
 
-// commands are the methods that the server knows, by their names in TRex's RPC.
+// newCommands returns the methods that the server knows, by their names in TRex's RPC.
 func commands() map[string]command {
-	known := map[string]command{
+	table := map[string]command{
 		"api_sync": {(*Server).apiSync, true}, "api_sync_v2": {(*Server).apiSyncV2, true},
 		"get_version": {(*Server).getVersion, true}, "ping": {(*Server).ping, true},
 	}
@@ -53,14 +53,14 @@ func commands() map[string]command {
 		"get_port_xstats_names": (*Server).getExtendedNames, "get_port_xstats_values": (*Server).getExtendedValues,
 		"get_active_pgids": (*Server).getActiveFlows, "get_pgid_stats": (*Server).getFlowStats,
 	} {
-		known[name] = command{run: run}
+		table[name] = command{run: run}
 	}
-	return known
+	return table
 }
 
 // call finds the method, checks the handshake and runs it.
 func (s *Server) call(method string, parameters json.RawMessage) (any, error) {
-	known, ok := s.commands[method]
+	found, ok := s.commands[method]
 	if !ok {
 		return nil, &wire.Error{Code: wire.CodeUnknownMethod, Message: "Method " + method + " not registered"}
 	}
@@ -71,7 +71,7 @@ func (s *Server) call(method string, parameters json.RawMessage) (any, error) {
 	if err != nil {
 		return nil, refusedBy(err)
 	}
-	if !known.open {
+	if !found.open {
 		if err := s.checkHandshake(p); err != nil {
 			return nil, err
 		}
@@ -80,21 +80,21 @@ func (s *Server) call(method string, parameters json.RawMessage) (any, error) {
 	if method != "get_port_stats" {
 		s.ahead = nil // another command may change the counters
 	}
-	return known.run(s, p)
+	return found.run(s, p)
 }
 
 func (s *Server) checkHandshake(p *params) error {
-	given := p.text("api_h")
+	handle := p.text("api_h")
 	if err := p.failed(); err != nil {
 		return err
 	}
-	if given != s.apiH {
+	if handle != s.apiH {
 		return refused("API verification failed - API handler provided mismatch for class: 'STL'")
 	}
 	return nil
 }
 
-// getSupportedCommands is get_supported_cmds.
+// supported answers get_supported_cmds.
 func (s *Server) getSupportedCommands(*params) (any, error) {
 	return slices.Sorted(maps.Keys(s.commands)), nil
 }

@@ -2,7 +2,7 @@ package softgen
 
 import "strings"
 
-// The RPC spoken here, as api_sync_v2 negotiates it, and the TRex whose RPC it is.
+// api_sync_v2 negotiates this API, which is that of this TRex.
 const (
 	apiName     = "STL"
 	apiMajor    = 5
@@ -11,7 +11,7 @@ const (
 	product     = "linerate software engine"
 )
 
-// apiSyncV2 is api_sync_v2: the handshake. The name and the major version must be the server's, the minor version not above the server's.
+// apiSyncV2 answers api_sync_v2, the handshake. The name and the major version must be the server's, and the minor version must not be above the server's.
 func (s *Server) apiSyncV2(p *params) (any, error) {
 	name, major, minor := p.text("name"), p.integer("major"), p.integer("minor")
 	if err := p.failed(); err != nil {
@@ -27,18 +27,18 @@ func (s *Server) apiSyncV2(p *params) (any, error) {
 }
 
 func checkVersion(kind string, major, minor int64) error {
-	said := "RPC version mismatch: a newer client version is required"
+	refusal := "RPC version mismatch: a newer client version is required"
 	switch {
 	case major < apiMajor:
 	case major > apiMajor || minor > apiMinor:
-		said = "Version mismatch: your client version is too new to be supported by the server"
+		refusal = "Version mismatch: your client version is too new to be supported by the server"
 	default:
 		return nil
 	}
-	return refused("%s\n(API type '%s':  - server: '%d.%d', client: '%d.%d')", said, kind, apiMajor, apiMinor, major, minor)
+	return refused("%s\n(API type '%s':  - server: '%d.%d', client: '%d.%d')", refusal, kind, apiMajor, apiMinor, major, minor)
 }
 
-// apiSync is api_sync, the handshake of older clients.
+// apiSync answers api_sync, the handshake of older clients.
 func (s *Server) apiSync(p *params) (any, error) {
 	answers := []object{}
 	for _, text := range p.list("api_vers") {
@@ -58,8 +58,8 @@ func (s *Server) apiSync(p *params) (any, error) {
 	return object{"api_vers": answers}, p.failed()
 }
 
-// getVersion is get_version. Version and mode are those of the TRex whose RPC this is; engine, engine_version and product say what
-// really answers.
+// version answers get_version. Version and mode are those of the TRex whose
+// RPC this is. engine, engine_version and product name the software engine.
 func (s *Server) getVersion(*params) (any, error) {
 	return object{
 		"version": trexVersion, "mode": apiName, "built_by": product,
@@ -68,17 +68,17 @@ func (s *Server) getVersion(*params) (any, error) {
 	}, nil
 }
 
-// ping is ping; start_at_ts of start_traffic is on its clock.
+// ping answers ping with the clock of start_traffic's start_at_ts.
 func (s *Server) ping(*params) (any, error) { return object{"ts": s.seconds()}, nil }
 
 func (s *Server) seconds() real { return real(s.cfg.Now().Seconds()) }
 
-// getSystemInfo is get_system_info. processors, kernel and hypervisor, which TRex doesn't have, describe the server's machine.
+// systemInfo answers get_system_info. processors, kernel and hypervisor, which TRex doesn't have, describe the server's machine.
 func (s *Server) getSystemInfo(*params) (any, error) {
 	ports, cores := []object{}, 0
-	for _, at := range s.ports {
-		ports = append(ports, at.describe(cores))
-		cores += at.cores
+	for _, port := range s.ports {
+		ports = append(ports, port.describe(cores))
+		cores += port.cores
 	}
 	return object{
 		"advanced_per_stream_stats": true, "core_type": s.cfg.Machine.CPUModel, "dp_core_count": cores,
@@ -88,21 +88,21 @@ func (s *Server) getSystemInfo(*params) (any, error) {
 	}, nil
 }
 
-// describe is a port's entry. A port whose interface has no speed of its own is virtual. path, which TRex doesn't have, says how frames are sent and
-// received. TRex doesn't have these either: nic and firmware; receive_drops and pause_frames, which say whether the port counts these; stamps, which is "followed" or the reason why frames can't be timed by stamps;
-// and receive_queues, the number of receive queues, or 0 where it is unknown.
-func (at *port) describe(firstCore int) object {
-	info := at.path.Info()
+// describe returns a port's entry. A port whose interface has no speed of its own is virtual. TRex doesn't have path (how frames
+// are sent and received), nic, firmware, receive_drops and pause_frames (whether the port counts these), stamps ("followed",
+// or the reason why stamps can't time frames) and receive_queues (the number of receive queues, or 0 if it is unknown).
+func (port *port) describe(firstCore int) object {
+	info := port.path.Info()
 	stamps := info.Untimed
 	if stamps == "" {
 		stamps = "followed"
 	}
-	cores := make([]int, at.cores)
+	cores := make([]int, port.cores)
 	for i := range cores {
 		cores[i] = firstCore + i
 	}
 	return object{
-		"index": at.index, "driver": info.Driver, "description": info.Interface, "path": info.Path, "nic": info.NIC, "firmware": info.Firmware, "receive_drops": info.ReceiveDrops, "pause_frames": info.PauseFrames, "stamps": stamps, "receive_queues": info.ReceiveQueues, "pci_addr": "N/A", "numa": -1,
+		"index": port.index, "driver": info.Driver, "description": info.Interface, "path": info.Path, "nic": info.NIC, "firmware": info.Firmware, "receive_drops": info.ReceiveDrops, "pause_frames": info.PauseFrames, "stamps": stamps, "receive_queues": info.ReceiveQueues, "pci_addr": "N/A", "numa": -1,
 		"hw_mac": macText(info.MAC), "stack": "legacy", "cores": cores, "supp_speeds": []int{}, "is_virtual": info.Speed == 0,
 		"is_fc_supported": false, "is_led_supported": false, "is_link_supported": false, "is_prom_supported": true,
 		"is_vxlan_supported": false, "is_ieee1588_supported": false,
@@ -110,25 +110,25 @@ func (at *port) describe(firstCore int) object {
 	}
 }
 
-// getUtilization is get_utilization: the present use of each port's sending threads. There are no packet buffers to count.
+// utilization answers get_utilization with the present load of each port's sending threads. There are no packet buffers to count.
 func (s *Server) getUtilization(*params) (any, error) {
 	cpus := []object{}
-	for _, at := range s.ports {
-		cpus = append(cpus, object{"history": []int{int(at.path.Counters().CPUPercent)}, "ports": []int{at.index, -1}})
+	for _, port := range s.ports {
+		cpus = append(cpus, object{"history": []int{int(port.path.Counters().CPUPercent)}, "ports": []int{port.index, -1}})
 	}
 	return object{"cpu": cpus, "mbuf_stats": object{}}, nil
 }
 
-// getTPGStatus is get_tpg_status: tagged packet groups are never enabled here, and clients ask.
+// tpgStatus answers get_tpg_status, which clients ask. Tagged packet groups are never enabled here.
 func (s *Server) getTPGStatus(*params) (any, error) {
 	idle := object{"acquired_ports": []int{}, "num_tags": 0, "num_tpgids": 0, "rx_ports": []int{}, "username": "-"}
 	return object{"data": idle, "enabled": false}, nil
 }
 
-// publishNow is publish_now. Nothing is published: events are read with get_async_events.
+// publishNow answers publish_now. It publishes nothing, because clients read events with get_async_events.
 func (s *Server) publishNow(*params) (any, error) { return object{}, nil }
 
-// shutdown is shutdown, where the configuration allows it.
+// shutdown answers shutdown, if the configuration allows it.
 func (s *Server) shutdown(p *params) (any, error) {
 	user, force := p.text("user"), p.flag("force")
 	if err := p.failed(); err != nil {
@@ -137,9 +137,9 @@ func (s *Server) shutdown(p *params) (any, error) {
 	if !s.cfg.AllowShutdown {
 		return nil, refused("shutdown by RPC is not enabled on this server: end its process instead")
 	}
-	for _, at := range s.ports {
-		if at.owner.handler != "" && !force {
-			return nil, refused("port %d is owned by '%s' - specify 'force' for override", at.index, at.owner.user)
+	for _, port := range s.ports {
+		if port.owner.handler != "" && !force {
+			return nil, refused("port %d is owned by '%s' - specify 'force' for override", port.index, port.owner.user)
 		}
 	}
 	s.cfg.Log.Info("shut down by a client", "user", user)

@@ -9,7 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine/trex/wire"
 )
 
-// reply is the JSON-RPC 2.0 answer; its members are in the order in which TRex's writer prints them.
+// reply is the JSON-RPC 2.0 answer. Its members are in the order of TRex's writer.
 type reply struct {
 	Error   *wire.Error     `json:"error,omitempty"`
 	ID      json.RawMessage `json:"id"`
@@ -17,24 +17,24 @@ type reply struct {
 	Result  any             `json:"result,omitempty"`
 }
 
-// call carries out one method; the envelope handles the request's id.
+// call carries out one method. The envelope handles the request's id.
 type call func(method string, parameters json.RawMessage) (any, error)
 
-// answer reads a request, a single one or a batch, compressed or not, and returns the answer in the same form. A batch of one is
-// answered with a plain object and an empty one with null, as TRex does; what follows a failed command in a batch still runs.
-func answer(request []byte, do call, zipper *zipper) []byte {
+// answer reads a request, a single one or a batch, compressed or not, and returns the answer in the same form. A batch of one
+// is answered with a plain object and an empty one with null, as TRex does. Commands after a failed one in a batch still run.
+func answer(request []byte, handle call, zipper *zipper) []byte {
 	inside, zipped := unzip(request, wire.MaxRequest)
 	if !zipped {
 		inside = request
 	}
-	text := encode(answerPlain(inside, max(len(request), len(inside)), do))
+	text := encode(answerPlain(inside, max(len(request), len(inside)), handle))
 	if zipped {
 		return zipper.zip(text)
 	}
 	return text
 }
 
-func answerPlain(request []byte, size int, do call) any {
+func answerPlain(request []byte, size int, handle call) any {
 	if size > wire.MaxRequest {
 		return failure(nil, &wire.Error{Code: wire.CodeInternal, Message: fmt.Sprintf(
 			"Request is too large (%d bytes). Consider splitting to smaller chunks.", size)})
@@ -43,13 +43,13 @@ func answerPlain(request []byte, size int, do call) any {
 		return failure(nil, &wire.Error{Code: wire.CodeParse, Message: "Bad JSON Format"})
 	}
 	if kindOf(request) != "array" {
-		return answerOne(request, do)
+		return answerOne(request, handle)
 	}
 	var batch []json.RawMessage
 	_ = json.Unmarshal(request, &batch) // a valid array
 	replies := make([]reply, len(batch))
 	for i, one := range batch {
-		replies[i] = answerOne(one, do)
+		replies[i] = answerOne(one, handle)
 	}
 	switch len(replies) {
 	case 0:
@@ -61,14 +61,14 @@ func answerPlain(request []byte, size int, do call) any {
 	}
 }
 
-func answerOne(request json.RawMessage, do call) reply {
+func answerOne(request json.RawMessage, handle call) reply {
 	var envelope struct {
 		Version json.RawMessage `json:"jsonrpc"`
 		ID      json.RawMessage `json:"id"`
 		Method  json.RawMessage `json:"method"`
 		Params  json.RawMessage `json:"params"`
 	}
-	_ = json.Unmarshal(request, &envelope) // valid JSON; what isn't an object has no members and fails below
+	_ = json.Unmarshal(request, &envelope) // valid JSON, but a text that isn't an object has no members and fails below
 	if kind := kindOf(envelope.ID); kind != "string" && kind != "number" {
 		return failure(nil, &wire.Error{Code: wire.CodeEnvelope, Message: "Missing 'id' field"})
 	}
@@ -79,7 +79,7 @@ func answerOne(request json.RawMessage, do call) reply {
 	if kindOf(envelope.Method) != "string" || json.Unmarshal(envelope.Method, &method) != nil || method == "" {
 		return failure(envelope.ID, &wire.Error{Code: wire.CodeEnvelope, Message: "Missing Method Name"})
 	}
-	result, err := do(method, envelope.Params)
+	result, err := handle(method, envelope.Params)
 	if err != nil {
 		return failure(envelope.ID, err)
 	}
@@ -87,24 +87,24 @@ func answerOne(request json.RawMessage, do call) reply {
 }
 
 func failure(id json.RawMessage, err error) reply {
-	said, ok := errors.AsType[*wire.Error](err)
+	answered, ok := errors.AsType[*wire.Error](err)
 	if !ok {
-		said = &wire.Error{Code: wire.CodeInternal, Message: "Internal Server Error", Specific: err.Error()}
+		answered = &wire.Error{Code: wire.CodeInternal, Message: "Internal Server Error", Specific: err.Error()}
 	}
 	if id == nil {
 		id = json.RawMessage("null")
 	}
-	return reply{Error: said, ID: id, Version: "2.0"}
+	return reply{Error: answered, ID: id, Version: "2.0"}
 }
 
-// encode writes JSON as TRex does: nothing escaped for HTML, a newline at the end.
+// encode writes JSON as TRex does, with no escapes for HTML and a newline at the end.
 func encode(value any) []byte {
-	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(value); err != nil {
-		out.Reset()
+		text.Reset()
 		_ = encoder.Encode(failure(nil, err)) // plain strings
 	}
-	return out.Bytes()
+	return text.Bytes()
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine/trex/wire"
 )
 
-// double doubles "n", and knows nothing else.
+// double doubles "n", and has no other method.
 func double(method string, parameters json.RawMessage) (any, error) {
 	var p struct{ N int }
 	if method != "double" || json.Unmarshal(parameters, &p) != nil {
@@ -75,7 +75,7 @@ func TestCompression(t *testing.T) {
 	})
 }
 
-// FuzzEnvelope wants an answer that is JSON to whatever comes, and a plain one to what isn't compressed.
+// FuzzEnvelope expects a JSON answer to any request, and a plain one to an uncompressed request.
 func FuzzEnvelope(f *testing.F) {
 	for _, seed := range []string{"", "[]", "[[]]", "{}", "null", `[{"jsonrpc":"2.0","id":1,"method":"double","params":{"n":1}}]`, `{"id":"` + "\xff" + `"}`} {
 		f.Add([]byte(seed))

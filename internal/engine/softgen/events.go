@@ -2,7 +2,7 @@ package softgen
 
 import "time"
 
-// The kinds of event that get_async_events returns here, with TRex's numbers.
+// get_async_events returns these kinds of event, with TRex's numbers.
 const (
 	eventPortStarted     = 0
 	eventPortStopped     = 1
@@ -21,7 +21,7 @@ const (
 	eventProfileFailed   = 17
 )
 
-// unreadAfter is how long a session may leave its events unread before new ones are no longer kept for it.
+// unreadAfter is how long a session may leave its events unread. Later events aren't kept for that session.
 const unreadAfter = 10 * time.Second
 
 // event is one entry of get_async_events.
@@ -39,31 +39,31 @@ type mailbox struct {
 	polled time.Duration
 }
 
-// events keeps a mailbox per session. A session gets one by acquiring a port or by its first poll, and all events from then on.
+// events keeps a mailbox per session. A session gets a mailbox by acquiring a port or by its first poll, and all events from then on.
 type events struct {
-	now       func() time.Duration
+	clock     func() time.Duration
 	mailboxes map[uint32]*mailbox
 }
 
-func newEvents(now func() time.Duration) *events {
-	return &events{now: now, mailboxes: map[uint32]*mailbox{}}
+func newEvents(clock func() time.Duration) *events {
+	return &events{clock: clock, mailboxes: map[uint32]*mailbox{}}
 }
 
 // open gives the session a mailbox unless it has one.
 func (e *events) open(session uint32) *mailbox {
 	box, ok := e.mailboxes[session]
 	if !ok {
-		box = &mailbox{polled: e.now()}
+		box = &mailbox{polled: e.clock()}
 		e.mailboxes[session] = box
 	}
 	return box
 }
 
-// publish adds an event to every session's mailbox. A session that has left events unread for too long counts as gone: a port's owner misses the new event, any other session
-// loses its mailbox, and starts again at sequence number 0 when it polls again.
+// publish adds an event to every session's mailbox. A session that has left events unread for too long counts as gone. If it owns
+// a port, it misses the new event. Any other session loses its mailbox, and starts again at sequence number 0 when it polls again.
 func (e *events) publish(kind int, data object, isOwner func(session uint32) bool) {
 	for session, box := range e.mailboxes {
-		if len(box.unread) > 0 && e.now()-box.polled > unreadAfter {
+		if len(box.unread) > 0 && e.clock()-box.polled > unreadAfter {
 			if !isOwner(session) {
 				delete(e.mailboxes, session)
 			}
@@ -74,18 +74,18 @@ func (e *events) publish(kind int, data object, isOwner func(session uint32) boo
 	}
 }
 
-// poll takes what the session has not read.
+// poll removes and returns the session's unread events.
 func (e *events) poll(session uint32) []event {
 	box := e.open(session)
 	unread := box.unread
-	box.unread, box.polled = nil, e.now()
+	box.unread, box.polled = nil, e.clock()
 	if unread == nil {
 		unread = []event{}
 	}
 	return unread
 }
 
-// getAsyncEvents is get_async_events.
+// answerPoll answers get_async_events.
 func (s *Server) getAsyncEvents(p *params) (any, error) {
 	session := p.uint32("session_id")
 	if err := p.failed(); err != nil {
@@ -96,8 +96,8 @@ func (s *Server) getAsyncEvents(p *params) (any, error) {
 
 func (s *Server) publish(kind int, data object) { s.events.publish(kind, data, s.ownsAnyPort) }
 
-// publishTraffic publishes an event of a profile and, since one profile at a time plays on a port, of its port.
-func (s *Server) publishTraffic(profileKind, portKind int, on *port, id string) {
-	s.publish(profileKind, object{"port_id": on.index, "profile_id": id})
-	s.publish(portKind, object{"port_id": on.index})
+// publishTraffic publishes an event of a profile and of its port, on which one profile at a time plays.
+func (s *Server) publishTraffic(profileKind, portKind int, port *port, id string) {
+	s.publish(profileKind, object{"port_id": port.index, "profile_id": id})
+	s.publish(portKind, object{"port_id": port.index})
 }

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// filter says whether a capture takes a frame.
+// filter says whether a capture keeps a frame.
 type filter func(frame []byte) bool
 
-// parseFilter reads the part of the pcap filter language that clients use for resolving and pinging: arp, ip, ip6, icmp, icmp6, udp, tcp,
-// vlan, joined by and, or, not and brackets. As in that language, what follows "vlan" looks behind one more tag. An empty text takes
-// everything.
+// parseFilter reads the part of the pcap filter language that clients use for resolving and pinging
+// (arp, ip, ip6, icmp, icmp6, udp, tcp and vlan, joined by and, or, not and brackets). As in that
+// language, the words after "vlan" look behind one more tag. An empty text keeps every frame.
 //
 //	or    = and {"or" and}        and = not {"and" not}
 //	not   = "not" not | primitive | "(" or ")"
@@ -21,20 +21,20 @@ func parseFilter(text string) (filter, error) {
 		return func([]byte) bool { return true }, nil
 	}
 	parser := filterParser{words: words}
-	wanted, err := parser.or()
+	matches, err := parser.parseOr()
 	if err == nil && len(parser.words) > 0 {
 		err = fmt.Errorf("unexpected '%s'", parser.words[0])
 	}
 	if err != nil {
 		return nil, fmt.Errorf("filter '%s': %w; the software engine knows arp, ip, ip6, icmp, icmp6, udp, tcp, vlan, and, or, not", text, err)
 	}
-	return wanted, nil
+	return matches, nil
 }
 
 type filterParser struct {
 	words []string
 	depth int // brackets
-	tags  int // "vlan" so far
+	tags  int // number of "vlan" before the present word
 }
 
 // maxDepth bounds the nesting of brackets and nots.
@@ -48,41 +48,41 @@ func (p *filterParser) accept(word string) bool {
 	return true
 }
 
-func (p *filterParser) or() (filter, error) {
-	left, err := p.and()
+func (p *filterParser) parseOr() (filter, error) {
+	matches, err := p.parseAnd()
 	for err == nil && p.accept("or") {
 		var right filter
-		first := left
-		right, err = p.and()
-		left = func(frame []byte) bool { return first(frame) || right(frame) }
+		first := matches
+		right, err = p.parseAnd()
+		matches = func(frame []byte) bool { return first(frame) || right(frame) }
 	}
-	return left, err
+	return matches, err
 }
 
-func (p *filterParser) and() (filter, error) {
-	left, err := p.not()
+func (p *filterParser) parseAnd() (filter, error) {
+	matches, err := p.parseNot()
 	for err == nil && p.accept("and") {
 		var right filter
-		first := left
-		right, err = p.not()
-		left = func(frame []byte) bool { return first(frame) && right(frame) }
+		first := matches
+		right, err = p.parseNot()
+		matches = func(frame []byte) bool { return first(frame) && right(frame) }
 	}
-	return left, err
+	return matches, err
 }
 
-func (p *filterParser) not() (filter, error) {
+func (p *filterParser) parseNot() (filter, error) {
 	if p.depth++; p.depth > maxDepth {
 		return nil, fmt.Errorf("nested too deep")
 	}
 	defer func() { p.depth-- }()
 	if p.accept("not") {
-		inner, err := p.not()
+		inner, err := p.parseNot()
 		return func(frame []byte) bool { return !inner(frame) }, err
 	}
 	if !p.accept("(") {
 		return p.primitive()
 	}
-	inner, err := p.or()
+	inner, err := p.parseOr()
 	if err == nil && !p.accept(")") {
 		err = fmt.Errorf("a bracket is not closed")
 	}
@@ -112,20 +112,20 @@ func (p *filterParser) primitive() (filter, error) {
 	return nil, fmt.Errorf("unknown word '%s'", word)
 }
 
-// etherType is the type behind so many tags; 0 where the frame is too short.
+// etherType is the type behind this many tags, or 0 in a frame that is too short.
 func etherType(frame []byte, tags int) uint16 {
-	at := 12 + 4*tags
-	if len(frame) < at+2 {
+	offset := 12 + 4*tags
+	if len(frame) < offset+2 {
 		return 0
 	}
-	return binary.BigEndian.Uint16(frame[at:])
+	return binary.BigEndian.Uint16(frame[offset:])
 }
 
 func isTag(etherType uint16) bool {
 	return etherType == 0x8100 || etherType == 0x88a8 || etherType == 0x9100
 }
 
-// protocol is the protocol number in an IPv4 or IPv6 header behind so many tags; -1 for anything else.
+// protocol is the protocol number in an IPv4 or IPv6 header behind this many tags, or -1 without one.
 func protocol(frame []byte, tags int) int {
 	header := 14 + 4*tags
 	switch kind := etherType(frame, tags); {

@@ -7,7 +7,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/stream"
 )
 
-// How many flow ids (TRex's pg_id) can be counted at once, and how many of them may measure latency.
+// At most maxFlows flow ids (TRex's pg_id) are counted at once, and at most maxLatencyFlows of them measure latency.
 const (
 	maxFlows        = 1023
 	maxLatencyFlows = 128
@@ -16,18 +16,18 @@ const (
 // flows are the flow ids of all loaded streams.
 type flows struct {
 	active map[uint32]*flow
-	// versions says how often an id has been used anew: counters of different versions can't be compared.
+	// versions counts how often an id came into use. Counters of different versions can't be compared.
 	versions map[uint32]int
 }
 
-// flow is a flow id in use: by how many streams, and whether it measures latency. A flow id may be any number, while the data path
-// counts under small ones only; slot is the one that stands for it there.
+// flow is a flow id in use. A flow id may be any number, while the data path
+// counts under small numbers only. slot is the flow id's number there.
 type flow struct {
 	slot    uint32
 	streams int
 	latency bool
-	stamped bool                // each frame has a stamp; a latency flow's always has
-	started bool                // a run has sent it since the id is in use
+	stamped bool                // each frame has a stamp, as a latency flow's always have
+	started bool                // a run has sent it since the id came into use
 	gauges  map[int]*flowGauges // by port
 }
 
@@ -36,54 +36,54 @@ type flowGauges struct{ sent, received gauge }
 func newFlows() *flows { return &flows{active: map[uint32]*flow{}, versions: map[uint32]int{}} }
 
 // add adds a stream's flow id.
-func (f *flows) add(of stream.Flow) error {
-	if !of.Enabled {
+func (f *flows) add(added stream.Flow) error {
+	if !added.Enabled {
 		return nil
 	}
-	latency := of.RuleType == "latency"
-	stamped := latency || of.Stamped
-	known, ok := f.active[of.StreamID]
+	latency := added.RuleType == "latency"
+	stamped := latency || added.Stamped
+	found, ok := f.active[added.StreamID]
 	switch {
-	case ok && (known.latency != latency || known.stamped != stamped):
-		return refused("flow id %d is in use with another rule_type", of.StreamID)
+	case ok && (found.latency != latency || found.stamped != stamped):
+		return refused("flow id %d is in use with another rule_type", added.StreamID)
 	case ok:
-		known.streams++
+		found.streams++
 		return nil
 	case len(f.active) >= maxFlows || latency && len(f.ids(true)) >= maxLatencyFlows:
 		return refused("Failed allocating statistic counter. Probably all are used for this rule type.")
 	}
-	f.active[of.StreamID] = &flow{slot: f.free(of.StreamID), streams: 1, latency: latency, stamped: stamped, gauges: map[int]*flowGauges{}}
-	f.versions[of.StreamID]++
+	f.active[added.StreamID] = &flow{slot: f.free(added.StreamID), streams: 1, latency: latency, stamped: stamped, gauges: map[int]*flowGauges{}}
+	f.versions[added.StreamID]++
 	return nil
 }
 
-// free finds a slot: the id itself if possible, so that captures show it, else the highest free one.
+// free finds a slot. It prefers the id itself, so that captures show it, and else takes the highest free one.
 func (f *flows) free(id uint32) uint32 {
-	taken := map[uint32]bool{}
+	used := map[uint32]bool{}
 	for _, one := range f.active {
-		taken[one.slot] = true
+		used[one.slot] = true
 	}
-	if id < maxFlows && !taken[id] {
+	if id < maxFlows && !used[id] {
 		return id
 	}
 	slot := uint32(maxFlows - 1)
-	for taken[slot] {
+	for used[slot] {
 		slot--
 	}
 	return slot
 }
 
-// remove removes a stream's flow id; last says whether it was the last stream with that id, so that its slot is free.
-func (f *flows) remove(of stream.Flow) (slot uint32, last bool) {
-	if !of.Enabled {
+// remove removes a stream's flow id. It reports whether no stream uses the id any more, so that its slot is free.
+func (f *flows) remove(removed stream.Flow) (slot uint32, released bool) {
+	if !removed.Enabled {
 		return 0, false
 	}
-	known := f.active[of.StreamID]
-	if known.streams--; known.streams > 0 {
+	found := f.active[removed.StreamID]
+	if found.streams--; found.streams > 0 {
 		return 0, false
 	}
-	delete(f.active, of.StreamID)
-	return known.slot, true
+	delete(f.active, removed.StreamID)
+	return found.slot, true
 }
 
 // start records that the profile's flows have been sent.
@@ -95,7 +95,7 @@ func (f *flows) start(p *profile) {
 	}
 }
 
-// ids are the flow ids that measure latency, or those that don't, in order.
+// ids returns the flow ids that measure latency, or those that don't, in order.
 func (f *flows) ids(latency bool) []uint32 {
 	ids := []uint32{}
 	for id, one := range f.active {
@@ -109,7 +109,7 @@ func (f *flows) ids(latency bool) []uint32 {
 
 func (f *flows) anyLatency() bool { return len(f.ids(true)) > 0 }
 
-// checkStampedIDs refuses two streams with stamps of one flow id: their sequence numbers would be mixed up.
+// checkStamps refuses two streams with stamps of one flow id, whose sequence numbers would be mixed up.
 func (s *Server) checkStampedIDs() error {
 	for _, known := range s.flows.active {
 		if known.stamped && known.streams > 1 {
@@ -119,21 +119,21 @@ func (s *Server) checkStampedIDs() error {
 	return nil
 }
 
-// removeReceiveFilters is remove_rx_filters: there are none to remove, but clients must ask at the right moment.
+// removeReceiveFilters answers remove_rx_filters. There are no filters to remove, but clients must ask at the right moment.
 func (s *Server) removeReceiveFilters(p *params) (any, error) {
 	_, f, err := s.ownedProfile(p)
 	if err != nil {
 		return nil, err
 	}
-	return object{}, f.must("remove_rx_filters", loaded)
+	return object{}, f.requireState("remove_rx_filters", loaded)
 }
 
-// getActiveFlows is get_active_pgids.
+// activeFlows answers get_active_pgids.
 func (s *Server) getActiveFlows(*params) (any, error) {
 	return object{"ids": object{"flow_stats": s.flows.ids(false), "latency": s.flows.ids(true)}}, nil
 }
 
-// wantedFlows reads "pgids"; an empty list wants all. Ids that no stream has are left out.
+// requestedIDs reads "pgids". An empty list means all ids. Ids that no stream has are left out.
 func (s *Server) wantedFlows(p *params) ([]uint32, error) {
 	wanted := map[uint32]bool{}
 	for _, text := range p.list("pgids") {
@@ -143,9 +143,9 @@ func (s *Server) wantedFlows(p *params) ([]uint32, error) {
 		}
 		wanted[uint32(id)] = true
 	}
-	known := slices.Sorted(maps.Keys(s.flows.active))
+	ids := slices.Sorted(maps.Keys(s.flows.active))
 	if len(wanted) > 0 {
-		known = slices.DeleteFunc(known, func(id uint32) bool { return !wanted[id] })
+		ids = slices.DeleteFunc(ids, func(id uint32) bool { return !wanted[id] })
 	}
-	return known, p.failed()
+	return ids, p.failed()
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// FuzzCommands gives any parameters to any method of a server in use: it must answer with JSON, never panic, and never hang. What a
-// client may send is not only what ours sends.
+// FuzzCommands gives any parameters to any method of a server in use. The server must answer with
+// JSON, never panic, and never hang. Clients may send other requests than linerate's own does.
 func FuzzCommands(f *testing.F) {
 	methods := slices.Sorted(maps.Keys(commands()))
 	for i, method := range methods {
@@ -24,18 +24,18 @@ func FuzzCommands(f *testing.F) {
 			f.Add(uint8(i), text)
 		}
 	}
-	f.Fuzz(func(t *testing.T, which uint8, parameters []byte) {
+	f.Fuzz(func(t *testing.T, index uint8, parameters []byte) {
 		var members map[string]any
 		if json.Unmarshal(parameters, &members) != nil || members == nil {
 			return
 		}
 		r := newRig(t)
-		r.own(t, 0, 1)
-		must[object](t, r, "service", object{"port_id": 1, "enabled": true})
-		must[object](t, r, "add_stream", streamOf(0, 1, counted("latency", 5)))
-		must[object](t, r, "add_stream", streamOf(0, 2))
-		must[object](t, r, "add_stream", streamOf(1, 1, burst(5000)))
-		must[object](t, r, "start_traffic", start(1, mul("raw", 1), -1))
+		r.acquire(t, 0, 1)
+		succeed[object](t, r, "service", object{"port_id": 1, "enabled": true})
+		succeed[object](t, r, "add_stream", streamOf(0, 1, counted("latency", 5)))
+		succeed[object](t, r, "add_stream", streamOf(0, 2))
+		succeed[object](t, r, "add_stream", streamOf(1, 1, burst(5000)))
+		succeed[object](t, r, "start_traffic", start(1, mul("raw", 1), -1))
 		capture(t, r, nil)
 		r.clock.Advance(time.Second)
 
@@ -43,7 +43,7 @@ func FuzzCommands(f *testing.F) {
 		if port, ok := members["port_id"].(float64); ok {
 			members["handler"] = r.handlers[int(port)]
 		}
-		text, err := json.Marshal(object{"jsonrpc": "2.0", "id": 1, "method": methods[int(which)%len(methods)], "params": members})
+		text, err := json.Marshal(object{"jsonrpc": "2.0", "id": 1, "method": methods[int(index)%len(methods)], "params": members})
 		if err != nil {
 			t.Skip()
 		}
@@ -51,7 +51,7 @@ func FuzzCommands(f *testing.F) {
 			t.Errorf("%s was answered with %q", text, got)
 		}
 		r.clock.Advance(time.Second)
-		must[object](t, r, "get_pgid_stats", object{"pgids": []int{}})
+		succeed[object](t, r, "get_pgid_stats", object{"pgids": []int{}})
 	})
 }
 

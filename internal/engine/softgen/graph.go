@@ -11,10 +11,10 @@ import (
 // minFrame is what a shorter template is padded to, without FCS.
 const minFrame = 60
 
-// A burst of fewer packets than this counts as one small packet a second.
+// A burst of fewer packets than minBurst counts as one small packet a second.
 const minBurst = 1000
 
-// load is a rate in the three ways in which it can be asked for: packets, bits with FCS, bits on the wire, each per second.
+// load is a rate in the three units in which it can be asked for. These are packets, bits with FCS, and bits on the wire, each per second.
 type load struct{ pps, layer2, layer1 float64 }
 
 func (l load) plus(o load) load { return load{l.pps + o.pps, l.layer2 + o.layer2, l.layer1 + o.layer1} }
@@ -23,12 +23,12 @@ func (l load) times(factor float64) load {
 	return load{l.pps * factor, l.layer2 * factor, l.layer1 * factor}
 }
 
-// most is the maximum of each of the three rates.
-func (l load) most(o load) load {
+// maximum is the maximum of each of the three rates.
+func (l load) maximum(o load) load {
 	return load{max(l.pps, o.pps), max(l.layer2, o.layer2), max(l.layer1, o.layer1)}
 }
 
-// trickle is what a burst below minBurst counts as: a packet of 14 bytes, taken for both layers.
+// trickle is the load of a burst below minBurst, which is one packet of 14 bytes on both layers.
 func trickle() load { return load{pps: 1, layer2: 14 * 8, layer1: 14 * 8} }
 
 // rateEvent is a change of the profile's rate at factor 1.
@@ -46,7 +46,7 @@ type rateEvent struct {
 type graph struct {
 	events          []rateEvent
 	variable, fixed load
-	// duration is how long the bursts take, in microseconds; -1 endless.
+	// duration is how long the bursts take, in microseconds, or -1 for endless streams.
 	duration float64
 }
 
@@ -54,15 +54,15 @@ type graph struct {
 func newGraph(f *profile, speed units.BitRate) graph {
 	g := graph{}
 	for _, id := range f.ids() {
-		if one := f.streams[id].stream; one.Enabled && one.SelfStart {
+		if stream := f.streams[id].stream; stream.Enabled && stream.SelfStart {
 			g.follow(f, id, speed)
 		}
 	}
 	slices.SortStableFunc(g.events, func(a, b rateEvent) int { return cmp.Compare(a.microseconds, b.microseconds) })
-	var now load
+	var present load
 	for _, e := range g.events {
-		now = now.plus(e.change)
-		g.variable = g.variable.most(now)
+		present = present.plus(e.change)
+		g.variable = g.variable.maximum(present)
 	}
 	if g.duration != -1 && len(g.events) > 0 {
 		g.duration = g.events[len(g.events)-1].microseconds
@@ -71,24 +71,24 @@ func newGraph(f *profile, speed units.BitRate) graph {
 }
 
 func (g *graph) follow(f *profile, root uint32, speed units.BitRate) {
-	seen := map[uint32]bool{}
+	visited := map[uint32]bool{}
 	offset := 0.0
 	for id := root; ; {
-		one := f.streams[id].stream
-		seen[id] = true
-		offset = g.add(id, one, offset, speed)
-		next := one.NextStreamID
+		stream := f.streams[id].stream
+		visited[id] = true
+		offset = g.add(id, stream, offset, speed)
+		next := stream.NextStreamID
 		if next < 0 || f.streams[uint32(next)] == nil {
 			return
 		}
-		if id = uint32(next); seen[id] {
+		if id = uint32(next); visited[id] {
 			g.duration = -1
 			return
 		}
 	}
 }
 
-// add puts a stream at offset, and says where the next of its chain begins.
+// add adds a stream at offset, and returns where the next stream of its chain begins.
 func (g *graph) add(id uint32, s stream.Stream, offset float64, speed units.BitRate) float64 {
 	rate := rateOf(s, speed)
 	if fixedRate(s) {

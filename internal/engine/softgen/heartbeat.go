@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The heartbeat stops all traffic when clients fall silent: every request with a valid api_h is a beat, from any client.
+// heartbeat stops all traffic when clients fall silent. Every client's request with a valid api_h is a beat.
 //
 //	request  |   |   |   |                  traffic stopped
 //	─────────┴───┴───┴───┴─── Heartbeat ───▶|
@@ -32,14 +32,14 @@ func (s *Server) watchHeartbeat(ctx context.Context) {
 func (s *Server) beat() {
 	select {
 	case s.beats <- struct{}{}:
-	default: // an earlier beat is still waiting, which has the same effect
+	default: // an earlier beat waits, which has the same effect
 	}
 }
 
 func (s *Server) heartbeatLost() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.notice()
+	s.observePorts()
 	if err := s.stopAll(fmt.Sprintf("heartbeat lost: no request for %v", s.cfg.Heartbeat)); err != nil {
 		s.cfg.Log.Error("stop traffic after a lost heartbeat", "error", err)
 	}

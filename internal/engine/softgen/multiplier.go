@@ -7,13 +7,13 @@ import (
 )
 
 const (
-	// overload is how far above line rate a start may be before it is refused; up to there it is capped.
+	// overload is how far above line rate a start may be before it is refused. A start up to there is capped.
 	overload = 1.0001
-	// absurd is the bound above line rate that even force can't pass: beyond it the time between packets is practically zero.
-	absurd = 1000
+	// maxForcedOverload bounds even a forced start. Beyond it the time between packets is practically zero.
+	maxForcedOverload = 1000
 )
 
-// multiplier is "mul": the form in which a client gives a profile's rate.
+// multiplier is "mul", the form in which a client gives a profile's rate.
 type multiplier struct {
 	kind, op string
 	value    float64
@@ -34,9 +34,9 @@ func readMultiplier(p *params) multiplier {
 	return m
 }
 
-// factor is what every stream's base rate must be multiplied with (latency streams aside, whose rate is fixed) to reach the
-// multiplier. current is the factor now, which adding or subtracting a percentage refers to. A profile of latency streams only has
-// nothing to scale: its factor is infinite, and means nothing.
+// factor is what every stream's base rate must be multiplied with to reach the multiplier. Latency streams'
+// rates are fixed. current is the present factor, which adding or subtracting a percentage refers to. The
+// factor of a profile of latency streams only is infinite, because there is no rate to scale.
 func (m multiplier) factor(g graph, current float64, speed units.BitRate) (float64, error) {
 	switch m.kind {
 	case "pps":
@@ -80,7 +80,7 @@ func (m multiplier) effective(g graph, current float64, speed units.BitRate, for
 		return 0, refused("Effective bandwidth must be positive, got: %s", plain(expected))
 	}
 	line := float64(speed)
-	if expected/line > absurd || !force && expected/line > overload {
+	if expected/line > maxForcedOverload || !force && expected/line > overload {
 		return 0, refused("Expected L1 B/W: '%s Gbps' exceeds port line rate: '%s Gbps'", plain(expected/1e9), plain(line/1e9))
 	}
 	if force || g.variable.layer1 == 0 {

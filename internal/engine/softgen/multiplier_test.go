@@ -68,8 +68,8 @@ func TestMultiplier(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got, err := c.mul.effective(newGraph(c.profile, DefaultSpeed), c.current, DefaultSpeed, c.force)
 			if c.refusal != "" {
-				var said *wire.Error
-				if !errors.As(err, &said) || !strings.Contains(said.Specific, c.refusal) {
+				var refusal *wire.Error
+				if !errors.As(err, &refusal) || !strings.Contains(refusal.Specific, c.refusal) {
 					t.Errorf("got %v, %v; want refusal %q", got, err, c.refusal)
 				}
 				return
@@ -81,7 +81,7 @@ func TestMultiplier(t *testing.T) {
 	}
 }
 
-// TestFactorReachesWhatWasAsked: fixed part plus factor times variable part is what the multiplier says, for any profile.
+// TestFactorReachesWhatWasAsked: the fixed part plus factor times the variable part is the multiplier, for any profile.
 func TestFactorReachesWhatWasAsked(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {

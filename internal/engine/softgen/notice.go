@@ -1,33 +1,33 @@
 package softgen
 
-// notice updates the server's state by what has happened since: runs that ended, links that changed. It runs before every request, so that no answer is
-// out of date.
-func (s *Server) notice() {
-	for _, at := range s.ports {
-		s.noticeEnd(at)
-		s.noticeLink(at)
+// observePorts updates the server's state by ended runs and changed links.
+// It runs before every request, so that no answer is out of date.
+func (s *Server) observePorts() {
+	for _, port := range s.ports {
+		s.observeEnd(port)
+		s.observeLink(port)
 	}
 }
 
-func (s *Server) noticeEnd(at *port) {
-	if at.run == nil || !at.run.over() {
+func (s *Server) observeEnd(port *port) {
+	if port.run == nil || !port.run.ended() {
 		return
 	}
-	if failure := at.path.Stop(); failure != nil { // there is nothing to stop, but this returns how it ended
-		s.failed(at, failure)
+	if failure := port.path.Stop(); failure != nil { // nothing runs, but Stop returns the run's error
+		s.failed(port, failure)
 		return
 	}
-	id := at.ended()
-	s.publishTraffic(eventProfileFinished, eventPortFinished, at, id)
-	s.cfg.Log.Info("traffic finished", "port", at.index, "profile", id)
+	id := port.finishRun()
+	s.publishTraffic(eventProfileFinished, eventPortFinished, port, id)
+	s.cfg.Log.Info("traffic finished", "port", port.index, "profile", id)
 }
 
-func (s *Server) noticeLink(at *port) {
-	up := at.path.Info().LinkUp
-	if up == at.up {
+func (s *Server) observeLink(port *port) {
+	linkUp := port.path.Info().LinkUp
+	if linkUp == port.linkUp {
 		return
 	}
-	at.up = up
-	s.publish(eventAttributes, object{"port_id": at.index, "attr": at.attributes()})
-	s.cfg.Log.Info("link changed", "port", at.index, "up", up)
+	port.linkUp = linkUp
+	s.publish(eventAttributes, object{"port_id": port.index, "attr": port.attributes()})
+	s.cfg.Log.Info("link changed", "port", port.index, "up", linkUp)
 }

@@ -12,10 +12,10 @@ type owner struct {
 // secret returns a random handle of eight characters, the length of TRex's.
 func secret() string { return rand.Text()[:8] }
 
-// acquire is acquire: it takes a free port or, with force, another owner's. The same session asking again without force gets the
-// handler that it already has, so that a client can continue after a broken connection. Traffic and streams stay as they are.
+// acquire answers acquire. It takes a free port or, with force, another owner's. The same session asking again without force gets
+// the handler that it already has, so that a client can continue after a broken connection. Traffic and streams stay as they are.
 func (s *Server) acquire(p *params) (any, error) {
-	at, err := s.port(p)
+	port, err := s.port(p)
 	if err != nil {
 		return nil, err
 	}
@@ -26,48 +26,48 @@ func (s *Server) acquire(p *params) (any, error) {
 	if session == 0 {
 		return nil, badParameters("field 'session_id' must not be 0")
 	}
-	had := at.owner
+	previous := port.owner
 	switch {
-	case had.handler == "" || force:
-	case had.user == user && had.session == session:
-		return had.handler, nil
-	case had.user == user:
+	case previous.handler == "" || force:
+	case previous.user == user && previous.session == session:
+		return previous.handler, nil
+	case previous.user == user:
 		return nil, refused("port is already owned by another session of '%s'", user)
 	default:
-		return nil, refused("port is already taken by '%s'", had.user)
+		return nil, refused("port is already taken by '%s'", previous.user)
 	}
-	at.owner = owner{user: user, session: session, handler: secret()}
+	port.owner = owner{user: user, session: session, handler: secret()}
 	s.events.open(session)
-	s.publish(eventPortAcquired, object{"port_id": at.index, "who": user, "session_id": session, "force": had.handler != ""})
-	return at.owner.handler, nil
+	s.publish(eventPortAcquired, object{"port_id": port.index, "who": user, "session_id": session, "force": previous.handler != ""})
+	return port.owner.handler, nil
 }
 
-// release is release.
+// release answers release.
 func (s *Server) release(p *params) (any, error) {
-	at, err := s.ownedPort(p)
+	port, err := s.ownedPort(p)
 	if err != nil {
 		return nil, err
 	}
-	s.publish(eventPortReleased, object{"port_id": at.index, "who": at.owner.user, "session_id": at.owner.session})
-	at.owner = owner{}
+	s.publish(eventPortReleased, object{"port_id": port.index, "who": port.owner.user, "session_id": port.owner.session})
+	port.owner = owner{}
 	return object{}, nil
 }
 
-// getOwner is get_owner.
+// ownerOf answers get_owner.
 func (s *Server) getOwner(p *params) (any, error) {
-	at, err := s.port(p)
+	port, err := s.port(p)
 	if err != nil {
 		return nil, err
 	}
-	if at.owner.handler == "" {
+	if port.owner.handler == "" {
 		return object{"owner": "<FREE>"}, nil
 	}
-	return object{"owner": at.owner.user}, nil
+	return object{"owner": port.owner.user}, nil
 }
 
-// ownedPort reads port_id and handler, and refuses a client that doesn't own the port.
+// owned reads port_id and handler, and refuses a client that doesn't own the port.
 func (s *Server) ownedPort(p *params) (*port, error) {
-	at, err := s.port(p)
+	port, err := s.port(p)
 	if err != nil {
 		return nil, err
 	}
@@ -76,17 +76,17 @@ func (s *Server) ownedPort(p *params) (*port, error) {
 		return nil, err
 	}
 	switch {
-	case at.owner.handler == "":
+	case port.owner.handler == "":
 		return nil, refused("please acquire the port before modifying port state")
-	case at.owner.handler != handler:
+	case port.owner.handler != handler:
 		return nil, refused("port is not owned by you or your current executing session")
 	}
-	return at, nil
+	return port, nil
 }
 
 func (s *Server) ownsAnyPort(session uint32) bool {
-	for _, at := range s.ports {
-		if at.owner.handler != "" && at.owner.session == session {
+	for _, port := range s.ports {
+		if port.owner.handler != "" && port.owner.session == session {
 			return true
 		}
 	}

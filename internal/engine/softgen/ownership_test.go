@@ -15,26 +15,26 @@ func TestOwnership(t *testing.T) {
 	}
 	t.Run("the same session gets its handler again", func(t *testing.T) {
 		r := newRig(t)
-		first := must[string](t, r, "acquire", acquire("a", 1, false))
-		if again := must[string](t, r, "acquire", acquire("a", 1, false)); again != first || len(first) != 8 {
-			t.Errorf("handler %q, then %q", first, again)
+		first := succeed[string](t, r, "acquire", acquire("a", 1, false))
+		if second := succeed[string](t, r, "acquire", acquire("a", 1, false)); second != first || len(first) != 8 {
+			t.Errorf("handler %q, then %q", first, second)
 		}
-		if forced := must[string](t, r, "acquire", acquire("a", 1, true)); forced == first {
+		if forced := succeed[string](t, r, "acquire", acquire("a", 1, true)); forced == first {
 			t.Error("with force the handler must be a new one")
 		}
 	})
 	t.Run("who is robbed is told, and can do nothing any more", func(t *testing.T) {
 		r := newRig(t)
-		r.own(t, 0)
-		r.told(t, 7)
-		must[object](t, r, "add_stream", streamOf(0, 1))
-		must[object](t, r, "start_traffic", start(0, mul("pps", 10), 10))
-		must[string](t, r, "acquire", acquire("thief", 9, true))
+		r.acquire(t, 0)
+		r.events(t, 7)
+		succeed[object](t, r, "add_stream", streamOf(0, 1))
+		succeed[object](t, r, "start_traffic", start(0, mul("pps", 10), 10))
+		succeed[string](t, r, "acquire", acquire("thief", 9, true))
 		r.refuses(t, "stop_traffic", object{"port_id": 0}, wire.CodeRefused, "port is not owned by you or your current executing session")
 		if got := r.stateOf(t, 0); got != "TX" {
 			t.Errorf("theft alone must not stop traffic, and the state is %s", got)
 		}
-		if diff := cmp.Diff([]string{"10:0", "0:0", "5:0"}, r.told(t, 7)); diff != "" {
+		if diff := cmp.Diff([]string{"10:0", "0:0", "5:0"}, r.events(t, 7)); diff != "" {
 			t.Errorf("events (-want +got):\n%s", diff)
 		}
 	})
@@ -46,7 +46,7 @@ func TestOwnership(t *testing.T) {
 	})
 	t.Run("what crashes TRex for an unknown profile is refused", func(t *testing.T) {
 		r := newRig(t)
-		r.own(t, 0)
+		r.acquire(t, 0)
 		for _, method := range []string{"validate", "get_stream_list", "get_port_status", "remove_stream", "pause_traffic", "remove_rx_filters"} {
 			r.refuses(t, method, object{"port_id": 0, "profile_id": "x", "stream_id": 1}, wire.CodeRefused, "profile_id x does not exists")
 		}
@@ -64,19 +64,19 @@ func TestOwnership(t *testing.T) {
 
 func TestEventsAreNotKeptForever(t *testing.T) {
 	r := newRig(t)
-	r.told(t, 1) // a reader that comes back late
-	r.own(t, 0)  // the owner
-	must[object](t, r, "add_stream", streamOf(0, 1))
+	r.events(t, 1)  // a reader that comes back late
+	r.acquire(t, 0) // the owner
+	succeed[object](t, r, "add_stream", streamOf(0, 1))
 	r.clock.Advance(unreadAfter + time.Second)
-	must[object](t, r, "start_traffic", start(0, mul("pps", 10), 1))
-	if got := r.told(t, 1); len(got) != 0 {
+	succeed[object](t, r, "start_traffic", start(0, mul("pps", 10), 1))
+	if got := r.events(t, 1); len(got) != 0 {
 		t.Errorf("a reader's mailbox should be gone, and it has %v", got)
 	}
-	if diff := cmp.Diff([]string{"5:0"}, r.told(t, 7)); diff != "" {
+	if diff := cmp.Diff([]string{"5:0"}, r.events(t, 7)); diff != "" {
 		t.Errorf("the owner keeps what it had (-want +got):\n%s", diff)
 	}
 	r.clock.Advance(2 * time.Second)
-	if diff := cmp.Diff([]string{"14:0", "4:0"}, r.told(t, 7)); diff != "" {
+	if diff := cmp.Diff([]string{"14:0", "4:0"}, r.events(t, 7)); diff != "" {
 		t.Errorf("and is told what comes after its poll (-want +got):\n%s", diff)
 	}
 }

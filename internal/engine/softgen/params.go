@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// params reads the members of a JSON object and stores the first fault, so that a handler reads all members that it needs and then checks
-// once. Other members are ignored; a missing member and a null one are the same, as in TRex.
+// params reads the members of a JSON object and stores the first fault, so that a handler reads all its members
+// and then checks once. Other members are ignored. A missing member and a null one are the same, as in TRex.
 type params struct {
 	members map[string]json.RawMessage
 	wrong   *string // shared with the objects inside
@@ -26,7 +26,7 @@ func readObject(text json.RawMessage) (*params, error) {
 	return p, nil
 }
 
-// failed is nil, or the answer that names the first wrong parameter.
+// failed returns the answer that names the first wrong parameter, or nil.
 func (p *params) failed() error {
 	if *p.wrong == "" {
 		return nil
@@ -45,7 +45,7 @@ func (p *params) has(name string) bool {
 	return ok && !bytes.Equal(bytes.TrimSpace(text), []byte("null"))
 }
 
-// required returns the member's text; missing or null is a failure.
+// required returns the member's text. A missing or null member is a failure.
 func (p *params) required(name string) (json.RawMessage, bool) {
 	if !p.has(name) {
 		p.fail("field '%s' value is null", name)
@@ -60,19 +60,19 @@ func (p *params) mismatch(name string, text json.RawMessage, want string) {
 
 func (p *params) text(name string) string { return decode[string](p, name, "string") }
 
-func (p *params) textOr(name, otherwise string) string {
+func (p *params) textOr(name, fallback string) string {
 	if !p.has(name) {
-		return otherwise
+		return fallback
 	}
 	return p.text(name)
 }
 
 func (p *params) boolean(name string) bool { return decode[bool](p, name, "boolean") }
 
-// flag is an optional boolean; missing is false.
+// flag reads an optional boolean, which defaults to false.
 func (p *params) flag(name string) bool { return p.has(name) && p.boolean(name) }
 
-// texts are the strings of a list that may be missing.
+// texts reads a list of strings that may be missing.
 func (p *params) texts(name string) []string {
 	if !p.has(name) {
 		return nil
@@ -82,9 +82,9 @@ func (p *params) texts(name string) []string {
 
 func (p *params) real(name string) float64 { return decode[float64](p, name, "double") }
 
-func (p *params) realOr(name string, otherwise float64) float64 {
+func (p *params) realOr(name string, fallback float64) float64 {
 	if !p.has(name) {
-		return otherwise
+		return fallback
 	}
 	return p.real(name)
 }
@@ -94,22 +94,22 @@ func (p *params) list(name string) []json.RawMessage {
 }
 
 // choice reads a string that must be one of a few.
-func (p *params) choice(name string, of ...string) string {
+func (p *params) choice(name string, choices ...string) string {
 	value := p.text(name)
-	if *p.wrong == "" && !slices.Contains(of, value) {
-		p.fail("field '%s' can only be one of ['%s']", name, strings.Join(of, "' ,'"))
+	if *p.wrong == "" && !slices.Contains(choices, value) {
+		p.fail("field '%s' can only be one of ['%s']", name, strings.Join(choices, "' ,'"))
 	}
 	return value
 }
 
-// object reads an object inside; its failures are this one's.
+// object reads an inner object, which shares this object's first fault.
 func (p *params) object(name string) *params {
 	inner := &params{wrong: p.wrong, members: map[string]json.RawMessage{}}
 	text, ok := p.required(name)
 	if ok && kindOf(text) != "object" {
 		p.mismatch(name, text, "object")
 	} else if ok {
-		_ = json.Unmarshal(text, &inner.members) // it is an object: its text was parsed with the whole request
+		_ = json.Unmarshal(text, &inner.members) // valid JSON, as the whole request is
 	}
 	return inner
 }
@@ -120,15 +120,15 @@ func (p *params) uint32(name string) uint32 {
 	return uint32(p.unsigned(name, "uint32", math.MaxUint32))
 }
 
-func (p *params) uint64Or(name string, otherwise uint64) uint64 {
+func (p *params) uint64Or(name string, fallback uint64) uint64 {
 	if !p.has(name) {
-		return otherwise
+		return fallback
 	}
 	return p.unsigned(name, "uint64", math.MaxUint64)
 }
 
-// unsigned reads a whole number; one written with a fraction of zero (5.0) counts as whole.
-func (p *params) unsigned(name, kind string, most uint64) uint64 {
+// unsigned reads a whole number. A number with a fraction of zero (5.0) counts as whole.
+func (p *params) unsigned(name, kind string, limit uint64) uint64 {
 	text, ok := p.required(name)
 	if !ok {
 		return 0
@@ -139,8 +139,8 @@ func (p *params) unsigned(name, kind string, most uint64) uint64 {
 		p.mismatch(name, text, kind)
 	case negative:
 		p.fail("field '%s' has negative value.", name)
-	case value > most:
-		p.fail("field '%s' has size bigger than uint%d.", name, bitsOf(most))
+	case value > limit:
+		p.fail("field '%s' has size bigger than uint%d.", name, bitsOf(limit))
 	default:
 		return value
 	}
@@ -189,7 +189,7 @@ func wholeNumber(text json.RawMessage) (value uint64, negative, whole bool) {
 	return uint64(v), negative && v > 0, true
 }
 
-func bitsOf(most uint64) int { return len(strconv.FormatUint(most, 2)) }
+func bitsOf(limit uint64) int { return len(strconv.FormatUint(limit, 2)) }
 
 // kindOf names a JSON text's type.
 func kindOf(text json.RawMessage) string {

@@ -1,12 +1,12 @@
 package softgen
 
-// pauseTraffic is pause_traffic: for endless runs of continuous streams only, as in TRex.
+// pause answers pause_traffic. Only endless runs of continuous streams can be paused, as in TRex.
 func (s *Server) pauseTraffic(p *params) (any, error) {
-	at, f, err := s.ownedProfile(p)
+	port, f, err := s.ownedProfile(p)
 	if err != nil {
 		return nil, err
 	}
-	if err := f.must("pause", sending); err != nil {
+	if err := f.requireState("pause", sending); err != nil {
 		return nil, err
 	}
 	if !f.endless {
@@ -17,27 +17,27 @@ func (s *Server) pauseTraffic(p *params) (any, error) {
 			return nil, refused("pause is supported when all streams are in continuous mode")
 		}
 	}
-	if err := at.path.Pause(); err != nil {
+	if err := port.path.Pause(); err != nil {
 		return nil, refusedBy(err)
 	}
 	f.playing = paused
-	s.publishTraffic(eventProfilePaused, eventPortPaused, at, f.id)
+	s.publishTraffic(eventProfilePaused, eventPortPaused, port, f.id)
 	return object{}, nil
 }
 
-// resumeTraffic is resume_traffic.
+// resume answers resume_traffic.
 func (s *Server) resumeTraffic(p *params) (any, error) {
-	at, f, err := s.ownedProfile(p)
+	port, f, err := s.ownedProfile(p)
 	if err != nil {
 		return nil, err
 	}
-	if err := f.must("resume", paused); err != nil {
+	if err := f.requireState("resume", paused); err != nil {
 		return nil, err
 	}
-	if err := at.path.Resume(); err != nil {
+	if err := port.path.Resume(); err != nil {
 		return nil, refusedBy(err)
 	}
 	f.playing = sending
-	s.publishTraffic(eventProfileResumed, eventPortResumed, at, f.id)
+	s.publishTraffic(eventProfileResumed, eventPortResumed, port, f.id)
 	return object{}, nil
 }

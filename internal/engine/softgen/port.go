@@ -8,7 +8,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// port is one port of the server: who owns it, what is loaded on it, how it is addressed.
+// port is one port of the server with its owner, its profiles and its addresses.
 type port struct {
 	index int
 	path  datapath.Port
@@ -17,24 +17,24 @@ type port struct {
 
 	owner    owner
 	profiles map[string]*profile
-	// run is what plays now; nil when nothing does.
+	// run is the present run, or nil.
 	run *run
 
 	service, serviceFiltered bool
 	promiscuous, multicast   bool
 	layer                    addressing
-	up                       bool // the link's state in the last event
+	linkUp                   bool // the link's state in the last event
 	sent, received           gauge
 }
 
-// run is a profile being played, and the end of it.
+// run is a profile being played.
 type run struct {
 	profile *profile
 	done    <-chan struct{}
 }
 
-// over says whether it has ended, by itself or by Stop.
-func (r *run) over() bool {
+// ended says whether the run has ended, by itself or by Stop.
+func (r *run) ended() bool {
 	select {
 	case <-r.done:
 		return true
@@ -56,21 +56,21 @@ type addressing struct {
 }
 
 func newPort(index int, c PortConfig) *port {
-	at := &port{
+	made := &port{
 		index: index, path: c.Port, speed: c.Speed, cores: max(c.Cores, 1),
 		profiles: map[string]*profile{defaultProfile: newProfile(defaultProfile)},
-		layer:    addressing{nextHop: c.NextHop, resolved: c.NextHop != [6]byte{}}, up: c.Port.Info().LinkUp,
+		layer:    addressing{nextHop: c.NextHop, resolved: c.NextHop != [6]byte{}}, linkUp: c.Port.Info().LinkUp,
 	}
-	if at.speed == 0 {
-		at.speed = c.Port.Info().Speed
+	if made.speed == 0 {
+		made.speed = c.Port.Info().Speed
 	}
-	if at.speed == 0 {
-		at.speed = DefaultSpeed
+	if made.speed == 0 {
+		made.speed = DefaultSpeed
 	}
-	return at
+	return made
 }
 
-// port reads port_id.
+// named returns the port that port_id names.
 func (s *Server) port(p *params) (*port, error) {
 	index := p.byte("port_id")
 	if err := p.failed(); err != nil {
@@ -83,26 +83,26 @@ func (s *Server) port(p *params) (*port, error) {
 }
 
 // state is the state of the busiest profile.
-func (at *port) state() state {
-	most := idle
-	for _, f := range at.profiles {
+func (port *port) state() state {
+	busiest := idle
+	for _, f := range port.profiles {
 		switch f.state() {
 		case sending, paused:
 			return f.state()
 		case loaded:
-			most = loaded
+			busiest = loaded
 		case idle:
 		}
 	}
-	return most
+	return busiest
 }
 
-// mustBeQuiet refuses the command while the port plays.
-func (at *port) mustBeQuiet(command string) error {
-	if at.run == nil {
+// requireIdle refuses the command while the port plays.
+func (port *port) requireIdle(command string) error {
+	if port.run == nil {
 		return nil
 	}
-	return refused("command '%s' cannot be executed on current state: '%s'", command, at.state())
+	return refused("command '%s' cannot be executed on current state: '%s'", command, port.state())
 }
 
 func macText(mac [6]byte) string { return net.HardwareAddr(mac[:]).String() }

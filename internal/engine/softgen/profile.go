@@ -8,7 +8,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/stream"
 )
 
-// defaultProfile is the profile of a request that names none; everyProfile means all profiles, where a command allows it.
+// defaultProfile is the profile of a request that names none. everyProfile means all profiles, if the command allows it.
 const (
 	defaultProfile = "_"
 	everyProfile   = "*"
@@ -17,7 +17,7 @@ const (
 // maxStreams is how many streams a profile may hold.
 const maxStreams = 20000
 
-// state is what a profile or a port is doing, in TRex's words.
+// state is the state of a profile or a port, in TRex's words.
 type state string
 
 const (
@@ -31,14 +31,14 @@ const (
 type profile struct {
 	id      string
 	streams map[uint32]*loadedStream
-	// playing is sending or paused while the profile runs, else "".
+	// playing is sending or paused while the profile runs, and otherwise empty.
 	playing state
-	// factor is what every stream's base rate is multiplied with, latency streams aside.
+	// factor multiplies every stream's base rate, except for latency streams.
 	factor  float64
 	endless bool
 }
 
-// loadedStream is a stream as the client wrote it, which is what the getters return, and as it is played.
+// loadedStream is a stream as it is played, and as the client wrote it for the getters.
 type loadedStream struct {
 	text   json.RawMessage
 	stream stream.Stream
@@ -57,60 +57,60 @@ func (f *profile) state() state {
 	}
 }
 
-// ids are the streams' ids in order.
+// ids returns the streams' ids in order.
 func (f *profile) ids() []uint32 { return slices.Sorted(maps.Keys(f.streams)) }
 
-// must refuses the command unless the profile is in one of the states.
-func (f *profile) must(command string, be ...state) error {
-	if slices.Contains(be, f.state()) {
+// requireState refuses the command unless the profile is in one of the states.
+func (f *profile) requireState(command string, allowed ...state) error {
+	if slices.Contains(allowed, f.state()) {
 		return nil
 	}
 	return refused("command '%s' cannot be executed on current state: '%s on profile_id(%s).", command, f.state(), f.id)
 }
 
-// profile reads profile_id and finds that profile; it never makes one.
-func (at *port) profile(p *params) (*profile, error) {
+// profile finds the profile that profile_id names. It never makes one.
+func (port *port) profile(p *params) (*profile, error) {
 	id := p.textOr("profile_id", defaultProfile)
 	if err := p.failed(); err != nil {
 		return nil, err
 	}
-	found, ok := at.profiles[id]
+	found, ok := port.profiles[id]
 	if !ok {
 		return nil, refused("profile_id %s does not exists", id)
 	}
 	return found, nil
 }
 
-// profilesNamed is profile, or all of them in the order of their ids for everyProfile.
-func (at *port) profilesNamed(p *params) ([]*profile, error) {
+// profilesNamed returns the profile that profile_id names, or all profiles in the order of their ids for everyProfile.
+func (port *port) profilesNamed(p *params) ([]*profile, error) {
 	if p.textOr("profile_id", defaultProfile) != everyProfile {
-		one, err := at.profile(p)
-		return []*profile{one}, err
+		found, err := port.profile(p)
+		return []*profile{found}, err
 	}
-	all := []*profile{}
-	for _, id := range at.profileIDs() {
-		all = append(all, at.profiles[id])
+	profiles := []*profile{}
+	for _, id := range port.profileIDs() {
+		profiles = append(profiles, port.profiles[id])
 	}
-	return all, p.failed()
+	return profiles, p.failed()
 }
 
-func (at *port) profileIDs() []string { return slices.Sorted(maps.Keys(at.profiles)) }
+func (port *port) profileIDs() []string { return slices.Sorted(maps.Keys(port.profiles)) }
 
-// ownedProfile is ownedPort and profile in one.
+// ownedProfile returns the owned port and the profile that the request names.
 func (s *Server) ownedProfile(p *params) (*port, *profile, error) {
-	at, err := s.ownedPort(p)
+	port, err := s.ownedPort(p)
 	if err != nil {
 		return nil, nil, err
 	}
-	found, err := at.profile(p)
-	return at, found, err
+	found, err := port.profile(p)
+	return port, found, err
 }
 
-// getProfileList is get_profile_list.
+// profileList answers get_profile_list.
 func (s *Server) getProfileList(p *params) (any, error) {
-	at, err := s.port(p)
+	port, err := s.port(p)
 	if err != nil {
 		return nil, err
 	}
-	return at.profileIDs(), nil
+	return port.profileIDs(), nil
 }

@@ -11,13 +11,13 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/trextest"
 )
 
-// TestRecordedSessionsReplay sends every request of recorded sessions with a real TRex to the software engine, over a real socket and compressed as TRex's client does, and compares the answers. What may
-// differ, and why, stands in judge.
+// TestRecordedSessionsReplay sends every request of recorded sessions with a real TRex to the software engine, over a real socket
+// and compressed as TRex's client does, and compares the answers. judge lists the accepted differences, with their reasons.
 func TestRecordedSessionsReplay(t *testing.T) {
 	trextest.CompareSessions(t, "../trex/testdata", judge(nil), func(t *testing.T, play func(*testing.T, trextest.Subject)) { play(t, subject(t)) })
 }
 
-// subject is a server with two ports whose clock goes when it is asked to.
+// subject is a server with two ports on a manual clock.
 func subject(t *testing.T) trextest.Subject {
 	t.Helper()
 	clock := fakeport.NewManual(700 * time.Second)
@@ -51,8 +51,8 @@ func dial(t *testing.T, server *Server) *zmtp.Client {
 	return client
 }
 
-// judge knows where the software engine differs from a real TRex: always, and in what is compared.
-func judge(also trextest.Reasons) *trextest.Judge {
+// judge accepts the software engine's differences from a real TRex, those of every session and the given ones.
+func judge(accepted trextest.Reasons) *trextest.Judge {
 	const (
 		ours         = "ours: tells the software engine from TRex"
 		machine      = "another machine, another build"
@@ -117,6 +117,6 @@ func judge(also trextest.Reasons) *trextest.Judge {
 		"get_port_xstats_values/result/xstats_values/*":   "another driver's names",
 		"get_utilization/result/mbuf_stats/cpu-socket-0":  absent,
 	}
-	maps.Copy(different, also)
+	maps.Copy(different, accepted)
 	return trextest.NewJudge(different, missing)
 }

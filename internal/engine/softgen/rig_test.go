@@ -50,12 +50,12 @@ func newServer(t *testing.T, west, east *fakeport.Port, clock fakeport.Clock, ch
 // call sends one request, and returns its result or its error.
 func (r *rig) call(t *testing.T, method string, parameters object) (json.RawMessage, *wire.Error) {
 	t.Helper()
-	all := object{"api_h": r.server.apiH}
-	maps.Copy(all, parameters)
-	if port, ok := parameters["port_id"].(int); ok && all["handler"] == nil {
-		all["handler"] = r.handlers[port]
+	members := object{"api_h": r.server.apiH}
+	maps.Copy(members, parameters)
+	if port, ok := parameters["port_id"].(int); ok && members["handler"] == nil {
+		members["handler"] = r.handlers[port]
 	}
-	text, err := json.Marshal(object{"jsonrpc": "2.0", "id": "1", "method": method, "params": all})
+	text, err := json.Marshal(object{"jsonrpc": "2.0", "id": "1", "method": method, "params": members})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,8 +69,8 @@ func (r *rig) call(t *testing.T, method string, parameters object) (json.RawMess
 	return got.Result, got.Error
 }
 
-// must sends a request that must succeed, and decodes its result into T.
-func must[T any](t *testing.T, r *rig, method string, parameters object) (result T) {
+// succeed sends a request that must succeed, and decodes its result into T.
+func succeed[T any](t *testing.T, r *rig, method string, parameters object) (result T) {
 	t.Helper()
 	text, failed := r.call(t, method, parameters)
 	if failed != nil {
@@ -94,15 +94,15 @@ func (r *rig) refuses(t *testing.T, method string, parameters object, code int, 
 	}
 }
 
-// own acquires the ports.
-func (r *rig) own(t *testing.T, ports ...int) {
+// acquire acquires the ports.
+func (r *rig) acquire(t *testing.T, ports ...int) {
 	t.Helper()
 	for _, port := range ports {
-		r.handlers[port] = must[string](t, r, "acquire", object{"port_id": port, "user": "tester", "session_id": 7, "force": true})
+		r.handlers[port] = succeed[string](t, r, "acquire", object{"port_id": port, "user": "tester", "session_id": 7, "force": true})
 	}
 }
 
-// streamOf is add_stream's parameters: a 64-byte frame at 1 pps, changed.
+// streamOf is add_stream's parameters of a 64-byte frame at 1 pps, with changes.
 func streamOf(port, id int, change ...func(object)) object {
 	s := object{
 		"enabled": true, "self_start": true, "flags": 0, "action_count": 0, "isg": 0, "next_stream_id": -1,
@@ -117,7 +117,7 @@ func streamOf(port, id int, change ...func(object)) object {
 	return object{"port_id": port, "stream_id": id, "stream": s}
 }
 
-func at(pps float64) func(object) {
+func perSecond(pps float64) func(object) {
 	return func(s object) { s["mode"].(object)["rate"] = object{"type": "pps", "value": pps} }
 }
 
@@ -131,7 +131,7 @@ func burst(packets int) func(object) {
 	}
 }
 
-func with(name string, value any) func(object) { return func(s object) { s[name] = value } }
+func member(name string, value any) func(object) { return func(s object) { s[name] = value } }
 
 func mul(kind string, value float64) object { return object{"type": kind, "op": "abs", "value": value} }
 
@@ -141,14 +141,14 @@ func start(port int, m object, duration float64) object {
 
 func (r *rig) stateOf(t *testing.T, port int) string {
 	t.Helper()
-	return must[struct{ State string }](t, r, "get_port_status", object{"port_id": port}).State
+	return succeed[struct{ State string }](t, r, "get_port_status", object{"port_id": port}).State
 }
 
 type portStats struct{ Opackets, Obytes, Ipackets, Ibytes int64 }
 
 func (r *rig) statsOf(t *testing.T, port int) portStats {
 	t.Helper()
-	return must[portStats](t, r, "get_port_stats", object{"port_id": port})
+	return succeed[portStats](t, r, "get_port_stats", object{"port_id": port})
 }
 
 type toldEvent struct {
@@ -159,11 +159,11 @@ type toldEvent struct {
 	}
 }
 
-// told are a session's events since the last time, as "type:port".
-func (r *rig) told(t *testing.T, session int) []string {
+// events are a session's unread events, as "type:port".
+func (r *rig) events(t *testing.T, session int) []string {
 	t.Helper()
 	list := []string{}
-	for _, e := range must[struct{ Data []toldEvent }](t, r, "get_async_events", object{"session_id": session}).Data {
+	for _, e := range succeed[struct{ Data []toldEvent }](t, r, "get_async_events", object{"session_id": session}).Data {
 		text := fmt.Sprintf("%d:%d", e.Type, e.Data.Port)
 		if e.Data.Cause != "" {
 			text += " " + e.Data.Cause

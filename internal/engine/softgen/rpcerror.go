@@ -16,5 +16,5 @@ func refused(format string, args ...any) error {
 	return &wire.Error{Code: wire.CodeRefused, Message: "Failed To Execute Method", Specific: fmt.Sprintf(format, args...)}
 }
 
-// refusedBy turns an error of the data path into the answer's.
+// refusedBy is refused with the text of the data path's error.
 func refusedBy(err error) error { return refused("%s", err.Error()) }

@@ -22,9 +22,9 @@ func running(t *testing.T, clock fakeport.Clock, change ...func(*Config)) *rig {
 	west, east := fakeport.NewPair(clock, fakeport.Options{}, fakeport.Options{MAC: [6]byte{2}}, fakeport.Cable{})
 	change = append(change, func(c *Config) { c.Ports[0].NextHop = [6]byte{2} })
 	r := &rig{west: west, east: east, handlers: map[int]string{}, server: newServer(t, west, east, clock, change...)}
-	r.own(t, 0)
-	must[object](t, r, "add_stream", streamOf(0, 1))
-	must[object](t, r, "start_traffic", start(0, mul("pps", 1000), 3600))
+	r.acquire(t, 0)
+	succeed[object](t, r, "add_stream", streamOf(0, 1))
+	succeed[object](t, r, "start_traffic", start(0, mul("pps", 1000), 3600))
 	return r
 }
 
@@ -42,17 +42,17 @@ func TestHeartbeat(t *testing.T) {
 				t.Fatalf("with a request every 9 s the state is %s", got)
 			}
 		}
-		r.told(t, 7)
+		r.events(t, 7)
 		time.Sleep(11 * time.Second)
 		synctest.Wait()
 		if r.west.Done() != nil {
 			t.Error("after 11 s of silence it still sends")
 		}
-		const why = "heartbeat lost: no request for 10s"
-		if diff := cmp.Diff([]string{"11:0 " + why, "1:0 " + why}, r.told(t, 7)); diff != "" {
+		const cause = "heartbeat lost: no request for 10s"
+		if diff := cmp.Diff([]string{"11:0 " + cause, "1:0 " + cause}, r.events(t, 7)); diff != "" {
 			t.Errorf("events (-want +got):\n%s", diff)
 		}
-		must[object](t, r, "start_traffic", start(0, mul("pps", 1000), 3600))
+		succeed[object](t, r, "start_traffic", start(0, mul("pps", 1000), 3600))
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
 		if got := r.stateOf(t, 0); got != "TX" {
@@ -63,7 +63,7 @@ func TestHeartbeat(t *testing.T) {
 	})
 }
 
-// TestOnlyValidRequestsAreHeartbeats: a probe that pings keeps nothing alive.
+// TestOnlyValidRequestsAreHeartbeats: a probe that pings keeps no traffic alive.
 func TestOnlyValidRequestsAreHeartbeats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := running(t, fakeport.System(), func(c *Config) { c.Heartbeat = 10 * time.Second })

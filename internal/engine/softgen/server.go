@@ -18,54 +18,54 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// DefaultSpeed is the line rate of a port that has none; TRex reports the same for a kernel interface.
+// DefaultSpeed is the line rate of a port without one. TRex reports the same for a kernel interface.
 const DefaultSpeed = 10 * units.Gbps
 
-// PortConfig is one port of the server; its place in Config.Ports is its port_id.
+// PortConfig is one port of the server. Its index in Config.Ports is its port_id.
 type PortConfig struct {
 	Port datapath.Port
-	// Speed is the layer-1 line rate, which percentages and the check against overload refer to. 0: the interface's, else DefaultSpeed.
+	// Speed is the layer-1 line rate, which percentages and the check against overload refer to. 0 means the interface's speed, or else DefaultSpeed.
 	Speed units.BitRate
-	// Cores is how many threads send on this port; 0 is 1. It is only reported.
+	// Cores is how many threads send on this port. It is only reported, and 0 means 1.
 	Cores int
-	// NextHop is the destination MAC of streams that don't bring their own, until a client sets another; zero: not known yet.
+	// NextHop is the destination MAC of streams that don't bring their own, until a client sets another. Zero means that no next hop is known.
 	NextHop [6]byte
 }
 
-// Config is what a Server is made of.
+// Config says what a Server serves.
 type Config struct {
 	Ports []PortConfig
-	// Version is the software engine's own; get_version returns it together with the TRex version whose RPC the engine speaks.
+	// Version is the software engine's own. get_version returns it together with the TRex version whose RPC the engine speaks.
 	Version string
-	// Heartbeat is the time without a request with a valid api_h after which all traffic is stopped; 0: never.
+	// Heartbeat is the time without a request with a valid api_h after which all traffic is stopped. 0 means never.
 	Heartbeat time.Duration
 	// AllowShutdown lets the RPC "shutdown" end Serve.
 	AllowShutdown bool
-	// Now is the clock of ping, of start_at_ts and of counters; it must be the data path's. nil: CLOCK_MONOTONIC.
+	// Now is the clock of ping, of start_at_ts and of counters, and must be the data path's. The default is CLOCK_MONOTONIC.
 	Now func() time.Duration
-	// Processors reads how each of the machine's processors spent its time; nil: from the kernel.
+	// Processors reads how each of the machine's processors spent its time. The default asks the kernel.
 	Processors func() ([]machine.Processor, error)
-	// Signs reads the machine's vital signs; nil: from the kernel.
+	// Signs reads the machine's vital signs. The default asks the kernel.
 	Signs *machine.SignsReader
-	// Stolen reads how much processor time the machine's host took since the machine's start; nil: the mean of the processors that this process may use.
+	// Stolen reads how much processor time the machine's host took since the machine's start. The default is the mean of the processors that this process may use.
 	Stolen func([]machine.Processor) (time.Duration, error)
-	// Log gets state changes; nil drops them.
+	// Log gets state changes. Nil drops them.
 	Log *slog.Logger
-	// Hostname and Machine are reported; empty: the system's own.
+	// Hostname and Machine are reported. The defaults are the system's own.
 	Hostname string
 	Machine  machine.Machine
-	// Started is reported as the server's start; zero: now.
+	// Started is reported as the server's start. The default is the present time.
 	Started time.Time
 }
 
-// Server answers the RPC for its ports. All its methods are safe for concurrent use; requests are answered one at a time.
+// Server answers the RPC for its ports. All its methods are safe for concurrent use, and requests are answered one at a time.
 type Server struct {
 	cfg      Config
 	commands map[string]command
 	apiH     string
 	beats    chan struct{}
 
-	mu       sync.Mutex // all below
+	mu       sync.Mutex // guards the fields below
 	zipper   zipper
 	ports    []*port
 	events   *events
@@ -88,7 +88,7 @@ func New(cfg Config) (*Server, error) {
 	cfg = withDefaults(cfg)
 	s := &Server{
 		cfg: cfg, commands: commands(), apiH: secret(), beats: make(chan struct{}, 1),
-		events: newEvents(cfg.Now), flows: newFlows(), captures: newCaptures(), theft: theft{from: cfg.Stolen}, vitals: vitals{read: cfg.Processors}, end: func() {},
+		events: newEvents(cfg.Now), flows: newFlows(), captures: newCaptures(), theft: theft{read: cfg.Stolen}, vitals: vitals{read: cfg.Processors}, end: func() {},
 	}
 	for i, c := range cfg.Ports {
 		if c.Port == nil {
@@ -127,15 +127,15 @@ func withDefaults(cfg Config) Config {
 	return cfg
 }
 
-// monotonic reads the clock that TRex's time stamps are closest to: seconds since boot, never set back.
+// monotonic reads seconds since boot, which are never set back. TRex's time stamps are closest to this clock.
 func monotonic() time.Duration {
-	var now unix.Timespec
-	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) // can't fail with this clock
-	return time.Duration(now.Nano())
+	var clock unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &clock) // can't fail with this clock
+	return time.Duration(clock.Nano())
 }
 
-// Serve answers on the listener until ctx ends (or a client may and does shut it down), then stops all traffic, ends all captures,
-// closes the listener and all connections, and returns. Serve once per Server.
+// Serve answers on the listener until ctx ends, or until a client shuts the server down and may do so. Then it stops
+// all traffic, ends all captures, closes the listener and all connections, and returns. Serve once per Server.
 func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -151,7 +151,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	return errors.Join(err, s.close())
 }
 
-// close stops what runs.
+// close stops all traffic and captures.
 func (s *Server) close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -159,11 +159,11 @@ func (s *Server) close() error {
 	return s.stopAll("the server ends")
 }
 
-// Handle answers one request as it comes out of a message, and is all of the server but the transport.
+// Handle answers one request as it comes out of a message. It is the whole server except for the transport.
 func (s *Server) Handle(request []byte) []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.notice()
+	s.observePorts()
 	s.ahead = nil
 	return answer(request, s.call, &s.zipper)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine/softgen/datapath"
 )
 
-// readPort knows how often it was read.
+// readPort counts its readings.
 type readPort struct {
 	datapath.Port
 	reads *atomic.Int64

@@ -1,23 +1,23 @@
 package softgen
 
-// getPortStatus is get_port_status. state_profile comes only where profile_id is given.
+// status answers get_port_status. state_profile comes only if profile_id is given.
 func (s *Server) getPortStatus(p *params) (any, error) {
-	at, err := s.port(p)
+	port, err := s.port(p)
 	if err != nil {
 		return nil, err
 	}
-	most := uint32(0)
-	for _, f := range at.profiles {
+	highestID := uint32(0)
+	for _, f := range port.profiles {
 		for id := range f.streams {
-			most = max(most, id)
+			highestID = max(highestID, id)
 		}
 	}
 	status := object{
-		"owner": at.owner.user, "state": at.state(), "service": at.service, "service_filtered": at.serviceFiltered,
-		"profile_count": len(at.profiles), "max_stream_id": most, "attr": at.attributes(), "rx_info": s.receiveInfo(at),
+		"owner": port.owner.user, "state": port.state(), "service": port.service, "service_filtered": port.serviceFiltered,
+		"profile_count": len(port.profiles), "max_stream_id": highestID, "attr": port.attributes(), "rx_info": s.receiveInfo(port),
 	}
 	if p.has("profile_id") {
-		profiles, err := at.profilesNamed(p)
+		profiles, err := port.profilesNamed(p)
 		if err != nil {
 			return nil, err
 		}
@@ -30,26 +30,26 @@ func (s *Server) getPortStatus(p *params) (any, error) {
 	return status, nil
 }
 
-// attributes are what set_port_attr, set_l2, set_l3, set_vlan and conf_ipv6 set, and the interface's own properties. The speed is
-// in Gb/s. link.flaps, which TRex doesn't have, is how often the link has changed.
-func (at *port) attributes() object {
-	info := at.path.Info()
+// attributes are set by set_port_attr, set_l2, set_l3, set_vlan and conf_ipv6, or are the interface's own properties.
+// The speed is in Gb/s. link.flaps, which TRex doesn't have, is how often the link has changed.
+func (port *port) attributes() object {
+	info := port.path.Info()
 	filter := "hw"
-	if at.service {
+	if port.service {
 		filter = "all"
 	}
 	return object{
-		"speed": real(float64(at.speed) / 1e9), "link": object{"up": info.LinkUp, "flaps": info.LinkFlaps},
-		"promiscuous": object{"enabled": at.promiscuous}, "multicast": object{"enabled": at.multicast},
+		"speed": real(float64(port.speed) / 1e9), "link": object{"up": info.LinkUp, "flaps": info.LinkFlaps},
+		"promiscuous": object{"enabled": port.promiscuous}, "multicast": object{"enabled": port.multicast},
 		"fc": object{"mode": -1}, "rx_filter_mode": filter, "vxlan_fs": []int{},
-		"vlan": object{"tags": orEmpty(at.layer.vlans)}, "layer_cfg": at.layer.report(info.MAC),
+		"vlan": object{"tags": orEmpty(port.layer.vlans)}, "layer_cfg": port.layer.report(info.MAC),
 	}
 }
 
-func (s *Server) receiveInfo(at *port) object {
+func (s *Server) receiveInfo(port *port) object {
 	inactive := object{"is_active": false}
 	announcing := object{"is_active": false}
-	if at.layer.layer3 && at.layer.resolved {
+	if port.layer.layer3 && port.layer.resolved {
 		announcing = object{"is_active": true, "interval_sec": 120}
 	}
 	return object{
@@ -58,9 +58,9 @@ func (s *Server) receiveInfo(at *port) object {
 	}
 }
 
-// setPortAttributes is set_port_attr. Like TRex, it needs no ownership. What a kernel interface can't do is refused in TRex's words.
+// setAttributes answers set_port_attr. Like TRex, it needs no ownership. Attributes that a kernel interface can't change are refused in TRex's words.
 func (s *Server) setPortAttributes(p *params) (any, error) {
-	at, err := s.port(p)
+	port, err := s.port(p)
 	if err != nil {
 		return nil, err
 	}
@@ -78,49 +78,49 @@ func (s *Server) setPortAttributes(p *params) (any, error) {
 		}
 	}
 	if attributes.has("promiscuous") {
-		on := attributes.object("promiscuous").boolean("enabled")
+		enabled := attributes.object("promiscuous").boolean("enabled")
 		if err := p.failed(); err != nil {
 			return nil, err
 		}
-		if err := at.path.SetPromiscuous(on); err != nil {
+		if err := port.path.SetPromiscuous(enabled); err != nil {
 			return nil, refused("Error applying promiscuous: %v", err)
 		}
-		at.promiscuous = on
+		port.promiscuous = enabled
 	}
 	if attributes.has("multicast") {
-		at.multicast = attributes.object("multicast").boolean("enabled") // multicast is always received
+		port.multicast = attributes.object("multicast").boolean("enabled") // multicast is always received
 	}
 	return object{}, p.failed()
 }
 
-// setService is service: it turns captures on the port on or off. It can't be turned off while a capture runs.
+// setService answers service. It turns captures on the port on or off. It can't be turned off while a capture runs.
 func (s *Server) setService(p *params) (any, error) {
-	at, err := s.ownedPort(p)
+	port, err := s.ownedPort(p)
 	if err != nil {
 		return nil, err
 	}
-	on, filtered := p.boolean("enabled"), p.flag("filtered")
+	enabled, filtered := p.boolean("enabled"), p.flag("filtered")
 	if err := p.failed(); err != nil {
 		return nil, err
 	}
-	if !on && s.captures.activeOn(at) {
-		return nil, refused("unable to disable service mode - an active capture on port %d exists", at.index)
+	if !enabled && s.captures.activeOn(port) {
+		return nil, refused("unable to disable service mode - an active capture on port %d exists", port.index)
 	}
-	at.service, at.serviceFiltered = on, filtered
+	port.service, port.serviceFiltered = enabled, filtered
 	return object{}, nil
 }
 
-// setReceiveFeature is set_rx_feature: features can only be turned off, as there are none.
+// setReceiveFeature answers set_rx_feature. Features can only be turned off, because there are none.
 func (s *Server) setReceiveFeature(p *params) (any, error) {
 	_, err := s.port(p)
 	if err != nil {
 		return nil, err
 	}
-	feature, on := p.text("type"), p.boolean("enabled")
+	feature, enabled := p.text("type"), p.boolean("enabled")
 	if err := p.failed(); err != nil {
 		return nil, err
 	}
-	if on {
+	if enabled {
 		return nil, refused("receive feature '%s' is not supported by the software engine: use capture", feature)
 	}
 	return object{}, nil

@@ -13,21 +13,21 @@ import (
 
 type stolenStats struct {
 	Stolen *float64 `json:"stolen"`
-	At     *float64 `json:"stolen_ts"`
+	ReadAt *float64 `json:"stolen_ts"`
 }
 
-// nobody tells of processors in a test that has a host's take of them made up.
-func nobody() ([]machine.Processor, error) { return nil, nil }
+// noProcessors is for tests with made-up stolen time.
+func noProcessors() ([]machine.Processor, error) { return nil, nil }
 
 func TestStolenTimeIsReadSeldom(t *testing.T) {
-	taken, asked := 3*time.Second, 0
+	stolenTime, asked := 3*time.Second, 0
 	r := newRig(t, func(c *Config) {
-		c.Processors, c.Stolen = nobody, func([]machine.Processor) (time.Duration, error) { asked++; return taken, nil }
+		c.Processors, c.Stolen = noProcessors, func([]machine.Processor) (time.Duration, error) { asked++; return stolenTime, nil }
 	})
 	began := r.clock.Now().Seconds()
 	for _, step := range []struct {
 		passes          time.Duration
-		taken           time.Duration
+		stolenTime      time.Duration
 		stolen, staleBy float64
 	}{
 		{0, 3 * time.Second, 3, 0},
@@ -37,10 +37,10 @@ func TestStolenTimeIsReadSeldom(t *testing.T) {
 	} {
 		r.clock.Advance(step.passes)
 		began += step.passes.Seconds()
-		taken = step.taken
-		got := must[stolenStats](t, r, "get_global_stats", object{})
-		if got.Stolen == nil || *got.Stolen != step.stolen || got.At == nil || *got.At < began-step.staleBy-1e-6 || *got.At > began-step.staleBy+1e-6 {
-			t.Errorf("after %v: %+v %+v", step.passes, got.Stolen, got.At)
+		stolenTime = step.stolenTime
+		got := succeed[stolenStats](t, r, "get_global_stats", object{})
+		if got.Stolen == nil || *got.Stolen != step.stolen || got.ReadAt == nil || *got.ReadAt < began-step.staleBy-1e-6 || *got.ReadAt > began-step.staleBy+1e-6 {
+			t.Errorf("after %v: %+v %+v", step.passes, got.Stolen, got.ReadAt)
 		}
 	}
 	if asked != 2 {
@@ -57,7 +57,7 @@ func TestAKernelWithoutStolenTime(t *testing.T) {
 			c.Stolen = func([]machine.Processor) (time.Duration, error) { return 0, errors.New("no affinity") }
 		},
 	} {
-		if got := must[stolenStats](t, newRig(t, change), "get_global_stats", object{}); got.Stolen != nil || got.At != nil {
+		if got := succeed[stolenStats](t, newRig(t, change), "get_global_stats", object{}); got.Stolen != nil || got.ReadAt != nil {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -65,21 +65,21 @@ func TestAKernelWithoutStolenTime(t *testing.T) {
 
 func TestThisKernelReportsStolenTime(t *testing.T) {
 	read := func() time.Duration {
-		all, err := machine.AllProcessors()
+		processors, err := machine.AllProcessors()
 		ok(t, err)
-		taken, err := stolen(all)
+		stolenTime, err := stolen(processors)
 		ok(t, err)
-		return taken
+		return stolenTime
 	}
-	first, again := read(), read()
-	if first < 0 || again < first {
-		t.Errorf("%v, then %v", first, again)
+	first, second := read(), read()
+	if first < 0 || second < first {
+		t.Errorf("%v, then %v", first, second)
 	}
 }
 
 type vitalStats struct {
 	Processors [][]float64 `json:"processors"`
-	At         *float64    `json:"processors_ts"`
+	ReadAt     *float64    `json:"processors_ts"`
 }
 
 func TestProcessorsAreReadSeldom(t *testing.T) {
@@ -90,20 +90,20 @@ func TestProcessorsAreReadSeldom(t *testing.T) {
 			return []machine.Processor{{Number: 0}, {Number: 1, Busy: busy, SoftIRQ: time.Second, Stolen: 10 * time.Millisecond, Idle: time.Minute}}, nil
 		}
 	})
-	if got := must[vitalStats](t, r, "get_global_stats", object{}); got.Processors != nil || got.At != nil {
+	if got := succeed[vitalStats](t, r, "get_global_stats", object{}); got.Processors != nil || got.ReadAt != nil {
 		t.Errorf("nobody asked for them, and they are %v", got.Processors)
 	}
-	r.clock.Advance(vitalsEvery) // what the host took was found out with that
-	for _, step := range []struct{ passes, busy, says time.Duration }{
+	r.clock.Advance(vitalsEvery) // the vitals are read again, with the stolen time
+	for _, step := range []struct{ passes, busy, want time.Duration }{
 		{0, 3 * time.Second, 3 * time.Second},
 		{90 * time.Millisecond, 4 * time.Second, 3 * time.Second},
 		{20 * time.Millisecond, 4 * time.Second, 4 * time.Second},
 	} {
 		r.clock.Advance(step.passes)
 		busy = step.busy
-		got := must[vitalStats](t, r, "get_global_stats", object{"processors": true})
-		if want := []float64{1, step.says.Seconds(), 1, 0.01, 60}; got.At == nil || len(got.Processors) != 2 || !slices.Equal(got.Processors[1], want) {
-			t.Errorf("after %v: %v at %v, want %v", step.passes, got.Processors, got.At, want)
+		got := succeed[vitalStats](t, r, "get_global_stats", object{"processors": true})
+		if want := []float64{1, step.want.Seconds(), 1, 0.01, 60}; got.ReadAt == nil || len(got.Processors) != 2 || !slices.Equal(got.Processors[1], want) {
+			t.Errorf("after %v: %v at %v, want %v", step.passes, got.Processors, got.ReadAt, want)
 		}
 	}
 	if asked != 3 {
@@ -111,7 +111,7 @@ func TestProcessorsAreReadSeldom(t *testing.T) {
 	}
 }
 
-// TestOneReadingServesStolenTimeAndProcessors: the table that an observer reads says what the host took, too.
+// TestOneReadingServesStolenTimeAndProcessors: the reading behind an observer's table also serves the stolen time.
 func TestOneReadingServesStolenTimeAndProcessors(t *testing.T) {
 	for name, c := range map[string]struct {
 		asks object
@@ -129,7 +129,7 @@ func TestOneReadingServesStolenTimeAndProcessors(t *testing.T) {
 				}
 			})
 			for range 100 {
-				got := must[stolenStats](t, r, "get_global_stats", c.asks)
+				got := succeed[stolenStats](t, r, "get_global_stats", c.asks)
 				if got.Stolen == nil || *got.Stolen <= 0 {
 					t.Fatalf("the host took %v", got.Stolen)
 				}
@@ -146,7 +146,7 @@ func TestTheParameterProcessorsIsABoolean(t *testing.T) {
 	newRig(t).refuses(t, "get_global_stats", object{"processors": "yes"}, wire.CodeParams, "'processors' is 'string', expecting 'boolean'")
 }
 
-// TestVitalSignsAreReportedOnRequest, with the server's clock: an observer of others costs this machine nothing.
+// TestVitalSignsAreReportedOnRequest checks signs and their clock. Unrequested signs must not be read.
 func TestVitalSignsAreReportedOnRequest(t *testing.T) {
 	links := 0
 	r := newRig(t, func(cfg *Config) {
@@ -155,13 +155,13 @@ func TestVitalSignsAreReportedOnRequest(t *testing.T) {
 			return []signs.Value{{Series: "sent", Part: "west", Number: 7}}, nil
 		}}
 	})
-	type told struct {
+	type reading struct {
 		Signs []signs.Reading `json:"signs"`
 	}
-	if got := must[told](t, r, "get_global_stats", object{}); got.Signs != nil || links != 0 {
+	if got := succeed[reading](t, r, "get_global_stats", object{}); got.Signs != nil || links != 0 {
 		t.Errorf("nobody asked for %+v", got)
 	}
-	got := must[told](t, r, "get_global_stats", object{"signs": []string{signs.Interfaces, signs.Load}}).Signs
+	got := succeed[reading](t, r, "get_global_stats", object{"signs": []string{signs.Interfaces, signs.Load}}).Signs
 	if len(got) != 2 || got[0].At != r.clock.Now() || len(got[0].Values) != 1 || got[0].Values[0].Number != 7 || got[1].Type != signs.Load {
 		t.Errorf("%+v, want the interfaces as they are now, and the load", got)
 	}

@@ -7,13 +7,13 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/stream"
 )
 
-// The sizes of a frame template, without FCS, that add_stream takes.
+// add_stream takes a frame template of these sizes, without FCS.
 const (
 	minTemplate = 14
 	maxTemplate = 9238
 )
 
-// maxGap bounds gaps in microseconds: 115 days.
+// maxGap bounds gaps in microseconds, to 115 days.
 const maxGap = 1e13
 
 // Bits of a stream's "flags".

@@ -6,9 +6,9 @@ import (
 	"strconv"
 )
 
-// addStream is add_stream. The first stream makes its profile, which stays.
+// add answers add_stream. A profile's first stream makes the profile, which stays.
 func (s *Server) addStream(p *params) (any, error) {
-	at, err := s.ownedPort(p)
+	port, err := s.ownedPort(p)
 	if err != nil {
 		return nil, err
 	}
@@ -23,14 +23,14 @@ func (s *Server) addStream(p *params) (any, error) {
 	if profileID == everyProfile {
 		return nil, refused("profile_id %s does not exists", everyProfile)
 	}
-	f, ok := at.profiles[profileID]
+	f, ok := port.profiles[profileID]
 	if !ok {
 		f = newProfile(profileID)
 	}
-	if err := f.must("add_stream", idle, loaded); err != nil {
+	if err := f.requireState("add_stream", idle, loaded); err != nil {
 		return nil, err
 	}
-	if _, taken := f.streams[id]; taken {
+	if _, exists := f.streams[id]; exists {
 		return nil, refused("stream %d already exists in profile_id(%s)", id, profileID)
 	}
 	if len(f.streams) >= maxStreams {
@@ -40,17 +40,17 @@ func (s *Server) addStream(p *params) (any, error) {
 		return nil, err
 	}
 	f.streams[id] = &loadedStream{text: compact(p.members["stream"]), stream: added}
-	at.profiles[profileID] = f
+	port.profiles[profileID] = f
 	return object{}, nil
 }
 
 func compact(text json.RawMessage) json.RawMessage {
-	var out bytes.Buffer
-	_ = json.Compact(&out, text) // it was parsed with the whole request
-	return out.Bytes()
+	var compacted bytes.Buffer
+	_ = json.Compact(&compacted, text) // valid JSON, as the whole request is
+	return compacted.Bytes()
 }
 
-// removeStream is remove_stream.
+// remove answers remove_stream.
 func (s *Server) removeStream(p *params) (any, error) {
 	_, f, err := s.ownedProfile(p)
 	if err != nil {
@@ -63,27 +63,27 @@ func (s *Server) removeStream(p *params) (any, error) {
 	if _, ok := f.streams[id]; !ok {
 		return nil, noSuchStream(id)
 	}
-	if err := f.must("remove_stream", loaded); err != nil {
+	if err := f.requireState("remove_stream", loaded); err != nil {
 		return nil, err
 	}
 	s.forget(f, id)
 	return object{}, nil
 }
 
-// removeAllStreams is remove_all_streams. As in TRex, profile "*" does nothing.
+// removeAll answers remove_all_streams. As in TRex, profile "*" does nothing.
 func (s *Server) removeAllStreams(p *params) (any, error) {
-	at, err := s.ownedPort(p)
+	port, err := s.ownedPort(p)
 	if err != nil {
 		return nil, err
 	}
 	if p.textOr("profile_id", defaultProfile) == everyProfile {
 		return object{}, p.failed()
 	}
-	f, err := at.profile(p)
+	f, err := port.profile(p)
 	if err != nil {
 		return nil, err
 	}
-	if err := f.must("remove_all_streams", idle, loaded); err != nil {
+	if err := f.requireState("remove_all_streams", idle, loaded); err != nil {
 		return nil, err
 	}
 	s.forget(f, f.ids()...)
@@ -92,50 +92,50 @@ func (s *Server) removeAllStreams(p *params) (any, error) {
 
 // forget removes streams, and the counters of flow ids that no stream uses any more.
 func (s *Server) forget(f *profile, ids ...uint32) {
-	var gone []uint32
+	var released []uint32
 	for _, id := range ids {
-		if slot, last := s.flows.remove(f.streams[id].stream.FlowStats); last {
-			gone = append(gone, slot)
+		if slot, unused := s.flows.remove(f.streams[id].stream.FlowStats); unused {
+			released = append(released, slot)
 		}
 		delete(f.streams, id)
 	}
-	if len(gone) == 0 {
+	if len(released) == 0 {
 		return
 	}
-	for _, at := range s.ports {
-		at.path.ForgetFlows(gone)
+	for _, port := range s.ports {
+		port.path.ForgetFlows(released)
 	}
 }
 
 func noSuchStream(id uint32) error { return refused("stream %d does not exists", id) }
 
-// getStreamList is get_stream_list.
+// idList answers get_stream_list.
 func (s *Server) getStreamList(p *params) (any, error) {
-	at, err := s.port(p)
+	port, err := s.port(p)
 	if err != nil {
 		return nil, err
 	}
 	if p.textOr("profile_id", defaultProfile) == everyProfile {
-		all := object{}
-		for id, f := range at.profiles {
-			all[id] = orEmpty(f.ids())
+		lists := object{}
+		for id, f := range port.profiles {
+			lists[id] = orEmpty(f.ids())
 		}
-		return all, p.failed()
+		return lists, p.failed()
 	}
-	f, err := at.profile(p)
+	f, err := port.profile(p)
 	if err != nil {
 		return nil, err
 	}
 	return orEmpty(f.ids()), nil
 }
 
-// getStream is get_stream.
+// get answers get_stream.
 func (s *Server) getStream(p *params) (any, error) {
-	at, err := s.port(p)
+	port, err := s.port(p)
 	if err != nil {
 		return nil, err
 	}
-	f, err := at.profile(p)
+	f, err := port.profile(p)
 	if err != nil {
 		return nil, err
 	}
@@ -150,24 +150,24 @@ func (s *Server) getStream(p *params) (any, error) {
 	return object{"stream": found.text}, nil
 }
 
-// getAllStreams is get_all_streams: of one profile, or of each by its id.
+// getAll answers get_all_streams with one profile's streams, or with each profile's by its id.
 func (s *Server) getAllStreams(p *params) (any, error) {
-	at, err := s.port(p)
+	port, err := s.port(p)
 	if err != nil {
 		return nil, err
 	}
-	profiles, err := at.profilesNamed(p)
+	profiles, err := port.profilesNamed(p)
 	if err != nil {
 		return nil, err
 	}
 	if p.textOr("profile_id", defaultProfile) != everyProfile {
 		return object{"streams": profiles[0].texts()}, nil
 	}
-	all := object{}
+	byProfile := object{}
 	for _, f := range profiles {
-		all[f.id] = f.texts()
+		byProfile[f.id] = f.texts()
 	}
-	return object{"profiles": all}, nil
+	return object{"profiles": byProfile}, nil
 }
 
 func (f *profile) texts() object {

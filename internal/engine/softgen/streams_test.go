@@ -24,7 +24,7 @@ func tuple(ipMin, ipMax, portMin, portMax int) object {
 		"limit_flows": 0, "flags": 0}
 }
 
-func mode(m object) func(object) { return with("mode", m) }
+func mode(m object) func(object) { return member("mode", m) }
 
 func TestAddStreamIsRefused(t *testing.T) {
 	rate := object{"type": "pps", "value": 1}
@@ -33,16 +33,16 @@ func TestAddStreamIsRefused(t *testing.T) {
 		text   string
 	}{
 		"without rate":                  {mode(object{"type": "continuous"}), "field 'rate' value is null"},
-		"without a packet":              {with("packet", nil), "field 'packet' value is null"},
-		"with a number for a truth":     {with("enabled", 1), "'enabled' is 'number', expecting 'boolean'"},
-		"with a packet that is short":   {with("packet", object{"binary": "c2hvcnQ=", "meta": ""}), "Bad packet size provided: 5. Should be between 14 and 9238"},
-		"with a packet that is no text": {with("packet", object{"binary": "!", "meta": ""}), "not base64"},
+		"without a packet":              {member("packet", nil), "field 'packet' value is null"},
+		"with a number for a truth":     {member("enabled", 1), "'enabled' is 'number', expecting 'boolean'"},
+		"with a packet that is short":   {member("packet", object{"binary": "c2hvcnQ=", "meta": ""}), "Bad packet size provided: 5. Should be between 14 and 9238"},
+		"with a packet that is no text": {member("packet", object{"binary": "!", "meta": ""}), "not base64"},
 		"with an empty burst":           {mode(object{"type": "single_burst", "total_pkts": 0, "rate": rate}), "'total_pkts' cannot be zero"},
 		"with no bursts": {mode(object{"type": "multi_burst", "pkts_per_burst": 1, "ibg": 0, "count": 0, "rate": rate}),
 			"'count' cannot be zero"},
-		"with a negative gap":             {with("isg", -1), "isg cannot be negative"},
-		"with a gap without end":          {with("isg", 1e300), "isg of 1e+300 us is too long"},
-		"of packets that nobody sends":    {with("flags", 8), "not supported by the software engine"},
+		"with a negative gap":             {member("isg", -1), "isg cannot be negative"},
+		"with a gap without end":          {member("isg", 1e300), "isg of 1e+300 us is too long"},
+		"of packets that nobody sends":    {member("flags", 8), "not supported by the software engine"},
 		"with an unknown instruction":     {program(object{"type": "dance"}), "field 'type' can only be one of"},
 		"with half an instruction":        {program(object{"type": "write_flow_var", "name": "v"}), "field 'pkt_offset' value is null"},
 		"with a variable of 3 bytes":      {program(variable(object{"size": 3})), "field 'size' can only be one of [1 ,2 ,4 ,8]"},
@@ -55,14 +55,14 @@ func TestAddStreamIsRefused(t *testing.T) {
 		"with a step over the value list": {program(variable(object{"value_list": []int{1, 2}, "step": 3})), "value_list"},
 		"with addresses upside down":      {program(tuple(2, 1, 1, 2)), "ip_min"},
 		"with ports upside down":          {program(tuple(1, 2, 2, 1)), "port_min"},
-		"with a large cache":              {with("vm", object{"instructions": []object{}, "cache": 10_001}), "cache"},
+		"with a large cache":              {member("vm", object{"instructions": []object{}, "cache": 10_001}), "cache"},
 		"of a rule that isn't there":      {counted("tpg", 1), "not supported by the software engine"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
-			r.own(t, 0)
+			r.acquire(t, 0)
 			r.refuses(t, "add_stream", streamOf(0, 1, c.change), wire.CodeRefused, c.text)
-			if got := must[[]int](t, r, "get_stream_list", object{"port_id": 0}); len(got) != 0 {
+			if got := succeed[[]int](t, r, "get_stream_list", object{"port_id": 0}); len(got) != 0 {
 				t.Errorf("and yet there are streams %v", got)
 			}
 		})
@@ -71,10 +71,10 @@ func TestAddStreamIsRefused(t *testing.T) {
 
 func TestStreamsAreKeptAsTheyCame(t *testing.T) {
 	r := newRig(t)
-	r.own(t, 0)
-	request := streamOf(0, 3, program(variable(nil)), with("isg", json.RawMessage("5.0")), with("name", "<ours>"))
-	must[object](t, r, "add_stream", request)
-	got := must[struct{ Stream json.RawMessage }](t, r, "get_stream", object{"port_id": 0, "stream_id": 3}).Stream
+	r.acquire(t, 0)
+	request := streamOf(0, 3, program(variable(nil)), member("isg", json.RawMessage("5.0")), member("name", "<ours>"))
+	succeed[object](t, r, "add_stream", request)
+	got := succeed[struct{ Stream json.RawMessage }](t, r, "get_stream", object{"port_id": 0, "stream_id": 3}).Stream
 	want, err := json.Marshal(request["stream"])
 	if err != nil {
 		t.Fatal(err)
@@ -84,7 +84,7 @@ func TestStreamsAreKeptAsTheyCame(t *testing.T) {
 	}
 	r.refuses(t, "get_stream", object{"port_id": 0, "stream_id": 4}, wire.CodeRefused, "stream 4 does not exists")
 	r.refuses(t, "remove_stream", object{"port_id": 0, "stream_id": 4}, wire.CodeRefused, "stream 4 does not exists")
-	must[object](t, r, "remove_stream", object{"port_id": 0, "stream_id": 3})
+	succeed[object](t, r, "remove_stream", object{"port_id": 0, "stream_id": 3})
 	if got := r.stateOf(t, 0); got != "IDLE" {
 		t.Errorf("state %s after the last stream is gone", got)
 	}
@@ -92,14 +92,14 @@ func TestStreamsAreKeptAsTheyCame(t *testing.T) {
 
 func TestFlowIDsAreLimited(t *testing.T) {
 	r := newRig(t)
-	r.own(t, 0)
+	r.acquire(t, 0)
 	for id := range maxLatencyFlows {
-		must[object](t, r, "add_stream", streamOf(0, id, counted("latency", id)))
+		succeed[object](t, r, "add_stream", streamOf(0, id, counted("latency", id)))
 	}
 	r.refuses(t, "add_stream", streamOf(0, 1000, counted("latency", 1000)), wire.CodeRefused, "Failed allocating statistic counter")
 	r.refuses(t, "add_stream", streamOf(0, 1000, counted("stats", 1)), wire.CodeRefused, "in use with another rule_type")
-	must[object](t, r, "add_stream", streamOf(0, 1000, counted("stats", 1000)))
-	must[object](t, r, "add_stream", streamOf(0, 1001, counted("stats", 1000)))
+	succeed[object](t, r, "add_stream", streamOf(0, 1000, counted("stats", 1000)))
+	succeed[object](t, r, "add_stream", streamOf(0, 1001, counted("stats", 1000)))
 }
 
 func jsonEqual(t *testing.T, a, b []byte) bool {

@@ -19,12 +19,12 @@ func timed(t *testing.T, recording string, judge *trextest.Judge) []trextest.Rep
 	r := &rig{handlers: map[int]string{}}
 	r.west, r.east = fakeport.NewPair(clock, fakeport.Options{Name: "west", MAC: [6]byte{2, 0, 0, 0, 0, 0x10}}, fakeport.Options{Name: "east", MAC: [6]byte{2, 0, 0, 0, 0, 0x11}}, fakeport.Cable{})
 	r.server = newServer(t, r.west, r.east, clock)
-	for port := range 2 { // as an earlier session left the recorded server
-		r.handlers[port] = must[string](t, r, "acquire", object{"port_id": port, "user": "anna", "session_id": 77, "force": true})
-		must[any](t, r, "set_l3", object{
+	for port := range 2 { // the state in which an earlier session left the recorded server
+		r.handlers[port] = succeed[string](t, r, "acquire", object{"port_id": port, "user": "anna", "session_id": 77, "force": true})
+		succeed[any](t, r, "set_l3", object{
 			"port_id": port, "src_addr": fmt.Sprintf("198.18.%d.2", port), "dst_addr": fmt.Sprintf("198.18.%d.1", port), "resolved_mac": fmt.Sprintf("02:00:00:00:00:2%d", port),
 		})
-		must[any](t, r, "add_stream", streamOf(port, 1, at(1)))
+		succeed[any](t, r, "add_stream", streamOf(port, 1, perSecond(1)))
 	}
 	return trextest.Replay(t, "../trex/testdata/"+recording, judge, func(c trextest.Call) (json.RawMessage, *wire.Error) {
 		var recorded map[string]json.RawMessage
@@ -45,8 +45,8 @@ func timed(t *testing.T, recording string, judge *trextest.Judge) []trextest.Rep
 	})
 }
 
-// A real TRex was started some time ahead, for several durations, which it counts from the request. So does the software engine: it is in the same states, and sends as many frames as long as it sends. TRex
-// ends a port up to 12 ms late, the software engine never.
+// A real TRex was started some time ahead, for several durations, which it counts from the request. The software engine must be in the
+// same states, and send as many frames for as long as it sends. TRex ends a port up to 12 ms late, and the software engine never.
 func TestTheSoftwareEngineSendsForAsLongAsARealTRex(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		compared := 0
@@ -68,7 +68,7 @@ func TestTheSoftwareEngineSendsForAsLongAsARealTRex(t *testing.T) {
 	})
 }
 
-// A real TRex that was asked for twenty times what it can send ended 16 s late. The software engine ends by the clock, so that nobody has to stop it: that is the one difference.
+// A real TRex with an offered load of twenty times its capacity ended 16 s late. The software engine ends by the clock and needs no stop, which is the only difference.
 func TestTheSoftwareEngineEndsByTheClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		parts := timed(t, "overrun.jsonl", judge(trextest.Reasons{"get_port_status/result/state": "it ends by the clock"}))

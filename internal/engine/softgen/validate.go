@@ -1,21 +1,21 @@
 package softgen
 
-// maxGraphEvents is how many changes of rate validate returns; events_count is of all.
+// maxGraphEvents is how many changes of rate validate returns. events_count counts all changes.
 const maxGraphEvents = 100
 
-// validate is validate: it compiles the profile without sending and returns its rate at factor 1.
+// validate answers validate. It compiles the profile without sending and returns its rate at factor 1.
 func (s *Server) validate(p *params) (any, error) {
-	at, f, err := s.ownedProfile(p)
+	port, f, err := s.ownedProfile(p)
 	if err != nil {
 		return nil, err
 	}
 	if len(f.streams) == 0 {
 		return nil, refused("no streams attached to port")
 	}
-	if _, err := s.compile(at, f); err != nil {
+	if _, err := s.compile(port, f); err != nil {
 		return nil, err
 	}
-	g := newGraph(f, at.speed)
+	g := newGraph(f, port.speed)
 	events := []object{}
 	for _, e := range g.events[:min(len(g.events), maxGraphEvents)] {
 		events = append(events, object{
@@ -24,16 +24,16 @@ func (s *Server) validate(p *params) (any, error) {
 		})
 	}
 	rate := object{}
-	g.fixed.report(rate, "min", float64(at.speed))
-	g.fixed.plus(g.variable).report(rate, "max", float64(at.speed))
+	g.fixed.report(rate, "min", float64(port.speed))
+	g.fixed.plus(g.variable).report(rate, "max", float64(port.speed))
 	return object{
 		"rate":  rate,
 		"graph": object{"events": events, "events_count": len(g.events), "expected_duration": int64(g.duration)},
 	}, nil
 }
 
-// report adds a load's members. The line's use is in percent, by TRex's own factor of 100.01.
-func (l load) report(to object, prefix string, line float64) {
-	to[prefix+"_pps"], to[prefix+"_bps_l2"], to[prefix+"_bps_l1"] = real(l.pps), real(l.layer2), real(l.layer1)
-	to[prefix+"_line_util"] = real(l.layer1 / line * 100.01)
+// report adds a load's members. The line's utilization is in percent, by TRex's own factor of 100.01.
+func (l load) report(members object, prefix string, line float64) {
+	members[prefix+"_pps"], members[prefix+"_bps_l2"], members[prefix+"_bps_l1"] = real(l.pps), real(l.layer2), real(l.layer1)
+	members[prefix+"_line_util"] = real(l.layer1 / line * 100.01)
 }

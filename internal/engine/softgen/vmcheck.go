@@ -13,8 +13,8 @@ const (
 	maxValueList = 65535
 )
 
-// readProgram reads a field engine program and checks each instruction by itself; what depends on other instructions and on the frame is
-// checked when the profile is compiled.
+// readProgram reads a field engine program and checks each instruction by itself. Checks
+// that need other instructions or the frame come when the profile is compiled.
 func readProgram(p *params) stream.VM {
 	vm := stream.VM{Instructions: []stream.Instruction{}}
 	if p.has("cache") {

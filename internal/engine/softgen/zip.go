@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// Large messages travel compressed: a magic word, the length of what is inside, both big-endian, then a zlib stream (RFC 1950).
+// A large message travels compressed. It has a magic word and the length of its content, both big-endian, and then a zlib stream (RFC 1950).
 //
 //	0        4        8
 //	+--------+--------+----------------
@@ -18,8 +18,8 @@ const (
 	zipHeader = 8
 )
 
-// unzip returns what is inside a compressed message, at most limit+1 bytes of it. ok is false where the message isn't a complete and
-// valid compressed one; then it must be read as it is.
+// unzip returns the content of a compressed message, at most limit+1 bytes of it. It reports
+// false for a message that isn't complete and valid, which must be read as it is.
 func unzip(message []byte, limit int) (inside []byte, ok bool) {
 	if len(message) < zipHeader || binary.BigEndian.Uint32(message) != zipMagic {
 		return nil, false
@@ -35,18 +35,18 @@ func unzip(message []byte, limit int) (inside []byte, ok bool) {
 	return inside, len(inside) > limit || uint32(len(inside)) == binary.BigEndian.Uint32(message[4:])
 }
 
-// zipper compresses messages, one at a time; its buffers, far larger than most messages, are used again. The zero zipper is ready.
+// zipper compresses messages, one at a time. It reuses its buffers, which are far larger than most messages. The zero zipper is ready.
 type zipper struct{ writer *zlib.Writer }
 
 func (z *zipper) zip(message []byte) []byte {
-	var out bytes.Buffer
+	var zipped bytes.Buffer
 	header := binary.BigEndian.AppendUint32(nil, zipMagic)
-	out.Write(binary.BigEndian.AppendUint32(header, uint32(len(message))))
+	zipped.Write(binary.BigEndian.AppendUint32(header, uint32(len(message))))
 	if z.writer == nil {
-		z.writer = zlib.NewWriter(&out)
+		z.writer = zlib.NewWriter(&zipped)
 	}
-	z.writer.Reset(&out)
+	z.writer.Reset(&zipped)
 	_, _ = z.writer.Write(message) // a bytes.Buffer takes all
 	_ = z.writer.Close()
-	return out.Bytes()
+	return zipped.Bytes()
 }

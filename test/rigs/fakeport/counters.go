@@ -13,7 +13,7 @@ func (p *Port) Counters() datapath.Counters {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	c := p.base
-	c.At, c.Uncertainty = p.clock.Now(), p.options.Uncertainty
+	c.ReadAt, c.Uncertainty = p.clock.Now(), p.options.Uncertainty
 	if p.run != nil {
 		p.settle()
 		c.Sent = c.Sent.Add(p.run.sum(sentOf))
@@ -45,7 +45,7 @@ func (p *Port) Latency() map[uint32]datapath.Latency {
 	all := map[uint32]datapath.Latency{}
 	for id, packets := range delays {
 		all[id] = datapath.Latency{
-			Received: packets, Min: took, Average: took, Max: took, Last: took,
+			Received: packets, Min: took, Average: took, Max: took, Latest: took,
 			Histogram: map[time.Duration]int64{bucket(took): packets},
 		}
 	}

@@ -88,7 +88,7 @@ func (p *Port) watchers() []func(datapath.Frame) {
 
 func (p *Port) show(to []func(datapath.Frame), frame []byte, sent bool) {
 	for _, fn := range to {
-		fn(datapath.Frame{At: p.clock.Now(), Sent: sent, Bytes: slices.Clone(frame)})
+		fn(datapath.Frame{Time: p.clock.Now(), Sent: sent, Bytes: slices.Clone(frame)})
 	}
 }
 

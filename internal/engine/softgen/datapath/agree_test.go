@@ -10,17 +10,17 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// TestCountersAgreeWithTheInterfaces sends single frames and segments that the kernel merges where it may: it is counted what came, to the frame, by whomever.
+// TestCountersAgreeWithTheInterfaces sends single frames and segments that the kernel may merge. Every counter must show exactly the frames that came.
 func TestCountersAgreeWithTheInterfaces(t *testing.T) {
 	for name, o := range receivers {
 		for gro, on := range map[string]bool{"GRO on": true, "GRO off": false} {
 			t.Run(name+", "+gro, func(t *testing.T) {
 				a, b := cable(t, Options{}, o)
-				must(t, b.SetPromiscuous(true))
-				must(t, netif.SetOffload("west", netif.TCPSegmentation, false), unix.EOPNOTSUPP) // segments of their own on the wire; in front of XDP a veth has none other
-				must(t, netif.SetOffload("east", netif.GenericReceive, on))
-				before, counted := interfaceReceived(t, "east"), b.Counters()
-				must(t, a.Start(Run{Streams: streams(addressed(burst(5000, 50_000, frame(124)))), Factor: 1, NextHop: macOf(b)}))
+				noError(t, b.SetPromiscuous(true))
+				noError(t, netif.SetOffload("west", netif.TCPSegmentation, false), unix.EOPNOTSUPP) // segments leave as frames of their own; a veth in front of XDP has no others
+				noError(t, netif.SetOffload("east", netif.GenericReceive, on))
+				initial, counted := interfaceReceived(t, "east"), b.Counters()
+				noError(t, a.Start(Run{Streams: streams(addressed(burst(5000, 50_000, frame(124)))), Factor: 1, NextHop: macOf(b)}))
 				finish(t, a)
 				const buffers, segments, size = 20, 8, 500
 				for range buffers {
@@ -28,7 +28,7 @@ func TestCountersAgreeWithTheInterfaces(t *testing.T) {
 				}
 				want := units.Traffic{Packets: 5000 + buffers*segments, Bytes: 5000*128 + buffers*segments*(54+size+units.FCSBytes)}
 				arrived(t, b, counted, want)
-				if got := interfaceReceived(t, "east") - before; got != want.Packets {
+				if got := interfaceReceived(t, "east") - initial; got != want.Packets {
 					t.Errorf("the interface received %d frames, and we %d", got, want.Packets)
 				}
 				if got := b.Counters().ReceiveErrors; got != 0 {
@@ -43,6 +43,6 @@ func TestCountersAgreeWithTheInterfaces(t *testing.T) {
 func interfaceReceived(t *testing.T, name string) int64 {
 	t.Helper()
 	l, err := netlink.LinkByName(name)
-	must(t, err)
+	noError(t, err)
 	return int64(l.Attrs().Statistics.RxPackets)
 }

@@ -30,7 +30,7 @@ const (
 	optionTargetMAC = 2
 )
 
-// reply is the answer to an ARP request or neighbour solicitation for one of the addresses; nil for other frames.
+// reply returns the answer to an ARP request or a neighbour solicitation for one of the addresses. It returns nil for any other frame.
 func (n *neighbours) reply(frame []byte) []byte {
 	vlan, payload, kind := untag(frame)
 	if vlan != n.vlan {
@@ -51,51 +51,51 @@ func (n *neighbours) reply(frame []byte) []byte {
 	return nil
 }
 
-// announcements are frames that announce the addresses: a gratuitous ARP request or an unsolicited advertisement for each.
+// announcements returns a gratuitous ARP request or an unsolicited neighbour advertisement for each address.
 func (n *neighbours) announcements() [][]byte {
-	var out [][]byte
+	var frames [][]byte
 	for _, a := range n.local {
 		if a.Is4() {
-			out = append(out, n.arp(arpRequest, broadcast, a, a))
+			frames = append(frames, n.arp(arpRequest, broadcast, a, a))
 			continue
 		}
-		all := [6]byte{0x33, 0x33, 0, 0, 0, 1}
-		out = append(out, n.advertise(all, a, netip.IPv6LinkLocalAllNodes(), flagOverride))
+		allNodes := [6]byte{0x33, 0x33, 0, 0, 0, 1}
+		frames = append(frames, n.advertise(allNodes, a, netip.IPv6LinkLocalAllNodes(), flagOverride))
 	}
-	return out
+	return frames
 }
 
-func (n *neighbours) arp(operation uint16, to [6]byte, own, other netip.Addr) []byte {
-	b := n.header(to, etherARP)
+func (n *neighbours) arp(operation uint16, destination [6]byte, sender, target netip.Addr) []byte {
+	b := n.header(destination, etherARP)
 	b = append(b, 0, 1, 8, 0, 6, 4)
 	b = binary.BigEndian.AppendUint16(b, operation)
-	b = append(append(b, n.mac[:]...), own.AsSlice()...)
-	target := to
+	b = append(append(b, n.mac[:]...), sender.AsSlice()...)
+	targetMAC := destination
 	if operation == arpRequest {
-		target = [6]byte{}
+		targetMAC = [6]byte{}
 	}
-	b = append(append(b, target[:]...), other.AsSlice()...)
+	b = append(append(b, targetMAC[:]...), target.AsSlice()...)
 	return padded(b)
 }
 
-// advertise is a neighbour advertisement of own; an advertisement to the unspecified address (which duplicate address detection solicits from) goes to all nodes.
-func (n *neighbours) advertise(to [6]byte, own, other netip.Addr, flags byte) []byte {
-	if other.IsUnspecified() {
-		to, other, flags = [6]byte{0x33, 0x33, 0, 0, 0, 1}, netip.IPv6LinkLocalAllNodes(), flagOverride
+// advertise returns a neighbour advertisement of the target. Duplicate address detection solicits from the unspecified address, and an advertisement to that address goes to all nodes.
+func (n *neighbours) advertise(destination [6]byte, target, receiver netip.Addr, flags byte) []byte {
+	if receiver.IsUnspecified() {
+		destination, receiver, flags = [6]byte{0x33, 0x33, 0, 0, 0, 1}, netip.IPv6LinkLocalAllNodes(), flagOverride
 	}
-	b := n.header(to, etherIPv6)
+	b := n.header(destination, etherIPv6)
 	network := len(b)
 	b = append(b, 0x60, 0, 0, 0, 0, 32, icmpv6, 255)
-	b = append(append(b, own.AsSlice()...), other.AsSlice()...)
+	b = append(append(b, target.AsSlice()...), receiver.AsSlice()...)
 	b = append(b, neighbourAdvertised, 0, 0, 0, flags, 0, 0, 0)
-	b = append(append(b, own.AsSlice()...), optionTargetMAC, 1)
+	b = append(append(b, target.AsSlice()...), optionTargetMAC, 1)
 	b = append(b, n.mac[:]...)
 	fieldengine.FixTransport(b, network)
 	return padded(b)
 }
 
-func (n *neighbours) header(to [6]byte, kind uint16) []byte {
-	b := append(append(make([]byte, 0, 128), to[:]...), n.mac[:]...)
+func (n *neighbours) header(destination [6]byte, kind uint16) []byte {
+	b := append(append(make([]byte, 0, 128), destination[:]...), n.mac[:]...)
 	if n.vlan != 0 {
 		b = binary.BigEndian.AppendUint16(b, etherVLAN)
 		b = binary.BigEndian.AppendUint16(b, n.vlan)
@@ -110,7 +110,7 @@ func padded(b []byte) []byte {
 	return b
 }
 
-// untag takes a frame apart: its VLAN, 0 without a tag, and what follows the Ethernet header.
+// untag returns the frame's VLAN (0 without a tag), its payload behind the Ethernet header, and its Ethernet type.
 func untag(frame []byte) (vlan uint16, payload []byte, kind uint16) {
 	if len(frame) < 18 {
 		return 0, nil, 0

@@ -15,7 +15,7 @@ var (
 func unhex(t *testing.T, text string) []byte {
 	t.Helper()
 	b, err := hex.DecodeString(strings.ReplaceAll(text, " ", ""))
-	must(t, err)
+	noError(t, err)
 	return b
 }
 
@@ -34,10 +34,10 @@ func TestAnswers(t *testing.T) {
 		return f
 	}
 	for _, c := range []struct {
-		name  string
-		own   neighbours
-		frame []byte
-		want  string // hexadecimal, up to where it matters; empty: silence
+		name      string
+		addresses neighbours
+		frame     []byte
+		want      string // the start of the reply in hexadecimal; empty: no reply
 	}{
 		{"ARP for our address", neighbours{mac: ours, local: local}, ask(asker, "198.18.0.2"),
 			"020000000002 020000000001 0806 0001 0800 06 04 0002 020000000001 c6120002 020000000002 c6120001"},
@@ -53,7 +53,7 @@ func TestAnswers(t *testing.T) {
 		{"half a frame", neighbours{mac: ours, local: local}, ask(asker, "198.18.0.2")[:20], ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := c.own.reply(c.frame)
+			got := c.addresses.reply(c.frame)
 			if want := unhex(t, c.want); (len(want) == 0) != (got == nil) || !strings.HasPrefix(string(got), string(want)) {
 				t.Errorf("answered % x, want % x", got, want)
 			}
@@ -64,9 +64,9 @@ func TestAnswers(t *testing.T) {
 	}
 	t.Run("announcements tell every address to all", func(t *testing.T) {
 		n := &neighbours{mac: ours, local: local}
-		all := n.announcements()
-		if len(all) != 2 || [6]byte(all[0][:6]) != broadcast || all[1][0] != 0x33 || all[1][54] != neighbourAdvertised {
-			t.Errorf("% x", all)
+		announced := n.announcements()
+		if len(announced) != 2 || [6]byte(announced[0][:6]) != broadcast || announced[1][0] != 0x33 || announced[1][54] != neighbourAdvertised {
+			t.Errorf("% x", announced)
 		}
 	})
 }

@@ -13,32 +13,32 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/stream"
 )
 
-// needKernel skips a test that this machine can't run; in CI it fails instead, so that nothing goes untested there unnoticed.
-func needKernel(t testing.TB, err error, what string) {
+// needKernel skips a test that this machine can't run. In CI it fails instead, so that every test runs there.
+func needKernel(t testing.TB, err error, feature string) {
 	t.Helper()
 	switch {
 	case err == nil:
 	case os.Getenv("CI") == "true":
-		t.Fatalf("real packets need %s: %v", what, err)
+		t.Fatalf("real packets need %s: %v", feature, err)
 	default:
-		t.Skipf("real packets need %s: %v", what, err)
+		t.Skipf("real packets need %s: %v", feature, err)
 	}
 }
 
-// receivers are the kinds of receivers. Each path that a port names is one of theirs: a test that asks for one and gets another fails.
+// receivers are the kinds of receivers. A test that asks for one kind and gets another fails.
 var receivers = map[string]Options{"counted at traffic control": {}, "counted at XDP": {Receive: ReceiveXDP}, "counted from a ring": {Plain: true}}
 
 // cable opens two ports joined by a veth in a network namespace of their own, which ends with the test's thread.
-func cable(t testing.TB, left, right Options) (Port, Port) {
+func cable(t testing.TB, west, east Options) (Port, Port) {
 	t.Helper()
 	enterNamespace(t)
 	veth := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: "west", NumTxQueues: 1, NumRxQueues: 1}, PeerName: "east"}
 	needKernel(t, netlink.LinkAdd(veth), "CAP_NET_ADMIN and veth interfaces")
 	for _, name := range []string{"west", "east"} {
-		up(t, name)
+		setUp(t, name)
 	}
-	left.Interface, right.Interface = "west", "east"
-	return open(t, left), open(t, right)
+	west.Interface, east.Interface = "west", "east"
+	return open(t, west), open(t, east)
 }
 
 // enterNamespace moves the test to a new network namespace. Its thread isn't given back.
@@ -47,28 +47,28 @@ func enterNamespace(t testing.TB) {
 	runtime.LockOSThread()
 	h, err := netns.New()
 	needKernel(t, err, "CAP_SYS_ADMIN for a network namespace")
-	t.Cleanup(func() { must(t, h.Close()) })
+	t.Cleanup(func() { noError(t, h.Close()) })
 	for _, which := range []string{"all", "default"} { // the kernel's own frames would be counted too
-		must(t, os.WriteFile("/proc/sys/net/ipv6/conf/"+which+"/disable_ipv6", []byte("1"), 0o600), os.ErrNotExist)
+		noError(t, os.WriteFile("/proc/sys/net/ipv6/conf/"+which+"/disable_ipv6", []byte("1"), 0o600), os.ErrNotExist)
 	}
 }
 
-func up(t testing.TB, name string) {
+func setUp(t testing.TB, name string) {
 	t.Helper()
 	l, err := netlink.LinkByName(name)
-	must(t, err)
-	must(t, netlink.LinkSetUp(l))
+	noError(t, err)
+	noError(t, netlink.LinkSetUp(l))
 }
 
 func open(t testing.TB, o Options) Port {
 	t.Helper()
 	p, err := Open(o)
-	must(t, err)
-	t.Cleanup(func() { must(t, p.Close()) })
+	noError(t, err)
+	t.Cleanup(func() { noError(t, p.Close()) })
 	return p
 }
 
-func must(t testing.TB, err error, allowed ...error) {
+func noError(t testing.TB, err error, allowed ...error) {
 	t.Helper()
 	for _, a := range allowed {
 		if errors.Is(err, a) {
@@ -81,15 +81,15 @@ func must(t testing.TB, err error, allowed ...error) {
 }
 
 // eventually waits until a condition on real packets holds, a few seconds at most.
-func eventually(t testing.TB, what string, holds func() bool) {
+func eventually(t testing.TB, condition string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(5 * time.Second); ; sleep(time.Millisecond) {
-		late := time.Now().After(deadline) // asked first: whoever was held up for longer than that looks once more
+		late := time.Now().After(deadline) // the clock is read first, so that a test held up past the deadline still checks once more
 		if holds() {
 			return
 		}
 		if late {
-			t.Fatalf("%s: not within 5 s", what)
+			t.Fatalf("%s: not within 5 s", condition)
 		}
 	}
 }
@@ -114,13 +114,13 @@ func burst(total uint32, perSecond float64, f []byte) stream.Stream {
 	return s
 }
 
-func streams(all ...stream.Stream) []RunStream {
-	var out []RunStream
-	for i, s := range all {
-		out = append(out, RunStream{ID: uint32(i + 1), Stream: s})
+func streams(list ...stream.Stream) []RunStream {
+	var numbered []RunStream
+	for i, s := range list {
+		numbered = append(numbered, RunStream{ID: uint32(i + 1), Stream: s})
 	}
-	return out
+	return numbered
 }
 
-// macOf is the destination that the far port takes as its own.
+// macOf is the MAC that the far port receives as its own.
 func macOf(p Port) [6]byte { return p.Info().MAC }

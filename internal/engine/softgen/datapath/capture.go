@@ -9,10 +9,10 @@ import (
 type captures struct {
 	mutex   sync.Mutex
 	open    []*capture
-	changed func(any bool) error // tells the receiver whether there are any captures
+	changed func(capturing bool) error // tells the receiver whether any capture is open
 }
 
-// capture has a queue of its own, so that a slow observer loses frames instead of holding up the others.
+// capture has a queue of its own. A slow observer loses frames, and other observers don't wait for it.
 type capture struct {
 	queue chan Frame
 	ended sync.WaitGroup
@@ -51,7 +51,7 @@ func (c *captures) add(fn func(Frame)) (stop func(), err error) {
 
 func (c *captures) remove(o *capture) {
 	c.mutex.Lock()
-	c.open = slices.DeleteFunc(c.open, func(other *capture) bool { return other == o })
+	c.open = slices.DeleteFunc(c.open, func(candidate *capture) bool { return candidate == o })
 	_ = c.changed(len(c.open) > 0) // a receiver that passes on too many frames does no harm
 	close(o.queue)
 	c.mutex.Unlock()

@@ -29,14 +29,14 @@ func TestASignalEndsNoSleep(t *testing.T) {
 		}
 	}()
 	const long = 200 * time.Millisecond
-	before := Now()
+	start := Now()
 	doze(long)
-	if took := Now() - before; took >= long {
+	if took := Now() - start; took >= long {
 		t.Fatalf("dozed for %v: no signal came", took)
 	}
-	before = Now()
+	start = Now()
 	sleep(long)
-	if took := Now() - before; took < long {
+	if took := Now() - start; took < long {
 		t.Errorf("slept for %v of %v", took, long)
 	}
 }

@@ -17,7 +17,7 @@ const (
 	ethtoolSpeedHigh   = 28
 )
 
-// speed is the speed that the driver reports (a veth reports 10 Gb/s, whatever it carries); 0 where it reports none.
+// speed is the speed that the driver reports, or 0 without one. A veth reports 10 Gb/s, whatever it carries.
 func speed(name string) units.BitRate {
 	var command [ethtoolCommandSize]byte
 	binary.NativeEndian.PutUint32(command[:], unix.ETHTOOL_GSET)
@@ -31,7 +31,7 @@ func speed(name string) units.BitRate {
 	return units.BitRate(megabits) * units.Mbps
 }
 
-// receiveQueues is the number of the interface's receive queues; 0 where the driver doesn't report it.
+// receiveQueues is the number of the interface's receive queues, or 0 if the driver doesn't report it.
 func receiveQueues(name string) int {
 	channels := struct { // the kernel's struct ethtool_channels
 		command, _, _, _, _ uint32
@@ -44,7 +44,7 @@ func receiveQueues(name string) int {
 	return int(channels.receive + channels.combined)
 }
 
-// askDriver carries out an ethtool command, which the driver answers in place.
+// askDriver carries out an ethtool command. The driver answers in the command's memory.
 func askDriver(name string, command unsafe.Pointer) bool {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

@@ -7,17 +7,17 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/transit"
 )
 
-// followed is what the stamps of a stream's frames show: whether all frames came, once and in order, and their
-// latencies. The counting program keeps one for each flow id in a map (kernel/follow.h, which says what the members
-// are). record does in Go what the program does, and tests compare the two.
+// followed is what the stamps of a stream's frames show. It says whether all frames came, once and in
+// order, and with which latencies. The counting program keeps one for each flow id in a map (kernel/follow.h
+// describes the members). record does in Go what the program does, and tests compare the two.
 //
-// A bit for each recent sequence number says whether it came, in words of 64:
+// One bit for each recent sequence number says whether the frame came. The bits stand in words of 64.
 //
 //	words    │ … │ 64 … 127 │ 128 … 191 │ 192 … 255 │
 //	                  └ window: recentWords, the newest sequence's included ┘▲ next
 //
-// So a duplicate and a late frame can be distinguished while their word is in the window: at least 961 frames back.
-// An older frame is stale: it may be either.
+// So a duplicate and a late frame can be distinguished while their word is in the window,
+// at least 961 frames back. An older frame is stale, because it may be either.
 type followed = countFollowed
 
 const (
@@ -25,7 +25,7 @@ const (
 	recentWords = uint32(countSharedRECENT_WORDS)
 )
 
-// record records one frame: its stamp, its length on the wire, and its latency.
+// record records one frame by its stamp, its length on the wire and its latency.
 func (f *followed) record(s stamp, length int64, took time.Duration) {
 	if run := uint32(s.generation) | runKnown; f.Run != run {
 		f.Run, f.Next, f.Timed, f.Recent = run, 0, 0, [countSharedRECENT_WORDS]uint64{}
@@ -36,17 +36,17 @@ func (f *followed) record(s stamp, length int64, took time.Duration) {
 
 func (f *followed) order(sequence uint32) {
 	switch ahead := int32(sequence - f.Next); {
-	case ahead > farOff:
+	case ahead > maxSequenceJump:
 		f.TooHigh++
-		f.anew(sequence)
+		f.restartWindow(sequence)
 	case ahead >= 0:
 		f.Lost += uint64(ahead)
 		f.advance(sequence)
-	case ahead < -farOff:
+	case ahead < -maxSequenceJump:
 		f.TooLow++
-		f.anew(sequence)
+		f.restartWindow(sequence)
 	default:
-		f.late(sequence)
+		f.judgeLate(sequence)
 	}
 }
 
@@ -58,11 +58,11 @@ func (f *followed) advance(sequence uint32) {
 		f.Recent[(highest>>6+1+i)%recentWords] = 0
 	}
 	f.Next = sequence + 1
-	f.see(sequence)
+	f.markReceived(sequence)
 }
 
-func (f *followed) late(sequence uint32) {
-	switch word, bit := place(sequence); {
+func (f *followed) judgeLate(sequence uint32) {
+	switch word, bit := recentBit(sequence); {
 	case ((f.Next-1)|63-sequence)>>6 >= recentWords:
 		f.Stale++
 	case f.Recent[word]&bit != 0:
@@ -70,25 +70,25 @@ func (f *followed) late(sequence uint32) {
 	default:
 		f.Reordered++
 		f.Lost -= min(f.Lost, 1)
-		f.see(sequence)
+		f.markReceived(sequence)
 	}
 }
 
-func (f *followed) anew(sequence uint32) {
+func (f *followed) restartWindow(sequence uint32) {
 	f.Recent, f.Next = [countSharedRECENT_WORDS]uint64{}, sequence+1
-	f.see(sequence)
+	f.markReceived(sequence)
 }
 
-func (f *followed) see(sequence uint32) {
-	word, bit := place(sequence)
+func (f *followed) markReceived(sequence uint32) {
+	word, bit := recentBit(sequence)
 	f.Recent[word] |= bit
 }
 
-func place(sequence uint32) (word int, bit uint64) {
+func recentBit(sequence uint32) (word int, bit uint64) {
 	return int(sequence >> 6 % recentWords), 1 << (sequence & 63)
 }
 
-// time adds a transit time; jitter is RFC 3550's, in the whole numbers of its appendix A.8.
+// time adds a transit time. Jitter is RFC 3550's, in the whole numbers of its appendix A.8.
 func (f *followed) time(took, length uint64) {
 	if f.Received == 0 {
 		f.Shortest = took
@@ -103,9 +103,9 @@ func (f *followed) time(took, length uint64) {
 	f.Timed, f.Last = 1, took
 }
 
-// latency is the state as Port.Latency reports it; TRex's coarse histogram is made of the fine one.
+// latency returns the state as Port.Latency reports it. TRex's coarse histogram is made of the fine one.
 func (f *followed) latency(h transit.Histogram) Latency {
-	l := Latency{Received: int64(f.Received), Min: time.Duration(f.Shortest), Max: time.Duration(f.Longest), Last: time.Duration(f.Last), Jitter: time.Duration(f.Jitter >> 4),
+	l := Latency{Received: int64(f.Received), Min: time.Duration(f.Shortest), Max: time.Duration(f.Longest), Latest: time.Duration(f.Last), Jitter: time.Duration(f.Jitter >> 4),
 		Dropped: int64(f.Lost - min(f.Merged, f.Lost)), OutOfOrder: int64(f.Reordered), Duplicate: int64(f.Duplicates), Stale: int64(f.Stale), Merged: int64(f.Merged), Uncounted: int64(f.Uncounted), Varied: time.Duration(f.Varied), Changes: int64(f.Changes), SequenceTooHigh: int64(f.TooHigh), SequenceTooLow: int64(f.TooLow), Histogram: map[time.Duration]int64{}}
 	if f.Received > 0 {
 		l.Average = time.Duration(f.Sum / f.Received)

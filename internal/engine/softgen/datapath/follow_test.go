@@ -14,19 +14,19 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/transit"
 )
 
-// TestFollowing says what following makes of sequences.
+// TestFollowing checks how sequences are followed.
 func TestFollowing(t *testing.T) {
-	span := func(from, to uint32) (all []uint32) {
-		for s := from; s != to; s++ {
-			all = append(all, s)
+	span := func(first, end uint32) (sequences []uint32) {
+		for s := first; s != end; s++ {
+			sequences = append(sequences, s)
 		}
-		return all
+		return sequences
 	}
-	join := func(parts ...[]uint32) (all []uint32) {
+	join := func(parts ...[]uint32) (joined []uint32) {
 		for _, p := range parts {
-			all = append(all, p...)
+			joined = append(joined, p...)
 		}
-		return all
+		return joined
 	}
 	for name, c := range map[string]struct {
 		sequences []uint32
@@ -59,13 +59,13 @@ func TestFollowing(t *testing.T) {
 	}
 }
 
-// TestFollowingIsExact loses, repeats and delays frames at random, within the window: what became of each is known to the frame, across the end of the sequences' range, too.
+// TestFollowingIsExact loses, repeats and delays frames at random within the window, also across the end of the sequences' range. The counts must be exact.
 func TestFollowingIsExact(t *testing.T) {
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		arrivals, want := disturbed(r, 5000)
 		var f followed
-		first := uint32(seed)*100 - 3000 // before the end of the range, and behind it
+		first := uint32(seed)*100 - 3000 // before and after the end of the range
 		f.Run, f.Next = runKnown|1, first
 		for _, s := range arrivals {
 			f.record(stamp{generation: 1, sequence: first + s}, 64, 0)
@@ -77,25 +77,25 @@ func TestFollowingIsExact(t *testing.T) {
 	}
 }
 
-// disturbed are sequences from 0 on in the order in which they arrive. The last one arrives last, so that all that are missing are known to be.
+// disturbed returns sequences from 0 on in the order in which they arrive. The last one arrives last, so that all missing ones are known.
 func disturbed(r *rand.Rand, n uint32) (arrivals []uint32, want followed) {
 	type due struct {
-		at       int
+		position int
 		sequence uint32
 	}
-	var held []due
-	highest, any := uint32(0), false
-	seen := map[uint32]bool{}
+	var delayed []due
+	highest, started := uint32(0), false
+	received := map[uint32]bool{}
 	arrive := func(s uint32) {
 		switch {
-		case seen[s]:
+		case received[s]:
 			want.Duplicates++
-		case any && s < highest:
+		case started && s < highest:
 			want.Reordered++
 		default:
-			highest, any = s, true
+			highest, started = s, true
 		}
-		seen[s] = true
+		received[s] = true
 		arrivals = append(arrivals, s)
 	}
 	for s := range n {
@@ -104,23 +104,23 @@ func disturbed(r *rand.Rand, n uint32) (arrivals []uint32, want followed) {
 		case p < 3:
 			continue
 		case p < 6:
-			held = append(held, due{int(s) + 1 + r.IntN(900), s})
+			delayed = append(delayed, due{int(s) + 1 + r.IntN(900), s})
 			continue
 		case p < 9:
-			held = append(held, due{int(s) + r.IntN(900), s})
+			delayed = append(delayed, due{int(s) + r.IntN(900), s})
 		}
-		for i := 0; i < len(held); i++ {
-			if held[i].at <= int(s) || s == n-1 {
-				if held[i].sequence+900 >= s {
-					arrive(held[i].sequence)
+		for i := 0; i < len(delayed); i++ {
+			if delayed[i].position <= int(s) || s == n-1 {
+				if delayed[i].sequence+900 >= s {
+					arrive(delayed[i].sequence)
 				}
-				held = append(held[:i], held[i+1:]...)
+				delayed = append(delayed[:i], delayed[i+1:]...)
 				i--
 			}
 		}
 		arrive(s)
 	}
-	want.Lost = uint64(n) - uint64(len(seen))
+	want.Lost = uint64(n) - uint64(len(received))
 	return arrivals, want
 }
 
@@ -135,10 +135,10 @@ func TestTheProgramFollowsAsGoDoes(t *testing.T) {
 				if model[id] == nil {
 					model[id] = &followed{}
 				}
-				s := stamp{generation: byte(i / 10_000), id: uint16(id), sequence: nextSequence(random, model[id].Next), at: Now() + time.Hour}
+				s := stamp{generation: byte(i / 10_000), id: uint16(id), sequence: nextSequence(random, model[id].Next), sent: Now() + time.Hour}
 				f := stamped(s, markLatency)
 				r.takes(t, f)
-				model[id].record(s, wireLength(len(f)), 0) // sent in an hour: it took no time
+				model[id].record(s, wireLength(len(f)), 0) // sent in an hour, so the latency is 0
 			}
 			for id, want := range model {
 				if got := followedOf(t, r, id); got != *want {
@@ -156,7 +156,7 @@ func TestTheProgramFollowsAsGoDoes(t *testing.T) {
 	}
 }
 
-// nextSequence is the next one mostly, and now and then one that something has happened to.
+// nextSequence is mostly the next sequence, and now and then a disturbed one.
 func nextSequence(r *rand.Rand, next uint32) uint32 {
 	switch r.IntN(20) {
 	case 0:
@@ -186,62 +186,62 @@ func stamped(s stamp, mark uint16) []byte {
 
 func followedOf(t *testing.T, r *kernelReceiver, id uint32) (f followed) {
 	t.Helper()
-	must(t, r.maps.followed.LookupWithFlags(id, &f, ebpf.LookupLock))
+	noError(t, r.maps.followed.LookupWithFlags(id, &f, ebpf.LookupLock))
 	f.Lock.Val = 0
 	return f
 }
 
-// TestProcessorsFollowAStreamTogether has threads give the program frames of one stream at once, every other one each: what one hasn't given yet looks lost until it does, and nothing is counted twice or forgotten.
+// TestProcessorsFollowAStreamTogether has threads give the program frames of one stream at once, alternately. A frame that a thread hasn't given yet looks lost until then, and no frame is counted twice or forgotten.
 func TestProcessorsFollowAStreamTogether(t *testing.T) {
 	for name, h := range hooks {
 		t.Run(name, func(t *testing.T) {
 			r := loaded(t, h, true)
-			r.done.Go(r.read)
-			r.takes(t, stamped(stamp{generation: 1, id: 4, at: Now()}, markLatency))
-			eventually(t, "the stream has buckets", func() bool { return r.stamps.transits()[4].Frames() == 1 })
-			const threads, each = 4, 5000
+			r.reading.Go(r.read)
+			r.takes(t, stamped(stamp{generation: 1, id: 4, sent: Now()}, markLatency))
+			eventually(t, "the stream has buckets", func() bool { return r.stampFollower.transits()[4].Frames() == 1 })
+			const threads, perThread = 4, 5000
 			var group errgroup.Group
 			for thread := range uint32(threads) {
 				group.Go(func() error {
-					for i := range uint32(each) {
-						if _, _, err := r.program.Test(stamped(stamp{generation: 1, id: 4, sequence: 1 + i*threads + thread, at: Now()}, markLatency)); err != nil {
+					for i := range uint32(perThread) {
+						if _, _, err := r.program.Test(stamped(stamp{generation: 1, id: 4, sequence: 1 + i*threads + thread, sent: Now()}, markLatency)); err != nil {
 							return err
 						}
 					}
 					return nil
 				})
 			}
-			must(t, group.Wait())
+			noError(t, group.Wait())
 			f := followedOf(t, r, 4)
-			if f.Received != 1+threads*each || f.Lost != f.Stale || f.Duplicates+f.TooHigh+f.TooLow != 0 || f.Next != 1+threads*each {
+			if f.Received != 1+threads*perThread || f.Lost != f.Stale || f.Duplicates+f.TooHigh+f.TooLow != 0 || f.Next != 1+threads*perThread {
 				t.Errorf("%+v", f)
 			}
-			if got := r.stamps.transits()[4].Frames(); got != 1+threads*each {
+			if got := r.stampFollower.transits()[4].Frames(); got != 1+threads*perThread {
 				t.Errorf("%d frames in buckets", got)
 			}
 		})
 	}
 }
 
-// TestTheProgramsTimes sends stamps of known age through the program: each is as old as it is, give or take how long the run itself takes.
+// TestTheProgramsTimes sends stamps of known age through the program. Each latency must be the age, to within the duration of the run itself.
 func TestTheProgramsTimes(t *testing.T) {
 	for name, h := range hooks {
 		t.Run(name, func(t *testing.T) {
 			r := loaded(t, h, true)
-			r.done.Go(r.read)
+			r.reading.Go(r.read)
 			random := rand.New(rand.NewPCG(7, 8))
 			var want, loose transit.Histogram
 			for i := range 3000 {
 				age := time.Duration(random.Uint64N(1 << (10 + random.UintN(26))))
-				before := Now()
-				r.takes(t, stamped(stamp{generation: 1, id: 9, sequence: uint32(i), at: before - age}, markLatency))
+				start := Now()
+				r.takes(t, stamped(stamp{generation: 1, id: 9, sequence: uint32(i), sent: start - age}, markLatency))
 				want.Record(age)
-				loose.Record(age + Now() - before)
+				loose.Record(age + Now() - start)
 				if i == 0 {
-					eventually(t, "the stream has buckets", func() bool { return r.stamps.transits()[9].Frames() == 1 })
+					eventually(t, "the stream has buckets", func() bool { return r.stampFollower.transits()[9].Frames() == 1 })
 				}
 			}
-			h := r.stamps.transits()[9]
+			h := r.stampFollower.transits()[9]
 			for _, share := range []transit.Share{1, 100_000, transit.P50, transit.P90, transit.P99, transit.Whole} {
 				low, _ := want.Percentile(share)
 				high, _ := loose.Percentile(share)
@@ -249,33 +249,33 @@ func TestTheProgramsTimes(t *testing.T) {
 					t.Errorf("%v: %v, want %v to %v", share, got, low, high)
 				}
 			}
-			l := r.stamps.latency()[9]
+			l := r.stampFollower.latency()[9]
 			if l.Received != 3000 || h.Frames() != 3000 || l.Dropped+l.OutOfOrder+l.Duplicate+l.Stale != 0 || l.Min > l.Average || l.Average > l.Max || l.Jitter == 0 {
 				t.Errorf("%d in buckets, %+v", h.Frames(), l)
 			}
-			must(t, r.stamps.forget(9))
-			if l, h := r.stamps.latency(), r.stamps.transits(); len(l)+len(h) != 0 {
+			noError(t, r.stampFollower.forget(9))
+			if l, h := r.stampFollower.latency(), r.stampFollower.transits(); len(l)+len(h) != 0 {
 				t.Errorf("forgotten, and still %+v %+v", l, h)
 			}
-			r.takes(t, stamped(stamp{generation: 2, id: 9, at: Now()}, markLatency))
-			eventually(t, "it begins anew", func() bool { return r.stamps.latency()[9].Received == 1 })
+			r.takes(t, stamped(stamp{generation: 2, id: 9, sent: Now()}, markLatency))
+			eventually(t, "it begins anew", func() bool { return r.stampFollower.latency()[9].Received == 1 })
 		})
 	}
 }
 
-// TestAMarkedFrameIsFollowedByAStampOfItsOwn holds apart stamps and what looks like one.
+// TestAMarkedFrameIsFollowedByAStampOfItsOwn tells a flow's own stamps from bytes that look like one.
 func TestAMarkedFrameIsFollowedByAStampOfItsOwn(t *testing.T) {
 	for name, c := range map[string]struct {
 		stamp stamp
 		want  uint64
 	}{
-		"its own stamp":              {stamp{generation: 1, id: 5, at: Now()}, 1},
-		"another's id":               {stamp{generation: 1, id: 6, at: Now()}, 0},
-		"a time to come":             {stamp{generation: 1, id: 5, at: Now() + time.Hour}, 0},
-		"longer ago than buckets go": {stamp{generation: 1, id: 5, at: Now() - transit.Limit}, 0},
+		"its own stamp":              {stamp{generation: 1, id: 5, sent: Now()}, 1},
+		"another's id":               {stamp{generation: 1, id: 6, sent: Now()}, 0},
+		"a time to come":             {stamp{generation: 1, id: 5, sent: Now() + time.Hour}, 0},
+		"longer ago than buckets go": {stamp{generation: 1, id: 5, sent: Now() - transit.Limit}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := loaded(t, expressPath(), true)
+			r := loaded(t, xdpHook(), true)
 			r.takes(t, stamped(c.stamp, markBase+5))
 			if got := followedOf(t, r, 5).Received; got != c.want {
 				t.Errorf("%d followed, want %d", got, c.want)
@@ -288,8 +288,8 @@ func TestAMarkedFrameIsFollowedByAStampOfItsOwn(t *testing.T) {
 		})
 	}
 	t.Run("no stamp at all", func(t *testing.T) {
-		r := loaded(t, expressPath(), true)
-		f := stamped(stamp{id: 5, at: Now()}, markBase+5)
+		r := loaded(t, xdpHook(), true)
+		f := stamped(stamp{id: 5, sent: Now()}, markBase+5)
 		binary.LittleEndian.PutUint32(f[len(f)-stampSize:], 0)
 		r.takes(t, f)
 		if got := followedOf(t, r, 5).Received; got != 0 {
@@ -298,40 +298,40 @@ func TestAMarkedFrameIsFollowedByAStampOfItsOwn(t *testing.T) {
 	})
 }
 
-// TestStampsWithoutRoomInTheRingAreCounted sends more stamps of a stream that has no buckets than the ring has room for, while nobody reads it: what is in no bucket in the end is known to the frame.
+// TestStampsWithoutRoomInTheRingAreCounted sends more stamps of a stream without buckets than the ring has room for, while nobody reads the ring. The number of frames outside the buckets must be exact.
 func TestStampsWithoutRoomInTheRingAreCounted(t *testing.T) {
 	for name, h := range hooks {
 		t.Run(name, func(t *testing.T) {
 			r := loaded(t, h, true)
 			const frames = 50_000
-			_, err := r.program.Run(&ebpf.RunOptions{Data: stamped(stamp{generation: 1, id: 4, at: Now()}, markLatency), Repeat: frames})
-			must(t, err)
-			r.done.Go(r.read)
+			_, err := r.program.Run(&ebpf.RunOptions{Data: stamped(stamp{generation: 1, id: 4, sent: Now()}, markLatency), Repeat: frames})
+			noError(t, err)
+			r.reading.Go(r.read)
 			f := followedOf(t, r, 4)
 			if f.Received != frames || f.Uncounted == 0 {
 				t.Fatalf("%+v", f)
 			}
-			eventually(t, "all others are in buckets", func() bool { return r.stamps.transits()[4].Frames() == frames-f.Uncounted })
-			if l := r.stamps.latency()[4]; l.Uncounted != int64(f.Uncounted) {
+			eventually(t, "all others are in buckets", func() bool { return r.stampFollower.transits()[4].Frames() == frames-f.Uncounted })
+			if l := r.stampFollower.latency()[4]; l.Uncounted != int64(f.Uncounted) {
 				t.Errorf("%+v", l)
 			}
 		})
 	}
 }
 
-// TestMergedStampsAreNoLoss hands on a buffer of five stamped frames, and the sixth by itself.
+// TestMergedStampsAreNoLoss sends a buffer of five stamped frames, and the sixth frame alone.
 func TestMergedStampsAreNoLoss(t *testing.T) {
 	a, b := cable(t, Options{}, Options{Follow: true})
-	must(t, b.SetPromiscuous(true))
+	noError(t, b.SetPromiscuous(true))
 	const size = 100
 	whole := frameUDP(5 * size)
 	whole[15] |= 1
 	rewriteID(whole, 14, markLatency)
 	for i := range 5 {
-		stamp{generation: 1, id: 3, sequence: uint32(i), at: Now()}.write(whole[:42+(i+1)*size], 14)
+		stamp{generation: 1, id: 3, sequence: uint32(i), sent: Now()}.write(whole[:42+(i+1)*size], 14)
 	}
 	handOn(t, "west", gsoUDP, size, 42, whole)
-	must(t, a.Inject([][]byte{stamped(stamp{generation: 1, id: 3, sequence: 5, at: Now()}, markLatency)}, 0))
+	noError(t, a.Inject([][]byte{stamped(stamp{generation: 1, id: 3, sequence: 5, sent: Now()}, markLatency)}, 0))
 	eventually(t, "the sixth is followed", func() bool { return b.Latency()[3].Received == 1 })
 	if l := b.Latency()[3]; l.Merged != 5 || l.Dropped != 0 {
 		t.Errorf("%+v", l)
@@ -348,7 +348,7 @@ func TestStampedFramesAreFollowedInTheKernel(t *testing.T) {
 			a, b := cable(t, Options{}, o)
 			s := addressed(burst(20_000, 50_000, frame(100)))
 			s.FlowStats = stream.Flow{Enabled: true, StreamID: 12, RuleType: "latency"}
-			must(t, a.Start(Run{Streams: streams(s), Factor: 1, NextHop: macOf(b)}))
+			noError(t, a.Start(Run{Streams: streams(s), Factor: 1, NextHop: macOf(b)}))
 			finish(t, a)
 			eventually(t, "all are followed", func() bool { return b.Latency()[12].Received == 20_000 })
 			l, h := b.Latency()[12], b.Transits()[12]

@@ -10,35 +10,35 @@ import (
 type class int
 
 const (
-	ordinary  class = iota
-	flowFrame       // carries a flow's mark
-	lateFrame       // carries a latency stream's mark
-	neighbour       // ARP, or an IPv6 neighbour solicitation
+	ordinary     class = iota
+	flowFrame          // carries a flow's mark
+	latencyFrame       // carries a latency stream's mark
+	neighbour          // ARP, or an IPv6 neighbour solicitation
 )
 
-// inspected is the result of inspect; id is a flowFrame's flow id.
+// inspected is the result of inspect. id is a flowFrame's flow id.
 type inspected struct {
 	class
 	id uint32
-	// stray: it is link upkeep such as ARP, and no stream sent it. A frame with a mark belongs to a stream, whatever it looks like.
+	// stray marks link upkeep such as ARP, which no stream sent. A frame with a mark belongs to a stream, whatever it looks like.
 	stray bool
 }
 
 // inspect classifies a frame by its headers. The counting program (kernel/count.c) must give the same result.
 func inspect(frame []byte) inspected {
 	if value := markOf(frame); value == markLatency {
-		return inspected{class: lateFrame}
+		return inspected{class: latencyFrame}
 	} else if value >= markBase {
 		return inspected{class: flowFrame, id: uint32(value - markBase)}
 	}
 	i := inspected{stray: stream.KeepsLinkUp(frame)}
-	if i.stray && isQuestion(frame) {
+	if i.stray && isNeighbourRequest(frame) {
 		i.class = neighbour
 	}
 	return i
 }
 
-// markOf is the value at the place of a mark; 0 where there can be none.
+// markOf is the value at the place of a mark, or 0 where a frame can't have one.
 func markOf(frame []byte) uint16 {
 	switch network, version := networkHeader(frame); {
 	case version == 4 && frame[network+1]&1 != 0:
@@ -49,16 +49,16 @@ func markOf(frame []byte) uint16 {
 	return 0
 }
 
-// isQuestion says whether a frame of link upkeep is ARP or a neighbour solicitation.
-func isQuestion(frame []byte) bool {
+// isNeighbourRequest says whether a frame of link upkeep is ARP or a neighbour solicitation.
+func isNeighbourRequest(frame []byte) bool {
 	if network, version := networkHeader(frame); version == 6 {
 		return frame[network+6] == icmpv6 && len(frame) > network+40 && frame[network+40] == neighbourSolicitation
 	}
-	at := 12
-	for at+4 < len(frame) && (binary.BigEndian.Uint16(frame[at:]) == etherVLAN || binary.BigEndian.Uint16(frame[at:]) == etherQinQ) {
-		at += tagLength
+	offset := 12
+	for offset+4 < len(frame) && (binary.BigEndian.Uint16(frame[offset:]) == etherVLAN || binary.BigEndian.Uint16(frame[offset:]) == etherQinQ) {
+		offset += tagLength
 	}
-	return at+2 <= len(frame) && binary.BigEndian.Uint16(frame[at:]) == etherARP
+	return offset+2 <= len(frame) && binary.BigEndian.Uint16(frame[offset:]) == etherARP
 }
 
 const (

@@ -8,25 +8,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// kernelCounters reads what the kernel counts of an interface (rtnl_link_stats64, include/uapi/linux/if_link.h): frames that were lost before the engine could count them, and
-// frames that were lost after it had counted them.
+// kernelCounters reads the kernel's counters of an interface (rtnl_link_stats64, include/uapi/linux/if_link.h). They
+// show frames that were lost before the engine could count them, and frames that were lost after it had counted them.
 type kernelCounters struct {
 	index  int
 	handle *netlink.Handle
-	mutex  sync.Mutex // guards what follows
+	mutex  sync.Mutex // guards base and latest
 	base   netlink.LinkStatistics
-	last   kernelCounts
+	latest kernelCounts
 }
 
-// kernelCounts are what became of frames, since the port was opened.
+// kernelCounts are the kernel's counters of frames since the port was opened.
 type kernelCounts struct {
-	// missed found no buffer in the network card; dropped found no room in the kernel's queues, or no receiver.
+	// missed frames found no buffer in the network card. dropped frames found no room in the kernel's queues, or no receiver.
 	missed, dropped int64
-	// damaged came with a wrong checksum, length or alignment.
+	// damaged frames came with a wrong checksum, length or alignment.
 	damaged int64
 	// unsent are frames that the driver took and did not send.
 	unsent int64
-	// received and sent are all frames, also of other programs.
+	// received and sent are all frames, those of other programs included.
 	received, sent int64
 }
 
@@ -41,15 +41,15 @@ func (k *kernelCounters) open() (err error) {
 	return nil
 }
 
-// counts are the counters since it was opened. They never decrease; those of an interface that has vanished stay as they were.
+// counts returns the counters since open. They never decrease. Counters of an interface that has vanished stay as they were.
 func (k *kernelCounters) counts() kernelCounts {
 	s := k.read()
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
 	if s != nil {
-		k.last = countsBetween(k.base, *s).atLeast(k.last)
+		k.latest = countsBetween(k.base, *s).atLeast(k.latest)
 	}
-	return k.last
+	return k.latest
 }
 
 func (k *kernelCounters) read() *netlink.LinkStatistics {
@@ -60,7 +60,7 @@ func (k *kernelCounters) read() *netlink.LinkStatistics {
 	return l.Attrs().Statistics
 }
 
-// countsBetween are the counters between two readings, by kind. Some drivers count a frame in two of them: then too many frames count as the generator's loss, and never too many as the device's.
+// countsBetween returns the difference of two readings. Some drivers count a frame in two of the counters. Then too many frames count as the generator's loss, and never too many as the device's.
 func countsBetween(a, b netlink.LinkStatistics) kernelCounts {
 	return kernelCounts{
 		missed:  int64(b.RxMissedErrors+b.RxFifoErrors) - int64(a.RxMissedErrors+a.RxFifoErrors),

@@ -16,41 +16,41 @@ import (
 type follower interface {
 	latency() map[uint32]Latency
 	transits() map[uint32]transit.Histogram
-	// forget forgets a stream: frames that come later count as those of a new one.
+	// forget forgets a stream. Later frames count as those of a new stream.
 	forget(id uint32) error
 }
 
-// kernelFollower reads what the counting program has followed. A flow's buckets take 28 KiB for each processor, so
-// they are made when the flow's first stamp comes through the ring; stamps that the program can't count until then
-// come through the ring, too.
+// kernelFollower reads what the counting program has followed. A flow's buckets take
+// 28 KiB for each processor, so they are made when the flow's first stamp comes through
+// the ring. Until then, all the flow's stamps come through the ring.
 type kernelFollower struct {
 	maps  kernelMaps
-	mutex sync.Mutex // guards what follows
-	seen  map[uint32]*transitsSeen
+	mutex sync.Mutex // guards flows
+	flows map[uint32]*flowTransits
 }
 
-// transitsSeen are a flow's transit times: the program's buckets, and the first few.
-type transitsSeen struct {
+// flowTransits are a flow's transit times. The program counts them in buckets, except for the early ones.
+type flowTransits struct {
 	buckets *ebpf.Map
 	early   transit.Histogram
 }
 
 func newKernelFollower(m kernelMaps) *kernelFollower {
-	return &kernelFollower{maps: m, seen: map[uint32]*transitsSeen{}}
+	return &kernelFollower{maps: m, flows: map[uint32]*flowTransits{}}
 }
 
-// record records a stamp that the program has followed and not put into a bucket. Where the kernel has no memory for
-// buckets, all stamps come that way.
-func (k *kernelFollower) record(at time.Duration, s stamp) {
+// record records a stamp that the program has followed and not put into a bucket.
+// If the kernel has no memory for buckets, all stamps come that way.
+func (k *kernelFollower) record(arrival time.Duration, s stamp) {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
 	id := uint32(s.id)
-	if k.seen[id] == nil {
-		k.seen[id] = &transitsSeen{}
+	if k.flows[id] == nil {
+		k.flows[id] = &flowTransits{}
 	}
-	k.seen[id].early.Record(at - s.at)
-	if k.seen[id].buckets == nil {
-		k.seen[id].buckets = k.makeBuckets(id)
+	k.flows[id].early.Record(arrival - s.sent)
+	if k.flows[id].buckets == nil {
+		k.flows[id].buckets = k.makeBuckets(id)
 	}
 }
 
@@ -60,7 +60,7 @@ func (k *kernelFollower) makeBuckets(id uint32) *ebpf.Map {
 		return nil
 	}
 	if k.maps.transits.Put(id, buckets) != nil {
-		_ = buckets.Close() // nothing was put there
+		_ = buckets.Close() // the kernel has no reference to the map
 		return nil
 	}
 	return buckets
@@ -69,45 +69,45 @@ func (k *kernelFollower) makeBuckets(id uint32) *ebpf.Map {
 func (k *kernelFollower) transits() map[uint32]transit.Histogram {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
-	out := make(map[uint32]transit.Histogram, len(k.seen))
-	for id, t := range k.seen {
-		out[id] = t.histogram()
+	transits := make(map[uint32]transit.Histogram, len(k.flows))
+	for id, t := range k.flows {
+		transits[id] = t.histogram()
 	}
-	return out
+	return transits
 }
 
 // histogram adds up all processors' buckets.
-func (t *transitsSeen) histogram() transit.Histogram {
+func (t *flowTransits) histogram() transit.Histogram {
 	h := t.early.Clone()
-	var each []countBuckets                                            // by processor
-	if t.buckets == nil || t.buckets.Lookup(uint32(0), &each) != nil { // the latter is impossible on an array that is open
+	var perProcessor []countBuckets                                            // by processor
+	if t.buckets == nil || t.buckets.Lookup(uint32(0), &perProcessor) != nil { // Lookup can't fail on an array that is open
 		return h
 	}
-	for i := range each {
-		h.Merge(transit.FromCounts(each[i].Frames[:]))
+	for i := range perProcessor {
+		h.Merge(transit.FromCounts(perProcessor[i].Frames[:]))
 	}
 	return h
 }
 
 func (k *kernelFollower) latency() map[uint32]Latency {
-	out := map[uint32]Latency{}
+	latencies := map[uint32]Latency{}
 	for id, h := range k.transits() {
 		var f followed
 		if err := k.maps.followed.LookupWithFlags(id, &f, ebpf.LookupLock); err == nil && f.Received > 0 {
-			out[id] = f.latency(h)
+			latencies[id] = f.latency(h)
 		}
 	}
-	return out
+	return latencies
 }
 
 func (k *kernelFollower) forget(id uint32) error {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
-	t := k.seen[id]
+	t := k.flows[id]
 	if t == nil {
 		return nil
 	}
-	delete(k.seen, id)
+	delete(k.flows, id)
 	var errs []error
 	if t.buckets != nil {
 		errs = append(errs, k.maps.transits.Delete(id), t.buckets.Close())
@@ -123,11 +123,11 @@ func (k *kernelFollower) close() error {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
 	var errs []error
-	for t := range maps.Values(k.seen) {
+	for t := range maps.Values(k.flows) {
 		if t.buckets != nil {
 			errs = append(errs, t.buckets.Close())
 		}
 	}
-	clear(k.seen)
+	clear(k.flows)
 	return errors.Join(errs...)
 }

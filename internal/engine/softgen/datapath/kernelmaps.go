@@ -9,12 +9,12 @@ import (
 // kernelMaps are what the counting program and its reader share.
 type kernelMaps struct {
 	totals, flows, ring *ebpf.Map
-	// followed and transits belong to a program that follows stamped frames: by flow id the frames' order, and the
-	// map of their latencies once there is one. They are nil for a program that only counts.
+	// followed has the frames' order by flow id, and transits has the map of their latencies once there is one.
+	// Both belong to a program that follows stamped frames, and are nil for a program that only counts.
 	followed, transits *ebpf.Map
 	// bucketsOfFlow describes the maps that transits holds.
 	bucketsOfFlow *ebpf.MapSpec
-	// wanted are the bits of countSharedWANTS_… that the port wants to see.
+	// wanted are the bits of countSharedWANTS_… that the port asks for.
 	wanted *ebpf.Variable
 }
 

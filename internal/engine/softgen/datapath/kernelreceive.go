@@ -17,54 +17,54 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// kernelReceiver counts in the kernel, with the program of kernel/count.c: about a tenth of a microsecond per frame,
-// and nothing to overflow. It needs CAP_BPF and CAP_NET_ADMIN in the machine's initial user namespace.
+// kernelReceiver counts in the kernel, with the program of kernel/count.c. That takes about a tenth of a microsecond
+// per frame, and no queue can overflow. It needs CAP_BPF and CAP_NET_ADMIN in the machine's initial user namespace.
 type kernelReceiver struct {
 	maps    kernelMaps
 	program *ebpf.Program
 	link    link.Link
 	reader  *ringbuf.Reader
 	sink    sink
-	done    sync.WaitGroup
+	reading sync.WaitGroup
 
-	mac            [6]byte
-	dropsCountHere bool
-	flowMemory     []byte          // the flows map, as mapped
-	stamps         *kernelFollower // nil: the sink follows stamped frames
+	mac               [6]byte
+	driverCountsDrops bool
+	flowMemory        []byte          // the mapped map of flows
+	stampFollower     *kernelFollower // nil if the sink follows stamped frames
 }
 
-// openTCReceiver counts at the traffic control hook, which any interface has.
+// openTCReceiver counts at the traffic control hook, which every interface has.
 func openTCReceiver(p *port) (receiver, error) {
-	return openKernelReceiver(p, trafficControl(), func(program *ebpf.Program) (link.Link, error) {
+	return openKernelReceiver(p, tcHook(), func(program *ebpf.Program) (link.Link, error) {
 		return link.AttachTCX(link.TCXOptions{Interface: p.index, Program: program, Attach: ebpf.AttachTCXIngress, Anchor: link.Head()})
 	})
 }
 
-// openXDPReceiver counts in the network card's driver, before the kernel merges frames. Where the driver can't, the
-// traffic control hook is better than XDP's generic one: the generic hook also comes after the merging, but doesn't
-// know how many frames a buffer holds.
+// openXDPReceiver counts in the network card's driver, before the kernel merges frames. Where
+// the driver can't, the traffic control hook is better than XDP's generic one. The generic
+// hook also comes after the merging, but doesn't know how many frames a buffer holds.
 func openXDPReceiver(p *port) (receiver, error) {
-	return openKernelReceiver(p, expressPath(), func(program *ebpf.Program) (link.Link, error) {
+	return openKernelReceiver(p, xdpHook(), func(program *ebpf.Program) (link.Link, error) {
 		return link.AttachXDP(link.XDPOptions{Interface: p.index, Program: program, Flags: link.XDPDriverMode})
 	})
 }
 
-// openKernelReceiver counts frames in the kernel, and follows stamped ones if it is asked to; on a kernel that can't
-// follow them it still counts.
+// openKernelReceiver counts frames in the kernel, and follows stamped ones if the
+// options ask for that. On a kernel that can't follow them it still counts.
 func openKernelReceiver(p *port, h hook, attach func(*ebpf.Program) (link.Link, error)) (receiver, error) {
 	r, err := newKernelReceiver(p, h, attach, p.options.Follow)
 	if err == nil || !p.options.Follow {
 		return r, err
 	}
-	if plain, without := newKernelReceiver(p, h, attach, false); without == nil {
+	if plain, errPlain := newKernelReceiver(p, h, attach, false); errPlain == nil {
 		return plain, nil
 	}
 	return nil, err
 }
 
 func newKernelReceiver(p *port, h hook, attach func(*ebpf.Program) (link.Link, error), follow bool) (_ receiver, err error) {
-	_ = rlimit.RemoveMemlock() // for kernels before 5.11; where it matters and fails, the maps say so
-	r := &kernelReceiver{sink: p.inbox, mac: p.mac, dropsCountHere: h.countedAsDropped(p.nic.Driver)}
+	_ = rlimit.RemoveMemlock() // for kernels before 5.11; where memory is short, making the maps fails
+	r := &kernelReceiver{sink: p.inbox, mac: p.mac, driverCountsDrops: h.dropsCountedBy(p.nic.Driver)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(fmt.Errorf("count on %s in eBPF: %w", p.name, err), r.close())
@@ -73,23 +73,23 @@ func newKernelReceiver(p *port, h hook, attach func(*ebpf.Program) (link.Link, e
 	if err := r.load(h, follow); err != nil {
 		return nil, err
 	}
-	if err := r.look(wanted{}); err != nil {
+	if err := r.selectFrames(frameSelection{}); err != nil {
 		return nil, err
 	}
 	if r.link, err = attach(r.program); err != nil {
 		return nil, err
 	}
-	r.done.Go(r.read)
+	r.reading.Go(r.read)
 	return r, nil
 }
 
-// load makes the maps and the program; the program isn't attached yet.
+// load makes the maps and the program. It doesn't attach the program.
 func (r *kernelReceiver) load(h hook, follow bool) (err error) {
 	if r.program, r.maps, err = h.load(r.mac, follow); err != nil {
 		return err
 	}
 	if follow {
-		r.stamps = newKernelFollower(r.maps)
+		r.stampFollower = newKernelFollower(r.maps)
 	}
 	flows := r.maps.flows
 	if r.flowMemory, err = unix.Mmap(flows.FD(), 0, int(flows.MaxEntries()*flows.ValueSize()), unix.PROT_READ, unix.MAP_SHARED); err != nil {
@@ -104,22 +104,22 @@ func (c countCounters) traffic() units.Traffic {
 }
 
 // mark reads the program's counters, which can't overflow.
-func (r *kernelReceiver) mark() func() tallied {
-	var each []countTotals // by processor
-	if err := r.maps.totals.Lookup(uint32(0), &each); err != nil {
-		each = nil // impossible on an array that is open
+func (r *kernelReceiver) mark() func() receiveCounts {
+	var perProcessor []countTotals // by processor
+	if err := r.maps.totals.Lookup(uint32(0), &perProcessor); err != nil {
+		perProcessor = nil // impossible on an array that is open
 	}
-	return func() (a tallied) {
-		for _, t := range each {
+	return func() (a receiveCounts) {
+		for _, t := range perProcessor {
 			a.received, a.strays = a.received.Add(t.All.traffic()), a.strays.Add(t.Strays.traffic())
 		}
 		return a
 	}
 }
 
-// last: the program drops every frame, so no later drop is in the interface's counters, unless the driver counts the
-// program's own drops there.
-func (r *kernelReceiver) last() bool { return !r.dropsCountHere }
+// dropsAreMissed: the program drops every frame, so no later drop is in the interface's
+// counters, unless the driver counts the program's own drops there.
+func (r *kernelReceiver) dropsAreMissed() bool { return !r.driverCountsDrops }
 
 func (r *kernelReceiver) flows(visit func(uint32, units.Traffic)) {
 	entries := unsafe.Slice((*countCounters)(unsafe.Pointer(&r.flowMemory[0])), r.maps.flows.MaxEntries())
@@ -131,11 +131,11 @@ func (r *kernelReceiver) flows(visit func(uint32, units.Traffic)) {
 	}
 }
 
-func (r *kernelReceiver) look(w wanted) error {
+func (r *kernelReceiver) selectFrames(w frameSelection) error {
 	var wants countShared
 	for bit, on := range map[countShared]bool{
 		countSharedWANTS_PROMISCUOUS: w.promiscuous,
-		countSharedWANTS_ALL:         w.all,
+		countSharedWANTS_ALL:         w.passAll,
 		countSharedWANTS_NEIGHBOURS:  w.neighbours,
 	} {
 		if on {
@@ -146,10 +146,10 @@ func (r *kernelReceiver) look(w wanted) error {
 }
 
 func (r *kernelReceiver) follower() follower {
-	if r.stamps == nil {
+	if r.stampFollower == nil {
 		return nil
 	}
-	return r.stamps
+	return r.stampFollower
 }
 
 func (r *kernelReceiver) close() error {
@@ -160,12 +160,12 @@ func (r *kernelReceiver) close() error {
 	if r.reader != nil {
 		errs = append(errs, r.reader.Close())
 	}
-	r.done.Wait()
+	r.reading.Wait()
 	if r.program != nil {
 		errs = append(errs, r.program.Close())
 	}
-	if r.stamps != nil {
-		errs = append(errs, r.stamps.close())
+	if r.stampFollower != nil {
+		errs = append(errs, r.stampFollower.close())
 	}
 	if r.flowMemory != nil {
 		errs = append(errs, unix.Munmap(r.flowMemory))
@@ -173,18 +173,18 @@ func (r *kernelReceiver) close() error {
 	return errors.Join(append(errs, r.maps.close())...)
 }
 
-// read takes records from the ring until it is closed.
+// read handles the ring's records until the ring is closed.
 func (r *kernelReceiver) read() {
 	var record ringbuf.Record
 	for {
 		if err := r.reader.ReadInto(&record); err != nil {
 			return
 		}
-		r.take(record.RawSample)
+		r.handleRecord(record.RawSample)
 	}
 }
 
-func (r *kernelReceiver) take(b []byte) {
+func (r *kernelReceiver) handleRecord(b []byte) {
 	var head countRecord
 	size := int(unsafe.Sizeof(head))
 	if len(b) < size {
@@ -193,14 +193,14 @@ func (r *kernelReceiver) take(b []byte) {
 	copy(unsafe.Slice((*byte)(unsafe.Pointer(&head)), size), b)
 	body, came, kind := b[size:], time.Duration(head.Time), countShared(head.Kind)
 	if kind&countSharedRECORD_FRAME == 0 {
-		if s, ok := readStamp(body[:stampSize]); ok && r.stamps != nil {
-			r.stamps.record(came, s)
+		if s, ok := readStamp(body[:stampSize]); ok && r.stampFollower != nil {
+			r.stampFollower.record(came, s)
 		} else if ok {
 			r.sink.stamped(came, s, int64(head.Length))
 		}
 		return
 	}
-	for _, frame := range apart(body[:min(int(head.Buffer), len(body))], int(head.Segment)) {
+	for _, frame := range splitMerged(body[:min(int(head.Buffer), len(body))], int(head.Segment)) {
 		r.sink.frame(came, wireFrame(frame, kind&countSharedRECORD_TAGGED != 0, etherVLAN, head.Tci))
 	}
 }

@@ -21,31 +21,31 @@ type arrivals struct {
 	transits  transit.Histogram
 }
 
-// A sequence number that is this far off isn't a late frame or a gap: the sender began anew.
-const farOff = int32(countSharedFAR_OFF)
+// maxSequenceJump is the largest distance of a late frame or a gap. A sequence number farther off means that the sender began again.
+const maxSequenceJump = int32(countSharedFAR_OFF)
 
 // record records one frame of the stream.
-func (a *arrivals) record(s stamp, at time.Duration) {
+func (a *arrivals) record(s stamp, arrival time.Duration) {
 	if !a.started || s.generation != a.generation {
 		a.started, a.generation, a.expected, a.transit = true, s.generation, 0, -1
 	}
 	a.order(s.sequence)
-	a.time(at - s.at)
+	a.time(arrival - s.sent)
 }
 
-// order compares the sequence with the one expected. A late frame was counted as dropped before.
+// order compares the sequence with the expected one. A late frame was counted as dropped before.
 func (a *arrivals) order(sequence uint32) {
 	l := &a.latency
 	switch ahead := int32(sequence - a.expected); {
 	case ahead == 0:
-	case ahead > farOff:
+	case ahead > maxSequenceJump:
 		l.SequenceTooHigh++
 	case ahead > 0:
 		l.Dropped += int64(ahead)
 	case ahead == -1:
 		l.Duplicate++
 		return
-	case ahead < -farOff:
+	case ahead < -maxSequenceJump:
 		l.SequenceTooLow++
 	default:
 		l.OutOfOrder++
@@ -55,7 +55,7 @@ func (a *arrivals) order(sequence uint32) {
 	a.expected = sequence + 1
 }
 
-// time adds a transit time; jitter is RFC 3550's, section 6.4.1.
+// time adds a transit time. Jitter is RFC 3550's, section 6.4.1.
 func (a *arrivals) time(took time.Duration) {
 	took = max(took, 0)
 	l := &a.latency
@@ -63,7 +63,7 @@ func (a *arrivals) time(took time.Duration) {
 		l.Min = took
 	}
 	l.Received++
-	l.Min, l.Max, l.Last = min(l.Min, took), max(l.Max, took), took
+	l.Min, l.Max, l.Latest = min(l.Min, took), max(l.Max, took), took
 	a.sum += took
 	if a.transit >= 0 && l.Received > 1 {
 		a.jitter += (math.Abs(float64(took-a.transit)) - a.jitter) / 16
@@ -73,7 +73,7 @@ func (a *arrivals) time(took time.Duration) {
 	a.transits.Record(took)
 }
 
-// snapshot is the state as Port.Latency reports it.
+// snapshot returns the state as Port.Latency reports it.
 func (a *arrivals) snapshot() Latency {
 	l := a.latency
 	if l.Received > 0 {
@@ -89,7 +89,7 @@ func (a *arrivals) snapshot() Latency {
 	return l
 }
 
-// The histogram has TRex's buckets: under 10 µs, then nine to the decade, 10, 20 … 90, 100, 200 … up to 900 000 µs and above.
+// The histogram has TRex's buckets. The first is under 10 µs, and then there are nine to the decade, up to 900 000 µs and above.
 const (
 	decades       = 5
 	histogramSize = 1 + 9*decades

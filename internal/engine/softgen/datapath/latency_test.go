@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// arrive plays sequences, sent a millisecond apart and under way for a while each.
+// arrive plays sequences sent a millisecond apart, each with a transit time.
 func arrive(a *arrivals, generation uint8, sequences ...uint32) {
 	for _, s := range sequences {
-		at := time.Duration(s) * time.Millisecond
-		a.record(stamp{generation: generation, sequence: s, at: at}, at+20*time.Microsecond)
+		sent := time.Duration(s) * time.Millisecond
+		a.record(stamp{generation: generation, sequence: s, sent: sent}, sent+20*time.Microsecond)
 	}
 }
 
@@ -32,7 +32,7 @@ func TestOrder(t *testing.T) {
 			var a arrivals
 			arrive(&a, 1, c.sequences...)
 			got := a.snapshot()
-			got.Min, got.Max, got.Average, got.Last, got.Jitter, got.Histogram = 0, 0, 0, 0, 0, nil
+			got.Min, got.Max, got.Average, got.Latest, got.Jitter, got.Histogram = 0, 0, 0, 0, 0, nil
 			if got.Received != c.want.Received || got.Dropped != c.want.Dropped || got.OutOfOrder != c.want.OutOfOrder ||
 				got.Duplicate != c.want.Duplicate || got.SequenceTooHigh != c.want.SequenceTooHigh || got.SequenceTooLow != c.want.SequenceTooLow {
 				t.Errorf("got %+v, want %+v", got, c.want)
@@ -55,7 +55,7 @@ func TestTimes(t *testing.T) {
 		a.record(stamp{generation: 1, sequence: uint32(i)}, time.Duration(micros)*time.Microsecond)
 	}
 	got := a.snapshot()
-	if got.Min != 5*time.Microsecond || got.Max != 2*time.Millisecond || got.Last != 5*time.Microsecond || got.Average != 413*time.Microsecond {
+	if got.Min != 5*time.Microsecond || got.Max != 2*time.Millisecond || got.Latest != 5*time.Microsecond || got.Average != 413*time.Microsecond {
 		t.Errorf("got %+v", got)
 	}
 	want := map[time.Duration]int64{0: 1, 10 * time.Microsecond: 1, 20 * time.Microsecond: 1, 30 * time.Microsecond: 1, 2 * time.Millisecond: 1}
@@ -67,7 +67,7 @@ func TestTimes(t *testing.T) {
 	for _, d := range []float64{20, 10, 1980, 1995} {
 		jitter += (d - jitter) / 16
 	}
-	if off := got.Jitter.Seconds()*1e6 - jitter; off > 0.01 || off < -0.01 {
+	if difference := got.Jitter.Seconds()*1e6 - jitter; difference > 0.01 || difference < -0.01 {
 		t.Errorf("jitter %v, want %v µs", got.Jitter, jitter)
 	}
 }

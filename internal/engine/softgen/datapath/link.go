@@ -10,15 +10,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// linkWatch follows an interface's state through netlink. It is opened in the interface's network namespace.
+// linkWatch follows an interface's state through netlink. It must be opened in the interface's network namespace.
 type linkWatch struct {
-	up      atomic.Bool
+	isUp    atomic.Bool
 	flaps   atomic.Int64
 	end     chan struct{}
 	stopped sync.WaitGroup
 }
 
-// watchLink begins to watch, with the state that the interface has now.
+// watchLink begins to watch, from the interface's present state.
 func watchLink(index int) (*linkWatch, error) {
 	w := &linkWatch{end: make(chan struct{})}
 	updates := make(chan netlink.LinkUpdate, 64)
@@ -30,7 +30,7 @@ func watchLink(index int) (*linkWatch, error) {
 		close(w.end)
 		return nil, fmt.Errorf("ask for the link's state: %w", err)
 	}
-	w.up.Store(isUp(present))
+	w.isUp.Store(isUp(present))
 	w.stopped.Go(func() {
 		for u := range updates {
 			w.update(index, u)
@@ -43,13 +43,13 @@ func (w *linkWatch) update(index int, u netlink.LinkUpdate) {
 	if int(u.Index) != index {
 		return
 	}
-	now := isUp(u.Link) && u.Header.Type != unix.RTM_DELLINK
-	if w.up.Swap(now) && !now {
+	running := isUp(u.Link) && u.Header.Type != unix.RTM_DELLINK
+	if w.isUp.Swap(running) && !running {
 		w.flaps.Add(1)
 	}
 }
 
-// isUp says whether frames can pass: the interface is up and has a carrier.
+// isUp says whether frames can pass. The interface must be up and have a carrier.
 func isUp(l netlink.Link) bool { return l.Attrs().RawFlags&unix.IFF_RUNNING != 0 }
 
 func (w *linkWatch) close() {

@@ -10,50 +10,50 @@ import (
 	"time"
 )
 
-// live sends a run from inside the kernel: XDP's live frames. User space makes a program for each thread, starts its
-// call, renews its lease, and reads what it counted; it isn't in the way of any frame, and as long as it is held up
-// by less than the lease nobody sees that.
+// liveRun is a run that the kernel sends as XDP's live frames. User space makes a program
+// for each thread, starts the thread's call, renews its lease, and reads its counters.
+// User space handles no frame, so a delay shorter than the lease changes nothing.
 //
 //	keeper ── lease, orders ──▶ a part's memory ◀── due times, counters ── program ── frames ──▶ the interface
 //	                                                                            ▲ again and again, in turns with those of other ports
 //	                            thread ── one call while any port sends on it ──┘
-type live struct {
+type liveRun struct {
 	port     *port
 	tracks   []*track
 	table    liveTable
 	parts    []*livePart // by thread
 	duration time.Duration
-	sending  time.Duration // from the first frame to the last of finite streams, once it has ended
-	halting  sync.Once
+	sending  time.Duration // from the first frame of finite streams to the last; set at the end
+	haltOnce sync.Once
 	halted   chan struct{}
 
-	mutex  sync.Mutex // guards what follows, and orders
-	closed bool
-	factor float64
-	looked time.Duration
+	mutex       sync.Mutex // guards closed, factor, accountedAt and the order of commands
+	closed      bool
+	factor      float64
+	accountedAt time.Duration
 }
 
 const (
-	// liveLeased is how long a sender goes on without its keeper. It is long for a machine that is busy, and short
-	// beside a heartbeat.
-	liveLeased = 2 * time.Second
-	// liveAttention is how often the keeper looks.
-	liveAttention = 20 * time.Millisecond
-	// liveSetUp is how long the kernel may take to begin a call: some 25 ms on a quiet machine.
-	liveSetUp = 5 * time.Second
-	// liveNotice is how long after all threads are ready a run begins that was to begin at once.
-	liveNotice = time.Millisecond
+	// liveLease is how long a thread sends without its supervisor. The
+	// lease is long for a busy machine, and short beside a heartbeat.
+	liveLease = 2 * time.Second
+	// liveKeepInterval is how often the supervisor checks an endless run.
+	liveKeepInterval = 20 * time.Millisecond
+	// liveSetupTimeout bounds how long the kernel takes to begin a call. A quiet machine takes some 25 ms.
+	liveSetupTimeout = 5 * time.Second
+	// liveStartDelay is how long after the threads are ready a run begins that was to begin at once.
+	liveStartDelay = time.Millisecond
 )
 
-// startLive begins a run: when it returns, all threads are ready. An errNotLive says that another way can carry it.
-func startLive(p *port, run Run, tracks []*track, threads int) (_ *live, err error) {
-	if err := liveCarries(run, tracks); err != nil {
+// startLive begins a run, and returns when all threads are ready. After an errNotLive, another path can carry the run.
+func startLive(p *port, run Run, tracks []*track, threads int) (_ *liveRun, err error) {
+	if err := checkLiveRun(run, tracks); err != nil {
 		return nil, err
 	}
-	if err := liveTakes(p); err != nil {
+	if err := checkLiveInterface(p); err != nil {
 		return nil, fmt.Errorf("%w: %w", errNotLive, err)
 	}
-	l := &live{port: p, tracks: tracks, duration: run.Duration, factor: run.Factor, halted: make(chan struct{})}
+	l := &liveRun{port: p, tracks: tracks, duration: run.Duration, factor: run.Factor, halted: make(chan struct{})}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, l.end())
@@ -65,7 +65,7 @@ func startLive(p *port, run Run, tracks []*track, threads int) (_ *live, err err
 	for _, part := range l.parts {
 		part.thread.begin()
 	}
-	if err := l.ready(); err != nil {
+	if err := l.awaitThreads(); err != nil {
 		return nil, err
 	}
 	for _, part := range l.parts {
@@ -76,23 +76,23 @@ func startLive(p *port, run Run, tracks []*track, threads int) (_ *live, err err
 	return l, nil
 }
 
-// load makes a program for each of so many threads.
-func (l *live) load(threads int) error {
+// load makes a program for each thread.
+func (l *liveRun) load(threads int) error {
 	function, err := composeFrames(l.tracks, uint8(l.port.runs.Load()+1), &l.table)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errNotLive, err)
 	}
 	for k := range threads {
-		part, err := crew.join(l.port, k, threads, longest(l.tracks), func(on *liveThread) (*livePart, error) {
+		part, err := liveThreads.join(l.port, k, threads, longest(l.tracks), func(thread *liveThread) (*livePart, error) {
 			s := liveSender{
 				tracks:    l.tracks,
 				number:    k,
 				threads:   threads,
-				batch:     on.batch,
+				batch:     thread.batch,
 				finite:    l.finite(),
 				makeFrame: function,
 			}
-			return s.load(l.port, on, l.factor)
+			return s.load(l.port, thread, l.factor)
 		})
 		switch {
 		case err == nil:
@@ -107,16 +107,16 @@ func (l *live) load(threads int) error {
 }
 
 // finite says whether the run ends by itself.
-func (l *live) finite() bool {
+func (l *liveRun) finite() bool {
 	return l.duration > 0 || !slices.ContainsFunc(l.tracks, func(t *track) bool { return t.total == 0 })
 }
 
-// ready waits until the kernel runs each thread's program.
-func (l *live) ready() error {
-	for deadline := Now() + liveSetUp; ; sleep(time.Millisecond) {
+// awaitThreads waits until the kernel runs each thread's program.
+func (l *liveRun) awaitThreads() error {
+	for deadline := Now() + liveSetupTimeout; ; sleep(time.Millisecond) {
 		waiting := 0
 		for _, part := range l.parts {
-			part.lease(Now() + liveLeased)
+			part.lease(Now() + liveLease)
 			if part.thread.failed() {
 				return fmt.Errorf("%w: %w", errNotLive, part.thread.err)
 			}
@@ -128,93 +128,93 @@ func (l *live) ready() error {
 		case waiting == 0:
 			return nil
 		case Now() > deadline:
-			return fmt.Errorf("%w: %d of %d threads were not ready within %v", errNotLive, waiting, len(l.parts), liveSetUp)
+			return fmt.Errorf("%w: %d of %d threads were not ready within %v", errNotLive, waiting, len(l.parts), liveSetupTimeout)
 		}
 	}
 }
 
-// start says when the run begins: where that has passed, as soon as all threads can know.
-func (l *live) start(at time.Duration) {
-	l.looked = Now()
-	at = max(at, l.looked+liveNotice)
+// start sets when the run begins. If that instant has passed, the run begins as soon as all threads can know.
+func (l *liveRun) start(instant time.Duration) {
+	l.accountedAt = Now()
+	instant = max(instant, l.accountedAt+liveStartDelay)
 	end := uint64(math.MaxInt64)
-	if l.duration > 0 && l.duration < math.MaxInt64-at {
-		end = uint64(at + l.duration)
+	if l.duration > 0 && l.duration < math.MaxInt64-instant {
+		end = uint64(instant + l.duration)
 	}
 	for _, part := range l.parts {
-		atomic.StoreUint64(&part.memory.Offset, uint64(at))
+		atomic.StoreUint64(&part.memory.Offset, uint64(instant))
 		atomic.StoreUint64(&part.memory.End, end)
-		atomic.StoreUint64(&part.memory.Start, uint64(at))
+		atomic.StoreUint64(&part.memory.Start, uint64(instant))
 	}
 }
 
-// keep sees to the run until it is over or halted, and says what ended it.
-func (l *live) keep() error {
+// supervise renews the leases until the run is over or halted, and returns the error that ended the run.
+func (l *liveRun) supervise() error {
 	var failure error
-	wasUp := l.port.link.up.Load()
-	for failure == nil && !l.done() {
-		now := Now()
+	wasUp := l.port.link.isUp.Load()
+	for failure == nil && !l.finished() {
+		instant := Now()
 		for _, part := range l.parts {
-			part.lease(now + liveLeased)
+			part.lease(instant + liveLease)
 			if part.thread.failed() {
 				failure = fmt.Errorf("send on %s: %w", l.port.name, part.thread.err)
 			}
 		}
-		if up := l.port.link.up.Load(); up != wasUp {
-			l.harvest(wasUp)
-			wasUp = up
+		if isUp := l.port.link.isUp.Load(); isUp != wasUp {
+			l.collectSent(wasUp)
+			wasUp = isUp
 		}
-		l.account(now)
+		l.publishBusyTime(instant)
 		select {
 		case <-l.halted:
 			return errors.Join(failure, l.end())
-		case <-time.After(l.glance()):
+		case <-time.After(l.keepInterval()):
 		}
 	}
 	return errors.Join(failure, l.end())
 }
 
-// glance is how long the keeper may look away.
-func (l *live) glance() time.Duration {
+// keepInterval is how long the supervisor may sleep.
+func (l *liveRun) keepInterval() time.Duration {
 	if l.finite() {
-		return liveAttention / 10
+		return liveKeepInterval / 10
 	}
-	return liveAttention
+	return liveKeepInterval
 }
 
-// done says whether no thread has anything left to send.
-func (l *live) done() bool {
+// finished says whether no thread has a frame left to send.
+func (l *liveRun) finished() bool {
 	sends := func(part *livePart) bool { return atomic.LoadUint64(&part.memory.Finished) == 0 }
 	return !slices.ContainsFunc(l.parts, sends)
 }
 
-// halt ends the run: the keeper does the rest.
-func (l *live) halt() { l.halting.Do(func() { close(l.halted) }) }
+// halt ends the run. The supervisor does the rest.
+func (l *liveRun) halt() { l.haltOnce.Do(func() { close(l.halted) }) }
 
-// took is how long the threads sent finite streams together; 0: they sent none, or others.
-func (l *live) took() time.Duration {
-	var first, last uint64
+// sendingTime is how long the threads together sent finite streams. It is 0 for a run with an endless stream, and before the first frame.
+func (l *liveRun) sendingTime() time.Duration {
+	var earliest, latest uint64
 	for _, part := range l.parts {
-		if at := atomic.LoadUint64(&part.memory.FirstFrame); at > 0 && (first == 0 || at < first) {
-			first = at
+		if begin := atomic.LoadUint64(&part.memory.FirstFrame); begin > 0 && (earliest == 0 || begin < earliest) {
+			earliest = begin
 		}
-		last = max(last, atomic.LoadUint64(&part.memory.LastFrame))
+		latest = max(latest, atomic.LoadUint64(&part.memory.LastFrame))
 	}
-	return time.Duration(last - first)
+	return time.Duration(latest - earliest)
 }
 
-// end has nothing more leave, waits until all has left, and counts what was sent.
-func (l *live) end() error {
+// end stops sending, waits until all frames have left, and counts them.
+func (l *liveRun) end() error {
 	for _, part := range l.parts {
 		l.port.waits.end(part.id, part.overdue())
 		atomic.StoreUint64(&part.memory.Lease, 0)
 	}
 	var errs []error
 	for _, part := range l.parts {
-		errs = append(errs, crew.leave(part))
+		errs = append(errs, liveThreads.leave(part))
 	}
-	l.harvest(l.port.link.up.Load())
-	l.sending = l.took()
+	l.collectSent(l.port.link.isUp.Load())
+	l.sending = l.sendingTime()
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	l.closed = true

@@ -19,8 +19,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// liveCable is a cable whose left end sends live frames: the right end's GRO makes it take them.
-func liveCable(t *testing.T, left Options) (Port, Port) {
+// liveCable is a cable whose west end sends live frames. The east end takes them because its GRO is on.
+func liveCable(t *testing.T, west Options) (Port, Port) {
 	t.Helper()
 	if !initialUser(t) {
 		needKernel(t, errors.New("this is a user namespace"), "eBPF")
@@ -29,22 +29,22 @@ func liveCable(t *testing.T, left Options) (Port, Port) {
 	veth := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: "west", NumTxQueues: 1, NumRxQueues: 1}, PeerName: "east"}
 	needKernel(t, netlink.LinkAdd(veth), "CAP_NET_ADMIN and veth interfaces")
 	for _, name := range []string{"west", "east"} {
-		up(t, name)
-		must(t, setGRO(name, true))
+		setUp(t, name)
+		noError(t, setGRO(name, true))
 	}
-	left.Interface, left.Path = "west", PathLive
-	a, b := open(t, left), open(t, Options{Interface: "east"})
+	west.Interface, west.Path = "west", PathLive
+	a, b := open(t, west), open(t, Options{Interface: "east"})
 	if want := "sends by live frames, receives by eBPF"; a.Info().Path != want {
 		t.Fatalf("path %q, want %q", a.Info().Path, want)
 	}
 	return a, b
 }
 
-// liveEnds is a cable both ends of which send live frames, by a process that may use so many processors.
+// liveEnds is a cable both ends of which send live frames, in a process that may use this many processors.
 func liveEnds(t *testing.T, o Options, processors int) (Port, Port) {
 	t.Helper()
 	a, b := liveCable(t, o)
-	must(t, b.Close())
+	noError(t, b.Close())
 	o.Interface, o.Path = "east", PathLive
 	b = open(t, o)
 	for _, p := range []Port{a, b} {
@@ -53,7 +53,7 @@ func liveEnds(t *testing.T, o Options, processors int) (Port, Port) {
 	return a, b
 }
 
-// carried says that the run in progress is sent by live frames, and not in another way.
+// carried checks that the run in progress is sent by live frames.
 func carried(t *testing.T, p Port) {
 	t.Helper()
 	if path := p.Info().Path; !strings.HasPrefix(path, "sends by live frames") {
@@ -66,25 +66,25 @@ func TestLiveFramesOfOneStream(t *testing.T) {
 	run := Run{Streams: streams(addressed(continuous(50_000, frame(60)))), Factor: 1, NextHop: macOf(b)}
 	transmitted := transmissions(t, "west")
 	t.Run("what was sent, left the interface and arrived is the same, to the frame", func(t *testing.T) {
-		before, there := a.Counters().Sent, b.Counters()
-		left := transmitted()
-		must(t, a.Start(run))
+		initial, farEnd := a.Counters().Sent, b.Counters()
+		transmittedBefore := transmitted()
+		noError(t, a.Start(run))
 		carried(t, a)
-		eventually(t, "frames are counted while it runs", func() bool { return a.Counters().Sent.Sub(before).Packets > 10_000 })
+		eventually(t, "frames are counted while it runs", func() bool { return a.Counters().Sent.Sub(initial).Packets > 10_000 })
 		asked := Now()
-		must(t, a.Stop())
+		noError(t, a.Stop())
 		if took := Now() - asked; took > 500*time.Millisecond {
 			t.Errorf("it took %v to stop", took)
 		}
-		sent := a.Counters().Sent.Sub(before)
-		arrived(t, b, there, sent)
-		if got := transmitted() - left; got != sent.Packets {
+		sent := a.Counters().Sent.Sub(initial)
+		arrived(t, b, farEnd, sent)
+		if got := transmitted() - transmittedBefore; got != sent.Packets {
 			t.Errorf("the interface sent %d frames, we %d", got, sent.Packets)
 		}
-		after := a.Counters().Sent
+		final := a.Counters().Sent
 		sleep(50 * time.Millisecond)
-		if got := a.Counters().Sent; got != after || transmitted()-left != sent.Packets {
-			t.Errorf("%v sent after the stop", got.Sub(after))
+		if got := a.Counters().Sent; got != final || transmitted()-transmittedBefore != sent.Packets {
+			t.Errorf("%v sent after the stop", got.Sub(final))
 		}
 	})
 	for _, perSecond := range []float64{1000, 20_000, 100_000} {
@@ -92,10 +92,10 @@ func TestLiveFramesOfOneStream(t *testing.T) {
 			earlier := a.Counters()
 			timed := run
 			timed.Factor, timed.Duration = perSecond/50_000, 500*time.Millisecond
-			must(t, a.Start(timed))
+			noError(t, a.Start(timed))
 			carried(t, a)
 			finish(t, a)
-			must(t, a.Stop())
+			noError(t, a.Stop())
 			c := a.Counters()
 			want := perSecond / 2
 			if got := float64(c.Sent.Packets - earlier.Sent.Packets + c.Behind - earlier.Behind); math.Abs(got-want) > 2 {
@@ -104,31 +104,31 @@ func TestLiveFramesOfOneStream(t *testing.T) {
 		})
 	}
 	t.Run("a burst ends by itself", func(t *testing.T) {
-		before, there := a.Counters().Sent, b.Counters()
-		must(t, a.Start(Run{Streams: streams(addressed(burst(800, 20_000, frame(61)))), Factor: 1, NextHop: macOf(b)}))
+		initial, farEnd := a.Counters().Sent, b.Counters()
+		noError(t, a.Start(Run{Streams: streams(addressed(burst(800, 20_000, frame(61)))), Factor: 1, NextHop: macOf(b)}))
 		carried(t, a)
 		finish(t, a)
-		must(t, a.Stop())
+		noError(t, a.Stop())
 		want := units.Traffic{Packets: 800, Bytes: 800 * 65}
-		if got := a.Counters().Sent.Sub(before); got != want {
+		if got := a.Counters().Sent.Sub(initial); got != want {
 			t.Errorf("sent %v, want %v", got, want)
 		}
 		if took := a.Counters().Sending; took < 39*time.Millisecond {
 			t.Errorf("800 frames at 20 000 a second took %v", took)
 		}
-		arrived(t, b, there, want)
+		arrived(t, b, farEnd, want)
 	})
 	t.Run("what can't be carried goes another way, and that is told", func(t *testing.T) {
-		there := b.Counters()
+		farEnd := b.Counters()
 		s := addressed(burst(1, 1000, frame(60)))
 		s.Mode.Type, s.Mode.PacketsPerBurst, s.Mode.Count, s.Mode.InterBurstGap = "multi_burst", 5, 3, 1000
-		must(t, a.Start(Run{Streams: streams(s), Factor: 1, NextHop: macOf(b)}))
+		noError(t, a.Start(Run{Streams: streams(s), Factor: 1, NextHop: macOf(b)}))
 		if got, want := a.Info().Path, "sends by AF_XDP (not by live frames: stream 1 sends bursts again and again), receives by eBPF"; got != want {
 			t.Errorf("path %q, want %q", got, want)
 		}
 		finish(t, a)
-		must(t, a.Stop())
-		arrived(t, b, there, units.Traffic{Packets: 15, Bytes: 15 * 64})
+		noError(t, a.Stop())
+		arrived(t, b, farEnd, units.Traffic{Packets: 15, Bytes: 15 * 64})
 	})
 }
 
@@ -140,44 +140,44 @@ func TestLiveOrders(t *testing.T) {
 
 func liveOrders(t *testing.T, o Options) {
 	a, b := liveCable(t, o)
-	must(t, a.Start(Run{Streams: streams(addressed(continuous(3, frame(60))), addressed(continuous(1, frame(100)))), Factor: 250, NextHop: macOf(b)}))
+	noError(t, a.Start(Run{Streams: streams(addressed(continuous(3, frame(60))), addressed(continuous(1, frame(100)))), Factor: 250, NextHop: macOf(b)}))
 	carried(t, a)
 	for _, factor := range []float64{250, 5000, 125, 1250} {
 		keepsLive(t, a, 4*factor, factor)
 	}
-	must(t, a.Pause())
+	noError(t, a.Pause())
 	if err := a.Pause(); err == nil {
 		t.Error("a pause in a pause went through")
 	}
-	before := a.Counters().Sent.Packets
+	initial := a.Counters().Sent.Packets
 	sleep(50 * time.Millisecond)
-	if got := a.Counters().Sent.Packets - before; got != 0 {
+	if got := a.Counters().Sent.Packets - initial; got != 0 {
 		t.Errorf("%v packets in a pause", got)
 	}
-	must(t, a.Resume())
+	noError(t, a.Resume())
 	keepsLive(t, a, 5000, 1250)
-	must(t, a.Stop())
+	noError(t, a.Stop())
 }
 
-// keepsLive is keeps, for the kernel: an order is carried out when it returns.
+// keepsLive is keeps for live frames, whose orders are carried out when they return.
 func keepsLive(t *testing.T, p Port, perSecond, factor float64) {
 	t.Helper()
 	const burst = 20
 	asked := Now()
-	must(t, p.SetFactor(factor))
-	before, from := p.Counters(), Now()
+	noError(t, p.SetFactor(factor))
+	initial, earliest := p.Counters(), Now()
 	sleep(300 * time.Millisecond)
-	until := Now()
-	must(t, p.SetFactor(factor))
-	after, seen := p.Counters(), Now()
-	got := float64(after.Sent.Packets - before.Sent.Packets + after.Behind - before.Behind)
-	least, most := 0.99*perSecond*(until-from).Seconds()-burst, 1.01*perSecond*(seen-asked).Seconds()+burst
-	if got < least || got > most {
-		t.Errorf("%v frames at %v packets/s, want %.0f to %.0f; %d of them given up", got, perSecond, least, most, after.Behind-before.Behind)
+	begin := Now()
+	noError(t, p.SetFactor(factor))
+	final, latest := p.Counters(), Now()
+	got := float64(final.Sent.Packets - initial.Sent.Packets + final.Behind - initial.Behind)
+	lower, upper := 0.99*perSecond*(begin-earliest).Seconds()-burst, 1.01*perSecond*(latest-asked).Seconds()+burst
+	if got < lower || got > upper {
+		t.Errorf("%v frames at %v packets/s, want %.0f to %.0f; %d of them given up", got, perSecond, lower, upper, final.Behind-initial.Behind)
 	}
 }
 
-// TestLiveFramesAreTheSame compares what arrives of a run by live frames with what arrives of the same run by AF_XDP, stream by stream.
+// TestLiveFramesAreTheSame compares the frames of a run by live frames with those of the same run by AF_XDP, stream by stream.
 func TestLiveFramesAreTheSame(t *testing.T) {
 	for name, o := range map[string]Options{"one thread": {}, "two threads": {Cores: 2}} {
 		t.Run(name, func(t *testing.T) {
@@ -187,9 +187,9 @@ func TestLiveFramesAreTheSame(t *testing.T) {
 	}
 	t.Run("a thread that sends other frames on another port", func(t *testing.T) {
 		a, b := liveEnds(t, Options{}, 2)
-		must(t, b.Start(Run{Streams: streams(addressed(continuous(5000, frame(700)))), Factor: 1, NextHop: macOf(a)}))
+		noError(t, b.Start(Run{Streams: streams(addressed(continuous(5000, frame(700)))), Factor: 1, NextHop: macOf(a)}))
 		liveFramesAreTheSame(t, a, b)
-		must(t, b.Stop())
+		noError(t, b.Stop())
 		arrived(t, a, Counters{}, b.Counters().Sent)
 	})
 }
@@ -205,7 +205,7 @@ func liveFramesAreTheSame(t *testing.T, a, b Port) {
 		if len(got) != len(want) || len(want) != int(s.Stream.Mode.TotalPackets) {
 			t.Fatalf("stream %d: %d frames live, %d otherwise, want %d", s.ID, len(got), len(want), s.Stream.Mode.TotalPackets)
 		}
-		if a.(*port).options.Cores > 1 { // threads share a stream, and are not in step with each other: each frame is once in both
+		if a.(*port).options.Cores > 1 { // threads that share a stream are not in step, but each frame is once in both
 			got, want = inOrder(got), inOrder(want)
 		}
 		for i := range want {
@@ -216,7 +216,7 @@ func liveFramesAreTheSame(t *testing.T, a, b Port) {
 	}
 }
 
-// variedStreams are finite streams of many kinds; the TTL or hop limit says which each frame is of.
+// variedStreams are finite streams of many kinds. The TTL or hop limit names the stream of each frame.
 func variedStreams() []RunStream {
 	field := func(op string, low, high uint64, offset int) []stream.Instruction {
 		return []stream.Instruction{{Type: "flow_var", Name: "v", Size: 4, Op: op, InitValue: low, MinValue: low, MaxValue: high, Step: 1},
@@ -228,7 +228,7 @@ func variedStreams() []RunStream {
 	for i := 42; i < len(long); i++ {
 		long[i] = byte(i * 7)
 	}
-	all := []stream.Stream{
+	list := []stream.Stream{
 		burst(300, 3000, frame(60)),
 		burst(200, 2000, frame(61)),
 		burst(100, 1000, long),
@@ -236,23 +236,23 @@ func variedStreams() []RunStream {
 		burst(200, 2000, frame(590)),
 		burst(200, 2000, frame(128)),
 	}
-	all[0].VM.Instructions = field("inc", 0x10000001, 0x100000fe, 26)
-	all[1].VM.Instructions = field("random", 0x10000001, 0x1000ffff, 30)
-	all[4].VM.Instructions = append(field("dec", 0x10000001, 0x100000ff, 26),
+	list[0].VM.Instructions = field("inc", 0x10000001, 0x100000fe, 26)
+	list[1].VM.Instructions = field("random", 0x10000001, 0x1000ffff, 30)
+	list[4].VM.Instructions = append(field("dec", 0x10000001, 0x100000ff, 26),
 		stream.Instruction{Type: "flow_var", Name: "l", Size: 2, Op: "inc", InitValue: 60, MinValue: 60, MaxValue: 590, Step: 1}, stream.Instruction{Type: "trim_pkt_size", Name: "l"})
 	listed := field("inc", 0, 0, 26)
 	listed[0].ValueList = []uint64{0x10000005, 0x10000003, 0x10000007}
-	all[5].VM.Instructions = append(listed, stream.Instruction{Type: "fix_checksum_hw", L2Length: 14, L3Length: 20, L4Type: 11})
+	list[5].VM.Instructions = append(listed, stream.Instruction{Type: "fix_checksum_hw", L2Length: 14, L3Length: 20, L4Type: 11})
 	runs := streams()
-	for i := range all {
-		all[i] = addressed(all[i])
+	for i := range list {
+		list[i] = addressed(list[i])
 		id := uint32(i + 1)
 		hops := 22
-		if all[i].Packet.Binary[12] == 0x86 {
+		if list[i].Packet.Binary[12] == 0x86 {
 			hops = 21
 		}
-		all[i].Packet.Binary[hops] = byte(id)
-		runs = append(runs, RunStream{ID: id, Stream: all[i]})
+		list[i].Packet.Binary[hops] = byte(id)
+		runs = append(runs, RunStream{ID: id, Stream: list[i]})
 	}
 	return runs
 }
@@ -260,7 +260,7 @@ func variedStreams() []RunStream {
 func capturedBy(t *testing.T, a, b Port, run Run, live bool) map[uint32][][]byte {
 	t.Helper()
 	var mutex sync.Mutex
-	seen, total := map[uint32][][]byte{}, 0
+	captured, total := map[uint32][][]byte{}, 0
 	stop, err := b.Capture(func(f Frame) {
 		mutex.Lock()
 		defer mutex.Unlock()
@@ -268,17 +268,17 @@ func capturedBy(t *testing.T, a, b Port, run Run, live bool) map[uint32][][]byte
 		if f.Bytes[12] == 0x86 {
 			id = uint32(f.Bytes[21])
 		}
-		seen[id] = append(seen[id], f.Bytes)
+		captured[id] = append(captured[id], f.Bytes)
 		total++
 	})
-	must(t, err)
+	noError(t, err)
 	defer stop()
-	must(t, a.Start(run))
+	noError(t, a.Start(run))
 	if live {
 		carried(t, a)
 	}
 	finish(t, a)
-	must(t, a.Stop())
+	noError(t, a.Stop())
 	want := 0
 	for _, s := range run.Streams {
 		want += int(s.Stream.Mode.TotalPackets)
@@ -288,7 +288,7 @@ func capturedBy(t *testing.T, a, b Port, run Run, live bool) map[uint32][][]byte
 		defer mutex.Unlock()
 		return total == want
 	})
-	return seen
+	return captured
 }
 
 func inOrder(frames [][]byte) [][]byte {
@@ -307,14 +307,14 @@ func TestLiveLatency(t *testing.T) {
 	late.FlowStats = stream.Flow{Enabled: true, StreamID: 7, RuleType: "latency"}
 	counted := addressed(continuous(10_000, frame(60)))
 	counted.FlowStats = stream.Flow{Enabled: true, StreamID: 5, RuleType: "stats"}
-	must(t, a.Start(Run{Streams: streams(late, counted), Factor: 2, NextHop: macOf(b), Duration: 300 * time.Millisecond}))
+	noError(t, a.Start(Run{Streams: streams(late, counted), Factor: 2, NextHop: macOf(b), Duration: 300 * time.Millisecond}))
 	carried(t, a)
 	finish(t, a)
-	must(t, a.Stop())
+	noError(t, a.Stop())
 	sent := a.Flows()
-	// A thread that waits for its processor leaves out some of both, and not the same share. The stamped ones would be up to 600 if the factor were theirs, too.
-	if n, of := sent[7].Sent.Packets, sent[5].Sent.Packets; n == 0 || n > 300 || of == 0 || of > 6000 {
-		t.Errorf("%d stamped frames at 1000 a second in 300 ms, and %d counted ones at 20 000, whatever the factor", n, of)
+	// A thread that waits for its processor leaves out some frames of both streams, and not the same share. Up to 600 stamped frames would leave if the factor scaled them, too.
+	if n, reference := sent[7].Sent.Packets, sent[5].Sent.Packets; n == 0 || n > 300 || reference == 0 || reference > 6000 {
+		t.Errorf("%d stamped frames at 1000 a second in 300 ms, and %d counted ones at 20 000, whatever the factor", n, reference)
 	}
 	eventually(t, "all arrive", func() bool {
 		got := b.Flows()
@@ -327,14 +327,14 @@ func TestLiveLatency(t *testing.T) {
 
 func TestLiveFramesNeedAFarEndThatTakesThem(t *testing.T) {
 	a, _ := liveCable(t, Options{})
-	must(t, setGRO("east", false))
+	noError(t, setGRO("east", false))
 	if err := a.Start(Run{Streams: streams(continuous(1000, frame(60))), Factor: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if path := a.Info().Path; !strings.Contains(path, "AF_XDP (not by live frames") || !strings.Contains(path, "ethtool -K PEER gro on") {
 		t.Errorf("path %q", path)
 	}
-	must(t, a.Stop())
+	noError(t, a.Stop())
 	if p, err := Open(Options{Interface: "west", Path: PathLive}); err == nil || !strings.Contains(err.Error(), "ethtool -K PEER gro on") {
 		t.Errorf("opened %v, %v", p, err)
 	}
@@ -350,17 +350,17 @@ func transmitted(t *testing.T, name string) int64 {
 func transmissions(t *testing.T, name string) func() int64 {
 	t.Helper()
 	h, err := netlink.NewHandle(unix.NETLINK_ROUTE)
-	must(t, err)
+	noError(t, err)
 	t.Cleanup(h.Close)
 	return func() int64 {
 		l, err := h.LinkByName(name)
-		must(t, err)
+		noError(t, err)
 		return int64(l.Attrs().Statistics.TxPackets)
 	}
 }
 
 // setGRO is ethtool -K NAME gro on|off.
-func setGRO(name string, on bool) error { return ethtoolSet(name, ethtoolSetGRO, on) }
+func setGRO(name string, enabled bool) error { return ethtoolSet(name, ethtoolSetGRO, enabled) }
 
 func TestMain(m *testing.M) {
 	if name := os.Getenv(victimInterface); name != "" {
@@ -372,11 +372,11 @@ func TestMain(m *testing.M) {
 
 func TestLiveFramesThatFindNoRoom(t *testing.T) {
 	a, b := liveCable(t, Options{})
-	must(t, ownThread("east"))
-	must(t, a.Start(Run{Streams: streams(addressed(continuous(20e6, frame(60)))), Factor: 1, NextHop: macOf(b)}))
+	noError(t, ownThread("east"))
+	noError(t, a.Start(Run{Streams: streams(addressed(continuous(20e6, frame(60)))), Factor: 1, NextHop: macOf(b)}))
 	carried(t, a)
 	eventually(t, "the far end's queue is full", func() bool { return a.Counters().PeerFull > 1000 })
-	must(t, a.Stop())
+	noError(t, a.Stop())
 	eventually(t, "each frame is received, or told to have found no room", func() bool {
 		c := a.Counters()
 		return c.Sent.Packets == b.Counters().Received.Packets+c.PeerFull
@@ -413,7 +413,7 @@ func TestLivePortsStartTogether(t *testing.T) {
 	start := Now() + 500*time.Millisecond
 	for _, p := range []Port{a, b} {
 		far := map[Port]Port{a: b, b: a}[p]
-		must(t, p.Start(Run{Streams: streams(addressed(continuous(perSecond, frame(60)))), Factor: 1, NextHop: macOf(far), Start: start, Duration: length}))
+		noError(t, p.Start(Run{Streams: streams(addressed(continuous(perSecond, frame(60)))), Factor: 1, NextHop: macOf(far), Start: start, Duration: length}))
 		carried(t, p)
 	}
 	eventually(t, "the start comes", func() bool {
@@ -426,7 +426,7 @@ func TestLivePortsStartTogether(t *testing.T) {
 	finish(t, a)
 	finish(t, b)
 	for _, p := range []Port{a, b} {
-		must(t, p.Stop())
+		noError(t, p.Stop())
 		c := p.Counters()
 		if got, want := float64(c.Sent.Packets+c.Behind), perSecond*length.Seconds(); math.Abs(got-want) > 2 {
 			t.Errorf("%v frames, %d of them given up, want %v", got, c.Behind, want)
@@ -440,18 +440,18 @@ func TestLivePortsStartTogether(t *testing.T) {
 func TestLiveFramesOfManyStreams(t *testing.T) {
 	a, b := liveCable(t, Options{})
 	run := Run{Factor: 1, NextHop: macOf(b)}
-	for i := range liveMostStreams {
+	for i := range liveMaxStreams {
 		s := addressed(burst(20, 200, frame(60+9*i)))
 		s.FlowStats = stream.Flow{Enabled: true, StreamID: uint32(i), RuleType: "stats"}
 		s.VM.Instructions = []stream.Instruction{{Type: "flow_var", Name: "v", Size: 4, Op: "random", MaxValue: 1 << 31, Step: 1},
 			{Type: "write_flow_var", Name: "v", PacketOffset: 26, BigEndian: true}, {Type: "fix_checksum_hw", L2Length: 14, L3Length: 20, L4Type: 11}}
 		run.Streams = append(run.Streams, RunStream{ID: uint32(i + 1), Stream: s})
 	}
-	must(t, a.Start(run))
+	noError(t, a.Start(run))
 	carried(t, a)
 	finish(t, a)
-	must(t, a.Stop())
-	for i := range liveMostStreams {
+	noError(t, a.Stop())
+	for i := range liveMaxStreams {
 		want := units.Traffic{Packets: 20, Bytes: 20 * int64(64+9*i)}
 		eventually(t, fmt.Sprintf("flow %d is %v", i, want), func() bool {
 			return a.Flows()[uint32(i)].Sent == want && b.Flows()[uint32(i)].Received == want
@@ -464,7 +464,7 @@ func TestStampsOfEveryFrame(t *testing.T) {
 	for name, path := range map[string]Path{"live frames": PathLive, "AF_XDP": PathXDP} {
 		t.Run(name, func(t *testing.T) {
 			a, b := liveCable(t, Options{})
-			must(t, errors.Join(a.Close(), b.Close()))
+			noError(t, errors.Join(a.Close(), b.Close()))
 			a, b = open(t, Options{Interface: "west", Path: path}), open(t, Options{Interface: "east", Follow: true})
 			if untimed := b.Info().Untimed; untimed != "" {
 				t.Fatalf("not timed: %s", untimed)
@@ -472,9 +472,9 @@ func TestStampsOfEveryFrame(t *testing.T) {
 			small, large := addressed(continuous(3000, frame(60))), addressed(continuous(1000, frame(590)))
 			small.FlowStats = stream.Flow{Enabled: true, StreamID: 5, RuleType: "stats", Stamped: true}
 			large.FlowStats = stream.Flow{Enabled: true, StreamID: 6, RuleType: "stats", Stamped: true}
-			must(t, a.Start(Run{Streams: streams(small, large), Factor: 2, NextHop: macOf(b), Duration: 300 * time.Millisecond}))
+			noError(t, a.Start(Run{Streams: streams(small, large), Factor: 2, NextHop: macOf(b), Duration: 300 * time.Millisecond}))
 			finish(t, a)
-			must(t, a.Stop())
+			noError(t, a.Stop())
 			for id, length := range map[uint32]int64{5: 64, 6: 594} {
 				sent := a.Flows()[id].Sent
 				if sent.Packets == 0 || sent.Bytes != length*sent.Packets {
@@ -491,14 +491,14 @@ func TestStampsOfEveryFrame(t *testing.T) {
 	}
 	t.Run("threads that share a stream tell nothing", func(t *testing.T) {
 		_, b := liveCable(t, Options{Cores: 2})
-		must(t, b.Close())
+		noError(t, b.Close())
 		for want, o := range map[string]Options{"2 threads share each stream": {Cores: 2, Follow: true}, "it receives by AF_PACKET": {Plain: true, Follow: true}, "it receives by eBPF": {}} {
 			o.Interface = "east"
 			p := open(t, o)
 			if got := p.Info().Untimed; !strings.HasPrefix(got, want) {
 				t.Errorf("untimed: %q, want %s", got, want)
 			}
-			must(t, p.Close())
+			noError(t, p.Close())
 		}
 	})
 }

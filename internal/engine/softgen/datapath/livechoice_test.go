@@ -11,13 +11,13 @@ func TestRoomForLiveFrames(t *testing.T) {
 		threads, processors int
 		fits                bool
 	}{{1, 2, false}, {1, 3, true}, {2, 4, false}, {2, 5, true}, {8, 16, false}} {
-		if err := liveRoom(c.threads, c.processors); (err == nil) != c.fits {
+		if err := checkLiveProcessors(c.threads, c.processors); (err == nil) != c.fits {
 			t.Errorf("%d threads on %d processors: %v", c.threads, c.processors, err)
 		}
 	}
 }
 
-// TestLiveFramesByThemselves: where nobody says how to send, live frames are taken where they do no harm, and what a port does instead has a reason.
+// TestLiveFramesByThemselves: a port without a chosen path uses live frames where they do no harm, and gives a reason for any other path.
 func TestLiveFramesByThemselves(t *testing.T) {
 	a, b := liveCable(t, Options{})
 	p := a.(*port)
@@ -26,7 +26,7 @@ func TestLiveFramesByThemselves(t *testing.T) {
 		plain bool
 		cpus  int
 		nic   string
-		says  string
+		want  string
 	}{
 		"with processors enough":         {PathAuto, false, 16, "veth", "sends by live frames, "},
 		"as the default":                 {"", false, 16, "veth", "sends by live frames, "},
@@ -38,31 +38,31 @@ func TestLiveFramesByThemselves(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p.options.Path, p.options.Plain, p.cpus, p.nic.Driver = c.path, c.plain, c.cpus, c.nic
-			p.play = nil
+			p.playback = nil
 			for _, when := range []string{"before a run", "in one"} {
-				if got := a.Info().Path; !strings.HasPrefix(got, c.says) {
-					t.Errorf("%s it %s, want it %s", when, got, c.says)
+				if got := a.Info().Path; !strings.HasPrefix(got, c.want) {
+					t.Errorf("%s it %s, want it %s", when, got, c.want)
 				}
 				if when == "before a run" {
-					must(t, a.Start(Run{Streams: streams(addressed(continuous(1000, frame(60)))), Factor: 1, NextHop: macOf(b)}))
+					noError(t, a.Start(Run{Streams: streams(addressed(continuous(1000, frame(60)))), Factor: 1, NextHop: macOf(b)}))
 				}
 			}
-			must(t, a.Stop())
+			noError(t, a.Stop())
 		})
 	}
 	t.Run("what they can't carry goes another way", func(t *testing.T) {
 		p.options.Path, p.options.Plain, p.cpus, p.nic.Driver = PathAuto, false, 16, "veth"
 		s := addressed(burst(1, 1000, frame(60)))
 		s.Mode.Type, s.Mode.PacketsPerBurst, s.Mode.Count, s.Mode.InterBurstGap = "multi_burst", 5, 3, 1000
-		must(t, a.Start(Run{Streams: streams(s), Factor: 1, NextHop: macOf(b)}))
+		noError(t, a.Start(Run{Streams: streams(s), Factor: 1, NextHop: macOf(b)}))
 		if got, want := a.Info().Path, "sends by AF_XDP (not by live frames: stream 1 sends bursts again and again), "; !strings.HasPrefix(got, want) {
 			t.Errorf("it %s, want it %s", got, want)
 		}
 		finish(t, a)
-		must(t, a.Stop())
+		noError(t, a.Stop())
 	})
-	must(t, setGRO("east", false))
-	if err := preferLive(p); !errors.Is(err, errNotLive) || !strings.Contains(err.Error(), "ethtool -K PEER gro on") {
+	noError(t, setGRO("east", false))
+	if err := refuseLive(p); !errors.Is(err, errNotLive) || !strings.Contains(err.Error(), "ethtool -K PEER gro on") {
 		t.Errorf("before a far end that takes none: %v", err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/cilium/ebpf/link"
 )
 
-// BenchmarkLiveFrame is how long a sending thread takes to make a frame and send it to a program that drops it, when another is always due: compare the lines with one another.
+// BenchmarkLiveFrame is how long a sending thread takes to make a frame and send it to a program that drops it, while another frame is always due. Compare the lines with one another.
 func BenchmarkLiveFrame(b *testing.B) {
 	for name, interfaces := range map[string][]string{"of the only port on a thread": {"west"}, "of two ports on a thread": {"west", "east"}} {
 		b.Run(name, func(b *testing.B) {
@@ -20,7 +20,7 @@ func BenchmarkLiveFrame(b *testing.B) {
 			for _, each := range interfaces {
 				p := open(b, Options{Interface: each, Path: PathLive})
 				p.(*port).cpus = 2
-				must(b, p.Start(Run{Streams: streams(addressed(continuous(50e6, frame(60)))), Factor: 1}))
+				noError(b, p.Start(Run{Streams: streams(addressed(continuous(50e6, frame(60)))), Factor: 1}))
 				ports = append(ports, p)
 			}
 			sent := func() (n int64) {
@@ -29,33 +29,33 @@ func BenchmarkLiveFrame(b *testing.B) {
 				}
 				return n
 			}
-			before, since := sent(), Now()
+			initial, begin := sent(), Now()
 			for b.Loop() {
 				sleep(100 * time.Millisecond)
 			}
-			b.ReportMetric(float64(Now()-since)/float64(sent()-before), "ns/frame")
+			b.ReportMetric(float64(Now()-begin)/float64(sent()-initial), "ns/frame")
 			for _, p := range ports {
-				must(b, p.Stop())
+				noError(b, p.Stop())
 			}
 		})
 	}
 }
 
-// drain has an interface drop what it receives before the kernel looks at it.
+// drain has an interface drop its received frames before the kernel looks at them.
 func drain(b *testing.B, name string) {
 	b.Helper()
 	receiveBy(b, name, asm.Instructions{asm.Mov.Imm(asm.R0, xdpDrop), asm.Return()})
 }
 
-// receiveBy has a program say what becomes of each frame that an interface receives.
+// receiveBy has a program decide about each frame that an interface receives.
 func receiveBy(t testing.TB, name string, program asm.Instructions) {
 	t.Helper()
 	loaded, err := ebpf.NewProgram(&ebpf.ProgramSpec{Type: ebpf.XDP, License: "Apache-2.0", Instructions: program})
 	needKernel(t, err, "eBPF (CAP_BPF and CAP_NET_ADMIN)")
-	t.Cleanup(func() { must(t, loaded.Close()) })
-	on, err := facts(name)
-	must(t, err)
-	attached, err := link.AttachXDP(link.XDPOptions{Program: loaded, Interface: on.Attrs().Index})
-	must(t, err)
-	t.Cleanup(func() { must(t, attached.Close()) })
+	t.Cleanup(func() { noError(t, loaded.Close()) })
+	device, err := facts(name)
+	noError(t, err)
+	attached, err := link.AttachXDP(link.XDPOptions{Program: loaded, Interface: device.Attrs().Index})
+	noError(t, err)
+	t.Cleanup(func() { noError(t, attached.Close()) })
 }

@@ -7,27 +7,27 @@ import (
 
 type traffic64 struct{ packets, bytes uint64 }
 
-// lostFrames turns slip, which is time, into frames, at the rate that held then.
+// lostFrames converts slip, which is time, into frames, at the rate that held while the time slipped.
 type lostFrames struct {
-	settled   float64 // frames, up to the last change of factor
-	base      uint64  // slip at that
+	settled   float64 // frames up to the last change of the factor
+	base      uint64  // slip at the last change of the factor
 	published int64
 }
 
-// account publishes how long the threads had something to do, for whichever port: a thread that waits does so by
-// running its program, too.
-func (l *live) account(now time.Duration) {
+// publishBusyTime publishes how long the threads had frames to make, for any of their
+// ports. A waiting thread runs its program too, and counts that time as idle.
+func (l *liveRun) publishBusyTime(instant time.Duration) {
 	for _, part := range l.parts {
 		idle := atomic.LoadUint64(&part.thread.memory.Idle)
-		l.port.busy.Add(max(int64(now-l.looked)-int64(idle-part.idle), 0))
+		l.port.busy.Add(max(int64(instant-l.accountedAt)-int64(idle-part.idle), 0))
 		part.idle = idle
 	}
-	l.looked = now
+	l.accountedAt = instant
 }
 
-// harvest adds what was sent since the last time to the port's counters. What left while the link was down was
-// dropped by the kernel.
-func (l *live) harvest(up bool) {
+// collectSent adds the frames sent since the last call to the port's counters.
+// The kernel dropped the frames that left while the link was down.
+func (l *liveRun) collectSent(linkUp bool) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	if l.closed {
@@ -36,28 +36,28 @@ func (l *live) harvest(up bool) {
 	for _, part := range l.parts {
 		for i, track := range l.tracks {
 			sent := &part.memory.Streams[i]
-			all := traffic64{atomic.LoadUint64(&sent.Packets), atomic.LoadUint64(&sent.Bytes)}
-			l.count(track, &part.seen[i], all, up)
+			total := traffic64{atomic.LoadUint64(&sent.Packets), atomic.LoadUint64(&sent.Bytes)}
+			l.count(track, &part.counted[i], total, linkUp)
 		}
 		lost := &part.lost
-		all := int64(lost.settled + float64(atomic.LoadUint64(&part.memory.Slip)-lost.base)*l.threadRate())
-		l.port.behind.Add(all - lost.published)
-		lost.published = all
+		total := int64(lost.settled + float64(atomic.LoadUint64(&part.memory.Slip)-lost.base)*l.threadRate())
+		l.port.behind.Add(total - lost.published)
+		lost.published = total
 	}
 }
 
-func (l *live) count(t *track, seen *traffic64, all traffic64, up bool) {
+func (l *liveRun) count(t *track, counted *traffic64, total traffic64, linkUp bool) {
 	if !t.program.Trims() {
-		all.bytes = all.packets * uint64(wireLength(t.program.MaxLength()))
+		total.bytes = total.packets * uint64(wireLength(t.program.MaxLength()))
 	}
-	newPackets, newBytes := int64(all.packets-seen.packets), int64(all.bytes-seen.bytes)
-	*seen = all
+	newPackets, newBytes := int64(total.packets-counted.packets), int64(total.bytes-counted.bytes)
+	*counted = total
 	sent := &l.port.sent
-	if !up {
+	if !linkUp {
 		sent.errors.Add(newPackets)
 		return
 	}
-	sent.all.add(newPackets, newBytes)
+	sent.total.add(newPackets, newBytes)
 	if t.flow != nil {
 		sent.flows[t.flow.id].add(newPackets, newBytes)
 	}

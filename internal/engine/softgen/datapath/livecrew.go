@@ -6,24 +6,24 @@ import (
 	"sync"
 )
 
-// liveCrew are the threads that send live frames for any port of this process. A thread keeps a processor busy, and
-// one processor is left to all else: requests, what receives, and the device where it works on this machine. So ports
-// share threads where there are no more processors than ports. Where somebody says how many threads send on a port,
-// they are that port's own.
-type liveCrew struct {
-	mutex   sync.Mutex // guards what follows, and the threads' parts
+// liveThreadPool has the threads that send live frames for any port of this process. A thread
+// keeps a processor busy. One processor is left to requests, to the receivers, and to a device
+// on this machine. So ports share threads where there are no more processors than ports. If
+// the options say how many threads send on a port, these threads send on no other port.
+type liveThreadPool struct {
+	mutex   sync.Mutex // guards threads, and the threads' parts
 	threads []*liveThread
 }
 
-// crew is the process's.
-var crew liveCrew
+// liveThreads is this process's pool.
+var liveThreads liveThreadPool
 
-// liveThreads is how many threads may send for any port on so many processors.
-func liveThreads(processors int) int { return max(processors-1, 1) }
+// maxLiveThreads is how many threads may send for any port on a machine with so many processors.
+func maxLiveThreads(processors int) int { return max(processors-1, 1) }
 
-// join finds a thread for a port's part of a run, the k-th of so many, and adds what build makes for that thread. The
-// thread's frames begin so long, or as another port's do.
-func (c *liveCrew) join(p *port, k, threads, length int, build func(*liveThread) (*livePart, error)) (*livePart, error) {
+// join finds a thread for the k-th part of a port's run, and adds the part that build makes for
+// that thread. A new thread's frames have this length, and a shared thread keeps its own.
+func (c *liveThreadPool) join(p *port, k, threads, length int, build func(*liveThread) (*livePart, error)) (*livePart, error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	t, err := c.thread(p, k, threads, length)
@@ -44,8 +44,8 @@ func (c *liveCrew) join(p *port, k, threads, length int, build func(*liveThread)
 	return nil, err
 }
 
-// thread is a new one while there may be more, and else the one that the fewest ports send on.
-func (c *liveCrew) thread(p *port, k, threads, length int) (*liveThread, error) {
+// thread returns a new thread while the pool may grow, and else the thread with the fewest parts.
+func (c *liveThreadPool) thread(p *port, k, threads, length int) (*liveThread, error) {
 	o := p.options
 	if o.Cores > 0 || threads > 1 || len(o.CPUs) > 0 {
 		t, err := newLiveThread(length, p.batch())
@@ -62,7 +62,7 @@ func (c *liveCrew) thread(p *port, k, threads, length int) (*liveThread, error) 
 			best = t
 		}
 	}
-	if best != nil && len(c.threads) >= liveThreads(p.cpus) {
+	if best != nil && len(c.threads) >= maxLiveThreads(p.cpus) {
 		return best, nil
 	}
 	t, err := newLiveThread(length, p.batch())
@@ -72,8 +72,8 @@ func (c *liveCrew) thread(p *port, k, threads, length int) (*liveThread, error) 
 	return t, err
 }
 
-// leave returns when no frame of a part is on its way any more. The thread ends with the last of its parts.
-func (c *liveCrew) leave(part *livePart) error {
+// leave removes a part, and returns when no frame of the part is on its way any more. The thread ends with its last part.
+func (c *liveThreadPool) leave(part *livePart) error {
 	t := part.thread
 	c.mutex.Lock()
 	if len(t.parts) > 1 {
@@ -88,7 +88,7 @@ func (c *liveCrew) leave(part *livePart) error {
 	return t.close()
 }
 
-// forget has no other port come to a thread.
-func (c *liveCrew) forget(t *liveThread) {
-	c.threads = slices.DeleteFunc(c.threads, func(other *liveThread) bool { return other == t })
+// forget takes a thread out of the pool, so that no other port joins it.
+func (c *liveThreadPool) forget(t *liveThread) {
+	c.threads = slices.DeleteFunc(c.threads, func(candidate *liveThread) bool { return candidate == t })
 }

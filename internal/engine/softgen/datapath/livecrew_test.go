@@ -11,29 +11,29 @@ import (
 
 func TestThreadsThatProcessorsAllow(t *testing.T) {
 	for processors, want := range map[int]int{1: 1, 2: 1, 3: 2, 9: 8} {
-		if got := liveThreads(processors); got != want {
+		if got := maxLiveThreads(processors); got != want {
 			t.Errorf("%d threads on %d processors, want %d", got, processors, want)
 		}
 	}
 }
 
-// TestTurns has a thread make frames of several ports, each of which always has one due, and hands them back.
+// TestTurns has a thread make frames of several ports, each of which always has a frame due. The kernel hands the frames back.
 func TestTurns(t *testing.T) {
 	always := Run{Streams: streams(continuous(1000, frame(60))), Factor: 1}
 	a, b, c := hostileSender(t, always, 1), hostileSender(t, always, 1), hostileSender(t, always, 1)
 	thread := a.parts[0].thread
-	made := func(runs int) (each [3]int) {
-		for i, l := range []*live{a, b, c} {
-			each[i] = -madeSoFar(l)
+	framesOf := func(runs int) (perPort [3]int) {
+		for i, l := range []*liveRun{a, b, c} {
+			perPort[i] = -madeSoFar(l)
 		}
 		for range runs {
 			_, err := thread.entry.Run(&ebpf.RunOptions{Data: make([]byte, 60)})
-			must(t, err)
+			noError(t, err)
 		}
-		for i, l := range []*live{a, b, c} {
-			each[i] += madeSoFar(l)
+		for i, l := range []*liveRun{a, b, c} {
+			perPort[i] += madeSoFar(l)
 		}
-		return each
+		return perPort
 	}
 	for _, step := range []struct {
 		name   string
@@ -43,15 +43,15 @@ func TestTurns(t *testing.T) {
 		{"three ports send in turns", func() {}, [3]int{100, 100, 100}},
 		{"one that has nothing due leaves its turns to the others", func() { b.start(Now() + time.Hour) }, [3]int{150, 0, 150}},
 		{"one that has stopped, too", func() {
-			must(t, errors.Join(crew.leave(a.parts[0]), a.parts[0].close()))
+			noError(t, errors.Join(liveThreads.leave(a.parts[0]), a.parts[0].close()))
 			a.parts = nil
 		}, [3]int{0, 0, 300}},
 	} {
 		t.Run(step.name, func(t *testing.T) {
 			step.change()
-			got := made(300)
+			got := framesOf(300)
 			for i, want := range step.want {
-				if off := got[i] - want; max(off, -off) > 1 { // a run goes by where the port whose turn it was has stopped
+				if difference := got[i] - want; max(difference, -difference) > 1 { // one run is lost when the port whose turn it was has stopped
 					t.Fatalf("%d frames, want %d", got, step.want)
 				}
 			}
@@ -60,7 +60,7 @@ func TestTurns(t *testing.T) {
 }
 
 // madeSoFar is how many frames a run's programs have counted.
-func madeSoFar(l *live) (n int) {
+func madeSoFar(l *liveRun) (n int) {
 	for _, part := range l.parts {
 		for i := range l.tracks {
 			n += int(atomic.LoadUint64(&part.memory.Streams[i].Packets))
@@ -69,7 +69,7 @@ func madeSoFar(l *live) (n int) {
 	return n
 }
 
-// onlyPart is the part of a port's run that its only thread has.
+// onlyPart is the part of a port's run on its only thread.
 func onlyPart(p Port) *livePart { return p.(*port).live.Load().parts[0] }
 
 func TestPortsThatShareAThread(t *testing.T) {
@@ -84,28 +84,28 @@ func TestPortsThatShareAThread(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, b := liveEnds(t, c.options, c.cpus)
-			must(t, a.Start(Run{Streams: streams(addressed(continuous(1000, frame(60)))), Factor: 1, NextHop: macOf(b)}))
-			must(t, b.Start(Run{Streams: streams(addressed(continuous(1000, frame(1514)))), Factor: 1, NextHop: macOf(a)}))
+			noError(t, a.Start(Run{Streams: streams(addressed(continuous(1000, frame(60)))), Factor: 1, NextHop: macOf(b)}))
+			noError(t, b.Start(Run{Streams: streams(addressed(continuous(1000, frame(1514)))), Factor: 1, NextHop: macOf(a)}))
 			if got := onlyPart(a).thread == onlyPart(b).thread; got != c.shared {
 				t.Errorf("they share a thread: %v, want %v", got, c.shared)
 			}
-			must(t, a.Stop())
-			must(t, b.Stop())
-			if len(crew.threads) != 0 {
-				t.Errorf("%d threads are left", len(crew.threads))
+			noError(t, a.Stop())
+			noError(t, b.Stop())
+			if len(liveThreads.threads) != 0 {
+				t.Errorf("%d threads are left", len(liveThreads.threads))
 			}
 		})
 	}
 }
 
-// TestLivePortsOfOneThread: what one port is told to do is nothing to the other, down to the frame.
+// TestLivePortsOfOneThread: an order to one port changes no frame of the other.
 func TestLivePortsOfOneThread(t *testing.T) {
 	a, b := liveEnds(t, Options{}, 2)
 	small, large := Run{Streams: streams(addressed(continuous(1000, frame(60)))), Factor: 2, NextHop: macOf(b)}, Run{Streams: streams(addressed(continuous(1000, frame(1514)))), Factor: 3, NextHop: macOf(a)}
-	must(t, a.Start(small))
+	noError(t, a.Start(small))
 	carried(t, a)
 	keepsLive(t, a, 2000, 2)
-	must(t, b.Start(large))
+	noError(t, b.Start(large))
 	carried(t, b)
 	thread := onlyPart(a).thread
 	if onlyPart(b).thread != thread {
@@ -114,18 +114,18 @@ func TestLivePortsOfOneThread(t *testing.T) {
 	keepsLive(t, b, 3000, 3)
 	keepsLive(t, a, 20_000, 20)
 	keepsLive(t, b, 3000, 3)
-	must(t, a.Pause())
+	noError(t, a.Pause())
 	sent := a.Counters().Sent
 	keepsLive(t, b, 5000, 5)
 	if got := a.Counters().Sent; got != sent {
 		t.Errorf("%v sent in a pause", got.Sub(sent))
 	}
-	must(t, a.Resume())
+	noError(t, a.Resume())
 	keepsLive(t, a, 4000, 4)
 	for range 2 {
-		must(t, a.Stop())
-		if after := atomic.LoadUint64(&onlyPart(b).memory.NextSlot); after != 0 {
-			t.Errorf("the thread still asks slot %d after the only port that sends", after)
+		noError(t, a.Stop())
+		if successor := atomic.LoadUint64(&onlyPart(b).memory.NextSlot); successor != 0 {
+			t.Errorf("the thread still asks slot %d after the only port that sends", successor)
 		}
 		sent := a.Counters().Sent
 		arrived(t, b, Counters{}, sent)
@@ -133,18 +133,18 @@ func TestLivePortsOfOneThread(t *testing.T) {
 		if got := a.Counters().Sent; got != sent {
 			t.Errorf("%v sent after the stop", got.Sub(sent))
 		}
-		must(t, a.Start(small))
+		noError(t, a.Start(small))
 		carried(t, a)
 		keepsLive(t, a, 2000, 2)
 	}
 	if onlyPart(a).thread != thread || onlyPart(b).thread != thread {
 		t.Error("the thread is another one than at first")
 	}
-	must(t, a.Stop())
-	must(t, b.Stop())
+	noError(t, a.Stop())
+	noError(t, b.Stop())
 	arrived(t, b, Counters{}, a.Counters().Sent)
 	arrived(t, a, Counters{}, b.Counters().Sent)
-	if len(crew.threads) != 0 {
+	if len(liveThreads.threads) != 0 {
 		t.Error("the thread goes on")
 	}
 }

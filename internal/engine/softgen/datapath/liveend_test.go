@@ -22,15 +22,15 @@ const (
 	victimInterface = "LINERATE_TEST_VICTIM"
 )
 
-// ethtoolSet is one of ethtool's commands that turn something on or off.
-func ethtoolSet(name string, command uint32, on bool) error {
+// ethtoolSet carries out one of ethtool's commands that turn a feature on or off.
+func ethtoolSet(name string, command uint32, enabled bool) error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return err
 	}
 	var value [8]byte
 	binary.NativeEndian.PutUint32(value[:], command)
-	if on {
+	if enabled {
 		binary.NativeEndian.PutUint32(value[4:], 1)
 	}
 	request := struct {
@@ -46,7 +46,7 @@ func ethtoolSet(name string, command uint32, on bool) error {
 	return errors.Join(failed, unix.Close(fd))
 }
 
-// victim sends until somebody ends its process, for half a minute at most.
+// victim sends until its process is killed, for half a minute at most.
 func victim(name string) {
 	p, err := Open(Options{Interface: name, Path: PathLive})
 	if err == nil {
@@ -61,34 +61,34 @@ func victim(name string) {
 	os.Exit(0)
 }
 
-// TestLiveSenderEndsWithItsProcess plays what a sender can't do anything about: its process is stopped, killed, or its keeper stands still.
+// TestLiveSenderEndsWithItsProcess stops the sender's process, kills it, or stops its supervisor.
 func TestLiveSenderEndsWithItsProcess(t *testing.T) {
 	for name, signal := range map[string]unix.Signal{"killed": unix.SIGKILL, "stopped": unix.SIGSTOP, "asked to end": unix.SIGTERM} {
 		t.Run(name, func(t *testing.T) {
 			a, _ := liveCable(t, Options{})
-			must(t, a.Close())
+			noError(t, a.Close())
 			cmd := exec.Command("/proc/self/exe")
 			cmd.Env = append(os.Environ(), victimInterface+"=west")
 			cmd.Stderr = os.Stderr
 			cmd.SysProcAttr = &unix.SysProcAttr{Pdeathsig: unix.SIGKILL}
-			out, err := cmd.StdoutPipe()
-			must(t, err)
-			must(t, cmd.Start())
+			stdout, err := cmd.StdoutPipe()
+			noError(t, err)
+			noError(t, cmd.Start())
 			ended := false
 			defer func() {
 				if !ended {
-					must(t, cmd.Process.Kill())
+					noError(t, cmd.Process.Kill())
 					_ = cmd.Wait() // it was killed
 				}
 			}()
-			line, err := bufio.NewReader(out).ReadString('\n')
-			must(t, err)
+			line, err := bufio.NewReader(stdout).ReadString('\n')
+			noError(t, err)
 			if !strings.HasPrefix(line, "sends by live frames") {
 				t.Fatalf("the process %s", line)
 			}
-			before := transmitted(t, "west")
-			eventually(t, line+"goes on", func() bool { return transmitted(t, "west") > before+1000 })
-			must(t, cmd.Process.Signal(signal))
+			initial := transmitted(t, "west")
+			eventually(t, line+"goes on", func() bool { return transmitted(t, "west") > initial+1000 })
+			noError(t, cmd.Process.Signal(signal))
 			silent(t, Now())
 			if signal != unix.SIGSTOP {
 				_ = cmd.Wait() // it was killed
@@ -101,47 +101,47 @@ func TestLiveSenderEndsWithItsProcess(t *testing.T) {
 		p := a.(*port)
 		run := Run{Streams: streams(addressed(continuous(20_000, frame(60)))), Factor: 1, NextHop: macOf(b)}
 		tracks, err := p.compiler(run.NextHop).compile(run.Streams)
-		must(t, err)
+		noError(t, err)
 		l, err := startLive(p, run, tracks, 1)
-		must(t, err)
-		before, part, over := transmitted(t, "west"), l.parts[0], time.Duration(0)
+		noError(t, err)
+		initial, part, expired := transmitted(t, "west"), l.parts[0], time.Duration(0)
 		eventually(t, "frames leave", func() bool {
-			over = Now() + liveLeased
-			part.lease(over) // kept until here, however long that takes
-			return transmitted(t, "west") > before+1000
+			expired = Now() + liveLease
+			part.lease(expired) // renewed until here, however long that takes
+			return transmitted(t, "west") > initial+1000
 		})
-		if is := time.Duration(atomic.LoadUint64(&part.memory.Lease)); is != over {
-			t.Fatalf("the program may send until %v, and its keeper leased it until %v", is, over)
+		if lease := time.Duration(atomic.LoadUint64(&part.memory.Lease)); lease != expired {
+			t.Fatalf("the program may send until %v, and its keeper leased it until %v", lease, expired)
 		}
-		for Now() <= over {
+		for Now() <= expired {
 			sleep(5 * time.Millisecond)
 		}
 		calls, sent := part.thread.calls.Load(), transmitted(t, "west")
-		eventually(t, "its call ends", func() bool { return part.thread.waits.Load() })
-		if late := transmitted(t, "west") - sent; late > int64(p.batch()) { // what was in hand when the lease was over
+		eventually(t, "its call ends", func() bool { return part.thread.awaitsLease.Load() })
+		if late := transmitted(t, "west") - sent; late > int64(p.batch()) { // the batch in progress at the lease's end
 			t.Errorf("%d frames left without a lease", late)
 		}
-		if again := part.thread.calls.Load(); again != calls {
-			t.Errorf("%d calls more without a lease", again-calls)
+		if later := part.thread.calls.Load(); later != calls {
+			t.Errorf("%d calls more without a lease", later-calls)
 		}
-		must(t, l.end())
+		noError(t, l.end())
 	})
 }
 
-// silent waits until nothing has left for 200 ms, and says how long that took. Frames that are counted after 3 s left after 3 s where the reading before was later than that, too.
-func silent(t *testing.T, since time.Duration) {
+// silent waits until no frame has left for 200 ms, and checks how long that took. Frames that are counted after 3 s left after 3 s if the reading before was later than that, too.
+func silent(t *testing.T, end time.Duration) {
 	t.Helper()
-	last, at := transmitted(t, "west"), Now()
-	for read := at; read-at < 200*time.Millisecond; {
+	latest, changed := transmitted(t, "west"), Now()
+	for read := changed; read-changed < 200*time.Millisecond; {
 		sleep(5 * time.Millisecond)
-		again := Now()
-		if n := transmitted(t, "west"); n != last {
-			if read-since > 3*time.Second {
+		instant := Now()
+		if n := transmitted(t, "west"); n != latest {
+			if read-end > 3*time.Second {
 				t.Fatal("frames still leave after 3 s")
 			}
-			last, at = n, Now()
+			latest, changed = n, Now()
 		}
-		read = again
+		read = instant
 	}
-	t.Logf("silent within %v", at-since)
+	t.Logf("silent within %v", changed-end)
 }

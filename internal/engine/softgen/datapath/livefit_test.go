@@ -18,12 +18,12 @@ func TestWhatLiveFramesCarry(t *testing.T) {
 	for name, test := range map[string]struct {
 		streams []RunStream
 		factor  float64
-		says    string // "": it is carried
+		want    string // empty: live frames carry it
 	}{
 		"a continuous stream":                {streams(continuous(1000, frame(60))), 1, ""},
 		"a burst":                            {streams(burst(1, 1000, frame(60))), 1, ""},
-		"64 streams":                         {many(64), 1, ""},
-		"65 streams":                         {many(65), 1, "65 streams, of 64 at most"},
+		"64 streams":                         {copies(64), 1, ""},
+		"65 streams":                         {copies(65), 1, "65 streams, of 64 at most"},
 		"bursts again and again":             {streams(repeated), 1, "stream 1 sends bursts again and again"},
 		"a chain":                            {chained(), 1, "stream 1 is part of a chain of streams"},
 		"frames that a page has no room for": {streams(continuous(1000, frame(3301))), 1, "stream 1 has frames of 3301 bytes, of 3300 at most"},
@@ -31,23 +31,23 @@ func TestWhatLiveFramesCarry(t *testing.T) {
 		"more than one in a nanosecond":      {streams(continuous(1, frame(60))), 2e9, "more than one in a nanosecond"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := liveCarries(Run{Factor: test.factor}, compiled(t, test.streams...))
+			err := checkLiveRun(Run{Factor: test.factor}, compiled(t, test.streams...))
 			switch {
-			case test.says == "" && err != nil:
+			case test.want == "" && err != nil:
 				t.Errorf("refused: %v", err)
-			case test.says != "" && (!errors.Is(err, errNotLive) || !strings.Contains(err.Error(), test.says)):
-				t.Errorf("%v, want …%s…", err, test.says)
+			case test.want != "" && (!errors.Is(err, errNotLive) || !strings.Contains(err.Error(), test.want)):
+				t.Errorf("%v, want …%s…", err, test.want)
 			}
 		})
 	}
 }
 
-func many(n int) []RunStream {
-	out := streams()
+func copies(n int) []RunStream {
+	list := streams()
 	for i := range n {
-		out = append(out, RunStream{ID: uint32(i + 1), Stream: continuous(1000, frame(60))})
+		list = append(list, RunStream{ID: uint32(i + 1), Stream: continuous(1000, frame(60))})
 	}
-	return out
+	return list
 }
 
 func TestLivePace(t *testing.T) {
@@ -63,13 +63,13 @@ func TestLivePace(t *testing.T) {
 	})
 	t.Run("what leaves at once follows the rate", func(t *testing.T) {
 		for _, test := range []struct {
-			perSecond, factor    float64
-			batch                int
-			least, most, spacing float64
+			perSecond, factor     float64
+			batch                 int
+			lower, upper, spacing float64
 		}{{1e6, 1, 16, 750, 8_000, 937}, {1e6, 0.1, 16, 7_500, 80_000, 9375}, {1000, 500, 64, 1500, 16_000, 1875}, {1e6, 1, 8, 750, 4_000, 937}, {1e6, 1, 2, 750, 1_000, 937}, {1e6, 1, 1, 600, 600, 937}, {1e5, 1, 1, 2500, 2500, 9375}} {
-			least, most, spacing := livePace(compiled(t, streams(continuous(test.perSecond, frame(60)))...), test.factor, 1, test.batch)
-			if float64(least) != test.least || float64(most) != test.most || float64(spacing) != test.spacing {
-				t.Errorf("%v packets/s at %v in batches of %d: %d to %d ns at once, %d ns apart", test.perSecond, test.factor, test.batch, least, most, spacing)
+			lower, upper, spacing := livePace(compiled(t, streams(continuous(test.perSecond, frame(60)))...), test.factor, 1, test.batch)
+			if float64(lower) != test.lower || float64(upper) != test.upper || float64(spacing) != test.spacing {
+				t.Errorf("%v packets/s at %v in batches of %d: %d to %d ns at once, %d ns apart", test.perSecond, test.factor, test.batch, lower, upper, spacing)
 			}
 		}
 	})

@@ -13,25 +13,25 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// frameComposer composes make_frame of kernel/send.c for a run's streams. That function isn't C, because its
-// instructions are the run's: a stream's template, fields and checksums are constants in them, in a line without
-// loops. A C function would interpret a description of each field for each frame.
+// frameComposer composes make_frame of kernel/send.c for a run's streams. The function isn't C, because
+// its instructions are the run's. A stream's template, fields and checksums are constants in a line of
+// instructions without loops. A C function would interpret a description of each field for each frame.
 //
 //	R1 frame's context   R2 words of the stream   R3 its number   R4 index   R5 verdict   ──▶   R0 verdict
 type frameComposer struct {
 	tracks     []*track
 	generation uint8
 	table      *liveTable
-	templates  []uint32 // where in the table a track's template is, if it is there
-	lists      []uint32 // where a track's lists are
+	templates  []uint32 // offset in the table of each track's template, if the table has it
+	lists      []uint32 // offset in the table of each track's lists
 	code       fieldengine.Code
 }
 
 const (
-	// inlineTemplate is how long a template may be that stands in the program's instructions; a longer one is copied
-	// from the table.
+	// inlineTemplate is the longest template in the program's instructions.
+	// A longer template is copied from the table.
 	inlineTemplate = 256
-	// longestFrameProgram is how many instructions a jump may reach over, beside those of send.c.
+	// longestFrameProgram is how many instructions a jump may span, beside those of send.c.
 	longestFrameProgram = 31_000
 )
 
@@ -43,11 +43,11 @@ const (
 	frameIndex   = asm.R9
 )
 
-// streamWords is where on the stack the address of the stream's words is. The C program needs none of its stack any
-// more.
+// streamWords is the place on the stack of the address of the stream's
+// words. The C program needs none of its stack any more.
 const streamWords = -8
 
-// composeFrames composes the function for a run's streams, and puts what is too long for instructions into the table.
+// composeFrames composes the function for a run's streams, and puts long templates and lists into the table.
 func composeFrames(tracks []*track, generation uint8, table *liveTable) (asm.Instructions, error) {
 	f := frameComposer{tracks: tracks, generation: generation, table: table}
 	for _, t := range tracks {
@@ -71,7 +71,7 @@ func (f *frameComposer) compose() (asm.Instructions, error) {
 	for k := range f.tracks {
 		c.Add(asm.JEq.Imm(asm.R3, int32(k), fmt.Sprintf("stream-%d", k)))
 	}
-	c.Here("not-made")
+	c.Mark("not-made")
 	c.Add(asm.Mov.Imm(asm.R0, xdpDrop), asm.Ja.Label(frameMade))
 	for k, t := range f.tracks {
 		if err := f.stream(k, t); err != nil {
@@ -84,11 +84,11 @@ func (f *frameComposer) compose() (asm.Instructions, error) {
 	return c.Instructions(), nil
 }
 
-// stream writes the code that makes a stream's frame. It writes all of the frame each time: the memory is another
-// frame's of before, of this stream or another, and on a virtual cable the device itself has written to it since.
+// stream writes the code that makes a stream's frame. The code writes the whole frame each time, because the
+// memory holds an earlier frame of any stream. On a virtual cable the device has also written to that memory.
 func (f *frameComposer) stream(k int, t *track) error {
 	c := &f.code
-	c.Here(fmt.Sprintf("stream-%d", k))
+	c.Mark(fmt.Sprintf("stream-%d", k))
 	c.Add(
 		asm.LoadMem(frameData, frameContext, 0, asm.Word), // xdp_md's data and data_end
 		asm.LoadMem(asm.R1, frameContext, 4, asm.Word),
@@ -166,14 +166,14 @@ func (f *frameComposer) template(k int, template []byte) {
 }
 
 // storeZero stores 64 zero bits. The kernel has the instruction, and the assembler's StoreImm refuses it.
-func storeZero(to asm.Register, offset int16) asm.Instruction {
-	return asm.Instruction{OpCode: asm.StoreImmOp(asm.DWord), Dst: to, Offset: offset}
+func storeZero(base asm.Register, offset int16) asm.Instruction {
+	return asm.Instruction{OpCode: asm.StoreImmOp(asm.DWord), Dst: base, Offset: offset}
 }
 
-// stamp writes what stamp.write does. It reads the clock last.
+// stamp does the work of stamp.write. It reads the clock last.
 func (f *frameComposer) stamp(t *track, a fieldengine.Assembler) error {
 	if t.program.Trims() {
-		return fieldengine.ErrNotCarried // its end is elsewhere
+		return fieldengine.ErrNotCarried // the stamp's offset varies
 	}
 	c, offset := &f.code, int16(t.program.MaxLength()-stampSize)
 	head := [4]byte{stampMagic, f.generation}
@@ -183,7 +183,7 @@ func (f *frameComposer) stamp(t *track, a fieldengine.Assembler) error {
 		asm.StoreMem(frameData, offset, asm.R1, asm.Word),
 		asm.LoadMem(asm.R1, asm.RFP, streamWords, asm.DWord),
 		asm.LoadMem(asm.R1, asm.R1, int16(unsafe.Offsetof(sendPart{}.Streams[0].Packets)), asm.DWord),
-		asm.Sub.Imm(asm.R1, 1), // which counts this frame already
+		asm.Sub.Imm(asm.R1, 1), // Packets counts this frame already
 		asm.HostTo(asm.LE, asm.R1, asm.Word),
 		asm.StoreMem(frameData, offset+4, asm.R1, asm.Word),
 		asm.FnKtimeGetNs.Call(),
@@ -193,11 +193,11 @@ func (f *frameComposer) stamp(t *track, a fieldengine.Assembler) error {
 	return t.program.AssembleTransport(a, t.flow.network, int(offset), int(offset)+stampSize)
 }
 
-// frameMade is the label of where the program goes on once the frame is made.
+// frameMade is the label where the program continues after the frame is made.
 const frameMade = "make_frame-return"
 
-// composeSearch composes find_next of kernel/send.c for so many streams of the part that R1 points to. The due time
-// comes to R0. Its labels begin with a prefix.
+// composeSearch composes find_next of kernel/send.c for this many streams of the part
+// that R1 points to. The due time is left in R0. All labels begin with the prefix.
 func composeSearch(streams int, prefix string) asm.Instructions {
 	var part sendPart
 	due := func(k int) int16 {
@@ -214,7 +214,7 @@ func composeSearch(streams int, prefix string) asm.Instructions {
 			asm.Mov.Reg(asm.R0, asm.R3),
 			asm.Mov.Imm(asm.R2, int32(k)),
 		)
-		c.Here(later)
+		c.Mark(later)
 	}
 	c.Add(
 		asm.StoreMem(asm.R1, int16(unsafe.Offsetof(part.NextStream)), asm.R2, asm.DWord),
@@ -223,14 +223,14 @@ func composeSearch(streams int, prefix string) asm.Instructions {
 	return c.Instructions()
 }
 
-// composeFunction composes code that begins at a label, and goes on at the same label with "-return".
+// composeFunction composes code that begins at a label and ends with a jump to the same label with "-return".
 type composeFunction func(label string) asm.Instructions
 
-// inlineCalls replaces each call of a function of the program by a jump to composed code, which it puts at the program's
-// end, and back. A call would have the kernel save registers, which costs a frame some ns. All instructions of the
-// program stay where they are, so its own jumps hold.
+// inlineCalls replaces each call of a function of the program by a jump to composed code at the
+// program's end, and a jump back. A call would have the kernel save registers, which costs some
+// ns a frame. All instructions of the program stay where they are, so its own jumps hold.
 func inlineCalls(program asm.Instructions, name string, compose composeFunction) (asm.Instructions, error) {
-	begin := slices.IndexFunc(program, func(in asm.Instruction) bool { return in.Symbol() == name })
+	begin := slices.IndexFunc(program, func(instruction asm.Instruction) bool { return instruction.Symbol() == name })
 	if begin < 0 {
 		return nil, errors.New("the program has no function " + name)
 	}

@@ -18,11 +18,11 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/stream"
 )
 
-// hostileProfiles is how many the gate plays.
+// hostileProfiles is how many profiles the gate plays.
 const hostileProfiles = 200
 
-// TestHostileProfiles gives profiles that nobody would write to the sender in the kernel: each is refused in one sentence, or its program is loaded, and makes the very frames that were asked for. The kernel runs it
-// here as it does for live frames, but hands each frame back instead of sending it.
+// TestHostileProfiles gives the sender in the kernel profiles that nobody would write. Each profile is refused in one sentence, or its program is
+// loaded and makes exactly the requested frames. The kernel runs it as it does for live frames, but hands each frame back instead of sending it.
 func TestHostileProfiles(t *testing.T) {
 	played := 0
 	for seed := range uint64(hostileProfiles) {
@@ -43,7 +43,7 @@ func FuzzHostileProfiles(f *testing.F) {
 	f.Fuzz(func(t *testing.T, seed uint64) { hostile(t, seed) })
 }
 
-// hostile plays a profile, or sees how it is refused.
+// hostile plays a profile, or checks its refusal.
 func hostile(t *testing.T, seed uint64) (played bool) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 20))
@@ -57,8 +57,8 @@ func hostile(t *testing.T, seed uint64) (played bool) {
 		threads[k] = append(threads[k], newHostilePart(l, k))
 	}
 	if len(threads) == 1 && r.IntN(2) == 0 { // another port sends on the same thread
-		if other := hostileSender(t, hostileRun(r), 1); other != nil {
-			threads[0] = append(threads[0], newHostilePart(other, 0))
+		if second := hostileSender(t, hostileRun(r), 1); second != nil {
+			threads[0] = append(threads[0], newHostilePart(second, 0))
 		}
 	}
 	for _, h := range threads {
@@ -67,7 +67,7 @@ func hostile(t *testing.T, seed uint64) (played bool) {
 	return true
 }
 
-// oneSentence holds what a profile is refused with to what a person reads once.
+// oneSentence checks that a refusal can be read at once.
 func oneSentence(t *testing.T, err error) {
 	t.Helper()
 	if text := err.Error(); text == "" || len(text) > 250 || strings.ContainsAny(text, "\n\t") || strings.Contains(text, "%!") {
@@ -75,16 +75,16 @@ func oneSentence(t *testing.T, err error) {
 	}
 }
 
-// hostileRun draws streams of any length, rate, kind and mark, with programs that mostly make no sense. Of those that are refused by themselves one is enough: three in four profiles are made of others.
+// hostileRun draws streams of any length, rate, kind and mark, with programs that mostly make no sense. One stream that is refused by itself is enough, so three in four profiles are made of others.
 func hostileRun(r *rand.Rand) Run {
-	run, alone := Run{Factor: 1}, r.IntN(4) > 0
+	run, single := Run{Factor: 1}, r.IntN(4) > 0
 	for i := 0; i < 1+r.IntN(6); {
-		one := RunStream{ID: uint32(i + 1), Stream: hostileStream(r)}
-		tracks, err := compiler{speed: 10e9}.compile([]RunStream{one})
-		if alone && (err != nil || liveCarries(run, tracks) != nil) {
+		added := RunStream{ID: uint32(i + 1), Stream: hostileStream(r)}
+		tracks, err := compiler{speed: 10e9}.compile([]RunStream{added})
+		if single && (err != nil || checkLiveRun(run, tracks) != nil) {
 			continue
 		}
-		run.Streams = append(run.Streams, one)
+		run.Streams = append(run.Streams, added)
 		i++
 	}
 	return run
@@ -156,31 +156,31 @@ func hostileVariable(r *rand.Rand, template []byte) []stream.Instruction {
 	return []stream.Instruction{v, w}
 }
 
-// hostileSender loads the programs of a run, so that some frame is always due, without a call of the kernel's; nil: the run was refused.
-func hostileSender(t *testing.T, run Run, threads int) *live {
+// hostileSender loads the programs of a run so that some frame is always due, without the kernel's call. It returns nil for a refused run.
+func hostileSender(t *testing.T, run Run, threads int) *liveRun {
 	t.Helper()
 	tracks, err := compiler{source: [6]byte{2, 0, 0, 0, 0, 1}, speed: 10e9}.compile(run.Streams)
 	if err == nil {
-		err = liveCarries(run, tracks)
+		err = checkLiveRun(run, tracks)
 	}
 	if err != nil {
 		oneSentence(t, err)
 		return nil
 	}
 	run.Factor = 5e7 / liveRate(tracks, 1)
-	if liveCarries(run, tracks) != nil {
+	if checkLiveRun(run, tracks) != nil {
 		run.Factor = 1
 	}
-	here, err := currentNamespace()
-	must(t, err)
-	t.Cleanup(func() { must(t, here.close()) })
-	l := &live{port: &port{index: 1, link: &linkWatch{}, namespace: here}, tracks: tracks, factor: run.Factor}
-	t.Cleanup(func() { must(t, l.end()) })
+	namespace, err := currentNamespace()
+	noError(t, err)
+	t.Cleanup(func() { noError(t, namespace.close()) })
+	l := &liveRun{port: &port{index: 1, link: &linkWatch{}, namespace: namespace}, tracks: tracks, factor: run.Factor}
+	t.Cleanup(func() { noError(t, l.end()) })
 	err = l.load(threads)
 	if errors.Is(err, ebpf.ErrNotSupported) || errors.Is(err, unix.EPERM) {
 		needKernel(t, err, "CAP_BPF and CAP_NET_ADMIN")
 	}
-	if err != nil { // the kernel's verifier, or what no program can do
+	if err != nil { // refused by the kernel's verifier, or impossible for any program
 		oneSentence(t, err)
 		if !strings.Contains(err.Error(), "not by live frames: stream") {
 			t.Fatalf("a run that live frames carry by their own rules: %v", err)
@@ -193,50 +193,50 @@ func hostileSender(t *testing.T, run Run, threads int) *live {
 	}
 	l.start(start)
 	for begins := time.Duration(atomic.LoadUint64(&l.parts[0].memory.Start)); Now() < begins; {
-		sleep(liveNotice)
+		sleep(liveStartDelay)
 	}
 	return l
 }
 
-// hostileThread are the parts that a thread has in runs.
+// hostileThread are a thread's parts of runs.
 type hostileThread []*hostilePart
 
-// hostilePart follows what a thread makes of a run.
+// hostilePart follows the frames that a thread makes of a run.
 type hostilePart struct {
 	*livePart
-	sender *live
-	k      int      // which of the run's threads
-	made   []uint64 // frames so far, by track
+	sender *liveRun
+	k      int      // the thread's number in the run
+	frames []uint64 // frames so far, by track
 }
 
-func newHostilePart(l *live, k int) *hostilePart {
+func newHostilePart(l *liveRun, k int) *hostilePart {
 	return &hostilePart{l.parts[k], l, k, make([]uint64, len(l.tracks))}
 }
 
 // counted is how many frames the program has counted, by track.
 func (h *hostilePart) counted() []uint64 {
-	n := make([]uint64, len(h.made))
+	n := make([]uint64, len(h.frames))
 	for i := range n {
 		n[i] = atomic.LoadUint64(&h.memory.Streams[i].Packets)
 	}
 	return n
 }
 
-// play has the thread make hundreds of frames, on memory full of noise, and holds them to what the streams say. Ports that always have a frame due send in turns.
+// play has the thread make hundreds of frames on memory full of noise, and compares them with the streams. Ports that always have a frame due send in turns.
 func (h hostileThread) play(t *testing.T, r *rand.Rand) {
 	t.Helper()
-	on := h[0].thread
+	thread := h[0].thread
 	for range 200 {
-		h.step(t, r, on)
+		h.step(t, r, thread)
 	}
 	sums := make([]uint64, len(h))
 	for i, part := range h {
 		part.check(t)
-		for _, n := range part.made {
+		for _, n := range part.frames {
 			sums[i] += n
 		}
 	}
-	if len(h) == 2 && h[1].thread != on {
+	if len(h) == 2 && h[1].thread != thread {
 		t.Error("two ports have threads of their own on one processor")
 	}
 	if len(h) == 2 && h[0].alwaysDue() && h[1].alwaysDue() && max(sums[0], sums[1])-min(sums[0], sums[1]) > 1 {
@@ -244,7 +244,7 @@ func (h hostileThread) play(t *testing.T, r *rand.Rand) {
 	}
 }
 
-// alwaysDue says that the program never waits: a look takes much longer than a gap of its endless streams.
+// alwaysDue says whether the program never waits, because a run of it takes much longer than a gap of its endless streams.
 func (h *hostilePart) alwaysDue() bool {
 	perSecond := 0.0
 	for _, track := range h.sender.tracks {
@@ -256,81 +256,81 @@ func (h *hostilePart) alwaysDue() bool {
 }
 
 // step runs the thread's program once.
-func (h hostileThread) step(t *testing.T, r *rand.Rand, on *liveThread) {
+func (h hostileThread) step(t *testing.T, r *rand.Rand, thread *liveThread) {
 	t.Helper()
-	before := make([][]uint64, len(h))
+	earlier := make([][]uint64, len(h))
 	for i, part := range h {
-		before[i] = part.counted()
+		earlier[i] = part.counted()
 	}
-	noise := make([]byte, len(on.frame))
+	noise := make([]byte, len(thread.frame))
 	for i := range noise {
 		noise[i] = byte(r.Uint32())
 	}
 	opts := ebpf.RunOptions{Data: noise, DataOut: make([]byte, liveLongestFrame+8)}
-	verdict, err := on.entry.Run(&opts)
-	must(t, err)
-	whose, frames := func() {}, 0
+	verdict, err := thread.entry.Run(&opts)
+	noError(t, err)
+	sender, frames := func() {}, 0
 	for i, part := range h {
 		for k, n := range part.counted() {
-			if n != before[i][k] {
-				whose, frames = func() { part.holds(t, k, opts.DataOut) }, frames+1
+			if n != earlier[i][k] {
+				sender, frames = func() { part.holds(t, k, opts.DataOut) }, frames+1
 			}
 		}
 	}
 	switch {
 	case verdict == xdpDrop && frames == 0:
 	case verdict == xdpRedirect && frames == 1:
-		whose()
+		sender()
 	default:
 		t.Fatalf("verdict %d, %d frames counted", verdict, frames)
 	}
 }
 
-// holds compares a frame with the one that is next in its stream.
+// holds compares a frame with the next frame of its stream.
 func (h *hostilePart) holds(t *testing.T, i int, got []byte) {
 	t.Helper()
-	track, n := h.sender.tracks[i], h.made[i]
+	track, n := h.sender.tracks[i], h.frames[i]
 	index := uint64(h.k) + n*uint64(len(h.sender.parts))
-	if track.alone {
+	if track.singleThread {
 		index = n
 	}
 	want := track.program.Template()
 	want = want[:track.program.Frame(index, want)]
 	if track.flow != nil && track.flow.stamped {
-		seen, ok := readStamp(got)
-		if !ok || seen.id != uint16(track.flow.id) || seen.sequence != uint32(n) || seen.at <= 0 || seen.at > Now() {
-			t.Fatalf("track %d, frame %d has the stamp %+v (%v)", i, n, seen, ok)
+		stamp, ok := readStamp(got)
+		if !ok || stamp.id != uint16(track.flow.id) || stamp.sequence != uint32(n) || stamp.sent <= 0 || stamp.sent > Now() {
+			t.Fatalf("track %d, frame %d has the stamp %+v (%v)", i, n, stamp, ok)
 		}
-		seen.write(want, track.flow.network)
+		stamp.write(want, track.flow.network)
 	}
 	if !bytes.Equal(got, want) {
 		t.Fatalf("track %d, frame %d:\n got % x\nwant % x", i, index, got, want)
 	}
-	h.made[i]++
+	h.frames[i]++
 }
 
-// check says that the counters are what was made, and that streams without an end kept their proportions.
+// check compares the counters with the made frames, and checks that endless streams kept their proportions.
 func (h *hostilePart) check(t *testing.T) {
 	t.Helper()
 	sum, rate := 0.0, 0.0
 	scaled := func(i int) bool {
 		track := h.sender.tracks[i]
-		return !track.fixedRate && track.total == 0 && track.wait == 0 && !track.alone
+		return !track.fixedRate && track.total == 0 && track.wait == 0 && !track.singleThread
 	}
 	for i, track := range h.sender.tracks {
-		if got := atomic.LoadUint64(&h.memory.Streams[i].Packets); got != h.made[i] {
-			t.Errorf("track %d: %d frames counted, %d made", i, got, h.made[i])
+		if got := atomic.LoadUint64(&h.memory.Streams[i].Packets); got != h.frames[i] {
+			t.Errorf("track %d: %d frames counted, %d made", i, got, h.frames[i])
 		}
-		if track.total > 0 && h.made[i] > track.total {
-			t.Errorf("track %d: %d frames made of %d", i, h.made[i], track.total)
+		if track.total > 0 && h.frames[i] > track.total {
+			t.Errorf("track %d: %d frames made of %d", i, h.frames[i], track.total)
 		}
 		if scaled(i) {
-			sum, rate = sum+float64(h.made[i]), rate+track.perSecond
+			sum, rate = sum+float64(h.frames[i]), rate+track.perSecond
 		}
 	}
 	for i, track := range h.sender.tracks {
-		if want := sum * track.perSecond / rate; scaled(i) && math.Abs(float64(h.made[i])-want) > 2 {
-			t.Errorf("track %d: %d frames of %v are %s, want %.1f", i, h.made[i], sum, fmt.Sprintf("%.3g frames/s of %.3g", track.perSecond, rate), want)
+		if want := sum * track.perSecond / rate; scaled(i) && math.Abs(float64(h.frames[i])-want) > 2 {
+			t.Errorf("track %d: %d frames of %v are %s, want %.1f", i, h.frames[i], sum, fmt.Sprintf("%.3g frames/s of %.3g", track.perSecond, rate), want)
 		}
 	}
 }

@@ -9,20 +9,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Each sending thread shares one array map with user space, and each port's part of a run on a thread shares another.
-// Every word has one writer. kernel/send.h has their layout, from which Go's types are generated.
+// Each sending thread shares one array map with user space, and each port's part of a run on a thread shares
+// another. Every word has one writer. kernel/send.h has their layout, from which Go's types are generated.
 
-// liveNever is a due time that never comes (kernel/send.h: NEVER).
+// liveNever is a due time that never comes (NEVER in kernel/send.h).
 const liveNever = ^uint64(0)
 
-// mappedArray is an array map of one entry that is mapped into this process's memory.
+// mappedArray is an array map of one entry, mapped into this process's memory.
 type mappedArray struct {
 	array *ebpf.Map
 	bytes []byte
 }
 
-// mapWords maps a map of one T. Words are loaded and stored atomically. The map is closed with mapped, also after an
-// error.
+// mapWords maps a map of one T. Words are loaded and stored atomically.
+// Closing mapped closes the map, also after an error.
 func mapWords[T any](array *ebpf.Map) (mapped mappedArray, words *T, err error) {
 	bytes, err := unix.Mmap(array.FD(), 0, int(unsafe.Sizeof(*words)), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
@@ -42,13 +42,13 @@ func (m mappedArray) close() error {
 	return errors.Join(errs...)
 }
 
-// liveTable is what the programs of a run only read: templates that are too long for instructions, and lists of values.
+// liveTable is what the programs of a run only read. It has long templates and lists of values.
 type liveTable struct {
 	values *ebpf.Map
 	bytes  []byte
 }
 
-// add puts bytes behind those that are there, and says where.
+// add appends bytes, and returns their offset.
 func (t *liveTable) add(b []byte) (offset uint32) {
 	offset = uint32(len(t.bytes))
 	t.bytes = append(t.bytes, b...)
@@ -66,7 +66,7 @@ func (t *liveTable) addList(list []uint64) uint32 {
 	return t.add(b)
 }
 
-// load makes the map; nothing is added any more.
+// load makes the map, which ends adding.
 func (t *liveTable) load() (err error) {
 	if len(t.bytes) == 0 {
 		t.bytes = make([]byte, 8)

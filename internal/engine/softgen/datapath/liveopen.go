@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What the kernel says over generic netlink of what an interface can do with XDP (include/uapi/linux/netdev.h), since 6.3.
+// The kernel reports over generic netlink which XDP features an interface has (include/uapi/linux/netdev.h), since 6.3.
 const (
 	netdevFamily      = "netdev"
 	netdevGet         = 1 // NETDEV_CMD_DEV_GET
@@ -18,17 +18,17 @@ const (
 	xdpTransmits      = 4 // NETDEV_XDP_ACT_NDO_XMIT
 )
 
-// genericHead is struct genlmsghdr. That of package nl leaves what is reserved to chance, and this family refuses what isn't zero there.
+// genericHead is struct genlmsghdr. Package nl leaves the reserved bytes of its own to chance, and this family refuses bytes that aren't zero.
 type genericHead [4]byte
 
 func (h genericHead) Len() int { return len(h) }
 
 func (h genericHead) Serialize() []byte { return h[:] }
 
-// liveTakes says why the interface takes no live frames; nil: it does. The kernel itself drops them by the same bit, without a word.
-func liveTakes(p *port) error {
+// checkLiveInterface says why the interface takes no live frames, or returns nil if it does. The kernel itself drops live frames by the same bit, without a word.
+func checkLiveInterface(p *port) error {
 	var features uint64
-	if err := p.namespace.do(func() (err error) {
+	if err := p.namespace.run(func() (err error) {
 		features, err = xdpFeatures(p.index)
 		return err
 	}); err != nil {

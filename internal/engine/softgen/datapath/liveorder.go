@@ -7,27 +7,27 @@ import (
 	"time"
 )
 
-// prepare writes what the program finds when it is first run, on frames of this length.
+// prepare writes the part's words for the program's first run on frames of this length.
 func (s *liveSender) prepare(part *sendPart, frameLength int, factor float64) {
 	part.Start = liveNever
 	storeFactor(part, s.tracks, factor, s.threads, s.batch)
 	next, stream := liveNever, 0
 	for k, t := range s.tracks {
 		first := uint64(s.number)
-		left := t.total/uint64(s.threads) + bit(first < t.total%uint64(s.threads))
+		remaining := t.total/uint64(s.threads) + bit(first < t.total%uint64(s.threads))
 		due := t.wait + float64(first)*t.gap(factor)
-		if t.alone {
-			first, left, due = 0, t.total, t.wait
+		if t.singleThread {
+			first, remaining, due = 0, t.total, t.wait
 		}
 		whole, fraction := gapOf(due)
-		if (t.total > 0 && left == 0) || (t.alone && s.number != 0) {
+		if (t.total > 0 && remaining == 0) || (t.singleThread && s.number != 0) {
 			whole, fraction = liveNever, 0
 		}
 		words := &part.Streams[k]
 		words.Step, words.FixedRate = s.step(t), bit(t.fixedRate)
 		words.Longer = uint64(t.program.MaxLength() - frameLength)
 		words.Gap, words.Fraction = words.NewGap, words.NewFraction
-		words.Due, words.DueFraction, words.Index, words.Remaining = whole, fraction, first, left
+		words.Due, words.DueFraction, words.Index, words.Remaining = whole, fraction, first, remaining
 		if whole < next {
 			next, stream = whole, k
 		}
@@ -35,15 +35,15 @@ func (s *liveSender) prepare(part *sendPart, frameLength int, factor float64) {
 	part.Next, part.NextStream, part.Finished = next, uint64(stream), bit(next == liveNever)
 }
 
-// step is by how much the index of a thread's frames of a stream grows.
+// step is the distance of the frame indices of one thread.
 func (s *liveSender) step(t *track) uint64 {
-	if t.alone {
+	if t.singleThread {
 		return 1
 	}
 	return uint64(s.threads)
 }
 
-// gapOf is a gap in whole nanoseconds and a fraction of 2⁻³².
+// gapOf splits a gap into whole nanoseconds and a fraction of 2⁻³².
 func gapOf(gap float64) (whole, fraction uint64) {
 	floor, rest := math.Modf(gap)
 	return uint64(floor), uint64(math.Ldexp(rest, 32))
@@ -56,15 +56,15 @@ func bit(set bool) uint64 {
 	return 0
 }
 
-// storeFactor writes what follows of a factor; an order makes it hold.
+// storeFactor writes the words that depend on the factor. They are valid with the next order.
 func storeFactor(m *sendPart, tracks []*track, factor float64, threads, batch int) {
-	least, most, spacing := livePace(tracks, factor, threads, batch)
-	atomic.StoreUint64(&m.MinBurst, least)
-	atomic.StoreUint64(&m.MaxBurst, most)
+	minBurst, maxBurst, spacing := livePace(tracks, factor, threads, batch)
+	atomic.StoreUint64(&m.MinBurst, minBurst)
+	atomic.StoreUint64(&m.MaxBurst, maxBurst)
 	atomic.StoreUint64(&m.Spacing, spacing)
 	for k, t := range tracks {
 		gap := t.gap(factor)
-		if !t.alone {
+		if !t.singleThread {
 			gap *= float64(threads)
 		}
 		whole, fraction := gapOf(gap)
@@ -74,7 +74,7 @@ func storeFactor(m *sendPart, tracks []*track, factor float64, threads, batch in
 }
 
 // order passes an order on to the programs, and waits until they have carried it out.
-func (l *live) order(o order) error {
+func (l *liveRun) order(o order) error {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	if l.closed {
@@ -82,12 +82,12 @@ func (l *live) order(o order) error {
 	}
 	kind := map[orderKind]sendShared{
 		changeFactor: sendSharedCHANGE_FACTOR,
-		pausePlay:    sendSharedPAUSE,
-		resumePlay:   sendSharedRESUME,
+		pauseRun:     sendSharedPAUSE,
+		resumeRun:    sendSharedRESUME,
 	}[o.kind]
 	if o.kind == changeFactor {
 		for _, t := range l.tracks {
-			if err := liveRateFits(t, o.factor); err != nil {
+			if err := checkLiveRate(t, o.factor); err != nil {
 				return fmt.Errorf("change the factor on %s to %v: stream %d %w, which live frames can't; "+
 					"start such a run anew, or use --path af_xdp", l.port.name, o.factor, t.id, err)
 			}
@@ -101,7 +101,7 @@ func (l *live) order(o order) error {
 		atomic.StoreUint64(&part.memory.Version, atomic.LoadUint64(&part.memory.Version)+1)
 	}
 	for _, part := range l.parts {
-		if err := part.obeys(); err != nil {
+		if err := part.awaitOrder(); err != nil {
 			return err
 		}
 		if o.kind == changeFactor {
@@ -117,17 +117,17 @@ func (l *live) order(o order) error {
 }
 
 // threadRate is how many frames a thread sends in a nanosecond.
-func (l *live) threadRate() float64 {
+func (l *liveRun) threadRate() float64 {
 	return liveRate(l.tracks, l.factor) / 1e9 / float64(len(l.parts))
 }
 
-// obeys waits until the program has carried out its last order.
-func (p *livePart) obeys() error {
-	done := func() bool { return atomic.LoadUint64(&p.memory.Executed) == atomic.LoadUint64(&p.memory.Version) }
-	for deadline := Now() + liveSetUp; !done(); sleep(50 * time.Microsecond) {
+// awaitOrder waits until the program has carried out its last order.
+func (p *livePart) awaitOrder() error {
+	executed := func() bool { return atomic.LoadUint64(&p.memory.Executed) == atomic.LoadUint64(&p.memory.Version) }
+	for deadline := Now() + liveSetupTimeout; !executed(); sleep(50 * time.Microsecond) {
 		if Now() > deadline {
 			return fmt.Errorf("a sending thread didn't carry out its order within %v: "+
-				"its processor is taken by others", liveSetUp)
+				"its processor is taken by others", liveSetupTimeout)
 		}
 	}
 	return nil

@@ -8,26 +8,26 @@ import (
 	"github.com/cilium/ebpf"
 )
 
-// livePart is what one thread does of a port's run.
+// livePart is one thread's part of a port's run.
 type livePart struct {
 	thread  *liveThread
 	slot    uint32
 	memory  *sendPart // shared with the program
 	mapped  mappedArray
-	outlet  *ebpf.Map // of one entry: the interface
+	outlet  *ebpf.Map // has one entry, the interface
 	program *ebpf.Program
 
-	idle uint64 // the thread's, as the keeper had found it
-	id   int    // the thread's, while its waits count for the port; 0: they don't
-	// The run's mutex guards what follows.
-	seen []traffic64 // of each track: what harvest had found
-	lost lostFrames
+	idle uint64 // the thread's idle time at the last publishBusyTime
+	id   int    // the thread's, while its waits count for the port; else 0
+	// The run's mutex guards counted and lost.
+	counted []traffic64 // by track, at the last collectSent
+	lost    lostFrames
 }
 
-// lease lets the part send until then.
-func (p *livePart) lease(until time.Duration) {
-	atomic.StoreUint64(&p.memory.Lease, uint64(until))
-	p.thread.lease(until)
+// lease lets the part send until end.
+func (p *livePart) lease(end time.Duration) {
+	atomic.StoreUint64(&p.memory.Lease, uint64(end))
+	p.thread.lease(end)
 }
 
 func (p *livePart) close() error {

@@ -15,20 +15,20 @@ const (
 	xdpRedirect = 4
 )
 
-// liveSender is one thread's part of a run, before its program is loaded.
+// liveSender describes one thread's part of a run, before its program is loaded.
 type liveSender struct {
 	tracks  []*track
-	number  int // which of the run's threads
+	number  int // the thread's number in the run
 	threads int
 	batch   int
 	finite  bool // the run ends by itself
-	// makeFrame is the function of that name that makes the run's frames.
+	// makeFrame are the instructions of make_frame for the run's streams.
 	makeFrame asm.Instructions
 }
 
 // load makes a port's part of a run on a thread, with a program of its own.
-func (s *liveSender) load(p *port, on *liveThread, factor float64) (_ *livePart, err error) {
-	part := &livePart{thread: on, seen: make([]traffic64, len(s.tracks))}
+func (s *liveSender) load(p *port, thread *liveThread, factor float64) (_ *livePart, err error) {
+	part := &livePart{thread: thread, counted: make([]traffic64, len(s.tracks))}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, part.close())
@@ -43,7 +43,7 @@ func (s *liveSender) load(p *port, on *liveThread, factor float64) (_ *livePart,
 		Outlet *ebpf.Map     `ebpf:"outlet"`
 		Memory *ebpf.Map     `ebpf:".data.part"`
 	}
-	shared := map[string]*ebpf.Map{sendMapSlots: on.slots, threadMap: on.mapped.array}
+	shared := map[string]*ebpf.Map{sendMapSlots: thread.slots, threadMap: thread.mapped.array}
 	if err := spec.LoadAndAssign(&loaded, &ebpf.CollectionOptions{MapReplacements: shared}); err != nil {
 		return nil, err
 	}
@@ -51,14 +51,14 @@ func (s *liveSender) load(p *port, on *liveThread, factor float64) (_ *livePart,
 	if part.mapped, part.memory, err = mapWords[sendPart](loaded.Memory); err != nil {
 		return nil, err
 	}
-	if err := p.namespace.do(func() error { return part.outlet.Put(uint32(0), uint32(p.index)) }); err != nil {
+	if err := p.namespace.run(func() error { return part.outlet.Put(uint32(0), uint32(p.index)) }); err != nil {
 		return nil, err
 	}
-	s.prepare(part.memory, len(on.frame), factor)
+	s.prepare(part.memory, len(thread.frame), factor)
 	return part, nil
 }
 
-// spec is the program with what is known of the part.
+// spec is the program with the constants of the part.
 func (s *liveSender) spec() (*ebpf.CollectionSpec, error) {
 	spec, err := loadSend()
 	if err != nil {

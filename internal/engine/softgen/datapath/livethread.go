@@ -18,40 +18,40 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/machine"
 )
 
-// liveThread is a thread of this process that is in one system call for as long as anything is sent on it: there the
-// kernel runs its program, which goes on to those of the ports. The call ends by a signal to the thread, and so with
-// the process, however that ends; no port sends past its lease; and a timer of the kernel sends the signal when
-// nobody has renewed any lease for long.
+// liveThread is a thread of this process that stays in one system call while any port sends on it.
+// In that call the kernel runs the thread's entry program, which continues with the ports' programs.
+// A signal to the thread ends the call, and so does the end of the process. No port sends past its
+// lease. A timer of the kernel sends the signal after a long time without a renewed lease.
 //
 //	one port           entry ─▶ its program
 //	several            entry ─▶ rotor ─▶ the program whose turn it is ─▶ the next one, if that has no frame due ─▶ … ─▶ drop
 //
-// Ports come and go by changing the slots, a map of programs, while the call goes on.
+// Ports come and go by changes of the slots, a map of programs, while the call goes on.
 type liveThread struct {
-	frame        []byte // what the kernel's frames begin as
+	frame        []byte // the initial bytes of the kernel's frames
 	batch        int
-	processors   []int       // the first of them is the thread's; none: any
+	processors   []int       // the thread is bound to the first; it is unbound without any
 	memory       *sendThread // shared with the programs
 	mapped       mappedArray
-	slots        *ebpf.Map // programs by slot; slot 0 is what entry goes on to
+	slots        *ebpf.Map // programs by slot; entry continues with slot 0
 	entry, rotor *ebpf.Program
 	parts        []*livePart // in the order of their turns
 	head         *ebpf.Program
-	begun        atomic.Bool
-	over         atomic.Bool
-	leased       atomic.Int64 // until when any port may send
+	started      atomic.Bool
+	stopping     atomic.Bool
+	leaseEnd     atomic.Int64 // after this time no port sends
 	calls        atomic.Int64
-	waits        atomic.Bool  // for a lease, without a call
-	id           atomic.Int32 // the kernel's; 0: it doesn't run
+	awaitsLease  atomic.Bool  // the thread sleeps without a call
+	id           atomic.Int32 // the kernel's number; 0 while the thread doesn't run
 	timer        atomic.Int32
 	ended        chan struct{}
-	err          error // why it ended, once it has
+	err          error // the reason for the end, set before ended is closed
 }
 
 const (
-	// liveSignal ends a call. Nobody else sends it, and Go's runtime doesn't mind it.
+	// liveSignal ends a call. No other program sends it, and Go's runtime ignores it.
 	liveSignal = unix.Signal(36)
-	// liveRepeats is how often a call runs the program: as often as can be said.
+	// liveRepeats is how often one call runs the program, the most that the kernel takes.
 	liveRepeats = math.MaxUint32
 	// threadMap is the map that all programs of a thread share with user space (kernel/send.c).
 	threadMap = ".data.thread"
@@ -59,14 +59,14 @@ const (
 	bpfProgRun     = 10     // BPF_PROG_TEST_RUN
 	xdpLiveFrames  = 1 << 1 // BPF_F_TEST_XDP_LIVE_FRAMES
 	notifyThread   = 4      // SIGEV_THREAD_ID
-	scaleOfTimerID = 1      // ids begin at 0, and 0 is none here
+	scaleOfTimerID = 1      // the kernel's ids begin at 0, and 0 means no timer here
 )
 
 // programRun is the kernel's union bpf_attr for BPF_PROG_TEST_RUN.
 type programRun struct {
 	program, result   uint32
 	dataSize, outSize uint32
-	data, out         uint64
+	data, output      uint64
 	repeat, duration  uint32
 	contextSize, _    uint32
 	context, _        uint64
@@ -74,8 +74,8 @@ type programRun struct {
 	_                 uint32
 }
 
-// runLive has the kernel run a program on frames like this one, so many times, and returns when it has, or with EINTR
-// on a signal.
+// runLive has the kernel run a program this many times on
+// copies of the frame. It returns EINTR after a signal.
 func runLive(program *ebpf.Program, frame []byte, repeats uint32, batch int) error {
 	attr := &programRun{
 		program:  uint32(program.FD()),
@@ -85,7 +85,7 @@ func runLive(program *ebpf.Program, frame []byte, repeats uint32, batch int) err
 		flags:    xdpLiveFrames,
 		batch:    uint32(batch),
 	}
-	// Go's scheduler is told of the call, so that garbage is collected meanwhile; it returns once in a run.
+	// This system call goes through Go's scheduler, so that garbage is collected meanwhile. It returns once in a run.
 	_, _, errno := unix.Syscall(unix.SYS_BPF, bpfProgRun, uintptr(unsafe.Pointer(attr)), unsafe.Sizeof(*attr))
 	runtime.KeepAlive(frame)
 	if errno != 0 {
@@ -94,7 +94,7 @@ func runLive(program *ebpf.Program, frame []byte, repeats uint32, batch int) err
 	return nil
 }
 
-// newLiveThread makes a thread that has no part in anything yet.
+// newLiveThread makes a thread without parts.
 func newLiveThread(length, batch int) (_ *liveThread, err error) {
 	t := &liveThread{frame: make([]byte, length), batch: batch, ended: make(chan struct{})}
 	defer func() {
@@ -118,8 +118,8 @@ func newLiveThread(length, batch int) (_ *liveThread, err error) {
 
 // add gives a part its turns on the thread.
 func (t *liveThread) add(part *livePart) error {
-	taken := func(p *livePart) bool { return p.slot == part.slot }
-	for part.slot = 1; slices.ContainsFunc(t.parts, taken); part.slot++ {
+	inUse := func(p *livePart) bool { return p.slot == part.slot }
+	for part.slot = 1; slices.ContainsFunc(t.parts, inUse); part.slot++ {
 	}
 	if err := t.slots.Put(part.slot, part.program); err != nil {
 		return err
@@ -132,26 +132,26 @@ func (t *liveThread) add(part *livePart) error {
 	return nil
 }
 
-// remove has a part's program run no more, but for a run in progress.
+// remove takes a part's program out of the turns. A run of the program in progress ends.
 func (t *liveThread) remove(part *livePart) error {
 	t.parts = slices.DeleteFunc(t.parts, func(p *livePart) bool { return p == part })
 	return errors.Join(t.link(), t.slots.Delete(part.slot))
 }
 
-// link says which program comes first, and which after each. A run in progress may meet some links of before and some
-// of after: at worst it goes round, until the kernel follows it no more, and drops its frame.
+// link sets the first program and each program's successor. A run in progress may meet some earlier links
+// and some new ones. At worst it goes round until the kernel follows it no more, and drops its frame.
 func (t *liveThread) link() error {
 	if len(t.parts) == 0 {
 		return nil
 	}
 	atomic.StoreUint64(&t.memory.EntrySlot, uint64(t.parts[0].slot))
 	for i, p := range t.parts {
-		after := t.parts[(i+1)%len(t.parts)]
-		if after == p {
+		successor := t.parts[(i+1)%len(t.parts)]
+		if successor == p {
 			atomic.StoreUint64(&p.memory.NextSlot, 0)
 			continue
 		}
-		atomic.StoreUint64(&p.memory.NextSlot, uint64(after.slot))
+		atomic.StoreUint64(&p.memory.NextSlot, uint64(successor.slot))
 	}
 	head := t.rotor
 	if len(t.parts) == 1 {
@@ -164,20 +164,20 @@ func (t *liveThread) link() error {
 	return t.slots.Put(uint32(0), head)
 }
 
-// waitForCurrentBatch waits until the kernel has passed on the batch that it has in hand: a port that has stopped may
-// have frames in it. A part that stays counts the runs.
+// waitForCurrentBatch waits until the kernel has passed on its current batch,
+// which may have frames of a stopped port. A remaining part counts the runs.
 func (t *liveThread) waitForCurrentBatch() {
-	if !t.begun.Load() {
+	if !t.started.Load() {
 		return
 	}
 	runs := &t.parts[0].memory.Runs
-	enough := atomic.LoadUint64(runs) + uint64(t.batch) + 1
-	for ; atomic.LoadUint64(runs) < enough && !t.failed(); sleep(50 * time.Microsecond) {
-		t.lease(Now() + liveLeased)
+	target := atomic.LoadUint64(runs) + uint64(t.batch) + 1
+	for ; atomic.LoadUint64(runs) < target && !t.failed(); sleep(50 * time.Microsecond) {
+		t.lease(Now() + liveLease)
 	}
 }
 
-// failed says whether the thread has ended; while it has parts, that is by an error.
+// failed says whether the thread has ended. A thread with parts ends only by an error.
 func (t *liveThread) failed() bool {
 	select {
 	case <-t.ended:
@@ -187,34 +187,34 @@ func (t *liveThread) failed() bool {
 	}
 }
 
-// begin has the thread run, if it doesn't yet.
+// begin starts the thread unless it runs.
 func (t *liveThread) begin() {
-	if t.begun.CompareAndSwap(false, true) {
+	if t.started.CompareAndSwap(false, true) {
 		go t.run()
 	}
 }
 
-// run is the thread's life. Its system thread ends with it: it is bound, and in a class of its own.
+// run is the thread's main function. The system thread ends with it, because it is bound and has a scheduling class of its own.
 func (t *liveThread) run() {
 	defer close(t.ended)
 	runtime.LockOSThread()
 	if t.err = bind(t.processors, 0); t.err != nil {
 		return
 	}
-	(&urgency{ordinary: true}).apply() // a real-time thread that never sleeps is stopped for 50 ms of each second
+	(&urgency{ordinary: true}).apply() // the kernel stops a real-time thread that never sleeps for 50 ms of each second
 	defer machine.FillFirst()()
-	others := allSignals()
-	others.Val[0] &^= 1 << (liveSignal - 1)
-	if t.err = unix.PthreadSigmask(unix.SIG_SETMASK, others, nil); t.err != nil {
+	blocked := allSignals()
+	blocked.Val[0] &^= 1 << (liveSignal - 1)
+	if t.err = unix.PthreadSigmask(unix.SIG_SETMASK, blocked, nil); t.err != nil {
 		return
 	}
 	if t.err = t.arm(); t.err != nil {
 		return
 	}
 	t.id.Store(int32(unix.Gettid()))
-	for t.err == nil && !t.over.Load() {
-		if t.waits.Store(Now() > time.Duration(t.leased.Load())); t.waits.Load() {
-			sleep(time.Millisecond) // the timer has ended the call: it isn't made again without a lease
+	for t.err == nil && !t.stopping.Load() {
+		if t.awaitsLease.Store(Now() > time.Duration(t.leaseEnd.Load())); t.awaitsLease.Load() {
+			sleep(time.Millisecond) // the timer has ended the call, and the thread needs a lease for another
 			continue
 		}
 		t.calls.Add(1)
@@ -234,11 +234,11 @@ func allSignals() *unix.Sigset_t {
 	return &s
 }
 
-// end interrupts the thread's call until it has noticed that all is over: a signal that comes just before the call is
-// lost on it.
+// end interrupts the thread's call until the thread has noticed stopping.
+// A signal that comes just before the call doesn't interrupt it.
 func (t *liveThread) end() {
-	t.over.Store(true)
-	for t.begun.Load() {
+	t.stopping.Store(true)
+	for t.started.Load() {
 		if id := t.id.Load(); id != 0 {
 			_ = unix.Tgkill(os.Getpid(), int(id), liveSignal)
 		}
@@ -275,16 +275,16 @@ func (t *liveThread) disarm() {
 	}
 }
 
-// lease lets the thread make calls until then, and be in one for a while more.
-func (t *liveThread) lease(until time.Duration) {
-	t.leased.Store(int64(until))
+// lease lets the thread make calls until end, and lets a call last for liveLease more.
+func (t *liveThread) lease(end time.Duration) {
+	t.leaseEnd.Store(int64(end))
 	id := t.timer.Load()
 	if id == 0 {
 		return
 	}
 	setting := unix.ItimerSpec{
-		Value:    unix.NsecToTimespec(int64(until + liveLeased)),
-		Interval: unix.NsecToTimespec(int64(liveLeased)),
+		Value:    unix.NsecToTimespec(int64(end + liveLease)),
+		Interval: unix.NsecToTimespec(int64(liveLease)),
 	}
 	timer := uintptr(id - scaleOfTimerID)
 	_, _, _ = unix.RawSyscall6(unix.SYS_TIMER_SETTIME, timer, timerAbsolute, uintptr(unsafe.Pointer(&setting)), 0, 0, 0)
@@ -305,8 +305,8 @@ func (t *liveThread) close() error {
 	return errors.Join(append(errs, t.mapped.close())...)
 }
 
-// tryLive says why live frames can't be sent by this process on this kernel; nil: they can.
-func tryLive() error {
+// checkLiveKernel says why this process can't send live frames on this kernel, or returns nil if it can.
+func checkLiveKernel() error {
 	var loaded struct {
 		Try *ebpf.Program `ebpf:"linerate_try"`
 	}

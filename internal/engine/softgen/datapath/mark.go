@@ -8,24 +8,24 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine/softgen/fieldengine"
 )
 
-// Frames of a stream with flow_stats carry their flow id where a forwarder leaves it alone, the way TRex marks them: in the IPv4
-// identification or the low 16 bits of the IPv6 flow label, from markBase on, together with the lowest bit of the TOS or traffic
-// class. A latency stream's frames all say markLatency there; their id stands in the stamp at the frame's end.
+// Frames of a stream with flow_stats carry their flow id in a place that a forwarder leaves alone, the way TRex marks them. The place is
+// the IPv4 identification or the low 16 bits of the IPv6 flow label, with values from markBase on, together with the lowest bit of the TOS
+// or traffic class. Every frame of a latency stream has markLatency there, and its flow id stands in the stamp at the frame's end.
 const (
 	markBase    = uint16(countSharedMARK_BASE)
 	markLatency = uint16(countSharedMARK_LATENCY)
 	maxFlowID   = uint32(countSharedLAST_FLOW)
 )
 
-// flowMark is how a track's frames are counted by their receiver.
+// flowMark says how the receiver counts a track's frames.
 type flowMark struct {
 	id      uint32
 	latency bool
-	stamped bool // each frame ends with a stamp; a latency stream's always does
+	stamped bool // each frame ends with a stamp, as a latency stream's always do
 	network int  // where the IP header starts
 }
 
-// mark writes a flow's mark into the template, and moves an unmarked IPv4 template's id out of the range of marks.
+// mark writes a flow's mark into the template. It moves an unmarked IPv4 template's id out of the range of marks.
 func mark(template []byte, f stream.Flow) (*flowMark, error) {
 	network, version := networkHeader(template)
 	if !f.Enabled {
@@ -43,7 +43,7 @@ func mark(template []byte, f stream.Flow) (*flowMark, error) {
 		return nil, fmt.Errorf("flow id %d: the software engine counts ids up to %d", f.StreamID, maxFlowID)
 	case version == 0:
 		return nil, fmt.Errorf("flow id %d: only IPv4 and IPv6 packets can be counted by flow", f.StreamID)
-	case f.Stamped && !mended(template, network, version):
+	case f.Stamped && !hasFixableChecksum(template, network, version):
 		return nil, fmt.Errorf("flow id %d: a stamp in each frame needs UDP, TCP or ICMPv6 right behind the IP header: only their checksums can be corrected", f.StreamID)
 	case m.stamped && len(template)-payloadStart(template, network) < stampSize:
 		return nil, fmt.Errorf("need at least %d payload bytes for payload rules. Packet only has %d bytes", stampSize, len(template)-payloadStart(template, network))
@@ -56,8 +56,8 @@ func mark(template []byte, f stream.Flow) (*flowMark, error) {
 	return m, nil
 }
 
-// mended says whether the checksum over a frame's payload can be corrected for each stamp.
-func mended(template []byte, network, version int) bool {
+// hasFixableChecksum says whether the checksum over a frame's payload can be corrected for each stamp.
+func hasFixableChecksum(template []byte, network, version int) bool {
 	protocol := template[network+6]
 	if version == 4 {
 		protocol = template[network+9]
@@ -90,27 +90,27 @@ const (
 	etherIPv6 = 0x86dd
 )
 
-// networkHeader finds the IP header behind up to two VLAN tags; version 0: there is none.
-func networkHeader(frame []byte) (offset, version int) {
-	at := 12
+// networkHeader finds the IP header behind up to two VLAN tags. The version is 0 without an IP header.
+func networkHeader(frame []byte) (start, version int) {
+	offset := 12
 	for range 3 {
-		if at+2 > len(frame) {
+		if offset+2 > len(frame) {
 			return 0, 0
 		}
-		switch kind := binary.BigEndian.Uint16(frame[at:]); {
-		case kind == etherIPv4 && at+22 <= len(frame):
-			return at + 2, 4
-		case kind == etherIPv6 && at+42 <= len(frame):
-			return at + 2, 6
+		switch kind := binary.BigEndian.Uint16(frame[offset:]); {
+		case kind == etherIPv4 && offset+22 <= len(frame):
+			return offset + 2, 4
+		case kind == etherIPv6 && offset+42 <= len(frame):
+			return offset + 2, 6
 		case kind != etherVLAN && kind != etherQinQ:
 			return 0, 0
 		}
-		at += 4
+		offset += 4
 	}
 	return 0, 0
 }
 
-// payloadStart is where the payload of UDP or TCP, or else of IP, begins.
+// payloadStart is where the payload of UDP or TCP begins, or else the payload of IP.
 func payloadStart(frame []byte, network int) int {
 	start, protocol := network+40, frame[network+6]
 	if frame[network]>>4 == 4 {

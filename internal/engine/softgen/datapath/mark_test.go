@@ -21,7 +21,7 @@ func TestMarks(t *testing.T) {
 		{"IPv4", frame(60), stream.Flow{Enabled: true, StreamID: 7, RuleType: "stats"}, flowFrame, 7},
 		{"IPv6", six, stream.Flow{Enabled: true, StreamID: maxFlowID, RuleType: "stats"}, flowFrame, maxFlowID},
 		{"behind two VLAN tags", double, stream.Flow{Enabled: true, StreamID: 0, RuleType: "stats"}, flowFrame, 0},
-		{"latency", frame(60), stream.Flow{Enabled: true, StreamID: 7, RuleType: "latency"}, lateFrame, 0},
+		{"latency", frame(60), stream.Flow{Enabled: true, StreamID: 7, RuleType: "latency"}, latencyFrame, 0},
 		{"none", frame(60), stream.Flow{}, ordinary, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -39,7 +39,7 @@ func TestMarks(t *testing.T) {
 		rewriteID(template, 14, 0xfc07)
 		template[15] |= 1
 		_, err := mark(template, stream.Flow{})
-		must(t, err)
+		noError(t, err)
 		if got := inspect(template); got.class != ordinary || binary.BigEndian.Uint16(template[18:]) != 0xec07 {
 			t.Errorf("seen as %+v, id %#x", got, template[18:20])
 		}
@@ -64,17 +64,17 @@ func FuzzInspect(f *testing.F) {
 func TestArena(t *testing.T) {
 	varied := stream.VM{Instructions: []stream.Instruction{
 		{Type: "flow_var", Name: "v", Size: 4, Op: "inc", MaxValue: 99, Step: 1}, {Type: "write_flow_var", Name: "v", PacketOffset: 26, BigEndian: true}}}
-	many := varied
-	many.Instructions = append([]stream.Instruction{{Type: "flow_var", Name: "v", Size: 4, Op: "inc", MaxValue: 99_999, Step: 1}}, varied.Instructions[1:]...)
-	few, large, latency := continuous(1, frame(1514)), continuous(1, frame(60)), continuous(1, frame(60))
-	few.VM, large.VM = varied, many
+	endless := varied
+	endless.Instructions = append([]stream.Instruction{{Type: "flow_var", Name: "v", Size: 4, Op: "inc", MaxValue: 99_999, Step: 1}}, varied.Instructions[1:]...)
+	short, large, latency := continuous(1, frame(1514)), continuous(1, frame(60)), continuous(1, frame(60))
+	short.VM, large.VM = varied, endless
 	latency.FlowStats = stream.Flow{Enabled: true, StreamID: 1, RuleType: "latency"}
-	tracks := compiled(t, streams(few, large, latency, few)...)
+	tracks := compiled(t, streams(short, large, latency, short)...)
 	a, err := newArena(arenaSize)
-	must(t, err)
-	defer func() { must(t, a.close()) }()
+	noError(t, err)
+	defer func() { noError(t, a.close()) }()
 	l := plan(tracks, batchSize, len(a.memory))
-	must(t, a.fill(l))
+	noError(t, a.fill(l))
 	if len(l.prebuilt) != 2 || len(tracks[0].prebuilt) != 100 || tracks[1].prebuilt != nil || tracks[2].prebuilt != nil || l.longest != 1514 {
 		t.Fatalf("%d tracks prebuilt, slots of %d", len(l.prebuilt), l.longest)
 	}
@@ -86,6 +86,6 @@ func TestArena(t *testing.T) {
 	}
 	for range batchSize {
 		_, err := a.reserve(l.longest)
-		must(t, err)
+		noError(t, err)
 	}
 }

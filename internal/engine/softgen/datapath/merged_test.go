@@ -10,8 +10,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// The kernel merges received frames of one flow into one buffer (GRO), and a device that forwards it over a veth hands it on as it is. A wire would have carried, and a card counted, each
-// of its frames.
+// The kernel merges received frames of one flow into one buffer (GRO), and a device that forwards the buffer
+// over a veth hands it on unsplit. A wire would have carried, and a card counted, each of its frames.
 
 func TestMergedBuffersAreCountedFrameByFrame(t *testing.T) {
 	for name, o := range receivers {
@@ -28,11 +28,11 @@ func TestMergedBuffersAreCountedFrameByFrame(t *testing.T) {
 			} {
 				t.Run(what, func(t *testing.T) {
 					_, b := cable(t, o, o)
-					must(t, b.SetPromiscuous(true))
+					noError(t, b.SetPromiscuous(true))
 					const size, payload = 500, 7*500 + 123
-					before := b.Counters()
+					initial := b.Counters()
 					handOn(t, "west", tt.kind, size, tt.header, tt.make(payload))
-					arrived(t, b, before, units.Traffic{Packets: 8, Bytes: int64(payload + 8*(tt.header+units.FCSBytes))})
+					arrived(t, b, initial, units.Traffic{Packets: 8, Bytes: int64(payload + 8*(tt.header+units.FCSBytes))})
 					if !b.Info().LinkUp {
 						t.Error("the link went down")
 					}
@@ -42,12 +42,12 @@ func TestMergedBuffersAreCountedFrameByFrame(t *testing.T) {
 	}
 }
 
-// In front of XDP a buffer is cut into frames by the kernel, which numbers them: they aren't all of one flow then.
+// In front of XDP the kernel splits a buffer into frames and numbers them, so they aren't all of one flow.
 func TestAllFramesOfAMergedBufferCountForTheirFlow(t *testing.T) {
 	for name, o := range map[string]Options{"by eBPF": {}, "from a ring": {Plain: true}} {
 		t.Run(name, func(t *testing.T) {
 			_, b := cable(t, o, o)
-			must(t, b.SetPromiscuous(true))
+			noError(t, b.SetPromiscuous(true))
 			whole := frameUDP(5 * 100)
 			whole[15] |= 1
 			binary.BigEndian.PutUint16(whole[18:], markBase+7)
@@ -64,10 +64,10 @@ func TestACaptureShowsTheFramesOfAMergedBuffer(t *testing.T) {
 	for name, o := range map[string]Options{"by eBPF": {}, "from a ring": {Plain: true}} {
 		t.Run(name, func(t *testing.T) {
 			_, b := cable(t, o, o)
-			must(t, b.SetPromiscuous(true))
+			noError(t, b.SetPromiscuous(true))
 			got := make(chan Frame, 100)
 			stop, err := b.Capture(func(f Frame) { got <- f })
-			must(t, err)
+			noError(t, err)
 			defer stop()
 			whole := frameUDP(2*500 + 100)
 			for i := range whole[42:] {
@@ -88,7 +88,7 @@ func TestACaptureShowsTheFramesOfAMergedBuffer(t *testing.T) {
 	}
 }
 
-// The kinds of struct virtio_net_hdr (include/uapi/linux/virtio_net.h).
+// These are the kinds of struct virtio_net_hdr (include/uapi/linux/virtio_net.h).
 const (
 	gsoTCP4 = 1
 	gsoUDP  = 5
@@ -98,12 +98,12 @@ const (
 func handOn(t *testing.T, iface string, kind uint8, size, header int, frame []byte) {
 	t.Helper()
 	l, err := facts(iface)
-	must(t, err)
+	noError(t, err)
 	fd, err := packetSocket(iface, l.Attrs().Index)
-	must(t, err)
-	defer func() { must(t, unix.Close(fd)) }()
-	must(t, unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_VNET_HDR, 1))
-	must(t, unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_QDISC_BYPASS, 0)) // what goes past the queue can't be cut into segments
+	noError(t, err)
+	defer func() { noError(t, unix.Close(fd)) }()
+	noError(t, unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_VNET_HDR, 1))
+	noError(t, unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_QDISC_BYPASS, 0)) // a frame that bypasses the queue can't be split into segments
 	transport := 34
 	switch header {
 	case 62:
@@ -120,10 +120,10 @@ func handOn(t *testing.T, iface string, kind uint8, size, header int, frame []by
 		head = binary.NativeEndian.AppendUint16(head, v)
 	}
 	_, err = unix.Write(fd, append(head, frame...))
-	must(t, err)
+	noError(t, err)
 }
 
-// frameUDP is a frame of UDP over IPv4 with this much payload, that must not be fragmented.
+// frameUDP is an unfragmentable frame of UDP over IPv4 with this much payload.
 func frameUDP(payload int) []byte {
 	f := frame(42 + payload)
 	binary.BigEndian.PutUint16(f[16:], uint16(28+payload))

@@ -8,10 +8,10 @@ import (
 	"github.com/vishvananda/netns"
 )
 
-// namespace is the network namespace that a port was opened in; the threads of the Go runtime may be in another.
+// namespace is the network namespace that a port was opened in. Threads of the Go runtime may be in another one.
 type namespace struct{ handle netns.NsHandle }
 
-// currentNamespace is the calling thread's.
+// currentNamespace is the calling thread's network namespace.
 func currentNamespace() (*namespace, error) {
 	h, err := netns.Get()
 	if err != nil {
@@ -20,8 +20,8 @@ func currentNamespace() (*namespace, error) {
 	return &namespace{h}, nil
 }
 
-// do runs fn in the namespace. A thread that had to change its namespace isn't used for anything else afterwards.
-func (n *namespace) do(fn func() error) error {
+// run runs fn in the namespace. A thread that had to change its namespace isn't used again.
+func (n *namespace) run(fn func() error) error {
 	result := make(chan error, 1)
 	go func() {
 		runtime.LockOSThread()
@@ -38,14 +38,14 @@ func (n *namespace) do(fn func() error) error {
 	return <-result
 }
 
-// enter moves the calling thread into the namespace, and says whether it was in another.
+// enter moves the calling thread into the namespace, and says whether the thread was in another.
 func (n *namespace) enter() (changed bool, err error) {
-	here, err := netns.Get()
+	current, err := netns.Get()
 	if err != nil {
 		return false, err
 	}
-	same := here.Equal(n.handle)
-	if err := here.Close(); err != nil || same {
+	unchanged := current.Equal(n.handle)
+	if err := current.Close(); err != nil || unchanged {
 		return false, err
 	}
 	if err := netns.Set(n.handle); err != nil {

@@ -8,25 +8,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// outlets are a port's transmitters, one per sending thread, and the memory that they send from. They stay open between runs: the
-// kernel takes long to release an AF_XDP queue.
-type outlets struct {
+// sendQueues are a port's transmitters, one per sending thread, and the memory that they send
+// from. They stay open between runs, because the kernel takes long to release an AF_XDP queue.
+type sendQueues struct {
 	arena        *arena
 	transmitters []transmitter
 }
 
-// openOutlets opens AF_XDP, or AF_PACKET where the kernel, a sandbox or the limit on locked memory forbids it: by says which, and why.
-func openOutlets(p *port) (o *outlets, by string, err error) {
-	by = "AF_PACKET"
+// openSendQueues opens AF_XDP, or AF_PACKET where the kernel, a sandbox or the limit on locked memory forbids AF_XDP. The name says which, and why.
+func openSendQueues(p *port) (o *sendQueues, name string, err error) {
+	name = "AF_PACKET"
 	if !p.options.Plain && p.options.Path != PathPacket {
-		var instead error
+		var refusal error
 		if p.options.Path == PathZeroCopy {
-			if o, instead = openXDPOutlets(p, unix.XDP_ZEROCOPY); instead == nil {
+			if o, refusal = openXDPQueues(p, unix.XDP_ZEROCOPY); refusal == nil {
 				return o, "AF_XDP in zero copy", nil
 			}
 		}
-		if o, err = openXDPOutlets(p, unix.XDP_COPY); err == nil && instead != nil {
-			return o, "AF_XDP (no zero copy: " + brief(instead) + ")", nil
+		if o, err = openXDPQueues(p, unix.XDP_COPY); err == nil && refusal != nil {
+			return o, "AF_XDP (no zero copy: " + shortReason(refusal) + ")", nil
 		}
 		if err == nil {
 			return o, "AF_XDP", nil
@@ -34,27 +34,27 @@ func openOutlets(p *port) (o *outlets, by string, err error) {
 		if p.options.Path == PathXDP || p.options.Path == PathZeroCopy {
 			return nil, "", err
 		}
-		by += " (no AF_XDP: " + brief(err) + ")"
+		name += " (no AF_XDP: " + shortReason(err) + ")"
 	}
-	o, err = openMessageOutlets(p, arenaSize)
-	return o, by, err
+	o, err = openPacketQueues(p, arenaSize)
+	return o, name, err
 }
 
-// brief is why a faster way was refused, in short: mostly "operation not permitted".
-func brief(err error) string {
+// shortReason is a short reason why a faster way was refused, mostly "operation not permitted".
+func shortReason(err error) string {
 	if errno, ok := errors.AsType[syscall.Errno](err); ok {
 		return errno.Error()
 	}
 	return err.Error()
 }
 
-// patience is how long a queue may stay busy with a socket that was closed before.
-const patience = time.Second
+// busyQueueTimeout bounds how long a queue stays busy with a socket that was closed before.
+const busyQueueTimeout = time.Second
 
-// errSharedQueue is why several threads can't send by zero copy on one queue: a queue's completions don't say whose frame they belong to.
+// errSharedQueue refuses zero copy for several threads on one queue, because a queue's completions don't say whose frame they belong to.
 var errSharedQueue = errors.New("two threads would share a queue")
 
-func openXDPOutlets(p *port, mode uint16) (*outlets, error) {
+func openXDPQueues(p *port, mode uint16) (*sendQueues, error) {
 	if mode == unix.XDP_ZEROCOPY && p.options.Cores > p.queues {
 		return nil, errSharedQueue
 	}
@@ -62,12 +62,12 @@ func openXDPOutlets(p *port, mode uint16) (*outlets, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &outlets{arena: a}
+	o := &sendQueues{arena: a}
 	pools := map[int]*xdpPool{}
 	for k := range max(p.options.Cores, 1) {
 		queue := k % p.queues
 		x, pool, err := openXDP(p.name, p.index, queue, a, pools[queue], mode)
-		for deadline := Now() + patience; errors.Is(err, unix.EBUSY) && Now() < deadline; {
+		for deadline := Now() + busyQueueTimeout; errors.Is(err, unix.EBUSY) && Now() < deadline; {
 			sleep(time.Millisecond)
 			x, pool, err = openXDP(p.name, p.index, queue, a, pools[queue], mode)
 		}
@@ -79,12 +79,12 @@ func openXDPOutlets(p *port, mode uint16) (*outlets, error) {
 	return o, nil
 }
 
-func openMessageOutlets(p *port, size int) (*outlets, error) {
+func openPacketQueues(p *port, size int) (*sendQueues, error) {
 	a, err := newArena(size)
 	if err != nil {
 		return nil, err
 	}
-	o := &outlets{arena: a}
+	o := &sendQueues{arena: a}
 	for range max(p.options.Cores, 1) {
 		m, err := newMessages(p.name, p.index, a)
 		if err != nil {
@@ -95,28 +95,28 @@ func openMessageOutlets(p *port, size int) (*outlets, error) {
 	return o, nil
 }
 
-func (o *outlets) close() error {
+func (o *sendQueues) close() error {
 	var errs []error
-	for i := len(o.transmitters) - 1; i >= 0; i-- { // the pools' owners last
+	for i := len(o.transmitters) - 1; i >= 0; i-- { // the pools' owners are closed last
 		errs = append(errs, o.transmitters[i].close())
 	}
 	return errors.Join(append(errs, o.arena.close())...)
 }
 
-// longArena holds frames above a page: a few prebuilt ones, and the slots.
+// longArena holds the slots for frames above a page, and a few prebuilt frames.
 const longArena = 4 << 20
 
-// outlets are those that take frames of this length. The caller holds the port's mutex.
-func (p *port) outlets(longest int) (*outlets, error) {
+// queuesFor returns the send queues for frames of this length. The caller holds the port's mutex.
+func (p *port) queuesFor(longest int) (*sendQueues, error) {
 	if longest <= unix.Getpagesize() {
-		return p.short, nil
+		return p.shortQueues, nil
 	}
-	if p.long != nil {
-		return p.long, nil
+	if p.longQueues != nil {
+		return p.longQueues, nil
 	}
-	err := p.namespace.do(func() (err error) {
-		p.long, err = openMessageOutlets(p, longArena)
+	err := p.namespace.run(func() (err error) {
+		p.longQueues, err = openPacketQueues(p, longArena)
 		return err
 	})
-	return p.long, err
+	return p.longQueues, err
 }

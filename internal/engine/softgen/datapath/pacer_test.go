@@ -7,36 +7,36 @@ import (
 	"time"
 )
 
-// slowMachine plays a schedule in virtual time on a processor that sleeps and stalls as told, and counts what leaves in each second.
+// slowMachine plays a schedule in virtual time on a processor that sleeps and stalls on command, and counts the frames that leave in each second.
 type slowMachine struct {
 	schedule *schedule
 	pacer    pacer
-	now      float64
+	instant  float64
 	sent     []int // per second
 	largest  int   // the largest burst
 }
 
-// step is one round of a thread's loop: what is due leaves, each frame taking its cost, then the thread is away for a while.
+// step is one round of a thread's loop. The due frames leave, each at its cost, and then the thread is away for a while.
 func (m *slowMachine) step(away, cost float64) {
-	horizon := m.pacer.advance(m.now, m.schedule.next(), m.schedule.rate())
+	horizon := m.pacer.advance(m.instant, m.schedule.next(), m.schedule.rate())
 	burst := 0
 	for m.schedule.next() <= horizon {
 		m.schedule.pop()
 		burst++
 	}
-	second := int(m.now / 1e9)
+	second := int(m.instant / 1e9)
 	for len(m.sent) <= second {
 		m.sent = append(m.sent, 0)
 	}
 	m.sent[second] += burst
 	m.largest = max(m.largest, burst)
-	m.now += away + float64(burst)*cost
+	m.instant += away + float64(burst)*cost
 }
 
-// setFactor changes the rate as a thread does that is told to.
+// setFactor changes the rate as a thread does on an order.
 func (m *slowMachine) setFactor(factor float64) {
-	m.pacer.startOver(m.now, m.schedule.next(), m.schedule.rate())
-	m.schedule.setFactor(m.now-m.pacer.slip, factor)
+	m.pacer.discardOverdue(m.instant, m.schedule.next(), m.schedule.rate())
+	m.schedule.setFactor(m.instant-m.pacer.slip, factor)
 }
 
 func newMachine(t *testing.T, perSecond float64) *slowMachine {
@@ -46,7 +46,7 @@ func newMachine(t *testing.T, perSecond float64) *slowMachine {
 func TestPacing(t *testing.T) {
 	t.Run("a thread that sleeps unevenly keeps the rate in every second", func(t *testing.T) {
 		m, random := newMachine(t, 300_000), rand.New(rand.NewPCG(3, 4))
-		for m.now < 20*second {
+		for m.instant < 20*second {
 			m.step(50*microsecond+random.Float64()*100*microsecond, 300)
 		}
 		for i, n := range m.sent[:20] {
@@ -60,12 +60,12 @@ func TestPacing(t *testing.T) {
 	})
 	t.Run("a short stall is made up for without ever being noticeably faster than asked", func(t *testing.T) {
 		m := newMachine(t, 300_000)
-		for m.now < second/2 {
+		for m.instant < second/2 {
 			m.step(50*microsecond, 300)
 		}
 		m.largest = 0
-		m.now += 4e6
-		for m.now < 4*second {
+		m.instant += 4e6
+		for m.instant < 4*second {
 			m.step(50*microsecond, 300)
 		}
 		total := 0
@@ -85,8 +85,8 @@ func TestPacing(t *testing.T) {
 	t.Run("what is too late is counted and never sent", func(t *testing.T) {
 		m := newMachine(t, 100_000)
 		m.step(0, 0)
-		m.now += second
-		for m.now < 9*second {
+		m.instant += second
+		for m.instant < 9*second {
 			m.step(50*microsecond, 300)
 		}
 		total := 0
@@ -99,31 +99,31 @@ func TestPacing(t *testing.T) {
 	})
 	t.Run("an overloaded thread counts what it didn't send, and keeps a lower rate at once", func(t *testing.T) {
 		m := newMachine(t, 1_000_000)
-		for m.now < 2*second {
+		for m.instant < 2*second {
 			m.step(0, 2000) // 500 kpps at most
 		}
 		m.setFactor(0.2)
-		start, before := m.now, m.pacer.lost
-		if math.Abs(before-1_000_000) > 20_000 {
-			t.Errorf("%v frames lost, want about a million", before)
+		start, lost := m.instant, m.pacer.lost
+		if math.Abs(lost-1_000_000) > 20_000 {
+			t.Errorf("%v frames lost, want about a million", lost)
 		}
 		m.sent = nil
-		for m.now < start+2*second {
+		for m.instant < start+2*second {
 			m.step(50*microsecond, 2000)
 		}
-		if n := m.sent[2] + m.sent[3]; math.Abs(float64(n)-400_000) > 400 || m.pacer.lost != before {
-			t.Errorf("%d frames in two seconds at 200 kpps, %v more lost", n, m.pacer.lost-before)
+		if n := m.sent[2] + m.sent[3]; math.Abs(float64(n)-400_000) > 400 || m.pacer.lost != lost {
+			t.Errorf("%d frames in two seconds at 200 kpps, %v more lost", n, m.pacer.lost-lost)
 		}
 	})
 	t.Run("a thread that was held up when the rate falls doesn't send the old rate's debt", func(t *testing.T) {
 		m := newMachine(t, 20_000)
-		for m.now < second {
+		for m.instant < second {
 			m.step(50*microsecond, 300)
 		}
-		m.now += 4e6
+		m.instant += 4e6
 		m.setFactor(0.025)
 		m.sent, m.largest = nil, 0
-		for m.now < 2*second {
+		for m.instant < 2*second {
 			m.step(50*microsecond, 300)
 		}
 		if limit := int(20_000 * maxBurst / 1e9); m.largest > limit+2 || math.Abs(float64(m.sent[1])-498) > float64(limit+2) {
@@ -135,7 +135,7 @@ func TestPacing(t *testing.T) {
 	})
 	t.Run("an idle stretch is no stall", func(t *testing.T) {
 		m := newMachine(t, 1)
-		for m.now < 10*second {
+		for m.instant < 10*second {
 			m.step(float64(5*time.Millisecond), 0)
 		}
 		if m.sent[3] != 1 || m.pacer.lag != 0 || m.pacer.lost != 0 {
@@ -147,24 +147,24 @@ func TestPacing(t *testing.T) {
 func TestWhoIsSlowerThanAsked(t *testing.T) {
 	t.Run("a thread that can't send as much as is asked for is slow, once that isn't a stall", func(t *testing.T) {
 		m := newMachine(t, 1_000_000)
-		for m.now < 2*second {
-			if m.step(0, 3000); m.pacer.slow(m.now) && m.now < float64(linger) {
-				t.Fatalf("it is called slow after %v", time.Duration(m.now))
+		for m.instant < 2*second {
+			if m.step(0, 3000); m.pacer.slow(m.instant) && m.instant < float64(linger) {
+				t.Fatalf("it is called slow after %v", time.Duration(m.instant))
 			}
 		}
-		if !m.pacer.slow(m.now) {
+		if !m.pacer.slow(m.instant) {
 			t.Error("it sends a third of what was asked for, and isn't called slow")
 		}
 	})
 	t.Run("one that stalled isn't, however long ago", func(t *testing.T) {
 		m := newMachine(t, 100_000)
-		for m.now < second {
+		for m.instant < second {
 			m.step(50*microsecond, 300)
 		}
 		m.step(200_000*microsecond, 300)
-		for m.now < 3*second {
-			if m.step(50*microsecond, 300); m.pacer.slow(m.now) {
-				t.Fatalf("it is called slow %v after its stall", time.Duration(m.now-1.2*second))
+		for m.instant < 3*second {
+			if m.step(50*microsecond, 300); m.pacer.slow(m.instant) {
+				t.Fatalf("it is called slow %v after its stall", time.Duration(m.instant-1.2*second))
 			}
 		}
 		if m.pacer.lost == 0 {

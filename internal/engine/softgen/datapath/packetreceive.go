@@ -16,21 +16,21 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// packetReceiver reads an AF_PACKET ring (TPACKET_V3): the way that needs no eBPF. What the ring has no room for is counted by the
-// kernel, and reported as missed. A header in front of each frame says whether the kernel has merged several (struct virtio_net_hdr).
+// packetReceiver reads an AF_PACKET ring (TPACKET_V3), which needs no eBPF. The kernel counts frames without room in the ring, and they
+// are reported as missed. A header in front of each frame says whether the kernel has merged several frames (struct virtio_net_hdr).
 type packetReceiver struct {
 	fd, wake    int
 	blocks      int
 	memory      []byte
 	sink        sink
 	promiscuous atomic.Bool
-	all         atomic.Bool
+	passAll     atomic.Bool
 	tally       ringTally
-	perFlow     [maxFlowID + 1]count
-	done        sync.WaitGroup
+	perFlow     [maxFlowID + 1]trafficCounter
+	reading     sync.WaitGroup
 }
 
-// The ring consists of blocks, which the reader gets when they are full or a millisecond old.
+// The ring consists of blocks. The reader gets a block when it is full or a millisecond old.
 const (
 	ringBlock   = 128 << 10
 	defaultRing = 8 << 20
@@ -53,7 +53,7 @@ func openPacketReceiver(iface string, index, size int, s sink) (_ receiver, err 
 	if r.wake, err = unix.Eventfd(0, unix.EFD_CLOEXEC); err != nil {
 		return nil, err
 	}
-	r.done.Go(r.read)
+	r.reading.Go(r.read)
 	return r, nil
 }
 
@@ -75,15 +75,15 @@ func (r *packetReceiver) setUp(index int) error {
 
 func networkOrder(v uint16) uint16 { return v<<8 | v>>8 }
 
-// snapLength is how much of a frame that is only counted comes up: all headers.
+// snapLength is how much the ring gets of a frame that is only counted. All headers fit.
 const snapLength = 96
 
-// filter makes the kernel cut frames short that are only counted. Latency streams' frames stay whole, as their stamps are at the end; and so do frames that are neither IPv4
-// nor IPv6, which may be requests to this port.
-func (r *packetReceiver) filter(all bool) error {
+// filter makes the kernel shorten frames that are only counted. Latency streams' frames stay whole, because their stamps
+// are at the end. Frames that are neither IPv4 nor IPv6 stay whole too, because they may be requests to this port.
+func (r *packetReceiver) filter(passAll bool) error {
 	const whole = 0xffff
 	program := []bpf.Instruction{bpf.RetConstant{Val: whole}}
-	if !all {
+	if !passAll {
 		program = []bpf.Instruction{
 			bpf.LoadAbsolute{Off: 12, Size: 2},
 			bpf.JumpIf{Cond: bpf.JumpEqual, Val: etherIPv4, SkipTrue: 1},
@@ -107,15 +107,15 @@ func (r *packetReceiver) filter(all bool) error {
 	return unix.SetsockoptSockFprog(r.fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: uint16(len(code)), Filter: &code[0]})
 }
 
-func (r *packetReceiver) look(w wanted) error {
+func (r *packetReceiver) selectFrames(w frameSelection) error {
 	r.promiscuous.Store(w.promiscuous)
-	if r.all.Swap(w.all) != w.all {
-		return r.filter(w.all)
+	if r.passAll.Swap(w.passAll) != w.passAll {
+		return r.filter(w.passAll)
 	}
 	return nil
 }
 
-func (r *packetReceiver) mark() func() tallied {
+func (r *packetReceiver) mark() func() receiveCounts {
 	m := r.tally.mark(func() (arrived, dropped int64) {
 		s, err := unix.GetsockoptTpacketStatsV3(r.fd, unix.SOL_PACKET, unix.PACKET_STATISTICS)
 		if err != nil {
@@ -123,11 +123,11 @@ func (r *packetReceiver) mark() func() tallied {
 		}
 		return int64(s.Packets) - int64(s.Drops), int64(s.Drops)
 	})
-	return func() tallied { return r.tally.settle(m, ringPatience) }
+	return func() receiveCounts { return r.tally.settle(m, ringTimeout) }
 }
 
-// last: the kernel's own stack also gets each frame, and counts those without a receiver as dropped.
-func (r *packetReceiver) last() bool { return false }
+// dropsAreMissed: the kernel's own stack also gets each frame, and counts frames without a receiver as dropped.
+func (r *packetReceiver) dropsAreMissed() bool { return false }
 
 func (r *packetReceiver) flows(visit func(uint32, units.Traffic)) {
 	for id := range r.perFlow {
@@ -137,16 +137,16 @@ func (r *packetReceiver) flows(visit func(uint32, units.Traffic)) {
 	}
 }
 
-// follower: the sink gets all stamps.
+// follower is nil because the sink gets all stamps.
 func (r *packetReceiver) follower() follower { return nil }
 
 func (r *packetReceiver) close() error {
 	_, err := unix.Write(r.wake, []byte{1, 0, 0, 0, 0, 0, 0, 0})
-	r.done.Wait()
+	r.reading.Wait()
 	return errors.Join(err, unix.Munmap(r.memory), unix.Close(r.fd), unix.Close(r.wake))
 }
 
-// read goes round the blocks until it is woken to end.
+// read walks round the blocks until close wakes it.
 func (r *packetReceiver) read() {
 	fds := []unix.PollFd{{Fd: int32(r.fd), Events: unix.POLLIN}, {Fd: int32(r.wake), Events: unix.POLLIN}}
 	for block := 0; ; block = (block + 1) % r.blocks {
@@ -156,7 +156,7 @@ func (r *packetReceiver) read() {
 			if _, err := unix.Poll(fds, -1); err != nil && !errors.Is(err, unix.EINTR) || fds[1].Revents != 0 {
 				return
 			}
-			if fds[0].Revents&unix.POLLERR != 0 { // the interface went down: read the error, or poll returns it forever
+			if fds[0].Revents&unix.POLLERR != 0 { // the interface went down, and poll returns the error until it is read
 				_, _ = unix.GetsockoptInt(r.fd, unix.SOL_SOCKET, unix.SO_ERROR)
 			}
 		}
@@ -167,25 +167,25 @@ func (r *packetReceiver) read() {
 
 // block counts and passes on the frames of one block.
 func (r *packetReceiver) block(memory []byte) {
-	frames, at := binary.NativeEndian.Uint32(memory[12:]), binary.NativeEndian.Uint32(memory[16:])
+	frames, position := binary.NativeEndian.Uint32(memory[12:]), binary.NativeEndian.Uint32(memory[16:])
 	offset := wallClockOffset()
 	for range frames {
-		f := memory[at:]
+		f := memory[position:]
 		var traffic units.Traffic
 		var stray bool
 		if r.promiscuous.Load() || f[unix.SizeofTpacket3Hdr+packetTypeOffset] != unix.PACKET_OTHERHOST {
-			traffic, stray = r.take((*unix.Tpacket3Hdr)(unsafe.Pointer(&f[0])), f, offset)
+			traffic, stray = r.handleFrame((*unix.Tpacket3Hdr)(unsafe.Pointer(&f[0])), f, offset)
 		}
 		r.tally.walk(traffic, stray)
-		at += binary.NativeEndian.Uint32(f)
+		position += binary.NativeEndian.Uint32(f)
 	}
 }
 
-// packetTypeOffset is sll_pkttype's place in struct sockaddr_ll, which follows the frame's header.
+// packetTypeOffset is the offset of sll_pkttype in struct sockaddr_ll, which follows the frame's header.
 const packetTypeOffset = 10
 
-// take handles one frame. The kernel has removed a VLAN tag, which counts, and is put back for captures.
-func (r *packetReceiver) take(h *unix.Tpacket3Hdr, f []byte, offset time.Duration) (traffic units.Traffic, stray bool) {
+// handleFrame handles one frame. The kernel has removed a VLAN tag. The tag counts, and captures get it back.
+func (r *packetReceiver) handleFrame(h *unix.Tpacket3Hdr, f []byte, offset time.Duration) (traffic units.Traffic, stray bool) {
 	frame := f[h.Mac : uint32(h.Mac)+h.Snaplen]
 	size := int(binary.NativeEndian.Uint16(f[int(h.Mac)-vnetHeader+vnetSegmentSize:]))
 	tag := 0
@@ -197,41 +197,41 @@ func (r *packetReceiver) take(h *unix.Tpacket3Hdr, f []byte, offset time.Duratio
 		header += tag
 	}
 	traffic = framesIn(int(h.Len)+tag, header, size)
-	seen := inspect(frame)
-	at := time.Duration(h.Sec)*time.Second + time.Duration(h.Nsec) - offset
-	if s, ok := readStamp(frame); seen.class == lateFrame && ok {
-		r.sink.stamped(at, s, traffic.Bytes)
+	class := inspect(frame)
+	arrival := time.Duration(h.Sec)*time.Second + time.Duration(h.Nsec) - offset
+	if s, ok := readStamp(frame); class.class == latencyFrame && ok {
+		r.sink.stamped(arrival, s, traffic.Bytes)
 	}
-	if seen.class == flowFrame && seen.id <= maxFlowID {
-		r.perFlow[seen.id].add(traffic.Packets, traffic.Bytes)
+	if class.class == flowFrame && class.id <= maxFlowID {
+		r.perFlow[class.id].add(traffic.Packets, traffic.Bytes)
 	}
-	if seen.class == neighbour || r.all.Load() {
-		for _, one := range apart(frame, size) {
-			r.sink.frame(at, wireFrame(one, tag > 0, h.Hv1.Vlan_tpid, uint16(h.Hv1.Vlan_tci)))
+	if class.class == neighbour || r.passAll.Load() {
+		for _, one := range splitMerged(frame, size) {
+			r.sink.frame(arrival, wireFrame(one, tag > 0, h.Hv1.Vlan_tpid, uint16(h.Hv1.Vlan_tci)))
 		}
 	}
-	return traffic, seen.stray
+	return traffic, class.stray
 }
 
-// struct virtio_net_hdr stands right before the frame: 10 bytes, and where gso_size is in it.
+// struct virtio_net_hdr has 10 bytes right before the frame. Its gso_size is at vnetSegmentSize.
 const (
 	vnetHeader      = 10
 	vnetSegmentSize = 4
 )
 
-// wireFrame copies a frame, with its VLAN tag where it had one.
+// wireFrame copies a frame, with the VLAN tag that it had on the wire.
 func wireFrame(frame []byte, tagged bool, tpid, tci uint16) []byte {
 	if !tagged || len(frame) < 12 {
 		return append([]byte(nil), frame...)
 	}
-	out := make([]byte, 0, len(frame)+4)
-	out = append(out, frame[:12]...)
-	out = binary.BigEndian.AppendUint16(out, tpid)
-	out = binary.BigEndian.AppendUint16(out, tci)
-	return append(out, frame[12:]...)
+	copied := make([]byte, 0, len(frame)+4)
+	copied = append(copied, frame[:12]...)
+	copied = binary.BigEndian.AppendUint16(copied, tpid)
+	copied = binary.BigEndian.AppendUint16(copied, tci)
+	return append(copied, frame[12:]...)
 }
 
-// wallClockOffset is how far the wall clock, which the ring's times are on, is ahead of Now.
+// wallClockOffset is how far the wall clock is ahead of Now. The ring's times are on the wall clock.
 func wallClockOffset() time.Duration {
 	var wall unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_REALTIME, &wall); err != nil {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// stuck is a sink that takes a frame and doesn't come back until it is let go.
+// stuck is a sink that takes a frame and returns when it is released.
 type stuck struct{ free chan struct{} }
 
 func (s stuck) frame(time.Duration, []byte)         { <-s.free }
@@ -16,36 +16,36 @@ func TestReceiveRing(t *testing.T) {
 		a, b := cable(t, Options{Plain: true}, Options{Plain: true})
 		s := stuck{make(chan struct{})}
 		r, err := openPacketReceiver("east", b.(*port).index, 2*ringBlock, s)
-		must(t, err)
-		defer func() { must(t, r.close()) }()
-		must(t, r.look(wanted{promiscuous: true, all: true}))
-		must(t, a.Start(Run{Streams: streams(addressed(burst(5000, 100_000, frame(60)))), Factor: 1, NextHop: macOf(b)}))
+		noError(t, err)
+		defer func() { noError(t, r.close()) }()
+		noError(t, r.selectFrames(frameSelection{promiscuous: true, passAll: true}))
+		noError(t, a.Start(Run{Streams: streams(addressed(burst(5000, 100_000, frame(60)))), Factor: 1, NextHop: macOf(b)}))
 		finish(t, a)
 		close(s.free)
 		eventually(t, "all frames accounted for", func() bool {
-			now := r.mark()()
-			return now.received.Packets+now.missed == 5000 && now.missed > 1000
+			reading := r.mark()()
+			return reading.received.Packets+reading.missed == 5000 && reading.missed > 1000
 		})
 	})
 	t.Run("what nobody has looked at in time is missed, once and for good", func(t *testing.T) {
 		a, b := cable(t, Options{Plain: true}, Options{Plain: true})
 		s := stuck{make(chan struct{})}
 		r, err := openPacketReceiver("east", b.(*port).index, 0, s)
-		must(t, err)
-		defer func() { must(t, r.close()) }()
-		must(t, r.look(wanted{promiscuous: true, all: true}))
-		must(t, a.Start(Run{Streams: streams(addressed(burst(50, 100_000, frame(60)))), Factor: 1, NextHop: macOf(b)}))
+		noError(t, err)
+		defer func() { noError(t, r.close()) }()
+		noError(t, r.selectFrames(frameSelection{promiscuous: true, passAll: true}))
+		noError(t, a.Start(Run{Streams: streams(addressed(burst(50, 100_000, frame(60)))), Factor: 1, NextHop: macOf(b)}))
 		finish(t, a)
 		eventually(t, "all frames missed", func() bool {
-			now := r.mark()()
-			return now.received.Packets == 0 && now.missed == 50
+			reading := r.mark()()
+			return reading.received.Packets == 0 && reading.missed == 50
 		})
 		close(s.free)
-		must(t, a.Start(Run{Streams: streams(addressed(burst(30, 100_000, frame(60)))), Factor: 1, NextHop: macOf(b)}))
+		noError(t, a.Start(Run{Streams: streams(addressed(burst(30, 100_000, frame(60)))), Factor: 1, NextHop: macOf(b)}))
 		finish(t, a)
 		eventually(t, "the next frames accounted for", func() bool {
-			now := r.mark()()
-			return now.received.Packets+now.missed == 80 && now.missed >= 50
+			reading := r.mark()()
+			return reading.received.Packets+reading.missed == 80 && reading.missed >= 50
 		})
 	})
 }

@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-// initialUser says whether user ids here are the machine's own: in a user namespace nobody may load eBPF.
+// initialUser says whether user ids here are the machine's own. Nobody may load eBPF in another user namespace.
 func initialUser(t *testing.T) bool {
 	t.Helper()
 	ids, err := os.ReadFile("/proc/self/uid_map")
-	must(t, err)
+	noError(t, err)
 	return strings.Join(strings.Fields(string(ids)), " ") == "0 0 4294967295"
 }
 
@@ -48,15 +48,15 @@ func TestADriverThatCanCountsByXDPWhereAskedTo(t *testing.T) {
 	}
 }
 
-// TestNoGarbage keeps the sending loop free of allocations: the collector would make it late.
+// TestNoGarbage keeps the sending loop free of allocations, because the collector would delay it.
 func TestNoGarbage(t *testing.T) {
 	a, b := cable(t, Options{}, Options{})
-	must(t, a.Start(Run{Streams: streams(addressed(continuous(50_000, frame(60)))), Factor: 1, NextHop: macOf(b)}))
+	noError(t, a.Start(Run{Streams: streams(addressed(continuous(50_000, frame(60)))), Factor: 1, NextHop: macOf(b)}))
 	eventually(t, "traffic flows", func() bool { return a.Counters().Sent.Packets > 1000 })
 	start := a.Counters().Sent.Packets
 	allocated := testing.AllocsPerRun(1, func() { sleep(100e6) })
 	if sent := a.Counters().Sent.Packets - start; sent < 2000 || allocated > 200 {
 		t.Errorf("%v allocations while %d frames were sent", allocated, sent)
 	}
-	must(t, a.Stop())
+	noError(t, a.Stop())
 }

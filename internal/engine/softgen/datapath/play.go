@@ -15,20 +15,20 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/machine"
 )
 
-// play is a run in progress: its threads, and the orders to them.
-type play struct {
-	port     *port
-	tracks   []*track
-	layout   layout
-	start    time.Duration
-	duration time.Duration
-	endless  bool // all streams are continuous: it may be paused
-	finite   bool // no stream is continuous: its duration is reported
-	threads  []*thread
-	live     *live // sends live frames instead of the threads; nil: the threads send
-	instead  error // why live frames aren't used, where they might be
-	finished sync.WaitGroup
-	done     chan struct{}
+// playback is a run in progress, with its threads and the orders to them.
+type playback struct {
+	port        *port
+	tracks      []*track
+	layout      layout
+	start       time.Duration
+	duration    time.Duration
+	endless     bool // all streams are continuous, and the run may be paused
+	finite      bool // no stream is continuous, and the run's duration is reported
+	threads     []*thread
+	live        *liveRun // sends live frames; nil if the threads send
+	liveRefusal error    // why live frames aren't used where they might be
+	finished    sync.WaitGroup
+	done        chan struct{}
 
 	stop    atomic.Bool
 	version atomic.Uint64 // grows with each order
@@ -37,52 +37,52 @@ type play struct {
 	paused  bool
 }
 
-// order is an order to all threads. Each carries it out as soon as it reads it, but as of the same moment.
+// order is an order to all threads. Each thread carries it out when it reads it, as of the order's instant.
 type order struct {
-	at     time.Duration
-	factor float64
-	kind   orderKind
+	instant time.Duration
+	factor  float64
+	kind    orderKind
 }
 
 type orderKind int
 
 const (
 	changeFactor orderKind = iota
-	pausePlay
-	resumePlay
+	pauseRun
+	resumeRun
 )
 
-// linger is how long after its duration a run may still send frames that were due before.
+// linger is for how long after its duration a run may still send frames that were due before.
 const linger = 100 * time.Millisecond
 
-// newPlay lays out memory and threads; nothing is sent yet.
-func newPlay(p *port, run Run, tracks []*track) (*play, error) {
-	pl := &play{port: p, tracks: tracks, start: run.Start, duration: run.Duration, done: make(chan struct{})}
+// newPlayback lays out memory and threads. It sends nothing yet.
+func newPlayback(p *port, run Run, tracks []*track) (*playback, error) {
+	pl := &playback{port: p, tracks: tracks, start: run.Start, duration: run.Duration, done: make(chan struct{})}
 	pl.endless, pl.finite = run.Duration == 0 && allContinuous(tracks), allFinite(tracks)
-	why := preferLive(p)
-	if why == nil {
-		if pl.live, why = startLive(p, run, tracks, max(p.options.Cores, 1)); why == nil {
+	refusal := refuseLive(p)
+	if refusal == nil {
+		if pl.live, refusal = startLive(p, run, tracks, max(p.options.Cores, 1)); refusal == nil {
 			return pl, nil
 		}
 	}
 	switch {
-	case errors.Is(why, errNotLive):
-		pl.instead = why
-	case !errors.Is(why, errNotAsked):
-		return nil, why
+	case errors.Is(refusal, errNotLive):
+		pl.liveRefusal = refusal
+	case !errors.Is(refusal, errOtherPath):
+		return nil, refusal
 	}
-	outlets, err := p.outlets(longest(tracks))
+	queues, err := p.queuesFor(longest(tracks))
 	if err != nil {
 		return nil, err
 	}
-	a := outlets.arena
+	a := queues.arena
 	a.empty()
-	pl.layout = plan(tracks, len(outlets.transmitters)*batchSize, len(a.memory))
+	pl.layout = plan(tracks, len(queues.transmitters)*batchSize, len(a.memory))
 	if err := a.fill(pl.layout); err != nil {
 		return nil, err
 	}
-	for k, x := range outlets.transmitters {
-		t := &thread{play: pl, arena: a, transmitter: x, schedule: newSchedule(tracks, run.Factor, k, len(outlets.transmitters))}
+	for k, x := range queues.transmitters {
+		t := &thread{playback: pl, arena: a, transmitter: x, schedule: newSchedule(tracks, run.Factor, k, len(queues.transmitters))}
 		if err := t.prepare(); err != nil {
 			return nil, err
 		}
@@ -113,23 +113,23 @@ func allFinite(tracks []*track) bool {
 }
 
 // begin starts the threads, and ends the run when they have ended.
-func (pl *play) begin() {
+func (pl *playback) begin() {
 	if pl.live != nil {
 		pl.port.live.Store(pl.live)
 		go func() {
-			if err := pl.live.keep(); err != nil {
+			if err := pl.live.supervise(); err != nil {
 				pl.port.fail(err)
 			}
 			pl.port.live.Store(nil)
-			pl.port.took.Store(int64(pl.live.sending))
+			pl.port.sendingTime.Store(int64(pl.live.sending))
 			close(pl.done)
 		}()
 		return
 	}
-	done := machine.SendFirst()
+	restore := machine.SendFirst()
 	for k, t := range pl.threads {
 		pl.finished.Go(func() {
-			runtime.LockOSThread() // for good: a thread bound to a processor is of no use to others
+			runtime.LockOSThread() // never unlocked, because a thread bound to a processor is of no use to others
 			if err := bind(pl.port.options.CPUs, k); err != nil {
 				pl.port.fail(err)
 				return
@@ -142,25 +142,25 @@ func (pl *play) begin() {
 	}
 	go func() {
 		pl.finished.Wait()
-		done()
-		pl.port.took.Store(int64(pl.sending()))
+		restore()
+		pl.port.sendingTime.Store(int64(pl.sending()))
 		close(pl.done)
 	}()
 }
 
-// sending is how long the threads took together, from the first frame to the last; 0 for endless streams, which aren't timed.
-func (pl *play) sending() time.Duration {
-	var first, last time.Duration
+// sending is how long the threads together took, from the first frame to the last. It is 0 for endless streams, which aren't timed.
+func (pl *playback) sending() time.Duration {
+	var earliest, latest time.Duration
 	for _, t := range pl.threads {
-		if t.last > 0 && (first == 0 || t.first < first) {
-			first = t.first
+		if t.lastFrame > 0 && (earliest == 0 || t.firstFrame < earliest) {
+			earliest = t.firstFrame
 		}
-		last = max(last, t.last)
+		latest = max(latest, t.lastFrame)
 	}
-	return last - first
+	return latest - earliest
 }
 
-// bind binds the calling thread, the k-th that sends, to one of these processors.
+// bind binds the calling thread, the k-th sending thread, to one of these processors.
 func bind(allowed []int, k int) error {
 	if len(allowed) == 0 {
 		return nil
@@ -169,43 +169,43 @@ func bind(allowed []int, k int) error {
 }
 
 // halt ends the run.
-func (pl *play) halt() {
+func (pl *playback) halt() {
 	pl.stop.Store(true)
 	if pl.live != nil {
 		pl.live.halt()
 	}
 }
 
-// order passes an order on; it refuses to pause paused traffic, and to resume running traffic.
-func (pl *play) order(o order) error {
+// order passes an order on. It refuses to pause paused traffic, and to resume running traffic.
+func (pl *playback) order(o order) error {
 	pl.mutex.Lock()
 	defer pl.mutex.Unlock()
 	switch {
-	case o.kind == pausePlay && pl.paused:
+	case o.kind == pauseRun && pl.paused:
 		return fmt.Errorf("traffic on %s is paused already", pl.port.name)
-	case o.kind == resumePlay && !pl.paused:
+	case o.kind == resumeRun && !pl.paused:
 		return fmt.Errorf("traffic on %s is not paused", pl.port.name)
 	case o.kind != changeFactor:
-		pl.paused = o.kind == pausePlay
+		pl.paused = o.kind == pauseRun
 	}
 	if pl.live != nil {
 		return pl.live.order(o)
 	}
-	o.at = Now()
+	o.instant = Now()
 	pl.orders = append(pl.orders, o)
 	pl.version.Add(1)
 	return nil
 }
 
-// since returns the orders from the n-th on.
-func (pl *play) since(n uint64) []order {
+// ordersFrom returns the orders from the n-th on.
+func (pl *playback) ordersFrom(n uint64) []order {
 	pl.mutex.Lock()
 	defer pl.mutex.Unlock()
 	return append([]order(nil), pl.orders[n:]...)
 }
 
-// end is when the run's time is up; infinite without a duration.
-func (pl *play) end() float64 {
+// end is when the run's duration ends. It is infinite without a duration.
+func (pl *playback) end() float64 {
 	if pl.duration == 0 {
 		return math.Inf(1)
 	}

@@ -17,64 +17,64 @@ import (
 
 // port is an open interface.
 type port struct {
-	options   Options
-	name      string
-	index     int
-	mac       [6]byte
-	mtu       int
-	nic       machine.NIC
-	speed     units.BitRate
-	queues    int
-	cpus      int // processors that this process may use
-	namespace *namespace
-	short     *outlets // for frames up to a page
-	long      *outlets // for longer ones; opened when first needed
-	sending   string   // how, without live frames
-	receiving string
-	link      *linkWatch
-	kernel    kernelCounters
-	receiver  receiver
-	inbox     *inbox
-	live      atomic.Pointer[live] // the run in progress, where the kernel sends it
-	captures  captures
+	options     Options
+	name        string
+	index       int
+	mac         [6]byte
+	mtu         int
+	nic         machine.NIC
+	speed       units.BitRate
+	queues      int
+	cpus        int // processors that this process may use
+	namespace   *namespace
+	shortQueues *sendQueues // for frames up to a page
+	longQueues  *sendQueues // for longer frames; opened when first needed
+	sending     string      // the name of the path of queues
+	receiving   string
+	link        *linkWatch
+	kernel      kernelCounters
+	receiver    receiver
+	inbox       *inbox
+	live        atomic.Pointer[liveRun] // the run in progress, if the kernel sends it
+	captures    captures
 
-	sent   sent
+	sent   sendCounters
 	behind atomic.Int64
 	busy   atomic.Int64 // processor time of the sending threads, ns
-	waits  waits
+	waits  processorWaits
 	runs   atomic.Uint32
-	// took is how long the latest run of finite streams took, in ns; 0: there was none, or it isn't over.
-	took atomic.Int64
+	// sendingTime is how long the latest run of finite streams took, in ns. It is 0 without such a run, and until the run is over.
+	sendingTime atomic.Int64
 
-	local    atomic.Pointer[neighbours]
-	injector int    // a packet socket
-	atRest   func() // returns the sending threads' places in the scheduler; nil: they have none
+	local         atomic.Pointer[neighbours]
+	injector      int    // a packet socket
+	releasePlaces func() // gives the sending threads' places in the scheduler back; nil without places
 
-	mutex       sync.Mutex // guards what follows
+	mutex       sync.Mutex // guards the fields below
 	closed      bool
-	play        *play
+	playback    *playback
 	failure     error
 	promiscuous bool
 	capturing   bool
-	load        load
-	thrown      int64                   // the last result of sendDrops
+	load        processorLoad
+	driverDrops int64                   // the last result of sendDrops
 	baseline    map[uint32]FlowCounters // the counters at the last ForgetFlows, which are subtracted
-	known       map[uint32]bool         // flow ids of the runs so far
+	flowIDs     map[uint32]bool         // of the runs so far
 }
 
 var _ Port = (*port)(nil)
 
-// Open takes an interface, in the calling thread's network namespace, and begins to receive on it. It needs CAP_NET_RAW; with CAP_BPF
-// and CAP_NET_ADMIN as well, frames are counted by a program in the kernel instead of being copied out of it. Info().Path says which.
+// Open opens an interface in the calling thread's network namespace, and begins to receive on it. It needs CAP_NET_RAW. With CAP_BPF and CAP_NET_ADMIN
+// as well, a program in the kernel counts frames, and frames aren't copied out of the kernel. Info().Path says which way is used.
 func Open(options Options) (Port, error) {
 	if options.Batch < 0 || options.Batch > MostBatch {
 		return nil, fmt.Errorf("open %s: a batch of %d frames; it is 1 to %d, or 0 for %d", options.Interface, options.Batch, MostBatch, liveBatch)
 	}
-	p := &port{options: options, injector: -1, baseline: map[uint32]FlowCounters{}, known: map[uint32]bool{}}
+	p := &port{options: options, injector: -1, baseline: map[uint32]FlowCounters{}, flowIDs: map[uint32]bool{}}
 	if err := p.open(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", options.Interface, err), p.release())
 	}
-	p.atRest = atWork(max(options.Cores, 1))
+	p.releasePlaces = addSchedulerPlaces(max(options.Cores, 1))
 	return p, nil
 }
 
@@ -88,7 +88,7 @@ func (p *port) open() error {
 		return fmt.Errorf("it is not an Ethernet interface: its hardware address is %q", a.HardwareAddr)
 	}
 	p.name, p.index, p.mtu, p.mac = a.Name, a.Index, a.MTU, [6]byte(a.HardwareAddr)
-	p.queues, p.cpus = max(a.NumTxQueues, 1), processorsHere
+	p.queues, p.cpus = max(a.NumTxQueues, 1), allowedProcessors
 	if p.nic = machine.NICOf(p.name); p.nic.Driver == "" {
 		p.nic.Driver = l.Type()
 	}
@@ -115,11 +115,11 @@ func (p *port) open() error {
 func (p *port) openPaths() (err error) {
 	var sending, receiving string
 	if p.options.Path == PathLive {
-		if err := errors.Join(liveTakes(p), tryLive()); err != nil {
+		if err := errors.Join(checkLiveInterface(p), checkLiveKernel()); err != nil {
 			return fmt.Errorf("send live frames: %w", err)
 		}
 	}
-	if p.short, sending, err = openOutlets(p); err != nil {
+	if p.shortQueues, sending, err = openSendQueues(p); err != nil {
 		return err
 	}
 	if p.receiver, receiving, err = openReceiver(p); err != nil {
@@ -129,23 +129,23 @@ func (p *port) openPaths() (err error) {
 	return nil
 }
 
-// path says how frames are sent, by the present run, the last one or the next, and received.
+// path says how frames are sent and received. It describes the present run, or else the next one.
 func (p *port) path() string {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	var instead error
-	if p.play != nil {
-		instead = p.play.instead
+	if p.playback != nil {
+		instead = p.playback.liveRefusal
 	} else {
-		instead = preferLive(p)
+		instead = refuseLive(p)
 	}
 	sending := "live frames"
 	if p.options.Batch > 0 {
 		sending = fmt.Sprintf("live frames in batches of %d", p.options.Batch)
 	}
-	if instead != nil || p.play != nil && p.play.live == nil {
+	if instead != nil || p.playback != nil && p.playback.live == nil {
 		sending = p.sending
-		if p.play != nil && longest(p.play.tracks) > unix.Getpagesize() {
+		if p.playback != nil && longest(p.playback.tracks) > unix.Getpagesize() {
 			sending = "AF_PACKET"
 		}
 	}
@@ -156,15 +156,15 @@ func (p *port) path() string {
 }
 
 func (p *port) Info() Info {
-	return Info{Interface: p.name, Driver: p.nic.Driver, NIC: p.nic.Model, Firmware: p.nic.Firmware, MAC: p.mac, MTU: p.mtu, Speed: p.speed, LinkUp: p.link.up.Load(),
-		LinkFlaps: p.link.flaps.Load(), Path: p.path(), ReceiveDrops: receiveDrops(p.nic.Driver), PauseFrames: pauseFrames(p.nic.Driver), Untimed: p.untimed(), ReceiveQueues: receiveQueues(p.name)}
+	return Info{Interface: p.name, Driver: p.nic.Driver, NIC: p.nic.Model, Firmware: p.nic.Firmware, MAC: p.mac, MTU: p.mtu, Speed: p.speed, LinkUp: p.link.isUp.Load(),
+		LinkFlaps: p.link.flaps.Load(), Path: p.path(), ReceiveDrops: receiveDrops(p.nic.Driver), PauseFrames: pauseFrames(p.nic.Driver), Untimed: p.stampObstacle(), ReceiveQueues: receiveQueues(p.name)}
 }
 
 // batch is how many live frames the kernel sends as one batch.
 func (p *port) batch() int { return cmp.Or(p.options.Batch, liveBatch) }
 
-// untimed is why this port can't time every frame by stamps; empty: it can. Several threads that share a stream don't send its frames in order.
-func (p *port) untimed() string {
+// stampObstacle is why this port can't time every frame by stamps. It is empty for a port that can. Several threads that share a stream don't send its frames in order.
+func (p *port) stampObstacle() string {
 	switch {
 	case p.options.Cores > 1:
 		return fmt.Sprintf("%d threads share each stream and change its order, which would look like the device's reordering: use one thread for each port to time every frame", p.options.Cores)
@@ -193,15 +193,15 @@ func (p *port) Inject(frames [][]byte, gap time.Duration) error {
 		if err := p.emit(f); err != nil {
 			return fmt.Errorf("inject frame %d of %d on %s: %w", i+1, len(frames), p.name, p.explain(err, len(f)))
 		}
-		p.sent.all.add(1, wireLength(len(f)))
-		p.captures.offer(Frame{At: Now(), Sent: true, Bytes: append([]byte(nil), f...)})
+		p.sent.total.add(1, wireLength(len(f)))
+		p.captures.offer(Frame{Time: Now(), Sent: true, Bytes: append([]byte(nil), f...)})
 	}
 	return nil
 }
 
-// explain says what an error means that the kernel has for a frame of so many bytes without FCS: a virtual cable has no queue, so it is its far end that drops one.
+// explain adds the cause and the fix to the kernel's error for a frame of this length without FCS. A virtual cable has no queue, so its far end drops a frame that is too long.
 func (p *port) explain(err error, length int) error {
-	const leastMTU, ethernetHeader = 68, 14 // the first of IPv4 (RFC 791); shorter frames fit everywhere
+	const leastMTU, ethernetHeader = 68, 14 // the smallest MTU of IPv4 (RFC 791); shorter frames fit everywhere
 	switch {
 	case errors.Is(err, unix.EMSGSIZE):
 		return fmt.Errorf("%w: its MTU is %d: ip link set %s mtu %d", ErrTooLong, p.mtu, p.name, length-ethernetHeader)
@@ -211,10 +211,10 @@ func (p *port) explain(err error, length int) error {
 	return err
 }
 
-// ErrTooLong begins what is said of a frame that is longer than a port takes.
+// ErrTooLong refuses a frame that is longer than a port takes.
 var ErrTooLong = errors.New("too long")
 
-// emit sends one frame, padded to Ethernet's least.
+// emit sends one frame, padded to Ethernet's smallest.
 func (p *port) emit(frame []byte) error {
 	if len(frame) < 60 {
 		frame = append(append(make([]byte, 0, 60), frame...), make([]byte, 60-len(frame))...)
@@ -232,7 +232,7 @@ func (p *port) Answer(local []netip.Addr, vlan uint16) error {
 		n = nil
 	}
 	p.local.Store(n)
-	if err := p.look(); err != nil || n == nil {
+	if err := p.updateSelection(); err != nil || n == nil {
 		return err
 	}
 	for _, f := range n.announcements() {
@@ -254,25 +254,25 @@ func (p *port) answer(frame []byte) {
 
 func (p *port) Capture(fn func(Frame)) (stop func(), err error) { return p.captures.add(fn) }
 
-func (p *port) captureChanged(any bool) error {
+func (p *port) captureChanged(capturing bool) error {
 	p.mutex.Lock()
-	p.capturing = any
+	p.capturing = capturing
 	p.mutex.Unlock()
-	return p.look()
+	return p.updateSelection()
 }
 
-func (p *port) SetPromiscuous(on bool) error {
+func (p *port) SetPromiscuous(enabled bool) error {
 	p.mutex.Lock()
-	p.promiscuous = on
+	p.promiscuous = enabled
 	p.mutex.Unlock()
-	return p.look()
+	return p.updateSelection()
 }
 
-// look tells the receiver which frames to pass on at present.
-func (p *port) look() error {
+// updateSelection gives the receiver the present selection of frames.
+func (p *port) updateSelection() error {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	return p.receiver.look(wanted{promiscuous: p.promiscuous, all: p.capturing, neighbours: p.local.Load() != nil})
+	return p.receiver.selectFrames(frameSelection{promiscuous: p.promiscuous, passAll: p.capturing, neighbours: p.local.Load() != nil})
 }
 
 func (p *port) Close() error {
@@ -286,16 +286,16 @@ func (p *port) Close() error {
 	return errors.Join(p.Stop(), p.release())
 }
 
-// release closes whatever open has opened so far.
+// release closes everything that open has opened.
 func (p *port) release() error {
 	var errs []error
-	if p.atRest != nil {
-		p.atRest()
+	if p.releasePlaces != nil {
+		p.releasePlaces()
 	}
 	if p.receiver != nil {
 		errs = append(errs, p.receiver.close())
 	}
-	for _, o := range []*outlets{p.short, p.long} {
+	for _, o := range []*sendQueues{p.shortQueues, p.longQueues} {
 		if o != nil {
 			errs = append(errs, o.close())
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// addressed is a stream to the far port, whose packets leave the MACs to the port.
+// addressed is a stream to the far port whose packets leave the MACs to the port.
 func addressed(s stream.Stream) stream.Stream {
 	s.Flags = 0
 	return s
@@ -35,13 +35,13 @@ func overCable(t *testing.T, o Options) {
 	a, b := cable(t, o, Options{Plain: o.Plain})
 	t.Log(a.Info().Path)
 	{
-		// However late a busy machine reads them: the kernel keeps a thousand frames between a veth's two ends (net.core.netdev_max_backlog).
+		// The kernel keeps a thousand frames between a veth's two ends (net.core.netdev_max_backlog), however late a busy machine reads them.
 		t.Run("a burst arrives to the last frame", func(t *testing.T) {
-			before := b.Counters()
+			initial := b.Counters()
 			sent := a.Counters().Sent
-			must(t, a.Start(Run{Streams: streams(addressed(burst(800, 100_000, frame(60)))), Factor: 1, NextHop: macOf(b)}))
+			noError(t, a.Start(Run{Streams: streams(addressed(burst(800, 100_000, frame(60)))), Factor: 1, NextHop: macOf(b)}))
 			finish(t, a)
-			must(t, a.Stop())
+			noError(t, a.Stop())
 			want := units.Traffic{Packets: 800, Bytes: 800 * 64}
 			if got := a.Counters().Sent.Sub(sent); got != want {
 				t.Errorf("sent %v, want %v", got, want)
@@ -49,14 +49,14 @@ func overCable(t *testing.T, o Options) {
 			if took := a.Counters().Sending; took < 7*time.Millisecond {
 				t.Errorf("800 frames at 100 000 a second took %v", took)
 			}
-			arrived(t, b, before, want)
+			arrived(t, b, initial, want)
 		})
 		t.Run("three sizes keep their weights and their pace", func(t *testing.T) {
-			before := b.Counters()
+			initial := b.Counters()
 			earlier := a.Counters()
 			run := Run{Streams: streams(addressed(continuous(28, frame(60))), addressed(continuous(16, frame(590))), addressed(continuous(4, frame(1514)))),
 				Factor: 100, NextHop: macOf(b), Duration: 500 * time.Millisecond}
-			must(t, a.Start(run))
+			noError(t, a.Start(run))
 			finish(t, a)
 			c := a.Counters()
 			want := units.Traffic{Packets: 2400, Bytes: 50 * 17368}
@@ -64,14 +64,14 @@ func overCable(t *testing.T, o Options) {
 			if math.Abs(float64(got.Packets+behind-want.Packets)) > 2 {
 				t.Errorf("sent %v and %d behind, want %v", got, behind, want)
 			}
-			arrived(t, b, before, got)
+			arrived(t, b, initial, got)
 		})
 		t.Run("a latency stream is timed and in order", func(t *testing.T) {
 			s := addressed(burst(200, 2000, frame(60)))
 			s.FlowStats = stream.Flow{Enabled: true, StreamID: 7, RuleType: "latency"}
-			other := addressed(burst(1000, 10000, frame(60)))
-			other.FlowStats = stream.Flow{Enabled: true, StreamID: 5, RuleType: "stats"}
-			must(t, a.Start(Run{Streams: streams(s, other), Factor: 1, NextHop: macOf(b)}))
+			second := addressed(burst(1000, 10000, frame(60)))
+			second.FlowStats = stream.Flow{Enabled: true, StreamID: 5, RuleType: "stats"}
+			noError(t, a.Start(Run{Streams: streams(s, second), Factor: 1, NextHop: macOf(b)}))
 			finish(t, a)
 			eventually(t, "all stamps read", func() bool { return b.Latency()[7].Received == 200 })
 			eventually(t, "flows counted", func() bool { return b.Flows()[5].Received.Packets == 1000 })
@@ -93,11 +93,11 @@ func overCable(t *testing.T, o Options) {
 		t.Run("addresses are answered for, and frames captured", func(t *testing.T) {
 			got := make(chan Frame, 100)
 			stop, err := b.Capture(func(f Frame) { got <- f })
-			must(t, err)
+			noError(t, err)
 			defer stop()
-			must(t, a.Answer([]netip.Addr{netip.MustParseAddr("198.18.0.2"), netip.MustParseAddr("2001:2::2")}, 0))
+			noError(t, a.Answer([]netip.Addr{netip.MustParseAddr("198.18.0.2"), netip.MustParseAddr("2001:2::2")}, 0))
 			ask := &neighbours{mac: macOf(b)}
-			must(t, b.Inject([][]byte{ask.arp(arpRequest, broadcast, netip.MustParseAddr("198.18.0.1"), netip.MustParseAddr("198.18.0.2"))}, 0))
+			noError(t, b.Inject([][]byte{ask.arp(arpRequest, broadcast, netip.MustParseAddr("198.18.0.1"), netip.MustParseAddr("198.18.0.2"))}, 0))
 			deadline := time.After(5 * time.Second)
 			for {
 				select {
@@ -113,26 +113,26 @@ func overCable(t *testing.T, o Options) {
 	}
 }
 
-// arrived waits until a port has received so much since before. What its reader was too late for meanwhile, on a machine that is busy, is an error of receiving, never more and never received.
-func arrived(t testing.TB, p Port, before Counters, want units.Traffic) {
+// arrived waits until a port has received this much since the initial reading. Frames that a busy machine read too late are receive errors, and never received.
+func arrived(t testing.TB, p Port, initial Counters, want units.Traffic) {
 	t.Helper()
 	ring, _ := p.(*port).receiver.(*packetReceiver)
 	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); sleep(time.Millisecond) {
 		c := p.Counters()
-		got, late := c.Received.Sub(before.Received), c.ReceiveErrors-before.ReceiveErrors
+		got, late := c.Received.Sub(initial.Received), c.ReceiveErrors-initial.ReceiveErrors
 		if got == want || ring != nil && got.Packets < want.Packets && got.Bytes < want.Bytes && got.Packets+late >= want.Packets {
 			return
 		}
 	}
 	c := p.Counters()
-	t.Fatalf("received %v of %v; counters %+v", c.Received.Sub(before.Received), want, c)
+	t.Fatalf("received %v of %v; counters %+v", c.Received.Sub(initial.Received), want, c)
 }
 
-// walks calls fn, which has so many frames come in, and waits until a port with a ring has read them all: a reading of counters in between may give up those that are left.
+// walks calls fn, which sends this many frames to the port, and waits until a port with a ring has read them all. A reading of counters in between may give up the rest.
 func walks(t testing.TB, p Port, frames int64, fn func()) {
 	t.Helper()
-	ring, is := p.(*port).receiver.(*packetReceiver)
-	if !is {
+	ring, ok := p.(*port).receiver.(*packetReceiver)
+	if !ok {
 		fn()
 		return
 	}
@@ -141,7 +141,7 @@ func walks(t testing.TB, p Port, frames int64, fn func()) {
 		defer ring.tally.mutex.Unlock()
 		return ring.tally.walked
 	}
-	before := walked()
+	initial := walked()
 	fn()
-	eventually(t, "the ring is read", func() bool { return walked() >= before+frames })
+	eventually(t, "the ring is read", func() bool { return walked() >= initial+frames })
 }

@@ -12,27 +12,29 @@ import (
 
 // hook is a place in the kernel where the counting program (kernel/count.c) can run.
 type hook struct {
-	// counting and following are the program's variants for the hook: one only counts, the other follows stamps, too.
+	// counting and following are the program's variants for the hook. Both count, and following also follows stamps.
 	counting, following string
-	// dropsShow are the drivers whose receive drops have what the program drops among them.
-	dropsShow []string
+	// dropCountingDrivers count the frames that the program drops among their receive drops.
+	dropCountingDrivers []string
 }
 
-// trafficControl (TCX) gets what the kernel's stack would get: any interface has it, and the kernel has merged what it
-// could.
-func trafficControl() hook {
+// tcHook (TCX) gets the frames of the kernel's
+// stack, after merging. Every interface has it.
+func tcHook() hook {
 	return hook{counting: countProgCountBuffer, following: countProgFollowBuffer}
 }
 
-// expressPath (XDP) gets what the network card's driver got, frame by frame, before anything is merged.
-func expressPath() hook {
-	return hook{counting: countProgCountFrame, following: countProgFollowFrame, dropsShow: []string{"virtio_net"}}
+// xdpHook (XDP) gets the frames of the network card's driver one by one, before merging.
+func xdpHook() hook {
+	return hook{counting: countProgCountFrame, following: countProgFollowFrame, dropCountingDrivers: []string{"virtio_net"}}
 }
 
-// countedAsDropped says whether this driver counts the frames that the program has taken as dropped.
-func (h hook) countedAsDropped(driver string) bool { return slices.Contains(h.dropsShow, driver) }
+// dropsCountedBy says whether this driver counts the frames that the program drops as dropped.
+func (h hook) dropsCountedBy(driver string) bool {
+	return slices.Contains(h.dropCountingDrivers, driver)
+}
 
-// load loads the program that counts for a port with this address, and makes its maps. They are the caller's to close.
+// load loads the program that counts for a port with this address, and makes its maps. The caller closes both.
 func (h hook) load(mac [6]byte, follow bool) (program *ebpf.Program, m kernelMaps, err error) {
 	spec, err := loadCount()
 	if err != nil {
@@ -46,7 +48,7 @@ func (h hook) load(mac [6]byte, follow bool) (program *ebpf.Program, m kernelMap
 		delete(spec.Maps, countMapFollowed)
 		delete(spec.Maps, countMapTransits)
 	}
-	maps.DeleteFunc(spec.Programs, func(other string, _ *ebpf.ProgramSpec) bool { return other != name })
+	maps.DeleteFunc(spec.Programs, func(candidate string, _ *ebpf.ProgramSpec) bool { return candidate != name })
 	spec.Programs[name].Name = "linerate_count"
 	if err := spec.Variables[countVarOwnMac].Set(mac); err != nil {
 		return nil, m, fmt.Errorf("set the port's address: %w", err)
@@ -55,7 +57,7 @@ func (h hook) load(mac [6]byte, follow bool) (program *ebpf.Program, m kernelMap
 	if err != nil {
 		return nil, m, err
 	}
-	defer c.Close() // what isn't detached
+	defer c.Close() // closes everything that isn't detached
 	m.totals, m.flows, m.ring = c.DetachMap(countMapTotals), c.DetachMap(countMapFlows), c.DetachMap(countMapRing)
 	m.followed, m.transits = c.DetachMap(countMapFollowed), c.DetachMap(countMapTransits)
 	m.wanted = c.Variables[countVarWanted]

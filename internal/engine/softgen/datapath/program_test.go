@@ -11,57 +11,57 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// What stream.KeepsLinkUp looks for, beside lists of values.
+// stream.KeepsLinkUp looks for these, beside lists of values.
 const (
 	igmp           = 2
-	hopByHop       = 0   // IPv6 options that each router looks at
-	firstOfLink    = 130 // of ICMPv6's types that stay on a link
+	hopByHop       = 0   // IPv6 options for each router
+	firstOfLink    = 130 // of ICMPv6's types for one link
 	lastOfLink     = 137
 	listenerReport = 143
-	mostTags       = 2 // that stand in front of an IP header
+	mostTags       = 2 // in front of an IP header
 )
 
-// hooks are those that the counting program runs at.
-var hooks = map[string]hook{"traffic control": trafficControl(), "XDP": expressPath()}
+// hooks are the hooks of the counting program.
+var hooks = map[string]hook{"traffic control": tcHook(), "XDP": xdpHook()}
 
-// loaded is the counting program, attached to nothing: the kernel runs it on what it is given.
+// loaded is the unattached counting program. The kernel runs it on given frames.
 func loaded(t testing.TB, h hook, follow bool) *kernelReceiver {
 	t.Helper()
 	r := &kernelReceiver{sink: stuck{}, mac: [6]byte{2, 0, 0, 0, 0, 1}}
 	needKernel(t, r.load(h, follow), "eBPF (CAP_BPF and CAP_NET_ADMIN)")
-	t.Cleanup(func() { must(t, r.close()) })
-	must(t, r.look(wanted{promiscuous: true}))
+	t.Cleanup(func() { noError(t, r.close()) })
+	noError(t, r.selectFrames(frameSelection{promiscuous: true}))
 	return r
 }
 
-// takes has the program take a frame.
+// takes runs the program on a frame.
 func (r *kernelReceiver) takes(t testing.TB, frame []byte) {
 	t.Helper()
 	_, _, err := r.program.Test(frame)
-	must(t, err)
+	noError(t, err)
 }
 
-// TestTheProgramInspectsAsGoDoes gives the program frames that are almost something.
+// TestTheProgramInspectsAsGoDoes gives the program frames that differ little from marked frames and strays.
 func TestTheProgramInspectsAsGoDoes(t *testing.T) {
 	for name, h := range hooks {
 		t.Run(name, func(t *testing.T) {
 			r, random := loaded(t, h, false), rand.New(rand.NewPCG(1, 2))
-			var want tallied
+			var want receiveCounts
 			flows := map[uint32]units.Traffic{}
-			one := func(length int) units.Traffic { return units.Traffic{Packets: 1, Bytes: wireLength(length)} }
+			single := func(length int) units.Traffic { return units.Traffic{Packets: 1, Bytes: wireLength(length)} }
 			for range 20_000 {
 				f := anyFrame(random)
 				r.takes(t, f)
-				want.received = want.received.Add(one(len(f)))
-				seen := inspect(f)
-				if seen.stray {
-					want.strays = want.strays.Add(one(len(f)))
+				want.received = want.received.Add(single(len(f)))
+				class := inspect(f)
+				if class.stray {
+					want.strays = want.strays.Add(single(len(f)))
 				}
-				if seen.class == flowFrame {
-					flows[seen.id] = flows[seen.id].Add(one(len(f)))
+				if class.class == flowFrame {
+					flows[class.id] = flows[class.id].Add(single(len(f)))
 				}
 				if got := r.mark()(); got != want {
-					t.Fatalf("after\n% x\n%+v counted, want %+v: Go sees %+v", f, got, want, seen)
+					t.Fatalf("after\n% x\n%+v counted, want %+v: Go sees %+v", f, got, want, class)
 				}
 			}
 			r.flows(func(id uint32, received units.Traffic) {
@@ -77,9 +77,9 @@ func TestTheProgramInspectsAsGoDoes(t *testing.T) {
 	}
 }
 
-// anyFrame is one with up to two VLAN tags, and with the bytes that decide what it is chosen among those that mean something.
+// anyFrame is a frame with up to two VLAN tags. Its deciding bytes are chosen among those that have a meaning.
 func anyFrame(r *rand.Rand) []byte {
-	pick := func(among ...byte) byte { return among[r.IntN(len(among))] }
+	pick := func(choices ...byte) byte { return choices[r.IntN(len(choices))] }
 	f := make([]byte, 12, 200)
 	f[0] = pick(0, 0, 0, 1, 2, 255)
 	for range r.IntN(mostTags + 1) {
@@ -108,17 +108,17 @@ func TestTheProgramKnowsAllLinkUpkeepThatGoKnows(t *testing.T) {
 		frame  func(value uint16) []byte
 		values int
 	}{
-		"Ethernet type": {func(v uint16) []byte { return with(frame(120), 12, byte(v>>8), byte(v)) }, 1 << 16},
-		"IPv4 protocol": {func(v uint16) []byte { return with(with(frame(120), 12, ipv4...), 23, byte(v)) }, 1 << 8},
-		"IPv6 protocol": {func(v uint16) []byte { return with(with(frame(120), 12, ipv6...), 20, byte(v)) }, 1 << 8},
+		"Ethernet type": {func(v uint16) []byte { return patched(frame(120), 12, byte(v>>8), byte(v)) }, 1 << 16},
+		"IPv4 protocol": {func(v uint16) []byte { return patched(patched(frame(120), 12, ipv4...), 23, byte(v)) }, 1 << 8},
+		"IPv6 protocol": {func(v uint16) []byte { return patched(patched(frame(120), 12, ipv6...), 20, byte(v)) }, 1 << 8},
 		"ICMPv6 type": {func(v uint16) []byte {
-			return with(with(with(frame(120), 12, ipv6...), 20, icmpv6), 54, byte(v))
+			return patched(patched(patched(frame(120), 12, ipv6...), 20, icmpv6), 54, byte(v))
 		}, 1 << 8},
 		"port over IPv4": {func(v uint16) []byte {
-			return with(with(with(frame(120), 12, ipv4...), 22, stream.BFDTTL, 17), 36, byte(v>>8), byte(v))
+			return patched(patched(patched(frame(120), 12, ipv4...), 22, stream.BFDTTL, 17), 36, byte(v>>8), byte(v))
 		}, 1 << 16},
 		"port over IPv6": {func(v uint16) []byte {
-			return with(with(with(frame(120), 12, ipv6...), 20, 17, stream.BFDTTL), 56, byte(v>>8), byte(v))
+			return patched(patched(patched(frame(120), 12, ipv6...), 20, 17, stream.BFDTTL), 56, byte(v>>8), byte(v))
 		}, 1 << 16},
 	}
 	for name, h := range hooks {
@@ -140,17 +140,17 @@ func TestTheProgramKnowsAllLinkUpkeepThatGoKnows(t *testing.T) {
 	}
 }
 
-// with is a frame with other bytes from an offset on.
-func with(f []byte, offset int, b ...byte) []byte {
+// patched is a frame with other bytes from an offset on.
+func patched(f []byte, offset int, b ...byte) []byte {
 	copy(f[offset:], b)
 	return f
 }
 
 func TestTheProgramCountsOnlyThePortsOwnFrames(t *testing.T) {
-	h := expressPath() // the other hook goes by what the kernel says of the frame
+	h := xdpHook() // the other hook relies on the kernel's description of the frame
 	r := loaded(t, h, false)
 	for name, c := range map[string]struct {
-		to          []byte
+		destination []byte
 		promiscuous bool
 		want        int64
 	}{
@@ -162,32 +162,32 @@ func TestTheProgramCountsOnlyThePortsOwnFrames(t *testing.T) {
 		"another's, of who looks at all": {[]byte{4, 0, 0, 0, 0, 1}, true, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			must(t, r.look(wanted{promiscuous: c.promiscuous}))
-			before := r.mark()().received.Packets
+			noError(t, r.selectFrames(frameSelection{promiscuous: c.promiscuous}))
+			initial := r.mark()().received.Packets
 			f := frame(60)
-			copy(f, c.to)
+			copy(f, c.destination)
 			r.takes(t, f)
-			if got := r.mark()().received.Packets - before; got != c.want {
+			if got := r.mark()().received.Packets - initial; got != c.want {
 				t.Errorf("%d counted, want %d", got, c.want)
 			}
 		})
 	}
 }
 
-// TestTheProgramNeedsNoMoreThanTheRightToLoadIt has the kernel check the program for somebody who may neither administer the machine nor look into it: its addresses are held to more then.
+// TestTheProgramNeedsNoMoreThanTheRightToLoadIt has the kernel check the program for a user without CAP_SYS_ADMIN and CAP_PERFMON, whose addresses are checked more strictly.
 func TestTheProgramNeedsNoMoreThanTheRightToLoadIt(t *testing.T) {
 	for name, h := range hooks {
 		for way, follow := range map[string]bool{"stamps up the ring": false, "stamps followed": true} {
 			t.Run(name+", "+way, func(t *testing.T) {
-				only(t, unix.CAP_BPF, unix.CAP_NET_ADMIN)
+				keepCapabilities(t, unix.CAP_BPF, unix.CAP_NET_ADMIN)
 				loaded(t, h, follow).takes(t, frame(60))
 			})
 		}
 	}
 }
 
-// only takes all other rights from the test's thread, which isn't given back.
-func only(t *testing.T, capabilities ...int) {
+// keepCapabilities takes all other capabilities from the test's thread, which isn't used again.
+func keepCapabilities(t *testing.T, capabilities ...int) {
 	t.Helper()
 	runtime.LockOSThread()
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}

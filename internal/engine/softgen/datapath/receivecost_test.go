@@ -11,9 +11,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/netif"
 )
 
-// BenchmarkProgram is what the counting program takes of a frame, by the kernel's own measure and without the frame's way to it: compare the lines with one another.
+// BenchmarkProgram is the counting program's time for a frame, by the kernel's own measure and without the frame's way to it. Compare the lines with one another.
 func BenchmarkProgram(b *testing.B) {
-	s := stamp{generation: 1, id: 5, at: Now()}
+	s := stamp{generation: 1, id: 5, sent: Now()}
 	for _, c := range []struct {
 		name   string
 		follow bool
@@ -27,14 +27,14 @@ func BenchmarkProgram(b *testing.B) {
 		for name, h := range hooks {
 			b.Run(c.name+" at "+name, func(b *testing.B) {
 				r := loaded(b, h, c.follow)
-				r.done.Go(r.read)
-				var all time.Duration
+				r.reading.Go(r.read)
+				var total time.Duration
 				for b.Loop() {
 					_, took, err := r.program.Benchmark(c.frame, 100_000, func() {})
-					must(b, err)
-					all += took
+					noError(b, err)
+					total += took
 				}
-				b.ReportMetric(float64(all.Nanoseconds())/float64(b.N), "ns/frame")
+				b.ReportMetric(float64(total.Nanoseconds())/float64(b.N), "ns/frame")
 			})
 		}
 	}
@@ -45,7 +45,7 @@ func withoutStamp(f []byte) []byte {
 	return f
 }
 
-// BenchmarkReceived is how many frames a second a receiver takes of a kernel that sends what it can (live frames over a cable, from one thread): compare the lines with one another.
+// BenchmarkReceived is how many frames a second a receiver takes of a kernel that sends at its highest rate (live frames over a cable, from one thread). Compare the lines with one another.
 func BenchmarkReceived(b *testing.B) {
 	const frames = 1_000_000
 	for _, receiver := range []struct {
@@ -54,21 +54,21 @@ func BenchmarkReceived(b *testing.B) {
 	}{{"at traffic control", Options{}}, {"at traffic control, following", Options{Follow: true}}, {"at XDP", Options{Receive: ReceiveXDP}}, {"at XDP, following", Options{Receive: ReceiveXDP, Follow: true}}} {
 		for name, mark := range map[string]uint16{"marked": markBase + 5, "stamped": markLatency} {
 			b.Run(name+" "+receiver.name, func(b *testing.B) {
-				from, to := cable(b, Options{Plain: true}, receiver.Options)
-				must(b, netif.SetOffload("east", netif.GenericReceive, true)) // so that it takes live frames at all
-				must(b, to.SetPromiscuous(true))
-				flood := redirects(b, from.(*port).index)
-				f := stamped(stamp{generation: 1, id: 5, at: Now()}, mark)
+				sender, receiver := cable(b, Options{Plain: true}, receiver.Options)
+				noError(b, netif.SetOffload("east", netif.GenericReceive, true)) // without GRO it takes no live frames
+				noError(b, receiver.SetPromiscuous(true))
+				flood := redirects(b, sender.(*port).index)
+				f := stamped(stamp{generation: 1, id: 5, sent: Now()}, mark)
 				var took time.Duration
-				before := to.Counters().Received.Packets
+				initial := receiver.Counters().Received.Packets
 				for b.Loop() {
 					start := Now()
 					_, err := flood.Run(&ebpf.RunOptions{Data: f, Repeat: frames, Flags: unix.BPF_F_TEST_XDP_LIVE_FRAMES})
-					must(b, err)
+					noError(b, err)
 					took += Now() - start
 				}
-				sleep(10 * time.Millisecond) // what is on its way
-				came := to.Counters().Received.Packets - before
+				sleep(10 * time.Millisecond) // for the frames that are on their way
+				came := receiver.Counters().Received.Packets - initial
 				b.ReportMetric(float64(came)/took.Seconds()/1e3, "kpps")
 				b.ReportMetric(100*float64(came)/float64(int64(b.N)*frames), "%")
 			})
@@ -86,6 +86,6 @@ func redirects(b *testing.B, index int) *ebpf.Program {
 		asm.Return(),
 	}})
 	needKernel(b, err, "eBPF (CAP_BPF and CAP_NET_ADMIN)")
-	b.Cleanup(func() { must(b, p.Close()) })
+	b.Cleanup(func() { noError(b, p.Close()) })
 	return p
 }

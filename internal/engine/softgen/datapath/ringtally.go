@@ -8,35 +8,35 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// ringTally counts the frames of a ring by when they came into it, not by when they were read: frames that wait in the ring have
-// reached the generator, and are not the device's loss.
+// ringTally counts the frames of a ring by when they came into it, and not by when they were read.
+// Frames that wait in the ring have reached the generator, and are not the device's loss.
 //
 //	frames   ──1──2──3──4──5──6──7──▶
 //	                 ▲walked     ▲arrived: a reading waits until the walk gets here, and counts up to here
 //
-// A reading waits for a bounded time. A frame that isn't walked by then is missed, for good: its size is unknown, and whether it was for
-// the port's own MAC, so it counts neither as received nor as the device's loss. It doesn't count as received when it is walked later.
+// A reading waits for a bounded time. A frame that isn't walked by then is missed for good. Nobody knows its size, and whether it was
+// for the port's own MAC, so it counts neither as received nor as the device's loss. A later walk doesn't count it as received.
 type ringTally struct {
-	mutex   sync.Mutex
-	arrived int64 // frames that were put into the ring, as of the last mark
-	walked  int64 // frames that were read
-	givenUp int64 // frames up to this one that were not walked in time
-	sum     tallied
-	marks   []*ringMark
+	mutex     sync.Mutex
+	arrived   int64 // frames that the kernel put into the ring, at the last mark
+	walked    int64 // frames that were read
+	abandoned int64 // the last frame that was given up
+	sum       receiveCounts
+	marks     []*ringMark
 }
 
-// ringMark is a moment: everything up to a frame.
+// ringMark is the moment after a frame came into the ring.
 type ringMark struct {
 	frame   int64
 	reached chan struct{} // closed when sum is final
-	sum     tallied
+	sum     receiveCounts
 }
 
-// ringPatience is how long a reading waits for the walk. The kernel passes a block on when it is a millisecond old; where its timer
-// counts in jiffies of 4 ms, up to three of those.
-const ringPatience = 15 * time.Millisecond
+// ringTimeout is how long a reading waits for the walk. The kernel passes a block on when it
+// is a millisecond old, or after up to three jiffies of 4 ms where its timer counts jiffies.
+const ringTimeout = 15 * time.Millisecond
 
-// mark marks the moment at which it calls count, which returns what arrived and what found no room since its last call.
+// mark marks the moment at which it calls count. count returns the frames that arrived and the frames that found no room since its last call.
 func (t *ringTally) mark(count func() (arrived, dropped int64)) *ringMark {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -48,12 +48,12 @@ func (t *ringTally) mark(count func() (arrived, dropped int64)) *ringMark {
 	return m
 }
 
-// walk counts the next frame of the ring; for a frame that isn't for this port, traffic is empty.
+// walk counts the next frame of the ring. traffic is empty for a frame that isn't for this port.
 func (t *ringTally) walk(traffic units.Traffic, stray bool) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	t.walked++
-	if t.walked > t.givenUp {
+	if t.walked > t.abandoned {
 		t.sum.received = t.sum.received.Add(traffic)
 		if stray {
 			t.sum.strays = t.sum.strays.Add(traffic)
@@ -72,24 +72,24 @@ func (t *ringTally) close(frame int64) {
 	}
 }
 
-// settle waits for the walk to reach the mark, and gives up what is missing after the patience.
-func (t *ringTally) settle(m *ringMark, patience time.Duration) tallied {
-	timer := time.NewTimer(patience)
+// settle waits for the walk to reach the mark, and abandons the missing frames after the timeout.
+func (t *ringTally) settle(m *ringMark, timeout time.Duration) receiveCounts {
+	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	select {
 	case <-m.reached:
 	case <-timer.C:
-		t.giveUp(m)
+		t.abandon(m)
 	}
 	return m.sum
 }
 
-func (t *ringTally) giveUp(m *ringMark) {
+func (t *ringTally) abandon(m *ringMark) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	if from := max(t.walked, t.givenUp); m.frame > from {
-		t.sum.missed += m.frame - from
-		t.givenUp = m.frame
+	if start := max(t.walked, t.abandoned); m.frame > start {
+		t.sum.missed += m.frame - start
+		t.abandoned = m.frame
 	}
 	t.close(m.frame)
 }

@@ -2,10 +2,10 @@ package datapath
 
 import "math"
 
-// schedule says which frame of which stream a sending thread must send next. It is pure: the caller passes the time in.
+// schedule says which frame of which stream a sending thread must send next. It is pure, and the caller passes the time in.
 //
-// Threads share a stream frame by frame: thread k of n has its frames k, k+n, k+2n, …, each when it is due in the whole. Every thread
-// therefore follows all streams and chains, by arithmetic, and sends its own part.
+// Threads share a stream frame by frame. Thread k of n has the stream's frames k, k+n, k+2n, …, each when the
+// whole stream's frame is due. So every thread computes all streams and chains, and sends its own part.
 type schedule struct {
 	cursors []*cursor // a binary heap, earliest first
 	thread  uint64
@@ -13,13 +13,13 @@ type schedule struct {
 	factor  float64
 }
 
-// cursor walks a chain of streams: it stands at the next frame of the present one.
+// cursor walks a chain of streams. It points to the next frame of the present stream.
 type cursor struct {
 	track *track
 	line  timeline
 	step  uint64
 	frame uint64
-	when  float64           // when the frame is due, or, past the last one, when the stream ends
+	due   float64           // when the frame is due or, past the last frame, when the stream ends
 	loops map[*track]uint32 // how often a stream of the chain was played
 }
 
@@ -41,10 +41,10 @@ func newSchedule(tracks []*track, factor float64, thread, threads int) *schedule
 }
 
 // play sets a cursor to the beginning of a track.
-func (s *schedule) play(c *cursor, t *track, at float64) {
-	c.track, c.line = t, t.timeline(at, s.factor)
+func (s *schedule) play(c *cursor, t *track, start float64) {
+	c.track, c.line = t, t.timeline(start, s.factor)
 	c.step, c.frame = s.threads, s.thread
-	if t.alone {
+	if t.singleThread {
 		c.step, c.frame = 1, 0
 		if s.thread != 0 {
 			c.frame = math.MaxUint64
@@ -56,23 +56,23 @@ func (s *schedule) play(c *cursor, t *track, at float64) {
 func (c *cursor) aim() {
 	switch {
 	case c.line.total > 0 && c.frame >= c.line.total:
-		c.when = c.line.end()
+		c.due = c.line.end()
 	case c.frame == math.MaxUint64:
-		c.when = math.Inf(1)
+		c.due = math.Inf(1)
 	default:
-		c.when = c.line.due(c.frame)
+		c.due = c.line.due(c.frame)
 	}
 }
 
-// next is when something is due; infinite: never again.
+// next is when the next frame is due. It is infinite if no frame is left.
 func (s *schedule) next() float64 {
 	if len(s.cursors) == 0 {
 		return math.Inf(1)
 	}
-	return s.cursors[0].when
+	return s.cursors[0].due
 }
 
-// pop takes what is due next: a frame of a track, or nil where a stream of a chain ended and its successor was started.
+// pop takes the next frame of a track. It returns nil where a stream of a chain ended and its successor was started.
 func (s *schedule) pop() (*track, uint64) {
 	c := s.cursors[0]
 	if c.line.total > 0 && c.frame >= c.line.total {
@@ -90,20 +90,20 @@ func (s *schedule) pop() (*track, uint64) {
 // follow goes on to the next stream of the chain, or ends it.
 func (s *schedule) follow(c *cursor) {
 	c.loops[c.track]++
-	after := c.track.next
-	if after == nil || (c.track.loops > 0 && c.loops[c.track] >= c.track.loops) {
-		c.when = math.Inf(1)
+	successor := c.track.next
+	if successor == nil || (c.track.loops > 0 && c.loops[c.track] >= c.track.loops) {
+		c.due = math.Inf(1)
 		return
 	}
-	s.play(c, after, c.line.end()+after.wait)
+	s.play(c, successor, c.line.end()+successor.wait)
 }
 
-// setFactor changes the rate of all tracks that have one to multiply, from the time at.
-func (s *schedule) setFactor(at, factor float64) {
+// setFactor changes the rate of all tracks without a fixed rate, from the instant on.
+func (s *schedule) setFactor(instant, factor float64) {
 	s.factor = factor
 	for _, c := range s.cursors {
-		if gap := c.track.gap(factor); gap != c.line.gap && !math.IsInf(c.when, 1) {
-			c.line.rescale(at, gap)
+		if gap := c.track.gap(factor); gap != c.line.gap && !math.IsInf(c.due, 1) {
+			c.line.rescale(instant, gap)
 			c.aim()
 		}
 	}
@@ -112,11 +112,11 @@ func (s *schedule) setFactor(at, factor float64) {
 	}
 }
 
-// rate is how many frames per nanosecond fall to this thread at present.
+// rate is how many frames per nanosecond this thread sends at present.
 func (s *schedule) rate() float64 {
 	var rate float64
 	for _, c := range s.cursors {
-		if !math.IsInf(c.when, 1) {
+		if !math.IsInf(c.due, 1) {
 			rate += 1 / (c.line.gap * float64(c.step))
 		}
 	}
@@ -126,17 +126,17 @@ func (s *schedule) rate() float64 {
 // sink restores the heap below i.
 func (s *schedule) sink(i int) {
 	for {
-		least := 2*i + 1
-		if least >= len(s.cursors) {
+		earliest := 2*i + 1
+		if earliest >= len(s.cursors) {
 			return
 		}
-		if right := least + 1; right < len(s.cursors) && s.cursors[right].when < s.cursors[least].when {
-			least = right
+		if right := earliest + 1; right < len(s.cursors) && s.cursors[right].due < s.cursors[earliest].due {
+			earliest = right
 		}
-		if s.cursors[i].when <= s.cursors[least].when {
+		if s.cursors[i].due <= s.cursors[earliest].due {
 			return
 		}
-		s.cursors[i], s.cursors[least] = s.cursors[least], s.cursors[i]
-		i = least
+		s.cursors[i], s.cursors[earliest] = s.cursors[earliest], s.cursors[i]
+		i = earliest
 	}
 }

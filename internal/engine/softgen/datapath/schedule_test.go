@@ -11,32 +11,32 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/stream"
 )
 
-// departure is a frame that a schedule let go.
+// departure is a frame that a schedule released.
 type departure struct {
 	stream uint32
 	frame  uint64
-	at     float64
+	due    float64
 }
 
-func compiled(t *testing.T, all ...RunStream) []*track {
+func compiled(t *testing.T, runs ...RunStream) []*track {
 	t.Helper()
-	tracks, err := compiler{}.compile(all)
+	tracks, err := compiler{}.compile(runs)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return tracks
 }
 
-// until plays a schedule up to a time.
-func until(s *schedule, end float64) []departure {
-	var out []departure
+// departuresUntil plays a schedule up to a time.
+func departuresUntil(s *schedule, end float64) []departure {
+	var departures []departure
 	for s.next() < end {
-		at := s.next()
+		due := s.next()
 		if t, frame := s.pop(); t != nil {
-			out = append(out, departure{t.id, frame, at})
+			departures = append(departures, departure{t.id, frame, due})
 		}
 	}
-	return out
+	return departures
 }
 
 const (
@@ -50,9 +50,9 @@ func TestModes(t *testing.T) {
 	late := continuous(1e6, frame(60))
 	late.ISG = 2.5
 	for _, c := range []struct {
-		name string
-		in   stream.Stream
-		want []float64 // microseconds
+		name  string
+		input stream.Stream
+		want  []float64 // microseconds
 	}{
 		{"continuous has a frame each gap, the first at once", continuous(1e6, frame(60)), []float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24}},
 		{"isg delays the first frame", late, []float64{2.5, 3.5, 4.5, 5.5, 6.5, 7.5, 8.5, 9.5, 10.5, 11.5, 12.5, 13.5, 14.5, 15.5, 16.5, 17.5, 18.5, 19.5, 20.5, 21.5, 22.5, 23.5, 24.5}},
@@ -61,8 +61,8 @@ func TestModes(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var got []float64
-			for _, d := range until(newSchedule(compiled(t, streams(c.in)...), 1, 0, 1), 25*microsecond) {
-				got = append(got, d.at/microsecond)
+			for _, d := range departuresUntil(newSchedule(compiled(t, streams(c.input)...), 1, 0, 1), 25*microsecond) {
+				got = append(got, d.due/microsecond)
 			}
 			if !slices.Equal(got, c.want) {
 				t.Errorf("frames at %v µs, want %v", got, c.want)
@@ -77,8 +77,8 @@ func TestChains(t *testing.T) {
 	second.SelfStart, second.ISG, second.ActionCount = false, 5, 2
 	s := newSchedule(compiled(t, streams(first, second)...), 1, 0, 1)
 	got := ""
-	for _, d := range until(s, math.MaxFloat64) {
-		got += fmt.Sprint(d.stream, "@", d.at/microsecond, " ")
+	for _, d := range departuresUntil(s, math.MaxFloat64) {
+		got += fmt.Sprint(d.stream, "@", d.due/microsecond, " ")
 	}
 	if want := "1@0 1@1 2@6 1@6 1@7 2@12 "; got != want {
 		t.Errorf("played %s, want %s", got, want)
@@ -91,12 +91,12 @@ func TestChains(t *testing.T) {
 func TestWeights(t *testing.T) {
 	tracks := compiled(t, streams(continuous(28, frame(60)), continuous(16, frame(590)), continuous(4, frame(1514)))...)
 	count := map[uint32]int{}
-	last := 0.0
-	for _, d := range until(newSchedule(tracks, 1000, 0, 1), second) {
-		if count[d.stream]++; d.at < last {
-			t.Fatalf("a frame at %v after one at %v", d.at, last)
+	previous := 0.0
+	for _, d := range departuresUntil(newSchedule(tracks, 1000, 0, 1), second) {
+		if count[d.stream]++; d.due < previous {
+			t.Fatalf("a frame at %v after one at %v", d.due, previous)
 		}
-		last = d.at
+		previous = d.due
 	}
 	if want := (map[uint32]int{1: 28000, 2: 16000, 3: 4000}); fmt.Sprint(count) != fmt.Sprint(want) {
 		t.Errorf("a second has %v frames, want %v", count, want)
@@ -114,9 +114,9 @@ func TestThreadsShareAllFrames(t *testing.T) {
 	tracks := compiled(t, streams(continuous(100_000, frame(60)), multi, tail, latency)...)
 	play := func(thread, threads int) []departure {
 		s := newSchedule(tracks, 2, thread, threads)
-		out := until(s, 3e6)
+		departures := departuresUntil(s, 3e6)
 		s.setFactor(3e6, 0.7)
-		return append(out, until(s, 20e6)...)
+		return append(departures, departuresUntil(s, 20e6)...)
 	}
 	whole := play(0, 1)
 	for threads := 2; threads <= 4; threads++ {
@@ -136,14 +136,14 @@ func TestThreadsShareAllFrames(t *testing.T) {
 }
 
 func sameDepartures(a, b []departure) bool {
-	seen := map[string]int{}
+	counted := map[string]int{}
 	for _, d := range a {
-		seen[fmt.Sprint(d)]++
+		counted[fmt.Sprint(d)]++
 	}
 	for _, d := range b {
-		seen[fmt.Sprint(d)]--
+		counted[fmt.Sprint(d)]--
 	}
-	for _, n := range seen {
+	for _, n := range counted {
 		if n != 0 {
 			return false
 		}
@@ -154,27 +154,27 @@ func sameDepartures(a, b []departure) bool {
 func TestFactor(t *testing.T) {
 	t.Run("a change leaves no gap and loses no part of a frame", func(t *testing.T) {
 		s := newSchedule(compiled(t, streams(continuous(1, frame(60)))...), 1000, 0, 1)
-		random, sent, want, now := rand.New(rand.NewPCG(1, 2)), 0, 0.0, 0.0
+		random, sent, want, instant := rand.New(rand.NewPCG(1, 2)), 0, 0.0, 0.0
 		factor := 1000.0
 		for range 200 {
 			stretch := random.Float64() * 0.1 * second
-			now, want = now+stretch, want+stretch/second*factor
-			sent += len(until(s, now))
+			instant, want = instant+stretch, want+stretch/second*factor
+			sent += len(departuresUntil(s, instant))
 			if math.Abs(float64(sent)-want) > 1 {
 				t.Fatalf("sent %d, but %v were due", sent, want)
 			}
 			factor = 10 + random.Float64()*10_000
-			s.setFactor(now, factor)
+			s.setFactor(instant, factor)
 		}
 	})
 	t.Run("a latency stream's rate stays", func(t *testing.T) {
 		latency := continuous(1000, frame(60))
 		latency.FlowStats = stream.Flow{Enabled: true, StreamID: 1, RuleType: "latency"}
 		s := newSchedule(compiled(t, streams(latency)...), 50, 0, 1)
-		before := len(until(s, second))
+		early := len(departuresUntil(s, second))
 		s.setFactor(second, 7)
-		if after := len(until(s, 2*second)); before != 1000 || after != 1000 {
-			t.Errorf("%d and %d frames a second, want 1000", before, after)
+		if late := len(departuresUntil(s, 2*second)); early != 1000 || late != 1000 {
+			t.Errorf("%d and %d frames a second, want 1000", early, late)
 		}
 	})
 	t.Run("hours later it is still exact", func(t *testing.T) {
@@ -194,26 +194,26 @@ func TestRefusedStreams(t *testing.T) {
 	orphan.SelfStart = false
 	percent := continuous(1, frame(60))
 	percent.Mode.Rate.Type = "percentage"
-	nothing := continuous(0, frame(60))
+	unpaced := continuous(0, frame(60))
 	long := continuous(1, frame(60))
 	long.FlowStats = stream.Flow{Enabled: true, StreamID: 5000, RuleType: "stats"}
-	other := continuous(1, append(make([]byte, 12), 0x88, 0xcc))
-	other.FlowStats = stream.Flow{Enabled: true, StreamID: 1, RuleType: "stats"}
+	unmarked := continuous(1, append(make([]byte, 12), 0x88, 0xcc))
+	unmarked.FlowStats = stream.Flow{Enabled: true, StreamID: 1, RuleType: "stats"}
 	for _, c := range []struct {
-		name string
-		in   []RunStream
-		want string
+		name  string
+		input []RunStream
+		want  string
 	}{
 		{"a continuous stream with a next", streams(endless, burst(1, 1, frame(60))), "error: stream 1 is continuous and can't go on to stream 2"},
 		{"a next that isn't there", streams(missing), "error: stream 1 goes on to stream 9, which is missing or disabled"},
 		{"a stream that nothing starts", streams(orphan), "error: stream 1 is neither started by itself nor by another stream"},
 		{"a percentage of nothing", streams(percent), "stream 1: a rate of 1 % has no meaning on a port without a speed: give it in packets or bits per second"},
-		{"no rate", streams(nothing), "stream 1: rate value should be positive, not 0"},
+		{"no rate", streams(unpaced), "stream 1: rate value should be positive, not 0"},
 		{"a flow id too high", streams(long), "stream 1: flow id 5000: the software engine counts ids up to 1022"},
-		{"a flow id on what isn't IP", streams(other), "stream 1: flow id 1: only IPv4 and IPv6 packets can be counted by flow"},
+		{"a flow id on what isn't IP", streams(unmarked), "stream 1: flow id 1: only IPv4 and IPv6 packets can be counted by flow"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if _, err := (compiler{}).compile(c.in); err == nil || err.Error() != c.want {
+			if _, err := (compiler{}).compile(c.input); err == nil || err.Error() != c.want {
 				t.Errorf("error %v, want %q", err, c.want)
 			}
 		})

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// messages sends with sendmmsg on an AF_PACKET socket: the way that works on any interface, for any length of frame and with no
-// privilege but CAP_NET_RAW.
+// messages sends with sendmmsg on an AF_PACKET socket. That works on every interface,
+// for frames of any length, and with no privilege but CAP_NET_RAW.
 type messages struct {
 	iface   string
 	fd      int
@@ -25,7 +25,7 @@ type messageHeader struct {
 	_      [4]byte
 }
 
-// newMessages opens a socket that sends to the interface past its queueing discipline.
+// newMessages opens a socket that sends to the interface and bypasses its queueing discipline.
 func newMessages(iface string, index int, a *arena) (*messages, error) {
 	fd, err := packetSocket(iface, index)
 	if err != nil {
@@ -48,7 +48,7 @@ func packetSocket(iface string, index int) (int, error) {
 	if err := unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_QDISC_BYPASS, 1); err != nil {
 		return -1, errors.Join(fmt.Errorf("bypass the queueing discipline of %s: %w", iface, err), unix.Close(fd))
 	}
-	if err := giveRoom(fd); err != nil {
+	if err := enlargeSendBuffer(fd); err != nil {
 		return -1, errors.Join(err, unix.Close(fd))
 	}
 	if err := unix.Bind(fd, &unix.SockaddrLinklayer{Ifindex: index}); err != nil {
@@ -62,25 +62,25 @@ func (m *messages) send(batch []piece, results []outcome) (retries int, err erro
 		m.vectors[i].Base = &m.memory[p.offset]
 		m.vectors[i].SetLen(int(p.length))
 	}
-	for done := 0; done < len(batch); {
-		n, _, errno := unix.RawSyscall6(unix.SYS_SENDMMSG, uintptr(m.fd), uintptr(unsafe.Pointer(&m.headers[done])), uintptr(len(batch)-done), 0, 0, 0)
+	for sent := 0; sent < len(batch); {
+		n, _, errno := unix.RawSyscall6(unix.SYS_SENDMMSG, uintptr(m.fd), uintptr(unsafe.Pointer(&m.headers[sent])), uintptr(len(batch)-sent), 0, 0, 0)
 		switch {
 		case errno == 0:
 			for range n {
-				results[done] = accepted
-				done++
+				results[sent] = accepted
+				sent++
 			}
 		case errno == unix.EINTR:
 		case errno == unix.EAGAIN:
 			retries++
-		case gone(errno):
-			return retries, closed(m.iface, errno)
+		case isDeviceGone(errno):
+			return retries, sendError(m.iface, errno)
 		case errno == unix.ENOBUFS:
-			results[done] = dropped
-			done++
+			results[sent] = dropped
+			sent++
 		default:
-			results[done] = refused
-			done++
+			results[sent] = refused
+			sent++
 		}
 	}
 	return retries, nil

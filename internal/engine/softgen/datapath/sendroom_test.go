@@ -6,17 +6,17 @@ import (
 	"github.com/cilium/ebpf/asm"
 )
 
-// TestASlowDeviceDoesNotSlowTheSender: what a device at the end of a cable is too slow for finds its queue full, and isn't kept back by the sender. The largest frames take the most room.
+// TestASlowDeviceDoesNotSlowTheSender: frames that a device at the end of a cable is too slow for find its queue full, and the sender doesn't keep them back. The largest frames take the most room.
 func TestASlowDeviceDoesNotSlowTheSender(t *testing.T) {
 	for name, o := range map[string]Options{"AF_XDP": {Path: PathXDP}, "AF_PACKET": {Plain: true}} {
 		t.Run(name, func(t *testing.T) {
 			a, b := cable(t, o, Options{Plain: true})
-			must(t, setGRO("east", true)) // gives the end a queue
-			must(t, ownThread("east"))
+			noError(t, setGRO("east", true)) // gives the end a queue
+			noError(t, ownThread("east"))
 			workOnEach(t, "east")
-			must(t, a.Start(Run{Streams: streams(addressed(continuous(1e6, frame(1514)))), Factor: 1, NextHop: macOf(b)}))
+			noError(t, a.Start(Run{Streams: streams(addressed(continuous(1e6, frame(1514)))), Factor: 1, NextHop: macOf(b)}))
 			eventually(t, "the far end's queue is full", func() bool { return a.Counters().PeerFull > 2000 })
-			must(t, a.Stop())
+			noError(t, a.Stop())
 			if c := a.Counters(); c.QueueFull > 0 || c.SendErrors > 0 {
 				t.Errorf("of %d frames %d found the device's queue full; the sender had to wait %d times, and %d were not sent: want 0 and 0", c.Sent.Packets, c.PeerFull, c.QueueFull, c.SendErrors)
 			}
@@ -24,7 +24,7 @@ func TestASlowDeviceDoesNotSlowTheSender(t *testing.T) {
 	}
 }
 
-// workOnEach makes an interface work for some 50 microseconds on each frame that it receives, and drop it.
+// workOnEach makes an interface work for some 50 microseconds on each frame that it receives, and drop the frame.
 func workOnEach(t *testing.T, name string) {
 	t.Helper()
 	const readings = 2000 // of the clock, each some 25 ns

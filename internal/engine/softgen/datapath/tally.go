@@ -6,24 +6,24 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// count is packets and bytes that several threads add to.
-type count struct{ packets, bytes atomic.Int64 }
+// trafficCounter counts packets and bytes. Several threads may add to it.
+type trafficCounter struct{ packets, bytes atomic.Int64 }
 
-func (c *count) add(packets, bytes int64) {
+func (c *trafficCounter) add(packets, bytes int64) {
 	c.packets.Add(packets)
 	c.bytes.Add(bytes)
 }
 
-func (c *count) traffic() units.Traffic {
+func (c *trafficCounter) traffic() units.Traffic {
 	return units.Traffic{Packets: c.packets.Load(), Bytes: c.bytes.Load()}
 }
 
-// sent counts what a port's threads have sent.
-type sent struct {
-	all      count
-	flows    [maxFlowID + 1]count
+// sendCounters count the frames that a port's threads have sent.
+type sendCounters struct {
+	total    trafficCounter
+	flows    [maxFlowID + 1]trafficCounter
 	errors   atomic.Int64
-	dropped  atomic.Int64 // the part of errors that the driver dropped, and counts as dropped
+	dropped  atomic.Int64 // the part of errors that the driver dropped and counts itself
 	retries  atomic.Int64
 	peerFull atomic.Int64
 }
@@ -31,20 +31,20 @@ type sent struct {
 // wireLength is a frame's length as Ethernet counts it, with FCS and padding.
 func wireLength(length int) int64 { return int64(max(length, 60) + units.FCSBytes) }
 
-// tally counts a batch by what became of its frames. On a veth a dropped frame has left the port: the device's receive queue had
-// no room, and that is the device's loss. Anywhere else, and on a link that is down, the frame hasn't left.
+// tally counts a batch by the outcomes of its frames. On a veth a dropped frame has left the port and found no room in the device's
+// receive queue, and is the device's loss. On any other interface, and on a link that is down, the frame hasn't left.
 func (p *port) tally(batch []piece, owners []*track, results []outcome, retries int) {
-	var packets, bytes, full, failed, thrown int64
-	left := p.nic.Driver == "veth" && p.link.up.Load()
+	var packets, bytes, full, failed, drops int64
+	leavesPort := p.nic.Driver == "veth" && p.link.isUp.Load()
 	for i, piece := range batch {
 		switch {
 		case results[i] == accepted:
-		case results[i] == dropped && left:
+		case results[i] == dropped && leavesPort:
 			full++
 		default:
 			failed++
 			if results[i] == dropped {
-				thrown++
+				drops++
 			}
 			continue
 		}
@@ -54,11 +54,11 @@ func (p *port) tally(batch []piece, owners []*track, results []outcome, retries 
 			p.sent.flows[flow.id].add(1, length)
 		}
 	}
-	p.sent.all.add(packets, bytes)
+	p.sent.total.add(packets, bytes)
 	if retries|int(full)|int(failed) != 0 {
 		p.sent.retries.Add(int64(retries))
 		p.sent.peerFull.Add(full)
 		p.sent.errors.Add(failed)
-		p.sent.dropped.Add(thrown)
+		p.sent.dropped.Add(drops)
 	}
 }

@@ -8,39 +8,39 @@ import (
 
 // How a sending thread spends its time.
 const (
-	// quantum is the shortest time that a thread dozes: frames that become due in it leave together.
+	// quantum is the shortest doze of a thread. Frames that become due during a doze leave together.
 	quantum = 50 * time.Microsecond
-	// attention is the longest: orders are carried out that soon.
-	attention = 5 * time.Millisecond
-	// accounting is how often a thread publishes how much processor time it has used.
-	accounting = 20 * time.Millisecond
+	// maxDoze is the longest doze, and the longest delay of an order.
+	maxDoze = 5 * time.Millisecond
+	// accountInterval is how often a thread publishes its processor time.
+	accountInterval = 20 * time.Millisecond
 )
 
 // thread sends its share of a run's frames.
 type thread struct {
-	play        *play
-	arena       *arena
-	lost        int64 // frames given up, as published
-	schedule    *schedule
-	pacer       pacer
-	transmitter transmitter
+	playback      *playback
+	arena         *arena
+	publishedLost int64 // frames given up, as published
+	schedule      *schedule
+	pacer         pacer
+	transmitter   transmitter
 
-	next     atomic.Int64  // when it looks at the clock next, unless it has to wait for a processor; 0: it has not begun
-	obeyed   atomic.Uint64 // orders carried out
-	paused   time.Duration // in all, up to the last resumption
-	pausedAt time.Duration // 0: not paused
+	next     atomic.Int64  // when the thread reads the clock next, unless it has to wait for a processor; 0 before it begins
+	executed atomic.Uint64 // number of orders carried out
+	paused   time.Duration // total up to the last resumption
+	pausedAt time.Duration // 0 while not paused
 
 	batch   []piece
 	owners  []*track
 	results []outcome
 	slots   []slot
 
-	first, last     time.Duration // when the first frame of a finite run was handed over, and when the last had been
-	urgency         urgency
-	used, accounted time.Duration // processor time: at the last account, and when that was
+	firstFrame, lastFrame time.Duration // when the first frame of a finite run was passed on, and when the last had been
+	urgency               urgency
+	used, accounted       time.Duration // processor time at the last account, and when that was
 }
 
-// slot is room for a frame that is made while sending. It records which program's frame it holds: the same program then writes only what varies.
+// slot is room for a frame that is made while sending. It holds a frame of one track, whose program then writes only the fields that vary.
 type slot struct {
 	piece piece
 	holds *track
@@ -50,12 +50,12 @@ func (t *thread) prepare() error {
 	t.batch = make([]piece, 0, batchSize)
 	t.owners = make([]*track, 0, batchSize)
 	t.results = make([]outcome, batchSize)
-	if t.play.layout.longest == 0 {
+	if t.playback.layout.longest == 0 {
 		return nil
 	}
 	t.slots = make([]slot, batchSize)
 	for i := range t.slots {
-		p, err := t.arena.reserve(t.play.layout.longest)
+		p, err := t.arena.reserve(t.playback.layout.longest)
 		if err != nil {
 			return err
 		}
@@ -69,20 +69,20 @@ func (t *thread) run() {
 	t.urgency.apply()
 	t.used, t.accounted = threadTime(), Now()
 	defer t.next.Store(0)
-	for !t.play.stop.Load() {
-		now := Now()
-		t.next.Store(int64(now))
-		t.account(now)
-		if t.play.version.Load() != t.obeyed.Load() {
-			t.obey()
+	for !t.playback.stop.Load() {
+		instant := Now()
+		t.next.Store(int64(instant))
+		t.publishBusyTime(instant)
+		if t.playback.version.Load() != t.executed.Load() {
+			t.executeOrders()
 		}
 		next := t.schedule.next()
-		real := t.time(now)
-		if t.over(real, next) {
+		real := t.time(instant)
+		if t.finished(real, next) {
 			return
 		}
 		if t.pausedAt != 0 {
-			t.doze(attention)
+			t.doze(maxDoze)
 			continue
 		}
 		horizon := t.horizon(real, next)
@@ -91,23 +91,23 @@ func (t *thread) run() {
 			continue
 		}
 		if err := t.send(horizon); err != nil {
-			t.play.port.fail(err)
+			t.playback.port.fail(err)
 			return
 		}
 	}
 }
 
-// time is the run's time: negative before its start, and standing still in pauses.
-func (t *thread) time(now time.Duration) float64 {
+// time is the run's time. It is negative before the start, and stands still in pauses.
+func (t *thread) time(instant time.Duration) float64 {
 	if t.pausedAt != 0 {
-		now = t.pausedAt
+		instant = t.pausedAt
 	}
-	return float64(now - t.play.start - t.paused)
+	return float64(instant - t.playback.start - t.paused)
 }
 
-// over says whether nothing is left to send. Frames due before the end may leave a little late, unless the thread is slower than asked.
-func (t *thread) over(real, next float64) bool {
-	end := t.play.end()
+// finished says whether no frame is left to send. Frames due before the end may leave a little late, unless the thread is slower than the offered load.
+func (t *thread) finished(real, next float64) bool {
+	end := t.playback.end()
 	if math.IsInf(next, 1) || next+t.pacer.slip >= end {
 		return true
 	}
@@ -119,9 +119,9 @@ func (t *thread) over(real, next float64) bool {
 	return false
 }
 
-// horizon is the due time up to which frames may leave now. When the run's time is up, late frames leave at once.
+// horizon is the due time up to which frames may leave now. After the run's end, late frames leave at once.
 func (t *thread) horizon(real, next float64) float64 {
-	end := t.play.end()
+	end := t.playback.end()
 	if real >= end {
 		return math.Nextafter(end-t.pacer.slip, 0)
 	}
@@ -135,16 +135,16 @@ func (t *thread) horizon(real, next float64) float64 {
 
 func (t *thread) publishLost() {
 	lost := int64(t.pacer.lost)
-	t.play.port.behind.Add(lost - t.lost)
-	t.lost = lost
+	t.playback.port.behind.Add(lost - t.publishedLost)
+	t.publishedLost = lost
 }
 
-// wait dozes until something is due; where more than a batch falls due meanwhile, it doesn't.
+// wait dozes until a frame is due, unless more than a batch falls due meanwhile.
 func (t *thread) wait(ahead float64) {
 	if t.schedule.rate()*float64(quantum) > batchSize {
 		return
 	}
-	t.doze(min(max(time.Duration(min(ahead, float64(attention))), quantum), attention))
+	t.doze(min(max(time.Duration(min(ahead, float64(maxDoze))), quantum), maxDoze))
 }
 
 func (t *thread) doze(span time.Duration) {
@@ -152,30 +152,30 @@ func (t *thread) doze(span time.Duration) {
 	doze(span)
 }
 
-// obey carries out new orders, as of the moment at which they were given.
-func (t *thread) obey() {
-	for _, o := range t.play.since(t.obeyed.Load()) {
+// executeOrders carries out new orders, as of the instants at which they were given.
+func (t *thread) executeOrders() {
+	for _, o := range t.playback.ordersFrom(t.executed.Load()) {
 		switch o.kind {
 		case changeFactor:
-			given := t.time(o.at)
-			t.pacer.startOver(given, t.schedule.next(), t.schedule.rate())
+			issued := t.time(o.instant)
+			t.pacer.discardOverdue(issued, t.schedule.next(), t.schedule.rate())
 			t.publishLost()
-			t.schedule.setFactor(given-t.pacer.slip, o.factor)
-		case pausePlay:
-			t.pausedAt = o.at
-		case resumePlay:
-			t.paused += o.at - t.pausedAt
+			t.schedule.setFactor(issued-t.pacer.slip, o.factor)
+		case pauseRun:
+			t.pausedAt = o.instant
+		case resumeRun:
+			t.paused += o.instant - t.pausedAt
 			t.pausedAt = 0
 		}
-		t.obeyed.Add(1)
+		t.executed.Add(1)
 	}
 }
 
-// send hands over what is due up to the horizon, at most a batch. A frame with a stamp goes alone, right after it was stamped; it leaves the batch empty, and counts all the same, so that the end of a
-// run, a stop and orders are looked at.
+// send sends the frames that are due up to the horizon, a batch at most. A frame with a stamp goes alone, right after it was stamped.
+// Such a frame leaves the batch empty, and counts all the same, so that the thread looks for the end of the run, a stop and orders.
 func (t *thread) send(horizon float64) error {
 	t.batch, t.owners = t.batch[:0], t.owners[:0]
-	for taken := 0; taken < batchSize && t.schedule.next() <= horizon; taken++ {
+	for count := 0; count < batchSize && t.schedule.next() <= horizon; count++ {
 		track, index := t.schedule.pop()
 		switch {
 		case track == nil || track.silent:
@@ -213,7 +213,7 @@ func (t *thread) add(track *track, index uint64) {
 func (t *thread) stamped(track *track, index uint64) {
 	t.add(track, index)
 	frame := t.arena.bytes(t.batch[len(t.batch)-1])
-	stamp{t.play.port.generation(), uint16(track.flow.id), track.sequence, Now()}.write(frame, track.flow.network)
+	stamp{t.playback.port.generation(), uint16(track.flow.id), track.sequence, Now()}.write(frame, track.flow.network)
 	track.sequence++
 }
 
@@ -222,29 +222,29 @@ func (t *thread) flush() error {
 	if len(t.batch) == 0 {
 		return nil
 	}
-	if t.play.finite && t.first == 0 {
-		t.first = Now()
+	if t.playback.finite && t.firstFrame == 0 {
+		t.firstFrame = Now()
 	}
 	retries, err := t.transmitter.send(t.batch, t.results)
-	if t.play.finite {
-		t.last = Now()
+	if t.playback.finite {
+		t.lastFrame = Now()
 	}
 	if err == nil {
-		t.play.port.tally(t.batch, t.owners, t.results, retries)
+		t.playback.port.tally(t.batch, t.owners, t.results, retries)
 	}
 	t.batch, t.owners = t.batch[:0], t.owners[:0]
 	return err
 }
 
-// account publishes the processor time used.
-func (t *thread) account(now time.Duration) {
-	if now-t.accounted < accounting {
+// publishBusyTime publishes the thread's processor time.
+func (t *thread) publishBusyTime(instant time.Duration) {
+	if instant-t.accounted < accountInterval {
 		return
 	}
 	used := threadTime()
-	t.play.port.busy.Add(int64(used - t.used))
-	if t.urgency.judge(float64(used-t.used) / float64(now-t.accounted)) {
+	t.playback.port.busy.Add(int64(used - t.used))
+	if t.urgency.judge(float64(used-t.used) / float64(instant-t.accounted)) {
 		t.urgency.apply()
 	}
-	t.used, t.accounted = used, now
+	t.used, t.accounted = used, instant
 }

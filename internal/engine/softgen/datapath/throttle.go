@@ -1,7 +1,7 @@
 package datapath
 
-// This file limits the rate of a port of the software engine, to test how a measurement handles a generator that can't
-// send the load that it is asked for. The port really sends less, and counts what it sent.
+// This file limits the rate of a port of the software engine, to test how a measurement handles a generator
+// that can't send the offered load. The port really sends less, and counts the frames that it sent.
 
 import (
 	"sync"
@@ -9,19 +9,19 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Throttled sends at most a given rate, whatever load it is asked for. It is safe for concurrent use, as the port inside is.
+// Throttled sends at most a given rate, whatever the offered load. It is safe for concurrent use, as its port is.
 type Throttled struct {
 	Port
-	most units.PacketRate
+	limit units.PacketRate
 
 	mu   sync.Mutex
 	base float64 // packets/s of the present streams at factor 1
 }
 
-// Throttle puts a throttle on a port. It throttles continuous streams and single bursts with rates in packets/s, which are all that profiles have.
-func Throttle(p Port, most units.PacketRate) *Throttled { return &Throttled{Port: p, most: most} }
+// Throttle puts a throttle on a port. It throttles continuous streams and single bursts with rates in packets/s. Profiles have no others.
+func Throttle(p Port, limit units.PacketRate) *Throttled { return &Throttled{Port: p, limit: limit} }
 
-// Start plays the run, slower if it asks for too much.
+// Start plays the run, at a lower rate if the run exceeds the limit.
 func (p *Throttled) Start(run Run) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -32,20 +32,20 @@ func (p *Throttled) Start(run Run) error {
 			p.base += s.Stream.Mode.Rate.Value
 		}
 	}
-	run.Factor = p.within(run.Factor)
+	run.Factor = p.throttled(run.Factor)
 	return p.Port.Start(run)
 }
 
-// SetFactor changes the rate, as far as the throttle lets it.
+// SetFactor changes the rate, up to the limit.
 func (p *Throttled) SetFactor(factor float64) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.Port.SetFactor(p.within(factor))
+	return p.Port.SetFactor(p.throttled(factor))
 }
 
-func (p *Throttled) within(factor float64) float64 {
+func (p *Throttled) throttled(factor float64) float64 {
 	if p.base <= 0 {
 		return factor
 	}
-	return min(factor, p.most.PerSecond()/p.base)
+	return min(factor, p.limit.PerSecond()/p.base)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// recorder keeps what it was asked for.
+// recorder records its calls.
 type recorder struct {
 	datapath.Port
 	factor float64

@@ -12,23 +12,23 @@ import (
 
 // track is a stream ready to play.
 type track struct {
-	id        uint32
-	selfStart bool
-	silent    bool // a stream without frames, which only delays the next one of its chain
-	alone     bool // played by one thread
-	fixedRate bool // the factor doesn't apply
-	program   *fieldengine.Program
-	flow      *flowMark
-	perSecond float64 // frames per second at factor 1
-	wait      float64 // before the first frame, in nanoseconds
-	pause     float64
-	burst     uint64
-	total     uint64
-	loops     uint32
-	next      *track
+	id           uint32
+	selfStart    bool
+	silent       bool // a stream without frames, which delays the next one of its chain
+	singleThread bool // played by one thread
+	fixedRate    bool // the factor doesn't apply
+	program      *fieldengine.Program
+	flow         *flowMark
+	perSecond    float64 // frames per second at factor 1
+	wait         float64 // before the first frame, in nanoseconds
+	pause        float64
+	burst        uint64
+	total        uint64
+	loops        uint32
+	next         *track
 
-	prebuilt []piece // the frames of one period where they are few
-	sequence uint32  // of a stream with stamps; its one thread's own
+	prebuilt []piece // the frames of a short period
+	sequence uint32  // of a stream with stamps, which one thread sends
 }
 
 func (t *track) gap(factor float64) float64 {
@@ -38,8 +38,8 @@ func (t *track) gap(factor float64) float64 {
 	return 1e9 / (t.perSecond * factor)
 }
 
-func (t *track) timeline(at, factor float64) timeline {
-	return timeline{gap: t.gap(factor), pause: t.pause, burst: t.burst, total: t.total, at: at}
+func (t *track) timeline(start, factor float64) timeline {
+	return timeline{gap: t.gap(factor), pause: t.pause, burst: t.burst, total: t.total, anchorDue: start}
 }
 
 // streamFlags are the bits of a stream's flags.
@@ -56,7 +56,7 @@ type compiler struct {
 	speed           units.BitRate
 }
 
-// compile checks all streams of a run and links their chains. The order is the streams'; disabled ones are left out.
+// compile checks all streams of a run and links their chains. It keeps the streams' order, and leaves disabled ones out.
 func (c compiler) compile(streams []RunStream) ([]*track, error) {
 	var tracks []*track
 	byID := map[uint32]*track{}
@@ -95,7 +95,7 @@ func (c compiler) track(s RunStream) (*track, error) {
 		return nil, errors.New("its frames vary in length (trim_pkt_size), and a short one may have no room for a stamp: leave stamped out")
 	}
 	t.fixedRate = flow != nil && flow.latency
-	t.alone = flow != nil && flow.stamped
+	t.singleThread = flow != nil && flow.stamped
 	if t.perSecond, err = c.framesPerSecond(s.Stream.Mode.Rate, program.MeanLength()); err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func (c compiler) address(s stream.Stream) ([]byte, error) {
 	return template, nil
 }
 
-// framesPerSecond turns a stream's base rate into frames; length is without FCS.
+// framesPerSecond turns a stream's base rate into frames. length is without FCS.
 func (c compiler) framesPerSecond(rate stream.Rate, length float64) (float64, error) {
 	perFrame := map[string]float64{
 		"pps":        1,
@@ -179,16 +179,16 @@ func chain(streams []RunStream, byID map[uint32]*track) error {
 	return nil
 }
 
-// reachable refuses streams that nothing starts.
+// reachable refuses streams that are started neither by themselves nor by another stream.
 func reachable(tracks []*track) error {
-	seen := map[*track]bool{}
+	started := map[*track]bool{}
 	for _, t := range tracks {
-		for at := t; t.selfStart && at != nil && !seen[at]; at = at.next {
-			seen[at] = true
+		for link := t; t.selfStart && link != nil && !started[link]; link = link.next {
+			started[link] = true
 		}
 	}
 	for _, t := range tracks {
-		if !seen[t] {
+		if !started[t] {
 			return fmt.Errorf("error: stream %d is neither started by itself nor by another stream", t.id)
 		}
 	}

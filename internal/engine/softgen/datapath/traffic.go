@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// ErrRunning refuses a second run, ErrIdle what only a running one can do.
+// ErrRunning refuses a second run. ErrIdle refuses an order without a run.
 var (
 	ErrRunning = errors.New("traffic is running already; stop it first")
 	ErrIdle    = errors.New("no traffic is running")
@@ -25,16 +25,16 @@ func (p *port) compile(streams []RunStream, nextHop [6]byte) ([]*track, error) {
 	return tracks, p.checkLengths(tracks)
 }
 
-// What the kernel allows a frame beyond the interface's MTU: an Ethernet header, and a VLAN tag.
+// The kernel allows a frame an Ethernet header and a VLAN tag beyond the interface's MTU.
 const (
-	headRoom = 14
-	tagRoom  = 4
+	ethernetHeaderBytes = 14
+	vlanTagBytes        = 4
 )
 
-// checkLengths refuses frames that are too long for the interface: a virtual cable drops them silently, and counts them like frames without room in the far end's queue.
+// checkLengths refuses frames that are too long for the interface. A virtual cable drops them silently, and counts them like frames without room in the far end's queue.
 func (p *port) checkLengths(tracks []*track) error {
 	var mtu int
-	err := p.namespace.do(func() error {
+	err := p.namespace.run(func() error {
 		l, err := facts(p.name)
 		if err == nil {
 			mtu = l.Attrs().MTU
@@ -45,8 +45,8 @@ func (p *port) checkLengths(tracks []*track) error {
 		return err
 	}
 	for _, t := range tracks {
-		if length := t.program.MaxLength(); length > mtu+headRoom+tagRoom {
-			return fmt.Errorf("stream %d has frames of %d bytes, and the MTU of %s, %d, lets %d pass at most, a VLAN tag included: send shorter ones, or raise it (ip link set %s mtu %d)", t.id, length, p.name, mtu, mtu+headRoom+tagRoom, p.name, length-headRoom)
+		if length := t.program.MaxLength(); length > mtu+ethernetHeaderBytes+vlanTagBytes {
+			return fmt.Errorf("stream %d has frames of %d bytes, and the MTU of %s, %d, lets %d pass at most, a VLAN tag included: send shorter ones, or raise it (ip link set %s mtu %d)", t.id, length, p.name, mtu, mtu+ethernetHeaderBytes+vlanTagBytes, p.name, length-ethernetHeaderBytes)
 		}
 	}
 	return nil
@@ -74,26 +74,26 @@ func (p *port) Start(run Run) error {
 func (p *port) begin(run Run, tracks []*track) error {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	if p.closed || (p.play != nil && p.play.running()) {
+	if p.closed || (p.playback != nil && p.playback.running()) {
 		return fmt.Errorf("start traffic on %s: %w", p.name, ErrRunning)
 	}
-	pl, err := newPlay(p, run, tracks)
+	pl, err := newPlayback(p, run, tracks)
 	if err != nil {
 		return fmt.Errorf("start traffic on %s: %w", p.name, err)
 	}
 	for _, t := range pl.tracks {
 		if t.flow != nil {
-			p.known[t.flow.id] = true
+			p.flowIDs[t.flow.id] = true
 		}
 	}
-	p.play, p.failure = pl, nil
-	p.took.Store(0)
+	p.playback, p.failure = pl, nil
+	p.sendingTime.Store(0)
 	p.runs.Add(1)
 	pl.begin()
 	return nil
 }
 
-func (pl *play) running() bool {
+func (pl *playback) running() bool {
 	select {
 	case <-pl.done:
 		return false
@@ -103,22 +103,22 @@ func (pl *play) running() bool {
 }
 
 // running is the run in progress, or nil.
-func (p *port) running() *play {
+func (p *port) running() *playback {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	if p.play == nil || !p.play.running() {
+	if p.playback == nil || !p.playback.running() {
 		return nil
 	}
-	return p.play
+	return p.playback
 }
 
-func (p *port) order(what string, o order) error {
+func (p *port) order(action string, o order) error {
 	pl := p.running()
 	if pl == nil {
-		return fmt.Errorf("%s on %s: %w", what, p.name, ErrIdle)
+		return fmt.Errorf("%s on %s: %w", action, p.name, ErrIdle)
 	}
 	if o.kind != changeFactor && !pl.endless {
-		return fmt.Errorf("%s on %s: only an endless run of continuous streams can be paused", what, p.name)
+		return fmt.Errorf("%s on %s: only an endless run of continuous streams can be paused", action, p.name)
 	}
 	return pl.order(o)
 }
@@ -130,14 +130,14 @@ func (p *port) SetFactor(factor float64) error {
 	return p.order("change the factor", order{kind: changeFactor, factor: factor})
 }
 
-func (p *port) Pause() error { return p.order("pause traffic", order{kind: pausePlay}) }
+func (p *port) Pause() error { return p.order("pause traffic", order{kind: pauseRun}) }
 
-func (p *port) Resume() error { return p.order("resume traffic", order{kind: resumePlay}) }
+func (p *port) Resume() error { return p.order("resume traffic", order{kind: resumeRun}) }
 
-// Stop ends the run; its error is that of traffic that had failed before.
+// Stop ends the run, and returns the error of traffic that had failed before.
 func (p *port) Stop() error {
 	p.mutex.Lock()
-	pl := p.play
+	pl := p.playback
 	p.mutex.Unlock()
 	if pl == nil {
 		return nil
@@ -154,25 +154,25 @@ func (p *port) Stop() error {
 func (p *port) Done() <-chan struct{} {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	if p.play == nil {
+	if p.playback == nil {
 		return nil
 	}
-	return p.play.done
+	return p.playback.done
 }
 
-// load computes how busy the sending threads are between two readings.
-type load struct {
-	at, busy time.Duration
-	percent  float64
+// processorLoad computes how busy the sending threads are between two readings.
+type processorLoad struct {
+	readAt, busy time.Duration
+	percent      float64
 }
 
-// leastLoadWindow is the shortest time span that a load is computed over.
-const leastLoadWindow = 200 * time.Millisecond
+// minLoadWindow is the shortest time span that a load is computed over.
+const minLoadWindow = 200 * time.Millisecond
 
-func (l *load) read(at, busy time.Duration, cores int) float64 {
-	if window := at - l.at; window >= leastLoadWindow {
+func (l *processorLoad) read(instant, busy time.Duration, cores int) float64 {
+	if window := instant - l.readAt; window >= minLoadWindow {
 		l.percent = min(100*float64(busy-l.busy)/float64(window)/float64(cores), 100)
-		l.at, l.busy = at, busy
+		l.readAt, l.busy = instant, busy
 	}
 	return l.percent
 }

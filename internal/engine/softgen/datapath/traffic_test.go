@@ -15,39 +15,39 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// obeyed waits until a port's threads have carried out all that they were told: what they give up for it, they have given up then.
+// obeyed waits until a port's threads have carried out all orders, and have given up the frames that an order makes them give up.
 func obeyed(t *testing.T, p Port) {
 	t.Helper()
 	pl := p.(*port).running()
 	eventually(t, "orders are carried out", func() bool {
-		return !slices.ContainsFunc(pl.threads, func(th *thread) bool { return th.obeyed.Load() != pl.version.Load() })
+		return !slices.ContainsFunc(pl.threads, func(th *thread) bool { return th.executed.Load() != pl.version.Load() })
 	})
 }
 
-// keeps gives a port a factor, and says whether it keeps that many packets/s for a while. What a port owes or has given up is settled with each order, so the
-// time between two of them is what its frames are held against, however late a thread was that carried them out:
+// keeps gives a port a factor, and checks whether it keeps that many packets/s for a while. Each order settles the frames that a
+// port owes or has given up, so the frames are compared with the time between two orders, however late a thread carried them out.
 //
 //	order ── obeyed ── first count ──────────── order again ── obeyed ── second count
 //	│                             └─ at least ─┘                                    │
 //	└─ at most ─────────────────────────────────────────────────────────────────────┘
 //
-// How exactly a rate is kept the pacer's own tests say, by a clock of their own.
+// The pacer's own tests check how exactly a rate is kept, by a virtual clock.
 func keeps(t *testing.T, p Port, factor float64) {
 	t.Helper()
-	const burst = 10 // what of another rate's frames may leave at once, and a frame at either end
+	const burst = 10 // frames of another rate that may leave at once, and a frame at either end
 	asked := Now()
-	must(t, p.SetFactor(factor))
+	noError(t, p.SetFactor(factor))
 	obeyed(t, p)
-	before, from := p.Counters(), Now()
+	initial, earliest := p.Counters(), Now()
 	sleep(300 * time.Millisecond)
-	until := Now()
-	must(t, p.SetFactor(factor))
+	begin := Now()
+	noError(t, p.SetFactor(factor))
 	obeyed(t, p)
-	after, seen := p.Counters(), Now()
-	got := float64(after.Sent.Packets - before.Sent.Packets + after.Behind - before.Behind)
-	least, most := 0.95*factor*(until-from).Seconds()-burst, 1.05*factor*(seen-asked).Seconds()+burst
-	if got < least || got > most {
-		t.Errorf("%v frames at %v packets/s, want %.0f to %.0f; %d of them given up", got, factor, least, most, after.Behind-before.Behind)
+	final, latest := p.Counters(), Now()
+	got := float64(final.Sent.Packets - initial.Sent.Packets + final.Behind - initial.Behind)
+	lower, upper := 0.95*factor*(begin-earliest).Seconds()-burst, 1.05*factor*(latest-asked).Seconds()+burst
+	if got < lower || got > upper {
+		t.Errorf("%v frames at %v packets/s, want %.0f to %.0f; %d of them given up", got, factor, lower, upper, final.Behind-initial.Behind)
 	}
 }
 
@@ -59,51 +59,51 @@ func TestRun(t *testing.T) {
 		if err := a.SetFactor(2); !errors.Is(err, ErrIdle) {
 			t.Errorf("a factor without traffic: %v", err)
 		}
-		must(t, a.Start(endless))
+		noError(t, a.Start(endless))
 		if err := a.Start(endless); !errors.Is(err, ErrRunning) {
 			t.Errorf("a second start: %v", err)
 		}
-		must(t, a.Stop())
-		must(t, a.Stop())
+		noError(t, a.Stop())
+		noError(t, a.Stop())
 	})
 	t.Run("a factor changes the rate at once, up and down", func(t *testing.T) {
-		must(t, a.Start(endless))
+		noError(t, a.Start(endless))
 		for _, factor := range []float64{1000, 20_000, 500, 5000} {
 			keeps(t, a, factor)
 		}
-		must(t, a.Stop())
+		noError(t, a.Stop())
 	})
 	t.Run("a pause sends nothing, and the rest follows after it", func(t *testing.T) {
-		must(t, a.Start(endless))
-		must(t, a.Pause())
+		noError(t, a.Start(endless))
+		noError(t, a.Pause())
 		if err := a.Pause(); err == nil {
 			t.Error("a pause in a pause went through")
 		}
 		obeyed(t, a)
-		before := a.Counters().Sent.Packets
+		initial := a.Counters().Sent.Packets
 		sleep(50 * time.Millisecond)
-		if got := a.Counters().Sent.Packets - before; got != 0 {
+		if got := a.Counters().Sent.Packets - initial; got != 0 {
 			t.Errorf("%v packets in a pause", got)
 		}
-		must(t, a.Resume())
+		noError(t, a.Resume())
 		keeps(t, a, 1000)
-		must(t, a.Stop())
+		noError(t, a.Stop())
 	})
 	t.Run("a start in the future waits, and a run with a duration can't be paused", func(t *testing.T) {
-		before := a.Counters()
+		initial := a.Counters()
 		run := endless
 		run.Start, run.Duration = Now()+100*time.Millisecond, 200*time.Millisecond
-		must(t, a.Start(run))
+		noError(t, a.Start(run))
 		if err := a.Pause(); err == nil {
 			t.Error("a run with a duration was paused")
 		}
 		sleep(50 * time.Millisecond)
-		if got := a.Counters().Sent.Sub(before.Sent); Now() < run.Start && got.Packets != 0 {
+		if got := a.Counters().Sent.Sub(initial.Sent); Now() < run.Start && got.Packets != 0 {
 			t.Errorf("sent %v before the start", got)
 		}
 		finish(t, a)
 		c := a.Counters()
-		if got := c.Sent.Sub(before.Sent).Packets + c.Behind - before.Behind; got < 199 || got > 200 {
+		if got := c.Sent.Sub(initial.Sent).Packets + c.Behind - initial.Behind; got < 199 || got > 200 {
 			t.Errorf("sent %d frames in 200 ms at 1000 a second", got)
 		}
 	})
@@ -126,8 +126,8 @@ func kindsOfFrames(t *testing.T, o Options) {
 	a, b := cable(t, Options{Cores: 2, Plain: o.Plain}, o)
 	for _, name := range []string{"west", "east"} {
 		l, err := netlink.LinkByName(name)
-		must(t, err)
-		must(t, netlink.LinkSetMTU(l, 9300))
+		noError(t, err)
+		noError(t, netlink.LinkSetMTU(l, 9300))
 	}
 	tagged := append(append(append([]byte{}, frame(60)[:12]...), 0x81, 0, 0, 100), frame(60)[12:]...)
 	six := make([]byte, 62)
@@ -152,12 +152,12 @@ func kindsOfFrames(t *testing.T, o Options) {
 			s.VM, s.FlowStats = c.vm, stream.Flow{Enabled: true, StreamID: 3, RuleType: "stats"}
 			a.ForgetFlows([]uint32{3})
 			b.ForgetFlows([]uint32{3})
-			before := b.Counters()
-			must(t, a.Start(Run{Streams: streams(s), Factor: 1, NextHop: macOf(b)}))
+			initial := b.Counters()
+			noError(t, a.Start(Run{Streams: streams(s), Factor: 1, NextHop: macOf(b)}))
 			finish(t, a)
-			must(t, a.Stop())
+			noError(t, a.Stop())
 			want := units.Traffic{Packets: 1000, Bytes: 1000 * c.wire}
-			arrived(t, b, before, want)
+			arrived(t, b, initial, want)
 			if got := b.Flows()[3].Received; got != want {
 				t.Errorf("flow 3 received %v, want %v", got, want)
 			}
@@ -173,18 +173,18 @@ func kindsOfFrames(t *testing.T, o Options) {
 func captured(t *testing.T, a, b Port, want []byte) {
 	got := make(chan Frame, 10)
 	stop, err := b.Capture(func(f Frame) { got <- f })
-	must(t, err)
+	noError(t, err)
 	defer stop()
 	long := frame(1500)
 	mac := macOf(b)
 	copy(want, mac[:])
 	copy(long, mac[:])
-	must(t, a.Inject([][]byte{want, long}, time.Millisecond))
+	noError(t, a.Inject([][]byte{want, long}, time.Millisecond))
 	for i, expected := range [][]byte{want, long} {
 		select {
 		case f := <-got:
-			if string(f.Bytes) != string(expected) || f.Sent || Now()-f.At > time.Minute || f.At > Now() {
-				t.Errorf("frame %d: % x at %v, want % x", i, f.Bytes, f.At, expected)
+			if string(f.Bytes) != string(expected) || f.Sent || Now()-f.Time > time.Minute || f.Time > Now() {
+				t.Errorf("frame %d: % x at %v, want % x", i, f.Bytes, f.Time, expected)
 			}
 		case <-time.After(5 * time.Second):
 			t.Fatal("nothing captured")
@@ -193,18 +193,18 @@ func captured(t *testing.T, a, b Port, want []byte) {
 }
 
 func promiscuous(t *testing.T, a, b Port) {
-	foreign, own := frame(60), frame(60)
+	foreign, addressed := frame(60), frame(60)
 	mac := macOf(b)
-	copy(own, mac[:])
+	copy(addressed, mac[:])
 	copy(foreign, []byte{2, 9, 9, 9, 9, 9})
-	before := b.Counters()
-	both := func() { must(t, a.Inject([][]byte{foreign, own}, 0)) }
-	walks(t, b, 2, both)
-	arrived(t, b, before, units.Traffic{Packets: 1, Bytes: 64})
-	must(t, b.SetPromiscuous(true))
-	walks(t, b, 2, both)
-	arrived(t, b, before, units.Traffic{Packets: 3, Bytes: 192})
-	must(t, b.SetPromiscuous(false))
+	initial := b.Counters()
+	send := func() { noError(t, a.Inject([][]byte{foreign, addressed}, 0)) }
+	walks(t, b, 2, send)
+	arrived(t, b, initial, units.Traffic{Packets: 1, Bytes: 64})
+	noError(t, b.SetPromiscuous(true))
+	walks(t, b, 2, send)
+	arrived(t, b, initial, units.Traffic{Packets: 3, Bytes: 192})
+	noError(t, b.SetPromiscuous(false))
 }
 
 func TestChecksumOfStampedFrames(t *testing.T) {
@@ -227,13 +227,13 @@ func TestLink(t *testing.T) {
 func linkFlap(t *testing.T, o Options) {
 	a, b := cable(t, o, o)
 	east, err := netlink.LinkByName("east")
-	must(t, err)
+	noError(t, err)
 	eventually(t, "the link is up", func() bool { return a.Info().LinkUp && b.Info().LinkUp })
-	must(t, a.Start(Run{Streams: streams(addressed(continuous(1000, frame(60)))), Factor: 1, NextHop: macOf(b)}))
-	must(t, netlink.LinkSetDown(east))
+	noError(t, a.Start(Run{Streams: streams(addressed(continuous(1000, frame(60)))), Factor: 1, NextHop: macOf(b)}))
+	noError(t, netlink.LinkSetDown(east))
 	eventually(t, "the link is down", func() bool { return !a.Info().LinkUp })
 	eventually(t, "what can't be sent is an error", func() bool { return a.Counters().SendErrors > 10 })
-	must(t, netlink.LinkSetUp(east))
+	noError(t, netlink.LinkSetUp(east))
 	eventually(t, "the link is up again", func() bool { return a.Info().LinkUp })
 	sent := a.Counters().Sent
 	eventually(t, "traffic goes on", func() bool { return a.Counters().Sent.Packets > sent.Packets+10 })
@@ -242,7 +242,7 @@ func linkFlap(t *testing.T, o Options) {
 	if flaps := a.Info().LinkFlaps; flaps != 1 {
 		t.Errorf("%d flaps, want 1", flaps)
 	}
-	must(t, a.Stop())
+	noError(t, a.Stop())
 }
 
 func TestOpen(t *testing.T) {

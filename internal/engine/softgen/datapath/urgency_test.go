@@ -19,7 +19,7 @@ func TestUrgency(t *testing.T) {
 	})
 	t.Run("one that takes its processor becomes ordinary soon, and stays it", func(t *testing.T) {
 		u := &urgency{}
-		if n := changes(u, 1, tooBusyFor); n != 1 || !u.ordinary {
+		if n := changes(u, 1, highLoadAccounts); n != 1 || !u.ordinary {
 			t.Errorf("%d changes, ordinary %v", n, u.ordinary)
 		}
 		if n := changes(u, 1, 1000); n != 0 {
@@ -29,21 +29,21 @@ func TestUrgency(t *testing.T) {
 	t.Run("a busy moment is nothing", func(t *testing.T) {
 		u := &urgency{}
 		for range 100 {
-			if changes(u, 1, tooBusyFor-1)+changes(u, 0.5, 1) != 0 {
+			if changes(u, 1, highLoadAccounts-1)+changes(u, 0.5, 1) != 0 {
 				t.Fatal("its class changed")
 			}
 		}
 	})
 	t.Run("it becomes a real-time one again after a second of ease", func(t *testing.T) {
 		u := &urgency{ordinary: true}
-		if n := changes(u, 0.3, idleEnoughFor); n != 1 || u.ordinary {
+		if n := changes(u, 0.3, lowLoadAccounts); n != 1 || u.ordinary {
 			t.Errorf("%d changes, ordinary %v", n, u.ordinary)
 		}
 	})
 	t.Run("between the two bounds it stays what it is", func(t *testing.T) {
 		for _, ordinary := range []bool{true, false} {
 			u := &urgency{ordinary: ordinary}
-			if n := changes(u, (tooBusy+idleEnough)/2, 1000); n != 0 {
+			if n := changes(u, (highLoad+lowLoad)/2, 1000); n != 0 {
 				t.Errorf("%d changes", n)
 			}
 		}

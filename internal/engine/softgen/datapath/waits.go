@@ -8,20 +8,20 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/machine"
 )
 
-// waits adds up for how long the threads that send on a port waited for processors, as the kernel counts it. Where that counts no waits, there are none.
-type waits struct {
-	mutex   sync.Mutex // guards what follows
-	over    time.Duration
-	threads map[int]*threadWaits // those that send, by the kernel's number
+// processorWaits adds up for how long the threads that send on a port waited for processors, as the kernel counts it. Without the kernel's count there are no waits.
+type processorWaits struct {
+	mutex   sync.Mutex // guards ended and threads
+	ended   time.Duration
+	threads map[int]*threadWaits // sending threads by the kernel's number
 }
 
-// threadWaits is how long a thread had waited when it began to send on the port, and when it was read last.
-type threadWaits struct{ before, now time.Duration }
+// threadWaits is how long a thread had waited when it began to send on the port, and at its last reading.
+type threadWaits struct{ start, latest time.Duration }
 
-func (w *threadWaits) sum() time.Duration { return max(0, w.now-w.before) }
+func (w *threadWaits) sum() time.Duration { return max(0, w.latest-w.start) }
 
-// begin takes in a thread that is about to send.
-func (w *waits) begin(thread int) {
+// begin adds a thread that is about to send.
+func (w *processorWaits) begin(thread int) {
 	waited, err := machine.WaitedBy(thread)
 	if err != nil {
 		return
@@ -34,8 +34,8 @@ func (w *waits) begin(thread int) {
 	w.threads[thread] = &threadWaits{waited, waited}
 }
 
-// end has a thread go that sends no more, and has waited for so long without the kernel having counted it yet.
-func (w *waits) end(thread int, uncounted time.Duration) {
+// end removes a thread that has stopped sending. uncounted is how long it has waited without the kernel's count.
+func (w *processorWaits) end(thread int, uncounted time.Duration) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	t := w.threads[thread]
@@ -43,22 +43,22 @@ func (w *waits) end(thread int, uncounted time.Duration) {
 		return
 	}
 	t.read(thread)
-	w.over += t.sum() + uncounted
+	w.ended += t.sum() + uncounted
 	delete(w.threads, thread)
 }
 
-// read reads the thread, if it still runs.
+// read reads the thread's waits, if it still runs.
 func (w *threadWaits) read(thread int) {
 	if waited, err := machine.WaitedBy(thread); err == nil {
-		w.now = waited
+		w.latest = waited
 	}
 }
 
-// total is how long all threads waited until now, while they sent. It never decreases.
-func (w *waits) total() time.Duration {
+// total is how long all threads have waited while they sent. It never decreases.
+func (w *processorWaits) total() time.Duration {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	sum := w.over
+	sum := w.ended
 	for id, t := range w.threads {
 		t.read(id)
 		sum += t.sum()
@@ -66,7 +66,7 @@ func (w *waits) total() time.Duration {
 	return sum
 }
 
-// overdue is for how long sending threads have not looked at the clock that should have by now, all together: they wait, and the kernel hasn't counted it yet.
+// overdue is for how long all sending threads together should have read the clock and have not. Such threads wait, and the kernel hasn't counted the wait yet.
 func (p *port) overdue() time.Duration {
 	if l := p.live.Load(); l != nil {
 		return l.overdue()
@@ -84,8 +84,8 @@ func (p *port) overdue() time.Duration {
 	return sum
 }
 
-// overdue is that of the run's threads.
-func (l *live) overdue() (sum time.Duration) {
+// overdue is how long the run's threads are overdue.
+func (l *liveRun) overdue() (sum time.Duration) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	for _, part := range l.parts {
@@ -97,9 +97,9 @@ func (l *live) overdue() (sum time.Duration) {
 }
 
 func (p *livePart) overdue() time.Duration {
-	last := time.Duration(atomic.LoadUint64(&p.memory.LastRun))
-	if last == 0 {
+	lastRun := time.Duration(atomic.LoadUint64(&p.memory.LastRun))
+	if lastRun == 0 {
 		return 0
 	}
-	return max(0, Now()-last)
+	return max(0, Now()-lastRun)
 }

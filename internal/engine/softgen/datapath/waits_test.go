@@ -7,15 +7,15 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/machine"
 )
 
-// firstProcessor is one that this process may use.
+// firstProcessor is a processor that this process may use.
 func firstProcessor(t *testing.T) int {
 	t.Helper()
-	mine, err := machine.OwnProcessors()
-	must(t, err)
-	return machine.ListProcessors(mine)[0]
+	allowed, err := machine.OwnProcessors()
+	noError(t, err)
+	return machine.ListProcessors(allowed)[0]
 }
 
-// Two threads that send as fast as they can on one processor wait for each other, and each port tells so: while they send, and once they have ended. All that waiting is within the run.
+// Two threads that send as fast as they can on one processor wait for each other. Each port reports its waits while the threads send, and once they have ended. All waits are within the run.
 func TestSendersThatShareAProcessorTellThatTheyWait(t *testing.T) {
 	for name, ports := range map[string]func(*testing.T) (Port, Port){
 		"by their own calls": func(t *testing.T) (Port, Port) {
@@ -28,39 +28,39 @@ func TestSendersThatShareAProcessorTellThatTheyWait(t *testing.T) {
 			a, b := ports(t)
 			began := Now()
 			for _, p := range []Port{a, b} {
-				must(t, p.Start(Run{Streams: streams(addressed(continuous(20e6, frame(60)))), Factor: 1, NextHop: macOf(map[Port]Port{a: b, b: a}[p])}))
+				noError(t, p.Start(Run{Streams: streams(addressed(continuous(20e6, frame(60)))), Factor: 1, NextHop: macOf(map[Port]Port{a: b, b: a}[p])}))
 			}
-			told := map[Port]time.Duration{}
+			waited := map[Port]time.Duration{}
 			for _, p := range []Port{a, b} {
 				eventually(t, "a wait is told", func() bool {
-					told[p] = p.Counters().Waited
-					return told[p] > 50*time.Millisecond
+					waited[p] = p.Counters().Waited
+					return waited[p] > 50*time.Millisecond
 				})
 			}
 			for _, p := range []Port{a, b} {
-				must(t, p.Stop())
+				noError(t, p.Stop())
 				took, c := Now()-began, p.Counters()
-				if c.Waited < told[p] || c.Waited > took || c.Waiting != 0 {
-					t.Errorf("in a run that took %v a thread waited %v, and still does for %v; %v had been told before its end", took, c.Waited, c.Waiting, told[p])
+				if c.Waited < waited[p] || c.Waited > took || c.Waiting != 0 {
+					t.Errorf("in a run that took %v a thread waited %v, and still does for %v; %v had been told before its end", took, c.Waited, c.Waiting, waited[p])
 				}
 			}
 		})
 	}
 }
 
-// Of a run that ends by itself it stays known for how long its thread waited, and none of that is told twice.
+// After a run that ends by itself, its thread's waits stay reported, and none is counted twice.
 func TestWaitsOfThreadsThatEnded(t *testing.T) {
 	a, b := cable(t, Options{}, Options{})
 	for range 3 {
-		before, began := a.Counters(), Now()
-		must(t, a.Start(Run{Streams: streams(addressed(continuous(1000, frame(60)))), Factor: 1, NextHop: macOf(b), Duration: 50 * time.Millisecond}))
+		initial, began := a.Counters(), Now()
+		noError(t, a.Start(Run{Streams: streams(addressed(continuous(1000, frame(60)))), Factor: 1, NextHop: macOf(b), Duration: 50 * time.Millisecond}))
 		finish(t, a)
-		took, after := Now()-began, a.Counters()
-		if waited := after.Waited - before.Waited; waited < 0 || waited > took || after.Waiting != 0 {
-			t.Errorf("in a run of %v its thread waited %v, and still does for %v", took, waited, after.Waiting)
+		took, final := Now()-began, a.Counters()
+		if waited := final.Waited - initial.Waited; waited < 0 || waited > took || final.Waiting != 0 {
+			t.Errorf("in a run of %v its thread waited %v, and still does for %v", took, waited, final.Waiting)
 		}
-		if again := a.Counters(); again.Waited != after.Waited {
-			t.Errorf("%v, and later %v", after.Waited, again.Waited)
+		if later := a.Counters(); later.Waited != final.Waited {
+			t.Errorf("%v, and later %v", final.Waited, later.Waited)
 		}
 	}
 }

@@ -11,15 +11,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// xdpPool is an AF_XDP socket's memory and completion ring, shared by all threads that send on one queue of an interface. In copy mode the kernel
-// copies each frame as it sends it, so a completion says nothing that the transmit ring hasn't said; the ring is only kept empty. In zero copy a completion means that the card has finished with a frame (zerocopy.go).
+// xdpPool is an AF_XDP socket's memory and completion ring, shared by all threads that send on one queue of an interface. In copy mode the kernel copies each frame as it sends it,
+// so a completion tells no more than the transmit ring, and the ring is only kept empty. In zero copy a completion means that the card has finished with a frame (zerocopy.go).
 type xdpPool struct {
 	fd        int
 	mutex     sync.Mutex
 	completed ring
 }
 
-// ring is one of AF_XDP's rings: two indices that only grow, and entries.
+// ring is one of AF_XDP's rings. It has two growing indices, and entries.
 type ring struct {
 	memory             []byte
 	producer, consumer *uint32
@@ -29,20 +29,20 @@ type ring struct {
 // xdpRingSize is a power of two, and larger than a batch.
 const xdpRingSize = 256
 
-// xdpTransmitter sends on an AF_XDP socket in copy mode: one allocation, one copy and one driver call per frame, less than half of what
-// AF_PACKET spends. It needs CAP_NET_RAW only, no eBPF, and takes frames up to a page.
+// xdpTransmitter sends on an AF_XDP socket. In copy mode it takes one allocation, one copy and one driver call per
+// frame, less than half of AF_PACKET's cost. It needs only CAP_NET_RAW, no eBPF, and takes frames up to a page.
 type xdpTransmitter struct {
 	iface string
 	fd    int
 	pool  *xdpPool
 	ring  ring
-	zero  bool                      // zero copy: the card reads frames from the engine's memory
+	zero  bool                      // zero copy, in which the card reads frames from the engine's memory
 	kick  func() (errno unix.Errno) // makes the kernel read the ring
 	clock func() time.Duration
 	open  []piece // the frames of the batch that the card hasn't completed
 }
 
-// openXDP opens a sender on a queue of the interface, with the pool of an earlier one on the same queue, or nil.
+// openXDP opens a sender on a queue of the interface. pool is that of an earlier sender on the same queue, or nil.
 func openXDP(iface string, index, queue int, a *arena, pool *xdpPool, mode uint16) (*xdpTransmitter, *xdpPool, error) {
 	fd, err := unix.Socket(unix.AF_XDP, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -59,7 +59,7 @@ func openXDP(iface string, index, queue int, a *arena, pool *xdpPool, mode uint1
 }
 
 func (t *xdpTransmitter) setUp(index, queue int, a *arena, mode uint16) error {
-	if err := giveRoom(t.fd); err != nil {
+	if err := enlargeSendBuffer(t.fd); err != nil {
 		return err
 	}
 	if err := unix.SetsockoptInt(t.fd, unix.SOL_XDP, unix.XDP_TX_RING, xdpRingSize); err != nil {
@@ -118,24 +118,24 @@ func (t *xdpTransmitter) offsets() (unix.XDPMmapOffsets, error) {
 	return offsets, nil
 }
 
-func mapRing(fd int, at int64, o unix.XDPRingOffset, size uintptr) (ring, error) {
-	memory, err := unix.Mmap(fd, at, int(o.Desc)+int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_POPULATE)
+func mapRing(fd int, offset int64, o unix.XDPRingOffset, size uintptr) (ring, error) {
+	memory, err := unix.Mmap(fd, offset, int(o.Desc)+int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_POPULATE)
 	if err != nil {
 		return ring{}, fmt.Errorf("map a ring: %w", err)
 	}
 	return ring{memory, (*uint32)(unsafe.Pointer(&memory[o.Producer])), (*uint32)(unsafe.Pointer(&memory[o.Consumer])), unsafe.Pointer(&memory[o.Desc])}, nil
 }
 
-// put puts the batch on the transmit ring, and says where it begins and ends.
-func (t *xdpTransmitter) put(batch []piece) (first, last uint32) {
+// enqueue puts the batch on the transmit ring, and returns its first and end index.
+func (t *xdpTransmitter) enqueue(batch []piece) (first, end uint32) {
 	first = atomic.LoadUint32(t.ring.producer)
 	descriptors := (*[xdpRingSize]unix.XDPDesc)(t.ring.entries)
 	for i, p := range batch {
 		descriptors[(first+uint32(i))%xdpRingSize] = unix.XDPDesc{Addr: p.offset, Len: p.length}
 	}
-	last = first + uint32(len(batch))
-	atomic.StoreUint32(t.ring.producer, last)
-	return first, last
+	end = first + uint32(len(batch))
+	atomic.StoreUint32(t.ring.producer, end)
+	return first, end
 }
 
 func (t *xdpTransmitter) send(batch []piece, results []outcome) (retries int, err error) {
@@ -145,31 +145,31 @@ func (t *xdpTransmitter) send(batch []piece, results []outcome) (retries int, er
 	for i := range batch {
 		results[i] = accepted
 	}
-	first, last := t.put(batch)
-	for done := first; done != last; {
+	first, end := t.enqueue(batch)
+	for consumed := first; consumed != end; {
 		errno := t.kick()
-		before := done
-		done = atomic.LoadUint32(t.ring.consumer)
+		previous := consumed
+		consumed = atomic.LoadUint32(t.ring.consumer)
 		t.pool.drain()
 		switch {
-		case gone(errno):
-			return retries, closed(t.iface, errno)
+		case isDeviceGone(errno):
+			return retries, sendError(t.iface, errno)
 		case errno == unix.ENETDOWN:
-			atomic.StoreUint32(t.ring.producer, done)
-			for i := done - first; i < uint32(len(batch)); i++ {
+			atomic.StoreUint32(t.ring.producer, consumed)
+			for i := consumed - first; i < uint32(len(batch)); i++ {
 				results[i] = refused
 			}
 			return retries, nil
-		case errno == unix.EBUSY && done != before:
-			results[done-first-1] = dropped // the frame last consumed
-		case done == before:
+		case errno == unix.EBUSY && consumed != previous:
+			results[consumed-first-1] = dropped // the frame last consumed
+		case consumed == previous:
 			retries++
 		}
 	}
 	return retries, nil
 }
 
-// drain empties the completion ring; another thread may be doing so, too.
+// drain empties the completion ring, unless another thread is doing so.
 func (p *xdpPool) drain() {
 	if p.mutex.TryLock() {
 		atomic.StoreUint32(p.completed.consumer, atomic.LoadUint32(p.completed.producer))

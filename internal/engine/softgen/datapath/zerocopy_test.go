@@ -10,13 +10,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// card plays a network card behind a socket's rings: each time it is told to look it begins with so many frames of the transmit ring, and completes so many of those that it has begun with.
+// card plays a network card behind a socket's rings. On each kick it begins this many frames of the transmit ring, and completes this many of the frames that it has begun.
 type card struct {
 	transmitter       *xdpTransmitter
 	begins, completes int
 	errno             unix.Errno
 	working, sent     []uint64
-	now               time.Duration
+	instant           time.Duration
 }
 
 func newCard() *card {
@@ -26,12 +26,12 @@ func newCard() *card {
 	}
 	c := &card{begins: 7, completes: 5}
 	c.transmitter = &xdpTransmitter{iface: "card0", zero: true, ring: ringOf(unsafe.Pointer(descriptors)), pool: &xdpPool{completed: ringOf(unsafe.Pointer(completions))},
-		kick: c.look, clock: func() time.Duration { return c.now }}
+		kick: c.look, clock: func() time.Duration { return c.instant }}
 	return c
 }
 
 func (c *card) look() unix.Errno {
-	c.now += time.Millisecond
+	c.instant += time.Millisecond
 	t := c.transmitter
 	descriptors, completions := (*[xdpRingSize]unix.XDPDesc)(t.ring.entries), (*[completionRingSize]uint64)(t.pool.completed.entries)
 	for n := 0; n < c.begins && *t.ring.consumer != *t.ring.producer; n++ {
@@ -46,7 +46,7 @@ func (c *card) look() unix.Errno {
 	return c.errno
 }
 
-// batchOf is so many frames; the second half are the first once more, as of a stream that repeats itself soon.
+// batchOf is a batch of this many frames. Its second half repeats the first, as in a stream with a short period.
 func batchOf(n int) (batch []piece) {
 	for i := range n {
 		batch = append(batch, piece{offset: uint64(64 * (i % max(n/2, 1))), length: 60})
@@ -65,11 +65,11 @@ func TestZeroCopyCountsCompletions(t *testing.T) {
 	}
 	t.Run("a batch is sent when the card has completed each frame", func(t *testing.T) {
 		c := newCard()
-		for round := range 40 { // the rings go round
+		for round := range 40 { // the rings wrap around
 			batch, results := batchOf(batchSize), make([]outcome, batchSize)
-			before := len(c.sent)
-			if _, err := c.transmitter.send(batch, results); err != nil || accepts(results) != batchSize || len(c.sent)-before != batchSize || len(c.working) > 0 {
-				t.Fatalf("round %d: %d frames counted, %d completed, %d under way: %v", round, accepts(results), len(c.sent)-before, len(c.working), err)
+			initial := len(c.sent)
+			if _, err := c.transmitter.send(batch, results); err != nil || accepts(results) != batchSize || len(c.sent)-initial != batchSize || len(c.working) > 0 {
+				t.Fatalf("round %d: %d frames counted, %d completed, %d under way: %v", round, accepts(results), len(c.sent)-initial, len(c.working), err)
 			}
 		}
 	})
@@ -90,8 +90,8 @@ func TestZeroCopyCountsCompletions(t *testing.T) {
 		c.completes = 0
 		results := make([]outcome, batchSize)
 		retries, err := c.transmitter.send(batchOf(batchSize), results)
-		if err == nil || !strings.Contains(err.Error(), "card0: the card has not completed 64 of 64 frames") || accepts(results) != 0 || retries == 0 || c.now > 2*cardPatience {
-			t.Errorf("%d frames counted after %v and %d retries: %v", accepts(results), c.now, retries, err)
+		if err == nil || !strings.Contains(err.Error(), "card0: the card has not completed 64 of 64 frames") || accepts(results) != 0 || retries == 0 || c.instant > 2*cardTimeout {
+			t.Errorf("%d frames counted after %v and %d retries: %v", accepts(results), c.instant, retries, err)
 		}
 	})
 	t.Run("an interface that is gone ends the run", func(t *testing.T) {
@@ -125,9 +125,9 @@ func TestZeroCopyFallsBack(t *testing.T) {
 		if got := a.Info().Path; got != want {
 			t.Errorf("path %q, want %q", got, want)
 		}
-		must(t, a.Start(Run{Streams: streams(addressed(burst(500, 50_000, frame(60)))), Factor: 1, NextHop: macOf(b)}))
+		noError(t, a.Start(Run{Streams: streams(addressed(burst(500, 50_000, frame(60)))), Factor: 1, NextHop: macOf(b)}))
 		finish(t, a)
-		must(t, a.Stop())
+		noError(t, a.Stop())
 		eventually(t, "all arrive", func() bool { return b.Counters().Received.Packets == 500 })
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/stream"
 )
 
-// Assembler translates programs into the kernel's instructions, so that a frame made there is, byte for byte, the one that Frame makes. The code is one line
-// without loops: all that is known beforehand is a constant in it.
+// Assembler translates programs into the kernel's instructions. A frame made there is, byte for byte, the one
+// that Frame makes. The code is one line without loops, and every value known beforehand is a constant in it.
 //
 //	Frame ─▶ the template, as long as it is, fresh: a device may have written to the one before
 //	Index ─▶ the frame's index, kept
@@ -18,7 +18,7 @@ import (
 type Assembler struct {
 	Code         *Code
 	Frame, Index asm.Register
-	// TableFD is an array map of one value that holds Table's lists from TableOffset on. It isn't needed where there are none.
+	// TableFD is an array map of one value, which holds Table's lists from TableOffset on. Programs without lists don't need it.
 	TableFD     int
 	TableOffset uint32
 }
@@ -26,7 +26,7 @@ type Assembler struct {
 // ErrNotCarried is why a program can't be translated.
 var ErrNotCarried = errors.New("its checksum covers a length that varies")
 
-// Table is what the lists of values hold, one after another, in the order in which the translation looks for them.
+// Table returns the lists of values, one after another, in the order in which the translation looks for them.
 func (p *Program) Table() []uint64 {
 	var table []uint64
 	for _, w := range p.writes {
@@ -35,7 +35,7 @@ func (p *Program) Table() []uint64 {
 	return table
 }
 
-// Assemble adds the code that makes a template the frame with the index. Trimmed says that AssembleLength tells its length: it is the template's else.
+// Assemble adds the code that makes a template the frame with the index. If it reports trimmed, AssembleLength computes the frame's length. Otherwise the frame is as long as the template.
 func (p *Program) Assemble(a Assembler) (trimmed bool, err error) {
 	if slices.ContainsFunc(p.fixes, func(f fix) bool { return f.general != nil }) {
 		return false, ErrNotCarried
@@ -55,7 +55,7 @@ func (p *Program) Assemble(a Assembler) (trimmed bool, err error) {
 	return p.trim != nil, nil
 }
 
-// AssembleLength adds the code that leaves the frame's length in R0; the index must be as Assemble left it.
+// AssembleLength adds the code that leaves the frame's length in R0. The index must be as Assemble left it.
 func (p *Program) AssembleLength(a Assembler) {
 	if p.trim == nil {
 		a.Code.Load(asm.R0, uint64(len(p.template)))
@@ -63,23 +63,23 @@ func (p *Program) AssembleLength(a Assembler) {
 	}
 	a.value(p.trim, 0)
 	long, short := a.Code.Label("long-enough"), a.Code.Label("short-enough")
-	a.Code.If(asm.JGE, asm.R0, MinFrame, asm.R1, long)
+	a.Code.JumpIf(asm.JGE, asm.R0, MinFrame, asm.R1, long)
 	a.Code.Load(asm.R0, MinFrame)
-	a.Code.Here(long)
-	a.Code.If(asm.JLE, asm.R0, uint64(len(p.template)), asm.R1, short)
+	a.Code.Mark(long)
+	a.Code.JumpIf(asm.JLE, asm.R0, uint64(len(p.template)), asm.R1, short)
 	a.Code.Load(asm.R0, uint64(len(p.template)))
-	a.Code.Here(short)
+	a.Code.Mark(short)
 }
 
-// value leaves a variable's value in R0. Its list, where it has one, begins at this offset of the table.
+// value leaves a variable's value in R0. The variable's list begins at this offset of the table.
 func (a Assembler) value(v *variable, table uint32) {
 	a.position(v)
 	switch {
 	case v.list != nil:
 		inside := a.Code.Label("inside")
-		a.Code.If(asm.JLT, asm.R1, uint64(len(v.list)), asm.R2, inside) // always, which the verifier doesn't know
+		a.Code.JumpIf(asm.JLT, asm.R1, uint64(len(v.list)), asm.R2, inside) // always true, but the kernel's verifier doesn't know that
 		a.Code.Add(asm.Mov.Imm(asm.R1, 0))
-		a.Code.Here(inside)
+		a.Code.Mark(inside)
 		a.Code.Add(
 			asm.LSh.Imm(asm.R1, 3),
 			asm.LoadMapValue(asm.R2, a.TableFD, table),
@@ -91,7 +91,7 @@ func (a Assembler) value(v *variable, table uint32) {
 		a.Code.Add(asm.Sub.Reg(asm.R0, asm.R1))
 	default:
 		a.Code.Add(asm.Mov.Reg(asm.R0, asm.R1))
-		a.Code.Do(asm.Add, asm.R0, v.min, asm.R2)
+		a.Code.Apply(asm.Add, asm.R0, v.min, asm.R2)
 	}
 }
 
@@ -114,18 +114,18 @@ func (a Assembler) wraps(v *variable) {
 		a.Code.Divide(asm.R1, v.span, asm.R2)
 		return
 	}
-	under := a.Code.Label("under")
+	noWrap := a.Code.Label("under")
 	a.Code.Add(asm.Mov.Reg(asm.R2, asm.R1))
 	a.Code.Modulo(asm.R2, v.cycle(), asm.R3)
-	a.Code.Do(asm.Mul, asm.R2, v.step, asm.R3)
+	a.Code.Apply(asm.Mul, asm.R2, v.step, asm.R3)
 	a.Code.Divide(asm.R1, v.cycle(), asm.R3)
-	a.Code.If(asm.JLT, asm.R2, v.span-v.offset, asm.R3, under)
+	a.Code.JumpIf(asm.JLT, asm.R2, v.span-v.offset, asm.R3, noWrap)
 	a.Code.Add(asm.Add.Imm(asm.R1, 1))
-	a.Code.Here(under)
+	a.Code.Mark(noWrap)
 	a.Code.Add(asm.Mov.Reg(asm.R1, asm.R1))
 }
 
-// position adds the code that leaves the variable's position in its range in R1.
+// position adds the code that leaves in R1 the variable's position in its range.
 func (a Assembler) position(v *variable) {
 	a.tick(v)
 	if v.op == random {
@@ -133,48 +133,48 @@ func (a Assembler) position(v *variable) {
 		a.reduce(v.span)
 		return
 	}
-	before, done := a.Code.Label("before"), a.Code.Label("placed")
+	inRange, placed := a.Code.Label("before"), a.Code.Label("placed")
 	a.Code.Modulo(asm.R1, v.cycle(), asm.R2)
-	a.Code.Do(asm.Mul, asm.R1, v.step, asm.R2)
-	left := v.span - v.offset
-	a.Code.If(asm.JLT, asm.R1, left, asm.R2, before)
-	a.Code.Do(asm.Sub, asm.R1, left, asm.R2)
-	a.Code.Add(asm.Ja.Label(done))
-	a.Code.Here(before)
-	a.Code.Do(asm.Add, asm.R1, v.offset, asm.R2)
-	a.Code.Here(done)
+	a.Code.Apply(asm.Mul, asm.R1, v.step, asm.R2)
+	rest := v.span - v.offset
+	a.Code.JumpIf(asm.JLT, asm.R1, rest, asm.R2, inRange)
+	a.Code.Apply(asm.Sub, asm.R1, rest, asm.R2)
+	a.Code.Add(asm.Ja.Label(placed))
+	a.Code.Mark(inRange)
+	a.Code.Apply(asm.Add, asm.R1, v.offset, asm.R2)
+	a.Code.Mark(placed)
 	a.Code.Add(asm.Mov.Reg(asm.R1, asm.R1))
 }
 
-// scramble adds the code of the function of that name, for R1 and a seed.
+// scramble adds the code of the function scramble, for R1 and a seed.
 func (a Assembler) scramble(seed uint64) {
-	a.Code.Do(asm.Add, asm.R1, seed, asm.R2)
-	a.Code.Do(asm.Mul, asm.R1, 0x9e3779b97f4a7c15, asm.R2)
+	a.Code.Apply(asm.Add, asm.R1, seed, asm.R2)
+	a.Code.Apply(asm.Mul, asm.R1, 0x9e3779b97f4a7c15, asm.R2)
 	for _, round := range []struct {
-		shift int32
-		by    uint64
+		shift  int32
+		factor uint64
 	}{{30, 0xbf58476d1ce4e5b9}, {27, 0x94d049bb133111eb}, {31, 0}} {
 		a.Code.Add(asm.Mov.Reg(asm.R2, asm.R1), asm.RSh.Imm(asm.R2, round.shift), asm.Xor.Reg(asm.R1, asm.R2))
-		if round.by != 0 {
-			a.Code.Do(asm.Mul, asm.R1, round.by, asm.R2)
+		if round.factor != 0 {
+			a.Code.Apply(asm.Mul, asm.R1, round.factor, asm.R2)
 		}
 	}
 }
 
-// reduce adds the code of the function of that name: the upper half of R1 × n, from products of 32 bits each.
+// reduce adds the code of the function reduce. It leaves the upper half of R1 × n in R1, from products of 32 bits each.
 func (a Assembler) reduce(n uint64) {
 	const low, high = asm.R1, asm.R2 // of x
 	a.Code.Add(asm.Mov.Reg(high, asm.R1), asm.RSh.Imm(high, 32), asm.Mov.Reg32(low, low))
 	a.Code.Add(asm.Mov.Reg(asm.R3, low), asm.Mov.Reg(asm.R4, high))
-	a.Code.Do(asm.Mul, asm.R3, n&0xffffffff, asm.R5)
-	a.Code.Do(asm.Mul, asm.R4, n&0xffffffff, asm.R5)
+	a.Code.Apply(asm.Mul, asm.R3, n&0xffffffff, asm.R5)
+	a.Code.Apply(asm.Mul, asm.R4, n&0xffffffff, asm.R5)
 	a.Code.Add(asm.RSh.Imm(asm.R3, 32), asm.Add.Reg(asm.R3, asm.R4)) // t = high × n0 + the carry of low × n0
 	if n>>32 == 0 {
 		a.Code.Add(asm.RSh.Imm(asm.R3, 32), asm.Mov.Reg(asm.R1, asm.R3))
 		return
 	}
-	a.Code.Do(asm.Mul, low, n>>32, asm.R5)
-	a.Code.Do(asm.Mul, high, n>>32, asm.R5)
+	a.Code.Apply(asm.Mul, low, n>>32, asm.R5)
+	a.Code.Apply(asm.Mul, high, n>>32, asm.R5)
 	a.Code.Add(
 		asm.Mov.Reg32(asm.R4, asm.R3),
 		asm.Add.Reg(low, asm.R4),
@@ -189,21 +189,21 @@ var sizes = map[int]asm.Size{1: asm.Byte, 2: asm.Half, 4: asm.Word, 8: asm.DWord
 
 // write puts R0 into the frame.
 func (a Assembler) write(w write) {
-	a.Code.Do(asm.Add, asm.R0, w.add, asm.R1)
+	a.Code.Apply(asm.Add, asm.R0, w.add, asm.R1)
 	size := sizes[w.width]
 	if w.masked {
 		a.Code.Add(asm.LoadMem(asm.R2, a.Frame, int16(w.offset), size))
 		a.ordered(asm.R2, w)
-		a.Code.Do(asm.And, asm.R2, ^w.mask, asm.R1)
+		a.Code.Apply(asm.And, asm.R2, ^w.mask, asm.R1)
 		a.shift(w.shift)
-		a.Code.Do(asm.And, asm.R0, w.mask, asm.R1)
+		a.Code.Apply(asm.And, asm.R0, w.mask, asm.R1)
 		a.Code.Add(asm.Or.Reg(asm.R0, asm.R2))
 	}
 	a.ordered(asm.R0, w)
 	a.Code.Add(asm.StoreMem(a.Frame, int16(w.offset), asm.R0, size))
 }
 
-// ordered turns a value into the field's byte order, or back.
+// ordered converts a value between the field's byte order and the machine's.
 func (a Assembler) ordered(register asm.Register, w write) {
 	order := asm.BE
 	if w.little {
@@ -214,23 +214,23 @@ func (a Assembler) ordered(register asm.Register, w write) {
 	}
 }
 
-func (a Assembler) shift(by int) {
+func (a Assembler) shift(bits int) {
 	switch {
-	case by <= -64 || by >= 64:
+	case bits <= -64 || bits >= 64:
 		a.Code.Add(asm.Mov.Imm(asm.R0, 0))
-	case by < 0:
-		a.Code.Add(asm.RSh.Imm(asm.R0, int32(-by)))
+	case bits < 0:
+		a.Code.Add(asm.RSh.Imm(asm.R0, int32(-bits)))
 	default:
-		a.Code.Add(asm.LSh.Imm(asm.R0, int32(by)))
+		a.Code.Add(asm.LSh.Imm(asm.R0, int32(bits)))
 	}
 }
 
-// fix sets a checksum. A sum of words is the same in either byte order but for its own, so words are taken as they stand (RFC 1071, 2(B)).
+// fix sets a checksum. A sum of words taken in the machine's byte order is the sum in that order (RFC 1071, 2(B)), so words are taken as they stand.
 func (a Assembler) fix(f fix) {
 	a.Code.Load(asm.R0, uint64(stream.FoldChecksum(f.base)))
 	a.Code.Add(asm.HostTo(asm.BE, asm.R0, asm.Half))
-	for _, at := range f.words {
-		a.Code.Add(asm.LoadMem(asm.R1, a.Frame, int16(at), asm.Half), asm.Add.Reg(asm.R0, asm.R1))
+	for _, offset := range f.words {
+		a.Code.Add(asm.LoadMem(asm.R1, a.Frame, int16(offset), asm.Half), asm.Add.Reg(asm.R0, asm.R1))
 	}
 	if f.tail > 0 {
 		a.Code.Add(asm.LoadMem(asm.R1, a.Frame, int16(f.tail), asm.Byte), asm.LSh.Imm(asm.R1, 8), asm.HostTo(asm.BE, asm.R1, asm.Half), asm.Add.Reg(asm.R0, asm.R1))
@@ -240,40 +240,40 @@ func (a Assembler) fix(f fix) {
 	}
 	a.Code.Add(asm.Xor.Imm(asm.R0, 0xffff))
 	if f.isUDP {
-		some := a.Code.Label("some")
-		a.Code.Add(asm.JNE.Imm(asm.R0, 0, some), asm.Mov.Imm(asm.R0, 0xffff))
-		a.Code.Here(some)
+		nonzero := a.Code.Label("some")
+		a.Code.Add(asm.JNE.Imm(asm.R0, 0, nonzero), asm.Mov.Imm(asm.R0, 0xffff))
+		a.Code.Mark(nonzero)
 	}
-	a.Code.Add(asm.StoreMem(a.Frame, int16(f.at), asm.R0, asm.Half))
+	a.Code.Add(asm.StoreMem(a.Frame, int16(f.checksum), asm.R0, asm.Half))
 }
 
-// AssembleTransport adds the code that does what FixTransport does, of the packet at offset, where the bytes between from and to vary besides what the program writes.
-func (p *Program) AssembleTransport(a Assembler, offset, from, to int) error {
+// AssembleTransport adds the code that does the work of FixTransport for the packet at offset. The bytes between start and stop vary besides those that the program writes.
+func (p *Program) AssembleTransport(a Assembler, offset, begin, stop int) error {
 	start, kind := transport(p.template, offset)
 	protocol := p.template[kind]
 	field, ok := checksumOffset[protocol]
-	at, end := start+field, max(payloadEnd(p.template, offset), start)
+	checksum, end := start+field, max(payloadEnd(p.template, offset), start)
 	if p.touches(offset, offset+1) || p.touches(kind, kind+1) { // a frame may have a checksum where the template has none
 		return errors.New("its fields change the transport protocol of a stamped frame")
 	}
-	if !ok || at+2 > end {
+	if !ok || checksum+2 > end {
 		return nil
 	}
-	fixed := slices.ContainsFunc(p.fixes, func(f fix) bool { return f.at == at })
+	fixed := slices.ContainsFunc(p.fixes, func(f fix) bool { return f.checksum == checksum })
 	switch {
 	case p.trim != nil || p.touchesLength(offset):
 		return ErrNotCarried
-	case !fixed && p.touches(at, at+2):
+	case !fixed && p.touches(checksum, checksum+2):
 		return errors.New("its fields move the transport checksum of a stamped frame")
-	case protocol == protocolUDP && p.template[offset]>>4 == 4 && p.template[at] == 0 && p.template[at+1] == 0 && !fixed:
+	case protocol == protocolUDP && p.template[offset]>>4 == 4 && p.template[checksum] == 0 && p.template[checksum+1] == 0 && !fixed:
 		return nil
 	}
 	varied := *p
-	varied.writes = append(slices.Clone(p.writes), write{offset: from, width: to - from})
+	varied.writes = append(slices.Clone(p.writes), write{offset: begin, width: stop - begin})
 	for _, f := range p.fixes {
-		varied.writes = append(varied.writes, write{offset: f.at, width: 2})
+		varied.writes = append(varied.writes, write{offset: f.checksum, width: 2})
 	}
-	f := fix{at: at, isUDP: protocol == protocolUDP}
+	f := fix{checksum: checksum, isUDP: protocol == protocolUDP}
 	f.coverTransport(&varied, offset, start, end, protocol)
 	a.fix(f)
 	return nil

@@ -15,13 +15,13 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/stream"
 )
 
-// translated is a program of this package in the kernel. Each run takes a template with an index behind it.
+// translated is a program of this package in the kernel. Each run takes a template followed by an index.
 type translated struct {
 	program *ebpf.Program
 	length  int
 }
 
-// needKernel skips a test that this machine can't run; in CI it fails instead, so that nothing goes untested there unnoticed.
+// needKernel skips a test that this machine can't run. In CI it fails instead, so that every test runs there.
 func needKernel(t *testing.T, err error) {
 	t.Helper()
 	switch {
@@ -33,8 +33,8 @@ func needKernel(t *testing.T, err error) {
 	}
 }
 
-// translate loads a program that makes a frame in place and returns its length. Stamp, where it isn't 0, is an IP header's offset: the last 16 bytes
-// become the index twice, and the checksum follows.
+// translate loads a program that makes a frame in place and returns its length. A stamp that isn't 0
+// is an IP header's offset. Then the last 16 bytes become the index twice, and the checksum follows.
 func translate(t *testing.T, p *Program, stamp int) translated {
 	t.Helper()
 	table := p.Table()
@@ -66,7 +66,7 @@ func translate(t *testing.T, p *Program, stamp int) translated {
 	}
 	p.AssembleLength(a)
 	c.Add(asm.Return())
-	c.Here("short")
+	c.Mark("short")
 	c.Add(asm.Mov.Imm(asm.R0, 0), asm.Return())
 	program, err := ebpf.NewProgram(&ebpf.ProgramSpec{Type: ebpf.XDP, License: "Apache-2.0", Instructions: c.Instructions()})
 	needKernel(t, err)
@@ -74,21 +74,21 @@ func translate(t *testing.T, p *Program, stamp int) translated {
 	return translated{program, length}
 }
 
-func listed(table []uint64) (out []byte) {
+func listed(table []uint64) (encoded []byte) {
 	for _, v := range table {
-		out = binary.NativeEndian.AppendUint64(out, v)
+		encoded = binary.NativeEndian.AppendUint64(encoded, v)
 	}
-	return out
+	return encoded
 }
 
 func (k translated) frame(t *testing.T, p *Program, index uint64) []byte {
 	t.Helper()
-	out := make([]byte, k.length+8)
-	n, err := k.program.Run(&ebpf.RunOptions{Data: binary.NativeEndian.AppendUint64(p.Template(), index), DataOut: out})
+	output := make([]byte, k.length+8)
+	n, err := k.program.Run(&ebpf.RunOptions{Data: binary.NativeEndian.AppendUint64(p.Template(), index), DataOut: output})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return out[:n]
+	return output[:n]
 }
 
 // randomProgram draws a program of some variables, their writes and fixes.
@@ -101,34 +101,34 @@ func randomProgram(r *rand.Rand) (*Program, error) {
 	var vm stream.VM
 	names := []string{"a", "b", "c", "d"}[:1+r.IntN(4)]
 	for i, name := range names {
-		in := stream.Instruction{Type: "flow_var", Name: name, Size: 1 << r.IntN(4), Op: []string{"inc", "dec", "random"}[r.IntN(3)], Seed: r.Uint64() >> 40, Step: 1 + r.Uint64N(4)}
-		top := ^uint64(0) >> (64 - 8*in.Size)
-		in.MinValue = r.Uint64N(top) >> r.IntN(8*in.Size)
-		in.MaxValue = in.MinValue + r.Uint64N(top-in.MinValue)>>r.IntN(8*in.Size)
-		in.InitValue = in.MinValue + r.Uint64N(in.MaxValue-in.MinValue+1)
+		instruction := stream.Instruction{Type: "flow_var", Name: name, Size: 1 << r.IntN(4), Op: []string{"inc", "dec", "random"}[r.IntN(3)], Seed: r.Uint64() >> 40, Step: 1 + r.Uint64N(4)}
+		top := ^uint64(0) >> (64 - 8*instruction.Size)
+		instruction.MinValue = r.Uint64N(top) >> r.IntN(8*instruction.Size)
+		instruction.MaxValue = instruction.MinValue + r.Uint64N(top-instruction.MinValue)>>r.IntN(8*instruction.Size)
+		instruction.InitValue = instruction.MinValue + r.Uint64N(instruction.MaxValue-instruction.MinValue+1)
 		if r.IntN(4) == 0 {
 			for range 1 + r.IntN(9) {
-				in.ValueList = append(in.ValueList, r.Uint64N(top))
+				instruction.ValueList = append(instruction.ValueList, r.Uint64N(top))
 			}
-			in.Step = 1 + r.Uint64N(uint64(len(in.ValueList)))
+			instruction.Step = 1 + r.Uint64N(uint64(len(instruction.ValueList)))
 		} else if r.IntN(4) == 0 {
-			in.Type, in.Limit = "flow_var_rand_limit", 1+r.Uint64N(50)
+			instruction.Type, instruction.Limit = "flow_var_rand_limit", 1+r.Uint64N(50)
 		}
 		if next := i + 1; next < len(names) && r.IntN(2) == 0 {
-			in.NextVar = &names[next]
+			instruction.NextVar = &names[next]
 		}
-		vm.Instructions = append(vm.Instructions, in)
+		vm.Instructions = append(vm.Instructions, instruction)
 	}
 	if r.IntN(3) == 0 {
 		vm.Instructions = append(vm.Instructions, stream.Instruction{Type: "tuple_flow_var", Name: "t", IPMin: 7, IPMax: 7 + r.Uint32N(300), PortMin: 9, PortMax: uint16(9 + r.IntN(300)), LimitFlows: r.Uint32N(2000)})
 		names = append(names, "t.ip", "t.port")
 	}
 	for _, name := range names {
-		in := stream.Instruction{Type: "write_flow_var", Name: name, BigEndian: r.IntN(3) > 0, AddValue: r.Int64N(100) - 50, PacketOffset: []int{0, 20, 22, 24, 26, 30, 34, 36, 42}[r.IntN(9)]}
+		instruction := stream.Instruction{Type: "write_flow_var", Name: name, BigEndian: r.IntN(3) > 0, AddValue: r.Int64N(100) - 50, PacketOffset: []int{0, 20, 22, 24, 26, 30, 34, 36, 42}[r.IntN(9)]}
 		if r.IntN(3) == 0 {
-			in.Type, in.CastSize, in.Mask, in.Shift = "write_mask_flow_var", 1<<r.IntN(3), r.Uint32(), r.IntN(20)-10
+			instruction.Type, instruction.CastSize, instruction.Mask, instruction.Shift = "write_mask_flow_var", 1<<r.IntN(3), r.Uint32(), r.IntN(20)-10
 		}
-		vm.Instructions = append(vm.Instructions, in)
+		vm.Instructions = append(vm.Instructions, instruction)
 	}
 	if r.IntN(2) == 0 {
 		l3 := 20
@@ -148,7 +148,7 @@ func TestFramesMadeInTheKernelAreTheSame(t *testing.T) {
 	const wanted = 150
 	r := rand.New(rand.NewPCG(20, 26))
 	refused := 0
-	for seen := 0; seen < wanted; {
+	for compared := 0; compared < wanted; {
 		p, err := randomProgram(r)
 		if err != nil {
 			if refused++; refused > 20*wanted {
@@ -160,12 +160,12 @@ func TestFramesMadeInTheKernelAreTheSame(t *testing.T) {
 		if _, err := p.Assemble(a); errors.Is(err, ErrNotCarried) {
 			continue
 		}
-		seen++
+		compared++
 		k, buffer := translate(t, p, 0), p.Template()
 		for _, index := range []uint64{0, 1, 2, 3, 100, 255, 256, 65_535, 65_536, r.Uint64() >> 30, r.Uint64() >> 8} {
 			want := buffer[:p.Frame(index, buffer)]
 			if got := k.frame(t, p, index)[:len(want)]; !bytes.Equal(got, want) {
-				t.Fatalf("program %d, frame %d:\n got % x\nwant % x\n%+v", seen, index, got, want, p)
+				t.Fatalf("program %d, frame %d:\n got % x\nwant % x\n%+v", compared, index, got, want, p)
 			}
 		}
 	}

@@ -27,46 +27,46 @@ func (c *Code) Add(instructions ...asm.Instruction) {
 	}
 }
 
-// Here makes a label mark the next instruction. An instruction has one label; for a second one in a row, Here adds an instruction that does nothing.
-func (c *Code) Here(label string) {
+// Mark makes a label mark the next instruction. An instruction has one label. For a second one in a row, Mark adds an instruction that does nothing.
+func (c *Code) Mark(label string) {
 	if c.pending != "" {
 		c.Add(asm.Mov.Reg(asm.R0, asm.R0))
 	}
 	c.pending = label
 }
 
-// Label is a label that this code doesn't have yet.
+// Label returns a label that this code doesn't have yet.
 func (c *Code) Label(stem string) string {
 	c.labels++
 	return fmt.Sprintf("%s-%d", stem, c.labels)
 }
 
-// Instructions are what was added.
+// Instructions returns the added instructions.
 func (c *Code) Instructions() asm.Instructions { return c.instructions }
 
-// Len is how many instructions there are.
+// Len is the number of instructions.
 func (c *Code) Len() int { return len(c.instructions) }
 
 // Load puts a constant into a register.
-func (c *Code) Load(to asm.Register, value uint64) {
+func (c *Code) Load(register asm.Register, value uint64) {
 	if fitsImmediate(value) {
-		c.Add(asm.Mov.Imm(to, int32(value)))
+		c.Add(asm.Mov.Imm(register, int32(value)))
 		return
 	}
-	c.Add(asm.LoadImm(to, int64(value), asm.DWord))
+	c.Add(asm.LoadImm(register, int64(value), asm.DWord))
 }
 
-// Do applies an operation with a constant to a register; scratch is lost where the constant is a wide one.
-func (c *Code) Do(op asm.ALUOp, to asm.Register, value uint64, scratch asm.Register) {
+// Apply applies an operation with a constant to a register. A wide constant overwrites scratch.
+func (c *Code) Apply(op asm.ALUOp, register asm.Register, value uint64, scratch asm.Register) {
 	if fitsImmediate(value) {
-		c.Add(op.Imm(to, int32(value)))
+		c.Add(op.Imm(register, int32(value)))
 		return
 	}
-	c.Add(asm.LoadImm(scratch, int64(value), asm.DWord), op.Reg(to, scratch))
+	c.Add(asm.LoadImm(scratch, int64(value), asm.DWord), op.Reg(register, scratch))
 }
 
-// If jumps to a label where a register compares so with a constant; scratch is lost where the constant is a wide one.
-func (c *Code) If(op asm.JumpOp, register asm.Register, value uint64, scratch asm.Register, label string) {
+// JumpIf jumps to a label if the comparison of a register with a constant holds. A wide constant overwrites scratch.
+func (c *Code) JumpIf(op asm.JumpOp, register asm.Register, value uint64, scratch asm.Register, label string) {
 	if fitsImmediate(value) {
 		c.Add(op.Imm(register, int32(value), label))
 		return
@@ -74,23 +74,23 @@ func (c *Code) If(op asm.JumpOp, register asm.Register, value uint64, scratch as
 	c.Add(asm.LoadImm(scratch, int64(value), asm.DWord), op.Reg(register, scratch, label))
 }
 
-// Modulo leaves the rest of a division by a constant that isn't zero; a power of two costs no division.
-func (c *Code) Modulo(to asm.Register, by uint64, scratch asm.Register) {
-	if bits.OnesCount64(by) == 1 {
-		c.Do(asm.And, to, by-1, scratch)
+// Modulo leaves the rest of a division by a constant that isn't zero. A power of two costs no division.
+func (c *Code) Modulo(register asm.Register, divisor uint64, scratch asm.Register) {
+	if bits.OnesCount64(divisor) == 1 {
+		c.Apply(asm.And, register, divisor-1, scratch)
 		return
 	}
-	c.Do(asm.Mod, to, by, scratch)
+	c.Apply(asm.Mod, register, divisor, scratch)
 }
 
 // Divide divides by a constant that isn't zero.
-func (c *Code) Divide(to asm.Register, by uint64, scratch asm.Register) {
-	if bits.OnesCount64(by) == 1 {
-		c.Add(asm.RSh.Imm(to, int32(bits.TrailingZeros64(by))))
+func (c *Code) Divide(register asm.Register, divisor uint64, scratch asm.Register) {
+	if bits.OnesCount64(divisor) == 1 {
+		c.Add(asm.RSh.Imm(register, int32(bits.TrailingZeros64(divisor))))
 		return
 	}
-	c.Do(asm.Div, to, by, scratch)
+	c.Apply(asm.Div, register, divisor, scratch)
 }
 
-// fitsImmediate says whether an instruction can bear a constant: the kernel extends the sign of 32 bits.
+// fitsImmediate says whether an instruction can hold a constant. The kernel extends the sign of 32 bits.
 func fitsImmediate(value uint64) bool { return value <= math.MaxInt32 }

@@ -9,8 +9,8 @@ import (
 func TestLabels(t *testing.T) {
 	var c Code
 	c.Add(asm.Ja.Label("first"))
-	c.Here("first")
-	c.Here("second")
+	c.Mark("first")
+	c.Mark("second")
 	c.Add(asm.Return())
 	marked := map[string]int{}
 	for i, in := range c.Instructions() {
@@ -32,10 +32,10 @@ func TestConstants(t *testing.T) {
 		write func(*Code)
 		want  int
 	}{
-		{"31 bits fit an instruction", func(c *Code) { c.Do(asm.Add, asm.R1, 0x7fffffff, asm.R2) }, 1},
-		{"32 bits would be taken for a negative number", func(c *Code) { c.Do(asm.Add, asm.R1, 0x80000000, asm.R2) }, 2},
+		{"31 bits fit an instruction", func(c *Code) { c.Apply(asm.Add, asm.R1, 0x7fffffff, asm.R2) }, 1},
+		{"32 bits would be taken for a negative number", func(c *Code) { c.Apply(asm.Add, asm.R1, 0x80000000, asm.R2) }, 2},
 		{"a power of two is no division", func(c *Code) { c.Modulo(asm.R1, 256, asm.R2) }, 1},
-		{"a wide comparison loads its constant", func(c *Code) { c.If(asm.JGE, asm.R1, 1<<40, asm.R2, "x") }, 2},
+		{"a wide comparison loads its constant", func(c *Code) { c.JumpIf(asm.JGE, asm.R1, 1<<40, asm.R2, "x") }, 2},
 	} {
 		var c Code
 		if test.write(&c); c.Len() != test.want {

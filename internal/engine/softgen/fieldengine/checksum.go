@@ -23,18 +23,18 @@ func addresses(frame []byte, l2 int) (start, end int) {
 }
 
 // sumTransport sets a transport checksum, summing the whole packet.
-func sumTransport(frame []byte, l2, start, at int, protocol byte) {
+func sumTransport(frame []byte, l2, start, checksum int, protocol byte) {
 	end := max(payloadEnd(frame, l2), start)
-	if at+2 > end {
+	if checksum+2 > end {
 		return
 	}
 	low, high := addresses(frame, l2)
-	frame[at], frame[at+1] = 0, 0
+	frame[checksum], frame[checksum+1] = 0, 0
 	total := stream.SumWords(frame[low:high]) + stream.SumWords(frame[start:end]) + uint64(protocol) + uint64(end-start)
-	put(frame[at:], total, protocol == protocolUDP)
+	putChecksum(frame[checksum:], total, protocol == protocolUDP)
 }
 
-// transport is where the header behind the IP header at offset starts, and where its protocol stands.
+// transport returns the offset of the header behind the IP header at offset, and the offset of its protocol number.
 func transport(frame []byte, offset int) (start, kind int) {
 	if frame[offset]>>4 == 4 {
 		return offset + int(frame[offset]&15)*4, offset + 9
@@ -49,21 +49,21 @@ func FixIPv4Header(frame []byte, offset int) {
 		return
 	}
 	frame[offset+10], frame[offset+11] = 0, 0
-	put(frame[offset+10:], stream.SumWords(frame[offset:end]), false)
+	putChecksum(frame[offset+10:], stream.SumWords(frame[offset:end]), false)
 }
 
-// FixTransport sets the UDP, TCP or ICMPv6 checksum of the IP packet at offset, after its payload was changed. A UDP checksum of zero
-// over IPv4 stays: it means that there is none. Other protocols stay as they are.
+// FixTransport sets the UDP, TCP or ICMPv6 checksum of the IP packet at offset, after its payload was changed. A
+// UDP checksum of zero over IPv4 stays, because it means that there is none. Other protocols stay as they are.
 func FixTransport(frame []byte, offset int) {
 	start, kind := transport(frame, offset)
 	protocol := frame[kind]
 	field, ok := checksumOffset[protocol]
-	at := start + field
-	if !ok || at+2 > len(frame) {
+	checksum := start + field
+	if !ok || checksum+2 > len(frame) {
 		return
 	}
-	if protocol == protocolUDP && frame[offset]>>4 == 4 && frame[at] == 0 && frame[at+1] == 0 {
+	if protocol == protocolUDP && frame[offset]>>4 == 4 && frame[checksum] == 0 && frame[checksum+1] == 0 {
 		return
 	}
-	sumTransport(frame, offset, start, at, protocol)
+	sumTransport(frame, offset, start, checksum, protocol)
 }

@@ -17,52 +17,52 @@ const (
 	maxList          = 65_535
 )
 
-// compiler gathers a program instruction by instruction.
+// compiler compiles a program instruction by instruction.
 type compiler struct {
 	program   *Program
 	seed      uint64
 	variables map[string]*variable
 	bytes     int
-	next      string // the variable that the previous one's next_var promised
+	next      string // the next_var of the previous variable
 	driver    *variable
 	wanted    []stream.Instruction // checksum fixes, compiled when all writes are known
 }
 
-func (c *compiler) add(in stream.Instruction) error {
-	if c.next != "" && (in.Type != "flow_var" || in.Name != c.next) {
+func (c *compiler) add(instruction stream.Instruction) error {
+	if c.next != "" && (instruction.Type != "flow_var" || instruction.Name != c.next) {
 		return fmt.Errorf("next_var '%s' must be the next instruction", c.next)
 	}
-	switch in.Type {
+	switch instruction.Type {
 	case "flow_var", "flow_var_rand_limit":
-		return c.addVariable(in)
+		return c.addVariable(instruction)
 	case "tuple_flow_var":
-		return c.addTuple(in)
+		return c.addTuple(instruction)
 	case "write_flow_var", "write_mask_flow_var":
-		return c.addWrite(in)
+		return c.addWrite(instruction)
 	case "trim_pkt_size":
-		return c.addTrim(in)
+		return c.addTrim(instruction)
 	case "fix_checksum_ipv4", "fix_checksum_hw", "fix_checksum_icmpv6":
-		c.wanted = append(c.wanted, in)
+		c.wanted = append(c.wanted, instruction)
 		return nil
 	default:
-		return fmt.Errorf("unknown instruction type '%s'", in.Type)
+		return fmt.Errorf("unknown instruction type '%s'", instruction.Type)
 	}
 }
 
-func (c *compiler) addVariable(in stream.Instruction) error {
-	v, err := c.variable(in)
+func (c *compiler) addVariable(instruction stream.Instruction) error {
+	v, err := c.variable(instruction)
 	if err != nil {
 		return err
 	}
 	v.driver, c.driver, c.next = c.driver, nil, ""
-	if in.NextVar != nil && *in.NextVar != "" {
-		c.driver, c.next = v, *in.NextVar
+	if instruction.NextVar != nil && *instruction.NextVar != "" {
+		c.driver, c.next = v, *instruction.NextVar
 	}
-	return c.define(in.Name, v)
+	return c.define(instruction.Name, v)
 }
 
 func (c *compiler) define(name string, v *variable) error {
-	if _, taken := c.variables[name]; taken || name == "" {
+	if _, defined := c.variables[name]; defined || name == "" {
 		return fmt.Errorf("variable name '%s' already exists or is empty", name)
 	}
 	if c.bytes += v.size; c.bytes > maxVariableBytes {
@@ -72,26 +72,26 @@ func (c *compiler) define(name string, v *variable) error {
 	return nil
 }
 
-func (c *compiler) variable(in stream.Instruction) (*variable, error) {
-	if in.Size != 1 && in.Size != 2 && in.Size != 4 && in.Size != 8 {
-		return nil, fmt.Errorf("variable '%s' size %d is not one of 1, 2, 4, 8", in.Name, in.Size)
+func (c *compiler) variable(instruction stream.Instruction) (*variable, error) {
+	if instruction.Size != 1 && instruction.Size != 2 && instruction.Size != 4 && instruction.Size != 8 {
+		return nil, fmt.Errorf("variable '%s' size %d is not one of 1, 2, 4, 8", instruction.Name, instruction.Size)
 	}
-	v := &variable{size: in.Size, step: max(in.Step, 1), seed: scramble(c.seed + uint64(len(c.variables)) + in.Seed<<20)}
-	if in.Type == "flow_var_rand_limit" {
-		v.op, v.limit = random, in.Limit
-		if in.Limit == 0 {
-			return nil, fmt.Errorf("variable '%s' limit must be at least 1", in.Name)
+	v := &variable{size: instruction.Size, step: max(instruction.Step, 1), seed: scramble(c.seed + uint64(len(c.variables)) + instruction.Seed<<20)}
+	if instruction.Type == "flow_var_rand_limit" {
+		v.op, v.limit = random, instruction.Limit
+		if instruction.Limit == 0 {
+			return nil, fmt.Errorf("variable '%s' limit must be at least 1", instruction.Name)
 		}
-		return v, v.rangeOf(in.Name, in.MinValue, in.MinValue, in.MaxValue)
+		return v, v.rangeOf(instruction.Name, instruction.MinValue, instruction.MinValue, instruction.MaxValue)
 	}
-	var known bool
-	if v.op, known = operations[in.Op]; !known {
-		return nil, fmt.Errorf("variable '%s' op '%s' is not one of inc, dec, random", in.Name, in.Op)
+	var ok bool
+	if v.op, ok = operations[instruction.Op]; !ok {
+		return nil, fmt.Errorf("variable '%s' op '%s' is not one of inc, dec, random", instruction.Name, instruction.Op)
 	}
-	if len(in.ValueList) > 0 {
-		return v, v.listOf(in)
+	if len(instruction.ValueList) > 0 {
+		return v, v.listOf(instruction)
 	}
-	return v, v.rangeOf(in.Name, in.InitValue, in.MinValue, in.MaxValue)
+	return v, v.rangeOf(instruction.Name, instruction.InitValue, instruction.MinValue, instruction.MaxValue)
 }
 
 var operations = map[string]operation{"inc": increment, "dec": decrement, "random": random}
@@ -116,7 +116,7 @@ func (v *variable) rangeOf(name string, init, low, high uint64) error {
 	return nil
 }
 
-// pad widens the range so that the step divides it, as TRex does silently: up for inc, down for dec.
+// pad widens the range so that the step divides it, as TRex does silently. inc widens it upwards, and dec downwards.
 func (v *variable) pad(top uint64) {
 	missing := (v.step - v.span%v.step) % v.step
 	switch {
@@ -129,17 +129,17 @@ func (v *variable) pad(top uint64) {
 	}
 }
 
-func (v *variable) listOf(in stream.Instruction) error {
-	if len(in.ValueList) > maxList || v.step > uint64(len(in.ValueList)) {
-		return fmt.Errorf("variable '%s' value_list holds at most %d values and at least 'step' of them", in.Name, maxList)
+func (v *variable) listOf(instruction stream.Instruction) error {
+	if len(instruction.ValueList) > maxList || v.step > uint64(len(instruction.ValueList)) {
+		return fmt.Errorf("variable '%s' value_list holds at most %d values and at least 'step' of them", instruction.Name, maxList)
 	}
 	top := uint64(math.MaxUint64) >> (64 - 8*v.size)
-	for _, value := range in.ValueList {
+	for _, value := range instruction.ValueList {
 		if value > top {
 			return fmt.Errorf("VM: requested value is bigger than %d", top)
 		}
 	}
-	v.list = slices.Clone(in.ValueList)
+	v.list = slices.Clone(instruction.ValueList)
 	switch v.op {
 	case decrement:
 		v.list, v.op = strided(reversed(v.list), v.step), increment
@@ -161,39 +161,39 @@ func strided(list []uint64, step uint64) []uint64 {
 	return walk
 }
 
-// reversed is the order in which dec walks a list: the first value, then from the end.
+// reversed returns the list in the order of dec, which is the first value and then the others from the end.
 func reversed(list []uint64) []uint64 {
-	out := make([]uint64, len(list))
+	walk := make([]uint64, len(list))
 	for i := range list {
-		out[i] = list[(len(list)-i)%len(list)]
+		walk[i] = list[(len(list)-i)%len(list)]
 	}
-	return out
+	return walk
 }
 
-// addTuple defines NAME.ip and NAME.port: the port advances when the address wraps.
-func (c *compiler) addTuple(in stream.Instruction) error {
-	if in.IPMin > in.IPMax || in.PortMin > in.PortMax {
-		return fmt.Errorf("tuple '%s' must have ip_min ≤ ip_max and port_min ≤ port_max", in.Name)
+// addTuple defines NAME.ip and NAME.port. The port advances when the address wraps.
+func (c *compiler) addTuple(tuple stream.Instruction) error {
+	if tuple.IPMin > tuple.IPMax || tuple.PortMin > tuple.PortMax {
+		return fmt.Errorf("tuple '%s' must have ip_min ≤ ip_max and port_min ≤ port_max", tuple.Name)
 	}
-	ip := &variable{size: 4, step: 1, min: uint64(in.IPMin), span: uint64(in.IPMax-in.IPMin) + 1, limit: uint64(in.LimitFlows)}
-	port := &variable{size: 2, step: 1, min: uint64(in.PortMin), span: uint64(in.PortMax-in.PortMin) + 1, driver: ip}
-	return errors.Join(c.define(in.Name+".ip", ip), c.define(in.Name+".port", port))
+	ip := &variable{size: 4, step: 1, min: uint64(tuple.IPMin), span: uint64(tuple.IPMax-tuple.IPMin) + 1, limit: uint64(tuple.LimitFlows)}
+	port := &variable{size: 2, step: 1, min: uint64(tuple.PortMin), span: uint64(tuple.PortMax-tuple.PortMin) + 1, driver: ip}
+	return errors.Join(c.define(tuple.Name+".ip", ip), c.define(tuple.Name+".port", port))
 }
 
-func (c *compiler) addWrite(in stream.Instruction) error {
-	v, ok := c.variables[in.Name]
+func (c *compiler) addWrite(instruction stream.Instruction) error {
+	v, ok := c.variables[instruction.Name]
 	if !ok {
-		return fmt.Errorf("variable '%s' does not exist", in.Name)
+		return fmt.Errorf("variable '%s' does not exist", instruction.Name)
 	}
-	w := write{variable: v, offset: in.PacketOffset, width: v.size, add: uint64(in.AddValue), little: !in.BigEndian}
-	if in.Type == "write_mask_flow_var" {
-		w.width, w.masked, w.mask, w.shift = in.CastSize, true, uint64(in.Mask), in.Shift
+	w := write{variable: v, offset: instruction.PacketOffset, width: v.size, add: uint64(instruction.AddValue), little: !instruction.BigEndian}
+	if instruction.Type == "write_mask_flow_var" {
+		w.width, w.masked, w.mask, w.shift = instruction.CastSize, true, uint64(instruction.Mask), instruction.Shift
 		if w.width != 1 && w.width != 2 && w.width != 4 {
 			return fmt.Errorf("pkt_cast_size %d is not one of 1, 2, 4", w.width)
 		}
 	}
 	if w.offset < 0 || w.offset+w.width > len(c.program.template) {
-		return fmt.Errorf("packet size is %d bytes, variable '%s' ends at offset %d", len(c.program.template), in.Name, w.offset+w.width)
+		return fmt.Errorf("packet size is %d bytes, variable '%s' ends at offset %d", len(c.program.template), instruction.Name, w.offset+w.width)
 	}
 	if w.offset > maxWriteOffset {
 		return fmt.Errorf("packet offset %d is above %d", w.offset, maxWriteOffset)
@@ -202,24 +202,24 @@ func (c *compiler) addWrite(in stream.Instruction) error {
 	return nil
 }
 
-func (c *compiler) addTrim(in stream.Instruction) error {
-	v, ok := c.variables[in.Name]
+func (c *compiler) addTrim(instruction stream.Instruction) error {
+	v, ok := c.variables[instruction.Name]
 	if !ok {
-		return fmt.Errorf("variable '%s' does not exist", in.Name)
+		return fmt.Errorf("variable '%s' does not exist", instruction.Name)
 	}
 	if v.size != 2 || v.list != nil {
-		return fmt.Errorf("trim_pkt_size needs a 2-byte range, variable '%s' is none", in.Name)
+		return fmt.Errorf("trim_pkt_size needs a 2-byte range, variable '%s' is none", instruction.Name)
 	}
 	if v.min+v.span-1 < MinFrame || v.min > uint64(len(c.program.template)) {
-		return fmt.Errorf("trim_pkt_size '%s' leaves no length between %d and the packet's %d", in.Name, MinFrame, len(c.program.template))
+		return fmt.Errorf("trim_pkt_size '%s' leaves no length between %d and the packet's %d", instruction.Name, MinFrame, len(c.program.template))
 	}
 	c.program.trim = v
 	return nil
 }
 
-func (c *compiler) finish(all []stream.Instruction) (*Program, error) {
+func (c *compiler) finish(instructions []stream.Instruction) (*Program, error) {
 	if c.next != "" {
-		return nil, fmt.Errorf("*** error: instruction id '%d' next_var '%s' does not follow", len(all)-1, c.next)
+		return nil, fmt.Errorf("*** error: instruction id '%d' next_var '%s' does not follow", len(instructions)-1, c.next)
 	}
 	if c.program.cache > maxCache {
 		return nil, fmt.Errorf("cache %d is above %d", c.program.cache, maxCache)

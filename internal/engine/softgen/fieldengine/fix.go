@@ -8,15 +8,15 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/stream"
 )
 
-// fix sets one ones' complement checksum (RFC 1071). Where the covered bytes are known beforehand, the sum of those that never change
-// is taken once, and a frame costs only the words that its writes touch; else the whole is summed.
+// fix sets one ones' complement checksum (RFC 1071). If the covered bytes are known beforehand, the sum of the constant ones
+// is taken once, and a frame costs only the words that its writes touch. Otherwise each frame's covered bytes are summed.
 type fix struct {
-	at      int    // where the checksum stands
-	base    uint64 // sum of the words that stay
-	words   []int  // offsets of the words that change
-	tail    int    // offset of an odd last byte that changes; 0: there is none
-	isUDP   bool   // a zero UDP checksum means none, and is sent as 0xffff (RFC 768)
-	general func(frame []byte)
+	checksum int    // the checksum's offset
+	base     uint64 // sum of the constant words
+	words    []int  // offsets of the words that change
+	tail     int    // offset of an odd last byte that changes; 0 without one
+	isUDP    bool   // a zero UDP checksum means none, and is sent as 0xffff (RFC 768)
+	general  func(frame []byte)
 }
 
 func (f *fix) apply(frame []byte) {
@@ -25,16 +25,16 @@ func (f *fix) apply(frame []byte) {
 		return
 	}
 	sum := f.base
-	for _, at := range f.words {
-		sum += uint64(frame[at])<<8 | uint64(frame[at+1])
+	for _, offset := range f.words {
+		sum += uint64(frame[offset])<<8 | uint64(frame[offset+1])
 	}
 	if f.tail > 0 {
 		sum += uint64(frame[f.tail]) << 8
 	}
-	put(frame[f.at:], sum, f.isUDP)
+	putChecksum(frame[f.checksum:], sum, f.isUDP)
 }
 
-func put(field []byte, sum uint64, isUDP bool) {
+func putChecksum(field []byte, sum uint64, isUDP bool) {
 	value := ^stream.FoldChecksum(sum)
 	if isUDP && value == 0 {
 		value = 0xffff
@@ -56,36 +56,36 @@ const (
 	protocolICMPv6 = 58
 )
 
-func compileFix(in stream.Instruction, p *Program) ([]fix, error) {
-	switch in.Type {
+func compileFix(instruction stream.Instruction, p *Program) ([]fix, error) {
+	switch instruction.Type {
 	case "fix_checksum_ipv4":
-		f, err := p.headerFix(in.PacketOffset)
+		f, err := p.headerFix(instruction.PacketOffset)
 		return []fix{f}, err
 	case "fix_checksum_icmpv6":
-		f, err := p.transportFix(in.L2Length, in.L3Length, protocolICMPv6)
+		f, err := p.transportFix(instruction.L2Length, instruction.L3Length, protocolICMPv6)
 		return []fix{f}, err
 	}
 	var fixes []fix
-	if in.L2Length < 14 || in.L3Length < 20 || in.L2Length >= len(p.template) {
-		return nil, fmt.Errorf("fix_checksum_hw: l2_len %d must be at least 14 and l3_len %d at least 20", in.L2Length, in.L3Length)
+	if instruction.L2Length < 14 || instruction.L3Length < 20 || instruction.L2Length >= len(p.template) {
+		return nil, fmt.Errorf("fix_checksum_hw: l2_len %d must be at least 14 and l3_len %d at least 20", instruction.L2Length, instruction.L3Length)
 	}
-	if p.template[in.L2Length]>>4 == 4 {
-		f, err := p.headerFix(in.L2Length)
+	if p.template[instruction.L2Length]>>4 == 4 {
+		f, err := p.headerFix(instruction.L2Length)
 		if err != nil {
 			return nil, err
 		}
 		fixes = append(fixes, f)
 	}
-	protocol, known := map[int]byte{kindUDP: protocolUDP, kindTCP: protocolTCP, kindIP: 0}[in.L4Type]
+	protocol, ok := map[int]byte{kindUDP: protocolUDP, kindTCP: protocolTCP, kindIP: 0}[instruction.L4Type]
 	switch {
-	case !known:
-		return nil, fmt.Errorf("fix_checksum_hw: l4_type %d is not one of 11 (UDP), 13 (TCP), 17 (IP)", in.L4Type)
+	case !ok:
+		return nil, fmt.Errorf("fix_checksum_hw: l4_type %d is not one of 11 (UDP), 13 (TCP), 17 (IP)", instruction.L4Type)
 	case protocol == 0:
 		return fixes, nil
-	case p.template[in.L2Length]>>4 == 4:
-		protocol = p.template[in.L2Length+9] // TRex takes it from an IPv4 packet
+	case p.template[instruction.L2Length]>>4 == 4:
+		protocol = p.template[instruction.L2Length+9] // TRex takes it from an IPv4 packet
 	}
-	f, err := p.transportFix(in.L2Length, in.L3Length, protocol)
+	f, err := p.transportFix(instruction.L2Length, instruction.L3Length, protocol)
 	return append(fixes, f), err
 }
 
@@ -98,12 +98,12 @@ func (p *Program) headerFix(offset int) (fix, error) {
 	if end > len(p.template) {
 		return fix{}, fmt.Errorf("fix_checksum_ipv4: the IPv4 header at offset %d ends beyond the packet", offset)
 	}
-	f := fix{at: offset + 10}
+	f := fix{checksum: offset + 10}
 	f.cover(p, offset, end)
 	return f, nil
 }
 
-// transportFix is the fix of UDP's, TCP's or ICMPv6's checksum with the pseudo header (RFC 768, RFC 9293, RFC 8200 §8.1).
+// transportFix is the fix of a UDP, TCP or ICMPv6 checksum with the pseudo header (RFC 768, RFC 9293, RFC 8200 §8.1).
 func (p *Program) transportFix(l2, l3 int, protocol byte) (fix, error) {
 	field, ok := checksumOffset[protocol]
 	if !ok {
@@ -113,7 +113,7 @@ func (p *Program) transportFix(l2, l3 int, protocol byte) (fix, error) {
 	if l3 < 20 || l2 < 14 || start+field+2 > len(p.template) {
 		return fix{}, fmt.Errorf("fix_checksum_hw: l2_len %d and l3_len %d leave no transport header in a packet of %d bytes", l2, l3, len(p.template))
 	}
-	f := fix{at: start + field, isUDP: protocol == protocolUDP}
+	f := fix{checksum: start + field, isUDP: protocol == protocolUDP}
 	end := payloadEnd(p.template, l2)
 	if p.trim != nil || p.touchesLength(l2) {
 		f.general = func(frame []byte) { sumTransport(frame, l2, start, start+field, protocol) }
@@ -123,7 +123,7 @@ func (p *Program) transportFix(l2, l3 int, protocol byte) (fix, error) {
 	return f, nil
 }
 
-// coverTransport adds the pseudo header and what lies between start and end.
+// coverTransport adds the pseudo header and the bytes between start and end.
 func (f *fix) coverTransport(p *Program, l2, start, end int, protocol byte) {
 	low, high := addresses(p.template, l2)
 	f.cover(p, low, high)
@@ -139,15 +139,15 @@ func (f *fix) coverTransport(p *Program, l2, start, end int, protocol byte) {
 
 var checksumOffset = map[byte]int{protocolTCP: 16, protocolUDP: 6, protocolICMPv6: 2}
 
-// cover adds the words of an even-sized stretch, but for the checksum itself.
+// cover adds the words of an even-sized stretch, except for the checksum itself.
 func (f *fix) cover(p *Program, start, end int) {
-	for at := start; at+1 < end; at += 2 {
+	for offset := start; offset+1 < end; offset += 2 {
 		switch {
-		case at == f.at:
-		case p.touches(at, at+2):
-			f.words = append(f.words, at)
+		case offset == f.checksum:
+		case p.touches(offset, offset+2):
+			f.words = append(f.words, offset)
 		default:
-			f.base += uint64(binary.BigEndian.Uint16(p.template[at:]))
+			f.base += uint64(binary.BigEndian.Uint16(p.template[offset:]))
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/stream"
 )
 
-// valid says whether the checksums of an untagged frame are right, by RFC 1071's check: with the checksum in, the sum is all ones.
+// valid says whether the checksums of an untagged frame are right, by RFC 1071's check. The sum with the checksum is all ones.
 func valid(frame []byte) bool {
 	const l2 = 14
 	protocol, start := uint64(frame[20]), 54
@@ -36,7 +36,7 @@ func TestChecksums(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		template []byte
-		at       [3]int // where the variables are written
+		offsets  [3]int // the variables' offsets
 		fix      stream.Instruction
 	}{
 		{"UDP over IPv4", udp(60), [3]int{26, 34, 51}, hw4},
@@ -46,7 +46,7 @@ func TestChecksums(t *testing.T) {
 		{"ICMPv6", icmp, [3]int{22, 60, 71}, stream.Instruction{Type: "fix_checksum_icmpv6", L2Length: 14, L3Length: 40}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := program(t, c.template, source, port, odd, writeOf("v", c.at[0]), writeOf("p", c.at[1]), writeOf("o", c.at[2]), c.fix)
+			p := program(t, c.template, source, port, odd, writeOf("v", c.offsets[0]), writeOf("p", c.offsets[1]), writeOf("o", c.offsets[2]), c.fix)
 			buffer := p.Template()
 			for i := range 1000 {
 				n := p.Frame(uint64(i), buffer)
@@ -82,7 +82,7 @@ func TestChecksums(t *testing.T) {
 	})
 }
 
-// TestSharing states what makes threads cheap: frame i is the same whoever makes it, after whatever frames.
+// TestSharing checks that frame i is the same from every thread, after any other frames.
 func TestSharing(t *testing.T) {
 	next := "w"
 	vm := []stream.Instruction{
@@ -91,23 +91,23 @@ func TestSharing(t *testing.T) {
 		writeOf("v", 26), writeOf("w", 34), {Type: "fix_checksum_hw", L2Length: 14, L3Length: 20, L4Type: kindUDP},
 	}
 	p := program(t, udp(60), vm...)
-	one := p.Template()
+	first := p.Template()
 	for _, threads := range []int{2, 3, 4} {
 		buffers := make([][]byte, threads)
 		for k := range buffers {
 			buffers[k] = p.Template()
 		}
 		for i := range 1000 {
-			p.Frame(uint64(i), one)
-			mine := buffers[i%threads]
-			p.Frame(uint64(i), mine)
-			if !bytes.Equal(one, mine) {
+			p.Frame(uint64(i), first)
+			buffer := buffers[i%threads]
+			p.Frame(uint64(i), buffer)
+			if !bytes.Equal(first, buffer) {
 				t.Fatalf("frame %d of thread %d of %d differs", i, i%threads, threads)
 			}
 			if i >= int(p.Period()) {
-				again := p.Template()
-				p.Frame(uint64(i)%p.Period(), again)
-				if !bytes.Equal(one, again) {
+				second := p.Template()
+				p.Frame(uint64(i)%p.Period(), second)
+				if !bytes.Equal(first, second) {
 					t.Fatalf("frame %d doesn't repeat frame %d", i, uint64(i)%p.Period())
 				}
 			}

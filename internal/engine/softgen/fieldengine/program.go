@@ -6,13 +6,13 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/stream"
 )
 
-// Sizes of a frame without FCS, as TRex bounds them.
+// TRex bounds a frame's size without FCS.
 const (
 	MinFrame = 60 // shorter templates are padded with zeros
 	MaxFrame = 9238
 )
 
-// Program is a compiled stream: immutable, and safe for concurrent use.
+// Program is a compiled stream. It is immutable, and safe for concurrent use.
 type Program struct {
 	template []byte
 	cache    uint64
@@ -22,8 +22,8 @@ type Program struct {
 	fixes    []fix
 }
 
-// Compile checks and compiles a template (without FCS) and its field engine. Seed drives the random variables; the same seed gives
-// the same frames. Errors name the instruction the way TRex does.
+// Compile checks and compiles a template (without FCS) and its field engine. The seed drives the random
+// variables, and the same seed gives the same frames. Errors name the instruction the way TRex does.
 func Compile(template []byte, vm stream.VM, seed uint64) (*Program, error) {
 	if len(template) < 14 || len(template) > MaxFrame {
 		return nil, fmt.Errorf("bad packet size provided: %d. Should be between 14 and %d", len(template), MaxFrame)
@@ -48,10 +48,10 @@ func (p *Program) Bytes() []byte { return p.template }
 // MaxLength is the length of the longest frame.
 func (p *Program) MaxLength() int { return len(p.template) }
 
-// Period is the number of frames after which the stream repeats; 0: practically never.
+// Period is the number of frames after which the stream repeats, or 0 if it practically never does.
 func (p *Program) Period() uint64 { return p.period }
 
-// MeanLength is the mean length of the frames, as TRex takes it for rates in bits/s: the middle of a trimmed frame's lengths.
+// MeanLength is the mean length of the frames, as TRex takes it for rates in bits/s. For trimmed frames it is the middle of the shortest and the longest length.
 func (p *Program) MeanLength() float64 {
 	if p.trim == nil {
 		return float64(len(p.template))
@@ -61,8 +61,8 @@ func (p *Program) MeanLength() float64 {
 	return float64(lowest+highest) / 2
 }
 
-// Frame makes buf the frame with this index and returns its length. Buf is at least MaxLength long and holds the template or any
-// earlier frame of this program: only what varies is written, and nothing is allocated.
+// Frame makes buf the frame with this index and returns the frame's length. buf is at least MaxLength long and holds
+// the template or any earlier frame of this program. Frame writes only the bytes that vary, and allocates nothing.
 func (p *Program) Frame(index uint64, buf []byte) int {
 	if p.cache > 0 {
 		index %= p.cache

@@ -45,15 +45,15 @@ func program(t *testing.T, template []byte, instructions ...stream.Instruction) 
 	return p
 }
 
-// play is the value of the 4 bytes at offset in the first frames.
+// play returns the values of the 4 bytes at offset in the first frames.
 func play(p *Program, offset, n int) []uint64 {
 	buffer := p.Template()
-	var out []uint64
+	var values []uint64
 	for i := range n {
 		p.Frame(uint64(i), buffer)
-		out = append(out, uint64(binary.BigEndian.Uint32(buffer[offset:])))
+		values = append(values, uint64(binary.BigEndian.Uint32(buffer[offset:])))
 	}
-	return out
+	return values
 }
 
 func variableOf(op string, init, low, high, step uint64) stream.Instruction {
@@ -72,10 +72,10 @@ func TestVariables(t *testing.T) {
 	striding := listed
 	striding.ValueList, striding.Step = []uint64{1, 2, 3, 4, 5}, 2
 	for _, c := range []struct {
-		name   string
-		in     stream.Instruction
-		want   []uint64
-		period uint64
+		name        string
+		instruction stream.Instruction
+		want        []uint64
+		period      uint64
 	}{
 		{"inc goes up and starts over at the lowest", variableOf("inc", 3, 2, 4, 1), []uint64{3, 4, 2, 3, 4, 2}, 3},
 		{"dec goes down and starts over at the highest", variableOf("dec", 3, 2, 4, 1), []uint64{3, 2, 4, 3, 2, 4}, 3},
@@ -87,7 +87,7 @@ func TestVariables(t *testing.T) {
 		{"a list is walked by its step", striding, []uint64{1, 3, 5, 2, 4, 1}, 5},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := program(t, udp(60), c.in, writeOf("v", 26))
+			p := program(t, udp(60), c.instruction, writeOf("v", 26))
 			if got := play(p, 26, len(c.want)); fmt.Sprint(got) != fmt.Sprint(c.want) {
 				t.Errorf("values %v, want %v", got, c.want)
 			}
@@ -101,22 +101,22 @@ func TestVariables(t *testing.T) {
 func TestRandomVariables(t *testing.T) {
 	t.Run("random stays in its range, reaches all of it and has no period", func(t *testing.T) {
 		p := program(t, udp(60), variableOf("random", 5, 5, 8, 1), writeOf("v", 26))
-		seen := map[uint64]int{}
+		drawn := map[uint64]int{}
 		for _, v := range play(p, 26, 4000) {
-			seen[v]++
+			drawn[v]++
 		}
 		for v := uint64(5); v <= 8; v++ {
-			if seen[v] < 800 || seen[v] > 1200 {
-				t.Errorf("value %d came %d times of 4000", v, seen[v])
+			if drawn[v] < 800 || drawn[v] > 1200 {
+				t.Errorf("value %d came %d times of 4000", v, drawn[v])
 			}
 		}
-		if len(seen) != 4 || p.Period() != 0 {
-			t.Errorf("%d values, period %d", len(seen), p.Period())
+		if len(drawn) != 4 || p.Period() != 0 {
+			t.Errorf("%d values, period %d", len(drawn), p.Period())
 		}
 	})
 	t.Run("rand_limit repeats its first values", func(t *testing.T) {
-		in := stream.Instruction{Type: "flow_var_rand_limit", Name: "v", Size: 4, Seed: 1, Limit: 10, MinValue: 0, MaxValue: 1 << 30}
-		p := program(t, udp(60), in, writeOf("v", 26))
+		instruction := stream.Instruction{Type: "flow_var_rand_limit", Name: "v", Size: 4, Seed: 1, Limit: 10, MinValue: 0, MaxValue: 1 << 30}
+		p := program(t, udp(60), instruction, writeOf("v", 26))
 		got := play(p, 26, 20)
 		if fmt.Sprint(got[:10]) != fmt.Sprint(got[10:]) || got[0] == got[1] || p.Period() != 10 {
 			t.Errorf("values %v, period %d", got, p.Period())
@@ -125,9 +125,9 @@ func TestRandomVariables(t *testing.T) {
 	t.Run("the seed makes the sequence", func(t *testing.T) {
 		vm := stream.VM{Instructions: []stream.Instruction{variableOf("random", 0, 0, 1<<31, 1), writeOf("v", 26)}}
 		first, _ := Compile(udp(60), vm, 1)
-		again, _ := Compile(udp(60), vm, 1)
-		other, _ := Compile(udp(60), vm, 2)
-		if fmt.Sprint(play(first, 26, 5)) != fmt.Sprint(play(again, 26, 5)) || fmt.Sprint(play(first, 26, 5)) == fmt.Sprint(play(other, 26, 5)) {
+		second, _ := Compile(udp(60), vm, 1)
+		otherSeed, _ := Compile(udp(60), vm, 2)
+		if fmt.Sprint(play(first, 26, 5)) != fmt.Sprint(play(second, 26, 5)) || fmt.Sprint(play(first, 26, 5)) == fmt.Sprint(play(otherSeed, 26, 5)) {
 			t.Error("same seed, other sequence, or the other way round")
 		}
 	})
@@ -190,9 +190,9 @@ func TestTupleAndNextVar(t *testing.T) {
 func TestWrites(t *testing.T) {
 	value := variableOf("inc", 0x01020304, 0x01020304, 0x01020304, 1)
 	for _, c := range []struct {
-		name string
-		in   stream.Instruction
-		want []byte
+		name        string
+		instruction stream.Instruction
+		want        []byte
 	}{
 		{"big endian", stream.Instruction{Type: "write_flow_var", Name: "v", BigEndian: true}, []byte{1, 2, 3, 4}},
 		{"little endian", stream.Instruction{Type: "write_flow_var", Name: "v"}, []byte{4, 3, 2, 1}},
@@ -202,10 +202,10 @@ func TestWrites(t *testing.T) {
 		{"a negative shift goes right", stream.Instruction{Type: "write_mask_flow_var", Name: "v", BigEndian: true, CastSize: 2, Mask: 0xffff, Shift: -16}, []byte{1, 2, 0xff, 0xff}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.in.PacketOffset = 50
+			c.instruction.PacketOffset = 50
 			template := udp(60)
 			copy(template[50:], []byte{0xff, 0xff, 0xff, 0xff})
-			p := program(t, template, value, c.in)
+			p := program(t, template, value, c.instruction)
 			buffer := p.Template()
 			p.Frame(0, buffer)
 			p.Frame(1, buffer)
@@ -219,9 +219,9 @@ func TestWrites(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	next := "w"
 	for _, c := range []struct {
-		name string
-		in   []stream.Instruction
-		want string
+		name         string
+		instructions []stream.Instruction
+		want         string
 	}{
 		{"a write beyond the packet", []stream.Instruction{variableOf("inc", 0, 0, 9, 1), writeOf("v", 58)}, "instruction id '1'"},
 		{"an unknown variable", []stream.Instruction{variableOf("inc", 0, 0, 9, 1), writeOf("x", 26)}, "'x' does not exist"},
@@ -237,7 +237,7 @@ func TestRefusals(t *testing.T) {
 		{"an unknown kind of checksum", []stream.Instruction{variableOf("inc", 0, 0, 9, 1), {Type: "fix_checksum_hw", L2Length: 14, L3Length: 20, L4Type: 6}}, "l4_type 6"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if _, err := Compile(udp(60), stream.VM{Instructions: c.in}, 0); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, err := Compile(udp(60), stream.VM{Instructions: c.instructions}, 0); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want one with %q", err, c.want)
 			}
 		})

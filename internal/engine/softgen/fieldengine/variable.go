@@ -12,12 +12,12 @@ type variable struct {
 	size   int // bytes: 1, 2, 4 or 8
 	op     operation
 	min    uint64
-	span   uint64 // how many values the range holds, a multiple of step for inc and dec
+	span   uint64 // size of the range, a multiple of step for inc and dec
 	step   uint64
-	offset uint64 // where the first value lies in the range, in the direction of op
+	offset uint64 // position of the first value in the range, in the direction of op
 	list   []uint64
 	seed   uint64
-	limit  uint64 // rand_limit, tuples: the ticks after which all repeats; 0 none
+	limit  uint64 // of rand_limit and tuples, the ticks after which values repeat; 0 without a limit
 	driver *variable
 }
 
@@ -58,13 +58,13 @@ func (v *variable) position(tick uint64) uint64 {
 		return reduce(scramble(v.seed+tick), v.span)
 	}
 	moved := tick % v.cycle() * v.step
-	if left := v.span - v.offset; moved >= left {
-		return moved - left
+	if rest := v.span - v.offset; moved >= rest {
+		return moved - rest
 	}
 	return v.offset + moved
 }
 
-// cycle is after how many ticks the values repeat (not for random).
+// cycle is after how many ticks the values of inc and dec repeat.
 func (v *variable) cycle() uint64 { return max(v.span/v.step, 1) }
 
 func (v *variable) wraps(index uint64) uint64 {
@@ -79,25 +79,25 @@ func (v *variable) wraps(index uint64) uint64 {
 	return wraps
 }
 
-// period is after how many frames the variable repeats; 0: practically never.
+// period is after how many frames the variable repeats, or 0 if it practically never does.
 func (v *variable) period() uint64 {
-	own := v.cycle()
+	ticks := v.cycle()
 	switch {
 	case v.limit > 0:
-		own = v.limit
+		ticks = v.limit
 	case v.op == random && v.span > 1:
 		return 0
 	}
 	switch {
 	case v.driver == nil:
-		return own
+		return ticks
 	case v.driver.limit > 0:
 		return v.driver.period() // its ticks start over, and so do its wraps
 	}
-	return product(own, v.driver.period())
+	return product(ticks, v.driver.period())
 }
 
-// scramble is the finalizer of SplitMix64 (Steele, Lea, Flood 2014): consecutive inputs give independent-looking outputs.
+// scramble is the finalizer of SplitMix64 (Steele, Lea, Flood 2014). Consecutive inputs give independent-looking outputs.
 func scramble(x uint64) uint64 {
 	x *= 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -111,7 +111,7 @@ func reduce(x, n uint64) uint64 {
 	return hi
 }
 
-// longest is the longest period worth knowing; above it counts as none.
+// longest is the longest period worth knowing. A longer one counts as none.
 const longest = 1 << 32
 
 func product(a, b uint64) uint64 {

@@ -23,11 +23,11 @@ func (w *write) apply(index uint64, frame []byte) {
 	store(field, value, w.little)
 }
 
-func shifted(value uint64, by int) uint64 {
-	if by < 0 {
-		return value >> -by
+func shifted(value uint64, bits int) uint64 {
+	if bits < 0 {
+		return value >> -bits
 	}
-	return value << by
+	return value << bits
 }
 
 func load(field []byte, little bool) uint64 {
