@@ -47,8 +47,8 @@ func (port *port) readdress(a addressing) error {
 }
 
 // setLayer2 answers set_l2. Frames go to the given MAC, and the port has no IPv4 address.
-func (s *Server) setLayer2(p *params) (any, error) {
-	port, err := s.port(p)
+func (s *portSettings) setLayer2(p *params) (any, error) {
+	port, err := s.ports.named(p)
 	if err != nil {
 		return nil, err
 	}
@@ -66,8 +66,8 @@ func (s *Server) setLayer2(p *params) (any, error) {
 
 // setLayer3 answers set_l3. The port answers for src_addr, and frames go to resolved_mac, which the
 // client has resolved. Without resolved_mac the port has no destination until the client sets one.
-func (s *Server) setLayer3(p *params) (any, error) {
-	port, err := s.port(p)
+func (s *portSettings) setLayer3(p *params) (any, error) {
+	port, err := s.ports.named(p)
 	if err != nil {
 		return nil, err
 	}
@@ -87,8 +87,8 @@ func (s *Server) setLayer3(p *params) (any, error) {
 }
 
 // configureIPv6 answers conf_ipv6. An empty src_ipv6 means the link-local address made from the MAC.
-func (s *Server) configureIPv6(p *params) (any, error) {
-	port, err := s.port(p)
+func (s *portSettings) configureIPv6(p *params) (any, error) {
+	port, err := s.ports.named(p)
 	if err != nil {
 		return nil, err
 	}
@@ -109,8 +109,8 @@ func (s *Server) configureIPv6(p *params) (any, error) {
 }
 
 // setVLAN answers set_vlan. The port answers for its addresses under this tag. Streams bring their own tags in their frames.
-func (s *Server) setVLAN(p *params) (any, error) {
-	port, err := s.port(p)
+func (s *portSettings) setVLAN(p *params) (any, error) {
+	port, err := s.ports.named(p)
 	if err != nil {
 		return nil, err
 	}

@@ -11,26 +11,34 @@ const (
 	maxCaptures = 10
 )
 
+// captures are the server's captures, by their ids.
+type captures struct {
+	ports  ports
+	clock  clock
+	open   map[uint32]*recording
+	lastID uint32
+}
+
 // command answers capture, whose "command" chooses one of five operations.
-func (s *Server) capture(p *params) (any, error) {
+func (c *captures) command(p *params) (any, error) {
 	switch p.choice("command", "start", "stop", "fetch", "status", "remove") {
 	case "start":
-		return s.captureStart(p)
+		return c.start(p)
 	case "status":
-		return s.captureStatus()
+		return c.status()
 	case "stop":
-		return s.captureStop(p)
+		return c.stop(p)
 	case "fetch":
-		return s.captureFetch(p)
+		return c.fetch(p)
 	case "remove":
-		return s.captureRemove(p)
+		return c.remove(p)
 	}
 	return nil, p.failed()
 }
 
-func (s *Server) captureStart(p *params) (any, error) {
+func (c *captures) start(p *params) (any, error) {
 	limit, mode := p.uint32("limit"), p.choice("mode", "fixed", "cyclic")
-	transmit, receive := s.readPorts(p, "tx"), s.readPorts(p, "rx")
+	transmit, receive := c.readPorts(p, "tx"), c.readPorts(p, "rx")
 	text := p.textOr("filter", "")
 	if limit == 0 || limit > maxCapture {
 		p.fail("'limit' must be 1 to %d", maxCapture)
@@ -44,33 +52,33 @@ func (s *Server) captureStart(p *params) (any, error) {
 	if p.textOr("endpoint", "") != "" {
 		return nil, refused("capturing to an endpoint is not supported by the software engine: fetch the frames")
 	}
-	if len(s.captures.open) >= maxCaptures {
+	if len(c.open) >= maxCaptures {
 		return nil, refused("there are %d captures already: remove one", maxCaptures)
 	}
 	matches, err := parseFilter(text)
 	if err != nil {
 		return nil, refusedBy(err)
 	}
-	for _, port := range s.ports {
+	for _, port := range c.ports {
 		if (transmit[port.index] || receive[port.index]) && !port.service {
 			return nil, refused("start_capture is available only under service mode (port %d)", port.index)
 		}
 	}
 	r := &recording{limit: int(limit), cyclic: mode == "cyclic", text: text, matches: matches, transmit: transmit, receive: receive,
-		start: s.cfg.Now()}
-	if err := r.begin(s.ports); err != nil {
+		start: c.clock()}
+	if err := r.begin(c.ports); err != nil {
 		return nil, err
 	}
-	s.captures.lastID++
-	s.captures.open[s.captures.lastID] = r
-	return object{"capture_id": s.captures.lastID, "start_ts": real(r.start.Seconds())}, nil
+	c.lastID++
+	c.open[c.lastID] = r
+	return object{"capture_id": c.lastID, "start_ts": real(r.start.Seconds())}, nil
 }
 
-func (s *Server) readPorts(p *params, name string) map[int]bool {
+func (c *captures) readPorts(p *params, name string) map[int]bool {
 	ports := map[int]bool{}
 	for _, text := range p.list(name) {
 		index, negative, whole := wholeNumber(text)
-		if !whole || negative || index >= uint64(len(s.ports)) {
+		if !whole || negative || index >= uint64(len(c.ports)) {
 			p.fail("'%s': no such port %s", name, text)
 			continue
 		}
@@ -79,10 +87,10 @@ func (s *Server) readPorts(p *params, name string) map[int]bool {
 	return ports
 }
 
-func (s *Server) captureStatus() (any, error) {
+func (c *captures) status() (any, error) {
 	list := []object{}
-	for _, id := range slices.Sorted(maps.Keys(s.captures.open)) {
-		r := s.captures.open[id]
+	for _, id := range slices.Sorted(maps.Keys(c.open)) {
+		r := c.open[id]
 		frames, bytes, matched := r.size()
 		condition, mode := "STOPPED", "fixed"
 		if r.active {
@@ -99,20 +107,20 @@ func (s *Server) captureStatus() (any, error) {
 	return list, nil
 }
 
-func (s *Server) recordingNamed(p *params) (uint32, *recording, error) {
+func (c *captures) named(p *params) (uint32, *recording, error) {
 	id := p.uint32("capture_id")
 	if err := p.failed(); err != nil {
 		return 0, nil, err
 	}
-	r, ok := s.captures.open[id]
+	r, ok := c.open[id]
 	if !ok {
 		return 0, nil, refused("capture ID %d does not exist", id)
 	}
 	return id, r, nil
 }
 
-func (s *Server) captureStop(p *params) (any, error) {
-	_, r, err := s.recordingNamed(p)
+func (c *captures) stop(p *params) (any, error) {
+	_, r, err := c.named(p)
 	if err != nil {
 		return nil, err
 	}
@@ -121,8 +129,8 @@ func (s *Server) captureStop(p *params) (any, error) {
 	return object{"endpoint": "", "pkt_count": frames}, nil
 }
 
-func (s *Server) captureFetch(p *params) (any, error) {
-	_, r, err := s.recordingNamed(p)
+func (c *captures) fetch(p *params) (any, error) {
+	_, r, err := c.named(p)
 	if err != nil {
 		return nil, err
 	}
@@ -154,12 +162,28 @@ func (f recorded) report(snap int) object {
 	}
 }
 
-func (s *Server) captureRemove(p *params) (any, error) {
-	id, r, err := s.recordingNamed(p)
+func (c *captures) remove(p *params) (any, error) {
+	id, r, err := c.named(p)
 	if err != nil {
 		return nil, err
 	}
 	r.stop()
-	delete(s.captures.open, id)
+	delete(c.open, id)
 	return object{}, nil
+}
+
+func (c *captures) activeOn(port *port) bool {
+	for _, r := range c.open {
+		if r.active && (r.receive[port.index] || r.transmit[port.index]) {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *captures) removeAll() {
+	for id, r := range c.open {
+		r.stop()
+		delete(c.open, id)
+	}
 }

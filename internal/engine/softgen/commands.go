@@ -13,45 +13,42 @@ type object = map[string]any
 
 // command carries out one method.
 type command struct {
-	run func(*Server, *params) (any, error)
+	run func(*params) (any, error)
 	// open methods work without the handshake of api_sync_v2.
 	open bool
 }
 
 // newCommands returns the methods that the server knows, by their names in TRex's RPC.
-func commands() map[string]command {
+func (s *Server) newCommands() map[string]command {
 	table := map[string]command{
-		"api_sync": {(*Server).apiSync, true}, "api_sync_v2": {(*Server).apiSyncV2, true},
-		"get_version": {(*Server).getVersion, true}, "ping": {(*Server).ping, true},
+		"api_sync": {s.info.apiSync, true}, "api_sync_v2": {s.info.apiSyncV2, true},
+		"get_version": {s.info.version, true}, "ping": {s.info.ping, true},
 	}
-	for name, run := range map[string]func(*Server, *params) (any, error){
-		"get_supported_cmds": (*Server).getSupportedCommands, "get_system_info": (*Server).getSystemInfo,
-		"get_utilization": (*Server).getUtilization, "get_tpg_status": (*Server).getTPGStatus,
-		"publish_now": (*Server).publishNow, "shutdown": (*Server).shutdown,
+	for name, run := range map[string]func(*params) (any, error){
+		"get_supported_cmds": s.supported, "get_system_info": s.info.systemInfo,
+		"get_utilization": s.statistics.utilization, "get_tpg_status": s.info.tpgStatus,
+		"publish_now": s.info.publishNow, "shutdown": s.shutdown,
 
-		"acquire": (*Server).acquire, "release": (*Server).release, "get_owner": (*Server).getOwner,
-		"get_async_events": (*Server).getAsyncEvents,
+		"acquire": s.ownership.acquire, "release": s.ownership.release, "get_owner": s.ownership.ownerOf,
+		"get_async_events": s.events.answerPoll,
 
-		"get_port_status": (*Server).getPortStatus, "set_port_attr": (*Server).setPortAttributes,
-		"service": (*Server).setService, "set_rx_feature": (*Server).setReceiveFeature,
-		"set_l2": (*Server).setLayer2, "set_l3": (*Server).setLayer3,
-		"conf_ipv6": (*Server).configureIPv6, "set_vlan": (*Server).setVLAN,
+		"get_port_status": s.settings.status, "set_port_attr": s.settings.setAttributes,
+		"service": s.settings.setService, "set_rx_feature": s.settings.setReceiveFeature,
+		"set_l2": s.settings.setLayer2, "set_l3": s.settings.setLayer3,
+		"conf_ipv6": s.settings.configureIPv6, "set_vlan": s.settings.setVLAN,
 
-		"get_profile_list": (*Server).getProfileList, "get_stream_list": (*Server).getStreamList,
-		"get_stream": (*Server).getStream, "get_all_streams": (*Server).getAllStreams,
-		"add_stream": (*Server).addStream, "remove_stream": (*Server).removeStream,
-		"remove_all_streams": (*Server).removeAllStreams,
+		"get_profile_list": s.loader.profileList, "get_stream_list": s.loader.idList,
+		"get_stream": s.loader.get, "get_all_streams": s.loader.getAll,
+		"add_stream": s.loader.add, "remove_stream": s.loader.remove, "remove_all_streams": s.loader.removeAll,
+		"validate": s.loader.validate, "remove_rx_filters": s.loader.removeReceiveFilters,
 
-		"validate": (*Server).validate, "start_traffic": (*Server).startTraffic,
-		"update_traffic": (*Server).updateTraffic, "pause_traffic": (*Server).pauseTraffic,
-		"resume_traffic": (*Server).resumeTraffic, "stop_traffic": (*Server).stopTraffic,
-		"remove_rx_filters": (*Server).removeReceiveFilters,
+		"start_traffic": s.traffic.start, "update_traffic": s.traffic.update, "pause_traffic": s.traffic.pause,
+		"resume_traffic": s.traffic.resume, "stop_traffic": s.traffic.stop, "push_pkts": s.traffic.push,
+		"capture": s.captures.command,
 
-		"push_pkts": (*Server).pushPackets, "capture": (*Server).capture,
-
-		"get_port_stats": (*Server).getPortStats, "get_global_stats": (*Server).getGlobalStats,
-		"get_port_xstats_names": (*Server).getExtendedNames, "get_port_xstats_values": (*Server).getExtendedValues,
-		"get_active_pgids": (*Server).getActiveFlows, "get_pgid_stats": (*Server).getFlowStats,
+		"get_port_stats": s.statistics.portStats, "get_global_stats": s.statistics.globalStats,
+		"get_port_xstats_names": s.statistics.extendedNames, "get_port_xstats_values": s.statistics.extendedValues,
+		"get_active_pgids": s.flowStatistics.activeFlows, "get_pgid_stats": s.flowStatistics.flowStats,
 	} {
 		table[name] = command{run: run}
 	}
@@ -78,9 +75,9 @@ func (s *Server) call(method string, parameters json.RawMessage) (any, error) {
 		s.beat()
 	}
 	if method != "get_port_stats" {
-		s.ahead = nil // another command may change the counters
+		s.statistics.ahead = nil // another command may change the counters
 	}
-	return found.run(s, p)
+	return found.run(p)
 }
 
 func (s *Server) checkHandshake(p *params) error {
@@ -95,6 +92,6 @@ func (s *Server) checkHandshake(p *params) error {
 }
 
 // supported answers get_supported_cmds.
-func (s *Server) getSupportedCommands(*params) (any, error) {
+func (s *Server) supported(*params) (any, error) {
 	return slices.Sorted(maps.Keys(s.commands)), nil
 }

@@ -41,12 +41,9 @@ type mailbox struct {
 
 // events keeps a mailbox per session. A session gets a mailbox by acquiring a port or by its first poll, and all events from then on.
 type events struct {
-	clock     func() time.Duration
+	clock     clock
+	ports     ports
 	mailboxes map[uint32]*mailbox
-}
-
-func newEvents(clock func() time.Duration) *events {
-	return &events{clock: clock, mailboxes: map[uint32]*mailbox{}}
 }
 
 // open gives the session a mailbox unless it has one.
@@ -61,10 +58,10 @@ func (e *events) open(session uint32) *mailbox {
 
 // publish adds an event to every session's mailbox. A session that has left events unread for too long counts as gone. If it owns
 // a port, it misses the new event. Any other session loses its mailbox, and starts again at sequence number 0 when it polls again.
-func (e *events) publish(kind int, data object, isOwner func(session uint32) bool) {
+func (e *events) publish(kind int, data object) {
 	for session, box := range e.mailboxes {
 		if len(box.unread) > 0 && e.clock()-box.polled > unreadAfter {
-			if !isOwner(session) {
+			if !e.ports.ownsAny(session) {
 				delete(e.mailboxes, session)
 			}
 			continue
@@ -86,18 +83,16 @@ func (e *events) poll(session uint32) []event {
 }
 
 // answerPoll answers get_async_events.
-func (s *Server) getAsyncEvents(p *params) (any, error) {
+func (e *events) answerPoll(p *params) (any, error) {
 	session := p.uint32("session_id")
 	if err := p.failed(); err != nil {
 		return nil, err
 	}
-	return object{"data": s.events.poll(session)}, nil
+	return object{"data": e.poll(session)}, nil
 }
 
-func (s *Server) publish(kind int, data object) { s.events.publish(kind, data, s.ownsAnyPort) }
-
 // publishTraffic publishes an event of a profile and of its port, on which one profile at a time plays.
-func (s *Server) publishTraffic(profileKind, portKind int, port *port, id string) {
-	s.publish(profileKind, object{"port_id": port.index, "profile_id": id})
-	s.publish(portKind, object{"port_id": port.index})
+func (e *events) publishTraffic(profileKind, portKind int, port *port, id string) {
+	e.publish(profileKind, object{"port_id": port.index, "profile_id": id})
+	e.publish(portKind, object{"port_id": port.index})
 }

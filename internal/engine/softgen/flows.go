@@ -1,7 +1,6 @@
 package softgen
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/linerate-dev/linerate/internal/document/stream"
@@ -110,42 +109,11 @@ func (f *flows) ids(latency bool) []uint32 {
 func (f *flows) anyLatency() bool { return len(f.ids(true)) > 0 }
 
 // checkStamps refuses two streams with stamps of one flow id, whose sequence numbers would be mixed up.
-func (s *Server) checkStampedIDs() error {
-	for _, known := range s.flows.active {
+func (f *flows) checkStamps() error {
+	for _, known := range f.active {
 		if known.stamped && known.streams > 1 {
 			return refused("For payload rules: Can't have two streams with same pg_id, or same stream on more than one port")
 		}
 	}
 	return nil
-}
-
-// removeReceiveFilters answers remove_rx_filters. There are no filters to remove, but clients must ask at the right moment.
-func (s *Server) removeReceiveFilters(p *params) (any, error) {
-	_, f, err := s.ownedProfile(p)
-	if err != nil {
-		return nil, err
-	}
-	return object{}, f.requireState("remove_rx_filters", loaded)
-}
-
-// activeFlows answers get_active_pgids.
-func (s *Server) getActiveFlows(*params) (any, error) {
-	return object{"ids": object{"flow_stats": s.flows.ids(false), "latency": s.flows.ids(true)}}, nil
-}
-
-// requestedIDs reads "pgids". An empty list means all ids. Ids that no stream has are left out.
-func (s *Server) wantedFlows(p *params) ([]uint32, error) {
-	wanted := map[uint32]bool{}
-	for _, text := range p.list("pgids") {
-		id, negative, whole := wholeNumber(text)
-		if !whole || negative || id > 1<<32-1 {
-			p.fail("'pgids' must hold flow ids, not %s", text)
-		}
-		wanted[uint32(id)] = true
-	}
-	ids := slices.Sorted(maps.Keys(s.flows.active))
-	if len(wanted) > 0 {
-		ids = slices.DeleteFunc(ids, func(id uint32) bool { return !wanted[id] })
-	}
-	return ids, p.failed()
 }

@@ -11,7 +11,7 @@ import (
 // FuzzCommands gives any parameters to any method of a server in use. The server must answer with
 // JSON, never panic, and never hang. Clients may send other requests than linerate's own does.
 func FuzzCommands(f *testing.F) {
-	methods := slices.Sorted(maps.Keys(commands()))
+	methods := slices.Sorted(maps.Keys(newRig(f).server.commands))
 	for i, method := range methods {
 		for _, seed := range []string{`{}`, `{"port_id":0,"profile_id":"_","stream_id":1,"force":false,"duration":1}`} {
 			f.Add(uint8(i), []byte(seed))

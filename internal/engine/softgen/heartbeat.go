@@ -39,8 +39,8 @@ func (s *Server) beat() {
 func (s *Server) heartbeatLost() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.observePorts()
-	if err := s.stopAll(fmt.Sprintf("heartbeat lost: no request for %v", s.cfg.Heartbeat)); err != nil {
+	s.traffic.observePorts()
+	if err := s.traffic.stopAll(fmt.Sprintf("heartbeat lost: no request for %v", s.cfg.Heartbeat)); err != nil {
 		s.cfg.Log.Error("stop traffic after a lost heartbeat", "error", err)
 	}
 }

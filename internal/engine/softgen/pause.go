@@ -1,8 +1,8 @@
 package softgen
 
 // pause answers pause_traffic. Only endless runs of continuous streams can be paused, as in TRex.
-func (s *Server) pauseTraffic(p *params) (any, error) {
-	port, f, err := s.ownedProfile(p)
+func (t *traffic) pause(p *params) (any, error) {
+	port, f, err := t.ports.ownedProfile(p)
 	if err != nil {
 		return nil, err
 	}
@@ -21,13 +21,13 @@ func (s *Server) pauseTraffic(p *params) (any, error) {
 		return nil, refusedBy(err)
 	}
 	f.playing = paused
-	s.publishTraffic(eventProfilePaused, eventPortPaused, port, f.id)
+	t.events.publishTraffic(eventProfilePaused, eventPortPaused, port, f.id)
 	return object{}, nil
 }
 
 // resume answers resume_traffic.
-func (s *Server) resumeTraffic(p *params) (any, error) {
-	port, f, err := s.ownedProfile(p)
+func (t *traffic) resume(p *params) (any, error) {
+	port, f, err := t.ports.ownedProfile(p)
 	if err != nil {
 		return nil, err
 	}
@@ -38,6 +38,6 @@ func (s *Server) resumeTraffic(p *params) (any, error) {
 		return nil, refusedBy(err)
 	}
 	f.playing = sending
-	s.publishTraffic(eventProfileResumed, eventPortResumed, port, f.id)
+	t.events.publishTraffic(eventProfileResumed, eventPortResumed, port, f.id)
 	return object{}, nil
 }

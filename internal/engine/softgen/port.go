@@ -70,18 +70,6 @@ func newPort(index int, c PortConfig) *port {
 	return made
 }
 
-// named returns the port that port_id names.
-func (s *Server) port(p *params) (*port, error) {
-	index := p.byte("port_id")
-	if err := p.failed(); err != nil {
-		return nil, err
-	}
-	if int(index) >= len(s.ports) {
-		return nil, refused("invalid port id - should be: 0 - %d", len(s.ports)-1)
-	}
-	return s.ports[index], nil
-}
-
 // state is the state of the busiest profile.
 func (port *port) state() state {
 	busiest := idle

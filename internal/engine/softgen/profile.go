@@ -95,22 +95,3 @@ func (port *port) profilesNamed(p *params) ([]*profile, error) {
 }
 
 func (port *port) profileIDs() []string { return slices.Sorted(maps.Keys(port.profiles)) }
-
-// ownedProfile returns the owned port and the profile that the request names.
-func (s *Server) ownedProfile(p *params) (*port, *profile, error) {
-	port, err := s.ownedPort(p)
-	if err != nil {
-		return nil, nil, err
-	}
-	found, err := port.profile(p)
-	return port, found, err
-}
-
-// profileList answers get_profile_list.
-func (s *Server) getProfileList(p *params) (any, error) {
-	port, err := s.port(p)
-	if err != nil {
-		return nil, err
-	}
-	return port.profileIDs(), nil
-}

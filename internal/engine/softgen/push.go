@@ -9,8 +9,8 @@ import (
 const maxPush = time.Second
 
 // push answers push_pkts. It sends each frame once, unchanged, out of a port that plays nothing (unless forced).
-func (s *Server) pushPackets(p *params) (any, error) {
-	port, err := s.port(p)
+func (t *traffic) push(p *params) (any, error) {
+	port, err := t.ports.named(p)
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +30,7 @@ func (s *Server) pushPackets(p *params) (any, error) {
 	if err := port.path.Inject(frames, time.Duration(gap*float64(time.Microsecond))); err != nil {
 		return nil, refusedBy(err)
 	}
-	return object{"sent": len(frames), "ts": s.seconds()}, nil
+	return object{"sent": len(frames), "ts": t.clock.seconds()}, nil
 }
 
 func readFrames(p *params, port *port) [][]byte {

@@ -20,7 +20,7 @@ type rig struct {
 	handlers   map[int]string
 }
 
-func newRig(t *testing.T, change ...func(*Config)) *rig {
+func newRig(t testing.TB, change ...func(*Config)) *rig {
 	t.Helper()
 	clock := fakeport.NewManual(time.Hour)
 	r := &rig{clock: clock, handlers: map[int]string{}}
@@ -31,7 +31,7 @@ func newRig(t *testing.T, change ...func(*Config)) *rig {
 	return r
 }
 
-func newServer(t *testing.T, west, east *fakeport.Port, clock fakeport.Clock, change ...func(*Config)) *Server {
+func newServer(t testing.TB, west, east *fakeport.Port, clock fakeport.Clock, change ...func(*Config)) *Server {
 	t.Helper()
 	cfg := Config{
 		Ports: []PortConfig{{Port: west, NextHop: west.Info().MAC}, {Port: east, NextHop: east.Info().MAC}},

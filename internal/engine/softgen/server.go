@@ -65,17 +65,25 @@ type Server struct {
 	apiH     string
 	beats    chan struct{}
 
-	mu       sync.Mutex // guards the fields below
-	zipper   zipper
-	ports    []*port
-	events   *events
-	flows    *flows
-	captures *captures
-	theft    theft
-	vitals   vitals
-	end      func()                    // ends Serve
-	ahead    map[int]datapath.Counters // of ports that the present request has not asked for yet, as of the moment when it first asked
+	mu             sync.Mutex // guards the fields below
+	zipper         zipper
+	ports          ports
+	info           serverInfo
+	ownership      ownership
+	events         events
+	settings       portSettings
+	loader         streamLoader
+	traffic        traffic
+	captures       captures
+	statistics     statistics
+	flowStatistics flowStatistics
+	end            func() // ends Serve
 }
+
+// clock is the server's clock, which is the data path's.
+type clock func() time.Duration
+
+func (c clock) seconds() real { return real(c().Seconds()) }
 
 // New makes a server for the ports. The caller closes the ports.
 func New(cfg Config) (*Server, error) {
@@ -86,16 +94,29 @@ func New(cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("software engine: %d ports, and a port_id is one byte", len(cfg.Ports))
 	}
 	cfg = withDefaults(cfg)
-	s := &Server{
-		cfg: cfg, commands: commands(), apiH: secret(), beats: make(chan struct{}, 1),
-		events: newEvents(cfg.Now), flows: newFlows(), captures: newCaptures(), theft: theft{read: cfg.Stolen}, vitals: vitals{read: cfg.Processors}, end: func() {},
-	}
+	s := &Server{cfg: cfg, apiH: secret(), beats: make(chan struct{}, 1), end: func() {}}
 	for i, c := range cfg.Ports {
 		if c.Port == nil {
 			return nil, fmt.Errorf("software engine: port %d is nil", i)
 		}
 		s.ports = append(s.ports, newPort(i, c))
 	}
+	now, flows := clock(cfg.Now), newFlows()
+	s.info = serverInfo{cfg: cfg, handle: s.apiH, clock: now, ports: s.ports}
+	s.events = events{clock: now, ports: s.ports, mailboxes: map[uint32]*mailbox{}}
+	s.ownership = ownership{ports: s.ports, events: &s.events}
+	s.captures = captures{ports: s.ports, clock: now, open: map[uint32]*recording{}}
+	s.settings = portSettings{ports: s.ports, flows: flows, captures: &s.captures}
+	s.loader = streamLoader{ports: s.ports, flows: flows}
+	s.traffic = traffic{
+		ports: s.ports, flows: flows, events: &s.events, loader: &s.loader, clock: now, log: cfg.Log,
+	}
+	s.statistics = statistics{
+		ports: s.ports, clock: now, signs: cfg.Signs,
+		vitals: vitals{read: cfg.Processors}, theft: theft{read: cfg.Stolen},
+	}
+	s.flowStatistics = flowStatistics{ports: s.ports, flows: flows, clock: now}
+	s.commands = s.newCommands()
 	return s, nil
 }
 
@@ -156,14 +177,33 @@ func (s *Server) close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.captures.removeAll()
-	return s.stopAll("the server ends")
+	return s.traffic.stopAll("the server ends")
 }
 
 // Handle answers one request as it comes out of a message. It is the whole server except for the transport.
 func (s *Server) Handle(request []byte) []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.observePorts()
-	s.ahead = nil
+	s.traffic.observePorts()
+	s.statistics.ahead = nil
 	return answer(request, s.call, &s.zipper)
+}
+
+// shutdown answers shutdown, if the configuration allows it.
+func (s *Server) shutdown(p *params) (any, error) {
+	user, force := p.text("user"), p.flag("force")
+	if err := p.failed(); err != nil {
+		return nil, err
+	}
+	if !s.cfg.AllowShutdown {
+		return nil, refused("shutdown by RPC is not enabled on this server: end its process instead")
+	}
+	for _, port := range s.ports {
+		if port.owner.handler != "" && !force {
+			return nil, refused("port %d is owned by '%s' - specify 'force' for override", port.index, port.owner.user)
+		}
+	}
+	s.cfg.Log.Info("shut down by a client", "user", user)
+	s.end()
+	return object{}, nil
 }

@@ -4,11 +4,19 @@ import (
 	"bytes"
 	"encoding/json"
 	"strconv"
+
+	"github.com/linerate-dev/linerate/internal/engine/softgen/datapath"
 )
 
+// streamLoader changes the streams that ports have loaded.
+type streamLoader struct {
+	ports ports
+	flows *flows
+}
+
 // add answers add_stream. A profile's first stream makes the profile, which stays.
-func (s *Server) addStream(p *params) (any, error) {
-	port, err := s.ownedPort(p)
+func (l *streamLoader) add(p *params) (any, error) {
+	port, err := l.ports.owned(p)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +44,7 @@ func (s *Server) addStream(p *params) (any, error) {
 	if len(f.streams) >= maxStreams {
 		return nil, refused("Reached limit of %d streams at the port.", maxStreams)
 	}
-	if err := s.flows.add(added.FlowStats); err != nil {
+	if err := l.flows.add(added.FlowStats); err != nil {
 		return nil, err
 	}
 	f.streams[id] = &loadedStream{text: compact(p.members["stream"]), stream: added}
@@ -51,8 +59,8 @@ func compact(text json.RawMessage) json.RawMessage {
 }
 
 // remove answers remove_stream.
-func (s *Server) removeStream(p *params) (any, error) {
-	_, f, err := s.ownedProfile(p)
+func (l *streamLoader) remove(p *params) (any, error) {
+	_, f, err := l.ports.ownedProfile(p)
 	if err != nil {
 		return nil, err
 	}
@@ -66,13 +74,13 @@ func (s *Server) removeStream(p *params) (any, error) {
 	if err := f.requireState("remove_stream", loaded); err != nil {
 		return nil, err
 	}
-	s.forget(f, id)
+	l.forget(f, id)
 	return object{}, nil
 }
 
 // removeAll answers remove_all_streams. As in TRex, profile "*" does nothing.
-func (s *Server) removeAllStreams(p *params) (any, error) {
-	port, err := s.ownedPort(p)
+func (l *streamLoader) removeAll(p *params) (any, error) {
+	port, err := l.ports.owned(p)
 	if err != nil {
 		return nil, err
 	}
@@ -86,15 +94,15 @@ func (s *Server) removeAllStreams(p *params) (any, error) {
 	if err := f.requireState("remove_all_streams", idle, loaded); err != nil {
 		return nil, err
 	}
-	s.forget(f, f.ids()...)
+	l.forget(f, f.ids()...)
 	return object{}, nil
 }
 
 // forget removes streams, and the counters of flow ids that no stream uses any more.
-func (s *Server) forget(f *profile, ids ...uint32) {
+func (l *streamLoader) forget(f *profile, ids ...uint32) {
 	var released []uint32
 	for _, id := range ids {
-		if slot, unused := s.flows.remove(f.streams[id].stream.FlowStats); unused {
+		if slot, unused := l.flows.remove(f.streams[id].stream.FlowStats); unused {
 			released = append(released, slot)
 		}
 		delete(f.streams, id)
@@ -102,7 +110,7 @@ func (s *Server) forget(f *profile, ids ...uint32) {
 	if len(released) == 0 {
 		return
 	}
-	for _, port := range s.ports {
+	for _, port := range l.ports {
 		port.path.ForgetFlows(released)
 	}
 }
@@ -110,8 +118,8 @@ func (s *Server) forget(f *profile, ids ...uint32) {
 func noSuchStream(id uint32) error { return refused("stream %d does not exists", id) }
 
 // idList answers get_stream_list.
-func (s *Server) getStreamList(p *params) (any, error) {
-	port, err := s.port(p)
+func (l *streamLoader) idList(p *params) (any, error) {
+	port, err := l.ports.named(p)
 	if err != nil {
 		return nil, err
 	}
@@ -130,8 +138,8 @@ func (s *Server) getStreamList(p *params) (any, error) {
 }
 
 // get answers get_stream.
-func (s *Server) getStream(p *params) (any, error) {
-	port, err := s.port(p)
+func (l *streamLoader) get(p *params) (any, error) {
+	port, err := l.ports.named(p)
 	if err != nil {
 		return nil, err
 	}
@@ -151,8 +159,8 @@ func (s *Server) getStream(p *params) (any, error) {
 }
 
 // getAll answers get_all_streams with one profile's streams, or with each profile's by its id.
-func (s *Server) getAllStreams(p *params) (any, error) {
-	port, err := s.port(p)
+func (l *streamLoader) getAll(p *params) (any, error) {
+	port, err := l.ports.named(p)
 	if err != nil {
 		return nil, err
 	}
@@ -184,4 +192,48 @@ func orEmpty[T any](list []T) []T {
 		return []T{}
 	}
 	return list
+}
+
+// removeReceiveFilters answers remove_rx_filters. There are no filters to remove, but clients must ask at the right moment.
+func (l *streamLoader) removeReceiveFilters(p *params) (any, error) {
+	_, f, err := l.ports.ownedProfile(p)
+	if err != nil {
+		return nil, err
+	}
+	return object{}, f.requireState("remove_rx_filters", loaded)
+}
+
+// compile returns the enabled streams for the data path, with their rates in packets per second and their flows' slots.
+func (l *streamLoader) compile(port *port, f *profile) ([]datapath.RunStream, error) {
+	if err := l.flows.checkStamps(); err != nil {
+		return nil, err
+	}
+	var streams []datapath.RunStream
+	for _, id := range f.ids() {
+		stream := f.streams[id].stream
+		if !stream.Enabled {
+			continue
+		}
+		stream.Mode.Rate.Value, stream.Mode.Rate.Type = rateOf(stream, port.speed).pps, "pps"
+		if stream.FlowStats.Enabled {
+			stream.FlowStats.StreamID = l.flows.active[stream.FlowStats.StreamID].slot
+		}
+		streams = append(streams, datapath.RunStream{ID: id, Stream: stream})
+	}
+	if len(streams) == 0 {
+		return nil, refused("no streams attached to port")
+	}
+	if err := port.path.Check(streams); err != nil {
+		return nil, refusedBy(err)
+	}
+	return streams, nil
+}
+
+// profileList answers get_profile_list.
+func (l *streamLoader) profileList(p *params) (any, error) {
+	port, err := l.ports.named(p)
+	if err != nil {
+		return nil, err
+	}
+	return port.profileIDs(), nil
 }

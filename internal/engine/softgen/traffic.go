@@ -3,6 +3,7 @@ package softgen
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"time"
 
@@ -11,6 +12,16 @@ import (
 
 // minStartNotice is how far ahead a start_at_ts must be.
 const minStartNotice = 100 * time.Millisecond
+
+// traffic starts and ends the runs of ports.
+type traffic struct {
+	ports  ports
+	flows  *flows
+	events *events
+	loader *streamLoader
+	clock  clock
+	log    *slog.Logger
+}
 
 // startRequest has the parameters of start_traffic.
 type startRequest struct {
@@ -23,32 +34,32 @@ type startRequest struct {
 }
 
 // start answers start_traffic.
-func (s *Server) startTraffic(p *params) (any, error) {
-	port, f, err := s.ownedProfile(p)
+func (t *traffic) start(p *params) (any, error) {
+	port, f, err := t.ports.ownedProfile(p)
 	if err != nil {
 		return nil, err
 	}
 	want := startRequest{
 		mul: readMultiplier(p), duration: p.real("duration"), force: p.boolean("force"),
-		startAt: p.realOr("start_at_ts", 0), cores: p.uint64Or("core_mask", math.MaxUint64), requestedAt: s.cfg.Now(),
+		startAt: p.realOr("start_at_ts", 0), cores: p.uint64Or("core_mask", math.MaxUint64), requestedAt: t.clock(),
 	}
 	if err := p.failed(); err != nil {
 		return nil, err
 	}
-	if err := s.checkStart(port, f, want); err != nil {
+	if err := t.checkStart(port, f, want); err != nil {
 		return nil, err
 	}
 	factor, err := want.mul.effective(newGraph(f, port.speed), 0, port.speed, want.force)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.play(port, f, factor, want); err != nil {
+	if err := t.play(port, f, factor, want); err != nil {
 		return nil, err
 	}
 	return object{"multiplier": real(factor), "ts": real(want.requestedAt.Seconds())}, nil
 }
 
-func (s *Server) checkStart(port *port, f *profile, want startRequest) error {
+func (t *traffic) checkStart(port *port, f *profile, want startRequest) error {
 	if err := f.requireState("start", loaded); err != nil {
 		return err
 	}
@@ -61,9 +72,9 @@ func (s *Server) checkStart(port *port, f *profile, want startRequest) error {
 	if coreMask := uint64(1)<<min(port.cores, 63) - 1; want.cores&coreMask == 0 {
 		return refused("core_mask: '0x%x' for %d cores generates an empty set", want.cores, port.cores)
 	}
-	if earliest := s.cfg.Now() + minStartNotice; want.startAt != 0 && seconds(want.startAt) < earliest {
+	if earliest := t.clock() + minStartNotice; want.startAt != 0 && seconds(want.startAt) < earliest {
 		return refused("start_at_ts %s is too soon: the server's clock (ping) is at %s and needs %v notice",
-			plain(want.startAt), plain(s.cfg.Now().Seconds()), minStartNotice)
+			plain(want.startAt), plain(t.clock().Seconds()), minStartNotice)
 	}
 	if want.force {
 		return nil
@@ -87,8 +98,8 @@ func (port *port) checkLink(f *profile) error {
 	return nil
 }
 
-func (s *Server) play(port *port, f *profile, factor float64, want startRequest) error {
-	streams, err := s.compile(port, f)
+func (t *traffic) play(port *port, f *profile, factor float64, want startRequest) error {
+	streams, err := t.loader.compile(port, f)
 	if err != nil {
 		return err
 	}
@@ -100,11 +111,11 @@ func (s *Server) play(port *port, f *profile, factor float64, want startRequest)
 		}
 		done = port.path.Done()
 	}
-	s.flows.start(f)
+	t.flows.start(f)
 	port.run = &run{profile: f, done: done}
 	f.playing, f.factor, f.endless = sending, factor, want.duration <= 0
-	s.publishTraffic(eventProfileStarted, eventPortStarted, port, f.id)
-	s.cfg.Log.Info("traffic started", "port", port.index, "profile", f.id, "factor", factor, "duration", start.Duration)
+	t.events.publishTraffic(eventProfileStarted, eventPortStarted, port, f.id)
+	t.log.Info("traffic started", "port", port.index, "profile", f.id, "factor", factor, "duration", start.Duration)
 	return nil
 }
 
@@ -128,32 +139,6 @@ func alreadyDone() <-chan struct{} {
 	return done
 }
 
-// compile returns the enabled streams for the data path, with their rates in packets per second and their flows' slots.
-func (s *Server) compile(port *port, f *profile) ([]datapath.RunStream, error) {
-	if err := s.checkStampedIDs(); err != nil {
-		return nil, err
-	}
-	var streams []datapath.RunStream
-	for _, id := range f.ids() {
-		stream := f.streams[id].stream
-		if !stream.Enabled {
-			continue
-		}
-		stream.Mode.Rate.Value, stream.Mode.Rate.Type = rateOf(stream, port.speed).pps, "pps"
-		if stream.FlowStats.Enabled {
-			stream.FlowStats.StreamID = s.flows.active[stream.FlowStats.StreamID].slot
-		}
-		streams = append(streams, datapath.RunStream{ID: id, Stream: stream})
-	}
-	if len(streams) == 0 {
-		return nil, refused("no streams attached to port")
-	}
-	if err := port.path.Check(streams); err != nil {
-		return nil, refusedBy(err)
-	}
-	return streams, nil
-}
-
 // finite is the factor for the data path. A factor is infinite if no stream can be scaled.
 func finite(factor float64) float64 {
 	if math.IsInf(factor, 0) {
@@ -171,8 +156,8 @@ func seconds(v float64) time.Duration {
 }
 
 // update answers update_traffic. It changes a running profile's factor without a gap.
-func (s *Server) updateTraffic(p *params) (any, error) {
-	port, f, err := s.ownedProfile(p)
+func (t *traffic) update(p *params) (any, error) {
+	port, f, err := t.ports.ownedProfile(p)
 	if err != nil {
 		return nil, err
 	}
@@ -203,8 +188,8 @@ func (s *Server) updateTraffic(p *params) (any, error) {
 }
 
 // stop answers stop_traffic. It returns when the last packet has left. A profile that doesn't run needs no stop.
-func (s *Server) stopTraffic(p *params) (any, error) {
-	port, err := s.ownedPort(p)
+func (t *traffic) stop(p *params) (any, error) {
+	port, err := t.ports.owned(p)
 	if err != nil {
 		return nil, err
 	}
@@ -216,7 +201,7 @@ func (s *Server) stopTraffic(p *params) (any, error) {
 		if f.playing == "" {
 			continue
 		}
-		if err := s.stop(port, ""); err != nil {
+		if err := t.stopPort(port, ""); err != nil {
 			return nil, refusedBy(err)
 		}
 	}
@@ -225,13 +210,13 @@ func (s *Server) stopTraffic(p *params) (any, error) {
 
 // stopPort ends the port's traffic. The cause in the events is empty if a client
 // asked for the stop. Traffic that failed before is reported as failed.
-func (s *Server) stop(port *port, cause string) error {
+func (t *traffic) stopPort(port *port, cause string) error {
 	failure := port.path.Stop()
 	if failure != nil && !port.run.ended() {
 		return fmt.Errorf("stop port %d: %w", port.index, failure)
 	}
 	if failure != nil {
-		s.failed(port, failure)
+		t.failed(port, failure)
 		return nil
 	}
 	id := port.finishRun()
@@ -239,26 +224,26 @@ func (s *Server) stop(port *port, cause string) error {
 	if cause != "" {
 		profileEvent["cause"], portEvent["cause"] = cause, cause
 	}
-	s.publish(eventProfileStopped, profileEvent)
-	s.publish(eventPortStopped, portEvent)
-	s.cfg.Log.Info("traffic stopped", "port", port.index, "profile", id, "cause", cause)
+	t.events.publish(eventProfileStopped, profileEvent)
+	t.events.publish(eventPortStopped, portEvent)
+	t.log.Info("traffic stopped", "port", port.index, "profile", id, "cause", cause)
 	return nil
 }
 
 // failed publishes that the port's traffic ended because the data path could not go on.
-func (s *Server) failed(port *port, failure error) {
+func (t *traffic) failed(port *port, failure error) {
 	id, cause := port.finishRun(), failure.Error()
-	s.publish(eventProfileFailed, object{"port_id": port.index, "profile_id": id, "cause": cause})
-	s.publish(eventPortFailed, object{"port_id": port.index, "thread_id": 0, "cause": cause})
-	s.cfg.Log.Error("traffic failed", "port", port.index, "profile", id, "error", failure)
+	t.events.publish(eventProfileFailed, object{"port_id": port.index, "profile_id": id, "cause": cause})
+	t.events.publish(eventPortFailed, object{"port_id": port.index, "thread_id": 0, "cause": cause})
+	t.log.Error("traffic failed", "port", port.index, "profile", id, "error", failure)
 }
 
 // stopAll ends all traffic, whoever owns it.
-func (s *Server) stopAll(cause string) error {
+func (t *traffic) stopAll(cause string) error {
 	var failures []error
-	for _, port := range s.ports {
+	for _, port := range t.ports {
 		if port.run != nil {
-			failures = append(failures, s.stop(port, cause))
+			failures = append(failures, t.stopPort(port, cause))
 		}
 	}
 	return errors.Join(failures...)

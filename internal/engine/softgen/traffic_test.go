@@ -334,7 +334,7 @@ func TestEveryFramesStamp(t *testing.T) {
 // TestWhatSequenceNumbersShow gives each count a value of its own, so that a swapped or missing count fails.
 func TestWhatSequenceNumbersShow(t *testing.T) {
 	latency := datapath.Latency{Received: 1, Dropped: 2, Duplicate: 3, OutOfOrder: 4, Stale: 5, Merged: 6, Uncounted: 7, Varied: 8, Changes: 9, SequenceTooHigh: 10, SequenceTooLow: 20}
-	s := &Server{flows: newFlows()}
+	s := flowStatistics{flows: newFlows()}
 	s.flows.active[7] = &flow{slot: 2, stamped: true}
 	want := object{"7": object{"received": int64(1), "lost": int64(2), "duplicate": int64(3), "late": int64(4), "stale": int64(5), "merged": int64(6), "uncounted": int64(7), "varied": int64(8),
 		"changes": int64(9), "anew": int64(30)}}

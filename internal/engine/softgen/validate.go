@@ -4,15 +4,15 @@ package softgen
 const maxGraphEvents = 100
 
 // validate answers validate. It compiles the profile without sending and returns its rate at factor 1.
-func (s *Server) validate(p *params) (any, error) {
-	port, f, err := s.ownedProfile(p)
+func (l *streamLoader) validate(p *params) (any, error) {
+	port, f, err := l.ports.ownedProfile(p)
 	if err != nil {
 		return nil, err
 	}
 	if len(f.streams) == 0 {
 		return nil, refused("no streams attached to port")
 	}
-	if _, err := s.compile(port, f); err != nil {
+	if _, err := l.compile(port, f); err != nil {
 		return nil, err
 	}
 	g := newGraph(f, port.speed)

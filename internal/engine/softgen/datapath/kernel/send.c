@@ -57,7 +57,7 @@ struct {
 
 // make_frame makes a stream's frame with this index, and returns the verdict on it. User space composes the
 // function of the instructions of the run's streams, and has the program jump there and back in place of this call
-// (liveframe.go). So the call is the last thing that the program does, and no register needs to outlive it.
+// (live_code.go). So the call is the last thing that the program does, and no register needs to outlive it.
 static __noinline int make_frame(struct xdp_md *xdp, volatile struct stream *s, __u32 k, __u64 index, int verdict)
 {
 	asm volatile("" : "+r"(verdict) : "r"(xdp), "r"(s), "r"(k), "r"(index));
@@ -118,7 +118,7 @@ static __always_inline void rescale(volatile struct stream *s, __u64 now)
 	s->fraction = s->new_fraction;
 }
 
-// change_factor gives up what is overdue but for a burst, as pacer.startOver does, and gives each stream its new gap,
+// change_factor gives up what is overdue but for a burst, as pacer.discardOverdue does, and gives each stream its new gap,
 // as timeline.rescale does. Now stands still in a pause.
 static __always_inline void change_factor(volatile struct part *p, __u64 now, __u64 lag)
 {

@@ -8,7 +8,7 @@
 enum shared {
 	STREAMS = 64,         // of a run, at most
 	SLOTS = 32,           // ports that send on a thread, at most: the kernel follows 33 programs that go on to the next
-	LAG_BITS = 8,         // lag has a fraction of so many bits: it shrinks by a unit per ns, which is haste
+	LAG_BITS = 8,         // lag has a fraction of so many bits: it shrinks by a unit per ns, which is catchUpRate
 	BURST_OWED_BITS = 3,  // an eighth of the time that is owed leaves at once
 	PROPORTION_BITS = 20, // of the fraction of two gaps' proportion: twice a gap's bits, and these, fit 64
 	LONGEST_WAIT = 400,   // ns between two runs of the program that count as idle: what is longer was a stall, or work

@@ -7,30 +7,6 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine/softgen/datapath"
 )
 
-// captures are the server's captures, by their ids.
-type captures struct {
-	open   map[uint32]*recording
-	lastID uint32
-}
-
-func newCaptures() *captures { return &captures{open: map[uint32]*recording{}} }
-
-func (c *captures) activeOn(port *port) bool {
-	for _, r := range c.open {
-		if r.active && (r.receive[port.index] || r.transmit[port.index]) {
-			return true
-		}
-	}
-	return false
-}
-
-func (c *captures) removeAll() {
-	for id, r := range c.open {
-		r.stop()
-		delete(c.open, id)
-	}
-}
-
 // recording is one capture of some ports' frames, up to a limit. The data path fills it from its own goroutines.
 type recording struct {
 	limit             int

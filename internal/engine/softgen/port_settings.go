@@ -1,8 +1,15 @@
 package softgen
 
+// portSettings read and change the attributes and addresses of ports.
+type portSettings struct {
+	ports    ports
+	flows    *flows
+	captures *captures
+}
+
 // status answers get_port_status. state_profile comes only if profile_id is given.
-func (s *Server) getPortStatus(p *params) (any, error) {
-	port, err := s.port(p)
+func (s *portSettings) status(p *params) (any, error) {
+	port, err := s.ports.named(p)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +53,7 @@ func (port *port) attributes() object {
 	}
 }
 
-func (s *Server) receiveInfo(port *port) object {
+func (s *portSettings) receiveInfo(port *port) object {
 	inactive := object{"is_active": false}
 	announcing := object{"is_active": false}
 	if port.layer.layer3 && port.layer.resolved {
@@ -59,8 +66,8 @@ func (s *Server) receiveInfo(port *port) object {
 }
 
 // setAttributes answers set_port_attr. Like TRex, it needs no ownership. Attributes that a kernel interface can't change are refused in TRex's words.
-func (s *Server) setPortAttributes(p *params) (any, error) {
-	port, err := s.port(p)
+func (s *portSettings) setAttributes(p *params) (any, error) {
+	port, err := s.ports.named(p)
 	if err != nil {
 		return nil, err
 	}
@@ -94,8 +101,8 @@ func (s *Server) setPortAttributes(p *params) (any, error) {
 }
 
 // setService answers service. It turns captures on the port on or off. It can't be turned off while a capture runs.
-func (s *Server) setService(p *params) (any, error) {
-	port, err := s.ownedPort(p)
+func (s *portSettings) setService(p *params) (any, error) {
+	port, err := s.ports.owned(p)
 	if err != nil {
 		return nil, err
 	}
@@ -111,8 +118,8 @@ func (s *Server) setService(p *params) (any, error) {
 }
 
 // setReceiveFeature answers set_rx_feature. Features can only be turned off, because there are none.
-func (s *Server) setReceiveFeature(p *params) (any, error) {
-	_, err := s.port(p)
+func (s *portSettings) setReceiveFeature(p *params) (any, error) {
+	_, err := s.ports.named(p)
 	if err != nil {
 		return nil, err
 	}

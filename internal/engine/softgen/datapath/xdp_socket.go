@@ -12,7 +12,7 @@ import (
 )
 
 // xdpPool is an AF_XDP socket's memory and completion ring, shared by all threads that send on one queue of an interface. In copy mode the kernel copies each frame as it sends it,
-// so a completion tells no more than the transmit ring, and the ring is only kept empty. In zero copy a completion means that the card has finished with a frame (zerocopy.go).
+// so a completion tells no more than the transmit ring, and the ring is only kept empty. In zero copy a completion means that the card has finished with a frame (zero_copy.go).
 type xdpPool struct {
 	fd        int
 	mutex     sync.Mutex

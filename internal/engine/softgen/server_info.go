@@ -11,8 +11,16 @@ const (
 	product     = "linerate software engine"
 )
 
+// serverInfo describes the server and its machine to clients.
+type serverInfo struct {
+	cfg    Config
+	handle string // api_h
+	clock  clock
+	ports  ports
+}
+
 // apiSyncV2 answers api_sync_v2, the handshake. The name and the major version must be the server's, and the minor version must not be above the server's.
-func (s *Server) apiSyncV2(p *params) (any, error) {
+func (i *serverInfo) apiSyncV2(p *params) (any, error) {
 	name, major, minor := p.text("name"), p.integer("major"), p.integer("minor")
 	if err := p.failed(); err != nil {
 		return nil, err
@@ -23,7 +31,7 @@ func (s *Server) apiSyncV2(p *params) (any, error) {
 	if err := checkVersion(apiName, major, minor); err != nil {
 		return nil, err
 	}
-	return object{"api_h": s.apiH}, nil
+	return object{"api_h": i.handle}, nil
 }
 
 func checkVersion(kind string, major, minor int64) error {
@@ -39,7 +47,7 @@ func checkVersion(kind string, major, minor int64) error {
 }
 
 // apiSync answers api_sync, the handshake of older clients.
-func (s *Server) apiSync(p *params) (any, error) {
+func (i *serverInfo) apiSync(p *params) (any, error) {
 	answers := []object{}
 	for _, text := range p.list("api_vers") {
 		api, err := readObject(text)
@@ -53,38 +61,36 @@ func (s *Server) apiSync(p *params) (any, error) {
 		if err := checkVersion(kind, major, minor); err != nil {
 			return nil, err
 		}
-		answers = append(answers, object{"type": kind, "api_h": s.apiH})
+		answers = append(answers, object{"type": kind, "api_h": i.handle})
 	}
 	return object{"api_vers": answers}, p.failed()
 }
 
 // version answers get_version. Version and mode are those of the TRex whose
 // RPC this is. engine, engine_version and product name the software engine.
-func (s *Server) getVersion(*params) (any, error) {
+func (i *serverInfo) version(*params) (any, error) {
 	return object{
 		"version": trexVersion, "mode": apiName, "built_by": product,
-		"build_date": s.cfg.Started.Format("Jan 02 2006"), "build_time": s.cfg.Started.Format("15:04:05"),
-		"engine": product, "engine_version": s.cfg.Version, "product": strings.TrimSpace(product + " " + s.cfg.Version),
+		"build_date": i.cfg.Started.Format("Jan 02 2006"), "build_time": i.cfg.Started.Format("15:04:05"),
+		"engine": product, "engine_version": i.cfg.Version, "product": strings.TrimSpace(product + " " + i.cfg.Version),
 	}, nil
 }
 
 // ping answers ping with the clock of start_traffic's start_at_ts.
-func (s *Server) ping(*params) (any, error) { return object{"ts": s.seconds()}, nil }
-
-func (s *Server) seconds() real { return real(s.cfg.Now().Seconds()) }
+func (i *serverInfo) ping(*params) (any, error) { return object{"ts": i.clock.seconds()}, nil }
 
 // systemInfo answers get_system_info. processors, kernel and hypervisor, which TRex doesn't have, describe the server's machine.
-func (s *Server) getSystemInfo(*params) (any, error) {
+func (i *serverInfo) systemInfo(*params) (any, error) {
 	ports, cores := []object{}, 0
-	for _, port := range s.ports {
+	for _, port := range i.ports {
 		ports = append(ports, port.describe(cores))
 		cores += port.cores
 	}
 	return object{
-		"advanced_per_stream_stats": true, "core_type": s.cfg.Machine.CPUModel, "dp_core_count": cores,
-		"dp_core_count_per_port": s.ports[0].cores, "hostname": s.cfg.Hostname, "is_multiqueue_mode": false,
-		"port_count": len(s.ports), "ports": ports, "uptime": s.cfg.Started.Format("Jan 02 2006 @ 15:04:05"),
-		"processors": s.cfg.Machine.Processors, "kernel": s.cfg.Machine.Kernel, "hypervisor": s.cfg.Machine.Hypervisor, "tuning": s.cfg.Machine.Tuning, "allowed": s.cfg.Machine.Allowed,
+		"advanced_per_stream_stats": true, "core_type": i.cfg.Machine.CPUModel, "dp_core_count": cores,
+		"dp_core_count_per_port": i.ports[0].cores, "hostname": i.cfg.Hostname, "is_multiqueue_mode": false,
+		"port_count": len(i.ports), "ports": ports, "uptime": i.cfg.Started.Format("Jan 02 2006 @ 15:04:05"),
+		"processors": i.cfg.Machine.Processors, "kernel": i.cfg.Machine.Kernel, "hypervisor": i.cfg.Machine.Hypervisor, "tuning": i.cfg.Machine.Tuning, "allowed": i.cfg.Machine.Allowed,
 	}, nil
 }
 
@@ -110,39 +116,11 @@ func (port *port) describe(firstCore int) object {
 	}
 }
 
-// utilization answers get_utilization with the present load of each port's sending threads. There are no packet buffers to count.
-func (s *Server) getUtilization(*params) (any, error) {
-	cpus := []object{}
-	for _, port := range s.ports {
-		cpus = append(cpus, object{"history": []int{int(port.path.Counters().CPUPercent)}, "ports": []int{port.index, -1}})
-	}
-	return object{"cpu": cpus, "mbuf_stats": object{}}, nil
-}
-
 // tpgStatus answers get_tpg_status, which clients ask. Tagged packet groups are never enabled here.
-func (s *Server) getTPGStatus(*params) (any, error) {
+func (i *serverInfo) tpgStatus(*params) (any, error) {
 	idle := object{"acquired_ports": []int{}, "num_tags": 0, "num_tpgids": 0, "rx_ports": []int{}, "username": "-"}
 	return object{"data": idle, "enabled": false}, nil
 }
 
 // publishNow answers publish_now. It publishes nothing, because clients read events with get_async_events.
-func (s *Server) publishNow(*params) (any, error) { return object{}, nil }
-
-// shutdown answers shutdown, if the configuration allows it.
-func (s *Server) shutdown(p *params) (any, error) {
-	user, force := p.text("user"), p.flag("force")
-	if err := p.failed(); err != nil {
-		return nil, err
-	}
-	if !s.cfg.AllowShutdown {
-		return nil, refused("shutdown by RPC is not enabled on this server: end its process instead")
-	}
-	for _, port := range s.ports {
-		if port.owner.handler != "" && !force {
-			return nil, refused("port %d is owned by '%s' - specify 'force' for override", port.index, port.owner.user)
-		}
-	}
-	s.cfg.Log.Info("shut down by a client", "user", user)
-	s.end()
-	return object{}, nil
-}
+func (i *serverInfo) publishNow(*params) (any, error) { return object{}, nil }

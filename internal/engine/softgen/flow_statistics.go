@@ -1,6 +1,8 @@
 package softgen
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -8,25 +10,32 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/transit"
 )
 
+// flowStatistics answer with the counters and latencies of flow ids.
+type flowStatistics struct {
+	ports ports
+	flows *flows
+	clock clock
+}
+
 // flowStats answers get_pgid_stats. It has the sent and received traffic per flow id and port, and the receiver's latency per latency
 // flow that has been sent. A section without flows is null. With the parameter transits, which TRex doesn't know, the section "transits"
 // has the latencies of the stamped frames of each flow id, and the section "followed" the evidence of their sequence numbers.
-func (s *Server) getFlowStats(p *params) (any, error) {
+func (f *flowStatistics) flowStats(p *params) (any, error) {
 	withTransits := p.flag("transits")
-	ids, err := s.wantedFlows(p)
+	ids, err := f.requestedIDs(p)
 	if err != nil {
 		return nil, err
 	}
-	byPort := make([]map[uint32]datapath.FlowCounters, len(s.ports))
-	delays := make([]map[uint32]datapath.Latency, len(s.ports))
-	for i, port := range s.ports {
+	byPort := make([]map[uint32]datapath.FlowCounters, len(f.ports))
+	delays := make([]map[uint32]datapath.Latency, len(f.ports))
+	for i, port := range f.ports {
 		byPort[i], delays[i] = port.path.Flows(), port.path.Latency()
 	}
 	counters, latency, versions := object{}, object{"g": nil}, object{}
 	for _, id := range ids {
 		key := strconv.FormatUint(uint64(id), 10)
-		counters[key], versions[key] = s.flowCounters(id, byPort), s.flows.versions[id]
-		if flow := s.flows.active[id]; flow.latency && flow.started {
+		counters[key], versions[key] = f.flowCounters(id, byPort), f.flows.versions[id]
+		if flow := f.flows.active[id]; flow.latency && flow.started {
 			latency[key] = received(flow.slot, delays).report()
 		}
 	}
@@ -35,7 +44,7 @@ func (s *Server) getFlowStats(p *params) (any, error) {
 		stats = object{"flow_stats": nil, "latency": latency, "ver_id": nil}
 	}
 	if withTransits {
-		stats["transits"], stats["followed"] = s.transits(ids), s.followed(ids, delays)
+		stats["transits"], stats["followed"] = f.transits(ids), f.followed(ids, delays)
 	}
 	return stats, nil
 }
@@ -43,10 +52,10 @@ func (s *Server) getFlowStats(p *params) (any, error) {
 // followed returns the evidence of stamped frames' sequence numbers, by flow id. It counts frames that came and were timed, that were lost, that came twice
 // or late, that came too late to know which (stale), that came merged and so without a stamp, and that were timed but are in no bucket. varied is the sum
 // of the differences between successive frames' times in nanoseconds, and changes is the number of differences. Flows without stamps have no entry.
-func (s *Server) followed(ids []uint32, byPort []map[uint32]datapath.Latency) object {
+func (f *flowStatistics) followed(ids []uint32, byPort []map[uint32]datapath.Latency) object {
 	flows := object{}
 	for _, id := range ids {
-		flow := s.flows.active[id]
+		flow := f.flows.active[id]
 		if !flow.stamped {
 			continue
 		}
@@ -59,9 +68,9 @@ func (s *Server) followed(ids []uint32, byPort []map[uint32]datapath.Latency) ob
 
 // transits returns the frames by flow id and by the shortest time of their bucket, in nanoseconds. The buckets
 // are those of internal/units/transit, and empty ones are left out. Flows without stamps have no entry.
-func (s *Server) transits(ids []uint32) object {
+func (f *flowStatistics) transits(ids []uint32) object {
 	bySlot := map[uint32]transit.Histogram{}
-	for _, port := range s.ports {
+	for _, port := range f.ports {
 		for slot, h := range port.path.Transits() {
 			merged := bySlot[slot]
 			merged.Merge(h)
@@ -70,7 +79,7 @@ func (s *Server) transits(ids []uint32) object {
 	}
 	flows := object{}
 	for _, id := range ids {
-		h := bySlot[s.flows.active[id].slot]
+		h := bySlot[f.flows.active[id].slot]
 		if h.Frames() == 0 {
 			continue
 		}
@@ -85,21 +94,21 @@ func (s *Server) transits(ids []uint32) object {
 }
 
 // flowCounters returns a flow's packets, bytes and gauges, sent (t) and received (r), by port.
-func (s *Server) flowCounters(id uint32, byPort []map[uint32]datapath.FlowCounters) object {
+func (f *flowStatistics) flowCounters(id uint32, byPort []map[uint32]datapath.FlowCounters) object {
 	member := map[string]object{}
 	for _, name := range []string{"rp", "rb", "rps", "rbs", "tp", "tb", "tps", "tbs"} {
 		member[name] = object{}
 	}
-	flow := s.flows.active[id]
-	for i := range s.ports {
+	flow := f.flows.active[id]
+	for i := range f.ports {
 		port, c := strconv.Itoa(i), byPort[i][flow.slot]
 		g, ok := flow.gauges[i]
 		if !ok {
 			g = &flowGauges{}
 			flow.gauges[i] = g
 		}
-		g.sent.read(s.cfg.Now(), c.Sent)
-		g.received.read(s.cfg.Now(), c.Received)
+		g.sent.read(f.clock(), c.Sent)
+		g.received.read(f.clock(), c.Received)
 		member["tp"][port], member["tb"][port] = c.Sent.Packets, c.Sent.Bytes
 		member["rp"][port], member["rb"][port] = c.Received.Packets, c.Received.Bytes
 		member["tps"][port], member["tbs"][port] = real(g.sent.pps), real(g.sent.layer2)
@@ -151,4 +160,26 @@ func (d delays) report() object {
 		whole["er"] = errors
 	}
 	return whole
+}
+
+// activeFlows answers get_active_pgids.
+func (f *flowStatistics) activeFlows(*params) (any, error) {
+	return object{"ids": object{"flow_stats": f.flows.ids(false), "latency": f.flows.ids(true)}}, nil
+}
+
+// requestedIDs reads "pgids". An empty list means all ids. Ids that no stream has are left out.
+func (f *flowStatistics) requestedIDs(p *params) ([]uint32, error) {
+	wanted := map[uint32]bool{}
+	for _, text := range p.list("pgids") {
+		id, negative, whole := wholeNumber(text)
+		if !whole || negative || id > 1<<32-1 {
+			p.fail("'pgids' must hold flow ids, not %s", text)
+		}
+		wanted[uint32(id)] = true
+	}
+	ids := slices.Sorted(maps.Keys(f.flows.active))
+	if len(wanted) > 0 {
+		ids = slices.DeleteFunc(ids, func(id uint32) bool { return !wanted[id] })
+	}
+	return ids, p.failed()
 }

@@ -5,11 +5,23 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine/softgen/datapath"
+	"github.com/linerate-dev/linerate/internal/host/machine"
 )
+
+// statistics answer with the counters of ports and the vital signs of the machine.
+type statistics struct {
+	ports  ports
+	clock  clock
+	signs  *machine.SignsReader
+	vitals vitals
+	theft  theft
+	// ahead has the counters of ports that the present request hasn't asked for yet, as of its first reading.
+	ahead map[int]datapath.Counters
+}
 
 // readCounters returns a reading of the port's counters and updates the port's gauges. All ports are read at the same moment,
 // so that a client that asks for several in a batch can compare one port's sent frames with another's received frames.
-func (s *Server) readCounters(port *port) datapath.Counters {
+func (s *statistics) readCounters(port *port) datapath.Counters {
 	counters, ahead := s.ahead[port.index]
 	if !ahead {
 		s.ahead = s.readAll()
@@ -28,7 +40,7 @@ const (
 )
 
 // readAll reads all ports at about the same moment. It returns the shortest of a few readings.
-func (s *Server) readAll() map[int]datapath.Counters {
+func (s *statistics) readAll() map[int]datapath.Counters {
 	best := s.readOnce()
 	for try := 1; try < readTries && readingWidth(best) > acceptableWidth; try++ {
 		if reading := s.readOnce(); readingWidth(reading) < readingWidth(best) {
@@ -55,7 +67,7 @@ func readingWidth(readings []datapath.Counters) time.Duration {
 }
 
 // readOnce reads all ports concurrently.
-func (s *Server) readOnce() []datapath.Counters {
+func (s *statistics) readOnce() []datapath.Counters {
 	readings := make([]datapath.Counters, len(s.ports))
 	var wg sync.WaitGroup
 	for i, port := range s.ports {
@@ -70,8 +82,8 @@ func (s *Server) readOnce() []datapath.Counters {
 // the first frame of the latest run of finite streams to its last), waited (seconds in which the sending threads were ready to run while others had the processors, until just before the reading),
 // waiting (how much more that may be after it), damaged (packets with a wrong checksum or length, which TRex has in ierrors), kernel (frames that the interface received, sent and dropped by the kernel's
 // own count), send_drops (packets of opackets that the driver dropped later), and stray_packets and stray_bytes (the part of ipackets and ibytes that keeps the link up, such as ARP).
-func (s *Server) getPortStats(p *params) (any, error) {
-	port, err := s.port(p)
+func (s *statistics) portStats(p *params) (any, error) {
+	port, err := s.ports.named(p)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +105,7 @@ type totals struct {
 	sent, received gauge
 }
 
-func (s *Server) total() totals {
+func (s *statistics) total() totals {
 	var t totals
 	for _, port := range s.ports {
 		c := s.readCounters(port)
@@ -110,12 +122,12 @@ func (s *Server) total() totals {
 // the members that come where the kernel reports them. stolen is how many seconds of a processor's time the machine's host gave to
 // others, up to stolen_ts on the server's clock. processors, asked for by the parameter processors, is how each of the machine's processors
 // spent its time up to processors_ts. signs are the machine's vital signs of the types that the parameter signs names.
-func (s *Server) getGlobalStats(p *params) (any, error) {
+func (s *statistics) globalStats(p *params) (any, error) {
 	withProcessors, signs := p.flag("processors"), p.texts("signs")
 	if err := p.failed(); err != nil {
 		return nil, err
 	}
-	t, instant := s.total(), s.cfg.Now()
+	t, instant := s.total(), s.clock()
 	stats := object{
 		"m_cpu_util": real(t.CPUPercent), "m_cpu_util_raw": real(t.CPUPercent), "m_platform_factor": real(1),
 		"m_tx_pps": real(t.sent.pps), "m_tx_bps": real(t.sent.layer2), "m_rx_pps": real(t.received.pps), "m_rx_bps": real(t.received.layer2),
@@ -129,7 +141,7 @@ func (s *Server) getGlobalStats(p *params) (any, error) {
 		}
 	}
 	if len(signs) > 0 {
-		stats["signs"] = s.cfg.Signs.Read(signs, s.cfg.Now)
+		stats["signs"] = s.signs.Read(signs, s.clock)
 	}
 	if s.theft.refresh(instant, &s.vitals); s.theft.available {
 		stats["stolen"], stats["stolen_ts"] = real(s.theft.total.Seconds()), real(s.theft.readAt.Seconds())
@@ -151,8 +163,8 @@ func (s *Server) getGlobalStats(p *params) (any, error) {
 }
 
 // extended returns the port's counters under the names that a kernel interface's driver gives them in TRex.
-func (s *Server) extended(p *params) (names []string, values []int64, err error) {
-	port, err := s.port(p)
+func (s *statistics) extended(p *params) (names []string, values []int64, err error) {
+	port, err := s.ports.named(p)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -172,13 +184,22 @@ func (s *Server) extended(p *params) (names []string, values []int64, err error)
 }
 
 // extendedNames answers get_port_xstats_names.
-func (s *Server) getExtendedNames(p *params) (any, error) {
+func (s *statistics) extendedNames(p *params) (any, error) {
 	names, _, err := s.extended(p)
 	return object{"xstats_names": names}, err
 }
 
 // extendedValues answers get_port_xstats_values, in the order of the names.
-func (s *Server) getExtendedValues(p *params) (any, error) {
+func (s *statistics) extendedValues(p *params) (any, error) {
 	_, values, err := s.extended(p)
 	return object{"xstats_values": values}, err
+}
+
+// utilization answers get_utilization with the present load of each port's sending threads. There are no packet buffers to count.
+func (s *statistics) utilization(*params) (any, error) {
+	cpus := []object{}
+	for _, port := range s.ports {
+		cpus = append(cpus, object{"history": []int{int(port.path.Counters().CPUPercent)}, "ports": []int{port.index, -1}})
+	}
+	return object{"cpu": cpus, "mbuf_stats": object{}}, nil
 }
