@@ -19,14 +19,15 @@ type entry struct {
 	User                    struct{ Username string }
 	ObjectRef               struct{ Resource, Subresource, Namespace string }
 	Received                time.Time `json:"requestReceivedTimestamp"`
-	Done                    time.Time `json:"stageTimestamp"`
+	Completed               time.Time `json:"stageTimestamp"`
 	ResponseStatus          struct{ Code int }
 }
 
 // request is what was asked by whom.
-type request struct{ who, what string }
+type request struct{ actor, action string }
 
-// asked are the requests of one kind: how long the API server took for each, the shortest first, and how many it refused.
+// asked are the requests of one kind: how long the API server took for each, the shortest first, and how many
+// it refused.
 type asked struct {
 	took    []time.Duration
 	refused int
@@ -58,13 +59,13 @@ func readAudit(file string, jobs, tests carried) (r requests, err error) {
 		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
 			return nil, fmt.Errorf("audit log: %w", err)
 		}
-		who, counted := e.who()
+		actor, counted := e.actor()
 		turn := tests
-		if who == forJobs {
+		if actor == forJobs {
 			turn = jobs
 		}
-		if counted && e.begins() && !e.Received.Before(turn.from) && !e.Received.After(turn.until) {
-			r.add(request{who, e.what()}, e)
+		if counted && e.begins() && !e.Received.Before(turn.firstApplied) && !e.Received.After(turn.quiet) {
+			r.add(request{actor, e.action()}, e)
 		}
 	}
 	for _, a := range r {
@@ -78,7 +79,7 @@ func (e entry) begins() bool {
 	return e.Stage == "ResponseComplete" && e.Verb != "watch" || e.Stage == "ResponseStarted" && e.Verb == "watch"
 }
 
-func (e entry) who() (who string, counted bool) {
+func (e entry) actor() (actor string, counted bool) {
 	switch name := e.User.Username; {
 	case name == "system:serviceaccount:"+operatorNamespace+":"+operatorAccount:
 		return byManager, true
@@ -92,15 +93,15 @@ func (e entry) who() (who string, counted bool) {
 	return "", false
 }
 
-func (e entry) what() string {
-	what := e.Verb + " " + e.ObjectRef.Resource
+func (e entry) action() string {
+	action := e.Verb + " " + e.ObjectRef.Resource
 	if e.ObjectRef.Subresource != "" {
-		what += "/" + e.ObjectRef.Subresource
+		action += "/" + e.ObjectRef.Subresource
 	}
 	if strings.Contains(e.RequestURI, "dryRun=") {
-		what += " (dry run)"
+		action += " (dry run)"
 	}
-	return what
+	return action
 }
 
 func (r requests) add(kind request, e entry) {
@@ -109,16 +110,16 @@ func (r requests) add(kind request, e entry) {
 		a = &asked{}
 		r[kind] = a
 	}
-	a.took = append(a.took, e.Done.Sub(e.Received))
+	a.took = append(a.took, e.Completed.Sub(e.Received))
 	if e.ResponseStatus.Code >= 400 {
 		a.refused++
 	}
 }
 
-// by is how many requests a program made.
-func (r requests) by(who string) (n int) {
+// countBy is how many requests a program made.
+func (r requests) countBy(actor string) (n int) {
 	for kind, a := range r {
-		if kind.who == who {
+		if kind.actor == actor {
 			n += len(a.took)
 		}
 	}

@@ -23,7 +23,7 @@ const auditLines = `
 // Each is counted for who made it, once, while it was its turn.
 func TestRequestsAreCountedFromTheAuditLog(t *testing.T) {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	jobs, tests := carried{from: noon, until: noon.Add(30 * time.Second)}, carried{from: noon.Add(time.Minute), until: noon.Add(2 * time.Minute)}
+	jobs, tests := carried{firstApplied: noon, quiet: noon.Add(30 * time.Second)}, carried{firstApplied: noon.Add(time.Minute), quiet: noon.Add(2 * time.Minute)}
 	file := filepath.Join(t.TempDir(), "audit.log")
 	if err := os.WriteFile(file, []byte(auditLines[1:]), 0o600); err != nil {
 		t.Fatal(err)
@@ -44,11 +44,11 @@ func TestRequestsAreCountedFromTheAuditLog(t *testing.T) {
 	}
 	for kind, want := range wants {
 		if a := r[kind]; a == nil || len(a.took) != want.requests || a.refused != want.refused || quantile(a.took, 1) != want.longest {
-			t.Errorf("%s: %s: %+v, want %+v", kind.who, kind.what, a, want)
+			t.Errorf("%s: %s: %+v, want %+v", kind.actor, kind.action, a, want)
 		}
 	}
-	if len(r) != len(wants) || r.by(byManager) != 4 || r.by(byRunners) != 1 {
-		t.Errorf("%d kinds, %d of the manager's: %v", len(r), r.by(byManager), r)
+	if len(r) != len(wants) || r.countBy(byManager) != 4 || r.countBy(byRunners) != 1 {
+		t.Errorf("%d kinds, %d of the manager's: %v", len(r), r.countBy(byManager), r)
 	}
 }
 

@@ -44,7 +44,8 @@ type cluster struct {
 	scarce      int // for so many tests there are devices; 0: for all
 }
 
-// auditPolicy keeps a line of metadata for each request of those who are measured, and none of who plays the rest of the cluster.
+// auditPolicy keeps a line of metadata for each request of those who are measured, and none of who plays the
+// rest of the cluster.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
@@ -67,7 +68,8 @@ func startCluster(ctx context.Context, dir string, o options) (*cluster, error) 
 	crds := []string{"config/crd/bases", "test/api/operator/testdata/network-attachment-definitions.yaml"}
 	var err error
 	c.environment, c.stop, err = kube.StartWith(crds, func(server *envtest.APIServer) {
-		server.Configure().Set("audit-policy-file", policy).Set("audit-log-path", c.auditLog).Set("audit-log-maxsize", "16384")
+		server.Configure().Set("audit-policy-file", policy).Set("audit-log-path", c.auditLog).Set("audit-log-maxsize",
+			"16384")
 	})
 	if err != nil {
 		return nil, fmt.Errorf("start the API server: %w", err)
@@ -97,18 +99,21 @@ func (c *cluster) prepare(ctx context.Context) error {
 	return errors.Join(c.bindOperator(ctx), c.addNodes(ctx), c.wire(ctx, "west"), c.wire(ctx, "east"))
 }
 
-// bindOperator gives the operator's account and the runners' the roles that config/rbac has, and the chart too, and holds runners to their policy.
+// bindOperator gives the operator's account and the runners' the roles that config/rbac has, and the chart too,
+// and holds runners to their policy.
 func (c *cluster) bindOperator(ctx context.Context) error {
 	role := &rbacv1.ClusterRole{}
 	policy, binding := &admissionv1.ValidatingAdmissionPolicy{}, &admissionv1.ValidatingAdmissionPolicyBinding{}
-	err := errors.Join(readYAML("config/rbac/role.yaml", role), readYAML("config/admission/runner_policy.yaml", policy), readYAML("config/admission/runner_binding.yaml", binding))
+	err := errors.Join(readYAML("config/rbac/role.yaml", role), readYAML("config/admission/runner_policy.yaml", policy),
+		readYAML("config/admission/runner_binding.yaml", binding))
 	if err != nil {
 		return err
 	}
 	subjects := []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: operatorNamespace, Name: operatorAccount}}
 	for _, object := range []client.Object{
 		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace, Name: operatorAccount}},
-		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace, Name: manifests.DefaultRunnerAccount}},
+		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace,
+			Name: manifests.DefaultRunnerAccount}},
 		role, policy, binding,
 		&rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: operatorAccount}, Subjects: subjects,
 			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name}},
@@ -117,7 +122,8 @@ func (c *cluster) bindOperator(ctx context.Context) error {
 			return err
 		}
 	}
-	return errors.Join(c.bindInOwnNamespace(ctx, "leader_election_role", operatorAccount), c.bindInOwnNamespace(ctx, "runs_role", operatorAccount),
+	return errors.Join(c.bindInOwnNamespace(ctx, "leader_election_role", operatorAccount),
+		c.bindInOwnNamespace(ctx, "runs_role", operatorAccount),
 		c.bindInOwnNamespace(ctx, "runner_role", manifests.DefaultRunnerAccount))
 }
 
@@ -135,19 +141,20 @@ func (c *cluster) bindInOwnNamespace(ctx context.Context, file, account string) 
 	}))
 }
 
-func readYAML(file string, into any) error {
+func readYAML(file string, target any) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return fmt.Errorf("%w (run this from the top of the repository)", err)
 	}
-	return yaml.UnmarshalStrict(text, into)
+	return yaml.UnmarshalStrict(text, target)
 }
 
 // token is an account's, as a pod has it mounted, if one is given.
 func (c *cluster) token(ctx context.Context, namespace, account string, pod *corev1.Pod) (string, error) {
 	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: new(int64(3600))}}
 	if pod != nil {
-		request.Spec.BoundObjectRef = &authenticationv1.BoundObjectReference{APIVersion: "v1", Kind: "Pod", Name: pod.Name, UID: pod.UID}
+		request.Spec.BoundObjectRef = &authenticationv1.BoundObjectReference{APIVersion: "v1", Kind: "Pod",
+			Name: pod.Name, UID: pod.UID}
 	}
 	owner := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: account}}
 	if err := c.admin.SubResource("token").Create(ctx, owner, request); err != nil {
@@ -180,14 +187,18 @@ func (c *cluster) addNodes(ctx context.Context) error {
 		if err := c.admin.Create(ctx, node); err != nil {
 			return err
 		}
-		node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady"}}
+		node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue,
+			Reason: "KubeletReady"}}
 		node.Status.Capacity = corev1.ResourceList{
-			corev1.ResourceCPU: resource.MustParse("256"), corev1.ResourceMemory: resource.MustParse("1Ti"), corev1.ResourcePods: resource.MustParse("250"),
-			deviceOf("west"): *c.devicesOf(i), deviceOf("east"): *c.devicesOf(i),
+			corev1.ResourceCPU: resource.MustParse("256"), corev1.ResourceMemory: resource.MustParse("1Ti"),
+			corev1.ResourcePods: resource.MustParse("250"),
+			deviceOf("west"):    *c.devicesOf(i), deviceOf("east"): *c.devicesOf(i),
 		}
 		node.Status.Allocatable = node.Status.Capacity
 		for n := range 50 {
-			node.Status.Images = append(node.Status.Images, corev1.ContainerImage{Names: []string{fmt.Sprintf("registry.lab/image-%02d@sha256:%064x", n, n)}, SizeBytes: 1 << 28})
+			node.Status.Images = append(node.Status.Images,
+				corev1.ContainerImage{Names: []string{fmt.Sprintf("registry.lab/image-%02d@sha256:%064x", n, n)},
+					SizeBytes: 1 << 28})
 		}
 		if err := c.admin.Status().Update(ctx, node); err != nil {
 			return err
@@ -199,9 +210,11 @@ func (c *cluster) addNodes(ctx context.Context) error {
 // wire makes a network with devices.
 func (c *cluster) wire(ctx context.Context, name string) error {
 	network := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
-		"config": `{"cniVersion":"1.0.0","name":"` + name + `","plugins":[{"type":"sriov","capabilities":{"mac":true}}]}`,
+		"config": `{"cniVersion":"1.0.0","name":"` + name +
+			`","plugins":[{"type":"sriov","capabilities":{"mac":true}}]}`,
 	}}}
-	network.SetGroupVersionKind(schema.GroupVersionKind{Group: "k8s.cni.cncf.io", Version: "v1", Kind: "NetworkAttachmentDefinition"})
+	network.SetGroupVersionKind(schema.GroupVersionKind{Group: "k8s.cni.cncf.io", Version: "v1",
+		Kind: "NetworkAttachmentDefinition"})
 	network.SetNamespace(labNamespace)
 	network.SetName(name)
 	network.SetAnnotations(map[string]string{"k8s.v1.cni.cncf.io/resourceName": string(deviceOf(name))})

@@ -10,41 +10,49 @@ import (
 
 // aReport is as large as a run of a minute makes it: windows of a ramp, and a sample for each second.
 func aReport(p *plan.Plan, started time.Time) *report.Report {
-	const steps, samples, most = 20, 60, 654_400
+	const steps, samples, maxBytes = 20, 60, 654_400
 	r := &report.Report{
-		Version: report.Version, Producer: "linerate bench", Plan: p, Started: started.UTC(), Finished: time.Now().UTC(), Ending: report.Completed,
+		Version: report.Version, Producer: "linerate bench", Plan: p, Started: started.UTC(),
+		Finished: time.Now().UTC(), Ending: report.Completed,
 		Verdict: report.Verdict{Outcome: report.Undecided},
 	}
 	for i := range samples {
-		sample := report.Sample{At: plan.Duration(time.Duration(i) * time.Second), Phase: report.Ramping, CPUPercent: 40}
+		sample := report.Sample{At: plan.Duration(time.Duration(i) * time.Second), Phase: report.Ramping,
+			CPUPercent: 40}
 		for range p.Directions {
 			sample.Directions = append(sample.Directions, report.SampleDirection{
-				IntendedPacketsPerSecond: int64(most / samples * i), Sent: traffic(most / samples * i * i), Returned: traffic(most / samples * i * i),
+				IntendedPacketsPerSecond: int64(maxBytes / samples * i), Sent: traffic(maxBytes / samples * i * i),
+				Returned: traffic(maxBytes / samples * i * i),
 			})
 		}
 		r.Samples = append(r.Samples, sample)
 	}
 	for i := range steps {
-		r.Windows = append(r.Windows, window(p, i+1, int64(most/steps*(i+1))))
+		r.Windows = append(r.Windows, window(p, i+1, int64(maxBytes/steps*(i+1))))
 	}
-	last := r.Windows[steps-1]
-	sum := &report.Sum{Intended: flow(2 * most), Offered: flow(2 * most), Received: flow(2 * most), Window: last.Number}
+	final := r.Windows[steps-1]
+	sum := &report.Sum{Intended: flow(2 * maxBytes), Offered: flow(2 * maxBytes), Received: flow(2 * maxBytes),
+		Window: final.Number}
 	r.Result = report.Result{
-		Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit, Message: "above 654 400 packets/s frames are lost",
-		Window: last.Number, Directions: last.Directions, Total: sum, MaxReceived: sum,
+		Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit,
+		Message: "above 654 400 packets/s frames are lost",
+		Window:  final.Number, Directions: final.Directions, Total: sum, MaxReceived: sum,
 	}
 	return r
 }
 
 func window(p *plan.Plan, number int, rate int64) report.Window {
 	w := report.Window{
-		Number: number, Phase: report.Ramping, Start: plan.Duration(time.Duration(3*number) * time.Second), Duration: plan.Duration(2 * time.Second),
-		Quality: report.Good, Reason: "no loss beyond what is allowed",
+		Number: number, Phase: report.Ramping, Start: plan.Duration(time.Duration(3*number) * time.Second),
+		Duration: plan.Duration(2 * time.Second),
+		Quality:  report.Good, Reason: "no loss beyond what is allowed",
 	}
 	for _, d := range p.Directions {
 		w.Directions = append(w.Directions, report.Direction{
-			From: d.From, To: d.To, Intended: flow(rate), Offered: flow(rate - int64(number)), Received: flow(rate - int64(number)),
-			Sent: traffic(int(2 * rate)), Returned: traffic(int(2*rate) - number), Quality: report.Good, Reason: "no loss beyond what is allowed",
+			From: d.From, To: d.To, Intended: flow(rate), Offered: flow(rate - int64(number)),
+			Received: flow(rate - int64(number)),
+			Sent:     traffic(int(2 * rate)), Returned: traffic(int(2*rate) - number), Quality: report.Good,
+			Reason: "no loss beyond what is allowed",
 		})
 	}
 	return w

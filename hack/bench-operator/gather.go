@@ -4,8 +4,8 @@ import (
 	"time"
 )
 
-// With -gather a lab is at work when a crowd comes: tests that hold all devices measure until all others wait in line, and then end one after
-// the other, over as long as one of the others takes.
+// With -gather a lab is at work when a crowd comes: tests that hold all devices measure until all others wait
+// in line, and then end one after the other, over as long as one of the others takes.
 //
 //	  holders  ██████████████████████████▙        each of the others takes its turn
 //	  others        ╱ in line: all of them ╲
@@ -39,7 +39,8 @@ func (o options) lasts(name string) time.Duration {
 	return o.duration
 }
 
-// holds is how long holder i measures: from when it is applied until all others wait, and for its share of the time in which the holders end.
+// holds is how long holder i measures: from when it is applied until all others wait, and for its share of the
+// time in which the holders end.
 func (o options) holds(i int) time.Duration {
 	seconds := float64(o.scarce-i)/holderRate + float64(o.tests-o.scarce)/o.rate
 	return time.Duration(seconds*float64(time.Second)) + allInLine + o.duration*time.Duration(i)/time.Duration(o.scarce)

@@ -9,42 +9,42 @@ import (
 // ledger keeps when something was first so of each object. It is safe for concurrent use.
 type ledger struct {
 	mutex sync.Mutex
-	at    map[string]time.Time
+	times map[string]time.Time
 }
 
-func newLedger() *ledger { return &ledger{at: map[string]time.Time{}} }
+func newLedger() *ledger { return &ledger{times: map[string]time.Time{}} }
 
 // note says whether it is new.
 func (l *ledger) note(name string) bool {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	if _, known := l.at[name]; known {
+	if _, ok := l.times[name]; ok {
 		return false
 	}
-	l.at[name] = time.Now()
+	l.times[name] = time.Now()
 	return true
 }
 
 func (l *ledger) size() int {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	return len(l.at)
+	return len(l.times)
 }
 
-// since is how long each took since it is in the other, the shortest first, and when the last was noted.
-func (l *ledger) since(begun *ledger) (last time.Time, took []time.Duration) {
+// durationsSince is how long each took since it is in the other, the shortest first, and when the last was noted.
+func (l *ledger) durationsSince(starts *ledger) (latest time.Time, took []time.Duration) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	begun.mutex.Lock()
-	defer begun.mutex.Unlock()
-	for name, at := range l.at {
-		took = append(took, at.Sub(begun.at[name]))
-		if at.After(last) {
-			last = at
+	starts.mutex.Lock()
+	defer starts.mutex.Unlock()
+	for name, noted := range l.times {
+		took = append(took, noted.Sub(starts.times[name]))
+		if noted.After(latest) {
+			latest = noted
 		}
 	}
 	slices.Sort(took)
-	return last, took
+	return latest, took
 }
 
 // quantile is of sorted times; 0 of none.

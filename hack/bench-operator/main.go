@@ -1,6 +1,7 @@
-// Bench-operator shows what the operator costs a cluster and how fast it is, with many LoadTests at once: a real kube-apiserver and etcd, the
-// manager's own program under its own ClusterRole, the runner's own way of writing Progress and Report, Kubernetes' own Job controller and
-// garbage collector. Only the scheduler, the kubelets, Multus and the traffic are played, by this process.
+// Bench-operator shows what the operator costs a cluster and how fast it is, with many LoadTests at once: a
+// real kube-apiserver and etcd, the manager's own program under its own ClusterRole, the runner's own way of
+// writing Progress and Report, Kubernetes' own Job controller and garbage collector. Only the scheduler, the
+// kubelets, Multus and the traffic are played, by this process.
 //
 //	go run ./hack/bench-operator                          1000 LoadTests of a minute, two a second; about twelve minutes
 //	go run ./hack/bench-operator -tests 30 -duration 20s  a quick look
@@ -13,7 +14,8 @@
 //	  ├─ scheduler, kubelets, Multus ─▶ │  ▲  ◀── kube-controller-manager
 //	  └─ runners: the real sinks ───────┘  └── the audit log: who asked for what
 //
-// The yardstick is as many plain Jobs of one pod each, in the same cluster, before. It ends with an error if a target is missed.
+// The yardstick is as many plain Jobs of one pod each, in the same cluster, before. It ends with an error if a
+// target is missed.
 package main
 
 import (
@@ -68,8 +70,10 @@ func main() {
 	flag.BoolVar(&o.suite, "suite", false, "have one LoadTestSuite make the LoadTests, a cell each: a multiple of 100")
 	flag.IntVar(&o.parallel, "parallel", 100, "how many tests of the suite are under way at once: its parallelism")
 	flag.BoolVar(&o.yardstick, "yardstick", true, "carry as many plain Jobs before")
-	flag.BoolVar(&o.profile, "profile", false, "keep CPU profiles of 30 s of the API server and the manager (go tool pprof) with the logs, and the manager's memory profile at the end: needs -keep")
-	flag.StringVar(&o.markdown, "markdown", "", "write what was measured into its part of this page, too: docs/measured/scale.md")
+	flag.BoolVar(&o.profile, "profile", false,
+		"keep CPU profiles of 30 s of the API server and the manager (go tool pprof) with the logs, and the manager's memory profile at the end: needs -keep")
+	flag.StringVar(&o.markdown, "markdown", "",
+		"write what was measured into its part of this page, too: docs/measured/scale.md")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -82,12 +86,14 @@ func main() {
 // check says what is wrong with the flags.
 func (o options) check() error {
 	switch {
-	case o.tests < 1 || o.duration < 10*time.Second || o.rate <= 0 || o.jobRate <= 0 || o.scarce < 0 || o.scarce > nodeCount:
+	case o.tests < 1 || o.duration < 10*time.Second || o.rate <= 0 || o.jobRate <= 0 || o.scarce < 0 ||
+		o.scarce > nodeCount:
 		return fmt.Errorf("-tests %d -duration %s -rate %g -job-rate %g: at least one test, of 10 s, at some rate is needed", o.tests, o.duration, o.rate, o.jobRate)
 	case o.gather && (o.scarce == 0 || o.scarce >= o.tests):
 		return errors.New("-gather needs -scarce, for fewer than there are -tests")
 	case o.suite && (o.tests%cellsOfRow != 0 || o.gather || o.parallel < 1):
-		return fmt.Errorf("-suite needs -tests to be a multiple of %d, -parallel to be 1 at least, and no -gather", cellsOfRow)
+		return fmt.Errorf("-suite needs -tests to be a multiple of %d, -parallel to be 1 at least, and no -gather",
+			cellsOfRow)
 	}
 	return nil
 }
@@ -124,7 +130,8 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	if o.markdown != "" {
-		if err := published.Section(o.markdown, o.part(), published.Provenance(time.Now())+".\n\n"+results.text()); err != nil {
+		if err := published.Section(o.markdown, o.part(), published.Provenance(time.Now())+".\n\n"+
+			results.text()); err != nil {
 			return err
 		}
 	}

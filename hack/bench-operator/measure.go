@@ -72,18 +72,18 @@ func (c *cluster) measureOperator(ctx context.Context, o options, p *player, pro
 	profiled := make(chan error, 2)
 	go func() { profiled <- c.keepServerProfile(ctx, o) }()
 	go func() { profiled <- m.keepProfile(ctx, o) }()
-	before, err := programs()
+	start, err := programs()
 	if err != nil {
 		return err
 	}
 	if r.tests, err = c.carryTests(ctx, o, p, m.alive); err != nil {
 		return err
 	}
-	after, err := programs()
+	end, err := programs()
 	if err != nil {
 		return err
 	}
-	r.usages = after.since(before)
+	r.usages = end.minus(start)
 	if err := errors.Join(<-profiled, <-profiled); err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (c *cluster) measureOperator(ctx context.Context, o options, p *player, pro
 	if r.passes, r.rules, err = m.settled(ctx); err != nil {
 		return err
 	}
-	r.tests.until = time.Now()
+	r.tests.quiet = time.Now()
 	if r.memory, err = m.memory("VmHWM"); err != nil {
 		return err
 	}
@@ -125,8 +125,8 @@ func (c *cluster) carryTests(ctx context.Context, o options, p *player, alive fu
 
 // carried is what became of many objects.
 type carried struct {
-	from, done, until time.Time       // the first was applied, the last complete, all was quiet
-	took              []time.Duration // each from apply to Complete
+	firstApplied, lastComplete, quiet time.Time       // the first was applied, the last complete, all was quiet
+	took                              []time.Duration // each from apply to Complete
 }
 
 // wave is that so many objects are applied, so many a second.
@@ -136,12 +136,13 @@ type wave struct {
 }
 
 // carry applies objects one after the other, one wave after the other, and waits until all are complete.
-func (c *cluster) carry(ctx context.Context, waves []wave, complete *ledger, object func(i int) client.Object, alive func() error) (carried, error) {
-	begun, count := newLedger(), 0
-	result := carried{from: time.Now()}
+func (c *cluster) carry(ctx context.Context, waves []wave, complete *ledger, object func(i int) client.Object,
+	alive func() error) (carried, error) {
+	starts, count := newLedger(), 0
+	result := carried{firstApplied: time.Now()}
 	for _, f := range waves {
 		first := count
-		if err := c.applyAll(ctx, f, begun, func(i int) client.Object { return object(first + i) }); err != nil {
+		if err := c.applyAll(ctx, f, starts, func(i int) client.Object { return object(first + i) }); err != nil {
 			return result, err
 		}
 		count += f.count
@@ -150,22 +151,22 @@ func (c *cluster) carry(ctx context.Context, waves []wave, complete *ledger, obj
 	if err != nil {
 		return result, fmt.Errorf("%d of %d are complete: %w", complete.size(), count, err)
 	}
-	result.done, result.took = complete.since(begun)
-	result.until = time.Now()
+	result.lastComplete, result.took = complete.durationsSince(starts)
+	result.quiet = time.Now()
 	return result, nil
 }
 
 // applyAll creates the objects of a wave, each at its time, and doesn't wait for one before it begins the next.
-func (c *cluster) applyAll(ctx context.Context, f wave, begun *ledger, object func(i int) client.Object) error {
+func (c *cluster) applyAll(ctx context.Context, f wave, starts *ledger, object func(i int) client.Object) error {
 	pace := time.NewTicker(time.Duration(float64(time.Second) / f.rate))
 	defer pace.Stop()
 	failed := make([]error, f.count)
 	var applying sync.WaitGroup
 	for i := range f.count {
-		made := object(i)
+		created := object(i)
 		applying.Go(func() {
-			begun.note(made.GetName())
-			failed[i] = c.admin.Create(ctx, made)
+			starts.note(created.GetName())
+			failed[i] = c.admin.Create(ctx, created)
 		})
 		select {
 		case <-pace.C:
@@ -179,12 +180,14 @@ func (c *cluster) applyAll(ctx context.Context, f wave, begun *ledger, object fu
 
 func testName(i int) string { return fmt.Sprintf("test-%05d", i) }
 
-// aLoadTest is the software engine with the built-in forwarder as its device, on two networks with devices: two pods and the runner's Job.
+// aLoadTest is the software engine with the built-in forwarder as its device, on two networks with devices: two
+// pods and the runner's Job.
 func aLoadTest(i int) client.Object {
 	test := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: labNamespace, Name: testName(i)}}
 	test.Spec.DUT.Type = v1alpha1.DUTReference
 	for _, link := range []string{"west", "east"} {
-		test.Spec.Links = append(test.Spec.Links, v1alpha1.LinkSpec{Name: v1alpha1.LinkName(link), Network: v1alpha1.NetworkName(link), LineRate: "1gbps"})
+		test.Spec.Links = append(test.Spec.Links, v1alpha1.LinkSpec{Name: v1alpha1.LinkName(link),
+			Network: v1alpha1.NetworkName(link), LineRate: "1gbps"})
 	}
 	return test
 }
@@ -203,6 +206,6 @@ func aJob(i int) client.Object {
 // loadAverage is how many threads wanted a processor in the last minute.
 func loadAverage() string {
 	text, _ := os.ReadFile("/proc/loadavg") // where there is none, none is told
-	one, _, _ := strings.Cut(string(text), " ")
-	return one
+	firstField, _, _ := strings.Cut(string(text), " ")
+	return firstField
 }

@@ -19,7 +19,8 @@ type bucket struct {
 	count  float64
 }
 
-// passes are those of a controller by how long they took, and how long tests waited for one: Prometheus' cumulative buckets.
+// passes are those of a controller by how long they took, and how long tests waited for one: Prometheus'
+// cumulative buckets.
 type passes struct {
 	took, waited []bucket
 	sum          time.Duration // of all that they took
@@ -53,7 +54,8 @@ func parseRules(text string) byRule {
 			rule, _, _ := strings.Cut(rest, `"`)
 			p := passes{}
 			for line := range strings.Lines(text) {
-				p.took = appendBucket(p.took, strings.TrimSpace(line), fmt.Sprintf("linerate_pass_duration_seconds_bucket{rule=%q,", rule))
+				p.took = appendBucket(p.took, strings.TrimSpace(line),
+					fmt.Sprintf("linerate_pass_duration_seconds_bucket{rule=%q,", rule))
 			}
 			slices.SortFunc(p.took, func(a, b bucket) int { return cmp.Compare(a.atMost, b.atMost) })
 			rules[rule] = p
@@ -67,15 +69,15 @@ const quiet = 5 * time.Second
 
 // settled waits until the manager has nothing more to do.
 func (m *manager) settled(ctx context.Context) (p byController, rules byRule, err error) {
-	ended, since := -1.0, time.Now()
+	ended, begin := -1.0, time.Now()
 	err = await(ctx, func() (bool, error) {
 		if p, rules, err = m.passes(ctx); err != nil {
 			return false, err
 		}
 		if n := p[carrying].count(); n != ended {
-			ended, since = n, time.Now()
+			ended, begin = n, time.Now()
 		}
-		return time.Since(since) > quiet, m.alive()
+		return time.Since(begin) > quiet, m.alive()
 	})
 	return p, rules, err
 }
@@ -95,12 +97,12 @@ func (m *manager) passes(ctx context.Context) (byController, byRule, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	all := byController{}
-	if all[carrying] = parsePasses(string(text), carrying); all[carrying].count() == 0 {
+	controllers := byController{}
+	if controllers[carrying] = parsePasses(string(text), carrying); controllers[carrying].count() == 0 {
 		return nil, nil, fmt.Errorf("%s says nothing of passes of the controller %q", m.metrics, carrying)
 	}
-	all[ofSuite] = parsePasses(string(text), ofSuite) // none where there is no suite
-	return all, parseRules(string(text)), nil
+	controllers[ofSuite] = parsePasses(string(text), ofSuite) // none where there is no suite
+	return controllers, parseRules(string(text)), nil
 }
 
 // parsePasses reads a controller's passes from the manager's metrics.
@@ -108,8 +110,10 @@ func parsePasses(text, controller string) (p passes) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		p.took = appendBucket(p.took, line, fmt.Sprintf("controller_runtime_reconcile_time_seconds_bucket{controller=%q,", controller))
-		p.waited = appendBucket(p.waited, line, fmt.Sprintf("workqueue_queue_duration_seconds_bucket{controller=%q,name=%q,", controller, controller))
-		if value, ours := strings.CutPrefix(line, fmt.Sprintf("controller_runtime_reconcile_time_seconds_sum{controller=%q} ", controller)); ours {
+		p.waited = appendBucket(p.waited, line,
+			fmt.Sprintf("workqueue_queue_duration_seconds_bucket{controller=%q,name=%q,", controller, controller))
+		if value, ours := strings.CutPrefix(line,
+			fmt.Sprintf("controller_runtime_reconcile_time_seconds_sum{controller=%q} ", controller)); ours {
 			seconds, err := strconv.ParseFloat(value, 64)
 			if err == nil {
 				p.sum = time.Duration(seconds * float64(time.Second))
@@ -147,20 +151,21 @@ func quantileOf(buckets []bucket, q float64) time.Duration {
 		return 0
 	}
 	rank := q * buckets[len(buckets)-1].count
-	var below bucket
+	var lower bucket
 	for _, b := range buckets {
 		if b.count >= rank {
-			if b.atMost == math.MaxInt64 || b.count == below.count {
-				return below.atMost
+			if b.atMost == math.MaxInt64 || b.count == lower.count {
+				return lower.atMost
 			}
-			return below.atMost + time.Duration(float64(b.atMost-below.atMost)*(rank-below.count)/(b.count-below.count))
+			return lower.atMost + time.Duration(float64(b.atMost-lower.atMost)*(rank-lower.count)/(b.count-lower.count))
 		}
-		below = b
+		lower = b
 	}
-	return below.atMost
+	return lower.atMost
 }
 
-// shareWithin is the share of the passes up to a bound that is one of the buckets'; the bounds are off by what a float64 is.
+// shareWithin is the share of the passes up to a bound that is one of the buckets'; the bounds are off by what
+// a float64 is.
 func shareWithin(buckets []bucket, bound time.Duration) float64 {
 	for _, b := range buckets {
 		if b.atMost >= bound-time.Microsecond {

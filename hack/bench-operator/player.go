@@ -20,18 +20,19 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/bounded"
 )
 
-// player plays the scheduler, the kubelets and Multus for all pods, and the runners in theirs. Each pod is bound, gets its networks, runs,
-// is ready, and goes at once when it is deleted: five writes, of which the operator sees each.
+// player plays the scheduler, the kubelets and Multus for all pods, and the runners in theirs. Each pod is
+// bound, gets its networks, runs, is ready, and goes at once when it is deleted: five writes, of which the
+// operator sees each.
 type player struct {
 	c       *cluster
 	options options
 	fail    context.CancelCauseFunc
 	slots   chan struct{} // how much is played at once
-	begun   *ledger       // what of which pod
+	starts  *ledger       // what of which pod
 	scarce  *scarcity
 	playing sync.WaitGroup
 
-	made, tests, jobs *ledger // the tests that were made, the complete ones, and the Jobs
+	created, tests, jobs *ledger // the tests that were made, the complete ones, and the Jobs
 }
 
 // playedAtOnce bounds requests, not pods.
@@ -39,8 +40,9 @@ const playedAtOnce = 32
 
 func newPlayer(c *cluster, o options, fail context.CancelCauseFunc) *player {
 	return &player{
-		c: c, options: o, fail: fail, scarce: newScarcity(o.scarce), slots: make(chan struct{}, playedAtOnce), begun: newLedger(),
-		made: newLedger(), tests: newLedger(), jobs: newLedger(),
+		c: c, options: o, fail: fail, scarce: newScarcity(o.scarce), slots: make(chan struct{}, playedAtOnce),
+		starts:  newLedger(),
+		created: newLedger(), tests: newLedger(), jobs: newLedger(),
 	}
 }
 
@@ -76,7 +78,7 @@ func (p *player) watch(ctx context.Context) error {
 
 func (p *player) seeTest(_ context.Context, object any) {
 	test := object.(*v1alpha1.LoadTest)
-	p.made.note(test.Name)
+	p.created.note(test.Name)
 	if p.scarce != nil {
 		p.scarce.see(test)
 	}
@@ -101,24 +103,24 @@ func (p *player) seeJob(_ context.Context, object any) {
 func (p *player) seePod(ctx context.Context, object any) {
 	pod := object.(*corev1.Pod)
 	var next func(context.Context, *corev1.Pod) error
-	what := ""
+	phase := ""
 	switch {
 	case pod.DeletionTimestamp != nil:
-		what, next = "remove", p.remove
+		phase, next = "remove", p.remove
 	case pod.Spec.NodeName == "":
-		what, next = "bind", p.bind
+		phase, next = "bind", p.bind
 	case pod.Status.Phase == corev1.PodPending:
-		what, next = "live", p.live
+		phase, next = "live", p.live
 	default:
 		return
 	}
-	if !p.begun.note(what + " " + string(pod.UID)) {
+	if !p.starts.note(phase + " " + string(pod.UID)) {
 		return
 	}
 	p.playing.Go(func() {
 		err := next(ctx, pod.DeepCopy())
 		if client.IgnoreNotFound(err) != nil && ctx.Err() == nil {
-			p.fail(fmt.Errorf("%s pod %s: %w", what, pod.Name, err))
+			p.fail(fmt.Errorf("%s pod %s: %w", phase, pod.Name, err))
 		}
 	})
 }
@@ -181,10 +183,10 @@ func (p *player) live(ctx context.Context, pod *corev1.Pod) error {
 }
 
 func (p *player) setStatus(ctx context.Context, pod *corev1.Pod, status corev1.PodStatus) error {
-	before := pod.DeepCopy()
+	original := pod.DeepCopy()
 	status.QOSClass = pod.Status.QOSClass
 	pod.Status = status
-	return p.ask(func() error { return p.c.admin.Status().Patch(ctx, pod, client.MergeFrom(before)) })
+	return p.ask(func() error { return p.c.admin.Status().Patch(ctx, pod, client.MergeFrom(original)) })
 }
 
 // attach plays Multus: it annotates a pod with its interface on each network.
@@ -197,19 +199,20 @@ func (p *player) attach(ctx context.Context, pod *corev1.Pod) error {
 	if err := json.Unmarshal([]byte(asked), &networks); err != nil {
 		return err
 	}
-	var told []map[string]any
+	var patches []map[string]any
 	for i, n := range networks {
 		mac := n.MAC
 		if mac == "" {
 			mac = fmt.Sprintf("02:aa:00:00:00:%02x", i)
 		}
-		told = append(told, map[string]any{"name": n.Namespace + "/" + n.Name, "interface": n.Interface, "mac": mac})
+		patches = append(patches, map[string]any{"name": n.Namespace + "/" + n.Name, "interface": n.Interface,
+			"mac": mac})
 	}
-	text, err := json.Marshal(told)
+	text, err := json.Marshal(patches)
 	if err != nil {
 		return err
 	}
-	before := pod.DeepCopy()
+	original := pod.DeepCopy()
 	pod.Annotations["k8s.v1.cni.cncf.io/network-status"] = string(text)
-	return p.ask(func() error { return p.c.admin.Patch(ctx, pod, client.MergeFrom(before)) })
+	return p.ask(func() error { return p.c.admin.Patch(ctx, pod, client.MergeFrom(original)) })
 }

@@ -100,10 +100,11 @@ type manager struct {
 // buildManager builds the operator, before anything is measured.
 func buildManager(ctx context.Context, dir string) (program string, err error) {
 	program = filepath.Join(dir, "manager")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags", pack.Tags, "-ldflags", "-s -w", "-o", program, "./cmd/manager")
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags", pack.Tags, "-ldflags", "-s -w", "-o",
+		program, "./cmd/manager")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the manager: %w\n%s", err, out)
+	if output, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the manager: %w\n%s", err, output)
 	}
 	return program, nil
 }
@@ -120,8 +121,10 @@ func (c *cluster) startManager(ctx context.Context, program string) (*manager, e
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return nil, err
 	}
-	p, err := start(c.dir, "manager", []string{"KUBECONFIG=" + config}, program, "--image=registry.lab/linerate:bench", "--leader-election-namespace="+operatorNamespace,
-		"--health-address="+health, "--metrics-secure=false", "--metrics-address="+metrics, "--profile-address="+profiles)
+	p, err := start(c.dir, "manager", []string{"KUBECONFIG=" + config}, program, "--image=registry.lab/linerate:bench",
+		"--leader-election-namespace="+operatorNamespace,
+		"--health-address="+health, "--metrics-secure=false", "--metrics-address="+metrics, "--profile-address="+
+			profiles)
 	if err != nil {
 		return nil, err
 	}
@@ -144,12 +147,12 @@ func (c *cluster) managerConfig(ctx context.Context) (string, error) {
 	return path, clientcmd.WriteToFile(*config, path)
 }
 
-// startJobController starts Kubernetes' own controllers of Jobs and garbage. Their limits of requests are lifted, or they would be the
-// bottleneck: by default each gets 20 a second.
+// startJobController starts Kubernetes' own controllers of Jobs and garbage. Their limits of requests are
+// lifted, or they would be the bottleneck: by default each gets 20 a second.
 func (c *cluster) startJobController(ctx context.Context) (*process, error) {
 	find := exec.CommandContext(ctx, "go", "run", "./hack/kube", "cluster")
 	find.Stderr = os.Stderr
-	out, err := find.Output()
+	output, err := find.Output()
 	if err != nil {
 		return nil, fmt.Errorf("build kube-controller-manager: %w", err)
 	}
@@ -165,8 +168,10 @@ func (c *cluster) startJobController(ctx context.Context) (*process, error) {
 	if err := os.WriteFile(path, config, 0o600); err != nil {
 		return nil, err
 	}
-	return start(c.dir, "kube-controller-manager", nil, filepath.Join(strings.TrimSpace(string(out)), "kube-controller-manager"),
-		"--kubeconfig="+path, "--controllers=job-controller,garbage-collector-controller", "--leader-elect=false", "--secure-port=0",
+	return start(c.dir, "kube-controller-manager", nil, filepath.Join(strings.TrimSpace(string(output)),
+		"kube-controller-manager"),
+		"--kubeconfig="+path, "--controllers=job-controller,garbage-collector-controller", "--leader-elect=false",
+		"--secure-port=0",
 		"--kube-api-qps=2000", "--kube-api-burst=2000", "--concurrent-gc-syncs=20")
 }
 
@@ -174,11 +179,11 @@ func (c *cluster) startJobController(ctx context.Context) (*process, error) {
 const between = 100 * time.Millisecond
 
 // await looks again and again until it is so, something is wrong, or there is no time left.
-func await(ctx context.Context, so func() (bool, error)) error {
+func await(ctx context.Context, condition func() (bool, error)) error {
 	ticker := time.NewTicker(between)
 	defer ticker.Stop()
 	for {
-		if yes, err := so(); yes || err != nil {
+		if yes, err := condition(); yes || err != nil {
 			return err
 		}
 		select {

@@ -14,8 +14,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/machine"
 )
 
-// Where all programs share a machine, each makes the others slower, above all the one that plays nodes and people. So the results say how much processor time each
-// used of the processors while LoadTests were carried, and how long its threads were ready to run and had no processor.
+// Where all programs share a machine, each makes the others slower, above all the one that plays nodes and
+// people. So the results say how much processor time each used of the processors while LoadTests were carried,
+// and how long its threads were ready to run and had no processor.
 
 // usage is what a program used of the processors, and how long its threads waited for one, all of them together.
 type usage struct{ used, waited time.Duration }
@@ -23,13 +24,13 @@ type usage struct{ used, waited time.Duration }
 // usages are the programs' by their names.
 type usages map[string]usage
 
-// since is what was used after an earlier look.
-func (u usages) since(earlier usages) usages {
-	out := usages{}
-	for name, now := range u {
-		out[name] = usage{now.used - earlier[name].used, now.waited - earlier[name].waited}
+// minus is what was used after an earlier look.
+func (u usages) minus(earlier usages) usages {
+	difference := usages{}
+	for name, used := range u {
+		difference[name] = usage{used.used - earlier[name].used, used.waited - earlier[name].waited}
 	}
-	return out
+	return difference
 }
 
 // players is what this program is called in the results.
@@ -46,13 +47,13 @@ func programs() (usages, error) {
 
 func programsOf(kernel procfs.FS) (usages, error) {
 	found := usages{}
-	all, err := kernel.AllProcs()
+	processes, err := kernel.AllProcs()
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range all {
+	for _, p := range processes {
 		s, err := p.Stat()
-		if gone(err) {
+		if vanished(err) {
 			continue
 		}
 		if err != nil {
@@ -75,10 +76,11 @@ func programsOf(kernel procfs.FS) (usages, error) {
 	return found, nil
 }
 
-// gone says that a process or thread ended while it was looked at.
-func gone(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) }
+// vanished says that a process or thread ended while it was looked at.
+func vanished(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) }
 
-// programOf is the name of the file that a process runs; what the kernel calls it, its first 15 bytes, where that can't be read.
+// programOf is the name of the file that a process runs; what the kernel calls it, its first 15 bytes, where
+// that can't be read.
 func programOf(p procfs.Proc, short string) string {
 	line, err := p.CmdLine()
 	if err != nil || len(line) == 0 {
@@ -90,12 +92,12 @@ func programOf(p procfs.Proc, short string) string {
 // waitedFor sums up how long a process' threads were ready to run and didn't.
 func waitedFor(kernel procfs.FS, p procfs.Proc) (sum time.Duration, err error) {
 	threads, err := kernel.AllThreads(p.PID)
-	if gone(err) {
+	if vanished(err) {
 		return 0, nil
 	}
 	for _, thread := range threads {
 		s, err := thread.Schedstat()
-		if gone(err) {
+		if vanished(err) {
 			continue
 		}
 		if err != nil {

@@ -98,7 +98,7 @@ func TestThisProgramIsOneOfThem(t *testing.T) {
 		t.Fatalf("the programs are %v", before)
 	}
 	later := usages{players: {before[players].used + time.Second, before[players].waited + time.Minute}}
-	if got := later.since(before)[players]; got != (usage{time.Second, time.Minute}) {
+	if got := later.minus(before)[players]; got != (usage{time.Second, time.Minute}) {
 		t.Errorf("since then it used %+v", got)
 	}
 }

@@ -26,7 +26,7 @@ func passesOf(bound time.Duration, count float64) passes {
 // aResult is of ten tests, of which each pass took 10 ms.
 func aResult() *results {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	done := carried{from: noon, done: noon.Add(20 * time.Second), until: noon.Add(25 * time.Second), took: []time.Duration{time.Minute, time.Minute + time.Second}}
+	done := carried{firstApplied: noon, lastComplete: noon.Add(20 * time.Second), quiet: noon.Add(25 * time.Second), took: []time.Duration{time.Minute, time.Minute + time.Second}}
 	return &results{
 		options: options{tests: 10, duration: time.Minute, rate: 6, jobRate: 10}, jobs: done, tests: done, memory: 52e6,
 		passes: byController{carrying: passesOf(10*time.Millisecond, 150)},

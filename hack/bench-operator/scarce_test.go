@@ -57,12 +57,12 @@ func TestOvertakenTestsAreCounted(t *testing.T) {
 
 func TestIdleDevicesAreFreeOnesThatATestWaitsFor(t *testing.T) {
 	s := newScarcity(1)
-	s.since = time.Now().Add(-time.Hour) // no test waits: it doesn't count
+	s.updatedAt = time.Now().Add(-time.Hour) // no test waits: it doesn't count
 	s.see(queuedTest("a", 0))
 	if _, err := s.node(t.Context(), podOf("a", "1")); err != nil {
 		t.Fatal(err)
 	}
-	s.since = time.Now().Add(-10 * time.Second)
+	s.updatedAt = time.Now().Add(-10 * time.Second)
 	s.sum()
 	if got := s.share(); got < 0.49 || got > 0.51 {
 		t.Errorf("one of two devices was held, and the share is %g", got)

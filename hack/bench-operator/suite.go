@@ -20,7 +20,8 @@ import (
 
 const (
 	suiteName = "matrix"
-	// columns are the values of each of the suite's two last axes; cellsOfRow is how many cells have one value of the first.
+	// columns are the values of each of the suite's two last axes; cellsOfRow is how many cells have one value of
+	// the first.
 	columns    = 10
 	cellsOfRow = columns * columns
 )
@@ -68,14 +69,14 @@ func (c *cluster) carrySuite(ctx context.Context, o options, p *player, alive fu
 	if err != nil {
 		return carried{}, err
 	}
-	result := carried{from: time.Now()}
+	result := carried{firstApplied: time.Now()}
 	if err := c.admin.Create(ctx, suite); err != nil {
 		return result, err
 	}
 	if err := await(ctx, func() (bool, error) { return p.tests.size() == o.tests, alive() }); err != nil {
 		return result, fmt.Errorf("%d of %d are complete: %w", p.tests.size(), o.tests, err)
 	}
-	result.done, result.took = p.tests.since(p.made)
+	result.lastComplete, result.took = p.tests.durationsSince(p.created)
 	err = await(ctx, func() (bool, error) {
 		if err := c.admin.Get(ctx, client.ObjectKeyFromObject(suite), suite); err != nil {
 			return false, err
@@ -85,17 +86,19 @@ func (c *cluster) carrySuite(ctx context.Context, o options, p *player, alive fu
 			return false, alive()
 		}
 		if complete.Reason != v1alpha1.ReasonMeasured || int(suite.Status.Counts.Measured) != o.tests {
-			return false, fmt.Errorf("the suite ended as %s with %d measured: %s", complete.Reason, suite.Status.Counts.Measured, complete.Message)
+			return false, fmt.Errorf("the suite ended as %s with %d measured: %s", complete.Reason,
+				suite.Status.Counts.Measured, complete.Message)
 		}
 		return true, nil
 	})
-	result.until = time.Now()
+	result.quiet = time.Now()
 	return result, err
 }
 
-// stored is how much there is of a kind in the end, as JSON: LoadTests and suites are stored like that, the others shorter, as protobuf.
+// stored is how much there is of a kind in the end, as JSON: LoadTests and suites are stored like that, the
+// others shorter, as protobuf.
 type stored struct {
-	what           string
+	label          string
 	objects, bytes int
 }
 
@@ -104,26 +107,29 @@ func (c *cluster) suiteFigures(ctx context.Context, o options) ([]stored, error)
 	if !o.suite {
 		return nil, nil
 	}
-	var out []stored
+	var entries []stored
 	for _, kind := range []struct {
-		what string
-		list client.ObjectList
-		of   []client.ListOption
+		label     string
+		list      client.ObjectList
+		selectors []client.ListOption
 	}{
 		{"the suite", &v1alpha1.LoadTestSuiteList{}, nil},
-		{"its report and its notes on runs", &corev1.ConfigMapList{}, []client.ListOption{client.MatchingLabels{v1alpha1.LabelSuite: suiteName}}},
+		{"its report and its notes on runs", &corev1.ConfigMapList{},
+			[]client.ListOption{client.MatchingLabels{v1alpha1.LabelSuite: suiteName}}},
 		{"LoadTests", &v1alpha1.LoadTestList{}, nil},
 		{"their ConfigMaps", &corev1.ConfigMapList{}, []client.ListOption{client.HasLabels{v1alpha1.LabelTest}}},
 		{"their Jobs", &batchv1.JobList{}, nil},
 		{"their pods", &corev1.PodList{}, nil},
-		{"their ServiceAccounts", &corev1.ServiceAccountList{}, []client.ListOption{client.HasLabels{v1alpha1.LabelTest}}},
+		{"their ServiceAccounts", &corev1.ServiceAccountList{},
+			[]client.ListOption{client.HasLabels{v1alpha1.LabelTest}}},
 		{"their Roles", &rbacv1.RoleList{}, nil},
 		{"their RoleBindings", &rbacv1.RoleBindingList{}, nil},
 	} {
-		if err := c.admin.List(ctx, kind.list, append(kind.of, client.InNamespace(labNamespace))...); err != nil {
+		if err := c.admin.List(ctx, kind.list,
+			append(kind.selectors, client.InNamespace(labNamespace))...); err != nil {
 			return nil, err
 		}
-		s := stored{what: kind.what}
+		s := stored{label: kind.label}
 		err := meta.EachListItem(kind.list, func(object runtime.Object) error {
 			text, err := json.Marshal(object)
 			s.objects, s.bytes = s.objects+1, s.bytes+len(text)
@@ -132,14 +138,14 @@ func (c *cluster) suiteFigures(ctx context.Context, o options) ([]stored, error)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, s)
+		entries = append(entries, s)
 	}
-	return out, nil
+	return entries, nil
 }
 
-func tellStored(b *strings.Builder, all []stored) {
+func tellStored(b *strings.Builder, entries []stored) {
 	b.WriteString("\n| Stored in the end | objects | as JSON |\n|---|---:|---:|\n")
-	for _, s := range all {
-		fmt.Fprintf(b, "| %s | %d | %.1f KB |\n", s.what, s.objects, float64(s.bytes)/1e3)
+	for _, s := range entries {
+		fmt.Fprintf(b, "| %s | %d | %.1f KB |\n", s.label, s.objects, float64(s.bytes)/1e3)
 	}
 }

@@ -7,82 +7,95 @@ import (
 
 // A device is what is searched: how many frames it loses of a load, from moment to moment.
 type device struct {
-	name, about string
-	// start makes the device ready for one search: loses says how many frames/s are lost of a load in the slice of time that begins at a moment, in seconds. trial is called as each trial begins.
+	name, description string
+	// start makes the device ready for one search: loses says how many frames/s are lost of a load in the slice of
+	// time that begins at a moment, in seconds. trial is called as each trial begins.
 	start func(capacity float64, chance *rand.Rand) running
 }
 
 type running struct {
 	trial func()
-	loses func(load, at, slice float64) float64
+	loses func(load, elapsed, slice float64) float64
 }
 
-// nominal is what a device forwards, in frames/s, varied by up to 20 % from seed to seed, so that no search profits from a round figure.
+// nominal is what a device forwards, in frames/s, varied by up to 20 % from seed to seed, so that no search
+// profits from a round figure.
 const nominal = 8e6
 
-func still() {}
+func noReset() {}
 
-func over(load, capacity float64) float64 { return max(0, load-capacity) }
+func excess(load, capacity float64) float64 { return max(0, load-capacity) }
 
 var devices = []device{
 	{"hard limit", "forwards up to a rate, and loses what is above", func(capacity float64, _ *rand.Rand) running {
-		return running{still, func(load, _, _ float64) float64 { return over(load, capacity) }}
+		return running{noReset, func(load, _, _ float64) float64 { return excess(load, capacity) }}
 	}},
-	{"collapses", "a hard limit, of which a tenth is lost once 5 % more is offered", func(capacity float64, _ *rand.Rand) running {
-		return running{still, func(load, _, _ float64) float64 {
-			if load > 1.05*capacity {
-				return load - 0.9*capacity
-			}
-			return over(load, capacity)
-		}}
-	}},
-	{"jitter 0.2 %", "a limit that is another one in each trial, normal with a deviation of 0.2 %", func(capacity float64, chance *rand.Rand) running {
-		now := capacity
-		return running{func() { now = capacity * (1 + 0.002*chance.NormFloat64()) }, func(load, _, _ float64) float64 { return over(load, now) }}
-	}},
-	{"blips", "a hard limit, and 2 ms of traffic lost every 10 s on average, at any load", func(capacity float64, chance *rand.Rand) running {
-		return running{still, func(load, _, slice float64) float64 {
-			lost := over(load, capacity)
-			if chance.Float64() < slice/10 {
-				lost += load * 0.002 / slice
-			}
-			return lost
-		}}
-	}},
-	{"soft knee", "begins to lose 2.5 % below its limit, and reaches that 2.5 % above", func(capacity float64, _ *rand.Rand) running {
-		begins, ends := 0.975*capacity, 1.025*capacity
-		return running{still, func(load, _, _ float64) float64 {
-			if load < ends {
-				return math.Pow(over(load, begins), 2) / 2 / (ends - begins)
-			}
-			return load - capacity
-		}}
-	}},
-	{"drift", "a limit that moves up and down by 0.3 % every 2 minutes", func(capacity float64, chance *rand.Rand) running {
-		phase := chance.Float64() * 2 * math.Pi
-		return running{still, func(load, at, _ float64) float64 {
-			return over(load, capacity*(1+0.003*math.Sin(phase+at*2*math.Pi/120)))
-		}}
-	}},
-	{"worse at first", "a limit that is 3 % lower at first, and comes up within some 10 s", func(capacity float64, _ *rand.Rand) running {
-		return running{still, func(load, at, _ float64) float64 { return over(load, capacity*(1-0.03*math.Exp(-at/10))) }}
-	}},
-	{"two states", "a limit that is 2 % lower for 3 s, every 15 s on average", func(capacity float64, chance *rand.Rand) running {
-		slow := chance.Float64() < 0.2
-		return running{still, func(load, _, slice float64) float64 {
-			lasts := 12.0
-			if slow {
-				lasts = 3
-			}
-			if chance.Float64() < slice/lasts {
-				slow = !slow
-			}
-			if slow {
-				return over(load, 0.98*capacity)
-			}
-			return over(load, capacity)
-		}}
-	}},
+	{"collapses", "a hard limit, of which a tenth is lost once 5 % more is offered",
+		func(capacity float64, _ *rand.Rand) running {
+			return running{noReset, func(load, _, _ float64) float64 {
+				if load > 1.05*capacity {
+					return load - 0.9*capacity
+				}
+				return excess(load, capacity)
+			}}
+		}},
+	{"jitter 0.2 %", "a limit that is another one in each trial, normal with a deviation of 0.2 %",
+		func(capacity float64, chance *rand.Rand) running {
+			current := capacity
+			return running{func() { current = capacity * (1 + 0.002*chance.NormFloat64()) },
+				func(load, _, _ float64) float64 { return excess(load, current) }}
+		}},
+	{"blips", "a hard limit, and 2 ms of traffic lost every 10 s on average, at any load",
+		func(capacity float64, chance *rand.Rand) running {
+			return running{noReset, func(load, _, slice float64) float64 {
+				lost := excess(load, capacity)
+				if chance.Float64() < slice/10 {
+					lost += load * 0.002 / slice
+				}
+				return lost
+			}}
+		}},
+	{"soft knee", "begins to lose 2.5 % below its limit, and reaches that 2.5 % above",
+		func(capacity float64, _ *rand.Rand) running {
+			begins, ends := 0.975*capacity, 1.025*capacity
+			return running{noReset, func(load, _, _ float64) float64 {
+				if load < ends {
+					return math.Pow(excess(load, begins), 2) / 2 / (ends - begins)
+				}
+				return load - capacity
+			}}
+		}},
+	{"drift", "a limit that moves up and down by 0.3 % every 2 minutes",
+		func(capacity float64, chance *rand.Rand) running {
+			phase := chance.Float64() * 2 * math.Pi
+			return running{noReset, func(load, elapsed, _ float64) float64 {
+				return excess(load, capacity*(1+0.003*math.Sin(phase+elapsed*2*math.Pi/120)))
+			}}
+		}},
+	{"worse at first", "a limit that is 3 % lower at first, and comes up within some 10 s",
+		func(capacity float64, _ *rand.Rand) running {
+			return running{noReset, func(load, elapsed,
+				_ float64) float64 {
+				return excess(load, capacity*(1-0.03*math.Exp(-elapsed/10)))
+			}}
+		}},
+	{"two states", "a limit that is 2 % lower for 3 s, every 15 s on average",
+		func(capacity float64, chance *rand.Rand) running {
+			slow := chance.Float64() < 0.2
+			return running{noReset, func(load, _, slice float64) float64 {
+				lasts := 12.0
+				if slow {
+					lasts = 3
+				}
+				if chance.Float64() < slice/lasts {
+					slow = !slow
+				}
+				if slow {
+					return excess(load, 0.98*capacity)
+				}
+				return excess(load, capacity)
+			}}
+		}},
 }
 
 // What a trial takes in addition to sending its frames, in seconds.
@@ -105,7 +118,8 @@ func newLab(d device, capacity float64, seed uint64) *lab {
 	return &lab{running: d.start(capacity, chance), chance: chance}
 }
 
-// play carries out a trial of a load, in frames/s, that lasts for a duration, in seconds, or until more than stopAbove of its frames are lost. It returns the whole frames sent and lost, and passes the time.
+// play carries out a trial of a load, in frames/s, that lasts for a duration, in seconds, or until more than
+// stopAbove of its frames are lost. It returns the whole frames sent and lost, and passes the time.
 func (l *lab) play(load, duration, stopAbove float64) (sent, lost int64, stopped bool) {
 	l.trials++
 	l.trial()
@@ -124,7 +138,8 @@ func (l *lab) play(load, duration, stopAbove float64) (sent, lost int64, stopped
 	return int64(math.Round(planned)), min(int64(gone+part), int64(math.Round(planned))), false
 }
 
-// holds is the highest load, as a share of a device's capacity, at which no more than a share of full trials is bad, by trials of devices that have run for some time: 0 where not even a quarter does.
+// holds is the highest load, as a share of a device's capacity, at which no more than a share of full trials is
+// bad, by trials of devices that have run for some time: 0 where not even a quarter does.
 func holds(d device, duration, loss, share float64, trials int) float64 {
 	bad := func(load float64) bool {
 		count := 0

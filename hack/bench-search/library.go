@@ -23,8 +23,8 @@ var program string
 // A library is the package MLRsearch in a Python of its own.
 type library struct {
 	command *exec.Cmd
-	in      io.WriteCloser
-	out     *bufio.Reader
+	stdin   io.WriteCloser
+	stdout  *bufio.Reader
 }
 
 // openLibrary starts the package, which it installs into the user's cache if it isn't there.
@@ -36,30 +36,31 @@ func openLibrary(ctx context.Context) (*library, error) {
 	folder := filepath.Join(cache, "linerate", "mlrsearch-"+version)
 	python := filepath.Join(folder, "bin", "python")
 	if exec.CommandContext(ctx, python, "-c", "import MLRsearch").Run() != nil {
-		for _, command := range [][]string{{"python3", "-m", "venv", folder}, {filepath.Join(folder, "bin", "pip"), "install", "--quiet", "MLRsearch==" + version}} {
-			if said, err := exec.CommandContext(ctx, command[0], command[1:]...).CombinedOutput(); err != nil {
-				return nil, fmt.Errorf("the library MLRsearch %s could not be installed into %s (python3 with venv and pip is needed, and PyPI): %w: %s", version, folder, err, said)
+		for _, command := range [][]string{{"python3", "-m", "venv", folder}, {filepath.Join(folder, "bin", "pip"),
+			"install", "--quiet", "MLRsearch==" + version}} {
+			if output, err := exec.CommandContext(ctx, command[0], command[1:]...).CombinedOutput(); err != nil {
+				return nil, fmt.Errorf("the library MLRsearch %s could not be installed into %s (python3 with venv and pip is needed, and PyPI): %w: %s", version, folder, err, output)
 			}
 		}
 	}
 	l := &library{command: exec.CommandContext(ctx, python, "-c", program)}
 	l.command.Stderr = os.Stderr
-	if l.in, err = l.command.StdinPipe(); err != nil {
+	if l.stdin, err = l.command.StdinPipe(); err != nil {
 		return nil, err
 	}
-	out, err := l.command.StdoutPipe()
+	stdout, err := l.command.StdoutPipe()
 	if err != nil {
 		return nil, err
 	}
-	l.out = bufio.NewReader(out)
+	l.stdout = bufio.NewReader(stdout)
 	return l, l.command.Start()
 }
 
 func (l *library) close() error {
-	return errors.Join(l.in.Close(), l.command.Wait())
+	return errors.Join(l.stdin.Close(), l.command.Wait())
 }
 
-type said struct {
+type answer struct {
 	Load, Duration float64
 	Results        []struct{ Lower, Upper *float64 }
 }
@@ -67,7 +68,7 @@ type said struct {
 // search makes the library search a simulated device for goals.
 func (l *library) search(settings goals.Settings, lab *lab) ([]bracket, error) {
 	return l.searchBy(settings, func(load, duration float64) (outcome, error) {
-		sent, lost, _ := lab.play(load, duration, never)
+		sent, lost, _ := lab.play(load, duration, forever)
 		return outcome{sent, lost, duration + overhead}, nil
 	})
 }
@@ -79,23 +80,27 @@ type outcome struct {
 	Took float64 `json:"took"`
 }
 
-// searchBy makes the library search for goals by trials that play carries out, each with a load and a duration in seconds.
-func (l *library) searchBy(settings goals.Settings, play func(load, duration float64) (outcome, error)) (found []bracket, err error) {
+// searchBy makes the library search for goals by trials that play carries out, each with a load and a duration
+// in seconds.
+func (l *library) searchBy(settings goals.Settings, play func(load, duration float64) (outcome,
+	error)) (found []bracket, err error) {
 	asked := map[string]any{"minLoad": settings.MinLoad, "maxLoad": settings.MaxLoad}
 	var list []map[string]float64
 	for _, g := range settings.Goals {
-		list = append(list, map[string]float64{"lossRatio": g.LossRatio, "exceedRatio": g.ExceedRatio, "width": g.Width, "initialTrial": g.InitialTrial.Seconds(), "finalTrial": g.FinalTrial.Seconds(), "durationSum": g.DurationSum.Seconds()})
+		list = append(list, map[string]float64{"lossRatio": g.LossRatio, "exceedRatio": g.ExceedRatio, "width": g.Width,
+			"initialTrial": g.InitialTrial.Seconds(), "finalTrial": g.FinalTrial.Seconds(),
+			"durationSum": g.DurationSum.Seconds()})
 	}
 	asked["goals"] = list
 	if err := l.say(asked); err != nil {
 		return nil, err
 	}
 	for {
-		line, err := l.out.ReadBytes('\n')
+		line, err := l.stdout.ReadBytes('\n')
 		if err != nil {
 			return nil, fmt.Errorf("read what the library asks: %w", err)
 		}
-		var heard said
+		var heard answer
 		if err := json.Unmarshal(line, &heard); err != nil {
 			return nil, err
 		}
@@ -120,7 +125,7 @@ func (l *library) say(document any) error {
 	if err != nil {
 		return err
 	}
-	_, err = l.in.Write(append(text, '\n'))
+	_, err = l.stdin.Write(append(text, '\n'))
 	return err
 }
 

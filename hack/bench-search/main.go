@@ -1,6 +1,8 @@
-// Bench-search compares our searches with the library MLRsearch, on simulated devices of which the truth is known: how long searches take, how far off their bounds are, and how often these are wrong.
-// The devices exist once, here; the library runs in a Python of its own, which the program installs into the user's cache. It plays the first searches of each row, and where it asks and finds there what our
-// RFC9971 does, which the page counts, that stands for it in the others.
+// Bench-search compares our searches with the library MLRsearch, on simulated devices of which the truth is
+// known: how long searches take, how far off their bounds are, and how often these are wrong. The devices exist
+// once, here; the library runs in a Python of its own, which the program installs into the user's cache. It
+// plays the first searches of each row, and where it asks and finds there what our RFC9971 does, which the page
+// counts, that stands for it in the others.
 //
 //	go run ./hack/bench-search -seeds 50                          a first look
 //	go run ./hack/bench-search -markdown docs/measured/search-bench.md     the page's tables, too
@@ -28,7 +30,7 @@ import (
 // options are the flags.
 type options struct {
 	seeds    int
-	only     string
+	pattern  string
 	library  int
 	packets  int
 	markdown string
@@ -37,24 +39,24 @@ type options struct {
 func main() {
 	var o options
 	flag.IntVar(&o.seeds, "seeds", 2000, "searches of each device for each set of goals; all who search have the same devices")
-	flag.StringVar(&o.only, "only", "", "only devices and sets of goals whose names, as \"goals/device\", contain this")
+	flag.StringVar(&o.pattern, "only", "", "only devices and sets of goals whose names, as \"goals/device\", contain this")
 	flag.IntVar(&o.library, "library", 50, "in so many of these searches the library itself, too; it is held to our RFC9971 without early stops, which stands for it in all others")
 	flag.IntVar(&o.packets, "packets", 0, "search with real packets instead, so many devices (as root); each takes four minutes")
 	flag.StringVar(&o.markdown, "markdown", "", "write the tables into this page, between its marks, too")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	do := run
+	command := run
 	if o.packets > 0 {
-		do = runPackets
+		command = runPackets
 	}
-	if err := do(ctx, o); err != nil {
+	if err := command(ctx, o); err != nil {
 		fmt.Fprintln(os.Stderr, "bench-search:", err)
 		os.Exit(1)
 	}
 }
 
-var never = math.Inf(1)
+var forever = math.Inf(1)
 
 // A bracket is the two bounds that a search found for a goal, in frames/s; 0: there is none.
 type bracket struct{ lower, upper float64 }
@@ -73,7 +75,8 @@ var sets = []set{
 }
 
 func trials(name string, loss, exceed, final, sum float64) goals.Goal {
-	return goals.Goal{Name: name, LossRatio: loss, ExceedRatio: exceed, Width: 0.005, InitialTrial: time.Second, FinalTrial: seconds(final), DurationSum: seconds(sum)}
+	return goals.Goal{Name: name, LossRatio: loss, ExceedRatio: exceed, Width: 0.005, InitialTrial: time.Second,
+		FinalTrial: seconds(final), DurationSum: seconds(sum)}
 }
 
 func seconds(s float64) time.Duration { return time.Duration(math.Round(s * 1e9)) }
@@ -94,7 +97,7 @@ func run(ctx context.Context, o options) error {
 	truths := truths{}
 	for _, set := range sets {
 		for _, device := range devices {
-			if name := set.name + "/" + device.name; !strings.Contains(name, o.only) {
+			if name := set.name + "/" + device.name; !strings.Contains(name, o.pattern) {
 				continue
 			}
 			c := newCell(set, device, truths)
@@ -117,24 +120,24 @@ func (c *cell) measure(ctx context.Context, o options, libraries []*library) err
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	seeds := make(chan int)
-	all := make([]contest, o.seeds)
+	contests := make([]contest, o.seeds)
 	var workers sync.WaitGroup
 	for _, library := range libraries {
 		workers.Go(func() {
 			for seed := range seeds {
-				one, err := c.search(uint64(seed))
+				result, err := c.search(uint64(seed))
 				if err == nil && seed < o.library {
-					one.library, err = c.searchBy(library, one.capacity, uint64(seed))
+					result.library, err = c.searchBy(library, result.capacity, uint64(seed))
 				}
 				if err != nil {
 					stop(fmt.Errorf("seed %d: %w", seed, err))
 					return
 				}
-				all[seed] = one
+				contests[seed] = result
 			}
 		})
 	}
-	for seed := range all {
+	for seed := range contests {
 		select {
 		case seeds <- seed:
 		case <-ctx.Done():
@@ -145,8 +148,8 @@ func (c *cell) measure(ctx context.Context, o options, libraries []*library) err
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	for _, one := range all {
-		c.add(one)
+	for _, result := range contests {
+		c.add(result)
 	}
 	return nil
 }
@@ -154,7 +157,7 @@ func (c *cell) measure(ctx context.Context, o options, libraries []*library) err
 // A contest is what all found of one device.
 type contest struct {
 	capacity float64
-	who      [3]search // in the order of searchers
+	searches [3]search // in the order of searchers
 	library  *search   // what the library itself found, where it searched
 }
 
@@ -165,7 +168,8 @@ type search struct {
 	found  []bracket
 }
 
-// searchers are the searches that are compared. The first is the library, or, once both were shown to be the same, linerate's RFC9971 with all trials played to their end.
+// searchers are the searches that are compared. The first is the library, or, once both were shown to be the
+// same, linerate's RFC9971 with all trials played to their end.
 var searchers = [3]struct {
 	name           string
 	classification goals.Classification
@@ -174,23 +178,24 @@ var searchers = [3]struct {
 
 // settings are the loads that searches may try, in frames/s: up to 10 Gbit/s of the smallest frames.
 func (c cell) settings(classification goals.Classification) goals.Settings {
-	return goals.Settings{Classification: classification, Goals: c.set.goals, MinLoad: 1e5, MaxLoad: maxLoad, MaxTime: 24 * time.Hour}
+	return goals.Settings{Classification: classification, Goals: c.set.goals, MinLoad: 1e5, MaxLoad: maxLoad,
+		MaxTime: 24 * time.Hour}
 }
 
 const maxLoad = 14_880_952
 
 // search is what all searchers find of one device.
 func (c cell) search(seed uint64) (contest, error) {
-	one := contest{capacity: nominal * math.Exp(rand.New(rand.NewPCG(seed, 2)).Float64()*0.4-0.2)}
+	result := contest{capacity: nominal * math.Exp(rand.New(rand.NewPCG(seed, 2)).Float64()*0.4-0.2)}
 	for i, s := range searchers {
-		lab := warmLab(c.device, one.capacity, seed)
+		lab := warmLab(c.device, result.capacity, seed)
 		found, err := ours(c.settings(s.classification), lab, s.stops)
 		if err != nil {
-			return one, fmt.Errorf("%s: %w", s.name, err)
+			return result, fmt.Errorf("%s: %w", s.name, err)
 		}
-		one.who[i] = search{lab.clock, lab.trials, found}
+		result.searches[i] = search{lab.clock, lab.trials, found}
 	}
-	return one, nil
+	return result, nil
 }
 
 // searchBy is what the library finds of the same device.
@@ -203,33 +208,34 @@ func (c cell) searchBy(library *library, capacity float64, seed uint64) (*search
 // warmLab has a device that was offered the maximum for a second, for all alike.
 func warmLab(d device, capacity float64, seed uint64) *lab {
 	lab := newLab(d, capacity, seed)
-	lab.play(maxLoad, 1, never)
+	lab.play(maxLoad, 1, forever)
 	lab.trials = 0
 	return lab
 }
 
 // ours is a search by linerate's own code.
 func ours(settings goals.Settings, lab *lab, stops bool) (found []bracket, err error) {
-	var so []goals.Trial
+	var measured []goals.Trial
 	settings.Walk(func(ask goals.Ask) (goals.Trial, bool) {
-		stopAbove := never
+		stopAbove := forever
 		if stops && ask.StopAbove != nil {
 			stopAbove = *ask.StopAbove
 		}
 		sent, lost, stopped := lab.play(ask.Load, ask.Duration.Seconds(), stopAbove)
-		so = append(so, goals.Trial{Load: ask.Load, Duration: ask.Duration, Took: ask.Duration + seconds(overhead), LossRatio: float64(lost) / float64(sent), Stopped: stopped})
-		return so[len(so)-1], true
+		measured = append(measured, goals.Trial{Load: ask.Load, Duration: ask.Duration, Took: ask.Duration +
+			seconds(overhead), LossRatio: float64(lost) / float64(sent), Stopped: stopped})
+		return measured[len(measured)-1], true
 	})
-	for _, r := range settings.Conclude(so) {
+	for _, r := range settings.Conclude(measured) {
 		if r.Irregular == goals.Unfinished {
-			return nil, fmt.Errorf("unfinished after %d trials: %+v", len(so), r)
+			return nil, fmt.Errorf("unfinished after %d trials: %+v", len(measured), r)
 		}
-		found = append(found, bracket{at(r.Lower), at(r.Upper)})
+		found = append(found, bracket{loadOf(r.Lower), loadOf(r.Upper)})
 	}
 	return found, nil
 }
 
-func at(b *goals.Bound) float64 {
+func loadOf(b *goals.Bound) float64 {
 	if b == nil {
 		return 0
 	}

@@ -39,7 +39,8 @@ const (
 	saves                     = 10 * time.Millisecond
 )
 
-// packetTest is the LoadTest of a device that forwards a given number of frames/s, one way, so that a trial has one loss ratio only.
+// packetTest is the LoadTest of a device that forwards a given number of frames/s, one way, so that a trial has
+// one loss ratio only.
 func packetTest(limit int64, classification goals.Classification) string {
 	return fmt.Sprintf(`apiVersion: linerate.dev/v1alpha1
 kind: LoadTest
@@ -52,7 +53,8 @@ spec:
 `, limit, saves, classification, leastPackets, mostPackets)
 }
 
-// runPackets has all who search drive the same engine and the same device in turns, each turn the other way round, so that what drifts looks like no difference.
+// runPackets has all who search drive the same engine and the same device in turns, each turn the other way
+// round, so that what drifts looks like no difference.
 func runPackets(ctx context.Context, o options) error {
 	watch, err := calm.Begin(ctx)
 	if err != nil {
@@ -104,17 +106,19 @@ func buildHost(ctx context.Context) (host reallab.Host, remove func(), err error
 
 // A packetRow is one search with real packets.
 type packetRow struct {
-	limit  int64
-	who    string
-	took   time.Duration // from the first trial's beginning to the last one's end
-	trials int
-	again  int       // of these, as they were disturbed
-	found  []bracket // in the goals' order
-	calm   calm.Taken
+	limit    int64
+	searcher string
+	took     time.Duration // from the first trial's beginning to the last one's end
+	trials   int
+	repeated int       // of these, as they were disturbed
+	found    []bracket // in the goals' order
+	calm     calm.Taken
 }
 
-// searchDevice searches one device by the library and by linerate with both classifications, forwards and then backwards.
-func searchDevice(ctx context.Context, host reallab.Host, library *library, limit int64, watch *calm.Watch) (rows []packetRow, err error) {
+// searchDevice searches one device by the library and by linerate with both classifications, forwards and then
+// backwards.
+func searchDevice(ctx context.Context, host reallab.Host, library *library, limit int64,
+	watch *calm.Watch) (rows []packetRow, err error) {
 	bench, err := openBench(ctx, host, limit)
 	if err != nil {
 		return nil, err
@@ -125,15 +129,15 @@ func searchDevice(ctx context.Context, host reallab.Host, library *library, limi
 		func(ctx context.Context) (packetRow, error) { return bench.byOurs(ctx, goals.RFC9971) },
 		func(ctx context.Context) (packetRow, error) { return bench.byOurs(ctx, goals.Sequential) },
 	}
-	back := slices.Clone(turns)
-	slices.Reverse(back)
-	for _, turn := range append(turns, back...) {
-		begun := time.Now()
+	reversed := slices.Clone(turns)
+	slices.Reverse(reversed)
+	for _, turn := range append(turns, reversed...) {
+		start := time.Now()
 		row, err := turn(ctx)
 		if err != nil {
 			return rows, err
 		}
-		row.limit, row.calm = limit, watch.Since(begun)
+		row.limit, row.calm = limit, watch.Since(start)
 		fmt.Println(strings.Join(row.cells(), "  "))
 		rows = append(rows, row)
 	}
@@ -160,7 +164,8 @@ func openBench(ctx context.Context, host reallab.Host, limit int64) (*bench, err
 	if b.lab, err = reallab.Start(ctx, topology, host); err != nil {
 		return nil, err
 	}
-	if b.engine, err = stl.Dial(ctx, b.lab.Address(), stl.Options{Dial: b.lab.Key().Dialer(credential.Control)}); err != nil {
+	if b.engine, err = stl.Dial(ctx, b.lab.Address(),
+		stl.Options{Dial: b.lab.Key().Dialer(credential.Control)}); err != nil {
 		return nil, errors.Join(err, b.lab.Close())
 	}
 	return b, nil
@@ -192,10 +197,11 @@ func (b *bench) byOurs(ctx context.Context, classification goals.Classification)
 	if err != nil {
 		return packetRow{}, err
 	}
-	again := 0
-	for step := r.Procedure.Next(r.Report.Windows); !step.Done && err == nil; step = r.Procedure.Next(r.Report.Windows) {
+	repeats := 0
+	for step := r.Procedure.Next(r.Report.Windows); !step.Done &&
+		err == nil; step = r.Procedure.Next(r.Report.Windows) {
 		if strings.Contains(step.Reason, "is repeated") {
-			again++
+			repeats++
 		}
 		_, err = r.take(ctx, step)
 	}
@@ -206,7 +212,7 @@ func (b *bench) byOurs(ctx context.Context, classification goals.Classification)
 	if err != nil {
 		return packetRow{}, err
 	}
-	row.again = again
+	row.repeated = repeats
 	for _, g := range r.Procedure.Conclude(r.Report.Windows).Goals {
 		row.found = append(row.found, bracket{packets(g.Lower), packets(g.Upper)})
 	}
@@ -234,7 +240,10 @@ func (b *bench) byLibrary(ctx context.Context, library *library) (packetRow, err
 	var found []bracket
 	if err == nil {
 		settings := goals.Settings{Goals: sets[0].goals, MinLoad: leastPackets, MaxLoad: mostPackets}
-		found, err = library.searchBy(settings, func(load, duration float64) (outcome, error) { return r.trial(ctx, load, duration) })
+		found, err = library.searchBy(settings, func(load, duration float64) (outcome,
+			error) {
+			return r.trial(ctx, load, duration)
+		})
 	}
 	if err := errors.Join(err, r.end(ctx)); err != nil {
 		return packetRow{}, err
@@ -256,10 +265,13 @@ func (b *bench) begin(ctx context.Context, p *plan.Plan) (*drive, error) {
 	for link, mac := range b.lab.DUTMACs() {
 		macs[link] = engine.MAC(mac)
 	}
-	generator := frames.Generator{Name: p.Generators[0].Name, Engine: b.engine, PortOfLink: b.lab.PortOfLink(), NextHopMAC: macs}
+	generator := frames.Generator{Name: p.Generators[0].Name, Engine: b.engine, PortOfLink: b.lab.PortOfLink(),
+		NextHopMAC: macs}
 	d := &drive{
-		Journal: &runner.Journal{Plan: p, Procedure: procedures.Of(p.Procedure), Started: time.Now(), Log: slog.New(slog.DiscardHandler), Report: &report.Report{Plan: p}},
-		driver:  frames.New([]frames.Generator{generator}, frames.Options{Limited: b.limited, Machine: machine.Watch{Generator: b.lab.PID()}.Read}),
+		Journal: &runner.Journal{Plan: p, Procedure: procedures.Of(p.Procedure), Started: time.Now(),
+			Log: slog.New(slog.DiscardHandler), Report: &report.Report{Plan: p}},
+		driver: frames.New([]frames.Generator{generator}, frames.Options{Limited: b.limited,
+			Machine: machine.Watch{Generator: b.lab.PID()}.Read}),
 	}
 	if err := d.driver.Prepare(ctx, d.Journal); err != nil {
 		d.driver.Release(ctx)
@@ -269,12 +281,12 @@ func (b *bench) begin(ctx context.Context, p *plan.Plan) (*drive, error) {
 }
 
 // limited is what the forwarder's limit counted.
-func (b *bench) limited(ctx context.Context) (all []report.Limiter, err error) {
-	taken, err := b.lab.LimitCounters(ctx)
-	for _, t := range taken {
-		all = append(all, report.Limiter{Passed: t.Passed, Dropped: t.Dropped})
+func (b *bench) limited(ctx context.Context) (limiters []report.Limiter, err error) {
+	counters, err := b.lab.LimitCounters(ctx)
+	for _, t := range counters {
+		limiters = append(limiters, report.Limiter{Passed: t.Passed, Dropped: t.Dropped})
 	}
-	return all, err
+	return limiters, err
 }
 
 // take carries out a step, and adds its window to the Report.
@@ -288,9 +300,11 @@ func (d *drive) take(ctx context.Context, step procedure.Step) (*report.Window, 
 	return w, nil
 }
 
-// trial carries out one that the library asks for. Fractions of frames, which a trial can't send, count as sent: they are no loss for linerate's searches either.
+// trial carries out one that the library asks for. Fractions of frames, which a trial can't send, count as
+// sent: they are no loss for linerate's searches either.
 func (d *drive) trial(ctx context.Context, load, duration float64) (outcome, error) {
-	w, err := d.take(ctx, procedure.Step{Kind: procedure.Trial, Phase: report.Trial, Load: units.Ratio(math.Round(load / mostPackets * float64(units.One))), Judge: seconds(duration)})
+	w, err := d.take(ctx, procedure.Step{Kind: procedure.Trial, Phase: report.Trial,
+		Load: units.Ratio(math.Round(load / mostPackets * float64(units.One))), Judge: seconds(duration)})
 	if err != nil {
 		return outcome{}, err
 	}
@@ -308,11 +322,12 @@ func (d *drive) end(ctx context.Context) error {
 }
 
 // row is what the search cost, its warm-up left aside.
-func (d *drive) row(who string) (packetRow, error) {
+func (d *drive) row(searcher string) (packetRow, error) {
 	if len(d.Report.Windows) < 2 {
-		return packetRow{}, fmt.Errorf("the search by %s had no trial after its warm-up: nothing came back", who)
+		return packetRow{}, fmt.Errorf("the search by %s had no trial after its warm-up: nothing came back", searcher)
 	}
 	trials := d.Report.Windows[1:]
-	last := trials[len(trials)-1]
-	return packetRow{who: who, took: last.Start.Std() + last.Took.Std() - trials[0].Start.Std(), trials: len(trials)}, nil
+	final := trials[len(trials)-1]
+	return packetRow{searcher: searcher, took: final.Start.Std() + final.Took.Std() - trials[0].Start.Std(),
+		trials: len(trials)}, nil
 }

@@ -21,38 +21,40 @@ const evenRate = 100_000
 // evenness is how evenly the frames of a load arrived.
 type evenness struct {
 	sender           string
-	through          dut     // what the sender reached the rate through, of which this is a share
+	path             dut     // what the sender reached the rate through, of which this is a share
 	share            float64 // 0: every machine keeps the rate
 	packetsPerSecond float64
 	burstiness.Verdict
 }
 
-// watchBursts sends with one thread of the engine to an end of a cable that records when each frame comes: at shares of the rate that it reached.
-// With even, each keeps evenRate, too.
-func watchBursts(ctx context.Context, o options, r reached, even bool) (all []evenness, err error) {
-	for _, who := range engines(o, r.outcomes) {
+// watchBursts sends with one thread of the engine to an end of a cable that records when each frame comes: at
+// shares of the rate that it reached. With even, each keeps evenRate, too.
+func watchBursts(ctx context.Context, o options, r reached, even bool) (samples []evenness, err error) {
+	for _, engine := range engines(o, r.outcomes) {
 		var rates []evenness
 		if even {
-			rates = append(rates, evenness{sender: who.name, packetsPerSecond: evenRate})
+			rates = append(rates, evenness{sender: engine.name, packetsPerSecond: evenRate})
 		}
 		for _, share := range o.shares {
-			rates = append(rates, evenness{sender: who.name, through: r.through, share: share, packetsPerSecond: float64(int64(who.median(returned) * share))})
+			rates = append(rates, evenness{sender: engine.name, path: r.path, share: share,
+				packetsPerSecond: float64(int64(engine.median(returned) * share))})
 		}
 		for _, e := range rates {
-			err := inLab(sink, 1, func(l *lab) error { return e.watch(ctx, l, who.entry, o.recording) })
+			err := inLab(sink, 1, func(l *lab) error { return e.watch(ctx, l, engine.entry, o.recording) })
 			if err != nil {
-				return nil, fmt.Errorf("the bursts of %s at %.0f packets/s: %w", who, e.packetsPerSecond, err)
+				return nil, fmt.Errorf("the bursts of %s at %.0f packets/s: %w", engine, e.packetsPerSecond, err)
 			}
-			fmt.Fprintf(os.Stderr, "bursts %-42s %.0f kpps: %d frames, at most %d\n", who, e.packetsPerSecond/1000, e.Typical, e.Most)
-			all = append(all, e)
+			fmt.Fprintf(os.Stderr, "bursts %-42s %.0f kpps: %d frames, at most %d\n", engine, e.packetsPerSecond/1000,
+				e.Typical, e.Most)
+			samples = append(samples, e)
 		}
 	}
-	return all, nil
+	return samples, nil
 }
 
 func (e *evenness) watch(ctx context.Context, l *lab, sender entry, recording time.Duration) (err error) {
 	var r *burstiness.Recorder
-	err = l.in(l.device, func() (err error) {
+	err = l.inside(l.device, func() (err error) {
 		r, err = burstiness.Record(l.far[0].Attrs().Index, roomForArrivals)
 		return err
 	})
@@ -70,8 +72,8 @@ func (e *evenness) watch(ctx context.Context, l *lab, sender entry, recording ti
 		err = record(ctx, r, recording)
 	}
 	arrivals := r.Arrivals()
-	spans, more := stopWatch()
-	if err := errors.Join(err, more, port.Stop()); err != nil {
+	spans, watchErr := stopWatch()
+	if err := errors.Join(err, watchErr, port.Stop()); err != nil {
 		return err
 	}
 	if e.Verdict = burstiness.Judge(arrivals, e.packetsPerSecond, spans); e.Stretches+e.Stolen == 0 {
@@ -85,9 +87,9 @@ func record(ctx context.Context, r *burstiness.Recorder, recording time.Duration
 	if err := bounded.Pause(ctx, 2*settle); err != nil {
 		return err
 	}
-	begun := datapath.Now()
-	r.Begin(begun)
-	for datapath.Now() < begun+recording && !r.Full() {
+	start := datapath.Now()
+	r.Begin(start)
+	for datapath.Now() < start+recording && !r.Full() {
 		if err := bounded.Pause(ctx, 50*time.Millisecond); err != nil {
 			return err
 		}

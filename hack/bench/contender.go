@@ -25,12 +25,13 @@ type contenders struct {
 	forwarding contender
 }
 
-// all are those that are compared.
-func (c contenders) all() []contender {
+// list are those that are compared.
+func (c contenders) list() []contender {
 	return append(append(append([]contender{}, c.engines...), c.trafgen), c.tools...)
 }
 
-// takePart lists the tools that take part. directory is for the tools' files; trexDirectory is where a TRex is installed, or empty.
+// takePart lists the tools that take part. directory is for the tools' files; trexDirectory is where a TRex is
+// installed, or empty.
 func takePart(directory, trexDirectory string) contenders {
 	return contenders{
 		engines: []contender{

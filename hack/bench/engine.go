@@ -13,7 +13,8 @@ import (
 // flood is more than any machine sends, in packets/s.
 const flood = 100e6
 
-// engine is the software engine, sending on one of its paths. What its port receives it would count, too, but the sink is before it.
+// engine is the software engine, sending on one of its paths. What its port receives it would count, too, but
+// the sink is before it.
 func engine(path string, options datapath.Options, refuses func(dut, load) string) contender {
 	return contender{name: ours + path, options: &options, refuses: refuses,
 		start: func(_ context.Context, l *lab, asked load) (func() error, error) {
@@ -29,11 +30,11 @@ func engine(path string, options datapath.Options, refuses func(dut, load) strin
 			if asked.bothWays {
 				ways = 2
 			}
-			for from := range ways {
-				p, err := openPort(l, options, from, asked.threads/ways)
+			for direction := range ways {
+				p, err := openPort(l, options, direction, asked.threads/ways)
 				if err == nil {
 					ports = append(ports, p)
-					err = startPort(p, path, from, asked, flood)
+					err = startPort(p, path, direction, asked, flood)
 				}
 				if err != nil {
 					return nil, errors.Join(err, stop())
@@ -50,21 +51,22 @@ func (c contender) path() string { return strings.TrimPrefix(c.name, ours) }
 const ours = "linerate, "
 
 // openPort opens an end of the generator's for so many sending threads, each bound to a processor as trafgen's are.
-func openPort(l *lab, options datapath.Options, from, threads int) (datapath.Port, error) {
-	options.Interface, options.Cores = l.near[from].Attrs().Name, threads
+func openPort(l *lab, options datapath.Options, end, threads int) (datapath.Port, error) {
+	options.Interface, options.Cores = l.nearLinks[end].Attrs().Name, threads
 	for k := range threads {
-		options.CPUs = append(options.CPUs, (from+k)%runtime.NumCPU())
+		options.CPUs = append(options.CPUs, (end+k)%runtime.NumCPU())
 	}
 	return datapath.Open(options)
 }
 
-// startPort has a port send, and makes sure that it does so on the path that was asked for: what that can't carry goes another way.
-func startPort(p datapath.Port, path string, from int, asked load, packetsPerSecond float64) error {
-	streams, err := asked.streams(from == 1, packetsPerSecond)
+// startPort has a port send, and makes sure that it does so on the path that was asked for: what that can't
+// carry goes another way.
+func startPort(p datapath.Port, path string, end int, asked load, packetsPerSecond float64) error {
+	streams, err := asked.streams(end == 1, packetsPerSecond)
 	if err != nil {
 		return err
 	}
-	if err := p.Start(datapath.Run{Streams: streams, Factor: 1, NextHop: [6]byte(hardware(from, 2))}); err != nil {
+	if err := p.Start(datapath.Run{Streams: streams, Factor: 1, NextHop: [6]byte(hardware(end, 2))}); err != nil {
 		return err
 	}
 	if by := p.Info().Path; !strings.HasPrefix(by, "sends by "+path) {

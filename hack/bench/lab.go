@@ -19,14 +19,15 @@ import (
 //	generator ┬ g0 ─── d0 ┬ device: a forwarder, or a sink
 //	          └ g1 ─── d1 ┘
 type lab struct {
-	dut                       dut
-	before, generator, device netns.NsHandle
-	near, far                 [2]netlink.Link // g0 and g1, d0 and d1
-	queues                    int             // from g0 to d0, and from g1 to d1
+	dut                         dut
+	original, generator, device netns.NsHandle
+	nearLinks, far              [2]netlink.Link // g0 and g1, d0 and d1
+	queues                      int             // from g0 to d0, and from g1 to d1
 }
 
-// inLab runs fn in a lab whose generator can send on so many queues, each with a receive queue at the device's end. The calling thread
-// is in the generator's namespace meanwhile; the tools that it starts inherit that, and die with it.
+// inLab runs fn in a lab whose generator can send on so many queues, each with a receive queue at the device's
+// end. The calling thread is in the generator's namespace meanwhile; the tools that it starts inherit that, and
+// die with it.
 func inLab(d dut, queues int, fn func(*lab) error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -38,11 +39,11 @@ func inLab(d dut, queues int, fn func(*lab) error) error {
 }
 
 func newLab(d dut, queues int) (*lab, error) {
-	before, err := netns.Get()
+	original, err := netns.Get()
 	if err != nil {
 		return nil, fmt.Errorf("look at the present network namespace: %w", err)
 	}
-	l := &lab{dut: d, queues: queues, before: before, generator: netns.None(), device: netns.None()}
+	l := &lab{dut: d, queues: queues, original: original, generator: netns.None(), device: netns.None()}
 	if err := l.build(); err != nil {
 		return nil, errors.Join(fmt.Errorf("build the lab: %w", err), l.close())
 	}
@@ -67,7 +68,10 @@ func (l *lab) build() (err error) {
 			return err
 		}
 	}
-	if err := l.in(l.device, func() error { return errors.Join(route("16.0.0.0/8", "198.18.0.2"), route("48.0.0.0/8", "198.18.1.2")) }); err != nil {
+	if err := l.inside(l.device, func() error {
+		return errors.Join(route("16.0.0.0/8", "198.18.0.2"),
+			route("48.0.0.0/8", "198.18.1.2"))
+	}); err != nil {
 		return err
 	}
 	if err := route("48.0.0.0/8", "198.18.0.1"); err != nil { // hping3 asks the kernel for a route
@@ -78,20 +82,23 @@ func (l *lab) build() (err error) {
 
 // cable connects g<i> and d<i>, with addresses and neighbours set, so that no ARP is needed.
 func (l *lab) cable(i int) error {
-	near, far := hardware(i, 1), hardware(i, 2)
-	veth := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: fmt.Sprintf("g%d", i), HardwareAddr: near, NumTxQueues: l.queues, NumRxQueues: 1},
-		PeerName: fmt.Sprintf("d%d", i), PeerHardwareAddr: far, PeerNumTxQueues: 1, PeerNumRxQueues: uint32(l.queues), PeerNamespace: netlink.NsFd(int(l.device))}
+	nearMAC, far := hardware(i, 1), hardware(i, 2)
+	veth := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: fmt.Sprintf("g%d", i), HardwareAddr: nearMAC,
+		NumTxQueues: l.queues, NumRxQueues: 1},
+		PeerName: fmt.Sprintf("d%d", i), PeerHardwareAddr: far, PeerNumTxQueues: 1, PeerNumRxQueues: uint32(l.queues),
+		PeerNamespace: netlink.NsFd(int(l.device))}
 	if err := netlink.LinkAdd(veth); err != nil {
 		return fmt.Errorf("veth g%d: %w", i, err)
 	}
-	err := l.in(l.device, func() (err error) {
-		l.far[i], err = configure(veth.PeerName, fmt.Sprintf("198.18.%d.1/24", i), fmt.Sprintf("198.18.%d.2", i), near)
+	err := l.inside(l.device, func() (err error) {
+		l.far[i], err = configure(veth.PeerName, fmt.Sprintf("198.18.%d.1/24", i), fmt.Sprintf("198.18.%d.2", i),
+			nearMAC)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	l.near[i], err = configure(veth.Name, fmt.Sprintf("198.18.%d.2/24", i), fmt.Sprintf("198.18.%d.1", i), far)
+	l.nearLinks[i], err = configure(veth.Name, fmt.Sprintf("198.18.%d.2/24", i), fmt.Sprintf("198.18.%d.1", i), far)
 	return err
 }
 
@@ -109,7 +116,8 @@ func configure(name, address, neighbour string, mac net.HardwareAddr) (netlink.L
 		return nil, err
 	}
 	return link, errors.Join(netlink.AddrAdd(link, a), netlink.LinkSetUp(link),
-		netlink.NeighSet(&netlink.Neigh{LinkIndex: link.Attrs().Index, State: netlink.NUD_PERMANENT, IP: net.ParseIP(neighbour), HardwareAddr: mac}))
+		netlink.NeighSet(&netlink.Neigh{LinkIndex: link.Attrs().Index, State: netlink.NUD_PERMANENT,
+			IP: net.ParseIP(neighbour), HardwareAddr: mac}))
 }
 
 func route(destination, via string) error {
@@ -122,7 +130,8 @@ func route(destination, via string) error {
 
 // silence keeps IPv6's own packets out of the counters.
 func silence() error {
-	return errors.Join(write("/proc/sys/net/ipv6/conf/all/disable_ipv6", "1"), write("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1"))
+	return errors.Join(write("/proc/sys/net/ipv6/conf/all/disable_ipv6", "1"),
+		write("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1"))
 }
 
 func write(path, text string) error {
@@ -133,8 +142,8 @@ func write(path, text string) error {
 	return err
 }
 
-// in runs fn with the calling thread in another namespace, and comes back.
-func (l *lab) in(ns netns.NsHandle, fn func() error) error {
+// inside runs fn with the calling thread in another namespace, and comes back.
+func (l *lab) inside(ns netns.NsHandle, fn func() error) error {
 	if err := netns.Set(ns); err != nil {
 		return err
 	}
@@ -142,23 +151,24 @@ func (l *lab) in(ns netns.NsHandle, fn func() error) error {
 	return errors.Join(err, netns.Set(l.generator))
 }
 
-// openDrain puts the sink where frames arrive: behind the forwarder at the generator's ends, or at the device's if that is a sink itself.
+// openDrain puts the sink where frames arrive: behind the forwarder at the generator's ends, or at the device's
+// if that is a sink itself.
 func (l *lab) openDrain() (d *drain, err error) {
 	if l.dut != sink {
-		return openDrain(l.near[:])
+		return openDrain(l.nearLinks[:])
 	}
-	err = l.in(l.device, func() error {
+	err = l.inside(l.device, func() error {
 		d, err = openDrain(l.far[:])
 		return err
 	})
 	return d, err
 }
 
-// offered is what g0 and g1 together have sent so far, by their own counters. A frame that found the far end's queue full has left, and was lost there: a veth counts it
-// as dropped at the sending end.
+// offered is what g0 and g1 together have sent so far, by their own counters. A frame that found the far end's
+// queue full has left, and was lost there: a veth counts it as dropped at the sending end.
 func (l *lab) offered() (uint64, error) {
 	sum := uint64(0)
-	for _, end := range l.near {
+	for _, end := range l.nearLinks {
 		link, err := netlink.LinkByIndex(end.Attrs().Index)
 		if err != nil {
 			return 0, fmt.Errorf("read the counters of %s: %w", end.Attrs().Name, err)
@@ -168,14 +178,16 @@ func (l *lab) offered() (uint64, error) {
 	return sum, nil
 }
 
-// receiveByNAPI gives each of the device's ends a NAPI, as network cards have one, by turning aggregation on: frames that a program in the kernel sends are dropped without. The
-// generator's ends must not offer segmentation: veth leaves the NAPI out for frames that could only then be aggregated. A forwarder with a processor of its own has its NAPIs in kernel threads on the
-// last processor, as the Reference of linerate run has; senders have the first ones.
+// receiveByNAPI gives each of the device's ends a NAPI, as network cards have one, by turning aggregation on:
+// frames that a program in the kernel sends are dropped without. The generator's ends must not offer
+// segmentation: veth leaves the NAPI out for frames that could only then be aggregated. A forwarder with a
+// processor of its own has its NAPIs in kernel threads on the last processor, as the Reference of linerate run
+// has; senders have the first ones.
 func (l *lab) receiveByNAPI() error {
 	if err := l.aggregate(true); err != nil || l.dut != ownProcessor {
 		return err
 	}
-	return l.in(l.device, func() error {
+	return l.inside(l.device, func() error {
 		for _, end := range l.far {
 			threads, err := reference.GiveOwnThread(end.Attrs().Name)
 			if err == nil {
@@ -190,20 +202,21 @@ func (l *lab) receiveByNAPI() error {
 }
 
 // aggregate turns aggregation at the device's ends on or off.
-func (l *lab) aggregate(on bool) error {
-	for _, end := range l.near {
-		if err := netif.SetOffload(end.Attrs().Name, netif.TCPSegmentation, !on); err != nil {
+func (l *lab) aggregate(enabled bool) error {
+	for _, end := range l.nearLinks {
+		if err := netif.SetOffload(end.Attrs().Name, netif.TCPSegmentation, !enabled); err != nil {
 			return err
 		}
 	}
-	return l.in(l.device, func() error {
-		return errors.Join(netif.SetOffload(l.far[0].Attrs().Name, netif.GenericReceive, on), netif.SetOffload(l.far[1].Attrs().Name, netif.GenericReceive, on))
+	return l.inside(l.device, func() error {
+		return errors.Join(netif.SetOffload(l.far[0].Attrs().Name, netif.GenericReceive, enabled),
+			netif.SetOffload(l.far[1].Attrs().Name, netif.GenericReceive, enabled))
 	})
 }
 
 func (l *lab) close() error {
-	err := netns.Set(l.before)
-	for _, h := range []netns.NsHandle{l.generator, l.device, l.before} {
+	err := netns.Set(l.original)
+	for _, h := range []netns.NsHandle{l.generator, l.device, l.original} {
 		if h.IsOpen() {
 			err = errors.Join(err, h.Close())
 		}

@@ -1,6 +1,8 @@
-// Bench compares the software engine with other packet senders on the same machine, in one run: the same veths, the same device, the same frames, and one sink for all,
-// which counts what arrives. Contenders take turns, forwards and backwards, and the median of their turns is reported with the least and the most, so that a slow moment of a shared machine hits all
-// alike. Then it watches how evenly the engine sends: the rate of each second, and when each single frame arrives.
+// Bench compares the software engine with other packet senders on the same machine, in one run: the same veths,
+// the same device, the same frames, and one sink for all, which counts what arrives. Contenders take turns,
+// forwards and backwards, and the median of their turns is reported with the least and the most, so that a slow
+// moment of a shared machine hits all alike. Then it watches how evenly the engine sends: the rate of each
+// second, and when each single frame arrives.
 //
 //	go run ./hack/bench                             the main comparisons, 5 minutes (as root; network namespaces that vanish with the process)
 //	go run ./hack/bench -all                        all axes: sizes, flows, both ways, costs, and 100 s of pace at each load, an hour
@@ -26,8 +28,8 @@ import (
 
 // options are the flags; the defaults take five minutes.
 type options struct {
-	all       bool
-	only      string
+	allScenes bool
+	pattern   string
 	paced     string
 	rounds    int
 	window    time.Duration
@@ -40,8 +42,8 @@ type options struct {
 
 func main() {
 	o := options{shares: []float64{0.8}}
-	flag.BoolVar(&o.all, "all", false, "all axes, and 100 s of pace at 20, 50 and 80 % (an hour)")
-	flag.StringVar(&o.only, "only", "", "only the tables whose titles contain this; pace and bursts are of the tables of 64-byte frames, 254 flows, one way, that are among them")
+	flag.BoolVar(&o.allScenes, "all", false, "all axes, and 100 s of pace at 20, 50 and 80 % (an hour)")
+	flag.StringVar(&o.pattern, "only", "", "only the tables whose titles contain this; pace and bursts are of the tables of 64-byte frames, 254 flows, one way, that are among them")
 	flag.StringVar(&o.paced, "paced", "", "the pace and bursts only of our senders whose names contain this")
 	flag.IntVar(&o.rounds, "rounds", 4, "turns of each contender; an even number")
 	flag.DurationVar(&o.window, "window", 800*time.Millisecond, "length of a turn's measurement")
@@ -51,7 +53,7 @@ func main() {
 	flag.StringVar(&o.markdown, "markdown", "", "write the tables into this page, between its marks, too")
 	flag.Parse()
 	pacing, recording := 10*time.Second, 4*time.Second
-	if o.all {
+	if o.allScenes {
 		pacing, recording, o.shares = 100*time.Second, 20*time.Second, []float64{0.2, 0.5, 0.8}
 	}
 	o.pacing, o.recording = cmp.Or(o.pacing, pacing), cmp.Or(o.recording, recording)
@@ -102,8 +104,8 @@ func measure(ctx context.Context, o options) (r results, err error) {
 		return r, err
 	}
 	defer os.RemoveAll(directory) //nolint:errcheck // a temporary directory
-	for _, s := range scenes(takePart(directory, o.trex), o.all) {
-		if !strings.Contains(s.title, o.only) {
+	for _, s := range scenes(takePart(directory, o.trex), o.allScenes) {
+		if !strings.Contains(s.title, o.pattern) {
 			continue
 		}
 		fmt.Fprintln(os.Stderr, s.title)
@@ -116,18 +118,19 @@ func measure(ctx context.Context, o options) (r results, err error) {
 	return r, r.watch(ctx, o)
 }
 
-// watch has our senders keep shares of what they reached with the base load, through each device that they had it through.
+// watch has our senders keep shares of what they reached with the base load, through each device that they had
+// it through.
 func (r *results) watch(ctx context.Context, o options) error {
 	for i, s := range r.scenes {
 		if s.title != words(s.dut, base()) {
 			continue
 		}
-		from := reached{s.dut, r.outcomes[i]}
-		paces, err := watchPace(ctx, o, from)
+		reachedBy := reached{s.dut, r.outcomes[i]}
+		paces, err := watchPace(ctx, o, reachedBy)
 		if err != nil {
 			return err
 		}
-		bursts, err := watchBursts(ctx, o, from, len(r.bursts) == 0)
+		bursts, err := watchBursts(ctx, o, reachedBy, len(r.bursts) == 0)
 		if err != nil {
 			return err
 		}

@@ -16,7 +16,7 @@ import (
 // pace is how well the engine kept a rate, second by second.
 type pace struct {
 	sender   string
-	through  dut
+	path     dut
 	share    float64 // of what the sender reached
 	intended float64 // packets/s
 	seconds  []second
@@ -26,7 +26,8 @@ type pace struct {
 	taken    time.Duration // that the host of a virtual machine had its processors, all together
 	// processorPercent is of the sending thread's processor, in the busiest second.
 	processorPercent float64
-	// together is how many frames left in one go, and flooded the same when the sender sent as much as it could; 0: each left alone.
+	// together is how many frames left in one go, and flooded the same when the sender sent as much as it could;
+	// 0: each left alone.
 	together, flooded float64
 }
 
@@ -42,15 +43,15 @@ const (
 	wide   = 0.01
 )
 
-// off is how far a second was from the intended rate, as a share of it.
-func (p pace) off(s second) float64 {
+// deviation is how far a second was from the intended rate, as a share of it.
+func (p pace) deviation(s second) float64 {
 	return max(s.packetsPerSecond/p.intended-1, 1-s.packetsPerSecond/p.intended)
 }
 
-// within are the seconds that were no further off than so much.
-func (p pace) within(bound float64) (n int) {
+// countWithin are the seconds that were no further off than so much.
+func (p pace) countWithin(bound float64) (n int) {
 	for _, s := range p.seconds {
-		if p.off(s) <= bound {
+		if p.deviation(s) <= bound {
 			n++
 		}
 	}
@@ -58,17 +59,18 @@ func (p pace) within(bound float64) (n int) {
 }
 
 // worst is how far the worst second was off: of all, and of those in which the host took nothing.
-func (p pace) worst() (all, ours float64) {
+func (p pace) worst() (total, ours float64) {
 	for _, s := range p.seconds {
-		all = max(all, p.off(s))
+		total = max(total, p.deviation(s))
 		if !s.stolen {
-			ours = max(ours, p.off(s))
+			ours = max(ours, p.deviation(s))
 		}
 	}
-	return all, ours
+	return total, ours
 }
 
-// missed is how long the sender would have needed for the frames that it gave up, at the intended rate: to be set against what the host took.
+// missed is how long the sender would have needed for the frames that it gave up, at the intended rate: to be
+// set against what the host took.
 func (p pace) missed() time.Duration {
 	return time.Duration(float64(p.unsent) / p.intended * float64(time.Second))
 }
@@ -84,42 +86,48 @@ func (p pace) stolen() (n int) {
 
 // reached is what the entries of a table of the base load reached, and through what.
 type reached struct {
-	through  dut
+	path     dut
 	outcomes []outcome
 }
 
 // watchPace sends with one thread of the engine at shares of the rate that it reached, through what it reached that.
-func watchPace(ctx context.Context, o options, r reached) (all []pace, err error) {
-	for _, who := range engines(o, r.outcomes) {
+func watchPace(ctx context.Context, o options, r reached) (paces []pace, err error) {
+	for _, engine := range engines(o, r.outcomes) {
 		var flooded float64
-		err := inLab(r.through, 1, func(l *lab) (err error) {
-			flooded, err = flooding(ctx, l, who.entry)
+		err := inLab(r.path, 1, func(l *lab) (err error) {
+			flooded, err = flooding(ctx, l, engine.entry)
 			return err
 		})
 		if err != nil {
-			return nil, fmt.Errorf("a flood of %s %s: %w", who, r.through, err)
+			return nil, fmt.Errorf("a flood of %s %s: %w", engine, r.path, err)
 		}
 		for _, share := range o.shares {
-			p := pace{sender: who.name, through: r.through, flooded: flooded, share: share, intended: float64(int64(who.median(returned) * share))}
-			err := inLab(p.through, 1, func(l *lab) error { return p.watch(ctx, l, who.entry, int(o.pacing/time.Second)) })
+			p := pace{sender: engine.name, path: r.path, flooded: flooded, share: share,
+				intended: float64(int64(engine.median(returned) * share))}
+			err := inLab(p.path, 1, func(l *lab) error {
+				return p.watch(ctx, l, engine.entry,
+					int(o.pacing/time.Second))
+			})
 			if err != nil {
-				return nil, fmt.Errorf("the pace of %s %s at %.0f packets/s: %w", who, p.through, p.intended, err)
+				return nil, fmt.Errorf("the pace of %s %s at %.0f packets/s: %w", engine, p.path, p.intended, err)
 			}
-			fmt.Fprintf(os.Stderr, "pace   %-42s %.0f kpps %s: %d of %d seconds within 0.1 %%\n", who, p.intended/1000, p.through, p.within(narrow), len(p.seconds))
-			all = append(all, p)
+			fmt.Fprintf(os.Stderr, "pace   %-42s %.0f kpps %s: %d of %d seconds within 0.1 %%\n", engine,
+				p.intended/1000, p.path, p.countWithin(narrow), len(p.seconds))
+			paces = append(paces, p)
 		}
 	}
-	return all, nil
+	return paces, nil
 }
 
 // engines are the outcomes of our own contenders with one thread and nothing else changed, whose pace is asked for.
-func engines(o options, outcomes []outcome) (all []outcome) {
-	for _, one := range outcomes {
-		if one.options != nil && len(one.turns) > 0 && one.load == base() && strings.Contains(one.name, o.paced) {
-			all = append(all, one)
+func engines(o options, outcomes []outcome) (senders []outcome) {
+	for _, outcome := range outcomes {
+		if outcome.options != nil && len(outcome.turns) > 0 && outcome.load == base() &&
+			strings.Contains(outcome.name, o.paced) {
+			senders = append(senders, outcome)
 		}
 	}
-	return all
+	return senders
 }
 
 // flooding is how many frames of a flood leave together.
@@ -137,7 +145,7 @@ func flooding(ctx context.Context, l *lab, e entry) (n float64, err error) {
 	if err := l.awaitFirst(ctx, d); err != nil {
 		return 0, err
 	}
-	return together(ctx)
+	return measureTogether(ctx)
 }
 
 func (p *pace) watch(ctx context.Context, l *lab, e entry, seconds int) (err error) {
@@ -157,28 +165,28 @@ func (p *pace) watch(ctx context.Context, l *lab, e entry, seconds int) (err err
 	if err := l.awaitFirst(ctx, d); err != nil {
 		return err
 	}
-	before, err := l.read(d)
+	start, err := l.read(d)
 	if err := errors.Join(err, p.count(ctx, port, seconds)); err != nil {
 		return err
 	}
-	after, err := l.read(d)
+	end, err := l.read(d)
 	if err != nil {
 		return err
 	}
-	p.others, p.unsent = others(before, after), port.Counters().Behind
-	if p.together, err = together(ctx); err != nil {
+	p.others, p.unsent = neighbourShare(start, end), port.Counters().Behind
+	if p.together, err = measureTogether(ctx); err != nil {
 		return err
 	}
 	err = errors.Join(port.Stop(), bounded.Pause(ctx, settle))
 	c := port.Counters()
-	arrived, more := d.frames()
+	arrived, countErr := d.frames()
 	p.lost = c.Sent.Packets - int64(arrived)
-	return errors.Join(err, more)
+	return errors.Join(err, countErr)
 }
 
 // count reads the sender's own counter once a second.
 func (p *pace) count(ctx context.Context, port datapath.Port, seconds int) error {
-	before, taken, err := port.Counters(), time.Duration(0), error(nil)
+	start, taken, err := port.Counters(), time.Duration(0), error(nil)
 	if taken, err = takenByHost(); err != nil {
 		return err
 	}
@@ -186,15 +194,15 @@ func (p *pace) count(ctx context.Context, port datapath.Port, seconds int) error
 		if err := bounded.Pause(ctx, time.Second); err != nil {
 			return err
 		}
-		now := port.Counters()
+		counters := port.Counters()
 		by, err := takenByHost()
 		if err != nil {
 			return err
 		}
-		p.seconds = append(p.seconds, second{float64(now.Sent.Packets-before.Sent.Packets) / (now.ReadAt - before.ReadAt).Seconds(), by > taken})
-		p.processorPercent = max(p.processorPercent, now.CPUPercent)
+		p.seconds = append(p.seconds, second{float64(counters.Sent.Packets-start.Sent.Packets) / (counters.ReadAt - start.ReadAt).Seconds(), by > taken})
+		p.processorPercent = max(p.processorPercent, counters.CPUPercent)
 		p.taken += by - taken
-		before, taken = now, by
+		start, taken = counters, by
 	}
 	return nil
 }

@@ -9,9 +9,10 @@ import (
 type dut string
 
 const (
-	forwarder    dut = "through the forwarder"                      // the Linux kernel as a router
-	ownProcessor dut = "through a forwarder with its own processor" // the same, its receiving ends served by threads of the kernel
-	sink         dut = "into a sink"                                // nothing: frames are counted at the cable's far end
+	forwarder dut = "through the forwarder" // the Linux kernel as a router
+	// the same, its receiving ends served by threads of the kernel
+	ownProcessor dut = "through a forwarder with its own processor"
+	sink         dut = "into a sink" // nothing: frames are counted at the cable's far end
 )
 
 // marks are what the engine adds to frames.
@@ -30,7 +31,8 @@ type load struct {
 	threads  int // in all
 	bothWays bool
 	marks    marks
-	// withoutNAPI turns aggregation off at the forwarder's ends for this turn, so that frames are received as on a veth with default settings.
+	// withoutNAPI turns aggregation off at the forwarder's ends for this turn, so that frames are received as on a
+	// veth with default settings.
 	withoutNAPI bool
 }
 
@@ -38,12 +40,12 @@ type load struct {
 type entry struct {
 	contender
 	load load
-	as   string
+	mode string
 }
 
 func (e entry) String() string {
-	if e.as != "" {
-		return e.as
+	if e.mode != "" {
+		return e.mode
 	}
 	return e.name
 }
@@ -53,14 +55,16 @@ type scene struct {
 	title, note string
 	dut         dut
 	entries     []entry
-	// yardstick is the entry with which others of as many threads are compared; empty: they are compared with the first entry of the same contender.
+	// yardstick is the entry with which others of as many threads are compared; empty: they are compared with the
+	// first entry of the same contender.
 	yardstick string
 }
 
 // against is the entry that the nth is compared with; -1: there is none.
 func (s scene) against(n int) int {
 	for i, e := range s.entries {
-		if s.yardstick == "" && e.name == s.entries[n].name || s.yardstick != "" && e.String() == s.yardstick && e.load.threads == s.entries[n].load.threads {
+		if s.yardstick == "" && e.name == s.entries[n].name || s.yardstick != "" && e.String() == s.yardstick &&
+			e.load.threads == s.entries[n].load.threads {
 			return i
 		}
 	}
@@ -71,12 +75,12 @@ func (s scene) against(n int) int {
 func base() load { return load{size: "64", flows: 254, threads: 1} }
 
 // scenes are the main ones, or those of all axes.
-func scenes(c contenders, all bool) []scene {
+func scenes(c contenders, allScenes bool) []scene {
 	main := []scene{throughForwarder(c), intoSink(c), mixed(c), saturated(c)}
-	if !all {
+	if !allScenes {
 		return main
 	}
-	for _, through := range []dut{forwarder, sink} {
+	for _, path := range []dut{forwarder, sink} {
 		for _, change := range []func(*load){
 			func(l *load) { l.size = "1518" },
 			func(l *load) { l.flows = 1 },
@@ -85,7 +89,7 @@ func scenes(c contenders, all bool) []scene {
 		} {
 			l := base()
 			change(&l)
-			main = append(main, varied(c, through, l))
+			main = append(main, varied(c, path, l))
 		}
 	}
 	imix := base()
@@ -101,14 +105,15 @@ func throughForwarder(c contenders) scene {
 	for threads := 1; threads <= 2; threads++ {
 		l := base()
 		l.threads = threads
-		for _, each := range c.all() {
-			s.entries = append(s.entries, entry{contender: each, load: l})
+		for _, engine := range c.list() {
+			s.entries = append(s.entries, entry{contender: engine, load: l})
 		}
 		s.entries = append(s.entries, entry{contender: c.forwarding, load: l})
 		l.withoutNAPI = true
-		for _, each := range append(slices.Clone(c.engines), c.trafgen) {
-			if each.refuses(forwarder, l) == "" {
-				s.entries = append(s.entries, entry{contender: each, load: l, as: each.name + ", aggregation off"})
+		for _, engine := range append(slices.Clone(c.engines), c.trafgen) {
+			if engine.refuses(forwarder, l) == "" {
+				s.entries = append(s.entries, entry{contender: engine, load: l, mode: engine.name +
+					", aggregation off"})
 			}
 		}
 	}
@@ -128,32 +133,35 @@ func mixed(c contenders) scene {
 	s := varied(c, forwarder, l)
 	s.yardstick = trafgenName + ", 64-byte frames"
 	s.note = "28 frames of 64 bytes, 16 of 594 and 4 of 1518, in this proportion. They are compared with 64-byte frames of trafgen's."
-	s.entries = append(s.entries, entry{contender: c.trafgen, load: base(), as: s.yardstick})
+	s.entries = append(s.entries, entry{contender: c.trafgen, load: base(), mode: s.yardstick})
 	return s
 }
 
 // varied has every contender send the same.
-func varied(c contenders, through dut, l load) scene {
-	s := scene{title: words(through, l), dut: through, yardstick: trafgenName}
-	for _, each := range c.all() {
-		s.entries = append(s.entries, entry{contender: each, load: l})
+func varied(c contenders, path dut, l load) scene {
+	s := scene{title: words(path, l), dut: path, yardstick: trafgenName}
+	for _, engine := range c.list() {
+		s.entries = append(s.entries, entry{contender: engine, load: l})
 	}
 	return s
 }
 
 // cost varies what the engine does to each frame.
 func cost(c contenders) scene {
-	s := scene{title: "What flows, counters and stamps cost: 64-byte frames, through the forwarder", dut: forwarder, note: "Each row is compared with the first one of the same sender."}
-	for _, each := range c.engines {
+	s := scene{title: "What flows, counters and stamps cost: 64-byte frames, through the forwarder", dut: forwarder,
+		note: "Each row is compared with the first one of the same sender."}
+	for _, engine := range c.engines {
 		for _, flows := range []int64{1, 254, 65_536} {
 			l := base()
 			l.flows = flows
-			s.entries = append(s.entries, entry{contender: each, load: l, as: fmt.Sprintf("%s, %s", each.name, flowWords(flows))})
+			s.entries = append(s.entries, entry{contender: engine, load: l, mode: fmt.Sprintf("%s, %s", engine.name,
+				flowWords(flows))})
 		}
 		for _, m := range []marks{counted, stamped} {
 			l := base()
 			l.marks = m
-			s.entries = append(s.entries, entry{contender: each, load: l, as: fmt.Sprintf("%s, %s, %s", each.name, flowWords(l.flows), map[marks]string{counted: "counted by flow id", stamped: "stamped"}[m])})
+			s.entries = append(s.entries, entry{contender: engine, load: l, mode: fmt.Sprintf("%s, %s, %s", engine.name,
+				flowWords(l.flows), map[marks]string{counted: "counted by flow id", stamped: "stamped"}[m])})
 		}
 	}
 	return s
@@ -163,23 +171,23 @@ func cost(c contenders) scene {
 func saturated(c contenders) scene {
 	s := scene{title: words(ownProcessor, base()), dut: ownProcessor, yardstick: c.forwarding.name,
 		note: "Flooded beyond saturation, what is returned is the forwarder's rate. trafgen isn't here: it ends with an error as soon as the forwarder's queue is full."}
-	for _, each := range append(slices.Clone(c.engines), c.forwarding) {
-		s.entries = append(s.entries, entry{contender: each, load: base()})
+	for _, engine := range append(slices.Clone(c.engines), c.forwarding) {
+		s.entries = append(s.entries, entry{contender: engine, load: base()})
 	}
 	return s
 }
 
 // words are a load's in a title.
-func words(through dut, l load) string {
+func words(path dut, l load) string {
 	size := l.size + "-byte frames"
 	if l.size == "IMIX" {
 		size = l.size
 	}
-	way := "one way"
+	direction := "one way"
 	if l.bothWays {
-		way = "both ways at once"
+		direction = "both ways at once"
 	}
-	return fmt.Sprintf("%s, %s, %s, %s", size, flowWords(l.flows), way, through)
+	return fmt.Sprintf("%s, %s, %s, %s", size, flowWords(l.flows), direction, path)
 }
 
 func flowWords(n int64) string {

@@ -10,7 +10,8 @@ import (
 	"github.com/vishvananda/netlink"
 )
 
-// drain is the one sink of all contenders: a program at the interfaces where frames arrive counts and drops each one before the kernel's network stack sees it (XDP).
+// drain is the one sink of all contenders: a program at the interfaces where frames arrive counts and drops
+// each one before the kernel's network stack sees it (XDP).
 type drain struct {
 	counts  *ebpf.Map
 	program *ebpf.Program
@@ -18,20 +19,22 @@ type drain struct {
 }
 
 // openDrain begins to count on these interfaces of the calling thread's network namespace.
-func openDrain(at []netlink.Link) (_ *drain, err error) {
+func openDrain(links []netlink.Link) (_ *drain, err error) {
 	d := &drain{}
 	defer func() {
 		if err != nil {
 			err = errors.Join(fmt.Errorf("open the sink: %w", err), d.close())
 		}
 	}()
-	if d.counts, err = ebpf.NewMap(&ebpf.MapSpec{Type: ebpf.PerCPUArray, KeySize: 4, ValueSize: 8, MaxEntries: 1}); err != nil {
+	if d.counts, err = ebpf.NewMap(&ebpf.MapSpec{Type: ebpf.PerCPUArray, KeySize: 4, ValueSize: 8,
+		MaxEntries: 1}); err != nil {
 		return nil, err
 	}
-	if d.program, err = ebpf.NewProgram(&ebpf.ProgramSpec{Name: "bench_sink", Type: ebpf.XDP, License: "Apache-2.0", Instructions: countAndDrop(d.counts)}); err != nil {
+	if d.program, err = ebpf.NewProgram(&ebpf.ProgramSpec{Name: "bench_sink", Type: ebpf.XDP, License: "Apache-2.0",
+		Instructions: countAndDrop(d.counts)}); err != nil {
 		return nil, err
 	}
-	for _, each := range at {
+	for _, each := range links {
 		attached, err := link.AttachXDP(link.XDPOptions{Program: d.program, Interface: each.Attrs().Index})
 		if err != nil {
 			return nil, err
@@ -60,12 +63,12 @@ func countAndDrop(counts *ebpf.Map) asm.Instructions {
 
 // frames are those that arrived since the sink was opened.
 func (d *drain) frames() (uint64, error) {
-	var each []uint64
-	if err := d.counts.Lookup(uint32(0), &each); err != nil {
+	var perProcessor []uint64
+	if err := d.counts.Lookup(uint32(0), &perProcessor); err != nil {
 		return 0, fmt.Errorf("read the sink: %w", err)
 	}
 	sum := uint64(0)
-	for _, n := range each {
+	for _, n := range perProcessor {
 		sum += n
 	}
 	return sum, nil

@@ -27,8 +27,8 @@ func madeUp() results {
 		{entry: s.entries[0], turns: []turn{{410_000, 400_000, 1, 0, 0.02}, {400_000, 400_000, 1.25, 0, 0.02}, {500_000, 410_000, 1, 0.01, 0.02}, {405_000, 405_000, 1, 0, 0.02}}},
 		{entry: s.entries[1], turns: []turn{{300_000, 300_000, 1, 0, 0.02}, {298_000, 298_000, 1, 0.02, 0.02}}},
 		{entry: s.entries[2], turns: []turn{{800_000, 790_000, 2, 0, 0.02}, {800_000, 810_000, 2, 0, 0.02}}},
-		{entry: s.entries[3], why: "not installed | apt-get install hping3"},
-		{entry: s.entries[4], why: "not installed | apt-get install hping3"},
+		{entry: s.entries[3], failure: "not installed | apt-get install hping3"},
+		{entry: s.entries[4], failure: "not installed | apt-get install hping3"},
 	}
 	var arrivals []time.Duration
 	for i := range 100_000 {
@@ -36,7 +36,7 @@ func madeUp() results {
 	}
 	return results{
 		scenes: []scene{s}, outcomes: [][]outcome{outcomes},
-		pace:   []pace{{sender: ours.name, through: ownProcessor, share: 0.8, intended: 320_000, seconds: []second{{320_000, false}, {319_000, false}, {300_000, true}}, others: 0.01, lost: 3, unsent: 19_000, taken: 70 * time.Millisecond, processorPercent: 71, together: 2.14}},
+		pace:   []pace{{sender: ours.name, path: ownProcessor, share: 0.8, intended: 320_000, seconds: []second{{320_000, false}, {319_000, false}, {300_000, true}}, others: 0.01, lost: 3, unsent: 19_000, taken: 70 * time.Millisecond, processorPercent: 71, together: 2.14}},
 		bursts: []evenness{{ours.name, sink, 0.5, 100_000, burstiness.Judge(arrivals, 100_000, []burstiness.Span{{From: 0, To: 15 * time.Millisecond}})}},
 	}
 }
@@ -79,11 +79,11 @@ func TestOnlyLineratesRowsFailTheBench(t *testing.T) {
 	if failed := r.failures(); failed != nil {
 		t.Errorf("nothing failed: %v", failed)
 	}
-	r.outcomes[0][1].failed, r.outcomes[0][1].why = true, "trafgen ended by itself"
+	r.outcomes[0][1].failed, r.outcomes[0][1].failure = true, "trafgen ended by itself"
 	if failed := r.failures(); failed != nil {
 		t.Errorf("only trafgen failed: %v", failed)
 	}
-	r.outcomes[0][0].failed, r.outcomes[0][0].why = true, "send on g0: gone"
+	r.outcomes[0][0].failed, r.outcomes[0][0].failure = true, "send on g0: gone"
 	if failed := r.failures(); len(failed) != 1 {
 		t.Errorf("ours failed: %v", failed)
 	}
@@ -96,7 +96,7 @@ func TestAMachineThatIsntCalmIsSaidToBe(t *testing.T) {
 	}
 	for _, o := range r.outcomes[0] {
 		for i := range o.turns {
-			o.turns[i].others = 0.125
+			o.turns[i].neighbours = 0.125
 		}
 	}
 	if said := r.disturbed(); !strings.Contains(said, "12.5 %") {

@@ -17,15 +17,17 @@ import (
 // counting is for how long those are counted that leave together.
 const counting = time.Second
 
-// together is how many frames a program in the kernel has leave in one go, on average, while this process sends: the kernel hands frames that XDP sent to a driver at the end of a batch (its tracepoint
+// measureTogether is how many frames a program in the kernel has leave in one go, on average, while this
+// process sends: the kernel hands frames that XDP sent to a driver at the end of a batch (its tracepoint
 // xdp_devmap_xmit). 0: none left so.
-func together(ctx context.Context) (float64, error) {
+func measureTogether(ctx context.Context) (float64, error) {
 	counts, err := ebpf.NewMap(&ebpf.MapSpec{Type: ebpf.Array, KeySize: 4, ValueSize: 16, MaxEntries: 1})
 	if err != nil {
 		return 0, err
 	}
 	defer counts.Close() //nolint:errcheck // read by then
-	program, err := ebpf.NewProgram(&ebpf.ProgramSpec{Name: "bench_together", Type: ebpf.RawTracepoint, License: "GPL", Instructions: countBatches(counts)})
+	program, err := ebpf.NewProgram(&ebpf.ProgramSpec{Name: "bench_together", Type: ebpf.RawTracepoint, License: "GPL",
+		Instructions: countBatches(counts)})
 	if err != nil {
 		return 0, fmt.Errorf("count the frames that leave together: %w", err)
 	}

@@ -17,13 +17,14 @@ import (
 
 const trafgenName = "trafgen"
 
-// trafgen is netsniff-ng's generator at its fastest: a transmit ring past the queueing discipline, threads bound to processors.
+// trafgen is netsniff-ng's generator at its fastest: a transmit ring past the queueing discipline, threads
+// bound to processors.
 func trafgen(directory string) contender {
-	return contender{name: trafgenName, refuses: func(through dut, l load) string {
-		if through == ownProcessor {
+	return contender{name: trafgenName, refuses: func(path dut, l load) string {
+		if path == ownProcessor {
 			return "it ends with an error as soon as the forwarder's queue is full"
 		}
-		return tool("trafgen", "netsniff-ng", oneWayOnly)(through, l)
+		return tool("trafgen", "netsniff-ng", oneWayOnly)(path, l)
 	}, start: func(ctx context.Context, l *lab, asked load) (func() error, error) {
 		frames, err := asked.prepared(hardware(0, 1), hardware(0, 2))
 		if err != nil {
@@ -33,7 +34,8 @@ func trafgen(directory string) contender {
 		if err := os.WriteFile(config, []byte(trafgenConfig(frames, asked.flows)), 0o600); err != nil {
 			return nil, err
 		}
-		return launch(ctx, "trafgen", "--in", config, "--out", l.near[0].Attrs().Name, "--num", "0", "--cpus", strconv.Itoa(asked.threads), "--no-cpu-stats")
+		return launch(ctx, "trafgen", "--in", config, "--out", l.nearLinks[0].Attrs().Name, "--num", "0", "--cpus",
+			strconv.Itoa(asked.threads), "--no-cpu-stats")
 	}}
 }
 
@@ -54,7 +56,8 @@ func hping3() contender {
 			return nil, err
 		}
 		const headers = 46 // Ethernet, IPv4, UDP and FCS
-		arguments := []string{"--flood", "--udp", "--interface", l.near[0].Attrs().Name, "--spoof", "16.0.0.1", "--data", strconv.Itoa(size - headers), "--destport", "12", "--baseport", "1024"}
+		arguments := []string{"--flood", "--udp", "--interface", l.nearLinks[0].Attrs().Name, "--spoof", "16.0.0.1",
+			"--data", strconv.Itoa(size - headers), "--destport", "12", "--baseport", "1024"}
 		if asked.flows == 1 {
 			arguments = append(arguments, "--keep")
 		}
@@ -62,22 +65,25 @@ func hping3() contender {
 	}}
 }
 
-// xdpTrafficgen is xdp-tools' generator, which sends from a program in the kernel as our live frames are: IPv6 with a hop limit of 1, which no router forwards.
+// xdpTrafficgen is xdp-tools' generator, which sends from a program in the kernel as our live frames are: IPv6
+// with a hop limit of 1, which no router forwards.
 func xdpTrafficgen() contender {
-	return contender{name: "xdp-trafficgen", refuses: tool("xdp-trafficgen", "xdp-tools", func(through dut, l load) string {
-		switch {
-		case through != sink:
-			return "it sends IPv6 with a hop limit of 1, which no router forwards"
-		case l.size != "64":
-			return "it sends frames of one size, 64 bytes"
-		}
-		return oneWayOnly(through, l)
-	}), start: func(ctx context.Context, l *lab, asked load) (func() error, error) {
-		arguments := []string{"udp", "--threads", strconv.Itoa(asked.threads), "--src-mac", hardware(0, 1).String(), "--dst-mac", hardware(0, 2).String()}
+	return contender{name: "xdp-trafficgen", refuses: tool("xdp-trafficgen", "xdp-tools",
+		func(path dut, l load) string {
+			switch {
+			case path != sink:
+				return "it sends IPv6 with a hop limit of 1, which no router forwards"
+			case l.size != "64":
+				return "it sends frames of one size, 64 bytes"
+			}
+			return oneWayOnly(path, l)
+		}), start: func(ctx context.Context, l *lab, asked load) (func() error, error) {
+		arguments := []string{"udp", "--threads", strconv.Itoa(asked.threads), "--src-mac", hardware(0, 1).String(),
+			"--dst-mac", hardware(0, 2).String()}
 		if asked.flows > 1 {
 			arguments = append(arguments, "--dyn-ports", strconv.FormatInt(min(asked.flows, 65_535), 10))
 		}
-		return launch(ctx, "xdp-trafficgen", append(arguments, l.near[0].Attrs().Name)...)
+		return launch(ctx, "xdp-trafficgen", append(arguments, l.nearLinks[0].Attrs().Name)...)
 	}}
 }
 
@@ -90,12 +96,12 @@ func oneWayOnly(_ dut, l load) string {
 
 // tool refuses what can't be sent, or where it isn't installed.
 func tool(program, debian string, refuses func(dut, load) string) func(dut, load) string {
-	return func(through dut, l load) string {
-		if why := refuses(through, l); why != "" {
-			return why
+	return func(path dut, l load) string {
+		if refusal := refuses(path, l); refusal != "" {
+			return refusal
 		}
 		if l.bothWays {
-			return oneWayOnly(through, l)
+			return oneWayOnly(path, l)
 		}
 		if _, err := exec.LookPath(program); err != nil {
 			return "not installed: apt-get install " + debian
@@ -104,13 +110,13 @@ func tool(program, debian string, refuses func(dut, load) string) func(dut, load
 	}
 }
 
-// said keeps the beginning of a tool's output, to show why it ended.
-type said struct {
+// toolOutput keeps the beginning of a tool's output, to show why it ended.
+type toolOutput struct {
 	mutex sync.Mutex
 	text  bytes.Buffer
 }
 
-func (s *said) Write(b []byte) (int, error) {
+func (s *toolOutput) Write(b []byte) (int, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if room := 4096 - s.text.Len(); room > 0 {
@@ -120,7 +126,7 @@ func (s *said) Write(b []byte) (int, error) {
 }
 
 // first is its first line.
-func (s *said) first() string {
+func (s *toolOutput) first() string {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	line, _, _ := strings.Cut(strings.TrimSpace(s.text.String()), "\n")
@@ -135,7 +141,7 @@ func launch(ctx context.Context, tool string, arguments ...string) (stop func() 
 // launched starts a command: it inherits the calling thread's network namespace, and dies with that thread.
 func launched(c *exec.Cmd) (stop func() error, err error) {
 	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
-	stderr := &said{}
+	stderr := &toolOutput{}
 	c.Stdout, c.Stderr = stderr, stderr
 	if err := c.Start(); err != nil {
 		return nil, err
@@ -146,7 +152,7 @@ func launched(c *exec.Cmd) (stop func() error, err error) {
 }
 
 // end interrupts a tool, and kills it if it doesn't end within a second. One that has ended by itself is an error.
-func end(c *exec.Cmd, ended <-chan error, stderr *said) error {
+func end(c *exec.Cmd, ended <-chan error, stderr *toolOutput) error {
 	name := filepath.Base(c.Path)
 	select {
 	case err := <-ended:

@@ -14,25 +14,26 @@ import (
 )
 
 // sizes are what a kind of traffic is made of, in bytes on the wire.
-func sizes(of string) (profile.Spec, error) {
-	if of == "IMIX" {
+func sizes(spec string) (profile.Spec, error) {
+	if spec == "IMIX" {
 		return profile.Spec{Kind: profile.IMIX}, nil
 	}
 	var size int
-	if _, err := fmt.Sscan(of, &size); err != nil {
-		return profile.Spec{}, fmt.Errorf("frames of %q bytes: use a number, or IMIX", of)
+	if _, err := fmt.Sscan(spec, &size); err != nil {
+		return profile.Spec{}, fmt.Errorf("frames of %q bytes: use a number, or IMIX", spec)
 	}
 	return profile.Spec{Kind: profile.FixedSize, FrameSize: units.FrameSize(size)}, nil
 }
 
-// streams are a load's streams as in a LoadTest: UDP over IPv4, with a source address for each flow. The rate is that of all together.
-func (l load) streams(back bool, packetsPerSecond float64) ([]datapath.RunStream, error) {
+// streams are a load's streams as in a LoadTest: UDP over IPv4, with a source address for each flow. The rate
+// is that of all together.
+func (l load) streams(reverse bool, packetsPerSecond float64) ([]datapath.RunStream, error) {
 	spec, err := sizes(l.size)
 	if err != nil {
 		return nil, err
 	}
 	spec.Source, spec.Destination = netip.MustParsePrefix("16.0.0.0/8"), netip.MustParsePrefix("48.0.0.0/8")
-	if back {
+	if reverse {
 		spec.Source, spec.Destination = spec.Destination, spec.Source
 	}
 	spec.Flows = profile.Flows{Count: l.flows, Vary: []profile.Field{profile.SourceAddress}}
@@ -54,9 +55,10 @@ func (l load) streams(back bool, packetsPerSecond float64) ([]datapath.RunStream
 // readyFlows is how many flows' frames a tool may have in memory, made beforehand.
 const readyFlows = 256
 
-// prepared are the frames of a load in the order in which a tool is to send them again and again, without FCS: sizes in their proportion and mixed, each with all of its flows. Above 256 flows they
-// are those of each 256th flow: the last byte of the source address is the tool's to count.
-func (l load) prepared(from, to net.HardwareAddr) ([][]byte, error) {
+// prepared are the frames of a load in the order in which a tool is to send them again and again, without FCS:
+// sizes in their proportion and mixed, each with all of its flows. Above 256 flows they are those of each 256th
+// flow: the last byte of the source address is the tool's to count.
+func (l load) prepared(source, destination net.HardwareAddr) ([][]byte, error) {
 	run, err := l.streams(false, 1)
 	if err != nil {
 		return nil, err
@@ -66,8 +68,8 @@ func (l load) prepared(from, to net.HardwareAddr) ([][]byte, error) {
 		step = readyFlows
 	}
 	var programs []*fieldengine.Program
-	for _, each := range run {
-		p, err := fieldengine.Compile(each.Stream.Packet.Binary, each.Stream.VM, 0)
+	for _, stream := range run {
+		p, err := fieldengine.Compile(stream.Stream.Packet.Binary, stream.Stream.VM, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -81,22 +83,23 @@ func (l load) prepared(from, to net.HardwareAddr) ([][]byte, error) {
 			f := programs[i].Template()
 			f = f[:programs[i].Frame(sent[i]*step, f)]
 			sent[i]++
-			copy(f, to)
-			copy(f[6:], from)
+			copy(f, destination)
+			copy(f[6:], source)
 			frames = append(frames, f)
 		}
 	}
 	return frames, nil
 }
 
-// interleaved are the streams' indices in the order of their next frames: those of the least common proportion, evenly mixed.
+// interleaved are the streams' indices in the order of their next frames: those of the least common proportion,
+// evenly mixed.
 func interleaved(run []datapath.RunStream) (order []int) {
-	least := run[0].Stream.Mode.Rate.Value
+	slowest := run[0].Stream.Mode.Rate.Value
 	for _, s := range run {
-		least = min(least, s.Stream.Mode.Rate.Value)
+		slowest = min(slowest, s.Stream.Mode.Rate.Value)
 	}
 	for i, s := range run {
-		weight := int(s.Stream.Mode.Rate.Value/least + 0.5)
+		weight := int(s.Stream.Mode.Rate.Value/slowest + 0.5)
 		for range weight {
 			order = append(order, i)
 		}
@@ -106,7 +109,7 @@ func interleaved(run []datapath.RunStream) (order []int) {
 	for _, i := range order {
 		shares[i] += 1 / float64(rest)
 	}
-	for at := range order {
+	for position := range order {
 		next := 0
 		for i := range owed {
 			if owed[i] += shares[i]; owed[i] > owed[next]+1e-9 {
@@ -114,7 +117,7 @@ func interleaved(run []datapath.RunStream) (order []int) {
 			}
 		}
 		owed[next]--
-		order[at] = next
+		order[position] = next
 	}
 	return order
 }
@@ -128,7 +131,8 @@ const (
 	templateHeadEnd = 42 // the payload is behind, and the same everywhere
 )
 
-// trafgenConfig are those frames as trafgen reads them. What it has to count itself it counts, with the header's checksum.
+// trafgenConfig are those frames as trafgen reads them. What it has to count itself it counts, with the
+// header's checksum.
 func trafgenConfig(frames [][]byte, flows int64) string {
 	var b strings.Builder
 	for _, f := range frames {

@@ -18,7 +18,8 @@ import (
 	launcher "github.com/linerate-dev/linerate/internal/pod/launch"
 )
 
-// trexIn is the TRex in a folder, as in a pod without SR-IOV: it drives kernel interfaces through AF_PACKET, with one thread. It sends the streams that the engine is given.
+// trexIn is the TRex in a folder, as in a pod without SR-IOV: it drives kernel interfaces through AF_PACKET,
+// with one thread. It sends the streams that the engine is given.
 func trexIn(folder, directory string) contender {
 	return contender{name: "TRex, AF_PACKET", refuses: func(_ dut, l load) string {
 		switch {
@@ -64,12 +65,14 @@ func startTRex(ctx context.Context, l *lab, folder, directory string) (kill func
 	if err := errors.Join(err, netlink.LinkSetUp(lo)); err != nil {
 		return nil, err
 	}
-	config := launcher.Config{Kind: launcher.Kernel, Cores: 1, MemoryMiB: 1024, RPCPort: 4501, PublisherPort: 4500, Arguments: []string{"--iom", "0", "--no-key", "--no-termio", "--software"}}
-	for i, end := range l.near {
+	config := launcher.Config{Kind: launcher.Kernel, Cores: 1, MemoryMiB: 1024, RPCPort: 4501, PublisherPort: 4500,
+		Arguments: []string{"--iom", "0", "--no-key", "--no-termio", "--software"}}
+	for i, end := range l.nearLinks {
 		name := end.Attrs().Name
 		config.Devices = append(config.Devices, launcher.LinkDevice{Link: name, Interface: name, Kind: launcher.Kernel})
 		config.Interfaces = append(config.Interfaces, name)
-		config.PortInfo = append(config.PortInfo, launcher.PortInfo{Source: hardware(i, 1).String(), Destination: hardware(i, 2).String()})
+		config.PortInfo = append(config.PortInfo, launcher.PortInfo{Source: hardware(i, 1).String(),
+			Destination: hardware(i, 2).String()})
 	}
 	text, err := launcher.Render(config)
 	if err != nil {
@@ -104,12 +107,13 @@ func driveTRex(ctx context.Context, asked load) (*trex.Client, error) {
 		return nil, errors.Join(err, c.Close())
 	}
 	var streams []stream.Stream
-	for _, each := range run {
-		streams = append(streams, each.Stream)
+	for _, stream := range run {
+		streams = append(streams, stream.Stream)
 	}
 	err = errors.Join(c.Acquire(ctx, 0, true), c.Reset(ctx, 0), c.AddStreams(ctx, 0, streams))
 	if err == nil {
-		_, err = c.StartTraffic(ctx, trex.Start{Port: 0, Multiplier: trex.Raw(1), Duration: longestTraffic, Force: true})
+		_, err = c.StartTraffic(ctx, trex.Start{Port: 0, Multiplier: trex.Raw(1), Duration: longestTraffic,
+			Force: true})
 	}
 	if err != nil {
 		return nil, errors.Join(err, c.Close())

@@ -25,28 +25,28 @@ type turn struct {
 	offered, returned float64 // packets/s
 	busy              float64 // processors, all of the machine's, but for what others had of them
 	stolen            float64 // share of all processors' time that the host took
-	others            float64 // share of it that others on this machine had
+	neighbours        float64 // share of it that others on this machine had
 }
 
 // outcome is what became of an entry: its turns, or why it has none.
 type outcome struct {
 	entry
-	turns []turn
-	why   string
+	turns   []turn
+	failure string
 	// failed: it could have sent, and something went wrong.
 	failed bool
 }
 
 // values are one figure of each turn.
-func (o outcome) values(of func(turn) float64) []float64 {
-	var all []float64
+func (o outcome) values(figure func(turn) float64) []float64 {
+	var values []float64
 	for _, t := range o.turns {
-		all = append(all, of(t))
+		values = append(values, figure(t))
 	}
-	return all
+	return values
 }
 
-func (o outcome) median(of func(turn) float64) float64 { return median(o.values(of)) }
+func (o outcome) median(figure func(turn) float64) float64 { return median(o.values(figure)) }
 
 func returned(t turn) float64 { return t.returned }
 
@@ -60,42 +60,44 @@ func median(values []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// order is the order of a round: forwards and backwards in turn, so that a machine that becomes slower affects all entries equally. So the number of rounds is even.
+// order is the order of a round: forwards and backwards in turn, so that a machine that becomes slower affects
+// all entries equally. So the number of rounds is even.
 func order(entries, round int) []int {
-	var all []int
+	var order []int
 	for i := range entries {
 		if round%2 == 0 {
-			all = append(all, i)
+			order = append(order, i)
 		} else {
-			all = append(all, entries-1-i)
+			order = append(order, entries-1-i)
 		}
 	}
-	return all
+	return order
 }
 
 // compete gives a scene's entries their turns. An entry that fails has no further turns.
 func compete(ctx context.Context, o options, s scene) (outcomes []outcome, err error) {
 	for _, e := range s.entries {
-		outcomes = append(outcomes, outcome{entry: e, why: e.refuses(s.dut, e.load)})
+		outcomes = append(outcomes, outcome{entry: e, failure: e.refuses(s.dut, e.load)})
 	}
 	err = inLab(s.dut, 2, func(l *lab) error {
 		for round := range o.rounds {
 			for _, i := range order(len(outcomes), round) {
-				who := &outcomes[i]
-				if who.why != "" {
+				result := &outcomes[i]
+				if result.failure != "" {
 					continue
 				}
-				t, err := l.turn(ctx, who.entry, o.window)
+				t, err := l.turn(ctx, result.entry, o.window)
 				if ctx.Err() != nil {
 					return context.Cause(ctx)
 				}
 				if err != nil {
-					who.turns, who.why, who.failed = nil, strings.ReplaceAll(err.Error(), "\n", "; "), true
-					fmt.Fprintf(os.Stderr, "%s, %d threads: %s\n", who, who.load.threads, who.why)
+					result.turns, result.failure, result.failed = nil, strings.ReplaceAll(err.Error(), "\n", "; "), true
+					fmt.Fprintf(os.Stderr, "%s, %d threads: %s\n", result, result.load.threads, result.failure)
 					continue
 				}
-				who.turns = append(who.turns, t)
-				fmt.Fprintf(os.Stderr, "round %d of %d  %-42s %d  %8.0f kpps\n", round+1, o.rounds, who, who.load.threads, t.returned/1000)
+				result.turns = append(result.turns, t)
+				fmt.Fprintf(os.Stderr, "round %d of %d  %-42s %d  %8.0f kpps\n", round+1, o.rounds, result,
+					result.load.threads, t.returned/1000)
 			}
 		}
 		return nil
@@ -124,17 +126,17 @@ func (l *lab) turn(ctx context.Context, e entry, window time.Duration) (t turn, 
 	if err := l.awaitFirst(ctx, d); err != nil {
 		return t, err
 	}
-	before, err := l.read(d)
+	start, err := l.read(d)
 	if err := errors.Join(err, bounded.Pause(ctx, window)); err != nil {
 		return t, err
 	}
-	after, err := l.read(d)
-	return between(before, after), err
+	end, err := l.read(d)
+	return between(start, end), err
 }
 
 // awaitFirst waits until frames arrive, and then for as long as a contender may take to come to its pace.
 func (l *lab) awaitFirst(ctx context.Context, d *drain) error {
-	before, err := l.offered()
+	start, err := l.offered()
 	if err != nil {
 		return err
 	}
@@ -151,12 +153,12 @@ func (l *lab) awaitFirst(ctx context.Context, d *drain) error {
 		}
 	}
 	sent, err := l.offered()
-	return errors.Join(fmt.Errorf("%d frames were sent within %v, and none arrived", sent-before, patience), err)
+	return errors.Join(fmt.Errorf("%d frames were sent within %v, and none arrived", sent-start, patience), err)
 }
 
 // counts are all counters at a moment.
 type counts struct {
-	at                time.Time
+	whenTime          time.Time
 	offered, returned uint64
 	processors        []machine.Processor
 	ours              map[int]time.Duration // by process
@@ -168,18 +170,19 @@ func (l *lab) read(d *drain) (c counts, err error) {
 	c.processors, errs[0] = machine.AllProcessors()
 	c.offered, errs[1] = l.offered()
 	c.returned, errs[2] = d.frames()
-	c.at = time.Now()
+	c.whenTime = time.Now()
 	return c, errors.Join(errs[:]...)
 }
 
-func between(before, after counts) turn {
-	seconds := after.at.Sub(before.at).Seconds()
-	t := turn{offered: float64(after.offered-before.offered) / seconds, returned: float64(after.returned-before.returned) / seconds}
-	for i, p := range after.processors {
-		t.busy += (p.Busy - before.processors[i].Busy).Seconds() / seconds
-		t.stolen += (p.Stolen - before.processors[i].Stolen).Seconds() / seconds / float64(len(after.processors))
+func between(start, end counts) turn {
+	seconds := end.whenTime.Sub(start.whenTime).Seconds()
+	t := turn{offered: float64(end.offered-start.offered) / seconds,
+		returned: float64(end.returned-start.returned) / seconds}
+	for i, p := range end.processors {
+		t.busy += (p.Busy - start.processors[i].Busy).Seconds() / seconds
+		t.stolen += (p.Stolen - start.processors[i].Stolen).Seconds() / seconds / float64(len(end.processors))
 	}
-	t.others = others(before, after)
-	t.busy -= t.others * float64(len(after.processors))
+	t.neighbours = neighbourShare(start, end)
+	t.busy -= t.neighbours * float64(len(end.processors))
 	return t
 }

@@ -42,7 +42,7 @@ func TestWhatWasCountedInATurn(t *testing.T) {
 	before := counts{begun, 1000, 500, []machine.Processor{{Number: 0, Busy: time.Second, Stolen: time.Second}, {Number: 1}}, map[int]time.Duration{1: time.Second, 2: time.Second}}
 	after := counts{begun.Add(2 * time.Second), 3000, 1500, []machine.Processor{{Number: 0, Busy: 3 * time.Second, Stolen: 1200 * time.Millisecond}, {Number: 1, Busy: time.Second}},
 		map[int]time.Duration{1: 3 * time.Second, 7: 600 * time.Millisecond}}
-	if got := between(before, after); got.offered != 1000 || got.returned != 500 || math.Abs(got.busy-1.3) > 1e-9 || math.Abs(got.others-0.1) > 1e-9 || math.Abs(got.stolen-0.05) > 1e-9 {
+	if got := between(before, after); got.offered != 1000 || got.returned != 500 || math.Abs(got.busy-1.3) > 1e-9 || math.Abs(got.neighbours-0.1) > 1e-9 || math.Abs(got.stolen-0.05) > 1e-9 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -50,8 +50,8 @@ func TestWhatWasCountedInATurn(t *testing.T) {
 func TestPace(t *testing.T) {
 	p := pace{intended: 1000, seconds: []second{{1000, false}, {1000.9, false}, {998, false}, {1020, true}}}
 	worst, ours := p.worst()
-	if p.within(narrow) != 2 || p.within(wide) != 3 || p.stolen() != 1 || math.Abs(worst-0.02) > 1e-9 || math.Abs(ours-0.002) > 1e-9 {
-		t.Errorf("%d within 0.1 %%, %d within 1 %%, %d stolen, the worst off by %g, %g of those that weren't", p.within(narrow), p.within(wide), p.stolen(), worst, ours)
+	if p.countWithin(narrow) != 2 || p.countWithin(wide) != 3 || p.stolen() != 1 || math.Abs(worst-0.02) > 1e-9 || math.Abs(ours-0.002) > 1e-9 {
+		t.Errorf("%d within 0.1 %%, %d within 1 %%, %d stolen, the worst off by %g, %g of those that weren't", p.countWithin(narrow), p.countWithin(wide), p.stolen(), worst, ours)
 	}
 }
 

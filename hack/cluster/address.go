@@ -21,11 +21,11 @@ const (
 
 // candidates are the subnets that a cluster may take, in order of preference.
 func candidates() []netip.Prefix {
-	var all []netip.Prefix
+	var prefixes []netip.Prefix
 	for i := range 16 {
-		all = append(all, netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 99, byte(i), 0}), 24))
+		prefixes = append(prefixes, netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 99, byte(i), 0}), 24))
 	}
-	return all
+	return prefixes
 }
 
 // freeSubnet takes the first candidate that nothing on the host uses.
@@ -47,7 +47,8 @@ func firstFree(candidates, used []netip.Prefix) (netip.Prefix, error) {
 			return candidate, nil
 		}
 	}
-	return netip.Prefix{}, fmt.Errorf("all of %s to %s is in use on this machine: remove a cluster or the route", candidates[0], candidates[len(candidates)-1])
+	return netip.Prefix{}, fmt.Errorf("all of %s to %s is in use on this machine: remove a cluster or the route",
+		candidates[0], candidates[len(candidates)-1])
 }
 
 // usedSubnets are those of the host's addresses and routes, but for the default route.

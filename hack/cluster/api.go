@@ -19,10 +19,10 @@ var networks []byte
 const networksKind = "customresourcedefinition/network-attachment-definitions.k8s.cni.cncf.io"
 
 // kubectl runs it as the administrator, on the host.
-func (c *cluster) kubectl(ctx context.Context, in io.Reader, args ...string) error {
+func (c *cluster) kubectl(ctx context.Context, stdin io.Reader, args ...string) error {
 	cmd := exec.CommandContext(ctx, filepath.Join(c.Assets, "kubectl"), args...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+c.kubeconfig())
-	cmd.Stdin = in
+	cmd.Stdin = stdin
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	if err := cmd.Run(); err != nil {
@@ -72,7 +72,8 @@ func (c *cluster) awaitNodes(ctx context.Context) error {
 	if err := await(ctx, "the objects "+strings.Join(things, ", "), exist); err != nil {
 		return fmt.Errorf("%w (logs are in %s)", err, filepath.Join(c.dir, "*", "log"))
 	}
-	for _, reached := range []string{"jsonpath={.status.conditions}", "condition=Established"} { // a definition without any condition yet is an error to kubectl
+	// a definition without any condition yet is an error to kubectl
+	for _, reached := range []string{"jsonpath={.status.conditions}", "condition=Established"} {
 		if err := c.kubectl(ctx, nil, "wait", "--for="+reached, "--timeout=1m", networksKind); err != nil {
 			return err
 		}

@@ -15,8 +15,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// box is one machine of the cluster: a process that holds network, mount, process, name and IPC namespaces. When that process ends, the
-// kernel ends every other one in the box, unmounts what was mounted and removes the interfaces: there is nothing else to tidy up.
+// box is one machine of the cluster: a process that holds network, mount, process, name and IPC namespaces.
+// When that process ends, the kernel ends every other one in the box, unmounts what was mounted and removes the
+// interfaces: there is nothing else to tidy up.
 type box struct {
 	Name string  `json:"name"`
 	Init process `json:"init"`
@@ -114,7 +115,8 @@ func (b box) start(cmd *exec.Cmd) error {
 	cmd.Dir = "/"
 	result := make(chan error)
 	go func() {
-		runtime.LockOSThread() // and never unlocked: the thread ends with this function, and no other goroutine gets its namespaces
+		// and never unlocked: the thread ends with this function, and no other goroutine gets its namespaces
+		runtime.LockOSThread()
 		result <- func() error {
 			if err := b.enter(); err != nil {
 				return err
@@ -125,8 +127,8 @@ func (b box) start(cmd *exec.Cmd) error {
 	return <-result
 }
 
-// enter moves this thread, and what it starts, into the box and onto the cluster's processors, also where this process has more than those of the
-// process that brought it up.
+// enter moves this thread, and what it starts, into the box and onto the cluster's processors, also where this
+// process has more than those of the process that brought it up.
 func (b box) enter() error {
 	fd, err := unix.PidfdOpen(b.Init.PID, 0)
 	if err != nil || !b.Init.alive() {
@@ -143,12 +145,12 @@ func (b box) enter() error {
 }
 
 // run runs a command in the box to its end.
-func (b box) run(ctx context.Context, in io.Reader, out, stderr io.Writer, name string, args ...string) error {
+func (b box) run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, name string, args ...string) error {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Path, cmd.Err = "/usr/bin/env", nil // it is found in the box, not here
 	cmd.Args = append([]string{"env", name}, args...)
 	cmd.Env = append(os.Environ(), searchPath)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, stderr
 	if err := b.start(cmd); err != nil {
 		return err
 	}

@@ -24,8 +24,9 @@ const (
 	inBoxBin = "/opt/kubernetes/bin"
 )
 
-// boxInit is the first process of a box: it sets up the mounts, says so, and reaps until it is killed. Its descriptor 3 brings the word
-// to begin, or ends without it when whoever started us died; its descriptor 4 takes the answer.
+// boxInit is the first process of a box: it sets up the mounts, says so, and reaps until it is killed. Its
+// descriptor 3 brings the word to begin, or ends without it when whoever started us died; its descriptor 4
+// takes the answer.
 func boxInit() error {
 	var spec boxSpec
 	if err := json.NewDecoder(os.Stdin).Decode(&spec); err != nil {
@@ -100,7 +101,8 @@ func mountAll(spec boxSpec) error {
 		}
 	}
 	for i, b := range binds {
-		if err := unix.Mount(fmt.Sprintf("/proc/self/fd/%d", sources[i]), b.target, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
+		if err := unix.Mount(fmt.Sprintf("/proc/self/fd/%d", sources[i]), b.target, "", unix.MS_BIND|unix.MS_REC,
+			""); err != nil {
 			return fmt.Errorf("bind %s: %w", b.target, err)
 		}
 	}
@@ -113,7 +115,7 @@ type bind struct{ target, source string }
 
 // binds are in an order in which each finds its target.
 func (s boxSpec) binds() []bind {
-	all := []bind{
+	binds := []bind{
 		{"/sys/fs/cgroup", "/sys/fs/cgroup"},
 		{"/opt", filepath.Join(s.Dir, "opt")},
 		{inBoxBin, s.Bin},
@@ -121,9 +123,9 @@ func (s boxSpec) binds() []bind {
 		{"/var/lib", filepath.Join(s.Dir, "lib")},
 	}
 	if s.Online != "" {
-		all = append(all, bind{onlineFile, s.Online})
+		binds = append(binds, bind{onlineFile, s.Online})
 	}
-	return all
+	return binds
 }
 
 // setKernel sets parameters of the box's network namespace. It skips parameters that this kernel doesn't have.

@@ -9,31 +9,32 @@ import (
 	"github.com/vishvananda/netns"
 )
 
-// layCable joins node-1 and node-2 by a cable that frames under test go through. Of one that is there already the ends are brought up, but
-// for those that pods hold.
+// layCable joins node-1 and node-2 by a cable that frames under test go through. Of one that is there already
+// the ends are brought up, but for those that pods hold.
 func (c *cluster) layCable(first, second string) error {
-	near, err := c.open("node-1")
+	stack, err := c.open("node-1")
 	if err != nil {
 		return err
 	}
-	defer near.close()
+	defer stack.close()
 	far, err := c.open("node-2")
 	if err != nil {
 		return err
 	}
 	defer far.close()
 	label := fmt.Sprintf("cable-%s-%s", first, second)
-	nearHere, farHere := near.labelled(first, label), far.labelled(second, label)
-	switch held := c.podsHold("node-1", label) || c.podsHold("node-2", label); {
-	case nearHere || farHere || held:
-		return errors.Join(near.upIf(nearHere, first), far.upIf(farHere, second))
+	nearHere, farHere := stack.labelled(first, label), far.labelled(second, label)
+	switch occupied := c.podsHold("node-1", label) || c.podsHold("node-2", label); {
+	case nearHere || farHere || occupied:
+		return errors.Join(stack.upIf(nearHere, first), far.upIf(farHere, second))
 	default:
-		return errors.Join(near.cable(first, far, second, 0), near.label(first, label), far.label(second, label))
+		return errors.Join(stack.cable(first, far, second, 0), stack.label(first, label), far.label(second, label))
 	}
 }
 
-// label gives an interface a second name that says which cable it is an end of. It keeps that wherever it goes and whatever it is called
-// there. (Its alias would not do: the plugin host-device remembers the old name in it.)
+// label gives an interface a second name that says which cable it is an end of. It keeps that wherever it goes
+// and whatever it is called there. (Its alias would not do: the plugin host-device remembers the old name in
+// it.)
 func (s *stack) label(name, label string) error {
 	link, err := s.LinkByName(name)
 	if err == nil {
@@ -50,11 +51,11 @@ func (s *stack) labelled(name, label string) bool {
 	return err == nil && slices.Contains(link.Attrs().AltNames, label)
 }
 
-func (s *stack) upIf(here bool, name string) error {
-	if !here {
+func (s *stack) upIf(present bool, name string) error {
+	if !present {
 		return nil
 	}
-	return s.up(name)
+	return s.setUp(name)
 }
 
 // podsHold is whether a pod of the node has an end of the cable.

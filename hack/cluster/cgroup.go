@@ -18,8 +18,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cgroups is one cluster's part of the machine's control groups. Everything the cluster runs is below its name there, so that it can be
-// found without anything written down:
+// cgroups is one cluster's part of the machine's control groups. Everything the cluster runs is below its name
+// there, so that it can be found without anything written down:
 //
 //	/linerate-NAME/daemons   our own processes (version 2 only)
 //	/linerate-NAME/node-1    the pods of a node
@@ -55,8 +55,8 @@ func parseHierarchies(mountinfo io.Reader) ([]hierarchy, error) {
 	var found []hierarchy
 	lines := bufio.NewScanner(mountinfo)
 	for lines.Scan() {
-		before, after, _ := strings.Cut(lines.Text(), " - ")
-		fields, kind := strings.Fields(before), strings.Fields(after)
+		mount, options, _ := strings.Cut(lines.Text(), " - ")
+		fields, kind := strings.Fields(mount), strings.Fields(options)
 		if len(fields) < 5 || len(kind) == 0 || !strings.HasPrefix(fields[4], "/sys/fs/cgroup") {
 			continue
 		}
@@ -67,8 +67,9 @@ func parseHierarchies(mountinfo io.Reader) ([]hierarchy, error) {
 	return found, lines.Err()
 }
 
-// create makes the cluster's group and the named ones below it, in each hierarchy, ready for a kubelet to put pods there. If processors are
-// given, whatever joins a group is kept to them: it loses the affinity that it had from whoever started it.
+// create makes the cluster's group and the named ones below it, in each hierarchy, ready for a kubelet to put
+// pods there. If processors are given, whatever joins a group is kept to them: it loses the affinity that it
+// had from whoever started it.
 func (g cgroups) create(cpus []int, names ...string) error {
 	for _, h := range g.hierarchies {
 		if err := errors.Join(h.create(g.name), h.confine(g.name, cpus)); err != nil {
@@ -112,7 +113,8 @@ func (h hierarchy) create(path string) error {
 	return nil
 }
 
-// confine keeps a group, and those made below it later, to the processors. A hierarchy without the controller has no say in that.
+// confine keeps a group, and those made below it later, to the processors. A hierarchy without the controller
+// has no say in that.
 func (h hierarchy) confine(path string, cpus []int) error {
 	file := filepath.Join(h.mount, path, "cpuset.cpus")
 	if _, err := os.Stat(file); len(cpus) == 0 || errors.Is(err, fs.ErrNotExist) {
@@ -197,7 +199,8 @@ func (g cgroups) homes() []string {
 	return dirs
 }
 
-// remove ends what is left in the groups, and removes them. A process leaves its group shortly before it is gone: each is waited for.
+// remove ends what is left in the groups, and removes them. A process leaves its group shortly before it is
+// gone: each is waited for.
 func (g cgroups) remove(ctx context.Context) error {
 	dying := map[process]bool{}
 	return await(ctx, fmt.Sprintf("the removal of control groups %s", g.name), func() bool {

@@ -14,23 +14,26 @@ import (
 // verb is a command that can be typed.
 type verb struct {
 	name, args, help string
-	least, most      int // how many arguments it takes; a negative most is any number
-	do               func(ctx context.Context, p place, args []string) error
+	minArgs, maxArgs int // how many arguments it takes; a negative most is any number
+	run              func(ctx context.Context, p place, args []string) error
 }
 
 // verbs are all commands, in the order in which they are explained.
 func verbs() []verb {
 	return []verb{
-		{"up", "[--exclusive-cpus]", "bring the cluster up, or mend it; prints the path of its kubeconfig", 0, 0, upCommand},
+		{"up", "[--exclusive-cpus]", "bring the cluster up, or mend it; prints the path of its kubeconfig", 0, 0,
+			upCommand},
 		{"down", "", "remove the cluster, or what a crash left of it", 0, 0, downCommand},
 		{"status", "", "show what runs, and where its log is", 0, 0, statusCommand},
 		{"env", "", "print KUBECONFIG and PATH for the shell's eval", 0, 0, envCommand},
 		{"kubectl", "[--] ARGUMENTS", "run kubectl as the administrator", 0, -1, kubectlCommand},
 		{"exec", "BOX -- COMMAND", "run a command in a box: control, node-1 or node-2", 2, -1, execCommand},
-		{"daemon", "BOX NAME -- COMMAND", "start a program in a box, to be killed and started by its name", 3, -1, daemonCommand},
+		{"daemon", "BOX NAME -- COMMAND", "start a program in a box, to be killed and started by its name", 3, -1,
+			daemonCommand},
 		{"load", "IMAGE.tar…", "give both nodes the images of docker archives", 1, -1, loadCommand},
 		{"plugin", "FILE…", "give both nodes a CNI plugin", 1, -1, pluginCommand},
-		{"cable", "NAME [NAME-ON-NODE-2]", "lay a cable from node-1 to node-2, an interface at each end", 1, 2, cableCommand},
+		{"cable", "NAME [NAME-ON-NODE-2]", "lay a cable from node-1 to node-2, an interface at each end", 1, 2,
+			cableCommand},
 		{"kill", "[BOX] COMPONENT", "kill -9 one component (of control if no box is named)", 1, 2, killCommand},
 		{"start", "[BOX] COMPONENT", "start a component that was killed", 1, 2, startCommand},
 		{"restart", "[BOX] COMPONENT", "kill -9 one component and start it again", 1, 2, restartCommand},
@@ -48,23 +51,23 @@ func usage() string {
 
 // take runs the command if its arguments can be right.
 func (v verb) take(ctx context.Context, p place, args []string) error {
-	if len(args) < v.least || v.most >= 0 && len(args) > v.most {
+	if len(args) < v.minArgs || v.maxArgs >= 0 && len(args) > v.maxArgs {
 		return fmt.Errorf("arguments %q: type cluster %s %s", args, v.name, v.args)
 	}
-	return v.do(ctx, p, args)
+	return v.run(ctx, p, args)
 }
 
 // withoutDashes drops a "--" at the given place, which only ends the flags.
-func withoutDashes(args []string, at int) []string {
-	if len(args) > at && args[at] == "--" {
-		return slices.Delete(slices.Clone(args), at, at+1)
+func withoutDashes(args []string, index int) []string {
+	if len(args) > index && args[index] == "--" {
+		return slices.Delete(slices.Clone(args), index, index+1)
 	}
 	return args
 }
 
 func upCommand(ctx context.Context, p place, _ []string) error {
 	start := time.Now()
-	c, err := up(ctx, p, os.Stderr)
+	c, err := bringUp(ctx, p, os.Stderr)
 	if err != nil {
 		return err
 	}
@@ -73,7 +76,7 @@ func upCommand(ctx context.Context, p place, _ []string) error {
 	return nil
 }
 
-func downCommand(ctx context.Context, p place, _ []string) error { return down(ctx, p, os.Stderr) }
+func downCommand(ctx context.Context, p place, _ []string) error { return tearDown(ctx, p, os.Stderr) }
 
 func statusCommand(_ context.Context, p place, _ []string) error {
 	c, err := p.running()

@@ -14,25 +14,25 @@ import (
 
 // start starts a component unless it runs. Its words go to the end of its log.
 func (c *cluster) start(box, name string, groups cgroups) error {
-	at, err := c.component(box, name)
-	if err != nil || at.Process.alive() {
+	existing, err := c.component(box, name)
+	if err != nil || existing.Process.alive() {
 		return err
 	}
-	b, err := c.box(at.Box)
+	b, err := c.box(existing.Box)
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(fmt.Sprintf("/proc/%d/root%s", b.Init.PID, at.program())); b.Init.alive() && err != nil {
-		return fmt.Errorf("start %s: there is no %s in %s: boxes have an /opt, /run, /var/lib and /var/log of their own", at.Name, at.program(), b.Name)
+	if _, err := os.Stat(fmt.Sprintf("/proc/%d/root%s", b.Init.PID, existing.program())); b.Init.alive() && err != nil {
+		return fmt.Errorf("start %s: there is no %s in %s: boxes have an /opt, /run, /var/lib and /var/log of their own", existing.Name, existing.program(), b.Name)
 	}
-	log, err := os.OpenFile(c.logOf(*at), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	log, err := os.OpenFile(c.logOf(*existing), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = log.Close() }()
-	begin, err := startAtGate(b, at, log, groups)
+	begin, err := startAtGate(b, existing, log, groups)
 	if err != nil {
-		return fmt.Errorf("start %s in %s: %w", at.Name, at.Box, err)
+		return fmt.Errorf("start %s in %s: %w", existing.Name, existing.Box, err)
 	}
 	defer func() { _ = begin.Close() }()
 	if err := c.save(); err != nil {
@@ -42,15 +42,15 @@ func (c *cluster) start(box, name string, groups cgroups) error {
 	return err
 }
 
-// startAtGate starts a component that waits at the gate for our word, and gets its process's number. Were we killed before it is written
-// down, it would end: nothing runs that isn't.
-func startAtGate(b box, at *component, log *os.File, groups cgroups) (begin *os.File, err error) {
+// startAtGate starts a component that waits at the gate for our word, and gets its process's number. Were we
+// killed before it is written down, it would end: nothing runs that isn't.
+func startAtGate(b box, target *component, log *os.File, groups cgroups) (begin *os.File, err error) {
 	goAhead, say, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = goAhead.Close() }()
-	cmd := exec.Command("/proc/self/exe", append([]string{gateVerb, at.program()}, at.Args...)...)
+	cmd := exec.Command("/proc/self/exe", append([]string{gateVerb, target.program()}, target.Args...)...)
 	cmd.Env = []string{searchPath, "HOME=/root"}
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.ExtraFiles = []*os.File{goAhead}
@@ -59,7 +59,7 @@ func startAtGate(b box, at *component, log *os.File, groups cgroups) (begin *os.
 		return nil, errors.Join(err, say.Close())
 	}
 	go func() { _ = cmd.Wait() }() // or, if it died while we live, it would stay as a zombie
-	if at.Process, err = identify(cmd.Process.Pid); err != nil {
+	if target.Process, err = identify(cmd.Process.Pid); err != nil {
 		return nil, errors.Join(err, say.Close())
 	}
 	return say, nil
@@ -67,7 +67,8 @@ func startAtGate(b box, at *component, log *os.File, groups cgroups) (begin *os.
 
 const gateVerb = "gate"
 
-// gate waits for the word on descriptor 3, and then becomes the program. If the process that started it dies before, it ends.
+// gate waits for the word on descriptor 3, and then becomes the program. If the process that started it dies
+// before, it ends.
 func gate(program []string) error {
 	const goAhead = 3
 	if n, _ := unix.Read(goAhead, make([]byte, 2)); n <= 0 {
@@ -90,20 +91,20 @@ func (c *cluster) logOf(x component) string { return filepath.Join(c.dir, x.Box,
 
 // kill kills a component like a crash does: with SIGKILL, and what it started stays.
 func (c *cluster) kill(ctx context.Context, box, name string) error {
-	at, err := c.component(box, name)
+	target, err := c.component(box, name)
 	if err != nil {
 		return err
 	}
-	return at.Process.kill(ctx)
+	return target.Process.kill(ctx)
 }
 
 // addDaemon writes down another program for a box, or what is new about it, to be started like the others.
 func (c *cluster) addDaemon(x component) error {
-	if at, err := c.component(x.Box, x.Name); err == nil {
-		if at.Process.alive() {
+	if target, err := c.component(x.Box, x.Name); err == nil {
+		if target.Process.alive() {
 			return fmt.Errorf("%s runs on %s already: kill it first", x.Name, x.Box)
 		}
-		*at = x
+		*target = x
 		return c.save()
 	}
 	c.Components = append(c.Components, x)

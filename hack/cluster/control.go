@@ -21,7 +21,8 @@ func (c *cluster) prepareControl(ca *authority, now time.Time) error {
 	server, err := ca.issue(subject{
 		name:      "kube-apiserver",
 		addresses: []netip.Addr{c.controlAddress(), netip.MustParseAddr(apiService), netip.MustParseAddr("127.0.0.1")},
-		hosts:     []string{"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local"},
+		hosts: []string{"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc",
+			"kubernetes.default.svc.cluster.local"},
 	}, now)
 	if err != nil {
 		return err
@@ -50,8 +51,8 @@ func (c *cluster) prepareControl(ca *authority, now time.Time) error {
 	return os.WriteFile(c.kubeconfig(), administrator, 0o600)
 }
 
-// addAggregation adds what the API server shows to API servers behind it. It has an authority of its own: who may pass on users' names
-// must not be anybody with a certificate.
+// addAggregation adds what the API server shows to API servers behind it. It has an authority of its own: who
+// may pass on users' names must not be anybody with a certificate.
 func addAggregation(contents map[string][]byte, now time.Time) error {
 	ca, err := newAuthority(now)
 	if err != nil {
@@ -77,38 +78,54 @@ func (c *cluster) client(ca *authority, s subject, now time.Time) ([]byte, error
 
 // controlComponents are in the order of their start.
 func (c *cluster) controlComponents() []component {
-	in := func(name string) string { return filepath.Join(controlDir, name) }
+	controlFile := func(name string) string { return filepath.Join(controlDir, name) }
 	address := c.controlAddress().String()
 	return []component{
 		{Name: "etcd", Box: "control", Args: []string{
 			"--data-dir=/var/lib/etcd", "--unsafe-no-fsync", // it lives no longer than the machine is up
-			"--listen-client-urls=http://127.0.0.1:2379", "--advertise-client-urls=http://127.0.0.1:2379", "--listen-peer-urls=http://127.0.0.1:2380",
-			"--initial-advertise-peer-urls=http://127.0.0.1:2380", "--initial-cluster=default=http://127.0.0.1:2380", "--log-level=warn",
+			"--listen-client-urls=http://127.0.0.1:2379", "--advertise-client-urls=http://127.0.0.1:2379",
+			"--listen-peer-urls=http://127.0.0.1:2380",
+			"--initial-advertise-peer-urls=http://127.0.0.1:2380", "--initial-cluster=default=http://127.0.0.1:2380",
+			"--log-level=warn",
 		}},
 		{Name: "kube-apiserver", Box: "control", Args: []string{
-			"--etcd-servers=http://127.0.0.1:2379", "--bind-address=" + address, "--advertise-address=" + address, "--secure-port=6443",
-			"--tls-cert-file=" + in("server.crt"), "--tls-private-key-file=" + in("server.key"), "--client-ca-file=" + in("ca.crt"),
-			"--authorization-mode=Node,RBAC", "--enable-admission-plugins=NodeRestriction", "--allow-privileged", "--anonymous-auth=false",
-			"--service-cluster-ip-range=" + serviceNetwork, "--enable-aggregator-routing", // webhooks by pods' addresses: no kube-proxy is here
-			"--service-account-issuer=https://kubernetes.default.svc", "--service-account-signing-key-file=" + in("accounts.key"),
-			"--service-account-key-file=" + in("accounts.pub"), "--kubelet-certificate-authority=" + in("ca.crt"),
-			"--kubelet-client-certificate=" + in("kubelets.crt"), "--kubelet-client-key=" + in("kubelets.key"),
+			"--etcd-servers=http://127.0.0.1:2379", "--bind-address=" + address, "--advertise-address=" + address,
+			"--secure-port=6443",
+			"--tls-cert-file=" + controlFile("server.crt"), "--tls-private-key-file=" + controlFile("server.key"),
+			"--client-ca-file=" + controlFile("ca.crt"),
+			"--authorization-mode=Node,RBAC", "--enable-admission-plugins=NodeRestriction", "--allow-privileged",
+			"--anonymous-auth=false",
+			// webhooks by pods' addresses: no kube-proxy is here
+			"--service-cluster-ip-range=" + serviceNetwork, "--enable-aggregator-routing",
+			"--service-account-issuer=https://kubernetes.default.svc", "--service-account-signing-key-file=" +
+				controlFile("accounts.key"),
+			"--service-account-key-file=" + controlFile("accounts.pub"), "--kubelet-certificate-authority=" +
+				controlFile("ca.crt"),
+			"--kubelet-client-certificate=" + controlFile("kubelets.crt"), "--kubelet-client-key=" +
+				controlFile("kubelets.key"),
 			"--kubelet-preferred-address-types=InternalIP",
-			"--requestheader-client-ca-file=" + in("front-proxy-ca.crt"), "--requestheader-allowed-names=front-proxy-client",
+			"--requestheader-client-ca-file=" + controlFile("front-proxy-ca.crt"),
+			"--requestheader-allowed-names=front-proxy-client",
 			"--requestheader-username-headers=X-Remote-User", "--requestheader-group-headers=X-Remote-Group",
 			"--requestheader-extra-headers-prefix=X-Remote-Extra-",
-			"--proxy-client-cert-file=" + in("front-proxy-client.crt"), "--proxy-client-key-file=" + in("front-proxy-client.key"),
+			"--proxy-client-cert-file=" + controlFile("front-proxy-client.crt"), "--proxy-client-key-file=" +
+				controlFile("front-proxy-client.key"),
 		}},
 		{Name: "kube-controller-manager", Box: "control", Args: []string{
-			"--kubeconfig=" + in("kube-controller-manager.kubeconfig"), "--authentication-kubeconfig=" + in("kube-controller-manager.kubeconfig"),
-			"--authorization-kubeconfig=" + in("kube-controller-manager.kubeconfig"), "--use-service-account-credentials",
-			"--root-ca-file=" + in("ca.crt"), "--service-account-private-key-file=" + in("accounts.key"), "--leader-elect=false",
+			"--kubeconfig=" + controlFile("kube-controller-manager.kubeconfig"), "--authentication-kubeconfig=" +
+				controlFile("kube-controller-manager.kubeconfig"),
+			"--authorization-kubeconfig=" + controlFile("kube-controller-manager.kubeconfig"),
+			"--use-service-account-credentials",
+			"--root-ca-file=" + controlFile("ca.crt"), "--service-account-private-key-file=" +
+				controlFile("accounts.key"), "--leader-elect=false",
 			"--bind-address=127.0.0.1", "--cert-dir=/run/kube-controller-manager",
 			"--node-monitor-grace-period=20s", "--node-monitor-period=2s", // a lost node is noticed soon
 		}},
 		{Name: "kube-scheduler", Box: "control", Args: []string{
-			"--kubeconfig=" + in("kube-scheduler.kubeconfig"), "--authentication-kubeconfig=" + in("kube-scheduler.kubeconfig"),
-			"--authorization-kubeconfig=" + in("kube-scheduler.kubeconfig"), "--leader-elect=false", "--bind-address=127.0.0.1",
+			"--kubeconfig=" + controlFile("kube-scheduler.kubeconfig"), "--authentication-kubeconfig=" +
+				controlFile("kube-scheduler.kubeconfig"),
+			"--authorization-kubeconfig=" + controlFile("kube-scheduler.kubeconfig"), "--leader-elect=false",
+			"--bind-address=127.0.0.1",
 			"--cert-dir=/run/kube-scheduler",
 		}},
 	}
@@ -119,9 +136,11 @@ func nodeComponents(n node) []component {
 	return []component{
 		{Name: "containerd", Box: n.name, Args: []string{"--config=/var/lib/containerd.toml"}},
 		{Name: "kubelet", Box: n.name, Args: []string{
-			"--config=" + kubeletDir + "/config.yaml", "--kubeconfig=" + kubeletDir + "/kubeconfig", "--hostname-override=" + n.name,
+			"--config=" + kubeletDir + "/config.yaml", "--kubeconfig=" + kubeletDir + "/kubeconfig",
+			"--hostname-override=" + n.name,
 			fmt.Sprintf("--node-ip=%s", n.address),
 		}},
-		{Name: "kube-proxy", Box: n.name, Args: []string{"--config=/var/lib/kube-proxy/config.yaml", "--hostname-override=" + n.name}},
+		{Name: "kube-proxy", Box: n.name, Args: []string{"--config=/var/lib/kube-proxy/config.yaml",
+			"--hostname-override=" + n.name}},
 	}
 }

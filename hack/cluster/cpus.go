@@ -17,7 +17,8 @@ import (
 //	node-1        may be given to one container  reserved: never given to one alone
 //	node-2        reserved                       may be given to one container
 //
-// What isn't exclusive runs on the reserved ones too: no container is alone on its processors as on a machine of its own.
+// What isn't exclusive runs on the reserved ones too: no container is alone on its processors as on a machine
+// of its own.
 func splitCPUs(cpus []int) (reserved [2]string, err error) {
 	if len(cpus) < 4 {
 		return reserved, fmt.Errorf("--exclusive-cpus: there are %d processors to run on (%s), and each node needs two: leave it off", len(cpus), list(cpus))
@@ -112,8 +113,9 @@ func list(cpus []int) string {
 // onlineFile is where the kernel says which processors work, and where a kubelet learns which its node has.
 const onlineFile = "/sys/devices/system/cpu/online"
 
-// writeOnline writes the list of online processors that the boxes of a bound cluster see instead of the kernel's. A kubelet that knew of more
-// would promise them to pods, and begin by giving them to its group, which may not have them.
+// writeOnline writes the list of online processors that the boxes of a bound cluster see instead of the
+// kernel's. A kubelet that knew of more would promise them to pods, and begin by giving them to its group,
+// which may not have them.
 func (c *cluster) writeOnline(dir string) (path string, err error) {
 	if len(c.CPUs) == 0 {
 		return "", nil
@@ -134,15 +136,15 @@ func onlineCPUs() ([]int, error) {
 func parseCPUs(text string) ([]int, error) {
 	var cpus []int
 	for item := range strings.SplitSeq(text, ",") {
-		from, to, isRange := strings.Cut(item, "-")
+		from, rest, isRange := strings.Cut(item, "-")
 		if !isRange {
-			to = from
+			rest = from
 		}
 		first, err := strconv.Atoi(from)
 		if err != nil {
 			return nil, fmt.Errorf("%q is no list of processors", text)
 		}
-		last, err := strconv.Atoi(to)
+		last, err := strconv.Atoi(rest)
 		if err != nil {
 			return nil, fmt.Errorf("%q is no list of processors", text)
 		}

@@ -15,8 +15,8 @@ import (
 	"github.com/vishvananda/netlink"
 )
 
-// down removes the cluster, or what is left of one.
-func down(ctx context.Context, p place, stderr io.Writer) error {
+// tearDown removes the cluster, or what is left of one.
+func tearDown(ctx context.Context, p place, stderr io.Writer) error {
 	lock, err := p.lock()
 	if err != nil {
 		return err
@@ -29,12 +29,13 @@ func down(ctx context.Context, p place, stderr io.Writer) error {
 	return nil
 }
 
-// remove ends every process of the cluster and deletes what is the cluster's, in whatever state it is. Processes are found twice: by what
-// was written down, and by their control group, which also knows those of which there was no time to write anything down.
+// remove ends every process of the cluster and deletes what is the cluster's, in whatever state it is.
+// Processes are found twice: by what was written down, and by their control group, which also knows those of
+// which there was no time to write anything down.
 func remove(ctx context.Context, p place, stderr io.Writer) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("a minute went by"))
 	defer cancel()
-	if err := p.mine(); err != nil {
+	if err := p.checkOwner(); err != nil {
 		return err
 	}
 	c, found, err := p.load()
@@ -60,8 +61,8 @@ func remove(ctx context.Context, p place, stderr io.Writer) error {
 	return leftovers(p)
 }
 
-// mine refuses to touch a cluster of the same name that is kept elsewhere.
-func (p place) mine() error {
+// checkOwner refuses to touch a cluster of the same name that is kept elsewhere.
+func (p place) checkOwner() error {
 	groups, err := findCgroups(p.name)
 	if err != nil {
 		return err
@@ -81,7 +82,7 @@ func removeLink(name string) error {
 	if err == nil {
 		err = netlink.LinkDel(link)
 	}
-	if _, gone := errors.AsType[netlink.LinkNotFoundError](err); gone || errors.Is(err, os.ErrNotExist) {
+	if _, absent := errors.AsType[netlink.LinkNotFoundError](err); absent || errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
 	return err
@@ -89,22 +90,23 @@ func removeLink(name string) error {
 
 // leftovers names whatever there still is of a cluster.
 func leftovers(p place) error {
-	var left []error
+	var errs []error
 	if groups, err := findCgroups(p.name); err != nil || len(groups.groups()) > 0 {
-		left = append(left, fmt.Errorf("control groups %v, with processes %v (%w)", groups.groups(), groups.members(), err))
+		errs = append(errs, fmt.Errorf("control groups %v, with processes %v (%w)", groups.groups(), groups.members(),
+			err))
 	}
 	if _, err := netlink.LinkByName("lr-" + p.name); err == nil {
-		left = append(left, fmt.Errorf("interface lr-%s", p.name))
+		errs = append(errs, fmt.Errorf("interface lr-%s", p.name))
 	}
 	if _, err := os.Stat(p.dir()); err == nil {
-		left = append(left, fmt.Errorf("directory %s", p.dir()))
+		errs = append(errs, fmt.Errorf("directory %s", p.dir()))
 	}
 	mounts, err := mountsBelow(p.dir())
 	if err != nil || len(mounts) > 0 {
-		left = append(left, fmt.Errorf("mounts %v (%w)", mounts, err))
+		errs = append(errs, fmt.Errorf("mounts %v (%w)", mounts, err))
 	}
-	if len(left) > 0 {
-		return fmt.Errorf("still there: %w", errors.Join(left...))
+	if len(errs) > 0 {
+		return fmt.Errorf("still there: %w", errors.Join(errs...))
 	}
 	return nil
 }

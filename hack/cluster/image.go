@@ -21,20 +21,23 @@ import (
 const pauseImage = "linerate.dev/pause:1"
 
 // buildPause builds the program of the pause image, from the source in this program's folder.
-func buildPause(ctx context.Context, into string) ([]byte, error) {
-	path := filepath.Join(into, "pause")
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, "github.com/linerate-dev/linerate/hack/cluster/pause")
+func buildPause(ctx context.Context, folder string) ([]byte, error) {
+	path := filepath.Join(folder, "pause")
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path,
+		"github.com/linerate-dev/linerate/hack/cluster/pause")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	runtime.LockOSThread() // the build ends with the thread that began it, or it would write where down has removed everything
+	// the build ends with the thread that began it, or it would write where down has removed everything
+	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	cmd.SysProcAttr = &unix.SysProcAttr{Pdeathsig: unix.SIGKILL}
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("build pause: %w: %s", err, out)
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("build pause: %w: %s", err, output)
 	}
 	return os.ReadFile(path)
 }
 
-// packImage makes an image of one static program, as "docker save" would write it: a layer, a configuration and a manifest that names both.
+// packImage makes an image of one static program, as "docker save" would write it: a layer, a configuration and
+// a manifest that names both.
 func packImage(name, program string, binary []byte) ([]byte, error) {
 	layer, err := archive(entry{program, 0o755, binary})
 	if err != nil {
@@ -43,17 +46,20 @@ func packImage(name, program string, binary []byte) ([]byte, error) {
 	config, err := json.Marshal(map[string]any{
 		"architecture": runtime.GOARCH, "os": "linux",
 		"config": map[string]any{"Entrypoint": []string{"/" + program}, "Env": []string{"PATH=/"}},
-		"rootfs": map[string]any{"type": "layers", "diff_ids": []string{fmt.Sprintf("sha256:%x", sha256.Sum256(layer))}},
+		"rootfs": map[string]any{"type": "layers",
+			"diff_ids": []string{fmt.Sprintf("sha256:%x", sha256.Sum256(layer))}},
 	})
 	if err != nil {
 		return nil, err
 	}
 	configName := fmt.Sprintf("%x.json", sha256.Sum256(config))
-	manifest, err := json.Marshal([]map[string]any{{"Config": configName, "RepoTags": []string{name}, "Layers": []string{"layer.tar"}}})
+	manifest, err := json.Marshal([]map[string]any{{"Config": configName, "RepoTags": []string{name},
+		"Layers": []string{"layer.tar"}}})
 	if err != nil {
 		return nil, err
 	}
-	return archive(entry{"layer.tar", 0o644, layer}, entry{configName, 0o644, config}, entry{"manifest.json", 0o644, manifest})
+	return archive(entry{"layer.tar", 0o644, layer}, entry{configName, 0o644, config}, entry{"manifest.json", 0o644,
+		manifest})
 }
 
 // entry is a file of an archive.
@@ -64,10 +70,11 @@ type entry struct {
 }
 
 func archive(entries ...entry) ([]byte, error) {
-	var out bytes.Buffer
-	w := tar.NewWriter(&out)
+	var stdout bytes.Buffer
+	w := tar.NewWriter(&stdout)
 	for _, e := range entries {
-		err := w.WriteHeader(&tar.Header{Name: e.name, Mode: e.mode, Size: int64(len(e.content)), Format: tar.FormatUSTAR})
+		err := w.WriteHeader(&tar.Header{Name: e.name, Mode: e.mode, Size: int64(len(e.content)),
+			Format: tar.FormatUSTAR})
 		if err == nil {
 			_, err = w.Write(e.content)
 		}
@@ -76,7 +83,7 @@ func archive(entries ...entry) ([]byte, error) {
 		}
 	}
 	err := w.Close()
-	return out.Bytes(), err
+	return stdout.Bytes(), err
 }
 
 // importImage gives a node the images of a docker archive.
@@ -91,13 +98,13 @@ func importImage(ctx context.Context, b box, image io.Reader) error {
 
 // loadImages gives all nodes the images of docker archives.
 func (c *cluster) loadImages(ctx context.Context, paths ...string) error {
-	var all error
+	var errs error
 	for _, path := range paths {
 		for _, n := range c.nodes() {
-			all = errors.Join(all, c.loadImage(ctx, n.name, path))
+			errs = errors.Join(errs, c.loadImage(ctx, n.name, path))
 		}
 	}
-	return all
+	return errs
 }
 
 func (c *cluster) loadImage(ctx context.Context, node, path string) error {

@@ -1,4 +1,5 @@
-// Cluster brings up a real Kubernetes of two nodes on one Linux machine, as root, without Docker or a registry, and takes it down:
+// Cluster brings up a real Kubernetes of two nodes on one Linux machine, as root, without Docker or a registry,
+// and takes it down:
 //
 //	go run ./hack/cluster up        # about half a minute once the programs are built
 //	eval "$(go run ./hack/cluster env)"
@@ -50,7 +51,8 @@ func command(ctx context.Context, args []string) error {
 	flags.StringVar(&p.name, "name", "linerate", "the cluster's name: at most ten lower-case letters and digits")
 	flags.StringVar(&p.root, "dir", "/var/lib/linerate-cluster", "where clusters are kept")
 	if args[0] == "up" {
-		flags.BoolVar(&p.exclusiveCPUs, "exclusive-cpus", false, "have kubelets give whole processors to containers that ask for them (four processors or more)")
+		flags.BoolVar(&p.exclusiveCPUs, "exclusive-cpus", false,
+			"have kubelets give whole processors to containers that ask for them (four processors or more)")
 	}
 	if err := flags.Parse(args[1:]); err != nil {
 		return err

@@ -9,7 +9,8 @@ import (
 	"github.com/vishvananda/netns"
 )
 
-// connect joins the boxes and the host by a bridge in the control box, and routes pods' networks by the nodes they are on:
+// connect joins the boxes and the host by a bridge in the control box, and routes pods' networks by the nodes
+// they are on:
 //
 //	   host              control               node-1, node-2
 //	lr-NAME .254 ──── host ┐
@@ -22,7 +23,8 @@ func (c *cluster) connect() error {
 		return err
 	}
 	defer control.close()
-	if err := errors.Join(control.up("lo"), control.addBridge(), control.address("br0", c.subnet(c.controlAddress()))); err != nil {
+	if err := errors.Join(control.setUp("lo"), control.addBridge(),
+		control.address("br0", c.subnet(c.controlAddress()))); err != nil {
 		return err
 	}
 	host, err := openHost()
@@ -47,18 +49,19 @@ func (c *cluster) connectNode(control *stack, n node) error {
 		return err
 	}
 	defer s.close()
-	if err := s.up("lo"); err != nil {
+	if err := s.setUp("lo"); err != nil {
 		return err
 	}
 	if err := control.plug(n.name, s, "eth0", c.subnet(n.address)); err != nil {
 		return err
 	}
-	if err := errors.Join(control.route(n.pods, n.address), s.route(netip.MustParsePrefix("0.0.0.0/0"), c.controlAddress())); err != nil {
+	if err := errors.Join(control.route(n.pods, n.address), s.route(netip.MustParsePrefix("0.0.0.0/0"),
+		c.controlAddress())); err != nil {
 		return err
 	}
-	for _, other := range c.nodes() {
-		if other.name != n.name {
-			if err := s.route(other.pods, other.address); err != nil {
+	for _, peer := range c.nodes() {
+		if peer.name != n.name {
+			if err := s.route(peer.pods, peer.address); err != nil {
 				return err
 			}
 		}
@@ -114,7 +117,7 @@ func (s *stack) addBridge() error {
 	if err := s.LinkAdd(&netlink.Bridge{LinkAttrs: netlink.LinkAttrs{Name: "br0"}}); err != nil {
 		return fmt.Errorf("add bridge: %w", err)
 	}
-	return s.up("br0")
+	return s.setUp("br0")
 }
 
 // plug lays a cable from the bridge to another namespace, and gives the far end an address.
@@ -126,26 +129,26 @@ func (s *stack) plug(port string, far *stack, name string, address netip.Prefix)
 	if err != nil {
 		return err
 	}
-	near, err := s.LinkByName(port)
+	link, err := s.LinkByName(port)
 	if err != nil {
 		return err
 	}
-	return errors.Join(s.LinkSetMaster(near, bridge), far.address(name, address))
+	return errors.Join(s.LinkSetMaster(link, bridge), far.address(name, address))
 }
 
 // cable adds a pair of interfaces with one end here and one there, both up. An mtu of 0 leaves the kernel's.
-func (s *stack) cable(near string, far *stack, name string, mtu int) error {
+func (s *stack) cable(nearPort string, far *stack, name string, mtu int) error {
 	pair := &netlink.Veth{
-		LinkAttrs: netlink.LinkAttrs{Name: near, MTU: mtu, TxQLen: -1},
+		LinkAttrs: netlink.LinkAttrs{Name: nearPort, MTU: mtu, TxQLen: -1},
 		PeerName:  name, PeerNamespace: netlink.NsFd(int(far.ns)), PeerMTU: uint32(mtu),
 	}
 	if err := s.LinkAdd(pair); err != nil {
-		return fmt.Errorf("add cable %s to %s: %w", near, name, err)
+		return fmt.Errorf("add cable %s to %s: %w", nearPort, name, err)
 	}
-	return errors.Join(s.up(near), far.up(name))
+	return errors.Join(s.setUp(nearPort), far.setUp(name))
 }
 
-func (s *stack) up(name string) error {
+func (s *stack) setUp(name string) error {
 	link, err := s.LinkByName(name)
 	if err == nil {
 		err = s.LinkSetUp(link)
@@ -167,9 +170,9 @@ func (s *stack) address(name string, address netip.Prefix) error {
 	return nil
 }
 
-func (s *stack) route(to netip.Prefix, via netip.Addr) error {
-	if err := s.RouteAdd(&netlink.Route{Dst: ipNet(to), Gw: via.AsSlice()}); err != nil {
-		return fmt.Errorf("route %s via %s: %w", to, via, err)
+func (s *stack) route(destination netip.Prefix, via netip.Addr) error {
+	if err := s.RouteAdd(&netlink.Route{Dst: ipNet(destination), Gw: via.AsSlice()}); err != nil {
+		return fmt.Errorf("route %s via %s: %w", destination, via, err)
 	}
 	return nil
 }

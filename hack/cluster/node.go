@@ -82,7 +82,8 @@ func (c *cluster) prepareIdentities(n node, ca *authority, now time.Time) error 
 		if err != nil {
 			return err
 		}
-		if err := files(filepath.Dir(filepath.Join(dir, path)), map[string][]byte{filepath.Base(path): text}); err != nil {
+		if err := files(filepath.Dir(filepath.Join(dir, path)),
+			map[string][]byte{filepath.Base(path): text}); err != nil {
 			return err
 		}
 	}
@@ -110,14 +111,15 @@ func linkPlugins(dir string) error {
 	return nil
 }
 
-// mayLowerOOMScore is whether we may make a process less likely to be killed for memory: containers inherit what we may.
+// mayLowerOOMScore is whether we may make a process less likely to be killed for memory: containers inherit
+// what we may.
 func mayLowerOOMScore() bool {
 	text, err := os.ReadFile("/proc/self/status")
 	if err != nil {
 		return false
 	}
-	_, after, _ := strings.Cut(string(text), "CapEff:")
+	_, capabilities, _ := strings.Cut(string(text), "CapEff:")
 	var effective uint64
-	_, err = fmt.Sscanf(after, "%x", &effective)
+	_, err = fmt.Sscanf(capabilities, "%x", &effective)
 	return err == nil && effective&(1<<unix.CAP_SYS_RESOURCE) != 0
 }

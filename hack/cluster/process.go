@@ -63,13 +63,13 @@ func (p process) kill(ctx context.Context) error {
 }
 
 // await waits for what can only be seen by looking again. The context bounds it.
-func await(ctx context.Context, what string, done func() bool) error {
+func await(ctx context.Context, subject string, condition func() bool) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
-	for !done() {
+	for !condition() {
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("wait for %s: %w", what, context.Cause(ctx))
+			return fmt.Errorf("wait for %s: %w", subject, context.Cause(ctx))
 		case <-tick.C:
 		}
 	}

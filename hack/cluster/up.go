@@ -16,9 +16,9 @@ import (
 
 const dialTimeout = time.Second
 
-// up brings the cluster to where everything runs and both nodes are Ready, from wherever it is: from nothing, with a component killed, or
-// half made by an up that died (which is removed first).
-func up(ctx context.Context, p place, stderr io.Writer) (*cluster, error) {
+// bringUp brings the cluster to where everything runs and both nodes are Ready, from wherever it is: from
+// nothing, with a component killed, or half made by an up that died (which is removed first).
+func bringUp(ctx context.Context, p place, stderr io.Writer) (*cluster, error) {
 	assets, err := findAssets(ctx, stderr)
 	if err != nil {
 		return nil, err
@@ -57,7 +57,8 @@ func up(ctx context.Context, p place, stderr io.Writer) (*cluster, error) {
 // check refuses a cluster that is up and isn't what is asked for.
 func (c *cluster) check(p place) error {
 	if c.ExclusiveCPUs != p.exclusiveCPUs {
-		return fmt.Errorf("cluster %q was brought up with --exclusive-cpus=%v: take it down first", p.name, c.ExclusiveCPUs)
+		return fmt.Errorf("cluster %q was brought up with --exclusive-cpus=%v: take it down first", p.name,
+			c.ExclusiveCPUs)
 	}
 	allowed, err := allowedCPUs()
 	if err != nil {
@@ -66,7 +67,8 @@ func (c *cluster) check(p place) error {
 	return c.checkCPUs(allowed)
 }
 
-// findAssets builds the programs if they aren't built yet. That takes minutes, so it checks for other requirements first.
+// findAssets builds the programs if they aren't built yet. That takes minutes, so it checks for other
+// requirements first.
 func findAssets(ctx context.Context, stderr io.Writer) (string, error) {
 	for _, program := range []string{"runc", "nft"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -75,11 +77,11 @@ func findAssets(ctx context.Context, stderr io.Writer) (string, error) {
 	}
 	cmd := exec.CommandContext(ctx, "go", "run", "github.com/linerate-dev/linerate/hack/kube", "cluster")
 	cmd.Stderr = stderr
-	out, err := cmd.Output()
+	output, err := cmd.Output()
 	if err != nil {
 		return "", fmt.Errorf("build the programs of Kubernetes: %w", err)
 	}
-	return strings.TrimSpace(string(out)), nil
+	return strings.TrimSpace(string(output)), nil
 }
 
 // whole is whether all boxes are there and connected.
@@ -110,7 +112,8 @@ func create(p place, assets string, groups cgroups) (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &cluster{Name: p.name, Assets: assets, Subnet: subnet, ExclusiveCPUs: p.exclusiveCPUs, CPUs: cpus, dir: p.dir()}
+	c := &cluster{Name: p.name, Assets: assets, Subnet: subnet, ExclusiveCPUs: p.exclusiveCPUs, CPUs: cpus,
+		dir: p.dir()}
 	reserved, err := c.reservedCPUs()
 	if err != nil {
 		return nil, err
@@ -136,7 +139,11 @@ func create(p place, assets string, groups cgroups) (*cluster, error) {
 		return nil, err
 	}
 	for _, name := range boxes {
-		if err := openBox(c, name, groups, func(b box) error { c.Boxes = append(c.Boxes, b); return c.save() }); err != nil {
+		if err := openBox(c, name, groups, func(b box) error {
+			c.Boxes = append(c.Boxes,
+				b)
+			return c.save()
+		}); err != nil {
 			return nil, err
 		}
 	}
@@ -208,13 +215,13 @@ func (c *cluster) importPause(ctx context.Context, node string, image []byte) er
 	if err != nil {
 		return err
 	}
-	var last error
+	var lastErr error
 	err = await(ctx, "containerd on "+node, func() bool {
-		last = b.run(ctx, nil, io.Discard, io.Discard, "ctr", "version")
-		return last == nil || !runtime.Process.alive()
+		lastErr = b.run(ctx, nil, io.Discard, io.Discard, "ctr", "version")
+		return lastErr == nil || !runtime.Process.alive()
 	})
-	if err != nil || last != nil {
-		return fmt.Errorf("%w (see %s)", errors.Join(err, last), filepath.Join(c.dir, node, "log", "containerd.log"))
+	if err != nil || lastErr != nil {
+		return fmt.Errorf("%w (see %s)", errors.Join(err, lastErr), filepath.Join(c.dir, node, "log", "containerd.log"))
 	}
 	return importImage(ctx, b, bytes.NewReader(image))
 }

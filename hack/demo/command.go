@@ -11,9 +11,9 @@ import (
 )
 
 // kubectl types a command, with in as its standard input, and returns what it printed.
-func (l *lab) kubectl(ctx context.Context, in string, args ...string) (string, error) {
+func (l *lab) kubectl(ctx context.Context, stdin string, args ...string) (string, error) {
 	cmd := l.program(ctx, "kubectl", args...)
-	cmd.Stdin = strings.NewReader(in)
+	cmd.Stdin = strings.NewReader(stdin)
 	return output(cmd)
 }
 
@@ -26,7 +26,8 @@ func (l *lab) program(ctx context.Context, program string, args ...string) *exec
 
 // compile makes a static program of a package of this project.
 func (l *lab) compile(ctx context.Context, source string) error {
-	cmd := exec.CommandContext(ctx, "go", "build", "-C", l.project, "-trimpath", "-buildvcs=false", "-o", filepath.Join(l.programs, filepath.Base(source)), "./"+source)
+	cmd := exec.CommandContext(ctx, "go", "build", "-C", l.project, "-trimpath", "-buildvcs=false", "-o",
+		filepath.Join(l.programs, filepath.Base(source)), "./"+source)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	_, err := output(cmd)
 	return err
@@ -34,9 +35,10 @@ func (l *lab) compile(ctx context.Context, source string) error {
 
 // output is what a command printed, without the last line break; its error has what it said.
 func output(cmd *exec.Cmd) (string, error) {
-	out, err := cmd.Output()
+	output, err := cmd.Output()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		return string(out), fmt.Errorf("%s: %w: %s", filepath.Base(cmd.Path), err, strings.TrimSpace(string(exit.Stderr)))
+		return string(output), fmt.Errorf("%s: %w: %s", filepath.Base(cmd.Path), err,
+			strings.TrimSpace(string(exit.Stderr)))
 	}
-	return strings.TrimSuffix(string(out), "\n"), err
+	return strings.TrimSuffix(string(output), "\n"), err
 }

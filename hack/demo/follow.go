@@ -17,11 +17,12 @@ const patience = 20 * time.Minute
 
 // follow creates the trials in their turn, and draws them until all are complete.
 func (l *lab) follow(ctx context.Context, trials []*trial) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("the LoadTests aren't complete after %v: see kubectl describe", patience))
+	ctx, cancel := context.WithTimeoutCause(ctx, patience,
+		fmt.Errorf("the LoadTests aren't complete after %v: see kubectl describe", patience))
 	defer cancel()
-	seen := make(chan *v1alpha1.LoadTest)
+	events := make(chan *v1alpha1.LoadTest)
 	var watching sync.WaitGroup
-	watching.Go(func() { l.watch(ctx, seen) })
+	watching.Go(func() { l.watch(ctx, events) })
 	defer func() { cancel(); watching.Wait() }()
 	v := newView(l.stderr)
 	defer v.close()
@@ -39,7 +40,7 @@ func (l *lab) follow(ctx context.Context, trials []*trial) error {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-second.C:
-		case test := <-seen:
+		case test := <-events:
 			take(trials, test)
 		}
 	}
@@ -48,16 +49,17 @@ func (l *lab) follow(ctx context.Context, trials []*trial) error {
 // take notes a LoadTest if it is one of the trials'.
 func take(trials []*trial, test *v1alpha1.LoadTest) {
 	for _, t := range trials {
-		if t.is != nil && t.is.UID == test.UID {
-			t.is = test
+		if t.loadTest != nil && t.loadTest.UID == test.UID {
+			t.loadTest = test
 		}
 	}
 }
 
-// createNext creates the next trial once all others have their places: of two that are created at once, each might get half of what it needs.
+// createNext creates the next trial once all others have their places: of two that are created at once, each
+// might get half of what it needs.
 func (l *lab) createNext(ctx context.Context, trials []*trial) error {
 	for _, t := range trials {
-		if t.is == nil {
+		if t.loadTest == nil {
 			return l.create(ctx, t)
 		}
 		if !t.placed() {
@@ -68,9 +70,9 @@ func (l *lab) createNext(ctx context.Context, trials []*trial) error {
 }
 
 // watch passes on each LoadTest that is new or has changed, until the context ends. What breaks it off is waited out.
-func (l *lab) watch(ctx context.Context, seen chan<- *v1alpha1.LoadTest) {
+func (l *lab) watch(ctx context.Context, events chan<- *v1alpha1.LoadTest) {
 	for ctx.Err() == nil {
-		err := l.watchOnce(ctx, seen)
+		err := l.watchOnce(ctx, events)
 		select {
 		case <-ctx.Done():
 		case <-time.After(time.Second):
@@ -81,16 +83,16 @@ func (l *lab) watch(ctx context.Context, seen chan<- *v1alpha1.LoadTest) {
 	}
 }
 
-func (l *lab) watchOnce(ctx context.Context, seen chan<- *v1alpha1.LoadTest) error {
+func (l *lab) watchOnce(ctx context.Context, events chan<- *v1alpha1.LoadTest) error {
 	cmd := l.program(ctx, "kubectl", "get", "loadtests", "--namespace", namespace, "--watch", "--output", "json")
-	out, err := cmd.StdoutPipe()
+	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		return err
 	}
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	documents := json.NewDecoder(out)
+	documents := json.NewDecoder(stdout)
 	for {
 		test := &v1alpha1.LoadTest{}
 		if err = documents.Decode(test); err != nil {
@@ -99,7 +101,7 @@ func (l *lab) watchOnce(ctx context.Context, seen chan<- *v1alpha1.LoadTest) err
 		select {
 		case <-ctx.Done():
 			return cmd.Wait()
-		case seen <- test:
+		case events <- test:
 		}
 	}
 	return errors.Join(err, cmd.Wait())

@@ -85,7 +85,8 @@ func (l *lab) loaded(ctx context.Context, image string) bool {
 		return false
 	}
 	for _, n := range nodes {
-		list, err := l.cluster.Run(ctx, "", "exec", n.Name, "--", "ctr", "--namespace", "k8s.io", "images", "list", "--quiet")
+		list, err := l.cluster.Run(ctx, "", "exec", n.Name, "--", "ctr", "--namespace", "k8s.io", "images", "list",
+			"--quiet")
 		if err != nil || !slices.Contains(strings.Fields(list), image) {
 			return false
 		}

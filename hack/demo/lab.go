@@ -21,14 +21,17 @@ const (
 	name = "demo"
 	// namespace is where the LoadTests are.
 	namespace = "lab"
-	// functions is how many virtual functions each node has on a link's wire: one, so that a test takes both nodes' on some wire, and the next one waits.
+	// functions is how many virtual functions each node has on a link's wire: one, so that a test takes both
+	// nodes' on some wire, and the next one waits.
 	functions = 1
-	// onFar is how many it has on the wires of a test's second and fourth link: one more, for the end of sessions that has to be beside the device, since it is apart from the end on the link before.
+	// onFar is how many it has on the wires of a test's second and fourth link: one more, for the end of sessions
+	// that has to be beside the device, since it is apart from the end on the link before.
 	//
 	//	node-1   the device: west, east, north, south   ends on east, south
 	//	node-2                                          ends on west, north
 	onFar = 2
-	// cable is the wire that generators are measured on by themselves, and that is between a tunnel's gateways; onCable is how many ports a node has on it: those of a test with four links.
+	// cable is the wire that generators are measured on by themselves, and that is between a tunnel's gateways;
+	// onCable is how many ports a node has on it: those of a test with four links.
 	cable, onCable = "cable", 4
 )
 
@@ -86,24 +89,25 @@ func newLab(stderr io.Writer) (*lab, error) {
 
 // up brings everything up, or mends what is up already; done twice, the second time is quick.
 func (l *lab) up(ctx context.Context) error {
-	var made image
+	var built image
 	steps := []struct {
-		what string
-		do   func() error
+		title string
+		run   func() error
 	}{
 		{"Debian's packages: runc, CNI plugins, nftables", func() error { return l.installPackages(ctx) }},
-		{"programs of Kubernetes (built once, kept in the cache directory)", func() error { return l.buildKubernetes(ctx) }},
-		{"programs of linerate", func() (err error) { made, err = l.build(ctx); return err }},
+		{"programs of Kubernetes (built once, kept in the cache directory)",
+			func() error { return l.buildKubernetes(ctx) }},
+		{"programs of linerate", func() (err error) { built, err = l.build(ctx); return err }},
 		{"a cluster of two nodes", func() error { return l.bringUp(ctx) }},
 		{"wires between the nodes, with virtual functions at each end", func() error { return l.lay(ctx) }},
-		{"linerate's image on both nodes", func() error { return l.load(ctx, made) }},
-		{"linerate, by its Helm chart", func() error { return l.install(ctx, made.tag) }},
+		{"linerate's image on both nodes", func() error { return l.load(ctx, built) }},
+		{"linerate, by its Helm chart", func() error { return l.install(ctx, built.tag) }},
 		{"the namespace " + namespace + ", with the wires' networks", func() error { return l.furnish(ctx) }},
 	}
 	for _, s := range steps {
-		l.say("%s", s.what)
-		if err := s.do(); err != nil {
-			return fmt.Errorf("%s: %w", s.what, err)
+		l.say("%s", s.title)
+		if err := s.run(); err != nil {
+			return fmt.Errorf("%s: %w", s.title, err)
 		}
 	}
 	return nil
@@ -117,8 +121,8 @@ func (l *lab) say(format string, args ...any) {
 func (l *lab) buildKubernetes(ctx context.Context) error {
 	cmd := exec.CommandContext(ctx, "go", "run", module+"/hack/kube", "cluster")
 	cmd.Stderr = l.stderr
-	out, err := cmd.Output()
-	l.assets = strings.TrimSpace(string(out))
+	output, err := cmd.Output()
+	l.assets = strings.TrimSpace(string(output))
 	return err
 }
 
@@ -126,8 +130,8 @@ func (l *lab) buildKubernetes(ctx context.Context) error {
 func (l *lab) bringUp(ctx context.Context) error {
 	cmd := exec.CommandContext(ctx, l.cluster.Program, "up", "--name", name)
 	cmd.Stderr = l.stderr
-	out, err := cmd.Output()
-	l.kubeconfig = strings.TrimSpace(string(out))
+	output, err := cmd.Output()
+	l.kubeconfig = strings.TrimSpace(string(output))
 	return err
 }
 
@@ -162,8 +166,8 @@ func (l *lab) awaitFunctions(ctx context.Context, spec fabric.Spec) error {
 	return nil
 }
 
-// down removes the cluster, or what is left of one; the nodes' ends of the wires go with them.
-func (l *lab) down(ctx context.Context) error {
+// tearDown removes the cluster, or what is left of one; the nodes' ends of the wires go with them.
+func (l *lab) tearDown(ctx context.Context) error {
 	if err := l.compile(ctx, "hack/cluster"); err != nil {
 		return err
 	}

@@ -1,11 +1,12 @@
-// Demo shows the operator at work on this machine alone, as root: a real Kubernetes of two nodes, linerate in it, and two LoadTests with real
-// packets between pods on both nodes, whose results it prints.
+// Demo shows the operator at work on this machine alone, as root: a real Kubernetes of two nodes, linerate in
+// it, and two LoadTests with real packets between pods on both nodes, whose results it prints.
 //
 //	go run ./hack/demo up      # the first time it builds Kubernetes; the cluster stays up
 //	go run ./hack/demo down    # nothing is left
 //
-// It does nothing that can't be typed: "cluster up", "helm upgrade --install", "kubectl create" and "kubectl get". The tables go to stdout, all
-// else to stderr. It ends with 0 where both were measured, whatever their verdicts are.
+// It does nothing that can't be typed: "cluster up", "helm upgrade --install", "kubectl create" and "kubectl
+// get". The tables go to stdout, all else to stderr. It ends with 0 where both were measured, whatever their
+// verdicts are.
 package main
 
 import (
@@ -58,7 +59,7 @@ func command(ctx context.Context, args []string) (int, error) {
 		return exitNotMeasured, err
 	}
 	if args[0] == "down" {
-		return orNotMeasured(exitOK, l.down(ctx))
+		return orNotMeasured(exitOK, l.tearDown(ctx))
 	}
 	if err := l.up(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "demo: the cluster stays as it is: make demo continues with it, make demo-down removes it")

@@ -7,8 +7,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// codeOf is what the demo ends with after a test. It shows what linerate does, and is no gate: whatever the verdict is, the demo has worked where the test was
-// measured to its end. "linerate run" ends with the verdict.
+// codeOf is what the demo ends with after a test. It shows what linerate does, and is no gate: whatever the
+// verdict is, the demo has worked where the test was measured to its end. "linerate run" ends with the verdict.
 func codeOf(r *report.Report) int {
 	if r.Ending != report.Completed || !r.Result.Measured {
 		return exitNotMeasured
@@ -27,10 +27,12 @@ func meaning(r *report.Report) string {
 	case r.Verdict.Outcome == report.Passed:
 		return name + ": measured, and passed: " + criteria(r, report.Passed)
 	case r.Verdict.Outcome == report.DidFail:
-		return fmt.Sprintf("%s: measured, and failed: %s. linerate run ends with %d then, and no gate opens", name, criteria(r, report.DidFail), r.ExitCode())
+		return fmt.Sprintf("%s: measured, and failed: %s. linerate run ends with %d then, and no gate opens", name,
+			criteria(r, report.DidFail), r.ExitCode())
 	}
 	return fmt.Sprintf("%s: measured, and undecided: %s. That is no fault of the demo: where the machine has other work to do, figures are often lower bounds: "+
-		"make demo again when it has less. linerate run ends with %d then, and no gate opens", name, criteria(r, report.Undecided), r.ExitCode())
+		"make demo again when it has less. linerate run ends with %d then, and no gate opens", name,
+		criteria(r, report.Undecided), r.ExitCode())
 }
 
 // criteria names those with this outcome; the table above has their words.

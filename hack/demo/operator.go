@@ -5,11 +5,13 @@ import (
 	"path/filepath"
 )
 
-// install brings linerate in by its chart, or upgrades it, and waits until the operator is available. It asks for no part of a processor: on two processors the generator of
-// a test of four links takes all of a node's.
+// install brings linerate in by its chart, or upgrades it, and waits until the operator is available. It asks
+// for no part of a processor: on two processors the generator of a test of four links takes all of a node's.
 func (l *lab) install(ctx context.Context, tag string) error {
-	_, err := output(l.program(ctx, "helm", "upgrade", "--install", "linerate", filepath.Join(l.project, "charts/linerate"),
-		"--namespace", "linerate-system", "--create-namespace", "--set", "image.tag="+tag, "--set", "image.pullPolicy=Never", "--set", "resources.requests.cpu=0", "--wait", "--timeout", "3m"))
+	_, err := output(l.program(ctx, "helm", "upgrade", "--install", "linerate",
+		filepath.Join(l.project, "charts/linerate"),
+		"--namespace", "linerate-system", "--create-namespace", "--set", "image.tag="+tag, "--set",
+		"image.pullPolicy=Never", "--set", "resources.requests.cpu=0", "--wait", "--timeout", "3m"))
 	return err
 }
 

@@ -20,7 +20,7 @@ import (
 const reportsDir = "linerate-reports"
 
 // show measures the examples, prints what came out and says what to type next.
-func (l *lab) show(ctx context.Context, out io.Writer) (int, error) {
+func (l *lab) show(ctx context.Context, w io.Writer) (int, error) {
 	trials, err := l.trials(ctx)
 	if err != nil {
 		return exitNotMeasured, err
@@ -42,7 +42,7 @@ func (l *lab) show(ctx context.Context, out io.Writer) (int, error) {
 		code, reports = max(code, codeOf(r)), append(reports, r)
 	}
 	if len(reports) > 0 {
-		if err := render.Text(out, reports...); err != nil {
+		if err := render.Text(w, reports...); err != nil {
 			return exitNotMeasured, err
 		}
 	}
@@ -60,10 +60,11 @@ func codeOfKeeping(err error) int {
 
 // report reads a complete trial's Report from the ConfigMap that its status names.
 func (l *lab) report(ctx context.Context, t *trial) (*report.Report, error) {
-	if t.is.Status.Report == nil {
+	if t.loadTest.Status.Report == nil {
 		return nil, errors.New(sentence(t))
 	}
-	text, err := l.kubectl(ctx, "", "get", "configmap", t.is.Status.Report.ConfigMap, "--namespace", namespace, "--output", "json")
+	text, err := l.kubectl(ctx, "", "get", "configmap", t.loadTest.Status.Report.ConfigMap, "--namespace", namespace,
+		"--output", "json")
 	if err != nil {
 		return nil, err
 	}

@@ -14,26 +14,27 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// examples are measured one after the other: the second is created as soon as the first has its places, and has to wait for them.
+// examples are measured one after the other: the second is created as soon as the first has its places, and has
+// to wait for them.
 func examples() []string { return []string{"known-answer", "router"} }
 
 // trial is one LoadTest of the demo.
 type trial struct {
 	manifest map[string]any
 	name     string
-	// is the LoadTest as it was seen last; nil before it is created.
-	is *v1alpha1.LoadTest
+	// loadTest the LoadTest as it was seen last; nil before it is created.
+	loadTest *v1alpha1.LoadTest
 }
 
 func (t *trial) complete() bool {
-	return t.is != nil && meta.IsStatusConditionTrue(t.is.Status.Conditions, v1alpha1.ConditionComplete)
+	return t.loadTest != nil && meta.IsStatusConditionTrue(t.loadTest.Status.Conditions, v1alpha1.ConditionComplete)
 }
 
 func (t *trial) condition(kind string) *metav1.Condition {
-	if t.is == nil {
+	if t.loadTest == nil {
 		return nil
 	}
-	return meta.FindStatusCondition(t.is.Status.Conditions, kind)
+	return meta.FindStatusCondition(t.loadTest.Status.Conditions, kind)
 }
 
 // placed says whether its pods have their places, or never will.
@@ -42,9 +43,11 @@ func (t *trial) placed() bool {
 	return t.complete() || scheduled != nil && scheduled.Status == metav1.ConditionTrue
 }
 
-// trials are the examples, under names that aren't taken: a LoadTest's spec can't be changed, so each run is a LoadTest of its own.
+// trials are the examples, under names that aren't taken: a LoadTest's spec can't be changed, so each run is a
+// LoadTest of its own.
 func (l *lab) trials(ctx context.Context) ([]*trial, error) {
-	list, err := l.kubectl(ctx, "", "get", "loadtests", "--namespace", namespace, "--output", "jsonpath={.items[*].metadata.name}")
+	list, err := l.kubectl(ctx, "", "get", "loadtests", "--namespace", namespace, "--output",
+		"jsonpath={.items[*].metadata.name}")
 	if err != nil {
 		return nil, err
 	}
@@ -64,22 +67,22 @@ func (l *lab) trials(ctx context.Context) ([]*trial, error) {
 }
 
 // freeName is the name, or the name with the lowest number from 2 that is above those of all that are taken.
-func freeName(name string, taken []string) string {
-	last := 0
-	for _, other := range taken {
+func freeName(name string, existing []string) string {
+	highest := 0
+	for _, sibling := range existing {
 		number := 1
-		if other != name {
-			suffix, ok := strings.CutPrefix(other, name+"-")
+		if sibling != name {
+			suffix, ok := strings.CutPrefix(sibling, name+"-")
 			if !ok || !isNumber(suffix, &number) {
 				continue
 			}
 		}
-		last = max(last, number)
+		highest = max(highest, number)
 	}
-	if last == 0 {
+	if highest == 0 {
 		return name
 	}
-	return fmt.Sprintf("%s-%d", name, last+1)
+	return fmt.Sprintf("%s-%d", name, highest+1)
 }
 
 func isNumber(text string, number *int) bool {
@@ -96,12 +99,12 @@ func (l *lab) create(ctx context.Context, t *trial) error {
 	if err != nil {
 		return err
 	}
-	out, err := l.kubectl(ctx, string(text), "create", "--namespace", namespace, "--output", "json", "--filename", "-")
+	path, err := l.kubectl(ctx, string(text), "create", "--namespace", namespace, "--output", "json", "--filename", "-")
 	if err != nil {
 		return err
 	}
-	t.is = &v1alpha1.LoadTest{}
-	return json.Unmarshal([]byte(out), t.is)
+	t.loadTest = &v1alpha1.LoadTest{}
+	return json.Unmarshal([]byte(path), t.loadTest)
 }
 
 func setName(manifest map[string]any, name string) error {

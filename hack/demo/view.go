@@ -12,15 +12,15 @@ import (
 
 // view shows trials: on a terminal as one line for each, drawn again and again; elsewhere as a line for each change.
 type view struct {
-	out   io.Writer
-	width func() int // 0: no terminal
-	drawn int
-	said  map[string]string
+	w       io.Writer
+	width   func() int // 0: no terminal
+	drawn   int
+	printed map[string]string
 }
 
-func newView(out io.Writer) *view {
-	v := &view{out: out, width: func() int { return 0 }, said: map[string]string{}}
-	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+func newView(w io.Writer) *view {
+	v := &view{w: w, width: func() int { return 0 }, printed: map[string]string{}}
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		v.width = func() int {
 			width, _, err := term.GetSize(int(f.Fd()))
 			if err != nil || width < 40 {
@@ -38,9 +38,9 @@ func (v *view) show(trials []*trial, now time.Time) {
 		return
 	}
 	for _, t := range trials {
-		if words := sentence(t); words != v.said[t.name] {
-			v.said[t.name] = words
-			fmt.Fprintf(v.out, "%s: %s\n", t.name, words)
+		if words := sentence(t); words != v.printed[t.name] {
+			v.printed[t.name] = words
+			fmt.Fprintf(v.w, "%s: %s\n", t.name, words)
 		}
 	}
 }
@@ -60,13 +60,13 @@ func (v *view) draw(trials []*trial, now time.Time, width int) {
 		b.WriteString("\r\x1b[K" + cut(line, width-1) + "\n")
 	}
 	v.drawn = len(trials)
-	_, _ = io.WriteString(v.out, b.String())
+	_, _ = io.WriteString(v.w, b.String())
 }
 
 // close leaves the last picture, and a line between it and what follows.
 func (v *view) close() {
 	if v.drawn > 0 {
-		fmt.Fprintln(v.out)
+		fmt.Fprintln(v.w)
 	}
 }
 

@@ -16,7 +16,7 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 // with is a trial whose Complete condition, progress and summary are as said.
 func with(name string, complete metav1.Condition, p *v1alpha1.Progress, summary string) *trial {
 	complete.Type = v1alpha1.ConditionComplete
-	return &trial{name: name, is: &v1alpha1.LoadTest{
+	return &trial{name: name, loadTest: &v1alpha1.LoadTest{
 		ObjectMeta: metav1.ObjectMeta{Name: name, CreationTimestamp: metav1.Time{Time: noon}},
 		Status:     v1alpha1.LoadTestStatus{Conditions: []metav1.Condition{complete}, Progress: p, Summary: summary},
 	}}
@@ -41,7 +41,7 @@ func ramping() *v1alpha1.Progress {
 func TestSentence(t *testing.T) {
 	for want, trial := range map[string]*trial{
 		"isn't created yet":                     {name: "x"},
-		"is created":                            {name: "x", is: &v1alpha1.LoadTest{}},
+		"is created":                            {name: "x", loadTest: &v1alpha1.LoadTest{}},
 		"waits: pods aren't ready yet: x-1-dut": with("x", waiting("pods aren't ready yet: x-1-dut"), nil, ""),
 		"the runner starts":                     with("x", running(), nil, ""),
 		"preparing":                             with("x", running(), &v1alpha1.Progress{Step: "Preparing", Intended: "0.00 pps", Received: "0.00 pps"}, ""),
@@ -93,7 +93,7 @@ func TestView(t *testing.T) {
 	})
 	t.Run("the clock of a test that is over stands still", func(t *testing.T) {
 		done := with("router", over("Measured", ""), nil, "")
-		done.is.Status.FinishedAt = &metav1.Time{Time: noon.Add(40 * time.Second)}
+		done.loadTest.Status.FinishedAt = &metav1.Time{Time: noon.Add(40 * time.Second)}
 		if got := age(done, later); got != 40*time.Second {
 			t.Error(got)
 		}

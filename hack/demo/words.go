@@ -16,14 +16,14 @@ import (
 func sentence(t *trial) string {
 	complete := t.condition(v1alpha1.ConditionComplete)
 	switch {
-	case t.is == nil:
+	case t.loadTest == nil:
 		return "isn't created yet"
 	case complete == nil:
 		return "is created"
 	case complete.Status == metav1.ConditionTrue:
-		return complete.Reason + ": " + cmp.Or(t.is.Status.Summary, complete.Message)
+		return complete.Reason + ": " + cmp.Or(t.loadTest.Status.Summary, complete.Message)
 	case complete.Reason == v1alpha1.ReasonRunning:
-		return progress(t.is.Status.Progress)
+		return progress(t.loadTest.Status.Progress)
 	}
 	return "waits: " + complete.Message
 }
@@ -34,27 +34,28 @@ func progress(p *v1alpha1.Progress) string {
 		return "the runner starts"
 	}
 	step := strings.ToLower(p.Step)
-	over := p.Step == string(runner.Draining) || p.Step == string(runner.Ended) // the figures are of a load that is no more
-	if over || p.Intended == "" || strings.HasPrefix(p.Intended, "0.00 ") {
+	// the figures are of a load that is no more
+	ended := p.Step == string(runner.Draining) || p.Step == string(runner.Ended)
+	if ended || p.Intended == "" || strings.HasPrefix(p.Intended, "0.00 ") {
 		return step
 	}
 	return fmt.Sprintf("%s: %s asked in each direction, %s received in all", step, p.Intended, p.Received)
 }
 
 func percent(t *trial) int {
-	if t.is == nil || t.is.Status.Progress == nil || t.is.Status.Progress.Percent == nil {
+	if t.loadTest == nil || t.loadTest.Status.Progress == nil || t.loadTest.Status.Progress.Percent == nil {
 		return 0
 	}
-	return int(*t.is.Status.Progress.Percent)
+	return int(*t.loadTest.Status.Progress.Percent)
 }
 
 // age is how long it has been there; it ends with the test.
 func age(t *trial, now time.Time) time.Duration {
-	if t.is == nil {
+	if t.loadTest == nil {
 		return 0
 	}
-	if end := t.is.Status.FinishedAt; end != nil {
+	if end := t.loadTest.Status.FinishedAt; end != nil {
 		now = end.Time
 	}
-	return max(0, now.Sub(t.is.CreationTimestamp.Time))
+	return max(0, now.Sub(t.loadTest.CreationTimestamp.Time))
 }

@@ -1,11 +1,13 @@
-// Image packs the project's container image, one of a single program of yours, or one of a device that this machine has installed, without Docker:
+// Image packs the project's container image, one of a single program of yours, or one of a device that this
+// machine has installed, without Docker:
 //
 //	go run ./hack/image -o linerate.tar -tag ghcr.io/linerate-dev/linerate:dev
 //	go run ./hack/image -o router.tar -tag example.com/router:dev -binary bin/router -name /router
 //	go run ./hack/image -o testpmd.tar -tag example.com/testpmd:here -device testpmd   # or strongswan
 //
-// The archive is what "docker save" writes: load it with "ctr -n k8s.io images import", "docker load" or "kind load image-archive". The
-// project's image holds what the Dockerfile's does: /manager and /linerate, run as user 65532.
+// The archive is what "docker save" writes: load it with "ctr -n k8s.io images import", "docker load" or "kind
+// load image-archive". The project's image holds what the Dockerfile's does: /manager and /linerate, run as
+// user 65532.
 package main
 
 import (
@@ -23,14 +25,14 @@ func main() {
 		fmt.Fprintln(os.Stderr, "image:", err)
 		os.Exit(1)
 	}
-	fmt.Println(o.out)
+	fmt.Println(o.path)
 }
 
-type options struct{ out, tag, version, binary, name, user, device string }
+type options struct{ path, tag, version, binary, name, user, device string }
 
 func parse() options {
 	var o options
-	flag.StringVar(&o.out, "o", "linerate.tar", "archive to write")
+	flag.StringVar(&o.path, "o", "linerate.tar", "archive to write")
 	flag.StringVar(&o.tag, "tag", "ghcr.io/linerate-dev/linerate:dev", "name of the image")
 	flag.StringVar(&o.version, "version", "dev", "version that the project's programs say they are")
 	flag.StringVar(&o.binary, "binary", "", "static program to pack instead of the project's")
@@ -61,7 +63,8 @@ func packOne(o options) error {
 	if o.name == "" {
 		return fmt.Errorf("-binary %s: say with -name where it goes, as in -name /router", o.binary)
 	}
-	return pack.Pack(o.out, o.tag, map[string]string{o.name: o.binary}, pack.Config{User: o.user, Entrypoint: []string{o.name}})
+	return pack.Pack(o.path, o.tag, map[string]string{o.name: o.binary},
+		pack.Config{User: o.user, Entrypoint: []string{o.name}})
 }
 
 func packDevice(o options) error {
@@ -69,7 +72,7 @@ func packDevice(o options) error {
 	if err != nil {
 		return err
 	}
-	return pack.Pack(o.out, o.tag, files, config)
+	return pack.Pack(o.path, o.tag, files, config)
 }
 
 func packProject(o options) error {
@@ -82,5 +85,5 @@ func packProject(o options) error {
 	if err != nil {
 		return err
 	}
-	return pack.Pack(o.out, o.tag, programs, pack.Project())
+	return pack.Pack(o.path, o.tag, programs, pack.Project())
 }

@@ -4,9 +4,9 @@
 //	go run ./hack/kube cluster                                           # all that nodes with pods on them need
 //	go run ./hack/kube kueue                                             # Kueue, for labs that share their nodes by it
 //
-// They are built from Go modules, whose versions and checksums are in the module files in this program's folder, and kept in the user's
-// cache directory, so that each version of each program is built once. Where KUBEBUILDER_ASSETS is set the API server and etcd are not
-// built: that directory is printed.
+// They are built from Go modules, whose versions and checksums are in the module files in this program's
+// folder, and kept in the user's cache directory, so that each version of each program is built once. Where
+// KUBEBUILDER_ASSETS is set the API server and etcd are not built: that directory is printed.
 package main
 
 import (
@@ -33,8 +33,8 @@ func assets(args []string, stderr io.Writer) (string, error) {
 	if len(args) > 0 {
 		name = args[0]
 	}
-	wanted, known := sets[name]
-	if !known || len(args) > 1 {
+	wanted, ok := sets[name]
+	if !ok || len(args) > 1 {
 		return "", fmt.Errorf("arguments %q: name one set, api (default), cluster or kueue", args)
 	}
 	if dir := os.Getenv("KUBEBUILDER_ASSETS"); dir != "" && name == "api" {

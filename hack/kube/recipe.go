@@ -70,7 +70,8 @@ func kubernetes(name, usually string) part {
 
 func containerd(name, usually string) part {
 	return part{
-		name: name, folder: "containerd", module: "github.com/containerd/containerd/v2", pkg: "github.com/containerd/containerd/v2/cmd/" + name,
+		name: name, folder: "containerd", module: "github.com/containerd/containerd/v2",
+		pkg:  "github.com/containerd/containerd/v2/cmd/" + name,
 		tags: noOddStorage, ldflags: containerdVersion, usually: usually,
 	}
 }
@@ -83,8 +84,8 @@ type recipe struct {
 
 // modulesDir is where the parts' modules are, wherever in the project we are called.
 func modulesDir() (string, error) {
-	out, err := output("go", "list", "-f", "{{.Dir}}", "github.com/linerate-dev/linerate/hack/kube")
-	return strings.TrimSpace(string(out)), err
+	output, err := output("go", "list", "-f", "{{.Dir}}", "github.com/linerate-dev/linerate/hack/kube")
+	return strings.TrimSpace(string(output)), err
 }
 
 func readRecipes(modules string, parts []part) ([]recipe, error) {
@@ -102,14 +103,14 @@ func readRecipes(modules string, parts []part) ([]recipe, error) {
 
 // pinned reads a module's version from the module file in dir.
 func pinned(dir, module string) (string, error) {
-	out, err := output("go", "mod", "edit", "-json", filepath.Join(dir, "go.mod"))
+	output, err := output("go", "mod", "edit", "-json", filepath.Join(dir, "go.mod"))
 	if err != nil {
 		return "", err
 	}
 	var file struct {
 		Require []struct{ Path, Version string }
 	}
-	if err := json.Unmarshal(out, &file); err != nil {
+	if err := json.Unmarshal(output, &file); err != nil {
 		return "", err
 	}
 	for _, r := range file.Require {
@@ -124,10 +125,10 @@ func pinned(dir, module string) (string, error) {
 func (r recipe) key() string { return r.name + "-" + r.version }
 
 // make builds the part, and says what it does: it takes a while.
-func (r recipe) make(into string, stderr io.Writer) error {
+func (r recipe) make(dir string, stderr io.Writer) error {
 	fmt.Fprintf(stderr, "kube: building %s %s, once: about %s on four cores\n", r.name, r.version, r.usually)
 	start := time.Now()
-	if err := r.build(into, stderr); err != nil {
+	if err := r.build(dir, stderr); err != nil {
 		return fmt.Errorf("build %s %s: %w", r.name, r.version, err)
 	}
 	fmt.Fprintf(stderr, "kube: built %s in %s\n", r.name, time.Since(start).Round(time.Second))
@@ -135,12 +136,14 @@ func (r recipe) make(into string, stderr io.Writer) error {
 }
 
 // build makes the binary, from what the module file says and nothing else.
-func (r recipe) build(into string, stderr io.Writer) error {
-	cmd := exec.Command("go", "build", "-C", r.dir, "-mod=readonly", "-tags", r.tags, "-ldflags", strings.ReplaceAll(r.ldflags, "%s", r.version),
-		"-o", filepath.Join(into, r.name), r.pkg)
+func (r recipe) build(dir string, stderr io.Writer) error {
+	cmd := exec.Command("go", "build", "-C", r.dir, "-mod=readonly", "-tags", r.tags, "-ldflags",
+		strings.ReplaceAll(r.ldflags, "%s", r.version),
+		"-o", filepath.Join(dir, r.name), r.pkg)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
 	cmd.Stdout, cmd.Stderr = stderr, stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // or it would go on building when we no longer hold the lock
+	// or it would go on building when we no longer hold the lock
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	return cmd.Run()
 }
 
@@ -149,9 +152,9 @@ func output(name string, args ...string) ([]byte, error) {
 	cmd := exec.Command(name, args...)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
-	out, err := cmd.Output()
+	output, err := cmd.Output()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: %s", strings.Join(cmd.Args, " "), err, strings.TrimSpace(stderr.String()))
 	}
-	return out, nil
+	return output, nil
 }

@@ -38,7 +38,8 @@ func keyOfCluster(recipes []recipe) string {
 // keyOfKueue names its set by its version.
 func keyOfKueue(recipes []recipe) string { return "set-" + recipes[0].key() }
 
-// assemble makes the parts that aren't there, each under its own version, and then the set: a directory of links to them.
+// assemble makes the parts that aren't there, each under its own version, and then the set: a directory of
+// links to them.
 func (s store) assemble(key string, recipes []recipe) (string, error) {
 	return s.get(key, func(into string) error {
 		for _, r := range recipes {

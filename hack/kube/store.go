@@ -19,8 +19,9 @@ type store struct {
 	stderr io.Writer
 }
 
-// get returns the directory of the named build. If there is none it calls build with an empty directory, and takes that as the build
-// only when it is complete. Of several processes that ask at once, one builds and the others wait.
+// get returns the directory of the named build. If there is none it calls build with an empty directory, and
+// takes that as the build only when it is complete. Of several processes that ask at once, one builds and the
+// others wait.
 func (s store) get(name string, build func(dir string) error) (string, error) {
 	final := filepath.Join(s.dir, name)
 	if exists(final) {

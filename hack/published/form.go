@@ -18,7 +18,7 @@ type suiteFile struct {
 }
 
 // readSuites are the suites of a directory's files, in the order of the published loadtests.
-func readSuites(dir string) (all []suiteFile, err error) {
+func readSuites(dir string) (files []suiteFile, err error) {
 	for _, name := range []string{"routers.yaml", "flood.yaml", "modes.yaml", "sessions.yaml"} {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
@@ -33,17 +33,18 @@ func readSuites(dir string) (all []suiteFile, err error) {
 			if err := yaml.Unmarshal([]byte(document), &head); err != nil {
 				return nil, fmt.Errorf("%s: %w", name, err)
 			}
-			all = append(all, suiteFile{file: name, name: head.Metadata.Name, text: []byte(document)})
+			files = append(files, suiteFile{file: name, name: head.Metadata.Name, text: []byte(document)})
 		}
 	}
-	return all, nil
+	return files, nil
 }
 
 //go:embed short.yaml
 var shortForms []byte
 
-// shortForm is how a suite is shortened: which values of its axes are kept, and a merge patch (RFC 7396) of its spec. What the values' own patches say stays as it is, so that a cell's name never
-// tells of another duration than it had.
+// shortForm is how a suite is shortened: which values of its axes are kept, and a merge patch (RFC 7396) of its
+// spec. What the values' own patches say stays as it is, so that a cell's name never tells of another duration
+// than it had.
 type shortForm struct {
 	Keep  map[string][]string `json:"keep"`
 	Patch map[string]any      `json:"patch"`
@@ -55,8 +56,8 @@ func shortened(s suiteFile) ([]byte, error) {
 	if err := yaml.UnmarshalStrict(shortForms, &forms); err != nil {
 		return nil, fmt.Errorf("short.yaml: %w", err)
 	}
-	form, has := forms[s.name]
-	if !has {
+	form, ok := forms[s.name]
+	if !ok {
 		return nil, fmt.Errorf("short.yaml has no form of the suite %s: add one", s.name)
 	}
 	return edited(s, func(spec map[string]any) error {
@@ -76,8 +77,8 @@ func edited(s suiteFile, edit func(spec map[string]any) error) ([]byte, error) {
 	if err := yaml.Unmarshal(s.text, &object); err != nil {
 		return nil, fmt.Errorf("%s: %w", s.file, err)
 	}
-	spec, is := object["spec"].(map[string]any)
-	if !is {
+	spec, ok := object["spec"].(map[string]any)
+	if !ok {
 		return nil, fmt.Errorf("%s: the suite %s has no spec", s.file, s.name)
 	}
 	if err := edit(spec); err != nil {
@@ -101,7 +102,8 @@ func keep(spec map[string]any, axis string, values []string) error {
 			return !slices.Contains(values, name)
 		})
 		if len(kept) != len(values) {
-			return fmt.Errorf("axis %s has %d of the values %s: name values that it has", axis, len(kept), strings.Join(values, ", "))
+			return fmt.Errorf("axis %s has %d of the values %s: name values that it has", axis, len(kept),
+				strings.Join(values, ", "))
 		}
 		of["values"] = kept
 		return nil
@@ -110,20 +112,20 @@ func keep(spec map[string]any, axis string, values []string) error {
 }
 
 // merged is a JSON merge patch applied.
-func merged(to, patch map[string]any) map[string]any {
-	if to == nil {
-		to = map[string]any{}
+func merged(target, patch map[string]any) map[string]any {
+	if target == nil {
+		target = map[string]any{}
 	}
 	for name, value := range patch {
 		switch value := value.(type) {
 		case nil:
-			delete(to, name)
+			delete(target, name)
 		case map[string]any:
-			into, _ := to[name].(map[string]any)
-			to[name] = merged(into, value)
+			nested, _ := target[name].(map[string]any)
+			target[name] = merged(nested, value)
 		default:
-			to[name] = value
+			target[name] = value
 		}
 	}
-	return to
+	return target
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// measuredFile has all figures of the pages that linerate measured, so that a page can be written again although the suites' documents, which are large, are gone.
+// measuredFile has all figures of the pages that linerate measured, so that a page can be written again
+// although the suites' documents, which are large, are gone.
 const measuredFile = "measured.json"
 
 // measured are the figures of each way.
@@ -29,7 +30,7 @@ type wayMeasured struct {
 type suiteMeasured struct {
 	Source string `json:"source"`
 	// Over: each of its tests has ended.
-	Over  bool                         `json:"over,omitempty"`
+	Ended bool                         `json:"over,omitempty"`
 	Cells map[string]map[string]string `json:"cells"`
 }
 
@@ -48,9 +49,9 @@ func readMeasured(pages string) (measured, error) {
 	if err := read.Decode(&m); err != nil {
 		return nil, fmt.Errorf("%s: %w", measuredFile, err)
 	}
-	for _, way := range ways() {
-		if m[way] == nil {
-			m[way] = &wayMeasured{}
+	for _, method := range ways() {
+		if m[method] == nil {
+			m[method] = &wayMeasured{}
 		}
 	}
 	return m, nil
@@ -66,38 +67,40 @@ func (m measured) write(pages string) error {
 	return os.WriteFile(filepath.Join(pages, measuredFile), append(text, '\n'), 0o644) // a document of the project
 }
 
-// take takes over the figures that a way has kept in a directory. A suite that isn't over doesn't take the place of one that is.
-func (w *wayMeasured) take(way, dir string, pages []page) error {
+// take takes over the figures that a way has kept in a directory. A suite that isn't over doesn't take the
+// place of one that is.
+func (w *wayMeasured) take(method, dir string, pages []page) error {
 	for _, p := range pages {
-		var kept []*report.Suite
-		for _, name := range p.of {
+		var suites []*report.Suite
+		for _, name := range p.labels {
 			s, err := readSuite(filepath.Join(dir, name+".suite.json"))
 			if err != nil {
 				return err
 			}
-			if s == nil || s.Finished.IsZero() && w.Suites[name].Over {
+			if s == nil || s.Finished.IsZero() && w.Suites[name].Ended {
 				continue
 			}
 			if err := takeIdle(s, dir, p.refs()); err != nil {
 				return err
 			}
-			kept = append(kept, s)
+			suites = append(suites, s)
 			if w.Suites == nil {
 				w.Suites, w.Surprises = map[string]suiteMeasured{}, map[string][]surprising{}
 			}
-			w.Suites[name] = suiteMeasured{Source: source(s, producer(way, dir, s)), Over: !s.Finished.IsZero(), Cells: figuresOf(s, p.refs())}
+			w.Suites[name] = suiteMeasured{Source: source(s, producer(method, dir, s)), Ended: !s.Finished.IsZero(),
+				Cells: figuresOf(s, p.refs())}
 		}
-		if len(kept) == 0 {
+		if len(suites) == 0 {
 			continue
 		}
-		w.Surprises[p.file] = p.withSurprises(w.Surprises[p.file], kept)
+		w.Surprises[p.file] = p.withSurprises(w.Surprises[p.file], suites)
 	}
 	return nil
 }
 
 // producer is the version that measured. What a cluster's document says is how its image was called when it was packed.
-func producer(way, dir string, s *report.Suite) string {
-	if way == byOperator {
+func producer(method, dir string, s *report.Suite) string {
+	if method == byOperator {
 		if text, err := os.ReadFile(filepath.Join(dir, s.Name+".version")); err == nil {
 			return "linerate " + string(text)
 		}
@@ -107,29 +110,29 @@ func producer(way, dir string, s *report.Suite) string {
 
 // figuresOf are the figures of a suite's cells that pages refer to.
 func figuresOf(s *report.Suite, refs []ref) map[string]map[string]string {
-	all, by := map[string]map[string]string{}, map[string]*report.SuiteCell{}
+	figures, cells := map[string]map[string]string{}, map[string]*report.SuiteCell{}
 	for i := range s.Cells {
-		by[cellName(s.Cells[i].Product, s.Cells[i].Loadtest)] = &s.Cells[i]
+		cells[cellName(s.Cells[i].Product, s.Cells[i].Loadtest)] = &s.Cells[i]
 	}
 	for _, r := range refs {
-		c := by[r.cell]
+		c := cells[r.cell]
 		if r.suite != s.Name || c == nil {
 			continue
 		}
-		text := shown(c, amounts()[r.as])
+		text := shown(c, amounts()[r.unit])
 		if text == "" {
 			continue
 		}
-		if all[r.cell] == nil {
-			all[r.cell] = map[string]string{}
+		if figures[r.cell] == nil {
+			figures[r.cell] = map[string]string{}
 		}
-		all[r.cell][r.as] = text
+		figures[r.cell][r.unit] = text
 	}
-	return all
+	return figures
 }
 
 // ref names a cell of linerate's suites, and which of its figures is shown.
-type ref struct{ suite, cell, as string }
+type ref struct{ suite, cell, unit string }
 
 // cellName is a cell by its row and column in the suite's table.
 func cellName(product, loadtest string) string { return strings.TrimSpace(product + " " + loadtest) }
@@ -138,9 +141,9 @@ func cellName(product, loadtest string) string { return strings.TrimSpace(produc
 const notMeasured = "not measured yet"
 
 // text is a figure, the reason why there is none, or that the way has not measured it yet.
-func (m measured) text(way string, r ref) string {
-	if way == byOperator && onlyByRun(r.suite) != "" {
+func (m measured) text(method string, r ref) string {
+	if method == byOperator && onlyByRun(r.suite) != "" {
 		return "by `linerate run` only"
 	}
-	return cmp.Or(m[way].Suites[r.suite].Cells[r.cell][r.as], notMeasured)
+	return cmp.Or(m[method].Suites[r.suite].Cells[r.cell][r.unit], notMeasured)
 }

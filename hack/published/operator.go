@@ -17,7 +17,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/machine"
 )
 
-// operator measures in a cluster, in which suites go on by themselves: what is played in pieces is suspended between them.
+// operator measures in a cluster, in which suites go on by themselves: what is played in pieces is suspended
+// between them.
 //
 //	the suite was begun ─▶ it goes on (suspend: false) ─┐
 //	it wasn't ─▶ it is created ─────────────────────────┴▶ followed to its end, or suspended ─▶ its document, and its tests' Reports in it
@@ -28,7 +29,8 @@ type operator struct {
 
 func (o operator) cannot(suite string) string {
 	if program := byImage()[suite]; program != "" && o.images[suite] == "" {
-		return fmt.Sprintf("linerate's image hasn't %s: name one that has it, as -image %s=IMAGE (docs/development.md)", program, suite)
+		return fmt.Sprintf("linerate's image hasn't %s: name one that has it, as -image %s=IMAGE (docs/development.md)",
+			program, suite)
 	}
 	return onlyByRun(suite)
 }
@@ -50,8 +52,8 @@ func onlyByRun(suite string) string {
 func withImages(suites []suiteFile, images map[string]string) ([]suiteFile, error) {
 	suites = slices.Clone(suites)
 	for i, s := range suites {
-		image, has := images[s.name]
-		if !has {
+		image, ok := images[s.name]
+		if !ok {
 			continue
 		}
 		text, err := edited(s, func(spec map[string]any) error {
@@ -71,13 +73,13 @@ func (o operator) forget(ctx context.Context, suite string) error {
 	return err
 }
 
-func (o operator) play(ctx context.Context, suite, file string, begun bool) error {
-	there, err := o.ask(ctx, "get", "loadtestsuite", suite, "--ignore-not-found", "--output=name")
+func (o operator) play(ctx context.Context, suite, file string, started bool) error {
+	existing, err := o.ask(ctx, "get", "loadtestsuite", suite, "--ignore-not-found", "--output=name")
 	switch {
 	case err != nil:
-	case len(there) > 0 && !begun:
+	case len(existing) > 0 && !started:
 		err = fmt.Errorf("namespace %s has a suite of this name that wasn't begun by this command in this form: -anew deletes it, -namespace names another one", o.namespace)
-	case len(there) > 0:
+	case len(existing) > 0:
 		err = o.suspend(ctx, suite, false)
 	}
 	if err != nil {
@@ -89,15 +91,15 @@ func (o operator) play(ctx context.Context, suite, file string, begun bool) erro
 	}
 	defer func() { _ = request.Close() }()
 	err = following(ctx, nil, o.program, "kubectl", "run", file, "--namespace", o.namespace, "--on-interrupt", "leave")
-	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), untilSuspended)
+	cleanup, cancel := context.WithTimeout(context.WithoutCancel(ctx), untilSuspended)
 	defer cancel()
 	if interrupted(ctx) {
-		err = errors.Join(err, o.pause(after, suite))
+		err = errors.Join(err, o.pause(cleanup, suite))
 	}
 	if err != nil {
 		return err
 	}
-	document, err := o.collect(after, suite)
+	document, err := o.collect(cleanup, suite)
 	if err != nil || document == nil {
 		return err
 	}
@@ -107,8 +109,9 @@ func (o operator) play(ctx context.Context, suite, file string, begun bool) erro
 // untilSuspended is how long the tests under way may take to end.
 const untilSuspended = 10 * time.Minute
 
-func (o operator) suspend(ctx context.Context, suite string, is bool) error {
-	_, err := o.ask(ctx, "patch", "loadtestsuite", suite, "--type=merge", fmt.Sprintf(`--patch={"spec":{"suspend":%t}}`, is))
+func (o operator) suspend(ctx context.Context, suite string, suspended bool) error {
+	_, err := o.ask(ctx, "patch", "loadtestsuite", suite, "--type=merge", fmt.Sprintf(`--patch={"spec":{"suspend":%t}}`,
+		suspended))
 	return err
 }
 
@@ -117,33 +120,37 @@ func (o operator) pause(ctx context.Context, suite string) error {
 	if err := o.suspend(ctx, suite, true); err != nil {
 		return err
 	}
-	again := time.NewTicker(time.Second)
-	defer again.Stop()
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
 	for {
-		complete, err := o.ask(ctx, "get", "loadtestsuite", suite, `--output=jsonpath={range .status.conditions[?(@.type=="Complete")]}{.status} {.reason}{end}`)
-		if err != nil || bytes.HasPrefix(complete, []byte("True")) || bytes.HasSuffix(complete, []byte(v1alpha1.ReasonSuspended)) {
+		complete, err := o.ask(ctx, "get", "loadtestsuite", suite,
+			`--output=jsonpath={range .status.conditions[?(@.type=="Complete")]}{.status} {.reason}{end}`)
+		if err != nil || bytes.HasPrefix(complete, []byte("True")) ||
+			bytes.HasSuffix(complete, []byte(v1alpha1.ReasonSuspended)) {
 			return err
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("suite %s is suspended, and after %v there is still a test under way", suite, untilSuspended)
-		case <-again.C:
+			return fmt.Errorf("suite %s is suspended, and after %v there is still a test under way", suite,
+				untilSuspended)
+		case <-ticker.C:
 		}
 	}
 }
 
 // ask is kubectl's answer.
 func (o operator) ask(ctx context.Context, args ...string) ([]byte, error) {
-	var out, talk bytes.Buffer
+	var stdout, talk bytes.Buffer
 	cmd := exec.CommandContext(ctx, o.kubectl, append([]string{"--namespace", o.namespace}, args...)...)
-	cmd.Stdout, cmd.Stderr = &out, &talk
+	cmd.Stdout, cmd.Stderr = &stdout, &talk
 	if err := cmd.Run(); err != nil {
 		return nil, fmt.Errorf("kubectl %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(talk.String()))
 	}
-	return bytes.TrimSpace(out.Bytes()), nil
+	return bytes.TrimSpace(stdout.Bytes()), nil
 }
 
-// collect reads a suite's document from the cluster, and from each of its tests' Reports what a document on one machine has: the cluster's is without them.
+// collect reads a suite's document from the cluster, and from each of its tests' Reports what a document on one
+// machine has: the cluster's is without them.
 func (o operator) collect(ctx context.Context, suite string) (*report.Suite, error) {
 	documents, err := o.reports(ctx, "suite/"+suite)
 	if err != nil {
@@ -161,12 +168,12 @@ func (o operator) collect(ctx context.Context, suite string) (*report.Suite, err
 			}
 		}
 	}
-	for some := range slices.Chunk(tests, atOnce) {
-		kept, err := o.reports(ctx, some...)
+	for chunk := range slices.Chunk(tests, atOnce) {
+		documents, err := o.reports(ctx, chunk...)
 		if err != nil {
 			return nil, err
 		}
-		attach(document, kept.Reports)
+		attach(document, documents.Reports)
 	}
 	return document, nil
 }
@@ -174,33 +181,36 @@ func (o operator) collect(ctx context.Context, suite string) (*report.Suite, err
 // atOnce is how many Reports are read together: each may have some megabytes.
 const atOnce = 8
 
-// reports are what kubectl linerate report prints of these names: it holds each against the digest that the operator noted, and says why one isn't there.
+// reports are what kubectl linerate report prints of these names: it holds each against the digest that the
+// operator noted, and says why one isn't there.
 func (o operator) reports(ctx context.Context, names ...string) (report.Documents, error) {
-	var out bytes.Buffer
-	if err := following(ctx, &out, o.program, append([]string{"kubectl", "report", "--namespace", o.namespace, "--output", "json"}, names...)...); err != nil {
+	var stdout bytes.Buffer
+	if err := following(ctx, &stdout, o.program, append([]string{"kubectl", "report", "--namespace", o.namespace,
+		"--output", "json"}, names...)...); err != nil {
 		return report.Documents{}, fmt.Errorf("linerate kubectl report %s: %w", strings.Join(names, " "), err)
 	}
-	if out.Len() == 0 {
+	if stdout.Len() == 0 {
 		return report.Documents{}, nil
 	}
-	return report.ReadDocuments(&out)
+	return report.ReadDocuments(&stdout)
 }
 
 // attach gives the runs of a document their Reports, without what figures don't need.
 func attach(document *report.Suite, reports []*report.Report) {
-	of := map[string]*report.Report{}
+	byName := map[string]*report.Report{}
 	for _, r := range reports {
-		of[r.Plan.Test.Name] = r
+		byName[r.Plan.Test.Name] = r
 	}
 	for i := range document.Cells {
 		runs := document.Cells[i].Runs
 		for n := range runs {
-			r := of[runs[n].Test]
+			r := byName[runs[n].Test]
 			if r == nil || runs[n].Evidence != nil || runs[n].UID != "" && runs[n].UID != r.Plan.Test.UID {
 				continue
 			}
 			light := *r
-			light.Windows, light.Samples, light.Observations, light.Figures, light.Verdict = nil, nil, idle(r), nil, report.Verdict{}
+			light.Windows, light.Samples, light.Observations, light.Figures, light.Verdict = nil, nil, idle(r), nil,
+				report.Verdict{}
 			runs[n].Evidence = &light
 		}
 	}

@@ -13,42 +13,43 @@ import (
 	"github.com/linerate-dev/linerate/test/pages/published"
 )
 
-// page is one of docs/measured/published: what was published, figure by figure, beside what linerate measured, and all cells of linerate's suites.
+// page is one of docs/measured/published: what was published, figure by figure, beside what linerate measured,
+// and all cells of linerate's suites.
 type page struct {
 	file, suites string // of docs/measured/published, and of examples/published
-	of           []string
-	beside       []publishedCell
+	labels       []string
+	counterparts []publishedCell
 	tables       []table
 }
 
 // publishedCell is a figure that was published, and what of ours stands beside it. They come from published.yaml.
 type publishedCell struct {
-	Cell   string   `json:"cell"`
-	Figure string   `json:"figure"`
-	Beside []beside `json:"beside,omitempty"` // none: nothing of ours can stand there
-	Apart  string   `json:"apart,omitempty"`  // what can't be compared
+	Cell   string        `json:"cell"`
+	Figure string        `json:"figure"`
+	Beside []counterpart `json:"beside,omitempty"` // none: nothing of ours can stand there
+	Apart  string        `json:"apart,omitempty"`  // what can't be compared
 }
 
-// beside names a cell of a suite and its figures: "routers router imix".
-type beside struct {
+// counterpart names a cell of a suite and its figures: "routers router imix".
+type counterpart struct {
 	Name string   `json:"name,omitempty"`
 	Of   string   `json:"of"`
 	As   []string `json:"as"`
 }
 
-func (b beside) refs() (all []ref) {
+func (b counterpart) refs() (refsList []ref) {
 	suite, cell, _ := strings.Cut(b.Of, " ")
-	for _, as := range b.As {
-		all = append(all, ref{suite, cell, as})
+	for _, unit := range b.As {
+		refsList = append(refsList, ref{suite, cell, unit})
 	}
-	return all
+	return refsList
 }
 
 // table has a row for each label.
 type table struct {
-	title, of string // of says what the labels are
-	rows      []string
-	columns   []column
+	title, labels string // what the labels stand for
+	rows          []string
+	columns       []column
 }
 
 // column has a figure in each row; a ref without a suite has none.
@@ -58,18 +59,18 @@ type column struct {
 }
 
 // refs are all figures that the page shows.
-func (p page) refs() (all []ref) {
-	for _, c := range p.beside {
+func (p page) refs() (refsList []ref) {
+	for _, c := range p.counterparts {
 		for _, b := range c.Beside {
-			all = append(all, b.refs()...)
+			refsList = append(refsList, b.refs()...)
 		}
 	}
 	for _, t := range p.tables {
 		for _, c := range t.columns {
-			all = append(all, c.ours...)
+			refsList = append(refsList, c.ours...)
 		}
 	}
-	return slices.DeleteFunc(all, func(r ref) bool { return r.suite == "" })
+	return slices.DeleteFunc(refsList, func(r ref) bool { return r.suite == "" })
 }
 
 const (
@@ -89,19 +90,19 @@ func readPages(dir string) ([]page, error) {
 	if err := yaml.UnmarshalStrict(text, &cells); err != nil {
 		return nil, fmt.Errorf("%s: %w", publishedFile, err)
 	}
-	all := []page{routersPage(), floodPage(), modesPage(), sessionsPage()}
-	for i := range all {
-		name := strings.TrimSuffix(all[i].file, ".md")
-		if all[i].beside = cells[name]; len(all[i].beside) == 0 {
+	pages := []page{routersPage(), floodPage(), modesPage(), sessionsPage()}
+	for i := range pages {
+		name := strings.TrimSuffix(pages[i].file, ".md")
+		if pages[i].counterparts = cells[name]; len(pages[i].counterparts) == 0 {
 			return nil, fmt.Errorf("%s has no figures of %s", publishedFile, name)
 		}
 	}
-	return all, nil
+	return pages, nil
 }
 
 // write takes over what is kept of suites in their published form, and writes the pages.
 func write(dir, save string) error {
-	all, err := readPages(dir)
+	pages, err := readPages(dir)
 	if err != nil {
 		return err
 	}
@@ -109,29 +110,30 @@ func write(dir, save string) error {
 	if err != nil {
 		return err
 	}
-	for _, way := range ways() {
-		if err := m[way].take(way, dirOf(save, way, formPublished), all); err != nil {
+	for _, method := range ways() {
+		if err := m[method].take(method, dirOf(save, method, formPublished), pages); err != nil {
 			return err
 		}
 	}
 	wrong := []error{m.write(dir)}
-	for _, p := range all {
+	for _, p := range pages {
 		wrong = append(wrong, published.Section(filepath.Join(dir, p.file), part, p.text(m)))
 	}
 	return errors.Join(wrong...)
 }
 
 // writeMinutes writes how long the suites take.
-func writeMinutes(dir string, all []reckoning) error {
-	return published.Section(filepath.Join(dir, "README.md"), minutesPart, minutesTable(all))
+func writeMinutes(dir string, reckonings []reckoning) error {
+	return published.Section(filepath.Join(dir, "README.md"), minutesPart, minutesTable(reckonings))
 }
 
 // text is the page's part.
 func (p page) text(m measured) string {
 	var b strings.Builder
 	b.WriteString("### Beside the published figures\n\n| published | figure | by `linerate run` | by the operator | what can't be compared |\n| --- | ---: | ---: | ---: | --- |\n")
-	for _, c := range p.beside {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", c.Cell, c.Figure, c.ours(m, onMachine), c.ours(m, byOperator), c.Apart)
+	for _, c := range p.counterparts {
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", c.Cell, c.Figure, c.ours(m, onMachine), c.ours(m, byOperator),
+			c.Apart)
 	}
 	p.cells(&b, m, onMachine, "by `linerate run`")
 	p.cells(&b, m, byOperator, "by the operator")
@@ -139,61 +141,61 @@ func (p page) text(m measured) string {
 }
 
 // ours is what a way measured beside a published figure.
-func (c publishedCell) ours(m measured, way string) string {
+func (c publishedCell) ours(m measured, method string) string {
 	if len(c.Beside) == 0 {
 		return "-"
 	}
 	var all []string
-	nothing := true
+	empty := true
 	for _, b := range c.Beside {
 		var texts []string
 		for _, r := range b.refs() {
-			texts = append(texts, m.text(way, r))
+			texts = append(texts, m.text(method, r))
 		}
 		text := strings.Join(slices.Compact(texts), ", ")
-		nothing = nothing && text == notMeasured
+		empty = empty && text == notMeasured
 		if b.Name != "" {
 			text = b.Name + ": " + text
 		}
 		all = append(all, text)
 	}
-	if nothing {
+	if empty {
 		return notMeasured
 	}
 	return strings.Join(all, "; ")
 }
 
 // cells are all cells of the page's suites, as a way measured them.
-func (p page) cells(b *strings.Builder, m measured, way, words string) {
+func (p page) cells(b *strings.Builder, m measured, method, words string) {
 	fmt.Fprintf(b, "\n### All cells, %s\n\n", words)
-	var still, over []string
+	var pending, finished []string
 	for _, t := range p.tables {
-		t.write(b, m, way)
+		t.write(b, m, method)
 	}
-	for _, name := range p.of {
-		s, is := m[way].Suites[name]
-		why := ""
-		if way == byOperator {
-			why = onlyByRun(name)
+	for _, name := range p.labels {
+		s, ok := m[method].Suites[name]
+		reason := ""
+		if method == byOperator {
+			reason = onlyByRun(name)
 		}
 		switch {
-		case is:
-			over = append(over, name)
+		case ok:
+			finished = append(finished, name)
 			fmt.Fprintf(b, "- %s: %s.\n", name, s.Source)
-		case why != "":
-			fmt.Fprintf(b, "- %s: not by the operator: %s.\n", name, why)
+		case reason != "":
+			fmt.Fprintf(b, "- %s: not by the operator: %s.\n", name, reason)
 		default:
 			fmt.Fprintf(b, "- %s: %s.\n", name, notMeasured)
 		}
-		if why == "" && !s.Over {
-			still = append(still, name)
+		if reason == "" && !s.Ended {
+			pending = append(pending, name)
 		}
 	}
-	if len(still) > 0 {
-		flags := "-suite " + strings.Join(still, ",")
-		if way == byOperator {
+	if len(pending) > 0 {
+		flags := "-suite " + strings.Join(pending, ",")
+		if method == byOperator {
 			flags = "-operator " + flags
-			for _, name := range still {
+			for _, name := range pending {
 				if byImage()[name] != "" {
 					flags += " -image " + name + "=IMAGE"
 				}
@@ -201,20 +203,20 @@ func (p page) cells(b *strings.Builder, m measured, way, words string) {
 		}
 		fmt.Fprintf(b, "\nWhat is not measured yet, `make published-loadtests FORM=published PLAY='%s'` measures, and writes it here.\n", flags)
 	}
-	if len(over) == 0 {
+	if len(finished) == 0 {
 		return
 	}
 	b.WriteString("\nAgainst expectation:\n\n")
-	for _, s := range m[way].Surprises[p.file] {
+	for _, s := range m[method].Surprises[p.file] {
 		fmt.Fprintf(b, "- %s.\n", s.Words)
 	}
-	if len(m[way].Surprises[p.file]) == 0 {
+	if len(m[method].Surprises[p.file]) == 0 {
 		b.WriteString("- nothing.\n")
 	}
 }
 
-func (t table) write(b *strings.Builder, m measured, way string) {
-	fmt.Fprintf(b, "%s\n\n| %s |", t.title, t.of)
+func (t table) write(b *strings.Builder, m measured, method string) {
+	fmt.Fprintf(b, "%s\n\n| %s |", t.title, t.labels)
 	rule := "\n| --- |"
 	for _, c := range t.columns {
 		fmt.Fprintf(b, " %s |", c.head)
@@ -226,7 +228,7 @@ func (t table) write(b *strings.Builder, m measured, way string) {
 		for _, c := range t.columns {
 			text := "-"
 			if c.ours[i].suite != "" {
-				text = m.text(way, c.ours[i])
+				text = m.text(method, c.ours[i])
 			}
 			fmt.Fprintf(b, " %s |", text)
 		}

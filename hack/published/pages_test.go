@@ -50,12 +50,12 @@ func TestPagesShowTheCellsOfTheSuites(t *testing.T) {
 			if _, is := there[name]; !is {
 				t.Errorf("%s shows the cell %s, which no suite has", p.file, name)
 			}
-			if !slices.Contains(p.of, r.suite) || amounts()[r.as] == nil {
-				t.Errorf("%s shows %q of %s, which isn't one of its suites', or no figure", p.file, r.as, name)
+			if !slices.Contains(p.labels, r.suite) || amounts()[r.unit] == nil {
+				t.Errorf("%s shows %q of %s, which isn't one of its suites', or no figure", p.file, r.unit, name)
 			}
 			shown[name] = true
 		}
-		for _, c := range p.beside {
+		for _, c := range p.counterparts {
 			if c.Figure == "" || len(c.Beside) == 0 && c.Apart == "" {
 				t.Errorf("%s: %s has no figure, or nothing beside it and no reason", p.file, c.Cell)
 			}
@@ -169,7 +169,7 @@ func TestFiguresOfASuiteThatIsOverStayUntilAnotherIs(t *testing.T) {
 func TestMissingFiguresNameTheirCommand(t *testing.T) {
 	for _, p := range thePages(t) {
 		text := p.text(measured{onMachine: {}, byOperator: {}})
-		if !strings.Contains(text, "`make published-loadtests FORM=published PLAY='-suite "+p.of[0]) || !strings.Contains(text, "PLAY='-operator -suite "+p.of[0]) || strings.Count(text, notMeasured) <= 2*len(p.of) {
+		if !strings.Contains(text, "`make published-loadtests FORM=published PLAY='-suite "+p.labels[0]) || !strings.Contains(text, "PLAY='-operator -suite "+p.labels[0]) || strings.Count(text, notMeasured) <= 2*len(p.labels) {
 			t.Errorf("%s:\n%s", p.file, text)
 		}
 	}

@@ -47,7 +47,7 @@ func TestASuiteIsPlayedOnceAndInPieces(t *testing.T) {
 	cut := flooded()
 	cut.Finished = time.Time{}
 	way := &scripted{}
-	p := player{way: way, form: formPublished, dir: t.TempDir(), after: func() error { return nil }}
+	p := player{method: way, form: formPublished, dir: t.TempDir(), cleanup: func() error { return nil }}
 	f := suiteOf("flood", "one")
 	for _, step := range []struct {
 		what   string
@@ -79,7 +79,7 @@ func TestASuiteIsPlayedOnceAndInPieces(t *testing.T) {
 // What was begun otherwise is gone when the suite is played: it would be taken for what is measured.
 func TestADocumentOfAnotherTextIsGone(t *testing.T) {
 	way := &scripted{does: keeps(flooded())}
-	p := player{way: way, form: formPublished, dir: t.TempDir()}
+	p := player{method: way, form: formPublished, dir: t.TempDir()}
 	if _, err := p.playOne(t.Context(), suiteOf("flood", "one")); err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestAPieceEndsWithItsTime(t *testing.T) {
 		over(errTimeIsUp)
 		return keepDocument(flooded(), filepath.Dir(file))
 	}}
-	p := player{way: way, suites: []suiteFile{suiteOf("flood", "one"), suiteOf("other", "one")}, form: formPublished, dir: t.TempDir(), after: func() error { written++; return nil }}
+	p := player{method: way, suites: []suiteFile{suiteOf("flood", "one"), suiteOf("other", "one")}, form: formPublished, dir: t.TempDir(), cleanup: func() error { written++; return nil }}
 	if err := p.play(ctx); !errors.Is(err, errTimeIsUp) {
 		t.Errorf("got %v", err)
 	}
@@ -124,7 +124,7 @@ func TestWhenNothingWasMeasured(t *testing.T) {
 		{"it was refused", func(string) error { return errors.New("refused") }, "flood: refused"},
 	} {
 		t.Run(c.what, func(t *testing.T) {
-			p := player{way: &scripted{does: c.does}, form: formPublished, dir: t.TempDir()}
+			p := player{method: &scripted{does: c.does}, form: formPublished, dir: t.TempDir()}
 			if _, err := p.playOne(t.Context(), suiteOf("flood", "one")); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
@@ -177,7 +177,7 @@ func TestAnInterruptedRunIsNoFailure(t *testing.T) {
 
 func TestASuiteWhoseProgramIsMissingIsLeftOut(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	p := player{way: localMachine{}, form: formShort}
+	p := player{method: localMachine{}, form: formShort}
 	if said, err := p.playOne(t.Context(), suiteFile{name: "routers-testpmd"}); err != nil || said != "not played: this machine hasn't dpdk-testpmd" {
 		t.Errorf("%q, %v", said, err)
 	}

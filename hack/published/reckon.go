@@ -26,9 +26,11 @@ func (r reckoned) plus(o reckoned) reckoned { return reckoned{r.tests + o.tests,
 // byOperator is the same in a cluster, where each test has pods that come and go.
 func (r reckoned) byOperator() time.Duration { return r.takes + time.Duration(r.tests)*ofPods }
 
-// What a test takes besides its procedure: lab, path and drain; a table of a million routes behind each link; and pods, which docs/measured/four-systems.md has: 16 tests took 7m30s in a cluster, and 5m14s on the machine.
+// What a test takes besides its procedure: lab, path and drain; a table of a million routes behind each link;
+// and pods, which docs/measured/four-systems.md has: 16 tests took 7m30s in a cluster, and 5m14s on the
+// machine.
 const (
-	besides       = 9 * time.Second
+	overhead      = 9 * time.Second
 	millionRoutes = 20 * time.Second
 	ofPods        = 9 * time.Second
 )
@@ -55,7 +57,7 @@ func reckon(s *admission.Server, f suiteFile, form string) (sum reckoned, err er
 		if err != nil {
 			return sum, err
 		}
-		takes := asked(p.Procedure) + besides + time.Duration(p.DUT.Mode().Routes()/1_000_000)*millionRoutes
+		takes := asked(p.Procedure) + overhead + time.Duration(p.DUT.Mode().Routes()/1_000_000)*millionRoutes
 		sum = sum.plus(reckoned{repetitions, time.Duration(repetitions) * takes})
 	}
 	return sum, nil
@@ -81,8 +83,10 @@ func onOneMachine(test *v1alpha1.LoadTest) field.ErrorList {
 	return errs
 }
 
-// ofSearch is how many steps a ramp's search has, and how many windows as long as its confirmation. The highest load that a short window carries is often too much for a long one where generator and
-// device share two processors: the search then goes on with long windows, and looks again at those that something else disturbed. So it was with testpmd and WireGuard.
+// ofSearch is how many steps a ramp's search has, and how many windows as long as its confirmation. The highest
+// load that a short window carries is often too much for a long one where generator and device share two
+// processors: the search then goes on with long windows, and looks again at those that something else
+// disturbed. So it was with testpmd and WireGuard.
 const ofSearch = 8
 
 // asked is how long a procedure's own parts take.
@@ -91,12 +95,14 @@ func asked(p plan.Procedure) time.Duration {
 	case p.ConstantLoad != nil:
 		return p.ConstantLoad.WarmupDuration.Std() + p.ConstantLoad.Duration.Std()
 	case p.MaximumOfferedLoad != nil:
-		return p.MaximumOfferedLoad.WarmupDuration.Std() + time.Duration(p.MaximumOfferedLoad.Trials)*p.MaximumOfferedLoad.TrialDuration.Std()
+		return p.MaximumOfferedLoad.WarmupDuration.Std() +
+			time.Duration(p.MaximumOfferedLoad.Trials)*p.MaximumOfferedLoad.TrialDuration.Std()
 	case p.FrameLoss != nil:
 		loads := (p.FrameLoss.From.Micros-p.FrameLoss.To.Micros)/p.FrameLoss.Step.Micros + 1
 		return p.FrameLoss.WarmupDuration.Std() + time.Duration(loads)*(p.FrameLoss.TrialDuration.Std()+2*time.Second)
 	default:
-		return p.Ramp.WarmupDuration.Std() + p.Ramp.RampDuration.Std() + ofSearch*(p.Ramp.StepDuration.Std()+p.Ramp.ConfirmDuration.Std()+2*p.Ramp.Settle.Std()) + p.Ramp.HoldDuration.Std()
+		return p.Ramp.WarmupDuration.Std() + p.Ramp.RampDuration.Std() + ofSearch*(p.Ramp.StepDuration.Std()+
+			p.Ramp.ConfirmDuration.Std()+2*p.Ramp.Settle.Std()) + p.Ramp.HoldDuration.Std()
 	}
 }
 
@@ -109,8 +115,8 @@ type reckoning struct {
 }
 
 // reckonAll reckons the suites of a directory.
-func reckonAll(from string) (all []reckoning, err error) {
-	suites, err := readSuites(from)
+func reckonAll(source string) (reckonings []reckoning, err error) {
+	suites, err := readSuites(source)
 	if err != nil {
 		return nil, err
 	}
@@ -130,22 +136,24 @@ func reckonAll(from string) (all []reckoning, err error) {
 		if r.inCluster {
 			r.shortThere, r.wholeThere = r.short.byOperator(), r.whole.byOperator()
 		}
-		sum.short, sum.whole, sum.shortThere, sum.wholeThere = sum.short.plus(r.short), sum.whole.plus(r.whole), sum.shortThere+r.shortThere, sum.wholeThere+r.wholeThere
-		all = append(all, r)
+		sum.short, sum.whole, sum.shortThere, sum.wholeThere = sum.short.plus(r.short), sum.whole.plus(r.whole),
+			sum.shortThere+r.shortThere, sum.wholeThere+r.wholeThere
+		reckonings = append(reckonings, r)
 	}
-	return append(all, sum), nil
+	return append(reckonings, sum), nil
 }
 
 // minutesTable has each suite's tests and minutes.
-func minutesTable(all []reckoning) string {
+func minutesTable(reckonings []reckoning) string {
 	var b strings.Builder
 	b.WriteString("| suite | tests, short form | minutes | by the operator | tests, published form | minutes | by the operator |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n")
-	for _, r := range all {
+	for _, r := range reckonings {
 		short, whole := "-", "-"
 		if r.inCluster {
 			short, whole = minutes(r.shortThere), minutes(r.wholeThere)
 		}
-		fmt.Fprintf(&b, "| %s | %d | %s | %s | %d | %s | %s |\n", r.suite, r.short.tests, minutes(r.short.takes), short, r.whole.tests, minutes(r.whole.takes), whole)
+		fmt.Fprintf(&b, "| %s | %d | %s | %s | %d | %s | %s |\n", r.suite, r.short.tests, minutes(r.short.takes), short,
+			r.whole.tests, minutes(r.whole.takes), whole)
 	}
 	return b.String()
 }

@@ -10,41 +10,43 @@ import (
 
 // surprising is what goes against expectation within a suite, or between two.
 type surprising struct {
-	Of    []string `json:"of"`
+	Cells []string `json:"of"`
 	Words string   `json:"words"`
 }
 
-// withSurprises are a page's surprises after suites of it were measured: those of these suites are new, and what was said of others alone stays, though their documents may be gone.
-func (p page) withSurprises(were []surprising, measured []*report.Suite) []surprising {
-	all := slices.DeleteFunc(append([]surprising{}, were...), func(s surprising) bool {
-		return slices.ContainsFunc(measured, func(m *report.Suite) bool { return slices.Contains(s.Of, m.Name) })
+// withSurprises are a page's surprises after suites of it were measured: those of these suites are new, and
+// what was said of others alone stays, though their documents may be gone.
+func (p page) withSurprises(published []surprising, measured []*report.Suite) []surprising {
+	surprises := slices.DeleteFunc(append([]surprising{}, published...), func(s surprising) bool {
+		return slices.ContainsFunc(measured, func(m *report.Suite) bool { return slices.Contains(s.Cells, m.Name) })
 	})
 	for i, s := range measured {
-		all = append(all, within(s)...)
-		for _, other := range measured[i+1:] {
-			all = append(all, between(s, other)...)
+		surprises = append(surprises, surprisesWithin(s)...)
+		for _, peer := range measured[i+1:] {
+			surprises = append(surprises, between(s, peer)...)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b surprising) int {
-		return cmp.Or(cmp.Compare(slices.Index(p.of, a.Of[0]), slices.Index(p.of, b.Of[0])), cmp.Compare(len(a.Of), len(b.Of)))
+	slices.SortStableFunc(surprises, func(a, b surprising) int {
+		return cmp.Or(cmp.Compare(slices.Index(p.labels, a.Cells[0]), slices.Index(p.labels, b.Cells[0])),
+			cmp.Compare(len(a.Cells), len(b.Cells)))
 	})
-	return all
+	return surprises
 }
 
-func within(s *report.Suite) (all []surprising) {
+func surprisesWithin(s *report.Suite) (surprises []surprising) {
 	for _, found := range surprise.Find(s) {
-		all = append(all, surprising{[]string{s.Name}, found.Words})
+		surprises = append(surprises, surprising{[]string{s.Name}, found.Words})
 	}
-	return all
+	return surprises
 }
 
 // between are the surprises that neither of two suites has by itself.
-func between(a, b *report.Suite) (all []surprising) {
-	alone := append(within(a), within(b)...)
+func between(a, b *report.Suite) (surprises []surprising) {
+	single := append(surprisesWithin(a), surprisesWithin(b)...)
 	for _, found := range surprise.Find(a, b) {
-		if !slices.ContainsFunc(alone, func(s surprising) bool { return s.Words == found.Words }) {
-			all = append(all, surprising{[]string{a.Name, b.Name}, found.Words})
+		if !slices.ContainsFunc(single, func(s surprising) bool { return s.Words == found.Words }) {
+			surprises = append(surprises, surprising{[]string{a.Name, b.Name}, found.Words})
 		}
 	}
-	return all
+	return surprises
 }

@@ -26,7 +26,7 @@ func TestSurprisesStayUntilTheirSuiteIsMeasuredAnew(t *testing.T) {
 	rises.Cells[0].Curve = []report.CurvePoint{{Load: unitstest.Rate("500kpps"), LossRatio: "0", LossRatioMin: "0"}, {Load: unitstest.Rate("400kpps"), LossRatio: "0.2", LossRatioMin: "0.1"}}
 	flat := carried("tcp", "bridge", plan.Mode{}, 300_000)
 
-	p := page{of: []string{"tcp", "frames", "sweep"}}
+	p := page{labels: []string{"tcp", "frames", "sweep"}}
 	var said []surprising
 	for _, step := range []struct {
 		what     string
@@ -43,7 +43,7 @@ func TestSurprisesStayUntilTheirSuiteIsMeasuredAnew(t *testing.T) {
 		said = p.withSurprises(said, step.measured)
 		var got []string
 		for _, s := range said {
-			got = append(got, strings.Join(s.Of, " "))
+			got = append(got, strings.Join(s.Cells, " "))
 		}
 		if !slices.Equal(got, step.want) {
 			t.Errorf("%s: it is said of %q, want %q: %+v", step.what, got, step.want, said)

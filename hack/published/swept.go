@@ -13,7 +13,8 @@ import (
 // sweepMayLose is the loss limit of modes-sweep, the suite whose curves are shown.
 const sweepMayLose = units.One / 200
 
-// clean is the highest load of a cell's curve of which at most sweepMayLose was lost, and what its runs say by themselves: the least and the most, where they differ.
+// clean is the highest load of a cell's curve of which at most sweepMayLose was lost, and what its runs say by
+// themselves: the least and the most, where they differ.
 func clean(c *report.SuiteCell) string {
 	if len(c.Curve) == 0 {
 		return "no load could be judged"

@@ -22,7 +22,7 @@ type packed struct {
 }
 
 // writeArchive writes a tar.gz of files. Owners and times are fixed, so that the same files give the same archive.
-func writeArchive(out string, files []packed) error {
+func writeArchive(path string, files []packed) error {
 	var contents []content
 	for _, p := range files {
 		data, err := os.ReadFile(p.local)
@@ -31,7 +31,7 @@ func writeArchive(out string, files []packed) error {
 		}
 		contents = append(contents, content{p.name, data, p.mode})
 	}
-	return writeContents(out, contents)
+	return writeContents(path, contents)
 }
 
 // content is a file of an archive.
@@ -41,15 +41,16 @@ type content struct {
 	mode int64
 }
 
-func writeContents(out string, contents []content) (err error) {
-	file, err := os.Create(out)
+func writeContents(path string, contents []content) (err error) {
+	file, err := os.Create(path)
 	if err != nil {
 		return err
 	}
 	compressed := gzip.NewWriter(file)
 	archive := tar.NewWriter(compressed)
 	for _, c := range contents {
-		header := &tar.Header{Typeflag: tar.TypeReg, Name: c.name, Mode: c.mode, Size: int64(len(c.data)), ModTime: time.Unix(0, 0).UTC(), Format: tar.FormatPAX}
+		header := &tar.Header{Typeflag: tar.TypeReg, Name: c.name, Mode: c.mode, Size: int64(len(c.data)),
+			ModTime: time.Unix(0, 0).UTC(), Format: tar.FormatPAX}
 		if err := archive.WriteHeader(header); err != nil {
 			return errors.Join(err, file.Close())
 		}
@@ -74,8 +75,8 @@ func sumOf(path string) (string, error) {
 }
 
 // writeSums writes the sums of the folder's files, as sha256sum -c reads them.
-func writeSums(out string) error {
-	entries, err := os.ReadDir(out)
+func writeSums(path string) error {
+	entries, err := os.ReadDir(path)
 	if err != nil {
 		return err
 	}
@@ -84,12 +85,12 @@ func writeSums(out string) error {
 		if !entry.Type().IsRegular() || entry.Name() == sumsFile {
 			continue
 		}
-		sum, err := sumOf(filepath.Join(out, entry.Name()))
+		sum, err := sumOf(filepath.Join(path, entry.Name()))
 		if err != nil {
 			return err
 		}
 		lines = append(lines, fmt.Sprintf("%s  %s\n", sum, entry.Name()))
 	}
 	slices.SortFunc(lines, func(a, b string) int { return strings.Compare(a[64:], b[64:]) })
-	return os.WriteFile(filepath.Join(out, sumsFile), []byte(strings.Join(lines, "")), 0o644)
+	return os.WriteFile(filepath.Join(path, sumsFile), []byte(strings.Join(lines, "")), 0o644)
 }

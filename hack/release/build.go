@@ -31,14 +31,14 @@ const (
 type programsOf map[string]map[string]string
 
 // build makes the whole folder. One that is there already must be empty, so that nothing of another release is in it.
-func build(ctx context.Context, tree, version, out string) error {
+func build(ctx context.Context, tree, version, path string) error {
 	if err := checkVersion(version); err != nil {
 		return err
 	}
-	if entries, err := os.ReadDir(out); err == nil && len(entries) > 0 {
-		return fmt.Errorf("-o %s: there is something in it: remove it, or name another folder", out)
+	if entries, err := os.ReadDir(path); err == nil && len(entries) > 0 {
+		return fmt.Errorf("-o %s: there is something in it: remove it, or name another folder", path)
 	}
-	if err := os.MkdirAll(out, 0o755); err != nil {
+	if err := os.MkdirAll(path, 0o755); err != nil {
 		return err
 	}
 	notes, err := notesOf(tree, version)
@@ -60,24 +60,26 @@ func build(ctx context.Context, tree, version, out string) error {
 			return err
 		}
 	}
-	if err := assemble(tree, version, out, programs); err != nil {
+	if err := assemble(tree, version, path, programs); err != nil {
 		return err
 	}
-	if err := materials(ctx, tree, out, programs); err != nil {
+	if err := materials(ctx, tree, path, programs); err != nil {
 		return err
 	}
-	if err := writeSums(out); err != nil {
+	if err := writeSums(path); err != nil {
 		return err
 	}
-	return errors.Join(os.WriteFile(filepath.Join(out, notesFile), []byte(notes), 0o644), os.WriteFile(filepath.Join(out, versionFile), []byte(version+"\n"), 0o644))
+	return errors.Join(os.WriteFile(filepath.Join(path, notesFile), []byte(notes), 0o644),
+		os.WriteFile(filepath.Join(path, versionFile), []byte(version+"\n"), 0o644))
 }
 
 // assemble makes all that is made of programs and files of the tree.
-func assemble(tree, version, out string, programs programsOf) error {
+func assemble(tree, version, path string, programs programsOf) error {
 	sums := map[string]string{}
 	for _, architecture := range architectures {
-		archive := filepath.Join(out, archiveName(architecture))
-		err := writeArchive(archive, []packed{{programs[architecture]["/linerate"], "linerate", 0o755}, {filepath.Join(tree, "LICENSE"), "LICENSE", 0o644}})
+		archive := filepath.Join(path, archiveName(architecture))
+		err := writeArchive(archive, []packed{{programs[architecture]["/linerate"], "linerate", 0o755},
+			{filepath.Join(tree, "LICENSE"), "LICENSE", 0o644}})
 		if err != nil {
 			return err
 		}
@@ -94,23 +96,25 @@ func assemble(tree, version, out string, programs programsOf) error {
 		return err
 	}
 	return errors.Join(
-		os.WriteFile(filepath.Join(out, krewFile), []byte(manifest), 0o644),
-		writeChart(filepath.Join(tree, "charts/linerate"), version, filepath.Join(out, chartName(version))),
-		writeImage(filepath.Join(out, imageFolder), programs),
+		os.WriteFile(filepath.Join(path, krewFile), []byte(manifest), 0o644),
+		writeChart(filepath.Join(tree, "charts/linerate"), version, filepath.Join(path, chartName(version))),
+		writeImage(filepath.Join(path, imageFolder), programs),
 	)
 }
 
 func archiveName(architecture string) string { return "linerate_linux_" + architecture + ".tar.gz" }
 
 // materials has cyclonedx-gomod write a bill of materials of each program, from what Go's linker wrote into it.
-func materials(ctx context.Context, tree, out string, programs programsOf) error {
+func materials(ctx context.Context, tree, path string, programs programsOf) error {
 	for _, architecture := range architectures {
 		for _, inside := range slices.Sorted(maps.Keys(programs[architecture])) {
-			bill, err := filepath.Abs(filepath.Join(out, strings.TrimPrefix(inside, "/")+"_linux_"+architecture+".cdx.json"))
+			bill, err := filepath.Abs(filepath.Join(path, strings.TrimPrefix(inside, "/")+"_linux_"+architecture+
+				".cdx.json"))
 			if err != nil {
 				return err
 			}
-			tool := exec.CommandContext(ctx, "go", "run", "-modfile=go.release.mod", "github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod",
+			tool := exec.CommandContext(ctx, "go", "run", "-modfile=go.release.mod",
+				"github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod",
 				"bin", "-json", "-std", "-output", bill, programs[architecture][inside])
 			tool.Dir = tree
 			if stderr, err := tool.CombinedOutput(); err != nil {

@@ -13,8 +13,9 @@ import (
 
 func chartName(version string) string { return "linerate-" + strings.TrimPrefix(version, "v") + ".tgz" }
 
-// writeChart packs the chart as "helm package" does: its files below a folder of its name. Its version must be the release's.
-func writeChart(folder, version, out string) error {
+// writeChart packs the chart as "helm package" does: its files below a folder of its name. Its version must be
+// the release's.
+func writeChart(folder, version, path string) error {
 	var chart struct{ Version string }
 	if err := readYAML(filepath.Join(folder, "Chart.yaml"), &chart); err != nil {
 		return err
@@ -41,7 +42,7 @@ func writeChart(folder, version, out string) error {
 	if err != nil {
 		return err
 	}
-	return writeContents(out, contents)
+	return writeContents(path, contents)
 }
 
 // chartDescription is Chart.yaml as JSON, which Helm wants beside a chart in a registry.

@@ -21,7 +21,8 @@ func checkVersion(version string) error {
 	return nil
 }
 
-// check lists the places in the tree that name another version than the one to release: a user who follows them would get the image of that version.
+// check lists the places in the tree that name another version than the one to release: a user who follows them
+// would get the image of that version.
 func check(tree, version string) error {
 	if err := checkVersion(version); err != nil {
 		return err
@@ -29,7 +30,8 @@ func check(tree, version string) error {
 	number := strings.TrimPrefix(version, "v")
 	var chart struct{ Version, AppVersion string }
 	var manager struct{ Images []struct{ NewTag string } }
-	err := errors.Join(readYAML(filepath.Join(tree, "charts/linerate/Chart.yaml"), &chart), readYAML(filepath.Join(tree, "config/manager/kustomization.yaml"), &manager))
+	err := errors.Join(readYAML(filepath.Join(tree, "charts/linerate/Chart.yaml"), &chart),
+		readYAML(filepath.Join(tree, "config/manager/kustomization.yaml"), &manager))
 	if err != nil {
 		return err
 	}
@@ -38,7 +40,8 @@ func check(tree, version string) error {
 		faults = append(faults, fmt.Errorf("charts/linerate/Chart.yaml has version %q and appVersion %q: write %s as both", chart.Version, chart.AppVersion, number))
 	}
 	if len(manager.Images) != 1 || manager.Images[0].NewTag != version {
-		faults = append(faults, fmt.Errorf("config/manager/kustomization.yaml has the images %v: write newTag: %s", manager.Images, version))
+		faults = append(faults, fmt.Errorf("config/manager/kustomization.yaml has the images %v: write newTag: %s",
+			manager.Images, version))
 	}
 	if _, err := notesOf(tree, version); err != nil {
 		faults = append(faults, err)
@@ -56,17 +59,18 @@ func notesOf(tree, version string) (string, error) {
 	_, section, _ = strings.Cut(section, "\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	if section = strings.TrimSpace(section); !found || section == "" {
-		return "", fmt.Errorf("CHANGELOG.md has no section %q with anything in it: what is under Unreleased goes there", "## "+version+" (DATE)")
+		return "", fmt.Errorf("CHANGELOG.md has no section %q with anything in it: what is under Unreleased goes there",
+			"## "+version+" (DATE)")
 	}
 	return section + "\n", nil
 }
 
-func readYAML(file string, into any) error {
+func readYAML(file string, folder any) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
-	if err := yaml.Unmarshal(text, into); err != nil {
+	if err := yaml.Unmarshal(text, folder); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
 	return nil

@@ -6,10 +6,11 @@ import (
 	"text/template"
 )
 
-// krewManifest fills in krew's manifest: the version, and the sum of each architecture's archive. The template calls for an archive as krew's release bot has it called
-// for, by addURIAndSha, so that either can fill it in.
+// krewManifest fills in krew's manifest: the version, and the sum of each architecture's archive. The template
+// calls for an archive as krew's release bot has it called for, by addURIAndSha, so that either can fill it in.
 func krewManifest(text, version string, sums map[string]string) (string, error) {
-	inner := strings.ReplaceAll(text, `/download/{{ .TagName }}/`, `/download/`+version+`/`) // it is within an argument, where the template language can't be used
+	// it is within an argument, where the template language can't be used
+	inner := strings.ReplaceAll(text, `/download/{{ .TagName }}/`, `/download/`+version+`/`)
 	manifest, err := template.New("krew").Funcs(template.FuncMap{"addURIAndSha": func(uri, _ string) (string, error) {
 		for architecture, sum := range sums {
 			if strings.HasSuffix(uri, "/"+archiveName(architecture)) {

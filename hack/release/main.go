@@ -16,7 +16,8 @@
 //	version                      of what it is a release
 //	pushed                       after push: what was pushed, each by its digest
 //
-// The same tree and the same Go give the same files, but for the bills' serial numbers and times. Nothing is signed here: hack/release/sign does.
+// The same tree and the same Go give the same files, but for the bills' serial numbers and times. Nothing is
+// signed here: hack/release/sign does.
 package main
 
 import (
@@ -43,8 +44,8 @@ func run(ctx context.Context, args []string) error {
 	}
 	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	version := flags.String("version", "", "the release's `version`, as v0.2.0")
-	out := flags.String("o", "dist", "the `folder` to make")
-	from := flags.String("from", "dist", "the `folder` that was made")
+	outDir := flags.String("o", "dist", "the `folder` to make")
+	fromDir := flags.String("from", "dist", "the `folder` that was made")
 	registry := flags.String("registry", "", "the `registry` and the path in it that image and chart go below, as ghcr.io/linerate-dev")
 	tree := flags.String("tree", ".", "the project's `folder`")
 	if err := flags.Parse(args[1:]); err != nil {
@@ -54,9 +55,9 @@ func run(ctx context.Context, args []string) error {
 	case "check":
 		return check(*tree, *version)
 	case "build":
-		return build(ctx, *tree, *version, *out)
+		return build(ctx, *tree, *version, *outDir)
 	case "push":
-		return push(ctx, *from, *registry)
+		return push(ctx, *fromDir, *registry)
 	}
 	return fmt.Errorf("%q: say check, build or push", args[0])
 }

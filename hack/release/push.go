@@ -17,18 +17,19 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 )
 
-// push pushes the image and the chart of a folder, each by its version, and writes down the digests. A tag that is there already stays: what was released isn't changed.
-// Who may push stands where "docker login" and "cosign login" write it.
-func push(ctx context.Context, from, registry string) error {
+// push pushes the image and the chart of a folder, each by its version, and writes down the digests. A tag that
+// is there already stays: what was released isn't changed. Who may push stands where "docker login" and "cosign
+// login" write it.
+func push(ctx context.Context, folder, registry string) error {
 	if registry == "" {
 		return errors.New("-registry: say where to, as ghcr.io/linerate-dev")
 	}
-	text, err := os.ReadFile(filepath.Join(from, versionFile))
+	text, err := os.ReadFile(filepath.Join(folder, versionFile))
 	if err != nil {
-		return fmt.Errorf("%w (make it: release build -o %s)", err, from)
+		return fmt.Errorf("%w (make it: release build -o %s)", err, folder)
 	}
 	version := strings.TrimSpace(string(text))
-	path, err := layout.FromPath(filepath.Join(from, imageFolder))
+	path, err := layout.FromPath(filepath.Join(folder, imageFolder))
 	if err != nil {
 		return err
 	}
@@ -36,50 +37,55 @@ func push(ctx context.Context, from, registry string) error {
 	if err != nil {
 		return err
 	}
-	chart, err := chartArtifact(filepath.Join(from, chartName(version)))
+	chart, err := chartArtifact(filepath.Join(folder, chartName(version)))
 	if err != nil {
 		return err
 	}
 	options := []remote.Option{remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain)}
-	pushedImage, err := pushNew(registry+"/linerate:"+version, index, func(to name.Tag) error { return remote.WriteIndex(to, index, options...) }, options)
+	pushedImage, err := pushNew(registry+"/linerate:"+version, index,
+		func(target name.Tag) error { return remote.WriteIndex(target, index, options...) }, options)
 	if err != nil {
 		return err
 	}
-	pushedChart, err := pushNew(registry+"/charts/linerate:"+strings.TrimPrefix(version, "v"), chart, func(to name.Tag) error { return remote.Write(to, chart, options...) }, options)
+	pushedChart, err := pushNew(registry+"/charts/linerate:"+strings.TrimPrefix(version, "v"), chart,
+		func(target name.Tag) error { return remote.Write(target, chart, options...) }, options)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(from, pushedFile), []byte("image="+pushedImage+"\nchart="+pushedChart+"\n"), 0o644)
+	return os.WriteFile(filepath.Join(folder, pushedFile), []byte("image="+pushedImage+"\nchart="+pushedChart+"\n"),
+		0o644)
 }
 
 // digested is an image, an index or an artifact.
 type digested interface{ Digest() (v1.Hash, error) }
 
-// isMissing says that a registry has no such tag. Every other answer leaves it open whether something was released under it.
+// isMissing says that a registry has no such tag. Every other answer leaves it open whether something was
+// released under it.
 func isMissing(err error) bool {
-	answer, is := errors.AsType[*transport.Error](err)
-	return is && answer.StatusCode == http.StatusNotFound
+	answer, ok := errors.AsType[*transport.Error](err)
+	return ok && answer.StatusCode == http.StatusNotFound
 }
 
 // pushNew pushes what isn't there, and returns it by its digest.
-func pushNew(to string, what digested, write func(name.Tag) error, options []remote.Option) (string, error) {
-	tag, err := name.NewTag(to, name.StrictValidation)
+func pushNew(destination string, artifact digested, write func(name.Tag) error, options []remote.Option) (string,
+	error) {
+	tag, err := name.NewTag(destination, name.StrictValidation)
 	if err != nil {
-		return "", fmt.Errorf("%q: %w", to, err)
+		return "", fmt.Errorf("%q: %w", destination, err)
 	}
-	digest, err := what.Digest()
+	digest, err := artifact.Digest()
 	if err != nil {
 		return "", err
 	}
-	switch there, err := remote.Head(tag, options...); {
+	switch descriptor, err := remote.Head(tag, options...); {
 	case isMissing(err):
 		if err := write(tag); err != nil {
-			return "", fmt.Errorf("push %s: %w", to, err)
+			return "", fmt.Errorf("push %s: %w", destination, err)
 		}
 	case err != nil:
-		return "", fmt.Errorf("ask for %s: %w", to, err)
-	case there.Digest != digest:
-		return "", fmt.Errorf("%s is there already, as %s, and this is %s: what was released stays as it is; make another version", to, there.Digest, digest)
+		return "", fmt.Errorf("ask for %s: %w", destination, err)
+	case descriptor.Digest != digest:
+		return "", fmt.Errorf("%s is there already, as %s, and this is %s: what was released stays as it is; make another version", destination, descriptor.Digest, digest)
 	}
 	return tag.Context().Name() + "@" + digest.String(), nil
 }

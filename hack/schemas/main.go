@@ -1,5 +1,5 @@
-// Command schemas writes a JSON Schema of each document of linerate's, docs/schemas/NAME.json, from the Go types and their comments: what it says of a member
-// is what who changes the member reads.
+// Command schemas writes a JSON Schema of each document of linerate's, docs/schemas/NAME.json, from the Go
+// types and their comments: what it says of a member is what who changes the member reads.
 package main
 
 import (
@@ -21,29 +21,30 @@ import (
 // document is a kind of document.
 type document struct {
 	name, title string
-	is          reflect.Type
+	goType      reflect.Type
 	version     string
 }
 
 func documents() []document {
-	all := []document{
+	documentsList := []document{
 		{"plan", "linerate: Plan", reflect.TypeFor[plan.Plan](), plan.Version},
 		{"report", "linerate: Report", reflect.TypeFor[report.Report](), report.Version},
 		{"suite", "linerate: report of a suite", reflect.TypeFor[report.Suite](), report.SuiteVersion},
 		{"gate", "linerate: judgement of a gate", reflect.TypeFor[report.Gate](), report.GateVersion},
 		{"table", "linerate: table", reflect.TypeFor[report.Table](), report.TableVersion},
 		{"comparison", "linerate: comparison", reflect.TypeFor[report.Comparison](), report.ComparisonVersion},
-		{"rfc2544", "linerate: Reports in the forms of RFC 2544", reflect.TypeFor[report.RFC2544](), report.RFC2544Version},
+		{"rfc2544", "linerate: Reports in the forms of RFC 2544", reflect.TypeFor[report.RFC2544](),
+			report.RFC2544Version},
 		{"heatmap", "linerate: heat maps", reflect.TypeFor[report.Heatmap](), report.HeatmapVersion},
 		{"trend", "linerate: trend", reflect.TypeFor[report.Trend](), report.TrendVersion},
 	}
 	for _, printed := range []map[string]reflect.Type{cli.Documents(), kubectl.Documents()} {
 		for _, version := range slices.Sorted(maps.Keys(printed)) {
 			name, _, _ := strings.Cut(path.Base(version), ".")
-			all = append(all, document{name, "linerate: " + name, printed[version], version})
+			documentsList = append(documentsList, document{name, "linerate: " + name, printed[version], version})
 		}
 	}
-	return all
+	return documentsList
 }
 
 func main() {

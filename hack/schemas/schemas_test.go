@@ -153,7 +153,7 @@ func TestEveryKindOfReportIsValid(t *testing.T) {
 func TestADocumentWithAllMembersIsValid(t *testing.T) {
 	schemas := published(t)
 	for _, d := range documents() {
-		whole := reflect.New(d.is)
+		whole := reflect.New(d.goType)
 		fill(whole.Elem())
 		whole.Elem().FieldByName("Version").SetString(d.version)
 		document, err := json.Marshal(whole.Interface())
@@ -228,7 +228,7 @@ func fill(v reflect.Value) {
 // versionOf is the version of a document within another one.
 func versionOf(t reflect.Type) string {
 	for _, d := range documents() {
-		if d.is == t {
+		if d.goType == t {
 			return d.version
 		}
 	}

@@ -28,28 +28,37 @@ const (
 // written are linerate's types whose JSON form differs from their Go type.
 func written() map[reflect.Type]*jsonschema.Schema {
 	return map[reflect.Type]*jsonschema.Schema{
-		reflect.TypeFor[units.Ratio]():      {Type: "string", Pattern: "^" + decimal + "$", Examples: []any{"0.001", "1"}},
-		reflect.TypeFor[units.Percent]():    {Type: "string", Pattern: "^" + decimal + "$", Examples: []any{"99.95", "100"}},
+		reflect.TypeFor[units.Ratio](): {Type: "string", Pattern: "^" + decimal + "$",
+			Examples: []any{"0.001", "1"}},
+		reflect.TypeFor[units.Percent](): {Type: "string", Pattern: "^" + decimal + "$",
+			Examples: []any{"99.95", "100"}},
 		reflect.TypeFor[units.PacketRate](): {Type: "number", Examples: []any{10000.667}},
-		reflect.TypeFor[units.Rate]():       {Type: "string", Pattern: `^([0-9]+(\.[0-9]+)?([kmgt]?(pps|bps|bpsl1)|%))?$`, Examples: []any{"20kpps", "10gbps", "10gbpsl1", "95%"}},
-		reflect.TypeFor[plan.Duration]():    {Type: "string", Pattern: `^-?(0|([0-9]+(\.[0-9]+)?(ns|µs|ms|s|m|h))+)$`, Examples: []any{"2s", "1m30s", "500ms"}},
-		reflect.TypeFor[report.Number]():    {Type: "string", Pattern: "^(" + decimal + ")?$", Examples: []any{"0.0003", "20000"}},
+		reflect.TypeFor[units.Rate](): {Type: "string",
+			Pattern: `^([0-9]+(\.[0-9]+)?([kmgt]?(pps|bps|bpsl1)|%))?$`, Examples: []any{"20kpps", "10gbps", "10gbpsl1",
+				"95%"}},
+		reflect.TypeFor[plan.Duration](): {Type: "string", Pattern: `^-?(0|([0-9]+(\.[0-9]+)?(ns|µs|ms|s|m|h))+)$`,
+			Examples: []any{"2s", "1m30s", "500ms"}},
+		reflect.TypeFor[report.Number](): {Type: "string", Pattern: "^(" + decimal + ")?$",
+			Examples: []any{"0.0003", "20000"}},
 	}
 }
 
-// members are those that a type writes whatever traffic is, and those that it writes of sessions; the others that are required are of frames.
+// members are those that a type writes whatever traffic is, and those that it writes of sessions; the others
+// that are required are of frames.
 type members struct{ common, sessions []string }
 
 // ofSessions are the types that leave the members of frames out where traffic is sessions.
 func ofSessions() map[reflect.Type]*members {
 	return map[reflect.Type]*members{
 		reflect.TypeFor[report.Direction](): {[]string{"from", "to", "quality", "reason"}, []string{"sessions"}},
-		reflect.TypeFor[report.Sessions](): {[]string{"connections", "writtenBytes", "sentBytes", "receivedBytes", "receivedIn", "goodputBitsPerSecond"},
+		reflect.TypeFor[report.Sessions](): {[]string{"connections", "writtenBytes", "sentBytes", "receivedBytes",
+			"receivedIn", "goodputBitsPerSecond"},
 			[]string{"askedBitsPerSecond", "datagrams", "sentIn"}}, // of UDP, and the others of TCP
 		reflect.TypeFor[report.SampleDirection](): {nil, []string{"sessions"}},
 		reflect.TypeFor[report.Sum]():             {[]string{"window"}, []string{"sessions"}},
 		reflect.TypeFor[report.Figures]():         {[]string{"runs"}, []string{"goodputBitsPerSecond"}},
-		reflect.TypeFor[report.Spread]():          {[]string{"percent"}, []string{"lowGoodputBitsPerSecond", "highGoodputBitsPerSecond"}},
+		reflect.TypeFor[report.Spread](): {[]string{"percent"}, []string{"lowGoodputBitsPerSecond",
+			"highGoodputBitsPerSecond"}},
 	}
 }
 
@@ -74,10 +83,10 @@ type maker struct {
 // schema is the JSON Schema of the document, by the sources below root.
 func (d document) schema(root string) ([]byte, error) {
 	m := maker{words: words{root: root}, written: written(), foreign: foreign(), versions: map[reflect.Type]string{}}
-	for _, each := range documents() {
-		m.versions[each.is] = each.version
+	for _, documentSpec := range documents() {
+		m.versions[documentSpec.goType] = documentSpec.version
 	}
-	types := m.in(d.is, nil)
+	types := m.typesIn(d.goType, nil)
 	definitions := map[string]*jsonschema.Schema{}
 	for _, t := range types {
 		s, err := m.define(t, types)
@@ -86,24 +95,25 @@ func (d document) schema(root string) ([]byte, error) {
 		}
 		definitions[name(t)] = s
 	}
-	whole := definitions[name(d.is)]
-	delete(definitions, name(d.is))
+	whole := definitions[name(d.goType)]
+	delete(definitions, name(d.goType))
 	whole.Schema, whole.Title, whole.Defs = dialect, d.title, definitions
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
+	var stdout bytes.Buffer
+	enc := json.NewEncoder(&stdout)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", " ")
 	if err := enc.Encode(whole); err != nil {
 		return nil, err
 	}
-	return out.Bytes(), nil
+	return stdout.Bytes(), nil
 }
 
 // name is what a type's definition is called: "plan.Link".
 func name(t reflect.Type) string { return path.Base(t.PkgPath()) + "." + t.Name() }
 
-// in appends the types that a type's definition, and those in it, need one of their own for; the type itself first.
-func (m maker) in(t reflect.Type, found []reflect.Type) []reflect.Type {
+// typesIn appends the types that a type's definition, and those in it, need one of their own for; the type
+// itself first.
+func (m maker) typesIn(t reflect.Type, found []reflect.Type) []reflect.Type {
 	switch {
 	case m.foreign[t] != nil || slices.Contains(found, t):
 		return found
@@ -112,12 +122,12 @@ func (m maker) in(t reflect.Type, found []reflect.Type) []reflect.Type {
 	}
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Map:
-		return m.in(t.Elem(), found)
+		return m.typesIn(t.Elem(), found)
 	case reflect.Struct:
 		found = append(found, t)
 		for field := range t.Fields() {
 			if field.Tag.Get("json") != "-" {
-				found = m.in(field.Type, found)
+				found = m.typesIn(field.Type, found)
 			}
 		}
 	default: // what JSON has itself
@@ -127,42 +137,43 @@ func (m maker) in(t reflect.Type, found []reflect.Type) []reflect.Type {
 
 // define is the definition of a type, which refers to those of the other types.
 func (m maker) define(t reflect.Type, types []reflect.Type) (*jsonschema.Schema, error) {
-	said, err := m.words.of(t)
+	comment, err := m.words.commentOf(t)
 	if err != nil {
 		return nil, err
 	}
 	if s := m.written[t]; s != nil {
-		s.Description = said.of
+		s.Description = comment.typeText
 		return s, nil
 	}
 	if t.Kind() == reflect.String {
-		return &jsonschema.Schema{Type: "string", Description: said.of, Examples: said.values}, nil
+		return &jsonschema.Schema{Type: "string", Description: comment.typeText, Examples: comment.values}, nil
 	}
-	known := maps.Clone(m.foreign)
-	for _, other := range types {
-		if other != t {
-			known[other] = &jsonschema.Schema{Ref: "#/$defs/" + name(other)}
+	schemasByType := maps.Clone(m.foreign)
+	for _, goType := range types {
+		if goType != t {
+			schemasByType[goType] = &jsonschema.Schema{Ref: "#/$defs/" + name(goType)}
 		}
 	}
-	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: known})
+	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: schemasByType})
 	if err != nil {
 		return nil, err
 	}
-	s.Description = said.of
+	s.Description = comment.typeText
 	s.AdditionalProperties = nil // readers of a document ignore unknown members
 	for field := range t.Fields() {
 		member, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if p := s.Properties[member]; p != nil {
-			p.Description = said.members[field.Name]
+			p.Description = comment.members[field.Name]
 			plain(p, slices.Contains(s.Required, member))
 		}
 	}
 	if t == reflect.TypeFor[stream.Instruction]() {
 		s.Required = []string{"type"} // it writes the members that its type has
 	}
-	if own := ofSessions()[t]; own != nil { // it writes the members of frames, or of sessions
-		frames := slices.DeleteFunc(slices.Clone(s.Required), func(member string) bool { return slices.Contains(own.common, member) })
-		s.Required, s.AnyOf = own.common, []*jsonschema.Schema{{Required: frames}, {Required: own.sessions}}
+	if membersOf := ofSessions()[t]; membersOf != nil { // it writes the members of frames, or of sessions
+		frames := slices.DeleteFunc(slices.Clone(s.Required),
+			func(member string) bool { return slices.Contains(membersOf.common, member) })
+		s.Required, s.AnyOf = membersOf.common, []*jsonschema.Schema{{Required: frames}, {Required: membersOf.sessions}}
 	}
 	if version := m.versions[t]; version != "" {
 		s.Properties["version"].Enum = []any{version}
@@ -170,7 +181,8 @@ func (m maker) define(t reflect.Type, types []reflect.Type) (*jsonschema.Schema,
 	return s, nil
 }
 
-// plain takes null from what is left out where there is nothing, and from what refers to a definition: that says its own type.
+// plain takes null from what is left out where there is nothing, and from what refers to a definition: that
+// says its own type.
 func plain(s *jsonschema.Schema, required bool) {
 	if s.Ref != "" {
 		s.Types = nil

@@ -17,21 +17,22 @@ const module = "github.com/linerate-dev/linerate/"
 // words are the comments of the sources below root.
 type words struct{ root string }
 
-// said is what the sources say of a type, of its members by their names in Go, and, of a string, which values it has.
-type said struct {
-	of      string
-	members map[string]string
-	values  []any
+// comment is what the sources say of a type, of its members by their names in Go, and, of a string, which
+// values it has.
+type comment struct {
+	typeText string
+	members  map[string]string
+	values   []any
 }
 
-// of reads what the sources say of a type.
-func (w words) of(t reflect.Type) (said, error) {
+// commentOf reads what the sources say of a type.
+func (w words) commentOf(t reflect.Type) (comment, error) {
 	dir := filepath.Join(w.root, strings.TrimPrefix(t.PkgPath(), module))
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return said{}, err
+		return comment{}, err
 	}
-	out := said{members: map[string]string{}}
+	result := comment{members: map[string]string{}}
 	found := false
 	for _, e := range entries {
 		if !strings.HasSuffix(e.Name(), ".go") || strings.HasSuffix(e.Name(), "_test.go") {
@@ -39,22 +40,22 @@ func (w words) of(t reflect.Type) (said, error) {
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, e.Name()), nil, parser.ParseComments)
 		if err != nil {
-			return said{}, err
+			return comment{}, err
 		}
 		for _, declaration := range file.Decls {
-			if d, is := declaration.(*ast.GenDecl); is {
-				found = out.read(d, t.Name()) || found
+			if d, ok := declaration.(*ast.GenDecl); ok {
+				found = result.read(d, t.Name()) || found
 			}
 		}
 	}
 	if !found {
-		return said{}, fmt.Errorf("%s isn't declared in %s", name(t), dir)
+		return comment{}, fmt.Errorf("%s isn't declared in %s", name(t), dir)
 	}
-	return out, nil
+	return result, nil
 }
 
 // read takes what a declaration says of the type of this name, and says whether it declares it.
-func (s *said) read(d *ast.GenDecl, name string) (declares bool) {
+func (s *comment) read(d *ast.GenDecl, name string) (declares bool) {
 	for _, spec := range d.Specs {
 		switch spec := spec.(type) {
 		case *ast.TypeSpec:
@@ -62,14 +63,14 @@ func (s *said) read(d *ast.GenDecl, name string) (declares bool) {
 				continue
 			}
 			declares = true
-			if s.of = sentence(spec.Doc, nil); s.of == "" {
-				s.of = sentence(d.Doc, nil)
+			if s.typeText = sentence(spec.Doc, nil); s.typeText == "" {
+				s.typeText = sentence(d.Doc, nil)
 			}
-			if struc, is := spec.Type.(*ast.StructType); is {
+			if struc, ok := spec.Type.(*ast.StructType); ok {
 				s.fields(struc)
 			}
 		case *ast.ValueSpec:
-			if kind, is := spec.Type.(*ast.Ident); is && kind.Name == name && d.Tok == token.CONST {
+			if kind, ok := spec.Type.(*ast.Ident); ok && kind.Name == name && d.Tok == token.CONST {
 				s.constants(spec)
 			}
 		}
@@ -77,9 +78,9 @@ func (s *said) read(d *ast.GenDecl, name string) (declares bool) {
 	return declares
 }
 
-func (s *said) constants(spec *ast.ValueSpec) {
+func (s *comment) constants(spec *ast.ValueSpec) {
 	for _, v := range spec.Values {
-		if literal, is := v.(*ast.BasicLit); is && literal.Kind == token.STRING {
+		if literal, ok := v.(*ast.BasicLit); ok && literal.Kind == token.STRING {
 			if value, err := strconv.Unquote(literal.Value); err == nil {
 				s.values = append(s.values, value)
 			}
@@ -88,29 +89,29 @@ func (s *said) constants(spec *ast.ValueSpec) {
 }
 
 // fields reads the comments of members. One comment may speak of several members, the first of which it stands above.
-func (s *said) fields(struc *ast.StructType) {
-	above := ""
+func (s *comment) fields(struc *ast.StructType) {
+	prefix := ""
 	for _, f := range struc.Fields.List {
-		own := sentence(f.Doc, f.Comment)
+		textOwn := sentence(f.Doc, f.Comment)
 		if f.Doc != nil {
-			above = own
+			prefix = textOwn
 		}
 		for _, n := range f.Names {
 			switch {
-			case own != "":
-				s.members[n.Name] = own
-			case strings.Contains(above, n.Name):
-				s.members[n.Name] = above
+			case textOwn != "":
+				s.members[n.Name] = textOwn
+			case strings.Contains(prefix, n.Name):
+				s.members[n.Name] = prefix
 			}
 		}
 	}
 }
 
 // sentence is a comment's text in one line, without what is drawn in it.
-func sentence(above, beside *ast.CommentGroup) string {
-	group := above
+func sentence(doc, lineComment *ast.CommentGroup) string {
+	group := doc
 	if group == nil {
-		group = beside
+		group = lineComment
 	}
 	if group == nil {
 		return ""

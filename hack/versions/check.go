@@ -40,12 +40,12 @@ func raises(files []moduleFile, exceptions []exception) []raise {
 	newest, in := map[string]string{}, map[string]string{}
 	for _, f := range files {
 		for module, v := range f.versions {
-			if !excepted(exceptions, f.path, module) && (newest[module] == "" || before(newest[module], v)) {
+			if !excepted(exceptions, f.path, module) && (newest[module] == "" || isBefore(newest[module], v)) {
 				newest[module], in[module] = v, f.path
 			}
 		}
 	}
-	var all []raise
+	var raises []raise
 	for _, f := range files {
 		r := raise{file: f.path}
 		for _, module := range slices.Sorted(maps.Keys(f.versions)) {
@@ -54,14 +54,17 @@ func raises(files []moduleFile, exceptions []exception) []raise {
 			}
 		}
 		if len(r.modules) > 0 {
-			all = append(all, r)
+			raises = append(raises, r)
 		}
 	}
-	return all
+	return raises
 }
 
 func excepted(exceptions []exception, file, module string) bool {
-	return slices.ContainsFunc(exceptions, func(e exception) bool { return e.file == file && (e.module == "" || e.module == module) })
+	return slices.ContainsFunc(exceptions, func(e exception) bool {
+		return e.file == file &&
+			(e.module == "" || e.module == module)
+	})
 }
 
 // differs is whether another module file has what the exception is about in another version.
@@ -74,15 +77,18 @@ func differs(files []moduleFile, e exception) bool {
 		if e.module != "" && e.module != module {
 			continue
 		}
-		if slices.ContainsFunc(files, func(f moduleFile) bool { return f.versions[module] != "" && f.versions[module] != v }) {
+		if slices.ContainsFunc(files, func(f moduleFile) bool {
+			return f.versions[module] != "" &&
+				f.versions[module] != v
+		}) {
 			return true
 		}
 	}
 	return false
 }
 
-// before is semantic versioning's order, by which pseudo-versions are in the order of their commits' times.
-func before(a, b string) bool {
+// isBefore is semantic versioning's order, by which pseudo-versions are in the order of their commits' times.
+func isBefore(a, b string) bool {
 	first, second := version.MustParseSemantic(a), version.MustParseSemantic(b)
 	return first.LessThan(second)
 }

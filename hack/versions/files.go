@@ -23,7 +23,8 @@ func moduleFiles(project string) ([]moduleFile, error) {
 			return err
 		}
 		name := entry.Name()
-		if entry.IsDir() && path != project && (name == "testdata" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_")) {
+		if entry.IsDir() && path != project && (name == "testdata" || strings.HasPrefix(name, ".") ||
+			strings.HasPrefix(name, "_")) {
 			return filepath.SkipDir
 		}
 		if entry.IsDir() || !strings.HasPrefix(name, "go.") || !strings.HasSuffix(name, ".mod") {
@@ -50,7 +51,8 @@ func readModuleFile(project, path string) (moduleFile, error) {
 	return file, err
 }
 
-// parseModuleFile reads what go mod edit -json prints. A module that is replaced by a folder is the project's own, and has no version.
+// parseModuleFile reads what go mod edit -json prints. A module that is replaced by a folder is the project's
+// own, and has no version.
 func parseModuleFile(text []byte) (moduleFile, error) {
 	type version struct{ Path, Version string }
 	var parsed struct {
@@ -65,9 +67,9 @@ func parseModuleFile(text []byte) (moduleFile, error) {
 		file.versions[r.Path] = r.Version
 	}
 	for _, r := range parsed.Replace {
-		required, has := file.versions[r.Old.Path]
+		required, ok := file.versions[r.Old.Path]
 		switch {
-		case !has || r.Old.Version != "" && r.Old.Version != required:
+		case !ok || r.Old.Version != "" && r.Old.Version != required:
 		case r.New.Version == "":
 			delete(file.versions, r.Old.Path)
 		default:

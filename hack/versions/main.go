@@ -1,5 +1,6 @@
-// Versions holds the module files of this project to one set of versions: what two of them require, they require in the same version. So each package is
-// compiled once for all programs, and tests use the libraries that the product is built with.
+// Versions holds the module files of this project to one set of versions: what two of them require, they
+// require in the same version. So each package is compiled once for all programs, and tests use the libraries
+// that the product is built with.
 //
 //	go run ./hack/versions         # name what differs, with what mends it
 //	go run ./hack/versions align   # raise what is older to the newest version that a module file requires; asks the module proxy
@@ -23,7 +24,7 @@ func main() {
 	}
 }
 
-func run(args []string, out io.Writer) error {
+func run(args []string, w io.Writer) error {
 	switch strings.Join(args, " ") {
 	case "":
 		files, err := moduleFiles(".")
@@ -35,14 +36,14 @@ func run(args []string, out io.Writer) error {
 		}
 		return nil
 	case "align":
-		return align(out)
+		return align(w)
 	default:
 		return fmt.Errorf("arguments %q: none checks, align mends", args)
 	}
 }
 
 // align raises what is older until nothing is: a version that is raised may require another to be.
-func align(out io.Writer) error {
+func align(w io.Writer) error {
 	for range 10 {
 		files, err := moduleFiles(".")
 		if err != nil {
@@ -53,7 +54,7 @@ func align(out io.Writer) error {
 			return nil
 		}
 		for _, r := range raises {
-			if err := r.apply(out); err != nil {
+			if err := r.apply(w); err != nil {
 				return fmt.Errorf("raise versions in %s: %w (a version that its program can't be built with is an exception: hack/versions/exceptions.go)", r.file, err)
 			}
 		}
@@ -61,11 +62,12 @@ func align(out io.Writer) error {
 	return fmt.Errorf("module files still differ after 10 rounds: go run ./hack/versions names what does")
 }
 
-// apply writes the newer versions, and has go add what these require. go get would do both, but takes each module for a package, too, with all that is imported there.
-func (r raise) apply(out io.Writer) error {
+// apply writes the newer versions, and has go add what these require. go get would do both, but takes each
+// module for a package, too, with all that is imported there.
+func (r raise) apply(w io.Writer) error {
 	edit := []string{"mod", "edit"}
 	for _, m := range r.modules {
-		fmt.Fprintf(out, "%s: %s %s, was %s\n", r.file, m.path, m.newer, m.older)
+		fmt.Fprintf(w, "%s: %s %s, was %s\n", r.file, m.path, m.newer, m.older)
 		edit = append(edit, "-require="+m.path+"@"+m.newer)
 	}
 	dir, name := path.Split(r.file)

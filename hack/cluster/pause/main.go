@@ -1,4 +1,5 @@
-// Pause is what a pod's first container runs: it holds the pod's namespaces and does nothing until it gets a signal to end.
+// Pause is what a pod's first container runs: it holds the pod's namespaces and does nothing until it gets a
+// signal to end.
 package main
 
 import (

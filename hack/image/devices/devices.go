@@ -1,5 +1,6 @@
-// Package devices finds what of this machine belongs into the image of a device under test: DPDK's testpmd or strongSwan, as Debian packages them, with all that they load. In a registry such an image is made
-// of the packages themselves (docs/modes.md); this one is for clusters that have none, as the demo's.
+// Package devices finds what of this machine belongs into the image of a device under test: DPDK's testpmd or
+// strongSwan, as Debian packages them, with all that they load. In a registry such an image is made of the
+// packages themselves (docs/modes.md); this one is for clusters that have none, as the demo's.
 package devices
 
 import (
@@ -20,7 +21,8 @@ const (
 	StrongSwan = "strongswan"
 )
 
-// Files are a device's files by their paths in an image, and how its containers start. The error says what this machine lacks.
+// Files are a device's files by their paths in an image, and how its containers start. The error says what this
+// machine lacks.
 func Files(device string) (map[string]string, pack.Config, error) {
 	switch device {
 	case Testpmd:
@@ -28,7 +30,8 @@ func Files(device string) (map[string]string, pack.Config, error) {
 	case StrongSwan:
 		return strongSwan()
 	}
-	return nil, pack.Config{}, fmt.Errorf("%q is no device that can be packed: there are %s and %s", device, Testpmd, StrongSwan)
+	return nil, pack.Config{}, fmt.Errorf("%q is no device that can be packed: there are %s and %s", device, Testpmd,
+		StrongSwan)
 }
 
 func testpmd() (map[string]string, pack.Config, error) {
@@ -60,7 +63,8 @@ func strongSwan() (map[string]string, pack.Config, error) {
 	if err != nil {
 		return nil, pack.Config{}, err
 	}
-	loadedLater, err := filepath.Glob("/lib/*/libgcc_s.so.1") // by the C library, once a thread is ended: no program names it
+	// by the C library, once a thread is ended: no program names it
+	loadedLater, err := filepath.Glob("/lib/*/libgcc_s.so.1")
 	if err != nil || len(loadedLater) == 0 {
 		return nil, pack.Config{}, errors.New("there is no libgcc_s.so.1, without which strongSwan ends by a signal")
 	}
@@ -76,11 +80,11 @@ func withLibraries(programs ...string) (map[string]string, error) {
 	files := map[string]string{}
 	for _, program := range programs {
 		files[program] = program
-		out, err := exec.Command("ldd", program).Output()
+		output, err := exec.Command("ldd", program).Output()
 		if err != nil {
 			return nil, fmt.Errorf("ldd %s: %w", program, err)
 		}
-		for _, library := range loads.FindAllStringSubmatch(string(out), -1) {
+		for _, library := range loads.FindAllStringSubmatch(string(output), -1) {
 			files[library[1]] = library[1]
 		}
 	}

@@ -20,16 +20,17 @@ type layer []byte
 
 func (l layer) open() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(l)), nil }
 
-// layerOf packs files in the order of their paths, each behind its folders. What is one file here under several names is one there, too: a loader of libraries would load each copy.
+// layerOf packs files in the order of their paths, each behind its folders. What is one file here under several
+// names is one there, too: a loader of libraries would load each copy.
 func layerOf(files map[string]string) (layer, error) {
 	var content bytes.Buffer
 	archive := tar.NewWriter(&content)
-	made, packed := map[string]bool{"/": true}, map[string]string{}
+	folderMade, packed := map[string]bool{"/": true}, map[string]string{}
 	for _, inside := range slices.Sorted(maps.Keys(files)) {
 		if err := checkPath(inside); err != nil {
 			return nil, err
 		}
-		err := folders(archive, path.Dir(inside), made)
+		err := folders(archive, path.Dir(inside), folderMade)
 		if err == nil {
 			err = file(archive, inside, files[inside], packed)
 		}
@@ -50,14 +51,14 @@ func checkPath(inside string) error {
 	return nil
 }
 
-func folders(archive *tar.Writer, dir string, made map[string]bool) error {
-	if made[dir] {
+func folders(archive *tar.Writer, dir string, folderMade map[string]bool) error {
+	if folderMade[dir] {
 		return nil
 	}
-	if err := folders(archive, path.Dir(dir), made); err != nil {
+	if err := folders(archive, path.Dir(dir), folderMade); err != nil {
 		return err
 	}
-	made[dir] = true
+	folderMade[dir] = true
 	return archive.WriteHeader(header(tar.TypeDir, dir+"/", 0o755, 0))
 }
 
@@ -79,7 +80,7 @@ func file(archive *tar.Writer, inside, local string, packed map[string]string) e
 	if !info.Mode().IsRegular() {
 		return errors.New("it isn't a regular file")
 	}
-	if first, again := packed[local]; again {
+	if first, duplicate := packed[local]; duplicate {
 		link := header(tar.TypeLink, inside, modeOf(info), 0)
 		link.Linkname = strings.TrimPrefix(first, "/")
 		return archive.WriteHeader(link)
@@ -100,27 +101,28 @@ func modeOf(info fs.FileInfo) int64 {
 }
 
 func header(kind byte, inside string, mode, size int64) *tar.Header {
-	return &tar.Header{Typeflag: kind, Name: strings.TrimPrefix(inside, "/"), Mode: mode, Size: size, ModTime: moment(), Format: tar.FormatPAX}
+	return &tar.Header{Typeflag: kind, Name: strings.TrimPrefix(inside, "/"), Mode: mode, Size: size, ModTime: moment(),
+		Format: tar.FormatPAX}
 }
 
 // replace writes a file beside out, and renames it to out when it is complete.
-func replace(out string, write func(partial string) error) error {
-	partial, err := os.CreateTemp(filepath.Dir(out), filepath.Base(out)+".*")
+func replace(path string, write func(partial string) error) error {
+	partial, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
 	if err != nil {
-		return fmt.Errorf("write %s: %w", out, err)
+		return fmt.Errorf("write %s: %w", path, err)
 	}
 	defer func() { _ = os.Remove(partial.Name()) }()
 	if err := partial.Close(); err != nil {
-		return fmt.Errorf("write %s: %w", out, err)
+		return fmt.Errorf("write %s: %w", path, err)
 	}
 	if err := write(partial.Name()); err != nil {
-		return fmt.Errorf("write %s: %w", out, err)
+		return fmt.Errorf("write %s: %w", path, err)
 	}
 	if err := os.Chmod(partial.Name(), 0o644); err != nil {
-		return fmt.Errorf("write %s: %w", out, err)
+		return fmt.Errorf("write %s: %w", path, err)
 	}
-	if err := os.Rename(partial.Name(), out); err != nil {
-		return fmt.Errorf("name %s: %w", out, err)
+	if err := os.Rename(partial.Name(), path); err != nil {
+		return fmt.Errorf("name %s: %w", path, err)
 	}
 	return nil
 }

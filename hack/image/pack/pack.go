@@ -1,6 +1,6 @@
-// Package pack makes container images of files, with nothing but Go: no base image, no registry, no daemon. The result is an archive as
-// "docker save" writes it, which "ctr images import", "docker load" and "kind load image-archive" read. The same files give the same
-// archive, byte by byte: owners, modes and times are fixed.
+// Package pack makes container images of files, with nothing but Go: no base image, no registry, no daemon. The
+// result is an archive as "docker save" writes it, which "ctr images import", "docker load" and "kind load
+// image-archive" read. The same files give the same archive, byte by byte: owners, modes and times are fixed.
 package pack
 
 import (
@@ -29,10 +29,10 @@ type Config struct {
 	Architecture string
 }
 
-// Pack writes to out an archive with one image, named ref, of one layer. files are local files by their absolute paths in the image;
-// folders above them are made. A local file that its owner may execute is executable by all. A failure leaves no archive behind that
-// could be taken for a whole one.
-func Pack(out, ref string, files map[string]string, config Config) error {
+// Pack writes to out an archive with one image, named ref, of one layer. files are local files by their
+// absolute paths in the image; folders above them are made. A local file that its owner may execute is
+// executable by all. A failure leaves no archive behind that could be taken for a whole one.
+func Pack(path, ref string, files map[string]string, config Config) error {
 	tag, err := name.NewTag(ref, name.StrictValidation)
 	if err != nil {
 		return fmt.Errorf("image name %q: %w (say it as registry/repository:tag)", ref, err)
@@ -44,7 +44,7 @@ func Pack(out, ref string, files map[string]string, config Config) error {
 	if err != nil {
 		return err
 	}
-	return replace(out, func(partial string) error { return tarball.WriteToFile(partial, tag, image) })
+	return replace(path, func(partial string) error { return tarball.WriteToFile(partial, tag, image) })
 }
 
 // Image is what Pack packs: an image of one layer with these files.
@@ -53,15 +53,18 @@ func Image(files map[string]string, config Config) (v1.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	layer, err := tarball.LayerFromOpener(content.open, tarball.WithCompressedCaching, tarball.WithMediaType(types.OCILayer))
+	layer, err := tarball.LayerFromOpener(content.open, tarball.WithCompressedCaching,
+		tarball.WithMediaType(types.OCILayer))
 	if err != nil {
 		return nil, fmt.Errorf("compress the layer: %w", err)
 	}
-	base, err := mutate.ConfigFile(mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON), config.file())
+	base, err := mutate.ConfigFile(mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1),
+		types.OCIConfigJSON), config.file())
 	if err != nil {
 		return nil, fmt.Errorf("configure the image: %w", err)
 	}
-	image, err := mutate.Append(base, mutate.Addendum{Layer: layer, History: v1.History{Created: v1.Time{Time: moment()}, CreatedBy: "hack/image"}})
+	image, err := mutate.Append(base, mutate.Addendum{Layer: layer,
+		History: v1.History{Created: v1.Time{Time: moment()}, CreatedBy: "hack/image"}})
 	if err != nil {
 		return nil, fmt.Errorf("add the layer: %w", err)
 	}

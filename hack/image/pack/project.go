@@ -20,8 +20,9 @@ func Project() Config {
 // projectPrograms are in cmd/NAME, and at /NAME in the image.
 func projectPrograms() []string { return []string{"manager", "linerate"} }
 
-// Programs builds the project's programs into dir, static and stripped, and says what goes where in the image. A program that the tree
-// doesn't have (yet) is left out. version is what they say of themselves. It needs the go command, and a working directory in the module.
+// Programs builds the project's programs into dir, static and stripped, and says what goes where in the image.
+// A program that the tree doesn't have (yet) is left out. version is what they say of themselves. It needs the
+// go command, and a working directory in the module.
 func Programs(dir, version string) (map[string]string, error) {
 	return ProgramsFor(dir, version, runtime.GOARCH)
 }
@@ -47,13 +48,16 @@ func ProgramsFor(dir, version, architecture string) (map[string]string, error) {
 	return files, nil
 }
 
-// Tags are those that programs are built with. Without grpcnotrace gRPC's trace pages, which use templates, keep the linker from leaving out methods that nobody calls: a fourth of the manager.
+// Tags are those that programs are built with. Without grpcnotrace gRPC's trace pages, which use templates,
+// keep the linker from leaving out methods that nobody calls: a fourth of the manager.
 const Tags = "grpcnotrace"
 
 // build makes a static program of the main package in a folder of the project.
 func build(source, binary, version, architecture string) error {
-	flags := fmt.Sprintf("-s -w -X main.version=%[2]s -X %[1]s/internal/cli.version=%[2]s", module, version) // whichever the program has
-	if _, err := goOutputFor(architecture, "build", "-C", source, "-trimpath", "-buildvcs=false", "-tags", Tags, "-ldflags", flags, "-o", binary, "."); err != nil {
+	// whichever the program has
+	flags := fmt.Sprintf("-s -w -X main.version=%[2]s -X %[1]s/internal/cli.version=%[2]s", module, version)
+	if _, err := goOutputFor(architecture, "build", "-C", source, "-trimpath", "-buildvcs=false", "-tags", Tags,
+		"-ldflags", flags, "-o", binary, "."); err != nil {
 		return fmt.Errorf("build %s: %w", source, err)
 	}
 	return nil
@@ -66,9 +70,9 @@ func goOutputFor(architecture string, args ...string) (string, error) {
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+architecture)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
-	out, err := cmd.Output()
+	output, err := cmd.Output()
 	if err != nil {
 		return "", fmt.Errorf("%w: %s", err, strings.TrimSpace(stderr.String()))
 	}
-	return string(out), nil
+	return string(output), nil
 }

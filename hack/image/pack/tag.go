@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// Tag names an image by its programs' content: a new build is a new image, and pods of the old one are replaced. Programs are files by their name in
-// the image.
+// Tag names an image by its programs' content: a new build is a new image, and pods of the old one are
+// replaced. Programs are files by their name in the image.
 func Tag(prefix string, programs map[string]string) (string, error) {
 	sum := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(programs)) {
@@ -21,12 +21,12 @@ func Tag(prefix string, programs map[string]string) (string, error) {
 	return prefix + "-" + hex.EncodeToString(sum.Sum(nil))[:12], nil
 }
 
-func add(to io.Writer, path string) error {
+func add(archive io.Writer, path string) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = file.Close() }()
-	_, err = io.Copy(to, file)
+	_, err = io.Copy(archive, file)
 	return err
 }
