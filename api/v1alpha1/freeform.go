@@ -86,22 +86,22 @@ func (p *GeneratorPodSpec) bytes() (bytes int) {
 }
 
 // freeforms are all freeform parts of the spec.
-func (s *LoadTestSpec) freeforms() (all []*Freeform) {
+func (s *LoadTestSpec) freeforms() (blocks []*Freeform) {
 	if s.DUT.Pod != nil {
-		all = append(all, &s.DUT.Pod.Template)
+		blocks = append(blocks, &s.DUT.Pod.Template)
 	}
 	for _, hook := range []*HookSpec{s.DUT.Setup, s.DUT.Teardown} {
 		if hook != nil {
-			all = append(all, &hook.Template)
+			blocks = append(blocks, &hook.Template)
 		}
 	}
 	if s.Generator.Pod != nil {
-		all = append(all, &s.Generator.Pod.Affinity)
+		blocks = append(blocks, &s.Generator.Pod.Affinity)
 	}
 	if s.Generator.TRex != nil {
-		all = append(all, &s.Generator.TRex.Config)
+		blocks = append(blocks, &s.Generator.TRex.Config)
 	}
-	return all
+	return blocks
 }
 
 // FreeformFault says that a suite's template and patches are too large, with the way out; empty: they aren't.
@@ -121,23 +121,23 @@ func (s *LoadTestSuiteSpec) OmitFreeform() {
 }
 
 func (s *LoadTestSuiteSpec) freeforms() []*Freeform {
-	all := []*Freeform{&s.Template.Spec}
+	blocks := []*Freeform{&s.Template.Spec}
 	for i := range s.Axes {
 		for j := range s.Axes[i].Values {
-			all = append(all, &s.Axes[i].Values[j].Patch)
+			blocks = append(blocks, &s.Axes[i].Values[j].Patch)
 		}
 	}
-	return all
+	return blocks
 }
 
 // sizeOf is how many bytes the Freeforms take together; omitted ones count as what they took.
-func sizeOf(all []*Freeform) (bytes int) {
-	for _, f := range all {
+func sizeOf(blocks []*Freeform) (bytes int) {
+	for _, f := range blocks {
 		for key, value := range *f {
 			bytes += len(key) + len(value.Raw)
 		}
 	}
-	for _, f := range all {
+	for _, f := range blocks {
 		if took, err := strconv.Atoi(string((*f)[omitted].Raw)); err == nil {
 			bytes = max(bytes, took)
 		}
@@ -146,8 +146,8 @@ func sizeOf(all []*Freeform) (bytes int) {
 }
 
 // omit replaces all of them by a note of how many bytes the freeform parts take together.
-func omit(all []*Freeform, bytes int) {
-	for _, f := range all {
+func omit(blocks []*Freeform, bytes int) {
+	for _, f := range blocks {
 		if len(*f) > 0 {
 			*f = omittedForm(bytes)
 		}
@@ -169,12 +169,12 @@ func (s *LoadTestSpec) FreeformMemory() int64 {
 type structure struct{ depth, containers, values int }
 
 // structureOf is the depth of the deepest Freeform, and the sums over all. It reads each byte once, and decodes nothing.
-func structureOf(all []*Freeform) (s structure) {
-	for _, f := range all {
+func structureOf(blocks []*Freeform) (s structure) {
+	for _, f := range blocks {
 		s.containers++
 		for _, value := range *f {
-			is, _ := intake.Measure(value.Raw, intake.Limits{Depth: len(value.Raw) + 1}, nil) // nothing is bounded yet
-			s.depth, s.containers, s.values = max(s.depth, is.Depth+1), s.containers+int(is.Containers), s.values+int(is.Values)
+			size, _ := intake.Measure(value.Raw, intake.Limits{Depth: len(value.Raw) + 1}, nil) // nothing is bounded yet
+			s.depth, s.containers, s.values = max(s.depth, size.Depth+1), s.containers+int(size.Containers), s.values+int(size.Values)
 		}
 	}
 	return s
@@ -183,15 +183,15 @@ func structureOf(all []*Freeform) (s structure) {
 // fault says that the parts are built of too much, with the way out; empty: they aren't. times is how often the bounds of a LoadTest they may have.
 func (s structure) fault(parts string, times int) string {
 	for _, bound := range []struct {
-		what      string
-		has, most int
+		unit          string
+		amount, limit int
 	}{
 		{"levels of lists and mappings in each other", s.depth, mostDepth},
 		{"lists and mappings", s.containers, mostContainers * times},
 		{"values", s.values, mostValues * times},
 	} {
-		if bound.has > bound.most {
-			return fmt.Sprintf("%s have %d %s, and %d is the most: a template that Kubernetes reads needs far fewer", parts, bound.has, bound.what, bound.most)
+		if bound.amount > bound.limit {
+			return fmt.Sprintf("%s have %d %s, and %d is the most: a template that Kubernetes reads needs far fewer", parts, bound.amount, bound.unit, bound.limit)
 		}
 	}
 	return ""

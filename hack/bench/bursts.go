@@ -45,7 +45,7 @@ func watchBursts(ctx context.Context, o options, r reached, even bool) (samples 
 				return nil, fmt.Errorf("the bursts of %s at %.0f packets/s: %w", engine, e.packetsPerSecond, err)
 			}
 			fmt.Fprintf(os.Stderr, "bursts %-42s %.0f kpps: %d frames, at most %d\n", engine, e.packetsPerSecond/1000,
-				e.Typical, e.Most)
+				e.Typical, e.Longest)
 			samples = append(samples, e)
 		}
 	}

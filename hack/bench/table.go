@@ -148,7 +148,7 @@ func waiting(samples []evenness) []row {
 		"waiting, most", "stretches", "stolen", "gaps within an eighth"}}
 	for _, e := range samples {
 		rows = append(rows, row{e.sender, kilo(e.packetsPerSecond), e.part(), fmt.Sprint(e.Frames), fmt.Sprint(e.Half),
-			fmt.Sprint(e.Typical), fmt.Sprint(e.Most), fmt.Sprint(e.Stretches), fmt.Sprint(e.Stolen),
+			fmt.Sprint(e.Typical), fmt.Sprint(e.Longest), fmt.Sprint(e.Stretches), fmt.Sprint(e.Stolen),
 			percent(e.Share(7./8, 9./8))})
 	}
 	return rows
@@ -171,7 +171,7 @@ func gaps(samples []evenness) []row {
 	for _, e := range samples {
 		cells := row{e.sender, kilo(e.packetsPerSecond)}
 		for _, g := range e.Gaps {
-			cells = append(cells, fmt.Sprintf("%.2f %%", 100*e.Share(g.From, g.To)))
+			cells = append(cells, fmt.Sprintf("%.2f %%", 100*e.Share(g.Low, g.High)))
 		}
 		rows = append(rows, cells)
 	}
@@ -181,12 +181,12 @@ func gaps(samples []evenness) []row {
 // edges are a column's of the histogram.
 func edges(g burstiness.Gaps) string {
 	switch {
-	case g.From == 0:
-		return fmt.Sprintf("< %.4g", g.To)
-	case g.To > 1e9:
-		return fmt.Sprintf("≥ %.4g", g.From)
+	case g.Low == 0:
+		return fmt.Sprintf("< %.4g", g.High)
+	case g.High > 1e9:
+		return fmt.Sprintf("≥ %.4g", g.Low)
 	}
-	return fmt.Sprintf("%.4g–%.4g", g.From, g.To)
+	return fmt.Sprintf("%.4g–%.4g", g.Low, g.High)
 }
 
 func (r results) text() string {

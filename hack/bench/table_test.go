@@ -37,7 +37,7 @@ func madeUp() results {
 	return results{
 		scenes: []scene{s}, outcomes: [][]outcome{outcomes},
 		pace:   []pace{{sender: ours.name, path: ownProcessor, share: 0.8, intended: 320_000, seconds: []second{{320_000, false}, {319_000, false}, {300_000, true}}, others: 0.01, lost: 3, unsent: 19_000, taken: 70 * time.Millisecond, processorPercent: 71, together: 2.14}},
-		bursts: []evenness{{ours.name, sink, 0.5, 100_000, burstiness.Judge(arrivals, 100_000, []burstiness.Span{{From: 0, To: 15 * time.Millisecond}})}},
+		bursts: []evenness{{ours.name, sink, 0.5, 100_000, burstiness.Judge(arrivals, 100_000, []burstiness.Span{{Start: 0, End: 15 * time.Millisecond}})}},
 	}
 }
 

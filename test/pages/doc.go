@@ -1,2 +1,3 @@
-// Package pages holds the tests of what is written: documents holds pages against the code, published writes the tables of docs/measured.
+// Package pages holds the tests of what is written: documents holds pages against the code, published writes
+// the tables of docs/measured.
 package pages

@@ -110,20 +110,20 @@ func TestTheOperatorRefusesNetworksOfOthers(t *testing.T) {
 		l.holdsUp(l.operate("on-a-link", "default"), "Scheduled", "NetworkInvalid", other.namespace+"/west", refusal, "allowedNetworkNamespaces")
 	})
 	for _, try := range tries.ForeignAnnotations(other.namespace) {
-		t.Run("in the annotation of a template, as "+try.What, func(t *testing.T) {
+		t.Run("in the annotation of a template, as "+try.Name, func(t *testing.T) {
 			for _, part := range []string{"pod", "setup", "teardown"} {
-				name := "own-" + try.What + "-" + part
+				name := "own-" + try.Name + "-" + part
 				l.create("author", written(t, name, links+tries.WithAnnotation(part, try.Spec)))
-				l.holdsUp(l.operate(name, "default"), "Scheduled", "NetworkInvalid", try.Says, refusal)
+				l.holdsUp(l.operate(name, "default"), "Scheduled", "NetworkInvalid", try.Refusal, refusal)
 			}
 		})
 	}
 	for _, try := range tries.DoctoredAnnotations(l.namespace, other.namespace) {
-		t.Run("in the annotation of a template that says two things, as "+try.What, func(t *testing.T) {
+		t.Run("in the annotation of a template that says two things, as "+try.Name, func(t *testing.T) {
 			for _, part := range []string{"pod", "setup", "teardown"} {
-				name := "two-" + try.What + "-" + part
+				name := "two-" + try.Name + "-" + part
 				l.create("author", written(t, name, links+tries.WithAnnotation(part, try.Spec)))
-				l.holdsUp(l.operate(name, "default"), "Accepted", "Invalid", try.Says)
+				l.holdsUp(l.operate(name, "default"), "Accepted", "Invalid", try.Refusal)
 			}
 		})
 	}

@@ -86,8 +86,8 @@ func TestASuiteAsksForNoMoreThanItsAuthorHas(t *testing.T) {
 		for _, part := range []string{"type: Pod, pod", "type: Reference, setup", "type: Reference, teardown"} {
 			for _, try := range tries.BeyondAPlainPod() {
 				s := in(t, "dut: {"+part+": {template: {spec: "+try.Spec+"}}}")
-				t.Log(place, part, try.What)
-				refused(t, l.trySuite("author", s), try.Says, "more than a plain pod has")
+				t.Log(place, part, try.Name)
+				refused(t, l.trySuite("author", s), try.Refusal, "more than a plain pod has")
 				refused(t, l.trySuite("tester", s), "these become pods, and tester may not create pods in namespace "+l.namespace)
 				allowed(t, l.trySuite("engineer", s))
 			}
@@ -99,8 +99,8 @@ func TestWhichSuitesNeedTheRightToCreatePods(t *testing.T) {
 	l := newLab(t)
 	for place, in := range everywhere() {
 		for _, try := range tries.NeedingPods() {
-			t.Run(try.What+" in "+place, func(t *testing.T) {
-				refused(t, l.trySuite("tester", in(t, try.Spec)), try.Says+": these become pods")
+			t.Run(try.Name+" in "+place, func(t *testing.T) {
+				refused(t, l.trySuite("tester", in(t, try.Spec)), try.Refusal+": these become pods")
 				allowed(t, l.trySuite("author", in(t, try.Spec)))
 			})
 		}

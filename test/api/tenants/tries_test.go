@@ -15,13 +15,13 @@ import (
 // Each attempt that test/cluster/e2e plays in a whole cluster is refused here, too.
 func TestEachAttemptIsRefused(t *testing.T) {
 	l := newLab(t)
-	all := tries.All(l.namespace, "other")
+	all := tries.Attempts(l.namespace, "other")
 	if len(all) < 60 {
 		t.Fatalf("there are %d attempts", len(all))
 	}
 	for _, try := range all {
-		t.Run(try.Who+" asks for "+try.What, func(t *testing.T) {
-			refused(t, l.try(try.Who, written(t, "attempt", try.Spec)), try.Says...)
+		t.Run(try.User+" asks for "+try.Name, func(t *testing.T) {
+			refused(t, l.try(try.User, written(t, "attempt", try.Spec)), try.Refusals...)
 		})
 	}
 }
@@ -30,7 +30,7 @@ func TestATemplateAsksForNoMoreThanItsAuthorHas(t *testing.T) {
 	l := newLab(t)
 	t.Run("an engineer has the verb privileged", func(t *testing.T) {
 		for _, try := range slices.Concat(tries.BeyondAPlainPod(), tries.ForeignAccounts()) {
-			t.Log(try.What)
+			t.Log(try.Name)
 			allowed(t, l.try("engineer", withPod(t, try.Spec)))
 		}
 	})
@@ -38,8 +38,8 @@ func TestATemplateAsksForNoMoreThanItsAuthorHas(t *testing.T) {
 		for _, hook := range []string{"setup", "teardown"} {
 			for _, try := range tries.BeyondAPlainPod() {
 				test := written(t, "attempt", links+"dut: {type: Reference, "+hook+": {template: {spec: "+try.Spec+"}}}\n")
-				t.Log(hook, try.What)
-				refused(t, l.try("author", test), try.Says)
+				t.Log(hook, try.Name)
+				refused(t, l.try("author", test), try.Refusal)
 				refused(t, l.try("tester", test), "dut."+hook)
 			}
 		}
@@ -98,7 +98,7 @@ func TestNetworksOfOtherNamespaces(t *testing.T) {
 	l := newLab(t)
 	const spec = "links: [{name: west, network: %s, lineRate: 1gbps}, {name: east, network: east, lineRate: 1gbps%s}]\n"
 	for _, try := range tries.ForeignNetworks("other") {
-		refused(t, l.try("engineer", written(t, "attempt", try.Spec)), try.Says)
+		refused(t, l.try("engineer", written(t, "attempt", try.Spec)), try.Refusal)
 	}
 	t.Run("their own, by name, and those that all share are fine", func(t *testing.T) {
 		for _, network := range []string{"west", l.namespace + "/west", "default/west"} {
@@ -111,7 +111,7 @@ func TestNetworksOfOtherNamespaces(t *testing.T) {
 func TestWhichTemplatesNeedTheRightToCreatePods(t *testing.T) {
 	l := newLab(t)
 	for _, try := range tries.NeedingPods() {
-		t.Run(try.What, func(t *testing.T) {
+		t.Run(try.Name, func(t *testing.T) {
 			allowed(t, l.try("author", written(t, "attempt", links+try.Spec)))
 		})
 	}

@@ -27,7 +27,7 @@ func TestTenants(t *testing.T) {
 		s := begin(t)
 		other := s.people()
 		refusals := 0
-		for _, try := range tries.All(s.namespace, other) {
+		for _, try := range tries.Attempts(s.namespace, other) {
 			if s.refused(try) {
 				refusals++
 			}
@@ -57,15 +57,15 @@ func TestTenants(t *testing.T) {
 		s := begin(t)
 		other := s.people()
 		for _, try := range tries.ForeignAnnotations(other) {
-			if err := s.as(tries.Author).Create(t.Context(), s.make(try.What, tries.Links, tries.WithAnnotation("pod", try.Spec))); err != nil {
+			if err := s.as(tries.Author).Create(t.Context(), s.make(try.Name, tries.Links, tries.WithAnnotation("pod", try.Spec))); err != nil {
 				t.Fatal(err)
 			}
-			test := s.condition(try.What, "Scheduled=False NetworkInvalid")
+			test := s.condition(try.Name, "Scheduled=False NetworkInvalid")
 			refusal := "tests of namespace " + s.namespace + " may use networks of " + s.namespace + ", default only"
-			if words := message(test, "Scheduled"); !strings.Contains(words, try.Says) || !strings.Contains(words, refusal) || !strings.Contains(words, "allowedNetworkNamespaces") {
-				t.Errorf("the message doesn't say %q and %q: %s", try.Says, refusal, words)
+			if words := message(test, "Scheduled"); !strings.Contains(words, try.Refusal) || !strings.Contains(words, refusal) || !strings.Contains(words, "allowedNetworkNamespaces") {
+				t.Errorf("the message doesn't say %q and %q: %s", try.Refusal, refusal, words)
 			}
-			s.hasNoPods(try.What)
+			s.hasNoPods(try.Name)
 		}
 	})
 }
@@ -98,19 +98,19 @@ func (s *scene) people() (other string) {
 // refused fails unless the chart's policy refuses a user's LoadTest, with all that its message should say.
 func (s *scene) refused(try tries.Attempt) bool {
 	s.Helper()
-	err := s.as(try.Who).Create(s.Context(), s.make("attempt", try.Spec))
+	err := s.as(try.User).Create(s.Context(), s.make("attempt", try.Spec))
 	if err == nil {
-		s.Errorf("%s asks for %s, and it is taken", try.Who, try.What)
+		s.Errorf("%s asks for %s, and it is taken", try.User, try.Name)
 		s.delete("attempt")
 		return false
 	}
 	if !strings.Contains(err.Error(), "ValidatingAdmissionPolicy '"+installed+"'") || !apierrors.IsForbidden(err) && !apierrors.IsInvalid(err) {
-		s.Errorf("%s asks for %s, and it isn't the policy that refuses: %v", try.Who, try.What, err)
+		s.Errorf("%s asks for %s, and it isn't the policy that refuses: %v", try.User, try.Name, err)
 		return false
 	}
-	for _, words := range try.Says {
+	for _, words := range try.Refusals {
 		if !strings.Contains(err.Error(), words) {
-			s.Errorf("%s asks for %s: it should say %q, and says: %v", try.Who, try.What, words, err)
+			s.Errorf("%s asks for %s: it should say %q, and says: %v", try.User, try.Name, words, err)
 		}
 	}
 	return true
@@ -142,7 +142,7 @@ func (s *scene) bind(role, who string) {
 // as is a client with a user's rights.
 func (s *scene) as(who string) client.Client {
 	s.Helper()
-	c, err := lab.As(who)
+	c, err := lab.ClientAs(who)
 	s.must(err)
 	return c
 }

@@ -24,7 +24,7 @@ func TestFaults(t *testing.T) {
 				if *table == "" {
 					return
 				}
-				if err := published.Again(pageOf(*table), "faults", played.page); err != nil {
+				if err := published.Rewrite(pageOf(*table), "faults", played.page); err != nil {
 					t.Error(err)
 				}
 			})

@@ -36,8 +36,8 @@ func TestTheSmallestQueue(t *testing.T) {
 		"half a percent too fast":       {every(0, 9950*time.Nanosecond, second), 1, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := Judge(c.arrivals, rate, nil); got.Typical != c.typical || got.Most != c.most {
-				t.Errorf("typically %d, at most %d frames; want %d and %d", got.Typical, got.Most, c.typical, c.most)
+			if got := Judge(c.arrivals, rate, nil); got.Typical != c.typical || got.Longest != c.most {
+				t.Errorf("typically %d, at most %d frames; want %d and %d", got.Typical, got.Longest, c.typical, c.most)
 			}
 		})
 	}
@@ -46,8 +46,8 @@ func TestTheSmallestQueue(t *testing.T) {
 		for i := range 9 {
 			arrivals[50_000-i] = arrivals[50_000-9]
 		}
-		if got := Judge(arrivals, rate, nil); got.Half != 1 || got.Typical != 1 || got.Most != 10 {
-			t.Errorf("in half of all %d, typically %d, at most %d frames; want 1, 1 and 10", got.Half, got.Typical, got.Most)
+		if got := Judge(arrivals, rate, nil); got.Half != 1 || got.Typical != 1 || got.Longest != 10 {
+			t.Errorf("in half of all %d, typically %d, at most %d frames; want 1, 1 and 10", got.Half, got.Typical, got.Longest)
 		}
 	})
 }
@@ -64,11 +64,11 @@ func TestNoSmallerQueueWouldDo(t *testing.T) {
 		}
 		got := Judge(arrivals, rate, nil)
 		whole := arrivals[:got.Frames]
-		if lost := lostBy(got.Most, whole, rate); lost != 0 {
-			t.Fatalf("a queue of %d frames loses %d of %d", got.Most, lost, len(whole))
+		if lost := lostBy(got.Longest, whole, rate); lost != 0 {
+			t.Fatalf("a queue of %d frames loses %d of %d", got.Longest, lost, len(whole))
 		}
-		if lost := lostBy(got.Most-1, whole, rate); lost == 0 {
-			t.Fatalf("a queue of %d frames loses none, and the answer is that %d is the smallest", got.Most-1, got.Most)
+		if lost := lostBy(got.Longest-1, whole, rate); lost == 0 {
+			t.Fatalf("a queue of %d frames loses none, and the answer is that %d is the smallest", got.Longest-1, got.Longest)
 		}
 	}
 }
@@ -98,11 +98,11 @@ func TestStolenStretchesArentJudged(t *testing.T) {
 	const gap, rate = 10 * time.Microsecond, 100_000
 	held := append(every(0, gap, 10_000), every(130*time.Millisecond, 0, 3_000)...) // 30 ms nothing, and then all that was due
 	held = append(held, every(130*time.Millisecond+gap, gap, 10_000)...)
-	if got := Judge(held, rate, nil); got.Most < 2_990 || got.Stolen != 0 {
-		t.Errorf("a stall of our own needs a queue of %d frames (%d stretches stolen)", got.Most, got.Stolen)
+	if got := Judge(held, rate, nil); got.Longest < 2_990 || got.Stolen != 0 {
+		t.Errorf("a stall of our own needs a queue of %d frames (%d stretches stolen)", got.Longest, got.Stolen)
 	}
 	got := Judge(held, rate, []Span{{101 * time.Millisecond, 131 * time.Millisecond}})
-	if got.Most != 1 || got.Typical != 1 || got.Stolen != 4 || got.Stretches != 19 {
+	if got.Longest != 1 || got.Typical != 1 || got.Stolen != 4 || got.Stretches != 19 {
 		t.Errorf("a stall of the host's: %+v", got)
 	}
 	if whole := got.Stretches * int(Stretch/gap); got.Frames != whole {

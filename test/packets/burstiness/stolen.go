@@ -18,10 +18,11 @@ const (
 )
 
 // reading is what the host had taken of all processors together by a moment.
-type reading struct{ at, stolen time.Duration }
+type reading struct{ clock, stolen time.Duration }
 
-// WatchStolen follows what the host of a virtual machine takes until stop is called, which says when that was. The kernel counts it in hundredths of a second: what is
-// shorter shows when it has added up to one, and so may be said of a later moment.
+// WatchStolen follows what the host of a virtual machine takes until stop is called, which says when that was.
+// The kernel counts it in hundredths of a second: what is shorter shows when it has added up to one, and so may
+// be said of a later moment.
 func WatchStolen(ctx context.Context) (stop func() ([]Span, error)) {
 	ctx, cancel := context.WithCancel(ctx)
 	type outcome struct {
@@ -45,12 +46,12 @@ func readStolen(ctx context.Context) (readings []reading, err error) {
 	tick := time.NewTicker(readEvery)
 	defer tick.Stop()
 	for {
-		all, err := machine.AllProcessors()
+		processors, err := machine.AllProcessors()
 		if err != nil {
 			return nil, fmt.Errorf("what the host takes: %w", err)
 		}
-		r := reading{at: monotonic()}
-		for _, p := range all {
+		r := reading{clock: monotonic()}
+		for _, p := range processors {
 			r.stolen += p.Stolen
 		}
 		readings = append(readings, r)
@@ -64,19 +65,20 @@ func readStolen(ctx context.Context) (readings []reading, err error) {
 	}
 }
 
-// spans are the times between two readings of which the second one has more, from as long before as the counters may be late until frames come on time again.
-func spans(readings []reading) (all []Span) {
+// spans are the times between two readings of which the second one has more, from as long before as the
+// counters may be late until frames come on time again.
+func spans(readings []reading) (stolenSpans []Span) {
 	for i := range max(0, len(readings)-1) {
-		if before, after := readings[i], readings[i+1]; after.stolen > before.stolen {
-			all = append(all, Span{before.at - machine.Tick, after.at + aftermath})
+		if earlier, later := readings[i], readings[i+1]; later.stolen > earlier.stolen {
+			stolenSpans = append(stolenSpans, Span{earlier.clock - machine.Tick, later.clock + aftermath})
 		}
 	}
-	return all
+	return stolenSpans
 }
 
 // monotonic is the clock that programs in the kernel have.
 func monotonic() time.Duration {
-	var now unix.Timespec
-	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) // fails for no clock that exists
-	return time.Duration(now.Nano())
+	var ts unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts) // fails for no clock that exists
+	return time.Duration(ts.Nano())
 }

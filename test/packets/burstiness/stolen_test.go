@@ -29,7 +29,7 @@ func TestWatchStolen(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range spans { // a host may take something at any time
-		if s.From >= s.To || s.To < begun {
+		if s.Start >= s.End || s.End < begun {
 			t.Errorf("stolen %v, watched from %v on", s, begun)
 		}
 	}

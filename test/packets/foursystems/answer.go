@@ -31,11 +31,11 @@ func Answers() (list []Answer) {
 	}{{"imix", (7*64 + 4*594 + 1518) / 12.0}, {"64b", 64}}
 	for _, l := range loadtests {
 		bits := (l.bytes + overhead) * 8
-		most := lineRate / bits
+		maximum := lineRate / bits
 		for _, p := range products {
-			rate := directions * min(p.limit, most)
+			rate := directions * min(p.limit, maximum)
 			list = append(list, Answer{Cell: p.name + "-" + l.name, Product: p.name, Loadtest: l.name,
-				PacketsPerSecond: rate, Layer1BitsPerSecond: rate * bits, LineRate: p.limit >= most})
+				PacketsPerSecond: rate, Layer1BitsPerSecond: rate * bits, LineRate: p.limit >= maximum})
 		}
 	}
 	return list

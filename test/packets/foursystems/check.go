@@ -21,12 +21,14 @@ func (r Render) Suite() (*report.Suite, error) {
 		return nil, fmt.Errorf("read the suite as JSON: %w", err)
 	}
 	if len(documents.Suites) != 1 || len(documents.Reports) > 0 {
-		return nil, fmt.Errorf("the document has %d suites and %d tests, want the suite", len(documents.Suites), len(documents.Reports))
+		return nil, fmt.Errorf("the document has %d suites and %d tests, want the suite", len(documents.Suites),
+			len(documents.Reports))
 	}
 	return documents.Suites[0], nil
 }
 
-// Faults are what is wrong with a suite of these cells, of all if none is named: with its figures, and with its table as text, markdown and HTML.
+// Faults are what is wrong with a suite of these cells, of all if none is named: with its figures, and with its
+// table as text, markdown and HTML.
 func Faults(r Render, cells ...string) (faults []string) {
 	s, err := r.Suite()
 	if err != nil {
@@ -74,11 +76,13 @@ func (a Answer) faults(c *report.SuiteCell) (faults []string) {
 	if f == nil {
 		return []string{fmt.Sprintf("%s is not measured: %+v", a.Cell, c.Runs)}
 	}
-	if off := share(float64(f.PacketsPerSecond), a.PacketsPerSecond); math.Abs(off) > allowed {
-		faults = append(faults, fmt.Sprintf("%s: %d packets/s of both directions, %+.2f %% off the known %.0f", a.Cell, f.PacketsPerSecond, off*100, a.PacketsPerSecond))
+	if deviation := share(float64(f.PacketsPerSecond), a.PacketsPerSecond); math.Abs(deviation) > allowed {
+		faults = append(faults, fmt.Sprintf("%s: %d packets/s of both directions, %+.2f %% off the known %.0f", a.Cell,
+			f.PacketsPerSecond, deviation*100, a.PacketsPerSecond))
 	}
-	if off := share(float64(f.Layer1BitsPerSecond), a.Layer1BitsPerSecond); math.Abs(off) > allowed {
-		faults = append(faults, fmt.Sprintf("%s: %d bits/s of layer 1, %+.2f %% off the known %.0f", a.Cell, f.Layer1BitsPerSecond, off*100, a.Layer1BitsPerSecond))
+	if deviation := share(float64(f.Layer1BitsPerSecond), a.Layer1BitsPerSecond); math.Abs(deviation) > allowed {
+		faults = append(faults, fmt.Sprintf("%s: %d bits/s of layer 1, %+.2f %% off the known %.0f", a.Cell,
+			f.Layer1BitsPerSecond, deviation*100, a.Layer1BitsPerSecond))
 	}
 	if f.LowerBound != a.LineRate {
 		faults = append(faults, fmt.Sprintf("%s: lower bound %v, want %v", a.Cell, f.LowerBound, a.LineRate))
@@ -97,8 +101,10 @@ func rowFaults(rows []row, s *report.Suite, want []Answer) (faults []string) {
 	for i, a := range want {
 		const rounded = 0.0051 // two digits, of a figure that may be as small as 1.00 K
 		r, f := rows[i], figuresOf(s, a.Cell)
-		if r.product != a.Product || r.loadtest != a.Loadtest || r.bound != f.LowerBound || math.Abs(r.packetsPerSecond-float64(f.PacketsPerSecond)) > rounded*float64(f.PacketsPerSecond) {
-			faults = append(faults, fmt.Sprintf("row %d is %+v, want %s, %s with %d packets/s, lower bound %v", i+1, r, a.Product, a.Loadtest, f.PacketsPerSecond, f.LowerBound))
+		if r.product != a.Product || r.loadtest != a.Loadtest || r.bound != f.LowerBound ||
+			math.Abs(r.packetsPerSecond-float64(f.PacketsPerSecond)) > rounded*float64(f.PacketsPerSecond) {
+			faults = append(faults, fmt.Sprintf("row %d is %+v, want %s, %s with %d packets/s, lower bound %v", i+1, r,
+				a.Product, a.Loadtest, f.PacketsPerSecond, f.LowerBound))
 		}
 	}
 	return faults
@@ -115,4 +121,4 @@ func figuresOf(s *report.Suite, cell string) report.Figures {
 }
 
 // share is how far a figure is off, as a share of what is known.
-func share(got, known float64) float64 { return got/known - 1 }
+func share(got, expected float64) float64 { return got/expected - 1 }

@@ -20,11 +20,11 @@ func Part(file string, cells ...string) (string, error) {
 	if !found {
 		return "", fmt.Errorf("%s doesn't end with its repetitions", file)
 	}
-	var others []string
+	var rest []string
 	for _, a := range Answers() {
 		if !slices.Contains(cells, a.Cell) {
-			others = append(others, fmt.Sprintf("{system: %s, loadtest: %s}", a.Product, a.Loadtest))
+			rest = append(rest, fmt.Sprintf("{system: %s, loadtest: %s}", a.Product, a.Loadtest))
 		}
 	}
-	return short + "  exclude: [" + strings.Join(others, ", ") + "]\n", nil
+	return short + "  exclude: [" + strings.Join(rest, ", ") + "]\n", nil
 }

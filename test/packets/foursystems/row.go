@@ -67,9 +67,9 @@ func rateOf(figure string) (rate float64, bound bool, err error) {
 	}
 	number, bound := strings.CutPrefix(strings.TrimPrefix(figure, "~"), "≥")
 	number, prefix, _ := strings.Cut(number, " ")
-	factor, known := map[string]float64{"": 1, "K": 1e3, "M": 1e6}[prefix]
+	factor, found := map[string]float64{"": 1, "K": 1e3, "M": 1e6}[prefix]
 	rate, err = strconv.ParseFloat(number, 64)
-	if err != nil || !known {
+	if err != nil || !found {
 		return 0, false, fmt.Errorf("%q is no figure", figure)
 	}
 	return rate * factor, bound, nil
@@ -80,7 +80,8 @@ var (
 	htmlRate = regexp.MustCompile(`title="([0-9,]+) packets per second">(≥?)`)
 )
 
-// rowsOfHTML reads the page's first table, in which a loadtest is the head of a group of rows. A map of the same figures follows it.
+// rowsOfHTML reads the page's first table, in which a loadtest is the head of a group of rows. A map of the
+// same figures follows it.
 func rowsOfHTML(text string) (rows []row, err error) {
 	text, _, _ = strings.Cut(text, "</table>")
 	loadtest := ""

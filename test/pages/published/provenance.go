@@ -9,10 +9,11 @@ import (
 	"time"
 )
 
-// Provenance says when, of what and on what something was measured, as a sentence without its end: "Measured on 2 January 2026, with linerate
-// 1a2b3c4, on 2 of 4 processors (…), Linux 6.1".
+// Provenance says when, of what and on what something was measured, as a sentence without its end: "Measured on
+// 2 January 2026, with linerate 1a2b3c4, on 2 of 4 processors (…), Linux 6.1".
 func Provenance(now time.Time) string {
-	return fmt.Sprintf("Measured on %s, with linerate %s, on %s", now.UTC().Format("2 January 2006"), commit(), machine())
+	return fmt.Sprintf("Measured on %s, with linerate %s, on %s", now.UTC().Format("2 January 2006"), commit(),
+		machine())
 }
 
 // commit is the tree's, and whether more than its pages was changed since: pages are what is just being written.
@@ -31,10 +32,10 @@ func commit() string {
 
 // machine is what may be used of it: a test that was given two processors measured on two.
 func machine() string {
-	all, model := processors("/proc/cpuinfo")
+	count, model := processors("/proc/cpuinfo")
 	text := fmt.Sprintf("%d processors", runtime.NumCPU())
-	if all > runtime.NumCPU() {
-		text = fmt.Sprintf("%d of %d processors", runtime.NumCPU(), all)
+	if count > runtime.NumCPU() {
+		text = fmt.Sprintf("%d of %d processors", runtime.NumCPU(), count)
 	}
 	if model != "" {
 		text += " (" + model + ")"

@@ -8,29 +8,29 @@ import (
 
 // Section replaces what a page has between <!-- NAME: … --> and <!-- end of NAME -->. The text ends with a newline.
 func Section(page, name, text string) error {
-	return Again(page, name, func(string) string { return text })
+	return Rewrite(page, name, func(string) string { return text })
 }
 
-// Again is Section for a text that is computed from the old one.
-func Again(page, name string, text func(old string) string) error {
-	was, err := os.ReadFile(page)
+// Rewrite is Section for a text that is computed from the old one.
+func Rewrite(page, name string, text func(old string) string) error {
+	old, err := os.ReadFile(page)
 	if err != nil {
 		return fmt.Errorf("publish %s: %w", name, err)
 	}
-	is, err := replace(string(was), name, text)
+	updated, err := replace(string(old), name, text)
 	if err != nil {
 		return fmt.Errorf("publish in %s: %w", page, err)
 	}
-	return os.WriteFile(page, []byte(is), 0o644) // a page of the documentation
+	return os.WriteFile(page, []byte(updated), 0o644) // a page of the documentation
 }
 
 func replace(page, name string, text func(old string) string) (string, error) {
 	end := "<!-- end of " + name + " -->"
-	before, rest, begins := strings.Cut(page, "<!-- "+name+":")
+	head, rest, begins := strings.Cut(page, "<!-- "+name+":")
 	mark, rest, marked := strings.Cut(rest, "-->\n")
-	old, after, ends := strings.Cut(rest, end)
+	old, tail, ends := strings.Cut(rest, end)
 	if !begins || !marked || !ends {
 		return "", fmt.Errorf("it has no part between <!-- %s: … --> and %s", name, end)
 	}
-	return before + "<!-- " + name + ":" + mark + "-->\n" + text(old) + end + after, nil
+	return head + "<!-- " + name + ":" + mark + "-->\n" + text(old) + end + tail, nil
 }

@@ -34,7 +34,7 @@ func TestASectionIsReplacedInPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := Again(file, "two", func(old string) string { return old + "and new\n" }); err != nil {
+		if err := Rewrite(file, "two", func(old string) string { return old + "and new\n" }); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// Main is TestMain of a package whose tests share one API server, which has the project's kinds: prepare furnishes it before the first test. Further
-// admission plugins may be named. It doesn't return.
+// Main is TestMain of a package whose tests share one API server, which has the project's kinds: prepare
+// furnishes it before the first test. Further admission plugins may be named. It doesn't return.
 func Main(m *testing.M, prepare func(*rest.Config) error, admission ...string) {
 	MainWith(m, func(environment *envtest.Environment) error { return prepare(environment.Config) }, admission...)
 }

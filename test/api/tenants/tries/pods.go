@@ -1,10 +1,10 @@
 package tries
 
 // container is a pod's spec with a container that has more to it.
-func container(more string) string { return "{containers: [{name: c, image: i, " + more + "}]}" }
+func container(fields string) string { return "{containers: [{name: c, image: i, " + fields + "}]}" }
 
 // plain is a pod's spec with a container as any may be, and more.
-func plain(more string) string { return "{containers: [{name: c, image: i}], " + more + "}" }
+func plain(fields string) string { return "{containers: [{name: c, image: i}], " + fields + "}" }
 
 // BeyondAPlainPod is what a template may not have without the verb privileged. Spec is the pod's.
 func BeyondAPlainPod() []Try {
@@ -17,7 +17,8 @@ func BeyondAPlainPod() []Try {
 		{"the node's processes", plain("hostPID: true"), "hostPID"},
 		{"the node's memory", plain("hostIPC: true"), "hostIPC"},
 		{"a path of the node's", plain("volumes: [{name: v, hostPath: {path: /}}]"), "a hostPath volume"},
-		{"a file system of its own", plain("volumes: [{name: v, nfs: {server: s, path: /}}]"), "use a PersistentVolumeClaim"},
+		{"a file system of its own", plain("volumes: [{name: v, nfs: {server: s, path: /}}]"),
+			"use a PersistentVolumeClaim"},
 		{"a raw device", container("volumeDevices: [{name: v, devicePath: /dev/sda}]"), "volumeDevices"},
 		{"an added capability", container("securityContext: {capabilities: {add: [SYS_ADMIN]}}"), "capabilities.add"},
 		{"all capabilities", container("securityContext: {capabilities: {add: [ALL]}}"), "capabilities.add"},
@@ -26,11 +27,13 @@ func BeyondAPlainPod() []Try {
 		{"no seccomp", plain("securityContext: {seccompProfile: {type: Unconfined}}"), "seccompProfile"},
 		{"no AppArmor", container("securityContext: {appArmorProfile: {type: Unconfined}}"), "appArmorProfile"},
 		{"another SELinux type", container("securityContext: {seLinuxOptions: {type: spc_t}}"), "seLinuxOptions"},
-		{"a Windows host process", container("securityContext: {windowsOptions: {hostProcess: true}}"), "windowsOptions.hostProcess"},
+		{"a Windows host process", container("securityContext: {windowsOptions: {hostProcess: true}}"),
+			"windowsOptions.hostProcess"},
 		{"an unsafe sysctl", plain("securityContext: {sysctls: [{name: kernel.msgmax, value: '1'}]}"), "sysctls"},
 		{"a node past the scheduler", plain("nodeName: master"), "nodeName"},
 		{"the system's priority", plain("priorityClassName: system-node-critical"), "priorityClassName"},
-		{"a probe of the node's own", container("livenessProbe: {httpGet: {host: 127.0.0.1, port: 10250}}"), "a probe or hook"},
+		{"a probe of the node's own", container("livenessProbe: {httpGet: {host: 127.0.0.1, port: 10250}}"),
+			"a probe or hook"},
 		{"a token by the back door", plain("volumes: [{name: v, projected: {sources: [{serviceAccountToken: {path: t}}]}}]"), "a projected token"},
 	}
 }
@@ -40,9 +43,13 @@ func ForeignAccounts() []Try {
 	return []Try{
 		{"another ServiceAccount", plain("serviceAccountName: deployer"), "serviceAccountName deployer"},
 		{"another ServiceAccount by the old field", plain("serviceAccount: deployer"), "serviceAccountName deployer"},
-		{"another ServiceAccount by the old field beside an empty one", plain("serviceAccountName: '', serviceAccount: deployer"), "serviceAccountName deployer"},
-		{"another ServiceAccount beside the namespace's own", plain("serviceAccountName: deployer, serviceAccount: default"), "serviceAccountName deployer"},
-		{"the namespace's default ServiceAccount, which has a token where it is named", plain("serviceAccountName: default"), "serviceAccountName default"},
-		{"the runner's ServiceAccount", plain("serviceAccountName: attempt-runner"), "serviceAccountName attempt-runner"},
+		{"another ServiceAccount by the old field beside an empty one",
+			plain("serviceAccountName: '', serviceAccount: deployer"), "serviceAccountName deployer"},
+		{"another ServiceAccount beside the namespace's own",
+			plain("serviceAccountName: deployer, serviceAccount: default"), "serviceAccountName deployer"},
+		{"the namespace's default ServiceAccount, which has a token where it is named",
+			plain("serviceAccountName: default"), "serviceAccountName default"},
+		{"the runner's ServiceAccount", plain("serviceAccountName: attempt-runner"),
+			"serviceAccountName attempt-runner"},
 	}
 }

@@ -20,62 +20,66 @@ links: [{name: west, network: west, lineRate: 1gbps}, {name: east, network: east
 
 // Try is a user's request.
 type Try struct {
-	// What says it in words.
-	What string
+	// Name says it in words.
+	Name string
 	// Spec is the LoadTest's, in YAML, or the part that the function which returns it says.
 	Spec string
-	// Says are words of the refusal.
-	Says string
+	// Refusal are words of the refusal.
+	Refusal string
 }
 
 // Attempt is a user's Try of a whole LoadTest.
 type Attempt struct {
-	What, Who, Spec string
-	// Says are all that the refusal says.
-	Says []string
+	Name, User, Spec string
+	// Refusals are all that the refusal says.
+	Refusals []string
 }
 
-// All are attempts that are to be refused when the LoadTest is created, in a namespace of this name; they look for networks in the other one.
-func All(namespace, other string) []Attempt {
-	return slices.Concat(templates(namespace), fields(namespace), networks(other))
+// Attempts are attempts that are to be refused when the LoadTest is created, in a namespace of this name; they
+// look for networks in the other one.
+func Attempts(namespace, victim string) []Attempt {
+	return slices.Concat(templates(namespace), fields(namespace), networks(victim))
 }
 
 // templates are of pods that their authors may not have.
 func templates(namespace string) []Attempt {
 	const wayOut = "more than a plain pod has: remove it, or have an administrator give author the verb privileged"
-	var all []Attempt
+	var attempts []Attempt
 	for _, t := range BeyondAPlainPod() {
 		spec := Links + "dut: {type: Pod, pod: {template: {spec: " + t.Spec + "}}}\n"
-		all = append(all,
-			Attempt{t.What, Author, spec, []string{t.Says, wayOut}},
-			Attempt{t.What, Tester, spec, []string{"dut.pod", mayNotCreatePods(namespace), "ask for the role edit"}})
+		attempts = append(attempts,
+			Attempt{t.Name, Author, spec, []string{t.Refusal, wayOut}},
+			Attempt{t.Name, Tester, spec, []string{"dut.pod", mayNotCreatePods(namespace), "ask for the role edit"}})
 	}
 	for _, t := range ForeignAccounts() {
-		all = append(all, Attempt{t.What, Author, Links + "dut: {type: Pod, pod: {template: {spec: " + t.Spec + "}}}\n", []string{t.Says, "leave it out", "the verb use on that ServiceAccount"}})
+		attempts = append(attempts, Attempt{t.Name, Author, Links + "dut: {type: Pod, pod: {template: {spec: " +
+			t.Spec + "}}}\n", []string{t.Refusal, "leave it out", "the verb use on that ServiceAccount"}})
 	}
-	return all
+	return attempts
 }
 
 // fields are parts of a LoadTest that become pods, or settings of pods.
 func fields(namespace string) []Attempt {
-	var all []Attempt
+	var attempts []Attempt
 	for _, t := range NeedingPods() {
-		all = append(all, Attempt{t.What, Tester, Links + device(t.Spec), []string{t.Says + ": these become pods, and " + mayNotCreatePods(namespace)}})
+		attempts = append(attempts, Attempt{t.Name, Tester, Links + device(t.Spec),
+			[]string{t.Refusal + ": these become pods, and " + mayNotCreatePods(namespace)}})
 	}
 	for _, t := range SystemSettings() {
-		all = append(all, Attempt{t.What, Author, Links + device(t.Spec), []string{t.Says}})
+		attempts = append(attempts, Attempt{t.Name, Author, Links + device(t.Spec), []string{t.Refusal}})
 	}
-	return all
+	return attempts
 }
 
-func networks(other string) []Attempt {
-	var all []Attempt
-	for _, t := range ForeignNetworks(other) {
-		for _, who := range []string{Tester, Author} {
-			all = append(all, Attempt{t.What, who, device(t.Spec), []string{t.Says, "is in another namespace", "allowedNetworkNamespaces"}})
+func networks(victim string) []Attempt {
+	var attempts []Attempt
+	for _, t := range ForeignNetworks(victim) {
+		for _, user := range []string{Tester, Author} {
+			attempts = append(attempts, Attempt{t.Name, user, device(t.Spec),
+				[]string{t.Refusal, "is in another namespace", "allowedNetworkNamespaces"}})
 		}
 	}
-	return all
+	return attempts
 }
 
 // device gives a spec a device unless it has one.

@@ -1,5 +1,6 @@
-// Box is what a release of a device brings beside its router: a packet filter before what is forwarded, and three that tell how much the device draws. How many rules the filter
-// has, and how much is drawn, the release's image says by two variables:
+// Box is what a release of a device brings beside its router: a packet filter before what is forwarded, and
+// three that tell how much the device draws. How many rules the filter has, and how much is drawn, the
+// release's image says by two variables:
 //
 //	RULES=20000 WATTS=90 box
 //
@@ -7,7 +8,8 @@
 //	UDP 1161  the power strip's agent (SNMP 2c), for who shows the community
 //	TCP 9090  a Prometheus that scraped either, for who shows the token
 //
-// What they want to be shown, and the controller's certificate, are files of a folder. The filter's rules are there once the controller listens.
+// What they want to be shown, and the controller's certificate, are files of a folder. The filter's rules are
+// there once the controller listens.
 package main
 
 import (
@@ -76,7 +78,8 @@ func run() error {
 	go func() { ended <- b.answer(agent) }()
 	go func() { ended <- http.ListenAndServe(":9090", http.HandlerFunc(b.prometheus)) }()
 	go func() {
-		ended <- http.ListenAndServeTLS(":8443", filepath.Join(folder, "tls.crt"), filepath.Join(folder, "tls.key"), http.HandlerFunc(b.redfish))
+		ended <- http.ListenAndServeTLS(":8443", filepath.Join(folder, "tls.crt"), filepath.Join(folder, "tls.key"),
+			http.HandlerFunc(b.redfish))
 	}()
 	select {
 	case err := <-ended:
@@ -94,9 +97,10 @@ type box struct {
 
 func newBox(folder string, watts int) (b box, err error) {
 	b.watts = watts
-	for name, into := range map[string]*string{"username": &b.username, "password": &b.password, "community": &b.community, "token": &b.token} {
-		text, of := os.ReadFile(filepath.Join(folder, name))
-		*into, err = string(text), errors.Join(err, of)
+	for name, target := range map[string]*string{"username": &b.username, "password": &b.password,
+		"community": &b.community, "token": &b.token} {
+		text, readErr := os.ReadFile(filepath.Join(folder, name))
+		*target, err = string(text), errors.Join(err, readErr)
 	}
 	return b, err
 }
@@ -104,9 +108,10 @@ func newBox(folder string, watts int) (b box, err error) {
 // redfish is a chassis of one power supply and one sensor.
 func (b box) redfish(w http.ResponseWriter, r *http.Request) {
 	const chassis = "/redfish/v1/Chassis"
-	resource, there := map[string]string{
-		chassis:                `{"Members": [{"@odata.id": "` + chassis + `/1"}]}`,
-		chassis + "/1":         `{"Id": "1", "Power": {"@odata.id": "` + chassis + `/1/Power"}, "Thermal": {"@odata.id": "` + chassis + `/1/Thermal"}}`,
+	resource, found := map[string]string{
+		chassis: `{"Members": [{"@odata.id": "` + chassis + `/1"}]}`,
+		chassis + "/1": `{"Id": "1", "Power": {"@odata.id": "` + chassis +
+			`/1/Power"}, "Thermal": {"@odata.id": "` + chassis + `/1/Thermal"}}`,
 		chassis + "/1/Power":   fmt.Sprintf(`{"PowerControl": [{"Name": "System Input Power", "PowerConsumedWatts": %d}]}`, b.watts),
 		chassis + "/1/Thermal": fmt.Sprintf(`{"Temperatures": [{"Name": "CPU", "ReadingCelsius": %d}]}`, 20+b.watts/2),
 	}[r.URL.Path]
@@ -114,7 +119,7 @@ func (b box) redfish(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case user != b.username || password != b.password:
 		w.WriteHeader(http.StatusUnauthorized)
-	case !there:
+	case !found:
 		http.NotFound(w, r)
 	default:
 		_, _ = w.Write([]byte(resource))
@@ -124,17 +129,19 @@ func (b box) redfish(w http.ResponseWriter, r *http.Request) {
 // prometheus answers how much is drawn, and since when it knows.
 func (b box) prometheus(w http.ResponseWriter, r *http.Request) {
 	now := float64(time.Now().UnixMilli()) / 1000
-	value, known := map[string]float64{query: float64(b.watts), "timestamp(" + query + "\n)": now}[r.FormValue("query")]
+	value, found := map[string]float64{query: float64(b.watts), "timestamp(" + query + "\n)": now}[r.FormValue("query")]
 	w.Header().Set("Content-Type", "application/json")
 	switch {
 	case r.Header.Get("Authorization") != "Bearer "+b.token:
 		w.WriteHeader(http.StatusUnauthorized)
-	case r.URL.Path != "/api/v1/query" || !known:
+	case r.URL.Path != "/api/v1/query" || !found:
 		w.WriteHeader(http.StatusBadRequest)
 		_, _ = w.Write([]byte(`{"status": "error", "errorType": "bad_data", "error": "this one knows one query"}`))
 	default:
-		sample := map[string]any{"metric": map[string]string{"instance": "box"}, "value": []any{now, strconv.FormatFloat(value, 'f', -1, 64)}}
-		_ = json.NewEncoder(w).Encode(map[string]any{"status": "success", "data": map[string]any{"resultType": "vector", "result": []any{sample}}})
+		sample := map[string]any{"metric": map[string]string{"instance": "box"},
+			"value": []any{now, strconv.FormatFloat(value, 'f', -1, 64)}}
+		_ = json.NewEncoder(w).Encode(map[string]any{"status": "success", "data": map[string]any{"resultType": "vector",
+			"result": []any{sample}}})
 	}
 }
 
@@ -142,7 +149,7 @@ func (b box) prometheus(w http.ResponseWriter, r *http.Request) {
 func (b box) answer(agent net.PacketConn) error {
 	buffer := make([]byte, 2048)
 	for {
-		n, from, err := agent.ReadFrom(buffer)
+		n, sender, err := agent.ReadFrom(buffer)
 		if err != nil {
 			return err
 		}
@@ -150,32 +157,35 @@ func (b box) answer(agent net.PacketConn) error {
 		if err != nil || asked.Community != b.community {
 			continue
 		}
-		told := gosnmp.SnmpPacket{Version: gosnmp.Version2c, Community: b.community, PDUType: gosnmp.GetResponse, RequestID: asked.RequestID}
+		response := gosnmp.SnmpPacket{Version: gosnmp.Version2c, Community: b.community, PDUType: gosnmp.GetResponse,
+			RequestID: asked.RequestID}
 		for _, v := range asked.Variables {
 			object := gosnmp.SnmpPDU{Name: v.Name, Type: gosnmp.NoSuchObject}
 			if "."+strings.TrimPrefix(v.Name, ".") == outlet {
 				object.Type, object.Value = gosnmp.Gauge32, uint32(10*b.watts)
 			}
-			told.Variables = append(told.Variables, object)
+			response.Variables = append(response.Variables, object)
 		}
-		bytes, err := told.MarshalMsg()
+		bytes, err := response.MarshalMsg()
 		if err != nil {
 			return err
 		}
-		if _, err := agent.WriteTo(bytes, from); err != nil {
+		if _, err := agent.WriteTo(bytes, sender); err != nil {
 			log.Print(err)
 		}
 	}
 }
 
-// filter holds what the pod forwards against rules that are not about it: each drops UDP from one address that no test may have (RFC 1112's class E).
+// filter holds what the pod forwards against rules that are not about it: each drops UDP from one address that
+// no test may have (RFC 1112's class E).
 func filter(rules int) error {
 	conn, err := nftables.New()
 	if err != nil {
 		return err
 	}
 	table := conn.AddTable(&nftables.Table{Family: nftables.TableFamilyIPv4, Name: "box"})
-	chain := conn.AddChain(&nftables.Chain{Name: "filter", Table: table, Type: nftables.ChainTypeFilter, Hooknum: nftables.ChainHookForward, Priority: nftables.ChainPriorityFilter})
+	chain := conn.AddChain(&nftables.Chain{Name: "filter", Table: table, Type: nftables.ChainTypeFilter,
+		Hooknum: nftables.ChainHookForward, Priority: nftables.ChainPriorityFilter})
 	for i := range rules {
 		conn.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: []expr.Any{
 			&expr.Meta{Key: expr.MetaKeyL4PROTO, Register: 1},

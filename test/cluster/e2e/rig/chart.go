@@ -17,13 +17,15 @@ const Namespace = "linerate-system"
 // install brings in the chart, or upgrades it, and waits until the operator is available.
 func (r *Rig) install(ctx context.Context) error { return r.Upgrade(ctx, r.Images.Tag) }
 
-// Upgrade replaces the operator by one of another image tag, or of the same tag with other values, each name=value. Other values stay as at first.
+// Upgrade replaces the operator by one of another image tag, or of the same tag with other values, each
+// name=value. Other values stay as at first.
 func (r *Rig) Upgrade(ctx context.Context, tag string, values ...string) error {
 	chart, err := inProject("charts/linerate")
 	if err != nil {
 		return err
 	}
-	args := []string{"upgrade", "--install", "linerate", chart, "--namespace", Namespace, "--create-namespace", "--wait", "--timeout", "2m"}
+	args := []string{"upgrade", "--install", "linerate", chart, "--namespace", Namespace, "--create-namespace",
+		"--wait", "--timeout", "2m"}
 	for _, value := range append([]string{
 		"image.tag=" + tag, "image.pullPolicy=Never",
 		"allowedExternalServers={10.244.0.0/16}", // tests' servers are pods
@@ -37,7 +39,8 @@ func (r *Rig) Upgrade(ctx context.Context, tag string, values ...string) error {
 // Operators are the pods of the operator. Runners are in its namespace, too.
 func (r *Rig) Operators(ctx context.Context) ([]corev1.Pod, error) {
 	var pods corev1.PodList
-	err := r.Client.List(ctx, &pods, client.InNamespace(Namespace), client.MatchingLabels{"app.kubernetes.io/component": "manager"})
+	err := r.Client.List(ctx, &pods, client.InNamespace(Namespace),
+		client.MatchingLabels{"app.kubernetes.io/component": "manager"})
 	return pods.Items, err
 }
 
@@ -54,19 +57,19 @@ func (r *Rig) helm(ctx context.Context, args ...string) error {
 	}
 	cmd := exec.CommandContext(ctx, "bash", "-c", env+"\nexec helm \"$@\"", "helm")
 	cmd.Args = append(cmd.Args, args...)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("helm %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(string(out)))
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("helm %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(string(output)))
 	}
 	return nil
 }
 
 // inProject is a path of the project, wherever the test runs.
 func inProject(path string) (string, error) {
-	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
+	output, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
 	if err != nil {
 		return "", fmt.Errorf("find the project: %w", err)
 	}
-	full := strings.TrimSpace(string(out)) + "/" + path
+	full := strings.TrimSpace(string(output)) + "/" + path
 	_, err = os.Stat(full)
 	return full, err
 }

@@ -20,7 +20,7 @@ func TestOneRigOfAName(t *testing.T) {
 	if err := second.claimName(t.Context()); err == nil || !strings.Contains(err.Error(), "choose another name") {
 		t.Errorf("a second rig of the name: %v", err)
 	}
-	if err := second.Down(t.Context()); err != nil {
+	if err := second.TearDown(t.Context()); err != nil {
 		t.Errorf("one that has begun nothing is taken down: %v", err)
 	}
 	if err := other.claimName(t.Context()); err != nil {

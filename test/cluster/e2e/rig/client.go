@@ -17,12 +17,12 @@ func newClient(kubeconfig string) (client.WithWatch, error) {
 	return newClientAs(kubeconfig, rest.ImpersonationConfig{})
 }
 
-// As is a client with the rights of a user, who has only those that bindings give.
-func (r *Rig) As(user string) (client.Client, error) {
+// ClientAs is a client with the rights of a user, who has only those that bindings give.
+func (r *Rig) ClientAs(user string) (client.Client, error) {
 	return newClientAs(r.Kubeconfig, rest.ImpersonationConfig{UserName: user, Groups: []string{"system:authenticated"}})
 }
 
-func newClientAs(kubeconfig string, who rest.ImpersonationConfig) (client.WithWatch, error) {
+func newClientAs(kubeconfig string, user rest.ImpersonationConfig) (client.WithWatch, error) {
 	scheme := runtime.NewScheme()
 	if err := clientgoscheme.AddToScheme(scheme); err != nil {
 		return nil, err
@@ -34,6 +34,6 @@ func newClientAs(kubeconfig string, who rest.ImpersonationConfig) (client.WithWa
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", kubeconfig, err)
 	}
-	config.QPS, config.Burst, config.Impersonate = 100, 200, who
+	config.QPS, config.Burst, config.Impersonate = 100, 200, user
 	return client.NewWithWatch(config, client.Options{Scheme: scheme})
 }

@@ -1,5 +1,5 @@
-// Package rig is a real cluster with linerate in it, for end-to-end tests: brought up from this source tree on one Linux machine, as root,
-// and taken down again so that nothing is left.
+// Package rig is a real cluster with linerate in it, for end-to-end tests: brought up from this source tree on
+// one Linux machine, as root, and taken down again so that nothing is left.
 //
 //	r, err := rig.Up(ctx, rig.Options{Name: "e2e"})
 //	defer r.Down(ctx)

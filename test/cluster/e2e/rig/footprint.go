@@ -35,7 +35,8 @@ func readFootprint() (footprint, error) {
 			f["mount "+fields[1]] = true
 		}
 	}
-	for _, pattern := range []string{"/sys/fs/cgroup/linerate-*", "/sys/fs/cgroup/*/linerate-*", "/run/netns/*", "/run/linerate/fabric/*"} {
+	for _, pattern := range []string{"/sys/fs/cgroup/linerate-*", "/sys/fs/cgroup/*/linerate-*", "/run/netns/*",
+		"/run/linerate/fabric/*"} {
 		paths, err := filepath.Glob(pattern)
 		if err != nil {
 			return nil, err
@@ -48,26 +49,27 @@ func readFootprint() (footprint, error) {
 }
 
 // ours are the names that are new since before and contain the rig's name: other programs use this machine, too.
-func (f footprint) ours(now footprint, name string) []string {
-	var left []string
-	for _, what := range slices.Sorted(maps.Keys(now)) {
-		if !f[what] && strings.Contains(what, name) {
-			left = append(left, what)
+func (f footprint) ours(current footprint, name string) []string {
+	var leftovers []string
+	for _, item := range slices.Sorted(maps.Keys(current)) {
+		if !f[item] && strings.Contains(item, name) {
+			leftovers = append(leftovers, item)
 		}
 	}
-	return left
+	return leftovers
 }
 
 // awaitAgain waits until nothing of the rig's is left: what the kernel takes away by itself takes a moment.
 func (f footprint) awaitAgain(ctx context.Context, name string) error {
-	var left []string
-	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, 10*time.Second, true, func(context.Context) (bool, error) {
-		now, err := readFootprint()
-		left = f.ours(now, name)
-		return len(left) == 0, err
+	var leftovers []string
+	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, 10*time.Second, true, func(context.Context) (bool,
+		error) {
+		current, err := readFootprint()
+		leftovers = f.ours(current, name)
+		return len(leftovers) == 0, err
 	})
 	if err != nil {
-		return fmt.Errorf("of the rig there is left: %s: %w", strings.Join(left, ", "), err)
+		return fmt.Errorf("of the rig there is left: %s: %w", strings.Join(leftovers, ", "), err)
 	}
 	return nil
 }

@@ -33,7 +33,8 @@ type Images struct {
 
 // sources are the packages that are built beside the project's own, by their programs' names.
 func sources() map[string]string {
-	return map[string]string{"cluster": "./hack/cluster", "router": "./examples/router", "trex": "./test/cluster/e2e/trex"}
+	return map[string]string{"cluster": "./hack/cluster", "router": "./examples/router",
+		"trex": "./test/cluster/e2e/trex"}
 }
 
 // build makes all programs of this tree that the rig needs, in a directory that the nodes see as we do.
@@ -59,10 +60,11 @@ func (r *Rig) build(ctx context.Context) error {
 
 // Build makes a static program of a package of this project, named from its root.
 func Build(ctx context.Context, source, binary string) error {
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", binary, strings.Replace(source, "./", "github.com/linerate-dev/linerate/", 1))
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", binary,
+		strings.Replace(source, "./", "github.com/linerate-dev/linerate/", 1))
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("build %s: %w: %s", source, err, strings.TrimSpace(string(out)))
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("build %s: %w: %s", source, err, strings.TrimSpace(string(output)))
 	}
 	return nil
 }
@@ -76,7 +78,8 @@ func (r *Rig) load(ctx context.Context) error {
 	if err := r.Load(ctx, Router, router, pack.Config{Entrypoint: []string{"/router"}}); err != nil {
 		return err
 	}
-	return r.Load(ctx, TRex, map[string]string{"/opt/trex/v3.08/_t-rex-64": filepath.Join(r.Programs, "trex")}, pack.Config{})
+	return r.Load(ctx, TRex, map[string]string{"/opt/trex/v3.08/_t-rex-64": filepath.Join(r.Programs, "trex")},
+		pack.Config{})
 }
 
 // LoadProject gives the nodes the project's image under a tag: another one is as good as another version.

@@ -26,11 +26,11 @@ func (r *Rig) Process(ctx context.Context, pod *corev1.Pod, container string) (s
 	if err != nil {
 		return "", err
 	}
-	at := slices.IndexFunc(nodes, func(n fabric.Node) bool { return n.Name == pod.Spec.NodeName })
+	index := slices.IndexFunc(nodes, func(n fabric.Node) bool { return n.Name == pod.Spec.NodeName })
 	for line := range strings.Lines(tasks) { // TASK PID STATUS
 		task := strings.Fields(line)
-		if at >= 0 && len(task) == 3 && task[2] == "RUNNING" && slices.Contains(ids, task[0]) {
-			return filepath.Join(nodes[at].Root, "proc", task[1]), nil
+		if index >= 0 && len(task) == 3 && task[2] == "RUNNING" && slices.Contains(ids, task[0]) {
+			return filepath.Join(nodes[index].Root, "proc", task[1]), nil
 		}
 	}
 	return "", fmt.Errorf("container %s of pod %s on %s: it doesn't run", container, pod.Name, pod.Spec.NodeName)

@@ -6,19 +6,20 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Kill sends SIGKILL to a container's process. The node knows of it before the API server does; where it has none, or none that runs, left says
-// so: try again.
-func (r *Rig) Kill(ctx context.Context, pod *corev1.Pod, container string) (left string, err error) {
+// Kill sends SIGKILL to a container's process. The node knows of it before the API server does; where it has
+// none, or none that runs, left says so: try again.
+func (r *Rig) Kill(ctx context.Context, pod *corev1.Pod, container string) (remains string, err error) {
 	ids, err := r.containers(ctx, pod, container)
 	if err != nil {
 		return "", err
 	}
-	left = "it has none"
+	remains = "it has none"
 	for _, id := range ids {
-		if _, err := r.Cluster.Run(ctx, "", "exec", pod.Spec.NodeName, "--", "ctr", "-n", "k8s.io", "tasks", "kill", "-s", "SIGKILL", id); err == nil {
+		if _, err := r.Cluster.Run(ctx, "", "exec", pod.Spec.NodeName, "--", "ctr", "-n", "k8s.io", "tasks", "kill",
+			"-s", "SIGKILL", id); err == nil {
 			return "", nil
 		}
-		left = "it doesn't run"
+		remains = "it doesn't run"
 	}
-	return left, nil
+	return remains, nil
 }

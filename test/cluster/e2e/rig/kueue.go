@@ -21,8 +21,8 @@ const UnqueuedLabel = "e2e.linerate.dev/unqueued"
 // kueueImage is what its program is packed into.
 const kueueImage = "example.com/linerate/kueue"
 
-// kueueValues are the chart's, for its own program and no metrics: the proxy before them is an image of its own, in whose place stands one
-// that does nothing. The configuration is the chart's, with pods looked after.
+// kueueValues are the chart's, for its own program and no metrics: the proxy before them is an image of its
+// own, in whose place stands one that does nothing. The configuration is the chart's, with pods looked after.
 const kueueValues = `
 controllerManager:
   manager:
@@ -50,8 +50,8 @@ managerConfig:
           - {key: ` + UnqueuedLabel + `, operator: DoesNotExist}
 `
 
-// InstallKueue brings in Kueue as its own chart does, of the version that hack/kube pins, and waits until it is ready. Its program is built
-// once for all times; the chart is in the module that it is built from.
+// InstallKueue brings in Kueue as its own chart does, of the version that hack/kube pins, and waits until it is
+// ready. Its program is built once for all times; the chart is in the module that it is built from.
 func (r *Rig) InstallKueue(ctx context.Context) error {
 	cmd := exec.CommandContext(ctx, "go", "run", "github.com/linerate-dev/linerate/hack/kube", "kueue")
 	cmd.Stderr = r.Talk
@@ -71,7 +71,8 @@ func (r *Rig) InstallKueue(ctx context.Context) error {
 	if err := os.WriteFile(values, []byte(kueueValues), 0o600); err != nil {
 		return err
 	}
-	return r.helm(ctx, "upgrade", "--install", "kueue", chart, "--namespace", KueueNamespace, "--create-namespace", "--values", values, "--wait", "--timeout", "2m")
+	return r.helm(ctx, "upgrade", "--install", "kueue", chart, "--namespace", KueueNamespace, "--create-namespace",
+		"--values", values, "--wait", "--timeout", "2m")
 }
 
 // UninstallKueue takes it away again. Its kinds go with it, and all queues.
@@ -86,12 +87,12 @@ func kueueChart(ctx context.Context) (string, error) {
 		return "", err
 	}
 	cmd := exec.CommandContext(ctx, "go", "-C", pinned, "mod", "download", "-json", "sigs.k8s.io/kueue")
-	out, err := cmd.Output()
+	output, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("find Kueue's chart: %w: %s", err, out)
+		return "", fmt.Errorf("find Kueue's chart: %w: %s", err, output)
 	}
 	var module struct{ Dir string }
-	if err := json.Unmarshal(out, &module); err != nil {
+	if err := json.Unmarshal(output, &module); err != nil {
 		return "", fmt.Errorf("find Kueue's chart: %w", err)
 	}
 	return filepath.Join(module.Dir, "charts/kueue"), nil

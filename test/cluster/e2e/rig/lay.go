@@ -12,8 +12,8 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/fabric"
 )
 
-// Bench is the fabric's name of a place outside the cluster, with the same cards as a node: where a device is that Kubernetes knows
-// nothing of. It goes with this process.
+// Bench is the fabric's name of a place outside the cluster, with the same cards as a node: where a device is
+// that Kubernetes knows nothing of. It goes with this process.
 const Bench = "bench"
 
 // lay joins the nodes and the bench by wires, and makes the networks that LoadTests name.
@@ -26,7 +26,10 @@ func (r *Rig) lay(ctx context.Context) error {
 		return err
 	}
 	// The kernel there says nothing by itself, as little as a switch.
-	if err := r.bench.Do(func() error { return os.WriteFile("/proc/sys/net/ipv6/conf/default/disable_ipv6", []byte("1"), 0) }); err != nil {
+	if err := r.bench.Do(func() error {
+		return os.WriteFile("/proc/sys/net/ipv6/conf/default/disable_ipv6", []byte("1"),
+			0)
+	}); err != nil {
 		return fmt.Errorf("silence the bench: %w", err)
 	}
 	bench := fabric.Node{Name: Bench, Namespace: fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), r.bench.Fd())}
@@ -57,8 +60,9 @@ func (r *Rig) BenchInterface(wire string) string {
 	return fmt.Sprintf("%sp%dv0", wire, len(r.Fabric.Nodes)-1)
 }
 
-// Cables joins node-1 and node-2 by cables that have no device behind them, each with a network of its name in the namespace default: as
-// host-device networks of a lab without a device plugin, and like them each for one pod of a node at a time.
+// Cables joins node-1 and node-2 by cables that have no device behind them, each with a network of its name in
+// the namespace default: as host-device networks of a lab without a device plugin, and like them each for one
+// pod of a node at a time.
 func (r *Rig) Cables(ctx context.Context, names ...string) error {
 	for _, name := range names {
 		if _, err := r.Cluster.Run(ctx, "", "cable", name); err != nil {

@@ -15,11 +15,12 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/machine"
 )
 
-// Main brings a rig up, gives it to use, runs a package's tests in it and takes it down again: a TestMain's whole work. It returns the exit code.
-// Only root can make a rig: outside of CI the lack of it is no failure.
+// Main brings a rig up, gives it to use, runs a package's tests in it and takes it down again: a TestMain's
+// whole work. It returns the exit code. Only root can make a rig: outside of CI the lack of it is no failure.
 func Main(m *testing.M, o Options, use func(*Rig)) int {
 	if os.Geteuid() != 0 {
-		_, _ = fmt.Fprintf(o.Talk, "%s: these tests bring up a cluster of network namespaces: run them as root\n", o.Name)
+		_, _ = fmt.Fprintf(o.Talk, "%s: these tests bring up a cluster of network namespaces: run them as root\n",
+			o.Name)
 		if os.Getenv("CI") == "true" {
 			return 1
 		}
@@ -33,7 +34,7 @@ func Main(m *testing.M, o Options, use func(*Rig)) int {
 		_, _ = fmt.Fprintf(o.Talk, "%s: what is measured may be late: %v\n", o.Name, err)
 	}
 	defer func() { _ = request.Close() }()
-	r, err := Up(ctx, o)
+	r, err := BringUp(ctx, o)
 	code := 1
 	if err != nil {
 		_, _ = fmt.Fprintf(o.Talk, "%s: %v\n", o.Name, err)
@@ -46,10 +47,10 @@ func Main(m *testing.M, o Options, use func(*Rig)) int {
 
 // play runs the tests until they are done, or somebody interrupts them: then the cluster is taken away from under them.
 func (r *Rig) play(ctx context.Context, m *testing.M) int {
-	done := make(chan int, 1)
-	go func() { done <- m.Run() }()
+	exitCode := make(chan int, 1)
+	go func() { exitCode <- m.Run() }()
 	select {
-	case code := <-done:
+	case code := <-exitCode:
 		return code
 	case <-ctx.Done():
 		_, _ = fmt.Fprintf(r.Talk, "%s: interrupted\n", r.Name)
@@ -61,7 +62,7 @@ func (r *Rig) play(ctx context.Context, m *testing.M) int {
 func (r *Rig) leave() int {
 	ctx, stop := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer stop()
-	if err := r.Down(ctx); err != nil {
+	if err := r.TearDown(ctx); err != nil {
 		_, _ = fmt.Fprintf(r.Talk, "%s: take it down: %v\n", r.Name, err)
 		return 1
 	}

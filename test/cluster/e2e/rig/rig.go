@@ -18,7 +18,8 @@ import (
 
 // Options say what to bring up.
 type Options struct {
-	// Name is the cluster's and the fabric's: at most ten lower-case letters and digits. Rigs of different names don't touch each other.
+	// Name is the cluster's and the fabric's: at most ten lower-case letters and digits. Rigs of different names
+	// don't touch each other.
 	Name string
 	// Keep takes a cluster of that name that is up already, and Down leaves it there.
 	Keep bool
@@ -49,20 +50,20 @@ type Rig struct {
 	bench *netif.Namespace
 	// claim keeps other processes off clusters of this name; it ends with this one at the latest.
 	claim *os.File
-	// before is what the machine had of interfaces and the like.
-	before footprint
+	// initial is what the machine had of interfaces and the like.
+	initial footprint
 }
 
 // root is below what each cluster keeps its state; nodes have a /var/lib of their own, so programs are elsewhere.
 const root = "/var/lib/linerate-e2e"
 
-// Up brings everything up, and returns when the operator's pod is available.
-func Up(ctx context.Context, o Options) (*Rig, error) {
+// BringUp brings everything up, and returns when the operator's pod is available.
+func BringUp(ctx context.Context, o Options) (*Rig, error) {
 	r := &Rig{Options: o, Programs: filepath.Join(os.TempDir(), "linerate-"+o.Name)}
 	r.Cluster = incluster.Cluster{Program: filepath.Join(r.Programs, "cluster"), Name: o.Name, Dir: root}
 	steps := []struct {
-		what string
-		do   func(context.Context) error
+		title string
+		run   func(context.Context) error
 	}{
 		{"check that no other rig has this name", r.claimName},
 		{"build the programs", r.build},
@@ -74,9 +75,9 @@ func Up(ctx context.Context, o Options) (*Rig, error) {
 		{"install the chart", r.install},
 	}
 	for _, s := range steps {
-		_, _ = fmt.Fprintf(o.Talk, "%s: %s\n", o.Name, s.what)
-		if err := s.do(ctx); err != nil {
-			return r, fmt.Errorf("%s: %w", s.what, err)
+		_, _ = fmt.Fprintf(o.Talk, "%s: %s\n", o.Name, s.title)
+		if err := s.run(ctx); err != nil {
+			return r, fmt.Errorf("%s: %w", s.title, err)
 		}
 	}
 	return r, nil
@@ -107,12 +108,12 @@ func (r *Rig) clear(ctx context.Context) error {
 		return err
 	}
 	var err error
-	r.before, err = readFootprint()
+	r.initial, err = readFootprint()
 	return err
 }
 
-// Down takes everything down, and fails if anything is left. A kept rig stays.
-func (r *Rig) Down(ctx context.Context) error {
+// TearDown takes everything down, and fails if anything is left. A kept rig stays.
+func (r *Rig) TearDown(ctx context.Context) error {
 	if r.claim == nil {
 		return nil // nothing was begun
 	}
@@ -122,10 +123,10 @@ func (r *Rig) Down(ctx context.Context) error {
 		return nil
 	}
 	err := errors.Join(r.remove(ctx), r.bench.Close(), os.RemoveAll(r.Programs))
-	if err != nil || r.before == nil {
+	if err != nil || r.initial == nil {
 		return err
 	}
-	return r.before.awaitAgain(ctx, r.Name)
+	return r.initial.awaitAgain(ctx, r.Name)
 }
 
 // remove ends the cluster first: its nodes' ends of the fabric go with it.

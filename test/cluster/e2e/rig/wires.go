@@ -12,8 +12,8 @@ import (
 const (
 	// tick is how often the wires are looked at.
 	tick = 250 * time.Millisecond
-	// murmur is how many frames in a tick are no traffic: kernels announce themselves when interfaces come up, and ask for neighbours. The
-	// least load of a test is far above it.
+	// murmur is how many frames in a tick are no traffic: kernels announce themselves when interfaces come up, and
+	// ask for neighbours. The least load of a test is far above it.
 	murmur = 40
 )
 
@@ -24,15 +24,15 @@ type Listener struct {
 	wires []string
 
 	mu     sync.Mutex
-	last   map[fabric.End]uint64
+	counts map[fabric.End]uint64
 	ticks  []Tick
 	broken error
 }
 
 // Tick is what entered the wires between two looks.
 type Tick struct {
-	// At is the end of it.
-	At     time.Time
+	// Time is the end of it.
+	Time   time.Time
 	Frames uint64
 }
 
@@ -47,8 +47,8 @@ func (l *Listener) run(ctx context.Context) {
 	next := time.NewTicker(tick)
 	defer next.Stop()
 	for {
-		now, err := l.fabric.Entered()
-		l.count(time.Now(), now, err)
+		counts, err := l.fabric.Entered()
+		l.count(time.Now(), counts, err)
 		select {
 		case <-ctx.Done():
 			return
@@ -58,7 +58,7 @@ func (l *Listener) run(ctx context.Context) {
 }
 
 // count adds what is new. An end that wasn't there before began at 0; one that is gone has said its last.
-func (l *Listener) count(at time.Time, now map[fabric.End]uint64, err error) {
+func (l *Listener) count(instant time.Time, counts map[fabric.End]uint64, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err != nil {
@@ -66,16 +66,16 @@ func (l *Listener) count(at time.Time, now map[fabric.End]uint64, err error) {
 		return
 	}
 	var frames uint64
-	for end, n := range now {
+	for end, n := range counts {
 		if len(l.wires) > 0 && !slices.Contains(l.wires, end.Wire) {
 			continue
 		}
-		if before := l.last[end]; l.last != nil && n > before {
-			frames += n - before
+		if previous := l.counts[end]; l.counts != nil && n > previous {
+			frames += n - previous
 		}
 	}
-	l.last = now
-	l.ticks = append(l.ticks, Tick{at, frames})
+	l.counts = counts
+	l.ticks = append(l.ticks, Tick{instant, frames})
 }
 
 // LastHeard is when traffic was last seen; the zero time if never. The error says that the wires can't be listened to.
@@ -84,7 +84,7 @@ func (l *Listener) LastHeard() (time.Time, error) {
 	defer l.mu.Unlock()
 	for i := len(l.ticks) - 1; i >= 0; i-- {
 		if l.ticks[i].Frames > murmur {
-			return l.ticks[i].At, l.broken
+			return l.ticks[i].Time, l.broken
 		}
 	}
 	return time.Time{}, l.broken
@@ -102,15 +102,15 @@ func (l *Listener) Rate() float64 {
 	for _, t := range l.ticks[first+1:] {
 		frames += t.Frames
 	}
-	return float64(frames) / l.ticks[len(l.ticks)-1].At.Sub(l.ticks[first].At).Seconds()
+	return float64(frames) / l.ticks[len(l.ticks)-1].Time.Sub(l.ticks[first].Time).Seconds()
 }
 
 // Between is how many frames were seen in ticks between the two times.
-func (l *Listener) Between(from, to time.Time) (frames uint64) {
+func (l *Listener) Between(start, end time.Time) (frames uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i, t := range l.ticks {
-		if i > 0 && l.ticks[i-1].At.After(from) && t.At.Before(to) {
+		if i > 0 && l.ticks[i-1].Time.After(start) && t.Time.Before(end) {
 			frames += t.Frames
 		}
 	}

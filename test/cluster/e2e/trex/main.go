@@ -1,6 +1,7 @@
-// Trex stands where TRex's server would in an image: it takes TRex's command line and configuration, and becomes linerate's own engine on
-// the interfaces that stand there. So all that is around TRex in a pod can be tried without TRex: the copy of linerate's program, its
-// launcher, the configuration, probes, beats, endings, and with real packets that the test measures what it should.
+// Trex stands where TRex's server would in an image: it takes TRex's command line and configuration, and
+// becomes linerate's own engine on the interfaces that stand there. So all that is around TRex in a pod can be
+// tried without TRex: the copy of linerate's program, its launcher, the configuration, probes, beats, endings,
+// and with real packets that the test measures what it should.
 //
 //	_t-rex-64 -i --cfg /tmp/trex_cfg.yaml -c 1 [--fail]
 package main
@@ -25,19 +26,19 @@ func main() {
 		fmt.Fprintln(os.Stderr, "EAL: Error - exiting with code: 1\n  Cause: this is what was asked for")
 		os.Exit(255)
 	}
-	text, err := os.ReadFile(after("--cfg"))
+	text, err := os.ReadFile(valueOf("--cfg"))
 	if err != nil {
 		log.Fatal(err)
 	}
-	args, err := arguments(text, after("-c"))
+	args, err := arguments(text, valueOf("-c"))
 	if err != nil {
 		log.Fatal(err)
 	}
 	log.Fatal(syscall.Exec(engine, args, os.Environ()))
 }
 
-// after is what follows an option on the command line; the other options are TRex's business.
-func after(option string) string {
+// valueOf is what follows an option on the command line; the other options are TRex's business.
+func valueOf(option string) string {
 	if i := slices.Index(os.Args, option); i >= 0 && i+1 < len(os.Args) {
 		return os.Args[i+1]
 	}
@@ -58,7 +59,8 @@ func arguments(config []byte, cores string) ([]string, error) {
 		return nil, errors.New("TRex's configuration must be a list of one map, with interfaces and zmq_rpc_port")
 	}
 	d := documents[0]
-	args := []string{"linerate", "generator", "--ports", strings.Join(d.Interfaces, ","), "--listen", fmt.Sprintf(":%d", d.RPCPort),
+	args := []string{"linerate", "generator", "--ports", strings.Join(d.Interfaces, ","), "--listen",
+		fmt.Sprintf(":%d", d.RPCPort),
 		"--cores", cores, "--heartbeat", "0", "--secret-file", "", "--termination-log", "/dev/null"}
 	if d.PortSpeed > 0 {
 		args = append(args, "--speed", fmt.Sprintf("%dmbps", d.PortSpeed))
