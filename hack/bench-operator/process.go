@@ -100,8 +100,8 @@ type manager struct {
 // buildManager builds the operator, before anything is measured.
 func buildManager(ctx context.Context, dir string) (program string, err error) {
 	program = filepath.Join(dir, "manager")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags", pack.Tags, "-ldflags", "-s -w", "-o",
-		program, "./cmd/manager")
+	arguments := []string{"build", "-trimpath", "-tags", pack.Tags, "-ldflags", "-s -w", "-o", program, "./cmd/manager"}
+	build := exec.CommandContext(ctx, "go", arguments...)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if output, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the manager: %w\n%s", err, output)
