@@ -1,4 +1,4 @@
 // Package inventory is what the cluster has for tests: its nodes with their devices, and the networks that links may name.
 //
-//	nodes, NetworkAttachmentDefinitions ──▶ Inventory ──▶ lifecycle.Lab of one test; lifecycle.Node for everybody else
+//	nodes, NetworkAttachmentDefinitions ──▶ Inventory ──▶ lifecycle.Inventory of one test; lifecycle.Node for everybody else
 package inventory

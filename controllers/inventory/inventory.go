@@ -101,7 +101,7 @@ func (i *Inventory) Forget(test types.NamespacedName) {
 }
 
 // NetworksOf are the networks that the test names, as far as they exist.
-func (i *Inventory) NetworksOf(ctx context.Context, test *v1alpha1.LoadTest) (lab lifecycle.Lab, err error) {
+func (i *Inventory) NetworksOf(ctx context.Context, test *v1alpha1.LoadTest) (lab lifecycle.Inventory, err error) {
 	keys, own := i.namesOf(test)
 	lab.Faults = i.outOfBounds(test.Namespace, slices.Concat(own, keys))
 	if len(keys) == 0 {
@@ -145,7 +145,7 @@ func (i *Inventory) outOfBounds(namespace string, keys []compile.NetworkKey) map
 const unguarded = "it gives devices of physical ports that another operator's tests may be on, too: this operator looks after some namespaces only, and doesn't know where all operators of the " +
 	"cluster keep these ports' Leases: an administrator says it, also where there is no other operator, by the chart's physicalPorts.namespace (the option --port-leases-namespace)"
 
-func (i *Inventory) readNetworks(ctx context.Context, keys []compile.NetworkKey, lab *lifecycle.Lab) error {
+func (i *Inventory) readNetworks(ctx context.Context, keys []compile.NetworkKey, lab *lifecycle.Inventory) error {
 	lab.Networks = map[compile.NetworkKey]manifests.Network{}
 	for _, key := range keys {
 		if lab.Faults[key] != "" {

@@ -65,7 +65,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, err
 	}
 	now := r.clock()
-	doomed, again := retention.Prune(found.kept, r.policy.For(namespace), now)
+	doomed, again := retention.Prune(found.kept, r.policy.LimitsOf(namespace), now)
 	gone, err := r.delete(ctx, found, doomed)
 	r.recordEvent(found, gone)
 	if again.IsZero() || err != nil {
@@ -76,7 +76,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 
 // keptReports are a namespace's, as the cache has them.
 type keptReports struct {
-	kept    []retention.Kept
+	kept    []retention.Object
 	objects map[string]*metav1.PartialObjectMetadata // by name
 }
 
@@ -95,8 +95,8 @@ func (r *Reconciler) observe(ctx context.Context, namespace string) (keptReports
 		}
 		object.SetGroupVersionKind(configMapKind)
 		found.objects[object.Name] = object
-		found.kept = append(found.kept, retention.Kept{
-			Name: object.Name, UID: string(object.UID), At: object.CreationTimestamp.Time, Pinned: object.Labels[v1alpha1.LabelPinned] == "true",
+		found.kept = append(found.kept, retention.Object{
+			Name: object.Name, UID: string(object.UID), StoredAt: object.CreationTimestamp.Time, Pinned: object.Labels[v1alpha1.LabelPinned] == "true",
 		})
 	}
 	return found, nil
@@ -113,7 +113,7 @@ func (r *Reconciler) delete(ctx context.Context, found keptReports, doomed []ret
 			}
 			continue
 		}
-		ctrl.LoggerFrom(ctx).Info("pruned a kept report", "configMap", d.Name, "namespace", object.Namespace, "loadtest", object.Labels[v1alpha1.LabelTest], "keptSince", d.At, "why", d.Why)
+		ctrl.LoggerFrom(ctx).Info("pruned a kept report", "configMap", d.Name, "namespace", object.Namespace, "loadtest", object.Labels[v1alpha1.LabelTest], "keptSince", d.StoredAt, "why", d.Reason)
 		gone = append(gone, d)
 	}
 	return gone, err
@@ -129,7 +129,7 @@ func (r *Reconciler) recordEvent(found keptReports, gone []retention.Doomed) {
 	}
 	var names []string
 	for _, d := range gone[:min(len(gone), mostNamed)] {
-		names = append(names, d.Name+" ("+d.Why+")")
+		names = append(names, d.Name+" ("+d.Reason+")")
 	}
 	if more := len(gone) - len(names); more > 0 {
 		names = append(names, fmt.Sprintf("and %d more", more))

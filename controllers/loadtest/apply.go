@@ -36,7 +36,7 @@ func (r *Reconciler) apply(ctx context.Context, observed *observation, decision 
 	if err := r.delete(ctx, observed, decision.Delete); err != nil {
 		return false, err
 	}
-	if err := r.wires.Take(ctx, decision.Take); err != nil {
+	if err := r.wires.Take(ctx, decision.ClaimPorts); err != nil {
 		return false, err
 	}
 	if slices.ContainsFunc(decision.Create, isPod) {
@@ -61,7 +61,7 @@ func (r *Reconciler) apply(ctx context.Context, observed *observation, decision 
 		return false, err
 	}
 	r.recordEvents(observed.Test, decision)
-	for _, hold := range decision.GiveBack {
+	for _, hold := range decision.ReleasePorts {
 		if err := r.wires.GiveBack(ctx, hold); err != nil {
 			return false, err
 		}
@@ -80,7 +80,7 @@ func isPod(o manifests.Object) bool {
 // seesItSoon says whether the status can be left to the pass that sees the children which this pass made, since it follows from them. It can't be left
 // after deletions, which may have removed the only proof of what the status says, or after a takeover of ports, whose event is recorded once.
 func seesItSoon(decision lifecycle.Decision) bool {
-	return len(decision.Delete)+len(decision.Take) == 0 && lifecycle.Ongoing(&decision.Status)
+	return len(decision.Delete)+len(decision.ClaimPorts) == 0 && lifecycle.Ongoing(&decision.Status)
 }
 
 // delete deletes observed children, several at a time. A single request to delete all pods would make the API server list them first, which takes
@@ -93,7 +93,7 @@ func (r *Reconciler) delete(ctx context.Context, observed *observation, deletion
 	var all []doomed
 	for _, d := range deletions {
 		for _, child := range observed.chosen(d, deletions) {
-			all = append(all, doomed{child, d.Why})
+			all = append(all, doomed{child, d.Reason})
 		}
 	}
 	failed := make([]error, len(all))

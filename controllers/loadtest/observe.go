@@ -85,7 +85,7 @@ func (r *Reconciler) observe(ctx context.Context, name types.NamespacedName) (*o
 		return nil, err
 	}
 	observed := lifecycle.Observed{
-		Test: test, Now: now, Settings: r.options.Settings, Lab: lab, Children: childList.children, Wires: wires,
+		Test: test, ObservedAt: now, Settings: r.options.Settings, Inventory: lab, Children: childList.children, Ports: wires,
 	}
 	if !meta.IsStatusConditionTrue(test.Status.Conditions, v1alpha1.ConditionComplete) {
 		observed.Compiled = r.inventory.Compiled(test)
@@ -100,13 +100,13 @@ func (r *Reconciler) observe(ctx context.Context, name types.NamespacedName) (*o
 }
 
 // lab is what the cluster has for the test; nothing for a test that is over.
-func (r *Reconciler) lab(ctx context.Context, test *v1alpha1.LoadTest) (lifecycle.Lab, error) {
+func (r *Reconciler) lab(ctx context.Context, test *v1alpha1.LoadTest) (lifecycle.Inventory, error) {
 	if meta.IsStatusConditionTrue(test.Status.Conditions, v1alpha1.ConditionComplete) {
-		return lifecycle.Lab{}, nil
+		return lifecycle.Inventory{}, nil
 	}
 	nodes, err := r.inventory.Nodes(ctx)
 	if err != nil {
-		return lifecycle.Lab{}, err
+		return lifecycle.Inventory{}, err
 	}
 	lab, err := r.inventory.NetworksOf(ctx, test)
 	if errors.Is(err, inventory.ErrListing) && !placing(test) {

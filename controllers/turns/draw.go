@@ -48,8 +48,8 @@ func (l *Line) look(ctx context.Context) (*snapshot, error) {
 
 // labOf is the lab of a snapshot, and the claims of tests that have no place in line yet, because what they or older
 // tests of their namespaces want isn't found out. The caller holds drawing.
-func (l *Line) labOf(s *snapshot) (lab queue.Lab, later []queue.Claim) {
-	lab = queue.Lab{Now: s.now, Nodes: l.found.nodes, Began: l.Drawn().Began}
+func (l *Line) labOf(s *snapshot) (lab queue.Snapshot, later []queue.Claim) {
+	lab = queue.Snapshot{Time: s.now, Nodes: l.found.nodes, Began: l.Drawn().Began}
 	l.found.keepOnly(s.tests)
 	l.wants.keepOnly(s.tests)
 	present := map[types.UID]bool{}
@@ -69,7 +69,7 @@ func (l *Line) labOf(s *snapshot) (lab queue.Lab, later []queue.Claim) {
 		default:
 			lab.Claims = append(lab.Claims, standing.claim)
 		}
-		lab.Held = append(lab.Held, standing.held...)
+		lab.Holdings = append(lab.Holdings, standing.held...)
 	}
 	lab.Claims = slices.DeleteFunc(lab.Claims, func(c queue.Claim) bool {
 		namespace, _, _ := strings.Cut(c.Test, "/")
@@ -82,7 +82,7 @@ func (l *Line) labOf(s *snapshot) (lab queue.Lab, later []queue.Claim) {
 	})
 	for owner, orphans := range s.pods {
 		if !present[owner.uid] { // of no test, or of another namespace than the test: no test has such pods
-			lab.Held = append(lab.Held, holdings(orphans)...)
+			lab.Holdings = append(lab.Holdings, holdings(orphans)...)
 		}
 	}
 	return lab, later

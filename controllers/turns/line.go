@@ -101,7 +101,7 @@ func (l *Line) last(test types.UID, hasPods bool, now time.Time) (turn queue.Tur
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	turn, known := l.line.Turns[string(test)]
-	if !known || !l.watched || lifecycle.Reached(turn.Until, now) {
+	if !known || !l.watched || lifecycle.Reached(turn.Due, now) {
 		return turn, l.marked, false
 	}
 	if lifecycle.Reached(l.line.Due, now) && l.marked == l.drawn { // somebody else's time has come
@@ -118,7 +118,7 @@ func (l *Line) meanwhile(test types.UID, marked uint64, now time.Time) (queue.Tu
 	defer l.mu.Unlock()
 	turn, known := l.line.Turns[string(test)]
 	joins := l.later[test] && l.wants.of(test) != nil // that was found out since
-	return turn, known && l.watched && l.drawn >= marked && !joins && !lifecycle.Reached(turn.Until, now)
+	return turn, known && l.watched && l.drawn >= marked && !joins && !lifecycle.Reached(turn.Due, now)
 }
 
 // claimDrawing waits until no other pass draws.
@@ -226,7 +226,7 @@ func (l *Line) drawOf(
 	lab, later := l.labOf(*seen)
 	line := queue.Arrange(lab)
 	for i := range later {
-		line.Turns[later[i].ID] = queue.Joins
+		line.Turns[later[i].ID] = queue.JoiningTurn
 	}
 	l.replace(line, (*seen).marked, slices.Concat(lab.Claims, later), later)
 	if len(later) > 0 {

@@ -117,7 +117,7 @@ func (w *wants) findOut(ctx context.Context, lab *inventory.Inventory, o lifecyc
 	since := w.begin()
 	found := &wanted{attempt: lifecycle.Attempt(o), networks: lab.Named(o.Test)}
 	var err error
-	if o.Lab, err = lab.NetworksOf(ctx, o.Test); err != nil {
+	if o.Inventory, err = lab.NetworksOf(ctx, o.Test); err != nil {
 		w.end(since, o.Test.UID, nil)
 		return err
 	}

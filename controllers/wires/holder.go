@@ -16,7 +16,7 @@ import (
 
 // observeOther observes the holder of a wire that isn't this test itself. If the holder is an earlier test of the same name, it also deletes the generators that this one left:
 // GiveBackOf does that only for names that no test has.
-func (l *Leases) observeOther(ctx context.Context, test *v1alpha1.LoadTest, hold *lifecycle.Hold) error {
+func (l *Leases) observeOther(ctx context.Context, test *v1alpha1.LoadTest, hold *lifecycle.PortClaim) error {
 	if err := l.observeHolder(ctx, hold); err != nil {
 		return err
 	}
@@ -28,7 +28,7 @@ func (l *Leases) observeOther(ctx context.Context, test *v1alpha1.LoadTest, hold
 
 // observeHolder finds out whether a hold's test exists, is complete, and could still send. A test that can't be observed, as in a namespace that this
 // operator no longer watches, counts as existing.
-func (l *Leases) observeHolder(ctx context.Context, hold *lifecycle.Hold) error {
+func (l *Leases) observeHolder(ctx context.Context, hold *lifecycle.PortClaim) error {
 	hold.Exists = true
 	if hold.Unseen = !l.options.Namespaces.Has(hold.Holder.Namespace); hold.Unseen {
 		return nil
@@ -36,7 +36,7 @@ func (l *Leases) observeHolder(ctx context.Context, hold *lifecycle.Hold) error 
 	holder := &v1alpha1.LoadTest{}
 	err := l.client.Get(ctx, types.NamespacedName{Namespace: hold.Holder.Namespace, Name: hold.Holder.Name}, holder)
 	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("look at LoadTest %s, which holds %s: %w", hold.Holder, hold.Wire, err)
+		return fmt.Errorf("look at LoadTest %s, which holds %s: %w", hold.Holder, hold.Port, err)
 	}
 	hold.Exists = err == nil && holder.UID == hold.Holder.UID
 	if done := meta.FindStatusCondition(holder.Status.Conditions, v1alpha1.ConditionComplete); hold.Exists && done != nil && done.Status == metav1.ConditionTrue {
@@ -51,7 +51,7 @@ func (l *Leases) observeHolder(ctx context.Context, hold *lifecycle.Hold) error 
 }
 
 // left are the holder's generators that could still send: the pods that its Lease names, by their UIDs.
-func (l *Leases) left(ctx context.Context, hold *lifecycle.Hold) (left []corev1.Pod, err error) {
+func (l *Leases) left(ctx context.Context, hold *lifecycle.PortClaim) (left []corev1.Pod, err error) {
 	for _, sender := range hold.Senders {
 		pod, err := l.sender(ctx, hold.Holder.Namespace, sender)
 		if err != nil {

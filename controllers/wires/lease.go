@@ -22,21 +22,21 @@ import (
 const wirePrefix = "linerate-wire-"
 
 // leaseName is the name of a wire's Lease, whichever test claims it.
-func leaseName(w lifecycle.Wire) string {
-	sum := sha256.Sum256([]byte(w.Node + "\n" + w.Port))
+func leaseName(w lifecycle.Port) string {
+	sum := sha256.Sum256([]byte(w.Node + "\n" + w.Name))
 	return fmt.Sprintf("%s%x", wirePrefix, sum[:10])
 }
 
 // leaseOf is the Lease by which a test claims a wire.
-func leaseOf(namespace string, take lifecycle.Take, now time.Time) *coordinationv1.Lease {
+func leaseOf(namespace string, take lifecycle.PortRequest, now time.Time) *coordinationv1.Lease {
 	h := take.Holder
-	annotations := map[string]string{v1alpha1.AnnotationWireNode: take.Wire.Node, v1alpha1.AnnotationWirePort: take.Wire.Port}
+	annotations := map[string]string{v1alpha1.AnnotationWireNode: take.Port.Node, v1alpha1.AnnotationWirePort: take.Port.Name}
 	if len(take.Senders) > 0 {
 		annotations[v1alpha1.AnnotationWirePods] = writeSenders(take.Senders)
 	}
 	return &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: namespace, Name: leaseName(take.Wire),
+			Namespace: namespace, Name: leaseName(take.Port),
 			Labels:      map[string]string{"app.kubernetes.io/managed-by": "linerate", v1alpha1.LabelWire: "true"},
 			Annotations: annotations,
 		},
@@ -79,14 +79,14 @@ func holderOf(lease *coordinationv1.Lease) (h lifecycle.Holder, ok bool) {
 }
 
 // holdOf reads a Lease; false: it isn't one of ours, or can't be read.
-func holdOf(ctx context.Context, lease *coordinationv1.Lease) (hold lifecycle.Hold, ok bool) {
+func holdOf(ctx context.Context, lease *coordinationv1.Lease) (hold lifecycle.PortClaim, ok bool) {
 	holder, ok := holderOf(lease)
 	if !ok {
 		ctrl.LoggerFrom(ctx).Info("a Lease of a physical port has no holder that can be read, and is let be", "lease", lease.Name)
 		return hold, false
 	}
-	return lifecycle.Hold{
-		Wire:   lifecycle.Wire{Node: lease.Annotations[v1alpha1.AnnotationWireNode], Port: lease.Annotations[v1alpha1.AnnotationWirePort]},
+	return lifecycle.PortClaim{
+		Port:   lifecycle.Port{Node: lease.Annotations[v1alpha1.AnnotationWireNode], Name: lease.Annotations[v1alpha1.AnnotationWirePort]},
 		Holder: holder, Lease: lease.Namespace + "/" + lease.Name, UID: lease.UID, Senders: readSenders(lease.Annotations[v1alpha1.AnnotationWirePods]),
 	}, true
 }

@@ -23,7 +23,7 @@ import (
 var errWireTaken = pass.Wait("a physical port was taken by another test just now", time.Second)
 
 // Take claims wires, in their order: all of them, or none.
-func (l *Leases) Take(ctx context.Context, takes []lifecycle.Take) error {
+func (l *Leases) Take(ctx context.Context, takes []lifecycle.PortRequest) error {
 	var taken []*coordinationv1.Lease
 	for _, take := range takes {
 		lease, err := l.takeOne(ctx, take)
@@ -40,14 +40,14 @@ func (l *Leases) Take(ctx context.Context, takes []lifecycle.Take) error {
 }
 
 // takeOne claims a wire. A Lease of this very attempt that exists already is no error: the cache doesn't show it yet.
-func (l *Leases) takeOne(ctx context.Context, take lifecycle.Take) (*coordinationv1.Lease, error) {
+func (l *Leases) takeOne(ctx context.Context, take lifecycle.PortRequest) (*coordinationv1.Lease, error) {
 	if l.options.Namespace == "" {
 		return nil, errors.New("the operator doesn't know which namespace its Leases are kept in")
 	}
-	log := ctrl.LoggerFrom(ctx).WithValues("node", take.Wire.Node, "port", take.Wire.Port)
-	if take.Over != nil {
-		log.Info("taking a physical port over", "from", take.Over.Holder.String())
-		if err := l.GiveBack(ctx, *take.Over); err != nil {
+	log := ctrl.LoggerFrom(ctx).WithValues("node", take.Port.Node, "port", take.Port.Name)
+	if take.Replaces != nil {
+		log.Info("taking a physical port over", "from", take.Replaces.Holder.String())
+		if err := l.GiveBack(ctx, *take.Replaces); err != nil {
 			return nil, err
 		}
 	}
@@ -57,16 +57,16 @@ func (l *Leases) takeOne(ctx context.Context, take lifecycle.Take) (*coordinatio
 	case apierrors.IsAlreadyExists(err):
 		return l.taken(ctx, take)
 	case err != nil:
-		return nil, fmt.Errorf("take %s by Lease %s/%s: %w", take.Wire, lease.Namespace, lease.Name, err)
+		return nil, fmt.Errorf("take %s by Lease %s/%s: %w", take.Port, lease.Namespace, lease.Name, err)
 	}
 	log.Info("took a physical port", "lease", lease.Name)
 	return lease, nil
 }
 
-func (l *Leases) taken(ctx context.Context, take lifecycle.Take) (*coordinationv1.Lease, error) {
+func (l *Leases) taken(ctx context.Context, take lifecycle.PortRequest) (*coordinationv1.Lease, error) {
 	lease := &coordinationv1.Lease{}
-	if err := l.live.Get(ctx, client.ObjectKey{Namespace: l.options.Namespace, Name: leaseName(take.Wire)}, lease); client.IgnoreNotFound(err) != nil {
-		return nil, fmt.Errorf("look whose %s is: %w", take.Wire, err)
+	if err := l.live.Get(ctx, client.ObjectKey{Namespace: l.options.Namespace, Name: leaseName(take.Port)}, lease); client.IgnoreNotFound(err) != nil {
+		return nil, fmt.Errorf("look whose %s is: %w", take.Port, err)
 	}
 	if holder, ok := holderOf(lease); !ok || holder.UID != take.Holder.UID || holder.Attempt != take.Holder.Attempt {
 		return nil, errWireTaken
@@ -75,9 +75,9 @@ func (l *Leases) taken(ctx context.Context, take lifecycle.Take) (*coordinationv
 }
 
 // GiveBack releases a hold, unless another test has the wire by now.
-func (l *Leases) GiveBack(ctx context.Context, hold lifecycle.Hold) error {
+func (l *Leases) GiveBack(ctx context.Context, hold lifecycle.PortClaim) error {
 	namespace, name, _ := strings.Cut(hold.Lease, "/")
-	ctrl.LoggerFrom(ctx).Info("giving a physical port back", "node", hold.Wire.Node, "port", hold.Wire.Port, "of", hold.Holder.String())
+	ctrl.LoggerFrom(ctx).Info("giving a physical port back", "node", hold.Port.Node, "port", hold.Port.Name, "of", hold.Holder.String())
 	return l.deleteLease(ctx, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: hold.UID}})
 }
 
@@ -124,7 +124,7 @@ func (l *Leases) GiveBackOf(ctx context.Context, gone types.NamespacedName) erro
 }
 
 // endOrphans deletes generators of a test that is gone whose owner reference somebody removed.
-func (l *Leases) endOrphans(ctx context.Context, hold *lifecycle.Hold) error {
+func (l *Leases) endOrphans(ctx context.Context, hold *lifecycle.PortClaim) error {
 	left, err := l.left(ctx, hold)
 	if err != nil {
 		return err
@@ -134,7 +134,7 @@ func (l *Leases) endOrphans(ctx context.Context, hold *lifecycle.Hold) error {
 		if owner := metav1.GetControllerOf(pod); pod.DeletionTimestamp != nil || owner != nil && owner.UID == hold.Holder.UID {
 			continue // garbage collection takes it
 		}
-		ctrl.LoggerFrom(ctx).Info("deleting a generator that a test left which is gone", "pod", pod.Name, "node", hold.Wire.Node, "port", hold.Wire.Port)
+		ctrl.LoggerFrom(ctx).Info("deleting a generator that a test left which is gone", "pod", pod.Name, "node", hold.Port.Node, "port", hold.Port.Name)
 		uid := pod.UID
 		if err := pass.IgnoreGone(l.client.Delete(ctx, pod, client.Preconditions{UID: &uid})); err != nil {
 			return fmt.Errorf("delete pod %s/%s: %w", pod.Namespace, pod.Name, err)

@@ -48,7 +48,7 @@ func New(c client.Client, options Options) *Leases {
 }
 
 // list lists holds, without observing their holders.
-func (l *Leases) list(ctx context.Context, options ...client.ListOption) (holds []lifecycle.Hold, err error) {
+func (l *Leases) list(ctx context.Context, options ...client.ListOption) (holds []lifecycle.PortClaim, err error) {
 	if l.options.Namespace == "" {
 		return nil, nil
 	}
@@ -66,13 +66,13 @@ func (l *Leases) list(ctx context.Context, options ...client.ListOption) (holds 
 }
 
 // of are the holds of the test of this name, and of earlier tests of the same name.
-func (l *Leases) of(ctx context.Context, holder types.NamespacedName) ([]lifecycle.Hold, error) {
+func (l *Leases) of(ctx context.Context, holder types.NamespacedName) ([]lifecycle.PortClaim, error) {
 	holds, err := l.list(ctx, l.ofHolder(holder)...)
-	return slices.DeleteFunc(holds, func(h lifecycle.Hold) bool { return nameOf(h.Holder) != holder }), err
+	return slices.DeleteFunc(holds, func(h lifecycle.PortClaim) bool { return nameOf(h.Holder) != holder }), err
 }
 
 // whose is the hold on a physical port; false: no test holds it.
-func (l *Leases) whose(ctx context.Context, wire lifecycle.Wire) (hold lifecycle.Hold, held bool, err error) {
+func (l *Leases) whose(ctx context.Context, wire lifecycle.Port) (hold lifecycle.PortClaim, held bool, err error) {
 	if l.options.Namespace == "" {
 		return hold, false, nil
 	}
@@ -86,27 +86,27 @@ func (l *Leases) whose(ctx context.Context, wire lifecycle.Wire) (hold lifecycle
 
 // Of observes the wires that concern a test: those that it holds, those of its pods, and those that it waits for. It also deletes orphaned generators that an
 // earlier test of the same name left.
-func (l *Leases) Of(ctx context.Context, test *v1alpha1.LoadTest, pods []corev1.Pod) (seen lifecycle.Wires, err error) {
-	if seen.Holds, err = l.of(ctx, client.ObjectKeyFromObject(test)); err != nil {
+func (l *Leases) Of(ctx context.Context, test *v1alpha1.LoadTest, pods []corev1.Pod) (seen lifecycle.ObservedPorts, err error) {
+	if seen.Claims, err = l.of(ctx, client.ObjectKeyFromObject(test)); err != nil {
 		return seen, err
 	}
-	concerned := lifecycle.WiresOf(test.Status.Pods)
+	concerned := lifecycle.PortsOf(test.Status.Pods)
 	if test.Status.StartedAt == nil {
-		concerned = lifecycle.WiresOf(lifecycle.PodStatuses(pods))
+		concerned = lifecycle.PortsOf(lifecycle.PodStatuses(pods))
 		if len(concerned) > 0 {
-			if seen.Ahead, err = l.ahead(ctx, test); err != nil {
+			if seen.Older, err = l.ahead(ctx, test); err != nil {
 				return seen, err
 			}
 		}
 	}
 	for _, port := range test.Status.AwaitedPorts {
-		concerned = append(concerned, lifecycle.Wire{Node: port.Node, Port: port.Port})
+		concerned = append(concerned, lifecycle.Port{Node: port.Node, Name: port.Port})
 	}
-	for _, waiter := range seen.Ahead {
-		concerned = append(concerned, waiter.Wires...)
+	for _, waiter := range seen.Older {
+		concerned = append(concerned, waiter.Ports...)
 	}
 	for _, wire := range concerned {
-		if slices.ContainsFunc(seen.Holds, func(h lifecycle.Hold) bool { return h.Wire == wire }) {
+		if slices.ContainsFunc(seen.Claims, func(h lifecycle.PortClaim) bool { return h.Port == wire }) {
 			continue
 		}
 		hold, held, err := l.whose(ctx, wire)
@@ -114,11 +114,11 @@ func (l *Leases) Of(ctx context.Context, test *v1alpha1.LoadTest, pods []corev1.
 			return seen, fmt.Errorf("look whose %s is: %w", wire, err)
 		}
 		if held {
-			seen.Holds = append(seen.Holds, hold)
+			seen.Claims = append(seen.Claims, hold)
 		}
 	}
-	for i := range seen.Holds {
-		if hold := &seen.Holds[i]; hold.Holder.UID != test.UID {
+	for i := range seen.Claims {
+		if hold := &seen.Claims[i]; hold.Holder.UID != test.UID {
 			if err := l.observeOther(ctx, test, hold); err != nil {
 				return seen, err
 			}
@@ -139,8 +139,8 @@ func (l *Leases) ahead(ctx context.Context, test *v1alpha1.LoadTest) ([]lifecycl
 		if !waitsForPort(other) || compareAge(other, test) >= 0 || other.DeletionTimestamp != nil {
 			continue
 		}
-		if wires := lifecycle.WiresOf(other.Status.Pods); len(wires) > 0 {
-			out = append(out, lifecycle.Waiter{Namespace: other.Namespace, Name: other.Name, Wires: wires})
+		if wires := lifecycle.PortsOf(other.Status.Pods); len(wires) > 0 {
+			out = append(out, lifecycle.Waiter{Namespace: other.Namespace, Name: other.Name, Ports: wires})
 		}
 	}
 	return out, nil

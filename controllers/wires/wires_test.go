@@ -32,10 +32,10 @@ func wired(t *testing.T, stored ...client.Object) *Leases {
 }
 
 // takes are a test's wish for ports of a node.
-func takes(test, node string, ports ...string) (all []lifecycle.Take) {
+func takes(test, node string, ports ...string) (all []lifecycle.PortRequest) {
 	for _, port := range ports {
 		holder := lifecycle.Holder{Namespace: "lab", Name: test, UID: types.UID("uid-of-" + test), Attempt: 2}
-		all = append(all, lifecycle.Take{Wire: lifecycle.Wire{Node: node, Port: port}, Holder: holder})
+		all = append(all, lifecycle.PortRequest{Port: lifecycle.Port{Node: node, Name: port}, Holder: holder})
 	}
 	return all
 }
@@ -49,7 +49,7 @@ func heldIn(t *testing.T, r *Leases) map[string]string {
 	}
 	held := map[string]string{}
 	for _, h := range all {
-		held[h.Wire.Node+" "+h.Wire.Port] = h.Holder.String()
+		held[h.Port.Node+" "+h.Port.Name] = h.Holder.String()
 	}
 	return held
 }
@@ -84,7 +84,7 @@ func TestAWireIsTakenOverFromWhoNeedsItNoMore(t *testing.T) {
 		t.Fatalf("%v, %v", all, err)
 	}
 	next := takes("next", "n1", "p0")
-	next[0].Over = &all[0]
+	next[0].Replaces = &all[0]
 	if err := r.Take(t.Context(), next); err != nil {
 		t.Fatal(err)
 	}
@@ -103,8 +103,8 @@ func TestALeaseFromTheFutureHoldsNoPort(t *testing.T) {
 	next.Status.AwaitedPorts = []v1alpha1.NodePort{{Node: "n1", Port: "p0"}}
 	r := wired(t, lease)
 	seen, err := r.Of(t.Context(), next, nil)
-	if err != nil || len(seen.Holds) != 1 || seen.Holds[0].Exists || seen.Holds[0].Pods != 0 {
-		t.Fatalf("%+v, %v: its holder is gone", seen.Holds, err)
+	if err != nil || len(seen.Claims) != 1 || seen.Claims[0].Exists || seen.Claims[0].Pods != 0 {
+		t.Fatalf("%+v, %v: its holder is gone", seen.Claims, err)
 	}
 	if err := r.GiveBackOf(t.Context(), types.NamespacedName{Namespace: "lab", Name: "gone"}); err != nil {
 		t.Fatal(err)
@@ -129,7 +129,7 @@ func TestALeaseOfAnEarlierAttemptIsNotThisOnes(t *testing.T) {
 	if err != nil || len(all) != 1 {
 		t.Fatalf("%v, %v", all, err)
 	}
-	next[0].Over = &all[0]
+	next[0].Replaces = &all[0]
 	if err := r.Take(t.Context(), next); err != nil {
 		t.Fatal(err)
 	}
@@ -160,8 +160,8 @@ func TestLeasesThatAreNotOurs(t *testing.T) {
 }
 
 func TestEachWireHasALeaseOfItsOwn(t *testing.T) {
-	seen := map[string]lifecycle.Wire{}
-	for _, w := range []lifecycle.Wire{{Node: "a", Port: "0000:3b:00.0"}, {Node: "b", Port: "0000:3b:00.0"}, {Node: "a", Port: "0000:3b:00.1"}, {Node: "a0000", Port: ":3b:00.0"}} {
+	seen := map[string]lifecycle.Port{}
+	for _, w := range []lifecycle.Port{{Node: "a", Name: "0000:3b:00.0"}, {Node: "b", Name: "0000:3b:00.0"}, {Node: "a", Name: "0000:3b:00.1"}, {Node: "a0000", Name: ":3b:00.0"}} {
 		name := leaseName(w)
 		if other, taken := seen[name]; taken || len(name) > 63 {
 			t.Errorf("%s and %s are both %s", w, other, name)
@@ -220,22 +220,22 @@ func TestWhatIsKnownOfAHolder(t *testing.T) {
 	for name, c := range map[string]struct {
 		stored  []client.Object
 		senders []lifecycle.Sender
-		want    lifecycle.Hold
+		want    lifecycle.PortClaim
 	}{
-		"it runs":                            {append(of(podOf("g0", "uid"), podOf("g1", "uid")), test), named, lifecycle.Hold{Exists: true}},
-		"it is complete":                     {append(of(podOf("g0", "uid")), done), named, lifecycle.Hold{Exists: true, Finished: at.Time, Pods: 1}},
-		"it is gone, and its pods":           {nil, named, lifecycle.Hold{}},
-		"it is gone, its generators aren't":  {of(podOf("g0", "uid"), podOf("g1", "uid", phase(corev1.PodFailed))), named, lifecycle.Hold{Pods: 1}},
-		"another one has its name":           {[]client.Object{later}, named, lifecycle.Hold{}},
-		"a pod with its labels":              {of(podOf("forged", "", orphan)), named, lifecycle.Hold{}},
-		"a pod that calls it its owner":      {of(podOf("forged", "uid")), named, lifecycle.Hold{}},
-		"a pod of a generator's name":        {of(podOf("g0", "uid", func(p *corev1.Pod) { p.UID = "another" })), named, lifecycle.Hold{}},
-		"a generator that lost its labels":   {of(podOf("g0", "uid", orphan, unlabelled)), named, lifecycle.Hold{Pods: 1}},
-		"a generator that is ending":         {of(podOf("g0", "uid", going(0))), named, lifecycle.Hold{Pods: 1}},
-		"a generator that a finalizer keeps": {of(podOf("g0", "uid", going(2*time.Minute))), named, lifecycle.Hold{}},
+		"it runs":                            {append(of(podOf("g0", "uid"), podOf("g1", "uid")), test), named, lifecycle.PortClaim{Exists: true}},
+		"it is complete":                     {append(of(podOf("g0", "uid")), done), named, lifecycle.PortClaim{Exists: true, Finished: at.Time, Pods: 1}},
+		"it is gone, and its pods":           {nil, named, lifecycle.PortClaim{}},
+		"it is gone, its generators aren't":  {of(podOf("g0", "uid"), podOf("g1", "uid", phase(corev1.PodFailed))), named, lifecycle.PortClaim{Pods: 1}},
+		"another one has its name":           {[]client.Object{later}, named, lifecycle.PortClaim{}},
+		"a pod with its labels":              {of(podOf("forged", "", orphan)), named, lifecycle.PortClaim{}},
+		"a pod that calls it its owner":      {of(podOf("forged", "uid")), named, lifecycle.PortClaim{}},
+		"a pod of a generator's name":        {of(podOf("g0", "uid", func(p *corev1.Pod) { p.UID = "another" })), named, lifecycle.PortClaim{}},
+		"a generator that lost its labels":   {of(podOf("g0", "uid", orphan, unlabelled)), named, lifecycle.PortClaim{Pods: 1}},
+		"a generator that is ending":         {of(podOf("g0", "uid", going(0))), named, lifecycle.PortClaim{Pods: 1}},
+		"a generator that a finalizer keeps": {of(podOf("g0", "uid", going(2*time.Minute))), named, lifecycle.PortClaim{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			hold := lifecycle.Hold{Holder: lifecycle.Holder{Namespace: "lab", Name: "test", UID: "uid"}, Senders: c.senders}
+			hold := lifecycle.PortClaim{Holder: lifecycle.Holder{Namespace: "lab", Name: "test", UID: "uid"}, Senders: c.senders}
 			if err := wired(t, c.stored...).observeHolder(t.Context(), &hold); err != nil {
 				t.Fatal(err)
 			}
@@ -247,7 +247,7 @@ func TestWhatIsKnownOfAHolder(t *testing.T) {
 	t.Run("it is where this operator doesn't look", func(t *testing.T) {
 		r := wired(t)
 		r.options.Namespaces = []string{"elsewhere"}
-		hold := lifecycle.Hold{Holder: lifecycle.Holder{Namespace: "lab", Name: "test", UID: "uid"}}
+		hold := lifecycle.PortClaim{Holder: lifecycle.Holder{Namespace: "lab", Name: "test", UID: "uid"}}
 		if err := r.observeHolder(t.Context(), &hold); err != nil || !hold.Exists || !hold.Unseen {
 			t.Errorf("%+v, %v: what can't be seen isn't gone", hold, err)
 		}
@@ -268,11 +268,11 @@ func TestALeaseNamesTheGenerators(t *testing.T) {
 	}
 	for _, hold := range all {
 		want := wish[0].Senders
-		if hold.Wire.Port == "p1" {
+		if hold.Port.Name == "p1" {
 			want = nil
 		}
 		if !slices.Equal(hold.Senders, want) {
-			t.Errorf("on %s are %v, want %v", hold.Wire, hold.Senders, want)
+			t.Errorf("on %s are %v, want %v", hold.Port, hold.Senders, want)
 		}
 	}
 }

@@ -1,4 +1,5 @@
-// Package cluster holds the packages that decide what becomes of tests in a cluster. All are pure: controllers observes, asks one of them, and applies the answer.
+// Package cluster holds the packages that decide what becomes of tests in a cluster. All are pure. Package controllers
+// observes, asks one of them, and applies the answer.
 //
 //	lifecycle    what becomes of a test: ordered, named rules from Observed to Decision; conditions and status
 //	manifests    a test's Kubernetes objects, with a file for each engine that has pods

@@ -8,17 +8,19 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// sinceAnchor ends the name of a criterion that is judged against the anchor.
-const sinceAnchor = " since the anchor"
+// anchorSuffix ends the name of a criterion that is judged against the anchor.
+const anchorSuffix = " since the anchor"
 
-// judgeAgainstAnchor judges a cell's row against the anchor, too: a baseline that moves with each release hides a slow decline, whose sum shows against an anchor that doesn't move. Each criterion
-// that compares is judged once more, and the worst of all is the row's outcome. A witness that the anchor has no Report of is left as it is: an anchor may hold searches only.
+// judgeAgainstAnchor judges a cell's row against the anchor, too. A baseline that moves with each release hides a slow
+// decline, whose sum shows against an anchor that doesn't move. Each criterion that compares is judged once more, and
+// the worst of all is the row's outcome. A witness that the anchor has no Report of is left as it is, since an anchor
+// may hold searches only.
 func judgeAgainstAnchor(row *report.GateRow, m MeasuredSuite, number int) {
 	if m.Anchor == nil {
 		return
 	}
-	since := suite.JudgeStored(suite.Expand(m.Suite.DeepCopy()), m.Runs, finished(m.Suite), "", m.Anchor)
-	c, cell := since.Report.Cells[number], since.Cells[number]
+	anchored := suite.JudgeStored(suite.Expand(m.Suite.DeepCopy()), m.Runs, finished(m.Suite), "", m.Anchor)
+	c, cell := anchored.Report.Cells[number], anchored.Cells[number]
 	if m.Witness && len(cell.Baseline) == 0 {
 		return
 	}
@@ -34,7 +36,7 @@ func judgeAgainstAnchor(row *report.GateRow, m MeasuredSuite, number int) {
 		if !slices.ContainsFunc(m.Suite.Spec.Criteria, func(c v1alpha1.Criterion) bool { return c.Name == result.Name && c.Relative() }) {
 			continue
 		}
-		result.Name += sinceAnchor
+		result.Name += anchorSuffix
 		row.Criteria = append(row.Criteria, result)
 		if result.Outcome == report.DidFail || result.Outcome == report.Undecided && row.Outcome == report.Passed {
 			row.Outcome = result.Outcome

@@ -19,17 +19,13 @@ const (
 	outsideProcedure = 30 * time.Second
 )
 
-// bound is how long a gate may take at most: all its tests one after the other (there may be devices for one at a time, whatever spec.parallelism says), each repeated as often as it may be, and an
-// hour in the queue.
+// bound is how long a gate may take at most. It is the sum of all its tests, since there may be devices for one at a
+// time, whatever spec.parallelism says, each repeated as often as it may be, and an hour in the queue.
 func (s *Subject) bound(server *admission.Server) time.Duration {
 	spec := &s.Suite.Spec
-	retries := int32(1)
-	if spec.InvalidRetries != nil {
-		retries = *spec.InvalidRetries
-	}
 	var sum time.Duration
 	for i := range s.Matrix.Cells {
-		sum += time.Duration(max(spec.Repetitions, 1)+retries) * s.longestTest(server, i)
+		sum += time.Duration(spec.Repetitions+*spec.InvalidRetries) * s.longestTest(server, i)
 	}
 	return queueWait + sum
 }
@@ -49,29 +45,23 @@ func (s *Subject) longestTest(server *admission.Server, cell int) time.Duration 
 	if len(errs) > 0 || p == nil {
 		return aroundRun
 	}
-	d := longestRun(p) + aroundRun + durationOf(test.Spec.DUT.ReadyDelay)
+	delay, _ := test.Spec.DUT.ReadyDelay.Std() // admission has read this and the deadlines
+	longest := longestRun(p) + aroundRun + delay
 	for _, hook := range []*v1alpha1.HookSpec{test.Spec.DUT.Setup, test.Spec.DUT.Teardown} {
 		if hook != nil {
-			d += durationOf(hook.Deadline)
+			deadline, _ := hook.Deadline.Std()
+			longest += deadline
 		}
 	}
-	return d
+	return longest
 }
 
-// durationOf is a duration of a spec; 0: none is written, or none that can be read.
-func durationOf(d v1alpha1.Duration) time.Duration {
-	out, err := d.Std()
-	if d == "" || err != nil {
-		return 0
-	}
-	return out
-}
-
-// longestRun is how long a run may take with every repeat and every step of its search; the runner ends it at its deadline in any case.
+// longestRun is how long a run may take with every repeat and every step of its search. The runner ends it at its
+// deadline in any case.
 func longestRun(p *plan.Plan) time.Duration {
-	d := outsideProcedure + procedures.Of(p.Procedure).Bound().Whole()
+	longest := outsideProcedure + procedures.Of(p.Procedure).Bound().Whole()
 	if deadline := p.ActiveDeadline.Std(); deadline > 0 {
-		d = min(d, deadline+outsideProcedure)
+		longest = min(longest, deadline+outsideProcedure)
 	}
-	return d
+	return longest
 }

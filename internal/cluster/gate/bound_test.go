@@ -34,8 +34,8 @@ func TestAGateWaitsAsLongAsARunMayTake(t *testing.T) {
 		}
 		deadline := p.ActiveDeadline.Std()
 		p.ActiveDeadline = 0
-		if got, least := longestRun(p), procedures.Of(p.Procedure).Bound().Unattended(); got < least {
-			t.Errorf("%s: a gate waits %v for a run whose traffic alone may take %v", name, got, least)
+		if got, unattended := longestRun(p), procedures.Of(p.Procedure).Bound().Unattended(); got < unattended {
+			t.Errorf("%s: a gate waits %v for a run whose traffic alone may take %v", name, got, unattended)
 		}
 		p.ActiveDeadline = plan.Duration(deadline)
 		if got := longestRun(p); deadline > 0 && got > deadline+time.Minute {

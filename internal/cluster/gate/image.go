@@ -29,7 +29,7 @@ func ParseImages(flag string, texts []string) ([]Image, error) {
 // replacer replaces images, and remembers which images the files have and which replacements were used.
 type replacer struct {
 	images []Image
-	// fallback replaces the images that this one doesn't; nil: they stay.
+	// fallback replaces the images that this one doesn't. Nil means that they stay.
 	fallback *replacer
 	found    []string // the images of the files
 	used     map[Image]bool
@@ -37,38 +37,38 @@ type replacer struct {
 
 // replaced is a copy of a spec with its images replaced, wherever a container has one.
 func (r *replacer) replaced(spec map[string]any) map[string]any {
-	out, _ := r.value("", spec).(map[string]any)
-	return out
+	copied, _ := r.value("", spec).(map[string]any)
+	return copied
 }
 
 func (r *replacer) value(key string, v any) any {
 	switch v := v.(type) {
 	case map[string]any:
-		out := make(map[string]any, len(v))
+		copied := make(map[string]any, len(v))
 		for k, inner := range v {
-			out[k] = r.value(k, inner)
+			copied[k] = r.value(k, inner)
 		}
-		return out
+		return copied
 	case []any:
-		out := make([]any, len(v))
+		copied := make([]any, len(v))
 		for i, inner := range v {
-			out[i] = r.value("", inner)
+			copied[i] = r.value("", inner)
 		}
-		return out
+		return copied
 	case string:
 		if key == "image" {
-			return r.image(v)
+			return r.replacementOf(v)
 		}
 	}
 	return v
 }
 
-// image is what replaces an image. A replacement for exactly this image goes before one for all images of its name.
-func (r *replacer) image(is string) string {
-	if !slices.Contains(r.found, is) {
-		r.found = append(r.found, is)
+// replacementOf is what replaces an image. A replacement for exactly this image goes before one for all images of its name.
+func (r *replacer) replacementOf(image string) string {
+	if !slices.Contains(r.found, image) {
+		r.found = append(r.found, image)
 	}
-	for _, named := range []string{is, nameOf(is)} {
+	for _, named := range []string{image, nameOf(image)} {
 		for _, i := range r.images {
 			if i.Old == named {
 				if r.used == nil {
@@ -80,12 +80,12 @@ func (r *replacer) image(is string) string {
 		}
 	}
 	if r.fallback != nil {
-		return r.fallback.image(is)
+		return r.fallback.replacementOf(image)
 	}
-	return is
+	return image
 }
 
-// nameOf is an image without tag and digest: "registry:5000/router".
+// nameOf is an image without tag and digest, such as "registry:5000/router".
 func nameOf(image string) string {
 	name, _, _ := strings.Cut(image, "@")
 	if i := strings.LastIndex(name, ":"); i > strings.LastIndex(name, "/") {
@@ -94,7 +94,8 @@ func nameOf(image string) string {
 	return name
 }
 
-// unused refuses a replacement of an image that no file has: the gate would measure something else than it was asked to.
+// unused refuses a replacement of an image that no file has, since the gate would measure something else than it was
+// asked to.
 func (r *replacer) unused(flag string) error {
 	for _, i := range r.images {
 		if r.used[i] {
@@ -108,15 +109,15 @@ func (r *replacer) unused(flag string) error {
 	return nil
 }
 
-// mergePatch is the merge patch that makes one spec of another: the fields in which they differ.
-func mergePatch(from, to map[string]any) map[string]any {
+// mergePatch is the merge patch that makes one spec of another. It has the fields in which they differ.
+func mergePatch(base, target map[string]any) map[string]any {
 	patch := map[string]any{}
-	for key, value := range to {
-		if reflect.DeepEqual(from[key], value) {
+	for key, value := range target {
+		if reflect.DeepEqual(base[key], value) {
 			continue
 		}
-		if a, both := from[key].(map[string]any); both {
-			if b, are := value.(map[string]any); are {
+		if a, isObject := base[key].(map[string]any); isObject {
+			if b, isPatch := value.(map[string]any); isPatch {
 				patch[key] = mergePatch(a, b)
 				continue
 			}

@@ -32,20 +32,20 @@ type MeasuredSuite struct {
 	Witness bool
 	// Runs are the stored runs of it.
 	Runs suite.Runs
-	// Baseline is a baseline from outside of the suite; nil: there is none.
+	// Baseline is a baseline from outside of the suite. Nil means none.
 	Baseline *suite.Reference
-	// Anchor is an earlier baseline that doesn't move, with which it is compared, too; nil: there is none.
+	// Anchor is an earlier baseline that doesn't move, with which it is compared, too. Nil means none.
 	Anchor *suite.Reference
-	// Message says why the gate didn't see its end; empty: it did.
+	// Message says why the gate didn't see its end. Empty means that it did.
 	Message string
 }
 
 // Judge judges all that was measured, as linerate of this version.
-func Judge(all []MeasuredSuite, version string) *report.Gate {
+func Judge(suites []MeasuredSuite, version string) *report.Gate {
 	g := &report.Gate{Version: report.GateVersion, Producer: "linerate " + version}
 	var rows []report.GateRow
 	isBaseline := map[int]bool{} // rows of baseline cells, which the rows compared with them cover
-	for _, m := range all {
+	for _, m := range suites {
 		g.Namespace = cmp.Or(g.Namespace, m.Suite.Namespace)
 		judged := suite.JudgeStored(suite.Expand(m.Suite.DeepCopy()), m.Runs, finished(m.Suite), version, m.Baseline)
 		g.Suites = append(g.Suites, judged.Report)
@@ -56,7 +56,7 @@ func Judge(all []MeasuredSuite, version string) *report.Gate {
 			}
 			row := rowOf(m, judged, i)
 			judgeAgainstAnchor(&row, m, i)
-			if itself := judged.Cells[i].Itself; itself && (m.Test || row.Outcome == report.Passed) {
+			if isOwnBaseline := judged.Cells[i].Itself; isOwnBaseline && (m.Test || row.Outcome == report.Passed) {
 				isBaseline[len(rows)] = true // the rows compared with it say whether they could be
 			}
 			rows = append(rows, row)
@@ -73,9 +73,9 @@ func Judge(all []MeasuredSuite, version string) *report.Gate {
 	return g
 }
 
-// finished is when a suite was complete; zero: it is not.
+// finished is when a suite was complete. Zero means that it is not.
 func finished(s *v1alpha1.LoadTestSuite) time.Time {
-	c := end(s)
+	c := completion(s)
 	switch {
 	case c == nil:
 		return time.Time{}
@@ -85,8 +85,8 @@ func finished(s *v1alpha1.LoadTestSuite) time.Time {
 	return c.LastTransitionTime.Time
 }
 
-// end is the condition that says that a suite is complete; nil: it is not.
-func end(s *v1alpha1.LoadTestSuite) *metav1.Condition {
+// completion is the condition that says that a suite is complete. Nil means that it is not.
+func completion(s *v1alpha1.LoadTestSuite) *metav1.Condition {
 	if c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionComplete); c != nil && c.Status == metav1.ConditionTrue {
 		return c
 	}
@@ -105,7 +105,7 @@ func rowOf(m MeasuredSuite, judged suite.Judged, number int) report.GateRow {
 	if c.Verdict != nil {
 		row.Outcome, row.Criteria = cmp.Or(c.Verdict.Outcome, report.Undecided), c.Verdict.Criteria
 	}
-	why := cmp.Or(m.Message, whyNotComplete(m.Suite))
+	reason := cmp.Or(m.Message, incompleteReason(m.Suite))
 	measured := 0
 	for _, r := range c.Runs {
 		if r.Counts() {
@@ -114,16 +114,16 @@ func rowOf(m MeasuredSuite, judged suite.Judged, number int) report.GateRow {
 	}
 	switch wanted := int(max(m.Suite.Spec.Repetitions, 1)); {
 	case row.Outcome == report.DidFail: // the runs that were measured suffice to show it
-	case measured < wanted && why == "":
-		why = fmt.Sprintf("%d of %d runs were measured", measured, wanted)
+	case measured < wanted && reason == "":
+		reason = fmt.Sprintf("%d of %d runs were measured", measured, wanted)
 	}
 	void := c.Void()
 	row.Runs, row.Voided = void.Runs, void.Voided
-	if row.Outcome == report.Passed && why != "" {
+	if row.Outcome == report.Passed && reason != "" {
 		row.Outcome = report.Undecided
 	}
 	if row.Outcome != report.Passed {
-		row.Message = why
+		row.Message = reason
 	}
 	if c.Message != "" { // whatever the outcome
 		row.Message = strings.TrimPrefix(row.Message+"; "+c.Message, "; ")
@@ -131,7 +131,8 @@ func rowOf(m MeasuredSuite, judged suite.Judged, number int) report.GateRow {
 	return row
 }
 
-// nameRow sets a row's product and load test: a LoadTest's are those of its runs or its labels, a suite's those of its axes. A witness has a column of its own.
+// nameRow sets a row's product and load test. A LoadTest's are those of its runs or its labels, and a suite's those of
+// its axes. A witness has a column of its own.
 func nameRow(row *report.GateRow, m MeasuredSuite, cell suite.JudgedCell) {
 	switch labels := m.Suite.Spec.Template.Metadata.Labels; {
 	case m.Test && len(cell.Runs) > 0:
@@ -149,9 +150,9 @@ func nameRow(row *report.GateRow, m MeasuredSuite, cell suite.JudgedCell) {
 	}
 }
 
-// whyNotComplete says why a suite has no whole measurement; empty: it has.
-func whyNotComplete(s *v1alpha1.LoadTestSuite) string {
-	c := end(s)
+// incompleteReason says why a suite has no whole measurement. Empty means that it has.
+func incompleteReason(s *v1alpha1.LoadTestSuite) string {
+	c := completion(s)
 	switch {
 	case c == nil:
 		return "the suite has not ended"
@@ -161,7 +162,8 @@ func whyNotComplete(s *v1alpha1.LoadTestSuite) string {
 	return fmt.Sprintf("the suite ended as %s: %s", c.Reason, c.Message)
 }
 
-// allowanceOf is how much less than its baseline a cell may be, by the first of a suite's criteria that compares medians of throughput; false: none does.
+// allowanceOf is how much less than its baseline a cell may be, by the first of a suite's criteria that compares
+// medians of throughput. False means that none does.
 func allowanceOf(criteria []v1alpha1.Criterion) (allowed units.Ratio, compares bool) {
 	read, _ := compile.Criteria(nil, criteria) // the schema keeps errors out
 	for _, c := range read {
@@ -190,8 +192,8 @@ func compare(c report.SuiteCell, cell suite.JudgedCell, criteria []v1alpha1.Crit
 	if x := comparison.SmallestRegression(candidate.Change, allowed); x > 0 && compares {
 		candidate.SmallestPercent = new(x.Percent())
 	}
-	if aside := sides[1].SetAside; len(aside) > 0 { // show the figures that were compared
-		candidate.Figures, candidate.Outliers, candidate.SetAside = sides[1].Figures, sides[1].Outliers, aside
+	if setAside := sides[1].SetAside; len(setAside) > 0 { // show the figures that were compared
+		candidate.Figures, candidate.Outliers, candidate.SetAside = sides[1].Figures, sides[1].Outliers, setAside
 	}
 	baseline = &report.Compared{Figures: sides[0].Figures, Outliers: sides[0].Outliers, Each: history.ComparedRuns(records(cell.Baseline))}
 	return candidate, baseline
@@ -199,13 +201,13 @@ func compare(c report.SuiteCell, cell suite.JudgedCell, criteria []v1alpha1.Crit
 
 // records are runs that were found comparable, without their generators, which stored runs lack.
 func records(runs []analysis.KeptReport) []history.Record {
-	var out []history.Record
+	var records []history.Record
 	for _, k := range runs {
 		r, p := *k.Report, *k.Report.Plan
 		p.Generators = nil
 		p.Test = plan.Test{Name: p.Test.Name, Product: "one", Loadtest: "place"} // the same for all, so that they make one row
 		r.Plan = &p
-		out = append(out, history.Record{Name: p.Test.Name, Report: &r})
+		records = append(records, history.Record{Name: p.Test.Name, Report: &r})
 	}
-	return out
+	return records
 }

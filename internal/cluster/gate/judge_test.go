@@ -22,7 +22,7 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/reporttest"
 )
 
-// measured plays a suite of which each run found so many packets/s; 0: it came to nothing.
+// measured plays a suite of which each run found so many packets/s. 0 means that it came to nothing.
 func measured(t *testing.T, s *Subject, found func(cell string, run int) int64) MeasuredSuite {
 	t.Helper()
 	server, err := admission.NewServer()
@@ -92,7 +92,7 @@ func steady(packets int64) func(string, int) int64 {
 // releases is a LoadTest with two images, of which the candidate finds so much of 100 000 packets/s.
 func inTurns(t *testing.T, candidate int64, runs int) MeasuredSuite {
 	t.Helper()
-	s := only(t, router, Options{MaxRegression: "2%", Runs: runs, BaselineImages: []Image{{"registry.lab/router", "registry.lab/router:1.4"}}})
+	s := onlySubject(t, router, Options{MaxRegression: "2%", Runs: runs, BaselineImages: []Image{{"registry.lab/router", "registry.lab/router:1.4"}}})
 	return measured(t, s, func(cell string, run int) int64 {
 		if cell == baselineValue {
 			return steady(100_000)(cell, run)
@@ -117,28 +117,28 @@ func TestAGateOfSessionsComparesTheirGoodput(t *testing.T) {
 	for _, c := range []struct {
 		candidate int64
 		code      int
-		says      string
+		message   string
 	}{
 		{50_000_000, 0, "50.03 Mbps goodput in 5 runs, 50.03 Mbps goodput in 5 runs of the baseline"},
 		{40_000_000, 1, "40.02 Mbps goodput in 5 runs, 50.03 Mbps goodput in 5 runs of the baseline: 20.00 % less"},
 	} {
-		s := only(t, tcp, Options{MaxRegression: "2%", Runs: 5, BaselineImages: []Image{{"registry.lab/router", "registry.lab/router:1.4"}}})
+		s := onlySubject(t, tcp, Options{MaxRegression: "2%", Runs: 5, BaselineImages: []Image{{"registry.lab/router", "registry.lab/router:1.4"}}})
 		g := Judge([]MeasuredSuite{measured(t, s, func(cell string, run int) int64 {
 			if cell == baselineValue {
 				return steady(50_000_000)(cell, run)
 			}
 			return steady(c.candidate)(cell, run)
 		})}, "test")
-		if g.ExitCode != c.code || len(g.Rows) != 1 || len(g.Rows[0].Criteria) != 1 || !strings.Contains(g.Rows[0].Criteria[0].Message, c.says) || g.Rows[0].Candidate.Judgement == report.NotComparable {
-			t.Errorf("exit code %d, %s: %+v; want %d: … %s", g.ExitCode, g.Message, g.Rows, c.code, c.says)
+		if g.ExitCode != c.code || len(g.Rows) != 1 || len(g.Rows[0].Criteria) != 1 || !strings.Contains(g.Rows[0].Criteria[0].Message, c.message) || g.Rows[0].Candidate.Judgement == report.NotComparable {
+			t.Errorf("exit code %d, %s: %+v; want %d: … %s", g.ExitCode, g.Message, g.Rows, c.code, c.message)
 		}
-		var out strings.Builder
-		if err := render.Write(&out, "text", render.OfGate(g), render.TextOptions{Width: 160}); err != nil {
+		var text strings.Builder
+		if err := render.Write(&text, "text", render.OfGate(g), render.TextOptions{Width: 160}); err != nil {
 			t.Fatal(err)
 		}
 		for _, want := range []string{"Mbps goodput", "Goodput is the payload"} {
-			if !strings.Contains(out.String(), want) || strings.Contains(out.String(), "pps") {
-				t.Errorf("it doesn't say %q, or tells of packets:\n%s", want, out.String())
+			if !strings.Contains(text.String(), want) || strings.Contains(text.String(), "pps") {
+				t.Errorf("it doesn't say %q, or tells of packets:\n%s", want, text.String())
 			}
 		}
 	}
@@ -152,12 +152,12 @@ func TestAGateFailsByWhatAnObserverSaw(t *testing.T) {
 	for _, c := range []struct {
 		packets int64
 		code    int
-		says    string
+		message string
 	}{{100_000, 0, "kernel: mean time of all processors: median 0.5 processors"}, {140_000, 1, "kernel: mean time of all processors: median 0.7 processors of 5 runs (0.7 processors to 0.7 processors), at most 0.6 demanded"}} {
-		s := only(t, observed, Options{Runs: 5})
+		s := onlySubject(t, observed, Options{Runs: 5})
 		g := Judge([]MeasuredSuite{measured(t, s, func(string, int) int64 { return c.packets })}, "test")
-		if g.ExitCode != c.code || len(g.Rows) != 1 || len(g.Rows[0].Criteria) != 1 || !strings.Contains(g.Rows[0].Criteria[0].Message, c.says) || g.Rows[0].Criteria[0].Name != "cheap" {
-			t.Errorf("exit code %d, %s: %+v; want %d: … %s", g.ExitCode, g.Message, g.Rows[0].Criteria, c.code, c.says)
+		if g.ExitCode != c.code || len(g.Rows) != 1 || len(g.Rows[0].Criteria) != 1 || !strings.Contains(g.Rows[0].Criteria[0].Message, c.message) || g.Rows[0].Criteria[0].Name != "cheap" {
+			t.Errorf("exit code %d, %s: %+v; want %d: … %s", g.ExitCode, g.Message, g.Rows[0].Criteria, c.code, c.message)
 		}
 	}
 }
@@ -198,20 +198,20 @@ func TestJudge(t *testing.T) {
 	for name, c := range map[string]struct {
 		measured MeasuredSuite
 		code     int
-		says     string
+		message  string
 	}{
 		"no change passes":                    {inTurns(t, 100_000, 5), 0, "all criteria are met, in 1 test"},
 		"5 % less fails":                      {inTurns(t, 95_000, 5), 1, "doesn't meet the criteria"},
 		"one run of each shows nothing":       {inTurns(t, 95_000, 1), 3, "undecided"},
 		"a candidate that was never measured": {inTurns(t, 0, 5), 3, "undecided"},
-		"an absolute criterion that is met":   {measured(t, only(t, router+"  criteria: [{name: fast, metric: PacketsPerSecond, min: \"90000\"}]\n", Options{}), steady(100_000)), 0, "met"},
-		"an absolute criterion that isn't":    {measured(t, only(t, router+"  criteria: [{name: fast, metric: PacketsPerSecond, min: \"110000\"}]\n", Options{}), steady(100_000)), 1, "doesn't"},
+		"an absolute criterion that is met":   {measured(t, onlySubject(t, router+"  criteria: [{name: fast, metric: PacketsPerSecond, min: \"90000\"}]\n", Options{}), steady(100_000)), 0, "met"},
+		"an absolute criterion that isn't":    {measured(t, onlySubject(t, router+"  criteria: [{name: fast, metric: PacketsPerSecond, min: \"110000\"}]\n", Options{}), steady(100_000)), 1, "doesn't"},
 		"nothing was stored of a suite":       {MeasuredSuite{Suite: inTurns(t, 1, 1).Suite}, 3, "undecided"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := Judge([]MeasuredSuite{c.measured}, "test")
-			if g.ExitCode != c.code || !strings.Contains(g.Message, c.says) {
-				t.Errorf("exit code %d, %s: %+v; want %d, %s", g.ExitCode, g.Message, g.Rows, c.code, c.says)
+			if g.ExitCode != c.code || !strings.Contains(g.Message, c.message) {
+				t.Errorf("exit code %d, %s: %+v; want %d, %s", g.ExitCode, g.Message, g.Rows, c.code, c.message)
 			}
 		})
 	}
@@ -242,14 +242,14 @@ func TestJudge(t *testing.T) {
 	})
 	t.Run("a run whose figure was not confirmed is set aside on either side, and told of", func(t *testing.T) {
 		m := inTurns(t, 100_000, 6)
-		last := suite.Expand(m.Suite).TestName(1, 6, 1)
-		run := m.Runs[last]
+		lastTest := suite.Expand(m.Suite).TestName(1, 6, 1)
+		run := m.Runs[lastTest]
 		run.Evidence.Result.Confirmed, run.Evidence.Plan.Procedure.Ramp.ConfirmDuration = false, plan.Duration(time.Minute)
 		for _, other := range m.Runs {
 			other.Evidence.Plan.Procedure.Ramp.ConfirmDuration = plan.Duration(time.Minute)
 		}
 		g := Judge([]MeasuredSuite{m}, "test")
-		if c := g.Rows[0].Candidate; c.Figures == nil || c.Figures.Runs != 5 || len(c.SetAside) != 1 || c.SetAside[0].Test != last {
+		if c := g.Rows[0].Candidate; c.Figures == nil || c.Figures.Runs != 5 || len(c.SetAside) != 1 || c.SetAside[0].Test != lastTest {
 			t.Errorf("the candidate is %+v", c)
 		}
 		var text strings.Builder
@@ -276,21 +276,21 @@ func TestJudge(t *testing.T) {
 			t.Errorf("the notes are %q", notes)
 		}
 		for _, format := range []string{"text", "markdown", "junit", "html"} {
-			var out strings.Builder
-			if err := render.Write(&out, format, render.OfGate(g), render.TextOptions{}); err != nil {
+			var text strings.Builder
+			if err := render.Write(&text, format, render.OfGate(g), render.TextOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			if got := strings.Join(strings.Fields(out.String()), " "); !strings.Contains(got, "repeated: GeneratorLimited: the generator was the limit at 50.00 Kpps, but other runs measured 100.0") {
-				t.Errorf("%s:\n%s", format, out.String())
+			if got := strings.Join(strings.Fields(text.String()), " "); !strings.Contains(got, "repeated: GeneratorLimited: the generator was the limit at 50.00 Kpps, but other runs measured 100.0") {
+				t.Errorf("%s:\n%s", format, text.String())
 			}
 		}
 	})
 	t.Run("what is not whole is not passed", func(t *testing.T) {
 		m := inTurns(t, 100_000, 6)
-		last := suite.Expand(m.Suite).TestName(1, 6, 1)
-		run := m.Runs[last]
+		lastTest := suite.Expand(m.Suite).TestName(1, 6, 1)
+		run := m.Runs[lastTest]
 		run.Figures, run.Evidence, run.Reason = nil, nil, v1alpha1.ReasonGeneratorLost
-		m.Runs[last] = run
+		m.Runs[lastTest] = run
 		if g := Judge([]MeasuredSuite{m}, "test"); g.ExitCode != 3 || !strings.Contains(fmt.Sprint(g.Rows), "5 of 6 runs were measured") {
 			t.Errorf("exit code %d: %+v", g.ExitCode, g.Rows)
 		}
@@ -305,7 +305,7 @@ func TestJudge(t *testing.T) {
 		})
 	}
 	t.Run("one run of five, when time is over, isn't what five would have shown", func(t *testing.T) {
-		s := only(t, router+"  criteria: [{name: fast, metric: PacketsPerSecond, min: \"110000\"}]\n", Options{Runs: 5})
+		s := onlySubject(t, router+"  criteria: [{name: fast, metric: PacketsPerSecond, min: \"110000\"}]\n", Options{Runs: 5})
 		m := measured(t, s, steady(100_000))
 		matrix := suite.Expand(m.Suite)
 		for run := range int32(4) {
@@ -361,29 +361,29 @@ func TestAGateClaimsNothingAcrossEnvironments(t *testing.T) {
 	for name, c := range map[string]struct {
 		allowed []string
 		code    int
-		says    string
+		message string
 		change  bool
 	}{
 		"another node":          {nil, 3, "node of generator-0: node-1, then node-2; measure both sides in the same one, or allow it: allowDifferent: [Node]", false},
 		"another node, allowed": {[]string{"Node"}, 0, "of the environment, node of generator-0: node-1, then node-2", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := only(t, router, Options{MaxRegression: "2%", BaselineImages: []Image{{"registry.lab/router", "registry.lab/router:1.4"}}, AllowDifferent: c.allowed})
+			s := onlySubject(t, router, Options{MaxRegression: "2%", BaselineImages: []Image{{"registry.lab/router", "registry.lab/router:1.4"}}, AllowDifferent: c.allowed})
 			m := moved(measured(t, s, steady(100_000)), s.Matrix.Cells[1].Name)
 			g := Judge([]MeasuredSuite{m}, "test")
 			row := g.Rows[0]
-			if g.ExitCode != c.code || !strings.Contains(row.Words(), c.says) || len(row.Candidate.Environment) != 1 || row.Candidate.Change != nil != c.change {
-				t.Errorf("exit code %d, want %d: %s\nwant … %s; %+v", g.ExitCode, c.code, row.Words(), c.says, row.Candidate)
+			if g.ExitCode != c.code || !strings.Contains(row.Words(), c.message) || len(row.Candidate.Environment) != 1 || row.Candidate.Change != nil != c.change {
+				t.Errorf("exit code %d, want %d: %s\nwant … %s; %+v", g.ExitCode, c.code, row.Words(), c.message, row.Candidate)
 			}
 		})
 	}
 	t.Run("with a baseline from elsewhere", func(t *testing.T) {
-		earlier := moved(measured(t, only(t, router, Options{MaxRegression: "2%", Baseline: true, Suffix: "earlier"}), steady(100_000)), "router")
+		earlier := moved(measured(t, onlySubject(t, router, Options{MaxRegression: "2%", Baseline: true, Suffix: "earlier"}), steady(100_000)), "router")
 		reference := &suite.Reference{Kind: suite.KindFile, Name: "earlier.json"}
 		for _, run := range earlier.Runs {
 			reference.Reports = append(reference.Reports, analysis.KeptReport{Report: run.Evidence, Method: run.Plan})
 		}
-		m := moved(measured(t, only(t, router, Options{MaxRegression: "2%", Baseline: true}), steady(100_000)), "no cell")
+		m := moved(measured(t, onlySubject(t, router, Options{MaxRegression: "2%", Baseline: true}), steady(100_000)), "no cell")
 		m.Baseline = reference
 		if g := Judge([]MeasuredSuite{m}, "test"); g.ExitCode != 3 || !strings.Contains(g.Rows[0].Words(), "node of generator-0: node-2, then node-1") {
 			t.Errorf("exit code %d: %s", g.ExitCode, g.Rows[0].Words())
@@ -396,18 +396,18 @@ func TestAGateClaimsNothingAcrossEnvironments(t *testing.T) {
 }
 
 func TestABaselineFromElsewhere(t *testing.T) {
-	earlier := measured(t, only(t, router, Options{MaxRegression: "2%", Baseline: true, Suffix: "earlier"}), steady(100_000))
-	var kept []analysis.KeptReport
+	earlier := measured(t, onlySubject(t, router, Options{MaxRegression: "2%", Baseline: true, Suffix: "earlier"}), steady(100_000))
+	var reports []analysis.KeptReport
 	for _, run := range earlier.Runs {
-		kept = append(kept, analysis.KeptReport{Report: run.Evidence, Method: run.Plan})
+		reports = append(reports, analysis.KeptReport{Report: run.Evidence, Method: run.Plan})
 	}
 	for name, c := range map[string]struct {
-		now  int64
-		code int
+		candidate int64
+		code      int
 	}{"as good": {100_000, 0}, "worse": {95_000, 1}} {
 		t.Run(name, func(t *testing.T) {
-			m := measured(t, only(t, router, Options{MaxRegression: "2%", Baseline: true}), steady(c.now))
-			m.Baseline = &suite.Reference{Kind: suite.KindFile, Name: "earlier.json", Reports: kept}
+			m := measured(t, onlySubject(t, router, Options{MaxRegression: "2%", Baseline: true}), steady(c.candidate))
+			m.Baseline = &suite.Reference{Kind: suite.KindFile, Name: "earlier.json", Reports: reports}
 			g := Judge([]MeasuredSuite{m}, "test")
 			if g.ExitCode != c.code || g.Rows[0].Baseline == nil || g.Rows[0].BaselineName != "earlier.json" || g.Suites[0].Verdict.Outcome != g.Outcome {
 				t.Errorf("exit code %d, want %d: %+v", g.ExitCode, c.code, g.Rows)
@@ -415,7 +415,7 @@ func TestABaselineFromElsewhere(t *testing.T) {
 		})
 	}
 	t.Run("one that has nothing leaves it undecided, and says so", func(t *testing.T) {
-		m := measured(t, only(t, router, Options{MaxRegression: "2%", Baseline: true}), steady(100_000))
+		m := measured(t, onlySubject(t, router, Options{MaxRegression: "2%", Baseline: true}), steady(100_000))
 		m.Baseline = &suite.Reference{Kind: suite.KindFile, Name: "earlier.json"}
 		if g := Judge([]MeasuredSuite{m}, "test"); g.ExitCode != 3 || !strings.Contains(g.Rows[0].Criteria[0].Message, "it has no cell without axes") {
 			t.Errorf("exit code %d: %+v", g.ExitCode, g.Rows)
@@ -437,7 +437,7 @@ func TestTheAllowanceIsOfThroughput(t *testing.T) {
 
 // Where generators were measured by themselves there was no device, and so nothing that a release is judged by.
 func TestACalibrationIsNoRow(t *testing.T) {
-	s := only(t, matrix+"  baseline: {axis: image, value: main}\n  calibration: {}\n", Options{MaxRegression: "2%"}).Suite
+	s := onlySubject(t, matrix+"  baseline: {axis: image, value: main}\n  calibration: {}\n", Options{MaxRegression: "2%"}).Suite
 	g := Judge([]MeasuredSuite{{Suite: s, Name: "releases"}}, "test")
 	if cells := len(g.Suites[0].Cells); cells != 3 || len(g.Rows) != 2 {
 		t.Errorf("%d cells, of which one is a calibration, have %d rows", cells, len(g.Rows))

@@ -20,7 +20,7 @@ const (
 	// A name has digestLetters of the digest, and leaves triesRoom for an ending such as "-9".
 	digestLetters = 7
 	triesRoom     = 2
-	// MaxTries is how many names one content may have: a new one each time that a suite of it gave no result.
+	// MaxTries is how many names one content may have. It gets a new one each time that a suite of it gave no result.
 	MaxTries = 9
 	// A shortened name has cutLetters of a digest, and of the user's suffix all up to wholeSuffix letters, else only its end, where the names of two nights differ.
 	cutLetters, wholeSuffix, suffixEnd = 6, 13, 9
@@ -28,7 +28,7 @@ const (
 	placeholder = "gate"
 )
 
-// name names a suite after what it measures, and returns the name that the file has. The same content always gets the same name.
+// setName names a suite after what it measures, and returns the name that the file has. The same content always gets the same name.
 //
 //	router-3f9a1c2      the name in the file, and a digest of the content
 //	router-3f9a1c2-2    the same, after the first suite gave no result
@@ -38,10 +38,10 @@ const (
 //
 //	a-name-of-sevent-28eaa4d        a-name-of-seventeen, and a digest of the content
 //	router-6-450245-29384730        router-64b and nightly-gate-29384730
-func name(s *v1alpha1.LoadTestSuite, from *metav1.ObjectMeta, suffix string) (inFile string) {
-	base := from.Name
-	if from.GenerateName != "" && from.Name == from.GenerateName+admission.GeneratedSuffix {
-		base = from.GenerateName
+func setName(s *v1alpha1.LoadTestSuite, object *metav1.ObjectMeta, suffix string) (inFile string) {
+	base := object.Name
+	if object.GenerateName != "" && object.Name == object.GenerateName+admission.GeneratedSuffix {
+		base = object.GenerateName
 	}
 	digest := digestOf(s)
 	if s.Annotations == nil {
@@ -55,16 +55,16 @@ func name(s *v1alpha1.LoadTestSuite, from *metav1.ObjectMeta, suffix string) (in
 
 // nameFrom is a suite's name of what it is called in the file, and of the digest of its content or a suffix of one's own.
 func nameFrom(base, digest, suffix string) string {
-	const most = maxName - triesRoom
+	const limit = maxName - triesRoom
 	end := "-" + cmp.Or(suffix, digest[:digestLetters])
-	switch fits := len(base)+len(end) <= most; {
+	switch fits := len(base)+len(end) <= limit; {
 	case fits:
 	case suffix == "":
 		end = "-" + hexDigest(base, digest)[:digestLetters]
 	default:
 		end = "-" + hexDigest(base, suffix)[:cutLetters] + "-" + endOf(suffix)
 	}
-	return strings.Trim(base[:min(len(base), most-len(end))], "-") + end
+	return strings.Trim(base[:min(len(base), limit-len(end))], "-") + end
 }
 
 // endOf is the part of a suffix that a shortened name keeps, from the beginning of a word if there is one.
@@ -73,7 +73,7 @@ func endOf(suffix string) string {
 		return strings.Trim(suffix, "-")
 	}
 	end := suffix[len(suffix)-suffixEnd:]
-	if _, words, more := strings.Cut(end, "-"); more {
+	if _, words, found := strings.Cut(end, "-"); found {
 		end = words
 	}
 	return strings.Trim(end, "-")
@@ -97,14 +97,14 @@ func digestOf(s *v1alpha1.LoadTestSuite) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// CheckSuffix refuses a suffix that can't be part of a name; an empty one means that there is none.
+// CheckSuffix refuses a suffix that can't be part of a name. An empty one means that there is none.
 func CheckSuffix(suffix string) error {
-	const most = maxName - triesRoom - 2
+	const limit = maxName - triesRoom - 2
 	if suffix == "" {
 		return nil
 	}
-	if len(suffix) > most || strings.Trim(suffix, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || strings.HasSuffix(suffix, "-") {
-		return fmt.Errorf("--name-suffix %q: a suffix has at most %d lower-case letters, digits and dashes, such as pr-1234", suffix, most)
+	if len(suffix) > limit || strings.Trim(suffix, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || strings.HasSuffix(suffix, "-") {
+		return fmt.Errorf("--name-suffix %q: a suffix has at most %d lower-case letters, digits and dashes, such as pr-1234", suffix, limit)
 	}
 	return nil
 }

@@ -35,25 +35,25 @@ func TestComposedNames(t *testing.T) {
 func TestNamesAreEachOnesOwn(t *testing.T) {
 	const letters = "abz019-"
 	r := rand.New(rand.NewPCG(1, 2))
-	word := func(most int) string {
+	word := func(limit int) string {
 		text := []byte{'a'}
-		for range r.IntN(most) {
+		for range r.IntN(limit) {
 			text = append(text, letters[r.IntN(len(letters))])
 		}
 		return strings.TrimRight(string(text), "-")
 	}
 	type asked struct{ base, suffix string }
-	whose := map[string]asked{}
+	owners := map[string]asked{}
 	for range 20_000 {
-		is := asked{word(40), word(maxName - triesRoom - 2)}
-		name := nameFrom(is.base, "3f9a1c2b44aa", is.suffix)
-		if len(Try(name, MaxTries)) > maxName || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || strings.Trim(name, "-") != name || CheckSuffix(is.suffix) != nil {
-			t.Fatalf("%+v is called %q", is, name)
+		owner := asked{word(40), word(maxName - triesRoom - 2)}
+		name := nameFrom(owner.base, "3f9a1c2b44aa", owner.suffix)
+		if len(Try(name, MaxTries)) > maxName || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || strings.Trim(name, "-") != name || CheckSuffix(owner.suffix) != nil {
+			t.Fatalf("%+v is called %q", owner, name)
 		}
-		if other, taken := whose[name]; taken && other != is && len(is.base)+1+len(is.suffix) > maxName-triesRoom {
-			t.Fatalf("%+v and %+v are both called %s", is, other, name)
+		if previous, exists := owners[name]; exists && previous != owner && len(owner.base)+1+len(owner.suffix) > maxName-triesRoom {
+			t.Fatalf("%+v and %+v are both called %s", owner, previous, name)
 		}
-		whose[name] = is
+		owners[name] = owner
 	}
 }
 
@@ -68,17 +68,17 @@ func TestTheTestsOfOneFileHaveNamesOfTheirOwn(t *testing.T) {
 		}
 		return []string{subjects[0].Suite.Name, subjects[1].Suite.Name}
 	}
-	night, again, next := names("nightly-gate-29384730"), names("nightly-gate-29384730"), names("nightly-gate-29386170")
+	night, repeated, next := names("nightly-gate-29384730"), names("nightly-gate-29384730"), names("nightly-gate-29386170")
 	for i := range night {
-		if night[i] != again[i] || night[i] == next[i] {
-			t.Errorf("a night has %s, then %s, and the next one has %s", night[i], again[i], next[i])
+		if night[i] != repeated[i] || night[i] == next[i] {
+			t.Errorf("a night has %s, then %s, and the next one has %s", night[i], repeated[i], next[i])
 		}
 	}
 	if night[0] == night[1] {
 		t.Errorf("both are called %s", night[0])
 	}
 	t.Run("two of one name in two files are refused", func(t *testing.T) {
-		first, second := only(t, router+absolute, Options{Suffix: "pr-1"}), only(t, router+strings.Replace(absolute, "95", "96", 1), Options{Suffix: "pr-1"})
+		first, second := onlySubject(t, router+absolute, Options{Suffix: "pr-1"}), onlySubject(t, router+strings.Replace(absolute, "95", "96", 1), Options{Suffix: "pr-1"})
 		if err := distinct([]*Subject{first, second}); err == nil || !strings.Contains(err.Error(), "both be LoadTestSuite router-imix-pr-1: give them other names") {
 			t.Errorf("%v, want what to do", err)
 		}

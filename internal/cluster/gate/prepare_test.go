@@ -57,7 +57,7 @@ func prepared(t *testing.T, file string, o Options) ([]*Subject, error) {
 	return Prepare(server, objects, o)
 }
 
-func only(t *testing.T, file string, o Options) *Subject {
+func onlySubject(t *testing.T, file string, o Options) *Subject {
 	t.Helper()
 	subjects, err := prepared(t, file, o)
 	if err != nil {
@@ -71,11 +71,11 @@ func only(t *testing.T, file string, o Options) *Subject {
 
 func images(t *testing.T, texts ...string) []Image {
 	t.Helper()
-	out, err := ParseImages("--image", texts)
+	images, err := ParseImages("--image", texts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return out
+	return images
 }
 
 // imageOf is the first container's image in a cell of a suite.
@@ -85,33 +85,33 @@ func imageOf(t *testing.T, s *Subject, cell, container int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := content["spec"].(map[string]any)
+	spec := content["spec"].(map[string]any)
 	for _, key := range []string{"dut", "pod", "template", "spec"} {
-		at = at[key].(map[string]any)
+		spec = spec[key].(map[string]any)
 	}
-	return at["containers"].([]any)[container].(map[string]any)["image"].(string)
+	return spec["containers"].([]any)[container].(map[string]any)["image"].(string)
 }
 
 func TestALoadTestBecomesASuite(t *testing.T) {
 	t.Run("with an absolute criterion it is measured once", func(t *testing.T) {
-		s := only(t, router+absolute, Options{})
+		s := onlySubject(t, router+absolute, Options{})
 		if s.Suite.Spec.Repetitions != 1 || len(s.Matrix.Cells) != 1 || len(s.Suite.Spec.Criteria) != 1 || s.Suite.Namespace != "lab" || s.Suite.Spec.TTLAfterFinished != defaultTTL {
 			t.Errorf("it is %+v", s.Suite.Spec)
 		}
 	})
 	t.Run("with a baseline it is measured five times", func(t *testing.T) {
-		s := only(t, router, Options{MaxRegression: "2%", Baseline: true})
+		s := onlySubject(t, router, Options{MaxRegression: "2%", Baseline: true})
 		if c := s.Suite.Spec.Criteria; s.Suite.Spec.Repetitions != 5 || len(c) != 1 || c[0].MaxRegression != "2%" || c[0].Direction != "Each" {
 			t.Errorf("it is %+v", s.Suite.Spec)
 		}
 	})
 	t.Run("as often as is asked for", func(t *testing.T) {
-		if s := only(t, router, Options{MaxRegression: "2%", Baseline: true, Runs: 8}); s.Suite.Spec.Repetitions != 8 {
+		if s := onlySubject(t, router, Options{MaxRegression: "2%", Baseline: true, Runs: 8}); s.Suite.Spec.Repetitions != 8 {
 			t.Errorf("it is measured %d times, want 8", s.Suite.Spec.Repetitions)
 		}
 	})
 	t.Run("with another image as baseline both are measured in turns", func(t *testing.T) {
-		s := only(t, router, Options{MaxRegression: "2%", Images: images(t, "registry.lab/router=registry.lab/router:abc"), BaselineImages: images(t, "registry.lab/router=registry.lab/router:1.4")})
+		s := onlySubject(t, router, Options{MaxRegression: "2%", Images: images(t, "registry.lab/router=registry.lab/router:abc"), BaselineImages: images(t, "registry.lab/router=registry.lab/router:1.4")})
 		if b := s.Suite.Spec.Baseline; len(s.Matrix.Cells) != 2 || b == nil || b.Axis != "release" || s.Suite.Spec.Order != "Shuffled" {
 			t.Fatalf("it is %+v", s.Suite.Spec)
 		}
@@ -126,16 +126,16 @@ func TestALoadTestBecomesASuite(t *testing.T) {
 	})
 	t.Run("what may differ from the baseline stands in the suite that has one", func(t *testing.T) {
 		o := Options{MaxRegression: "2%", BaselineImages: images(t, "registry.lab/router=registry.lab/router:1.4"), AllowDifferent: []string{"Node", "Driver"}}
-		if b := only(t, router, o).Suite.Spec.Baseline; fmt.Sprint(b.AllowDifferent) != "[Node Driver]" {
+		if b := onlySubject(t, router, o).Suite.Spec.Baseline; fmt.Sprint(b.AllowDifferent) != "[Node Driver]" {
 			t.Errorf("of a LoadTest it is %v", b.AllowDifferent)
 		}
 		o = Options{MaxRegression: "2%", AllowDifferent: []string{"Node", "Driver"}}
-		if b := only(t, matrix+"  baseline: {axis: image, value: main, allowDifferent: [Node]}\n", o).Suite.Spec.Baseline; fmt.Sprint(b.AllowDifferent) != "[Node Driver]" {
+		if b := onlySubject(t, matrix+"  baseline: {axis: image, value: main, allowDifferent: [Node]}\n", o).Suite.Spec.Baseline; fmt.Sprint(b.AllowDifferent) != "[Node Driver]" {
 			t.Errorf("of a suite it is %v", b.AllowDifferent)
 		}
 	})
 	t.Run("an image that isn't the baseline's own is the same on both sides", func(t *testing.T) {
-		s := only(t, router, Options{MaxRegression: "2%", Images: images(t, "registry.lab/router=registry.lab/router:abc", "registry.lab:5000/side=registry.lab:5000/side:2"),
+		s := onlySubject(t, router, Options{MaxRegression: "2%", Images: images(t, "registry.lab/router=registry.lab/router:abc", "registry.lab:5000/side=registry.lab:5000/side:2"),
 			BaselineImages: images(t, "registry.lab/router=registry.lab/router:1.4")})
 		for cell, want := range []string{"registry.lab/router:1.4", "registry.lab/router:abc"} {
 			if router, side := imageOf(t, s, cell, 0), imageOf(t, s, cell, 1); router != want || side != "registry.lab:5000/side:2" {
@@ -144,7 +144,7 @@ func TestALoadTestBecomesASuite(t *testing.T) {
 		}
 	})
 	t.Run("its row in tables stays the same", func(t *testing.T) {
-		content, err := only(t, router+absolute, Options{}).Matrix.Content(0, 1, 1)
+		content, err := onlySubject(t, router+absolute, Options{}).Matrix.Content(0, 1, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,11 +156,11 @@ func TestALoadTestBecomesASuite(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	first := only(t, router+absolute, Options{}).Suite.Name
+	first := onlySubject(t, router+absolute, Options{}).Suite.Name
 	for name, c := range map[string]struct {
-		file string
-		o    Options
-		same bool
+		file  string
+		o     Options
+		equal bool
 	}{
 		"the same again":       {router + absolute, Options{}, true},
 		"another image":        {router + absolute, Options{Images: images(t, "registry.lab/router=registry.lab/router:abc")}, false},
@@ -169,19 +169,19 @@ func TestNames(t *testing.T) {
 		"another time to live": {router + absolute + "  ttlAfterFinished: 1h\n", Options{}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := only(t, c.file, c.o).Suite.Name; (got == first) != c.same {
+			if got := onlySubject(t, c.file, c.o).Suite.Name; (got == first) != c.equal {
 				t.Errorf("it is %s, and the first one is %s", got, first)
 			}
 		})
 	}
 	t.Run("there is room for further tries", func(t *testing.T) {
 		long := strings.Replace(router, "router-imix", "a-name-that-is-much-too-long-for-a-suite", 1) + absolute
-		if got := Try(only(t, long, Options{}).Suite.Name, MaxTries); len(got) > 26 || !strings.HasPrefix(got, "a-name-that") {
+		if got := Try(onlySubject(t, long, Options{}).Suite.Name, MaxTries); len(got) > 26 || !strings.HasPrefix(got, "a-name-that") {
 			t.Errorf("it is %s", got)
 		}
 	})
 	t.Run("a suffix of one's own", func(t *testing.T) {
-		if got := only(t, router+absolute, Options{Suffix: "pr-1234"}).Suite.Name; got != "router-imix-pr-1234" {
+		if got := onlySubject(t, router+absolute, Options{Suffix: "pr-1234"}).Suite.Name; got != "router-imix-pr-1234" {
 			t.Errorf("it is %s", got)
 		}
 	})
@@ -199,9 +199,9 @@ func checkSuffixes(t *testing.T) {
 
 func TestWhatAGateRefuses(t *testing.T) {
 	for name, c := range map[string]struct {
-		file string
-		o    Options
-		says string
+		file    string
+		o       Options
+		message string
 	}{
 		"no criterion":                        {router, Options{}, "could never fail"},
 		"a suite without":                     {matrix, Options{}, "those of its template don't count"},
@@ -221,8 +221,8 @@ func TestWhatAGateRefuses(t *testing.T) {
 			Options{MaxRegression: "2%"}, "which is the baseline, so nothing would be compared with it"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := prepared(t, c.file, c.o); err == nil || !strings.Contains(err.Error(), c.says) {
-				t.Errorf("%v, want an error that says %q", err, c.says)
+			if _, err := prepared(t, c.file, c.o); err == nil || !strings.Contains(err.Error(), c.message) {
+				t.Errorf("%v, want an error that says %q", err, c.message)
 			}
 		})
 	}
@@ -236,14 +236,14 @@ func TestWhatAGateRefuses(t *testing.T) {
 func TestHowLongAGateMayTake(t *testing.T) {
 	const short = `  procedure: {ramp: {warmupDuration: 0s, rampDuration: 1m, stepDuration: 1s, refineTo: 0%, confirmDuration: 0s, holdDuration: 0s}}
 `
-	once := only(t, router+absolute+short, Options{}).Bound
-	if least, most := time.Hour+2*6*time.Minute, time.Hour+2*10*time.Minute; once < least || once > most {
-		t.Errorf("once takes %v at most, want between %v and %v", once, least, most)
+	single := onlySubject(t, router+absolute+short, Options{}).Bound
+	if shortest, longest := time.Hour+2*6*time.Minute, time.Hour+2*10*time.Minute; single < shortest || single > longest {
+		t.Errorf("once takes %v at most, want between %v and %v", single, shortest, longest)
 	}
-	if five := only(t, router+absolute+short, Options{Runs: 5}).Bound; five-time.Hour != 3*(once-time.Hour) { // and one that is repeated
-		t.Errorf("five times takes %v at most, and once %v", five, once)
+	if five := onlySubject(t, router+absolute+short, Options{Runs: 5}).Bound; five-time.Hour != 3*(single-time.Hour) { // and one that is repeated
+		t.Errorf("five times takes %v at most, and once %v", five, single)
 	}
-	if wide := only(t, matrix+absolute+"  parallelism: 8\n", Options{}).Bound; wide < only(t, matrix+absolute, Options{}).Bound {
+	if wide := onlySubject(t, matrix+absolute+"  parallelism: 8\n", Options{}).Bound; wide < onlySubject(t, matrix+absolute, Options{}).Bound {
 		t.Errorf("side by side it takes %v at most, and there may be devices for one at a time only", wide)
 	}
 	hooks := strings.Replace(router, "    type: Pod\n", `    type: Pod
@@ -251,11 +251,11 @@ func TestHowLongAGateMayTake(t *testing.T) {
     setup: {deadline: 3m, template: {spec: {containers: [{name: c, image: i}]}}}
     teardown: {deadline: 5m, template: {spec: {containers: [{name: c, image: i}]}}}
 `, 1)
-	if with := only(t, hooks+absolute+short, Options{}).Bound; with-once != 2*(3*time.Minute+5*time.Minute+30*time.Second) { // of the run, and of one that is repeated
-		t.Errorf("it takes %v at most, %v of it for what is done before and after each run", with, with-once)
+	if hooked := onlySubject(t, hooks+absolute+short, Options{}).Bound; hooked-single != 2*(3*time.Minute+5*time.Minute+30*time.Second) { // of the run, and of one that is repeated
+		t.Errorf("it takes %v at most, %v of it for what is done before and after each run", hooked, hooked-single)
 	}
-	if most := only(t, router+absolute+"  activeDeadline: 30m\n", Options{}).Bound; most > time.Hour+2*36*time.Minute {
-		t.Errorf("it takes %v at most, and a run of it at most 30 minutes", most)
+	if limited := onlySubject(t, router+absolute+"  activeDeadline: 30m\n", Options{}).Bound; limited > time.Hour+2*36*time.Minute {
+		t.Errorf("it takes %v at most, and a run of it at most 30 minutes", limited)
 	}
 }
 
@@ -265,7 +265,7 @@ func TestTheLoadTestOfTheExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := only(t, string(text), Options{Images: images(t, "example.com/router=r:new"), BaselineImages: images(t, "example.com/router=r:old")})
+	s := onlySubject(t, string(text), Options{Images: images(t, "example.com/router=r:new"), BaselineImages: images(t, "example.com/router=r:old")})
 	if s.Suite.Spec.Repetitions != DefaultRuns || imageOf(t, s, 0, 0) != "r:old" || imageOf(t, s, 1, 0) != "r:new" {
 		t.Errorf("it is %+v", s.Suite.Spec)
 	}

@@ -22,21 +22,23 @@ import (
 type Options struct {
 	// Namespace is that of LoadTests and suites that name none.
 	Namespace string
-	// Images replace images of the files; BaselineImages those of the baseline, which is then measured in turns with the candidate.
+	// Images replace images of the files, and BaselineImages those of the baseline, which is then measured in turns
+	// with the candidate.
 	Images, BaselineImages []Image
-	// Runs is how often a LoadTest is measured; 0: DefaultRuns where it is compared with something, else once. A suite's spec says it itself.
+	// Runs is how often a LoadTest is measured. 0 means DefaultRuns where it is compared with something, else
+	// once. A suite's spec says it itself.
 	Runs int
-	// MaxRegression adds a criterion to each suite; empty: none.
+	// MaxRegression adds a criterion to each suite. Empty means none.
 	MaxRegression string
 	// Baseline says that there is a baseline from outside of the files.
 	Baseline bool
-	// Anchor says that there is also an anchor: an earlier baseline that doesn't move.
+	// Anchor says that there is also an anchor, an earlier baseline that doesn't move.
 	Anchor bool
 	// AllowDifferent names the parts of the environment that may differ from the baseline's, beside those that the files name.
 	AllowDifferent []string
-	// Witness is what is measured beside a search, or in place of it: one of Witnesses; empty: nothing.
+	// Witness is what is measured beside a search, or in place of it, by a name in Witnesses. Empty means nothing.
 	Witness string
-	// Suffix ends the suites' names; empty: they end with letters of a digest of what is measured.
+	// Suffix ends the suites' names. Empty means that they end with letters of a digest of what is measured.
 	Suffix string
 }
 
@@ -53,7 +55,7 @@ const (
 	releaseAxis, baselineValue, candidateValue = "release", "baseline", "candidate"
 )
 
-// Subject is one thing that a gate measures: a suite that is to be created.
+// Subject is one thing that a gate measures, as a suite that is to be created.
 type Subject struct {
 	// Name is what its file calls it.
 	Name   string
@@ -87,7 +89,7 @@ func Prepare(server *admission.Server, objects []admission.Object, o Options) ([
 	return subjects, errors.Join(wrong...)
 }
 
-// prepareAll makes an object's subjects: itself, and its witness where one is asked for.
+// prepareAll makes an object's subject, and its witness where one is asked for.
 func prepareAll(server *admission.Server, object admission.Object, o Options, images, baseline *replacer) ([]*Subject, error) {
 	s, err := prepare(server, object, o, images, baseline)
 	if err != nil || o.Witness == "" {
@@ -100,7 +102,7 @@ func prepareAll(server *admission.Server, object admission.Object, o Options, im
 	w, err := s.witness(server, content, object, o.Suffix)
 	switch {
 	case err != nil:
-		return nil, at(object, err)
+		return nil, locatedError(object, err)
 	case o.Witness == WitnessOverloadAlone:
 		return []*Subject{w}, nil
 	}
@@ -126,23 +128,23 @@ func prepare(server *admission.Server, object admission.Object, o Options, image
 	}
 	admitted, faults := server.Admit(content)
 	if err := faults.OrNil(); err != nil {
-		return nil, at(object, err)
+		return nil, locatedError(object, err)
 	}
 	s.Suite = admitted.Suite
 	if err := cmp.Or(s.check(o), s.checkAllowDifferent(o)); err != nil {
-		return nil, at(object, err)
+		return nil, locatedError(object, err)
 	}
-	s.Name = name(s.Suite, object.Meta(), o.Suffix)
+	s.Name = setName(s.Suite, object.Meta(), o.Suffix)
 	s.Matrix = suite.Expand(s.Suite)
 	if wrong := s.Matrix.Check(suite.JudgeWith(server, suite.InCluster)); len(wrong) > 0 {
-		return nil, at(object, wrong)
+		return nil, locatedError(object, wrong)
 	}
 	s.Bound = s.bound(server)
 	return s, nil
 }
 
-// at says of which object of which file an error is.
-func at(object admission.Object, err error) error {
+// locatedError says of which object of which file an error is.
+func locatedError(object admission.Object, err error) error {
 	return fmt.Errorf("%s: %s: %w", object.File, object.Meta().Name, err)
 }
 
@@ -151,13 +153,13 @@ func ofTest(object admission.Object, o Options, images, baseline *replacer) (map
 	test := object.LoadTest
 	switch {
 	case test.Spec.Stop || test.Spec.Suspend:
-		return nil, at(object, errors.New("a gate can't measure a suite with spec.stop or spec.suspend: remove them"))
+		return nil, locatedError(object, errors.New("a gate can't measure a suite with spec.stop or spec.suspend: remove them"))
 	case test.Spec.Baseline != nil && o.Baseline:
-		return nil, at(object, errors.New("both spec.baseline and --baseline name a baseline: leave one of them out"))
+		return nil, locatedError(object, errors.New("both spec.baseline and --baseline name a baseline: leave one of them out"))
 	}
 	spec, err := asMap(test.Spec)
 	if err != nil {
-		return nil, at(object, err)
+		return nil, locatedError(object, err)
 	}
 	criteria, _ := spec["criteria"].([]any)
 	ttl, _ := spec["ttlAfterFinished"].(string)
@@ -165,19 +167,19 @@ func ofTest(object admission.Object, o Options, images, baseline *replacer) (map
 		delete(spec, own)
 	}
 	candidate := images.replaced(spec)
-	out := map[string]any{"template": map[string]any{"metadata": templateMetadata(&test.ObjectMeta), "spec": candidate},
+	suiteSpec := map[string]any{"template": map[string]any{"metadata": templateMetadata(&test.ObjectMeta), "spec": candidate},
 		"criteria": withCriterion(criteria, o.MaxRegression, compile.ThroughputOf(string(test.Spec.Traffic.Type))), "ttlAfterFinished": cmp.Or(ttl, defaultTTL)}
 	if len(o.BaselineImages) > 0 {
 		if test.Spec.Baseline != nil || o.Baseline {
-			return nil, at(object, errors.New("--baseline-image measures a baseline, and there is another one: leave out spec.baseline and --baseline, or --baseline-image"))
+			return nil, locatedError(object, errors.New("--baseline-image measures a baseline, and there is another one: leave out spec.baseline and --baseline, or --baseline-image"))
 		}
-		other := baseline.replaced(spec)
-		out["axes"] = []any{map[string]any{"name": releaseAxis, "values": []any{
-			map[string]any{"name": baselineValue, "patch": mergePatch(candidate, other)}, map[string]any{"name": candidateValue}}}}
-		out["baseline"] = withAllowDifferent(map[string]any{"axis": releaseAxis, "value": baselineValue}, o.AllowDifferent)
+		baselineSpec := baseline.replaced(spec)
+		suiteSpec["axes"] = []any{map[string]any{"name": releaseAxis, "values": []any{
+			map[string]any{"name": baselineValue, "patch": mergePatch(candidate, baselineSpec)}, map[string]any{"name": candidateValue}}}}
+		suiteSpec["baseline"] = withAllowDifferent(map[string]any{"axis": releaseAxis, "value": baselineValue}, o.AllowDifferent)
 	}
-	out["repetitions"] = int64(runsOf(o.Runs, out["criteria"].([]any)))
-	return suiteObject(object.Meta(), o.Namespace, out), nil
+	suiteSpec["repetitions"] = int64(runsOf(o.Runs, suiteSpec["criteria"].([]any)))
+	return suiteObject(object.Meta(), o.Namespace, suiteSpec), nil
 }
 
 // templateMetadata are a LoadTest's labels and annotations, with a label that keeps its row in tables the same whatever suite measures it.
@@ -186,40 +188,40 @@ func templateMetadata(meta *metav1.ObjectMeta) map[string]any {
 	for k, v := range meta.Labels {
 		labels[k] = v
 	}
-	out := map[string]any{"labels": labels}
+	metadata := map[string]any{"labels": labels}
 	if len(meta.Annotations) > 0 {
-		out["annotations"] = texts(meta.Annotations)
+		metadata["annotations"] = texts(meta.Annotations)
 	}
-	return out
+	return metadata
 }
 
 // contentOfSuite is a suite of a file with the images replaced.
 func contentOfSuite(object admission.Object, o Options, images *replacer) (map[string]any, error) {
 	switch s := object.Suite; {
 	case o.Runs != 0:
-		return nil, at(object, errors.New("--runs is for LoadTests: write spec.repetitions into the LoadTestSuite"))
+		return nil, locatedError(object, errors.New("--runs is for LoadTests: write spec.repetitions into the LoadTestSuite"))
 	case len(o.BaselineImages) > 0:
-		return nil, at(object, errors.New("--baseline-image is for LoadTests: give the LoadTestSuite an axis whose values patch the image, and name one of them in spec.baseline"))
+		return nil, locatedError(object, errors.New("--baseline-image is for LoadTests: give the LoadTestSuite an axis whose values patch the image, and name one of them in spec.baseline"))
 	case s.Spec.Baseline != nil && o.Baseline:
-		return nil, at(object, errors.New("both spec.baseline and --baseline name a baseline: leave one of them out"))
+		return nil, locatedError(object, errors.New("both spec.baseline and --baseline name a baseline: leave one of them out"))
 	case s.Spec.Stop || s.Spec.Suspend:
-		return nil, at(object, errors.New("a gate can't measure a suite with spec.stop or spec.suspend: remove them"))
+		return nil, locatedError(object, errors.New("a gate can't measure a suite with spec.stop or spec.suspend: remove them"))
 	}
 	spec, err := asMap(object.Suite.Spec)
 	if err != nil {
-		return nil, at(object, err)
+		return nil, locatedError(object, err)
 	}
 	spec = images.replaced(spec)
 	criteria, _ := spec["criteria"].([]any)
 	metric, err := comparedBy(suite.Expand(object.Suite))
 	if err != nil && o.MaxRegression != "" {
-		return nil, at(object, err)
+		return nil, locatedError(object, err)
 	}
 	spec["criteria"] = withCriterion(criteria, o.MaxRegression, metric)
 	if b, compares := spec["baseline"].(map[string]any); compares {
 		spec["baseline"] = withAllowDifferent(b, o.AllowDifferent)
 	}
-	if _, says := spec["ttlAfterFinished"]; !says {
+	if _, isSet := spec["ttlAfterFinished"]; !isSet {
 		spec["ttlAfterFinished"] = defaultTTL
 	}
 	return suiteObject(object.Meta(), o.Namespace, spec), nil
@@ -234,40 +236,40 @@ func suiteObject(meta *metav1.ObjectMeta, namespace string, spec map[string]any)
 	return map[string]any{"apiVersion": v1alpha1.GroupVersion.String(), "kind": v1alpha1.LoadTestSuiteKind, "metadata": metadata, "spec": spec}
 }
 
-func texts(from map[string]string) map[string]any {
-	out := map[string]any{}
-	for k, v := range from {
-		out[k] = v
+func texts(values map[string]string) map[string]any {
+	copied := map[string]any{}
+	for k, v := range values {
+		copied[k] = v
 	}
-	return out
+	return copied
 }
 
-func asMap(from any) (map[string]any, error) {
-	text, err := json.Marshal(from)
+func asMap(values any) (map[string]any, error) {
+	text, err := json.Marshal(values)
 	if err != nil {
 		return nil, err
 	}
-	out := map[string]any{}
-	return out, intake.DecodeBy(utiljson.Unmarshal, text, &out, limits) // whole numbers stay whole
+	copied := map[string]any{}
+	return copied, intake.DecodeBy(utiljson.Unmarshal, text, &copied, limits) // whole numbers stay whole
 }
 
 // comparedBy is the metric that all cells of a suite are compared by. A suite with both cells of frames and cells of sessions has none, and the criterion that is added has one metric only.
 func comparedBy(m *suite.Matrix) (v1alpha1.Metric, error) {
 	first := map[v1alpha1.Metric]string{} // the first cell of each
-	var all []v1alpha1.Metric
+	var metrics []v1alpha1.Metric
 	for i, cell := range m.Cells {
 		metric := compile.ThroughputOf(m.Traffic(i))
-		if _, seen := first[metric]; !seen {
-			first[metric], all = cell.Name, append(all, metric)
+		if _, counted := first[metric]; !counted {
+			first[metric], metrics = cell.Name, append(metrics, metric)
 		}
 	}
-	switch len(all) {
+	switch len(metrics) {
 	case 0:
 		return compile.ThroughputOf(""), nil // no cells, which the suite's check refuses
 	case 1:
-		return all[0], nil
+		return metrics[0], nil
 	}
-	return "", fmt.Errorf("cell %s is compared by %s and cell %s by %s, but --max-regression adds a criterion of one metric: write a LoadTestSuite for each", first[all[0]], all[0], first[all[1]], all[1])
+	return "", fmt.Errorf("cell %s is compared by %s and cell %s by %s, but --max-regression adds a criterion of one metric: write a LoadTestSuite for each", first[metrics[0]], metrics[0], first[metrics[1]], metrics[1])
 }
 
 // withCriterion adds the criterion that the command line asks for, of the metric that the tests are compared by.
@@ -292,7 +294,7 @@ func withAllowDifferent(baseline map[string]any, parts []string) map[string]any 
 	return baseline
 }
 
-// runsOf is how often a LoadTest is measured: a single run shows no difference, unless the criterion assumes a spread.
+// runsOf is how often a LoadTest is measured. A single run shows no difference, unless the criterion assumes a spread.
 func runsOf(asked int, criteria []any) int {
 	if asked != 0 {
 		return asked
@@ -306,15 +308,15 @@ func runsOf(asked int, criteria []any) int {
 	return 1
 }
 
-// distinct refuses two suites of the same name: the second would be taken for the first.
+// distinct refuses two suites of the same name, since the second would be taken for the first.
 func distinct(subjects []*Subject) error {
-	seen := map[string]bool{}
+	names := map[string]bool{}
 	for _, s := range subjects {
 		key := s.Suite.Namespace + "/" + s.Suite.Name
-		if seen[key] {
+		if names[key] {
 			return fmt.Errorf("two of the files' objects would both be LoadTestSuite %s: give them other names", s.Suite.Name)
 		}
-		seen[key] = true
+		names[key] = true
 	}
 	return nil
 }

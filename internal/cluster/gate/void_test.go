@@ -11,9 +11,9 @@ import (
 func TestAGatePassesNothingOfRunsThatWereChosen(t *testing.T) {
 	const criteria = router + "  criteria: [{name: fast, metric: PacketsPerSecond, min: \"90000\"}]\n"
 	for name, c := range map[string]struct {
-		voided  int // before the first of five runs
-		outcome report.Outcome
-		says    []string
+		voided   int // before the first of five runs
+		outcome  report.Outcome
+		messages []string
 	}{
 		"no run":                {0, report.Passed, nil},
 		"a run":                 {1, report.Passed, []string{"; 1 of 6 runs were void"}},
@@ -22,7 +22,7 @@ func TestAGatePassesNothingOfRunsThatWereChosen(t *testing.T) {
 		"each until one is met": {60, report.Undecided, []string{"; 60 of 65 runs were void"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := measured(t, only(t, criteria, Options{Runs: 5}), steady(100_000))
+			m := measured(t, onlySubject(t, criteria, Options{Runs: 5}), steady(100_000))
 			for test, run := range m.Runs {
 				if run.Repetition == 1 {
 					run.Voided = c.voided
@@ -33,7 +33,7 @@ func TestAGatePassesNothingOfRunsThatWereChosen(t *testing.T) {
 			if g.Outcome != c.outcome || len(g.Rows) != 1 {
 				t.Fatalf("%s: %s: %+v, want %s", g.Outcome, g.Message, g.Rows, c.outcome)
 			}
-			for _, words := range c.says {
+			for _, words := range c.messages {
 				if !strings.Contains(g.Message, words) {
 					t.Errorf("no %q in %q", words, g.Message)
 				}

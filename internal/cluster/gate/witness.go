@@ -16,8 +16,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/procedure/procedures"
 )
 
-// The witnesses that a gate may be asked for. The rate that comes back of an overload is counted frame by frame, and so spreads less than a limit that is searched in steps. It is another property
-// of the device than its limit: either may change without the other, and so it has a verdict of its own.
+// The witnesses that a gate may be asked for. The rate that comes back of an overload is counted frame by frame, and so
+// spreads less than a limit that is searched in steps. It is another property of the device than its limit. Either may
+// change without the other, and so it has a verdict of its own.
 const (
 	// WitnessOverload measures the forwarding rate at overload beside the search.
 	WitnessOverload = "overload"
@@ -28,7 +29,7 @@ const (
 // Witnesses are the names of the witnesses.
 func Witnesses() []string { return []string{WitnessOverload, WitnessOverloadAlone} }
 
-// CheckWitness refuses an unknown witness; empty means that none is asked for.
+// CheckWitness refuses an unknown witness. Empty means that none is asked for.
 func CheckWitness(name string) error {
 	if name == "" || slices.Contains(Witnesses(), name) {
 		return nil
@@ -37,21 +38,24 @@ func CheckWitness(name string) error {
 }
 
 const (
-	// witnessRuns is how often each side's rate at overload is measured at least: if runs spread by up to 0.3 %, so many show half a percent beyond what is allowed in 95 of 100 cases.
+	// witnessRuns is how often each side's rate at overload is measured at least. If runs spread by up to 0.3 %, so
+	// many show half a percent beyond what is allowed in 95 of 100 cases.
 	witnessRuns = 22
-	// mostTrials is how many trials a run has at most; its figure is the rate of all of them together, and its warm-up lasts as long as one.
-	mostTrials = 5
+	// maxTrials is how many trials a run has at most. Its figure is the rate of all of them together, and its warm-up
+	// lasts as long as one.
+	maxTrials = 5
 	// witnessShare is how many times longer the searches take than the witness.
 	witnessShare = 10
-	// shortestTrial and longestTrial bound a trial: a spec allows no shorter one, and longer ones show nothing more.
+	// shortestTrial and longestTrial bound a trial. A spec allows no shorter one, and longer ones show nothing more.
 	shortestTrial, longestTrial = time.Second, 10 * time.Second
 	// witnessEnd ends the name of a witness.
 	witnessEnd = "-overload"
 )
 
-// witness is the subject that measures what comes back of an overload of the same device: trials at the highest rate that the search would reach, which together take a tenth of the searches' time.
-// It is judged by the criteria that compare. Only a search of frames has one.
-func (s *Subject) witness(server *admission.Server, content map[string]any, from admission.Object, suffix string) (*Subject, error) {
+// witness is the subject that measures what comes back of an overload of the same device. Its trials are at the highest
+// rate that the search would reach, and together take a tenth of the searches' time. It is judged by the criteria that
+// compare. Only a search of frames has one.
+func (s *Subject) witness(server *admission.Server, content map[string]any, object admission.Object, suffix string) (*Subject, error) {
 	usual, err := s.usual(server)
 	if err != nil {
 		return nil, err
@@ -79,7 +83,7 @@ func (s *Subject) witness(server *admission.Server, content map[string]any, from
 		offered["rate"] = ramp["targetRate"]
 	}
 	test["procedure"] = map[string]any{"type": string(v1alpha1.ProcedureMaximumOfferedLoad), "maximumOfferedLoad": offered}
-	if loss, says := procedure["maxLossRatio"]; says {
+	if loss, isSet := procedure["maxLossRatio"]; isSet {
 		test["procedure"].(map[string]any)["maxLossRatio"] = loss
 	}
 	delete(test, "activeDeadline") // it is meant for a search
@@ -93,9 +97,9 @@ func (s *Subject) witness(server *admission.Server, content map[string]any, from
 		return nil, err
 	}
 	w := &Subject{Suite: admitted.Suite, Test: s.Test, Witness: true, Baseline: s.Baseline}
-	meta := *from.Meta()
+	meta := *object.Meta()
 	meta.Name += witnessEnd
-	name(w.Suite, &meta, suffix)
+	setName(w.Suite, &meta, suffix)
 	w.Name = s.Name
 	w.Matrix = suite.Expand(w.Suite)
 	if wrong := w.Matrix.Check(suite.JudgeWith(server, suite.InCluster)); len(wrong) > 0 {
@@ -105,18 +109,18 @@ func (s *Subject) witness(server *admission.Server, content map[string]any, from
 	return w, nil
 }
 
-// witnessLabel is the column of a witness in tables: its search's, with witnessEnd.
+// witnessLabel is the column of a witness in tables, which is its search's, with witnessEnd.
 func witnessLabel(labels map[string]any) string {
-	const most = 63
-	of, _ := labels[v1alpha1.LabelLoadTest].(string)
-	return strings.Trim(of[:min(len(of), most-len(witnessEnd))]+witnessEnd, "-")
+	const maxLabel = 63
+	loadTest, _ := labels[v1alpha1.LabelLoadTest].(string)
+	return strings.Trim(loadTest[:min(len(loadTest), maxLabel-len(witnessEnd))]+witnessEnd, "-")
 }
 
-// trialsOf is how many trials a run has, and how long each of them and the warm-up last, beside so many searches of this usual duration: all runs of a side together take a tenth of the searches' time,
-// but at least two seconds each.
+// trialsOf is how many trials a run has, and how long each of them and the warm-up last, beside so many searches of
+// this usual duration. All runs of a side together take a tenth of the searches' time, but at least two seconds each.
 func trialsOf(usual time.Duration, searches int) (trials int, lasts time.Duration) {
 	run := usual * time.Duration(searches) / (witnessShare * witnessRuns)
-	trials = min(max(int(run/shortestTrial)-1, 1), mostTrials)
+	trials = min(max(int(run/shortestTrial)-1, 1), maxTrials)
 	return trials, min(max((run/time.Duration(trials+1)).Truncate(100*time.Millisecond), shortestTrial), longestTrial)
 }
 
@@ -151,7 +155,7 @@ func (s *Subject) usual(server *admission.Server) (shortest time.Duration, err e
 	return shortest, nil
 }
 
-// patchesProcedure names the axis and value whose patch sets spec.procedure; empty: none does.
+// patchesProcedure names the axis and value whose patch sets spec.procedure. Empty means that none does.
 func (s *Subject) patchesProcedure() string {
 	for _, axis := range s.Suite.Spec.Axes {
 		for _, value := range axis.Values {
@@ -163,8 +167,9 @@ func (s *Subject) patchesProcedure() string {
 	return ""
 }
 
-// pairWitnesses sets each witness's row beside that of its search, and says which of the two decides. They measure two properties of the device, and neither verdict is made of both: a witness that
-// fails makes the gate fail; otherwise the search decides. Where there is no search, the witness decides alone.
+// pairWitnesses sets each witness's row beside that of its search, and says which of the two decides. They measure two
+// properties of the device, and neither verdict is made of both. A witness that fails makes the gate fail. Otherwise
+// the search decides. Where there is no search, the witness decides alone.
 func pairWitnesses(rows []report.GateRow) {
 	for i := range rows {
 		w := &rows[i]

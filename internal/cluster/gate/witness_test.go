@@ -55,7 +55,7 @@ func TestAWitnessMeasuresAnOverloadOfTheSame(t *testing.T) {
 }
 
 func TestAWitnessInPlaceOfTheSearch(t *testing.T) {
-	if s := only(t, matrix+"  baseline: {axis: image, value: main}\n", Options{MaxRegression: "2%", Witness: WitnessOverloadAlone}); !s.Witness || s.Suite.Spec.Repetitions != witnessRuns || len(s.Matrix.Cells) != 2 {
+	if s := onlySubject(t, matrix+"  baseline: {axis: image, value: main}\n", Options{MaxRegression: "2%", Witness: WitnessOverloadAlone}); !s.Witness || s.Suite.Spec.Repetitions != witnessRuns || len(s.Matrix.Cells) != 2 {
 		t.Errorf("it is %+v", s.Suite.Spec)
 	}
 }
@@ -78,7 +78,7 @@ func TestAWitnessTakesATenthOfItsSearches(t *testing.T) {
 }
 
 func TestWitnessesThatAreRefused(t *testing.T) {
-	for name, c := range map[string]struct{ file, says string }{
+	for name, c := range map[string]struct{ file, message string }{
 		"of what isn't a search":    {router + "  procedure: {type: ConstantLoad, constantLoad: {rate: 1kpps}}\n", "--witness is for searches of frames"},
 		"of several procedures":     {strings.Replace(matrix, "patch: {dut", "patch: {procedure: {ramp: {targetRate: 100kpps}}, dut", 1) + "  baseline: {axis: image, value: main}\n", "the patch of image new sets another"},
 		"beside an earlier suite's": {matrix + "  baseline: {suite: nightly-1}\n", "can't be compared with suite nightly-1, whose runs are searches"},
@@ -89,8 +89,8 @@ func TestWitnessesThatAreRefused(t *testing.T) {
 			if !strings.Contains(c.file, "LineRatePercent") {
 				o.MaxRegression = "2%"
 			}
-			if _, err := prepared(t, c.file, o); err == nil || !strings.Contains(err.Error(), c.says) {
-				t.Errorf("%v, want an error that says %q", err, c.says)
+			if _, err := prepared(t, c.file, o); err == nil || !strings.Contains(err.Error(), c.message) {
+				t.Errorf("%v, want an error that says %q", err, c.message)
 			}
 		})
 	}
@@ -102,7 +102,7 @@ func TestWitnessesThatAreRefused(t *testing.T) {
 func TestAWitnessIsNamedBesideItsSearch(t *testing.T) {
 	for name, c := range map[string]struct {
 		search, witness report.Outcome
-		says            string
+		message         string
 		outcome         report.Outcome
 	}{
 		"the limit moved, the overload rate didn't": {report.DidFail, report.Passed, "the limit is less than is allowed, and decides; the rate at overload is not", report.DidFail},
@@ -118,8 +118,8 @@ func TestAWitnessIsNamedBesideItsSearch(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := &report.Gate{Rows: []report.GateRow{{Test: "router", Cell: "new", Outcome: c.search}, {Test: "router", Cell: "new", Outcome: c.witness, Witness: report.WitnessOverload}}}
 			pairWitnesses(g.Rows)
-			if g.Conclude(); g.Outcome != c.outcome || !strings.Contains(g.Rows[1].Beside, c.says) || g.Rows[0].Beside != "" {
-				t.Errorf("%s, %q; want %s, …%s…", g.Outcome, g.Rows[1].Beside, c.outcome, c.says)
+			if g.Conclude(); g.Outcome != c.outcome || !strings.Contains(g.Rows[1].Beside, c.message) || g.Rows[0].Beside != "" {
+				t.Errorf("%s, %q; want %s, …%s…", g.Outcome, g.Rows[1].Beside, c.outcome, c.message)
 			}
 		})
 	}
@@ -151,7 +151,7 @@ func TestAWitnessOfTheBaselineItselfIsSilentBesideItsSearch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []MeasuredSuite
+	var suites []MeasuredSuite
 	for _, s := range subjects {
 		m := measured(t, s, func(cell string, run int) int64 {
 			if s.Witness && cell == "main" && run == 0 { // a witness's run of the baseline came to nothing
@@ -160,9 +160,9 @@ func TestAWitnessOfTheBaselineItselfIsSilentBesideItsSearch(t *testing.T) {
 			return steady(100_000)(cell, run)
 		})
 		m.Name, m.Witness = s.Name, s.Witness
-		all = append(all, m)
+		suites = append(suites, m)
 	}
-	g := Judge(all, "test")
+	g := Judge(suites, "test")
 	if g.Outcome != report.Passed {
 		t.Errorf("%s: %s", g.Outcome, g.Message)
 	}
@@ -179,28 +179,28 @@ func TestAWitnessFindsHalfAPercentBeyondTheLimit(t *testing.T) {
 	const pairs, spread, counted = 1000, 0.003, 0.001
 	two := comparison.Allowance{MaxRegression: units.One / 50}
 	r := rand.New(rand.NewPCG(3, 5))
-	side := func(less float64) (runs []comparison.Run) {
+	side := func(loss float64) (runs []comparison.Run) {
 		for range witnessRuns {
-			device := 1_000_000 * (1 - less) * (1 + spread*r.NormFloat64())
+			device := 1_000_000 * (1 - loss) * (1 + spread*r.NormFloat64())
 			runs = append(runs, comparison.Exact(math.Round(device*(1+counted*r.NormFloat64())))) // of a single trial
 		}
 		return runs
 	}
-	count := func(less float64) map[report.Outcome]int {
+	count := func(loss float64) map[report.Outcome]int {
 		got := map[report.Outcome]int{}
 		for range pairs {
-			got[comparison.Compare(comparison.Question{Baseline: side(0), Candidate: side(less), Allowance: &two}).Outcome]++
+			got[comparison.Compare(comparison.Question{Baseline: side(0), Candidate: side(loss), Allowance: &two}).Outcome]++
 		}
 		return got
 	}
-	beyond, within, edge := count(0.025), count(0.015), count(0.02)
-	t.Log(beyond, within, edge)
-	if beyond[report.DidFail] < pairs*95/100 || within[report.Passed] < pairs*95/100 {
-		t.Errorf("of %d releases that are 2.5 %% less %d fail, and of those that are 1.5 %% less %d pass: want 95 %%", pairs, beyond[report.DidFail], within[report.Passed])
+	beyond, inside, edge := count(0.025), count(0.015), count(0.02)
+	t.Log(beyond, inside, edge)
+	if beyond[report.DidFail] < pairs*95/100 || inside[report.Passed] < pairs*95/100 {
+		t.Errorf("of %d releases that are 2.5 %% less %d fail, and of those that are 1.5 %% less %d pass: want 95 %%", pairs, beyond[report.DidFail], inside[report.Passed])
 	}
 	const promised = 0.025
-	if most := pairs*promised + 3*math.Sqrt(pairs*promised*(1-promised)); float64(edge[report.DidFail]) > most || float64(beyond[report.Passed]) > most || float64(within[report.DidFail]) > most {
-		t.Errorf("wrong are %d failed at the edge, %d passed beyond it, %d failed within it, of %d", edge[report.DidFail], beyond[report.Passed], within[report.DidFail], pairs)
+	if limit := pairs*promised + 3*math.Sqrt(pairs*promised*(1-promised)); float64(edge[report.DidFail]) > limit || float64(beyond[report.Passed]) > limit || float64(inside[report.DidFail]) > limit {
+		t.Errorf("wrong are %d failed at the edge, %d passed beyond it, %d failed within it, of %d", edge[report.DidFail], beyond[report.Passed], inside[report.DidFail], pairs)
 	}
 }
 
@@ -212,7 +212,7 @@ func TestTheShortestSearchIsFoundBehindCalibrations(t *testing.T) {
 	}
 	var usual [2]time.Duration
 	for i, calibration := range []string{"", "  calibration: {}\n"} {
-		if usual[i], err = only(t, matrix+"  baseline: {axis: image, value: main}\n"+calibration, Options{MaxRegression: "2%"}).usual(server); err != nil {
+		if usual[i], err = onlySubject(t, matrix+"  baseline: {axis: image, value: main}\n"+calibration, Options{MaxRegression: "2%"}).usual(server); err != nil {
 			t.Fatal(err)
 		}
 	}

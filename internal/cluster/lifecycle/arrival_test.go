@@ -19,7 +19,7 @@ func ended(t *testing.T) (*world, lifecycle.Observed) {
 	w := newWorld(t, reference)
 	w.test.Status.Attempt = 2
 	r := w.toRun()
-	w.now = w.now.Add(time.Minute)
+	w.clock = w.clock.Add(time.Minute)
 	w.finish(r, report.Completed)
 	o := w.observe()
 	w.readReport(&o)
@@ -29,8 +29,8 @@ func ended(t *testing.T) (*world, lifecycle.Observed) {
 // Each way in which a Report isn't this attempt's runner's ends the test without a figure and without a verdict, and says which it is.
 func TestAReportThatDoesNotFitIsNotBelieved(t *testing.T) {
 	for name, c := range map[string]struct {
-		change func(*world, *lifecycle.Children)
-		says   string // "" is believed
+		change    func(*world, *lifecycle.Children)
+		wantFault string // "" is believed
 	}{
 		"as it should be": {func(*world, *lifecycle.Children) {}, ""},
 		"another test's": {func(_ *world, c *lifecycle.Children) { c.Report.Plan.Test.UID = "another" },
@@ -73,14 +73,14 @@ func TestAReportThatDoesNotFitIsNotBelieved(t *testing.T) {
 			w, o := ended(t)
 			c.change(w, &o.Children)
 			d := lifecycle.Decide(o)
-			if c.says == "" {
+			if c.wantFault == "" {
 				if d.Reason != v1alpha1.ReasonMeasured || d.Status.Result == nil {
 					t.Errorf("it isn't believed: %s – %s", d.Reason, d.Message)
 				}
 				return
 			}
-			if d.Reason != v1alpha1.ReasonRunnerFailed || !strings.Contains(d.Message, "its Report can't be read: ") || !strings.Contains(d.Message, c.says) {
-				t.Errorf("%s – %s\nwant %s – … %s", d.Reason, d.Message, v1alpha1.ReasonRunnerFailed, c.says)
+			if d.Reason != v1alpha1.ReasonRunnerFailed || !strings.Contains(d.Message, "its Report can't be read: ") || !strings.Contains(d.Message, c.wantFault) {
+				t.Errorf("%s – %s\nwant %s – … %s", d.Reason, d.Message, v1alpha1.ReasonRunnerFailed, c.wantFault)
 			}
 			if d.Status.Result != nil || d.Status.Report != nil || len(d.Create) > 0 {
 				t.Errorf("it is told of all the same: %+v", d.Status)
@@ -117,9 +117,9 @@ func TestCriteriaAreJudgedAnew(t *testing.T) {
 		if judged.Report.Verdict.Outcome != report.DidFail || judged.Envelope.Digest == forged.Envelope.Digest || judged.Envelope.Runner != "pod" {
 			t.Errorf("it is %s, %+v", judged.Report.Verdict.Outcome, judged.Envelope)
 		}
-		again, _, err := delivery.DecodeReport(map[string][]byte{delivery.KeyReport: judged.Packed}, judged.Envelope.Annotations())
-		if err != nil || again.Verdict.Outcome != report.DidFail || len(again.Notes) != 1 || !strings.Contains(again.Notes[0].Message, "the runner's verdict was Passed") {
-			t.Errorf("the copy is to say %+v, %v", again, err)
+		decoded, _, err := delivery.DecodeReport(map[string][]byte{delivery.KeyReport: judged.Packed}, judged.Envelope.Annotations())
+		if err != nil || decoded.Verdict.Outcome != report.DidFail || len(decoded.Notes) != 1 || !strings.Contains(decoded.Notes[0].Message, "the runner's verdict was Passed") {
+			t.Errorf("the copy is to say %+v, %v", decoded, err)
 		}
 	})
 	t.Run("one that they carry stays, byte for byte", func(t *testing.T) {
@@ -133,11 +133,11 @@ func TestCriteriaAreJudgedAnew(t *testing.T) {
 
 // The copy is made before the end is told; what stands in its place and is the test's is replaced, and somebody else's is let be.
 func TestTheReportIsCopiedToTheTestsNamespace(t *testing.T) {
-	copied := func(d lifecycle.Decision) (made bool) {
+	copied := func(d lifecycle.Decision) (ok bool) {
 		for _, o := range d.Create {
-			made = made || o.GetNamespace() == "bench" && o.GetName() == "first-report"
+			ok = ok || o.GetNamespace() == "bench" && o.GetName() == "first-report"
 		}
-		return made
+		return ok
 	}
 	t.Run("it is made", func(t *testing.T) {
 		_, o := ended(t)
@@ -179,8 +179,8 @@ func TestTheReportIsCopiedToTheTestsNamespace(t *testing.T) {
 		w, _ := ended(t)
 		w.unmade = &lifecycle.Refusal{Pod: "first-report", Message: "timeout", Transient: true}
 		w.settle()
-		if st := w.test.Status; w.says("Complete").Reason != v1alpha1.ReasonMeasured || st.Report.NotPublished == "" || len(w.Documents) != 2 {
-			w.fail("while it is refused: %s, %+v, %d documents", w.says("Complete").Reason, st.Report, len(w.Documents))
+		if st := w.test.Status; w.condition("Complete").Reason != v1alpha1.ReasonMeasured || st.Report.NotPublished == "" || len(w.Documents) != 2 {
+			w.fail("while it is refused: %s, %+v, %d documents", w.condition("Complete").Reason, st.Report, len(w.Documents))
 		}
 		w.unmade = nil
 		w.pass(time.Minute)
@@ -217,7 +217,7 @@ func TestWhatARunLeftIsDeleted(t *testing.T) {
 func TestAnImpostorInTheTestsNamespaceIsIgnored(t *testing.T) {
 	w := newWorld(t, reference)
 	r := w.toRun()
-	impostor := w.must(r).DeepCopy()
+	impostor := w.mustPod(r).DeepCopy()
 	impostor.Namespace, impostor.Name, impostor.UID = "bench", "first-1-runner-forged", "forged"
 	w.Pods = append(w.Pods, *impostor)
 	job := w.Jobs[0].DeepCopy()

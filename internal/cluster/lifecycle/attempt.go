@@ -18,23 +18,23 @@ import (
 type attempt struct {
 	// number counts attempts from 1.
 	number int32
-	// pods are all but the runner's, by name; runners are the runner's pods, oldest first; job is the runner's Job.
+	// pods are all pods but the runner's, by name. runners are the runner's pods, oldest first, and job is its Job.
 	pods    []corev1.Pod
 	runners []corev1.Pod
 	job     *batchv1.Job
 	// recorded and recordedStart are the pods and the start of the run that the status has.
 	recorded      []v1alpha1.PodStatus
 	recordedStart *metav1.Time
-	// reported is the latest progress of any attempt's runner; nil: none.
-	reported *delivery.Progress
-	now      time.Time
+	// reported is the latest progress of any attempt's runner. Nil means none.
+	reported   *delivery.Progress
+	observedAt time.Time
 }
 
 // divideAttempts divides a test's pods and Jobs into those of the attempt that counts, and those of void attempts.
 func divideAttempts(o Observed) (*attempt, *remnants) {
 	a := &attempt{
 		number: currentAttempt(o), recorded: o.Test.Status.Pods, recordedStart: o.Test.Status.StartedAt,
-		reported: o.Children.Progress, now: o.Now,
+		reported: o.Children.Progress, observedAt: o.ObservedAt,
 	}
 	r := &remnants{attempt: a, plans: o.Children.Plans}
 	for _, p := range o.Children.Pods {
@@ -69,13 +69,13 @@ func divideAttempts(o Observed) (*attempt, *remnants) {
 	return a, r
 }
 
-// currentAttempt is the status' attempt, or a later one that the children prove: a status can be lost, by a
-// restored backup or an edit. Runners prove any attempt, but only in the operator's own namespace: whoever
-// edits the test's namespace could make a Job there with any number, and so void the run that measures.
+// currentAttempt is the status' attempt, or a later one that the children prove, since a status can be lost by a
+// restored backup or an edit. Runners prove any attempt, but only in the operator's own namespace. Whoever edits the
+// test's namespace could make a Job there with any number, and so void the run that measures.
 //
-// Generators' and devices' pods, in the test's namespace, prove at most the next attempt: the operator writes
-// the status before it makes an attempt's pods, so a new operator whose cache lags behind may see the pods
-// first. A pod of an even later attempt is treated as a remnant.
+// Generators' and devices' pods, in the test's namespace, prove at most the next attempt. The operator writes the
+// status before it makes an attempt's pods, so a new operator whose cache lags behind may see the pods first. A pod of
+// an even later attempt is treated as a remnant.
 func currentAttempt(o Observed) int32 {
 	number := max(o.Test.Status.Attempt, 1)
 	for i := range o.Children.Jobs {
@@ -108,7 +108,7 @@ func isRunnersPod(o Observed, p *corev1.Pod) bool {
 		manifests.IsRunnerOf(p.Name, o.Test, attemptOf(p.Labels))
 }
 
-// losesRun says whether voiding the attempt loses a run: the runner has reported progress.
+// losesRun says whether voiding the attempt loses a run, of which the runner has reported progress.
 func (a *attempt) losesRun() bool { return a.hasBegun() && a.progress() != nil }
 
 // podStatuses are this attempt's pods as observed, in the order of their names. Pods that are gone stay listed,
@@ -141,20 +141,20 @@ func (a *attempt) podStatuses() []v1alpha1.PodStatus {
 // hasBegun says whether the runner was started in this attempt.
 func (a *attempt) hasBegun() bool { return a.hasRunner() || a.startedAt() != nil }
 
-// hasRunner says whether the runner's Job exists or existed. The status alone doesn't prove that: the operator
+// hasRunner says whether the runner's Job exists or existed. The status alone doesn't prove that, since the operator
 // writes the status before it makes the Job, which may have failed.
 func (a *attempt) hasRunner() bool {
 	return a.job != nil || len(a.runners) > 0 || len(a.recordedPods(v1alpha1.RoleRunner)) > 0
 }
 
-// startedAt is when the runner was started, by the status or, where the status couldn't be written, by the Job; nil: it
-// wasn't.
+// startedAt is when the runner was started, by the status or, where the status couldn't be written, by the Job. Nil
+// means that it wasn't.
 func (a *attempt) startedAt() *metav1.Time {
 	switch {
 	case a.recordedStart != nil:
 		return a.recordedStart
 	case a.job != nil && a.job.CreationTimestamp.IsZero():
-		return &metav1.Time{Time: a.now}
+		return &metav1.Time{Time: a.observedAt}
 	case a.job != nil:
 		return &a.job.CreationTimestamp
 	}
@@ -166,7 +166,7 @@ func (a *attempt) isUsed() bool {
 	return a.hasBegun() || len(a.pods) > 0 || len(a.recorded) > 0
 }
 
-// pod finds a pod by its name; nil: there is none.
+// pod finds a pod by its name. Nil means none.
 func (a *attempt) pod(name string) *corev1.Pod {
 	for i := range a.pods {
 		if a.pods[i].Name == name {
@@ -186,7 +186,7 @@ func (a *attempt) podsWithRole(role v1alpha1.PodRole) (pods []*corev1.Pod) {
 	return pods
 }
 
-// measuringPods are the pods that the measurement needs: the device's and the generators'.
+// measuringPods are the device's and the generators' pods, which the measurement needs.
 func (a *attempt) measuringPods() []*corev1.Pod {
 	return slices.Concat(a.podsWithRole(v1alpha1.RoleDUT), a.podsWithRole(v1alpha1.RoleGenerator))
 }
@@ -201,7 +201,7 @@ func (a *attempt) recordedPods(role v1alpha1.PodRole) (pods []v1alpha1.PodStatus
 	return pods
 }
 
-// progress is the runner's latest of this attempt; nil: none yet.
+// progress is the runner's latest of this attempt. Nil means none yet.
 func (a *attempt) progress() *delivery.Progress {
 	if p := a.reported; p != nil && int32(p.Attempt) == a.number {
 		return p
@@ -217,7 +217,7 @@ func (a *attempt) measuringStatuses() []v1alpha1.PodStatus {
 	return pods
 }
 
-// isPlaced says whether pods were made already: what they need was looked at before.
+// isPlaced says whether pods were made already, so that their needs were checked.
 func (a *attempt) isPlaced() bool { return a.hasBegun() || len(a.measuringPods()) > 0 }
 
 // placing are the pods of this attempt that wait for nodes, and those that have theirs.
@@ -234,17 +234,12 @@ func (a *attempt) placing() (waiting, placed []*corev1.Pod) {
 	return waiting, placed
 }
 
-// runEnded is when the runner's Job was over, by the cluster's clock; zero: it isn't known to be. The Report's
-// own time is by the clock of the runner's node. If the clock of the device's node is ahead, a device that died during
-// the run would seem to have died after it.
+// runEnded is when the runner's Job was over, by the cluster's clock. Zero means unknown. The
+// Report's own time is by the clock of the runner's node. If the clock of the device's node is ahead, a device that
+// died during the run would seem to have died after it.
 func (a *attempt) runEnded() time.Time {
-	if a.job == nil {
-		return time.Time{}
-	}
-	for _, c := range a.job.Status.Conditions {
-		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {
-			return c.LastTransitionTime.Time
-		}
+	if a.job != nil && endOf(a.job) != nil {
+		return endOf(a.job).LastTransitionTime.Time
 	}
 	return time.Time{}
 }

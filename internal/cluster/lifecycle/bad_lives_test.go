@@ -32,7 +32,7 @@ func badLives() []life {
 			w.ends("first-1-generator-0", 1, "NoHugepages: node rack-1 has no huge pages of 1Gi: reserve some")
 			w.settle()
 		}},
-		{"device ends while it starts and its pods are kept", with(reference, "keepPods: OnFailure"), func(w *world) {
+		{"device ends while it starts and its pods are kept", withLines(reference, "keepPods: OnFailure"), func(w *world) {
 			w.settle()
 			w.schedule()
 			w.run()
@@ -101,7 +101,7 @@ func badLives() []life {
 			for i := range w.Pods {
 				w.stubborn[w.Pods[i].Name] = w.Pods[i].Spec.NodeName == "rack-2"
 			}
-			w.lab.Nodes = w.lab.Nodes[:1]
+			w.inventory.Nodes = w.inventory.Nodes[:1]
 			w.settle()
 			w.pass(5 * time.Minute)
 		}},
@@ -109,7 +109,7 @@ func badLives() []life {
 			r := w.toRun()
 			w.progress(r, "Ramping", 30)
 			w.settle()
-			w.lab.Nodes[0].Ready = false
+			w.inventory.Nodes[0].Ready = false
 			w.pass(7 * time.Minute)
 		}},
 		{"runner's node silent for long", reference, func(w *world) {
@@ -117,7 +117,7 @@ func badLives() []life {
 			w.progress(r, "Ramping", 30)
 			w.settle()
 			w.stubborn[r] = true
-			w.terminate(w.must(r)) // by the control plane, as the node doesn't answer
+			w.terminate(w.mustPod(r)) // by the control plane, as the node doesn't answer
 			w.pass(3 * time.Minute)
 		}},
 		{"stopped just after the device was lost", reference, func(w *world) {
@@ -128,7 +128,7 @@ func badLives() []life {
 			w.edit(func(s *v1alpha1.LoadTestSpec) { s.Stop = true })
 			w.pass(time.Minute)
 		}},
-		{"generator lost and its pods are kept", with(reference, "keepPods: OnFailure"), func(w *world) {
+		{"generator lost and its pods are kept", withLines(reference, "keepPods: OnFailure"), func(w *world) {
 			r := w.toRun()
 			w.ends("first-1-generator-0", 137, "")
 			w.finish(r, report.GeneratorLost)
@@ -151,7 +151,7 @@ func badLives() []life {
 			w.progress(r, "Ramping", 30)
 			w.settle()
 			w.Jobs = nil
-			w.terminate(w.must(r))
+			w.terminate(w.mustPod(r))
 			w.pass(time.Minute)
 		}},
 		{"report unreadable", reference, func(w *world) {
@@ -172,14 +172,14 @@ func badLives() []life {
 			w.finish(r, report.DeadlineExceeded)
 			w.settle()
 		}},
-		{"scheduling deadline", with(reference, "schedulingDeadline: 2m"), func(w *world) {
+		{"scheduling deadline", withLines(reference, "schedulingDeadline: 2m"), func(w *world) {
 			w.settle()
 			w.unschedulable("0/2 nodes are available: 2 Insufficient cpu.")
 			w.settle()
 			w.pass(5 * time.Minute)
 		}},
-		{"scheduling deadline after resuming", with(reference, "schedulingDeadline: 2m", "suspend: true"), func(w *world) {
-			w.lab.Multus = false
+		{"scheduling deadline after resuming", withLines(reference, "schedulingDeadline: 2m", "suspend: true"), func(w *world) {
+			w.inventory.Multus = false
 			w.settle()
 			w.pass(time.Hour)
 			w.edit(func(s *v1alpha1.LoadTestSpec) { s.Suspend = false })
@@ -218,7 +218,7 @@ func badLives() []life {
 		}},
 		{"deleted half-way", reference, func(w *world) {
 			w.toRun()
-			w.test.DeletionTimestamp = &metav1.Time{Time: w.now}
+			w.test.DeletionTimestamp = &metav1.Time{Time: w.clock}
 			w.test.Finalizers = []string{"foregroundDeletion"}
 			w.settle()
 		}},
@@ -238,7 +238,7 @@ func badLives() []life {
 			w.pass(10 * time.Minute)
 		}},
 		{"deleted before anything was made that a teardown undoes", hooks, func(w *world) {
-			w.lab.Multus = false
+			w.inventory.Multus = false
 			w.settle()
 			w.remove()
 		}},
@@ -258,7 +258,7 @@ func badLives() []life {
 			w.settle()
 			w.schedule()
 			w.run()
-			w.must("vpp-1-generator-0").Status.QOSClass = corev1.PodQOSBurstable
+			w.mustPod("vpp-1-generator-0").Status.QOSClass = corev1.PodQOSBurstable
 			w.settle()
 		}},
 	}

@@ -15,18 +15,20 @@ import (
 // blueprint answers what the test is to be made into.
 type blueprint struct {
 	test *v1alpha1.LoadTest
-	// compiled is the test as it was compiled already; nil: cluster compiles it.
+	// compiled is the test as it was compiled already. Nil means that cluster compiles it.
 	compiled *compile.Compiled
 	networks map[compile.NetworkKey]manifests.Network
 	attempt  int32
 	excluded []string
 	settings manifests.Settings
-	// result is the compiled test; nil before cluster is called, and where the spec can't be compiled: then errs say why.
+	// result is the compiled test. It is nil before cluster is called, and where the spec can't be compiled, as errs
+	// say.
 	result *compile.Cluster
 	errs   field.ErrorList
 }
 
-// cluster is the test compiled for a cluster, once, and only where a rule asks for it; nil: the spec can't be measured.
+// cluster is the test compiled for a cluster, once, and only where a rule asks for it. Nil means that the spec can't
+// be measured.
 func (b *blueprint) cluster() *compile.Cluster {
 	switch {
 	case b.result != nil || b.errs != nil:
@@ -48,8 +50,8 @@ func (b *blueprint) input() manifests.Input {
 
 // pods are the attempt's pods, the DUT's first.
 func (b *blueprint) pods() []*corev1.Pod {
-	in := b.input()
-	return append(manifests.Devices(in), manifests.Generators(in)...)
+	input := b.input()
+	return append(manifests.Devices(input), manifests.Generators(input)...)
 }
 
 // ends are the links' ends that pods of ours have.

@@ -14,15 +14,15 @@ type Want struct {
 	Devices queue.Devices
 }
 
-// Wants are the pods of the current attempt that want devices; none where the test can't be made into pods.
-// They follow from the spec, the attempt and the networks, and are costly to find out.
+// Wants are the pods of the current attempt that want devices. A test that can't be made into pods has none. They
+// follow from the spec, the attempt and the networks, and are costly to find out.
 func Wants(o Observed) []Want {
 	b := newSituation(o).blueprint
 	if b.cluster() == nil {
 		return nil
 	}
 	for _, e := range b.ends() {
-		if _, exists := o.Lab.Networks[e.key]; !exists {
+		if _, exists := o.Inventory.Networks[e.key]; !exists {
 			return nil
 		}
 	}
@@ -38,7 +38,7 @@ func Wants(o Observed) []Want {
 // Attempt is the attempt that counts. It reads only the test and its children from Observed.
 func Attempt(o Observed) int32 { return currentAttempt(o) }
 
-// Devices are those that a pod requests; empty: none.
+// Devices are those that a pod requests. Empty means none.
 func Devices(p *corev1.Pod) queue.Devices {
 	devices := queue.Devices{}
 	for _, c := range p.Spec.Containers {
@@ -51,41 +51,41 @@ func Devices(p *corev1.Pod) queue.Devices {
 	return devices
 }
 
-// Claim is a test's place in the queue, and what its other pods hold; claims: it is in the queue at all. A test
+// Claim is a test's claim to devices, what its other pods hold, and whether the test is in the queue at all. A test
 // that is over, ending or suspended isn't. Claim reads only the test and its pods from Observed.
-func Claim(o Observed, wants []Want) (claim queue.Claim, held []queue.Holding, claims bool) {
-	s, test, was := newSituation(o), o.Test, &o.Test.Status
+func Claim(o Observed, wants []Want) (claim queue.Claim, holdings []queue.Holding, claims bool) {
+	s, test, status := newSituation(o), o.Test, &o.Test.Status
 	name := test.Namespace + "/" + test.Name
 	claim = queue.Claim{
 		ID: string(test.UID), Test: name, Created: test.CreationTimestamp.Time, Takes: compile.UsualDuration(&test.Spec),
 	}
-	if back := was.GivenBack; back != nil {
-		claim.GivenBack, claim.RetryAt = back.At.Time, back.Until.Time
+	if givenBack := status.GivenBack; givenBack != nil {
+		claim.GivenBack, claim.RetryAt = givenBack.At.Time, givenBack.Until.Time
 	}
 	claims = needsPods(test)
 	claim.Stage = s.stage()
 	for i := range o.Children.Pods {
 		p := &o.Children.Pods[i]
-		has := Devices(p)
+		devices := Devices(p)
 		switch {
-		case Ended(p) || len(has) == 0 || hasGate(p):
+		case Ended(p) || len(devices) == 0 || hasGate(p):
 		case claims && attemptOf(p.Labels) == s.attempt.number:
-			claim.Pods = append(claim.Pods, queue.Pod{Node: p.Spec.NodeName, Devices: has})
+			claim.Pods = append(claim.Pods, queue.Pod{Node: p.Spec.NodeName, Devices: devices})
 			claim.Began = earliest(claim.Began, p.CreationTimestamp.Time)
 		case p.Spec.NodeName != "":
-			held = append(held, queue.Holding{Test: name, Node: p.Spec.NodeName, Devices: has})
+			holdings = append(holdings, queue.Holding{Test: name, Node: p.Spec.NodeName, Devices: devices})
 		}
 	}
 	if s.kueue.queueName() != "" && claim.Stage != queue.Settled {
 		claim.Stage = queue.Placing // Kueue says when it goes: what it admitted is placed
 	} else if claims && claim.Stage != queue.Settled {
-		claim.Pods = append(claim.Pods, s.unmade(wants)...)
+		claim.Pods = append(claim.Pods, s.missingPods(wants)...)
 	}
-	return claim, held, claims
+	return claim, holdings, claims
 }
 
-// unmade are the pods that are still to be made.
-func (s *situation) unmade(wants []Want) (pods []queue.Pod) {
+// missingPods are the pods that are still to be made.
+func (s *situation) missingPods(wants []Want) (pods []queue.Pod) {
 	for _, w := range wants {
 		if s.attempt.pod(w.Name) == nil {
 			pods = append(pods, queue.Pod{Devices: w.Devices})
@@ -109,8 +109,8 @@ func (s *situation) stage() queue.Stage {
 	}
 	switch s.history.condition(v1alpha1.ConditionScheduled).Reason {
 	case v1alpha1.ReasonMultusMissing, v1alpha1.ReasonNetworkMissing, v1alpha1.ReasonNetworkInvalid,
-		v1alpha1.ReasonResourceMissing,
-		v1alpha1.ReasonHugepages, v1alpha1.ReasonPodRefused, v1alpha1.ReasonNameTaken, v1alpha1.ReasonNodeRefused, v1alpha1.ReasonPortHeld:
+		v1alpha1.ReasonResourceMissing, v1alpha1.ReasonHugepages, v1alpha1.ReasonPodRefused, v1alpha1.ReasonNameTaken,
+		v1alpha1.ReasonNodeRefused, v1alpha1.ReasonPortHeld:
 		return queue.Stuck
 	}
 	return queue.Waiting
@@ -118,7 +118,7 @@ func (s *situation) stage() queue.Stage {
 
 // QueueNodes are the nodes that take pods, with their devices.
 func QueueNodes(nodes []Node) []queue.Node {
-	var out []queue.Node
+	var queueNodes []queue.Node
 	for _, n := range nodes {
 		if !n.Ready || !n.Schedulable {
 			continue
@@ -129,7 +129,7 @@ func QueueNodes(nodes []Node) []queue.Node {
 				devices[string(name)] = amount.Value()
 			}
 		}
-		out = append(out, queue.Node{Name: n.Name, Devices: devices})
+		queueNodes = append(queueNodes, queue.Node{Name: n.Name, Devices: devices})
 	}
-	return out
+	return queueNodes
 }

@@ -22,8 +22,8 @@ func TestThePodsThatAreMadeAndThoseThatAreStillToBeMadeWantDevices(t *testing.T)
 		}
 		return c
 	}
-	pod := func(name, attempt, node string, made time.Time) corev1.Pod {
-		p := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{v1alpha1.LabelAttempt: attempt}, CreationTimestamp: metav1.NewTime(made)}}
+	pod := func(name, attempt, node string, created time.Time) corev1.Pod {
+		p := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{v1alpha1.LabelAttempt: attempt}, CreationTimestamp: metav1.NewTime(created)}}
 		p.Spec.NodeName = node
 		p.Spec.Containers = []corev1.Container{limits("intel.com/west", "2", "cpu", "1500m", "hugepages-1Gi", "2Gi", "kubernetes.io/batch", "3"), limits("intel.com/west", "1", "intel.com/east", "0")}
 		return p
@@ -31,18 +31,18 @@ func TestThePodsThatAreMadeAndThoseThatAreStillToBeMadeWantDevices(t *testing.T)
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	test := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "t"}, Status: v1alpha1.LoadTestStatus{Attempt: 2}}
 	o := Observed{Test: test, Children: Children{Pods: []corev1.Pod{pod("old", "1", "rack-1", noon), pod("made", "2", "", noon.Add(time.Hour)), pod("there", "2", "rack-2", noon.Add(time.Minute))}}}
-	claim, held, claims := Claim(o, []Want{{"made", queue.Devices{"intel.com/west": 3}}, {"to be made", queue.Devices{"intel.com/east": 1}}})
+	claim, holdings, claims := Claim(o, []Want{{"made", queue.Devices{"intel.com/west": 3}}, {"to be made", queue.Devices{"intel.com/east": 1}}})
 	west := queue.Devices{"intel.com/west": 3}
 	want := []queue.Pod{{Devices: west}, {Node: "rack-2", Devices: west}, {Devices: queue.Devices{"intel.com/east": 1}}}
 	if !claims || claim.Stage != queue.Placing || !claim.Began.Equal(noon.Add(time.Minute)) || !reflect.DeepEqual(claim.Pods, want) {
 		t.Errorf("claims %v: %+v", claims, claim)
 	}
-	if !reflect.DeepEqual(held, []queue.Holding{{Test: "lab/t", Node: "rack-1", Devices: west}}) {
-		t.Errorf("held by pods of the attempt before: %+v", held)
+	if !reflect.DeepEqual(holdings, []queue.Holding{{Test: "lab/t", Node: "rack-1", Devices: west}}) {
+		t.Errorf("held by pods of the attempt before: %+v", holdings)
 	}
 	test.Spec.Stop = true
-	if _, held, claims = Claim(o, nil); claims || len(held) != 2 {
-		t.Errorf("a test that stops claims %v, and its pods hold %+v", claims, held)
+	if _, holdings, claims = Claim(o, nil); claims || len(holdings) != 2 {
+		t.Errorf("a test that stops claims %v, and its pods hold %+v", claims, holdings)
 	}
 }
 

@@ -17,22 +17,22 @@ type cleanup struct {
 	test   *v1alpha1.LoadTest
 	report *arrival
 	// pods, jobs and plans are those of all attempts, existing the other objects of the test's namespace.
-	pods     []corev1.Pod
-	jobs     []batchv1.Job
-	plans    []int32
-	existing map[string]bool
-	now      time.Time
+	pods       []corev1.Pod
+	jobs       []batchv1.Job
+	plans      []int32
+	existing   map[string]bool
+	observedAt time.Time
 }
 
-// andDocuments adds to the deletions everything that the test's runs left in the operator's own namespace,
-// which nobody reads any more: the status has the result, and the digest of its Report. Jobs are deleted with
-// the Plans that own them, and one by one where no Plan is left.
-func (cl *cleanup) andDocuments(del []Deletion) []Deletion {
+// addRunDocuments adds to the deletions everything that the test's runs left in the operator's own namespace, which nobody
+// reads any more, since the status has the result, and the digest of its Report. Jobs are deleted with the Plans that
+// own them, and one by one where no Plan is left.
+func (cl *cleanup) addRunDocuments(del []Deletion) []Deletion {
 	if len(cl.plans) == 0 {
 		return del
 	}
 	del = slices.DeleteFunc(del, func(d Deletion) bool { return d.Kind == "Job" })
-	return append(del, Deletion{Kind: KindDocuments, Why: "the test is over: what counted of its runs is in its status, " +
+	return append(del, Deletion{Kind: KindDocuments, Reason: "the test is over: what counted of its runs is in its status, " +
 		"and in the copy"})
 }
 
@@ -42,25 +42,25 @@ func (cl *cleanup) release(e *ending) []Deletion {
 		return nil // the runner ends by itself, and its log is kept with it
 	}
 	del := cl.endJobs()
-	if cl.keepsPods(e.reason) || !cl.anyPod() {
+	if cl.keepsPods(e.reason) || !cl.hasLivePod() {
 		return del
 	}
-	return append(del, Deletion{Kind: "Pod", Why: "the test is over: its pods and devices are given back"})
+	return append(del, Deletion{Kind: "Pod", Reason: "the test is over: its pods and devices are given back"})
 }
 
 // endJobs deletes the Jobs that would make another pod.
 func (cl *cleanup) endJobs() []Deletion {
 	var del []Deletion
 	for i := range cl.jobs {
-		if j := &cl.jobs[i]; j.DeletionTimestamp == nil && !jobOver(j) {
-			del = append(del, Deletion{Kind: "Job", Name: j.Name, Why: "no runner may follow this one"})
+		if j := &cl.jobs[i]; makesPods(j) {
+			del = append(del, Deletion{Kind: "Job", Name: j.Name, Reason: "no runner may follow this one"})
 		}
 	}
 	return del
 }
 
-// anyPod says whether a pod is left that isn't going yet.
-func (cl *cleanup) anyPod() bool {
+// hasLivePod says whether a pod is left that isn't going yet.
+func (cl *cleanup) hasLivePod() bool {
 	for i := range cl.pods {
 		if cl.pods[i].DeletionTimestamp == nil {
 			return true
@@ -71,7 +71,7 @@ func (cl *cleanup) anyPod() bool {
 
 // keepsPods says whether the pods stay after this end.
 func (cl *cleanup) keepsPods(reason string) bool {
-	return cl.test.Spec.KeepPods == v1alpha1.KeepPodsOnFailure && failed(reason) && cl.test.DeletionTimestamp == nil
+	return cl.test.Spec.KeepPods == v1alpha1.KeepPodsOnFailure && isFailure(reason) && cl.test.DeletionTimestamp == nil
 }
 
 // allChildren deletes everything that belongs to a test that is over, pods kept for inspection included.
@@ -79,23 +79,23 @@ func (cl *cleanup) allChildren() (del []Deletion) {
 	const reason = "the LoadTest stays without it, as its time to live is over"
 	for i := range cl.jobs {
 		if j := &cl.jobs[i]; j.DeletionTimestamp == nil {
-			del = append(del, Deletion{Kind: "Job", Name: j.Name, Why: reason})
+			del = append(del, Deletion{Kind: "Job", Name: j.Name, Reason: reason})
 		}
 	}
-	if cl.anyPod() {
-		del = append(del, Deletion{Kind: "Pod", Why: reason})
+	if cl.hasLivePod() {
+		del = append(del, Deletion{Kind: "Pod", Reason: reason})
 	}
 	for _, child := range slices.Sorted(maps.Keys(cl.existing)) {
 		if name, isConfigMap := strings.CutPrefix(child, "ConfigMap/"); isConfigMap {
-			del = append(del, Deletion{Kind: "ConfigMap", Name: name, Why: reason})
+			del = append(del, Deletion{Kind: "ConfigMap", Name: name, Reason: reason})
 		}
 	}
 	return del
 }
 
-// clearAway deletes all pods but the teardown's, and waits until they are gone, or until that wait is over.
-// Nil: neither is to be waited for.
-func (cl *cleanup) clearAway(e *ending) *step {
+// deletePods deletes all pods but the teardown's, and waits until they are gone, or until that wait is over. Nil means
+// that there is nothing to wait for.
+func (cl *cleanup) deletePods(e *ending) *step {
 	if cl.keepsPods(e.reason) {
 		return nil
 	}
@@ -106,9 +106,9 @@ func (cl *cleanup) clearAway(e *ending) *step {
 		switch {
 		case roleOf(p) == v1alpha1.RoleTeardown:
 		case p.DeletionTimestamp == nil:
-			s.del = append(s.del, Deletion{Kind: "Pod", Name: p.Name, Why: "its device is to be given back before the teardown"})
+			s.del = append(s.del, Deletion{Kind: "Pod", Name: p.Name, Reason: "its device is to be given back before the teardown"})
 			going = true
-		case !stuck(p, cl.now):
+		case !stuck(p, cl.observedAt):
 			s.waitUntil(stuckAt(p))
 			going = true
 		}

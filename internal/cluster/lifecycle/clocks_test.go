@@ -12,13 +12,13 @@ import (
 )
 
 // The nodes' clocks in the tests of this file: of the device's and the generators', which the runner is on, too.
-func clocks() (all []map[string]time.Duration) {
+func clocks() (offsets []map[string]time.Duration) {
 	for _, device := range []time.Duration{0, -time.Hour, -40 * time.Second, 40 * time.Second, 6 * time.Minute, 24 * time.Hour} {
 		for _, runner := range []time.Duration{0, -6 * time.Minute, time.Hour} {
-			all = append(all, map[string]time.Duration{"rack-2": device, "rack-1": runner})
+			offsets = append(offsets, map[string]time.Duration{"rack-2": device, "rack-1": runner})
 		}
 	}
-	return all
+	return offsets
 }
 
 // Whose clock is off changes nothing: a device that died in the run makes no figure, and one that is given back after it spoils none.
@@ -27,25 +27,25 @@ func TestClocksOfNodesChangeNoVerdict(t *testing.T) {
 		name := fmt.Sprintf("device %s, runner %s", ahead["rack-2"], ahead["rack-1"])
 		begin := func(t *testing.T) (w *world, runner string) {
 			w = newWorld(t, reference)
-			w.clocks = ahead
+			w.clockOffsets = ahead
 			r := w.toRun()
 			for i := range w.Pods {
 				if p := &w.Pods[i]; p.Name == r {
 					p.Spec.NodeName = "rack-1"
 				}
 			}
-			w.now = w.now.Add(time.Minute)
+			w.clock = w.clock.Add(time.Minute)
 			return w, r
 		}
 		t.Run(name+": dies in the run, which is seen when all is over", func(t *testing.T) {
 			w, r := begin(t)
 			w.ends("first-1-dut", 1, "out of memory")
-			w.now = w.now.Add(20 * time.Second)
+			w.clock = w.clock.Add(20 * time.Second)
 			w.finish(r, report.Completed)
 			w.jobCompletes()
-			w.now = w.now.Add(10 * time.Minute)
+			w.clock = w.clock.Add(10 * time.Minute)
 			w.settle()
-			if got := w.says("Complete"); got.Reason != v1alpha1.ReasonDUTFailed || w.test.Status.Result != nil {
+			if got := w.condition("Complete"); got.Reason != v1alpha1.ReasonDUTFailed || w.test.Status.Result != nil {
 				t.Errorf("%s, with a result: %t", got.Reason, w.test.Status.Result != nil)
 			}
 		})
@@ -53,35 +53,35 @@ func TestClocksOfNodesChangeNoVerdict(t *testing.T) {
 			w, r := begin(t)
 			w.finish(r, report.Completed)
 			w.jobCompletes()
-			w.now = w.now.Add(time.Minute)
+			w.clock = w.clock.Add(time.Minute)
 			w.ends("first-1-dut", 1, "out of memory")
-			w.now = w.now.Add(10 * time.Minute)
+			w.clock = w.clock.Add(10 * time.Minute)
 			w.settle()
-			if got := w.says("Complete"); got.Reason != v1alpha1.ReasonMeasured || w.test.Status.Result == nil {
+			if got := w.condition("Complete"); got.Reason != v1alpha1.ReasonMeasured || w.test.Status.Result == nil {
 				t.Errorf("%s, with a result: %t", got.Reason, w.test.Status.Result != nil)
 			}
 		})
 		t.Run(name+": its node is silent at the end, and is heard again", func(t *testing.T) {
 			w := newWorld(t, reference)
-			w.clocks = ahead
+			w.clockOffsets = ahead
 			r := w.toSilence(1)
 			w.finish(r, report.Completed)
 			w.jobCompletes()
 			w.settle()
 			w.pass(3 * time.Minute)
-			if got := w.says("Complete"); got.Status == "True" {
+			if got := w.condition("Complete"); got.Status == "True" {
 				t.Fatalf("it isn't waited for: %s", got.Reason)
 			}
-			w.lab.Nodes[1].Ready = true
-			set(w.must("first-1-dut"), corev1.PodReady, corev1.ConditionTrue, w.now)
+			w.inventory.Nodes[1].Ready = true
+			set(w.mustPod("first-1-dut"), corev1.PodReady, corev1.ConditionTrue, w.clock)
 			w.pass(time.Minute)
-			if got := w.says("Complete"); got.Reason != v1alpha1.ReasonMeasured {
+			if got := w.condition("Complete"); got.Reason != v1alpha1.ReasonMeasured {
 				t.Errorf("ends with %s: %s", got.Reason, got.Message)
 			}
 		})
 		t.Run(name+": is given its time", func(t *testing.T) {
 			w := newWorld(t, hooks)
-			w.clocks = ahead
+			w.clockOffsets = ahead
 			w.settle()
 			w.hook("hooked-1-setup", 0, "")
 			w.schedule()
@@ -93,7 +93,7 @@ func TestClocksOfNodesChangeNoVerdict(t *testing.T) {
 			}
 			w.pass(4 * time.Second)
 			if len(w.Jobs) == 0 {
-				t.Errorf("its readyDelay doesn't end: %s", w.says("DUTReady").Message)
+				t.Errorf("its readyDelay doesn't end: %s", w.condition("DUTReady").Message)
 			}
 		})
 	}
@@ -105,11 +105,11 @@ func TestADeviceThatIsLostJustAfterTheEndMayHaveBeenLostBefore(t *testing.T) {
 		w := newWorld(t, reference)
 		w.finish(w.toRun(), report.Completed)
 		w.jobCompletes()
-		w.now = w.now.Add(after)
+		w.clock = w.clock.Add(after)
 		w.ends("first-1-dut", 1, "out of memory")
 		w.settle()
 		w.pass(time.Minute)
-		if got := w.says("Complete"); got.Reason != want || (w.test.Status.Result != nil) != (want == v1alpha1.ReasonMeasured) {
+		if got := w.condition("Complete"); got.Reason != want || (w.test.Status.Result != nil) != (want == v1alpha1.ReasonMeasured) {
 			t.Errorf("lost %s after the end: %s, want %s", after, got.Reason, want)
 		}
 	}

@@ -3,9 +3,9 @@ package lifecycle
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -23,7 +23,7 @@ type conditionWriter struct {
 	faults       *podFaults
 	lostRuns     int32
 	lastProgress *v1alpha1.Progress
-	now          time.Time
+	observedAt   time.Time
 }
 
 // maxMessage is the most bytes that a condition's message may have.
@@ -49,7 +49,7 @@ func (w *conditionWriter) set(st *v1alpha1.LoadTestStatus, kind string, c *state
 	}
 	meta.SetStatusCondition(&st.Conditions, metav1.Condition{
 		Type: kind, Status: c.status, Reason: c.reason, Message: wording.Limited(wording.Printable(c.message), maxMessage),
-		ObservedGeneration: w.test.Generation, LastTransitionTime: metav1.Time{Time: w.now},
+		ObservedGeneration: w.test.Generation, LastTransitionTime: metav1.Time{Time: w.observedAt},
 	})
 }
 
@@ -80,30 +80,22 @@ func (w *conditionWriter) scheduled(s *step) *statement {
 // placedWords says which nodes the pods are on, or otherwise where some have none.
 func (w *conditionWriter) placedWords(fallback *statement) *statement {
 	if compile.GeneratorsRunAlready(&w.test.Spec) && w.externalDUT() {
-		return isTrue(v1alpha1.ReasonNothingToPlace, "generators and device are there already: the test needs no pods but "+
-			"the "+
-			"runner's")
+		return isTrue(v1alpha1.ReasonNothingToPlace, "generators and device are there already: the test needs "+
+			"no pods but the runner's")
 	}
 	var nodes []string
 	for _, p := range w.attempt.measuringPods() {
 		if p.Spec.NodeName == "" {
 			return fallback
 		}
-		nodes = appendNew(nodes, p.Spec.NodeName)
+		if !slices.Contains(nodes, p.Spec.NodeName) {
+			nodes = append(nodes, p.Spec.NodeName)
+		}
 	}
 	if len(nodes) == 0 {
 		return fallback
 	}
 	return isTrue(v1alpha1.ReasonAllScheduled, "all pods have their nodes and devices: "+listed(nodes))
-}
-
-func appendNew(list []string, name string) []string {
-	for _, listed := range list {
-		if listed == name {
-			return list
-		}
-	}
-	return append(list, name)
 }
 
 func (w *conditionWriter) externalDUT() bool {
@@ -146,7 +138,7 @@ func (w *conditionWriter) rolesReadiness(kind string, role v1alpha1.PodRole, s *
 		return isFalse(v1alpha1.ReasonFailed, f.message)
 	}
 	if previous := w.history.condition(kind); w.attempt.hasBegun() {
-		if previous.Status == metav1.ConditionTrue || len(w.faults.lostSightOf(role)) > 0 {
+		if previous.Status == metav1.ConditionTrue || len(w.faults.unseenPods(role)) > 0 {
 			return w.history.statement(kind, nil)
 		}
 		return isTrue(v1alpha1.ReasonReady, "ready when the run began, and heard of since")
@@ -194,8 +186,8 @@ func (w *conditionWriter) passed(s *step) *statement {
 	}
 	reason, notYet, missed := v1alpha1.ReasonUndecided, "nothing to judge yet", "nothing was measured that could be judged"
 	if len(w.test.Spec.Criteria) == 0 {
-		reason, notYet, missed = v1alpha1.ReasonNoCriteria, "spec.criteria is empty: what is measured gets no "+
-			"verdict", noFigureNoCriteria
+		reason, missed = v1alpha1.ReasonNoCriteria, noFigureNoCriteria
+		notYet = "spec.criteria is empty: what is measured gets no verdict"
 	}
 	undecided := &statement{metav1.ConditionUnknown, reason, notYet}
 	if s.ending == nil {
@@ -211,12 +203,12 @@ func (w *conditionWriter) passed(s *step) *statement {
 // noFigureNoCriteria is Passed's message for a test that ended without a figure and has no criteria.
 const noFigureNoCriteria = "spec.criteria is empty, and nothing was measured that could be judged"
 
-// countVoid adds to a verdict how many runs came to nothing before the one that is judged: whoever suspends
-// runs could choose the one that counts.
+// countVoid adds to a verdict how many runs came to nothing before the one that is judged, since whoever suspends runs
+// could choose the one that counts.
 func countVoid(verdict *statement, lost int32) *statement {
 	if lost > 0 && verdict.reason != v1alpha1.ReasonNoCriteria {
-		verdict.message = wording.JoinNonEmpty("; ", verdict.message, fmt.Sprintf("%d of %d runs of this test were void",
-			lost, lost+1))
+		verdict.message = wording.JoinNonEmpty("; ", verdict.message,
+			fmt.Sprintf("%d of %d runs of this test were void", lost, lost+1))
 	}
 	return verdict
 }
@@ -244,7 +236,7 @@ func verdictOf(e *ending) *statement {
 	return unknown
 }
 
-// criteriaWords are the criteria that decided: those with the verdict's own outcome.
+// criteriaWords are the criteria that decided, which are those with the verdict's own outcome.
 func criteriaWords(r *report.Report) string {
 	var words []string
 	for _, c := range r.Verdict.Criteria {
@@ -252,8 +244,8 @@ func criteriaWords(r *report.Report) string {
 			words = append(words, c.Name+": "+c.Message)
 		}
 	}
-	return cmp.Or(wording.JoinNonEmpty("; ", words...), "the Report says "+string(r.Verdict.Outcome)+", and not which "+
-		"criterion decided")
+	return cmp.Or(wording.JoinNonEmpty("; ", words...),
+		"the Report says "+string(r.Verdict.Outcome)+", and not which criterion decided")
 }
 
 func (w *conditionWriter) reconciling(s *step) *statement {
@@ -261,23 +253,23 @@ func (w *conditionWriter) reconciling(s *step) *statement {
 		return nil
 	}
 	c := w.complete(s)
-	return &statement{metav1.ConditionStatus(corev1.ConditionTrue), c.reason, c.message}
+	return isTrue(c.reason, c.message)
 }
 
 func stalledCondition(s *step) *statement {
-	if s.ending == nil || !s.ending.complete || !failed(s.ending.reason) {
+	if s.ending == nil || !s.ending.complete || !isFailure(s.ending.reason) {
 		return nil
 	}
-	return &statement{metav1.ConditionStatus(corev1.ConditionTrue), s.ending.reason, s.ending.message}
+	return isTrue(s.ending.reason, s.ending.message)
 }
 
 // history answers what conditions said when the status was written last.
 type history struct {
 	conditions []metav1.Condition
-	now        time.Time
+	observedAt time.Time
 }
 
-// statement is what a condition said in the last status; otherwise, where that status lacks it.
+// statement is what a condition said in the last status, or the fallback if that status lacks the condition.
 func (h *history) statement(kind string, fallback *statement) *statement {
 	if c := h.condition(kind); c.Status != "" {
 		return &statement{c.Status, c.Reason, c.Message}
@@ -285,7 +277,7 @@ func (h *history) statement(kind string, fallback *statement) *statement {
 	return fallback
 }
 
-// condition is a condition as it was decided last; an empty one where there is none.
+// condition is a condition as it was decided last, or an empty one if there is none.
 func (h *history) condition(kind string) metav1.Condition {
 	if c := meta.FindStatusCondition(h.conditions, kind); c != nil {
 		return *c
@@ -293,11 +285,12 @@ func (h *history) condition(kind string) metav1.Condition {
 	return metav1.Condition{}
 }
 
-// since is when a condition got the status that it has; now where it is missing, or the clock went back.
-func (h *history) since(kind string) time.Time {
-	changedAt := h.condition(kind).LastTransitionTime.Time
-	if changedAt.IsZero() || changedAt.After(h.now) {
-		return h.now
+// changedAt is when a condition got its present status. A condition that is missing, or from before the clock was set
+// back, has it since now.
+func (h *history) changedAt(kind string) time.Time {
+	transition := h.condition(kind).LastTransitionTime.Time
+	if transition.IsZero() || transition.After(h.observedAt) {
+		return h.observedAt
 	}
-	return changedAt
+	return transition
 }

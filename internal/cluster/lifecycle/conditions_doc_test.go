@@ -19,18 +19,18 @@ func documented(t *testing.T) map[string][]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, kind := map[string][]string{}, ""
+	reasons, kind := map[string][]string{}, ""
 	for line := range strings.Lines(string(text)) {
 		if heading, ok := strings.CutPrefix(line, "## "); ok {
 			kind = strings.TrimSpace(heading)
-			out[kind] = nil
+			reasons[kind] = nil
 		}
 		if row, ok := strings.CutPrefix(line, "| `"); ok {
 			reason, _, _ := strings.Cut(row, "`")
-			out[kind] = append(out[kind], reason)
+			reasons[kind] = append(reasons[kind], reason)
 		}
 	}
-	return out
+	return reasons
 }
 
 // declared are the constants of api/v1alpha1/conditions.go by their names' prefix.
@@ -40,7 +40,7 @@ func declared(t *testing.T, prefix string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out []string
+	var lines []string
 	ast.Inspect(file, func(n ast.Node) bool {
 		spec, ok := n.(*ast.ValueSpec)
 		if !ok || !strings.HasPrefix(spec.Names[0].Name, prefix) {
@@ -50,11 +50,11 @@ func declared(t *testing.T, prefix string) []string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, value)
+		lines = append(lines, value)
 		return true
 	})
-	slices.Sort(out)
-	return out
+	slices.Sort(lines)
+	return lines
 }
 
 func TestEachConditionAndReasonIsDocumented(t *testing.T) {
@@ -74,11 +74,11 @@ func TestEachConditionAndReasonIsDocumented(t *testing.T) {
 
 func TestEachReasonThatLivesGiveIsDocumentedWithItsCondition(t *testing.T) {
 	docs := documented(t)
-	given := map[string]bool{}
+	seenReasons := map[string]bool{}
 	for _, l := range lives() {
-		maps.Copy(given, undisturbed(t, l).given)
+		maps.Copy(seenReasons, undisturbed(t, l).reasons)
 	}
-	for pair := range given {
+	for pair := range seenReasons {
 		kind, reason, _ := strings.Cut(pair, "/")
 		if kind == "Reconciling" || kind == "Stalled" {
 			kind = "Complete"
@@ -89,7 +89,7 @@ func TestEachReasonThatLivesGiveIsDocumentedWithItsCondition(t *testing.T) {
 	}
 	for kind, reasons := range docs {
 		for _, reason := range reasons {
-			if !given[kind+"/"+reason] {
+			if !seenReasons[kind+"/"+reason] {
 				t.Errorf("no life says %s/%s, which docs/conditions.md tells of", kind, reason)
 			}
 		}

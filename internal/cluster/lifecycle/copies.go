@@ -12,7 +12,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// A Report that is to outlive its test is copied before Complete becomes True: whoever sees Complete may delete
+// A Report that is to outlive its test is copied before Complete becomes True, since whoever sees Complete may delete
 // the test at once.
 //
 //	NAME-report, the test's own ──▶ NAME-DIGEST, nobody's: labelled, immutable, pruned by number and age
@@ -23,37 +23,36 @@ import (
 //
 //	operator's namespace: …-report ──▶ believed, judged ──▶ test's namespace: NAME-report, immutable
 
-// copies answer what becomes of the Report's copies: the one for the test's namespace, and the one that
-// outlives the test.
+// copies answer what becomes of the Report's two copies. One is for the test's namespace, and one outlives the test.
 type copies struct {
 	test   *v1alpha1.LoadTest
 	report *arrival
-	// recorded is what the status says of the Report; nil: nothing.
+	// recorded is what the status says of the Report. Nil means nothing.
 	recorded *v1alpha1.ReportReference
 	// existing, foreign and published are explained by Children.
-	existing  map[string]bool
-	foreign   []string
-	published string
-	refusals  []Refusal
-	now       time.Time
+	existing   map[string]bool
+	foreign    []string
+	published  string
+	refusals   []Refusal
+	observedAt time.Time
 }
 
-// wantsKept says whether the Report is to be kept, and was neither kept nor given up.
-func (cp *copies) wantsKept() bool {
+// shouldKeep says whether the Report is to be kept, and was neither kept nor given up.
+func (cp *copies) shouldKeep() bool {
 	r := cp.recorded
 	return cp.test.Spec.ReportRetention == v1alpha1.ReportKeep && (r == nil || r.Kept == "" && r.NotKept == "")
 }
 
 // keepTried says whether the operator has begun to keep the Report, and is still trying.
 func (cp *copies) keepTried() bool {
-	return cp.recorded != nil && cp.recorded.KeepTriedSince != nil && cp.wantsKept()
+	return cp.recorded != nil && cp.recorded.KeepTriedSince != nil && cp.shouldKeep()
 }
 
-// keep makes an ending's Report outlive the test. A Report of a measurement that a fault influenced isn't kept:
+// keep makes an ending's Report outlive the test. A Report of a measurement that a fault influenced isn't kept, since
 // later nobody would know that its figures don't count.
 func (cp *copies) keep(e *ending) {
 	switch {
-	case !cp.wantsKept():
+	case !cp.shouldKeep():
 	case e.report != nil && !e.figures:
 		e.notKept = "a fault acted on what it measured, so that its figures must not be compared with others later"
 	case e.report != nil || cp.keepTried():
@@ -68,27 +67,25 @@ func (cp *copies) keptCopy() keeping {
 	if r == nil || envelope == nil || len(cp.report.packed) == 0 {
 		return keeping{notKept: "it can't be read any more: " + cp.report.fault()}
 	}
-	object := manifests.Kept(cp.test, manifests.KeptReport{
+	object := manifests.KeptConfigMap(cp.test, manifests.KeptReport{
 		Envelope: *envelope, Packed: cp.report.packed, Method: r.Plan.Method(), Finished: r.Finished,
 	})
-	for _, refusal := range cp.refusals {
-		if refusal.Pod == object.Name {
-			return cp.keepRefused(refusal)
-		}
+	if refusal := refusalOf(cp.refusals, object.Name); refusal != nil {
+		return cp.keepRefused(*refusal)
 	}
 	return keeping{object: object}
 }
 
-// keepRefused says how to go on after the API server refused the kept copy: try again, or give up.
+// keepRefused says how to go on after the API server refused the kept copy.
 func (cp *copies) keepRefused(r Refusal) keeping {
-	firstTry := cp.now
-	if cp.keepTried() && cp.recorded.KeepTriedSince.Time.Before(cp.now) {
-		firstTry = cp.recorded.KeepTriedSince.Time
+	firstTry := cp.observedAt
+	if cp.recorded != nil {
+		firstTry = cp.firstTry(cp.recorded.KeepTriedSince)
 	}
 	switch {
 	case !r.Transient:
 		return keeping{notKept: fmt.Sprintf("ConfigMap %s can't be made: %s", r.Pod, r.Message)}
-	case cp.now.Before(firstTry.Add(keepBound)):
+	case cp.observedAt.Before(firstTry.Add(keepBound)):
 		return keeping{triedSince: firstTry}
 	}
 	return keeping{notKept: fmt.Sprintf("ConfigMap %s couldn't be made for %s: %s", r.Pod, keepBound, r.Message)}
@@ -96,7 +93,7 @@ func (cp *copies) keepRefused(r Refusal) keeping {
 
 // nextKeepTry is when the operator tries again to keep the Report.
 func (cp *copies) nextKeepTry(k keeping) time.Time {
-	return cp.now.Add(backoff(cp.now.Sub(k.triedSince), retryTransientFirst, retryTransientLast))
+	return cp.observedAt.Add(backoff(cp.observedAt.Sub(k.triedSince), retryTransientFirst, retryTransientLast))
 }
 
 // publish copies an ending's Report.
@@ -106,38 +103,42 @@ func (cp *copies) publish(e *ending) {
 	}
 	object := manifests.ReportCopy(cp.test, *cp.report.envelope, cp.report.packed)
 	ref := kindOf(object) + "/" + object.Name
-	if i := slices.IndexFunc(cp.refusals, func(r Refusal) bool { return r.Pod == object.Name }); i >= 0 {
-		e.copying = cp.copyRefused(object.Name, cp.refusals[i])
-		return
-	}
-	if slices.Contains(cp.foreign, ref) {
+	switch refusal, exists := refusalOf(cp.refusals, object.Name), cp.existing[ref]; {
+	case refusal != nil:
+		e.copying = cp.copyRefused(object.Name, *refusal)
+	case slices.Contains(cp.foreign, ref):
 		e.copying = copying{problem: fmt.Sprintf("ConfigMap %s exists and doesn't belong to this LoadTest", object.Name)}
-		return
-	}
-	exists := cp.existing[ref]
-	if exists && cp.published == cp.report.envelope.Digest {
+	case exists && cp.published == cp.report.envelope.Digest:
 		e.copying = copying{exists: true} // by an earlier pass, which failed half-way
-		return
+	default:
+		e.copying = copying{object: object, stale: exists}
 	}
-	e.copying = copying{object: object, stale: exists}
 }
 
-// copyRefused says how to go on after the API server refused the copy: a refusal that may pass is tried again
-// for a while.
+// firstTry is when the tries began that the status records, or now.
+func (cp *copies) firstTry(recorded *metav1.Time) time.Time {
+	if recorded == nil || recorded.After(cp.observedAt) {
+		return cp.observedAt
+	}
+	return recorded.Time
+}
+
+// copyRefused says how to go on after the API server refused the copy. After a refusal that may pass, the copy is tried
+// again for a while.
 func (cp *copies) copyRefused(name string, r Refusal) copying {
 	c := copying{problem: fmt.Sprintf("ConfigMap %s can't be made: %s", name, r.Message)}
-	firstTry := cp.now
-	if recorded := cp.recorded; recorded != nil && recorded.PublishTriedSince != nil &&
-		recorded.PublishTriedSince.Time.Before(cp.now) {
-		firstTry = recorded.PublishTriedSince.Time
+	firstTry := cp.observedAt
+	if cp.recorded != nil {
+		firstTry = cp.firstTry(cp.recorded.PublishTriedSince)
 	}
-	if r.Transient && cp.now.Before(firstTry.Add(keepBound)) {
+	if r.Transient && cp.observedAt.Before(firstTry.Add(keepBound)) {
 		c.triedSince = firstTry
 	}
 	return c
 }
 
-// keeping is what became of a Report that was to be kept. At most one field is set; none: no Report was to be kept.
+// keeping is what became of a Report that was to be kept. At most one field is set. None means that no Report was to
+// be kept.
 type keeping struct {
 	object  manifests.Object
 	notKept string
@@ -161,12 +162,12 @@ func (k keeping) record(r *v1alpha1.ReportReference) {
 	}
 }
 
-// copying is what becomes of the copy; the zero value: there is nothing to copy.
+// copying is what becomes of the copy. The zero value means that there is nothing to copy.
 type copying struct {
 	object manifests.Object
-	// made: the copy exists. stale: the test's own ConfigMap of that name holds another Report.
+	// exists says that the copy exists, stale that the test's own ConfigMap of that name holds another Report.
 	exists, stale bool
-	// problem there is no copy; triedSince is since when the API server can't take it for the moment.
+	// problem is why there is no copy. triedSince is since when the API server can't take the copy for the moment.
 	problem    string
 	triedSince time.Time
 }
@@ -175,7 +176,7 @@ type copying struct {
 func (c copying) addTo(s *step) *step {
 	if c.stale {
 		s.del = append(s.del, Deletion{Kind: "ConfigMap", Name: c.object.GetName(),
-			Why: "it isn't a copy of the Report that counted"})
+			Reason: "it isn't a copy of the Report that counted"})
 	}
 	if c.object != nil {
 		s.create = append(s.create, c.object)

@@ -16,10 +16,10 @@ import (
 
 func keepReports(s *v1alpha1.LoadTestSpec) { s.ReportRetention = v1alpha1.ReportKeep }
 
-// keptIn is the ConfigMap among a decision's objects that keeps the Report; nil: none is made.
+// keptIn is the ConfigMap among a decision's objects that keeps the Report. Nil means that none is made.
 func keptIn(d lifecycle.Decision) *corev1.ConfigMap {
 	for _, o := range d.Create {
-		if c, is := o.(*corev1.ConfigMap); is && manifests.IsKept(c) {
+		if c, ok := o.(*corev1.ConfigMap); ok && manifests.IsKept(c) {
 			return c
 		}
 	}
@@ -27,28 +27,28 @@ func keptIn(d lifecycle.Decision) *corev1.ConfigMap {
 }
 
 // measured is a world in which the run has just ended.
-func measured(t *testing.T, spec string, how report.Ending) *world {
+func measured(t *testing.T, spec string, ending report.Ending) *world {
 	t.Helper()
 	w := newWorld(t, spec)
 	w.edit(keepReports)
 	r := w.toRun()
 	w.measure(r)
-	w.finish(r, how)
+	w.finish(r, ending)
 	return w
 }
 
 func TestAReportIsKeptBeforeTheTestIsComplete(t *testing.T) {
 	w := measured(t, reference, report.Completed)
 	_, d := w.decide()
-	kept := keptIn(d)
-	if kept == nil {
+	copied := keptIn(d)
+	if copied == nil {
 		t.Fatalf("%s keeps nothing", d.Rule)
 	}
-	if string(kept.BinaryData["report.json.gz"]) != "packed" || d.Status.Report.Kept != kept.Name || len(kept.OwnerReferences) > 0 {
-		t.Errorf("it is kept as %+v, and the status says %+v", kept, d.Status.Report)
+	if string(copied.BinaryData["report.json.gz"]) != "packed" || d.Status.Report.Kept != copied.Name || len(copied.OwnerReferences) > 0 {
+		t.Errorf("it is kept as %+v, and the status says %+v", copied, d.Status.Report)
 	}
 	w.settle()
-	if w.says("Complete").Reason != v1alpha1.ReasonMeasured || !w.Present["ConfigMap/"+kept.Name] {
+	if w.condition("Complete").Reason != v1alpha1.ReasonMeasured || !w.Present["ConfigMap/"+copied.Name] {
 		t.Errorf("it isn't kept when the test is complete:\n%s", strings.Join(w.trace, "\n"))
 	}
 }
@@ -107,17 +107,17 @@ func (w *world) kill(role string) {
 func TestAReportThatCantBeKeptDoesntKeepTheTestFromItsEnd(t *testing.T) {
 	w := measured(t, reference, report.Completed)
 	o, d := w.decide()
-	kept := keptIn(d)
-	o.Refusals = []lifecycle.Refusal{{Pod: kept.Name, Message: "exceeded quota: small"}}
+	copied := keptIn(d)
+	o.Refusals = []lifecycle.Refusal{{Pod: copied.Name, Message: "exceeded quota: small"}}
 	d = lifecycle.Decide(o)
 	if r := d.Status.Report; keptIn(d) != nil || d.Status.FinishedAt == nil || r.Kept != "" || !strings.Contains(r.NotKept, "exceeded quota") {
 		t.Errorf("the status says %+v", d.Status)
 	}
-	var told bool
+	var hasEvent bool
 	for _, e := range d.Events {
-		told = told || e.Reason == v1alpha1.EventReportNotKept && e.Warning && strings.Contains(e.Message, "exceeded quota")
+		hasEvent = hasEvent || e.Reason == v1alpha1.EventReportNotKept && e.Warning && strings.Contains(e.Message, "exceeded quota")
 	}
-	if !told {
+	if !hasEvent {
 		t.Errorf("nobody is told: %+v", d.Events)
 	}
 }
@@ -136,7 +136,7 @@ func TestAReportIsKeptWhenTheMomentIsOver(t *testing.T) {
 			w.unkept = &lifecycle.Refusal{Message: "failed calling webhook", Transient: true}
 			w.pass(time.Minute)
 			st := w.test.Status
-			if w.says("Complete").Status == "True" || st.Report == nil || st.Report.KeepTriedSince == nil || st.Report.NotKept != "" || st.Result == nil {
+			if w.condition("Complete").Status == "True" || st.Report == nil || st.Report.KeepTriedSince == nil || st.Report.NotKept != "" || st.Result == nil {
 				t.Fatalf("while it is tried the status says %+v of %+v", st.Report, st.Conditions)
 			}
 			for i := range w.Pods {
@@ -156,7 +156,7 @@ func TestAReportIsKeptWhenTheMomentIsOver(t *testing.T) {
 func TestAReportIsTriedToBeKeptForAWhile(t *testing.T) {
 	w := measured(t, reference, report.Completed)
 	w.unkept = &lifecycle.Refusal{Message: "failed calling webhook", Transient: true}
-	began := w.now
+	began := w.clock
 	w.pass(time.Hour)
 	st := w.test.Status
 	if st.FinishedAt == nil || st.FinishedAt.Sub(began) < 4*time.Minute || st.FinishedAt.Sub(began) > 7*time.Minute {
@@ -177,8 +177,8 @@ func TestAReportIsKeptAlsoWhenThatIsAskedForLater(t *testing.T) {
 	w.settle()
 	w.edit(keepReports)
 	_, d := w.decide()
-	kept := keptIn(d)
-	if d.Rule != "finished" || kept == nil || d.Status.Report.Kept != kept.Name {
+	copied := keptIn(d)
+	if d.Rule != "finished" || copied == nil || d.Status.Report.Kept != copied.Name {
 		t.Fatalf("%s, and the status says %+v", d.Rule, d.Status.Report)
 	}
 	w.settle()
@@ -199,7 +199,7 @@ func TestAReportIsKeptWhateverTheOperatorDies(t *testing.T) {
 		w.mischief = func() bool { return chance.IntN(3) == 0 }
 		for range 30 {
 			w.reconcile()
-			if w.says("Complete").Status == "True" {
+			if w.condition("Complete").Status == "True" {
 				break
 			}
 		}

@@ -9,16 +9,16 @@ import (
 
 // deadlines answer until when the test may wait for its pods, and the run may take.
 type deadlines struct {
-	spec      *v1alpha1.LoadTestSpec
-	attempt   *attempt
-	history   *history
-	kueue     *kueue
-	observers *observers
-	givenBack *v1alpha1.GivenBack
-	now       time.Time
+	spec       *v1alpha1.LoadTestSpec
+	attempt    *attempt
+	history    *history
+	kueue      *kueue
+	observers  *observers
+	givenBack  *v1alpha1.GivenBack
+	observedAt time.Time
 }
 
-// activeUntil is when the operator ends the run; zero: never.
+// activeUntil is when the operator ends the run. Zero means never.
 func (d *deadlines) activeUntil() time.Time {
 	if d.spec.ActiveDeadline == "" || d.attempt.startedAt() == nil {
 		return time.Time{}
@@ -26,24 +26,24 @@ func (d *deadlines) activeUntil() time.Time {
 	return d.attempt.startedAt().Add(duration(d.spec.ActiveDeadline) + deadlineMargin)
 }
 
-// schedulingDeadlineExceeded: the pods weren't all running in time.
+// schedulingDeadlineExceeded is the rule for pods that weren't all running in time.
 func (d *deadlines) schedulingDeadlineExceeded() *step {
 	due := d.placedUntil()
-	if d.attempt.hasBegun() || due.IsZero() || d.now.Before(due) {
+	if d.attempt.hasBegun() || due.IsZero() || d.observedAt.Before(due) {
 		return nil
 	}
 	missing := d.history.condition(v1alpha1.ConditionScheduled)
 	problem := missing.Message
 	if missing.Status == "True" {
-		problem = wording.JoinNonEmpty("; ", d.missedLast(v1alpha1.ConditionDUTReady),
-			d.missedLast(v1alpha1.ConditionGeneratorsReady))
+		problem = wording.JoinNonEmpty("; ", d.lastMissing(v1alpha1.ConditionDUTReady),
+			d.lastMissing(v1alpha1.ConditionGeneratorsReady))
 	}
 	return fail(v1alpha1.ReasonSchedulingDeadline, "the pods weren't all ready within spec.schedulingDeadline (%s): %s",
 		d.spec.SchedulingDeadline, problem)
 }
 
-// missedLast is what a condition last named as missing; empty: nothing.
-func (d *deadlines) missedLast(kind string) string {
+// lastMissing is what a condition last named as missing. Empty means nothing.
+func (d *deadlines) lastMissing(kind string) string {
 	c := d.history.condition(kind)
 	if c.Status == "True" {
 		return ""
@@ -51,7 +51,7 @@ func (d *deadlines) missedLast(kind string) string {
 	return c.Message
 }
 
-// placedUntil is when the wait for ready pods is over; zero: never. It counts from the test's first pass, or
+// placedUntil is when the wait for ready pods is over. Zero means never. It counts from the test's first pass, or
 // from when it was resumed, and leaves out the wait for observers' pods.
 func (d *deadlines) placedUntil() time.Time {
 	if d.spec.SchedulingDeadline == "" {
@@ -65,7 +65,7 @@ func (d *deadlines) placedUntil() time.Time {
 			return time.Time{} // time in Kueue's queue doesn't count, also where the test queues again
 		}
 	}
-	return d.history.since(v1alpha1.ConditionReconciling).Add(duration(d.spec.SchedulingDeadline) +
+	return d.history.changedAt(v1alpha1.ConditionReconciling).Add(duration(d.spec.SchedulingDeadline) +
 		d.observers.spentOnVitals())
 }
 
@@ -77,8 +77,8 @@ func (d *deadlines) admittedBefore() time.Duration {
 	return time.Duration(d.givenBack.AdmittedSeconds) * time.Second
 }
 
-// waits is a step of a test that the cluster can't place now, and that goes on by itself once it can.
-func (d *deadlines) waits(reason, message string) *step {
+// wait is a step of a test that the cluster can't place now, and that goes on by itself once it can.
+func (d *deadlines) wait(reason, message string) *step {
 	s := &step{reason: reason, message: message, activity: "Waiting", scheduled: isFalse(reason, message)}
 	return s.waitUntil(d.placedUntil())
 }

@@ -13,7 +13,8 @@ type rule struct {
 	decide func() *step
 }
 
-// rules are the situations in order of precedence: the first that applies decides. This order is the specification.
+// rules are the situations in order of precedence, of which the first that applies decides. This order is the
+// specification.
 func rules(s *situation) []rule {
 	return []rule{
 		// being deleted: its teardown runs, garbage collection does the rest
@@ -72,8 +73,8 @@ func rules(s *situation) []rule {
 	}
 }
 
-// RuleNames are the names that a Decision's Rule may have, in the order in which rules are tried: for who
-// counts them from 0.
+// RuleNames are the names that a Decision's Rule may have, in the order in which rules are tried. Metrics count each of
+// them from 0.
 func RuleNames() (names []string) {
 	for _, r := range rules(newSituation(Observed{Test: &v1alpha1.LoadTest{}})) {
 		names = append(names, r.name)
@@ -81,8 +82,8 @@ func RuleNames() (names []string) {
 	return append(names, "undecided")
 }
 
-// Decide says what is to be done now, and what the status says of it. It has no memory but the status and the
-// children, and no clock but o.Now; it changes nothing. The same observation makes the same decision.
+// Decide says what is to be done now, and what the status says of it. It has no memory but the status and the children,
+// and no clock but Observed.ObservedAt. Decide changes nothing. The same observation makes the same decision.
 func Decide(o Observed) Decision {
 	s := newSituation(o)
 	for _, r := range rules(s) {
@@ -112,12 +113,12 @@ func (s *situation) decision(rule string, next *step) Decision {
 	}
 	d.Delete, d.Create, d.DeleteTest = slices.Concat(next.del,
 		s.remnants.voidPlans(next.del)), next.create, next.deleteTest
-	d.Take = s.leases.takes(next)
+	d.ClaimPorts = s.portClaims.requests(next)
 	var quiet, due time.Time
-	d.GiveBack, quiet = s.leases.givenBack(next)
+	d.ReleasePorts, quiet = s.portClaims.released(next)
 	previous := &s.status.test.Status
-	d.Status, due = throttleStatus(previous, s.status.write(next), s.status.now)
+	d.Status, due = throttleStatus(previous, s.status.write(next), s.status.observedAt)
 	d.RequeueAt = earliest(earliest(next.requeueAt, due), quiet)
-	d.Events = append(s.leases.takeovers(d.Take), eventsOf(previous, &d.Status)...)
+	d.Events = append(s.portClaims.takeovers(d.ClaimPorts), eventsOf(previous, &d.Status)...)
 	return d
 }

@@ -10,7 +10,7 @@ import (
 // Decision is what is to be done now, and what the status says. It is applied in the order of its fields. After
 // a failure half-way the next observation leads to the rest.
 type Decision struct {
-	// Rule is the situation that was recognised, such as generatorLost: the line of the trace.
+	// Rule is the situation that was recognised, such as measuringPodLost.
 	Rule string
 	// Reason and Message say why, for people.
 	Reason, Message string
@@ -19,23 +19,24 @@ type Decision struct {
 	ReadReport   bool
 	ReadBaseline bool
 	Try          []manifests.Object
-	// Protect asks to put the teardown's finalizer on the test, Unprotect to take it off: then the decision is to
-	// be made again, as above.
+	// Protect asks to put the teardown's finalizer on the test, Unprotect to take it off. Then the decision is to be
+	// made again, as above.
 	Protect, Unprotect bool
-	// Delete are children to delete, Create those to create; either may have been done already. Take are physical
-	// ports to claim between the two: if one of them can't be claimed, nothing more of the decision is applied.
-	Delete []Deletion
-	Take   []Take
-	Create []manifests.Object
-	// Status is the whole status to write; it is written only where it differs.
+	// Delete are children to delete, and Create objects to create, some of which may be deleted or created already.
+	// ClaimPorts are physical ports to claim between the two. If one of them can't be claimed, nothing more of the
+	// decision is applied.
+	Delete     []Deletion
+	ClaimPorts []PortRequest
+	Create     []manifests.Object
+	// Status is the whole status, which is written only where it differs.
 	Status v1alpha1.LoadTestStatus
 	// Events are recorded once the status is written.
 	Events []Event
-	// GiveBack are physical ports that the test no longer needs.
-	GiveBack []Hold
-	// DeleteTest: its time to live is over.
+	// ReleasePorts are physical ports that the test no longer needs.
+	ReleasePorts []PortClaim
+	// DeleteTest says that the test's time to live is over.
 	DeleteTest bool
-	// RequeueAt is the earliest moment at which time alone changes the decision; zero: never.
+	// RequeueAt is the earliest moment at which time alone changes the decision. Zero means never.
 	RequeueAt time.Time
 }
 
@@ -43,12 +44,12 @@ type Decision struct {
 type Deletion struct {
 	// Kind is Pod, Job, ConfigMap, or KindDocuments.
 	Kind string
-	// Name is the child's. Empty with Kind Pod: all pods of the test that were observed; with KindDocuments all of them.
+	// Name is the child's. Empty means all pods of the test that were observed, or all documents, by Kind.
 	Name string
-	// Attempt limits a deletion of all pods to one attempt; 0: all attempts.
+	// Attempt limits a deletion of all pods to one attempt. 0 means all attempts.
 	Attempt int32
-	// Why is for the log.
-	Why string
+	// Reason is for the log.
+	Reason string
 }
 
 // KindDocuments are the Plans' ConfigMaps of a test's runs in the operator's own namespace, and the Jobs and

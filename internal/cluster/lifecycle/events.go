@@ -10,27 +10,24 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// eventsOf are the events of a change of status: a handful in a test's life. They follow from the two statuses,
-// so each is recorded once.
+// eventsOf are the events of a change of status, a handful in a test's life. They follow from the two statuses, so each
+// is recorded once.
 func eventsOf(previous, next *v1alpha1.LoadTestStatus) []Event {
 	var events []Event
 	if next.LostRuns > previous.LostRuns {
-		events = append(events, Event{true, lostBy(next), fmt.Sprintf("a run came to nothing (%d until now): what it "+
-			"measured "+
-			"doesn't count, the next one begins at warm-up", next.LostRuns)})
+		events = append(events, Event{true, lostBy(next), fmt.Sprintf("a run came to nothing (%d until now): "+
+			"what it measured doesn't count, the next one begins at warm-up", next.LostRuns)})
 	}
 	if r := next.Report; r != nil && r.NotKept != "" && (previous.Report == nil || previous.Report.NotKept == "") {
-		events = append(events, Event{true, v1alpha1.EventReportNotKept,
-			wording.Limited("the Report goes with its LoadTest, "+
-				"although spec.reportRetention is Keep: "+r.NotKept, 1024)})
+		events = append(events, Event{true, v1alpha1.EventReportNotKept, wording.Limited(
+			"the Report goes with its LoadTest, although spec.reportRetention is Keep: "+r.NotKept, 1024)})
 	}
 	for _, kind := range []string{
 		v1alpha1.ConditionScheduled, v1alpha1.ConditionDUTReady, v1alpha1.ConditionGeneratorsReady, v1alpha1.ConditionComplete,
 	} {
 		c := meta.FindStatusCondition(next.Conditions, kind)
-		if c == nil || !deservesEvent(c) || repeatsEnding(next, c) || unchanged(meta.FindStatusCondition(previous.Conditions,
-			kind),
-			c) {
+		if c == nil || !deservesEvent(c) || repeatsEnding(next, c) ||
+			unchanged(meta.FindStatusCondition(previous.Conditions, kind), c) {
 			continue
 		}
 		events = append(events, Event{Warning: warns(c), Reason: c.Reason, Message: wording.Limited(c.Message, 1024)})
@@ -51,7 +48,7 @@ func lostBy(next *v1alpha1.LoadTestStatus) string {
 	return v1alpha1.ReasonRunnerFailed
 }
 
-// repeatsEnding says whether a condition's reason is the one for which the test ends: that event is recorded already.
+// repeatsEnding says whether a condition's reason is the one for which the test ends, whose event is recorded already.
 func repeatsEnding(next *v1alpha1.LoadTestStatus, c *metav1.Condition) bool {
 	end := meta.FindStatusCondition(next.Conditions, v1alpha1.ConditionComplete)
 	return c.Type != v1alpha1.ConditionComplete && end != nil && isEndReason(end.Reason)
@@ -62,8 +59,7 @@ func unchanged(previous, next *metav1.Condition) bool {
 	return previous != nil && previous.Status == next.Status && previous.Reason == next.Reason
 }
 
-// deservesEvent says whether a condition's change gets an event: the beginning of a run and its end do, and
-// every warning.
+// deservesEvent says whether a condition's change gets an event. The beginning of a run, its end, and every warning do.
 func deservesEvent(c *metav1.Condition) bool {
 	if c.Type == v1alpha1.ConditionComplete {
 		return c.Status == metav1.ConditionTrue || c.Reason == v1alpha1.ReasonRunning
@@ -71,14 +67,14 @@ func deservesEvent(c *metav1.Condition) bool {
 	return warns(c)
 }
 
-// warns says whether the event is a Warning: a person should look.
+// warns says whether the event is a Warning, for which a person should look.
 func warns(c *metav1.Condition) bool {
 	switch c.Reason {
 	case v1alpha1.ReasonMultusMissing, v1alpha1.ReasonNetworkMissing, v1alpha1.ReasonNetworkInvalid,
-		v1alpha1.ReasonResourceMissing,
-		v1alpha1.ReasonHugepages, v1alpha1.ReasonPodRefused, v1alpha1.ReasonNameTaken, v1alpha1.ReasonUnschedulable,
-		v1alpha1.ReasonNodeRefused, v1alpha1.ReasonPortHeld, v1alpha1.ReasonGivenBack, v1alpha1.ReasonImage, v1alpha1.ReasonLost:
+		v1alpha1.ReasonResourceMissing, v1alpha1.ReasonHugepages, v1alpha1.ReasonPodRefused, v1alpha1.ReasonNameTaken,
+		v1alpha1.ReasonUnschedulable, v1alpha1.ReasonNodeRefused, v1alpha1.ReasonPortHeld, v1alpha1.ReasonGivenBack,
+		v1alpha1.ReasonImage, v1alpha1.ReasonLost:
 		return true
 	}
-	return c.Type == v1alpha1.ConditionComplete && c.Status == metav1.ConditionTrue && failed(c.Reason)
+	return c.Type == v1alpha1.ConditionComplete && c.Status == metav1.ConditionTrue && isFailure(c.Reason)
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// saidInDocs are the conditions that docs/conditions.md knows, with the rows `reason` | status of each.
-func saidInDocs(t *testing.T) (all []metav1.Condition) {
+// conditionsInDocs are the conditions that docs/conditions.md knows, with the rows `reason` | status of each.
+func conditionsInDocs(t *testing.T) (conditions []metav1.Condition) {
 	t.Helper()
 	kind := ""
 	for line := range strings.Lines(document(t, "conditions.md")) {
@@ -23,10 +23,10 @@ func saidInDocs(t *testing.T) (all []metav1.Condition) {
 			kind = strings.TrimSpace(heading)
 		}
 		if cells := strings.Split(line, " | "); strings.HasPrefix(line, "| `") {
-			all = append(all, metav1.Condition{Type: kind, Status: metav1.ConditionStatus(cells[1]), Reason: strings.Trim(cells[0], "|` ")})
+			conditions = append(conditions, metav1.Condition{Type: kind, Status: metav1.ConditionStatus(cells[1]), Reason: strings.Trim(cells[0], "|` ")})
 		}
 	}
-	return all
+	return conditions
 }
 
 func document(t *testing.T, name string) string {
@@ -51,17 +51,17 @@ func TestEachRuleHasANameOfItsOwn(t *testing.T) {
 
 // TestTheDocumentHasEachEvent tells each condition that there is, and a run that is lost, and compares what is told with docs/observability.md.
 func TestTheDocumentHasEachEvent(t *testing.T) {
-	told := map[string]bool{}
-	tell := func(is v1alpha1.LoadTestStatus) {
-		for _, e := range eventsOf(&v1alpha1.LoadTestStatus{}, &is) {
+	recorded := map[string]bool{}
+	tell := func(next v1alpha1.LoadTestStatus) {
+		for _, e := range eventsOf(&v1alpha1.LoadTestStatus{}, &next) {
 			kind := "Normal"
 			if e.Warning {
 				kind = "Warning"
 			}
-			told[fmt.Sprintf("| `%s` | %s", e.Reason, kind)] = true
+			recorded[fmt.Sprintf("| `%s` | %s", e.Reason, kind)] = true
 		}
 	}
-	for _, c := range saidInDocs(t) {
+	for _, c := range conditionsInDocs(t) {
 		tell(v1alpha1.LoadTestStatus{Conditions: []metav1.Condition{c}})
 	}
 	tell(v1alpha1.LoadTestStatus{LostRuns: 1})
@@ -73,13 +73,13 @@ func TestTheDocumentHasEachEvent(t *testing.T) {
 	var documented, want []string
 	for row := range strings.Lines(table) {
 		for _, reason := range regexp.MustCompile("`([A-Za-z]+)`").FindAllStringSubmatch(row, -1) {
-			if kind, is := strings.CutPrefix(row, "| "); is {
+			if kind, next := strings.CutPrefix(row, "| "); next {
 				kind, _, _ = strings.Cut(kind, " ")
 				documented = append(documented, fmt.Sprintf("| `%s` | %s", reason[1], kind))
 			}
 		}
 	}
-	for row := range told {
+	for row := range recorded {
 		want = append(want, row)
 	}
 	slices.Sort(documented)

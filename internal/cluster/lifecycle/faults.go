@@ -26,14 +26,14 @@ type fault struct {
 	// reason is Complete's reason where the run hasn't begun.
 	reason  string
 	message string
-	// earliest is the earliest time at which the fault can have begun, by the cluster's clock; zero: it isn't known.
+	// earliest is the earliest time at which the fault can have begun, by the cluster's clock. Zero means unknown.
 	earliest time.Time
 	// doubtful says that perhaps only Kubernetes doesn't hear of the pod, while traffic goes on.
 	doubtful bool
 }
 
-// inRun is Complete's reason for the fault once the run has begun: a generator that failed is then GeneratorLost.
-func (f *fault) inRun() string {
+// reasonInRun is Complete's reason for the fault once the run has begun. GeneratorFailed becomes GeneratorLost.
+func (f *fault) reasonInRun() string {
 	if f.reason == v1alpha1.ReasonGeneratorFailed {
 		return v1alpha1.ReasonGeneratorLost
 	}
@@ -89,7 +89,7 @@ func failureOf(p *corev1.Pod) (reason, message string) {
 	return failedRole(roleOf(p)), fmt.Sprintf("pod %s on node %s failed: %s", p.Name, p.Spec.NodeName, words)
 }
 
-// stoppedContainer is a container that has ended and should go on; empty: all go on, or haven't begun.
+// stoppedContainer is a container that has ended and should go on. Empty means that all go on, or haven't begun.
 func stoppedContainer(p *corev1.Pod) string {
 	for _, c := range p.Status.ContainerStatuses {
 		if c.State.Terminated != nil {
@@ -110,8 +110,8 @@ func restarted(p *corev1.Pod) string {
 	return ""
 }
 
-// all are those of this attempt's measuringPods, the DUT's first.
-func (pf *podFaults) all() []fault {
+// list are those of this attempt's measuringPods, the DUT's first.
+func (pf *podFaults) list() []fault {
 	var faults []fault
 	for _, p := range pf.attempt.measuringPods() {
 		if f := pf.faultOf(p); f != nil {
@@ -129,9 +129,9 @@ func (pf *podFaults) all() []fault {
 	return faults
 }
 
-// first is the first fault, a certain one before a doubtful one; nil: there is none.
+// first is the first fault, a certain one before a doubtful one. Nil means none.
 func (pf *podFaults) first() *fault {
-	faults := pf.all()
+	faults := pf.list()
 	if len(faults) == 0 {
 		return nil
 	}
@@ -151,7 +151,7 @@ func (pf *podFaults) vanished(p v1alpha1.PodStatus) fault {
 	return f
 }
 
-// faultOf is the fault of a pod; nil: it has none.
+// faultOf is the fault of a pod. Nil means that it has none.
 func (pf *podFaults) faultOf(p *corev1.Pod) *fault {
 	f := &fault{role: roleOf(p), pod: p.Name}
 	switch {
@@ -167,10 +167,10 @@ func (pf *podFaults) faultOf(p *corev1.Pod) *fault {
 	case evicted(p):
 		f.reason, f.message = v1alpha1.ReasonEvicted, fmt.Sprintf("pod %s was evicted from node %s: %s", p.Name,
 			p.Spec.NodeName, evictionOf(p))
-		f.earliest = byTheCluster(p, endedAt(p))
+		f.earliest = earliestClusterTime(p, endedAt(p))
 	case Ended(p) || stoppedContainer(p) != "":
 		f.reason, f.message = failureOf(p)
-		f.earliest = byTheCluster(p, endedAt(p))
+		f.earliest = earliestClusterTime(p, endedAt(p))
 	case restarted(p) != "":
 		f.reason, f.message = failedRole(roleOf(p)), fmt.Sprintf("container %s of pod %s was restarted: what it was before "+
 			"is lost", restarted(p), p.Name)
@@ -201,9 +201,9 @@ func (pf *podFaults) deletedBy(p *corev1.Pod) (reason, message string) {
 	return v1alpha1.ReasonEvicted, fmt.Sprintf("pod %s was deleted by somebody else", p.Name)
 }
 
-// inRole is the first fault of a role; nil: none.
+// inRole is the first fault of a role. Nil means none.
 func (pf *podFaults) inRole(role v1alpha1.PodRole) *fault {
-	for _, f := range pf.all() {
+	for _, f := range pf.list() {
 		if f.role == role {
 			return &f
 		}
@@ -211,9 +211,9 @@ func (pf *podFaults) inRole(role v1alpha1.PodRole) *fault {
 	return nil
 }
 
-// lostSightOf are the pods of a role that aren't Ready since their node fell silent: Kubernetes then takes
-// Ready from its pods, and their kubelet sets it again once it answers.
-func (pf *podFaults) lostSightOf(role v1alpha1.PodRole) []*corev1.Pod {
+// unseenPods are the pods of a role that aren't Ready since their node fell silent. Kubernetes then takes Ready from
+// the node's pods, and the kubelet sets it again once it answers.
+func (pf *podFaults) unseenPods(role v1alpha1.PodRole) []*corev1.Pod {
 	kind := v1alpha1.ConditionGeneratorsReady
 	if role == v1alpha1.RoleDUT {
 		kind = v1alpha1.ConditionDUTReady

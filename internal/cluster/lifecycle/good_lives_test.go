@@ -92,7 +92,7 @@ func goodLives() []life {
 			w.pass(40 * time.Second)
 		}},
 		{"stopped while queued", reference, func(w *world) {
-			w.lab.Networks = nil
+			w.inventory.Networks = nil
 			w.settle()
 			w.edit(func(s *v1alpha1.LoadTestSpec) { s.Stop = true })
 			w.settle()
@@ -127,7 +127,7 @@ func goodLives() []life {
 			w.edit(func(s *v1alpha1.LoadTestSpec) { s.Stop = true })
 			w.pass(2 * time.Minute)
 		}},
-		{"time to live of a test that Argo CD tracks", with(reference, "ttlAfterFinished: 1h", "keepPods: OnFailure"), func(w *world) {
+		{"time to live of a test that Argo CD tracks", withLines(reference, "ttlAfterFinished: 1h", "keepPods: OnFailure"), func(w *world) {
 			w.test.Annotations = map[string]string{"argocd.argoproj.io/tracking-id": "lab:linerate.dev/LoadTest:bench/first"}
 			r := w.toRun()
 			w.progress(r, "Ramping", 40)
@@ -141,7 +141,7 @@ func goodLives() []life {
 				w.fail("the status says of its Report %+v", r)
 			}
 		}},
-		{"time to live", with(reference, "ttlAfterFinished: 1h"), func(w *world) {
+		{"time to live", withLines(reference, "ttlAfterFinished: 1h"), func(w *world) {
 			r := w.toRun()
 			w.finish(r, report.Completed)
 			w.settle()
@@ -178,7 +178,7 @@ func goodLives() []life {
 			w.measure(r)
 			w.finish(r, report.Completed)
 			w.dieBeforeStatus()
-			w.now = w.now.Add(10 * time.Minute)
+			w.clock = w.clock.Add(10 * time.Minute)
 			w.Pods = nil
 			w.settle()
 		}},
@@ -186,9 +186,9 @@ func goodLives() []life {
 			r := w.toRun()
 			w.progress(r, "Ramping", 30)
 			w.settle()
-			w.lab.Nodes[1].Ready = false
+			w.inventory.Nodes[1].Ready = false
 			w.pass(20 * time.Second)
-			w.lab.Nodes[1].Ready = true
+			w.inventory.Nodes[1].Ready = true
 			w.settle()
 			w.finish(r, report.Completed)
 			w.settle()

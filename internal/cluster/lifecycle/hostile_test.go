@@ -22,7 +22,7 @@ import (
 // stored.
 func TestAnyObservationIsDecided(t *testing.T) {
 	chance := rand.New(rand.NewPCG(7, 7))
-	specs := []string{reference, hooks, devices, external, with(reference, "keepPods: OnFailure", "schedulingDeadline: 1m", "ttlAfterFinished: 1m")}
+	specs := []string{reference, hooks, devices, external, withLines(reference, "keepPods: OnFailure", "schedulingDeadline: 1m", "ttlAfterFinished: 1m")}
 	for range tier.Times(500, 1500) {
 		w := newWorld(t, specs[chance.IntN(len(specs))])
 		o := anyObservation(w, chance)
@@ -56,61 +56,61 @@ func TestAnyObservationIsDecided(t *testing.T) {
 
 // anyObservation puts together what no cluster would.
 func anyObservation(w *world, chance *rand.Rand) lifecycle.Observed {
-	often := func() bool { return chance.IntN(2) == 0 }
-	one := func(of ...string) string { return of[chance.IntN(len(of))] }
+	coin := func() bool { return chance.IntN(2) == 0 }
+	pick := func(choices ...string) string { return choices[chance.IntN(len(choices))] }
 	o := w.observe()
-	if often() {
-		o.Lab = lifecycle.Lab{}
+	if coin() {
+		o.Inventory = lifecycle.Inventory{}
 	}
 	o.Test.Spec.Suspend, o.Test.Spec.Stop = chance.IntN(5) == 0, chance.IntN(5) == 0
-	if often() {
+	if coin() {
 		o.Test.Spec.Links[0].LineRate = "nonsense"
 	}
-	if often() {
+	if coin() {
 		o.Test.Finalizers = []string{v1alpha1.FinalizerTeardown}
 	}
 	if chance.IntN(5) == 0 {
-		o.Test.DeletionTimestamp = &metav1.Time{Time: w.now.Add(-time.Duration(chance.IntN(1800)) * time.Second)}
+		o.Test.DeletionTimestamp = &metav1.Time{Time: w.clock.Add(-time.Duration(chance.IntN(1800)) * time.Second)}
 	}
 	o.Test.Status.Attempt = int32(chance.IntN(3))
-	if often() {
-		o.Test.Status.StartedAt = &metav1.Time{Time: w.now.Add(-time.Duration(chance.IntN(7200)) * time.Second)}
+	if coin() {
+		o.Test.Status.StartedAt = &metav1.Time{Time: w.clock.Add(-time.Duration(chance.IntN(7200)) * time.Second)}
 	}
-	if often() {
+	if coin() {
 		o.Test.Status.Conditions = []metav1.Condition{{
-			Type: "Complete", Status: metav1.ConditionStatus(one("True", "False")), LastTransitionTime: metav1.Time{Time: w.now},
-			Message: "as it was told", Reason: one("Waiting", "Running", "Measured", "Stopped", "GeneratorLost", "Parked"),
+			Type: "Complete", Status: metav1.ConditionStatus(pick("True", "False")), LastTransitionTime: metav1.Time{Time: w.clock},
+			Message: "as it was told", Reason: pick("Waiting", "Running", "Measured", "Stopped", "GeneratorLost", "Parked"),
 		}}
 	}
 	for range chance.IntN(3) {
-		role := one("Generator", "DUT", "Setup", "Teardown", "Runner")
-		o.Test.Status.Pods = append(o.Test.Status.Pods, v1alpha1.PodStatus{Name: "was-" + role, Role: v1alpha1.PodRole(role), Node: one("", "rack-1", "rack-9")})
+		role := pick("Generator", "DUT", "Setup", "Teardown", "Runner")
+		o.Test.Status.Pods = append(o.Test.Status.Pods, v1alpha1.PodStatus{Name: "was-" + role, Role: v1alpha1.PodRole(role), Node: pick("", "rack-1", "rack-9")})
 	}
 	for range chance.IntN(4) {
-		o.Children.Pods = append(o.Children.Pods, anyPod(w, chance, one))
+		o.Children.Pods = append(o.Children.Pods, anyPod(w, chance, pick))
 	}
 	for range chance.IntN(3) {
 		o.Children.Plans = append(o.Children.Plans, chance.Int32N(4))
 	}
 	for attempt := range chance.IntN(3) {
 		o.Children.Jobs = append(o.Children.Jobs, batchv1.Job{ObjectMeta: metav1.ObjectMeta{
-			Name: one("job", manifests.RunnerJobName(o.Test, 1)), Namespace: one("bench", "linerate-system"), Labels: map[string]string{v1alpha1.LabelAttempt: one("1", "2", "x", "")}, CreationTimestamp: metav1.Time{Time: w.now.Add(-time.Duration(attempt) * time.Hour)},
+			Name: pick("job", manifests.RunnerJobName(o.Test, 1)), Namespace: pick("bench", "linerate-system"), Labels: map[string]string{v1alpha1.LabelAttempt: pick("1", "2", "x", "")}, CreationTimestamp: metav1.Time{Time: w.clock.Add(-time.Duration(attempt) * time.Hour)},
 		}})
 	}
-	if often() {
-		o.Children.Envelope = &delivery.Envelope{Attempt: chance.IntN(3), Final: often(), Runner: one("", manifests.RunnerJobName(o.Test, 1)+"-x"), RunnerUID: one("", "uid")}
-		if often() {
-			o.Children.Order = &delivery.Order{Plan: one("", "sha256:1")}
+	if coin() {
+		o.Children.Envelope = &delivery.Envelope{Attempt: chance.IntN(3), Final: coin(), Runner: pick("", manifests.RunnerJobName(o.Test, 1)+"-x"), RunnerUID: pick("", "uid")}
+		if coin() {
+			o.Children.Order = &delivery.Order{Plan: pick("", "sha256:1")}
 		}
-		o.Children.Report = aReport(report.Ending(one("Completed", "Interrupted", "GeneratorLost", "Parked")), chance.IntN(3), w.now)
+		o.Children.Report = aReport(report.Ending(pick("Completed", "Interrupted", "GeneratorLost", "Parked")), chance.IntN(3), w.clock)
 	}
-	if often() {
+	if coin() {
 		o.Children.ReportFault = "there is none"
 	}
-	if often() {
-		o.Children.Progress = &delivery.Progress{Attempt: chance.IntN(3), Run: chance.IntN(4) - 1, Percent: chance.IntN(300) - 100, At: w.now}
+	if coin() {
+		o.Children.Progress = &delivery.Progress{Attempt: chance.IntN(3), Run: chance.IntN(4) - 1, Percent: chance.IntN(300) - 100, At: w.clock}
 	}
-	if often() {
+	if coin() {
 		o.Refusals = []lifecycle.Refusal{}
 	}
 	return o
@@ -120,12 +120,12 @@ func anyObservation(w *world, chance *rand.Rand) lifecycle.Observed {
 // a generator, but of the very next attempt.
 func TestWhatAnEditorMakesChangesNoAttempt(t *testing.T) {
 	chance := rand.New(rand.NewPCG(8, 8))
-	one := func(of ...string) string { return of[chance.IntN(len(of))] }
+	pick := func(choices ...string) string { return choices[chance.IntN(len(choices))] }
 	for range 500 {
 		w := newWorld(t, reference)
 		o := anyObservation(w, chance)
 		counts := lifecycle.Attempt(o)
-		labels := map[string]string{v1alpha1.LabelRole: "runner", v1alpha1.LabelAttempt: one("0", "1", "2", "3", "2147483647", "2147483648", "-1", "x", "")}
+		labels := map[string]string{v1alpha1.LabelRole: "runner", v1alpha1.LabelAttempt: pick("0", "1", "2", "3", "2147483647", "2147483648", "-1", "x", "")}
 		meta := metav1.ObjectMeta{Name: manifests.RunnerJobName(o.Test, 2), Namespace: "bench", Labels: labels}
 		o.Children.Jobs = append(o.Children.Jobs, batchv1.Job{ObjectMeta: meta})
 		meta.Name += "-x7k2p"
@@ -138,18 +138,18 @@ func TestWhatAnEditorMakesChangesNoAttempt(t *testing.T) {
 	}
 }
 
-func anyPod(w *world, chance *rand.Rand, one func(...string) string) corev1.Pod {
-	role := one("generator", "dut", "setup", "teardown", "runner", "mirror", "")
+func anyPod(w *world, chance *rand.Rand, pick func(...string) string) corev1.Pod {
+	role := pick("generator", "dut", "setup", "teardown", "runner", "mirror", "")
 	p := corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: one("was-", "is-", manifests.RunnerJobName(w.test, 1)+"-") + role, Namespace: one("bench", "linerate-system"), Labels: map[string]string{v1alpha1.LabelRole: role, v1alpha1.LabelAttempt: one("1", "2", "x")}},
-		Spec:       corev1.PodSpec{NodeName: one("", "rack-1", "rack-9")},
-		Status:     corev1.PodStatus{Phase: corev1.PodPhase(one("Pending", "Running", "Succeeded", "Failed", "Unknown", "")), Reason: one("", "Evicted", "OutOfcpu", "NodeLost")},
+		ObjectMeta: metav1.ObjectMeta{Name: pick("was-", "is-", manifests.RunnerJobName(w.test, 1)+"-") + role, Namespace: pick("bench", "linerate-system"), Labels: map[string]string{v1alpha1.LabelRole: role, v1alpha1.LabelAttempt: pick("1", "2", "x")}},
+		Spec:       corev1.PodSpec{NodeName: pick("", "rack-1", "rack-9")},
+		Status:     corev1.PodStatus{Phase: corev1.PodPhase(pick("Pending", "Running", "Succeeded", "Failed", "Unknown", "")), Reason: pick("", "Evicted", "OutOfcpu", "NodeLost")},
 	}
 	if chance.IntN(4) == 0 {
-		p.DeletionTimestamp = &metav1.Time{Time: w.now.Add(time.Duration(chance.IntN(600)-300) * time.Second)}
+		p.DeletionTimestamp = &metav1.Time{Time: w.clock.Add(time.Duration(chance.IntN(600)-300) * time.Second)}
 	}
 	if chance.IntN(2) == 0 {
-		set(&p, corev1.PodReady, corev1.ConditionStatus(one("True", "False", "Unknown")), w.now)
+		set(&p, corev1.PodReady, corev1.ConditionStatus(pick("True", "False", "Unknown")), w.clock)
 	}
 	return p
 }

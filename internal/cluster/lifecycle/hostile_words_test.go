@@ -43,12 +43,12 @@ func checkTexts(t *testing.T, w *world) {
 			t.Fatal(err)
 		}
 		for _, escaped := range []string{`\u00`, `\u20`, `\r`, `\n`} {
-			if at := strings.Index(text.String(), escaped); at >= 0 {
-				t.Errorf("%s has a character that drives a terminal: %.80s", what, text.String()[at:])
+			if index := strings.Index(text.String(), escaped); index >= 0 {
+				t.Errorf("%s has a character that drives a terminal: %.80s", what, text.String()[index:])
 			}
 		}
-		if at := strings.IndexFunc(strings.TrimSuffix(text.String(), "\n"), wording.Hidden); at >= 0 {
-			t.Errorf("%s has a character that isn't seen: %.80q", what, text.String()[at:])
+		if index := strings.IndexFunc(strings.TrimSuffix(text.String(), "\n"), wording.Hidden); index >= 0 {
+			t.Errorf("%s has a character that isn't seen: %.80q", what, text.String()[index:])
 		}
 	}
 }

@@ -19,19 +19,19 @@ type kueue struct {
 	test    *v1alpha1.LoadTest
 	attempt *attempt
 	report  *arrival
-	// recordedAdmission is when the status says that Kueue admitted the pods; nil: it says nothing.
+	// recordedAdmission is when the status says that Kueue admitted the pods. Nil means that it says nothing.
 	recordedAdmission *metav1.Time
-	now               time.Time
+	observedAt        time.Time
 }
 
-// Where the test names a queue of Kueue's, its pods are a group that Kueue admits by taking their gates off,
-// and may evict at any time:
+// Where the test names a queue of Kueue's, its pods are a group that Kueue admits by taking their gates off, and may
+// evict at any time.
 //
 //	pods made, gated ──admitted──▶ placing … running
 //	   ▲                              │ evicted: Kueue deletes the pods
 //	   └─────── next attempt ◀────────┘
 
-// queueName is Kueue's LocalQueue that the test names; empty: none. Kueue may also put the pods into the
+// queueName is Kueue's LocalQueue that the test names. Empty means none. Kueue may also put the pods into the
 // namespace's default LocalQueue, which the test doesn't name.
 func (k *kueue) queueName() string {
 	if named := manifests.Queue(k.test); named != "" {
@@ -45,8 +45,8 @@ func (k *kueue) queueName() string {
 	return ""
 }
 
-// evictedByKueue: Kueue took the quota back. The attempt is void, and the next one is queued, even if the
-// runner noticed first and reported lost generators. A run that had already ended counts.
+// evictedByKueue is the rule for a test whose quota Kueue took back. The attempt is void, and the next one is queued,
+// even if the runner noticed first and reported lost generators. A run that had already ended counts.
 func (k *kueue) evictedByKueue() *step {
 	if k.queueName() == "" || k.test.Spec.Stop || k.test.Spec.Suspend || k.report.isFinal() &&
 		k.report.envelope.Ending == string(report.Completed) {
@@ -63,8 +63,8 @@ func (k *kueue) evictedByKueue() *step {
 	}
 }
 
-// eviction say that Kueue evicts the pods; empty: it doesn't. Kueue deletes all pods of the group: if the
-// operator saw none of the deletions, that all pods are gone is the sign.
+// eviction says that Kueue evicts the pods. Empty means that it doesn't. Kueue deletes all pods of the group. An
+// operator that saw none of the deletions recognizes the eviction by the missing pods.
 func (k *kueue) eviction() string {
 	measuringPods := k.attempt.measuringPods()
 	for _, p := range measuringPods {
@@ -93,7 +93,8 @@ func (k *kueue) anyGated() bool {
 	return slices.ContainsFunc(k.attempt.measuringPods(), hasGate)
 }
 
-// admittedAt is when Kueue was first seen to have admitted the attempt's pods; nil: it hasn't, or wasn't asked.
+// admittedAt is when Kueue was first seen to have admitted the attempt's pods. Nil means that it hasn't, or wasn't
+// asked.
 func (k *kueue) admittedAt() *metav1.Time {
 	switch {
 	case k.recordedAdmission != nil:
@@ -101,5 +102,5 @@ func (k *kueue) admittedAt() *metav1.Time {
 	case k.queueName() == "" || len(k.attempt.measuringPods()) == 0 || k.anyGated():
 		return nil
 	}
-	return &metav1.Time{Time: k.now}
+	return &metav1.Time{Time: k.observedAt}
 }

@@ -14,19 +14,19 @@ func TestAStatusHasLatencyByLoad(t *testing.T) {
 	if want := "p99 20.1 µs at 0 %, 40.2 µs at 50 %"; got.Latency != want {
 		t.Errorf("%q, want %q", got.Latency, want)
 	}
-	of := func(metric, load string) (all []v1alpha1.Figure) {
+	figuresOf := func(metric, load string) (figures []v1alpha1.Figure) {
 		for _, f := range got.Figures {
 			if f.Metric == metric && f.Load == load {
-				all = append(all, f)
+				figures = append(figures, f)
 			}
 		}
-		return all
+		return figures
 	}
-	if all := of("LatencyP50", "0.5"); len(all) != 2 || all[0].Direction != "west→east" || !strings.HasPrefix(all[0].High, "20") {
-		t.Errorf("%+v, want the median of both directions at half of the load", all)
+	if figures := figuresOf("LatencyP50", "0.5"); len(figures) != 2 || figures[0].Direction != "west→east" || !strings.HasPrefix(figures[0].High, "20") {
+		t.Errorf("%+v, want the median of both directions at half of the load", figures)
 	}
-	if all := of("LatencyP99.9", "0"); len(all) != 2 {
-		t.Errorf("%+v, want p99.9 of single frames", all)
+	if figures := figuresOf("LatencyP99.9", "0"); len(figures) != 2 {
+		t.Errorf("%+v, want p99.9 of single frames", figures)
 	}
 	if got := resultOf(reporttest.Measured()); got.Latency != "" {
 		t.Errorf("%q of a test that measures no latency", got.Latency)

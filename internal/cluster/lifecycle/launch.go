@@ -20,12 +20,12 @@ type launch struct {
 	placement *placement
 	observers *observers
 	ports     *ports
-	// baseline is what was found of spec.baseline; nil: it wasn't looked for.
+	// baseline is what was found of spec.baseline. Nil means that it wasn't looked for.
 	baseline *Baseline
 	refusals []Refusal
 }
 
-// runNeeded: all is ready, and the runner isn't made.
+// runNeeded is the rule for a test that is ready, and whose runner isn't made.
 func (la *launch) runNeeded() *step {
 	if la.untriedCopy() {
 		return &step{reason: v1alpha1.ReasonStarting, message: "it is tried whether the Report's copy can be made at the " +
@@ -52,7 +52,7 @@ func (la *launch) runNeeded() *step {
 	if reason := la.observers.whyNoReading(la.observers.collector()); reason != "" {
 		sites.Collector, sites.NoCollector = "", reason
 	}
-	sites.SharedPorts = sharedWires(la.ports.wireEnds()) // where they aren't allowed it didn't come to this
+	sites.SharedPorts = sharedPorts(la.ports.ends()) // where they aren't allowed it didn't come to this
 	run, err := manifests.Run(input, sites)
 	if err != nil {
 		return fail(v1alpha1.ReasonRunnerFailed, "the runner can't be made: %v", err)
@@ -67,8 +67,8 @@ func (la *launch) runNeeded() *step {
 		create: create}
 }
 
-// untriedCopy says whether the Report's copy still has to be tried in a dry run: it is tried together with
-// pods, and a test of existing generators and devices makes none.
+// untriedCopy says whether the Report's copy still has to be tried in a dry run. It is tried together with pods, and a
+// test of existing generators and devices makes none.
 func (la *launch) untriedCopy() bool {
 	return la.refusals == nil && len(la.attempt.measuringPods()) == 0 &&
 		!la.placement.present(manifests.EmptyReportCopy(la.test))
@@ -79,7 +79,7 @@ func (la *launch) comparisonWanted() bool {
 	return la.test.Spec.Baseline != nil && slices.ContainsFunc(la.test.Spec.Criteria, v1alpha1.Criterion.Relative)
 }
 
-// baselineDocument is the document that travels with the Plan; nil: nothing is compared.
+// baselineDocument is the document that travels with the Plan. Nil means that nothing is compared.
 func (la *launch) baselineDocument() []byte {
 	if !la.comparisonWanted() || la.baseline == nil {
 		return nil
@@ -99,15 +99,15 @@ func (la *launch) baselineDocument() []byte {
 	return packed
 }
 
-// The baseline is read when the runner is made, and travels with the Plan: the Report then holds the verdict
-// together with everything that it follows from, whatever happens to the baseline's objects later. A baseline
-// that isn't measured by then doesn't count, and the message says so.
+// The baseline is read when the runner is made, and travels with the Plan. The Report then holds the verdict together
+// with everything that it follows from, whatever happens to the baseline's objects later. A baseline that isn't
+// measured by then doesn't count, and the message says so.
 //
 //	spec.baseline ──▶ Reports ──▶ NAME-A-plan: baseline.json.gz ──▶ runner ──▶ Report: baseline, verdict
 
 // Baseline is what was found of spec.baseline.
 type Baseline struct {
-	// Fault is why there are no Sources; empty: there are some.
+	// Fault is why there are no Sources. Empty means that there are some.
 	Fault   string
 	Sources []BaselineSource
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// compared is the baseline that the decision which makes the runner sends along; nil: none.
+// compared is the baseline that the decision which makes the runner sends along. Nil means none.
 func compared(t *testing.T, w *world) *report.Baseline {
 	t.Helper()
 	w.settle()
@@ -24,7 +24,7 @@ func compared(t *testing.T, w *world) *report.Baseline {
 	for range 20 {
 		_, d := w.decide()
 		for _, o := range d.Create {
-			if c, is := o.(*corev1.ConfigMap); is && c.BinaryData[delivery.KeyPlan] != nil {
+			if c, ok := o.(*corev1.ConfigMap); ok && c.BinaryData[delivery.KeyPlan] != nil {
 				files := fstest.MapFS{}
 				for key, data := range c.BinaryData {
 					files[key] = &fstest.MapFile{Data: data}
@@ -47,7 +47,7 @@ func relative(baseline string) string {
 	if baseline == "" {
 		return spec
 	}
-	return with(spec, "baseline: "+baseline)
+	return withLines(spec, "baseline: "+baseline)
 }
 
 func TestWhatATestIsComparedWithTravelsWithItsPlan(t *testing.T) {
@@ -77,7 +77,7 @@ func TestABaselineThatIsMissingIsToldToTheRunner(t *testing.T) {
 }
 
 func TestABaselineIsLookedAtOnlyWhereACriterionCompares(t *testing.T) {
-	for name, spec := range map[string]string{"without a baseline": relative(""), "without a relative criterion": with(reference, "baseline: {loadTest: main}")} {
+	for name, spec := range map[string]string{"without a baseline": relative(""), "without a relative criterion": withLines(reference, "baseline: {loadTest: main}")} {
 		w := newWorld(t, spec)
 		if b := compared(t, w); b != nil || w.compared != 0 {
 			t.Errorf("%s: looked %d times: %+v", name, w.compared, b)
@@ -92,7 +92,7 @@ func TestABaselineIsLookedAtOnceTheRunnerCanBeMade(t *testing.T) {
 	w.schedule()
 	w.settle()
 	w.run()
-	w.must("first-1-generator-0").Status.PodIP = ""
+	w.mustPod("first-1-generator-0").Status.PodIP = ""
 	for range 5 {
 		w.settle()
 		w.pass(time.Second)
@@ -100,7 +100,7 @@ func TestABaselineIsLookedAtOnceTheRunnerCanBeMade(t *testing.T) {
 	if w.compared > 0 {
 		t.Errorf("it was read %d times, and no runner could be made", w.compared)
 	}
-	w.must("first-1-generator-0").Status.PodIP = "10.0.0.1"
+	w.mustPod("first-1-generator-0").Status.PodIP = "10.0.0.1"
 	if w.settle(); w.compared == 0 {
 		t.Error("it isn't read when a runner can be made")
 	}

@@ -92,11 +92,11 @@ func (w *world) setUp() string {
 
 // dieBeforeStatus is a pass of an operator that dies before it writes the status.
 func (w *world) dieBeforeStatus() {
-	before := w.mischief
-	left := 2 // a deletion of the Job, one of the pods
-	w.mischief = func() bool { left--; return left < 0 }
+	outer := w.mischief
+	remaining := 2 // a deletion of the Job, one of the pods
+	w.mischief = func() bool { remaining--; return remaining < 0 }
 	w.reconcile()
-	w.mischief = before
+	w.mischief = outer
 }
 
 // hook lets a setup or teardown pod run to its end.
@@ -122,7 +122,7 @@ func (w *world) loseGenerator(phase string) {
 func (w *world) unschedulable(words string) {
 	for i := range w.Pods {
 		p := &w.Pods[i]
-		set(p, corev1.PodScheduled, corev1.ConditionFalse, w.now)
+		set(p, corev1.PodScheduled, corev1.ConditionFalse, w.clock)
 		p.Status.Conditions[len(p.Status.Conditions)-1].Reason = corev1.PodReasonUnschedulable
 		p.Status.Conditions[len(p.Status.Conditions)-1].Message = words
 	}

@@ -27,8 +27,8 @@ spec:
   activeDeadline: 10m
 `
 
-// with adds lines to a spec.
-func with(spec string, lines ...string) string {
+// withLines adds lines to a spec.
+func withLines(spec string, lines ...string) string {
 	return spec + "  " + strings.Join(lines, "\n  ") + "\n"
 }
 

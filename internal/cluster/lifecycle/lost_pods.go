@@ -8,7 +8,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// loss answers what a fault means for a run: whether it may have influenced the measurement, and what is still awaited.
+// loss answers whether a fault may have influenced the measurement, and what is still awaited.
 type loss struct {
 	attempt      *attempt
 	history      *history
@@ -17,12 +17,12 @@ type loss struct {
 	report       *arrival
 	runner       *runner
 	lastProgress *v1alpha1.Progress
-	now          time.Time
+	observedAt   time.Time
 }
 
-// measuringPodLost: a generator's or the device's pod failed, was deleted, or lost its node. Before the run,
-// that ends the test. During the run, a lost generator is left to the runner, which notices at once and can
-// report what was measured before. A lost device ends the test here: to the runner it looks like one that drops
+// measuringPodLost is the rule for a generator's or the device's pod that failed, was deleted, or lost its node. Before
+// the run, that ends the test. During the run, a lost generator is left to the runner, which notices at once and can
+// report what was measured before. A lost device ends the test here, since to the runner it looks like one that drops
 // every frame.
 func (l *loss) measuringPodLost() *step {
 	f := l.faults.first()
@@ -43,23 +43,23 @@ func (l *loss) waitForReport(f *fault) *step {
 	if f.role == v1alpha1.RoleDUT {
 		kind = v1alpha1.ConditionDUTReady
 	}
-	lostAt, grace := l.now, reportGrace
+	lostAt, grace := l.observedAt, reportGrace
 	if l.history.condition(kind).Reason == v1alpha1.ReasonLost {
-		lostAt = l.history.since(kind)
+		lostAt = l.history.changedAt(kind)
 	}
 	if f.doubtful {
 		grace = silenceGrace
 	}
 	due := lostAt.Add(grace)
-	if trouble, _ := l.runner.trouble(); trouble != "" || !l.now.Before(due) {
+	if trouble, _ := l.runner.trouble(); trouble != "" || !l.observedAt.Before(due) {
 		return failInRun(f)
 	}
 	s := &step{reason: v1alpha1.ReasonLost, message: f.message + ": waiting for the runner's Report"}
 	return s.waitUntil(due).waitUntil(l.deadlines.activeUntil())
 }
 
-// waitForPodStatusAfterRun waits, within bounds, until Kubernetes says what became of pods that it lost sight
-// of in a run that has ended; nil: there is nothing to wait for.
+// waitForPodStatusAfterRun waits, within bounds, until Kubernetes says what became of pods that it lost sight of in a
+// run that has ended. Nil means that there is nothing to wait for.
 func (l *loss) waitForPodStatusAfterRun() *step {
 	if f := l.doubt(); f != nil {
 		if deadline := l.graceAfterRun(silenceGrace); !deadline.IsZero() {
@@ -79,47 +79,47 @@ func (l *loss) waitForPodStatusAfterRun() *step {
 	return nil
 }
 
-// graceAfterRun is when the grace after the end of the run is over, by the cluster's clock; zero: it is over
-// already, or the end of the run isn't known.
+// graceAfterRun is when the grace after the end of the run is over, by the cluster's clock. Zero means that it is
+// over already, or the end of the run isn't known.
 func (l *loss) graceAfterRun(grace time.Duration) time.Time {
 	ended := l.attempt.runEnded()
 	if p := l.lastProgress; ended.IsZero() && p != nil && p.At != nil {
 		// told by the operator in the run, which ended since, or when it began to wait
-		ended = earliest(p.At.Add(progressEvery), l.now)
+		ended = earliest(p.At.Add(progressEvery), l.observedAt)
 	}
-	if deadline := ended.Add(grace); !ended.IsZero() && l.now.Before(deadline) && ended.Before(l.now.Add(clockMargin)) {
+	if deadline := ended.Add(grace); !ended.IsZero() && l.observedAt.Before(deadline) && ended.Before(l.observedAt.Add(clockMargin)) {
 		return deadline
 	}
 	return time.Time{}
 }
 
-// doubt is the fault of a device whose node is silent, if the Report's figure doesn't prove that the device
-// forwarded to the end; nil: there is no doubt. A silent generator raises none: the runner talked to it to the
-// end, or reports that it couldn't.
+// doubt is the fault of a device whose node is silent, if the Report's figure doesn't prove that the device forwarded
+// to the end. Nil means that there is no doubt. A silent generator raises no doubt, since the runner talked to it to
+// the end, or reports that it couldn't.
 func (l *loss) doubt() *fault {
 	if r := l.report.believed(); r == nil || !r.Result.Measured || forwardedToTheEnd(r) {
 		return nil
 	}
-	for _, f := range l.faults.all() {
+	for _, f := range l.faults.list() {
 		if f.doubtful && f.role == v1alpha1.RoleDUT {
 			return &f
 		}
 	}
-	for _, p := range l.faults.lostSightOf(v1alpha1.RoleDUT) {
+	for _, p := range l.faults.unseenPods(v1alpha1.RoleDUT) {
 		return &fault{role: v1alpha1.RoleDUT, pod: p.Name, reason: v1alpha1.ReasonNodeLost, doubtful: true,
 			message: fmt.Sprintf("pod %s isn't Ready since its node %s didn't answer", p.Name, p.Spec.NodeName)}
 	}
 	return nil
 }
 
-// actingFault is a fault that may have influenced the measurement: it isn't known to have come after the end of
-// the run. A doubtful fault doesn't count, since the Report shows whether traffic went on; nor do faults once
-// the runner's Job is gone, since pods are being given back then.
+// actingFault is a fault that may have influenced the measurement, since it isn't known to have come after the end of
+// the run. A doubtful fault doesn't count, since the Report shows whether traffic went on. Nor do faults once the
+// runner's Job is gone, since pods are being given back then.
 func (l *loss) actingFault() *fault {
 	if l.attempt.job == nil || l.attempt.job.DeletionTimestamp != nil {
 		return nil
 	}
-	for _, f := range l.faults.all() {
+	for _, f := range l.faults.list() {
 		if f.doubtful {
 			continue
 		}

@@ -13,8 +13,8 @@ func TestFramesOfABurstProveADeviceToo(t *testing.T) {
 		return report.Direction{Burst: &report.BackToBackBurst{Frames: 100}, Returned: units.Traffic{Packets: returned}}
 	}
 	for name, c := range map[string]struct {
-		last []report.Direction
-		want bool
+		directions []report.Direction
+		want       bool
 	}{
 		"a rate in each direction":  {[]report.Direction{{Received: report.Flow{PacketsPerSecond: 1}}, {Received: report.Flow{PacketsPerSecond: 1}}}, true},
 		"no rate in one":            {[]report.Direction{{Received: report.Flow{PacketsPerSecond: 1}}, {}}, false},
@@ -22,7 +22,7 @@ func TestFramesOfABurstProveADeviceToo(t *testing.T) {
 		"a burst that did not come": {[]report.Direction{burst(90), burst(0)}, false},
 		"frames, though at no rate": {[]report.Direction{{Returned: units.Traffic{Packets: 5}}}, false},
 	} {
-		if got := forwardedToTheEnd(&report.Report{Windows: []report.Window{{}, {Directions: c.last}}}); got != c.want {
+		if got := forwardedToTheEnd(&report.Report{Windows: []report.Window{{}, {Directions: c.directions}}}); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

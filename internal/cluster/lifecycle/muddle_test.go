@@ -23,17 +23,17 @@ func (w *world) muddle() {
 	if w.chance == nil {
 		return
 	}
-	if w.seen == nil {
-		w.seen = w.copy()
+	if w.observed == nil {
+		w.observed = w.copy()
 	}
 	for range w.chance.IntN(4) {
-		now := w.copy()
+		current := w.copy()
 		for _, see := range []func(){
-			func() { w.seen.Pods = now.Pods },
-			func() { w.seen.Jobs = now.Jobs },
-			func() { w.seen.Documents = now.Documents },
-			func() { w.seen.Progress = now.Progress },
-			func() { w.seen.Envelope = now.Envelope },
+			func() { w.observed.Pods = current.Pods },
+			func() { w.observed.Jobs = current.Jobs },
+			func() { w.observed.Documents = current.Documents },
+			func() { w.observed.Progress = current.Progress },
+			func() { w.observed.Envelope = current.Envelope },
 		} {
 			if w.chance.IntN(3) == 0 {
 				see()
@@ -41,12 +41,12 @@ func (w *world) muddle() {
 		}
 		w.reconcile()
 	}
-	w.seen = nil
+	w.observed = nil
 }
 
 // outcome is what a life comes to.
 type outcome struct {
-	Gone             bool
+	Deleted          bool
 	Complete, Passed string
 	Attempt          int32
 	Measured         bool
@@ -56,19 +56,19 @@ type outcome struct {
 
 func (w *world) outcome() outcome {
 	if w.test == nil {
-		return outcome{Gone: true}
+		return outcome{Deleted: true}
 	}
-	out := outcome{
-		Complete: fmt.Sprint(w.says("Complete").Status, w.says("Complete").Reason),
-		Passed:   fmt.Sprint(w.says("Passed").Status, w.says("Passed").Reason),
+	result := outcome{
+		Complete: fmt.Sprint(w.condition("Complete").Status, w.condition("Complete").Reason),
+		Passed:   fmt.Sprint(w.condition("Passed").Status, w.condition("Passed").Reason),
 		Attempt:  w.test.Status.Attempt, Measured: w.test.Status.Result != nil, Plans: fmt.Sprint(w.plans()),
 	}
 	for i := range w.Pods {
 		if p := &w.Pods[i]; p.DeletionTimestamp == nil && p.Status.Phase != corev1.PodSucceeded && p.Status.Phase != corev1.PodFailed {
-			out.LivePods++
+			result.LivePods++
 		}
 	}
-	return out
+	return result
 }
 
 // play plays a life to its end.
@@ -86,7 +86,7 @@ type undisturbedLife struct {
 	outcome outcome
 	world   *world          // at its end
 	trace   []string        // until a minute after its script, and its sum
-	given   map[string]bool // all types and reasons of conditions
+	reasons map[string]bool // all types and reasons of conditions
 }
 
 // ends are lives that nothing disturbs, by their names: each is played once for all that is asked of it.
@@ -95,21 +95,21 @@ var ends sync.Map
 // undisturbed is how a life ends that nothing disturbs.
 func undisturbed(t *testing.T, l life) undisturbedLife {
 	t.Helper()
-	known, is := ends.Load(l.name)
-	if !is {
-		w, given := newWorld(t, l.spec), map[string]bool{}
-		w.told = func(st *v1alpha1.LoadTestStatus) {
+	stored, ok := ends.Load(l.name)
+	if !ok {
+		w, reasons := newWorld(t, l.spec), map[string]bool{}
+		w.onStatus = func(st *v1alpha1.LoadTestStatus) {
 			for _, c := range st.Conditions {
-				given[c.Type+"/"+c.Reason] = true
+				reasons[c.Type+"/"+c.Reason] = true
 			}
 		}
 		l.script(w)
 		w.pass(time.Minute)
 		trace := append(slices.Clone(w.trace), w.closing()...)
 		w.pass(time.Minute)
-		known, _ = ends.LoadOrStore(l.name, undisturbedLife{w.outcome(), w, trace, given})
+		stored, _ = ends.LoadOrStore(l.name, undisturbedLife{w.outcome(), w, trace, reasons})
 	}
-	return known.(undisturbedLife)
+	return stored.(undisturbedLife)
 }
 
 // seeds are how often each life is played: a third of them seen late, a third with an operator that dies, a third with both.
@@ -146,7 +146,7 @@ func TestForgedJobsChangeNoEnd(t *testing.T) {
 				w.forges = func() (forged []batchv1.Job) {
 					for i, attempt := range []string{"1", "2", "2147483647", "x"} {
 						forged = append(forged, batchv1.Job{ObjectMeta: metav1.ObjectMeta{
-							Namespace: "bench", Name: manifests.RunnerJobName(w.test, int32(i+1)), Labels: map[string]string{v1alpha1.LabelAttempt: attempt}, CreationTimestamp: metav1.Time{Time: w.now},
+							Namespace: "bench", Name: manifests.RunnerJobName(w.test, int32(i+1)), Labels: map[string]string{v1alpha1.LabelAttempt: attempt}, CreationTimestamp: metav1.Time{Time: w.clock},
 						}})
 					}
 					return forged
@@ -165,12 +165,12 @@ func TestLivesAtRestAskForNothing(t *testing.T) {
 			w := undisturbed(t, l).world
 			w.t = t
 			w.settle()
-			before := w.writes + w.creates + w.deletes
+			requests := w.writes + w.creates + w.deletes
 			for range 3 {
 				w.reconcile()
 			}
-			if after := w.writes + w.creates + w.deletes; after != before {
-				w.fail("%d requests for an unchanged object", after-before)
+			if total := w.writes + w.creates + w.deletes; total != requests {
+				w.fail("%d requests for an unchanged object", total-requests)
 			}
 		})
 	}
@@ -181,8 +181,8 @@ func TestNoVerdictOfARunThatWasDisturbed(t *testing.T) {
 		t.Run(l.name, func(t *testing.T) {
 			w := undisturbed(t, l).world
 			w.t = t
-			hooked := w.says("Complete").Reason == v1alpha1.ReasonMeasured // its teardown failed, after the measurement
-			if w.says("Passed").Status == "True" && !hooked {
+			hooked := w.condition("Complete").Reason == v1alpha1.ReasonMeasured // its teardown failed, after the measurement
+			if w.condition("Passed").Status == "True" && !hooked {
 				w.fail("Passed is True")
 			}
 		})

@@ -15,16 +15,16 @@ import (
 
 // nodes answer which nodes pods can be placed on, and what the nodes have.
 type nodes struct {
-	all []Node
+	items []Node
 	// excluded are the names of nodes that refused pods of this test.
 	excluded []string
 }
 
-// find finds a node; nil: the cluster has none of that name.
+// find finds a node. Nil means that the cluster has none of that name.
 func (ns *nodes) find(name string) *Node {
-	for i := range ns.all {
-		if ns.all[i].Name == name {
-			return &ns.all[i]
+	for i := range ns.items {
+		if ns.items[i].Name == name {
+			return &ns.items[i]
 		}
 	}
 	return nil
@@ -33,17 +33,16 @@ func (ns *nodes) find(name string) *Node {
 // isGone says whether a pod's node no longer exists. Where the operator sees no node at all, it may not read nodes, and
 // none counts as gone.
 func (ns *nodes) isGone(name string) bool {
-	return name != "" && len(ns.all) > 0 && ns.find(name) == nil
+	return name != "" && len(ns.items) > 0 && ns.find(name) == nil
 }
 
-// exhausted says that every node that could be tried has refused a pod; empty: some haven't.
+// exhausted says that every node that could be tried has refused a pod. Empty means that some haven't.
 func (ns *nodes) exhausted() string {
-	if len(ns.excluded) == 0 || len(ns.all) == 0 {
+	if len(ns.excluded) == 0 || len(ns.items) == 0 {
 		return ""
 	}
 	const remedy = "free CPUs, memory and devices of one NUMA node on one of them (kubelet's topologyManagerPolicy " +
-		"decides), " +
-		"then set spec.suspend to true and to false again"
+		"decides), then set spec.suspend to true and to false again"
 	if len(ns.excluded) >= maxExcludedNodes {
 		return fmt.Sprintf("%d nodes refused a pod (the last: %s): %s", len(ns.excluded), ns.excluded[len(ns.excluded)-1],
 			remedy)
@@ -57,7 +56,7 @@ func (ns *nodes) exhausted() string {
 // usable are the nodes that pods can be placed on.
 func (ns *nodes) usable() []Node {
 	var usable []Node
-	for _, n := range ns.all {
+	for _, n := range ns.items {
 		if n.Ready && n.Schedulable && !slices.Contains(ns.excluded, n.Name) {
 			usable = append(usable, n)
 		}
@@ -65,12 +64,12 @@ func (ns *nodes) usable() []Node {
 	return usable
 }
 
-// lacks says what no single node has that the pod needs; empty: there are nodes that have all of it.
+// lacks says what no single node has that the pod needs. Empty means that there are nodes that have all of it.
 func (ns *nodes) lacks(n need) (reason, message string) {
 	usable := ns.usable()
 	for _, name := range slices.Sorted(maps.Keys(n.resources)) {
 		amount := n.resources[name]
-		if largest := mostOf(usable, name); largest.Cmp(amount) < 0 {
+		if largest := largestAmount(usable, name); largest.Cmp(amount) < 0 {
 			return reasonOf(name), fmt.Sprintf("pod %s needs %s of %s on one node, and %s", n.pod, amount.String(), name,
 				ns.available(name, largest))
 		}
@@ -92,7 +91,7 @@ func (ns *nodes) available(name corev1.ResourceName, largest resource.Quantity) 
 			"restart), or set generator.hugepages"
 	}
 	var away []string
-	for _, n := range ns.all {
+	for _, n := range ns.items {
 		if amount, ok := n.Allocatable[name]; ok && amount.Cmp(largest) > 0 && (!n.Ready || !n.Schedulable) {
 			away = append(away, n.Name)
 		}
@@ -106,7 +105,7 @@ func (ns *nodes) available(name corev1.ResourceName, largest resource.Quantity) 
 	return fmt.Sprintf("no node has more than %s: %s", largest.String(), remedy)
 }
 
-// lacksTogether says what all nodes together don't have enough of for all pods together; empty: they have.
+// lacksTogether says what all nodes together don't have enough of for all pods together. Empty means that they have.
 func (ns *nodes) lacksTogether(needs []need) string {
 	sum := corev1.ResourceList{}
 	for _, n := range needs {
@@ -123,15 +122,14 @@ func (ns *nodes) lacksTogether(needs []need) string {
 		}
 		if amount := sum[name]; available.Cmp(amount) < 0 {
 			return fmt.Sprintf("the test's pods need %s of %s together, and all nodes together have %s: add some, or lower "+
-				"generator.replicas",
-				amount.String(), name, available.String())
+				"generator.replicas", amount.String(), name, available.String())
 		}
 	}
 	return ""
 }
 
-// mostOf is the most that any of the nodes has.
-func mostOf(nodes []Node, name corev1.ResourceName) resource.Quantity {
+// largestAmount is the most that any of the nodes has.
+func largestAmount(nodes []Node, name corev1.ResourceName) resource.Quantity {
 	var largest resource.Quantity
 	for _, n := range nodes {
 		if amount := n.Allocatable[name]; amount.Cmp(largest) > 0 {
@@ -151,8 +149,8 @@ func hasAll(n Node, resources corev1.ResourceList) bool {
 	return true
 }
 
-// need is what one pod needs of things that a cluster may not have at all: devices and huge pages. CPUs and
-// memory are the scheduler's.
+// need is what one pod needs of devices and huge pages, which a cluster may not have at all. CPUs and memory are the
+// scheduler's.
 type need struct {
 	pod       string
 	resources corev1.ResourceList

@@ -79,7 +79,7 @@ func observedLives() []life {
 			w.finish(r, report.Completed)
 			w.settle()
 		}},
-		{"nobody starts beside the device until the scheduling deadline", with(observed, "schedulingDeadline: 1m"), func(w *world) {
+		{"nobody starts beside the device until the scheduling deadline", withLines(observed, "schedulingDeadline: 1m"), func(w *world) {
 			w.settle()
 			w.schedule()
 			w.settle()
@@ -131,9 +131,9 @@ spec:
 
 func TestTheRunnerIsToldWhereTheCollectorIsOrWhyNobodyAsks(t *testing.T) {
 	for name, c := range map[string]struct {
-		act  func(*world)
-		at   string
-		none string
+		act     func(*world)
+		address string
+		reason  string
 	}{
 		"a pod that is ready": {func(w *world) { w.schedule(); w.run() }, ":4504", ""},
 		"a pod that failed": {func(w *world) {
@@ -150,7 +150,7 @@ func TestTheRunnerIsToldWhereTheCollectorIsOrWhyNobodyAsks(t *testing.T) {
 			}
 			c.act(w)
 			sites := w.sites()
-			if at := sites.Collector; (at == "") != (c.at == "") || !strings.HasSuffix(at, c.at) || sites.NoCollector != c.none {
+			if address := sites.Collector; (address == "") != (c.address == "") || !strings.HasSuffix(address, c.address) || sites.NoCollector != c.reason {
 				t.Errorf("%+v, %q", sites.Collector, sites.NoCollector)
 			}
 		})
@@ -162,7 +162,7 @@ func (w *world) sites() (found plan.Sites) {
 	w.t.Helper()
 	_, d := w.decide()
 	for _, o := range d.Create {
-		if c, is := o.(*corev1.ConfigMap); is && c.Name == manifests.PlanName(w.test, 1) {
+		if c, ok := o.(*corev1.ConfigMap); ok && c.Name == manifests.PlanName(w.test, 1) {
 			if err := json.Unmarshal(c.BinaryData[delivery.KeySites], &found); err != nil {
 				w.t.Fatal(err)
 			}
@@ -175,14 +175,14 @@ func (w *world) sites() (found plan.Sites) {
 
 func TestTheRunnerIsToldWhereTheDevicesNodeTellsOrWhyNowhere(t *testing.T) {
 	for name, c := range map[string]struct {
-		act  func(*world)
-		at   string
-		none string
+		act     func(*world)
+		address string
+		reason  string
 	}{
 		"a pod that is ready": {func(w *world) { w.schedule(); w.run() }, ":4504", ""},
 		"a pod without a node, for half a minute": {func(w *world) {
 			w.unschedulable("0/2 nodes are available: 2 Insufficient cpu.")
-			w.now = w.now.Add(30 * time.Second)
+			w.clock = w.clock.Add(30 * time.Second)
 		}, "",
 			"pod seen-1-vitals, which was to report the vital signs of the device's node, was not ready when the run began (Unscheduled): pod seen-1-vitals finds no node: 0/2 nodes are available: 2 Insufficient cpu"},
 		"a pod that failed": {func(w *world) {
@@ -200,7 +200,7 @@ func TestTheRunnerIsToldWhereTheDevicesNodeTellsOrWhyNowhere(t *testing.T) {
 			}
 			c.act(w)
 			sites := w.sites()
-			if !strings.HasSuffix(sites.Vitals, c.at) || sites.Vitals == "" && c.at != "" || sites.NoVitals != c.none {
+			if !strings.HasSuffix(sites.Vitals, c.address) || sites.Vitals == "" && c.address != "" || sites.NoVitals != c.reason {
 				t.Errorf("%q, %q", sites.Vitals, sites.NoVitals)
 			}
 		})
@@ -236,10 +236,10 @@ func TestARunWaitsForWhoTellsOfTheDevicesNode(t *testing.T) {
 	w.schedule()
 	_, d := w.decide()
 	want := "pod seen-1-vitals, which reports the vital signs of the device's node, isn't ready yet (Starting); the run begins without it at "
-	if d.Rule != "unobserved" || !strings.HasPrefix(d.Message, want) || d.RequeueAt.After(w.now.Add(30*time.Second)) {
+	if d.Rule != "unobserved" || !strings.HasPrefix(d.Message, want) || d.RequeueAt.After(w.clock.Add(30*time.Second)) {
 		t.Errorf("%s: %s, due at %s", d.Rule, d.Message, d.RequeueAt)
 	}
-	w.now = w.now.Add(30 * time.Second)
+	w.clock = w.clock.Add(30 * time.Second)
 	if _, d := w.decide(); d.Rule != "runNeeded" {
 		t.Errorf("half a minute later %s: %s", d.Rule, d.Message)
 	}
@@ -248,8 +248,8 @@ func TestARunWaitsForWhoTellsOfTheDevicesNode(t *testing.T) {
 func TestWhoTellsOfTheDevicesNodeAsksForThatNode(t *testing.T) {
 	w := newWorld(t, observed)
 	w.toVitals()
-	node := w.must("seen-1-dut").Spec.NodeName
-	terms := w.must("seen-1-vitals").Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+	node := w.mustPod("seen-1-dut").Spec.NodeName
+	terms := w.mustPod("seen-1-vitals").Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
 	want := []corev1.NodeSelectorTerm{{MatchFields: []corev1.NodeSelectorRequirement{{Key: "metadata.name", Operator: corev1.NodeSelectorOpIn, Values: []string{node}}}}}
 	if diff := cmp.Diff(want, terms); diff != "" || node == "" {
 		t.Errorf("the device is on node %q, and it asks for\n%s", node, diff)

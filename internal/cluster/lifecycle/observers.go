@@ -14,19 +14,19 @@ import (
 
 // observers answer how the pods are that exist only to read for observers.
 type observers struct {
-	test      *v1alpha1.LoadTest
-	attempt   *attempt
-	blueprint *blueprint
-	foreign   []string
-	refusals  []Refusal
-	now       time.Time
+	test       *v1alpha1.LoadTest
+	attempt    *attempt
+	blueprint  *blueprint
+	foreign    []string
+	refusals   []Refusal
+	observedAt time.Time
 }
 
 // observerPod is a pod that exists only to read for observers.
 type observerPod struct {
 	pod  *corev1.Pod // as it is made; nil: none is needed
 	role v1alpha1.PodRole
-	// task and wasTo say what it does in messages: "which reports ...", "which was to report ...".
+	// task and wasTo say in messages what the pod does ("reports …") and was to do ("report …").
 	task, wasTo string
 }
 
@@ -52,14 +52,14 @@ func (ob *observers) collector() observerPod {
 // vitalsUntil is when the run begins even though such a pod isn't ready.
 func (ob *observers) vitalsUntil(p *corev1.Pod) time.Time {
 	created := p.CreationTimestamp.Time
-	if created.After(ob.now) {
-		created = ob.now
+	if created.After(ob.observedAt) {
+		created = ob.observedAt
 	}
 	return created.Add(vitalsGrace)
 }
 
-// spentOnVitals is how long the run may have waited for observers' pods; 0: none was made. The deadline of the
-// measuring pods leaves that wait out.
+// spentOnVitals is how long the run may have waited for observers' pods. 0 means that none was made. The deadline of
+// the measuring pods leaves that wait out.
 func (ob *observers) spentOnVitals() time.Duration {
 	exists := slices.ContainsFunc(ob.podNames(), func(name string) bool { return ob.attempt.pod(name) != nil })
 	if !exists && len(ob.attempt.recordedPods(v1alpha1.RoleVitals)) == 0 &&
@@ -75,20 +75,18 @@ func (ob *observers) podNames() []string {
 		manifests.CollectorPodName(ob.test.Name, ob.attempt.number)}
 }
 
-// refusal is why the API server refused an observers' pod; empty: it didn't.
+// refusal is why the API server refused an observers' pod. Empty means that it didn't.
 func (ob *observers) refusal(name string) string {
 	if slices.Contains(ob.foreign, "Pod/"+name) {
 		return "a pod of that name exists, and doesn't belong to this LoadTest"
 	}
-	for _, r := range ob.refusals {
-		if r.Pod == name {
-			return r.Message
-		}
+	if r := refusalOf(ob.refusals, name); r != nil {
+		return r.Message
 	}
 	return ""
 }
 
-// whyNoReading says why an observers' pod will read nothing; empty: it will, or no observer needs it.
+// whyNoReading says why an observers' pod will read nothing. Empty means that it will, or no observer needs it.
 func (ob *observers) whyNoReading(o observerPod) string {
 	if o.pod == nil {
 		return ""
@@ -125,7 +123,7 @@ func hasStopped(p *corev1.Pod) bool {
 	return Ended(p) || p.DeletionTimestamp != nil || stoppedContainer(p) != ""
 }
 
-// vitalsTrouble says what keeps an observers' pod from reporting; empty: nothing known.
+// vitalsTrouble says what keeps an observers' pod from reporting. Empty means that nothing is known.
 func vitalsTrouble(p *corev1.Pod) string {
 	if hasStopped(p) {
 		return lastWords(p)

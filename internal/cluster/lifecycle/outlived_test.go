@@ -10,7 +10,7 @@ import (
 func TestPodsThatWaitedTooLongForOthersAreMadeAnew(t *testing.T) {
 	end := func(w *world) {
 		w.ends("first-1-dut", 137, "")
-		w.must("first-1-dut").Status.Reason = "DeadlineExceeded"
+		w.mustPod("first-1-dut").Status.Reason = "DeadlineExceeded"
 		w.settle()
 		w.pass(time.Minute)
 	}
@@ -18,7 +18,7 @@ func TestPodsThatWaitedTooLongForOthersAreMadeAnew(t *testing.T) {
 		w := newWorld(t, reference)
 		w.pending()
 		end(w)
-		if got := w.says("Complete"); got.Reason != v1alpha1.ReasonWaiting || w.test.Status.Attempt != 2 || w.pod("first-1-generator-0") != nil || w.pod("first-2-dut") == nil {
+		if got := w.condition("Complete"); got.Reason != v1alpha1.ReasonWaiting || w.test.Status.Attempt != 2 || w.pod("first-1-generator-0") != nil || w.pod("first-2-dut") == nil {
 			t.Errorf("attempt %d: %s: %s", w.test.Status.Attempt, got.Reason, got.Message)
 		}
 	})
@@ -26,7 +26,7 @@ func TestPodsThatWaitedTooLongForOthersAreMadeAnew(t *testing.T) {
 		w := newWorld(t, reference)
 		w.running()
 		end(w)
-		if got := w.says("Complete"); got.Reason != v1alpha1.ReasonDUTFailed {
+		if got := w.condition("Complete"); got.Reason != v1alpha1.ReasonDUTFailed {
 			t.Errorf("%s: %s", got.Reason, got.Message)
 		}
 	})

@@ -24,14 +24,14 @@ type placement struct {
 	deadlines *deadlines
 	setup     *setup
 	// existing and documents are the objects of the test's namespace and of the operator's own (Children).
-	existing  map[string]bool
-	documents []string
-	refusals  []Refusal
-	now       time.Time
+	existing   map[string]bool
+	documents  []string
+	refusals   []Refusal
+	observedAt time.Time
 }
 
-// podsNeeded: pods of the DUT or the generators are missing. One pod of each kind is tried in a dry run before
-// any device is taken.
+// podsNeeded is the rule for missing pods of the DUT or the generators. One pod of each kind is tried in a dry run
+// before any device is taken.
 func (pl *placement) podsNeeded() *step {
 	input := pl.blueprint.input()
 	var missing []manifests.Object
@@ -43,11 +43,11 @@ func (pl *placement) podsNeeded() *step {
 	if len(missing) == 0 {
 		return nil
 	}
-	return pl.make("Placing", append([]manifests.Object{manifests.Links(input)}, missing...)...)
+	return pl.createMissing("Placing", append([]manifests.Object{manifests.Links(input)}, missing...)...)
 }
 
-// make tries the pods in a dry run, unless some exist already, and then creates those that are missing.
-func (pl *placement) make(activity string, objects ...manifests.Object) *step {
+// createMissing tries the pods in a dry run, unless some exist already, and then creates those that are missing.
+func (pl *placement) createMissing(activity string, objects ...manifests.Object) *step {
 	if pl.refusals == nil && len(pl.attempt.measuringPods()) == 0 {
 		return &step{reason: v1alpha1.ReasonPending, message: "one pod of each kind is tried before any device is taken",
 			try: pl.samples()}
@@ -67,8 +67,8 @@ func (pl *placement) make(activity string, objects ...manifests.Object) *step {
 	return s.waitUntil(pl.deadlines.placedUntil())
 }
 
-// samples are what a dry run tries: the setup's pod, the DUT's, the first generator's, and the Report's copy,
-// whose name must be free at the end.
+// samples are the objects that a dry run tries. They are the setup's pod, the DUT's, the first generator's, and the
+// Report's copy, whose name must be free at the end.
 func (pl *placement) samples() []manifests.Object {
 	input := pl.blueprint.input()
 	var samples []manifests.Object
@@ -89,27 +89,27 @@ func (pl *placement) samples() []manifests.Object {
 	return samples
 }
 
-// refusedStep: the API server refuses a pod. A refusal that may pass is tried again soon; a refusal of the pod
-// itself when something changes, and now and then, since quotas and policies aren't watched.
+// refusedStep waits after refusals of the API server. A refusal that may pass is tried again soon. A refusal of the pod
+// itself is tried again when something changes, and now and then, since quotas and policies aren't watched.
 func (pl *placement) refusedStep(refusals []Refusal) *step {
 	words := make([]string, 0, len(refusals))
 	for i, r := range refusals {
 		message := fmt.Sprintf("the API server refuses %s: %s", r.Pod, strings.TrimSpace(r.Message))
-		if remedy := wayOut(r); i == len(refusals)-1 || remedy != wayOut(refusals[i+1]) {
+		if remedy := remedyFor(r); i == len(refusals)-1 || remedy != remedyFor(refusals[i+1]) {
 			message += remedy // once for all that it helps
 		}
 		words = append(words, message)
 	}
-	return pl.deadlines.waits(v1alpha1.ReasonPodRefused, strings.Join(words, "; ")).waitUntil(pl.nextTry(refusals, pl.now))
+	return pl.deadlines.wait(v1alpha1.ReasonPodRefused, strings.Join(words, "; ")).waitUntil(pl.nextTry(refusals, pl.observedAt))
 }
 
-// nextTry is when to ask again after refusals that came at a moment: the later, the longer it has been so.
+// nextTry is when to ask again after refusals. The longer the API server has refused, the longer is the pause.
 func (pl *placement) nextTry(refusals []Refusal, refusedAt time.Time) time.Time {
 	first, longest := retryTransientFirst, retryTransientLast
 	if slices.ContainsFunc(refusals, func(r Refusal) bool { return !r.Transient }) {
 		first, longest = retryRefusedFirst, retryRefusedLast
 	}
-	return refusedAt.Add(backoff(refusedAt.Sub(pl.history.since(v1alpha1.ConditionReconciling)), first, longest))
+	return refusedAt.Add(backoff(refusedAt.Sub(pl.history.changedAt(v1alpha1.ConditionReconciling)), first, longest))
 }
 
 // present says whether an object is there already.
@@ -126,9 +126,9 @@ func (pl *placement) present(o manifests.Object) bool {
 	return pl.existing[kindOf(o)+"/"+o.GetName()]
 }
 
-// nodeRefusedPod: the scheduler chose a node whose kubelet then lacked CPUs, memory or devices on one NUMA
-// node. The next attempt avoids that node. The exception is a kubelet that has just started: it knows no
-// devices until their plugin registers again, a moment later, so its node isn't avoided.
+// nodeRefusedPod is the rule for a scheduled pod whose kubelet then lacked CPUs, memory or devices on one NUMA node.
+// The next attempt avoids that node. The exception is a kubelet that has just started. It knows no devices until their
+// plugin registers again, a moment later, so its node isn't avoided.
 func (pl *placement) nodeRefusedPod() *step {
 	if pl.attempt.hasBegun() {
 		return nil
@@ -140,7 +140,7 @@ func (pl *placement) nodeRefusedPod() *step {
 			continue
 		}
 		next := "the next attempt may have it, as soon as the devices' plugin has told kubelet of them"
-		if !startsAnew(p) {
+		if !kubeletRestarted(p) {
 			nodes, next = append(nodes, p.Spec.NodeName), "the next attempt avoids it"
 		}
 		words = append(words, fmt.Sprintf("node %s refused pod %s: %s; %s", p.Spec.NodeName, p.Name,
@@ -156,9 +156,9 @@ func (pl *placement) nodeRefusedPod() *step {
 	}
 }
 
-// outlived: a pod reached its own deadline, which keeps pods from holding devices for ever when the operator is
-// gone. Before the run this means that other pods weren't ready in time, and not that this pod failed. All pods
-// are given back, and the next attempt begins.
+// outlived is the rule for a pod that reached its own deadline, which keeps pods from holding devices for ever when the
+// operator is gone. Before the run this means that other pods weren't ready in time, and not that this pod failed. All
+// pods are given back, and the next attempt begins.
 func (pl *placement) outlived() *step {
 	if pl.attempt.hasBegun() {
 		return nil
@@ -193,10 +193,11 @@ func refusedByNode(p *corev1.Pod) bool {
 	return strings.HasPrefix(p.Status.Reason, "OutOf") || strings.HasPrefix(p.Status.Reason, "Insufficient")
 }
 
-// startsAnew says whether a kubelet refused the pod because it has just started: it lists the devices from
-// before its start, and counts none as healthy until their plugin has registered (pkg/kubelet/cm/devicemanager,
-// "no healthy devices present"). The node's status says so soon, and the scheduler then waits for them.
-func startsAnew(p *corev1.Pod) bool {
+// kubeletRestarted says whether a kubelet refused the pod because the kubelet has just started. Such a kubelet lists the
+// devices from before its start, and counts none as healthy until their plugin has registered
+// (pkg/kubelet/cm/devicemanager, "no healthy devices present"). The node's status says so soon, and the scheduler then
+// waits for them.
+func kubeletRestarted(p *corev1.Pod) bool {
 	return p.Status.Reason == "UnexpectedAdmissionError" && strings.Contains(p.Status.Message,
 		"no healthy devices present")
 }
@@ -210,8 +211,8 @@ func listed(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:limit], ", "), len(names)-limit)
 }
 
-// wayOut is what to do about a refusal, where its words are well known.
-func wayOut(r Refusal) string {
+// remedyFor is what to do about a refusal, where its words are well known.
+func remedyFor(r Refusal) string {
 	switch m := strings.ToLower(r.Message); {
 	case r.Transient:
 		return " (it is tried again)"

@@ -13,7 +13,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// roleOf is what a pod is for; empty for one that bears no role of ours.
+// roleOf is what a pod is for. Empty means that the pod bears no role of ours.
 func roleOf(p *corev1.Pod) v1alpha1.PodRole {
 	switch p.Labels[v1alpha1.LabelRole] {
 	case "generator":
@@ -34,13 +34,13 @@ func roleOf(p *corev1.Pod) v1alpha1.PodRole {
 	return ""
 }
 
-// dispensable says that nothing depends on a pod: it is there for observers alone.
+// dispensable says that nothing depends on a pod, which is there for observers alone.
 func dispensable(p *corev1.Pod) bool {
 	role := roleOf(p)
 	return role == v1alpha1.RoleVitals || role == v1alpha1.RoleCollector
 }
 
-// attemptOf is the attempt that an object belongs to; 0: none, or a number that isn't one.
+// attemptOf is the attempt that an object belongs to. 0 means that the label is missing, or no number.
 func attemptOf(labels map[string]string) int32 {
 	n, err := strconv.ParseInt(labels[v1alpha1.LabelAttempt], 10, 32)
 	if err != nil || n < 0 {
@@ -49,7 +49,7 @@ func attemptOf(labels map[string]string) int32 {
 	return int32(n)
 }
 
-// condition finds a condition of a pod; an empty one where it isn't there.
+// condition finds a condition of a pod. A missing condition is an empty one.
 func condition(p *corev1.Pod, kind corev1.PodConditionType) corev1.PodCondition {
 	for _, c := range p.Status.Conditions {
 		if c.Type == kind {
@@ -70,12 +70,12 @@ func readySince(p *corev1.Pod) time.Time {
 	return condition(p, corev1.PodReady).LastTransitionTime.Time
 }
 
-// Ended says whether all containers of a pod have ended, well or not: it holds no device any more.
+// Ended says whether all containers of a pod have ended, well or not, so that the pod holds no device any more.
 func Ended(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }
 
-// statuses are the states of all of the pod's containers, the init containers first: in the order in which they run.
+// statuses are the states of all of the pod's containers, in the order in which they run.
 func statuses(p *corev1.Pod) []corev1.ContainerStatus {
 	return slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses)
 }
@@ -85,10 +85,8 @@ func statuses(p *corev1.Pod) []corev1.ContainerStatus {
 func lastWords(p *corev1.Pod) string {
 	for _, c := range statuses(p) {
 		if t := c.State.Terminated; t != nil && (t.ExitCode != 0 || t.Reason == "OOMKilled") {
-			return strings.Join(slices.DeleteFunc([]string{
-				"container " + c.Name + " ended with exit code " + strconv.Itoa(int(t.ExitCode)) + killedBy(t.ExitCode),
-				unlessError(t.Reason), wordsOf(t),
-			}, func(s string) bool { return s == "" }), ": ")
+			return wording.JoinNonEmpty(": ", fmt.Sprintf("container %s ended with exit code %d%s", c.Name, t.ExitCode,
+				killedBy(t.ExitCode)), informativeReason(t.Reason), terminationWords(t))
 		}
 	}
 	return strings.TrimSpace(wording.JoinNonEmpty(": ", p.Status.Reason, p.Status.Message))
@@ -103,10 +101,10 @@ func killedBy(exitCode int32) string {
 	return fmt.Sprintf(" (killed by signal %d)", exitCode-signals)
 }
 
-// wordsOf is what a container said at its end, in one line. Where it wrote no termination message the kubelet
-// takes the end of its log, cut off somewhere; what was killed then said nothing of its end, and its last line
-// is enough.
-func wordsOf(t *corev1.ContainerStateTerminated) string {
+// terminationWords is what a container said at its end, in one line. Where it wrote no termination message the kubelet takes the
+// end of its log, cut off somewhere. A container that was killed said nothing of its end there, so the last line is
+// enough.
+func terminationWords(t *corev1.ContainerStateTerminated) string {
 	var lines []string
 	for line := range strings.Lines(t.Message) {
 		if line = strings.TrimSpace(line); line != "" {
@@ -119,15 +117,15 @@ func wordsOf(t *corev1.ContainerStateTerminated) string {
 	return strings.Join(lines, "; ")
 }
 
-// unlessError leaves out the reason that says nothing beyond the exit code.
-func unlessError(reason string) string {
+// informativeReason leaves out the reason that says nothing beyond the exit code.
+func informativeReason(reason string) string {
 	if reason == "Error" || reason == "Completed" {
 		return ""
 	}
 	return reason
 }
 
-// endedAt is when the last of the pod's containers ended; zero where it isn't known.
+// endedAt is when the last of the pod's containers ended. Zero means unknown.
 func endedAt(p *corev1.Pod) time.Time {
 	var lastEnd time.Time
 	for _, c := range statuses(p) {

@@ -12,8 +12,8 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// leases answer which ports' Leases the test claims after a step, and which it gives back.
-type leases struct {
+// portClaims answer which ports the test claims after a step, and which it releases.
+type portClaims struct {
 	test     *v1alpha1.LoadTest
 	attempt  *attempt
 	remnants *remnants
@@ -21,131 +21,128 @@ type leases struct {
 	// pods are those of all attempts.
 	pods       []corev1.Pod
 	finishedAt *metav1.Time
-	now        time.Time
+	observedAt time.Time
 }
 
-// wiresInUse are the wires that the test holds after a step: from when its runner is made until the test is over.
-func (le *leases) wiresInUse(s *step) []Wire {
+// portsInUse are the ports that the test needs after a step, from when its runner is made until the test is over.
+func (pc *portClaims) portsInUse(s *step) []Port {
 	switch {
 	case s.complete || s.void != nil || s.ending != nil && s.ending.complete:
 		return nil
 	case s.begins:
-		return le.ports.wires()
-	case le.attempt.hasBegun():
-		return WiresOf(le.attempt.recorded)
+		return pc.ports.ports()
+	case pc.attempt.hasBegun():
+		return PortsOf(pc.attempt.recorded)
 	}
 	return nil
 }
 
-// takes are the physical ports whose Leases this test has to claim: when the runner is made all ports that it uses, later those whose Leases were deleted. A Lease
-// from an earlier attempt names generators that are gone, so it is claimed anew, with those that send now.
-func (le *leases) takes(s *step) []Take {
-	var out []Take
-	for _, w := range le.wiresInUse(s) {
-		take := Take{Wire: w, Holder: Holder{le.test.Namespace, le.test.Name, le.test.UID, le.attempt.number},
-			Senders: le.senders()}
-		switch h := le.ports.hold(w); {
-		case h == nil:
-		case h.Holder.UID == le.test.UID && s.begins && h.Holder.Attempt != le.attempt.number:
-			take.Over = h
-		case h.Holder.UID == le.test.UID, h.dead(le.now) == "":
+// requests are the ports that this test has to claim. When the runner is made these are all ports in use, and later
+// those whose Leases were deleted. A Lease from an earlier attempt names generators that are gone, so the port is
+// claimed anew, with the generators that send now.
+func (pc *portClaims) requests(s *step) []PortRequest {
+	var requests []PortRequest
+	for _, w := range pc.portsInUse(s) {
+		h := pc.ports.claimOn(w)
+		if h != nil && (h.Holder.UID != pc.test.UID && h.lapse(pc.observedAt) == "" ||
+			h.Holder.UID == pc.test.UID && (!s.begins || h.Holder.Attempt == pc.attempt.number)) {
 			continue
-		default:
-			take.Over = h
 		}
-		out = append(out, take)
+		requests = append(requests, PortRequest{Port: w, Senders: pc.senders(), Replaces: h,
+			Holder: Holder{pc.test.Namespace, pc.test.Name, pc.test.UID, pc.attempt.number}})
 	}
-	return out
+	return requests
 }
 
-// senders are this attempt's generators: those observed, and those that only the status still lists.
-func (le *leases) senders() (all []Sender) {
-	for _, p := range le.attempt.podStatuses() {
+// senders are this attempt's generators, those observed and those that only the status still lists.
+func (pc *portClaims) senders() (senders []Sender) {
+	for _, p := range pc.attempt.podStatuses() {
 		if p.Role == v1alpha1.RoleGenerator && p.UID != "" {
-			all = append(all, Sender{p.Name, types.UID(p.UID)})
+			senders = append(senders, Sender{p.Name, types.UID(p.UID)})
 		}
 	}
-	return all
+	return senders
 }
 
-// givenBack are wires that the test no longer needs and can't be sending on, and those of an earlier test of its name. While a generator might still
-// send, at is when it surely doesn't; zero: an observation will show its end.
-func (le *leases) givenBack(s *step) (out []Hold, at time.Time) {
-	inUse := le.wiresInUse(s)
-	quiet, at := le.isQuiet()
-	held := false
-	for _, h := range le.ports.holds {
-		switch own := h.Holder.UID == le.test.UID; {
-		case own && slices.Contains(inUse, h.Wire):
-		case own && quiet, !own && le.isNamesakes(h) && h.dead(le.now) != "":
-			out = append(out, h)
-		case own:
-			held = true
+// released are claims to ports that the test no longer needs and can't be sending on, and those of an earlier test of
+// its name. While a generator might still send, quietAt is when it surely doesn't. Zero means that an observation will
+// show its end.
+func (pc *portClaims) released(s *step) (claims []PortClaim, quietAt time.Time) {
+	inUse := pc.portsInUse(s)
+	quiet, quietAt := pc.isQuiet()
+	mayBeSending := false
+	for _, h := range pc.ports.claims {
+		switch isOwn := h.Holder.UID == pc.test.UID; {
+		case isOwn && slices.Contains(inUse, h.Port):
+		case isOwn && quiet, !isOwn && pc.isNamesakes(h) && h.lapse(pc.observedAt) != "":
+			claims = append(claims, h)
+		case isOwn:
+			mayBeSending = true
 		}
 	}
-	if !held {
-		at = time.Time{}
+	if !mayBeSending {
+		quietAt = time.Time{}
 	}
-	return out, at
+	return claims, quietAt
 }
 
-// isNamesakes says whether an earlier test of this one's name has the hold.
-func (le *leases) isNamesakes(h Hold) bool {
-	return h.Holder.Namespace == le.test.Namespace && h.Holder.Name == le.test.Name
+// isNamesakes says whether an earlier test of this one's name has the claim.
+func (pc *portClaims) isNamesakes(h PortClaim) bool {
+	return h.Holder.Namespace == pc.test.Namespace && h.Holder.Name == pc.test.Name
 }
 
-// isQuiet says whether none of the test's pods can still send. If one can, until is when that is over at the latest; zero: an observation will show its end.
-func (le *leases) isQuiet() (quiet bool, until time.Time) {
-	quiet = !slices.ContainsFunc(le.onWires(), func(p corev1.Pod) bool { return le.sends(&p) })
-	if !quiet && le.finishedAt != nil {
-		until = le.finishedAt.Add(wireGrace)
-		quiet = !le.now.Before(until)
+// isQuiet says whether none of the test's pods can still send. If one can, deadline is when that is over at the latest.
+// Zero means that an observation will show its end.
+func (pc *portClaims) isQuiet() (quiet bool, deadline time.Time) {
+	quiet = !slices.ContainsFunc(pc.sendersOnPorts(), func(p corev1.Pod) bool { return pc.sends(&p) })
+	if !quiet && pc.finishedAt != nil {
+		deadline = pc.finishedAt.Add(portGrace)
+		quiet = !pc.observedAt.Before(deadline)
 	}
-	return quiet, until
+	return quiet, deadline
 }
 
-// onWires are the pods that could send on the test's wires: those that its Leases name or, where generators run outside the cluster and a
-// Lease names none, all that might.
-func (le *leases) onWires() []corev1.Pod {
+// sendersOnPorts are the pods that could send on the test's ports. Its Leases name them. Where generators run outside
+// the cluster and a Lease names none, they are all pods that might send.
+func (pc *portClaims) sendersOnPorts() []corev1.Pod {
 	named := map[types.UID]bool{}
-	for _, h := range le.ports.holds {
-		if h.Holder.UID != le.test.UID {
+	for _, h := range pc.ports.claims {
+		if h.Holder.UID != pc.test.UID {
 			continue
 		}
 		if len(h.Senders) == 0 {
-			return le.possibleSenders()
+			return pc.possibleSenders()
 		}
 		for _, s := range h.Senders {
 			named[s.UID] = true
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(le.pods), func(p corev1.Pod) bool { return !named[p.UID] })
+	return slices.DeleteFunc(slices.Clone(pc.pods), func(p corev1.Pod) bool { return !named[p.UID] })
 }
 
-func (le *leases) possibleSenders() []corev1.Pod {
-	sending := slices.Clone(le.remnants.pods)
-	if le.attempt.hasBegun() || le.finishedAt != nil {
-		sending = append(sending, le.attempt.pods...)
+func (pc *portClaims) possibleSenders() []corev1.Pod {
+	sending := slices.Clone(pc.remnants.pods)
+	if pc.attempt.hasBegun() || pc.finishedAt != nil {
+		sending = append(sending, pc.attempt.pods...)
 	}
-	return append(sending, le.attempt.runners...)
+	return append(sending, pc.attempt.runners...)
 }
 
 // sends says whether a pod could still send, or have others send. A pod whose node has been silent for long enough must have stopped.
-func (le *leases) sends(p *corev1.Pod) bool {
+func (pc *portClaims) sends(p *corev1.Pod) bool {
 	role := roleOf(p)
-	return (role == v1alpha1.RoleGenerator || role == v1alpha1.RoleRunner) && !Ended(p) &&
-		(p.DeletionTimestamp == nil || !stuck(p, le.now))
+	return (role == v1alpha1.RoleGenerator || role == v1alpha1.RoleRunner) && MaySend(p, pc.observedAt)
 }
 
-// takeovers are the events for wires that were taken over from tests that no longer need them.
-func (le *leases) takeovers(takes []Take) []Event {
-	var out []Event
-	for _, t := range takes {
-		if over := t.Over; over != nil && over.Holder.UID != le.test.UID {
-			out = append(out, Event{Warning: true, Reason: v1alpha1.ReasonPortHeld, Message: fmt.Sprintf(
-				"%s was still held by %s, %s: its Lease %s is taken over", t.Wire, le.ports.publicName(over.Holder.Namespace,
-					over.Holder.Name), over.dead(le.now), over.Lease)})
+// takeovers are the events for ports that were taken over from tests that no longer need them.
+func (pc *portClaims) takeovers(requests []PortRequest) []Event {
+	var events []Event
+	for _, t := range requests {
+		if claim := t.Replaces; claim != nil && claim.Holder.UID != pc.test.UID {
+			events = append(events, Event{Warning: true, Reason: v1alpha1.ReasonPortHeld, Message: fmt.Sprintf(
+				"%s was still held by %s, %s: its Lease %s is taken over", t.Port, pc.ports.publicName(claim.Holder.Namespace,
+					claim.Holder.Name), claim.lapse(pc.observedAt), claim.Lease)})
 		}
 	}
-	return out
+	return events
 }

@@ -10,17 +10,17 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// A test claims all its wires at once, or none, when its pods are ready and before its runner is made. While it
-// waits for wires its pods stay, but not for long: they hold CPUs and devices that the holder's own runner or
-// teardown pod may need, and then the two tests would wait for each other for ever. After portPatience the pods
-// are given back, and new ones are made when the holder is done.
+// A test claims all its physical ports at once, or none, when its pods are ready and before its runner is made. While
+// the test waits for ports its pods stay, but not for long. They hold CPUs and devices that the holder's own runner or
+// teardown pod may need, and then the two tests would wait for each other for ever. After portPatience the pods are
+// given back, and new ones are made when the holder is done.
 //
 //	pods ready ─▶ portsHeld? ──no──▶ take all, make the runner ─▶ run ─▶ pods gone ─▶ give back
 //	                 │ yes
 //	                 ├─ within portPatience: the holder ends ─▶ on it goes
 //	                 └─ else: pods are given back ─▶ portsAwaited (no pods) ─▶ the holder ends ─▶ next attempt
 
-// portPatience is how long pods stay in place while another test holds their wires.
+// portPatience is how long pods stay in place while another test has claimed their ports.
 const portPatience = 2 * time.Minute
 
 // ports answer on which physical ports the test's pods are, and who else is on them.
@@ -30,20 +30,20 @@ type ports struct {
 	history   *history
 	blueprint *blueprint
 	deadlines *deadlines
-	holds     []Hold
-	// ahead are older tests that wait for ports.
-	ahead []Waiter
+	claims    []PortClaim
+	// older are older tests that wait for ports.
+	older []Waiter
 	// awaited are the ports that the status says the next attempt waits for.
-	awaited []v1alpha1.NodePort
-	now     time.Time
+	awaited    []v1alpha1.NodePort
+	observedAt time.Time
 }
 
-// portShared: two ends of the links are on one physical port, and the test doesn't allow that.
+// portShared is the rule for two ends of the links that are on one physical port, where the test doesn't allow that.
 func (po *ports) portShared() *step {
 	if po.attempt.hasBegun() || po.test.Spec.SharedPort == v1alpha1.SharedPortAllowed {
 		return nil
 	}
-	shared := sharedWires(po.wireEnds())
+	shared := sharedPorts(po.ends())
 	if len(shared) == 0 {
 		return nil
 	}
@@ -54,8 +54,8 @@ func (po *ports) portShared() *step {
 		"which marks the result", wording.JoinNonEmpty("; ", shared...))
 }
 
-// portSpoofed: a pod reported another device than its node gave it. Whoever can do that could keep others off a
-// port, or hide the port that the pod uses.
+// portSpoofed is the rule for a pod that reported another device than its node gave it. Whoever can do that could keep
+// others off a port, or hide the port that the pod uses.
 func (po *ports) portSpoofed() *step {
 	if po.attempt.hasBegun() {
 		return nil
@@ -72,59 +72,60 @@ func (po *ports) portSpoofed() *step {
 		wording.JoinNonEmpty("; ", spoofed...))
 }
 
-// portsAwaited: an earlier attempt gave its pods back because another test held its ports, and that test still does.
+// portsAwaited is the rule for a test whose earlier attempt gave its pods back because another test had claimed its
+// ports, and that test still has them.
 func (po *ports) portsAwaited() *step {
 	if po.attempt.isPlaced() {
 		return nil
 	}
-	holds := po.heldByOthers(po.awaitedWires())
-	if len(holds) == 0 {
+	claims := po.claimsOfOthers(po.awaitedPorts())
+	if len(claims) == 0 {
 		return nil
 	}
-	return po.deadlines.waits(v1alpha1.ReasonPortHeld, po.heldWords(holds)+"; until then this test holds no pods")
+	return po.deadlines.wait(v1alpha1.ReasonPortHeld, po.claimWords(claims)+"; until then this test holds no pods")
 }
 
-// portsHeld: all pods are ready, and another test is on a physical port of theirs, or its turn comes first.
+// portsHeld is the rule for ready pods on a physical port that another test has claimed, or may claim first.
 func (po *ports) portsHeld() *step {
-	wires := po.wires()
-	if po.attempt.hasBegun() || len(wires) == 0 {
+	ports := po.ports()
+	if po.attempt.hasBegun() || len(ports) == 0 {
 		return nil
 	}
-	if holds := po.heldByOthers(wires); len(holds) > 0 {
-		return po.waitForPorts(holds)
+	if claims := po.claimsOfOthers(ports); len(claims) > 0 {
+		return po.waitForPorts(claims)
 	}
-	if first, wire := po.olderWaiter(wires); first != nil {
-		s := po.deadlines.waits(v1alpha1.ReasonPortHeld, fmt.Sprintf("%s is free, and %s, which is older, takes it first",
-			wire, po.publicName(first.Namespace, first.Name)))
-		return s.waitUntil(po.now.Add(yieldFor))
+	if first, port := po.olderWaiter(ports); first != nil {
+		s := po.deadlines.wait(v1alpha1.ReasonPortHeld, fmt.Sprintf("%s is free, and %s, which is older, takes it first",
+			port, po.publicName(first.Namespace, first.Name)))
+		return s.waitUntil(po.observedAt.Add(yieldFor))
 	}
 	return nil
 }
 
 // waitForPorts waits with the pods in place for portPatience, and then gives them back.
-func (po *ports) waitForPorts(holds []Hold) *step {
-	waitStart := po.now
+func (po *ports) waitForPorts(claims []PortClaim) *step {
+	waitStart := po.observedAt
 	if po.history.condition(v1alpha1.ConditionScheduled).Reason == v1alpha1.ReasonPortHeld {
-		waitStart = po.history.since(v1alpha1.ConditionScheduled)
+		waitStart = po.history.changedAt(v1alpha1.ConditionScheduled)
 	}
-	due, words := waitStart.Add(portPatience), po.heldWords(holds)
-	if po.now.Before(due) {
-		return po.deadlines.waits(v1alpha1.ReasonPortHeld, words).waitUntil(due)
+	due, words := waitStart.Add(portPatience), po.claimWords(claims)
+	if po.observedAt.Before(due) {
+		return po.deadlines.wait(v1alpha1.ReasonPortHeld, words).waitUntil(due)
 	}
-	var wires []Wire
-	for _, h := range holds {
-		wires = append(wires, h.Wire)
+	var ports []Port
+	for _, h := range claims {
+		ports = append(ports, h.Port)
 	}
 	message := words + "; pods that wait would keep CPUs and devices from others: they are given back, and made anew " +
 		"when it is over"
 	return &step{
 		reason: v1alpha1.ReasonPortHeld, message: message, activity: "Waiting",
-		scheduled: isFalse(v1alpha1.ReasonPortHeld, message), void: &voided{awaits: wires},
+		scheduled: isFalse(v1alpha1.ReasonPortHeld, message), void: &voided{awaitedPorts: ports},
 	}
 }
 
-// publicName is how this test's messages name another test. A test of another namespace stays anonymous:
-// whoever may look there finds it by the Lease.
+// publicName is how this test's messages name another test. A test of another namespace stays anonymous. Whoever may
+// look into that namespace finds the test by the Lease.
 func (po *ports) publicName(namespace, name string) string {
 	if namespace != po.test.Namespace {
 		return "a test of another namespace"
@@ -132,11 +133,11 @@ func (po *ports) publicName(namespace, name string) string {
 	return "LoadTest " + namespace + "/" + name
 }
 
-// heldWords say who is on which wire, and the way out.
-func (po *ports) heldWords(holds []Hold) string {
+// claimWords say which test has which port, and the way out.
+func (po *ports) claimWords(claims []PortClaim) string {
 	var words, unseen []string
-	for _, h := range holds {
-		words = append(words, fmt.Sprintf("%s is held by %s (Lease %s)", h.Wire,
+	for _, h := range claims {
+		words = append(words, fmt.Sprintf("%s is held by %s (Lease %s)", h.Port,
 			po.publicName(h.Holder.Namespace, h.Holder.Name), h.Lease))
 		if h.Unseen {
 			unseen = append(unseen, h.Lease)
@@ -152,64 +153,64 @@ func (po *ports) heldWords(holds []Hold) string {
 		"that one is over; stop it, or name networks on another port in a new LoadTest"
 }
 
-// wireEnds are the ends of this attempt's pods, as observed.
-func (po *ports) wireEnds() []wireEnd { return wireEnds(po.attempt.measuringStatuses()) }
+// ends are the links' ends of this attempt's pods, as observed.
+func (po *ports) ends() []portEnd { return portEnds(po.attempt.measuringStatuses()) }
 
-func (po *ports) wires() []Wire { return WiresOf(po.attempt.measuringStatuses()) }
+func (po *ports) ports() []Port { return PortsOf(po.attempt.measuringStatuses()) }
 
-func (po *ports) awaitedWires() []Wire {
-	var wires []Wire
+func (po *ports) awaitedPorts() []Port {
+	var ports []Port
 	for _, p := range po.awaited {
-		wires = append(wires, Wire{p.Node, p.Port})
+		ports = append(ports, Port{p.Node, p.Port})
 	}
-	return wires
+	return ports
 }
 
-// hold says which test holds a physical port; nil: none does.
-func (po *ports) hold(w Wire) *Hold {
-	i := slices.IndexFunc(po.holds, func(h Hold) bool { return h.Wire == w })
+// claimOn is the claim on a physical port. Nil means that none does.
+func (po *ports) claimOn(w Port) *PortClaim {
+	i := slices.IndexFunc(po.claims, func(h PortClaim) bool { return h.Port == w })
 	if i < 0 {
 		return nil
 	}
-	return &po.holds[i]
+	return &po.claims[i]
 }
 
-func (po *ports) heldByOthers(wires []Wire) []Hold {
-	var holds []Hold
-	for _, w := range wires {
-		if h := po.hold(w); h != nil && h.Holder.UID != po.test.UID && h.dead(po.now) == "" {
-			holds = append(holds, *h)
+func (po *ports) claimsOfOthers(ports []Port) []PortClaim {
+	var claims []PortClaim
+	for _, w := range ports {
+		if h := po.claimOn(w); h != nil && h.Holder.UID != po.test.UID && h.lapse(po.observedAt) == "" {
+			claims = append(claims, *h)
 		}
 	}
-	return holds
+	return claims
 }
 
-// olderWaiter is an older test that waits for one of these ports, and for nothing else, and so comes first;
-// nil: there is none.
-func (po *ports) olderWaiter(wires []Wire) (*Waiter, Wire) {
-	for i := range po.ahead {
-		a := &po.ahead[i]
-		j := slices.IndexFunc(a.Wires, func(w Wire) bool { return slices.Contains(wires, w) })
-		if j >= 0 && len(po.heldByOthers(a.Wires)) == 0 {
-			return a, a.Wires[j]
+// olderWaiter is an older test that waits for one of these ports, and for nothing else, and so comes first. Nil means
+// none.
+func (po *ports) olderWaiter(ports []Port) (*Waiter, Port) {
+	for i := range po.older {
+		a := &po.older[i]
+		j := slices.IndexFunc(a.Ports, func(w Port) bool { return slices.Contains(ports, w) })
+		if j >= 0 && len(po.claimsOfOthers(a.Ports)) == 0 {
+			return a, a.Ports[j]
 		}
 	}
-	return nil, Wire{}
+	return nil, Port{}
 }
 
 // awaitedAfter are the ports that the next attempt waits for, after a step.
 func (po *ports) awaitedAfter(s *step) []v1alpha1.NodePort {
 	switch {
 	case s.void != nil:
-		return nodePorts(s.void.awaits)
+		return nodePortsOf(s.void.awaitedPorts)
 	case po.attempt.isPlaced() || s.ending != nil:
 		return nil
 	}
-	var wires []Wire
-	for _, h := range po.heldByOthers(po.awaitedWires()) {
-		wires = append(wires, h.Wire)
+	var ports []Port
+	for _, h := range po.claimsOfOthers(po.awaitedPorts()) {
+		ports = append(ports, h.Port)
 	}
-	return nodePorts(wires)
+	return nodePortsOf(ports)
 }
 
 // yieldFor is how soon the test checks again whether the older test took its turn. If that test ends, a watch

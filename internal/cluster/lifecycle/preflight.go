@@ -4,21 +4,34 @@ import (
 	"fmt"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/util/validation/field"
-
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/cluster/manifests"
 	"github.com/linerate-dev/linerate/internal/compile"
-	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// invalid: the spec can't be measured. A run that has begun goes on even if a newer operator rejects its spec:
-// its Plan is written.
+// preflight answers whether the test can be measured as it is written, and in this cluster.
+type preflight struct {
+	test      *v1alpha1.LoadTest
+	attempt   *attempt
+	blueprint *blueprint
+	nodes     *nodes
+	deadlines *deadlines
+	observers *observers
+	cleanup   *cleanup
+	hasMultus bool
+	// networkFaults say why networks that exist can't be used.
+	networkFaults map[compile.NetworkKey]string
+	// grows says that an autoscaler adds nodes for pods that wait.
+	grows bool
+}
+
+// invalid is the rule for a spec that can't be measured. A run that has begun goes on even if a newer operator rejects
+// its spec, since its Plan is written.
 func (pre *preflight) invalid() *step {
 	if pre.attempt.hasRunner() || pre.blueprint.cluster() != nil {
 		return nil
 	}
-	return pre.refuses(specErrors(pre.blueprint.errs))
+	return pre.refuses(joinedErrors(pre.blueprint.errs))
 }
 
 // refuses ends a test whose spec can't be measured.
@@ -29,46 +42,45 @@ func (pre *preflight) refuses(message string) *step {
 	return s
 }
 
-// nameTaken: an object that doesn't belong to the test has the name of one of its children. The operator never
-// touches it.
+// nameTaken is the rule for an object that doesn't belong to the test and has the name of one of its children. The
+// operator never touches it.
 func (pre *preflight) nameTaken() *step {
 	objects := pre.observers.namesTaken()
 	if len(objects) == 0 {
 		return nil
 	}
-	return pre.deadlines.waits(v1alpha1.ReasonNameTaken,
+	return pre.deadlines.wait(v1alpha1.ReasonNameTaken,
 		fmt.Sprintf("%s exists and doesn't belong to this LoadTest: delete it, or create the LoadTest under another name",
 			listed(objects)))
 }
 
-// networksMissing: the links name networks that this cluster lacks, or that can't be used.
+// networksMissing is the rule for links that name networks which this cluster lacks, or which can't be used.
 func (pre *preflight) networksMissing() *step {
 	if pre.attempt.isPlaced() {
 		return nil
 	}
 	ends := pre.blueprint.ends()
 	if len(ends) > 0 && !pre.hasMultus {
-		return pre.deadlines.waits(v1alpha1.ReasonMultusMissing, "this cluster has no NetworkAttachmentDefinitions, and "+
-			"pods need one for each link: "+
-			"install Multus (it brings the CustomResourceDefinition network-attachment-definitions.k8s.cni.cncf.io)")
+		return pre.deadlines.wait(v1alpha1.ReasonMultusMissing, "this cluster has no NetworkAttachmentDefinitions, and pods need "+
+			"one for each link: install Multus (it brings the CustomResourceDefinition network-attachment-definitions.k8s.cni.cncf.io)")
 	}
 	for _, e := range ends {
 		if problem := pre.networkFaults[e.key]; problem != "" {
-			return pre.deadlines.waits(v1alpha1.ReasonNetworkInvalid, fmt.Sprintf("%s: %s", e, problem))
+			return pre.deadlines.wait(v1alpha1.ReasonNetworkInvalid, fmt.Sprintf("%s: %s", e, problem))
 		}
 	}
 	for _, key := range pre.blueprint.cluster().OwnNetworks {
 		if problem := pre.networkFaults[key]; problem != "" {
-			return pre.deadlines.waits(v1alpha1.ReasonNetworkInvalid, fmt.Sprintf("network %s (in the annotation of a "+
+			return pre.deadlines.wait(v1alpha1.ReasonNetworkInvalid, fmt.Sprintf("network %s (in the annotation of a "+
 				"template): %s", key, problem))
 		}
 	}
 	if missing := pre.missing(ends); len(missing) > 0 {
-		return pre.deadlines.waits(v1alpha1.ReasonNetworkMissing, strings.Join(missing, "; ")+
+		return pre.deadlines.wait(v1alpha1.ReasonNetworkMissing, strings.Join(missing, "; ")+
 			": create the NetworkAttachmentDefinition (kubectl get net-attach-def -A lists those that exist)")
 	}
 	if errs := manifests.Check(pre.blueprint.input()); len(errs) > 0 {
-		return pre.deadlines.waits(v1alpha1.ReasonNetworkInvalid, joinedErrors(errs))
+		return pre.deadlines.wait(v1alpha1.ReasonNetworkInvalid, joinedErrors(errs))
 	}
 	if err := manifests.CheckGroup(pre.blueprint.input()); err != nil {
 		return pre.refuses(err.Error())
@@ -94,54 +106,30 @@ func (pre *preflight) missing(ends []end) []string {
 	return sentences
 }
 
-// resourcesMissing: no node has the devices or the huge pages that a pod needs, or enough of them, as nodes
-// are, not as they are used at the moment: that is the scheduler's. Where nodes are added for pods that wait,
-// the pods wait: what isn't there may come.
+// resourcesMissing is the rule for pods that need more devices or huge pages than any node has. Devices that others use
+// at the moment count, since the scheduler waits for those. Where nodes are added for pods that wait, the pods wait,
+// since such a node may come.
 func (pre *preflight) resourcesMissing() *step {
-	if pre.attempt.isPlaced() || len(pre.nodes.all) == 0 || pre.grows {
+	if pre.attempt.isPlaced() || len(pre.nodes.items) == 0 || pre.grows {
 		return nil
 	}
 	if words := pre.nodes.exhausted(); words != "" {
-		return pre.deadlines.waits(v1alpha1.ReasonNodeRefused, words)
+		return pre.deadlines.wait(v1alpha1.ReasonNodeRefused, words)
 	}
 	needs := pre.blueprint.needs()
 	for _, n := range needs {
 		if reason, message := pre.nodes.lacks(n); message != "" {
-			return pre.deadlines.waits(reason, message)
+			return pre.deadlines.wait(reason, message)
 		}
 	}
 	if message := pre.nodes.lacksTogether(needs); message != "" {
-		return pre.deadlines.waits(v1alpha1.ReasonResourceMissing, message)
+		return pre.deadlines.wait(v1alpha1.ReasonResourceMissing, message)
 	}
 	return nil
 }
 
-// preflight answers whether the test can be measured as it is written, and in this cluster.
-type preflight struct {
-	test      *v1alpha1.LoadTest
-	attempt   *attempt
-	blueprint *blueprint
-	nodes     *nodes
-	deadlines *deadlines
-	observers *observers
-	cleanup   *cleanup
-	hasMultus bool
-	// networkFaults say why networks that exist can't be used.
-	networkFaults map[compile.NetworkKey]string
-	// grows: an autoscaler adds nodes for pods that wait.
-	grows bool
-}
-
-// specErrors are all errors of a spec, as a person would list them.
-func specErrors(errs field.ErrorList) string {
-	words := make([]string, len(errs))
-	for i, err := range errs {
-		words[i] = err.Error()
-	}
-	return wording.JoinNonEmpty("; ", words...)
-}
-
-func joinedErrors(errs []error) string {
+// joinedErrors are errors in one line.
+func joinedErrors[E error](errs []E) string {
 	texts := make([]string, len(errs))
 	for i, err := range errs {
 		texts[i] = err.Error()

@@ -10,7 +10,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// progress is what is being done: the runner's own words while it runs, the step's before and after.
+// progress is what is being done, in the runner's own words while it runs, and in the step's before and after.
 func (w *statusWriter) progress(s *step) *v1alpha1.Progress {
 	if s.ending == nil && s.void == nil && w.attempt.hasBegun() {
 		if p := w.attempt.progress(); p != nil {
@@ -53,29 +53,28 @@ func (w *statusWriter) runnersProgress(p *delivery.Progress) *v1alpha1.Progress 
 		LossRatio: wording.Limited(p.LossRatio, 11),
 		Message:   wording.Limited(message, 1024),
 
-		Number: counted32(p.Step), Of: counted32(p.Steps), Varied: wording.Limited(p.Varied,
+		Number: clampedCount(p.Step), Of: clampedCount(p.Steps), Varied: wording.Limited(p.Varied,
 			64), RemainingSeconds: max(p.RemainingSeconds, 0),
 		IntendedPacketsPerSecond: max(p.IntendedPacketsPerSecond, 0), OfferedPacketsPerSecond: max(p.OfferedPacketsPerSecond,
 			0),
 		ReceivedPacketsPerSecond: max(p.ReceivedPacketsPerSecond, 0),
-		GoodputBitsPerSecond:     atLeastNone(p.GoodputBitsPerSecond),
+		GoodputBitsPerSecond:     clampedRate(p.GoodputBitsPerSecond),
 	}
 }
 
-// counted32 is a count as the schema takes it.
-func counted32(n int) int32 { return int32(min(max(n, 0), math.MaxInt32)) }
+// clampedCount is a count as the schema takes it.
+func clampedCount(n int) int32 { return int32(min(max(n, 0), math.MaxInt32)) }
 
-// atLeastNone is a rate as the schema takes it; nil: there is none.
-func atLeastNone(rate *int64) *int64 {
+// clampedRate is a rate as the schema takes it. Nil means none.
+func clampedRate(rate *int64) *int64 {
 	if rate == nil {
 		return nil
 	}
 	return new(max(*rate, 0))
 }
 
-// countRuns counts lost runs, and records up to which run it has counted: otherwise each pass would count the
-// same run again, and its own write would cause the next pass. In the next attempt runs are numbered from 1
-// again.
+// countRuns counts lost runs, and records up to which run it has counted. Otherwise each pass would count the same run
+// again, and its own write would cause the next pass. In the next attempt runs are numbered from 1 again.
 func (w *statusWriter) countRuns(st *v1alpha1.LoadTestStatus, s *step) {
 	if st.Progress == nil || w.attempt.progress() == nil {
 		return

@@ -87,13 +87,13 @@ func kueueLives() []life {
 			w.vanish("first-1-generator-0")
 			w.settle()
 		}},
-		{"deadline counts from the admission", inQueue(with(reference, "schedulingDeadline: 10m")), func(w *world) {
+		{"deadline counts from the admission", inQueue(withLines(reference, "schedulingDeadline: 10m")), func(w *world) {
 			w.settle()
 			w.pass(time.Hour)
 			w.admit()
 			w.pass(11 * time.Minute)
 		}},
-		{"evicted by Kueue after a queue that was longer than the deadline", inQueue(with(reference, "schedulingDeadline: 10m")), func(w *world) {
+		{"evicted by Kueue after a queue that was longer than the deadline", inQueue(withLines(reference, "schedulingDeadline: 10m")), func(w *world) {
 			w.settle()
 			w.pass(time.Hour)
 			w.admit()
@@ -103,9 +103,9 @@ func kueueLives() []life {
 			w.admit()
 			w.pass(11 * time.Minute)
 		}},
-		{"an image that never comes is admitted by Kueue again and again", inQueue(with(devices, "schedulingDeadline: 11m")), func(w *world) {
+		{"an image that never comes is admitted by Kueue again and again", inQueue(withLines(devices, "schedulingDeadline: 11m")), func(w *world) {
 			w.settle()
-			w.others = []queue.Claim{w.wants("b", 1)}
+			w.otherClaims = []queue.Claim{w.wants("b", 1)}
 			for range 3 {
 				w.pass(time.Hour)
 				w.admit()
@@ -139,7 +139,7 @@ func (w *world) managed() {
 		p := &w.Pods[i]
 		p.Labels[v1alpha1.LabelKueueManaged] = "true"
 		if len(p.Spec.SchedulingGates) > 0 {
-			set(p, corev1.PodScheduled, corev1.ConditionFalse, w.now)
+			set(p, corev1.PodScheduled, corev1.ConditionFalse, w.clock)
 			c := &p.Status.Conditions[len(p.Status.Conditions)-1]
 			c.Reason, c.Message = corev1.PodReasonSchedulingGated, "Scheduling is blocked due to non-empty scheduling gates"
 		}
@@ -167,7 +167,7 @@ func (w *world) unpulled() {
 func (w *world) evict() {
 	for i := range w.Pods {
 		if p := &w.Pods[i]; p.Labels[v1alpha1.LabelRole] != "runner" {
-			set(p, "TerminationTarget", corev1.ConditionTrue, w.now)
+			set(p, "TerminationTarget", corev1.ConditionTrue, w.clock)
 			c := &p.Status.Conditions[len(p.Status.Conditions)-1]
 			c.Reason, c.Message = "WorkloadEvictedDueToPreempted", "Preempted to accommodate a higher priority Workload"
 			w.terminate(p)
@@ -179,21 +179,21 @@ func (w *world) evict() {
 func queueLives() []life {
 	return []life{
 		{"third in line and then placed", devices, func(w *world) {
-			w.others = []queue.Claim{w.settled("a", "rack-1", "rack-2"), w.wants("b", -2), w.wants("c", -1)}
+			w.otherClaims = []queue.Claim{w.settled("a", "rack-1", "rack-2"), w.wants("b", -2), w.wants("c", -1)}
 			w.settle()
 			w.pass(10 * time.Minute)
-			w.others = w.others[1:]
-			w.others[0] = w.settled("b", "rack-1", "rack-2")
+			w.otherClaims = w.otherClaims[1:]
+			w.otherClaims[0] = w.settled("b", "rack-1", "rack-2")
 			w.pass(10 * time.Minute)
-			w.others = []queue.Claim{w.settled("c", "rack-1", "rack-2")}
+			w.otherClaims = []queue.Claim{w.settled("c", "rack-1", "rack-2")}
 			w.pass(10 * time.Minute)
-			w.others = []queue.Claim{w.wants("d", 1)}
+			w.otherClaims = []queue.Claim{w.wants("d", 1)}
 			r := w.toRun()
 			w.finish(r, report.Completed)
 			w.settle()
 		}},
 		{"refused before it stands in line", devices, func(w *world) {
-			w.others = []queue.Claim{w.settled("a", "rack-1", "rack-2")}
+			w.otherClaims = []queue.Claim{w.settled("a", "rack-1", "rack-2")}
 			w.refusals = []lifecycle.Refusal{{Pod: "vpp-1-dut", Message: "exceeded quota: bench"}}
 			w.settle()
 			w.refusals = nil
@@ -213,17 +213,17 @@ func queueLives() []life {
 			w.settle()
 			w.unschedulable("0/2 nodes are available: 2 Insufficient intel.com/west.")
 			w.pass(10 * time.Minute)
-			w.others = []queue.Claim{w.wants("b", 1)}
+			w.otherClaims = []queue.Claim{w.wants("b", 1)}
 			w.pass(30 * time.Second)
-			w.others = []queue.Claim{w.settled("b", "rack-1", "rack-2")}
+			w.otherClaims = []queue.Claim{w.settled("b", "rack-1", "rack-2")}
 			w.pass(10 * time.Minute)
-			w.others = nil
+			w.otherClaims = nil
 			r := w.toRun()
 			w.finish(r, report.Completed)
 			w.settle()
 		}},
 		{"setup without a node keeps others waiting", withSetup, func(w *world) {
-			w.others = []queue.Claim{w.wants("b", 1)}
+			w.otherClaims = []queue.Claim{w.wants("b", 1)}
 			w.settle()
 			w.unschedulable("0/2 nodes are available: 2 Insufficient cpu.")
 			w.pass(130 * time.Second)
@@ -234,13 +234,13 @@ func queueLives() []life {
 			w.settle()
 			w.unpulled()
 			w.pass(time.Hour)
-			w.others = []queue.Claim{w.wants("b", 1)}
+			w.otherClaims = []queue.Claim{w.wants("b", 1)}
 			w.pass(2 * time.Minute)
-			w.others = []queue.Claim{w.settled("b", "rack-1", "rack-2")}
+			w.otherClaims = []queue.Claim{w.settled("b", "rack-1", "rack-2")}
 			w.pass(2 * time.Minute)
 		}},
-		{"an image that never comes is tried until the deadline", with(devices, "schedulingDeadline: 20m"), func(w *world) {
-			w.others = []queue.Claim{w.wants("b", 1)}
+		{"an image that never comes is tried until the deadline", withLines(devices, "schedulingDeadline: 20m"), func(w *world) {
+			w.otherClaims = []queue.Claim{w.wants("b", 1)}
 			w.settle()
 			for range 22 {
 				w.schedule()
@@ -250,24 +250,24 @@ func queueLives() []life {
 			}
 		}},
 		{"suspended while queued and resumed", devices, func(w *world) {
-			w.others = []queue.Claim{w.settled("a", "rack-1", "rack-2")}
+			w.otherClaims = []queue.Claim{w.settled("a", "rack-1", "rack-2")}
 			w.settle()
 			w.edit(func(s *v1alpha1.LoadTestSpec) { s.Suspend = true })
 			w.settle()
 			w.edit(func(s *v1alpha1.LoadTestSpec) { s.Suspend = false })
 			w.settle()
 		}},
-		{"deadline while queued", with(devices, "schedulingDeadline: 10m"), func(w *world) {
-			w.others = []queue.Claim{w.settled("a", "rack-1", "rack-2")}
+		{"deadline while queued", withLines(devices, "schedulingDeadline: 10m"), func(w *world) {
+			w.otherClaims = []queue.Claim{w.settled("a", "rack-1", "rack-2")}
 			w.pass(11 * time.Minute)
 		}},
-		{"devices never side by side", with(twoOfWest, "activeDeadline: 1h"), func(w *world) {
-			for i := range w.lab.Nodes {
-				w.lab.Nodes[i].Allocatable["intel.com/west"] = resource.MustParse("3")
+		{"devices never side by side", withLines(twoOfWest, "activeDeadline: 1h"), func(w *world) {
+			for i := range w.inventory.Nodes {
+				w.inventory.Nodes[i].Allocatable["intel.com/west"] = resource.MustParse("3")
 			}
-			w.others = []queue.Claim{w.settled("a", "rack-9", "rack-9")}
+			w.otherClaims = []queue.Claim{w.settled("a", "rack-9", "rack-9")}
 			w.settle()
-			w.lab.Nodes = append(w.lab.Nodes, node("rack-3"))
+			w.inventory.Nodes = append(w.inventory.Nodes, node("rack-3"))
 			w.settle()
 		}},
 	}
@@ -305,10 +305,10 @@ spec:
 
 // wants is another test that wants all of the lab's devices, so many minutes younger than this one.
 func (w *world) wants(name string, minutes int) queue.Claim {
-	all := queue.Devices{"intel.com/west": 4, "intel.com/east": 4}
+	allDevices := queue.Devices{"intel.com/west": 4, "intel.com/east": 4}
 	return queue.Claim{
 		ID: name, Test: "lab-" + name + "/" + name, Created: w.test.CreationTimestamp.Add(time.Duration(minutes) * time.Minute),
-		Pods: []queue.Pod{{Devices: all}, {Devices: all}},
+		Pods: []queue.Pod{{Devices: allDevices}, {Devices: allDevices}},
 	}
 }
 
@@ -328,7 +328,7 @@ func (w *world) halfPlaced() {
 	for i := range w.Pods {
 		if p := &w.Pods[i]; p.Labels[v1alpha1.LabelRole] == "dut" {
 			p.Spec.NodeName = "rack-2"
-			set(p, corev1.PodScheduled, corev1.ConditionTrue, w.now)
+			set(p, corev1.PodScheduled, corev1.ConditionTrue, w.clock)
 		}
 	}
 }

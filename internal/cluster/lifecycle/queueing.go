@@ -22,40 +22,40 @@ type queueing struct {
 	deadlines *deadlines
 	placement *placement
 	turn      queue.Turn
-	// grows: an autoscaler adds nodes for pods that wait.
-	grows     bool
-	givenBack *v1alpha1.GivenBack
-	refusals  []Refusal
-	now       time.Time
+	// grows says that an autoscaler adds nodes for pods that wait.
+	grows      bool
+	givenBack  *v1alpha1.GivenBack
+	refusals   []Refusal
+	observedAt time.Time
 }
 
-// Devices are scarce. A test gets pods when it is its turn (queue.Arrange), and gives all of them back where
-// not all find nodes:
+// Devices are scarce. A test gets pods when it is its turn (queue.Arrange), and gives all of them back where not all
+// find nodes.
 //
 //	        it is its turn            all have nodes
 //	queued ───────────────▶ placing ─────────────────▶ starting
 //	   ▲                       │ some have none after placeBound: others hold devices that the line can't see,
 //	   └── others go first ◀───┘ and may wait for those that this test holds
 
-// queued: other tests have the devices, or come first. The pods are tried in a dry run before the wait, so that
-// nobody queues for a refusal.
+// queued is the rule for a test whose devices other tests have, or are to have first. The pods are tried in a dry run
+// before the wait, so that nobody queues for a refusal.
 func (q *queueing) queued() *step {
 	if q.attempt.isUsed() {
 		return nil
 	}
-	if back := q.givenBack; q.kueue.queueName() != "" && back != nil && q.now.Before(back.Until.Time) {
+	if givenBack := q.givenBack; q.kueue.queueName() != "" && givenBack != nil && q.observedAt.Before(givenBack.Until.Time) {
 		const message = "its pods were given back, as not all of them could be placed or started: they are queued again " +
 			"when others had their time"
-		return q.deadlines.waits(v1alpha1.ReasonGivenBack, message+q.whyGivenBack()).waitUntil(back.Until.Time)
+		return q.deadlines.wait(v1alpha1.ReasonGivenBack, message+q.whyGivenBack()).waitUntil(givenBack.Until.Time)
 	}
-	if !q.turn.Waits || q.kueue.queueName() != "" || q.grows && q.turn.Until.IsZero() {
+	if !q.turn.Waits || q.kueue.queueName() != "" || q.grows && q.turn.Due.IsZero() {
 		return nil // Kueue decides, or who adds nodes for pods that wait
 	}
 	reason, inLine := v1alpha1.ReasonQueued, q.isInLine()
 	switch {
 	case q.turn.Impossible:
-		return q.deadlines.waits(v1alpha1.ReasonResourceMissing, q.turn.Message)
-	case !q.turn.Until.IsZero():
+		return q.deadlines.wait(v1alpha1.ReasonResourceMissing, q.turn.Message)
+	case !q.turn.Due.IsZero():
 		reason = v1alpha1.ReasonGivenBack
 	}
 	switch {
@@ -65,31 +65,31 @@ func (q *queueing) queued() *step {
 	case !inLine && len(q.refusals) > 0:
 		return q.placement.refusedStep(q.refusals)
 	}
-	s := q.deadlines.waits(reason, q.turn.Message+q.whyGivenBack())
+	s := q.deadlines.wait(reason, q.turn.Message+q.whyGivenBack())
 	s.activity, s.brief = "Queued", q.turn.Brief
-	return s.waitUntil(q.turn.Until)
+	return s.waitUntil(q.turn.Due)
 }
 
-// whyGivenBack says what was missing when pods were last given back, since whoever reads that the test queues
-// has to mend that. Empty: none were given back.
+// whyGivenBack says what was missing when pods were last given back, since whoever reads that the test queues has to
+// mend that. Empty means that none were given back.
 func (q *queueing) whyGivenBack() string {
-	back := q.givenBack
-	if back == nil || back.Message == "" {
+	givenBack := q.givenBack
+	if givenBack == nil || givenBack.Message == "" {
 		return ""
 	}
 	times := "once"
-	if back.Times > 1 {
-		times = fmt.Sprintf("%d times", back.Times)
+	if givenBack.Times > 1 {
+		times = fmt.Sprintf("%d times", givenBack.Times)
 	}
-	words := "; pods were given back " + times + ", last for this: " + back.Message
-	if back.Reason == v1alpha1.GivenBackNotStarted && q.test.Spec.SchedulingDeadline == "" {
+	words := "; pods were given back " + times + ", last for this: " + givenBack.Message
+	if givenBack.Reason == v1alpha1.GivenBackNotStarted && q.test.Spec.SchedulingDeadline == "" {
 		words += "; until that is mended it is tried again and again: spec.stop ends the test, and spec.schedulingDeadline " +
 			"can still be set"
 	}
 	return words
 }
 
-// isInLine says whether the status already says that the test waits for others: then its pods were tried.
+// isInLine says whether the status already says that the test waits for others, so that its pods were tried.
 func (q *queueing) isInLine() bool {
 	switch q.history.condition(v1alpha1.ConditionScheduled).Reason {
 	case v1alpha1.ReasonQueued, v1alpha1.ReasonGivenBack:
@@ -98,24 +98,24 @@ func (q *queueing) isInLine() bool {
 	return false
 }
 
-// halfPlaced: not all pods found nodes in time. The placed ones hold devices that another test may wait for
-// while it holds what this test lacks, so all are given back. Pods of which none is placed hold nothing, and
-// may go on waiting.
+// halfPlaced is the rule for pods that didn't all find nodes in time. The placed ones hold devices that another test
+// may wait for while it holds what this test lacks, so all are given back. Pods of which none is placed hold nothing,
+// and may go on waiting.
 func (q *queueing) halfPlaced() *step {
 	void, words := &voided{givenBack: queue.Delay(string(q.test.UID), int(q.timesGivenBack())+1)}, ""
 	switch trouble, due := q.cannotStart(); {
-	case Reached(q.placelessUntil(), q.now):
+	case Reached(q.placelessUntil(), q.observedAt):
 		waiting, _ := q.attempt.placing()
 		words = fmt.Sprintf("%s within %s%s", placeless(namesOf(waiting)), q.placeBound(), schedulersReason(waiting))
 		void.reason, void.lacks = v1alpha1.GivenBackUnplaced, words
-	case Reached(due, q.now):
+	case Reached(due, q.observedAt):
 		words = fmt.Sprintf("%s; it has been so for %s, and other tests wait for its devices", trouble, q.startBound())
 		void.reason, void.lacks = v1alpha1.GivenBackNotStarted, trouble
 	default:
 		return nil
 	}
 	message := fmt.Sprintf("%s: all pods are given back, so that others can go on; others go first until %s at the latest",
-		words, q.now.Add(void.givenBack).UTC().Format(time.TimeOnly))
+		words, q.observedAt.Add(void.givenBack).UTC().Format(time.TimeOnly))
 	return &step{
 		reason: v1alpha1.ReasonGivenBack, message: message, activity: "Queued",
 		scheduled: isFalse(v1alpha1.ReasonGivenBack, message), void: void,
@@ -123,43 +123,45 @@ func (q *queueing) halfPlaced() *step {
 }
 
 // Reached says whether there is a moment, and it has come.
-func Reached(at, now time.Time) bool { return !at.IsZero() && !now.Before(at) }
+func Reached(due, moment time.Time) bool { return !due.IsZero() && !moment.Before(due) }
 
-// givesBackAt is when the pods are given back because one has no node or can't start; zero: there is no such pod.
+// givesBackAt is when the pods are given back because one has no node or can't start. Zero means that there is no
+// such pod.
 func (q *queueing) givesBackAt() time.Time {
 	_, due := q.cannotStart()
 	return earliest(q.placelessUntil(), due)
 }
 
-// cannotStart says what keeps a pod from starting that waiting won't mend, such as an image that can't be
-// pulled, and when all pods are given back for it: otherwise they would keep devices from waiting tests until a
-// person looks. Zero: there is no such pod, or no test waits for its devices.
-func (q *queueing) cannotStart() (trouble string, until time.Time) {
+// cannotStart says what keeps a pod from starting that waiting won't mend, such as an image that can't be pulled, and
+// when all pods are given back for it. Otherwise they would keep devices from waiting tests until a person looks. Zero
+// means that there is no such pod, or that no test waits for its devices.
+func (q *queueing) cannotStart() (trouble string, deadline time.Time) {
 	if q.attempt.hasBegun() || !q.turn.Wanted {
-		return "", until
+		return "", deadline
 	}
 	for _, p := range q.attempt.measuringPods() {
 		if p.Spec.NodeName == "" || Ended(p) || p.DeletionTimestamp != nil {
 			continue
 		}
 		words := troubleOf(p)
-		since := latest(p.CreationTimestamp.Time, condition(p, corev1.PodScheduled).LastTransitionTime.Time)
-		if due := since.Add(q.startBound()); words != "" && (until.IsZero() || due.Before(until)) {
-			trouble, until = words, due
+		start := latest(p.CreationTimestamp.Time, condition(p, corev1.PodScheduled).LastTransitionTime.Time)
+		if due := start.Add(q.startBound()); words != "" && (deadline.IsZero() || due.Before(deadline)) {
+			trouble, deadline = words, due
 		}
 	}
-	return trouble, until
+	return trouble, deadline
 }
 
-// startBound is how long a pod may be kept from starting while others wait: not so long again where that was so before.
+// startBound is how long a pod may be kept from starting while others wait. It is shorter where pods were given back
+// for that before.
 func (q *queueing) startBound() time.Duration {
-	if back := q.givenBack; back != nil && back.Reason == v1alpha1.GivenBackNotStarted {
+	if givenBack := q.givenBack; givenBack != nil && givenBack.Reason == v1alpha1.GivenBackNotStarted {
 		return restartBound
 	}
 	return startBound
 }
 
-// placelessUntil is when pods that aren't all placed are given back; zero: never, as things are.
+// placelessUntil is when pods that aren't all placed are given back. Zero means never, as things are.
 func (q *queueing) placelessUntil() time.Time {
 	if q.attempt.hasBegun() || q.kueue.anyGated() {
 		return time.Time{}
@@ -168,18 +170,18 @@ func (q *queueing) placelessUntil() time.Time {
 	if len(waiting) == 0 || (len(placed) == 0 && !q.turn.Wanted) {
 		return time.Time{}
 	}
-	var since time.Time
+	var start time.Time
 	for _, p := range waiting {
-		since = latest(since, p.CreationTimestamp.Time)
+		start = latest(start, p.CreationTimestamp.Time)
 	}
-	if at := q.kueue.admittedAt(); at != nil {
-		since = latest(since, at.Time) // until then Kueue held them back, and no scheduler looked
+	if admittedAt := q.kueue.admittedAt(); admittedAt != nil {
+		start = latest(start, admittedAt.Time) // until then Kueue held them back, and no scheduler looked
 	}
-	return since.Add(q.placeBound())
+	return start.Add(q.placeBound())
 }
 
-// placeBound is how long pods may be without nodes while others of the test have theirs: longer where a node
-// may have to be made for them.
+// placeBound is how long pods may be without nodes while others of the test have theirs. It is longer where a node may
+// have to be made for them.
 func (q *queueing) placeBound() time.Duration {
 	if q.grows {
 		return growBound
@@ -203,17 +205,17 @@ func namesOf(pods []*corev1.Pod) []string {
 	return names
 }
 
-// schedulersReason is what the scheduler says of the first of these pods that it speaks of; empty: nothing.
+// schedulersReason is what the scheduler says of the first of these pods that it speaks of. Empty means nothing.
 func schedulersReason(pods []*corev1.Pod) string {
 	for _, p := range pods {
-		if c, no := nodeless(p); no && c.Message != "" {
+		if c, nodeless := unschedulable(p); nodeless && c.Message != "" {
 			return " (" + schedulersWords(c.Message) + ")"
 		}
 	}
 	return ""
 }
 
-// gated: Kueue hasn't admitted the pods yet. It may take days, and no deadline counts.
+// gated is the rule for pods that Kueue hasn't admitted yet. That may take days, and no deadline counts.
 func (q *queueing) gated() *step {
 	var waiting []string
 	managed := true
@@ -237,40 +239,40 @@ func (q *queueing) gated() *step {
 		message += "; Kueue doesn't look after these pods: turn its integration for pods on, also for this namespace " +
 			"(kubectl linerate doctor), or create the test without the label " + v1alpha1.LabelKueueQueue
 	}
-	s := q.deadlines.waits(v1alpha1.ReasonQueued, message)
+	s := q.deadlines.wait(v1alpha1.ReasonQueued, message)
 	s.activity, s.brief = "Queued", strings.TrimSpace("in Kueue's queue "+q.kueue.queueName())
 	return s
 }
 
-// unscheduled: pods wait for a node.
+// unscheduled is the rule for pods that wait for a node.
 func (q *queueing) unscheduled() *step {
 	var waiting, refused []string
-	var why string
+	var reason string
 	for _, p := range q.attempt.measuringPods() {
 		if p.Spec.NodeName != "" {
 			continue
 		}
 		waiting = append(waiting, p.Name)
-		if c, no := nodeless(p); no {
-			refused, why = append(refused, p.Name), cmp.Or(why, schedulersWords(c.Message))
+		if c, nodeless := unschedulable(p); nodeless {
+			refused, reason = append(refused, p.Name), cmp.Or(reason, schedulersWords(c.Message))
 		}
 	}
 	switch {
 	case len(waiting) == 0:
 		return nil
 	case len(refused) == 0:
-		s := q.deadlines.waits(v1alpha1.ReasonPending, "the scheduler hasn't placed yet: "+listed(waiting))
+		s := q.deadlines.wait(v1alpha1.ReasonPending, "the scheduler hasn't placed yet: "+listed(waiting))
 		s.activity = "Placing"
 		return s.waitUntil(q.givesBackAt())
 	}
-	return q.deadlines.waits(v1alpha1.ReasonUnschedulable, wording.JoinNonEmpty(": ", placeless(refused), why)+
+	return q.deadlines.wait(v1alpha1.ReasonUnschedulable, wording.JoinNonEmpty(": ", placeless(refused), reason)+
 		": it goes on by itself when there is room; other tests and pods hold devices too (kubectl describe node shows "+
 		"them)").waitUntil(q.givesBackAt())
 }
 
-// nodeless says whether the scheduler finds no node for a pod, and why. A pod whose scheduling gates were just
-// removed still has the condition of a gated pod, and isn't nodeless: the scheduler hasn't tried it yet.
-func nodeless(p *corev1.Pod) (corev1.PodCondition, bool) {
+// unschedulable says whether the scheduler finds no node for a pod, and why. A pod whose scheduling gates were just removed
+// still has the condition of a gated pod, and isn't nodeless, since the scheduler hasn't tried it yet.
+func unschedulable(p *corev1.Pod) (corev1.PodCondition, bool) {
 	c := condition(p, corev1.PodScheduled)
 	freed := c.Reason == corev1.PodReasonSchedulingGated && len(p.Spec.SchedulingGates) == 0
 	return c, c.Status == corev1.ConditionFalse && !freed
@@ -284,10 +286,10 @@ func placeless(pods []string) string {
 	return fmt.Sprintf("pods %s and %d more find no node", pods[0], len(pods)-1)
 }
 
-// unscheduledWords is what the scheduler says of a pod that it can't place; empty: nothing.
+// unscheduledWords is what the scheduler says of a pod that it can't place. Empty means nothing.
 func unscheduledWords(p *corev1.Pod) string {
-	c, no := nodeless(p)
-	if p.Spec.NodeName != "" || !no {
+	c, nodeless := unschedulable(p)
+	if p.Spec.NodeName != "" || !nodeless {
 		return ""
 	}
 	return wording.JoinNonEmpty(": ", placeless([]string{p.Name}), schedulersWords(c.Message))
@@ -296,9 +298,9 @@ func unscheduledWords(p *corev1.Pod) string {
 // schedulersWords are why no node fits, without the scheduler's remarks on preemption, claims and the like,
 // which no author of a test can act on.
 func schedulersWords(message string) string {
-	why, rest, more := strings.Cut(message, ". ")
-	if more && (strings.HasPrefix(rest, "no new claims") || strings.HasPrefix(rest, "preemption:")) {
-		return why
+	reason, rest, found := strings.Cut(message, ". ")
+	if found && (strings.HasPrefix(rest, "no new claims") || strings.HasPrefix(rest, "preemption:")) {
+		return reason
 	}
 	return strings.TrimSuffix(message, ".")
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// Refused replaces a status that the API server refuses, which it would refuse again and again. The new status
-// holds only what is known to be valid, and ends the test, since its progress can't be reported. False: the
-// test was complete already, and its status stays.
+// Refused replaces a status that the API server refuses, which it would refuse again and again. The new status holds
+// only what is known to be valid, and ends the test, since its progress can't be reported. False means that the test
+// was complete already, and its status stays.
 func Refused(o Observed, d Decision, refusal string) (Decision, bool) {
 	previous := &o.Test.Status
 	if meta.IsStatusConditionTrue(previous.Conditions, v1alpha1.ConditionComplete) {
@@ -24,27 +24,26 @@ func Refused(o Observed, d Decision, refusal string) (Decision, bool) {
 		StartedAt: d.Status.StartedAt, FinishedAt: d.Status.FinishedAt, Conditions: previous.DeepCopy().Conditions,
 	}
 	message := wording.Limited(wording.Printable(fmt.Sprintf("the API server refuses what is to be said of this test, "+
-		"so it ends without a result: %s; "+
-		"is the CustomResourceDefinition of the manager's version installed? The Report, if there is one, is in ConfigMap "+
-		"%s-report", wording.Limited(refusal, 1024), o.Test.Name)), maxMessage)
-	say := func(kind string, status metav1.ConditionStatus, reason string) {
+		"so it ends without a result: %s; is the CustomResourceDefinition of the manager's version installed? "+
+		"The Report, if there is one, is in ConfigMap %s-report", wording.Limited(refusal, 1024), o.Test.Name)), maxMessage)
+	set := func(kind string, status metav1.ConditionStatus, reason string) {
 		meta.SetStatusCondition(&st.Conditions, metav1.Condition{
 			Type: kind, Status: status, Reason: reason, Message: message,
-			ObservedGeneration: o.Test.Generation, LastTransitionTime: metav1.Time{Time: o.Now},
+			ObservedGeneration: o.Test.Generation, LastTransitionTime: metav1.Time{Time: o.ObservedAt},
 		})
 	}
 	for _, c := range d.Status.Conditions { // what was never said
 		if meta.FindStatusCondition(st.Conditions, c.Type) == nil {
-			say(c.Type, c.Status, c.Reason)
+			set(c.Type, c.Status, c.Reason)
 		}
 	}
-	needsPods, obsolete := v1alpha1.ConditionReconciling, v1alpha1.ConditionStalled
+	current, obsolete := v1alpha1.ConditionReconciling, v1alpha1.ConditionStalled
 	if complete {
-		needsPods, obsolete = obsolete, needsPods
+		current, obsolete = obsolete, current
 	}
-	say(v1alpha1.ConditionPassed, metav1.ConditionUnknown, v1alpha1.ReasonUndecided)
-	say(v1alpha1.ConditionComplete, truth(complete), v1alpha1.ReasonStatusRefused)
-	say(needsPods, metav1.ConditionTrue, v1alpha1.ReasonStatusRefused)
+	set(v1alpha1.ConditionPassed, metav1.ConditionUnknown, v1alpha1.ReasonUndecided)
+	set(v1alpha1.ConditionComplete, truth(complete), v1alpha1.ReasonStatusRefused)
+	set(current, metav1.ConditionTrue, v1alpha1.ReasonStatusRefused)
 	meta.RemoveStatusCondition(&st.Conditions, obsolete)
 	refreshGeneration(&st)
 	d.Rule, d.Reason, d.Message, d.Status, d.DeleteTest = "statusRefused", v1alpha1.ReasonStatusRefused, message, st, false

@@ -13,8 +13,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// An attempt is a set of pods. An attempt becomes void in three steps: the status counts the next attempt, the old attempt's objects are deleted, and once
-// they are gone the next attempt begins. So pods of two attempts are never active together, and at most one Plan of a void attempt remains.
+// An attempt is a set of pods. An attempt becomes void in three steps. The status counts the next attempt, the old
+// attempt's objects are deleted, and once they are gone the next attempt begins. So pods of two attempts are never
+// active together, and at most one Plan of a void attempt remains.
 
 // remnants answer what is left of attempts that are void, and what becomes of it.
 type remnants struct {
@@ -22,24 +23,24 @@ type remnants struct {
 	attempt   *attempt
 	history   *history
 	deadlines *deadlines
-	// pods, jobs and plans are those of void attempts; plans has the attempt that counts too.
-	pods  []corev1.Pod
-	jobs  []batchv1.Job
-	plans []int32
-	now   time.Time
+	// pods, jobs and plans are those of void attempts. plans has the attempt that counts too.
+	pods       []corev1.Pod
+	jobs       []batchv1.Job
+	plans      []int32
+	observedAt time.Time
 }
 
-// suspended: the test holds no pods. An attempt that had begun is void; the next one begins when the test is resumed.
+// suspended is the rule for spec.suspend. The test holds no pods. An attempt that had begun is void, and the next one
+// begins when the test is resumed.
 func (r *remnants) suspended() *step {
 	if !r.test.Spec.Suspend {
 		return nil
 	}
 	s := &step{
-		reason: v1alpha1.ReasonSuspended, activity: "Suspended", message: "spec.suspend is true: the test holds no pods " +
+		reason: v1alpha1.ReasonSuspended, activity: "Suspended", forget: true, message: "spec.suspend is true: the test holds no pods " +
 			"until it is false",
 		scheduled: isFalse(v1alpha1.ReasonSuspended, "spec.suspend is true: set it to false to go on"),
 	}
-	s.forget = true
 	if r.attempt.isUsed() {
 		s.message = "spec.suspend is true: this attempt is void, the next one begins when it is false"
 		s.void = &voided{lost: r.attempt.losesRun()}
@@ -50,16 +51,16 @@ func (r *remnants) suspended() *step {
 	if going {
 		s.message = "spec.suspend is true: pods are being given back"
 	}
-	return r.untilGone(s)
+	return r.waitUntilGone(s)
 }
 
-// earlierAttempt: objects of void attempts are deleted before anything else is made.
+// earlierAttempt is the rule for objects of void attempts, which are deleted before anything else is made.
 func (r *remnants) earlierAttempt() *step {
 	del, going := r.deletions()
 	if !going {
 		return nil
 	}
-	names := make([]string, 0, len(r.pods))
+	var names []string
 	for _, p := range r.pods {
 		names = append(names, p.Name)
 	}
@@ -70,62 +71,63 @@ func (r *remnants) earlierAttempt() *step {
 		reason = v1alpha1.ReasonGivenBack
 	}
 	s := &step{reason: reason, message: message, activity: "Releasing", scheduled: isFalse(reason, message), del: del}
-	return r.untilGone(s).waitUntil(r.deadlines.placedUntil())
+	return r.waitUntilGone(s).waitUntil(r.deadlines.placedUntil())
 }
 
-// untilGone wakes a step when a pod of an earlier attempt, on a node that doesn't answer, isn't waited for any more.
-func (r *remnants) untilGone(s *step) *step {
+// waitUntilGone wakes a step when a pod of an earlier attempt, on a node that doesn't answer, isn't waited for any more.
+func (r *remnants) waitUntilGone(s *step) *step {
 	for _, p := range r.pods {
-		if p.DeletionTimestamp != nil && !stuck(&p, r.now) {
+		if p.DeletionTimestamp != nil && !stuck(&p, r.observedAt) {
 			s.waitUntil(stuckAt(&p))
 		}
 	}
 	return s
 }
 
-// deletions says what to delete of earlier attempts, and whether any of those objects still exists. The wait for a pod on a node that doesn't answer
-// is bounded: without the runner's heartbeat its traffic has stopped.
+// deletions says what to delete of earlier attempts, and whether any of those objects still exists. The wait for a pod
+// on a node that doesn't answer is bounded, since without the runner's heartbeat its traffic has stopped.
 func (r *remnants) deletions() (del []Deletion, going bool) {
 	for i := range r.jobs {
-		if j := &r.jobs[i]; j.DeletionTimestamp == nil && !jobOver(j) {
-			del = append(del, Deletion{Kind: "Job", Name: j.Name, Why: "its attempt is void"})
+		if j := &r.jobs[i]; makesPods(j) {
+			del = append(del, Deletion{Kind: "Job", Name: j.Name, Reason: "its attempt is void"})
 			going = true
 		}
 	}
 	var attempts []int32
 	for i := range r.pods {
-		switch p, of := &r.pods[i], attemptOf(r.pods[i].Labels); {
-		case p.DeletionTimestamp == nil && of == 0: // by its name: no attempt means all pods
-			del = append(del, Deletion{Kind: "Pod", Name: p.Name, Why: "it says that it is the test's, and of no attempt"})
+		switch p, attempt := &r.pods[i], attemptOf(r.pods[i].Labels); {
+		case p.DeletionTimestamp == nil && attempt == 0: // by its name: no attempt means all pods
+			del = append(del, Deletion{Kind: "Pod", Name: p.Name, Reason: "it says that it is the test's, and of no attempt"})
 			going = true
 		case p.DeletionTimestamp == nil:
-			attempts = append(attempts, of)
+			attempts = append(attempts, attempt)
 			going = true
-		case !stuck(p, r.now):
+		case !stuck(p, r.observedAt):
 			going = true
 		}
 	}
 	slices.Sort(attempts)
 	for _, a := range slices.Compact(attempts) {
-		del = append(del, Deletion{Kind: "Pod", Attempt: a, Why: "their attempt is void"})
+		del = append(del, Deletion{Kind: "Pod", Attempt: a, Reason: "their attempt is void"})
 	}
 	return del, going
 }
 
-// voidPlans deletes the Plans of void attempts on each pass; all other objects of those runs are owned by the Plans, and are deleted with them. They would fill the operator's
-// own namespace, which no tenant's quota bounds, with objects of the largest size. A Plan whose Job still runs stays until the Job is deleted: the operator waits for that
-// deletion, which ends the runner (remnants).
-func (r *remnants) voidPlans(beside []Deletion) (del []Deletion) {
-	if slices.ContainsFunc(beside, func(d Deletion) bool { return d.Kind == KindDocuments }) {
+// voidPlans deletes the Plans of void attempts on each pass. All other objects of those runs are owned by the Plans,
+// and are deleted with them. They would fill the operator's own namespace, which no tenant's quota bounds, with objects
+// of the largest size. A Plan whose Job still runs stays until the Job is deleted. The operator waits for that
+// deletion, which ends the runner.
+func (r *remnants) voidPlans(deletions []Deletion) (del []Deletion) {
+	if slices.ContainsFunc(deletions, func(d Deletion) bool { return d.Kind == KindDocuments }) {
 		return nil // with all others
 	}
 	for _, attempt := range slices.Sorted(slices.Values(r.plans)) {
-		needsPods := slices.ContainsFunc(r.jobs, func(j batchv1.Job) bool {
-			return attemptOf(j.Labels) == attempt && j.DeletionTimestamp == nil && !jobOver(&j)
+		isRunning := slices.ContainsFunc(r.jobs, func(j batchv1.Job) bool {
+			return attemptOf(j.Labels) == attempt && makesPods(&j)
 		})
-		if attempt < r.attempt.number && !needsPods {
+		if attempt < r.attempt.number && !isRunning {
 			del = append(del, Deletion{Kind: "ConfigMap", Name: manifests.PlanName(r.test, attempt),
-				Why: "its attempt is void: what its run left isn't read"})
+				Reason: "its attempt is void: what its run left isn't read"})
 		}
 	}
 	return del

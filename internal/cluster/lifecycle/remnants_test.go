@@ -88,7 +88,7 @@ func TestJobsGoWithThePlansWhereThereAreAny(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			o := ofVoidAttempt(t, func(*batchv1.Job) {})
-			o.Test.DeletionTimestamp = &metav1.Time{Time: o.Now}
+			o.Test.DeletionTimestamp = &metav1.Time{Time: o.ObservedAt}
 			o.Children.Plans, o.Children.Documents = c.plans, []string{manifests.ProgressName(o.Test, 1)}
 			if got := strings.Join(actions(lifecycle.Decide(o)), " "); got != c.want {
 				t.Errorf("deletes %s, want %s", got, c.want)
@@ -100,7 +100,7 @@ func TestJobsGoWithThePlansWhereThereAreAny(t *testing.T) {
 // forgedOf says in each way that it is of an attempt of the test's.
 func forgedOf(w *world, name, role, attempt string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
-		Namespace: "bench", Name: name, UID: w.newUID(), CreationTimestamp: metav1.Time{Time: w.now},
+		Namespace: "bench", Name: name, UID: w.newUID(), CreationTimestamp: metav1.Time{Time: w.clock},
 		Labels: map[string]string{v1alpha1.LabelRole: role, v1alpha1.LabelAttempt: attempt, v1alpha1.LabelNamespace: "bench"},
 	}
 }
@@ -194,7 +194,7 @@ func TestTheCopysNameIsTriedBeforeARunWithoutPods(t *testing.T) {
 			w := newWorld(t, external)
 			hinder(w)
 			w.settle()
-			if c := w.says("Scheduled"); c.Reason != reason || !strings.Contains(c.Message, "external-report") || len(w.Jobs)+len(w.Documents) > 0 {
+			if c := w.condition("Scheduled"); c.Reason != reason || !strings.Contains(c.Message, "external-report") || len(w.Jobs)+len(w.Documents) > 0 {
 				w.fail("%s: %s; %d Jobs, %d documents", c.Reason, c.Message, len(w.Jobs), len(w.Documents))
 			}
 			w.foreign, w.refusals = nil, nil
@@ -210,19 +210,19 @@ func TestTheCopysNameIsTriedBeforeARunWithoutPods(t *testing.T) {
 func TestAPortThatAnEarlierAttemptLeftIsTakenAnew(t *testing.T) {
 	w := newWorld(t, functions)
 	w.test.Status.Attempt = 2
-	w.place(apart)
+	w.place(separatePorts)
 	w.Jobs, w.test.Status.StartedAt = nil, nil
 	w.test.Status.Pods = slices.DeleteFunc(w.test.Status.Pods, func(p v1alpha1.PodStatus) bool { return p.Role == v1alpha1.RoleRunner })
-	for i := range w.holds {
-		w.holds[i].Holder.Attempt, w.holds[i].Senders = 1, []lifecycle.Sender{{Name: "vpp-1-generator-0", UID: "gone"}}
+	for i := range w.portClaims {
+		w.portClaims[i].Holder.Attempt, w.portClaims[i].Senders = 1, []lifecycle.Sender{{Name: "vpp-1-generator-0", UID: "gone"}}
 	}
 	clear(w.Documents)
 	d := lifecycle.Decide(w.observe())
-	if d.Rule != "runNeeded" || len(d.Take) != len(w.holds) || len(d.Take) == 0 {
-		w.fail("%s takes %d of %d ports", d.Rule, len(d.Take), len(w.holds))
+	if d.Rule != "runNeeded" || len(d.ClaimPorts) != len(w.portClaims) || len(d.ClaimPorts) == 0 {
+		w.fail("%s takes %d of %d ports", d.Rule, len(d.ClaimPorts), len(w.portClaims))
 	}
-	for _, take := range d.Take {
-		if take.Over == nil || take.Holder.Attempt != 2 || len(take.Senders) == 0 || take.Senders[0].UID == "gone" {
+	for _, take := range d.ClaimPorts {
+		if take.Replaces == nil || take.Holder.Attempt != 2 || len(take.Senders) == 0 || take.Senders[0].UID == "gone" {
 			t.Errorf("%+v", take)
 		}
 	}

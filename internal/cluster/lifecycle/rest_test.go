@@ -14,11 +14,11 @@ import (
 // operator look again and again, as fast as it can.
 func TestAnyObservationComesToRest(t *testing.T) {
 	chance := rand.New(rand.NewPCG(11, 7))
-	specs := []string{reference, hooks, devices, external, with(reference, "keepPods: OnFailure", "schedulingDeadline: 1m", "ttlAfterFinished: 1m")}
+	specs := []string{reference, hooks, devices, external, withLines(reference, "keepPods: OnFailure", "schedulingDeadline: 1m", "ttlAfterFinished: 1m")}
 	for range tier.Times(750, 3000) {
 		w := newWorld(t, specs[chance.IntN(len(specs))])
 		o := anyObservation(w, chance)
-		o.Now = o.Now.Add(time.Duration(chance.IntN(7200)) * time.Second)
+		o.ObservedAt = o.ObservedAt.Add(time.Duration(chance.IntN(7200)) * time.Second)
 		if rules, rests := rest(t, o); !rests {
 			t.Fatalf("it doesn't come to rest: %v", rules)
 		}
@@ -45,8 +45,8 @@ func rest(t *testing.T, o lifecycle.Observed) (rules []string, rests bool) {
 				o.Test.Finalizers = []string{v1alpha1.FinalizerTeardown}
 			}
 			continue
-		case !d.RequeueAt.IsZero() && !d.RequeueAt.After(o.Now):
-			t.Fatalf("%v: again %s from now: %s", rules, d.RequeueAt.Sub(o.Now), d.Message)
+		case !d.RequeueAt.IsZero() && !d.RequeueAt.After(o.ObservedAt):
+			t.Fatalf("%v: again %s from now: %s", rules, d.RequeueAt.Sub(o.ObservedAt), d.Message)
 		case sameJSON(o.Test.Status, d.Status):
 			return rules, true
 		}

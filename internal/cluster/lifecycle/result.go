@@ -9,7 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// resultOf is a Report's result in the form of the status: whole numbers with their unit in the name, ratios as
+// resultOf is a Report's result in the form of the status, with whole numbers whose names have the unit, and ratios as
 // text. It keeps the schema's bounds, since the API server would refuse a larger status.
 func resultOf(r *report.Report) *v1alpha1.Result {
 	result := &v1alpha1.Result{
@@ -23,19 +23,19 @@ func resultOf(r *report.Report) *v1alpha1.Result {
 	if r.Result.Resolution > 0 {
 		result.Resolution = r.Result.Resolution.String()
 	}
-	for _, s := range r.Result.SharedPorts[:min(len(r.Result.SharedPorts), mostSharedPorts)] {
+	for _, s := range r.Result.SharedPorts[:min(len(r.Result.SharedPorts), maxSharedPorts)] {
 		result.SharedPorts = append(result.SharedPorts, wording.Limited(s, 1024))
 	}
 	for _, d := range r.Result.Directions {
 		result.Directions = append(result.Directions, v1alpha1.DirectionResult{From: d.From, To: d.To,
 			Limit: directionLimit(d.Limit), Figures: directionFigures(&d)})
 	}
-	for _, direction := range r.Result.SetBy[:min(len(r.Result.SetBy), mostDirections)] {
+	for _, direction := range r.Result.SetBy[:min(len(r.Result.SetBy), maxDirections)] {
 		result.SetBy = append(result.SetBy, wording.Limited(direction, 40))
 	}
 	result.Latency = wording.Limited(figures.LatencySummary(r), 128)
 	result.Figures = slices.Concat(curveOf(r.Result.Curve), goalsOf(r), burstsOf(r))
-	result.Figures = append(result.Figures, latencyOf(r, mostFigures-len(result.Figures))...)
+	result.Figures = append(result.Figures, latencyOf(r, maxFigures-len(result.Figures))...)
 	for _, g := range r.Result.Generators {
 		result.Generators = append(result.Generators, v1alpha1.GeneratorResult{
 			Name:                     wording.Limited(g.Name, 63),
@@ -47,18 +47,17 @@ func resultOf(r *report.Report) *v1alpha1.Result {
 	return result
 }
 
-// mostFigures is how many figures the status has, figuresOfALoad how many there are of one load of a curve.
+// maxFigures is how many figures the status has, figuresOfALoad how many there are of one load of a curve.
 const (
-	mostFigures    = 64
+	maxFigures     = 64
 	figuresOfALoad = 3
 )
 
-// curveOf is what all directions together were offered, forwarded and lost at each load. If there are more
-// loads than fit, it takes some at even distances, the first and the last included; the Report has all loads,
-// and each direction.
+// curveOf is what all directions together were offered, forwarded and lost at each load. If there are more loads than
+// fit, it takes some at even distances, the first and the last included. The Report has all loads, and each direction.
 func curveOf(curve []report.Figure) []v1alpha1.Figure {
 	points := figures.PointsByLoad(curve)
-	const limit = mostFigures / figuresOfALoad
+	const limit = maxFigures / figuresOfALoad
 	var loads []v1alpha1.Figure
 	for i := range min(len(points), limit) {
 		index := i
@@ -73,8 +72,8 @@ func curveOf(curve []report.Figure) []v1alpha1.Figure {
 	return loads
 }
 
-// ofAGoal are the metrics of each goal of a search that the status has.
-var ofAGoal = []report.Metric{figures.PacketsPerSecond, figures.Layer1BitsPerSecond, figures.LineRatePercent}
+// goalMetrics are the metrics of each goal of a search that the status has.
+var goalMetrics = []report.Metric{figures.PacketsPerSecond, figures.Layer1BitsPerSecond, figures.LineRatePercent}
 
 // goalsOf is what all directions together carried by each goal of a search. The schema allows few enough goals
 // for all of them to fit.
@@ -83,8 +82,8 @@ func goalsOf(r *report.Report) (goals []v1alpha1.Figure) {
 		return nil
 	}
 	for _, f := range figures.Of(r) {
-		if f.Direction == report.AllDirections && slices.Contains(ofAGoal, f.Metric) && f.Missing == "" &&
-			len(goals) < mostFigures {
+		if f.Direction == report.AllDirections && slices.Contains(goalMetrics, f.Metric) && f.Missing == "" &&
+			len(goals) < maxFigures {
 			goals = append(goals, v1alpha1.Figure{Metric: string(f.Metric), Goal: wording.Limited(f.Goal, 20),
 				Low:  string(f.Low),
 				High: string(f.High)})
@@ -105,12 +104,12 @@ func burstsOf(r *report.Report) (bursts []v1alpha1.Figure) {
 	return bursts
 }
 
-// ofLatency are the metrics of latency that the status has.
-var ofLatency = []report.Metric{figures.LatencyP50, figures.LatencyP99, figures.LatencyP999}
+// latencyMetrics are the metrics of latency that the status has.
+var latencyMetrics = []report.Metric{figures.LatencyP50, figures.LatencyP99, figures.LatencyP999}
 
 // latencyOf is each direction's latency at each load, of the slowest frame size, as far as room allows.
 func latencyOf(r *report.Report, room int) (latencies []v1alpha1.Figure) {
-	for _, metric := range ofLatency {
+	for _, metric := range latencyMetrics {
 		for _, f := range figures.SlowestSizes(r, metric) {
 			if len(latencies) < room {
 				latencies = append(latencies, v1alpha1.Figure{Metric: string(metric), Direction: wording.Limited(f.Direction, 40),
@@ -121,8 +120,8 @@ func latencyOf(r *report.Report, room int) (latencies []v1alpha1.Figure) {
 	return latencies
 }
 
-// mostDirections is how many the status has.
-const mostDirections = 8
+// maxDirections is how many the status has.
+const maxDirections = 8
 
 func directionLimit(l *report.DirectionLimit) *v1alpha1.DirectionLimit {
 	if l == nil {
@@ -135,8 +134,8 @@ func directionLimit(l *report.DirectionLimit) *v1alpha1.DirectionLimit {
 	return limit
 }
 
-// mostSharedPorts is how many the status has.
-const mostSharedPorts = 64
+// maxSharedPorts is how many the status has.
+const maxSharedPorts = 64
 
 func directionFigures(m *report.Direction) v1alpha1.Figures {
 	if m.Sessions != nil {
@@ -167,8 +166,8 @@ func totalOf(s *report.Sum, directions []report.Direction) *v1alpha1.TotalResult
 	}}
 }
 
-// sessionsOf is what the sessions of these directions did, with a ratio and a round trip only where they are
-// figures: who reads a status takes both for the device's.
+// sessionsOf is what the sessions of these directions did, with a ratio and a round trip only where they are figures,
+// since readers of a status take both for the device's.
 func sessionsOf(s *report.Sessions, directions ...report.Direction) *v1alpha1.SessionsResult {
 	result := &v1alpha1.SessionsResult{GoodputBitsPerSecond: s.GoodputBitsPerSecond,
 		RetransmittedSegments: s.RetransmittedSegments}

@@ -27,8 +27,8 @@ type situation struct {
 	words   string // in the decision's message
 }
 
-// recognised holds the decisions to the table.
-func recognised(t *testing.T, begin func(*world), table []situation) {
+// checkRules holds the decisions to the table.
+func checkRules(t *testing.T, begin func(*world), table []situation) {
 	t.Helper()
 	for _, s := range table {
 		t.Run(s.name, func(t *testing.T) {
@@ -70,11 +70,11 @@ func TestWhatTheLabLacks(t *testing.T) {
 	allocate := func(name corev1.ResourceName, amounts ...string) func(*world) {
 		return func(w *world) {
 			for i, amount := range amounts {
-				w.lab.Nodes[i].Allocatable[name] = resource.MustParse(amount)
+				w.inventory.Nodes[i].Allocatable[name] = resource.MustParse(amount)
 			}
 		}
 	}
-	recognised(t, func(*world) {}, []situation{
+	checkRules(t, func(*world) {}, []situation{
 		{"no node has the device", devices, allocate("intel.com/west", "0", "0"), "resourcesMissing", "ResourceMissing", "no node has any"},
 		{"all nodes together have too few devices", devices, allocate("intel.com/west", "1", "1"), "resourcesMissing", "ResourceMissing", "need 3 of intel.com/west together, and all nodes together have 2"},
 		{"huge pages are too few on each node", devices, allocate("hugepages-1Gi", "1Gi", "2Gi"), "resourcesMissing", "HugepagesMissing", "no node has more than 2Gi"},
@@ -84,7 +84,7 @@ func TestWhatTheLabLacks(t *testing.T) {
 		}, "resourcesMissing", "ResourceMissing", "no node has all of it"},
 		{"the node that has it is cordoned", devices, func(w *world) {
 			allocate("intel.com/west", "4", "0")(w)
-			w.lab.Nodes[0].Schedulable = false
+			w.inventory.Nodes[0].Schedulable = false
 		}, "resourcesMissing", "ResourceMissing", "cordoned or not Ready (rack-1)"},
 		{"two links share a resource", strings.ReplaceAll(devices, "sriov-east", "sriov-west"), allocate("intel.com/west", "1", "1"),
 			"resourcesMissing", "ResourceMissing", "needs 2 of intel.com/west on one node, and no node has more than 1"},
@@ -92,24 +92,24 @@ func TestWhatTheLabLacks(t *testing.T) {
 			"networksMissing", "NetworkMissing", "network lab/west (link west, the generator's end) doesn't exist (a network of another namespace also needs"},
 		{"a tunnel's cable, which is no link of the spec", strings.Replace(aTunnel, "network: cable", "network: lab/cable", 1), func(*world) {},
 			"networksMissing", "NetworkMissing", "network lab/cable (dut.reference.mode.tunnel.network) doesn't exist"},
-		{"a node's view is missing altogether", devices, func(w *world) { w.lab.Nodes = nil }, "podsNeeded", "Pending", "pods are made"},
+		{"a node's view is missing altogether", devices, func(w *world) { w.inventory.Nodes = nil }, "podsNeeded", "Pending", "pods are made"},
 		{"many names are taken", reference, func(w *world) { w.foreign = []string{"Pod/a", "Pod/b", "Pod/c", "Pod/d", "Pod/e", "Pod/f"} },
 			"nameTaken", "NameTaken", "and 1 more exists"},
 	})
 }
 
 func TestWhatTheAPIServerRefuses(t *testing.T) {
-	says := func(words string) func(*world) {
+	refuse := func(words string) func(*world) {
 		return func(w *world) { w.refusals = []lifecycle.Refusal{{Pod: "first-1-dut", Message: words}} }
 	}
-	recognised(t, func(*world) {}, []situation{
-		{"a quota", reference, says("exceeded quota: bench"), "podsNeeded", "PodRefused", "raise the ResourceQuota"},
-		{"Pod Security", reference, says(`violates PodSecurity "restricted:latest"`), "podsNeeded", "PodRefused", "pod-security.kubernetes.io/enforce=privileged"},
-		{"a priority class", reference, says("no PriorityClass with name x was found"), "podsNeeded", "PodRefused", "create the PriorityClass"},
-		{"a runtime class", reference, says(`RuntimeClass "x" not found`), "podsNeeded", "PodRefused", "create the RuntimeClass"},
-		{"a service account", reference, says(`serviceaccount "x" not found`), "podsNeeded", "PodRefused", "create the ServiceAccount"},
-		{"a limit range", reference, says("maximum cpu usage per Container is 1"), "podsNeeded", "PodRefused", "LimitRange"},
-		{"something else", reference, says("denied by policy"), "podsNeeded", "PodRefused", "denied by policy (mend what it says"},
+	checkRules(t, func(*world) {}, []situation{
+		{"a quota", reference, refuse("exceeded quota: bench"), "podsNeeded", "PodRefused", "raise the ResourceQuota"},
+		{"Pod Security", reference, refuse(`violates PodSecurity "restricted:latest"`), "podsNeeded", "PodRefused", "pod-security.kubernetes.io/enforce=privileged"},
+		{"a priority class", reference, refuse("no PriorityClass with name x was found"), "podsNeeded", "PodRefused", "create the PriorityClass"},
+		{"a runtime class", reference, refuse(`RuntimeClass "x" not found`), "podsNeeded", "PodRefused", "create the RuntimeClass"},
+		{"a service account", reference, refuse(`serviceaccount "x" not found`), "podsNeeded", "PodRefused", "create the ServiceAccount"},
+		{"a limit range", reference, refuse("maximum cpu usage per Container is 1"), "podsNeeded", "PodRefused", "LimitRange"},
+		{"something else", reference, refuse("denied by policy"), "podsNeeded", "PodRefused", "denied by policy (mend what it says"},
 	})
 }
 
@@ -117,7 +117,7 @@ func TestWhatBefallsPodsBeforeTheRun(t *testing.T) {
 	fails := func(pod, reason, words string) func(*world) {
 		return func(w *world) { w.refuse(pod, reason, words) }
 	}
-	recognised(t, (*world).pending, []situation{
+	checkRules(t, (*world).pending, []situation{
 		{"no room on one NUMA node", reference, fails("first-1-dut", "TopologyAffinityError", "x"), "nodeRefusedPod", "NodeRefused", "rack-2 refused pod first-1-dut"},
 		{"a device went meanwhile", reference, fails("first-1-dut", "UnexpectedAdmissionError", "x"), "nodeRefusedPod", "NodeRefused", "rack-2"},
 		{"no device as yet", reference, fails("first-1-dut", "UnexpectedAdmissionError", "Allocate failed due to no healthy devices present; cannot …"), "nodeRefusedPod", "NodeRefused", "the next attempt may have it, as soon as"},
@@ -128,47 +128,47 @@ func TestWhatBefallsPodsBeforeTheRun(t *testing.T) {
 		{"its node was lost", reference, fails("first-1-dut", "NodeLost", "x"), "measuringPodLost", "NodeLost", "rack-2"},
 		{"its deadline was over", reference, fails("first-1-dut", "DeadlineExceeded", "Pod was active on the node longer than the specified deadline"), "outlived", "Pending", "pod first-1-dut waited so long for the others"},
 		{"preempted", reference, func(w *world) {
-			p := w.must("first-1-dut")
-			set(p, corev1.DisruptionTarget, corev1.ConditionTrue, w.now)
+			p := w.mustPod("first-1-dut")
+			set(p, corev1.DisruptionTarget, corev1.ConditionTrue, w.clock)
 			p.Status.Conditions[len(p.Status.Conditions)-1].Reason = "PreemptionByScheduler"
 			w.terminate(p)
 			w.stubborn[p.Name] = true
 		}, "measuringPodLost", "Evicted", "PreemptionByScheduler"},
-		{"deleted by a hand", reference, func(w *world) { w.terminate(w.must("first-1-dut")) }, "measuringPodLost", "Evicted", "deleted by somebody else"},
+		{"deleted by a hand", reference, func(w *world) { w.terminate(w.mustPod("first-1-dut")) }, "measuringPodLost", "Evicted", "deleted by somebody else"},
 		{"gone with its node", reference, func(w *world) {
 			w.vanish("first-1-dut")
-			w.lab.Nodes = w.lab.Nodes[:1]
+			w.inventory.Nodes = w.inventory.Nodes[:1]
 		}, "measuringPodLost", "NodeLost", "pod first-1-dut is gone, and so is its node rack-2"},
 		{"a generator ends well", reference, func(w *world) { w.ends("first-1-generator-0", 0, "") }, "measuringPodLost", "GeneratorFailed", "ended by itself"},
 		{"one container of many ends", reference, func(w *world) {
 			w.run()
-			w.must("first-1-dut").Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "sidecar", State: corev1.ContainerState{
+			w.mustPod("first-1-dut").Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "sidecar", State: corev1.ContainerState{
 				Terminated: &corev1.ContainerStateTerminated{ExitCode: 3, Message: "no licence"}}}}
 		}, "measuringPodLost", "DUTFailed", "container sidecar ended with exit code 3: no licence"},
 		{"a container was restarted", reference, func(w *world) {
 			w.run()
-			w.must("first-1-dut").Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "vpp", RestartCount: 1}}
+			w.mustPod("first-1-dut").Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "vpp", RestartCount: 1}}
 		}, "measuringPodLost", "DUTFailed", "container vpp of pod first-1-dut was restarted"},
 		{"a container ran out of memory", reference, func(w *world) {
 			w.ends("first-1-generator-0", 137, "")
-			w.must("first-1-generator-0").Status.ContainerStatuses[0].State.Terminated.Reason = "OOMKilled"
+			w.mustPod("first-1-generator-0").Status.ContainerStatuses[0].State.Terminated.Reason = "OOMKilled"
 		}, "measuringPodLost", "GeneratorFailed", "OOMKilled"},
 		{"its image has no name", reference, func(w *world) {
-			w.must("first-1-dut").Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "forwarder", State: corev1.ContainerState{
+			w.mustPod("first-1-dut").Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "forwarder", State: corev1.ContainerState{
 				Waiting: &corev1.ContainerStateWaiting{Reason: "InvalidImageName"}}}}
 		}, "starting", "Starting", "correct the image's name"},
-		{"a node that isn't Ready is waited for", reference, func(w *world) { w.lab.Nodes[1].Ready = false }, "starting", "Starting", "aren't ready yet"},
+		{"a node that isn't Ready is waited for", reference, func(w *world) { w.inventory.Nodes[1].Ready = false }, "starting", "Starting", "aren't ready yet"},
 		{"ready, and no address yet", reference, func(w *world) {
 			w.run()
-			w.must("first-1-generator-0").Status.PodIP = ""
+			w.mustPod("first-1-generator-0").Status.PodIP = ""
 		}, "runNeeded", "Starting", "has no address yet"},
 	})
 }
 
 func TestWhatHappensInTheRun(t *testing.T) {
-	recognised(t, (*world).running, []situation{
+	checkRules(t, (*world).running, []situation{
 		{"a pod that misses a probe is the runner's to judge", reference, func(w *world) {
-			set(w.must("first-1-generator-0"), corev1.PodReady, corev1.ConditionFalse, w.now)
+			set(w.mustPod("first-1-generator-0"), corev1.PodReady, corev1.ConditionFalse, w.clock)
 		}, "running", "Running", "measures"},
 		{"a Report of an earlier attempt is ignored", reference, func(w *world) {
 			w.test.Status.Attempt = 1
@@ -184,12 +184,12 @@ func TestWhatHappensInTheRun(t *testing.T) {
 			w.jobFails()
 			w.Jobs[0].Status.Conditions[0].Type = "Complete"
 		}, "runnerFailed", "RunnerFailed", "left no Report"},
-		{"a node is gone", reference, func(w *world) { w.lab.Nodes = w.lab.Nodes[1:] }, "measuringPodLost", "Lost", "node rack-1, on which pod first-1-generator-0 ran, is gone"},
+		{"a node is gone", reference, func(w *world) { w.inventory.Nodes = w.inventory.Nodes[1:] }, "measuringPodLost", "Lost", "node rack-1, on which pod first-1-generator-0 ran, is gone"},
 		{"a runner that finds no node", reference, func(w *world) {
 			w.Progress = nil
 			p := w.theRunner()
 			p.Spec.NodeName, p.Status.Phase = "", corev1.PodPending
-			set(p, corev1.PodScheduled, corev1.ConditionFalse, w.now)
+			set(p, corev1.PodScheduled, corev1.ConditionFalse, w.clock)
 			p.Status.Conditions[len(p.Status.Conditions)-1].Reason = corev1.PodReasonUnschedulable
 			p.Status.Conditions[len(p.Status.Conditions)-1].Message = "0/2 nodes are available"
 		}, "running", "Running", "finds no node: 0/2 nodes"},
@@ -229,17 +229,17 @@ func TestAfterTheEnd(t *testing.T) {
 	due := func(w *world) time.Time { _, d := w.decide(); return d.RequeueAt }
 
 	t.Run("the time to live counts from Complete where finishedAt is lost", func(t *testing.T) {
-		w := newWorld(t, with(reference, "ttlAfterFinished: 1h"))
+		w := newWorld(t, withLines(reference, "ttlAfterFinished: 1h"))
 		measured(w)
 		w.test.Status.FinishedAt = nil
-		if want := w.now.Add(time.Hour); !due(w).Equal(want) {
+		if want := w.clock.Add(time.Hour); !due(w).Equal(want) {
 			t.Errorf("wakes at %v, not %v", due(w), want)
 		}
 	})
 	t.Run("a clock that went back makes the time to live longer, not shorter", func(t *testing.T) {
-		w := newWorld(t, with(reference, "ttlAfterFinished: 1h"))
+		w := newWorld(t, withLines(reference, "ttlAfterFinished: 1h"))
 		measured(w)
-		w.now = w.now.Add(-24 * time.Hour)
+		w.clock = w.clock.Add(-24 * time.Hour)
 		if _, d := w.decide(); d.DeleteTest || d.RequeueAt.IsZero() {
 			t.Errorf("DeleteTest %v, wakes at %v", d.DeleteTest, d.RequeueAt)
 		}
@@ -304,25 +304,25 @@ func TestARunThatIsLostWhileItEndsIsCountedOnce(t *testing.T) {
 func TestASetupPodThatWaitsForANodeIsGivenItsDeadlineFromThen(t *testing.T) {
 	w := newWorld(t, hooks)
 	w.settle()
-	w.now = w.now.Add(time.Hour)
+	w.clock = w.clock.Add(time.Hour)
 	o, d := w.decide()
-	if d.Rule != "settingUp" || !d.RequeueAt.IsZero() && !d.RequeueAt.After(o.Now) {
-		t.Errorf("without a node: %s, again %s from now", d.Rule, d.RequeueAt.Sub(o.Now))
+	if d.Rule != "settingUp" || !d.RequeueAt.IsZero() && !d.RequeueAt.After(o.ObservedAt) {
+		t.Errorf("without a node: %s, again %s from now", d.Rule, d.RequeueAt.Sub(o.ObservedAt))
 	}
 	w.schedule()
-	if o, d = w.decide(); d.Rule != "settingUp" || !d.RequeueAt.Equal(o.Now.Add(5*time.Minute+30*time.Second)) {
-		t.Errorf("with a node: %s: %s, again %s from now", d.Rule, d.Message, d.RequeueAt.Sub(o.Now))
+	if o, d = w.decide(); d.Rule != "settingUp" || !d.RequeueAt.Equal(o.ObservedAt.Add(5*time.Minute+30*time.Second)) {
+		t.Errorf("with a node: %s: %s, again %s from now", d.Rule, d.Message, d.RequeueAt.Sub(o.ObservedAt))
 	}
 }
 
 func TestAJobThatMakesNoPodIsTold(t *testing.T) {
-	told := func(w *world) bool {
+	reportsPodless := func(w *world) bool {
 		w.t.Helper()
 		job := manifests.RunnerJobName(w.test, 1)
 		words := fmt.Sprintf("Job %s in namespace linerate-system makes no pod for the runner: who administers linerate sees why with kubectl -n linerate-system describe job %s", job, job)
 		o, d := w.decide()
-		if d.Rule != "running" || !d.RequeueAt.After(o.Now) {
-			w.t.Errorf("%s, again %s from now", d.Rule, d.RequeueAt.Sub(o.Now))
+		if d.Rule != "running" || !d.RequeueAt.After(o.ObservedAt) {
+			w.t.Errorf("%s, again %s from now", d.Rule, d.RequeueAt.Sub(o.ObservedAt))
 		}
 		return strings.Contains(d.Message, words)
 	}
@@ -330,20 +330,20 @@ func TestAJobThatMakesNoPodIsTold(t *testing.T) {
 	w.pending()
 	w.run()
 	w.settle()
-	if told(w) {
+	if reportsPodless(w) {
 		t.Error("at once")
 	}
-	w.now = w.now.Add(time.Minute)
-	if !told(w) {
+	w.clock = w.clock.Add(time.Minute)
+	if !reportsPodless(w) {
 		t.Error("it isn't told that there is no first pod")
 	}
 	r := w.runner()
-	if told(w) {
+	if reportsPodless(w) {
 		t.Error("there is one")
 	}
 	w.ends(r, 3, "killed")
-	w.now = w.now.Add(time.Minute)
-	if !told(w) {
+	w.clock = w.clock.Add(time.Minute)
+	if !reportsPodless(w) {
 		t.Error("it isn't told that there is no next pod")
 	}
 }
@@ -352,11 +352,11 @@ func TestDecidingChangesNothingThatWasObserved(t *testing.T) {
 	w := newWorld(t, reference)
 	w.running()
 	o := w.observe()
-	before := o.Test.DeepCopy()
+	unchanged := o.Test.DeepCopy()
 	var envelope *delivery.Envelope
 	o.Children.Envelope = envelope
 	lifecycle.Decide(o)
-	if !sameJSON(before, o.Test) {
+	if !sameJSON(unchanged, o.Test) {
 		t.Error("the LoadTest was changed")
 	}
 }
@@ -374,7 +374,7 @@ func TestASuspensionThatCrossesTheFinalReport(t *testing.T) {
 	w.edit(func(s *v1alpha1.LoadTestSpec) { s.Suspend = false })
 	w.finish(w.toRun(), report.Completed)
 	w.settle()
-	if got := w.says("Complete").Reason; got != v1alpha1.ReasonMeasured || w.test.Status.Attempt != 2 {
+	if got := w.condition("Complete").Reason; got != v1alpha1.ReasonMeasured || w.test.Status.Attempt != 2 {
 		w.fail("it ends with %s in attempt %d", got, w.test.Status.Attempt)
 	}
 }
@@ -390,7 +390,7 @@ func TestARunnerThatIsRefusedIsWaitedFor(t *testing.T) {
 	if d.Rule != "runNeeded" || d.Reason != v1alpha1.ReasonPodRefused || !strings.Contains(d.Message, "refuses first-1-runner: exceeded quota: jobs (raise the ResourceQuota") {
 		t.Errorf("%s – %s: %s", d.Rule, d.Reason, d.Message)
 	}
-	if len(d.Create) != 0 || !d.RequeueAt.After(o.Now) {
-		t.Errorf("%d objects to create, again at %v: want none, and a later moment than %v", len(d.Create), d.RequeueAt, o.Now)
+	if len(d.Create) != 0 || !d.RequeueAt.After(o.ObservedAt) {
+		t.Errorf("%d objects to create, again at %v: want none, and a later moment than %v", len(d.Create), d.RequeueAt, o.ObservedAt)
 	}
 }

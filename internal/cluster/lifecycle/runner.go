@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -16,11 +17,11 @@ type runner struct {
 	attempt   *attempt
 	deadlines *deadlines
 	// namespace is the operator's own, where runners are.
-	namespace string
-	now       time.Time
+	namespace  string
+	observedAt time.Time
 }
 
-// trouble says why no Report will come; empty: one may.
+// trouble says why no Report will come. Empty means that one may.
 func (rn *runner) trouble() (message, reason string) {
 	remedy := "; the runner's log, in namespace " + rn.namespace + ", has more, as long as keepPods: OnFailure keeps it"
 	switch {
@@ -30,7 +31,7 @@ func (rn *runner) trouble() (message, reason string) {
 		return "the runner's Job was deleted by somebody else", v1alpha1.ReasonEvicted
 	case rn.attempt.job == nil:
 		return "", ""
-	case rn.isSuspended() && !rn.now.Before(rn.attempt.job.CreationTimestamp.Add(startBound)):
+	case rn.isSuspended() && !rn.observedAt.Before(rn.attempt.job.CreationTimestamp.Add(startBound)):
 		return suspendedJobWords(rn.attempt.job) + fmt.Sprintf("; it is so since %s, and generators and device are given "+
 			"back", startBound), v1alpha1.ReasonRunnerFailed
 	case rn.stuckWords() != "":
@@ -38,15 +39,15 @@ func (rn *runner) trouble() (message, reason string) {
 	case jobFailed(rn.attempt.job) != "":
 		return fmt.Sprintf("the runner failed for good (%s)%s%s", jobFailed(rn.attempt.job), rn.lastWords(), remedy),
 			v1alpha1.ReasonRunnerFailed
-	case jobOver(rn.attempt.job):
+	case endOf(rn.attempt.job) != nil:
 		return "the runner ended, and left no Report of this attempt" + rn.lastWords() + remedy, v1alpha1.ReasonRunnerFailed
 	}
 	return "", ""
 }
 
-// isSuspended says that somebody suspended the runner's Job before it made a runner. linerate never does that;
-// a controller of all Jobs in the namespace does, such as Kueue with manageJobsWithoutQueueName. The test can't
-// hold its devices for as long as that.
+// isSuspended says that somebody suspended the runner's Job before it made a runner. linerate never does that. A
+// controller of all Jobs in the namespace does, such as Kueue with manageJobsWithoutQueueName. The test can't hold its
+// devices for as long as a Job may be suspended.
 func (rn *runner) isSuspended() bool {
 	return rn.attempt.job != nil && rn.attempt.job.DeletionTimestamp == nil && rn.attempt.job.Spec.Suspend != nil &&
 		*rn.attempt.job.Spec.Suspend && len(rn.attempt.runners) == 0
@@ -63,14 +64,14 @@ func suspendedJobWords(j *batchv1.Job) string {
 		"or give runners a LocalQueue there (runners.queueName of the chart)", j.Name, j.Namespace)
 }
 
-// stuckWords says that the runner's pod is being deleted and its node doesn't answer; empty: it isn't so. The
-// Job makes no other pod then, since it can't know that the first is gone.
+// stuckWords says that the runner's pod is being deleted and its node doesn't answer. Empty means that it isn't so.
+// The Job makes no other pod then, since it can't know that the first is gone.
 func (rn *runner) stuckWords() string {
 	if len(rn.attempt.runners) == 0 {
 		return ""
 	}
 	p := &rn.attempt.runners[len(rn.attempt.runners)-1]
-	if Ended(p) || p.DeletionTimestamp == nil || !stuck(p, rn.now) {
+	if Ended(p) || p.DeletionTimestamp == nil || !stuck(p, rn.observedAt) {
 		return ""
 	}
 	return fmt.Sprintf("node %s, on which the runner's pod %s ran, doesn't answer", p.Spec.NodeName, p.Name)
@@ -86,7 +87,7 @@ func (rn *runner) lastWords() string {
 	return ""
 }
 
-// running: the runner measures, or its Job is about to make the next one.
+// running is the rule for a runner that measures, or that its Job is about to make.
 func (rn *runner) running() *step {
 	if !rn.attempt.hasBegun() || !rn.attempt.hasRunner() {
 		return nil
@@ -98,7 +99,7 @@ func (rn *runner) running() *step {
 	if deadline := rn.podlessUntil(); rn.isSuspended() {
 		s.message = suspendedJobWords(rn.attempt.job)
 		s.waitUntil(rn.attempt.job.CreationTimestamp.Add(startBound))
-	} else if rn.now.Before(deadline) {
+	} else if rn.observedAt.Before(deadline) {
 		s.waitUntil(deadline)
 	} else if !deadline.IsZero() {
 		s.message = fmt.Sprintf("Job %s in namespace %s makes no pod for the runner: who administers linerate sees why "+
@@ -106,17 +107,17 @@ func (rn *runner) running() *step {
 			rn.attempt.job.Name, rn.attempt.job.Namespace, rn.attempt.job.Namespace, rn.attempt.job.Name)
 	}
 	for i := range rn.attempt.runners {
-		if p := &rn.attempt.runners[i]; p.DeletionTimestamp != nil && !stuck(p, rn.now) {
+		if p := &rn.attempt.runners[i]; p.DeletionTimestamp != nil && !stuck(p, rn.observedAt) {
 			s.waitUntil(stuckAt(p))
 		}
 	}
 	return s.waitUntil(rn.deadlines.activeUntil())
 }
 
-// podlessUntil is when the runner's Job should have made its pod or the next one; zero: there is one, or none
-// will follow. Only the Job's own events say why its pods are refused.
+// podlessUntil is when the runner's Job should have made its pod or the next one. Zero means that there is one, or
+// none will follow. Only the Job's own events say why its pods are refused.
 func (rn *runner) podlessUntil() time.Time {
-	if rn.attempt.job == nil || rn.attempt.job.DeletionTimestamp != nil || jobOver(rn.attempt.job) {
+	if rn.attempt.job == nil || !makesPods(rn.attempt.job) {
 		return time.Time{}
 	}
 	podlessFrom := rn.attempt.job.CreationTimestamp.Time
@@ -130,7 +131,8 @@ func (rn *runner) podlessUntil() time.Time {
 	return podlessFrom.Add(podlessGrace)
 }
 
-// waitingWords says why a runner that has reported nothing yet isn't running; empty: it runs, or is about to.
+// waitingWords says why a runner that has reported nothing yet isn't running. Empty means that it runs, or is about
+// to.
 func (rn *runner) waitingWords() string {
 	if rn.attempt.progress() != nil || len(rn.attempt.runners) == 0 {
 		return ""
@@ -146,22 +148,24 @@ func (rn *runner) waitingWords() string {
 	return ""
 }
 
-// jobOver says whether the Job makes no more pods.
-func jobOver(j *batchv1.Job) bool {
-	for _, c := range j.Status.Conditions {
-		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {
-			return true
-		}
+// endOf is the condition with which a Job ended. Nil means that the Job may make more pods.
+func endOf(j *batchv1.Job) *batchv1.JobCondition {
+	i := slices.IndexFunc(j.Status.Conditions, func(c batchv1.JobCondition) bool {
+		return (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue
+	})
+	if i < 0 {
+		return nil
 	}
-	return false
+	return &j.Status.Conditions[i]
 }
 
-// jobFailed is why the Job gave up; empty: it still makes pods, or it completed.
+// makesPods says whether a Job may make another pod. It neither has ended nor is being deleted.
+func makesPods(j *batchv1.Job) bool { return j.DeletionTimestamp == nil && endOf(j) == nil }
+
+// jobFailed is why the Job gave up. Empty means that it still makes pods, or it completed.
 func jobFailed(j *batchv1.Job) string {
-	for _, c := range j.Status.Conditions {
-		if c.Type == batchv1.JobFailed && c.Status == corev1.ConditionTrue {
-			return wording.JoinNonEmpty(": ", c.Reason, c.Message)
-		}
+	if end := endOf(j); end != nil && end.Type == batchv1.JobFailed {
+		return wording.JoinNonEmpty(": ", end.Reason, end.Message)
 	}
 	return ""
 }

@@ -11,12 +11,12 @@ import (
 
 // setup answers whether the setup pod has done its work.
 type setup struct {
-	spec    *v1alpha1.LoadTestSpec
-	attempt *attempt
-	now     time.Time
+	spec       *v1alpha1.LoadTestSpec
+	attempt    *attempt
+	observedAt time.Time
 }
 
-// setupFailed: without the setup there is nothing worth measuring.
+// setupFailed is the rule for a setup that failed, without which there is nothing worth measuring.
 func (su *setup) setupFailed() *step {
 	if su.isDone() {
 		return nil
@@ -35,7 +35,7 @@ func (su *setup) setupFailed() *step {
 		return fail(v1alpha1.ReasonSetupFailed, "the setup pod %s failed: %s", p.Name, lastWords(p))
 	case p.DeletionTimestamp != nil:
 		return fail(v1alpha1.ReasonSetupFailed, "the setup pod %s was deleted by somebody else", p.Name)
-	case Reached(due, su.now):
+	case Reached(due, su.observedAt):
 		return fail(v1alpha1.ReasonSetupFailed, "the setup pod %s didn't end within dut.setup.deadline (%s)", p.Name,
 			wording.JoinNonEmpty(": ", stateOf(p), troubleOf(p)))
 	}
@@ -57,7 +57,7 @@ func (su *setup) isDone() bool {
 	return false
 }
 
-// deadline is when the setup pod should have ended; zero while it has no node. Its deadline counts from its start,
+// deadline is when the setup pod should have ended. Zero means that it has no node. Its deadline counts from its start,
 // as for the kubelet, and leaves out the wait for a node.
 func (su *setup) deadline(p *corev1.Pod) time.Time {
 	if p.Spec.NodeName == "" {

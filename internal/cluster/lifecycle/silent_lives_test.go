@@ -22,10 +22,10 @@ func silentLives() []life {
 			r := w.toSilence(1)
 			w.finish(r, report.Completed)
 			w.pass(time.Minute)
-			w.lab.Nodes[1].Ready = true
+			w.inventory.Nodes[1].Ready = true
 			w.settle()
 			w.pass(time.Minute)
-			set(w.must("first-1-dut"), corev1.PodReady, corev1.ConditionTrue, w.now)
+			set(w.mustPod("first-1-dut"), corev1.PodReady, corev1.ConditionTrue, w.clock)
 			w.settle()
 		}},
 		{"device's node silent at the end and the device gone with it", reference, func(w *world) {
@@ -33,11 +33,11 @@ func silentLives() []life {
 			w.finish(r, report.Completed)
 			w.comesBack(0)
 			w.pass(time.Minute)
-			w.lab.Nodes[1].Ready = true
+			w.inventory.Nodes[1].Ready = true
 			w.settle()
 			w.pass(time.Second)
 			w.ends("first-1-dut", 137, "")
-			w.must("first-1-dut").Status.ContainerStatuses[0].State.Terminated.FinishedAt.Time = w.now.Add(-2 * time.Minute)
+			w.mustPod("first-1-dut").Status.ContainerStatuses[0].State.Terminated.FinishedAt.Time = w.clock.Add(-2 * time.Minute)
 			w.settle()
 		}},
 		{"device's node silent at the end and for long", reference, func(w *world) {
@@ -97,10 +97,10 @@ func (w *world) toSilence(node int) (runner string) {
 	runner = w.toRun()
 	w.progress(runner, "Ramping", 30)
 	w.settle()
-	w.lab.Nodes[node].Ready = false
+	w.inventory.Nodes[node].Ready = false
 	for i := range w.Pods {
-		if p := &w.Pods[i]; p.Spec.NodeName == w.lab.Nodes[node].Name {
-			set(p, corev1.PodReady, corev1.ConditionFalse, w.now)
+		if p := &w.Pods[i]; p.Spec.NodeName == w.inventory.Nodes[node].Name {
+			set(p, corev1.PodReady, corev1.ConditionFalse, w.clock)
 		}
 	}
 	w.pass(5 * time.Second)

@@ -5,7 +5,7 @@ package lifecycle
 //
 //	attempt, history, blueprint, kueue, deadlines   pods, what was decided last, what is wanted, until when
 //	preflight, queueing, setup, placement, startup  from nothing to pods that are ready
-//	ports, leases, launch, runner, loss             the run
+//	ports, portClaims, launch, runner, loss         the run
 //	completion, teardown                            from the run to Complete
 //	remnants, status                                what earlier attempts left, what is written
 type situation struct {
@@ -20,7 +20,7 @@ type situation struct {
 	placement  *placement
 	startup    *startup
 	ports      *ports
-	leases     *leases
+	portClaims *portClaims
 	launch     *launch
 	runner     *runner
 	loss       *loss
@@ -32,65 +32,65 @@ type situation struct {
 
 // newSituation divides an observation.
 func newSituation(o Observed) *situation {
-	test, status, now := o.Test, &o.Test.Status, o.Now
+	test, status, observedAt := o.Test, &o.Test.Status, o.ObservedAt
 	attempt, remnants := divideAttempts(o)
-	history := &history{status.Conditions, now}
-	nodes := &nodes{o.Lab.Nodes, status.ExcludedNodes}
+	history := &history{status.Conditions, observedAt}
+	nodes := &nodes{o.Inventory.Nodes, status.ExcludedNodes}
 	blueprint := &blueprint{
-		test: test, compiled: o.Compiled, networks: o.Lab.Networks, attempt: attempt.number,
+		test: test, compiled: o.Compiled, networks: o.Inventory.Networks, attempt: attempt.number,
 		excluded: status.ExcludedNodes, settings: o.Settings,
 	}
 	report := &arrival{
 		test: test, attempt: attempt, recorded: status.Report, order: o.Children.Order, followed: o.Children.Followed,
 		envelope: o.Children.Envelope, document: o.Children.Report, packed: o.Children.ReportPacked,
-		readFault: o.Children.ReportFault, written: o.Children.ReportWritten, now: now,
+		readFault: o.Children.ReportFault, written: o.Children.ReportWritten, observedAt: observedAt,
 	}
-	kueue := &kueue{test: test, attempt: attempt, report: report, recordedAdmission: status.AdmittedAt, now: now}
+	kueue := &kueue{test: test, attempt: attempt, report: report, recordedAdmission: status.AdmittedAt, observedAt: observedAt}
 	observers := &observers{
-		test: test, attempt: attempt, blueprint: blueprint, foreign: o.Children.Foreign, refusals: o.Refusals, now: now,
+		test: test, attempt: attempt, blueprint: blueprint, foreign: o.Children.Foreign, refusals: o.Refusals, observedAt: observedAt,
 	}
 	deadlines := &deadlines{
 		spec: &test.Spec, attempt: attempt, history: history, kueue: kueue, observers: observers,
-		givenBack: status.GivenBack, now: now,
+		givenBack: status.GivenBack, observedAt: observedAt,
 	}
-	remnants.test, remnants.history, remnants.deadlines, remnants.now = test, history, deadlines, now
-	setup := &setup{spec: &test.Spec, attempt: attempt, now: now}
+	remnants.test, remnants.history, remnants.deadlines, remnants.observedAt = test, history, deadlines, observedAt
+	setup := &setup{spec: &test.Spec, attempt: attempt, observedAt: observedAt}
 	placement := &placement{
 		test: test, attempt: attempt, history: history, blueprint: blueprint, deadlines: deadlines, setup: setup,
-		existing: o.Children.Present, documents: o.Children.Documents, refusals: o.Refusals, now: now,
+		existing: o.Children.Present, documents: o.Children.Documents, refusals: o.Refusals, observedAt: observedAt,
 	}
 	queueing := &queueing{
 		test: test, attempt: attempt, history: history, kueue: kueue, deadlines: deadlines, placement: placement,
-		turn: o.Turn, grows: o.Lab.Grows, givenBack: status.GivenBack, refusals: o.Refusals, now: now,
+		turn: o.Turn, grows: o.Inventory.Grows, givenBack: status.GivenBack, refusals: o.Refusals, observedAt: observedAt,
 	}
 	startup := &startup{
 		test: test, attempt: attempt, blueprint: blueprint, deadlines: deadlines, placement: placement,
-		queueing: queueing, setup: setup, observers: observers, now: now,
+		queueing: queueing, setup: setup, observers: observers, observedAt: observedAt,
 	}
 	ports := &ports{
 		test: test, attempt: attempt, history: history, blueprint: blueprint, deadlines: deadlines,
-		holds: o.Wires.Holds, ahead: o.Wires.Ahead, awaited: status.AwaitedPorts, now: now,
+		claims: o.Ports.Claims, older: o.Ports.Older, awaited: status.AwaitedPorts, observedAt: observedAt,
 	}
 	faults := &podFaults{attempt: attempt, nodes: nodes, history: history}
-	runner := &runner{attempt: attempt, deadlines: deadlines, namespace: o.Settings.Namespace, now: now}
+	runner := &runner{attempt: attempt, deadlines: deadlines, namespace: o.Settings.Namespace, observedAt: observedAt}
 	loss := &loss{
 		attempt: attempt, history: history, deadlines: deadlines, faults: faults, report: report, runner: runner,
-		lastProgress: status.Progress, now: now,
+		lastProgress: status.Progress, observedAt: observedAt,
 	}
 	cleanup := &cleanup{
 		test: test, report: report, pods: o.Children.Pods, jobs: o.Children.Jobs, plans: o.Children.Plans,
-		existing: o.Children.Present, now: now,
+		existing: o.Children.Present, observedAt: observedAt,
 	}
 	teardown := &teardown{
-		test: test, attempt: attempt, blueprint: blueprint, cleanup: cleanup, refusals: o.Refusals, now: now,
+		test: test, attempt: attempt, blueprint: blueprint, cleanup: cleanup, refusals: o.Refusals, observedAt: observedAt,
 	}
 	copies := &copies{
 		test: test, report: report, recorded: status.Report, existing: o.Children.Present, foreign: o.Children.Foreign,
-		published: o.Children.Published, refusals: o.Refusals, now: now,
+		published: o.Children.Published, refusals: o.Refusals, observedAt: observedAt,
 	}
 	conditions := &conditionWriter{
 		test: test, attempt: attempt, history: history, faults: faults, lostRuns: status.LostRuns, lastProgress: status.Progress,
-		now: now,
+		observedAt: observedAt,
 	}
 	return &situation{
 		attempt: attempt, history: history, blueprint: blueprint, kueue: kueue, deadlines: deadlines,
@@ -98,11 +98,11 @@ func newSituation(o Observed) *situation {
 		ports: ports, runner: runner, loss: loss, teardown: teardown, remnants: remnants,
 		preflight: &preflight{
 			test: test, attempt: attempt, blueprint: blueprint, nodes: nodes, deadlines: deadlines, observers: observers,
-			cleanup: cleanup, hasMultus: o.Lab.Multus, networkFaults: o.Lab.Faults, grows: o.Lab.Grows,
+			cleanup: cleanup, hasMultus: o.Inventory.Multus, networkFaults: o.Inventory.Faults, grows: o.Inventory.Grows,
 		},
-		leases: &leases{
+		portClaims: &portClaims{
 			test: test, attempt: attempt, remnants: remnants, ports: ports, pods: o.Children.Pods,
-			finishedAt: status.FinishedAt, now: now,
+			finishedAt: status.FinishedAt, observedAt: observedAt,
 		},
 		launch: &launch{
 			test: test, attempt: attempt, blueprint: blueprint, deadlines: deadlines, placement: placement,
@@ -111,11 +111,11 @@ func newSituation(o Observed) *situation {
 		completion: &completion{
 			test: test, attempt: attempt, history: history, deadlines: deadlines, loss: loss, runner: runner,
 			report: report, copies: copies, teardown: teardown, cleanup: cleanup, recorded: status.Report,
-			result: status.Result, finishedAt: status.FinishedAt, refusals: o.Refusals, now: now,
+			result: status.Result, finishedAt: status.FinishedAt, refusals: o.Refusals, observedAt: observedAt,
 		},
 		status: &statusWriter{
 			test: test, attempt: attempt, kueue: kueue, deadlines: deadlines, ports: ports, queueing: queueing,
-			report: report, cleanup: cleanup, conditions: conditions, lastProgress: status.Progress, now: now,
+			report: report, cleanup: cleanup, conditions: conditions, lastProgress: status.Progress, observedAt: observedAt,
 		},
 	}
 }

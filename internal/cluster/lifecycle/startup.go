@@ -16,28 +16,28 @@ import (
 
 // startup answers what pods that have nodes wait for until a run can begin.
 type startup struct {
-	test      *v1alpha1.LoadTest
-	attempt   *attempt
-	blueprint *blueprint
-	deadlines *deadlines
-	placement *placement
-	queueing  *queueing
-	setup     *setup
-	observers *observers
-	now       time.Time
+	test       *v1alpha1.LoadTest
+	attempt    *attempt
+	blueprint  *blueprint
+	deadlines  *deadlines
+	placement  *placement
+	queueing   *queueing
+	setup      *setup
+	observers  *observers
+	observedAt time.Time
 }
 
-// unobserved: a pod that reads for observers isn't ready yet. Such pods are made once all measuring pods run,
-// and the test waits for them only a moment: a missing observer never holds up a measurement. Readings that are
-// missing when the run begins are missing in the Report, with the reason.
-func (up *startup) unobserved() *step {
-	if up.attempt.hasBegun() {
+// unobserved is the rule for a pod that reads for observers and isn't ready yet. Such pods are made once all measuring
+// pods run, and the test waits for them only a moment, since a missing observer never holds up a measurement. Readings
+// that are missing when the run begins are missing in the Report, with the reason.
+func (st *startup) unobserved() *step {
+	if st.attempt.hasBegun() {
 		return nil
 	}
-	pods := []observerPod{up.observers.vitals(), up.observers.collector()}
+	pods := []observerPod{st.observers.vitals(), st.observers.collector()}
 	for _, o := range pods {
-		if o.pod != nil && up.attempt.pod(o.pod.Name) == nil && up.observers.refusal(o.pod.Name) == "" &&
-			len(up.attempt.recordedPods(o.role)) == 0 {
+		if o.pod != nil && st.attempt.pod(o.pod.Name) == nil && st.observers.refusal(o.pod.Name) == "" &&
+			len(st.attempt.recordedPods(o.role)) == 0 {
 			return &step{reason: v1alpha1.ReasonStarting, activity: activityStarting,
 				message: fmt.Sprintf("pod %s is made, which %s", o.pod.Name, o.task),
 				create:  []manifests.Object{o.pod}}
@@ -47,28 +47,29 @@ func (up *startup) unobserved() *step {
 		if o.pod == nil {
 			continue
 		}
-		p := up.attempt.pod(o.pod.Name)
-		if p == nil || hasStopped(p) || !up.now.Before(up.observers.vitalsUntil(p)) || ready(p) {
+		p := st.attempt.pod(o.pod.Name)
+		if p == nil || hasStopped(p) || !st.observedAt.Before(st.observers.vitalsUntil(p)) || ready(p) {
 			continue
 		}
 		s := &step{reason: v1alpha1.ReasonStarting, activity: activityStarting,
 			message: fmt.Sprintf("pod %s, which %s, isn't ready yet (%s); the run begins without it at %s", p.Name, o.task,
 				wording.JoinNonEmpty(": ",
 					stateOf(p), vitalsTrouble(p)),
-				up.observers.vitalsUntil(p).UTC().Format(time.TimeOnly))}
-		return s.waitUntil(up.observers.vitalsUntil(p)).waitUntil(up.deadlines.placedUntil()).waitUntil(
-			up.queueing.givesBackAt())
+				st.observers.vitalsUntil(p).UTC().Format(time.TimeOnly))}
+		return s.waitUntil(st.observers.vitalsUntil(p)).waitUntil(st.deadlines.placedUntil()).waitUntil(
+			st.queueing.givesBackAt())
 	}
 	return nil
 }
 
-// weakQoS: an engine that polls devices needs CPUs of its own, which only pods of class Guaranteed get. A
-// LimitRange or an injected container can lower a pod's class: such a pod would measure its neighbours.
-func (up *startup) weakQoS() *step {
-	if up.attempt.hasBegun() || !manifests.OwnsCPUs(up.test) {
+// weakQoS is the rule for generators' pods without CPUs of their own, which an engine that polls devices needs, and
+// only pods of class Guaranteed get. A LimitRange or an injected container can lower a pod's class. Such a pod would
+// measure its neighbours.
+func (st *startup) weakQoS() *step {
+	if st.attempt.hasBegun() || !manifests.OwnsCPUs(st.test) {
 		return nil
 	}
-	for _, p := range up.attempt.podsWithRole(v1alpha1.RoleGenerator) {
+	for _, p := range st.attempt.podsWithRole(v1alpha1.RoleGenerator) {
 		class := p.Status.QOSClass
 		if class == "" || class == corev1.PodQOSGuaranteed || !onDevices(p) {
 			continue
@@ -80,43 +81,43 @@ func (up *startup) weakQoS() *step {
 	return nil
 }
 
-// starting: all pods have nodes, and some aren't ready.
-func (up *startup) starting() *step {
+// starting is the rule for pods that have nodes, and aren't all ready.
+func (st *startup) starting() *step {
 	var waiting, words []string
 	s := &step{reason: v1alpha1.ReasonStarting, activity: activityStarting}
-	for _, p := range up.attempt.measuringPods() {
+	for _, p := range st.attempt.measuringPods() {
 		if ready(p) {
 			continue
 		}
 		waiting = append(waiting, p.Name)
 		if w := troubleOf(p); w != "" {
 			words = append(words, w)
-		} else if w := up.unattached(p); w != "" {
+		} else if w := st.unattached(p); w != "" {
 			words = append(words, w)
 		}
-		if deadline := attachedUntil(p); up.now.Before(deadline) {
+		if deadline := attachedUntil(p); st.observedAt.Before(deadline) {
 			s.waitUntil(deadline)
 		}
 	}
 	if len(waiting) == 0 {
 		return nil
 	}
-	if problem, deadline := up.gatewaysApart(); problem != "" {
+	if problem, deadline := st.gatewaysApart(); problem != "" {
 		words, s.dut = append(words, problem), isFalse(v1alpha1.ReasonNoTunnel, problem)
-	} else if up.now.Before(deadline) {
+	} else if st.observedAt.Before(deadline) {
 		s.waitUntil(deadline)
 	}
 	s.message = wording.JoinNonEmpty("; ", words...)
 	if len(words) == 0 {
 		s.message = "pods aren't ready yet: " + listed(waiting)
 	}
-	return s.waitUntil(up.deadlines.placedUntil()).waitUntil(up.queueing.givesBackAt())
+	return s.waitUntil(st.deadlines.placedUntil()).waitUntil(st.queueing.givesBackAt())
 }
 
-// unattached says that a pod has had no sandbox for long: its events say what Multus, a CNI plugin or a volume
-// lacks. Empty: it has one, or hasn't waited long.
-func (up *startup) unattached(p *corev1.Pod) string {
-	if deadline := attachedUntil(p); deadline.IsZero() || up.now.Before(deadline) {
+// unattached says that a pod has had no sandbox for long. Its events say what Multus, a CNI plugin or a volume lacks.
+// Empty means that it has a sandbox, or hasn't waited long.
+func (st *startup) unattached(p *corev1.Pod) string {
+	if deadline := attachedUntil(p); deadline.IsZero() || st.observedAt.Before(deadline) {
 		return ""
 	}
 	return fmt.Sprintf("pod %s on node %s is still without its networks and volumes: kubectl describe pod %s tells why "+
@@ -124,10 +125,10 @@ func (up *startup) unattached(p *corev1.Pod) string {
 		p.Name, p.Spec.NodeName, p.Name)
 }
 
-// gatewaysApart says that both gateways of a tunnel run and haven't both become ready, which takes meeting the
-// other one; by is when they should have. Empty and zero: they have, or there is no tunnel.
-func (up *startup) gatewaysApart() (problem string, deadline time.Time) {
-	pods, cables := up.attempt.podsWithRole(v1alpha1.RoleDUT), up.blueprint.cluster().Networks
+// gatewaysApart says that both gateways of a tunnel run and haven't both become ready, for which each has to meet the
+// other. deadline is when they should have met. Empty and zero mean that they have met, or that there is no tunnel.
+func (st *startup) gatewaysApart() (problem string, deadline time.Time) {
+	pods, cables := st.attempt.podsWithRole(v1alpha1.RoleDUT), st.blueprint.cluster().Networks
 	i := slices.IndexFunc(cables, func(n compile.LinkNetworks) bool { return n.Link == plan.TunnelCable })
 	if i < 0 || len(pods) < 2 {
 		return "", time.Time{}
@@ -140,9 +141,9 @@ func (up *startup) gatewaysApart() (problem string, deadline time.Time) {
 		if runningFrom.IsZero() {
 			return "", time.Time{}
 		}
-		deadline = latest(deadline, up.clusterTime(p, runningFrom).Add(meetGrace))
+		deadline = latest(deadline, st.clusterTime(p, runningFrom).Add(meetGrace))
 	}
-	if up.now.Before(deadline) {
+	if st.observedAt.Before(deadline) {
 		return "", deadline
 	}
 	return fmt.Sprintf("the tunnel's gateways run in pods %s and %s, and don't reach each other over network %s: it has "+
@@ -150,60 +151,60 @@ func (up *startup) gatewaysApart() (problem string, deadline time.Time) {
 		pods[0].Name, pods[1].Name, cables[i].DUT, pods[1].Name), deadline
 }
 
-// readyDelay: all is ready, and the DUT is given its time.
-func (up *startup) readyDelay() *step {
-	due := up.delayedUntil()
-	if due.IsZero() || !up.now.Before(due) {
+// readyDelay is the rule for pods that are ready while the DUT is given its time.
+func (st *startup) readyDelay() *step {
+	due := st.delayedUntil()
+	if due.IsZero() || !st.observedAt.Before(due) {
 		return nil
 	}
-	message := fmt.Sprintf("the device under test is given spec.dut.readyDelay (%s)", up.test.Spec.DUT.ReadyDelay)
+	message := fmt.Sprintf("the device under test is given spec.dut.readyDelay (%s)", st.test.Spec.DUT.ReadyDelay)
 	s := &step{reason: v1alpha1.ReasonDelayed, message: message, activity: activityStarting,
 		dut: isFalse(v1alpha1.ReasonDelayed, message)}
-	return s.waitUntil(due).waitUntil(up.deadlines.placedUntil())
+	return s.waitUntil(due).waitUntil(st.deadlines.placedUntil())
 }
 
 // clusterTime corrects a time by the clock of a pod's node to the cluster's clock, as far as the node's clock
 // is known to be behind or ahead.
-func (up *startup) clusterTime(p *corev1.Pod, moment time.Time) time.Time {
-	corrected := byTheCluster(p, moment)
-	if moment.After(up.now) && !corrected.IsZero() {
+func (st *startup) clusterTime(p *corev1.Pod, moment time.Time) time.Time {
+	corrected := earliestClusterTime(p, moment)
+	if moment.After(st.observedAt) && !corrected.IsZero() {
 		return corrected
 	}
 	return latest(moment, corrected)
 }
 
-// delayedUntil is when readyDelay is over; zero: there is no delay. A node's clock that is ahead doesn't make
-// it longer than readyDelay from now, and one that is behind doesn't make it shorter.
-func (up *startup) delayedUntil() time.Time {
-	delay := duration(up.test.Spec.DUT.ReadyDelay)
-	if delay == 0 || up.attempt.hasBegun() {
+// delayedUntil is when readyDelay is over. Zero means that there is no delay. A node's clock that is ahead doesn't
+// make it longer than readyDelay from now, and one that is behind doesn't make it shorter.
+func (st *startup) delayedUntil() time.Time {
+	delay := duration(st.test.Spec.DUT.ReadyDelay)
+	if delay == 0 || st.attempt.hasBegun() {
 		return time.Time{}
 	}
 	var readyAt time.Time
-	for _, p := range up.attempt.podsWithRole(v1alpha1.RoleSetup) {
-		readyAt = latest(readyAt, up.clusterTime(p, endedAt(p)))
+	for _, p := range st.attempt.podsWithRole(v1alpha1.RoleSetup) {
+		readyAt = latest(readyAt, st.clusterTime(p, endedAt(p)))
 	}
-	for _, p := range up.attempt.podsWithRole(v1alpha1.RoleDUT) {
-		readyAt = latest(readyAt, up.clusterTime(p, readySince(p)))
+	for _, p := range st.attempt.podsWithRole(v1alpha1.RoleDUT) {
+		readyAt = latest(readyAt, st.clusterTime(p, readySince(p)))
 	}
 	if readyAt.IsZero() {
 		return time.Time{}
 	}
-	if readyAt.After(up.now) {
-		readyAt = up.now
+	if readyAt.After(st.observedAt) {
+		readyAt = st.observedAt
 	}
 	return readyAt.Add(delay)
 }
 
-// settingUp: the setup pod runs to its end before any other pod is made.
-func (up *startup) settingUp() *step {
-	if up.setup.isDone() {
+// settingUp is the rule for a setup pod, which runs to its end before any other pod is made.
+func (st *startup) settingUp() *step {
+	if st.setup.isDone() {
 		return nil
 	}
 	notYet := isFalse(v1alpha1.ReasonNotStarted, "the setup pod comes first")
-	pods := up.attempt.podsWithRole(v1alpha1.RoleSetup)
+	pods := st.attempt.podsWithRole(v1alpha1.RoleSetup)
 	if len(pods) == 0 {
-		s := up.placement.make("SettingUp", manifests.Links(up.blueprint.input()), manifests.Setup(up.blueprint.input()))
+		s := st.placement.createMissing("SettingUp", manifests.Links(st.blueprint.input()), manifests.Setup(st.blueprint.input()))
 		s.dut = notYet
 		return s
 	}
@@ -214,13 +215,13 @@ func (up *startup) settingUp() *step {
 	}
 	s := &step{reason: v1alpha1.ReasonSettingUp, message: message, activity: "SettingUp",
 		scheduled: isFalse(v1alpha1.ReasonSettingUp, message), dut: notYet}
-	return s.waitUntil(up.setup.deadline(p)).waitUntil(up.deadlines.placedUntil()).waitUntil(up.queueing.givesBackAt())
+	return s.waitUntil(st.setup.deadline(p)).waitUntil(st.deadlines.placedUntil()).waitUntil(st.queueing.givesBackAt())
 }
 
 // activityStarting is the step of a test whose pods have nodes.
 const activityStarting = "Starting"
 
-// troubleOf says what keeps a pod's containers from starting and won't pass by waiting; empty: nothing known.
+// troubleOf says what keeps a pod's containers from starting and won't pass by waiting. Empty means that nothing is known.
 func troubleOf(p *corev1.Pod) string {
 	for _, c := range statuses(p) {
 		w := c.State.Waiting
@@ -235,7 +236,7 @@ func troubleOf(p *corev1.Pod) string {
 	return ""
 }
 
-// startProblem is what to do about the reason for which a container waits; empty: it is starting.
+// startProblem is what to do about the reason for which a container waits. Empty means that it is starting.
 func startProblem(reason string) string {
 	switch reason {
 	case "ErrImagePull", "ImagePullBackOff", "RegistryUnavailable", "ImageInspectError", "SignatureValidationFailed":
@@ -266,7 +267,7 @@ func imageOf(p *corev1.Pod, status corev1.ContainerStatus) string {
 	return status.Image
 }
 
-// attachedUntil is when a pod should have had its networks and volumes; zero: it has them, or has no node.
+// attachedUntil is when a pod should have had its networks and volumes. Zero means that it has them, or has no node.
 func attachedUntil(p *corev1.Pod) time.Time {
 	scheduled := condition(p, corev1.PodScheduled)
 	if p.Status.Phase != corev1.PodPending || scheduled.Status != corev1.ConditionTrue ||
@@ -276,7 +277,7 @@ func attachedUntil(p *corev1.Pod) time.Time {
 	return scheduled.LastTransitionTime.Add(attachGrace)
 }
 
-// runningSince is when the last of a pod's containers started, by its node's clock; zero: one doesn't run.
+// runningSince is when the last of a pod's containers started, by its node's clock. Zero means that one doesn't run.
 func runningSince(p *corev1.Pod) (latestStart time.Time) {
 	for _, c := range p.Status.ContainerStatuses {
 		if c.State.Running == nil {
@@ -297,13 +298,13 @@ func onDevices(p *corev1.Pod) bool {
 	return false
 }
 
-// byTheCluster converts a time x by the clock of a pod's node into the earliest time that it can be by the
-// cluster's clock (API server, scheduler, controllers); zero: it isn't known. A kubelet starts a pod after the
-// scheduler placed it, so the node's clock is ahead by at most what its own reading says lay between the two:
+// earliestClusterTime converts a time x by the clock of a pod's node into the earliest time that it can be by the cluster's
+// clock (API server, scheduler, controllers). Zero means unknown. A kubelet starts a pod after the scheduler placed it,
+// so the node's clock is ahead by at most what its own reading says lay between the two.
 //
 //	cluster  scheduled ─┬───────────── ≥ x − (started − scheduled)
 //	node                └─ started ─── x
-func byTheCluster(p *corev1.Pod, x time.Time) time.Time {
+func earliestClusterTime(p *corev1.Pod, x time.Time) time.Time {
 	scheduled, started := condition(p, corev1.PodScheduled).LastTransitionTime, p.Status.StartTime
 	if x.IsZero() || scheduled.IsZero() || started == nil {
 		return time.Time{}

@@ -25,11 +25,11 @@ type statusWriter struct {
 	cleanup      *cleanup
 	conditions   *conditionWriter
 	lastProgress *v1alpha1.Progress
-	now          time.Time
+	observedAt   time.Time
 }
 
-// write is the whole status after a step: it follows from the last status, what is observed, and the step.
-// Runners, pods and nodes have their words in it, which must drive no terminal of who looks.
+// write is the whole status after a step. It follows from the last status, what is observed, and the step. Texts of
+// runners, pods and nodes are in it, and are made printable, so that they can't drive a reader's terminal.
 func (w *statusWriter) write(s *step) v1alpha1.LoadTestStatus {
 	st := w.decided(s)
 	wording.PrintableTexts(&st)
@@ -43,7 +43,7 @@ func (w *statusWriter) decided(s *step) v1alpha1.LoadTestStatus {
 		refreshGeneration(&st)
 		s.keeping.record(st.Report)
 		if s.thinned && st.Report != nil && st.Report.ExpiredAt == nil {
-			st.Report.ExpiredAt = &metav1.Time{Time: w.now}
+			st.Report.ExpiredAt = &metav1.Time{Time: w.observedAt}
 		}
 		s.copying.record(st.Report)
 		return st
@@ -51,7 +51,7 @@ func (w *statusWriter) decided(s *step) v1alpha1.LoadTestStatus {
 	st.Attempt = w.attempt.number
 	st.StartedAt = w.attempt.startedAt().DeepCopy()
 	if s.begins && st.StartedAt == nil {
-		st.StartedAt = &metav1.Time{Time: w.now}
+		st.StartedAt = &metav1.Time{Time: w.observedAt}
 	}
 	st.AdmittedAt = w.kueue.admittedAt().DeepCopy()
 	st.Pods = w.attempt.podStatuses()
@@ -105,12 +105,12 @@ func (w *statusWriter) voidAttempt(st *v1alpha1.LoadTestStatus, void *voided) {
 func (w *statusWriter) givenBack(void *voided) *v1alpha1.GivenBack {
 	record := &v1alpha1.GivenBack{
 		Times: w.queueing.timesGivenBack() + 1,
-		At:    metav1.Time{Time: w.now}, Until: metav1.Time{Time: w.now.Add(void.givenBack)},
+		At:    metav1.Time{Time: w.observedAt}, Until: metav1.Time{Time: w.observedAt.Add(void.givenBack)},
 		Reason: void.reason, Message: wording.Limited(void.lacks, maxLacks),
 		AdmittedSeconds: int64(w.deadlines.admittedBefore() / time.Second),
 	}
 	if admittedAt := w.kueue.admittedAt(); admittedAt != nil {
-		record.AdmittedSeconds += int64(max(w.now.Sub(admittedAt.Time), 0) / time.Second)
+		record.AdmittedSeconds += int64(max(w.observedAt.Sub(admittedAt.Time), 0) / time.Second)
 	}
 	return record
 }
@@ -135,7 +135,7 @@ func (w *statusWriter) recordEnding(st *v1alpha1.LoadTestStatus, e *ending) {
 		return
 	}
 	if st.FinishedAt == nil {
-		st.FinishedAt = &metav1.Time{Time: w.now}
+		st.FinishedAt = &metav1.Time{Time: w.observedAt}
 	}
 	for i := range st.Pods {
 		if !w.cleanup.keepsPods(e.reason) {
@@ -151,16 +151,16 @@ func podStatus(p *corev1.Pod) v1alpha1.PodStatus {
 	}
 }
 
-// mostContainers is how many containers of a pod the status has.
-const mostContainers = 32
+// maxContainers is how many containers of a pod the status has.
+const maxContainers = 32
 
-// containers are those of the device's pod, with their images; those of other pods aren't measured.
+// containers are those of the device's pod, with their images. Those of other pods aren't measured.
 func containers(p *corev1.Pod) (containers []v1alpha1.PodContainer) {
 	if roleOf(p) != v1alpha1.RoleDUT {
 		return nil
 	}
 	for _, c := range manifests.ContainersOf(p) {
-		if len(containers) < mostContainers {
+		if len(containers) < maxContainers {
 			containers = append(containers, v1alpha1.PodContainer{Name: c.Name, Image: wording.Limited(c.Image, 1024),
 				ImageID: wording.Limited(c.ImageID, 1024)})
 		}

@@ -27,7 +27,7 @@ func TestResultAsMeasured(t *testing.T) {
 	w.Report.Result.Directions[1].Limit = &report.DirectionLimit{Reason: report.OtherDirection, Confirmed: true, Window: 7}
 	w.settle()
 	rate := v1alpha1.FlowRate{PacketsPerSecond: 10000, Layer1BitsPerSecond: 30e6, Layer2BitsPerSecond: 28e6}
-	both := v1alpha1.FlowRate{PacketsPerSecond: 20000, Layer1BitsPerSecond: 60e6, Layer2BitsPerSecond: 56e6}
+	total := v1alpha1.FlowRate{PacketsPerSecond: 20000, Layer1BitsPerSecond: 60e6, Layer2BitsPerSecond: 56e6}
 	figures := func(f v1alpha1.FlowRate) v1alpha1.Figures {
 		return v1alpha1.Figures{Intended: f, Offered: f, Received: f, LossRatio: "0", LineRatePercent: "0"}
 	}
@@ -37,7 +37,7 @@ func TestResultAsMeasured(t *testing.T) {
 		Directions: []v1alpha1.DirectionResult{
 			{From: "west", To: "east", Limit: &v1alpha1.DirectionLimit{Saturated: true, Reason: "LossAboveLimit", Resolution: "0.005"}, Figures: figures(rate)},
 			{From: "east", To: "west", Limit: &v1alpha1.DirectionLimit{Reason: "OtherDirection"}, Figures: figures(rate)}},
-		Total: &v1alpha1.TotalResult{Figures: figures(both)},
+		Total: &v1alpha1.TotalResult{Figures: figures(total)},
 		Generators: []v1alpha1.GeneratorResult{
 			{Name: "generator-0", OfferedPacketsPerSecond: 10001, ReceivedPacketsPerSecond: 10000, StartSkewMicroseconds: 1500},
 		},
@@ -56,9 +56,9 @@ func TestResultAsMeasured(t *testing.T) {
 
 func TestFiguresOfWhatWasCutShort(t *testing.T) {
 	for _, c := range []struct {
-		how    report.Ending
-		reason string
-		kept   bool
+		ending    report.Ending
+		reason    string
+		published bool
 	}{
 		{report.Completed, "Measured", true},
 		{report.GeneratorLost, "GeneratorLost", true},
@@ -67,17 +67,17 @@ func TestFiguresOfWhatWasCutShort(t *testing.T) {
 		{report.Failed, "RunnerFailed", true},
 		{"Parked", "NotMeasured", false},
 	} {
-		t.Run(string(c.how), func(t *testing.T) {
+		t.Run(string(c.ending), func(t *testing.T) {
 			w := newWorld(t, reference)
-			w.finish(w.toRun(), c.how)
+			w.finish(w.toRun(), c.ending)
 			w.pass(time.Minute)
-			if got := w.says("Complete").Reason; got != c.reason {
+			if got := w.condition("Complete").Reason; got != c.reason {
 				t.Errorf("Complete says %s, not %s", got, c.reason)
 			}
-			if got := w.test.Status.Result != nil; got != c.kept {
-				t.Errorf("a result is published: %v, not %v", got, c.kept)
+			if got := w.test.Status.Result != nil; got != c.published {
+				t.Errorf("a result is published: %v, not %v", got, c.published)
 			}
-			if passed := w.says("Passed").Status == "True"; passed != (c.how == report.Completed) {
+			if passed := w.condition("Passed").Status == "True"; passed != (c.ending == report.Completed) {
 				t.Errorf("Passed is %v", passed)
 			}
 		})
@@ -92,13 +92,13 @@ func TestAStopThatCrossesTheEndOfTheRunKeepsTheFigures(t *testing.T) {
 	w.reconcile()
 	w.finish(r, report.Completed)
 	w.settle()
-	if got := w.says("Complete"); got.Status != "True" || got.Reason != v1alpha1.ReasonStopped {
+	if got := w.condition("Complete"); got.Status != "True" || got.Reason != v1alpha1.ReasonStopped {
 		t.Errorf("Complete=%s/%s", got.Status, got.Reason)
 	}
 	if w.test.Status.Result == nil || w.test.Status.Summary == "" {
 		t.Error("what was measured is lost")
 	}
-	if got := w.says("Passed"); got.Status != "Unknown" {
+	if got := w.condition("Passed"); got.Status != "Unknown" {
 		t.Errorf("a stopped test has the verdict %s", got.Status)
 	}
 }
@@ -108,12 +108,12 @@ func TestProgressIsCopiedAtMostEachFifteenSeconds(t *testing.T) {
 	r := w.toRun()
 	w.progress(r, "Ramping", 1)
 	w.settle()
-	before := w.writes
+	writes := w.writes
 	for i := range 60 {
 		w.progress(r, []string{"Ramping", "Refining", "Confirming", "Holding"}[i/7%4], i)
 		w.pass(time.Second)
 	}
-	if got := w.writes - before; got < 3 || got > 4 {
+	if got := w.writes - writes; got < 3 || got > 4 {
 		t.Errorf("%d writes in a minute of nine steps", got)
 	}
 	w.progress(r, "Confirming", 90)
@@ -130,22 +130,22 @@ func TestThatPodsAreReadyIsLeftToTheRun(t *testing.T) {
 	w.settle()
 	w.schedule()
 	w.settle()
-	before := w.writes
+	writes := w.writes
 	w.run()
-	generator := w.must("first-1-generator-0")
-	set(generator, corev1.PodReady, corev1.ConditionFalse, w.now)
+	generator := w.mustPod("first-1-generator-0")
+	set(generator, corev1.PodReady, corev1.ConditionFalse, w.clock)
 	w.settle()
-	if got := w.writes - before; got != 0 {
+	if got := w.writes - writes; got != 0 {
 		t.Errorf("%d writes as the device is ready", got)
 	}
 	w.pass(3 * time.Second)
-	if got := w.says("DUTReady"); got.Status != "True" || w.writes-before != 1 {
-		t.Errorf("%d writes within three seconds, and DUTReady=%s/%s", w.writes-before, got.Status, got.Reason)
+	if got := w.condition("DUTReady"); got.Status != "True" || w.writes-writes != 1 {
+		t.Errorf("%d writes within three seconds, and DUTReady=%s/%s", w.writes-writes, got.Status, got.Reason)
 	}
-	set(generator, corev1.PodReady, corev1.ConditionTrue, w.now)
+	set(generator, corev1.PodReady, corev1.ConditionTrue, w.clock)
 	w.settle()
-	if got := w.says("GeneratorsReady"); got.Status != "True" || w.writes-before != 2 {
-		t.Errorf("%d writes until the run begins, and GeneratorsReady=%s/%s", w.writes-before, got.Status, got.Reason)
+	if got := w.condition("GeneratorsReady"); got.Status != "True" || w.writes-writes != 2 {
+		t.Errorf("%d writes until the run begins, and GeneratorsReady=%s/%s", w.writes-writes, got.Status, got.Reason)
 	}
 }
 
@@ -154,12 +154,12 @@ func TestTheEndOfTheTrafficIsLeftToTheReport(t *testing.T) {
 	r := w.toRun()
 	w.progress(r, "Confirming", 90)
 	w.settle()
-	before := w.writes
+	writes := w.writes
 	for _, step := range []string{"Draining", "Ended"} {
 		w.progress(r, step, 99)
 		w.settle()
 	}
-	if got := w.writes - before; got != 0 || w.test.Status.Progress.Step != "Confirming" {
+	if got := w.writes - writes; got != 0 || w.test.Status.Progress.Step != "Confirming" {
 		t.Errorf("%d writes, and the step is %s", got, w.test.Status.Progress.Step)
 	}
 	w.pass(31 * time.Second)
@@ -218,24 +218,24 @@ func TestProgressOfSessionsIsGoodput(t *testing.T) {
 func TestManyGeneratorsDontMakeManyWrites(t *testing.T) {
 	w := newWorld(t, strings.Replace(reference, "  links:", "  generator: {engine: Software, replicas: 64}\n  links:", 1))
 	w.settle()
-	before := w.writes
+	writes := w.writes
 	for i := range w.Pods {
 		p := &w.Pods[i]
 		p.Spec.NodeName = "rack-1"
-		set(p, corev1.PodScheduled, corev1.ConditionTrue, w.now)
+		set(p, corev1.PodScheduled, corev1.ConditionTrue, w.clock)
 		w.settle()
 	}
 	for i := range w.Pods {
 		p := &w.Pods[i]
 		p.Status.Phase, p.Status.PodIP = corev1.PodRunning, fmt.Sprintf("10.0.0.%d", i+1)
-		set(p, corev1.PodReady, corev1.ConditionTrue, w.now)
+		set(p, corev1.PodReady, corev1.ConditionTrue, w.clock)
 		w.settle()
 	}
-	if got := w.writes - before; got > 8 {
+	if got := w.writes - writes; got > 8 {
 		t.Errorf("%d writes while 65 pods start", got)
 	}
-	if w.says("GeneratorsReady").Status != "True" || len(w.test.Status.Pods) != 65 {
-		t.Errorf("GeneratorsReady is %s, %d pods", w.says("GeneratorsReady").Status, len(w.test.Status.Pods))
+	if w.condition("GeneratorsReady").Status != "True" || len(w.test.Status.Pods) != 65 {
+		t.Errorf("GeneratorsReady is %s, %d pods", w.condition("GeneratorsReady").Status, len(w.test.Status.Pods))
 	}
 }
 
@@ -256,7 +256,7 @@ func TestPodsAreToldWithTheirNodes(t *testing.T) {
 func TestAPodOfARoleThatLaterVersionsHave(t *testing.T) {
 	w := newWorld(t, reference)
 	w.toRun()
-	p := w.must("first-1-dut").DeepCopy()
+	p := w.mustPod("first-1-dut").DeepCopy()
 	p.Name, p.Labels[v1alpha1.LabelRole] = "first-1-mirror", "mirror"
 	w.Pods = append(w.Pods, *p)
 	w.settle()
@@ -273,8 +273,8 @@ func TestRefusalsAreTriedAgainLessAndLessOften(t *testing.T) {
 	w.settle()
 	var waits []time.Duration
 	for range 9 {
-		waits = append(waits, w.woken.Sub(w.now))
-		w.now = w.woken
+		waits = append(waits, w.woken.Sub(w.clock))
+		w.clock = w.woken
 		w.reconcile()
 	}
 	for i, wait := range waits {
@@ -282,7 +282,7 @@ func TestRefusalsAreTriedAgainLessAndLessOften(t *testing.T) {
 			t.Errorf("waits %v", waits)
 		}
 	}
-	if last := waits[len(waits)-1]; last != 5*time.Minute && last < time.Minute {
-		t.Errorf("waits %v in the end", last)
+	if longest := waits[len(waits)-1]; longest != 5*time.Minute && longest < time.Minute {
+		t.Errorf("waits %v in the end", longest)
 	}
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/cluster/manifests"
-	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
 // step is what a rule does next, and what the status says beyond what follows from the pods' states.
@@ -35,19 +34,19 @@ type step struct {
 
 	// scheduled and dut are the conditions Scheduled and DUTReady where they don't follow from the pods.
 	scheduled, dut *statement
-	// accepted is the condition Accepted where the spec can't be measured; nil: the spec can be measured.
+	// accepted is the condition Accepted where the spec can't be measured. Nil means that the spec can be measured.
 	accepted *statement
 	// begins says that the step makes the runner.
 	begins bool
-	// void says why this attempt is void and the next one begins; nil: this attempt goes on.
+	// void says why this attempt is void and the next one begins. Nil means that this attempt goes on.
 	void *voided
 	// brief is the test's place in the queue in a few words, for status.summary.
 	brief string
 	// forget empties the list of nodes that refused pods, so that they may be tried again.
 	forget bool
-	// ending is why the test ends; nil: the test goes on.
+	// ending is why the test ends. Nil means that the test goes on.
 	ending *ending
-	// idle says that the test waits for a person: nothing happens by itself.
+	// idle says that the test waits for a person, and nothing happens by itself.
 	idle bool
 	// complete says that the test is complete, and its status final.
 	complete bool
@@ -57,7 +56,7 @@ type step struct {
 	copying copying
 }
 
-// statement is what a condition says: its status, reason and message.
+// statement is the status, reason and message of a condition.
 type statement struct {
 	status          metav1.ConditionStatus
 	reason, message string
@@ -73,31 +72,16 @@ func isTrue(reason, message string) *statement {
 	return &statement{metav1.ConditionTrue, reason, message}
 }
 
-// ending is why a test ends, and what it leaves.
-type ending struct {
-	// reason and message are the condition Complete's.
-	reason, message string
-	// complete says that nothing is left to be done.
-	complete bool
-	// report is what was measured; nil: there is none, or an earlier pass has written it into the status.
-	report *report.Report
-	// figures says that the status may have the report's result: no fault may have influenced it.
-	figures bool
-	// keeping is what becomes of the report beyond the test, copying what becomes of its copy for the test's namespace.
-	keeping
-	copying copying
-}
-
 // voided says why an attempt is void.
 type voided struct {
 	// lost says that traffic had begun.
 	lost bool
 	// exclude are nodes that the next attempt avoids.
 	exclude []string
-	// awaits are physical ports that other tests hold, and that the next attempt waits for.
-	awaits []Wire
+	// awaitedPorts are physical ports that other tests have claimed, and that the next attempt waits for.
+	awaitedPorts []Port
 	// givenBack is for how long other tests go first, since some pods found no node, or one can't start. reason and
-	// lacks say which; 0: the attempt is void for another reason.
+	// lacks say which. 0 means that the attempt is void for another reason.
 	givenBack time.Duration
 	reason    v1alpha1.GivenBackReason
 	lacks     string

@@ -14,15 +14,15 @@ import (
 
 // teardown answers whether a teardown is owed, and takes it to its end.
 type teardown struct {
-	test      *v1alpha1.LoadTest
-	attempt   *attempt
-	blueprint *blueprint
-	cleanup   *cleanup
-	refusals  []Refusal
-	now       time.Time
+	test       *v1alpha1.LoadTest
+	attempt    *attempt
+	blueprint  *blueprint
+	cleanup    *cleanup
+	refusals   []Refusal
+	observedAt time.Time
 }
 
-// isOwed says whether a teardown is owed: the spec asks for one, and something was made that it may have to undo.
+// isOwed says whether the spec asks for a teardown, and something was made that it may have to undo.
 func (td *teardown) isOwed() bool {
 	return td.test.Spec.DUT.Teardown != nil && (td.attempt.isUsed() || td.attempt.number > 1) &&
 		td.blueprint.cluster() != nil
@@ -33,8 +33,8 @@ func (td *teardown) isProtected() bool {
 	return slices.Contains(td.test.Finalizers, v1alpha1.FinalizerTeardown)
 }
 
-// lacksProtection says whether the finalizer is missing although a step makes, or an earlier one made,
-// something that the teardown may have to undo: deleting the test would skip the teardown.
+// lacksProtection says whether the finalizer is missing although a step makes, or an earlier one made, something that
+// the teardown may have to undo. Deleting the test would then skip the teardown.
 func (td *teardown) lacksProtection(s *step) bool {
 	if td.test.Spec.DUT.Teardown == nil || td.isProtected() || td.test.DeletionTimestamp != nil || s.complete ||
 		s.ending != nil && s.ending.complete {
@@ -49,7 +49,7 @@ func (td *teardown) lacksProtection(s *step) bool {
 // run gives the pods back, waits until they are gone, and runs the teardown pod to its end. If that pod fails,
 // the message says so, and no figure changes.
 func (td *teardown) run(e *ending) *step {
-	if s := td.cleanup.clearAway(e); s != nil {
+	if s := td.cleanup.deletePods(e); s != nil {
 		return s
 	}
 	pods := td.attempt.podsWithRole(v1alpha1.RoleTeardown)
@@ -59,7 +59,7 @@ func (td *teardown) run(e *ending) *step {
 	case len(pods) == 0 && td.refusal() != "":
 		s := stepToEnd(e, "TearingDown")
 		s.message = wording.JoinNonEmpty("; ", e.message, "the teardown pod is refused, and tried again: "+td.refusal())
-		return s.waitUntil(td.now.Add(teardownAgain))
+		return s.waitUntil(td.observedAt.Add(teardownAgain))
 	case len(pods) == 0:
 		s := stepToEnd(e, "TearingDown")
 		s.create = []manifests.Object{manifests.Links(td.blueprint.input()), manifests.Teardown(td.blueprint.input())}
@@ -68,12 +68,10 @@ func (td *teardown) run(e *ending) *step {
 	return td.wait(e, pods[0])
 }
 
-// refusal is why the API server refuses the teardown pod; empty: it doesn't, or wasn't asked.
+// refusal is why the API server refuses the teardown pod. Empty means that it doesn't, or wasn't asked.
 func (td *teardown) refusal() string {
-	for _, r := range td.refusals {
-		if r.Pod == manifests.TeardownPodName(td.test.Name, td.attempt.number) {
-			return r.Message
-		}
+	if r := refusalOf(td.refusals, manifests.TeardownPodName(td.test.Name, td.attempt.number)); r != nil {
+		return r.Message
 	}
 	return ""
 }
@@ -87,7 +85,7 @@ func (td *teardown) wait(e *ending, p *corev1.Pod) *step {
 		return td.complete(e, fmt.Sprintf("the teardown pod %s failed (%s)", p.Name, lastWords(p)))
 	case p.DeletionTimestamp != nil:
 		return td.complete(e, fmt.Sprintf("the teardown pod %s was deleted by somebody else", p.Name))
-	case !td.now.Before(due):
+	case !td.observedAt.Before(due):
 		return td.complete(e, fmt.Sprintf("the teardown pod %s didn't end within dut.teardown.deadline (%s)", p.Name,
 			stateOf(p)))
 	}
@@ -108,4 +106,4 @@ func stuckAt(p *corev1.Pod) time.Time { return p.DeletionTimestamp.Add(goneGrace
 
 // stuck says whether a pod that is being deleted should have been gone for long, because its node doesn't
 // answer. It sends nothing any more, since no runner's heartbeat reaches it.
-func stuck(p *corev1.Pod, now time.Time) bool { return !now.Before(stuckAt(p)) }
+func stuck(p *corev1.Pod, moment time.Time) bool { return !moment.Before(stuckAt(p)) }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,38 +13,40 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// throttleStatus is the part of a status that is worth writing now, since status writes cost the most. Details, such as a
-// percentage or one more ready pod, are written at most every 15 s; that all pods have nodes, or are ready, at most every
-// 3 s, since the run begins a moment later. due is when the rest is written; zero: nothing was left out.
-func throttleStatus(was *v1alpha1.LoadTestStatus, next v1alpha1.LoadTestStatus, now time.Time) (st v1alpha1.LoadTestStatus, due time.Time) {
+// throttleStatus is the part of a status that is worth writing now, since status writes cost the most. Details, such as
+// a percentage or one more ready pod, are written at most every 15 s. That all pods have nodes, or are ready, is
+// written at most every 3 s, since the run begins a moment later. due is when the rest is written. Zero means that
+// nothing was left out.
+func throttleStatus(previous *v1alpha1.LoadTestStatus, next v1alpha1.LoadTestStatus, moment time.Time) (st v1alpha1.LoadTestStatus, due time.Time) {
 	if next.Progress == nil {
 		return next, time.Time{}
 	}
-	if was.Progress != nil {
-		next.Progress.At = was.Progress.At
+	if previous.Progress != nil {
+		next.Progress.At = previous.Progress.At
 	}
-	if equality.Semantic.DeepEqual(*was, next) {
+	if equality.Semantic.DeepEqual(*previous, next) {
 		return next, time.Time{}
 	}
-	if p := was.Progress; p != nil && p.At != nil && !p.At.After(now) {
-		if due := p.At.Add(minWriteInterval(was, &next)); now.Before(due) {
-			return *was.DeepCopy(), due
+	if p := previous.Progress; p != nil && p.At != nil && !p.At.After(moment) {
+		if due := p.At.Add(minWriteInterval(previous, &next)); moment.Before(due) {
+			return *previous.DeepCopy(), due
 		}
 	}
-	next.Progress.At = &metav1.Time{Time: now}
+	next.Progress.At = &metav1.Time{Time: moment}
 	return next, time.Time{}
 }
 
-// minWriteInterval is how long after the last write the next status is worth one, by what has changed; 0: at once.
-func minWriteInterval(before, next *v1alpha1.LoadTestStatus) time.Duration {
-	a, b := significantFields(before), significantFields(next)
+// minWriteInterval is how long after the last write the next status is worth one, by what has changed. 0 means at
+// once.
+func minWriteInterval(previous, next *v1alpha1.LoadTestStatus) time.Duration {
+	a, b := significantFields(previous), significantFields(next)
 	if equality.Semantic.DeepEqual(a, b) {
 		if next.Progress != nil && report.Phase(next.Progress.Step).AfterTraffic() {
 			return endedEvery
 		}
 		return progressEvery
 	}
-	if before.StartedAt == nil && next.StartedAt == nil {
+	if previous.StartedAt == nil && next.StartedAt == nil {
 		withoutReadiness(&a, &b)
 		if equality.Semantic.DeepEqual(a, b) {
 			return stepEvery
@@ -53,50 +56,44 @@ func minWriteInterval(before, next *v1alpha1.LoadTestStatus) time.Duration {
 }
 
 // withoutReadiness removes from two statuses the news that pods were placed or became ready, which every test has a moment before its run begins.
-func withoutReadiness(before, next *v1alpha1.LoadTestStatus) {
-	if before.Progress != nil && next.Progress != nil && next.Progress.Step == activityStarting {
-		before.Progress.Step = activityStarting
+func withoutReadiness(previous, next *v1alpha1.LoadTestStatus) {
+	if previous.Progress != nil && next.Progress != nil && next.Progress.Step == activityStarting {
+		previous.Progress.Step = activityStarting
 	}
 	for _, kind := range []string{v1alpha1.ConditionScheduled, v1alpha1.ConditionGeneratorsReady, v1alpha1.ConditionDUTReady} {
-		was, is := meta.FindStatusCondition(before.Conditions, kind), meta.FindStatusCondition(next.Conditions, kind)
-		usual := was != nil && (was.Reason == v1alpha1.ReasonStarting || was.Reason == v1alpha1.ReasonPending)
-		if usual && is != nil && is.Status == metav1.ConditionTrue {
-			*was = *is
+		previous, current := meta.FindStatusCondition(previous.Conditions, kind), meta.FindStatusCondition(next.Conditions, kind)
+		usual := previous != nil && (previous.Reason == v1alpha1.ReasonStarting || previous.Reason == v1alpha1.ReasonPending)
+		if usual && current != nil && current.Status == metav1.ConditionTrue {
+			*previous = *current
 		}
 	}
 }
 
 // significantFields is a status without its details.
 func significantFields(st *v1alpha1.LoadTestStatus) v1alpha1.LoadTestStatus {
-	out := *st.DeepCopy()
-	for i := range out.Conditions {
-		out.Conditions[i].Message = ""
+	significant := *st.DeepCopy()
+	for i := range significant.Conditions {
+		significant.Conditions[i].Message = ""
 	}
-	for i := range out.Pods {
-		p := &out.Pods[i]
+	for i := range significant.Pods {
+		p := &significant.Pods[i]
 		p.Node, p.Links, p.Containers = "", nil, nil
-		if p.State != stateSucceeded && p.State != stateFailed {
+		if p.State != string(corev1.PodSucceeded) && p.State != string(corev1.PodFailed) {
 			p.State = ""
 		}
 	}
-	if out.Result == nil {
-		out.Summary = "" // the place in line
+	if significant.Result == nil {
+		significant.Summary = "" // the place in line
 	}
-	out.Progress = nil
+	significant.Progress = nil
 	if st.Progress != nil {
-		out.Progress = &v1alpha1.Progress{Step: st.Progress.Step, Run: st.Progress.Run}
+		significant.Progress = &v1alpha1.Progress{Step: st.Progress.Step, Run: st.Progress.Run}
 	}
 	if st.StartedAt != nil && Ongoing(st) { // how far the run is, and that its runner's pod comes up
-		if out.Progress != nil {
-			out.Progress.Step = ""
+		if significant.Progress != nil {
+			significant.Progress.Step = ""
 		}
-		out.Pods = slices.DeleteFunc(out.Pods, func(p v1alpha1.PodStatus) bool { return p.Role == v1alpha1.RoleRunner && p.State == "" })
+		significant.Pods = slices.DeleteFunc(significant.Pods, func(p v1alpha1.PodStatus) bool { return p.Role == v1alpha1.RoleRunner && p.State == "" })
 	}
-	return out
+	return significant
 }
-
-// The states of pods that have ended.
-const (
-	stateSucceeded = "Succeeded"
-	stateFailed    = "Failed"
-)

@@ -16,19 +16,19 @@ import (
 	"github.com/linerate-dev/linerate/internal/cluster/lifecycle"
 )
 
-// tell adds a decision to the trace: one line.
+// record adds a decision to the trace: one line.
 //
 //	00:12 measuringPodLost – GeneratorFailed: pod … failed | -Pod/x +ConfigMap/y | Complete=False/GeneratorFailed | !GeneratorFailed | wake 01:12
-func (w *world) tell(before *v1alpha1.LoadTestStatus, d lifecycle.Decision) {
-	parts := []string{fmt.Sprintf("%s %s – %s: %s", w.clock(w.now), d.Rule, d.Reason, d.Message)}
-	if p := d.Status.Progress; p != nil && p.Percent != nil && !sameJSON(before.Progress, p) {
+func (w *world) record(previous *v1alpha1.LoadTestStatus, d lifecycle.Decision) {
+	parts := []string{fmt.Sprintf("%s %s – %s: %s", w.elapsed(w.clock), d.Rule, d.Reason, d.Message)}
+	if p := d.Status.Progress; p != nil && p.Percent != nil && !sameJSON(previous.Progress, p) {
 		parts = append(parts, fmt.Sprintf("%s %d%%", p.Step, *p.Percent))
 	}
-	parts = appendSome(parts, strings.Join(append(actions(d), wired(d)...), " "))
-	parts = appendSome(parts, strings.Join(changes(before.Conditions, d.Status.Conditions), " "))
+	parts = appendSome(parts, strings.Join(append(actions(d), portActions(d)...), " "))
+	parts = appendSome(parts, strings.Join(changes(previous.Conditions, d.Status.Conditions), " "))
 	parts = appendSome(parts, strings.Join(events(d), " "))
 	if !d.RequeueAt.IsZero() {
-		parts = append(parts, "wake "+w.clock(d.RequeueAt))
+		parts = append(parts, "wake "+w.elapsed(d.RequeueAt))
 	}
 	w.trace = append(w.trace, strings.Join(parts, " | "))
 }
@@ -41,7 +41,7 @@ func appendSome(list []string, text string) []string {
 }
 
 func actions(d lifecycle.Decision) []string {
-	var out []string
+	var actions []string
 	for _, del := range d.Delete {
 		name := del.Name
 		if name == "" {
@@ -50,57 +50,57 @@ func actions(d lifecycle.Decision) []string {
 		if del.Attempt != 0 {
 			name += fmt.Sprintf("(attempt %d)", del.Attempt)
 		}
-		out = append(out, "-"+del.Kind+"/"+name)
+		actions = append(actions, "-"+del.Kind+"/"+name)
 	}
 	for _, o := range d.Create {
-		out = append(out, "+"+strings.TrimPrefix(fmt.Sprintf("%T", o), "*v1.")+"/"+o.GetName())
+		actions = append(actions, "+"+strings.TrimPrefix(fmt.Sprintf("%T", o), "*v1.")+"/"+o.GetName())
 	}
 	if d.DeleteTest {
-		out = append(out, "-LoadTest")
+		actions = append(actions, "-LoadTest")
 	}
-	return out
+	return actions
 }
 
 // changes are the conditions that say something else than before.
-func changes(was, is []metav1.Condition) []string {
-	var out []string
-	for _, c := range is {
-		old := meta.FindStatusCondition(was, c.Type)
+func changes(previous, current []metav1.Condition) []string {
+	var actions []string
+	for _, c := range current {
+		old := meta.FindStatusCondition(previous, c.Type)
 		if old == nil || old.Status != c.Status || old.Reason != c.Reason {
-			out = append(out, fmt.Sprintf("%s=%s/%s", c.Type, c.Status, c.Reason))
+			actions = append(actions, fmt.Sprintf("%s=%s/%s", c.Type, c.Status, c.Reason))
 		}
 	}
-	for _, c := range was {
-		if meta.FindStatusCondition(is, c.Type) == nil {
-			out = append(out, "no "+c.Type)
+	for _, c := range previous {
+		if meta.FindStatusCondition(current, c.Type) == nil {
+			actions = append(actions, "no "+c.Type)
 		}
 	}
-	return out
+	return actions
 }
 
 func events(d lifecycle.Decision) []string {
-	var out []string
+	var actions []string
 	for _, e := range d.Events {
 		sign := "*"
 		if e.Warning {
 			sign = "!"
 		}
-		out = append(out, sign+e.Reason)
+		actions = append(actions, sign+e.Reason)
 	}
-	return out
+	return actions
 }
 
 // check holds each step to what must never be.
-func (w *world) check(o lifecycle.Observed, before *v1alpha1.LoadTestStatus, d lifecycle.Decision) {
+func (w *world) check(o lifecycle.Observed, previous *v1alpha1.LoadTestStatus, d lifecycle.Decision) {
 	w.t.Helper()
-	if again := lifecycle.Decide(o); !sameJSON(again.Status, d.Status) && !d.ReadReport && d.Try == nil {
-		w.fail("the same observation makes another decision: %s, %s", d.Rule, again.Rule)
+	if repeated := lifecycle.Decide(o); !sameJSON(repeated.Status, d.Status) && !d.ReadReport && d.Try == nil {
+		w.fail("the same observation makes another decision: %s, %s", d.Rule, repeated.Rule)
 	}
 	w.checkDue(o, d)
 	if w.test == nil {
 		return
 	}
-	w.checkConditions(before)
+	w.checkConditions(previous)
 	w.checkChildren()
 	w.checkWires()
 	w.checkKstatus()
@@ -110,9 +110,9 @@ func (w *world) check(o lifecycle.Observed, before *v1alpha1.LoadTestStatus, d l
 // is over.
 func (w *world) checkDue(o lifecycle.Observed, d lifecycle.Decision) {
 	w.t.Helper()
-	if second := d.RequeueAt.Truncate(time.Second); second.After(o.Now) && !d.RequeueAt.Equal(second) {
-		o.Now = second
-		if again := lifecycle.Decide(o); again.RequeueAt.Equal(d.RequeueAt) {
+	if second := d.RequeueAt.Truncate(time.Second); second.After(o.ObservedAt) && !d.RequeueAt.Equal(second) {
+		o.ObservedAt = second
+		if repeated := lifecycle.Decide(o); repeated.RequeueAt.Equal(d.RequeueAt) {
 			w.fail("%s wants the next look at %s, and nothing before", d.Rule, d.RequeueAt)
 		}
 	}
@@ -123,7 +123,7 @@ func (w *world) fail(format string, args ...any) {
 	w.t.Fatalf("%s\n%s", fmt.Sprintf(format, args...), strings.Join(w.trace, "\n"))
 }
 
-func (w *world) says(kind string) metav1.Condition {
+func (w *world) condition(kind string) metav1.Condition {
 	if w.test == nil {
 		return metav1.Condition{}
 	}
@@ -133,29 +133,29 @@ func (w *world) says(kind string) metav1.Condition {
 	return metav1.Condition{}
 }
 
-func (w *world) checkConditions(before *v1alpha1.LoadTestStatus) {
+func (w *world) checkConditions(previous *v1alpha1.LoadTestStatus) {
 	w.t.Helper()
 	st := w.test.Status
 	if len(st.Conditions) == 0 {
 		return // the operator died before its first word
 	}
 	for _, kind := range []string{"Accepted", "Scheduled", "GeneratorsReady", "DUTReady", "Complete", "Passed"} {
-		c := w.says(kind)
+		c := w.condition(kind)
 		if c.Status == "" || c.Reason == "" || c.Message == "" {
 			w.fail("condition %s says %q, %q, %q", kind, c.Status, c.Reason, c.Message)
 		}
 		if c.ObservedGeneration != st.ObservedGeneration {
 			w.fail("condition %s is of generation %d, status of %d", kind, c.ObservedGeneration, st.ObservedGeneration)
 		}
-		if old := meta.FindStatusCondition(before.Conditions, kind); old != nil && old.Status == c.Status && !old.LastTransitionTime.Equal(&c.LastTransitionTime) {
+		if old := meta.FindStatusCondition(previous.Conditions, kind); old != nil && old.Status == c.Status && !old.LastTransitionTime.Equal(&c.LastTransitionTime) {
 			w.fail("condition %s changed its time and not its status", kind)
 		}
 	}
-	complete, passed := w.says("Complete"), w.says("Passed")
+	complete, passed := w.condition("Complete"), w.condition("Passed")
 	if passed.Status == metav1.ConditionTrue && complete.Reason != v1alpha1.ReasonMeasured {
 		w.fail("Passed is True, and it ended with %s", complete.Reason)
 	}
-	if old := meta.FindStatusCondition(before.Conditions, "Complete"); old != nil && old.Status == metav1.ConditionTrue && (complete.Status != old.Status || complete.Reason != old.Reason) {
+	if old := meta.FindStatusCondition(previous.Conditions, "Complete"); old != nil && old.Status == metav1.ConditionTrue && (complete.Status != old.Status || complete.Reason != old.Reason) {
 		w.fail("what was complete (%s) isn't any more: %s %s", old.Reason, complete.Status, complete.Reason)
 	}
 	if (complete.Status == metav1.ConditionTrue) != (st.FinishedAt != nil) {
@@ -212,7 +212,7 @@ func (w *world) checkKstatus() {
 }
 
 func (w *world) wantedKstatus() status.Status {
-	complete := w.says("Complete")
+	complete := w.condition("Complete")
 	switch {
 	case w.test.DeletionTimestamp != nil:
 		return status.TerminatingStatus
@@ -220,7 +220,7 @@ func (w *world) wantedKstatus() status.Status {
 		return status.CurrentStatus
 	case complete.Status == metav1.ConditionTrue:
 		return status.FailedStatus
-	case w.says("Scheduled").Reason == "Suspended" && w.says("Reconciling").Status == "":
+	case w.condition("Scheduled").Reason == "Suspended" && w.condition("Reconciling").Status == "":
 		return status.CurrentStatus
 	}
 	return status.InProgressStatus

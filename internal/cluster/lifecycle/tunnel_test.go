@@ -25,9 +25,9 @@ spec:
 func (w *world) gatewaysApart() {
 	w.run()
 	for _, name := range []string{"first-1-dut", "first-1-dut-far"} {
-		p := w.must(name)
-		set(p, corev1.PodReady, corev1.ConditionFalse, w.now)
-		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: p.Spec.Containers[0].Name, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Time{Time: w.now}}}}}
+		p := w.mustPod(name)
+		set(p, corev1.PodReady, corev1.ConditionFalse, w.clock)
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: p.Spec.Containers[0].Name, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Time{Time: w.clock}}}}}
 	}
 }
 
@@ -42,7 +42,7 @@ func tunnelLives() []life {
 			w.settle()
 			w.pass(time.Minute)
 			for _, name := range []string{"first-1-dut", "first-1-dut-far"} {
-				set(w.must(name), corev1.PodReady, corev1.ConditionTrue, w.now)
+				set(w.mustPod(name), corev1.PodReady, corev1.ConditionTrue, w.clock)
 			}
 			w.settle()
 			w.finish(w.runner(), report.Completed)
@@ -65,11 +65,11 @@ func TestGatewaysThatDontMeetAreTold(t *testing.T) {
 	w.settle()
 	w.gatewaysApart()
 	w.settle()
-	if got := w.says("DUTReady"); got.Reason != "Starting" {
+	if got := w.condition("DUTReady"); got.Reason != "Starting" {
 		t.Errorf("at once: %s: %s", got.Reason, got.Message)
 	}
 	w.pass(time.Minute)
-	if got := w.says("DUTReady"); got.Reason != "NoTunnel" || !strings.Contains(got.Message, "pods first-1-dut and first-1-dut-far, and don't reach each other over network bench/cable: it has to join the two") {
+	if got := w.condition("DUTReady"); got.Reason != "NoTunnel" || !strings.Contains(got.Message, "pods first-1-dut and first-1-dut-far, and don't reach each other over network bench/cable: it has to join the two") {
 		t.Errorf("after a minute: %s: %s", got.Reason, got.Message)
 	}
 }
@@ -81,10 +81,10 @@ func TestAHalfMetPairIsTold(t *testing.T) {
 	w.schedule()
 	w.settle()
 	w.gatewaysApart()
-	set(w.must("first-1-dut-far"), corev1.PodReady, corev1.ConditionTrue, w.now)
+	set(w.mustPod("first-1-dut-far"), corev1.PodReady, corev1.ConditionTrue, w.clock)
 	w.settle()
 	w.pass(time.Minute)
-	if got := w.says("DUTReady"); got.Reason != "NoTunnel" {
+	if got := w.condition("DUTReady"); got.Reason != "NoTunnel" {
 		t.Errorf("after a minute: %s: %s", got.Reason, got.Message)
 	}
 }

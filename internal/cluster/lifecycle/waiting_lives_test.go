@@ -16,36 +16,36 @@ import (
 func waitingLives() []life {
 	return []life{
 		{"no node has its devices and nodes are added for pods that wait", devices, func(w *world) {
-			w.lab.Grows = true
-			none := w.lab.Nodes
-			w.lab.Nodes = []lifecycle.Node{{Name: "control-plane", Ready: true, Schedulable: true}}
+			w.inventory.Grows = true
+			allNodes := w.inventory.Nodes
+			w.inventory.Nodes = []lifecycle.Node{{Name: "control-plane", Ready: true, Schedulable: true}}
 			w.settle()
 			w.unschedulable("0/1 nodes are available: 1 Insufficient lab/sriov_west.")
 			w.pass(10 * time.Minute)
-			w.lab.Nodes = none
+			w.inventory.Nodes = allNodes
 			w.schedule()
 			w.run()
 			w.settle()
 		}},
 		{"lab mended step by step", devices, func(w *world) {
-			whole := w.lab
-			w.lab = lifecycle.Lab{Nodes: []lifecycle.Node{{Name: "rack-1", Ready: true, Schedulable: true}}}
+			whole := w.inventory
+			w.inventory = lifecycle.Inventory{Nodes: []lifecycle.Node{{Name: "rack-1", Ready: true, Schedulable: true}}}
 			w.settle()
-			w.lab.Multus = true
+			w.inventory.Multus = true
 			w.settle()
-			w.lab.Faults = map[compile.NetworkKey]string{{Namespace: "bench", Name: "sriov-west"}: "spec.config isn't JSON"}
+			w.inventory.Faults = map[compile.NetworkKey]string{{Namespace: "bench", Name: "sriov-west"}: "spec.config isn't JSON"}
 			w.settle()
-			w.lab.Faults, w.lab.Networks = nil, whole.Networks
+			w.inventory.Faults, w.inventory.Networks = nil, whole.Networks
 			w.settle()
-			w.lab.Nodes = []lifecycle.Node{node("rack-1"), node("rack-2")}
-			for i := range w.lab.Nodes {
-				w.lab.Nodes[i].Allocatable["intel.com/west"] = resource.MustParse("1")
+			w.inventory.Nodes = []lifecycle.Node{node("rack-1"), node("rack-2")}
+			for i := range w.inventory.Nodes {
+				w.inventory.Nodes[i].Allocatable["intel.com/west"] = resource.MustParse("1")
 			}
 			w.settle()
-			w.lab.Nodes = []lifecycle.Node{node("rack-1"), node("rack-2")}
-			w.lab.Nodes[0].Schedulable, w.lab.Nodes[1].Ready = false, false
+			w.inventory.Nodes = []lifecycle.Node{node("rack-1"), node("rack-2")}
+			w.inventory.Nodes[0].Schedulable, w.inventory.Nodes[1].Ready = false, false
 			w.settle()
-			w.lab = whole
+			w.inventory = whole
 			w.foreign = []string{"Pod/vpp-1-dut"}
 			w.settle()
 			w.foreign = nil
@@ -54,8 +54,8 @@ func waitingLives() []life {
 			w.settle()
 		}},
 		{"huge pages missing", devices, func(w *world) {
-			for i := range w.lab.Nodes {
-				delete(w.lab.Nodes[i].Allocatable, "hugepages-1Gi")
+			for i := range w.inventory.Nodes {
+				delete(w.inventory.Nodes[i].Allocatable, "hugepages-1Gi")
 			}
 			w.settle()
 		}},
@@ -123,13 +123,13 @@ func waitingLives() []life {
 		{"image can't be pulled until it can", reference, func(w *world) {
 			w.settle()
 			w.schedule()
-			p := w.must("first-1-generator-0")
+			p := w.mustPod("first-1-generator-0")
 			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "generator", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
 				Reason: "ImagePullBackOff", Message: `Back-off pulling image "linerate:test"`,
 			}}}}
 			w.settle()
 			w.pass(2 * time.Minute)
-			w.must("first-1-generator-0").Status.ContainerStatuses = nil
+			w.mustPod("first-1-generator-0").Status.ContainerStatuses = nil
 			r := w.toRun()
 			w.finish(r, report.Completed)
 			w.settle()
@@ -137,7 +137,7 @@ func waitingLives() []life {
 		{"device refers to what isn't there", reference, func(w *world) {
 			w.settle()
 			w.schedule()
-			w.must("first-1-dut").Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "forwarder", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
+			w.mustPod("first-1-dut").Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "forwarder", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
 				Reason: "CreateContainerConfigError", Message: `configmap "vpp" not found`,
 			}}}}
 			w.settle()
@@ -152,7 +152,7 @@ func waitingLives() []life {
 			r := w.toRun()
 			w.progress(r, "Ramping", 30)
 			w.settle()
-			w.now = w.now.Add(-time.Hour)
+			w.clock = w.clock.Add(-time.Hour)
 			w.progress(r, "Ramping", 40)
 			w.settle()
 			w.finish(r, report.Completed)

@@ -22,102 +22,102 @@ var functions = strings.Replace(devices, "replicas: 2, ", "", 1)
 // ports are the physical ports that pods' functions are of: of the generator and the device, west and east each.
 type ports struct{ generator, dut [2]string }
 
-// apart has a port for each end.
-var apart = ports{[2]string{"0000:3b:00.0", "0000:3b:00.1"}, [2]string{"0000:5e:00.0", "0000:5e:00.1"}}
+// separatePorts has a port for each end.
+var separatePorts = ports{[2]string{"0000:3b:00.0", "0000:3b:00.1"}, [2]string{"0000:5e:00.0", "0000:5e:00.1"}}
 
 // attach lets Multus tell what pods got, and their init containers which physical ports that is of.
-func (w *world) attach(on ports) {
+func (w *world) attach(placed ports) {
 	w.t.Helper()
 	for i := range w.Pods {
 		p := &w.Pods[i]
-		of, container := on.dut, "linerate-links"
+		devicePorts, container := placed.dut, "linerate-links"
 		switch p.Labels[v1alpha1.LabelRole] {
 		case "generator":
-			of, container = on.generator, "linerate-ports"
+			devicePorts, container = placed.generator, "linerate-ports"
 		case "dut":
 		default:
 			continue
 		}
 		p.Annotations["k8s.v1.cni.cncf.io/network-status"] = `[{"name":"bench/sriov-west","interface":"west"},{"name":"bench/sriov-east","interface":"east"}]`
-		told, err := json.Marshal(map[string]any{"version": "linerate.dev/ports.v1alpha1", "links": []map[string]any{
-			{"link": "west", "port": of[0], "shared": of[0] != ""}, {"link": "east", "port": of[1], "shared": of[1] != ""},
+		data, err := json.Marshal(map[string]any{"version": "linerate.dev/ports.v1alpha1", "links": []map[string]any{
+			{"link": "west", "port": devicePorts[0], "shared": devicePorts[0] != ""}, {"link": "east", "port": devicePorts[1], "shared": devicePorts[1] != ""},
 		}})
 		if err != nil {
 			w.t.Fatal(err)
 		}
 		p.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: container, State: corev1.ContainerState{
-			Terminated: &corev1.ContainerStateTerminated{Message: string(told)}}}}
+			Terminated: &corev1.ContainerStateTerminated{Message: string(data)}}}}
 	}
 }
 
 // place brings a test's pods to where they are ready, on ports.
-func (w *world) place(on ports) {
+func (w *world) place(placed ports) {
 	w.t.Helper()
 	w.settle()
 	w.schedule()
-	w.attach(on)
+	w.attach(placed)
 	w.settle()
 	w.run()
 	w.settle()
 }
 
 // toRunOn brings a test to where its runner runs.
-func (w *world) toRunOn(on ports) string {
+func (w *world) toRunOn(placed ports) string {
 	w.t.Helper()
-	w.place(on)
+	w.place(placed)
 	r := w.runner()
 	w.settle()
 	return r
 }
 
-// held lets another test be on a wire.
-func (w *world) held(node, port string) *lifecycle.Hold {
+// claimOn lets another test be on a wire.
+func (w *world) claimOn(node, port string) *lifecycle.PortClaim {
 	w.uid++
-	w.holds = append(w.holds, lifecycle.Hold{
-		Wire: lifecycle.Wire{Node: node, Port: port}, Lease: "linerate-system/linerate-wire-" + port, Exists: true, Pods: 2,
+	w.portClaims = append(w.portClaims, lifecycle.PortClaim{
+		Port: lifecycle.Port{Node: node, Name: port}, Lease: "linerate-system/linerate-wire-" + port, Exists: true, Pods: 2,
 		Holder: lifecycle.Holder{Namespace: "bench", Name: "other", UID: types.UID(fmt.Sprintf("other-%d", w.uid)), Attempt: 1},
 	})
-	return &w.holds[len(w.holds)-1]
+	return &w.portClaims[len(w.portClaims)-1]
 }
 
 // letGo lets all other tests give back what they hold.
 func (w *world) letGo() {
-	w.holds = slices.DeleteFunc(w.holds, func(h lifecycle.Hold) bool { return h.Holder.Name == "other" })
+	w.portClaims = slices.DeleteFunc(w.portClaims, func(h lifecycle.PortClaim) bool { return h.Holder.Name == "other" })
 }
 
 // take takes wires as a decision has it; it says whether all could be had.
-func (w *world) take(takes []lifecycle.Take) bool {
+func (w *world) take(takes []lifecycle.PortRequest) bool {
 	for _, t := range takes {
 		w.creates++
-		if t.Over != nil {
+		if t.Replaces != nil {
 			w.deletes++
-			w.giveBack(*t.Over)
+			w.giveBack(*t.Replaces)
 		}
-		if slices.ContainsFunc(w.holds, func(h lifecycle.Hold) bool { return h.Wire == t.Wire }) {
-			w.fail("%s is taken, which is somebody's already", t.Wire)
+		if slices.ContainsFunc(w.portClaims, func(h lifecycle.PortClaim) bool { return h.Port == t.Port }) {
+			w.fail("%s is taken, which is somebody's already", t.Port)
 		}
-		w.holds = append(w.holds, lifecycle.Hold{Wire: t.Wire, Holder: t.Holder, Senders: t.Senders, Lease: "linerate-system/linerate-wire-" + t.Wire.Port, UID: w.newUID(), Exists: true})
+		w.portClaims = append(w.portClaims, lifecycle.PortClaim{Port: t.Port, Holder: t.Holder, Senders: t.Senders, Lease: "linerate-system/linerate-wire-" + t.Port.Name, UID: w.newUID(), Exists: true})
 	}
 	return len(takes) > 0
 }
 
-func (w *world) giveBack(hold lifecycle.Hold) {
-	w.holds = slices.DeleteFunc(w.holds, func(h lifecycle.Hold) bool { return h.Wire == hold.Wire })
+func (w *world) giveBack(hold lifecycle.PortClaim) {
+	w.portClaims = slices.DeleteFunc(w.portClaims, func(h lifecycle.PortClaim) bool { return h.Port == hold.Port })
 }
 
-// wired is what a decision does with wires, for the trace.
-func wired(d lifecycle.Decision) (out []string) {
-	for _, t := range d.Take {
+// portActions is what a decision does with wires, for the trace.
+func portActions(d lifecycle.Decision) (actions []string) {
+	for _, t := range d.ClaimPorts {
 		sign := "+"
-		if t.Over != nil {
+		if t.Replaces != nil {
 			sign = "±"
 		}
-		out = append(out, sign+"Wire/"+t.Wire.Node+"/"+t.Wire.Port)
+		actions = append(actions, sign+"Wire/"+t.Port.Node+"/"+t.Port.Name)
 	}
-	for _, h := range d.GiveBack {
-		out = append(out, "-Wire/"+h.Wire.Node+"/"+h.Wire.Port)
+	for _, h := range d.ReleasePorts {
+		actions = append(actions, "-Wire/"+h.Port.Node+"/"+h.Port.Name)
 	}
-	return out
+	return actions
 }
 
 // checkWires holds each step to what must never be: a runner without the wires of its pods.
@@ -126,8 +126,8 @@ func (w *world) checkWires() {
 	if w.meddled || w.test == nil || len(w.Jobs) == 0 || w.test.Status.FinishedAt != nil {
 		return
 	}
-	for _, wire := range lifecycle.WiresOf(w.test.Status.Pods) {
-		if !slices.ContainsFunc(w.holds, func(h lifecycle.Hold) bool { return h.Wire == wire && h.Holder.UID == w.test.UID }) {
+	for _, wire := range lifecycle.PortsOf(w.test.Status.Pods) {
+		if !slices.ContainsFunc(w.portClaims, func(h lifecycle.PortClaim) bool { return h.Port == wire && h.Holder.UID == w.test.UID }) {
 			w.fail("the runner's Job is there, and %s isn't the test's", wire)
 		}
 	}
@@ -137,14 +137,14 @@ func (w *world) checkWires() {
 func wireLives() []life {
 	return []life{
 		{"measured on virtual functions", functions, func(w *world) {
-			r := w.toRunOn(apart)
+			r := w.toRunOn(separatePorts)
 			w.measure(r)
 			w.finish(r, report.Completed)
 			w.settle()
 		}},
 		{"port held for a while", functions, func(w *world) {
-			w.held("rack-1", "0000:3b:00.1")
-			w.place(apart)
+			w.claimOn("rack-1", "0000:3b:00.1")
+			w.place(separatePorts)
 			w.pass(time.Minute)
 			w.letGo()
 			w.settle()
@@ -153,19 +153,19 @@ func wireLives() []life {
 			w.settle()
 		}},
 		{"port held for long", functions, func(w *world) {
-			w.held("rack-1", "0000:3b:00.1")
-			w.place(apart)
+			w.claimOn("rack-1", "0000:3b:00.1")
+			w.place(separatePorts)
 			w.pass(3 * time.Minute)
 			w.pass(time.Hour)
 			w.letGo()
-			r := w.toRunOn(apart)
+			r := w.toRunOn(separatePorts)
 			w.finish(r, report.Completed)
 			w.settle()
 		}},
 		{"port held by a test that is gone", functions, func(w *world) {
-			h := w.held("rack-2", "0000:5e:00.0")
+			h := w.claimOn("rack-2", "0000:5e:00.0")
 			h.Exists = false
-			w.place(apart) // its pods are still there
+			w.place(separatePorts) // its pods are still there
 			h.Pods = 0
 			w.settle()
 			r := w.runner()
@@ -173,28 +173,28 @@ func wireLives() []life {
 			w.settle()
 		}},
 		{"port that an older test is waiting for", functions, func(w *world) {
-			w.ahead = []lifecycle.Waiter{{Namespace: "bench", Name: "older", Wires: []lifecycle.Wire{{Node: "rack-1", Port: "0000:3b:00.0"}}}}
-			w.place(apart)
-			w.ahead = nil
+			w.olderWaiters = []lifecycle.Waiter{{Namespace: "bench", Name: "older", Ports: []lifecycle.Port{{Node: "rack-1", Name: "0000:3b:00.0"}}}}
+			w.place(separatePorts)
+			w.olderWaiters = nil
 			w.pass(10 * time.Second)
 			r := w.runner()
 			w.finish(r, report.Completed)
 			w.settle()
 		}},
 		{"lease deleted by a hand in the run", functions, func(w *world) {
-			r := w.toRunOn(apart)
+			r := w.toRunOn(separatePorts)
 			w.progress(r, "Ramping", 30)
 			w.settle()
-			w.holds, w.meddled = nil, true
+			w.portClaims, w.meddled = nil, true
 			w.settle()
 			w.finish(r, report.Completed)
 			w.settle()
 		}},
 		{"both links on one port", functions, func(w *world) {
-			w.place(ports{[2]string{"0000:3b:00.0", "0000:3b:00.0"}, apart.dut})
+			w.place(ports{[2]string{"0000:3b:00.0", "0000:3b:00.0"}, separatePorts.dut})
 		}},
-		{"both links on one port and allowed", with(functions, "sharedPort: Allowed"), func(w *world) {
-			r := w.toRunOn(ports{[2]string{"0000:3b:00.0", "0000:3b:00.0"}, apart.dut})
+		{"both links on one port and allowed", withLines(functions, "sharedPort: Allowed"), func(w *world) {
+			r := w.toRunOn(ports{[2]string{"0000:3b:00.0", "0000:3b:00.0"}, separatePorts.dut})
 			w.finish(r, report.Completed)
 			w.Report.Result.SharedPorts = []string{"port 0000:3b:00.0 of node rack-1 is behind link west of pod vpp-1-generator-0, link east of pod vpp-1-generator-0"}
 			w.settle()
@@ -202,13 +202,13 @@ func wireLives() []life {
 		{"a device that its node gave to another pod", functions, func(w *world) {
 			w.settle()
 			w.schedule()
-			w.attach(apart)
+			w.attach(separatePorts)
 			for i := range w.Pods {
 				w.Pods[i].Status.ContainerStatuses = append(w.Pods[i].Status.ContainerStatuses, corev1.ContainerStatus{Name: "any", AllocatedResourcesStatus: []corev1.ResourceStatus{
 					{Name: "intel.com/west", Resources: []corev1.ResourceHealth{{ResourceID: "0000:3b:02.7"}}}}})
 				for c := range w.Pods[i].Status.InitContainerStatuses {
-					told := &w.Pods[i].Status.InitContainerStatuses[c].State.Terminated.Message
-					*told = strings.Replace(*told, `"link":"west"`, `"link":"west","device":"0000:3b:02.0"`, 1)
+					message := &w.Pods[i].Status.InitContainerStatuses[c].State.Terminated.Message
+					*message = strings.Replace(*message, `"link":"west"`, `"link":"west","device":"0000:3b:02.0"`, 1)
 				}
 			}
 			w.settle()
@@ -216,14 +216,14 @@ func wireLives() []life {
 			w.settle()
 		}},
 		{"suspended on a port", functions, func(w *world) {
-			r := w.toRunOn(apart)
+			r := w.toRunOn(separatePorts)
 			w.progress(r, "Ramping", 30)
 			w.settle()
 			w.edit(func(s *v1alpha1.LoadTestSpec) { s.Suspend = true })
 			w.pass(2 * time.Minute)
 		}},
-		{"generators kept on a port", with(functions, "keepPods: OnFailure"), func(w *world) {
-			r := w.toRunOn(apart)
+		{"generators kept on a port", withLines(functions, "keepPods: OnFailure"), func(w *world) {
+			r := w.toRunOn(separatePorts)
 			w.finish(r, report.PathNotProven)
 			w.settle()
 			w.pass(2 * time.Minute)
@@ -235,12 +235,12 @@ func wireLives() []life {
 func TestAPortOfATestThatNobodySeesIsToldOf(t *testing.T) {
 	for _, unseen := range []bool{false, true} {
 		w := newWorld(t, functions)
-		h := w.held("rack-1", "0000:3b:00.1")
+		h := w.claimOn("rack-1", "0000:3b:00.1")
 		h.Holder.Namespace, h.Unseen = "left", unseen
-		w.place(apart)
-		told := fmt.Sprint(w.test.Status.Conditions)
-		if !strings.Contains(told, "PortHeld") || strings.Contains(told, "goes on by itself when that one is over") == unseen || strings.Contains(told, "kubectl linerate doctor") != unseen {
-			t.Errorf("unseen %v: it is told %s", unseen, told)
+		w.place(separatePorts)
+		words := fmt.Sprint(w.test.Status.Conditions)
+		if !strings.Contains(words, "PortHeld") || strings.Contains(words, "goes on by itself when that one is over") == unseen || strings.Contains(words, "kubectl linerate doctor") != unseen {
+			t.Errorf("unseen %v: it is told %s", unseen, words)
 		}
 	}
 }
@@ -249,12 +249,12 @@ func TestAPortOfATestThatNobodySeesIsToldOf(t *testing.T) {
 func TestTestsOfOtherNamespacesAreNotNamed(t *testing.T) {
 	for namespace, named := range map[string]bool{"bench": true, "secret": false} {
 		w := newWorld(t, functions)
-		h := w.held("rack-1", "0000:3b:00.1")
+		h := w.claimOn("rack-1", "0000:3b:00.1")
 		h.Holder.Namespace, h.Holder.Name = namespace, "turbo"
-		w.place(apart)
-		told := fmt.Sprint(w.test.Status.Conditions, w.trace)
-		if !strings.Contains(told, "PortHeld") || strings.Contains(told, "turbo") != named || strings.Contains(told, "a test of another namespace") == named {
-			t.Errorf("of a test in namespace %s it is told %s", namespace, told)
+		w.place(separatePorts)
+		words := fmt.Sprint(w.test.Status.Conditions, w.trace)
+		if !strings.Contains(words, "PortHeld") || strings.Contains(words, "turbo") != named || strings.Contains(words, "a test of another namespace") == named {
+			t.Errorf("of a test in namespace %s it is told %s", namespace, words)
 		}
 	}
 }

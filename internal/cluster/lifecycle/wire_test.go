@@ -23,62 +23,62 @@ func TestWiresHaveAnOrder(t *testing.T) {
 		{Name: "c", Node: "", Links: []v1alpha1.PodLink{link("west", "p9")}},
 		{Name: "d", Node: "n3", Links: []v1alpha1.PodLink{link("west", "")}},
 	}
-	want := []lifecycle.Wire{{Node: "n1", Port: "p1"}, {Node: "n2", Port: "p0"}, {Node: "n2", Port: "p1"}}
+	want := []lifecycle.Port{{Node: "n1", Name: "p1"}, {Node: "n2", Name: "p0"}, {Node: "n2", Name: "p1"}}
 	chance := rand.New(rand.NewPCG(1, 2))
 	for range 50 {
 		chance.Shuffle(len(pods), func(i, j int) { pods[i], pods[j] = pods[j], pods[i] })
-		if got := lifecycle.WiresOf(pods); !slices.Equal(got, want) {
+		if got := lifecycle.PortsOf(pods); !slices.Equal(got, want) {
 			t.Fatalf("%v, want %v", got, want)
 		}
 	}
 }
 
 // decidedOn is what is decided once all pods are ready, where others hold wires.
-func decidedOn(t *testing.T, others func(*world)) lifecycle.Decision {
+func decidedOn(t *testing.T, otherTests func(*world)) lifecycle.Decision {
 	t.Helper()
 	w := newWorld(t, functions)
 	w.settle()
 	w.schedule()
-	w.attach(apart)
+	w.attach(separatePorts)
 	w.run()
-	others(w)
+	otherTests(w)
 	_, d := w.decide()
 	return d
 }
 
 func TestWhoKeepsATestFromItsPorts(t *testing.T) {
 	for name, c := range map[string]struct {
-		others func(*world)
-		rule   string
+		otherTests func(*world)
+		rule       string
 	}{
 		"nobody":                            {func(*world) {}, "runNeeded"},
-		"a test on another port":            {func(w *world) { w.held("rack-1", "0000:99:00.0") }, "runNeeded"},
-		"a test on that port of another":    {func(w *world) { w.held("rack-2", "0000:3b:00.0") }, "runNeeded"},
-		"a test on its port":                {func(w *world) { w.held("rack-1", "0000:3b:00.0") }, "portsHeld"},
-		"a test on the device's port":       {func(w *world) { w.held("rack-2", "0000:5e:00.1") }, "portsHeld"},
-		"a test that is gone, pods and all": {func(w *world) { h := w.held("rack-1", "0000:3b:00.0"); h.Exists, h.Pods = false, 0 }, "runNeeded"},
-		"one that is gone, with pods left":  {func(w *world) { w.held("rack-1", "0000:3b:00.0").Exists = false }, "portsHeld"},
-		"one that was complete just now":    {func(w *world) { w.held("rack-1", "0000:3b:00.0").Finished = w.now }, "portsHeld"},
-		"one that was so a minute ago":      {func(w *world) { w.held("rack-1", "0000:3b:00.0").Finished = w.now.Add(-time.Minute) }, "runNeeded"},
-		"one that is complete without pods": {func(w *world) { h := w.held("rack-1", "0000:3b:00.0"); h.Finished, h.Pods = w.now, 0 }, "runNeeded"},
+		"a test on another port":            {func(w *world) { w.claimOn("rack-1", "0000:99:00.0") }, "runNeeded"},
+		"a test on that port of another":    {func(w *world) { w.claimOn("rack-2", "0000:3b:00.0") }, "runNeeded"},
+		"a test on its port":                {func(w *world) { w.claimOn("rack-1", "0000:3b:00.0") }, "portsHeld"},
+		"a test on the device's port":       {func(w *world) { w.claimOn("rack-2", "0000:5e:00.1") }, "portsHeld"},
+		"a test that is gone, pods and all": {func(w *world) { h := w.claimOn("rack-1", "0000:3b:00.0"); h.Exists, h.Pods = false, 0 }, "runNeeded"},
+		"one that is gone, with pods left":  {func(w *world) { w.claimOn("rack-1", "0000:3b:00.0").Exists = false }, "portsHeld"},
+		"one that was complete just now":    {func(w *world) { w.claimOn("rack-1", "0000:3b:00.0").Finished = w.clock }, "portsHeld"},
+		"one that was so a minute ago":      {func(w *world) { w.claimOn("rack-1", "0000:3b:00.0").Finished = w.clock.Add(-time.Minute) }, "runNeeded"},
+		"one that is complete without pods": {func(w *world) { h := w.claimOn("rack-1", "0000:3b:00.0"); h.Finished, h.Pods = w.clock, 0 }, "runNeeded"},
 		"an older test that could begin": {func(w *world) {
-			w.ahead = []lifecycle.Waiter{{Name: "old", Wires: []lifecycle.Wire{{Node: "rack-1", Port: "0000:3b:00.0"}}}}
+			w.olderWaiters = []lifecycle.Waiter{{Name: "old", Ports: []lifecycle.Port{{Node: "rack-1", Name: "0000:3b:00.0"}}}}
 		}, "portsHeld"},
 		"an older one with other ports": {func(w *world) {
-			w.ahead = []lifecycle.Waiter{{Name: "old", Wires: []lifecycle.Wire{{Node: "rack-1", Port: "0000:99:00.0"}}}}
+			w.olderWaiters = []lifecycle.Waiter{{Name: "old", Ports: []lifecycle.Port{{Node: "rack-1", Name: "0000:99:00.0"}}}}
 		}, "runNeeded"},
 		"an older one that waits itself": {func(w *world) {
-			w.ahead = []lifecycle.Waiter{{Name: "old", Wires: []lifecycle.Wire{{Node: "rack-1", Port: "0000:3b:00.0"}, {Node: "rack-9", Port: "0000:3b:00.0"}}}}
-			w.held("rack-9", "0000:3b:00.0")
+			w.olderWaiters = []lifecycle.Waiter{{Name: "old", Ports: []lifecycle.Port{{Node: "rack-1", Name: "0000:3b:00.0"}, {Node: "rack-9", Name: "0000:3b:00.0"}}}}
+			w.claimOn("rack-9", "0000:3b:00.0")
 		}, "runNeeded"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := decidedOn(t, c.others)
+			d := decidedOn(t, c.otherTests)
 			if d.Rule != c.rule {
 				t.Errorf("%s – %s, want %s", d.Rule, d.Message, c.rule)
 			}
-			if all := len(d.Take) == 4; all != (c.rule == "runNeeded") {
-				t.Errorf("%d of 4 ports are taken", len(d.Take))
+			if claimsAll := len(d.ClaimPorts) == 4; claimsAll != (c.rule == "runNeeded") {
+				t.Errorf("%d of 4 ports are taken", len(d.ClaimPorts))
 			}
 		})
 	}
@@ -87,10 +87,10 @@ func TestWhoKeepsATestFromItsPorts(t *testing.T) {
 // Where a node's kubelet or a plugin tells of no ports, a test is on none, and asks for none.
 func TestPortsThatNobodyKnowsOfAreNobodys(t *testing.T) {
 	w := newWorld(t, functions)
-	w.held("rack-1", "")
+	w.claimOn("rack-1", "")
 	w.place(ports{})
-	if len(w.Jobs) != 1 || len(w.holds) != 1 {
-		t.Errorf("%d Jobs, %d ports held", len(w.Jobs), len(w.holds))
+	if len(w.Jobs) != 1 || len(w.portClaims) != 1 {
+		t.Errorf("%d Jobs, %d ports held", len(w.Jobs), len(w.portClaims))
 	}
 }
 
@@ -110,8 +110,8 @@ func TestAPodThatTellsOfADeviceThatIsNotItsOwn(t *testing.T) {
 				}
 			})
 			spoofed := given != "0000:3b:02.0"
-			if (d.Rule == "portSpoofed") != spoofed || (len(d.Take) == 0) != spoofed || spoofed != strings.Contains(d.Message, "its node's kubelet gave it 0000:3b:02.7") {
-				t.Errorf("%s takes %d ports: %s", d.Rule, len(d.Take), d.Message)
+			if (d.Rule == "portSpoofed") != spoofed || (len(d.ClaimPorts) == 0) != spoofed || spoofed != strings.Contains(d.Message, "its node's kubelet gave it 0000:3b:02.7") {
+				t.Errorf("%s takes %d ports: %s", d.Rule, len(d.ClaimPorts), d.Message)
 			}
 		})
 	}
@@ -126,12 +126,12 @@ func TestWhatIsTakenNamesTheGenerators(t *testing.T) {
 			want = append(want, lifecycle.Sender{Name: p.Name, UID: types.UID(p.UID)})
 		}
 	}
-	if len(want) == 0 || want[0].UID == "" || len(d.Take) == 0 {
-		t.Fatalf("generators %v, taken %v", want, d.Take)
+	if len(want) == 0 || want[0].UID == "" || len(d.ClaimPorts) == 0 {
+		t.Fatalf("generators %v, taken %v", want, d.ClaimPorts)
 	}
-	for _, take := range d.Take {
+	for _, take := range d.ClaimPorts {
 		if !slices.Equal(take.Senders, want) {
-			t.Errorf("%s is taken for %v, want %v", take.Wire, take.Senders, want)
+			t.Errorf("%s is taken for %v, want %v", take.Port, take.Senders, want)
 		}
 	}
 }
@@ -139,7 +139,7 @@ func TestWhatIsTakenNamesTheGenerators(t *testing.T) {
 // A pod that says that it is a test's generator keeps none of its ports, though nothing makes it go.
 func TestAPodThatSaysItIsAGeneratorKeepsNoPort(t *testing.T) {
 	w := newWorld(t, functions)
-	w.toRunOn(apart)
+	w.toRunOn(separatePorts)
 	w.settle()
 	i := slices.IndexFunc(w.Pods, func(p corev1.Pod) bool { return p.Labels[v1alpha1.LabelRole] == "generator" })
 	forged := *w.Pods[i].DeepCopy()
@@ -152,7 +152,7 @@ func TestAPodThatSaysItIsAGeneratorKeepsNoPort(t *testing.T) {
 			break
 		}
 	}
-	if len(w.Pods) != 1 || len(w.holds) > 0 {
-		t.Errorf("%d pods are left, and held are %v", len(w.Pods), w.holds)
+	if len(w.Pods) != 1 || len(w.portClaims) > 0 {
+		t.Errorf("%d pods are left, and held are %v", len(w.Pods), w.portClaims)
 	}
 }

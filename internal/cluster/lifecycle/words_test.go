@@ -22,19 +22,19 @@ func (w *world) message(kind string) string {
 }
 
 func TestTheSchedulersWords(t *testing.T) {
-	const why = "0/2 nodes are available: 2 Insufficient intel.com/west"
+	const reason = "0/2 nodes are available: 2 Insufficient intel.com/west"
 	for name, message := range map[string]string{
-		"preemption is left out":             why + ". preemption: 0/2 nodes are available: 2 No preemption victims found for incoming pod.",
-		"claims and preemption are left out": why + ". no new claims to deallocate, preemption: 0/2 nodes are available: 2 No preemption victims found for incoming pod.",
-		"a full stop is left out":            why + ".",
-		"there is nothing to leave out":      why,
+		"preemption is left out":             reason + ". preemption: 0/2 nodes are available: 2 No preemption victims found for incoming pod.",
+		"claims and preemption are left out": reason + ". no new claims to deallocate, preemption: 0/2 nodes are available: 2 No preemption victims found for incoming pod.",
+		"a full stop is left out":            reason + ".",
+		"there is nothing to leave out":      reason,
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, reference)
 			w.settle()
 			w.unschedulable(message)
 			w.settle()
-			want := "pods first-1-dut and 1 more find no node: " + why + ": it goes on"
+			want := "pods first-1-dut and 1 more find no node: " + reason + ": it goes on"
 			if got := w.message(v1alpha1.ConditionScheduled); !strings.HasPrefix(got, want) {
 				t.Errorf("%s\nwant %s…", got, want)
 			}
@@ -61,12 +61,12 @@ func TestWhatIsToldOnce(t *testing.T) {
 }
 
 func TestADeadlineTellsOnlyWhatWasMissing(t *testing.T) {
-	w := newWorld(t, with(reference, "schedulingDeadline: 2m"))
+	w := newWorld(t, withLines(reference, "schedulingDeadline: 2m"))
 	w.settle()
 	w.schedule()
-	generator := w.must("first-1-generator-0")
+	generator := w.mustPod("first-1-generator-0")
 	generator.Status.Phase = corev1.PodRunning
-	set(generator, corev1.PodReady, corev1.ConditionTrue, w.now)
+	set(generator, corev1.PodReady, corev1.ConditionTrue, w.clock)
 	w.settle()
 	w.pass(3 * time.Minute)
 	got := w.message(v1alpha1.ConditionComplete)
@@ -97,7 +97,7 @@ func TestAVerdictSaysHowManyRunsOfTheTestWereVoid(t *testing.T) {
 		w.finish(r, report.Completed)
 		w.settle()
 		got := w.message(v1alpha1.ConditionPassed)
-		if w.says("Passed").Reason != v1alpha1.ReasonCriteriaMet || !strings.HasSuffix(got, words) || strings.Contains(got, "void") != (lost > 0) {
+		if w.condition("Passed").Reason != v1alpha1.ReasonCriteriaMet || !strings.HasSuffix(got, words) || strings.Contains(got, "void") != (lost > 0) {
 			t.Errorf("after %d runs that came to nothing the verdict is %q", lost, got)
 		}
 	}
@@ -105,11 +105,11 @@ func TestAVerdictSaysHowManyRunsOfTheTestWereVoid(t *testing.T) {
 
 // Without criteria there is never a verdict; that there is a result is said only when there is one.
 func TestWithoutCriteriaNoResultIsPromised(t *testing.T) {
-	const notYet, nothing = "spec.criteria is empty: what is measured gets no verdict", "spec.criteria is empty, and nothing was measured that could be judged"
+	const notYet, unmeasured = "spec.criteria is empty: what is measured gets no verdict", "spec.criteria is empty, and nothing was measured that could be judged"
 	open := strings.Replace(reference, "  criteria: [{name: rate, metric: PacketsPerSecond, min: \"9900\"}]\n", "", 1)
 	want := func(t *testing.T, w *world, words string) {
 		t.Helper()
-		if c := w.says("Passed"); c.Status != "Unknown" || c.Reason != v1alpha1.ReasonNoCriteria || w.message(v1alpha1.ConditionPassed) != words {
+		if c := w.condition("Passed"); c.Status != "Unknown" || c.Reason != v1alpha1.ReasonNoCriteria || w.message(v1alpha1.ConditionPassed) != words {
 			t.Errorf("Passed=%s %s: %s; want %s", c.Status, c.Reason, w.message(v1alpha1.ConditionPassed), words)
 		}
 	}
@@ -127,13 +127,13 @@ func TestWithoutCriteriaNoResultIsPromised(t *testing.T) {
 		w.finish(w.toRun(), report.PathNotProven)
 		w.Report.Verdict = report.Verdict{Outcome: report.Undecided}
 		w.settle()
-		want(t, w, nothing)
+		want(t, w, unmeasured)
 	})
 	t.Run("when it was stopped before it began", func(t *testing.T) {
 		w := newWorld(t, open)
 		w.settle()
 		w.edit(func(s *v1alpha1.LoadTestSpec) { s.Stop = true })
 		w.settle()
-		want(t, w, nothing)
+		want(t, w, unmeasured)
 	})
 }

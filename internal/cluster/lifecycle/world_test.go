@@ -30,23 +30,23 @@ import (
 //
 //	script ──acts──▶ world ◀──applies── Decision ◀── Decide ◀── Observed ◀── world, or what is seen of it by now
 type world struct {
-	t     *testing.T
-	start time.Time
-	now   time.Time
-	test  *v1alpha1.LoadTest // nil: deleted
-	lab   lifecycle.Lab
+	t         *testing.T
+	start     time.Time
+	clock     time.Time
+	test      *v1alpha1.LoadTest // nil: deleted
+	inventory lifecycle.Inventory
 
 	things
-	// seen is what the operator sees of the things that others change; nil: all of it at once.
-	seen *things
+	// observed is what the operator sees of the things that others change. Nil means that it sees everything at once.
+	observed *things
 
-	// holds are the wires that are somebody's, ahead the older tests that wait for some.
-	holds []lifecycle.Hold
-	ahead []lifecycle.Waiter
+	// portClaims are the wires that are somebody's, ahead the older tests that wait for some.
+	portClaims   []lifecycle.PortClaim
+	olderWaiters []lifecycle.Waiter
 	// meddled: somebody deletes Leases of tests that run.
 	meddled bool
-	// others are the claims of other tests; none: nobody else is there.
-	others []queue.Claim
+	// otherClaims are the claims of other tests. None means that nobody else is there.
+	otherClaims []queue.Claim
 
 	foreign  []string
 	refusals []lifecycle.Refusal // what a dry run is answered
@@ -55,22 +55,23 @@ type world struct {
 	unread   string              // why the Report can't be read
 	baseline lifecycle.Baseline  // what is found of spec.baseline
 
-	// forges makes Jobs that an editor of the test's namespace has there while the runner's is there; nil: none does.
+	// forges makes Jobs that an editor of the test's namespace has there while the runner's is there. Nil means that
+	// none does.
 	forges func() []batchv1.Job
-	// mischief decides, before each write of the operator's, whether it dies there; nil: it doesn't.
+	// mischief decides, before each write of the operator's, whether it dies there. Nil means that it doesn't.
 	mischief func() bool
-	// chance makes the operator see late, and look twice; nil: it doesn't.
+	// chance makes the operator see late, and look twice. Nil means that it doesn't.
 	chance *rand.Rand
 	// stubborn pods don't end when they are told to.
 	stubborn map[string]bool
-	// clocks is by how much those of nodes are ahead, or behind where negative.
-	clocks map[string]time.Duration
+	// clockOffsets is by how much those of nodes are ahead, or behind where negative.
+	clockOffsets map[string]time.Duration
 
-	// refuses says which statuses the API server doesn't take; nil: none.
+	// refuses says which statuses the API server doesn't take. Nil means none.
 	refuses func(*v1alpha1.LoadTestStatus) bool
 
-	// told is called with each status that is written; nil: nobody listens.
-	told func(*v1alpha1.LoadTestStatus)
+	// onStatus is called with each status that is written. Nil means that nobody listens.
+	onStatus func(*v1alpha1.LoadTestStatus)
 
 	writes, creates, deletes, tries, reads, compared, events int
 	finalizes                                                int
@@ -94,28 +95,28 @@ type things struct {
 }
 
 func (th *things) copy() *things {
-	out := &things{Present: maps.Clone(th.Present), Documents: maps.Clone(th.Documents), Published: th.Published, Report: th.Report}
+	copied := &things{Present: maps.Clone(th.Present), Documents: maps.Clone(th.Documents), Published: th.Published, Report: th.Report}
 	for i := range th.Pods {
-		out.Pods = append(out.Pods, *th.Pods[i].DeepCopy())
+		copied.Pods = append(copied.Pods, *th.Pods[i].DeepCopy())
 	}
 	for i := range th.Jobs {
-		out.Jobs = append(out.Jobs, *th.Jobs[i].DeepCopy())
+		copied.Jobs = append(copied.Jobs, *th.Jobs[i].DeepCopy())
 	}
 	if th.Progress != nil {
 		p := *th.Progress
-		out.Progress = &p
+		copied.Progress = &p
 	}
 	if th.Envelope != nil {
 		e := *th.Envelope
-		out.Envelope = &e
+		copied.Envelope = &e
 	}
-	return out
+	return copied
 }
 
 // plans are the attempts whose Plans are there.
 func (th *things) plans() (attempts []int32) {
 	for _, name := range slices.Sorted(maps.Keys(th.Documents)) {
-		if run, is := strings.CutSuffix(name, "-plan"); is {
+		if run, ok := strings.CutSuffix(name, "-plan"); ok {
 			var attempt int32
 			_, _ = fmt.Sscan(run[strings.LastIndex(run, "-")+1:], &attempt)
 			attempts = append(attempts, attempt)
@@ -135,20 +136,20 @@ func (th *things) collect(plan string) {
 func newWorld(t *testing.T, spec string) *world {
 	t.Helper()
 	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	w := &world{t: t, start: start, now: start, test: loadTest(t, spec), stubborn: map[string]bool{}}
+	w := &world{t: t, start: start, clock: start, test: loadTest(t, spec), stubborn: map[string]bool{}}
 	w.Present, w.Documents = map[string]bool{}, map[string]map[string]string{}
-	w.lab = lab(w.test.Namespace)
+	w.inventory = inventory(w.test.Namespace)
 	return w
 }
 
 // loadTest is a LoadTest as an API server stores it. Thousands of worlds begin with a few of them, so each is admitted once.
 func loadTest(t *testing.T, text string) *v1alpha1.LoadTest {
 	t.Helper()
-	known, is := admitted.Load(text)
-	if !is {
-		known, _ = admitted.LoadOrStore(text, admit(t, text))
+	stored, ok := admitted.Load(text)
+	if !ok {
+		stored, _ = admitted.LoadOrStore(text, admit(t, text))
 	}
-	return known.(*v1alpha1.LoadTest).DeepCopy()
+	return stored.(*v1alpha1.LoadTest).DeepCopy()
 }
 
 // admitted are LoadTests by their text.
@@ -181,27 +182,27 @@ func apiServer(t *testing.T) *admission.Server {
 
 // observe is what the operator sees now.
 func (w *world) observe() lifecycle.Observed {
-	th := w.seen
+	th := w.observed
 	if th == nil {
 		th = &w.things
 	}
 	th = th.copy()
 	o := lifecycle.Observed{
-		Test: w.test.DeepCopy(), Now: w.now, Settings: settings(), Lab: w.lab,
+		Test: w.test.DeepCopy(), ObservedAt: w.clock, Settings: settings(), Inventory: w.inventory,
 		Children: lifecycle.Children{
 			Pods: th.Pods, Jobs: th.Jobs, Present: th.Present, Documents: slices.Sorted(maps.Keys(th.Documents)), Plans: th.plans(), Published: th.Published,
 			Foreign: slices.Clone(w.foreign), Progress: th.Progress,
 		},
-		Wires: lifecycle.Wires{Holds: slices.Clone(w.holds), Ahead: w.ahead},
+		Ports: lifecycle.ObservedPorts{Claims: slices.Clone(w.portClaims), Older: w.olderWaiters},
 	}
 	if w.forges != nil && len(w.Jobs) > 0 {
 		o.Children.Jobs = append(o.Children.Jobs, w.forges()...)
 	}
 	attempt := lifecycle.Attempt(o)
-	if order, is := delivery.ReadOrder(th.Documents[manifests.PlanName(w.test, attempt)]); is {
+	if order, ok := delivery.ReadOrder(th.Documents[manifests.PlanName(w.test, attempt)]); ok {
 		o.Children.Order = &order
 	}
-	if _, is := th.Documents[manifests.OriginalName(w.test, attempt)]; is && th.Envelope != nil && th.Envelope.Attempt == int(attempt) {
+	if _, ok := th.Documents[manifests.OriginalName(w.test, attempt)]; ok && th.Envelope != nil && th.Envelope.Attempt == int(attempt) {
 		o.Children.Envelope = th.Envelope
 	}
 	o.Turn = w.turn(o)
@@ -210,14 +211,14 @@ func (w *world) observe() lifecycle.Observed {
 
 // turn is what the line of this test and the others says to it.
 func (w *world) turn(o lifecycle.Observed) queue.Turn {
-	if len(w.others) == 0 && w.test.Status.GivenBack == nil {
+	if len(w.otherClaims) == 0 && w.test.Status.GivenBack == nil {
 		return queue.Turn{}
 	}
-	claim, held, claims := lifecycle.Claim(o, lifecycle.Wants(o))
+	claim, holdings, claims := lifecycle.Claim(o, lifecycle.Wants(o))
 	if !claims {
 		return queue.Turn{}
 	}
-	line := queue.Arrange(queue.Lab{Nodes: lifecycle.QueueNodes(w.lab.Nodes), Claims: append(slices.Clone(w.others), claim), Held: held, Now: w.now})
+	line := queue.Arrange(queue.Snapshot{Nodes: lifecycle.QueueNodes(w.inventory.Nodes), Claims: append(slices.Clone(w.otherClaims), claim), Holdings: holdings, Time: w.clock})
 	return line.Turns[claim.ID]
 }
 
@@ -259,7 +260,7 @@ func (w *world) readReport(o *lifecycle.Observed) {
 	case w.Report == nil:
 		o.Children.ReportFault = "there is no report"
 	default:
-		o.Children.Report, o.Children.ReportPacked, o.Children.ReportWritten = w.Report, []byte("packed"), w.now
+		o.Children.Report, o.Children.ReportPacked, o.Children.ReportWritten = w.Report, []byte("packed"), w.clock
 		envelope := *w.Envelope
 		o.Children.Envelope = &envelope
 		if o.Children.Order != nil {
@@ -275,13 +276,13 @@ func (w *world) reconcile() bool {
 		return false
 	}
 	o, d := w.decide()
-	before := w.test.Status.DeepCopy()
+	previous := w.test.Status.DeepCopy()
 	changed := w.apply(d)
 	if changed || d.Rule != w.lastRule {
-		w.tell(before, d)
+		w.record(previous, d)
 	}
 	w.lastRule, w.woken = d.Rule, d.RequeueAt
-	w.check(o, before, d)
+	w.check(o, previous, d)
 	if w.test != nil && w.test.DeletionTimestamp != nil && len(w.test.Finalizers) == 0 {
 		w.test, changed = nil, true
 	}
@@ -295,7 +296,7 @@ func (w *world) finalize(d lifecycle.Decision) {
 		w.test.Finalizers = append(w.test.Finalizers, v1alpha1.FinalizerTeardown)
 	}
 	for _, e := range d.Events {
-		w.trace = append(w.trace, w.clock(w.now)+" told: "+e.Message)
+		w.trace = append(w.trace, w.elapsed(w.clock)+" told: "+e.Message)
 	}
 	w.finalizes++
 }
@@ -303,7 +304,7 @@ func (w *world) finalize(d lifecycle.Decision) {
 // remove deletes the test, as a person does: it stays for as long as it has finalizers.
 func (w *world) remove(finalizers ...string) {
 	w.test.Finalizers = append(w.test.Finalizers, finalizers...)
-	w.test.DeletionTimestamp = &metav1.Time{Time: w.now}
+	w.test.DeletionTimestamp = &metav1.Time{Time: w.clock}
 	w.test.Generation++
 	w.settle()
 }
@@ -316,10 +317,10 @@ func (w *world) apply(d lifecycle.Decision) (changed bool) {
 		}
 		changed = w.delete(del) || changed
 	}
-	if len(d.Take) > 0 && w.dies() {
+	if len(d.ClaimPorts) > 0 && w.dies() {
 		return true
 	}
-	changed = w.take(d.Take) || changed
+	changed = w.take(d.ClaimPorts) || changed
 	for _, o := range d.Create {
 		if w.dies() {
 			return true
@@ -330,23 +331,23 @@ func (w *world) apply(d lifecycle.Decision) (changed bool) {
 		return true
 	}
 	if w.refuses != nil && w.refuses(&d.Status) {
-		said, ok := lifecycle.Refused(w.observe(), d, "status.result.directions[1]: Duplicate value")
+		refused, ok := lifecycle.Refused(w.observe(), d, "status.result.directions[1]: Duplicate value")
 		if !ok {
 			w.fail("what is said of a test that is over is refused")
 		}
-		d.Status, d.Events = said.Status, said.Events
+		d.Status, d.Events = refused.Status, refused.Events
 	}
 	if !sameJSON(w.test.Status, d.Status) {
 		w.test.Status = *d.Status.DeepCopy()
 		w.roundTrip()
-		if w.told != nil {
-			w.told(&w.test.Status)
+		if w.onStatus != nil {
+			w.onStatus(&w.test.Status)
 		}
 		w.writes++
 		w.events += len(d.Events)
 		changed = true
 	}
-	for _, h := range d.GiveBack {
+	for _, h := range d.ReleasePorts {
 		if w.dies() {
 			return true
 		}
@@ -395,17 +396,17 @@ func (w *world) settle() {
 // pass lets time go by, without anybody's looking but at the times that the operator asked for.
 func (w *world) pass(d time.Duration) {
 	w.t.Helper()
-	end := w.now.Add(d)
+	end := w.clock.Add(d)
 	w.settle()
 	for {
 		next := end
 		if due := w.nextDue(); !due.IsZero() && due.Before(next) {
 			next = due
 		}
-		w.now = latestOf(w.now, next)
+		w.clock = latestOf(w.clock, next)
 		w.endPods()
 		w.settle()
-		if !w.now.Before(end) {
+		if !w.clock.Before(end) {
 			return
 		}
 	}
@@ -414,12 +415,12 @@ func (w *world) pass(d time.Duration) {
 // nextDue is when something happens by itself: the operator's wake-up, or the end of a pod.
 func (w *world) nextDue() time.Time {
 	var due time.Time
-	if w.woken.After(w.now) {
+	if w.woken.After(w.clock) {
 		due = w.woken
 	}
 	for i := range w.Pods {
 		p := &w.Pods[i]
-		if p.DeletionTimestamp != nil && !w.stubborn[p.Name] && p.DeletionTimestamp.After(w.now) && (due.IsZero() || p.DeletionTimestamp.Time.Before(due)) {
+		if p.DeletionTimestamp != nil && !w.stubborn[p.Name] && p.DeletionTimestamp.After(w.clock) && (due.IsZero() || p.DeletionTimestamp.Time.Before(due)) {
 			due = p.DeletionTimestamp.Time
 		}
 	}
@@ -439,8 +440,8 @@ func (w *world) newUID() types.UID {
 	return types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", w.uid))
 }
 
-// clock is the time since the start, for the trace.
-func (w *world) clock(at time.Time) string {
-	d := at.Sub(w.start).Truncate(time.Second)
+// elapsed is the time since the start, for the trace.
+func (w *world) elapsed(moment time.Time) string {
+	d := moment.Sub(w.start).Truncate(time.Second)
 	return fmt.Sprintf("%02d:%02d", int(d.Minutes()), int(d.Seconds())%60)
 }

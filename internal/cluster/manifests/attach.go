@@ -16,78 +16,81 @@ import (
 )
 
 const (
-	// annotationNetworks lists a pod's networks for Multus; annotationNetworkStatus is Multus' report of them.
+	// annotationNetworks lists a pod's networks for Multus, and annotationNetworkStatus is Multus' report of them.
 	annotationNetworks      = "k8s.v1.cni.cncf.io/networks"
 	annotationNetworkStatus = "k8s.v1.cni.cncf.io/network-status"
-	// AnnotationLinks is on every pod with interfaces on the test's links: the links' names, with commas between. The pod's other interfaces are its own.
+	// AnnotationLinks is on every pod with interfaces on the test's links, and has the links' names, with commas
+	// between. The pod's other interfaces are its own.
 	AnnotationLinks = "linerate.dev/links"
 )
 
 // generatorAttachments are a generator's interfaces, one on each link that it is on.
-func generatorAttachments(in Input, g plan.Generator) []compile.Attachment {
-	var all []compile.Attachment
+func generatorAttachments(input Input, g plan.Generator) []compile.Attachment {
+	var attachments []compile.Attachment
 	for _, p := range g.Ports {
-		if n, ok := generatorNetwork(in, p.Link); ok {
-			all = append(all, attach(in, n, g.Name, p.Link, p.Addresses))
+		if n, ok := generatorNetwork(input, p.Link); ok {
+			attachments = append(attachments, attach(input, n, g.Name, p.Link, p.Addresses))
 		}
 	}
-	return all
+	return attachments
 }
 
 // dutAttachments are the DUT's interfaces, one on each link.
-func dutAttachments(in Input) []compile.Attachment { return attachmentsOn(in, linkNames(in)) }
+func dutAttachments(input Input) []compile.Attachment { return attachmentsOn(input, linkNames(input)) }
 
 // attachmentsOn are the DUT's interfaces on some of the links.
-func attachmentsOn(in Input, links []string) []compile.Attachment {
-	var all []compile.Attachment
-	for _, l := range in.Compiled.Plan.Links {
-		if n, ok := dutNetwork(in, l.Name); ok && slices.Contains(links, l.Name) {
-			all = append(all, attach(in, n, roleDUT, l.Name, l.DUT.Addresses))
+func attachmentsOn(input Input, links []string) []compile.Attachment {
+	var attachments []compile.Attachment
+	for _, l := range input.Compiled.Plan.Links {
+		if n, ok := dutNetwork(input, l.Name); ok && slices.Contains(links, l.Name) {
+			attachments = append(attachments, attach(input, n, roleDUT, l.Name, l.DUT.Addresses))
 		}
 	}
-	return all
+	return attachments
 }
 
-// attach is the attachment of an interface that is named like its link. Where the network accepts MAC addresses it asks for one: then a virtual function's
-// spoof check lets all frames pass, and other pods' files can have the address before this pod runs.
+// attach is the attachment of an interface that is named like its link. Where the network accepts MAC addresses it asks
+// for one. Then a virtual function's spoof check lets all frames pass, and other pods' files can have the address
+// before this pod runs.
 //
-// It asks for addresses only where the network's address manager has none of its own: the plugin refuses pods that bring none then. That the kernel has a
-// generator's address, too, does no harm: it answers as the engine does. The addresses of a tagged link belong to an interface that the pod creates itself.
-func attach(in Input, n Network, owner, link string, addresses []netip.Prefix) compile.Attachment {
+// It asks for addresses only where the network's address manager has none of its own, since the plugin then refuses
+// pods that bring none. That the kernel has a generator's address, too, does no harm, since the kernel answers as the
+// engine does. The addresses of a tagged link belong to an interface that the pod creates itself.
+func attach(input Input, n Network, owner, link string, addresses []netip.Prefix) compile.Attachment {
 	a := compile.Attachment{Name: n.Key.Name, Namespace: n.Key.Namespace, Interface: link}
 	if n.MAC {
-		a.MAC = stableMAC(in, owner, link)
+		a.MAC = stableMAC(input, owner, link)
 	}
-	if n.IPs && !tagged(in, link) {
+	if n.IPs && !tagged(input, link) {
 		a.IPs = prefixes(addresses)
 	}
 	return a
 }
 
-func tagged(in Input, link string) bool {
-	return slices.ContainsFunc(generatorsOn(in, link), func(p generatorPort) bool { return p.port.VLAN != 0 })
+func tagged(input Input, link string) bool {
+	return slices.ContainsFunc(generatorsOn(input, link), func(p generatorPort) bool { return p.port.VLAN != 0 })
 }
 
-func prefixes(all []netip.Prefix) []string {
-	var out []string
-	for _, p := range all {
-		out = append(out, p.String())
+func prefixes(list []netip.Prefix) []string {
+	var texts []string
+	for _, p := range list {
+		texts = append(texts, p.String())
 	}
-	return out
+	return texts
 }
 
-// stableMAC is a locally administered address that follows from the interface's owner: always the same in one attempt, and another one in the next, so
-// that no switch or neighbour table remembers where the last one was.
-func stableMAC(in Input, owner, link string) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%d/%s/%s", in.Test.UID, in.Attempt, owner, link))
+// stableMAC is a locally administered address that follows from the interface's owner. It is always the same in one
+// attempt, and another one in the next, so that no switch or neighbour table remembers where the last one was.
+func stableMAC(input Input, owner, link string) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%d/%s/%s", input.Test.UID, input.Attempt, owner, link))
 	return fmt.Sprintf("02:%02x:%02x:%02x:%02x:%02x", sum[0], sum[1], sum[2], sum[3], sum[4])
 }
 
-// devicesOf counts the device requests of links' ends: links whose networks share a resource need one each.
-func devicesOf(in Input, links []string, end func(Input, string) (Network, bool)) map[corev1.ResourceName]int64 {
+// devicesOf counts the device requests of links' ends. Links whose networks share a resource need one each.
+func devicesOf(input Input, links []string, end func(Input, string) (Network, bool)) map[corev1.ResourceName]int64 {
 	counts := map[corev1.ResourceName]int64{}
 	for _, link := range links {
-		if n, ok := end(in, link); ok && n.Resource != "" {
+		if n, ok := end(input, link); ok && n.Resource != "" {
 			counts[n.Resource]++
 		}
 	}
@@ -99,29 +102,29 @@ func devicesOf(in Input, links []string, end func(Input, string) (Network, bool)
 func requestDevices(c *corev1.Container, devices map[corev1.ResourceName]int64) {
 	for name, count := range devices {
 		q := resource.NewQuantity(count, resource.DecimalSI)
-		if own, ok := c.Resources.Limits[name]; ok {
-			q.Add(own)
+		if requested, ok := c.Resources.Limits[name]; ok {
+			q.Add(requested)
 		}
-		c.Resources.Requests = with(c.Resources.Requests, name, *q)
-		c.Resources.Limits = with(c.Resources.Limits, name, *q)
+		c.Resources.Requests = withResource(c.Resources.Requests, name, *q)
+		c.Resources.Limits = withResource(c.Resources.Limits, name, *q)
 	}
 }
 
-func with(list corev1.ResourceList, name corev1.ResourceName, q resource.Quantity) corev1.ResourceList {
-	out := maps.Clone(list)
-	if out == nil {
-		out = corev1.ResourceList{}
+func withResource(list corev1.ResourceList, name corev1.ResourceName, q resource.Quantity) corev1.ResourceList {
+	merged := maps.Clone(list)
+	if merged == nil {
+		merged = corev1.ResourceList{}
 	}
-	out[name] = q
-	return out
+	merged[name] = q
+	return merged
 }
 
 // networkAnnotations are the annotations that attach a pod first to its template's own networks, as the compiler read them, and then to the test's links.
-func networkAnnotations(in Input, own string, ours []compile.Attachment) map[string]string {
+func networkAnnotations(input Input, annotation string, ours []compile.Attachment) map[string]string {
 	if len(ours) == 0 {
 		return nil
 	}
-	entries, err := compile.ReadAttachments(own, in.Test.Namespace)
+	entries, err := compile.ReadAttachments(annotation, input.Test.Namespace)
 	if err != nil {
 		entries = nil // can't happen: the compiler refuses an annotation that can't be read
 	}

@@ -12,8 +12,8 @@ import (
 )
 
 func TestSamplesCanBeHadInTheLab(t *testing.T) {
-	ofEverySample(t, func(t *testing.T, in manifests.Input) {
-		if errs := manifests.Check(in); errs != nil {
+	ofEverySample(t, func(t *testing.T, input manifests.Input) {
+		if errs := manifests.Check(input); errs != nil {
 			t.Error(errs)
 		}
 	})
@@ -26,29 +26,29 @@ func TestCheckRefuses(t *testing.T) {
 		change func(*manifests.Input)
 		want   []string
 	}{
-		"devices beside kernel interfaces": {"loadtest_trex_intel_pod", func(in *manifests.Input) {
-			in.Networks[west] = manifests.Network{Key: west, Plugin: "macvlan", MAC: true}
+		"devices beside kernel interfaces": {"loadtest_trex_intel_pod", func(input *manifests.Input) {
+			input.Networks[west] = manifests.Network{Key: west, Plugin: "macvlan", MAC: true}
 		}, []string{"the networks of links east have a device resource (annotation k8s.v1.cni.cncf.io/resourceName), those of links west have none: TRex drives all its ports alike, so give all links networks of one kind"}},
-		"percent of a speed that a virtual interface doesn't have": {"loadtest_trex_loopback", func(in *manifests.Input) {
-			for key := range in.Networks {
-				in.Networks[key] = manifests.Network{Key: key, Plugin: "macvlan"}
+		"percent of a speed that a virtual interface doesn't have": {"loadtest_trex_loopback", func(input *manifests.Input) {
+			for key := range input.Networks {
+				input.Networks[key] = manifests.Network{Key: key, Plugin: "macvlan"}
 			}
 		}, []string{"link west: the test asks for percent of line rate, and the interfaces of network bench/sriov-west have no speed of their own: say what 100 % is, such as lineRate: 10gbps", "link east: "}},
-		"a Reference that can't know where frames go": {"loadtest_software_reference", func(in *manifests.Input) {
-			in.Compiled.Plan.DUT.Forwarding = plan.MACRewrite
-			for key, n := range in.Networks {
+		"a Reference that can't know where frames go": {"loadtest_software_reference", func(input *manifests.Input) {
+			input.Compiled.Plan.DUT.Forwarding = plan.MACRewrite
+			for key, n := range input.Networks {
 				n.MAC = false
-				in.Networks[key] = n
+				input.Networks[key] = n
 			}
 		}, []string{"link east: with forwarding MACRewrite the Reference must know the generator's MAC address before it runs, and network bench/west accepts none", "link west: "}},
-		"a tunnel's cable that is a link's network": {"loadtest_reference_tunnel", func(in *manifests.Input) {
-			in.Compiled.Networks[2].DUT = in.Compiled.Networks[1].DUT
+		"a tunnel's cable that is a link's network": {"loadtest_reference_tunnel", func(input *manifests.Input) {
+			input.Compiled.Networks[2].DUT = input.Compiled.Networks[1].DUT
 		}, []string{"dut.reference.mode.tunnel.network: bench/east is link east's network, too, and the cable between the gateways must not be a link"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in := sample(t, c.sample)
-			c.change(&in)
-			errs := manifests.Check(in)
+			input := sample(t, c.sample)
+			c.change(&input)
+			errs := manifests.Check(input)
 			if len(errs) != len(c.want) {
 				t.Fatalf("%d faults, want %d: %v", len(errs), len(c.want), errs)
 			}
@@ -64,21 +64,21 @@ func TestCheckRefuses(t *testing.T) {
 
 func TestCheckTakes(t *testing.T) {
 	t.Run("pods of one kind each, with layout PerLink", func(t *testing.T) {
-		in := sample(t, "loadtest_per_link")
+		input := sample(t, "loadtest_per_link")
 		key := compile.NetworkKey{Namespace: "bench", Name: "sriov-east"}
-		in.Networks[key] = manifests.Network{Key: key, Plugin: "macvlan"}
-		if errs := manifests.Check(in); errs != nil {
+		input.Networks[key] = manifests.Network{Key: key, Plugin: "macvlan"}
+		if errs := manifests.Check(input); errs != nil {
 			t.Error(errs)
 		}
 	})
 	t.Run("the speed of a node's own interface, which the software engine asks for", func(t *testing.T) {
-		in := sample(t, "loadtest_software_device")
-		in.Compiled.SpeedOf = []string{"west", "east"}
-		if errs := manifests.Check(in); errs != nil {
+		input := sample(t, "loadtest_software_device")
+		input.Compiled.SpeedOf = []string{"west", "east"}
+		if errs := manifests.Check(input); errs != nil {
 			t.Error(errs)
 		}
-		in.Test.Spec.Generator.Engine = v1alpha1.EngineTRex
-		if errs := manifests.Check(in); len(errs) != 2 {
+		input.Test.Spec.Generator.Engine = v1alpha1.EngineTRex
+		if errs := manifests.Check(input); len(errs) != 2 {
 			t.Errorf("TRex takes every kernel interface for one of 10 Gb/s: %v", errs)
 		}
 	})
@@ -99,7 +99,7 @@ func TestAGroupOfKueuesIsOfAFewKinds(t *testing.T) {
 		{"ten", 5, v1alpha1.LayoutPerLink, "{type: Device}", "of 10 kinds"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			in := input(t, fmt.Sprintf(`
+			input := inputOfText(t, fmt.Sprintf(`
 apiVersion: linerate.dev/v1alpha1
 kind: LoadTest
 metadata: {name: kinds}
@@ -108,11 +108,11 @@ spec:
   dut: %s
   links: [{name: west, network: west, lineRate: 1gbps}, {name: east, network: east, lineRate: 1gbps}]
 `, c.replicas, c.layout, c.dut))
-			if err := manifests.CheckGroup(in); err != nil {
+			if err := manifests.CheckGroup(input); err != nil {
 				t.Errorf("without the label: %v", err)
 			}
-			in.Test.Labels = map[string]string{v1alpha1.LabelKueueQueue: "team-a"}
-			err := manifests.CheckGroup(in)
+			input.Test.Labels = map[string]string{v1alpha1.LabelKueueQueue: "team-a"}
+			err := manifests.CheckGroup(input)
 			if c.want == "" && err != nil {
 				t.Error(err)
 			}

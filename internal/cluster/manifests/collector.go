@@ -3,7 +3,7 @@ package manifests
 import (
 	"encoding/json"
 	"fmt"
-	"net/netip"
+
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,24 +14,25 @@ import (
 // folderCredentials is where the collector finds the Secrets that observers name, a folder each.
 const folderCredentials = folderLinerate + "/credentials"
 
-// credentialKeys are the only keys of a Secret that are mounted: those that package collect uses.
+// credentialKeys are the only keys of a Secret that are mounted, since package collect uses no others.
 var credentialKeys = []string{"username", "password", "token", "community", "ca.crt", "serverName", "fingerprint", "authPassword", "authProtocol", "privPassword", "privProtocol"}
 
 // hasCollector says that the test has an observer that asks a source over the network.
-func hasCollector(in Input) bool { return len(in.Compiled.Plan.Asking()) > 0 }
+func hasCollector(input Input) bool { return len(input.Compiled.Plan.Asking()) > 0 }
 
-// Collector is the pod that asks sources over the network for the test's observers, in the test's namespace and with its author's rights: the kubelet mounts the Secrets that the observers
-// name, and neither operator nor runner reads any. Nil: no observer asks. It isn't in Kueue's queue, since it holds nothing that others wait for.
-func Collector(in Input) *corev1.Pod {
-	if !hasCollector(in) {
+// Collector is the pod that asks sources over the network for the test's observers, in the test's namespace and with
+// its author's rights. The kubelet mounts the Secrets that the observers name, and neither operator nor runner reads
+// any. Nil means that no observer asks. It isn't in Kueue's queue, since it holds nothing that others wait for.
+func Collector(input Input) *corev1.Pod {
+	if !hasCollector(input) {
 		return nil
 	}
-	meta := ofThisAttempt(in, CollectorPodName(in.Test.Name, in.Attempt), roleCollector)
-	serveReadings(in, meta.Labels)
-	pod := newPod(in, meta)
-	asking := in.Compiled.Plan.Asking()
+	meta := ofThisAttempt(input, CollectorPodName(input.Test.Name, input.Attempt), roleCollector)
+	serveReadings(input, meta.Labels)
+	pod := newPod(input, meta)
+	asking := input.Compiled.Plan.Asking()
 	text, _ := json.Marshal(asking) // of strings and numbers
-	c := ourContainer(in, "collector", append(guarded(in, "collect", "--vitals", "$("+variablePodIP+")", "--credentials", folderCredentials), "--observers", literal([]string{string(text)})[0])...)
+	c := ourContainer(input, "collector", append(guarded(input, "collect", "--vitals", "$("+variablePodIP+")", "--credentials", folderCredentials), "--observers", literal([]string{string(text)})[0])...)
 	c.Env = []corev1.EnvVar{fieldVariable(variablePodIP, "status.podIP")}
 	c.Ports = []corev1.ContainerPort{{Name: "vitals", ContainerPort: vitalsPort}}
 	c.SecurityContext = restricted()
@@ -44,9 +45,9 @@ func Collector(in Input) *corev1.Pod {
 	}
 	pod.Spec.Containers = []corev1.Container{c}
 	pod.Spec.TerminationGracePeriodSeconds = new(int64(vitalsGraceSeconds))
-	if own := in.Test.Spec.Generator.Pod; own != nil { // a lab whose nodes are all kept for tests has no other place for it
-		pod.Spec.Tolerations = own.Tolerations
-		pod.Spec.ImagePullSecrets = pullSecrets(pod.Spec.ImagePullSecrets, own.ImagePullSecrets)
+	if podSpec := input.Test.Spec.Generator.Pod; podSpec != nil { // a lab whose nodes are all kept for tests has no other place for it
+		pod.Spec.Tolerations = podSpec.Tolerations
+		pod.Spec.ImagePullSecrets = pullSecrets(pod.Spec.ImagePullSecrets, podSpec.ImagePullSecrets)
 	}
 	return pod.DeepCopy()
 }
@@ -61,8 +62,9 @@ func secretsOf(asking []plan.Observer) (names []string) {
 	return names
 }
 
-// credentials mounts a Secret for the collector. A missing Secret or key doesn't keep the pod from starting: its observer's readings are missing then, with the Secret's name. Each key is a
-// source of its own, since otherwise every named key would have to exist.
+// credentials mounts a Secret for the collector. A missing Secret or key doesn't keep the pod from starting. Its
+// observer's readings are missing then, with the Secret's name. Each key is a source of its own, since otherwise every
+// named key would have to exist.
 func credentials(volume, name string) corev1.Volume {
 	projected := &corev1.ProjectedVolumeSource{DefaultMode: new(int32(0o444))}
 	for _, key := range credentialKeys {
@@ -74,18 +76,9 @@ func credentials(volume, name string) corev1.Volume {
 }
 
 // collectorOf is where the collector serves its sources' answers, or why there is none.
-func collectorOf(in Input, pods []corev1.Pod) (at, none string) {
-	if !hasCollector(in) {
+func collectorOf(input Input, pods []corev1.Pod) (address, reason string) {
+	if !hasCollector(input) {
 		return "", ""
 	}
-	name := CollectorPodName(in.Test.Name, in.Attempt)
-	pod := podNamed(pods, name)
-	if pod == nil {
-		return "", fmt.Sprintf("pod %s, which asks others over the network for observers, doesn't exist", name)
-	}
-	address, err := netip.ParseAddr(pod.Status.PodIP)
-	if err != nil {
-		return "", fmt.Sprintf("pod %s, which asks others over the network for observers, has no address", name)
-	}
-	return netip.AddrPortFrom(address, vitalsPort).String(), ""
+	return readingsAddress(pods, CollectorPodName(input.Test.Name, input.Attempt), "asks others over the network for observers")
 }

@@ -18,24 +18,24 @@ import (
 // powered is a test whose observers ask a controller twice, and a Prometheus server that wants no credentials.
 func powered(t *testing.T) manifests.Input {
 	t.Helper()
-	in := sample(t, "loadtest_software_pod")
+	input := sample(t, "loadtest_software_pod")
 	box := plan.Observer{Name: "box", Of: plan.OfDUT, Type: plan.ObserveRedfish, Every: 5e9, Redfish: &plan.RedfishChassis{URL: "https://bmc.lab", Secret: "bmc"}}
-	again := box
-	again.Name = "again"
-	in.Compiled.Plan.Observers = []plan.Observer{{Name: "cpu", Of: plan.OfGenerator, Type: plan.ObserveProcessors}, box, again,
+	copied := box
+	copied.Name = "again"
+	input.Compiled.Plan.Observers = []plan.Observer{{Name: "cpu", Of: plan.OfGenerator, Type: plan.ObserveProcessors}, box, copied,
 		{Name: "heat", Of: plan.OfLab, Type: plan.ObservePrometheus, Every: 5e9, Prometheus: &plan.PrometheusQuery{URL: "http://prom.lab", Query: `x{y="$(POD_IP)"}`, Unit: "°C"}}}
-	return in
+	return input
 }
 
 func TestACollectorIsMadeWhereSomebodyIsAsked(t *testing.T) {
 	if pod := manifests.Collector(sample(t, "loadtest_observed_pod")); pod != nil {
 		t.Errorf("%s is made, and nobody is asked", pod.Name)
 	}
-	in := powered(t)
-	if pod := manifests.Vitals(in, "node-8"); pod != nil {
+	input := powered(t)
+	if pod := manifests.Vitals(input, "node-8"); pod != nil {
 		t.Errorf("%s is made, and nobody looks at the device's node", pod.Name)
 	}
-	pod := manifests.Collector(in)
+	pod := manifests.Collector(input)
 	c := pod.Spec.Containers[0]
 	if s := c.SecurityContext; s == nil || !*s.RunAsNonRoot || *s.AllowPrivilegeEscalation || len(s.Capabilities.Add) > 0 || !cmp.Equal(s.Capabilities.Drop, []corev1.Capability{"ALL"}) || *pod.Spec.AutomountServiceAccountToken {
 		t.Errorf("Pod Security's level restricted refuses %+v, or it has rights", pod.Spec)
@@ -68,27 +68,27 @@ func TestACollectorHasTheKeysOfItsSecretsAndNoOthers(t *testing.T) {
 
 // The kubelet expands $(NAME) in arguments: what a query has of that stays as it is.
 func TestACollectorIsToldTheObserversAsTheyStand(t *testing.T) {
-	in := powered(t)
-	command := manifests.Collector(in).Spec.Containers[0].Command
+	input := powered(t)
+	command := manifests.Collector(input).Spec.Containers[0].Command
 	text := command[len(command)-1]
 	if !strings.Contains(text, "$$(POD_IP)") {
 		t.Errorf("the kubelet would expand %s", text)
 	}
-	var told []plan.Observer
-	if err := json.Unmarshal([]byte(strings.ReplaceAll(text, "$$", "$")), &told); err != nil || !cmp.Equal(told, in.Compiled.Plan.Asking()) {
-		t.Errorf("%+v, %v", told, err)
+	var observers []plan.Observer
+	if err := json.Unmarshal([]byte(strings.ReplaceAll(text, "$$", "$")), &observers); err != nil || !cmp.Equal(observers, input.Compiled.Plan.Asking()) {
+		t.Errorf("%+v, %v", observers, err)
 	}
 }
 
 func TestSitesSayWhereTheCollectorTells(t *testing.T) {
-	in := powered(t)
-	pod := *attached(manifests.Collector(in), 9)
+	input := powered(t)
+	pod := *attached(manifests.Collector(input), 9)
 	pod.Status.PodIP = "10.244.8.99"
-	sites, err := manifests.SitesOf(in, append(running(in), pod))
+	sites, err := manifests.SitesOf(input, append(running(input), pod))
 	if err != nil || sites.Collector != "10.244.8.99:4504" || sites.NoCollector != "" {
 		t.Fatalf("%+v, %v", sites, err)
 	}
-	if sites, _ := manifests.SitesOf(in, running(in)); sites.Collector != "" || !strings.HasSuffix(sites.NoCollector, "which asks others over the network for observers, doesn't exist") {
+	if sites, _ := manifests.SitesOf(input, running(input)); sites.Collector != "" || !strings.HasSuffix(sites.NoCollector, "which asks others over the network for observers, doesn't exist") {
 		t.Errorf("%+v without its pod", sites)
 	}
 }

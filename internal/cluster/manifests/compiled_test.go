@@ -23,32 +23,32 @@ func TestMakingObjectsChangesNothingInTheCompiledTest(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			in := sample(t, name)
-			in.ExcludedNodes = []string{"broken"}
-			before := written(t, in)
-			manifests.Links(in)
-			manifests.DUT(in)
-			manifests.Devices(in)
-			manifests.Generators(in)
-			manifests.Collector(in)
-			manifests.Vitals(in, "node-1")
-			manifests.Setup(in)
-			manifests.Teardown(in)
-			_ = manifests.Check(in)
-			if _, err := manifests.Run(in, plan.Sites{}); err != nil {
+			input := sample(t, name)
+			input.ExcludedNodes = []string{"broken"}
+			golden := written(t, input)
+			manifests.Links(input)
+			manifests.DUT(input)
+			manifests.Devices(input)
+			manifests.Generators(input)
+			manifests.Collector(input)
+			manifests.Vitals(input, "node-1")
+			manifests.Setup(input)
+			manifests.Teardown(input)
+			_ = manifests.Check(input)
+			if _, err := manifests.Run(input, plan.Sites{}); err != nil {
 				t.Logf("no run: %v", err) // of a test whose sites aren't known; the Plan was copied by then
 			}
-			if after := written(t, in); after != before {
-				t.Errorf("it was\n%s\nand is\n%s", before, after)
+			if rewritten := written(t, input); rewritten != golden {
+				t.Errorf("it was\n%s\nand is\n%s", golden, rewritten)
 			}
 		})
 	}
 }
 
 // written is a compiled test as text.
-func written(t *testing.T, in manifests.Input) string {
+func written(t *testing.T, input manifests.Input) string {
 	t.Helper()
-	text, err := json.Marshal(in.Compiled)
+	text, err := json.Marshal(input.Compiled)
 	if err != nil {
 		t.Fatal(err)
 	}

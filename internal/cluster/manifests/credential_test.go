@@ -14,26 +14,26 @@ import (
 )
 
 // servers are the containers of linerate's programs that answer over the pods' network.
-func servers(objects []manifests.Object) (all []corev1.Container) {
+func servers(objects []manifests.Object) (containers []corev1.Container) {
 	verbs := []string{"generator", "sessions", "vitals", "collect", "reset", "trex-launch"}
 	for _, o := range objects {
-		pod, is := o.(*corev1.Pod)
-		if !is {
+		pod, ok := o.(*corev1.Pod)
+		if !ok {
 			continue
 		}
 		for _, c := range pod.Spec.Containers {
 			if len(c.Command) > 1 && (slices.Contains(verbs, c.Command[1]) || c.Command[1] == "forwarder" && slices.Contains(c.Command, "--vitals")) {
-				all = append(all, c)
+				containers = append(containers, c)
 			}
 		}
 	}
-	return all
+	return containers
 }
 
-// verifierOf is what a server was given; empty: it lets everybody in.
+// verifierOf is what a server was given. Empty means that it lets everybody in.
 func verifierOf(c corev1.Container) string {
 	for _, a := range c.Command {
-		if text, is := strings.CutPrefix(a, "--verifier="); is {
+		if text, ok := strings.CutPrefix(a, "--verifier="); ok {
 			return text
 		}
 	}
@@ -43,12 +43,12 @@ func verifierOf(c corev1.Container) string {
 // Whoever reads all that is in the test's namespace can prove nothing to its pods.
 func TestPodsHaveTheVerifierAndOnlyTheRunnerHasTheKey(t *testing.T) {
 	found := map[string]bool{}
-	ofEverySample(t, func(t *testing.T, in manifests.Input) {
-		sites, err := manifests.SitesOf(in, running(in))
+	ofEverySample(t, func(t *testing.T, input manifests.Input) {
+		sites, err := manifests.SitesOf(input, running(input))
 		if err != nil {
 			t.Fatal(err)
 		}
-		objects := everything(t, in)
+		objects := everything(t, input)
 		for _, c := range servers(objects) {
 			found[c.Command[1]] = true
 			if got := verifierOf(c); got == "" || got != sites.Key.Verifier().String() {
@@ -65,7 +65,7 @@ func TestPodsHaveTheVerifierAndOnlyTheRunnerHasTheKey(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if m, is := o.(*corev1.ConfigMap); is {
+			if m, ok := o.(*corev1.ConfigMap); ok {
 				for _, data := range m.BinaryData { // which JSON has in base64
 					text = append(text, data...)
 				}
@@ -74,7 +74,7 @@ func TestPodsHaveTheVerifierAndOnlyTheRunnerHasTheKey(t *testing.T) {
 				holders = append(holders, o.GetNamespace()+"/"+o.GetName())
 			}
 		}
-		if want := []string{in.Settings.Namespace + "/" + manifests.PlanName(in.Test, in.Attempt)}; !slices.Equal(holders, want) {
+		if want := []string{input.Settings.Namespace + "/" + manifests.PlanName(input.Test, input.Attempt)}; !slices.Equal(holders, want) {
 			t.Errorf("the key is in %v, and belongs in %v alone", holders, want)
 		}
 	})
@@ -94,9 +94,9 @@ func TestPodsHaveTheVerifierAndOnlyTheRunnerHasTheKey(t *testing.T) {
 }
 
 func TestEachAttemptHasAKeyOfItsOwn(t *testing.T) {
-	in := sample(t, "loadtest_software_reference")
+	input := sample(t, "loadtest_software_reference")
 	keyOf := func(change func(*manifests.Input)) credential.Key {
-		changed := in
+		changed := input
 		change(&changed)
 		sites, err := manifests.SitesOf(changed, running(changed))
 		if err != nil {
@@ -105,13 +105,13 @@ func TestEachAttemptHasAKeyOfItsOwn(t *testing.T) {
 		return sites.Key
 	}
 	first := keyOf(func(*manifests.Input) {})
-	if again := keyOf(func(*manifests.Input) {}); again != first {
+	if repeated := keyOf(func(*manifests.Input) {}); repeated != first {
 		t.Error("an operator that was started again makes another key")
 	}
 	for name, change := range map[string]func(*manifests.Input){
-		"another attempt":  func(in *manifests.Input) { in.Attempt++ },
-		"another test":     func(in *manifests.Input) { in.Test = in.Test.DeepCopy(); in.Test.UID += "x" },
-		"another operator": func(in *manifests.Input) { in.Settings.Key = credential.Key{4} },
+		"another attempt":  func(input *manifests.Input) { input.Attempt++ },
+		"another test":     func(input *manifests.Input) { input.Test = input.Test.DeepCopy(); input.Test.UID += "x" },
+		"another operator": func(input *manifests.Input) { input.Settings.Key = credential.Key{4} },
 	} {
 		if keyOf(change) == first {
 			t.Errorf("%s has the same key", name)

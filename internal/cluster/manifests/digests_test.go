@@ -18,15 +18,15 @@ import (
 func TestEachFileThatAPodReadsFromAConfigMapHasItsDigestInTheArguments(t *testing.T) {
 	read := map[string]int{} // by key: how many pods read it
 	for _, name := range clusterSamples(t) {
-		in := sample(t, name)
-		data := manifests.Links(in).Data
-		for _, object := range ofAttempt(t, in) {
-			pod, is := object.(*corev1.Pod)
-			if !is || pod.Namespace != in.Test.Namespace {
+		input := sample(t, name)
+		data := manifests.Links(input).Data
+		for _, object := range ofAttempt(t, input) {
+			pod, ok := object.(*corev1.Pod)
+			if !ok || pod.Namespace != input.Test.Namespace {
 				continue
 			}
 			for _, volume := range pod.Spec.Volumes {
-				if volume.ConfigMap == nil || volume.ConfigMap.Name != manifests.LinksName(in.Test.Name, in.Attempt) {
+				if volume.ConfigMap == nil || volume.ConfigMap.Name != manifests.LinksName(input.Test.Name, input.Attempt) {
 					continue
 				}
 				for _, item := range volume.ConfigMap.Items {
@@ -72,11 +72,11 @@ func heldBy(t *testing.T, name string, pod *corev1.Pod, volume, path, text strin
 
 // TRex's configuration is the author's, and an editor's all the same once it is in a ConfigMap. A PerLink generator reads a file of its own.
 func TestEachFileOfATRexHasItsDigestInTheArguments(t *testing.T) {
-	in := sample(t, "loadtest_trex_loopback")
-	in.Test.Spec.Generator.TRex.Config = v1alpha1.Freeform{"port_bandwidth_gb": {Raw: []byte("25")}}
-	data := manifests.Links(in).Data
+	input := sample(t, "loadtest_trex_loopback")
+	input.Test.Spec.Generator.TRex.Config = v1alpha1.Freeform{"port_bandwidth_gb": {Raw: []byte("25")}}
+	data := manifests.Links(input).Data
 	files := 0
-	for _, pod := range manifests.Generators(in) {
+	for _, pod := range manifests.Generators(input) {
 		for _, volume := range pod.Spec.Volumes {
 			if volume.ConfigMap == nil {
 				continue

@@ -1,5 +1,5 @@
-// Package manifests makes the Kubernetes objects of a LoadTest: pods, the runner's Job and its documents. It is pure: the same input makes the
-// same objects, which share nothing with it. They are created once and never updated.
+// Package manifests makes the Kubernetes objects of a LoadTest, which are pods, the runner's Job and its documents. It
+// is pure. The same input makes the same objects, which share nothing with it. They are created once and never updated.
 //
 //	in the test's namespace, owned by the test
 //	  NAME-A-setup          Pod                                   per attempt A, from 1
@@ -18,5 +18,6 @@
 //	  NAME-U-A-report       ConfigMap, empty, for the runner
 //	  NAME-U-A-runner       Job
 //
-// Whoever edits the test's namespace may change everything in it, so nothing there is evidence: verdicts follow only from objects in the operator's namespace.
+// Whoever edits the test's namespace may change everything in it, so nothing there is evidence. Verdicts follow only
+// from objects in the operator's namespace.
 package manifests

@@ -2,7 +2,8 @@ package manifests
 
 import "encoding/json"
 
-// document is a value as JSON with indentation. It ignores errors, which can't happen: JSON can hold all our values.
+// document is a value as JSON with indentation. It ignores errors, which can't happen, since JSON can hold all our
+// values.
 func document(v any) string {
 	text, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {

@@ -32,10 +32,10 @@ func strictly[T any](t *testing.T, text string) T {
 }
 
 func TestTheForwarderReadsItsSpec(t *testing.T) {
-	in := sample(t, "loadtest_software_reference")
-	got := strictly[forwarder.Spec](t, manifests.Links(in).Data["forwarder.json"])
+	input := sample(t, "loadtest_software_reference")
+	got := strictly[forwarder.Spec](t, manifests.Links(input).Data["forwarder.json"])
 	mac := map[string]forwarder.MAC{}
-	for _, l := range manifests.LinksOfPod(attached(manifests.Generators(in)[0], 0)) {
+	for _, l := range manifests.LinksOfPod(attached(manifests.Generators(input)[0], 0)) {
 		var m forwarder.MAC
 		if err := m.UnmarshalText([]byte(l.MACAddress)); err != nil {
 			t.Fatal(err)
@@ -59,12 +59,12 @@ func TestTheForwarderReadsItsSpec(t *testing.T) {
 func prefix(text string) []netip.Prefix { return []netip.Prefix{netip.MustParsePrefix(text)} }
 
 func TestTheForwarderOfManyGeneratorsKnowsEachNetworksHop(t *testing.T) {
-	in := withReplicas(t, sample(t, "loadtest_software_reference"), 3, "")
-	west := strictly[forwarder.Spec](t, manifests.Links(in).Data["forwarder.json"]).Links[0]
+	input := withReplicas(t, sample(t, "loadtest_software_reference"), 3, "")
+	west := strictly[forwarder.Spec](t, manifests.Links(input).Data["forwarder.json"]).Links[0]
 	if len(west.Generator) != 3 || len(west.Networks) != 3 || west.GeneratorMAC != nil {
 		t.Fatalf("%+v", west)
 	}
-	for i, g := range in.Compiled.Plan.Generators {
+	for i, g := range input.Compiled.Plan.Generators {
 		if p, _ := g.PortOn("west"); p.Addresses[0].Addr() != west.Generator[i] || p.Networks[0] != west.Networks[i] {
 			t.Errorf("network %s behind %s, want %s behind %s", west.Networks[i], west.Generator[i], p.Networks[0], p.Addresses[0])
 		}
@@ -72,8 +72,8 @@ func TestTheForwarderOfManyGeneratorsKnowsEachNetworksHop(t *testing.T) {
 }
 
 func TestTheLauncherReadsItsLinks(t *testing.T) {
-	in := sample(t, "loadtest_trex_intel_pod")
-	got, err := launch.ParseLinks([]byte(manifests.Links(in).Data["trex-links.json"]))
+	input := sample(t, "loadtest_trex_intel_pod")
+	got, err := launch.ParseLinks([]byte(manifests.Links(input).Data["trex-links.json"]))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,9 +85,9 @@ func TestTheLauncherReadsItsLinks(t *testing.T) {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	t.Run("and the extra configuration, as YAML", func(t *testing.T) {
-		in := sample(t, "loadtest_generator_pod")
+		input := sample(t, "loadtest_generator_pod")
 		var extra map[string]any
-		if err := yaml.Unmarshal([]byte(manifests.Links(in).Data["trex-config.yaml"]), &extra); err != nil || extra["rx_desc"] != float64(4096) {
+		if err := yaml.Unmarshal([]byte(manifests.Links(input).Data["trex-config.yaml"]), &extra); err != nil || extra["rx_desc"] != float64(4096) {
 			t.Errorf("%v, %v", extra, err)
 		}
 	})
@@ -95,20 +95,20 @@ func TestTheLauncherReadsItsLinks(t *testing.T) {
 
 // TestEveryFileThatAPodReadsIsThere: in the ConfigMap that its volume names.
 func TestEveryFileThatAPodReadsIsThere(t *testing.T) {
-	ofEverySample(t, func(t *testing.T, in manifests.Input) {
+	ofEverySample(t, func(t *testing.T, input manifests.Input) {
 		maps := map[string]*corev1.ConfigMap{}
-		for _, o := range everything(t, in) {
+		for _, o := range everything(t, input) {
 			if c, ok := o.(*corev1.ConfigMap); ok {
 				maps[c.Name] = c
 			}
 		}
-		for _, o := range everything(t, in) {
+		for _, o := range everything(t, input) {
 			spec, _ := podSpec(o)
 			if spec == nil {
 				continue
 			}
 			for _, v := range spec.Volumes {
-				if v.ConfigMap == nil || !strings.HasPrefix(v.ConfigMap.Name, in.Test.Name) {
+				if v.ConfigMap == nil || !strings.HasPrefix(v.ConfigMap.Name, input.Test.Name) {
 					continue
 				}
 				for _, item := range v.ConfigMap.Items {
@@ -129,13 +129,13 @@ func TestEveryFileThatAPodReadsIsThere(t *testing.T) {
 }
 
 func TestRunCarriesThePlanOfItsAttempt(t *testing.T) {
-	in := sample(t, "loadtest_trex_loopback")
-	in.Attempt = 3
-	sites, err := manifests.SitesOf(in, running(in))
+	input := sample(t, "loadtest_trex_loopback")
+	input.Attempt = 3
+	sites, err := manifests.SitesOf(input, running(input))
 	if err != nil {
 		t.Fatal(err)
 	}
-	run, err := manifests.Run(in, sites)
+	run, err := manifests.Run(input, sites)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,8 +143,8 @@ func TestRunCarriesThePlanOfItsAttempt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Test.Attempt != 3 || in.Compiled.Plan.Test.Attempt != 1 {
-		t.Errorf("the runner's Plan is of attempt %d, the compiled one of %d", p.Test.Attempt, in.Compiled.Plan.Test.Attempt)
+	if p.Test.Attempt != 3 || input.Compiled.Plan.Test.Attempt != 1 {
+		t.Errorf("the runner's Plan is of attempt %d, the compiled one of %d", p.Test.Attempt, input.Compiled.Plan.Test.Attempt)
 	}
 	if diff := cmp.Diff(sites, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -152,8 +152,8 @@ func TestRunCarriesThePlanOfItsAttempt(t *testing.T) {
 }
 
 func TestRunRefusesWhatCantTravel(t *testing.T) {
-	in := sample(t, "loadtest_trex_loopback")
-	if _, err := manifests.Run(in, plan.Sites{}); err == nil || !strings.HasPrefix(err.Error(), "plan of bench/trex-calibration: ") {
+	input := sample(t, "loadtest_trex_loopback")
+	if _, err := manifests.Run(input, plan.Sites{}); err == nil || !strings.HasPrefix(err.Error(), "plan of bench/trex-calibration: ") {
 		t.Error(err)
 	}
 }
@@ -170,9 +170,9 @@ func TestTheEngineReadsItsSpeeds(t *testing.T) {
 		"and beside one that is":            {0, 1_000_000_000, "10gbps,1gbps"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in := sample(t, "loadtest_software_reference")
-			in.Compiled.Plan.Links[0].LineRate, in.Compiled.Plan.Links[1].LineRate = c.west, c.east
-			command := manifests.Generators(in)[0].Spec.Containers[0].Command
+			input := sample(t, "loadtest_software_reference")
+			input.Compiled.Plan.Links[0].LineRate, input.Compiled.Plan.Links[1].LineRate = c.west, c.east
+			command := manifests.Generators(input)[0].Spec.Containers[0].Command
 			got := command[slices.Index(command, "--speed")+1]
 			if got != c.want {
 				t.Errorf("--speed %s, want %s", got, c.want)

@@ -10,90 +10,90 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// templateGraceSeconds is the default grace of a user's pod: the next test waits for its devices.
+// templateGraceSeconds is the default grace of a user's pod. The next test waits for its devices.
 const templateGraceSeconds = 10
 
-// DUT is the pod of the device under test; nil: the device isn't in a pod of the test's.
-func DUT(in Input) *corev1.Pod {
+// DUT is the pod of the device under test. Nil means that the device isn't in a pod of the test's.
+func DUT(input Input) *corev1.Pod {
 	var pod *corev1.Pod
-	switch in.Test.Spec.DUT.Type {
+	switch input.Test.Spec.DUT.Type {
 	case v1alpha1.DUTPod:
-		pod = dutPod(in)
+		pod = dutPod(input)
 	case v1alpha1.DUTReference:
-		pod = reference(in, firstReferencePod(in))
+		pod = reference(input, firstReferencePod(input))
 	default:
 		return nil
 	}
-	queueInKueue(in, pod)
+	queueInKueue(input, pod)
 	return pod
 }
 
-// Devices are the pods of the device under test: DUT's and, of a tunnel, the second gateway's.
-func Devices(in Input) (pods []*corev1.Pod) {
-	if dut := DUT(in); dut != nil {
+// Devices are the pods of the device under test, which are DUT's pod and, of a tunnel, the second gateway's.
+func Devices(input Input) (pods []*corev1.Pod) {
+	if dut := DUT(input); dut != nil {
 		pods = append(pods, dut)
 	}
-	if far := farEnd(in); far != nil {
+	if far := farEnd(input); far != nil {
 		pods = append(pods, far)
 	}
 	return pods
 }
 
-// dutPod is the user's template with the links added. linerate adds the links' networks and devices to the template's own, variables and links.json,
-// the pod's deadline, that it runs once, and nodes to avoid. Everything else is the template's, such as seccomp profile, rights and affinity:
-// the user's software is measured as they run it.
+// dutPod is the user's template with the links added. linerate adds the links' networks and devices to the template's
+// own, variables and links.json, the pod's deadline, that it runs once, and nodes to avoid. Everything else is the
+// template's, such as seccomp profile, rights and affinity, so that the user's software is measured as they run it.
 //
 //	init  linerate-links: links.json of the ConfigMap + network-status ──▶ /etc/linerate/links.json, before the template's own
 //	[0]   the container that forwards, with the devices: device plugins and TRex-like software look there
 //	[1…]  the template's others, in their order; last, where the device is reset between trials, who does that, and where it is an end, its end
-func dutPod(in Input) *corev1.Pod {
-	meta := templated(ofThisAttempt(in, DUTPodName(in.Test.Name, in.Attempt), roleDUT), in.Compiled.DUT.ObjectMeta)
-	meta.Annotations = over(meta.Annotations, networkAnnotations(in, meta.Annotations[annotationNetworks], dutAttachments(in)))
-	pod := fromTemplate(in, meta, in.Compiled.DUT.Spec)
+func dutPod(input Input) *corev1.Pod {
+	meta := templated(ofThisAttempt(input, DUTPodName(input.Test.Name, input.Attempt), roleDUT), input.Compiled.DUT.ObjectMeta)
+	meta.Annotations = merge(meta.Annotations, networkAnnotations(input, meta.Annotations[annotationNetworks], dutAttachments(input)))
+	pod := fromTemplate(input, meta, input.Compiled.DUT.Spec)
 	spec := &pod.Spec
-	spec.Affinity = avoiding(spec.Affinity, in.ExcludedNodes)
-	spec.ActiveDeadlineSeconds = seconds(lifetime(in))
-	forwards := spec.Containers[in.Compiled.DUTContainer]
-	spec.Containers = slices.Insert(slices.Delete(spec.Containers, in.Compiled.DUTContainer, in.Compiled.DUTContainer+1), 0, forwards)
-	addReset(in, spec)
-	if endsAtDevice(in) {
-		spec.Containers = append(spec.Containers, besideOthers(deviceEnd(in, pod), spec.Containers))
+	spec.Affinity = avoiding(spec.Affinity, input.ExcludedNodes)
+	spec.ActiveDeadlineSeconds = seconds(lifetime(input))
+	forwards := spec.Containers[input.Compiled.DUTContainer]
+	spec.Containers = slices.Insert(slices.Delete(spec.Containers, input.Compiled.DUTContainer, input.Compiled.DUTContainer+1), 0, forwards)
+	addReset(input, spec)
+	if endsAtDevice(input) {
+		spec.Containers = append(spec.Containers, besideOthers(deviceEnd(input, pod), spec.Containers))
 	}
-	requestDevices(&spec.Containers[0], devicesOf(in, linkNames(in), dutNetwork))
-	addEnvironment(in, spec, readOnly(volumeLinks, folderLinerate))
-	ours := []corev1.Container{writeLinks(in)}
-	if resets(in) {
-		ours = append(ours, copyProgram(in, containerCopy))
+	requestDevices(&spec.Containers[0], devicesOf(input, linkNames(input), dutNetwork))
+	addEnvironment(input, spec, readOnly(volumeLinks, folderLinerate))
+	ours := []corev1.Container{writeLinks(input)}
+	if resets(input) {
+		ours = append(ours, copyProgram(input, containerCopy))
 	}
 	for i := range ours {
 		ours[i].SecurityContext = restrictedBeside(spec.SecurityContext)
 	}
 	spec.InitContainers = slices.Insert(spec.InitContainers, 0, ours...)
 	spec.Volumes = append(spec.Volumes, emptyDir(volumeLinks), podInfo(),
-		linksFiles(in, corev1.KeyToPath{Key: keyLinks, Path: keyLinks}))
+		linksFiles(input, corev1.KeyToPath{Key: keyLinks, Path: keyLinks}))
 	return pod
 }
 
 // writeLinks is the init container that checks links.json, and adds what only the pod knows.
-func writeLinks(in Input) corev1.Container {
-	c := checkLinks(in, folderPodInfo+"/"+fileStatus)
+func writeLinks(input Input) corev1.Container {
+	c := checkLinks(input, folderPodInfo+"/"+fileStatus)
 	c.VolumeMounts = append(c.VolumeMounts, readOnly(volumePodInfo, folderPodInfo))
 	return c
 }
 
 // checkLinks is the init container that hands links.json on to the template's containers if it is what the operator wrote. An empty status adds nothing to it.
-func checkLinks(in Input, status string) corev1.Container {
-	arguments := append([]string{"links"}, held("--plan", folderStatic+"/"+keyLinks, linksText(in))...)
-	c := ourContainer(in, containerLinks, append(arguments, "--network-status="+status, "--output", folderLinerate+"/"+keyLinks)...)
+func checkLinks(input Input, status string) corev1.Container {
+	arguments := append([]string{"links"}, fileArguments("--plan", folderStatic+"/"+keyLinks, linksText(input))...)
+	c := ourContainer(input, containerLinks, append(arguments, "--network-status="+status, "--output", folderLinerate+"/"+keyLinks)...)
 	c.Resources, c.SecurityContext = smallInit(), restricted()
 	c.VolumeMounts = []corev1.VolumeMount{readOnly(volumeStatic, folderStatic), {Name: volumeLinks, MountPath: folderLinerate}}
 	return c
 }
 
-// fromTemplate is a pod of a user's template that runs once. It has a service account's token only if the template names the account, in either of
-// the two fields for it: the API server reads the old one if the new one is missing.
-func fromTemplate(in Input, meta metav1.ObjectMeta, template corev1.PodSpec) *corev1.Pod {
-	pod := &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: onEveryPod(in, meta), Spec: *template.DeepCopy()}
+// fromTemplate is a pod of a user's template that runs once. It has a service account's token only if the template
+// names the account, in either of the two fields for it. The API server reads the old one if the new one is missing.
+func fromTemplate(input Input, meta metav1.ObjectMeta, template corev1.PodSpec) *corev1.Pod {
+	pod := &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: podMeta(input, meta), Spec: *template.DeepCopy()}
 	spec := &pod.Spec
 	spec.RestartPolicy = corev1.RestartPolicyNever
 	spec.ServiceAccountName = cmp.Or(spec.ServiceAccountName, spec.DeprecatedServiceAccount)
@@ -106,14 +106,14 @@ func fromTemplate(in Input, meta metav1.ObjectMeta, template corev1.PodSpec) *co
 	if spec.TerminationGracePeriodSeconds == nil {
 		spec.TerminationGracePeriodSeconds = new(int64(templateGraceSeconds))
 	}
-	spec.ImagePullSecrets = pullSecrets(spec.ImagePullSecrets, in.Settings.PullSecrets)
+	spec.ImagePullSecrets = pullSecrets(spec.ImagePullSecrets, input.Settings.PullSecrets)
 	return pod
 }
 
 // addEnvironment gives all containers the variables and files that describe the test and its links. The variables come before the template's own, so
 // that these can refer to them as $(LINERATE_…).
-func addEnvironment(in Input, spec *corev1.PodSpec, links corev1.VolumeMount) {
-	variables := environment(in)
+func addEnvironment(input Input, spec *corev1.PodSpec, links corev1.VolumeMount) {
+	variables := environment(input)
 	for _, containers := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
 		for i := range containers {
 			c := &containers[i]

@@ -14,7 +14,7 @@ import (
 
 func TestTheTemplatesOwnNetworksStay(t *testing.T) {
 	const links = `{"name":"bng-west","namespace":"bench","interface":"west"},{"name":"bng-east","namespace":"bench","interface":"east"}]`
-	for name, c := range map[string]struct{ own, want string }{
+	for name, c := range map[string]struct{ annotation, want string }{
 		"none": {``, `[` + links},
 		"as JSON, with whatever else they say": {`[{"name": "m", "interface": "mgmt", "cni-args": {"a": [1, 2]}, "default-route": ["192.0.2.1"]}]`,
 			`[{"name":"m","namespace":"bench","interface":"mgmt","default-route":["192.0.2.1"],"cni-args":{"a":[1,2]}},` + links},
@@ -22,9 +22,9 @@ func TestTheTemplatesOwnNetworksStay(t *testing.T) {
 			`[{"name":"m","namespace":"bench"},{"name":"n","namespace":"lab","interface":"mgmt"},{"name":"o","namespace":"lab"},` + links},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in := sample(t, "loadtest_dut_networks")
-			in.Compiled.DUT.Annotations = map[string]string{"k8s.v1.cni.cncf.io/networks": c.own, "team": "a"}
-			got := manifests.DUT(in).Annotations
+			input := sample(t, "loadtest_dut_networks")
+			input.Compiled.DUT.Annotations = map[string]string{"k8s.v1.cni.cncf.io/networks": c.annotation, "team": "a"}
+			got := manifests.DUT(input).Annotations
 			want := map[string]string{
 				"k8s.v1.cni.cncf.io/networks": c.want, manifests.AnnotationLinks: "west,east", "team": "a",
 				"cluster-autoscaler.kubernetes.io/safe-to-evict": "false", "karpenter.sh/do-not-disrupt": "true",
@@ -39,27 +39,27 @@ func TestTheTemplatesOwnNetworksStay(t *testing.T) {
 // Nobody moves what measures to save a node, unless the test's author allows it.
 func TestPodsAreNotMovedUnlessTheirTestSaysSo(t *testing.T) {
 	const scaler, karpenter = "cluster-autoscaler.kubernetes.io/safe-to-evict", "karpenter.sh/do-not-disrupt"
-	in := sample(t, "loadtest_generator_pod")
-	in.Test.Spec.Generator.Pod.Annotations = map[string]string{scaler: "true"}
-	for _, pod := range manifests.Generators(in) {
+	input := sample(t, "loadtest_generator_pod")
+	input.Test.Spec.Generator.Pod.Annotations = map[string]string{scaler: "true"}
+	for _, pod := range manifests.Generators(input) {
 		if pod.Annotations[scaler] != "true" || pod.Annotations[karpenter] != "true" || pod.Annotations["k8s.v1.cni.cncf.io/networks"] == "" {
 			t.Errorf("%s has the annotations %v", pod.Name, pod.Annotations)
 		}
 	}
-	in = sample(t, "loadtest_dut_networks")
-	in.Compiled.DUT.Annotations = map[string]string{karpenter: "false"}
-	if got := manifests.DUT(in).Annotations; got[scaler] != "false" || got[karpenter] != "false" {
+	input = sample(t, "loadtest_dut_networks")
+	input.Compiled.DUT.Annotations = map[string]string{karpenter: "false"}
+	if got := manifests.DUT(input).Annotations; got[scaler] != "false" || got[karpenter] != "false" {
 		t.Errorf("the device's pod has the annotations %v", got)
 	}
 }
 
 func TestDevicesAreAddedToTheTemplatesOwn(t *testing.T) {
-	in := sample(t, "loadtest_dut_networks")
-	for i := range in.Compiled.DUT.Spec.Containers {
-		r := &in.Compiled.DUT.Spec.Containers[i].Resources
+	input := sample(t, "loadtest_dut_networks")
+	for i := range input.Compiled.DUT.Spec.Containers {
+		r := &input.Compiled.DUT.Spec.Containers[i].Resources
 		r.Limits["intel.com/bng_west"] = resource.MustParse("2") // for a network of its own
 	}
-	pod := manifests.DUT(in)
+	pod := manifests.DUT(input)
 	for i, want := range []string{"3", "2"} {
 		limit := pod.Spec.Containers[i].Resources.Limits["intel.com/bng_west"]
 		if limit.String() != want {
@@ -72,12 +72,12 @@ func TestDevicesAreAddedToTheTemplatesOwn(t *testing.T) {
 }
 
 func TestWhatTheTemplateSaysOfItselfStays(t *testing.T) {
-	in := sample(t, "loadtest_dut_networks")
-	spec := &in.Compiled.DUT.Spec
+	input := sample(t, "loadtest_dut_networks")
+	spec := &input.Compiled.DUT.Spec
 	spec.SecurityContext = &corev1.PodSecurityContext{SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeUnconfined}}
 	spec.Affinity = affinity(t, `nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, preference: {matchExpressions: [{key: a, operator: Exists}]}}]}`)
 	spec.TerminationGracePeriodSeconds, spec.EnableServiceLinks = new(int64(42)), new(true)
-	got := manifests.DUT(in).Spec
+	got := manifests.DUT(input).Spec
 	for name, pair := range map[string][2]any{
 		"security context":  {spec.SecurityContext, got.SecurityContext},
 		"affinity":          {spec.Affinity, got.Affinity},
@@ -95,7 +95,7 @@ func TestWhatTheTemplateSaysOfItselfStays(t *testing.T) {
 	t.Run("and an account by the field's old name is the same account", func(t *testing.T) {
 		name := spec.ServiceAccountName
 		spec.ServiceAccountName, spec.DeprecatedServiceAccount, spec.AutomountServiceAccountToken = "", name, nil
-		got := manifests.DUT(in).Spec
+		got := manifests.DUT(input).Spec
 		if got.ServiceAccountName != name || got.AutomountServiceAccountToken != nil {
 			t.Errorf("it is %q, and its token is mounted: %v", got.ServiceAccountName, got.AutomountServiceAccountToken)
 		}
@@ -103,7 +103,7 @@ func TestWhatTheTemplateSaysOfItselfStays(t *testing.T) {
 	})
 	t.Run("but a token of the namespace's default account isn't wanted by asking", func(t *testing.T) {
 		spec.ServiceAccountName, spec.AutomountServiceAccountToken = "", new(true)
-		if got := manifests.DUT(in).Spec.AutomountServiceAccountToken; got == nil || *got {
+		if got := manifests.DUT(input).Spec.AutomountServiceAccountToken; got == nil || *got {
 			t.Error("it is mounted")
 		}
 	})
@@ -111,9 +111,9 @@ func TestWhatTheTemplateSaysOfItselfStays(t *testing.T) {
 
 // TestContainersAreTold of the test and its links: all of them, before their own variables, and our init container before theirs.
 func TestContainersAreTold(t *testing.T) {
-	in := sample(t, "loadtest_dut_networks")
-	in.Compiled.DUT.Spec.InitContainers[0].Env = []corev1.EnvVar{{Name: "GATEWAY", Value: "$(LINERATE_WEST_GENERATORS)"}}
-	pod := manifests.DUT(in)
+	input := sample(t, "loadtest_dut_networks")
+	input.Compiled.DUT.Spec.InitContainers[0].Env = []corev1.EnvVar{{Name: "GATEWAY", Value: "$(LINERATE_WEST_GENERATORS)"}}
+	pod := manifests.DUT(input)
 	if first := pod.Spec.InitContainers[0].Name; first != "linerate-links" {
 		t.Errorf("the first init container is %s", first)
 	}
@@ -126,17 +126,17 @@ func TestContainersAreTold(t *testing.T) {
 		}
 	}
 	prepare := pod.Spec.InitContainers[1]
-	if last := prepare.Env[len(prepare.Env)-1]; last.Name != "GATEWAY" {
+	if gateway := prepare.Env[len(prepare.Env)-1]; gateway.Name != "GATEWAY" {
 		t.Errorf("the template's variable is before those that it refers to: %v", prepare.Env)
 	}
 }
 
 func TestVariablesOfManyGenerators(t *testing.T) {
-	in := sample(t, "loadtest_four_replicas")
-	in.Compiled.Setup = sample(t, "loadtest_device_setup").Compiled.Setup
-	in.Test.Spec.DUT.Setup = sample(t, "loadtest_device_setup").Test.Spec.DUT.Setup
+	input := sample(t, "loadtest_four_replicas")
+	input.Compiled.Setup = sample(t, "loadtest_device_setup").Compiled.Setup
+	input.Test.Spec.DUT.Setup = sample(t, "loadtest_device_setup").Test.Spec.DUT.Setup
 	got := map[string]string{}
-	for _, v := range manifests.Setup(in).Spec.Containers[0].Env {
+	for _, v := range manifests.Setup(input).Spec.Containers[0].Env {
 		got[v.Name] = v.Value
 	}
 	for name, want := range map[string]string{
@@ -153,20 +153,20 @@ func TestVariablesOfManyGenerators(t *testing.T) {
 }
 
 func TestMACAddressesAreStable(t *testing.T) {
-	in := sample(t, "loadtest_four_replicas")
-	of := func(in manifests.Input) []string {
-		var all []string
-		for _, l := range allLinks(in) {
-			all = append(all, l...)
+	input := sample(t, "loadtest_four_replicas")
+	linksOf := func(input manifests.Input) []string {
+		var links []string
+		for _, l := range allLinks(input) {
+			links = append(links, l...)
 		}
-		return all
+		return links
 	}
-	first, again := of(in), of(in)
-	if !slices.Equal(first, again) {
-		t.Errorf("%v, then %v", first, again)
+	first, repeated := linksOf(input), linksOf(input)
+	if !slices.Equal(first, repeated) {
+		t.Errorf("%v, then %v", first, repeated)
 	}
-	in.Attempt = 2
-	for _, mac := range of(in) {
+	input.Attempt = 2
+	for _, mac := range linksOf(input) {
 		if slices.Contains(first, mac) {
 			t.Errorf("%s is used by two attempts", mac)
 		}
@@ -178,39 +178,39 @@ func TestMACAddressesAreStable(t *testing.T) {
 }
 
 // allLinks are the MAC addresses that generators ask for.
-func allLinks(in manifests.Input) [][]string {
-	var all [][]string
-	for i, pod := range manifests.Generators(in) {
+func allLinks(input manifests.Input) [][]string {
+	var byPod [][]string
+	for i, pod := range manifests.Generators(input) {
 		var macs []string
 		for _, l := range manifests.LinksOfPod(attached(pod, i)) {
 			macs = append(macs, l.MACAddress)
 		}
-		all = append(all, macs)
+		byPod = append(byPod, macs)
 	}
-	return all
+	return byPod
 }
 
 func TestAddressesAreAskedForWhereTheNetworkHasNone(t *testing.T) {
 	t.Run("but not on a tagged link, whose interface the pod makes", func(t *testing.T) {
-		in := sample(t, "loadtest_software_pod")
-		for i := range in.Compiled.Plan.Generators[0].Ports {
-			in.Compiled.Plan.Generators[0].Ports[i].VLAN = 100
+		input := sample(t, "loadtest_software_pod")
+		for i := range input.Compiled.Plan.Generators[0].Ports {
+			input.Compiled.Plan.Generators[0].Ports[i].VLAN = 100
 		}
 		const want = `[{"name":"west","namespace":"bench","interface":"west"},{"name":"east","namespace":"bench","interface":"east"}]`
-		for key, n := range in.Networks {
+		for key, n := range input.Networks {
 			n.MAC = false
-			in.Networks[key] = n
+			input.Networks[key] = n
 		}
-		if got := manifests.DUT(in).Annotations["k8s.v1.cni.cncf.io/networks"]; got != want {
+		if got := manifests.DUT(input).Annotations["k8s.v1.cni.cncf.io/networks"]; got != want {
 			t.Error(got)
 		}
 	})
 	t.Run("and a bridge has none to ask for", func(t *testing.T) {
-		in := sample(t, "loadtest_software_pod")
+		input := sample(t, "loadtest_software_pod")
 		key := compile.NetworkKey{Namespace: "bench", Name: "west"}
-		in.Compiled.Plan.Links[0].DUT.Addresses, in.Networks[key] = nil, manifests.Network{Key: key, IPs: true}
+		input.Compiled.Plan.Links[0].DUT.Addresses, input.Networks[key] = nil, manifests.Network{Key: key, IPs: true}
 		const want = `[{"name":"west","namespace":"bench","interface":"west"},`
-		if got := manifests.DUT(in).Annotations["k8s.v1.cni.cncf.io/networks"]; got[:len(want)] != want {
+		if got := manifests.DUT(input).Annotations["k8s.v1.cni.cncf.io/networks"]; got[:len(want)] != want {
 			t.Error(got)
 		}
 	})

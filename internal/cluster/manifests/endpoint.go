@@ -1,8 +1,6 @@
 package manifests
 
 import (
-	"fmt"
-	"net/netip"
 	"slices"
 	"strconv"
 
@@ -16,46 +14,30 @@ import (
 const containerEnd = "linerate-end"
 
 // endsAtDevice says that the device is itself an end of the sessions.
-func endsAtDevice(in Input) bool { return in.Compiled.Plan.DUT.Endpoint() }
+func endsAtDevice(input Input) bool { return input.Compiled.Plan.DUT.Endpoint() }
 
-// deviceEnd is that container: the same program as the generator's end, with a whole CPU, as its request may become a limit. From the pods' network only the runner reaches it (NetworkPolicies).
+// deviceEnd is that container. It is the same program as the generator's end, with a whole CPU, as its request may
+// become a limit. From the pods' network only the runner reaches it (NetworkPolicies).
 //
 //	generator pod             device's pod
 //	linerate sessions ─ west ─ linerate sessions --link dut --interface west
-func deviceEnd(in Input, pod *corev1.Pod) corev1.Container {
+func deviceEnd(input Input, pod *corev1.Pod) corev1.Container {
 	pod.Labels[v1alpha1.LabelEnd] = v1alpha1.EndOfDevice
-	link := linkNames(in)[0]
-	c := ourContainer(in, containerEnd, guarded(in, "sessions", "--link", plan.DeviceEnd, "--interface", link, "--listen", ":"+strconv.Itoa(rpcPort))...)
+	link := linkNames(input)[0]
+	c := ourContainer(input, containerEnd, guarded(input, "sessions", "--link", plan.DeviceEnd, "--interface", link, "--listen", ":"+strconv.Itoa(rpcPort))...)
 	c.Env = podIdentity()
 	c.Ports = []corev1.ContainerPort{{Name: "end", ContainerPort: rpcPort}}
 	c.SecurityContext = sessionsRights()
 	c.SecurityContext.RunAsNonRoot = new(false) // whatever the pod says of its other containers
-	c.Resources = request(in, software{}, in.Compiled.Plan.Generators[0])
+	c.Resources = request(input, software{}, input.Compiled.Plan.Generators[0])
 	c.StartupProbe, c.LivenessProbe = startup(1, 60, program, "sessions", "probe"), liveness(program, "sessions", "probe")
 	return c
 }
 
 // besideOthers is that container in a user's pod. If all other containers have CPU limits, it has one too, so that a Guaranteed pod stays Guaranteed.
-func besideOthers(end corev1.Container, others []corev1.Container) corev1.Container {
-	if !slices.ContainsFunc(others, func(c corev1.Container) bool { return c.Resources.Limits.Cpu().IsZero() }) {
-		end.Resources.Limits = with(end.Resources.Limits, corev1.ResourceCPU, end.Resources.Requests[corev1.ResourceCPU])
+func besideOthers(end corev1.Container, containers []corev1.Container) corev1.Container {
+	if !slices.ContainsFunc(containers, func(c corev1.Container) bool { return c.Resources.Limits.Cpu().IsZero() }) {
+		end.Resources.Limits = withResource(end.Resources.Limits, corev1.ResourceCPU, end.Resources.Requests[corev1.ResourceCPU])
 	}
 	return end
-}
-
-// deviceEndAt is where the runner controls the device's end, host:port; empty: the device isn't an end.
-func deviceEndAt(in Input, pods []corev1.Pod) (string, error) {
-	if !endsAtDevice(in) {
-		return "", nil
-	}
-	name := DUTPodName(in.Test.Name, in.Attempt)
-	pod := podNamed(pods, name)
-	if pod == nil {
-		return "", fmt.Errorf("device: pod %s doesn't exist", name)
-	}
-	address, err := netip.ParseAddr(pod.Status.PodIP)
-	if err != nil {
-		return "", fmt.Errorf("device: pod %s has no address yet", name)
-	}
-	return netip.AddrPortFrom(address, rpcPort).String(), nil
 }

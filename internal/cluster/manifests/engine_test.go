@@ -15,56 +15,56 @@ import (
 
 // TestEachEngineInPodsIsInTheList: what compiles and isn't elsewhere is in pods, and somebody must know what is in these.
 func TestEachEngineInPodsIsInTheList(t *testing.T) {
-	known := manifests.EnginesInPods()
+	senders := manifests.EnginesInPods()
 	for _, s := range compile.Senders() {
 		spec := v1alpha1.LoadTestSpec{Generator: v1alpha1.GeneratorSpec{Engine: v1alpha1.Engine(s.Engine)}}
-		if inPods := !compile.GeneratorsRunAlready(&spec); inPods != known[s] {
-			t.Errorf("%v: in pods by internal/compile: %v, by internal/cluster/manifests: %v", s, inPods, known[s])
+		if inPods := !compile.GeneratorsRunAlready(&spec); inPods != senders[s] {
+			t.Errorf("%v: in pods by internal/compile: %v, by internal/cluster/manifests: %v", s, inPods, senders[s])
 		}
-		delete(known, s)
+		delete(senders, s)
 	}
-	if len(known) > 0 {
-		t.Errorf("internal/compile knows nothing of %v", known)
+	if len(senders) > 0 {
+		t.Errorf("internal/compile knows nothing of %v", senders)
 	}
 }
 
 // ofPigeons is the input of a test whose engine the schema doesn't take.
 func ofPigeons(t *testing.T) manifests.Input {
 	t.Helper()
-	in := sample(t, "loadtest_software_reference")
-	in.Test.Spec.Generator.Engine = "Pigeons"
-	return in
+	input := sample(t, "loadtest_software_reference")
+	input.Test.Spec.Generator.Engine = "Pigeons"
+	return input
 }
 
 func TestAnEngineThatIsNotKnownHasNoPods(t *testing.T) {
-	in := ofPigeons(t)
-	errs := manifests.Check(in)
+	input := ofPigeons(t)
+	errs := manifests.Check(input)
 	if len(errs) != 1 || !strings.Contains(errs[0].Error(), `spec.generator.engine "Pigeons": this operator doesn't know this engine's pods`) {
 		t.Errorf("%v", errs)
 	}
-	if pods := manifests.Generators(in); pods != nil {
+	if pods := manifests.Generators(input); pods != nil {
 		t.Errorf("pods of another engine: %v", pods[0].Spec.Containers)
 	}
 }
 
 func TestAnEngineIsAddedByOneEntry(t *testing.T) {
-	in := ofPigeons(t)
+	input := ofPigeons(t)
 	manifests.KeepPigeons(t, plan.Sender{Traffic: plan.TrafficFrames, Engine: "Pigeons"})
-	if errs := manifests.Check(in); len(errs) > 0 {
+	if errs := manifests.Check(input); len(errs) > 0 {
 		t.Error(errs)
 	}
-	pods := manifests.Generators(in)
-	if len(pods) != len(in.Compiled.Plan.Generators) {
-		t.Fatalf("%d pods of %d generators", len(pods), len(in.Compiled.Plan.Generators))
+	pods := manifests.Generators(input)
+	if len(pods) != len(input.Compiled.Plan.Generators) {
+		t.Fatalf("%d pods of %d generators", len(pods), len(input.Compiled.Plan.Generators))
 	}
 	c := pods[0].Spec.Containers[0]
 	if c.Image != "pigeons" || c.Resources.Requests.Cpu().Value() != 5 || !slices.Equal(c.Args, []string{"west", "east"}) {
 		t.Errorf("%+v", c)
 	}
-	if _, there := manifests.Links(in).Data["pigeons.json"]; !there {
+	if _, exists := manifests.Links(input).Data["pigeons.json"]; !exists {
 		t.Error("its file isn't in the attempt's ConfigMap")
 	}
-	if !manifests.OwnsCPUs(in.Test) {
+	if !manifests.OwnsCPUs(input.Test) {
 		t.Error("it wants CPUs for itself")
 	}
 	var running []corev1.Pod
@@ -72,7 +72,7 @@ func TestAnEngineIsAddedByOneEntry(t *testing.T) {
 		p.Status.PodIP = "192.0.2.7"
 		running = append(running, *p)
 	}
-	sites, err := manifests.SitesOf(in, running)
+	sites, err := manifests.SitesOf(input, running)
 	if err != nil || sites.Generators[0].Heartbeat != "192.0.2.7:4711" {
 		t.Errorf("%+v, %v", sites.Generators, err)
 	}

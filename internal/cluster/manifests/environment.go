@@ -10,7 +10,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
-// environment are the variables that describe the test and its links to a user's container. Each variable always exists; what doesn't apply is empty.
+// environment are the variables that describe the test and its links to a user's container. Each variable always
+// exists. A variable that doesn't apply is empty.
 //
 //	LINERATE_TEST, LINERATE_NAMESPACE, LINERATE_ATTEMPT
 //	LINERATE_FORWARDING       L3, L2, MACRewrite; Nothing of a device that is an end
@@ -22,16 +23,16 @@ import (
 //	LINERATE_WEST_GENERATORS  "198.18.0.2 198.18.0.3"
 //	LINERATE_WEST_NETWORKS    "16.0.0.0/24 16.0.1.0/24"
 //	LINERATE_WEST_ROUTES      "16.0.0.0/24 via 198.18.0.2,16.0.1.0/24 via 198.18.0.3"
-func environment(in Input) []corev1.EnvVar {
-	doc := linksDocument(in)
+func environment(input Input) []corev1.EnvVar {
+	doc := linksDocument(input)
 	var names []string
 	for _, l := range doc.Links {
 		names = append(names, l.Name)
 	}
 	variables := []corev1.EnvVar{
-		{Name: "LINERATE_TEST", Value: in.Test.Name},
-		{Name: "LINERATE_NAMESPACE", Value: in.Test.Namespace},
-		{Name: "LINERATE_ATTEMPT", Value: strconv.Itoa(int(in.Attempt))},
+		{Name: "LINERATE_TEST", Value: input.Test.Name},
+		{Name: "LINERATE_NAMESPACE", Value: input.Test.Namespace},
+		{Name: "LINERATE_ATTEMPT", Value: strconv.Itoa(int(input.Attempt))},
 		{Name: "LINERATE_FORWARDING", Value: string(doc.Forwarding)},
 		{Name: "LINERATE_LINKS", Value: strings.Join(names, " ")},
 	}

@@ -30,14 +30,14 @@ func TestSamplesBecomeTheseObjects(t *testing.T) {
 		})
 	}
 	t.Run("the second attempt avoids nodes that refused a pod of the first", func(t *testing.T) {
-		in := sample(t, "loadtest_generator_pod")
-		in.Attempt, in.ExcludedNodes = 2, []string{"node-3", "node-7"}
-		golden(t, "excluded_nodes", render(t, ofAttempt(t, in)))
+		input := sample(t, "loadtest_generator_pod")
+		input.Attempt, input.ExcludedNodes = 2, []string{"node-3", "node-7"}
+		golden(t, "excluded_nodes", render(t, ofAttempt(t, input)))
 	})
 	t.Run("a test in a queue of Kueue's has its pods in one group", func(t *testing.T) {
-		in := sample(t, "loadtest_trex_intel_pod")
-		in.Test.Labels = map[string]string{v1alpha1.LabelKueueQueue: "team-a", v1alpha1.LabelKueuePriority: "night"}
-		golden(t, "kueue", render(t, ofAttempt(t, in)))
+		input := sample(t, "loadtest_trex_intel_pod")
+		input.Test.Labels = map[string]string{v1alpha1.LabelKueueQueue: "team-a", v1alpha1.LabelKueuePriority: "night"}
+		golden(t, "kueue", render(t, ofAttempt(t, input)))
 	})
 	t.Run("what stands in a namespace for all its tests", func(t *testing.T) {
 		golden(t, "guards", render(t, append(manifests.NetworkPolicies("bench", "linerate-system"), manifests.DisruptionBudget("bench"))))
@@ -55,17 +55,17 @@ func TestSamplesBecomeTheseObjects(t *testing.T) {
 }
 
 // ofAttempt are an attempt's objects in the order in which they come to be.
-func ofAttempt(t *testing.T, in manifests.Input) []manifests.Object {
+func ofAttempt(t *testing.T, input manifests.Input) []manifests.Object {
 	t.Helper()
-	objects := []manifests.Object{manifests.Links(in)}
-	if pod := manifests.Setup(in); pod != nil {
+	objects := []manifests.Object{manifests.Links(input)}
+	if pod := manifests.Setup(input); pod != nil {
 		objects = append(objects, pod)
 	}
-	pods := append(manifests.Devices(in), manifests.Generators(in)...)
-	if pod := manifests.Vitals(in, "node-1"); pod != nil { // the device's, which is the first
+	pods := append(manifests.Devices(input), manifests.Generators(input)...)
+	if pod := manifests.Vitals(input, "node-1"); pod != nil { // the device's, which is the first
 		pods = append(pods, pod)
 	}
-	if pod := manifests.Collector(in); pod != nil {
+	if pod := manifests.Collector(input); pod != nil {
 		pods = append(pods, pod)
 	}
 	var running []corev1.Pod
@@ -77,16 +77,16 @@ func ofAttempt(t *testing.T, in manifests.Input) []manifests.Object {
 		}
 		running = append(running, *placed)
 	}
-	sites, err := manifests.SitesOf(in, running)
+	sites, err := manifests.SitesOf(input, running)
 	if err != nil {
 		t.Fatal(err)
 	}
-	run, err := manifests.Run(in, sites)
+	run, err := manifests.Run(input, sites)
 	if err != nil {
 		t.Fatal(err)
 	}
 	objects = append(objects, run...)
-	if pod := manifests.Teardown(in); pod != nil {
+	if pod := manifests.Teardown(input); pod != nil {
 		objects = append(objects, pod)
 	}
 	return objects

@@ -15,8 +15,10 @@ import (
 // labelNamespaceName is the label with its name that the API server puts on every namespace, and that nobody can change.
 const labelNamespaceName = "kubernetes.io/metadata.name"
 
-// NetworkPolicies let only runners reach what answers in a namespace of tests: generators' RPC, which TRex serves to whoever calls, the launcher's heartbeat, and the vital signs of
-// a device's node. Runners are in the operator's own namespace, where no tenant makes pods. The policies cover the pods' network only: links are Multus'.
+// NetworkPolicies let only runners reach what answers in a namespace of tests, which are generators' RPC, which TRex
+// serves to whoever calls, the launcher's heartbeat, and the vital signs of a device's node. Runners are in the
+// operator's own namespace, where no tenant makes pods. The policies cover the pods' network only, since links are
+// Multus'.
 //
 //	linerate-generators   TCP 4501, 4502 of generators that ask their callers for a secret
 //	linerate-ends         TCP 4501 of devices that are an end of sessions
@@ -25,24 +27,25 @@ const labelNamespaceName = "kubernetes.io/metadata.name"
 func NetworkPolicies(namespace, operators string) []Object {
 	runners := ours(v1alpha1.LabelRole, roleRunner)
 	return []Object{
-		ingress(guard(namespace, "linerate-generators"), anyRunners(v1alpha1.LabelRole, roleGenerator), from(operators, runners), rpcPort, trex{}.heartbeatPort()),
-		ingress(guard(namespace, "linerate-ends"), anyRunners(v1alpha1.LabelEnd, v1alpha1.EndOfDevice), from(operators, runners), rpcPort),
-		ingress(guard(namespace, "linerate-vitals"), anyRunners(v1alpha1.LabelVitals, v1alpha1.VitalsServed), from(operators, runners), vitalsPort),
+		ingress(guard(namespace, "linerate-generators"), anyRunners(v1alpha1.LabelRole, roleGenerator), runnerPeers(operators, runners), rpcPort, trex{}.heartbeatPort()),
+		ingress(guard(namespace, "linerate-ends"), anyRunners(v1alpha1.LabelEnd, v1alpha1.EndOfDevice), runnerPeers(operators, runners), rpcPort),
+		ingress(guard(namespace, "linerate-vitals"), anyRunners(v1alpha1.LabelVitals, v1alpha1.VitalsServed), runnerPeers(operators, runners), vitalsPort),
 		ingress(guard(namespace, "linerate-own-runners"), metav1.LabelSelector{MatchLabels: ours(v1alpha1.LabelAdmits, v1alpha1.AdmitsOwnRunner)}, nil),
 	}
 }
 
-// OwnRunnerPolicy lets the test's own runner, of any attempt, reach those of the test's pods that admit no other (LabelAdmits); false: the test has no such pods. Runners' pods have the
-// labels by which it admits them from the operator alone, since nobody else makes pods in the operator's namespace. The test owns it. A pod that outlives the test for a moment is
-// still covered by linerate-own-runners, which admits nobody.
+// OwnRunnerPolicy lets the test's own runner, of any attempt, reach those of the test's pods that admit no other
+// (LabelAdmits). False means that the test has no such pods. Runners' pods have the labels by which it admits them
+// from the operator alone, since nobody else makes pods in the operator's namespace. The test owns it. A pod that
+// outlives the test for a moment is still covered by linerate-own-runners, which admits nobody.
 func OwnRunnerPolicy(test *v1alpha1.LoadTest, operators string) (Object, bool) {
 	if e, inPods := engineOf(test); inPods && e.asksCallers() {
 		return nil, false
 	}
-	in := Input{Test: test}
-	runner := over(ours(v1alpha1.LabelRole, runnerRole(in)), map[string]string{v1alpha1.LabelUID: string(test.UID), v1alpha1.LabelNamespace: test.Namespace})
-	pods := over(ours(v1alpha1.LabelAdmits, v1alpha1.AdmitsOwnRunner), map[string]string{v1alpha1.LabelUID: string(test.UID)})
-	return ingress(ofTest(in, OwnRunnerPolicyName(test), rolePolicy), metav1.LabelSelector{MatchLabels: pods}, from(operators, runner), rpcPort, trex{}.heartbeatPort(), vitalsPort), true
+	input := Input{Test: test}
+	runner := merge(ours(v1alpha1.LabelRole, runnerRole(input)), map[string]string{v1alpha1.LabelUID: string(test.UID), v1alpha1.LabelNamespace: test.Namespace})
+	pods := merge(ours(v1alpha1.LabelAdmits, v1alpha1.AdmitsOwnRunner), map[string]string{v1alpha1.LabelUID: string(test.UID)})
+	return ingress(ofTest(input, OwnRunnerPolicyName(test), rolePolicy), metav1.LabelSelector{MatchLabels: pods}, runnerPeers(operators, runner), rpcPort, trex{}.heartbeatPort(), vitalsPort), true
 }
 
 // anyRunners selects the pods with a label that admit the runners of all tests.
@@ -50,8 +53,8 @@ func anyRunners(label, value string) metav1.LabelSelector {
 	return metav1.LabelSelector{MatchLabels: ours(label, value), MatchExpressions: []metav1.LabelSelectorRequirement{{Key: v1alpha1.LabelAdmits, Operator: metav1.LabelSelectorOpDoesNotExist}}}
 }
 
-// from are the pods of the operator's namespace with these labels.
-func from(operators string, labels map[string]string) []networkingv1.NetworkPolicyPeer {
+// runnerPeers are the pods of the operator's namespace with these labels.
+func runnerPeers(operators string, labels map[string]string) []networkingv1.NetworkPolicyPeer {
 	return []networkingv1.NetworkPolicyPeer{{
 		NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{labelNamespaceName: operators}}, PodSelector: &metav1.LabelSelector{MatchLabels: labels},
 	}}
@@ -67,17 +70,18 @@ func ingress(meta metav1.ObjectMeta, pods metav1.LabelSelector, callers []networ
 	if len(callers) == 0 {
 		return policy
 	}
-	in := networkingv1.NetworkPolicyIngressRule{From: callers}
+	rule := networkingv1.NetworkPolicyIngressRule{From: callers}
 	for _, port := range ports {
-		in.Ports = append(in.Ports, networkingv1.NetworkPolicyPort{Protocol: new(corev1.ProtocolTCP), Port: new(intstr.FromInt32(int32(port)))})
+		rule.Ports = append(rule.Ports, networkingv1.NetworkPolicyPort{Protocol: new(corev1.ProtocolTCP), Port: new(intstr.FromInt32(int32(port)))})
 	}
-	policy.Spec.Ingress = []networkingv1.NetworkPolicyIngressRule{in}
+	policy.Spec.Ingress = []networkingv1.NetworkPolicyIngressRule{rule}
 	return policy
 }
 
-// DisruptionBudget keeps drains, and everything else that evicts pods by Kubernetes' API, from evicting measuring pods that are Ready: a drain waits until the test is over. It demands
-// more pods than there ever are, since maxUnavailable: 0 works only for pods of a Deployment and the like. Pods that aren't Ready may be evicted, since they might never become
-// Ready.
+// DisruptionBudget keeps drains, and everything else that evicts pods by Kubernetes' API, from evicting measuring pods
+// that are Ready. A drain waits until the test is over. It demands more pods than there ever are, since a
+// maxUnavailable of 0 works only for pods of a Deployment and the like. Pods that aren't Ready may be evicted, since
+// they might never become Ready.
 func DisruptionBudget(namespace string) Object {
 	return &policyv1.PodDisruptionBudget{
 		TypeMeta:   metav1.TypeMeta{APIVersion: policyv1.SchemeGroupVersion.String(), Kind: "PodDisruptionBudget"},
@@ -104,8 +108,8 @@ func ours(label, value string) map[string]string {
 	return map[string]string{labelManagedBy: "linerate", label: value}
 }
 
-// keptFromAutoscalers adds annotations that keep autoscalers from moving a pod to save nodes: a test that loses a pod is lost. Annotations of the same name by the
-// test's author win.
+// keptFromAutoscalers adds annotations that keep autoscalers from moving a pod to save nodes, since a test that loses a
+// pod is lost. Annotations of the same name by the test's author win.
 func keptFromAutoscalers(annotations map[string]string) map[string]string {
-	return over(map[string]string{"cluster-autoscaler.kubernetes.io/safe-to-evict": "false", "karpenter.sh/do-not-disrupt": "true"}, annotations)
+	return merge(map[string]string{"cluster-autoscaler.kubernetes.io/safe-to-evict": "false", "karpenter.sh/do-not-disrupt": "true"}, annotations)
 }

@@ -20,53 +20,53 @@ const operators = "linerate-system"
 // tenant is a test of a sample in a namespace of its own.
 type tenant struct {
 	name     string
-	in       manifests.Input
+	input    manifests.Input
 	pods     []*corev1.Pod
 	runner   labels.Set
 	policies []*networkingv1.NetworkPolicy // of its namespace
 }
 
-func tenants(t *testing.T) (all []tenant) {
+func tenants(t *testing.T) (tenants []tenant) {
 	t.Helper()
 	for _, name := range clusterSamples(t) {
-		in := sample(t, name)
-		in.Test.Namespace, in.Test.UID = "bench-"+name, types.UID("uid-"+name)
-		of := tenant{name: name, in: in}
-		for _, o := range ofAttempt(t, in) {
+		input := sample(t, name)
+		input.Test.Namespace, input.Test.UID = "bench-"+name, types.UID("uid-"+name)
+		tn := tenant{name: name, input: input}
+		for _, o := range ofAttempt(t, input) {
 			switch o := o.(type) {
 			case *corev1.Pod:
-				of.pods = append(of.pods, o)
+				tn.pods = append(tn.pods, o)
 			case *batchv1.Job:
-				of.runner = o.Spec.Template.Labels
+				tn.runner = o.Spec.Template.Labels
 			}
 		}
-		guards := manifests.NetworkPolicies(in.Test.Namespace, operators)
-		if own, needed := manifests.OwnRunnerPolicy(in.Test, operators); needed {
-			guards = append(guards, own)
+		guards := manifests.NetworkPolicies(input.Test.Namespace, operators)
+		if policy, needed := manifests.OwnRunnerPolicy(input.Test, operators); needed {
+			guards = append(guards, policy)
 		}
 		for _, o := range guards {
-			of.policies = append(of.policies, o.(*networkingv1.NetworkPolicy))
+			tn.policies = append(tn.policies, o.(*networkingv1.NetworkPolicy))
 		}
-		all = append(all, of)
+		tenants = append(tenants, tn)
 	}
-	return all
+	return tenants
 }
 
 // reaches says whether a pod of the operator's namespace with these labels reaches a port of one of the tenant's pods, as Kubernetes defines it: a pod that no policy selects admits everybody,
 // and the policies that select it add up.
-func (of *tenant) reaches(t *testing.T, caller labels.Set, pod *corev1.Pod, port int) bool {
+func (tn *tenant) reaches(t *testing.T, caller labels.Set, pod *corev1.Pod, port int) bool {
 	t.Helper()
 	selected := false
-	for _, p := range of.policies {
+	for _, p := range tn.policies {
 		if !matches(t, &p.Spec.PodSelector, pod.Labels) {
 			continue
 		}
 		selected = true
-		for _, in := range p.Spec.Ingress {
-			from := slices.ContainsFunc(in.From, func(peer networkingv1.NetworkPolicyPeer) bool {
+		for _, input := range p.Spec.Ingress {
+			allowed := slices.ContainsFunc(input.From, func(peer networkingv1.NetworkPolicyPeer) bool {
 				return matches(t, peer.NamespaceSelector, labels.Set{"kubernetes.io/metadata.name": operators}) && matches(t, peer.PodSelector, caller)
 			})
-			if from && slices.ContainsFunc(in.Ports, func(p networkingv1.NetworkPolicyPort) bool { return p.Port.IntValue() == port }) {
+			if allowed && slices.ContainsFunc(input.Ports, func(p networkingv1.NetworkPolicyPort) bool { return p.Port.IntValue() == port }) {
 				return true
 			}
 		}
@@ -98,20 +98,20 @@ func served(pod *corev1.Pod) (ports []int) {
 // An author writes the address that the runner of an External test dials. So that runner is admitted to nothing but its own test's pods, whichever namespace's pod the address is of. And a TRex,
 // which can't ask its callers for a secret, is reached by its own test's runner alone.
 func TestAnExternalRunnerIsAdmittedToNobodyElsesPods(t *testing.T) {
-	all := tenants(t)
+	tenants := tenants(t)
 	tried, trexes := 0, 0
-	for _, victim := range all {
+	for _, victim := range tenants {
 		for _, pod := range victim.pods {
 			for _, port := range served(pod) {
 				if !victim.reaches(t, victim.runner, pod, port) {
 					t.Errorf("%s: its own runner doesn't reach %s, port %d", victim.name, pod.Name, port)
 				}
-				for _, other := range all {
+				for _, other := range tenants {
 					if other.name == victim.name {
 						continue
 					}
-					external := other.in.Test.Spec.Generator.Engine == v1alpha1.EngineExternal
-					trex := pod.Labels[v1alpha1.LabelRole] == "generator" && victim.in.Test.Spec.Generator.Engine == v1alpha1.EngineTRex
+					external := other.input.Test.Spec.Generator.Engine == v1alpha1.EngineExternal
+					trex := pod.Labels[v1alpha1.LabelRole] == "generator" && victim.input.Test.Spec.Generator.Engine == v1alpha1.EngineTRex
 					if (external || trex) && victim.reaches(t, other.runner, pod, port) {
 						t.Errorf("the runner of %s reaches %s of %s, port %d", other.name, pod.Name, victim.name, port)
 					}
@@ -132,12 +132,12 @@ func TestAnExternalRunnerIsAdmittedToNobodyElsesPods(t *testing.T) {
 
 // A test that is gone takes its own policy with it while its pods still end: nobody is admitted to them then.
 func TestATRexWithoutItsTestsPolicyAdmitsNobody(t *testing.T) {
-	for _, of := range tenants(t) {
-		of.policies = of.policies[:len(manifests.NetworkPolicies(of.in.Test.Namespace, operators))]
-		for _, pod := range of.pods {
+	for _, tn := range tenants(t) {
+		tn.policies = tn.policies[:len(manifests.NetworkPolicies(tn.input.Test.Namespace, operators))]
+		for _, pod := range tn.pods {
 			for _, port := range served(pod) {
-				if pod.Labels[v1alpha1.LabelAdmits] != "" && of.reaches(t, of.runner, pod, port) {
-					t.Errorf("%s: %s is reached, port %d", of.name, pod.Name, port)
+				if pod.Labels[v1alpha1.LabelAdmits] != "" && tn.reaches(t, tn.runner, pod, port) {
+					t.Errorf("%s: %s is reached, port %d", tn.name, pod.Name, port)
 				}
 			}
 		}

@@ -24,11 +24,11 @@ func sample(t *testing.T, name string) manifests.Input {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return input(t, string(text))
+	return inputOfText(t, string(text))
 }
 
-// input is that of a LoadTest as a person writes it.
-func input(t *testing.T, text string) manifests.Input {
+// inputOfText is that of a LoadTest as a person writes it.
+func inputOfText(t *testing.T, text string) manifests.Input {
 	t.Helper()
 	server, err := admission.NewServer()
 	if err != nil {
@@ -96,15 +96,15 @@ func networkDefinitions(t *testing.T) map[string]networkDefinition {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := map[string]networkDefinition{}
+	definitions := map[string]networkDefinition{}
 	for document := range bytes.SplitSeq(text, []byte("\n---\n")) {
 		var d networkDefinition
 		if err := yaml.Unmarshal(document, &d); err != nil {
 			t.Fatal(err)
 		}
-		all[d.Name] = d
+		definitions[d.Name] = d
 	}
-	return all
+	return definitions
 }
 
 // clusterSamples are the samples that need a cluster.
@@ -121,14 +121,14 @@ func clusterSamples(t *testing.T) []string {
 	return names
 }
 
-func withReplicas(t *testing.T, in manifests.Input, replicas int32, layout v1alpha1.Layout) manifests.Input {
+func withReplicas(t *testing.T, input manifests.Input, replicas int32, layout v1alpha1.Layout) manifests.Input {
 	t.Helper()
-	in.Test = in.Test.DeepCopy()
-	in.Test.Spec.Generator.Replicas, in.Test.Spec.Generator.Layout = replicas, layout
-	compiled, errs := compile.ForCluster(in.Test)
+	input.Test = input.Test.DeepCopy()
+	input.Test.Spec.Generator.Replicas, input.Test.Spec.Generator.Layout = replicas, layout
+	compiled, errs := compile.ForCluster(input.Test)
 	if len(errs) > 0 {
 		t.Fatal(errs.ToAggregate())
 	}
-	in.Compiled = compiled
-	return in
+	input.Compiled = compiled
+	return input
 }

@@ -21,16 +21,17 @@ type KeptReport struct {
 	Finished time.Time
 }
 
-// KeptName is the name of the ConfigMap that keeps a Report of this digest: the same Report has the same name, and no other has.
+// KeptName is the name of the ConfigMap that keeps a Report of this digest. The same Report has the same name, and no
+// other has.
 func KeptName(test, digest string) string {
 	const digits = 16
 	hex := strings.TrimPrefix(digest, "sha256:")
 	return named(test, hex[:min(digits, len(hex))])
 }
 
-// Kept is the ConfigMap that keeps a Report. It has no owner, so that it stays when its test is deleted, and is immutable. It has all of the test's
+// KeptConfigMap is the ConfigMap that keeps a Report. It has no owner, so that it stays when its test is deleted, and is immutable. It has all of the test's
 // labels that are linerate's own, by which a suite finds its Reports.
-func Kept(test *v1alpha1.LoadTest, r KeptReport) *corev1.ConfigMap {
+func KeptConfigMap(test *v1alpha1.LoadTest, r KeptReport) *corev1.ConfigMap {
 	labels := map[string]string{}
 	for name, value := range test.Labels {
 		if strings.HasPrefix(name, v1alpha1.GroupVersion.Group+"/") {
@@ -42,7 +43,7 @@ func Kept(test *v1alpha1.LoadTest, r KeptReport) *corev1.ConfigMap {
 	return &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: KeptName(test.Name, r.Envelope.Digest), Namespace: test.Namespace, Annotations: annotations,
-			Labels: over(labels, map[string]string{
+			Labels: merge(labels, map[string]string{
 				labelManagedBy:     "linerate",
 				v1alpha1.LabelTest: test.Name,
 				v1alpha1.LabelUID:  string(test.UID),
@@ -56,7 +57,8 @@ func Kept(test *v1alpha1.LoadTest, r KeptReport) *corev1.ConfigMap {
 	}
 }
 
-// IsKept says whether an object is a kept Report: by its labels, and because its name follows from its digest.
+// IsKept says whether an object is a kept Report. Such an object has the labels of one, and a name that follows from
+// its digest.
 func IsKept(object metav1.Object) bool {
 	labels := object.GetLabels()
 	envelope, sealed := delivery.ReadEnvelope(object.GetAnnotations())

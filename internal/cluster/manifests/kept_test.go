@@ -18,43 +18,43 @@ func TestAKeptReportBelongsToNobody(t *testing.T) {
 		v1alpha1.LabelProduct: "VPP", "linerate.dev/suite": "night", "team": "a", v1alpha1.LabelRole: "mine",
 	}}}
 	digest := "sha256:" + strings.Repeat("0123456789abcdef", 4)
-	kept := manifests.Kept(test, manifests.KeptReport{
+	configMap := manifests.KeptConfigMap(test, manifests.KeptReport{
 		Envelope: delivery.Envelope{Digest: digest, Ending: "Completed", Attempt: 2, Final: true}, Packed: []byte("packed"), Method: strings.Repeat("ab", 16),
 		Finished: time.Date(2026, 3, 14, 23, 30, 0, 0, time.FixedZone("", -3600)),
 	})
-	if len(kept.OwnerReferences) > 0 || kept.Immutable == nil || !*kept.Immutable || string(kept.BinaryData[delivery.KeyReport]) != "packed" {
-		t.Errorf("%+v", kept)
+	if len(configMap.OwnerReferences) > 0 || configMap.Immutable == nil || !*configMap.Immutable || string(configMap.BinaryData[delivery.KeyReport]) != "packed" {
+		t.Errorf("%+v", configMap)
 	}
 	for label, want := range map[string]string{
 		v1alpha1.LabelRole: v1alpha1.RoleKeptReport, v1alpha1.LabelTest: test.Name, v1alpha1.LabelProduct: "VPP", "linerate.dev/suite": "night", "team": "",
 		v1alpha1.LabelDate: "2026-03-15", v1alpha1.LabelPlan: strings.Repeat("ab", 16),
 	} {
-		if got := kept.Labels[label]; got != want {
+		if got := configMap.Labels[label]; got != want {
 			t.Errorf("%s is %q, want %q", label, got, want)
 		}
-		if wrong := validation.IsValidLabelValue(kept.Labels[label]); len(wrong) > 0 {
+		if wrong := validation.IsValidLabelValue(configMap.Labels[label]); len(wrong) > 0 {
 			t.Errorf("%s: %v", label, wrong)
 		}
 	}
-	if wrong := validation.IsDNS1123Label(kept.Name); len(wrong) > 0 || !strings.HasSuffix(kept.Name, "-0123456789abcdef") {
-		t.Errorf("its name is %s: %v", kept.Name, wrong)
+	if wrong := validation.IsDNS1123Label(configMap.Name); len(wrong) > 0 || !strings.HasSuffix(configMap.Name, "-0123456789abcdef") {
+		t.Errorf("its name is %s: %v", configMap.Name, wrong)
 	}
-	if e, sealed := delivery.ReadEnvelope(kept.Annotations); !sealed || e.Attempt != 2 || kept.Annotations[v1alpha1.AnnotationFinished] != "2026-03-15T00:30:00Z" {
-		t.Errorf("its annotations are %v", kept.Annotations)
+	if e, sealed := delivery.ReadEnvelope(configMap.Annotations); !sealed || e.Attempt != 2 || configMap.Annotations[v1alpha1.AnnotationFinished] != "2026-03-15T00:30:00Z" {
+		t.Errorf("its annotations are %v", configMap.Annotations)
 	}
-	if !manifests.IsKept(kept) {
+	if !manifests.IsKept(configMap) {
 		t.Error("it isn't taken for a kept Report")
 	}
 	for name, spoil := range map[string]func(){
-		"another name":   func() { kept.Name = "precious" },
-		"no seal":        func() { kept.Annotations = nil },
-		"another's role": func() { kept.Labels[v1alpha1.LabelRole] = "report" },
+		"another name":   func() { configMap.Name = "precious" },
+		"no seal":        func() { configMap.Annotations = nil },
+		"another's role": func() { configMap.Labels[v1alpha1.LabelRole] = "report" },
 	} {
-		was := kept.DeepCopy()
+		original := configMap.DeepCopy()
 		spoil()
-		if manifests.IsKept(kept) {
+		if manifests.IsKept(configMap) {
 			t.Errorf("%s: it is taken for a kept Report", name)
 		}
-		kept = was
+		configMap = original
 	}
 }

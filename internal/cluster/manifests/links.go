@@ -10,7 +10,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
-// The keys of the attempt's ConfigMap; those of the engine's pods are beside them.
+// The keys of the attempt's ConfigMap. The engine's pods have more keys in it.
 const (
 	keyLinks     = "links.json"
 	keyForwarder = "forwarder.json"
@@ -18,58 +18,59 @@ const (
 )
 
 // Links is the ConfigMap that describes the links to an attempt's pods. It must exist before any of them. It is never nil.
-func Links(in Input) *corev1.ConfigMap {
-	data := map[string]string{keyLinks: linksText(in)}
-	if in.Test.Spec.DUT.Type == v1alpha1.DUTReference && !endsAtDevice(in) {
-		data[keyForwarder] = forwarderText(in, keyForwarder)
+func Links(input Input) *corev1.ConfigMap {
+	data := map[string]string{keyLinks: linksText(input)}
+	if input.Test.Spec.DUT.Type == v1alpha1.DUTReference && !endsAtDevice(input) {
+		data[keyForwarder] = forwarderText(input, keyForwarder)
 	}
-	if tunnelOf(in) != nil {
-		data[keyFarEnd] = forwarderText(in, keyFarEnd)
+	if tunnelOf(input) != nil {
+		data[keyFarEnd] = forwarderText(input, keyFarEnd)
 	}
-	if e, known := engineOf(in.Test); known {
-		maps.Copy(data, e.documents(in))
+	if e, ok := engineOf(input.Test); ok {
+		maps.Copy(data, e.documents(input))
 	}
 	return &corev1.ConfigMap{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
-		ObjectMeta: ofThisAttempt(in, LinksName(in.Test.Name, in.Attempt), roleLinks),
+		ObjectMeta: ofThisAttempt(input, LinksName(input.Test.Name, input.Attempt), roleLinks),
 		Immutable:  new(true),
 		Data:       data,
 	}
 }
 
 // linksText is links.json.
-func linksText(in Input) string { return document(linksDocument(in)) }
+func linksText(input Input) string { return document(linksDocument(input)) }
 
 // forwarderText is the file of a pod of the Reference, by its key.
-func forwarderText(in Input, key string) string {
+func forwarderText(input Input, key string) string {
 	switch {
-	case tunnelOf(in) == nil:
-		return document(forwarderOf(in))
+	case tunnelOf(input) == nil:
+		return document(forwarderOf(input))
 	case key == keyFarEnd:
-		return document(gatewayOf(in, 1))
+		return document(gatewayOf(input, 1))
 	}
-	return document(gatewayOf(in, 0))
+	return document(gatewayOf(input, 0))
 }
 
 // linksDocument is the Plan's Links document, with the MAC addresses that the operator assigns.
-func linksDocument(in Input) plan.Links {
-	doc := plan.LinksOf(in.Compiled.Plan)
+func linksDocument(input Input) plan.Links {
+	doc := plan.LinksOf(input.Compiled.Plan)
 	for i := range doc.Links {
 		end := &doc.Links[i]
-		if n, ok := dutNetwork(in, end.Name); ok && n.MAC && end.MAC == "" {
-			end.MAC = stableMAC(in, roleDUT, end.Name)
+		if n, ok := dutNetwork(input, end.Name); ok && n.MAC && end.MAC == "" {
+			end.MAC = stableMAC(input, roleDUT, end.Name)
 		}
 		for j := range end.Generators {
-			end.Generators[j].MAC = generatorMAC(in, end.Generators[j].Name, end.Name)
+			end.Generators[j].MAC = generatorMAC(input, end.Generators[j].Name, end.Name)
 		}
 	}
 	return doc
 }
 
-// generatorMAC is the MAC address that the operator assigns to a generator's port; empty: the network accepts none.
-func generatorMAC(in Input, generator, link string) string {
-	if n, ok := generatorNetwork(in, link); ok && n.MAC {
-		return stableMAC(in, generator, link)
+// generatorMAC is the MAC address that the operator assigns to a generator's port. Empty means that the network
+// accepts none.
+func generatorMAC(input Input, generator, link string) string {
+	if n, ok := generatorNetwork(input, link); ok && n.MAC {
+		return stableMAC(input, generator, link)
 	}
 	return ""
 }

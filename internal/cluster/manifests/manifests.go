@@ -18,14 +18,16 @@ type Object interface {
 
 // Settings are what the operator was started with.
 type Settings struct {
-	// Key is the operator's own secret, from which the keys of all attempts follow; the zero Key is for tests, as everybody knows it.
+	// Key is the operator's own secret, from which the keys of all attempts follow. The zero Key is for tests, as
+	// everybody knows it.
 	Key credential.Key
-	// Image is linerate's own image; PullPolicy and PullSecrets are how it is pulled.
+	// Image is linerate's own image. PullPolicy and PullSecrets are how it is pulled.
 	Image       string
 	PullPolicy  corev1.PullPolicy
 	PullSecrets []corev1.LocalObjectReference
-	// Namespace is the operator's own, where runners run and write. RunnerAccount is the runners' ServiceAccount there, RunnerPriority their PriorityClass (empty: the
-	// cluster's default), and RunnerQueue the LocalQueue of Kueue there that their Jobs name (empty: none).
+	// Namespace is the operator's own, where runners run and write. RunnerAccount is the runners' ServiceAccount there,
+	// RunnerPriority their PriorityClass (empty for the cluster's default), and RunnerQueue the LocalQueue of Kueue
+	// there that their Jobs name (empty for none).
 	Namespace      string
 	RunnerAccount  string
 	RunnerPriority string
@@ -42,7 +44,8 @@ const DefaultRunnerAccount = "linerate-runner"
 // Network is the part of a NetworkAttachmentDefinition that matters to pods.
 type Network struct {
 	Key compile.NetworkKey
-	// Resource is the device resource that its pods must request, from the annotation k8s.v1.cni.cncf.io/resourceName; empty: none.
+	// Resource is the device resource that its pods must request, from the annotation
+	// k8s.v1.cni.cncf.io/resourceName. Empty means none.
 	Resource corev1.ResourceName
 	// Plugin is the type of its (first) CNI plugin, such as sriov, host-device, macvlan or bridge.
 	Plugin string
@@ -62,6 +65,7 @@ type Input struct {
 	// ExcludedNodes are nodes that refused a pod of the test.
 	ExcludedNodes []string
 	Settings      Settings
-	// Baseline is the document of the baseline that the runner compares with (delivery.EncodeBaseline); empty: none.
+	// Baseline is the document of the baseline that the runner compares with (delivery.EncodeBaseline). Empty means
+	// none.
 	Baseline []byte
 }

@@ -31,14 +31,14 @@ const (
 )
 
 // runnerRole is the role of the test's runner.
-func runnerRole(in Input) string {
-	if hasGeneratorPods(in) {
+func runnerRole(input Input) string {
+	if hasGeneratorPods(input) {
 		return roleRunner
 	}
 	return roleExternalRunner
 }
 
-// annotationPlanUID is on runners' pods: the UID of the ConfigMap of their Plan.
+// annotationPlanUID is on runners' pods, and is the UID of the ConfigMap of their Plan.
 const annotationPlanUID = "linerate.dev/plan-uid"
 
 // labelManagedBy is Kubernetes' recommended label for who made an object.
@@ -46,41 +46,43 @@ const labelManagedBy = "app.kubernetes.io/managed-by"
 
 // ofTest is the metadata of an object of the test, for all its attempts.
 //
-// Its owner and controller is the test, with which it is deleted. The reference doesn't block the test's deletion: that would need the right to
-// set finalizers (admission plugin OwnerReferencesPermissionEnforcement), and no object here must be gone before the test is.
-func ofTest(in Input, name, role string) metav1.ObjectMeta {
+// Its owner and controller is the test, with which it is deleted. The reference doesn't block the test's deletion. That
+// would need the right to set finalizers (admission plugin OwnerReferencesPermissionEnforcement), and no object here
+// must be gone before the test is.
+func ofTest(input Input, name, role string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
 		Name:      name,
-		Namespace: in.Test.Namespace,
+		Namespace: input.Test.Namespace,
 		Labels: map[string]string{
 			labelManagedBy:     "linerate",
-			v1alpha1.LabelTest: in.Test.Name,
-			v1alpha1.LabelUID:  string(in.Test.UID),
+			v1alpha1.LabelTest: input.Test.Name,
+			v1alpha1.LabelUID:  string(input.Test.UID),
 			v1alpha1.LabelRole: role,
 		},
 		OwnerReferences: []metav1.OwnerReference{{
 			APIVersion: v1alpha1.GroupVersion.String(),
 			Kind:       "LoadTest",
-			Name:       in.Test.Name,
-			UID:        in.Test.UID,
+			Name:       input.Test.Name,
+			UID:        input.Test.UID,
 			Controller: new(true),
 		}},
 	}
 }
 
 // ofThisAttempt is the metadata of an object of this attempt.
-func ofThisAttempt(in Input, name, role string) metav1.ObjectMeta {
-	meta := ofTest(in, name, role)
-	meta.Labels[v1alpha1.LabelAttempt] = strconv.Itoa(int(in.Attempt))
+func ofThisAttempt(input Input, name, role string) metav1.ObjectMeta {
+	meta := ofTest(input, name, role)
+	meta.Labels[v1alpha1.LabelAttempt] = strconv.Itoa(int(input.Attempt))
 	return meta
 }
 
-// ofThisRun is the metadata of an object of this attempt in the operator's own namespace. The test can't own it: Kubernetes treats an owner in another namespace as
-// missing, and would delete the object. The Plan's ConfigMap owns the others (OwnedByPlan), and the operator deletes that, by its labels.
-func ofThisRun(in Input, name, role string) metav1.ObjectMeta {
-	meta := ofThisAttempt(in, name, role)
-	meta.Namespace, meta.OwnerReferences = in.Settings.Namespace, nil
-	meta.Labels[v1alpha1.LabelNamespace] = in.Test.Namespace
+// ofThisRun is the metadata of an object of this attempt in the operator's own namespace. The test can't own it, since
+// Kubernetes treats an owner in another namespace as missing, and would delete the object. The Plan's ConfigMap owns
+// the others (OwnedByPlan), and the operator deletes that, by its labels.
+func ofThisRun(input Input, name, role string) metav1.ObjectMeta {
+	meta := ofThisAttempt(input, name, role)
+	meta.Namespace, meta.OwnerReferences = input.Settings.Namespace, nil
+	meta.Labels[v1alpha1.LabelNamespace] = input.Test.Namespace
 	return meta
 }
 
@@ -88,8 +90,8 @@ func ofThisRun(in Input, name, role string) metav1.ObjectMeta {
 // create.
 func OwnedByPlan(o Object, plan string, uid types.UID) {
 	o.SetOwnerReferences([]metav1.OwnerReference{byPlan(plan, uid)})
-	if job, is := o.(*batchv1.Job); is {
-		job.Spec.Template.Annotations = over(job.Spec.Template.Annotations, map[string]string{annotationPlanUID: string(uid)})
+	if job, ok := o.(*batchv1.Job); ok {
+		job.Spec.Template.Annotations = merge(job.Spec.Template.Annotations, map[string]string{annotationPlanUID: string(uid)})
 	}
 }
 
@@ -103,31 +105,32 @@ func IsOfRun(o metav1.Object) bool { return o.GetLabels()[v1alpha1.LabelNamespac
 // IsPlan says whether an object of a run is the Plan's ConfigMap, which owns the others.
 func IsPlan(o metav1.Object) bool { return IsOfRun(o) && o.GetLabels()[v1alpha1.LabelRole] == rolePlan }
 
-// templated is the metadata of a pod made from a user's template: the template's labels and annotations, and over them our own.
+// templated is the metadata of a pod made from a user's template. It has the template's labels and annotations, and
+// over them our own.
 func templated(meta metav1.ObjectMeta, template metav1.ObjectMeta) metav1.ObjectMeta {
-	meta.Labels = over(template.Labels, meta.Labels)
-	meta.Annotations = over(template.Annotations, meta.Annotations)
+	meta.Labels = merge(template.Labels, meta.Labels)
+	meta.Annotations = merge(template.Annotations, meta.Annotations)
 	return meta
 }
 
-// over merges two maps, of which above wins; nil: both are empty.
-func over(base, above map[string]string) map[string]string {
-	if len(base)+len(above) == 0 {
+// merge merges two maps, of which above wins. Nil means that both are empty.
+func merge(base, overrides map[string]string) map[string]string {
+	if len(base)+len(overrides) == 0 {
 		return nil
 	}
-	out := maps.Clone(base)
-	if out == nil {
-		out = map[string]string{}
+	merged := maps.Clone(base)
+	if merged == nil {
+		merged = map[string]string{}
 	}
-	maps.Copy(out, above)
-	return out
+	maps.Copy(merged, overrides)
+	return merged
 }
 
 // siblings selects the test's pods of a role in this attempt.
-func siblings(in Input, role string) *metav1.LabelSelector {
+func siblings(input Input, role string) *metav1.LabelSelector {
 	return &metav1.LabelSelector{MatchLabels: map[string]string{
-		v1alpha1.LabelUID:     string(in.Test.UID),
-		v1alpha1.LabelAttempt: strconv.Itoa(int(in.Attempt)),
+		v1alpha1.LabelUID:     string(input.Test.UID),
+		v1alpha1.LabelAttempt: strconv.Itoa(int(input.Attempt)),
 		v1alpha1.LabelRole:    role,
 	}}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// longestName is the longest name that all our kinds accept: a pod's name is its host name, and a Job's is a label.
+// longestName is the longest name that all our kinds accept. A pod's name is its host name, and a Job's is a label.
 const longestName = 63
 
 // ReportName is the name of the ConfigMap in the test's namespace that holds a copy of the Report.
@@ -44,12 +44,13 @@ func OwnRunnerPolicyName(test *v1alpha1.LoadTest) string {
 	return named(test.Name, shortUID(test)+"-runner")
 }
 
-// GeneratorPodName is the name of an attempt's generator pod; generator is its name in the Plan.
+// GeneratorPodName is the name of an attempt's generator pod, and generator is its name in the Plan.
 func GeneratorPodName(test string, attempt int32, generator string) string {
 	return ofAttempt(test, attempt, generator)
 }
 
-// The following objects are in the operator's own namespace, together with those of all other namespaces' tests: a digest of the test's UID separates tests of the same name.
+// The following objects are in the operator's own namespace, together with those of all other namespaces' tests. A
+// digest of the test's UID separates tests of the same name.
 
 // PlanName is the name of the ConfigMap that holds an attempt's Plan and sites.
 func PlanName(test *v1alpha1.LoadTest, attempt int32) string { return ofRun(test, attempt) + "-plan" }
@@ -69,15 +70,16 @@ func RunnerJobName(test *v1alpha1.LoadTest, attempt int32) string {
 	return ofRun(test, attempt) + "-runner"
 }
 
-// longestRun leaves room for "-runner-" in the 58 characters of a Job's name that Kubernetes keeps in the names of its pods: so a pod's name begins with its
-// Job's, and the runners' admission policy can tell by the name which documents are the pod's.
+// longestRun leaves room for "-runner-" in the 58 characters of a Job's name that Kubernetes keeps in the names of its
+// pods. So a pod's name begins with its Job's, and the runners' admission policy can tell by the name which documents
+// are the pod's.
 const longestRun = 50
 
 // ofRun is what the names of an attempt's run begin with.
 func ofRun(test *v1alpha1.LoadTest, attempt int32) string {
-	last := fmt.Sprintf("-%s-%d", shortUID(test), attempt)
-	first := test.Name[:min(len(test.Name), longestRun-len(last))]
-	return strings.TrimRight(first, "-.") + last
+	suffix := fmt.Sprintf("-%s-%d", shortUID(test), attempt)
+	first := test.Name[:min(len(test.Name), longestRun-len(suffix))]
+	return strings.TrimRight(first, "-.") + suffix
 }
 
 // shortUID is a digest of the test's UID, short enough for names.
@@ -93,26 +95,27 @@ func DigestOfUID(uid string) string {
 	return hex.EncodeToString(sum[:])[:digits]
 }
 
-func ofAttempt(test string, attempt int32, what string) string {
-	return named(test, strconv.Itoa(int(attempt))+"-"+what)
+func ofAttempt(test string, attempt int32, suffix string) string {
+	return named(test, strconv.Itoa(int(attempt))+"-"+suffix)
 }
 
 // named joins a test's name and a suffix. If that is too long, it cuts the test's name, and adds a digest that separates tests whose names begin
 // alike. This happens only for generators of layout PerLink.
-func named(test, what string) string {
-	name := test + "-" + what
+func named(test, suffix string) string {
+	name := test + "-" + suffix
 	if len(name) <= longestName {
 		return name
 	}
 	const digits = 6
 	sum := sha256.Sum256([]byte(test))
-	keep := max(1, longestName-len(what)-digits-2)
-	return fmt.Sprintf("%s-%s-%s", test[:min(keep, len(test))], hex.EncodeToString(sum[:])[:digits], what)
+	keep := max(1, longestName-len(suffix)-digits-2)
+	return fmt.Sprintf("%s-%s-%s", test[:min(keep, len(test))], hex.EncodeToString(sum[:])[:digits], suffix)
 }
 
-// IsRunnerOf says whether an attempt's Job made a pod of the operator's own namespace, by the pod's name: the Job's name, a hyphen, and a random part without
-// hyphens. The random part must be checked, since a LoadTest may be named so that its runner's pods begin like another test's.
+// IsRunnerOf says whether an attempt's Job made a pod of the operator's own namespace, by the pod's name. That is the
+// Job's name, a hyphen, and a random part without hyphens. The random part must be checked, since a LoadTest may be
+// named so that its runner's pods begin like another test's.
 func IsRunnerOf(pod string, test *v1alpha1.LoadTest, attempt int32) bool {
-	drawn, is := strings.CutPrefix(pod, RunnerJobName(test, attempt)+"-")
-	return is && drawn != "" && !strings.Contains(drawn, "-")
+	drawn, found := strings.CutPrefix(pod, RunnerJobName(test, attempt)+"-")
+	return found && drawn != "" && !strings.Contains(drawn, "-")
 }

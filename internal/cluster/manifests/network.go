@@ -29,8 +29,9 @@ func (p cniPlugin) wantsDevice() bool {
 	return (p.Type == "sriov" || p.Type == "ib-sriov") && p.DeviceID == ""
 }
 
-// ReadNetwork reads a NetworkAttachmentDefinition: its annotations and its spec.config, a CNI network or list of plugins. An empty config is valid: then
-// Multus reads a file of the node, which isn't known here. The error says what is wrong with the definition, and the way out.
+// ReadNetwork reads a NetworkAttachmentDefinition by its annotations and its spec.config, a CNI network or list of
+// plugins. An empty config is valid. Then Multus reads a file of the node, which isn't known here. The error says what
+// is wrong with the definition, and the way out.
 func ReadNetwork(key compile.NetworkKey, annotations map[string]string, specConfig string) (Network, error) {
 	n := Network{Key: key, Resource: corev1.ResourceName(strings.TrimSpace(annotations[annotationResource]))}
 	if n.Resource != "" {
@@ -51,7 +52,7 @@ func ReadNetwork(key compile.NetworkKey, annotations map[string]string, specConf
 	}
 	for _, p := range plugins {
 		n.MAC = n.MAC || p.Capabilities["mac"]
-		// The address manager static accepts, and needs, any address; the others have a range of their own.
+		// The address manager static accepts, and needs, any address. The others have a range of their own.
 		n.IPs = n.IPs || p.Capabilities["ips"] && p.IPAM.Type == "static"
 	}
 	return n, nil
@@ -78,19 +79,20 @@ func readPlugins(text string) ([]cniPlugin, error) {
 	return plugins, nil
 }
 
-// generatorNetwork and dutNetwork are the networks of the generators' and the DUT's end of a link; false: no pod has that end.
-func generatorNetwork(in Input, link string) (Network, bool) {
-	return networkOf(in, link, func(l compile.LinkNetworks) compile.NetworkKey { return l.Generator })
+// generatorNetwork and dutNetwork are the networks of the generators' and the DUT's end of a link. False means that
+// no pod has that end.
+func generatorNetwork(input Input, link string) (Network, bool) {
+	return networkOf(input, link, func(l compile.LinkNetworks) compile.NetworkKey { return l.Generator })
 }
 
-func dutNetwork(in Input, link string) (Network, bool) {
-	return networkOf(in, link, func(l compile.LinkNetworks) compile.NetworkKey { return l.DUT })
+func dutNetwork(input Input, link string) (Network, bool) {
+	return networkOf(input, link, func(l compile.LinkNetworks) compile.NetworkKey { return l.DUT })
 }
 
-func networkOf(in Input, link string, end func(compile.LinkNetworks) compile.NetworkKey) (Network, bool) {
-	for _, l := range in.Compiled.Networks {
+func networkOf(input Input, link string, end func(compile.LinkNetworks) compile.NetworkKey) (Network, bool) {
+	for _, l := range input.Compiled.Networks {
 		if key := end(l); l.Link == link && key.Name != "" {
-			n := in.Networks[key]
+			n := input.Networks[key]
 			n.Key = key
 			return n, true
 		}

@@ -11,13 +11,14 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
-// avoiding adds to an affinity that none of the nodes may be used. Terms of a node selector are alternatives, so each of them gets the requirement. Nodes are
-// selected by name, from which the label kubernetes.io/hostname may differ; each requirement on a name has a single value.
+// avoiding adds to an affinity that none of the nodes may be used. Terms of a node selector are alternatives, so each
+// of them gets the requirement. Nodes are selected by name, from which the label kubernetes.io/hostname may differ.
+// Each requirement on a name has a single value.
 func avoiding(a *corev1.Affinity, nodes []string) *corev1.Affinity {
 	if len(nodes) == 0 {
 		return a
 	}
-	a = orNew(a)
+	a = copyOrNew(a)
 	if a.NodeAffinity == nil {
 		a.NodeAffinity = &corev1.NodeAffinity{}
 	}
@@ -25,7 +26,7 @@ func avoiding(a *corev1.Affinity, nodes []string) *corev1.Affinity {
 	if required == nil {
 		required = &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{}}}
 	} else {
-		// A term without conditions matches no node: it must not become one that matches all nodes but these.
+		// A term without conditions matches no node. It must not become one that matches all nodes but these.
 		terms := slices.DeleteFunc(required.NodeSelectorTerms, func(t corev1.NodeSelectorTerm) bool { return len(t.MatchExpressions)+len(t.MatchFields) == 0 })
 		if len(terms) == 0 {
 			return a
@@ -42,9 +43,9 @@ func avoiding(a *corev1.Affinity, nodes []string) *corev1.Affinity {
 	return a
 }
 
-// apartFrom adds to an affinity that the node must have none of the pods.
-func apartFrom(a *corev1.Affinity, pods *metav1.LabelSelector) *corev1.Affinity {
-	a = orNew(a)
+// avoidingPods adds to an affinity that the node must have none of the pods.
+func avoidingPods(a *corev1.Affinity, pods *metav1.LabelSelector) *corev1.Affinity {
+	a = copyOrNew(a)
 	if a.PodAntiAffinity == nil {
 		a.PodAntiAffinity = &corev1.PodAntiAffinity{}
 	}
@@ -53,69 +54,71 @@ func apartFrom(a *corev1.Affinity, pods *metav1.LabelSelector) *corev1.Affinity 
 	return a
 }
 
-// orNew is a copy of an affinity, or an empty one: the template's own must not be changed.
-func orNew(a *corev1.Affinity) *corev1.Affinity {
+// copyOrNew is a copy of an affinity, or an empty one, so that the template's own isn't changed.
+func copyOrNew(a *corev1.Affinity) *corev1.Affinity {
 	if a == nil {
 		return &corev1.Affinity{}
 	}
 	return a.DeepCopy()
 }
 
-// generatorAffinity is the user's affinity with the test's demands added: nodes to avoid; with separateNodes not the DUT's node; and with layout
-// PerLink not the node of the port at the other end of a direction.
-func generatorAffinity(in Input, g plan.Generator) *corev1.Affinity {
-	a := avoiding(in.Compiled.Affinity, in.ExcludedNodes)
-	if p := in.Test.Spec.Generator.Placement; p != nil && p.SeparateNodes && hasDUTPod(in) {
-		a = apartFrom(a, siblings(in, roleDUT))
+// generatorAffinity is the user's affinity with the test's demands added. It excludes nodes to avoid, with
+// separateNodes the DUT's node, and with layout PerLink the node of the port at the other end of a direction.
+func generatorAffinity(input Input, g plan.Generator) *corev1.Affinity {
+	a := avoiding(input.Compiled.Affinity, input.ExcludedNodes)
+	if p := input.Test.Spec.Generator.Placement; p != nil && p.SeparateNodes && hasDUTPod(input) {
+		a = avoidingPods(a, siblings(input, roleDUT))
 	}
-	if far := farEnds(in, g); len(far) > 0 {
-		pods := siblings(in, roleGenerator)
+	if far := farEnds(input, g); len(far) > 0 {
+		pods := siblings(input, roleGenerator)
 		pods.MatchExpressions = []metav1.LabelSelectorRequirement{{Key: v1alpha1.LabelGenerator, Operator: metav1.LabelSelectorOpIn, Values: far}}
-		a = apartFrom(a, pods)
+		a = avoidingPods(a, pods)
 	}
 	return a
 }
 
-// farEnds are the generators that a generator of layout PerLink must not share a machine with: those of the same replica at the other end of its
-// directions. Which replica a generator belongs to follows from its place in the Plan, which lists them link by link, replica by replica.
-func farEnds(in Input, g plan.Generator) []string {
-	if !compile.PerLink(&in.Test.Spec) || len(g.Ports) != 1 {
+// farEnds are the generators that a generator of layout PerLink must not share a machine with, which are those of the
+// same replica at the other end of its directions. Which replica a generator belongs to follows from its place in the
+// Plan, which lists them link by link, replica by replica.
+func farEnds(input Input, g plan.Generator) []string {
+	if !compile.PerLink(&input.Test.Spec) || len(g.Ports) != 1 {
 		return nil
 	}
 	link := g.Ports[0].Link
 	var far []string
-	for _, d := range in.Compiled.Plan.Directions {
-		other := d.To
+	for _, d := range input.Compiled.Plan.Directions {
+		farLink := d.To
 		switch link {
 		case d.From:
 		case d.To:
-			other = d.From
+			farLink = d.From
 		default:
 			continue
 		}
-		if name, ok := sameReplicaOn(in, g, other); ok && !slices.Contains(far, name) {
+		if name, ok := sameReplicaOn(input, g, farLink); ok && !slices.Contains(far, name) {
 			far = append(far, name)
 		}
 	}
 	return far
 }
 
-// sameReplicaOn is the generator of g's replica on another link: the r-th there as g is here.
-func sameReplicaOn(in Input, g plan.Generator, link string) (string, bool) {
-	here, there := generatorsOn(in, g.Ports[0].Link), generatorsOn(in, link)
-	r := slices.IndexFunc(here, func(p generatorPort) bool { return p.generator == g.Name })
-	if r < 0 || r >= len(there) {
+// sameReplicaOn is the generator of g's replica on another link. Both have the same place among the generators of their
+// links.
+func sameReplicaOn(input Input, g plan.Generator, link string) (string, bool) {
+	near, far := generatorsOn(input, g.Ports[0].Link), generatorsOn(input, link)
+	r := slices.IndexFunc(near, func(p generatorPort) bool { return p.generator == g.Name })
+	if r < 0 || r >= len(far) {
 		return "", false
 	}
-	return there[r].generator, true
+	return far[r].generator, true
 }
 
 // spread prefers nodes without a generator of the same test. Replicas may share a node that has devices for them.
-func spread(in Input) []corev1.TopologySpreadConstraint {
-	if len(in.Compiled.Plan.Generators) < 2 {
+func spread(input Input) []corev1.TopologySpreadConstraint {
+	if len(input.Compiled.Plan.Generators) < 2 {
 		return nil
 	}
 	return []corev1.TopologySpreadConstraint{{
-		MaxSkew: 1, TopologyKey: corev1.LabelHostname, WhenUnsatisfiable: corev1.ScheduleAnyway, LabelSelector: siblings(in, roleGenerator),
+		MaxSkew: 1, TopologyKey: corev1.LabelHostname, WhenUnsatisfiable: corev1.ScheduleAnyway, LabelSelector: siblings(input, roleGenerator),
 	}}
 }

@@ -43,13 +43,13 @@ nodeAffinity:
 podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: rack, labelSelector: {matchLabels: {app: a}}}]}`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in := sample(t, "loadtest_trex_loopback")
-			in.Compiled.Affinity = affinity(t, c.affinity)
-			in.ExcludedNodes = []string{"n1", "n2"}
-			if diff := cmp.Diff(affinity(t, c.want), manifests.Generators(in)[0].Spec.Affinity); diff != "" {
+			input := sample(t, "loadtest_trex_loopback")
+			input.Compiled.Affinity = affinity(t, c.affinity)
+			input.ExcludedNodes = []string{"n1", "n2"}
+			if diff := cmp.Diff(affinity(t, c.want), manifests.Generators(input)[0].Spec.Affinity); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
-			if diff := cmp.Diff(affinity(t, c.affinity), in.Compiled.Affinity); diff != "" {
+			if diff := cmp.Diff(affinity(t, c.affinity), input.Compiled.Affinity); diff != "" {
 				t.Errorf("the test's own affinity was written to:\n%s", diff)
 			}
 		})
@@ -69,28 +69,28 @@ func affinity(t *testing.T, text string) *corev1.Affinity {
 }
 
 func TestExcludedNodesAreAvoidedByWhatCouldBeRefusedThere(t *testing.T) {
-	in := sample(t, "loadtest_dut_networks")
-	in.ExcludedNodes = []string{"n1"}
+	input := sample(t, "loadtest_dut_networks")
+	input.ExcludedNodes = []string{"n1"}
 	avoids := func(pod *corev1.Pod) bool { return pod.Spec.Affinity != nil && pod.Spec.Affinity.NodeAffinity != nil }
-	if !avoids(manifests.DUT(in)) || !avoids(manifests.Generators(in)[0]) {
+	if !avoids(manifests.DUT(input)) || !avoids(manifests.Generators(input)[0]) {
 		t.Error("the DUT or a generator doesn't avoid the node")
 	}
-	in = sample(t, "loadtest_device_setup")
-	in.ExcludedNodes = []string{"n1"}
-	if !avoids(manifests.Setup(in)) {
+	input = sample(t, "loadtest_device_setup")
+	input.ExcludedNodes = []string{"n1"}
+	if !avoids(manifests.Setup(input)) {
 		t.Error("setup doesn't avoid the node")
 	}
-	if avoids(manifests.Teardown(in)) {
+	if avoids(manifests.Teardown(input)) {
 		t.Error("teardown may not find a node")
 	}
 }
 
 func TestSeparateNodes(t *testing.T) {
 	t.Run("keeps generators off the node of this attempt's DUT, and the user's anti-affinity", func(t *testing.T) {
-		in := sample(t, "loadtest_dut_networks")
-		in.Compiled.Affinity = affinity(t, `podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: rack, labelSelector: {matchLabels: {app: db}}}]}`)
-		terms := manifests.Generators(in)[0].Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
-		dut := manifests.DUT(in)
+		input := sample(t, "loadtest_dut_networks")
+		input.Compiled.Affinity = affinity(t, `podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: rack, labelSelector: {matchLabels: {app: db}}}]}`)
+		terms := manifests.Generators(input)[0].Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+		dut := manifests.DUT(input)
 		if len(terms) != 2 || terms[0].TopologyKey != "rack" || terms[1].TopologyKey != corev1.LabelHostname {
 			t.Fatalf("terms: %+v", terms)
 		}
@@ -108,20 +108,20 @@ func TestSeparateNodes(t *testing.T) {
 }
 
 func TestPerLinkPartsSourceAndSink(t *testing.T) {
-	in := sample(t, "loadtest_four_links")
-	in.Test.Spec.Traffic.Directions = []v1alpha1.Direction{{From: "west", To: "east"}, {From: "east", To: "west"}, {From: "north", To: "south"}}
-	in = withReplicas(t, in, 2, v1alpha1.LayoutPerLink)
-	apart := map[string][]string{}
-	for _, pod := range manifests.Generators(in) {
+	input := sample(t, "loadtest_four_links")
+	input.Test.Spec.Traffic.Directions = []v1alpha1.Direction{{From: "west", To: "east"}, {From: "east", To: "west"}, {From: "north", To: "south"}}
+	input = withReplicas(t, input, 2, v1alpha1.LayoutPerLink)
+	farByGenerator := map[string][]string{}
+	for _, pod := range manifests.Generators(input) {
 		for _, term := range pod.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
-			apart[pod.Labels[v1alpha1.LabelGenerator]] = term.LabelSelector.MatchExpressions[0].Values
+			farByGenerator[pod.Labels[v1alpha1.LabelGenerator]] = term.LabelSelector.MatchExpressions[0].Values
 		}
 	}
 	want := map[string][]string{
 		"generator-0-west": {"generator-0-east"}, "generator-0-east": {"generator-0-west"}, "generator-0-north": {"generator-0-south"}, "generator-0-south": {"generator-0-north"},
 		"generator-1-west": {"generator-1-east"}, "generator-1-east": {"generator-1-west"}, "generator-1-north": {"generator-1-south"}, "generator-1-south": {"generator-1-north"},
 	}
-	if diff := cmp.Diff(want, apart); diff != "" {
+	if diff := cmp.Diff(want, farByGenerator); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }
@@ -142,14 +142,14 @@ func TestReplicasMayShareANode(t *testing.T) {
 
 // TestRunnersGoByTheOperatorsQueue: Kueue takes Jobs by their label, and leaves their pods alone, which have no label of a queue.
 func TestRunnersGoByTheOperatorsQueue(t *testing.T) {
-	in := sample(t, "loadtest_software_reference")
+	input := sample(t, "loadtest_software_reference")
 	for queue, want := range map[string]string{"": "", "runners": "runners"} {
-		in.Settings.RunnerQueue = queue
-		sites, err := manifests.SitesOf(in, []corev1.Pod{*attached(manifests.Generators(in)[0], 0)})
+		input.Settings.RunnerQueue = queue
+		sites, err := manifests.SitesOf(input, []corev1.Pod{*attached(manifests.Generators(input)[0], 0)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		run, err := manifests.Run(in, sites)
+		run, err := manifests.Run(input, sites)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -157,7 +157,7 @@ func TestRunnersGoByTheOperatorsQueue(t *testing.T) {
 		if got := job.Labels[v1alpha1.LabelKueueQueue]; got != want {
 			t.Errorf("told queue %q, the Job names %q", queue, got)
 		}
-		if got, any := job.Spec.Template.Labels[v1alpha1.LabelKueueQueue]; any {
+		if got, labelled := job.Spec.Template.Labels[v1alpha1.LabelKueueQueue]; labelled {
 			t.Errorf("told queue %q, the Job's pods name %q, want none", queue, got)
 		}
 	}
@@ -166,25 +166,25 @@ func TestRunnersGoByTheOperatorsQueue(t *testing.T) {
 // TestSmallPodsMayBeWhereGeneratorsAre: in a lab whose nodes are all kept for tests, the forwarder and the runner have no other place. The runner is in the operator's own
 // namespace, where no quota of the test's holds it: its priority is the operator's to say.
 func TestSmallPodsMayBeWhereGeneratorsAre(t *testing.T) {
-	in := sample(t, "loadtest_software_reference")
-	in.Test.Spec.Generator.Pod = sample(t, "loadtest_generator_pod").Test.Spec.Generator.Pod
-	in.Settings.RunnerPriority = "lab-runners"
-	in.Settings.PullSecrets = []corev1.LocalObjectReference{{Name: "operator"}, {Name: "registry-lab"}}
-	sites, err := manifests.SitesOf(in, []corev1.Pod{*attached(manifests.Generators(in)[0], 0)})
+	input := sample(t, "loadtest_software_reference")
+	input.Test.Spec.Generator.Pod = sample(t, "loadtest_generator_pod").Test.Spec.Generator.Pod
+	input.Settings.RunnerPriority = "lab-runners"
+	input.Settings.PullSecrets = []corev1.LocalObjectReference{{Name: "operator"}, {Name: "registry-lab"}}
+	sites, err := manifests.SitesOf(input, []corev1.Pod{*attached(manifests.Generators(input)[0], 0)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	run, err := manifests.Run(in, sites)
+	run, err := manifests.Run(input, sites)
 	if err != nil {
 		t.Fatal(err)
 	}
 	runner, _ := podSpec(run[1])
-	dut := manifests.DUT(in).Spec
+	dut := manifests.DUT(input).Spec
 	for name, spec := range map[string]*corev1.PodSpec{"runner": runner, "forwarder": &dut} {
 		if want := map[string]string{"runner": "lab-runners", "forwarder": "lab-night"}[name]; len(spec.Tolerations) != 1 || spec.PriorityClassName != want {
 			t.Errorf("%s: tolerations %v, priority %s, want %s", name, spec.Tolerations, spec.PriorityClassName, want)
 		}
-		if diff := cmp.Diff(in.Settings.PullSecrets, spec.ImagePullSecrets); diff != "" {
+		if diff := cmp.Diff(input.Settings.PullSecrets, spec.ImagePullSecrets); diff != "" {
 			t.Errorf("%s: pull secrets:\n%s", name, diff)
 		}
 	}

@@ -9,11 +9,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// podMargin is how much longer than the run a pod may live: it waits for the other pods, for images and for the DUT. Normally the operator gives pods back;
-// the margin is a dead man's switch, which frees nodes and devices if the operator is gone.
+// podMargin is how much longer than the run a pod may live, as it waits for the other pods, for images and for the DUT.
+// Normally the operator gives pods back. The margin is a dead man's switch, which frees nodes and devices if the
+// operator is gone.
 const podMargin = 24 * time.Hour
 
-// Where our program is: in its own image, and in an image that it is copied into.
+// Where our program is in its own image, and in an image that it is copied into.
 const (
 	program       = "/linerate"
 	programFolder = "/opt/linerate"
@@ -34,33 +35,33 @@ const (
 	volumePodInfo = "linerate-podinfo"
 )
 
-// newPod is what all our pods have in common: they run once, have no service account's token, and end at a deadline.
-func newPod(in Input, meta metav1.ObjectMeta) *corev1.Pod {
+// newPod is what all our pods have in common. They run once, have no service account's token, and end at a deadline.
+func newPod(input Input, meta metav1.ObjectMeta) *corev1.Pod {
 	return &corev1.Pod{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
-		ObjectMeta: onEveryPod(in, meta),
+		ObjectMeta: podMeta(input, meta),
 		Spec: corev1.PodSpec{
 			RestartPolicy:                corev1.RestartPolicyNever,
-			ActiveDeadlineSeconds:        seconds(lifetime(in)),
+			ActiveDeadlineSeconds:        seconds(lifetime(input)),
 			AutomountServiceAccountToken: new(false),
 			EnableServiceLinks:           new(false),
 			SecurityContext:              &corev1.PodSecurityContext{SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}},
-			ImagePullSecrets:             slices.Clone(in.Settings.PullSecrets),
+			ImagePullSecrets:             slices.Clone(input.Settings.PullSecrets),
 		},
 	}
 }
 
-// lifetime is how long a pod of the attempt may live at most; 0: for ever, like the run itself.
-func lifetime(in Input) time.Duration {
-	deadline := in.Compiled.Plan.ActiveDeadline.Std()
+// lifetime is how long a pod of the attempt may live at most. 0 means for ever, like the run itself.
+func lifetime(input Input) time.Duration {
+	deadline := input.Compiled.Plan.ActiveDeadline.Std()
 	if deadline <= 0 {
 		return 0
 	}
-	delay, _ := in.Test.Spec.DUT.ReadyDelay.Std() // admission has read it
+	delay, _ := input.Test.Spec.DUT.ReadyDelay.Std() // admission has read it
 	return deadline + delay + podMargin
 }
 
-// seconds rounds up; nil for none.
+// seconds rounds up. Nil means none.
 func seconds(d time.Duration) *int64 {
 	if d <= 0 {
 		return nil
@@ -69,28 +70,29 @@ func seconds(d time.Duration) *int64 {
 }
 
 // ourContainer runs our program from its own image.
-func ourContainer(in Input, name string, arguments ...string) corev1.Container {
+func ourContainer(input Input, name string, arguments ...string) corev1.Container {
 	return corev1.Container{
 		Name:                     name,
-		Image:                    in.Settings.Image,
-		ImagePullPolicy:          in.Settings.PullPolicy,
+		Image:                    input.Settings.Image,
+		ImagePullPolicy:          input.Settings.PullPolicy,
 		Command:                  append([]string{program}, arguments...),
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 	}
 }
 
-// smallInit are the resources of our init containers: a fraction of a CPU, with limits equal to the requests. So a Guaranteed pod stays Guaranteed, and
-// no exclusive CPU is set aside for a container that runs for a second.
+// smallInit are the resources of our init containers, a fraction of a CPU, with limits equal to the requests. So a
+// Guaranteed pod stays Guaranteed, and no exclusive CPU is set aside for a container that runs for a second.
 func smallInit() corev1.ResourceRequirements {
-	both := corev1.ResourceList{corev1.ResourceCPU: milli(100), corev1.ResourceMemory: mebi(128)}
-	return corev1.ResourceRequirements{Requests: both, Limits: both}
+	resources := corev1.ResourceList{corev1.ResourceCPU: milli(100), corev1.ResourceMemory: mebi(128)}
+	return corev1.ResourceRequirements{Requests: resources, Limits: resources}
 }
 
 func milli(n int64) resource.Quantity { return *resource.NewMilliQuantity(n, resource.DecimalSI) }
 func cpus(n int64) resource.Quantity  { return *resource.NewQuantity(n, resource.DecimalSI) }
 func mebi(n int64) resource.Quantity  { return *resource.NewQuantity(n<<20, resource.BinarySI) }
 
-// podInfo mounts the annotation that Multus writes as a file: an environment variable would be filled before Multus has run.
+// podInfo mounts the annotation that Multus writes as a file. An environment variable would be filled before Multus has
+// run.
 func podInfo() corev1.Volume {
 	return corev1.Volume{Name: volumePodInfo, VolumeSource: corev1.VolumeSource{DownwardAPI: &corev1.DownwardAPIVolumeSource{
 		Items: []corev1.DownwardAPIVolumeFile{{
@@ -101,9 +103,9 @@ func podInfo() corev1.Volume {
 }
 
 // linksFiles mounts files of the attempt's ConfigMap under given names.
-func linksFiles(in Input, files ...corev1.KeyToPath) corev1.Volume {
+func linksFiles(input Input, files ...corev1.KeyToPath) corev1.Volume {
 	return corev1.Volume{Name: volumeStatic, VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
-		LocalObjectReference: corev1.LocalObjectReference{Name: LinksName(in.Test.Name, in.Attempt)},
+		LocalObjectReference: corev1.LocalObjectReference{Name: LinksName(input.Test.Name, input.Attempt)},
 		Items:                files,
 	}}}
 }
@@ -126,11 +128,11 @@ func podIdentity() []corev1.EnvVar {
 }
 
 // pullSecrets adds a pod's own to the operator's, each once.
-func pullSecrets(all []corev1.LocalObjectReference, more []corev1.LocalObjectReference) []corev1.LocalObjectReference {
-	for _, s := range more {
-		if !slices.Contains(all, s) {
-			all = append(all, s)
+func pullSecrets(secrets []corev1.LocalObjectReference, added []corev1.LocalObjectReference) []corev1.LocalObjectReference {
+	for _, s := range added {
+		if !slices.Contains(secrets, s) {
+			secrets = append(secrets, s)
 		}
 	}
-	return all
+	return secrets
 }

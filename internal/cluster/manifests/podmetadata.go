@@ -28,8 +28,8 @@ func (m PodMetadata) Check() error {
 	}
 	for kind, keys := range map[string]map[string]string{"label": m.Labels, "annotation": m.Annotations} {
 		for _, key := range slices.Sorted(maps.Keys(keys)) {
-			if who := readerOf(key); who != "" {
-				errs = append(errs, fmt.Errorf("%s %s: %s reads it on the pods of tests: leave it out", kind, key, who))
+			if reader := readerOf(key); reader != "" {
+				errs = append(errs, fmt.Errorf("%s %s: %s reads it on the pods of tests: leave it out", kind, key, reader))
 			}
 		}
 	}
@@ -37,7 +37,7 @@ func (m PodMetadata) Check() error {
 	return errors.Join(errs...)
 }
 
-// readerOf says what program reads a label or annotation on tests' pods; empty: none.
+// readerOf says what program reads a label or annotation on tests' pods. Empty means none.
 func readerOf(key string) string {
 	switch domain, _, _ := strings.Cut(key, "/"); {
 	case key == labelManagedBy || domain == "linerate.dev" || strings.HasSuffix(domain, ".linerate.dev"):
@@ -49,15 +49,15 @@ func readerOf(key string) string {
 	case domain == "batch.kubernetes.io", key == "controller-uid", key == "job-name":
 		return "Kubernetes' Job controller"
 	}
-	if _, is := keptFromAutoscalers(nil)[key]; is {
+	if _, ok := keptFromAutoscalers(nil)[key]; ok {
 		return "an autoscaler, which would remove a test's pods,"
 	}
 	return ""
 }
 
-// onEveryPod is the metadata that every pod has, overridden by a pod's own.
-func onEveryPod(in Input, meta metav1.ObjectMeta) metav1.ObjectMeta {
-	meta.Labels = over(in.Settings.Pods.Labels, meta.Labels)
-	meta.Annotations = over(in.Settings.Pods.Annotations, keptFromAutoscalers(meta.Annotations))
+// podMeta is the metadata that every pod has, overridden by a pod's own.
+func podMeta(input Input, meta metav1.ObjectMeta) metav1.ObjectMeta {
+	meta.Labels = merge(input.Settings.Pods.Labels, meta.Labels)
+	meta.Annotations = merge(input.Settings.Pods.Annotations, keptFromAutoscalers(meta.Annotations))
 	return meta
 }

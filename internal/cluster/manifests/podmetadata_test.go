@@ -12,10 +12,10 @@ import (
 )
 
 // podsOf are the metadata of all pods of a test, by name.
-func podsOf(t *testing.T, in manifests.Input) map[string]metav1.ObjectMeta {
+func podsOf(t *testing.T, input manifests.Input) map[string]metav1.ObjectMeta {
 	t.Helper()
 	pods := map[string]metav1.ObjectMeta{}
-	for _, o := range everything(t, in) {
+	for _, o := range everything(t, input) {
 		switch o := o.(type) {
 		case *corev1.Pod:
 			pods[o.Name] = o.ObjectMeta
@@ -27,25 +27,25 @@ func podsOf(t *testing.T, in manifests.Input) map[string]metav1.ObjectMeta {
 }
 
 func TestEveryPodHasTheInstallationsLabelsAndAnnotations(t *testing.T) {
-	ofEverySample(t, func(t *testing.T, in manifests.Input) {
-		before := podsOf(t, in)
-		in.Settings.Pods = manifests.PodMetadata{Labels: map[string]string{"cost-centre": "4711"}, Annotations: map[string]string{"sidecar.istio.io/inject": "false"}}
-		for name, pod := range podsOf(t, in) {
+	ofEverySample(t, func(t *testing.T, input manifests.Input) {
+		plain := podsOf(t, input)
+		input.Settings.Pods = manifests.PodMetadata{Labels: map[string]string{"cost-centre": "4711"}, Annotations: map[string]string{"sidecar.istio.io/inject": "false"}}
+		for name, pod := range podsOf(t, input) {
 			if pod.Labels["cost-centre"] != "4711" || pod.Annotations["sidecar.istio.io/inject"] != "false" {
 				t.Errorf("%s has the labels %v and annotations %v", name, pod.Labels, pod.Annotations)
 			}
-			if len(pod.Labels) != len(before[name].Labels)+1 || len(pod.Annotations) != len(before[name].Annotations)+1 {
-				t.Errorf("%s: %v and %v became %v and %v", name, before[name].Labels, before[name].Annotations, pod.Labels, pod.Annotations)
+			if len(pod.Labels) != len(plain[name].Labels)+1 || len(pod.Annotations) != len(plain[name].Annotations)+1 {
+				t.Errorf("%s: %v and %v became %v and %v", name, plain[name].Labels, plain[name].Annotations, pod.Labels, pod.Annotations)
 			}
 		}
 	})
 }
 
 func TestATestsOwnLabelsAreAboveTheInstallations(t *testing.T) {
-	in := sample(t, "loadtest_generator_pod")
-	in.Test.Spec.Generator.Pod.Labels = map[string]string{"cost-centre": "lab-7"}
-	in.Settings.Pods.Labels = map[string]string{"cost-centre": "4711"}
-	for name, pod := range podsOf(t, in) {
+	input := sample(t, "loadtest_generator_pod")
+	input.Test.Spec.Generator.Pod.Labels = map[string]string{"cost-centre": "lab-7"}
+	input.Settings.Pods.Labels = map[string]string{"cost-centre": "4711"}
+	for name, pod := range podsOf(t, input) {
 		want := "4711"
 		if pod.Labels["linerate.dev/role"] == "generator" {
 			want = "lab-7"
@@ -58,19 +58,19 @@ func TestATestsOwnLabelsAreAboveTheInstallations(t *testing.T) {
 
 // Whatever Check would have refused is below what linerate says, too.
 func TestNothingOfAnInstallationReplacesWhatIsLinerates(t *testing.T) {
-	ofEverySample(t, func(t *testing.T, in manifests.Input) {
-		before := podsOf(t, in)
-		for name, meta := range before {
-			in.Settings.Pods = manifests.PodMetadata{Labels: replaced(meta.Labels), Annotations: replaced(meta.Annotations)}
-			after := podsOf(t, in)[name]
+	ofEverySample(t, func(t *testing.T, input manifests.Input) {
+		plain := podsOf(t, input)
+		for name, meta := range plain {
+			input.Settings.Pods = manifests.PodMetadata{Labels: replaced(meta.Labels), Annotations: replaced(meta.Annotations)}
+			labelled := podsOf(t, input)[name]
 			for key, value := range meta.Labels {
-				if after.Labels[key] != value {
-					t.Errorf("%s: label %s is %q, was %q", name, key, after.Labels[key], value)
+				if labelled.Labels[key] != value {
+					t.Errorf("%s: label %s is %q, was %q", name, key, labelled.Labels[key], value)
 				}
 			}
 			for key, value := range meta.Annotations {
-				if after.Annotations[key] != value {
-					t.Errorf("%s: annotation %s is %q, was %q", name, key, after.Annotations[key], value)
+				if labelled.Annotations[key] != value {
+					t.Errorf("%s: annotation %s is %q, was %q", name, key, labelled.Annotations[key], value)
 				}
 			}
 		}
@@ -78,17 +78,17 @@ func TestNothingOfAnInstallationReplacesWhatIsLinerates(t *testing.T) {
 }
 
 func replaced(values map[string]string) map[string]string {
-	others := map[string]string{}
+	reserved := map[string]string{}
 	for key := range values {
-		others[key] = "other"
+		reserved[key] = "other"
 	}
-	return others
+	return reserved
 }
 
 func TestLabelsThatPodsAreKnownByAreRefused(t *testing.T) {
 	for name, c := range map[string]struct {
-		m    manifests.PodMetadata
-		says string
+		m       manifests.PodMetadata
+		message string
 	}{
 		"none":                      {},
 		"a cost centre":             {m: manifests.PodMetadata{Labels: map[string]string{"corp.example/cost-centre": "4711"}}},
@@ -107,8 +107,8 @@ func TestLabelsThatPodsAreKnownByAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := c.m.Check()
-			if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
-				t.Errorf("%v, want %q", err, c.says)
+			if c.message == "" && err != nil || c.message != "" && (err == nil || !strings.Contains(err.Error(), c.message)) {
+				t.Errorf("%v, want %q", err, c.message)
 			}
 		})
 	}
@@ -116,12 +116,12 @@ func TestLabelsThatPodsAreKnownByAreRefused(t *testing.T) {
 
 // A template that says a user for its pod, such as root, doesn't make linerate's own containers run as that one, which the kubelet would refuse.
 func TestLineratesContainersRunAsNobodysRoot(t *testing.T) {
-	in := sample(t, "loadtest_dut_networks")
-	if c := manifests.DUT(in).Spec.InitContainers[0].SecurityContext; c.RunAsUser != nil || c.RunAsGroup != nil || !*c.RunAsNonRoot {
+	input := sample(t, "loadtest_dut_networks")
+	if c := manifests.DUT(input).Spec.InitContainers[0].SecurityContext; c.RunAsUser != nil || c.RunAsGroup != nil || !*c.RunAsNonRoot {
 		t.Errorf("where the template says no user: %+v", c)
 	}
-	in.Compiled.DUT.Spec.SecurityContext = &corev1.PodSecurityContext{RunAsUser: new(int64(0))}
-	if c := manifests.DUT(in).Spec.InitContainers[0].SecurityContext; c.RunAsUser == nil || *c.RunAsUser != 65532 || *c.RunAsGroup != 65532 {
+	input.Compiled.DUT.Spec.SecurityContext = &corev1.PodSecurityContext{RunAsUser: new(int64(0))}
+	if c := manifests.DUT(input).Spec.InitContainers[0].SecurityContext; c.RunAsUser == nil || *c.RunAsUser != 65532 || *c.RunAsGroup != 65532 {
 		t.Errorf("where the template says root: %+v", c)
 	}
 }

@@ -12,14 +12,14 @@ type generatorPort struct {
 }
 
 // generatorsOn are all generators' ports on a link.
-func generatorsOn(in Input, link string) []generatorPort {
-	var all []generatorPort
-	for _, g := range in.Compiled.Plan.Generators {
+func generatorsOn(input Input, link string) []generatorPort {
+	var ports []generatorPort
+	for _, g := range input.Compiled.Plan.Generators {
 		if p, ok := g.PortOn(link); ok {
-			all = append(all, generatorPort{g.Name, p})
+			ports = append(ports, generatorPort{g.Name, p})
 		}
 	}
-	return all
+	return ports
 }
 
 // linksOf are a generator's links, in the order of its ports.
@@ -31,21 +31,22 @@ func linksOf(g plan.Generator) []string {
 	return links
 }
 
-func linkNames(in Input) []string {
+func linkNames(input Input) []string {
 	var names []string
-	for _, l := range in.Compiled.Plan.Links {
+	for _, l := range input.Compiled.Plan.Links {
 		names = append(names, l.Name)
 	}
 	return names
 }
 
 // hasDUTPod says that the device under test is a pod of the test's own.
-func hasDUTPod(in Input) bool {
-	t := in.Test.Spec.DUT.Type
+func hasDUTPod(input Input) bool {
+	t := input.Test.Spec.DUT.Type
 	return t == v1alpha1.DUTPod || t == v1alpha1.DUTReference
 }
 
-// onDevices says that a generator has a device on one of its links, which the engine may drive itself; else its ports are kernel interfaces.
-func onDevices(in Input, g plan.Generator) bool {
-	return len(devicesOf(in, linksOf(g), generatorNetwork)) > 0
+// onDevices says that a generator has a device on one of its links, which the engine may drive itself. Otherwise its
+// ports are kernel interfaces.
+func onDevices(input Input, g plan.Generator) bool {
+	return len(devicesOf(input, linksOf(g), generatorNetwork)) > 0
 }

@@ -21,15 +21,15 @@ import (
 )
 
 // finishReference is what a test has whatever it measures: the copy of what its runner wrote.
-func finishReference(in manifests.Input) []manifests.Object {
+func finishReference(input manifests.Input) []manifests.Object {
 	envelope := delivery.Envelope{Digest: "sha256:0f", Ending: "Completed", Attempt: 1, Final: true, Runner: "r", RunnerUID: "u"}
-	return []manifests.Object{manifests.ReportCopy(in.Test, envelope, []byte("packed"))}
+	return []manifests.Object{manifests.ReportCopy(input.Test, envelope, []byte("packed"))}
 }
 
 // everything is all that a test is made of: standing and of one attempt.
-func everything(t *testing.T, in manifests.Input) []manifests.Object {
+func everything(t *testing.T, input manifests.Input) []manifests.Object {
 	t.Helper()
-	return append(finishReference(in), ofAttempt(t, in)...)
+	return append(finishReference(input), ofAttempt(t, input)...)
 }
 
 // ofEverySample runs a check on every sample that needs a cluster.
@@ -41,10 +41,10 @@ func ofEverySample(t *testing.T, check func(*testing.T, manifests.Input)) {
 }
 
 func TestTheSameInputMakesTheSameObjects(t *testing.T) {
-	ofEverySample(t, func(t *testing.T, in manifests.Input) {
-		first := string(render(t, everything(t, in)))
+	ofEverySample(t, func(t *testing.T, input manifests.Input) {
+		first := string(render(t, everything(t, input)))
 		for range 5 {
-			if string(render(t, everything(t, in))) != first {
+			if string(render(t, everything(t, input))) != first {
 				t.Fatal("the objects differ from one time to the next")
 			}
 		}
@@ -52,14 +52,14 @@ func TestTheSameInputMakesTheSameObjects(t *testing.T) {
 }
 
 func TestObjectsShareNothingWithTheirInput(t *testing.T) {
-	ofEverySample(t, func(t *testing.T, in manifests.Input) {
-		in.Settings.PullSecrets = []corev1.LocalObjectReference{{Name: "operator"}}
-		in.ExcludedNodes = []string{"node-9"}
-		before := string(render(t, everything(t, in)))
-		for _, o := range everything(t, in) {
+	ofEverySample(t, func(t *testing.T, input manifests.Input) {
+		input.Settings.PullSecrets = []corev1.LocalObjectReference{{Name: "operator"}}
+		input.ExcludedNodes = []string{"node-9"}
+		first := string(render(t, everything(t, input)))
+		for _, o := range everything(t, input) {
 			scribble(reflect.ValueOf(o))
 		}
-		if string(render(t, everything(t, in))) != before {
+		if string(render(t, everything(t, input))) != first {
 			t.Error("who writes to an object, as a client does that was answered, writes to the test")
 		}
 	})
@@ -93,11 +93,11 @@ func scribble(v reflect.Value) {
 }
 
 func TestEveryObjectIsTheTests(t *testing.T) {
-	ofEverySample(t, func(t *testing.T, in manifests.Input) {
-		lasting := len(finishReference(in))
-		for i, o := range everything(t, in) {
+	ofEverySample(t, func(t *testing.T, input manifests.Input) {
+		lasting := len(finishReference(input))
+		for i, o := range everything(t, input) {
 			name := fmt.Sprintf("%T %s", o, o.GetName())
-			want := map[string]string{"app.kubernetes.io/managed-by": "linerate", v1alpha1.LabelTest: in.Test.Name, v1alpha1.LabelUID: string(in.Test.UID)}
+			want := map[string]string{"app.kubernetes.io/managed-by": "linerate", v1alpha1.LabelTest: input.Test.Name, v1alpha1.LabelUID: string(input.Test.UID)}
 			if i >= lasting {
 				want[v1alpha1.LabelAttempt] = "1"
 			}
@@ -111,18 +111,18 @@ func TestEveryObjectIsTheTests(t *testing.T) {
 			}
 			owners := o.GetOwnerReferences()
 			if manifests.IsOfRun(o) {
-				if len(owners) != 0 || o.GetNamespace() != in.Settings.Namespace {
+				if len(owners) != 0 || o.GetNamespace() != input.Settings.Namespace {
 					t.Errorf("%s, of a run, is in namespace %q, and owned by %v", name, o.GetNamespace(), owners)
 				}
 				continue
 			}
-			if len(owners) != 1 || owners[0].UID != in.Test.UID || owners[0].Controller == nil || !*owners[0].Controller {
+			if len(owners) != 1 || owners[0].UID != input.Test.UID || owners[0].Controller == nil || !*owners[0].Controller {
 				t.Errorf("%s isn't owned by the test: %v", name, owners)
 			}
 			if len(owners) == 1 && owners[0].BlockOwnerDeletion != nil {
 				t.Errorf("%s blocks its owner's deletion, which takes the right to set finalizers", name)
 			}
-			if o.GetNamespace() != in.Test.Namespace || o.GetObjectKind().GroupVersionKind().Kind == "" {
+			if o.GetNamespace() != input.Test.Namespace || o.GetObjectKind().GroupVersionKind().Kind == "" {
 				t.Errorf("%s is in namespace %q, and of kind %q", name, o.GetNamespace(), o.GetObjectKind().GroupVersionKind().Kind)
 			}
 		}
@@ -131,33 +131,33 @@ func TestEveryObjectIsTheTests(t *testing.T) {
 
 // TestNamesFit: with the longest name of a test, 64 replicas and a link of 13 characters.
 func TestNamesFit(t *testing.T) {
-	in := sample(t, "loadtest_per_link")
-	in.Test.Name = strings.Repeat("a", 39) + "b"
-	in.Test.Spec.Links[0].Name, in.Test.Spec.Links[1].Name = "west-uplink-1", "east-uplink-1"
-	in.Test.Spec.Traffic.Directions = nil
-	in = withReplicas(t, in, 64, v1alpha1.LayoutPerLink)
-	in.Attempt = 100
-	other := in
-	other.Test = in.Test.DeepCopy()
-	other.Test.Name = strings.Repeat("a", 39) + "c"
-	seen := map[string]bool{}
-	for _, o := range append(everything(t, in), everything(t, other)...) {
+	input := sample(t, "loadtest_per_link")
+	input.Test.Name = strings.Repeat("a", 39) + "b"
+	input.Test.Spec.Links[0].Name, input.Test.Spec.Links[1].Name = "west-uplink-1", "east-uplink-1"
+	input.Test.Spec.Traffic.Directions = nil
+	input = withReplicas(t, input, 64, v1alpha1.LayoutPerLink)
+	input.Attempt = 100
+	changed := input
+	changed.Test = input.Test.DeepCopy()
+	changed.Test.Name = strings.Repeat("a", 39) + "c"
+	names := map[string]bool{}
+	for _, o := range append(everything(t, input), everything(t, changed)...) {
 		if manifests.IsOfRun(o) {
 			continue // TestNamesOfRuns
 		}
 		name := o.GetObjectKind().GroupVersionKind().Kind + "/" + o.GetName()
-		if seen[name] {
+		if names[name] {
 			t.Errorf("%s is there twice", name)
 		}
-		seen[name] = true
+		names[name] = true
 		if faults := validation.IsDNS1123Label(o.GetName()); len(faults) > 0 {
 			t.Errorf("%s: %v", name, faults)
 		}
 	}
-	if len(seen) != 2*(2+128) {
-		t.Errorf("%d names", len(seen))
+	if len(names) != 2*(2+128) {
+		t.Errorf("%d names", len(names))
 	}
-	for _, pod := range manifests.Generators(in) {
+	for _, pod := range manifests.Generators(input) {
 		for key, value := range pod.Labels {
 			if faults := validation.IsValidLabelValue(value); len(faults) > 0 {
 				t.Errorf("%s: label %s: %v", pod.Name, key, faults)
@@ -169,24 +169,24 @@ func TestNamesFit(t *testing.T) {
 // Tests of all namespaces meet in the operator's own: names of runs are apart where tests' names, even the longest, are the same, and a pod's begins with its Job's.
 func TestNamesOfRuns(t *testing.T) {
 	const mostKept = 58 // of a Job's name in its pods' (k8s.io/apiserver, names.MaxGeneratedNameLength)
-	seen := map[string]bool{}
+	names := map[string]bool{}
 	for _, name := range []string{"a", strings.Repeat("a", 40), strings.Repeat("ab-", 12) + "-abc", strings.Repeat("a.", 19) + "bc"} {
 		for _, uid := range []types.UID{"one", "another"} {
 			for _, attempt := range []int32{1, 12, 2_000_000_000} {
 				test := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: name, UID: uid}}
 				job := manifests.RunnerJobName(test, attempt)
 				for _, made := range []string{job, manifests.PlanName(test, attempt), manifests.ProgressName(test, attempt), manifests.OriginalName(test, attempt)} {
-					if faults := validation.IsDNS1123Subdomain(made); len(faults) > 0 || len(made) > 63 || seen[made] {
-						t.Errorf("%s, twice: %v, %v", made, seen[made], faults)
+					if faults := validation.IsDNS1123Subdomain(made); len(faults) > 0 || len(made) > 63 || names[made] {
+						t.Errorf("%s, twice: %v, %v", made, names[made], faults)
 					}
-					seen[made] = true
+					names[made] = true
 				}
 				if len(job)+1 > mostKept || !manifests.IsRunnerOf(job+"-x7k2p", test, attempt) || manifests.IsRunnerOf(job+"-x7k2p", test, attempt+1) {
 					t.Errorf("%s takes %d characters", job, len(job))
 				}
 				likeIts := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: test.Namespace, Name: job + "-x", UID: test.UID + "-other"}}
-				if others := manifests.RunnerJobName(likeIts, attempt) + "-x7k2p"; manifests.IsRunnerOf(others, test, attempt) {
-					t.Errorf("%s, which a test that is named like a runner has made, is taken for one of %s", others, job)
+				if name := manifests.RunnerJobName(likeIts, attempt) + "-x7k2p"; manifests.IsRunnerOf(name, test, attempt) {
+					t.Errorf("%s, which a test that is named like a runner has made, is taken for one of %s", name, job)
 				}
 			}
 		}
@@ -195,11 +195,11 @@ func TestNamesOfRuns(t *testing.T) {
 
 // What is in the operator's own namespace has no owner, as that is in another; what is in the test's is the test's.
 func TestWhatIsWhose(t *testing.T) {
-	ofEverySample(t, func(t *testing.T, in manifests.Input) {
-		for _, o := range everything(t, in) {
-			owned := len(o.GetOwnerReferences()) == 1 && o.GetOwnerReferences()[0].UID == in.Test.UID
-			there := o.GetNamespace() == in.Settings.Namespace
-			if owned == there || o.GetLabels()[v1alpha1.LabelUID] != string(in.Test.UID) || there != (o.GetLabels()[v1alpha1.LabelNamespace] == in.Test.Namespace) {
+	ofEverySample(t, func(t *testing.T, input manifests.Input) {
+		for _, o := range everything(t, input) {
+			owned := len(o.GetOwnerReferences()) == 1 && o.GetOwnerReferences()[0].UID == input.Test.UID
+			isOfOperator := o.GetNamespace() == input.Settings.Namespace
+			if owned == isOfOperator || o.GetLabels()[v1alpha1.LabelUID] != string(input.Test.UID) || isOfOperator != (o.GetLabels()[v1alpha1.LabelNamespace] == input.Test.Namespace) {
 				t.Errorf("%s in %s: owned %v, labels %v", o.GetName(), o.GetNamespace(), owned, o.GetLabels())
 			}
 		}
@@ -208,21 +208,21 @@ func TestWhatIsWhose(t *testing.T) {
 
 // A runner writes into its Report the Plan and the baseline that it read, byte for byte: by that the operator knows what the Report was made by.
 func TestAReportFollowsTheOrderOfItsRunner(t *testing.T) {
-	ofEverySample(t, func(t *testing.T, in manifests.Input) {
+	ofEverySample(t, func(t *testing.T, input manifests.Input) {
 		var err error
-		if in.Baseline, err = delivery.EncodeBaseline(report.Baseline{Kind: "LoadTest", Name: "main", Message: "a < b & c"}); err != nil {
+		if input.Baseline, err = delivery.EncodeBaseline(report.Baseline{Kind: "LoadTest", Name: "main", Message: "a < b & c"}); err != nil {
 			t.Fatal(err)
 		}
 		var placed *corev1.ConfigMap
-		for _, o := range ofAttempt(t, in) {
-			if c, is := o.(*corev1.ConfigMap); is && c.Name == manifests.PlanName(in.Test, in.Attempt) {
+		for _, o := range ofAttempt(t, input) {
+			if c, ok := o.(*corev1.ConfigMap); ok && c.Name == manifests.PlanName(input.Test, input.Attempt) {
 				placed = c
 			}
 		}
-		order, is := delivery.ReadOrder(placed.Annotations)
+		order, ok := delivery.ReadOrder(placed.Annotations)
 		p, _, err := delivery.DecodePlan(placed.BinaryData)
-		if err != nil || !is {
-			t.Fatal(is, err)
+		if err != nil || !ok {
+			t.Fatal(ok, err)
 		}
 		b, err := delivery.ReadBaseline(fstest.MapFS{delivery.KeyBaseline: {Data: placed.BinaryData[delivery.KeyBaseline]}})
 		if err != nil {
@@ -240,18 +240,18 @@ func TestAReportFollowsTheOrderOfItsRunner(t *testing.T) {
 }
 
 func TestOnlyTheRunnerHasAToken(t *testing.T) {
-	ofEverySample(t, func(t *testing.T, in manifests.Input) {
-		for _, o := range everything(t, in) {
+	ofEverySample(t, func(t *testing.T, input manifests.Input) {
+		for _, o := range everything(t, input) {
 			spec, isRunner := podSpec(o)
 			if spec == nil {
 				continue
 			}
-			theUsers := in.Compiled.DUT != nil && o.GetLabels()[v1alpha1.LabelRole] == "dut" && spec.ServiceAccountName != ""
+			theUsers := input.Compiled.DUT != nil && o.GetLabels()[v1alpha1.LabelRole] == "dut" && spec.ServiceAccountName != ""
 			mounts := spec.AutomountServiceAccountToken == nil || *spec.AutomountServiceAccountToken
 			if mounts != (isRunner || theUsers) {
 				t.Errorf("%s: a token is mounted: %v", o.GetName(), mounts)
 			}
-			if isRunner && (spec.ServiceAccountName != manifests.DefaultRunnerAccount || o.GetNamespace() != in.Settings.Namespace) {
+			if isRunner && (spec.ServiceAccountName != manifests.DefaultRunnerAccount || o.GetNamespace() != input.Settings.Namespace) {
 				t.Errorf("the runner is %q of %q", spec.ServiceAccountName, o.GetNamespace())
 			}
 		}
@@ -270,8 +270,8 @@ func podSpec(o manifests.Object) (spec *corev1.PodSpec, isRunner bool) {
 }
 
 func TestEveryPodEnds(t *testing.T) {
-	ofEverySample(t, func(t *testing.T, in manifests.Input) {
-		for _, o := range everything(t, in) {
+	ofEverySample(t, func(t *testing.T, input manifests.Input) {
+		for _, o := range everything(t, input) {
 			spec, isRunner := podSpec(o)
 			if spec == nil {
 				continue
@@ -298,8 +298,8 @@ func TestOurContainersAreNotPrivileged(t *testing.T) {
 		"trex":      {"IPC_LOCK", "NET_ADMIN", "NET_RAW"},
 		"forwarder": {"NET_ADMIN"}, "linerate-end": {"NET_ADMIN", "NET_RAW"},
 	}
-	ofEverySample(t, func(t *testing.T, in manifests.Input) {
-		for _, o := range everything(t, in) {
+	ofEverySample(t, func(t *testing.T, input manifests.Input) {
+		for _, o := range everything(t, input) {
 			spec, _ := podSpec(o)
 			if spec == nil {
 				continue
@@ -309,10 +309,10 @@ func TestOurContainersAreNotPrivileged(t *testing.T) {
 				if !ours {
 					continue
 				}
-				if c.Name == "generator" && in.Compiled.Plan.Sessions != nil {
+				if c.Name == "generator" && input.Compiled.Plan.Sessions != nil {
 					want = allowed["linerate-end"]
 				}
-				if m := in.Compiled.Plan.DUT.Mode(); c.Name == "forwarder" && m != nil {
+				if m := input.Compiled.Plan.DUT.Mode(); c.Name == "forwarder" && m != nil {
 					switch {
 					case m.XDP != nil:
 						want = []corev1.Capability{"BPF", "NET_ADMIN"}

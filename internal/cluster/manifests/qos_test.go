@@ -14,16 +14,16 @@ import (
 // qosOf is a pod's class of service by Kubernetes' rule (Tasks, "Configure Quality of Service for Pods"): CPU and memory of all containers, init
 // containers too, decide; nothing else does.
 func qosOf(spec corev1.PodSpec) corev1.PodQOSClass {
-	some, guaranteed := false, true
+	requests, guaranteed := false, true
 	for _, c := range slices.Concat(spec.InitContainers, spec.Containers) {
 		for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
 			request, limit := c.Resources.Requests[name], c.Resources.Limits[name]
-			some = some || !request.IsZero() || !limit.IsZero()
+			requests = requests || !request.IsZero() || !limit.IsZero()
 			guaranteed = guaranteed && !limit.IsZero() && (request.IsZero() || request.Cmp(limit) == 0)
 		}
 	}
 	switch {
-	case !some:
+	case !requests:
 		return corev1.PodQOSBestEffort
 	case guaranteed:
 		return corev1.PodQOSGuaranteed
@@ -65,37 +65,37 @@ func TestGeneratorsWithCPUsOfTheirOwnAreGuaranteed(t *testing.T) {
 }
 
 func TestAGuaranteedDUTStaysOne(t *testing.T) {
-	in := sample(t, "loadtest_trex_intel_pod")
-	if got := qosOf(in.Compiled.DUT.Spec); got != corev1.PodQOSGuaranteed {
+	input := sample(t, "loadtest_trex_intel_pod")
+	if got := qosOf(input.Compiled.DUT.Spec); got != corev1.PodQOSGuaranteed {
 		t.Fatalf("the sample's template is %s", got)
 	}
-	if got := qosOf(manifests.DUT(in).Spec); got != corev1.PodQOSGuaranteed {
+	if got := qosOf(manifests.DUT(input).Spec); got != corev1.PodQOSGuaranteed {
 		t.Errorf("the pod is %s", got)
 	}
 }
 
 // The device's end, which is put beside, leaves a Guaranteed pod one, may run as the user that it needs, and takes no CPU limit where nobody has one.
 func TestTheDevicesEndFitsIntoItsPod(t *testing.T) {
-	in := sample(t, "loadtest_endpoint_pod")
-	beside := func() corev1.Container {
-		all := manifests.DUT(in).Spec.Containers
-		return all[slices.IndexFunc(all, func(c corev1.Container) bool { return c.Name == "linerate-end" })]
+	input := sample(t, "loadtest_endpoint_pod")
+	sidecar := func() corev1.Container {
+		containers := manifests.DUT(input).Spec.Containers
+		return containers[slices.IndexFunc(containers, func(c corev1.Container) bool { return c.Name == "linerate-end" })]
 	}
-	if c := beside(); !c.Resources.Limits.Cpu().IsZero() || c.SecurityContext.RunAsNonRoot == nil || *c.SecurityContext.RunAsNonRoot {
+	if c := sidecar(); !c.Resources.Limits.Cpu().IsZero() || c.SecurityContext.RunAsNonRoot == nil || *c.SecurityContext.RunAsNonRoot {
 		t.Errorf("%v, %+v", c.Resources, c.SecurityContext)
 	}
-	own := &in.Compiled.DUT.Spec.Containers[in.Compiled.DUTContainer].Resources
-	own.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2"), corev1.ResourceMemory: resource.MustParse("1Gi")}
-	own.Limits = own.Requests.DeepCopy()
-	if got := qosOf(manifests.DUT(in).Spec); got != corev1.PodQOSGuaranteed {
-		t.Errorf("the pod is %s: %v", got, beside().Resources)
+	resources := &input.Compiled.DUT.Spec.Containers[input.Compiled.DUTContainer].Resources
+	resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2"), corev1.ResourceMemory: resource.MustParse("1Gi")}
+	resources.Limits = resources.Requests.DeepCopy()
+	if got := qosOf(manifests.DUT(input).Spec); got != corev1.PodQOSGuaranteed {
+		t.Errorf("the pod is %s: %v", got, sidecar().Resources)
 	}
 }
 
 // TestRequestsAreWithinLimits, and equal where Kubernetes wants them to be: huge pages and devices.
 func TestRequestsAreWithinLimits(t *testing.T) {
-	ofEverySample(t, func(t *testing.T, in manifests.Input) {
-		for _, o := range everything(t, in) {
+	ofEverySample(t, func(t *testing.T, input manifests.Input) {
+		for _, o := range everything(t, input) {
 			spec, _ := podSpec(o)
 			if spec == nil || o.GetLabels()[v1alpha1.LabelRole] == "setup" || o.GetLabels()[v1alpha1.LabelRole] == "teardown" {
 				continue

@@ -11,11 +11,11 @@ import (
 func TestAReferenceHasTheMemoryOfItsRoutes(t *testing.T) {
 	const base = 256
 	for _, c := range []struct {
-		name     string
-		mode     *plan.Mode
-		links    int
-		address  string
-		at, most int64 // MiB
+		name         string
+		mode         *plan.Mode
+		links        int
+		address      string
+		least, limit int64 // MiB
 	}{
 		{"plain", nil, 2, "198.18.0.1/24", base, base},
 		{"a filter", &plan.Mode{Filter: &plan.FilterMode{Rules: 100_000}}, 2, "198.18.0.1/24", base, base},
@@ -32,8 +32,8 @@ func TestAReferenceHasTheMemoryOfItsRoutes(t *testing.T) {
 				link.DUT.Addresses = []netip.Prefix{netip.MustParsePrefix(c.address)}
 				p.Links = append(p.Links, link)
 			}
-			if got := memoryOf(p); got < c.at || got > c.most {
-				t.Errorf("%d MiB, want %d to %d", got, c.at, c.most)
+			if got := memoryOf(p); got < c.least || got > c.limit {
+				t.Errorf("%d MiB, want %d to %d", got, c.least, c.limit)
 			}
 		})
 	}

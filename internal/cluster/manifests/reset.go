@@ -1,8 +1,6 @@
 package manifests
 
 import (
-	"fmt"
-	"net/netip"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,23 +14,23 @@ const (
 )
 
 // resets says that the test's device is reset before each trial.
-func resets(in Input) bool { return in.Compiled.Plan.Procedure.Reset != nil }
+func resets(input Input) bool { return input.Compiled.Plan.Procedure.Reset != nil }
 
 // addReset puts a container beside the one that forwards, in the same network namespace, in which our program runs the user's reset command when the runner asks for
 // it, so that no one needs exec. It has the rights, variables and mounts that the author gave the container that forwards, and none of that container's devices.
 //
 //	init  linerate-copy   our program ──▶ /opt/linerate
 //	      linerate-reset  the image of the container that forwards, or reset.image: our program, which runs the command
-func addReset(in Input, spec *corev1.PodSpec) {
-	if !resets(in) {
+func addReset(input Input, spec *corev1.PodSpec) {
+	if !resets(input) {
 		return
 	}
-	reset, forwards, launch := in.Test.Spec.Procedure.Reset, spec.Containers[0], programFolder+program
+	reset, forwards, launch := input.Test.Spec.Procedure.Reset, spec.Containers[0], programFolder+program
 	c := corev1.Container{
 		Name:  containerReset,
 		Image: forwards.Image, ImagePullPolicy: forwards.ImagePullPolicy,
-		Command: append(append(guarded(in, launch, "reset", "--at", "$("+variableResetIP+")", "--links", strings.Join(linkNames(in), ","),
-			"--timeout", in.Compiled.Plan.Procedure.Reset.Timeout.Std().String()), "--"), literal(in.Compiled.Plan.DUT.ResetCommand)...),
+		Command: append(append(guarded(input, launch, "reset", "--at", "$("+variableResetIP+")", "--links", strings.Join(linkNames(input), ","),
+			"--timeout", input.Compiled.Plan.Procedure.Reset.Timeout.Std().String()), "--"), literal(input.Compiled.Plan.DUT.ResetCommand)...),
 		Env:                      append(forwards.DeepCopy().Env, fieldVariable(variableResetIP, "status.podIP")),
 		EnvFrom:                  forwards.DeepCopy().EnvFrom,
 		WorkingDir:               forwards.WorkingDir,
@@ -60,23 +58,9 @@ func literal(words []string) []string {
 }
 
 // copyProgram is the init container that brings our program into a pod of another image.
-func copyProgram(in Input, name string) corev1.Container {
-	c := ourContainer(in, name, "trex-launch", "copy", programFolder+"/")
+func copyProgram(input Input, name string) corev1.Container {
+	c := ourContainer(input, name, "trex-launch", "copy", programFolder+"/")
 	c.Resources, c.SecurityContext = smallInit(), restricted()
 	c.VolumeMounts = []corev1.VolumeMount{{Name: "linerate-program", MountPath: programFolder}}
 	return c
-}
-
-// resetAt is where the runner asks for a reset of the device, in the device's pod. A device outside a pod can't be reset.
-func resetAt(in Input, pods []corev1.Pod) (string, error) {
-	name := DUTPodName(in.Test.Name, in.Attempt)
-	pod := podNamed(pods, name)
-	if pod == nil {
-		return "", fmt.Errorf("device: pod %s doesn't exist", name)
-	}
-	address, err := netip.ParseAddr(pod.Status.PodIP)
-	if err != nil {
-		return "", fmt.Errorf("device: pod %s has no address yet", name)
-	}
-	return netip.AddrPortFrom(address, vitalsPort).String(), nil
 }

@@ -32,8 +32,8 @@ func variable(c corev1.Container, name string) string {
 
 // What resets a user's device has what the author gave the container that forwards, and nothing besides: none of its devices, no probe or port of its, no more rights.
 func TestWhoResetsAUsersDeviceHasTheRightsOfTheContainerThatForwards(t *testing.T) {
-	in := sample(t, "loadtest_reset_pod")
-	pod := manifests.DUT(in)
+	input := sample(t, "loadtest_reset_pod")
+	pod := manifests.DUT(input)
 	forwards, c := containerNamed(t, pod, "firewall"), containerNamed(t, pod, "linerate-reset")
 	if pod.Spec.Containers[0].Name != "firewall" {
 		t.Errorf("the first container is %s: devices go to the first", pod.Spec.Containers[0].Name)
@@ -55,20 +55,20 @@ func TestWhoResetsAUsersDeviceHasTheRightsOfTheContainerThatForwards(t *testing.
 	if diff := cmp.Diff(want, c.Command); diff != "" {
 		t.Error(diff)
 	}
-	in.Compiled.Plan.DUT.ResetCommand = []string{"sh", "-c", "echo $(RULES) $$ $HOME"}
-	if got, want := containerNamed(t, manifests.DUT(in), "linerate-reset").Command[10:], []string{"sh", "-c", "echo $$(RULES) $$$$ $$HOME"}; !slices.Equal(got, want) {
+	input.Compiled.Plan.DUT.ResetCommand = []string{"sh", "-c", "echo $(RULES) $$ $HOME"}
+	if got, want := containerNamed(t, manifests.DUT(input), "linerate-reset").Command[10:], []string{"sh", "-c", "echo $$(RULES) $$$$ $$HOME"}; !slices.Equal(got, want) {
 		t.Errorf("the command is %q, want %q, of which the kubelet makes what was written", got, want)
 	}
-	in.Test.Spec.Procedure.Reset.Image = ""
-	if c := containerNamed(t, manifests.DUT(in), "linerate-reset"); c.Image != forwards.Image {
+	input.Test.Spec.Procedure.Reset.Image = ""
+	if c := containerNamed(t, manifests.DUT(input), "linerate-reset"); c.Image != forwards.Image {
 		t.Errorf("where no image is said it has %s", c.Image)
 	}
 }
 
 func TestTheRunnerIsToldWhereTheDeviceIsReset(t *testing.T) {
-	for name, in := range map[string]manifests.Input{"a user's device": sample(t, "loadtest_reset_pod"), "a Reference": resetReference(t)} {
+	for name, input := range map[string]manifests.Input{"a user's device": sample(t, "loadtest_reset_pod"), "a Reference": resetReference(t)} {
 		t.Run(name, func(t *testing.T) {
-			_, sites := devicesSites(t, in)
+			_, sites := devicesSites(t, input)
 			if !strings.HasSuffix(sites.Reset, ":4504") {
 				t.Fatalf("%+v", sites.Reset)
 			}
@@ -98,20 +98,20 @@ func TestWithoutAResetNobodyIsThereToAsk(t *testing.T) {
 // resetReference is a Reference that is reset before each trial.
 func resetReference(t *testing.T) manifests.Input {
 	t.Helper()
-	in := sample(t, "loadtest_software_reference")
-	in.Compiled.Plan.Procedure.Reset = &plan.Reset{Timeout: 1}
-	return in
+	input := sample(t, "loadtest_software_reference")
+	input.Compiled.Plan.Procedure.Reset = &plan.Reset{Timeout: 1}
+	return input
 }
 
 // devicesSites is the device's pod, and where the runner finds all.
-func devicesSites(t *testing.T, in manifests.Input) (*corev1.Pod, plan.Sites) {
+func devicesSites(t *testing.T, input manifests.Input) (*corev1.Pod, plan.Sites) {
 	t.Helper()
-	pod := manifests.DUT(in)
+	pod := manifests.DUT(input)
 	running := []corev1.Pod{*attached(pod, 0)}
-	for i, g := range manifests.Generators(in) {
+	for i, g := range manifests.Generators(input) {
 		running = append(running, *attached(g, i+1))
 	}
-	sites, err := manifests.SitesOf(in, running)
+	sites, err := manifests.SitesOf(input, running)
 	if err != nil {
 		t.Fatal(err)
 	}

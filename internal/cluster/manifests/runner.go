@@ -36,7 +36,7 @@ const (
 type OfRun struct {
 	// Labels are those by which the operator finds them.
 	Labels map[string]string
-	// Plan and PlanUID name the Plan's ConfigMap, their owner; empty: they have no owner.
+	// Plan and PlanUID name the Plan's ConfigMap, their owner. Empty means that they have no owner.
 	Plan    string
 	PlanUID types.UID
 }
@@ -53,7 +53,7 @@ func (r OfRun) Successor(progress string, run int) metav1.ObjectMeta {
 }
 
 func (r OfRun) document(name, role string) metav1.ObjectMeta {
-	meta := metav1.ObjectMeta{Name: name, Labels: over(r.Labels, map[string]string{v1alpha1.LabelRole: role})}
+	meta := metav1.ObjectMeta{Name: name, Labels: merge(r.Labels, map[string]string{v1alpha1.LabelRole: role})}
 	if r.Plan != "" {
 		meta.OwnerReferences = []metav1.OwnerReference{byPlan(r.Plan, r.PlanUID)}
 	}
@@ -62,35 +62,35 @@ func (r OfRun) document(name, role string) metav1.ObjectMeta {
 
 // Run is the Plan's ConfigMap and the runner's Job, in the order in which they are to be created. The ConfigMap has the digests of the Plan and of the baseline that the
 // Report must follow. An error says that the Plan is too large for a ConfigMap, and the way out.
-func Run(in Input, sites plan.Sites) ([]Object, error) {
-	p := *in.Compiled.Plan
-	p.Test.Attempt = int(in.Attempt)
+func Run(input Input, sites plan.Sites) ([]Object, error) {
+	p := *input.Compiled.Plan
+	p.Test.Attempt = int(input.Attempt)
 	data, err := delivery.EncodePlan(&p, sites)
-	if err == nil && len(in.Baseline) > 0 {
-		data[delivery.KeyBaseline] = in.Baseline
+	if err == nil && len(input.Baseline) > 0 {
+		data[delivery.KeyBaseline] = input.Baseline
 	}
 	var order delivery.Order
 	if err == nil {
 		order, err = delivery.OrderOf(data)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("plan of %s/%s: %w", in.Test.Namespace, in.Test.Name, err)
+		return nil, fmt.Errorf("plan of %s/%s: %w", input.Test.Namespace, input.Test.Name, err)
 	}
 	document := &corev1.ConfigMap{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
-		ObjectMeta: ofThisRun(in, PlanName(in.Test, in.Attempt), rolePlan),
+		ObjectMeta: ofThisRun(input, PlanName(input.Test, input.Attempt), rolePlan),
 		Immutable:  new(true),
 		BinaryData: data,
 	}
 	document.Annotations = order.Annotations()
-	return []Object{document, runnerJob(in).DeepCopy()}, nil
+	return []Object{document, runnerJob(input).DeepCopy()}, nil
 }
 
 // runnerJob starts a runner and, if it is lost, another one, but only once the lost one is surely gone (podReplacementPolicy Failed).
-func runnerJob(in Input) *batchv1.Job {
-	meta := ofThisRun(in, RunnerJobName(in.Test, in.Attempt), runnerRole(in))
-	template := onEveryPod(in, metav1.ObjectMeta{Labels: maps.Clone(meta.Labels)})
-	if queue := in.Settings.RunnerQueue; queue != "" { // Kueue manages the Job, and not its pods
+func runnerJob(input Input) *batchv1.Job {
+	meta := ofThisRun(input, RunnerJobName(input.Test, input.Attempt), runnerRole(input))
+	template := podMeta(input, metav1.ObjectMeta{Labels: maps.Clone(meta.Labels)})
+	if queue := input.Settings.RunnerQueue; queue != "" { // Kueue manages the Job, and not its pods
 		meta.Labels[v1alpha1.LabelKueueQueue] = queue
 	}
 	job := &batchv1.Job{
@@ -101,10 +101,10 @@ func runnerJob(in Input) *batchv1.Job {
 			PodReplacementPolicy:    new(batchv1.Failed),
 			ActiveDeadlineSeconds:   seconds(longestRunner),
 			TTLSecondsAfterFinished: new(int32(runnerLeft / time.Second)),
-			Template:                corev1.PodTemplateSpec{ObjectMeta: template, Spec: runnerPod(in)},
+			Template:                corev1.PodTemplateSpec{ObjectMeta: template, Spec: runnerPod(input)},
 		},
 	}
-	if deadline := in.Compiled.Plan.ActiveDeadline.Std(); deadline > 0 {
+	if deadline := input.Compiled.Plan.ActiveDeadline.Std(); deadline > 0 {
 		job.Spec.ActiveDeadlineSeconds = seconds(deadline + runnerMargin)
 	}
 	return job
@@ -112,11 +112,11 @@ func runnerJob(in Input) *batchv1.Job {
 
 // runnerPod needs little: it reads generators' counters, TRex's 50 times a second, 200 times a second in all at most. It has no CPU limit, since a runner that the kernel stops for the
 // rest of a scheduling period would void the window that it measures.
-func runnerPod(in Input) corev1.PodSpec {
-	spec := newPod(in, metav1.ObjectMeta{}).Spec
-	c := ourContainer(in, "runner", "runner", "--plan", folderPlan, "--earlier", folderEarlier, "--namespace", in.Settings.Namespace,
-		"--progress", ProgressName(in.Test, in.Attempt), "--report", OriginalName(in.Test, in.Attempt),
-		"--labels", labels.Set(ofThisRun(in, "", runnerRole(in)).Labels).String(), "--owner", PlanName(in.Test, in.Attempt)+"/$(PLAN_UID)")
+func runnerPod(input Input) corev1.PodSpec {
+	spec := newPod(input, metav1.ObjectMeta{}).Spec
+	c := ourContainer(input, "runner", "runner", "--plan", folderPlan, "--earlier", folderEarlier, "--namespace", input.Settings.Namespace,
+		"--progress", ProgressName(input.Test, input.Attempt), "--report", OriginalName(input.Test, input.Attempt),
+		"--labels", labels.Set(ofThisRun(input, "", runnerRole(input)).Labels).String(), "--owner", PlanName(input.Test, input.Attempt)+"/$(PLAN_UID)")
 	c.Env = []corev1.EnvVar{
 		fieldVariable("POD_NAME", "metadata.name"), fieldVariable("POD_UID", "metadata.uid"), fieldVariable("NODE_NAME", "spec.nodeName"),
 		fieldVariable("PLAN_UID", "metadata.annotations['"+annotationPlanUID+"']"),
@@ -130,25 +130,25 @@ func runnerPod(in Input) corev1.PodSpec {
 	spec.Containers = []corev1.Container{c}
 	spec.Volumes = []corev1.Volume{
 		{Name: "plan", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
-			LocalObjectReference: corev1.LocalObjectReference{Name: PlanName(in.Test, in.Attempt)},
+			LocalObjectReference: corev1.LocalObjectReference{Name: PlanName(input.Test, input.Attempt)},
 		}}},
 		// A runner's account reads no ConfigMaps. What an earlier runner had told by the time that this pod began, the kubelet reads.
 		{Name: "earlier", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
-			LocalObjectReference: corev1.LocalObjectReference{Name: ProgressName(in.Test, in.Attempt)}, Optional: new(true),
+			LocalObjectReference: corev1.LocalObjectReference{Name: ProgressName(input.Test, input.Attempt)}, Optional: new(true),
 		}}},
 	}
 	spec.ActiveDeadlineSeconds = nil // the Job has the deadline
 	spec.TerminationGracePeriodSeconds = new(int64(runnerGraceSeconds))
-	spec.ServiceAccountName = cmp.Or(in.Settings.RunnerAccount, DefaultRunnerAccount)
+	spec.ServiceAccountName = cmp.Or(input.Settings.RunnerAccount, DefaultRunnerAccount)
 	spec.AutomountServiceAccountToken = new(true)
 	spec.SecurityContext.RunAsNonRoot = new(true)
 	// The tolerations of generator.pod hold for the runner, too: in a lab whose nodes are all tainted for tests it has no other place, and whoever may create pods may let them
 	// tolerate anything. The priority doesn't: it would evict other people's pods beyond the quotas of the test's namespace. Nor do the pull secrets: they are in the test's
 	// namespace, and would be looked up in the operator's.
-	if own := in.Test.Spec.Generator.Pod; own != nil {
-		spec.Tolerations = own.Tolerations
+	if podSpec := input.Test.Spec.Generator.Pod; podSpec != nil {
+		spec.Tolerations = podSpec.Tolerations
 	}
-	spec.PriorityClassName = in.Settings.RunnerPriority
-	spec.ImagePullSecrets = slices.Clone(in.Settings.PullSecrets)
+	spec.PriorityClassName = input.Settings.RunnerPriority
+	spec.ImagePullSecrets = slices.Clone(input.Settings.PullSecrets)
 	return spec
 }

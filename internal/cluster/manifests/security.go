@@ -28,8 +28,8 @@ import (
 // No container is privileged, may gain rights (allowPrivilegeEscalation), sees the node's namespaces or mounts its file system. But Pod Security's level
 // baseline refuses the added capabilities, so the namespace's level must be privileged.
 
-// nobody is the user of our image.
-const nobody = 65532
+// imageUser is the user of our image.
+const imageUser = 65532
 
 // restricted is what Pod Security's level restricted and OpenShift's restricted-v2 demand. It names no user, since restricted-v2 refuses users outside the namespace's range.
 func restricted() *corev1.SecurityContext {
@@ -48,7 +48,7 @@ func restrictedBeside(pod *corev1.PodSecurityContext) *corev1.SecurityContext {
 	c := restricted()
 	root := func(id *int64) bool { return id != nil && *id == 0 }
 	if pod != nil && (root(pod.RunAsUser) || root(pod.RunAsGroup)) {
-		c.RunAsUser, c.RunAsGroup = new(int64(nobody)), new(int64(nobody))
+		c.RunAsUser, c.RunAsGroup = new(int64(imageUser)), new(int64(imageUser))
 	}
 	return c
 }

@@ -14,15 +14,15 @@ import (
 
 // asked are the capabilities that our pods ask for, as the documents name the pods.
 func asked() map[string][]string {
-	all := map[string][]string{}
+	capabilities := map[string][]string{}
 	for pod, c := range map[string]*corev1.SecurityContext{"generator, Software": softwareRights(), "generator, TRex": trexRights(), "DUT, Reference": forwarderRights(nil), "DUT, Reference, mode xdp": forwarderRights(&plan.Mode{XDP: &plan.XDPMode{}}),
 		"DUT, Reference, mode tunnel": forwarderRights(&plan.Mode{Tunnel: &plan.TunnelMode{}}), "DUT, Reference, mode userspace": forwarderRights(&plan.Mode{Userspace: &plan.UserspaceMode{}}), "runner": restricted()} {
 		for _, name := range c.Capabilities.Add {
-			all[pod] = append(all[pod], string(name))
+			capabilities[pod] = append(capabilities[pod], string(name))
 		}
-		slices.Sort(all[pod])
+		slices.Sort(capabilities[pod])
 	}
-	return all
+	return capabilities
 }
 
 // docs/security.md lists what pods may do, for who has to allow it: no more than the pods ask for, and no less.
@@ -32,7 +32,7 @@ func TestTheDocumentHasEachCapability(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	says, pod := map[string][]string{}, ""
+	documented, pod := map[string][]string{}, ""
 	for line := range strings.Lines(string(page)) {
 		cells := strings.Split(line, "|") // "", pod, user, capabilities, why
 		if len(cells) < 4 {
@@ -41,10 +41,10 @@ func TestTheDocumentHasEachCapability(t *testing.T) {
 		if first := strings.TrimSpace(cells[1]); first != "" {
 			pod = first
 		}
-		says[pod] = append(says[pod], capability.FindAllString(cells[3], -1)...)
+		documented[pod] = append(documented[pod], capability.FindAllString(cells[3], -1)...)
 	}
 	for pod, want := range asked() {
-		if got := says[pod]; !slices.Equal(slices.Sorted(slices.Values(got)), want) {
+		if got := documented[pod]; !slices.Equal(slices.Sorted(slices.Values(got)), want) {
 			t.Errorf("docs/security.md: %s: %v, and the pod asks for %v", pod, got, want)
 		}
 	}

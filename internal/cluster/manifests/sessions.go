@@ -9,22 +9,23 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
-// sessions is linerate's own program as an end of sessions, in a pod on each link. Its pods are like the software engine's, but for their rights: the kernel makes its
-// frames.
+// sessions is linerate's own program as an end of sessions, in a pod on each link. Its pods are like the software
+// engine's, but for their rights, since the kernel makes its frames.
 type sessions struct{ software }
 
 // fill makes the pod one link's end.
-func (e sessions) fill(in Input, g plan.Generator, pod *corev1.Pod) {
-	e.software.fill(in, g, pod)
+func (e sessions) fill(input Input, g plan.Generator, pod *corev1.Pod) {
+	e.software.fill(input, g, pod)
 	c := &pod.Spec.Containers[0]
 	link := linksOf(g)[0]
-	c.Command = guarded(in, program, "sessions", "--link", link, "--interface", link, "--listen", ":"+strconv.Itoa(rpcPort))
+	c.Command = guarded(input, program, "sessions", "--link", link, "--interface", link, "--listen", ":"+strconv.Itoa(rpcPort))
 	c.SecurityContext = sessionsRights()
-	c.Resources = request(in, e, g)
+	c.Resources = request(input, e, g)
 	c.StartupProbe, c.LivenessProbe = startup(1, 60, program, "sessions", "probe"), liveness(program, "sessions", "probe")
 }
 
-// busyCPUs is half a CPU for each port: an end is half of what sends and receives on a pair of ports. Its frames are made by the kernel, on whichever CPU has time for that.
+// busyCPUs is half a CPU for each port. An end is half of what sends and receives on a pair of ports. Its frames are
+// made by the kernel, on whichever CPU has time for that.
 func (sessions) busyCPUs(ports, cores int64) resource.Quantity { return milli(500 * ports * cores) }
 
 // sessionsRights are those of an end of sessions.

@@ -11,25 +11,27 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
-// SitesOf says where the attempt's generators answer, by its running pods; other pods among them are ignored. The error names a pod that doesn't
-// exist, or has no address yet.
-func SitesOf(in Input, pods []corev1.Pod) (sites plan.Sites, err error) {
-	sites = plan.Sites{Version: plan.SitesVersion, Key: key(in), Device: deviceOf(in, pods)}
-	sites.Vitals, sites.NoVitals = vitalsOf(in, pods)
-	sites.Collector, sites.NoCollector = collectorOf(in, pods)
-	if resets(in) {
-		if sites.Reset, err = resetAt(in, pods); err != nil {
+// SitesOf says where the attempt's generators answer, by its running pods. Other pods among them are ignored. The error
+// names a pod that doesn't exist, or has no address yet.
+func SitesOf(input Input, pods []corev1.Pod) (sites plan.Sites, err error) {
+	sites = plan.Sites{Version: plan.SitesVersion, Key: key(input), Device: deviceOf(input, pods)}
+	sites.Vitals, sites.NoVitals = vitalsOf(input, pods)
+	sites.Collector, sites.NoCollector = collectorOf(input, pods)
+	if resets(input) {
+		if sites.Reset, err = deviceAddress(input, pods, vitalsPort); err != nil {
 			return plan.Sites{}, err
 		}
 	}
-	if sites.DeviceEnd, err = deviceEndAt(in, pods); err != nil {
-		return plan.Sites{}, err
+	if endsAtDevice(input) {
+		if sites.DeviceEnd, err = deviceAddress(input, pods, rpcPort); err != nil {
+			return plan.Sites{}, err
+		}
 	}
-	if !hasGeneratorPods(in) {
-		sites.AllowedServers = in.Settings.ExternalServers.Texts()
+	if !hasGeneratorPods(input) {
+		sites.AllowedServers = input.Settings.ExternalServers.Texts()
 	}
-	hops := nextHops(in, pods)
-	for _, g := range in.Compiled.Plan.Generators {
+	hops := nextHops(input, pods)
+	for _, g := range input.Compiled.Plan.Generators {
 		site := plan.Site{Generator: g.Name, RPC: g.Server, PortOfLink: map[string]int{}}
 		for i, p := range g.Ports {
 			site.PortOfLink[p.Link] = i
@@ -40,8 +42,8 @@ func SitesOf(in Input, pods []corev1.Pod) (sites plan.Sites, err error) {
 				site.NextHopMAC[p.Link] = mac
 			}
 		}
-		if hasGeneratorPods(in) {
-			if err := locate(in, pods, &site); err != nil {
+		if hasGeneratorPods(input) {
+			if err := locate(input, pods, &site); err != nil {
 				return plan.Sites{}, err
 			}
 		}
@@ -50,46 +52,41 @@ func SitesOf(in Input, pods []corev1.Pod) (sites plan.Sites, err error) {
 	return sites, nil
 }
 
-// deviceOf describes the device's running pod; nil: there is none.
-func deviceOf(in Input, pods []corev1.Pod) *plan.Device {
-	pod := podNamed(pods, DUTPodName(in.Test.Name, in.Attempt))
-	if pod == nil || !hasDUTPod(in) {
+// deviceOf describes the device's running pod. Nil means none.
+func deviceOf(input Input, pods []corev1.Pod) *plan.Device {
+	pod := podNamed(pods, DUTPodName(input.Test.Name, input.Attempt))
+	if pod == nil || !hasDUTPod(input) {
 		return nil
 	}
 	containers := ContainersOf(pod)
-	if far := podNamed(pods, FarEndPodName(in.Test.Name, in.Attempt)); far != nil && tunnelOf(in) != nil {
+	if far := podNamed(pods, FarEndPodName(input.Test.Name, input.Attempt)); far != nil && tunnelOf(input) != nil {
 		containers = append(containers, ContainersOf(far)...)
 	}
 	return &plan.Device{Pod: pod.Name, Node: pod.Spec.NodeName, Machine: reportedMachine(pod), Containers: containers}
 }
 
-// ContainersOf are a pod's containers, with the images that run as far as kubelet has reported them, and then its init containers without ours: they
-// may install the measured program or its configuration, or keep running beside it.
+// ContainersOf are a pod's containers, with the images that run as far as kubelet has reported them, and then its init
+// containers without ours. They may install the measured program or its configuration, or keep running beside it.
 func ContainersOf(pod *corev1.Pod) []plan.Container {
-	given := map[string]string{}
+	imageIDs := map[string]string{}
 	for _, s := range slices.Concat(pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses) {
-		given[s.Name] = s.ImageID
+		imageIDs[s.Name] = s.ImageID
 	}
-	var out []plan.Container
+	var containers []plan.Container
 	for _, c := range slices.Concat(pod.Spec.Containers, pod.Spec.InitContainers) {
 		besideIt := c.Name == containerEnd && len(pod.Spec.Containers) > 1 // as the only container it is the device
 		if !besideIt && !slices.Contains([]string{containerLinks, containerPorts, containerReset, containerCopy}, c.Name) {
-			out = append(out, plan.Container{Name: c.Name, Image: c.Image, ImageID: given[c.Name]})
+			containers = append(containers, plan.Container{Name: c.Name, Image: c.Image, ImageID: imageIDs[c.Name]})
 		}
 	}
-	return out
+	return containers
 }
 
 // locate says where a generator's pod answers.
-func locate(in Input, pods []corev1.Pod, site *plan.Site) error {
-	name := GeneratorPodName(in.Test.Name, in.Attempt, site.Generator)
-	pod := podNamed(pods, name)
-	if pod == nil {
-		return fmt.Errorf("generator %s: pod %s doesn't exist", site.Generator, name)
-	}
-	address, err := netip.ParseAddr(pod.Status.PodIP)
+func locate(input Input, pods []corev1.Pod, site *plan.Site) error {
+	pod, address, err := addressOf(pods, GeneratorPodName(input.Test.Name, input.Attempt, site.Generator))
 	if err != nil {
-		return fmt.Errorf("generator %s: pod %s has no address yet", site.Generator, name)
+		return fmt.Errorf("generator %s: %w", site.Generator, err)
 	}
 	site.Pod, site.Node, site.Containers = pod.Name, pod.Spec.NodeName, ContainersOf(pod)
 	site.RPC = netip.AddrPortFrom(address, rpcPort).String()
@@ -102,12 +99,35 @@ func locate(in Input, pods []corev1.Pod, site *plan.Site) error {
 		}
 		site.PhysicalPort[l.Link] = l.PhysicalPort
 	}
-	if e, known := engineOf(in.Test); known && e.heartbeatPort() != 0 {
+	if e, ok := engineOf(input.Test); ok && e.heartbeatPort() != 0 {
 		site.Heartbeat = netip.AddrPortFrom(address, e.heartbeatPort()).String()
 	}
 	return nil
 }
 
+// deviceAddress is where a program in the device's pod answers on a port, as host:port.
+func deviceAddress(input Input, pods []corev1.Pod, port uint16) (string, error) {
+	_, address, err := addressOf(pods, DUTPodName(input.Test.Name, input.Attempt))
+	if err != nil {
+		return "", fmt.Errorf("device: %w", err)
+	}
+	return netip.AddrPortFrom(address, port).String(), nil
+}
+
+// addressOf is a pod with its address. The error says that the pod doesn't exist, or has no address yet.
+func addressOf(pods []corev1.Pod, name string) (*corev1.Pod, netip.Addr, error) {
+	pod := podNamed(pods, name)
+	if pod == nil {
+		return nil, netip.Addr{}, fmt.Errorf("pod %s doesn't exist", name)
+	}
+	address, err := netip.ParseAddr(pod.Status.PodIP)
+	if err != nil {
+		return nil, netip.Addr{}, fmt.Errorf("pod %s has no address yet", name)
+	}
+	return pod, address, nil
+}
+
+// podNamed is a pod by its name. Nil means none.
 func podNamed(pods []corev1.Pod, name string) *corev1.Pod {
 	i := slices.IndexFunc(pods, func(p corev1.Pod) bool { return p.Name == name })
 	if i < 0 {
@@ -116,17 +136,18 @@ func podNamed(pods []corev1.Pod, name string) *corev1.Pod {
 	return &pods[i]
 }
 
-// nextHops are the DUT's MAC addresses by link, where frames surely have to be addressed to them: not where the spec names another, and not where the
-// user's software routes on a kernel interface, since it may use a MAC address of its own there (as with AF_PACKET sockets), and answers ARP.
-func nextHops(in Input, pods []corev1.Pod) map[string]string {
-	p := in.Compiled.Plan
-	if !hasDUTPod(in) || p.DUT.Forwarding == plan.L2 {
+// nextHops are the DUT's MAC addresses by link, where frames surely have to be addressed to them. That isn't so where
+// the spec names another, and where the user's software routes on a kernel interface, since it may use a MAC address of
+// its own there (as with AF_PACKET sockets), and answers ARP.
+func nextHops(input Input, pods []corev1.Pod) map[string]string {
+	p := input.Compiled.Plan
+	if !hasDUTPod(input) || p.DUT.Forwarding == plan.L2 {
 		return nil
 	}
 	hops := map[string]string{}
-	for _, l := range linksOfDevice(in, pods) {
-		n, _ := dutNetwork(in, l.Link)
-		asks := in.Compiled.DUT != nil && p.DUT.Forwarding == plan.L3 && n.Resource == ""
+	for _, l := range linksOfDevice(input, pods) {
+		n, _ := dutNetwork(input, l.Link)
+		asks := input.Compiled.DUT != nil && p.DUT.Forwarding == plan.L3 && n.Resource == ""
 		if !asks && !namedMAC(p, l.Link) {
 			hops[l.Link] = l.MACAddress
 		}
@@ -135,17 +156,17 @@ func nextHops(in Input, pods []corev1.Pod) map[string]string {
 }
 
 // linksOfDevice are the interfaces of the device's pods.
-func linksOfDevice(in Input, pods []corev1.Pod) (all []v1alpha1.PodLink) {
-	names := []string{DUTPodName(in.Test.Name, in.Attempt)}
-	if tunnelOf(in) != nil {
-		names = append(names, FarEndPodName(in.Test.Name, in.Attempt))
+func linksOfDevice(input Input, pods []corev1.Pod) (links []v1alpha1.PodLink) {
+	names := []string{DUTPodName(input.Test.Name, input.Attempt)}
+	if tunnelOf(input) != nil {
+		names = append(names, FarEndPodName(input.Test.Name, input.Attempt))
 	}
 	for _, name := range names {
 		if pod := podNamed(pods, name); pod != nil {
-			all = append(all, LinksOfPod(pod)...)
+			links = append(links, LinksOfPod(pod)...)
 		}
 	}
-	return all
+	return links
 }
 
 // namedMAC says that the spec gives the DUT's MAC address on a link.

@@ -13,12 +13,12 @@ import (
 )
 
 // running are the attempt's pods as they run.
-func running(in manifests.Input) []corev1.Pod {
+func running(input manifests.Input) []corev1.Pod {
 	var pods []corev1.Pod
-	if dut := manifests.DUT(in); dut != nil {
+	if dut := manifests.DUT(input); dut != nil {
 		pods = append(pods, *attached(dut, 7))
 	}
-	for i, pod := range manifests.Generators(in) {
+	for i, pod := range manifests.Generators(input) {
 		pods = append(pods, *attached(pod, i))
 	}
 	return pods
@@ -26,10 +26,10 @@ func running(in manifests.Input) []corev1.Pod {
 
 func TestSitesOf(t *testing.T) {
 	t.Run("a pod with an IPv6 address is reached in brackets", func(t *testing.T) {
-		in := sample(t, "loadtest_trex_loopback")
-		pods := running(in)
+		input := sample(t, "loadtest_trex_loopback")
+		pods := running(input)
 		pods[0].Status.PodIP = "2001:db8::17"
-		sites, err := manifests.SitesOf(in, pods)
+		sites, err := manifests.SitesOf(input, pods)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,8 +42,8 @@ func TestSitesOf(t *testing.T) {
 		}
 	})
 	t.Run("the software engine takes requests for beats", func(t *testing.T) {
-		in := sample(t, "loadtest_software_loopback")
-		sites, err := manifests.SitesOf(in, running(in))
+		input := sample(t, "loadtest_software_loopback")
+		sites, err := manifests.SitesOf(input, running(input))
 		if err != nil || sites.Generators[0].Heartbeat != "" {
 			t.Errorf("%+v, %v", sites, err)
 		}
@@ -55,44 +55,44 @@ func TestSitesOf(t *testing.T) {
 		}
 	})
 	t.Run("what the device's node is, as an init container told", func(t *testing.T) {
-		in := sample(t, "loadtest_trex_intel_pod")
-		pods := running(in)
+		input := sample(t, "loadtest_trex_intel_pod")
+		pods := running(input)
 		tell := func(message string) {
 			for i := range pods {
 				pods[i].Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "linerate-links", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Message: message}}}}
 			}
 		}
 		tell(`{"version": "linerate.dev/ports.v1alpha1", "links": [], "machine": {"cpuModel": "AMD EPYC", "processors": 32, "kernel": "6.1.0"}}`)
-		sites, err := manifests.SitesOf(in, pods)
+		sites, err := manifests.SitesOf(input, pods)
 		if want := (plan.Machine{CPUModel: "AMD EPYC", Processors: 32, Kernel: "6.1.0"}); err != nil || sites.Device.Machine == nil || *sites.Device.Machine != want {
 			t.Errorf("%+v, %v", sites.Device.Machine, err)
 		}
 		tell(`{"version": "linerate.dev/ports.v1alpha1", "links": []}`)
-		if sites, err = manifests.SitesOf(in, pods); err != nil || sites.Device.Machine != nil {
+		if sites, err = manifests.SitesOf(input, pods); err != nil || sites.Device.Machine != nil {
 			t.Errorf("an older one told %+v, %v", sites.Device.Machine, err)
 		}
 	})
 	t.Run("which image the device runs", func(t *testing.T) {
-		in := sample(t, "loadtest_trex_intel_pod")
-		sites, err := manifests.SitesOf(in, running(in))
+		input := sample(t, "loadtest_trex_intel_pod")
+		sites, err := manifests.SitesOf(input, running(input))
 		if err != nil || sites.Device == nil || sites.Device.Pod == "" || sites.Device.Node != "node-8" {
 			t.Fatalf("%+v, %v", sites.Device, err)
 		}
-		own := manifests.DUT(in).Spec
-		for i, c := range sites.Device.Containers[:len(own.Containers)] {
-			if want := own.Containers[i]; c.Name != want.Name || c.Image != want.Image || !strings.HasPrefix(c.ImageID, want.Image+"@sha256:7e7e") {
+		copied := manifests.DUT(input).Spec
+		for i, c := range sites.Device.Containers[:len(copied.Containers)] {
+			if want := copied.Containers[i]; c.Name != want.Name || c.Image != want.Image || !strings.HasPrefix(c.ImageID, want.Image+"@sha256:7e7e") {
 				t.Errorf("container %d: %+v", i, c)
 			}
 		}
 	})
 	t.Run("which image a generator runs", func(t *testing.T) {
-		in := sample(t, "loadtest_trex_intel_pod")
-		sites, err := manifests.SitesOf(in, running(in))
+		input := sample(t, "loadtest_trex_intel_pod")
+		sites, err := manifests.SitesOf(input, running(input))
 		if err != nil || len(sites.Generators[0].Containers) == 0 {
 			t.Fatalf("%+v, %v", sites.Generators, err)
 		}
-		own := manifests.Generators(in)[0].Spec.Containers[0]
-		if c := sites.Generators[0].Containers[0]; c.Name != own.Name || c.Image != own.Image || !strings.HasPrefix(c.ImageID, own.Image+"@sha256:7e7e") {
+		copied := manifests.Generators(input)[0].Spec.Containers[0]
+		if c := sites.Generators[0].Containers[0]; c.Name != copied.Name || c.Image != copied.Image || !strings.HasPrefix(c.ImageID, copied.Image+"@sha256:7e7e") {
 			t.Errorf("%+v", c)
 		}
 	})
@@ -118,25 +118,25 @@ func TestSitesOf(t *testing.T) {
 		}
 	})
 	t.Run("a device that is no pod runs no image", func(t *testing.T) {
-		in := sample(t, "loadtest_trex_loopback")
-		if sites, err := manifests.SitesOf(in, running(in)); err != nil || sites.Device != nil {
+		input := sample(t, "loadtest_trex_loopback")
+		if sites, err := manifests.SitesOf(input, running(input)); err != nil || sites.Device != nil {
 			t.Errorf("%+v, %v", sites.Device, err)
 		}
 	})
 	t.Run("pods of another attempt aren't meant", func(t *testing.T) {
-		in := sample(t, "loadtest_trex_loopback")
-		pods := running(in)
-		in.Attempt = 2
-		_, err := manifests.SitesOf(in, pods)
+		input := sample(t, "loadtest_trex_loopback")
+		pods := running(input)
+		input.Attempt = 2
+		_, err := manifests.SitesOf(input, pods)
 		if err == nil || err.Error() != "generator generator-0: pod trex-calibration-2-generator-0 doesn't exist" {
 			t.Error(err)
 		}
 	})
 	t.Run("a pod without an address isn't there yet", func(t *testing.T) {
-		in := sample(t, "loadtest_trex_loopback")
-		pods := running(in)
+		input := sample(t, "loadtest_trex_loopback")
+		pods := running(input)
 		pods[0].Status.PodIP = ""
-		if _, err := manifests.SitesOf(in, pods); err == nil || !strings.HasSuffix(err.Error(), "has no address yet") {
+		if _, err := manifests.SitesOf(input, pods); err == nil || !strings.HasSuffix(err.Error(), "has no address yet") {
 			t.Error(err)
 		}
 	})
@@ -144,7 +144,7 @@ func TestSitesOf(t *testing.T) {
 
 // TestNextHops: frames are addressed to the DUT's MAC where it is surely known; else it is asked for.
 func TestNextHops(t *testing.T) {
-	known := map[string]string{"west": "ae:00:00:00:07:00", "east": "ae:00:00:00:07:01"}
+	want := map[string]string{"west": "ae:00:00:00:07:00", "east": "ae:00:00:00:07:01"}
 	for name, c := range map[string]struct {
 		sample string
 		change func(*manifests.Input)
@@ -152,23 +152,23 @@ func TestNextHops(t *testing.T) {
 	}{
 		"a pod's devices are what frames go to":                                        {"loadtest_dut_networks", nil, map[string]string{"west": "ae:00:00:00:07:01", "east": "ae:00:00:00:07:02"}},
 		"a pod that routes on kernel interfaces may have MACs of its own: it is asked": {"loadtest_external_pod", nil, nil},
-		"a pod that rewrites MACs answers to nobody": {"loadtest_external_pod", func(in *manifests.Input) {
-			in.Compiled.Plan.DUT.Forwarding = plan.MACRewrite
-		}, known},
-		"a bridge isn't addressed": {"loadtest_dut_networks", func(in *manifests.Input) {
-			in.Compiled.Plan.DUT.Forwarding = plan.L2
+		"a pod that rewrites MACs answers to nobody": {"loadtest_external_pod", func(input *manifests.Input) {
+			input.Compiled.Plan.DUT.Forwarding = plan.MACRewrite
+		}, want},
+		"a bridge isn't addressed": {"loadtest_dut_networks", func(input *manifests.Input) {
+			input.Compiled.Plan.DUT.Forwarding = plan.L2
 		}, nil},
-		"what the spec says isn't said again": {"loadtest_dut_networks", func(in *manifests.Input) {
-			in.Compiled.Plan.Links[0].DUT.MAC = "02:00:5e:00:53:01"
+		"what the spec says isn't said again": {"loadtest_dut_networks", func(input *manifests.Input) {
+			input.Compiled.Plan.Links[0].DUT.MAC = "02:00:5e:00:53:01"
 		}, map[string]string{"east": "ae:00:00:00:07:02"}},
 		"a device in the rack has no pod": {"loadtest_software_device", nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in := sample(t, c.sample)
+			input := sample(t, c.sample)
 			if c.change != nil {
-				c.change(&in)
+				c.change(&input)
 			}
-			sites, err := manifests.SitesOf(in, running(in))
+			sites, err := manifests.SitesOf(input, running(input))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -227,12 +227,12 @@ func FuzzLinksOfPod(f *testing.F) {
 	f.Fuzz(func(t *testing.T, networks, status, links string) {
 		pod := &corev1.Pod{}
 		pod.Annotations = map[string]string{"k8s.v1.cni.cncf.io/networks": networks, "k8s.v1.cni.cncf.io/network-status": status, manifests.AnnotationLinks: links}
-		seen := map[string]bool{}
+		sites := map[string]bool{}
 		for _, l := range manifests.LinksOfPod(pod) {
-			if seen[l.Link] || !strings.Contains(links, l.Link) || l.Link == "" {
+			if sites[l.Link] || !strings.Contains(links, l.Link) || l.Link == "" {
 				t.Errorf("link %q of %q", l.Link, links)
 			}
-			seen[l.Link] = true
+			sites[l.Link] = true
 		}
 	})
 }

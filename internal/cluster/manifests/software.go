@@ -14,64 +14,65 @@ import (
 // software is linerate's own engine, in our own image.
 type software struct{}
 
-// softwareGraceSeconds is short: the engine stops at once.
+// softwareGraceSeconds is short, since the engine stops at once.
 const softwareGraceSeconds = 5
 
 // fill makes the pod one of the engine's.
-func (e software) fill(in Input, g plan.Generator, pod *corev1.Pod) {
-	arguments := guarded(in, "generator", "--ports", strings.Join(linksOf(g), ","), "--listen", ":"+strconv.Itoa(rpcPort),
-		"--cores", strconv.Itoa(resourcesOf(in, g).Cores), "--speed", speeds(in, g), "--heartbeat", "10s")
-	if s := in.Compiled.Plan.Sending; s != nil && s.Path != "" {
+func (e software) fill(input Input, g plan.Generator, pod *corev1.Pod) {
+	arguments := guarded(input, "generator", "--ports", strings.Join(linksOf(g), ","), "--listen", ":"+strconv.Itoa(rpcPort),
+		"--cores", strconv.Itoa(resourcesOf(input, g).Cores), "--speed", speeds(input, g), "--heartbeat", "10s")
+	if s := input.Compiled.Plan.Sending; s != nil && s.Path != "" {
 		arguments = append(arguments, "--path", s.Path)
 	}
-	c := ourContainer(in, "generator", arguments...)
+	c := ourContainer(input, "generator", arguments...)
 	c.Env = podIdentity()
 	c.Ports = []corev1.ContainerPort{{Name: "rpc", ContainerPort: rpcPort}}
 	c.SecurityContext = softwareRights()
-	c.Resources = request(in, e, g)
+	c.Resources = request(input, e, g)
 	c.StartupProbe, c.LivenessProbe = startup(1, 60, program, "generator", "probe"), liveness(program, "generator", "probe")
 	pod.Spec.Containers = []corev1.Container{c}
 	pod.Spec.TerminationGracePeriodSeconds = new(int64(softwareGraceSeconds))
 }
 
-// engineSpeed is the speed that the engine assumes for a port without one whose link has no lineRate: the engine's default.
+// engineSpeed is the speed that the engine assumes for a port without one whose link has no lineRate. It is the
+// engine's default.
 const engineSpeed = "10gbps"
 
-// speeds are the speeds that the engine assumes for a generator's ports without one, such as virtual ports: their links' line rates, one for all or
-// one for each.
-func speeds(in Input, g plan.Generator) string {
-	var all []string
+// speeds are the speeds that the engine assumes for a generator's ports without one, such as virtual ports. They are
+// their links' line rates, one for all or one for each.
+func speeds(input Input, g plan.Generator) string {
+	var rates []string
 	for _, link := range linksOf(g) {
-		i := slices.IndexFunc(in.Compiled.Plan.Links, func(l plan.Link) bool { return l.Name == link && l.LineRate > 0 })
+		i := slices.IndexFunc(input.Compiled.Plan.Links, func(l plan.Link) bool { return l.Name == link && l.LineRate > 0 })
 		if i < 0 {
-			all = append(all, engineSpeed)
+			rates = append(rates, engineSpeed)
 			continue
 		}
-		all = append(all, in.Compiled.Plan.Links[i].LineRate.String())
+		rates = append(rates, input.Compiled.Plan.Links[i].LineRate.String())
 	}
-	if different := slices.Compact(slices.Clone(all)); len(different) == 1 {
+	if different := slices.Compact(slices.Clone(rates)); len(different) == 1 {
 		return different[0]
 	}
-	return strings.Join(all, ",")
+	return strings.Join(rates, ",")
 }
 
-// documents are none: the engine needs only its arguments.
+// documents are none, since the engine needs only its arguments.
 func (software) documents(Input) map[string]string { return nil }
 
-// check has nothing to refuse: the engine sends on any interface.
+// check has nothing to refuse, since the engine sends on any interface.
 func (software) check(Input) []error { return nil }
 
 // busyCPUs is a thread for each pair of ports and core.
 func (software) busyCPUs(ports, cores int64) resource.Quantity { return cpus(pairs(ports) * cores) }
 
-// ownsCPUs: it sleeps when it has nothing to send.
+// ownsCPUs is false, since the engine sleeps when it has nothing to send.
 func (software) ownsCPUs() bool { return false }
 
 func (software) asksSpeed() bool { return true }
 
 func (software) asksCallers() bool { return true }
 
-// heartbeatPort is none: the engine stops all traffic by itself when no request comes (--heartbeat).
+// heartbeatPort is none, since the engine stops all traffic by itself when no request comes (--heartbeat).
 func (software) heartbeatPort() uint16 { return 0 }
 
 // softwareRights are the software engine's.

@@ -25,14 +25,15 @@ type networkStatus struct {
 	} `json:"device-info"`
 }
 
-// LinksOfPod are the pod's interfaces on the test's links, as far as Multus and the pod's init container have reported them; a pod that isn't attached yet has none.
-// Physical ports come only from the init container's report, whatever annotations say.
+// LinksOfPod are the pod's interfaces on the test's links, as far as Multus and the pod's init container have reported
+// them. A pod that isn't attached yet has none. Physical ports come only from the init container's report, whatever
+// annotations say.
 func LinksOfPod(pod *corev1.Pod) []v1alpha1.PodLink {
-	told := reportedPorts(pod)
-	links := attachedLinks(pod, told)
-	for _, t := range told {
+	ports := reportedPorts(pod)
+	links := attachedLinks(pod, ports)
+	for _, t := range ports {
 		port := physicalPort(t)
-		if port == "" || len(t.Link) > mostLinkName || slices.ContainsFunc(links, func(l v1alpha1.PodLink) bool { return l.Link == t.Link }) {
+		if port == "" || len(t.Link) > maxLinkName || slices.ContainsFunc(links, func(l v1alpha1.PodLink) bool { return l.Link == t.Link }) {
 			continue
 		}
 		links = append(links, v1alpha1.PodLink{Link: t.Link, Device: deviceName(t.Device), PhysicalPort: port})
@@ -42,14 +43,14 @@ func LinksOfPod(pod *corev1.Pod) []v1alpha1.PodLink {
 
 // deviceName is a device as the status may have it.
 func deviceName(device string) string {
-	if len(device) > mostDeviceName {
+	if len(device) > maxDeviceName {
 		return ""
 	}
 	return device
 }
 
 // attachedLinks are the links that Multus reported.
-func attachedLinks(pod *corev1.Pod, told []plan.LinkPort) []v1alpha1.PodLink {
+func attachedLinks(pod *corev1.Pod, ports []plan.LinkPort) []v1alpha1.PodLink {
 	var reported []networkStatus
 	if intake.JSON([]byte(pod.Annotations[annotationNetworkStatus]), &reported, intake.Small) != nil || len(reported) == 0 {
 		return nil
@@ -65,9 +66,9 @@ func attachedLinks(pod *corev1.Pod, told []plan.LinkPort) []v1alpha1.PodLink {
 		if mac == "" {
 			mac = a.MAC // a device that left the kernel: its plugin reports no address, and set the one that was asked for
 		}
-		own := reportedPort(told, a.Interface)
+		port := reportedPort(ports, a.Interface)
 		links = append(links, v1alpha1.PodLink{
-			Link: a.Interface, Device: deviceName(cmp.Or(own.Device, s.Device.PCI.Address)), MACAddress: mac, PhysicalPort: physicalPort(own),
+			Link: a.Interface, Device: deviceName(cmp.Or(port.Device, s.Device.PCI.Address)), MACAddress: mac, PhysicalPort: physicalPort(port),
 		})
 	}
 	return links
@@ -75,15 +76,16 @@ func attachedLinks(pod *corev1.Pod, told []plan.LinkPort) []v1alpha1.PodLink {
 
 // requestedAttachments are the pod's attachments to the test's links, by its annotation.
 func requestedAttachments(pod *corev1.Pod) []compile.Attachment {
-	var all []compile.Attachment
-	if intake.JSON([]byte(pod.Annotations[annotationNetworks]), &all, intake.Small) != nil {
+	var attachments []compile.Attachment
+	if intake.JSON([]byte(pod.Annotations[annotationNetworks]), &attachments, intake.Small) != nil {
 		return nil
 	}
 	links := strings.Split(pod.Annotations[AnnotationLinks], ",")
-	return slices.DeleteFunc(all, func(a compile.Attachment) bool { return a.Interface == "" || !slices.Contains(links, a.Interface) })
+	return slices.DeleteFunc(attachments, func(a compile.Attachment) bool { return a.Interface == "" || !slices.Contains(links, a.Interface) })
 }
 
-// statusOf finds Multus' report of an attachment: by the interface's name or, if that wasn't reported, by the network, if no other link uses it.
+// statusOf finds Multus' report of an attachment by the interface's name or, if that wasn't reported, by the network,
+// if no other link uses it.
 func statusOf(a compile.Attachment, asked []compile.Attachment, reported []networkStatus) (networkStatus, bool) {
 	for _, s := range reported {
 		if s.Interface == a.Interface {

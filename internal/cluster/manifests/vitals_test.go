@@ -30,11 +30,11 @@ func TestSomebodyIsPutBesideAUsersDeviceWhereItIsObserved(t *testing.T) {
 		"two ports of a wire: there's no device": {"loadtest_software_loopback", []plan.Observer{{Name: "n", Of: plan.OfNode, Type: plan.ObserveProcessors}}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in := sample(t, c.sample)
+			input := sample(t, c.sample)
 			if c.observers != nil {
-				in.Compiled.Plan.Observers = c.observers
+				input.Compiled.Plan.Observers = c.observers
 			}
-			if got := manifests.Vitals(in, "node-8") != nil; got != c.want {
+			if got := manifests.Vitals(input, "node-8") != nil; got != c.want {
 				t.Errorf("a pod is made: %t, want %t", got, c.want)
 			}
 		})
@@ -42,8 +42,8 @@ func TestSomebodyIsPutBesideAUsersDeviceWhereItIsObserved(t *testing.T) {
 }
 
 func TestWhoTellsOfADevicesNodeHasNoRightsAndNoLinks(t *testing.T) {
-	in := sample(t, "loadtest_observed_pod")
-	pod := manifests.Vitals(in, "node-8")
+	input := sample(t, "loadtest_observed_pod")
+	pod := manifests.Vitals(input, "node-8")
 	c := pod.Spec.Containers[0]
 	if s := c.SecurityContext; s == nil || s.RunAsNonRoot == nil || !*s.RunAsNonRoot || *s.AllowPrivilegeEscalation || len(s.Capabilities.Add) > 0 || !cmp.Equal(s.Capabilities.Drop, []corev1.Capability{"ALL"}) ||
 		s.SeccompProfile == nil || pod.Spec.HostNetwork || pod.Spec.HostPID || len(pod.Spec.Volumes) > 0 || *pod.Spec.AutomountServiceAccountToken {
@@ -80,28 +80,28 @@ func TestWhoTellsOfADevicesNodeMayBeOnNoOther(t *testing.T) {
 }
 
 func TestSitesSayWhereVitalSignsAreTold(t *testing.T) {
-	beside := sample(t, "loadtest_observed_pod")
-	with := append(running(beside), *attached(manifests.Vitals(beside, "node-8"), 7))
-	with[len(with)-1].Status.PodIP = "2001:db8::8"
-	homeless := append(running(beside), *attached(manifests.Vitals(beside, "node-8"), 7))
+	vitalsInput := sample(t, "loadtest_observed_pod")
+	pods := append(running(vitalsInput), *attached(manifests.Vitals(vitalsInput, "node-8"), 7))
+	pods[len(pods)-1].Status.PodIP = "2001:db8::8"
+	homeless := append(running(vitalsInput), *attached(manifests.Vitals(vitalsInput, "node-8"), 7))
 	homeless[len(homeless)-1].Status.PodIP = ""
-	astray := append(running(beside), *attached(manifests.Vitals(beside, "node-8"), 7))
+	astray := append(running(vitalsInput), *attached(manifests.Vitals(vitalsInput, "node-8"), 7))
 	astray[len(astray)-1].Spec.NodeName = "node-9"
 	for name, c := range map[string]struct {
-		in       manifests.Input
-		pods     []corev1.Pod
-		at, none string
+		input           manifests.Input
+		pods            []corev1.Pod
+		address, reason string
 	}{
 		"by a Reference":        {sample(t, "loadtest_software_reference"), running(sample(t, "loadtest_software_reference")), "10.244.8.17:4504", ""},
-		"beside a user's pod":   {beside, with, "[2001:db8::8]:4504", ""},
-		"by nobody yet":         {beside, homeless, "", "pod observed-1-vitals, which reports the vital signs of the device's node, has no address"},
-		"on another node":       {beside, astray, "", "pod observed-1-vitals, which reports the vital signs of the device's node, is on node node-9, and the device isn't: something changed the node that the pod asks for, such as an admission webhook"},
-		"by nobody":             {beside, running(beside), "", "pod observed-1-vitals, which reports the vital signs of the device's node, doesn't exist"},
+		"beside a user's pod":   {vitalsInput, pods, "[2001:db8::8]:4504", ""},
+		"by nobody yet":         {vitalsInput, homeless, "", "pod observed-1-vitals, which reports the vital signs of the device's node, has no address"},
+		"on another node":       {vitalsInput, astray, "", "pod observed-1-vitals, which reports the vital signs of the device's node, is on node node-9, and the device isn't: something changed the node that the pod asks for, such as an admission webhook"},
+		"by nobody":             {vitalsInput, running(vitalsInput), "", "pod observed-1-vitals, which reports the vital signs of the device's node, doesn't exist"},
 		"nowhere, for a device": {sample(t, "loadtest_software_device"), running(sample(t, "loadtest_software_device")), "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			sites, err := manifests.SitesOf(c.in, c.pods)
-			if err != nil || sites.Vitals != c.at || sites.NoVitals != c.none {
+			sites, err := manifests.SitesOf(c.input, c.pods)
+			if err != nil || sites.Vitals != c.address || sites.NoVitals != c.reason {
 				t.Errorf("%q, %q, %v", sites.Vitals, sites.NoVitals, err)
 			}
 		})

@@ -17,8 +17,8 @@ func TestAPodsWordForItsPhysicalPorts(t *testing.T) {
 	}
 	const shared = `{"version": "linerate.dev/ports.v1alpha1", "links": [{"link": "west", "port": "0000:3b:00.0", "shared": true}]}`
 	for name, c := range map[string]struct {
-		told []corev1.ContainerStatus
-		want string
+		statuses []corev1.ContainerStatus
+		want     string
 	}{
 		"of our own pods":              {ended("linerate-ports", shared), "0000:3b:00.0"},
 		"of a device's template":       {ended("linerate-links", shared), "0000:3b:00.0"},
@@ -36,7 +36,7 @@ func TestAPodsWordForItsPhysicalPorts(t *testing.T) {
 				"k8s.v1.cni.cncf.io/networks":       `[{"name": "sriov", "namespace": "lab", "interface": "west"}]`,
 				"k8s.v1.cni.cncf.io/network-status": `[{"name": "lab/sriov", "interface": "west"}]`, manifests.AnnotationLinks: "west",
 			}
-			pod.Status.InitContainerStatuses = c.told
+			pod.Status.InitContainerStatuses = c.statuses
 			links := manifests.LinksOfPod(pod)
 			if len(links) == 0 || links[0].Link != "west" || links[0].PhysicalPort != c.want {
 				t.Errorf("%+v, want %q", links, c.want)
@@ -72,12 +72,12 @@ func TestAnnotationsNameNoPhysicalPort(t *testing.T) {
 
 // What a pod tells is held to the devices that its node gave it, where the kubelet says which.
 func TestDevicesThatThePodsNodeDidNotGive(t *testing.T) {
-	in := sample(t, "loadtest_trex_intel_pod")
-	for key, n := range in.Networks {
+	input := sample(t, "loadtest_trex_intel_pod")
+	for key, n := range input.Networks {
 		n.Resource = "intel.com/west"
-		in.Networks[key] = n
+		input.Networks[key] = n
 	}
-	given := func(resource corev1.ResourceName, devices ...corev1.ResourceID) []corev1.ContainerStatus {
+	allocated := func(resource corev1.ResourceName, devices ...corev1.ResourceID) []corev1.ContainerStatus {
 		status := corev1.ResourceStatus{Name: resource}
 		for _, d := range devices {
 			status.Resources = append(status.Resources, corev1.ResourceHealth{ResourceID: d, Health: corev1.ResourceHealthStatusHealthy})
@@ -86,35 +86,35 @@ func TestDevicesThatThePodsNodeDidNotGive(t *testing.T) {
 	}
 	const device = `"device": "0000:3b:02.0", `
 	for name, c := range map[string]struct {
-		given   []corev1.ContainerStatus
-		spoofed bool
+		allocated []corev1.ContainerStatus
+		spoofed   bool
 	}{
 		"an earlier kubelet says nothing":        {nil, false},
-		"the device is the pod's":                {given("intel.com/west", "0000:3b:02.0", "0000:3b:02.1"), false},
-		"it is, in capitals":                     {given("intel.com/west", "0000:3B:02.0"), false},
-		"it is another's":                        {given("intel.com/west", "0000:3b:02.1", "0000:3b:02.2"), true},
-		"the kubelet speaks of other resources":  {given("lab.example/gpu", "0000:99:00.0"), false},
-		"the plugin has names of its own":        {given("intel.com/west", "card-1"), false},
-		"the plugin has names besides addresses": {given("intel.com/west", "0000:3b:02.1", "card-1"), false},
+		"the device is the pod's":                {allocated("intel.com/west", "0000:3b:02.0", "0000:3b:02.1"), false},
+		"it is, in capitals":                     {allocated("intel.com/west", "0000:3B:02.0"), false},
+		"it is another's":                        {allocated("intel.com/west", "0000:3b:02.1", "0000:3b:02.2"), true},
+		"the kubelet speaks of other resources":  {allocated("lab.example/gpu", "0000:99:00.0"), false},
+		"the plugin has names of its own":        {allocated("intel.com/west", "card-1"), false},
+		"the plugin has names besides addresses": {allocated("intel.com/west", "0000:3b:02.1", "card-1"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			pod := manifests.Generators(in)[0]
-			pod.Status.ContainerStatuses = c.given
+			pod := manifests.Generators(input)[0]
+			pod.Status.ContainerStatuses = c.allocated
 			pod.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "linerate-ports", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
 				Message: `{"version": "linerate.dev/ports.v1alpha1", "links": [{"link": "west", ` + device + `"port": "0000:3b:00.0", "shared": true}]}`}}}}
-			said := manifests.SpoofedPorts(in, pod)
-			if (len(said) == 1) != c.spoofed || c.spoofed && !strings.Contains(said[0], "link west is device 0000:3b:02.0, and its node's kubelet gave it 0000:3b:02.1, 0000:3b:02.2 of intel.com/west") {
-				t.Errorf("said is %q", said)
+			sentences := manifests.SpoofedPorts(input, pod)
+			if (len(sentences) == 1) != c.spoofed || c.spoofed && !strings.Contains(sentences[0], "link west is device 0000:3b:02.0, and its node's kubelet gave it 0000:3b:02.1, 0000:3b:02.2 of intel.com/west") {
+				t.Errorf("said is %q", sentences)
 			}
-			left := &pod.Status.InitContainerStatuses[0].State.Terminated.Message
-			*left = strings.Replace(*left, device, "", 1)
-			ofNone := len(c.given) > 0 && !strings.HasPrefix(name, "the kubelet") && !strings.HasPrefix(name, "the plugin")
-			if said := manifests.SpoofedPorts(in, pod); (len(said) == 1) != ofNone || ofNone && !strings.Contains(said[0], "link west is on port 0000:3b:00.0, and its node's kubelet gave it") {
-				t.Errorf("of a port without a device said is %q", said)
+			message := &pod.Status.InitContainerStatuses[0].State.Terminated.Message
+			*message = strings.Replace(*message, device, "", 1)
+			ofNone := len(c.allocated) > 0 && !strings.HasPrefix(name, "the kubelet") && !strings.HasPrefix(name, "the plugin")
+			if sentences := manifests.SpoofedPorts(input, pod); (len(sentences) == 1) != ofNone || ofNone && !strings.Contains(sentences[0], "link west is on port 0000:3b:00.0, and its node's kubelet gave it") {
+				t.Errorf("of a port without a device said is %q", sentences)
 			}
 			delete(pod.Spec.Containers[0].Resources.Limits, "intel.com/west")
-			if said := manifests.SpoofedPorts(in, pod); len(said) != 1 || !strings.Contains(said[0], "requests none of intel.com/west") {
-				t.Errorf("of a pod that requests no device said is %q", said)
+			if sentences := manifests.SpoofedPorts(input, pod); len(sentences) != 1 || !strings.Contains(sentences[0], "requests none of intel.com/west") {
+				t.Errorf("of a pod that requests no device said is %q", sentences)
 			}
 		})
 	}
@@ -122,25 +122,25 @@ func TestDevicesThatThePodsNodeDidNotGive(t *testing.T) {
 
 // Pods look for physical ports only where there may be shared ones: the others start as fast as ever.
 func TestPodsLookForPhysicalPortsOnDevicesOnly(t *testing.T) {
-	tells := func(pod *corev1.Pod) bool {
+	hasPorts := func(pod *corev1.Pod) bool {
 		return slices.ContainsFunc(pod.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == "linerate-ports" })
 	}
 	for _, name := range []string{"loadtest_software_reference", "loadtest_trex_intel_pod"} {
-		in := sample(t, name)
+		input := sample(t, name)
 		for _, on := range []bool{true, false} {
-			for key, n := range in.Networks {
+			for key, n := range input.Networks {
 				n.Resource, n.Plugin = "", "bridge"
 				if on {
 					n.Resource = "lab.example/any"
 				}
-				in.Networks[key] = n
+				input.Networks[key] = n
 			}
-			pods := manifests.Generators(in)
-			if in.Test.Spec.DUT.Type == v1alpha1.DUTReference {
-				pods = append(pods, manifests.DUT(in))
+			pods := manifests.Generators(input)
+			if input.Test.Spec.DUT.Type == v1alpha1.DUTReference {
+				pods = append(pods, manifests.DUT(input))
 			}
 			for _, pod := range pods {
-				if tells(pod) != on {
+				if hasPorts(pod) != on {
 					t.Errorf("%s: on devices %v, and pod %s looks for ports: %v", name, on, pod.Name, !on)
 				}
 			}
@@ -149,12 +149,12 @@ func TestPodsLookForPhysicalPortsOnDevicesOnly(t *testing.T) {
 }
 
 func TestTRexIsToldThatAPortMayBeShared(t *testing.T) {
-	in := sample(t, "loadtest_trex_intel_pod")
+	input := sample(t, "loadtest_trex_intel_pod")
 	for _, allowed := range []v1alpha1.SharedPort{"", v1alpha1.SharedPortRefused, v1alpha1.SharedPortAllowed} {
-		in.Test.Spec.SharedPort = allowed
-		told := slices.Contains(manifests.Generators(in)[0].Spec.Containers[0].Command, "--shared-port")
-		if told != (allowed == v1alpha1.SharedPortAllowed) {
-			t.Errorf("sharedPort %q: told %v", allowed, told)
+		input.Test.Spec.SharedPort = allowed
+		shared := slices.Contains(manifests.Generators(input)[0].Spec.Containers[0].Command, "--shared-port")
+		if shared != (allowed == v1alpha1.SharedPortAllowed) {
+			t.Errorf("sharedPort %q: told %v", allowed, shared)
 		}
 	}
 }

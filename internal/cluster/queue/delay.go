@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// The delay of a test that gave its pods back: longer each time, and not the same for any two tests.
+// The delay of a test that gave its pods back is longer each time, and not the same for any two tests.
 const (
 	firstDelay = 15 * time.Second
-	mostDelay  = 4 * time.Minute
+	maxDelay   = 4 * time.Minute
 )
 
 // Delay is for how long a test lets others go first after it gave its pods back for the times-th time. It depends on
@@ -18,7 +18,7 @@ const (
 func Delay(uid string, times int) time.Duration {
 	base := firstDelay
 	for range min(times, 10) - 1 {
-		base = min(2*base, mostDelay)
+		base = min(2*base, maxDelay)
 	}
 	h := fnv.New64a()
 	h.Write([]byte(uid))

@@ -12,8 +12,8 @@ import (
 // Devices are counts by the name of a device resource, such as intel.com/sriov_west.
 type Devices map[string]int64
 
-// IsDevice says whether a resource is a device plugin's: its name has a domain that isn't one of Kubernetes' own. Tests
-// queue for these.
+// IsDevice says whether a resource is a device plugin's. Then its name has a domain that isn't one of Kubernetes' own.
+// Tests queue for these.
 func IsDevice(name string) bool {
 	domain, _, qualified := strings.Cut(name, "/")
 	return qualified && !strings.HasSuffix(domain, "kubernetes.io")
@@ -36,13 +36,13 @@ func (d Devices) sum() (n int64) {
 }
 
 // add adds other devices so many times.
-func (d Devices) add(other Devices, times int64) {
-	for name, n := range other {
+func (d Devices) add(added Devices, times int64) {
+	for name, n := range added {
 		d[name] += n * times
 	}
 }
 
-// lacks is the first device, by name, of which there are fewer than wanted; empty: there are enough of all.
+// lacks is the first device, by name, of which there are fewer than wanted. Empty means that there are enough of all.
 func (d Devices) lacks(wanted Devices) (first string) {
 	for name, n := range wanted {
 		if d[name] < n && (first == "" || name < first) {
@@ -52,18 +52,18 @@ func (d Devices) lacks(wanted Devices) (first string) {
 	return first
 }
 
-// Lab is what a line is made from. The order of its lists doesn't matter.
-type Lab struct {
-	// Nodes are those that take pods now: Ready and not cordoned.
+// Snapshot is what a line is made from. The order of its lists doesn't matter.
+type Snapshot struct {
+	// Nodes are those that take pods now, as they are Ready and not cordoned.
 	Nodes  []Node
 	Claims []Claim
-	// Held is what pods hold whose tests no longer claim anything: the tests are over, suspended or deleted, and their
-	// pods aren't gone yet.
-	Held []Holding
-	// Began is Line.Began of the line before; empty after a restart, when only running tests show which namespace began
-	// one last.
+	// Holdings is what pods hold whose tests no longer claim anything. The tests are over, suspended or deleted, and
+	// their pods aren't gone yet.
+	Holdings []Holding
+	// Began is Line.Began of the line before. It is empty after a restart, when only running tests show which namespace
+	// began one last.
 	Began map[Tenant]time.Time
-	Now   time.Time
+	Time  time.Time
 }
 
 // Node is what one node has for pods in all, whoever holds it.
@@ -90,7 +90,8 @@ const (
 	// Stuck is a test that couldn't have pods if it were its turn, since somebody has to mend something else first.
 	// Nothing is kept for it.
 	Stuck
-	// Placing is a test that had its turn, and whose pods don't all have nodes yet: what these want is kept for it.
+	// Placing is a test that had its turn, and whose pods don't all have nodes yet. The devices that these pods want
+	// are kept for it.
 	Placing
 	// Settled is a test whose pods all have nodes.
 	Settled
@@ -98,18 +99,18 @@ const (
 
 // Claim is what one test wants and has.
 type Claim struct {
-	// ID is unique; Test is its name for people, namespace/name.
+	// ID is unique. Test is its name for people, namespace/name.
 	ID, Test string
 	Created  time.Time
-	// Began is when the first of its pods with devices was made; zero: it has none.
+	// Began is when the first of its pods with devices was made. Zero means that it has none.
 	Began time.Time
-	// Takes is how long it measures if nothing ends it sooner, by its spec; 0: that isn't known.
+	// Takes is how long it measures if nothing ends it sooner, by its spec. 0 means unknown.
 	Takes time.Duration
 	Stage Stage
 	// Pods are all of its pods that want devices, those with a node included.
 	Pods []Pod
 	// GivenBack is when its pods were given back for lack of nodes, RetryAt when it wants its turn again. Until then it
-	// lets others go first. Zero: that didn't happen.
+	// lets others go first. Zero means that no pods were given back.
 	GivenBack, RetryAt time.Time
 
 	// wants is all that its pods want or have, placeless what those without a node want, and form is equal for claims
@@ -119,7 +120,7 @@ type Claim struct {
 	form      string
 }
 
-// Pod is what one pod wants or has. Node is where it is; empty: nowhere yet.
+// Pod is what one pod wants or has. Node is where it is. Empty means nowhere yet.
 type Pod struct {
 	Node    string
 	Devices Devices
@@ -149,7 +150,7 @@ func namespaceOf(test string) string {
 	return namespace
 }
 
-// older is the order within a namespace: by age, and by name among those of the same second, as people list them.
+// older is the order within a namespace, by age, and by name among those of the same second, as people list them.
 func older(a, b *Claim) int {
 	return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.Test, b.Test), cmp.Compare(a.ID, b.ID))
 }

@@ -60,7 +60,7 @@ func TestNamespacesTakeTurns(t *testing.T) {
 					change(&claims[i])
 				}
 			}
-			line := queue.Arrange(queue.Lab{Now: noon, Nodes: []queue.Node{{Name: "n1", Devices: queue.Devices{west: 1, east: 1}}}, Claims: claims, Began: c.began})
+			line := queue.Arrange(queue.Snapshot{Time: noon, Nodes: []queue.Node{{Name: "n1", Devices: queue.Devices{west: 1, east: 1}}}, Claims: claims, Began: c.began})
 			if got := strings.Join(line.Order, " "); got != c.want {
 				t.Errorf("the line is %s, want %s", got, c.want)
 			}
@@ -105,21 +105,21 @@ func TestNoNamespaceIsTwoTurnsAhead(t *testing.T) {
 			c.ID, c.Test, c.Created = fmt.Sprint(i), fmt.Sprintf("tenant-%d/%d", namespace, i), noon.Add(time.Duration(chance.IntN(3600))*time.Second)
 			claims = append(claims, c)
 		}
-		of, left := map[string]string{}, map[string]int{}
+		tenantOf, remaining := map[string]string{}, map[string]int{}
 		for _, c := range claims {
-			of[c.ID], _, _ = strings.Cut(c.Test, "/")
-			left[of[c.ID]]++
+			tenantOf[c.ID], _, _ = strings.Cut(c.Test, "/")
+			remaining[tenantOf[c.ID]]++
 		}
 		turns := map[string]int{}
-		line := queue.Arrange(queue.Lab{Nodes: []queue.Node{node("n1", 1)}, Claims: claims}).Order
+		line := queue.Arrange(queue.Snapshot{Nodes: []queue.Node{node("n1", 1)}, Claims: claims}).Order
 		if len(line) != len(claims) || len(slices.Compact(slices.Sorted(slices.Values(line)))) != len(claims) {
 			t.Fatalf("seed %d: the line isn't all claims, each once: %v", seed, line)
 		}
 		for i, id := range line {
-			turns[of[id]]++
-			for namespace, n := range left {
-				if turns[namespace] < n && turns[of[id]] > turns[namespace]+1 {
-					t.Fatalf("seed %d: after %d in line %s has %d places, and %s has %d and wants more", seed, i+1, of[id], turns[of[id]], namespace, turns[namespace])
+			turns[tenantOf[id]]++
+			for namespace, n := range remaining {
+				if turns[namespace] < n && turns[tenantOf[id]] > turns[namespace]+1 {
+					t.Fatalf("seed %d: after %d in line %s has %d places, and %s has %d and wants more", seed, i+1, tenantOf[id], turns[tenantOf[id]], namespace, turns[namespace])
 				}
 			}
 		}
@@ -129,7 +129,7 @@ func TestNoNamespaceIsTwoTurnsAhead(t *testing.T) {
 // A tenant who comes with one test, where others have hundreds that are older, waits for one of each of theirs at most.
 func TestATenantWithOneTestWaitsForOneOfEachOther(t *testing.T) {
 	for seed := range uint64(6) {
-		s := &sim{t: t, chance: rand.New(rand.NewPCG(seed, 3)), now: noon, nodes: []queue.Node{node("n1", 1)}}
+		s := &sim{t: t, chance: rand.New(rand.NewPCG(seed, 3)), clock: noon, nodes: []queue.Node{node("n1", 1)}}
 		for i := range 120 {
 			c := claim("x", 1)
 			c.ID, c.Test, c.Created = fmt.Sprint(i), fmt.Sprintf("tenant-%d/t%d", i%3, i), noon.Add(time.Duration(i)*time.Second)
@@ -148,7 +148,7 @@ func TestATenantWithOneTestWaitsForOneOfEachOther(t *testing.T) {
 // Of namespaces that all have old tests in line for one device, each starts one before any starts its second, though
 // one has a hundred that are older than all others.
 func TestABacklogThatIsOlderThanAllOthersIsNotServedFirst(t *testing.T) {
-	s := &sim{t: t, chance: rand.New(rand.NewPCG(1, 3)), now: noon, nodes: []queue.Node{node("n1", 1)}}
+	s := &sim{t: t, chance: rand.New(rand.NewPCG(1, 3)), clock: noon, nodes: []queue.Node{node("n1", 1)}}
 	for i := range 112 {
 		c := claim("x", 1)
 		namespace := "backlog"
@@ -172,9 +172,9 @@ func TestABacklogThatIsOlderThanAllOthersIsNotServedFirst(t *testing.T) {
 }
 
 // startedBetween are the tests that started in some time, but for the last.
-func (s *sim) startedBetween(from, to time.Time) (names []string) {
+func (s *sim) startedBetween(start, end time.Time) (names []string) {
 	for _, test := range s.started {
-		if began := test.ends.Add(-test.takes); !began.Before(from) && began.Before(to) {
+		if began := test.ends.Add(-test.takes); !began.Before(start) && began.Before(end) {
 			names = append(names, test.claim.Test)
 		}
 	}

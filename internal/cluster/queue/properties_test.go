@@ -16,11 +16,11 @@ import (
 // moment is a lab of chance half-way through its work.
 type moment struct {
 	seed uint64
-	lab  queue.Lab
+	lab  queue.Snapshot
 }
 
 // played are the moments of so many labs, five of each. They are played once for all properties.
-var played = sync.OnceValue(func() (all []moment) {
+var played = sync.OnceValue(func() (moments []moment) {
 	for seed := range uint64(tier.Times(24, 100)) {
 		s := newSim(nil, seed)
 		if seed%2 == 1 {
@@ -31,16 +31,16 @@ var played = sync.OnceValue(func() (all []moment) {
 			for range s.chance.IntN(100) {
 				s.tick()
 			}
-			s.now = s.now.Add(time.Duration(s.chance.IntN(60)) * time.Second)
+			s.clock = s.clock.Add(time.Duration(s.chance.IntN(60)) * time.Second)
 			s.end() // and who comes next isn't placed yet
-			all = append(all, moment{seed, copied(s.lab())})
+			moments = append(moments, moment{seed, copied(s.lab())})
 		}
 	}
-	return all
+	return moments
 })
 
 // copied is a lab that nobody else changes.
-func copied(lab queue.Lab) queue.Lab {
+func copied(lab queue.Snapshot) queue.Snapshot {
 	lab.Claims, lab.Nodes, lab.Began = slices.Clone(lab.Claims), slices.Clone(lab.Nodes), maps.Clone(lab.Began)
 	for i := range lab.Claims {
 		lab.Claims[i].Pods = slices.Clone(lab.Claims[i].Pods)
@@ -52,17 +52,17 @@ func copied(lab queue.Lab) queue.Lab {
 }
 
 // moments holds a property to each moment.
-func moments(t *testing.T, each func(*testing.T, *rand.Rand, queue.Lab)) {
+func moments(t *testing.T, check func(*testing.T, *rand.Rand, queue.Snapshot)) {
 	t.Helper()
 	for i, m := range played() {
-		if each(t, rand.New(rand.NewPCG(m.seed, uint64(i))), copied(m.lab)); t.Failed() {
+		if check(t, rand.New(rand.NewPCG(m.seed, uint64(i))), copied(m.lab)); t.Failed() {
 			t.Fatalf("seed %d, moment %d", m.seed, i)
 		}
 	}
 }
 
 func TestTheLineDoesNotDependOnTheOrderOfWhatIsSeen(t *testing.T) {
-	moments(t, func(t *testing.T, chance *rand.Rand, lab queue.Lab) {
+	moments(t, func(t *testing.T, chance *rand.Rand, lab queue.Snapshot) {
 		t.Helper()
 		want := queue.Arrange(lab)
 		chance.Shuffle(len(lab.Claims), func(i, j int) { lab.Claims[i], lab.Claims[j] = lab.Claims[j], lab.Claims[i] })
@@ -75,13 +75,13 @@ func TestTheLineDoesNotDependOnTheOrderOfWhatIsSeen(t *testing.T) {
 
 // This is why nobody starves: all that a test further back may take is what is left over.
 func TestWhoStandsBehindChangesNothing(t *testing.T) {
-	moments(t, func(t *testing.T, _ *rand.Rand, lab queue.Lab) {
+	moments(t, func(t *testing.T, _ *rand.Rand, lab queue.Snapshot) {
 		t.Helper()
-		all := queue.Arrange(lab)
-		for i, id := range all.Order {
-			before := lab
-			before.Claims = slices.DeleteFunc(slices.Clone(lab.Claims), func(other queue.Claim) bool { return slices.Contains(all.Order[i+1:], other.ID) })
-			if got, want := queue.Arrange(before).Turns[id], all.Turns[id]; got != want {
+		line := queue.Arrange(lab)
+		for i, id := range line.Order {
+			earlier := lab
+			earlier.Claims = slices.DeleteFunc(slices.Clone(lab.Claims), func(claim queue.Claim) bool { return slices.Contains(line.Order[i+1:], claim.ID) })
+			if got, want := queue.Arrange(earlier).Turns[id], line.Turns[id]; got != want {
 				t.Errorf("number %d, %s: without those behind it %+v, with them %+v", i, id, got, want)
 			}
 		}
@@ -89,7 +89,7 @@ func TestWhoStandsBehindChangesNothing(t *testing.T) {
 }
 
 func TestWhoWantsNoneOfTheSameDevicesChangesNothing(t *testing.T) {
-	moments(t, func(t *testing.T, _ *rand.Rand, lab queue.Lab) {
+	moments(t, func(t *testing.T, _ *rand.Rand, lab queue.Snapshot) {
 		t.Helper()
 		want := queue.Arrange(lab)
 		for i := range lab.Nodes {
@@ -120,7 +120,7 @@ func TestWhoWantsNoneOfTheSameDevicesChangesNothing(t *testing.T) {
 // devices.
 func TestATestWaitsOnlyForWhatOthersHaveOrWantBeforeIt(t *testing.T) {
 	went := 0
-	moments(t, func(t *testing.T, _ *rand.Rand, lab queue.Lab) {
+	moments(t, func(t *testing.T, _ *rand.Rand, lab queue.Snapshot) {
 		t.Helper()
 		line, free := queue.Arrange(lab), freeIn(lab)
 		awaited := queue.Devices{} // by tests before
@@ -131,15 +131,15 @@ func TestATestWaitsOnlyForWhatOthersHaveOrWantBeforeIt(t *testing.T) {
 		}
 		for _, id := range line.Order {
 			c, turn := claimOf(lab, id), line.Turns[id]
-			if turn.Impossible || !turn.Until.IsZero() {
+			if turn.Impossible || !turn.Due.IsZero() {
 				continue
 			}
 			wanted := wantedBy(c)
-			alone := !slices.ContainsFunc(slices.Collect(maps.Keys(wanted)), func(name string) bool { return awaited[name] > 0 })
-			if alone && turn.Waits && placed(lab, free, c.Pods) {
+			uncontended := !slices.ContainsFunc(slices.Collect(maps.Keys(wanted)), func(name string) bool { return awaited[name] > 0 })
+			if uncontended && turn.Waits && placed(lab, free, c.Pods) {
 				t.Errorf("there is room for %s, nobody before it wants the same, and it waits: %+v", c.Test, turn)
 			}
-			if alone && !turn.Waits {
+			if uncontended && !turn.Waits {
 				went++
 			}
 			maps.Copy(awaited, wanted)
@@ -150,7 +150,7 @@ func TestATestWaitsOnlyForWhatOthersHaveOrWantBeforeIt(t *testing.T) {
 	}
 }
 
-func claimOf(lab queue.Lab, id string) *queue.Claim {
+func claimOf(lab queue.Snapshot, id string) *queue.Claim {
 	return &lab.Claims[slices.IndexFunc(lab.Claims, func(c queue.Claim) bool { return c.ID == id })]
 }
 
@@ -166,13 +166,13 @@ func wantedBy(c *queue.Claim) queue.Devices {
 
 // All whose turn it is fit beside what is held, and beside one another.
 func TestWhoGoesAtOnceFitsAtOnce(t *testing.T) {
-	together := 0
-	moments(t, func(t *testing.T, _ *rand.Rand, lab queue.Lab) {
+	combined := 0
+	moments(t, func(t *testing.T, _ *rand.Rand, lab queue.Snapshot) {
 		t.Helper()
-		together += goAtOnce(t, lab)
+		combined += goAtOnce(t, lab)
 	})
-	if together < tier.Times(10, 20) {
-		t.Errorf("only %d went in all moments", together)
+	if combined < tier.Times(10, 20) {
+		t.Errorf("only %d went in all moments", combined)
 	}
 }
 
@@ -185,27 +185,27 @@ func FuzzWhoGoesAtOnceFitsAtOnce(f *testing.F) {
 		for range ticks {
 			s.tick()
 		}
-		s.now = s.now.Add(time.Duration(seconds) * time.Second)
+		s.clock = s.clock.Add(time.Duration(seconds) * time.Second)
 		s.end()
 		goAtOnce(t, s.lab())
 	})
 }
 
 // goAtOnce is how many tests' turn it is.
-func goAtOnce(t *testing.T, lab queue.Lab) (n int) {
+func goAtOnce(t *testing.T, lab queue.Snapshot) (n int) {
 	t.Helper()
-	turns, all := queue.Arrange(lab).Turns, []queue.Pod(nil)
+	turns, pods := queue.Arrange(lab).Turns, []queue.Pod(nil)
 	for _, c := range lab.Claims {
 		if c.Stage == queue.Placing && slices.ContainsFunc(c.Pods, func(p queue.Pod) bool { return p.Node == "" }) {
 			return 0 // it was put somewhere by a scheduler that may have spoilt it
 		}
 		if c.Stage == queue.Waiting && !turns[c.ID].Waits {
-			all = append(all, c.Pods...)
+			pods = append(pods, c.Pods...)
 			n++
 		}
 	}
-	if !placed(lab, freeIn(lab), all) {
-		t.Errorf("%d pods go, and don't fit", len(all))
+	if !placed(lab, freeIn(lab), pods) {
+		t.Errorf("%d pods go, and don't fit", len(pods))
 	}
 	return n
 }
@@ -213,7 +213,7 @@ func goAtOnce(t *testing.T, lab queue.Lab) (n int) {
 // Whoever goes before one that waits before it leaves as many devices as that one, and all others before it, want.
 func TestNobodyTakesWhatOneBeforeItIsToHave(t *testing.T) {
 	tried := 0
-	moments(t, func(t *testing.T, _ *rand.Rand, lab queue.Lab) {
+	moments(t, func(t *testing.T, _ *rand.Rand, lab queue.Snapshot) {
 		t.Helper()
 		line, spare := queue.Arrange(lab), queue.Devices{}
 		for _, free := range freeIn(lab) {
@@ -232,11 +232,11 @@ func TestNobodyTakesWhatOneBeforeItIsToHave(t *testing.T) {
 		for _, id := range line.Order {
 			turn, wanted := line.Turns[id], wantedBy(claimOf(lab, id))
 			switch {
-			case turn.Impossible || !turn.Until.IsZero():
+			case turn.Impossible || !turn.Due.IsZero():
 				continue
 			case turn.Waits:
 				waited = true
-			case !enough(spare, wanted):
+			case !fits(spare, wanted):
 				t.Errorf("%s goes with %v, and %v is left over by those before it", id, wanted, spare)
 			case waited:
 				tried++
@@ -250,7 +250,7 @@ func TestNobodyTakesWhatOneBeforeItIsToHave(t *testing.T) {
 }
 
 // freeIn is what no pod holds, by node.
-func freeIn(lab queue.Lab) map[string]queue.Devices {
+func freeIn(lab queue.Snapshot) map[string]queue.Devices {
 	free := map[string]queue.Devices{}
 	for _, n := range lab.Nodes {
 		free[n.Name] = maps.Clone(n.Devices)
@@ -266,19 +266,19 @@ func freeIn(lab queue.Lab) map[string]queue.Devices {
 }
 
 // placed tries all nodes for all pods, the plain way.
-func placed(lab queue.Lab, free map[string]queue.Devices, pods []queue.Pod) bool {
+func placed(lab queue.Snapshot, free map[string]queue.Devices, pods []queue.Pod) bool {
 	if len(pods) == 0 {
 		return true
 	}
 	for _, n := range lab.Nodes {
-		before := free[n.Name]
-		if !enough(before, pods[0].Devices) {
+		earlier := free[n.Name]
+		if !fits(earlier, pods[0].Devices) {
 			continue
 		}
-		free[n.Name] = maps.Clone(before)
+		free[n.Name] = maps.Clone(earlier)
 		subtract(free[n.Name], pods[0].Devices)
 		fits := placed(lab, free, pods[1:])
-		free[n.Name] = before
+		free[n.Name] = earlier
 		if fits {
 			return true
 		}

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// mostLooks is at how many nodes a search for places looks at most: far more than real tests need, and a millisecond's
-// work.
-const mostLooks = 20_000
+// maxSteps is at how many nodes a search for places looks at most. That is far more than real tests need, and a
+// millisecond's work.
+const maxSteps = 20_000
 
 // room is what is free on each node.
 type room []Devices
@@ -17,40 +17,40 @@ type room []Devices
 type search struct {
 	room room
 	pods []Devices
-	// on has the node of each pod that was placed.
-	on    []int
-	looks int
+	// nodeOf has the node of each pod that was placed.
+	nodeOf    []int
+	stepsLeft int
 }
 
-// take takes the devices of pods from the room, those of one pod from one node, and says whether each pod finds a node.
-// If one doesn't, nothing is taken. A search that takes too long counts as successful, and takes nothing: the scheduler
+// reserve takes the devices of pods from the room, those of one pod from one node, and says whether each pod finds a node.
+// If one doesn't, nothing is taken. A search that takes too long counts as successful, and takes nothing. The scheduler
 // is left to try.
-func (r room) take(pods []Devices) bool {
-	s := search{room: r, pods: pods, on: make([]int, len(pods)), looks: mostLooks}
-	return s.place(0) || s.looks == 0
+func (r room) reserve(pods []Devices) bool {
+	s := search{room: r, pods: pods, nodeOf: make([]int, len(pods)), stepsLeft: maxSteps}
+	return s.place(0) || s.stepsLeft == 0
 }
 
-// give gives back what was taken, as take took it.
-func (s *search) give() {
-	for k, n := range s.on {
+// release gives back what was taken, as take took it.
+func (s *search) release() {
+	for k, n := range s.nodeOf {
 		s.room[n].add(s.pods[k], 1)
 	}
 }
 
-// place places the pods from number k on; if that is impossible, it changes nothing.
+// place places the pods from number k on. If that is impossible, it changes nothing.
 func (s *search) place(k int) bool {
 	if k == len(s.pods) {
 		return true
 	}
 	first := 0
 	if k > 0 && maps.Equal(s.pods[k], s.pods[k-1]) {
-		first = s.on[k-1] // equal pods needn't be tried in each other's places
+		first = s.nodeOf[k-1] // equal pods needn't be tried in each other's places
 	}
-	for n := first; n < len(s.room) && s.looks > 0; n++ {
-		if s.looks--; s.room[n].lacks(s.pods[k]) != "" {
+	for n := first; n < len(s.room) && s.stepsLeft > 0; n++ {
+		if s.stepsLeft--; s.room[n].lacks(s.pods[k]) != "" {
 			continue
 		}
-		s.on[k] = n
+		s.nodeOf[k] = n
 		s.room[n].add(s.pods[k], -1)
 		if s.place(k + 1) {
 			return true
@@ -60,7 +60,7 @@ func (s *search) place(k int) bool {
 	return false
 }
 
-// largestFirst is what each pod without a node wants: the largest first, which has the fewest nodes to choose from, and
+// largestFirst is what each pod without a node wants, the largest first, which has the fewest nodes to choose from, and
 // equal ones side by side.
 func largestFirst(pods []Pod) []Devices {
 	var wanted []Devices

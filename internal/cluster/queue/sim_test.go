@@ -17,7 +17,7 @@ import (
 type sim struct {
 	t       *testing.T
 	chance  *rand.Rand
-	now     time.Time
+	clock   time.Time
 	nodes   []queue.Node
 	tests   []*simTest
 	foreign []foreign
@@ -30,24 +30,24 @@ type simTest struct {
 	claim       queue.Claim
 	comes, ends time.Time
 	takes       time.Duration
-	over        bool
+	ended       bool
 	attempt     int
 }
 
 // foreign is somebody else's pod, from the beginning until it ends.
 type foreign struct {
-	node  string
-	holds queue.Devices
-	until time.Time
+	node   string
+	holds  queue.Devices
+	endsAt time.Time
 }
 
 // placeBound is how long a test's pods may be without nodes before all are given back.
 const placeBound = 60 * time.Second
 
-func (s *sim) lab() queue.Lab {
-	lab := queue.Lab{Nodes: s.nodes, Began: s.began, Now: s.now}
+func (s *sim) lab() queue.Snapshot {
+	lab := queue.Snapshot{Nodes: s.nodes, Began: s.began, Time: s.clock}
 	for _, test := range s.tests {
-		if !test.over && !test.comes.After(s.now) {
+		if !test.ended && !test.comes.After(s.clock) {
 			lab.Claims = append(lab.Claims, test.claim)
 		}
 	}
@@ -56,14 +56,14 @@ func (s *sim) lab() queue.Lab {
 
 // tick is three seconds of the lab's life.
 func (s *sim) tick() {
-	s.now = s.now.Add(3 * time.Second)
+	s.clock = s.clock.Add(3 * time.Second)
 	s.end()
 	line := queue.Arrange(s.lab())
 	s.began = line.Began
 	for _, test := range s.tests {
-		turn, there := line.Turns[test.claim.ID]
-		if there && test.claim.Stage == queue.Waiting && !turn.Waits {
-			test.claim.Stage, test.claim.Began = queue.Placing, s.now
+		turn, inLine := line.Turns[test.claim.ID]
+		if inLine && test.claim.Stage == queue.Waiting && !turn.Waits {
+			test.claim.Stage, test.claim.Began = queue.Placing, s.clock
 		}
 	}
 	s.schedule()
@@ -72,8 +72,8 @@ func (s *sim) tick() {
 
 func (s *sim) end() {
 	for _, test := range s.tests {
-		if test.claim.Stage == queue.Settled && !test.over && !test.ends.After(s.now) {
-			test.over = true
+		if test.claim.Stage == queue.Settled && !test.ended && !test.ends.After(s.clock) {
+			test.ended = true
 			s.release(test)
 		}
 	}
@@ -93,12 +93,12 @@ func (s *sim) schedule() {
 		if test.claim.Stage != queue.Placing {
 			continue
 		}
-		all := true
+		placed := true
 		for p := range test.claim.Pods {
-			all = s.scheduled(&test.claim.Pods[p]) && all
+			placed = s.scheduled(&test.claim.Pods[p]) && placed
 		}
-		if all {
-			test.claim.Stage, test.ends = queue.Settled, s.now.Add(test.takes)
+		if placed {
+			test.claim.Stage, test.ends = queue.Settled, s.clock.Add(test.takes)
 			s.started = append(s.started, test)
 		}
 	}
@@ -121,27 +121,27 @@ func (s *sim) scheduled(p *queue.Pod) bool {
 func (s *sim) room(n queue.Node, p *queue.Pod) bool {
 	free := maps.Clone(n.Devices)
 	for _, other := range s.tests {
-		for _, there := range other.claim.Pods {
-			if there.Node == n.Name && !other.over {
-				subtract(free, there.Devices)
+		for _, inLine := range other.claim.Pods {
+			if inLine.Node == n.Name && !other.ended {
+				subtract(free, inLine.Devices)
 			}
 		}
 	}
 	for _, f := range s.foreign {
-		if f.node == n.Name && f.until.After(s.now) {
+		if f.node == n.Name && f.endsAt.After(s.clock) {
 			subtract(free, f.holds)
 		}
 	}
-	return enough(free, p.Devices)
+	return fits(free, p.Devices)
 }
 
-func subtract(from, devices queue.Devices) {
+func subtract(free, devices queue.Devices) {
 	for name, n := range devices {
-		from[name] -= n
+		free[name] -= n
 	}
 }
 
-func enough(free, wanted queue.Devices) bool {
+func fits(free, wanted queue.Devices) bool {
 	for name, n := range wanted {
 		if free[name] < n {
 			return false
@@ -153,14 +153,14 @@ func enough(free, wanted queue.Devices) bool {
 // giveBack takes all pods from tests that don't get all of theirs.
 func (s *sim) giveBack() {
 	for i, test := range s.tests {
-		if test.claim.Stage != queue.Placing || s.now.Sub(test.claim.Began) < placeBound {
+		if test.claim.Stage != queue.Placing || s.clock.Sub(test.claim.Began) < placeBound {
 			continue
 		}
 		s.backs++
 		test.attempt++
-		test.claim.GivenBack, test.claim.Stage, test.claim.Began = s.now, queue.Waiting, time.Time{}
+		test.claim.GivenBack, test.claim.Stage, test.claim.Began = s.clock, queue.Waiting, time.Time{}
 		s.release(test)
-		test.claim.RetryAt = s.now.Add(queue.Delay(fmt.Sprint(i), test.attempt))
+		test.claim.RetryAt = s.clock.Add(queue.Delay(fmt.Sprint(i), test.attempt))
 	}
 }
 
@@ -176,14 +176,14 @@ func (s *sim) runUntil(atMost time.Duration, awaited ...*simTest) {
 	if toTheEnd {
 		awaited = s.tests
 	}
-	for end := s.now.Add(atMost); s.now.Before(end); {
-		if !slices.ContainsFunc(awaited, func(test *simTest) bool { return !test.over }) {
+	for end := s.clock.Add(atMost); s.clock.Before(end); {
+		if !slices.ContainsFunc(awaited, func(test *simTest) bool { return !test.ended }) {
 			return
 		}
 		s.tick()
 	}
 	for _, test := range awaited {
-		if !test.over {
+		if !test.ended {
 			s.t.Errorf("%s is at stage %d after %v (attempt %d, %d times given back in all): %+v", test.claim.Test, test.claim.Stage, atMost, test.attempt, s.backs, queue.Arrange(s.lab()).Turns[test.claim.ID])
 		}
 	}
@@ -193,7 +193,7 @@ func (s *sim) runUntil(atMost time.Duration, awaited ...*simTest) {
 // alone.
 func newSim(t *testing.T, seed uint64) *sim {
 	chance := rand.New(rand.NewPCG(seed, 1))
-	s := &sim{t: t, chance: chance, now: noon}
+	s := &sim{t: t, chance: chance, clock: noon}
 	for i := range 2 + chance.IntN(4) {
 		s.nodes = append(s.nodes, queue.Node{Name: fmt.Sprintf("n%d", i), Devices: queue.Devices{west: 2 + chance.Int64N(5), east: 2 + chance.Int64N(5)}})
 	}
@@ -216,8 +216,8 @@ func (s *sim) anyTest(i int) *simTest {
 		}
 		test.claim.Pods = append(test.claim.Pods, pod)
 	}
-	alone := queue.Lab{Nodes: s.nodes, Claims: []queue.Claim{test.claim}}
-	if queue.Arrange(alone).Turns[test.claim.ID].Waits {
+	snapshot := queue.Snapshot{Nodes: s.nodes, Claims: []queue.Claim{test.claim}}
+	if queue.Arrange(snapshot).Turns[test.claim.ID].Waits {
 		return s.anyTest(i)
 	}
 	return test
@@ -256,9 +256,9 @@ func TestAllTestsComeToTheirEndThoughOthersHoldDevicesForAWhile(t *testing.T) {
 
 // Two tests that would deadlock half-placed, as each got half of what both want.
 func TestTwoHalfPlacedTestsBothEnd(t *testing.T) {
-	s := &sim{t: t, chance: rand.New(rand.NewPCG(1, 1)), now: noon, nodes: []queue.Node{node("n1", 2), node("n2", 2)}}
+	s := &sim{t: t, chance: rand.New(rand.NewPCG(1, 1)), clock: noon, nodes: []queue.Node{node("n1", 2), node("n2", 2)}}
 	for _, name := range []string{"a", "b"} {
-		c := on(claim(name, 2, 2), map[string]string{"a": "n1", "b": "n2"}[name])
+		c := onNodes(claim(name, 2, 2), map[string]string{"a": "n1", "b": "n2"}[name])
 		c.Began = noon
 		s.tests = append(s.tests, &simTest{claim: c, comes: noon, takes: time.Minute})
 	}
@@ -286,7 +286,7 @@ func TestTestsThatWantTheSameStartOldestFirst(t *testing.T) {
 
 // A stream of small tests never leaves a whole node empty by itself; a large one among them that needs one gets it.
 func TestALargeTestIsNotKeptOutByAStreamOfSmallOnes(t *testing.T) {
-	s := &sim{t: t, chance: rand.New(rand.NewPCG(1, 1)), now: noon, nodes: []queue.Node{node("n1", 4), node("n2", 4), node("n3", 4)}}
+	s := &sim{t: t, chance: rand.New(rand.NewPCG(1, 1)), clock: noon, nodes: []queue.Node{node("n1", 4), node("n2", 4), node("n3", 4)}}
 	for i := range 300 {
 		c := claim("s", 1)
 		c.ID, c.Created = fmt.Sprint(i), noon.Add(time.Duration(i)*6*time.Second)

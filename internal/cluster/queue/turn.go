@@ -9,16 +9,16 @@ import (
 
 // Turn is the line's answer to one test.
 type Turn struct {
-	// Waits: it isn't its turn; Message says in a sentence why, and Brief in a few words.
+	// Waits says that it isn't the test's turn. Message says in a sentence why, and Brief in a few words.
 	Waits          bool
 	Message, Brief string
-	// Until is when the turn may come by time alone; zero: never.
-	Until time.Time
-	// Impossible: it waits for devices that the nodes don't have, and doesn't hold up other tests.
+	// Due is when the turn may come by time alone. Zero means never.
+	Due time.Time
+	// Impossible says that the test waits for devices that the nodes don't have, and doesn't hold up other tests.
 	Impossible bool
-	// Wanted: other tests wait for devices that this test has or is about to get.
+	// Wanted says that other tests wait for devices that this test has or is about to get.
 	Wanted bool
-	// Lacks is the device resource that it stands in line for; empty: none.
+	// Lacks is the device resource that it stands in line for. Empty means none.
 	Lacks string
 }
 
@@ -30,23 +30,24 @@ type Line struct {
 	Order []string
 	// Began is when each namespace last began a test with a device, as far as that is remembered.
 	Began map[Tenant]time.Time
-	// Due is the earliest Until of all; zero: none.
+	// Due is the earliest Until of all. Zero means none.
 	Due time.Time
 }
 
 // arrangement is a line in the making.
 type arrangement struct {
-	lab  *Lab
-	line Line
+	snapshot *Snapshot
+	line     Line
 	// claims are all, the oldest first.
 	claims []*Claim
-	// whole is what the nodes have, free what of that no pod has or is about to get, by node; total is all of whole,
-	// and spare all of free without what is kept for the tests before: less than nothing where these want more.
+	// whole is what the nodes have, and free what no pod has or is about to get, by node. total is the sum of whole.
+	// spare is the sum of free without the devices that are kept for the tests before, and negative where these want
+	// more.
 	whole, free  room
 	total, spare Devices
 	// possible says of each form of claims whether the whole nodes would have room for it.
 	possible map[string]bool
-	// holders are, by device, the tests that have or are about to get some; waiting is how many tests wait for one so
+	// holders are, by device, the tests that have or are about to get some. waiting is how many tests wait for one so
 	// far, and lacking which ones any of these lacks.
 	holders map[string][]holder
 	waiting map[string]int
@@ -62,43 +63,43 @@ type holder struct {
 }
 
 // Arrange says whose turn it is. A test goes when all its devices are free besides those that are kept for the tests
-// before it. While it waits, as many devices as it wants are kept for it, so no test starves: one behind it goes only
-// with devices that are left over. If there are enough, but not on the nodes where its pods need them together, no test
-// behind it gets any of these devices until nodes are empty enough.
-func Arrange(lab Lab) Line {
-	a := arrangementOf(&lab)
+// before it. While it waits, as many devices as it wants are kept for it, so no test starves. A test behind it goes
+// only with devices that are left over. If there are enough, but not on the nodes where its pods need them together, no
+// test behind it gets any of these devices until nodes are empty enough.
+func Arrange(snapshot Snapshot) Line {
+	a := arrangementOf(&snapshot)
 	for _, c := range a.claims {
 		a.place(c)
 	}
 	for _, c := range a.inLine() {
 		a.line.Order = append(a.line.Order, c.ID)
-		a.say(c, a.turn(c))
+		a.setTurn(c, a.turn(c))
 	}
 	for _, c := range a.claims {
 		if !c.waits() {
-			a.say(c, Turn{Wanted: c.Stage == Placing && a.isLacking(c)})
+			a.setTurn(c, Turn{Wanted: c.Stage == Placing && a.isLacking(c)})
 		}
 	}
 	return a.line
 }
 
 // arrangementOf takes stock of what nodes have, and what pods hold of it.
-func arrangementOf(lab *Lab) *arrangement {
+func arrangementOf(snapshot *Snapshot) *arrangement {
 	a := &arrangement{
-		lab: lab, line: Line{Turns: make(map[string]Turn, len(lab.Claims)), Began: remembered(lab)},
-		claims: make([]*Claim, len(lab.Claims)), total: Devices{}, spare: Devices{}, possible: map[string]bool{},
+		snapshot: snapshot, line: Line{Turns: make(map[string]Turn, len(snapshot.Claims)), Began: recentBeginnings(snapshot)},
+		claims: make([]*Claim, len(snapshot.Claims)), total: Devices{}, spare: Devices{}, possible: map[string]bool{},
 		holders: map[string][]holder{}, waiting: map[string]int{}, lacking: map[string]bool{},
 		farBack: map[placeFarBack]Turn{},
 	}
-	for i := range lab.Claims {
-		if a.claims[i] = &lab.Claims[i]; a.claims[i].wants == nil {
-			summed := Summed(lab.Claims[i])
+	for i := range snapshot.Claims {
+		if a.claims[i] = &snapshot.Claims[i]; a.claims[i].wants == nil {
+			summed := Summed(snapshot.Claims[i])
 			a.claims[i] = &summed
 		}
 	}
 	slices.SortFunc(a.claims, older)
-	numbers := make(map[string]int, len(lab.Nodes))
-	nodes := slices.SortedFunc(slices.Values(lab.Nodes), func(x, y Node) int { return cmp.Compare(x.Name, y.Name) })
+	numbers := make(map[string]int, len(snapshot.Nodes))
+	nodes := slices.SortedFunc(slices.Values(snapshot.Nodes), func(x, y Node) int { return cmp.Compare(x.Name, y.Name) })
 	for i, n := range nodes {
 		numbers[n.Name] = i
 		a.whole, a.free = append(a.whole, maps.Clone(n.Devices)), append(a.free, maps.Clone(n.Devices))
@@ -107,7 +108,7 @@ func arrangementOf(lab *Lab) *arrangement {
 	for _, h := range a.holdings() {
 		if n, usable := numbers[h.Node]; usable {
 			a.free[n].add(h.Devices, -1)
-			a.note(h.Test, h.Devices, true)
+			a.addHolder(h.Test, h.Devices, true)
 		}
 	}
 	for _, free := range a.free {
@@ -119,25 +120,25 @@ func arrangementOf(lab *Lab) *arrangement {
 	return a
 }
 
-// holdings are what pods with a node hold, by the age of their tests; those of tests that claim nothing any more are
+// holdings are what pods with a node hold, by the age of their tests. Those of tests that claim nothing any more are
 // last.
-func (a *arrangement) holdings() (all []Holding) {
+func (a *arrangement) holdings() (holdings []Holding) {
 	for _, c := range a.claims {
 		for _, p := range c.Pods {
 			if p.Node != "" {
-				all = append(all, Holding{c.Test, p.Node, p.Devices})
+				holdings = append(holdings, Holding{c.Test, p.Node, p.Devices})
 			}
 		}
 	}
-	held := slices.Clone(a.lab.Held)
-	slices.SortStableFunc(held, func(x, y Holding) int {
+	unclaimed := slices.Clone(a.snapshot.Holdings)
+	slices.SortStableFunc(unclaimed, func(x, y Holding) int {
 		return cmp.Or(cmp.Compare(x.Test, y.Test), cmp.Compare(x.Node, y.Node))
 	})
-	return append(all, held...)
+	return append(holdings, unclaimed...)
 }
 
-// note records who has devices, or is about to get them.
-func (a *arrangement) note(test string, devices Devices, placed bool) {
+// addHolder records who has devices, or is about to get them.
+func (a *arrangement) addHolder(test string, devices Devices, placed bool) {
 	for name, n := range devices {
 		if n > 0 {
 			a.holders[name] = append(a.holders[name], holder{test, n, placed})
@@ -146,23 +147,23 @@ func (a *arrangement) note(test string, devices Devices, placed bool) {
 }
 
 // place keeps devices for pods that are being placed. If there is no room for them, no other test gets any of their
-// devices: the test finds its places, or gives its pods back.
+// devices. The test finds its places, or gives its pods back.
 func (a *arrangement) place(c *Claim) {
 	if c.Stage != Placing {
 		return
 	}
-	found := a.free.take(c.placeless)
+	found := a.free.reserve(c.placeless)
 	for _, devices := range c.placeless {
 		a.spare.add(devices, -1)
-		a.note(c.Test, devices, false)
+		a.addHolder(c.Test, devices, false)
 		if !found {
-			a.keepAll(devices)
+			a.reserveAll(devices)
 		}
 	}
 }
 
-// keepAll leaves none of these devices to the tests behind.
-func (a *arrangement) keepAll(devices Devices) {
+// reserveAll leaves none of these devices to the tests behind.
+func (a *arrangement) reserveAll(devices Devices) {
 	for name := range devices {
 		a.spare[name] = min(a.spare[name], 0)
 	}
@@ -175,38 +176,38 @@ func (a *arrangement) turn(c *Claim) Turn {
 		return Turn{Waits: true, Impossible: true, Message: neverWords(c)}
 	case len(c.wants) == 0:
 		return Turn{}
-	case c.yields(a.lab.Now):
-		return Turn{Waits: true, Message: yieldWords(c), Brief: yieldBrief, Until: c.RetryAt}
+	case c.yields(a.snapshot.Time):
+		return Turn{Waits: true, Message: yieldWords(c), Brief: yieldBrief, Due: c.RetryAt}
 	case c.Stage == Stuck: // once nothing else keeps it, it is Waiting
-		return Joins
+		return JoiningTurn
 	}
 	lacks := a.spare.lacks(c.wants)
-	if lacks == "" && a.free.take(c.placeless) {
+	if lacks == "" && a.free.reserve(c.placeless) {
 		a.spare.add(c.wants, -1)
-		a.note(c.Test, c.wants, false)
+		a.addHolder(c.Test, c.wants, false)
 		return Turn{}
 	}
-	turn := a.waits(c, lacks)
+	turn := a.waitingTurn(c, lacks)
 	for name, n := range c.wants {
 		a.lacking[name] = a.lacking[name] || a.spare[name] < n || lacks == ""
 		a.waiting[name]++
 	}
 	a.spare.add(c.wants, -1)
 	if lacks == "" {
-		a.keepAll(c.wants)
+		a.reserveAll(c.wants)
 	}
 	return turn
 }
 
 // isPossible says whether a test could have all that it wants if it had all nodes to itself.
 func (a *arrangement) isPossible(c *Claim) bool {
-	possible, known := a.possible[c.form]
-	if !known {
-		s := search{room: a.whole, pods: c.placeless, on: make([]int, len(c.placeless)), looks: mostLooks}
+	possible, cached := a.possible[c.form]
+	if !cached {
+		s := search{room: a.whole, pods: c.placeless, nodeOf: make([]int, len(c.placeless)), stepsLeft: maxSteps}
 		if possible = s.place(0); possible {
-			s.give()
+			s.release()
 		}
-		possible = possible || s.looks == 0
+		possible = possible || s.stepsLeft == 0
 		a.possible[c.form] = possible
 	}
 	return possible
@@ -222,9 +223,9 @@ func (a *arrangement) isLacking(c *Claim) bool {
 	return false
 }
 
-func (a *arrangement) say(c *Claim, t Turn) {
+func (a *arrangement) setTurn(c *Claim, t Turn) {
 	a.line.Turns[c.ID] = t
-	if !t.Until.IsZero() && (a.line.Due.IsZero() || t.Until.Before(a.line.Due)) {
-		a.line.Due = t.Until
+	if !t.Due.IsZero() && (a.line.Due.IsZero() || t.Due.Before(a.line.Due)) {
+		a.line.Due = t.Due
 	}
 }

@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// Joins is the turn of a test that has no place in line yet.
-var Joins = Turn{
+// JoiningTurn is the turn of a test that has no place in line yet.
+var JoiningTurn = Turn{
 	Waits: true, Brief: "joins the line", Message: "it joins the line of tests that want the same devices in a moment",
 }
 
-// mostExact is the last place in line that is reported exactly. Tests further back get a rounded place: otherwise each
+// maxExactPlace is the last place in line that is reported exactly. Tests further back get a rounded place. Otherwise each
 // test that ends would change the status of every waiting test.
-const mostExact = 10
+const maxExactPlace = 10
 
 // rounded is the greatest of the round numbers, each about twice the one before, that isn't above n.
 func rounded(n int) int {
-	round := mostExact
+	round := maxExactPlace
 	for _, next := range []int{20, 50, 100, 200, 500, 1000, 2000, 5000} {
 		if next <= n {
 			round = next
@@ -28,26 +28,26 @@ func rounded(n int) int {
 	return round
 }
 
-// waits is the turn of a test that waits for the device that it lacks; empty: it lacks none, and there are no nodes
-// where its pods have them together.
-func (a *arrangement) waits(c *Claim, lacks string) Turn {
-	apart := lacks == ""
-	if apart {
+// waitingTurn is the turn of a test that waits for the device that it lacks. Empty means that it lacks none, and there are
+// no nodes where its pods have them together.
+func (a *arrangement) waitingTurn(c *Claim, lacks string) Turn {
+	scattered := lacks == ""
+	if scattered {
 		lacks = c.devices()[0]
 	}
 	turn, place := Turn{Waits: true, Lacks: lacks}, a.waiting[lacks]+1
-	if place > mostExact {
+	if place > maxExactPlace {
 		return a.turnFarBack(lacks, rounded(place-1))
 	}
 	turn.Brief = fmt.Sprintf("%s in line for %s", ordinal(place), lacks)
 	var words []string
-	if apart {
+	if scattered {
 		words = append(words, fmt.Sprintf("%d of %d are free, and not on the nodes where its pods need them together",
 			a.spare[lacks], a.total[lacks]))
 	}
-	if held := a.holdersWords(c, lacks); held != "" {
-		words = append(words, held)
-	} else if !apart {
+	if holders := a.holdersWords(c, lacks); holders != "" {
+		words = append(words, holders)
+	} else if !scattered {
 		words = append(words, fmt.Sprintf("it wants %d of %d, and those before it come first",
 			c.wants[lacks], a.total[lacks]))
 	}
@@ -64,8 +64,8 @@ type placeFarBack struct {
 // turnFarBack is the turn of all tests that wait for a device behind so many others, and more.
 func (a *arrangement) turnFarBack(device string, behind int) Turn {
 	key := placeFarBack{device, behind}
-	turn, known := a.farBack[key]
-	if !known {
+	turn, cached := a.farBack[key]
+	if !cached {
 		turn = Turn{
 			Waits: true, Lacks: device, Brief: fmt.Sprintf("behind %d others for %s", behind, device),
 			Message: fmt.Sprintf("in line for %s, behind %d others at least: namespaces take turns, "+
@@ -81,30 +81,30 @@ const strangers = ""
 
 // holdersWords says which tests hold how many of a device, without the names of other namespaces' tests.
 func (a *arrangement) holdersWords(c *Claim, device string) string {
-	type who struct {
+	type holderKey struct {
 		test   string
 		placed bool
 	}
-	var all []who
-	n := map[who]int64{}
+	var keys []holderKey
+	n := map[holderKey]int64{}
 	for _, h := range a.holders[device] {
-		w := who{h.test, h.placed}
+		w := holderKey{h.test, h.placed}
 		if namespaceOf(h.test) != c.namespace() {
 			w.test = strangers
 		}
 		if n[w] == 0 {
-			all = append(all, w)
+			keys = append(keys, w)
 		}
 		n[w] += h.n
 	}
-	slices.SortStableFunc(all, func(x, y who) int {
+	slices.SortStableFunc(keys, func(x, y holderKey) int {
 		return cmp.Compare(oneIf(x.test == strangers), oneIf(y.test == strangers))
 	})
-	const most = 4
+	const limit = 4
 	var words []string
-	for i, w := range all {
-		if i == most {
-			words = append(words, fmt.Sprintf("and %d more", len(all)-most))
+	for i, w := range keys {
+		if i == limit {
+			words = append(words, fmt.Sprintf("and %d more", len(keys)-limit))
 			break
 		}
 		words = append(words, holdWords(w.test, w.placed, n[w]))
@@ -116,15 +116,15 @@ func (a *arrangement) holdersWords(c *Claim, device string) string {
 }
 
 func holdWords(test string, placed bool, n int64) string {
-	who, verb := test, [2]string{"is about to get", "holds"}
+	subject, verb := test, [2]string{"is about to get", "holds"}
 	if test == strangers {
-		who, verb = "tests of other namespaces", [2]string{"are about to get", "hold"}
+		subject, verb = "tests of other namespaces", [2]string{"are about to get", "hold"}
 	}
-	return fmt.Sprintf("%s %s %d", who, verb[oneIf(placed)], n)
+	return fmt.Sprintf("%s %s %d", subject, verb[oneIf(placed)], n)
 }
 
-func oneIf(so bool) int {
-	if so {
+func oneIf(condition bool) int {
+	if condition {
 		return 1
 	}
 	return 0

@@ -1,3 +1,2 @@
-// Package retention decides which kept objects to delete: those that are too many, and those that are too old. It is pure: from the objects that
-// exist follow those to delete, and when to decide again.
+// Package retention decides which kept objects to delete, because they are too many or too old. It is pure.
 package retention

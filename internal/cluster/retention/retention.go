@@ -10,49 +10,50 @@ import (
 	"time"
 )
 
-// Kept is a kept object.
-type Kept struct {
+// Object is a kept object.
+type Object struct {
 	Name string
 	UID  string
-	// At is when it was stored, by the clock of the program that did.
-	At time.Time
-	// Pinned: a person wants it to stay; it doesn't count toward Count.
+	// StoredAt is when it was stored, by the clock of the program that did.
+	StoredAt time.Time
+	// Pinned says that a person wants it to stay. A pinned object doesn't count toward Limits.Count.
 	Pinned bool
 }
 
 // Limits bound what is kept. The zero value bounds nothing.
 type Limits struct {
-	// Count is how many there may be; 0: any number.
+	// Count is how many there may be. 0 means any number.
 	Count int
-	// Age is how old one may be; 0: any age.
+	// Age is how old one may be. 0 means any age.
 	Age time.Duration
 }
 
 // Doomed is an object to delete, and why.
 type Doomed struct {
-	Kept
-	Why string
+	Object
+	Reason string
 }
 
-// Prune says which objects to delete, oldest first, and when to decide again (zero: time alone changes nothing). It keeps the newest, and never deletes a pinned one.
+// Prune says which objects to delete, oldest first, and when to decide again (zero if time alone changes nothing). It
+// keeps the newest, and never deletes a pinned one.
 //
 //	newest ── kept ── kept ── kept │ too many │ too old ── oldest
 //	          └──── Count ───────┘
-func Prune(all []Kept, limits Limits, now time.Time) (doomed []Doomed, again time.Time) {
-	loose := slices.DeleteFunc(slices.Clone(all), func(k Kept) bool { return k.Pinned })
-	slices.SortFunc(loose, func(a, b Kept) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.Name, b.Name)) })
+func Prune(objects []Object, limits Limits, moment time.Time) (doomed []Doomed, next time.Time) {
+	loose := slices.DeleteFunc(slices.Clone(objects), func(k Object) bool { return k.Pinned })
+	slices.SortFunc(loose, func(a, b Object) int { return cmp.Or(b.StoredAt.Compare(a.StoredAt), cmp.Compare(a.Name, b.Name)) })
 	for i, k := range loose {
 		switch {
 		case limits.Count > 0 && i >= limits.Count:
 			doomed = append(doomed, Doomed{k, fmt.Sprintf("%d newer ones are kept, and no more than that", limits.Count)})
-		case limits.Age > 0 && !now.Before(k.At.Add(limits.Age)):
+		case limits.Age > 0 && !moment.Before(k.StoredAt.Add(limits.Age)):
 			doomed = append(doomed, Doomed{k, "it is older than " + limits.ageText()})
 		case limits.Age > 0:
-			again = k.At.Add(limits.Age) // the oldest that stays is the next to be deleted
+			next = k.StoredAt.Add(limits.Age) // the oldest that stays is the next to be deleted
 		}
 	}
 	slices.Reverse(doomed)
-	return doomed, again
+	return doomed, next
 }
 
 // Policy are the limits of each namespace.
@@ -62,17 +63,17 @@ type Policy struct {
 	Namespaces map[string]Limits
 }
 
-// For are the limits of a namespace.
-func (p Policy) For(namespace string) Limits {
-	if own, has := p.Namespaces[namespace]; has {
-		return own
+// LimitsOf are the limits of a namespace.
+func (p Policy) LimitsOf(namespace string) Limits {
+	if limits, listed := p.Namespaces[namespace]; listed {
+		return limits
 	}
 	return p.Default
 }
 
 const forms = "write a number, an age, or both, such as 200/8760h, 200 or /8760h; 0 bounds nothing"
 
-// ParseLimits reads limits as String writes them: "200/8760h", "200", "/8760h", "0".
+// ParseLimits reads limits as String writes them, such as "200/8760h", "200", "/8760h", "0".
 func ParseLimits(text string) (Limits, error) {
 	count, age, _ := strings.Cut(text, "/")
 	var l Limits
@@ -101,7 +102,7 @@ func (l Limits) String() string {
 	return strconv.Itoa(l.Count) + "/" + l.ageText()
 }
 
-// ageText is the age without trailing zero units: "8760h".
+// ageText is the age without trailing zero units, such as "8760h".
 func (l Limits) ageText() string {
 	text := l.Age.String()
 	if strings.HasSuffix(text, "m0s") {
@@ -124,7 +125,7 @@ func (l *Limits) UnmarshalText(text []byte) (err error) {
 
 // ParseNamespaces reads "lab-a=1000/17520h,lab-b=50".
 func ParseNamespaces(text string) (map[string]Limits, error) {
-	out := map[string]Limits{}
+	byNamespace := map[string]Limits{}
 	for entry := range strings.SplitSeq(text, ",") {
 		if entry = strings.TrimSpace(entry); entry == "" {
 			continue
@@ -137,16 +138,16 @@ func ParseNamespaces(text string) (map[string]Limits, error) {
 		if err != nil {
 			return nil, fmt.Errorf("namespace %s: %w", namespace, err)
 		}
-		out[namespace] = l
+		byNamespace[namespace] = l
 	}
-	return out, nil
+	return byNamespace, nil
 }
 
 // NamespacesText is what ParseNamespaces reads, in the order of the namespaces' names.
 func NamespacesText(limits map[string]Limits) string {
-	var out []string
+	var entries []string
 	for _, namespace := range slices.Sorted(maps.Keys(limits)) {
-		out = append(out, namespace+"="+limits[namespace].String())
+		entries = append(entries, namespace+"="+limits[namespace].String())
 	}
-	return strings.Join(out, ",")
+	return strings.Join(entries, ",")
 }

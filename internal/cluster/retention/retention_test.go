@@ -13,24 +13,24 @@ import (
 var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 
 // aged are things that are so many hours old, named by it; with a "!" they are pinned.
-func aged(hours ...string) (all []retention.Kept) {
+func aged(hours ...string) (objects []retention.Object) {
 	for _, text := range hours {
 		number, pinned := strings.CutSuffix(text, "!")
 		age, err := time.ParseDuration(number + "h")
 		if err != nil {
 			panic(err)
 		}
-		all = append(all, retention.Kept{Name: text, At: noon.Add(-age), Pinned: pinned})
+		objects = append(objects, retention.Object{Name: text, StoredAt: noon.Add(-age), Pinned: pinned})
 	}
-	return all
+	return objects
 }
 
 func TestWhatIsTooManyOrTooOldGoes(t *testing.T) {
 	for name, c := range map[string]struct {
-		all    []retention.Kept
-		limits string
-		goes   string
-		again  time.Duration // from now; 0: never
+		objects []retention.Object
+		limits  string
+		goes    string
+		next    time.Duration // from now; 0: never
 	}{
 		"nothing is there":                        {nil, "2/10h", "[]", 0},
 		"nothing is bounded":                      {aged("1", "9000"), "0", "[]", 0},
@@ -48,19 +48,19 @@ func TestWhatIsTooManyOrTooOldGoes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			doomed, again := retention.Prune(c.all, limits, noon)
+			doomed, next := retention.Prune(c.objects, limits, noon)
 			var names []string
 			for _, d := range doomed {
 				names = append(names, d.Name)
-				if d.Why == "" {
+				if d.Reason == "" {
 					t.Errorf("%s goes without a reason", d.Name)
 				}
 			}
 			if got := fmt.Sprint(names); got != c.goes {
 				t.Errorf("%s go, want %s", got, c.goes)
 			}
-			if want := noon.Add(c.again); c.again == 0 != again.IsZero() || c.again != 0 && !again.Equal(want) {
-				t.Errorf("looks again at %s, want %s from now", again, c.again)
+			if want := noon.Add(c.next); c.next == 0 != next.IsZero() || c.next != 0 && !next.Equal(want) {
+				t.Errorf("looks again at %s, want %s from now", next, c.next)
 			}
 		})
 	}
@@ -70,12 +70,12 @@ func TestWhatIsTooManyOrTooOldGoes(t *testing.T) {
 func TestPruneProperties(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 2000 {
-		var all []retention.Kept
+		var objects []retention.Object
 		for i := range random.IntN(30) {
-			all = append(all, retention.Kept{Name: fmt.Sprint(i), At: noon.Add(-time.Duration(random.IntN(100)) * time.Hour), Pinned: random.IntN(5) == 0})
+			objects = append(objects, retention.Object{Name: fmt.Sprint(i), StoredAt: noon.Add(-time.Duration(random.IntN(100)) * time.Hour), Pinned: random.IntN(5) == 0})
 		}
 		limits := retention.Limits{Count: random.IntN(10), Age: time.Duration(random.IntN(90)) * time.Hour}
-		doomed, again := retention.Prune(all, limits, noon)
+		doomed, next := retention.Prune(objects, limits, noon)
 		goes := map[string]bool{}
 		for _, d := range doomed {
 			goes[d.Name] = true
@@ -83,9 +83,9 @@ func TestPruneProperties(t *testing.T) {
 				t.Fatal("what is pinned goes")
 			}
 		}
-		var stays []retention.Kept
+		var stays []retention.Object
 		loose := 0
-		for _, k := range all {
+		for _, k := range objects {
 			if goes[k.Name] {
 				continue
 			}
@@ -94,11 +94,11 @@ func TestPruneProperties(t *testing.T) {
 				continue
 			}
 			loose++
-			if limits.Age > 0 && noon.Sub(k.At) >= limits.Age {
-				t.Fatalf("%s stays, and is %s old", k.Name, noon.Sub(k.At))
+			if limits.Age > 0 && noon.Sub(k.StoredAt) >= limits.Age {
+				t.Fatalf("%s stays, and is %s old", k.Name, noon.Sub(k.StoredAt))
 			}
 			for _, d := range doomed {
-				if d.At.After(k.At) {
+				if d.StoredAt.After(k.StoredAt) {
 					t.Fatalf("%s goes, and an older one stays", d.Name)
 				}
 			}
@@ -106,11 +106,11 @@ func TestPruneProperties(t *testing.T) {
 		if limits.Count > 0 && loose > limits.Count {
 			t.Fatalf("%d stay, of %d", loose, limits.Count)
 		}
-		if more, _ := retention.Prune(stays, limits, noon); len(more) > 0 {
-			t.Fatalf("looked at again, %v go", more)
+		if doomed, _ := retention.Prune(stays, limits, noon); len(doomed) > 0 {
+			t.Fatalf("looked at again, %v go", doomed)
 		}
-		if !again.IsZero() {
-			if more, _ := retention.Prune(stays, limits, again); len(more) == 0 {
+		if !next.IsZero() {
+			if doomed, _ := retention.Prune(stays, limits, next); len(doomed) == 0 {
 				t.Fatal("at the time given nothing goes")
 			}
 		}
@@ -125,8 +125,8 @@ func TestLimitsReadBackAsTheyAreWritten(t *testing.T) {
 		if err != nil || got != want {
 			t.Errorf("%s reads as %+v (%v)", text, got, err)
 		}
-		if again, err := retention.ParseLimits(got.String()); err != nil || again != want {
-			t.Errorf("%s is written as %s, which reads as %+v (%v)", text, got, again, err)
+		if parsed, err := retention.ParseLimits(got.String()); err != nil || parsed != want {
+			t.Errorf("%s is written as %s, which reads as %+v (%v)", text, got, parsed, err)
 		}
 	}
 	if got := (retention.Limits{Count: 200, Age: 8760 * time.Hour}).String(); got != "200/8760h" {
@@ -140,15 +140,15 @@ func TestLimitsReadBackAsTheyAreWritten(t *testing.T) {
 }
 
 func TestNamespacesHaveLimitsOfTheirOwn(t *testing.T) {
-	own, err := retention.ParseNamespaces("lab-b=50, lab-a=1000/17520h")
+	byNamespace, err := retention.ParseNamespaces("lab-b=50, lab-a=1000/17520h")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := retention.Policy{Default: retention.Limits{Count: 200}, Namespaces: own}
-	if p.For("lab-a").Count != 1000 || p.For("lab-b").Count != 50 || p.For("other").Count != 200 {
+	p := retention.Policy{Default: retention.Limits{Count: 200}, Namespaces: byNamespace}
+	if p.LimitsOf("lab-a").Count != 1000 || p.LimitsOf("lab-b").Count != 50 || p.LimitsOf("other").Count != 200 {
 		t.Errorf("%+v", p)
 	}
-	if text := retention.NamespacesText(own); text != "lab-a=1000/17520h,lab-b=50" {
+	if text := retention.NamespacesText(byNamespace); text != "lab-a=1000/17520h,lab-b=50" {
 		t.Errorf("written as %s", text)
 	}
 	for _, wrong := range []string{"lab-a", "=5", "lab-a=x"} {

@@ -22,7 +22,8 @@ func trackers() []tracker {
 	}
 }
 
-// TrackedBy names the tool that would create an object with these labels and annotations again if it were deleted; empty: no known tool. A LoadTest that is created again loads its network again.
+// TrackedBy names the tool that would create an object with these labels and annotations again if it were deleted.
+// Empty means that no known tool would. A LoadTest that is created again loads its network again.
 func TrackedBy(labels, annotations map[string]string) string {
 	for _, t := range trackers() {
 		if anyOf(t.labels, labels) || anyOf(t.annotations, annotations) {
@@ -34,13 +35,13 @@ func TrackedBy(labels, annotations map[string]string) string {
 
 // Tracks says whether TrackedBy reads a label or an annotation of this name.
 func Tracks(key string) bool {
-	only := map[string]string{key: ""}
-	return TrackedBy(only, only) != ""
+	single := map[string]string{key: ""}
+	return TrackedBy(single, single) != ""
 }
 
-func anyOf(keys []string, there map[string]string) bool {
+func anyOf(keys []string, present map[string]string) bool {
 	for _, key := range keys {
-		if _, is := there[key]; is {
+		if _, exists := present[key]; exists {
 			return true
 		}
 	}

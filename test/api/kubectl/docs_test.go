@@ -208,9 +208,9 @@ func (p *person) asShownList(line string) string {
 // saysInLine writes what the operator says of tests that wait in this order for two devices which vpp-imix holds.
 func (p *person) saysInLine(names ...string) {
 	p.Helper()
-	lab := queue.Lab{
-		Nodes: []queue.Node{{Name: "node-2", Devices: queue.Devices{"lab.dev/east": 2}}},
-		Held:  []queue.Holding{{Test: p.namespace + "/vpp-imix", Node: "node-2", Devices: queue.Devices{"lab.dev/east": 2}}},
+	lab := queue.Snapshot{
+		Nodes:    []queue.Node{{Name: "node-2", Devices: queue.Devices{"lab.dev/east": 2}}},
+		Holdings: []queue.Holding{{Test: p.namespace + "/vpp-imix", Node: "node-2", Devices: queue.Devices{"lab.dev/east": 2}}},
 	}
 	for i, name := range names {
 		lab.Claims = append(lab.Claims, queue.Claim{ID: name, Test: p.namespace + "/" + name, Created: time.Unix(int64(i), 0), Stage: queue.Waiting,

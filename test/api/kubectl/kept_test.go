@@ -31,7 +31,7 @@ func (p *person) outlives(name string, day int, packetsPerSecond int64, own map[
 	p.must(err)
 	envelope, _ := delivery.ReadEnvelope(annotations)
 	test := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: p.namespace, UID: "gone", Labels: own}}
-	kept := manifests.Kept(test, manifests.KeptReport{Envelope: envelope, Packed: data[delivery.KeyReport], Method: r.Plan.Method(), Finished: r.Finished})
+	kept := manifests.KeptConfigMap(test, manifests.KeptReport{Envelope: envelope, Packed: data[delivery.KeyReport], Method: r.Plan.Method(), Finished: r.Finished})
 	p.must(admin.Create(p.Context(), kept))
 	return kept.Name
 }

@@ -66,7 +66,7 @@ func TestAReportIsKeptOnce(t *testing.T) {
 	data, annotations, err := delivery.EncodeReport(document, true, 1)
 	l.must(err)
 	envelope, _ := delivery.ReadEnvelope(annotations)
-	l.must(admin.Create(t.Context(), manifests.Kept(l.get("once"), manifests.KeptReport{
+	l.must(admin.Create(t.Context(), manifests.KeptConfigMap(l.get("once"), manifests.KeptReport{
 		Envelope: envelope, Packed: data[delivery.KeyReport], Method: document.Plan.Method(), Finished: document.Finished,
 	})))
 	r.report(document, true)
@@ -195,7 +195,7 @@ func (l *lab) keepSome(n int) (names []string) {
 	l.t.Helper()
 	for i := range n {
 		test := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: fmt.Sprintf("night-%d", i), UID: types.UID(fmt.Sprint(i))}}
-		object := manifests.Kept(test, manifests.KeptReport{
+		object := manifests.KeptConfigMap(test, manifests.KeptReport{
 			Envelope: delivery.Envelope{Digest: fmt.Sprintf("sha256:%064x", i+1), Ending: "Completed", Attempt: 1, Final: true}, Packed: []byte("x"), Finished: l.clock.now(),
 		})
 		l.must(admin.Create(l.t.Context(), object))

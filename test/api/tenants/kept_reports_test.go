@@ -28,7 +28,7 @@ func TestKeptReportsCannotBeForged(t *testing.T) {
 	l.must(err)
 	envelope, _ := delivery.ReadEnvelope(annotations)
 	forged := func() *corev1.ConfigMap {
-		return manifests.Kept(r.test, manifests.KeptReport{Envelope: envelope, Packed: data[delivery.KeyReport], Method: r.plan.Method(), Finished: slow.Finished})
+		return manifests.KeptConfigMap(r.test, manifests.KeptReport{Envelope: envelope, Packed: data[delivery.KeyReport], Method: r.plan.Method(), Finished: slow.Finished})
 	}
 	if !manifests.IsKept(forged()) {
 		t.Fatal("what is forged would not be taken for a kept Report")
