@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/units"
-	"github.com/linerate-dev/linerate/internal/units/transit"
 )
 
 // A thread that is held up between reading Sent and Received would make frames look lost. Such a reading is repeated.
@@ -114,18 +113,6 @@ func (p *port) flows() map[uint32]FlowCounters {
 	p.inbox.visit(add)
 	return flows
 }
-
-// follower returns the part of this port that follows stamped frames.
-func (p *port) follower() follower {
-	if f := p.receiver.follower(); f != nil {
-		return f
-	}
-	return p.inbox
-}
-
-func (p *port) Latency() map[uint32]Latency { return p.follower().latency() }
-
-func (p *port) Transits() map[uint32]transit.Histogram { return p.follower().transits() }
 
 func (p *port) ForgetFlows(ids []uint32) {
 	p.mutex.Lock()

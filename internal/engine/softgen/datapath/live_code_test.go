@@ -174,7 +174,7 @@ func hostileSender(t *testing.T, run Run, threads int) *liveRun {
 	namespace, err := currentNamespace()
 	noError(t, err)
 	t.Cleanup(func() { noError(t, namespace.close()) })
-	l := &liveRun{port: &port{index: 1, link: &linkWatch{}, namespace: namespace}, tracks: tracks, factor: run.Factor}
+	l := &liveRun{port: &port{device: device{index: 1, link: &linkWatch{}, namespace: namespace}}, tracks: tracks, factor: run.Factor}
 	t.Cleanup(func() { noError(t, l.end()) })
 	err = l.load(threads)
 	if errors.Is(err, ebpf.ErrNotSupported) || errors.Is(err, unix.EPERM) {

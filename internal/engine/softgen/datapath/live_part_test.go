@@ -38,7 +38,7 @@ func TestTheSendersProgramNeedsNoMoreThanTheRightToLoadIt(t *testing.T) {
 				noError(t, err)
 				t.Cleanup(func() { noError(t, namespace.close()) })
 				s := liveSender{tracks: tracks, threads: 1, batch: liveBatch, finite: finite, makeFrame: function}
-				part, err := s.load(&port{index: 1, namespace: namespace}, thread, 1)
+				part, err := s.load(&port{device: device{index: 1, namespace: namespace}}, thread, 1)
 				needKernel(t, err, "live frames with these rights")
 				noError(t, part.close())
 			})

@@ -100,7 +100,7 @@ func TestLiveSenderEndsWithItsProcess(t *testing.T) {
 		a, b := liveCable(t, Options{})
 		p := a.(*port)
 		run := Run{Streams: streams(addressed(continuous(20_000, frame(60)))), Factor: 1, NextHop: macOf(b)}
-		tracks, err := p.compiler(run.NextHop).compile(run.Streams)
+		tracks, err := p.compile(run.Streams, run.NextHop)
 		noError(t, err)
 		l, err := startLive(p, run, tracks, 1)
 		noError(t, err)

@@ -2,11 +2,9 @@ package datapath
 
 import (
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/units"
-	"github.com/linerate-dev/linerate/internal/units/transit"
 )
 
 // receiver counts the frames that an interface receives, and passes on the few frames that the engine itself must see.
@@ -81,68 +79,4 @@ type sink interface {
 	frame(arrival time.Duration, bytes []byte)
 	// stamped takes the stamp of a latency stream's frame and the frame's length on the wire.
 	stamped(arrival time.Duration, s stamp, length int64)
-}
-
-// inbox is a port's sink. It measures latency, answers requests and feeds captures.
-type inbox struct {
-	port     *port
-	mutex    sync.Mutex
-	arrivals map[uint32]*arrivals
-	counted  map[uint32]units.Traffic // latency streams' frames
-}
-
-func newInbox(p *port) *inbox {
-	return &inbox{port: p, arrivals: map[uint32]*arrivals{}, counted: map[uint32]units.Traffic{}}
-}
-
-func (b *inbox) frame(arrival time.Duration, bytes []byte) {
-	b.port.answer(bytes)
-	b.port.captures.offer(Frame{Time: arrival, Bytes: bytes})
-}
-
-func (b *inbox) stamped(arrival time.Duration, s stamp, length int64) {
-	b.mutex.Lock()
-	defer b.mutex.Unlock()
-	id := uint32(s.id)
-	if b.arrivals[id] == nil {
-		b.arrivals[id] = &arrivals{}
-	}
-	b.arrivals[id].record(s, arrival)
-	b.counted[id] = b.counted[id].Add(units.Traffic{Packets: 1, Bytes: length})
-}
-
-func (b *inbox) latency() map[uint32]Latency {
-	b.mutex.Lock()
-	defer b.mutex.Unlock()
-	latencies := make(map[uint32]Latency, len(b.arrivals))
-	for id, a := range b.arrivals {
-		latencies[id] = a.snapshot()
-	}
-	return latencies
-}
-
-func (b *inbox) visit(add func(id uint32, received units.Traffic)) {
-	b.mutex.Lock()
-	defer b.mutex.Unlock()
-	for id, traffic := range b.counted {
-		add(id, traffic)
-	}
-}
-
-func (b *inbox) transits() map[uint32]transit.Histogram {
-	b.mutex.Lock()
-	defer b.mutex.Unlock()
-	transits := make(map[uint32]transit.Histogram, len(b.arrivals))
-	for id, a := range b.arrivals {
-		transits[id] = a.transits.Clone()
-	}
-	return transits
-}
-
-func (b *inbox) forget(id uint32) error {
-	b.mutex.Lock()
-	defer b.mutex.Unlock()
-	delete(b.arrivals, id)
-	delete(b.counted, id)
-	return nil
 }

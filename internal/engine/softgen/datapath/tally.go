@@ -33,13 +33,12 @@ func wireLength(length int) int64 { return int64(max(length, 60) + units.FCSByte
 
 // tally counts a batch by the outcomes of its frames. On a veth a dropped frame has left the port and found no room in the device's
 // receive queue, and is the device's loss. On any other interface, and on a link that is down, the frame hasn't left.
-func (p *port) tally(batch []piece, owners []*track, results []outcome, retries int) {
+func (s *sendCounters) tally(batch []piece, owners []*track, results []outcome, retries int, dropsLeave bool) {
 	var packets, bytes, full, failed, drops int64
-	leavesPort := p.nic.Driver == "veth" && p.link.isUp.Load()
 	for i, piece := range batch {
 		switch {
 		case results[i] == accepted:
-		case results[i] == dropped && leavesPort:
+		case results[i] == dropped && dropsLeave:
 			full++
 		default:
 			failed++
@@ -51,14 +50,14 @@ func (p *port) tally(batch []piece, owners []*track, results []outcome, retries 
 		length := wireLength(int(piece.length))
 		packets, bytes = packets+1, bytes+length
 		if flow := owners[i].flow; flow != nil {
-			p.sent.flows[flow.id].add(1, length)
+			s.flows[flow.id].add(1, length)
 		}
 	}
-	p.sent.total.add(packets, bytes)
+	s.total.add(packets, bytes)
 	if retries|int(full)|int(failed) != 0 {
-		p.sent.retries.Add(int64(retries))
-		p.sent.peerFull.Add(full)
-		p.sent.errors.Add(failed)
-		p.sent.dropped.Add(drops)
+		s.retries.Add(int64(retries))
+		s.peerFull.Add(full)
+		s.errors.Add(failed)
+		s.dropped.Add(drops)
 	}
 }

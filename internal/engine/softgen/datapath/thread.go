@@ -230,7 +230,8 @@ func (t *thread) flush() error {
 		t.lastFrame = Now()
 	}
 	if err == nil {
-		t.playback.port.tally(t.batch, t.owners, t.results, retries)
+		port := t.playback.port
+		port.sent.tally(t.batch, t.owners, t.results, retries, port.dropsLeave())
 	}
 	t.batch, t.owners = t.batch[:0], t.owners[:0]
 	return err

@@ -12,46 +12,6 @@ var (
 	ErrIdle    = errors.New("no traffic is running")
 )
 
-func (p *port) compiler(nextHop [6]byte) compiler {
-	return compiler{source: p.mac, nextHop: nextHop, speed: p.speed}
-}
-
-// compile makes tracks of streams that the interface can send.
-func (p *port) compile(streams []RunStream, nextHop [6]byte) ([]*track, error) {
-	tracks, err := p.compiler(nextHop).compile(streams)
-	if err != nil {
-		return nil, err
-	}
-	return tracks, p.checkLengths(tracks)
-}
-
-// The kernel allows a frame an Ethernet header and a VLAN tag beyond the interface's MTU.
-const (
-	ethernetHeaderBytes = 14
-	vlanTagBytes        = 4
-)
-
-// checkLengths refuses frames that are too long for the interface. A virtual cable drops them silently, and counts them like frames without room in the far end's queue.
-func (p *port) checkLengths(tracks []*track) error {
-	var mtu int
-	err := p.namespace.run(func() error {
-		l, err := facts(p.name)
-		if err == nil {
-			mtu = l.Attrs().MTU
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	for _, t := range tracks {
-		if length := t.program.MaxLength(); length > mtu+ethernetHeaderBytes+vlanTagBytes {
-			return fmt.Errorf("stream %d has frames of %d bytes, and the MTU of %s, %d, lets %d pass at most, a VLAN tag included: send shorter ones, or raise it (ip link set %s mtu %d)", t.id, length, p.name, mtu, mtu+ethernetHeaderBytes+vlanTagBytes, p.name, length-ethernetHeaderBytes)
-		}
-	}
-	return nil
-}
-
 func (p *port) Check(streams []RunStream) error {
 	_, err := p.compile(streams, [6]byte{})
 	return err
