@@ -108,7 +108,8 @@ func (s *portSettings) configureIPv6(p *params) (any, error) {
 	return object{}, port.readdress(next)
 }
 
-// setVLAN answers set_vlan. The port answers for its addresses under this tag. Streams bring their own tags in their frames.
+// setVLAN answers set_vlan. The port answers for its addresses under this tag. Streams bring their own tags in
+// their frames.
 func (s *portSettings) setVLAN(p *params) (any, error) {
 	port, err := s.ports.named(p)
 	if err != nil {

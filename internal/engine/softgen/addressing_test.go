@@ -27,14 +27,17 @@ func TestAddressing(t *testing.T) {
 	status := func() layers { return succeed[layers](t, r, "get_port_status", object{"port_id": 0}) }
 
 	succeed[object](t, r, "set_l2", object{"port_id": 0, "dst_mac": "02:aa:00:00:00:01"})
-	if got := status().Attr.Layer; got.Ether.Dst != "02:aa:00:00:00:01" || got.Ether.State != "configured" || got.IPv4.State != "none" {
+	if got := status().Attr.Layer; got.Ether.Dst != "02:aa:00:00:00:01" || got.Ether.State != "configured" ||
+		got.IPv4.State != "none" {
 		t.Errorf("after set_l2: %+v", got)
 	}
 	succeed[object](t, r, "set_l3", object{"port_id": 0, "src_addr": "198.18.0.2", "dst_addr": "198.18.0.1"})
-	if got := status().Attr.Layer; got.Ether.State != "unconfigured" || got.IPv4.State != "unresolved" || got.IPv4.Src != "198.18.0.2" {
+	if got := status().Attr.Layer; got.Ether.State != "unconfigured" || got.IPv4.State != "unresolved" ||
+		got.IPv4.Src != "198.18.0.2" {
 		t.Errorf("after set_l3 without a MAC: %+v", got)
 	}
-	succeed[object](t, r, "set_l3", object{"port_id": 0, "src_addr": "198.18.0.2", "dst_addr": "198.18.0.1", "resolved_mac": "02:bb:00:00:00:01"})
+	succeed[object](t, r, "set_l3", object{"port_id": 0, "src_addr": "198.18.0.2", "dst_addr": "198.18.0.1",
+		"resolved_mac": "02:bb:00:00:00:01"})
 	if got := status().Attr.Layer; got.Ether.Dst != "02:bb:00:00:00:01" || got.IPv4.State != "resolved" {
 		t.Errorf("after set_l3 with a MAC: %+v", got)
 	}
@@ -69,7 +72,8 @@ func TestAddressingIsRefused(t *testing.T) {
 		{"set_vlan", object{"vlan": []int{4096}}, "invalid VLAN tag 4096"},
 		{"set_vlan", object{"vlan": []int{1, 2}}, "one VLAN tag"},
 		{"set_port_attr", object{"attr": object{"rx_filter_mode": "all"}}, "unknown port attribute 'rx_filter_mode'"},
-		{"set_port_attr", object{"attr": object{"flow_ctrl_mode": object{"mode": 0}}}, "operation is not supported for this NIC."},
+		{"set_port_attr", object{"attr": object{"flow_ctrl_mode": object{"mode": 0}}},
+			"operation is not supported for this NIC."},
 		{"set_rx_feature", object{"type": "queue", "enabled": true}, "not supported by the software engine"},
 	} {
 		c.request["port_id"] = 0
@@ -96,7 +100,8 @@ func TestHandshake(t *testing.T) {
 	}
 	r.refuses(t, "api_sync_v2", ask("STL", 5, 2), wire.CodeRefused, "too new")
 	r.refuses(t, "api_sync_v2", ask("STL", 4, 9), wire.CodeRefused, "a newer client version is required")
-	r.refuses(t, "api_sync_v2", ask("ASTF", 5, 1), wire.CodeRefused, "server RPC configuration: 'STL', client RPC configuration: 'ASTF'")
+	r.refuses(t, "api_sync_v2", ask("ASTF", 5, 1), wire.CodeRefused,
+		"server RPC configuration: 'STL', client RPC configuration: 'ASTF'")
 	old := succeed[struct {
 		Versions []struct {
 			API string `json:"api_h"`

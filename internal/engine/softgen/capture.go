@@ -64,8 +64,9 @@ func (c *captures) start(p *params) (any, error) {
 			return nil, refused("start_capture is available only under service mode (port %d)", port.index)
 		}
 	}
-	r := &recording{limit: int(limit), cyclic: mode == "cyclic", text: text, matches: matches, transmit: transmit, receive: receive,
-		start: c.clock()}
+	r := &recording{limit: int(limit), cyclic: mode == "cyclic", text: text, matches: matches, transmit: transmit,
+		receive: receive,
+		start:   c.clock()}
 	if err := r.begin(c.ports); err != nil {
 		return nil, err
 	}
@@ -100,8 +101,10 @@ func (c *captures) status() (any, error) {
 			mode = "cyclic"
 		}
 		list = append(list, object{
-			"id": id, "state": condition, "mode": mode, "limit": r.limit, "count": frames, "bytes": bytes, "matched": matched,
-			"filter": object{"tx": orEmpty(slices.Sorted(maps.Keys(r.transmit))), "rx": orEmpty(slices.Sorted(maps.Keys(r.receive))), "bpf": r.text},
+			"id": id, "state": condition, "mode": mode, "limit": r.limit, "count": frames, "bytes": bytes,
+			"matched": matched,
+			"filter": object{"tx": orEmpty(slices.Sorted(maps.Keys(r.transmit))),
+				"rx": orEmpty(slices.Sorted(maps.Keys(r.receive))), "bpf": r.text},
 		})
 	}
 	return list, nil
@@ -158,7 +161,8 @@ func (f recorded) report(snap int) object {
 		shown = shown[:snap]
 	}
 	return object{
-		"binary": shown, "wirelen": len(f.Bytes), "index": f.index, "origin": origin, "port": f.port, "ts": real(f.Time.Seconds()),
+		"binary": shown, "wirelen": len(f.Bytes), "index": f.index, "origin": origin, "port": f.port,
+		"ts": real(f.Time.Seconds()),
 	}
 }
 

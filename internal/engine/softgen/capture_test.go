@@ -18,7 +18,8 @@ func arpRequest() []byte {
 func push(port int, frames ...[]byte) object {
 	list := []object{}
 	for _, f := range frames {
-		list = append(list, object{"binary": base64.StdEncoding.EncodeToString(f), "use_port_dst_mac": false, "use_port_src_mac": false})
+		list = append(list, object{"binary": base64.StdEncoding.EncodeToString(f), "use_port_dst_mac": false,
+			"use_port_src_mac": false})
 	}
 	return object{"port_id": port, "pkts": list, "ipg_usec": 0, "force": true}
 }
@@ -78,10 +79,12 @@ func TestCapture(t *testing.T) {
 		id := capture(t, r, nil)
 		succeed[object](t, r, "push_pkts", push(0, first, second, third))
 		first := fetch(t, r, id, 1)
-		if first.Pending != 1 || len(first.Pkts) != 1 || first.Pkts[0].Binary[42] != 1 || first.Pkts[0].Index != 1 || first.Pkts[0].Port != 1 {
+		if first.Pending != 1 || len(first.Pkts) != 1 || first.Pkts[0].Binary[42] != 1 || first.Pkts[0].Index != 1 ||
+			first.Pkts[0].Port != 1 {
 			t.Errorf("first fetch: %+v", first)
 		}
-		if second := fetch(t, r, id, 10); second.Pending != 0 || len(second.Pkts) != 1 || second.Pkts[0].Binary[42] != 2 {
+		if second := fetch(t, r, id, 10); second.Pending != 0 || len(second.Pkts) != 1 ||
+			second.Pkts[0].Binary[42] != 2 {
 			t.Errorf("second fetch: %+v", second)
 		}
 	})
@@ -104,19 +107,22 @@ func TestCapture(t *testing.T) {
 	t.Run("a stopped capture takes no more, and is listed until removed", func(t *testing.T) {
 		r := serviceRig(t)
 		id := capture(t, r, nil)
-		r.refuses(t, "service", object{"port_id": 1, "enabled": false}, wire.CodeRefused, "an active capture on port 1 exists")
+		r.refuses(t, "service", object{"port_id": 1, "enabled": false}, wire.CodeRefused,
+			"an active capture on port 1 exists")
 		succeed[object](t, r, "capture", object{"command": "stop", "capture_id": id})
 		succeed[object](t, r, "push_pkts", push(0, first))
 		type listed struct {
 			State string
 			Count int
 		}
-		if got := succeed[[]listed](t, r, "capture", object{"command": "status"}); len(got) != 1 || got[0] != (listed{"STOPPED", 0}) {
+		if got := succeed[[]listed](t, r, "capture", object{"command": "status"}); len(got) != 1 ||
+			got[0] != (listed{"STOPPED", 0}) {
 			t.Errorf("status %+v", got)
 		}
 		succeed[object](t, r, "service", object{"port_id": 1, "enabled": false})
 		succeed[object](t, r, "capture", object{"command": "remove", "capture_id": id})
-		r.refuses(t, "capture", object{"command": "fetch", "capture_id": id, "pkt_limit": 1}, wire.CodeRefused, "does not exist")
+		r.refuses(t, "capture", object{"command": "fetch", "capture_id": id, "pkt_limit": 1}, wire.CodeRefused,
+			"does not exist")
 	})
 	t.Run("there may be ten", func(t *testing.T) {
 		r := serviceRig(t)
@@ -127,7 +133,8 @@ func TestCapture(t *testing.T) {
 			wire.CodeRefused, "remove one")
 	})
 	t.Run("without service mode there is none", func(t *testing.T) {
-		newRig(t).refuses(t, "capture", object{"command": "start", "limit": 1, "mode": "fixed", "tx": []int{}, "rx": []int{1}},
+		newRig(t).refuses(t, "capture", object{"command": "start", "limit": 1, "mode": "fixed", "tx": []int{},
+			"rx": []int{1}},
 			wire.CodeRefused, "only under service mode")
 	})
 	t.Run("pushing for longer than a second is refused", func(t *testing.T) {

@@ -53,7 +53,8 @@ func ok(t *testing.T, err error) {
 	}
 }
 
-// TestLineratesClientDrivesTheEngine makes all calls of a measurement (claim, resolve, load, start together, update, read, end).
+// TestLineratesClientDrivesTheEngine makes all calls of a measurement (claim, resolve, load, start together,
+// update, read, end).
 func TestLineratesClientDrivesTheEngine(t *testing.T) {
 	r := newRig(t)
 	client, ctx := r.ours(t, "tester"), t.Context()
@@ -68,7 +69,8 @@ func TestLineratesClientDrivesTheEngine(t *testing.T) {
 	}
 	for port := range 2 {
 		source := net.HardwareAddr{2, 0, 0, 0, 0, byte(0x10 + port)}
-		mac, err := client.Resolve(ctx, port, neighbor.Query{SourceMAC: source, Source: local[port], Target: local[1-port]})
+		mac, err := client.Resolve(ctx, port, neighbor.Query{SourceMAC: source, Source: local[port],
+			Target: local[1-port]})
 		ok(t, err)
 		if want := (net.HardwareAddr{2, 0, 0, 0, 0, byte(0x11 - port)}); mac.String() != want.String() {
 			t.Errorf("port %d found %s, want %s", port, mac, want)
@@ -98,7 +100,8 @@ func TestLineratesClientDrivesTheEngine(t *testing.T) {
 	for port, stats := range shot.Ports {
 		readAt, width, reported := stats.At()
 		// Each port sends one packet more than the streams, an ARP request to the other port or the answer to it.
-		if stats.SentPackets != 1500+5000+2 || stats.ReceivedPackets != stats.SentPackets || !reported || readAt != r.clock.Now() {
+		if stats.SentPackets != 1500+5000+2 || stats.ReceivedPackets != stats.SentPackets || !reported ||
+			readAt != r.clock.Now() {
 			t.Errorf("port %d: %+v at %v", port, stats, readAt)
 		}
 		if want := time.Duration(port) * 3 * time.Microsecond; width != want {
@@ -141,13 +144,16 @@ func TestLineratesClientUnderstandsRefusals(t *testing.T) {
 		t.Errorf("taken: %+v", refusal)
 	}
 	ok(t, first.AddStreams(ctx, 0, []stream.Stream{frames(64, 1)}))
-	_, err := first.StartTraffic(ctx, trex.Start{Multiplier: trex.Multiplier{Type: "percentage", Op: "abs", Value: 150}, Duration: time.Minute})
-	if refusal, ok := errors.AsType[*wire.Error](err); !ok || refusal.Specific != "Expected L1 B/W: '15 Gbps' exceeds port line rate: '10 Gbps'" {
+	_, err := first.StartTraffic(ctx, trex.Start{Multiplier: trex.Multiplier{Type: "percentage", Op: "abs", Value: 150},
+		Duration: time.Minute})
+	if refusal, ok := errors.AsType[*wire.Error](err); !ok ||
+		refusal.Specific != "Expected L1 B/W: '15 Gbps' exceeds port line rate: '10 Gbps'" {
 		t.Errorf("over line rate: %v", err)
 	}
 	_, err = first.StartTraffic(ctx, trex.Start{Multiplier: trex.PPS(10), Duration: time.Minute})
 	ok(t, err)
-	if state, ok := errors.AsType[*trex.StateError](first.AddStreams(ctx, 0, []stream.Stream{frames(64, 1)})); !ok || state.State != "TX" {
+	if state, ok := errors.AsType[*trex.StateError](first.AddStreams(ctx, 0, []stream.Stream{frames(64, 1)})); !ok ||
+		state.State != "TX" {
 		t.Errorf("adding while sending: %+v", state)
 	}
 	ok(t, second.Acquire(ctx, 0, true))

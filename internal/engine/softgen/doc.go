@@ -6,6 +6,7 @@
 //	                  (zip, batch,  (one func    (owner, streams,
 //	                   JSON-RPC)     each)        state, addresses)
 //
-// It answers as TRex v3.08 does, except that requests that crash TRex are refused, one profile at a time plays on a port, single
-// streams are not paused or re-rated, get_port_stats says when it was read, and traffic may be stopped when clients fall silent.
+// It answers as TRex v3.08 does, except that requests that crash TRex are refused, one profile at a time plays
+// on a port, single streams are not paused or re-rated, get_port_stats says when it was read, and traffic may
+// be stopped when clients fall silent.
 package softgen

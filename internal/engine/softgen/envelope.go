@@ -20,8 +20,9 @@ type reply struct {
 // call carries out one method. The envelope handles the request's id.
 type call func(method string, parameters json.RawMessage) (any, error)
 
-// answer reads a request, a single one or a batch, compressed or not, and returns the answer in the same form. A batch of one
-// is answered with a plain object and an empty one with null, as TRex does. Commands after a failed one in a batch still run.
+// answer reads a request, a single one or a batch, compressed or not, and returns the answer in the same form.
+// A batch of one is answered with a plain object and an empty one with null, as TRex does. Commands after a
+// failed one in a batch still run.
 func answer(request []byte, handle call, zipper *zipper) []byte {
 	inside, zipped := unzip(request, wire.MaxRequest)
 	if !zipped {

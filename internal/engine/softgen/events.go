@@ -39,7 +39,8 @@ type mailbox struct {
 	polled time.Duration
 }
 
-// events keeps a mailbox per session. A session gets a mailbox by acquiring a port or by its first poll, and all events from then on.
+// events keeps a mailbox per session. A session gets a mailbox by acquiring a port or by its first poll, and
+// all events from then on.
 type events struct {
 	clock     clock
 	ports     ports
@@ -56,8 +57,9 @@ func (e *events) open(session uint32) *mailbox {
 	return box
 }
 
-// publish adds an event to every session's mailbox. A session that has left events unread for too long counts as gone. If it owns
-// a port, it misses the new event. Any other session loses its mailbox, and starts again at sequence number 0 when it polls again.
+// publish adds an event to every session's mailbox. A session that has left events unread for too long counts
+// as gone. If it owns a port, it misses the new event. Any other session loses its mailbox, and starts again at
+// sequence number 0 when it polls again.
 func (e *events) publish(kind int, data object) {
 	for session, box := range e.mailboxes {
 		if len(box.unread) > 0 && e.clock()-box.polled > unreadAfter {

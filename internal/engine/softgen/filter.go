@@ -16,7 +16,8 @@ type filter func(frame []byte) bool
 //	or    = and {"or" and}        and = not {"and" not}
 //	not   = "not" not | primitive | "(" or ")"
 func parseFilter(text string) (filter, error) {
-	words := strings.Fields(strings.NewReplacer("(", " ( ", ")", " ) ", "&&", " and ", "||", " or ", "!", " not ").Replace(text))
+	words := strings.Fields(strings.NewReplacer("(", " ( ", ")", " ) ", "&&", " and ", "||", " or ", "!",
+		" not ").Replace(text))
 	if len(words) == 0 {
 		return func([]byte) bool { return true }, nil
 	}
@@ -26,7 +27,8 @@ func parseFilter(text string) (filter, error) {
 		err = fmt.Errorf("unexpected '%s'", parser.words[0])
 	}
 	if err != nil {
-		return nil, fmt.Errorf("filter '%s': %w; the software engine knows arp, ip, ip6, icmp, icmp6, udp, tcp, vlan, and, or, not", text, err)
+		return nil, fmt.Errorf("filter '%s': %w; the software engine knows arp, ip, ip6, icmp, icmp6, udp, tcp, "+
+			"vlan, and, or, not", text, err)
 	}
 	return matches, nil
 }

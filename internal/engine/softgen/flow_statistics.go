@@ -17,9 +17,10 @@ type flowStatistics struct {
 	clock clock
 }
 
-// flowStats answers get_pgid_stats. It has the sent and received traffic per flow id and port, and the receiver's latency per latency
-// flow that has been sent. A section without flows is null. With the parameter transits, which TRex doesn't know, the section "transits"
-// has the latencies of the stamped frames of each flow id, and the section "followed" the evidence of their sequence numbers.
+// flowStats answers get_pgid_stats. It has the sent and received traffic per flow id and port, and the
+// receiver's latency per latency flow that has been sent. A section without flows is null. With the parameter
+// transits, which TRex doesn't know, the section "transits" has the latencies of the stamped frames of each
+// flow id, and the section "followed" the evidence of their sequence numbers.
 func (f *flowStatistics) flowStats(p *params) (any, error) {
 	withTransits := p.flag("transits")
 	ids, err := f.requestedIDs(p)
@@ -49,9 +50,11 @@ func (f *flowStatistics) flowStats(p *params) (any, error) {
 	return stats, nil
 }
 
-// followed returns the evidence of stamped frames' sequence numbers, by flow id. It counts frames that came and were timed, that were lost, that came twice
-// or late, that came too late to know which (stale), that came merged and so without a stamp, and that were timed but are in no bucket. varied is the sum
-// of the differences between successive frames' times in nanoseconds, and changes is the number of differences. Flows without stamps have no entry.
+// followed returns the evidence of stamped frames' sequence numbers, by flow id. It counts frames that came and
+// were timed, that were lost, that came twice or late, that came too late to know which (stale), that came
+// merged and so without a stamp, and that were timed but are in no bucket. varied is the sum of the differences
+// between successive frames' times in nanoseconds, and changes is the number of differences. Flows without
+// stamps have no entry.
 func (f *flowStatistics) followed(ids []uint32, byPort []map[uint32]datapath.Latency) object {
 	flows := object{}
 	for _, id := range ids {
@@ -60,8 +63,10 @@ func (f *flowStatistics) followed(ids []uint32, byPort []map[uint32]datapath.Lat
 			continue
 		}
 		latency := received(flow.slot, byPort)
-		flows[strconv.FormatUint(uint64(id), 10)] = object{"received": latency.Received, "lost": latency.Dropped, "duplicate": latency.Duplicate, "late": latency.OutOfOrder, "stale": latency.Stale,
-			"merged": latency.Merged, "uncounted": latency.Uncounted, "varied": latency.Varied.Nanoseconds(), "changes": latency.Changes, "anew": latency.SequenceTooHigh + latency.SequenceTooLow}
+		flows[strconv.FormatUint(uint64(id), 10)] = object{"received": latency.Received, "lost": latency.Dropped,
+			"duplicate": latency.Duplicate, "late": latency.OutOfOrder, "stale": latency.Stale,
+			"merged": latency.Merged, "uncounted": latency.Uncounted, "varied": latency.Varied.Nanoseconds(),
+			"changes": latency.Changes, "anew": latency.SequenceTooHigh + latency.SequenceTooLow}
 	}
 	return flows
 }

@@ -51,7 +51,8 @@ func (f *flows) add(added stream.Flow) error {
 	case len(f.active) >= maxFlows || latency && len(f.ids(true)) >= maxLatencyFlows:
 		return refused("Failed allocating statistic counter. Probably all are used for this rule type.")
 	}
-	f.active[added.StreamID] = &flow{slot: f.free(added.StreamID), streams: 1, latency: latency, stamped: stamped, gauges: map[int]*flowGauges{}}
+	f.active[added.StreamID] = &flow{slot: f.free(added.StreamID), streams: 1, latency: latency, stamped: stamped,
+		gauges: map[int]*flowGauges{}}
 	f.versions[added.StreamID]++
 	return nil
 }
@@ -112,7 +113,8 @@ func (f *flows) anyLatency() bool { return len(f.ids(true)) > 0 }
 func (f *flows) checkStamps() error {
 	for _, known := range f.active {
 		if known.stamped && known.streams > 1 {
-			return refused("For payload rules: Can't have two streams with same pg_id, or same stream on more than one port")
+			return refused("For payload rules: Can't have two streams with same pg_id, or same stream on more " +
+				"than one port")
 		}
 	}
 	return nil

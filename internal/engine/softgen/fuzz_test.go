@@ -43,7 +43,8 @@ func FuzzCommands(f *testing.F) {
 		if port, ok := members["port_id"].(float64); ok {
 			members["handler"] = r.handlers[int(port)]
 		}
-		text, err := json.Marshal(object{"jsonrpc": "2.0", "id": 1, "method": methods[int(index)%len(methods)], "params": members})
+		text, err := json.Marshal(object{"jsonrpc": "2.0", "id": 1, "method": methods[int(index)%len(methods)],
+			"params": members})
 		if err != nil {
 			t.Skip()
 		}
@@ -60,22 +61,27 @@ func fuzzSeeds(method string) []object {
 	case "add_stream":
 		return []object{
 			streamOf(0, 9, program(variable(nil), tuple(1, 2, 3, 4))),
-			streamOf(0, 9, mode(object{"type": "multi_burst", "pkts_per_burst": 1, "ibg": 1e300, "count": 1, "rate": object{"type": "percentage", "value": 1e300}})),
-			streamOf(0, 9, program(variable(object{"name": "size", "size": 2}), object{"type": "trim_pkt_size", "name": "size"})),
+			streamOf(0, 9, mode(object{"type": "multi_burst", "pkts_per_burst": 1, "ibg": 1e300, "count": 1,
+				"rate": object{"type": "percentage", "value": 1e300}})),
+			streamOf(0, 9, program(variable(object{"name": "size", "size": 2}), object{"type": "trim_pkt_size",
+				"name": "size"})),
 		}
 	case "start_traffic":
-		return []object{start(0, mul("percentage", 50), 1e300), start(0, mul("pps", 501), -1), start(0, mul("bpsl1", 1e9), 1)}
+		return []object{start(0, mul("percentage", 50), 1e300), start(0, mul("pps", 501), -1),
+			start(0, mul("bpsl1", 1e9), 1)}
 	case "update_traffic":
 		return []object{{"port_id": 1, "mul": object{"type": "raw", "op": "add", "value": 1e300}, "force": true}}
 	case "capture":
 		return []object{
 			{"command": "start", "limit": 5, "mode": "cyclic", "tx": []int{1}, "rx": []int{1}, "filter": "arp"},
-			{"command": "fetch", "capture_id": 1, "pkt_limit": 4294967295, "snaplen": 1}, {"command": "stop", "capture_id": 1},
+			{"command": "fetch", "capture_id": 1, "pkt_limit": 4294967295, "snaplen": 1},
+			{"command": "stop", "capture_id": 1},
 		}
 	case "push_pkts":
 		return []object{push(0, arpRequest())}
 	case "set_l3":
-		return []object{{"port_id": 0, "src_addr": "198.18.0.2", "dst_addr": "198.18.0.1", "resolved_mac": "02:00:00:00:00:20"}}
+		return []object{{"port_id": 0, "src_addr": "198.18.0.2", "dst_addr": "198.18.0.1",
+			"resolved_mac": "02:00:00:00:00:20"}}
 	case "get_pgid_stats":
 		return []object{{"pgids": []int{5, 6}}}
 	case "api_sync":

@@ -14,7 +14,8 @@ const minFrame = 60
 // A burst of fewer packets than minBurst counts as one small packet a second.
 const minBurst = 1000
 
-// load is a rate in the three units in which it can be asked for. These are packets, bits with FCS, and bits on the wire, each per second.
+// load is a rate in the three units in which it can be asked for. These are packets, bits with FCS, and bits on
+// the wire, each per second.
 type load struct{ pps, layer2, layer1 float64 }
 
 func (l load) plus(o load) load { return load{l.pps + o.pps, l.layer2 + o.layer2, l.layer1 + o.layer1} }

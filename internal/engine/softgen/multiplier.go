@@ -81,7 +81,8 @@ func (m multiplier) effective(g graph, current float64, speed units.BitRate, for
 	}
 	line := float64(speed)
 	if expected/line > maxForcedOverload || !force && expected/line > overload {
-		return 0, refused("Expected L1 B/W: '%s Gbps' exceeds port line rate: '%s Gbps'", plain(expected/1e9), plain(line/1e9))
+		return 0, refused("Expected L1 B/W: '%s Gbps' exceeds port line rate: '%s Gbps'", plain(expected/1e9),
+			plain(line/1e9))
 	}
 	if force || g.variable.layer1 == 0 {
 		return factor, nil

@@ -18,8 +18,9 @@ type ownership struct {
 	events *events
 }
 
-// acquire answers acquire. It takes a free port or, with force, another owner's. The same session asking again without force gets
-// the handler that it already has, so that a client can continue after a broken connection. Traffic and streams stay as they are.
+// acquire answers acquire. It takes a free port or, with force, another owner's. The same session asking again
+// without force gets the handler that it already has, so that a client can continue after a broken connection.
+// Traffic and streams stay as they are.
 func (o *ownership) acquire(p *params) (any, error) {
 	port, err := o.ports.named(p)
 	if err != nil {
@@ -44,7 +45,8 @@ func (o *ownership) acquire(p *params) (any, error) {
 	}
 	port.owner = owner{user: user, session: session, handler: secret()}
 	o.events.open(session)
-	o.events.publish(eventPortAcquired, object{"port_id": port.index, "who": user, "session_id": session, "force": previous.handler != ""})
+	o.events.publish(eventPortAcquired, object{"port_id": port.index, "who": user, "session_id": session,
+		"force": previous.handler != ""})
 	return port.owner.handler, nil
 }
 
@@ -54,7 +56,8 @@ func (o *ownership) release(p *params) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.events.publish(eventPortReleased, object{"port_id": port.index, "who": port.owner.user, "session_id": port.owner.session})
+	o.events.publish(eventPortReleased, object{"port_id": port.index, "who": port.owner.user,
+		"session_id": port.owner.session})
 	port.owner = owner{}
 	return object{}, nil
 }

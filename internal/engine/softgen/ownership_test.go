@@ -30,7 +30,8 @@ func TestOwnership(t *testing.T) {
 		succeed[object](t, r, "add_stream", streamOf(0, 1))
 		succeed[object](t, r, "start_traffic", start(0, mul("pps", 10), 10))
 		succeed[string](t, r, "acquire", acquire("thief", 9, true))
-		r.refuses(t, "stop_traffic", object{"port_id": 0}, wire.CodeRefused, "port is not owned by you or your current executing session")
+		r.refuses(t, "stop_traffic", object{"port_id": 0}, wire.CodeRefused,
+			"port is not owned by you or your current executing session")
 		if got := r.stateOf(t, 0); got != "TX" {
 			t.Errorf("theft alone must not stop traffic, and the state is %s", got)
 		}
@@ -42,22 +43,27 @@ func TestOwnership(t *testing.T) {
 		newRig(t).refuses(t, "acquire", acquire("a", 0, true), wire.CodeParams, "must not be 0")
 	})
 	t.Run("a port that isn't there is refused", func(t *testing.T) {
-		newRig(t).refuses(t, "acquire", object{"port_id": 2, "user": "a", "session_id": 1, "force": false}, wire.CodeRefused, "invalid port id - should be: 0 - 1")
+		newRig(t).refuses(t, "acquire", object{"port_id": 2, "user": "a", "session_id": 1, "force": false},
+			wire.CodeRefused, "invalid port id - should be: 0 - 1")
 	})
 	t.Run("what crashes TRex for an unknown profile is refused", func(t *testing.T) {
 		r := newRig(t)
 		r.acquire(t, 0)
-		for _, method := range []string{"validate", "get_stream_list", "get_port_status", "remove_stream", "pause_traffic", "remove_rx_filters"} {
-			r.refuses(t, method, object{"port_id": 0, "profile_id": "x", "stream_id": 1}, wire.CodeRefused, "profile_id x does not exists")
+		for _, method := range []string{"validate", "get_stream_list", "get_port_status", "remove_stream",
+			"pause_traffic", "remove_rx_filters"} {
+			r.refuses(t, method, object{"port_id": 0, "profile_id": "x", "stream_id": 1}, wire.CodeRefused,
+				"profile_id x does not exists")
 		}
 	})
 	t.Run("every other owned command asks for the port", func(t *testing.T) {
 		r := newRig(t)
 		for _, method := range []string{
-			"release", "service", "add_stream", "remove_stream", "remove_all_streams", "validate", "start_traffic", "update_traffic",
+			"release", "service", "add_stream", "remove_stream", "remove_all_streams", "validate", "start_traffic",
+			"update_traffic",
 			"pause_traffic", "resume_traffic", "stop_traffic", "remove_rx_filters",
 		} {
-			r.refuses(t, method, object{"port_id": 0, "handler": "x"}, wire.CodeRefused, "please acquire the port before modifying port state")
+			r.refuses(t, method, object{"port_id": 0, "handler": "x"}, wire.CodeRefused,
+				"please acquire the port before modifying port state")
 		}
 	})
 }

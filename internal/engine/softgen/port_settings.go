@@ -20,8 +20,10 @@ func (s *portSettings) status(p *params) (any, error) {
 		}
 	}
 	status := object{
-		"owner": port.owner.user, "state": port.state(), "service": port.service, "service_filtered": port.serviceFiltered,
-		"profile_count": len(port.profiles), "max_stream_id": highestID, "attr": port.attributes(), "rx_info": s.receiveInfo(port),
+		"owner": port.owner.user, "state": port.state(), "service": port.service,
+		"service_filtered": port.serviceFiltered,
+		"profile_count":    len(port.profiles), "max_stream_id": highestID, "attr": port.attributes(),
+		"rx_info": s.receiveInfo(port),
 	}
 	if p.has("profile_id") {
 		profiles, err := port.profilesNamed(p)
@@ -65,7 +67,8 @@ func (s *portSettings) receiveInfo(port *port) object {
 	}
 }
 
-// setAttributes answers set_port_attr. Like TRex, it needs no ownership. Attributes that a kernel interface can't change are refused in TRex's words.
+// setAttributes answers set_port_attr. Like TRex, it needs no ownership. Attributes that a kernel interface
+// can't change are refused in TRex's words.
 func (s *portSettings) setAttributes(p *params) (any, error) {
 	port, err := s.ports.named(p)
 	if err != nil {

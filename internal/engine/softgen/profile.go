@@ -8,7 +8,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/stream"
 )
 
-// defaultProfile is the profile of a request that names none. everyProfile means all profiles, if the command allows it.
+// defaultProfile is the profile of a request that names none. everyProfile means all profiles, if the command
+// allows it.
 const (
 	defaultProfile = "_"
 	everyProfile   = "*"

@@ -25,7 +25,8 @@ func (t *traffic) push(p *params) (any, error) {
 		}
 	}
 	if duration := gap / 1e6 * float64(len(frames)); gap < 0 || duration > maxPush.Seconds() {
-		return nil, refused("%d frames %s us apart take %s s; one request may take %v", len(frames), plain(gap), plain(duration), maxPush)
+		return nil, refused("%d frames %s us apart take %s s; one request may take %v", len(frames), plain(gap),
+			plain(duration), maxPush)
 	}
 	if err := port.path.Inject(frames, time.Duration(gap*float64(time.Microsecond))); err != nil {
 		return nil, refusedBy(err)

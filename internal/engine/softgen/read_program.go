@@ -37,7 +37,8 @@ func readProgram(p *params) stream.VM {
 }
 
 func readInstruction(p *params, text json.RawMessage) stream.Instruction {
-	kind := p.choice("type", "fix_checksum_hw", "fix_checksum_icmpv6", "fix_checksum_ipv4", "flow_var", "write_flow_var",
+	kind := p.choice("type", "fix_checksum_hw", "fix_checksum_icmpv6", "fix_checksum_ipv4", "flow_var",
+		"write_flow_var",
 		"write_mask_flow_var", "trim_pkt_size", "tuple_flow_var", "flow_var_rand_limit")
 	requireMembers(p, kind)
 	var i stream.Instruction
@@ -110,7 +111,8 @@ func checkSize(p *params, i stream.Instruction) {
 	}
 }
 
-// checkRange also refuses the whole range of eight bytes, whose length doesn't fit into eight bytes (TRex divides by it).
+// checkRange also refuses the whole range of eight bytes, whose length doesn't fit into eight bytes (TRex
+// divides by it).
 func checkRange(p *params, i stream.Instruction) {
 	switch {
 	case i.MaxValue > largest(i.Size):

@@ -19,7 +19,8 @@ const maxGap = 1e13
 // Bits of a stream's "flags".
 const flagNull = 8
 
-// readStream reads a stream object and checks everything that doesn't depend on other streams. Its errors are add_stream's texts.
+// readStream reads a stream object and checks everything that doesn't depend on other streams. Its errors are
+// add_stream's texts.
 func readStream(p *params) (stream.Stream, error) {
 	s := stream.Stream{
 		Enabled: p.boolean("enabled"), SelfStart: p.boolean("self_start"), StartPaused: p.flag("start_paused"),
@@ -98,7 +99,8 @@ func readFlow(p *params) stream.Flow {
 	if !f.Enabled {
 		return f
 	}
-	f.StreamID, f.RuleType, f.Stamped = p.uint32("stream_id"), p.choice("rule_type", "stats", "latency", "tpg"), p.flag("stamped")
+	f.StreamID, f.RuleType, f.Stamped = p.uint32("stream_id"), p.choice("rule_type", "stats", "latency", "tpg"),
+		p.flag("stamped")
 	if f.RuleType == "tpg" || p.flag("vxlan") || p.flag("ieee_1588") {
 		p.fail("tpg, vxlan and ieee_1588 are not supported by the software engine")
 	}

@@ -11,10 +11,12 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/trextest"
 )
 
-// TestRecordedSessionsReplay sends every request of recorded sessions with a real TRex to the software engine, over a real socket
-// and compressed as TRex's client does, and compares the answers. judge lists the accepted differences, with their reasons.
+// TestRecordedSessionsReplay sends every request of recorded sessions with a real TRex to the software engine,
+// over a real socket and compressed as TRex's client does, and compares the answers. judge lists the accepted
+// differences, with their reasons.
 func TestRecordedSessionsReplay(t *testing.T) {
-	trextest.CompareSessions(t, "../trex/testdata", judge(nil), func(t *testing.T, play func(*testing.T, trextest.Subject)) { play(t, subject(t)) })
+	trextest.CompareSessions(t, "../trex/testdata", judge(nil),
+		func(t *testing.T, play func(*testing.T, trextest.Subject)) { play(t, subject(t)) })
 }
 
 // subject is a server with two ports on a manual clock.
@@ -23,7 +25,8 @@ func subject(t *testing.T) trextest.Subject {
 	clock := fakeport.NewManual(700 * time.Second)
 	west, east := fakeport.NewPair(clock,
 		fakeport.Options{Name: "west", MAC: [6]byte{2, 0, 0, 0, 0, 0x10}},
-		fakeport.Options{Name: "east", MAC: [6]byte{2, 0, 0, 0, 0, 0x11}}, fakeport.Cable{Latency: 47 * time.Microsecond})
+		fakeport.Options{Name: "east", MAC: [6]byte{2, 0, 0, 0, 0, 0x11}},
+		fakeport.Cable{Latency: 47 * time.Microsecond})
 	server, err := New(Config{
 		Ports: []PortConfig{
 			{Port: west, NextHop: [6]byte{2, 0, 0, 0, 0, 0x20}},

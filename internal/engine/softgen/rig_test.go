@@ -26,7 +26,8 @@ func newRig(t testing.TB, change ...func(*Config)) *rig {
 	r := &rig{clock: clock, handlers: map[int]string{}}
 	r.west, r.east = fakeport.NewPair(clock,
 		fakeport.Options{Name: "west", MAC: [6]byte{2, 0, 0, 0, 0, 0x10}},
-		fakeport.Options{Name: "east", MAC: [6]byte{2, 0, 0, 0, 0, 0x11}, Uncertainty: 3 * time.Microsecond}, fakeport.Cable{Latency: 47 * time.Microsecond})
+		fakeport.Options{Name: "east", MAC: [6]byte{2, 0, 0, 0, 0, 0x11}, Uncertainty: 3 * time.Microsecond},
+		fakeport.Cable{Latency: 47 * time.Microsecond})
 	r.server = newServer(t, r.west, r.east, clock, change...)
 	return r
 }
@@ -98,7 +99,8 @@ func (r *rig) refuses(t *testing.T, method string, parameters object, code int, 
 func (r *rig) acquire(t *testing.T, ports ...int) {
 	t.Helper()
 	for _, port := range ports {
-		r.handlers[port] = succeed[string](t, r, "acquire", object{"port_id": port, "user": "tester", "session_id": 7, "force": true})
+		r.handlers[port] = succeed[string](t, r, "acquire", object{"port_id": port, "user": "tester", "session_id": 7,
+			"force": true})
 	}
 }
 
@@ -163,7 +165,8 @@ type toldEvent struct {
 func (r *rig) events(t *testing.T, session int) []string {
 	t.Helper()
 	list := []string{}
-	for _, e := range succeed[struct{ Data []toldEvent }](t, r, "get_async_events", object{"session_id": session}).Data {
+	for _, e := range succeed[struct{ Data []toldEvent }](t, r, "get_async_events",
+		object{"session_id": session}).Data {
 		text := fmt.Sprintf("%d:%d", e.Type, e.Data.Port)
 		if e.Data.Cause != "" {
 			text += " " + e.Data.Cause

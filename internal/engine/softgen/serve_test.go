@@ -118,7 +118,8 @@ func TestServeEnds(t *testing.T) {
 	t.Run("when a client shuts it down, if that is allowed", func(t *testing.T) {
 		r := running(t, fakeport.System(), func(c *Config) { c.AllowShutdown = true })
 		client, served := run(t, t.Context(), r)
-		r.refuses(t, "shutdown", object{"user": "b", "force": false}, wire.CodeRefused, "port 0 is owned by 'tester' - specify 'force' for override")
+		r.refuses(t, "shutdown", object{"user": "b", "force": false}, wire.CodeRefused,
+			"port 0 is owned by 'tester' - specify 'force' for override")
 		request, err := json.Marshal(object{"jsonrpc": "2.0", "id": 1, "method": "shutdown",
 			"params": object{"user": "b", "force": true, "api_h": r.server.apiH}})
 		if err != nil {
@@ -150,7 +151,8 @@ func TestManyClientsAtOnce(t *testing.T) {
 			}
 			defer func() { _ = client.Close() }()
 			for range 50 {
-				request := `{"jsonrpc":"2.0","id":1,"method":"get_port_stats","params":{"port_id":0,"api_h":"` + r.server.apiH + `"}}`
+				request := `{"jsonrpc":"2.0","id":1,"method":"get_port_stats","params":{"port_id":0,"api_h":"` +
+					r.server.apiH + `"}}`
 				if answer, err := client.Do(t.Context(), []byte(request)); err != nil || !json.Valid(answer) {
 					t.Errorf("%q, %v", answer, err)
 					return

@@ -24,30 +24,35 @@ const DefaultSpeed = 10 * units.Gbps
 // PortConfig is one port of the server. Its index in Config.Ports is its port_id.
 type PortConfig struct {
 	Port datapath.Port
-	// Speed is the layer-1 line rate, which percentages and the check against overload refer to. 0 means the interface's speed, or else DefaultSpeed.
+	// Speed is the layer-1 line rate, which percentages and the check against overload refer to. 0 means the
+	// interface's speed, or else DefaultSpeed.
 	Speed units.BitRate
 	// Cores is how many threads send on this port. It is only reported, and 0 means 1.
 	Cores int
-	// NextHop is the destination MAC of streams that don't bring their own, until a client sets another. Zero means that no next hop is known.
+	// NextHop is the destination MAC of streams that don't bring their own, until a client sets another. Zero
+	// means that no next hop is known.
 	NextHop [6]byte
 }
 
 // Config says what a Server serves.
 type Config struct {
 	Ports []PortConfig
-	// Version is the software engine's own. get_version returns it together with the TRex version whose RPC the engine speaks.
+	// Version is the software engine's own. get_version returns it together with the TRex version whose RPC the
+	// engine speaks.
 	Version string
 	// Heartbeat is the time without a request with a valid api_h after which all traffic is stopped. 0 means never.
 	Heartbeat time.Duration
 	// AllowShutdown lets the RPC "shutdown" end Serve.
 	AllowShutdown bool
-	// Now is the clock of ping, of start_at_ts and of counters, and must be the data path's. The default is CLOCK_MONOTONIC.
+	// Now is the clock of ping, of start_at_ts and of counters, and must be the data path's. The default is
+	// CLOCK_MONOTONIC.
 	Now func() time.Duration
 	// Processors reads how each of the machine's processors spent its time. The default asks the kernel.
 	Processors func() ([]machine.Processor, error)
 	// Signs reads the machine's vital signs. The default asks the kernel.
 	Signs *machine.SignsReader
-	// Stolen reads how much processor time the machine's host took since the machine's start. The default is the mean of the processors that this process may use.
+	// Stolen reads how much processor time the machine's host took since the machine's start. The default is the
+	// mean of the processors that this process may use.
 	Stolen func([]machine.Processor) (time.Duration, error)
 	// Log gets state changes. Nil drops them.
 	Log *slog.Logger
@@ -58,7 +63,8 @@ type Config struct {
 	Started time.Time
 }
 
-// Server answers the RPC for its ports. All its methods are safe for concurrent use, and requests are answered one at a time.
+// Server answers the RPC for its ports. All its methods are safe for concurrent use, and requests are answered
+// one at a time.
 type Server struct {
 	cfg      Config
 	commands map[string]command

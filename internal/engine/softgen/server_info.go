@@ -19,14 +19,16 @@ type serverInfo struct {
 	ports  ports
 }
 
-// apiSyncV2 answers api_sync_v2, the handshake. The name and the major version must be the server's, and the minor version must not be above the server's.
+// apiSyncV2 answers api_sync_v2, the handshake. The name and the major version must be the server's, and the
+// minor version must not be above the server's.
 func (i *serverInfo) apiSyncV2(p *params) (any, error) {
 	name, major, minor := p.text("name"), p.integer("major"), p.integer("minor")
 	if err := p.failed(); err != nil {
 		return nil, err
 	}
 	if name != apiName {
-		return nil, refused("RPC configuration mismatch - server RPC configuration: '%s', client RPC configuration: '%s'", apiName, name)
+		return nil, refused("RPC configuration mismatch - server RPC configuration: '%s', client RPC "+
+			"configuration: '%s'", apiName, name)
 	}
 	if err := checkVersion(apiName, major, minor); err != nil {
 		return nil, err
@@ -43,7 +45,8 @@ func checkVersion(kind string, major, minor int64) error {
 	default:
 		return nil
 	}
-	return refused("%s\n(API type '%s':  - server: '%d.%d', client: '%d.%d')", refusal, kind, apiMajor, apiMinor, major, minor)
+	return refused("%s\n(API type '%s':  - server: '%d.%d', client: '%d.%d')", refusal, kind, apiMajor, apiMinor, major,
+		minor)
 }
 
 // apiSync answers api_sync, the handshake of older clients.
@@ -79,7 +82,8 @@ func (i *serverInfo) version(*params) (any, error) {
 // ping answers ping with the clock of start_traffic's start_at_ts.
 func (i *serverInfo) ping(*params) (any, error) { return object{"ts": i.clock.seconds()}, nil }
 
-// systemInfo answers get_system_info. processors, kernel and hypervisor, which TRex doesn't have, describe the server's machine.
+// systemInfo answers get_system_info. processors, kernel and hypervisor, which TRex doesn't have, describe the
+// server's machine.
 func (i *serverInfo) systemInfo(*params) (any, error) {
 	ports, cores := []object{}, 0
 	for _, port := range i.ports {
@@ -90,13 +94,15 @@ func (i *serverInfo) systemInfo(*params) (any, error) {
 		"advanced_per_stream_stats": true, "core_type": i.cfg.Machine.CPUModel, "dp_core_count": cores,
 		"dp_core_count_per_port": i.ports[0].cores, "hostname": i.cfg.Hostname, "is_multiqueue_mode": false,
 		"port_count": len(i.ports), "ports": ports, "uptime": i.cfg.Started.Format("Jan 02 2006 @ 15:04:05"),
-		"processors": i.cfg.Machine.Processors, "kernel": i.cfg.Machine.Kernel, "hypervisor": i.cfg.Machine.Hypervisor, "tuning": i.cfg.Machine.Tuning, "allowed": i.cfg.Machine.Allowed,
+		"processors": i.cfg.Machine.Processors, "kernel": i.cfg.Machine.Kernel, "hypervisor": i.cfg.Machine.Hypervisor,
+		"tuning": i.cfg.Machine.Tuning, "allowed": i.cfg.Machine.Allowed,
 	}, nil
 }
 
-// describe returns a port's entry. A port whose interface has no speed of its own is virtual. TRex doesn't have path (how frames
-// are sent and received), nic, firmware, receive_drops and pause_frames (whether the port counts these), stamps ("followed",
-// or the reason why stamps can't time frames) and receive_queues (the number of receive queues, or 0 if it is unknown).
+// describe returns a port's entry. A port whose interface has no speed of its own is virtual. TRex doesn't have
+// path (how frames are sent and received), nic, firmware, receive_drops and pause_frames (whether the port
+// counts these), stamps ("followed", or the reason why stamps can't time frames) and receive_queues (the number
+// of receive queues, or 0 if it is unknown).
 func (port *port) describe(firstCore int) object {
 	info := port.path.Info()
 	stamps := info.Untimed
@@ -108,8 +114,11 @@ func (port *port) describe(firstCore int) object {
 		cores[i] = firstCore + i
 	}
 	return object{
-		"index": port.index, "driver": info.Driver, "description": info.Interface, "path": info.Path, "nic": info.NIC, "firmware": info.Firmware, "receive_drops": info.ReceiveDrops, "pause_frames": info.PauseFrames, "stamps": stamps, "receive_queues": info.ReceiveQueues, "pci_addr": "N/A", "numa": -1,
-		"hw_mac": macText(info.MAC), "stack": "legacy", "cores": cores, "supp_speeds": []int{}, "is_virtual": info.Speed == 0,
+		"index": port.index, "driver": info.Driver, "description": info.Interface, "path": info.Path, "nic": info.NIC,
+		"firmware": info.Firmware, "receive_drops": info.ReceiveDrops, "pause_frames": info.PauseFrames,
+		"stamps": stamps, "receive_queues": info.ReceiveQueues, "pci_addr": "N/A", "numa": -1,
+		"hw_mac": macText(info.MAC), "stack": "legacy", "cores": cores, "supp_speeds": []int{},
+		"is_virtual":      info.Speed == 0,
 		"is_fc_supported": false, "is_led_supported": false, "is_link_supported": false, "is_prom_supported": true,
 		"is_vxlan_supported": false, "is_ieee1588_supported": false,
 		"rx": object{"caps": []string{"flow_stats", "latency", "rx_bytes"}, "counters": maxFlows},

@@ -19,8 +19,9 @@ type statistics struct {
 	ahead map[int]datapath.Counters
 }
 
-// readCounters returns a reading of the port's counters and updates the port's gauges. All ports are read at the same moment,
-// so that a client that asks for several in a batch can compare one port's sent frames with another's received frames.
+// readCounters returns a reading of the port's counters and updates the port's gauges. All ports are read at
+// the same moment, so that a client that asks for several in a batch can compare one port's sent frames with
+// another's received frames.
 func (s *statistics) readCounters(port *port) datapath.Counters {
 	counters, ahead := s.ahead[port.index]
 	if !ahead {
@@ -33,7 +34,8 @@ func (s *statistics) readCounters(port *port) datapath.Counters {
 	return counters
 }
 
-// All ports must be read within acceptableWidth, or they are read again. Frames that pass between the readings of two ports look like loss, or hide loss.
+// All ports must be read within acceptableWidth, or they are read again. Frames that pass between the readings
+// of two ports look like loss, or hide loss.
 const (
 	acceptableWidth = 200 * time.Microsecond
 	readTries       = 3
@@ -77,11 +79,16 @@ func (s *statistics) readOnce() []datapath.Counters {
 	return readings
 }
 
-// portStats answers get_port_stats. Counters are since the port was opened, and bytes include the FCS. TRex doesn't have ts (the server's clock at the reading), ts_width (its uncertainty in seconds),
-// behind (packets that should have left by then and have not), queue_full (retries), peer_full (sent packets that found the far end of a veth full), link_flaps (link changes), sending (seconds from
-// the first frame of the latest run of finite streams to its last), waited (seconds in which the sending threads were ready to run while others had the processors, until just before the reading),
-// waiting (how much more that may be after it), damaged (packets with a wrong checksum or length, which TRex has in ierrors), kernel (frames that the interface received, sent and dropped by the kernel's
-// own count), send_drops (packets of opackets that the driver dropped later), and stray_packets and stray_bytes (the part of ipackets and ibytes that keeps the link up, such as ARP).
+// portStats answers get_port_stats. Counters are since the port was opened, and bytes include the FCS. TRex
+// doesn't have ts (the server's clock at the reading), ts_width (its uncertainty in seconds), behind (packets
+// that should have left by then and have not), queue_full (retries), peer_full (sent packets that found the far
+// end of a veth full), link_flaps (link changes), sending (seconds from the first frame of the latest run of
+// finite streams to its last), waited (seconds in which the sending threads were ready to run while others had
+// the processors, until just before the reading), waiting (how much more that may be after it), damaged
+// (packets with a wrong checksum or length, which TRex has in ierrors), kernel (frames that the interface
+// received, sent and dropped by the kernel's own count), send_drops (packets of opackets that the driver
+// dropped later), and stray_packets and stray_bytes (the part of ipackets and ibytes that keeps the link up,
+// such as ARP).
 func (s *statistics) portStats(p *params) (any, error) {
 	port, err := s.ports.named(p)
 	if err != nil {
@@ -90,11 +97,13 @@ func (s *statistics) portStats(p *params) (any, error) {
 	c := s.readCounters(port)
 	return object{
 		"opackets": c.Sent.Packets, "obytes": c.Sent.Bytes, "ipackets": c.Received.Packets, "ibytes": c.Received.Bytes,
-		"oerrors": c.SendErrors, "ierrors": c.ReceiveErrors, "damaged": c.Damaged, "send_drops": c.SendDrops, "stray_packets": c.Strays.Packets, "stray_bytes": c.Strays.Bytes, "m_cpu_util": real(c.CPUPercent),
+		"oerrors": c.SendErrors, "ierrors": c.ReceiveErrors, "damaged": c.Damaged, "send_drops": c.SendDrops,
+		"stray_packets": c.Strays.Packets, "stray_bytes": c.Strays.Bytes, "m_cpu_util": real(c.CPUPercent),
 		"m_total_tx_pps": real(port.sent.pps), "m_total_tx_bps": real(port.sent.layer2),
 		"m_total_rx_pps": real(port.received.pps), "m_total_rx_bps": real(port.received.layer2),
 		"kernel": []int64{c.Kernel.Received, c.Kernel.Sent, c.Kernel.Dropped},
-		"ts":     real(c.ReadAt.Seconds()), "ts_width": real(c.Uncertainty.Seconds()), "behind": c.Behind, "queue_full": c.QueueFull, "peer_full": c.PeerFull, "link_flaps": port.path.Info().LinkFlaps,
+		"ts":     real(c.ReadAt.Seconds()), "ts_width": real(c.Uncertainty.Seconds()), "behind": c.Behind,
+		"queue_full": c.QueueFull, "peer_full": c.PeerFull, "link_flaps": port.path.Info().LinkFlaps,
 		"sending": real(c.Sending.Seconds()), "waited": real(c.Waited.Seconds()), "waiting": real(c.Waiting.Seconds()),
 	}, nil
 }
@@ -118,10 +127,11 @@ func (s *statistics) total() totals {
 	return t
 }
 
-// globalStats answers get_global_stats. Members that a stateless engine on kernel interfaces doesn't have are 0. TRex doesn't have
-// the members that come where the kernel reports them. stolen is how many seconds of a processor's time the machine's host gave to
-// others, up to stolen_ts on the server's clock. processors, asked for by the parameter processors, is how each of the machine's processors
-// spent its time up to processors_ts. signs are the machine's vital signs of the types that the parameter signs names.
+// globalStats answers get_global_stats. Members that a stateless engine on kernel interfaces doesn't have are
+// 0. TRex doesn't have the members that come where the kernel reports them. stolen is how many seconds of a
+// processor's time the machine's host gave to others, up to stolen_ts on the server's clock. processors, asked
+// for by the parameter processors, is how each of the machine's processors spent its time up to processors_ts.
+// signs are the machine's vital signs of the types that the parameter signs names.
 func (s *statistics) globalStats(p *params) (any, error) {
 	withProcessors, signs := p.flag("processors"), p.texts("signs")
 	if err := p.failed(); err != nil {
@@ -130,7 +140,8 @@ func (s *statistics) globalStats(p *params) (any, error) {
 	t, instant := s.total(), s.clock()
 	stats := object{
 		"m_cpu_util": real(t.CPUPercent), "m_cpu_util_raw": real(t.CPUPercent), "m_platform_factor": real(1),
-		"m_tx_pps": real(t.sent.pps), "m_tx_bps": real(t.sent.layer2), "m_rx_pps": real(t.received.pps), "m_rx_bps": real(t.received.layer2),
+		"m_tx_pps": real(t.sent.pps), "m_tx_bps": real(t.sent.layer2), "m_rx_pps": real(t.received.pps),
+		"m_rx_bps":      real(t.received.layer2),
 		"m_rx_drop_bps": real(max(t.sent.layer2-t.received.layer2, 0)), "m_rx_core_pps": real(t.received.pps),
 		"m_total_tx_pkts": t.Sent.Packets, "m_total_tx_bytes": t.Sent.Bytes,
 		"m_total_rx_pkts": t.Received.Packets, "m_total_rx_bytes": t.Received.Bytes, "m_total_queue_full": t.QueueFull,
@@ -147,14 +158,17 @@ func (s *statistics) globalStats(p *params) (any, error) {
 		stats["stolen"], stats["stolen_ts"] = real(s.theft.total.Seconds()), real(s.theft.readAt.Seconds())
 	}
 	for _, name := range []string{
-		"m_total_queue_drop", "m_total_alloc_error", "m_total_clients", "m_total_servers", "m_active_sockets", "m_total_nat_active",
-		"m_total_nat_learn_error", "m_total_nat_no_fid", "m_total_nat_open", "m_total_nat_syn_wait", "m_total_nat_time_out",
+		"m_total_queue_drop", "m_total_alloc_error", "m_total_clients", "m_total_servers", "m_active_sockets",
+		"m_total_nat_active",
+		"m_total_nat_learn_error", "m_total_nat_no_fid", "m_total_nat_open", "m_total_nat_syn_wait",
+		"m_total_nat_time_out",
 		"m_total_nat_time_out_wait_ack",
 	} {
 		stats[name] = 0
 	}
 	for _, name := range []string{
-		"m_bw_per_core", "m_rx_cpu_util", "m_tx_cps", "m_tx_expected_cps", "m_tx_expected_pps", "m_tx_expected_bps", "m_active_flows",
+		"m_bw_per_core", "m_rx_cpu_util", "m_tx_cps", "m_tx_expected_cps", "m_tx_expected_pps", "m_tx_expected_bps",
+		"m_active_flows",
 		"m_open_flows", "m_socket_util",
 	} {
 		stats[name] = real(0)
@@ -175,7 +189,8 @@ func (s *statistics) extended(p *params) (names []string, values []int64, err er
 	}{
 		{"rx_good_packets", c.Received.Packets}, {"tx_good_packets", c.Sent.Packets},
 		{"rx_good_bytes", c.Received.Bytes}, {"tx_good_bytes", c.Sent.Bytes},
-		{"rx_missed_errors", c.ReceiveErrors}, {"rx_errors", c.Damaged}, {"tx_errors", c.SendErrors}, {"tx_dropped", c.SendDrops},
+		{"rx_missed_errors", c.ReceiveErrors}, {"rx_errors", c.Damaged}, {"tx_errors", c.SendErrors},
+		{"tx_dropped", c.SendDrops},
 		{"tx_queue_full", c.QueueFull}, {"tx_peer_full", c.PeerFull}, {"tx_behind", c.Behind},
 	} {
 		names, values = append(names, one.name), append(values, one.value)
@@ -195,11 +210,13 @@ func (s *statistics) extendedValues(p *params) (any, error) {
 	return object{"xstats_values": values}, err
 }
 
-// utilization answers get_utilization with the present load of each port's sending threads. There are no packet buffers to count.
+// utilization answers get_utilization with the present load of each port's sending threads. There are no packet
+// buffers to count.
 func (s *statistics) utilization(*params) (any, error) {
 	cpus := []object{}
 	for _, port := range s.ports {
-		cpus = append(cpus, object{"history": []int{int(port.path.Counters().CPUPercent)}, "ports": []int{port.index, -1}})
+		cpus = append(cpus, object{"history": []int{int(port.path.Counters().CPUPercent)}, "ports": []int{port.index,
+			-1}})
 	}
 	return object{"cpu": cpus, "mbuf_stats": object{}}, nil
 }

@@ -37,7 +37,8 @@ func TestPortsAreReadAtOneMoment(t *testing.T) {
 			var calls []string
 			for i, call := range c.batch {
 				method, port, _ := strings.Cut(call, " ")
-				calls = append(calls, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{"port_id":%s,"api_h":%q}}`, i, method, port, r.server.apiH))
+				const format = `{"jsonrpc":"2.0","id":%d,"method":%q,"params":{"port_id":%s,"api_h":%q}}`
+				calls = append(calls, fmt.Sprintf(format, i, method, port, r.server.apiH))
 			}
 			answer := string(r.server.Handle([]byte("[" + strings.Join(calls, ",") + "]")))
 			if strings.Contains(answer, `"error":`) || reads.Load() != c.reads {

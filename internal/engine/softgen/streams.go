@@ -194,7 +194,8 @@ func orEmpty[T any](list []T) []T {
 	return list
 }
 
-// removeReceiveFilters answers remove_rx_filters. There are no filters to remove, but clients must ask at the right moment.
+// removeReceiveFilters answers remove_rx_filters. There are no filters to remove, but clients must ask at the
+// right moment.
 func (l *streamLoader) removeReceiveFilters(p *params) (any, error) {
 	_, f, err := l.ports.ownedProfile(p)
 	if err != nil {

@@ -17,16 +17,20 @@ func timed(t *testing.T, recording string, judge *trextest.Judge) []trextest.Rep
 	t.Helper()
 	clock := fakeport.System()
 	r := &rig{handlers: map[int]string{}}
-	r.west, r.east = fakeport.NewPair(clock, fakeport.Options{Name: "west", MAC: [6]byte{2, 0, 0, 0, 0, 0x10}}, fakeport.Options{Name: "east", MAC: [6]byte{2, 0, 0, 0, 0, 0x11}}, fakeport.Cable{})
+	r.west, r.east = fakeport.NewPair(clock, fakeport.Options{Name: "west", MAC: [6]byte{2, 0, 0, 0, 0, 0x10}},
+		fakeport.Options{Name: "east", MAC: [6]byte{2, 0, 0, 0, 0, 0x11}}, fakeport.Cable{})
 	r.server = newServer(t, r.west, r.east, clock)
 	for port := range 2 { // the state in which an earlier session left the recorded server
-		r.handlers[port] = succeed[string](t, r, "acquire", object{"port_id": port, "user": "anna", "session_id": 77, "force": true})
+		r.handlers[port] = succeed[string](t, r, "acquire", object{"port_id": port, "user": "anna", "session_id": 77,
+			"force": true})
 		succeed[any](t, r, "set_l3", object{
-			"port_id": port, "src_addr": fmt.Sprintf("198.18.%d.2", port), "dst_addr": fmt.Sprintf("198.18.%d.1", port), "resolved_mac": fmt.Sprintf("02:00:00:00:00:2%d", port),
+			"port_id": port, "src_addr": fmt.Sprintf("198.18.%d.2", port), "dst_addr": fmt.Sprintf("198.18.%d.1", port),
+			"resolved_mac": fmt.Sprintf("02:00:00:00:00:2%d", port),
 		})
 		succeed[any](t, r, "add_stream", streamOf(port, 1, perSecond(1)))
 	}
-	return trextest.Replay(t, "../trex/testdata/"+recording, judge, func(c trextest.Call) (json.RawMessage, *wire.Error) {
+	return trextest.Replay(t, "../trex/testdata/"+recording, judge, func(c trextest.Call) (json.RawMessage,
+		*wire.Error) {
 		var recorded map[string]json.RawMessage
 		if err := c.Into(&recorded); err != nil {
 			t.Fatal(err)
@@ -45,8 +49,9 @@ func timed(t *testing.T, recording string, judge *trextest.Judge) []trextest.Rep
 	})
 }
 
-// A real TRex was started some time ahead, for several durations, which it counts from the request. The software engine must be in the
-// same states, and send as many frames for as long as it sends. TRex ends a port up to 12 ms late, and the software engine never.
+// A real TRex was started some time ahead, for several durations, which it counts from the request. The
+// software engine must be in the same states, and send as many frames for as long as it sends. TRex ends a port
+// up to 12 ms late, and the software engine never.
 func TestTheSoftwareEngineSendsForAsLongAsARealTRex(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		compared := 0
@@ -68,14 +73,17 @@ func TestTheSoftwareEngineSendsForAsLongAsARealTRex(t *testing.T) {
 	})
 }
 
-// A real TRex with an offered load of twenty times its capacity ended 16 s late. The software engine ends by the clock and needs no stop, which is the only difference.
+// A real TRex with an offered load of twenty times its capacity ended 16 s late. The software engine ends by
+// the clock and needs no stop, which is the only difference.
 func TestTheSoftwareEngineEndsByTheClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		parts := timed(t, "overrun.jsonl", judge(trextest.Reasons{"get_port_status/result/state": "it ends by the clock"}))
+		accepted := trextest.Reasons{"get_port_status/result/state": "it ends by the clock"}
+		parts := timed(t, "overrun.jsonl", judge(accepted))
 		for _, p := range parts[0].Points {
 			want := map[bool]string{true: "TX", false: "STREAMS"}[p.At < time.Second]
 			if p.Heard.State != "" && p.Heard.State != want {
-				t.Errorf("at %v port %d is %s, want %s, and recorded %s", p.At, p.Port, p.Heard.State, want, p.Recorded.State)
+				t.Errorf("at %v port %d is %s, want %s, and recorded %s", p.At, p.Port, p.Heard.State, want,
+					p.Recorded.State)
 			}
 		}
 		for _, p := range parts[1].Points {

@@ -67,7 +67,8 @@ func (t *traffic) checkStart(port *port, f *profile, want startRequest) error {
 		return refused("start message can only specify absolute speed rate")
 	}
 	if port.run != nil {
-		return refused("the software engine plays one profile at a time on a port: stop profile_id(%s) first", port.run.profile.id)
+		return refused("the software engine plays one profile at a time on a port: stop profile_id(%s) first",
+			port.run.profile.id)
 	}
 	if coreMask := uint64(1)<<min(port.cores, 63) - 1; want.cores&coreMask == 0 {
 		return refused("core_mask: '0x%x' for %d cores generates an empty set", want.cores, port.cores)
@@ -103,7 +104,8 @@ func (t *traffic) play(port *port, f *profile, factor float64, want startRequest
 	if err != nil {
 		return err
 	}
-	start := datapath.Run{Streams: streams, Factor: finite(factor), Start: seconds(want.startAt), Duration: want.sendingTime(), NextHop: port.layer.nextHop}
+	start := datapath.Run{Streams: streams, Factor: finite(factor), Start: seconds(want.startAt),
+		Duration: want.sendingTime(), NextHop: port.layer.nextHop}
 	done := alreadyDone()
 	if start.Duration >= 0 {
 		if err := port.path.Start(start); err != nil {
@@ -119,7 +121,8 @@ func (t *traffic) play(port *port, f *profile, factor float64, want startRequest
 	return nil
 }
 
-// sendingTime is for how long the port sends. As in TRex, a duration counts from the request and not from start_at_ts. 0 means without end, and a negative time means that the duration is over before the start.
+// sendingTime is for how long the port sends. As in TRex, a duration counts from the request and not from
+// start_at_ts. 0 means without end, and a negative time means that the duration is over before the start.
 func (want startRequest) sendingTime() time.Duration {
 	switch {
 	case want.duration <= 0:

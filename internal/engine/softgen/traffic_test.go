@@ -63,13 +63,15 @@ func TestTraffic(t *testing.T) {
 		for _, c := range []struct {
 			op, kind    string
 			value, want float64
-		}{{"add", "pps", 500, 1500}, {"sub", "pps", 300, 1200}, {"add", "percentage", 50, 1800}, {"sub", "percentage", 50, 900}} {
+		}{{"add", "pps", 500, 1500}, {"sub", "pps", 300, 1200}, {"add", "percentage", 50, 1800},
+			{"sub", "percentage", 50, 900}} {
 			got := succeed[struct{ Multiplier float64 }](t, r, "update_traffic", change(c.op, c.kind, c.value))
 			if got.Multiplier != c.want {
 				t.Errorf("%s %v %s: factor %v, want %v", c.op, c.value, c.kind, got.Multiplier, c.want)
 			}
 		}
-		r.refuses(t, "update_traffic", change("sub", "pps", 5000), wire.CodeRefused, "will lower traffic to less than zero")
+		r.refuses(t, "update_traffic", change("sub", "pps", 5000), wire.CodeRefused,
+			"will lower traffic to less than zero")
 	})
 	t.Run("endless continuous traffic pauses and resumes", func(t *testing.T) {
 		r := newRig(t)
@@ -94,7 +96,8 @@ func TestTraffic(t *testing.T) {
 		r.acquire(t, 0)
 		succeed[object](t, r, "add_stream", streamOf(0, 1))
 		succeed[object](t, r, "start_traffic", start(0, mul("pps", 1000), 10))
-		r.refuses(t, "pause_traffic", object{"port_id": 0}, wire.CodeRefused, "pause is supported when duration is not enable is start command")
+		r.refuses(t, "pause_traffic", object{"port_id": 0}, wire.CodeRefused,
+			"pause is supported when duration is not enable is start command")
 		succeed[object](t, r, "stop_traffic", object{"port_id": 0})
 		succeed[object](t, r, "remove_all_streams", object{"port_id": 0})
 		succeed[object](t, r, "add_stream", streamOf(0, 1, burst(10)))
@@ -158,20 +161,35 @@ func TestStartIsRefused(t *testing.T) {
 		code    int
 		text    string
 	}{
-		"without streams":       {request: start(0, mul("pps", 10), 1), code: wire.CodeRefused, text: "command 'start' cannot be executed on current state: 'IDLE on profile_id(_)."},
-		"at rate 0":             {request: start(0, mul("pps", 0), 1), code: wire.CodeParams, text: "multiplier can't be zero"},
-		"at a negative rate":    {request: start(0, mul("pps", -1), 1), code: wire.CodeParams, text: "multiplier can't be negative"},
-		"in an unknown unit":    {request: start(0, mul("furlongs", 1), 1), code: wire.CodeParams, text: "field 'type' can only be one of"},
-		"relative to nothing":   {streams: []object{streamOf(0, 1)}, request: start(0, object{"type": "pps", "op": "add", "value": 1}, 1), code: wire.CodeRefused, text: "absolute"},
-		"over line rate":        {streams: []object{streamOf(0, 1)}, request: start(0, mul("percentage", 120), 1), code: wire.CodeRefused, text: "exceeds port line rate: '10 Gbps'"},
-		"of an unknown profile": {request: object{"port_id": 0, "profile_id": "x", "mul": mul("pps", 1), "duration": 1, "force": false}, code: wire.CodeRefused, text: "profile_id x does not exists"},
-		"of every profile":      {request: object{"port_id": 0, "profile_id": "*", "mul": mul("pps", 1), "duration": 1, "force": false}, code: wire.CodeRefused, text: "profile_id * does not exists"},
-		"without a duration":    {request: object{"port_id": 0, "mul": mul("pps", 1), "force": false}, code: wire.CodeParams, text: "field 'duration' value is null"},
-		"with the link down":    {streams: []object{streamOf(0, 1)}, change: func(r *rig) { r.west.SetLink(false) }, request: start(0, mul("pps", 1), 1), code: wire.CodeRefused, text: "Link state is DOWN."},
-		"on no core":            {streams: []object{streamOf(0, 1)}, request: object{"port_id": 0, "mul": mul("pps", 1), "duration": 1, "force": false, "core_mask": 2}, code: wire.CodeRefused, text: "core_mask: '0x2' for 1 cores generates an empty set"},
-		"of one latency flow twice": {streams: []object{streamOf(0, 1, counted("latency", 5)), streamOf(1, 1, counted("latency", 5))}, request: start(0, mul("raw", 1), 1), code: wire.CodeRefused,
+		"without streams": {request: start(0, mul("pps", 10), 1), code: wire.CodeRefused,
+			text: "command 'start' cannot be executed on current state: 'IDLE on profile_id(_)."},
+		"at rate 0": {request: start(0, mul("pps", 0), 1), code: wire.CodeParams,
+			text: "multiplier can't be zero"},
+		"at a negative rate": {request: start(0, mul("pps", -1), 1), code: wire.CodeParams,
+			text: "multiplier can't be negative"},
+		"in an unknown unit": {request: start(0, mul("furlongs", 1), 1), code: wire.CodeParams,
+			text: "field 'type' can only be one of"},
+		"relative to nothing": {streams: []object{streamOf(0, 1)},
+			request: start(0, object{"type": "pps", "op": "add", "value": 1}, 1), code: wire.CodeRefused,
+			text: "absolute"},
+		"over line rate": {streams: []object{streamOf(0, 1)}, request: start(0, mul("percentage", 120), 1),
+			code: wire.CodeRefused, text: "exceeds port line rate: '10 Gbps'"},
+		"of an unknown profile": {request: object{"port_id": 0, "profile_id": "x", "mul": mul("pps", 1), "duration": 1,
+			"force": false}, code: wire.CodeRefused, text: "profile_id x does not exists"},
+		"of every profile": {request: object{"port_id": 0, "profile_id": "*", "mul": mul("pps", 1), "duration": 1,
+			"force": false}, code: wire.CodeRefused, text: "profile_id * does not exists"},
+		"without a duration": {request: object{"port_id": 0, "mul": mul("pps", 1), "force": false},
+			code: wire.CodeParams, text: "field 'duration' value is null"},
+		"with the link down": {streams: []object{streamOf(0, 1)}, change: func(r *rig) { r.west.SetLink(false) },
+			request: start(0, mul("pps", 1), 1), code: wire.CodeRefused, text: "Link state is DOWN."},
+		"on no core": {streams: []object{streamOf(0, 1)}, request: object{"port_id": 0, "mul": mul("pps", 1),
+			"duration": 1, "force": false, "core_mask": 2}, code: wire.CodeRefused,
+			text: "core_mask: '0x2' for 1 cores generates an empty set"},
+		"of one latency flow twice": {streams: []object{streamOf(0, 1, counted("latency", 5)),
+			streamOf(1, 1, counted("latency", 5))}, request: start(0, mul("raw", 1), 1), code: wire.CodeRefused,
 			text: "Can't have two streams with same pg_id"},
-		"of disabled streams only": {streams: []object{streamOf(0, 1, member("enabled", false))}, request: start(0, mul("raw", 1), 1), code: wire.CodeRefused, text: "Effective bandwidth must be positive"},
+		"of disabled streams only": {streams: []object{streamOf(0, 1, member("enabled", false))},
+			request: start(0, mul("raw", 1), 1), code: wire.CodeRefused, text: "Effective bandwidth must be positive"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
@@ -265,7 +283,8 @@ func TestOneProfilePlaysAtATime(t *testing.T) {
 	r.refuses(t, "start_traffic", repeated, wire.CodeRefused, "stop profile_id(_) first")
 	succeed[object](t, r, "stop_traffic", object{"port_id": 0})
 	succeed[object](t, r, "start_traffic", repeated)
-	if got := succeed[[]string](t, r, "get_profile_list", object{"port_id": 0}); !slices.Equal(got, []string{"_", "other"}) {
+	if got := succeed[[]string](t, r, "get_profile_list", object{"port_id": 0}); !slices.Equal(got,
+		[]string{"_", "other"}) {
 		t.Errorf("profiles %v", got)
 	}
 }
@@ -275,7 +294,8 @@ func TestPercentIsOfTheConfiguredSpeed(t *testing.T) {
 	r := newRig(t, func(c *Config) { c.Ports[0].Speed = 672 * units.Mbps })
 	r.acquire(t, 0)
 	succeed[object](t, r, "add_stream", streamOf(0, 1))
-	if got := succeed[struct{ Multiplier float64 }](t, r, "start_traffic", start(0, mul("percentage", 50), 1)).Multiplier; got != 500_000 {
+	if got := succeed[struct{ Multiplier float64 }](t, r, "start_traffic", start(0, mul("percentage", 50),
+		1)).Multiplier; got != 500_000 {
 		t.Errorf("50%% of 672 Mb/s are %v frames of 64 bytes, want 500000", got)
 	}
 	speed := succeed[struct{ Attr struct{ Speed float64 } }](t, r, "get_port_status", object{"port_id": 0}).Attr.Speed
@@ -308,10 +328,12 @@ func TestLargeFlowIDs(t *testing.T) {
 	}
 }
 
-// TestEveryFramesStamp: frames of a stream with a scaled rate bear stamps if the client asks for them, and the client gets the stamps' evidence.
+// TestEveryFramesStamp: frames of a stream with a scaled rate bear stamps if the client asks for them, and the
+// client gets the stamps' evidence.
 func TestEveryFramesStamp(t *testing.T) {
 	clock := fakeport.NewManual(0)
-	west, east := fakeport.NewPair(clock, fakeport.Options{MAC: [6]byte{2}}, fakeport.Options{MAC: [6]byte{2, 1}}, fakeport.Cable{Latency: 47 * time.Microsecond})
+	west, east := fakeport.NewPair(clock, fakeport.Options{MAC: [6]byte{2}}, fakeport.Options{MAC: [6]byte{2, 1}},
+		fakeport.Cable{Latency: 47 * time.Microsecond})
 	r := &rig{clock: clock, west: west, east: east, handlers: map[int]string{}, server: newServer(t, west, east, clock)}
 	r.acquire(t, 0)
 	stamped := func(o object) { o["flow_stats"].(object)["stamped"] = true }
@@ -323,7 +345,8 @@ func TestEveryFramesStamp(t *testing.T) {
 		Followed map[string]map[string]int64 `json:"followed"`
 		Transits map[string]map[string]int64 `json:"transits"`
 	}](t, r, "get_pgid_stats", object{"pgids": []int{}, "transits": true})
-	if want := map[string]map[string]int64{"5": {"received": 600, "lost": 0, "duplicate": 0, "late": 0, "stale": 0, "merged": 0, "uncounted": 0, "varied": 0, "changes": 0, "anew": 0}}; !cmp.Equal(got.Followed, want) {
+	if want := map[string]map[string]int64{"5": {"received": 600, "lost": 0, "duplicate": 0, "late": 0, "stale": 0,
+		"merged": 0, "uncounted": 0, "varied": 0, "changes": 0, "anew": 0}}; !cmp.Equal(got.Followed, want) {
 		t.Errorf("followed %+v, want %+v", got.Followed, want)
 	}
 	if want := map[string]map[string]int64{"5": {"46848": 600}}; !cmp.Equal(got.Transits, want) {
@@ -333,15 +356,18 @@ func TestEveryFramesStamp(t *testing.T) {
 
 // TestWhatSequenceNumbersShow gives each count a value of its own, so that a swapped or missing count fails.
 func TestWhatSequenceNumbersShow(t *testing.T) {
-	latency := datapath.Latency{Received: 1, Dropped: 2, Duplicate: 3, OutOfOrder: 4, Stale: 5, Merged: 6, Uncounted: 7, Varied: 8, Changes: 9, SequenceTooHigh: 10, SequenceTooLow: 20}
+	latency := datapath.Latency{Received: 1, Dropped: 2, Duplicate: 3, OutOfOrder: 4, Stale: 5, Merged: 6, Uncounted: 7,
+		Varied: 8, Changes: 9, SequenceTooHigh: 10, SequenceTooLow: 20}
 	s := flowStatistics{flows: newFlows()}
 	s.flows.active[7] = &flow{slot: 2, stamped: true}
-	want := object{"7": object{"received": int64(1), "lost": int64(2), "duplicate": int64(3), "late": int64(4), "stale": int64(5), "merged": int64(6), "uncounted": int64(7), "varied": int64(8),
+	want := object{"7": object{"received": int64(1), "lost": int64(2), "duplicate": int64(3), "late": int64(4),
+		"stale": int64(5), "merged": int64(6), "uncounted": int64(7), "varied": int64(8),
 		"changes": int64(9), "anew": int64(30)}}
 	if diff := cmp.Diff(want, s.followed([]uint32{7}, []map[uint32]datapath.Latency{{}, {2: latency}})); diff != "" {
 		t.Errorf("followed (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(object{"drp": int64(2), "ooo": int64(4), "dup": int64(3), "sth": int64(10), "stl": int64(20)}, delays(latency).report()["er"]); diff != "" {
+	if diff := cmp.Diff(object{"drp": int64(2), "ooo": int64(4), "dup": int64(3), "sth": int64(10), "stl": int64(20)},
+		delays(latency).report()["er"]); diff != "" {
 		t.Errorf("a latency stream's (-want +got):\n%s", diff)
 	}
 }

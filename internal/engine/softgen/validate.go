@@ -34,6 +34,7 @@ func (l *streamLoader) validate(p *params) (any, error) {
 
 // report adds a load's members. The line's utilization is in percent, by TRex's own factor of 100.01.
 func (l load) report(members object, prefix string, line float64) {
-	members[prefix+"_pps"], members[prefix+"_bps_l2"], members[prefix+"_bps_l1"] = real(l.pps), real(l.layer2), real(l.layer1)
+	members[prefix+"_pps"], members[prefix+"_bps_l2"], members[prefix+"_bps_l1"] = real(l.pps), real(l.layer2),
+		real(l.layer1)
 	members[prefix+"_line_util"] = real(l.layer1 / line * 100.01)
 }

@@ -18,10 +18,12 @@ type vitals struct {
 	processors []machine.Processor
 }
 
-// vitalsEvery is how often /proc/stat is read at most. The kernel computes the whole file each time, and observers ask fifty times a second. The interval is short enough for the edges of short windows.
+// vitalsEvery is how often /proc/stat is read at most. The kernel computes the whole file each time, and
+// observers ask fifty times a second. The interval is short enough for the edges of short windows.
 const vitalsEvery = 100 * time.Millisecond
 
-// refresh reads the processors again if the last reading is older than vitalsEvery. If the kernel doesn't report them, they stay unavailable.
+// refresh reads the processors again if the last reading is older than vitalsEvery. If the kernel doesn't
+// report them, they stay unavailable.
 func (v *vitals) refresh(instant time.Duration) {
 	if v.available && instant-v.readAt < vitalsEvery {
 		return
@@ -30,11 +32,13 @@ func (v *vitals) refresh(instant time.Duration) {
 	v.available, v.readAt, v.processors = err == nil, instant, processors
 }
 
-// table returns a row for each processor. A row has its number, and the seconds that it was busy, in softirqs, stolen and idle since the machine's start.
+// table returns a row for each processor. A row has its number, and the seconds that it was busy, in softirqs,
+// stolen and idle since the machine's start.
 func (v *vitals) table() [][]real {
 	rows := make([][]real, 0, len(v.processors))
 	for _, p := range v.processors {
-		rows = append(rows, []real{real(p.Number), real(p.Busy.Seconds()), real(p.SoftIRQ.Seconds()), real(p.Stolen.Seconds()), real(p.Idle.Seconds())})
+		rows = append(rows, []real{real(p.Number), real(p.Busy.Seconds()), real(p.SoftIRQ.Seconds()),
+			real(p.Stolen.Seconds()), real(p.Idle.Seconds())})
 	}
 	return rows
 }
@@ -51,7 +55,8 @@ type theft struct {
 	readAt, total time.Duration
 }
 
-// refresh reads the stolen time again, from the vitals, if the last reading is older than stolenEvery. If the kernel doesn't report it, it stays unavailable.
+// refresh reads the stolen time again, from the vitals, if the last reading is older than stolenEvery. If the
+// kernel doesn't report it, it stays unavailable.
 func (t *theft) refresh(instant time.Duration, v *vitals) {
 	if t.available && instant-t.readAt < stolenEvery {
 		return
@@ -64,7 +69,8 @@ func (t *theft) refresh(instant time.Duration, v *vitals) {
 	t.available, t.readAt, t.total = err == nil, v.readAt, total
 }
 
-// stolen is the stolen time since the machine's start, averaged over the processors that this process may use (steal in /proc/stat).
+// stolen is the stolen time since the machine's start, averaged over the processors that this process may use
+// (steal in /proc/stat).
 func stolen(processors []machine.Processor) (time.Duration, error) {
 	allowed, err := machine.OwnProcessors()
 	if err != nil {

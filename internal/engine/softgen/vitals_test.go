@@ -22,7 +22,11 @@ func noProcessors() ([]machine.Processor, error) { return nil, nil }
 func TestStolenTimeIsReadSeldom(t *testing.T) {
 	stolenTime, asked := 3*time.Second, 0
 	r := newRig(t, func(c *Config) {
-		c.Processors, c.Stolen = noProcessors, func([]machine.Processor) (time.Duration, error) { asked++; return stolenTime, nil }
+		c.Processors, c.Stolen = noProcessors, func([]machine.Processor) (time.Duration,
+			error) {
+			asked++
+			return stolenTime, nil
+		}
 	})
 	began := r.clock.Now().Seconds()
 	for _, step := range []struct {
@@ -39,7 +43,8 @@ func TestStolenTimeIsReadSeldom(t *testing.T) {
 		began += step.passes.Seconds()
 		stolenTime = step.stolenTime
 		got := succeed[stolenStats](t, r, "get_global_stats", object{})
-		if got.Stolen == nil || *got.Stolen != step.stolen || got.ReadAt == nil || *got.ReadAt < began-step.staleBy-1e-6 || *got.ReadAt > began-step.staleBy+1e-6 {
+		if got.Stolen == nil || *got.Stolen != step.stolen || got.ReadAt == nil ||
+			*got.ReadAt < began-step.staleBy-1e-6 || *got.ReadAt > began-step.staleBy+1e-6 {
 			t.Errorf("after %v: %+v %+v", step.passes, got.Stolen, got.ReadAt)
 		}
 	}
@@ -57,7 +62,8 @@ func TestAKernelWithoutStolenTime(t *testing.T) {
 			c.Stolen = func([]machine.Processor) (time.Duration, error) { return 0, errors.New("no affinity") }
 		},
 	} {
-		if got := succeed[stolenStats](t, newRig(t, change), "get_global_stats", object{}); got.Stolen != nil || got.ReadAt != nil {
+		if got := succeed[stolenStats](t, newRig(t, change), "get_global_stats", object{}); got.Stolen != nil ||
+			got.ReadAt != nil {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -87,7 +93,8 @@ func TestProcessorsAreReadSeldom(t *testing.T) {
 	r := newRig(t, func(c *Config) {
 		c.Processors = func() ([]machine.Processor, error) {
 			asked++
-			return []machine.Processor{{Number: 0}, {Number: 1, Busy: busy, SoftIRQ: time.Second, Stolen: 10 * time.Millisecond, Idle: time.Minute}}, nil
+			return []machine.Processor{{Number: 0}, {Number: 1, Busy: busy, SoftIRQ: time.Second,
+				Stolen: 10 * time.Millisecond, Idle: time.Minute}}, nil
 		}
 	})
 	if got := succeed[vitalStats](t, r, "get_global_stats", object{}); got.Processors != nil || got.ReadAt != nil {
@@ -102,7 +109,8 @@ func TestProcessorsAreReadSeldom(t *testing.T) {
 		r.clock.Advance(step.passes)
 		busy = step.busy
 		got := succeed[vitalStats](t, r, "get_global_stats", object{"processors": true})
-		if want := []float64{1, step.want.Seconds(), 1, 0.01, 60}; got.ReadAt == nil || len(got.Processors) != 2 || !slices.Equal(got.Processors[1], want) {
+		if want := []float64{1, step.want.Seconds(), 1, 0.01, 60}; got.ReadAt == nil || len(got.Processors) != 2 ||
+			!slices.Equal(got.Processors[1], want) {
 			t.Errorf("after %v: %v at %v, want %v", step.passes, got.Processors, got.ReadAt, want)
 		}
 	}
@@ -143,7 +151,8 @@ func TestOneReadingServesStolenTimeAndProcessors(t *testing.T) {
 }
 
 func TestTheParameterProcessorsIsABoolean(t *testing.T) {
-	newRig(t).refuses(t, "get_global_stats", object{"processors": "yes"}, wire.CodeParams, "'processors' is 'string', expecting 'boolean'")
+	newRig(t).refuses(t, "get_global_stats", object{"processors": "yes"}, wire.CodeParams,
+		"'processors' is 'string', expecting 'boolean'")
 }
 
 // TestVitalSignsAreReportedOnRequest checks signs and their clock. Unrequested signs must not be read.
@@ -162,8 +171,10 @@ func TestVitalSignsAreReportedOnRequest(t *testing.T) {
 		t.Errorf("nobody asked for %+v", got)
 	}
 	got := succeed[reading](t, r, "get_global_stats", object{"signs": []string{signs.Interfaces, signs.Load}}).Signs
-	if len(got) != 2 || got[0].At != r.clock.Now() || len(got[0].Values) != 1 || got[0].Values[0].Number != 7 || got[1].Type != signs.Load {
+	if len(got) != 2 || got[0].At != r.clock.Now() || len(got[0].Values) != 1 || got[0].Values[0].Number != 7 ||
+		got[1].Type != signs.Load {
 		t.Errorf("%+v, want the interfaces as they are now, and the load", got)
 	}
-	newRig(t).refuses(t, "get_global_stats", object{"signs": true}, wire.CodeParams, "'signs' is 'boolean', expecting 'array of strings'")
+	newRig(t).refuses(t, "get_global_stats", object{"signs": true}, wire.CodeParams,
+		"'signs' is 'boolean', expecting 'array of strings'")
 }

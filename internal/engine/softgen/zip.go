@@ -7,7 +7,8 @@ import (
 	"io"
 )
 
-// A large message travels compressed. It has a magic word and the length of its content, both big-endian, and then a zlib stream (RFC 1950).
+// A large message travels compressed. It has a magic word and the length of its content, both big-endian, and
+// then a zlib stream (RFC 1950).
 //
 //	0        4        8
 //	+--------+--------+----------------
@@ -35,7 +36,8 @@ func unzip(message []byte, limit int) (inside []byte, ok bool) {
 	return inside, len(inside) > limit || uint32(len(inside)) == binary.BigEndian.Uint32(message[4:])
 }
 
-// zipper compresses messages, one at a time. It reuses its buffers, which are far larger than most messages. The zero zipper is ready.
+// zipper compresses messages, one at a time. It reuses its buffers, which are far larger than most messages.
+// The zero zipper is ready.
 type zipper struct{ writer *zlib.Writer }
 
 func (z *zipper) zip(message []byte) []byte {

@@ -33,7 +33,8 @@ const (
 func newArena(size int) (*arena, error) {
 	page := os.Getpagesize()
 	size = (size/page + 1) * page
-	memory, err := unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_POPULATE)
+	memory, err := unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_POPULATE)
 	if err != nil {
 		return nil, fmt.Errorf("map %d bytes for frames: %w", size, err)
 	}
@@ -73,7 +74,8 @@ type layout struct {
 	longest  int // the longest frame made while sending; 0 if all frames are prebuilt
 }
 
-// plan chooses the tracks whose frames are prebuilt. It takes tracks with a short period, in the streams' order, while there is room.
+// plan chooses the tracks whose frames are prebuilt. It takes tracks with a short period, in the streams'
+// order, while there is room.
 func plan(tracks []*track, slots, room int) layout {
 	var l layout
 	for _, t := range tracks {
@@ -95,7 +97,8 @@ func plan(tracks []*track, slots, room int) layout {
 	return l
 }
 
-// sizeWith is the layout's size with this track's frames prebuilt. It reports false for a track whose frames are made while sending.
+// sizeWith is the layout's size with this track's frames prebuilt. It reports false for a track whose frames
+// are made while sending.
 func (l layout) sizeWith(t *track) (size int, ok bool) {
 	period := t.program.Period()
 	if period == 0 || period > prebuiltFrames || (t.flow != nil && t.flow.stamped) {

@@ -26,7 +26,8 @@ func needKernel(t testing.TB, err error, feature string) {
 }
 
 // receivers are the kinds of receivers. A test that asks for one kind and gets another fails.
-var receivers = map[string]Options{"counted at traffic control": {}, "counted at XDP": {Receive: ReceiveXDP}, "counted from a ring": {Plain: true}}
+var receivers = map[string]Options{"counted at traffic control": {}, "counted at XDP": {Receive: ReceiveXDP},
+	"counted from a ring": {Plain: true}}
 
 // cable opens two ports joined by a veth in a network namespace of their own, which ends with the test's thread.
 func cable(t testing.TB, west, east Options) (Port, Port) {
@@ -84,7 +85,8 @@ func noError(t testing.TB, err error, allowed ...error) {
 func eventually(t testing.TB, condition string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(5 * time.Second); ; sleep(time.Millisecond) {
-		late := time.Now().After(deadline) // the clock is read first, so that a test held up past the deadline still checks once more
+		// the clock is read first, so that a test held up past the deadline still checks once more
+		late := time.Now().After(deadline)
 		if holds() {
 			return
 		}
@@ -97,7 +99,8 @@ func eventually(t testing.TB, condition string, holds func() bool) {
 // frame is an Ethernet frame of UDP over IPv4, length without FCS.
 func frame(length int) []byte {
 	f := make([]byte, length)
-	copy(f, []byte{0, 0, 0, 1, 0, 0, 0, 0, 0, 2, 0, 0, 8, 0, 0x45, 0, byte((length - 14) >> 8), byte(length - 14), 0, 1, 0, 0, 64, 17, 0, 0,
+	copy(f, []byte{0, 0, 0, 1, 0, 0, 0, 0, 0, 2, 0, 0, 8, 0, 0x45, 0, byte((length - 14) >> 8), byte(length - 14), 0, 1,
+		0, 0, 64, 17, 0, 0,
 		16, 0, 0, 1, 48, 0, 0, 1, 4, 1, 0, 12, byte((length - 34) >> 8), byte(length - 34), 0, 0})
 	rewriteID(f, 14, 1)
 	return f
@@ -105,7 +108,8 @@ func frame(length int) []byte {
 
 func continuous(perSecond float64, f []byte) stream.Stream {
 	return stream.Stream{Enabled: true, SelfStart: true, Flags: 3, CoreID: -1, NextStreamID: -1,
-		Mode: stream.Mode{Type: "continuous", Rate: stream.Rate{Type: "pps", Value: perSecond}}, Packet: stream.Packet{Binary: f}}
+		Mode:   stream.Mode{Type: "continuous", Rate: stream.Rate{Type: "pps", Value: perSecond}},
+		Packet: stream.Packet{Binary: f}}
 }
 
 func burst(total uint32, perSecond float64, f []byte) stream.Stream {

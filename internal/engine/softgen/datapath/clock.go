@@ -9,14 +9,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Sending threads make their system calls past Go's scheduler (unix.RawSyscall). The scheduler's monitor is an ordinary thread. Again and again it locks the state of each
-// thread that is in a system call that the scheduler knows of. A real-time thread whose call ends in that moment, on the monitor's processor, spins until the monitor unlocks
-// the state. The monitor can't unlock the state while the thread has its processor. Nothing is sent until the kernel throttles real-time threads, 950 ms later.
+// Sending threads make their system calls past Go's scheduler (unix.RawSyscall). The scheduler's monitor is an
+// ordinary thread. Again and again it locks the state of each thread that is in a system call that the
+// scheduler knows of. A real-time thread whose call ends in that moment, on the monitor's processor, spins
+// until the monitor unlocks the state. The monitor can't unlock the state while the thread has its processor.
+// Nothing is sent until the kernel throttles real-time threads, 950 ms later.
 //
 //	monitor    ──locks the thread's state┄┄┄┄┄┄┄┄ never runs ┄┄┄┄┄┄┄┄┄unlocks──▶
 //	real time       └ call ends: spins ────────── 950 ms ────────────throttled
 //
-// So a sending thread's calls must be short. The scheduler counts the thread as running meanwhile and gets one more place for each sending thread (addSchedulerPlaces).
+// So a sending thread's calls must be short. The scheduler counts the thread as running meanwhile and gets one
+// more place for each sending thread (addSchedulerPlaces).
 
 // Now is the kernel's monotonic clock, which Run.Start, Frame.Time and the stamps of latency
 // streams are on. All processes of a machine and the programs in its kernel share that clock.
@@ -34,8 +37,9 @@ func clockOf(clock uintptr) time.Duration {
 	return time.Duration(ts.Nano())
 }
 
-// doze sleeps for at most d. A signal ends the sleep early, and Go's runtime sends signals, so the caller must read the clock
-// again. Sending threads doze for some milliseconds at most, because the runtime's timers have a resolution of a millisecond.
+// doze sleeps for at most d. A signal ends the sleep early, and Go's runtime sends signals, so the caller must
+// read the clock again. Sending threads doze for some milliseconds at most, because the runtime's timers have a
+// resolution of a millisecond.
 func doze(d time.Duration) {
 	ts := unix.NsecToTimespec(int64(d))
 	_, _, _ = unix.RawSyscall(unix.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&ts)), 0, 0)
@@ -55,8 +59,9 @@ var schedulerPlaces struct {
 	senders int
 }
 
-// addSchedulerPlaces gives Go's scheduler one more place for each sending thread until release is called. A sending thread keeps its place
-// while it dozes. Both calls stop all goroutines for a moment, so a port makes them when it is opened and closed, and not for each run.
+// addSchedulerPlaces gives Go's scheduler one more place for each sending thread until release is called. A
+// sending thread keeps its place while it dozes. Both calls stop all goroutines for a moment, so a port makes
+// them when it is opened and closed, and not for each run.
 func addSchedulerPlaces(threads int) (release func()) {
 	change := func(difference int) {
 		schedulerPlaces.Lock()

@@ -24,7 +24,8 @@ func (p *port) Counters() Counters {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	c.SendDrops = p.sendDrops(k, refused)
-	c.SendErrors, c.QueueFull, c.PeerFull, c.Behind = p.sent.errors.Load(), p.sent.retries.Load(), p.peerFull(k, refused), p.behind.Load()
+	c.SendErrors, c.QueueFull, c.PeerFull, c.Behind = p.sent.errors.Load(), p.sent.retries.Load(),
+		p.peerFull(k, refused), p.behind.Load()
 	c.Sending = time.Duration(p.sendingTime.Load())
 	c.CPUPercent = p.load.read(Now(), time.Duration(p.busy.Load()), max(p.options.Cores, 1))
 	return c
@@ -38,8 +39,10 @@ func (p *port) missed(k kernelCounts) int64 {
 	return k.missed
 }
 
-// sendDrops is the number of frames that were counted as sent and that the driver dropped later. refused is the number of drops that the driver reported at once. sendDrops never decreases, so
-// it keeps a drop that the driver counted a moment before it reported the drop. On a virtual cable, frames without room at the far end are the device's loss. The caller holds the port's mutex.
+// sendDrops is the number of frames that were counted as sent and that the driver dropped later. refused is the
+// number of drops that the driver reported at once. sendDrops never decreases, so it keeps a drop that the
+// driver counted a moment before it reported the drop. On a virtual cable, frames without room at the far end
+// are the device's loss. The caller holds the port's mutex.
 func (p *port) sendDrops(k kernelCounts, refused int64) int64 {
 	if p.nic.Driver != "veth" {
 		p.driverDrops = max(p.driverDrops, k.unsent-refused)
@@ -47,7 +50,8 @@ func (p *port) sendDrops(k kernelCounts, refused int64) int64 {
 	return p.driverDrops
 }
 
-// peerFull is the number of frames that a veth's far end had no room for. For live frames, only the interface's own counters show them.
+// peerFull is the number of frames that a veth's far end had no room for. For live frames, only the interface's
+// own counters show them.
 func (p *port) peerFull(k kernelCounts, refused int64) int64 {
 	reported := p.sent.peerFull.Load()
 	if p.options.Path == PathLive && p.nic.Driver == "veth" {
@@ -64,7 +68,8 @@ func (p *port) traffic() Counters {
 	settle := p.receiver.mark()
 	took := Now() - begin
 	a := settle()
-	return Counters{ReadAt: begin + took/2, Uncertainty: took / 2, Sent: sent, Received: a.received, Strays: a.strays, ReceiveErrors: a.missed}
+	return Counters{ReadAt: begin + took/2, Uncertainty: took / 2, Sent: sent, Received: a.received, Strays: a.strays,
+		ReceiveErrors: a.missed}
 }
 
 // narrowest returns the first reading that took little time, or else the shortest of a few readings.

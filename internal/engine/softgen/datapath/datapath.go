@@ -13,9 +13,11 @@ import (
 // Options says how a port sends and receives.
 type Options struct {
 	Interface string
-	// Cores is how many threads may send on this port and on no other port. 0 means 1 thread, which ports that send live frames share if there are no more processors than ports.
+	// Cores is how many threads may send on this port and on no other port. 0 means 1 thread, which ports that
+	// send live frames share if there are no more processors than ports.
 	Cores int
-	// CPUs are the processors that the sending threads are bound to, one each in turn. Without CPUs, the kernel's scheduler places the threads.
+	// CPUs are the processors that the sending threads are bound to, one each in turn. Without CPUs, the kernel's
+	// scheduler places the threads.
 	CPUs []int
 	// Plain restricts the port to AF_PACKET, for machines that forbid AF_XDP and eBPF.
 	Plain bool
@@ -24,11 +26,14 @@ type Options struct {
 	// Batch is how many live frames the kernel sends as one batch, from 1 to MostBatch. 0 means 16. After a stall, up
 	// to two batches leave at once. A small batch sends evenly, and a large one keeps its rate on a busy machine.
 	Batch int
-	// ReceiveRing is the size in bytes of the ring that AF_PACKET receives into. 0 means 8 MiB. A frame without room in the ring is a ReceiveError.
+	// ReceiveRing is the size in bytes of the ring that AF_PACKET receives into. 0 means 8 MiB. A frame without
+	// room in the ring is a ReceiveError.
 	ReceiveRing int
 	// Receive is where frames are counted. Plain overrides it.
 	Receive ReceivePath
-	// Follow makes the kernel's counting program follow stamped frames itself, if there is such a program. The program records each frame's order and latency at any rate. Without Follow, stamps go to the engine one by one, through a ring with room for some 40 000.
+	// Follow makes the kernel's counting program follow stamped frames itself, if there is such a program. The
+	// program records each frame's order and latency at any rate. Without Follow, stamps go to the engine one by
+	// one, through a ring with room for some 40 000.
 	Follow bool
 }
 
@@ -37,23 +42,30 @@ type Path string
 
 // The ways to send.
 const (
-	// PathAuto chooses the best way that works here. Live frames are used over a virtual cable if each sending thread has a processor and the kernel can carry the run. Otherwise AF_XDP is used, or AF_PACKET where AF_XDP is forbidden. Info().Path says why a better way isn't used.
+	// PathAuto chooses the best way that works here. Live frames are used over a virtual cable if each sending
+	// thread has a processor and the kernel can carry the run. Otherwise AF_XDP is used, or AF_PACKET where AF_XDP
+	// is forbidden. Info().Path says why a better way isn't used.
 	PathAuto Path = "auto"
-	// PathLive has the kernel make and pace frames (XDP's live frames). A run that live frames can't carry, such as one of bursts, is sent another way, and Info().Path says so while the run lasts.
+	// PathLive has the kernel make and pace frames (XDP's live frames). A run that live frames can't carry, such
+	// as one of bursts, is sent another way, and Info().Path says so while the run lasts.
 	PathLive Path = "live"
 	// PathXDP is AF_XDP in copy mode.
 	PathXDP Path = "af_xdp"
-	// PathZeroCopy is AF_XDP with frames that the card reads from the engine's memory. If the card's driver can't do that, PathXDP is used, and Info().Path says why. PathAuto doesn't choose zero copy, because it hasn't been tested with a real card.
+	// PathZeroCopy is AF_XDP with frames that the card reads from the engine's memory. If the card's driver can't
+	// do that, PathXDP is used, and Info().Path says why. PathAuto doesn't choose zero copy, because it hasn't
+	// been tested with a real card.
 	PathZeroCopy Path = "zero_copy"
 	// PathPacket is AF_PACKET.
 	PathPacket Path = "af_packet"
 )
 
-// ReceivePath is where in the kernel frames are counted. If one place doesn't work here, the next of XDP, traffic control and AF_PACKET is used. Info().Path says which place is used, and why.
+// ReceivePath is where in the kernel frames are counted. If one place doesn't work here, the next of XDP,
+// traffic control and AF_PACKET is used. Info().Path says which place is used, and why.
 type ReceivePath string
 
 const (
-	// ReceiveTC counts at the traffic control hook, after the kernel has merged frames. For a merged buffer it knows the number of frames, but has only the last frame's bytes.
+	// ReceiveTC counts at the traffic control hook, after the kernel has merged frames. For a merged buffer it
+	// knows the number of frames, but has only the last frame's bytes.
 	ReceiveTC ReceivePath = ""
 	// ReceiveXDP counts in the network card's driver, before anything is merged.
 	ReceiveXDP ReceivePath = "xdp"
@@ -68,14 +80,16 @@ func ReadPath(text string) (Path, error) {
 	case "", PathAuto, PathLive, PathXDP, PathZeroCopy, PathPacket:
 		return p, nil
 	}
-	return "", fmt.Errorf("%q is no way to send: use %s, %s, %s, %s or %s", text, PathAuto, PathLive, PathXDP, PathZeroCopy, PathPacket)
+	return "", fmt.Errorf("%q is no way to send: use %s, %s, %s, %s or %s", text, PathAuto, PathLive, PathXDP,
+		PathZeroCopy, PathPacket)
 }
 
 // Info describes a port. Speed is 0 where the interface has none.
 type Info struct {
 	Interface string
 	Driver    string
-	// NIC is the network card's PCI ids, and Firmware is its firmware. Both are empty where there is no card, or where its driver doesn't report them.
+	// NIC is the network card's PCI ids, and Firmware is its firmware. Both are empty where there is no card, or
+	// where its driver doesn't report them.
 	NIC, Firmware string
 	MAC           [6]byte
 	MTU           int
@@ -84,11 +98,13 @@ type Info struct {
 	LinkFlaps     int64
 	// Path says for people how frames are sent and received here, such as "AF_XDP + eBPF".
 	Path string
-	// ReceiveDrops says whether the interface counts frames that it had no room for. PauseFrames says whether it counts pause frames. Both are "counted", "hidden", "unknown" or "none".
+	// ReceiveDrops says whether the interface counts frames that it had no room for. PauseFrames says whether it
+	// counts pause frames. Both are "counted", "hidden", "unknown" or "none".
 	ReceiveDrops, PauseFrames string
 	// Untimed is why this port can't time every frame of a stream by stamps. It is empty for a port that can.
 	Untimed string
-	// ReceiveQueues is the number of receive queues, or 0 if the driver doesn't report it. With several queues, frames may be seen in another order than they arrived in.
+	// ReceiveQueues is the number of receive queues, or 0 if the driver doesn't report it. With several queues,
+	// frames may be seen in another order than they arrived in.
 	ReceiveQueues int
 }
 
@@ -110,13 +126,15 @@ type RunStream struct {
 	Stream stream.Stream
 }
 
-// Counters are cumulative since the port was opened. Bytes include the FCS. ReceiveErrors are frames that reached the port and were not counted in Received, because
-// the engine, the kernel or the network card dropped them, or because they were not read in time. A buffer that the kernel has merged counts as the frames in it.
+// Counters are cumulative since the port was opened. Bytes include the FCS. ReceiveErrors are frames that
+// reached the port and were not counted in Received, because the engine, the kernel or the network card dropped
+// them, or because they were not read in time. A buffer that the kernel has merged counts as the frames in it.
 type Counters struct {
 	// ReadAt is when Sent and Received were read, by the clock of Now, to within Uncertainty.
 	ReadAt, Uncertainty time.Duration
 	Sent, Received      units.Traffic
-	// Strays are the part of Received that isn't traffic, such as ARP and neighbour discovery, by which a device checks now and then whether its neighbour is still there.
+	// Strays are the part of Received that isn't traffic, such as ARP and neighbour discovery, by which a device
+	// checks now and then whether its neighbour is still there.
 	Strays                    units.Traffic
 	SendErrors, ReceiveErrors int64
 	// Damaged are frames that came with a wrong checksum or length. They are in neither Received nor ReceiveErrors.
@@ -125,12 +143,15 @@ type Counters struct {
 	SendDrops int64
 	// QueueFull is how often a sending thread found its queue full and had to try again. No frame is lost by that.
 	QueueFull int64
-	// Kernel is the kernel's count of all frames on the interface, those of other programs included. A merged buffer counts as one frame there.
+	// Kernel is the kernel's count of all frames on the interface, those of other programs included. A merged
+	// buffer counts as one frame there.
 	Kernel KernelFrames
-	// PeerFull are frames of Sent that found the receive queue of a veth's far end full. They are the device's loss, counted here.
+	// PeerFull are frames of Sent that found the receive queue of a veth's far end full. They are the device's
+	// loss, counted here.
 	PeerFull   int64
 	CPUPercent float64
-	// Sending is how long the latest run of finite streams took, from its first frame to its last. It is 0 if there was no such run, or if the run isn't over.
+	// Sending is how long the latest run of finite streams took, from its first frame to its last. It is 0 if
+	// there was no such run, or if the run isn't over.
 	Sending time.Duration
 	// Waited is for how long all sending threads together were ready to run while others had the processors, until
 	// just before the other counters were read. Waiting is how much more it may be by the time these had been read.
@@ -152,13 +173,17 @@ type Latency struct {
 	Histogram                         map[time.Duration]int64 // by TRex's lower bounds; 0 is under 10 µs
 	Dropped, OutOfOrder, Duplicate    int64
 	SequenceTooHigh, SequenceTooLow   int64
-	// Stale frames came behind more than 960 newer ones, so late that they may have come before. Only a program that follows stamped frames counts stale ones.
+	// Stale frames came behind more than 960 newer ones, so late that they may have come before. Only a program
+	// that follows stamped frames counts stale ones.
 	Stale int64
-	// Merged frames came in buffers that the kernel had merged from several frames. They are in neither Received nor the times. Only a program that follows stamped frames counts them, and XDP sees none.
+	// Merged frames came in buffers that the kernel had merged from several frames. They are in neither Received
+	// nor the times. Only a program that follows stamped frames counts them, and XDP sees none.
 	Merged int64
-	// Uncounted are frames of Received that are in no bucket, because the ring was full before the flow had buckets. Means include them, and percentiles don't.
+	// Uncounted are frames of Received that are in no bucket, because the ring was full before the flow had
+	// buckets. Means include them, and percentiles don't.
 	Uncounted int64
-	// Varied is the sum of the differences between successive frames' times, and Changes is the number of differences. Their quotient is RFC 4689's jitter. Only a program that follows stamped frames counts them.
+	// Varied is the sum of the differences between successive frames' times, and Changes is the number of
+	// differences. Their quotient is RFC 4689's jitter. Only a program that follows stamped frames counts them.
 	Varied  time.Duration
 	Changes int64
 }
@@ -189,13 +214,15 @@ type Port interface {
 	// Flows returns the counters of the flow ids seen since the streams that carry them were started.
 	Flows() map[uint32]FlowCounters
 	Latency() map[uint32]Latency
-	// Transits returns the latencies of stamped frames by flow id, in fine buckets, since ForgetFlows dropped the flow id.
+	// Transits returns the latencies of stamped frames by flow id, in fine buckets, since the last ForgetFlows of the
+	// flow id.
 	Transits() map[uint32]transit.Histogram
 	// ForgetFlows drops the counters of these flow ids.
 	ForgetFlows(ids []uint32)
 	// Inject sends each frame once, unchanged, with the gap between frames.
 	Inject(frames [][]byte, gap time.Duration) error
-	// Answer announces these addresses, and makes the port answer ARP and neighbour solicitations for them. Without addresses the port is silent.
+	// Answer announces these addresses, and makes the port answer ARP and neighbour solicitations for them.
+	// Without addresses the port is silent.
 	Answer(local []netip.Addr, vlan uint16) error
 	// Capture calls fn from one goroutine for each frame received (and sent by Inject) until stop is called.
 	Capture(fn func(Frame)) (stop func(), err error)

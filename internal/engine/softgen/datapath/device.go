@@ -73,7 +73,8 @@ const (
 	vlanTagBytes        = 4
 )
 
-// checkLengths refuses frames that are too long for the interface. A virtual cable drops them silently, and counts them like frames without room in the far end's queue.
+// checkLengths refuses frames that are too long for the interface. A virtual cable drops them silently, and
+// counts them like frames without room in the far end's queue.
 func (d *device) checkLengths(tracks []*track) error {
 	var mtu int
 	err := d.namespace.run(func() error {
@@ -88,20 +89,25 @@ func (d *device) checkLengths(tracks []*track) error {
 	}
 	for _, t := range tracks {
 		if length := t.program.MaxLength(); length > mtu+ethernetHeaderBytes+vlanTagBytes {
-			return fmt.Errorf("stream %d has frames of %d bytes, and the MTU of %s, %d, lets %d pass at most, a VLAN tag included: send shorter ones, or raise it (ip link set %s mtu %d)", t.id, length, d.name, mtu, mtu+ethernetHeaderBytes+vlanTagBytes, d.name, length-ethernetHeaderBytes)
+			return fmt.Errorf("stream %d has frames of %d bytes, and the MTU of %s, %d, lets %d pass at most, a "+
+				"VLAN tag included: send shorter ones, or raise it (ip link set %s mtu %d)",
+				t.id, length, d.name, mtu, mtu+ethernetHeaderBytes+vlanTagBytes, d.name, length-ethernetHeaderBytes)
 		}
 	}
 	return nil
 }
 
-// explain adds the cause and the fix to the kernel's error for a frame of this length without FCS. A virtual cable has no queue, so its far end drops a frame that is too long.
+// explain adds the cause and the fix to the kernel's error for a frame of this length without FCS. A virtual
+// cable has no queue, so its far end drops a frame that is too long.
 func (d *device) explain(err error, length int) error {
 	const minMTU = 68 // the smallest MTU of IPv4 (RFC 791); shorter frames fit everywhere
 	switch {
 	case errors.Is(err, unix.EMSGSIZE):
-		return fmt.Errorf("%w: its MTU is %d: ip link set %s mtu %d", ErrTooLong, d.mtu, d.name, length-ethernetHeaderBytes)
+		return fmt.Errorf("%w: its MTU is %d: ip link set %s mtu %d", ErrTooLong, d.mtu, d.name,
+			length-ethernetHeaderBytes)
 	case errors.Is(err, unix.ENOBUFS) && d.nic.Driver == "veth" && length > minMTU+ethernetHeaderBytes:
-		return fmt.Errorf("%w: the far end of this virtual cable takes less, or is down: set it up, with an MTU of at least %d", ErrTooLong, length-ethernetHeaderBytes)
+		return fmt.Errorf("%w: the far end of this virtual cable takes less, or is down: set it up, with an MTU "+
+			"of at least %d", ErrTooLong, length-ethernetHeaderBytes)
 	}
 	return err
 }

@@ -24,7 +24,9 @@ func speed(name string) units.BitRate {
 	if !askDriver(name, unsafe.Pointer(&command)) {
 		return 0
 	}
-	megabits := uint32(binary.NativeEndian.Uint16(command[ethtoolSpeedHigh:]))<<16 | uint32(binary.NativeEndian.Uint16(command[ethtoolSpeed:]))
+	low := binary.NativeEndian.Uint16(command[ethtoolSpeed:])
+	high := binary.NativeEndian.Uint16(command[ethtoolSpeedHigh:])
+	megabits := uint32(high)<<16 | uint32(low)
 	if megabits == math.MaxUint32 {
 		return 0
 	}

@@ -105,8 +105,12 @@ func (f *followed) time(took, length uint64) {
 
 // latency returns the state as Port.Latency reports it. TRex's coarse histogram is made of the fine one.
 func (f *followed) latency(h transit.Histogram) Latency {
-	l := Latency{Received: int64(f.Received), Min: time.Duration(f.Shortest), Max: time.Duration(f.Longest), Latest: time.Duration(f.Last), Jitter: time.Duration(f.Jitter >> 4),
-		Dropped: int64(f.Lost - min(f.Merged, f.Lost)), OutOfOrder: int64(f.Reordered), Duplicate: int64(f.Duplicates), Stale: int64(f.Stale), Merged: int64(f.Merged), Uncounted: int64(f.Uncounted), Varied: time.Duration(f.Varied), Changes: int64(f.Changes), SequenceTooHigh: int64(f.TooHigh), SequenceTooLow: int64(f.TooLow), Histogram: map[time.Duration]int64{}}
+	l := Latency{Received: int64(f.Received), Min: time.Duration(f.Shortest), Max: time.Duration(f.Longest),
+		Latest: time.Duration(f.Last), Jitter: time.Duration(f.Jitter >> 4),
+		Dropped: int64(f.Lost - min(f.Merged, f.Lost)), OutOfOrder: int64(f.Reordered), Duplicate: int64(f.Duplicates),
+		Stale: int64(f.Stale), Merged: int64(f.Merged), Uncounted: int64(f.Uncounted), Varied: time.Duration(f.Varied),
+		Changes: int64(f.Changes), SequenceTooHigh: int64(f.TooHigh), SequenceTooLow: int64(f.TooLow),
+		Histogram: map[time.Duration]int64{}}
 	if f.Received > 0 {
 		l.Average = time.Duration(f.Sum / f.Received)
 	}

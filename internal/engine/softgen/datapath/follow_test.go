@@ -32,26 +32,31 @@ func TestFollowing(t *testing.T) {
 		sequences []uint32
 		want      followed
 	}{
-		"in order":                          {span(0, 5000), followed{}},
-		"a gap":                             {join(span(0, 10), span(13, 20)), followed{Lost: 3}},
-		"the beginning is missing":          {span(7, 20), followed{Lost: 7}},
-		"two change places":                 {[]uint32{0, 2, 1, 3}, followed{Reordered: 1}},
-		"one comes twice in a row":          {[]uint32{0, 1, 1, 2}, followed{Duplicates: 1}},
-		"one comes again much later":        {join(span(0, 900), span(100, 101)), followed{Duplicates: 1}},
-		"a late one comes twice":            {[]uint32{0, 2, 1, 1, 3}, followed{Reordered: 1, Duplicates: 1}},
-		"a lost one is not a duplicate":     {join(span(0, 100), span(101, 900), span(100, 101)), followed{Reordered: 1}},
-		"as late as can be known":           {join(span(0, 63), span(64, 1024), span(63, 64)), followed{Reordered: 1}},
-		"too late to know":                  {join(span(0, 63), span(64, 1025), span(63, 64)), followed{Lost: 1, Stale: 1}},
-		"a gap longer than the window":      {join(span(0, 10), span(5000, 5010), span(4999, 5000), span(5, 6)), followed{Lost: 4989, Reordered: 1, Stale: 1}},
-		"the sender began anew, far ahead":  {join(span(0, 10), span(200_000, 200_010)), followed{TooHigh: 1}},
-		"the sender began anew, far behind": {join(span(0, 10), span(90_000, 90_010), span(180_000, 180_010), span(0, 10)), followed{Lost: 179_980, TooLow: 1}},
+		"in order":                   {span(0, 5000), followed{}},
+		"a gap":                      {join(span(0, 10), span(13, 20)), followed{Lost: 3}},
+		"the beginning is missing":   {span(7, 20), followed{Lost: 7}},
+		"two change places":          {[]uint32{0, 2, 1, 3}, followed{Reordered: 1}},
+		"one comes twice in a row":   {[]uint32{0, 1, 1, 2}, followed{Duplicates: 1}},
+		"one comes again much later": {join(span(0, 900), span(100, 101)), followed{Duplicates: 1}},
+		"a late one comes twice":     {[]uint32{0, 2, 1, 1, 3}, followed{Reordered: 1, Duplicates: 1}},
+		"a lost one is not a duplicate": {join(span(0, 100), span(101, 900), span(100, 101)),
+			followed{Reordered: 1}},
+		"as late as can be known": {join(span(0, 63), span(64, 1024), span(63, 64)), followed{Reordered: 1}},
+		"too late to know": {join(span(0, 63), span(64, 1025), span(63, 64)),
+			followed{Lost: 1, Stale: 1}},
+		"a gap longer than the window": {join(span(0, 10), span(5000, 5010), span(4999, 5000), span(5, 6)),
+			followed{Lost: 4989, Reordered: 1, Stale: 1}},
+		"the sender began anew, far ahead": {join(span(0, 10), span(200_000, 200_010)), followed{TooHigh: 1}},
+		"the sender began anew, far behind": {join(span(0, 10), span(90_000, 90_010), span(180_000, 180_010),
+			span(0, 10)), followed{Lost: 179_980, TooLow: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var f followed
 			for _, s := range c.sequences {
 				f.record(stamp{generation: 1, sequence: s}, 64, time.Microsecond)
 			}
-			got := followed{Lost: f.Lost, Duplicates: f.Duplicates, Reordered: f.Reordered, Stale: f.Stale, TooHigh: f.TooHigh, TooLow: f.TooLow}
+			got := followed{Lost: f.Lost, Duplicates: f.Duplicates, Reordered: f.Reordered, Stale: f.Stale,
+				TooHigh: f.TooHigh, TooLow: f.TooLow}
 			if got != c.want || f.Received != uint64(len(c.sequences)) {
 				t.Errorf("%+v, want %+v", got, c.want)
 			}
@@ -59,7 +64,8 @@ func TestFollowing(t *testing.T) {
 	}
 }
 
-// TestFollowingIsExact loses, repeats and delays frames at random within the window, also across the end of the sequences' range. The counts must be exact.
+// TestFollowingIsExact loses, repeats and delays frames at random within the window, also across the end of the
+// sequences' range. The counts must be exact.
 func TestFollowingIsExact(t *testing.T) {
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 3))
@@ -77,7 +83,8 @@ func TestFollowingIsExact(t *testing.T) {
 	}
 }
 
-// disturbed returns sequences from 0 on in the order in which they arrive. The last one arrives last, so that all missing ones are known.
+// disturbed returns sequences from 0 on in the order in which they arrive. The last one arrives last, so that
+// all missing ones are known.
 func disturbed(r *rand.Rand, n uint32) (arrivals []uint32, want followed) {
 	type due struct {
 		position int
@@ -124,7 +131,8 @@ func disturbed(r *rand.Rand, n uint32) (arrivals []uint32, want followed) {
 	return arrivals, want
 }
 
-// TestTheProgramFollowsAsGoDoes gives both the same frames of several streams, with sequences near and far, runs that begin, and times that no clock has.
+// TestTheProgramFollowsAsGoDoes gives both the same frames of several streams, with sequences near and far,
+// runs that begin, and times that no clock has.
 func TestTheProgramFollowsAsGoDoes(t *testing.T) {
 	for name, h := range hooks {
 		t.Run(name, func(t *testing.T) {
@@ -135,7 +143,8 @@ func TestTheProgramFollowsAsGoDoes(t *testing.T) {
 				if model[id] == nil {
 					model[id] = &followed{}
 				}
-				s := stamp{generation: byte(i / 10_000), id: uint16(id), sequence: nextSequence(random, model[id].Next), sent: Now() + time.Hour}
+				s := stamp{generation: byte(i / 10_000), id: uint16(id), sequence: nextSequence(random, model[id].Next),
+					sent: Now() + time.Hour}
 				f := stamped(s, markLatency)
 				r.takes(t, f)
 				model[id].record(s, wireLength(len(f)), 0) // sent in an hour, so the latency is 0
@@ -191,7 +200,8 @@ func followedOf(t *testing.T, r *kernelReceiver, id uint32) (f followed) {
 	return f
 }
 
-// TestProcessorsFollowAStreamTogether has threads give the program frames of one stream at once, alternately. A frame that a thread hasn't given yet looks lost until then, and no frame is counted twice or forgotten.
+// TestProcessorsFollowAStreamTogether has threads give the program frames of one stream at once, alternately. A
+// frame that a thread hasn't given yet looks lost until then, and no frame is counted twice or forgotten.
 func TestProcessorsFollowAStreamTogether(t *testing.T) {
 	for name, h := range hooks {
 		t.Run(name, func(t *testing.T) {
@@ -204,7 +214,8 @@ func TestProcessorsFollowAStreamTogether(t *testing.T) {
 			for thread := range uint32(threads) {
 				group.Go(func() error {
 					for i := range uint32(perThread) {
-						if _, _, err := r.program.Test(stamped(stamp{generation: 1, id: 4, sequence: 1 + i*threads + thread, sent: Now()}, markLatency)); err != nil {
+						if _, _, err := r.program.Test(stamped(stamp{generation: 1, id: 4, sequence: 1 + i*threads +
+							thread, sent: Now()}, markLatency)); err != nil {
 							return err
 						}
 					}
@@ -213,7 +224,8 @@ func TestProcessorsFollowAStreamTogether(t *testing.T) {
 			}
 			noError(t, group.Wait())
 			f := followedOf(t, r, 4)
-			if f.Received != 1+threads*perThread || f.Lost != f.Stale || f.Duplicates+f.TooHigh+f.TooLow != 0 || f.Next != 1+threads*perThread {
+			if f.Received != 1+threads*perThread || f.Lost != f.Stale || f.Duplicates+f.TooHigh+f.TooLow != 0 ||
+				f.Next != 1+threads*perThread {
 				t.Errorf("%+v", f)
 			}
 			if got := r.stampFollower.transits()[4].Frames(); got != 1+threads*perThread {
@@ -223,7 +235,8 @@ func TestProcessorsFollowAStreamTogether(t *testing.T) {
 	}
 }
 
-// TestTheProgramsTimes sends stamps of known age through the program. Each latency must be the age, to within the duration of the run itself.
+// TestTheProgramsTimes sends stamps of known age through the program. Each latency must be the age, to within
+// the duration of the run itself.
 func TestTheProgramsTimes(t *testing.T) {
 	for name, h := range hooks {
 		t.Run(name, func(t *testing.T) {
@@ -238,7 +251,8 @@ func TestTheProgramsTimes(t *testing.T) {
 				want.Record(age)
 				loose.Record(age + Now() - start)
 				if i == 0 {
-					eventually(t, "the stream has buckets", func() bool { return r.stampFollower.transits()[9].Frames() == 1 })
+					eventually(t, "the stream has buckets",
+						func() bool { return r.stampFollower.transits()[9].Frames() == 1 })
 				}
 			}
 			h := r.stampFollower.transits()[9]
@@ -250,7 +264,8 @@ func TestTheProgramsTimes(t *testing.T) {
 				}
 			}
 			l := r.stampFollower.latency()[9]
-			if l.Received != 3000 || h.Frames() != 3000 || l.Dropped+l.OutOfOrder+l.Duplicate+l.Stale != 0 || l.Min > l.Average || l.Average > l.Max || l.Jitter == 0 {
+			if l.Received != 3000 || h.Frames() != 3000 || l.Dropped+l.OutOfOrder+l.Duplicate+l.Stale != 0 ||
+				l.Min > l.Average || l.Average > l.Max || l.Jitter == 0 {
 				t.Errorf("%d in buckets, %+v", h.Frames(), l)
 			}
 			noError(t, r.stampFollower.forget(9))
@@ -298,20 +313,23 @@ func TestAMarkedFrameIsFollowedByAStampOfItsOwn(t *testing.T) {
 	})
 }
 
-// TestStampsWithoutRoomInTheRingAreCounted sends more stamps of a stream without buckets than the ring has room for, while nobody reads the ring. The number of frames outside the buckets must be exact.
+// TestStampsWithoutRoomInTheRingAreCounted sends more stamps of a stream without buckets than the ring has room
+// for, while nobody reads the ring. The number of frames outside the buckets must be exact.
 func TestStampsWithoutRoomInTheRingAreCounted(t *testing.T) {
 	for name, h := range hooks {
 		t.Run(name, func(t *testing.T) {
 			r := loaded(t, h, true)
 			const frames = 50_000
-			_, err := r.program.Run(&ebpf.RunOptions{Data: stamped(stamp{generation: 1, id: 4, sent: Now()}, markLatency), Repeat: frames})
+			_, err := r.program.Run(&ebpf.RunOptions{Data: stamped(stamp{generation: 1, id: 4, sent: Now()},
+				markLatency), Repeat: frames})
 			noError(t, err)
 			r.reading.Go(r.read)
 			f := followedOf(t, r, 4)
 			if f.Received != frames || f.Uncounted == 0 {
 				t.Fatalf("%+v", f)
 			}
-			eventually(t, "all others are in buckets", func() bool { return r.stampFollower.transits()[4].Frames() == frames-f.Uncounted })
+			eventually(t, "all others are in buckets",
+				func() bool { return r.stampFollower.transits()[4].Frames() == frames-f.Uncounted })
 			if l := r.stampFollower.latency()[4]; l.Uncounted != int64(f.Uncounted) {
 				t.Errorf("%+v", l)
 			}
@@ -343,7 +361,8 @@ func TestMergedStampsAreNoLoss(t *testing.T) {
 
 // TestStampedFramesAreFollowedInTheKernel plays a latency stream over a cable.
 func TestStampedFramesAreFollowedInTheKernel(t *testing.T) {
-	for name, o := range map[string]Options{"at traffic control": {Follow: true}, "at XDP": {Follow: true, Receive: ReceiveXDP}} {
+	for name, o := range map[string]Options{"at traffic control": {Follow: true},
+		"at XDP": {Follow: true, Receive: ReceiveXDP}} {
 		t.Run(name, func(t *testing.T) {
 			a, b := cable(t, Options{}, o)
 			s := addressed(burst(20_000, 50_000, frame(100)))

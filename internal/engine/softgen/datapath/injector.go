@@ -22,7 +22,8 @@ func (i *injector) Inject(frames [][]byte, gap time.Duration) error {
 			sleep(gap)
 		}
 		if err := i.emit(f); err != nil {
-			return fmt.Errorf("inject frame %d of %d on %s: %w", n+1, len(frames), i.device.name, i.device.explain(err, len(f)))
+			return fmt.Errorf("inject frame %d of %d on %s: %w", n+1, len(frames), i.device.name,
+				i.device.explain(err, len(f)))
 		}
 		i.counter.add(1, wireLength(len(f)))
 		i.observers.offer(Frame{Time: Now(), Sent: true, Bytes: append([]byte(nil), f...)})

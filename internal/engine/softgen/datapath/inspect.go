@@ -20,7 +20,8 @@ const (
 type inspected struct {
 	class
 	id uint32
-	// stray marks link upkeep such as ARP, which no stream sent. A frame with a mark belongs to a stream, whatever it looks like.
+	// stray marks link upkeep such as ARP, which no stream sent. A frame with a mark belongs to a stream, whatever
+	// it looks like.
 	stray bool
 }
 
@@ -55,7 +56,8 @@ func isNeighbourRequest(frame []byte) bool {
 		return frame[network+6] == icmpv6 && len(frame) > network+40 && frame[network+40] == neighbourSolicitation
 	}
 	offset := 12
-	for offset+4 < len(frame) && (binary.BigEndian.Uint16(frame[offset:]) == etherVLAN || binary.BigEndian.Uint16(frame[offset:]) == etherQinQ) {
+	for offset+4 < len(frame) && (binary.BigEndian.Uint16(frame[offset:]) == etherVLAN ||
+		binary.BigEndian.Uint16(frame[offset:]) == etherQinQ) {
 		offset += tagLength
 	}
 	return offset+2 <= len(frame) && binary.BigEndian.Uint16(frame[offset:]) == etherARP

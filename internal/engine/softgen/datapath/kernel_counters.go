@@ -20,7 +20,8 @@ type kernelCounters struct {
 
 // kernelCounts are the kernel's counters of frames since the port was opened.
 type kernelCounts struct {
-	// missed frames found no buffer in the network card. dropped frames found no room in the kernel's queues, or no receiver.
+	// missed frames found no buffer in the network card. dropped frames found no room in the kernel's queues, or
+	// no receiver.
 	missed, dropped int64
 	// damaged frames came with a wrong checksum, length or alignment.
 	damaged int64
@@ -41,7 +42,8 @@ func (k *kernelCounters) open() (err error) {
 	return nil
 }
 
-// counts returns the counters since open. They never decrease. Counters of an interface that has vanished stay as they were.
+// counts returns the counters since open. They never decrease. Counters of an interface that has vanished stay
+// as they were.
 func (k *kernelCounters) counts() kernelCounts {
 	s := k.read()
 	k.mutex.Lock()
@@ -60,13 +62,15 @@ func (k *kernelCounters) read() *netlink.LinkStatistics {
 	return l.Attrs().Statistics
 }
 
-// countsBetween returns the difference of two readings. Some drivers count a frame in two of the counters. Then too many frames count as the generator's loss, and never too many as the device's.
+// countsBetween returns the difference of two readings. Some drivers count a frame in two of the counters. Then
+// too many frames count as the generator's loss, and never too many as the device's.
 func countsBetween(a, b netlink.LinkStatistics) kernelCounts {
 	return kernelCounts{
 		missed:  int64(b.RxMissedErrors+b.RxFifoErrors) - int64(a.RxMissedErrors+a.RxFifoErrors),
 		dropped: int64(b.RxDropped) - int64(a.RxDropped),
-		damaged: int64(b.RxCrcErrors+b.RxLengthErrors+b.RxFrameErrors) - int64(a.RxCrcErrors+a.RxLengthErrors+a.RxFrameErrors),
-		unsent:  int64(b.TxDropped+b.TxErrors) - int64(a.TxDropped+a.TxErrors),
+		damaged: int64(b.RxCrcErrors+b.RxLengthErrors+b.RxFrameErrors) - int64(a.RxCrcErrors+a.RxLengthErrors+
+			a.RxFrameErrors),
+		unsent: int64(b.TxDropped+b.TxErrors) - int64(a.TxDropped+a.TxErrors),
 
 		received: int64(b.RxPackets) - int64(a.RxPackets),
 		sent:     int64(b.TxPackets) - int64(a.TxPackets),
@@ -74,7 +78,8 @@ func countsBetween(a, b netlink.LinkStatistics) kernelCounts {
 }
 
 func (c kernelCounts) atLeast(d kernelCounts) kernelCounts {
-	return kernelCounts{max(c.missed, d.missed), max(c.dropped, d.dropped), max(c.damaged, d.damaged), max(c.unsent, d.unsent), max(c.received, d.received), max(c.sent, d.sent)}
+	return kernelCounts{max(c.missed, d.missed), max(c.dropped, d.dropped), max(c.damaged, d.damaged),
+		max(c.unsent, d.unsent), max(c.received, d.received), max(c.sent, d.sent)}
 }
 
 func (k *kernelCounters) close() {

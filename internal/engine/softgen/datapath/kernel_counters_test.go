@@ -7,8 +7,10 @@ import (
 )
 
 func TestTheKernelsCountersAreKeptApart(t *testing.T) {
-	first := netlink.LinkStatistics{RxMissedErrors: 1, RxFifoErrors: 2, RxDropped: 3, RxCrcErrors: 4, RxLengthErrors: 5, RxFrameErrors: 6, TxDropped: 7, TxErrors: 8, RxErrors: 100}
-	second := netlink.LinkStatistics{RxMissedErrors: 11, RxFifoErrors: 22, RxDropped: 33, RxCrcErrors: 44, RxLengthErrors: 55, RxFrameErrors: 66, TxDropped: 77, TxErrors: 88, RxErrors: 900}
+	first := netlink.LinkStatistics{RxMissedErrors: 1, RxFifoErrors: 2, RxDropped: 3, RxCrcErrors: 4, RxLengthErrors: 5,
+		RxFrameErrors: 6, TxDropped: 7, TxErrors: 8, RxErrors: 100}
+	second := netlink.LinkStatistics{RxMissedErrors: 11, RxFifoErrors: 22, RxDropped: 33, RxCrcErrors: 44,
+		RxLengthErrors: 55, RxFrameErrors: 66, TxDropped: 77, TxErrors: 88, RxErrors: 900}
 	want := kernelCounts{missed: 30, dropped: 30, damaged: 150, unsent: 150}
 	got := countsBetween(first, second)
 	if got != want {

@@ -79,8 +79,9 @@ func (k *kernelFollower) transits() map[uint32]transit.Histogram {
 // histogram adds up all processors' buckets.
 func (t *flowTransits) histogram() transit.Histogram {
 	h := t.early.Clone()
-	var perProcessor []countBuckets                                            // by processor
-	if t.buckets == nil || t.buckets.Lookup(uint32(0), &perProcessor) != nil { // Lookup can't fail on an array that is open
+	var perProcessor []countBuckets // by processor
+	// Lookup can't fail on an array that is open
+	if t.buckets == nil || t.buckets.Lookup(uint32(0), &perProcessor) != nil {
 		return h
 	}
 	for i := range perProcessor {

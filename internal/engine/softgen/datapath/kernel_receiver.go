@@ -36,7 +36,8 @@ type kernelReceiver struct {
 // openTCReceiver counts at the traffic control hook, which every interface has.
 func openTCReceiver(p *port) (receiver, error) {
 	return openKernelReceiver(p, tcHook(), func(program *ebpf.Program) (link.Link, error) {
-		return link.AttachTCX(link.TCXOptions{Interface: p.index, Program: program, Attach: ebpf.AttachTCXIngress, Anchor: link.Head()})
+		return link.AttachTCX(link.TCXOptions{Interface: p.index, Program: program, Attach: ebpf.AttachTCXIngress,
+			Anchor: link.Head()})
 	})
 }
 
@@ -62,7 +63,8 @@ func openKernelReceiver(p *port, h hook, attach func(*ebpf.Program) (link.Link, 
 	return nil, err
 }
 
-func newKernelReceiver(p *port, h hook, attach func(*ebpf.Program) (link.Link, error), follow bool) (_ receiver, err error) {
+func newKernelReceiver(p *port, h hook, attach func(*ebpf.Program) (link.Link, error), follow bool) (_ receiver,
+	err error) {
 	_ = rlimit.RemoveMemlock() // for kernels before 5.11; where memory is short, making the maps fails
 	r := &kernelReceiver{sink: p.inbox, mac: p.mac, driverCountsDrops: h.dropsCountedBy(p.nic.Driver)}
 	defer func() {
@@ -92,7 +94,8 @@ func (r *kernelReceiver) load(h hook, follow bool) (err error) {
 		r.stampFollower = newKernelFollower(r.maps)
 	}
 	flows := r.maps.flows
-	if r.flowMemory, err = unix.Mmap(flows.FD(), 0, int(flows.MaxEntries()*flows.ValueSize()), unix.PROT_READ, unix.MAP_SHARED); err != nil {
+	if r.flowMemory, err = unix.Mmap(flows.FD(), 0, int(flows.MaxEntries()*flows.ValueSize()), unix.PROT_READ,
+		unix.MAP_SHARED); err != nil {
 		return fmt.Errorf("map the flows' counters: %w", err)
 	}
 	r.reader, err = ringbuf.NewReader(r.maps.ring)

@@ -21,7 +21,8 @@ type arrivals struct {
 	transits  transit.Histogram
 }
 
-// maxSequenceJump is the largest distance of a late frame or a gap. A sequence number farther off means that the sender began again.
+// maxSequenceJump is the largest distance of a late frame or a gap. A sequence number farther off means that
+// the sender began again.
 const maxSequenceJump = int32(countSharedFAR_OFF)
 
 // record records one frame of the stream.
@@ -89,7 +90,8 @@ func (a *arrivals) snapshot() Latency {
 	return l
 }
 
-// The histogram has TRex's buckets. The first is under 10 µs, and then there are nine to the decade, up to 900 000 µs and above.
+// The histogram has TRex's buckets. The first is under 10 µs, and then there are nine to the decade, up to 900
+// 000 µs and above.
 const (
 	decades       = 5
 	histogramSize = 1 + 9*decades

@@ -9,7 +9,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// TestFramesOfAllLengths: a frame that the interface drops would count as the device's loss, so it is refused. Any other frame is sent by a path that has room for it.
+// TestFramesOfAllLengths: a frame that the interface drops would count as the device's loss, so it is refused.
+// Any other frame is sent by a path that has room for it.
 func TestFramesOfAllLengths(t *testing.T) {
 	for _, path := range []Path{PathLive, PathXDP} {
 		t.Run(string(path), func(t *testing.T) {
@@ -19,7 +20,8 @@ func TestFramesOfAllLengths(t *testing.T) {
 			sends := func(length int, sending string) {
 				t.Helper()
 				farEnd := b.Counters()
-				noError(t, a.Start(Run{Streams: streams(addressed(burst(100, 10_000, frame(length)))), Factor: 1, NextHop: macOf(b)}))
+				noError(t, a.Start(Run{Streams: streams(addressed(burst(100, 10_000, frame(length)))), Factor: 1,
+					NextHop: macOf(b)}))
 				if got := a.Info().Path; !strings.HasPrefix(got, "sends by "+sending) {
 					t.Errorf("frames of %d bytes: it %s, want it to send by %s", length, got, sending)
 				}
@@ -37,7 +39,8 @@ func TestFramesOfAllLengths(t *testing.T) {
 				}
 			}
 			sends(1518, sending)
-			refuses(1519, "stream 1 has frames of 1519 bytes, and the MTU of west, 1500, lets 1518 pass at most, a VLAN tag included: send shorter ones, or raise it (ip link set west mtu 1505)")
+			refuses(1519, "stream 1 has frames of 1519 bytes, and the MTU of west, 1500, lets 1518 pass at most, "+
+				"a VLAN tag included: send shorter ones, or raise it (ip link set west mtu 1505)")
 			for _, name := range []string{"west", "east"} {
 				l, err := netlink.LinkByName(name)
 				noError(t, err)

@@ -22,7 +22,8 @@ type linkWatch struct {
 func watchLink(index int) (*linkWatch, error) {
 	w := &linkWatch{end: make(chan struct{})}
 	updates := make(chan netlink.LinkUpdate, 64)
-	if err := netlink.LinkSubscribeWithOptions(updates, w.end, netlink.LinkSubscribeOptions{ErrorCallback: func(error) {}}); err != nil {
+	if err := netlink.LinkSubscribeWithOptions(updates, w.end,
+		netlink.LinkSubscribeOptions{ErrorCallback: func(error) {}}); err != nil {
 		return nil, fmt.Errorf("subscribe to link changes: %w", err)
 	}
 	present, err := netlink.LinkByIndex(index)
@@ -62,7 +63,8 @@ func facts(name string) (netlink.Link, error) {
 	l, err := netlink.LinkByName(name)
 	var missing netlink.LinkNotFoundError
 	if errors.As(err, &missing) {
-		return nil, fmt.Errorf("interface %s doesn't exist in this network namespace; `ip link` lists those that do", name)
+		return nil, fmt.Errorf("interface %s doesn't exist in this network namespace; `ip link` lists those that do",
+			name)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("look up interface %s: %w", name, err)

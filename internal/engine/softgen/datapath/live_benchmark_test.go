@@ -9,9 +9,11 @@ import (
 	"github.com/cilium/ebpf/link"
 )
 
-// BenchmarkLiveFrame is how long a sending thread takes to make a frame and send it to a program that drops it, while another frame is always due. Compare the lines with one another.
+// BenchmarkLiveFrame is how long a sending thread takes to make a frame and send it to a program that drops it,
+// while another frame is always due. Compare the lines with one another.
 func BenchmarkLiveFrame(b *testing.B) {
-	for name, interfaces := range map[string][]string{"of the only port on a thread": {"west"}, "of two ports on a thread": {"west", "east"}} {
+	for name, interfaces := range map[string][]string{"of the only port on a thread": {"west"},
+		"of two ports on a thread": {"west", "east"}} {
 		b.Run(name, func(b *testing.B) {
 			cable(b, Options{Plain: true}, Options{Plain: true})
 			drain(b, "west")

@@ -21,8 +21,9 @@ import (
 // hostileProfiles is how many profiles the gate plays.
 const hostileProfiles = 200
 
-// TestHostileProfiles gives the sender in the kernel profiles that nobody would write. Each profile is refused in one sentence, or its program is
-// loaded and makes exactly the requested frames. The kernel runs it as it does for live frames, but hands each frame back instead of sending it.
+// TestHostileProfiles gives the sender in the kernel profiles that nobody would write. Each profile is refused
+// in one sentence, or its program is loaded and makes exactly the requested frames. The kernel runs it as it
+// does for live frames, but hands each frame back instead of sending it.
 func TestHostileProfiles(t *testing.T) {
 	played := 0
 	for seed := range uint64(hostileProfiles) {
@@ -32,8 +33,10 @@ func TestHostileProfiles(t *testing.T) {
 			}
 		})
 	}
-	if t.Logf("%d of %d profiles were played, the others refused", played, hostileProfiles); played < hostileProfiles/4 || played > hostileProfiles*9/10 {
-		t.Errorf("%d of %d profiles were played: the others, or those that were refused, prove little", played, hostileProfiles)
+	if t.Logf("%d of %d profiles were played, the others refused", played,
+		hostileProfiles); played < hostileProfiles/4 || played > hostileProfiles*9/10 {
+		t.Errorf("%d of %d profiles were played: the others, or those that were refused, prove little", played,
+			hostileProfiles)
 	}
 }
 
@@ -70,12 +73,14 @@ func hostile(t *testing.T, seed uint64) (played bool) {
 // oneSentence checks that a refusal can be read at once.
 func oneSentence(t *testing.T, err error) {
 	t.Helper()
-	if text := err.Error(); text == "" || len(text) > 250 || strings.ContainsAny(text, "\n\t") || strings.Contains(text, "%!") {
+	if text := err.Error(); text == "" || len(text) > 250 || strings.ContainsAny(text, "\n\t") ||
+		strings.Contains(text, "%!") {
 		t.Errorf("refused with %q", text)
 	}
 }
 
-// hostileRun draws streams of any length, rate, kind and mark, with programs that mostly make no sense. One stream that is refused by itself is enough, so three in four profiles are made of others.
+// hostileRun draws streams of any length, rate, kind and mark, with programs that mostly make no sense. One
+// stream that is refused by itself is enough, so three in four profiles are made of others.
 func hostileRun(r *rand.Rand) Run {
 	run, single := Run{Factor: 1}, r.IntN(4) > 0
 	for i := 0; i < 1+r.IntN(6); {
@@ -104,13 +109,15 @@ func hostileStream(r *rand.Rand) stream.Stream {
 	}
 	s.ISG, s.Flags = float64(r.IntN(3)), r.IntN(8)
 	if r.IntN(2) == 0 {
-		s.FlowStats = stream.Flow{Enabled: true, StreamID: r.Uint32N(1040), RuleType: []string{"stats", "latency"}[r.IntN(2)], Stamped: r.IntN(2) == 0}
+		s.FlowStats = stream.Flow{Enabled: true, StreamID: r.Uint32N(1040), RuleType: []string{"stats",
+			"latency"}[r.IntN(2)], Stamped: r.IntN(2) == 0}
 	}
 	for range r.IntN(3) {
 		s.VM.Instructions = append(s.VM.Instructions, hostileVariable(r, s.Packet.Binary)...)
 	}
 	if r.IntN(3) == 0 {
-		s.VM.Instructions = append(s.VM.Instructions, stream.Instruction{Type: "fix_checksum_hw", L2Length: 14 + 4*r.IntN(2), L3Length: []int{20, 40, r.IntN(99)}[r.IntN(3)], L4Type: 11 + 2*r.IntN(3)})
+		s.VM.Instructions = append(s.VM.Instructions, stream.Instruction{Type: "fix_checksum_hw", L2Length: 14 +
+			4*r.IntN(2), L3Length: []int{20, 40, r.IntN(99)}[r.IntN(3)], L4Type: 11 + 2*r.IntN(3)})
 	}
 	return s
 }
@@ -140,12 +147,14 @@ func hostileVariable(r *rand.Rand, template []byte) []stream.Instruction {
 	name := string(rune('a' + r.IntN(26)))
 	size := 1 << r.IntN(4)
 	top := ^uint64(0) >> (64 - 8*size)
-	v := stream.Instruction{Type: "flow_var", Name: name, Size: size, Op: []string{"inc", "dec", "random"}[r.IntN(3)], MinValue: r.Uint64() & top >> r.IntN(8*size), MaxValue: r.Uint64() & top, Step: r.Uint64() >> r.IntN(64)}
+	v := stream.Instruction{Type: "flow_var", Name: name, Size: size, Op: []string{"inc", "dec", "random"}[r.IntN(3)],
+		MinValue: r.Uint64() & top >> r.IntN(8*size), MaxValue: r.Uint64() & top, Step: r.Uint64() >> r.IntN(64)}
 	v.InitValue = v.MinValue
 	if v.MaxValue > v.MinValue {
 		v.InitValue += r.Uint64N(v.MaxValue - v.MinValue)
 	}
-	w := stream.Instruction{Type: "write_flow_var", Name: name, BigEndian: r.IntN(2) == 0, AddValue: int64(r.Uint32()) - 1<<31, PacketOffset: r.IntN(len(template) + 2)}
+	w := stream.Instruction{Type: "write_flow_var", Name: name, BigEndian: r.IntN(2) == 0,
+		AddValue: int64(r.Uint32()) - 1<<31, PacketOffset: r.IntN(len(template) + 2)}
 	switch r.IntN(6) {
 	case 0:
 		w.Type, w.CastSize, w.Mask, w.Shift = "write_mask_flow_var", 1<<r.IntN(3), r.Uint32(), r.IntN(80)-40
@@ -156,7 +165,8 @@ func hostileVariable(r *rand.Rand, template []byte) []stream.Instruction {
 	return []stream.Instruction{v, w}
 }
 
-// hostileSender loads the programs of a run so that some frame is always due, without the kernel's call. It returns nil for a refused run.
+// hostileSender loads the programs of a run so that some frame is always due, without the kernel's call. It
+// returns nil for a refused run.
 func hostileSender(t *testing.T, run Run, threads int) *liveRun {
 	t.Helper()
 	tracks, err := compiler{source: [6]byte{2, 0, 0, 0, 0, 1}, speed: 10e9}.compile(run.Streams)
@@ -174,7 +184,8 @@ func hostileSender(t *testing.T, run Run, threads int) *liveRun {
 	namespace, err := currentNamespace()
 	noError(t, err)
 	t.Cleanup(func() { noError(t, namespace.close()) })
-	l := &liveRun{port: &port{device: device{index: 1, link: &linkWatch{}, namespace: namespace}}, tracks: tracks, factor: run.Factor}
+	l := &liveRun{port: &port{device: device{index: 1, link: &linkWatch{}, namespace: namespace}}, tracks: tracks,
+		factor: run.Factor}
 	t.Cleanup(func() { noError(t, l.end()) })
 	err = l.load(threads)
 	if errors.Is(err, ebpf.ErrNotSupported) || errors.Is(err, unix.EPERM) {
@@ -222,7 +233,8 @@ func (h *hostilePart) counted() []uint64 {
 	return n
 }
 
-// play has the thread make hundreds of frames on memory full of noise, and compares them with the streams. Ports that always have a frame due send in turns.
+// play has the thread make hundreds of frames on memory full of noise, and compares them with the streams.
+// Ports that always have a frame due send in turns.
 func (h hostileThread) play(t *testing.T, r *rand.Rand) {
 	t.Helper()
 	thread := h[0].thread
@@ -244,7 +256,8 @@ func (h hostileThread) play(t *testing.T, r *rand.Rand) {
 	}
 }
 
-// alwaysDue says whether the program never waits, because a run of it takes much longer than a gap of its endless streams.
+// alwaysDue says whether the program never waits, because a run of it takes much longer than a gap of its
+// endless streams.
 func (h *hostilePart) alwaysDue() bool {
 	perSecond := 0.0
 	for _, track := range h.sender.tracks {
@@ -298,7 +311,8 @@ func (h *hostilePart) holds(t *testing.T, i int, got []byte) {
 	want = want[:track.program.Frame(index, want)]
 	if track.flow != nil && track.flow.stamped {
 		stamp, ok := readStamp(got)
-		if !ok || stamp.id != uint16(track.flow.id) || stamp.sequence != uint32(n) || stamp.sent <= 0 || stamp.sent > Now() {
+		if !ok || stamp.id != uint16(track.flow.id) || stamp.sequence != uint32(n) || stamp.sent <= 0 ||
+			stamp.sent > Now() {
 			t.Fatalf("track %d, frame %d has the stamp %+v (%v)", i, n, stamp, ok)
 		}
 		stamp.write(want, track.flow.network)
@@ -330,7 +344,8 @@ func (h *hostilePart) check(t *testing.T) {
 	}
 	for i, track := range h.sender.tracks {
 		if want := sum * track.perSecond / rate; scaled(i) && math.Abs(float64(h.frames[i])-want) > 2 {
-			t.Errorf("track %d: %d frames of %v are %s, want %.1f", i, h.frames[i], sum, fmt.Sprintf("%.3g frames/s of %.3g", track.perSecond, rate), want)
+			t.Errorf("track %d: %d frames of %v are %s, want %.1f", i, h.frames[i], sum,
+				fmt.Sprintf("%.3g frames/s of %.3g", track.perSecond, rate), want)
 		}
 	}
 }

@@ -20,15 +20,17 @@ func TestWhatLiveFramesCarry(t *testing.T) {
 		factor  float64
 		want    string // empty: live frames carry it
 	}{
-		"a continuous stream":                {streams(continuous(1000, frame(60))), 1, ""},
-		"a burst":                            {streams(burst(1, 1000, frame(60))), 1, ""},
-		"64 streams":                         {copies(64), 1, ""},
-		"65 streams":                         {copies(65), 1, "65 streams, of 64 at most"},
-		"bursts again and again":             {streams(repeated), 1, "stream 1 sends bursts again and again"},
-		"a chain":                            {chained(), 1, "stream 1 is part of a chain of streams"},
-		"frames that a page has no room for": {streams(continuous(1000, frame(3301))), 1, "stream 1 has frames of 3301 bytes, of 3300 at most"},
-		"a frame in a minute":                {streams(continuous(1, frame(60))), 1.0 / 60, "stream 1 would send a frame in 1m0s"},
-		"more than one in a nanosecond":      {streams(continuous(1, frame(60))), 2e9, "more than one in a nanosecond"},
+		"a continuous stream":    {streams(continuous(1000, frame(60))), 1, ""},
+		"a burst":                {streams(burst(1, 1000, frame(60))), 1, ""},
+		"64 streams":             {copies(64), 1, ""},
+		"65 streams":             {copies(65), 1, "65 streams, of 64 at most"},
+		"bursts again and again": {streams(repeated), 1, "stream 1 sends bursts again and again"},
+		"a chain":                {chained(), 1, "stream 1 is part of a chain of streams"},
+		"frames that a page has no room for": {streams(continuous(1000, frame(3301))), 1,
+			"stream 1 has frames of 3301 bytes, of 3300 at most"},
+		"a frame in a minute": {streams(continuous(1, frame(60))), 1.0 / 60,
+			"stream 1 would send a frame in 1m0s"},
+		"more than one in a nanosecond": {streams(continuous(1, frame(60))), 2e9, "more than one in a nanosecond"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := checkLiveRun(Run{Factor: test.factor}, compiled(t, test.streams...))
@@ -66,10 +68,14 @@ func TestLivePace(t *testing.T) {
 			perSecond, factor     float64
 			batch                 int
 			lower, upper, spacing float64
-		}{{1e6, 1, 16, 750, 8_000, 937}, {1e6, 0.1, 16, 7_500, 80_000, 9375}, {1000, 500, 64, 1500, 16_000, 1875}, {1e6, 1, 8, 750, 4_000, 937}, {1e6, 1, 2, 750, 1_000, 937}, {1e6, 1, 1, 600, 600, 937}, {1e5, 1, 1, 2500, 2500, 9375}} {
-			lower, upper, spacing := livePace(compiled(t, streams(continuous(test.perSecond, frame(60)))...), test.factor, 1, test.batch)
+		}{{1e6, 1, 16, 750, 8_000, 937}, {1e6, 0.1, 16, 7_500, 80_000, 9375}, {1000, 500, 64, 1500, 16_000, 1875},
+			{1e6, 1, 8, 750, 4_000, 937}, {1e6, 1, 2, 750, 1_000, 937}, {1e6, 1, 1, 600, 600, 937},
+			{1e5, 1, 1, 2500, 2500, 9375}} {
+			lower, upper, spacing := livePace(compiled(t, streams(continuous(test.perSecond, frame(60)))...),
+				test.factor, 1, test.batch)
 			if float64(lower) != test.lower || float64(upper) != test.upper || float64(spacing) != test.spacing {
-				t.Errorf("%v packets/s at %v in batches of %d: %d to %d ns at once, %d ns apart", test.perSecond, test.factor, test.batch, lower, upper, spacing)
+				t.Errorf("%v packets/s at %v in batches of %d: %d to %d ns at once, %d ns apart", test.perSecond,
+					test.factor, test.batch, lower, upper, spacing)
 			}
 		}
 	})

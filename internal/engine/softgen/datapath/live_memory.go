@@ -71,7 +71,8 @@ func (t *liveTable) load() (err error) {
 	if len(t.bytes) == 0 {
 		t.bytes = make([]byte, 8)
 	}
-	spec := ebpf.MapSpec{Type: ebpf.Array, KeySize: 4, ValueSize: uint32(len(t.bytes)), MaxEntries: 1, Flags: unix.BPF_F_RDONLY_PROG}
+	spec := ebpf.MapSpec{Type: ebpf.Array, KeySize: 4, ValueSize: uint32(len(t.bytes)), MaxEntries: 1,
+		Flags: unix.BPF_F_RDONLY_PROG}
 	t.values, err = ebpf.NewMap(&spec)
 	if err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 // User space handles no frame, so a delay shorter than the lease changes nothing.
 //
 //	keeper ── lease, orders ──▶ a part's memory ◀── due times, counters ── program ── frames ──▶ the interface
-//	                                                                            ▲ again and again, in turns with those of other ports
+//	                                                                            ▲ again and again, in turns
 //	                            thread ── one call while any port sends on it ──┘
 type liveRun struct {
 	port     *port
@@ -83,7 +83,8 @@ func (l *liveRun) load(threads int) error {
 		return fmt.Errorf("%w: %w", errNotLive, err)
 	}
 	for k := range threads {
-		part, err := liveThreads.join(l.port, k, threads, longest(l.tracks), func(thread *liveThread) (*livePart, error) {
+		part, err := liveThreads.join(l.port, k, threads, longest(l.tracks), func(thread *liveThread) (*livePart,
+			error) {
 			s := liveSender{
 				tracks:    l.tracks,
 				number:    k,
@@ -128,7 +129,8 @@ func (l *liveRun) awaitThreads() error {
 		case waiting == 0:
 			return nil
 		case Now() > deadline:
-			return fmt.Errorf("%w: %d of %d threads were not ready within %v", errNotLive, waiting, len(l.parts), liveSetupTimeout)
+			return fmt.Errorf("%w: %d of %d threads were not ready within %v", errNotLive, waiting, len(l.parts),
+				liveSetupTimeout)
 		}
 	}
 }
@@ -191,7 +193,8 @@ func (l *liveRun) finished() bool {
 // halt ends the run. The supervisor does the rest.
 func (l *liveRun) halt() { l.haltOnce.Do(func() { close(l.halted) }) }
 
-// sendingTime is how long the threads together sent finite streams. It is 0 for a run with an endless stream, and before the first frame.
+// sendingTime is how long the threads together sent finite streams. It is 0 for a run with an endless stream,
+// and before the first frame.
 func (l *liveRun) sendingTime() time.Duration {
 	var earliest, latest uint64
 	for _, part := range l.parts {

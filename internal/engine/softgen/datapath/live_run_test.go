@@ -70,7 +70,8 @@ func TestLiveFramesOfOneStream(t *testing.T) {
 		transmittedBefore := transmitted()
 		noError(t, a.Start(run))
 		carried(t, a)
-		eventually(t, "frames are counted while it runs", func() bool { return a.Counters().Sent.Sub(initial).Packets > 10_000 })
+		eventually(t, "frames are counted while it runs",
+			func() bool { return a.Counters().Sent.Sub(initial).Packets > 10_000 })
 		asked := Now()
 		noError(t, a.Stop())
 		if took := Now() - asked; took > 500*time.Millisecond {
@@ -98,14 +99,16 @@ func TestLiveFramesOfOneStream(t *testing.T) {
 			noError(t, a.Stop())
 			c := a.Counters()
 			want := perSecond / 2
-			if got := float64(c.Sent.Packets - earlier.Sent.Packets + c.Behind - earlier.Behind); math.Abs(got-want) > 2 {
+			if got := float64(c.Sent.Packets - earlier.Sent.Packets +
+				c.Behind - earlier.Behind); math.Abs(got-want) > 2 {
 				t.Errorf("%v frames, %d of them given up, want %v", got, c.Behind-earlier.Behind, want)
 			}
 		})
 	}
 	t.Run("a burst ends by itself", func(t *testing.T) {
 		initial, farEnd := a.Counters().Sent, b.Counters()
-		noError(t, a.Start(Run{Streams: streams(addressed(burst(800, 20_000, frame(61)))), Factor: 1, NextHop: macOf(b)}))
+		noError(t, a.Start(Run{Streams: streams(addressed(burst(800, 20_000, frame(61)))), Factor: 1,
+			NextHop: macOf(b)}))
 		carried(t, a)
 		finish(t, a)
 		noError(t, a.Stop())
@@ -123,7 +126,8 @@ func TestLiveFramesOfOneStream(t *testing.T) {
 		s := addressed(burst(1, 1000, frame(60)))
 		s.Mode.Type, s.Mode.PacketsPerBurst, s.Mode.Count, s.Mode.InterBurstGap = "multi_burst", 5, 3, 1000
 		noError(t, a.Start(Run{Streams: streams(s), Factor: 1, NextHop: macOf(b)}))
-		if got, want := a.Info().Path, "sends by AF_XDP (not by live frames: stream 1 sends bursts again and again), receives by eBPF"; got != want {
+		if got, want := a.Info().Path, "sends by AF_XDP (not by live frames: stream 1 sends bursts again and "+
+			"again), receives by eBPF"; got != want {
 			t.Errorf("path %q, want %q", got, want)
 		}
 		finish(t, a)
@@ -140,7 +144,8 @@ func TestLiveOrders(t *testing.T) {
 
 func liveOrders(t *testing.T, o Options) {
 	a, b := liveCable(t, o)
-	noError(t, a.Start(Run{Streams: streams(addressed(continuous(3, frame(60))), addressed(continuous(1, frame(100)))), Factor: 250, NextHop: macOf(b)}))
+	noError(t, a.Start(Run{Streams: streams(addressed(continuous(3, frame(60))), addressed(continuous(1, frame(100)))),
+		Factor: 250, NextHop: macOf(b)}))
 	carried(t, a)
 	for _, factor := range []float64{250, 5000, 125, 1250} {
 		keepsLive(t, a, 4*factor, factor)
@@ -173,11 +178,13 @@ func keepsLive(t *testing.T, p Port, perSecond, factor float64) {
 	got := float64(final.Sent.Packets - initial.Sent.Packets + final.Behind - initial.Behind)
 	lower, upper := 0.99*perSecond*(begin-earliest).Seconds()-burst, 1.01*perSecond*(latest-asked).Seconds()+burst
 	if got < lower || got > upper {
-		t.Errorf("%v frames at %v packets/s, want %.0f to %.0f; %d of them given up", got, perSecond, lower, upper, final.Behind-initial.Behind)
+		t.Errorf("%v frames at %v packets/s, want %.0f to %.0f; %d of them given up", got, perSecond, lower, upper,
+			final.Behind-initial.Behind)
 	}
 }
 
-// TestLiveFramesAreTheSame compares the frames of a run by live frames with those of the same run by AF_XDP, stream by stream.
+// TestLiveFramesAreTheSame compares the frames of a run by live frames with those of the same run by AF_XDP,
+// stream by stream.
 func TestLiveFramesAreTheSame(t *testing.T) {
 	for name, o := range map[string]Options{"one thread": {}, "two threads": {Cores: 2}} {
 		t.Run(name, func(t *testing.T) {
@@ -187,7 +194,8 @@ func TestLiveFramesAreTheSame(t *testing.T) {
 	}
 	t.Run("a thread that sends other frames on another port", func(t *testing.T) {
 		a, b := liveEnds(t, Options{}, 2)
-		noError(t, b.Start(Run{Streams: streams(addressed(continuous(5000, frame(700)))), Factor: 1, NextHop: macOf(a)}))
+		noError(t, b.Start(Run{Streams: streams(addressed(continuous(5000, frame(700)))), Factor: 1,
+			NextHop: macOf(a)}))
 		liveFramesAreTheSame(t, a, b)
 		noError(t, b.Stop())
 		arrived(t, a, Counters{}, b.Counters().Sent)
@@ -203,7 +211,8 @@ func liveFramesAreTheSame(t *testing.T, a, b Port) {
 	for _, s := range run.Streams {
 		got, want := live[s.ID], user[s.ID]
 		if len(got) != len(want) || len(want) != int(s.Stream.Mode.TotalPackets) {
-			t.Fatalf("stream %d: %d frames live, %d otherwise, want %d", s.ID, len(got), len(want), s.Stream.Mode.TotalPackets)
+			t.Fatalf("stream %d: %d frames live, %d otherwise, want %d", s.ID, len(got), len(want),
+				s.Stream.Mode.TotalPackets)
 		}
 		if a.(*port).options.Cores > 1 { // threads that share a stream are not in step, but each frame is once in both
 			got, want = inOrder(got), inOrder(want)
@@ -219,8 +228,10 @@ func liveFramesAreTheSame(t *testing.T, a, b Port) {
 // variedStreams are finite streams of many kinds. The TTL or hop limit names the stream of each frame.
 func variedStreams() []RunStream {
 	field := func(op string, low, high uint64, offset int) []stream.Instruction {
-		return []stream.Instruction{{Type: "flow_var", Name: "v", Size: 4, Op: op, InitValue: low, MinValue: low, MaxValue: high, Step: 1},
-			{Type: "write_flow_var", Name: "v", PacketOffset: offset, BigEndian: true}, {Type: "fix_checksum_ipv4", PacketOffset: 14}}
+		return []stream.Instruction{{Type: "flow_var", Name: "v", Size: 4, Op: op, InitValue: low, MinValue: low,
+			MaxValue: high, Step: 1},
+			{Type: "write_flow_var", Name: "v", PacketOffset: offset, BigEndian: true}, {Type: "fix_checksum_ipv4",
+				PacketOffset: 14}}
 	}
 	six := make([]byte, 100)
 	copy(six[12:], []byte{0x86, 0xdd, 0x60, 0, 0, 0, 0, 46, 17, 64})
@@ -239,10 +250,12 @@ func variedStreams() []RunStream {
 	list[0].VM.Instructions = field("inc", 0x10000001, 0x100000fe, 26)
 	list[1].VM.Instructions = field("random", 0x10000001, 0x1000ffff, 30)
 	list[4].VM.Instructions = append(field("dec", 0x10000001, 0x100000ff, 26),
-		stream.Instruction{Type: "flow_var", Name: "l", Size: 2, Op: "inc", InitValue: 60, MinValue: 60, MaxValue: 590, Step: 1}, stream.Instruction{Type: "trim_pkt_size", Name: "l"})
+		stream.Instruction{Type: "flow_var", Name: "l", Size: 2, Op: "inc", InitValue: 60, MinValue: 60, MaxValue: 590,
+			Step: 1}, stream.Instruction{Type: "trim_pkt_size", Name: "l"})
 	listed := field("inc", 0, 0, 26)
 	listed[0].ValueList = []uint64{0x10000005, 0x10000003, 0x10000007}
-	list[5].VM.Instructions = append(listed, stream.Instruction{Type: "fix_checksum_hw", L2Length: 14, L3Length: 20, L4Type: 11})
+	list[5].VM.Instructions = append(listed, stream.Instruction{Type: "fix_checksum_hw", L2Length: 14, L3Length: 20,
+		L4Type: 11})
 	runs := streams()
 	for i := range list {
 		list[i] = addressed(list[i])
@@ -307,20 +320,26 @@ func TestLiveLatency(t *testing.T) {
 	late.FlowStats = stream.Flow{Enabled: true, StreamID: 7, RuleType: "latency"}
 	counted := addressed(continuous(10_000, frame(60)))
 	counted.FlowStats = stream.Flow{Enabled: true, StreamID: 5, RuleType: "stats"}
-	noError(t, a.Start(Run{Streams: streams(late, counted), Factor: 2, NextHop: macOf(b), Duration: 300 * time.Millisecond}))
+	noError(t, a.Start(Run{Streams: streams(late, counted), Factor: 2, NextHop: macOf(b),
+		Duration: 300 * time.Millisecond}))
 	carried(t, a)
 	finish(t, a)
 	noError(t, a.Stop())
 	sent := a.Flows()
-	// A thread that waits for its processor leaves out some frames of both streams, and not the same share. Up to 600 stamped frames would leave if the factor scaled them, too.
-	if n, reference := sent[7].Sent.Packets, sent[5].Sent.Packets; n == 0 || n > 300 || reference == 0 || reference > 6000 {
-		t.Errorf("%d stamped frames at 1000 a second in 300 ms, and %d counted ones at 20 000, whatever the factor", n, reference)
+	// A thread that waits for its processor leaves out some frames of both streams, and not the same share. Up to
+	// 600 stamped frames would leave if the factor scaled them, too.
+	if n, reference := sent[7].Sent.Packets, sent[5].Sent.Packets; n == 0 || n > 300 || reference == 0 ||
+		reference > 6000 {
+		t.Errorf("%d stamped frames at 1000 a second in 300 ms, and %d counted ones at 20 000, whatever the factor", n,
+			reference)
 	}
 	eventually(t, "all arrive", func() bool {
 		got := b.Flows()
-		return got[5].Received == sent[5].Sent && got[7].Received == sent[7].Sent && b.Latency()[7].Received == sent[7].Sent.Packets
+		return got[5].Received == sent[5].Sent && got[7].Received == sent[7].Sent &&
+			b.Latency()[7].Received == sent[7].Sent.Packets
 	})
-	if l := b.Latency()[7]; l.Dropped+l.OutOfOrder+l.Duplicate+l.SequenceTooHigh+l.SequenceTooLow != 0 || l.Min <= 0 || l.Max > time.Second {
+	if l := b.Latency()[7]; l.Dropped+l.OutOfOrder+l.Duplicate+l.SequenceTooHigh+l.SequenceTooLow != 0 || l.Min <= 0 ||
+		l.Max > time.Second {
 		t.Errorf("latency %+v", l)
 	}
 }
@@ -331,11 +350,13 @@ func TestLiveFramesNeedAFarEndThatTakesThem(t *testing.T) {
 	if err := a.Start(Run{Streams: streams(continuous(1000, frame(60))), Factor: 1}); err != nil {
 		t.Fatal(err)
 	}
-	if path := a.Info().Path; !strings.Contains(path, "AF_XDP (not by live frames") || !strings.Contains(path, "ethtool -K PEER gro on") {
+	if path := a.Info().Path; !strings.Contains(path, "AF_XDP (not by live frames") ||
+		!strings.Contains(path, "ethtool -K PEER gro on") {
 		t.Errorf("path %q", path)
 	}
 	noError(t, a.Stop())
-	if p, err := Open(Options{Interface: "west", Path: PathLive}); err == nil || !strings.Contains(err.Error(), "ethtool -K PEER gro on") {
+	if p, err := Open(Options{Interface: "west", Path: PathLive}); err == nil ||
+		!strings.Contains(err.Error(), "ethtool -K PEER gro on") {
 		t.Errorf("opened %v, %v", p, err)
 	}
 }
@@ -386,7 +407,8 @@ func TestLiveFramesThatFindNoRoom(t *testing.T) {
 	}
 }
 
-// ownThread gives an interface's queue a thread of its own: the sender doesn't work it off itself then. The switch is in a sysfs of this namespace.
+// ownThread gives an interface's queue a thread of its own: the sender doesn't work it off itself then. The
+// switch is in a sysfs of this namespace.
 func ownThread(name string) error {
 	fs, err := unix.Fsopen("sysfs", unix.FSOPEN_CLOEXEC)
 	if err != nil {
@@ -413,7 +435,8 @@ func TestLivePortsStartTogether(t *testing.T) {
 	start := Now() + 500*time.Millisecond
 	for _, p := range []Port{a, b} {
 		far := map[Port]Port{a: b, b: a}[p]
-		noError(t, p.Start(Run{Streams: streams(addressed(continuous(perSecond, frame(60)))), Factor: 1, NextHop: macOf(far), Start: start, Duration: length}))
+		noError(t, p.Start(Run{Streams: streams(addressed(continuous(perSecond, frame(60)))), Factor: 1,
+			NextHop: macOf(far), Start: start, Duration: length}))
 		carried(t, p)
 	}
 	eventually(t, "the start comes", func() bool {
@@ -443,8 +466,10 @@ func TestLiveFramesOfManyStreams(t *testing.T) {
 	for i := range liveMaxStreams {
 		s := addressed(burst(20, 200, frame(60+9*i)))
 		s.FlowStats = stream.Flow{Enabled: true, StreamID: uint32(i), RuleType: "stats"}
-		s.VM.Instructions = []stream.Instruction{{Type: "flow_var", Name: "v", Size: 4, Op: "random", MaxValue: 1 << 31, Step: 1},
-			{Type: "write_flow_var", Name: "v", PacketOffset: 26, BigEndian: true}, {Type: "fix_checksum_hw", L2Length: 14, L3Length: 20, L4Type: 11}}
+		s.VM.Instructions = []stream.Instruction{{Type: "flow_var", Name: "v", Size: 4, Op: "random", MaxValue: 1 << 31,
+			Step: 1},
+			{Type: "write_flow_var", Name: "v", PacketOffset: 26, BigEndian: true},
+			{Type: "fix_checksum_hw", L2Length: 14, L3Length: 20, L4Type: 11}}
 		run.Streams = append(run.Streams, RunStream{ID: uint32(i + 1), Stream: s})
 	}
 	noError(t, a.Start(run))
@@ -459,7 +484,8 @@ func TestLiveFramesOfManyStreams(t *testing.T) {
 	}
 }
 
-// TestStampsOfEveryFrame: frames of streams that the factor scales bear stamps where they are asked for, whichever way they are sent, and each of them is followed.
+// TestStampsOfEveryFrame: frames of streams that the factor scales bear stamps where they are asked for,
+// whichever way they are sent, and each of them is followed.
 func TestStampsOfEveryFrame(t *testing.T) {
 	for name, path := range map[string]Path{"live frames": PathLive, "AF_XDP": PathXDP} {
 		t.Run(name, func(t *testing.T) {
@@ -472,7 +498,8 @@ func TestStampsOfEveryFrame(t *testing.T) {
 			small, large := addressed(continuous(3000, frame(60))), addressed(continuous(1000, frame(590)))
 			small.FlowStats = stream.Flow{Enabled: true, StreamID: 5, RuleType: "stats", Stamped: true}
 			large.FlowStats = stream.Flow{Enabled: true, StreamID: 6, RuleType: "stats", Stamped: true}
-			noError(t, a.Start(Run{Streams: streams(small, large), Factor: 2, NextHop: macOf(b), Duration: 300 * time.Millisecond}))
+			noError(t, a.Start(Run{Streams: streams(small, large), Factor: 2, NextHop: macOf(b),
+				Duration: 300 * time.Millisecond}))
 			finish(t, a)
 			noError(t, a.Stop())
 			for id, length := range map[uint32]int64{5: 64, 6: 594} {
@@ -481,9 +508,11 @@ func TestStampsOfEveryFrame(t *testing.T) {
 					t.Errorf("flow %d: sent %v", id, sent)
 				}
 				eventually(t, fmt.Sprintf("all %d of flow %d are followed", sent.Packets, id), func() bool {
-					return b.Flows()[id].Received == sent && b.Latency()[id].Received == sent.Packets && b.Transits()[id].Frames() == uint64(sent.Packets)
+					return b.Flows()[id].Received == sent && b.Latency()[id].Received == sent.Packets &&
+						b.Transits()[id].Frames() == uint64(sent.Packets)
 				})
-				if l := b.Latency()[id]; l.Dropped+l.OutOfOrder+l.Duplicate+l.Stale+l.Merged+l.SequenceTooHigh+l.SequenceTooLow != 0 || l.Min <= 0 || l.Max > time.Second {
+				if l := b.Latency()[id]; l.Dropped+l.OutOfOrder+l.Duplicate+l.Stale+l.Merged+l.SequenceTooHigh+
+					l.SequenceTooLow != 0 || l.Min <= 0 || l.Max > time.Second {
 					t.Errorf("flow %d: %+v", id, l)
 				}
 			}
@@ -492,7 +521,8 @@ func TestStampsOfEveryFrame(t *testing.T) {
 	t.Run("threads that share a stream tell nothing", func(t *testing.T) {
 		_, b := liveCable(t, Options{Cores: 2})
 		noError(t, b.Close())
-		for want, o := range map[string]Options{"2 threads share each stream": {Cores: 2, Follow: true}, "it receives by AF_PACKET": {Plain: true, Follow: true}, "it receives by eBPF": {}} {
+		for want, o := range map[string]Options{"2 threads share each stream": {Cores: 2, Follow: true},
+			"it receives by AF_PACKET": {Plain: true, Follow: true}, "it receives by eBPF": {}} {
 			o.Interface = "east"
 			p := open(t, o)
 			if got := p.Info().Untimed; !strings.HasPrefix(got, want) {

@@ -17,7 +17,8 @@ func TestRoomForLiveFrames(t *testing.T) {
 	}
 }
 
-// TestLiveFramesByThemselves: a port without a chosen path uses live frames where they do no harm, and gives a reason for any other path.
+// TestLiveFramesByThemselves: a port without a chosen path uses live frames where they do no harm, and gives a
+// reason for any other path.
 func TestLiveFramesByThemselves(t *testing.T) {
 	a, b := liveCable(t, Options{})
 	p := a.(*port)
@@ -28,10 +29,14 @@ func TestLiveFramesByThemselves(t *testing.T) {
 		nic   string
 		want  string
 	}{
-		"with processors enough":         {PathAuto, false, 16, "veth", "sends by live frames, "},
-		"as the default":                 {"", false, 16, "veth", "sends by live frames, "},
-		"on two processors":              {PathAuto, false, 2, "veth", "sends by AF_XDP (not by live frames: threads that send (2), the far ends of their cables and all else would need 5 processors, of 2 here), "},
-		"on a network card":              {PathAuto, false, 16, "mlx5_core", "sends by AF_XDP (not by live frames: what west has no room for would count as sent, so they have to be asked for), "},
+		"with processors enough": {PathAuto, false, 16, "veth", "sends by live frames, "},
+		"as the default":         {"", false, 16, "veth", "sends by live frames, "},
+		"on two processors": {PathAuto, false, 2, "veth",
+			"sends by AF_XDP (not by live frames: threads that send (2), " +
+				"the far ends of their cables and all else would need 5 processors, of 2 here), "},
+		"on a network card": {PathAuto, false, 16, "mlx5_core",
+			"sends by AF_XDP (not by live frames: what west has no room for would count as sent, " +
+				"so they have to be asked for), "},
 		"where AF_XDP is asked for":      {PathXDP, false, 16, "veth", "sends by AF_XDP, "},
 		"where AF_PACKET is asked for":   {PathPacket, false, 16, "veth", "sends by AF_XDP, "},
 		"where plain sockets are wanted": {PathAuto, true, 16, "veth", "sends by AF_XDP, "},
@@ -44,7 +49,8 @@ func TestLiveFramesByThemselves(t *testing.T) {
 					t.Errorf("%s it %s, want it %s", when, got, c.want)
 				}
 				if when == "before a run" {
-					noError(t, a.Start(Run{Streams: streams(addressed(continuous(1000, frame(60)))), Factor: 1, NextHop: macOf(b)}))
+					noError(t, a.Start(Run{Streams: streams(addressed(continuous(1000, frame(60)))), Factor: 1,
+						NextHop: macOf(b)}))
 				}
 			}
 			noError(t, a.Stop())
@@ -55,7 +61,8 @@ func TestLiveFramesByThemselves(t *testing.T) {
 		s := addressed(burst(1, 1000, frame(60)))
 		s.Mode.Type, s.Mode.PacketsPerBurst, s.Mode.Count, s.Mode.InterBurstGap = "multi_burst", 5, 3, 1000
 		noError(t, a.Start(Run{Streams: streams(s), Factor: 1, NextHop: macOf(b)}))
-		if got, want := a.Info().Path, "sends by AF_XDP (not by live frames: stream 1 sends bursts again and again), "; !strings.HasPrefix(got, want) {
+		if got, want := a.Info().Path, "sends by AF_XDP (not by live frames: stream 1 sends bursts again and "+
+			"again), "; !strings.HasPrefix(got, want) {
 			t.Errorf("it %s, want it %s", got, want)
 		}
 		finish(t, a)

@@ -23,8 +23,8 @@ import (
 // A signal to the thread ends the call, and so does the end of the process. No port sends past its
 // lease. A timer of the kernel sends the signal after a long time without a renewed lease.
 //
-//	one port           entry ─▶ its program
-//	several            entry ─▶ rotor ─▶ the program whose turn it is ─▶ the next one, if that has no frame due ─▶ … ─▶ drop
+//	one port   entry ─▶ its program
+//	several    entry ─▶ rotor ─▶ the program whose turn it is ─▶ the next, if no frame is due ─▶ … ─▶ drop
 //
 // Ports come and go by changes of the slots, a map of programs, while the call goes on.
 type liveThread struct {
@@ -194,7 +194,8 @@ func (t *liveThread) begin() {
 	}
 }
 
-// run is the thread's main function. The system thread ends with it, because it is bound and has a scheduling class of its own.
+// run is the thread's main function. The system thread ends with it, because it is bound and has a scheduling
+// class of its own.
 func (t *liveThread) run() {
 	defer close(t.ended)
 	runtime.LockOSThread()
@@ -261,7 +262,8 @@ type event struct {
 func (t *liveThread) arm() error {
 	e := event{signal: int32(liveSignal), notify: notifyThread, thread: int32(unix.Gettid())}
 	var id int32
-	_, _, errno := unix.RawSyscall(unix.SYS_TIMER_CREATE, unix.CLOCK_MONOTONIC, uintptr(unsafe.Pointer(&e)), uintptr(unsafe.Pointer(&id)))
+	_, _, errno := unix.RawSyscall(unix.SYS_TIMER_CREATE, unix.CLOCK_MONOTONIC, uintptr(unsafe.Pointer(&e)),
+		uintptr(unsafe.Pointer(&id)))
 	if errno != 0 {
 		return fmt.Errorf("make a timer that ends sending: %w", errno)
 	}

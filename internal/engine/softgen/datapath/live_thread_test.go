@@ -40,7 +40,8 @@ func ethtoolSet(name string, command uint32, enabled bool) error {
 	}{data: unsafe.Pointer(&value)}
 	copy(request.name[:unix.IFNAMSIZ-1], name)
 	var failed error
-	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.SIOCETHTOOL, uintptr(unsafe.Pointer(&request))); errno != 0 {
+	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.SIOCETHTOOL,
+		uintptr(unsafe.Pointer(&request))); errno != 0 {
 		failed = fmt.Errorf("set %#x of %s: %w", command, name, errno)
 	}
 	return errors.Join(failed, unix.Close(fd))
@@ -63,7 +64,8 @@ func victim(name string) {
 
 // TestLiveSenderEndsWithItsProcess stops the sender's process, kills it, or stops its supervisor.
 func TestLiveSenderEndsWithItsProcess(t *testing.T) {
-	for name, signal := range map[string]unix.Signal{"killed": unix.SIGKILL, "stopped": unix.SIGSTOP, "asked to end": unix.SIGTERM} {
+	for name, signal := range map[string]unix.Signal{"killed": unix.SIGKILL, "stopped": unix.SIGSTOP,
+		"asked to end": unix.SIGTERM} {
 		t.Run(name, func(t *testing.T) {
 			a, _ := liveCable(t, Options{})
 			noError(t, a.Close())
@@ -128,7 +130,8 @@ func TestLiveSenderEndsWithItsProcess(t *testing.T) {
 	})
 }
 
-// silent waits until no frame has left for 200 ms, and checks how long that took. Frames that are counted after 3 s left after 3 s if the reading before was later than that, too.
+// silent waits until no frame has left for 200 ms, and checks how long that took. Frames that are counted after
+// 3 s left after 3 s if the reading before was later than that, too.
 func silent(t *testing.T, end time.Duration) {
 	t.Helper()
 	latest, changed := transmitted(t, "west"), Now()

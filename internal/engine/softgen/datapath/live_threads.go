@@ -23,7 +23,8 @@ func maxLiveThreads(processors int) int { return max(processors-1, 1) }
 
 // join finds a thread for the k-th part of a port's run, and adds the part that build makes for
 // that thread. A new thread's frames have this length, and a shared thread keeps its own.
-func (c *liveThreadPool) join(p *port, k, threads, length int, build func(*liveThread) (*livePart, error)) (*livePart, error) {
+func (c *liveThreadPool) join(p *port, k, threads, length int, build func(*liveThread) (*livePart, error)) (*livePart,
+	error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	t, err := c.thread(p, k, threads, length)
@@ -72,7 +73,8 @@ func (c *liveThreadPool) thread(p *port, k, threads, length int) (*liveThread, e
 	return t, err
 }
 
-// leave removes a part, and returns when no frame of the part is on its way any more. The thread ends with its last part.
+// leave removes a part, and returns when no frame of the part is on its way any more. The thread ends with its
+// last part.
 func (c *liveThreadPool) leave(part *livePart) error {
 	t := part.thread
 	c.mutex.Lock()

@@ -17,7 +17,8 @@ func TestThreadsThatProcessorsAllow(t *testing.T) {
 	}
 }
 
-// TestTurns has a thread make frames of several ports, each of which always has a frame due. The kernel hands the frames back.
+// TestTurns has a thread make frames of several ports, each of which always has a frame due. The kernel hands
+// the frames back.
 func TestTurns(t *testing.T) {
 	always := Run{Streams: streams(continuous(1000, frame(60))), Factor: 1}
 	a, b, c := hostileSender(t, always, 1), hostileSender(t, always, 1), hostileSender(t, always, 1)
@@ -41,7 +42,8 @@ func TestTurns(t *testing.T) {
 		want   [3]int
 	}{
 		{"three ports send in turns", func() {}, [3]int{100, 100, 100}},
-		{"one that has nothing due leaves its turns to the others", func() { b.start(Now() + time.Hour) }, [3]int{150, 0, 150}},
+		{"one that has nothing due leaves its turns to the others", func() { b.start(Now() + time.Hour) },
+			[3]int{150, 0, 150}},
 		{"one that has stopped, too", func() {
 			noError(t, errors.Join(liveThreads.leave(a.parts[0]), a.parts[0].close()))
 			a.parts = nil
@@ -51,7 +53,8 @@ func TestTurns(t *testing.T) {
 			step.change()
 			got := framesOf(300)
 			for i, want := range step.want {
-				if difference := got[i] - want; max(difference, -difference) > 1 { // one run is lost when the port whose turn it was has stopped
+				// one run is lost when the port whose turn it was has stopped
+				if difference := got[i] - want; max(difference, -difference) > 1 {
 					t.Fatalf("%d frames, want %d", got, step.want)
 				}
 			}
@@ -84,8 +87,10 @@ func TestPortsThatShareAThread(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, b := liveEnds(t, c.options, c.cpus)
-			noError(t, a.Start(Run{Streams: streams(addressed(continuous(1000, frame(60)))), Factor: 1, NextHop: macOf(b)}))
-			noError(t, b.Start(Run{Streams: streams(addressed(continuous(1000, frame(1514)))), Factor: 1, NextHop: macOf(a)}))
+			noError(t, a.Start(Run{Streams: streams(addressed(continuous(1000, frame(60)))), Factor: 1,
+				NextHop: macOf(b)}))
+			noError(t, b.Start(Run{Streams: streams(addressed(continuous(1000, frame(1514)))), Factor: 1,
+				NextHop: macOf(a)}))
 			if got := onlyPart(a).thread == onlyPart(b).thread; got != c.shared {
 				t.Errorf("they share a thread: %v, want %v", got, c.shared)
 			}
@@ -101,7 +106,8 @@ func TestPortsThatShareAThread(t *testing.T) {
 // TestLivePortsOfOneThread: an order to one port changes no frame of the other.
 func TestLivePortsOfOneThread(t *testing.T) {
 	a, b := liveEnds(t, Options{}, 2)
-	small, large := Run{Streams: streams(addressed(continuous(1000, frame(60)))), Factor: 2, NextHop: macOf(b)}, Run{Streams: streams(addressed(continuous(1000, frame(1514)))), Factor: 3, NextHop: macOf(a)}
+	small, large := Run{Streams: streams(addressed(continuous(1000, frame(60)))), Factor: 2, NextHop: macOf(b)},
+		Run{Streams: streams(addressed(continuous(1000, frame(1514)))), Factor: 3, NextHop: macOf(a)}
 	noError(t, a.Start(small))
 	carried(t, a)
 	keepsLive(t, a, 2000, 2)

@@ -8,9 +8,10 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine/softgen/fieldengine"
 )
 
-// Frames of a stream with flow_stats carry their flow id in a place that a forwarder leaves alone, the way TRex marks them. The place is
-// the IPv4 identification or the low 16 bits of the IPv6 flow label, with values from markBase on, together with the lowest bit of the TOS
-// or traffic class. Every frame of a latency stream has markLatency there, and its flow id stands in the stamp at the frame's end.
+// Frames of a stream with flow_stats carry their flow id in a place that a forwarder leaves alone, the way TRex
+// marks them. The place is the IPv4 identification or the low 16 bits of the IPv6 flow label, with values from
+// markBase on, together with the lowest bit of the TOS or traffic class. Every frame of a latency stream has
+// markLatency there, and its flow id stands in the stamp at the frame's end.
 const (
 	markBase    = uint16(countSharedMARK_BASE)
 	markLatency = uint16(countSharedMARK_LATENCY)
@@ -44,9 +45,11 @@ func mark(template []byte, f stream.Flow) (*flowMark, error) {
 	case version == 0:
 		return nil, fmt.Errorf("flow id %d: only IPv4 and IPv6 packets can be counted by flow", f.StreamID)
 	case f.Stamped && !hasFixableChecksum(template, network, version):
-		return nil, fmt.Errorf("flow id %d: a stamp in each frame needs UDP, TCP or ICMPv6 right behind the IP header: only their checksums can be corrected", f.StreamID)
+		return nil, fmt.Errorf("flow id %d: a stamp in each frame needs UDP, TCP or ICMPv6 right behind the IP "+
+			"header: only their checksums can be corrected", f.StreamID)
 	case m.stamped && len(template)-payloadStart(template, network) < stampSize:
-		return nil, fmt.Errorf("need at least %d payload bytes for payload rules. Packet only has %d bytes", stampSize, len(template)-payloadStart(template, network))
+		return nil, fmt.Errorf("need at least %d payload bytes for payload rules. Packet only has %d bytes", stampSize,
+			len(template)-payloadStart(template, network))
 	}
 	value := markBase + uint16(f.StreamID)
 	if m.latency {

@@ -55,7 +55,8 @@ func TestMarks(t *testing.T) {
 func FuzzInspect(f *testing.F) {
 	f.Add(frame(60))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if got := inspect(b); got.class == flowFrame && (got.id > maxFlowID || got.stray) || got.class == neighbour && !got.stray {
+		if got := inspect(b); got.class == flowFrame && (got.id > maxFlowID || got.stray) || got.class == neighbour &&
+			!got.stray {
 			t.Errorf("seen as %+v", got)
 		}
 	})
@@ -63,9 +64,11 @@ func FuzzInspect(f *testing.F) {
 
 func TestArena(t *testing.T) {
 	varied := stream.VM{Instructions: []stream.Instruction{
-		{Type: "flow_var", Name: "v", Size: 4, Op: "inc", MaxValue: 99, Step: 1}, {Type: "write_flow_var", Name: "v", PacketOffset: 26, BigEndian: true}}}
+		{Type: "flow_var", Name: "v", Size: 4, Op: "inc", MaxValue: 99, Step: 1}, {Type: "write_flow_var", Name: "v",
+			PacketOffset: 26, BigEndian: true}}}
 	endless := varied
-	endless.Instructions = append([]stream.Instruction{{Type: "flow_var", Name: "v", Size: 4, Op: "inc", MaxValue: 99_999, Step: 1}}, varied.Instructions[1:]...)
+	endless.Instructions = append([]stream.Instruction{{Type: "flow_var", Name: "v", Size: 4, Op: "inc",
+		MaxValue: 99_999, Step: 1}}, varied.Instructions[1:]...)
 	short, large, latency := continuous(1, frame(1514)), continuous(1, frame(60)), continuous(1, frame(60))
 	short.VM, large.VM = varied, endless
 	latency.FlowStats = stream.Flow{Enabled: true, StreamID: 1, RuleType: "latency"}
@@ -75,7 +78,8 @@ func TestArena(t *testing.T) {
 	defer func() { noError(t, a.close()) }()
 	l := plan(tracks, batchSize, len(a.memory))
 	noError(t, a.fill(l))
-	if len(l.prebuilt) != 2 || len(tracks[0].prebuilt) != 100 || tracks[1].prebuilt != nil || tracks[2].prebuilt != nil || l.longest != 1514 {
+	if len(l.prebuilt) != 2 || len(tracks[0].prebuilt) != 100 || tracks[1].prebuilt != nil ||
+		tracks[2].prebuilt != nil || l.longest != 1514 {
 		t.Fatalf("%d tracks prebuilt, slots of %d", len(l.prebuilt), l.longest)
 	}
 	for i, p := range tracks[3].prebuilt {

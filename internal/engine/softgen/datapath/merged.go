@@ -7,15 +7,17 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// A kernel merges frames of one flow that come together into one buffer (GRO, also of UDP where rx-udp-gro-forwarding is on, and LRO in network
-// cards). A device that forwards the buffer over a virtual cable hands it on as one. On a wire these frames would have been several.
+// A kernel merges frames of one flow that come together into one buffer (GRO, also of UDP where
+// rx-udp-gro-forwarding is on, and LRO in network cards). A device that forwards the buffer over a virtual
+// cable hands it on as one. On a wire these frames would have been several.
 //
 //	buffer   │ headers │ payload …                          size: how much of it each frame has
 //	frames   │ headers │ size │  │ headers │ size │  │ headers │ rest │
 //
 // So the frames are counted and captured one by one, each with its headers.
 
-// framesIn is how many frames a buffer of length bytes holds, and their bytes with FCS and padding. size is the payload of each frame but the last, or 0 for a buffer that wasn't merged.
+// framesIn is how many frames a buffer of length bytes holds, and their bytes with FCS and padding. size is the
+// payload of each frame but the last, or 0 for a buffer that wasn't merged.
 func framesIn(length, header, size int) units.Traffic {
 	if size <= 0 || header <= 0 || length-header <= size {
 		return units.Traffic{Packets: 1, Bytes: wireLength(length)}
@@ -30,7 +32,8 @@ const (
 	protocolUDP = 17
 )
 
-// headersOf is the length of the headers in front of the payload of UDP or TCP. It is 0 for other protocols, which no kernel merges.
+// headersOf is the length of the headers in front of the payload of UDP or TCP. It is 0 for other protocols,
+// which no kernel merges.
 func headersOf(frame []byte) int {
 	network, version := networkHeader(frame)
 	if version == 0 {
@@ -52,7 +55,8 @@ func headersOf(frame []byte) int {
 	return 0
 }
 
-// splitMerged returns the frames in a buffer as they were on the wire. Only their IP identification may differ, if the sender didn't count it up.
+// splitMerged returns the frames in a buffer as they were on the wire. Only their IP identification may differ,
+// if the sender didn't count it up.
 func splitMerged(buffer []byte, size int) [][]byte {
 	header := headersOf(buffer)
 	if size <= 0 || header <= 0 || len(buffer)-header <= size {
@@ -68,13 +72,15 @@ func splitMerged(buffer []byte, size int) [][]byte {
 	return frames
 }
 
-// fixSegment makes a part of a buffer a frame. It sets the lengths, the number and the checksums, and keeps the flags that end a TCP segment only in the last part.
+// fixSegment makes a part of a buffer a frame. It sets the lengths, the number and the checksums, and keeps the
+// flags that end a TCP segment only in the last part.
 func fixSegment(frame []byte, offset, number int, isLast bool) {
 	bigEndian := binary.BigEndian
 	network, version := networkHeader(frame)
 	transport, protocol, addresses := network+40, frame[network+6], frame[network+8:network+40]
 	if version == 4 {
-		transport, protocol, addresses = network+int(frame[network]&0x0f)*4, frame[network+9], frame[network+12:network+20]
+		transport, protocol, addresses = network+int(frame[network]&0x0f)*4, frame[network+9],
+			frame[network+12:network+20]
 		bigEndian.PutUint16(frame[network+2:], uint16(len(frame)-network))
 		bigEndian.PutUint16(frame[network+4:], bigEndian.Uint16(frame[network+4:])+uint16(number))
 		bigEndian.PutUint16(frame[network+10:], 0)
@@ -94,7 +100,8 @@ func fixSegment(frame []byte, offset, number int, isLast bool) {
 		bigEndian.PutUint16(frame[transport+4:], uint16(len(frame)-transport))
 	}
 	bigEndian.PutUint16(frame[checksum:], 0)
-	sum := ^stream.FoldChecksum(uint64(protocol) + uint64(len(frame)-transport) + stream.SumWords(addresses) + stream.SumWords(frame[transport:]))
+	sum := ^stream.FoldChecksum(uint64(protocol) + uint64(len(frame)-transport) + stream.SumWords(addresses) +
+		stream.SumWords(frame[transport:]))
 	if sum == 0 && protocol == protocolUDP {
 		sum = 0xffff // 0 would mean that there is no checksum
 	}

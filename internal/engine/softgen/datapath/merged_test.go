@@ -32,7 +32,8 @@ func TestMergedBuffersAreCountedFrameByFrame(t *testing.T) {
 					const size, payload = 500, 7*500 + 123
 					initial := b.Counters()
 					handOn(t, "west", tt.kind, size, tt.header, tt.make(payload))
-					arrived(t, b, initial, units.Traffic{Packets: 8, Bytes: int64(payload + 8*(tt.header+units.FCSBytes))})
+					arrived(t, b, initial, units.Traffic{Packets: 8,
+						Bytes: int64(payload + 8*(tt.header+units.FCSBytes))})
 					if !b.Info().LinkUp {
 						t.Error("the link went down")
 					}
@@ -103,7 +104,8 @@ func handOn(t *testing.T, iface string, kind uint8, size, header int, frame []by
 	noError(t, err)
 	defer func() { noError(t, unix.Close(fd)) }()
 	noError(t, unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_VNET_HDR, 1))
-	noError(t, unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_QDISC_BYPASS, 0)) // a frame that bypasses the queue can't be split into segments
+	// a frame that bypasses the queue can't be split into segments
+	noError(t, unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_QDISC_BYPASS, 0))
 	transport := 34
 	switch header {
 	case 62:

@@ -30,7 +30,8 @@ const (
 	optionTargetMAC = 2
 )
 
-// reply returns the answer to an ARP request or a neighbour solicitation for one of the addresses. It returns nil for any other frame.
+// reply returns the answer to an ARP request or a neighbour solicitation for one of the addresses. It returns
+// nil for any other frame.
 func (n *neighbours) reply(frame []byte) []byte {
 	vlan, payload, kind := untag(frame)
 	if vlan != n.vlan {
@@ -45,7 +46,8 @@ func (n *neighbours) reply(frame []byte) []byte {
 	case kind == etherIPv6 && len(payload) >= 64 && payload[6] == icmpv6 && payload[40] == neighbourSolicitation:
 		target := netip.AddrFrom16([16]byte(payload[48:64]))
 		if slices.Contains(n.local, target) {
-			return n.advertise([6]byte(frame[6:12]), target, netip.AddrFrom16([16]byte(payload[8:24])), flagSolicited|flagOverride)
+			return n.advertise([6]byte(frame[6:12]), target, netip.AddrFrom16([16]byte(payload[8:24])),
+				flagSolicited|flagOverride)
 		}
 	}
 	return nil
@@ -78,7 +80,8 @@ func (n *neighbours) arp(operation uint16, destination [6]byte, sender, target n
 	return padded(b)
 }
 
-// advertise returns a neighbour advertisement of the target. Duplicate address detection solicits from the unspecified address, and an advertisement to that address goes to all nodes.
+// advertise returns a neighbour advertisement of the target. Duplicate address detection solicits from the
+// unspecified address, and an advertisement to that address goes to all nodes.
 func (n *neighbours) advertise(destination [6]byte, target, receiver netip.Addr, flags byte) []byte {
 	if receiver.IsUnspecified() {
 		destination, receiver, flags = [6]byte{0x33, 0x33, 0, 0, 0, 1}, netip.IPv6LinkLocalAllNodes(), flagOverride

@@ -16,7 +16,8 @@ const (
 	// catchUpRate is by how much the schedule runs faster while it catches up. It is less than the resolution
 	// of a search, because a device at its limit must not lose frames after a moment's delay of the generator.
 	catchUpRate = 1.0 / 256
-	// maxLagMargin is how near to maxLag the lag of a thread stays that is slower than the offered load. After a stall, catching up makes the lag smaller than that within 51 ms.
+	// maxLagMargin is how near to maxLag the lag of a thread stays that is slower than the offered load. After a
+	// stall, catching up makes the lag smaller than that within 51 ms.
 	maxLagMargin = float64(200 * time.Microsecond)
 )
 
@@ -24,7 +25,7 @@ const (
 // by lag (time lost to a stall that is being caught up) and by slip (time that is given up).
 //
 //	real      ────────────╳ stall ╳──────────────────────▶
-//	schedule  ────────────         ─ ─ ──────────────────▶   maxBurst at once, then a little faster until the lag is gone
+//	schedule  ────────────         ─ ─ ──────────────────▶   maxBurst at once, then faster until the lag is 0
 type pacer struct {
 	lag     float64
 	slip    float64
@@ -34,7 +35,8 @@ type pacer struct {
 	atMaxLagSince float64
 }
 
-// advance returns the time up to which frames may leave now. next is when the earliest unsent frame is due, and rate is the present rate.
+// advance returns the time up to which frames may leave now. next is when the earliest unsent frame is due, and
+// rate is the present rate.
 func (p *pacer) advance(real, next, rate float64) float64 {
 	p.lag -= min(p.lag, max(real-p.updated, 0)*catchUpRate)
 	p.updated = real
@@ -52,7 +54,9 @@ func (p *pacer) advance(real, next, rate float64) float64 {
 	return horizon
 }
 
-// slow says that the thread is slower than the offered load, and not only late after a stall. Its overdue frames would leave after the run's end, and the device's forwarding of them would count as forwarding within the run.
+// slow says that the thread is slower than the offered load, and not only late after a stall. Its overdue
+// frames would leave after the run's end, and the device's forwarding of them would count as forwarding within
+// the run.
 func (p *pacer) slow(real float64) bool {
 	return p.atMaxLagSince > 0 && real-p.atMaxLagSince > float64(linger)
 }
@@ -64,8 +68,9 @@ func (p *pacer) giveUp(lag, rate float64) {
 	p.lost += lag * rate
 }
 
-// discardOverdue gives up all overdue frames beyond one burst when the rate changes, because frames overdue at the old rate must not be
-// sent at the new one. Frames that became due since the thread last read the clock are among them, or they would all leave in one burst.
+// discardOverdue gives up all overdue frames beyond one burst when the rate changes, because frames overdue at
+// the old rate must not be sent at the new one. Frames that became due since the thread last read the clock are
+// among them, or they would all leave in one burst.
 func (p *pacer) discardOverdue(real, next, rate float64) {
 	p.advance(real, next, rate)
 	p.giveUp(p.lag, rate)

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// slowMachine plays a schedule in virtual time on a processor that sleeps and stalls on command, and counts the frames that leave in each second.
+// slowMachine plays a schedule in virtual time on a processor that sleeps and stalls on command, and counts the
+// frames that leave in each second.
 type slowMachine struct {
 	schedule *schedule
 	pacer    pacer
@@ -16,7 +17,8 @@ type slowMachine struct {
 	largest  int   // the largest burst
 }
 
-// step is one round of a thread's loop. The due frames leave, each at its cost, and then the thread is away for a while.
+// step is one round of a thread's loop. The due frames leave, each at its cost, and then the thread is away for
+// a while.
 func (m *slowMachine) step(away, cost float64) {
 	horizon := m.pacer.advance(m.instant, m.schedule.next(), m.schedule.rate())
 	burst := 0
@@ -126,8 +128,10 @@ func TestPacing(t *testing.T) {
 		for m.instant < 2*second {
 			m.step(50*microsecond, 300)
 		}
-		if limit := int(20_000 * maxBurst / 1e9); m.largest > limit+2 || math.Abs(float64(m.sent[1])-498) > float64(limit+2) {
-			t.Errorf("a burst of %d frames and %d in all at 500 pps, with at most %d of what was overdue", m.largest, m.sent[1], limit)
+		if limit := int(20_000 * maxBurst / 1e9); m.largest > limit+2 ||
+			math.Abs(float64(m.sent[1])-498) > float64(limit+2) {
+			t.Errorf("a burst of %d frames and %d in all at 500 pps, with at most %d of what was overdue", m.largest,
+				m.sent[1], limit)
 		}
 		if math.Abs(m.pacer.lost-74) > 2 {
 			t.Errorf("%v frames given up, want those of 3.7 ms", m.pacer.lost)

@@ -16,8 +16,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// packetReceiver reads an AF_PACKET ring (TPACKET_V3), which needs no eBPF. The kernel counts frames without room in the ring, and they
-// are reported as missed. A header in front of each frame says whether the kernel has merged several frames (struct virtio_net_hdr).
+// packetReceiver reads an AF_PACKET ring (TPACKET_V3), which needs no eBPF. The kernel counts frames without
+// room in the ring, and they are reported as missed. A header in front of each frame says whether the kernel
+// has merged several frames (struct virtio_net_hdr).
 type packetReceiver struct {
 	fd, wake    int
 	blocks      int
@@ -58,7 +59,8 @@ func openPacketReceiver(iface string, index, size int, s sink) (_ receiver, err 
 }
 
 func (r *packetReceiver) setUp(index int) error {
-	request := unix.TpacketReq3{Block_size: ringBlock, Block_nr: uint32(r.blocks), Frame_size: 2048, Frame_nr: uint32(ringBlock / 2048 * r.blocks), Retire_blk_tov: 1}
+	request := unix.TpacketReq3{Block_size: ringBlock, Block_nr: uint32(r.blocks), Frame_size: 2048,
+		Frame_nr: uint32(ringBlock / 2048 * r.blocks), Retire_blk_tov: 1}
 	err := errors.Join(unix.SetsockoptInt(r.fd, unix.SOL_PACKET, unix.PACKET_VERSION, unix.TPACKET_V3),
 		unix.SetsockoptInt(r.fd, unix.SOL_PACKET, unix.PACKET_IGNORE_OUTGOING, 1),
 		unix.SetsockoptInt(r.fd, unix.SOL_PACKET, unix.PACKET_VNET_HDR, 1),
@@ -67,7 +69,8 @@ func (r *packetReceiver) setUp(index int) error {
 	if err != nil {
 		return err
 	}
-	if r.memory, err = unix.Mmap(r.fd, 0, ringBlock*r.blocks, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED); err != nil {
+	if r.memory, err = unix.Mmap(r.fd, 0, ringBlock*r.blocks, unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_SHARED); err != nil {
 		return err
 	}
 	return unix.Bind(r.fd, &unix.SockaddrLinklayer{Protocol: networkOrder(unix.ETH_P_ALL), Ifindex: index})
@@ -78,8 +81,9 @@ func networkOrder(v uint16) uint16 { return v<<8 | v>>8 }
 // snapLength is how much the ring gets of a frame that is only counted. All headers fit.
 const snapLength = 96
 
-// filter makes the kernel shorten frames that are only counted. Latency streams' frames stay whole, because their stamps
-// are at the end. Frames that are neither IPv4 nor IPv6 stay whole too, because they may be requests to this port.
+// filter makes the kernel shorten frames that are only counted. Latency streams' frames stay whole, because
+// their stamps are at the end. Frames that are neither IPv4 nor IPv6 stay whole too, because they may be
+// requests to this port.
 func (r *packetReceiver) filter(passAll bool) error {
 	const whole = 0xffff
 	program := []bpf.Instruction{bpf.RetConstant{Val: whole}}
@@ -104,7 +108,8 @@ func (r *packetReceiver) filter(passAll bool) error {
 	for i, in := range raw {
 		code[i] = unix.SockFilter{Code: in.Op, Jt: in.Jt, Jf: in.Jf, K: in.K}
 	}
-	return unix.SetsockoptSockFprog(r.fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: uint16(len(code)), Filter: &code[0]})
+	return unix.SetsockoptSockFprog(r.fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER,
+		&unix.SockFprog{Len: uint16(len(code)), Filter: &code[0]})
 }
 
 func (r *packetReceiver) selectFrames(w frameSelection) error {
@@ -156,7 +161,8 @@ func (r *packetReceiver) read() {
 			if _, err := unix.Poll(fds, -1); err != nil && !errors.Is(err, unix.EINTR) || fds[1].Revents != 0 {
 				return
 			}
-			if fds[0].Revents&unix.POLLERR != 0 { // the interface went down, and poll returns the error until it is read
+			// the interface went down, and poll returns the error until it is read
+			if fds[0].Revents&unix.POLLERR != 0 {
 				_, _ = unix.GetsockoptInt(r.fd, unix.SOL_SOCKET, unix.SO_ERROR)
 			}
 		}
@@ -185,7 +191,8 @@ func (r *packetReceiver) block(memory []byte) {
 const packetTypeOffset = 10
 
 // handleFrame handles one frame. The kernel has removed a VLAN tag. The tag counts, and captures get it back.
-func (r *packetReceiver) handleFrame(h *unix.Tpacket3Hdr, f []byte, offset time.Duration) (traffic units.Traffic, stray bool) {
+func (r *packetReceiver) handleFrame(h *unix.Tpacket3Hdr, f []byte, offset time.Duration) (traffic units.Traffic,
+	stray bool) {
 	frame := f[h.Mac : uint32(h.Mac)+h.Snaplen]
 	size := int(binary.NativeEndian.Uint16(f[int(h.Mac)-vnetHeader+vnetSegmentSize:]))
 	tag := 0

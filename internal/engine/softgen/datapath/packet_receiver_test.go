@@ -19,7 +19,8 @@ func TestReceiveRing(t *testing.T) {
 		noError(t, err)
 		defer func() { noError(t, r.close()) }()
 		noError(t, r.selectFrames(frameSelection{promiscuous: true, passAll: true}))
-		noError(t, a.Start(Run{Streams: streams(addressed(burst(5000, 100_000, frame(60)))), Factor: 1, NextHop: macOf(b)}))
+		noError(t, a.Start(Run{Streams: streams(addressed(burst(5000, 100_000, frame(60)))), Factor: 1,
+			NextHop: macOf(b)}))
 		finish(t, a)
 		close(s.free)
 		eventually(t, "all frames accounted for", func() bool {
@@ -34,14 +35,16 @@ func TestReceiveRing(t *testing.T) {
 		noError(t, err)
 		defer func() { noError(t, r.close()) }()
 		noError(t, r.selectFrames(frameSelection{promiscuous: true, passAll: true}))
-		noError(t, a.Start(Run{Streams: streams(addressed(burst(50, 100_000, frame(60)))), Factor: 1, NextHop: macOf(b)}))
+		noError(t, a.Start(Run{Streams: streams(addressed(burst(50, 100_000, frame(60)))), Factor: 1,
+			NextHop: macOf(b)}))
 		finish(t, a)
 		eventually(t, "all frames missed", func() bool {
 			reading := r.mark()()
 			return reading.received.Packets == 0 && reading.missed == 50
 		})
 		close(s.free)
-		noError(t, a.Start(Run{Streams: streams(addressed(burst(30, 100_000, frame(60)))), Factor: 1, NextHop: macOf(b)}))
+		noError(t, a.Start(Run{Streams: streams(addressed(burst(30, 100_000, frame(60)))), Factor: 1,
+			NextHop: macOf(b)}))
 		finish(t, a)
 		eventually(t, "the next frames accounted for", func() bool {
 			reading := r.mark()()

@@ -43,7 +43,8 @@ func TestADriverThatCanCountsByXDPWhereAskedTo(t *testing.T) {
 	if got, want := express.Info().Path, "sends by AF_XDP, receives by XDP"; got != want {
 		t.Errorf("path %q, want %q", got, want)
 	}
-	if got, want := second.Info().Path, "receives by eBPF (no XDP: device or resource busy)"; !strings.Contains(got, want) {
+	if got, want := second.Info().Path, "receives by eBPF (no XDP: device or resource busy)"; !strings.Contains(got,
+		want) {
 		t.Errorf("one more falls back, path %q, want %q in it", got, want)
 	}
 }

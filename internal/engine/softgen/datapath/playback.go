@@ -82,7 +82,8 @@ func newPlayback(p *port, run Run, tracks []*track) (*playback, error) {
 		return nil, err
 	}
 	for k, x := range queues.transmitters {
-		t := &thread{playback: pl, arena: a, transmitter: x, schedule: newSchedule(tracks, run.Factor, k, len(queues.transmitters))}
+		t := &thread{playback: pl, arena: a, transmitter: x, schedule: newSchedule(tracks, run.Factor, k,
+			len(queues.transmitters))}
 		if err := t.prepare(); err != nil {
 			return nil, err
 		}
@@ -148,7 +149,8 @@ func (pl *playback) begin() {
 	}()
 }
 
-// sending is how long the threads together took, from the first frame to the last. It is 0 for endless streams, which aren't timed.
+// sending is how long the threads together took, from the first frame to the last. It is 0 for endless streams,
+// which aren't timed.
 func (pl *playback) sending() time.Duration {
 	var earliest, latest time.Duration
 	for _, t := range pl.threads {

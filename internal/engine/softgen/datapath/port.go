@@ -29,7 +29,8 @@ type port struct {
 	busy   atomic.Int64 // processor time of the sending threads, ns
 	waits  processorWaits
 	runs   atomic.Uint32
-	// sendingTime is how long the latest run of finite streams took, in ns. It is 0 without such a run, and until the run is over.
+	// sendingTime is how long the latest run of finite streams took, in ns. It is 0 without such a run, and until
+	// the run is over.
 	sendingTime atomic.Int64
 
 	releasePlaces func() // gives the sending threads' places in the scheduler back; nil without places
@@ -46,13 +47,16 @@ type port struct {
 
 var _ Port = (*port)(nil)
 
-// Open opens an interface in the calling thread's network namespace, and begins to receive on it. It needs CAP_NET_RAW. With CAP_BPF and CAP_NET_ADMIN
-// as well, a program in the kernel counts frames, and frames aren't copied out of the kernel. Info().Path says which way is used.
+// Open opens an interface in the calling thread's network namespace, and begins to receive on it. It needs
+// CAP_NET_RAW. With CAP_BPF and CAP_NET_ADMIN as well, a program in the kernel counts frames, and frames aren't
+// copied out of the kernel. Info().Path says which way is used.
 func Open(options Options) (Port, error) {
 	if options.Batch < 0 || options.Batch > MostBatch {
-		return nil, fmt.Errorf("open %s: a batch of %d frames; it is 1 to %d, or 0 for %d", options.Interface, options.Batch, MostBatch, liveBatch)
+		return nil, fmt.Errorf("open %s: a batch of %d frames; it is 1 to %d, or 0 for %d", options.Interface,
+			options.Batch, MostBatch, liveBatch)
 	}
-	p := &port{options: options, cpus: allowedProcessors, baseline: map[uint32]FlowCounters{}, flowIDs: map[uint32]bool{}}
+	p := &port{options: options, cpus: allowedProcessors, baseline: map[uint32]FlowCounters{},
+		flowIDs: map[uint32]bool{}}
 	if err := p.open(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", options.Interface, err), p.release())
 	}
@@ -122,20 +126,25 @@ func (p *port) path() string {
 }
 
 func (p *port) Info() Info {
-	return Info{Interface: p.name, Driver: p.nic.Driver, NIC: p.nic.Model, Firmware: p.nic.Firmware, MAC: p.mac, MTU: p.mtu, Speed: p.speed, LinkUp: p.link.isUp.Load(),
-		LinkFlaps: p.link.flaps.Load(), Path: p.path(), ReceiveDrops: receiveDrops(p.nic.Driver), PauseFrames: pauseFrames(p.nic.Driver), Untimed: p.stampObstacle(), ReceiveQueues: receiveQueues(p.name)}
+	return Info{Interface: p.name, Driver: p.nic.Driver, NIC: p.nic.Model, Firmware: p.nic.Firmware, MAC: p.mac,
+		MTU: p.mtu, Speed: p.speed, LinkUp: p.link.isUp.Load(),
+		LinkFlaps: p.link.flaps.Load(), Path: p.path(), ReceiveDrops: receiveDrops(p.nic.Driver),
+		PauseFrames: pauseFrames(p.nic.Driver), Untimed: p.stampObstacle(), ReceiveQueues: receiveQueues(p.name)}
 }
 
 // batch is how many live frames the kernel sends as one batch.
 func (p *port) batch() int { return cmp.Or(p.options.Batch, liveBatch) }
 
-// stampObstacle is why this port can't time every frame by stamps. It is empty for a port that can. Several threads that share a stream don't send its frames in order.
+// stampObstacle is why this port can't time every frame by stamps. It is empty for a port that can. Several
+// threads that share a stream don't send its frames in order.
 func (p *port) stampObstacle() string {
 	switch {
 	case p.options.Cores > 1:
-		return fmt.Sprintf("%d threads share each stream and change its order, which would look like the device's reordering: use one thread for each port to time every frame", p.options.Cores)
+		return fmt.Sprintf("%d threads share each stream and change its order, which would look like the "+
+			"device's reordering: use one thread for each port to time every frame", p.options.Cores)
 	case p.receiver.follower() == nil:
-		return "it receives by " + p.receiving + ", which doesn't follow stamps: eBPF does (CAP_BPF, CAP_NET_ADMIN and Linux 6.6)"
+		return "it receives by " + p.receiving +
+			", which doesn't follow stamps: eBPF does (CAP_BPF, CAP_NET_ADMIN and Linux 6.6)"
 	}
 	return ""
 }

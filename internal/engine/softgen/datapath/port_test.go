@@ -26,7 +26,8 @@ func finish(t testing.TB, p Port) {
 }
 
 func TestCable(t *testing.T) {
-	for name, o := range map[string]Options{"one thread": {}, "two threads": {Cores: 2}, "plain sockets": {Plain: true}, "two threads on plain sockets": {Cores: 2, Plain: true}} {
+	for name, o := range map[string]Options{"one thread": {}, "two threads": {Cores: 2}, "plain sockets": {Plain: true},
+		"two threads on plain sockets": {Cores: 2, Plain: true}} {
 		t.Run(name, func(t *testing.T) { overCable(t, o) })
 	}
 }
@@ -35,11 +36,13 @@ func overCable(t *testing.T, o Options) {
 	a, b := cable(t, o, Options{Plain: o.Plain})
 	t.Log(a.Info().Path)
 	{
-		// The kernel keeps a thousand frames between a veth's two ends (net.core.netdev_max_backlog), however late a busy machine reads them.
+		// The kernel keeps a thousand frames between a veth's two ends (net.core.netdev_max_backlog), however late a
+		// busy machine reads them.
 		t.Run("a burst arrives to the last frame", func(t *testing.T) {
 			initial := b.Counters()
 			sent := a.Counters().Sent
-			noError(t, a.Start(Run{Streams: streams(addressed(burst(800, 100_000, frame(60)))), Factor: 1, NextHop: macOf(b)}))
+			noError(t, a.Start(Run{Streams: streams(addressed(burst(800, 100_000, frame(60)))), Factor: 1,
+				NextHop: macOf(b)}))
 			finish(t, a)
 			noError(t, a.Stop())
 			want := units.Traffic{Packets: 800, Bytes: 800 * 64}
@@ -54,7 +57,8 @@ func overCable(t *testing.T, o Options) {
 		t.Run("three sizes keep their weights and their pace", func(t *testing.T) {
 			initial := b.Counters()
 			earlier := a.Counters()
-			run := Run{Streams: streams(addressed(continuous(28, frame(60))), addressed(continuous(16, frame(590))), addressed(continuous(4, frame(1514)))),
+			run := Run{Streams: streams(addressed(continuous(28, frame(60))), addressed(continuous(16, frame(590))),
+				addressed(continuous(4, frame(1514)))),
 				Factor: 100, NextHop: macOf(b), Duration: 500 * time.Millisecond}
 			noError(t, a.Start(run))
 			finish(t, a)
@@ -76,7 +80,8 @@ func overCable(t *testing.T, o Options) {
 			eventually(t, "all stamps read", func() bool { return b.Latency()[7].Received == 200 })
 			eventually(t, "flows counted", func() bool { return b.Flows()[5].Received.Packets == 1000 })
 			l := b.Latency()[7]
-			if l.Dropped+l.OutOfOrder+l.Duplicate+l.SequenceTooHigh+l.SequenceTooLow != 0 || l.Min <= 0 || l.Max > time.Second {
+			if l.Dropped+l.OutOfOrder+l.Duplicate+l.SequenceTooHigh+l.SequenceTooLow != 0 || l.Min <= 0 ||
+				l.Max > time.Second {
 				t.Errorf("latency %+v", l)
 			}
 			if got := a.Flows()[5].Sent; got != (units.Traffic{Packets: 1000, Bytes: 64000}) {
@@ -97,12 +102,14 @@ func overCable(t *testing.T, o Options) {
 			defer stop()
 			noError(t, a.Answer([]netip.Addr{netip.MustParseAddr("198.18.0.2"), netip.MustParseAddr("2001:2::2")}, 0))
 			ask := &neighbours{mac: macOf(b)}
-			noError(t, b.Inject([][]byte{ask.arp(arpRequest, broadcast, netip.MustParseAddr("198.18.0.1"), netip.MustParseAddr("198.18.0.2"))}, 0))
+			noError(t, b.Inject([][]byte{ask.arp(arpRequest, broadcast, netip.MustParseAddr("198.18.0.1"),
+				netip.MustParseAddr("198.18.0.2"))}, 0))
 			deadline := time.After(5 * time.Second)
 			for {
 				select {
 				case f := <-got:
-					if _, p, kind := untag(f.Bytes); kind == etherARP && p[7] == arpReply && [6]byte(p[8:14]) == macOf(a) {
+					if _, p, kind := untag(f.Bytes); kind == etherARP && p[7] == arpReply &&
+						[6]byte(p[8:14]) == macOf(a) {
 						return
 					}
 				case <-deadline:
@@ -113,14 +120,16 @@ func overCable(t *testing.T, o Options) {
 	}
 }
 
-// arrived waits until a port has received this much since the initial reading. Frames that a busy machine read too late are receive errors, and never received.
+// arrived waits until a port has received this much since the initial reading. Frames that a busy machine read
+// too late are receive errors, and never received.
 func arrived(t testing.TB, p Port, initial Counters, want units.Traffic) {
 	t.Helper()
 	ring, _ := p.(*port).receiver.(*packetReceiver)
 	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); sleep(time.Millisecond) {
 		c := p.Counters()
 		got, late := c.Received.Sub(initial.Received), c.ReceiveErrors-initial.ReceiveErrors
-		if got == want || ring != nil && got.Packets < want.Packets && got.Bytes < want.Bytes && got.Packets+late >= want.Packets {
+		if got == want || ring != nil && got.Packets < want.Packets && got.Bytes < want.Bytes && got.Packets+
+			late >= want.Packets {
 			return
 		}
 	}
@@ -128,7 +137,8 @@ func arrived(t testing.TB, p Port, initial Counters, want units.Traffic) {
 	t.Fatalf("received %v of %v; counters %+v", c.Received.Sub(initial.Received), want, c)
 }
 
-// walks calls fn, which sends this many frames to the port, and waits until a port with a ring has read them all. A reading of counters in between may give up the rest.
+// walks calls fn, which sends this many frames to the port, and waits until a port with a ring has read them
+// all. A reading of counters in between may give up the rest.
 func walks(t testing.TB, p Port, frames int64, fn func()) {
 	t.Helper()
 	ring, ok := p.(*port).receiver.(*packetReceiver)

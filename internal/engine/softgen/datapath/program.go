@@ -26,7 +26,8 @@ func tcHook() hook {
 
 // xdpHook (XDP) gets the frames of the network card's driver one by one, before merging.
 func xdpHook() hook {
-	return hook{counting: countProgCountFrame, following: countProgFollowFrame, dropCountingDrivers: []string{"virtio_net"}}
+	return hook{counting: countProgCountFrame, following: countProgFollowFrame,
+		dropCountingDrivers: []string{"virtio_net"}}
 }
 
 // dropsCountedBy says whether this driver counts the frames that the program drops as dropped.

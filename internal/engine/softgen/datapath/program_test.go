@@ -86,7 +86,8 @@ func anyFrame(r *rand.Rand) []byte {
 		f = append(f, [][]byte{{0x81, 0, 0, 7}, {0x88, 0xa8, 1, 1}}[r.IntN(2)]...)
 	}
 	network := len(f) + 2
-	f = append(f, [][]byte{{8, 0}, {8, 0}, {0x86, 0xdd}, {0x86, 0xdd}, {8, 6}, {0x88, 0xcc}, {0x88, 0x09}, {0x90, 0}, {0x80, 0x35}, {5, 0xff}, {6, 0}, {0x88, 0xb5}}[r.IntN(12)]...)
+	f = append(f, [][]byte{{8, 0}, {8, 0}, {0x86, 0xdd}, {0x86, 0xdd}, {8, 6}, {0x88, 0xcc}, {0x88, 0x09}, {0x90, 0},
+		{0x80, 0x35}, {5, 0xff}, {6, 0}, {0x88, 0xb5}}[r.IntN(12)]...)
 	f = append(f, make([]byte, 48+r.IntN(100))...)
 	f[network] = pick(0x45, 0x60)
 	f[network+1] = pick(0, 1, 0x10, 0x11, 0xff)
@@ -97,7 +98,8 @@ func anyFrame(r *rand.Rand) []byte {
 	f[network+9] = pick(igmp, 17, 17, 6, 89, 112)
 	f[network+22], f[network+23] = pick(0x0e, 0x12), pick(0xc7, 0xc8, 0xc9, 0xb0)
 	f[network+42], f[network+43] = pick(0x0e, 0x12), pick(0xc7, 0xc8, 0xc9, 0xb0)
-	f[network+40] = pick(0, icmpv6, 128, firstOfLink-1, firstOfLink, neighbourSolicitation, lastOfLink, lastOfLink+1, listenerReport, 17)
+	f[network+40] = pick(0, icmpv6, 128, firstOfLink-1, firstOfLink, neighbourSolicitation, lastOfLink, lastOfLink+1,
+		listenerReport, 17)
 	return f
 }
 
@@ -109,8 +111,10 @@ func TestTheProgramKnowsAllLinkUpkeepThatGoKnows(t *testing.T) {
 		values int
 	}{
 		"Ethernet type": {func(v uint16) []byte { return patched(frame(120), 12, byte(v>>8), byte(v)) }, 1 << 16},
-		"IPv4 protocol": {func(v uint16) []byte { return patched(patched(frame(120), 12, ipv4...), 23, byte(v)) }, 1 << 8},
-		"IPv6 protocol": {func(v uint16) []byte { return patched(patched(frame(120), 12, ipv6...), 20, byte(v)) }, 1 << 8},
+		"IPv4 protocol": {func(v uint16) []byte { return patched(patched(frame(120), 12, ipv4...), 23, byte(v)) },
+			1 << 8},
+		"IPv6 protocol": {func(v uint16) []byte { return patched(patched(frame(120), 12, ipv6...), 20, byte(v)) },
+			1 << 8},
 		"ICMPv6 type": {func(v uint16) []byte {
 			return patched(patched(patched(frame(120), 12, ipv6...), 20, icmpv6), 54, byte(v))
 		}, 1 << 8},
@@ -174,7 +178,8 @@ func TestTheProgramCountsOnlyThePortsOwnFrames(t *testing.T) {
 	}
 }
 
-// TestTheProgramNeedsNoMoreThanTheRightToLoadIt has the kernel check the program for a user without CAP_SYS_ADMIN and CAP_PERFMON, whose addresses are checked more strictly.
+// TestTheProgramNeedsNoMoreThanTheRightToLoadIt has the kernel check the program for a user without
+// CAP_SYS_ADMIN and CAP_PERFMON, whose addresses are checked more strictly.
 func TestTheProgramNeedsNoMoreThanTheRightToLoadIt(t *testing.T) {
 	for name, h := range hooks {
 		for way, follow := range map[string]bool{"stamps up the ring": false, "stamps followed": true} {

@@ -11,7 +11,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/netif"
 )
 
-// BenchmarkProgram is the counting program's time for a frame, by the kernel's own measure and without the frame's way to it. Compare the lines with one another.
+// BenchmarkProgram is the counting program's time for a frame, by the kernel's own measure and without the
+// frame's way to it. Compare the lines with one another.
 func BenchmarkProgram(b *testing.B) {
 	s := stamp{generation: 1, id: 5, sent: Now()}
 	for _, c := range []struct {
@@ -45,13 +46,15 @@ func withoutStamp(f []byte) []byte {
 	return f
 }
 
-// BenchmarkReceived is how many frames a second a receiver takes of a kernel that sends at its highest rate (live frames over a cable, from one thread). Compare the lines with one another.
+// BenchmarkReceived is how many frames a second a receiver takes of a kernel that sends at its highest rate
+// (live frames over a cable, from one thread). Compare the lines with one another.
 func BenchmarkReceived(b *testing.B) {
 	const frames = 1_000_000
 	for _, receiver := range []struct {
 		name string
 		Options
-	}{{"at traffic control", Options{}}, {"at traffic control, following", Options{Follow: true}}, {"at XDP", Options{Receive: ReceiveXDP}}, {"at XDP, following", Options{Receive: ReceiveXDP, Follow: true}}} {
+	}{{"at traffic control", Options{}}, {"at traffic control, following", Options{Follow: true}},
+		{"at XDP", Options{Receive: ReceiveXDP}}, {"at XDP, following", Options{Receive: ReceiveXDP, Follow: true}}} {
 		for name, mark := range map[string]uint16{"marked": markBase + 5, "stamped": markLatency} {
 			b.Run(name+" "+receiver.name, func(b *testing.B) {
 				sender, receiver := cable(b, Options{Plain: true}, receiver.Options)
@@ -63,7 +66,8 @@ func BenchmarkReceived(b *testing.B) {
 				initial := receiver.Counters().Received.Packets
 				for b.Loop() {
 					start := Now()
-					_, err := flood.Run(&ebpf.RunOptions{Data: f, Repeat: frames, Flags: unix.BPF_F_TEST_XDP_LIVE_FRAMES})
+					_, err := flood.Run(&ebpf.RunOptions{Data: f, Repeat: frames,
+						Flags: unix.BPF_F_TEST_XDP_LIVE_FRAMES})
 					noError(b, err)
 					took += Now() - start
 				}

@@ -9,7 +9,8 @@ import (
 
 // receiver counts the frames that an interface receives, and passes on the few frames that the engine itself must see.
 type receiver interface {
-	// mark marks a moment without waiting. The function that it returns waits for a bounded time, and returns the counts of frames that had arrived by that moment since the receiver was opened.
+	// mark marks a moment without waiting. The function that it returns waits for a bounded time, and returns the
+	// counts of frames that had arrived by that moment since the receiver was opened.
 	mark() (settle func() receiveCounts)
 	// dropsAreMissed says whether no frame that the interface dropped has reached the receiver.
 	dropsAreMissed() bool
@@ -22,7 +23,8 @@ type receiver interface {
 	close() error
 }
 
-// openReceiver counts frames by eBPF in the kernel or, where that is forbidden, from a packet ring. The name says which, and why no better one.
+// openReceiver counts frames by eBPF in the kernel or, where that is forbidden, from a packet ring. The name
+// says which, and why no better one.
 func openReceiver(p *port) (r receiver, name string, err error) {
 	var reasons []string
 	for _, w := range p.options.receivers() {
@@ -46,7 +48,8 @@ type receiverKind struct {
 
 // receivers are the kinds of receiver to try, in turn.
 func (o Options) receivers() []receiverKind {
-	express, control, packets := receiverKind{"XDP", openXDPReceiver}, receiverKind{"eBPF", openTCReceiver}, receiverKind{"AF_PACKET", openRing}
+	express, control, packets := receiverKind{"XDP", openXDPReceiver}, receiverKind{"eBPF", openTCReceiver},
+		receiverKind{"AF_PACKET", openRing}
 	switch {
 	case o.Plain:
 		return []receiverKind{packets}

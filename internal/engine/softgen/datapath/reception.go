@@ -70,7 +70,8 @@ func (r *reception) SetPromiscuous(enabled bool) error {
 func (r *reception) updateSelection() error {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	return r.receiver.selectFrames(frameSelection{promiscuous: r.promiscuous, passAll: r.capturing, neighbours: r.addresses.Load() != nil})
+	return r.receiver.selectFrames(frameSelection{promiscuous: r.promiscuous, passAll: r.capturing,
+		neighbours: r.addresses.Load() != nil})
 }
 
 // follower returns the part of this port that follows stamped frames.

@@ -14,8 +14,9 @@ import (
 //	frames   ──1──2──3──4──5──6──7──▶
 //	                 ▲walked     ▲arrived: a reading waits until the walk gets here, and counts up to here
 //
-// A reading waits for a bounded time. A frame that isn't walked by then is missed for good. Nobody knows its size, and whether it was
-// for the port's own MAC, so it counts neither as received nor as the device's loss. A later walk doesn't count it as received.
+// A reading waits for a bounded time. A frame that isn't walked by then is missed for good. Nobody knows its
+// size, and whether it was for the port's own MAC, so it counts neither as received nor as the device's loss. A
+// later walk doesn't count it as received.
 type ringTally struct {
 	mutex     sync.Mutex
 	arrived   int64 // frames that the kernel put into the ring, at the last mark
@@ -36,7 +37,8 @@ type ringMark struct {
 // is a millisecond old, or after up to three jiffies of 4 ms where its timer counts jiffies.
 const ringTimeout = 15 * time.Millisecond
 
-// mark marks the moment at which it calls count. count returns the frames that arrived and the frames that found no room since its last call.
+// mark marks the moment at which it calls count. count returns the frames that arrived and the frames that
+// found no room since its last call.
 func (t *ringTally) mark(count func() (arrived, dropped int64)) *ringMark {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()

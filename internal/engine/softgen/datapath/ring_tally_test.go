@@ -19,7 +19,9 @@ func TestRingTally(t *testing.T) {
 	}
 	settles := func(t *testing.T, tally *ringTally, m *ringMark, received, missed int64) {
 		t.Helper()
-		if got, want := tally.settle(m, time.Millisecond), (receiveCounts{received: units.Traffic{Packets: received, Bytes: 64 * received}, missed: missed}); got != want {
+		if got, want := tally.settle(m, time.Millisecond),
+			(receiveCounts{received: units.Traffic{Packets: received, Bytes: 64 * received},
+				missed: missed}); got != want {
 			t.Errorf("%+v, want %+v", got, want)
 		}
 	}
@@ -36,7 +38,8 @@ func TestRingTally(t *testing.T) {
 		var tally ringTally
 		walk(&tally, 2)
 		tally.walk(units.Traffic{Packets: 1, Bytes: 64}, true)
-		want := receiveCounts{received: units.Traffic{Packets: 3, Bytes: 192}, strays: units.Traffic{Packets: 1, Bytes: 64}}
+		want := receiveCounts{received: units.Traffic{Packets: 3, Bytes: 192}, strays: units.Traffic{Packets: 1,
+			Bytes: 64}}
 		if got := tally.settle(tally.mark(came(3, 0)), time.Millisecond); got != want {
 			t.Errorf("%+v, want %+v", got, want)
 		}

@@ -46,7 +46,8 @@ const (
 
 func TestModes(t *testing.T) {
 	multi := burst(0, 1e6, frame(60))
-	multi.Mode = stream.Mode{Type: "multi_burst", Rate: stream.Rate{Type: "pps", Value: 1e6}, PacketsPerBurst: 2, InterBurstGap: 10, Count: 3}
+	multi.Mode = stream.Mode{Type: "multi_burst", Rate: stream.Rate{Type: "pps", Value: 1e6}, PacketsPerBurst: 2,
+		InterBurstGap: 10, Count: 3}
 	late := continuous(1e6, frame(60))
 	late.ISG = 2.5
 	for _, c := range []struct {
@@ -54,8 +55,10 @@ func TestModes(t *testing.T) {
 		input stream.Stream
 		want  []float64 // microseconds
 	}{
-		{"continuous has a frame each gap, the first at once", continuous(1e6, frame(60)), []float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24}},
-		{"isg delays the first frame", late, []float64{2.5, 3.5, 4.5, 5.5, 6.5, 7.5, 8.5, 9.5, 10.5, 11.5, 12.5, 13.5, 14.5, 15.5, 16.5, 17.5, 18.5, 19.5, 20.5, 21.5, 22.5, 23.5, 24.5}},
+		{"continuous has a frame each gap, the first at once", continuous(1e6, frame(60)), []float64{0, 1, 2, 3, 4, 5,
+			6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24}},
+		{"isg delays the first frame", late, []float64{2.5, 3.5, 4.5, 5.5, 6.5, 7.5, 8.5, 9.5, 10.5, 11.5, 12.5, 13.5,
+			14.5, 15.5, 16.5, 17.5, 18.5, 19.5, 20.5, 21.5, 22.5, 23.5, 24.5}},
 		{"a single burst ends", burst(3, 1e6, frame(60)), []float64{0, 1, 2}},
 		{"bursts are the pause apart, last frame to first", multi, []float64{0, 1, 11, 12, 22, 23}},
 	} {
@@ -105,7 +108,8 @@ func TestWeights(t *testing.T) {
 
 func TestThreadsShareAllFrames(t *testing.T) {
 	multi := burst(0, 70_000, frame(60))
-	multi.Mode = stream.Mode{Type: "multi_burst", Rate: stream.Rate{Type: "pps", Value: 70_000}, PacketsPerBurst: 7, InterBurstGap: 33, Count: 5}
+	multi.Mode = stream.Mode{Type: "multi_burst", Rate: stream.Rate{Type: "pps", Value: 70_000}, PacketsPerBurst: 7,
+		InterBurstGap: 33, Count: 5}
 	multi.NextStreamID = 3
 	tail := burst(11, 90_000, frame(60))
 	tail.SelfStart = false
@@ -130,7 +134,8 @@ func TestThreadsShareAllFrames(t *testing.T) {
 			}
 		}
 		if !sameDepartures(whole, parts) {
-			t.Errorf("%d threads send other frames than one, or at other times: %d, want %d", threads, len(parts), len(whole))
+			t.Errorf("%d threads send other frames than one, or at other times: %d, want %d", threads, len(parts),
+				len(whole))
 		}
 	}
 }
@@ -204,13 +209,18 @@ func TestRefusedStreams(t *testing.T) {
 		input []RunStream
 		want  string
 	}{
-		{"a continuous stream with a next", streams(endless, burst(1, 1, frame(60))), "error: stream 1 is continuous and can't go on to stream 2"},
-		{"a next that isn't there", streams(missing), "error: stream 1 goes on to stream 9, which is missing or disabled"},
-		{"a stream that nothing starts", streams(orphan), "error: stream 1 is neither started by itself nor by another stream"},
-		{"a percentage of nothing", streams(percent), "stream 1: a rate of 1 % has no meaning on a port without a speed: give it in packets or bits per second"},
+		{"a continuous stream with a next", streams(endless, burst(1, 1, frame(60))),
+			"error: stream 1 is continuous and can't go on to stream 2"},
+		{"a next that isn't there", streams(missing),
+			"error: stream 1 goes on to stream 9, which is missing or disabled"},
+		{"a stream that nothing starts", streams(orphan),
+			"error: stream 1 is neither started by itself nor by another stream"},
+		{"a percentage of nothing", streams(percent),
+			"stream 1: a rate of 1 % has no meaning on a port without a speed: give it in packets or bits per second"},
 		{"no rate", streams(unpaced), "stream 1: rate value should be positive, not 0"},
 		{"a flow id too high", streams(long), "stream 1: flow id 5000: the software engine counts ids up to 1022"},
-		{"a flow id on what isn't IP", streams(unmarked), "stream 1: flow id 1: only IPv4 and IPv6 packets can be counted by flow"},
+		{"a flow id on what isn't IP", streams(unmarked),
+			"stream 1: flow id 1: only IPv4 and IPv6 packets can be counted by flow"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if _, err := (compiler{}).compile(c.input); err == nil || err.Error() != c.want {
@@ -221,7 +231,8 @@ func TestRefusedStreams(t *testing.T) {
 }
 
 func TestRates(t *testing.T) {
-	for kind, want := range map[string]float64{"pps": 84_000_000, "bps_L2": 84e6 / (64 * 8), "bps_L1": 84e6 / (84 * 8), "percentage": 84e6 / 100 * 1e9 / (84 * 8)} {
+	for kind, want := range map[string]float64{"pps": 84_000_000, "bps_L2": 84e6 / (64 * 8), "bps_L1": 84e6 / (84 * 8),
+		"percentage": 84e6 / 100 * 1e9 / (84 * 8)} {
 		got, err := compiler{speed: 1e9}.framesPerSecond(stream.Rate{Type: kind, Value: 84e6}, 60)
 		if err != nil || math.Abs(got/want-1) > 1e-12 {
 			t.Errorf("%s: %v frames/s (%v), want %v", kind, got, err, want)

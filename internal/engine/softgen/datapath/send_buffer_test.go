@@ -6,7 +6,8 @@ import (
 	"github.com/cilium/ebpf/asm"
 )
 
-// TestASlowDeviceDoesNotSlowTheSender: frames that a device at the end of a cable is too slow for find its queue full, and the sender doesn't keep them back. The largest frames take the most room.
+// TestASlowDeviceDoesNotSlowTheSender: frames that a device at the end of a cable is too slow for find its
+// queue full, and the sender doesn't keep them back. The largest frames take the most room.
 func TestASlowDeviceDoesNotSlowTheSender(t *testing.T) {
 	for name, o := range map[string]Options{"AF_XDP": {Path: PathXDP}, "AF_PACKET": {Plain: true}} {
 		t.Run(name, func(t *testing.T) {
@@ -14,11 +15,13 @@ func TestASlowDeviceDoesNotSlowTheSender(t *testing.T) {
 			noError(t, setGRO("east", true)) // gives the end a queue
 			noError(t, ownThread("east"))
 			workOnEach(t, "east")
-			noError(t, a.Start(Run{Streams: streams(addressed(continuous(1e6, frame(1514)))), Factor: 1, NextHop: macOf(b)}))
+			noError(t, a.Start(Run{Streams: streams(addressed(continuous(1e6, frame(1514)))), Factor: 1,
+				NextHop: macOf(b)}))
 			eventually(t, "the far end's queue is full", func() bool { return a.Counters().PeerFull > 2000 })
 			noError(t, a.Stop())
 			if c := a.Counters(); c.QueueFull > 0 || c.SendErrors > 0 {
-				t.Errorf("of %d frames %d found the device's queue full; the sender had to wait %d times, and %d were not sent: want 0 and 0", c.Sent.Packets, c.PeerFull, c.QueueFull, c.SendErrors)
+				t.Errorf("of %d frames %d found the device's queue full; the sender had to wait %d times, and %d "+
+					"were not sent: want 0 and 0", c.Sent.Packets, c.PeerFull, c.QueueFull, c.SendErrors)
 			}
 		})
 	}

@@ -15,7 +15,8 @@ type sendQueues struct {
 	transmitters []transmitter
 }
 
-// openSendQueues opens AF_XDP, or AF_PACKET where the kernel, a sandbox or the limit on locked memory forbids AF_XDP. The name says which, and why.
+// openSendQueues opens AF_XDP, or AF_PACKET where the kernel, a sandbox or the limit on locked memory forbids
+// AF_XDP. The name says which, and why.
 func openSendQueues(p *port) (o *sendQueues, name string, err error) {
 	name = "AF_PACKET"
 	if !p.options.Plain && p.options.Path != PathPacket {
@@ -51,7 +52,8 @@ func shortReason(err error) string {
 // busyQueueTimeout bounds how long a queue stays busy with a socket that was closed before.
 const busyQueueTimeout = time.Second
 
-// errSharedQueue refuses zero copy for several threads on one queue, because a queue's completions don't say whose frame they belong to.
+// errSharedQueue refuses zero copy for several threads on one queue, because a queue's completions don't say
+// whose frame they belong to.
 var errSharedQueue = errors.New("two threads would share a queue")
 
 func openXDPQueues(p *port, mode uint16) (*sendQueues, error) {

@@ -63,7 +63,8 @@ func (m *messages) send(batch []piece, results []outcome) (retries int, err erro
 		m.vectors[i].SetLen(int(p.length))
 	}
 	for sent := 0; sent < len(batch); {
-		n, _, errno := unix.RawSyscall6(unix.SYS_SENDMMSG, uintptr(m.fd), uintptr(unsafe.Pointer(&m.headers[sent])), uintptr(len(batch)-sent), 0, 0, 0)
+		n, _, errno := unix.RawSyscall6(unix.SYS_SENDMMSG, uintptr(m.fd), uintptr(unsafe.Pointer(&m.headers[sent])),
+			uintptr(len(batch)-sent), 0, 0, 0)
 		switch {
 		case errno == 0:
 			for range n {

@@ -39,5 +39,6 @@ func readStamp(tail []byte) (stamp, bool) {
 		return stamp{}, false
 	}
 	b := tail[len(tail)-stampSize:]
-	return stamp{b[1], binary.LittleEndian.Uint16(b[2:]), binary.LittleEndian.Uint32(b[4:]), time.Duration(binary.LittleEndian.Uint64(b[8:]))}, true
+	return stamp{b[1], binary.LittleEndian.Uint16(b[2:]), binary.LittleEndian.Uint32(b[4:]),
+		time.Duration(binary.LittleEndian.Uint64(b[8:]))}, true
 }

@@ -6,7 +6,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// TestStraysAreCountedApart sends frames of each kind to a receiver of each kind. All receivers must agree with inspect.
+// TestStraysAreCountedApart sends frames of each kind to a receiver of each kind. All receivers must agree with
+// inspect.
 func TestStraysAreCountedApart(t *testing.T) {
 	v6 := func(next, first byte) []byte {
 		f := append(make([]byte, 12), 0x86, 0xdd, 0x60, 0, 0, 0, 0, 24, next, 255)
@@ -31,15 +32,25 @@ func TestStraysAreCountedApart(t *testing.T) {
 			a, b := cable(t, Options{}, o)
 			noError(t, b.SetPromiscuous(true))
 			for name, f := range map[string][]byte{
-				"ARP": kind(8, 6), "LLDP": kind(0x88, 0xcc), "spanning tree": kind(0, 38), "another type": kind(0x88, 0xb5), "IGMP": v4(igmp), "UDP": v4(17), "ICMP": v4(1),
-				"a solicitation": v6(icmpv6, neighbourSolicitation), "an advertisement": v6(icmpv6, neighbourAdvertised), "a redirect": v6(icmpv6, lastOfLink), "the next type": v6(icmpv6, lastOfLink+1),
-				"a listener report": v6(hopByHop, icmpv6), "one of version 2": v6(icmpv6, listenerReport), "an echo": v6(icmpv6, 128), "UDP over IPv6": v6(17, 135), "options before UDP": v6(hopByHop, 17),
-				"ARP with a tag": tagged(kind(8, 6)), "LACP": kind(0x88, 9), "OSPF to one": v4(89), "VRRP to all": group(v4(112)), "VRRP of IPv6": v6(112, 1), "UDP to a group": group(v4(17)), "a type to all": group(kind(0x88, 0xb5)),
-				"BFD": bfd(255), "BFD's port, routed": bfd(254), "BFD with a tag": tagged(bfd(255)), "UDP to a group with a tag": group(tagged(v4(17))), "UDP with a tag": tagged(v4(17)), "an advertisement with a tag": tagged(v6(icmpv6, neighbourAdvertised)), "with two": tagged(tagged(v6(icmpv6, neighbourAdvertised))),
+				"ARP": kind(8, 6), "LLDP": kind(0x88, 0xcc), "spanning tree": kind(0, 38), "another type": kind(0x88,
+					0xb5), "IGMP": v4(igmp), "UDP": v4(17), "ICMP": v4(1),
+				"a solicitation": v6(icmpv6, neighbourSolicitation), "an advertisement": v6(icmpv6,
+					neighbourAdvertised), "a redirect": v6(icmpv6, lastOfLink), "the next type": v6(icmpv6, lastOfLink+
+					1),
+				"a listener report": v6(hopByHop, icmpv6), "one of version 2": v6(icmpv6, listenerReport),
+				"an echo": v6(icmpv6, 128), "UDP over IPv6": v6(17, 135), "options before UDP": v6(hopByHop, 17),
+				"ARP with a tag": tagged(kind(8, 6)), "LACP": kind(0x88, 9), "OSPF to one": v4(89),
+				"VRRP to all": group(v4(112)), "VRRP of IPv6": v6(112, 1), "UDP to a group": group(v4(17)),
+				"a type to all": group(kind(0x88, 0xb5)),
+				"BFD":           bfd(255), "BFD's port, routed": bfd(254), "BFD with a tag": tagged(bfd(255)),
+				"UDP to a group with a tag": group(tagged(v4(17))), "UDP with a tag": tagged(v4(17)),
+				"an advertisement with a tag": tagged(v6(icmpv6, neighbourAdvertised)),
+				"with two":                    tagged(tagged(v6(icmpv6, neighbourAdvertised))),
 			} {
 				initial := b.Counters()
 				noError(t, a.Inject([][]byte{f}, 0))
-				eventually(t, name+" is counted", func() bool { return b.Counters().Received.Packets == initial.Received.Packets+1 })
+				eventually(t, name+" is counted",
+					func() bool { return b.Counters().Received.Packets == initial.Received.Packets+1 })
 				var want units.Traffic
 				if inspect(f).stray {
 					want = units.Traffic{Packets: 1, Bytes: wireLength(len(f))}
@@ -50,7 +61,8 @@ func TestStraysAreCountedApart(t *testing.T) {
 			}
 			initial := b.Counters()
 			noError(t, a.Inject([][]byte{marked}, 0))
-			eventually(t, "what bears a mark is counted", func() bool { return b.Counters().Received.Packets == initial.Received.Packets+1 })
+			eventually(t, "what bears a mark is counted",
+				func() bool { return b.Counters().Received.Packets == initial.Received.Packets+1 })
 			if got := b.Counters().Strays; got != initial.Strays {
 				t.Errorf("what bears a mark is a stream's, and %+v strays more are told", got.Sub(initial.Strays))
 			}

@@ -31,8 +31,9 @@ type sendCounters struct {
 // wireLength is a frame's length as Ethernet counts it, with FCS and padding.
 func wireLength(length int) int64 { return int64(max(length, 60) + units.FCSBytes) }
 
-// tally counts a batch by the outcomes of its frames. On a veth a dropped frame has left the port and found no room in the device's
-// receive queue, and is the device's loss. On any other interface, and on a link that is down, the frame hasn't left.
+// tally counts a batch by the outcomes of its frames. On a veth a dropped frame has left the port and found no
+// room in the device's receive queue, and is the device's loss. On any other interface, and on a link that is
+// down, the frame hasn't left.
 func (s *sendCounters) tally(batch []piece, owners []*track, results []outcome, retries int, dropsLeave bool) {
 	var packets, bytes, full, failed, drops int64
 	for i, piece := range batch {

@@ -25,7 +25,8 @@ type thread struct {
 	pacer         pacer
 	transmitter   transmitter
 
-	next     atomic.Int64  // when the thread reads the clock next, unless it has to wait for a processor; 0 before it begins
+	// when the thread reads the clock next, unless it has to wait for a processor; 0 before it begins
+	next     atomic.Int64
 	executed atomic.Uint64 // number of orders carried out
 	paused   time.Duration // total up to the last resumption
 	pausedAt time.Duration // 0 while not paused
@@ -35,12 +36,14 @@ type thread struct {
 	results []outcome
 	slots   []slot
 
-	firstFrame, lastFrame time.Duration // when the first frame of a finite run was passed on, and when the last had been
+	// when the first frame of a finite run was passed on, and when the last had been
+	firstFrame, lastFrame time.Duration
 	urgency               urgency
 	used, accounted       time.Duration // processor time at the last account, and when that was
 }
 
-// slot is room for a frame that is made while sending. It holds a frame of one track, whose program then writes only the fields that vary.
+// slot is room for a frame that is made while sending. It holds a frame of one track, whose program then writes
+// only the fields that vary.
 type slot struct {
 	piece piece
 	holds *track
@@ -105,7 +108,8 @@ func (t *thread) time(instant time.Duration) float64 {
 	return float64(instant - t.playback.start - t.paused)
 }
 
-// finished says whether no frame is left to send. Frames due before the end may leave a little late, unless the thread is slower than the offered load.
+// finished says whether no frame is left to send. Frames due before the end may leave a little late, unless the
+// thread is slower than the offered load.
 func (t *thread) finished(real, next float64) bool {
 	end := t.playback.end()
 	if math.IsInf(next, 1) || next+t.pacer.slip >= end {
@@ -171,8 +175,9 @@ func (t *thread) executeOrders() {
 	}
 }
 
-// send sends the frames that are due up to the horizon, a batch at most. A frame with a stamp goes alone, right after it was stamped.
-// Such a frame leaves the batch empty, and counts all the same, so that the thread looks for the end of the run, a stop and orders.
+// send sends the frames that are due up to the horizon, a batch at most. A frame with a stamp goes alone, right
+// after it was stamped. Such a frame leaves the batch empty, and counts all the same, so that the thread looks
+// for the end of the run, a stop and orders.
 func (t *thread) send(horizon float64) error {
 	t.batch, t.owners = t.batch[:0], t.owners[:0]
 	for count := 0; count < batchSize && t.schedule.next() <= horizon; count++ {

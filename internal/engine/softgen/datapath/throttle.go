@@ -18,7 +18,8 @@ type Throttled struct {
 	base float64 // packets/s of the present streams at factor 1
 }
 
-// Throttle puts a throttle on a port. It throttles continuous streams and single bursts with rates in packets/s. Profiles have no others.
+// Throttle puts a throttle on a port. It throttles continuous streams and single bursts with rates in
+// packets/s. Profiles have no others.
 func Throttle(p Port, limit units.PacketRate) *Throttled { return &Throttled{Port: p, limit: limit} }
 
 // Start plays the run, at a lower rate if the run exceeds the limit.

@@ -29,16 +29,18 @@ func TestThrottle(t *testing.T) {
 		streams     []datapath.RunStream
 		asked, want float64
 	}{
-		"less than the most goes through":          {imix, 50, 50},
-		"more is cut to the most":                  {imix, 1000, 100},
-		"latency streams are beside the load":      {append([]datapath.RunStream{continuous("latency", "pps", 1000)}, imix...), 1000, 100},
+		"less than the most goes through": {imix, 50, 50},
+		"more is cut to the most":         {imix, 1000, 100},
+		"latency streams are beside the load": {append([]datapath.RunStream{continuous("latency", "pps", 1000)},
+			imix...), 1000, 100},
 		"what has no rate in packets is untouched": {[]datapath.RunStream{continuous("", "percentage", 1)}, 1000, 1000},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inner := &recorder{}
 			p := datapath.Throttle(inner, 4800*units.PacketPerSecond)
 			if err := p.Start(datapath.Run{Streams: c.streams, Factor: c.asked}); err != nil || inner.factor != c.want {
-				t.Errorf("a start with factor %v reached the port as %v (%v), want %v", c.asked, inner.factor, err, c.want)
+				t.Errorf("a start with factor %v reached the port as %v (%v), want %v", c.asked, inner.factor, err,
+					c.want)
 			}
 		})
 	}

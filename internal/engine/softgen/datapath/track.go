@@ -56,7 +56,8 @@ type compiler struct {
 	speed           units.BitRate
 }
 
-// compile checks all streams of a run and links their chains. It keeps the streams' order, and leaves disabled ones out.
+// compile checks all streams of a run and links their chains. It keeps the streams' order, and leaves disabled
+// ones out.
 func (c compiler) compile(streams []RunStream) ([]*track, error) {
 	var tracks []*track
 	byID := map[uint32]*track{}
@@ -89,10 +90,12 @@ func (c compiler) track(s RunStream) (*track, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &track{id: s.ID, selfStart: s.Stream.SelfStart && !s.Stream.StartPaused, silent: s.Stream.Flags&flagNull != 0, program: program,
-		flow: flow, loops: s.Stream.ActionCount, wait: s.Stream.ISG * 1e3}
+	t := &track{id: s.ID, selfStart: s.Stream.SelfStart && !s.Stream.StartPaused, silent: s.Stream.Flags&flagNull != 0,
+		program: program,
+		flow:    flow, loops: s.Stream.ActionCount, wait: s.Stream.ISG * 1e3}
 	if flow != nil && flow.stamped && !flow.latency && program.Trims() {
-		return nil, errors.New("its frames vary in length (trim_pkt_size), and a short one may have no room for a stamp: leave stamped out")
+		return nil, errors.New("its frames vary in length (trim_pkt_size), and a short one may have no room for " +
+			"a stamp: leave stamped out")
 	}
 	t.fixedRate = flow != nil && flow.latency
 	t.singleThread = flow != nil && flow.stamped
@@ -131,7 +134,8 @@ func (c compiler) framesPerSecond(rate stream.Rate, length float64) (float64, er
 	case perFrame == 0:
 		return 0, fmt.Errorf("rate type '%s' is not one of pps, bps_L1, bps_L2, percentage", rate.Type)
 	case rate.Type == "percentage" && c.speed <= 0:
-		return 0, fmt.Errorf("a rate of %v %% has no meaning on a port without a speed: give it in packets or bits per second", value)
+		return 0, fmt.Errorf("a rate of %v %% has no meaning on a port without a speed: give it in packets or "+
+			"bits per second", value)
 	case rate.Type == "percentage":
 		value *= float64(c.speed)
 	}
@@ -167,13 +171,16 @@ func chain(streams []RunStream, byID map[uint32]*track) error {
 			continue
 		}
 		if t.next = byID[uint32(s.Stream.NextStreamID)]; t.next == nil {
-			return fmt.Errorf("error: stream %d goes on to stream %d, which is missing or disabled", s.ID, s.Stream.NextStreamID)
+			return fmt.Errorf("error: stream %d goes on to stream %d, which is missing or disabled", s.ID,
+				s.Stream.NextStreamID)
 		}
 		if t.total == 0 {
-			return fmt.Errorf("error: stream %d is continuous and can't go on to stream %d", s.ID, s.Stream.NextStreamID)
+			return fmt.Errorf("error: stream %d is continuous and can't go on to stream %d", s.ID,
+				s.Stream.NextStreamID)
 		}
 		if t.fixedRate != t.next.fixedRate {
-			return fmt.Errorf("error: streams %d and %d form a chain, but only one of them measures latency", s.ID, s.Stream.NextStreamID)
+			return fmt.Errorf("error: streams %d and %d form a chain, but only one of them measures latency", s.ID,
+				s.Stream.NextStreamID)
 		}
 	}
 	return nil

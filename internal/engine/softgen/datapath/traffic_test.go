@@ -15,17 +15,20 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// obeyed waits until a port's threads have carried out all orders, and have given up the frames that an order makes them give up.
+// obeyed waits until a port's threads have carried out all orders, and have given up the frames that an order
+// makes them give up.
 func obeyed(t *testing.T, p Port) {
 	t.Helper()
 	pl := p.(*port).running()
 	eventually(t, "orders are carried out", func() bool {
-		return !slices.ContainsFunc(pl.threads, func(th *thread) bool { return th.executed.Load() != pl.version.Load() })
+		return !slices.ContainsFunc(pl.threads,
+			func(th *thread) bool { return th.executed.Load() != pl.version.Load() })
 	})
 }
 
-// keeps gives a port a factor, and checks whether it keeps that many packets/s for a while. Each order settles the frames that a
-// port owes or has given up, so the frames are compared with the time between two orders, however late a thread carried them out.
+// keeps gives a port a factor, and checks whether it keeps that many packets/s for a while. Each order settles
+// the frames that a port owes or has given up, so the frames are compared with the time between two orders,
+// however late a thread carried them out.
 //
 //	order ── obeyed ── first count ──────────── order again ── obeyed ── second count
 //	│                             └─ at least ─┘                                    │
@@ -47,7 +50,8 @@ func keeps(t *testing.T, p Port, factor float64) {
 	got := float64(final.Sent.Packets - initial.Sent.Packets + final.Behind - initial.Behind)
 	lower, upper := 0.95*factor*(begin-earliest).Seconds()-burst, 1.05*factor*(latest-asked).Seconds()+burst
 	if got < lower || got > upper {
-		t.Errorf("%v frames at %v packets/s, want %.0f to %.0f; %d of them given up", got, factor, lower, upper, final.Behind-initial.Behind)
+		t.Errorf("%v frames at %v packets/s, want %.0f to %.0f; %d of them given up", got, factor, lower, upper,
+			final.Behind-initial.Behind)
 	}
 }
 
@@ -134,7 +138,8 @@ func kindsOfFrames(t *testing.T, o Options) {
 	copy(six[12:], []byte{0x86, 0xdd, 0x60, 0, 0, 0, 0, 8, 17, 64})
 	random := stream.VM{Instructions: []stream.Instruction{
 		{Type: "flow_var", Name: "v", Size: 4, Op: "random", MaxValue: 1 << 31, Step: 1},
-		{Type: "write_flow_var", Name: "v", PacketOffset: 26, BigEndian: true}, {Type: "fix_checksum_ipv4", PacketOffset: 14}}}
+		{Type: "write_flow_var", Name: "v", PacketOffset: 26, BigEndian: true}, {Type: "fix_checksum_ipv4",
+			PacketOffset: 14}}}
 	for _, c := range []struct {
 		name  string
 		frame []byte
@@ -247,10 +252,12 @@ func linkFlap(t *testing.T, o Options) {
 
 func TestOpen(t *testing.T) {
 	enterNamespace(t)
-	if _, err := Open(Options{Interface: "nowhere"}); err == nil || !strings.Contains(err.Error(), "interface nowhere doesn't exist in this network namespace") {
+	if _, err := Open(Options{Interface: "nowhere"}); err == nil ||
+		!strings.Contains(err.Error(), "interface nowhere doesn't exist in this network namespace") {
 		t.Errorf("an interface that isn't there: %v", err)
 	}
-	if _, err := Open(Options{Interface: "lo"}); err == nil || !strings.Contains(err.Error(), "not an Ethernet interface") {
+	if _, err := Open(Options{Interface: "lo"}); err == nil ||
+		!strings.Contains(err.Error(), "not an Ethernet interface") {
 		t.Errorf("loopback: %v", err)
 	}
 }

@@ -2,10 +2,11 @@ package datapath
 
 import "golang.org/x/sys/unix"
 
-// urgency decides whether a sending thread runs as a real-time thread. Other work on the machine should not change
-// the pace. On a busy machine an ordinary thread is delayed for milliseconds at a time, even at nice −20, and a real-time
-// thread is not. But a real-time thread that never sleeps would keep its processor from all other threads, those
-// of the device included. So a thread that needs most of a processor is an ordinary one, at nice −20.
+// urgency decides whether a sending thread runs as a real-time thread. Other work on the machine should not
+// change the pace. On a busy machine an ordinary thread is delayed for milliseconds at a time, even at nice
+// −20, and a real-time thread is not. But a real-time thread that never sleeps would keep its processor from
+// all other threads, those of the device included. So a thread that needs most of a processor is an ordinary
+// one, at nice −20.
 //
 //	busy  ── over highLoad for a while ──▶ ordinary, nice −20 ── under lowLoad for longer ──▶ real time again
 type urgency struct {
@@ -20,7 +21,8 @@ const (
 	lowLoadAccounts  = 50
 )
 
-// judge takes the share of a processor that the thread used since the last account, and says whether to change the thread's class.
+// judge takes the share of a processor that the thread used since the last account, and says whether to change
+// the thread's class.
 func (u *urgency) judge(busy float64) (change bool) {
 	counts, needed := busy > highLoad, highLoadAccounts
 	if u.ordinary {

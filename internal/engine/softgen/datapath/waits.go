@@ -8,7 +8,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/machine"
 )
 
-// processorWaits adds up for how long the threads that send on a port waited for processors, as the kernel counts it. Without the kernel's count there are no waits.
+// processorWaits adds up for how long the threads that send on a port waited for processors, as the kernel
+// counts it. Without the kernel's count there are no waits.
 type processorWaits struct {
 	mutex   sync.Mutex // guards ended and threads
 	ended   time.Duration
@@ -66,7 +67,8 @@ func (w *processorWaits) total() time.Duration {
 	return sum
 }
 
-// overdue is for how long all sending threads together should have read the clock and have not. Such threads wait, and the kernel hasn't counted the wait yet.
+// overdue is for how long all sending threads together should have read the clock and have not. Such threads
+// wait, and the kernel hasn't counted the wait yet.
 func (p *port) overdue() time.Duration {
 	if l := p.live.Load(); l != nil {
 		return l.overdue()

@@ -15,20 +15,25 @@ func firstProcessor(t *testing.T) int {
 	return machine.ListProcessors(allowed)[0]
 }
 
-// Two threads that send as fast as they can on one processor wait for each other. Each port reports its waits while the threads send, and once they have ended. All waits are within the run.
+// Two threads that send as fast as they can on one processor wait for each other. Each port reports its waits
+// while the threads send, and once they have ended. All waits are within the run.
 func TestSendersThatShareAProcessorTellThatTheyWait(t *testing.T) {
 	for name, ports := range map[string]func(*testing.T) (Port, Port){
 		"by their own calls": func(t *testing.T) (Port, Port) {
 			o := Options{CPUs: []int{firstProcessor(t)}}
 			return cable(t, o, o)
 		},
-		"live frames": func(t *testing.T) (Port, Port) { return liveEnds(t, Options{CPUs: []int{firstProcessor(t)}}, 2) },
+		"live frames": func(t *testing.T) (Port,
+			Port) {
+			return liveEnds(t, Options{CPUs: []int{firstProcessor(t)}}, 2)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, b := ports(t)
 			began := Now()
 			for _, p := range []Port{a, b} {
-				noError(t, p.Start(Run{Streams: streams(addressed(continuous(20e6, frame(60)))), Factor: 1, NextHop: macOf(map[Port]Port{a: b, b: a}[p])}))
+				noError(t, p.Start(Run{Streams: streams(addressed(continuous(20e6, frame(60)))), Factor: 1,
+					NextHop: macOf(map[Port]Port{a: b, b: a}[p])}))
 			}
 			waited := map[Port]time.Duration{}
 			for _, p := range []Port{a, b} {
@@ -41,7 +46,8 @@ func TestSendersThatShareAProcessorTellThatTheyWait(t *testing.T) {
 				noError(t, p.Stop())
 				took, c := Now()-began, p.Counters()
 				if c.Waited < waited[p] || c.Waited > took || c.Waiting != 0 {
-					t.Errorf("in a run that took %v a thread waited %v, and still does for %v; %v had been told before its end", took, c.Waited, c.Waiting, waited[p])
+					t.Errorf("in a run that took %v a thread waited %v, and still does for %v; %v had been told "+
+						"before its end", took, c.Waited, c.Waiting, waited[p])
 				}
 			}
 		})
@@ -53,7 +59,8 @@ func TestWaitsOfThreadsThatEnded(t *testing.T) {
 	a, b := cable(t, Options{}, Options{})
 	for range 3 {
 		initial, began := a.Counters(), Now()
-		noError(t, a.Start(Run{Streams: streams(addressed(continuous(1000, frame(60)))), Factor: 1, NextHop: macOf(b), Duration: 50 * time.Millisecond}))
+		noError(t, a.Start(Run{Streams: streams(addressed(continuous(1000, frame(60)))), Factor: 1, NextHop: macOf(b),
+			Duration: 50 * time.Millisecond}))
 		finish(t, a)
 		took, final := Now()-began, a.Counters()
 		if waited := final.Waited - initial.Waited; waited < 0 || waited > took || final.Waiting != 0 {

@@ -11,8 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// xdpPool is an AF_XDP socket's memory and completion ring, shared by all threads that send on one queue of an interface. In copy mode the kernel copies each frame as it sends it,
-// so a completion tells no more than the transmit ring, and the ring is only kept empty. In zero copy a completion means that the card has finished with a frame (zero_copy.go).
+// xdpPool is an AF_XDP socket's memory and completion ring, shared by all threads that send on one queue of an
+// interface. In copy mode the kernel copies each frame as it sends it, so a completion tells no more than the
+// transmit ring, and the ring is only kept empty. In zero copy a completion means that the card has finished
+// with a frame (zero_copy.go).
 type xdpPool struct {
 	fd        int
 	mutex     sync.Mutex
@@ -48,10 +50,11 @@ func openXDP(iface string, index, queue int, a *arena, pool *xdpPool, mode uint1
 	if err != nil {
 		return nil, nil, fmt.Errorf("open an AF_XDP socket: %w", err)
 	}
-	t := &xdpTransmitter{iface: iface, fd: fd, pool: pool, zero: mode == unix.XDP_ZEROCOPY, clock: Now, kick: func() unix.Errno {
-		_, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), 0, 0, unix.MSG_DONTWAIT, 0, 0)
-		return errno
-	}}
+	t := &xdpTransmitter{iface: iface, fd: fd, pool: pool, zero: mode == unix.XDP_ZEROCOPY, clock: Now,
+		kick: func() unix.Errno {
+			_, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), 0, 0, unix.MSG_DONTWAIT, 0, 0)
+			return errno
+		}}
 	if err := t.setUp(index, queue, a, mode); err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("set up AF_XDP on %s queue %d: %w", iface, queue, err), unix.Close(fd))
 	}
@@ -65,7 +68,8 @@ func (t *xdpTransmitter) setUp(index, queue int, a *arena, mode uint16) error {
 	if err := unix.SetsockoptInt(t.fd, unix.SOL_XDP, unix.XDP_TX_RING, xdpRingSize); err != nil {
 		return err
 	}
-	_ = unix.SetsockoptInt(t.fd, unix.SOL_XDP, xdpMaxTxBudget, xdpRingSize/2) // since Linux 6.17; without it 32 frames leave per call
+	// since Linux 6.17; without it 32 frames leave per call
+	_ = unix.SetsockoptInt(t.fd, unix.SOL_XDP, xdpMaxTxBudget, xdpRingSize/2)
 	bind := unix.SockaddrXDP{Ifindex: uint32(index), QueueID: uint32(queue), Flags: mode}
 	if t.pool != nil {
 		bind.Flags, bind.SharedUmemFD = unix.XDP_SHARED_UMEM, uint32(t.pool.fd)
@@ -76,12 +80,14 @@ func (t *xdpTransmitter) setUp(index, queue int, a *arena, mode uint16) error {
 	if err != nil {
 		return err
 	}
-	if t.ring, err = mapRing(t.fd, unix.XDP_PGOFF_TX_RING, offsets.Tx, xdpRingSize*unsafe.Sizeof(unix.XDPDesc{})); err != nil {
+	if t.ring, err = mapRing(t.fd, unix.XDP_PGOFF_TX_RING, offsets.Tx,
+		xdpRingSize*unsafe.Sizeof(unix.XDPDesc{})); err != nil {
 		return err
 	}
 	if t.pool == nil {
 		t.pool = &xdpPool{fd: t.fd}
-		if t.pool.completed, err = mapRing(t.fd, unix.XDP_UMEM_PGOFF_COMPLETION_RING, offsets.Cr, completionRingSize*8); err != nil {
+		if t.pool.completed, err = mapRing(t.fd, unix.XDP_UMEM_PGOFF_COMPLETION_RING, offsets.Cr,
+			completionRingSize*8); err != nil {
 			return err
 		}
 	}
@@ -99,8 +105,10 @@ type umemRegistration struct {
 }
 
 func (t *xdpTransmitter) register(a *arena) error {
-	r := umemRegistration{address: uint64(uintptr(unsafe.Pointer(&a.memory[0]))), length: uint64(len(a.memory)), chunk: uint32(unix.Getpagesize())}
-	_, _, errno := unix.Syscall6(unix.SYS_SETSOCKOPT, uintptr(t.fd), unix.SOL_XDP, unix.XDP_UMEM_REG, uintptr(unsafe.Pointer(&r)), unsafe.Sizeof(r), 0)
+	r := umemRegistration{address: uint64(uintptr(unsafe.Pointer(&a.memory[0]))), length: uint64(len(a.memory)),
+		chunk: uint32(unix.Getpagesize())}
+	_, _, errno := unix.Syscall6(unix.SYS_SETSOCKOPT, uintptr(t.fd), unix.SOL_XDP, unix.XDP_UMEM_REG,
+		uintptr(unsafe.Pointer(&r)), unsafe.Sizeof(r), 0)
 	if errno != 0 {
 		return fmt.Errorf("register %d bytes: %w", len(a.memory), errno)
 	}
@@ -111,7 +119,8 @@ func (t *xdpTransmitter) register(a *arena) error {
 func (t *xdpTransmitter) offsets() (unix.XDPMmapOffsets, error) {
 	var offsets unix.XDPMmapOffsets
 	size := uint32(unsafe.Sizeof(offsets))
-	_, _, errno := unix.Syscall6(unix.SYS_GETSOCKOPT, uintptr(t.fd), unix.SOL_XDP, unix.XDP_MMAP_OFFSETS, uintptr(unsafe.Pointer(&offsets)), uintptr(unsafe.Pointer(&size)), 0)
+	_, _, errno := unix.Syscall6(unix.SYS_GETSOCKOPT, uintptr(t.fd), unix.SOL_XDP, unix.XDP_MMAP_OFFSETS,
+		uintptr(unsafe.Pointer(&offsets)), uintptr(unsafe.Pointer(&size)), 0)
 	if errno != 0 {
 		return offsets, fmt.Errorf("ask for the rings' layout: %w", errno)
 	}
@@ -119,11 +128,13 @@ func (t *xdpTransmitter) offsets() (unix.XDPMmapOffsets, error) {
 }
 
 func mapRing(fd int, offset int64, o unix.XDPRingOffset, size uintptr) (ring, error) {
-	memory, err := unix.Mmap(fd, offset, int(o.Desc)+int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_POPULATE)
+	memory, err := unix.Mmap(fd, offset, int(o.Desc)+int(size), unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_SHARED|unix.MAP_POPULATE)
 	if err != nil {
 		return ring{}, fmt.Errorf("map a ring: %w", err)
 	}
-	return ring{memory, (*uint32)(unsafe.Pointer(&memory[o.Producer])), (*uint32)(unsafe.Pointer(&memory[o.Consumer])), unsafe.Pointer(&memory[o.Desc])}, nil
+	return ring{memory, (*uint32)(unsafe.Pointer(&memory[o.Producer])), (*uint32)(unsafe.Pointer(&memory[o.Consumer])),
+		unsafe.Pointer(&memory[o.Desc])}, nil
 }
 
 // enqueue puts the batch on the transmit ring, and returns its first and end index.

@@ -10,7 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// card plays a network card behind a socket's rings. On each kick it begins this many frames of the transmit ring, and completes this many of the frames that it has begun.
+// card plays a network card behind a socket's rings. On each kick it begins this many frames of the transmit
+// ring, and completes this many of the frames that it has begun.
 type card struct {
 	transmitter       *xdpTransmitter
 	begins, completes int
@@ -25,7 +26,8 @@ func newCard() *card {
 		return ring{producer: new(uint32), consumer: new(uint32), entries: entries}
 	}
 	c := &card{begins: 7, completes: 5}
-	c.transmitter = &xdpTransmitter{iface: "card0", zero: true, ring: ringOf(unsafe.Pointer(descriptors)), pool: &xdpPool{completed: ringOf(unsafe.Pointer(completions))},
+	c.transmitter = &xdpTransmitter{iface: "card0", zero: true, ring: ringOf(unsafe.Pointer(descriptors)),
+		pool: &xdpPool{completed: ringOf(unsafe.Pointer(completions))},
 		kick: c.look, clock: func() time.Duration { return c.instant }}
 	return c
 }
@@ -33,7 +35,8 @@ func newCard() *card {
 func (c *card) look() unix.Errno {
 	c.instant += time.Millisecond
 	t := c.transmitter
-	descriptors, completions := (*[xdpRingSize]unix.XDPDesc)(t.ring.entries), (*[completionRingSize]uint64)(t.pool.completed.entries)
+	descriptors, completions := (*[xdpRingSize]unix.XDPDesc)(t.ring.entries),
+		(*[completionRingSize]uint64)(t.pool.completed.entries)
 	for n := 0; n < c.begins && *t.ring.consumer != *t.ring.producer; n++ {
 		c.working = append(c.working, descriptors[*t.ring.consumer%xdpRingSize].Addr)
 		*t.ring.consumer++
@@ -68,8 +71,10 @@ func TestZeroCopyCountsCompletions(t *testing.T) {
 		for round := range 40 { // the rings wrap around
 			batch, results := batchOf(batchSize), make([]outcome, batchSize)
 			initial := len(c.sent)
-			if _, err := c.transmitter.send(batch, results); err != nil || accepts(results) != batchSize || len(c.sent)-initial != batchSize || len(c.working) > 0 {
-				t.Fatalf("round %d: %d frames counted, %d completed, %d under way: %v", round, accepts(results), len(c.sent)-initial, len(c.working), err)
+			if _, err := c.transmitter.send(batch, results); err != nil || accepts(results) != batchSize ||
+				len(c.sent)-initial != batchSize || len(c.working) > 0 {
+				t.Fatalf("round %d: %d frames counted, %d completed, %d under way: %v", round, accepts(results),
+					len(c.sent)-initial, len(c.working), err)
 			}
 		}
 	})
@@ -77,11 +82,13 @@ func TestZeroCopyCountsCompletions(t *testing.T) {
 		c := newCard()
 		c.begins, c.errno = 10, unix.ENETDOWN
 		results := make([]outcome, batchSize)
-		if _, err := c.transmitter.send(batchOf(batchSize), results); err != nil || accepts(results) != 10 || len(c.sent) != 10 {
+		if _, err := c.transmitter.send(batchOf(batchSize), results); err != nil || accepts(results) != 10 ||
+			len(c.sent) != 10 {
 			t.Errorf("%d frames counted, %d completed: %v", accepts(results), len(c.sent), err)
 		}
 		c.errno = 0
-		if _, err := c.transmitter.send(batchOf(batchSize), results); err != nil || accepts(results) != batchSize || len(c.sent) != 10+batchSize {
+		if _, err := c.transmitter.send(batchOf(batchSize), results); err != nil || accepts(results) != batchSize ||
+			len(c.sent) != 10+batchSize {
 			t.Errorf("up again: %d frames counted, %d completed in all: %v", accepts(results), len(c.sent), err)
 		}
 	})
@@ -90,7 +97,8 @@ func TestZeroCopyCountsCompletions(t *testing.T) {
 		c.completes = 0
 		results := make([]outcome, batchSize)
 		retries, err := c.transmitter.send(batchOf(batchSize), results)
-		if err == nil || !strings.Contains(err.Error(), "card0: the card has not completed 64 of 64 frames") || accepts(results) != 0 || retries == 0 || c.instant > 2*cardTimeout {
+		if err == nil || !strings.Contains(err.Error(), "card0: the card has not completed 64 of 64 frames") ||
+			accepts(results) != 0 || retries == 0 || c.instant > 2*cardTimeout {
 			t.Errorf("%d frames counted after %v and %d retries: %v", accepts(results), c.instant, retries, err)
 		}
 	})
@@ -109,7 +117,8 @@ func TestZeroCopyCountsCompletions(t *testing.T) {
 			completions[*c.transmitter.pool.completed.producer] = address
 			*c.transmitter.pool.completed.producer++
 		}
-		if n, want := c.transmitter.settle(open, results), []outcome{accepted, refused, accepted, accepted, refused, refused}; n != 3 || !slices.Equal(results, want) {
+		if n, want := c.transmitter.settle(open, results), []outcome{accepted, refused, accepted, accepted, refused,
+			refused}; n != 3 || !slices.Equal(results, want) {
 			t.Errorf("%d settled: %v, want %v", n, results, want)
 		}
 	})
@@ -125,7 +134,8 @@ func TestZeroCopyFallsBack(t *testing.T) {
 		if got := a.Info().Path; got != want {
 			t.Errorf("path %q, want %q", got, want)
 		}
-		noError(t, a.Start(Run{Streams: streams(addressed(burst(500, 50_000, frame(60)))), Factor: 1, NextHop: macOf(b)}))
+		noError(t, a.Start(Run{Streams: streams(addressed(burst(500, 50_000, frame(60)))), Factor: 1,
+			NextHop: macOf(b)}))
 		finish(t, a)
 		noError(t, a.Stop())
 		eventually(t, "all arrive", func() bool { return b.Counters().Received.Packets == 500 })

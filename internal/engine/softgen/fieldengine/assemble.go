@@ -18,7 +18,8 @@ import (
 type Assembler struct {
 	Code         *Code
 	Frame, Index asm.Register
-	// TableFD is an array map of one value, which holds Table's lists from TableOffset on. Programs without lists don't need it.
+	// TableFD is an array map of one value, which holds Table's lists from TableOffset on. Programs without lists
+	// don't need it.
 	TableFD     int
 	TableOffset uint32
 }
@@ -35,7 +36,8 @@ func (p *Program) Table() []uint64 {
 	return table
 }
 
-// Assemble adds the code that makes a template the frame with the index. If it reports trimmed, AssembleLength computes the frame's length. Otherwise the frame is as long as the template.
+// Assemble adds the code that makes a template the frame with the index. If it reports trimmed, AssembleLength
+// computes the frame's length. Otherwise the frame is as long as the template.
 func (p *Program) Assemble(a Assembler) (trimmed bool, err error) {
 	if slices.ContainsFunc(p.fixes, func(f fix) bool { return f.general != nil }) {
 		return false, ErrNotCarried
@@ -77,7 +79,8 @@ func (a Assembler) value(v *variable, table uint32) {
 	switch {
 	case v.list != nil:
 		inside := a.Code.Label("inside")
-		a.Code.JumpIf(asm.JLT, asm.R1, uint64(len(v.list)), asm.R2, inside) // always true, but the kernel's verifier doesn't know that
+		// always true, but the kernel's verifier doesn't know that
+		a.Code.JumpIf(asm.JLT, asm.R1, uint64(len(v.list)), asm.R2, inside)
 		a.Code.Add(asm.Mov.Imm(asm.R1, 0))
 		a.Code.Mark(inside)
 		a.Code.Add(
@@ -225,7 +228,8 @@ func (a Assembler) shift(bits int) {
 	}
 }
 
-// fix sets a checksum. A sum of words taken in the machine's byte order is the sum in that order (RFC 1071, 2(B)), so words are taken as they stand.
+// fix sets a checksum. A sum of words taken in the machine's byte order is the sum in that order (RFC 1071,
+// 2(B)), so words are taken as they stand.
 func (a Assembler) fix(f fix) {
 	a.Code.Load(asm.R0, uint64(stream.FoldChecksum(f.base)))
 	a.Code.Add(asm.HostTo(asm.BE, asm.R0, asm.Half))
@@ -233,10 +237,12 @@ func (a Assembler) fix(f fix) {
 		a.Code.Add(asm.LoadMem(asm.R1, a.Frame, int16(offset), asm.Half), asm.Add.Reg(asm.R0, asm.R1))
 	}
 	if f.tail > 0 {
-		a.Code.Add(asm.LoadMem(asm.R1, a.Frame, int16(f.tail), asm.Byte), asm.LSh.Imm(asm.R1, 8), asm.HostTo(asm.BE, asm.R1, asm.Half), asm.Add.Reg(asm.R0, asm.R1))
+		a.Code.Add(asm.LoadMem(asm.R1, a.Frame, int16(f.tail), asm.Byte), asm.LSh.Imm(asm.R1, 8),
+			asm.HostTo(asm.BE, asm.R1, asm.Half), asm.Add.Reg(asm.R0, asm.R1))
 	}
 	for range 2 {
-		a.Code.Add(asm.Mov.Reg(asm.R1, asm.R0), asm.RSh.Imm(asm.R1, 16), asm.And.Imm(asm.R0, 0xffff), asm.Add.Reg(asm.R0, asm.R1))
+		a.Code.Add(asm.Mov.Reg(asm.R1, asm.R0), asm.RSh.Imm(asm.R1, 16), asm.And.Imm(asm.R0, 0xffff),
+			asm.Add.Reg(asm.R0, asm.R1))
 	}
 	a.Code.Add(asm.Xor.Imm(asm.R0, 0xffff))
 	if f.isUDP {
@@ -247,13 +253,15 @@ func (a Assembler) fix(f fix) {
 	a.Code.Add(asm.StoreMem(a.Frame, int16(f.checksum), asm.R0, asm.Half))
 }
 
-// AssembleTransport adds the code that does the work of FixTransport for the packet at offset. The bytes between start and stop vary besides those that the program writes.
+// AssembleTransport adds the code that does the work of FixTransport for the packet at offset. The bytes
+// between start and stop vary besides those that the program writes.
 func (p *Program) AssembleTransport(a Assembler, offset, begin, stop int) error {
 	start, kind := transport(p.template, offset)
 	protocol := p.template[kind]
 	field, ok := checksumOffset[protocol]
 	checksum, end := start+field, max(payloadEnd(p.template, offset), start)
-	if p.touches(offset, offset+1) || p.touches(kind, kind+1) { // a frame may have a checksum where the template has none
+	// a frame may have a checksum where the template has none
+	if p.touches(offset, offset+1) || p.touches(kind, kind+1) {
 		return errors.New("its fields change the transport protocol of a stamped frame")
 	}
 	if !ok || checksum+2 > end {
@@ -265,7 +273,8 @@ func (p *Program) AssembleTransport(a Assembler, offset, begin, stop int) error 
 		return ErrNotCarried
 	case !fixed && p.touches(checksum, checksum+2):
 		return errors.New("its fields move the transport checksum of a stamped frame")
-	case protocol == protocolUDP && p.template[offset]>>4 == 4 && p.template[checksum] == 0 && p.template[checksum+1] == 0 && !fixed:
+	case protocol == protocolUDP && p.template[offset]>>4 == 4 && p.template[checksum] == 0 &&
+		p.template[checksum+1] == 0 && !fixed:
 		return nil
 	}
 	varied := *p

@@ -38,7 +38,8 @@ func needKernel(t *testing.T, err error) {
 func translate(t *testing.T, p *Program, stamp int) translated {
 	t.Helper()
 	table := p.Table()
-	m, err := ebpf.NewMap(&ebpf.MapSpec{Type: ebpf.Array, KeySize: 4, ValueSize: uint32(8*len(table) + 8), MaxEntries: 1, Flags: unix.BPF_F_MMAPABLE})
+	m, err := ebpf.NewMap(&ebpf.MapSpec{Type: ebpf.Array, KeySize: 4, ValueSize: uint32(8*len(table) + 8),
+		MaxEntries: 1, Flags: unix.BPF_F_MMAPABLE})
 	needKernel(t, err)
 	t.Cleanup(func() { _ = m.Close() })
 	if err := m.Put(uint32(0), append(binary.NativeEndian.AppendUint64(nil, 0), listed(table)...)); err != nil {
@@ -59,7 +60,8 @@ func translate(t *testing.T, p *Program, stamp int) translated {
 		t.Fatal(err)
 	}
 	if stamp > 0 {
-		c.Add(asm.StoreMem(asm.R8, int16(length-16), asm.R9, asm.DWord), asm.StoreMem(asm.R8, int16(length-8), asm.R9, asm.DWord))
+		c.Add(asm.StoreMem(asm.R8, int16(length-16), asm.R9, asm.DWord), asm.StoreMem(asm.R8, int16(length-8), asm.R9,
+			asm.DWord))
 		if err := p.AssembleTransport(a, stamp, length-16, length); err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +70,8 @@ func translate(t *testing.T, p *Program, stamp int) translated {
 	c.Add(asm.Return())
 	c.Mark("short")
 	c.Add(asm.Mov.Imm(asm.R0, 0), asm.Return())
-	program, err := ebpf.NewProgram(&ebpf.ProgramSpec{Type: ebpf.XDP, License: "Apache-2.0", Instructions: c.Instructions()})
+	program, err := ebpf.NewProgram(&ebpf.ProgramSpec{Type: ebpf.XDP, License: "Apache-2.0",
+		Instructions: c.Instructions()})
 	needKernel(t, err)
 	t.Cleanup(func() { _ = program.Close() })
 	return translated{program, length}
@@ -84,7 +87,8 @@ func listed(table []uint64) (encoded []byte) {
 func (k translated) frame(t *testing.T, p *Program, index uint64) []byte {
 	t.Helper()
 	output := make([]byte, k.length+8)
-	n, err := k.program.Run(&ebpf.RunOptions{Data: binary.NativeEndian.AppendUint64(p.Template(), index), DataOut: output})
+	n, err := k.program.Run(&ebpf.RunOptions{Data: binary.NativeEndian.AppendUint64(p.Template(), index),
+		DataOut: output})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +105,8 @@ func randomProgram(r *rand.Rand) (*Program, error) {
 	var vm stream.VM
 	names := []string{"a", "b", "c", "d"}[:1+r.IntN(4)]
 	for i, name := range names {
-		instruction := stream.Instruction{Type: "flow_var", Name: name, Size: 1 << r.IntN(4), Op: []string{"inc", "dec", "random"}[r.IntN(3)], Seed: r.Uint64() >> 40, Step: 1 + r.Uint64N(4)}
+		instruction := stream.Instruction{Type: "flow_var", Name: name, Size: 1 << r.IntN(4), Op: []string{"inc", "dec",
+			"random"}[r.IntN(3)], Seed: r.Uint64() >> 40, Step: 1 + r.Uint64N(4)}
 		top := ^uint64(0) >> (64 - 8*instruction.Size)
 		instruction.MinValue = r.Uint64N(top) >> r.IntN(8*instruction.Size)
 		instruction.MaxValue = instruction.MinValue + r.Uint64N(top-instruction.MinValue)>>r.IntN(8*instruction.Size)
@@ -120,13 +125,16 @@ func randomProgram(r *rand.Rand) (*Program, error) {
 		vm.Instructions = append(vm.Instructions, instruction)
 	}
 	if r.IntN(3) == 0 {
-		vm.Instructions = append(vm.Instructions, stream.Instruction{Type: "tuple_flow_var", Name: "t", IPMin: 7, IPMax: 7 + r.Uint32N(300), PortMin: 9, PortMax: uint16(9 + r.IntN(300)), LimitFlows: r.Uint32N(2000)})
+		vm.Instructions = append(vm.Instructions, stream.Instruction{Type: "tuple_flow_var", Name: "t", IPMin: 7,
+			IPMax: 7 + r.Uint32N(300), PortMin: 9, PortMax: uint16(9 + r.IntN(300)), LimitFlows: r.Uint32N(2000)})
 		names = append(names, "t.ip", "t.port")
 	}
 	for _, name := range names {
-		instruction := stream.Instruction{Type: "write_flow_var", Name: name, BigEndian: r.IntN(3) > 0, AddValue: r.Int64N(100) - 50, PacketOffset: []int{0, 20, 22, 24, 26, 30, 34, 36, 42}[r.IntN(9)]}
+		instruction := stream.Instruction{Type: "write_flow_var", Name: name, BigEndian: r.IntN(3) > 0,
+			AddValue: r.Int64N(100) - 50, PacketOffset: []int{0, 20, 22, 24, 26, 30, 34, 36, 42}[r.IntN(9)]}
 		if r.IntN(3) == 0 {
-			instruction.Type, instruction.CastSize, instruction.Mask, instruction.Shift = "write_mask_flow_var", 1<<r.IntN(3), r.Uint32(), r.IntN(20)-10
+			instruction.Type, instruction.CastSize, instruction.Mask, instruction.Shift = "write_mask_flow_var",
+				1<<r.IntN(3), r.Uint32(), r.IntN(20)-10
 		}
 		vm.Instructions = append(vm.Instructions, instruction)
 	}
@@ -135,9 +143,11 @@ func randomProgram(r *rand.Rand) (*Program, error) {
 		if template[14]>>4 == 6 {
 			l3 = 40
 		}
-		vm.Instructions = append(vm.Instructions, stream.Instruction{Type: "fix_checksum_hw", L2Length: 14, L3Length: l3, L4Type: kindUDP})
+		vm.Instructions = append(vm.Instructions, stream.Instruction{Type: "fix_checksum_hw", L2Length: 14,
+			L3Length: l3, L4Type: kindUDP})
 	} else if r.IntN(2) == 0 {
-		vm.Instructions = append(vm.Instructions, stream.Instruction{Type: "flow_var", Name: "trim", Size: 2, Op: "random", MinValue: 50, MaxValue: uint64(length) + 9, InitValue: 50, Step: 1},
+		vm.Instructions = append(vm.Instructions, stream.Instruction{Type: "flow_var", Name: "trim", Size: 2,
+			Op: "random", MinValue: 50, MaxValue: uint64(length) + 9, InitValue: 50, Step: 1},
 			stream.Instruction{Type: "trim_pkt_size", Name: "trim"})
 	}
 	vm.Cache = uint16(r.IntN(2) * r.IntN(500))
@@ -174,7 +184,8 @@ func TestFramesMadeInTheKernelAreTheSame(t *testing.T) {
 func TestStampedFramesMadeInTheKernelAreTheSame(t *testing.T) {
 	unchecked := udp(80)
 	unchecked[40], unchecked[41] = 0, 0
-	for name, template := range map[string][]byte{"UDP over IPv4": udp(80), "an odd length": udp(81), "UDP over IPv6": udp6(90), "no checksum": unchecked} {
+	for name, template := range map[string][]byte{"UDP over IPv4": udp(80), "an odd length": udp(81),
+		"UDP over IPv6": udp6(90), "no checksum": unchecked} {
 		t.Run(name, func(t *testing.T) {
 			p := program(t, template, variableOf("inc", 0, 0, 1000, 1), writeOf("v", 26))
 			k, buffer := translate(t, p, 14), p.Template()

@@ -1,6 +1,7 @@
 package fieldengine
 
-// This file writes eBPF programs for the kernel with cilium's assembler. It adds labels that mark the next instruction, and constants of any width.
+// This file writes eBPF programs for the kernel with cilium's assembler. It adds labels that mark the next
+// instruction, and constants of any width.
 
 import (
 	"fmt"
@@ -27,7 +28,8 @@ func (c *Code) Add(instructions ...asm.Instruction) {
 	}
 }
 
-// Mark makes a label mark the next instruction. An instruction has one label. For a second one in a row, Mark adds an instruction that does nothing.
+// Mark makes a label mark the next instruction. An instruction has one label. For a second one in a row, Mark
+// adds an instruction that does nothing.
 func (c *Code) Mark(label string) {
 	if c.pending != "" {
 		c.Add(asm.Mov.Reg(asm.R0, asm.R0))

@@ -33,7 +33,8 @@ func TestConstants(t *testing.T) {
 		want  int
 	}{
 		{"31 bits fit an instruction", func(c *Code) { c.Apply(asm.Add, asm.R1, 0x7fffffff, asm.R2) }, 1},
-		{"32 bits would be taken for a negative number", func(c *Code) { c.Apply(asm.Add, asm.R1, 0x80000000, asm.R2) }, 2},
+		{"32 bits would be taken for a negative number", func(c *Code) { c.Apply(asm.Add, asm.R1, 0x80000000, asm.R2) },
+			2},
 		{"a power of two is no division", func(c *Code) { c.Modulo(asm.R1, 256, asm.R2) }, 1},
 		{"a wide comparison loads its constant", func(c *Code) { c.JumpIf(asm.JGE, asm.R1, 1<<40, asm.R2, "x") }, 2},
 	} {

@@ -76,7 +76,8 @@ func (c *compiler) variable(instruction stream.Instruction) (*variable, error) {
 	if instruction.Size != 1 && instruction.Size != 2 && instruction.Size != 4 && instruction.Size != 8 {
 		return nil, fmt.Errorf("variable '%s' size %d is not one of 1, 2, 4, 8", instruction.Name, instruction.Size)
 	}
-	v := &variable{size: instruction.Size, step: max(instruction.Step, 1), seed: scramble(c.seed + uint64(len(c.variables)) + instruction.Seed<<20)}
+	v := &variable{size: instruction.Size, step: max(instruction.Step, 1),
+		seed: scramble(c.seed + uint64(len(c.variables)) + instruction.Seed<<20)}
 	if instruction.Type == "flow_var_rand_limit" {
 		v.op, v.limit = random, instruction.Limit
 		if instruction.Limit == 0 {
@@ -131,7 +132,8 @@ func (v *variable) pad(top uint64) {
 
 func (v *variable) listOf(instruction stream.Instruction) error {
 	if len(instruction.ValueList) > maxList || v.step > uint64(len(instruction.ValueList)) {
-		return fmt.Errorf("variable '%s' value_list holds at most %d values and at least 'step' of them", instruction.Name, maxList)
+		return fmt.Errorf("variable '%s' value_list holds at most %d values and at least 'step' of them",
+			instruction.Name, maxList)
 	}
 	top := uint64(math.MaxUint64) >> (64 - 8*v.size)
 	for _, value := range instruction.ValueList {
@@ -175,8 +177,10 @@ func (c *compiler) addTuple(tuple stream.Instruction) error {
 	if tuple.IPMin > tuple.IPMax || tuple.PortMin > tuple.PortMax {
 		return fmt.Errorf("tuple '%s' must have ip_min ≤ ip_max and port_min ≤ port_max", tuple.Name)
 	}
-	ip := &variable{size: 4, step: 1, min: uint64(tuple.IPMin), span: uint64(tuple.IPMax-tuple.IPMin) + 1, limit: uint64(tuple.LimitFlows)}
-	port := &variable{size: 2, step: 1, min: uint64(tuple.PortMin), span: uint64(tuple.PortMax-tuple.PortMin) + 1, driver: ip}
+	ip := &variable{size: 4, step: 1, min: uint64(tuple.IPMin), span: uint64(tuple.IPMax-tuple.IPMin) + 1,
+		limit: uint64(tuple.LimitFlows)}
+	port := &variable{size: 2, step: 1, min: uint64(tuple.PortMin), span: uint64(tuple.PortMax-tuple.PortMin) + 1,
+		driver: ip}
 	return errors.Join(c.define(tuple.Name+".ip", ip), c.define(tuple.Name+".port", port))
 }
 
@@ -185,7 +189,8 @@ func (c *compiler) addWrite(instruction stream.Instruction) error {
 	if !ok {
 		return fmt.Errorf("variable '%s' does not exist", instruction.Name)
 	}
-	w := write{variable: v, offset: instruction.PacketOffset, width: v.size, add: uint64(instruction.AddValue), little: !instruction.BigEndian}
+	w := write{variable: v, offset: instruction.PacketOffset, width: v.size, add: uint64(instruction.AddValue),
+		little: !instruction.BigEndian}
 	if instruction.Type == "write_mask_flow_var" {
 		w.width, w.masked, w.mask, w.shift = instruction.CastSize, true, uint64(instruction.Mask), instruction.Shift
 		if w.width != 1 && w.width != 2 && w.width != 4 {
@@ -193,7 +198,8 @@ func (c *compiler) addWrite(instruction stream.Instruction) error {
 		}
 	}
 	if w.offset < 0 || w.offset+w.width > len(c.program.template) {
-		return fmt.Errorf("packet size is %d bytes, variable '%s' ends at offset %d", len(c.program.template), instruction.Name, w.offset+w.width)
+		return fmt.Errorf("packet size is %d bytes, variable '%s' ends at offset %d", len(c.program.template),
+			instruction.Name, w.offset+w.width)
 	}
 	if w.offset > maxWriteOffset {
 		return fmt.Errorf("packet offset %d is above %d", w.offset, maxWriteOffset)
@@ -211,7 +217,8 @@ func (c *compiler) addTrim(instruction stream.Instruction) error {
 		return fmt.Errorf("trim_pkt_size needs a 2-byte range, variable '%s' is none", instruction.Name)
 	}
 	if v.min+v.span-1 < MinFrame || v.min > uint64(len(c.program.template)) {
-		return fmt.Errorf("trim_pkt_size '%s' leaves no length between %d and the packet's %d", instruction.Name, MinFrame, len(c.program.template))
+		return fmt.Errorf("trim_pkt_size '%s' leaves no length between %d and the packet's %d", instruction.Name,
+			MinFrame, len(c.program.template))
 	}
 	c.program.trim = v
 	return nil
@@ -219,7 +226,8 @@ func (c *compiler) addTrim(instruction stream.Instruction) error {
 
 func (c *compiler) finish(instructions []stream.Instruction) (*Program, error) {
 	if c.next != "" {
-		return nil, fmt.Errorf("*** error: instruction id '%d' next_var '%s' does not follow", len(instructions)-1, c.next)
+		return nil, fmt.Errorf("*** error: instruction id '%d' next_var '%s' does not follow", len(instructions)-1,
+			c.next)
 	}
 	if c.program.cache > maxCache {
 		return nil, fmt.Errorf("cache %d is above %d", c.program.cache, maxCache)

@@ -8,8 +8,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/stream"
 )
 
-// fix sets one ones' complement checksum (RFC 1071). If the covered bytes are known beforehand, the sum of the constant ones
-// is taken once, and a frame costs only the words that its writes touch. Otherwise each frame's covered bytes are summed.
+// fix sets one ones' complement checksum (RFC 1071). If the covered bytes are known beforehand, the sum of the
+// constant ones is taken once, and a frame costs only the words that its writes touch. Otherwise each frame's
+// covered bytes are summed.
 type fix struct {
 	checksum int    // the checksum's offset
 	base     uint64 // sum of the constant words
@@ -67,7 +68,8 @@ func compileFix(instruction stream.Instruction, p *Program) ([]fix, error) {
 	}
 	var fixes []fix
 	if instruction.L2Length < 14 || instruction.L3Length < 20 || instruction.L2Length >= len(p.template) {
-		return nil, fmt.Errorf("fix_checksum_hw: l2_len %d must be at least 14 and l3_len %d at least 20", instruction.L2Length, instruction.L3Length)
+		return nil, fmt.Errorf("fix_checksum_hw: l2_len %d must be at least 14 and l3_len %d at least 20",
+			instruction.L2Length, instruction.L3Length)
 	}
 	if p.template[instruction.L2Length]>>4 == 4 {
 		f, err := p.headerFix(instruction.L2Length)
@@ -79,7 +81,8 @@ func compileFix(instruction stream.Instruction, p *Program) ([]fix, error) {
 	protocol, ok := map[int]byte{kindUDP: protocolUDP, kindTCP: protocolTCP, kindIP: 0}[instruction.L4Type]
 	switch {
 	case !ok:
-		return nil, fmt.Errorf("fix_checksum_hw: l4_type %d is not one of 11 (UDP), 13 (TCP), 17 (IP)", instruction.L4Type)
+		return nil, fmt.Errorf("fix_checksum_hw: l4_type %d is not one of 11 (UDP), 13 (TCP), 17 (IP)",
+			instruction.L4Type)
 	case protocol == 0:
 		return fixes, nil
 	case p.template[instruction.L2Length]>>4 == 4:
@@ -92,7 +95,8 @@ func compileFix(instruction stream.Instruction, p *Program) ([]fix, error) {
 // headerFix is the fix of the IPv4 header that starts at offset.
 func (p *Program) headerFix(offset int) (fix, error) {
 	if offset < 0 || offset+20 > len(p.template) {
-		return fix{}, fmt.Errorf("fix_checksum_ipv4: no IPv4 header fits at offset %d in a packet of %d bytes", offset, len(p.template))
+		return fix{}, fmt.Errorf("fix_checksum_ipv4: no IPv4 header fits at offset %d in a packet of %d bytes", offset,
+			len(p.template))
 	}
 	end := offset + max(int(p.template[offset]&15)*4, 20)
 	if end > len(p.template) {
@@ -111,7 +115,8 @@ func (p *Program) transportFix(l2, l3 int, protocol byte) (fix, error) {
 	}
 	start := l2 + l3
 	if l3 < 20 || l2 < 14 || start+field+2 > len(p.template) {
-		return fix{}, fmt.Errorf("fix_checksum_hw: l2_len %d and l3_len %d leave no transport header in a packet of %d bytes", l2, l3, len(p.template))
+		return fix{}, fmt.Errorf("fix_checksum_hw: l2_len %d and l3_len %d leave no transport header in a packet "+
+			"of %d bytes", l2, l3, len(p.template))
 	}
 	f := fix{checksum: start + field, isUDP: protocol == protocolUDP}
 	end := payloadEnd(p.template, l2)

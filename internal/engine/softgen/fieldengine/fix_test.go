@@ -8,7 +8,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/stream"
 )
 
-// valid says whether the checksums of an untagged frame are right, by RFC 1071's check. The sum with the checksum is all ones.
+// valid says whether the checksums of an untagged frame are right, by RFC 1071's check. The sum with the
+// checksum is all ones.
 func valid(frame []byte) bool {
 	const l2 = 14
 	protocol, start := uint64(frame[20]), 54
@@ -20,12 +21,15 @@ func valid(frame []byte) bool {
 	}
 	end := payloadEnd(frame, l2)
 	low, high := addresses(frame, l2)
-	return stream.FoldChecksum(stream.SumWords(frame[low:high])+stream.SumWords(frame[start:end])+protocol+uint64(end-start)) == 0xffff
+	return stream.FoldChecksum(stream.SumWords(frame[low:high])+stream.SumWords(frame[start:end])+protocol+
+		uint64(end-start)) == 0xffff
 }
 
 func TestChecksums(t *testing.T) {
-	source := stream.Instruction{Type: "flow_var", Name: "v", Size: 4, Op: "random", MinValue: 0, MaxValue: 1<<32 - 1, Step: 1}
-	port := stream.Instruction{Type: "flow_var", Name: "p", Size: 2, Op: "random", MinValue: 0, MaxValue: 65535, Step: 1}
+	source := stream.Instruction{Type: "flow_var", Name: "v", Size: 4, Op: "random", MinValue: 0, MaxValue: 1<<32 - 1,
+		Step: 1}
+	port := stream.Instruction{Type: "flow_var", Name: "p", Size: 2, Op: "random", MinValue: 0, MaxValue: 65535,
+		Step: 1}
 	odd := stream.Instruction{Type: "flow_var", Name: "o", Size: 1, Op: "random", MinValue: 0, MaxValue: 255, Step: 1}
 	tcp := udp(80)
 	tcp[23] = protocolTCP
@@ -41,12 +45,15 @@ func TestChecksums(t *testing.T) {
 	}{
 		{"UDP over IPv4", udp(60), [3]int{26, 34, 51}, hw4},
 		{"UDP over IPv4, an odd length", udp(63), [3]int{30, 36, 62}, hw4},
-		{"TCP over IPv4", tcp, [3]int{26, 34, 71}, stream.Instruction{Type: "fix_checksum_hw", L2Length: 14, L3Length: 20, L4Type: kindTCP}},
+		{"TCP over IPv4", tcp, [3]int{26, 34, 71}, stream.Instruction{Type: "fix_checksum_hw", L2Length: 14,
+			L3Length: 20, L4Type: kindTCP}},
 		{"UDP over IPv6", udp6(100), [3]int{22, 54, 91}, hw6},
-		{"ICMPv6", icmp, [3]int{22, 60, 71}, stream.Instruction{Type: "fix_checksum_icmpv6", L2Length: 14, L3Length: 40}},
+		{"ICMPv6", icmp, [3]int{22, 60, 71}, stream.Instruction{Type: "fix_checksum_icmpv6", L2Length: 14,
+			L3Length: 40}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := program(t, c.template, source, port, odd, writeOf("v", c.offsets[0]), writeOf("p", c.offsets[1]), writeOf("o", c.offsets[2]), c.fix)
+			p := program(t, c.template, source, port, odd, writeOf("v", c.offsets[0]), writeOf("p", c.offsets[1]),
+				writeOf("o", c.offsets[2]), c.fix)
 			buffer := p.Template()
 			for i := range 1000 {
 				n := p.Frame(uint64(i), buffer)
@@ -57,9 +64,11 @@ func TestChecksums(t *testing.T) {
 		})
 	}
 	t.Run("a frame of varying length", func(t *testing.T) {
-		size := stream.Instruction{Type: "flow_var", Name: "v", Size: 2, Op: "inc", InitValue: 60, MinValue: 60, MaxValue: 200, Step: 1}
+		size := stream.Instruction{Type: "flow_var", Name: "v", Size: 2, Op: "inc", InitValue: 60, MinValue: 60,
+			MaxValue: 200, Step: 1}
 		total := stream.Instruction{Type: "write_flow_var", Name: "v", PacketOffset: 16, AddValue: -14, BigEndian: true}
-		datagram := stream.Instruction{Type: "write_flow_var", Name: "v", PacketOffset: 38, AddValue: -34, BigEndian: true}
+		datagram := stream.Instruction{Type: "write_flow_var", Name: "v", PacketOffset: 38, AddValue: -34,
+			BigEndian: true}
 		p := program(t, udp(200), size, stream.Instruction{Type: "trim_pkt_size", Name: "v"}, total, datagram, hw4)
 		buffer := p.Template()
 		for i := range 300 {
@@ -86,7 +95,8 @@ func TestChecksums(t *testing.T) {
 func TestSharing(t *testing.T) {
 	next := "w"
 	vm := []stream.Instruction{
-		{Type: "flow_var", Name: "v", Size: 4, Op: "dec", InitValue: 50, MinValue: 3, MaxValue: 77, Step: 4, NextVar: &next},
+		{Type: "flow_var", Name: "v", Size: 4, Op: "dec", InitValue: 50, MinValue: 3, MaxValue: 77, Step: 4,
+			NextVar: &next},
 		{Type: "flow_var", Name: "w", Size: 2, Op: "inc", InitValue: 9, MinValue: 7, MaxValue: 12, Step: 1},
 		writeOf("v", 26), writeOf("w", 34), {Type: "fix_checksum_hw", L2Length: 14, L3Length: 20, L4Type: kindUDP},
 	}
@@ -119,7 +129,8 @@ func FuzzCompile(f *testing.F) {
 	f.Add(uint64(1), uint64(5), uint64(9), uint64(2), 26, byte(0), uint64(12345))
 	ops := []string{"inc", "dec", "random"}
 	f.Fuzz(func(t *testing.T, low, init, high, step uint64, offset int, op byte, index uint64) {
-		v := stream.Instruction{Type: "flow_var", Name: "v", Size: 1 << (op % 4), Op: ops[op%3], InitValue: init, MinValue: low, MaxValue: high, Step: step}
+		v := stream.Instruction{Type: "flow_var", Name: "v", Size: 1 << (op % 4), Op: ops[op%3], InitValue: init,
+			MinValue: low, MaxValue: high, Step: step}
 		p, err := Compile(udp(60), stream.VM{Instructions: []stream.Instruction{v, writeOf("v", offset)}}, 0)
 		if err != nil {
 			return

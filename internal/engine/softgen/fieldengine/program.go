@@ -30,7 +30,8 @@ func Compile(template []byte, vm stream.VM, seed uint64) (*Program, error) {
 	}
 	padded := make([]byte, max(len(template), MinFrame))
 	copy(padded, template)
-	c := &compiler{program: &Program{template: padded, cache: uint64(vm.Cache)}, seed: seed, variables: map[string]*variable{}}
+	c := &compiler{program: &Program{template: padded, cache: uint64(vm.Cache)}, seed: seed,
+		variables: map[string]*variable{}}
 	for i, in := range vm.Instructions {
 		if err := c.add(in); err != nil {
 			return nil, fmt.Errorf("*** error: instruction id '%d' %w", i, err)
@@ -51,7 +52,8 @@ func (p *Program) MaxLength() int { return len(p.template) }
 // Period is the number of frames after which the stream repeats, or 0 if it practically never does.
 func (p *Program) Period() uint64 { return p.period }
 
-// MeanLength is the mean length of the frames, as TRex takes it for rates in bits/s. For trimmed frames it is the middle of the shortest and the longest length.
+// MeanLength is the mean length of the frames, as TRex takes it for rates in bits/s. For trimmed frames it is
+// the middle of the shortest and the longest length.
 func (p *Program) MeanLength() float64 {
 	if p.trim == nil {
 		return float64(len(p.template))

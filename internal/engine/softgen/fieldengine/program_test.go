@@ -16,7 +16,8 @@ func udp(length int) []byte {
 	for i := range f {
 		f[i] = byte(i * 7)
 	}
-	copy(f[12:], []byte{8, 0, 0x45, 0, byte((length - 14) >> 8), byte(length - 14), 0, 1, 0, 0, 64, 17, 0, 0, 16, 0, 0, 1, 48, 0, 0, 1, 4, 1, 0, 12})
+	copy(f[12:], []byte{8, 0, 0x45, 0, byte((length - 14) >> 8), byte(length - 14), 0, 1, 0, 0, 64, 17, 0, 0, 16, 0, 0,
+		1, 48, 0, 0, 1, 4, 1, 0, 12})
 	binary.BigEndian.PutUint16(f[38:], uint16(length-34))
 	f[40], f[41] = 0xff, 0xff
 	FixIPv4Header(f, 14)
@@ -57,7 +58,8 @@ func play(p *Program, offset, n int) []uint64 {
 }
 
 func variableOf(op string, init, low, high, step uint64) stream.Instruction {
-	return stream.Instruction{Type: "flow_var", Name: "v", Size: 4, Op: op, InitValue: init, MinValue: low, MaxValue: high, Step: step}
+	return stream.Instruction{Type: "flow_var", Name: "v", Size: 4, Op: op, InitValue: init, MinValue: low,
+		MaxValue: high, Step: step}
 }
 
 func writeOf(name string, offset int) stream.Instruction {
@@ -79,7 +81,8 @@ func TestVariables(t *testing.T) {
 	}{
 		{"inc goes up and starts over at the lowest", variableOf("inc", 3, 2, 4, 1), []uint64{3, 4, 2, 3, 4, 2}, 3},
 		{"dec goes down and starts over at the highest", variableOf("dec", 3, 2, 4, 1), []uint64{3, 2, 4, 3, 2, 4}, 3},
-		{"inc's range is widened upwards to a multiple of the step", variableOf("inc", 0, 0, 3, 3), []uint64{0, 3, 0, 3}, 2},
+		{"inc's range is widened upwards to a multiple of the step", variableOf("inc", 0, 0, 3, 3),
+			[]uint64{0, 3, 0, 3}, 2},
 		{"dec's range is widened downwards", variableOf("dec", 13, 10, 13, 3), []uint64{13, 10, 13, 10}, 2},
 		{"a range of one stays", variableOf("inc", 7, 7, 7, 1), []uint64{7, 7, 7}, 1},
 		{"a list is walked in order", listed, []uint64{1, 5, 9, 1, 5}, 3},
@@ -115,7 +118,8 @@ func TestRandomVariables(t *testing.T) {
 		}
 	})
 	t.Run("rand_limit repeats its first values", func(t *testing.T) {
-		instruction := stream.Instruction{Type: "flow_var_rand_limit", Name: "v", Size: 4, Seed: 1, Limit: 10, MinValue: 0, MaxValue: 1 << 30}
+		instruction := stream.Instruction{Type: "flow_var_rand_limit", Name: "v", Size: 4, Seed: 1, Limit: 10,
+			MinValue: 0, MaxValue: 1 << 30}
 		p := program(t, udp(60), instruction, writeOf("v", 26))
 		got := play(p, 26, 20)
 		if fmt.Sprint(got[:10]) != fmt.Sprint(got[10:]) || got[0] == got[1] || p.Period() != 10 {
@@ -127,7 +131,8 @@ func TestRandomVariables(t *testing.T) {
 		first, _ := Compile(udp(60), vm, 1)
 		second, _ := Compile(udp(60), vm, 1)
 		otherSeed, _ := Compile(udp(60), vm, 2)
-		if fmt.Sprint(play(first, 26, 5)) != fmt.Sprint(play(second, 26, 5)) || fmt.Sprint(play(first, 26, 5)) == fmt.Sprint(play(otherSeed, 26, 5)) {
+		if fmt.Sprint(play(first, 26, 5)) != fmt.Sprint(play(second, 26, 5)) ||
+			fmt.Sprint(play(first, 26, 5)) == fmt.Sprint(play(otherSeed, 26, 5)) {
 			t.Error("same seed, other sequence, or the other way round")
 		}
 	})
@@ -161,7 +166,8 @@ func TestTupleAndNextVar(t *testing.T) {
 	})
 	t.Run("next_var steps when its driver wraps, like an odometer", func(t *testing.T) {
 		next := "tens"
-		units := stream.Instruction{Type: "flow_var", Name: "units", Size: 1, Op: "inc", InitValue: 8, MaxValue: 9, Step: 1, NextVar: &next}
+		units := stream.Instruction{Type: "flow_var", Name: "units", Size: 1, Op: "inc", InitValue: 8, MaxValue: 9,
+			Step: 1, NextVar: &next}
 		tens := stream.Instruction{Type: "flow_var", Name: "tens", Size: 1, Op: "inc", MaxValue: 4, Step: 1}
 		p := program(t, udp(60), units, tens, writeOf("units", 50), writeOf("tens", 51))
 		buffer := p.Template()
@@ -196,10 +202,14 @@ func TestWrites(t *testing.T) {
 	}{
 		{"big endian", stream.Instruction{Type: "write_flow_var", Name: "v", BigEndian: true}, []byte{1, 2, 3, 4}},
 		{"little endian", stream.Instruction{Type: "write_flow_var", Name: "v"}, []byte{4, 3, 2, 1}},
-		{"a negative add_value", stream.Instruction{Type: "write_flow_var", Name: "v", BigEndian: true, AddValue: -4}, []byte{1, 2, 3, 0}},
-		{"a mask keeps the bits outside of it", stream.Instruction{Type: "write_mask_flow_var", Name: "v", BigEndian: true, CastSize: 1, Mask: 0x0f}, []byte{0xf4, 0xff, 0xff, 0xff}},
-		{"a positive shift goes left", stream.Instruction{Type: "write_mask_flow_var", Name: "v", BigEndian: true, CastSize: 2, Mask: 0xffff, Shift: 4}, []byte{0x30, 0x40, 0xff, 0xff}},
-		{"a negative shift goes right", stream.Instruction{Type: "write_mask_flow_var", Name: "v", BigEndian: true, CastSize: 2, Mask: 0xffff, Shift: -16}, []byte{1, 2, 0xff, 0xff}},
+		{"a negative add_value", stream.Instruction{Type: "write_flow_var", Name: "v", BigEndian: true, AddValue: -4},
+			[]byte{1, 2, 3, 0}},
+		{"a mask keeps the bits outside of it", stream.Instruction{Type: "write_mask_flow_var", Name: "v",
+			BigEndian: true, CastSize: 1, Mask: 0x0f}, []byte{0xf4, 0xff, 0xff, 0xff}},
+		{"a positive shift goes left", stream.Instruction{Type: "write_mask_flow_var", Name: "v", BigEndian: true,
+			CastSize: 2, Mask: 0xffff, Shift: 4}, []byte{0x30, 0x40, 0xff, 0xff}},
+		{"a negative shift goes right", stream.Instruction{Type: "write_mask_flow_var", Name: "v", BigEndian: true,
+			CastSize: 2, Mask: 0xffff, Shift: -16}, []byte{1, 2, 0xff, 0xff}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.instruction.PacketOffset = 50
@@ -223,26 +233,38 @@ func TestRefusals(t *testing.T) {
 		instructions []stream.Instruction
 		want         string
 	}{
-		{"a write beyond the packet", []stream.Instruction{variableOf("inc", 0, 0, 9, 1), writeOf("v", 58)}, "instruction id '1'"},
-		{"an unknown variable", []stream.Instruction{variableOf("inc", 0, 0, 9, 1), writeOf("x", 26)}, "'x' does not exist"},
-		{"a range upside down", []stream.Instruction{variableOf("inc", 0, 9, 0, 1)}, "min_value ≤ init_value ≤ max_value"},
-		{"a value too large for its variable", []stream.Instruction{{Type: "flow_var", Name: "v", Size: 2, Op: "inc", MaxValue: 70000, Step: 1}}, "bigger than 65535"},
-		{"the whole of 64 bits", []stream.Instruction{{Type: "flow_var", Name: "v", Size: 8, Op: "inc", MaxValue: 1<<64 - 1, Step: 1}}, "all of 64 bits"},
-		{"a tuple upside down", []stream.Instruction{{Type: "tuple_flow_var", Name: "t", IPMin: 2, IPMax: 1}}, "ip_min ≤ ip_max"},
-		{"a next_var that doesn't follow", []stream.Instruction{{Type: "flow_var", Name: "v", Size: 1, Op: "inc", MaxValue: 1, Step: 1, NextVar: &next}, writeOf("v", 50)}, "next_var 'w'"},
+		{"a write beyond the packet", []stream.Instruction{variableOf("inc", 0, 0, 9, 1), writeOf("v", 58)},
+			"instruction id '1'"},
+		{"an unknown variable", []stream.Instruction{variableOf("inc", 0, 0, 9, 1), writeOf("x", 26)},
+			"'x' does not exist"},
+		{"a range upside down", []stream.Instruction{variableOf("inc", 0, 9, 0, 1)},
+			"min_value ≤ init_value ≤ max_value"},
+		{"a value too large for its variable", []stream.Instruction{{Type: "flow_var", Name: "v", Size: 2, Op: "inc",
+			MaxValue: 70000, Step: 1}}, "bigger than 65535"},
+		{"the whole of 64 bits", []stream.Instruction{{Type: "flow_var", Name: "v", Size: 8, Op: "inc",
+			MaxValue: 1<<64 - 1, Step: 1}}, "all of 64 bits"},
+		{"a tuple upside down", []stream.Instruction{{Type: "tuple_flow_var", Name: "t", IPMin: 2, IPMax: 1}},
+			"ip_min ≤ ip_max"},
+		{"a next_var that doesn't follow", []stream.Instruction{{Type: "flow_var", Name: "v", Size: 1, Op: "inc",
+			MaxValue: 1, Step: 1, NextVar: &next}, writeOf("v", 50)}, "next_var 'w'"},
 		{"an unknown instruction", []stream.Instruction{{Type: "dance"}}, "unknown instruction type 'dance'"},
 		{"a size of three", []stream.Instruction{{Type: "flow_var", Name: "v", Size: 3, Op: "inc", Step: 1}}, "size 3"},
-		{"a trim by a list", []stream.Instruction{{Type: "flow_var", Name: "v", Size: 2, Op: "inc", Step: 1, ValueList: []uint64{60}}, {Type: "trim_pkt_size", Name: "v"}}, "2-byte range"},
-		{"an IPv4 header beyond the packet", []stream.Instruction{variableOf("inc", 0, 0, 9, 1), {Type: "fix_checksum_ipv4", PacketOffset: 50}}, "offset 50"},
-		{"an unknown kind of checksum", []stream.Instruction{variableOf("inc", 0, 0, 9, 1), {Type: "fix_checksum_hw", L2Length: 14, L3Length: 20, L4Type: 6}}, "l4_type 6"},
+		{"a trim by a list", []stream.Instruction{{Type: "flow_var", Name: "v", Size: 2, Op: "inc", Step: 1,
+			ValueList: []uint64{60}}, {Type: "trim_pkt_size", Name: "v"}}, "2-byte range"},
+		{"an IPv4 header beyond the packet", []stream.Instruction{variableOf("inc", 0, 0, 9, 1),
+			{Type: "fix_checksum_ipv4", PacketOffset: 50}}, "offset 50"},
+		{"an unknown kind of checksum", []stream.Instruction{variableOf("inc", 0, 0, 9, 1),
+			{Type: "fix_checksum_hw", L2Length: 14, L3Length: 20, L4Type: 6}}, "l4_type 6"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if _, err := Compile(udp(60), stream.VM{Instructions: c.instructions}, 0); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, err := Compile(udp(60), stream.VM{Instructions: c.instructions}, 0); err == nil ||
+				!strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want one with %q", err, c.want)
 			}
 		})
 	}
-	if _, err := Compile(make([]byte, 13), stream.VM{}, 0); err == nil || !strings.Contains(err.Error(), "between 14 and 9238") {
+	if _, err := Compile(make([]byte, 13), stream.VM{}, 0); err == nil ||
+		!strings.Contains(err.Error(), "between 14 and 9238") {
 		t.Errorf("13 bytes: %v", err)
 	}
 }

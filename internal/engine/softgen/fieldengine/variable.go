@@ -2,8 +2,8 @@ package fieldengine
 
 import "math/bits"
 
-// variable yields a field's value as a function of the frame's index. A variable with a driver advances only when the driver wraps,
-// like the tens of an odometer.
+// variable yields a field's value as a function of the frame's index. A variable with a driver advances only
+// when the driver wraps, like the tens of an odometer.
 //
 //	frame      0  1  2  3  4  5  6  7  8
 //	driver     a  b  c  a  b  c  a  b  c
@@ -97,7 +97,8 @@ func (v *variable) period() uint64 {
 	return product(ticks, v.driver.period())
 }
 
-// scramble is the finalizer of SplitMix64 (Steele, Lea, Flood 2014). Consecutive inputs give independent-looking outputs.
+// scramble is the finalizer of SplitMix64 (Steele, Lea, Flood 2014). Consecutive inputs give
+// independent-looking outputs.
 func scramble(x uint64) uint64 {
 	x *= 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
