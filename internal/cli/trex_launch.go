@@ -42,7 +42,7 @@ func newTRexLaunch(s Streams) *cobra.Command {
 	f.IntVar(&l.Options.RPCPort, "rpc-port", 0, "TCP port of TRex's RPC (default 4501)")
 	f.StringVar(&l.HeartbeatListen, "heartbeat-listen", ":"+strconv.Itoa(launch.HeartbeatPort), "address for the runner's heartbeats; empty: traffic isn't stopped when they stop")
 	verifierFlag(f, &l.Verifier)
-	f.DurationVar(&l.Silence, "heartbeat", launch.DefaultSilence, "stop all traffic this long after the runner's last heartbeat")
+	f.DurationVar(&l.HeartbeatTimeout, "heartbeat", launch.DefaultHeartbeatTimeout, "stop all traffic this long after the runner's last heartbeat")
 	f.DurationVar(&l.Grace, "grace", launch.DefaultGrace, "how long TRex may take to end")
 	f.StringVar(&l.ReportFile, "report", "", "file for the links' devices as JSON (default: a line on stdout)")
 	terminationFlag(cmd, &l.TerminationLog, "for what went wrong")

@@ -20,15 +20,15 @@ const interfacePoll = 100 * time.Millisecond
 // AwaitInterfaces waits until all interfaces exist, sets up those that are down, and waits for their carriers. One without a carrier gets a note
 // and is no error: the other end of its cable may come up later, and the runner checks again.
 func AwaitInterfaces(ctx context.Context, stderr io.Writer, names []string, wait time.Duration) error {
-	within, cancel := context.WithTimeout(ctx, wait)
+	bounded, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	for _, name := range names {
-		if err := awaitInterface(within, stderr, name); err != nil {
+		if err := awaitInterface(bounded, stderr, name); err != nil {
 			return err
 		}
 	}
 	for _, name := range names {
-		if !awaitCarrier(within, name) {
+		if !awaitCarrier(bounded, name) {
 			fmt.Fprintf(stderr, "note: %s has no carrier: is what is at its other end up?\n", name)
 		}
 	}
@@ -37,7 +37,7 @@ func AwaitInterfaces(ctx context.Context, stderr io.Writer, names []string, wait
 
 // AwaitLinks waits until the interfaces exist, and leaves them down: a device must first keep the kernel from sending frames of its own on them.
 func AwaitLinks(ctx context.Context, interfaces []string, wait time.Duration) error {
-	within, cancel := context.WithTimeout(ctx, wait)
+	limited, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	for {
 		var missing []string
@@ -50,7 +50,7 @@ func AwaitLinks(ctx context.Context, interfaces []string, wait time.Duration) er
 		if len(missing) == 0 {
 			return nil
 		}
-		if bounded.Pause(within, interfacePoll) != nil {
+		if bounded.Pause(limited, interfacePoll) != nil {
 			return fmt.Errorf("no interface %s in this network namespace; in a pod, look at the annotation k8s.v1.cni.cncf.io/networks and at Multus' log",
 				strings.Join(missing, ", "))
 		}

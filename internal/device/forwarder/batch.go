@@ -26,34 +26,34 @@ func sendAll(family int, requests iter.Seq[*nl.NetlinkRequest]) error {
 	}
 	var batch []byte
 	waiting, sequence := 0, uint32(0)
-	var last *nl.NetlinkRequest
+	var pending *nl.NetlinkRequest
 	flush := func() error {
-		last.Flags |= unix.NLM_F_ACK
-		batch = append(batch, last.Serialize()...)
-		err := exchangeBatch(socket, batch, last.Seq)
-		batch, waiting, last = batch[:0], 0, nil
+		pending.Flags |= unix.NLM_F_ACK
+		batch = append(batch, pending.Serialize()...)
+		err := exchangeBatch(socket, batch, pending.Seq)
+		batch, waiting, pending = batch[:0], 0, nil
 		return err
 	}
 	for r := range requests {
-		if last != nil {
-			batch = append(batch, last.Serialize()...)
+		if pending != nil {
+			batch = append(batch, pending.Serialize()...)
 		}
 		sequence++
-		r.Flags, r.Seq, last = r.Flags&^unix.NLM_F_ACK, sequence, r
+		r.Flags, r.Seq, pending = r.Flags&^unix.NLM_F_ACK, sequence, r
 		if waiting++; waiting == batchSize {
 			if err := flush(); err != nil {
 				return err
 			}
 		}
 	}
-	if last == nil {
+	if pending == nil {
 		return nil
 	}
 	return flush()
 }
 
 // exchangeBatch sends requests, and reads answers until the last request is acknowledged, or one has failed.
-func exchangeBatch(socket int, batch []byte, last uint32) error {
+func exchangeBatch(socket int, batch []byte, finalSequence uint32) error {
 	if err := unix.Sendto(socket, batch, 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
 		return fmt.Errorf("send to netlink: %w", err)
 	}
@@ -72,7 +72,7 @@ func exchangeBatch(socket int, batch []byte, last uint32) error {
 			switch {
 			case kind == unix.NLMSG_ERROR && code != 0:
 				return fmt.Errorf("request %d: %w", sequence, unix.Errno(code))
-			case kind == unix.NLMSG_ERROR && sequence == last:
+			case kind == unix.NLMSG_ERROR && sequence == finalSequence:
 				return nil
 			}
 			answer = answer[min(int(length+3)&^3, len(answer)):]
@@ -87,21 +87,21 @@ func exchangeBatch(socket int, batch []byte, last uint32) error {
 // It divides only the first 2³² addresses of an IPv6 network, as flows use no others; with n = 1 the part is the whole network.
 func cut(network netip.Prefix, n int) iter.Seq[netip.Prefix] {
 	network = network.Masked()
-	from := network.Bits()
+	length := network.Bits()
 	if n > 1 {
-		from = max(from, network.Addr().BitLen()-32)
+		length = max(length, network.Addr().BitLen()-32)
 	}
 	deep := bits.Len(uint(n - 1))
 	wide := 1<<deep - n
 	return func(yield func(netip.Prefix) bool) {
 		address := network.Addr().As16()
-		base, at := binary.BigEndian.Uint32(address[12:]), uint64(0)
+		base, offset := binary.BigEndian.Uint32(address[12:]), uint64(0)
 		for i := range n {
-			length := from + deep
+			length := length + deep
 			if i < wide {
 				length--
 			}
-			binary.BigEndian.PutUint32(address[12:], base+uint32(at))
+			binary.BigEndian.PutUint32(address[12:], base+uint32(offset))
 			part := netip.AddrFrom16(address)
 			if network.Addr().Is4() {
 				part = part.Unmap()
@@ -109,7 +109,7 @@ func cut(network netip.Prefix, n int) iter.Seq[netip.Prefix] {
 			if !yield(netip.PrefixFrom(part, length)) {
 				return
 			}
-			at += 1 << (network.Addr().BitLen() - length)
+			offset += 1 << (network.Addr().BitLen() - length)
 		}
 	}
 }

@@ -20,9 +20,9 @@ func TestRoutesCoverTheirNetwork(t *testing.T) {
 				if p != p.Masked() || p.Addr() != next {
 					t.Fatalf("%d parts of %s: %s, want one that begins at %s", n, network, p, next)
 				}
-				next = last(p).Next()
+				next = lastAddress(p).Next()
 			}
-			if len(parts) != n || next != last(whole).Next() {
+			if len(parts) != n || next != lastAddress(whole).Next() {
 				t.Errorf("%d parts of %s: %d, and what follows begins at %s", n, network, len(parts), next)
 			}
 		}
@@ -37,7 +37,7 @@ func TestRoutesCoverTheirNetwork(t *testing.T) {
 	}
 }
 
-func last(p netip.Prefix) netip.Addr {
+func lastAddress(p netip.Prefix) netip.Addr {
 	a := p.Addr().AsSlice()
 	for bit := p.Bits(); bit < len(a)*8; bit++ {
 		a[bit/8] |= 1 << (7 - bit%8)

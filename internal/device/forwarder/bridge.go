@@ -22,11 +22,11 @@ func forwardBridged(spec Spec, info *Info) error {
 		if err := bridge(name, pair, learns, info); err != nil {
 			return fmt.Errorf("bridge %s between %s and %s: %w", name, pair.From, pair.To, err)
 		}
-		what := "bridge"
+		kind := "bridge"
 		if learns {
-			what = "learning bridge"
+			kind = "learning bridge"
 		}
-		info.applied("%s between %s and %s", what, pair.From, pair.To)
+		info.applied("%s between %s and %s", kind, pair.From, pair.To)
 	}
 	return nil
 }
@@ -43,8 +43,8 @@ func pairs(directions []Direction) []Direction {
 }
 
 func bridge(name string, pair Direction, learns bool, info *Info) error {
-	off := false
-	br := &netlink.Bridge{LinkAttrs: netlink.NewLinkAttrs(), MulticastSnooping: &off}
+	snooping := false
+	br := &netlink.Bridge{LinkAttrs: netlink.NewLinkAttrs(), MulticastSnooping: &snooping}
 	br.Name = name
 	if err := netlink.LinkAdd(br); err != nil {
 		return fmt.Errorf("make it: %w", err)

@@ -39,7 +39,7 @@ func OpenCounters(ns *netif.Namespace, spec Spec) (*Counters, error) {
 
 // Read returns the present counters of each interface, in the spec's order.
 func (c *Counters) Read() ([]Counted, error) {
-	all := make([]Counted, 0, len(c.links))
+	counters := make([]Counted, 0, len(c.links))
 	for _, l := range c.links {
 		link, err := c.handle.LinkByName(l.Interface)
 		if err != nil {
@@ -49,10 +49,10 @@ func (c *Counters) Read() ([]Counted, error) {
 		if s == nil {
 			return nil, fmt.Errorf("the kernel doesn't count the device's interface %s", l.Interface)
 		}
-		all = append(all, Counted{Interface: l.Interface, Received: int64(s.RxPackets), Sent: int64(s.TxPackets),
+		counters = append(counters, Counted{Interface: l.Interface, Received: int64(s.RxPackets), Sent: int64(s.TxPackets),
 			Dropped: int64(s.RxDropped + s.TxDropped), Errors: int64(s.RxErrors + s.TxErrors)})
 	}
-	return all, nil
+	return counters, nil
 }
 
 // Close closes the netlink socket.
@@ -66,14 +66,14 @@ func Signs(read func() ([]Counted, error)) func() ([]signs.Value, error) {
 	if read == nil {
 		return nil
 	}
-	return func() (all []signs.Value, err error) {
+	return func() (values []signs.Value, err error) {
 		counted, err := read()
 		for _, c := range counted {
 			value := func(series string, n int64) signs.Value {
 				return signs.Value{Series: series, Part: c.Interface, Number: float64(n)}
 			}
-			all = append(all, value("received", c.Received), value("sent", c.Sent), value("dropped", c.Dropped), value("errors", c.Errors))
+			values = append(values, value("received", c.Received), value("sent", c.Sent), value("dropped", c.Dropped), value("errors", c.Errors))
 		}
-		return all, err
+		return values, err
 	}
 }

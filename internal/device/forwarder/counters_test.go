@@ -15,7 +15,7 @@ func TestADevicesInterfaceIsCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close() })
-	before, err := c.Read()
+	first, err := c.Read()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,9 +28,9 @@ func TestADevicesInterfaceIsCounted(t *testing.T) {
 	for range datagrams {
 		_, _ = conn.Write([]byte("counted")) // refused, as nobody listens: sent all the same
 	}
-	after, err := c.Read()
-	if err != nil || after[0].Interface != "lo" || after[0].Sent-before[0].Sent < datagrams/2 || after[0].Received-before[0].Received < datagrams/2 {
-		t.Errorf("%+v after %+v, %v; want %d frames more, or half where every second is answered by a refusal", after, before, err, datagrams)
+	second, err := c.Read()
+	if err != nil || second[0].Interface != "lo" || second[0].Sent-first[0].Sent < datagrams/2 || second[0].Received-first[0].Received < datagrams/2 {
+		t.Errorf("%+v after %+v, %v; want %d frames more, or half where every second is answered by a refusal", second, first, err, datagrams)
 	}
 }
 

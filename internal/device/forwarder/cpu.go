@@ -83,11 +83,11 @@ func GiveOwnThread(name string) (threads []int, err error) {
 	if err := netif.AcceptXDP(name); err != nil {
 		return nil, err
 	}
-	before := threadsNamed(name)
+	existing := threadsNamed(name)
 	if err := setThreaded(name); err != nil {
 		return nil, err
 	}
-	threads = slices.DeleteFunc(threadsNamed(name), func(id int) bool { return slices.Contains(before, id) })
+	threads = slices.DeleteFunc(threadsNamed(name), func(id int) bool { return slices.Contains(existing, id) })
 	for _, id := range threads {
 		_ = unix.Setpriority(unix.PRIO_PROCESS, id, -20)
 	}

@@ -53,7 +53,7 @@ type reading struct {
 type ideal struct {
 	perSecond, depth, level float64
 	inBits                  bool
-	last                    time.Time
+	previous                time.Time
 	passed                  float64
 }
 
@@ -67,11 +67,11 @@ func idealOf(l plan.Limit) *ideal {
 	return b
 }
 
-func (b *ideal) offer(at time.Time, frame []byte) {
-	if !b.last.IsZero() {
-		b.level = min(b.depth, b.level+b.perSecond*at.Sub(b.last).Seconds())
+func (b *ideal) offer(moment time.Time, frame []byte) {
+	if !b.previous.IsZero() {
+		b.level = min(b.depth, b.level+b.perSecond*moment.Sub(b.previous).Seconds())
 	}
-	b.last = at
+	b.previous = moment
 	cost := 1.0
 	if b.inBits {
 		cost = float64(8 * (len(frame) + units.FCSBytes))
@@ -90,9 +90,9 @@ func TestALimitLetsThroughItsRateAndOnceItsBurst(t *testing.T) {
 		t.Helper()
 		l.Burst = plan.Duration(burst)
 		for link, got := range r.fromIdle(t, mode, l, mixes["IMIX"], offered, d) {
-			came, most := float64(received(got.traffic)), idealOf(l).perSecond*(burst+got.window).Seconds()
-			if came < 0.99*got.due || came > 1.01*most {
-				t.Errorf("link%d received %.0f, want %.0f to %.0f within 1 %%; offered were %.0f packets/s", link, came, got.due, most, got.offered)
+			passed, ceiling := float64(received(got.traffic)), idealOf(l).perSecond*(burst+got.window).Seconds()
+			if passed < 0.99*got.due || passed > 1.01*ceiling {
+				t.Errorf("link%d received %.0f, want %.0f to %.0f within 1 %%; offered were %.0f packets/s", link, passed, got.due, ceiling, got.offered)
 			}
 		}
 	}
@@ -109,11 +109,11 @@ func TestALimitLetsThroughItsRateAndOnceItsBurst(t *testing.T) {
 // TestEachFrameIsForwardedWithinTheLimit: what the Reference loses of a load that it should carry is taken for the device's loss. So few frames are under way at once that no queue overflows,
 // however long the machine holds anybody up.
 func TestEachFrameIsForwardedWithinTheLimit(t *testing.T) {
-	all := func(t *testing.T, r *rig, mode plan.Forwarding) {
+	forwardsEach := func(t *testing.T, r *rig, mode plan.Forwarding) {
 		t.Helper()
 		const total, underWay = int64(400), 50
 		fd, fs := r.socket(t, 0), frames(mode, 0, 1, mixes["IMIX"])
-		before := r.received(t, 1).Packets
+		first := r.received(t, 1).Packets
 		for sent := int64(0); sent < total; {
 			for range underWay {
 				if _, err := unix.Write(fd, fs[sent%int64(len(fs))]); err != nil {
@@ -121,9 +121,9 @@ func TestEachFrameIsForwardedWithinTheLimit(t *testing.T) {
 				}
 				sent++
 			}
-			for deadline := time.Now().Add(5 * time.Second); r.received(t, 1).Packets-before < sent; time.Sleep(time.Millisecond) {
+			for deadline := time.Now().Add(5 * time.Second); r.received(t, 1).Packets-first < sent; time.Sleep(time.Millisecond) {
 				if time.Now().After(deadline) {
-					t.Fatalf("of %d frames %d came", sent, r.received(t, 1).Packets-before)
+					t.Fatalf("of %d frames %d came", sent, r.received(t, 1).Packets-first)
 				}
 			}
 		}
@@ -133,7 +133,7 @@ func TestEachFrameIsForwardedWithinTheLimit(t *testing.T) {
 			t.Run(string(mode)+" with "+name, func(t *testing.T) {
 				r := newRig(t, 2)
 				r.configure(t, mode, limit)
-				all(t, r, mode)
+				forwardsEach(t, r, mode)
 			})
 		}
 	}
@@ -141,7 +141,7 @@ func TestEachFrameIsForwardedWithinTheLimit(t *testing.T) {
 		r := newRig(t, 2)
 		r.plainGenerator(t)
 		r.applyMode(t, plan.Mode{XDP: &plan.XDPMode{}})
-		all(t, r, plan.L3)
+		forwardsEach(t, r, plan.L3)
 	})
 }
 
@@ -168,7 +168,7 @@ func TestTheKernelEnforcesTheLimit(t *testing.T) {
 // packetLimit is the limit that the kernel keeps for what enters a link; nil: none.
 func (r *rig) packetLimit(t *testing.T, link int) (limit *expr.Limit) {
 	t.Helper()
-	in(t, r.dut, func() error {
+	inNamespace(t, r.dut, func() error {
 		conn, err := nftables.New()
 		if err != nil {
 			return err
@@ -177,7 +177,7 @@ func (r *rig) packetLimit(t *testing.T, link int) (limit *expr.Limit) {
 		rules, err := conn.GetRules(table, &nftables.Chain{Table: table, Name: "from-" + r.links[link].Interface})
 		for _, rule := range rules {
 			for _, e := range rule.Exprs {
-				if l, is := e.(*expr.Limit); is {
+				if l, ok := e.(*expr.Limit); ok {
 					limit = l
 				}
 			}
@@ -190,14 +190,14 @@ func (r *rig) packetLimit(t *testing.T, link int) (limit *expr.Limit) {
 // bitLimit is the rate that the kernel keeps for what leaves by a link; 0: none.
 func (r *rig) bitLimit(t *testing.T, link int) (bitsPerSecond uint64) {
 	t.Helper()
-	in(t, r.dut, func() error {
+	inNamespace(t, r.dut, func() error {
 		l, err := netlink.LinkByName(r.links[link].Interface)
 		if err != nil {
 			return err
 		}
 		queues, err := netlink.QdiscList(l)
 		for _, q := range queues {
-			if bucket, is := q.(*netlink.Tbf); is {
+			if bucket, ok := q.(*netlink.Tbf); ok {
 				bitsPerSecond = 8 * bucket.Rate
 			}
 		}
@@ -231,13 +231,13 @@ func (r *rig) fromIdle(t *testing.T, mode plan.Forwarding, l plan.Limit, sizes [
 // settled is what a link has received when nothing more comes.
 func (r *rig) settled(t *testing.T, link int) units.Traffic {
 	t.Helper()
-	for last := r.received(t, link); ; {
+	for previous := r.received(t, link); ; {
 		time.Sleep(20 * time.Millisecond)
-		now := r.received(t, link)
-		if now == last {
-			return now
+		current := r.received(t, link)
+		if current == previous {
+			return current
 		}
-		last = now
+		previous = current
 	}
 }
 
@@ -288,8 +288,8 @@ func row(t *testing.T, l plan.Limit, mix string, intended float64) {
 		if l.PacketsPerSecond == 0 {
 			ratio = float64(got.traffic.Layer2Bits()) / float64(l.Layer2BitsPerSecond)
 		}
-		if off := ratio/(burst+got.window).Seconds() - 1; math.Abs(off) >= math.Abs(worst) {
-			worst, offered = off, got.offered
+		if deviation := ratio/(burst+got.window).Seconds() - 1; math.Abs(deviation) >= math.Abs(worst) {
+			worst, offered = deviation, got.offered
 		}
 	}
 	t.Logf("%-10s %-5s %10.0f %10.0f  %+.4f %%", limitText(l), mix, intended, offered, 100*worst)
@@ -315,16 +315,16 @@ func TestALimitCountsWhatItDrops(t *testing.T) {
 				r.configure(t, mode, &limit)
 				sent, _ := send(t, r.socket(t, 0), frames(mode, 0, 1, mixes["IMIX"]), 10_000, 200*time.Millisecond)
 				came := r.settled(t, 1).Packets
-				taken, err := forwarder.ReadLimitCounters(r.dut, forwarder.Spec{Forwarding: mode, Links: r.links, Directions: r.bothWays(), Limit: &limit})
+				counters, err := forwarder.ReadLimitCounters(r.dut, forwarder.Spec{Forwarding: mode, Links: r.links, Directions: r.bothWays(), Limit: &limit})
 				a, b := r.links[0].Interface, r.links[1].Interface
 				want := []forwarder.LimitCounters{{From: a, To: b, Passed: came, Dropped: sent - came}, {From: b, To: a}}
-				if err != nil || !slices.Equal(taken, want) || came == 0 || came == sent {
-					t.Errorf("got %+v (%v), want %+v", taken, err, want)
+				if err != nil || !slices.Equal(counters, want) || came == 0 || came == sent {
+					t.Errorf("got %+v (%v), want %+v", counters, err, want)
 				}
 			})
 		}
 	}
-	if taken, err := forwarder.ReadLimitCounters(nil, forwarder.Spec{}); err != nil || taken != nil {
-		t.Errorf("without a limit there is %v (%v), want nothing", taken, err)
+	if counters, err := forwarder.ReadLimitCounters(nil, forwarder.Spec{}); err != nil || counters != nil {
+		t.Errorf("without a limit there is %v (%v), want nothing", counters, err)
 	}
 }

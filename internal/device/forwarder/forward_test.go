@@ -22,16 +22,16 @@ import (
 // exchange sends a frame into one link and returns the first UDP frame that comes out of another, or nil after a second.
 func (r *rig) exchange(t *testing.T, from, to int, frame []byte) []byte {
 	t.Helper()
-	in, out := r.socket(t, from), r.socket(t, to)
-	if err := unix.SetsockoptTimeval(out, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: 1}); err != nil {
+	sender, receiver := r.socket(t, from), r.socket(t, to)
+	if err := unix.SetsockoptTimeval(receiver, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: 1}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := unix.Write(in, frame); err != nil {
+	if _, err := unix.Write(sender, frame); err != nil {
 		t.Fatal(err)
 	}
 	buffer := make([]byte, 4096)
 	for deadline := time.Now().Add(time.Second); time.Now().Before(deadline); {
-		n, peer, err := unix.Recvfrom(out, buffer, 0)
+		n, peer, err := unix.Recvfrom(receiver, buffer, 0)
 		if err != nil {
 			return nil
 		}
@@ -116,10 +116,10 @@ func TestAForwarderWithItsOwnCPU(t *testing.T) {
 	t.Run("each link has a thread", func(t *testing.T) {
 		r := newRig(t, 2)
 		r.plainGenerator(t)
-		before := len(r.threads(t, 0)) + len(r.threads(t, 1))
+		existing := len(r.threads(t, 0)) + len(r.threads(t, 1))
 		r.configureOwnCPU(t, plan.L3)
-		if first, second := len(r.threads(t, 0)), len(r.threads(t, 1)); before != 0 || first != 1 || second != 1 {
-			t.Errorf("%d and %d threads for two links, %d before", first, second, before)
+		if first, second := len(r.threads(t, 0)), len(r.threads(t, 1)); existing != 0 || first != 1 || second != 1 {
+			t.Errorf("%d and %d threads for two links, %d before", first, second, existing)
 		}
 	})
 }
@@ -127,26 +127,26 @@ func TestAForwarderWithItsOwnCPU(t *testing.T) {
 func TestTheThreadOfALinkIsBoundWhereAsked(t *testing.T) {
 	r := newRig(t, 2)
 	r.plainGenerator(t)
-	mine, err := machine.OwnProcessors()
+	processors, err := machine.OwnProcessors()
 	if err != nil {
 		t.Fatal(err)
 	}
-	last := slices.Max(machine.ListProcessors(mine))
-	r.links[0].Processor = &last
+	highest := slices.Max(machine.ListProcessors(processors))
+	r.links[0].Processor = &highest
 	info, err := forwarder.Configure(t.Context(), r.dut, forwarder.Spec{Forwarding: plan.L3, Links: r.links, Directions: r.bothWays(), OwnCPU: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := fmt.Sprintf("processor %d for %s", last, r.links[0].Interface); !slices.Contains(info.Applied, want) {
+	if want := fmt.Sprintf("processor %d for %s", highest, r.links[0].Interface); !slices.Contains(info.Applied, want) {
 		t.Errorf("applied %q, want %q among it", info.Applied, want)
 	}
-	for link, want := range []int{1, mine.Count()} {
-		var of unix.CPUSet
-		if err := unix.SchedGetaffinity(r.threads(t, link)[0], &of); err != nil {
+	for link, want := range []int{1, processors.Count()} {
+		var affinity unix.CPUSet
+		if err := unix.SchedGetaffinity(r.threads(t, link)[0], &affinity); err != nil {
 			t.Fatal(err)
 		}
-		if !of.IsSet(last) || of.Count() != want {
-			t.Errorf("the thread of link %d may use %d processors, want %d, processor %d among them", link, of.Count(), want, last)
+		if !affinity.IsSet(highest) || affinity.Count() != want {
+			t.Errorf("the thread of link %d may use %d processors, want %d, processor %d among them", link, affinity.Count(), want, highest)
 		}
 	}
 }

@@ -61,10 +61,10 @@ func atRate(perSecond int64, d time.Duration) int64 {
 var ErrUnsupported = errors.New("not supported by this kernel")
 
 // explain adds what the kernel lacks to an error that means that the kernel doesn't know a feature.
-func explain(err error, what, option string) error {
+func explain(err error, feature, option string) error {
 	for _, unknown := range []error{unix.EOPNOTSUPP, unix.EPROTONOSUPPORT, unix.EAFNOSUPPORT, unix.ENOENT, fs.ErrNotExist} {
 		if errors.Is(err, unknown) {
-			return fmt.Errorf("%w: %s (%s; load its module, or use a Reference without limit): %w", ErrUnsupported, what, option, err)
+			return fmt.Errorf("%w: %s (%s; load its module, or use a Reference without limit): %w", ErrUnsupported, feature, option, err)
 		}
 	}
 	return err

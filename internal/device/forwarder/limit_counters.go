@@ -26,15 +26,15 @@ func ReadLimitCounters(ns *netif.Namespace, spec Spec) ([]LimitCounters, error) 
 	if spec.Limit == nil {
 		return nil, nil
 	}
-	var all []LimitCounters
+	var counters []LimitCounters
 	err := ns.Do(func() (err error) {
-		all, err = readLimitCounters(spec)
+		counters, err = readLimitCounters(spec)
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read what the limit counted: %w", err)
 	}
-	return all, nil
+	return counters, nil
 }
 
 func readLimitCounters(spec Spec) ([]LimitCounters, error) {
@@ -46,15 +46,15 @@ func readLimitCounters(spec Spec) ([]LimitCounters, error) {
 		}
 		read = func(t *LimitCounters) error { return countersOfRules(conn, t) }
 	}
-	var all []LimitCounters
+	var counters []LimitCounters
 	for _, d := range spec.Directions {
 		t := LimitCounters{From: d.From, To: d.To}
 		if err := read(&t); err != nil {
 			return nil, fmt.Errorf("%s to %s: %w", d.From, d.To, err)
 		}
-		all = append(all, t)
+		counters = append(counters, t)
 	}
-	return all, nil
+	return counters, nil
 }
 
 // countersOfRules reads the two counters of a source link's chain: what was dropped, then what passed.
@@ -67,7 +67,7 @@ func countersOfRules(conn *nftables.Conn, t *LimitCounters) error {
 	var counted []int64
 	for _, r := range rules {
 		for _, e := range r.Exprs {
-			if c, is := e.(*expr.Counter); is {
+			if c, ok := e.(*expr.Counter); ok {
 				counted = append(counted, int64(c.Packets))
 			}
 		}

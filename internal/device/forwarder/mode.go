@@ -37,8 +37,8 @@ func applyMode(spec Spec, info *Info) error {
 
 // routesTo is how many routes lead to network i of a link: one, or the network's part of all routes of the device.
 func (s Spec) routesTo(l Link, i int) int {
-	all, n := s.Mode.Routes(), len(l.Networks)
-	return max(1, all*(i+1)/n-all*i/n)
+	total, n := s.Mode.Routes(), len(l.Networks)
+	return max(1, total*(i+1)/n-total*i/n)
 }
 
 // addRoutes adds n routes that together cover a network.
@@ -53,7 +53,7 @@ func addRoutes(link netlink.Link, network netip.Prefix, hop netip.Addr, n int) e
 	if hop.IsValid() {
 		flags = unix.RTNH_F_ONLINK
 	}
-	out := binaryutil.NativeEndian.PutUint32(uint32(link.Attrs().Index))
+	index := binaryutil.NativeEndian.PutUint32(uint32(link.Attrs().Index))
 	requests := func(yield func(*nl.NetlinkRequest) bool) {
 		for part := range cut(network, n) {
 			r := nl.NewNetlinkRequest(unix.RTM_NEWROUTE, unix.NLM_F_CREATE|unix.NLM_F_REPLACE)
@@ -63,7 +63,7 @@ func addRoutes(link netlink.Link, network netip.Prefix, hop netip.Addr, n int) e
 			if hop.IsValid() { // else the hosts are on the link
 				r.AddData(nl.NewRtAttr(unix.RTA_GATEWAY, hop.AsSlice()))
 			}
-			r.AddData(nl.NewRtAttr(unix.RTA_OIF, out))
+			r.AddData(nl.NewRtAttr(unix.RTA_OIF, index))
 			if !yield(r) {
 				return
 			}
@@ -130,11 +130,11 @@ func translate(spec Spec, info *Info) error {
 		return explain(fmt.Errorf("open nftables: %w", err), "nftables", "CONFIG_NF_TABLES")
 	}
 	table := conn.AddTable(&nftables.Table{Family: nftables.TableFamilyIPv4, Name: tableName})
-	in := conn.AddChain(&nftables.Chain{Table: table, Name: "in", Type: nftables.ChainTypeNAT, Hooknum: nftables.ChainHookPrerouting, Priority: nftables.ChainPriorityNATDest})
-	out := conn.AddChain(&nftables.Chain{Table: table, Name: "out", Type: nftables.ChainTypeNAT, Hooknum: nftables.ChainHookPostrouting, Priority: nftables.ChainPriorityNATSource})
+	prerouting := conn.AddChain(&nftables.Chain{Table: table, Name: "in", Type: nftables.ChainTypeNAT, Hooknum: nftables.ChainHookPrerouting, Priority: nftables.ChainPriorityNATDest})
+	postrouting := conn.AddChain(&nftables.Chain{Table: table, Name: "out", Type: nftables.ChainTypeNAT, Hooknum: nftables.ChainHookPostrouting, Priority: nftables.ChainPriorityNATSource})
 	for _, t := range m.Translations {
-		conn.AddRule(&nftables.Rule{Table: table, Chain: in, Exprs: toNetwork(expr.MetaKeyIIFNAME, m.Inside, 16, t.Outside, t.Inside, expr.NATTypeDestNAT)})
-		conn.AddRule(&nftables.Rule{Table: table, Chain: out, Exprs: toNetwork(expr.MetaKeyOIFNAME, m.Inside, 12, t.Inside, t.Outside, expr.NATTypeSourceNAT)})
+		conn.AddRule(&nftables.Rule{Table: table, Chain: prerouting, Exprs: translateNetwork(expr.MetaKeyIIFNAME, m.Inside, 16, t.Outside, t.Inside, expr.NATTypeDestNAT)})
+		conn.AddRule(&nftables.Rule{Table: table, Chain: postrouting, Exprs: translateNetwork(expr.MetaKeyOIFNAME, m.Inside, 12, t.Inside, t.Outside, expr.NATTypeSourceNAT)})
 		info.applied("network address translation: %s behind %s is %s to others", t.Inside, m.Inside, t.Outside)
 	}
 	if err := conn.Flush(); err != nil {
@@ -149,15 +149,15 @@ func translate(spec Spec, info *Info) error {
 	return nil
 }
 
-// toNetwork is a rule that replaces the network part of the address at an offset of the IP header, for frames that don't come in by the inside link, or don't leave by it.
-func toNetwork(way expr.MetaKey, inside string, offset uint32, from, to netip.Prefix, kind expr.NATType) []expr.Any {
-	mask := netif.IPNet(from).Mask
-	first, end := firstAndLast(to)
+// translateNetwork is a rule that replaces the network part of the address at an offset of the IP header, for frames that don't come in by the inside link, or don't leave by it.
+func translateNetwork(key expr.MetaKey, inside string, offset uint32, network, replacement netip.Prefix, kind expr.NATType) []expr.Any {
+	mask := netif.IPNet(network).Mask
+	first, end := firstAndLast(replacement)
 	rule := []expr.Any{
-		&expr.Meta{Key: way, Register: netif.RuleRegister}, &expr.Cmp{Op: expr.CmpOpNeq, Register: netif.RuleRegister, Data: netif.RuleInterfaceName(inside)},
+		&expr.Meta{Key: key, Register: netif.RuleRegister}, &expr.Cmp{Op: expr.CmpOpNeq, Register: netif.RuleRegister, Data: netif.RuleInterfaceName(inside)},
 		netif.RuleLoad(expr.PayloadBaseNetworkHeader, offset, 4),
 		&expr.Bitwise{SourceRegister: netif.RuleRegister, DestRegister: netif.RuleRegister, Len: 4, Mask: mask, Xor: make([]byte, 4)},
-		netif.RuleEqual(from.Masked().Addr().AsSlice()),
+		netif.RuleEqual(network.Masked().Addr().AsSlice()),
 		&expr.Immediate{Register: unix.NFT_REG_1, Data: first},
 		&expr.Immediate{Register: unix.NFT_REG_2, Data: end},
 	}
@@ -165,13 +165,13 @@ func toNetwork(way expr.MetaKey, inside string, offset uint32, from, to netip.Pr
 }
 
 // firstAndLast are the first and the last address of an IPv4 network.
-func firstAndLast(p netip.Prefix) (first, last []byte) {
+func firstAndLast(p netip.Prefix) (first, end []byte) {
 	network := netif.IPNet(p.Masked())
-	last = make([]byte, len(network.IP))
-	for i := range last {
-		last[i] = network.IP[i] | ^network.Mask[i]
+	end = make([]byte, len(network.IP))
+	for i := range end {
+		end[i] = network.IP[i] | ^network.Mask[i]
 	}
-	return network.IP, last
+	return network.IP, end
 }
 
 // idleSeconds is how long the kernel keeps the connections of silent hosts: longer than any test lasts.

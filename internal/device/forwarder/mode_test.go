@@ -38,8 +38,8 @@ func (r *rig) applyMode(t *testing.T, mode plan.Mode) forwarder.Spec {
 }
 
 // between is a frame of 128 bytes from a host to another, by the device.
-func between(from int, source, destination string) []byte {
-	f := frame4(from, 1-from, 128)
+func between(link int, source, destination string) []byte {
+	f := frame4(link, 1-link, 128)
 	copy(f[14+12:], netip.MustParseAddr(source).AsSlice())
 	copy(f[14+16:], netip.MustParseAddr(destination).AsSlice())
 	return mended(f)
@@ -63,19 +63,19 @@ func routedTo(link int, f []byte) []byte {
 // arrives sends each frame into a link, and says which of them came out of the other as wanted by the time that the last one did: each link has one queue, in which frames stay in order.
 func (r *rig) arrives(t *testing.T, from, to int, sent, want [][]byte) (came []bool) {
 	t.Helper()
-	in, out := r.socket(t, from), r.socket(t, to)
+	sender, receiver := r.socket(t, from), r.socket(t, to)
 	for _, f := range sent {
-		if _, err := unix.Write(in, f); err != nil {
+		if _, err := unix.Write(sender, f); err != nil {
 			t.Fatal(err)
 		}
 	}
 	came = make([]bool, len(want))
-	if err := unix.SetsockoptTimeval(out, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: 2}); err != nil {
+	if err := unix.SetsockoptTimeval(receiver, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: 2}); err != nil {
 		t.Fatal(err)
 	}
 	buffer := make([]byte, 4096)
 	for !came[len(want)-1] {
-		n, peer, err := unix.Recvfrom(out, buffer, 0)
+		n, peer, err := unix.Recvfrom(receiver, buffer, 0)
 		if err != nil {
 			return came
 		}
@@ -92,13 +92,13 @@ func (r *rig) arrives(t *testing.T, from, to int, sent, want [][]byte) (came []b
 	return came
 }
 
-func missing(came []bool) (which []int) {
+func missing(came []bool) (lost []int) {
 	for i, c := range came {
 		if !c {
-			which = append(which, i)
+			lost = append(lost, i)
 		}
 	}
-	return which
+	return lost
 }
 
 // TestARouterDropsPacketsWithoutARoute has five routes to 16.1.0.0/16: three of a quarter, and two of an eighth.
@@ -106,13 +106,13 @@ func TestARouterDropsPacketsWithoutARoute(t *testing.T) {
 	r := newRig(t, 2)
 	r.applyMode(t, plan.Mode{Router: &plan.RouterMode{Routes: 10}}) // and as many to the network of IPv6
 	var routes []netlink.Route
-	in(t, r.dut, func() error {
+	inNamespace(t, r.dut, func() error {
 		link, err := netlink.LinkByName(r.links[1].Interface)
 		if err != nil {
 			return err
 		}
-		all, err := netlink.RouteList(link, netlink.FAMILY_V4)
-		for _, route := range all {
+		routesOfLink, err := netlink.RouteList(link, netlink.FAMILY_V4)
+		for _, route := range routesOfLink {
 			if route.Gw != nil {
 				routes = append(routes, route)
 			}
@@ -130,7 +130,7 @@ func TestARouterDropsPacketsWithoutARoute(t *testing.T) {
 	if lost := missing(r.arrives(t, 0, 1, sent, want)); len(lost) > 0 {
 		t.Fatalf("frames %v of 5 were lost", lost)
 	}
-	in(t, r.dut, func() error {
+	inNamespace(t, r.dut, func() error {
 		for _, route := range routes {
 			if route.Dst.Contains(net.IPv4(16, 1, 128, 1)) {
 				return netlink.RouteDel(&route)
@@ -149,19 +149,19 @@ func TestABridgeLearns(t *testing.T) {
 	spec := r.applyMode(t, plan.Mode{Bridge: &plan.BridgeMode{}})
 	f := frame4(0, 1, 128)
 	copy(f, generatorMAC(1))
-	back := frame4(1, 0, 128)
-	copy(back, generatorMAC(0))
-	for _, way := range []struct {
+	reverse := frame4(1, 0, 128)
+	copy(reverse, generatorMAC(0))
+	for _, exchange := range []struct {
 		from, to int
 		frame    []byte
-	}{{0, 1, f}, {1, 0, back}} {
-		if lost := missing(r.arrives(t, way.from, way.to, [][]byte{way.frame}, [][]byte{way.frame})); len(lost) > 0 {
-			t.Fatalf("nothing came from link %d to link %d unchanged", way.from, way.to)
+	}{{0, 1, f}, {1, 0, reverse}} {
+		if lost := missing(r.arrives(t, exchange.from, exchange.to, [][]byte{exchange.frame}, [][]byte{exchange.frame})); len(lost) > 0 {
+			t.Fatalf("nothing came from link %d to link %d unchanged", exchange.from, exchange.to)
 		}
 	}
-	did, err := forwarder.Reset(r.dut, spec)
-	if err != nil || !strings.Contains(did, "2 learned addresses") {
-		t.Errorf("reset: %q, %v", did, err)
+	report, err := forwarder.Reset(r.dut, spec)
+	if err != nil || !strings.Contains(report, "2 learned addresses") {
+		t.Errorf("reset: %q, %v", report, err)
 	}
 	if lost := missing(r.arrives(t, 0, 1, [][]byte{f}, [][]byte{f})); len(lost) > 0 {
 		t.Error("after the reset, nothing came")
@@ -172,12 +172,12 @@ func TestABridgeLearns(t *testing.T) {
 func TestAFilterDropsPacketsThatMatchARule(t *testing.T) {
 	r := newRig(t, 2)
 	r.applyMode(t, plan.Mode{Filter: &plan.FilterMode{Rules: 1001}})
-	f, other := between(0, "16.0.0.7", "16.1.0.9"), between(0, "16.0.0.8", "16.1.0.9")
-	sent, want := [][]byte{f, other}, [][]byte{routedTo(1, f), routedTo(1, other)}
+	f, unmatched := between(0, "16.0.0.7", "16.1.0.9"), between(0, "16.0.0.8", "16.1.0.9")
+	sent, want := [][]byte{f, unmatched}, [][]byte{routedTo(1, f), routedTo(1, unmatched)}
 	if lost := missing(r.arrives(t, 0, 1, sent, want)); len(lost) > 0 {
 		t.Fatalf("frames %v were lost", lost)
 	}
-	in(t, r.dut, func() error {
+	inNamespace(t, r.dut, func() error {
 		conn, err := nftables.New()
 		if err != nil {
 			return err
@@ -208,22 +208,22 @@ func TestNATGivesEachSideItsAddresses(t *testing.T) {
 	prefix := netip.MustParsePrefix
 	spec := r.applyMode(t, plan.Mode{NAT: &plan.NATMode{Inside: r.links[0].Interface, Sessions: 1000,
 		Translations: []plan.Translation{{Inside: prefix("16.0.0.0/24"), Outside: prefix("198.19.3.0/24")}}}})
-	out, back := between(0, "16.0.0.7", "16.1.0.9"), between(1, "16.1.0.10", "198.19.3.8")
-	outWant, backWant := between(0, "198.19.3.7", "16.1.0.9"), between(1, "16.1.0.10", "16.0.0.8")
+	outbound, inbound := between(0, "16.0.0.7", "16.1.0.9"), between(1, "16.1.0.10", "198.19.3.8")
+	outboundWant, inboundWant := between(0, "198.19.3.7", "16.1.0.9"), between(1, "16.1.0.10", "16.0.0.8")
 	noSum := func(f []byte) []byte { f[40], f[41] = 0, 0; return f }
-	if lost := missing(r.arrives(t, 0, 1, [][]byte{noSum(out)}, [][]byte{routedTo(1, noSum(outWant))})); len(lost) > 0 {
+	if lost := missing(r.arrives(t, 0, 1, [][]byte{noSum(outbound)}, [][]byte{routedTo(1, noSum(outboundWant))})); len(lost) > 0 {
 		t.Error("nothing came out with the address of outside")
 	}
-	if lost := missing(r.arrives(t, 1, 0, [][]byte{noSum(back)}, [][]byte{routedTo(0, noSum(backWant))})); len(lost) > 0 {
+	if lost := missing(r.arrives(t, 1, 0, [][]byte{noSum(inbound)}, [][]byte{routedTo(0, noSum(inboundWant))})); len(lost) > 0 {
 		t.Error("nothing came in with the address of inside")
 	}
 	unknown := between(1, "16.1.0.10", "198.19.4.8")
 	if came := r.exchange(t, 1, 0, unknown); came != nil {
 		t.Errorf("what is for nobody came in: %x", came)
 	}
-	did, err := forwarder.Reset(r.dut, spec)
-	if err != nil || !strings.Contains(did, "1002 tracked connections; 1000 of silent hosts are tracked again") {
-		t.Errorf("reset: %q, %v", did, err)
+	report, err := forwarder.Reset(r.dut, spec)
+	if err != nil || !strings.Contains(report, "1002 tracked connections; 1000 of silent hosts are tracked again") {
+		t.Errorf("reset: %q, %v", report, err)
 	}
 }
 
@@ -232,7 +232,7 @@ func TestXDPForwardsBeforeTheKernel(t *testing.T) {
 	r := newRig(t, 2)
 	r.plainGenerator(t)
 	r.applyMode(t, plan.Mode{XDP: &plan.XDPMode{}})
-	in(t, r.dut, func() error {
+	inNamespace(t, r.dut, func() error {
 		conn, err := nftables.New()
 		if err != nil {
 			return err
@@ -255,7 +255,7 @@ func TestXDPForwardsBeforeTheKernel(t *testing.T) {
 	}
 }
 
-func in(t *testing.T, ns interface{ Do(func() error) error }, fn func() error) {
+func inNamespace(t *testing.T, ns interface{ Do(func() error) error }, fn func() error) {
 	t.Helper()
 	if err := ns.Do(fn); err != nil {
 		t.Fatal(err)

@@ -20,7 +20,7 @@ func TestAFullTableKeepsIdleConnections(t *testing.T) {
 		t.Fatal(err)
 	}
 	var assured int
-	in(t, r.dut, func() (err error) {
+	inNamespace(t, r.dut, func() (err error) {
 		assured, err = assuredConnections()
 		return err
 	})
@@ -37,14 +37,14 @@ func assuredConnections() (assured int, err error) {
 	}
 	defer func() { _ = c.Close() }()
 	const get, status, isAssured = 1, 3, 1 << 2 // IPCTNL_MSG_CT_GET, CTA_STATUS, IPS_ASSURED
-	all, err := c.Execute(netlink.Message{
+	messages, err := c.Execute(netlink.Message{
 		Header: netlink.Header{Type: unix.NFNL_SUBSYS_CTNETLINK<<8 | get, Flags: netlink.Request | netlink.Dump},
 		Data:   []byte{unix.AF_INET, unix.NFNETLINK_V0, 0, 0},
 	})
 	if err != nil {
 		return 0, err
 	}
-	for _, m := range all {
+	for _, m := range messages {
 		attributes, err := netlink.NewAttributeDecoder(m.Data[4:])
 		if err != nil {
 			return 0, err

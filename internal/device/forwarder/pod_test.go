@@ -56,10 +56,10 @@ func inPod(t *testing.T, spec forwarder.Spec) (stdout, stderr string, err error)
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), "unshare", "--net", "--mount", "sh", "-c", pod, exe)
-	var out, said bytes.Buffer
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(order), &out, &said
+	var output, errors bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(order), &output, &errors
 	err = cmd.Run()
-	return out.String(), said.String(), err
+	return output.String(), errors.String(), err
 }
 
 func podSpec(addresses ...string) forwarder.Spec {

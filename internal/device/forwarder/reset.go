@@ -16,15 +16,15 @@ import (
 
 // Reset removes what the kernel learned since the namespace was set up: neighbours on the links, addresses behind the ports of bridges, and connections, where it
 // tracks any. What was set up stays: static neighbours, routes, rules, and what limits counted. It says what it removed.
-func Reset(ns *netif.Namespace, spec Spec) (did string, err error) {
+func Reset(ns *netif.Namespace, spec Spec) (report string, err error) {
 	err = ns.Do(func() (err error) {
-		did, err = reset(spec)
+		report, err = reset(spec)
 		return err
 	})
 	if err != nil {
 		return "", fmt.Errorf("reset the forwarder: %w", err)
 	}
-	return did, nil
+	return report, nil
 }
 
 func reset(spec Spec) (string, error) {
@@ -51,8 +51,8 @@ func reset(spec Spec) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	again, err := retrack(spec.Mode)
-	return fmt.Sprintf("removed %d neighbours, %d learned addresses, %s%s", neighbours, learned, connections, again), err
+	retracked, err := retrack(spec.Mode)
+	return fmt.Sprintf("removed %d neighbours, %d learned addresses, %s%s", neighbours, learned, connections, retracked), err
 }
 
 // forget removes a link's learned entries of an address family, and returns how many it removed.

@@ -20,7 +20,7 @@ func TestAResetForgetsWhatWasLearned(t *testing.T) {
 		t.Fatal(err)
 	}
 	set, learned := 0, net.HardwareAddr{2, 0, 0, 0, 0, 9}
-	neighbours := func(family int) (all []netlink.Neigh) {
+	neighbours := func(family int) (list []netlink.Neigh) {
 		for _, l := range r.links {
 			link, err := netlink.LinkByName(l.Interface)
 			if err != nil {
@@ -30,9 +30,9 @@ func TestAResetForgetsWhatWasLearned(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			all = append(all, entries...)
+			list = append(list, entries...)
 		}
-		return all
+		return list
 	}
 	err := r.dut.Do(func() error {
 		for _, n := range neighbours(unix.AF_UNSPEC) {
@@ -55,9 +55,9 @@ func TestAResetForgetsWhatWasLearned(t *testing.T) {
 		t.Fatalf("%d static neighbours, %v", set, err)
 	}
 	for i, want := range []string{"removed 2 neighbours, 0 learned addresses, ", "removed 0 neighbours, 0 learned addresses, "} {
-		did, err := forwarder.Reset(r.dut, spec)
-		if err != nil || !strings.HasPrefix(did, want) {
-			t.Errorf("reset %d: %q, %v; want %q…", i+1, did, err, want)
+		report, err := forwarder.Reset(r.dut, spec)
+		if err != nil || !strings.HasPrefix(report, want) {
+			t.Errorf("reset %d: %q, %v; want %q…", i+1, report, err, want)
 		}
 	}
 	err = r.dut.Do(func() error {
@@ -97,9 +97,9 @@ func TestAResetForgetsWhatABridgeLearned(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, want := range []string{", 1 learned addresses, ", ", 0 learned addresses, "} {
-		did, err := forwarder.Reset(r.dut, spec)
-		if err != nil || !strings.Contains(did, want) {
-			t.Errorf("reset %d: %q, %v; want %q", i+1, did, err, want)
+		report, err := forwarder.Reset(r.dut, spec)
+		if err != nil || !strings.Contains(report, want) {
+			t.Errorf("reset %d: %q, %v; want %q", i+1, report, err, want)
 		}
 	}
 }

@@ -198,13 +198,13 @@ func send(t *testing.T, fd int, frames [][]byte, perSecond float64, d time.Durat
 }
 
 // sendWatched does that, and tells when each frame left.
-func sendWatched(t *testing.T, fd int, frames [][]byte, perSecond float64, d time.Duration, left func(time.Time, []byte)) (sent int64, took time.Duration) {
+func sendWatched(t *testing.T, fd int, frames [][]byte, perSecond float64, d time.Duration, record func(time.Time, []byte)) (sent int64, took time.Duration) {
 	t.Helper()
 	const batch = 32
 	var first time.Duration
-	all := int64(perSecond * d.Seconds())
-	for start := time.Now(); sent < all; {
-		due := min(int64(perSecond*time.Since(start).Seconds()), all) - sent
+	total := int64(perSecond * d.Seconds())
+	for start := time.Now(); sent < total; {
+		due := min(int64(perSecond*time.Since(start).Seconds()), total) - sent
 		if due < 1 {
 			time.Sleep(20 * time.Microsecond)
 			continue
@@ -215,7 +215,7 @@ func sendWatched(t *testing.T, fd int, frames [][]byte, perSecond float64, d tim
 				t.Errorf("send: %v", err)
 				return sent, took
 			}
-			left(time.Now(), frame)
+			record(time.Now(), frame)
 			sent++
 		}
 		took = time.Since(start) - first

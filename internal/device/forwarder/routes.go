@@ -75,23 +75,23 @@ func nextHops(l Link) ([]netip.Addr, error) {
 				addresses = append(addresses, a)
 			}
 		}
-		var of []int
+		var places []int
 		for i, n := range l.Networks {
 			if n.Addr().Is4() == four {
-				of = append(of, i)
+				places = append(places, i)
 			}
 		}
-		if len(of) == 0 {
+		if len(places) == 0 {
 			continue
 		}
 		if len(addresses) == 0 {
-			return nil, fmt.Errorf("network %s: the generator has no address of the same IP version to route it to", l.Networks[of[0]])
+			return nil, fmt.Errorf("network %s: the generator has no address of the same IP version to route it to", l.Networks[places[0]])
 		}
-		if len(of)%len(addresses) != 0 {
-			return nil, fmt.Errorf("%d networks and %d generator addresses of one family: give each generator as many networks as the others", len(of), len(addresses))
+		if len(places)%len(addresses) != 0 {
+			return nil, fmt.Errorf("%d networks and %d generator addresses of one family: give each generator as many networks as the others", len(places), len(addresses))
 		}
-		for place, i := range of {
-			hops[i] = addresses[place*len(addresses)/len(of)]
+		for place, i := range places {
+			hops[i] = addresses[place*len(addresses)/len(places)]
 		}
 	}
 	return hops, nil

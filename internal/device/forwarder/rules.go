@@ -57,7 +57,7 @@ func directionRules(spec Spec, d Direction, limited bool, info *Info) ([][]expr.
 	rules := [][]expr.Any{passARP(), netif.RulePassNeighbourDiscovery()}
 	if limited {
 		burst := burstPackets(*spec.Limit)
-		rules = append(rules, dropOver(spec.Limit.PacketsPerSecond, burst), countPassed())
+		rules = append(rules, dropOverLimit(spec.Limit.PacketsPerSecond, burst), countPassed())
 		info.applied("limit %s to %s: %d packets/s, burst %d packets, nftables at %s", d.From, d.To, spec.Limit.PacketsPerSecond, burst, d.From)
 	}
 	if spec.Forwarding != plan.MACRewrite {
@@ -79,7 +79,7 @@ func passARP() []expr.Any {
 	return append(netif.RuleEtherType(unix.ETH_P_ARP), &expr.Verdict{Kind: expr.VerdictAccept})
 }
 
-func dropOver(packetsPerSecond int64, burst uint32) []expr.Any {
+func dropOverLimit(packetsPerSecond int64, burst uint32) []expr.Any {
 	return []expr.Any{
 		&expr.Limit{Type: expr.LimitTypePkts, Rate: uint64(packetsPerSecond), Unit: expr.LimitTimeSecond, Burst: burst, Over: true},
 		&expr.Counter{},
@@ -91,18 +91,18 @@ func countPassed() []expr.Any { return []expr.Any{&expr.Counter{}} }
 
 // rewrite sends frames that are addressed to this interface on to the generator's MAC out of the other interface, from that interface's MAC. The frame goes
 // out as a copy without payload of its own ("dup"), and the one that came in is dropped.
-func rewrite(own, generator, source net.HardwareAddr, out int) []expr.Any {
+func rewrite(local, generator, source net.HardwareAddr, index int) []expr.Any {
 	setMAC := func(offset uint32, mac net.HardwareAddr) []expr.Any {
 		return []expr.Any{
 			&expr.Immediate{Register: netif.RuleRegister, Data: mac},
 			&expr.Payload{OperationType: expr.PayloadWrite, SourceRegister: netif.RuleRegister, Base: expr.PayloadBaseLLHeader, Offset: offset, Len: 6},
 		}
 	}
-	rule := []expr.Any{netif.RuleLoad(expr.PayloadBaseLLHeader, 0, 6), netif.RuleEqual(own)}
+	rule := []expr.Any{netif.RuleLoad(expr.PayloadBaseLLHeader, 0, 6), netif.RuleEqual(local)}
 	rule = append(rule, setMAC(0, generator)...)
 	rule = append(rule, setMAC(6, source)...)
 	return append(rule,
-		&expr.Immediate{Register: netif.RuleRegister, Data: binaryutil.NativeEndian.PutUint32(uint32(out))},
+		&expr.Immediate{Register: netif.RuleRegister, Data: binaryutil.NativeEndian.PutUint32(uint32(index))},
 		&expr.Dup{RegDev: netif.RuleRegister, IsRegDevSet: true},
 		&expr.Verdict{Kind: expr.VerdictDrop})
 }

@@ -27,36 +27,36 @@ func forwardByXDP(spec Spec, info *Info) error {
 	}
 	defer func() { _ = router.Close() }() // the links hold the program
 	for _, l := range spec.Links {
-		how, err := attachXDP(l.Interface, router.LinerateRoute, spec.AcceptsXDP)
+		hook, err := attachXDP(l.Interface, router.LinerateRoute, spec.AcceptsXDP)
 		if err != nil {
 			return fmt.Errorf("link %s: attach the XDP program: %w", l.Interface, err)
 		}
-		info.applied("XDP at %s, %s: routed by the kernel's table before the kernel's stack", l.Interface, how)
+		info.applied("XDP at %s, %s: routed by the kernel's table before the kernel's stack", l.Interface, hook)
 	}
 	return nil
 }
 
 // attachXDP attaches the program until the interface is removed: in the driver where the far ends of the cables accept frames that are sent by XDP, else in the kernel's generic hook.
-func attachXDP(name string, program *ebpf.Program, driver bool) (how string, err error) {
+func attachXDP(name string, program *ebpf.Program, driver bool) (hook string, err error) {
 	l, err := netif.Find(name)
 	if err != nil {
 		return "", err
 	}
-	how, flags := "in the driver", link.XDPDriverMode
+	hook, flags := "in the driver", link.XDPDriverMode
 	if !driver && l.Type() == "veth" {
-		how, flags = "in the generic hook, as a virtual cable's far end drops frames that XDP sends unless it is prepared for them", link.XDPGenericMode
+		hook, flags = "in the generic hook, as a virtual cable's far end drops frames that XDP sends unless it is prepared for them", link.XDPGenericMode
 	}
 	attached, err := link.AttachXDP(link.XDPOptions{Interface: l.Attrs().Index, Program: program, Flags: flags})
 	if err != nil && flags == link.XDPDriverMode {
-		how = fmt.Sprintf("in the generic hook, as the driver takes none (%v)", err)
+		hook = fmt.Sprintf("in the generic hook, as the driver takes none (%v)", err)
 		attached, err = link.AttachXDP(link.XDPOptions{Interface: l.Attrs().Index, Program: program, Flags: link.XDPGenericMode})
 	}
 	if err != nil {
 		return "", err
 	}
-	held = append(held, attached)
-	return how, nil
+	attachments = append(attachments, attached)
+	return hook, nil
 }
 
-// held keeps the programs attached until this process ends: when an interface outlives the process, such as a VF that goes back to its node, no program is left on it.
-var held []link.Link
+// attachments keeps the programs attached until this process ends: when an interface outlives the process, such as a VF that goes back to its node, no program is left on it.
+var attachments []link.Link

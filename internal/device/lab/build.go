@@ -18,25 +18,25 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/netif"
 )
 
-// built is a topology that was built, with the handles that keep it: a namespace that no process holds is removed.
-type built struct {
-	info   forwarder.Info
-	held   []io.Closer
-	dut    *netif.Namespace            // the Reference's; nil: there is no Reference
-	device []*DeviceProcess            // the processes that forward in user space
-	sends  map[string][]int            // by link, the processors that its sending threads are bound to
-	ends   map[string]*netif.Namespace // by link, where each link ends in a namespace of its own, the device's by plan.DeviceEnd; nil: all links end in this process's namespace
+// testbed is a topology that was built, with the handles that keep it: a namespace that no process holds is removed.
+type testbed struct {
+	info    forwarder.Info
+	closers []io.Closer
+	dut     *netif.Namespace            // the Reference's; nil: there is no Reference
+	device  []*DeviceProcess            // the processes that forward in user space
+	senders map[string][]int            // by link, the processors that its sending threads are bound to
+	ends    map[string]*netif.Namespace // by link, where each link ends in a namespace of its own, the device's by plan.DeviceEnd; nil: all links end in this process's namespace
 }
 
-func (b *built) close() {
-	for _, h := range slices.Backward(b.held) {
+func (b *testbed) close() {
+	for _, h := range slices.Backward(b.closers) {
 		_ = h.Close()
 	}
 }
 
 // build makes the topology; this process's namespace becomes the generator's. For a Device there is nothing to make.
-func build(ctx context.Context, o order) (*built, error) {
-	b := &built{}
+func build(ctx context.Context, o order) (*testbed, error) {
+	b := &testbed{}
 	var err error
 	if o.Topology.Kind != Device {
 		err = b.layCables(ctx, o)
@@ -51,7 +51,7 @@ func build(ctx context.Context, o order) (*built, error) {
 	return b, nil
 }
 
-func (b *built) layCables(ctx context.Context, o order) error {
+func (b *testbed) layCables(ctx context.Context, o order) error {
 	if err := refuseParents(o.ParentNamespace); err != nil {
 		return err
 	}
@@ -73,14 +73,14 @@ func (b *built) layCables(ctx context.Context, o order) error {
 }
 
 // makeEndNamespaces makes a namespace for the end of each link.
-func (b *built) makeEndNamespaces(t Topology) error {
+func (b *testbed) makeEndNamespaces(t Topology) error {
 	b.ends = map[string]*netif.Namespace{}
 	for _, l := range t.Links {
 		ns, err := netif.NewNamespace()
 		if err != nil {
 			return err
 		}
-		b.ends[l.Name], b.held = ns, append(b.held, ns)
+		b.ends[l.Name], b.closers = ns, append(b.closers, ns)
 		if err := l.disableIPv6(ns); err != nil {
 			return err
 		}
@@ -97,12 +97,12 @@ func (l Link) disableIPv6(ns *netif.Namespace) error {
 }
 
 // endpoint makes the namespace of a device that is itself an end of sessions. The program of that end sets its interface up.
-func (b *built) endpoint(l Link, mtu int) error {
+func (b *testbed) endpoint(l Link, mtu int) error {
 	ns, err := netif.NewNamespace()
 	if err != nil {
 		return err
 	}
-	b.held = append(b.held, ns)
+	b.closers = append(b.closers, ns)
 	if err := l.disableIPv6(ns); err != nil {
 		return err
 	}
@@ -111,13 +111,13 @@ func (b *built) endpoint(l Link, mtu int) error {
 }
 
 // shield keeps this machine's IP stack off the test's frames. It does nothing where the ends are sessions, which the kernel itself carries.
-func (b *built) shield(t Topology) error {
+func (b *testbed) shield(t Topology) error {
 	if t.Ends {
 		return nil
 	}
 	rules, err := shield(t.Links)
 	if err == nil {
-		b.held = append(b.held, closer(rules.CloseLasting))
+		b.closers = append(b.closers, closer(rules.CloseLasting))
 		return nil
 	}
 	b.info.Missing = append(b.info.Missing, fmt.Sprintf("keep the kernel off the test's frames: %v", err))
@@ -134,12 +134,12 @@ func (c closer) Close() error { return c() }
 
 // refuseParents returns an error in the parent's network namespace: cables must never be laid in the namespace that people work in.
 func refuseParents(parent uint64) error {
-	own, err := netif.CurrentNamespace()
+	current, err := netif.CurrentNamespace()
 	if err != nil {
 		return err
 	}
-	defer func() { _ = own.Close() }()
-	id, err := own.ID()
+	defer func() { _ = current.Close() }()
+	id, err := current.ID()
 	if err != nil {
 		return err
 	}
@@ -159,18 +159,18 @@ func silenceIPv6() error {
 }
 
 // reference cables each link to an interface of the same name in the forwarder's namespace, and sets the forwarder up.
-func (b *built) reference(ctx context.Context, t Topology) error {
+func (b *testbed) reference(ctx context.Context, t Topology) error {
 	dut, err := netif.NewNamespace()
 	if err != nil {
 		return err
 	}
-	b.dut, b.held = dut, append(b.held, dut)
+	b.dut, b.closers = dut, append(b.closers, dut)
 	gateways := [2]*netif.Namespace{dut}
 	if t.tunnels() {
 		if gateways[1], err = netif.NewNamespace(); err != nil {
 			return err
 		}
-		b.held = append(b.held, gateways[1])
+		b.closers = append(b.closers, gateways[1])
 	}
 	for _, l := range t.Links {
 		end := cableEnd{name: l.Interface, mac: net.HardwareAddr(l.DUTMAC), namespace: dut, forwarders: true}
@@ -189,12 +189,12 @@ func (b *built) reference(ctx context.Context, t Topology) error {
 	if t.Mode != nil && t.Mode.Userspace != nil {
 		return b.startUserspaceDevice(ctx, t)
 	}
-	mine, err := machine.OwnProcessors()
+	processors, err := machine.OwnProcessors()
 	if err != nil {
 		return err
 	}
-	place := t.placed(mine)
-	b.sends = place.sends
+	place := t.placement(processors)
+	b.senders = place.senders
 	if t.tunnels() {
 		return b.gateways(ctx, t, gateways, place)
 	}
@@ -203,12 +203,12 @@ func (b *built) reference(ctx context.Context, t Topology) error {
 }
 
 // endOf is the generator's end of a link.
-func (b *built) endOf(l Link) cableEnd {
+func (b *testbed) endOf(l Link) cableEnd {
 	return cableEnd{name: l.Interface, mac: net.HardwareAddr(l.GeneratorMAC), namespace: b.ends[l.Name]}
 }
 
 // loopback cables the two links of each pair to each other.
-func (b *built) loopback(t Topology) error {
+func (b *testbed) loopback(t Topology) error {
 	ends := map[string]cableEnd{}
 	for _, l := range t.Links {
 		ends[l.Name] = b.endOf(l)
@@ -289,7 +289,7 @@ func setUp(name string) error {
 }
 
 // counters reads the device's interfaces, by the names of their links; nil where no device was built.
-func (b *built) counters(t Topology) (func() ([]forwarder.Counted, error), error) {
+func (b *testbed) counters(t Topology) (func() ([]forwarder.Counted, error), error) {
 	if b.dut == nil {
 		return nil, nil
 	}
@@ -297,13 +297,13 @@ func (b *built) counters(t Topology) (func() ([]forwarder.Counted, error), error
 	if err != nil {
 		return nil, err
 	}
-	b.held = append(b.held, counters)
+	b.closers = append(b.closers, counters)
 	return func() ([]forwarder.Counted, error) {
-		all, err := counters.Read()
-		for i := range all {
-			all[i].Interface = t.Links[i].Name
+		counted, err := counters.Read()
+		for i := range counted {
+			counted[i].Interface = t.Links[i].Name
 		}
-		return all, err
+		return counted, err
 	}, nil
 }
 
@@ -311,15 +311,15 @@ func (b *built) counters(t Topology) (func() ([]forwarder.Counted, error), error
 const NothingLearned = "nothing: this mode learns nothing"
 
 // reply answers a question of the parent: what the Reference's limits counted, or what its reset did. It is empty where there is no Reference.
-func (b *built) reply(t Topology, q question) (a answer, err error) {
+func (b *testbed) reply(t Topology, q question) (a answer, err error) {
 	switch {
 	case b.dut == nil:
 	case q.Reset && len(b.device) > 0:
-		a.Did = NothingLearned
+		a.Report = NothingLearned
 	case q.Reset:
-		a.Did, err = forwarder.Reset(b.dut, t.forwarderSpec())
+		a.Report, err = forwarder.Reset(b.dut, t.forwarderSpec())
 	default:
-		a.Taken, err = forwarder.ReadLimitCounters(b.dut, t.forwarderSpec())
+		a.Counters, err = forwarder.ReadLimitCounters(b.dut, t.forwarderSpec())
 	}
 	return a, err
 }

@@ -21,7 +21,7 @@ type child struct {
 	status       io.ReadCloser  // its standard output
 	childsStatus io.Closer      // the child's end of that pipe, which this process closes once the child has it
 	words        *bounded.Words // its standard error
-	done         chan struct{}  // closed when it has ended and ended is set
+	exited       chan struct{}  // closed when it has ended and ended is set
 	ended        error
 }
 
@@ -29,7 +29,7 @@ type child struct {
 // For a Device the child stays in this namespace, where the interfaces are.
 func spawn(t Topology, h Host, listener *os.File) (*child, error) {
 	rootless := t.Kind != Device && !mayMakeNamespaces()
-	c := &child{words: &bounded.Words{}, done: make(chan struct{}), command: hostCommand(h)}
+	c := &child{words: &bounded.Words{}, exited: make(chan struct{}), command: hostCommand(h)}
 	c.command.Stderr = c.words
 	c.command.ExtraFiles = []*os.File{listener}
 	c.command.SysProcAttr = attributes(t.Kind, rootless)
@@ -49,7 +49,7 @@ func spawn(t Topology, h Host, listener *os.File) (*child, error) {
 			return
 		}
 		c.ended = c.command.Wait()
-		close(c.done)
+		close(c.exited)
 	}()
 	if err := <-started; err != nil {
 		_ = c.life.Close()
@@ -120,12 +120,12 @@ func (c *child) kill() error {
 
 // fault is the error for a child that ended by itself.
 func (c *child) fault() *Fault {
-	how := "ended"
+	ending := "ended"
 	if c.ended != nil {
-		how = "died: " + c.ended.Error()
+		ending = "died: " + c.ended.Error()
 	}
 	if words := c.words.String(); words != "" {
-		how += "; its last words: " + words
+		ending += "; its last words: " + words
 	}
-	return &Fault{Died, "the lab's process " + how}
+	return &Fault{Died, "the lab's process " + ending}
 }

@@ -36,13 +36,13 @@ type DeviceProcess struct {
 	command *exec.Cmd
 	life    io.Closer // its standard input
 	words   *bounded.Words
-	done    chan struct{} // closed when it has ended, and ended is set
+	exited  chan struct{} // closed when it has ended, and ended is set
 	ended   error
 }
 
 // startDevice starts a process in a namespace, and waits until it forwards: until a line of its standard output contains ready. It runs on these processors, or where none are given on all
 // that this process may use.
-func startDevice(ctx context.Context, ns *netif.Namespace, name, ready string, cmd *exec.Cmd, order []byte, on ...int) (*DeviceProcess, error) {
+func startDevice(ctx context.Context, ns *netif.Namespace, name, ready string, cmd *exec.Cmd, order []byte, processors ...int) (*DeviceProcess, error) {
 	life, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, fmt.Errorf("make a pipe: %w", err)
@@ -51,11 +51,11 @@ func startDevice(ctx context.Context, ns *netif.Namespace, name, ready string, c
 	if err != nil {
 		return nil, fmt.Errorf("make a pipe: %w", err)
 	}
-	p := &DeviceProcess{name: name, command: cmd, life: life, words: &bounded.Words{}, done: make(chan struct{})}
+	p := &DeviceProcess{name: name, command: cmd, life: life, words: &bounded.Words{}, exited: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = writer, p.words
 	err = ns.Start(cmd, func() {
 		p.ended = cmd.Wait()
-		close(p.done)
+		close(p.exited)
 	})
 	_ = writer.Close() // the process has its own
 	if err != nil {
@@ -76,8 +76,8 @@ func startDevice(ctx context.Context, ns *netif.Namespace, name, ready string, c
 	}()
 	refused := make(chan error, 1)
 	go func() { // what it starts for its order runs where it runs
-		if len(on) > 0 {
-			if err := machine.BindProcess(cmd.Process.Pid, on...); err != nil {
+		if len(processors) > 0 {
+			if err := machine.BindProcess(cmd.Process.Pid, processors...); err != nil {
 				refused <- err
 				return
 			}
@@ -88,18 +88,18 @@ func startDevice(ctx context.Context, ns *netif.Namespace, name, ready string, c
 	}()
 	bounded, cancel := context.WithTimeoutCause(ctx, startWithin, fmt.Errorf("it doesn't forward after %s", startWithin))
 	defer cancel()
-	var why error
+	var reason error
 	select {
 	case <-forwards:
 		return p, nil
-	case <-p.done:
+	case <-p.exited:
 		return nil, p.Fault()
-	case why = <-refused: // it has ended, or doesn't read
+	case reason = <-refused: // it has ended, or doesn't read
 	case <-bounded.Done():
-		why = context.Cause(bounded)
+		reason = context.Cause(bounded)
 	}
 	_ = p.Close() // its last words are complete then
-	return nil, fmt.Errorf("start %s: %w; its last words: %s", name, why, p.words)
+	return nil, fmt.Errorf("start %s: %w; its last words: %s", name, reason, p.words)
 }
 
 // deviceEnded is the error of a device's process that ended by itself.
@@ -109,15 +109,15 @@ type deviceEnded struct{ sentence string }
 func (d *deviceEnded) Error() string { return d.sentence }
 
 // Done is closed when the process has ended.
-func (p *DeviceProcess) Done() <-chan struct{} { return p.done }
+func (p *DeviceProcess) Done() <-chan struct{} { return p.exited }
 
 // Fault is the error of a process that ended by itself.
 func (p *DeviceProcess) Fault() error {
-	how := "ended"
+	ending := "ended"
 	if p.ended != nil {
-		how = "ended: " + p.ended.Error()
+		ending = "ended: " + p.ended.Error()
 	}
-	return &deviceEnded{fmt.Sprintf("the device's process %s %s; its last words: %s", p.name, how, p.words)}
+	return &deviceEnded{fmt.Sprintf("the device's process %s %s; its last words: %s", p.name, ending, p.words)}
 }
 
 // Close ends the process: it closes its standard input, and kills it if that isn't enough.
@@ -126,7 +126,7 @@ func (p *DeviceProcess) Close() error {
 	_ = p.command.Process.Signal(syscall.SIGTERM)
 	grace := time.AfterFunc(stopGrace/2, func() { _ = p.command.Process.Kill() })
 	defer grace.Stop()
-	<-p.done
+	<-p.exited
 	return nil
 }
 
@@ -134,7 +134,7 @@ func (p *DeviceProcess) Close() error {
 //
 //	west ──┤ gateway ├── tunnel.0 ═══ tunnel.0 ──┤ gateway ├── east
 //	                     tunnel.out ── tunnel.out
-func (b *built) gateways(ctx context.Context, t Topology, ends [2]*netif.Namespace, place placement) error {
+func (b *testbed) gateways(ctx context.Context, t Topology, ends [2]*netif.Namespace, place placement) error {
 	attrs := netlink.NewLinkAttrs()
 	attrs.Name, attrs.MTU, attrs.Namespace, attrs.NumTxQueues, attrs.NumRxQueues = plan.TunnelCable, t.MTU+plan.TunnelRoom, netlink.NsFd(ends[0].Fd()), 1, 1
 	cable := netlink.NewVeth(attrs)
@@ -142,9 +142,9 @@ func (b *built) gateways(ctx context.Context, t Topology, ends [2]*netif.Namespa
 	if err := netlink.LinkAdd(cable); err != nil {
 		return fmt.Errorf("lay the cable between the gateways: %w", err)
 	}
-	name, how := "WireGuard", "WireGuard (ChaCha20-Poly1305)"
+	name, description := "WireGuard", "WireGuard (ChaCha20-Poly1305)"
 	if t.Mode.Tunnel.Kind == plan.TunnelIPsec {
-		name, how = "IPsec", fmt.Sprintf("strongSwan's IPsec (%s)", t.Mode.Tunnel.Cipher)
+		name, description = "IPsec", fmt.Sprintf("strongSwan's IPsec (%s)", t.Mode.Tunnel.Cipher)
 		if _, _, err := tunnel.FindIPsec(); err != nil {
 			return badInput("dut.reference.mode.tunnel: %v", err)
 		}
@@ -176,32 +176,32 @@ func (b *built) gateways(ctx context.Context, t Topology, ends [2]*netif.Namespa
 			return err
 		}
 		b.device = append(b.device, p)
-		b.held = append(b.held, p)
+		b.closers = append(b.closers, p)
 	}
-	b.info.Applied = append(b.info.Applied, how+" in user space between two routers, a packet at a time")
+	b.info.Applied = append(b.info.Applied, description+" in user space between two routers, a packet at a time")
 	return nil
 }
 
 // gatewaySpec is the forwarder's specification for the first gateway, or the second.
 func (t Topology) gatewaySpec(end int, place placement) forwarder.Spec {
-	all := t.forwarderOn(place)
-	spec := forwarder.Spec{Forwarding: all.Forwarding, OwnCPU: all.OwnCPU, AcceptsXDP: all.AcceptsXDP}
+	whole := t.forwarderOn(place)
+	spec := forwarder.Spec{Forwarding: whole.Forwarding, OwnCPU: whole.OwnCPU, AcceptsXDP: whole.AcceptsXDP}
 	for i, l := range t.Links {
 		if t.Mode.Tunnel.Gateway(l.Name) == end {
-			spec.Links = append(spec.Links, all.Links[i])
+			spec.Links = append(spec.Links, whole.Links[i])
 		}
 	}
 	return spec
 }
 
 // networksBehind are the networks behind a gateway.
-func (t Topology) networksBehind(end int) (all []netip.Prefix) {
+func (t Topology) networksBehind(end int) (networks []netip.Prefix) {
 	for _, l := range t.Links {
 		if t.Mode.Tunnel.Gateway(l.Name) == end {
-			all = append(append(all, l.Networks...), l.DUT...)
+			networks = append(append(networks, l.Networks...), l.DUT...)
 		}
 	}
-	return all
+	return networks
 }
 
 // tunnelReady is the line that a gateway prints once it forwards.
@@ -209,8 +209,8 @@ const tunnelReady = "the tunnel is open"
 
 // TunnelMain is the main function of a gateway's process: it reads its order from standard input, and runs until standard input ends.
 func TunnelMain(ctx context.Context) error {
-	in := bufio.NewReader(os.Stdin)
-	order, err := in.ReadBytes('\n')
+	stdin := bufio.NewReader(os.Stdin)
+	order, err := stdin.ReadBytes('\n')
 	if err != nil {
 		return fmt.Errorf("read the order: %w (this verb is for the lab's own use)", err)
 	}
@@ -221,7 +221,7 @@ func TunnelMain(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	go func() {
-		_, _ = io.Copy(io.Discard, in)
+		_, _ = io.Copy(io.Discard, stdin)
 		stop()
 	}()
 	return g.Serve(ctx, func() error {
@@ -231,7 +231,7 @@ func TunnelMain(ctx context.Context) error {
 }
 
 // startUserspaceDevice prepares the links for testpmd, and starts it.
-func (b *built) startUserspaceDevice(ctx context.Context, t Topology) error {
+func (b *testbed) startUserspaceDevice(ctx context.Context, t Topology) error {
 	spec := t.forwarderSpec()
 	info, err := forwarder.Configure(ctx, b.dut, spec)
 	if err != nil {
@@ -241,7 +241,7 @@ func (b *built) startUserspaceDevice(ctx context.Context, t Topology) error {
 	if err != nil {
 		return err
 	}
-	b.device, b.held = append(b.device, p), append(b.held, p)
+	b.device, b.closers = append(b.device, p), append(b.closers, p)
 	b.info = info
 	b.info.Applied = append(b.info.Applied, fmt.Sprintf("%s forwards by AF_PACKET", p.command.Path))
 	return nil

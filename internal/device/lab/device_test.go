@@ -25,7 +25,7 @@ func deviceNamespace(t *testing.T) *netif.Namespace {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = ns.Close() })
-	do(t, ns, func() error {
+	inNamespace(t, ns, func() error {
 		for _, names := range [][2]string{{"eth1", "eth3"}, {"eth2", "eth4"}} {
 			attrs := netlink.NewLinkAttrs()
 			attrs.Name = names[0]
@@ -41,7 +41,7 @@ func deviceNamespace(t *testing.T) *netif.Namespace {
 	return ns
 }
 
-func do(t *testing.T, ns *netif.Namespace, fn func() error) {
+func inNamespace(t *testing.T, ns *netif.Namespace, fn func() error) {
 	t.Helper()
 	if err := ns.Do(fn); err != nil {
 		t.Fatal(err)
@@ -50,7 +50,7 @@ func do(t *testing.T, ns *netif.Namespace, fn func() error) {
 
 func setUp(t *testing.T, ns *netif.Namespace, names ...string) {
 	t.Helper()
-	do(t, ns, func() error {
+	inNamespace(t, ns, func() error {
 		for _, name := range names {
 			link, err := netlink.LinkByName(name)
 			if err != nil {
@@ -76,7 +76,7 @@ func TestADeviceIsReachedOverInterfacesOfThisNamespace(t *testing.T) {
 	cmd := parentCommand(t)
 	started := startParent(t, cmd, ns, deviceTopology(t, "eth2", "eth1"))
 	var v view
-	do(t, ns, func() error {
+	inNamespace(t, ns, func() error {
 		c, err := started.Key.Dial(t.Context(), credential.Control, started.Address)
 		if err != nil {
 			return err
@@ -91,7 +91,7 @@ func TestADeviceIsReachedOverInterfacesOfThisNamespace(t *testing.T) {
 	}
 	_ = cmd.Wait()
 	eventually(t, "its process is gone", func() bool { return !exists("/proc", v.PID) })
-	do(t, ns, func() error {
+	inNamespace(t, ns, func() error {
 		_, err := netlink.LinkByName("eth1") // the interfaces are the user's, and stay
 		return err
 	})
@@ -134,7 +134,7 @@ func TestAnInterfaceThatMustNotOrCannotBeUsedIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ns := deviceNamespace(t)
 			var err error
-			do(t, ns, func() error {
+			inNamespace(t, ns, func() error {
 				if err := c.spoil(ns); err != nil {
 					return err
 				}
@@ -152,17 +152,17 @@ func TestAnInterfaceThatMustNotOrCannotBeUsedIsRefused(t *testing.T) {
 // TestAUserWithoutRightsLearnsTheWayOut takes away what a lab needs, in user namespaces that stand for machines with other settings.
 func TestAUserWithoutRightsLearnsTheWayOut(t *testing.T) {
 	needRoot(t)
-	nobody := []string{"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"}
-	noNet := []string{"unshare", "-U", "-r", "sh", "-c", "echo 0 > /proc/sys/user/max_net_namespaces && exec \"$@\"", "sh"}
+	ordinary := []string{"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"}
+	withoutNamespaces := []string{"unshare", "-U", "-r", "sh", "-c", "echo 0 > /proc/sys/user/max_net_namespaces && exec \"$@\"", "sh"}
 	reference := topologyOf(t, planOf([]string{"west", "east"}), lab.Options{})
 	for name, c := range map[string]struct {
 		command  *exec.Cmd
 		topology lab.Topology
 		words    string
 	}{
-		"no more namespaces":            {parentCommand(t, noNet...), reference, "user.max_net_namespaces = 0"},
+		"no more namespaces":            {parentCommand(t, withoutNamespaces...), reference, "user.max_net_namespaces = 0"},
 		"no user namespaces":            {parentCommand(t, "unshare", "-U"), reference, "an ordinary user may not make network namespaces here"},
-		"real interfaces without right": {parentCommand(t, nobody...), deviceTopology(t, "eth1", "eth2"), "run with sudo, or give the binary CAP_NET_RAW"},
+		"real interfaces without right": {parentCommand(t, ordinary...), deviceTopology(t, "eth1", "eth2"), "run with sudo, or give the binary CAP_NET_RAW"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ns := deviceNamespace(t)
@@ -178,7 +178,7 @@ func TestAUserWithoutRightsLearnsTheWayOut(t *testing.T) {
 func TestTheMachineDoesNotRouteTheTestsFrames(t *testing.T) {
 	ns := deviceNamespace(t)
 	setUp(t, ns, "lo")
-	do(t, ns, func() error {
+	inNamespace(t, ns, func() error {
 		settings := map[string]string{"ipv4/ip_forward": "1", "ipv6/conf/eth1/disable_ipv6": "1", "ipv6/conf/eth2/disable_ipv6": "1", "ipv6/conf/eth3/disable_ipv6": "1", "ipv6/conf/eth4/disable_ipv6": "1"}
 		for path, value := range settings {
 			if err := os.WriteFile("/proc/sys/net/"+path, []byte(value), 0); err != nil {
@@ -212,9 +212,9 @@ func TestTheMachineDoesNotRouteTheTestsFrames(t *testing.T) {
 // routed sends ten frames to eth1 by its cable and counts those that the machine sends on to the other one.
 func routed(t *testing.T, ns *netif.Namespace) uint64 {
 	t.Helper()
-	var before, after uint64
-	do(t, ns, func() error {
-		from, err := netlink.LinkByName("eth3")
+	var first, second uint64
+	inNamespace(t, ns, func() error {
+		sender, err := netlink.LinkByName("eth3")
 		if err != nil {
 			return err
 		}
@@ -227,16 +227,16 @@ func routed(t *testing.T, ns *netif.Namespace) uint64 {
 			return err
 		}
 		defer func() { _ = unix.Close(fd) }()
-		before = receivedBy("eth4")
+		first = receivedBy("eth4")
 		for range 10 {
-			if err := unix.Sendto(fd, packetTo(machine.Attrs().HardwareAddr), 0, &unix.SockaddrLinklayer{Ifindex: from.Attrs().Index}); err != nil {
+			if err := unix.Sendto(fd, packetTo(machine.Attrs().HardwareAddr), 0, &unix.SockaddrLinklayer{Ifindex: sender.Attrs().Index}); err != nil {
 				return err
 			}
 		}
-		after = receivedBy("eth4")
+		second = receivedBy("eth4")
 		return nil
 	})
-	return after - before
+	return second - first
 }
 
 func receivedBy(name string) uint64 {

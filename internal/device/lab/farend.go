@@ -12,14 +12,14 @@ import (
 // It is for one goroutine.
 type FarEnd struct {
 	namespaces map[int]bool    // by their number in ours
-	known      map[string]bool // by the kernel's name of a namespace: it is the device's
+	belongs    map[string]bool // by the kernel's name of a namespace: it is the device's
 }
 
 // FarEndOf finds where the far ends of these interfaces are.
 func FarEndOf(interfaces []string) (*FarEnd, error) {
-	f := &FarEnd{namespaces: map[int]bool{}, known: map[string]bool{}}
+	f := &FarEnd{namespaces: map[int]bool{}, belongs: map[string]bool{}}
 	if machines, err := os.Readlink("/proc/1/ns/net"); err == nil {
-		f.known[machines] = false
+		f.belongs[machines] = false
 	}
 	for _, name := range interfaces {
 		link, err := netlink.LinkByName(name)
@@ -42,11 +42,11 @@ func (f *FarEnd) Holds(pid int) bool {
 	if err != nil {
 		return false // it has ended, or isn't ours to look at
 	}
-	its, asked := f.known[name]
-	if !asked {
+	holds, cached := f.belongs[name]
+	if !cached {
 		id, err := netlink.GetNetNsIdByPid(pid)
-		its = err == nil && f.namespaces[id]
-		f.known[name] = its
+		holds = err == nil && f.namespaces[id]
+		f.belongs[name] = holds
 	}
-	return its
+	return holds
 }

@@ -16,7 +16,7 @@ import (
 func TestTheDevicesProcessesAreThoseAtTheFarEnd(t *testing.T) {
 	needRoot(t)
 	generator, device, elsewhere := namespace(t), namespace(t), namespace(t)
-	do(t, generator, func() error {
+	inNamespace(t, generator, func() error {
 		for name, far := range map[string]*netif.Namespace{"g0": device, "g1": generator} {
 			attrs := netlink.NewLinkAttrs()
 			attrs.Name = name
@@ -28,20 +28,20 @@ func TestTheDevicesProcessesAreThoseAtTheFarEnd(t *testing.T) {
 	})
 	pids := map[string]int{"the device's": sleeper(t, device), "the generator's": sleeper(t, generator), "somebody else's": sleeper(t, elsewhere), "the machine's": os.Getpid()}
 	for name, ports := range map[string][]string{"both ports": {"g0", "g1"}, "the port that is cabled to itself": {"g1"}} {
-		do(t, generator, func() error {
+		inNamespace(t, generator, func() error {
 			far, err := lab.FarEndOf(ports)
 			if err != nil {
 				return err
 			}
-			for whose, pid := range pids {
-				if want := whose == "the device's" && len(ports) == 2; far.Holds(pid) != want {
-					t.Errorf("%s: that %s process is the device's is %v, want %v", name, whose, !want, want)
+			for owner, pid := range pids {
+				if want := owner == "the device's" && len(ports) == 2; far.Holds(pid) != want {
+					t.Errorf("%s: that %s process is the device's is %v, want %v", name, owner, !want, want)
 				}
 			}
 			return nil
 		})
 	}
-	do(t, generator, func() error {
+	inNamespace(t, generator, func() error {
 		if _, err := lab.FarEndOf([]string{"none"}); err == nil {
 			t.Error("the far end of an interface that isn't there was found")
 		}
@@ -50,8 +50,8 @@ func TestTheDevicesProcessesAreThoseAtTheFarEnd(t *testing.T) {
 }
 
 func TestWithoutAFarEndNoProcessIsTheDevices(t *testing.T) {
-	var none *lab.FarEnd
-	if none.Holds(os.Getpid()) {
+	var absent *lab.FarEnd
+	if absent.Holds(os.Getpid()) {
 		t.Error("this process is said to be at the far end of nothing")
 	}
 }
@@ -71,7 +71,7 @@ func sleeper(t *testing.T, ns *netif.Namespace) int {
 	t.Helper()
 	cmd := exec.Command("sleep", "600")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	do(t, ns, cmd.Start)
+	inNamespace(t, ns, cmd.Start)
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()

@@ -64,8 +64,8 @@ type view struct {
 	Speeds     []int64
 }
 
-func openFake(_ context.Context, _ plan.Sender, at lab.Bench) (lab.Engine, error) {
-	ports := at.Ports
+func openFake(_ context.Context, _ plan.Sender, bench lab.Bench) (lab.Engine, error) {
+	ports := bench.Ports
 	if os.Getenv("LAB_TEST_ENGINE") == "broken" {
 		return nil, errors.New("the engine is broken")
 	}
@@ -111,7 +111,7 @@ func (f *fake) Serve(ctx context.Context, l net.Listener) error {
 			}
 			_ = json.NewEncoder(c).Encode(f.view)
 		case "through\n":
-			_ = json.NewEncoder(c).Encode(f.through())
+			_ = json.NewEncoder(c).Encode(f.forwardedTTL())
 		case "ping\n":
 			_ = json.NewEncoder(c).Encode(f.ping())
 		}
@@ -119,8 +119,8 @@ func (f *fake) Serve(ctx context.Context, l net.Listener) error {
 	}
 }
 
-// through sends an IPv4 packet with a TTL of 64 from the first port's network to the second's, by the device, and says which TTL it arrives with; 0: it doesn't within two seconds.
-func (f *fake) through() int {
+// forwardedTTL sends an IPv4 packet with a TTL of 64 from the first port's network to the second's, by the device, and says which TTL it arrives with; 0: it doesn't within two seconds.
+func (f *fake) forwardedTTL() int {
 	var sockets [2]int
 	for i := range sockets {
 		link, err := netlink.LinkByName(f.view.Interfaces[i])
@@ -131,8 +131,8 @@ func (f *fake) through() int {
 			return 0
 		}
 		defer func() { _ = unix.Close(sockets[i]) }()
-		const all = unix.ETH_P_ALL << 8
-		if err := unix.Bind(sockets[i], &unix.SockaddrLinklayer{Protocol: all, Ifindex: link.Attrs().Index}); err != nil {
+		const protocol = unix.ETH_P_ALL << 8
+		if err := unix.Bind(sockets[i], &unix.SockaddrLinklayer{Protocol: protocol, Ifindex: link.Attrs().Index}); err != nil {
 			return 0
 		}
 	}
@@ -183,23 +183,23 @@ func (f *fake) ping() []uint64 {
 }
 
 // ask sends a fake engine one word and decodes its answer.
-func ask(t *testing.T, l *lab.Lab, word string, into any) {
+func ask(t *testing.T, l *lab.Lab, word string, result any) {
 	t.Helper()
 	c, err := l.Key().Dial(t.Context(), credential.Control, l.Address())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := answerQuestions(c, word, into); err != nil {
+	if err := answerQuestions(c, word, result); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func answerQuestions(c net.Conn, word string, into any) error {
+func answerQuestions(c net.Conn, word string, result any) error {
 	defer func() { _ = c.Close() }()
 	if _, err := io.WriteString(c, word+"\n"); err != nil {
 		return err
 	}
-	return json.NewDecoder(c).Decode(into)
+	return json.NewDecoder(c).Decode(result)
 }
 
 // parent starts the lab that its standard input describes, says where it is, and does nothing until it is killed.
@@ -239,11 +239,11 @@ func startParent(t *testing.T, cmd *exec.Cmd, ns *netif.Namespace, topology lab.
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := cmd.StdinPipe()
+	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := cmd.StdoutPipe()
+	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,11 +255,11 @@ func startParent(t *testing.T, cmd *exec.Cmd, ns *netif.Namespace, topology lab.
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	if _, err := in.Write(append(order, '\n')); err != nil {
+	if _, err := stdin.Write(append(order, '\n')); err != nil {
 		t.Fatal(err)
 	}
 	var s started
-	if err := json.NewDecoder(out).Decode(&s); err != nil {
+	if err := json.NewDecoder(stdout).Decode(&s); err != nil {
 		t.Fatalf("the parent said nothing: %v", err)
 	}
 	return s
@@ -268,7 +268,7 @@ func startParent(t *testing.T, cmd *exec.Cmd, ns *netif.Namespace, topology lab.
 // executable is the test binary in a place where every user may run it.
 func executable(t *testing.T) string {
 	t.Helper()
-	own, err := os.ReadFile("/proc/self/exe")
+	program, err := os.ReadFile("/proc/self/exe")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,7 +281,7 @@ func executable(t *testing.T) string {
 		t.Fatal(err)
 	}
 	path := dir + "/lab.test"
-	if err := os.WriteFile(path, own, 0o755); err != nil {
+	if err := os.WriteFile(path, program, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -306,13 +306,13 @@ func failingParent(t *testing.T, cmd *exec.Cmd, ns *netif.Namespace, topology la
 	if err != nil {
 		t.Fatal(err)
 	}
-	var said bytes.Buffer
-	cmd.Stdin, cmd.Stderr = bytes.NewReader(order), &said
+	var stderr bytes.Buffer
+	cmd.Stdin, cmd.Stderr = bytes.NewReader(order), &stderr
 	if err := ns.Do(cmd.Start); err != nil {
 		t.Fatal(err)
 	}
 	if err := cmd.Wait(); err == nil {
 		t.Error("it succeeded")
 	}
-	return said.String()
+	return stderr.String()
 }

@@ -47,10 +47,10 @@ type Bench struct {
 }
 
 // OpenEngine opens an engine on interfaces in this process's network namespace, or in the ports' own.
-type OpenEngine func(ctx context.Context, sends plan.Sender, at Bench) (Engine, error)
+type OpenEngine func(ctx context.Context, sender plan.Sender, bench Bench) (Engine, error)
 
-// errLeft is the cause of an orderly end.
-var errLeft = errors.New("the parent has ended, or has closed its end")
+// errParentEnded is the cause of an orderly end.
+var errParentEnded = errors.New("the parent has ended, or has closed its end")
 
 // stopGrace is how long the engine may take to stop; after that the process ends anyway.
 const stopGrace = 2 * time.Second
@@ -63,23 +63,23 @@ func HostMain(ctx context.Context, open OpenEngine) error {
 }
 
 func host(ctx context.Context, orders io.Reader, answers io.Writer, listener *os.File, open OpenEngine) error {
-	in := bufio.NewReader(orders)
-	decoder := json.NewDecoder(in)
+	buffered := bufio.NewReader(orders)
+	decoder := json.NewDecoder(buffered)
 	var o order
 	if err := decoder.Decode(&o); err != nil {
 		return fmt.Errorf("read the order: %w (this verb is for the lab's own use)", err)
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	built := make(chan *built, 1)
+	built := make(chan *testbed, 1)
 	go func() {
 		// It returns when the parent has ended, or has closed its end of the pipe.
-		answerQuestions(io.MultiReader(decoder.Buffered(), in), answers, func(q question) (answer, error) {
+		answerQuestions(io.MultiReader(decoder.Buffered(), buffered), answers, func(q question) (answer, error) {
 			b := <-built // the parent asks only once the lab is ready
 			built <- b
 			return b.reply(o.Topology, q)
 		})
-		stop(errLeft)
+		stop(errParentEnded)
 	}()
 	serve, b, err := prepare(ctx, o, listener, open)
 	if err := reportReady(answers, err, b.info); err != nil {
@@ -93,26 +93,26 @@ func host(ctx context.Context, orders io.Reader, answers io.Writer, listener *os
 }
 
 // prepare builds what was ordered and opens the engine on it.
-func prepare(ctx context.Context, o order, listener *os.File, open OpenEngine) (func(context.Context) error, *built, error) {
+func prepare(ctx context.Context, o order, listener *os.File, open OpenEngine) (func(context.Context) error, *testbed, error) {
 	l, err := net.FileListener(listener)
 	if err != nil {
-		return nil, &built{}, fmt.Errorf("take over the engine's port: %w", err)
+		return nil, &testbed{}, fmt.Errorf("take over the engine's port: %w", err)
 	}
 	_ = listener.Close()
 	if o.Verifier.IsZero() {
-		return nil, &built{}, errors.New("the order has no verifier: any user of this machine could drive the engine")
+		return nil, &testbed{}, errors.New("the order has no verifier: any user of this machine could drive the engine")
 	}
 	l = o.Verifier.Listen(l, credential.Control)
 	b, err := build(ctx, o)
 	if err != nil {
-		return nil, &built{}, err
+		return nil, &testbed{}, err
 	}
 	if request, err := machine.KeepAwake(); err == nil { // without the right to, or a driver that heeds it, processors may sleep
-		b.held = append(b.held, request)
+		b.closers = append(b.closers, request)
 	}
 	ports := make([]Port, len(o.Topology.Links))
 	for i, link := range o.Topology.Links {
-		ports[i] = Port{Link: link.Name, Interface: link.Interface, Namespace: b.ends[link.Name], Speed: link.Speed, Cores: o.Topology.Cores, Processors: b.sends[link.Name], Path: o.Topology.Path, Batch: o.Topology.Batch}
+		ports[i] = Port{Link: link.Name, Interface: link.Interface, Namespace: b.ends[link.Name], Speed: link.Speed, Cores: o.Topology.Cores, Processors: b.senders[link.Name], Path: o.Topology.Path, Batch: o.Topology.Batch}
 	}
 	if ns := b.ends[plan.DeviceEnd]; ns != nil {
 		end := ports[0]
@@ -135,16 +135,16 @@ func prepare(ctx context.Context, o order, listener *os.File, open OpenEngine) (
 		defer stop(nil)
 		for _, p := range b.device {
 			go func() {
-				<-p.done
+				<-p.exited
 				stop(p.Fault())
 			}()
 		}
 		err := serveUntilEnd(ctx, engine, l)
 		cause := context.Cause(ctx)
-		if fault, is := errors.AsType[*deviceEnded](cause); is {
+		if fault, ok := errors.AsType[*deviceEnded](cause); ok {
 			return fault // there is nothing to measure without the device
 		}
-		if cause != nil && !errors.Is(cause, errLeft) { // as by a signal
+		if cause != nil && !errors.Is(cause, errParentEnded) { // as by a signal
 			return fmt.Errorf("stopped by a signal: %w", cause)
 		}
 		return err

@@ -34,19 +34,19 @@ type Host struct {
 
 // Lab is a running lab. Its methods are safe for concurrent use.
 type Lab struct {
-	topology Topology
-	info     forwarder.Info
-	address  string
-	key      credential.Key
-	child    *child
-	closing  atomic.Bool
-	close    func() error
-	precede  func() // ends the precedence of this process
+	topology      Topology
+	info          forwarder.Info
+	address       string
+	key           credential.Key
+	child         *child
+	closing       atomic.Bool
+	closeOnce     func() error
+	endPrecedence func() // ends the precedence of this process
 
 	asking  sync.Mutex // one question at a time
 	asked   int
 	answers chan answer
-	left    chan struct{} // closed by Close
+	closed  chan struct{} // closed by Close
 	hearing sync.WaitGroup
 }
 
@@ -68,8 +68,8 @@ func Start(ctx context.Context, t Topology, h Host) (*Lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Lab{topology: t, address: listener.Addr().String(), key: credential.New(), child: c, answers: make(chan answer), left: make(chan struct{})}
-	l.close, l.precede = sync.OnceValue(l.end), machine.AskFirst()
+	l := &Lab{topology: t, address: listener.Addr().String(), key: credential.New(), child: c, answers: make(chan answer), closed: make(chan struct{})}
+	l.closeOnce, l.endPrecedence = sync.OnceValue(l.end), machine.AskFirst()
 	if err := l.awaitReady(ctx); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
@@ -109,12 +109,12 @@ func (l *Lab) awaitReady(ctx context.Context) error {
 		status status
 		err    error
 	}
-	said := make(chan first, 1)
+	statuses := make(chan first, 1)
 	l.hearing.Go(func() {
 		decoder := json.NewDecoder(bufio.NewReader(l.child.status))
 		var s status
 		err := decoder.Decode(&s)
-		said <- first{s, err}
+		statuses <- first{s, err}
 		l.receiveAnswers(decoder)
 	})
 	if err := l.sendOrder(); err != nil {
@@ -123,12 +123,12 @@ func (l *Lab) awaitReady(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return fmt.Errorf("start the lab: %w", context.Cause(ctx))
-	case a := <-said:
+	case a := <-statuses:
 		switch {
 		case a.status.Fault != nil:
 			return a.status.Fault
 		case a.err != nil:
-			<-l.child.done // it closed its standard output without a word
+			<-l.child.exited // it closed its standard output without a word
 			return l.child.fault()
 		}
 		l.info = a.status.Info
@@ -149,7 +149,7 @@ func (l *Lab) sendOrder() error {
 		}
 	}
 	if err := json.NewEncoder(l.child.life).Encode(o); err != nil {
-		<-l.child.done
+		<-l.child.exited
 		return l.child.fault()
 	}
 	return nil
@@ -213,12 +213,12 @@ func parentOf(pid int) int {
 }
 
 // Done is closed when the child has ended.
-func (l *Lab) Done() <-chan struct{} { return l.child.done }
+func (l *Lab) Done() <-chan struct{} { return l.child.exited }
 
 // Err is nil while the lab runs and after Close; otherwise it is the *Fault of its end.
 func (l *Lab) Err() error {
 	select {
-	case <-l.child.done:
+	case <-l.child.exited:
 		if l.closing.Load() {
 			return nil
 		}
@@ -229,13 +229,13 @@ func (l *Lab) Err() error {
 }
 
 // Close ends the lab and returns once its process has ended; the kernel removes the namespaces a moment later. It may be called more than once.
-func (l *Lab) Close() error { return l.close() }
+func (l *Lab) Close() error { return l.closeOnce() }
 
 func (l *Lab) end() error {
-	defer l.precede()
+	defer l.endPrecedence()
 	l.closing.Store(true)
 	_ = l.child.life.Close()
-	close(l.left)
+	close(l.closed)
 	defer func() {
 		_ = l.child.status.Close()
 		l.hearing.Wait()
@@ -243,11 +243,11 @@ func (l *Lab) end() error {
 	grace := time.NewTimer(closeGrace)
 	defer grace.Stop()
 	select {
-	case <-l.child.done:
+	case <-l.child.exited:
 		return nil
 	case <-grace.C:
 	}
 	err := l.child.kill()
-	<-l.child.done
+	<-l.child.exited
 	return err
 }

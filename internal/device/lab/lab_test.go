@@ -78,20 +78,20 @@ func TestAnotherUserOfTheMachineDrivesNoLab(t *testing.T) {
 // asNobody carries fn out with the rights of user 65534, in a thread of its own that ends with it: the raw system call changes that thread alone.
 func asNobody(t *testing.T, fn func() error) {
 	t.Helper()
-	done := make(chan error, 1)
+	finished := make(chan error, 1)
 	go func() {
 		runtime.LockOSThread()
 		if _, _, errno := unix.RawSyscall(unix.SYS_SETRESUID, 65534, 65534, 65534); errno != 0 {
-			done <- errno
+			finished <- errno
 			return
 		}
 		if os.WriteFile("/proc/sys/kernel/hostname", nil, 0) == nil {
-			done <- errors.New("it still has root's rights, so that this test proves nothing")
+			finished <- errors.New("it still has root's rights, so that this test proves nothing")
 			return
 		}
-		done <- fn()
+		finished <- fn()
 	}()
-	if err := <-done; err != nil {
+	if err := <-finished; err != nil {
 		t.Fatal(err)
 	}
 }
@@ -104,11 +104,11 @@ func TestALab(t *testing.T) {
 		if session, err := unix.Getsid(v.PID); err != nil || session != v.PID {
 			t.Errorf("the engine's process %d is in session %d (%v), which is not its own", v.PID, session, err)
 		}
-		own, err := os.Readlink("/proc/self/ns/net")
+		namespace, err := os.Readlink("/proc/self/ns/net")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v.Namespace == own {
+		if v.Namespace == namespace {
 			t.Error("the engine is in our namespace")
 		}
 		if !slices.Equal(v.Interfaces, []string{"west", "east"}) || !slices.Equal(v.Speeds, []int64{10_000_000_000, 10_000_000_000}) {
@@ -151,8 +151,8 @@ func TestALab(t *testing.T) {
 		var askers sync.WaitGroup
 		for range 3 {
 			askers.Go(func() {
-				if taken, err := l.LimitCounters(t.Context()); err != nil || !slices.Equal(taken, want) {
-					t.Errorf("got %+v (%v), want %+v", taken, err, want)
+				if counters, err := l.LimitCounters(t.Context()); err != nil || !slices.Equal(counters, want) {
+					t.Errorf("got %+v (%v), want %+v", counters, err, want)
 				}
 			})
 		}
@@ -162,8 +162,8 @@ func TestALab(t *testing.T) {
 		if _, err := l.LimitCounters(late); !errors.Is(err, context.Canceled) {
 			t.Errorf("who doesn't wait got %v", err)
 		}
-		if taken, err := l.LimitCounters(t.Context()); err != nil || !slices.Equal(taken, want) {
-			t.Errorf("after a question that nobody waited for: %+v (%v)", taken, err)
+		if counters, err := l.LimitCounters(t.Context()); err != nil || !slices.Equal(counters, want) {
+			t.Errorf("after a question that nobody waited for: %+v (%v)", counters, err)
 		}
 		if err := l.Close(); err != nil {
 			t.Error(err)
@@ -174,18 +174,18 @@ func TestALab(t *testing.T) {
 	})
 	t.Run("resets its Reference, and nothing else", func(t *testing.T) {
 		l := start(t, topologyOf(t, planOf([]string{"west", "east"}), lab.Options{}))
-		if did, err := l.Reset(t.Context()); err != nil || !strings.HasPrefix(did, "removed 0 neighbours, 0 learned addresses, ") {
-			t.Errorf("%q, %v", did, err)
+		if report, err := l.Reset(t.Context()); err != nil || !strings.HasPrefix(report, "removed 0 neighbours, 0 learned addresses, ") {
+			t.Errorf("%q, %v", report, err)
 		}
 		l = start(t, topologyOf(t, planOf([]string{"a", "b"}, dutType("Loopback")), lab.Options{}))
-		if did, err := l.Reset(t.Context()); err == nil {
-			t.Errorf("a Loopback was reset: %q", did)
+		if report, err := l.Reset(t.Context()); err == nil {
+			t.Errorf("a Loopback was reset: %q", report)
 		}
 	})
 	t.Run("has nothing to tell without a limit", func(t *testing.T) {
 		l := start(t, topologyOf(t, planOf([]string{"west", "east"}), lab.Options{}))
-		if taken, err := l.LimitCounters(t.Context()); err != nil || taken != nil {
-			t.Errorf("got %+v (%v)", taken, err)
+		if counters, err := l.LimitCounters(t.Context()); err != nil || counters != nil {
+			t.Errorf("got %+v (%v)", counters, err)
 		}
 	})
 	t.Run("is still there when memory has been collected", func(t *testing.T) {
@@ -324,15 +324,15 @@ func TestNothingOutlivesAKilledParent(t *testing.T) {
 					t.Errorf("not set up: %q", started.Missing)
 				}
 				var v view
-				do(t, ns, func() error {
+				inNamespace(t, ns, func() error {
 					c, err := started.Key.Dial(t.Context(), credential.Control, started.Address)
 					if err != nil {
 						return err
 					}
 					return answerQuestions(c, "view", &v)
 				})
-				held := holders(t, v.Namespace)
-				if len(held) == 0 {
+				initial := holders(t, v.Namespace)
+				if len(initial) == 0 {
 					t.Fatal("nobody holds the generator's namespace")
 				}
 				if threaded := napiThread(t, west); threaded != (limit == nil) { // only a Reference without a limit has threads of its own
@@ -343,21 +343,21 @@ func TestNothingOutlivesAKilledParent(t *testing.T) {
 				}
 				_ = cmd.Wait()
 				eventually(t, "its processes are gone", func() bool { return len(processes(t, cmd.Args[len(cmd.Args)-2])) == 0 })
-				eventually(t, "its namespace is gone", func() bool { return !slices.ContainsFunc(holders(t, v.Namespace), among(held)) })
+				eventually(t, "its namespace is gone", func() bool { return !slices.ContainsFunc(holders(t, v.Namespace), contains(initial)) })
 				eventually(t, "its kernel threads are gone", func() bool { return !napiThread(t, west) })
-				if now := interfaceNames(t, ns); !slices.Equal(now, interfaces) {
-					t.Errorf("interfaces before %v, after %v", interfaces, now)
+				if current := interfaceNames(t, ns); !slices.Equal(current, interfaces) {
+					t.Errorf("interfaces before %v, after %v", interfaces, current)
 				}
 			}
 		})
 	}
 }
 
-func eventually(t *testing.T, what string, hasCapability func() bool) {
+func eventually(t *testing.T, condition string, holds func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(5 * time.Second); !hasCapability(); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Second); !holds(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("not within 5 s: %s", what)
+			t.Fatalf("not within 5 s: %s", condition)
 		}
 	}
 }
@@ -375,14 +375,14 @@ func processes(t *testing.T, program string) []string {
 		t.Fatal(err)
 	}
 	return slices.DeleteFunc(links, func(link string) bool {
-		to, err := os.Readlink(link)
-		return err != nil || to != program
+		target, err := os.Readlink(link)
+		return err != nil || target != program
 	})
 }
 
-// among tells those of a list: the kernel gives a namespace's number to the next one, so holders that are new hold something else.
-func among(list []string) func(string) bool {
-	return func(one string) bool { return slices.Contains(list, one) }
+// contains tells those of a list: the kernel gives a namespace's number to the next one, so holders that are new hold something else.
+func contains(list []string) func(string) bool {
+	return func(element string) bool { return slices.Contains(list, element) }
 }
 
 // holders are the processes in a network namespace, or with a descriptor of it.
@@ -395,7 +395,7 @@ func holders(t *testing.T, namespace string) []string {
 			t.Fatal(err)
 		}
 		for _, link := range links {
-			if to, err := os.Readlink(link); err == nil && to == namespace {
+			if target, err := os.Readlink(link); err == nil && target == namespace {
 				found = append(found, link)
 			}
 		}
@@ -417,7 +417,7 @@ func napiThread(t *testing.T, link string) bool {
 
 func interfaceNames(t *testing.T, ns *netif.Namespace) (names []string) {
 	t.Helper()
-	do(t, ns, func() error {
+	inNamespace(t, ns, func() error {
 		links, err := netlink.LinkList()
 		for _, l := range links {
 			names = append(names, l.Attrs().Name)

@@ -46,11 +46,11 @@ func TestRealDevicesOfALab(t *testing.T) {
 
 // TestGatewaysStayOffTheProcessorThatSends: one way, where there is a second one. Of one processor alone all have it.
 func TestGatewaysStayOffTheProcessorThatSends(t *testing.T) {
-	mine, err := machine.OwnProcessors()
+	processors, err := machine.OwnProcessors()
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := machine.ListProcessors(mine)
+	want := machine.ListProcessors(processors)
 	if len(want) > 1 {
 		want = want[1:]
 	}
@@ -62,11 +62,11 @@ func TestGatewaysStayOffTheProcessorThatSends(t *testing.T) {
 		t.Fatalf("%d threads (%v)", len(threads), err)
 	}
 	for _, thread := range threads {
-		var on unix.CPUSet
-		if err := unix.SchedGetaffinity(thread.PID, &on); err != nil {
+		var affinity unix.CPUSet
+		if err := unix.SchedGetaffinity(thread.PID, &affinity); err != nil {
 			t.Fatal(err)
 		}
-		if got := machine.ListProcessors(&on); !slices.Equal(got, want) {
+		if got := machine.ListProcessors(&affinity); !slices.Equal(got, want) {
 			t.Errorf("thread %d may run on %v, want %v", thread.PID, got, want)
 		}
 	}
@@ -111,8 +111,8 @@ func aGateway(t *testing.T, l *lab.Lab) int {
 		if err != nil {
 			continue
 		}
-		if all := strings.Fields(string(children)); len(all) > 0 {
-			pid, err := strconv.Atoi(all[0])
+		if pids := strings.Fields(string(children)); len(pids) > 0 {
+			pid, err := strconv.Atoi(pids[0])
 			if err != nil {
 				t.Fatal(err)
 			}

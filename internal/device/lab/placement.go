@@ -20,30 +20,30 @@ import (
 // A thread of the kernel's that forwards isn't interrupted before it has forwarded 64 frames, not even for a real-time thread. The scheduler may leave both on one processor while another is
 // idle, and the sender waits for a third of its time.
 type placement struct {
-	sends    map[string][]int // one for each thread that sends on the link
-	forwards map[string]int
-	gateways []int // where a tunnel's gateways may run
+	senders    map[string][]int // one for each thread that sends on the link
+	forwarders map[string]int
+	gateways   []int // where a tunnel's gateways may run
 }
 
-// placed uses the first processors to send, and the last ones to forward.
-func (t Topology) placed(mine *unix.CPUSet) (p placement) {
-	var from []string
+// placement uses the first processors to send, and the last ones to forward.
+func (t Topology) placement(processors *unix.CPUSet) (p placement) {
+	var sources []string
 	for _, d := range t.Directions {
-		if !slices.Contains(from, d.From) {
-			from = append(from, d.From)
+		if !slices.Contains(sources, d.From) {
+			sources = append(sources, d.From)
 		}
 	}
-	allowed, threads := machine.ListProcessors(mine), max(t.Cores, 1)
-	if !t.forwardsInKernel() && !t.tunnels() || len(from)*(threads+1) > len(allowed) {
+	allowed, threads := machine.ListProcessors(processors), max(t.Cores, 1)
+	if !t.forwardsInKernel() && !t.tunnels() || len(sources)*(threads+1) > len(allowed) {
 		return p
 	}
-	p = placement{sends: map[string][]int{}, forwards: map[string]int{}}
+	p = placement{senders: map[string][]int{}, forwarders: map[string]int{}}
 	if t.tunnels() {
-		p.gateways = allowed[len(from)*threads:]
+		p.gateways = allowed[len(sources)*threads:]
 	}
-	for i, link := range from {
-		p.sends[link] = allowed[i*threads : (i+1)*threads]
-		p.forwards[link] = allowed[len(allowed)-len(from)+i]
+	for i, link := range sources {
+		p.senders[link] = allowed[i*threads : (i+1)*threads]
+		p.forwarders[link] = allowed[len(allowed)-len(sources)+i]
 	}
 	return p
 }
@@ -52,7 +52,7 @@ func (t Topology) placed(mine *unix.CPUSet) (p placement) {
 func (t Topology) forwarderOn(place placement) forwarder.Spec {
 	spec := t.forwarderSpec()
 	for i, l := range t.Links {
-		if processor, has := place.forwards[l.Name]; has {
+		if processor, ok := place.forwarders[l.Name]; ok {
 			spec.Links[i].Processor = &processor
 		}
 	}

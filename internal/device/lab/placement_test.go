@@ -13,9 +13,9 @@ import (
 func TestEachThreadHasAProcessorWhereThereAreEnough(t *testing.T) {
 	oneWay, bothWays := []forwarder.Direction{{From: "west", To: "east"}}, []forwarder.Direction{{From: "west", To: "east"}, {From: "east", To: "west"}}
 	for name, c := range map[string]struct {
-		topology Topology
-		mine     []int
-		want     placement
+		topology   Topology
+		processors []int
+		want       placement
 	}{
 		"one way, two processors":     {Topology{Directions: oneWay}, []int{0, 1}, placement{map[string][]int{"west": {0}}, map[string]int{"west": 1}, nil}},
 		"one way, of many processors": {Topology{Directions: oneWay}, []int{2, 5, 7, 9}, placement{map[string][]int{"west": {2}}, map[string]int{"west": 9}, nil}},
@@ -36,11 +36,11 @@ func TestEachThreadHasAProcessorWhereThereAreEnough(t *testing.T) {
 			if c.topology.Kind == "" {
 				c.topology.Kind = Reference
 			}
-			var mine unix.CPUSet
-			for _, cpu := range c.mine {
-				mine.Set(cpu)
+			var processors unix.CPUSet
+			for _, cpu := range c.processors {
+				processors.Set(cpu)
 			}
-			if got := c.topology.placed(&mine); !reflect.DeepEqual(got, c.want) {
+			if got := c.topology.placement(&processors); !reflect.DeepEqual(got, c.want) {
 				t.Errorf("%+v, want %+v", got, c.want)
 			}
 		})

@@ -25,10 +25,10 @@ type question struct {
 
 // answer is what the limits counted, or what the reset did; or an error.
 type answer struct {
-	Number int                       `json:"number"`
-	Taken  []forwarder.LimitCounters `json:"taken,omitempty"`
-	Did    string                    `json:"did,omitempty"`
-	Error  string                    `json:"error,omitempty"`
+	Number   int                       `json:"number"`
+	Counters []forwarder.LimitCounters `json:"taken,omitempty"`
+	Report   string                    `json:"did,omitempty"`
+	Error    string                    `json:"error,omitempty"`
 }
 
 // LimitCounters is what the Reference's limits counted since the lab was built, in the order of the topology's directions and named by its links. Without
@@ -38,7 +38,7 @@ func (l *Lab) LimitCounters(ctx context.Context) ([]forwarder.LimitCounters, err
 		return nil, nil
 	}
 	a, err := l.ask(ctx, question{}, "ask the lab for its limits' counters")
-	return l.byLink(a.Taken), err
+	return l.byLink(a.Counters), err
 }
 
 // Reset makes the Reference forget what it learned, and says what it forgot.
@@ -47,26 +47,26 @@ func (l *Lab) Reset(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("a lab of a %s has no Reference to reset", l.topology.Kind)
 	}
 	a, err := l.ask(ctx, question{Reset: true}, "ask the lab to reset its Reference")
-	return a.Did, err
+	return a.Report, err
 }
 
 // ask asks one question at a time, and waits for its answer.
-func (l *Lab) ask(ctx context.Context, q question, what string) (answer, error) {
+func (l *Lab) ask(ctx context.Context, q question, purpose string) (answer, error) {
 	l.asking.Lock()
 	defer l.asking.Unlock()
 	l.asked++
 	q.Number = l.asked
 	if err := json.NewEncoder(l.child.life).Encode(q); err != nil {
-		return answer{}, fmt.Errorf("%s: %w", what, err)
+		return answer{}, fmt.Errorf("%s: %w", purpose, err)
 	}
 	for {
 		select {
 		case <-ctx.Done():
-			return answer{}, fmt.Errorf("%s: %w", what, context.Cause(ctx))
-		case a, there := <-l.answers:
+			return answer{}, fmt.Errorf("%s: %w", purpose, context.Cause(ctx))
+		case a, ok := <-l.answers:
 			switch {
-			case !there:
-				return answer{}, fmt.Errorf("%s: it has ended", what)
+			case !ok:
+				return answer{}, fmt.Errorf("%s: it has ended", purpose)
 			case a.Number != l.asked: // it answers a question that timed out
 			case a.Error != "":
 				return answer{}, errors.New(a.Error)
@@ -78,26 +78,26 @@ func (l *Lab) ask(ctx context.Context, q question, what string) (answer, error) 
 }
 
 // byLink replaces the forwarder's interfaces by the names of their links.
-func (l *Lab) byLink(all []forwarder.LimitCounters) []forwarder.LimitCounters {
+func (l *Lab) byLink(counters []forwarder.LimitCounters) []forwarder.LimitCounters {
 	for i, d := range l.topology.Directions {
-		if i < len(all) {
-			all[i].From, all[i].To = d.From, d.To
+		if i < len(counters) {
+			counters[i].From, counters[i].To = d.From, d.To
 		}
 	}
-	return all
+	return counters
 }
 
 // receiveAnswers passes on the child's answers until the child has ended or the lab is closed.
-func (l *Lab) receiveAnswers(from *json.Decoder) {
+func (l *Lab) receiveAnswers(decoder *json.Decoder) {
 	defer close(l.answers)
 	for {
 		var a answer
-		if err := from.Decode(&a); err != nil {
+		if err := decoder.Decode(&a); err != nil {
 			return
 		}
 		select {
 		case l.answers <- a:
-		case <-l.left:
+		case <-l.closed:
 			return
 		}
 	}

@@ -28,7 +28,7 @@ func shield(links []Link) (*nftables.Conn, error) {
 		return nil, err
 	}
 	for _, l := range links {
-		own, err := ownAddresses(l.Interface)
+		addresses, err := ownAddresses(l.Interface)
 		if err != nil {
 			return nil, errors.Join(err, conn.CloseLasting())
 		}
@@ -36,7 +36,7 @@ func shield(links []Link) (*nftables.Conn, error) {
 			Table: table, Name: l.Interface, Device: l.Interface, Type: nftables.ChainTypeFilter,
 			Hooknum: nftables.ChainHookIngress, Priority: nftables.ChainPriorityFilter,
 		})
-		for _, rule := range shieldRules(own) {
+		for _, rule := range shieldRules(addresses) {
 			conn.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: rule})
 		}
 	}
@@ -55,23 +55,23 @@ func ownAddresses(name string) ([]netip.Addr, error) {
 	if err != nil {
 		return nil, fmt.Errorf("addresses of %s: %w", name, err)
 	}
-	var own []netip.Addr
+	var addresses []netip.Addr
 	for _, a := range list {
 		if addr, ok := netip.AddrFromSlice(a.IP); ok {
-			own = append(own, addr.Unmap())
+			addresses = append(addresses, addr.Unmap())
 		}
 	}
-	return own, nil
+	return addresses, nil
 }
 
-func shieldRules(own []netip.Addr) [][]expr.Any {
+func shieldRules(addresses []netip.Addr) [][]expr.Any {
 	rules := [][]expr.Any{netif.RulePassNeighbourDiscovery()}
-	for _, a := range own {
-		family, at := uint16(unix.ETH_P_IP), uint32(16)
+	for _, a := range addresses {
+		family, offset := uint16(unix.ETH_P_IP), uint32(16)
 		if a.Is6() {
-			family, at = unix.ETH_P_IPV6, 24
+			family, offset = unix.ETH_P_IPV6, 24
 		}
-		rules = append(rules, append(netif.RuleEtherType(family), netif.RuleLoad(expr.PayloadBaseNetworkHeader, at, uint32(a.BitLen()/8)), netif.RuleEqual(a.AsSlice()), &expr.Verdict{Kind: expr.VerdictAccept}))
+		rules = append(rules, append(netif.RuleEtherType(family), netif.RuleLoad(expr.PayloadBaseNetworkHeader, offset, uint32(a.BitLen()/8)), netif.RuleEqual(a.AsSlice()), &expr.Verdict{Kind: expr.VerdictAccept}))
 	}
 	return append(rules, netif.RuleDropIP()...)
 }

@@ -41,14 +41,14 @@ func StartTestpmd(ctx context.Context, ns *netif.Namespace, spec forwarder.Spec,
 	if err != nil {
 		return nil, err
 	}
-	mine, err := machine.OwnProcessors()
+	processors, err := machine.OwnProcessors()
 	if err == nil {
-		err = enoughProcessors(mine)
+		err = enoughProcessors(processors)
 	}
 	if err != nil {
 		return nil, err
 	}
-	arguments, err := testpmdArguments(spec, mtu, mine)
+	arguments, err := testpmdArguments(spec, mtu, processors)
 	if err != nil {
 		return nil, err
 	}
@@ -56,12 +56,12 @@ func StartTestpmd(ctx context.Context, ns *netif.Namespace, spec forwarder.Spec,
 }
 
 // testpmdArguments are testpmd's command line. It forwards between its ports 0 and 1, 2 and 3, and so on, so the links of a pair come one after the other.
-func testpmdArguments(spec forwarder.Spec, mtu int, mine *unix.CPUSet) ([]string, error) {
+func testpmdArguments(spec forwarder.Spec, mtu int, processors *unix.CPUSet) ([]string, error) {
 	arguments := []string{"--no-huge", "-m", "256", "--no-pci", "--no-telemetry", "--no-shconf"}
-	if list := threads(mine); list != "" {
+	if list := threads(processors); list != "" {
 		arguments = append(arguments, "--lcores="+list)
 	}
-	links, err := paired(spec)
+	links, err := pairedLinks(spec)
 	if err != nil {
 		return nil, err
 	}
@@ -78,30 +78,30 @@ func testpmdArguments(spec forwarder.Spec, mtu int, mine *unix.CPUSet) ([]string
 }
 
 // enoughProcessors refuses a machine with one processor: testpmd's thread never sleeps, so the generator's threads would get too little time.
-func enoughProcessors(mine *unix.CPUSet) error {
-	if mine.Count() > 1 {
+func enoughProcessors(processors *unix.CPUSet) error {
+	if processors.Count() > 1 {
 		return nil
 	}
 	return badInput("dut.reference.mode.userspace: testpmd forwards by a thread that never sleeps, and here it may use one processor only, which everything else needs too: give it at least two processors, or use another mode")
 }
 
 // threads are testpmd's two, each on any processor that it may use: by default DPDK ties each to one, where the generator's may be. Empty: DPDK as Debian builds it knows none of the processors.
-func threads(mine *unix.CPUSet) string {
-	const known = 128
-	var all []string
-	for _, cpu := range machine.ListProcessors(mine) {
-		if cpu < known {
-			all = append(all, strconv.Itoa(cpu))
+func threads(processors *unix.CPUSet) string {
+	const dpdkProcessors = 128
+	var ids []string
+	for _, cpu := range machine.ListProcessors(processors) {
+		if cpu < dpdkProcessors {
+			ids = append(ids, strconv.Itoa(cpu))
 		}
 	}
-	if len(all) == 0 {
+	if len(ids) == 0 {
 		return ""
 	}
-	return "(0,1)@(" + strings.Join(all, ",") + ")"
+	return "(0,1)@(" + strings.Join(ids, ",") + ")"
 }
 
-// paired are the links of all directions, the two of each pair one after the other.
-func paired(spec forwarder.Spec) ([]forwarder.Link, error) {
+// pairedLinks are the links of all directions, the two of each pair one after the other.
+func pairedLinks(spec forwarder.Spec) ([]forwarder.Link, error) {
 	var order []string
 	for _, d := range spec.Directions {
 		from, to := slices.Index(order, d.From), slices.Index(order, d.To)
@@ -114,15 +114,15 @@ func paired(spec forwarder.Spec) ([]forwarder.Link, error) {
 	}
 	links := make([]forwarder.Link, len(order))
 	for i, name := range order {
-		at := slices.IndexFunc(spec.Links, func(l forwarder.Link) bool { return l.Interface == name })
-		if at < 0 {
+		index := slices.IndexFunc(spec.Links, func(l forwarder.Link) bool { return l.Interface == name })
+		if index < 0 {
 			return nil, badInput("link %s: a direction names it, and the device has no such link", name)
 		}
 		goesTo := slices.ContainsFunc(spec.Directions, func(d forwarder.Direction) bool { return d.To == name })
-		if goesTo && spec.Links[at].GeneratorMAC == nil {
+		if goesTo && spec.Links[index].GeneratorMAC == nil {
 			return nil, badInput("link %s: testpmd sends to one MAC address, and the generator's isn't known", name)
 		}
-		links[i] = spec.Links[at]
+		links[i] = spec.Links[index]
 	}
 	return links, nil
 }

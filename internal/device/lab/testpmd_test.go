@@ -12,13 +12,13 @@ import (
 
 // TestTestpmdNeedsASecondProcessor: its thread never sleeps.
 func TestTestpmdNeedsASecondProcessor(t *testing.T) {
-	var mine unix.CPUSet
-	mine.Set(3)
-	if err := enoughProcessors(&mine); err == nil || !strings.Contains(err.Error(), "give it at least two processors") {
+	var processors unix.CPUSet
+	processors.Set(3)
+	if err := enoughProcessors(&processors); err == nil || !strings.Contains(err.Error(), "give it at least two processors") {
 		t.Errorf("one processor: %v", err)
 	}
-	mine.Set(0)
-	if err := enoughProcessors(&mine); err != nil {
+	processors.Set(0)
+	if err := enoughProcessors(&processors); err != nil {
 		t.Errorf("two processors: %v", err)
 	}
 }
@@ -28,17 +28,17 @@ func TestTestpmdPairsPortsByDirections(t *testing.T) {
 	link := func(name string, n byte) forwarder.Link {
 		return forwarder.Link{Interface: name, GeneratorMAC: forwarder.MAC{2, 0, 0, 0, 0, n}}
 	}
-	ways := func(names ...string) (all []forwarder.Direction) {
+	ways := func(names ...string) (directions []forwarder.Direction) {
 		for i := 0; i < len(names); i += 2 {
-			all = append(all, forwarder.Direction{From: names[i], To: names[i+1]})
+			directions = append(directions, forwarder.Direction{From: names[i], To: names[i+1]})
 		}
-		return all
+		return directions
 	}
 	spec := forwarder.Spec{Links: []forwarder.Link{link("a", 1), link("b", 2), link("c", 3), link("d", 4), link("idle", 5), {Interface: "unknown"}}}
 	for name, c := range map[string]struct {
 		directions []forwarder.Direction
 		ports      []string // with their peers
-		says       string
+		want       string
 	}{
 		"crossed pairs, both ways": {ways("a", "c", "c", "a", "d", "b", "b", "d"), []string{"a 02:00:00:00:00:01", "c 02:00:00:00:00:03", "d 02:00:00:00:00:04", "b 02:00:00:00:00:02"}, ""},
 		"one way":                  {ways("b", "a"), []string{"b 02:00:00:00:00:02", "a 02:00:00:00:00:01"}, ""},
@@ -50,9 +50,9 @@ func TestTestpmdPairsPortsByDirections(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			spec.Directions = c.directions
 			arguments, err := testpmdArguments(spec, 1500, &unix.CPUSet{})
-			if c.says != "" {
-				if err == nil || !strings.HasPrefix(err.Error(), c.says) {
-					t.Errorf("got %v, want %q", err, c.says)
+			if c.want != "" {
+				if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+					t.Errorf("got %v, want %q", err, c.want)
 				}
 				return
 			}
@@ -62,10 +62,10 @@ func TestTestpmdPairsPortsByDirections(t *testing.T) {
 			ports := make([]string, len(c.ports))
 			for _, argument := range arguments {
 				for i := range ports {
-					if port, is := strings.CutPrefix(argument, "net_af_packet"+string(rune('0'+i))+",iface="); is {
+					if port, ok := strings.CutPrefix(argument, "net_af_packet"+string(rune('0'+i))+",iface="); ok {
 						ports[i], _, _ = strings.Cut(port, ",")
 					}
-					if peer, is := strings.CutPrefix(argument, "--eth-peer="+string(rune('0'+i))+","); is {
+					if peer, ok := strings.CutPrefix(argument, "--eth-peer="+string(rune('0'+i))+","); ok {
 						ports[i] += " " + peer
 					}
 				}
@@ -77,11 +77,11 @@ func TestTestpmdPairsPortsByDirections(t *testing.T) {
 	}
 	t.Run("its threads may use all that the process may", func(t *testing.T) {
 		for want, cpus := range map[string][]int{"(0,1)@(3)": {3}, "(0,1)@(2,7,127)": {7, 2, 127, 128}, "": {128}} {
-			var mine unix.CPUSet
+			var processors unix.CPUSet
 			for _, cpu := range cpus {
-				mine.Set(cpu)
+				processors.Set(cpu)
 			}
-			if got := threads(&mine); got != want {
+			if got := threads(&processors); got != want {
 				t.Errorf("processors %v: %q, want %q", cpus, got, want)
 			}
 		}

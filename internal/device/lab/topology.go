@@ -111,7 +111,7 @@ func linkOf(i int, l plan.Link, generators []plan.Generator) Link {
 		GeneratorMAC: forwarder.MAC{2, 0x6c, 0x72, 0, byte(i), 2}, DUTMAC: forwarder.MAC{2, 0x6c, 0x72, 0, byte(i), 1},
 	}
 	for _, g := range generators {
-		if port, has := g.PortOn(l.Name); has {
+		if port, ok := g.PortOn(l.Name); ok {
 			link.Generator, link.Networks, link.VLAN = port.Addresses, port.Networks, port.VLAN
 		}
 	}
@@ -229,11 +229,11 @@ func (t Topology) sendsByXDP() bool { return t.Mode != nil && t.Mode.XDP != nil 
 func (t Topology) tunnels() bool { return t.Mode != nil && t.Mode.Tunnel != nil }
 
 func addresses(prefixes []netip.Prefix) []netip.Addr {
-	as := make([]netip.Addr, len(prefixes))
+	list := make([]netip.Addr, len(prefixes))
 	for i, p := range prefixes {
-		as[i] = p.Addr()
+		list[i] = p.Addr()
 	}
-	return as
+	return list
 }
 
 // String is the topology in a word and its links, for logs.

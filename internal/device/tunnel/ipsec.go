@@ -100,17 +100,17 @@ func (g Gateway) tunnelSettings() string {
 type child struct{ name, selector string }
 
 // children are those of the families that both gateways have networks of.
-func (g Gateway) children() (all []child) {
-	has := func(networks []netip.Prefix, four bool) bool {
+func (g Gateway) children() (list []child) {
+	hasFamily := func(networks []netip.Prefix, four bool) bool {
 		return slices.ContainsFunc(networks, func(n netip.Prefix) bool { return n.Addr().Is4() == four })
 	}
-	if has(g.Behind, true) && has(g.Networks, true) {
-		all = append(all, child{"ipv4", "0.0.0.0/0"})
+	if hasFamily(g.Behind, true) && hasFamily(g.Networks, true) {
+		list = append(list, child{"ipv4", "0.0.0.0/0"})
 	}
-	if has(g.Behind, false) && has(g.Networks, false) {
-		all = append(all, child{"ipv6", "::/0"})
+	if hasFamily(g.Behind, false) && hasFamily(g.Networks, false) {
+		list = append(list, child{"ipv6", "::/0"})
 	}
-	return all
+	return list
 }
 
 // FindIPsec finds strongSwan's programs, or says what lacks.

@@ -12,27 +12,27 @@ import (
 
 // TestWhatCharonIsToldOfATunnel: it has a child for each family that both gateways have networks of.
 func TestWhatCharonIsToldOfATunnel(t *testing.T) {
-	prefixes := func(all ...string) (out []netip.Prefix) {
-		for _, p := range all {
-			out = append(out, netip.MustParsePrefix(p))
+	prefixes := func(texts ...string) (parsed []netip.Prefix) {
+		for _, p := range texts {
+			parsed = append(parsed, netip.MustParsePrefix(p))
 		}
-		return out
+		return parsed
 	}
 	g := Gateway{Kind: plan.TunnelIPsec, Secret: "c0ffee", Cipher: plan.CipherAES128GCM, Local: netip.MustParseAddr("192.0.2.1"), Peer: netip.MustParseAddrPort("192.0.2.2:51820"),
 		Behind: prefixes("16.0.0.0/24", "198.18.0.1/24", "2001:2:0:10::/64"), Networks: prefixes("48.0.0.0/24")}
-	said := g.tunnelSettings()
+	settings := g.tunnelSettings()
 	for _, want := range []string{
 		"local_addrs = 192.0.2.1\n", "remote_addrs = 192.0.2.2\n", "local_port = 4500\n", "remote_port = 4500\n", "esp_proposals = aes128gcm16\n", "local_ts = 0.0.0.0/0\n", "remote_ts = 0.0.0.0/0\n", "secret = 0xc0ffee\n",
 	} {
-		if !strings.Contains(said, want) {
-			t.Errorf("it lacks %q:\n%s", want, said)
+		if !strings.Contains(settings, want) {
+			t.Errorf("it lacks %q:\n%s", want, settings)
 		}
 	}
-	if strings.Count(said, "rekey_time = 0s\n") != 2 {
-		t.Errorf("the connection and its child renew their keys:\n%s", said)
+	if strings.Count(settings, "rekey_time = 0s\n") != 2 {
+		t.Errorf("the connection and its child renew their keys:\n%s", settings)
 	}
-	if strings.Contains(said, "ipv6") {
-		t.Errorf("the other gateway has no network of IPv6, and yet:\n%s", said)
+	if strings.Contains(settings, "ipv6") {
+		t.Errorf("the other gateway has no network of IPv6, and yet:\n%s", settings)
 	}
 }
 

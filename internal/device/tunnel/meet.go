@@ -44,33 +44,33 @@ const (
 
 // Meet makes a pair of keys, waits until the other gateway answers over the cable, exchanges public keys with it, and returns a gateway that can serve. Both have the test's
 // token, by which they recognize each other; no key is made from it. While they can't meet, say is called with the reason, once for each new one.
-func (e GatewayInPod) Meet(ctx context.Context, token string, say func(string)) (Gateway, error) {
+func (e GatewayInPod) Meet(ctx context.Context, token string, report func(string)) (Gateway, error) {
 	key, err := ecdh.X25519().GenerateKey(rand.Reader)
 	if err != nil {
 		return Gateway{}, fmt.Errorf("make a key: %w", err)
 	}
-	mine := e.helloOf(hex.EncodeToString(key.PublicKey().Bytes()), e.Local.Addr(), token)
+	greeting := e.helloOf(hex.EncodeToString(key.PublicKey().Bytes()), e.Local.Addr(), token)
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
-	answers, end, err := e.answers(ctx, mine, token)
+	answers, end, err := e.answers(ctx, greeting, token)
 	if err != nil {
 		return Gateway{}, err
 	}
 	defer end()
-	said, last := "", error(nil)
+	reported, problem := "", error(nil)
 	for {
 		select {
 		case a := <-answers:
 			if a.err == nil {
-				return e.with(key, a.key)
+				return e.gateway(key, a.key)
 			}
-			last = a.err
+			problem = a.err
 		case <-ctx.Done():
-			return Gateway{}, fmt.Errorf("the other gateway at %s was never met: %w", e.Peer, cmp.Or(last, ctx.Err()))
+			return Gateway{}, fmt.Errorf("the other gateway at %s was never met: %w", e.Peer, cmp.Or(problem, ctx.Err()))
 		}
-		if why := last.Error(); why != said {
-			said = why
-			say(fmt.Sprintf("the other gateway at %s can't be met yet: %s", e.Peer, why))
+		if reason := problem.Error(); reason != reported {
+			reported = reason
+			report(fmt.Sprintf("the other gateway at %s can't be met yet: %s", e.Peer, reason))
 		}
 	}
 }
@@ -83,11 +83,11 @@ type answer struct {
 
 // answers has conversations with the other gateway until ctx ends. The gateway that Asks dials again and again; the other one listens, and several may dial it at once if
 // strangers are on the cable.
-func (e GatewayInPod) answers(ctx context.Context, mine hello, token string) (answers <-chan answer, end func(), err error) {
-	all := make(chan answer)
-	tell := func(key *ecdh.PublicKey, err error) {
+func (e GatewayInPod) answers(ctx context.Context, greeting hello, token string) (answers <-chan answer, end func(), err error) {
+	results := make(chan answer)
+	send := func(key *ecdh.PublicKey, err error) {
 		select {
-		case all <- answer{key, err}:
+		case results <- answer{key, err}:
 		case <-ctx.Done():
 		}
 	}
@@ -97,13 +97,13 @@ func (e GatewayInPod) answers(ctx context.Context, mine hello, token string) (an
 			for ; ctx.Err() == nil; _ = bounded.Pause(ctx, lookAgain) {
 				conn, err := dialer.DialContext(ctx, "tcp", netip.AddrPortFrom(e.Peer, Port).String())
 				if err != nil {
-					tell(nil, err)
+					send(nil, err)
 					continue
 				}
-				tell(e.greet(ctx, conn, mine, token))
+				send(e.exchange(ctx, conn, greeting, token))
 			}
 		}()
-		return all, func() {}, nil
+		return results, func() {}, nil
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", netip.AddrPortFrom(e.Local.Addr(), Port).String())
 	if err != nil {
@@ -113,28 +113,28 @@ func (e GatewayInPod) answers(ctx context.Context, mine hello, token string) (an
 		for ctx.Err() == nil {
 			conn, err := l.Accept()
 			if err != nil {
-				tell(nil, err)
+				send(nil, err)
 				_ = bounded.Pause(ctx, lookAgain)
 				continue
 			}
-			go func() { tell(e.greet(ctx, conn, mine, token)) }()
+			go func() { send(e.exchange(ctx, conn, greeting, token)) }()
 		}
 	}()
-	return all, func() { _ = l.Close() }, nil
+	return results, func() { _ = l.Close() }, nil
 }
 
-// greet has one conversation, and returns the other gateway's public key.
-func (e GatewayInPod) greet(ctx context.Context, conn net.Conn, mine hello, token string) (*ecdh.PublicKey, error) {
+// exchange has one conversation, and returns the other gateway's public key.
+func (e GatewayInPod) exchange(ctx context.Context, conn net.Conn, greeting hello, token string) (*ecdh.PublicKey, error) {
 	defer func() { _ = conn.Close() }()
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 	if err := conn.SetDeadline(time.Now().Add(helloTime)); err != nil {
 		return nil, err
 	}
-	if err := json.NewEncoder(conn).Encode(mine); err != nil {
+	if err := json.NewEncoder(conn).Encode(greeting); err != nil {
 		return nil, err
 	}
-	in := bufio.NewReader(io.LimitReader(conn, helloBytes))
-	line, err := in.ReadBytes('\n')
+	reader := bufio.NewReader(io.LimitReader(conn, helloBytes))
+	line, err := reader.ReadBytes('\n')
 	if err != nil {
 		return nil, err
 	}
@@ -149,13 +149,13 @@ func (e GatewayInPod) greet(ctx context.Context, conn net.Conn, mine hello, toke
 	if err := conn.SetDeadline(time.Now().Add(metTime)); err != nil { // a gateway that has met the other one neither dials nor listens any more, so neither may give up early
 		return nil, err
 	}
-	if _, err := fmt.Fprintln(conn, metProof(mine.Key, theirs.Key, token)); err != nil {
+	if _, err := fmt.Fprintln(conn, metProof(greeting.Key, theirs.Key, token)); err != nil {
 		return nil, err
 	}
-	if line, err = in.ReadBytes('\n'); err != nil { // the other gateway refused this one
+	if line, err = reader.ReadBytes('\n'); err != nil { // the other gateway refused this one
 		return nil, err
 	}
-	if !hmac.Equal(line, []byte(metProof(theirs.Key, mine.Key, token)+"\n")) {
+	if !hmac.Equal(line, []byte(metProof(theirs.Key, greeting.Key, token)+"\n")) {
 		return nil, errStranger
 	}
 	return ecdh.X25519().NewPublicKey(raw)
@@ -165,21 +165,21 @@ func (e GatewayInPod) greet(ctx context.Context, conn net.Conn, mine hello, toke
 var errStranger = errors.New("what answers there isn't a gateway of this test: the cable's network must connect this test's two gateways, and nothing else")
 
 // metProof proves that the gateway with one key has read the other's. It is valid in this conversation only.
-func metProof(own, other, token string) string {
+func metProof(key, peerKey, token string) string {
 	proof := hmac.New(sha256.New, []byte(token))
-	_, _ = fmt.Fprintf(proof, "%s met %s", own, other) // a hash takes all
+	_, _ = fmt.Fprintf(proof, "%s met %s", key, peerKey) // a hash takes all
 	return hex.EncodeToString(proof.Sum(nil))
 }
 
 // helloOf is the hello of the gateway at an address, for its key. The address is part of the proof, so a gateway's own hello, sent back to it, isn't valid.
-func (e GatewayInPod) helloOf(key string, at netip.Addr, token string) hello {
+func (e GatewayInPod) helloOf(key string, address netip.Addr, token string) hello {
 	proof := hmac.New(sha256.New, []byte(token))
-	_, _ = fmt.Fprintf(proof, "%s at %s", key, at) // a hash takes all
+	_, _ = fmt.Fprintf(proof, "%s at %s", key, address) // a hash takes all
 	return hello{Key: key, Proof: hex.EncodeToString(proof.Sum(nil))}
 }
 
-// with returns the gateway with its keys.
-func (e GatewayInPod) with(key *ecdh.PrivateKey, theirs *ecdh.PublicKey) (Gateway, error) {
+// gateway returns the gateway with its keys.
+func (e GatewayInPod) gateway(key *ecdh.PrivateKey, theirs *ecdh.PublicKey) (Gateway, error) {
 	g := Gateway{
 		Kind: e.Kind, Cipher: e.Cipher, Local: e.Local.Addr(), Peer: netip.AddrPortFrom(e.Peer, Port), Asks: e.Asks, MTU: e.MTU, Behind: e.Behind, Networks: e.Networks, InPod: true,
 		PrivateKey: hex.EncodeToString(key.Bytes()), PeerKey: hex.EncodeToString(theirs.Bytes()),

@@ -29,12 +29,12 @@ type met struct {
 
 // meet lets a gateway look for the other one, and returns what came of that, and what it said until then.
 func meet(ctx context.Context, e GatewayInPod, token string) (<-chan met, <-chan string) {
-	done, said := make(chan met, 1), make(chan string, 16)
+	results, reports := make(chan met, 1), make(chan string, 16)
 	go func() {
-		g, err := e.Meet(ctx, token, func(what string) { said <- what })
-		done <- met{g, err}
+		g, err := e.Meet(ctx, token, func(report string) { reports <- report })
+		results <- met{g, err}
 	}()
-	return done, said
+	return results, reports
 }
 
 // TestGatewaysMeet: each ends up with a key of its own, the other's public one, and a secret that both have, and that no other two have.
@@ -50,9 +50,9 @@ func TestGatewaysMeet(t *testing.T) {
 func secretOf(ctx context.Context, t *testing.T) string {
 	t.Helper()
 	first, second := ends(plan.TunnelIPsec)
-	one, _ := meet(ctx, first, "token")
+	firstMet, _ := meet(ctx, first, "token")
 	two, _ := meet(ctx, second, "token")
-	a, b := <-one, <-two
+	a, b := <-firstMet, <-two
 	if a.err != nil || b.err != nil {
 		t.Fatalf("%v; %v", a.err, b.err)
 	}
@@ -73,11 +73,11 @@ func TestAStrangerOnTheCableIsNotMet(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	first, second := ends(plan.TunnelWireGuard)
-	one, said := meet(ctx, first, "token")
+	firstMet, reports := meet(ctx, first, "token")
 	away, leave := context.WithCancel(ctx)
 	stranger, _ := meet(away, second, "another test's")
-	for what := range said {
-		if strings.Contains(what, "isn't a gateway of this test") {
+	for report := range reports {
+		if strings.Contains(report, "isn't a gateway of this test") {
 			break
 		}
 	}
@@ -86,7 +86,7 @@ func TestAStrangerOnTheCableIsNotMet(t *testing.T) {
 		t.Error("the stranger has met it")
 	}
 	two, _ := meet(ctx, second, "token")
-	if a, b := <-one, <-two; a.err != nil || b.err != nil {
+	if a, b := <-firstMet, <-two; a.err != nil || b.err != nil {
 		t.Errorf("%v; %v", a.err, b.err)
 	}
 }
@@ -96,17 +96,17 @@ func TestASilentStrangerHoldsNobodyUp(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	first, second := ends(plan.TunnelWireGuard)
-	one, said := meet(ctx, first, "token")
+	firstMet, reports := meet(ctx, first, "token")
 	silent := call(ctx, t, second)
 	if _, err := silent.Read(make([]byte, 1)); err != nil { // it is being greeted
 		t.Fatal(err)
 	}
 	two, _ := meet(ctx, second, "token")
-	if a, b := <-one, <-two; a.err != nil || b.err != nil {
+	if a, b := <-firstMet, <-two; a.err != nil || b.err != nil {
 		t.Errorf("%v; %v", a.err, b.err)
 	}
-	if len(said) > 0 {
-		t.Errorf("it was met only after the stranger's time was over: %s", <-said)
+	if len(reports) > 0 {
+		t.Errorf("it was met only after the stranger's time was over: %s", <-reports)
 	}
 }
 
@@ -125,11 +125,11 @@ func TestWhatIsRepeatedIsNotMet(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			one, said := meet(ctx, first, "token")
+			firstMet, reports := meet(ctx, first, "token")
 			conn := call(ctx, t, second)
-			in := bufio.NewReader(conn)
+			reader := bufio.NewReader(conn)
 			for _, answer := range []func([]byte) []byte{c.greets, c.proves} {
-				heard, err := in.ReadBytes('\n')
+				heard, err := reader.ReadBytes('\n')
 				if err != nil {
 					break // it has heard enough
 				}
@@ -138,15 +138,15 @@ func TestWhatIsRepeatedIsNotMet(t *testing.T) {
 				}
 			}
 			select {
-			case what := <-said:
-				if !strings.Contains(what, "isn't a gateway of this test") {
-					t.Error(what)
+			case report := <-reports:
+				if !strings.Contains(report, "isn't a gateway of this test") {
+					t.Error(report)
 				}
-			case got := <-one:
+			case got := <-firstMet:
 				t.Fatalf("it was met: %v", got.err)
 			}
 			cancel()
-			if got := <-one; got.err == nil {
+			if got := <-firstMet; got.err == nil {
 				t.Error("it was met")
 			}
 		})
@@ -158,18 +158,18 @@ func TestALongHelloIsNotHeardOut(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	first, second := ends(plan.TunnelWireGuard)
-	one, _ := meet(ctx, first, "token")
+	firstMet, _ := meet(ctx, first, "token")
 	conn := call(ctx, t, second)
 	if _, err := conn.Write(line(t, second.helloOf(strings.Repeat("ab", helloBytes), second.Local.Addr(), "token"))); err != nil {
 		t.Fatal(err)
 	}
-	in := bufio.NewScanner(conn)
-	in.Scan() // its hello
-	if in.Scan() {
-		t.Errorf("a hello of %d bytes was heard, and answered: %s", 2*helloBytes, in.Text())
+	reader := bufio.NewScanner(conn)
+	reader.Scan() // its hello
+	if reader.Scan() {
+		t.Errorf("a hello of %d bytes was heard, and answered: %s", 2*helloBytes, reader.Text())
 	}
 	cancel()
-	if got := <-one; got.err == nil {
+	if got := <-firstMet; got.err == nil {
 		t.Error("it was met")
 	}
 }

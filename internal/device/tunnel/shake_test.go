@@ -48,7 +48,7 @@ func TestATunnelIsOpenOnceBothGatewaysCanEncrypt(t *testing.T) {
 				}
 			}()
 			second := startWireGuard(t, gateways[1], cable)
-			if err := gateways[1].shake(t.Context(), second); err != nil {
+			if err := gateways[1].awaitHandshake(t.Context(), second); err != nil {
 				t.Fatalf("the second gateway: %v", err)
 			}
 			words, err := first.IpcGet()

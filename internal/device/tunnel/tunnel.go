@@ -85,7 +85,7 @@ func (g Gateway) Serve(ctx context.Context, ready func() error) error {
 		return err
 	}
 	if g.Asks {
-		if err := g.shake(ctx, d); err != nil {
+		if err := g.awaitHandshake(ctx, d); err != nil {
 			return err
 		}
 	} else {
@@ -123,7 +123,7 @@ const (
 	sendNoKeepalives    = "persistent_keepalive_interval=0\n"
 )
 
-// shake is the second gateway's part of the handshake. It waits until both gateways can encrypt. WireGuard's first gateway can't before a packet of the second one
+// awaitHandshake is the second gateway's part of the handshake. It waits until both gateways can encrypt. WireGuard's first gateway can't before a packet of the second one
 // confirmed the new keys. If that packet is lost, the first gateway starts a handshake of its own only 5 s later, and the frames of these seconds are lost.
 //
 //	first                                second
@@ -131,7 +131,7 @@ const (
 //	  │ ───────── response ─────────────▶   │  the second gateway can encrypt
 //	  │ ◀──────── keepalive ──────────────  │  each second: the first gateway can encrypt
 //	  │ ───────── keepalive ────────────▶   │  each second: the second gateway knows that
-func (g Gateway) shake(ctx context.Context, d *device.Device) error {
+func (g Gateway) awaitHandshake(ctx context.Context, d *device.Device) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, handshakeBound, fmt.Errorf("the other gateway, %s, answers no handshake within %s", g.Peer, handshakeBound))
 	defer cancel()
 	answered, err := awaitState(ctx, d, func(s state) bool { return s.shaken })
@@ -165,9 +165,9 @@ func awaitState(ctx context.Context, d *device.Device, wanted func(state) bool) 
 		if err != nil {
 			return state{}, fmt.Errorf("ask WireGuard for its handshake: %w", err)
 		}
-		now := parseState(words)
-		if wanted(now) {
-			return now, nil
+		current := parseState(words)
+		if wanted(current) {
+			return current, nil
 		}
 		if err := bounded.Pause(ctx, pollHandshake); err != nil {
 			return state{}, context.Cause(ctx)
@@ -195,8 +195,8 @@ func parseState(words string) (s state) {
 func (g Gateway) settings() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "private_key=%s\nlisten_port=%d\npublic_key=%s\nendpoint=%s\n", g.PrivateKey, Port, g.PeerKey, g.Peer)
-	for _, all := range []string{"0.0.0.0/0", "::/0"} {
-		fmt.Fprintf(&s, "allowed_ip=%s\n", all)
+	for _, network := range []string{"0.0.0.0/0", "::/0"} {
+		fmt.Fprintf(&s, "allowed_ip=%s\n", network)
 	}
 	if g.Asks {
 		s.WriteString(keepIdleTunnelAlive)

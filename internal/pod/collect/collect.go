@@ -54,28 +54,28 @@ func (c *Collector) Close() {
 }
 
 // Answers returns the newest answer for each observer, and the time by the clock that their times are of.
-func (c *Collector) Answers() (clock time.Duration, all []observe.Answer) {
+func (c *Collector) Answers() (clock time.Duration, answers []observe.Answer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return time.Since(c.began), append(all, c.answers...)
+	return time.Since(c.began), append(answers, c.answers...)
 }
 
 // Newest is what Answers returns, for an observer in the same process.
 func (c *Collector) Newest() observe.Collected {
-	clock, all := c.Answers()
-	return observe.Collected{Clock: clock, Answers: all}
+	clock, answers := c.Answers()
+	return observe.Collected{Clock: clock, Answers: answers}
 }
 
 func (c *Collector) follow(ctx context.Context, i int, o plan.Observer, ask func(context.Context) (reading, error)) {
 	a := asker{ask: ask, clock: func() time.Duration { return time.Since(c.began) }, o: o}
 	for ctx.Err() == nil {
 		began := a.clock()
-		found := a.period(ctx, func(first told) { c.keep(i, a.answer(first)) })
+		found := a.poll(ctx, func(first result) { c.keep(i, a.answer(first)) })
 		if ctx.Err() != nil {
 			return
 		}
 		c.keep(i, a.answer(found))
-		if bounded.Pause(ctx, began+a.every()-a.clock()) != nil {
+		if bounded.Pause(ctx, began+a.period()-a.clock()) != nil {
 			return
 		}
 	}
@@ -89,22 +89,22 @@ func (c *Collector) keep(i int, a observe.Answer) {
 
 // Check says what of observers' credentials can't be used, as far as that is known without asking anybody.
 func Check(observers []plan.Observer, credentials Folder) error {
-	var all []error
+	var problems []error
 	for _, o := range observers {
 		if _, err := sourceOf(o, credentials, &agent{}); err != nil {
-			all = append(all, fmt.Errorf("observer %s: %w", o.Name, err))
+			problems = append(problems, fmt.Errorf("observer %s: %w", o.Name, err))
 		}
 	}
-	return errors.Join(all...)
+	return errors.Join(problems...)
 }
 
 // asking is how an observer's source is asked. It reads credentials anew each time, since they may be replaced while a test runs.
 func asking(o plan.Observer, credentials Folder) func(context.Context) (reading, error) {
-	var known agent
+	var memory agent
 	return func(ctx context.Context) (reading, error) {
 		ctx, cancel := context.WithTimeout(ctx, answerTime)
 		defer cancel()
-		source, err := sourceOf(o, credentials, &known)
+		source, err := sourceOf(o, credentials, &memory)
 		if err != nil {
 			return reading{}, err
 		}
@@ -120,13 +120,13 @@ func asking(o plan.Observer, credentials Folder) func(context.Context) (reading,
 }
 
 // sourceOf is the server to ask for an observer; known is what earlier readings of an SNMP agent leave to remember.
-func sourceOf(o plan.Observer, credentials Folder, known *agent) (source, error) {
-	shown := credentials.of(o.Secret())
+func sourceOf(o plan.Observer, credentials Folder, memory *agent) (source, error) {
+	shown := credentials.secret(o.Secret())
 	switch {
 	case o.Prometheus != nil:
 		return newPrometheus(*o.Prometheus, shown)
 	case o.SNMP != nil:
-		return newSNMP(*o.SNMP, shown, known)
+		return newSNMP(*o.SNMP, shown, memory)
 	case o.Redfish != nil:
 		return newRedfish(*o.Redfish, shown)
 	case o.VPP != nil:

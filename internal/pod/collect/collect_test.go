@@ -38,12 +38,12 @@ func answered(t *testing.T, o plan.Observer, credentials collect.Folder) observe
 	c := collect.Start(t.Context(), []plan.Observer{o}, credentials)
 	defer c.Close()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		_, all := c.Answers()
-		if len(all) != 1 || all[0].Observer != "power" {
-			t.Fatalf("%+v, want the answer of one observer", all)
+		_, answers := c.Answers()
+		if len(answers) != 1 || answers[0].Observer != "power" {
+			t.Fatalf("%+v, want the answer of one observer", answers)
 		}
-		if all[0].At > 0 {
-			return all[0]
+		if answers[0].At > 0 {
+			return answers[0]
 		}
 		if time.Now().After(end) {
 			t.Fatal("it is never answered")
@@ -52,14 +52,14 @@ func answered(t *testing.T, o plan.Observer, credentials collect.Folder) observe
 }
 
 // number is the one of a name and whose it is.
-func number(t *testing.T, a observe.Answer, name, of string) observe.Number {
+func number(t *testing.T, a observe.Answer, name, part string) observe.Number {
 	t.Helper()
 	for _, n := range a.Numbers {
-		if n.Name == name && n.Part == of {
+		if n.Name == name && n.Part == part {
 			return n
 		}
 	}
-	t.Fatalf("no %s of %s in %+v (missing: %q)", name, of, a.Numbers, a.Missing)
+	t.Fatalf("no %s of %s in %+v (missing: %q)", name, part, a.Numbers, a.Missing)
 	return observe.Number{}
 }
 
@@ -87,7 +87,7 @@ func TestAnAnswerTellsHowLongItTook(t *testing.T) {
 func TestNobodyWaitsForAnAnswer(t *testing.T) {
 	c := collect.Start(t.Context(), []plan.Observer{{Name: "power", Every: plan.Duration(time.Hour), Prometheus: &plan.PrometheusQuery{URL: "http://192.0.2.1:9090", Query: "up"}}}, "")
 	defer c.Close()
-	if told := c.Newest(); len(told.Answers) != 1 || told.Answers[0].Missing != "there is no answer yet" && !strings.Contains(told.Answers[0].Missing, "192.0.2.1") {
-		t.Errorf("%+v", told)
+	if newest := c.Newest(); len(newest.Answers) != 1 || newest.Answers[0].Missing != "there is no answer yet" && !strings.Contains(newest.Answers[0].Missing, "192.0.2.1") {
+		t.Errorf("%+v", newest)
 	}
 }

@@ -25,26 +25,26 @@ type count struct {
 
 // counter remembers a counter from one reading to the next, and tells it without its wraps.
 type counter struct {
-	last  *count // nil: it wasn't read yet
-	value uint64 // what is told: what it was at first, unless no float64 has that, and all that it has grown by
+	previous *count // nil: it wasn't read yet
+	value    uint64 // what is told: what it was at first, unless no float64 has that, and all that it has grown by
 }
 
 // read takes a count. Anew says why what the counter has grown by since the last count isn't known; empty: it is.
-func (c *counter) read(now count) (value uint64, anew string) {
-	last := c.last
-	c.last = &now
-	if last == nil {
-		return c.begin(now), ""
+func (c *counter) read(current count) (value uint64, anew string) {
+	previous := c.previous
+	c.previous = &current
+	if previous == nil {
+		return c.begin(current), ""
 	}
-	if anew = now.beganAnew(*last); anew != "" {
-		return c.begin(now), anew
+	if anew = current.beganAnew(*previous); anew != "" {
+		return c.begin(current), anew
 	}
-	c.value += now.grown(*last)
+	c.value += current.grown(*previous)
 	return c.value, ""
 }
 
-func (c *counter) begin(now count) uint64 {
-	c.value = now.raw
+func (c *counter) begin(first count) uint64 {
+	c.value = first.raw
 	if c.value > exact/2 { // it may grow by as much yet
 		c.value = 0
 	}
@@ -52,21 +52,21 @@ func (c *counter) begin(now count) uint64 {
 }
 
 // grown is by how much a counter grew from one count to the next, if that is less than half of its range.
-func (now count) grown(last count) uint64 {
-	return (now.raw - last.raw) & (math.MaxUint64 >> (64 - now.bits))
+func (c count) grown(previous count) uint64 {
+	return (c.raw - previous.raw) & (math.MaxUint64 >> (64 - c.bits))
 }
 
 // beganAnew says why a count can't be compared with the one before; empty: it can.
-func (now count) beganAnew(last count) string {
-	elapsed := now.read.Sub(last.read)
+func (c count) beganAnew(previous count) string {
+	elapsed := c.read.Sub(previous.read)
 	switch {
-	case now.uptime != nil && last.uptime != nil && restarted(*last.uptime, *now.uptime, elapsed):
+	case c.uptime != nil && previous.uptime != nil && restarted(*previous.uptime, *c.uptime, elapsed):
 		return "the agent was restarted"
-	case now.discontinuity != nil && last.discontinuity != nil && *now.discontinuity != *last.discontinuity:
+	case c.discontinuity != nil && previous.discontinuity != nil && *c.discontinuity != *previous.discontinuity:
 		return "the agent says that the interface's counters began anew (ifCounterDiscontinuityTime)"
-	case now.bits != last.bits || now.grown(last) > math.MaxUint64>>(65-now.bits):
+	case c.bits != previous.bits || c.grown(previous) > math.MaxUint64>>(65-c.bits):
 		return wentBack
-	case now.bits == 32 && elapsed > longestUnread:
+	case c.bits == 32 && elapsed > longestUnread:
 		return fmt.Sprintf("a counter of 32 bits was not read for %s, in which it may have begun anew without anybody seeing it", elapsed.Round(time.Millisecond))
 	}
 	return ""
@@ -79,8 +79,8 @@ const wentBack = "the counter went back: it was cleared, or what counts was rest
 const tolerance = time.Second
 
 // restarted says that an agent which has run on for this long would tell a longer uptime, or a much shorter one. An uptime begins anew after 497 days by itself.
-func restarted(before, now uint32, elapsed time.Duration) bool {
+func restarted(previous, current uint32, elapsed time.Duration) bool {
 	const hundredth, day = 10 * time.Millisecond, 24 * time.Hour
-	ran := time.Duration(int32(now-before)) * hundredth //nolint:gosec // the difference of two numbers that begin anew
+	ran := time.Duration(int32(current-previous)) * hundredth //nolint:gosec // the difference of two numbers that begin anew
 	return ran+tolerance < elapsed/2 || ran > elapsed+day
 }

@@ -12,15 +12,15 @@ func TestWhatACounterGrewByFromOneReadingToTheNext(t *testing.T) {
 	start := time.Unix(0, 0)
 	type read struct {
 		raw           uint64
-		after         time.Duration // the first reading
+		elapsed       time.Duration // the first reading
 		uptime        uint32        // in hundredths of a second
 		discontinuity uint32
 	}
 	for name, c := range map[string]struct {
-		bits        int
-		first, then read
-		grown       uint64
-		anew        string
+		bits          int
+		first, second read
+		grown         uint64
+		anew          string
 	}{
 		"it grew":                                        {64, read{100, 0, 500, 0}, read{350, 5 * time.Second, 1000, 0}, 250, ""},
 		"it stood still":                                 {64, read{100, 0, 500, 0}, read{100, 5 * time.Second, 1000, 0}, 0, ""},
@@ -40,17 +40,17 @@ func TestWhatACounterGrewByFromOneReadingToTheNext(t *testing.T) {
 		"so many that a float64 has only each 2048th of": {64, read{1<<64 - 5_001, 0, 500, 0}, read{1<<64 - 1, 5 * time.Second, 1000, 0}, 5_000, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var of counter
+			var remembered counter
 			count := func(r read) count {
-				return count{raw: r.raw, bits: c.bits, read: start.Add(r.after), uptime: &r.uptime, discontinuity: &r.discontinuity}
+				return count{raw: r.raw, bits: c.bits, read: start.Add(r.elapsed), uptime: &r.uptime, discontinuity: &r.discontinuity}
 			}
-			first, anew := of.read(count(c.first))
+			first, anew := remembered.read(count(c.first))
 			if anew != "" {
 				t.Errorf("%q of the first reading", anew)
 			}
-			then, anew := of.read(count(c.then))
-			if (c.anew == "") != (anew == "") || !strings.Contains(anew, c.anew) || anew == "" && (float64(then)-float64(first) != float64(c.grown)) {
-				t.Errorf("from %d to %d, %q; want %d more, %q", first, then, anew, c.grown, c.anew)
+			second, anew := remembered.read(count(c.second))
+			if (c.anew == "") != (anew == "") || !strings.Contains(anew, c.anew) || anew == "" && (float64(second)-float64(first) != float64(c.grown)) {
+				t.Errorf("from %d to %d, %q; want %d more, %q", first, second, anew, c.grown, c.anew)
 			}
 		})
 	}

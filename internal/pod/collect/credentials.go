@@ -20,15 +20,15 @@ var Keys = []string{keyUser, keyPassword, keyToken, keyCommunity, keyAuthority, 
 
 // secret is one of them; the zero value shows nothing.
 type secret struct {
-	name string
-	at   string // the folder that it is in; empty: nobody gave any
+	name   string
+	folder string // the folder that it is in; empty: nobody gave any
 }
 
-func (f Folder) of(name string) secret {
+func (f Folder) secret(name string) secret {
 	if name == "" || f == "" {
 		return secret{name: name}
 	}
-	return secret{name: name, at: string(f) + "/" + name}
+	return secret{name: name, folder: string(f) + "/" + name}
 }
 
 // value is a key's; empty where the Secret hasn't it. The error names the Secret, and never what is in it.
@@ -36,10 +36,10 @@ func (s secret) value(key string) (string, error) {
 	if s.name == "" {
 		return "", nil
 	}
-	if s.at == "" {
+	if s.folder == "" {
 		return "", fmt.Errorf("secret %s: nobody said where it is: give --credentials a folder that has %s/%s", s.name, s.name, key)
 	}
-	root, err := os.OpenRoot(s.at)
+	root, err := os.OpenRoot(s.folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("secret %s isn't there", s.name)
 	}
@@ -64,15 +64,15 @@ func (s secret) value(key string) (string, error) {
 
 // values are several keys'.
 func (s secret) values(keys ...string) (map[string]string, error) {
-	all := map[string]string{}
+	values := map[string]string{}
 	for _, key := range keys {
 		value, err := s.value(key)
 		if err != nil {
 			return nil, err
 		}
-		all[key] = value
+		values[key] = value
 	}
-	return all, nil
+	return values, nil
 }
 
 // shown says whose credentials were shown, for an answer that refuses them.

@@ -36,49 +36,49 @@ type asker struct {
 	clock func() time.Duration
 	o     plan.Observer
 
-	last  *question // the newest; nil: nothing was answered yet
-	epoch int       // how often counters began anew
-	anew  string    // why they did last
+	newest *question // the newest; nil: nothing was answered yet
+	epoch  int       // how often counters began anew
+	anew   string    // why they did last
 }
 
-// told is what a period's questions gave.
-type told struct {
+// result is what a period's questions gave.
+type result struct {
 	question
 	err error
 	// After and by are the times between which the source took the counters' numbers: it told older ones until then, and these by then. Both 0: nobody knows.
-	after, by time.Duration
+	earliest, latest time.Duration
 }
 
-// period asks until it is known when the numbers were taken, and until the next period at most. First is told the first answer at once, where there was none before.
-func (a *asker) period(ctx context.Context, first func(told)) told {
+// poll asks until it is known when the numbers were taken, and until the next period at most. First is told the first answer at once, where there was none before.
+func (a *asker) poll(ctx context.Context, first func(result)) result {
 	began := a.clock()
-	var found told
+	var found result
 	grown := false
 	for fine := false; ; fine = true {
-		before := a.last
-		now, err := a.question(ctx)
+		previous := a.newest
+		current, err := a.question(ctx)
 		if err != nil {
-			return told{question: now, err: err}
+			return result{question: current, err: err}
 		}
-		found.question = now
-		if !now.reading.counts() {
+		found.question = current
+		if !current.reading.counts() {
 			return found
 		}
-		if before == nil {
+		if previous == nil {
 			first(found)
 		} else {
-			a.beginAnew(before.reading, now.reading)
-			grew := now.reading.grewSince(before.reading)
-			if grew || !grown && now.reading.pulse != before.reading.pulse {
-				found.after, found.by = before.asked, now.answered
+			a.beginAnew(previous.reading, current.reading)
+			grew := current.reading.grewSince(previous.reading)
+			if grew || !grown && current.reading.pulse != previous.reading.pulse {
+				found.earliest, found.latest = previous.asked, current.answered
 			}
 			if grew && fine {
 				return found
 			}
 			grown = grown || grew
 		}
-		next := now.answered + max(leastApart, a.every()/mostFit, leastPatient*(now.answered-now.asked))
-		if a.o.SNMP == nil || next > began+a.every() || bounded.Pause(ctx, next-a.clock()) != nil {
+		next := current.answered + max(leastApart, a.period()/mostFit, leastPatient*(current.answered-current.asked))
+		if a.o.SNMP == nil || next > began+a.period() || bounded.Pause(ctx, next-a.clock()) != nil {
 			return found
 		}
 	}
@@ -90,34 +90,34 @@ func (a *asker) question(ctx context.Context) (q question, err error) {
 	q.reading, err = a.ask(ctx)
 	q.answered = a.clock()
 	if err == nil {
-		a.last = &q
+		a.newest = &q
 	}
 	return q, err
 }
 
 // beginAnew notes that counters can't be compared with the reading before.
-func (a *asker) beginAnew(before, now reading) {
-	why := now.anew
-	for _, n := range now.numbers {
-		if was, known := before.number(n); known && n.Kind == report.Counter && n.Value < was.Value && why == "" {
-			why = wentBack
+func (a *asker) beginAnew(previous, current reading) {
+	reason := current.anew
+	for _, n := range current.numbers {
+		if old, found := previous.number(n); found && n.Kind == report.Counter && n.Value < old.Value && reason == "" {
+			reason = wentBack
 		}
 	}
-	if why != "" {
-		a.epoch, a.anew = a.epoch+1, why
+	if reason != "" {
+		a.epoch, a.anew = a.epoch+1, reason
 	}
 }
 
-// every is how long a period is.
-func (a *asker) every() time.Duration {
-	if a.last != nil && a.last.reading.counts() {
+// period is how long a period is.
+func (a *asker) period() time.Duration {
+	if a.newest != nil && a.newest.reading.counts() {
 		return min(a.o.Every.Std(), longestPeriod)
 	}
 	return a.o.Every.Std()
 }
 
 // answer is what the observer is told of a period.
-func (a *asker) answer(t told) observe.Answer {
+func (a *asker) answer(t result) observe.Answer {
 	took := t.answered - t.asked
 	answer := observe.Answer{Observer: a.o.Name, At: t.asked + took/2, Took: took}
 	if t.err != nil {
@@ -128,7 +128,7 @@ func (a *asker) answer(t told) observe.Answer {
 	for i := range answer.Numbers {
 		n := &answer.Numbers[i]
 		if n.Kind == report.Counter {
-			n.Earliest, n.Latest, n.Epoch, n.Anew = t.after, t.by, a.epoch, a.anew
+			n.Earliest, n.Latest, n.Epoch, n.Anew = t.earliest, t.latest, a.epoch, a.anew
 		}
 		if notFinite(n.Value) || notFinite(n.Stamp) { // JSON has no such number, so one of them would keep all others from the runner
 			n.Value, n.Stamp, n.Missing = 0, 0, cmp.Or(n.Missing, "what it tells, or of when it is, is no number (NaN or infinite)")

@@ -26,33 +26,33 @@ type device struct {
 	restarts, recovers time.Duration // from one until the other nobody answers, and for 3 s more it tells 0; 0: never
 	stalls, goesOn     time.Duration // from one until the other it answers nobody
 
-	taken time.Duration // when it took the number
+	renewed time.Duration // when it took the number
 }
 
 // errSilent is that of an agent which doesn't answer.
 var errSilent = errors.New("no answer")
 
 // at takes the number anew, if it is old.
-func (d *device) renew(now time.Duration) {
+func (d *device) renew(clock time.Duration) {
 	switch {
-	case d.keeps == 0 || d.asks && now-d.taken >= d.keeps:
-		d.taken = now
+	case d.keeps == 0 || d.asks && clock-d.renewed >= d.keeps:
+		d.renewed = clock
 	case !d.asks:
-		d.taken = max(0, now-(now-d.phase+d.keeps)%d.keeps)
+		d.renewed = max(0, clock-(clock-d.phase+d.keeps)%d.keeps)
 	}
 }
 
-func (d *device) ask(now time.Duration) (reading, error) {
-	if d.recovers > 0 && now >= d.restarts && now < d.recovers || now >= d.stalls && now < d.goesOn {
+func (d *device) ask(clock time.Duration) (reading, error) {
+	if d.recovers > 0 && clock >= d.restarts && clock < d.recovers || clock >= d.stalls && clock < d.goesOn {
 		return reading{}, errSilent
 	}
-	d.renew(now)
-	value, pulse := d.counts(d.taken), ""
-	if d.recovers > 0 && now >= d.recovers && now < d.recovers+3*time.Second {
+	d.renew(clock)
+	value, pulse := d.counts(d.renewed), ""
+	if d.recovers > 0 && clock >= d.recovers && clock < d.recovers+3*time.Second {
 		value = 0
 	}
 	if d.pulse != nil {
-		pulse = time.Duration(d.pulse(d.taken)).String()
+		pulse = time.Duration(d.pulse(d.renewed)).String()
 	}
 	return reading{numbers: []observe.Number{{Name: "value", Part: "port", Unit: "packets", Kind: report.Counter, Value: value}}, pulse: pulse}, nil
 }
@@ -75,19 +75,19 @@ func watch(t *testing.T, d *device, window time.Duration, windows int) (observed
 			}
 		})
 		log := observe.NewLog([]plan.Observer{o}, observe.Setup{})
-		look := func(until time.Duration) {
-			for time.Since(began) < until {
+		look := func(end time.Duration) {
+			for time.Since(began) < end {
 				log.Add(observe.Moment{At: time.Since(began), Collected: new(c.Newest())})
 				time.Sleep(100 * time.Millisecond)
 			}
 		}
-		from := 5 * time.Second
+		start := 5 * time.Second
 		for range windows {
-			look(from + window)
-			observed = append(observed, report.Window{Start: plan.Duration(from), Duration: plan.Duration(window), Observed: log.Window(from, from+window)})
-			from += window
+			look(start + window)
+			observed = append(observed, report.Window{Start: plan.Duration(start), Duration: plan.Duration(window), Observed: log.Window(start, start+window)})
+			start += window
 		}
-		look(from + 6*time.Second) // it is idle then
+		look(start + 6*time.Second) // it is idle then
 		log.Complete(observed)
 		c.Close()
 	})
@@ -104,8 +104,8 @@ func valueOf(t *testing.T, w report.Window) report.Observed {
 }
 
 // steadily is a counter that grows by so many each second.
-func steadily(each float64) func(time.Duration) float64 {
-	return func(at time.Duration) float64 { return 1_000_000 + math.Floor(each*at.Seconds()) }
+func steadily(perSecond float64) func(time.Duration) float64 {
+	return func(elapsed time.Duration) float64 { return 1_000_000 + math.Floor(perSecond*elapsed.Seconds()) }
 }
 
 func TestACounterThatItsAgentKeepsForAWhile(t *testing.T) {
@@ -145,9 +145,9 @@ func TestNoCounterIsSurerThanItIsKnown(t *testing.T) {
 	for seed := range uint64(100) {
 		random := rand.New(rand.NewPCG(seed, 60))
 		rates := []float64{0, 3, 700, 4000, 900_000}
-		first, then, change := rates[random.IntN(len(rates))], rates[random.IntN(len(rates))], time.Duration(random.IntN(100))*time.Second
-		counts := func(at time.Duration) float64 {
-			return 1_000_000 + math.Floor(first*min(at, change).Seconds()+then*max(0, at-change).Seconds())
+		first, second, change := rates[random.IntN(len(rates))], rates[random.IntN(len(rates))], time.Duration(random.IntN(100))*time.Second
+		counts := func(elapsed time.Duration) float64 {
+			return 1_000_000 + math.Floor(first*min(elapsed, change).Seconds()+second*max(0, elapsed-change).Seconds())
 		}
 		d := &device{counts: counts, keeps: time.Duration(random.IntN(25)) * 500 * time.Millisecond, phase: time.Duration(random.IntN(5000)) * time.Millisecond, asks: random.IntN(2) == 0}
 		if random.IntN(2) == 0 {
@@ -159,14 +159,14 @@ func TestNoCounterIsSurerThanItIsKnown(t *testing.T) {
 				continue
 			}
 			// A mean is of a part of its window: it lies between what the window's least and most may be.
-			from, to := w.Start.Std(), (w.Start + w.Duration).Std()
-			least, most := math.Inf(1), math.Inf(-1)
-			for at := from; at+o.Over.Std() <= to; at += 10 * time.Millisecond {
-				rate := (counts(at+o.Over.Std()) - counts(at)) / o.Over.Std().Seconds()
-				least, most = min(least, rate), max(most, rate)
+			start, end := w.Start.Std(), (w.Start + w.Duration).Std()
+			lowest, highest := math.Inf(1), math.Inf(-1)
+			for begin := start; begin+o.Over.Std() <= end; begin += 10 * time.Millisecond {
+				rate := (counts(begin+o.Over.Std()) - counts(begin)) / o.Over.Std().Seconds()
+				lowest, highest = min(lowest, rate), max(highest, rate)
 			}
-			if slack := 1 / o.Over.Std().Seconds(); *o.Mean+o.Unsure+slack < least || *o.Mean-o.Unsure-slack > most {
-				t.Errorf("seed %d (%g/s, from %s on %g/s, kept for %s), window %d: %g/s, %+v, and it was %g to %g", seed, first, change, then, d.keeps, i+1, *o.Mean, o, least, most)
+			if slack := 1 / o.Over.Std().Seconds(); *o.Mean+o.Unsure+slack < lowest || *o.Mean-o.Unsure-slack > highest {
+				t.Errorf("seed %d (%g/s, from %s on %g/s, kept for %s), window %d: %g/s, %+v, and it was %g to %g", seed, first, change, second, d.keeps, i+1, *o.Mean, o, lowest, highest)
 			}
 		}
 	}
@@ -176,7 +176,7 @@ func TestNoCounterIsSurerThanItIsKnown(t *testing.T) {
 func TestAnAgentThatIsRestarted(t *testing.T) {
 	for recovers := 30 * time.Second; recovers < 42*time.Second; recovers += 500 * time.Millisecond { // windows end at 35 s and 65 s
 		d := &device{counts: steadily(2000), keeps: 3 * time.Second, restarts: recovers - 2*time.Second, recovers: recovers}
-		known := 0
+		measured := 0
 		for i, w := range watch(t, d, 30*time.Second, 3) {
 			o := valueOf(t, w)
 			if o.Missing != "" {
@@ -185,12 +185,12 @@ func TestAnAgentThatIsRestarted(t *testing.T) {
 				}
 				continue
 			}
-			known++
+			measured++
 			if math.Abs(*o.Mean-2000) > 20 || math.Abs(*o.Mean-2000) > o.Unsure+0.1 {
 				t.Errorf("back at %s, window %d: %+v, want 2000", recovers, i+1, o)
 			}
 		}
-		if known == 0 {
+		if measured == 0 {
 			t.Errorf("back at %s: no window has a number", recovers)
 		}
 	}
@@ -209,19 +209,19 @@ func TestAnAgentThatStalls(t *testing.T) {
 // Drops that nobody counts are 0, and the first ones are seen, also where they come at a window's end and the agent tells so later.
 func TestACounterThatStandsStill(t *testing.T) {
 	const first = 64500 * time.Millisecond // the second window ends at 65 s
-	drops := func(at time.Duration) float64 { return 7 + math.Floor(100*max(0, at-first).Seconds()) }
-	alone := watch(t, &device{counts: drops, keeps: 3 * time.Second, phase: time.Second}, 30*time.Second, 3)
-	if o := valueOf(t, alone[0]); o.Mean == nil || *o.Mean != 0 || o.Unsure != 0 {
+	drops := func(elapsed time.Duration) float64 { return 7 + math.Floor(100*max(0, elapsed-first).Seconds()) }
+	withoutPulse := watch(t, &device{counts: drops, keeps: 3 * time.Second, phase: time.Second}, 30*time.Second, 3)
+	if o := valueOf(t, withoutPulse[0]); o.Mean == nil || *o.Mean != 0 || o.Unsure != 0 {
 		t.Errorf("%+v, want 0", o)
 	}
-	if o := valueOf(t, alone[1]); o.Mean == nil || *o.Mean != 0 || o.Unsure < 50/30.0 {
+	if o := valueOf(t, withoutPulse[1]); o.Mean == nil || *o.Mean != 0 || o.Unsure < 50/30.0 {
 		t.Errorf("%+v, want 0, and that it may be more, as it grew before anybody heard so", o)
 	}
-	if o := valueOf(t, alone[2]); o.Mean == nil || math.Abs(*o.Mean-100) > o.Unsure+0.1 || o.Unsure > 1 {
+	if o := valueOf(t, withoutPulse[2]); o.Mean == nil || math.Abs(*o.Mean-100) > o.Unsure+0.1 || o.Unsure > 1 {
 		t.Errorf("%+v, want 100", o)
 	}
-	beside := watch(t, &device{counts: drops, keeps: 3 * time.Second, phase: time.Second, pulse: steadily(8000)}, 30*time.Second, 3)
-	for i, w := range beside[:2] {
+	withPulse := watch(t, &device{counts: drops, keeps: 3 * time.Second, phase: time.Second, pulse: steadily(8000)}, 30*time.Second, 3)
+	for i, w := range withPulse[:2] {
 		if o := valueOf(t, w); o.Mean == nil || *o.Mean != 0 || o.Unsure != 0 {
 			t.Errorf("window %d: %+v, want 0: the octets beside it say until when", i+1, o)
 		}

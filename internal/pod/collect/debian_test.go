@@ -65,9 +65,9 @@ func TestNetSNMPsAgentTellsWhatTheKernelCounts(t *testing.T) {
 	if n := number(t, answered(t, uptime, credentials), "value", uptime.SNMP.OID); n.Kind != report.Gauge || n.Value < 0 || n.Value > 3600 {
 		t.Errorf("%+v, want for how many seconds the agent has run", n)
 	}
-	nothing := object(address, ".1.3.6.1.2.1.1.99.0", "1")
-	nothing.SNMP.Secret = "agent"
-	if a := answered(t, nothing, credentials); !strings.Contains(a.Missing, "it has no object .1.3.6.1.2.1.1.99.0") {
+	absent := object(address, ".1.3.6.1.2.1.1.99.0", "1")
+	absent.SNMP.Secret = "agent"
+	if a := answered(t, absent, credentials); !strings.Contains(a.Missing, "it has no object .1.3.6.1.2.1.1.99.0") {
 		t.Errorf("%+v", a)
 	}
 }
@@ -79,10 +79,10 @@ func TestNetSNMPsAgentKnowsUsers(t *testing.T) {
 		"createUser new SHA-256 longpassword AES otherpassword", "rouser new authpriv",
 		"createUser open SHA-256 longpassword AES otherpassword",
 		"createUser authonly SHA-256 longpassword", "rouser authonly auth")
-	user := func(name string, more ...string) map[string]string {
+	user := func(name string, keysAndValues ...string) map[string]string {
 		files := map[string]string{"agent/username": name, "agent/authPassword": "longpassword\n", "agent/privPassword": "otherpassword"}
-		for i := 0; i < len(more); i += 2 {
-			files["agent/"+more[i]] = more[i+1]
+		for i := 0; i < len(keysAndValues); i += 2 {
+			files["agent/"+keysAndValues[i]] = keysAndValues[i+1]
 		}
 		return files
 	}
@@ -95,7 +95,7 @@ func TestNetSNMPsAgentKnowsUsers(t *testing.T) {
 			t.Errorf("%s: %+v, want for how many seconds the agent has run", name, n)
 		}
 	}
-	for says, files := range map[string]map[string]string{
+	for want, files := range map[string]map[string]string{
 		"it doesn't know the user of secret agent":                      user("nobody"),
 		"or not by its authPassword and authProtocol":                   user("new", "authPassword", "wrongpassword"),
 		"it doesn't know the user of secret agent, or not by its authP": user("authonly", "authPassword", "wrongpassword"),
@@ -106,6 +106,6 @@ func TestNetSNMPsAgentKnowsUsers(t *testing.T) {
 		"secret agent: privProtocol is none of AES, AES-192, AES-256":   user("new", "privProtocol", "DES"),
 		"secret agent has no key community, and for version 3 no usern": {"agent/password": "x"},
 	} {
-		missing(t, answered(t, o, secrets(t, files)), says)
+		missing(t, answered(t, o, secrets(t, files)), want)
 	}
 }

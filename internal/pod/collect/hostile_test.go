@@ -17,7 +17,7 @@ import (
 func TestAnswersThatWereMadeToFillACollectorsMemoryAreRefused(t *testing.T) {
 	sources := map[string]struct {
 		begin, end string
-		of         func(url string) (source, error)
+		open       func(url string) (source, error)
 	}{
 		"Prometheus": {`{"status":"success","data":{"resultType":"vector","result":[`, `]}}`, func(url string) (source, error) {
 			return newPrometheus(plan.PrometheusQuery{URL: url, Query: "up"}, secret{})
@@ -35,13 +35,13 @@ func TestAnswersThatWereMadeToFillACollectorsMemoryAreRefused(t *testing.T) {
 					}
 				}))
 				t.Cleanup(s.Close)
-				asks, err := c.of(s.URL)
+				asks, err := c.open(s.URL)
 				if err != nil {
 					t.Fatal(err)
 				}
-				taken := intaketest.Allocated(func() { _, err = asks.ask(t.Context()) })
-				if err == nil || taken > 64<<20 {
-					t.Errorf("%v, and reading it takes %d bytes", err, taken)
+				allocated := intaketest.Allocated(func() { _, err = asks.ask(t.Context()) })
+				if err == nil || allocated > 64<<20 {
+					t.Errorf("%v, and reading it takes %d bytes", err, allocated)
 				}
 			})
 		}
@@ -50,21 +50,21 @@ func TestAnswersThatWereMadeToFillACollectorsMemoryAreRefused(t *testing.T) {
 
 // Each sensor has the name of all others: naming them must not take the square of their number, or its cube.
 func TestAControllerWithThousandsOfSensorsOfOneNameIsAnswered(t *testing.T) {
-	all := sensors{name: "temperature"}
+	temperatures := sensors{name: "temperature"}
 	reading := 20.0
 	for range 16 << 10 {
-		all.add("CPU", status{}, &reading)
+		temperatures.add("CPU", status{}, &reading)
 	}
-	all.add("CPU (2)", status{}, &reading)
+	temperatures.add("CPU (2)", status{}, &reading)
 	named := map[string]bool{}
-	for _, n := range all.numbers {
+	for _, n := range temperatures.numbers {
 		if named[n.Part] {
 			t.Fatalf("two are called %s", n.Part)
 		}
 		named[n.Part] = true
 	}
-	if all.numbers[0].Part != "CPU" || all.numbers[1].Part != "CPU (2)" || all.numbers[16<<10-1].Part != fmt.Sprintf("CPU (%d)", 16<<10) {
-		t.Errorf("they are called %q, %q and %q", all.numbers[0].Part, all.numbers[1].Part, all.numbers[16<<10-1].Part)
+	if temperatures.numbers[0].Part != "CPU" || temperatures.numbers[1].Part != "CPU (2)" || temperatures.numbers[16<<10-1].Part != fmt.Sprintf("CPU (%d)", 16<<10) {
+		t.Errorf("they are called %q, %q and %q", temperatures.numbers[0].Part, temperatures.numbers[1].Part, temperatures.numbers[16<<10-1].Part)
 	}
 }
 

@@ -26,40 +26,40 @@ var wider = map[string]struct{ column, name string }{
 	ifXTable + "4.": {ifXTable + "12.", "ifHCOutMulticastPkts"}, ifXTable + "5.": {ifXTable + "13.", "ifHCOutBroadcastPkts"},
 }
 
-// besides are what an agent is asked for together with an object: for how long it has run, and of an interface's row what changes whenever the table is renewed, and since when it counts.
-type besides struct{ uptime, discontinuity, received, sent string }
+// companions are what an agent is asked for together with an object: for how long it has run, and of an interface's row what changes whenever the table is renewed, and since when it counts.
+type companions struct{ uptime, discontinuity, received, sent string }
 
-func besidesOf(oid string) besides {
-	b := besides{uptime: sysUpTime}
-	if _, row, is := column(oid); is {
+func companionsOf(oid string) companions {
+	b := companions{uptime: sysUpTime}
+	if _, row, ok := column(oid); ok {
 		b.discontinuity, b.received, b.sent = counterDiscontinuity+row, ifInOctets+row, ifOutOctets+row
 	}
 	return b
 }
 
 // column splits an object of a table of interfaces into its column and its row; false: it is of no such table.
-func column(oid string) (column, row string, is bool) {
+func column(oid string) (column, row string, ok bool) {
 	for _, table := range []string{ifTable, ifXTable} {
-		if rest, of := strings.CutPrefix(oid, table); of {
-			n, row, is := strings.Cut(rest, ".")
-			return table + n + ".", row, is
+		if rest, found := strings.CutPrefix(oid, table); found {
+			n, row, hasRow := strings.Cut(rest, ".")
+			return table + n + ".", row, hasRow
 		}
 	}
 	return "", "", false
 }
 
-func (b besides) oids() (all []string) {
+func (b companions) oids() (oids []string) {
 	for _, oid := range []string{b.uptime, b.discontinuity, b.received, b.sent} {
 		if oid != "" {
-			all = append(all, oid)
+			oids = append(oids, oid)
 		}
 	}
-	return all
+	return oids
 }
 
 // read is what an agent answers; nil, or empty: it doesn't tell.
-func (b besides) read(of []gosnmp.SnmpPDU) (uptime, discontinuity *uint32, pulse string) {
-	for _, v := range of {
+func (b companions) read(variables []gosnmp.SnmpPDU) (uptime, discontinuity *uint32, pulse string) {
+	for _, v := range variables {
 		switch {
 		case v.Type == gosnmp.TimeTicks && v.Name == b.uptime:
 			uptime = new(ticks(v))
@@ -80,7 +80,7 @@ func (a snmp) bitsOf(kind gosnmp.Asn1BER) (int, error) {
 	case gosnmp.Counter64:
 		return 64, nil
 	case gosnmp.Counter32:
-		if c, row, is := column(a.object.OID); is && wider[c].name != "" {
+		if c, row, ok := column(a.object.OID); ok && wider[c].name != "" {
 			return 0, fmt.Errorf("object %s is a Counter32, which begins anew too soon: name its 64-bit object, %s (%s%s)", a.object.OID, wider[c].name, wider[c].column, row)
 		}
 		return 32, nil

@@ -27,8 +27,8 @@ import (
 // inNamespace names a variable that this test's program has where it runs in a namespace of its own.
 const inNamespace = "LINERATE_TEST_IN_NAMESPACE"
 
-// alone runs a test in a network namespace of its own, whose loopback interface is nobody else's, and says whether it is in there.
-func alone(t *testing.T) bool {
+// inOwnNamespace runs a test in a network namespace of its own, whose loopback interface is nobody else's, and says whether it is in there.
+func inOwnNamespace(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(inNamespace) == t.Name() {
 		loopback, err := netlink.LinkByName("lo")
@@ -68,11 +68,11 @@ func alone(t *testing.T) bool {
 
 // kernel is what the kernel's counters of the loopback interface were over time: column N of /proc/net/dev.
 type kernel struct {
-	at []time.Duration
-	is [][]float64
+	moments  []time.Duration
+	counters [][]float64
 }
 
-func (k *kernel) look(t *testing.T, now time.Duration) {
+func (k *kernel) look(t *testing.T, moment time.Duration) {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/net/dev")
 	if err != nil {
@@ -88,17 +88,17 @@ func (k *kernel) look(t *testing.T, now time.Duration) {
 		}
 		counters = append(counters, n)
 	}
-	k.at, k.is = append(k.at, now), append(k.is, counters)
+	k.moments, k.counters = append(k.moments, moment), append(k.counters, counters)
 }
 
-// when is a counter at a moment, if it grew evenly between the readings around it.
-func (k *kernel) when(column int, moment time.Duration) float64 {
-	i, _ := slices.BinarySearch(k.at, moment)
-	if i == 0 || i == len(k.at) {
+// interpolate is a counter at a moment, if it grew evenly between the readings around it.
+func (k *kernel) interpolate(column int, moment time.Duration) float64 {
+	i, _ := slices.BinarySearch(k.moments, moment)
+	if i == 0 || i == len(k.moments) {
 		return math.NaN()
 	}
-	share := float64(moment-k.at[i-1]) / float64(k.at[i]-k.at[i-1])
-	return k.is[i-1][column] + share*(k.is[i][column]-k.is[i-1][column])
+	share := float64(moment-k.moments[i-1]) / float64(k.moments[i]-k.moments[i-1])
+	return k.counters[i-1][column] + share*(k.counters[i][column]-k.counters[i-1][column])
 }
 
 // netSNMP starts net-snmp's agent at an address.
@@ -126,7 +126,7 @@ func TestNetSNMPsCountersAreTheKernels(t *testing.T) {
 		}
 		t.Skip("needs snmpd itself: apt-get install snmpd")
 	}
-	if !alone(t) {
+	if !inOwnNamespace(t) {
 		return // in there it passed
 	}
 	const window, rate = 25 * time.Second, time.Millisecond
@@ -143,7 +143,7 @@ func TestNetSNMPsCountersAreTheKernels(t *testing.T) {
 		cmd     *exec.Cmd
 	}{}
 	columns := map[string]int{} // of the kernel's counters, by the observers' names
-	var all []plan.Observer
+	var observers []plan.Observer
 	for i, agent := range []string{"steady", "restarted", "stalled"} {
 		address := fmt.Sprintf("127.0.0.1:%d", 10161+i)
 		agents[agent] = struct {
@@ -155,18 +155,18 @@ func TestNetSNMPsCountersAreTheKernels(t *testing.T) {
 			column            int
 		}{{"received", received, "community", 1}, {"octets", octets, "user", 0}, {"sent", sent, "community", 9}, {"discards", discards, "user", 3}} {
 			name := agent + "-" + o.name
-			all = append(all, plan.Observer{Name: name, Of: plan.OfDUT, Type: plan.ObserveSNMP, Every: plan.Duration(5 * time.Second),
+			observers = append(observers, plan.Observer{Name: name, Of: plan.OfDUT, Type: plan.ObserveSNMP, Every: plan.Duration(5 * time.Second),
 				SNMP: &plan.SNMPObject{Address: address, OID: "." + o.oid, Unit: "1", Scale: "1", Secret: o.secret}})
 			columns[name] = o.column
 		}
 	}
 	began := time.Now()
-	collector := collect.Start(t.Context(), all, credentials)
+	collector := collect.Start(t.Context(), observers, credentials)
 	defer collector.Close()
-	log := observe.NewLog(all, observe.Setup{})
+	log := observe.NewLog(observers, observe.Setup{})
 	var late time.Duration // how long a sleep of 10 ms was beyond that, at most
-	look := func(until time.Duration) {
-		for time.Since(began) < until {
+	look := func(end time.Duration) {
+		for time.Since(began) < end {
 			counters.look(t, time.Since(began))
 			log.Add(observe.Moment{At: time.Since(began), Collected: new(collector.Newest())})
 			asleep := time.Now()
@@ -175,10 +175,10 @@ func TestNetSNMPsCountersAreTheKernels(t *testing.T) {
 		}
 	}
 	var windows []report.Window
-	hold := func(from time.Duration, meanwhile func()) {
-		meanwhile()
-		look(from + window)
-		windows = append(windows, report.Window{Start: plan.Duration(from), Duration: plan.Duration(window), Observed: log.Window(from, from+window)})
+	hold := func(start time.Duration, disturb func()) {
+		disturb()
+		look(start + window)
+		windows = append(windows, report.Window{Start: plan.Duration(start), Duration: plan.Duration(window), Observed: log.Window(start, start+window)})
 	}
 	look(2 * time.Second)
 	hold(2*time.Second, func() {
@@ -205,7 +205,7 @@ func TestNetSNMPsCountersAreTheKernels(t *testing.T) {
 				t.Logf("window %d: %s is missing, on a machine that woke a sleeper %s late: %s", i+1, o.Observer, late, o.Missing)
 			default:
 				compared++
-				against(t, i+1, o, log, func(moment time.Duration) float64 { return counters.when(columns[o.Observer], moment) }, w)
+				compareWithKernel(t, i+1, o, log, func(moment time.Duration) float64 { return counters.interpolate(columns[o.Observer], moment) }, w)
 			}
 		}
 	}
@@ -214,26 +214,26 @@ func TestNetSNMPsCountersAreTheKernels(t *testing.T) {
 	}
 }
 
-// against holds a rate against what a kernel counted between the same two readings.
-func against(t *testing.T, window int, o report.Observed, log *observe.Log, kernel func(time.Duration) float64, w report.Window) {
+// compareWithKernel holds a rate against what a kernel counted between the same two readings.
+func compareWithKernel(t *testing.T, window int, o report.Observed, log *observe.Log, kernel func(time.Duration) float64, w report.Window) {
 	t.Helper()
-	for _, of := range log.Observations() {
-		if of.Observer != o.Observer {
+	for _, observation := range log.Observations() {
+		if observation.Observer != o.Observer {
 			continue
 		}
-		samples := of.Series[0].Samples
+		samples := observation.Series[0].Samples
 		for i, first := range samples {
-			for _, last := range samples[i+1:] {
-				if last.At-first.At != o.Over || first.At < w.Start || last.At > w.Start+w.Duration {
+			for _, second := range samples[i+1:] {
+				if second.At-first.At != o.Over || first.At < w.Start || second.At > w.Start+w.Duration {
 					continue
 				}
-				truth := (kernel(last.At.Std()) - kernel(first.At.Std())) / o.Over.Std().Seconds()
-				off := math.Abs(*o.Mean - truth)
+				truth := (kernel(second.At.Std()) - kernel(first.At.Std())) / o.Over.Std().Seconds()
+				deviation := math.Abs(*o.Mean - truth)
 				t.Logf("window %d: %s %.1f/s ± %.1f over %s, kernel %.1f (%+.2f %%)", window, o.Observer, *o.Mean, o.Unsure, o.Over.Std(), truth, 100*(*o.Mean-truth)/truth)
-				if off > o.Unsure+truth/1000 {
+				if deviation > o.Unsure+truth/1000 {
 					t.Errorf("window %d: %s is %g/s ± %g, and the kernel counted %g", window, o.Observer, *o.Mean, o.Unsure, truth)
 				}
-				if o.Unsure <= truth/100 && off > truth/100 {
+				if o.Unsure <= truth/100 && deviation > truth/100 {
 					t.Errorf("window %d: %s is %g/s, and the kernel counted %g: more than 1 %% off", window, o.Observer, *o.Mean, truth)
 				}
 				return
@@ -251,9 +251,9 @@ func signal(t *testing.T, cmd *exec.Cmd, s syscall.Signal) {
 }
 
 // traffic sends a packet over the loopback interface each so often, to nobody, until the test ends.
-func traffic(t *testing.T, each time.Duration) {
+func traffic(t *testing.T, interval time.Duration) {
 	t.Helper()
-	to, err := net.Dial("udp", "127.0.0.1:9") //nolint:noctx // nobody is dialed
+	conn, err := net.Dial("udp", "127.0.0.1:9") //nolint:noctx // nobody is dialed
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,10 +261,10 @@ func traffic(t *testing.T, each time.Duration) {
 	sending.Go(func() {
 		next := time.Now()
 		for t.Context().Err() == nil {
-			_, _ = to.Write(make([]byte, 100)) // an answer that nobody is there is an error of the next
-			next = next.Add(each)
+			_, _ = conn.Write(make([]byte, 100)) // an answer that nobody is there is an error of the next
+			next = next.Add(interval)
 			time.Sleep(time.Until(next))
 		}
 	})
-	t.Cleanup(func() { sending.Wait(); _ = to.Close() })
+	t.Cleanup(func() { sending.Wait(); _ = conn.Close() })
 }

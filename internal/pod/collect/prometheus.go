@@ -53,7 +53,7 @@ func (p prometheus) ask(ctx context.Context) (r reading, err error) {
 		return r, err
 	}
 	for i, s := range samples {
-		if slices.ContainsFunc(samples[:i], func(other *model.Sample) bool { return labels(other.Metric) == labels(s.Metric) }) {
+		if slices.ContainsFunc(samples[:i], func(earlier *model.Sample) bool { return labels(earlier.Metric) == labels(s.Metric) }) {
 			return r, fmt.Errorf("two series differ in their name alone, or after %d bytes of labels: ask for one", mostLine)
 		}
 	}
@@ -63,8 +63,8 @@ func (p prometheus) ask(ctx context.Context) (r reading, err error) {
 		if math.IsNaN(n.Value) || math.IsInf(n.Value, 0) {
 			n.Value, n.Missing = 0, "what it answers is no number (NaN or infinite)"
 		}
-		if at, known := scraped[n.Part]; known {
-			n.Age, n.Stamp = max(0, seconds(float64(s.Timestamp)/1000-at)), at
+		if scrape, ok := scraped[n.Part]; ok {
+			n.Age, n.Stamp = max(0, seconds(float64(s.Timestamp)/1000-scrape)), scrape
 		}
 		r.numbers = append(r.numbers, n)
 	}
@@ -120,13 +120,13 @@ func labels(m model.Metric) string {
 
 // prometheusError is what the server says is wrong.
 func prometheusError(err error) error {
-	switch of, ok := errors.AsType[*prometheusv1.Error](err); {
+	switch answer, ok := errors.AsType[*prometheusv1.Error](err); {
 	case strings.Contains(err.Error(), `unexpected value type "string"`): // as the library says
 		return errors.New("the query gives a string: ask for one number of each series")
-	case ok && of.Type == prometheusv1.ErrBadResponse:
+	case ok && answer.Type == prometheusv1.ErrBadResponse:
 		return errors.New("it doesn't answer as a Prometheus server does: url is the server's own, and no exporter's or other page's")
 	case ok:
-		return fmt.Errorf("it answers %s: %s", of.Type, oneLine(of.Msg))
+		return fmt.Errorf("it answers %s: %s", answer.Type, oneLine(answer.Msg))
 	}
 	return plainly(err)
 }

@@ -29,12 +29,12 @@ const (
 func server(t *testing.T, answers map[string]string) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		answer, known := answers[r.FormValue("query")]
+		answer, ok := answers[r.FormValue("query")]
 		w.Header().Set("Content-Type", "application/json")
 		switch {
 		case r.URL.Path != "/api/v1/query":
 			http.NotFound(w, r)
-		case !known:
+		case !ok:
 			w.WriteHeader(http.StatusBadRequest)
 			_, _ = io.WriteString(w, `{"status":"error","errorType":"bad_data","error":"invalid parameter \"query\": 1:4: parse error: unexpected end of input"}`)
 		default:
@@ -89,15 +89,15 @@ func TestPrometheusTellsAScalar(t *testing.T) {
 }
 
 func TestWhatPrometheusCantTellIsMissing(t *testing.T) {
-	many := []string{}
+	series := []string{}
 	for i := range 17 {
-		many = append(many, fmt.Sprintf(`{"metric":{"cpu":"%d"},"value":[1,"1"]}`, i))
+		series = append(series, fmt.Sprintf(`{"metric":{"cpu":"%d"},"value":[1,"1"]}`, i))
 	}
-	vector := func(of string) string {
-		return `{"status":"success","data":{"resultType":"vector","result":[` + of + `]}}`
+	vector := func(results string) string {
+		return `{"status":"success","data":{"resultType":"vector","result":[` + results + `]}}`
 	}
 	url := server(t, map[string]string{
-		"nothing": vector(""), "many": vector(strings.Join(many, ",")),
+		"nothing": vector(""), "many": vector(strings.Join(series, ",")),
 		"names": vector(`{"metric":{"__name__":"a","cpu":"0"},"value":[1,"1"]},{"metric":{"__name__":"b","cpu":"0"},"value":[1,"2"]}`),
 		"x[5m]": `{"status":"success","data":{"resultType":"matrix","result":[]}}`, "broken": `{"status":`,
 		"string": `{"status":"success","data":{"resultType":"string","result":[1764118800.5,"hello"]}}`,

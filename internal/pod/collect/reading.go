@@ -22,8 +22,8 @@ func (r reading) counts() bool {
 }
 
 // number is the one of the same series.
-func (r reading) number(of observe.Number) (n observe.Number, known bool) {
-	i := slices.IndexFunc(r.numbers, func(n observe.Number) bool { return n.Name == of.Name && n.Part == of.Part })
+func (r reading) number(series observe.Number) (n observe.Number, found bool) {
+	i := slices.IndexFunc(r.numbers, func(n observe.Number) bool { return n.Name == series.Name && n.Part == series.Part })
 	if i < 0 {
 		return n, false
 	}
@@ -31,9 +31,9 @@ func (r reading) number(of observe.Number) (n observe.Number, known bool) {
 }
 
 // grewSince says that a counter is another number than before.
-func (r reading) grewSince(before reading) bool {
+func (r reading) grewSince(previous reading) bool {
 	return slices.ContainsFunc(r.numbers, func(n observe.Number) bool {
-		was, known := before.number(n)
-		return known && n.Kind == report.Counter && n.Value != was.Value
+		old, found := previous.number(n)
+		return found && n.Kind == report.Counter && n.Value != old.Value
 	})
 }

@@ -100,14 +100,14 @@ func (r redfish) ask(ctx context.Context) (reading, error) {
 	if err != nil && !isAbsent(err) {
 		return reading{}, err
 	}
-	temperatures, without := r.temperatures(ctx, chassis)
-	if without != nil && !isAbsent(without) {
-		return reading{}, without
+	temperatures, noTemperatures := r.temperatures(ctx, chassis)
+	if noTemperatures != nil && !isAbsent(noTemperatures) {
+		return reading{}, noTemperatures
 	}
 	const instead = "and %d are followed at most: follow those that matter by observers of another type, such as SNMP"
 	switch {
-	case len(power)+len(temperatures) == 0 && cmp.Or(err, without) != nil:
-		return reading{}, cmp.Or(err, without)
+	case len(power)+len(temperatures) == 0 && cmp.Or(err, noTemperatures) != nil:
+		return reading{}, cmp.Or(err, noTemperatures)
 	case len(power)+len(temperatures) == 0:
 		return reading{}, fmt.Errorf("chassis %s tells of no power and no temperatures", chassis.ID)
 	case len(power) > mostPowers:
@@ -115,7 +115,7 @@ func (r redfish) ask(ctx context.Context) (reading, error) {
 	case len(temperatures) > mostTemperatures:
 		return reading{}, fmt.Errorf("chassis %s tells of %d temperatures, "+instead, chassis.ID, len(temperatures), mostTemperatures)
 	}
-	return reading{numbers: slices.Concat(power, lacking("power", plan.Watts, chassis.ID, err), temperatures, lacking("temperature", "°C", chassis.ID, without))}, nil
+	return reading{numbers: slices.Concat(power, lacking("power", plan.Watts, chassis.ID, err), temperatures, lacking("temperature", "°C", chassis.ID, noTemperatures))}, nil
 }
 
 // absentError is of a resource that another one refers to, and that isn't there: some chassis keep the reference.
@@ -124,16 +124,16 @@ type absentError struct{ resource string }
 func (e absentError) Error() string { return "it has no " + e.resource }
 
 func isAbsent(err error) bool {
-	_, is := errors.AsType[absentError](err)
-	return is
+	_, ok := errors.AsType[absentError](err)
+	return ok
 }
 
 // lacking is why a chassis tells nothing of a kind; none: it does, or nothing refers to it.
-func lacking(name, unit, chassis string, why error) []observe.Number {
-	if why == nil {
+func lacking(name, unit, chassis string, reason error) []observe.Number {
+	if reason == nil {
 		return nil
 	}
-	return []observe.Number{{Name: name, Part: "chassis " + chassis, Unit: unit, Kind: report.Gauge, Missing: why.Error()}}
+	return []observe.Number{{Name: name, Part: "chassis " + chassis, Unit: unit, Kind: report.Gauge, Missing: reason.Error()}}
 }
 
 // find is the chassis that is meant.
@@ -162,41 +162,41 @@ func (r redfish) find(ctx context.Context) (c chassisResource, err error) {
 
 func (r redfish) power(ctx context.Context, c chassisResource) ([]observe.Number, error) {
 	var absent error
-	all := sensors{name: "power", unit: plan.Watts}
+	powers := sensors{name: "power", unit: plan.Watts}
 	if c.Power != nil {
 		var p powerResource
 		if absent = r.get(ctx, c.Power.ID, &p); absent != nil && !isAbsent(absent) {
 			return nil, absent
 		}
 		for _, control := range p.PowerControl {
-			all.add(cmp.Or(control.Name, control.MemberID), control.Status, control.Consumed)
+			powers.add(cmp.Or(control.Name, control.MemberID), control.Status, control.Consumed)
 		}
 	}
-	if len(all.numbers) > 0 || c.EnvironmentMetrics == nil {
-		return all.numbers, absent
+	if len(powers.numbers) > 0 || c.EnvironmentMetrics == nil {
+		return powers.numbers, absent
 	}
 	var e environmentResource
 	if err := r.get(ctx, c.EnvironmentMetrics.ID, &e); err != nil || e.Power == nil {
 		return nil, cmp.Or(err, absent)
 	}
-	all.add("chassis "+c.ID, status{}, e.Power.Reading)
-	return all.numbers, nil
+	powers.add("chassis "+c.ID, status{}, e.Power.Reading)
+	return powers.numbers, nil
 }
 
 func (r redfish) temperatures(ctx context.Context, c chassisResource) ([]observe.Number, error) {
 	var absent error
-	all := sensors{name: "temperature", unit: "°C"}
+	temperatures := sensors{name: "temperature", unit: "°C"}
 	if c.Thermal != nil {
 		var t thermalResource
 		if absent = r.get(ctx, c.Thermal.ID, &t); absent != nil && !isAbsent(absent) {
 			return nil, absent
 		}
 		for _, sensor := range t.Temperatures {
-			all.add(cmp.Or(sensor.Name, sensor.MemberID), sensor.Status, sensor.Reading)
+			temperatures.add(cmp.Or(sensor.Name, sensor.MemberID), sensor.Status, sensor.Reading)
 		}
 	}
-	if len(all.numbers) > 0 || c.ThermalSubsystem == nil {
-		return all.numbers, absent
+	if len(temperatures.numbers) > 0 || c.ThermalSubsystem == nil {
+		return temperatures.numbers, absent
 	}
 	var s thermalSubsystemResource
 	if err := r.get(ctx, c.ThermalSubsystem.ID, &s); err != nil || s.Metrics == nil {
@@ -207,9 +207,9 @@ func (r redfish) temperatures(ctx context.Context, c chassisResource) ([]observe
 		return nil, err
 	}
 	for _, sensor := range m.Temperatures {
-		all.add(cmp.Or(sensor.DeviceName, path.Base(sensor.Source)), status{}, sensor.Reading)
+		temperatures.add(cmp.Or(sensor.DeviceName, path.Base(sensor.Source)), status{}, sensor.Reading)
 	}
-	return all.numbers, nil
+	return temperatures.numbers, nil
 }
 
 // sensors are those of one kind that have a reading.
@@ -220,29 +220,29 @@ type sensors struct {
 }
 
 // add adds a sensor's reading, if it has one and is of something that is there. The second of a name is NAME (2).
-func (s *sensors) add(named string, is status, reading *float64) {
+func (s *sensors) add(name string, condition status, reading *float64) {
 	if s.named == nil {
 		s.named = map[string]int{}
 	}
-	named = oneLine(named)
-	of := named
-	for n := s.named[named] + 1; s.named[of] > 0; n++ { // a sensor may be called NAME (2) itself
-		of = fmt.Sprintf("%s (%d)", named, n)
-		s.named[named] = n
+	name = oneLine(name)
+	part := name
+	for n := s.named[name] + 1; s.named[part] > 0; n++ { // a sensor may be called NAME (2) itself
+		part = fmt.Sprintf("%s (%d)", name, n)
+		s.named[name] = n
 	}
-	s.named[of] = max(s.named[of], 1)
-	if reading == nil || is.State != "" && is.State != "Enabled" {
+	s.named[part] = max(s.named[part], 1)
+	if reading == nil || condition.State != "" && condition.State != "Enabled" {
 		return
 	}
-	s.numbers = append(s.numbers, observe.Number{Name: s.name, Part: of, Unit: s.unit, Kind: report.Gauge, Value: *reading})
+	s.numbers = append(s.numbers, observe.Number{Name: s.name, Part: part, Unit: s.unit, Kind: report.Gauge, Value: *reading})
 }
 
 // get reads one resource, at the controller's own address, wherever a reference would lead.
-func (r redfish) get(ctx context.Context, at string, into any) error {
-	if !strings.HasPrefix(at, "/redfish/") {
-		return fmt.Errorf("it refers to %s, which is none of its resources", oneLine(at))
+func (r redfish) get(ctx context.Context, resource string, document any) error {
+	if !strings.HasPrefix(resource, "/redfish/") {
+		return fmt.Errorf("it refers to %s, which is none of its resources", oneLine(resource))
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.chassis.URL+at, nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.chassis.URL+resource, nil)
 	if err != nil {
 		return err
 	}
@@ -257,13 +257,13 @@ func (r redfish) get(ctx context.Context, at string, into any) error {
 	}()
 	switch answer.StatusCode {
 	case http.StatusNotFound, http.StatusGone, http.StatusMethodNotAllowed, http.StatusNotImplemented:
-		return absentError{oneLine(at)}
+		return absentError{oneLine(resource)}
 	}
 	if answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s: it answers %s", oneLine(at), oneLine(answer.Status))
+		return fmt.Errorf("%s: it answers %s", oneLine(resource), oneLine(answer.Status))
 	}
-	if err := json.NewDecoder(answer.Body).Decode(into); err != nil {
-		return fmt.Errorf("%s: its answer can't be read: %w", oneLine(at), err)
+	if err := json.NewDecoder(answer.Body).Decode(document); err != nil {
+		return fmt.Errorf("%s: its answer can't be read: %w", oneLine(resource), err)
 	}
 	return nil
 }

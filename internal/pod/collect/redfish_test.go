@@ -53,12 +53,12 @@ func controller(t *testing.T, tree map[string]string) (url string, credentials c
 	t.Helper()
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		user, password, _ := r.BasicAuth()
-		resource, there := tree[r.URL.Path]
+		resource, ok := tree[r.URL.Path]
 		switch {
 		case user != "admin" || password != "lab":
 			w.Header().Set("WWW-Authenticate", `Basic realm="Redfish"`)
 			w.WriteHeader(http.StatusUnauthorized)
-		case !there:
+		case !ok:
 			http.NotFound(w, r)
 		default:
 			_, _ = io.WriteString(w, resource)
@@ -83,8 +83,8 @@ func TestAControllerTellsPowerAndTemperatures(t *testing.T) {
 	url, credentials := controller(t, rackServer)
 	for _, id := range []string{"", "1U"} {
 		a := answered(t, chassis(url, id, "bmc"), credentials)
-		for of, want := range map[string]float64{"CPU1 Temp": 41, "2": -3.5} {
-			if n := number(t, a, "temperature", of); n.Value != want || n.Unit != "°C" {
+		for sensor, want := range map[string]float64{"CPU1 Temp": 41, "2": -3.5} {
+			if n := number(t, a, "temperature", sensor); n.Value != want || n.Unit != "°C" {
 				t.Errorf("%+v, want %g °C", n, want)
 			}
 		}
@@ -139,8 +139,8 @@ func TestAControllerWithSubsystemsAlone(t *testing.T) {
 
 // Some chassis refer to a resource that they don't have: the others' numbers are there, and why this one's aren't.
 func TestAnAbsentResourceLosesNoOther(t *testing.T) {
-	without := func(of map[string]string, paths ...string) map[string]string {
-		tree := maps.Clone(of)
+	remove := func(original map[string]string, paths ...string) map[string]string {
+		tree := maps.Clone(original)
 		for _, p := range paths {
 			delete(tree, "/redfish/v1/Chassis/"+p)
 		}
@@ -152,15 +152,15 @@ func TestAnAbsentResourceLosesNoOther(t *testing.T) {
 		values map[string]float64 // by whose they are
 		lacks  string
 	}{
-		"power, and there is nothing else": {without(rackServer, "1U/Power"), "1U", map[string]float64{"CPU1 Temp": 41, "2": -3.5}, "it has no /redfish/v1/Chassis/1U/EnvironmentMetrics"},
+		"power, and there is nothing else": {remove(rackServer, "1U/Power"), "1U", map[string]float64{"CPU1 Temp": 41, "2": -3.5}, "it has no /redfish/v1/Chassis/1U/EnvironmentMetrics"},
 		"power, and there are metrics": {func() map[string]string {
-			tree := without(rackServer, "1U/Power")
+			tree := remove(rackServer, "1U/Power")
 			tree["/redfish/v1/Chassis/1U/EnvironmentMetrics"] = blade["/redfish/v1/Chassis/b1/EnvironmentMetrics"]
 			return tree
 		}(), "1U", map[string]float64{"CPU1 Temp": 41, "2": -3.5, "chassis 1U": 374}, ""},
-		"temperatures":                 {without(rackServer, "1U/Thermal"), "1U", map[string]float64{"System Input Power": 344.6}, "it has no /redfish/v1/Chassis/1U/Thermal"},
-		"a subsystem's metrics":        {without(blade, "b1/ThermalSubsystem/ThermalMetrics"), "b1", map[string]float64{"chassis b1": 374}, "it has no /redfish/v1/Chassis/b1/ThermalSubsystem/ThermalMetrics"},
-		"the metrics of a new chassis": {without(blade, "b1/EnvironmentMetrics"), "b1", map[string]float64{"Intake": 22.5, "CPU1": 63}, "it has no /redfish/v1/Chassis/b1/EnvironmentMetrics"},
+		"temperatures":                 {remove(rackServer, "1U/Thermal"), "1U", map[string]float64{"System Input Power": 344.6}, "it has no /redfish/v1/Chassis/1U/Thermal"},
+		"a subsystem's metrics":        {remove(blade, "b1/ThermalSubsystem/ThermalMetrics"), "b1", map[string]float64{"chassis b1": 374}, "it has no /redfish/v1/Chassis/b1/ThermalSubsystem/ThermalMetrics"},
+		"the metrics of a new chassis": {remove(blade, "b1/EnvironmentMetrics"), "b1", map[string]float64{"Intake": 22.5, "CPU1": 63}, "it has no /redfish/v1/Chassis/b1/EnvironmentMetrics"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			url, credentials := controller(t, c.tree)
@@ -169,7 +169,7 @@ func TestAnAbsentResourceLosesNoOther(t *testing.T) {
 			for _, n := range a.Numbers {
 				if n.Missing != "" {
 					lacks = n.Missing
-				} else if want, known := c.values[n.Part]; !known || n.Value != want {
+				} else if want, ok := c.values[n.Part]; !ok || n.Value != want {
 					t.Errorf("%+v, want %v", n, c.values)
 				}
 				delete(c.values, n.Part)
@@ -179,7 +179,7 @@ func TestAnAbsentResourceLosesNoOther(t *testing.T) {
 			}
 		})
 	}
-	url, credentials := controller(t, without(rackServer, "1U/Power", "1U/Thermal"))
+	url, credentials := controller(t, remove(rackServer, "1U/Power", "1U/Thermal"))
 	missing(t, answered(t, chassis(url, "1U", "bmc"), credentials), "it has no /redfish/v1/Chassis/1U/")
 }
 
@@ -191,7 +191,7 @@ func TestACertificateOfAnotherNameIsTakenByItsFingerprint(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		names []string
-		says  string
+		want  string
 	}{
 		"a common name alone": {nil, "it has no name that is checked, and the common name idrac-ABC1234"},
 		"another name":        {[]string{"bmc.lab"}, "it is for bmc.lab"},
@@ -214,14 +214,14 @@ func TestACertificateOfAnotherNameIsTakenByItsFingerprint(t *testing.T) {
 				"trusted/username": "a", "trusted/ca.crt": authority, "named/username": "a", "named/ca.crt": authority, "named/serverName": "bmc.lab", "plain/username": "a", "plain/fingerprint": digits,
 				"shown/username": "a", "shown/fingerprint": "sha256 Fingerprint=" + colons + "\n", "other/username": "a", "other/fingerprint": strings.Repeat("0", 64), "short/username": "a", "short/fingerprint": "AB:CD"})
 			missing(t, answered(t, chassis(s.URL, "1U", "trusted"), credentials),
-				"its certificate isn't for 127.0.0.1: "+c.says+". Put the name that it is for into the Secret as serverName, or, if the server's own page shows the SHA-256 "+colons+", that as fingerprint")
+				"its certificate isn't for 127.0.0.1: "+c.want+". Put the name that it is for into the Secret as serverName, or, if the server's own page shows the SHA-256 "+colons+", that as fingerprint")
 			takes := []string{"plain", "shown"}
 			if c.names != nil {
 				takes = append(takes, "named")
 			}
-			for _, of := range takes {
-				if n := number(t, answered(t, chassis(s.URL, "1U", of), credentials), "power", "System Input Power"); n.Value != 344.6 {
-					t.Errorf("%s: %+v", of, n)
+			for _, secret := range takes {
+				if n := number(t, answered(t, chassis(s.URL, "1U", secret), credentials), "power", "System Input Power"); n.Value != 344.6 {
+					t.Errorf("%s: %+v", secret, n)
 				}
 			}
 			missing(t, answered(t, chassis(s.URL, "1U", "other"), credentials), "its certificate is another than the one whose fingerprint secret other has: it is of SHA-256 "+colons)

@@ -15,19 +15,19 @@ import (
 
 // Run asks for the observers, which are a JSON list of the Plan's, and serves the answers at the address until ctx ends. Credentials are in files of a folder.
 func Run(ctx context.Context, stderr io.Writer, address, observers, credentials string, verifier credential.Verifier) error {
-	var all []plan.Observer
-	if err := intake.JSON([]byte(observers), &all, intake.Small); err != nil {
+	var list []plan.Observer
+	if err := intake.JSON([]byte(observers), &list, intake.Small); err != nil {
 		return exit.BadInput("--observers: %w", err)
 	}
-	if i := slices.IndexFunc(all, func(o plan.Observer) bool { return !o.Asks() || o.Every <= 0 }); i >= 0 {
-		return exit.BadInput("--observers: %s doesn't read from the network, or has no period: leave it out", all[i].Name)
+	if i := slices.IndexFunc(list, func(o plan.Observer) bool { return !o.Asks() || o.Every <= 0 }); i >= 0 {
+		return exit.BadInput("--observers: %s doesn't read from the network, or has no period: leave it out", list[i].Name)
 	}
 	l, err := vitals.Listen(ctx, address, nil)
 	if err != nil {
 		return err
 	}
-	collector := Start(ctx, all, Folder(credentials))
+	collector := Start(ctx, list, Folder(credentials))
 	defer collector.Close()
-	fmt.Fprintf(stderr, "serving the answers of %d observers at %s\n", len(all), l.Addr())
+	fmt.Fprintf(stderr, "serving the answers of %d observers at %s\n", len(list), l.Addr())
 	return (&vitals.Server{Collect: collector.Answers, Verifier: verifier}).ServeAside(ctx, l)
 }

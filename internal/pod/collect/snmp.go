@@ -45,7 +45,7 @@ type snmp struct {
 	scale     *big.Rat
 	host      string
 	port      uint16
-	known     *agent
+	memory    *agent
 }
 
 // agent is what is remembered of an agent from one reading to the next.
@@ -54,7 +54,7 @@ type agent struct {
 	counter  counter
 }
 
-func newSNMP(o plan.SNMPObject, s secret, known *agent) (source, error) {
+func newSNMP(o plan.SNMPObject, s secret, memory *agent) (source, error) {
 	shown, err := s.values(keyCommunity, keyUser, keyAuthProtocol, keyAuthPassword, keyPrivProtocol, keyPrivPassword)
 	if err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func newSNMP(o plan.SNMPObject, s secret, known *agent) (source, error) {
 	if !ok {
 		return nil, fmt.Errorf("scale %q is no decimal number", o.Scale)
 	}
-	return snmp{o, s, cmp.Or(shown[keyCommunity], "public"), user, scale, host, uint16(port), known}, nil
+	return snmp{o, s, cmp.Or(shown[keyCommunity], "public"), user, scale, host, uint16(port), memory}, nil
 }
 
 func (a snmp) ask(ctx context.Context) (r reading, err error) {
@@ -90,23 +90,23 @@ func (a snmp) ask(ctx context.Context) (r reading, err error) {
 		return r, plainly(err)
 	}
 	defer func() { _ = client.Close() }()
-	beside := besidesOf(a.object.OID)
-	answer, err := client.Get(append([]string{a.object.OID}, beside.oids()...))
+	extra := companionsOf(a.object.OID)
+	answer, err := client.Get(append([]string{a.object.OID}, extra.oids()...))
 	if err == nil && answer.Error != gosnmp.NoError { // some refuse all for one that they haven't
-		beside = besides{}
+		extra = companions{}
 		answer, err = client.Get([]string{a.object.OID})
 	}
-	if err := a.why(ctx, answer, err); err != nil {
+	if err := a.check(ctx, answer, err); err != nil {
 		return r, err
 	}
-	a.known.answered = true
-	return a.number(answer.Variables[0], answer.Variables[1:], beside)
+	a.memory.answered = true
+	return a.number(answer.Variables[0], answer.Variables[1:], extra)
 }
 
-// why is why an agent's answer has no number; nil: it has one.
-func (a snmp) why(ctx context.Context, answer *gosnmp.SnmpPacket, err error) error {
+// check is why an agent's answer has no number; nil: it has one.
+func (a snmp) check(ctx context.Context, answer *gosnmp.SnmpPacket, err error) error {
 	switch {
-	case err != nil && silent(err) && a.known.answered:
+	case err != nil && silent(err) && a.memory.answered:
 		return fmt.Errorf("no answer within %s, asked %d times; it has answered before", agentTime, 1+agentRetries)
 	case err != nil && a.user != nil && notAuthentic(err) && a.withoutEncryption(ctx):
 		return a.refused(gosnmp.ErrUnknownSecurityLevel)
@@ -125,18 +125,18 @@ func (a snmp) why(ctx context.Context, answer *gosnmp.SnmpPacket, err error) err
 }
 
 // number is an object's, with what the agent told beside it.
-func (a snmp) number(object gosnmp.SnmpPDU, rest []gosnmp.SnmpPDU, beside besides) (r reading, err error) {
-	now := count{read: time.Now()}
-	now.uptime, now.discontinuity, r.pulse = beside.read(rest)
+func (a snmp) number(object gosnmp.SnmpPDU, rest []gosnmp.SnmpPDU, extra companions) (r reading, err error) {
+	current := count{read: time.Now()}
+	current.uptime, current.discontinuity, r.pulse = extra.read(rest)
 	var number *big.Rat
 	kind := report.Gauge
-	if now.bits, err = a.bitsOf(object.Type); err != nil {
+	if current.bits, err = a.bitsOf(object.Type); err != nil {
 		return r, err
 	}
-	if now.bits > 0 {
+	if current.bits > 0 {
 		var value uint64
-		now.raw, kind = gosnmp.ToBigInt(object.Value).Uint64(), report.Counter
-		value, r.anew = a.known.counter.read(now)
+		current.raw, kind = gosnmp.ToBigInt(object.Value).Uint64(), report.Counter
+		value, r.anew = a.memory.counter.read(current)
 		number = new(big.Rat).SetUint64(value)
 	} else if number, err = a.read(object); err != nil {
 		return r, err
@@ -151,16 +151,16 @@ func (a snmp) number(object gosnmp.SnmpPDU, rest []gosnmp.SnmpPDU, beside beside
 
 // refused is why an agent gives a user nothing. One whose clock or keys don't fit is told so in a report, and not an answer.
 func (a snmp) refused(err error) error {
-	whose := "secret " + a.secret.name
+	secret := "secret " + a.secret.name
 	switch {
 	case errors.Is(err, gosnmp.ErrUnknownUsername), errors.Is(err, gosnmp.ErrWrongDigest), notAuthentic(err):
-		return fmt.Errorf("it doesn't know the user of %s, or not by its %s and %s", whose, keyAuthPassword, keyAuthProtocol)
+		return fmt.Errorf("it doesn't know the user of %s, or not by its %s and %s", secret, keyAuthPassword, keyAuthProtocol)
 	case errors.Is(err, gosnmp.ErrDecryption):
-		return fmt.Errorf("it can't read what is encrypted with %s and %s of %s", keyPrivPassword, keyPrivProtocol, whose)
+		return fmt.Errorf("it can't read what is encrypted with %s and %s of %s", keyPrivPassword, keyPrivProtocol, secret)
 	case errors.Is(err, gosnmp.ErrUnknownSecurityLevel):
-		return fmt.Errorf("it knows the user of %s, and gives it no encrypted session (authPriv), which is the only kind that is asked for here: give the user a %s on the agent", whose, keyPrivPassword)
+		return fmt.Errorf("it knows the user of %s, and gives it no encrypted session (authPriv), which is the only kind that is asked for here: give the user a %s on the agent", secret, keyPrivPassword)
 	case silent(err):
-		return fmt.Errorf("no answer within %s, asked %d times by version 3: it doesn't speak it, or can't read what is encrypted with %s and %s of %s", agentTime, 1+agentRetries, keyPrivPassword, keyPrivProtocol, whose)
+		return fmt.Errorf("no answer within %s, asked %d times by version 3: it doesn't speak it, or can't read what is encrypted with %s and %s of %s", agentTime, 1+agentRetries, keyPrivPassword, keyPrivProtocol, secret)
 	}
 	return plainly(err)
 }
@@ -195,12 +195,12 @@ func userOf(s secret, shown map[string]string) (*gosnmp.UsmSecurityParameters, e
 	case shown[keyUser] == "":
 		return nil, fmt.Errorf("secret %s has %s, and no %s, which version 3 wants: add it, or for version 2c leave %s out", s.name, keyAuthPassword, keyUser, keyAuthPassword)
 	}
-	auth, known := map[string]gosnmp.SnmpV3AuthProtocol{"SHA": gosnmp.SHA, "SHA-224": gosnmp.SHA224, "SHA-256": gosnmp.SHA256, "SHA-384": gosnmp.SHA384, "SHA-512": gosnmp.SHA512}[cmp.Or(shown[keyAuthProtocol], "SHA-256")]
-	if !known {
+	auth, ok := map[string]gosnmp.SnmpV3AuthProtocol{"SHA": gosnmp.SHA, "SHA-224": gosnmp.SHA224, "SHA-256": gosnmp.SHA256, "SHA-384": gosnmp.SHA384, "SHA-512": gosnmp.SHA512}[cmp.Or(shown[keyAuthProtocol], "SHA-256")]
+	if !ok {
 		return nil, fmt.Errorf("secret %s: %s is none of SHA, SHA-224, SHA-256, SHA-384 and SHA-512", s.name, keyAuthProtocol)
 	}
-	priv, known := map[string]gosnmp.SnmpV3PrivProtocol{"AES": gosnmp.AES, "AES-192": gosnmp.AES192, "AES-256": gosnmp.AES256, "AES-192-C": gosnmp.AES192C, "AES-256-C": gosnmp.AES256C}[cmp.Or(shown[keyPrivProtocol], "AES")]
-	if !known {
+	priv, ok := map[string]gosnmp.SnmpV3PrivProtocol{"AES": gosnmp.AES, "AES-192": gosnmp.AES192, "AES-256": gosnmp.AES256, "AES-192-C": gosnmp.AES192C, "AES-256-C": gosnmp.AES256C}[cmp.Or(shown[keyPrivProtocol], "AES")]
+	if !ok {
 		return nil, fmt.Errorf("secret %s: %s is none of AES, AES-192, AES-256, AES-192-C and AES-256-C", s.name, keyPrivProtocol)
 	}
 	for _, key := range []string{keyAuthPassword, keyPrivPassword} {

@@ -22,7 +22,7 @@ func agent(t *testing.T, community string, objects map[string]gosnmp.SnmpPDU) st
 	serving.Go(func() {
 		buffer := make([]byte, 2048)
 		for {
-			n, from, err := socket.ReadFrom(buffer)
+			n, client, err := socket.ReadFrom(buffer)
 			if err != nil {
 				return
 			}
@@ -33,8 +33,8 @@ func agent(t *testing.T, community string, objects map[string]gosnmp.SnmpPDU) st
 			}
 			answer := &gosnmp.SnmpPacket{Version: gosnmp.Version2c, Community: community, PDUType: gosnmp.GetResponse, RequestID: question.RequestID}
 			for _, v := range question.Variables {
-				object, known := objects[v.Name]
-				if !known {
+				object, ok := objects[v.Name]
+				if !ok {
 					object.Type = gosnmp.NoSuchObject
 				}
 				object.Name = v.Name
@@ -45,7 +45,7 @@ func agent(t *testing.T, community string, objects map[string]gosnmp.SnmpPDU) st
 				t.Error(err)
 				return
 			}
-			_, _ = socket.WriteTo(bytes, from)
+			_, _ = socket.WriteTo(bytes, client)
 		}
 	})
 	t.Cleanup(func() { _ = socket.Close(); serving.Wait() })

@@ -45,13 +45,13 @@ var waiting struct {
 	readings map[string]int
 }
 
-func countWaiting(socket string, more int) (readings int) {
+func countWaiting(socket string, delta int) (readings int) {
 	waiting.Lock()
 	defer waiting.Unlock()
 	if waiting.readings == nil {
 		waiting.readings = map[string]int{}
 	}
-	waiting.readings[socket] += more
+	waiting.readings[socket] += delta
 	return waiting.readings[socket]
 }
 
@@ -152,11 +152,11 @@ func nodesOf(entries []adapter.StatEntry) (numbers []observe.Number, err error) 
 }
 
 // sum is a node's counter over all threads.
-func sum(threads adapter.SimpleCounterStat, node int) (all float64) {
+func sum(threads adapter.SimpleCounterStat, node int) (total float64) {
 	for _, t := range threads {
 		if node < len(t) {
-			all += float64(t[node])
+			total += float64(t[node])
 		}
 	}
-	return all
+	return total
 }

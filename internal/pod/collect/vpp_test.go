@@ -36,40 +36,40 @@ func (s *segment) vector(length int, data []byte) uint64 {
 		s.bytes = append(s.bytes, 0)
 	}
 	s.bytes = binary.LittleEndian.AppendUint64(s.bytes, uint64(length))
-	at := segmentBase + uint64(len(s.bytes))
+	pointer := segmentBase + uint64(len(s.bytes))
 	s.bytes = append(s.bytes, data...)
-	return at
+	return pointer
 }
 
-func (s *segment) numbers(all ...uint64) uint64 {
+func (s *segment) numbers(values ...uint64) uint64 {
 	var data []byte
-	for _, n := range all {
+	for _, n := range values {
 		data = binary.LittleEndian.AppendUint64(data, n)
 	}
-	return s.vector(len(all), data)
+	return s.vector(len(values), data)
 }
 
 // counters are a counter of each node on each thread.
 func (s *segment) counters(threads ...[]uint64) uint64 {
-	var of []uint64
+	var pointers []uint64
 	for _, t := range threads {
-		of = append(of, s.numbers(t...))
+		pointers = append(pointers, s.numbers(t...))
 	}
-	return s.numbers(of...)
+	return s.numbers(pointers...)
 }
 
-func (s *segment) names(all ...string) uint64 {
-	var of []uint64
-	for _, name := range all {
-		of = append(of, s.vector(len(name)+1, append([]byte(name), 0)))
+func (s *segment) names(list ...string) uint64 {
+	var pointers []uint64
+	for _, name := range list {
+		pointers = append(pointers, s.vector(len(name)+1, append([]byte(name), 0)))
 	}
-	return s.numbers(of...)
+	return s.numbers(pointers...)
 }
 
 type entry struct {
-	kind int
-	name string
-	at   uint64
+	kind    int
+	name    string
+	pointer uint64
 }
 
 // finish writes the directory, and the header before it all.
@@ -77,7 +77,7 @@ func (s *segment) finish(version uint64, entries ...entry) []byte {
 	var data []byte
 	for _, e := range entries {
 		data = binary.LittleEndian.AppendUint64(data, uint64(e.kind))
-		data = binary.LittleEndian.AppendUint64(data, e.at)
+		data = binary.LittleEndian.AppendUint64(data, e.pointer)
 		name := make([]byte, 128)
 		copy(name, e.name)
 		data = append(data, name...)

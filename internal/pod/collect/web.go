@@ -45,9 +45,9 @@ const (
 
 // web shows credentials over HTTP, checks certificates, follows no redirection, since credentials are for who was named, and reads no more than anybody needs.
 type web struct {
-	under  *http.Transport
-	secret secret
-	values map[string]string
+	transport *http.Transport
+	secret    secret
+	values    map[string]string
 }
 
 // newWeb is a client that shows a secret's credentials. Who asks ends its connections after each question, of which one may be of several requests.
@@ -64,7 +64,7 @@ func newWeb(s secret) (*http.Client, error) {
 		return nil, err
 	}
 	return &http.Client{
-		Transport:     &web{under: transport, secret: s, values: values},
+		Transport:     &web{transport: transport, secret: s, values: values},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Timeout:       answerTime,
 	}, nil
@@ -82,8 +82,8 @@ func trust(s secret, values map[string]string) (*tls.Config, error) {
 	if values[keyFingerprint] == "" {
 		return c, nil
 	}
-	_, text, given := strings.Cut(values[keyFingerprint], "=") // as openssl prints it
-	if !given {
+	_, text, prefixed := strings.Cut(values[keyFingerprint], "=") // as openssl prints it
+	if !prefixed {
 		text = values[keyFingerprint]
 	}
 	want, err := hex.DecodeString(strings.ReplaceAll(strings.TrimSpace(text), ":", ""))
@@ -92,7 +92,7 @@ func trust(s secret, values map[string]string) (*tls.Config, error) {
 	}
 	c.InsecureSkipVerify = true //nolint:gosec // the certificate itself is known
 	c.VerifyConnection = func(state tls.ConnectionState) error {
-		if is := sha256.Sum256(state.PeerCertificates[0].Raw); !bytes.Equal(is[:], want) {
+		if sum := sha256.Sum256(state.PeerCertificates[0].Raw); !bytes.Equal(sum[:], want) {
 			return fmt.Errorf("its certificate is another than the one whose %s secret %s has: it is of SHA-256 %s", keyFingerprint, s.name, fingerprint(state.PeerCertificates[0]))
 		}
 		return nil
@@ -110,17 +110,17 @@ func fingerprint(c *x509.Certificate) string {
 }
 
 // otherName says of a certificate that isn't for the address what it is for, and how to take it.
-func otherName(of x509.HostnameError) error {
-	names := slices.Clone(of.Certificate.DNSNames)
-	for _, ip := range of.Certificate.IPAddresses {
+func otherName(mismatch x509.HostnameError) error {
+	names := slices.Clone(mismatch.Certificate.DNSNames)
+	for _, ip := range mismatch.Certificate.IPAddresses {
 		names = append(names, ip.String())
 	}
-	is := "is for " + strings.Join(names, ", ")
+	subject := "is for " + strings.Join(names, ", ")
 	if len(names) == 0 {
-		is = "has no name that is checked, and the common name " + of.Certificate.Subject.CommonName
+		subject = "has no name that is checked, and the common name " + mismatch.Certificate.Subject.CommonName
 	}
 	return fmt.Errorf("its certificate isn't for %s: it %s. Put the name that it is for into the Secret as %s, or, if the server's own page shows the SHA-256 %s, that as %s",
-		of.Host, oneLine(is), keyServerName, fingerprint(of.Certificate), keyFingerprint)
+		mismatch.Host, oneLine(subject), keyServerName, fingerprint(mismatch.Certificate), keyFingerprint)
 }
 
 // RoundTrip shows the credentials. An answer that refuses them is an error that names their Secret.
@@ -132,7 +132,7 @@ func (w *web) RoundTrip(r *http.Request) (*http.Response, error) {
 	case w.values[keyUser] != "" || w.values[keyPassword] != "":
 		r.SetBasicAuth(w.values[keyUser], w.values[keyPassword])
 	}
-	answer, err := w.under.RoundTrip(r)
+	answer, err := w.transport.RoundTrip(r)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (w *web) RoundTrip(r *http.Request) (*http.Response, error) {
 		_ = answer.Body.Close()
 		return nil, fmt.Errorf("%s: %s", answer.Status, w.secret.shown())
 	}
-	text, err := io.ReadAll(&boundedAnswer{ReadCloser: answer.Body, left: mostAnswer})
+	text, err := io.ReadAll(&boundedAnswer{ReadCloser: answer.Body, remaining: mostAnswer})
 	_ = answer.Body.Close()
 	if err != nil {
 		return nil, err
@@ -153,31 +153,31 @@ func (w *web) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // CloseIdleConnections ends the connections that are no longer needed.
-func (w *web) CloseIdleConnections() { w.under.CloseIdleConnections() }
+func (w *web) CloseIdleConnections() { w.transport.CloseIdleConnections() }
 
 // boundedAnswer is an answer that ends with an error where it is longer than anybody needs.
 type boundedAnswer struct {
 	io.ReadCloser
-	left int
+	remaining int
 }
 
 func (b *boundedAnswer) Read(p []byte) (int, error) {
-	if b.left <= 0 {
+	if b.remaining <= 0 {
 		return 0, fmt.Errorf("the answer has more than %d bytes", mostAnswer)
 	}
-	n, err := b.ReadCloser.Read(p[:min(len(p), b.left)])
-	b.left -= n
+	n, err := b.ReadCloser.Read(p[:min(len(p), b.remaining)])
+	b.remaining -= n
 	return n, err
 }
 
 // plainly is an error of asking over HTTP without the address, which stands before it, and in words that stay the same.
 func plainly(err error) error {
-	of, overHTTP := errors.AsType[*url.Error](err)
+	request, overHTTP := errors.AsType[*url.Error](err)
 	if overHTTP {
-		err = of.Err
+		err = request.Err
 	}
-	if of, ok := errors.AsType[x509.HostnameError](err); ok {
-		return otherName(of)
+	if mismatch, ok := errors.AsType[x509.HostnameError](err); ok {
+		return otherName(mismatch)
 	}
 	if errors.Is(err, http.ErrSchemeMismatch) {
 		return errors.New("it speaks http, and not https: begin its url with http://")
@@ -188,8 +188,8 @@ func plainly(err error) error {
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return fmt.Errorf("its certificate isn't trusted: put who signed it into the Secret, as %s: %w", keyAuthority, err)
 	}
-	if at, ok := errors.AsType[*net.OpError](err); ok {
-		return fmt.Errorf("%s: %w", at.Op, at.Err)
+	if operation, ok := errors.AsType[*net.OpError](err); ok {
+		return fmt.Errorf("%s: %w", operation.Op, operation.Err)
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("no answer within %s", answerTime)

@@ -118,7 +118,7 @@ func privileges() []string {
 	if err := unix.Capget(&header, &data[0]); err != nil {
 		return []string{"unknown"}
 	}
-	var have []string
+	var names []string
 	for _, c := range []struct {
 		bit  int
 		name string
@@ -130,11 +130,11 @@ func privileges() []string {
 		{unix.CAP_SYS_ADMIN, "SYS_ADMIN (not needed)"},
 	} {
 		if data[c.bit/32].Effective&(1<<(c.bit%32)) != 0 {
-			have = append(have, c.name)
+			names = append(names, c.name)
 		}
 	}
-	if len(have) == 0 {
+	if len(names) == 0 {
 		return []string{"none"}
 	}
-	return have
+	return names
 }

@@ -12,9 +12,9 @@ import (
 )
 
 // notAllowedError is a server that the operator's administrator doesn't let External tests use.
-type notAllowedError struct{ why string }
+type notAllowedError struct{ reason string }
 
-func (e *notAllowedError) Error() string { return e.why }
+func (e *notAllowedError) Error() string { return e.reason }
 
 // dialAllowed connects to allowed servers only. Each connection is judged by the address that it is about to go to, so a name that resolves to another address the next time is no way around.
 func dialAllowed(sites plan.Sites) (dialer, error) {
@@ -27,8 +27,8 @@ func dialAllowed(sites plan.Sites) (dialer, error) {
 		if err != nil {
 			return fmt.Errorf("address %s: %w", address, err)
 		}
-		if why := allowed.Refuse(resolved); why != "" {
-			return &notAllowedError{why}
+		if reason := allowed.Refuse(resolved); reason != "" {
+			return &notAllowedError{reason}
 		}
 		return nil
 	}}

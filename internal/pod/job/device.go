@@ -58,7 +58,7 @@ func (n deviceNode) refresh(ctx context.Context) {
 }
 
 // limits are what a Reference's limit counted, in the order of the Plan's directions; none says why there are no counters.
-func (n deviceNode) limits(r vitals.Reading) (all []report.Limiter, none string) {
+func (n deviceNode) limits(r vitals.Reading) (limiters []report.Limiter, missing string) {
 	if r.NoLimits != "" || len(r.Limits) != len(n.limited) {
 		return nil, r.NoLimits
 	}
@@ -66,9 +66,9 @@ func (n deviceNode) limits(r vitals.Reading) (all []report.Limiter, none string)
 		if d := n.limited[i]; l.From != d.From || l.To != d.To {
 			return nil, fmt.Sprintf("the Reference reports a limit from %s to %s, and the Plan has %s→%s", l.From, l.To, d.From, d.To)
 		}
-		all = append(all, report.Limiter{Passed: l.Passed, Dropped: l.Dropped})
+		limiters = append(limiters, report.Limiter{Passed: l.Passed, Dropped: l.Dropped})
 	}
-	return all, ""
+	return limiters, ""
 }
 
 // stop ends the polling.
@@ -85,21 +85,21 @@ func (j runnerJob) whereabouts() observe.Whereabouts {
 
 // nodes are the generators' nodes, by the generators' names, as the operator found them.
 func (j runnerJob) nodes() map[string]string {
-	all := map[string]string{}
+	nodes := map[string]string{}
 	for _, s := range j.sites.Generators {
-		all[s.Generator] = s.Node
+		nodes[s.Generator] = s.Node
 	}
-	return all
+	return nodes
 }
 
 // reset is the function by which the runner has the device reset; nil where no server in the cluster can do it.
 func (j runnerJob) reset() func(context.Context) (string, error) {
-	at := j.sites.Reset
-	if at == "" {
+	address := j.sites.Reset
+	if address == "" {
 		return nil
 	}
 	return func(ctx context.Context) (string, error) {
-		done, err := reset.Ask(ctx, at, j.sites.Key)
-		return done.Did, err
+		result, err := reset.Ask(ctx, address, j.sites.Key)
+		return result.Report, err
 	}
 }

@@ -30,10 +30,10 @@ type reached []generatorAt
 
 // generatorAt is one connected generator.
 type generatorAt struct {
-	site    plan.Site
-	engine  *stl.Engine
-	heart   *launch.Heart // sends the heartbeats that its launcher needs; nil where it needs none
-	devices launch.Report // what its launcher reported of its ports
+	site      plan.Site
+	engine    *stl.Engine
+	heartbeat *launch.HeartbeatConn // sends the heartbeats that its launcher needs; nil where it needs none
+	devices   launch.Report         // what its launcher reported of its ports
 }
 
 // A dialer makes connections to generators; nil makes plain ones over TCP.
@@ -60,16 +60,16 @@ func reachFrames(dial func(plan.Sites) (dialer, error)) func(context.Context, ru
 
 // reachAll dials all generators at once, each for as long as patience: it may take a moment until a pod that is ready can be reached.
 func (j runnerJob) reachAll(ctx context.Context, options stl.Options, patience time.Duration) (reachable, error) {
-	within, cancel := context.WithTimeout(ctx, patience)
+	bounded, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	all := make(reached, len(j.plan.Generators))
-	errs := make([]error, len(all))
+	generators := make(reached, len(j.plan.Generators))
+	errs := make([]error, len(generators))
 	var wg sync.WaitGroup
 	for i, g := range j.plan.Generators {
 		wg.Go(func() {
 			site, err := j.siteOf(g)
 			if err == nil {
-				all[i], err = reachOne(within, site, j.sites.Key, options)
+				generators[i], err = reachOne(bounded, site, j.sites.Key, options)
 			}
 			if err != nil {
 				errs[i] = fmt.Errorf("generator %s: %w", g.Name, err)
@@ -77,7 +77,7 @@ func (j runnerJob) reachAll(ctx context.Context, options stl.Options, patience t
 		})
 	}
 	wg.Wait()
-	return all, errors.Join(errs...)
+	return generators, errors.Join(errs...)
 }
 
 // EngineOptions are the options of the connection to a generator that follow from the Plan.
@@ -119,7 +119,7 @@ func reachOne(ctx context.Context, site plan.Site, key credential.Key, o stl.Opt
 	g.site = site
 	for {
 		g.engine, err = stl.Dial(ctx, site.RPC, o)
-		if forbidden, is := errors.AsType[*notAllowedError](err); is {
+		if forbidden, ok := errors.AsType[*notAllowedError](err); ok {
 			return g, fmt.Errorf("server %s: %w", site.RPC, forbidden)
 		}
 		if err == nil || !errors.Is(err, engine.ErrLost) {
@@ -133,8 +133,8 @@ func reachOne(ctx context.Context, site plan.Site, key credential.Key, o stl.Opt
 		return g, err
 	}
 	for {
-		if g.heart, err = launch.Connect(ctx, site.Heartbeat, key); err == nil {
-			g.devices = g.heart.Report()
+		if g.heartbeat, err = launch.DialHeartbeat(ctx, site.Heartbeat, key); err == nil {
+			g.devices = g.heartbeat.Report()
 			return g, nil
 		}
 		if bounded.Pause(ctx, dialPause) != nil {
@@ -144,24 +144,24 @@ func reachOne(ctx context.Context, site plan.Site, key credential.Key, o stl.Opt
 }
 
 // disconnect closes the connections.
-func (all reached) disconnect() {
-	for _, g := range all {
+func (r reached) disconnect() {
+	for _, g := range r {
 		if g.engine != nil {
 			_ = g.engine.Close()
 		}
-		if g.heart != nil {
-			_ = g.heart.Close()
+		if g.heartbeat != nil {
+			_ = g.heartbeat.Close()
 		}
 	}
 }
 
 // launchersStop is how long after the runner's death its generators' launchers have stopped the traffic.
-const launchersStop = launch.DefaultSilence + 5*time.Second
+const launchersStop = launch.DefaultHeartbeatTimeout + 5*time.Second
 
 // driver makes the driver of these generators; it takes ports from other owners where the job may.
-func (all reached) driver(j runnerJob) runner.Driver {
+func (r reached) driver(j runnerJob) runner.Driver {
 	var gens []frames.Generator
-	for i, g := range all {
+	for i, g := range r {
 		macs := map[string]engine.MAC{}
 		for link, mac := range g.site.NextHopMAC {
 			macs[link] = engine.MAC(mac)
@@ -169,7 +169,7 @@ func (all reached) driver(j runnerJob) runner.Driver {
 		gens = append(gens, frames.Generator{Name: j.plan.Generators[i].Name, Engine: g.engine, PortOfLink: g.site.PortOfLink, NextHopMAC: macs})
 	}
 	options := frames.Options{Force: j.force, Whereabouts: j.whereabouts(), Reset: j.reset()}
-	if !slices.ContainsFunc(all, func(g generatorAt) bool { return g.site.Heartbeat == "" }) {
+	if !slices.ContainsFunc(r, func(g generatorAt) bool { return g.site.Heartbeat == "" }) {
 		options.OrphansStopWithin = launchersStop
 	}
 	return frames.New(gens, options)
@@ -177,22 +177,22 @@ func (all reached) driver(j runnerJob) runner.Driver {
 
 // keepAlive sends heartbeats to all launchers, so that none stops its traffic, until stop is called, which returns notes for the Report. A lost launcher ends
 // the run.
-func (all reached) keepAlive(ctx context.Context, begin time.Time, log *slog.Logger, lost context.CancelCauseFunc) (stop func() []report.Note) {
+func (r reached) keepAlive(ctx context.Context, begin time.Time, log *slog.Logger, lost context.CancelCauseFunc) (stop func() []report.Note) {
 	beating, end := context.WithCancel(context.WithoutCancel(ctx))
-	var hearts sync.WaitGroup
+	var senders sync.WaitGroup
 	var notes []report.Note
 	var mutex sync.Mutex
-	for i, g := range all {
-		if g.heart == nil {
+	for i, g := range r {
+		if g.heartbeat == nil {
 			continue
 		}
-		all[i].heart = nil // the pulse closes it
-		hearts.Go(func() {
-			err := launch.Pulse(beating, g.heart, g.site.Heartbeat, func(what string) {
-				log.Warn(what, "generator", g.site.Generator)
+		r[i].heartbeat = nil // SendHeartbeats closes it
+		senders.Go(func() {
+			err := launch.SendHeartbeats(beating, g.heartbeat, g.site.Heartbeat, func(message string) {
+				log.Warn(message, "generator", g.site.Generator)
 				mutex.Lock()
 				defer mutex.Unlock()
-				notes = append(notes, report.Note{At: plan.Duration(time.Since(begin)), Message: "generator " + g.site.Generator + ": " + what})
+				notes = append(notes, report.Note{At: plan.Duration(time.Since(begin)), Message: "generator " + g.site.Generator + ": " + message})
 			})
 			if err != nil {
 				lost(fmt.Errorf("generator %s: %w: %w", g.site.Generator, engine.ErrLost, err))
@@ -201,14 +201,14 @@ func (all reached) keepAlive(ctx context.Context, begin time.Time, log *slog.Log
 	}
 	return func() []report.Note {
 		end()
-		hearts.Wait()
+		senders.Wait()
 		return notes
 	}
 }
 
 // warnings name the physical ports that generators use and the operator doesn't know of: it couldn't keep other tests off them.
-func (all reached) warnings() (words []string) {
-	for _, g := range all {
+func (r reached) warnings() (words []string) {
+	for _, g := range r {
 		for _, d := range g.devices.Links {
 			if d.VirtualFunction && d.PhysicalPort != "" && g.site.PhysicalPort[d.Link] == "" {
 				words = append(words, fmt.Sprintf("generator %s: link %s is on a virtual function of port %s, which the operator didn't know (no device-info in Multus' network-status): "+
@@ -220,9 +220,9 @@ func (all reached) warnings() (words []string) {
 }
 
 // describe adds to the Report where the generators ran, and what lies behind their ports.
-func (all reached) describe(r *report.Report) {
+func (generators reached) describe(r *report.Report) {
 	for i := range r.Generators {
-		entry, g := &r.Generators[i], all[i]
+		entry, g := &r.Generators[i], generators[i]
 		entry.Pod, entry.Node, entry.Containers = g.site.Pod, g.site.Node, g.site.Containers
 		if m := g.devices.Machine; m.Kernel != "" { // TRex itself reports only its machine's processors
 			entry.Processors, entry.Kernel, entry.Hypervisor, entry.Tuning, entry.Allowed = m.Processors, m.Kernel, m.Hypervisor, m.Tuning, m.Allowed
@@ -236,7 +236,7 @@ func (all reached) describe(r *report.Report) {
 			}
 		}
 		for _, n := range g.devices.Notices {
-			r.Notes = append(r.Notes, report.Note{At: plan.Duration(r.Finished.Sub(r.Started)), Message: "generator " + entry.Name + ": " + n.What})
+			r.Notes = append(r.Notes, report.Note{At: plan.Duration(r.Finished.Sub(r.Started)), Message: "generator " + entry.Name + ": " + n.Notable})
 		}
 	}
 }

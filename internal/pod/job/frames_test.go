@@ -14,8 +14,8 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/trextest"
 )
 
-// behind passes on to a server who proves the key, as a generator in a pod answers, and returns where.
-func behind(t *testing.T, key credential.Key, server string) string {
+// guard passes on to a server who proves the key, as a generator in a pod answers, and returns where.
+func guard(t *testing.T, key credential.Key, server string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -34,10 +34,10 @@ func behind(t *testing.T, key credential.Key, server string) string {
 				_ = runner.Close()
 				continue
 			}
-			for _, way := range [][2]net.Conn{{runner, inside}, {inside, runner}} {
+			for _, pair := range [][2]net.Conn{{runner, inside}, {inside, runner}} {
 				passing.Go(func() {
-					_, _ = io.Copy(way[0], way[1])
-					_, _ = way[0].Close(), way[1].Close()
+					_, _ = io.Copy(pair[0], pair[1])
+					_, _ = pair[0].Close(), pair[1].Close()
 				})
 			}
 		}
@@ -52,26 +52,26 @@ func behind(t *testing.T, key credential.Key, server string) string {
 func TestTheRunnerProvesTheAttemptsKeyToOurEngineInPods(t *testing.T) {
 	key := credential.New()
 	server := trextest.Serve(t, trextest.NewGenerator(trextest.TwoPorts()...))
-	asks := behind(t, key, server.Address())
+	guarded := guard(t, key, server.Address())
 	for name, c := range map[string]struct {
-		dial func(plan.Sites) (dialer, error)
-		key  credential.Key
-		at   string
-		want error
+		dial   func(plan.Sites) (dialer, error)
+		key    credential.Key
+		server string
+		want   error
 	}{
-		"our engine":                           {dialWithKey, key, asks, nil},
-		"our engine of another attempt":        {dialWithKey, key.Derive("attempt 2"), asks, credential.ErrRefused},
+		"our engine":                           {dialWithKey, key, guarded, nil},
+		"our engine of another attempt":        {dialWithKey, key.Derive("attempt 2"), guarded, credential.ErrRefused},
 		"what poses as our engine":             {dialWithKey, key, server.Address(), credential.ErrNotAsked},
 		"a TRex, which can't ask":              {dialTRex, key, server.Address(), nil},
-		"an External server that asks for one": {dialAllowed, key, asks, credential.ErrAsked},
+		"an External server that asks for one": {dialAllowed, key, guarded, credential.ErrAsked},
 	} {
 		t.Run(name, func(t *testing.T) {
-			j := runnerJob{plan: &plan.Plan{Links: []plan.Link{{Name: "west"}, {Name: "east"}}, Generators: []plan.Generator{{Name: "generator-0"}}}, wanted: observe.Want(nil, false), sites: plan.Sites{Key: c.key, AllowedServers: []string{c.at}}}
+			j := runnerJob{plan: &plan.Plan{Links: []plan.Link{{Name: "west"}, {Name: "east"}}, Generators: []plan.Generator{{Name: "generator-0"}}}, wanted: observe.Want(nil, false), sites: plan.Sites{Key: c.key, AllowedServers: []string{c.server}}}
 			options, err := j.engineOptions(c.dial)
 			if err != nil {
 				t.Fatal(err)
 			}
-			e, err := stl.Dial(t.Context(), c.at, options)
+			e, err := stl.Dial(t.Context(), c.server, options)
 			if err == nil {
 				defer e.Close() //nolint:errcheck // a test's
 			}

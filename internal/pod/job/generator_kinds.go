@@ -26,18 +26,18 @@ var reachers = map[plan.Sender]reacher{
 }
 
 // CheckSender is an error where this linerate knows no such engine for that kind of traffic: a newer one may have made the Plan.
-func CheckSender(sends plan.Sender) error {
-	if _, known := reachers[sends]; known {
+func CheckSender(sender plan.Sender) error {
+	if _, ok := reachers[sender]; ok {
 		return nil
 	}
-	var can []string
+	var engines []string
 	for k := range reachers {
-		if k.Traffic == sends.Traffic {
-			can = append(can, k.Engine)
+		if k.Traffic == sender.Traffic {
+			engines = append(engines, k.Engine)
 		}
 	}
-	slices.Sort(can)
-	return fmt.Errorf("engine %q is not known here for traffic of type %s; this linerate knows %s: use one of these, or the linerate that wrote the plan", sends.Engine, sends.Traffic, strings.Join(can, ", "))
+	slices.Sort(engines)
+	return fmt.Errorf("engine %q is not known here for traffic of type %s; this linerate knows %s: use one of these, or the linerate that wrote the plan", sender.Engine, sender.Traffic, strings.Join(engines, ", "))
 }
 
 // reachable are a Plan's generators, connected from the runner's pod.

@@ -121,8 +121,8 @@ func (o Options) ofRun() (run manifests.OfRun, err error) {
 	if run.Labels, err = labels.ConvertSelectorToLabelsMap(o.Labels); err != nil {
 		return run, exit.BadInput("--labels %s: %w", o.Labels, err)
 	}
-	name, uid, both := strings.Cut(o.Owner, "/")
-	if o.Owner != "" && (!both || name == "" || uid == "") {
+	name, uid, ok := strings.Cut(o.Owner, "/")
+	if o.Owner != "" && (!ok || name == "" || uid == "") {
 		return run, exit.BadInput("--owner %s: it is no ConfigMap's NAME/UID", o.Owner)
 	}
 	run.Plan, run.PlanUID = name, types.UID(uid)
@@ -172,8 +172,8 @@ func runAndReport(ctx context.Context, stdout io.Writer, o Options, log *slog.Lo
 func measureAndPublish(ctx context.Context, o Options, log *slog.Logger, job runnerJob, sink *configmaps.Sink) (*report.Report, error) {
 	running, fence := context.WithCancelCause(ctx)
 	defer fence(nil)
-	keeping, enough := context.WithCancel(context.WithoutCancel(ctx))
-	defer enough()
+	keeping, endKeeping := context.WithCancel(context.WithoutCancel(ctx))
+	defer endKeeping()
 	var keeper sync.WaitGroup
 	var fenced error
 	keeper.Go(func() {
@@ -182,7 +182,7 @@ func measureAndPublish(ctx context.Context, o Options, log *slog.Logger, job run
 		}
 	})
 	r := job.measure(running, o, log, func(p runner.Progress) { sink.Post(deliveredProgress(p)) })
-	enough()
+	endKeeping()
 	keeper.Wait()
 	return r, fenced
 }

@@ -54,8 +54,8 @@ func TestAnAttemptTakesNoPortsOfAnotherTest(t *testing.T) {
 			t.Errorf("attempt %d: %v", attempt+1, err)
 		}
 	}
-	if now := g.Owners(); !maps.Equal(now, owners) {
-		t.Errorf("the ports were %v's, and are %v's", owners, now)
+	if current := g.Owners(); !maps.Equal(current, owners) {
+		t.Errorf("the ports were %v's, and are %v's", owners, current)
 	}
 	for _, attempt := range []int{1, 2} { // a successor of a lost runner, and the next attempt
 		if err := claimed(t, server, "victim", attempt); err != nil {
@@ -123,12 +123,12 @@ func TestPortsOfATestsOwnPodsAreForced(t *testing.T) {
 }
 
 func TestAReportIsMarkedWhereEndsSharedAPort(t *testing.T) {
-	const said = "port 0000:3b:00.0 of node gen-1 is behind link west of pod a, link east of pod a"
-	for name, ports := range map[string][]string{"none": nil, "one": {said}} {
+	const sentence = "port 0000:3b:00.0 of node gen-1 is behind link west of pod a, link east of pod a"
+	for name, ports := range map[string][]string{"none": nil, "one": {sentence}} {
 		t.Run(name, func(t *testing.T) {
 			var r report.Report
 			MarkShared(&r, ports)
-			if !slices.Equal(r.Result.SharedPorts, ports) || len(r.Notes) != len(ports) || len(ports) > 0 && !strings.Contains(r.Notes[0].Message, said) {
+			if !slices.Equal(r.Result.SharedPorts, ports) || len(r.Notes) != len(ports) || len(ports) > 0 && !strings.Contains(r.Notes[0].Message, sentence) {
 				t.Errorf("marked as %v, notes %v", r.Result.SharedPorts, r.Notes)
 			}
 		})
@@ -139,11 +139,11 @@ func TestPortsThatTheOperatorDoesNotKnowAreNoted(t *testing.T) {
 	device := func(link, port string, virtual bool) launch.LinkDevice {
 		return launch.LinkDevice{Link: link, PhysicalPort: port, VirtualFunction: virtual}
 	}
-	all := reached{{
+	generators := reached{{
 		site:    plan.Site{Generator: "generator-0", PhysicalPort: map[string]string{"east": "0000:3b:00.1"}},
 		devices: launch.Report{Links: []launch.LinkDevice{device("west", "0000:3b:00.0", true), device("east", "0000:3b:00.1", true), device("north", "0000:5e:00.0", false), device("south", "", true)}},
 	}, {site: plan.Site{Generator: "generator-1"}}}
-	words := all.warnings()
+	words := generators.warnings()
 	if len(words) != 1 || !strings.HasPrefix(words[0], "generator generator-0: link west is on a virtual function of port 0000:3b:00.0") {
 		t.Errorf("%q", words)
 	}
@@ -157,9 +157,9 @@ func TestHowLongAReportMayStillBeWritten(t *testing.T) {
 				late, cancel := graceful(signalled, time.Hour, Options{Grace: 25 * time.Second}.graceFor(&report.Report{Ending: ending}))
 				defer cancel()
 				terminate()
-				since := time.Now()
+				begin := time.Now()
 				<-late.Done()
-				if took := time.Since(since); took != want {
+				if took := time.Since(begin); took != want {
 					t.Errorf("it is tried for %v, want %v", took, want)
 				}
 			})

@@ -28,30 +28,30 @@ type endAt struct {
 
 // reachSessions looks up where the ends are, and waits until each answers: it may take a moment until a pod that is ready can be reached.
 func reachSessions(ctx context.Context, j runnerJob, patience time.Duration) (reachable, error) {
-	within, cancel := context.WithTimeout(ctx, patience)
+	bounded, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	var all reachedEnds
+	var ends reachedEnds
 	var errs []error
 	for _, g := range j.plan.Generators {
-		at, err := j.siteOf(g)
+		site, err := j.siteOf(g)
 		if err == nil {
-			err = awaitEnd(within, at.RPC)
+			err = awaitEnd(bounded, site.RPC)
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("generator %s: %w", g.Name, err))
 			continue
 		}
 		for _, port := range g.Ports {
-			all = append(all, endAt{at, sessions.Place{Link: port.Link, Server: at.RPC, DUTMAC: at.NextHopMAC[port.Link]}})
+			ends = append(ends, endAt{site, sessions.Place{Link: port.Link, Server: site.RPC, DUTMAC: site.NextHopMAC[port.Link]}})
 		}
 	}
-	if at := j.sites.DeviceEnd; j.plan.DUT.Endpoint() {
-		if err := awaitEnd(within, at); err != nil {
+	if address := j.sites.DeviceEnd; j.plan.DUT.Endpoint() {
+		if err := awaitEnd(bounded, address); err != nil {
 			errs = append(errs, fmt.Errorf("the device's own end: %w", err))
 		}
-		all = append(all, endAt{place: sessions.Place{Link: plan.DeviceEnd, Server: at}})
+		ends = append(ends, endAt{place: sessions.Place{Link: plan.DeviceEnd, Server: address}})
 	}
-	return all, errors.Join(errs...)
+	return ends, errors.Join(errs...)
 }
 
 func awaitEnd(ctx context.Context, server string) error {
@@ -68,9 +68,9 @@ func awaitEnd(ctx context.Context, server string) error {
 }
 
 // driver makes the driver of these ends.
-func (all reachedEnds) driver(j runnerJob) runner.Driver {
+func (ends reachedEnds) driver(j runnerJob) runner.Driver {
 	var places []sessions.Place
-	for _, e := range all {
+	for _, e := range ends {
 		places = append(places, e.place)
 	}
 	return sessions.New(places, sessions.Options{Force: j.force, Key: j.sites.Key, Whereabouts: j.whereabouts()})
@@ -84,16 +84,16 @@ func (reachedEnds) keepAlive(context.Context, time.Time, *slog.Logger, context.C
 }
 
 // describe adds to the Report where the ends ran.
-func (all reachedEnds) describe(r *report.Report) {
+func (ends reachedEnds) describe(r *report.Report) {
 	for i := range r.Generators {
 		entry := &r.Generators[i]
-		at := slices.IndexFunc(all, func(e endAt) bool { return e.site.Generator == entry.Name })
-		if at < 0 {
+		end := slices.IndexFunc(ends, func(e endAt) bool { return e.site.Generator == entry.Name })
+		if end < 0 {
 			continue
 		}
-		entry.Pod, entry.Node, entry.Containers = all[at].site.Pod, all[at].site.Node, all[at].site.Containers
+		entry.Pod, entry.Node, entry.Containers = ends[end].site.Pod, ends[end].site.Node, ends[end].site.Containers
 		for p := range entry.Ports {
-			entry.Ports[p].PhysicalPort = all[at].site.PhysicalPort[entry.Ports[p].Link]
+			entry.Ports[p].PhysicalPort = ends[end].site.PhysicalPort[entry.Ports[p].Link]
 		}
 	}
 }

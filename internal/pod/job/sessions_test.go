@@ -24,10 +24,10 @@ func TestTheReportNamesNodesAndPodsOfTheEnds(t *testing.T) {
 	if g := r.Generators[0]; g.Pod != "tcp-1-west" || g.Ports[0].PhysicalPort != "0000:3b:00.0" {
 		t.Errorf("%+v", g)
 	}
-	of := func(name, node, link string) report.GeneratorEnvironment {
+	environment := func(name, node, link string) report.GeneratorEnvironment {
 		return report.GeneratorEnvironment{Name: name, Product: "linerate sessions", Machine: report.Machine{Node: node, Kernel: "6.1.0"}, Ports: []report.PortEnvironment{{Link: link, Driver: "iavf", Path: "TCP sockets"}}}
 	}
-	want := &report.Environment{Linerate: "linerate v0.1.0", Generators: []report.GeneratorEnvironment{of("generator-0-west", "node-1", "west"), of("generator-0-east", "node-2", "east")}}
+	want := &report.Environment{Linerate: "linerate v0.1.0", Generators: []report.GeneratorEnvironment{environment("generator-0-west", "node-1", "west"), environment("generator-0-east", "node-2", "east")}}
 	if got := report.EnvironmentOf(r); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v\nwant\n%+v", got, want)
 	}

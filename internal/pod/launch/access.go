@@ -34,17 +34,17 @@ func oneWireEach(c *Config, _ Observed, opts Options) []Fault {
 	for i := range c.Devices {
 		d := &c.Devices[i]
 		for j := range i {
-			other := &c.Devices[j]
-			if d.PhysicalPort == "" || d.PhysicalPort != other.PhysicalPort {
+			earlier := &c.Devices[j]
+			if d.PhysicalPort == "" || d.PhysicalPort != earlier.PhysicalPort {
 				continue
 			}
-			d.SharesPort, other.SharesPort = true, true
-			what := fmt.Sprintf("links %s and %s: both are on the physical port %s", other.Link, d.Link, wireName(*d))
+			d.SharesPort, earlier.SharesPort = true, true
+			problem := fmt.Sprintf("links %s and %s: both are on the physical port %s", earlier.Link, d.Link, wireName(*d))
 			if opts.SharedPort {
-				c.Notices = append(c.Notices, Notice{SharedPort, what})
+				c.Notices = append(c.Notices, Notice{SharedPort, problem})
 				continue
 			}
-			faults = append(faults, Fault{SharedPort, what, "frames between them may never reach a wire; use networks on two ports, or allow it with sharedPort: Allowed"})
+			faults = append(faults, Fault{SharedPort, problem, "frames between them may never reach a wire; use networks on two ports, or allow it with sharedPort: Allowed"})
 		}
 	}
 	return faults

@@ -77,8 +77,8 @@ func networkOf(o Observed, opts Options, l Link) (Network, *Fault) {
 
 // contested says whether another link wants the same network, so that the name alone doesn't decide.
 func contested(opts Options, l Link) bool {
-	return slices.ContainsFunc(opts.Links, func(other Link) bool {
-		return other.Name != l.Name && (sameNetwork(other.Network, l.Network, opts.Namespace) || sameNetwork(l.Network, other.Network, opts.Namespace))
+	return slices.ContainsFunc(opts.Links, func(sibling Link) bool {
+		return sibling.Name != l.Name && (sameNetwork(sibling.Network, l.Network, opts.Namespace) || sameNetwork(l.Network, sibling.Network, opts.Namespace))
 	})
 }
 
@@ -109,8 +109,8 @@ func networkNames(networks []Network) string {
 func onlyDevice(o Observed, opts Options, l Link) (string, *Fault) {
 	pool := o.poolOf(l.Resource)
 	wanted := 0
-	for _, other := range opts.Links {
-		if other.Resource == l.Resource {
+	for _, sibling := range opts.Links {
+		if sibling.Resource == l.Resource {
 			wanted++
 		}
 	}
@@ -135,15 +135,15 @@ func pciDevice(o Observed, l Link, n Network, address string) (LinkDevice, *Faul
 	if fault != nil {
 		return LinkDevice{}, fault
 	}
-	out := LinkDevice{
+	device := LinkDevice{
 		Link: l.Name, Network: n.Name, MAC: n.MAC, Kind: kind, PCIAddress: address, Driver: d.Driver, NUMANode: d.NUMANode,
 		PhysicalPort: d.wire(), PhysicalInterface: d.PhysicalInterface, VirtualFunction: d.PhysicalFunction != "", SpeedMbps: d.SpeedMbps,
 		vendor: d.Vendor, model: d.Model, group: d.IOMMUGroup,
 	}
 	if len(d.Interfaces) > 0 {
-		out.Interface = d.Interfaces[0]
+		device.Interface = d.Interfaces[0]
 	}
-	return out, nil
+	return device, nil
 }
 
 // kindOf is how TRex gets at a device with the driver that it is bound to.
@@ -171,12 +171,12 @@ func kernelDevice(o Observed, l Link, n Network) (LinkDevice, *Fault) {
 		return LinkDevice{}, &Fault{InterfaceMissing, fmt.Sprintf("link %s: the pod has no interface %s, only %s", l.Name, n.Interface, strings.Join(slices.Sorted(maps.Keys(o.Interfaces)), ", ")),
 			"ask for that name in the annotation, or name the interface in the links file; a device without an interface needs device-info in network-status"}
 	}
-	out := LinkDevice{Link: l.Name, Network: n.Name, Interface: i.Name, MAC: i.MAC, Kind: Kernel, NUMANode: -1, PCIAddress: i.PCIAddress, SpeedMbps: i.SpeedMbps}
+	device := LinkDevice{Link: l.Name, Network: n.Name, Interface: i.Name, MAC: i.MAC, Kind: Kernel, NUMANode: -1, PCIAddress: i.PCIAddress, SpeedMbps: i.SpeedMbps}
 	if d, onPCI := o.Devices[i.PCIAddress]; onPCI {
-		out.Driver, out.NUMANode, out.PhysicalPort = d.Driver, d.NUMANode, d.wire()
-		out.PhysicalInterface, out.VirtualFunction = d.PhysicalInterface, d.PhysicalFunction != ""
+		device.Driver, device.NUMANode, device.PhysicalPort = d.Driver, d.NUMANode, d.wire()
+		device.PhysicalInterface, device.VirtualFunction = d.PhysicalInterface, d.PhysicalFunction != ""
 	}
-	return out, nil
+	return device, nil
 }
 
 // usedTwice refuses two links on one device.

@@ -17,10 +17,10 @@ type mount struct {
 func (t tree) mounts() []mount {
 	var mounts []mount
 	for line := range strings.Lines(t.text("/proc/self/mountinfo")) {
-		before, after, ok := strings.Cut(line, " - ")
-		left, right := strings.Fields(before), strings.Fields(after)
-		if ok && len(left) >= 5 && len(right) >= 3 {
-			mounts = append(mounts, mount{root: left[3], point: left[4], kind: right[0], options: strings.Split(right[2], ",")})
+		head, tail, ok := strings.Cut(line, " - ")
+		place, kind := strings.Fields(head), strings.Fields(tail)
+		if ok && len(place) >= 5 && len(kind) >= 3 {
+			mounts = append(mounts, mount{root: place[3], point: place[4], kind: kind[0], options: strings.Split(kind[2], ",")})
 		}
 	}
 	return mounts
@@ -67,11 +67,11 @@ func (g cgroups) read(controller, name1, name2 string) string {
 
 // dir is where a group's files are. A container mostly sees its own group as the mount's root, however the group is called outside.
 func (g cgroups) dir(m mount, group string) string {
-	below, ok := strings.CutPrefix(group, strings.TrimSuffix(m.root, "/"))
-	if !ok || !strings.HasPrefix(below, "/") {
+	relative, ok := strings.CutPrefix(group, strings.TrimSuffix(m.root, "/"))
+	if !ok || !strings.HasPrefix(relative, "/") {
 		return m.point
 	}
-	if dir := path.Join(m.point, below); g.tree.exists(dir) {
+	if dir := path.Join(m.point, relative); g.tree.exists(dir) {
 		return dir
 	}
 	return m.point
@@ -94,7 +94,7 @@ func parseLimit(text string) int64 {
 // milliCPU is the CPU bandwidth that the group may use.
 func (g cgroups) milliCPU() int64 {
 	quota, period := g.read("cpu", "cpu.cfs_quota_us", "cpu.max"), ""
-	if first, second, both := strings.Cut(quota, " "); both {
+	if first, second, version2 := strings.Cut(quota, " "); version2 {
 		quota, period = first, second
 	} else {
 		period = g.read("cpu", "cpu.cfs_period_us", "")

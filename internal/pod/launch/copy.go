@@ -16,19 +16,19 @@ func CopyProgram(source, destination string) (written string, err error) {
 	if info, err := os.Stat(destination); err == nil && info.IsDir() {
 		destination = filepath.Join(destination, filepath.Base(source))
 	}
-	in, err := os.Open(source)
+	program, err := os.Open(source)
 	if err != nil {
 		return "", fmt.Errorf("copy: %w", err)
 	}
-	defer func() { _ = in.Close() }()
-	out, err := outfile.Create(destination, outfile.Program)
+	defer func() { _ = program.Close() }()
+	file, err := outfile.Create(destination, outfile.Program)
 	if err != nil {
 		return "", fmt.Errorf("copy to %s: %w", destination, err)
 	}
-	if _, err = io.Copy(out, in); err != nil {
-		err = errors.Join(err, out.Discard())
+	if _, err = io.Copy(file, program); err != nil {
+		err = errors.Join(err, file.Discard())
 	} else {
-		err = out.Place()
+		err = file.Place()
 	}
 	if err != nil {
 		return "", fmt.Errorf("copy to %s: %w", destination, err)

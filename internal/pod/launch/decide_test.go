@@ -60,7 +60,7 @@ func TestConfigurations(t *testing.T) {
 func notices(c Config) string {
 	var b strings.Builder
 	for _, n := range c.Notices {
-		b.WriteString("# " + string(n.Code) + ": " + n.What + "\n")
+		b.WriteString("# " + string(n.Code) + ": " + n.Notable + "\n")
 	}
 	return b.String()
 }

@@ -13,14 +13,14 @@ const exitOrderly = 255
 
 // ending is how a TRex process ended.
 type ending struct {
-	asked bool // by us
-	code  int  // exit code; of a process that a signal ended, 128 and the signal, as shells have it
-	grace time.Duration
-	said  []string // its last lines
+	requested bool // by us
+	code      int  // exit code; of a process that a signal ended, 128 and the signal, as shells have it
+	grace     time.Duration
+	output    []string // its last lines
 }
 
-func endingOf(status syscall.WaitStatus, asked bool, grace time.Duration, said []string) ending {
-	e := ending{asked: asked, code: status.ExitStatus(), grace: grace, said: said}
+func endingOf(status syscall.WaitStatus, requested bool, grace time.Duration, output []string) ending {
+	e := ending{requested: requested, code: status.ExitStatus(), grace: grace, output: output}
 	if status.Signaled() {
 		e.code = 128 + int(status.Signal())
 	}
@@ -38,20 +38,20 @@ func (e ending) signal() syscall.Signal {
 // verdict is nil for an orderly end.
 func (e ending) verdict() error {
 	switch s := e.signal(); {
-	case e.asked && (e.code == 0 || e.code == exitOrderly || s == syscall.SIGTERM):
+	case e.requested && (e.code == 0 || e.code == exitOrderly || s == syscall.SIGTERM):
 		return nil
-	case e.asked && s == syscall.SIGKILL:
+	case e.requested && s == syscall.SIGKILL:
 		return Fault{TRexEnded, fmt.Sprintf("TRex didn't end within %v of SIGTERM, and was killed", e.grace), "its traffic is over; look at its log for what held it up"}
 	}
 	f, telling := e.explain()
-	f.What += e.lastWords(telling)
+	f.Problem += e.lastWords(telling)
 	return f
 }
 
 // explain finds the most telling of what is known: a line of TRex's, which it returns too, then the signal, then the exit code.
 func (e ending) explain() (f Fault, telling string) {
 	for _, k := range knownWords {
-		for _, line := range e.said {
+		for _, line := range e.output {
 			if strings.Contains(line, k.words) {
 				return k.means, line
 			}
@@ -78,18 +78,18 @@ const noSymbol = "??:0"
 
 // lastWords are the last of TRex's lines, for the end of a sentence; the telling one comes first where it was said earlier.
 func (e ending) lastWords(telling string) string {
-	const most, longest = 3, 200
-	said := slices.DeleteFunc(slices.Clone(e.said), func(line string) bool { return line == noSymbol })
-	last := said[max(0, len(said)-most):]
-	if len(last) == 0 {
+	const maxLines, maxBytes = 3, 200
+	lines := slices.DeleteFunc(slices.Clone(e.output), func(line string) bool { return line == noSymbol })
+	tail := lines[max(0, len(lines)-maxLines):]
+	if len(tail) == 0 {
 		return ""
 	}
-	if telling != "" && !slices.Contains(last, telling) {
-		last[0] = telling
+	if telling != "" && !slices.Contains(tail, telling) {
+		tail[0] = telling
 	}
-	short := make([]string, len(last))
-	for i, line := range last {
-		short[i] = cut(line, longest)
+	short := make([]string, len(tail))
+	for i, line := range tail {
+		short[i] = cut(line, maxBytes)
 	}
 	return fmt.Sprintf(" (last words: %q)", strings.Join(short, " | "))
 }

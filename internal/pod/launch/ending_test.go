@@ -14,7 +14,7 @@ func TestWhatARealTRexSaysAtItsEnd(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		status syscall.WaitStatus
-		said   []string
+		output []string
 		code   Code
 		words  []string
 	}{
@@ -39,7 +39,7 @@ func TestWhatARealTRexSaysAtItsEnd(t *testing.T) {
 		}, stack...), TRexEnded, []string{"watchdog", "'ZMQ sync request-response'", "--no-watchdog"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			err := endingOf(c.status, false, 0, c.said).verdict()
+			err := endingOf(c.status, false, 0, c.output).verdict()
 			f, ok := errors.AsType[Fault](err)
 			if !ok || f.Code != c.code || strings.Contains(err.Error(), "??") {
 				t.Errorf("error %v, want %s", err, c.code)

@@ -34,18 +34,18 @@ const (
 
 // Fault is one reason, and the way out. Its text is one sentence for people.
 type Fault struct {
-	Code Code   `json:"code"`
-	What string `json:"what"` // object, field, value
-	Fix  string `json:"fix"`  // what to do
+	Code    Code   `json:"code"`
+	Problem string `json:"what"` // object, field, value
+	Fix     string `json:"fix"`  // what to do
 }
 
 // Error is the sentence.
-func (f Fault) Error() string { return f.What + ": " + f.Fix }
+func (f Fault) Error() string { return f.Problem + ": " + f.Fix }
 
 // Notice is something that doesn't keep TRex from running, and that who reads the result should know.
 type Notice struct {
-	Code Code   `json:"code"`
-	What string `json:"what"`
+	Code    Code   `json:"code"`
+	Notable string `json:"what"`
 }
 
 // What is worth knowing of a generator that does run.

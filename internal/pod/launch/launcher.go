@@ -40,10 +40,11 @@ type Launcher struct {
 	ExtraFile, ExtraDigest string
 	// PortSpeed is the speed that ports report, such as 25gbps; empty: what they detect.
 	PortSpeed string
-	// HeartbeatListen is the address for the runner's heartbeats; empty: traffic isn't stopped when they stop. Silence is how long after the last one it is.
-	HeartbeatListen string
-	Silence         time.Duration
-	Verifier        credential.Verifier
+	// HeartbeatListen is the address for the runner's heartbeats. Without an address, traffic goes on when they end.
+	// HeartbeatTimeout is how long traffic goes on after the last one.
+	HeartbeatListen  string
+	HeartbeatTimeout time.Duration
+	Verifier         credential.Verifier
 	// Grace is how long TRex may take to end.
 	Grace time.Duration
 	// ReportFile gets the links' devices as JSON; empty: a line on stdout.
@@ -62,7 +63,7 @@ func (l *Launcher) Run(ctx context.Context, stdout, stderr io.Writer) error {
 	for _, e := range flatten(err) {
 		f, ok := errors.AsType[Fault](e)
 		if !ok {
-			f = Fault{Code: TRexEnded, What: e.Error(), Fix: "see the container's log"}
+			f = Fault{Code: TRexEnded, Problem: e.Error(), Fix: "see the container's log"}
 		}
 		faults = append(faults, f)
 	}
@@ -116,7 +117,7 @@ func (l *Launcher) readLinks() ([]Link, error) {
 		return nil, errors.New("--links and --link: give one of them")
 	}
 	if l.LinksFile != "" {
-		text, err := pod.ReadHeld(l.LinksFile, l.LinksDigest)
+		text, err := pod.ReadFile(l.LinksFile, l.LinksDigest)
 		if err != nil {
 			return nil, fmt.Errorf("--links: %w", err)
 		}
@@ -152,7 +153,7 @@ func (l *Launcher) readSettings() error {
 	if l.ExtraFile == "" {
 		return nil
 	}
-	text, err := pod.ReadHeld(l.ExtraFile, l.ExtraDigest)
+	text, err := pod.ReadFile(l.ExtraFile, l.ExtraDigest)
 	if err != nil {
 		return fmt.Errorf("--extra-config: %w", err)
 	}
@@ -173,11 +174,11 @@ func (l *Launcher) decideHere(ctx context.Context, root fs.FS) (Config, error) {
 	}
 	l.Options.Namespace = os.Getenv("POD_NAMESPACE")
 	config, faults := Decide(Observe(root, os.Environ(), networks), l.Options)
-	all := make([]error, len(faults))
+	problems := make([]error, len(faults))
 	for i, f := range faults {
-		all[i] = f
+		problems[i] = f
 	}
-	return config, errors.Join(all...)
+	return config, errors.Join(problems...)
 }
 
 func (l *Launcher) serve(ctx context.Context, stdout, stderr io.Writer, config Config) error {
@@ -187,7 +188,7 @@ func (l *Launcher) serve(ctx context.Context, stdout, stderr io.Writer, config C
 		return exit.NotMeasured("%w", err)
 	}
 	for _, n := range config.Notices {
-		log.Warn(n.What, "code", n.Code)
+		log.Warn(n.Notable, "code", n.Code)
 	}
 	report := config.Report(os.Getenv("POD_NAME"), os.Getenv("NODE_NAME"), time.Now())
 	report.Machine = machine.Local()
@@ -199,7 +200,7 @@ func (l *Launcher) serve(ctx context.Context, stdout, stderr io.Writer, config C
 			Installation: installation, Arguments: config.CommandLine(l.ConfigFile), Environment: os.Environ(),
 			Stdout: stdout, Stderr: stderr, Grace: l.Grace,
 		},
-		Report: report, Silence: l.Silence, Log: log,
+		Report: report, HeartbeatTimeout: l.HeartbeatTimeout, Log: log,
 		RPC: net.JoinHostPort("127.0.0.1", strconv.Itoa(config.RPC())),
 	}
 	links := make([]string, len(l.Options.Links))

@@ -56,15 +56,15 @@ func ParseLink(text string) (Link, error) {
 
 // CheckLinks refuses links that no pod could satisfy.
 func CheckLinks(links []Link) error {
-	seen := map[string]bool{}
+	names := map[string]bool{}
 	for i, l := range links {
 		switch {
 		case l.Name == "":
 			return fmt.Errorf("link %d: has no name", i)
-		case seen[l.Name]:
+		case names[l.Name]:
 			return fmt.Errorf("link %s: is named twice", l.Name)
 		}
-		seen[l.Name] = true
+		names[l.Name] = true
 		if l.DestinationMAC == "" {
 			continue
 		}

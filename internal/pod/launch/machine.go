@@ -31,17 +31,17 @@ func (t tree) cpus(g cgroups) []CPU {
 
 // nodes are the CPUs' NUMA nodes.
 func (t tree) nodes() map[int]int {
-	of := map[int]int{}
+	nodes := map[int]int{}
 	for _, name := range t.names("/sys/devices/system/node") {
 		node, err := strconv.Atoi(strings.TrimPrefix(name, "node"))
 		if err != nil {
 			continue
 		}
 		for _, id := range parseList(t.text(path.Join("/sys/devices/system/node", name, "cpulist"))) {
-			of[id] = node
+			nodes[id] = node
 		}
 	}
-	return of
+	return nodes
 }
 
 // maxCPU bounds what a list of CPUs may name: the kernel's own bound is 8192.
@@ -53,14 +53,14 @@ func parseList(text string) []int {
 	for part := range strings.SplitSeq(text, ",") {
 		low, high, isRange := strings.Cut(strings.TrimSpace(part), "-")
 		first, err := strconv.Atoi(low)
-		last := first
+		end := first
 		if isRange && err == nil {
-			last, err = strconv.Atoi(high)
+			end, err = strconv.Atoi(high)
 		}
-		if err != nil || first < 0 || last >= maxCPU {
+		if err != nil || first < 0 || end >= maxCPU {
 			continue
 		}
-		for id := first; id <= last; id++ {
+		for id := first; id <= end; id++ {
 			ids = append(ids, id)
 		}
 	}
@@ -89,11 +89,11 @@ func (t tree) rights() Rights {
 	if err != nil {
 		effective = 0
 	}
-	has := func(bit uint) bool { return effective>>bit&1 == 1 }
+	capable := func(bit uint) bool { return effective>>bit&1 == 1 }
 	ids := strings.Fields(t.status("Uid")) // real, effective, saved, file system
 	return Rights{
 		Root:     len(ids) > 1 && ids[1] == "0",
-		NetAdmin: has(capNetAdmin), NetRaw: has(capNetRaw), IPCLock: has(capIPCLock),
+		NetAdmin: capable(capNetAdmin), NetRaw: capable(capNetRaw), IPCLock: capable(capIPCLock),
 	}
 }
 

@@ -44,10 +44,10 @@ func (h Hugepages) usable() int64 { return min(h.Limit, h.Free*h.PageKiB*1024) }
 func hugepageFault(sizes []Hugepages, best Hugepages) Fault {
 	var onNode, allowed, mounted bool
 	for _, h := range sizes {
-		has := h.Total > 0
-		onNode = onNode || has
-		allowed = allowed || has && h.Limit > 0
-		mounted = mounted || has && h.Limit > 0 && len(h.Mounts) > 0
+		exist := h.Total > 0
+		onNode = onNode || exist
+		allowed = allowed || exist && h.Limit > 0
+		mounted = mounted || exist && h.Limit > 0 && len(h.Mounts) > 0
 	}
 	switch {
 	case !onNode:
@@ -65,16 +65,16 @@ func hugepageFault(sizes []Hugepages, best Hugepages) Fault {
 
 func plainMemory(c *Config, o Observed) []Fault {
 	c.MemoryMiB = plainMiB
-	least := int64(leastPlainMiB)
+	required := int64(leastPlainMiB)
 	if c.Threads == nil {
-		c.MemoryMiB, least = onePlainMiB, onePlainMiB
+		c.MemoryMiB, required = onePlainMiB, onePlainMiB
 	}
 	if o.MemoryLimit == Unlimited {
 		return nil
 	}
 	c.MemoryMiB = min(c.MemoryMiB, o.MemoryLimit/mebi-aroundPlainMiB)
-	if c.MemoryMiB >= least {
+	if c.MemoryMiB >= required {
 		return nil
 	}
-	return []Fault{{MemoryTooSmall, fmt.Sprintf("the pod may use %d MiB of memory, and TRex needs %d", o.MemoryLimit/mebi, least+aroundPlainMiB), "raise spec.generator.memory"}}
+	return []Fault{{MemoryTooSmall, fmt.Sprintf("the pod may use %d MiB of memory, and TRex needs %d", o.MemoryLimit/mebi, required+aroundPlainMiB), "raise spec.generator.memory"}}
 }

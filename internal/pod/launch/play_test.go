@@ -158,11 +158,11 @@ func listening(t *testing.T, hello Report, beat func()) string {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- Listen(ctx, l, hello, beat) }()
+	ended := make(chan error, 1)
+	go func() { ended <- ReceiveHeartbeats(ctx, l, hello, beat) }()
 	t.Cleanup(func() {
 		cancel()
-		if err := <-done; err != nil {
+		if err := <-ended; err != nil {
 			t.Error(err)
 		}
 	})

@@ -56,9 +56,9 @@ func (p *fakePod) cgroupV2(cpus, memory, huge1G string) *fakePod {
 // cgroupV1 is a hierarchy per controller, of which the container sees its own part, or with whole the whole.
 func (p *fakePod) cgroupV1(cpus, memory, huge1G string, whole bool) *fakePod {
 	const group = "/kubepods/pod1/c1"
-	root, below := group, ""
+	root, subfolder := group, ""
 	if whole {
-		root, below = "/", group
+		root, subfolder = "/", group
 	}
 	p.file("proc/self/cgroup", "4:hugetlb:"+group+"\n3:memory:"+group+"\n2:cpuset:"+group+"\n1:cpu,cpuacct:"+group+"\n0::/system.slice")
 	mounts := "37 35 0:44 / /hugepages-1Gi rw,relatime - hugetlbfs nodev rw,pagesize=1024M\n40 35 0:30 / /sys/fs/cgroup/unified rw - cgroup2 cgroup rw"
@@ -66,11 +66,11 @@ func (p *fakePod) cgroupV1(cpus, memory, huge1G string, whole bool) *fakePod {
 		mounts += fmt.Sprintf("\n%d 35 0:%d %s /sys/fs/cgroup/%s ro,nosuid master:9 - cgroup none rw,%s", 50+i, 50+i, root, controllers, controllers)
 	}
 	p.file("proc/self/mountinfo", mounts)
-	p.file("sys/fs/cgroup/cpuset"+below+"/cpuset.effective_cpus", cpus)
-	p.file("sys/fs/cgroup/memory"+below+"/memory.limit_in_bytes", memory)
-	p.file("sys/fs/cgroup/cpu,cpuacct"+below+"/cpu.cfs_quota_us", "-1")
-	p.file("sys/fs/cgroup/cpu,cpuacct"+below+"/cpu.cfs_period_us", "100000")
-	return p.file("sys/fs/cgroup/hugetlb"+below+"/hugetlb.1GB.limit_in_bytes", huge1G).file("sys/fs/cgroup/hugetlb"+below+"/hugetlb.2MB.limit_in_bytes", "0")
+	p.file("sys/fs/cgroup/cpuset"+subfolder+"/cpuset.effective_cpus", cpus)
+	p.file("sys/fs/cgroup/memory"+subfolder+"/memory.limit_in_bytes", memory)
+	p.file("sys/fs/cgroup/cpu,cpuacct"+subfolder+"/cpu.cfs_quota_us", "-1")
+	p.file("sys/fs/cgroup/cpu,cpuacct"+subfolder+"/cpu.cfs_period_us", "100000")
+	return p.file("sys/fs/cgroup/hugetlb"+subfolder+"/hugetlb.1GB.limit_in_bytes", huge1G).file("sys/fs/cgroup/hugetlb"+subfolder+"/hugetlb.2MB.limit_in_bytes", "0")
 }
 
 func (p *fakePod) nodeHugepages(total, free int) *fakePod {
@@ -144,21 +144,21 @@ func kernelPod() *fakePod {
 
 func links(t *testing.T, texts ...string) []Link {
 	t.Helper()
-	var all []Link
+	var links []Link
 	for _, text := range texts {
 		l, err := ParseLink(text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, l)
+		links = append(links, l)
 	}
-	return all
+	return links
 }
 
 func codes(faults []Fault) []Code {
-	var all []Code
+	var list []Code
 	for _, f := range faults {
-		all = append(all, f.Code)
+		list = append(list, f.Code)
 	}
-	return all
+	return list
 }

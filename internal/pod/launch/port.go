@@ -52,20 +52,20 @@ func attachedAs(networks []Network, name string) Network {
 func FindPort(root fs.FS, network Network, name string) Port {
 	t := tree{root}
 	dir := path.Join("/sys/class/net", name)
-	own := t.pointsTo(dir + "/device")
-	if isPCIAddress(own) {
-		if p, known := t.portOf(own); known {
+	device := t.pointsTo(dir + "/device")
+	if isPCIAddress(device) {
+		if p, ok := t.portOf(device); ok {
 			return p
 		}
-		return Port{Device: own}
+		return Port{Device: device}
 	}
-	if parent := t.auxiliaryParent(own); parent != "" {
+	if parent := t.auxiliaryParent(device); parent != "" {
 		return Port{Name: t.wireOf(parent), Shared: true}
 	}
 	if port, shared := switchPort(t.text(dir+"/phys_switch_id"), t.text(dir+"/phys_port_name")); port != "" {
 		return Port{Name: port, Shared: shared}
 	}
-	if p, known := t.portOf(network.PCIAddress); known {
+	if p, ok := t.portOf(network.PCIAddress); ok {
 		return p
 	}
 	if network.PCIAddress == "" {
@@ -78,8 +78,8 @@ func FindPort(root fs.FS, network Network, name string) Port {
 
 // portOf is the physical port of a PCI function that sysfs knows.
 func (t tree) portOf(address string) (Port, bool) {
-	d, known := t.device(address)
-	if !known || address == "" {
+	d, ok := t.device(address)
+	if !ok || address == "" {
 		return Port{}, false
 	}
 	return Port{Device: address, Name: d.wire(), Shared: d.PhysicalFunction != "" || t.functions(address) > 0}, true

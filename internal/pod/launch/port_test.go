@@ -8,7 +8,7 @@ func TestThePhysicalPortBehindAnInterface(t *testing.T) {
 		return p.netdev("west", "02:00:00:00:00:01", "25000").link("sys/class/net/west/device", "../../../mlx5_core.sf.4").
 			link("sys/bus/auxiliary/devices/mlx5_core.sf.4", "../../../devices/pci0000:00/0000:5e:00.0/mlx5_core.sf.4")
 	}
-	told := func(device, physical string) Network {
+	reported := func(device, physical string) Network {
 		return Network{Interface: "west", DeviceType: "pci", PCIAddress: device, PhysicalFunction: physical}
 	}
 	for _, c := range []struct {
@@ -17,11 +17,11 @@ func TestThePhysicalPortBehindAnInterface(t *testing.T) {
 		network Network
 		want    Port
 	}{
-		{"a virtual function that left the kernel", intelPod(), told("0000:3b:02.0", ""), Port{"0000:3b:02.0", "0000:3b:00.0", true}},
+		{"a virtual function that left the kernel", intelPod(), reported("0000:3b:02.0", ""), Port{"0000:3b:02.0", "0000:3b:00.0", true}},
 		{"a virtual function's interface", mlx5Pod(), Network{}, Port{"0000:5e:00.2", "0000:5e:00.0", true}},
-		{"a virtual function's interface, told of", mlx5Pod(), told("0000:5e:00.2", ""), Port{"0000:5e:00.2", "0000:5e:00.0", true}},
-		{"a plugin that tells the port", newPod(), told("0000:3b:02.0", "0000:3b:00.0"), Port{"0000:3b:02.0", "0000:3b:00.0", true}},
-		{"a plugin that tells a whole port", newPod(), told("0000:3b:00.0", "0000:3b:00.0"), Port{"0000:3b:00.0", "0000:3b:00.0", false}},
+		{"a virtual function's interface, told of", mlx5Pod(), reported("0000:5e:00.2", ""), Port{"0000:5e:00.2", "0000:5e:00.0", true}},
+		{"a plugin that tells the port", newPod(), reported("0000:3b:02.0", "0000:3b:00.0"), Port{"0000:3b:02.0", "0000:3b:00.0", true}},
+		{"a plugin that tells a whole port", newPod(), reported("0000:3b:00.0", "0000:3b:00.0"), Port{"0000:3b:00.0", "0000:3b:00.0", false}},
 		{"a port of which there are virtual functions", newPod().device("0000:3b:00.0", "ice", "0x8086", "0x1592", 0, "", "west").file(pf, "4"),
 			Network{}, Port{"0000:3b:00.0", "0000:3b:00.0", true}},
 		{"a port that could have some", newPod().device("0000:3b:00.0", "ice", "0x8086", "0x1592", 0, "", "west").file(pf, "0"),
@@ -37,14 +37,14 @@ func TestThePhysicalPortBehindAnInterface(t *testing.T) {
 		{"a switch's own port", newPod().netdev("west", "02:00:00:00:00:01", "25000").file("sys/class/net/west/phys_switch_id", "aabb").
 			file("sys/class/net/west/phys_port_name", "p1"), Network{}, Port{"", "aabb/p1", false}},
 		{"an end of a veth", kernelPod(), Network{}, Port{}},
-		{"a virtual function's interface, told of as another", mlx5Pod(), told("0000:3b:02.7", "0000:3b:00.0"), Port{"0000:5e:00.2", "0000:5e:00.0", true}},
-		{"a virtual function's interface, told to be of another port", mlx5Pod(), told("0000:5e:00.2", "0000:3b:00.0"), Port{"0000:5e:00.2", "0000:5e:00.0", true}},
-		{"a virtual function that left the kernel, told to be of another port", intelPod(), told("0000:3b:02.0", "0000:99:00.0"), Port{"0000:3b:02.0", "0000:3b:00.0", true}},
-		{"a port that is told of without a device", kernelPod(), told("", "0000:3b:00.0"), Port{}},
+		{"a virtual function's interface, told of as another", mlx5Pod(), reported("0000:3b:02.7", "0000:3b:00.0"), Port{"0000:5e:00.2", "0000:5e:00.0", true}},
+		{"a virtual function's interface, told to be of another port", mlx5Pod(), reported("0000:5e:00.2", "0000:3b:00.0"), Port{"0000:5e:00.2", "0000:5e:00.0", true}},
+		{"a virtual function that left the kernel, told to be of another port", intelPod(), reported("0000:3b:02.0", "0000:99:00.0"), Port{"0000:3b:02.0", "0000:3b:00.0", true}},
+		{"a port that is told of without a device", kernelPod(), reported("", "0000:3b:00.0"), Port{}},
 		{"a representor, told of as a card's", newPod().netdev("west", "02:00:00:00:00:01", "25000").file("sys/class/net/west/phys_switch_id", "aabb").
-			file("sys/class/net/west/phys_port_name", "pf1vf3"), told("0000:3b:02.0", "0000:3b:00.0"), Port{"", "aabb/pf1", true}},
+			file("sys/class/net/west/phys_port_name", "pf1vf3"), reported("0000:3b:02.0", "0000:3b:00.0"), Port{"", "aabb/pf1", true}},
 		{"no interface at all", newPod(), Network{}, Port{}},
-		{"a device that is gone from sysfs", newPod(), told("0000:3b:02.0", ""), Port{Device: "0000:3b:02.0"}},
+		{"a device that is gone from sysfs", newPod(), reported("0000:3b:02.0", ""), Port{Device: "0000:3b:02.0"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := FindPort(c.pod.tree, c.network, "west"); got != c.want {

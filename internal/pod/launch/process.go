@@ -53,34 +53,34 @@ func (p Process) start(ctx context.Context, binary string) (ending, error) {
 		ending ending
 		err    error
 	}
-	done := make(chan outcome, 1)
+	outcomes := make(chan outcome, 1)
 	go func() {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		e, err := p.wait(ctx, binary)
-		done <- outcome{e, err}
+		outcomes <- outcome{e, err}
 	}()
-	o := <-done
+	o := <-outcomes
 	return o.ending, o.err
 }
 
 func (p Process) wait(ctx context.Context, binary string) (ending, error) {
-	said := &tail{}
+	output := &tail{}
 	cmd := exec.CommandContext(ctx, binary, p.Arguments...)
 	cmd.Dir = p.Installation.Directory
 	cmd.Env = withLibraries(p.Environment, libraryDirectories(p.Installation.Directory, runtime.GOARCH))
-	cmd.Stdout, cmd.Stderr = io.MultiWriter(orDiscard(p.Stdout), said), io.MultiWriter(orDiscard(p.Stderr), said)
+	cmd.Stdout, cmd.Stderr = io.MultiWriter(orDiscard(p.Stdout), output), io.MultiWriter(orDiscard(p.Stderr), output)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	cmd.WaitDelay = cmp.Or(p.Grace, DefaultGrace)
-	asked := false
+	requested := false
 	cmd.Cancel = func() error {
-		asked = true
+		requested = true
 		p.log().Info("stopping TRex", "why", context.Cause(ctx))
 		return cmd.Process.Signal(syscall.SIGTERM)
 	}
 	if err := cmd.Start(); err != nil {
 		if ctx.Err() != nil {
-			return ending{asked: true, code: exitOrderly}, nil //nolint:nilerr // we were asked to stop before anything ran
+			return ending{requested: true, code: exitOrderly}, nil //nolint:nilerr // we were asked to stop before anything ran
 		}
 		return ending{}, startFault(binary, err)
 	}
@@ -90,7 +90,7 @@ func (p Process) wait(ctx context.Context, binary string) (ending, error) {
 	if !ok {
 		return ending{}, fmt.Errorf("wait for TRex: %w", err)
 	}
-	return endingOf(status, asked, cmd.WaitDelay, said.lines()), nil
+	return endingOf(status, requested, cmd.WaitDelay, output.lines()), nil
 }
 
 func (p Process) log() *slog.Logger { return cmp.Or(p.Log, slog.New(slog.DiscardHandler)) }
@@ -116,7 +116,7 @@ func startFault(binary string, err error) error {
 func withLibraries(environment, directories []string) []string {
 	const name = "LD_LIBRARY_PATH="
 	value := name + strings.Join(directories, ":")
-	out := make([]string, 0, len(environment)+1)
+	settings := make([]string, 0, len(environment)+1)
 	for _, setting := range environment {
 		if old, ok := strings.CutPrefix(setting, name); ok {
 			if old != "" {
@@ -124,7 +124,7 @@ func withLibraries(environment, directories []string) []string {
 			}
 			continue
 		}
-		out = append(out, setting)
+		settings = append(settings, setting)
 	}
-	return append(out, value)
+	return append(settings, value)
 }

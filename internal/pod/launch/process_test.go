@@ -66,11 +66,11 @@ func TestOrderlyStop(t *testing.T) {
 	defer cancel()
 	p, ready := played(t, "serve"), watchFor("ready")
 	p.Stdout = ready
-	done := make(chan error)
-	go func() { done <- p.Run(ctx) }()
+	ended := make(chan error)
+	go func() { ended <- p.Run(ctx) }()
 	<-ready.found
 	cancel()
-	if err := <-done; err != nil {
+	if err := <-ended; err != nil {
 		t.Errorf("255 after SIGTERM: %v", err)
 	}
 	if !slices.Contains(ready.lines(), "All cores stopped") {
@@ -83,11 +83,11 @@ func TestOneThatDoesNotStopIsKilled(t *testing.T) {
 	defer cancel()
 	p, ready := played(t, "stubborn"), watchFor("ready")
 	p.Stdout, p.Grace = ready, 50*time.Millisecond
-	done := make(chan error)
-	go func() { done <- p.Run(ctx) }()
+	ended := make(chan error)
+	go func() { ended <- p.Run(ctx) }()
 	<-ready.found
 	cancel()
-	if err := <-done; !contains(err, "was killed") {
+	if err := <-ended; !contains(err, "was killed") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -123,7 +123,7 @@ func TestSessionStopsTrafficOfASilentRunner(t *testing.T) {
 		t.Errorf("port 0 is %s, owned by %q; %v", status.State, status.Owner, err)
 	}
 	s.end()
-	if err := <-s.done; err != nil {
+	if err := <-s.ended; err != nil {
 		t.Errorf("an orderly end: %v", err)
 	}
 }
@@ -131,7 +131,7 @@ func TestSessionStopsTrafficOfASilentRunner(t *testing.T) {
 func TestSessionEndsWhatCannotBeStopped(t *testing.T) {
 	s := startSession(t, "mute")
 	s.beat(t)
-	err := <-s.done
+	err := <-s.ended
 	if f, ok := errors.AsType[Fault](err); !ok || f.Code != TRexEnded || !contains(err, "can't be stopped over the RPC") {
 		t.Errorf("error %v", err)
 	}
@@ -142,17 +142,17 @@ type runningSession struct {
 	client  trex.Options
 	beats   string
 	end     context.CancelFunc
-	done    chan error
+	ended   chan error
 	stopped chan string
 }
 
 func (s *runningSession) beat(t *testing.T) {
 	t.Helper()
-	heart, err := Connect(t.Context(), s.beats, credential.Key{})
+	conn, err := DialHeartbeat(t.Context(), s.beats, credential.Key{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(heart.Beat(), heart.Close()); err != nil {
+	if err := errors.Join(conn.Send(), conn.Close()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -168,10 +168,10 @@ func startSession(t *testing.T, play string) *runningSession {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, logged := watchFor("listening "), watchFor("level=INFO msg=\"stopped traffic\"")
+	output, logged := watchFor("listening "), watchFor("level=INFO msg=\"stopped traffic\"")
 	p := played(t, play)
-	p.Stdout = out
-	s := &runningSession{beats: l.Addr().String(), end: cancel, done: make(chan error, 1), stopped: logged.found}
+	p.Stdout = output
+	s := &runningSession{beats: l.Addr().String(), end: cancel, ended: make(chan error, 1), stopped: logged.found}
 	address := make(chan string, 1)
 	s.client = trex.Options{Timeout: patience, Dial: func(ctx context.Context, _ string) (net.Conn, error) {
 		a := <-address
@@ -182,12 +182,12 @@ func startSession(t *testing.T, play string) *runningSession {
 	finished := make(chan struct{})
 	go func() {
 		defer close(finished)
-		s.done <- Serve(ctx, Session{
-			Process: p, Report: Report{Version: ReportVersion}, Heartbeat: l, Silence: 100 * time.Millisecond, Client: s.client, Log: slog.New(handler),
+		s.ended <- Serve(ctx, Session{
+			Process: p, Report: Report{Version: ReportVersion}, Heartbeat: l, HeartbeatTimeout: 100 * time.Millisecond, Client: s.client, Log: slog.New(handler),
 		})
 	}()
 	t.Cleanup(func() { cancel(); <-finished })
-	address <- <-out.found
+	address <- <-output.found
 	return s
 }
 
@@ -226,8 +226,19 @@ func TestCopyProgram(t *testing.T) {
 	if _, err := CopyProgram(filepath.Join(dir, "linerate"), filepath.Join(dir, "no", "where")); err == nil {
 		t.Error("a copy into a folder that doesn't exist succeeded")
 	}
-	left, err := filepath.Glob(filepath.Join(dir, ".copying*"))
-	if err != nil || len(left) > 0 {
-		t.Errorf("left behind: %s", strings.Join(left, ", "))
+	leftovers, err := filepath.Glob(filepath.Join(dir, ".copying*"))
+	if err != nil || len(leftovers) > 0 {
+		t.Errorf("left behind: %s", strings.Join(leftovers, ", "))
+	}
+}
+
+func TestWhatCannotBeStarted(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "garbage", "\x00\x01\x02")
+	for name, want := range map[string]Code{"garbage": WrongArchitecture, "absent": TRexNotFound} {
+		err := Process{Installation: Installation{Directory: dir, Binary: dir + "/" + name}}.Run(t.Context())
+		if f, ok := errors.AsType[Fault](err); !ok || f.Code != want {
+			t.Errorf("%s: %v, want %s", name, err, want)
+		}
 	}
 }

@@ -25,10 +25,10 @@ func TestRefusals(t *testing.T) {
 		{"the device is a vDPA one", intelPod().attached(Network{Name: "lab/v", Interface: "v", DeviceType: "vdpa"}), []string{"west=lab/sriov-west", "v=lab/v"}, Options{}, []Code{NoDevice}, "vdpa"},
 		{"a kernel driver has the device", intelPod().link("sys/bus/pci/devices/0000:3b:02.0/driver", "../drivers/iavf"), sriov, Options{}, []Code{NotBoundToVFIO}, "iavf"},
 		{"no driver has the device", intelPod().device("0000:3b:10.0", "", "0x8086", "0x1889", 0, "", "").attached(onPCI("lab/n", "n", "0000:3b:10.0")), []string{"west=lab/sriov-west", "n=lab/n"}, Options{}, []Code{NotBoundToVFIO}, "no driver"},
-		{"/dev/vfio is missing", without(intelPod(), "dev/vfio/"), sriov, Options{}, []Code{NoVFIO}, "/dev/vfio/vfio"},
-		{"an IOMMU group is missing", without(intelPod(), "dev/vfio/81"), sriov, Options{}, []Code{NoIOMMUGroup}, "/dev/vfio/81"},
-		{"RDMA devices are missing", without(mlx5Pod(), "dev/infiniband/"), []string{"west=lab/mlx-west", "east=lab/mlx-east"}, Options{}, []Code{NoRDMA}, "isRdma"},
-		{"mlx5 without its interface", without(mlx5Pod(), "sys/bus/pci/devices/0000:5e:00.2/net/"), []string{"west=lab/mlx-west", "east=lab/mlx-east"}, Options{}, []Code{InterfaceMissing}, "netdevice"},
+		{"/dev/vfio is missing", remove(intelPod(), "dev/vfio/"), sriov, Options{}, []Code{NoVFIO}, "/dev/vfio/vfio"},
+		{"an IOMMU group is missing", remove(intelPod(), "dev/vfio/81"), sriov, Options{}, []Code{NoIOMMUGroup}, "/dev/vfio/81"},
+		{"RDMA devices are missing", remove(mlx5Pod(), "dev/infiniband/"), []string{"west=lab/mlx-west", "east=lab/mlx-east"}, Options{}, []Code{NoRDMA}, "isRdma"},
+		{"mlx5 without its interface", remove(mlx5Pod(), "sys/bus/pci/devices/0000:5e:00.2/net/"), []string{"west=lab/mlx-west", "east=lab/mlx-east"}, Options{}, []Code{InterfaceMissing}, "netdevice"},
 		{"Intel and Mellanox together", mixedPod(), []string{"west=lab/sriov-west", "mlx=lab/mlx"}, Options{}, []Code{MixedDrivers}, "mlx5_core"},
 		{"a device and a kernel interface together", intelPod().netdev("k", "02:00:00:00:00:10", "-1").attached(Network{Name: "lab/k", Interface: "k"}), []string{"west=lab/sriov-west", "k=lab/k"}, Options{}, []Code{MixedDrivers}, "kernel's interface k"},
 		{"no IPC_LOCK", intelPod().rights(0, 0), sriov, Options{}, []Code{MissingRight}, "IPC_LOCK"},
@@ -43,7 +43,7 @@ func TestRefusals(t *testing.T) {
 		{"the limit is too small", intelPod().cgroupV2("2-5", "4294967296", "536870912"), sriov, Options{}, []Code{HugepagesTooSmall}, "512 MiB"},
 		{"others use the node's", intelPod().nodeHugepages(16, 0), sriov, Options{}, []Code{HugepagesTooSmall}, "node has 0 MiB"},
 		{"too little memory", kernelPod().cgroupV2("0-3", "536870912", "0"), bridges, Options{}, []Code{MemoryTooSmall}, "512 MiB"},
-		{"no such interface", without(kernelPod(), "sys/class/net/east/"), bridges, Options{}, []Code{InterfaceMissing}, "only eth0, lo, west"},
+		{"no such interface", remove(kernelPod(), "sys/class/net/east/"), bridges, Options{}, []Code{InterfaceMissing}, "only eth0, lo, west"},
 		{"extra configuration takes the ports away", intelPod(), sriov, Options{Extra: map[string]any{"interfaces": []any{"x"}}}, []Code{ReservedSetting}, "interfaces"},
 		{"everything at once is told at once", intelPod().rights(0, 0).nodeHugepages(0, 0).cgroupV2("1", "max", "0"), sriov, Options{}, []Code{MissingRight, TooFewCores, NoHugepages}, "IPC_LOCK"},
 	} {
@@ -64,8 +64,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// without removes a part of the tree.
-func without(p *fakePod, prefix string) *fakePod {
+// remove removes a part of the tree.
+func remove(p *fakePod, prefix string) *fakePod {
 	for name := range p.tree {
 		if strings.HasPrefix(name, prefix) {
 			delete(p.tree, name)

@@ -63,7 +63,7 @@ func (t *Threads) document() map[string]any {
 }
 
 func ports(info []PortInfo) []any {
-	out := make([]any, len(info))
+	ports := make([]any, len(info))
 	for i, p := range info {
 		port := map[string]any{}
 		for key, value := range map[string]string{"ip": p.IP, "default_gw": p.Gateway, "dest_mac": p.Destination, "src_mac": p.Source} {
@@ -71,23 +71,23 @@ func ports(info []PortInfo) []any {
 				port[key] = value
 			}
 		}
-		out[i] = port
+		ports[i] = port
 	}
-	return out
+	return ports
 }
 
 // merged is base with over's settings: maps key by key, everything else as a whole.
-func merged(base, over map[string]any) map[string]any {
-	out := maps.Clone(base)
-	for key, value := range over {
-		below, isMap := out[key].(map[string]any)
-		above, overIsMap := value.(map[string]any)
-		if isMap && overIsMap {
-			value = merged(below, above)
+func merged(base, overrides map[string]any) map[string]any {
+	result := maps.Clone(base)
+	for key, value := range overrides {
+		lower, lowerIsMap := result[key].(map[string]any)
+		upper, upperIsMap := value.(map[string]any)
+		if lowerIsMap && upperIsMap {
+			value = merged(lower, upper)
 		}
-		out[key] = value
+		result[key] = value
 	}
-	return out
+	return result
 }
 
 // CommandLine is TRex's arguments, given the configuration's file.

@@ -15,8 +15,8 @@ type Session struct {
 	Process Process
 	Report  Report
 	// Heartbeat is where beats come in; nil: nobody watches, and only the traffic's own duration ends it. Serve closes it.
-	Heartbeat net.Listener
-	Silence   time.Duration // 0: DefaultSilence
+	Heartbeat        net.Listener
+	HeartbeatTimeout time.Duration // 0: DefaultHeartbeatTimeout
 	// RPC is TRex's own address, for stopping its traffic; Client how to talk to it.
 	RPC    string
 	Client trex.Options
@@ -46,18 +46,18 @@ func Serve(ctx context.Context, s Session) error {
 
 // watch starts the listener and the switch.
 func (s Session) watch(ctx context.Context, end context.CancelCauseFunc, watchers *sync.WaitGroup) {
-	silence := s.Silence
-	if silence <= 0 {
-		silence = DefaultSilence
+	timeout := s.HeartbeatTimeout
+	if timeout <= 0 {
+		timeout = DefaultHeartbeatTimeout
 	}
-	dead := NewSwitch(silence, s.stopTraffic, s.Log)
+	heartbeat := NewHeartbeatWatch(timeout, s.stopTraffic, s.Log)
 	watchers.Go(func() {
-		if err := dead.Run(ctx); err != nil {
+		if err := heartbeat.Run(ctx); err != nil {
 			end(Fault{TRexEnded, err.Error(), "TRex was ended instead; the attempt is void"})
 		}
 	})
 	watchers.Go(func() {
-		if err := Listen(ctx, s.Heartbeat, s.Report, dead.Beat); err != nil {
+		if err := ReceiveHeartbeats(ctx, s.Heartbeat, s.Report, heartbeat.Record); err != nil {
 			s.Log.Error("no more beats can come in", "error", err)
 		}
 	})

@@ -11,17 +11,17 @@ const tailBytes = 16 << 10
 
 // tail keeps the end of what is written to it. Several may write.
 type tail struct {
-	mu   sync.Mutex
-	kept []byte
+	mu     sync.Mutex
+	buffer []byte
 }
 
 // Write never fails.
 func (t *tail) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.kept = append(t.kept, b...)
-	if surplus := len(t.kept) - tailBytes; surplus > 0 {
-		t.kept = append(t.kept[:0], t.kept[surplus:]...)
+	t.buffer = append(t.buffer, b...)
+	if surplus := len(t.buffer) - tailBytes; surplus > 0 {
+		t.buffer = append(t.buffer[:0], t.buffer[surplus:]...)
 	}
 	return len(b), nil
 }
@@ -31,7 +31,7 @@ func (t *tail) lines() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var lines []string
-	for line := range bytes.Lines(t.kept) {
+	for line := range bytes.Lines(t.buffer) {
 		text := strings.TrimSpace(strings.Map(printable, strings.ToValidUTF8(string(line), "")))
 		if text != "" {
 			lines = append(lines, text)

@@ -104,8 +104,8 @@ func nodeOf(cpus []CPU, id int) int {
 }
 
 // take adds CPUs that fit until there are enough, one of each physical core before the second of any, and returns what is left.
-func (p *PairThreads) take(free []CPU, enough int, fits func(CPU) bool) []CPU {
-	for len(p.CPUs) < enough {
+func (p *PairThreads) take(free []CPU, count int, fits func(CPU) bool) []CPU {
+	for len(p.CPUs) < count {
 		best := -1
 		for i, c := range free {
 			if fits(c) && (best < 0 || siblings(free, c) > siblings(free, free[best])) {
@@ -123,10 +123,10 @@ func (p *PairThreads) take(free []CPU, enough int, fits func(CPU) bool) []CPU {
 }
 
 // siblings counts the CPUs among these on the same physical core: most where none was taken yet.
-func siblings(cpus []CPU, of CPU) int {
+func siblings(cpus []CPU, cpu CPU) int {
 	n := 0
 	for _, c := range cpus {
-		if c.Core == of.Core {
+		if c.Core == cpu.Core {
 			n++
 		}
 	}
@@ -140,12 +140,12 @@ func pickHousekeeping(cpus []CPU, nodes []int) (master, latency CPU) {
 		a, b CPU
 		cost int
 	}
-	beside := func(c CPU) bool { return slices.Contains(nodes, c.Node) }
+	local := func(c CPU) bool { return slices.Contains(nodes, c.Node) }
 	cost := func(master, latency CPU) (k int) {
-		if !beside(master) {
+		if !local(master) {
 			k += 4
 		}
-		if beside(latency) {
+		if local(latency) {
 			k += 2
 		}
 		if master.Core != latency.Core {

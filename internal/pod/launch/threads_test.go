@@ -41,14 +41,14 @@ func randomCPUs(random *rand.Rand) []CPU {
 
 func misplaced(threads *Threads, cpus []CPU, nodes []int, cores int) error {
 	used := map[int]bool{}
-	all := []int{threads.Master, threads.Latency}
+	ids := []int{threads.Master, threads.Latency}
 	for p, pair := range threads.Pairs {
 		if len(pair.CPUs) != cores {
 			return fmt.Errorf("pair %d has %v", p, pair.CPUs)
 		}
-		all = append(all, pair.CPUs...)
+		ids = append(ids, pair.CPUs...)
 	}
-	for _, id := range all {
+	for _, id := range ids {
 		if used[id] || !slices.ContainsFunc(cpus, func(c CPU) bool { return c.ID == id }) {
 			return fmt.Errorf("CPU %d is used twice, or isn't the pod's", id)
 		}
@@ -56,9 +56,9 @@ func misplaced(threads *Threads, cpus []CPU, nodes []int, cores int) error {
 	}
 	for p, pair := range threads.Pairs {
 		for _, id := range pair.CPUs {
-			near := nodes[p] < 0 || nodeOf(cpus, id) == nodes[p]
+			local := nodes[p] < 0 || nodeOf(cpus, id) == nodes[p]
 			idle := slices.ContainsFunc(cpus, func(c CPU) bool { return c.Node == nodes[p] && !used[c.ID] })
-			if !near && idle {
+			if !local && idle {
 				return fmt.Errorf("pair %d uses CPU %d, far from its NIC, while a near one is idle", p, id)
 			}
 		}
@@ -68,7 +68,7 @@ func misplaced(threads *Threads, cpus []CPU, nodes []int, cores int) error {
 
 func TestMemoryIsWhereTheMasterRuns(t *testing.T) {
 	far := []CPU{{ID: 0, Node: 1, Core: 0}, {ID: 1, Node: 1, Core: 1}, {ID: 2, Node: 1, Core: 2}, {ID: 3, Node: 1, Core: 3}}
-	both := append(slices.Clone(far), CPU{ID: 4, Node: 0, Core: 4}, CPU{ID: 5, Node: 0, Core: 5})
+	cpus := append(slices.Clone(far), CPU{ID: 4, Node: 0, Core: 4}, CPU{ID: 5, Node: 0, Core: 5})
 	for _, c := range []struct {
 		name  string
 		kind  Kind
@@ -76,10 +76,10 @@ func TestMemoryIsWhereTheMasterRuns(t *testing.T) {
 		nodes []int
 		want  int
 	}{
-		{"beside the NIC where the pod has a CPU there", VFIO, both, []int{0}, 0},
+		{"beside the NIC where the pod has a CPU there", VFIO, cpus, []int{0}, 0},
 		{"beside the threads where it has none", VFIO, far, []int{0}, 1},
 		{"beside the threads where the NIC's node isn't known", VFIO, far, []int{-1}, 1},
-		{"on one node, whatever nodes the NICs are on", VFIO, both, []int{1, 0}, 1},
+		{"on one node, whatever nodes the NICs are on", VFIO, cpus, []int{1, 0}, 1},
 		{"on node 0, if it is plain memory", Kernel, far, []int{1}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -104,7 +104,7 @@ func TestFewerCPUsThanThreadsNearTheNIC(t *testing.T) {
 		t.Errorf("notices %v, want one for each link", config.Notices)
 	}
 	got := config.Threads.Pairs[0]
-	if near := append([]int{config.Threads.Master}, got.CPUs...); got.Socket != 1 || !slices.Contains(near, 4) || !slices.Contains(near, 12) {
+	if cpus := append([]int{config.Threads.Master}, got.CPUs...); got.Socket != 1 || !slices.Contains(cpus, 4) || !slices.Contains(cpus, 12) {
 		t.Errorf("threads %+v, with the master on %d, don't use what there is near the NIC", got, config.Threads.Master)
 	}
 }

@@ -23,10 +23,10 @@ func (t tree) text(name string) string {
 }
 
 // number is a file's integer, or otherwise.
-func (t tree) number(name string, otherwise int64) int64 {
+func (t tree) number(name string, fallback int64) int64 {
 	n, err := strconv.ParseInt(t.text(name), 10, 64)
 	if err != nil {
-		return otherwise
+		return fallback
 	}
 	return n
 }

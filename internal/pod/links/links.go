@@ -64,15 +64,15 @@ func writeLinks(file string, links plan.Links) error {
 }
 
 func linksOf(links plan.Links) []launch.Link {
-	var out []launch.Link
+	var list []launch.Link
 	for _, l := range links.Links {
-		out = append(out, launch.Link{Name: l.Name, Interface: l.Interface})
+		list = append(list, launch.Link{Name: l.Name, Interface: l.Interface})
 	}
-	return out
+	return list
 }
 
 func readLinks(file, digest string) (links plan.Links, err error) {
-	if err := pod.ReadHeldJSON(file, digest, &links); err != nil {
+	if err := pod.ReadJSON(file, digest, &links); err != nil {
 		return links, err
 	}
 	if links.Version != plan.LinksVersion {

@@ -28,16 +28,16 @@ func TestAPodReportsItsPhysicalPorts(t *testing.T) {
 		"sys/bus/pci/devices/0000:3b:02.0/vendor": {Data: []byte("0x8086")},
 		"sys/bus/pci/devices/0000:3b:02.0/physfn": {Data: []byte("../0000:3b:00.0"), Mode: os.ModeSymlink | 0o777},
 	}
-	var out, stderr bytes.Buffer
+	var stdout, stderr bytes.Buffer
 	o := Ports{Links: []string{"west=lab/w", "east", "north=lab/n"}, Networks: launch.NetworkStatus{File: "/status", Wait: time.Second}, TerminationLog: log}
-	if err := o.Report(t.Context(), &out, &stderr, root); err != nil {
+	if err := o.Report(t.Context(), &stdout, &stderr, root); err != nil {
 		t.Fatal(err)
 	}
-	left, err := os.ReadFile(log)
+	message, err := os.ReadFile(log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := plan.ReadPorts(string(left))
+	got, err := plan.ReadPorts(string(message))
 	want := plan.Ports{Version: plan.PortsVersion, Links: []plan.LinkPort{
 		{Link: "west", Device: "0000:3b:02.0", Port: "0000:3b:00.0", Shared: true},
 		{Link: "east", Device: "0000:3b:0a.0", Port: "0000:3b:00.1", Shared: true},
@@ -50,18 +50,18 @@ func TestAPodReportsItsPhysicalPorts(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v; want (-), left (+):\n%s", err, diff)
 	}
-	if out.String() != string(left)+"\n" || stderr.Len() > 0 {
-		t.Errorf("it prints %s and says %s", out.String(), stderr.String())
+	if stdout.String() != string(message)+"\n" || stderr.Len() > 0 {
+		t.Errorf("it prints %s and says %s", stdout.String(), stderr.String())
 	}
 }
 
 func TestPortsAreReportedWithoutMultusAnnotation(t *testing.T) {
-	var out, stderr bytes.Buffer
+	var stdout, stderr bytes.Buffer
 	o := Ports{Links: []string{"west"}, Networks: launch.NetworkStatus{File: "/none", Wait: time.Millisecond}, TerminationLog: filepath.Join(t.TempDir(), "none")}
-	if err := o.Report(t.Context(), &out, &stderr, fstest.MapFS{}); err != nil {
+	if err := o.Report(t.Context(), &stdout, &stderr, fstest.MapFS{}); err != nil {
 		t.Fatal(err)
 	}
-	if want := `{"version":"linerate.dev/ports.v1alpha1","links":[{"link":"west"}],"machine":{`; !strings.HasPrefix(out.String(), want) || stderr.Len() == 0 {
-		t.Errorf("it prints %s and says %q", out.String(), stderr.String())
+	if want := `{"version":"linerate.dev/ports.v1alpha1","links":[{"link":"west"}],"machine":{`; !strings.HasPrefix(stdout.String(), want) || stderr.Len() == 0 {
+		t.Errorf("it prints %s and says %q", stdout.String(), stderr.String())
 	}
 }

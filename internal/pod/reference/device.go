@@ -35,9 +35,9 @@ func startDevice(ctx context.Context, stderr io.Writer, spec file) (name string,
 
 // gateway is a tunnel's gateway in this process.
 type gateway struct {
-	stop  context.CancelFunc
-	done  chan struct{} // closed when it has ended, and ended is set
-	ended error
+	stop     context.CancelFunc
+	finished chan struct{} // closed when it has ended, and ended is set
+	ended    error
 }
 
 // openTunnel connects to the other gateway, without a bound of its own: whoever made the pods knows how long to wait for them. It returns once frames can go through the tunnel.
@@ -54,31 +54,31 @@ func openTunnel(ctx context.Context, stderr io.Writer, e tunnel.GatewayInPod) (*
 	if err := tunnel.OpenCable(e.Local, e.MTU); err != nil {
 		return nil, err
 	}
-	g, err := e.Meet(ctx, token, func(what string) { fmt.Fprintln(stderr, what) })
+	g, err := e.Meet(ctx, token, func(message string) { fmt.Fprintln(stderr, message) })
 	if err != nil {
 		return nil, err
 	}
 	ctx, stop := context.WithCancel(ctx)
-	w, opened := &gateway{stop: stop, done: make(chan struct{})}, make(chan struct{})
+	w, opened := &gateway{stop: stop, finished: make(chan struct{})}, make(chan struct{})
 	go func() {
-		defer close(w.done)
+		defer close(w.finished)
 		w.ended = g.Serve(ctx, func() error { close(opened); return nil })
 	}()
 	select {
 	case <-opened:
 		return w, nil
-	case <-w.done:
-		why := ctx.Err()
+	case <-w.finished:
+		reason := ctx.Err()
 		stop()
-		if why == nil || w.ended != nil {
-			why = w.Fault()
+		if reason == nil || w.ended != nil {
+			reason = w.Fault()
 		}
-		return nil, why
+		return nil, reason
 	}
 }
 
 // Done is closed when it has ended.
-func (g *gateway) Done() <-chan struct{} { return g.done }
+func (g *gateway) Done() <-chan struct{} { return g.finished }
 
 // Fault is why it ended by itself.
 func (g *gateway) Fault() error {
@@ -91,6 +91,6 @@ func (g *gateway) Fault() error {
 // Close ends it.
 func (g *gateway) Close() error {
 	g.stop()
-	<-g.done
+	<-g.finished
 	return nil
 }

@@ -121,12 +121,12 @@ func limitsOf(spec forwarder.Spec) func() ([]vitals.Limit, error) {
 	if spec.Limit == nil {
 		return nil
 	}
-	return func() (all []vitals.Limit, err error) {
-		taken, err := forwarder.ReadLimitCounters(nil, spec)
-		for _, t := range taken {
-			all = append(all, vitals.Limit{From: t.From, To: t.To, Passed: t.Passed, Dropped: t.Dropped})
+	return func() (limits []vitals.Limit, err error) {
+		counters, err := forwarder.ReadLimitCounters(nil, spec)
+		for _, t := range counters {
+			limits = append(limits, vitals.Limit{From: t.From, To: t.To, Passed: t.Passed, Dropped: t.Dropped})
 		}
-		return all, err
+		return limits, err
 	}
 }
 
@@ -142,11 +142,11 @@ func resetHandler(spec file) *reset.Handler {
 
 // printLimitCounters prints at the end what the limits counted: frames that are missing beyond that were lost by the machine.
 func printLimitCounters(w io.Writer, spec forwarder.Spec) {
-	taken, err := forwarder.ReadLimitCounters(nil, spec)
+	counters, err := forwarder.ReadLimitCounters(nil, spec)
 	if err != nil {
 		fmt.Fprintf(w, "note: %v\n", err)
 	}
-	for _, t := range taken {
+	for _, t := range counters {
 		fmt.Fprintf(w, "limit %s to %s: let %d frames through, dropped %d\n", t.From, t.To, t.Passed, t.Dropped)
 	}
 }
@@ -154,15 +154,15 @@ func printLimitCounters(w io.Writer, spec forwarder.Spec) {
 // printSetup prints what was set up. Settings that could not be made don't change figures by themselves, and a pod has many of them: without verbose they
 // are one line together.
 func printSetup(w io.Writer, info forwarder.Info, verbose bool) {
-	for _, what := range info.Applied {
-		fmt.Fprintln(w, "applied: "+what)
+	for _, setting := range info.Applied {
+		fmt.Fprintln(w, "applied: "+setting)
 	}
 	if n := len(info.Missing); n > 0 && !verbose {
 		fmt.Fprintf(w, "note: %d settings of this network namespace could not be made; none of them changes figures by itself (-v names them)\n", n)
 		return
 	}
-	for _, what := range info.Missing {
-		fmt.Fprintln(w, "note: could not be set: "+what)
+	for _, setting := range info.Missing {
+		fmt.Fprintln(w, "note: could not be set: "+setting)
 	}
 }
 
@@ -184,7 +184,7 @@ func (f file) interfaces() (names []string) {
 }
 
 func readSpec(name, digest string) (spec file, err error) {
-	if err := pod.ReadHeldJSON(name, digest, &spec); err != nil {
+	if err := pod.ReadJSON(name, digest, &spec); err != nil {
 		return spec, err
 	}
 	if len(spec.interfaces()) < 2 {

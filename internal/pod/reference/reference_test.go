@@ -58,8 +58,8 @@ func TestTheReferenceIsResetByWhoHasTheKey(t *testing.T) {
 		}
 	})
 	t.Cleanup(func() { end(); serving.Wait() })
-	if done, err := reset.Ask(t.Context(), l.Addr().String(), key); err != nil || !strings.HasPrefix(done.Did, "removed 0 neighbours") {
-		t.Errorf("%q, %v", done.Did, err)
+	if result, err := reset.Ask(t.Context(), l.Addr().String(), key); err != nil || !strings.HasPrefix(result.Report, "removed 0 neighbours") {
+		t.Errorf("%q, %v", result.Report, err)
 	}
 	if _, err := reset.Ask(t.Context(), l.Addr().String(), credential.New()); err == nil {
 		t.Error("who has another key had it reset")

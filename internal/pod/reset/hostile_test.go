@@ -21,9 +21,9 @@ func TestAnAnswerToAResetThatWasMadeToFillMemoryIsRefused(t *testing.T) {
 			}
 		}))
 		var err error
-		taken := intaketest.Allocated(func() { _, err = reset.Ask(t.Context(), address, credential.Key{}) })
-		if err == nil || taken > 4<<20 {
-			t.Errorf("%s: %v, and reading it takes %d bytes", name, err, taken)
+		allocated := intaketest.Allocated(func() { _, err = reset.Ask(t.Context(), address, credential.Key{}) })
+		if err == nil || allocated > 4<<20 {
+			t.Errorf("%s: %v, and reading it takes %d bytes", name, err, allocated)
 		}
 	}
 }

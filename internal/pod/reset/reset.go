@@ -31,18 +31,18 @@ const (
 	mostWords   = 512              // bytes, of what the answer says
 )
 
-// Done is what a reset did.
-type Done struct {
+// Result is what a reset did.
+type Result struct {
 	Version string `json:"version"`
-	// Did is what ran, or what was removed.
-	Did  string        `json:"did"`
-	Took time.Duration `json:"took"` // nanoseconds
+	// Report is what ran, or what was removed.
+	Report string        `json:"did"`
+	Took   time.Duration `json:"took"` // nanoseconds
 }
 
 // Handler has the device reset, one at a time.
 type Handler struct {
 	// Reset resets the device, and says what it did. It ends when its context does, which is when nobody waits for the answer any more.
-	Reset func(context.Context) (did string, err error)
+	Reset func(context.Context) (report string, err error)
 
 	busy sync.Mutex
 }
@@ -61,20 +61,20 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	began := time.Now()
-	did, err := h.Reset(r.Context())
+	report, err := h.Reset(r.Context())
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(Done{Version: Version, Did: did, Took: time.Since(began)}) // a caller that is gone needs no answer
+	_ = json.NewEncoder(w).Encode(Result{Version: Version, Report: report, Took: time.Since(began)}) // a caller that is gone needs no answer
 }
 
 // Ask has the device reset by the handler at host:port, to which it proves the key, and waits until it is. ctx bounds it.
-func Ask(ctx context.Context, address string, key credential.Key) (done Done, err error) {
+func Ask(ctx context.Context, address string, key credential.Key) (result Result, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+address+Path, nil)
 	if err != nil {
-		return done, fmt.Errorf("ask %s to reset the device: %w", address, err)
+		return result, fmt.Errorf("ask %s to reset the device: %w", address, err)
 	}
 	dial := func(ctx context.Context, _, address string) (net.Conn, error) {
 		ctx, cancel := context.WithTimeout(ctx, connectTime)
@@ -85,26 +85,26 @@ func Ask(ctx context.Context, address string, key credential.Key) (done Done, er
 	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	answer, err := client.Do(request)
 	if err != nil {
-		return done, fmt.Errorf("ask %s to reset the device: %w; can the runner's pod reach that port?", address, plainly(err))
+		return result, fmt.Errorf("ask %s to reset the device: %w; can the runner's pod reach that port?", address, plainly(err))
 	}
 	defer func() { _ = answer.Body.Close() }()
 	body, err := io.ReadAll(io.LimitReader(answer.Body, mostAnswer))
 	switch {
 	case err != nil:
-		return done, fmt.Errorf("ask %s to reset the device: %w", address, plainly(err))
+		return result, fmt.Errorf("ask %s to reset the device: %w", address, plainly(err))
 	case answer.StatusCode == http.StatusInternalServerError:
-		return done, errors.New(short(string(body))) // the reset's own words
+		return result, errors.New(short(string(body))) // the reset's own words
 	case answer.StatusCode != http.StatusOK:
-		return done, fmt.Errorf("ask %s to reset the device: it answered %s: %.200q", address, short(answer.Status), body)
+		return result, fmt.Errorf("ask %s to reset the device: it answered %s: %.200q", address, short(answer.Status), body)
 	}
-	if err := intake.JSON(body, &done, intake.Limits{Bytes: mostAnswer, Memory: 16 * mostAnswer, Depth: 4}); err != nil {
-		return Done{}, fmt.Errorf("ask %s to reset the device: its answer can't be read: %w", address, err)
+	if err := intake.JSON(body, &result, intake.Limits{Bytes: mostAnswer, Memory: 16 * mostAnswer, Depth: 4}); err != nil {
+		return Result{}, fmt.Errorf("ask %s to reset the device: its answer can't be read: %w", address, err)
 	}
-	if done.Version != Version {
-		return Done{}, fmt.Errorf("ask %s to reset the device: it answers in %.80q, and %q is wanted: use one linerate for both", address, done.Version, Version)
+	if result.Version != Version {
+		return Result{}, fmt.Errorf("ask %s to reset the device: it answers in %.80q, and %q is wanted: use one linerate for both", address, result.Version, Version)
 	}
-	done.Did = short(done.Did)
-	return done, nil
+	result.Report = short(result.Report)
+	return result, nil
 }
 
 // short is what somebody else's pod says, without what would drive a terminal, and no longer than it is of use.
@@ -126,8 +126,8 @@ func short(words string) string {
 
 // plainly is an error of asking without the address, which stands before it.
 func plainly(err error) error {
-	if at, ok := errors.AsType[*net.OpError](err); ok {
-		return fmt.Errorf("%s: %w", at.Op, at.Err)
+	if operation, ok := errors.AsType[*net.OpError](err); ok {
+		return fmt.Errorf("%s: %w", operation.Op, operation.Err)
 	}
 	return err
 }

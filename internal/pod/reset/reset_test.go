@@ -48,8 +48,8 @@ func TestADeviceIsResetByWhoHasTheAttemptsKey(t *testing.T) {
 	s.Listener = key.Verifier().Listen(s.Listener, credential.Vitals)
 	s.Start()
 	t.Cleanup(s.Close)
-	for name, other := range map[string]credential.Key{"another attempt's": key.Derive("attempt 2"), "another run's": credential.New()} {
-		if _, err := reset.Ask(t.Context(), address, other); !errors.Is(err, credential.ErrRefused) {
+	for name, key := range map[string]credential.Key{"another attempt's": key.Derive("attempt 2"), "another run's": credential.New()} {
+		if _, err := reset.Ask(t.Context(), address, key); !errors.Is(err, credential.ErrRefused) {
 			t.Errorf("%s key: %v", name, err)
 		}
 	}
@@ -59,9 +59,9 @@ func TestADeviceIsResetByWhoHasTheAttemptsKey(t *testing.T) {
 	if resets != 0 {
 		t.Errorf("%d resets", resets)
 	}
-	done, err := reset.Ask(t.Context(), address, key)
-	if err != nil || done.Did != "conntrack -F" || done.Took <= 0 || resets != 1 {
-		t.Errorf("%+v, %v; %d resets", done, err, resets)
+	result, err := reset.Ask(t.Context(), address, key)
+	if err != nil || result.Report != "conntrack -F" || result.Took <= 0 || resets != 1 {
+		t.Errorf("%+v, %v; %d resets", result, err, resets)
 	}
 }
 
@@ -84,9 +84,9 @@ func TestWhyAResetFailedIsTold(t *testing.T) {
 			}
 		})
 	}
-	gone := httptest.NewServer(nil)
-	gone.Close()
-	if _, err := reset.Ask(t.Context(), gone.Listener.Addr().String(), credential.Key{}); err == nil || !strings.Contains(err.Error(), "can the runner's pod reach that port?") {
+	closed := httptest.NewServer(nil)
+	closed.Close()
+	if _, err := reset.Ask(t.Context(), closed.Listener.Addr().String(), credential.Key{}); err == nil || !strings.Contains(err.Error(), "can the runner's pod reach that port?") {
 		t.Error(err)
 	}
 }
@@ -96,8 +96,8 @@ func TestWhatADeviceSaysIsBounded(t *testing.T) {
 	long := "\x1b[1m" + strings.Repeat("é", 300) + "\n"
 	want := "[1m" + strings.Repeat("é", 253) + "…"
 	handler := &reset.Handler{Reset: func(context.Context) (string, error) { return long, nil }}
-	if done, err := reset.Ask(t.Context(), serve(t, handler), credential.Key{}); err != nil || done.Did != want {
-		t.Errorf("%q, %v; want %q", done.Did, err, want)
+	if result, err := reset.Ask(t.Context(), serve(t, handler), credential.Key{}); err != nil || result.Report != want {
+		t.Errorf("%q, %v; want %q", result.Report, err, want)
 	}
 	handler.Reset = func(context.Context) (string, error) { return "", errors.New(long) }
 	if _, err := reset.Ask(t.Context(), serve(t, handler), credential.Key{}); err == nil || err.Error() != want {
@@ -114,10 +114,10 @@ func TestOneResetAtATimeAndNoneThatNobodyWaitsFor(t *testing.T) {
 		return "", ctx.Err()
 	}})
 	ctx, leave := context.WithCancel(t.Context())
-	left := make(chan error, 1)
+	canceled := make(chan error, 1)
 	go func() {
 		_, err := reset.Ask(ctx, address, credential.Key{})
-		left <- err
+		canceled <- err
 	}()
 	<-began
 	if _, err := reset.Ask(t.Context(), address, credential.Key{}); err == nil || !strings.Contains(err.Error(), "409 Conflict") {
@@ -125,7 +125,7 @@ func TestOneResetAtATimeAndNoneThatNobodyWaitsFor(t *testing.T) {
 	}
 	leave()
 	<-ended
-	if err := <-left; err == nil {
+	if err := <-canceled; err == nil {
 		t.Error("it was told that the device is reset")
 	}
 }

@@ -37,7 +37,7 @@ type Follower struct {
 	ended   chan struct{}
 
 	mu      sync.Mutex
-	last    Reading
+	newest  Reading
 	heard   time.Time // when last arrived
 	trouble error     // why the last question got no answer; nil: it got one
 }
@@ -79,10 +79,10 @@ func (f *Follower) Newest() (r Reading, age time.Duration, missing string) {
 	if f.trouble != nil {
 		missing = fmt.Sprintf("%s did not answer: %v", f.address, f.trouble)
 	}
-	if f.last.Version == "" {
+	if f.newest.Version == "" {
 		return Reading{}, 0, missing
 	}
-	return f.last, time.Since(f.heard), missing
+	return f.newest, time.Since(f.heard), missing
 }
 
 func (f *Follower) follow(ctx context.Context) {
@@ -102,21 +102,21 @@ func (f *Follower) keep(r Reading, err error) {
 	defer f.mu.Unlock()
 	f.trouble = err
 	if err == nil {
-		f.last, f.heard = r, time.Now()
+		f.newest, f.heard = r, time.Now()
 	}
 }
 
 // ask is one question.
 func (f *Follower) ask(ctx context.Context) (r Reading, err error) {
-	where := url.URL{Scheme: "http", Host: f.address, Path: path}
+	target := url.URL{Scheme: "http", Host: f.address, Path: path}
 	var asked []string
 	if f.signs != nil {
 		asked = f.signs()
 	}
 	if len(asked) > 0 {
-		where.RawQuery = wanted + "=" + strings.Join(asked, ",")
+		target.RawQuery = wanted + "=" + strings.Join(asked, ",")
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, where.String(), nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
 	if err != nil {
 		return r, err
 	}
@@ -146,12 +146,12 @@ func (f *Follower) ask(ctx context.Context) (r Reading, err error) {
 
 // plainly is why a question got no answer, in words that are the same each time: a client's own error names another port each time.
 func plainly(err error) error {
-	var at *net.OpError
+	var operation *net.OpError
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("no answer within %s; can the runner's pod reach that port?", askTimeout)
-	case errors.As(err, &at):
-		return fmt.Errorf("%s: %w", at.Op, at.Err)
+	case errors.As(err, &operation):
+		return fmt.Errorf("%s: %w", operation.Op, operation.Err)
 	}
 	return err
 }

@@ -23,10 +23,10 @@ func TestVitalSignsThatWereMadeToFillMemoryAreRefused(t *testing.T) {
 		t.Cleanup(s.Close)
 		f := &Follower{address: s.Listener.Addr().String(), client: &http.Client{Timeout: askTimeout, Transport: &http.Transport{DialContext: dialer(credential.Key{})}}}
 		var err error
-		taken := intaketest.Allocated(func() { _, err = f.ask(t.Context()) })
+		allocated := intaketest.Allocated(func() { _, err = f.ask(t.Context()) })
 		f.client.CloseIdleConnections()
-		if err == nil || taken > 24<<20 {
-			t.Errorf("%s: %v, and reading it takes %d bytes", name, err, taken)
+		if err == nil || allocated > 24<<20 {
+			t.Errorf("%s: %v, and reading it takes %d bytes", name, err, allocated)
 		}
 	}
 }

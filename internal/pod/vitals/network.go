@@ -13,24 +13,24 @@ import (
 // FromLinkUnderTest returns an error if a caller came in by a link under test: answers to it would leave by another interface than the one with the address that it asked.
 // Callers on links must learn nothing, and no policy of the pods' network keeps them out, since Linux accepts a frame for any of its addresses from any interface.
 func FromLinkUnderTest(conn net.Conn) error {
-	asked, from := addressOf(conn.LocalAddr()), addressOf(conn.RemoteAddr())
-	routes, err := netlink.RouteGet(from.AsSlice())
+	address, caller := addressOf(conn.LocalAddr()), addressOf(conn.RemoteAddr())
+	routes, err := netlink.RouteGet(caller.AsSlice())
 	if err != nil || len(routes) == 0 {
-		return errors.Join(fmt.Errorf("nobody knows the way back to %s", from), err)
+		return errors.Join(fmt.Errorf("nobody knows the way back to %s", caller), err)
 	}
-	way, err := net.InterfaceByIndex(routes[0].LinkIndex)
+	outgoing, err := net.InterfaceByIndex(routes[0].LinkIndex)
 	if err != nil {
-		return fmt.Errorf("the way back to %s: %w", from, err)
+		return fmt.Errorf("the way back to %s: %w", caller, err)
 	}
-	if way.Flags&net.FlagLoopback != 0 {
+	if outgoing.Flags&net.FlagLoopback != 0 {
 		return nil // it is in the same network namespace
 	}
-	has, err := way.Addrs()
+	addresses, err := outgoing.Addrs()
 	if err != nil {
-		return fmt.Errorf("addresses of %s: %w", way.Name, err)
+		return fmt.Errorf("addresses of %s: %w", outgoing.Name, err)
 	}
-	if !slices.ContainsFunc(has, func(a net.Addr) bool { n, is := a.(*net.IPNet); return is && n.IP.Equal(asked.AsSlice()) }) {
-		return fmt.Errorf("%s asks at %s, and answers to it leave by %s, which hasn't that address", from, asked, way.Name)
+	if !slices.ContainsFunc(addresses, func(a net.Addr) bool { n, ok := a.(*net.IPNet); return ok && n.IP.Equal(address.AsSlice()) }) {
+		return fmt.Errorf("%s asks at %s, and answers to it leave by %s, which hasn't that address", caller, address, outgoing.Name)
 	}
 	return nil
 }

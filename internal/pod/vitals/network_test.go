@@ -11,7 +11,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/netif"
 )
 
-func must(t *testing.T, err error) {
+func require(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -27,7 +27,7 @@ func namespace(t *testing.T) *netif.Namespace {
 		t.Skip("needs root: it makes network namespaces")
 	}
 	ns, err := netif.NewNamespace()
-	must(t, err)
+	require(t, err)
 	t.Cleanup(func() { _ = ns.Close() })
 	return ns
 }
@@ -35,14 +35,14 @@ func namespace(t *testing.T) *netif.Namespace {
 // cable is between two namespaces, with an address at each end.
 func cable(t *testing.T, name string, a, b *netif.Namespace, addressA, addressB string) {
 	t.Helper()
-	must(t, a.Do(func() error {
+	require(t, a.Do(func() error {
 		return netlink.LinkAdd(&netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: name}, PeerName: name, PeerNamespace: netlink.NsFd(b.Fd())})
 	}))
 	for _, end := range []struct {
 		ns      *netif.Namespace
 		address string
 	}{{a, addressA}, {b, addressB}} {
-		must(t, end.ns.Do(func() error {
+		require(t, end.ns.Do(func() error {
 			link, err := netlink.LinkByName(name)
 			if err != nil {
 				return err
@@ -64,18 +64,18 @@ func TestWhoIsOnALinkLearnsNothing(t *testing.T) {
 	pod, runner, device := namespace(t), namespace(t), namespace(t)
 	cable(t, "eth0", pod, runner, "192.0.2.1/24", "192.0.2.2/24")
 	cable(t, "west", pod, device, "198.18.0.1/24", "198.18.0.2/24")
-	must(t, device.Do(func() error {
+	require(t, device.Do(func() error {
 		link, err := netlink.LinkByName("west")
 		if err != nil {
 			return err
 		}
-		_, all, err := net.ParseCIDR("192.0.2.0/24")
+		_, network, err := net.ParseCIDR("192.0.2.0/24")
 		if err != nil {
 			return err
 		}
-		return netlink.RouteAdd(&netlink.Route{LinkIndex: link.Attrs().Index, Dst: all, Gw: net.IPv4(198, 18, 0, 1)})
+		return netlink.RouteAdd(&netlink.Route{LinkIndex: link.Attrs().Index, Dst: network, Gw: net.IPv4(198, 18, 0, 1)})
 	}))
-	must(t, pod.Do(func() error {
+	require(t, pod.Do(func() error {
 		lo, err := netlink.LinkByName("lo")
 		if err != nil {
 			return err
@@ -83,31 +83,31 @@ func TestWhoIsOnALinkLearnsNothing(t *testing.T) {
 		return netlink.LinkSetUp(lo)
 	}))
 	var l net.Listener
-	must(t, pod.Do(func() (err error) {
+	require(t, pod.Do(func() (err error) {
 		l, err = (&net.ListenConfig{}).Listen(t.Context(), "tcp", "192.0.2.1:0")
 		return err
 	}))
 	defer func() { _ = l.Close() }()
 	for name, c := range map[string]struct {
-		from    *netif.Namespace
-		welcome bool
+		namespace *netif.Namespace
+		welcome   bool
 	}{"the runner": {runner, true}, "the device, by the link": {device, false}, "the pod itself": {pod, true}} {
 		t.Run(name, func(t *testing.T) {
-			var there net.Conn
-			must(t, c.from.Do(func() (err error) {
-				there, err = (&net.Dialer{}).DialContext(t.Context(), "tcp", netip.MustParseAddrPort(l.Addr().String()).String())
+			var client net.Conn
+			require(t, c.namespace.Do(func() (err error) {
+				client, err = (&net.Dialer{}).DialContext(t.Context(), "tcp", netip.MustParseAddrPort(l.Addr().String()).String())
 				return err
 			}))
-			defer func() { _ = there.Close() }()
-			here, err := l.Accept()
-			must(t, err)
-			defer func() { _ = here.Close() }()
-			var why error
-			must(t, pod.Do(func() error { why = FromLinkUnderTest(here); return nil }))
-			if (why == nil) != c.welcome {
-				t.Errorf("it is told %v", why)
+			defer func() { _ = client.Close() }()
+			conn, err := l.Accept()
+			require(t, err)
+			defer func() { _ = conn.Close() }()
+			var refusal error
+			require(t, pod.Do(func() error { refusal = FromLinkUnderTest(conn); return nil }))
+			if (refusal == nil) != c.welcome {
+				t.Errorf("it is told %v", refusal)
 			}
-			t.Log(why)
+			t.Log(refusal)
 		})
 	}
 }

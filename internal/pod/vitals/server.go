@@ -47,8 +47,8 @@ type Server struct {
 	// Verifier is of the key that callers must have; zero: none.
 	Verifier credential.Verifier
 
-	mu   sync.Mutex
-	last Reading
+	mu     sync.Mutex
+	newest Reading
 }
 
 // Serve answers on l until ctx ends, and closes it.
@@ -73,7 +73,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 }
 
 func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
-	reading, err := s.now(strings.FieldsFunc(r.URL.Query().Get(wanted), func(c rune) bool { return c == ',' }))
+	reading, err := s.reading(strings.FieldsFunc(r.URL.Query().Get(wanted), func(c rune) bool { return c == ',' }))
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
@@ -87,8 +87,8 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(text) // a caller that is gone needs no answer
 }
 
-// now returns a reading that is fresh enough, with vital signs of these types.
-func (s *Server) now(types []string) (Reading, error) {
+// reading returns a reading that is fresh enough, with vital signs of these types.
+func (s *Server) reading(types []string) (Reading, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.Collect != nil {
@@ -99,11 +99,11 @@ func (s *Server) now(types []string) (Reading, error) {
 	if err != nil {
 		return Reading{}, err
 	}
-	if s.last.Version == "" || clock-s.last.At >= freshFor {
-		s.last = s.read(clock)
+	if s.newest.Version == "" || clock-s.newest.At >= freshFor {
+		s.newest = s.read(clock)
 	}
-	reading := s.last
-	reading.Signs = s.Signs.Read(types, func() time.Duration { at, _ := monotonic(); return at }) // the clock could be read a moment ago
+	reading := s.newest
+	reading.Signs = s.Signs.Read(types, func() time.Duration { clock, _ := monotonic(); return clock }) // the clock could be read a moment ago
 	reading.Clock, err = monotonic()
 	return reading, err
 }
@@ -126,11 +126,11 @@ func (s *Server) read(clock time.Duration) Reading {
 
 // monotonic is this machine's clock that is never set, and that all its pods share.
 func monotonic() (time.Duration, error) {
-	var now unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
+	var clock unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &clock); err != nil {
 		return 0, fmt.Errorf("when it is: %w", err)
 	}
-	return time.Duration(now.Nano()), nil
+	return time.Duration(clock.Nano()), nil
 }
 
 // refusing closes the connections of callers that there is something against, before they learn anything.

@@ -49,15 +49,15 @@ func follow(t *testing.T, address string) *Follower {
 }
 
 // await waits until what is newest is as it is to be.
-func await(t *testing.T, f *Follower, what string, is func(r Reading, age time.Duration, missing string) bool) (Reading, string) {
+func await(t *testing.T, f *Follower, state string, reached func(r Reading, age time.Duration, missing string) bool) (Reading, string) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		r, age, missing := f.Newest()
-		if is(r, age, missing) {
+		if reached(r, age, missing) {
 			return r, missing
 		}
 		if time.Now().After(end) {
-			t.Fatalf("it is never %s: %+v, %s old, missing %q", what, r, age, missing)
+			t.Fatalf("it is never %s: %+v, %s old, missing %q", state, r, age, missing)
 		}
 	}
 }
@@ -92,9 +92,9 @@ func TestACollectorAnswersWhoHasTheAttemptsKey(t *testing.T) {
 	if r.Collected == nil || r.Collected.Clock != 5*time.Second || len(r.Collected.Answers) != 1 || r.Collected.Answers[0].Numbers[0].Value != 240 || len(r.Processors) > 0 {
 		t.Errorf("%+v", r)
 	}
-	other := Follow(t.Context(), address, key.Derive("another attempt"), nil)
-	t.Cleanup(other.Close)
-	await(t, other, "refused", func(_ Reading, _ time.Duration, missing string) bool {
+	stranger := Follow(t.Context(), address, key.Derive("another attempt"), nil)
+	t.Cleanup(stranger.Close)
+	await(t, stranger, "refused", func(_ Reading, _ time.Duration, missing string) bool {
 		return strings.Contains(missing, "the server refused the credential")
 	})
 	if answer, err := http.Get("http://" + address + path); err == nil {
@@ -113,8 +113,8 @@ func TestIdleStrangersBlockNoReset(t *testing.T) {
 		}
 		defer conn.Close() //nolint:errcheck // a test's
 	}
-	if done, err := reset.Ask(t.Context(), address, key); err != nil || done.Did != "ip neigh flush all" {
-		t.Errorf("%+v, %v", done, err)
+	if result, err := reset.Ask(t.Context(), address, key); err != nil || result.Report != "ip neigh flush all" {
+		t.Errorf("%+v, %v", result, err)
 	}
 }
 
@@ -124,31 +124,31 @@ func TestAMachineIsLookedAtTenTimesASecondAtMost(t *testing.T) {
 	s := &Server{Limits: func() ([]Limit, error) { looked++; return nil, nil }}
 	begin, asked := time.Now(), 0
 	for ; time.Since(begin) < freshFor/2; asked++ {
-		r, err := s.now(nil)
+		r, err := s.reading(nil)
 		if err != nil || r.Clock < r.At {
 			t.Fatalf("%+v, %v", r, err)
 		}
 	}
-	if most := int(time.Since(begin)/freshFor) + 1; looked > most {
-		t.Errorf("asked %d times in %s it looked %d times, at most %d were due", asked, time.Since(begin), looked, most)
+	if allowed := int(time.Since(begin)/freshFor) + 1; looked > allowed {
+		t.Errorf("asked %d times in %s it looked %d times, at most %d were due", asked, time.Since(begin), looked, allowed)
 	}
 }
 
 func TestWhatCannotBeReadIsSaid(t *testing.T) {
-	r, err := (&Server{Limits: func() ([]Limit, error) { return []Limit{{Passed: 1}}, errors.New("its rules have 1 counters, not 2") }}).now(nil)
+	r, err := (&Server{Limits: func() ([]Limit, error) { return []Limit{{Passed: 1}}, errors.New("its rules have 1 counters, not 2") }}).reading(nil)
 	if err != nil || r.Limits != nil || r.NoLimits != "its rules have 1 counters, not 2" || len(r.Processors) == 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
 
 func TestThereIsOnePathAndNothingIsTaken(t *testing.T) {
-	tells, mute := serve(t, &Server{}), serve(t, &Server{Mute: true})
+	open, mute := serve(t, &Server{}), serve(t, &Server{Mute: true})
 	for _, c := range []struct {
 		server, method, path string
 		want                 int
 	}{
-		{tells, http.MethodGet, "/vitals", http.StatusOK}, {tells, http.MethodPost, "/vitals", http.StatusMethodNotAllowed},
-		{tells, http.MethodGet, "/", http.StatusNotFound}, {tells, http.MethodGet, "/vitals/../proc", http.StatusNotFound},
+		{open, http.MethodGet, "/vitals", http.StatusOK}, {open, http.MethodPost, "/vitals", http.StatusMethodNotAllowed},
+		{open, http.MethodGet, "/", http.StatusNotFound}, {open, http.MethodGet, "/vitals/../proc", http.StatusNotFound},
 		{mute, http.MethodGet, "/vitals", http.StatusNotFound}, // in a device's own pod there is nothing to read
 	} {
 		request, err := http.NewRequestWithContext(t.Context(), c.method, "http://"+c.server+c.path, nil)
@@ -217,11 +217,11 @@ func TestRefusedCallersGetNoAnswer(t *testing.T) {
 	if !closed(t, dial(t, address)) {
 		t.Error("it was let in")
 	}
-	_, why := await(t, follow(t, address), "refused", func(_ Reading, _ time.Duration, missing string) bool {
+	_, reason := await(t, follow(t, address), "refused", func(_ Reading, _ time.Duration, missing string) bool {
 		return missing != "" && !strings.Contains(missing, "not answered yet")
 	})
-	if !strings.HasPrefix(why, address+" did not answer: ") {
-		t.Error(why)
+	if !strings.HasPrefix(reason, address+" did not answer: ") {
+		t.Error(reason)
 	}
 }
 
@@ -244,12 +244,12 @@ func (m *nodeStandIn) set(answer func(w http.ResponseWriter)) {
 	m.answer = answer
 }
 
-func tells(r Reading) func(w http.ResponseWriter) {
+func encode(r Reading) func(w http.ResponseWriter) {
 	return func(w http.ResponseWriter) { _ = json.NewEncoder(w).Encode(r) }
 }
 
 func TestWhatIsNotToldIsMissingAndWhatWasToldStays(t *testing.T) {
-	m := &nodeStandIn{answer: tells(Reading{Version: Version, Clock: 2, At: 1})}
+	m := &nodeStandIn{answer: encode(Reading{Version: Version, Clock: 2, At: 1})}
 	s := httptest.NewServer(m)
 	f := follow(t, s.Listener.Addr().String())
 	await(t, f, "answered", answers)
@@ -259,7 +259,7 @@ func TestWhatIsNotToldIsMissingAndWhatWasToldStays(t *testing.T) {
 		answer     func(w http.ResponseWriter)
 	}{
 		{"an error", `it answered 500 Internal Server Error: "when it is: no clock`, func(w http.ResponseWriter) { http.Error(w, "when it is: no clock", http.StatusInternalServerError) }},
-		{"another version", `its answer is of version "linerate.dev/vitals.v9", and "linerate.dev/vitals.v1alpha1" is wanted: use one linerate for both`, tells(Reading{Version: "linerate.dev/vitals.v9"})},
+		{"another version", `its answer is of version "linerate.dev/vitals.v9", and "linerate.dev/vitals.v1alpha1" is wanted: use one linerate for both`, encode(Reading{Version: "linerate.dev/vitals.v9"})},
 		{"no JSON", "its answer can't be read: ", func(w http.ResponseWriter) { _, _ = io.WriteString(w, "hello") }},
 		{"more than anybody needs", "its answer has more than 1048576 bytes", func(w http.ResponseWriter) { _, _ = w.Write(make([]byte, mostAnswer+2)) }},
 		{"somewhere else", "it answered 302 Found", func(w http.ResponseWriter) {
@@ -269,18 +269,18 @@ func TestWhatIsNotToldIsMissingAndWhatWasToldStays(t *testing.T) {
 		{"no answer", "no answer within 1s; can the runner's pod reach that port?", func(http.ResponseWriter) { <-hold }},
 	} {
 		m.set(c.answer)
-		last, why := await(t, f, c.name, func(_ Reading, _ time.Duration, missing string) bool { return strings.Contains(missing, c.want) })
-		if last.Clock != 2 || !strings.HasPrefix(why, s.Listener.Addr().String()+" did not answer: ") {
-			t.Errorf("%s: %q, and what was told before is %+v", c.name, why, last)
+		newest, reason := await(t, f, c.name, func(_ Reading, _ time.Duration, missing string) bool { return strings.Contains(missing, c.want) })
+		if newest.Clock != 2 || !strings.HasPrefix(reason, s.Listener.Addr().String()+" did not answer: ") {
+			t.Errorf("%s: %q, and what was told before is %+v", c.name, reason, newest)
 		}
 	}
 	close(hold)
-	m.set(tells(Reading{Version: Version, Clock: 4, At: 3}))
+	m.set(encode(Reading{Version: Version, Clock: 4, At: 3}))
 	await(t, f, "answering again", func(r Reading, _ time.Duration, missing string) bool { return missing == "" && r.Clock == 4 })
 	s.Close()
-	_, why := await(t, f, "gone", func(_ Reading, age time.Duration, missing string) bool { return missing != "" && age > 0 })
-	if !strings.Contains(why, "refused") && !strings.Contains(why, "EOF") && !strings.Contains(why, "reset") {
-		t.Error(why)
+	_, reason := await(t, f, "gone", func(_ Reading, age time.Duration, missing string) bool { return missing != "" && age > 0 })
+	if !strings.Contains(reason, "refused") && !strings.Contains(reason, "EOF") && !strings.Contains(reason, "reset") {
+		t.Error(reason)
 	}
 }
 
@@ -290,7 +290,7 @@ func TestALateAnswerIsHeard(t *testing.T) {
 	m := &nodeStandIn{answer: func(w http.ResponseWriter) {
 		asked.Add(1)
 		time.Sleep(askTimeout / 2)
-		tells(Reading{Version: Version, Clock: time.Duration(asked.Load()), At: 1})(w)
+		encode(Reading{Version: Version, Clock: time.Duration(asked.Load()), At: 1})(w)
 	}}
 	s := httptest.NewServer(m)
 	defer s.Close()

@@ -90,11 +90,11 @@ func launcher(t *testing.T, device string) (address string, stop func()) {
 		t.Fatal(err)
 	}
 	hello := launch.Report{Version: launch.ReportVersion, Started: time.Unix(1e9, 0), Links: []launch.LinkDevice{{Link: "west", Network: "lab/sriov-west", PCIAddress: device}},
-		Notices: []launch.Notice{{Code: launch.SharedCPUs, What: "the CPUs are shared"}}}
+		Notices: []launch.Notice{{Code: launch.SharedCPUs, Notable: "the CPUs are shared"}}}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = launch.Listen(t.Context(), l, hello, func() {})
+		_ = launch.ReceiveHeartbeats(t.Context(), l, hello, func() {})
 	}()
 	return l.Addr().String(), func() { _ = l.Close() }
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/document/stream"
 	"github.com/linerate-dev/linerate/internal/engine/trex"
-	"github.com/linerate-dev/linerate/internal/host/credential"
 	"github.com/linerate-dev/linerate/test/rigs/trextest"
 )
 
@@ -20,27 +19,27 @@ func contains(err error, words string) bool {
 	return err != nil && strings.Contains(err.Error(), words)
 }
 
-// watched runs a switch in the bubble, and records when it stopped.
-func watched(t *testing.T, stop func(n int) error) (s *Switch, stops *[]time.Duration, ended *error) {
+// runWatch runs a watch in the bubble, and records when it stopped the traffic.
+func runWatch(t *testing.T, stop func(n int) error) (s *HeartbeatWatch, stops *[]time.Duration, ended *error) {
 	t.Helper()
 	began := time.Now()
 	stops, ended = new([]time.Duration), new(error)
-	s = NewSwitch(10*time.Second, func(context.Context) error {
+	s = NewHeartbeatWatch(10*time.Second, func(context.Context) error {
 		*stops = append(*stops, time.Since(began))
 		return stop(len(*stops))
 	}, slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan struct{})
-	go func() { defer close(done); *ended = s.Run(ctx) }()
-	t.Cleanup(func() { cancel(); <-done })
+	finished := make(chan struct{})
+	go func() { defer close(finished); *ended = s.Run(ctx) }()
+	t.Cleanup(func() { cancel(); <-finished })
 	return s, stops, ended
 }
 
-func TestSwitch(t *testing.T) {
+func TestHeartbeatWatch(t *testing.T) {
 	fine := func(int) error { return nil }
 	t.Run("nothing happens before the first beat", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			_, stops, _ := watched(t, fine)
+			_, stops, _ := runWatch(t, fine)
 			time.Sleep(time.Hour)
 			synctest.Wait()
 			if len(*stops) != 0 {
@@ -50,13 +49,13 @@ func TestSwitch(t *testing.T) {
 	})
 	t.Run("silence after a beat stops, once, until the next beat arms it", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			s, stops, _ := watched(t, fine)
+			s, stops, _ := runWatch(t, fine)
 			for range 60 {
-				s.Beat()
+				s.Record()
 				time.Sleep(time.Second)
 			}
 			time.Sleep(time.Minute)
-			s.Beat()
+			s.Record()
 			time.Sleep(time.Minute)
 			synctest.Wait()
 			if want := []time.Duration{69 * time.Second, 130 * time.Second}; !slices.Equal(*stops, want) {
@@ -66,13 +65,13 @@ func TestSwitch(t *testing.T) {
 	})
 	t.Run("a stop that fails is tried again", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			s, stops, ended := watched(t, func(n int) error {
+			s, stops, ended := runWatch(t, func(n int) error {
 				if n < 3 {
 					return errors.New("busy")
 				}
 				return nil
 			})
-			s.Beat()
+			s.Record()
 			time.Sleep(time.Minute)
 			synctest.Wait()
 			if want := []time.Duration{10 * time.Second, 11 * time.Second, 12 * time.Second}; !slices.Equal(*stops, want) || *ended != nil {
@@ -82,8 +81,8 @@ func TestSwitch(t *testing.T) {
 	})
 	t.Run("one that never works is an error that ends the process", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			s, stops, ended := watched(t, func(int) error { return errors.New("dead") })
-			s.Beat()
+			s, stops, ended := runWatch(t, func(int) error { return errors.New("dead") })
+			s.Record()
 			time.Sleep(time.Minute)
 			synctest.Wait()
 			if len(*stops) != stopAttempts || !contains(*ended, "can't be stopped") {
@@ -143,7 +142,7 @@ func TestPortsThatArePausedOrPlayARecordingAreStopped(t *testing.T) {
 		server := trextest.Serve(t, generator)
 		server.On("get_port_status", func(c trextest.Call) (any, error) {
 			answer, err := generator.Answer(c)
-			if status, is := answer.(map[string]any); is && c.Port() == 1 {
+			if status, ok := answer.(map[string]any); ok && c.Port() == 1 {
 				status["state"] = state
 			}
 			return answer, err
@@ -168,27 +167,5 @@ func TestAPortThatRefusesDoesNotKeepOthersSending(t *testing.T) {
 	stopped, err := StopTraffic(t.Context(), server.Address(), trex.Options{User: "launcher"})
 	if got := generator.Sending(); err == nil || !slices.Equal(stopped, []int{1}) || !slices.Equal(got, []int{0}) {
 		t.Errorf("stopped %v, %v; ports %v still send", stopped, err, got)
-	}
-}
-
-func TestHeartbeatOverTheNetwork(t *testing.T) {
-	hello := Report{Version: ReportVersion, Node: "n1", Links: []LinkDevice{{Link: "west", PCIAddress: "0000:3b:02.0"}}}
-	beats := make(chan struct{})
-	address := listening(t, hello, func() { beats <- struct{}{} })
-	heart, err := Connect(t.Context(), address, credential.Key{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r := heart.Report(); r.Node != "n1" || len(r.Links) != 1 || r.Links[0].PCIAddress != "0000:3b:02.0" {
-		t.Errorf("told %+v", r)
-	}
-	for range 3 {
-		if err := heart.Beat(); err != nil {
-			t.Fatal(err)
-		}
-		<-beats
-	}
-	if err := heart.Close(); err != nil {
-		t.Error(err)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/intake"
 )
 
-// ReadHeld reads a file of the operator's; with a digest (sha256:HEX) only the file of that digest.
-func ReadHeld(file, digest string) ([]byte, error) {
+// ReadFile reads a file of the operator's; with a digest (sha256:HEX) only the file of that digest.
+func ReadFile(file, digest string) ([]byte, error) {
 	text, err := intake.TextFile(file, intake.Small.Bytes)
 	if err != nil || digest == "" {
 		return text, err
@@ -22,11 +22,11 @@ func ReadHeld(file, digest string) ([]byte, error) {
 	return text, nil
 }
 
-// ReadHeldJSON reads a JSON document of the operator's, of this digest if it has one, and refuses members that this linerate doesn't know.
-func ReadHeldJSON(file, digest string, into any) error {
-	text, err := ReadHeld(file, digest)
+// ReadJSON reads a JSON document of the operator's, of this digest if it has one, and refuses members that this linerate doesn't know.
+func ReadJSON(file, digest string, document any) error {
+	text, err := ReadFile(file, digest)
 	if err != nil {
 		return err
 	}
-	return intake.StrictJSON(text, into, intake.Small)
+	return intake.StrictJSON(text, document, intake.Small)
 }
