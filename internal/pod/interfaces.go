@@ -17,8 +17,9 @@ import (
 // interfacePoll is the time between two looks for an interface.
 const interfacePoll = 100 * time.Millisecond
 
-// AwaitInterfaces waits until all interfaces exist, sets up those that are down, and waits for their carriers. One without a carrier gets a note
-// and is no error: the other end of its cable may come up later, and the runner checks again.
+// AwaitInterfaces waits until all interfaces exist, sets up those that are down, and waits for their carriers.
+// An interface without a carrier gets a note and is no error, since the other end of its cable may come up
+// later, and the runner checks again.
 func AwaitInterfaces(ctx context.Context, stderr io.Writer, names []string, wait time.Duration) error {
 	bounded, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
@@ -35,7 +36,8 @@ func AwaitInterfaces(ctx context.Context, stderr io.Writer, names []string, wait
 	return ctx.Err()
 }
 
-// AwaitLinks waits until the interfaces exist, and leaves them down: a device must first keep the kernel from sending frames of its own on them.
+// AwaitLinks waits until the interfaces exist, and leaves them down, as a device must first keep the kernel
+// from sending frames of its own on them.
 func AwaitLinks(ctx context.Context, interfaces []string, wait time.Duration) error {
 	limited, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
@@ -51,7 +53,8 @@ func AwaitLinks(ctx context.Context, interfaces []string, wait time.Duration) er
 			return nil
 		}
 		if bounded.Pause(limited, interfacePoll) != nil {
-			return fmt.Errorf("no interface %s in this network namespace; in a pod, look at the annotation k8s.v1.cni.cncf.io/networks and at Multus' log",
+			return fmt.Errorf("no interface %s in this network namespace; in a pod, look at the annotation "+
+				"k8s.v1.cni.cncf.io/networks and at Multus' log",
 				strings.Join(missing, ", "))
 		}
 	}
@@ -70,7 +73,8 @@ func awaitInterface(ctx context.Context, stderr io.Writer, name string) error {
 			fmt.Fprintf(stderr, "waiting for interface %s\n", name)
 		}
 		if bounded.Pause(ctx, interfacePoll) != nil {
-			return fmt.Errorf("interface %s doesn't exist in this network namespace; in a pod, look at the annotation k8s.v1.cni.cncf.io/networks and at Multus' log", name)
+			return fmt.Errorf("interface %s doesn't exist in this network namespace; in a pod, look at the "+
+				"annotation k8s.v1.cni.cncf.io/networks and at Multus' log", name)
 		}
 	}
 }
@@ -81,7 +85,8 @@ func setUp(stderr io.Writer, link netlink.Link) error {
 		return nil
 	}
 	if err := netlink.LinkSetUp(link); err != nil {
-		return fmt.Errorf("interface %s is down, and can't be set up: %w; that needs the capability NET_ADMIN", name, err)
+		return fmt.Errorf("interface %s is down, and can't be set up: %w; that needs the capability NET_ADMIN", name,
+			err)
 	}
 	fmt.Fprintf(stderr, "%s: set up\n", name)
 	return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/credential"
 )
 
-// WarnOpen says of a server without a verifier who may use it, and for what; instead says how to keep others out.
+// WarnOpen says who may use a server without a verifier, and for what. instead says how to keep others out.
 func WarnOpen(stderr io.Writer, v credential.Verifier, address, use, instead string) {
 	if v.IsZero() {
 		fmt.Fprintf(stderr, "note: %s can %s: %s\n", callers(address), use, instead)

@@ -11,10 +11,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// batchSize is how many requests go to the kernel in one message; the kernel carries them out one after another and answers once. A million single requests take ten times as long.
+// batchSize is how many requests go to the kernel in one message; the kernel carries them out one after another
+// and answers once. A million single requests take ten times as long.
 const batchSize = 512
 
-// sendAll has the kernel carry out all requests of a netlink family, in the calling thread's namespace. The error is the first one's that failed.
+// sendAll has the kernel carry out all requests of a netlink family, in the calling thread's namespace. The
+// error is the first one's that failed.
 func sendAll(family int, requests iter.Seq[*nl.NetlinkRequest]) error {
 	socket, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, family)
 	if err != nil {
@@ -64,7 +66,8 @@ func exchangeBatch(socket int, batch []byte, finalSequence uint32) error {
 			return fmt.Errorf("read from netlink: %w", err)
 		}
 		for answer := buffer[:n]; len(answer) >= unix.NLMSG_HDRLEN+4; {
-			length, kind, sequence := binary.NativeEndian.Uint32(answer), binary.NativeEndian.Uint16(answer[4:]), binary.NativeEndian.Uint32(answer[8:])
+			length, kind, sequence := binary.NativeEndian.Uint32(answer), binary.NativeEndian.Uint16(answer[4:]),
+				binary.NativeEndian.Uint32(answer[8:])
 			if length < unix.NLMSG_HDRLEN+4 || int(length) > len(answer) {
 				return fmt.Errorf("netlink's answer of %d bytes can't be read", n)
 			}
@@ -80,11 +83,13 @@ func exchangeBatch(socket int, batch []byte, finalSequence uint32) error {
 	}
 }
 
-// cut divides a network into n adjacent parts whose sizes differ by a factor of two at most: where n is no power of two, the first parts are the wider ones.
+// cut divides a network into n adjacent parts whose sizes differ by a factor of two at most: where n is no
+// power of two, the first parts are the wider ones.
 //
 //	6 of 48.0.0.0/8:  /10 /10 /11 /11 /11 /11
 //
-// It divides only the first 2³² addresses of an IPv6 network, as flows use no others; with n = 1 the part is the whole network.
+// It divides only the first 2³² addresses of an IPv6 network, as flows use no others; with n = 1 the part is
+// the whole network.
 func cut(network netip.Prefix, n int) iter.Seq[netip.Prefix] {
 	network = network.Masked()
 	length := network.Bits()

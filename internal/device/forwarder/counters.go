@@ -10,7 +10,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/signs"
 )
 
-// Counted is the kernel's counters of one of the device's interfaces, since the interface was made (rtnl_link_stats64, include/uapi/linux/if_link.h).
+// Counted is the kernel's counters of one of the device's interfaces, since the interface was made
+// (rtnl_link_stats64, include/uapi/linux/if_link.h).
 type Counted struct {
 	Interface      string
 	Received, Sent int64 // frames
@@ -24,7 +25,8 @@ type Counters struct {
 	links  []Link
 }
 
-// OpenCounters opens the counters of a spec's interfaces, in the namespace that was configured; nil is the caller's own.
+// OpenCounters opens the counters of a spec's interfaces, in the namespace that was configured; nil is the
+// caller's own.
 func OpenCounters(ns *netif.Namespace, spec Spec) (*Counters, error) {
 	c := &Counters{links: spec.Links}
 	err := ns.Do(func() (err error) {
@@ -49,7 +51,8 @@ func (c *Counters) Read() ([]Counted, error) {
 		if s == nil {
 			return nil, fmt.Errorf("the kernel doesn't count the device's interface %s", l.Interface)
 		}
-		counters = append(counters, Counted{Interface: l.Interface, Received: int64(s.RxPackets), Sent: int64(s.TxPackets),
+		counters = append(counters, Counted{Interface: l.Interface, Received: int64(s.RxPackets),
+			Sent:    int64(s.TxPackets),
 			Dropped: int64(s.RxDropped + s.TxDropped), Errors: int64(s.RxErrors + s.TxErrors)})
 	}
 	return counters, nil
@@ -72,7 +75,8 @@ func Signs(read func() ([]Counted, error)) func() ([]signs.Value, error) {
 			value := func(series string, n int64) signs.Value {
 				return signs.Value{Series: series, Part: c.Interface, Number: float64(n)}
 			}
-			values = append(values, value("received", c.Received), value("sent", c.Sent), value("dropped", c.Dropped), value("errors", c.Errors))
+			values = append(values, value("received", c.Received), value("sent", c.Sent), value("dropped", c.Dropped),
+				value("errors", c.Errors))
 		}
 		return values, err
 	}

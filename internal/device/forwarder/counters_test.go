@@ -29,8 +29,10 @@ func TestADevicesInterfaceIsCounted(t *testing.T) {
 		_, _ = conn.Write([]byte("counted")) // refused, as nobody listens: sent all the same
 	}
 	second, err := c.Read()
-	if err != nil || second[0].Interface != "lo" || second[0].Sent-first[0].Sent < datagrams/2 || second[0].Received-first[0].Received < datagrams/2 {
-		t.Errorf("%+v after %+v, %v; want %d frames more, or half where every second is answered by a refusal", second, first, err, datagrams)
+	if err != nil || second[0].Interface != "lo" || second[0].Sent-first[0].Sent < datagrams/2 ||
+		second[0].Received-first[0].Received < datagrams/2 {
+		t.Errorf("%+v after %+v, %v; want %d frames more, or half where every second is answered by a refusal", second,
+			first, err, datagrams)
 	}
 }
 

@@ -1,5 +1,6 @@
-// Package forwarder makes the Linux kernel forward between interfaces: the Reference device under test. It sets up links, routes and,
-// where asked, an exact limit, all through netlink, and then has nothing more to do: the kernel forwards until the namespace ends.
+// Package forwarder makes the Linux kernel forward between interfaces: the Reference device under test. It sets
+// up links, routes and, where asked, an exact limit, all through netlink, and then has nothing more to do: the
+// kernel forwards until the namespace ends.
 //
 //	               DUT namespace
 //	    west ┌─────────────────────────┐ east
@@ -8,7 +9,8 @@
 //	         │   packets/s      bits/s │
 //	         └─────────────────────────┘
 //
-// A limit in packets is enforced where frames come in (an nftables limit per source link), so that frames over it aren't forwarded first. A
-// limit in bits is enforced where frames go out (a token bucket queue per destination link), as nftables' byte limits allow a burst of a
-// whole second at least and so don't hold within a step.
+// A limit in packets is enforced where frames come in (an nftables limit per source link), so that frames over
+// it aren't forwarded first. A limit in bits is enforced where frames go out (a token bucket queue per
+// destination link), as nftables' byte limits allow a burst of a whole second at least and so don't hold within
+// a step.
 package forwarder

@@ -40,8 +40,8 @@ func frames(mode plan.Forwarding, from, to int, sizes []int) [][]byte {
 	return fs
 }
 
-// reading is what one direction received in all, the time from the first frame sent to the last, the rate really offered, and what the limit had to let
-// through of it.
+// reading is what one direction received in all, the time from the first frame sent to the last, the rate
+// really offered, and what the limit had to let through of it.
 type reading struct {
 	traffic units.Traffic
 	window  time.Duration
@@ -49,7 +49,8 @@ type reading struct {
 	due     float64 // packets or layer-2 bits, as the limit counts
 }
 
-// ideal is a bucket as a limit describes it: full at first, and each frame that leaves takes its own from it, or is lost.
+// ideal is a bucket as a limit describes it: full at first, and each frame that leaves takes its own from it,
+// or is lost.
 type ideal struct {
 	perSecond, depth, level float64
 	inBits                  bool
@@ -81,24 +82,28 @@ func (b *ideal) offer(moment time.Time, frame []byte) {
 	}
 }
 
-// TestALimitLetsThroughItsRateAndOnceItsBurst overloads four directions at once, from idle, and accounts for every frame. What came through is no more than
-// the burst and the rate times the time between the first frame and the last, and no less than an ideal bucket makes of the moments at which frames
-// left: the two are the same unless the machine holds a sender up for longer than the burst.
+// TestALimitLetsThroughItsRateAndOnceItsBurst overloads four directions at once, from idle, and accounts for
+// every frame. What came through is no more than the burst and the rate times the time between the first frame
+// and the last, and no less than an ideal bucket makes of the moments at which frames left: the two are the
+// same unless the machine holds a sender up for longer than the burst.
 func TestALimitLetsThroughItsRateAndOnceItsBurst(t *testing.T) {
 	const burst, d = 500 * time.Millisecond, time.Second
-	check := func(t *testing.T, r *rig, mode plan.Forwarding, l plan.Limit, offered float64, received func(units.Traffic) int64) {
+	check := func(t *testing.T, r *rig, mode plan.Forwarding, l plan.Limit, offered float64,
+		received func(units.Traffic) int64) {
 		t.Helper()
 		l.Burst = plan.Duration(burst)
 		for link, got := range r.fromIdle(t, mode, l, mixes["IMIX"], offered, d) {
 			passed, ceiling := float64(received(got.traffic)), idealOf(l).perSecond*(burst+got.window).Seconds()
 			if passed < 0.99*got.due || passed > 1.01*ceiling {
-				t.Errorf("link%d received %.0f, want %.0f to %.0f within 1 %%; offered were %.0f packets/s", link, passed, got.due, ceiling, got.offered)
+				t.Errorf("link%d received %.0f, want %.0f to %.0f within 1 %%; offered were %.0f packets/s", link,
+					passed, got.due, ceiling, got.offered)
 			}
 		}
 	}
 	for _, mode := range []plan.Forwarding{plan.L3, plan.L2, plan.MACRewrite} {
 		t.Run(string(mode)+" in packets", func(t *testing.T) {
-			check(t, newRig(t, 4), mode, plan.Limit{PacketsPerSecond: 5000}, 15_000, func(came units.Traffic) int64 { return came.Packets })
+			check(t, newRig(t, 4), mode, plan.Limit{PacketsPerSecond: 5000}, 15_000,
+				func(came units.Traffic) int64 { return came.Packets })
 		})
 		t.Run(string(mode)+" in bits", func(t *testing.T) {
 			check(t, newRig(t, 4), mode, plan.Limit{Layer2BitsPerSecond: 20_000_000}, 20_000, units.Traffic.Layer2Bits)
@@ -106,8 +111,9 @@ func TestALimitLetsThroughItsRateAndOnceItsBurst(t *testing.T) {
 	}
 }
 
-// TestEachFrameIsForwardedWithinTheLimit: what the Reference loses of a load that it should carry is taken for the device's loss. So few frames are under way at once that no queue overflows,
-// however long the machine holds anybody up.
+// TestEachFrameIsForwardedWithinTheLimit: what the Reference loses of a load that it should carry is taken for
+// the device's loss. So few frames are under way at once that no queue overflows, however long the machine
+// holds anybody up.
 func TestEachFrameIsForwardedWithinTheLimit(t *testing.T) {
 	forwardsEach := func(t *testing.T, r *rig, mode plan.Forwarding) {
 		t.Helper()
@@ -121,7 +127,8 @@ func TestEachFrameIsForwardedWithinTheLimit(t *testing.T) {
 				}
 				sent++
 			}
-			for deadline := time.Now().Add(5 * time.Second); r.received(t, 1).Packets-first < sent; time.Sleep(time.Millisecond) {
+			for deadline := time.Now().Add(5 * time.Second); r.received(t,
+				1).Packets-first < sent; time.Sleep(time.Millisecond) {
 				if time.Now().After(deadline) {
 					t.Fatalf("of %d frames %d came", sent, r.received(t, 1).Packets-first)
 				}
@@ -129,7 +136,9 @@ func TestEachFrameIsForwardedWithinTheLimit(t *testing.T) {
 		}
 	}
 	for _, mode := range []plan.Forwarding{plan.L3, plan.L2, plan.MACRewrite} {
-		for name, limit := range map[string]*plan.Limit{"no limit": nil, "a limit in packets": {PacketsPerSecond: 1_000_000}, "a limit in bits": {Layer2BitsPerSecond: 8_000_000_000}} {
+		for name, limit := range map[string]*plan.Limit{"no limit": nil,
+			"a limit in packets": {PacketsPerSecond: 1_000_000},
+			"a limit in bits":    {Layer2BitsPerSecond: 8_000_000_000}} {
 			t.Run(string(mode)+" with "+name, func(t *testing.T) {
 				r := newRig(t, 2)
 				r.configure(t, mode, limit)
@@ -145,7 +154,8 @@ func TestEachFrameIsForwardedWithinTheLimit(t *testing.T) {
 	})
 }
 
-// TestTheKernelEnforcesTheLimit: overloading a limit shows its rate to 1 % on a busy machine; that no frame a second is missing, the kernel says.
+// TestTheKernelEnforcesTheLimit: overloading a limit shows its rate to 1 % on a busy machine; that no frame a
+// second is missing, the kernel says.
 func TestTheKernelEnforcesTheLimit(t *testing.T) {
 	for _, mode := range []plan.Forwarding{plan.L3, plan.L2, plan.MACRewrite} {
 		t.Run(string(mode), func(t *testing.T) {
@@ -154,7 +164,8 @@ func TestTheKernelEnforcesTheLimit(t *testing.T) {
 			s := newRig(t, 2)
 			s.configure(t, mode, &plan.Limit{Layer2BitsPerSecond: 8_000_008})
 			for i := range r.links {
-				if l := r.packetLimit(t, i); l == nil || l.Rate != 12_345 || l.Unit != expr.LimitTimeSecond || l.Burst != 247 || !l.Over {
+				if l := r.packetLimit(t, i); l == nil || l.Rate != 12_345 || l.Unit != expr.LimitTimeSecond ||
+					l.Burst != 247 || !l.Over {
 					t.Errorf("what enters link%d is limited by %+v, want 12345 packets/s with a burst of 247", i, l)
 				}
 				if rate := s.bitLimit(t, i); rate != 8_000_008 {
@@ -206,8 +217,10 @@ func (r *rig) bitLimit(t *testing.T, link int) (bitsPerSecond uint64) {
 	return bitsPerSecond
 }
 
-// fromIdle offers traffic to every link at once, so much that the burst is used up well before the end, and returns what each received.
-func (r *rig) fromIdle(t *testing.T, mode plan.Forwarding, l plan.Limit, sizes []int, perSecond float64, d time.Duration) []reading {
+// fromIdle offers traffic to every link at once, so much that the burst is used up well before the end, and
+// returns what each received.
+func (r *rig) fromIdle(t *testing.T, mode plan.Forwarding, l plan.Limit, sizes []int, perSecond float64,
+	d time.Duration) []reading {
 	t.Helper()
 	r.configure(t, mode, &l)
 	readings := make([]reading, len(r.links))
@@ -302,8 +315,8 @@ func limitText(l plan.Limit) string {
 	return fmt.Sprintf("%d Mbps", l.Layer2BitsPerSecond/1_000_000)
 }
 
-// TestALimitCountsWhatItDrops: what its rules or its queue say that they let through is what came out, and all else of what was sent is what
-// they say that they took.
+// TestALimitCountsWhatItDrops: what its rules or its queue say that they let through is what came out, and all
+// else of what was sent is what they say that they took.
 func TestALimitCountsWhatItDrops(t *testing.T) {
 	for name, limit := range map[string]plan.Limit{
 		"packets": {PacketsPerSecond: 2000, Burst: plan.Duration(20 * time.Millisecond)},
@@ -315,9 +328,11 @@ func TestALimitCountsWhatItDrops(t *testing.T) {
 				r.configure(t, mode, &limit)
 				sent, _ := send(t, r.socket(t, 0), frames(mode, 0, 1, mixes["IMIX"]), 10_000, 200*time.Millisecond)
 				came := r.settled(t, 1).Packets
-				counters, err := forwarder.ReadLimitCounters(r.dut, forwarder.Spec{Forwarding: mode, Links: r.links, Directions: r.bothWays(), Limit: &limit})
+				counters, err := forwarder.ReadLimitCounters(r.dut, forwarder.Spec{Forwarding: mode, Links: r.links,
+					Directions: r.bothWays(), Limit: &limit})
 				a, b := r.links[0].Interface, r.links[1].Interface
-				want := []forwarder.LimitCounters{{From: a, To: b, Passed: came, Dropped: sent - came}, {From: b, To: a}}
+				want := []forwarder.LimitCounters{{From: a, To: b, Passed: came, Dropped: sent - came},
+					{From: b, To: a}}
 				if err != nil || !slices.Equal(counters, want) || came == 0 || came == sent {
 					t.Errorf("got %+v (%v), want %+v", counters, err, want)
 				}

@@ -19,7 +19,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/machine"
 )
 
-// exchange sends a frame into one link and returns the first UDP frame that comes out of another, or nil after a second.
+// exchange sends a frame into one link and returns the first UDP frame that comes out of another, or nil after
+// a second.
 func (r *rig) exchange(t *testing.T, from, to int, frame []byte) []byte {
 	t.Helper()
 	sender, receiver := r.socket(t, from), r.socket(t, to)
@@ -133,7 +134,8 @@ func TestTheThreadOfALinkIsBoundWhereAsked(t *testing.T) {
 	}
 	highest := slices.Max(machine.ListProcessors(processors))
 	r.links[0].Processor = &highest
-	info, err := forwarder.Configure(t.Context(), r.dut, forwarder.Spec{Forwarding: plan.L3, Links: r.links, Directions: r.bothWays(), OwnCPU: true})
+	info, err := forwarder.Configure(t.Context(), r.dut, forwarder.Spec{Forwarding: plan.L3, Links: r.links,
+		Directions: r.bothWays(), OwnCPU: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +148,8 @@ func TestTheThreadOfALinkIsBoundWhereAsked(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !affinity.IsSet(highest) || affinity.Count() != want {
-			t.Errorf("the thread of link %d may use %d processors, want %d, processor %d among them", link, affinity.Count(), want, highest)
+			t.Errorf("the thread of link %d may use %d processors, want %d, processor %d among them", link,
+				affinity.Count(), want, highest)
 		}
 	}
 }

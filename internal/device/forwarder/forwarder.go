@@ -14,15 +14,16 @@ import (
 type Spec struct {
 	Forwarding plan.Forwarding `json:"forwarding"`
 	Links      []Link          `json:"links"`
-	// Directions are from interface to interface. With L3, routes decide, and a direction only says where the limit is enforced; with L2
-	// and MACRewrite it also is the way that frames take.
+	// Directions are from interface to interface. With L3, routes decide, and a direction only says where the
+	// limit is enforced; with L2 and MACRewrite it also is the way that frames take.
 	Directions []Direction `json:"directions"`
 	// Limit is per direction; nil: as much as the kernel can forward.
 	Limit *plan.Limit `json:"limit,omitempty"`
 	// Mode makes it a real device, such as a filter; nil: a plain forwarder.
 	Mode *plan.Mode `json:"mode,omitempty"`
-	// OwnCPU gives the forwarder a receive queue and a thread for each link, so that it can be overloaded like a device. Without it, the forwarder
-	// works on the sender's CPU and loses only what a limit drops: right for known answers.
+	// OwnCPU gives the forwarder a receive queue and a thread for each link, so that it can be overloaded like a
+	// device. Without it, the forwarder works on the sender's CPU and loses only what a limit drops: right for
+	// known answers.
 	OwnCPU bool `json:"ownCPU,omitempty"`
 	// AcceptsXDP gives each link a receive queue also without OwnCPU, so that live frames arrive (netif.AcceptXDP).
 	AcceptsXDP bool `json:"takesXDP,omitempty"`
@@ -32,8 +33,8 @@ type Spec struct {
 type Link struct {
 	Interface string         `json:"interface"`
 	Addresses []netip.Prefix `json:"addresses,omitempty"` // the forwarder's own
-	// Generator are the generators' addresses: the next hops of Networks, one for each in the same order; else all networks of an IP
-	// version are behind its first address.
+	// Generator are the generators' addresses: the next hops of Networks, one for each in the same order; else all
+	// networks of an IP version are behind its first address.
 	Generator []netip.Addr `json:"generator,omitempty"`
 	// GeneratorMAC, where known, becomes a static neighbour, so that no ARP or neighbour discovery is in the way.
 	GeneratorMAC MAC            `json:"generatorMAC,omitempty"`
@@ -65,8 +66,8 @@ func (m *MAC) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Info says in words for the report what was set up (Applied), and which settings could not be made that don't change figures
-// by themselves (Missing).
+// Info says in words for the report what was set up (Applied), and which settings could not be made that don't
+// change figures by themselves (Missing).
 type Info struct {
 	Applied []string `json:"applied,omitempty"`
 	Missing []string `json:"missing,omitempty"`
@@ -80,8 +81,8 @@ func (i *Info) missing(format string, args ...any) {
 	i.Missing = append(i.Missing, fmt.Sprintf(format, args...))
 }
 
-// Configure sets the forwarder up in the namespace; nil is the caller's own. It needs CAP_NET_ADMIN there. After an error a part may be
-// set up: don't use the namespace then.
+// Configure sets the forwarder up in the namespace; nil is the caller's own. It needs CAP_NET_ADMIN there.
+// After an error a part may be set up: don't use the namespace then.
 func Configure(ctx context.Context, ns *netif.Namespace, spec Spec) (Info, error) {
 	if err := spec.validate(); err != nil {
 		return Info{}, fmt.Errorf("forwarder: %w", err)

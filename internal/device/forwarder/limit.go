@@ -30,12 +30,14 @@ func limitTraffic(spec Spec, info *Info) error {
 	return nil
 }
 
-// burstPackets is the limit's burst in whole packets, at least one: a bucket that holds less than a packet never lets one through.
+// burstPackets is the limit's burst in whole packets, at least one: a bucket that holds less than a packet
+// never lets one through.
 func burstPackets(l plan.Limit) uint32 {
 	return uint32(max(1, min(atRate(l.PacketsPerSecond, l.Depth()), 1<<31)))
 }
 
-// burstBytes is the limit's burst in bytes, at least the largest frame: a bucket that holds less never lets one through.
+// burstBytes is the limit's burst in bytes, at least the largest frame: a bucket that holds less never lets one
+// through.
 func burstBytes(l plan.Limit, largestFrame int) uint32 {
 	return uint32(max(int64(largestFrame), min(atRate(l.Layer2BitsPerSecond/8, l.Depth()), 1<<31)))
 }
@@ -62,9 +64,11 @@ var ErrUnsupported = errors.New("not supported by this kernel")
 
 // explain adds what the kernel lacks to an error that means that the kernel doesn't know a feature.
 func explain(err error, feature, option string) error {
-	for _, unknown := range []error{unix.EOPNOTSUPP, unix.EPROTONOSUPPORT, unix.EAFNOSUPPORT, unix.ENOENT, fs.ErrNotExist} {
+	for _, unknown := range []error{unix.EOPNOTSUPP, unix.EPROTONOSUPPORT, unix.EAFNOSUPPORT, unix.ENOENT,
+		fs.ErrNotExist} {
 		if errors.Is(err, unknown) {
-			return fmt.Errorf("%w: %s (%s; load its module, or use a Reference without limit): %w", ErrUnsupported, feature, option, err)
+			return fmt.Errorf("%w: %s (%s; load its module, or use a Reference without limit): %w", ErrUnsupported,
+				feature, option, err)
 		}
 	}
 	return err

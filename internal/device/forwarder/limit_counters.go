@@ -11,8 +11,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/netif"
 )
 
-// LimitCounters is what a direction's limit counted since it was set up. Frames that the machine lost before or behind the limit are in
-// neither.
+// LimitCounters is what a direction's limit counted since it was set up. Frames that the machine lost before or
+// behind the limit are in neither.
 type LimitCounters struct {
 	From    string `json:"from"`
 	To      string `json:"to"`
@@ -20,8 +20,8 @@ type LimitCounters struct {
 	Dropped int64  `json:"dropped"` // frames over the limit
 }
 
-// ReadLimitCounters reads what the limit of each direction counted, in the order of the spec's directions; nothing without a limit. The namespace is
-// the one that was configured; nil is the caller's own.
+// ReadLimitCounters reads what the limit of each direction counted, in the order of the spec's directions;
+// nothing without a limit. The namespace is the one that was configured; nil is the caller's own.
 func ReadLimitCounters(ns *netif.Namespace, spec Spec) ([]LimitCounters, error) {
 	if spec.Limit == nil {
 		return nil, nil
@@ -90,7 +90,8 @@ func countersOfShaper(t *LimitCounters) error {
 		return fmt.Errorf("list its queues: %w", err)
 	}
 	for _, q := range queues {
-		if s := q.Attrs().Statistics; q.Attrs().Parent == netlink.HANDLE_ROOT && q.Type() == "tbf" && s != nil && s.Basic != nil && s.Queue != nil {
+		if s := q.Attrs().Statistics; q.Attrs().Parent == netlink.HANDLE_ROOT && q.Type() == "tbf" && s != nil &&
+			s.Basic != nil && s.Queue != nil {
 			t.Passed, t.Dropped = int64(s.Basic.Packets), int64(s.Queue.Drops)
 			return nil
 		}

@@ -49,7 +49,9 @@ func TestAtRateIsTheExactProductToNearest(t *testing.T) {
 
 func TestAKernelWithoutTheLimitIsNamedWithTheWayOut(t *testing.T) {
 	err := explain(fmt.Errorf("token bucket: %w", unix.ENOENT), "token bucket queue", "CONFIG_NET_SCH_TBF")
-	if !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "not supported by this kernel: token bucket queue (CONFIG_NET_SCH_TBF; load its module, or use a Reference without limit)") {
+	if !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(),
+		"not supported by this kernel: token bucket queue (CONFIG_NET_SCH_TBF; load its module, or use a Reference "+
+			"without limit)") {
 		t.Errorf("got %v", err)
 	}
 	if got := explain(unix.EPERM, "x", "y"); !errors.Is(got, unix.EPERM) || errors.Is(got, ErrUnsupported) {

@@ -14,7 +14,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/netif"
 )
 
-// openLinks sets every link up, with its addresses, and keeps the kernel from sending on it by itself. With L2 the links have no addresses, as nothing is sent to the bridge itself.
+// openLinks sets every link up, with its addresses, and keeps the kernel from sending on it by itself. With L2
+// the links have no addresses, as nothing is sent to the bridge itself.
 func openLinks(spec Spec, info *Info) error {
 	for _, l := range spec.Links {
 		if err := openLink(l, spec.Forwarding, info); err != nil {
@@ -30,10 +31,12 @@ func openLink(l Link, forwarding plan.Forwarding, info *Info) error {
 		return err
 	}
 	// Without a link-local address the kernel neither solicits routers nor reports multicast groups from this interface.
-	if err := netlink.LinkSetIP6AddrGenMode(link, nl.IN6_ADDR_GEN_MODE_NONE); err != nil && !errors.Is(err, unix.EAFNOSUPPORT) {
+	if err := netlink.LinkSetIP6AddrGenMode(link, nl.IN6_ADDR_GEN_MODE_NONE); err != nil &&
+		!errors.Is(err, unix.EAFNOSUPPORT) {
 		info.missing("%s: no link-local address: %v", l.Interface, err)
 	}
-	for _, s := range [][2]string{{"accept_ra", "0"}, {"autoconf", "0"}, {"accept_dad", "0"}, {"disable_ipv6", disableIPv6(l, forwarding)}} {
+	for _, s := range [][2]string{{"accept_ra", "0"}, {"autoconf", "0"}, {"accept_dad", "0"},
+		{"disable_ipv6", disableIPv6(l, forwarding)}} {
 		tune(info, "ipv6/conf/"+l.Interface+"/"+s[0], s[1])
 	}
 	if err := netlink.LinkSetUp(link); err != nil {

@@ -44,7 +44,8 @@ func (s Spec) routesTo(l Link, i int) int {
 // addRoutes adds n routes that together cover a network.
 func addRoutes(link netlink.Link, network netip.Prefix, hop netip.Addr, n int) error {
 	if room := int64(1) << min(network.Addr().BitLen()-network.Bits(), 32); int64(n) > room {
-		return fmt.Errorf("network %s: %d routes to %d addresses: use fewer routes, or a wider network", network, n, room)
+		return fmt.Errorf("network %s: %d routes to %d addresses: use fewer routes, or a wider network", network, n,
+			room)
 	}
 	family, flags := unix.AF_INET, 0
 	if network.Addr().Is6() {
@@ -57,7 +58,8 @@ func addRoutes(link netlink.Link, network netip.Prefix, hop netip.Addr, n int) e
 	requests := func(yield func(*nl.NetlinkRequest) bool) {
 		for part := range cut(network, n) {
 			r := nl.NewNetlinkRequest(unix.RTM_NEWROUTE, unix.NLM_F_CREATE|unix.NLM_F_REPLACE)
-			r.AddData(&nl.RtMsg{RtMsg: unix.RtMsg{Family: uint8(family), Dst_len: uint8(part.Bits()), Table: unix.RT_TABLE_MAIN, Protocol: unix.RTPROT_BOOT,
+			r.AddData(&nl.RtMsg{RtMsg: unix.RtMsg{Family: uint8(family), Dst_len: uint8(part.Bits()),
+				Table: unix.RT_TABLE_MAIN, Protocol: unix.RTPROT_BOOT,
 				Scope: unix.RT_SCOPE_UNIVERSE, Type: unix.RTN_UNICAST, Flags: uint32(flags)}})
 			r.AddData(nl.NewRtAttr(unix.RTA_DST, part.Addr().AsSlice()))
 			if hop.IsValid() { // else the hosts are on the link
@@ -78,7 +80,8 @@ func addRoutes(link netlink.Link, network netip.Prefix, hop netip.Addr, n int) e
 // rulesAtOnce is how many rules one nftables transaction adds: the answers to more don't fit into a socket's buffer.
 const rulesAtOnce = 100
 
-// filter makes the kernel compare each forwarded packet with rules that don't match it. Each rule drops one source address that no test may use: of plan.FilteredIPv4 or plan.FilteredIPv6.
+// filter makes the kernel compare each forwarded packet with rules that don't match it. Each rule drops one
+// source address that no test may use: of plan.FilteredIPv4 or plan.FilteredIPv6.
 func filter(spec Spec, info *Info) error {
 	conn, err := nftables.New()
 	if err != nil {
@@ -87,7 +90,8 @@ func filter(spec Spec, info *Info) error {
 	table := conn.AddTable(&nftables.Table{Family: nftables.TableFamilyINet, Name: tableName})
 	accept := nftables.ChainPolicyAccept
 	chain := conn.AddChain(&nftables.Chain{
-		Table: table, Name: "filter", Type: nftables.ChainTypeFilter, Hooknum: nftables.ChainHookForward, Priority: nftables.ChainPriorityFilter, Policy: &accept,
+		Table: table, Name: "filter", Type: nftables.ChainTypeFilter, Hooknum: nftables.ChainHookForward,
+		Priority: nftables.ChainPriorityFilter, Policy: &accept,
 	})
 	rule := dropIPv4
 	if anyIPv6(spec) {
@@ -102,24 +106,29 @@ func filter(spec Spec, info *Info) error {
 		}
 	}
 	if err := conn.Flush(); err != nil {
-		return explain(fmt.Errorf("install nftables rules: %w", err), "nftables' forward chains", "CONFIG_NF_TABLES, CONFIG_NF_TABLES_INET")
+		return explain(fmt.Errorf("install nftables rules: %w", err), "nftables' forward chains",
+			"CONFIG_NF_TABLES, CONFIG_NF_TABLES_INET")
 	}
-	info.applied("filter: %d rules in nftables' forward chain, none of which is about the traffic", spec.Mode.Filter.Rules)
+	info.applied("filter: %d rules in nftables' forward chain, none of which is about the traffic",
+		spec.Mode.Filter.Rules)
 	return nil
 }
 
 func dropIPv4(i uint32) []expr.Any {
 	first := binary.BigEndian.Uint32(plan.FilteredIPv4.Addr().AsSlice())
-	return []expr.Any{netif.RuleLoad(expr.PayloadBaseNetworkHeader, 12, 4), netif.RuleEqual(binaryutil.BigEndian.PutUint32(first + 1 + i)), &expr.Verdict{Kind: expr.VerdictDrop}}
+	return []expr.Any{netif.RuleLoad(expr.PayloadBaseNetworkHeader, 12, 4),
+		netif.RuleEqual(binaryutil.BigEndian.PutUint32(first + 1 + i)), &expr.Verdict{Kind: expr.VerdictDrop}}
 }
 
 func dropIPv6(i uint32) []expr.Any {
 	source := append(plan.FilteredIPv6.Addr().AsSlice()[:12], binaryutil.BigEndian.PutUint32(1+i)...)
-	return []expr.Any{netif.RuleLoad(expr.PayloadBaseNetworkHeader, 8, 16), netif.RuleEqual(source), &expr.Verdict{Kind: expr.VerdictDrop}}
+	return []expr.Any{netif.RuleLoad(expr.PayloadBaseNetworkHeader, 8, 16), netif.RuleEqual(source),
+		&expr.Verdict{Kind: expr.VerdictDrop}}
 }
 
-// translate replaces the addresses of the inside link's hosts by outside addresses in what they send to other links, and back in what they receive. Each host has one outside address, so that either side may be
-// the first to send. The kernel tracks a connection for each pair of addresses and ports.
+// translate replaces the addresses of the inside link's hosts by outside addresses in what they send to other
+// links, and back in what they receive. Each host has one outside address, so that either side may be the first
+// to send. The kernel tracks a connection for each pair of addresses and ports.
 //
 //	inside 16.0.0.7 ──▶ 48.0.0.9        198.19.0.7 ──▶ 48.0.0.9 outside
 //	       16.0.0.7 ◀── 48.0.0.9        198.19.0.7 ◀── 48.0.0.9
@@ -130,15 +139,20 @@ func translate(spec Spec, info *Info) error {
 		return explain(fmt.Errorf("open nftables: %w", err), "nftables", "CONFIG_NF_TABLES")
 	}
 	table := conn.AddTable(&nftables.Table{Family: nftables.TableFamilyIPv4, Name: tableName})
-	prerouting := conn.AddChain(&nftables.Chain{Table: table, Name: "in", Type: nftables.ChainTypeNAT, Hooknum: nftables.ChainHookPrerouting, Priority: nftables.ChainPriorityNATDest})
-	postrouting := conn.AddChain(&nftables.Chain{Table: table, Name: "out", Type: nftables.ChainTypeNAT, Hooknum: nftables.ChainHookPostrouting, Priority: nftables.ChainPriorityNATSource})
+	prerouting := conn.AddChain(&nftables.Chain{Table: table, Name: "in", Type: nftables.ChainTypeNAT,
+		Hooknum: nftables.ChainHookPrerouting, Priority: nftables.ChainPriorityNATDest})
+	postrouting := conn.AddChain(&nftables.Chain{Table: table, Name: "out", Type: nftables.ChainTypeNAT,
+		Hooknum: nftables.ChainHookPostrouting, Priority: nftables.ChainPriorityNATSource})
 	for _, t := range m.Translations {
-		conn.AddRule(&nftables.Rule{Table: table, Chain: prerouting, Exprs: translateNetwork(expr.MetaKeyIIFNAME, m.Inside, 16, t.Outside, t.Inside, expr.NATTypeDestNAT)})
-		conn.AddRule(&nftables.Rule{Table: table, Chain: postrouting, Exprs: translateNetwork(expr.MetaKeyOIFNAME, m.Inside, 12, t.Inside, t.Outside, expr.NATTypeSourceNAT)})
+		conn.AddRule(&nftables.Rule{Table: table, Chain: prerouting, Exprs: translateNetwork(expr.MetaKeyIIFNAME,
+			m.Inside, 16, t.Outside, t.Inside, expr.NATTypeDestNAT)})
+		conn.AddRule(&nftables.Rule{Table: table, Chain: postrouting, Exprs: translateNetwork(expr.MetaKeyOIFNAME,
+			m.Inside, 12, t.Inside, t.Outside, expr.NATTypeSourceNAT)})
 		info.applied("network address translation: %s behind %s is %s to others", t.Inside, m.Inside, t.Outside)
 	}
 	if err := conn.Flush(); err != nil {
-		return explain(fmt.Errorf("install nftables rules: %w", err), "nftables' NAT of networks", "CONFIG_NFT_NAT, CONFIG_NF_CONNTRACK")
+		return explain(fmt.Errorf("install nftables rules: %w", err), "nftables' NAT of networks",
+			"CONFIG_NFT_NAT, CONFIG_NF_CONNTRACK")
 	}
 	if err := trackIdle(m.Sessions); err != nil {
 		return err
@@ -149,19 +163,24 @@ func translate(spec Spec, info *Info) error {
 	return nil
 }
 
-// translateNetwork is a rule that replaces the network part of the address at an offset of the IP header, for frames that don't come in by the inside link, or don't leave by it.
-func translateNetwork(key expr.MetaKey, inside string, offset uint32, network, replacement netip.Prefix, kind expr.NATType) []expr.Any {
+// translateNetwork is a rule that replaces the network part of the address at an offset of the IP header, for
+// frames that don't come in by the inside link, or don't leave by it.
+func translateNetwork(key expr.MetaKey, inside string, offset uint32, network, replacement netip.Prefix,
+	kind expr.NATType) []expr.Any {
 	mask := netif.IPNet(network).Mask
 	first, end := firstAndLast(replacement)
 	rule := []expr.Any{
-		&expr.Meta{Key: key, Register: netif.RuleRegister}, &expr.Cmp{Op: expr.CmpOpNeq, Register: netif.RuleRegister, Data: netif.RuleInterfaceName(inside)},
+		&expr.Meta{Key: key, Register: netif.RuleRegister}, &expr.Cmp{Op: expr.CmpOpNeq, Register: netif.RuleRegister,
+			Data: netif.RuleInterfaceName(inside)},
 		netif.RuleLoad(expr.PayloadBaseNetworkHeader, offset, 4),
-		&expr.Bitwise{SourceRegister: netif.RuleRegister, DestRegister: netif.RuleRegister, Len: 4, Mask: mask, Xor: make([]byte, 4)},
+		&expr.Bitwise{SourceRegister: netif.RuleRegister, DestRegister: netif.RuleRegister, Len: 4, Mask: mask,
+			Xor: make([]byte, 4)},
 		netif.RuleEqual(network.Masked().Addr().AsSlice()),
 		&expr.Immediate{Register: unix.NFT_REG_1, Data: first},
 		&expr.Immediate{Register: unix.NFT_REG_2, Data: end},
 	}
-	return append(rule, &expr.NAT{Type: kind, Family: unix.NFPROTO_IPV4, RegAddrMin: unix.NFT_REG_1, RegAddrMax: unix.NFT_REG_2, Prefix: true})
+	return append(rule, &expr.NAT{Type: kind, Family: unix.NFPROTO_IPV4, RegAddrMin: unix.NFT_REG_1,
+		RegAddrMax: unix.NFT_REG_2, Prefix: true})
 }
 
 // firstAndLast are the first and the last address of an IPv4 network.
@@ -182,17 +201,21 @@ const (
 	ctaNATSource   = 6 // CTA_NAT_SRC
 	ctaNATv4Lowest = 1 // CTA_NAT_V4_MINIP
 
-	// both sides have sent: IPS_SEEN_REPLY, IPS_ASSURED and IPS_CONFIRMED (linux/netfilter/nf_conntrack_common.h). When the table is full, the kernel drops only connections that aren't assured
+	// both sides have sent: IPS_SEEN_REPLY, IPS_ASSURED and IPS_CONFIRMED (linux/netfilter/nf_conntrack_common.h).
+	// When the table is full, the kernel drops only connections that aren't assured
 	established = 1<<1 | 1<<2 | 1<<3
 )
 
-// trackIdle makes the kernel track that many translated connections, of hosts in 100.64.0.0/10 (RFC 6598) with one in 192.0.2.0/24 (RFC 5737): no test uses these networks.
+// trackIdle makes the kernel track that many translated connections, of hosts in 100.64.0.0/10 (RFC 6598) with
+// one in 192.0.2.0/24 (RFC 5737): no test uses these networks.
 func trackIdle(sessions int) error {
 	requests := func(yield func(*nl.NetlinkRequest) bool) {
 		for i := range uint32(sessions) {
-			inside, far, outside := binaryutil.BigEndian.PutUint32(0x64400001+i), []byte{192, 0, 2, 1}, []byte{198, 51, 100, byte(1 + i/60_000)}
+			inside, far, outside := binaryutil.BigEndian.PutUint32(0x64400001+i), []byte{192, 0, 2, 1},
+				[]byte{198, 51, 100, byte(1 + i/60_000)}
 			port := binaryutil.BigEndian.PutUint16(uint16(1024 + i%60_000))
-			r := nl.NewNetlinkRequest(unix.NFNL_SUBSYS_CTNETLINK<<8|nl.IPCTNL_MSG_CT_NEW, unix.NLM_F_CREATE|unix.NLM_F_EXCL)
+			r := nl.NewNetlinkRequest(unix.NFNL_SUBSYS_CTNETLINK<<8|nl.IPCTNL_MSG_CT_NEW,
+				unix.NLM_F_CREATE|unix.NLM_F_EXCL)
 			r.AddData(&nl.Nfgenmsg{NfgenFamily: unix.AF_INET, Version: nl.NFNETLINK_V0})
 			r.AddData(tuple(nl.CTA_TUPLE_ORIG, inside, far, port, []byte{0x01, 0xbb}))
 			r.AddData(tuple(nl.CTA_TUPLE_REPLY, far, inside, []byte{0x01, 0xbb}, port))
@@ -207,7 +230,9 @@ func trackIdle(sessions int) error {
 		}
 	}
 	if err := sendAll(unix.NETLINK_NETFILTER, requests); err != nil {
-		return fmt.Errorf("track %d connections of silent hosts: %w (this machine tracks as many as net.netfilter.nf_conntrack_max says, in all network namespaces alike: raise it, or lower mode.nat.sessions)", sessions, err)
+		return fmt.Errorf("track %d connections of silent hosts: %w (this machine tracks as many as "+
+			"net.netfilter.nf_conntrack_max says, in all network namespaces alike: raise it, or lower "+
+			"mode.nat.sessions)", sessions, err)
 	}
 	return nil
 }

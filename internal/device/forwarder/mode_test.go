@@ -21,7 +21,8 @@ import (
 // applyMode makes the rig's device a real one, which takes what XDP sends at either end of its cables.
 func (r *rig) applyMode(t *testing.T, mode plan.Mode) forwarder.Spec {
 	t.Helper()
-	spec := forwarder.Spec{Forwarding: mode.Forwarding(), Mode: &mode, Links: r.links, Directions: r.bothWays(), AcceptsXDP: true}
+	spec := forwarder.Spec{Forwarding: mode.Forwarding(), Mode: &mode, Links: r.links, Directions: r.bothWays(),
+		AcceptsXDP: true}
 	for _, l := range r.links {
 		if err := r.generator.Do(func() error { return netif.AcceptXDP(l.Interface) }); err != nil {
 			t.Fatal(err)
@@ -60,7 +61,8 @@ func routedTo(link int, f []byte) []byte {
 	return mended(f)
 }
 
-// arrives sends each frame into a link, and says which of them came out of the other as wanted by the time that the last one did: each link has one queue, in which frames stay in order.
+// arrives sends each frame into a link, and says which of them came out of the other as wanted by the time that
+// the last one did: each link has one queue, in which frames stay in order.
 func (r *rig) arrives(t *testing.T, from, to int, sent, want [][]byte) (came []bool) {
 	t.Helper()
 	sender, receiver := r.socket(t, from), r.socket(t, to)
@@ -143,7 +145,8 @@ func TestARouterDropsPacketsWithoutARoute(t *testing.T) {
 	}
 }
 
-// TestABridgeLearns: once the far end has spoken, nobody else gets what is for it; and what the bridge has unlearned goes on.
+// TestABridgeLearns: once the far end has spoken, nobody else gets what is for it; and what the bridge has
+// unlearned goes on.
 func TestABridgeLearns(t *testing.T) {
 	r := newRig(t, 2)
 	spec := r.applyMode(t, plan.Mode{Bridge: &plan.BridgeMode{}})
@@ -155,7 +158,8 @@ func TestABridgeLearns(t *testing.T) {
 		from, to int
 		frame    []byte
 	}{{0, 1, f}, {1, 0, reverse}} {
-		if lost := missing(r.arrives(t, exchange.from, exchange.to, [][]byte{exchange.frame}, [][]byte{exchange.frame})); len(lost) > 0 {
+		if lost := missing(r.arrives(t, exchange.from, exchange.to, [][]byte{exchange.frame},
+			[][]byte{exchange.frame})); len(lost) > 0 {
 			t.Fatalf("nothing came from link %d to link %d unchanged", exchange.from, exchange.to)
 		}
 	}
@@ -211,10 +215,12 @@ func TestNATGivesEachSideItsAddresses(t *testing.T) {
 	outbound, inbound := between(0, "16.0.0.7", "16.1.0.9"), between(1, "16.1.0.10", "198.19.3.8")
 	outboundWant, inboundWant := between(0, "198.19.3.7", "16.1.0.9"), between(1, "16.1.0.10", "16.0.0.8")
 	noSum := func(f []byte) []byte { f[40], f[41] = 0, 0; return f }
-	if lost := missing(r.arrives(t, 0, 1, [][]byte{noSum(outbound)}, [][]byte{routedTo(1, noSum(outboundWant))})); len(lost) > 0 {
+	if lost := missing(r.arrives(t, 0, 1, [][]byte{noSum(outbound)},
+		[][]byte{routedTo(1, noSum(outboundWant))})); len(lost) > 0 {
 		t.Error("nothing came out with the address of outside")
 	}
-	if lost := missing(r.arrives(t, 1, 0, [][]byte{noSum(inbound)}, [][]byte{routedTo(0, noSum(inboundWant))})); len(lost) > 0 {
+	if lost := missing(r.arrives(t, 1, 0, [][]byte{noSum(inbound)},
+		[][]byte{routedTo(0, noSum(inboundWant))})); len(lost) > 0 {
 		t.Error("nothing came in with the address of inside")
 	}
 	unknown := between(1, "16.1.0.10", "198.19.4.8")
@@ -239,7 +245,8 @@ func TestXDPForwardsBeforeTheKernel(t *testing.T) {
 		}
 		table := conn.AddTable(&nftables.Table{Family: nftables.TableFamilyINet, Name: "nobody"})
 		drop := nftables.ChainPolicyDrop
-		conn.AddChain(&nftables.Chain{Table: table, Name: "forward", Type: nftables.ChainTypeFilter, Hooknum: nftables.ChainHookForward, Priority: nftables.ChainPriorityFilter, Policy: &drop})
+		conn.AddChain(&nftables.Chain{Table: table, Name: "forward", Type: nftables.ChainTypeFilter,
+			Hooknum: nftables.ChainHookForward, Priority: nftables.ChainPriorityFilter, Policy: &drop})
 		return conn.Flush()
 	})
 	four := between(0, "16.0.0.1", "16.1.0.9")

@@ -11,11 +11,13 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
-// TestAFullTableKeepsIdleConnections: the kernel drops connections that aren't assured before it refuses a new one, so all of the silent hosts' are.
+// TestAFullTableKeepsIdleConnections: the kernel drops connections that aren't assured before it refuses a new
+// one, so all of the silent hosts' are.
 func TestAFullTableKeepsIdleConnections(t *testing.T) {
 	r := newRig(t, 2)
 	spec := r.applyMode(t, plan.Mode{NAT: &plan.NATMode{Inside: r.links[0].Interface, Sessions: 1000,
-		Translations: []plan.Translation{{Inside: netip.MustParsePrefix("16.0.0.0/24"), Outside: netip.MustParsePrefix("198.19.3.0/24")}}}})
+		Translations: []plan.Translation{{Inside: netip.MustParsePrefix("16.0.0.0/24"),
+			Outside: netip.MustParsePrefix("198.19.3.0/24")}}}})
 	if _, err := forwarder.Reset(r.dut, spec); err != nil { // which tracks them anew
 		t.Fatal(err)
 	}

@@ -39,7 +39,8 @@ func configureHere() error {
 	return json.NewEncoder(os.Stdout).Encode(info)
 }
 
-// inPod runs configureHere as in an unprivileged pod: network and mounts of its own, /proc/sys read-only, no rights but over the network.
+// inPod runs configureHere as in an unprivileged pod: network and mounts of its own, /proc/sys read-only, no
+// rights but over the network.
 func inPod(t *testing.T, spec forwarder.Spec) (stdout, stderr string, err error) {
 	t.Helper()
 	needRoot(t)
@@ -69,7 +70,8 @@ func podSpec(addresses ...string) forwarder.Spec {
 			links[i].Addresses = append(links[i].Addresses, netip.MustParsePrefix(fmt.Sprintf(a, i)))
 		}
 	}
-	return forwarder.Spec{Forwarding: plan.L3, Links: links, Directions: []forwarder.Direction{{From: "west", To: "east"}, {From: "east", To: "west"}}}
+	return forwarder.Spec{Forwarding: plan.L3, Links: links,
+		Directions: []forwarder.Direction{{From: "west", To: "east"}, {From: "east", To: "west"}}}
 }
 
 func TestInAPodWithReadOnlySysctls(t *testing.T) {

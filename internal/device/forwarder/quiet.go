@@ -8,11 +8,12 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/netif"
 )
 
-// quieten keeps the namespace's kernel from sending by itself, and from dropping packets that are unusual outside of a lab.
+// quieten keeps the namespace's kernel from sending by itself, and from dropping packets that are unusual
+// outside of a lab.
 //
-// New interfaces take IPv6's "default" settings, so these come first. The settings of "all" count together with the interface's own
-// (kernel: Documentation/networking/ip-sysctl.rst), so a namespace that inherited rp_filter=1 from its host is undone here. A bridge
-// must not call iptables for each frame.
+// New interfaces take IPv6's "default" settings, so these come first. The settings of "all" count together with
+// the interface's own (kernel: Documentation/networking/ip-sysctl.rst), so a namespace that inherited
+// rp_filter=1 from its host is undone here. A bridge must not call iptables for each frame.
 func quieten(spec Spec, info *Info) error {
 	for _, s := range [][2]string{
 		{"ipv4/conf/all/rp_filter", "0"},
@@ -33,9 +34,9 @@ func quieten(spec Spec, info *Info) error {
 	return nil
 }
 
-// muteMulticast drops, of the IPv6 messages that the kernel itself sends, group reports and router messages: ICMPv6 types 130 to 134 (RFC 2710,
-// RFC 4861) and 143 (RFC 3810). Every IPv6 address joins a group, and no sysctl keeps the kernel from reporting that. Forwarded
-// packets don't pass here.
+// muteMulticast drops, of the IPv6 messages that the kernel itself sends, group reports and router messages:
+// ICMPv6 types 130 to 134 (RFC 2710, RFC 4861) and 143 (RFC 3810). Every IPv6 address joins a group, and no
+// sysctl keeps the kernel from reporting that. Forwarded packets don't pass here.
 func muteMulticast(spec Spec, info *Info) {
 	if !anyIPv6(spec) {
 		return
@@ -47,11 +48,13 @@ func muteMulticast(spec Spec, info *Info) {
 	}
 	table := conn.AddTable(&nftables.Table{Family: nftables.TableFamilyIPv6, Name: tableName})
 	chain := conn.AddChain(&nftables.Chain{
-		Table: table, Name: "own", Type: nftables.ChainTypeFilter, Hooknum: nftables.ChainHookOutput, Priority: nftables.ChainPriorityFilter,
+		Table: table, Name: "own", Type: nftables.ChainTypeFilter, Hooknum: nftables.ChainHookOutput,
+		Priority: nftables.ChainPriorityFilter,
 	})
 	for _, types := range [][2]byte{{130, 134}, {143, 143}} {
 		conn.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: []expr.Any{
-			&expr.Meta{Key: expr.MetaKeyL4PROTO, Register: netif.RuleRegister}, netif.RuleEqual([]byte{unix.IPPROTO_ICMPV6}),
+			&expr.Meta{Key: expr.MetaKeyL4PROTO, Register: netif.RuleRegister},
+			netif.RuleEqual([]byte{unix.IPPROTO_ICMPV6}),
 			netif.RuleLoad(expr.PayloadBaseTransportHeader, 0, 1),
 			&expr.Range{Op: expr.CmpOpEq, Register: netif.RuleRegister, FromData: types[:1], ToData: types[1:]},
 			&expr.Verdict{Kind: expr.VerdictDrop},

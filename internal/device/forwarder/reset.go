@@ -14,8 +14,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/netif"
 )
 
-// Reset removes what the kernel learned since the namespace was set up: neighbours on the links, addresses behind the ports of bridges, and connections, where it
-// tracks any. What was set up stays: static neighbours, routes, rules, and what limits counted. It says what it removed.
+// Reset removes what the kernel learned since the namespace was set up: neighbours on the links, addresses
+// behind the ports of bridges, and connections, where it tracks any. What was set up stays: static neighbours,
+// routes, rules, and what limits counted. It says what it removed.
 func Reset(ns *netif.Namespace, spec Spec) (report string, err error) {
 	err = ns.Do(func() (err error) {
 		report, err = reset(spec)
@@ -52,7 +53,8 @@ func reset(spec Spec) (string, error) {
 		return "", err
 	}
 	retracked, err := retrack(spec.Mode)
-	return fmt.Sprintf("removed %d neighbours, %d learned addresses, %s%s", neighbours, learned, connections, retracked), err
+	return fmt.Sprintf("removed %d neighbours, %d learned addresses, %s%s", neighbours, learned, connections,
+		retracked), err
 }
 
 // forget removes a link's learned entries of an address family, and returns how many it removed.

@@ -15,7 +15,8 @@ import (
 // What was learned goes, and what was set up stays, however often a reset is asked for.
 func TestAResetForgetsWhatWasLearned(t *testing.T) {
 	r := newRig(t, 2)
-	spec := forwarder.Spec{Forwarding: plan.L3, Links: r.links, Directions: []forwarder.Direction{{From: r.links[0].Interface, To: r.links[1].Interface}}}
+	spec := forwarder.Spec{Forwarding: plan.L3, Links: r.links,
+		Directions: []forwarder.Direction{{From: r.links[0].Interface, To: r.links[1].Interface}}}
 	if _, err := forwarder.Configure(t.Context(), r.dut, spec); err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +46,8 @@ func TestAResetForgetsWhatWasLearned(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if err := netlink.NeighAdd(&netlink.Neigh{LinkIndex: link.Attrs().Index, State: netlink.NUD_REACHABLE, IP: net.IPv4(198, 18, byte(i), 77), HardwareAddr: learned}); err != nil {
+			if err := netlink.NeighAdd(&netlink.Neigh{LinkIndex: link.Attrs().Index, State: netlink.NUD_REACHABLE,
+				IP: net.IPv4(198, 18, byte(i), 77), HardwareAddr: learned}); err != nil {
 				return err
 			}
 		}
@@ -54,7 +56,8 @@ func TestAResetForgetsWhatWasLearned(t *testing.T) {
 	if err != nil || set == 0 {
 		t.Fatalf("%d static neighbours, %v", set, err)
 	}
-	for i, want := range []string{"removed 2 neighbours, 0 learned addresses, ", "removed 0 neighbours, 0 learned addresses, "} {
+	for i, want := range []string{"removed 2 neighbours, 0 learned addresses, ",
+		"removed 0 neighbours, 0 learned addresses, "} {
 		report, err := forwarder.Reset(r.dut, spec)
 		if err != nil || !strings.HasPrefix(report, want) {
 			t.Errorf("reset %d: %q, %v; want %q…", i+1, report, err, want)
@@ -82,7 +85,8 @@ func TestAResetForgetsWhatWasLearned(t *testing.T) {
 
 func TestAResetForgetsWhatABridgeLearned(t *testing.T) {
 	r := newRig(t, 2)
-	spec := forwarder.Spec{Forwarding: plan.L2, Links: r.links, Directions: []forwarder.Direction{{From: r.links[0].Interface, To: r.links[1].Interface}}}
+	spec := forwarder.Spec{Forwarding: plan.L2, Links: r.links,
+		Directions: []forwarder.Direction{{From: r.links[0].Interface, To: r.links[1].Interface}}}
 	if _, err := forwarder.Configure(t.Context(), r.dut, spec); err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +95,8 @@ func TestAResetForgetsWhatABridgeLearned(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		return netlink.NeighSet(&netlink.Neigh{LinkIndex: link.Attrs().Index, Family: unix.AF_BRIDGE, Flags: netlink.NTF_MASTER, State: netlink.NUD_REACHABLE, HardwareAddr: net.HardwareAddr{2, 0, 0, 0, 0, 9}})
+		return netlink.NeighSet(&netlink.Neigh{LinkIndex: link.Attrs().Index, Family: unix.AF_BRIDGE,
+			Flags: netlink.NTF_MASTER, State: netlink.NUD_REACHABLE, HardwareAddr: net.HardwareAddr{2, 0, 0, 0, 0, 9}})
 	})
 	if err != nil {
 		t.Fatal(err)

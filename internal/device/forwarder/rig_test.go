@@ -41,8 +41,9 @@ type rig struct {
 // linksMade counts this process's links.
 var linksMade atomic.Int64
 
-// newLinkName is a name that no other link has: the kernel's threads are named after their links, whatever the namespace, and outlive them a little. It is
-// short, as they keep nine bytes of it: the link's number and the process's, which has 22 bits at most.
+// newLinkName is a name that no other link has: the kernel's threads are named after their links, whatever the
+// namespace, and outlive them a little. It is short, as they keep nine bytes of it: the link's number and the
+// process's, which has 22 bits at most.
 func newLinkName() string {
 	return "l" + strconv.FormatInt(linksMade.Add(1)<<22|int64(os.Getpid()), 36)
 }
@@ -76,7 +77,8 @@ func (r *rig) addLink(t *testing.T, i int) {
 		attrs := netlink.NewLinkAttrs()
 		attrs.Name, attrs.HardwareAddr, attrs.MTU = name, generatorMAC(i), 2000
 		veth := netlink.NewVeth(attrs)
-		veth.PeerName, veth.PeerHardwareAddr, veth.PeerNamespace, veth.PeerMTU = name, dutMAC(i), netlink.NsFd(r.dut.Fd()), 2000
+		veth.PeerName, veth.PeerHardwareAddr, veth.PeerNamespace, veth.PeerMTU = name, dutMAC(i),
+			netlink.NsFd(r.dut.Fd()), 2000
 		if err := netlink.LinkAdd(veth); err != nil {
 			return err
 		}
@@ -89,11 +91,14 @@ func (r *rig) addLink(t *testing.T, i int) {
 		t.Fatal(err)
 	}
 	r.links = append(r.links, forwarder.Link{
-		Interface:    name,
-		Addresses:    []netip.Prefix{netip.MustParsePrefix(fmt.Sprintf("198.18.%d.1/24", i)), netip.MustParsePrefix(fmt.Sprintf("2001:2:0:%x::1/64", i))},
-		Generator:    []netip.Addr{netip.MustParseAddr(fmt.Sprintf("198.18.%d.2", i)), netip.MustParseAddr(fmt.Sprintf("2001:2:0:%x::2", i))},
+		Interface: name,
+		Addresses: []netip.Prefix{netip.MustParsePrefix(fmt.Sprintf("198.18.%d.1/24", i)),
+			netip.MustParsePrefix(fmt.Sprintf("2001:2:0:%x::1/64", i))},
+		Generator: []netip.Addr{netip.MustParseAddr(fmt.Sprintf("198.18.%d.2", i)),
+			netip.MustParseAddr(fmt.Sprintf("2001:2:0:%x::2", i))},
 		GeneratorMAC: forwarder.MAC(generatorMAC(i)),
-		Networks:     []netip.Prefix{netip.MustParsePrefix(fmt.Sprintf("16.%d.0.0/16", i)), netip.MustParsePrefix(fmt.Sprintf("2001:2:0:1%02x::/64", i))},
+		Networks: []netip.Prefix{netip.MustParsePrefix(fmt.Sprintf("16.%d.0.0/16", i)),
+			netip.MustParsePrefix(fmt.Sprintf("2001:2:0:1%02x::/64", i))},
 	})
 }
 
@@ -128,7 +133,10 @@ func (r *rig) configure(t *testing.T, mode plan.Forwarding, limit *plan.Limit) f
 func (r *rig) plainGenerator(t *testing.T) {
 	t.Helper()
 	for _, l := range r.links {
-		if err := r.generator.Do(func() error { return netif.SetOffload(l.Interface, netif.TCPSegmentation, false) }); err != nil {
+		if err := r.generator.Do(func() error {
+			return netif.SetOffload(l.Interface, netif.TCPSegmentation,
+				false)
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -190,15 +198,17 @@ func (r *rig) socket(t *testing.T, link int) int {
 
 func networkOrder(v uint16) uint16 { return v<<8 | v>>8 }
 
-// send offers frames, in turn, at a rate for a time, and returns how many left and the time from the first to the last. It keeps to the
-// schedule, catching up in bursts of at most batch, and ends with the last frame that is due.
+// send offers frames, in turn, at a rate for a time, and returns how many left and the time from the first to
+// the last. It keeps to the schedule, catching up in bursts of at most batch, and ends with the last frame that
+// is due.
 func send(t *testing.T, fd int, frames [][]byte, perSecond float64, d time.Duration) (sent int64, took time.Duration) {
 	t.Helper()
 	return sendWatched(t, fd, frames, perSecond, d, func(time.Time, []byte) {})
 }
 
 // sendWatched does that, and tells when each frame left.
-func sendWatched(t *testing.T, fd int, frames [][]byte, perSecond float64, d time.Duration, record func(time.Time, []byte)) (sent int64, took time.Duration) {
+func sendWatched(t *testing.T, fd int, frames [][]byte, perSecond float64, d time.Duration,
+	record func(time.Time, []byte)) (sent int64, took time.Duration) {
 	t.Helper()
 	const batch = 32
 	var first time.Duration
@@ -226,7 +236,8 @@ func sendWatched(t *testing.T, fd int, frames [][]byte, perSecond float64, d tim
 	return sent, took
 }
 
-// frame4 is a UDP frame of a size (FCS included, not part of it) from the network behind one link to the one behind the other.
+// frame4 is a UDP frame of a size (FCS included, not part of it) from the network behind one link to the one
+// behind the other.
 func frame4(from, to, size int) []byte {
 	f := make([]byte, size-units.FCSBytes)
 	copy(f, dutMAC(from))
@@ -250,7 +261,8 @@ func frame6(from, to, size int) []byte {
 	ip := f[14:]
 	ip[0], ip[6], ip[7] = 0x60, unix.IPPROTO_UDP, 64
 	binary.BigEndian.PutUint16(ip[4:], uint16(len(ip)-40))
-	source, destination := netip.MustParseAddr(fmt.Sprintf("2001:2:0:1%02x::1", from)), netip.MustParseAddr(fmt.Sprintf("2001:2:0:1%02x::1", to))
+	source, destination := netip.MustParseAddr(fmt.Sprintf("2001:2:0:1%02x::1", from)),
+		netip.MustParseAddr(fmt.Sprintf("2001:2:0:1%02x::1", to))
 	copy(ip[8:], source.AsSlice())
 	copy(ip[24:], destination.AsSlice())
 	udp(ip[40:])

@@ -32,13 +32,15 @@ func forwardRouted(spec Spec, info *Info) error {
 	return routeIPv6(spec, info)
 }
 
-// routeIPv6 needs /proc/sys: IPv6 has no per-interface switch in rtnetlink, and checks the switch of "all" for every packet.
+// routeIPv6 needs /proc/sys: IPv6 has no per-interface switch in rtnetlink, and checks the switch of "all" for
+// every packet.
 func routeIPv6(spec Spec, info *Info) error {
 	if !anyIPv6(spec) {
 		return nil
 	}
 	if err := netif.WriteSysctl("ipv6/conf/all/forwarding", "1"); err != nil {
-		return fmt.Errorf("turn IPv6 forwarding on: %w (where /proc/sys is read-only, as in a pod, set net.ipv6.conf.all.forwarding=1 by the tuning CNI plugin or the pod's sysctls)", err)
+		return fmt.Errorf("turn IPv6 forwarding on: %w (where /proc/sys is read-only, as in a pod, set "+
+			"net.ipv6.conf.all.forwarding=1 by the tuning CNI plugin or the pod's sysctls)", err)
 	}
 	info.applied("IPv6 forwarding")
 	return nil
@@ -51,8 +53,8 @@ func hasIPv6(l Link) bool {
 	return slices.ContainsFunc(l.Addresses, is6) || slices.ContainsFunc(l.Networks, is6)
 }
 
-// hop is the next hop for network i: generator i where there is one for each network, else the first generator of the same IP version;
-// the zero address if there is none.
+// hop is the next hop for network i: generator i where there is one for each network, else the first generator
+// of the same IP version; the zero address if there is none.
 func (l Link) hop(i int) netip.Addr {
 	speaks := func(a netip.Addr) bool { return a.Is4() == l.Networks[i].Addr().Is4() }
 	if len(l.Generator) == len(l.Networks) && speaks(l.Generator[i]) {
@@ -64,8 +66,9 @@ func (l Link) hop(i int) netip.Addr {
 	return netip.Addr{}
 }
 
-// nextHops are the generators' addresses that the link's networks are behind, in the networks' order. With several generators, each
-// has as many networks as the others, in the generators' order and within a family: with one each, Networks[i] is behind Generator[i].
+// nextHops are the generators' addresses that the link's networks are behind, in the networks' order. With
+// several generators, each has as many networks as the others, in the generators' order and within a family:
+// with one each, Networks[i] is behind Generator[i].
 func nextHops(l Link) ([]netip.Addr, error) {
 	hops := make([]netip.Addr, len(l.Networks))
 	for _, four := range []bool{true, false} {
@@ -85,10 +88,12 @@ func nextHops(l Link) ([]netip.Addr, error) {
 			continue
 		}
 		if len(addresses) == 0 {
-			return nil, fmt.Errorf("network %s: the generator has no address of the same IP version to route it to", l.Networks[places[0]])
+			return nil, fmt.Errorf("network %s: the generator has no address of the same IP version to route it to",
+				l.Networks[places[0]])
 		}
 		if len(places)%len(addresses) != 0 {
-			return nil, fmt.Errorf("%d networks and %d generator addresses of one family: give each generator as many networks as the others", len(places), len(addresses))
+			return nil, fmt.Errorf("%d networks and %d generator addresses of one family: give each generator as "+
+				"many networks as the others", len(places), len(addresses))
 		}
 		for place, i := range places {
 			hops[i] = addresses[place*len(addresses)/len(places)]

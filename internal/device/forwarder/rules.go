@@ -16,7 +16,8 @@ import (
 // tableName is the nftables table of everything here.
 const tableName = "linerate"
 
-// addRules writes, in one transaction, one chain per source link, at the earliest point that nftables has (netdev ingress):
+// addRules writes, in one transaction, one chain per source link, at the earliest point that nftables has
+// (netdev ingress):
 //
 //	ARP, neighbour discovery ─▶ pass     the next hop must be found at overload, too
 //	over the packet limit    ─▶ drop     token bucket: rate, burst; both what it drops
@@ -48,7 +49,8 @@ func addRules(spec Spec, info *Info) error {
 		}
 	}
 	if err := conn.Flush(); err != nil {
-		return explain(fmt.Errorf("install nftables rules: %w", err), "nftables ingress chains and limits", "CONFIG_NF_TABLES_NETDEV, CONFIG_NFT_LIMIT, CONFIG_NFT_COUNTER, CONFIG_NFT_DUP_NETDEV")
+		return explain(fmt.Errorf("install nftables rules: %w", err), "nftables ingress chains and limits",
+			"CONFIG_NF_TABLES_NETDEV, CONFIG_NFT_LIMIT, CONFIG_NFT_COUNTER, CONFIG_NFT_DUP_NETDEV")
 	}
 	return nil
 }
@@ -58,7 +60,8 @@ func directionRules(spec Spec, d Direction, limited bool, info *Info) ([][]expr.
 	if limited {
 		burst := burstPackets(*spec.Limit)
 		rules = append(rules, dropOverLimit(spec.Limit.PacketsPerSecond, burst), countPassed())
-		info.applied("limit %s to %s: %d packets/s, burst %d packets, nftables at %s", d.From, d.To, spec.Limit.PacketsPerSecond, burst, d.From)
+		info.applied("limit %s to %s: %d packets/s, burst %d packets, nftables at %s", d.From, d.To,
+			spec.Limit.PacketsPerSecond, burst, d.From)
 	}
 	if spec.Forwarding != plan.MACRewrite {
 		return rules, nil
@@ -72,7 +75,8 @@ func directionRules(spec Spec, d Direction, limited bool, info *Info) ([][]expr.
 		return nil, fmt.Errorf("link %s: %w", d.To, err)
 	}
 	info.applied("MAC rewriting %s to %s", d.From, d.To)
-	return append(rules, rewrite(from.Attrs().HardwareAddr, net.HardwareAddr(spec.link(d.To).GeneratorMAC), to.Attrs().HardwareAddr, to.Attrs().Index)), nil
+	return append(rules, rewrite(from.Attrs().HardwareAddr, net.HardwareAddr(spec.link(d.To).GeneratorMAC),
+		to.Attrs().HardwareAddr, to.Attrs().Index)), nil
 }
 
 func passARP() []expr.Any {
@@ -81,7 +85,8 @@ func passARP() []expr.Any {
 
 func dropOverLimit(packetsPerSecond int64, burst uint32) []expr.Any {
 	return []expr.Any{
-		&expr.Limit{Type: expr.LimitTypePkts, Rate: uint64(packetsPerSecond), Unit: expr.LimitTimeSecond, Burst: burst, Over: true},
+		&expr.Limit{Type: expr.LimitTypePkts, Rate: uint64(packetsPerSecond), Unit: expr.LimitTimeSecond, Burst: burst,
+			Over: true},
 		&expr.Counter{},
 		&expr.Verdict{Kind: expr.VerdictDrop},
 	}
@@ -89,13 +94,15 @@ func dropOverLimit(packetsPerSecond int64, burst uint32) []expr.Any {
 
 func countPassed() []expr.Any { return []expr.Any{&expr.Counter{}} }
 
-// rewrite sends frames that are addressed to this interface on to the generator's MAC out of the other interface, from that interface's MAC. The frame goes
-// out as a copy without payload of its own ("dup"), and the one that came in is dropped.
+// rewrite sends frames that are addressed to this interface on to the generator's MAC out of the other
+// interface, from that interface's MAC. The frame goes out as a copy without payload of its own ("dup"), and
+// the one that came in is dropped.
 func rewrite(local, generator, source net.HardwareAddr, index int) []expr.Any {
 	setMAC := func(offset uint32, mac net.HardwareAddr) []expr.Any {
 		return []expr.Any{
 			&expr.Immediate{Register: netif.RuleRegister, Data: mac},
-			&expr.Payload{OperationType: expr.PayloadWrite, SourceRegister: netif.RuleRegister, Base: expr.PayloadBaseLLHeader, Offset: offset, Len: 6},
+			&expr.Payload{OperationType: expr.PayloadWrite, SourceRegister: netif.RuleRegister,
+				Base: expr.PayloadBaseLLHeader, Offset: offset, Len: 6},
 		}
 	}
 	rule := []expr.Any{netif.RuleLoad(expr.PayloadBaseLLHeader, 0, 6), netif.RuleEqual(local)}

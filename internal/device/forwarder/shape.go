@@ -16,14 +16,16 @@ import (
 // ethernetHeaderBytes is the header with one VLAN tag; an interface's MTU leaves it out.
 const ethernetHeaderBytes = 14 + 4
 
-// shape puts a token bucket (the kernel's tbf queue) on the interface's outgoing frames. The bucket fills at the limit and holds the burst;
-// each frame takes its size with FCS, which the kernel's own length lacks, so 4 bytes are added to each. One
-// frame of the largest size may wait for the bucket, and no more, so that the limit doesn't delay frames; or as many as l.Queue says, as in a router: TCP's acknowledgements would be lost
+// shape puts a token bucket (the kernel's tbf queue) on the interface's outgoing frames. The bucket fills at
+// the limit and holds the burst; each frame takes its size with FCS, which the kernel's own length lacks, so 4
+// bytes are added to each. One frame of the largest size may wait for the bucket, and no more, so that the
+// limit doesn't delay frames; or as many as l.Queue says, as in a router: TCP's acknowledgements would be lost
 // in a queue of one frame as soon as data goes both ways.
 //
-// Each frame that waits costs a timer interrupt, on the CPU of whoever sends. In a virtual machine that is about 15 µs: a limit that lets
-// through more than some 50 000 frames/s uses up that CPU before it is overloaded, and a test then rightly says that the generator was
-// too weak. Such limits are better given in packets, which cost nothing.
+// Each frame that waits costs a timer interrupt, on the CPU of whoever sends. In a virtual machine that is
+// about 15 µs: a limit that lets through more than some 50 000 frames/s uses up that CPU before it is
+// overloaded, and a test then rightly says that the generator was too weak. Such limits are better given in
+// packets, which cost nothing.
 func shape(name string, l plan.Limit) error {
 	link, err := netif.Find(name)
 	if err != nil {
@@ -31,7 +33,8 @@ func shape(name string, l plan.Limit) error {
 	}
 	largest := link.Attrs().MTU + ethernetHeaderBytes + units.FCSBytes
 	req := nl.NewNetlinkRequest(unix.RTM_NEWQDISC, unix.NLM_F_CREATE|unix.NLM_F_REPLACE|unix.NLM_F_ACK)
-	req.AddData(&nl.TcMsg{Family: nl.FAMILY_ALL, Ifindex: int32(link.Attrs().Index), Parent: netlink.HANDLE_ROOT, Handle: netlink.MakeHandle(1, 0)})
+	req.AddData(&nl.TcMsg{Family: nl.FAMILY_ALL, Ifindex: int32(link.Attrs().Index), Parent: netlink.HANDLE_ROOT,
+		Handle: netlink.MakeHandle(1, 0)})
 	req.AddData(nl.NewRtAttr(nl.TCA_KIND, nl.ZeroTerminated("tbf")))
 	req.AddData(bucket(uint64(l.Layer2BitsPerSecond/8), burstBytes(l, largest), queueBytes(l, largest)))
 	if _, err := req.Execute(unix.NETLINK_ROUTE, 0); err != nil {

@@ -26,17 +26,26 @@ func TestASpecThatCannotBeSetUpIsRefusedBeforeAnythingIsTouched(t *testing.T) {
 		spec forwarder.Spec
 		want string
 	}{
-		"no forwarding":                  {forwarder.Spec{}, `forwarding "": want L3, L2 or MACRewrite`},
-		"an interface twice":             {forwarder.Spec{Forwarding: plan.L3, Links: append(links, links[0])}, "interface west: named twice"},
-		"a direction to nowhere":         {forwarder.Spec{Forwarding: plan.L3, Links: links, Directions: ways("west", "north")}, "direction west to north: give two different links"},
-		"a direction back":               {forwarder.Spec{Forwarding: plan.L3, Links: links, Directions: ways("west", "west")}, "direction west to west: give two different links"},
-		"two directions from one link":   {forwarder.Spec{Forwarding: plan.L3, Links: links, Directions: ways("west", "east", "west", "south")}, "a link may be the source of one direction"},
-		"a bridge of three links":        {forwarder.Spec{Forwarding: plan.L2, Links: links, Directions: ways("west", "east", "east", "south")}, "forwarding L2 joins links in pairs"},
-		"rewriting to an unknown MAC":    {forwarder.Spec{Forwarding: plan.MACRewrite, Links: links, Directions: ways("west", "east")}, "link east: forwarding MACRewrite needs the generator's MAC address"},
-		"a limit of packets and of bits": {limit(plan.Limit{PacketsPerSecond: 1, Layer2BitsPerSecond: 1e6}), "not both"},
-		"a limit of nothing":             {limit(plan.Limit{}), "limit: 0 packets/s is outside 1 to 500000000"},
-		"a limit of too few bits":        {limit(plan.Limit{Layer2BitsPerSecond: 7999}), "limit: 7999 bits/s is under the smallest, 8000"},
-		"a negative burst":               {limit(plan.Limit{PacketsPerSecond: 1, Burst: plan.Duration(-time.Second)}), "limit: burst -1s is negative"},
+		"no forwarding": {forwarder.Spec{}, `forwarding "": want L3, L2 or MACRewrite`},
+		"an interface twice": {forwarder.Spec{Forwarding: plan.L3, Links: append(links, links[0])},
+			"interface west: named twice"},
+		"a direction to nowhere": {forwarder.Spec{Forwarding: plan.L3, Links: links,
+			Directions: ways("west", "north")}, "direction west to north: give two different links"},
+		"a direction back": {forwarder.Spec{Forwarding: plan.L3, Links: links,
+			Directions: ways("west", "west")}, "direction west to west: give two different links"},
+		"two directions from one link": {forwarder.Spec{Forwarding: plan.L3, Links: links,
+			Directions: ways("west", "east", "west", "south")}, "a link may be the source of one direction"},
+		"a bridge of three links": {forwarder.Spec{Forwarding: plan.L2, Links: links,
+			Directions: ways("west", "east", "east", "south")}, "forwarding L2 joins links in pairs"},
+		"rewriting to an unknown MAC": {forwarder.Spec{Forwarding: plan.MACRewrite, Links: links,
+			Directions: ways("west", "east")}, "link east: forwarding MACRewrite needs the generator's MAC address"},
+		"a limit of packets and of bits": {limit(plan.Limit{PacketsPerSecond: 1, Layer2BitsPerSecond: 1e6}),
+			"not both"},
+		"a limit of nothing": {limit(plan.Limit{}), "limit: 0 packets/s is outside 1 to 500000000"},
+		"a limit of too few bits": {limit(plan.Limit{Layer2BitsPerSecond: 7999}),
+			"limit: 7999 bits/s is under the smallest, 8000"},
+		"a negative burst": {limit(plan.Limit{PacketsPerSecond: 1, Burst: plan.Duration(-time.Second)}),
+			"limit: burst -1s is negative"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := forwarder.Configure(t.Context(), nil, c.spec)
@@ -49,7 +58,8 @@ func TestASpecThatCannotBeSetUpIsRefusedBeforeAnythingIsTouched(t *testing.T) {
 
 func TestAMissingInterfaceIsNamed(t *testing.T) {
 	needRoot(t)
-	_, err := forwarder.Configure(t.Context(), newNamespace(t), forwarder.Spec{Forwarding: plan.L3, Links: []forwarder.Link{{Interface: "nosuch0"}}})
+	_, err := forwarder.Configure(t.Context(), newNamespace(t), forwarder.Spec{Forwarding: plan.L3,
+		Links: []forwarder.Link{{Interface: "nosuch0"}}})
 	if err == nil || !strings.Contains(err.Error(), "link nosuch0: no interface of that name here") {
 		t.Errorf("got %v", err)
 	}

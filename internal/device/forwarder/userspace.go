@@ -9,8 +9,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/netif"
 )
 
-// leaveToProgram keeps the kernel's IP stack off the links of a program that forwards: the kernel would answer frames, or route them to wherever its default route leads. The program sees frames
-// before these rules do (packet sockets come first), and as they are on the wire.
+// leaveToProgram keeps the kernel's IP stack off the links of a program that forwards: the kernel would answer
+// frames, or route them to wherever its default route leads. The program sees frames before these rules do
+// (packet sockets come first), and as they are on the wire.
 //
 //	ARP, neighbour discovery ─▶ pass      IPv4, IPv6 ─▶ drop
 func leaveToProgram(spec Spec, info *Info) error {
@@ -20,7 +21,8 @@ func leaveToProgram(spec Spec, info *Info) error {
 	}
 	table := conn.AddTable(&nftables.Table{Family: nftables.TableFamilyNetdev, Name: tableName})
 	for _, l := range spec.Links {
-		for _, o := range []netif.Offload{netif.TransmitChecksum, netif.TCPSegmentation, netif.GenericSegmentation, netif.GenericReceive} {
+		for _, o := range []netif.Offload{netif.TransmitChecksum, netif.TCPSegmentation, netif.GenericSegmentation,
+			netif.GenericReceive} {
 			if err := netif.SetOffload(l.Interface, o, false); err != nil {
 				info.missing("%v", err)
 			}
@@ -34,7 +36,8 @@ func leaveToProgram(spec Spec, info *Info) error {
 		}
 	}
 	if err := conn.Flush(); err != nil {
-		return explain(fmt.Errorf("install nftables rules: %w", err), "nftables ingress chains", "CONFIG_NF_TABLES_NETDEV")
+		return explain(fmt.Errorf("install nftables rules: %w", err), "nftables ingress chains",
+			"CONFIG_NF_TABLES_NETDEV")
 	}
 	return nil
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
-// The bounds of a limit: below the lower one, a burst of one packet is most of a second; above the upper one, a packet takes less than a nanosecond, the clock's unit.
+// The bounds of a limit: below the lower one, a burst of one packet is most of a second; above the upper one, a
+// packet takes less than a nanosecond, the clock's unit.
 const (
 	minPacketsPerSecond = 1
 	maxPacketsPerSecond = 500_000_000
@@ -39,10 +40,12 @@ func (s Spec) validateDirection(d Direction) error {
 	}
 	for _, o := range s.Directions {
 		if o != d && (o.From == d.From || o.To == d.To) {
-			return fmt.Errorf("directions %s to %s and %s to %s: a link may be the source of one direction and the destination of one", d.From, d.To, o.From, o.To)
+			return fmt.Errorf("directions %s to %s and %s to %s: a link may be the source of one direction and the "+
+				"destination of one", d.From, d.To, o.From, o.To)
 		}
 		if s.Forwarding == plan.L2 && (o.From == d.To) != (o.To == d.From) {
-			return fmt.Errorf("directions %s to %s and %s to %s: forwarding L2 joins links in pairs; use both ways between the same two links", d.From, d.To, o.From, o.To)
+			return fmt.Errorf("directions %s to %s and %s to %s: forwarding L2 joins links in pairs; use both ways "+
+				"between the same two links", d.From, d.To, o.From, o.To)
 		}
 	}
 	if s.Forwarding == plan.MACRewrite && to.GeneratorMAC == nil {
@@ -64,7 +67,8 @@ func validateLimit(l *plan.Limit) error {
 			return fmt.Errorf("limit: %d bits/s is under the smallest, %d", l.Layer2BitsPerSecond, minBitsPerSecond)
 		}
 	case l.PacketsPerSecond < minPacketsPerSecond || l.PacketsPerSecond > maxPacketsPerSecond:
-		return fmt.Errorf("limit: %d packets/s is outside %d to %d", l.PacketsPerSecond, minPacketsPerSecond, maxPacketsPerSecond)
+		return fmt.Errorf("limit: %d packets/s is outside %d to %d", l.PacketsPerSecond, minPacketsPerSecond,
+			maxPacketsPerSecond)
 	}
 	return nil
 }

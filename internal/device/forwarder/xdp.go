@@ -13,8 +13,8 @@ import (
 //go:generate go run github.com/cilium/ebpf/cmd/bpf2go route kernel/route.c -- -Wall -Werror -mcpu=v3
 
 // forwardByXDP attaches a program to each link that forwards frames before the kernel's stack sees them
-// (kernel/route.c). Frames that it can't forward go to the kernel: ARP, the first frames to a neighbour that isn't known
-// yet, frames for the device itself.
+// (kernel/route.c). Frames that it can't forward go to the kernel: ARP, the first frames to a neighbour that
+// isn't known yet, frames for the device itself.
 func forwardByXDP(spec Spec, info *Info) error {
 	if spec.Mode == nil || spec.Mode.XDP == nil {
 		return nil
@@ -36,7 +36,8 @@ func forwardByXDP(spec Spec, info *Info) error {
 	return nil
 }
 
-// attachXDP attaches the program until the interface is removed: in the driver where the far ends of the cables accept frames that are sent by XDP, else in the kernel's generic hook.
+// attachXDP attaches the program until the interface is removed: in the driver where the far ends of the cables
+// accept frames that are sent by XDP, else in the kernel's generic hook.
 func attachXDP(name string, program *ebpf.Program, driver bool) (hook string, err error) {
 	l, err := netif.Find(name)
 	if err != nil {
@@ -44,12 +45,14 @@ func attachXDP(name string, program *ebpf.Program, driver bool) (hook string, er
 	}
 	hook, flags := "in the driver", link.XDPDriverMode
 	if !driver && l.Type() == "veth" {
-		hook, flags = "in the generic hook, as a virtual cable's far end drops frames that XDP sends unless it is prepared for them", link.XDPGenericMode
+		hook, flags = "in the generic hook, as a virtual cable's far end drops frames that XDP sends unless it is "+
+			"prepared for them", link.XDPGenericMode
 	}
 	attached, err := link.AttachXDP(link.XDPOptions{Interface: l.Attrs().Index, Program: program, Flags: flags})
 	if err != nil && flags == link.XDPDriverMode {
 		hook = fmt.Sprintf("in the generic hook, as the driver takes none (%v)", err)
-		attached, err = link.AttachXDP(link.XDPOptions{Interface: l.Attrs().Index, Program: program, Flags: link.XDPGenericMode})
+		attached, err = link.AttachXDP(link.XDPOptions{Interface: l.Attrs().Index, Program: program,
+			Flags: link.XDPGenericMode})
 	}
 	if err != nil {
 		return "", err
@@ -58,5 +61,6 @@ func attachXDP(name string, program *ebpf.Program, driver bool) (hook string, er
 	return hook, nil
 }
 
-// attachments keeps the programs attached until this process ends: when an interface outlives the process, such as a VF that goes back to its node, no program is left on it.
+// attachments keeps the programs attached until this process ends: when an interface outlives the process, such
+// as a VF that goes back to its node, no program is left on it.
 var attachments []link.Link

@@ -22,10 +22,12 @@ import (
 type testbed struct {
 	info    forwarder.Info
 	closers []io.Closer
-	dut     *netif.Namespace            // the Reference's; nil: there is no Reference
-	device  []*DeviceProcess            // the processes that forward in user space
-	senders map[string][]int            // by link, the processors that its sending threads are bound to
-	ends    map[string]*netif.Namespace // by link, where each link ends in a namespace of its own, the device's by plan.DeviceEnd; nil: all links end in this process's namespace
+	dut     *netif.Namespace // the Reference's; nil: there is no Reference
+	device  []*DeviceProcess // the processes that forward in user space
+	senders map[string][]int // by link, the processors that its sending threads are bound to
+	// by link, where each link ends in a namespace of its own, the device's by plan.DeviceEnd; nil: all links end
+	// in this process's namespace
+	ends map[string]*netif.Namespace
 }
 
 func (b *testbed) close() {
@@ -88,7 +90,8 @@ func (b *testbed) makeEndNamespaces(t Topology) error {
 	return nil
 }
 
-// disableIPv6 turns IPv6 off in the namespace of a link without IPv6 addresses, so that the kernel sends none by itself.
+// disableIPv6 turns IPv6 off in the namespace of a link without IPv6 addresses, so that the kernel sends none
+// by itself.
 func (l Link) disableIPv6(ns *netif.Namespace) error {
 	if slices.ContainsFunc(l.Generator, func(a netip.Prefix) bool { return a.Addr().Is6() }) {
 		return nil
@@ -96,7 +99,8 @@ func (l Link) disableIPv6(ns *netif.Namespace) error {
 	return ns.Do(silenceIPv6)
 }
 
-// endpoint makes the namespace of a device that is itself an end of sessions. The program of that end sets its interface up.
+// endpoint makes the namespace of a device that is itself an end of sessions. The program of that end sets its
+// interface up.
 func (b *testbed) endpoint(l Link, mtu int) error {
 	ns, err := netif.NewNamespace()
 	if err != nil {
@@ -110,7 +114,8 @@ func (b *testbed) endpoint(l Link, mtu int) error {
 	return cable(b.endOf(l), cableEnd{name: l.Interface, mac: net.HardwareAddr(l.DUTMAC), namespace: ns}, mtu)
 }
 
-// shield keeps this machine's IP stack off the test's frames. It does nothing where the ends are sessions, which the kernel itself carries.
+// shield keeps this machine's IP stack off the test's frames. It does nothing where the ends are sessions,
+// which the kernel itself carries.
 func (b *testbed) shield(t Topology) error {
 	if t.Ends {
 		return nil
@@ -132,7 +137,8 @@ type closer func() error
 // Close calls the function.
 func (c closer) Close() error { return c() }
 
-// refuseParents returns an error in the parent's network namespace: cables must never be laid in the namespace that people work in.
+// refuseParents returns an error in the parent's network namespace: cables must never be laid in the namespace
+// that people work in.
 func refuseParents(parent uint64) error {
 	current, err := netif.CurrentNamespace()
 	if err != nil {
@@ -149,7 +155,8 @@ func refuseParents(parent uint64) error {
 	return nil
 }
 
-// silenceIPv6 keeps the kernel from sending IPv6 by itself on the generator's interfaces, so that only the test's frames arrive at the far end.
+// silenceIPv6 keeps the kernel from sending IPv6 by itself on the generator's interfaces, so that only the
+// test's frames arrive at the far end.
 func silenceIPv6() error {
 	err := os.WriteFile("/proc/sys/net/ipv6/conf/default/disable_ipv6", []byte("1"), 0)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -247,8 +254,8 @@ func (e cableEnd) acceptXDP() error {
 	return e.namespace.Do(func() error { return netif.AcceptXDP(e.name) })
 }
 
-// cable lays a veth pair and sets the generator's ends up; the forwarder sets up its own. One queue each way, so that all frames of a
-// link wait in the same one.
+// cable lays a veth pair and sets the generator's ends up; the forwarder sets up its own. One queue each way,
+// so that all frames of a link wait in the same one.
 func cable(a, b cableEnd, mtu int) error {
 	attrs := netlink.NewLinkAttrs()
 	attrs.Name, attrs.HardwareAddr, attrs.MTU = a.name, a.mac, mtu
@@ -310,7 +317,8 @@ func (b *testbed) counters(t Topology) (func() ([]forwarder.Counted, error), err
 // NothingLearned is what a reset reports of a device that forwards in user space.
 const NothingLearned = "nothing: this mode learns nothing"
 
-// reply answers a question of the parent: what the Reference's limits counted, or what its reset did. It is empty where there is no Reference.
+// reply answers a question of the parent: what the Reference's limits counted, or what its reset did. It is
+// empty where there is no Reference.
 func (b *testbed) reply(t Topology, q question) (a answer, err error) {
 	switch {
 	case b.dut == nil:

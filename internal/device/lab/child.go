@@ -25,8 +25,8 @@ type child struct {
 	ended        error
 }
 
-// spawn starts the child: as root in a new network namespace, as an ordinary user also in a new user namespace, in which the user is root.
-// For a Device the child stays in this namespace, where the interfaces are.
+// spawn starts the child: as root in a new network namespace, as an ordinary user also in a new user namespace,
+// in which the user is root. For a Device the child stays in this namespace, where the interfaces are.
 func spawn(t Topology, h Host, listener *os.File) (*child, error) {
 	rootless := t.Kind != Device && !mayMakeNamespaces()
 	c := &child{words: &bounded.Words{}, exited: make(chan struct{}), command: hostCommand(h)}
@@ -38,8 +38,8 @@ func spawn(t Topology, h Host, listener *os.File) (*child, error) {
 	}
 	defer func() { _ = c.childsStatus.Close() }()
 	started := make(chan error)
-	// The parent-death signal is sent when the *thread* that started the child ends (prctl(2), PR_SET_PDEATHSIG). This one waits for
-	// the child and does nothing else, so it can't end before.
+	// The parent-death signal is sent when the *thread* that started the child ends (prctl(2), PR_SET_PDEATHSIG).
+	// This one waits for the child and does nothing else, so it can't end before.
 	go func() {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
@@ -82,8 +82,9 @@ func (c *child) pipes() error {
 	return nil
 }
 
-// attributes put the child in its namespaces, and in a session of its own, for two reasons. An interrupt at the terminal then reaches only us, who stop the child in order. And an engine that raises the
-// priority of its whole session, as one does while it sends, doesn't raise that of the user's other programs.
+// attributes put the child in its namespaces, and in a session of its own, for two reasons. An interrupt at the
+// terminal then reaches only us, who stop the child in order. And an engine that raises the priority of its
+// whole session, as one does while it sends, doesn't raise that of the user's other programs.
 func attributes(k Kind, rootless bool) *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setsid: true}
 	if k != Device {

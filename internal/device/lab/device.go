@@ -40,9 +40,10 @@ type DeviceProcess struct {
 	ended   error
 }
 
-// startDevice starts a process in a namespace, and waits until it forwards: until a line of its standard output contains ready. It runs on these processors, or where none are given on all
-// that this process may use.
-func startDevice(ctx context.Context, ns *netif.Namespace, name, ready string, cmd *exec.Cmd, order []byte, processors ...int) (*DeviceProcess, error) {
+// startDevice starts a process in a namespace, and waits until it forwards: until a line of its standard output
+// contains ready. It runs on these processors, or where none are given on all that this process may use.
+func startDevice(ctx context.Context, ns *netif.Namespace, name, ready string, cmd *exec.Cmd, order []byte,
+	processors ...int) (*DeviceProcess, error) {
 	life, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, fmt.Errorf("make a pipe: %w", err)
@@ -86,7 +87,8 @@ func startDevice(ctx context.Context, ns *netif.Namespace, name, ready string, c
 			refused <- fmt.Errorf("it doesn't read its order: %w", err)
 		}
 	}()
-	bounded, cancel := context.WithTimeoutCause(ctx, startWithin, fmt.Errorf("it doesn't forward after %s", startWithin))
+	bounded, cancel := context.WithTimeoutCause(ctx, startWithin, fmt.Errorf("it doesn't forward after %s",
+		startWithin))
 	defer cancel()
 	var reason error
 	select {
@@ -136,7 +138,8 @@ func (p *DeviceProcess) Close() error {
 //	                     tunnel.out ── tunnel.out
 func (b *testbed) gateways(ctx context.Context, t Topology, ends [2]*netif.Namespace, place placement) error {
 	attrs := netlink.NewLinkAttrs()
-	attrs.Name, attrs.MTU, attrs.Namespace, attrs.NumTxQueues, attrs.NumRxQueues = plan.TunnelCable, t.MTU+plan.TunnelRoom, netlink.NsFd(ends[0].Fd()), 1, 1
+	attrs.Name, attrs.MTU, attrs.Namespace, attrs.NumTxQueues, attrs.NumRxQueues = plan.TunnelCable, t.MTU+
+		plan.TunnelRoom, netlink.NsFd(ends[0].Fd()), 1, 1
 	cable := netlink.NewVeth(attrs)
 	cable.PeerName, cable.PeerNamespace, cable.PeerMTU = plan.TunnelCable, netlink.NsFd(ends[1].Fd()), uint32(attrs.MTU)
 	if err := netlink.LinkAdd(cable); err != nil {
@@ -158,20 +161,24 @@ func (b *testbed) gateways(ctx context.Context, t Topology, ends [2]*netif.Names
 	}
 	for i, ns := range ends {
 		info, err := forwarder.Configure(ctx, ns, t.gatewaySpec(i, place))
-		b.info.Applied, b.info.Missing = append(b.info.Applied, info.Applied...), append(b.info.Missing, info.Missing...)
+		b.info.Applied, b.info.Missing = append(b.info.Applied, info.Applied...),
+			append(b.info.Missing, info.Missing...)
 		if err != nil {
 			return err
 		}
 		if err := ns.Do(func() error { return tunnel.OpenCable(plan.OnTunnelCable(i), t.MTU) }); err != nil {
 			return err
 		}
-		g := tunnel.Gateway{Kind: t.Mode.Tunnel.Kind, PrivateKey: keys[i].private, PeerKey: keys[1-i].public, Secret: keys[0].public, Cipher: t.Mode.Tunnel.Cipher, Behind: t.networksBehind(i),
-			Local: plan.OnTunnelCable(i).Addr(), Asks: i == 1, Peer: netip.AddrPortFrom(plan.OnTunnelCable(1-i).Addr(), tunnel.Port), MTU: t.MTU, Networks: t.networksBehind(1 - i)}
+		g := tunnel.Gateway{Kind: t.Mode.Tunnel.Kind, PrivateKey: keys[i].private, PeerKey: keys[1-i].public,
+			Secret: keys[0].public, Cipher: t.Mode.Tunnel.Cipher, Behind: t.networksBehind(i),
+			Local: plan.OnTunnelCable(i).Addr(), Asks: i == 1, Peer: netip.AddrPortFrom(plan.OnTunnelCable(1-i).Addr(),
+				tunnel.Port), MTU: t.MTU, Networks: t.networksBehind(1 - i)}
 		order, err := json.Marshal(g)
 		if err != nil {
 			return fmt.Errorf("write a gateway's order: %w", err)
 		}
-		p, err := startDevice(ctx, ns, fmt.Sprintf("%s of gateway %d", name, i+1), tunnelReady, exec.Command("/proc/self/exe", TunnelVerb), append(order, '\n'), place.gateways...)
+		p, err := startDevice(ctx, ns, fmt.Sprintf("%s of gateway %d", name, i+1), tunnelReady,
+			exec.Command("/proc/self/exe", TunnelVerb), append(order, '\n'), place.gateways...)
 		if err != nil {
 			return err
 		}
@@ -207,7 +214,8 @@ func (t Topology) networksBehind(end int) (networks []netip.Prefix) {
 // tunnelReady is the line that a gateway prints once it forwards.
 const tunnelReady = "the tunnel is open"
 
-// TunnelMain is the main function of a gateway's process: it reads its order from standard input, and runs until standard input ends.
+// TunnelMain is the main function of a gateway's process: it reads its order from standard input, and runs
+// until standard input ends.
 func TunnelMain(ctx context.Context) error {
 	stdin := bufio.NewReader(os.Stdin)
 	order, err := stdin.ReadBytes('\n')

@@ -16,7 +16,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/netif"
 )
 
-// deviceNamespace stands for a machine with Ethernet interfaces eth1 and eth2, cabled to a device that is eth3 and eth4.
+// deviceNamespace stands for a machine with Ethernet interfaces eth1 and eth2, cabled to a device that is eth3
+// and eth4.
 func deviceNamespace(t *testing.T) *netif.Namespace {
 	t.Helper()
 	needRoot(t)
@@ -121,14 +122,16 @@ func TestAnInterfaceThatMustNotOrCannotBeUsedIsRefused(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			return netlink.RouteAdd(&netlink.Route{LinkIndex: link.Attrs().Index, Scope: netlink.SCOPE_LINK, Dst: &net.IPNet{IP: net.IPv4zero.To4(), Mask: net.CIDRMask(0, 32)}})
+			return netlink.RouteAdd(&netlink.Route{LinkIndex: link.Attrs().Index, Scope: netlink.SCOPE_LINK,
+				Dst: &net.IPNet{IP: net.IPv4zero.To4(), Mask: net.CIDRMask(0, 32)}})
 		}, "interface eth1 (link west) carries this machine's default route"},
 		"it carries the IPv6 default route": {func(*netif.Namespace) error {
 			link, err := netlink.LinkByName("eth1")
 			if err != nil {
 				return err
 			}
-			return netlink.RouteAdd(&netlink.Route{LinkIndex: link.Attrs().Index, Dst: &net.IPNet{IP: net.IPv6zero, Mask: net.CIDRMask(0, 128)}})
+			return netlink.RouteAdd(&netlink.Route{LinkIndex: link.Attrs().Index, Dst: &net.IPNet{IP: net.IPv6zero,
+				Mask: net.CIDRMask(0, 128)}})
 		}, "interface eth1 (link west) carries this machine's default route"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -139,7 +142,8 @@ func TestAnInterfaceThatMustNotOrCannotBeUsedIsRefused(t *testing.T) {
 					return err
 				}
 				var l *lab.Lab
-				if l, err = lab.Start(t.Context(), deviceTopology(t, "eth1", "eth2"), lab.Host{Path: "/nonexistent"}); err == nil {
+				if l, err = lab.Start(t.Context(), deviceTopology(t, "eth1", "eth2"),
+					lab.Host{Path: "/nonexistent"}); err == nil {
 					_ = l.Close()
 				}
 				return nil
@@ -149,20 +153,25 @@ func TestAnInterfaceThatMustNotOrCannotBeUsedIsRefused(t *testing.T) {
 	}
 }
 
-// TestAUserWithoutRightsLearnsTheWayOut takes away what a lab needs, in user namespaces that stand for machines with other settings.
+// TestAUserWithoutRightsLearnsTheWayOut takes away what a lab needs, in user namespaces that stand for machines
+// with other settings.
 func TestAUserWithoutRightsLearnsTheWayOut(t *testing.T) {
 	needRoot(t)
 	ordinary := []string{"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"}
-	withoutNamespaces := []string{"unshare", "-U", "-r", "sh", "-c", "echo 0 > /proc/sys/user/max_net_namespaces && exec \"$@\"", "sh"}
+	withoutNamespaces := []string{"unshare", "-U", "-r", "sh", "-c",
+		"echo 0 > /proc/sys/user/max_net_namespaces && exec \"$@\"", "sh"}
 	reference := topologyOf(t, planOf([]string{"west", "east"}), lab.Options{})
 	for name, c := range map[string]struct {
 		command  *exec.Cmd
 		topology lab.Topology
 		words    string
 	}{
-		"no more namespaces":            {parentCommand(t, withoutNamespaces...), reference, "user.max_net_namespaces = 0"},
-		"no user namespaces":            {parentCommand(t, "unshare", "-U"), reference, "an ordinary user may not make network namespaces here"},
-		"real interfaces without right": {parentCommand(t, ordinary...), deviceTopology(t, "eth1", "eth2"), "run with sudo, or give the binary CAP_NET_RAW"},
+		"no more namespaces": {parentCommand(t, withoutNamespaces...), reference,
+			"user.max_net_namespaces = 0"},
+		"no user namespaces": {parentCommand(t, "unshare", "-U"), reference,
+			"an ordinary user may not make network namespaces here"},
+		"real interfaces without right": {parentCommand(t, ordinary...), deviceTopology(t, "eth1", "eth2"),
+			"run with sudo, or give the binary CAP_NET_RAW"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ns := deviceNamespace(t)
@@ -173,13 +182,14 @@ func TestAUserWithoutRightsLearnsTheWayOut(t *testing.T) {
 	}
 }
 
-// TestTheMachineDoesNotRouteTheTestsFrames has a machine that forwards, as one with containers does, and a device that returns frames
-// to it which are addressed to its MAC.
+// TestTheMachineDoesNotRouteTheTestsFrames has a machine that forwards, as one with containers does, and a
+// device that returns frames to it which are addressed to its MAC.
 func TestTheMachineDoesNotRouteTheTestsFrames(t *testing.T) {
 	ns := deviceNamespace(t)
 	setUp(t, ns, "lo")
 	inNamespace(t, ns, func() error {
-		settings := map[string]string{"ipv4/ip_forward": "1", "ipv6/conf/eth1/disable_ipv6": "1", "ipv6/conf/eth2/disable_ipv6": "1", "ipv6/conf/eth3/disable_ipv6": "1", "ipv6/conf/eth4/disable_ipv6": "1"}
+		settings := map[string]string{"ipv4/ip_forward": "1", "ipv6/conf/eth1/disable_ipv6": "1",
+			"ipv6/conf/eth2/disable_ipv6": "1", "ipv6/conf/eth3/disable_ipv6": "1", "ipv6/conf/eth4/disable_ipv6": "1"}
 		for path, value := range settings {
 			if err := os.WriteFile("/proc/sys/net/"+path, []byte(value), 0); err != nil {
 				return err
@@ -189,10 +199,12 @@ func TestTheMachineDoesNotRouteTheTestsFrames(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if err := netlink.NeighSet(&netlink.Neigh{LinkIndex: link.Attrs().Index, State: netlink.NUD_PERMANENT, IP: net.IPv4(48, 0, 0, 1), HardwareAddr: net.HardwareAddr{2, 0, 0, 0, 0, 9}}); err != nil {
+		if err := netlink.NeighSet(&netlink.Neigh{LinkIndex: link.Attrs().Index, State: netlink.NUD_PERMANENT,
+			IP: net.IPv4(48, 0, 0, 1), HardwareAddr: net.HardwareAddr{2, 0, 0, 0, 0, 9}}); err != nil {
 			return err
 		}
-		return netlink.RouteAdd(&netlink.Route{LinkIndex: link.Attrs().Index, Scope: netlink.SCOPE_LINK, Dst: &net.IPNet{IP: net.IPv4(48, 0, 0, 0).To4(), Mask: net.CIDRMask(8, 32)}})
+		return netlink.RouteAdd(&netlink.Route{LinkIndex: link.Attrs().Index, Scope: netlink.SCOPE_LINK,
+			Dst: &net.IPNet{IP: net.IPv4(48, 0, 0, 0).To4(), Mask: net.CIDRMask(8, 32)}})
 	})
 	if got := routed(t, ns); got != 10 {
 		t.Fatalf("without a test, the machine routed %d frames of 10: nothing to prevent", got)
@@ -229,7 +241,8 @@ func routed(t *testing.T, ns *netif.Namespace) uint64 {
 		defer func() { _ = unix.Close(fd) }()
 		first = receivedBy("eth4")
 		for range 10 {
-			if err := unix.Sendto(fd, packetTo(machine.Attrs().HardwareAddr), 0, &unix.SockaddrLinklayer{Ifindex: sender.Attrs().Index}); err != nil {
+			if err := unix.Sendto(fd, packetTo(machine.Attrs().HardwareAddr), 0,
+				&unix.SockaddrLinklayer{Ifindex: sender.Attrs().Index}); err != nil {
 				return err
 			}
 		}

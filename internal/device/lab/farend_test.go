@@ -12,7 +12,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/netif"
 )
 
-// TestTheDevicesProcessesAreThoseAtTheFarEnd: a generator's namespace whose port g0 is cabled to a device's, and whose g1 ends in the generator's own.
+// TestTheDevicesProcessesAreThoseAtTheFarEnd: a generator's namespace whose port g0 is cabled to a device's,
+// and whose g1 ends in the generator's own.
 func TestTheDevicesProcessesAreThoseAtTheFarEnd(t *testing.T) {
 	needRoot(t)
 	generator, device, elsewhere := namespace(t), namespace(t), namespace(t)
@@ -20,14 +21,17 @@ func TestTheDevicesProcessesAreThoseAtTheFarEnd(t *testing.T) {
 		for name, far := range map[string]*netif.Namespace{"g0": device, "g1": generator} {
 			attrs := netlink.NewLinkAttrs()
 			attrs.Name = name
-			if err := netlink.LinkAdd(&netlink.Veth{LinkAttrs: attrs, PeerName: "d-" + name, PeerNamespace: netlink.NsFd(far.Fd())}); err != nil {
+			if err := netlink.LinkAdd(&netlink.Veth{LinkAttrs: attrs, PeerName: "d-" + name,
+				PeerNamespace: netlink.NsFd(far.Fd())}); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	pids := map[string]int{"the device's": sleeper(t, device), "the generator's": sleeper(t, generator), "somebody else's": sleeper(t, elsewhere), "the machine's": os.Getpid()}
-	for name, ports := range map[string][]string{"both ports": {"g0", "g1"}, "the port that is cabled to itself": {"g1"}} {
+	pids := map[string]int{"the device's": sleeper(t, device), "the generator's": sleeper(t, generator),
+		"somebody else's": sleeper(t, elsewhere), "the machine's": os.Getpid()}
+	for name, ports := range map[string][]string{"both ports": {"g0", "g1"},
+		"the port that is cabled to itself": {"g1"}} {
 		inNamespace(t, generator, func() error {
 			far, err := lab.FarEndOf(ports)
 			if err != nil {

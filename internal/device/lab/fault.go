@@ -23,7 +23,8 @@ const (
 	Died        Reason = "Died"        // the lab was running, and ended by itself
 )
 
-// Fault is why a lab couldn't be built, or ended by itself: one sentence for a person, with the way out where there is one.
+// Fault is why a lab couldn't be built, or ended by itself: one sentence for a person, with the way out where
+// there is one.
 type Fault struct {
 	Reason   Reason `json:"reason"`
 	Sentence string `json:"sentence"`
@@ -57,14 +58,18 @@ func faultOf(err error) *Fault {
 func spawnFault(err error, rootless bool) *Fault {
 	switch {
 	case errors.Is(err, unix.ENOSPC):
-		return &Fault{Permission, fmt.Sprintf("the kernel makes no more namespaces (user.max_user_namespaces = %s, user.max_net_namespaces = %s): "+
-			"raise them with sysctl, or run with sudo", sysctl("user/max_user_namespaces"), sysctl("user/max_net_namespaces"))}
+		return &Fault{Permission, fmt.Sprintf("the kernel makes no more namespaces (user.max_user_namespaces = %s, "+
+			"user.max_net_namespaces = %s): "+
+			"raise them with sysctl, or run with sudo", sysctl("user/max_user_namespaces"),
+			sysctl("user/max_net_namespaces"))}
 	case errors.Is(err, unix.EPERM) && rootless:
 		return &Fault{Permission, "an ordinary user may not make network namespaces here: " + permissionHint()}
 	case errors.Is(err, unix.EPERM):
-		return &Fault{Permission, "network namespaces may not be made here although CAP_SYS_ADMIN is held: a container's seccomp profile forbids it; run outside the container, or with --privileged"}
+		return &Fault{Permission, "network namespaces may not be made here although CAP_SYS_ADMIN is held: a " +
+			"container's seccomp profile forbids it; run outside the container, or with --privileged"}
 	case errors.Is(err, unix.EINVAL):
-		return &Fault{Unsupported, "this kernel has no network or user namespaces (CONFIG_NET_NS, CONFIG_USER_NS); run with sudo, or on another kernel"}
+		return &Fault{Unsupported, "this kernel has no network or user namespaces (CONFIG_NET_NS, CONFIG_USER_NS); " +
+			"run with sudo, or on another kernel"}
 	default:
 		return &Fault{Failed, fmt.Sprintf("start the lab's process: %v", err)}
 	}
@@ -78,9 +83,11 @@ func permissionHint() string {
 	case sysctl("kernel/unprivileged_userns_clone") == "0":
 		return "kernel.unprivileged_userns_clone is 0; run with sudo, or sysctl kernel.unprivileged_userns_clone=1"
 	case sysctl("kernel/apparmor_restrict_unprivileged_userns") == "1":
-		return "kernel.apparmor_restrict_unprivileged_userns is 1; run with sudo, or sysctl kernel.apparmor_restrict_unprivileged_userns=0"
+		return "kernel.apparmor_restrict_unprivileged_userns is 1; run with sudo, or sysctl " +
+			"kernel.apparmor_restrict_unprivileged_userns=0"
 	default:
-		return "run with sudo; in a container, its seccomp profile or lack of CAP_SYS_ADMIN and CAP_NET_ADMIN forbids it"
+		return "run with sudo; in a container, its seccomp profile or lack of CAP_SYS_ADMIN and CAP_NET_ADMIN " +
+			"forbids it"
 	}
 }
 

@@ -17,9 +17,12 @@ func TestFaultsAreSentencesForPeople(t *testing.T) {
 		reason Reason
 		words  string
 	}{
-		"no right":       {fmt.Errorf("link west: %w", unix.EPERM), Permission, "the lab may not be built: link west: operation not permitted ("},
-		"no veth":        {fmt.Errorf("link west: lay a cable (veth): %w", unix.EOPNOTSUPP), Unsupported, "this kernel can't build the lab: link west: lay a cable (veth)"},
-		"no limit":       {fmt.Errorf("forwarder: %w: nftables: %w", forwarder.ErrUnsupported, unix.EOPNOTSUPP), Unsupported, "dut.reference.limit: forwarder: not supported by this kernel"},
+		"no right": {fmt.Errorf("link west: %w", unix.EPERM), Permission,
+			"the lab may not be built: link west: operation not permitted ("},
+		"no veth": {fmt.Errorf("link west: lay a cable (veth): %w", unix.EOPNOTSUPP), Unsupported,
+			"this kernel can't build the lab: link west: lay a cable (veth)"},
+		"no limit": {fmt.Errorf("forwarder: %w: nftables: %w", forwarder.ErrUnsupported, unix.EOPNOTSUPP),
+			Unsupported, "dut.reference.limit: forwarder: not supported by this kernel"},
 		"anything else":  {errors.New("out of luck"), Failed, "build the lab: out of luck"},
 		"a fault itself": {fmt.Errorf("wrapped: %w", badInput("link %s: no", "west")), BadInput, "link west: no"},
 	} {

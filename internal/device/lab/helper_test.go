@@ -50,8 +50,8 @@ func exit(err error) {
 	os.Exit(0)
 }
 
-// fake is an engine that says what it sees: a client that connects gets one line of JSON. It sends a frame on its first port all the
-// time, so that a lab which outlives its parent can be told by its traffic.
+// fake is an engine that says what it sees: a client that connects gets one line of JSON. It sends a frame on
+// its first port all the time, so that a lab which outlives its parent can be told by its traffic.
 type fake struct{ view view }
 
 // view is what the engine's process sees of its namespace.
@@ -119,7 +119,8 @@ func (f *fake) Serve(ctx context.Context, l net.Listener) error {
 	}
 }
 
-// forwardedTTL sends an IPv4 packet with a TTL of 64 from the first port's network to the second's, by the device, and says which TTL it arrives with; 0: it doesn't within two seconds.
+// forwardedTTL sends an IPv4 packet with a TTL of 64 from the first port's network to the second's, by the
+// device, and says which TTL it arrives with; 0: it doesn't within two seconds.
 func (f *fake) forwardedTTL() int {
 	var sockets [2]int
 	for i := range sockets {
@@ -132,7 +133,8 @@ func (f *fake) forwardedTTL() int {
 		}
 		defer func() { _ = unix.Close(sockets[i]) }()
 		const protocol = unix.ETH_P_ALL << 8
-		if err := unix.Bind(sockets[i], &unix.SockaddrLinklayer{Protocol: protocol, Ifindex: link.Attrs().Index}); err != nil {
+		if err := unix.Bind(sockets[i], &unix.SockaddrLinklayer{Protocol: protocol,
+			Ifindex: link.Attrs().Index}); err != nil {
 			return 0
 		}
 	}

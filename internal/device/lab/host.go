@@ -42,7 +42,8 @@ type Engine interface {
 // Bench is what an engine gets: its ports, and the counters of the device next to it.
 type Bench struct {
 	Ports []Port
-	// Device reads the kernel's counters of the device's interfaces, named by their links; nil: the lab has no device of its own.
+	// Device reads the kernel's counters of the device's interfaces, named by their links; nil: the lab has no
+	// device of its own.
 	Device func() ([]forwarder.Counted, error)
 }
 
@@ -55,9 +56,10 @@ var errParentEnded = errors.New("the parent has ended, or has closed its end")
 // stopGrace is how long the engine may take to stop; after that the process ends anyway.
 const stopGrace = 2 * time.Second
 
-// HostMain is the child's main function: it reads its order from standard input, builds the topology, reports on standard output that it is ready or why
-// it is not, and serves the engine on the listener of file descriptor 3 until standard input ends or the context does. Only
-// main may call it: what it builds isn't removed before the process ends.
+// HostMain is the child's main function: it reads its order from standard input, builds the topology, reports
+// on standard output that it is ready or why it is not, and serves the engine on the listener of file
+// descriptor 3 until standard input ends or the context does. Only main may call it: what it builds isn't
+// removed before the process ends.
 func HostMain(ctx context.Context, open OpenEngine) error {
 	return host(ctx, os.Stdin, os.Stdout, os.NewFile(3, "listener"), open) //nolint:forbidigo // its orders come from the process that started it, which gets the answers
 }
@@ -93,7 +95,8 @@ func host(ctx context.Context, orders io.Reader, answers io.Writer, listener *os
 }
 
 // prepare builds what was ordered and opens the engine on it.
-func prepare(ctx context.Context, o order, listener *os.File, open OpenEngine) (func(context.Context) error, *testbed, error) {
+func prepare(ctx context.Context, o order, listener *os.File, open OpenEngine) (func(context.Context) error, *testbed,
+	error) {
 	l, err := net.FileListener(listener)
 	if err != nil {
 		return nil, &testbed{}, fmt.Errorf("take over the engine's port: %w", err)
@@ -107,12 +110,14 @@ func prepare(ctx context.Context, o order, listener *os.File, open OpenEngine) (
 	if err != nil {
 		return nil, &testbed{}, err
 	}
-	if request, err := machine.KeepAwake(); err == nil { // without the right to, or a driver that heeds it, processors may sleep
+	// without the right to, or a driver that heeds it, processors may sleep
+	if request, err := machine.KeepAwake(); err == nil {
 		b.closers = append(b.closers, request)
 	}
 	ports := make([]Port, len(o.Topology.Links))
 	for i, link := range o.Topology.Links {
-		ports[i] = Port{Link: link.Name, Interface: link.Interface, Namespace: b.ends[link.Name], Speed: link.Speed, Cores: o.Topology.Cores, Processors: b.senders[link.Name], Path: o.Topology.Path, Batch: o.Topology.Batch}
+		ports[i] = Port{Link: link.Name, Interface: link.Interface, Namespace: b.ends[link.Name], Speed: link.Speed,
+			Cores: o.Topology.Cores, Processors: b.senders[link.Name], Path: o.Topology.Path, Batch: o.Topology.Batch}
 	}
 	if ns := b.ends[plan.DeviceEnd]; ns != nil {
 		end := ports[0]

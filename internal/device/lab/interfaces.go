@@ -25,10 +25,12 @@ func checkInterfaces(t Topology) error {
 	return checkLoopback()
 }
 
-// checkLoopback refuses a namespace whose loopback interface is down, as it is when one was just made: the engine listens there.
+// checkLoopback refuses a namespace whose loopback interface is down, as it is when one was just made: the
+// engine listens there.
 func checkLoopback() error {
 	if lo, err := net.InterfaceByName("lo"); err == nil && lo.Flags&net.FlagUp == 0 {
-		return badInput("the loopback interface lo is down, over which the software engine is reached: set it up with \"ip link set lo up\" (in the network namespace where linerate runs)")
+		return badInput("the loopback interface lo is down, over which the software engine is reached: set it up " +
+			"with \"ip link set lo up\" (in the network namespace where linerate runs)")
 	}
 	return nil
 }
@@ -36,19 +38,23 @@ func checkLoopback() error {
 func checkInterface(l Link, largest int) error {
 	link, err := netlink.LinkByName(l.Interface)
 	if _, missing := errors.AsType[netlink.LinkNotFoundError](err); missing {
-		return badInput("--ports: there is no interface %s on this machine (link %s): \"ip link\" lists all interfaces", l.Interface, l.Name)
+		return badInput("--ports: there is no interface %s on this machine (link %s): \"ip link\" lists all interfaces",
+			l.Interface, l.Name)
 	}
 	if err != nil {
 		return faultOf(fmt.Errorf("look up interface %s: %w", l.Interface, err))
 	}
 	if link.Attrs().Flags&net.FlagLoopback != 0 || link.Attrs().EncapType != "ether" {
-		return badInput("--ports: %s (link %s) is not an Ethernet interface: choose one that is cabled to the device", l.Interface, l.Name)
+		return badInput("--ports: %s (link %s) is not an Ethernet interface: choose one that is cabled to the device",
+			l.Interface, l.Name)
 	}
 	if link.Attrs().Flags&net.FlagUp == 0 {
-		return badInput("--ports: interface %s (link %s) is down: set it up with \"ip link set %s up\"", l.Interface, l.Name, l.Interface)
+		return badInput("--ports: interface %s (link %s) is down: set it up with \"ip link set %s up\"", l.Interface,
+			l.Name, l.Interface)
 	}
 	if link.Attrs().OperState == netlink.OperDown || link.Attrs().OperState == netlink.OperLowerLayerDown {
-		return badInput("--ports: interface %s (link %s) has no carrier: plug its cable in, and see that the device's port is up", l.Interface, l.Name)
+		return badInput("--ports: interface %s (link %s) has no carrier: plug its cable in, and see that the "+
+			"device's port is up", l.Interface, l.Name)
 	}
 	if err := checkMTU(link, l, largest); err != nil {
 		return err
@@ -56,10 +62,12 @@ func checkInterface(l Link, largest int) error {
 	return checkDefaultRoute(link, l)
 }
 
-// checkMTU refuses an interface on which the largest frame, in bytes without FCS, doesn't fit. The kernel leaves the Ethernet header and one VLAN tag out of an MTU.
+// checkMTU refuses an interface on which the largest frame, in bytes without FCS, doesn't fit. The kernel
+// leaves the Ethernet header and one VLAN tag out of an MTU.
 func checkMTU(link netlink.Link, l Link, largest int) error {
 	if need := largest - ethernetHeaderBytes - l.tagBytes(); need > link.Attrs().MTU {
-		return badInput("--ports: frames of %d bytes don't fit interface %s (link %s), whose MTU is %d: set it with \"ip link set %s mtu %d\", and the device's to as much, or send smaller frames",
+		return badInput("--ports: frames of %d bytes don't fit interface %s (link %s), whose MTU is %d: set it with "+
+			"\"ip link set %s mtu %d\", and the device's to as much, or send smaller frames",
 			largest+fcsBytes, l.Interface, l.Name, link.Attrs().MTU, l.Interface, need)
 	}
 	return nil
@@ -73,7 +81,8 @@ func checkDefaultRoute(link netlink.Link, l Link) error {
 		}
 		for _, r := range routes {
 			if isDefault(r) && uses(r, link.Attrs().Index) {
-				return badInput("--ports: interface %s (link %s) carries this machine's default route, and a load test would cut you off: choose another interface, or route by another one first",
+				return badInput("--ports: interface %s (link %s) carries this machine's default route, and a load "+
+					"test would cut you off: choose another interface, or route by another one first",
 					l.Interface, l.Name)
 			}
 		}
@@ -106,5 +115,6 @@ func checkPacketSockets() error {
 	if hasCapability(unix.CAP_NET_RAW) && hasCapability(unix.CAP_NET_ADMIN) {
 		return nil
 	}
-	return &Fault{Permission, "--ports: an ordinary user may not send on real interfaces: run with sudo, or give the binary CAP_NET_RAW and CAP_NET_ADMIN with setcap"}
+	return &Fault{Permission, "--ports: an ordinary user may not send on real interfaces: run with sudo, or give the " +
+		"binary CAP_NET_RAW and CAP_NET_ADMIN with setcap"}
 }

@@ -22,7 +22,8 @@ import (
 // Verb is the hidden verb of linerate's own program that runs HostMain.
 const Verb = "lab-host"
 
-// closeGrace is how long the child may take to end by itself before it is killed; all that it has to do is stop traffic.
+// closeGrace is how long the child may take to end by itself before it is killed; all that it has to do is stop
+// traffic.
 const closeGrace = 3 * time.Second
 
 // Host is the command that runs HostMain. The zero value is this very program with Verb.
@@ -50,8 +51,10 @@ type Lab struct {
 	hearing sync.WaitGroup
 }
 
-// Start builds the topology in a child process and returns when its engine answers. The context bounds the start only: the lab lasts
-// until Close, or until this process ends for whatever reason. Until then this process's session has priority over others (machine.AskFirst). Every error is a *Fault or the context's error.
+// Start builds the topology in a child process and returns when its engine answers. The context bounds the
+// start only: the lab lasts until Close, or until this process ends for whatever reason. Until then this
+// process's session has priority over others (machine.AskFirst). Every error is a *Fault or the context's
+// error.
 func Start(ctx context.Context, t Topology, h Host) (*Lab, error) {
 	if err := checkInterfaces(t); err != nil {
 		return nil, err
@@ -61,14 +64,16 @@ func Start(ctx context.Context, t Topology, h Host) (*Lab, error) {
 		return nil, faultOf(err)
 	}
 	defer func() { _ = file.Close() }()
-	// The child has its own copy of the listener. Once this one is closed, connections are refused if the child dies, and don't wait.
+	// The child has its own copy of the listener. Once this one is closed, connections are refused if the child
+	// dies, and don't wait.
 	defer func() { _ = listener.Close() }()
 
 	c, err := spawn(t, h, file)
 	if err != nil {
 		return nil, err
 	}
-	l := &Lab{topology: t, address: listener.Addr().String(), key: credential.New(), child: c, answers: make(chan answer), closed: make(chan struct{})}
+	l := &Lab{topology: t, address: listener.Addr().String(), key: credential.New(), child: c,
+		answers: make(chan answer), closed: make(chan struct{})}
 	l.closeOnce, l.endPrecedence = sync.OnceValue(l.end), machine.AskFirst()
 	if err := l.awaitReady(ctx); err != nil {
 		return nil, errors.Join(err, l.Close())
@@ -170,7 +175,8 @@ func (l *Lab) PortOfLink() map[string]int {
 	return ports
 }
 
-// DUTMACs are the MACs of the Reference's interfaces by link; empty for other devices, whose MACs are in the Plan or found by ARP.
+// DUTMACs are the MACs of the Reference's interfaces by link; empty for other devices, whose MACs are in the
+// Plan or found by ARP.
 func (l *Lab) DUTMACs() map[string]string {
 	macs := map[string]string{}
 	if l.topology.Kind == Reference {
@@ -208,7 +214,8 @@ func parentOf(pid int) int {
 	}
 	var state string
 	var parent int
-	_, _ = fmt.Sscan(string(stat[bytes.LastIndexByte(stat, ')')+1:]), &state, &parent) // after the name, which may contain anything
+	// after the name, which may contain anything
+	_, _ = fmt.Sscan(string(stat[bytes.LastIndexByte(stat, ')')+1:]), &state, &parent)
 	return parent
 }
 
@@ -228,7 +235,8 @@ func (l *Lab) Err() error {
 	}
 }
 
-// Close ends the lab and returns once its process has ended; the kernel removes the namespaces a moment later. It may be called more than once.
+// Close ends the lab and returns once its process has ended; the kernel removes the namespaces a moment later.
+// It may be called more than once.
 func (l *Lab) Close() error { return l.closeOnce() }
 
 func (l *Lab) end() error {

@@ -30,7 +30,8 @@ import (
 func start(t *testing.T, topology lab.Topology, env ...string) *lab.Lab {
 	t.Helper()
 	needRoot(t)
-	l, err := lab.Start(t.Context(), topology, lab.Host{Path: "/proc/self/exe", Args: []string{lab.Verb}, Env: append(os.Environ(), env...)})
+	l, err := lab.Start(t.Context(), topology, lab.Host{Path: "/proc/self/exe", Args: []string{lab.Verb},
+		Env: append(os.Environ(), env...)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +76,8 @@ func TestAnotherUserOfTheMachineDrivesNoLab(t *testing.T) {
 	}
 }
 
-// asNobody carries fn out with the rights of user 65534, in a thread of its own that ends with it: the raw system call changes that thread alone.
+// asNobody carries fn out with the rights of user 65534, in a thread of its own that ends with it: the raw
+// system call changes that thread alone.
 func asNobody(t *testing.T, fn func() error) {
 	t.Helper()
 	finished := make(chan error, 1)
@@ -111,7 +113,8 @@ func TestALab(t *testing.T) {
 		if v.Namespace == namespace {
 			t.Error("the engine is in our namespace")
 		}
-		if !slices.Equal(v.Interfaces, []string{"west", "east"}) || !slices.Equal(v.Speeds, []int64{10_000_000_000, 10_000_000_000}) {
+		if !slices.Equal(v.Interfaces, []string{"west", "east"}) ||
+			!slices.Equal(v.Speeds, []int64{10_000_000_000, 10_000_000_000}) {
 			t.Errorf("ports %v with speeds %v", v.Interfaces, v.Speeds)
 		}
 		if got := l.PortOfLink(); got["west"] != 0 || got["east"] != 1 {
@@ -174,7 +177,8 @@ func TestALab(t *testing.T) {
 	})
 	t.Run("resets its Reference, and nothing else", func(t *testing.T) {
 		l := start(t, topologyOf(t, planOf([]string{"west", "east"}), lab.Options{}))
-		if report, err := l.Reset(t.Context()); err != nil || !strings.HasPrefix(report, "removed 0 neighbours, 0 learned addresses, ") {
+		if report, err := l.Reset(t.Context()); err != nil ||
+			!strings.HasPrefix(report, "removed 0 neighbours, 0 learned addresses, ") {
 			t.Errorf("%q, %v", report, err)
 		}
 		l = start(t, topologyOf(t, planOf([]string{"a", "b"}, dutType("Loopback")), lab.Options{}))
@@ -243,11 +247,16 @@ func TestALabThatCannotStartSaysWhy(t *testing.T) {
 		reason   lab.Reason
 		words    string
 	}{
-		"an engine that can't open its ports": {reference, lab.Host{Path: "/proc/self/exe", Args: []string{lab.Verb}, Env: []string{"LAB_TEST_ENGINE=broken"}}, lab.Failed, "the engine is broken"},
-		"a process that isn't a lab":          {reference, lab.Host{Path: "/bin/sh", Args: []string{"-c", "echo oh no >&2; exit 3"}}, lab.Died, "exit status 3; its last words: oh no"},
-		"a program that isn't there":          {reference, lab.Host{Path: "/nonexistent"}, lab.Failed, "no such file"},
-		"an interface that doesn't exist":     {device("nosuch0", "nosuch1"), lab.Host{}, lab.BadInput, "there is no interface nosuch0 on this machine (link west)"},
-		"an interface that isn't Ethernet":    {device("lo", "nosuch1"), lab.Host{}, lab.BadInput, "lo (link west) is not an Ethernet interface"},
+		"an engine that can't open its ports": {reference, lab.Host{Path: "/proc/self/exe", Args: []string{lab.Verb},
+			Env: []string{"LAB_TEST_ENGINE=broken"}}, lab.Failed, "the engine is broken"},
+		"a process that isn't a lab": {reference,
+			lab.Host{Path: "/bin/sh", Args: []string{"-c", "echo oh no >&2; exit 3"}}, lab.Died,
+			"exit status 3; its last words: oh no"},
+		"a program that isn't there": {reference, lab.Host{Path: "/nonexistent"}, lab.Failed, "no such file"},
+		"an interface that doesn't exist": {device("nosuch0", "nosuch1"), lab.Host{}, lab.BadInput,
+			"there is no interface nosuch0 on this machine (link west)"},
+		"an interface that isn't Ethernet": {device("lo", "nosuch1"), lab.Host{}, lab.BadInput,
+			"lo (link west) is not an Ethernet interface"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l, err := lab.Start(t.Context(), c.topology, c.host)
@@ -260,23 +269,27 @@ func TestALabThatCannotStartSaysWhy(t *testing.T) {
 	t.Run("a start that is cancelled", func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
-		_, err := lab.Start(ctx, reference, lab.Host{Path: "/bin/sh", Args: []string{"-c", "read order; exec sleep 60"}})
+		_, err := lab.Start(ctx, reference, lab.Host{Path: "/bin/sh",
+			Args: []string{"-c", "read order; exec sleep 60"}})
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got %v", err)
 		}
 	})
 }
 
-// TestFramesThatDoNotFitAnInterface: the MTU is compared before anything is sent, and the command mends it; so does one for a loopback interface that is down.
+// TestFramesThatDoNotFitAnInterface: the MTU is compared before anything is sent, and the command mends it; so
+// does one for a loopback interface that is down.
 func TestFramesThatDoNotFitAnInterface(t *testing.T) {
 	needRoot(t)
 	runtime.LockOSThread() // the namespace ends with the thread
 	if _, err := netns.New(); err != nil {
 		t.Fatal(err)
 	}
-	topology := topologyOf(t, planOf([]string{"west", "east"}, dutType("Device")), lab.Options{Ports: []string{"west", "east"}})
+	topology := topologyOf(t, planOf([]string{"west", "east"}, dutType("Device")),
+		lab.Options{Ports: []string{"west", "east"}})
 	for _, name := range []string{"west", "east"} {
-		if err := netlink.LinkAdd(&netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: name, MTU: 1500}, PeerName: name + "-far"}); err != nil {
+		if err := netlink.LinkAdd(&netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: name, MTU: 1500}, PeerName: name +
+			"-far"}); err != nil {
 			t.Fatal(err)
 		}
 		for _, end := range []string{name, name + "-far"} {
@@ -298,12 +311,14 @@ func TestFramesThatDoNotFitAnInterface(t *testing.T) {
 		words  string
 	}{1514: {lab.Failed, "no such file"}, 8996: {lab.BadInput, unfit}} {
 		topology.Largest = largest
-		_, err := lab.Start(t.Context(), topology, lab.Host{Path: "/nonexistent"}) // which is looked at when all else is right
+		// which is looked at when all else is right
+		_, err := lab.Start(t.Context(), topology, lab.Host{Path: "/nonexistent"})
 		wantFault(t, err, c.reason, c.words)
 	}
 }
 
-// TestNothingOutlivesAKilledParent kills a process that runs a lab, as nothing can be done about, and looks for what it left.
+// TestNothingOutlivesAKilledParent kills a process that runs a lab, as nothing can be done about, and looks for
+// what it left.
 func TestNothingOutlivesAKilledParent(t *testing.T) {
 	needRoot(t)
 	for name, wrap := range map[string][]string{
@@ -312,9 +327,11 @@ func TestNothingOutlivesAKilledParent(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, limit := range []*plan.Limit{nil, {PacketsPerSecond: 1000}, {Layer2BitsPerSecond: 1_000_000}} {
-				// Kernel threads are of no namespace, and named after their interface: no other lab on this machine may have a link of this name.
+				// Kernel threads are of no namespace, and named after their interface: no other lab on this machine may
+				// have a link of this name.
 				west := fmt.Sprintf("w%d", os.Getpid())
-				p := planOf([]string{west, "east"}, func(p *plan.Plan) { p.DUT.Reference = &plan.Reference{Limit: limit} })
+				p := planOf([]string{west, "east"},
+					func(p *plan.Plan) { p.DUT.Reference = &plan.Reference{Limit: limit} })
 				ns := namespace(t) // in which nobody else adds an interface meanwhile
 				setUp(t, ns, "lo")
 				interfaces := interfaceNames(t, ns)
@@ -335,15 +352,18 @@ func TestNothingOutlivesAKilledParent(t *testing.T) {
 				if len(initial) == 0 {
 					t.Fatal("nobody holds the generator's namespace")
 				}
-				if threaded := napiThread(t, west); threaded != (limit == nil) { // only a Reference without a limit has threads of its own
+				// only a Reference without a limit has threads of its own
+				if threaded := napiThread(t, west); threaded != (limit == nil) {
 					t.Errorf("a kernel thread serves %s: %t", west, threaded)
 				}
 				if err := cmd.Process.Kill(); err != nil {
 					t.Fatal(err)
 				}
 				_ = cmd.Wait()
-				eventually(t, "its processes are gone", func() bool { return len(processes(t, cmd.Args[len(cmd.Args)-2])) == 0 })
-				eventually(t, "its namespace is gone", func() bool { return !slices.ContainsFunc(holders(t, v.Namespace), contains(initial)) })
+				eventually(t, "its processes are gone",
+					func() bool { return len(processes(t, cmd.Args[len(cmd.Args)-2])) == 0 })
+				eventually(t, "its namespace is gone",
+					func() bool { return !slices.ContainsFunc(holders(t, v.Namespace), contains(initial)) })
 				eventually(t, "its kernel threads are gone", func() bool { return !napiThread(t, west) })
 				if current := interfaceNames(t, ns); !slices.Equal(current, interfaces) {
 					t.Errorf("interfaces before %v, after %v", interfaces, current)
@@ -380,7 +400,8 @@ func processes(t *testing.T, program string) []string {
 	})
 }
 
-// contains tells those of a list: the kernel gives a namespace's number to the next one, so holders that are new hold something else.
+// contains tells those of a list: the kernel gives a namespace's number to the next one, so holders that are
+// new hold something else.
 func contains(list []string) func(string) bool {
 	return func(element string) bool { return slices.Contains(list, element) }
 }

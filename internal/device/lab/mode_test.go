@@ -25,10 +25,13 @@ func inMode(m plan.Mode) func(*plan.Plan) {
 
 // TestRealDevicesOfALab: each takes from the TTL what its routers do.
 func TestRealDevicesOfALab(t *testing.T) {
-	modes := []plan.Mode{{Router: &plan.RouterMode{Routes: 100}}, {XDP: &plan.XDPMode{}}, {Tunnel: &plan.TunnelMode{Kind: plan.TunnelWireGuard, Far: "east"}}}
+	modes := []plan.Mode{{Router: &plan.RouterMode{Routes: 100}}, {XDP: &plan.XDPMode{}},
+		{Tunnel: &plan.TunnelMode{Kind: plan.TunnelWireGuard, Far: "east"}}}
 	if _, _, err := tunnel.FindIPsec(); err == nil {
-		for _, cipher := range []string{plan.CipherAES128GCM, plan.CipherAES256GCM, plan.CipherAES256CBC, plan.CipherChaCha20} {
-			modes = append(modes, plan.Mode{Tunnel: &plan.TunnelMode{Kind: plan.TunnelIPsec, Cipher: cipher, Far: "east"}})
+		for _, cipher := range []string{plan.CipherAES128GCM, plan.CipherAES256GCM, plan.CipherAES256CBC,
+			plan.CipherChaCha20} {
+			modes = append(modes, plan.Mode{Tunnel: &plan.TunnelMode{Kind: plan.TunnelIPsec, Cipher: cipher,
+				Far: "east"}})
 		}
 	}
 	for _, m := range modes {
@@ -54,7 +57,8 @@ func TestGatewaysStayOffTheProcessorThatSends(t *testing.T) {
 	if len(want) > 1 {
 		want = want[1:]
 	}
-	p := planOf([]string{"west", "east"}, inMode(plan.Mode{Tunnel: &plan.TunnelMode{Kind: plan.TunnelWireGuard, Far: "east"}}))
+	p := planOf([]string{"west", "east"}, inMode(plan.Mode{Tunnel: &plan.TunnelMode{Kind: plan.TunnelWireGuard,
+		Far: "east"}}))
 	p.Directions = p.Directions[:1]
 	l := start(t, topologyOf(t, p, lab.Options{}))
 	threads, err := procfs.AllThreads(aGateway(t, l))
@@ -74,7 +78,8 @@ func TestGatewaysStayOffTheProcessorThatSends(t *testing.T) {
 
 // TestALabEndsWithItsDevice kills a gateway's process, without which there is nothing to measure.
 func TestALabEndsWithItsDevice(t *testing.T) {
-	l := start(t, topologyOf(t, planOf([]string{"west", "east"}, inMode(plan.Mode{Tunnel: &plan.TunnelMode{Kind: plan.TunnelWireGuard, Far: "east"}})), lab.Options{}))
+	l := start(t, topologyOf(t, planOf([]string{"west", "east"},
+		inMode(plan.Mode{Tunnel: &plan.TunnelMode{Kind: plan.TunnelWireGuard, Far: "east"}})), lab.Options{}))
 	if !l.Forwards(aGateway(t, l)) || l.Forwards(l.PID()) || l.Forwards(os.Getpid()) {
 		t.Error("the lab doesn't know which processes forward")
 	}
@@ -87,14 +92,17 @@ func TestALabEndsWithItsDevice(t *testing.T) {
 	}
 }
 
-// TestALabThatIsStoppedDoesNotBlameItsDevice: a signal to the lab's process is no fault of the gateways, which end with it.
+// TestALabThatIsStoppedDoesNotBlameItsDevice: a signal to the lab's process is no fault of the gateways, which
+// end with it.
 func TestALabThatIsStoppedDoesNotBlameItsDevice(t *testing.T) {
-	l := start(t, topologyOf(t, planOf([]string{"west", "east"}, inMode(plan.Mode{Tunnel: &plan.TunnelMode{Kind: plan.TunnelWireGuard, Far: "east"}})), lab.Options{}))
+	l := start(t, topologyOf(t, planOf([]string{"west", "east"},
+		inMode(plan.Mode{Tunnel: &plan.TunnelMode{Kind: plan.TunnelWireGuard, Far: "east"}})), lab.Options{}))
 	if err := syscall.Kill(l.PID(), syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	<-l.Done()
-	if err := l.Err(); err == nil || !strings.HasSuffix(err.Error(), "its last words: stopped by a signal: terminated signal received") {
+	if err := l.Err(); err == nil || !strings.HasSuffix(err.Error(),
+		"its last words: stopped by a signal: terminated signal received") {
 		t.Errorf("it ended as %v", err)
 	}
 }

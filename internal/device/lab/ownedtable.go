@@ -9,15 +9,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tableOwned is NFT_TABLE_F_OWNER (linux/netfilter/nf_tables.h): the table belongs to the netlink connection that made it, and the
-// kernel removes it when that closes, as it does at the end of the process.
+// tableOwned is NFT_TABLE_F_OWNER (linux/netfilter/nf_tables.h): the table belongs to the netlink connection
+// that made it, and the kernel removes it when that closes, as it does at the end of the process.
 const tableOwned = 2
 
-// ownedTable opens a connection to nftables that owns a table of this name. The nftables library knows no owner, so the table is made
-// by a message of our own, on the library's connection, before the library uses it.
+// ownedTable opens a connection to nftables that owns a table of this name. The nftables library knows no
+// owner, so the table is made by a message of our own, on the library's connection, before the library uses it.
 func ownedTable(name string) (*nftables.Conn, *nftables.Table, error) {
 	table := &nftables.Table{Family: nftables.TableFamilyNetdev, Name: name}
-	conn, err := nftables.New(nftables.AsLasting(), nftables.WithSockOptions(func(c *netlink.Conn) error { return createOwned(c, table) }))
+	conn, err := nftables.New(nftables.AsLasting(),
+		nftables.WithSockOptions(func(c *netlink.Conn) error { return createOwned(c, table) }))
 	if err != nil {
 		return nil, nil, fmt.Errorf("make an nftables table: %w", err)
 	}
@@ -34,7 +35,8 @@ func createOwned(c *netlink.Conn, table *nftables.Table) error {
 	}
 	// nftables takes changes in batches only: begin, the change, end. Each has the 4 bytes of struct nfgenmsg first.
 	batch := func(kind netlink.HeaderType) netlink.Message {
-		return netlink.Message{Header: netlink.Header{Type: kind, Flags: netlink.Request}, Data: []byte{0, unix.NFNETLINK_V0, 0, unix.NFNL_SUBSYS_NFTABLES}}
+		return netlink.Message{Header: netlink.Header{Type: kind, Flags: netlink.Request},
+			Data: []byte{0, unix.NFNETLINK_V0, 0, unix.NFNL_SUBSYS_NFTABLES}}
 	}
 	change := netlink.Message{
 		Header: netlink.Header{
@@ -43,7 +45,8 @@ func createOwned(c *netlink.Conn, table *nftables.Table) error {
 		},
 		Data: append([]byte{byte(table.Family), unix.NFNETLINK_V0, 0, 0}, attributes...),
 	}
-	if _, err := c.SendMessages([]netlink.Message{batch(unix.NFNL_MSG_BATCH_BEGIN), change, batch(unix.NFNL_MSG_BATCH_END)}); err != nil {
+	if _, err := c.SendMessages([]netlink.Message{batch(unix.NFNL_MSG_BATCH_BEGIN), change,
+		batch(unix.NFNL_MSG_BATCH_END)}); err != nil {
 		return fmt.Errorf("send: %w", err)
 	}
 	if _, err := c.Receive(); err != nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/machine"
 )
 
-// placement says on which processors the engine sends and the device forwards, by link. It is empty where there are too few for each thread to have one of its own: the kernel's scheduler places all then.
+// placement says on which processors the engine sends and the device forwards, by link. It is empty where there
+// are too few for each thread to have one of its own: the kernel's scheduler places all then.
 //
 //	processor 0                   processor 1
 //	sends what leaves on west ──▶ forwards what comes from west
@@ -17,8 +18,9 @@ import (
 //	processor 0                   all others
 //	sends what leaves on west ──▶ gateways of a tunnel, whose programs have many threads
 //
-// A thread of the kernel's that forwards isn't interrupted before it has forwarded 64 frames, not even for a real-time thread. The scheduler may leave both on one processor while another is
-// idle, and the sender waits for a third of its time.
+// A thread of the kernel's that forwards isn't interrupted before it has forwarded 64 frames, not even for a
+// real-time thread. The scheduler may leave both on one processor while another is idle, and the sender waits
+// for a third of its time.
 type placement struct {
 	senders    map[string][]int // one for each thread that sends on the link
 	forwarders map[string]int
@@ -59,7 +61,9 @@ func (t Topology) forwarderOn(place placement) forwarder.Spec {
 	return spec
 }
 
-// forwardsInKernel says whether all that the device does to a frame is done by the kernel's thread of the link that it came from.
+// forwardsInKernel says whether all that the device does to a frame is done by the kernel's thread of the link
+// that it came from.
 func (t Topology) forwardsInKernel() bool {
-	return t.Kind == Reference && t.Limit == nil && !t.Ends && !t.tunnels() && (t.Mode == nil || t.Mode.Userspace == nil)
+	return t.Kind == Reference && t.Limit == nil && !t.Ends && !t.tunnels() &&
+		(t.Mode == nil || t.Mode.Userspace == nil)
 }

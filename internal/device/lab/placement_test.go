@@ -11,26 +11,36 @@ import (
 )
 
 func TestEachThreadHasAProcessorWhereThereAreEnough(t *testing.T) {
-	oneWay, bothWays := []forwarder.Direction{{From: "west", To: "east"}}, []forwarder.Direction{{From: "west", To: "east"}, {From: "east", To: "west"}}
+	oneWay, bothWays := []forwarder.Direction{{From: "west", To: "east"}},
+		[]forwarder.Direction{{From: "west", To: "east"}, {From: "east", To: "west"}}
 	for name, c := range map[string]struct {
 		topology   Topology
 		processors []int
 		want       placement
 	}{
-		"one way, two processors":     {Topology{Directions: oneWay}, []int{0, 1}, placement{map[string][]int{"west": {0}}, map[string]int{"west": 1}, nil}},
-		"one way, of many processors": {Topology{Directions: oneWay}, []int{2, 5, 7, 9}, placement{map[string][]int{"west": {2}}, map[string]int{"west": 9}, nil}},
-		"both ways":                   {Topology{Directions: bothWays}, []int{0, 1, 2, 3}, placement{map[string][]int{"west": {0}, "east": {1}}, map[string]int{"west": 2, "east": 3}, nil}},
-		"two threads a port":          {Topology{Directions: oneWay, Cores: 2}, []int{0, 1, 2}, placement{map[string][]int{"west": {0, 1}}, map[string]int{"west": 2}, nil}},
-		"to two links":                {Topology{Directions: []forwarder.Direction{{From: "west", To: "east"}, {From: "west", To: "north"}}}, []int{0, 1}, placement{map[string][]int{"west": {0}}, map[string]int{"west": 1}, nil}},
+		"one way, two processors": {Topology{Directions: oneWay}, []int{0, 1},
+			placement{map[string][]int{"west": {0}}, map[string]int{"west": 1}, nil}},
+		"one way, of many processors": {Topology{Directions: oneWay}, []int{2, 5, 7, 9},
+			placement{map[string][]int{"west": {2}}, map[string]int{"west": 9}, nil}},
+		"both ways": {Topology{Directions: bothWays}, []int{0, 1, 2, 3},
+			placement{map[string][]int{"west": {0}, "east": {1}}, map[string]int{"west": 2, "east": 3}, nil}},
+		"two threads a port": {Topology{Directions: oneWay, Cores: 2}, []int{0, 1, 2},
+			placement{map[string][]int{"west": {0, 1}}, map[string]int{"west": 2}, nil}},
+		"to two links": {Topology{Directions: []forwarder.Direction{{From: "west", To: "east"},
+			{From: "west", To: "north"}}}, []int{0, 1}, placement{map[string][]int{"west": {0}},
+			map[string]int{"west": 1}, nil}},
 		"one processor":               {Topology{Directions: oneWay}, []int{3}, placement{}},
 		"both ways, two processors":   {Topology{Directions: bothWays}, []int{0, 1}, placement{}},
 		"two threads, two processors": {Topology{Directions: oneWay, Cores: 2}, []int{0, 1}, placement{}},
 		"a limit stands in":           {Topology{Directions: oneWay, Limit: &plan.Limit{}}, []int{0, 1}, placement{}},
-		"a program forwards":          {Topology{Directions: oneWay, Mode: &plan.Mode{Userspace: &plan.UserspaceMode{}}}, []int{0, 1}, placement{}},
-		"gateways of a tunnel":        {Topology{Directions: oneWay, Mode: &plan.Mode{Tunnel: &plan.TunnelMode{}}}, []int{0, 1, 3}, placement{map[string][]int{"west": {0}}, map[string]int{"west": 3}, []int{1, 3}}},
-		"gateways, both ways":         {Topology{Directions: bothWays, Mode: &plan.Mode{Tunnel: &plan.TunnelMode{}}}, []int{0, 1}, placement{}},
-		"ends of sessions":            {Topology{Directions: oneWay, Ends: true}, []int{0, 1}, placement{}},
-		"a real device":               {Topology{Directions: oneWay, Kind: Device}, []int{0, 1}, placement{}},
+		"a program forwards": {Topology{Directions: oneWay,
+			Mode: &plan.Mode{Userspace: &plan.UserspaceMode{}}}, []int{0, 1}, placement{}},
+		"gateways of a tunnel": {Topology{Directions: oneWay, Mode: &plan.Mode{Tunnel: &plan.TunnelMode{}}},
+			[]int{0, 1, 3}, placement{map[string][]int{"west": {0}}, map[string]int{"west": 3}, []int{1, 3}}},
+		"gateways, both ways": {Topology{Directions: bothWays, Mode: &plan.Mode{Tunnel: &plan.TunnelMode{}}},
+			[]int{0, 1}, placement{}},
+		"ends of sessions": {Topology{Directions: oneWay, Ends: true}, []int{0, 1}, placement{}},
+		"a real device":    {Topology{Directions: oneWay, Kind: Device}, []int{0, 1}, placement{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.topology.Kind == "" {

@@ -11,13 +11,14 @@ import (
 	"github.com/linerate-dev/linerate/internal/device/forwarder"
 )
 
-// After order and status, the parent may send questions, a line each, and the child answers each with a line: what did the forwarder's limits
-// count? or: reset the forwarder.
+// After order and status, the parent may send questions, a line each, and the child answers each with a line:
+// what did the forwarder's limits count? or: reset the forwarder.
 //
 //	parent  ── order ──────────── question 1 ──────────── question 2 ─ ─ ▶ end of file: stop
 //	child   ────────── status ──────────────── answer 1 ──────────── ─ ─ ▶
 
-// question asks what the limits counted, or for a reset. Its number shows which question an answer belongs to, as an answer may be late.
+// question asks what the limits counted, or for a reset. Its number shows which question an answer belongs to,
+// as an answer may be late.
 type question struct {
 	Number int  `json:"number"`
 	Reset  bool `json:"reset,omitempty"`
@@ -31,8 +32,8 @@ type answer struct {
 	Error    string                    `json:"error,omitempty"`
 }
 
-// LimitCounters is what the Reference's limits counted since the lab was built, in the order of the topology's directions and named by its links. Without
-// a limit it is empty.
+// LimitCounters is what the Reference's limits counted since the lab was built, in the order of the topology's
+// directions and named by its links. Without a limit it is empty.
 func (l *Lab) LimitCounters(ctx context.Context) ([]forwarder.LimitCounters, error) {
 	if l.topology.Kind != Reference || l.topology.Limit == nil {
 		return nil, nil

@@ -15,13 +15,15 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/netif"
 )
 
-// shield keeps the kernel's IP stack off the test's frames on the engine's interfaces: frames that come back from the device are addressed to
-// this machine's MAC, and a kernel that forwards would send them on, to wherever its default route leads. The engine sees frames before
-// these rules do (packet sockets and XDP come first), so they only save work:
+// shield keeps the kernel's IP stack off the test's frames on the engine's interfaces: frames that come back
+// from the device are addressed to this machine's MAC, and a kernel that forwards would send them on, to
+// wherever its default route leads. The engine sees frames before these rules do (packet sockets and XDP come
+// first), so they only save work:
 //
 //	ARP, neighbour discovery ─▶ pass      own addresses ─▶ pass      other IPv4, IPv6 ─▶ drop
 //
-// The table is owned by the connection that made it and vanishes with it, so that nothing stays behind on a machine whose run was killed.
+// The table is owned by the connection that made it and vanishes with it, so that nothing stays behind on a
+// machine whose run was killed.
 func shield(links []Link) (*nftables.Conn, error) {
 	conn, table, err := ownedTable(fmt.Sprintf("linerate-%d", os.Getpid()))
 	if err != nil {
@@ -71,7 +73,8 @@ func shieldRules(addresses []netip.Addr) [][]expr.Any {
 		if a.Is6() {
 			family, offset = unix.ETH_P_IPV6, 24
 		}
-		rules = append(rules, append(netif.RuleEtherType(family), netif.RuleLoad(expr.PayloadBaseNetworkHeader, offset, uint32(a.BitLen()/8)), netif.RuleEqual(a.AsSlice()), &expr.Verdict{Kind: expr.VerdictAccept}))
+		rules = append(rules, append(netif.RuleEtherType(family), netif.RuleLoad(expr.PayloadBaseNetworkHeader, offset,
+			uint32(a.BitLen()/8)), netif.RuleEqual(a.AsSlice()), &expr.Verdict{Kind: expr.VerdictAccept}))
 	}
 	return append(rules, netif.RuleDropIP()...)
 }
@@ -81,7 +84,8 @@ func refuseLeaks(links []Link, cause error) error {
 	for _, path := range []string{"ipv4/ip_forward", "ipv6/conf/all/forwarding"} {
 		value, err := os.ReadFile("/proc/sys/net/" + path)
 		if err == nil && strings.TrimSpace(string(value)) != "0" {
-			return &Fault{Unsupported, fmt.Sprintf("--ports: this machine forwards packets (net.%s is %s) and can't be kept from forwarding the test's, received on %s, too (%v): set it to 0 for the test",
+			return &Fault{Unsupported, fmt.Sprintf("--ports: this machine forwards packets (net.%s is %s) and can't "+
+				"be kept from forwarding the test's, received on %s, too (%v): set it to 0 for the test",
 				strings.ReplaceAll(path, "/", "."), strings.TrimSpace(string(value)), links[0].Interface, cause)}
 		}
 	}

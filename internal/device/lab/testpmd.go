@@ -20,12 +20,14 @@ import (
 // testpmd is DPDK's forwarding program, in Debian's package dpdk-dev.
 const testpmd = "dpdk-testpmd"
 
-// StartTestpmd has testpmd forward between the two links of each pair of directions, with the addresses of the ends that frames go to, in a namespace whose links the forwarder has opened; nil
-// is the caller's own. Place is where the program has to be, in a sentence: "this machine".
+// StartTestpmd has testpmd forward between the two links of each pair of directions, with the addresses of the
+// ends that frames go to, in a namespace whose links the forwarder has opened; nil is the caller's own. Place
+// is where the program has to be, in a sentence: "this machine".
 func StartTestpmd(ctx context.Context, ns *netif.Namespace, spec forwarder.Spec, place string) (*DeviceProcess, error) {
 	path, err := exec.LookPath(testpmd)
 	if err != nil {
-		return nil, badInput("dut.reference.mode.userspace: %s has no %s: install Debian's package dpdk-dev there", place, testpmd)
+		return nil, badInput("dut.reference.mode.userspace: %s has no %s: install Debian's package dpdk-dev there",
+			place, testpmd)
 	}
 	mtu := 0
 	err = ns.Do(func() error {
@@ -55,7 +57,8 @@ func StartTestpmd(ctx context.Context, ns *netif.Namespace, spec forwarder.Spec,
 	return startDevice(ctx, ns, testpmd, "NIC statistics for port", exec.Command(path, arguments...), nil)
 }
 
-// testpmdArguments are testpmd's command line. It forwards between its ports 0 and 1, 2 and 3, and so on, so the links of a pair come one after the other.
+// testpmdArguments are testpmd's command line. It forwards between its ports 0 and 1, 2 and 3, and so on, so
+// the links of a pair come one after the other.
 func testpmdArguments(spec forwarder.Spec, mtu int, processors *unix.CPUSet) ([]string, error) {
 	arguments := []string{"--no-huge", "-m", "256", "--no-pci", "--no-telemetry", "--no-shconf"}
 	if list := threads(processors); list != "" {
@@ -66,9 +69,13 @@ func testpmdArguments(spec forwarder.Spec, mtu int, processors *unix.CPUSet) ([]
 		return nil, err
 	}
 	for i, l := range links {
-		arguments = append(arguments, "--vdev", fmt.Sprintf("net_af_packet%d,iface=%s,blocksz=65536,framesz=%d,framecnt=1024,qpairs=1", i, l.Interface, frameRoom(mtu)))
+		arguments = append(arguments, "--vdev",
+			fmt.Sprintf("net_af_packet%d,iface=%s,blocksz=65536,framesz=%d,framecnt=1024,qpairs=1", i, l.Interface,
+				frameRoom(mtu)))
 	}
-	arguments = append(arguments, "--", "--forward-mode=mac", "--auto-start", fmt.Sprintf("--mbuf-size=%d", frameRoom(mtu)+headroom), "--total-num-mbufs=8192", "--nb-cores=1", "--stats-period=1") // it holds what it says back until it prints statistics
+	// it holds what it says back until it prints statistics
+	arguments = append(arguments, "--", "--forward-mode=mac", "--auto-start", fmt.Sprintf("--mbuf-size=%d",
+		frameRoom(mtu)+headroom), "--total-num-mbufs=8192", "--nb-cores=1", "--stats-period=1")
 	for i, l := range links {
 		if l.GeneratorMAC != nil {
 			arguments = append(arguments, fmt.Sprintf("--eth-peer=%d,%s", i, net.HardwareAddr(l.GeneratorMAC)))
@@ -77,15 +84,18 @@ func testpmdArguments(spec forwarder.Spec, mtu int, processors *unix.CPUSet) ([]
 	return arguments, nil
 }
 
-// enoughProcessors refuses a machine with one processor: testpmd's thread never sleeps, so the generator's threads would get too little time.
+// enoughProcessors refuses a machine with one processor: testpmd's thread never sleeps, so the generator's
+// threads would get too little time.
 func enoughProcessors(processors *unix.CPUSet) error {
 	if processors.Count() > 1 {
 		return nil
 	}
-	return badInput("dut.reference.mode.userspace: testpmd forwards by a thread that never sleeps, and here it may use one processor only, which everything else needs too: give it at least two processors, or use another mode")
+	return badInput("dut.reference.mode.userspace: testpmd forwards by a thread that never sleeps, and here it may " +
+		"use one processor only, which everything else needs too: give it at least two processors, or use another mode")
 }
 
-// threads are testpmd's two, each on any processor that it may use: by default DPDK ties each to one, where the generator's may be. Empty: DPDK as Debian builds it knows none of the processors.
+// threads are testpmd's two, each on any processor that it may use: by default DPDK ties each to one, where the
+// generator's may be. Empty: DPDK as Debian builds it knows none of the processors.
 func threads(processors *unix.CPUSet) string {
 	const dpdkProcessors = 128
 	var ids []string
@@ -109,7 +119,8 @@ func pairedLinks(spec forwarder.Spec) ([]forwarder.Link, error) {
 		case from < 0 && to < 0:
 			order = append(order, d.From, d.To)
 		case from < 0 || to < 0 || from/2 != to/2:
-			return nil, badInput("direction %s to %s: testpmd forwards between the two links of a pair: let traffic flow between the same two links only", d.From, d.To)
+			return nil, badInput("direction %s to %s: testpmd forwards between the two links of a pair: let traffic "+
+				"flow between the same two links only", d.From, d.To)
 		}
 	}
 	links := make([]forwarder.Link, len(order))

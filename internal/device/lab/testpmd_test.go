@@ -14,7 +14,8 @@ import (
 func TestTestpmdNeedsASecondProcessor(t *testing.T) {
 	var processors unix.CPUSet
 	processors.Set(3)
-	if err := enoughProcessors(&processors); err == nil || !strings.Contains(err.Error(), "give it at least two processors") {
+	if err := enoughProcessors(&processors); err == nil ||
+		!strings.Contains(err.Error(), "give it at least two processors") {
 		t.Errorf("one processor: %v", err)
 	}
 	processors.Set(0)
@@ -34,17 +35,22 @@ func TestTestpmdPairsPortsByDirections(t *testing.T) {
 		}
 		return directions
 	}
-	spec := forwarder.Spec{Links: []forwarder.Link{link("a", 1), link("b", 2), link("c", 3), link("d", 4), link("idle", 5), {Interface: "unknown"}}}
+	spec := forwarder.Spec{Links: []forwarder.Link{link("a", 1), link("b", 2), link("c", 3), link("d", 4),
+		link("idle", 5), {Interface: "unknown"}}}
 	for name, c := range map[string]struct {
 		directions []forwarder.Direction
 		ports      []string // with their peers
 		want       string
 	}{
-		"crossed pairs, both ways": {ways("a", "c", "c", "a", "d", "b", "b", "d"), []string{"a 02:00:00:00:00:01", "c 02:00:00:00:00:03", "d 02:00:00:00:00:04", "b 02:00:00:00:00:02"}, ""},
-		"one way":                  {ways("b", "a"), []string{"b 02:00:00:00:00:02", "a 02:00:00:00:00:01"}, ""},
-		"one way from a generator whose address is not known": {ways("unknown", "a"), []string{"unknown", "a 02:00:00:00:00:01"}, ""},
-		"to a generator whose address is not known":           {ways("a", "unknown"), nil, "link unknown: testpmd sends to one MAC address, and the generator's isn't known"},
-		"a ring":           {ways("a", "b", "b", "c", "c", "a"), nil, "direction b to c: testpmd forwards between the two links of a pair"},
+		"crossed pairs, both ways": {ways("a", "c", "c", "a", "d", "b", "b", "d"), []string{"a 02:00:00:00:00:01",
+			"c 02:00:00:00:00:03", "d 02:00:00:00:00:04", "b 02:00:00:00:00:02"}, ""},
+		"one way": {ways("b", "a"), []string{"b 02:00:00:00:00:02", "a 02:00:00:00:00:01"}, ""},
+		"one way from a generator whose address is not known": {ways("unknown", "a"),
+			[]string{"unknown", "a 02:00:00:00:00:01"}, ""},
+		"to a generator whose address is not known": {ways("a", "unknown"), nil,
+			"link unknown: testpmd sends to one MAC address, and the generator's isn't known"},
+		"a ring": {ways("a", "b", "b", "c", "c", "a"), nil,
+			"direction b to c: testpmd forwards between the two links of a pair"},
 		"two pairs joined": {ways("a", "b", "c", "d", "b", "c"), nil, "direction b to c"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -99,7 +105,8 @@ func TestTestpmdPairsPortsByDirections(t *testing.T) {
 func TestAMissingTestpmdNamesItsPackage(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	_, err := StartTestpmd(t.Context(), nil, forwarder.Spec{}, "the image")
-	if err == nil || err.Error() != "dut.reference.mode.userspace: the image has no dpdk-testpmd: install Debian's package dpdk-dev there" {
+	if err == nil || err.Error() != "dut.reference.mode.userspace: the image has no dpdk-testpmd: install Debian's "+
+		"package dpdk-dev there" {
 		t.Errorf("it said %v", err)
 	}
 }

@@ -32,15 +32,16 @@ type Topology struct {
 	Mode       *plan.Mode            `json:"mode,omitempty"`
 	// Cores is how many threads may send on each port; 0: one.
 	Cores int `json:"cores,omitempty"`
-	// Path is how the software engine sends, as generator.software.path names it; "": the engine chooses. Batch is how many live frames the kernel sends as one batch; 0: the engine's default.
+	// Path is how the software engine sends, as generator.software.path names it; "": the engine chooses. Batch is
+	// how many live frames the kernel sends as one batch; 0: the engine's default.
 	Path  string `json:"path,omitempty"`
 	Batch int    `json:"batch,omitempty"`
 	// AcceptsXDP prepares the far ends of the lab's own cables for frames that the engine sends by XDP (netif.AcceptXDP).
 	AcceptsXDP bool `json:"takesXDP,omitempty"`
 	// Sends names the engine and kind of traffic that the child opens on the ports.
 	Sends plan.Sender `json:"sends"`
-	// Ends gives each link's end a namespace of its own, with a program that speaks TCP: within one namespace, the kernel would take a shorter way between its own
-	// addresses than through the device.
+	// Ends gives each link's end a namespace of its own, with a program that speaks TCP: within one namespace, the
+	// kernel would take a shorter way between its own addresses than through the device.
 	Ends bool `json:"ends,omitempty"`
 	// MTU of the virtual cables, so that the largest frame of the plan fits.
 	MTU int `json:"mtu"`
@@ -69,21 +70,26 @@ type Options struct {
 	Ports []string
 	// Cores is how many threads may send on each port; 0: one.
 	Cores int
-	// Path is how the software engine sends, as generator.software.path names it; "": the engine chooses. Batch is how many live frames the kernel sends as one batch; 0: the engine's default.
+	// Path is how the software engine sends, as generator.software.path names it; "": the engine chooses. Batch is
+	// how many live frames the kernel sends as one batch; 0: the engine's default.
 	Path  string
 	Batch int
-	// AcceptsXDP is set where the engine may send by XDP: the far ends of virtual cables drop such frames unless they are prepared for them.
+	// AcceptsXDP is set where the engine may send by XDP: the far ends of virtual cables drop such frames unless
+	// they are prepared for them.
 	AcceptsXDP bool
-	// Ends is set where each link has an end of sessions in a namespace of its own, instead of one generator with all ports.
+	// Ends is set where each link has an end of sessions in a namespace of its own, instead of one generator with
+	// all ports.
 	Ends bool
 }
 
 // TopologyOf is what to build for a Plan, or a *Fault of reason BadInput that says why one machine can't.
 func TopologyOf(p *plan.Plan, o Options) (Topology, error) {
 	if len(p.Generators) != 1 && !o.Ends {
-		return Topology{}, badInput("generator.replicas: the plan has %d; on this machine there is one generator: set it to 1", len(p.Generators))
+		return Topology{}, badInput("generator.replicas: the plan has %d; on this machine there is one generator: "+
+			"set it to 1", len(p.Generators))
 	}
-	t := Topology{Kind: Kind(p.DUT.Type), Forwarding: p.DUT.Forwarding, MTU: mtuFor(p), Largest: p.LargestFrame(), Cores: o.Cores, Path: o.Path, Batch: o.Batch, AcceptsXDP: o.AcceptsXDP, Sends: p.Sender(), Ends: o.Ends}
+	t := Topology{Kind: Kind(p.DUT.Type), Forwarding: p.DUT.Forwarding, MTU: mtuFor(p), Largest: p.LargestFrame(),
+		Cores: o.Cores, Path: o.Path, Batch: o.Batch, AcceptsXDP: o.AcceptsXDP, Sends: p.Sender(), Ends: o.Ends}
 	if t.Kind == Loopback && len(o.Ports) > 0 {
 		t.Kind = Device // the cables are there
 	}
@@ -148,10 +154,12 @@ func (l Link) tagBytes() int {
 
 func (t Topology) check(p *plan.Plan, o Options) error {
 	if t.Kind != Device && len(o.Ports) > 0 {
-		return badInput("--ports: only a Device, or a Loopback's own cables, are reached over real interfaces, and dut.type is %s: leave --ports out, or set dut.type to Device", t.Kind)
+		return badInput("--ports: only a Device, or a Loopback's own cables, are reached over real interfaces, and "+
+			"dut.type is %s: leave --ports out, or set dut.type to Device", t.Kind)
 	}
 	if t.Ends && t.Kind == Device {
-		return badInput("dut.type: sessions end in network namespaces of their own, and real interfaces can't be moved there yet: use Reference or Loopback here, or a cluster (kubectl apply)")
+		return badInput("dut.type: sessions end in network namespaces of their own, and real interfaces can't be " +
+			"moved there yet: use Reference or Loopback here, or a cluster (kubectl apply)")
 	}
 	switch t.Kind {
 	case Reference:
@@ -164,14 +172,16 @@ func (t Topology) check(p *plan.Plan, o Options) error {
 	case Device:
 		return t.checkPorts(o.Ports)
 	default:
-		return badInput("dut.type: %s needs a cluster; on this machine it can be Reference, Loopback, or Device with --ports", t.Kind)
+		return badInput("dut.type: %s needs a cluster; on this machine it can be Reference, Loopback, or Device "+
+			"with --ports", t.Kind)
 	}
 }
 
 func checkTags(p *plan.Plan) error {
 	for _, port := range p.Generators[0].Ports {
 		if port.VLAN != 0 && p.DUT.Forwarding != plan.L2 {
-			return badInput("link %s: the Reference forwards %s without VLAN tags: leave vlan out, or use forwarding L2", port.Link, p.DUT.Forwarding)
+			return badInput("link %s: the Reference forwards %s without VLAN tags: leave vlan out, or use "+
+				"forwarding L2", port.Link, p.DUT.Forwarding)
 		}
 	}
 	return nil
@@ -181,7 +191,8 @@ func (t Topology) checkPairs() error {
 	for _, d := range t.Directions {
 		for _, o := range t.Directions {
 			if (o.From == d.To && o.To != d.From) || (o.To == d.From && o.From != d.To) {
-				return badInput("directions %s to %s and %s to %s: a Loopback cables links in pairs: use both ways between the same two links", d.From, d.To, o.From, o.To)
+				return badInput("directions %s to %s and %s to %s: a Loopback cables links in pairs: use both ways "+
+					"between the same two links", d.From, d.To, o.From, o.To)
 			}
 		}
 	}
@@ -194,7 +205,8 @@ func (t Topology) checkPorts(ports []string) error {
 		names[i] = l.Name
 	}
 	if len(ports) != len(t.Links) {
-		return badInput("--ports: %d interfaces for the %d links: give one for each, in the order %s", len(ports), len(t.Links), strings.Join(names, ","))
+		return badInput("--ports: %d interfaces for the %d links: give one for each, in the order %s", len(ports),
+			len(t.Links), strings.Join(names, ","))
 	}
 	for i, port := range ports {
 		if slices.Contains(ports[:i], port) {
@@ -204,15 +216,17 @@ func (t Topology) checkPorts(ports []string) error {
 	return nil
 }
 
-// forwarderSpec is the forwarder's part of the topology. Where it has a limit, the limit is the only thing that loses; where it has
-// none, it is overloaded like a device.
+// forwarderSpec is the forwarder's part of the topology. Where it has a limit, the limit is the only thing that
+// loses; where it has none, it is overloaded like a device.
 func (t Topology) forwarderSpec() forwarder.Spec {
-	spec := forwarder.Spec{Forwarding: t.Forwarding, Limit: t.Limit, OwnCPU: t.Limit == nil, AcceptsXDP: t.AcceptsXDP || t.sendsByXDP()}
+	spec := forwarder.Spec{Forwarding: t.Forwarding, Limit: t.Limit, OwnCPU: t.Limit == nil, AcceptsXDP: t.AcceptsXDP ||
+		t.sendsByXDP()}
 	byName := make(map[string]string, len(t.Links))
 	for _, l := range t.Links {
 		byName[l.Name] = l.Interface
 		spec.Links = append(spec.Links, forwarder.Link{
-			Interface: l.Interface, Addresses: l.DUT, Generator: addresses(l.Generator), GeneratorMAC: l.GeneratorMAC, Networks: l.Networks,
+			Interface: l.Interface, Addresses: l.DUT, Generator: addresses(l.Generator), GeneratorMAC: l.GeneratorMAC,
+			Networks: l.Networks,
 		})
 	}
 	spec.Mode = t.Mode.On(byName)

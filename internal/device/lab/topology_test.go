@@ -15,7 +15,8 @@ import (
 
 // planOf is a plan between links of these names, in pairs, both ways, with the changes made to it.
 func planOf(names []string, changes ...func(*plan.Plan)) *plan.Plan {
-	p := &plan.Plan{DUT: plan.DUT{Type: "Reference", Forwarding: plan.L3}, Generators: []plan.Generator{{Name: "generator-0"}}}
+	p := &plan.Plan{DUT: plan.DUT{Type: "Reference", Forwarding: plan.L3},
+		Generators: []plan.Generator{{Name: "generator-0"}}}
 	for i, name := range names {
 		third := byte(i)
 		p.Links = append(p.Links, plan.Link{
@@ -37,7 +38,8 @@ func planOf(names []string, changes ...func(*plan.Plan)) *plan.Plan {
 			},
 		})
 		if i%2 == 1 {
-			p.Directions = append(p.Directions, plan.Direction{From: names[i-1], To: name}, plan.Direction{From: name, To: names[i-1]})
+			p.Directions = append(p.Directions, plan.Direction{From: names[i-1], To: name}, plan.Direction{From: name,
+				To: names[i-1]})
 		}
 	}
 	for _, change := range changes {
@@ -64,14 +66,24 @@ func TestWhatOneMachineCannotBuildIsRefusedWithTheWayOut(t *testing.T) {
 		options lab.Options
 		want    string
 	}{
-		"a pod":                         {planOf(pair, dutType("Pod")), lab.Options{}, "dut.type: Pod needs a cluster; on this machine it can be Reference, Loopback, or Device with --ports"},
-		"two generators":                {planOf(pair, func(p *plan.Plan) { p.Generators = append(p.Generators, p.Generators[0]) }), lab.Options{}, "generator.replicas: the plan has 2"},
-		"a Device without ports":        {planOf(pair, dutType("Device")), lab.Options{}, "--ports: 0 interfaces for the 2 links: give one for each, in the order west,east"},
-		"a Device with a port too few":  {planOf(pair, dutType("Device")), lab.Options{Ports: []string{"eth1"}}, "--ports: 1 interfaces for the 2 links"},
-		"a Device with one port twice":  {planOf(pair, dutType("Device")), lab.Options{Ports: []string{"eth1", "eth1"}}, "--ports: eth1 is named twice"},
-		"ports for a Reference":         {planOf(pair), lab.Options{Ports: []string{"eth1", "eth2"}}, "--ports: only a Device, or a Loopback's own cables, are reached over real interfaces"},
-		"tagged frames to route":        {planOf(pair, func(p *plan.Plan) { p.Generators[0].Ports[1].VLAN = 7 }), lab.Options{}, "link east: the Reference forwards L3 without VLAN tags"},
-		"a ring of links as a Loopback": {planOf([]string{"a", "b", "c"}, dutType("Loopback"), func(p *plan.Plan) { p.Directions = []plan.Direction{{From: "a", To: "b"}, {From: "b", To: "c"}} }), lab.Options{}, "a Loopback cables links in pairs"},
+		"a pod": {planOf(pair, dutType("Pod")), lab.Options{},
+			"dut.type: Pod needs a cluster; on this machine it can be Reference, Loopback, or Device with --ports"},
+		"two generators": {planOf(pair,
+			func(p *plan.Plan) { p.Generators = append(p.Generators, p.Generators[0]) }), lab.Options{},
+			"generator.replicas: the plan has 2"},
+		"a Device without ports": {planOf(pair, dutType("Device")), lab.Options{},
+			"--ports: 0 interfaces for the 2 links: give one for each, in the order west,east"},
+		"a Device with a port too few": {planOf(pair, dutType("Device")), lab.Options{Ports: []string{"eth1"}},
+			"--ports: 1 interfaces for the 2 links"},
+		"a Device with one port twice": {planOf(pair, dutType("Device")), lab.Options{Ports: []string{"eth1", "eth1"}},
+			"--ports: eth1 is named twice"},
+		"ports for a Reference": {planOf(pair), lab.Options{Ports: []string{"eth1", "eth2"}},
+			"--ports: only a Device, or a Loopback's own cables, are reached over real interfaces"},
+		"tagged frames to route": {planOf(pair, func(p *plan.Plan) { p.Generators[0].Ports[1].VLAN = 7 }),
+			lab.Options{}, "link east: the Reference forwards L3 without VLAN tags"},
+		"a ring of links as a Loopback": {planOf([]string{"a", "b", "c"}, dutType("Loopback"),
+			func(p *plan.Plan) { p.Directions = []plan.Direction{{From: "a", To: "b"}, {From: "b", To: "c"}} }),
+			lab.Options{}, "a Loopback cables links in pairs"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := lab.TopologyOf(c.plan, c.options)
@@ -99,7 +111,8 @@ func TestTheTopologyOfAPlan(t *testing.T) {
 		}
 	})
 	t.Run("a Device's links are its ports, in order", func(t *testing.T) {
-		links := topologyOf(t, planOf([]string{"west", "east"}, dutType("Device")), lab.Options{Ports: []string{"eth7", "eth3"}}).Links
+		links := topologyOf(t, planOf([]string{"west", "east"}, dutType("Device")),
+			lab.Options{Ports: []string{"eth7", "eth3"}}).Links
 		if links[0].Interface != "eth7" || links[1].Interface != "eth3" {
 			t.Errorf("interfaces %s and %s", links[0].Interface, links[1].Interface)
 		}

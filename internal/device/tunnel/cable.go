@@ -12,7 +12,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/netif"
 )
 
-// OpenCable gives a gateway's end of the cable its address, and sets it up. It refuses one without room for packets of the tunnel's MTU with their headers.
+// OpenCable gives a gateway's end of the cable its address, and sets it up. It refuses one without room for
+// packets of the tunnel's MTU with their headers.
 func OpenCable(local netip.Prefix, mtu int) error {
 	netif.DisableOffloads(plan.TunnelCable)
 	l, err := netlink.LinkByName(plan.TunnelCable)
@@ -31,10 +32,13 @@ func OpenCable(local netip.Prefix, mtu int) error {
 	return nil
 }
 
-// roomOn returns an error if the cable's MTU is too small. Only its network can give it a larger one: setting one on this interface would succeed, whatever the other end takes.
+// roomOn returns an error if the cable's MTU is too small. Only its network can give it a larger one: setting
+// one on this interface would succeed, whatever the other end takes.
 func roomOn(cable, tunnel int) error {
 	if room := tunnel + plan.TunnelRoom; cable < room {
-		return fmt.Errorf("the cable between the gateways, %s, takes packets of %d bytes, and encrypted ones have up to %d: give its network (dut.reference.mode.tunnel.network) an MTU of %d (\"mtu\" of its CNI plugin, or the plugin tuning after it), or use smaller frames", plan.TunnelCable, cable, room, room)
+		return fmt.Errorf("the cable between the gateways, %s, takes packets of %d bytes, and encrypted ones have up "+
+			"to %d: give its network (dut.reference.mode.tunnel.network) an MTU of %d (\"mtu\" of its CNI plugin, or "+
+			"the plugin tuning after it), or use smaller frames", plan.TunnelCable, cable, room, room)
 	}
 	return nil
 }
@@ -42,7 +46,8 @@ func roomOn(cable, tunnel int) error {
 // tunDevice is what makes a tunnel's interface; pods have none.
 const tunDevice = "/dev/net/tun"
 
-// makeTunDevice makes that device if it is missing, as in pods: container runtimes allow to use it, but don't create it.
+// makeTunDevice makes that device if it is missing, as in pods: container runtimes allow to use it, but don't
+// create it.
 func makeTunDevice() error {
 	const major, minor = 10, 200 // linux/miscdevice.h
 	if err := unix.Access(tunDevice, unix.F_OK); err == nil {

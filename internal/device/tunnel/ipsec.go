@@ -34,7 +34,8 @@ const (
 	ipsecControl = ipsecFolder + "/charon.vici"
 )
 
-// The gateways speak on UDP port 4500 alone, IKE beside ESP. strongSwan also opens a port for IKE by itself, to which nothing comes here. Both ports are above 1023, so opening them takes no right.
+// The gateways speak on UDP port 4500 alone, IKE beside ESP. strongSwan also opens a port for IKE by itself, to
+// which nothing comes here. Both ports are above 1023, so opening them takes no right.
 const (
 	ipsecPort  = 4500
 	unusedPort = 10500
@@ -43,16 +44,18 @@ const (
 // ipsecOpens bounds how long charon may take until the tunnel is there.
 const ipsecOpens = 20 * time.Second
 
-// ipsecEnds bounds how long it is awaited, once swanctl failed, that charon is known to have ended: what it says of that is worth more.
+// ipsecEnds bounds how long it is awaited, once swanctl failed, that charon is known to have ended: what it
+// says of that is worth more.
 const ipsecEnds = 100 * time.Millisecond
 
 // proposals are the ciphers of ESP in strongSwan's words.
 var proposals = map[string]string{
-	plan.CipherAES128GCM: "aes128gcm16", plan.CipherAES256GCM: "aes256gcm16", plan.CipherChaCha20: "chacha20poly1305", plan.CipherAES256CBC: "aes256-sha256",
+	plan.CipherAES128GCM: "aes128gcm16", plan.CipherAES256GCM: "aes256gcm16", plan.CipherChaCha20: "chacha20poly1305",
+	plan.CipherAES256CBC: "aes256-sha256",
 }
 
-// daemonSettings are charon's. The plugin leads all that a child may carry into the tunnel, by a table that here comes after the main one: the gateway's own routes, and the network between the
-// gateways, come first.
+// daemonSettings are charon's. The plugin leads all that a child may carry into the tunnel, by a table that
+// here comes after the main one: the gateway's own routes, and the network between the gateways, come first.
 func daemonSettings() string {
 	return fmt.Sprintf(`charon {
   port = %d
@@ -87,16 +90,21 @@ func daemonSettings() string {
 // tunnelSettings are the tunnel's, in swanctl's form. No keys are renewed while the tunnel is measured.
 func (g Gateway) tunnelSettings() string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "connections {\n  gateways {\n    version = 2\n    rekey_time = 0s\n    local_addrs = %[1]s\n    local_port = %[3]d\n    remote_addrs = %[2]s\n    remote_port = %[3]d\n    proposals = aes256gcm16-prfsha256-ecp256\n", g.Local, g.Peer.Addr(), ipsecPort)
-	fmt.Fprintf(&s, "    local {\n      auth = psk\n      id = %s\n    }\n    remote {\n      auth = psk\n      id = %s\n    }\n    children {\n", g.Local, g.Peer.Addr())
+	fmt.Fprintf(&s, "connections {\n  gateways {\n    version = 2\n    rekey_time = 0s\n    local_addrs = %[1]s\n    "+
+		"local_port = %[3]d\n    remote_addrs = %[2]s\n    remote_port = %[3]d\n    proposals = "+
+		"aes256gcm16-prfsha256-ecp256\n", g.Local, g.Peer.Addr(), ipsecPort)
+	fmt.Fprintf(&s, "    local {\n      auth = psk\n      id = %s\n    }\n    remote {\n      auth = psk\n      id = "+
+		"%s\n    }\n    children {\n", g.Local, g.Peer.Addr())
 	for _, c := range g.children() {
-		fmt.Fprintf(&s, "      %[1]s {\n        rekey_time = 0s\n        esp_proposals = %[2]s\n        local_ts = %[3]s\n        remote_ts = %[3]s\n      }\n", c.name, proposals[g.Cipher], c.selector)
+		fmt.Fprintf(&s, "      %[1]s {\n        rekey_time = 0s\n        esp_proposals = %[2]s\n        local_ts = "+
+			"%[3]s\n        remote_ts = %[3]s\n      }\n", c.name, proposals[g.Cipher], c.selector)
 	}
 	fmt.Fprintf(&s, "    }\n  }\n}\nsecrets {\n  ike-gateways {\n    secret = 0x%s\n  }\n}\n", g.Secret)
 	return s.String()
 }
 
-// child is what one pair of security associations carries: all packets of a family, since the gateway's own routes decide what goes through the tunnel.
+// child is what one pair of security associations carries: all packets of a family, since the gateway's own
+// routes decide what goes through the tunnel.
 type child struct{ name, selector string }
 
 // children are those of the families that both gateways have networks of.
@@ -121,22 +129,28 @@ func FindIPsec() (charon, swanctl string, err error) {
 		}
 	}
 	if charon == "" {
-		return "", "", errors.New("this machine has no charon, strongSwan's daemon: install Debian's packages strongswan-charon, strongswan-swanctl, libcharon-extra-plugins and libstrongswan-standard-plugins")
+		return "", "", errors.New("this machine has no charon, strongSwan's daemon: install Debian's packages " +
+			"strongswan-charon, strongswan-swanctl, libcharon-extra-plugins and libstrongswan-standard-plugins")
 	}
 	if swanctl, err = exec.LookPath("swanctl"); err != nil {
-		return "", "", errors.New("this machine has no swanctl, which configures strongSwan: install Debian's package strongswan-swanctl")
+		return "", "", errors.New("this machine has no swanctl, which configures strongSwan: install Debian's " +
+			"package strongswan-swanctl")
 	}
-	if plugins, _ := filepath.Glob(filepath.Dir(charon) + "/plugins/libstrongswan-kernel-libipsec.so"); len(plugins) == 0 {
-		return "", "", errors.New("this machine's strongSwan has no plugin kernel-libipsec, which encrypts in user space: install Debian's package libcharon-extra-plugins")
+	if plugins, _ := filepath.Glob(filepath.Dir(charon) +
+		"/plugins/libstrongswan-kernel-libipsec.so"); len(plugins) == 0 {
+		return "", "", errors.New("this machine's strongSwan has no plugin kernel-libipsec, which encrypts in user " +
+			"space: install Debian's package libcharon-extra-plugins")
 	}
 	if plugins, _ := filepath.Glob(filepath.Dir(charon) + "/plugins/libstrongswan-openssl.so"); len(plugins) == 0 {
-		return "", "", errors.New("this machine's strongSwan has no plugin openssl, which has the ciphers: install Debian's package libstrongswan-standard-plugins")
+		return "", "", errors.New("this machine's strongSwan has no plugin openssl, which has the ciphers: install " +
+			"Debian's package libstrongswan-standard-plugins")
 	}
 	return charon, swanctl, nil
 }
 
-// serveIPsec has strongSwan make the tunnel. All of it is done by one thread, which has mounts of its own with an empty /run: there each gateway has its files, and charon its lock, apart from
-// the other gateway's and the machine's.
+// serveIPsec has strongSwan make the tunnel. All of it is done by one thread, which has mounts of its own with
+// an empty /run: there each gateway has its files, and charon its lock, apart from the other gateway's and the
+// machine's.
 func (g Gateway) serveIPsec(ctx context.Context, ready func() error) error {
 	charon, swanctl, err := FindIPsec()
 	if err != nil {
@@ -192,7 +206,8 @@ func ownRun() error {
 	return unix.Mount("tmpfs", ipsecFolder, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=0755")
 }
 
-// open tells charon of the tunnel, has the second gateway ask the first for it, and leads to what is behind the other one.
+// open tells charon of the tunnel, has the second gateway ask the first for it, and leads to what is behind the
+// other one.
 func (g Gateway) open(ctx context.Context, swanctl string, ended <-chan error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, ipsecOpens, fmt.Errorf("charon has no tunnel within %s", ipsecOpens))
 	defer cancel()
@@ -222,11 +237,13 @@ func (g Gateway) open(ctx context.Context, swanctl string, ended <-chan error) e
 	return g.route(ipsecInterface, plan.LargestOfIPsec)
 }
 
-// initiate asks the first gateway for a child until it agrees, or the time is up. Its charon refuses all proposals as long as it hasn't been told of the tunnel.
+// initiate asks the first gateway for a child until it agrees, or the time is up. Its charon refuses all
+// proposals as long as it hasn't been told of the tunnel.
 func initiate(ctx context.Context, swanctl string, ended <-chan error, c child) error {
 	for {
 		err := runSwanctl(ctx, swanctl, ended, "--initiate", "--child", c.name, "--timeout", "10")
-		if err == nil || !strings.Contains(err.Error(), "NO_PROPOSAL_CHOSEN") || bounded.Pause(ctx, 100*time.Millisecond) != nil {
+		if err == nil || !strings.Contains(err.Error(), "NO_PROPOSAL_CHOSEN") ||
+			bounded.Pause(ctx, 100*time.Millisecond) != nil {
 			return err
 		}
 	}

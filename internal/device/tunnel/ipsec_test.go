@@ -18,11 +18,13 @@ func TestWhatCharonIsToldOfATunnel(t *testing.T) {
 		}
 		return parsed
 	}
-	g := Gateway{Kind: plan.TunnelIPsec, Secret: "c0ffee", Cipher: plan.CipherAES128GCM, Local: netip.MustParseAddr("192.0.2.1"), Peer: netip.MustParseAddrPort("192.0.2.2:51820"),
+	g := Gateway{Kind: plan.TunnelIPsec, Secret: "c0ffee", Cipher: plan.CipherAES128GCM,
+		Local: netip.MustParseAddr("192.0.2.1"), Peer: netip.MustParseAddrPort("192.0.2.2:51820"),
 		Behind: prefixes("16.0.0.0/24", "198.18.0.1/24", "2001:2:0:10::/64"), Networks: prefixes("48.0.0.0/24")}
 	settings := g.tunnelSettings()
 	for _, want := range []string{
-		"local_addrs = 192.0.2.1\n", "remote_addrs = 192.0.2.2\n", "local_port = 4500\n", "remote_port = 4500\n", "esp_proposals = aes128gcm16\n", "local_ts = 0.0.0.0/0\n", "remote_ts = 0.0.0.0/0\n", "secret = 0xc0ffee\n",
+		"local_addrs = 192.0.2.1\n", "remote_addrs = 192.0.2.2\n", "local_port = 4500\n", "remote_port = 4500\n",
+		"esp_proposals = aes128gcm16\n", "local_ts = 0.0.0.0/0\n", "remote_ts = 0.0.0.0/0\n", "secret = 0xc0ffee\n",
 	} {
 		if !strings.Contains(settings, want) {
 			t.Errorf("it lacks %q:\n%s", want, settings)
@@ -36,7 +38,8 @@ func TestWhatCharonIsToldOfATunnel(t *testing.T) {
 	}
 }
 
-// A pod's gateway has no right to open ports below 1024, and strongSwan opens each that its settings name, or 500 where they name none.
+// A pod's gateway has no right to open ports below 1024, and strongSwan opens each that its settings name, or
+// 500 where they name none.
 func TestCharonOpensPortsThatTakeNoRight(t *testing.T) {
 	ports := map[string]int{}
 	for _, m := range regexp.MustCompile(`(?m)^  (port\w*) = (\d+)$`).FindAllStringSubmatch(daemonSettings(), -1) {
@@ -50,7 +53,8 @@ func TestCharonOpensPortsThatTakeNoRight(t *testing.T) {
 }
 
 func TestEachCipherHasAProposal(t *testing.T) {
-	for _, cipher := range []string{plan.CipherAES128GCM, plan.CipherAES256GCM, plan.CipherAES256CBC, plan.CipherChaCha20} {
+	for _, cipher := range []string{plan.CipherAES128GCM, plan.CipherAES256GCM, plan.CipherAES256CBC,
+		plan.CipherChaCha20} {
 		if proposals[cipher] == "" {
 			t.Errorf("%s has none", cipher)
 		}

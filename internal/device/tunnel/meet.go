@@ -24,7 +24,8 @@ import (
 // GatewayInPod is a gateway that has no key yet, and whose other gateway is another pod.
 type GatewayInPod plan.TunnelGateway
 
-// hello is the message by which gateways exchange public keys over the cable before there is a tunnel. Private keys stay in their pods.
+// hello is the message by which gateways exchange public keys over the cable before there is a tunnel. Private
+// keys stay in their pods.
 //
 //	first ── key, proof ──▶ second
 //	first ◀── key, proof ── second
@@ -42,8 +43,9 @@ const (
 	lookAgain  = 200 * time.Millisecond
 )
 
-// Meet makes a pair of keys, waits until the other gateway answers over the cable, exchanges public keys with it, and returns a gateway that can serve. Both have the test's
-// token, by which they recognize each other; no key is made from it. While they can't meet, say is called with the reason, once for each new one.
+// Meet makes a pair of keys, waits until the other gateway answers over the cable, exchanges public keys with
+// it, and returns a gateway that can serve. Both have the test's token, by which they recognize each other; no
+// key is made from it. While they can't meet, say is called with the reason, once for each new one.
 func (e GatewayInPod) Meet(ctx context.Context, token string, report func(string)) (Gateway, error) {
 	key, err := ecdh.X25519().GenerateKey(rand.Reader)
 	if err != nil {
@@ -66,7 +68,8 @@ func (e GatewayInPod) Meet(ctx context.Context, token string, report func(string
 			}
 			problem = a.err
 		case <-ctx.Done():
-			return Gateway{}, fmt.Errorf("the other gateway at %s was never met: %w", e.Peer, cmp.Or(problem, ctx.Err()))
+			return Gateway{}, fmt.Errorf("the other gateway at %s was never met: %w", e.Peer,
+				cmp.Or(problem, ctx.Err()))
 		}
 		if reason := problem.Error(); reason != reported {
 			reported = reason
@@ -81,9 +84,10 @@ type answer struct {
 	err error
 }
 
-// answers has conversations with the other gateway until ctx ends. The gateway that Asks dials again and again; the other one listens, and several may dial it at once if
-// strangers are on the cable.
-func (e GatewayInPod) answers(ctx context.Context, greeting hello, token string) (answers <-chan answer, end func(), err error) {
+// answers has conversations with the other gateway until ctx ends. The gateway that Asks dials again and again;
+// the other one listens, and several may dial it at once if strangers are on the cable.
+func (e GatewayInPod) answers(ctx context.Context, greeting hello, token string) (answers <-chan answer, end func(),
+	err error) {
 	results := make(chan answer)
 	send := func(key *ecdh.PublicKey, err error) {
 		select {
@@ -124,7 +128,8 @@ func (e GatewayInPod) answers(ctx context.Context, greeting hello, token string)
 }
 
 // exchange has one conversation, and returns the other gateway's public key.
-func (e GatewayInPod) exchange(ctx context.Context, conn net.Conn, greeting hello, token string) (*ecdh.PublicKey, error) {
+func (e GatewayInPod) exchange(ctx context.Context, conn net.Conn, greeting hello, token string) (*ecdh.PublicKey,
+	error) {
 	defer func() { _ = conn.Close() }()
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 	if err := conn.SetDeadline(time.Now().Add(helloTime)); err != nil {
@@ -139,14 +144,16 @@ func (e GatewayInPod) exchange(ctx context.Context, conn net.Conn, greeting hell
 		return nil, err
 	}
 	var theirs hello
-	if err := json.Unmarshal(line, &theirs); err != nil || !hmac.Equal([]byte(theirs.Proof), []byte(e.helloOf(theirs.Key, e.Peer, token).Proof)) {
+	if err := json.Unmarshal(line, &theirs); err != nil ||
+		!hmac.Equal([]byte(theirs.Proof), []byte(e.helloOf(theirs.Key, e.Peer, token).Proof)) {
 		return nil, errStranger
 	}
 	raw, err := hex.DecodeString(theirs.Key)
 	if err != nil {
 		return nil, fmt.Errorf("its key: %w", err)
 	}
-	if err := conn.SetDeadline(time.Now().Add(metTime)); err != nil { // a gateway that has met the other one neither dials nor listens any more, so neither may give up early
+	// a gateway that has met the other one neither dials nor listens any more, so neither may give up early
+	if err := conn.SetDeadline(time.Now().Add(metTime)); err != nil {
 		return nil, err
 	}
 	if _, err := fmt.Fprintln(conn, metProof(greeting.Key, theirs.Key, token)); err != nil {
@@ -162,7 +169,8 @@ func (e GatewayInPod) exchange(ctx context.Context, conn net.Conn, greeting hell
 }
 
 // errStranger is returned for a peer without a proof, or with the proof of an earlier conversation.
-var errStranger = errors.New("what answers there isn't a gateway of this test: the cable's network must connect this test's two gateways, and nothing else")
+var errStranger = errors.New("what answers there isn't a gateway of this test: the cable's network must connect this " +
+	"test's two gateways, and nothing else")
 
 // metProof proves that the gateway with one key has read the other's. It is valid in this conversation only.
 func metProof(key, peerKey, token string) string {
@@ -171,7 +179,8 @@ func metProof(key, peerKey, token string) string {
 	return hex.EncodeToString(proof.Sum(nil))
 }
 
-// helloOf is the hello of the gateway at an address, for its key. The address is part of the proof, so a gateway's own hello, sent back to it, isn't valid.
+// helloOf is the hello of the gateway at an address, for its key. The address is part of the proof, so a
+// gateway's own hello, sent back to it, isn't valid.
 func (e GatewayInPod) helloOf(key string, address netip.Addr, token string) hello {
 	proof := hmac.New(sha256.New, []byte(token))
 	_, _ = fmt.Fprintf(proof, "%s at %s", key, address) // a hash takes all
@@ -181,7 +190,8 @@ func (e GatewayInPod) helloOf(key string, address netip.Addr, token string) hell
 // gateway returns the gateway with its keys.
 func (e GatewayInPod) gateway(key *ecdh.PrivateKey, theirs *ecdh.PublicKey) (Gateway, error) {
 	g := Gateway{
-		Kind: e.Kind, Cipher: e.Cipher, Local: e.Local.Addr(), Peer: netip.AddrPortFrom(e.Peer, Port), Asks: e.Asks, MTU: e.MTU, Behind: e.Behind, Networks: e.Networks, InPod: true,
+		Kind: e.Kind, Cipher: e.Cipher, Local: e.Local.Addr(), Peer: netip.AddrPortFrom(e.Peer, Port), Asks: e.Asks,
+		MTU: e.MTU, Behind: e.Behind, Networks: e.Networks, InPod: true,
 		PrivateKey: hex.EncodeToString(key.Bytes()), PeerKey: hex.EncodeToString(theirs.Bytes()),
 	}
 	shared, err := key.ECDH(theirs)

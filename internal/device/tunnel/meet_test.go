@@ -17,8 +17,12 @@ import (
 
 // ends are two gateways on a cable, which here is the loopback.
 func ends(kind string) (first, second GatewayInPod) {
-	first = GatewayInPod{Kind: kind, Local: netip.MustParsePrefix("127.192.2.1/32"), Peer: netip.MustParseAddr("127.192.2.2"), MTU: 1500, Networks: []netip.Prefix{netip.MustParsePrefix("48.0.0.0/24")}}
-	second = GatewayInPod{Kind: kind, Local: netip.MustParsePrefix("127.192.2.2/32"), Peer: netip.MustParseAddr("127.192.2.1"), MTU: 1500, Asks: true, Networks: []netip.Prefix{netip.MustParsePrefix("16.0.0.0/24")}}
+	first = GatewayInPod{Kind: kind, Local: netip.MustParsePrefix("127.192.2.1/32"),
+		Peer: netip.MustParseAddr("127.192.2.2"), MTU: 1500,
+		Networks: []netip.Prefix{netip.MustParsePrefix("48.0.0.0/24")}}
+	second = GatewayInPod{Kind: kind, Local: netip.MustParsePrefix("127.192.2.2/32"),
+		Peer: netip.MustParseAddr("127.192.2.1"), MTU: 1500, Asks: true,
+		Networks: []netip.Prefix{netip.MustParsePrefix("16.0.0.0/24")}}
 	return first, second
 }
 
@@ -37,7 +41,8 @@ func meet(ctx context.Context, e GatewayInPod, token string) (<-chan met, <-chan
 	return results, reports
 }
 
-// TestGatewaysMeet: each ends up with a key of its own, the other's public one, and a secret that both have, and that no other two have.
+// TestGatewaysMeet: each ends up with a key of its own, the other's public one, and a secret that both have,
+// and that no other two have.
 func TestGatewaysMeet(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -110,7 +115,8 @@ func TestASilentStrangerHoldsNobodyUp(t *testing.T) {
 	}
 }
 
-// TestWhatIsRepeatedIsNotMet: who repeats what a gateway said, in another conversation or in this one, doesn't have its token.
+// TestWhatIsRepeatedIsNotMet: who repeats what a gateway said, in another conversation or in this one, doesn't
+// have its token.
 func TestWhatIsRepeatedIsNotMet(t *testing.T) {
 	first, second := ends(plan.TunnelWireGuard)
 	old := second.helloOf(strings.Repeat("ab", 32), second.Local.Addr(), "token")
@@ -118,7 +124,8 @@ func TestWhatIsRepeatedIsNotMet(t *testing.T) {
 		greets func(hello []byte) []byte // with what the gateway's hello is answered
 		proves func(proof []byte) []byte // and with what its proof is
 	}{
-		"an old hello, with its proof":           {func([]byte) []byte { return line(t, old) }, func([]byte) []byte { return []byte(metProof(old.Key, strings.Repeat("cd", 32), "token") + "\n") }},
+		"an old hello, with its proof": {func([]byte) []byte { return line(t, old) },
+			func([]byte) []byte { return []byte(metProof(old.Key, strings.Repeat("cd", 32), "token") + "\n") }},
 		"an old hello, with the gateway's proof": {func([]byte) []byte { return line(t, old) }, slices.Clone[[]byte]},
 		"the gateway's own words":                {slices.Clone[[]byte], slices.Clone[[]byte]},
 	} {
@@ -160,7 +167,8 @@ func TestALongHelloIsNotHeardOut(t *testing.T) {
 	first, second := ends(plan.TunnelWireGuard)
 	firstMet, _ := meet(ctx, first, "token")
 	conn := call(ctx, t, second)
-	if _, err := conn.Write(line(t, second.helloOf(strings.Repeat("ab", helloBytes), second.Local.Addr(), "token"))); err != nil {
+	if _, err := conn.Write(line(t, second.helloOf(strings.Repeat("ab", helloBytes), second.Local.Addr(),
+		"token"))); err != nil {
 		t.Fatal(err)
 	}
 	reader := bufio.NewScanner(conn)
@@ -205,7 +213,8 @@ func TestACableWithoutRoomIsRefused(t *testing.T) {
 	if err := roomOn(1600, 1500); err != nil {
 		t.Error(err)
 	}
-	if err := roomOn(1599, 1500); err == nil || !strings.Contains(err.Error(), "dut.reference.mode.tunnel.network) an MTU of 1600") {
+	if err := roomOn(1599, 1500); err == nil ||
+		!strings.Contains(err.Error(), "dut.reference.mode.tunnel.network) an MTU of 1600") {
 		t.Errorf("%v", err)
 	}
 }

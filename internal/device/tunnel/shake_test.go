@@ -29,8 +29,9 @@ func (l *lossy) Send(messages [][]byte, to conn.Endpoint) error {
 	return l.Bind.Send(messages, to)
 }
 
-// TestATunnelIsOpenOnceBothGatewaysCanEncrypt: the first gateway can't before an encrypted packet of the second one reached it, and that packet may be lost. A second gateway that was ready
-// with the first answer left the first one unable to send for more than five seconds, so that no path was proven.
+// TestATunnelIsOpenOnceBothGatewaysCanEncrypt: the first gateway can't before an encrypted packet of the second
+// one reached it, and that packet may be lost. A second gateway that was ready with the first answer left the
+// first one unable to send for more than five seconds, so that no path was proven.
 func TestATunnelIsOpenOnceBothGatewaysCanEncrypt(t *testing.T) {
 	for name, loss := range map[string]int64{"nothing is lost": 0, "the packet that confirms the keys is lost": 1} {
 		t.Run(name, func(t *testing.T) {
@@ -75,7 +76,8 @@ func twoGateways(t *testing.T) (gateways [2]Gateway) {
 			t.Fatal(err)
 		}
 		gateways[i].Asks = i == 1
-		gateways[i].Peer = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(i+1)) // bindtest tells its ends by their ports
+		// bindtest tells its ends by their ports
+		gateways[i].Peer = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(i+1))
 	}
 	gateways[0].PeerKey, gateways[1].PeerKey = public[1], public[0]
 	return gateways

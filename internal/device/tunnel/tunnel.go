@@ -35,7 +35,8 @@ type Gateway struct {
 	// Of WireGuard, in hexadecimal as all keys here.
 	PrivateKey string `json:"privateKey,omitempty"`
 	PeerKey    string `json:"peerKey,omitempty"`
-	// Of IPsec: what both gateways know, how they encrypt, the networks behind this one, its address outside the tunnel, and whether it dials the other gateway (Asks) or listens.
+	// Of IPsec: what both gateways know, how they encrypt, the networks behind this one, its address outside the
+	// tunnel, and whether it dials the other gateway (Asks) or listens.
 	Secret string         `json:"secret,omitempty"`
 	Cipher string         `json:"cipher,omitempty"`
 	Behind []netip.Prefix `json:"behind,omitempty"`
@@ -46,7 +47,8 @@ type Gateway struct {
 	MTU  int            `json:"mtu"`
 	// Networks are those that are reached through the tunnel.
 	Networks []netip.Prefix `json:"networks"`
-	// InPod says that the gateway has a pod of its own, so its files can't collide with another gateway's or the machine's.
+	// InPod says that the gateway has a pod of its own, so its files can't collide with another gateway's or the
+	// machine's.
 	InPod bool `json:"inPod,omitempty"`
 }
 
@@ -59,7 +61,8 @@ func Keys() (private, public string, err error) {
 	return hex.EncodeToString(key.Bytes()), hex.EncodeToString(key.PublicKey().Bytes()), nil
 }
 
-// Serve makes the tunnel in the process's network namespace, calls ready once frames can go through, and encrypts until the context ends. It needs CAP_NET_ADMIN and /dev/net/tun, in a pod CAP_MKNOD.
+// Serve makes the tunnel in the process's network namespace, calls ready once frames can go through, and
+// encrypts until the context ends. It needs CAP_NET_ADMIN and /dev/net/tun, in a pod CAP_MKNOD.
 func (g Gateway) Serve(ctx context.Context, ready func() error) error {
 	if g.InPod {
 		if err := makeTunDevice(); err != nil {
@@ -73,7 +76,8 @@ func (g Gateway) Serve(ctx context.Context, ready func() error) error {
 	if err != nil {
 		return err
 	}
-	d := device.NewDevice(fixed{end, g.MTU}, conn.NewStdNetBind(), device.NewLogger(device.LogLevelError, "wireguard: "))
+	d := device.NewDevice(fixed{end, g.MTU}, conn.NewStdNetBind(), device.NewLogger(device.LogLevelError,
+		"wireguard: "))
 	defer d.Close()
 	if err := d.IpcSet(g.settings()); err != nil {
 		return fmt.Errorf("configure WireGuard: %w", err)
@@ -111,20 +115,24 @@ func (g Gateway) Serve(ctx context.Context, ready func() error) error {
 	}
 }
 
-// handshakeBound bounds how long the first gateway may take to answer, and pollHandshake is the time between two looks at WireGuard's state.
+// handshakeBound bounds how long the first gateway may take to answer, and pollHandshake is the time between
+// two looks at WireGuard's state.
 const (
 	handshakeBound = 20 * time.Second
 	pollHandshake  = 10 * time.Millisecond
 )
 
-// keepIdleTunnelAlive has WireGuard send an empty packet in each second without another one, and sendNoKeepalives ends that.
+// keepIdleTunnelAlive has WireGuard send an empty packet in each second without another one, and
+// sendNoKeepalives ends that.
 const (
 	keepIdleTunnelAlive = "persistent_keepalive_interval=1\n"
 	sendNoKeepalives    = "persistent_keepalive_interval=0\n"
 )
 
-// awaitHandshake is the second gateway's part of the handshake. It waits until both gateways can encrypt. WireGuard's first gateway can't before a packet of the second one
-// confirmed the new keys. If that packet is lost, the first gateway starts a handshake of its own only 5 s later, and the frames of these seconds are lost.
+// awaitHandshake is the second gateway's part of the handshake. It waits until both gateways can encrypt.
+// WireGuard's first gateway can't before a packet of the second one confirmed the new keys. If that packet is
+// lost, the first gateway starts a handshake of its own only 5 s later, and the frames of these seconds are
+// lost.
 //
 //	first                                second
 //	  │ ◀──────── initiation ─────────────  │  again each 5 s, until the first gateway is up
@@ -132,7 +140,8 @@ const (
 //	  │ ◀──────── keepalive ──────────────  │  each second: the first gateway can encrypt
 //	  │ ───────── keepalive ────────────▶   │  each second: the second gateway knows that
 func (g Gateway) awaitHandshake(ctx context.Context, d *device.Device) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, handshakeBound, fmt.Errorf("the other gateway, %s, answers no handshake within %s", g.Peer, handshakeBound))
+	ctx, cancel := context.WithTimeoutCause(ctx, handshakeBound,
+		fmt.Errorf("the other gateway, %s, answers no handshake within %s", g.Peer, handshakeBound))
 	defer cancel()
 	answered, err := awaitState(ctx, d, func(s state) bool { return s.shaken })
 	if err != nil {
@@ -191,10 +200,12 @@ func parseState(words string) (s state) {
 	return s
 }
 
-// settings are the gateway's settings in the form of WireGuard's cross-platform interface. The second gateway makes the handshake, by a packet that keeps the tunnel alive.
+// settings are the gateway's settings in the form of WireGuard's cross-platform interface. The second gateway
+// makes the handshake, by a packet that keeps the tunnel alive.
 func (g Gateway) settings() string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "private_key=%s\nlisten_port=%d\npublic_key=%s\nendpoint=%s\n", g.PrivateKey, Port, g.PeerKey, g.Peer)
+	fmt.Fprintf(&s, "private_key=%s\nlisten_port=%d\npublic_key=%s\nendpoint=%s\n", g.PrivateKey, Port, g.PeerKey,
+		g.Peer)
 	for _, network := range []string{"0.0.0.0/0", "::/0"} {
 		fmt.Fprintf(&s, "allowed_ip=%s\n", network)
 	}
@@ -204,11 +215,13 @@ func (g Gateway) settings() string {
 	return s.String()
 }
 
-// open makes the tunnel's interface. Packets are read and written one at a time, as they are: none is merged with others or split.
+// open makes the tunnel's interface. Packets are read and written one at a time, as they are: none is merged
+// with others or split.
 func open() (tun.Device, error) {
 	fd, err := unix.Open(tunDevice, unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if errors.Is(err, unix.EPERM) {
-		return nil, fmt.Errorf("open %s: %w (the node's container runtime keeps it from containers, as runc 1.2.0 to 1.2.3 do: use another release)", tunDevice, err)
+		return nil, fmt.Errorf("open %s: %w (the node's container runtime keeps it from containers, as runc 1.2.0 to "+
+			"1.2.3 do: use another release)", tunDevice, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w (load the kernel's module tun)", tunDevice, err)
@@ -254,7 +267,8 @@ func (g Gateway) route(name string, mtu int) error {
 		return fmt.Errorf("set %s up: %w", name, err)
 	}
 	for _, network := range g.Networks {
-		err := netlink.RouteReplace(&netlink.Route{LinkIndex: l.Attrs().Index, Scope: netlink.SCOPE_LINK, Dst: netif.IPNet(network.Masked())})
+		err := netlink.RouteReplace(&netlink.Route{LinkIndex: l.Attrs().Index, Scope: netlink.SCOPE_LINK,
+			Dst: netif.IPNet(network.Masked())})
 		if err != nil {
 			return fmt.Errorf("route %s by %s: %w", network, name, err)
 		}

@@ -15,7 +15,8 @@ import (
 // answerTime is how long an answer may take.
 const answerTime = 10 * time.Second
 
-// source is a server that can be asked. Its error becomes the reason why an observer has no values, so its words are the same each time.
+// source is a server that can be asked. Its error becomes the reason why an observer has no values, so its
+// words are the same each time.
 type source interface {
 	ask(ctx context.Context) (reading, error)
 }
@@ -30,12 +31,16 @@ type Collector struct {
 	answers []observe.Answer
 }
 
-// Start begins to ask for these observers, with the credentials that they name; it goes on until ctx ends, or Close.
+// Start asks for these observers, with the credentials that they name, until ctx ends, or Close.
 func Start(ctx context.Context, observers []plan.Observer, credentials Folder) *Collector {
-	return start(ctx, observers, func(o plan.Observer) func(context.Context) (reading, error) { return asking(o, credentials) })
+	return start(ctx, observers, func(o plan.Observer) func(context.Context) (reading,
+		error) {
+		return asking(o, credentials)
+	})
 }
 
-func start(ctx context.Context, observers []plan.Observer, ask func(plan.Observer) func(context.Context) (reading, error)) *Collector {
+func start(ctx context.Context, observers []plan.Observer, ask func(plan.Observer) func(context.Context) (reading,
+	error)) *Collector {
 	ctx, end := context.WithCancel(ctx)
 	c := &Collector{began: time.Now(), end: end}
 	for _, o := range observers {
@@ -98,7 +103,8 @@ func Check(observers []plan.Observer, credentials Folder) error {
 	return errors.Join(problems...)
 }
 
-// asking is how an observer's source is asked. It reads credentials anew each time, since they may be replaced while a test runs.
+// asking is how an observer's source is asked. It reads credentials anew each time, since they may be replaced
+// while a test runs.
 func asking(o plan.Observer, credentials Folder) func(context.Context) (reading, error) {
 	var memory agent
 	return func(ctx context.Context) (reading, error) {
@@ -119,7 +125,7 @@ func asking(o plan.Observer, credentials Folder) func(context.Context) (reading,
 	}
 }
 
-// sourceOf is the server to ask for an observer; known is what earlier readings of an SNMP agent leave to remember.
+// sourceOf is the server to ask for an observer. memory is what a reading of an SNMP agent remembers for the next one.
 func sourceOf(o plan.Observer, credentials Folder, memory *agent) (source, error) {
 	shown := credentials.secret(o.Secret())
 	switch {
@@ -135,7 +141,7 @@ func sourceOf(o plan.Observer, credentials Folder, memory *agent) (source, error
 	return nil, fmt.Errorf("this linerate asks nobody for observers of type %s", o.Type)
 }
 
-// addressOf names the server that answers for an observer: its address, or its socket.
+// addressOf names the server that answers for an observer by its address, or by its socket.
 func addressOf(o plan.Observer) string {
 	switch {
 	case o.Prometheus != nil:

@@ -85,9 +85,11 @@ func TestAnAnswerTellsHowLongItTook(t *testing.T) {
 }
 
 func TestNobodyWaitsForAnAnswer(t *testing.T) {
-	c := collect.Start(t.Context(), []plan.Observer{{Name: "power", Every: plan.Duration(time.Hour), Prometheus: &plan.PrometheusQuery{URL: "http://192.0.2.1:9090", Query: "up"}}}, "")
+	c := collect.Start(t.Context(), []plan.Observer{{Name: "power", Every: plan.Duration(time.Hour),
+		Prometheus: &plan.PrometheusQuery{URL: "http://192.0.2.1:9090", Query: "up"}}}, "")
 	defer c.Close()
-	if newest := c.Newest(); len(newest.Answers) != 1 || newest.Answers[0].Missing != "there is no answer yet" && !strings.Contains(newest.Answers[0].Missing, "192.0.2.1") {
+	if newest := c.Newest(); len(newest.Answers) != 1 || newest.Answers[0].Missing != "there is no answer yet" &&
+		!strings.Contains(newest.Answers[0].Missing, "192.0.2.1") {
 		t.Errorf("%+v", newest)
 	}
 }

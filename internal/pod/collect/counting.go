@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// longestUnread is the longest time between two readings of a 32-bit counter that leaves no doubt of how much it grew: half of its range in that time is 179 million/s, more packets than
-// 100 Gb/s carry.
+// longestUnread is the longest time between two readings of a 32-bit counter that leaves no doubt of how much
+// it grew. Half of its range in that time is 179 million/s, more packets than 100 Gb/s carry.
 const longestUnread = 12 * time.Second
 
 // exact is the largest count that a float64 has as it is.
@@ -16,20 +16,20 @@ const exact = 1 << 53
 // count is what an agent tells of a counter at one moment.
 type count struct {
 	raw  uint64
-	bits int // of the counter: 32 or 64
+	bits int // of the counter, 32 or 64
 	read time.Time
-	// uptime is for how long the agent has run, in hundredths of a second (sysUpTime), and discontinuity the uptime at which the interface's counters began anew last. Nil: the agent
-	// doesn't tell.
+	// uptime is how long the agent has run, in hundredths of a second (sysUpTime). discontinuity is the uptime at
+	// which the interface's counters last began anew. Both are nil if the agent doesn't report them.
 	uptime, discontinuity *uint32
 }
 
 // counter remembers a counter from one reading to the next, and tells it without its wraps.
 type counter struct {
-	previous *count // nil: it wasn't read yet
-	value    uint64 // what is told: what it was at first, unless no float64 has that, and all that it has grown by
+	previous *count // nil before the first reading
+	value    uint64 // the first count (0 if no float64 holds it), and all growth since
 }
 
-// read takes a count. Anew says why what the counter has grown by since the last count isn't known; empty: it is.
+// read takes a count. anew says why the growth since the last count isn't known. It is empty if the growth is known.
 func (c *counter) read(current count) (value uint64, anew string) {
 	previous := c.previous
 	c.previous = &current
@@ -56,7 +56,7 @@ func (c count) grown(previous count) uint64 {
 	return (c.raw - previous.raw) & (math.MaxUint64 >> (64 - c.bits))
 }
 
-// beganAnew says why a count can't be compared with the one before; empty: it can.
+// beganAnew says why a count can't be compared with the one before. It is empty if it can.
 func (c count) beganAnew(previous count) string {
 	elapsed := c.read.Sub(previous.read)
 	switch {
@@ -67,7 +67,8 @@ func (c count) beganAnew(previous count) string {
 	case c.bits != previous.bits || c.grown(previous) > math.MaxUint64>>(65-c.bits):
 		return wentBack
 	case c.bits == 32 && elapsed > longestUnread:
-		return fmt.Sprintf("a counter of 32 bits was not read for %s, in which it may have begun anew without anybody seeing it", elapsed.Round(time.Millisecond))
+		return fmt.Sprintf("a counter of 32 bits was not read for %s, in which it may have begun anew without "+
+			"anybody seeing it", elapsed.Round(time.Millisecond))
 	}
 	return ""
 }
@@ -75,12 +76,14 @@ func (c count) beganAnew(previous count) string {
 // wentBack is why nothing is known of a counter that is less than before.
 const wentBack = "the counter went back: it was cleared, or what counts was restarted"
 
-// tolerance is by how much an agent's uptime may lag behind the time that passed, beside half of that time: some tell it in whole seconds, and clocks differ.
+// tolerance is how far an agent's uptime may lag behind the time that passed, beside half of that time. Some
+// agents count whole seconds, and clocks differ.
 const tolerance = time.Second
 
-// restarted says that an agent which has run on for this long would tell a longer uptime, or a much shorter one. An uptime begins anew after 497 days by itself.
+// restarted says that an agent which has run on for this long would tell a longer uptime, or a much shorter
+// one. An uptime begins anew after 497 days by itself.
 func restarted(previous, current uint32, elapsed time.Duration) bool {
 	const hundredth, day = 10 * time.Millisecond, 24 * time.Hour
-	ran := time.Duration(int32(current-previous)) * hundredth //nolint:gosec // the difference of two numbers that begin anew
+	ran := time.Duration(int32(current-previous)) * hundredth //nolint:gosec // both may have wrapped
 	return ran+tolerance < elapsed/2 || ran > elapsed+day
 }

@@ -12,16 +12,17 @@ import (
 // mostCredential is more than a certificate authority's bundle has, in bytes.
 const mostCredential = 1 << 20
 
-// Folder holds credentials as a cluster mounts Secrets: FOLDER/SECRET/KEY. Empty: there are none.
+// Folder holds credentials as a cluster mounts Secrets (FOLDER/SECRET/KEY). An empty Folder has none.
 type Folder string
 
 // Keys are all keys of Secrets that are read.
-var Keys = []string{keyUser, keyPassword, keyToken, keyCommunity, keyAuthority, keyServerName, keyFingerprint, keyAuthPassword, keyAuthProtocol, keyPrivPassword, keyPrivProtocol}
+var Keys = []string{keyUser, keyPassword, keyToken, keyCommunity, keyAuthority, keyServerName, keyFingerprint,
+	keyAuthPassword, keyAuthProtocol, keyPrivPassword, keyPrivProtocol}
 
-// secret is one of them; the zero value shows nothing.
+// secret is one Secret of a Folder. The zero value shows nothing.
 type secret struct {
 	name   string
-	folder string // the folder that it is in; empty: nobody gave any
+	folder string // the folder that it is in, empty without a Folder
 }
 
 func (f Folder) secret(name string) secret {
@@ -31,13 +32,14 @@ func (f Folder) secret(name string) secret {
 	return secret{name: name, folder: string(f) + "/" + name}
 }
 
-// value is a key's; empty where the Secret hasn't it. The error names the Secret, and never what is in it.
+// value is a key's value, empty where the Secret lacks the key. The error names the Secret, and never its content.
 func (s secret) value(key string) (string, error) {
 	if s.name == "" {
 		return "", nil
 	}
 	if s.folder == "" {
-		return "", fmt.Errorf("secret %s: nobody said where it is: give --credentials a folder that has %s/%s", s.name, s.name, key)
+		return "", fmt.Errorf("secret %s: nobody said where it is: give --credentials a folder that has %s/%s", s.name,
+			s.name, key)
 	}
 	root, err := os.OpenRoot(s.folder)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -13,15 +13,17 @@ import (
 	"github.com/linerate-dev/linerate/internal/measure/observe"
 )
 
-// A counter is asked for again and again, until its number changes: sources keep a number for a while (net-snmp for 3 s), and only then is known when it was taken. The questions are so far
-// apart, and so many times as long as an answer takes, and so many fit into a period.
+// A counter is asked for again and again, until its number changes. Sources keep a number for a while (net-snmp
+// for 3 s), and only a change says when it was taken. Two questions are at least leastApart apart, and
+// leastPatient times as long as an answer takes. At most mostFit of them fit into a period.
 const (
 	leastApart   = 100 * time.Millisecond
 	leastPatient = 4
 	mostFit      = 50
 )
 
-// longestPeriod is how far apart readings of counters are at most, whatever the observer's period: 32 bits may begin anew in less than a minute.
+// longestPeriod is how far apart readings of counters are at most, whatever the observer's period, as 32 bits
+// may begin anew in less than a minute.
 const longestPeriod = 5 * time.Second
 
 // question is one that was answered.
@@ -36,7 +38,7 @@ type asker struct {
 	clock func() time.Duration
 	o     plan.Observer
 
-	newest *question // the newest; nil: nothing was answered yet
+	newest *question // nil before the first answer
 	epoch  int       // how often counters began anew
 	anew   string    // why they did last
 }
@@ -45,11 +47,13 @@ type asker struct {
 type result struct {
 	question
 	err error
-	// After and by are the times between which the source took the counters' numbers: it told older ones until then, and these by then. Both 0: nobody knows.
+	// earliest and latest are the times between which the source took the counters' numbers. Before earliest it
+	// reported older ones. Both are 0 if that isn't known.
 	earliest, latest time.Duration
 }
 
-// poll asks until it is known when the numbers were taken, and until the next period at most. First is told the first answer at once, where there was none before.
+// poll asks until it is known when the numbers were taken, and until the next period at most. First is told the
+// first answer at once, where there was none before.
 func (a *asker) poll(ctx context.Context, first func(result)) result {
 	began := a.clock()
 	var found result
@@ -130,8 +134,10 @@ func (a *asker) answer(t result) observe.Answer {
 		if n.Kind == report.Counter {
 			n.Earliest, n.Latest, n.Epoch, n.Anew = t.earliest, t.latest, a.epoch, a.anew
 		}
-		if notFinite(n.Value) || notFinite(n.Stamp) { // JSON has no such number, so one of them would keep all others from the runner
-			n.Value, n.Stamp, n.Missing = 0, 0, cmp.Or(n.Missing, "what it tells, or of when it is, is no number (NaN or infinite)")
+		// JSON has no such number, so one of them would keep all others from the runner
+		if notFinite(n.Value) || notFinite(n.Stamp) {
+			n.Value, n.Stamp, n.Missing = 0, 0,
+				cmp.Or(n.Missing, "what it tells, or of when it is, is no number (NaN or infinite)")
 		}
 	}
 	return answer

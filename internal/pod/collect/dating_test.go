@@ -54,14 +54,17 @@ func (d *device) ask(clock time.Duration) (reading, error) {
 	if d.pulse != nil {
 		pulse = time.Duration(d.pulse(d.renewed)).String()
 	}
-	return reading{numbers: []observe.Number{{Name: "value", Part: "port", Unit: "packets", Kind: report.Counter, Value: value}}, pulse: pulse}, nil
+	return reading{numbers: []observe.Number{{Name: "value", Part: "port", Unit: "packets", Kind: report.Counter,
+		Value: value}}, pulse: pulse}, nil
 }
 
-// watch is what an observer with the default period makes of a device in windows of this length, from a run's fifth second on; beside each what the device counted in the time that the value is of.
+// watch is what an observer with the default period makes of a device in windows of this length, from a run's
+// fifth second on; beside each what the device counted in the time that the value is of.
 func watch(t *testing.T, d *device, window time.Duration, windows int) (observed []report.Window) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		o := plan.Observer{Name: "port", Of: plan.OfDUT, Type: plan.ObserveSNMP, Every: plan.Duration(5 * time.Second), SNMP: &plan.SNMPObject{Unit: "packets"}}
+		o := plan.Observer{Name: "port", Of: plan.OfDUT, Type: plan.ObserveSNMP, Every: plan.Duration(5 * time.Second),
+			SNMP: &plan.SNMPObject{Unit: "packets"}}
 		began := time.Now()
 		c := start(t.Context(), []plan.Observer{o}, func(plan.Observer) func(context.Context) (reading, error) {
 			return func(ctx context.Context) (reading, error) {
@@ -84,7 +87,8 @@ func watch(t *testing.T, d *device, window time.Duration, windows int) (observed
 		start := 5 * time.Second
 		for range windows {
 			look(start + window)
-			observed = append(observed, report.Window{Start: plan.Duration(start), Duration: plan.Duration(window), Observed: log.Window(start, start+window)})
+			observed = append(observed, report.Window{Start: plan.Duration(start), Duration: plan.Duration(window),
+				Observed: log.Window(start, start+window)})
 			start += window
 		}
 		look(start + 6*time.Second) // it is idle then
@@ -121,7 +125,8 @@ func TestACounterThatItsAgentKeepsForAWhile(t *testing.T) {
 			d.counts = steadily(4000)
 			for _, w := range watch(t, d, 60*time.Second, 2) {
 				o := valueOf(t, w)
-				if o.Mean == nil || math.Abs(*o.Mean-4000) > 40 || math.Abs(*o.Mean-4000) > o.Unsure+0.1 || o.Unsure > 40 {
+				if o.Mean == nil || math.Abs(*o.Mean-4000) > 40 || math.Abs(*o.Mean-4000) > o.Unsure+0.1 ||
+					o.Unsure > 40 {
 					t.Errorf("%+v, want 4000 within what it is unsure by, and within 1 %%", o)
 				}
 			}
@@ -129,10 +134,12 @@ func TestACounterThatItsAgentKeepsForAWhile(t *testing.T) {
 	}
 }
 
-// Nobody can say of an agent that keeps a number for longer than a window what was in it; that of 20 s has two numbers in some windows of 30 s.
+// Nobody can say of an agent that keeps a number for longer than a window what was in it; that of 20 s has two
+// numbers in some windows of 30 s.
 func TestACounterThatIsKeptForTooLongIsNoNumber(t *testing.T) {
 	for _, keeps := range []time.Duration{20 * time.Second, 45 * time.Second, time.Minute} {
-		for i, w := range watch(t, &device{keeps: keeps, phase: time.Second, counts: steadily(4000)}, 30*time.Second, 4) {
+		for i, w := range watch(t, &device{keeps: keeps, phase: time.Second, counts: steadily(4000)}, 30*time.Second,
+			4) {
 			if o := valueOf(t, w); o.Missing == "" && math.Abs(*o.Mean-4000) > o.Unsure+0.1 {
 				t.Errorf("kept for %s, window %d: %+v, and 4000 it was", keeps, i+1, o)
 			}
@@ -140,16 +147,19 @@ func TestACounterThatIsKeptForTooLongIsNoNumber(t *testing.T) {
 	}
 }
 
-// Whatever an agent keeps for however long, however its counter grows: where there is a number, the truth is within what it is unsure by.
+// Whatever an agent keeps for however long, however its counter grows: where there is a number, the truth is
+// within what it is unsure by.
 func TestNoCounterIsSurerThanItIsKnown(t *testing.T) {
 	for seed := range uint64(100) {
 		random := rand.New(rand.NewPCG(seed, 60))
 		rates := []float64{0, 3, 700, 4000, 900_000}
-		first, second, change := rates[random.IntN(len(rates))], rates[random.IntN(len(rates))], time.Duration(random.IntN(100))*time.Second
+		first, second, change := rates[random.IntN(len(rates))], rates[random.IntN(len(rates))],
+			time.Duration(random.IntN(100))*time.Second
 		counts := func(elapsed time.Duration) float64 {
 			return 1_000_000 + math.Floor(first*min(elapsed, change).Seconds()+second*max(0, elapsed-change).Seconds())
 		}
-		d := &device{counts: counts, keeps: time.Duration(random.IntN(25)) * 500 * time.Millisecond, phase: time.Duration(random.IntN(5000)) * time.Millisecond, asks: random.IntN(2) == 0}
+		d := &device{counts: counts, keeps: time.Duration(random.IntN(25)) * 500 * time.Millisecond,
+			phase: time.Duration(random.IntN(5000)) * time.Millisecond, asks: random.IntN(2) == 0}
 		if random.IntN(2) == 0 {
 			d.pulse = steadily(8000)
 		}
@@ -165,8 +175,10 @@ func TestNoCounterIsSurerThanItIsKnown(t *testing.T) {
 				rate := (counts(begin+o.Over.Std()) - counts(begin)) / o.Over.Std().Seconds()
 				lowest, highest = min(lowest, rate), max(highest, rate)
 			}
-			if slack := 1 / o.Over.Std().Seconds(); *o.Mean+o.Unsure+slack < lowest || *o.Mean-o.Unsure-slack > highest {
-				t.Errorf("seed %d (%g/s, from %s on %g/s, kept for %s), window %d: %g/s, %+v, and it was %g to %g", seed, first, change, second, d.keeps, i+1, *o.Mean, o, lowest, highest)
+			if slack := 1 / o.Over.Std().Seconds(); *o.Mean+o.Unsure+slack < lowest ||
+				*o.Mean-o.Unsure-slack > highest {
+				t.Errorf("seed %d (%g/s, from %s on %g/s, kept for %s), window %d: %g/s, %+v, and it was %g to %g",
+					seed, first, change, second, d.keeps, i+1, *o.Mean, o, lowest, highest)
 			}
 		}
 	}
@@ -174,8 +186,10 @@ func TestNoCounterIsSurerThanItIsKnown(t *testing.T) {
 
 // An agent that was restarted tells 0 until it has read its kernel's counters again.
 func TestAnAgentThatIsRestarted(t *testing.T) {
-	for recovers := 30 * time.Second; recovers < 42*time.Second; recovers += 500 * time.Millisecond { // windows end at 35 s and 65 s
-		d := &device{counts: steadily(2000), keeps: 3 * time.Second, restarts: recovers - 2*time.Second, recovers: recovers}
+	// windows end at 35 s and 65 s
+	for recovers := 30 * time.Second; recovers < 42*time.Second; recovers += 500 * time.Millisecond {
+		d := &device{counts: steadily(2000), keeps: 3 * time.Second, restarts: recovers - 2*time.Second,
+			recovers: recovers}
 		measured := 0
 		for i, w := range watch(t, d, 30*time.Second, 3) {
 			o := valueOf(t, w)
@@ -198,15 +212,18 @@ func TestAnAgentThatIsRestarted(t *testing.T) {
 
 func TestAnAgentThatStalls(t *testing.T) {
 	for long := time.Second; long < 14*time.Second; long += time.Second {
-		for i, w := range watch(t, &device{counts: steadily(2000), keeps: 3 * time.Second, stalls: 44 * time.Second, goesOn: 44*time.Second + long}, 30*time.Second, 3) {
-			if o := valueOf(t, w); o.Missing == "" && (math.Abs(*o.Mean-2000) > 20 || math.Abs(*o.Mean-2000) > o.Unsure+0.1) || o.Missing != "" && (i != 1 || !strings.Contains(o.Missing, "seldom")) {
+		for i, w := range watch(t, &device{counts: steadily(2000), keeps: 3 * time.Second, stalls: 44 * time.Second,
+			goesOn: 44*time.Second + long}, 30*time.Second, 3) {
+			if o := valueOf(t, w); o.Missing == "" && (math.Abs(*o.Mean-2000) > 20 || math.Abs(*o.Mean-2000) > o.Unsure+
+				0.1) || o.Missing != "" && (i != 1 || !strings.Contains(o.Missing, "seldom")) {
 				t.Errorf("stalled for %s, window %d: %+v, want 2000", long, i+1, o)
 			}
 		}
 	}
 }
 
-// Drops that nobody counts are 0, and the first ones are seen, also where they come at a window's end and the agent tells so later.
+// Drops that nobody counts are 0, and the first ones are seen, also where they come at a window's end and the
+// agent tells so later.
 func TestACounterThatStandsStill(t *testing.T) {
 	const first = 64500 * time.Millisecond // the second window ends at 65 s
 	drops := func(elapsed time.Duration) float64 { return 7 + math.Floor(100*max(0, elapsed-first).Seconds()) }
@@ -220,7 +237,8 @@ func TestACounterThatStandsStill(t *testing.T) {
 	if o := valueOf(t, withoutPulse[2]); o.Mean == nil || math.Abs(*o.Mean-100) > o.Unsure+0.1 || o.Unsure > 1 {
 		t.Errorf("%+v, want 100", o)
 	}
-	withPulse := watch(t, &device{counts: drops, keeps: 3 * time.Second, phase: time.Second, pulse: steadily(8000)}, 30*time.Second, 3)
+	withPulse := watch(t, &device{counts: drops, keeps: 3 * time.Second, phase: time.Second, pulse: steadily(8000)},
+		30*time.Second, 3)
 	for i, w := range withPulse[:2] {
 		if o := valueOf(t, w); o.Mean == nil || *o.Mean != 0 || o.Unsure != 0 {
 			t.Errorf("window %d: %+v, want 0: the octets beside it say until when", i+1, o)

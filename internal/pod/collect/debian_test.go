@@ -14,7 +14,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// snmpd starts net-snmp's agent, of Debian's package, on a port of this machine's until the test ends; the community lab may read, and whoever these lines of its configuration let read.
+// snmpd starts net-snmp's agent, of Debian's package, on a port of this machine's until the test ends; the
+// community lab may read, and whoever these lines of its configuration let read.
 func snmpd(t *testing.T, lines ...string) (address string) {
 	t.Helper()
 	program, err := exec.LookPath("snmpd")
@@ -31,7 +32,8 @@ func snmpd(t *testing.T, lines ...string) (address string) {
 	address = free.LocalAddr().String()
 	_ = free.Close()
 	config := filepath.Join(t.TempDir(), "snmpd.conf")
-	if err := os.WriteFile(config, []byte("rocommunity lab 127.0.0.1\n"+strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(config, []byte("rocommunity lab 127.0.0.1\n"+strings.Join(lines, "\n")+"\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
@@ -62,7 +64,8 @@ func TestNetSNMPsAgentTellsWhatTheKernelCounts(t *testing.T) {
 	}
 	uptime := object(address, ".1.3.6.1.2.1.1.3.0", "0.01")
 	uptime.SNMP.Secret = "agent"
-	if n := number(t, answered(t, uptime, credentials), "value", uptime.SNMP.OID); n.Kind != report.Gauge || n.Value < 0 || n.Value > 3600 {
+	if n := number(t, answered(t, uptime, credentials), "value", uptime.SNMP.OID); n.Kind != report.Gauge ||
+		n.Value < 0 || n.Value > 3600 {
 		t.Errorf("%+v, want for how many seconds the agent has run", n)
 	}
 	absent := object(address, ".1.3.6.1.2.1.1.99.0", "1")
@@ -80,7 +83,8 @@ func TestNetSNMPsAgentKnowsUsers(t *testing.T) {
 		"createUser open SHA-256 longpassword AES otherpassword",
 		"createUser authonly SHA-256 longpassword", "rouser authonly auth")
 	user := func(name string, keysAndValues ...string) map[string]string {
-		files := map[string]string{"agent/username": name, "agent/authPassword": "longpassword\n", "agent/privPassword": "otherpassword"}
+		files := map[string]string{"agent/username": name, "agent/authPassword": "longpassword\n",
+			"agent/privPassword": "otherpassword"}
 		for i := 0; i < len(keysAndValues); i += 2 {
 			files["agent/"+keysAndValues[i]] = keysAndValues[i+1]
 		}
@@ -88,17 +92,22 @@ func TestNetSNMPsAgentKnowsUsers(t *testing.T) {
 	}
 	o := object(address, uptime, "0.01")
 	o.SNMP.Secret = "agent"
-	for end := time.Now().Add(30 * time.Second); answered(t, o, secrets(t, map[string]string{"agent/community": "lab"})).Missing != "" && time.Now().Before(end); { // until the agent listens
+	// until the agent listens
+	for end := time.Now().Add(30 * time.Second); answered(t, o,
+		secrets(t, map[string]string{"agent/community": "lab"})).Missing != "" && time.Now().Before(end); {
 	}
-	for name, files := range map[string]map[string]string{"SHA and AES": user("old", "authProtocol", "SHA", "privProtocol", "AES"), "what is taken without saying": user("new"), "a community besides": user("new", "community", "nobody's")} {
+	for name, files := range map[string]map[string]string{"SHA and AES": user("old", "authProtocol", "SHA",
+		"privProtocol", "AES"), "what is taken without saying": user("new"), "a community besides": user("new",
+		"community", "nobody's")} {
 		if n := number(t, answered(t, o, secrets(t, files)), "value", uptime); n.Value < 0 || n.Value > 3600 {
 			t.Errorf("%s: %+v, want for how many seconds the agent has run", name, n)
 		}
 	}
 	for want, files := range map[string]map[string]string{
-		"it doesn't know the user of secret agent":                      user("nobody"),
-		"or not by its authPassword and authProtocol":                   user("new", "authPassword", "wrongpassword"),
-		"it doesn't know the user of secret agent, or not by its authP": user("authonly", "authPassword", "wrongpassword"),
+		"it doesn't know the user of secret agent":    user("nobody"),
+		"or not by its authPassword and authProtocol": user("new", "authPassword", "wrongpassword"),
+		"it doesn't know the user of secret agent, or not by its authP": user("authonly", "authPassword",
+			"wrongpassword"),
 		"it knows the user of secret agent, and gives it no encrypted ": user("authonly"),
 		"encrypted with privPassword and privProtocol of secret agent":  user("new", "privPassword", "wrongpassword"),
 		"secret agent: authPassword has fewer than 8 characters":        user("new", "authPassword", "short"),

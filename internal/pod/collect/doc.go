@@ -1,9 +1,10 @@
-// Package collect asks servers for vital signs, on behalf of a test's observers: a Prometheus server, an SNMP agent, a management controller, or VPP by its socket. Each is
-// asked at the observer's own period, while traffic runs, in a goroutine of its own; readers take the newest answers without waiting.
+// Package collect asks servers for vital signs, on behalf of a test's observers. A server is a Prometheus
+// server, an SNMP agent, a management controller, or VPP by its socket. Each server is asked at the observer's
+// own period, while traffic runs, in a goroutine of its own. Readers take the newest answers without waiting.
 //
 //	Prometheus ◀─ query ──┐
-//	SNMP agent ◀─ get ────┼── Collector ── Answers ──▶ the runner: in its process, or over the pods' network
+//	SNMP agent ◀─ get ────┼── Collector ── Answers ──▶ the runner, in its process or over the pods' network
 //	Redfish    ◀─ GET ────┤      ▲
 //	VPP        ◀─ map ────┘      │
-//	                          credentials: files of the author's
+//	                          credentials, files of the test's author
 package collect

@@ -13,16 +13,21 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
-// A Prometheus server or a management controller that is hostile fills no collector's memory, by whichever of its answers.
+// A Prometheus server or a management controller that is hostile fills no collector's memory, by whichever of
+// its answers.
 func TestAnswersThatWereMadeToFillACollectorsMemoryAreRefused(t *testing.T) {
 	sources := map[string]struct {
 		begin, end string
 		open       func(url string) (source, error)
 	}{
-		"Prometheus": {`{"status":"success","data":{"resultType":"vector","result":[`, `]}}`, func(url string) (source, error) {
-			return newPrometheus(plan.PrometheusQuery{URL: url, Query: "up"}, secret{})
+		"Prometheus": {`{"status":"success","data":{"resultType":"vector","result":[`, `]}}`,
+			func(url string) (source, error) {
+				return newPrometheus(plan.PrometheusQuery{URL: url, Query: "up"}, secret{})
+			}},
+		"Redfish": {`{"Members":[`, `]}`, func(url string) (source,
+			error) {
+			return newRedfish(plan.RedfishChassis{URL: url}, secret{})
 		}},
-		"Redfish": {`{"Members":[`, `]}`, func(url string) (source, error) { return newRedfish(plan.RedfishChassis{URL: url}, secret{}) }},
 	}
 	for kind, c := range sources {
 		answers := intaketest.Bombs(mostAnswer-1<<10, c.begin, c.end)
@@ -31,7 +36,8 @@ func TestAnswersThatWereMadeToFillACollectorsMemoryAreRefused(t *testing.T) {
 			t.Run(kind+" "+name, func(t *testing.T) {
 				s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 					w.Header().Set("Content-Type", "application/json")
-					for _, err := io.WriteString(w, answer); name == "endless" && err == nil; _, err = io.WriteString(w, strings.Repeat("x", 64<<10)) {
+					for _, err := io.WriteString(w, answer); name == "endless" && err == nil; _,
+						err = io.WriteString(w, strings.Repeat("x", 64<<10)) {
 					}
 				}))
 				t.Cleanup(s.Close)
@@ -63,15 +69,19 @@ func TestAControllerWithThousandsOfSensorsOfOneNameIsAnswered(t *testing.T) {
 		}
 		named[n.Part] = true
 	}
-	if temperatures.numbers[0].Part != "CPU" || temperatures.numbers[1].Part != "CPU (2)" || temperatures.numbers[16<<10-1].Part != fmt.Sprintf("CPU (%d)", 16<<10) {
-		t.Errorf("they are called %q, %q and %q", temperatures.numbers[0].Part, temperatures.numbers[1].Part, temperatures.numbers[16<<10-1].Part)
+	if temperatures.numbers[0].Part != "CPU" || temperatures.numbers[1].Part != "CPU (2)" ||
+		temperatures.numbers[16<<10-1].Part != fmt.Sprintf("CPU (%d)", 16<<10) {
+		t.Errorf("they are called %q, %q and %q", temperatures.numbers[0].Part, temperatures.numbers[1].Part,
+			temperatures.numbers[16<<10-1].Part)
 	}
 }
 
-// An agent tells a number as text: one of a million digits, by its length or its exponent, takes seconds to compute with.
+// An agent tells a number as text: one of a million digits, by its length or its exponent, takes seconds to
+// compute with.
 func TestANumberOfAMillionDigitsIsNone(t *testing.T) {
 	for text, want := range map[string]string{
-		"54.5": "109/2", "-3": "-3", "1e3": "1000", "+0.25": "1/4", ".5": "1/2", "": "", ".": "", "1e999999": "", "1e-999999": "", "0x1p999999": "", "1/3": "", "1_000": "", "NaN": "", "Inf": "",
+		"54.5": "109/2", "-3": "-3", "1e3": "1000", "+0.25": "1/4", ".5": "1/2", "": "", ".": "", "1e999999": "",
+		"1e-999999": "", "0x1p999999": "", "1/3": "", "1_000": "", "NaN": "", "Inf": "",
 		strings.Repeat("9", 100_000): "", "1e9999": "",
 	} {
 		number, ok := decimal(text)

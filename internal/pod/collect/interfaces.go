@@ -22,11 +22,15 @@ const (
 var wider = map[string]struct{ column, name string }{
 	ifTable + "10.": {ifXTable + "6.", "ifHCInOctets"}, ifTable + "11.": {ifXTable + "7.", "ifHCInUcastPkts"},
 	ifTable + "16.": {ifXTable + "10.", "ifHCOutOctets"}, ifTable + "17.": {ifXTable + "11.", "ifHCOutUcastPkts"},
-	ifXTable + "2.": {ifXTable + "8.", "ifHCInMulticastPkts"}, ifXTable + "3.": {ifXTable + "9.", "ifHCInBroadcastPkts"},
-	ifXTable + "4.": {ifXTable + "12.", "ifHCOutMulticastPkts"}, ifXTable + "5.": {ifXTable + "13.", "ifHCOutBroadcastPkts"},
+	ifXTable + "2.": {ifXTable + "8.", "ifHCInMulticastPkts"}, ifXTable +
+		"3.": {ifXTable + "9.", "ifHCInBroadcastPkts"},
+	ifXTable + "4.": {ifXTable + "12.", "ifHCOutMulticastPkts"}, ifXTable +
+		"5.": {ifXTable + "13.", "ifHCOutBroadcastPkts"},
 }
 
-// companions are what an agent is asked for together with an object: for how long it has run, and of an interface's row what changes whenever the table is renewed, and since when it counts.
+// companions are the objects that an agent is asked for together with the observer's. They say how long the
+// agent has run, and of an interface's row what changes whenever the table is renewed, and since when it
+// counts.
 type companions struct{ uptime, discontinuity, received, sent string }
 
 func companionsOf(oid string) companions {
@@ -37,7 +41,7 @@ func companionsOf(oid string) companions {
 	return b
 }
 
-// column splits an object of a table of interfaces into its column and its row; false: it is of no such table.
+// column splits an object of a table of interfaces into its column and its row. ok is false for other objects.
 func column(oid string) (column, row string, ok bool) {
 	for _, table := range []string{ifTable, ifXTable} {
 		if rest, found := strings.CutPrefix(oid, table); found {
@@ -57,7 +61,7 @@ func (b companions) oids() (oids []string) {
 	return oids
 }
 
-// read is what an agent answers; nil, or empty: it doesn't tell.
+// read is what an agent answers. A value that the agent doesn't report is nil, or empty.
 func (b companions) read(variables []gosnmp.SnmpPDU) (uptime, discontinuity *uint32, pulse string) {
 	for _, v := range variables {
 		switch {
@@ -72,16 +76,20 @@ func (b companions) read(variables []gosnmp.SnmpPDU) (uptime, discontinuity *uin
 	return uptime, discontinuity, pulse
 }
 
-func ticks(v gosnmp.SnmpPDU) uint32 { return uint32(gosnmp.ToBigInt(v.Value).Uint64()) } //nolint:gosec // it has 32 bits on the wire
+func ticks(v gosnmp.SnmpPDU) uint32 {
+	return uint32(gosnmp.ToBigInt(v.Value).Uint64()) //nolint:gosec // it has 32 bits on the wire
+}
 
-// bitsOf is of how many bits a counter of a type is, 0: it is none. A 32-bit one is refused where a 64-bit one counts the same.
+// bitsOf is how many bits a counter of a type has, 0 for other types. A 32-bit counter is refused where a
+// 64-bit one counts the same.
 func (a snmp) bitsOf(kind gosnmp.Asn1BER) (int, error) {
 	switch kind {
 	case gosnmp.Counter64:
 		return 64, nil
 	case gosnmp.Counter32:
 		if c, row, ok := column(a.object.OID); ok && wider[c].name != "" {
-			return 0, fmt.Errorf("object %s is a Counter32, which begins anew too soon: name its 64-bit object, %s (%s%s)", a.object.OID, wider[c].name, wider[c].column, row)
+			return 0, fmt.Errorf("object %s is a Counter32, which begins anew too soon: name its 64-bit "+
+				"object, %s (%s%s)", a.object.OID, wider[c].name, wider[c].column, row)
 		}
 		return 32, nil
 	default:

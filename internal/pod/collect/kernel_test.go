@@ -27,7 +27,8 @@ import (
 // inNamespace names a variable that this test's program has where it runs in a namespace of its own.
 const inNamespace = "LINERATE_TEST_IN_NAMESPACE"
 
-// inOwnNamespace runs a test in a network namespace of its own, whose loopback interface is nobody else's, and says whether it is in there.
+// inOwnNamespace runs a test in a network namespace of its own, whose loopback interface is nobody else's, and
+// says whether it is in there.
 func inOwnNamespace(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(inNamespace) == t.Name() {
@@ -113,11 +114,13 @@ func netSNMP(t *testing.T, address, config, state string) *exec.Cmd {
 	return cmd
 }
 
-// busy is how late a machine wakes a sleeper whose processors others have. Answers take so long there that questions lie too far apart to tell when an agent took its numbers.
+// busy is how late a machine wakes a sleeper whose processors others have. Answers take so long there that
+// questions lie too far apart to tell when an agent took its numbers.
 const busy = 20 * time.Millisecond
 
-// Debian's agent keeps its interfaces' counters for 3 s, and tells 0 for as long after a start. Whatever becomes of it, a number that an observer has is what the kernel counted. Where the machine is not
-// busy, each series of an agent that stays has one.
+// Debian's agent keeps its interfaces' counters for 3 s, and tells 0 for as long after a start. Whatever
+// becomes of it, a number that an observer has is what the kernel counted. Where the machine is not busy, each
+// series of an agent that stays has one.
 func TestNetSNMPsCountersAreTheKernels(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("snmpd"); err != nil {
@@ -133,11 +136,14 @@ func TestNetSNMPsCountersAreTheKernels(t *testing.T) {
 	var counters kernel
 	traffic(t, rate)
 	config := filepath.Join(t.TempDir(), "snmpd.conf")
-	if err := os.WriteFile(config, []byte("rocommunity lab\ncreateUser sha SHA longpassword AES otherpassword\nrouser sha authpriv\n"), 0o600); err != nil {
+	if err := os.WriteFile(config, []byte("rocommunity lab\ncreateUser sha SHA longpassword AES "+
+		"otherpassword\nrouser sha authpriv\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	credentials := secrets(t, map[string]string{"community/community": "lab", "user/username": "sha", "user/authPassword": "longpassword", "user/privPassword": "otherpassword", "user/authProtocol": "SHA"})
-	const octets, received, sent, discards = "1.3.6.1.2.1.31.1.1.1.6.1", "1.3.6.1.2.1.31.1.1.1.7.1", "1.3.6.1.2.1.31.1.1.1.11.1", "1.3.6.1.2.1.2.2.1.13.1"
+	credentials := secrets(t, map[string]string{"community/community": "lab", "user/username": "sha",
+		"user/authPassword": "longpassword", "user/privPassword": "otherpassword", "user/authProtocol": "SHA"})
+	const octets, received, sent, discards = "1.3.6.1.2.1.31.1.1.1.6.1", "1.3.6.1.2.1.31.1.1.1.7.1",
+		"1.3.6.1.2.1.31.1.1.1.11.1", "1.3.6.1.2.1.2.2.1.13.1"
 	agents := map[string]struct {
 		address string
 		cmd     *exec.Cmd
@@ -153,10 +159,12 @@ func TestNetSNMPsCountersAreTheKernels(t *testing.T) {
 		for _, o := range []struct {
 			name, oid, secret string
 			column            int
-		}{{"received", received, "community", 1}, {"octets", octets, "user", 0}, {"sent", sent, "community", 9}, {"discards", discards, "user", 3}} {
+		}{{"received", received, "community", 1}, {"octets", octets, "user", 0}, {"sent", sent, "community", 9},
+			{"discards", discards, "user", 3}} {
 			name := agent + "-" + o.name
-			observers = append(observers, plan.Observer{Name: name, Of: plan.OfDUT, Type: plan.ObserveSNMP, Every: plan.Duration(5 * time.Second),
-				SNMP: &plan.SNMPObject{Address: address, OID: "." + o.oid, Unit: "1", Scale: "1", Secret: o.secret}})
+			observers = append(observers, plan.Observer{Name: name, Of: plan.OfDUT, Type: plan.ObserveSNMP,
+				Every: plan.Duration(5 * time.Second),
+				SNMP:  &plan.SNMPObject{Address: address, OID: "." + o.oid, Unit: "1", Scale: "1", Secret: o.secret}})
 			columns[name] = o.column
 		}
 	}
@@ -178,7 +186,8 @@ func TestNetSNMPsCountersAreTheKernels(t *testing.T) {
 	hold := func(start time.Duration, disturb func()) {
 		disturb()
 		look(start + window)
-		windows = append(windows, report.Window{Start: plan.Duration(start), Duration: plan.Duration(window), Observed: log.Window(start, start+window)})
+		windows = append(windows, report.Window{Start: plan.Duration(start), Duration: plan.Duration(window),
+			Observed: log.Window(start, start+window)})
 	}
 	look(2 * time.Second)
 	hold(2*time.Second, func() {
@@ -202,10 +211,12 @@ func TestNetSNMPsCountersAreTheKernels(t *testing.T) {
 			case o.Mean == nil && agent == "steady" && late < busy:
 				t.Errorf("window %d: %s is missing: %s", i+1, o.Observer, o.Missing)
 			case o.Mean == nil:
-				t.Logf("window %d: %s is missing, on a machine that woke a sleeper %s late: %s", i+1, o.Observer, late, o.Missing)
+				t.Logf("window %d: %s is missing, on a machine that woke a sleeper %s late: %s", i+1, o.Observer, late,
+					o.Missing)
 			default:
 				compared++
-				compareWithKernel(t, i+1, o, log, func(moment time.Duration) float64 { return counters.interpolate(columns[o.Observer], moment) }, w)
+				compareWithKernel(t, i+1, o, log,
+					func(moment time.Duration) float64 { return counters.interpolate(columns[o.Observer], moment) }, w)
 			}
 		}
 	}
@@ -215,7 +226,8 @@ func TestNetSNMPsCountersAreTheKernels(t *testing.T) {
 }
 
 // compareWithKernel holds a rate against what a kernel counted between the same two readings.
-func compareWithKernel(t *testing.T, window int, o report.Observed, log *observe.Log, kernel func(time.Duration) float64, w report.Window) {
+func compareWithKernel(t *testing.T, window int, o report.Observed, log *observe.Log,
+	kernel func(time.Duration) float64, w report.Window) {
 	t.Helper()
 	for _, observation := range log.Observations() {
 		if observation.Observer != o.Observer {
@@ -229,12 +241,15 @@ func compareWithKernel(t *testing.T, window int, o report.Observed, log *observe
 				}
 				truth := (kernel(second.At.Std()) - kernel(first.At.Std())) / o.Over.Std().Seconds()
 				deviation := math.Abs(*o.Mean - truth)
-				t.Logf("window %d: %s %.1f/s ± %.1f over %s, kernel %.1f (%+.2f %%)", window, o.Observer, *o.Mean, o.Unsure, o.Over.Std(), truth, 100*(*o.Mean-truth)/truth)
+				t.Logf("window %d: %s %.1f/s ± %.1f over %s, kernel %.1f (%+.2f %%)", window, o.Observer, *o.Mean,
+					o.Unsure, o.Over.Std(), truth, 100*(*o.Mean-truth)/truth)
 				if deviation > o.Unsure+truth/1000 {
-					t.Errorf("window %d: %s is %g/s ± %g, and the kernel counted %g", window, o.Observer, *o.Mean, o.Unsure, truth)
+					t.Errorf("window %d: %s is %g/s ± %g, and the kernel counted %g", window, o.Observer, *o.Mean,
+						o.Unsure, truth)
 				}
 				if o.Unsure <= truth/100 && deviation > truth/100 {
-					t.Errorf("window %d: %s is %g/s, and the kernel counted %g: more than 1 %% off", window, o.Observer, *o.Mean, truth)
+					t.Errorf("window %d: %s is %g/s, and the kernel counted %g: more than 1 %% off", window, o.Observer,
+						*o.Mean, truth)
 				}
 				return
 			}

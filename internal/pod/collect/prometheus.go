@@ -19,7 +19,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/measure/observe"
 )
 
-// mostSeries is of how many series a query may be: each is a track of the page, and a row of each window.
+// mostSeries is how many series a query may give. Each series is a track of the page, and a row of each window.
 const mostSeries = 16
 
 // prometheus is a server that answers queries.
@@ -41,7 +41,8 @@ func newPrometheus(q plan.PrometheusQuery, s secret) (source, error) {
 	return prometheus{q, client, prometheusv1.NewAPI(c)}, nil
 }
 
-// ask asks the query, and then when its samples were scraped: the answer itself has only the time at which it was evaluated.
+// ask asks the query, and then when its samples were scraped, as the answer itself has only the time at which
+// it was evaluated.
 func (p prometheus) ask(ctx context.Context) (r reading, err error) {
 	defer p.client.CloseIdleConnections()
 	answer, _, err := p.api.Query(ctx, p.query.Query, time.Time{})
@@ -53,13 +54,16 @@ func (p prometheus) ask(ctx context.Context) (r reading, err error) {
 		return r, err
 	}
 	for i, s := range samples {
-		if slices.ContainsFunc(samples[:i], func(earlier *model.Sample) bool { return labels(earlier.Metric) == labels(s.Metric) }) {
-			return r, fmt.Errorf("two series differ in their name alone, or after %d bytes of labels: ask for one", mostLine)
+		same := func(earlier *model.Sample) bool { return labels(earlier.Metric) == labels(s.Metric) }
+		if slices.ContainsFunc(samples[:i], same) {
+			return r, fmt.Errorf("two series differ in their name alone, or after %d bytes of labels: ask for one",
+				mostLine)
 		}
 	}
 	scraped := p.scraped(ctx, samples[0].Timestamp)
 	for _, s := range samples {
-		n := observe.Number{Name: "value", Part: labels(s.Metric), Unit: p.query.Unit, Kind: report.Gauge, Value: float64(s.Value)}
+		n := observe.Number{Name: "value", Part: labels(s.Metric), Unit: p.query.Unit, Kind: report.Gauge,
+			Value: float64(s.Value)}
 		if math.IsNaN(n.Value) || math.IsInf(n.Value, 0) {
 			n.Value, n.Missing = 0, "what it answers is no number (NaN or infinite)"
 		}
@@ -71,10 +75,11 @@ func (p prometheus) ask(ctx context.Context) (r reading, err error) {
 	return r, nil
 }
 
-// scraped are the times, in seconds, that the samples behind an answer are of, by their labels. Of a plain series that is when it was scraped; of an expression when it
-// was evaluated. None where the server can't say, as of a scalar.
+// scraped are the times, in seconds, of the samples behind an answer, by their labels. A plain series has the
+// time at which it was scraped, an expression the time at which it was evaluated. There are none where the
+// server can't say, as of a scalar.
 func (p prometheus) scraped(ctx context.Context, evaluated model.Time) map[string]float64 {
-	answer, _, err := p.api.Query(ctx, "timestamp("+p.query.Query+"\n)", evaluated.Time()) // a comment may end the query
+	answer, _, err := p.api.Query(ctx, "timestamp("+p.query.Query+"\n)", evaluated.Time()) // "\n" ends a comment
 	if err != nil {
 		return nil
 	}
@@ -97,18 +102,20 @@ func samplesOf(answer model.Value) (model.Vector, error) {
 	case model.Vector:
 		samples = v
 	default:
-		return nil, fmt.Errorf("the query gives a %s: ask for one number of each series, such as without [5m]", answer.Type())
+		return nil, fmt.Errorf("the query gives a %s: ask for one number of each series, such as without [5m]",
+			answer.Type())
 	}
 	switch {
 	case len(samples) == 0:
 		return nil, errors.New("it has no series for the query")
 	case len(samples) > mostSeries:
-		return nil, fmt.Errorf("the query gives %d series, and %d are followed at most: name labels in it, or sum them up", len(samples), mostSeries)
+		return nil, fmt.Errorf("the query gives %d series, and %d are followed at most: name labels in it, or "+
+			"sum them up", len(samples), mostSeries)
 	}
 	return samples, nil
 }
 
-// labels are a series' without its name: instance="dut", sensor="temp1".
+// labels are a series' labels without its name, such as instance="dut", sensor="temp1".
 func labels(m model.Metric) string {
 	m = m.Clone()
 	delete(m, model.MetricNameLabel)
@@ -124,7 +131,8 @@ func prometheusError(err error) error {
 	case strings.Contains(err.Error(), `unexpected value type "string"`): // as the library says
 		return errors.New("the query gives a string: ask for one number of each series")
 	case ok && answer.Type == prometheusv1.ErrBadResponse:
-		return errors.New("it doesn't answer as a Prometheus server does: url is the server's own, and no exporter's or other page's")
+		return errors.New("it doesn't answer as a Prometheus server does: url is the server's own, and no exporter's " +
+			"or other page's")
 	case ok:
 		return fmt.Errorf("it answers %s: %s", answer.Type, oneLine(answer.Msg))
 	}

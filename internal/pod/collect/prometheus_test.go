@@ -46,29 +46,35 @@ func server(t *testing.T, answers map[string]string) string {
 }
 
 func query(url, query string) plan.Observer {
-	return plan.Observer{Type: plan.ObservePrometheus, Prometheus: &plan.PrometheusQuery{URL: url, Query: query, Unit: "°C"}}
+	return plan.Observer{Type: plan.ObservePrometheus, Prometheus: &plan.PrometheusQuery{URL: url, Query: query,
+		Unit: "°C"}}
 }
 
 func TestPrometheusTellsASeriesAndHowOldItIs(t *testing.T) {
 	const q = `node_hwmon_temp_celsius{instance="dut"}`
 	a := answered(t, query(server(t, map[string]string{q: temperatures, "timestamp(" + q + "\n)": scrapes}), q), "")
 	n := number(t, a, "value", `instance="dut", sensor="temp1"`)
-	if n.Value != 54.5 || n.Unit != "°C" || n.Kind != report.Gauge || n.Age != 7250*time.Millisecond || n.Stamp != 1764118793.25 {
+	if n.Value != 54.5 || n.Unit != "°C" || n.Kind != report.Gauge || n.Age != 7250*time.Millisecond ||
+		n.Stamp != 1764118793.25 {
 		t.Errorf("%+v, want 54.5 °C, scraped 7.25 s before", n)
 	}
-	if n := number(t, a, "value", `instance="dut", sensor="temp2"`); n.Missing != "what it answers is no number (NaN or infinite)" {
+	if n := number(t, a, "value", `instance="dut", sensor="temp2"`); n.Missing != "what it answers is no number (NaN "+
+		"or infinite)" {
 		t.Errorf("%+v: NaN is no number", n)
 	}
 }
 
-// A server that says of one of its samples that it is of an infinite time: that one is no number, and the others reach whoever asks the collector, in JSON.
+// A server that says of one of its samples that it is of an infinite time: that one is no number, and the
+// others reach whoever asks the collector, in JSON.
 func TestASampleOfAnInfiniteTimeKeepsNoOtherFromTheRunner(t *testing.T) {
 	const q = "temperature"
 	vector := func(first, second string) string {
-		return `{"status":"success","data":{"resultType":"vector","result":[{"metric":{"sensor":"a"},"value":[5,"` + first + `"]},{"metric":{"sensor":"b"},"value":[5,"` + second + `"]}]}}`
+		return `{"status":"success","data":{"resultType":"vector","result":[{"metric":{"sensor":"a"},"value":[5,"` +
+			first + `"]},{"metric":{"sensor":"b"},"value":[5,"` + second + `"]}]}}`
 	}
 	for _, infinite := range []string{"+Inf", "-Inf", "NaN"} {
-		a := answered(t, query(server(t, map[string]string{q: vector("40", "50"), "timestamp(" + q + "\n)": vector(infinite, "4")}), q), "")
+		a := answered(t, query(server(t, map[string]string{q: vector("40", "50"), "timestamp(" + q +
+			"\n)": vector(infinite, "4")}), q), "")
 		if n := number(t, a, "value", `sensor="a"`); n.Missing == "" {
 			t.Errorf("%s: %+v", infinite, n)
 		}
@@ -124,8 +130,14 @@ func TestWhoIsNotThereIsMissing(t *testing.T) {
 // Each of these is somebody else than url says.
 func TestAnotherServerThanAPrometheusIsNamed(t *testing.T) {
 	plain, secured := httptest.NewServer(nil), httptest.NewTLSServer(nil)
-	exporter := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>node_exporter</html>") }))
-	ending := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+	exporter := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
+		_ *http.Request) {
+		_, _ = io.WriteString(w, "<html>node_exporter</html>")
+	}))
+	ending := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter,
+		*http.Request) {
+		panic(http.ErrAbortHandler)
+	}))
 	for _, s := range []*httptest.Server{plain, secured, exporter, ending} {
 		t.Cleanup(s.Close)
 	}
@@ -154,13 +166,15 @@ func guarded(t *testing.T, authorization string) string {
 }
 
 func TestCredentialsAreShownAndNamedWhereTheyAreRefused(t *testing.T) {
-	credentials := secrets(t, map[string]string{"prom/token": "abc\n", "wrong/token": "xyz", "empty/other": "x", "user/username": "me", "user/password": "pass"})
+	credentials := secrets(t, map[string]string{"prom/token": "abc\n", "wrong/token": "xyz", "empty/other": "x",
+		"user/username": "me", "user/password": "pass"})
 	for _, c := range []struct{ name, secret, authorization, want string }{
 		{"a token", "prom", "Bearer abc", ""},
 		{"a user and a password", "user", "Basic bWU6cGFzcw==", ""},
 		{"another one's", "wrong", "Bearer abc", "401 Unauthorized: it doesn't take what secret wrong has"},
 		{"none", "", "Bearer abc", "401 Unauthorized: no credentials were shown: name a Secret as secretName"},
-		{"a Secret without them", "empty", "Bearer abc", "secret empty has none of the keys username and password, token, ca.crt"},
+		{"a Secret without them", "empty", "Bearer abc",
+			"secret empty has none of the keys username and password, token, ca.crt"},
 		{"a Secret that isn't there", "gone", "Bearer abc", "secret gone isn't there"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -178,7 +192,8 @@ func TestCredentialsAreShownAndNamedWhereTheyAreRefused(t *testing.T) {
 	}
 	o := query(guarded(t, ""), "scalar(x)")
 	o.Prometheus.Secret = "prom"
-	missing(t, answered(t, o, ""), "secret prom: nobody said where it is: give --credentials a folder that has prom/username")
+	missing(t, answered(t, o, ""), "secret prom: nobody said where it is: give --credentials a folder that has "+
+		"prom/username")
 }
 
 // Who is asked may send the asker elsewhere: credentials don't follow.
@@ -190,7 +205,8 @@ func TestNoRedirectionIsFollowed(t *testing.T) {
 	t.Cleanup(s.Close)
 	o := query(s.URL, "up")
 	o.Prometheus.Secret = "prom"
-	missing(t, answered(t, o, secrets(t, map[string]string{"prom/token": "abc"})), "it doesn't answer as a Prometheus server does")
+	missing(t, answered(t, o, secrets(t, map[string]string{"prom/token": "abc"})),
+		"it doesn't answer as a Prometheus server does")
 	if asked {
 		t.Error("it was followed")
 	}

@@ -10,9 +10,10 @@ import (
 // reading is what a source answers to one question.
 type reading struct {
 	numbers []observe.Number
-	// pulse changes whenever the source renews its numbers while traffic runs, even where they stay the same; empty: the source has nothing of that kind.
+	// pulse changes whenever the source renews its numbers while traffic runs, even where they stay the same. It
+	// is empty where the source has nothing of that kind.
 	pulse string
-	// anew says why its counters can't be compared with those of the reading before; empty: they can.
+	// anew says why the counters can't be compared with those of the reading before. It is empty if they can.
 	anew string
 }
 
@@ -23,7 +24,10 @@ func (r reading) counts() bool {
 
 // number is the one of the same series.
 func (r reading) number(series observe.Number) (n observe.Number, found bool) {
-	i := slices.IndexFunc(r.numbers, func(n observe.Number) bool { return n.Name == series.Name && n.Part == series.Part })
+	i := slices.IndexFunc(r.numbers, func(n observe.Number) bool {
+		return n.Name == series.Name &&
+			n.Part == series.Part
+	})
 	if i < 0 {
 		return n, false
 	}

@@ -17,7 +17,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/measure/observe"
 )
 
-// redfish is a management controller. What it tells of is read here and not by a library: those that there are have a reading that is null for 0, and 0 W is a number.
+// redfish is a management controller. Its documents are decoded here and not by a library, as the libraries
+// read 0 W and an absent reading alike.
 type redfish struct {
 	chassis plan.RedfishChassis
 	client  *http.Client
@@ -33,7 +34,8 @@ type link struct {
 	ID string `json:"@odata.id"`
 }
 
-// chassisResource is what of a Chassis leads to power and temperatures: older controllers have Power and Thermal, newer ones subsystems beside or instead.
+// chassisResource is the part of a Chassis that leads to power and temperatures. Older controllers have Power
+// and Thermal, newer ones subsystems beside or instead.
 type chassisResource struct {
 	ID                 string `json:"Id"`
 	Power              *link  `json:"Power"`
@@ -84,7 +86,7 @@ type thermalMetricsResource struct {
 	Temperatures []excerpt `json:"TemperatureReadingsCelsius"`
 }
 
-// Of how many of a chassis' sensors each kind is told: together what an observer that asks is followed for.
+// How many sensors of each kind a chassis may have. Together they are the series of one observer at most.
 const (
 	mostPowers       = 16
 	mostTemperatures = 48
@@ -113,12 +115,15 @@ func (r redfish) ask(ctx context.Context) (reading, error) {
 	case len(power) > mostPowers:
 		return reading{}, fmt.Errorf("chassis %s tells of %d powers, "+instead, chassis.ID, len(power), mostPowers)
 	case len(temperatures) > mostTemperatures:
-		return reading{}, fmt.Errorf("chassis %s tells of %d temperatures, "+instead, chassis.ID, len(temperatures), mostTemperatures)
+		return reading{}, fmt.Errorf("chassis %s tells of %d temperatures, "+instead, chassis.ID, len(temperatures),
+			mostTemperatures)
 	}
-	return reading{numbers: slices.Concat(power, lacking("power", plan.Watts, chassis.ID, err), temperatures, lacking("temperature", "°C", chassis.ID, noTemperatures))}, nil
+	return reading{numbers: slices.Concat(power, lacking("power", plan.Watts, chassis.ID, err), temperatures,
+		lacking("temperature", "°C", chassis.ID, noTemperatures))}, nil
 }
 
-// absentError is of a resource that another one refers to, and that isn't there: some chassis keep the reference.
+// absentError is the error for a resource that another resource refers to and that isn't there. Some chassis
+// keep such a reference.
 type absentError struct{ resource string }
 
 func (e absentError) Error() string { return "it has no " + e.resource }
@@ -128,12 +133,13 @@ func isAbsent(err error) bool {
 	return ok
 }
 
-// lacking is why a chassis tells nothing of a kind; none: it does, or nothing refers to it.
+// lacking is why a chassis has no numbers of a kind. It is empty if there are some, or if nothing refers to them.
 func lacking(name, unit, chassis string, reason error) []observe.Number {
 	if reason == nil {
 		return nil
 	}
-	return []observe.Number{{Name: name, Part: "chassis " + chassis, Unit: unit, Kind: report.Gauge, Missing: reason.Error()}}
+	return []observe.Number{{Name: name, Part: "chassis " + chassis, Unit: unit, Kind: report.Gauge,
+		Missing: reason.Error()}}
 }
 
 // find is the chassis that is meant.
@@ -154,7 +160,8 @@ func (r redfish) find(ctx context.Context) (c chassisResource, err error) {
 		for _, m := range members.Members {
 			names = append(names, path.Base(m.ID))
 		}
-		return c, fmt.Errorf("it has %d chassis: name one as redfish.chassis (%s)", len(names), oneLine(strings.Join(names, ", ")))
+		return c, fmt.Errorf("it has %d chassis: name one as redfish.chassis (%s)", len(names),
+			oneLine(strings.Join(names, ", ")))
 	}
 	err = r.get(ctx, members.Members[0].ID, &c)
 	return c, err
@@ -215,8 +222,9 @@ func (r redfish) temperatures(ctx context.Context, c chassisResource) ([]observe
 // sensors are those of one kind that have a reading.
 type sensors struct {
 	name, unit string
-	named      map[string]int // how many there are of each name, with a reading or without one, so that each keeps its name
-	numbers    []observe.Number
+	// how many there are of each name, with a reading or without one, so that each keeps its name
+	named   map[string]int
+	numbers []observe.Number
 }
 
 // add adds a sensor's reading, if it has one and is of something that is there. The second of a name is NAME (2).
@@ -234,7 +242,8 @@ func (s *sensors) add(name string, condition status, reading *float64) {
 	if reading == nil || condition.State != "" && condition.State != "Enabled" {
 		return
 	}
-	s.numbers = append(s.numbers, observe.Number{Name: s.name, Part: part, Unit: s.unit, Kind: report.Gauge, Value: *reading})
+	s.numbers = append(s.numbers, observe.Number{Name: s.name, Part: part, Unit: s.unit, Kind: report.Gauge,
+		Value: *reading})
 }
 
 // get reads one resource, at the controller's own address, wherever a reference would lead.
@@ -252,7 +261,7 @@ func (r redfish) get(ctx context.Context, resource string, document any) error {
 		return plainly(err)
 	}
 	defer func() {
-		_, _ = io.Copy(io.Discard, answer.Body) // a connection is for the next resource only once it was read to its end
+		_, _ = io.Copy(io.Discard, answer.Body) // so that the next request may use the connection
 		_ = answer.Body.Close()
 	}()
 	switch answer.StatusCode {

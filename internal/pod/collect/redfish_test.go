@@ -48,7 +48,8 @@ var (
 	}
 )
 
-// controller serves a tree over HTTPS to admin with the password lab, and credentials are those of Secrets that know it, its certificate's authority, or not.
+// controller serves a tree over HTTPS to admin with the password lab, and credentials are those of Secrets that
+// know it, its certificate's authority, or not.
 func controller(t *testing.T, tree map[string]string) (url string, credentials collect.Folder) {
 	t.Helper()
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -76,7 +77,8 @@ func controller(t *testing.T, tree map[string]string) (url string, credentials c
 }
 
 func chassis(url, id, secret string) plan.Observer {
-	return plan.Observer{Type: plan.ObserveRedfish, Redfish: &plan.RedfishChassis{URL: url, Chassis: id, Secret: secret}}
+	return plan.Observer{Type: plan.ObserveRedfish, Redfish: &plan.RedfishChassis{URL: url, Chassis: id,
+		Secret: secret}}
 }
 
 func TestAControllerTellsPowerAndTemperatures(t *testing.T) {
@@ -100,16 +102,18 @@ func TestAControllerTellsPowerAndTemperatures(t *testing.T) {
 // thermal is a chassis with so many temperatures, all of one name, of which the first has no reading.
 func thermal(sensors int) map[string]string {
 	return map[string]string{
-		"/redfish/v1/Chassis/a":         `{"Id": "a", "Thermal": {"@odata.id": "/redfish/v1/Chassis/a/Thermal"}}`,
-		"/redfish/v1/Chassis/a/Thermal": `{"Temperatures": [{"Name": "CPU Temp"}` + strings.Repeat(`, {"Name": "CPU Temp", "ReadingCelsius": 40}`, sensors) + `]}`,
+		"/redfish/v1/Chassis/a": `{"Id": "a", "Thermal": {"@odata.id": "/redfish/v1/Chassis/a/Thermal"}}`,
+		"/redfish/v1/Chassis/a/Thermal": `{"Temperatures": [{"Name": "CPU Temp"}` +
+			strings.Repeat(`, {"Name": "CPU Temp", "ReadingCelsius": 40}`, sensors) + `]}`,
 	}
 }
 
 // powers is a chassis with so many powers.
 func powers(controls int) map[string]string {
 	return map[string]string{
-		"/redfish/v1/Chassis/a":       `{"Id": "a", "Power": {"@odata.id": "/redfish/v1/Chassis/a/Power"}}`,
-		"/redfish/v1/Chassis/a/Power": `{"PowerControl": [{}` + strings.Repeat(`, {"Name": "PSU", "PowerConsumedWatts": 40}`, controls) + `]}`,
+		"/redfish/v1/Chassis/a": `{"Id": "a", "Power": {"@odata.id": "/redfish/v1/Chassis/a/Power"}}`,
+		"/redfish/v1/Chassis/a/Power": `{"PowerControl": [{}` +
+			strings.Repeat(`, {"Name": "PSU", "PowerConsumedWatts": 40}`, controls) + `]}`,
 	}
 }
 
@@ -132,7 +136,8 @@ func TestAControllerWithSubsystemsAlone(t *testing.T) {
 	if n := number(t, a, "power", "chassis b1"); n.Value != 374 {
 		t.Errorf("%+v, want 374 W", n)
 	}
-	if intake, cpu := number(t, a, "temperature", "Intake"), number(t, a, "temperature", "CPU1"); intake.Value != 22.5 || cpu.Value != 63 || len(a.Numbers) != 3 {
+	if intake, cpu := number(t, a, "temperature", "Intake"), number(t, a, "temperature",
+		"CPU1"); intake.Value != 22.5 || cpu.Value != 63 || len(a.Numbers) != 3 {
 		t.Errorf("%+v, want 22.5 and 63 °C, and none of what has no reading", a.Numbers)
 	}
 }
@@ -152,15 +157,19 @@ func TestAnAbsentResourceLosesNoOther(t *testing.T) {
 		values map[string]float64 // by whose they are
 		lacks  string
 	}{
-		"power, and there is nothing else": {remove(rackServer, "1U/Power"), "1U", map[string]float64{"CPU1 Temp": 41, "2": -3.5}, "it has no /redfish/v1/Chassis/1U/EnvironmentMetrics"},
+		"power, and there is nothing else": {remove(rackServer, "1U/Power"), "1U", map[string]float64{"CPU1 Temp": 41,
+			"2": -3.5}, "it has no /redfish/v1/Chassis/1U/EnvironmentMetrics"},
 		"power, and there are metrics": {func() map[string]string {
 			tree := remove(rackServer, "1U/Power")
 			tree["/redfish/v1/Chassis/1U/EnvironmentMetrics"] = blade["/redfish/v1/Chassis/b1/EnvironmentMetrics"]
 			return tree
 		}(), "1U", map[string]float64{"CPU1 Temp": 41, "2": -3.5, "chassis 1U": 374}, ""},
-		"temperatures":                 {remove(rackServer, "1U/Thermal"), "1U", map[string]float64{"System Input Power": 344.6}, "it has no /redfish/v1/Chassis/1U/Thermal"},
-		"a subsystem's metrics":        {remove(blade, "b1/ThermalSubsystem/ThermalMetrics"), "b1", map[string]float64{"chassis b1": 374}, "it has no /redfish/v1/Chassis/b1/ThermalSubsystem/ThermalMetrics"},
-		"the metrics of a new chassis": {remove(blade, "b1/EnvironmentMetrics"), "b1", map[string]float64{"Intake": 22.5, "CPU1": 63}, "it has no /redfish/v1/Chassis/b1/EnvironmentMetrics"},
+		"temperatures": {remove(rackServer, "1U/Thermal"), "1U",
+			map[string]float64{"System Input Power": 344.6}, "it has no /redfish/v1/Chassis/1U/Thermal"},
+		"a subsystem's metrics": {remove(blade, "b1/ThermalSubsystem/ThermalMetrics"), "b1",
+			map[string]float64{"chassis b1": 374}, "it has no /redfish/v1/Chassis/b1/ThermalSubsystem/ThermalMetrics"},
+		"the metrics of a new chassis": {remove(blade, "b1/EnvironmentMetrics"), "b1",
+			map[string]float64{"Intake": 22.5, "CPU1": 63}, "it has no /redfish/v1/Chassis/b1/EnvironmentMetrics"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			url, credentials := controller(t, c.tree)
@@ -175,7 +184,8 @@ func TestAnAbsentResourceLosesNoOther(t *testing.T) {
 				delete(c.values, n.Part)
 			}
 			if len(c.values) > 0 || lacks != c.lacks {
-				t.Errorf("%+v (%s): %v isn't there, or isn't missing because of %q", a.Numbers, a.Missing, c.values, c.lacks)
+				t.Errorf("%+v (%s): %v isn't there, or isn't missing because of %q", a.Numbers, a.Missing, c.values,
+					c.lacks)
 			}
 		})
 	}
@@ -197,35 +207,50 @@ func TestACertificateOfAnotherNameIsTakenByItsFingerprint(t *testing.T) {
 		"another name":        {[]string{"bmc.lab"}, "it is for bmc.lab"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "idrac-ABC1234"}, DNSNames: c.names, NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true},
-				&x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "idrac-ABC1234"}}, &key.PublicKey, key)
+			der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{SerialNumber: big.NewInt(1),
+				Subject: pkix.Name{CommonName: "idrac-ABC1234"}, DNSNames: c.names, NotAfter: time.Now().Add(time.Hour),
+				IsCA: true, BasicConstraintsValid: true},
+				&x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "idrac-ABC1234"}},
+				&key.PublicKey, key)
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, rackServer[r.URL.Path]) }))
+			s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter,
+				r *http.Request) {
+				_, _ = io.WriteString(w, rackServer[r.URL.Path])
+			}))
 			s.Config.ErrorLog = log.New(io.Discard, "", 0)
-			s.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}, MinVersion: tls.VersionTLS12}
+			s.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}},
+				MinVersion: tls.VersionTLS12}
 			s.StartTLS()
 			t.Cleanup(s.Close)
 			sum := sha256.Sum256(der)
 			digits, colons := hex.EncodeToString(sum[:]), strings.ReplaceAll(fmt.Sprintf("% X", sum), " ", ":")
 			authority := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 			credentials := secrets(t, map[string]string{
-				"trusted/username": "a", "trusted/ca.crt": authority, "named/username": "a", "named/ca.crt": authority, "named/serverName": "bmc.lab", "plain/username": "a", "plain/fingerprint": digits,
-				"shown/username": "a", "shown/fingerprint": "sha256 Fingerprint=" + colons + "\n", "other/username": "a", "other/fingerprint": strings.Repeat("0", 64), "short/username": "a", "short/fingerprint": "AB:CD"})
+				"trusted/username": "a", "trusted/ca.crt": authority, "named/username": "a", "named/ca.crt": authority,
+				"named/serverName": "bmc.lab", "plain/username": "a", "plain/fingerprint": digits,
+				"shown/username": "a", "shown/fingerprint": "sha256 Fingerprint=" + colons + "\n",
+				"other/username": "a", "other/fingerprint": strings.Repeat("0", 64), "short/username": "a",
+				"short/fingerprint": "AB:CD"})
 			missing(t, answered(t, chassis(s.URL, "1U", "trusted"), credentials),
-				"its certificate isn't for 127.0.0.1: "+c.want+". Put the name that it is for into the Secret as serverName, or, if the server's own page shows the SHA-256 "+colons+", that as fingerprint")
+				"its certificate isn't for 127.0.0.1: "+c.want+
+					". Put the name that it is for into the Secret as serverName, or, if the server's own page shows "+
+					"the SHA-256 "+colons+", that as fingerprint")
 			takes := []string{"plain", "shown"}
 			if c.names != nil {
 				takes = append(takes, "named")
 			}
 			for _, secret := range takes {
-				if n := number(t, answered(t, chassis(s.URL, "1U", secret), credentials), "power", "System Input Power"); n.Value != 344.6 {
+				if n := number(t, answered(t, chassis(s.URL, "1U", secret), credentials), "power",
+					"System Input Power"); n.Value != 344.6 {
 					t.Errorf("%s: %+v", secret, n)
 				}
 			}
-			missing(t, answered(t, chassis(s.URL, "1U", "other"), credentials), "its certificate is another than the one whose fingerprint secret other has: it is of SHA-256 "+colons)
-			missing(t, answered(t, chassis(s.URL, "1U", "short"), credentials), "secret short: fingerprint is no SHA-256, which is 64 hexadecimal digits, with or without colons")
+			missing(t, answered(t, chassis(s.URL, "1U", "other"), credentials),
+				"its certificate is another than the one whose fingerprint secret other has: it is of SHA-256 "+colons)
+			missing(t, answered(t, chassis(s.URL, "1U", "short"), credentials),
+				"secret short: fingerprint is no SHA-256, which is 64 hexadecimal digits, with or without colons")
 		})
 	}
 }
@@ -235,15 +260,20 @@ func TestWhatAControllerCantTellIsMissing(t *testing.T) {
 		tree             map[string]string
 		id, secret, want string
 	}{
-		"a wrong password":       {rackServer, "1U", "other", "401 Unauthorized: it doesn't take what secret other has"},
-		"an unknown certificate": {rackServer, "1U", "untrusting", "its certificate isn't trusted: put who signed it into the Secret, as ca.crt"},
-		"no such chassis":        {rackServer, "2U", "bmc", "it has no /redfish/v1/Chassis/2U"},
-		"several":                {map[string]string{"/redfish/v1/Chassis": `{"Members": [{"@odata.id": "/redfish/v1/Chassis/a"}, {"@odata.id": "/redfish/v1/Chassis/b"}]}`}, "", "bmc", "it has 2 chassis: name one as redfish.chassis (a, b)"},
-		"too many temperatures":  {thermal(49), "a", "bmc", "chassis a tells of 49 temperatures, and 48 are followed at most"},
-		"too many powers":        {powers(17), "a", "bmc", "chassis a tells of 17 powers, and 16 are followed at most"},
-		"nothing to read":        {map[string]string{"/redfish/v1/Chassis/a": `{"Id": "a"}`}, "a", "bmc", "chassis a tells of no power and no temperatures"},
-		"somebody else's":        {map[string]string{"/redfish/v1/Chassis/a": `{"Id": "a", "Power": {"@odata.id": "@evil.example/"}}`}, "a", "bmc", "it refers to @evil.example/, which is none of its resources"},
-		"no JSON":                {map[string]string{"/redfish/v1/Chassis/a": `<html>`}, "a", "bmc", "its answer can't be read"},
+		"a wrong password": {rackServer, "1U", "other",
+			"401 Unauthorized: it doesn't take what secret other has"},
+		"an unknown certificate": {rackServer, "1U", "untrusting",
+			"its certificate isn't trusted: put who signed it into the Secret, as ca.crt"},
+		"no such chassis": {rackServer, "2U", "bmc", "it has no /redfish/v1/Chassis/2U"},
+		"several":         {map[string]string{"/redfish/v1/Chassis": `{"Members": [{"@odata.id": "/redfish/v1/Chassis/a"}, {"@odata.id": "/redfish/v1/Chassis/b"}]}`}, "", "bmc", "it has 2 chassis: name one as redfish.chassis (a, b)"},
+		"too many temperatures": {thermal(49), "a", "bmc",
+			"chassis a tells of 49 temperatures, and 48 are followed at most"},
+		"too many powers": {powers(17), "a", "bmc", "chassis a tells of 17 powers, and 16 are followed at most"},
+		"nothing to read": {map[string]string{"/redfish/v1/Chassis/a": `{"Id": "a"}`}, "a", "bmc",
+			"chassis a tells of no power and no temperatures"},
+		"somebody else's": {map[string]string{"/redfish/v1/Chassis/a": `{"Id": "a", "Power": {"@odata.id": "@evil.example/"}}`}, "a", "bmc", "it refers to @evil.example/, which is none of its resources"},
+		"no JSON": {map[string]string{"/redfish/v1/Chassis/a": `<html>`}, "a", "bmc",
+			"its answer can't be read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			url, credentials := controller(t, c.tree)

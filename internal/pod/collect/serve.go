@@ -13,14 +13,17 @@ import (
 	"github.com/linerate-dev/linerate/internal/pod/vitals"
 )
 
-// Run asks for the observers, which are a JSON list of the Plan's, and serves the answers at the address until ctx ends. Credentials are in files of a folder.
-func Run(ctx context.Context, stderr io.Writer, address, observers, credentials string, verifier credential.Verifier) error {
+// Run asks for the observers, which are a JSON list of the Plan's, and serves the answers at the address until
+// ctx ends. Credentials are in files of a folder.
+func Run(ctx context.Context, stderr io.Writer, address, observers, credentials string,
+	verifier credential.Verifier) error {
 	var list []plan.Observer
 	if err := intake.JSON([]byte(observers), &list, intake.Small); err != nil {
 		return exit.BadInput("--observers: %w", err)
 	}
 	if i := slices.IndexFunc(list, func(o plan.Observer) bool { return !o.Asks() || o.Every <= 0 }); i >= 0 {
-		return exit.BadInput("--observers: %s doesn't read from the network, or has no period: leave it out", list[i].Name)
+		return exit.BadInput("--observers: %s doesn't read from the network, or has no period: leave it out",
+			list[i].Name)
 	}
 	l, err := vitals.Listen(ctx, address, nil)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/measure/observe"
 )
 
-// The keys of a Secret that is shown to SNMP agents: a community by version 2c, or a user by version 3.
+// The keys of a Secret that is shown to SNMP agents. Version 2c takes a community, version 3 a user.
 const (
 	keyCommunity    = "community"
 	keyAuthProtocol = "authProtocol"
@@ -30,18 +30,18 @@ const (
 	keyPrivPassword = "privPassword"
 )
 
-// An agent is asked as often within a reading: what is lost of UDP is asked for again.
+// A question to an agent is repeated so often within a reading, as UDP loses some.
 const (
 	agentTime    = 2 * time.Second
 	agentRetries = 1
 )
 
-// snmp is an agent that is asked for one object: by version 3 where the Secret is of a user of it, else by version 2c.
+// snmp is an agent that is asked for one object, by version 3 where the Secret has a user of it, else by version 2c.
 type snmp struct {
 	object    plan.SNMPObject
 	secret    secret
 	community string
-	user      *gosnmp.UsmSecurityParameters // nil: version 2c
+	user      *gosnmp.UsmSecurityParameters // nil for version 2c
 	scale     *big.Rat
 	host      string
 	port      uint16
@@ -82,9 +82,11 @@ func newSNMP(o plan.SNMPObject, s secret, memory *agent) (source, error) {
 }
 
 func (a snmp) ask(ctx context.Context) (r reading, err error) {
-	client := &gosnmp.GoSNMP{Target: a.host, Port: a.port, Transport: "udp", Community: a.community, Version: gosnmp.Version2c, Context: ctx, Timeout: agentTime, Retries: agentRetries}
+	client := &gosnmp.GoSNMP{Target: a.host, Port: a.port, Transport: "udp", Community: a.community,
+		Version: gosnmp.Version2c, Context: ctx, Timeout: agentTime, Retries: agentRetries}
 	if a.user != nil {
-		client.Version, client.SecurityModel, client.MsgFlags, client.SecurityParameters = gosnmp.Version3, gosnmp.UserSecurityModel, gosnmp.AuthPriv, a.user
+		client.Version, client.SecurityModel, client.MsgFlags, client.SecurityParameters = gosnmp.Version3,
+			gosnmp.UserSecurityModel, gosnmp.AuthPriv, a.user
 	}
 	if err := client.Connect(); err != nil {
 		return r, plainly(err)
@@ -103,7 +105,7 @@ func (a snmp) ask(ctx context.Context) (r reading, err error) {
 	return a.number(answer.Variables[0], answer.Variables[1:], extra)
 }
 
-// check is why an agent's answer has no number; nil: it has one.
+// check is why an agent's answer has no number. It is nil if there is one.
 func (a snmp) check(ctx context.Context, answer *gosnmp.SnmpPacket, err error) error {
 	switch {
 	case err != nil && silent(err) && a.memory.answered:
@@ -113,7 +115,8 @@ func (a snmp) check(ctx context.Context, answer *gosnmp.SnmpPacket, err error) e
 	case err != nil && a.user != nil:
 		return a.refused(err)
 	case err != nil && silent(err):
-		return fmt.Errorf("no answer within %s, asked %d times: agents don't answer who shows a community that they don't know, which is %s here", agentTime, 1+agentRetries, a.shown())
+		return fmt.Errorf("no answer within %s, asked %d times: agents don't answer who shows a community that they "+
+			"don't know, which is %s here", agentTime, 1+agentRetries, a.shown())
 	case err != nil:
 		return plainly(err)
 	case answer.Error != gosnmp.NoError:
@@ -149,29 +152,39 @@ func (a snmp) number(object gosnmp.SnmpPDU, rest []gosnmp.SnmpPDU, extra compani
 	return r, nil
 }
 
-// refused is why an agent gives a user nothing. One whose clock or keys don't fit is told so in a report, and not an answer.
+// refused is why an agent gives a user nothing. One whose clock or keys don't fit is told so in a report, and
+// not an answer.
 func (a snmp) refused(err error) error {
 	secret := "secret " + a.secret.name
 	switch {
 	case errors.Is(err, gosnmp.ErrUnknownUsername), errors.Is(err, gosnmp.ErrWrongDigest), notAuthentic(err):
-		return fmt.Errorf("it doesn't know the user of %s, or not by its %s and %s", secret, keyAuthPassword, keyAuthProtocol)
+		return fmt.Errorf("it doesn't know the user of %s, or not by its %s and %s", secret, keyAuthPassword,
+			keyAuthProtocol)
 	case errors.Is(err, gosnmp.ErrDecryption):
-		return fmt.Errorf("it can't read what is encrypted with %s and %s of %s", keyPrivPassword, keyPrivProtocol, secret)
+		return fmt.Errorf("it can't read what is encrypted with %s and %s of %s", keyPrivPassword, keyPrivProtocol,
+			secret)
 	case errors.Is(err, gosnmp.ErrUnknownSecurityLevel):
-		return fmt.Errorf("it knows the user of %s, and gives it no encrypted session (authPriv), which is the only kind that is asked for here: give the user a %s on the agent", secret, keyPrivPassword)
+		return fmt.Errorf("it knows the user of %s, and gives it no encrypted session (authPriv), which is the only "+
+			"kind that is asked for here: give the user a %s on the agent", secret, keyPrivPassword)
 	case silent(err):
-		return fmt.Errorf("no answer within %s, asked %d times by version 3: it doesn't speak it, or can't read what is encrypted with %s and %s of %s", agentTime, 1+agentRetries, keyPrivPassword, keyPrivProtocol, secret)
+		return fmt.Errorf("no answer within %s, asked %d times by version 3: it doesn't speak it, or can't read what "+
+			"is encrypted with %s and %s of %s", agentTime, 1+agentRetries, keyPrivPassword, keyPrivProtocol, secret)
 	}
 	return plainly(err)
 }
 
-// notAuthentic says that the library heard a report without authentication. It says so, in words alone, of users and of security levels that an agent doesn't know.
+// notAuthentic says that the library heard a report without authentication. It says so, in words alone, of
+// users and of security levels that an agent doesn't know.
 func notAuthentic(err error) bool { return strings.Contains(err.Error(), "not authentic") }
 
-// withoutEncryption says that the agent answers the user where nothing is encrypted. It is asked for how long it has run, which is nobody's secret.
+// withoutEncryption says that the agent answers the user where nothing is encrypted. It is asked for how long
+// it has run, which is nobody's secret.
 func (a snmp) withoutEncryption(ctx context.Context) bool {
-	user := &gosnmp.UsmSecurityParameters{UserName: a.user.UserName, AuthenticationProtocol: a.user.AuthenticationProtocol, AuthenticationPassphrase: a.user.AuthenticationPassphrase}
-	client := &gosnmp.GoSNMP{Target: a.host, Port: a.port, Transport: "udp", Version: gosnmp.Version3, SecurityModel: gosnmp.UserSecurityModel, MsgFlags: gosnmp.AuthNoPriv, SecurityParameters: user,
+	user := &gosnmp.UsmSecurityParameters{UserName: a.user.UserName,
+		AuthenticationProtocol:   a.user.AuthenticationProtocol,
+		AuthenticationPassphrase: a.user.AuthenticationPassphrase}
+	client := &gosnmp.GoSNMP{Target: a.host, Port: a.port, Transport: "udp", Version: gosnmp.Version3,
+		SecurityModel: gosnmp.UserSecurityModel, MsgFlags: gosnmp.AuthNoPriv, SecurityParameters: user,
 		Context: ctx, Timeout: agentTime, Retries: agentRetries}
 	if err := client.Connect(); err != nil {
 		return false
@@ -184,31 +197,44 @@ func (a snmp) withoutEncryption(ctx context.Context) bool {
 // leastPassword is how many characters a password of version 3 has at least (RFC 3414).
 const leastPassword = 8
 
-// userOf is the user of version 3 that a Secret has; nil: it has none. One with a community has it for version 2c, and its user, without an authPassword, is somebody else's, such as a management controller's.
-// Sessions are always authenticated and encrypted.
+// userOf is the user of version 3 that a Secret has, nil if it has none. A Secret with a community is for
+// version 2c. Its user without an authPassword is another server's, such as a management controller's. Sessions
+// are always authenticated and encrypted.
 func userOf(s secret, shown map[string]string) (*gosnmp.UsmSecurityParameters, error) {
 	switch {
 	case shown[keyAuthPassword] == "" && (shown[keyUser] == "" || shown[keyCommunity] != ""):
 		return nil, nil //nolint:nilnil // it is one of version 2c
 	case shown[keyAuthPassword] == "":
-		return nil, fmt.Errorf("secret %s has %s, and neither %s and %s, which version 3 wants, nor %s, which version 2c wants: add either", s.name, keyUser, keyAuthPassword, keyPrivPassword, keyCommunity)
+		return nil, fmt.Errorf("secret %s has %s, and neither %s and %s, which version 3 wants, nor %s, which "+
+			"version 2c wants: add either", s.name, keyUser, keyAuthPassword, keyPrivPassword, keyCommunity)
 	case shown[keyUser] == "":
-		return nil, fmt.Errorf("secret %s has %s, and no %s, which version 3 wants: add it, or for version 2c leave %s out", s.name, keyAuthPassword, keyUser, keyAuthPassword)
+		return nil, fmt.Errorf("secret %s has %s, and no %s, which version 3 wants: add it, or for version 2c "+
+			"leave %s out", s.name, keyAuthPassword, keyUser, keyAuthPassword)
 	}
-	auth, ok := map[string]gosnmp.SnmpV3AuthProtocol{"SHA": gosnmp.SHA, "SHA-224": gosnmp.SHA224, "SHA-256": gosnmp.SHA256, "SHA-384": gosnmp.SHA384, "SHA-512": gosnmp.SHA512}[cmp.Or(shown[keyAuthProtocol], "SHA-256")]
+	auth, ok := map[string]gosnmp.SnmpV3AuthProtocol{"SHA": gosnmp.SHA, "SHA-224": gosnmp.SHA224,
+		"SHA-256": gosnmp.SHA256, "SHA-384": gosnmp.SHA384, "SHA-512": gosnmp.SHA512}[cmp.Or(shown[keyAuthProtocol],
+		"SHA-256")]
 	if !ok {
-		return nil, fmt.Errorf("secret %s: %s is none of SHA, SHA-224, SHA-256, SHA-384 and SHA-512", s.name, keyAuthProtocol)
+		return nil, fmt.Errorf("secret %s: %s is none of SHA, SHA-224, SHA-256, SHA-384 and SHA-512", s.name,
+			keyAuthProtocol)
 	}
-	priv, ok := map[string]gosnmp.SnmpV3PrivProtocol{"AES": gosnmp.AES, "AES-192": gosnmp.AES192, "AES-256": gosnmp.AES256, "AES-192-C": gosnmp.AES192C, "AES-256-C": gosnmp.AES256C}[cmp.Or(shown[keyPrivProtocol], "AES")]
+	priv, ok := map[string]gosnmp.SnmpV3PrivProtocol{"AES": gosnmp.AES, "AES-192": gosnmp.AES192,
+		"AES-256": gosnmp.AES256, "AES-192-C": gosnmp.AES192C,
+		"AES-256-C": gosnmp.AES256C}[cmp.Or(shown[keyPrivProtocol], "AES")]
 	if !ok {
-		return nil, fmt.Errorf("secret %s: %s is none of AES, AES-192, AES-256, AES-192-C and AES-256-C", s.name, keyPrivProtocol)
+		return nil, fmt.Errorf("secret %s: %s is none of AES, AES-192, AES-256, AES-192-C and AES-256-C", s.name,
+			keyPrivProtocol)
 	}
 	for _, key := range []string{keyAuthPassword, keyPrivPassword} {
 		if len(shown[key]) < leastPassword {
-			return nil, fmt.Errorf("secret %s: %s has fewer than %d characters, and version 3 wants as many: lengthen it, or for version 2c leave %s out and have %s", s.name, key, leastPassword, keyAuthPassword, keyCommunity)
+			return nil, fmt.Errorf("secret %s: %s has fewer than %d characters, and version 3 wants as many: "+
+				"lengthen it, or for version 2c leave %s out and have %s", s.name, key, leastPassword, keyAuthPassword,
+				keyCommunity)
 		}
 	}
-	return &gosnmp.UsmSecurityParameters{UserName: shown[keyUser], AuthenticationProtocol: auth, AuthenticationPassphrase: shown[keyAuthPassword], PrivacyProtocol: priv, PrivacyPassphrase: shown[keyPrivPassword]}, nil
+	return &gosnmp.UsmSecurityParameters{UserName: shown[keyUser], AuthenticationProtocol: auth,
+		AuthenticationPassphrase: shown[keyAuthPassword], PrivacyProtocol: priv,
+		PrivacyPassphrase: shown[keyPrivPassword]}, nil
 }
 
 func (a snmp) shown() string {
@@ -227,7 +253,8 @@ func silent(err error) bool {
 func (a snmp) read(v gosnmp.SnmpPDU) (*big.Rat, error) {
 	switch v.Type {
 	case gosnmp.NoSuchObject, gosnmp.NoSuchInstance, gosnmp.EndOfMibView:
-		return nil, fmt.Errorf("it has no object %s (%s): a table's has the row at its end, and any other .0", a.object.OID, v.Type)
+		return nil, fmt.Errorf("it has no object %s (%s): a table's has the row at its end, and any other .0",
+			a.object.OID, v.Type)
 	case gosnmp.Gauge32, gosnmp.Integer, gosnmp.Uinteger32, gosnmp.TimeTicks:
 		return new(big.Rat).SetInt(gosnmp.ToBigInt(v.Value)), nil
 	case gosnmp.OpaqueFloat, gosnmp.OpaqueDouble, gosnmp.OctetString: // some agents have numbers as text, or as floats
@@ -239,7 +266,8 @@ func (a snmp) read(v gosnmp.SnmpPDU) (*big.Rat, error) {
 	return nil, fmt.Errorf("object %s is a %s that is no number", a.object.OID, v.Type)
 }
 
-// mostDigits is how long a number as text may be: a long one, or one with a large exponent, takes seconds and megabytes to compute with.
+// mostDigits is how long a number as text may be. A long number, or one with a large exponent, takes seconds
+// and megabytes to compute with.
 const mostDigits = 64
 
 var plainNumber = regexp.MustCompile(`^[+-]?[0-9]*\.?[0-9]*([eE][+-]?[0-9]{1,3})?$`)

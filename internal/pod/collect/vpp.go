@@ -19,16 +19,18 @@ import (
 	"github.com/linerate-dev/linerate/internal/measure/observe"
 )
 
-// mostNodes is of how many of VPP's nodes is told: those that took the most time. Each is three series.
+// mostNodes is how many of VPP's nodes are reported, those that took the most time. Each node is three series.
 const mostNodes = 20
 
-// A reading begins anew where VPP changes its directory meanwhile, so often at most; and its socket is there, or isn't.
+// mostBusy bounds how often a reading begins anew because VPP changed its directory meanwhile. socketTime is
+// short, as the socket is there or isn't.
 const (
 	mostBusy   = 3
 	socketTime = 100 * time.Millisecond
 )
 
-// vpp is a VPP whose statistics segment is read: shared memory, which it hands over its socket. Reading costs it nothing.
+// vpp is a VPP whose statistics segment is read. The segment is shared memory, which VPP hands over its socket,
+// so that reading it costs VPP nothing.
 type vpp struct{ socket string }
 
 // silence keeps the library, which logs to the standard output, from doing so.
@@ -55,10 +57,12 @@ func countWaiting(socket string, delta int) (readings int) {
 	return waiting.readings[socket]
 }
 
-// ask reads in a goroutine of its own: the library waits for the segment without end, and whoever has the socket may never hand one over. While such a reading waits there is no other.
+// ask reads in a goroutine of its own, as the library waits for the segment without end, and the socket's owner
+// may never hand one over. While such a reading waits there is no other.
 func (v vpp) ask(ctx context.Context) (reading, error) {
 	if countWaiting(v.socket, 0) > 0 {
-		return reading{}, errors.New("an earlier reading still waits for what it hands over: restart VPP, or name its socket in vpp.socket")
+		return reading{}, errors.New("an earlier reading still waits for what it hands over: restart VPP, or name " +
+			"its socket in vpp.socket")
 	}
 	type outcome struct {
 		numbers []observe.Number
@@ -82,7 +86,8 @@ func (v vpp) ask(ctx context.Context) (reading, error) {
 	}
 }
 
-// read maps the segment and reads it once. The library trusts the lengths that it finds there: what lies beyond the segment is a fault of memory, and told as one.
+// read maps the segment and reads it once. The library trusts the lengths that it finds there. A length that
+// leads beyond the segment is a memory fault, which read reports as an error.
 func (v vpp) read() (numbers []observe.Number, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -131,7 +136,8 @@ func nodesOf(entries []adapter.StatEntry) (numbers []observe.Number, err error) 
 	}
 	var nodes []node
 	for i, name := range names {
-		n := node{string(name), sum(counted["/sys/node/clocks"], i), sum(counted["/sys/node/vectors"], i), sum(counted["/sys/node/calls"], i)}
+		n := node{string(name), sum(counted["/sys/node/clocks"], i), sum(counted["/sys/node/vectors"], i),
+			sum(counted["/sys/node/calls"], i)}
 		if n.vectors > 0 && n.clocks > 0 {
 			nodes = append(nodes, n)
 		}
@@ -141,8 +147,10 @@ func nodesOf(entries []adapter.StatEntry) (numbers []observe.Number, err error) 
 		for _, s := range []struct {
 			name, unit string
 			value      float64
-		}{{plan.VPPClocks, "clocks", n.clocks}, {plan.VPPVectors, "packets", n.vectors}, {plan.VPPCalls, "calls", n.calls}} {
-			numbers = append(numbers, observe.Number{Name: s.name, Part: n.name, Unit: s.unit, Kind: report.Counter, Value: s.value})
+		}{{plan.VPPClocks, "clocks", n.clocks}, {plan.VPPVectors, "packets", n.vectors},
+			{plan.VPPCalls, "calls", n.calls}} {
+			numbers = append(numbers, observe.Number{Name: s.name, Part: n.name, Unit: s.unit, Kind: report.Counter,
+				Value: s.value})
 		}
 	}
 	if len(numbers) == 0 {

@@ -16,7 +16,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/pod/collect"
 )
 
-// segment is a VPP's statistics segment as it stands in memory, of version 2: a header, a directory, and vectors with their lengths before them. Pointers are VPP's own, from base on.
+// segment is a VPP's statistics segment as it stands in memory, of version 2: a header, a directory, and
+// vectors with their lengths before them. Pointers are VPP's own, from base on.
 //
 //	0        8      16      24           32          40
 //	version  base   epoch   in progress  directory   errors
@@ -155,14 +156,18 @@ func TestAVPPTellsOfEachNodeThatPacketsPass(t *testing.T) {
 }
 
 func TestWhatIsNoSegmentIsMissing(t *testing.T) {
-	missing(t, answered(t, nodesAt("/nonexistent/stats.sock"), ""), "/nonexistent/stats.sock: stats socket file /nonexistent/stats.sock is not ready")
+	missing(t, answered(t, nodesAt("/nonexistent/stats.sock"), ""),
+		"/nonexistent/stats.sock: stats socket file /nonexistent/stats.sock is not ready")
 	s := &segment{make([]byte, headerBytes)}
 	missing(t, answered(t, nodesAt(handsOver(t, s.finish(9))), ""), "stat segment version is not supported: 9")
 	s = &segment{make([]byte, headerBytes)}
-	missing(t, answered(t, nodesAt(handsOver(t, s.finish(2, entry{simpleVector, "/if/rx", s.counters([]uint64{1})}))), ""), "its statistics have no nodes (/sys/node/names)")
+	missing(t, answered(t, nodesAt(handsOver(t, s.finish(2, entry{simpleVector, "/if/rx", s.counters([]uint64{1})}))),
+		""), "its statistics have no nodes (/sys/node/names)")
 	s = &segment{make([]byte, headerBytes)}
 	endless := s.vector(1<<22, binary.LittleEndian.AppendUint64(nil, 1))
-	missing(t, answered(t, nodesAt(handsOver(t, s.finish(2, entry{nameVector, "/sys/node/names", s.names("a")}, entry{simpleVector, "/sys/node/clocks", s.numbers(endless)}))), ""), "what it handed over is no statistics segment that can be read")
+	missing(t, answered(t, nodesAt(handsOver(t, s.finish(2, entry{nameVector, "/sys/node/names", s.names("a")},
+		entry{simpleVector, "/sys/node/clocks", s.numbers(endless)}))), ""),
+		"what it handed over is no statistics segment that can be read")
 }
 
 // Whoever accepts and hands nothing over is asked once, however often the observer's time comes.
@@ -176,7 +181,8 @@ func TestAVPPThatHandsNothingOverIsAskedOnce(t *testing.T) {
 	<-asked
 	c.Close() // gives the reading up, as the end of its time does
 	for range 3 {
-		missing(t, answered(t, o, ""), socket+": an earlier reading still waits for what it hands over: restart VPP, or name its socket in vpp.socket")
+		missing(t, answered(t, o, ""), socket+
+			": an earlier reading still waits for what it hands over: restart VPP, or name its socket in vpp.socket")
 	}
 	open()
 	for end := time.Now().Add(time.Minute); len(answered(t, o, "").Numbers) == 0; {

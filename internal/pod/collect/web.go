@@ -32,34 +32,41 @@ const (
 // ofAnswers are the limits of what an answer is decoded into, of which 16 series or 64 sensors are followed.
 var ofAnswers = intake.Limits{Bytes: mostAnswer, Memory: 64 << 20, Elements: 16 << 10, Depth: 32}
 
-// The keys of a Secret that is shown over HTTP; those of type kubernetes.io/basic-auth and kubernetes.io/tls are called so.
+// The keys of a Secret that is shown over HTTP. They have the names that kubernetes.io/basic-auth and
+// kubernetes.io/tls use.
 const (
 	keyUser      = "username"
 	keyPassword  = "password"
 	keyToken     = "token"
 	keyAuthority = "ca.crt"
-	// What a certificate is taken by that is not for the address: the name that it is for, or its SHA-256, whoever signed it and whatever it is for.
+	// A certificate that isn't for the address is accepted by the name that it is for, or by its SHA-256, whoever
+	// signed it.
 	keyServerName  = "serverName"
 	keyFingerprint = "fingerprint"
 )
 
-// web shows credentials over HTTP, checks certificates, follows no redirection, since credentials are for who was named, and reads no more than anybody needs.
+// web shows credentials over HTTP, checks certificates, follows no redirection, since credentials are for who
+// was named, and reads no more than anybody needs.
 type web struct {
 	transport *http.Transport
 	secret    secret
 	values    map[string]string
 }
 
-// newWeb is a client that shows a secret's credentials. Who asks ends its connections after each question, of which one may be of several requests.
+// newWeb is a client that shows a secret's credentials. Who asks ends its connections after each question, of
+// which one may be of several requests.
 func newWeb(s secret) (*http.Client, error) {
 	values, err := s.values(keyUser, keyPassword, keyToken, keyAuthority, keyServerName, keyFingerprint)
 	if err != nil {
 		return nil, err
 	}
-	if s.name != "" && !slices.ContainsFunc([]string{keyUser, keyPassword, keyToken, keyAuthority, keyFingerprint}, func(key string) bool { return values[key] != "" }) {
-		return nil, fmt.Errorf("secret %s has none of the keys %s and %s, %s, %s, %s", s.name, keyUser, keyPassword, keyToken, keyAuthority, keyFingerprint)
+	if s.name != "" && !slices.ContainsFunc([]string{keyUser, keyPassword, keyToken, keyAuthority, keyFingerprint},
+		func(key string) bool { return values[key] != "" }) {
+		return nil, fmt.Errorf("secret %s has none of the keys %s and %s, %s, %s, %s", s.name, keyUser, keyPassword,
+			keyToken, keyAuthority, keyFingerprint)
 	}
-	transport := &http.Transport{DialContext: (&net.Dialer{Timeout: answerTime}).DialContext, MaxResponseHeaderBytes: mostHeader, Proxy: http.ProxyFromEnvironment}
+	transport := &http.Transport{DialContext: (&net.Dialer{Timeout: answerTime}).DialContext,
+		MaxResponseHeaderBytes: mostHeader, Proxy: http.ProxyFromEnvironment}
 	if transport.TLSClientConfig, err = trust(s, values); err != nil {
 		return nil, err
 	}
@@ -88,12 +95,14 @@ func trust(s secret, values map[string]string) (*tls.Config, error) {
 	}
 	want, err := hex.DecodeString(strings.ReplaceAll(strings.TrimSpace(text), ":", ""))
 	if err != nil || len(want) != sha256.Size {
-		return nil, fmt.Errorf("secret %s: %s is no SHA-256, which is 64 hexadecimal digits, with or without colons", s.name, keyFingerprint)
+		return nil, fmt.Errorf("secret %s: %s is no SHA-256, which is 64 hexadecimal digits, with or without colons",
+			s.name, keyFingerprint)
 	}
 	c.InsecureSkipVerify = true //nolint:gosec // the certificate itself is known
 	c.VerifyConnection = func(state tls.ConnectionState) error {
 		if sum := sha256.Sum256(state.PeerCertificates[0].Raw); !bytes.Equal(sum[:], want) {
-			return fmt.Errorf("its certificate is another than the one whose %s secret %s has: it is of SHA-256 %s", keyFingerprint, s.name, fingerprint(state.PeerCertificates[0]))
+			return fmt.Errorf("its certificate is another than the one whose %s secret %s has: it is of SHA-256 %s",
+				keyFingerprint, s.name, fingerprint(state.PeerCertificates[0]))
 		}
 		return nil
 	}
@@ -119,7 +128,8 @@ func otherName(mismatch x509.HostnameError) error {
 	if len(names) == 0 {
 		subject = "has no name that is checked, and the common name " + mismatch.Certificate.Subject.CommonName
 	}
-	return fmt.Errorf("its certificate isn't for %s: it %s. Put the name that it is for into the Secret as %s, or, if the server's own page shows the SHA-256 %s, that as %s",
+	return fmt.Errorf("its certificate isn't for %s: it %s. Put the name that it is for into the Secret as %s, or, "+
+		"if the server's own page shows the SHA-256 %s, that as %s",
 		mismatch.Host, oneLine(subject), keyServerName, fingerprint(mismatch.Certificate), keyFingerprint)
 }
 
@@ -145,7 +155,7 @@ func (w *web) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := intake.Check(text, nil, ofAnswers); err != nil { // who asks decodes it as JSON, if it is a page as nothing
+	if err := intake.Check(text, nil, ofAnswers); err != nil { // the caller decodes it as JSON
 		return nil, err
 	}
 	answer.Body = io.NopCloser(bytes.NewReader(text))
@@ -182,11 +192,14 @@ func plainly(err error) error {
 	if errors.Is(err, http.ErrSchemeMismatch) {
 		return errors.New("it speaks http, and not https: begin its url with http://")
 	}
-	if overHTTP && (errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)) {
-		return errors.New("it ended the connection without an answer: it may have been restarted, or want https where url begins with http://")
+	if overHTTP && (errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF) ||
+		errors.Is(err, io.ErrUnexpectedEOF)) {
+		return errors.New("it ended the connection without an answer: it may have been restarted, or want https " +
+			"where url begins with http://")
 	}
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		return fmt.Errorf("its certificate isn't trusted: put who signed it into the Secret, as %s: %w", keyAuthority, err)
+		return fmt.Errorf("its certificate isn't trusted: put who signed it into the Secret, as %s: %w", keyAuthority,
+			err)
 	}
 	if operation, ok := errors.AsType[*net.OpError](err); ok {
 		return fmt.Errorf("%s: %w", operation.Op, operation.Err)

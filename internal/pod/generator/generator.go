@@ -27,22 +27,24 @@ const Heartbeat = 10 * time.Second
 // Options are what the software engine is served with.
 type Options struct {
 	Ports []Port
-	// Listen is the address of the RPC; Guard returns who may call it, once the ports are open.
+	// Listen is the address of the RPC. Guard returns who may call it, once the ports are open.
 	Listen string
 	Guard  func() (credential.Verifier, error)
 	// Wait is how long the interfaces may take to exist, and to be up.
 	Wait time.Duration
-	// Cores is how many threads may send on each port; 0: the engine's own number.
+	// Cores is how many threads may send on each port. Zero is the engine's own number.
 	Cores int
-	// MaxRate is the most that a port sends, whatever load is asked for: a weak generator, for tests; 0: no bound.
+	// MaxRate bounds what a port sends, whatever load is asked for, which makes a weak generator for tests. Zero
+	// is no bound.
 	MaxRate units.PacketRate
-	// Heartbeat ends all traffic so long after the last request; 0: never.
+	// Heartbeat ends all traffic so long after the last request. Zero never ends it.
 	Heartbeat time.Duration
-	// Plain uses AF_PACKET alone; Path is how to send, and Batch how many live frames the kernel sends at once, 0: the engine's own number.
+	// Plain uses AF_PACKET alone. Path is how to send. Batch is how many live frames the kernel sends at once.
+	// Zero is the engine's own number.
 	Plain bool
 	Path  datapath.Path
 	Batch int
-	// ReceiveRing is the ring that AF_PACKET receives into, in bytes; 0: the engine's own.
+	// ReceiveRing is the ring that AF_PACKET receives into, in bytes. Zero is the engine's own.
 	ReceiveRing int
 	// Version is linerate's.
 	Version string
@@ -52,7 +54,7 @@ type Options struct {
 type Port struct {
 	Interface string
 	Speed     units.BitRate // which the port reports if it has none of its own
-	NextHop   [6]byte       // the device behind it, for clients that leave addressing to the server; zero: unknown
+	NextHop   [6]byte       // the device behind it, for clients that leave addressing to the server, zero if unknown
 }
 
 // Config is the engine's configuration but for its ports.
@@ -76,7 +78,8 @@ func Serve(ctx context.Context, stderr io.Writer, o Options) error {
 		return exit.NotMeasured("%w", err)
 	}
 	for _, p := range o.Ports {
-		port, err := datapath.Open(datapath.Options{Interface: p.Interface, Cores: o.Cores, Plain: o.Plain, Path: o.Path, Batch: o.Batch, ReceiveRing: o.ReceiveRing, Follow: true})
+		port, err := datapath.Open(datapath.Options{Interface: p.Interface, Cores: o.Cores, Plain: o.Plain,
+			Path: o.Path, Batch: o.Batch, ReceiveRing: o.ReceiveRing, Follow: true})
 		if err != nil {
 			return exit.NotMeasured("%w%s", err, missingRight(err))
 		}
@@ -84,7 +87,8 @@ func Serve(ctx context.Context, stderr io.Writer, o Options) error {
 		if o.MaxRate > 0 {
 			port = datapath.Throttle(port, o.MaxRate)
 		}
-		cfg.Ports = append(cfg.Ports, softgen.PortConfig{Port: port, Speed: p.Speed, Cores: o.Cores, NextHop: p.NextHop})
+		cfg.Ports = append(cfg.Ports, softgen.PortConfig{Port: port, Speed: p.Speed, Cores: o.Cores,
+			NextHop: p.NextHop})
 	}
 	e, err := softgen.New(cfg)
 	if err != nil {
@@ -103,7 +107,8 @@ func Serve(ctx context.Context, stderr io.Writer, o Options) error {
 	return e.Serve(ctx, verifier.Listen(l, credential.Control))
 }
 
-// missingRight is the end of an error's sentence, which says how to get the right that opening an interface needs; empty for other errors.
+// missingRight is the end of an error's sentence, which says how to get the right that opening an interface
+// needs. It is empty for other errors.
 func missingRight(err error) string {
 	if !errors.Is(err, fs.ErrPermission) {
 		return ""

@@ -15,14 +15,15 @@ import (
 
 // End is one end of a test's sessions, as it is served.
 type End struct {
-	// Link is the test's name of the link; Interface is the one on it, empty: of the link's name.
+	// Link is the test's name of the link. Interface is the interface on it, empty if it has the link's name.
 	Link, Interface string
-	// Listen is the address that answers the runner, of who proves the key of Verifier; zero: whoever calls.
+	// Listen is the address that answers the runner. Callers must prove the key of Verifier. Zero answers all callers.
 	Listen   string
 	Verifier credential.Verifier
 	// Wait is how long the interface may take to exist, and to be up.
 	Wait time.Duration
-	// SlowReader is how many bytes a second are read on each connection: a receiver that is too slow, for tests; 0: all that come.
+	// SlowReader is how many bytes a second are read on each connection, which makes a slow receiver for tests.
+	// Zero reads all that come.
 	SlowReader int64
 	// Version is linerate's.
 	Version string
@@ -44,8 +45,10 @@ func (o End) Serve(ctx context.Context, stderr io.Writer) error {
 		return exit.BadInput("--listen %s: %w", o.Listen, err)
 	}
 	fmt.Fprintf(stderr, "end of link %s on interface %s answers on %s; Ctrl-C ends\n", o.Link, o.Interface, l.Addr())
-	pod.WarnOpen(stderr, o.Verifier, l.Addr().String(), "make this machine send and give "+o.Interface+" addresses and routes", "--verifier answers runners of an attempt alone")
-	ends := sessions.Ends{{Link: o.Link, Interface: o.Interface, Product: SessionsProduct(o.Version), SlowReader: o.SlowReader, Log: logger(stderr)}}
+	pod.WarnOpen(stderr, o.Verifier, l.Addr().String(), "make this machine send and give "+o.Interface+
+		" addresses and routes", "--verifier answers runners of an attempt alone")
+	ends := sessions.Ends{{Link: o.Link, Interface: o.Interface, Product: SessionsProduct(o.Version),
+		SlowReader: o.SlowReader, Log: logger(stderr)}}
 	return ends.Serve(ctx, o.Verifier.Listen(l, credential.Control))
 }
 

@@ -16,7 +16,8 @@ type notAllowedError struct{ reason string }
 
 func (e *notAllowedError) Error() string { return e.reason }
 
-// dialAllowed connects to allowed servers only. Each connection is judged by the address that it is about to go to, so a name that resolves to another address the next time is no way around.
+// dialAllowed connects to allowed servers only. Each connection is judged by the address that it is about to go
+// to, so a name that resolves to another address the next time is no way around.
 func dialAllowed(sites plan.Sites) (dialer, error) {
 	allowed, err := compile.ParseServerRanges(sites.AllowedServers)
 	if err != nil {

@@ -26,7 +26,7 @@ func (j runnerJob) followCollector(ctx context.Context) collectorPod {
 	return c
 }
 
-// latest returns the collector's newest answers without waiting; nil where no observer reads from the network.
+// latest returns the collector's newest answers without waiting. It is nil where no observer reads from the network.
 func (c collectorPod) latest() func() observe.Collected {
 	if !c.wanted {
 		return nil

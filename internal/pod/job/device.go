@@ -14,10 +14,10 @@ import (
 
 // deviceNode is the device's node, as the runner's pod polls it.
 type deviceNode struct {
-	name     string // empty: the device is on no node of the cluster
+	name     string // empty if the device is on no node of the cluster
 	missing  string // why the node can't be polled
 	follower *vitals.Follower
-	limited  []plan.Direction // the directions of a Reference's limit; nil: it has none
+	limited  []plan.Direction // the directions of a Reference's limit, nil if it has none
 }
 
 // followDevice begins to poll the device's node, where the Plan's observers need its vital signs.
@@ -42,7 +42,8 @@ func (n deviceNode) latest() observe.MachineReading {
 		return observe.MachineReading{Missing: n.missing}
 	}
 	r, age, missing := n.follower.Newest()
-	t := observe.MachineReading{Age: age, Clock: r.Clock, At: r.At, Processors: r.Processors, NoProcessors: r.NoProcessors, Signs: r.Signs, Asked: r.Asked, Missing: missing}
+	t := observe.MachineReading{Age: age, Clock: r.Clock, At: r.At, Processors: r.Processors,
+		NoProcessors: r.NoProcessors, Signs: r.Signs, Asked: r.Asked, Missing: missing}
 	t.Limited, t.NoLimited = n.limits(r)
 	return t
 }
@@ -57,14 +58,16 @@ func (n deviceNode) refresh(ctx context.Context) {
 	}
 }
 
-// limits are what a Reference's limit counted, in the order of the Plan's directions; none says why there are no counters.
+// limits are what a Reference's limit counted, in the order of the Plan's directions. missing says why there
+// are no counters.
 func (n deviceNode) limits(r vitals.Reading) (limiters []report.Limiter, missing string) {
 	if r.NoLimits != "" || len(r.Limits) != len(n.limited) {
 		return nil, r.NoLimits
 	}
 	for i, l := range r.Limits {
 		if d := n.limited[i]; l.From != d.From || l.To != d.To {
-			return nil, fmt.Sprintf("the Reference reports a limit from %s to %s, and the Plan has %s→%s", l.From, l.To, d.From, d.To)
+			return nil, fmt.Sprintf("the Reference reports a limit from %s to %s, and the Plan has %s→%s", l.From, l.To,
+				d.From, d.To)
 		}
 		limiters = append(limiters, report.Limiter{Passed: l.Passed, Dropped: l.Dropped})
 	}
@@ -80,7 +83,8 @@ func (n deviceNode) stop() {
 
 // whereabouts say which machines the generators and the device are on, as the operator found them.
 func (j runnerJob) whereabouts() observe.Whereabouts {
-	return observe.Whereabouts{Device: j.device.latest, Nodes: j.nodes(), DeviceNode: j.device.name, Wanted: j.wanted, Refresh: j.device.refresh, Collector: j.collector.latest()}
+	return observe.Whereabouts{Device: j.device.latest, Nodes: j.nodes(), DeviceNode: j.device.name, Wanted: j.wanted,
+		Refresh: j.device.refresh, Collector: j.collector.latest()}
 }
 
 // nodes are the generators' nodes, by the generators' names, as the operator found them.
@@ -92,7 +96,8 @@ func (j runnerJob) nodes() map[string]string {
 	return nodes
 }
 
-// reset is the function by which the runner has the device reset; nil where no server in the cluster can do it.
+// reset is the function by which the runner has the device reset. It is nil where no server in the cluster can
+// reset it.
 func (j runnerJob) reset() func(context.Context) (string, error) {
 	address := j.sites.Reset
 	if address == "" {

@@ -39,7 +39,8 @@ func serveVitalsOf(t *testing.T, limits func() ([]vitals.Limit, error)) string {
 func TestTheRunnerPollsTheDevicesNode(t *testing.T) {
 	limits := func(second string) func() ([]vitals.Limit, error) {
 		return func() ([]vitals.Limit, error) {
-			return []vitals.Limit{{From: "west", To: "east", Passed: 7, Dropped: 1}, {From: second, To: "west", Passed: 8}}, nil
+			return []vitals.Limit{{From: "west", To: "east", Passed: 7, Dropped: 1}, {From: second, To: "west",
+				Passed: 8}}, nil
 		}
 	}
 	for name, c := range map[string]struct {
@@ -47,18 +48,25 @@ func TestTheRunnerPollsTheDevicesNode(t *testing.T) {
 		limited []report.Limiter
 		missing string
 	}{
-		"a limit of each direction":            {limits("east"), []report.Limiter{{Passed: 7, Dropped: 1}, {Passed: 8}}, ""},
-		"a limit of another direction":         {limits("north"), nil, "the Reference reports a limit from north to west, and the Plan has east→west"},
-		"a limit that can't be read":           {func() ([]vitals.Limit, error) { return nil, errors.New("its queue is not there") }, nil, "its queue is not there"},
+		"a limit of each direction": {limits("east"), []report.Limiter{{Passed: 7, Dropped: 1}, {Passed: 8}},
+			""},
+		"a limit of another direction": {limits("north"), nil,
+			"the Reference reports a limit from north to west, and the Plan has east→west"},
+		"a limit that can't be read": {func() ([]vitals.Limit,
+			error) {
+			return nil, errors.New("its queue is not there")
+		}, nil, "its queue is not there"},
 		"no limit, which is not what was said": {nil, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			job := runnerJob{plan: limitOf(plan.OfDUT), sites: plan.Sites{Vitals: serveVitalsOf(t, c.limits), Device: &plan.Device{Node: "node-2"}},
+			job := runnerJob{plan: limitOf(plan.OfDUT), sites: plan.Sites{Vitals: serveVitalsOf(t, c.limits),
+				Device: &plan.Device{Node: "node-2"}},
 				wanted: observe.Want([]plan.Observer{{Of: plan.OfDUT, Type: signs.Temperatures}}, false)}
 			node := job.followDevice(t.Context())
 			defer node.stop()
 			latest := node.latest()
-			for end := time.Now().Add(20 * time.Second); latest.Missing != "" && time.Now().Before(end); latest = node.latest() {
+			for end := time.Now().Add(20 * time.Second); latest.Missing != "" &&
+				time.Now().Before(end); latest = node.latest() {
 				time.Sleep(5 * time.Millisecond)
 			}
 			if latest.Missing != "" || len(latest.Processors) == 0 || latest.Clock == 0 || node.name != "node-2" {
@@ -82,19 +90,24 @@ func TestOnlyObservedNodesArePolled(t *testing.T) {
 		asks    bool
 		reason  string
 	}{
-		"the device is observed":       {plan.OfDUT, plan.Sites{Vitals: address}, true, ""},
-		"each node is":                 {plan.OfNode, plan.Sites{Vitals: address}, true, ""},
-		"generators alone are":         {plan.OfGenerator, plan.Sites{Vitals: address}, false, "no pod of linerate runs on the device's node"},
-		"nobody is there":              {plan.OfDUT, plan.Sites{NoVitals: "its pod was refused"}, false, "its pod was refused"},
-		"the device is no pod":         {plan.OfNode, plan.Sites{}, false, "no pod of linerate runs on the device's node"},
-		"an older operator's runner's": {plan.OfDUT, plan.Sites{Device: &plan.Device{Node: "n"}}, false, "no pod of linerate runs on the device's node"},
+		"the device is observed": {plan.OfDUT, plan.Sites{Vitals: address}, true, ""},
+		"each node is":           {plan.OfNode, plan.Sites{Vitals: address}, true, ""},
+		"generators alone are": {plan.OfGenerator, plan.Sites{Vitals: address}, false,
+			"no pod of linerate runs on the device's node"},
+		"nobody is there": {plan.OfDUT, plan.Sites{NoVitals: "its pod was refused"}, false,
+			"its pod was refused"},
+		"the device is no pod": {plan.OfNode, plan.Sites{}, false,
+			"no pod of linerate runs on the device's node"},
+		"an older operator's runner's": {plan.OfDUT, plan.Sites{Device: &plan.Device{Node: "n"}}, false,
+			"no pod of linerate runs on the device's node"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, end := context.WithCancel(t.Context())
 			end() // what is asked goes nowhere
 			node := runnerJob{plan: limitOf(c.machine), sites: c.sites}.followDevice(ctx)
 			defer node.stop()
-			if got := node.latest(); (node.follower != nil) != c.asks || !c.asks && got.Missing != c.reason || got.Missing == "" {
+			if got := node.latest(); (node.follower != nil) != c.asks || !c.asks && got.Missing != c.reason ||
+				got.Missing == "" {
 				t.Errorf("asks: %t, %q; want %t, %q", node.follower != nil, got.Missing, c.asks, c.reason)
 			}
 		})
@@ -124,8 +137,12 @@ func TestTheRunnerResetsTheDevice(t *testing.T) {
 	job := func(address string, key credential.Key) runnerJob {
 		return runnerJob{sites: plan.Sites{Key: key, Reset: address}}
 	}
-	reference := serveVitals(t, &vitals.Server{Reset: &reset.Handler{Reset: func(context.Context) (string, error) { return "removed 0 neighbours", nil }}, Verifier: key.Verifier()})
-	if report, err := job(reference, key).reset()(t.Context()); err != nil || !strings.HasPrefix(report, "removed 0 neighbours") {
+	reference := serveVitals(t, &vitals.Server{Reset: &reset.Handler{Reset: func(context.Context) (string,
+		error) {
+		return "removed 0 neighbours", nil
+	}}, Verifier: key.Verifier()})
+	if report, err := job(reference, key).reset()(t.Context()); err != nil ||
+		!strings.HasPrefix(report, "removed 0 neighbours") {
 		t.Errorf("a Reference: %q, %v", report, err)
 	}
 	if _, err := job(reference, credential.New()).reset()(t.Context()); err == nil {

@@ -25,21 +25,22 @@ import (
 	"github.com/linerate-dev/linerate/internal/run/runner"
 )
 
-// reached are the connected generators of a Plan whose traffic is frames, in the Plan's order: TRex, wherever it runs, and the software engine.
+// reached are the connected generators of a Plan whose traffic is frames, in the Plan's order. A generator is a
+// TRex, wherever it runs, or the software engine.
 type reached []generatorAt
 
 // generatorAt is one connected generator.
 type generatorAt struct {
 	site      plan.Site
 	engine    *stl.Engine
-	heartbeat *launch.HeartbeatConn // sends the heartbeats that its launcher needs; nil where it needs none
+	heartbeat *launch.HeartbeatConn // sends the heartbeats that its launcher needs, nil if it needs none
 	devices   launch.Report         // what its launcher reported of its ports
 }
 
-// A dialer makes connections to generators; nil makes plain ones over TCP.
+// A dialer makes connections to generators. Nil makes plain ones over TCP.
 type dialer func(ctx context.Context, address string) (net.Conn, error)
 
-// dialTRex makes plain connections: TRex asks for no key.
+// dialTRex makes plain connections, as TRex asks for no key.
 func dialTRex(plan.Sites) (dialer, error) { return nil, nil }
 
 // dialWithKey proves the attempt's key to our own engine in the test's pods.
@@ -48,7 +49,8 @@ func dialWithKey(sites plan.Sites) (dialer, error) {
 }
 
 // reachFrames reaches generators of frames, by connections of that kind.
-func reachFrames(dial func(plan.Sites) (dialer, error)) func(context.Context, runnerJob, time.Duration) (reachable, error) {
+func reachFrames(dial func(plan.Sites) (dialer, error)) func(context.Context, runnerJob, time.Duration) (reachable,
+	error) {
 	return func(ctx context.Context, j runnerJob, patience time.Duration) (reachable, error) {
 		options, err := j.engineOptions(dial)
 		if err != nil {
@@ -58,7 +60,8 @@ func reachFrames(dial func(plan.Sites) (dialer, error)) func(context.Context, ru
 	}
 }
 
-// reachAll dials all generators at once, each for as long as patience: it may take a moment until a pod that is ready can be reached.
+// reachAll dials all generators at once, each for as long as patience, since a ready pod may become reachable
+// only a moment later.
 func (j runnerJob) reachAll(ctx context.Context, options stl.Options, patience time.Duration) (reachable, error) {
 	bounded, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -85,7 +88,8 @@ func EngineOptions(p *plan.Plan, wanted *observe.Wanted) stl.Options {
 	return stl.Options{Processors: p.Observes(plan.ObserveProcessors), Signs: wanted.OfGenerators}
 }
 
-// engineOptions are EngineOptions of the test. They have a user of the test's own, so the generator itself knows whose ports it has, and takes them from an earlier run of the test for this one.
+// engineOptions are EngineOptions of the test. They have a user of the test's own, so the generator itself
+// knows whose ports it has, and takes them from an earlier run of the test for this one.
 func (j runnerJob) engineOptions(dial func(plan.Sites) (dialer, error)) (o stl.Options, err error) {
 	o = EngineOptions(j.plan, j.wanted)
 	if uid := j.plan.Test.UID; uid != "" {
@@ -95,7 +99,8 @@ func (j runnerJob) engineOptions(dial func(plan.Sites) (dialer, error)) (o stl.O
 	return o, err
 }
 
-// siteOf is where a generator runs: as the operator found it, else as the Plan says for one that runs already, with its ports in the links' order.
+// siteOf is where a generator runs. A generator that the operator didn't find has the server of its Plan, with
+// its ports in the links' order.
 func (j runnerJob) siteOf(g plan.Generator) (plan.Site, error) {
 	i := slices.IndexFunc(j.sites.Generators, func(s plan.Site) bool { return s.Generator == g.Name })
 	if i >= 0 {
@@ -114,7 +119,8 @@ func (j runnerJob) siteOf(g plan.Generator) (plan.Site, error) {
 // dialPause is the pause between two tries to reach a generator.
 const dialPause = time.Second
 
-// reachOne tries until the generator and its launcher answer, or ctx ends. An answer that isn't a generator's ends the tries at once.
+// reachOne tries until the generator and its launcher answer, or ctx ends. An answer that isn't a generator's
+// ends the tries at once.
 func reachOne(ctx context.Context, site plan.Site, key credential.Key, o stl.Options) (g generatorAt, err error) {
 	g.site = site
 	for {
@@ -138,7 +144,8 @@ func reachOne(ctx context.Context, site plan.Site, key credential.Key, o stl.Opt
 			return g, nil
 		}
 		if bounded.Pause(ctx, dialPause) != nil {
-			return g, fmt.Errorf("%w: its launcher can't be reached, and would stop all traffic: %w; does a NetworkPolicy keep the runner's pod from that port?", engine.ErrLost, err)
+			return g, fmt.Errorf("%w: its launcher can't be reached, and would stop all traffic: %w; does a "+
+				"NetworkPolicy keep the runner's pod from that port?", engine.ErrLost, err)
 		}
 	}
 }
@@ -158,7 +165,7 @@ func (r reached) disconnect() {
 // launchersStop is how long after the runner's death its generators' launchers have stopped the traffic.
 const launchersStop = launch.DefaultHeartbeatTimeout + 5*time.Second
 
-// driver makes the driver of these generators; it takes ports from other owners where the job may.
+// driver makes the driver of these generators. The driver takes ports from other owners where the job may.
 func (r reached) driver(j runnerJob) runner.Driver {
 	var gens []frames.Generator
 	for i, g := range r {
@@ -166,7 +173,8 @@ func (r reached) driver(j runnerJob) runner.Driver {
 		for link, mac := range g.site.NextHopMAC {
 			macs[link] = engine.MAC(mac)
 		}
-		gens = append(gens, frames.Generator{Name: j.plan.Generators[i].Name, Engine: g.engine, PortOfLink: g.site.PortOfLink, NextHopMAC: macs})
+		gens = append(gens, frames.Generator{Name: j.plan.Generators[i].Name, Engine: g.engine,
+			PortOfLink: g.site.PortOfLink, NextHopMAC: macs})
 	}
 	options := frames.Options{Force: j.force, Whereabouts: j.whereabouts(), Reset: j.reset()}
 	if !slices.ContainsFunc(r, func(g generatorAt) bool { return g.site.Heartbeat == "" }) {
@@ -175,9 +183,10 @@ func (r reached) driver(j runnerJob) runner.Driver {
 	return frames.New(gens, options)
 }
 
-// keepAlive sends heartbeats to all launchers, so that none stops its traffic, until stop is called, which returns notes for the Report. A lost launcher ends
-// the run.
-func (r reached) keepAlive(ctx context.Context, begin time.Time, log *slog.Logger, lost context.CancelCauseFunc) (stop func() []report.Note) {
+// keepAlive sends heartbeats to all launchers, so that none stops its traffic, until stop is called, which
+// returns notes for the Report. A lost launcher ends the run.
+func (r reached) keepAlive(ctx context.Context, begin time.Time, log *slog.Logger,
+	lost context.CancelCauseFunc) (stop func() []report.Note) {
 	beating, end := context.WithCancel(context.WithoutCancel(ctx))
 	var senders sync.WaitGroup
 	var notes []report.Note
@@ -192,7 +201,8 @@ func (r reached) keepAlive(ctx context.Context, begin time.Time, log *slog.Logge
 				log.Warn(message, "generator", g.site.Generator)
 				mutex.Lock()
 				defer mutex.Unlock()
-				notes = append(notes, report.Note{At: plan.Duration(time.Since(begin)), Message: "generator " + g.site.Generator + ": " + message})
+				notes = append(notes, report.Note{At: plan.Duration(time.Since(begin)), Message: "generator " +
+					g.site.Generator + ": " + message})
 			})
 			if err != nil {
 				lost(fmt.Errorf("generator %s: %w: %w", g.site.Generator, engine.ErrLost, err))
@@ -206,12 +216,14 @@ func (r reached) keepAlive(ctx context.Context, begin time.Time, log *slog.Logge
 	}
 }
 
-// warnings name the physical ports that generators use and the operator doesn't know of: it couldn't keep other tests off them.
+// warnings name the physical ports that generators use and the operator doesn't know of, since the operator
+// couldn't keep other tests off them.
 func (r reached) warnings() (words []string) {
 	for _, g := range r {
 		for _, d := range g.devices.Links {
 			if d.VirtualFunction && d.PhysicalPort != "" && g.site.PhysicalPort[d.Link] == "" {
-				words = append(words, fmt.Sprintf("generator %s: link %s is on a virtual function of port %s, which the operator didn't know (no device-info in Multus' network-status): "+
+				words = append(words, fmt.Sprintf("generator %s: link %s is on a virtual function of port %s, which "+
+					"the operator didn't know (no device-info in Multus' network-status): "+
 					"nothing kept other tests off that port", g.site.Generator, d.Link, d.PhysicalPort))
 			}
 		}
@@ -225,18 +237,21 @@ func (generators reached) describe(r *report.Report) {
 		entry, g := &r.Generators[i], generators[i]
 		entry.Pod, entry.Node, entry.Containers = g.site.Pod, g.site.Node, g.site.Containers
 		if m := g.devices.Machine; m.Kernel != "" { // TRex itself reports only its machine's processors
-			entry.Processors, entry.Kernel, entry.Hypervisor, entry.Tuning, entry.Allowed = m.Processors, m.Kernel, m.Hypervisor, m.Tuning, m.Allowed
+			entry.Processors, entry.Kernel, entry.Hypervisor, entry.Tuning, entry.Allowed = m.Processors, m.Kernel,
+				m.Hypervisor, m.Tuning, m.Allowed
 		}
 		for p := range entry.Ports {
 			port := &entry.Ports[p]
 			for _, device := range g.devices.Links {
 				if device.Link == port.Link {
-					port.Network, port.Device, port.PhysicalPort = device.Network, device.PCIAddress, device.PhysicalPort
+					port.Network, port.Device, port.PhysicalPort = device.Network, device.PCIAddress,
+						device.PhysicalPort
 				}
 			}
 		}
 		for _, n := range g.devices.Notices {
-			r.Notes = append(r.Notes, report.Note{At: plan.Duration(r.Finished.Sub(r.Started)), Message: "generator " + entry.Name + ": " + n.Notable})
+			r.Notes = append(r.Notes, report.Note{At: plan.Duration(r.Finished.Sub(r.Started)), Message: "generator " +
+				entry.Name + ": " + n.Notable})
 		}
 	}
 }

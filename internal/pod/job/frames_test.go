@@ -66,7 +66,9 @@ func TestTheRunnerProvesTheAttemptsKeyToOurEngineInPods(t *testing.T) {
 		"an External server that asks for one": {dialAllowed, key, guarded, credential.ErrAsked},
 	} {
 		t.Run(name, func(t *testing.T) {
-			j := runnerJob{plan: &plan.Plan{Links: []plan.Link{{Name: "west"}, {Name: "east"}}, Generators: []plan.Generator{{Name: "generator-0"}}}, wanted: observe.Want(nil, false), sites: plan.Sites{Key: c.key, AllowedServers: []string{c.server}}}
+			j := runnerJob{plan: &plan.Plan{Links: []plan.Link{{Name: "west"}, {Name: "east"}},
+				Generators: []plan.Generator{{Name: "generator-0"}}}, wanted: observe.Want(nil, false),
+				sites: plan.Sites{Key: c.key, AllowedServers: []string{c.server}}}
 			options, err := j.engineOptions(c.dial)
 			if err != nil {
 				t.Fatal(err)

@@ -13,10 +13,12 @@ import (
 	"github.com/linerate-dev/linerate/internal/run/runner"
 )
 
-// A reacher connects to all generators of the job's Plan within patience. The caller must disconnect what it returns, also with an error.
+// A reacher connects to all generators of the job's Plan within patience. The caller must disconnect what it
+// returns, also with an error.
 type reacher func(ctx context.Context, j runnerJob, patience time.Duration) (reachable, error)
 
-// reachers say how the generators of each engine and kind of traffic are reached from the runner's pod. No other place in this package lists them.
+// reachers say how the generators of each engine and kind of traffic are reached from the runner's pod. No
+// other place in this package lists them.
 var reachers = map[plan.Sender]reacher{
 	{Traffic: plan.TrafficFrames, Engine: plan.EngineTRex}:     reachFrames(dialTRex),
 	{Traffic: plan.TrafficFrames, Engine: plan.EngineSoftware}: reachFrames(dialWithKey),
@@ -25,7 +27,8 @@ var reachers = map[plan.Sender]reacher{
 	{Traffic: plan.TrafficSessions, Engine: plan.EngineSoftware}: reachSessions,
 }
 
-// CheckSender is an error where this linerate knows no such engine for that kind of traffic: a newer one may have made the Plan.
+// CheckSender is an error where this linerate knows no such engine for that kind of traffic. A newer linerate
+// may have made the Plan.
 func CheckSender(sender plan.Sender) error {
 	if _, ok := reachers[sender]; ok {
 		return nil
@@ -37,7 +40,8 @@ func CheckSender(sender plan.Sender) error {
 		}
 	}
 	slices.Sort(engines)
-	return fmt.Errorf("engine %q is not known here for traffic of type %s; this linerate knows %s: use one of these, or the linerate that wrote the plan", sender.Engine, sender.Traffic, strings.Join(engines, ", "))
+	return fmt.Errorf("engine %q is not known here for traffic of type %s; this linerate knows %s: use one of these, "+
+		"or the linerate that wrote the plan", sender.Engine, sender.Traffic, strings.Join(engines, ", "))
 }
 
 // reachable are a Plan's generators, connected from the runner's pod.
@@ -46,9 +50,10 @@ type reachable interface {
 	driver(j runnerJob) runner.Driver
 	// warnings are sentences about them for the log and the Report, known before anything is sent.
 	warnings() []string
-	// keepAlive keeps them from stopping by themselves, until stop is called, which returns notes for the Report. A generator that is lost meanwhile ends the run: lost gets an
-	// engine.ErrLost.
-	keepAlive(ctx context.Context, begin time.Time, log *slog.Logger, lost context.CancelCauseFunc) (stop func() []report.Note)
+	// keepAlive keeps the generators from stopping by themselves, until stop is called, which returns notes for
+	// the Report. A lost generator ends the run by calling lost with an engine.ErrLost.
+	keepAlive(ctx context.Context, begin time.Time, log *slog.Logger,
+		lost context.CancelCauseFunc) (stop func() []report.Note)
 	// describe adds to the Report where they ran, and what is behind their ports.
 	describe(r *report.Report)
 	// disconnect closes the connections.

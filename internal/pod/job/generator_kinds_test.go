@@ -25,16 +25,20 @@ func TestEveryPlanIsReached(t *testing.T) {
 	}
 }
 
-// TestProcessorsAreReadOnlyForObserversOfThem: a generator that tells of them reads /proc/stat ten times a second for it.
+// TestProcessorsAreReadOnlyForObserversOfThem: a generator that tells of them reads /proc/stat ten times a
+// second for it.
 func TestProcessorsAreReadOnlyForObserversOfThem(t *testing.T) {
 	for name, c := range map[string]struct {
 		observers []plan.Observer
 		want      bool
 	}{
-		"no observer":                {nil, false},
-		"one of the device's limit":  {[]plan.Observer{{Name: "limit", Of: plan.OfDUT, Type: plan.ObserveLimiter}}, false},
-		"one of generators":          {[]plan.Observer{{Name: "cpu", Of: plan.OfGenerator, Type: plan.ObserveProcessors}}, true},
-		"one of the device's, after": {[]plan.Observer{{Name: "limit", Of: plan.OfDUT, Type: plan.ObserveLimiter}, {Name: "cpu", Of: plan.OfDUT, Type: plan.ObserveProcessors}}, true},
+		"no observer": {nil, false},
+		"one of the device's limit": {[]plan.Observer{{Name: "limit", Of: plan.OfDUT, Type: plan.ObserveLimiter}},
+			false},
+		"one of generators": {[]plan.Observer{{Name: "cpu", Of: plan.OfGenerator,
+			Type: plan.ObserveProcessors}}, true},
+		"one of the device's, after": {[]plan.Observer{{Name: "limit", Of: plan.OfDUT, Type: plan.ObserveLimiter},
+			{Name: "cpu", Of: plan.OfDUT, Type: plan.ObserveProcessors}}, true},
 	} {
 		if got := EngineOptions(&plan.Plan{Observers: c.observers}, nil).Processors; got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
@@ -44,7 +48,8 @@ func TestProcessorsAreReadOnlyForObserversOfThem(t *testing.T) {
 
 func TestAPlanOfAnUnknownEngineIsNotBegun(t *testing.T) {
 	const want = `engine "Pigeons" is not known here for traffic of type Frames; this linerate knows External, Software, TRex: use one of these, or the linerate that wrote the plan`
-	r := runnerJob{plan: &plan.Plan{Engine: "Pigeons"}}.measure(t.Context(), Options{}, slog.New(slog.NewTextHandler(t.Output(), nil)), func(runner.Progress) {})
+	r := runnerJob{plan: &plan.Plan{Engine: "Pigeons"}}.measure(t.Context(), Options{},
+		slog.New(slog.NewTextHandler(t.Output(), nil)), func(runner.Progress) {})
 	if r.Ending != report.Failed || r.Message != want || len(r.Windows) != 0 {
 		t.Errorf("%s: %s\nwant %s", r.Ending, r.Message, want)
 	}
@@ -71,7 +76,8 @@ func TestAnEngineIsAddedByOneEntry(t *testing.T) {
 		return flock{}, nil
 	}
 	t.Cleanup(func() { delete(reachers, key) })
-	r := runnerJob{plan: &plan.Plan{Engine: "Pigeons"}}.measure(t.Context(), Options{Patience: time.Minute}, slog.New(slog.NewTextHandler(t.Output(), nil)), func(runner.Progress) {})
+	r := runnerJob{plan: &plan.Plan{Engine: "Pigeons"}}.measure(t.Context(), Options{Patience: time.Minute},
+		slog.New(slog.NewTextHandler(t.Output(), nil)), func(runner.Progress) {})
 	if patient != time.Minute || r.Message != "the pigeons have flown" {
 		t.Errorf("reached with %v of patience, and %s: %s", patient, r.Ending, r.Message)
 	}

@@ -30,17 +30,20 @@ import (
 
 // Options are what the runner is started with.
 type Options struct {
-	// Plan is the directory with the Plan, the sites and the baseline; Earlier the one with the Progress that a lost runner left, empty: there was none.
+	// Plan is the directory with the Plan, the sites and the baseline. Earlier is the directory with the Progress
+	// of a lost runner, empty if there was none.
 	Plan, Earlier string
 	// Namespace is that of the ConfigMaps Progress and Report, which the runner makes if they aren't there.
 	Namespace, Progress, Report string
-	// Labels of the two, beside the role: KEY=VALUE,…; Owner is the ConfigMap that owns them: NAME/UID.
+	// Labels are the labels of both ConfigMaps beside the role (KEY=VALUE,…). Owner is the ConfigMap that owns
+	// them (NAME/UID).
 	Labels, Owner string
-	// Kubeconfig is for the API server outside of a pod; empty: the pod's service account.
+	// Kubeconfig is for the API server outside of a pod. Without it, the pod's service account is used.
 	Kubeconfig string
 	// Patience is how long generators may take to give their first answer.
 	Patience time.Duration
-	// Grace is how long after SIGTERM the Report may still be written, Insist how long that is tried while the API server doesn't answer.
+	// Grace is how long after SIGTERM the Report may still be written, Insist how long that is tried while the API
+	// server doesn't answer.
 	Grace, Insist time.Duration
 	// Verbose logs every decision.
 	Verbose bool
@@ -78,15 +81,18 @@ func Run(ctx context.Context, stdout, stderr io.Writer, o Options) error {
 	if err != nil {
 		return exit.NotMeasured("%w", err)
 	}
-	job := runnerJob{plan: p, sites: sites, baseline: baseline, force: mayForce(p), wanted: observe.Want(p.Observers, false)}
+	job := runnerJob{plan: p, sites: sites, baseline: baseline, force: mayForce(p), wanted: observe.Want(p.Observers,
+		false)}
 	return runAndReport(ctx, stdout, o, log, job, sink)
 }
 
 // claim takes the ConfigMaps for this runner, so that an earlier runner of the test can't write any more.
-func (o Options) claim(ctx context.Context, log *slog.Logger, p *plan.Plan, run manifests.OfRun) (*configmaps.Sink, error) {
+func (o Options) claim(ctx context.Context, log *slog.Logger, p *plan.Plan, run manifests.OfRun) (*configmaps.Sink,
+	error) {
 	pod, uid := os.Getenv("POD_NAME"), os.Getenv("POD_UID")
 	if pod == "" || uid == "" {
-		return nil, errors.New("POD_NAME and POD_UID are not in the environment: a runner without them can't be distinguished from its successor")
+		return nil, errors.New("POD_NAME and POD_UID are not in the environment: a runner without them can't be " +
+			"distinguished from its successor")
 	}
 	config, err := clusterConfig(o.Kubeconfig)
 	if err != nil {
@@ -103,12 +109,14 @@ func (o Options) claim(ctx context.Context, log *slog.Logger, p *plan.Plan, run 
 	}
 	bounded, cancel := context.WithTimeout(ctx, claimTimeout)
 	defer cancel()
-	return configmaps.Claim(bounded, configmaps.Options{Client: client.ConfigMaps(o.Namespace), Progress: run.Progress(o.Progress), Report: run.Original(o.Report),
+	return configmaps.Claim(bounded, configmaps.Options{Client: client.ConfigMaps(o.Namespace),
+		Progress: run.Progress(o.Progress), Report: run.Original(o.Report),
 		Successor: func(number int) metav1.ObjectMeta { return run.Successor(o.Progress, number) },
 		Attempt:   p.Test.Attempt, Earlier: earlier, Pod: pod, UID: uid, Log: log})
 }
 
-// readEarlier is what an earlier runner had told when this one's pod began; nil: nothing, or nobody says where.
+// readEarlier is the Progress that an earlier runner had written when this runner's pod began. It is nil if
+// there is none.
 func (o Options) readEarlier() (*delivery.Progress, error) {
 	if o.Earlier == "" {
 		return nil, nil
@@ -129,7 +137,7 @@ func (o Options) ofRun() (run manifests.OfRun, err error) {
 	return run, nil
 }
 
-// clusterConfig is how to reach the API server: by the pod's service account, or by the file.
+// clusterConfig is how to reach the API server, by the pod's service account or by the file.
 func clusterConfig(kubeconfig string) (*rest.Config, error) {
 	if kubeconfig == "" {
 		return rest.InClusterConfig()
@@ -137,8 +145,10 @@ func clusterConfig(kubeconfig string) (*rest.Config, error) {
 	return clientcmd.BuildConfigFromFlags("", kubeconfig)
 }
 
-// runAndReport measures, and tries to write the Report until it is stored. A runner whose test another one has taken over writes none.
-func runAndReport(ctx context.Context, stdout io.Writer, o Options, log *slog.Logger, job runnerJob, sink *configmaps.Sink) error {
+// runAndReport measures, and tries to write the Report until it is stored. A runner whose test another one has
+// taken over writes none.
+func runAndReport(ctx context.Context, stdout io.Writer, o Options, log *slog.Logger, job runnerJob,
+	sink *configmaps.Sink) error {
 	first := sink.First()
 	log.Info("runner claimed the test", "attempt", first.Attempt, "run", first.Run)
 	r, err := measureAndPublish(ctx, o, log, job, sink)
@@ -162,14 +172,17 @@ func runAndReport(ctx context.Context, stdout io.Writer, o Options, log *slog.Lo
 		_ = report.JSON(stdout, r)
 		return exit.NotMeasured("%w; it is on stdout, in this pod's log", err)
 	case !final:
-		return exit.NotMeasured("the run was interrupted; what it had measured is kept in ConfigMap %s/%s", o.Namespace, o.Report)
+		return exit.NotMeasured("the run was interrupted; what it had measured is kept in ConfigMap %s/%s", o.Namespace,
+			o.Report)
 	}
 	log.Info("report written", "configmap", o.Report, "ending", r.Ending, "result", r.Result.Reason)
 	return nil
 }
 
-// measureAndPublish runs the job while the sink writes its Progress. It returns an error only where another runner has taken over.
-func measureAndPublish(ctx context.Context, o Options, log *slog.Logger, job runnerJob, sink *configmaps.Sink) (*report.Report, error) {
+// measureAndPublish runs the job while the sink writes its Progress. It returns an error only where another
+// runner has taken over.
+func measureAndPublish(ctx context.Context, o Options, log *slog.Logger, job runnerJob,
+	sink *configmaps.Sink) (*report.Report, error) {
 	running, fence := context.WithCancelCause(ctx)
 	defer fence(nil)
 	keeping, endKeeping := context.WithCancel(context.WithoutCancel(ctx))
@@ -190,8 +203,9 @@ func measureAndPublish(ctx context.Context, o Options, log *slog.Logger, job run
 // brokenGrace is how long after SIGTERM a Report may still be written if generators were lost before.
 const brokenGrace = 8 * time.Second
 
-// graceFor is how long after SIGTERM a Report may still be written. A runner that has just lost its generators was most likely
-// deleted together with them and with its ConfigMaps: its pod shouldn't stay to write a Report.
+// graceFor is how long after SIGTERM a Report may still be written. A runner that has just lost its generators
+// was most likely deleted together with them and with its ConfigMaps, so its pod shouldn't stay to write a
+// Report.
 func (o Options) graceFor(r *report.Report) time.Duration {
 	if r.Ending == report.Completed || r.Ending == report.Interrupted {
 		return o.Grace
@@ -199,7 +213,7 @@ func (o Options) graceFor(r *report.Report) time.Duration {
 	return min(o.Grace, brokenGrace)
 }
 
-// graceful is a context for what must be done at the end: it ends after longest, and after grace once ctx has ended.
+// graceful is a context for the work at the end of a run. It ends after longest, and after grace once ctx has ended.
 func graceful(ctx context.Context, longest, grace time.Duration) (context.Context, context.CancelFunc) {
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), longest)
 	stop := context.AfterFunc(ctx, func() {

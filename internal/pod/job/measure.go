@@ -16,30 +16,34 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// runnerJob is what a runner has to do: the Plan, and where its parts run.
+// runnerJob is what a runner has to do, the Plan, and where its parts run.
 type runnerJob struct {
 	plan  *plan.Plan
 	sites plan.Sites
-	// baseline is what relative criteria compare with; nil: there is none.
+	// baseline is what relative criteria compare with, nil if there is none.
 	baseline *report.Baseline
 	// force takes ports from another owner.
 	force bool
-	// device is the device's node, for observers; its vital signs are polled while the job runs.
+	// device is the device's node, for observers. Its vital signs are polled while the job runs.
 	device deviceNode
 	// wanted is what observers need from machines.
 	wanted *observe.Wanted
-	// collector reads observers from the network; it is polled while the job runs.
+	// collector reads observers from the network. It is polled while the job runs.
 	collector collectorPod
 }
 
-// mayForce says whether the ports may be taken from whoever has them. Ports of the test's own pods may: only an earlier runner of the test can own them.
-// A server that runs elsewhere has other users, too: there an earlier run of this very test alone loses its ports (engineOptions).
+// mayForce says whether the ports may be taken from any owner. Ports of the test's own pods may, as only an
+// earlier runner of the test can own them. A server that runs elsewhere has other users, too, and takes ports
+// only from an earlier run of this very test (engineOptions).
 func mayForce(p *plan.Plan) bool { return !p.GeneratorsRunAlready() }
 
 // measure reaches the generators, carries out the Plan, and always returns a Report.
-func (j runnerJob) measure(ctx context.Context, o Options, log *slog.Logger, onProgress func(runner.Progress)) *report.Report {
+func (j runnerJob) measure(ctx context.Context, o Options, log *slog.Logger,
+	onProgress func(runner.Progress)) *report.Report {
 	begin := time.Now()
-	options := runner.Options{Producer: "linerate " + o.Version, ForceHint: "in TRex's console: acquire --force, then release", Logger: log, Progress: logWindows(log, onProgress), Baseline: j.baseline,
+	options := runner.Options{Producer: "linerate " + o.Version,
+		ForceHint: "in TRex's console: acquire --force, then release", Logger: log,
+		Progress: logWindows(log, onProgress), Baseline: j.baseline,
 		Surroundings: j.addDevice}
 	if err := CheckSender(j.plan.Sender()); err != nil {
 		return runner.NotBegun(ctx, j.plan, options, err)
@@ -80,7 +84,8 @@ func (j runnerJob) addDevice(r *report.Report) { r.Device = j.sites.Device }
 func MarkShared(r *report.Report, ports []string) {
 	r.Result.SharedPorts = ports
 	for _, s := range ports {
-		r.Notes = append(r.Notes, report.Note{Message: s + "; spec.sharedPort allows it: the ends shared its bandwidth while this was measured"})
+		r.Notes = append(r.Notes, report.Note{Message: s +
+			"; spec.sharedPort allows it: the ends shared its bandwidth while this was measured"})
 	}
 }
 
@@ -91,11 +96,14 @@ func logWindows(log *slog.Logger, onProgress func(runner.Progress)) func(runner.
 		if w := p.Window; w != nil && w.Number > logged {
 			logged = w.Number
 			if measure.OfSessions(*w) {
-				log.Info("window", "number", w.Number, "phase", w.Phase, "goodput", wording.BitRate(measure.SumSessions(w.Directions).GoodputBitsPerSecond), "quality", w.Quality, "reason", w.Reason)
+				log.Info("window", "number", w.Number, "phase", w.Phase, "goodput",
+					wording.BitRate(measure.SumSessions(w.Directions).GoodputBitsPerSecond), "quality", w.Quality,
+					"reason", w.Reason)
 				onProgress(p)
 				return
 			}
-			log.Info("window", "number", w.Number, "phase", w.Phase, "asked", wording.PacketRate(p.IntendedPacketsPerSecond), "sent", wording.PacketRate(offered(w)),
+			log.Info("window", "number", w.Number, "phase", w.Phase, "asked",
+				wording.PacketRate(p.IntendedPacketsPerSecond), "sent", wording.PacketRate(offered(w)),
 				"received", wording.PacketRate(received(w)), "quality", w.Quality, "reason", w.Reason)
 		}
 		onProgress(p)
@@ -119,10 +127,12 @@ func received(w *report.Window) (total int64) {
 // deliveredProgress is a run's progress as the ConfigMap holds it.
 func deliveredProgress(p runner.Progress) delivery.Progress {
 	d := delivery.Progress{
-		Phase: string(p.Phase), Step: p.Step, Steps: p.Steps, Varied: p.Varied, Percent: p.Percent, RemainingSeconds: int64(p.Remaining.Seconds()),
+		Phase: string(p.Phase), Step: p.Step, Steps: p.Steps, Varied: p.Varied, Percent: p.Percent,
+		RemainingSeconds:         int64(p.Remaining.Seconds()),
 		IntendedPacketsPerSecond: p.IntendedPacketsPerSecond, OfferedPacketsPerSecond: p.OfferedPacketsPerSecond,
-		ReceivedPacketsPerSecond: p.ReceivedPacketsPerSecond, ReceivedLayer1BitsPerSecond: p.ReceivedLayer1BitsPerSecond,
-		GoodputBitsPerSecond: p.GoodputBitsPerSecond, Message: wording.JoinNonEmpty("; ", p.Message, p.Unread),
+		ReceivedPacketsPerSecond:    p.ReceivedPacketsPerSecond,
+		ReceivedLayer1BitsPerSecond: p.ReceivedLayer1BitsPerSecond,
+		GoodputBitsPerSecond:        p.GoodputBitsPerSecond, Message: wording.JoinNonEmpty("; ", p.Message, p.Unread),
 	}
 	if p.OfferedPacketsPerSecond > 0 {
 		d.LossRatio = p.LossRatio.String()

@@ -26,7 +26,8 @@ type endAt struct {
 	place sessions.Place
 }
 
-// reachSessions looks up where the ends are, and waits until each answers: it may take a moment until a pod that is ready can be reached.
+// reachSessions looks up where the ends are, and waits until each end answers, since a ready pod may become
+// reachable only a moment later.
 func reachSessions(ctx context.Context, j runnerJob, patience time.Duration) (reachable, error) {
 	bounded, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -42,7 +43,8 @@ func reachSessions(ctx context.Context, j runnerJob, patience time.Duration) (re
 			continue
 		}
 		for _, port := range g.Ports {
-			ends = append(ends, endAt{site, sessions.Place{Link: port.Link, Server: site.RPC, DUTMAC: site.NextHopMAC[port.Link]}})
+			ends = append(ends, endAt{site, sessions.Place{Link: port.Link, Server: site.RPC,
+				DUTMAC: site.NextHopMAC[port.Link]}})
 		}
 	}
 	if address := j.sites.DeviceEnd; j.plan.DUT.Endpoint() {
@@ -78,7 +80,7 @@ func (ends reachedEnds) driver(j runnerJob) runner.Driver {
 
 func (reachedEnds) warnings() []string { return nil }
 
-// keepAlive has nothing to do: the driver's own requests keep the ends from stopping.
+// keepAlive has nothing to do, as the driver's own requests keep the ends from stopping.
 func (reachedEnds) keepAlive(context.Context, time.Time, *slog.Logger, context.CancelCauseFunc) func() []report.Note {
 	return func() []report.Note { return nil }
 }

@@ -11,11 +11,14 @@ func oneDriver(c *Config, _ Observed, _ Options) []Fault {
 	first := c.Devices[0]
 	for _, d := range c.Devices[1:] {
 		if d.Kind != first.Kind || d.vendor != first.vendor {
-			return []Fault{{MixedDrivers, fmt.Sprintf("links %s and %s: %s and %s", first.Link, d.Link, describe(first), describe(d)),
+			return []Fault{{MixedDrivers, fmt.Sprintf("links %s and %s: %s and %s", first.Link, d.Link, describe(first),
+				describe(d)),
 				"TRex drives all its ports with one driver; use the same kind of NIC and deviceType on all links"}}
 		}
 		if d.model != first.model {
-			c.Notices = append(c.Notices, Notice{MixedDevices, fmt.Sprintf("links %s and %s: NICs of different models (%s and %s)", first.Link, d.Link, first.model, d.model)})
+			c.Notices = append(c.Notices, Notice{MixedDevices,
+				fmt.Sprintf("links %s and %s: NICs of different models (%s and %s)", first.Link, d.Link, first.model,
+					d.model)})
 		}
 	}
 	return nil
@@ -39,12 +42,15 @@ func oneWireEach(c *Config, _ Observed, opts Options) []Fault {
 				continue
 			}
 			d.SharesPort, earlier.SharesPort = true, true
-			problem := fmt.Sprintf("links %s and %s: both are on the physical port %s", earlier.Link, d.Link, wireName(*d))
+			problem := fmt.Sprintf("links %s and %s: both are on the physical port %s", earlier.Link, d.Link,
+				wireName(*d))
 			if opts.SharedPort {
 				c.Notices = append(c.Notices, Notice{SharedPort, problem})
 				continue
 			}
-			faults = append(faults, Fault{SharedPort, problem, "frames between them may never reach a wire; use networks on two ports, or allow it with sharedPort: Allowed"})
+			faults = append(faults, Fault{SharedPort, problem,
+				"frames between them may never reach a wire; use networks on two ports, or allow it with " +
+					"sharedPort: Allowed"})
 		}
 	}
 	return faults
@@ -71,11 +77,14 @@ func rightsSuffice(c *Config, o Observed, _ Options) []Fault {
 	}
 	var faults []Fault
 	if !o.Rights.Root {
-		faults = append(faults, Fault{MissingRight, "the container doesn't run as user 0, which TRex demands", "set securityContext.runAsUser: 0; it needn't be privileged"})
+		faults = append(faults, Fault{MissingRight, "the container doesn't run as user 0, which TRex demands",
+			"set securityContext.runAsUser: 0; it needn't be privileged"})
 	}
 	if len(missing) > 0 {
-		faults = append(faults, Fault{MissingRight, "the container lacks the capabilities " + strings.Join(missing, ", "),
-			"add them to securityContext.capabilities.add; the namespace's Pod Security level must be privileged for that"})
+		faults = append(faults, Fault{MissingRight, "the container lacks the capabilities " +
+			strings.Join(missing, ", "),
+			"add them to securityContext.capabilities.add; the namespace's Pod Security level must be " +
+				"privileged for that"})
 	}
 	return faults
 }
@@ -87,7 +96,8 @@ func deviceFiles(c *Config, o Observed, _ Options) []Fault {
 		return vfioFiles(c, o)
 	case MLX5:
 		if !slices.ContainsFunc(o.RDMA, func(name string) bool { return strings.HasPrefix(name, "uverbs") }) {
-			return []Fault{{NoRDMA, "/dev/infiniband holds no uverbs device", "set isRdma: true in the network's node policy, so that the device plugin adds it"}}
+			return []Fault{{NoRDMA, "/dev/infiniband holds no uverbs device",
+				"set isRdma: true in the network's node policy, so that the device plugin adds it"}}
 		}
 	case Kernel:
 	}
@@ -96,7 +106,9 @@ func deviceFiles(c *Config, o Observed, _ Options) []Fault {
 
 func vfioFiles(c *Config, o Observed) []Fault {
 	if !slices.Contains(o.VFIO, "vfio") {
-		return []Fault{{NoVFIO, "/dev/vfio/vfio isn't in the pod", "request the devices on this very container; is the IOMMU on (intel_iommu=on iommu=pt) and vfio-pci loaded on the node?"}}
+		return []Fault{{NoVFIO, "/dev/vfio/vfio isn't in the pod",
+			"request the devices on this very container; is the IOMMU on (intel_iommu=on iommu=pt) and vfio-pci " +
+				"loaded on the node?"}}
 	}
 	var faults []Fault
 	for _, d := range c.Devices {
@@ -104,7 +116,8 @@ func vfioFiles(c *Config, o Observed) []Fault {
 		if group == "" || slices.Contains(o.VFIO, group) || slices.Contains(o.VFIO, "noiommu-"+group) {
 			continue
 		}
-		faults = append(faults, Fault{NoIOMMUGroup, fmt.Sprintf("link %s: /dev/vfio/%s, the IOMMU group of %s, isn't in the pod", d.Link, group, d.PCIAddress),
+		faults = append(faults, Fault{NoIOMMUGroup,
+			fmt.Sprintf("link %s: /dev/vfio/%s, the IOMMU group of %s, isn't in the pod", d.Link, group, d.PCIAddress),
 			"request its device on this very container, not on another one of the pod"})
 	}
 	return faults

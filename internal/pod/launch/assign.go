@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// assign finds each link's device: by its network's name and its interface's, never by the order in which devices were handed out.
+// assign finds each link's device by its network's name and its interface's, never by the order in which
+// devices were handed out.
 func assign(o Observed, opts Options) ([]LinkDevice, []Fault) {
 	if len(opts.Links) == 0 {
 		return nil, []Fault{{NoLinks, "no link was given", "name them with --links FILE or --link NAME=NETWORK"}}
@@ -25,7 +26,8 @@ func assign(o Observed, opts Options) ([]LinkDevice, []Fault) {
 	return devices, append(faults, usedTwice(devices)...)
 }
 
-// deviceOf decides, in this order: device-info of the link's attachment, the only device of the link's resource, the kernel's interface.
+// deviceOf takes the device from device-info of the link's attachment, else the only device of the link's
+// resource, else the kernel's interface.
 func deviceOf(o Observed, opts Options, l Link) (LinkDevice, *Fault) {
 	network, fault := networkOf(o, opts, l)
 	if fault != nil {
@@ -47,20 +49,24 @@ func deviceOf(o Observed, opts Options, l Link) (LinkDevice, *Fault) {
 		return pciDevice(o, l, network, address)
 	}
 	if network.DeviceType != "" && network.DeviceType != "pci" {
-		return LinkDevice{}, &Fault{NoDevice, fmt.Sprintf("link %s: network %s gave a device of type %s", l.Name, network.Name, network.DeviceType),
+		return LinkDevice{}, &Fault{NoDevice, fmt.Sprintf("link %s: network %s gave a device of type %s", l.Name,
+			network.Name, network.DeviceType),
 			"TRex needs a PCI device or an interface of the kernel; use such a network"}
 	}
 	return kernelDevice(o, l, network)
 }
 
-// networkOf is the link's attachment; of a link that names no network it is only the interface.
+// networkOf is the link's attachment. A link that names no network has only an interface.
 func networkOf(o Observed, opts Options, l Link) (Network, *Fault) {
 	if l.Network == "" {
 		return Network{}, nil
 	}
-	candidates := slices.DeleteFunc(slices.Clone(o.Networks), func(n Network) bool { return !sameNetwork(n.Name, l.Network, opts.Namespace) })
+	candidates := slices.DeleteFunc(slices.Clone(o.Networks),
+		func(n Network) bool { return !sameNetwork(n.Name, l.Network, opts.Namespace) })
 	if len(candidates) == 0 {
-		return Network{}, &Fault{LinkWithoutNetwork, fmt.Sprintf("link %s: network %s isn't attached to this pod, which has %s", l.Name, l.Network, networkNames(o.Networks)),
+		return Network{}, &Fault{LinkWithoutNetwork,
+			fmt.Sprintf("link %s: network %s isn't attached to this pod, which has %s", l.Name, l.Network,
+				networkNames(o.Networks)),
 			"add it to the pod's annotation k8s.v1.cni.cncf.io/networks, in the right namespace"}
 	}
 	for _, n := range candidates {
@@ -71,14 +77,16 @@ func networkOf(o Observed, opts Options, l Link) (Network, *Fault) {
 	if len(candidates) == 1 && (candidates[0].Interface == "" || l.Interface == "") && !contested(opts, l) {
 		return candidates[0], nil
 	}
-	return Network{}, &Fault{AmbiguousLink, fmt.Sprintf("link %s: none of the %d attachments of network %s has an interface named %s", l.Name, len(candidates), l.Network, l.interfaceName()),
+	return Network{}, &Fault{AmbiguousLink, fmt.Sprintf("link %s: none of the %d attachments of network %s has an "+
+		"interface named %s", l.Name, len(candidates), l.Network, l.interfaceName()),
 		"ask for the interface's name in the annotation, or give each link a network of its own"}
 }
 
 // contested says whether another link wants the same network, so that the name alone doesn't decide.
 func contested(opts Options, l Link) bool {
 	return slices.ContainsFunc(opts.Links, func(sibling Link) bool {
-		return sibling.Name != l.Name && (sameNetwork(sibling.Network, l.Network, opts.Namespace) || sameNetwork(l.Network, sibling.Network, opts.Namespace))
+		return sibling.Name != l.Name && (sameNetwork(sibling.Network, l.Network, opts.Namespace) ||
+			sameNetwork(l.Network, sibling.Network, opts.Namespace))
 	})
 }
 
@@ -105,7 +113,7 @@ func networkNames(networks []Network) string {
 	return strings.Join(names, ", ")
 }
 
-// onlyDevice is the link's device where its resource leaves no choice: the pod has one of it, and no other link wants it.
+// onlyDevice is the link's device where the pod has one device of its resource, and no other link wants it.
 func onlyDevice(o Observed, opts Options, l Link) (string, *Fault) {
 	pool := o.poolOf(l.Resource)
 	wanted := 0
@@ -121,14 +129,16 @@ func onlyDevice(o Observed, opts Options, l Link) (string, *Fault) {
 		return "", &Fault{NoDevice, fmt.Sprintf("link %s: the pod has no device of %s", l.Name, l.Resource),
 			"request it on the pod's first container, and see that the node has one"}
 	}
-	return "", &Fault{AmbiguousLink, fmt.Sprintf("link %s: the pod has %d devices of %s, and network-status doesn't say which is whose", l.Name, len(pool), l.Resource),
+	return "", &Fault{AmbiguousLink, fmt.Sprintf("link %s: the pod has %d devices of %s, and network-status doesn't "+
+		"say which is whose", l.Name, len(pool), l.Resource),
 		"use versions of Multus and the device plugin that write device-info, or give each link a resource of its own"}
 }
 
 func pciDevice(o Observed, l Link, n Network, address string) (LinkDevice, *Fault) {
 	d, ok := o.Devices[address]
 	if !ok {
-		return LinkDevice{}, &Fault{NoDevice, fmt.Sprintf("link %s: device %s isn't in /sys/bus/pci/devices", l.Name, address),
+		return LinkDevice{}, &Fault{NoDevice, fmt.Sprintf("link %s: device %s isn't in /sys/bus/pci/devices", l.Name,
+			address),
 			"the node lost it: restart the SR-IOV device plugin on this node, and look at the node's PCI devices"}
 	}
 	kind, fault := kindOf(l, d)
@@ -136,9 +146,11 @@ func pciDevice(o Observed, l Link, n Network, address string) (LinkDevice, *Faul
 		return LinkDevice{}, fault
 	}
 	device := LinkDevice{
-		Link: l.Name, Network: n.Name, MAC: n.MAC, Kind: kind, PCIAddress: address, Driver: d.Driver, NUMANode: d.NUMANode,
-		PhysicalPort: d.wire(), PhysicalInterface: d.PhysicalInterface, VirtualFunction: d.PhysicalFunction != "", SpeedMbps: d.SpeedMbps,
-		vendor: d.Vendor, model: d.Model, group: d.IOMMUGroup,
+		Link: l.Name, Network: n.Name, MAC: n.MAC, Kind: kind, PCIAddress: address, Driver: d.Driver,
+		NUMANode:     d.NUMANode,
+		PhysicalPort: d.wire(), PhysicalInterface: d.PhysicalInterface, VirtualFunction: d.PhysicalFunction != "",
+		SpeedMbps: d.SpeedMbps,
+		vendor:    d.Vendor, model: d.Model, group: d.IOMMUGroup,
 	}
 	if len(d.Interfaces) > 0 {
 		device.Interface = d.Interfaces[0]
@@ -153,7 +165,9 @@ func kindOf(l Link, d Device) (Kind, *Fault) {
 		return VFIO, nil
 	case "mlx5_core":
 		if len(d.Interfaces) == 0 {
-			return "", &Fault{InterfaceMissing, fmt.Sprintf("link %s: device %s has no network interface in the pod, which mlx5 needs", l.Name, d.Address),
+			return "", &Fault{InterfaceMissing,
+				fmt.Sprintf("link %s: device %s has no network interface in the pod, which mlx5 needs", l.Name,
+					d.Address),
 				"set deviceType netdevice and isRdma true in the network's node policy"}
 		}
 		return MLX5, nil
@@ -161,17 +175,21 @@ func kindOf(l Link, d Device) (Kind, *Fault) {
 		return "", &Fault{NotBoundToVFIO, fmt.Sprintf("link %s: device %s is bound to no driver", l.Name, d.Address),
 			"bind it to vfio-pci, as deviceType vfio-pci does in the network's node policy"}
 	}
-	return "", &Fault{NotBoundToVFIO, fmt.Sprintf("link %s: device %s is bound to %s, and TRex needs vfio-pci", l.Name, d.Address, d.Driver),
+	return "", &Fault{NotBoundToVFIO, fmt.Sprintf("link %s: device %s is bound to %s, and TRex needs vfio-pci", l.Name,
+		d.Address, d.Driver),
 		"set deviceType vfio-pci in the network's node policy, or use the kernel's interface (slower)"}
 }
 
 func kernelDevice(o Observed, l Link, n Network) (LinkDevice, *Fault) {
 	i, ok := o.Interfaces[n.Interface]
 	if !ok {
-		return LinkDevice{}, &Fault{InterfaceMissing, fmt.Sprintf("link %s: the pod has no interface %s, only %s", l.Name, n.Interface, strings.Join(slices.Sorted(maps.Keys(o.Interfaces)), ", ")),
-			"ask for that name in the annotation, or name the interface in the links file; a device without an interface needs device-info in network-status"}
+		return LinkDevice{}, &Fault{InterfaceMissing, fmt.Sprintf("link %s: the pod has no interface %s, only %s",
+			l.Name, n.Interface, strings.Join(slices.Sorted(maps.Keys(o.Interfaces)), ", ")),
+			"ask for that name in the annotation, or name the interface in the links file; a device without an " +
+				"interface needs device-info in network-status"}
 	}
-	device := LinkDevice{Link: l.Name, Network: n.Name, Interface: i.Name, MAC: i.MAC, Kind: Kernel, NUMANode: -1, PCIAddress: i.PCIAddress, SpeedMbps: i.SpeedMbps}
+	device := LinkDevice{Link: l.Name, Network: n.Name, Interface: i.Name, MAC: i.MAC, Kind: Kernel, NUMANode: -1,
+		PCIAddress: i.PCIAddress, SpeedMbps: i.SpeedMbps}
 	if d, onPCI := o.Devices[i.PCIAddress]; onPCI {
 		device.Driver, device.NUMANode, device.PhysicalPort = d.Driver, d.NUMANode, d.wire()
 		device.PhysicalInterface, device.VirtualFunction = d.PhysicalInterface, d.PhysicalFunction != ""
@@ -185,7 +203,8 @@ func usedTwice(devices []LinkDevice) []Fault {
 	first := map[string]string{}
 	for _, d := range devices {
 		if link, used := first[portName(d)]; used {
-			faults = append(faults, Fault{AmbiguousLink, fmt.Sprintf("links %s and %s: both got %s", link, d.Link, portName(d)),
+			faults = append(faults, Fault{AmbiguousLink, fmt.Sprintf("links %s and %s: both got %s", link, d.Link,
+				portName(d)),
 				"give each a network, or an interface name, of its own"})
 		}
 		first[portName(d)] = d.Link

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// checkBinary finds out, without starting it, whether the loader would: the machine, the loader itself, the shared libraries. What is no
-// ELF file (a script) passes.
+// checkBinary finds out, without starting the binary, whether the loader would. It checks the machine, the
+// loader itself, and the shared libraries. A file that is no ELF file, such as a script, passes.
 func (t tree) checkBinary(i Installation, arch string) error {
 	file, err := t.Open(inside(i.Binary))
 	if err != nil {
@@ -22,10 +22,11 @@ func (t tree) checkBinary(i Installation, arch string) error {
 	}
 	binary, err := elf.NewFile(readable)
 	if err != nil {
-		return nil // no ELF file: the kernel has the last word
+		return nil // no ELF file, such as a script, which the kernel may still run
 	}
 	if built, ok := architectures[binary.Machine]; !ok || built != arch {
-		return Fault{WrongArchitecture, fmt.Sprintf("%s is built for %s, and this machine is %s", i.Binary, binary.Machine, arch),
+		return Fault{WrongArchitecture, fmt.Sprintf("%s is built for %s, and this machine is %s", i.Binary,
+			binary.Machine, arch),
 			"use an image for this architecture, or select nodes of the image's (nodeSelector kubernetes.io/arch)"}
 	}
 	return t.checkLibraries(i, binary, arch)
@@ -35,7 +36,8 @@ var architectures = map[elf.Machine]string{elf.EM_X86_64: "amd64", elf.EM_AARCH6
 
 func (t tree) checkLibraries(i Installation, binary *elf.File, arch string) error {
 	if loader := interpreter(binary); loader != "" && !t.exists(loader) {
-		return Fault{MissingLibrary, fmt.Sprintf("%s needs the loader %s, which the image lacks", i.Binary, loader), "build the image on one with glibc (Debian, Ubuntu, a Red Hat), not on scratch or musl"}
+		return Fault{MissingLibrary, fmt.Sprintf("%s needs the loader %s, which the image lacks", i.Binary, loader),
+			"build the image on one with glibc (Debian, Ubuntu, a Red Hat), not on scratch or musl"}
 	}
 	needed, err := binary.ImportedLibraries()
 	if err != nil {
@@ -51,7 +53,8 @@ func (t tree) checkLibraries(i Installation, binary *elf.File, arch string) erro
 	if len(missing) == 0 {
 		return nil
 	}
-	return Fault{MissingLibrary, fmt.Sprintf("%s needs %s, which aren't in the image", i.Binary, strings.Join(missing, ", ")), "copy the whole release folder, and install what it needs"}
+	return Fault{MissingLibrary, fmt.Sprintf("%s needs %s, which aren't in the image", i.Binary,
+		strings.Join(missing, ", ")), "copy the whole release folder, and install what it needs"}
 }
 
 func interpreter(binary *elf.File) string {
@@ -73,7 +76,7 @@ func libraryDirectories(directory, arch string) []string {
 	return []string{directory, path.Join(directory, "so"), path.Join(directory, "so", machine)}
 }
 
-// systemLibraries are where the loader looks by itself: its built-in folders, and those of its configuration.
+// systemLibraries are the folders where the loader looks by itself, built in or configured.
 func (t tree) systemLibraries() []string {
 	dirs := []string{"/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/local/lib64"}
 	for _, machine := range []string{"x86_64-linux-gnu", "aarch64-linux-gnu"} {

@@ -20,17 +20,19 @@ func (t tree) mounts() []mount {
 		head, tail, ok := strings.Cut(line, " - ")
 		place, kind := strings.Fields(head), strings.Fields(tail)
 		if ok && len(place) >= 5 && len(kind) >= 3 {
-			mounts = append(mounts, mount{root: place[3], point: place[4], kind: kind[0], options: strings.Split(kind[2], ",")})
+			mounts = append(mounts, mount{root: place[3], point: place[4], kind: kind[0],
+				options: strings.Split(kind[2], ",")})
 		}
 	}
 	return mounts
 }
 
-// cgroups finds the process's limits, in version 1 (a hierarchy per controller), version 2 (one for all) or the two side by side.
+// cgroups finds the process's limits, in version 1 (a hierarchy per controller), version 2 (one for all) or the
+// two side by side.
 type cgroups struct {
 	tree   tree
 	mounts []mount
-	// paths are the process's groups by controller; version 2's is "".
+	// paths are the process's groups by controller. Version 2 has none, and is "".
 	paths map[string]string
 }
 
@@ -48,7 +50,7 @@ func (t tree) cgroups(mounts []mount) cgroups {
 	return g
 }
 
-// read is the first file of that name that a controller has for us: name1 in version 1, name2 in version 2.
+// read is the first file of a controller for this process, name1 in version 1, name2 in version 2.
 func (g cgroups) read(controller, name1, name2 string) string {
 	for _, m := range g.mounts {
 		switch {
@@ -65,7 +67,8 @@ func (g cgroups) read(controller, name1, name2 string) string {
 	return ""
 }
 
-// dir is where a group's files are. A container mostly sees its own group as the mount's root, however the group is called outside.
+// dir is where a group's files are. A container mostly sees its own group as the mount's root, however the
+// group is called outside.
 func (g cgroups) dir(m mount, group string) string {
 	relative, ok := strings.CutPrefix(group, strings.TrimSuffix(m.root, "/"))
 	if !ok || !strings.HasPrefix(relative, "/") {

@@ -10,21 +10,21 @@ import (
 // Options are what the test asks for. Only Links has no usable zero value.
 type Options struct {
 	Links []Link
-	// Namespace is the pod's: a link's Network without one means this.
+	// Namespace is the pod's, and that of each link's Network without one.
 	Namespace string
-	// Cores is how many threads send per pair of ports; 0: as many as the CPUs allow.
+	// Cores is how many threads send per pair of ports. Zero is as many as the CPUs allow.
 	Cores int
 	// Kernel uses the kernel's interfaces through AF_PACKET even where there are devices.
 	Kernel bool
 	// SharedPort lets two links use virtual functions of one physical port. The result is then that of a shared wire.
 	SharedPort bool
-	// MTU of the ports; 0: TRex's own.
+	// MTU of the ports. Zero is TRex's own.
 	MTU int
-	// PortSpeed overrides the speed that ports report; 0: the ports' own.
+	// PortSpeed overrides the speed that ports report. Zero is the ports' own.
 	PortSpeed units.BitRate
-	// RPCPort and PublisherPort are TRex's TCP ports; 0: 4501 and 4500.
+	// RPCPort and PublisherPort are TRex's TCP ports. Zero is 4501 and 4500.
 	RPCPort, PublisherPort int
-	// Extra is merged over the configuration last: maps key by key, everything else as a whole.
+	// Extra is merged over the configuration last, in maps key by key, everything else as a whole.
 	Extra map[string]any
 	// Arguments are added to TRex's own.
 	Arguments []string
@@ -50,13 +50,14 @@ type LinkDevice struct {
 	PCIAddress string `json:"pciAddress,omitempty"`
 	Driver     string `json:"driver,omitempty"`
 	NUMANode   int    `json:"numaNode"` // -1 unknown
-	// PhysicalPort is the PCI address of the port that the wire is plugged into; "": there is none, or the pod can't see it.
+	// PhysicalPort is the PCI address of the port that the wire is plugged into. It is empty if there is none, or
+	// if the pod can't see it.
 	PhysicalPort      string `json:"physicalPort,omitempty"`
 	PhysicalInterface string `json:"physicalInterface,omitempty"`
-	// VirtualFunction: the wire's bandwidth is shared with others.
+	// VirtualFunction means that the device shares the wire's bandwidth with others.
 	VirtualFunction bool  `json:"virtualFunction,omitempty"`
 	SpeedMbps       int64 `json:"speedMbps,omitempty"`
-	// SharesPort: another link of this pod is on the same physical port.
+	// SharesPort means that another link of this pod is on the same physical port.
 	SharesPort bool `json:"sharesPort,omitempty"`
 
 	vendor, model, group string
@@ -74,19 +75,19 @@ type PairThreads struct {
 	CPUs   []int
 }
 
-// PortInfo is a port's addressing: either IP and Gateway, or the MACs.
+// PortInfo is a port's addressing, which is either IP and Gateway, or the MACs.
 type PortInfo struct {
 	IP, Gateway         string
-	Destination, Source string // "" for the source: the device's own
+	Destination, Source string // an empty Source is the device's own
 }
 
 // Config is everything that TRex is started with. Port i is Devices[i].
 type Config struct {
 	Kind       Kind
 	Devices    []LinkDevice
-	Interfaces []string // an even number: "dummy" fills
+	Interfaces []string // an even number, filled by "dummy"
 	PortInfo   []PortInfo
-	// Cores is TRex's -c; Threads are nil where everything runs on the CPU OneThread.
+	// Cores is TRex's -c. Threads are nil where everything runs on the CPU OneThread.
 	Cores          int
 	Threads        *Threads
 	OneThread      int
@@ -102,7 +103,8 @@ type Config struct {
 	SoftwareFilter bool // CPU cores filter received packets
 }
 
-// Report is what a generator says of itself when it starts: the first line that the heartbeat listener sends, and the report file.
+// Report is what a generator reports of itself when it starts. It is the first line that the heartbeat listener
+// sends, and the report file.
 type Report struct {
 	Version string    `json:"version"`
 	Pod     string    `json:"pod,omitempty"`
@@ -120,5 +122,6 @@ const ReportVersion = "linerate.dev/generator-devices.v1alpha1"
 
 // Report is the part of the configuration that others need.
 func (c Config) Report(pod, node string, started time.Time) Report {
-	return Report{Version: ReportVersion, Pod: pod, Node: node, Started: started, Cores: c.Cores, Links: c.Devices, Notices: c.Notices}
+	return Report{Version: ReportVersion, Pod: pod, Node: node, Started: started, Cores: c.Cores, Links: c.Devices,
+		Notices: c.Notices}
 }

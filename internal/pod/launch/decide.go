@@ -12,7 +12,7 @@ const (
 	defaultPublisherPort = 4500
 )
 
-// virtualFunctionRing is how many receive descriptors a virtual function gets: TRex's 512 lose bursts.
+// virtualFunctionRing is how many receive descriptors a virtual function gets, as TRex's 512 lose bursts.
 const virtualFunctionRing = 4096
 
 // Decide makes TRex's configuration from the pod's devices and the test's options, or names all reasons why it can't.
@@ -46,7 +46,7 @@ func Decide(o Observed, opts Options) (Config, []Fault) {
 	return c, nil
 }
 
-// interfaces are TRex's names of the ports: an even number of them.
+// interfaces are TRex's names of the ports, an even number of them.
 func interfaces(devices []LinkDevice) []string {
 	var names []string
 	for _, d := range devices {
@@ -72,13 +72,14 @@ func portInfo(links []Link, devices []LinkDevice) []PortInfo {
 		case l.Address.IsValid() && l.Address.Addr().Is4() && l.Gateway.Is4():
 			info[i] = PortInfo{IP: l.Address.Addr().String(), Gateway: l.Gateway.String()}
 		default:
-			info[i] = PortInfo{Destination: cmp.Or(l.DestinationMAC, "00:00:00:00:00:00"), Source: kernelMAC(devices[i])}
+			info[i] = PortInfo{Destination: cmp.Or(l.DestinationMAC, "00:00:00:00:00:00"),
+				Source: kernelMAC(devices[i])}
 		}
 	}
 	return info
 }
 
-// kernelMAC is the MAC that a kernel interface has; of devices on PCI TRex reads it itself.
+// kernelMAC is the MAC that a kernel interface has. TRex itself reads those of PCI devices.
 func kernelMAC(d LinkDevice) string {
 	if d.Kind == Kernel {
 		return d.MAC
@@ -89,8 +90,8 @@ func kernelMAC(d LinkDevice) string {
 // afPacketMbps is the speed that TRex takes every kernel interface to have. It refuses more.
 const afPacketMbps = 10_000
 
-// portSpeed overrides what ports find out of their speed. Kernel interfaces find out nothing: they get the fastest link's rate where that is
-// above TRex's assumption. TRex has one figure for all ports.
+// portSpeed overrides the speed that ports detect. Kernel interfaces detect none, and get the fastest link's
+// rate where that is above TRex's assumption. TRex has one figure for all ports.
 func portSpeed(kind Kind, opts Options) int64 {
 	if opts.PortSpeed > 0 {
 		return megabits(int64(opts.PortSpeed))
@@ -108,7 +109,7 @@ func portSpeed(kind Kind, opts Options) int64 {
 	return fastest
 }
 
-// megabits rounds up: a port that says less than its line rate would refuse to be driven at it.
+// megabits rounds up, as a port that reports less than its line rate would refuse to be driven at it.
 func megabits(bitsPerSecond int64) int64 { return (bitsPerSecond + 999_999) / 1_000_000 }
 
 func receiveRing(devices []LinkDevice) int {

@@ -29,18 +29,23 @@ func TestConfigurations(t *testing.T) {
 		pod  *fakePod
 		opts Options
 	}{
-		{"intel", intelPod(), Options{Links: addressed(links(t, "west=lab/sriov-west", "east=lab/sriov-east")), Cores: 4}},
+		{"intel", intelPod(), Options{Links: addressed(links(t, "west=lab/sriov-west", "east=lab/sriov-east")),
+			Cores: 4}},
 		{"mlx5", mlx5Pod(), Options{Links: addressed(links(t, "west=mlx-west", "east=mlx-east")), Namespace: "lab"}},
 		{"kernel", kernelPod(), Options{Links: []Link{
 			{Name: "west", Network: "lab/bridge-west", DestinationMAC: "02:00:00:00:00:20", LineRate: 25_000_000_000},
 			{Name: "east", Network: "lab/bridge-east", DestinationMAC: "02:00:00:00:00:21"},
 		}}},
-		{"kernel-one-cpu", kernelPod().cgroupV2("5", "1073741824", "0"), Options{Links: links(t, "west=bridge-west", "east=bridge-east")}},
-		{"three-links", intelPod().vfio("0000:3b:12.0", "0000:5e:00.0", "83", 0).attached(onPCI("lab/sriov-north", "north", "0000:3b:12.0")),
+		{"kernel-one-cpu", kernelPod().cgroupV2("5", "1073741824", "0"),
+			Options{Links: links(t, "west=bridge-west", "east=bridge-east")}},
+		{"three-links", intelPod().vfio("0000:3b:12.0", "0000:5e:00.0", "83", 0).attached(onPCI("lab/sriov-north",
+			"north", "0000:3b:12.0")),
 			Options{Links: links(t, "west=lab/sriov-west", "east=lab/sriov-east", "north=lab/sriov-north"), Cores: 2}},
 		{"extra", intelPod(), Options{
-			Links: links(t, "west=sriov-west", "east=sriov-east"), Cores: 1, MTU: 9216, PortSpeed: units.BitRate(25_000_000_000),
-			Extra: map[string]any{"limit_memory": "2048", "zmq_rpc_port": 5501, "platform": map[string]any{"latency_thread_id": 13}, "tx_desc": 2048},
+			Links: links(t, "west=sriov-west", "east=sriov-east"), Cores: 1, MTU: 9216,
+			PortSpeed: units.BitRate(25_000_000_000),
+			Extra: map[string]any{"limit_memory": "2048", "zmq_rpc_port": 5501,
+				"platform": map[string]any{"latency_thread_id": 13}, "tx_desc": 2048},
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -52,7 +57,8 @@ func TestConfigurations(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden(t, c.name+".yaml", string(text)+"# "+strings.Join(config.CommandLine("trex_cfg.yaml"), " ")+"\n"+notices(config))
+			golden(t, c.name+".yaml", string(text)+"# "+strings.Join(config.CommandLine("trex_cfg.yaml"), " ")+"\n"+
+				notices(config))
 		})
 	}
 }
@@ -83,7 +89,8 @@ func golden(t *testing.T, name, got string) {
 }
 
 func TestLinksFindTheirDevicesByName(t *testing.T) {
-	config, faults := Decide(intelPod().observe(), Options{Links: links(t, "west=lab/sriov-west", "east=lab/sriov-east")})
+	config, faults := Decide(intelPod().observe(),
+		Options{Links: links(t, "west=lab/sriov-west", "east=lab/sriov-east")})
 	if len(faults) > 0 {
 		t.Fatal(faults)
 	}
@@ -107,7 +114,9 @@ func TestOneNetworkForBothLinks(t *testing.T) {
 	})
 	t.Run("without them nothing is guessed", func(t *testing.T) {
 		pod.networks[0].Interface, pod.networks[1].Interface = "net1", "net2"
-		if _, faults := Decide(pod.observe(), Options{Links: links(t, "west=sriov", "east=sriov")}); !slices.Equal(codes(faults), []Code{AmbiguousLink, AmbiguousLink}) {
+		if _, faults := Decide(pod.observe(),
+			Options{Links: links(t, "west=sriov", "east=sriov")}); !slices.Equal(codes(faults),
+			[]Code{AmbiguousLink, AmbiguousLink}) {
 			t.Errorf("faults %v", faults)
 		}
 	})
@@ -116,7 +125,8 @@ func TestOneNetworkForBothLinks(t *testing.T) {
 func TestResourceVariablesServeWhereThereIsOneDevice(t *testing.T) {
 	pod := intelPod()
 	pod.networks = []Network{{Name: "lab/sriov-west", Interface: "west"}, {Name: "lab/sriov-east", Interface: "east"}}
-	pod.environment = []string{"PCIDEVICE_INTEL_COM_WEST=0000:3b:0a.0", "PCIDEVICE_INTEL_COM_EAST=0000:3b:02.0", `PCIDEVICE_INTEL_COM_EAST_INFO={"0000:3b:02.0":{}}`, "HOME=/"}
+	pod.environment = []string{"PCIDEVICE_INTEL_COM_WEST=0000:3b:0a.0", "PCIDEVICE_INTEL_COM_EAST=0000:3b:02.0",
+		`PCIDEVICE_INTEL_COM_EAST_INFO={"0000:3b:02.0":{}}`, "HOME=/"}
 	wanted := links(t, "west=lab/sriov-west", "east=lab/sriov-east")
 	wanted[0].Resource, wanted[1].Resource = "intel.com/west", "intel.com/east"
 	t.Run("one device of each", func(t *testing.T) {
@@ -128,7 +138,8 @@ func TestResourceVariablesServeWhereThereIsOneDevice(t *testing.T) {
 	t.Run("two of one resource are not told apart by order", func(t *testing.T) {
 		pod.environment = []string{"PCIDEVICE_INTEL_COM_NIC=0000:3b:0a.0,0000:3b:02.0"}
 		wanted[0].Resource, wanted[1].Resource = "intel.com/nic", "intel.com/nic"
-		if _, faults := Decide(pod.observe(), Options{Links: wanted}); !slices.Equal(codes(faults), []Code{AmbiguousLink, AmbiguousLink}) {
+		if _, faults := Decide(pod.observe(), Options{Links: wanted}); !slices.Equal(codes(faults),
+			[]Code{AmbiguousLink, AmbiguousLink}) {
 			t.Errorf("faults %v", faults)
 		}
 	})
@@ -144,14 +155,16 @@ func TestSharedPort(t *testing.T) {
 	}
 	opts.SharedPort = true
 	config, faults := Decide(pod.observe(), opts)
-	if len(faults) > 0 || len(config.Notices) != 1 || config.Notices[0].Code != SharedPort || !config.Devices[0].SharesPort || !config.Devices[1].SharesPort {
+	if len(faults) > 0 || len(config.Notices) != 1 || config.Notices[0].Code != SharedPort ||
+		!config.Devices[0].SharesPort || !config.Devices[1].SharesPort {
 		t.Errorf("allowed: faults %v, notices %v, devices %+v", faults, config.Notices, config.Devices)
 	}
 }
 
 // A port that says less than its line rate would refuse to be driven at it.
 func TestAPortIsNoSlowerThanItsLine(t *testing.T) {
-	for bits, want := range map[int64]int64{25_000_000_000: 25_000, 25_000_000_001: 25_001, 25_000_999_999: 25_001, 1: 1} {
+	for bits, want := range map[int64]int64{25_000_000_000: 25_000, 25_000_000_001: 25_001, 25_000_999_999: 25_001,
+		1: 1} {
 		if got := megabits(bits); got != want {
 			t.Errorf("%d bit/s are %d Mbit/s, want %d", bits, got, want)
 		}

@@ -9,11 +9,11 @@ import (
 // Device is a PCI device as sysfs shows it.
 type Device struct {
 	Address  string
-	Driver   string // that it is bound to: "vfio-pci", "mlx5_core", "iavf"; "" none
+	Driver   string // that it is bound to, such as "vfio-pci", "mlx5_core" or "iavf", "" for none
 	Vendor   string // "0x8086"
 	Model    string // the device id, "0x1889"
 	NUMANode int    // -1 unknown
-	// PhysicalFunction is the PCI address of the port that it is a virtual function of; "" if it is no virtual function.
+	// PhysicalFunction is the PCI address of the port that the device is a virtual function of, else empty.
 	PhysicalFunction string
 	// PhysicalInterface is that port's own network interface, where the pod may see it.
 	PhysicalInterface string
@@ -23,7 +23,7 @@ type Device struct {
 	SpeedMbps  int64 // 0 unknown
 }
 
-// wire is the PCI address of the physical port: virtual functions of one port share its bandwidth.
+// wire is the PCI address of the physical port. Virtual functions of one port share its bandwidth.
 func (d Device) wire() string {
 	if d.PhysicalFunction != "" {
 		return d.PhysicalFunction
@@ -72,7 +72,8 @@ func (t tree) interfaces() map[string]Interface {
 	found := map[string]Interface{}
 	for _, name := range t.names("/sys/class/net") {
 		dir := path.Join("/sys/class/net", name)
-		i := Interface{Name: name, MAC: t.text(dir + "/address"), MTU: t.number(dir+"/mtu", 0), SpeedMbps: t.speed(name)}
+		i := Interface{Name: name, MAC: t.text(dir + "/address"), MTU: t.number(dir+"/mtu", 0),
+			SpeedMbps: t.speed(name)}
 		if address := t.pointsTo(dir + "/device"); isPCIAddress(address) {
 			i.PCIAddress = address
 		}
@@ -81,7 +82,7 @@ func (t tree) interfaces() map[string]Interface {
 	return found
 }
 
-// speed is an interface's link speed in Mb/s; the kernel says -1, or nothing, where there is none.
+// speed is an interface's link speed in Mb/s. The kernel reports -1, or nothing, where there is none.
 func (t tree) speed(name string) int64 {
 	return max(0, t.number("/sys/class/net/"+name+"/speed", 0))
 }
@@ -90,7 +91,8 @@ var pciAddress = regexp.MustCompile(`^[0-9a-f]{4,}:[0-9a-f]{2}:[01][0-9a-f]\.[0-
 
 func isPCIAddress(s string) bool { return pciAddress.MatchString(s) }
 
-// DriverOf is the kernel's driver of a PCI device, or, where the address is empty, of an interface's device; "" where there is none.
+// DriverOf is the kernel's driver of a PCI device, or, where the address is empty, of an interface's device. It
+// is empty where there is none.
 func DriverOf(root fs.FS, address, name string) string {
 	t := tree{root}
 	if isPCIAddress(address) {

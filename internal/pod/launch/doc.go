@@ -5,9 +5,9 @@
 //	          ▼
 //	      Observed ── Decide ──▶ Config ── Render ──▶ trex_cfg.yaml ─▶ _t-rex-64 ─▶ RPC 4501
 //	                    │                                  ▲   ▲
-//	                    └──▶ Faults, one sentence each     │   └ HeartbeatWatch: no beat from the runner, no traffic
+//	                    └──▶ Faults, one sentence each     │   └ HeartbeatWatch stops the traffic of a lost runner
 //	                         with the way out              └ signals, exit codes in words
 //
-// Observe reads through an fs.FS, so that a test may give it a tree of its own, and Decide reads nothing at all. Only Launcher
-// and ReceiveHeartbeats touch processes, sockets and files.
+// Observe reads through an fs.FS, so that a test may give it a tree of its own, and Decide reads nothing at
+// all. Only Launcher and ReceiveHeartbeats touch processes, sockets and files.
 package launch

@@ -2,7 +2,7 @@ package launch
 
 import "strings"
 
-// Code names a kind of Fault: the same words in every message, status and document.
+// Code names a kind of Fault, in the same words in every message, status and document.
 type Code string
 
 // What keeps TRex from running, or ended it.
@@ -27,9 +27,10 @@ const (
 	NoLinks            Code = "NoLinks"            // nothing to send on
 	ReservedSetting    Code = "ReservedSetting"    // extra configuration that would break the mapping of links
 	TRexNotFound       Code = "TRexNotFound"       // no _t-rex-64 where it was looked for
-	WrongArchitecture  Code = "WrongArchitecture"  // the binary is for another machine, or uses instructions that this CPU lacks
-	MissingLibrary     Code = "MissingLibrary"     // the binary needs a shared library that the image lacks
-	TRexEnded          Code = "TRexEnded"          // the process ended when nobody had asked it to
+	// the binary is for another machine, or uses instructions that this CPU lacks
+	WrongArchitecture Code = "WrongArchitecture"
+	MissingLibrary    Code = "MissingLibrary" // the binary needs a shared library that the image lacks
+	TRexEnded         Code = "TRexEnded"      // the process ended when nobody had asked it to
 )
 
 // Fault is one reason, and the way out. Its text is one sentence for people.
@@ -50,7 +51,7 @@ type Notice struct {
 
 // What is worth knowing of a generator that does run.
 const (
-	CrossNUMA    Code = "CrossNUMA"    // threads and NIC on different nodes: a lower maximum
+	CrossNUMA    Code = "CrossNUMA"    // threads and NIC on different nodes, so the maximum is lower
 	SharedCPUs   Code = "SharedCPUs"   // the CPUs aren't the pod's own
 	OneThread    Code = "OneThread"    // all of TRex on one CPU
 	MixedDevices Code = "MixedDevices" // different models of NIC
@@ -59,7 +60,7 @@ const (
 // terminationLimit is what Kubernetes keeps of a termination message, in bytes.
 const terminationLimit = 4096
 
-// TerminationMessage is the faults as a pod's termination message: one sentence a line, cut at what Kubernetes keeps.
+// TerminationMessage is the faults as a pod's termination message, a sentence a line, cut at what Kubernetes keeps.
 func TerminationMessage(faults []Fault) string {
 	lines := make([]string, len(faults))
 	for i, f := range faults {

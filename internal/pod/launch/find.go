@@ -14,19 +14,21 @@ const (
 	fallbackName = "_t-rex-64-o"
 )
 
-// usualPlaces are where images keep TRex, if nobody says where. A release's own folder, or a clone's scripts folder, may be below.
-var usualPlaces = []string{"/opt/trex", "/trex", "/opt/trex-core", "/opt/cisco/trex", "/usr/local/trex", "/usr/local/share/trex", "/usr/share/trex", "/root/trex"}
+// usualPlaces are where images keep TRex, if nobody says where. A release's own folder, or a clone's scripts
+// folder, may be below.
+var usualPlaces = []string{"/opt/trex", "/trex", "/opt/trex-core", "/opt/cisco/trex", "/usr/local/trex",
+	"/usr/local/share/trex", "/usr/share/trex", "/root/trex"}
 
 // Installation is a TRex that can be started.
 type Installation struct {
 	Directory string
 	Binary    string
-	// Fallback is the binary for older CPUs; "" none.
+	// Fallback is the binary for older CPUs, empty if there is none.
 	Fallback string
 }
 
-// Find looks for TRex in asked, else in the usual places, and checks that its binary can run here: built for arch (as runtime.GOARCH has it),
-// with all its shared libraries in reach. Everything wrong is a Fault.
+// Find looks for TRex in asked, else in the usual places, and checks that its binary can run here. It must be
+// built for arch (as runtime.GOARCH has it), with all its shared libraries in reach. Errors are Faults.
 func Find(root fs.FS, asked, arch string) (Installation, error) {
 	t := tree{root}
 	places := t.places(asked)

@@ -22,11 +22,14 @@ func TestFind(t *testing.T) {
 		{"where it was said to be", "/somewhere", program("somewhere/_t-rex-64"), "/somewhere", "", ""},
 		{"in a clone's scripts folder", "/src", program("src/scripts/_t-rex-64"), "/src/scripts", "", ""},
 		{"in a usual place", "", program("opt/trex/_t-rex-64"), "/opt/trex", "", ""},
-		{"the latest release of several", "", program("opt/trex/v3.06/_t-rex-64", "opt/trex/v3.08/_t-rex-64"), "/opt/trex/v3.08", "", ""},
+		{"the latest release of several", "", program("opt/trex/v3.06/_t-rex-64", "opt/trex/v3.08/_t-rex-64"),
+			"/opt/trex/v3.08", "", ""},
 		{"nowhere", "", fstest.MapFS{}, "", TRexNotFound, "/opt/trex, /opt/trex/scripts"},
 		{"not where it was said to be", "/x", program("opt/trex/_t-rex-64"), "", TRexNotFound, "in /x, /x/scripts"},
-		{"not executable", "/x", fstest.MapFS{"x/_t-rex-64": {Data: []byte("#!"), Mode: 0o644}}, "", TRexNotFound, "chmod"},
-		{"of another machine", "/x", fstest.MapFS{"x/_t-rex-64": {Data: elfHeader(183), Mode: 0o755}}, "", WrongArchitecture, "EM_AARCH64"},
+		{"not executable", "/x", fstest.MapFS{"x/_t-rex-64": {Data: []byte("#!"), Mode: 0o644}}, "", TRexNotFound,
+			"chmod"},
+		{"of another machine", "/x", fstest.MapFS{"x/_t-rex-64": {Data: elfHeader(183), Mode: 0o755}}, "",
+			WrongArchitecture, "EM_AARCH64"},
 		{"of this machine", "/x", fstest.MapFS{"x/_t-rex-64": {Data: elfHeader(62), Mode: 0o755}}, "/x", "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

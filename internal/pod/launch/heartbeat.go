@@ -16,11 +16,11 @@ import (
 
 // The heartbeat's protocol is lines of text over TCP, on a port of its own:
 //
-//	launcher ─▶ runner   one line: the Report as JSON
-//	runner ─▶ launcher   "beat", once a second; every line counts, whatever it says
+//	launcher ─▶ runner   one line, the Report as JSON
+//	runner ─▶ launcher   "beat", once a second (every line counts, whatever it says)
 //
-// The listener has the runner prove the attempt's key first (package credential). Otherwise a stranger could keep the
-// traffic of a dead runner alive.
+// The listener has the runner prove the attempt's key first (package credential). Otherwise a stranger could
+// keep the traffic of a dead runner alive.
 const (
 	// HeartbeatPort is the launcher's TCP port for it.
 	HeartbeatPort = 4502
@@ -31,8 +31,8 @@ const (
 	helloTimeout   = 10 * time.Second // for the peer to read the first line, or a beat
 )
 
-// ReceiveHeartbeats answers on l until ctx ends, sends hello on each connection, and calls record for each line. It returns
-// when all connections are closed.
+// ReceiveHeartbeats answers on l until ctx ends, sends hello on each connection, and calls record for each
+// line. It returns when all connections are closed.
 func ReceiveHeartbeats(ctx context.Context, l net.Listener, hello Report, record func()) error {
 	line, err := json.Marshal(hello)
 	if err != nil {
@@ -141,19 +141,19 @@ type heartbeatTiming struct {
 	patience time.Duration // for all tries
 }
 
-// defaultTiming is for launchers that stop all traffic after DefaultHeartbeatTimeout. The runner gives up earlier, so that it
-// knows before the traffic stops.
+// defaultTiming is for launchers that stop all traffic after DefaultHeartbeatTimeout. The runner gives up
+// earlier, so that it knows before the traffic stops.
 func defaultTiming() heartbeatTiming {
 	return heartbeatTiming{time.Second, 500 * time.Millisecond, DefaultHeartbeatTimeout - 2*time.Second}
 }
 
-// ErrLauncherLost means that the launcher can't be reached any more, or that another one answers. The traffic has stopped,
-// or is about to.
+// ErrLauncherLost means that the launcher can't be reached any more, or that another one answers. The traffic
+// has stopped, or is about to.
 var ErrLauncherLost = errors.New("the generator's launcher is lost")
 
-// SendHeartbeats sends beats until ctx ends (nil), and closes the connection. It reports a broken connection, and dials again.
-// The error is ErrLauncherLost if the launcher can't be reached for almost as long as it waits for a beat, or if the launcher
-// that answers was started anew.
+// SendHeartbeats sends beats until ctx ends (nil), and closes the connection. It reports a broken connection,
+// and dials again. The error is ErrLauncherLost if the launcher can't be reached for almost as long as it waits
+// for a beat, or if the launcher that answers was started anew.
 func SendHeartbeats(ctx context.Context, conn *HeartbeatConn, address string, report func(string)) error {
 	return defaultTiming().send(ctx, conn, address, report)
 }
@@ -173,7 +173,8 @@ func (r heartbeatTiming) send(ctx context.Context, conn *HeartbeatConn, address 
 			_ = conn.Close()
 			started := conn.Report().Started
 			if conn = renewed; !conn.Report().Started.Equal(started) {
-				return fmt.Errorf("%w: the one at %s was started anew at %s", ErrLauncherLost, address, conn.Report().Started.UTC().Format(time.RFC3339))
+				return fmt.Errorf("%w: the one at %s was started anew at %s", ErrLauncherLost, address,
+					conn.Report().Started.UTC().Format(time.RFC3339))
 			}
 			report(fmt.Sprintf("the heartbeat to %s is back", address))
 		}

@@ -55,7 +55,8 @@ func TestAStrangersBeatsKeepNoTrafficAlive(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- ReceiveHeartbeats(ctx, key.Verifier().Listen(l, credential.Heartbeat), Report{Version: ReportVersion}, func() { beats <- struct{}{} })
+		ended <- ReceiveHeartbeats(ctx, key.Verifier().Listen(l, credential.Heartbeat), Report{Version: ReportVersion},
+			func() { beats <- struct{}{} })
 	}()
 	stranger, err := net.Dial("tcp", l.Addr().String())
 	if err != nil {
@@ -65,7 +66,8 @@ func TestAStrangersBeatsKeepNoTrafficAlive(t *testing.T) {
 	if heard, _ := io.ReadAll(stranger); strings.Contains(string(heard), ReportVersion) {
 		t.Errorf("a stranger heard %q", heard)
 	}
-	if _, err := DialHeartbeat(t.Context(), l.Addr().String(), key.Derive("attempt 1")); !errors.Is(err, credential.ErrRefused) {
+	if _, err := DialHeartbeat(t.Context(), l.Addr().String(), key.Derive("attempt 1")); !errors.Is(err,
+		credential.ErrRefused) {
 		t.Errorf("the runner of another attempt: %v", err)
 	}
 	if len(beats) != 0 {
@@ -87,7 +89,8 @@ func TestAStrangersBeatsKeepNoTrafficAlive(t *testing.T) {
 }
 
 func TestConnectingToWhatIsNoLauncher(t *testing.T) {
-	for name, greeting := range map[string]string{"another version": `{"version":"v9"}` + "\n", "no JSON": "SSH-2.0\n", "nothing at all": ""} {
+	for name, greeting := range map[string]string{"another version": `{"version":"v9"}` + "\n", "no JSON": "SSH-2.0\n",
+		"nothing at all": ""} {
 		t.Run(name, func(t *testing.T) {
 			l, err := net.Listen("tcp", "127.0.0.1:0")
 			if err != nil {
@@ -101,7 +104,8 @@ func TestConnectingToWhatIsNoLauncher(t *testing.T) {
 					_ = errors.Join(err, conn.Close())
 				}
 			}()
-			if _, err := DialHeartbeat(t.Context(), l.Addr().String(), credential.Key{}); !contains(err, "heartbeat of "+l.Addr().String()) {
+			if _, err := DialHeartbeat(t.Context(), l.Addr().String(), credential.Key{}); !contains(err,
+				"heartbeat of "+l.Addr().String()) {
 				t.Errorf("error %v", err)
 			}
 		})

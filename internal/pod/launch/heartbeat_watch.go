@@ -21,8 +21,8 @@ const (
 	stopTimeout  = 5 * time.Second
 )
 
-// HeartbeatWatch stops all traffic when the runner's heartbeat ends. The first beat arms it. No beat for Timeout stops the
-// traffic and disarms it, until the first beat of the next runner.
+// HeartbeatWatch stops all traffic when the runner's heartbeat ends. The first beat arms it. No beat for
+// Timeout stops the traffic and disarms it, until the first beat of the next runner.
 //
 //	beat  |   |   |              traffic stopped
 //	──────┴───┴───┴── Timeout ──▶|            | beat: armed again
@@ -101,12 +101,13 @@ func (s *HeartbeatWatch) stopTraffic(ctx context.Context) (err error) {
 			return nil //nolint:nilerr // the caller has ended the watch
 		}
 	}
-	return fmt.Errorf("no beat from the runner for %v, and its traffic can't be stopped over the RPC: %w", s.Timeout, err)
+	return fmt.Errorf("no beat from the runner for %v, and its traffic can't be stopped over the RPC: %w", s.Timeout,
+		err)
 }
 
-// StopTraffic acquires every sending port, whoever owns it, stops it, clears its streams, and releases it. The next runner then
-// starts with clean ports, and a runner that was only slow gets an error, since it lost them. It tries all ports, even if some
-// fail.
+// StopTraffic acquires every sending port, whoever owns it, stops it, clears its streams, and releases it. The
+// next runner then starts with clean ports, and a runner that was only slow gets an error, since it lost them.
+// It tries all ports, even if some fail.
 func StopTraffic(ctx context.Context, address string, options trex.Options) (stopped []int, err error) {
 	client, err := trex.Dial(ctx, address, options)
 	if err != nil {

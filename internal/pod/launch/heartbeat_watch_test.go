@@ -74,7 +74,8 @@ func TestHeartbeatWatch(t *testing.T) {
 			s.Record()
 			time.Sleep(time.Minute)
 			synctest.Wait()
-			if want := []time.Duration{10 * time.Second, 11 * time.Second, 12 * time.Second}; !slices.Equal(*stops, want) || *ended != nil {
+			if want := []time.Duration{10 * time.Second, 11 * time.Second, 12 * time.Second}; !slices.Equal(*stops,
+				want) || *ended != nil {
 				t.Errorf("stopped at %v, want %v; %v", *stops, want, *ended)
 			}
 		})
@@ -107,7 +108,8 @@ func sending(t *testing.T, dial trex.Options, address string, ports ...int) {
 		if err := client.AddStreams(t.Context(), port, []stream.Stream{plainStream()}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := client.StartTraffic(t.Context(), trex.Start{Port: port, Multiplier: trex.PPS(1000), Duration: time.Hour}); err != nil {
+		if _, err := client.StartTraffic(t.Context(), trex.Start{Port: port, Multiplier: trex.PPS(1000),
+			Duration: time.Hour}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -135,7 +137,8 @@ func TestStopTraffic(t *testing.T) {
 	}
 }
 
-// What is paused may go on at any time, and a recording is played in a state of its own: neither is left to the next runner.
+// What is paused may go on at any time, and a recording is played in a state of its own: neither is left to the
+// next runner.
 func TestPortsThatArePausedOrPlayARecordingAreStopped(t *testing.T) {
 	for _, state := range []string{"PAUSE", "PCAP_TX"} {
 		generator := trextest.NewGenerator(trextest.TwoPorts()...)
@@ -147,7 +150,8 @@ func TestPortsThatArePausedOrPlayARecordingAreStopped(t *testing.T) {
 			}
 			return answer, err
 		})
-		if stopped, err := StopTraffic(t.Context(), server.Address(), trex.Options{User: "launcher"}); err != nil || !slices.Equal(stopped, []int{1}) {
+		if stopped, err := StopTraffic(t.Context(), server.Address(), trex.Options{User: "launcher"}); err != nil ||
+			!slices.Equal(stopped, []int{1}) {
 			t.Errorf("of port 1 in state %s stopped are %v, %v", state, stopped, err)
 		}
 	}

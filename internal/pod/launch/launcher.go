@@ -24,21 +24,21 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Launcher is what trex-launch is told: what the test asks for, and where the pod has its files.
+// Launcher is what trex-launch is started with, what the test asks for, and where the pod has its files.
 type Launcher struct {
 	Options Options
-	// Links are NAME=NETWORK, or NAME alone, in the order of TRex's ports; or LinksFile names the operator's list of them.
+	// Links are NAME=NETWORK, or NAME alone, in the order of TRex's ports. LinksFile names the operator's list instead.
 	Links                  []string
 	LinksFile, LinksDigest string
 	Networks               NetworkStatus
-	// Directory is TRex's folder; empty: it is looked for in the usual places.
+	// Directory is TRex's folder. Without one, Find looks in the usual places.
 	Directory string
-	// ConfigFile is where TRex's configuration is written; with Print it goes to stdout, and nothing is started.
+	// ConfigFile is where TRex's configuration is written. With Print it goes to stdout, and nothing is started.
 	ConfigFile string
 	Print      bool
 	// ExtraFile is a YAML map that overrides parts of the configuration.
 	ExtraFile, ExtraDigest string
-	// PortSpeed is the speed that ports report, such as 25gbps; empty: what they detect.
+	// PortSpeed is the speed that ports report, such as 25gbps. Without it they report what they detect.
 	PortSpeed string
 	// HeartbeatListen is the address for the runner's heartbeats. Without an address, traffic goes on when they end.
 	// HeartbeatTimeout is how long traffic goes on after the last one.
@@ -47,13 +47,14 @@ type Launcher struct {
 	Verifier         credential.Verifier
 	// Grace is how long TRex may take to end.
 	Grace time.Duration
-	// ReportFile gets the links' devices as JSON; empty: a line on stdout.
+	// ReportFile gets the links' devices as JSON. Without a file they are a line on stdout.
 	ReportFile string
 	// TerminationLog is the file of the container's termination message.
 	TerminationLog string
 }
 
-// Run starts TRex, and returns when it has ended. It writes what went wrong to the termination message that Kubernetes keeps.
+// Run starts TRex, and returns when it has ended. It writes what went wrong to the termination message that
+// Kubernetes keeps.
 func (l *Launcher) Run(ctx context.Context, stdout, stderr io.Writer) error {
 	err := l.prepareAndServe(ctx, stdout, stderr)
 	if err == nil || l.Print {
@@ -67,7 +68,8 @@ func (l *Launcher) Run(ctx context.Context, stdout, stderr io.Writer) error {
 		}
 		faults = append(faults, f)
 	}
-	_ = pod.WriteTerminationMessage(l.TerminationLog, []byte(TerminationMessage(faults))) // the message is on stderr anyway
+	// the message is on stderr anyway
+	_ = pod.WriteTerminationMessage(l.TerminationLog, []byte(TerminationMessage(faults)))
 	return err
 }
 

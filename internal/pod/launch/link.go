@@ -10,21 +10,23 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Link is what the test wants on one of the generator's ports. Links come in the order of TRex's ports: the first one is port 0.
+// Link is what the test wants on one of the generator's ports. Links come in the order of TRex's ports, from port 0.
 type Link struct {
 	Name string `json:"name"`
-	// Network is the NetworkAttachmentDefinition, "namespace/name" or "name"; "" where the interface isn't Multus'.
+	// Network is the NetworkAttachmentDefinition, "namespace/name" or "name", empty where the interface isn't Multus'.
 	Network string `json:"network,omitempty"`
-	// Interface is its name in the pod; "" the link's own.
+	// Interface is its name in the pod, empty if it is the link's own.
 	Interface string `json:"interface,omitempty"`
-	// Resource is the device request of the network, "vendor.io/name". It finds the device where network-status has no device-info.
+	// Resource is the device request of the network, "vendor.io/name". It finds the device where network-status
+	// has no device-info.
 	Resource string `json:"resource,omitempty"`
-	// Address and Gateway are the port's own and the device under test's; TRex resolves the latter. IPv4: TRex's file knows no other.
+	// Address is the port's own, and Gateway the device under test's, which TRex resolves. Both are IPv4, as
+	// TRex's file knows no other.
 	Address netip.Prefix `json:"address,omitzero"`
 	Gateway netip.Addr   `json:"gateway,omitzero"`
 	// DestinationMAC is where frames go, if that is known already.
 	DestinationMAC string `json:"destinationMAC,omitempty"`
-	// LineRate is the layer-1 bit rate that 100 % means; 0: the port's own.
+	// LineRate is the layer-1 bit rate that 100 % means. Zero is the port's own.
 	LineRate units.BitRate `json:"lineRateBitsPerSecond,omitempty"`
 }
 
@@ -35,7 +37,7 @@ func (l Link) interfaceName() string {
 	return l.Name
 }
 
-// ParseLinks reads a links file: a YAML or JSON list of Link. Unknown fields are refused.
+// ParseLinks reads a links file, a YAML or JSON list of Link. Unknown fields are refused.
 func ParseLinks(text []byte) ([]Link, error) {
 	var links []Link
 	if err := yamltree.Decode(text, &links, true); err != nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// cpus are those of the cpuset; where no cgroup tells, those that the scheduler may use for us.
+// cpus are those of the cpuset, or without a cgroup those that the scheduler may use for this process.
 func (t tree) cpus(g cgroups) []CPU {
 	list := g.read("cpuset", "cpuset.effective_cpus", "cpuset.cpus.effective")
 	if list == "" {
@@ -44,10 +44,10 @@ func (t tree) nodes() map[int]int {
 	return nodes
 }
 
-// maxCPU bounds what a list of CPUs may name: the kernel's own bound is 8192.
+// maxCPU bounds what a list of CPUs may name. The kernel's own bound is 8192.
 const maxCPU = 1 << 16
 
-// parseList reads the kernel's lists of numbers, "0-3,8"; what isn't one adds nothing.
+// parseList reads the kernel's lists of numbers, such as "0-3,8". It leaves out what is no number.
 func parseList(text string) []int {
 	var ids []int
 	for part := range strings.SplitSeq(text, ",") {
@@ -129,7 +129,8 @@ func sizeName(kib int64) string {
 	return fmt.Sprintf("%dKB", kib)
 }
 
-// hugepageMounts are where pages of a size can be had as files; a mount that names no size has the kernel's default one.
+// hugepageMounts are where pages of a size can be had as files. A mount that names no size has the kernel's
+// default one.
 func (t tree) hugepageMounts(mounts []mount, kib int64) []string {
 	var points []string
 	for _, m := range mounts {

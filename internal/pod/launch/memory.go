@@ -2,7 +2,7 @@ package launch
 
 import "fmt"
 
-// Bounds of memory in MiB. TRex takes 1 GiB where nothing is set; below that its packet pools don't fit two ports.
+// Bounds of memory in MiB. TRex takes 1 GiB where nothing is set. Below that its packet pools don't fit two ports.
 const (
 	leastHugeMiB   = 1024
 	mostHugeMiB    = 4096 // where nobody set a limit
@@ -14,7 +14,8 @@ const (
 
 const mebi = int64(1) << 20
 
-// sizeMemory keeps TRex's packet memory within what the pod may use: hugepages for devices, plain memory for kernel interfaces.
+// sizeMemory keeps TRex's packet memory within what the pod may use, which is hugepages for devices and plain
+// memory for kernel interfaces.
 func sizeMemory(c *Config, o Observed, opts Options) []Fault {
 	if _, asked := opts.Extra["limit_memory"]; asked {
 		return nil
@@ -51,16 +52,21 @@ func hugepageFault(sizes []Hugepages, best Hugepages) Fault {
 	}
 	switch {
 	case !onNode:
-		return Fault{NoHugepages, "this node has no hugepages", "boot it with hugepagesz=1G hugepages=N, or write to nr_hugepages, and restart kubelet"}
+		return Fault{NoHugepages, "this node has no hugepages",
+			"boot it with hugepagesz=1G hugepages=N, or write to nr_hugepages, and restart kubelet"}
 	case !allowed:
-		return Fault{NoHugepages, "the pod may use no hugepages", "set spec.generator.hugepages, so that the container requests hugepages-1Gi or hugepages-2Mi"}
+		return Fault{NoHugepages, "the pod may use no hugepages",
+			"set spec.generator.hugepages, so that the container requests hugepages-1Gi or hugepages-2Mi"}
 	case !mounted:
-		return Fault{NoHugepages, "no hugepages of a size that the pod may use are mounted in it", "mount an emptyDir with medium HugePages at /dev/hugepages"}
+		return Fault{NoHugepages, "no hugepages of a size that the pod may use are mounted in it",
+			"mount an emptyDir with medium HugePages at /dev/hugepages"}
 	case best.Limit > best.Free*best.PageKiB*1024:
-		return Fault{HugepagesTooSmall, fmt.Sprintf("the node has %d MiB of hugepages left, and TRex needs at least %d", best.usable()/mebi, leastHugeMiB),
+		return Fault{HugepagesTooSmall, fmt.Sprintf("the node has %d MiB of hugepages left, and TRex needs at least %d",
+			best.usable()/mebi, leastHugeMiB),
 			"free those that others left behind on this node, or reserve more"}
 	}
-	return Fault{HugepagesTooSmall, fmt.Sprintf("the pod may use %d MiB of hugepages, and TRex needs at least %d", best.usable()/mebi, leastHugeMiB), "raise spec.generator.hugepages.total"}
+	return Fault{HugepagesTooSmall, fmt.Sprintf("the pod may use %d MiB of hugepages, and TRex needs at least %d",
+		best.usable()/mebi, leastHugeMiB), "raise spec.generator.hugepages.total"}
 }
 
 func plainMemory(c *Config, o Observed) []Fault {
@@ -76,5 +82,6 @@ func plainMemory(c *Config, o Observed) []Fault {
 	if c.MemoryMiB >= required {
 		return nil
 	}
-	return []Fault{{MemoryTooSmall, fmt.Sprintf("the pod may use %d MiB of memory, and TRex needs %d", o.MemoryLimit/mebi, required+aroundPlainMiB), "raise spec.generator.memory"}}
+	return []Fault{{MemoryTooSmall, fmt.Sprintf("the pod may use %d MiB of memory, and TRex needs %d",
+		o.MemoryLimit/mebi, required+aroundPlainMiB), "raise spec.generator.memory"}}
 }

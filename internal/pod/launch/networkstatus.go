@@ -11,25 +11,27 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/intake"
 )
 
-// NetworkStatusAnnotation is where Multus writes what it attached to a pod. The pod mounts it as a downward-API file: in an environment
-// variable it would be empty, since containers' environments are rendered before the network plugins run.
+// NetworkStatusAnnotation is where Multus writes what it attached to a pod. The pod mounts it as a downward-API
+// file. An environment variable would be empty, since containers' environments are rendered before the network
+// plugins run.
 const NetworkStatusAnnotation = "k8s.v1.cni.cncf.io/network-status"
 
-// statusPoll is how often the file is looked at: kubelet rewrites it about a second after the annotation.
+// statusPoll is the time between two readings of the file, which kubelet rewrites about a second after the annotation.
 const statusPoll = 200 * time.Millisecond
 
 // Network is one attachment of the pod (Network Plumbing Working Group's de-facto standard, with its device-info).
 type Network struct {
 	Name      string // "namespace/name"
-	Interface string // in the pod; "" where the plugin told none
+	Interface string // in the pod, "" where the plugin reported none
 	MAC       string
 	Default   bool
-	// DeviceType is device-info's: "pci", "vdpa", "memif", "vhost-user"; "" without device-info.
+	// DeviceType is device-info's "pci", "vdpa", "memif" or "vhost-user", empty without device-info.
 	DeviceType string
 	// DeviceVersion is device-info's own version.
 	DeviceVersion string
 	PCIAddress    string
-	// PhysicalFunction is the PCI address of the port that the device is a virtual function of, where the plugin tells it (pf-pci-address).
+	// PhysicalFunction is the PCI address of the port that the device is a virtual function of, where the plugin
+	// tells it (pf-pci-address).
 	PhysicalFunction string
 }
 
@@ -94,13 +96,15 @@ func (n NetworkStatus) Await(ctx context.Context, root fs.FS) ([]Network, error)
 func networksNeverCame(file string, limit time.Duration, err error) Fault {
 	if errors.Is(err, fs.ErrNotExist) {
 		return Fault{NoNetworkStatus, fmt.Sprintf("%s doesn't exist", file),
-			"mount the annotation " + NetworkStatusAnnotation + " there as a downward-API volume, or name the file with --network-status"}
+			"mount the annotation " + NetworkStatusAnnotation +
+				" there as a downward-API volume, or name the file with --network-status"}
 	}
 	return Fault{NoNetworkStatus, fmt.Sprintf("%s stayed empty for %v", file, limit),
 		"Multus attached nothing to this pod: look for its pods in kube-system, and for its log on this node"}
 }
 
-// devicePools reads the variables that device plugins set: PCIDEVICE_VENDOR_IO_NAME=ADDRESS,ADDRESS. Their companions with _INFO hold JSON.
+// devicePools reads the variables PCIDEVICE_VENDOR_IO_NAME=ADDRESS,ADDRESS that device plugins set. Their
+// companions with _INFO hold JSON.
 func devicePools(environment []string) map[string][]string {
 	pools := map[string][]string{}
 	for _, setting := range environment {

@@ -28,7 +28,8 @@ func TestNetworksAreAwaited(t *testing.T) {
 			write(t, dir, "status", "\n")
 			time.AfterFunc(3*time.Second, func() { write(t, dir, "status", statusText) })
 			networks, err := NetworkStatus{"/status", time.Minute}.Await(t.Context(), os.DirFS(dir))
-			want := []Network{{Name: "cbr0", Interface: "eth0", Default: true}, onPCI("lab/sriov-west", "west", "0000:3b:0a.0")}
+			want := []Network{{Name: "cbr0", Interface: "eth0", Default: true}, onPCI("lab/sriov-west", "west",
+				"0000:3b:0a.0")}
 			if err != nil || !slices.Equal(networks, want) {
 				t.Errorf("%+v, %v", networks, err)
 			}
@@ -72,7 +73,8 @@ func write(t *testing.T, dir, name, text string) {
 
 func TestLinksFile(t *testing.T) {
 	for _, c := range []struct{ name, text, wrong string }{
-		{"all fields", "- {name: west, network: lab/w, interface: net1, resource: a.b/c, address: 198.18.0.2/24, gateway: 198.18.0.1, destinationMAC: '02:00:00:00:00:01', lineRateBitsPerSecond: 25000000000}", ""},
+		{"all fields", "- {name: west, network: lab/w, interface: net1, resource: a.b/c, address: 198.18.0.2/24, " +
+			"gateway: 198.18.0.1, destinationMAC: '02:00:00:00:00:01', lineRateBitsPerSecond: 25000000000}", ""},
 		{"an unknown field", "- {name: west, netwerk: lab/w}", `unknown field "netwerk"`},
 		{"a name twice", "- {name: west}\n- {name: west}", "named twice"},
 		{"no name", "- {network: w}", "no name"},
@@ -81,7 +83,8 @@ func TestLinksFile(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			parsed, err := ParseLinks([]byte(c.text))
 			switch {
-			case c.wrong == "" && (err != nil || parsed[0].Gateway.String() != "198.18.0.1" || parsed[0].LineRate != 25_000_000_000):
+			case c.wrong == "" && (err != nil || parsed[0].Gateway.String() != "198.18.0.1" ||
+				parsed[0].LineRate != 25_000_000_000):
 				t.Errorf("%+v, %v", parsed, err)
 			case c.wrong != "" && !contains(err, c.wrong):
 				t.Errorf("error %v, want %q", err, c.wrong)

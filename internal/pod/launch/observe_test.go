@@ -24,7 +24,8 @@ func TestLimitsOfEitherCgroupVersion(t *testing.T) {
 			for _, cpu := range o.CPUs {
 				ids = append(ids, cpu.ID)
 			}
-			if !slices.Equal(ids, []int{2, 3, 4, 5, 10}) || o.CPUs[2] != (CPU{ID: 4, Node: 1, Core: 4}) || o.CPUs[4] != (CPU{ID: 10, Node: 0, Core: 2}) {
+			if !slices.Equal(ids, []int{2, 3, 4, 5, 10}) || o.CPUs[2] != (CPU{ID: 4, Node: 1, Core: 4}) ||
+				o.CPUs[4] != (CPU{ID: 10, Node: 0, Core: 2}) {
 				t.Errorf("CPUs %+v", o.CPUs)
 			}
 			i := slices.IndexFunc(o.Hugepages, func(h Hugepages) bool { return h.PageKiB == 1<<20 })
@@ -61,18 +62,21 @@ func TestCPUTimeOnSharedCPUs(t *testing.T) {
 	if got := pod.observe().MilliCPU; got != 3500 {
 		t.Fatalf("%d thousandths of a CPU, want 3500", got)
 	}
-	config, faults := Decide(pod.observe(), Options{Links: links(t, "west=lab/sriov-west", "east=lab/sriov-east"), Cores: 2})
+	config, faults := Decide(pod.observe(), Options{Links: links(t, "west=lab/sriov-west", "east=lab/sriov-east"),
+		Cores: 2})
 	if len(faults) > 0 || !slices.ContainsFunc(config.Notices, func(n Notice) bool { return n.Code == SharedCPUs }) {
 		t.Errorf("faults %v, notices %v", faults, config.Notices)
 	}
 }
 
 func TestDevicesAsSysfsShowsThem(t *testing.T) {
-	pod := mlx5Pod().link("sys/bus/pci/devices/0000:5e:00.0/net", "../net-of-node").file("sys/bus/pci/devices/net-of-node/ens1f0/address", "x").
+	pod := mlx5Pod().link("sys/bus/pci/devices/0000:5e:00.0/net",
+		"../net-of-node").file("sys/bus/pci/devices/net-of-node/ens1f0/address", "x").
 		netdev("ens1f0", "02:00:00:00:00:ff", "100000")
 	got := pod.observe().Devices["0000:5e:00.2"]
 	want := Device{
-		Address: "0000:5e:00.2", Driver: "mlx5_core", Vendor: "0x15b3", Model: "0x101e", NUMANode: 0, PhysicalFunction: "0000:5e:00.0",
+		Address: "0000:5e:00.2", Driver: "mlx5_core", Vendor: "0x15b3", Model: "0x101e", NUMANode: 0,
+		PhysicalFunction:  "0000:5e:00.0",
 		PhysicalInterface: "ens1f0", Interfaces: []string{"west"}, SpeedMbps: 100_000,
 	}
 	if !reflect.DeepEqual(got, want) {
@@ -88,7 +92,8 @@ func TestThisMachineCanBeObserved(t *testing.T) {
 }
 
 func TestLists(t *testing.T) {
-	for text, want := range map[string][]int{"0-3,8": {0, 1, 2, 3, 8}, "": nil, "x": nil, "5-4": nil, "-1": nil, "0-99999999": nil, "1,,2": {1, 2}} {
+	for text, want := range map[string][]int{"0-3,8": {0, 1, 2, 3, 8}, "": nil, "x": nil, "5-4": nil, "-1": nil,
+		"0-99999999": nil, "1,,2": {1, 2}} {
 		if got := parseList(text); !slices.Equal(got, want) {
 			t.Errorf("%q: %v, want %v", text, got, want)
 		}
@@ -110,7 +115,8 @@ func FuzzObserve(f *testing.F) {
 	f.Add("4:memory:/a\n0::/", "36 35 0:30 / /sys/fs/cgroup ro - cgroup2 cgroup rw", "0-3", "max 5")
 	f.Add("::", " - ", "1-", "0 0")
 	f.Fuzz(func(t *testing.T, group, mounts, cpus, quota string) {
-		pod := newPod().cgroupV2(cpus, quota, quota).file("proc/self/cgroup", group).file("proc/self/mountinfo", mounts).file("sys/fs/cgroup/cpu.max", quota)
+		pod := newPod().cgroupV2(cpus, quota, quota).file("proc/self/cgroup", group).file("proc/self/mountinfo",
+			mounts).file("sys/fs/cgroup/cpu.max", quota)
 		o := pod.observe()
 		if o.MemoryLimit < 0 || o.MilliCPU < 0 {
 			t.Errorf("negative limits: %d, %d", o.MemoryLimit, o.MilliCPU)

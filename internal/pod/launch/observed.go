@@ -55,8 +55,8 @@ type Rights struct {
 	IPCLock, NetAdmin, NetRaw bool // effective capabilities
 }
 
-// Observe reads the pod: root is its "/", environment as os.Environ gives it, networks what NetworkStatus.Await returned. What can't be read counts
-// as absent, and Decide names it if it is needed.
+// Observe reads the pod. root is its "/", environment as os.Environ gives it, networks what NetworkStatus.Await
+// returned. What can't be read counts as absent, and Decide names it if it is needed.
 func Observe(root fs.FS, environment []string, networks []Network) Observed {
 	t := tree{root}
 	mounts := t.mounts()

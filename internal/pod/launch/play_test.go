@@ -20,7 +20,8 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/trextest"
 )
 
-// playVariable makes the test binary play _t-rex-64 instead of running tests; its value is the play's name and argument.
+// playVariable makes the test binary play _t-rex-64 instead of running tests; its value is the play's name and
+// argument.
 const playVariable = "LINERATE_PLAY_TREX"
 
 func TestMain(m *testing.M) {
@@ -66,7 +67,8 @@ func playTRex(play string) int {
 	return playServer(name == "mute")
 }
 
-// playServer answers RPC until SIGTERM, and then ends as TRex does. A mute one stops answering once it has been asked for its ports.
+// playServer answers RPC until SIGTERM, and then ends as TRex does. A mute one stops answering once it has been
+// asked for its ports.
 func playServer(mute bool) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
@@ -128,7 +130,8 @@ func played(t *testing.T, play string, files ...string) Process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Process{Installation: installation, Arguments: []string{"-i", "-c", "1"}, Environment: append(os.Environ(), playVariable+"="+play)}
+	return Process{Installation: installation, Arguments: []string{"-i", "-c", "1"}, Environment: append(os.Environ(),
+		playVariable+"="+play)}
 }
 
 // lineWatch is a writer that hands on the lines that begin with some words.

@@ -7,7 +7,8 @@ import (
 	"testing/fstest"
 )
 
-// fakePod is a pod's file tree, as the kernel would show it: two NUMA nodes of eight logical CPUs, four physical cores each.
+// fakePod is a pod's file tree, as the kernel would show it: two NUMA nodes of eight logical CPUs, four
+// physical cores each.
 type fakePod struct {
 	tree        fstest.MapFS
 	environment []string
@@ -19,7 +20,8 @@ const allRights = 1<<capNetAdmin | 1<<capNetRaw | 1<<capIPCLock
 func newPod() *fakePod {
 	p := &fakePod{tree: fstest.MapFS{}}
 	for cpu := range 16 {
-		p.file(fmt.Sprintf("sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu), fmt.Sprintf("%d,%d", cpu%8, cpu%8+8))
+		p.file(fmt.Sprintf("sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu),
+			fmt.Sprintf("%d,%d", cpu%8, cpu%8+8))
 	}
 	p.file("sys/devices/system/node/node0/cpulist", "0-3,8-11")
 	p.file("sys/devices/system/node/node1/cpulist", "4-7,12-15")
@@ -60,21 +62,26 @@ func (p *fakePod) cgroupV1(cpus, memory, huge1G string, whole bool) *fakePod {
 	if whole {
 		root, subfolder = "/", group
 	}
-	p.file("proc/self/cgroup", "4:hugetlb:"+group+"\n3:memory:"+group+"\n2:cpuset:"+group+"\n1:cpu,cpuacct:"+group+"\n0::/system.slice")
-	mounts := "37 35 0:44 / /hugepages-1Gi rw,relatime - hugetlbfs nodev rw,pagesize=1024M\n40 35 0:30 / /sys/fs/cgroup/unified rw - cgroup2 cgroup rw"
+	p.file("proc/self/cgroup", "4:hugetlb:"+group+"\n3:memory:"+group+"\n2:cpuset:"+group+"\n1:cpu,cpuacct:"+group+
+		"\n0::/system.slice")
+	mounts := "37 35 0:44 / /hugepages-1Gi rw,relatime - hugetlbfs nodev rw,pagesize=1024M\n40 35 0:30 / " +
+		"/sys/fs/cgroup/unified rw - cgroup2 cgroup rw"
 	for i, controllers := range []string{"cpuset", "memory", "hugetlb", "cpu,cpuacct"} {
-		mounts += fmt.Sprintf("\n%d 35 0:%d %s /sys/fs/cgroup/%s ro,nosuid master:9 - cgroup none rw,%s", 50+i, 50+i, root, controllers, controllers)
+		mounts += fmt.Sprintf("\n%d 35 0:%d %s /sys/fs/cgroup/%s ro,nosuid master:9 - cgroup none rw,%s", 50+i, 50+i,
+			root, controllers, controllers)
 	}
 	p.file("proc/self/mountinfo", mounts)
 	p.file("sys/fs/cgroup/cpuset"+subfolder+"/cpuset.effective_cpus", cpus)
 	p.file("sys/fs/cgroup/memory"+subfolder+"/memory.limit_in_bytes", memory)
 	p.file("sys/fs/cgroup/cpu,cpuacct"+subfolder+"/cpu.cfs_quota_us", "-1")
 	p.file("sys/fs/cgroup/cpu,cpuacct"+subfolder+"/cpu.cfs_period_us", "100000")
-	return p.file("sys/fs/cgroup/hugetlb"+subfolder+"/hugetlb.1GB.limit_in_bytes", huge1G).file("sys/fs/cgroup/hugetlb"+subfolder+"/hugetlb.2MB.limit_in_bytes", "0")
+	return p.file("sys/fs/cgroup/hugetlb"+subfolder+"/hugetlb.1GB.limit_in_bytes", huge1G).file("sys/fs/cgroup/hugetlb"+
+		subfolder+"/hugetlb.2MB.limit_in_bytes", "0")
 }
 
 func (p *fakePod) nodeHugepages(total, free int) *fakePod {
-	p.file("sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", "0").file("sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "0")
+	p.file("sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages",
+		"0").file("sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "0")
 	p.file("sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages", fmt.Sprint(total))
 	return p.file("sys/kernel/mm/hugepages/hugepages-1048576kB/free_hugepages", fmt.Sprint(free))
 }
@@ -117,7 +124,8 @@ func (p *fakePod) attached(networks ...Network) *fakePod {
 func (p *fakePod) observe() Observed { return Observe(p.tree, p.environment, p.networks) }
 
 func onPCI(name, iface, address string) Network {
-	return Network{Name: name, Interface: iface, MAC: "02:00:00:00:00:aa", DeviceType: "pci", DeviceVersion: "1.1.0", PCIAddress: address}
+	return Network{Name: name, Interface: iface, MAC: "02:00:00:00:00:aa", DeviceType: "pci", DeviceVersion: "1.1.0",
+		PCIAddress: address}
 }
 
 // intelPod has two Intel virtual functions of two ports on NUMA node 1, handed out in the opposite order of the links.
@@ -138,8 +146,10 @@ func mlx5Pod() *fakePod {
 
 func kernelPod() *fakePod {
 	return newPod().cgroupV2("0-3", "4294967296", "0").
-		netdev("west", "02:00:00:00:00:10", "10000").netdev("east", "02:00:00:00:00:11", "-1").netdev("eth0", "02:00:00:00:00:12", "-1").
-		attached(Network{Name: "lab/bridge-west", Interface: "west"}, Network{Name: "lab/bridge-east", Interface: "east"})
+		netdev("west", "02:00:00:00:00:10", "10000").netdev("east", "02:00:00:00:00:11", "-1").netdev("eth0",
+		"02:00:00:00:00:12", "-1").
+		attached(Network{Name: "lab/bridge-west", Interface: "west"}, Network{Name: "lab/bridge-east",
+			Interface: "east"})
 }
 
 func links(t *testing.T, texts ...string) []Link {

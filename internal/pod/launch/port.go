@@ -6,19 +6,19 @@ import (
 	"regexp"
 )
 
-// Port is the physical port behind a device: what the wire is plugged into.
+// Port is the physical port behind a device, which the wire is plugged into.
 type Port struct {
-	// Device is the PCI address of the pod's device; "": it isn't on PCI.
+	// Device is the PCI address of the pod's device, empty if it isn't on PCI.
 	Device string
-	// Name is the port's name on its node: the PCI address of the physical function or, of a switch's port, "SWITCH/PORT"; "": there is no
-	// port, or it can't be seen.
+	// Name is the port's name on its node, the PCI address of the physical function or, of a switch's port,
+	// "SWITCH/PORT". It is empty if there is no port, or if it can't be seen.
 	Name string
-	// Shared: the device is one of several on this port, which share its bandwidth.
+	// Shared says that the device is one of several on this port, which share its bandwidth.
 	Shared bool
 }
 
-// FindPorts finds the physical port behind each link. As for TRex, a link's attachment is found by its network and interface, or by its interface alone if the link
-// names no network.
+// FindPorts finds the physical port behind each link. As for TRex, a link's attachment is found by its network
+// and interface, or by its interface alone if the link names no network.
 func FindPorts(root fs.FS, networks []Network, links []Link) []Port {
 	ports := make([]Port, len(links))
 	for i, l := range links {
@@ -31,7 +31,7 @@ func FindPorts(root fs.FS, networks []Network, links []Link) []Port {
 	return ports
 }
 
-// attachedAs is the attachment with this interface; the zero value: Multus reported none.
+// attachedAs is the attachment with this interface, zero if Multus reported none.
 func attachedAs(networks []Network, name string) Network {
 	for _, n := range networks {
 		if n.Interface == name && !n.Default {
@@ -41,13 +41,14 @@ func attachedAs(networks []Network, name string) Network {
 	return Network{}
 }
 
-// FindPort finds the physical port behind an attachment. network is Multus' report of it, the zero value if there is none; name is its interface in the pod; root is the
-// pod's "/". The kernel's information comes first, since whoever may change pods can write the annotation with Multus' report. In this order:
+// FindPort finds the physical port behind an attachment. network is Multus' report of it, the zero value if
+// there is none. name is its interface in the pod, and root the pod's "/". The kernel's information comes
+// first, since whoever may change pods can write the annotation with Multus' report. In this order:
 //
-//	sysfs device of the interface       a virtual function that the kernel has: its physfn
-//	sysfs device on the auxiliary bus   a scalable function: the PCI function that it was made of
-//	sysfs phys_switch_id                a port's representor: no wire of its own, but the port's
-//	sysfs physfn of device-info's       a virtual function that has left the kernel (VFIO): by its PCI address
+//	sysfs device of the interface       a virtual function that the kernel has, by its physfn
+//	sysfs device on the auxiliary bus   a scalable function, by the PCI function that it was made of
+//	sysfs phys_switch_id                a port's representor, which has no wire of its own but the port's
+//	sysfs physfn of device-info's       a virtual function that has left the kernel (VFIO), by its PCI address
 //	device-info pf-pci-address          of a device that sysfs doesn't know
 func FindPort(root fs.FS, network Network, name string) Port {
 	t := tree{root}
@@ -98,7 +99,8 @@ func (t tree) wireOf(address string) string {
 	return address
 }
 
-// auxiliaryParent is the PCI function that a device of the auxiliary bus, such as mlx5_core.sf.4, was made of; "" where it is none.
+// auxiliaryParent is the PCI function that a device of the auxiliary bus, such as mlx5_core.sf.4, was made of,
+// empty for other devices.
 func (t tree) auxiliaryParent(name string) string {
 	if name == "" {
 		return ""
@@ -113,7 +115,8 @@ func (t tree) auxiliaryParent(name string) string {
 	return ""
 }
 
-// representor is the kernel's name of a function behind a switch's port: pf0vf3, pf1sf8, c1pf0vf3 (kernel: Documentation/networking/switchdev).
+// representor is the kernel's name of a function behind a switch's port, such as pf0vf3, pf1sf8 or c1pf0vf3
+// (kernel, Documentation/networking/switchdev).
 var representor = regexp.MustCompile(`^((?:c\d+)?pf\d+)(?:vf|sf)\d+$`)
 
 // switchPort is the port of a switch that an interface is, or stands for.

@@ -9,8 +9,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine/trex"
 )
 
-// Probe asks TRex's RPC (get_version, api_sync_v2) who it is. TRex opens its publisher's port early and the RPC last, so that only an answer
-// means that it is ready.
+// Probe asks TRex's RPC (get_version, api_sync_v2) who it is. TRex opens its publisher's port early and the RPC
+// last, so that only an answer means that it is ready.
 func Probe(ctx context.Context, address string, timeout time.Duration, o trex.Options) (trex.Version, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()

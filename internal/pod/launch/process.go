@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// DefaultGrace is how long TRex may take to end after SIGTERM. It takes two seconds; Kubernetes waits for thirty.
+// DefaultGrace is how long TRex may take to end after SIGTERM. It takes two seconds, and Kubernetes waits for thirty.
 const DefaultGrace = 20 * time.Second
 
 // Process is a TRex to be started.
@@ -23,16 +23,17 @@ type Process struct {
 	Installation Installation
 	// Arguments are all of TRex's (Config.CommandLine).
 	Arguments []string
-	// Environment is the one to start it in; its LD_LIBRARY_PATH is prefixed with TRex's folders.
+	// Environment is the environment to start TRex in. Its LD_LIBRARY_PATH is prefixed with TRex's folders.
 	Environment []string
 	// Stdout and Stderr get what TRex says, as it says it.
 	Stdout, Stderr io.Writer
-	Grace          time.Duration // 0: DefaultGrace
-	Log            *slog.Logger  // nil: nobody
+	Grace          time.Duration // 0 is DefaultGrace
+	Log            *slog.Logger  // nil discards
 }
 
-// Run starts TRex and returns when it has ended. When ctx ends, Run ends TRex (SIGTERM ─▶ Grace ─▶ SIGKILL) and returns nil, whatever TRex's exit code. Every other end
-// is a Fault. If the CPU lacks the binary's instructions, Run starts the fallback, if there is one. TRex dies with this process.
+// Run starts TRex and returns when it has ended. When ctx ends, Run ends TRex (SIGTERM ─▶ Grace ─▶ SIGKILL) and
+// returns nil, whatever TRex's exit code. Every other end is a Fault. If the CPU lacks the binary's
+// instructions, Run starts the fallback, if there is one. TRex dies with this process.
 func (p Process) Run(ctx context.Context) error {
 	ending, err := p.start(ctx, p.Installation.Binary)
 	if err != nil {
@@ -47,7 +48,8 @@ func (p Process) Run(ctx context.Context) error {
 	return ending.verdict()
 }
 
-// start runs one binary to its end, on a thread of its own: the kernel kills the child when the thread that made it ends.
+// start runs one binary to its end, on a thread of its own, as the kernel kills the child when the thread that
+// made it ends.
 func (p Process) start(ctx context.Context, binary string) (ending, error) {
 	type outcome struct {
 		ending ending
@@ -80,7 +82,7 @@ func (p Process) wait(ctx context.Context, binary string) (ending, error) {
 	}
 	if err := cmd.Start(); err != nil {
 		if ctx.Err() != nil {
-			return ending{requested: true, code: exitOrderly}, nil //nolint:nilerr // we were asked to stop before anything ran
+			return ending{requested: true, code: exitOrderly}, nil //nolint:nilerr // stopped before TRex ran
 		}
 		return ending{}, startFault(binary, err)
 	}
@@ -105,9 +107,11 @@ func orDiscard(w io.Writer) io.Writer {
 func startFault(binary string, err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOEXEC):
-		return Fault{WrongArchitecture, binary + " isn't a program for this machine", "use an image for this architecture"}
+		return Fault{WrongArchitecture, binary + " isn't a program for this machine",
+			"use an image for this architecture"}
 	case errors.Is(err, os.ErrNotExist), errors.Is(err, os.ErrPermission):
-		return Fault{TRexNotFound, fmt.Sprintf("start %s: %v", binary, err), "see that the image holds it, executable, and the loader that it needs"}
+		return Fault{TRexNotFound, fmt.Sprintf("start %s: %v", binary, err),
+			"see that the image holds it, executable, and the loader that it needs"}
 	}
 	return fmt.Errorf("start %s: %w", binary, err)
 }

@@ -93,7 +93,8 @@ func TestOneThatDoesNotStopIsKilled(t *testing.T) {
 }
 
 func TestTheOtherBuildServesOlderCPUs(t *testing.T) {
-	if err := played(t, "old-cpu", fallbackName).Run(t.Context()); !contains(err, "the other build runs") || !contains(err, "exit code 7") {
+	if err := played(t, "old-cpu", fallbackName).Run(t.Context()); !contains(err, "the other build runs") ||
+		!contains(err, "exit code 7") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -132,7 +133,8 @@ func TestSessionEndsWhatCannotBeStopped(t *testing.T) {
 	s := startSession(t, "mute")
 	s.beat(t)
 	err := <-s.ended
-	if f, ok := errors.AsType[Fault](err); !ok || f.Code != TRexEnded || !contains(err, "can't be stopped over the RPC") {
+	if f, ok := errors.AsType[Fault](err); !ok || f.Code != TRexEnded ||
+		!contains(err, "can't be stopped over the RPC") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -183,7 +185,8 @@ func startSession(t *testing.T, play string) *runningSession {
 	go func() {
 		defer close(finished)
 		s.ended <- Serve(ctx, Session{
-			Process: p, Report: Report{Version: ReportVersion}, Heartbeat: l, HeartbeatTimeout: 100 * time.Millisecond, Client: s.client, Log: slog.New(handler),
+			Process: p, Report: Report{Version: ReportVersion}, Heartbeat: l, HeartbeatTimeout: 100 * time.Millisecond,
+			Client: s.client, Log: slog.New(handler),
 		})
 	}()
 	t.Cleanup(func() { cancel(); <-finished })

@@ -9,8 +9,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Render is the configuration as TRex reads it: a list that holds one map, which version 2 of its format is. The same Config always gives
-// the same text.
+// Render is the configuration as TRex reads it, which in version 2 of its format is a list that holds one map.
+// The same Config always gives the same text.
 func Render(c Config) ([]byte, error) {
 	body, err := yaml.Marshal([]any{merged(c.document(), c.Extra)})
 	if err != nil {
@@ -42,7 +42,8 @@ func (c Config) document() map[string]any {
 	} else {
 		d["low_end"], d["low_end_core"] = true, c.OneThread
 	}
-	optional := map[string]int64{"rx_desc": int64(c.RXDescriptors), "port_mtu": int64(c.MTU), "port_speed": c.PortSpeedMbps}
+	optional := map[string]int64{"rx_desc": int64(c.RXDescriptors), "port_mtu": int64(c.MTU),
+		"port_speed": c.PortSpeedMbps}
 	for key, value := range optional {
 		if value > 0 {
 			d[key] = value
@@ -66,7 +67,8 @@ func ports(info []PortInfo) []any {
 	ports := make([]any, len(info))
 	for i, p := range info {
 		port := map[string]any{}
-		for key, value := range map[string]string{"ip": p.IP, "default_gw": p.Gateway, "dest_mac": p.Destination, "src_mac": p.Source} {
+		for key, value := range map[string]string{"ip": p.IP, "default_gw": p.Gateway, "dest_mac": p.Destination,
+			"src_mac": p.Source} {
 			if value != "" {
 				port[key] = value
 			}
@@ -76,7 +78,7 @@ func ports(info []PortInfo) []any {
 	return ports
 }
 
-// merged is base with over's settings: maps key by key, everything else as a whole.
+// merged is base with overrides, in maps key by key, everything else as a whole.
 func merged(base, overrides map[string]any) map[string]any {
 	result := maps.Clone(base)
 	for key, value := range overrides {

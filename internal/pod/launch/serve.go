@@ -14,17 +14,17 @@ import (
 type Session struct {
 	Process Process
 	Report  Report
-	// Heartbeat is where beats come in; nil: nobody watches, and only the traffic's own duration ends it. Serve closes it.
+	// Heartbeat is where beats come in. Nil means that only the traffic's own duration ends it. Serve closes it.
 	Heartbeat        net.Listener
-	HeartbeatTimeout time.Duration // 0: DefaultHeartbeatTimeout
-	// RPC is TRex's own address, for stopping its traffic; Client how to talk to it.
+	HeartbeatTimeout time.Duration // 0 is DefaultHeartbeatTimeout
+	// RPC is TRex's own address, for stopping its traffic, and Client how to talk to it.
 	RPC    string
 	Client trex.Options
-	Log    *slog.Logger // nil: nobody
+	Log    *slog.Logger // nil discards
 }
 
-// Serve runs TRex until it ends, or ctx does. Errors are Process.Run's; traffic that couldn't be stopped when the runner fell silent ends
-// the process, and is the error.
+// Serve runs TRex until it ends, or ctx does. Errors are Process.Run's. Traffic that couldn't be stopped when
+// the runner fell silent ends the process, and is the error.
 func Serve(ctx context.Context, s Session) error {
 	if s.Log == nil {
 		s.Log = slog.New(slog.DiscardHandler)

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// tailBytes is how much of TRex's last words is kept: what it says of a wrong argument comes before 11 KiB of usage.
+// tailBytes is how much of TRex's output is kept. Its words about a wrong argument come before 11 KiB of usage.
 const tailBytes = 16 << 10
 
 // tail keeps the end of what is written to it. Several may write.

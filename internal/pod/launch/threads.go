@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// housekeeping is how many CPUs TRex wants besides those that send: master and latency.
+// housekeeping is how many CPUs TRex wants besides those that send, one for its master and one for latency.
 const housekeeping = 2
 
 // layOutThreads pins TRex's threads:
@@ -16,14 +16,16 @@ const housekeeping = 2
 func layOutThreads(c *Config, o Observed, opts Options) []Fault {
 	pairs := len(c.Interfaces) / 2
 	if c.Kind == Kernel && opts.Cores > 1 {
-		return []Fault{{TooManyCores, fmt.Sprintf("%d cores per port pair on kernel interfaces", opts.Cores), "AF_PACKET ports have one queue; ask for 1"}}
+		return []Fault{{TooManyCores, fmt.Sprintf("%d cores per port pair on kernel interfaces", opts.Cores),
+			"AF_PACKET ports have one queue; ask for 1"}}
 	}
 	if c.Kind == Kernel && len(o.CPUs) > 0 && len(o.CPUs) < pairs+housekeeping {
 		return oneThread(c, o, pairs)
 	}
 	cores := coresPerPair(c.Kind, opts.Cores, len(o.CPUs), pairs)
 	if need := max(1, cores)*pairs + housekeeping; cores < 1 || len(o.CPUs) < need {
-		return []Fault{{TooFewCores, fmt.Sprintf("the pod has %d CPUs, and TRex needs %d (%d per port pair, %d pairs, and 2 for itself)", len(o.CPUs), need, max(1, cores), pairs),
+		return []Fault{{TooFewCores, fmt.Sprintf("the pod has %d CPUs, and TRex needs %d (%d per port pair, %d "+
+			"pairs, and 2 for itself)", len(o.CPUs), need, max(1, cores), pairs),
 			"raise the pod's CPU request (with equal limits, for CPUs of its own), or lower coresPerPortPair"}}
 	}
 	c.Cores = cores
@@ -34,13 +36,16 @@ func layOutThreads(c *Config, o Observed, opts Options) []Fault {
 	return nil
 }
 
-// oneThread runs all of TRex on one CPU: it then sleeps between sends, and drops where it would have waited.
+// oneThread runs all of TRex on one CPU. TRex then sleeps between sends, and drops where it would have waited.
 func oneThread(c *Config, o Observed, pairs int) []Fault {
 	if pairs > 1 {
-		return []Fault{{TooFewCores, fmt.Sprintf("the pod has %d CPUs, and TRex needs %d for %d pairs of ports", len(o.CPUs), pairs+housekeeping, pairs), "raise the pod's CPU request"}}
+		return []Fault{{TooFewCores, fmt.Sprintf("the pod has %d CPUs, and TRex needs %d for %d pairs of ports",
+			len(o.CPUs), pairs+housekeeping, pairs), "raise the pod's CPU request"}}
 	}
 	c.Cores, c.OneThread = 1, o.CPUs[0].ID
-	c.Notices = append(c.Notices, Notice{OneThread, fmt.Sprintf("all of TRex runs on CPU %d, since the pod has fewer than 3: its maximum is low, and where it waits for that CPU it sends in bursts", c.OneThread)})
+	c.Notices = append(c.Notices, Notice{OneThread,
+		fmt.Sprintf("all of TRex runs on CPU %d, since the pod has fewer than 3: its maximum is low, and where it "+
+			"waits for that CPU it sends in bursts", c.OneThread)})
 	return nil
 }
 
@@ -66,7 +71,7 @@ func pairNodes(devices []LinkDevice, pairs int) []int {
 	return nodes
 }
 
-// place gives each thread its CPU; there are enough of them.
+// place gives each thread its CPU. The caller has checked that there are enough of them.
 func place(cpus []CPU, nodes []int, cores int) *Threads {
 	free := slices.Clone(cpus)
 	master, latency := pickHousekeeping(free, nodes)
@@ -82,8 +87,9 @@ func place(cpus []CPU, nodes []int, cores int) *Threads {
 	return t
 }
 
-// settleSockets sets the node of the pairs' memory: the node where the master runs, which is the first to touch the huge pages. TRex can't ask for huge pages of a
-// certain node, and doesn't start if it finds too few on the configured one. Plain memory, which kernel interfaces use, counts as node 0.
+// settleSockets sets the node of the pairs' memory to that of the master, which is the first to touch the huge
+// pages. TRex can't ask for huge pages of a certain node, and doesn't start if it finds too few on the
+// configured one. Plain memory, which kernel interfaces use, counts as node 0.
 func (t *Threads) settleSockets(kind Kind, cpus []CPU) {
 	node := 0
 	if kind != Kernel {
@@ -103,7 +109,8 @@ func nodeOf(cpus []CPU, id int) int {
 	return 0
 }
 
-// take adds CPUs that fit until there are enough, one of each physical core before the second of any, and returns what is left.
+// take adds CPUs that fit until there are enough, one of each physical core before the second of any, and
+// returns what is left.
 func (p *PairThreads) take(free []CPU, count int, fits func(CPU) bool) []CPU {
 	for len(p.CPUs) < count {
 		best := -1
@@ -122,7 +129,7 @@ func (p *PairThreads) take(free []CPU, count int, fits func(CPU) bool) []CPU {
 	return free
 }
 
-// siblings counts the CPUs among these on the same physical core: most where none was taken yet.
+// siblings counts the CPUs of the list that are on the physical core of cpu.
 func siblings(cpus []CPU, cpu CPU) int {
 	n := 0
 	for _, c := range cpus {
@@ -133,8 +140,9 @@ func siblings(cpus []CPU, cpu CPU) int {
 	return n
 }
 
-// pickHousekeeping chooses the two CPUs that sending threads need least: on a node without NICs, and on one physical core. But the master goes on a node with a NIC if
-// there is a CPU for it: the master touches the huge pages first, so they come from its node.
+// pickHousekeeping chooses the two CPUs that sending threads need least, which are on a node without NICs, and
+// on one physical core. But the master goes on a node with a NIC if there is a CPU for it, as the huge pages
+// come from the node of the master, which touches them first.
 func pickHousekeeping(cpus []CPU, nodes []int) (master, latency CPU) {
 	type choice struct {
 		a, b CPU
@@ -179,20 +187,26 @@ func crossings(c *Config, cpus []CPU) []Notice {
 				}
 			}
 			if d.NUMANode >= 0 && c.Kind != Kernel && pair.Socket != d.NUMANode {
-				notices = append(notices, Notice{CrossNUMA, fmt.Sprintf("link %s: its NIC is on NUMA node %d, and TRex's memory is on node %d: expect a lower maximum", d.Link, d.NUMANode, pair.Socket)})
+				notices = append(notices, Notice{CrossNUMA,
+					fmt.Sprintf("link %s: its NIC is on NUMA node %d, and TRex's memory is on node %d: expect a "+
+						"lower maximum", d.Link, d.NUMANode, pair.Socket)})
 			}
 			if far > 0 {
-				notices = append(notices, Notice{CrossNUMA, fmt.Sprintf("link %s: its NIC is on NUMA node %d, and %d of its %d threads are not: expect a lower maximum", d.Link, d.NUMANode, far, len(pair.CPUs))})
+				notices = append(notices, Notice{CrossNUMA,
+					fmt.Sprintf("link %s: its NIC is on NUMA node %d, and %d of its %d threads are not: expect a "+
+						"lower maximum", d.Link, d.NUMANode, far, len(pair.CPUs))})
 			}
 		}
 	}
 	return notices
 }
 
-// borrowed is a notice of CPUs that other pods use, too: a CPU limit below their number means that they aren't exclusive.
+// borrowed is a notice of CPUs that other pods use, too. A CPU limit below their number means that they aren't
+// exclusive.
 func borrowed(o Observed, threads int) []Notice {
 	if o.MilliCPU == Unlimited || o.MilliCPU >= int64(len(o.CPUs))*1000 {
 		return nil
 	}
-	return []Notice{{SharedCPUs, fmt.Sprintf("the pod may use %d.%03d CPUs' time on %d CPUs that aren't its own, for %d threads: expect jitter and a lower maximum", o.MilliCPU/1000, o.MilliCPU%1000, len(o.CPUs), threads)}}
+	return []Notice{{SharedCPUs, fmt.Sprintf("the pod may use %d.%03d CPUs' time on %d CPUs that aren't its own, for "+
+		"%d threads: expect jitter and a lower maximum", o.MilliCPU/1000, o.MilliCPU%1000, len(o.CPUs), threads)}}
 }

@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// TestNoTwoThreadsShareACPU is a property: whatever CPUs the pod has and wherever its NICs are, each thread gets a CPU of the pod's, no CPU gets two,
-// and no pair's thread is far from its NIC while a CPU near it is idle.
+// TestNoTwoThreadsShareACPU is a property: whatever CPUs the pod has and wherever its NICs are, each thread
+// gets a CPU of the pod's, no CPU gets two, and no pair's thread is far from its NIC while a CPU near it is
+// idle.
 func TestNoTwoThreadsShareACPU(t *testing.T) {
 	for seed := range uint64(500) {
 		random := rand.New(rand.NewPCG(seed, 1))
@@ -67,7 +68,8 @@ func misplaced(threads *Threads, cpus []CPU, nodes []int, cores int) error {
 }
 
 func TestMemoryIsWhereTheMasterRuns(t *testing.T) {
-	far := []CPU{{ID: 0, Node: 1, Core: 0}, {ID: 1, Node: 1, Core: 1}, {ID: 2, Node: 1, Core: 2}, {ID: 3, Node: 1, Core: 3}}
+	far := []CPU{{ID: 0, Node: 1, Core: 0}, {ID: 1, Node: 1, Core: 1}, {ID: 2, Node: 1, Core: 2},
+		{ID: 3, Node: 1, Core: 3}}
 	cpus := append(slices.Clone(far), CPU{ID: 4, Node: 0, Core: 4}, CPU{ID: 5, Node: 0, Core: 5})
 	for _, c := range []struct {
 		name  string
@@ -96,7 +98,8 @@ func TestMemoryIsWhereTheMasterRuns(t *testing.T) {
 
 func TestFewerCPUsThanThreadsNearTheNIC(t *testing.T) {
 	pod := intelPod().cgroupV2("0-4,8-12", "4294967296", "4294967296")
-	config, faults := Decide(pod.observe(), Options{Links: links(t, "west=lab/sriov-west", "east=lab/sriov-east"), Cores: 4})
+	config, faults := Decide(pod.observe(), Options{Links: links(t, "west=lab/sriov-west", "east=lab/sriov-east"),
+		Cores: 4})
 	if len(faults) > 0 {
 		t.Fatal(faults)
 	}
@@ -104,7 +107,8 @@ func TestFewerCPUsThanThreadsNearTheNIC(t *testing.T) {
 		t.Errorf("notices %v, want one for each link", config.Notices)
 	}
 	got := config.Threads.Pairs[0]
-	if cpus := append([]int{config.Threads.Master}, got.CPUs...); got.Socket != 1 || !slices.Contains(cpus, 4) || !slices.Contains(cpus, 12) {
+	if cpus := append([]int{config.Threads.Master}, got.CPUs...); got.Socket != 1 || !slices.Contains(cpus, 4) ||
+		!slices.Contains(cpus, 12) {
 		t.Errorf("threads %+v, with the master on %d, don't use what there is near the NIC", got, config.Threads.Master)
 	}
 }

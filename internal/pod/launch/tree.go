@@ -10,8 +10,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/intake"
 )
 
-// tree reads small files below "/". A missing file reads as empty: which kernel files exist depends on the machine, and Decide says what is missing
-// in words that a person can act on.
+// tree reads small files below "/". A missing file reads as empty, as each machine has other kernel files.
+// Decide says what is missing in words that a person can act on.
 type tree struct{ fs.FS }
 
 func (t tree) text(name string) string {
@@ -31,7 +31,7 @@ func (t tree) number(name string, fallback int64) int64 {
 	return n
 }
 
-// pointsTo is the last element of a symbolic link's destination: sysfs names drivers, functions and groups so.
+// pointsTo is the last element of a symbolic link's destination, which in sysfs names a driver, function or group.
 func (t tree) pointsTo(name string) string {
 	destination, err := fs.ReadLink(t.FS, inside(name))
 	if err != nil {

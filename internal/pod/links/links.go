@@ -17,9 +17,9 @@ import (
 
 // Completion is what completes links.json in a pod.
 type Completion struct {
-	// Plan is links.json as the operator wrote it, of this Digest; Output is where the completed one goes.
+	// Plan is links.json as the operator wrote it, of this Digest. Output is where the completed one goes.
 	Plan, Digest, Output string
-	// Networks tells which interfaces the pod was given; without a file the pod is on no links.
+	// Networks says which interfaces the pod was given. Without a file the pod is on no links.
 	Networks launch.NetworkStatus
 	// TerminationLog is the file of the container's termination message, which gets the ports.
 	TerminationLog string
@@ -81,8 +81,8 @@ func readLinks(file, digest string) (links plan.Links, err error) {
 	return links, nil
 }
 
-// mergeLinks adds to each link what Multus reports of its interface. A MAC from the spec stays: the device answers with that one.
-// It returns a sentence for each link that Multus doesn't report.
+// mergeLinks adds to each link what Multus reports of its interface. A MAC from the spec stays, as the device
+// answers with that one. mergeLinks returns a sentence for each link that Multus doesn't report.
 func mergeLinks(links *plan.Links, networks []launch.Network, root fs.FS) []string {
 	var missing []string
 	for i := range links.Links {
@@ -100,7 +100,8 @@ func mergeLinks(links *plan.Links, networks []launch.Network, root fs.FS) []stri
 			l.Driver = launch.DriverOf(root, n.PCIAddress, n.Interface)
 		}
 		if !found {
-			missing = append(missing, fmt.Sprintf("link %s: %s names no interface %s, so its MAC and device stay unknown", l.Name, launch.NetworkStatusAnnotation, l.Interface))
+			missing = append(missing, fmt.Sprintf("link %s: %s names no interface %s, so its MAC and device "+
+				"stay unknown", l.Name, launch.NetworkStatusAnnotation, l.Interface))
 		}
 	}
 	return missing

@@ -22,7 +22,8 @@ type Ports struct {
 	TerminationLog string
 }
 
-// Report finds the ports by the annotation of Multus and by sysfs, without the annotation by sysfs alone, and prints them as JSON. root is the pod's "/".
+// Report finds the ports by the annotation of Multus and by sysfs, without the annotation by sysfs alone, and
+// prints them as JSON. root is the pod's "/".
 func (o Ports) Report(ctx context.Context, stdout, stderr io.Writer, root fs.FS) error {
 	links, err := launch.ParseLinkFlags(o.Links)
 	if err != nil {
@@ -41,10 +42,12 @@ func (o Ports) Report(ctx context.Context, stdout, stderr io.Writer, root fs.FS)
 	return err
 }
 
-// podPorts is what a pod's init container reports: the physical ports behind the links, and the machine that the pod is on.
+// podPorts is what a pod's init container reports, which is the physical ports behind the links, and the
+// machine that the pod is on.
 func podPorts(root fs.FS, networks []launch.Network, links []launch.Link) plan.Ports {
 	ports, m := portsOf(root, networks, links), machine.Local()
-	ports.Machine = &plan.Machine{CPUModel: m.CPUModel, Processors: m.Processors, Kernel: m.Kernel, Hypervisor: m.Hypervisor, Tuning: m.Tuning, Allowed: m.Allowed}
+	ports.Machine = &plan.Machine{CPUModel: m.CPUModel, Processors: m.Processors, Kernel: m.Kernel,
+		Hypervisor: m.Hypervisor, Tuning: m.Tuning, Allowed: m.Allowed}
 	return ports
 }
 
@@ -52,7 +55,8 @@ func podPorts(root fs.FS, networks []launch.Network, links []launch.Link) plan.P
 func portsOf(root fs.FS, networks []launch.Network, links []launch.Link) plan.Ports {
 	ports := plan.Ports{Version: plan.PortsVersion, Links: []plan.LinkPort{}}
 	for i, p := range launch.FindPorts(root, networks, links) {
-		ports.Links = append(ports.Links, plan.LinkPort{Link: links[i].Name, Device: p.Device, Port: p.Name, Shared: p.Shared})
+		ports.Links = append(ports.Links, plan.LinkPort{Link: links[i].Name, Device: p.Device, Port: p.Name,
+			Shared: p.Shared})
 	}
 	return ports
 }

@@ -29,7 +29,8 @@ func TestAPodReportsItsPhysicalPorts(t *testing.T) {
 		"sys/bus/pci/devices/0000:3b:02.0/physfn": {Data: []byte("../0000:3b:00.0"), Mode: os.ModeSymlink | 0o777},
 	}
 	var stdout, stderr bytes.Buffer
-	o := Ports{Links: []string{"west=lab/w", "east", "north=lab/n"}, Networks: launch.NetworkStatus{File: "/status", Wait: time.Second}, TerminationLog: log}
+	o := Ports{Links: []string{"west=lab/w", "east", "north=lab/n"}, Networks: launch.NetworkStatus{File: "/status",
+		Wait: time.Second}, TerminationLog: log}
 	if err := o.Report(t.Context(), &stdout, &stderr, root); err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +58,8 @@ func TestAPodReportsItsPhysicalPorts(t *testing.T) {
 
 func TestPortsAreReportedWithoutMultusAnnotation(t *testing.T) {
 	var stdout, stderr bytes.Buffer
-	o := Ports{Links: []string{"west"}, Networks: launch.NetworkStatus{File: "/none", Wait: time.Millisecond}, TerminationLog: filepath.Join(t.TempDir(), "none")}
+	o := Ports{Links: []string{"west"}, Networks: launch.NetworkStatus{File: "/none", Wait: time.Millisecond},
+		TerminationLog: filepath.Join(t.TempDir(), "none")}
 	if err := o.Report(t.Context(), &stdout, &stderr, fstest.MapFS{}); err != nil {
 		t.Fatal(err)
 	}

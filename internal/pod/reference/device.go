@@ -20,7 +20,8 @@ type device interface {
 	Close() error
 }
 
-// startDevice starts the program that forwards in user space, waits until it forwards, and names it. d is nil where the kernel forwards.
+// startDevice starts the program that forwards in user space, waits until it forwards, and names it. d is nil
+// where the kernel forwards.
 func startDevice(ctx context.Context, stderr io.Writer, spec file) (name string, d device, err error) {
 	switch {
 	case spec.Tunnel != nil:
@@ -40,11 +41,13 @@ type gateway struct {
 	ended    error
 }
 
-// openTunnel connects to the other gateway, without a bound of its own: whoever made the pods knows how long to wait for them. It returns once frames can go through the tunnel.
+// openTunnel connects to the other gateway, and returns once frames can go through the tunnel. Its caller
+// bounds the time, as only the caller knows when the other pod comes.
 func openTunnel(ctx context.Context, stderr io.Writer, e tunnel.GatewayInPod) (*gateway, error) {
 	token := os.Getenv(plan.TunnelTokenVariable)
 	if token == "" {
-		return nil, exit.BadInput("%s is not set: without a token anybody on the cable could be the other gateway", plan.TunnelTokenVariable)
+		return nil, exit.BadInput("%s is not set: without a token anybody on the cable could be the other gateway",
+			plan.TunnelTokenVariable)
 	}
 	if e.Kind == plan.TunnelIPsec {
 		if _, _, err := tunnel.FindIPsec(); err != nil {

@@ -20,14 +20,16 @@ import (
 	"github.com/linerate-dev/linerate/internal/pod/vitals"
 )
 
-// Ready is an abstract socket in the network namespace, which needs no file system: a probe that can connect to it knows that everything is set up.
+// Ready is an abstract socket in the network namespace, which needs no file system. A probe that can connect to
+// it knows that everything is set up.
 const Ready = "@linerate/forwarder"
 
 // Options are what a Reference's pod is started with.
 type Options struct {
 	// Spec is the file that says what to forward, of this Digest.
 	Spec, Digest string
-	// Vitals is the address to serve vital signs at; empty: none are. Reset lets clients that prove the key of Verifier reset the device there.
+	// Vitals is the address to serve vital signs at, empty for none. Reset lets clients that prove the key of
+	// Verifier reset the device there.
 	Vitals   string
 	Reset    bool
 	Verifier credential.Verifier
@@ -116,7 +118,7 @@ func serveVitalsMeanwhile(ctx context.Context, stderr io.Writer, o Options, spec
 	return &telling
 }
 
-// limitsOf reads what the limits in this process's namespace counted; nil where there are none.
+// limitsOf reads what the limits in this process's namespace counted. It is nil where there are none.
 func limitsOf(spec forwarder.Spec) func() ([]vitals.Limit, error) {
 	if spec.Limit == nil {
 		return nil
@@ -140,7 +142,7 @@ func resetHandler(spec file) *reset.Handler {
 	}}
 }
 
-// printLimitCounters prints at the end what the limits counted: frames that are missing beyond that were lost by the machine.
+// printLimitCounters prints at the end what the limits counted. The machine lost all other frames that are missing.
 func printLimitCounters(w io.Writer, spec forwarder.Spec) {
 	counters, err := forwarder.ReadLimitCounters(nil, spec)
 	if err != nil {
@@ -151,14 +153,15 @@ func printLimitCounters(w io.Writer, spec forwarder.Spec) {
 	}
 }
 
-// printSetup prints what was set up. Settings that could not be made don't change figures by themselves, and a pod has many of them: without verbose they
-// are one line together.
+// printSetup prints what was set up. Settings that could not be made don't change figures by themselves, and a
+// pod has many of them, so that one line is about all of them unless verbose.
 func printSetup(w io.Writer, info forwarder.Info, verbose bool) {
 	for _, setting := range info.Applied {
 		fmt.Fprintln(w, "applied: "+setting)
 	}
 	if n := len(info.Missing); n > 0 && !verbose {
-		fmt.Fprintf(w, "note: %d settings of this network namespace could not be made; none of them changes figures by itself (-v names them)\n", n)
+		fmt.Fprintf(w, "note: %d settings of this network namespace could not be made; none of them changes figures "+
+			"by itself (-v names them)\n", n)
 		return
 	}
 	for _, setting := range info.Missing {
@@ -166,7 +169,7 @@ func printSetup(w io.Writer, info forwarder.Info, verbose bool) {
 	}
 }
 
-// file is the file of --spec: what to forward and, for a gateway of a tunnel, where the other gateway is.
+// file is the file of --spec. It says what to forward and, for a gateway of a tunnel, where the other gateway is.
 type file struct {
 	forwarder.Spec
 	Tunnel *tunnel.GatewayInPod `json:"tunnel,omitempty"`

@@ -16,13 +16,16 @@ import (
 )
 
 func TestSettingsThatFailedAreOneLine(t *testing.T) {
-	info := forwarder.Info{Applied: []string{"routes"}, Missing: []string{"set net.a=0: read-only file system", "set net.b=0: read-only file system"}}
+	info := forwarder.Info{Applied: []string{"routes"}, Missing: []string{"set net.a=0: read-only file system",
+		"set net.b=0: read-only file system"}}
 	for _, c := range []struct {
 		verbose bool
 		want    string
 	}{
-		{false, "applied: routes\nnote: 2 settings of this network namespace could not be made; none of them changes figures by itself (-v names them)\n"},
-		{true, "applied: routes\nnote: could not be set: set net.a=0: read-only file system\nnote: could not be set: set net.b=0: read-only file system\n"},
+		{false, "applied: routes\nnote: 2 settings of this network namespace could not be made; none of them changes " +
+			"figures by itself (-v names them)\n"},
+		{true, "applied: routes\nnote: could not be set: set net.a=0: read-only file system\nnote: could not be set: " +
+			"set net.b=0: read-only file system\n"},
 	} {
 		var stderr bytes.Buffer
 		printSetup(&stderr, info, c.verbose)
@@ -38,7 +41,8 @@ func TestSettingsThatFailedAreOneLine(t *testing.T) {
 
 func TestAGatewayThatEndedSaysSo(t *testing.T) {
 	for _, ended := range []error{nil, errors.New("no such device")} {
-		if got := (&gateway{ended: ended}).Fault().Error(); !strings.HasPrefix(got, "the tunnel's gateway") || strings.Contains(got, "%!") {
+		if got := (&gateway{ended: ended}).Fault().Error(); !strings.HasPrefix(got, "the tunnel's gateway") ||
+			strings.Contains(got, "%!") {
 			t.Error(got)
 		}
 	}
@@ -53,12 +57,14 @@ func TestTheReferenceIsResetByWhoHasTheKey(t *testing.T) {
 	ctx, end := context.WithCancel(context.Background())
 	var serving sync.WaitGroup
 	serving.Go(func() {
-		if err := (&vitals.Server{Reset: resetHandler(file{}), Verifier: key.Verifier()}).ServeAside(ctx, l); err != nil {
+		if err := (&vitals.Server{Reset: resetHandler(file{}), Verifier: key.Verifier()}).ServeAside(ctx,
+			l); err != nil {
 			t.Error(err)
 		}
 	})
 	t.Cleanup(func() { end(); serving.Wait() })
-	if result, err := reset.Ask(t.Context(), l.Addr().String(), key); err != nil || !strings.HasPrefix(result.Report, "removed 0 neighbours") {
+	if result, err := reset.Ask(t.Context(), l.Addr().String(), key); err != nil ||
+		!strings.HasPrefix(result.Report, "removed 0 neighbours") {
 		t.Errorf("%q, %v", result.Report, err)
 	}
 	if _, err := reset.Ask(t.Context(), l.Addr().String(), credential.New()); err == nil {

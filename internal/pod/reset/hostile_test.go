@@ -11,13 +11,15 @@ import (
 	"github.com/linerate-dev/linerate/internal/pod/reset"
 )
 
-// Who poses as a device that is reset fills no memory: neither by an answer that never ends nor by one that becomes a thousand times as much.
+// Who poses as a device that is reset fills no memory: neither by an answer that never ends nor by one that
+// becomes a thousand times as much.
 func TestAnAnswerToAResetThatWasMadeToFillMemoryIsRefused(t *testing.T) {
 	answers := intaketest.Bombs(60<<10, `{"version":"x","did":[`, `]}`)
 	answers["endless"] = ""
 	for name, answer := range answers {
 		address := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			for _, err := io.WriteString(w, answer); name == "endless" && err == nil; _, err = io.WriteString(w, strings.Repeat("x", 64<<10)) {
+			for _, err := io.WriteString(w, answer); name == "endless" && err == nil; _,
+				err = io.WriteString(w, strings.Repeat("x", 64<<10)) {
 			}
 		}))
 		var err error

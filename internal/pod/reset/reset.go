@@ -20,7 +20,7 @@ import (
 // Path is where a reset is asked for, by POST.
 const Path = "/reset"
 
-// Version is the kind and version of the answer; who asks refuses others.
+// Version is the kind and version of the answer. A client refuses others.
 const Version = "linerate.dev/reset.v1alpha1"
 
 // The bounds of asking.
@@ -41,7 +41,8 @@ type Result struct {
 
 // Handler has the device reset, one at a time.
 type Handler struct {
-	// Reset resets the device, and says what it did. It ends when its context does, which is when nobody waits for the answer any more.
+	// Reset resets the device, and says what it did. It ends when its context does, which is when nobody waits for
+	// the answer any more.
 	Reset func(context.Context) (report string, err error)
 
 	busy sync.Mutex
@@ -67,10 +68,12 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(Result{Version: Version, Report: report, Took: time.Since(began)}) // a caller that is gone needs no answer
+	// a caller that is gone needs no answer
+	_ = json.NewEncoder(w).Encode(Result{Version: Version, Report: report, Took: time.Since(began)})
 }
 
-// Ask has the device reset by the handler at host:port, to which it proves the key, and waits until it is. ctx bounds it.
+// Ask has the device reset by the handler at host:port, to which it proves the key, and waits until the reset
+// is done. ctx bounds it.
 func Ask(ctx context.Context, address string, key credential.Key) (result Result, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+address+Path, nil)
 	if err != nil {
@@ -82,10 +85,14 @@ func Ask(ctx context.Context, address string, key credential.Key) (result Result
 		return key.Dial(ctx, credential.Vitals, address)
 	}
 	transport := &http.Transport{DialContext: dial, DisableKeepAlives: true, MaxResponseHeaderBytes: mostHeader}
-	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request,
+		[]*http.Request) error {
+		return http.ErrUseLastResponse
+	}}
 	answer, err := client.Do(request)
 	if err != nil {
-		return result, fmt.Errorf("ask %s to reset the device: %w; can the runner's pod reach that port?", address, plainly(err))
+		return result, fmt.Errorf("ask %s to reset the device: %w; can the runner's pod reach that port?", address,
+			plainly(err))
 	}
 	defer func() { _ = answer.Body.Close() }()
 	body, err := io.ReadAll(io.LimitReader(answer.Body, mostAnswer))
@@ -95,13 +102,16 @@ func Ask(ctx context.Context, address string, key credential.Key) (result Result
 	case answer.StatusCode == http.StatusInternalServerError:
 		return result, errors.New(short(string(body))) // the reset's own words
 	case answer.StatusCode != http.StatusOK:
-		return result, fmt.Errorf("ask %s to reset the device: it answered %s: %.200q", address, short(answer.Status), body)
+		return result, fmt.Errorf("ask %s to reset the device: it answered %s: %.200q", address, short(answer.Status),
+			body)
 	}
-	if err := intake.JSON(body, &result, intake.Limits{Bytes: mostAnswer, Memory: 16 * mostAnswer, Depth: 4}); err != nil {
+	if err := intake.JSON(body, &result, intake.Limits{Bytes: mostAnswer, Memory: 16 * mostAnswer,
+		Depth: 4}); err != nil {
 		return Result{}, fmt.Errorf("ask %s to reset the device: its answer can't be read: %w", address, err)
 	}
 	if result.Version != Version {
-		return Result{}, fmt.Errorf("ask %s to reset the device: it answers in %.80q, and %q is wanted: use one linerate for both", address, result.Version, Version)
+		return Result{}, fmt.Errorf("ask %s to reset the device: it answers in %.80q, and %q is wanted: use one "+
+			"linerate for both", address, result.Version, Version)
 	}
 	result.Report = short(result.Report)
 	return result, nil

@@ -48,7 +48,8 @@ func TestADeviceIsResetByWhoHasTheAttemptsKey(t *testing.T) {
 	s.Listener = key.Verifier().Listen(s.Listener, credential.Vitals)
 	s.Start()
 	t.Cleanup(s.Close)
-	for name, key := range map[string]credential.Key{"another attempt's": key.Derive("attempt 2"), "another run's": credential.New()} {
+	for name, key := range map[string]credential.Key{"another attempt's": key.Derive("attempt 2"),
+		"another run's": credential.New()} {
 		if _, err := reset.Ask(t.Context(), address, key); !errors.Is(err, credential.ErrRefused) {
 			t.Errorf("%s key: %v", name, err)
 		}
@@ -70,23 +71,31 @@ func TestWhyAResetFailedIsTold(t *testing.T) {
 		handler http.Handler
 		want    string
 	}{
-		"the command fails": {&reset.Handler{Reset: func(context.Context) (string, error) { return "", errors.New("conntrack -F: exit status 1") }}, "conntrack -F: exit status 1"},
+		"the command fails": {&reset.Handler{Reset: func(context.Context) (string,
+			error) {
+			return "", errors.New("conntrack -F: exit status 1")
+		}}, "conntrack -F: exit status 1"},
 		"another version": {http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, `{"version":"linerate.dev/reset.v9"}`)
 		}), `it answers in "linerate.dev/reset.v9"`},
-		"no JSON":             {http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") }), "its answer can't be read"},
+		"no JSON": {http.HandlerFunc(func(w http.ResponseWriter,
+			_ *http.Request) {
+			_, _ = io.WriteString(w, "hello")
+		}), "its answer can't be read"},
 		"somewhere else":      {http.RedirectHandler("http://192.0.2.1/", http.StatusFound), "it answered 302 Found"},
 		"nobody resets there": {http.NotFoundHandler(), "it answered 404 Not Found"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := reset.Ask(t.Context(), serve(t, c.handler), credential.Key{}); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, err := reset.Ask(t.Context(), serve(t, c.handler), credential.Key{}); err == nil ||
+				!strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, want %q", err, c.want)
 			}
 		})
 	}
 	closed := httptest.NewServer(nil)
 	closed.Close()
-	if _, err := reset.Ask(t.Context(), closed.Listener.Addr().String(), credential.Key{}); err == nil || !strings.Contains(err.Error(), "can the runner's pod reach that port?") {
+	if _, err := reset.Ask(t.Context(), closed.Listener.Addr().String(), credential.Key{}); err == nil ||
+		!strings.Contains(err.Error(), "can the runner's pod reach that port?") {
 		t.Error(err)
 	}
 }
@@ -120,7 +129,8 @@ func TestOneResetAtATimeAndNoneThatNobodyWaitsFor(t *testing.T) {
 		canceled <- err
 	}()
 	<-began
-	if _, err := reset.Ask(t.Context(), address, credential.Key{}); err == nil || !strings.Contains(err.Error(), "409 Conflict") {
+	if _, err := reset.Ask(t.Context(), address, credential.Key{}); err == nil ||
+		!strings.Contains(err.Error(), "409 Conflict") {
 		t.Errorf("a second one: %v", err)
 	}
 	leave()

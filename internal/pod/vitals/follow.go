@@ -21,17 +21,18 @@ import (
 // The bounds of asking.
 const (
 	askEvery   = 125 * time.Millisecond // a window of a second has samples within a quarter of it
-	askTimeout = time.Second            // a late answer does no harm: the clock in it says when it was read
-	mostAnswer = 1 << 20                // bytes: several thousand processors
+	askTimeout = time.Second            // a late answer does no harm, as its clock says when it was read
+	mostAnswer = 1 << 20                // bytes, enough for several thousand processors
 )
 
-// ofAnswers are the limits of an answer: two bytes of it could become a hundred of memory.
+// ofAnswers are the limits of an answer, since two bytes of it could become a hundred of memory.
 var ofAnswers = intake.Limits{Bytes: mostAnswer, Memory: 16 << 20, Depth: 16}
 
-// Follower asks a machine for its vital signs, again and again, until it is closed. Newest returns the last answer without waiting.
+// Follower asks a machine for its vital signs, again and again, until it is closed. Newest returns the last
+// answer without waiting.
 type Follower struct {
 	address string
-	signs   func() []string // the types to ask for now; nil: none
+	signs   func() []string // the types to ask for now, nil for none
 	client  *http.Client
 	end     context.CancelFunc
 	ended   chan struct{}
@@ -39,15 +40,21 @@ type Follower struct {
 	mu      sync.Mutex
 	newest  Reading
 	heard   time.Time // when last arrived
-	trouble error     // why the last question got no answer; nil: it got one
+	trouble error     // why the last question got no answer, nil if it got one
 }
 
-// Follow follows the server at host:port until ctx ends, or Close. It proves the key to the server, unless that is zero. Signs are the types of vital signs to ask for, each time anew; nil: none.
+// Follow follows the server at host:port until ctx ends, or Close. It proves the key to the server, unless the
+// key is zero. signs returns the types of vital signs to ask for, each time anew. Nil asks for none.
 func Follow(ctx context.Context, address string, key credential.Key, signs func() []string) *Follower {
 	ctx, end := context.WithCancel(ctx)
-	f := &Follower{address: address, signs: signs, end: end, ended: make(chan struct{}), trouble: errors.New("it has not answered yet"),
-		client: &http.Client{Timeout: askTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-			Transport: &http.Transport{DialContext: dialer(key), MaxConnsPerHost: 1, MaxResponseHeaderBytes: mostHeader}}}
+	f := &Follower{address: address, signs: signs, end: end, ended: make(chan struct{}),
+		trouble: errors.New("it has not answered yet"),
+		client: &http.Client{Timeout: askTimeout, CheckRedirect: func(*http.Request,
+			[]*http.Request) error {
+			return http.ErrUseLastResponse
+		},
+			Transport: &http.Transport{DialContext: dialer(key), MaxConnsPerHost: 1,
+				MaxResponseHeaderBytes: mostHeader}}}
 	go f.follow(ctx)
 	return f
 }
@@ -72,7 +79,8 @@ func (f *Follower) Refresh(ctx context.Context) {
 	}
 }
 
-// Newest returns the last answer, how long ago it arrived, and why there is no newer one; an empty reason: the machine answers.
+// Newest returns the last answer, how long ago it arrived, and why there is no newer one. The reason is empty
+// if the machine answers.
 func (f *Follower) Newest() (r Reading, age time.Duration, missing string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -138,13 +146,15 @@ func (f *Follower) ask(ctx context.Context) (r Reading, err error) {
 		return Reading{}, fmt.Errorf("its answer can't be read: %w", err)
 	}
 	if r.Version != Version {
-		return Reading{}, fmt.Errorf("its answer is of version %.80q, and %q is wanted: use one linerate for both", r.Version, Version)
+		return Reading{}, fmt.Errorf("its answer is of version %.80q, and %q is wanted: use one linerate for both",
+			r.Version, Version)
 	}
 	r.Asked = asked
 	return r, nil
 }
 
-// plainly is why a question got no answer, in words that are the same each time: a client's own error names another port each time.
+// plainly is why a question got no answer, in words that stay the same. A client's own error names another port
+// each time.
 func plainly(err error) error {
 	var operation *net.OpError
 	switch {

@@ -11,17 +11,20 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/credential"
 )
 
-// Who poses as a device's machine is asked eight times a second: neither an answer that never ends fills memory nor one that becomes a hundred times as much.
+// Who poses as a device's machine is asked eight times a second: neither an answer that never ends fills memory
+// nor one that becomes a hundred times as much.
 func TestVitalSignsThatWereMadeToFillMemoryAreRefused(t *testing.T) {
 	answers := intaketest.Bombs(mostAnswer-1<<10, `{"version":"`+Version+`","signs":[`, `]}`)
 	answers["endless"] = ""
 	for name, answer := range answers {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			for _, err := io.WriteString(w, answer); name == "endless" && err == nil; _, err = io.WriteString(w, strings.Repeat("x", 64<<10)) {
+			for _, err := io.WriteString(w, answer); name == "endless" && err == nil; _,
+				err = io.WriteString(w, strings.Repeat("x", 64<<10)) {
 			}
 		}))
 		t.Cleanup(s.Close)
-		f := &Follower{address: s.Listener.Addr().String(), client: &http.Client{Timeout: askTimeout, Transport: &http.Transport{DialContext: dialer(credential.Key{})}}}
+		f := &Follower{address: s.Listener.Addr().String(), client: &http.Client{Timeout: askTimeout,
+			Transport: &http.Transport{DialContext: dialer(credential.Key{})}}}
 		var err error
 		allocated := intaketest.Allocated(func() { _, err = f.ask(t.Context()) })
 		f.client.CloseIdleConnections()

@@ -10,8 +10,9 @@ import (
 	"github.com/vishvananda/netlink"
 )
 
-// FromLinkUnderTest returns an error if a caller came in by a link under test: answers to it would leave by another interface than the one with the address that it asked.
-// Callers on links must learn nothing, and no policy of the pods' network keeps them out, since Linux accepts a frame for any of its addresses from any interface.
+// FromLinkUnderTest returns an error if a caller came in by a link under test, so that answers to it would
+// leave by an interface without the address that it called. Callers on links must learn nothing, and no policy
+// of the pods' network keeps them out, since Linux accepts a frame for any of its addresses from any interface.
 func FromLinkUnderTest(conn net.Conn) error {
 	address, caller := addressOf(conn.LocalAddr()), addressOf(conn.RemoteAddr())
 	routes, err := netlink.RouteGet(caller.AsSlice())
@@ -29,8 +30,13 @@ func FromLinkUnderTest(conn net.Conn) error {
 	if err != nil {
 		return fmt.Errorf("addresses of %s: %w", outgoing.Name, err)
 	}
-	if !slices.ContainsFunc(addresses, func(a net.Addr) bool { n, ok := a.(*net.IPNet); return ok && n.IP.Equal(address.AsSlice()) }) {
-		return fmt.Errorf("%s asks at %s, and answers to it leave by %s, which hasn't that address", caller, address, outgoing.Name)
+	if !slices.ContainsFunc(addresses, func(a net.Addr) bool {
+		n, ok := a.(*net.IPNet)
+		return ok &&
+			n.IP.Equal(address.AsSlice())
+	}) {
+		return fmt.Errorf("%s asks at %s, and answers to it leave by %s, which hasn't that address", caller, address,
+			outgoing.Name)
 	}
 	return nil
 }

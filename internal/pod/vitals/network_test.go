@@ -36,7 +36,8 @@ func namespace(t *testing.T) *netif.Namespace {
 func cable(t *testing.T, name string, a, b *netif.Namespace, addressA, addressB string) {
 	t.Helper()
 	require(t, a.Do(func() error {
-		return netlink.LinkAdd(&netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: name}, PeerName: name, PeerNamespace: netlink.NsFd(b.Fd())})
+		return netlink.LinkAdd(&netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: name}, PeerName: name,
+			PeerNamespace: netlink.NsFd(b.Fd())})
 	}))
 	for _, end := range []struct {
 		ns      *netif.Namespace
@@ -59,7 +60,8 @@ func cable(t *testing.T, name string, a, b *netif.Namespace, addressA, addressB 
 	}
 }
 
-// Linux answers at any of its addresses on any of its interfaces: a frame by a link under test for the pod's own address gets there.
+// Linux answers at any of its addresses on any of its interfaces: a frame by a link under test for the pod's
+// own address gets there.
 func TestWhoIsOnALinkLearnsNothing(t *testing.T) {
 	pod, runner, device := namespace(t), namespace(t), namespace(t)
 	cable(t, "eth0", pod, runner, "192.0.2.1/24", "192.0.2.2/24")
@@ -73,7 +75,8 @@ func TestWhoIsOnALinkLearnsNothing(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		return netlink.RouteAdd(&netlink.Route{LinkIndex: link.Attrs().Index, Dst: network, Gw: net.IPv4(198, 18, 0, 1)})
+		return netlink.RouteAdd(&netlink.Route{LinkIndex: link.Attrs().Index, Dst: network,
+			Gw: net.IPv4(198, 18, 0, 1)})
 	}))
 	require(t, pod.Do(func() error {
 		lo, err := netlink.LinkByName("lo")
@@ -95,7 +98,8 @@ func TestWhoIsOnALinkLearnsNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var client net.Conn
 			require(t, c.namespace.Do(func() (err error) {
-				client, err = (&net.Dialer{}).DialContext(t.Context(), "tcp", netip.MustParseAddrPort(l.Addr().String()).String())
+				client, err = (&net.Dialer{}).DialContext(t.Context(), "tcp",
+					netip.MustParseAddrPort(l.Addr().String()).String())
 				return err
 			}))
 			defer func() { _ = client.Close() }()

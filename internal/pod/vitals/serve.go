@@ -17,17 +17,20 @@ import (
 	"github.com/linerate-dev/linerate/internal/pod/reset"
 )
 
-// ResetReady is an abstract socket in the network namespace: a probe that can connect to it knows that the device can be reset.
+// ResetReady is an abstract socket in the network namespace. A probe that can connect to it knows that the
+// device can be reset.
 const ResetReady = "@linerate/reset"
 
-// Listen listens at one address of this machine, and doesn't answer what comes in by the links. An address without a port gets Port.
+// Listen listens at one address of this machine, and doesn't answer what comes in by the links. An address
+// without a port gets Port.
 func Listen(ctx context.Context, address string, links []string) (net.Listener, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		host, address = address, net.JoinHostPort(address, strconv.Itoa(Port))
 	}
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
-		return nil, exit.BadInput("--vitals %s: name one address of this machine, in a network that is no link of the test, such as --vitals 192.0.2.7", address)
+		return nil, exit.BadInput("--vitals %s: name one address of this machine, in a network that is no link of "+
+			"the test, such as --vitals 192.0.2.7", address)
 	}
 	l, err := aside.Listen(ctx, address, links)
 	if err != nil {
@@ -47,7 +50,8 @@ func (s *Server) ServeAside(ctx context.Context, l net.Listener) error {
 
 // WarnOpen says who may read vital signs that are served without a verifier.
 func WarnOpen(stderr io.Writer, verifier credential.Verifier, l net.Listener) {
-	pod.WarnOpen(stderr, verifier, l.Addr().String(), "read how busy this machine is", "--verifier answers runners of an attempt alone")
+	pod.WarnOpen(stderr, verifier, l.Addr().String(), "read how busy this machine is",
+		"--verifier answers runners of an attempt alone")
 }
 
 // Run serves this machine's vital signs at the address until ctx ends.
@@ -64,7 +68,7 @@ func Run(ctx context.Context, stderr io.Writer, address string, verifier credent
 // Resets are what a container in the device's pod needs to reset the device.
 type Resets struct {
 	Address  string        // of the pod
-	Links    []string      // interfaces under test: requests that come in by them aren't answered
+	Links    []string      // interfaces under test, whose requests aren't answered
 	Timeout  time.Duration // of the command
 	Verifier credential.Verifier
 }
@@ -80,7 +84,8 @@ func RunResets(ctx context.Context, stderr io.Writer, o Resets, command []string
 	}
 	ready, err := net.Listen("unix", ResetReady)
 	if err != nil {
-		return exit.NotMeasured("announce that it is ready: %w; another reset server runs in this network namespace", err)
+		return exit.NotMeasured("announce that it is ready: %w; another reset server runs in this network namespace",
+			err)
 	}
 	defer func() { _ = ready.Close() }()
 	fmt.Fprintf(stderr, "resets the device by %s on requests at %s\n", bounded.ProgramName(command), l.Addr())

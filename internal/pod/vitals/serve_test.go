@@ -14,7 +14,8 @@ func TestVitalSignsAreNotServedAtAllAddresses(t *testing.T) {
 		if err == nil {
 			_ = l.Close()
 		}
-		if err == nil || !strings.Contains(err.Error(), "name one address of this machine, in a network that is no link of the test") {
+		if err == nil || !strings.Contains(err.Error(),
+			"name one address of this machine, in a network that is no link of the test") {
 			t.Errorf("at %q: %v", address, err)
 		}
 	}

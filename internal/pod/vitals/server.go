@@ -21,7 +21,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/pod/reset"
 )
 
-// The bounds of the work that clients can cause: the server reads its machine ten times a second at most, however many clients ask.
+// The bounds of the work that clients can cause. The server reads its machine at most ten times a second,
+// however many clients ask.
 const (
 	freshFor       = 100 * time.Millisecond
 	mostCallers    = 8 // connections at a time
@@ -34,17 +35,19 @@ const (
 type Server struct {
 	// Signs reads the vital signs beside the processors' times.
 	Signs machine.SignsReader
-	// Limits reads what a Reference's limit counted; nil: there is no limit.
+	// Limits reads what a Reference's limit counted. It is nil without a limit.
 	Limits func() ([]Limit, error)
 	// Reset, where set, resets the device for clients that may ask for it, at reset.Path.
 	Reset http.Handler
-	// Mute serves no vital signs: in a device's own pod, where anybody whom the pods' network lets through could ask for them.
+	// Mute serves no vital signs. It is for a device's own pod, where anybody whom the pods' network lets through
+	// could ask for them.
 	Mute bool
-	// Collect, where set, returns a collector's clock and newest answers: these are served instead of this machine's vital signs.
+	// Collect, where set, returns a collector's clock and newest answers, which are served instead of this
+	// machine's vital signs.
 	Collect func() (clock time.Duration, answers []observe.Answer)
-	// Refuse says why a caller gets no answer; no error: it gets one. Nil: all get one.
+	// Refuse returns why a caller gets no answer. Without Refuse all callers get one.
 	Refuse func(net.Conn) error
-	// Verifier is of the key that callers must have; zero: none.
+	// Verifier is of the key that callers must prove. Zero asks for none.
 	Verifier credential.Verifier
 
 	mu     sync.Mutex
@@ -61,12 +64,14 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		mux.Handle("POST "+reset.Path, s.Reset)
 	}
 	server := &http.Server{
-		Handler: mux, ReadHeaderTimeout: requestTimeout, ReadTimeout: requestTimeout, WriteTimeout: requestTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: mostHeader,
+		Handler: mux, ReadHeaderTimeout: requestTimeout, ReadTimeout: requestTimeout, WriteTimeout: requestTimeout,
+		IdleTimeout: idleTimeout, MaxHeaderBytes: mostHeader,
 		ErrorLog: log.New(io.Discard, "", 0), // callers' mistakes aren't the operator's to read
 	}
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
 	defer stop()
-	if err := server.Serve(&door{Listener: s.Verifier.Listen(&refusing{l, s.Refuse}, credential.Vitals)}); !errors.Is(err, http.ErrServerClosed) {
+	if err := server.Serve(&door{Listener: s.Verifier.Listen(&refusing{l, s.Refuse},
+		credential.Vitals)}); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve vital signs at %s: %w", l.Addr(), err)
 	}
 	return nil
@@ -103,7 +108,8 @@ func (s *Server) reading(types []string) (Reading, error) {
 		s.newest = s.read(clock)
 	}
 	reading := s.newest
-	reading.Signs = s.Signs.Read(types, func() time.Duration { clock, _ := monotonic(); return clock }) // the clock could be read a moment ago
+	// the clock could be read a moment ago
+	reading.Signs = s.Signs.Read(types, func() time.Duration { clock, _ := monotonic(); return clock })
 	reading.Clock, err = monotonic()
 	return reading, err
 }
@@ -150,7 +156,7 @@ func (l *refusing) Accept() (net.Conn, error) {
 	}
 }
 
-// door accepts mostCallers callers at a time; all others' connections it closes.
+// door accepts mostCallers callers at a time, and closes the connections of all others.
 type door struct {
 	net.Listener
 

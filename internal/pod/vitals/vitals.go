@@ -8,10 +8,10 @@ import (
 	"github.com/linerate-dev/linerate/internal/measure/observe"
 )
 
-// Version is the kind and version of the document Reading; a reader refuses others.
+// Version is the kind and version of the document Reading. A reader refuses others.
 const Version = "linerate.dev/vitals.v1alpha1"
 
-// Port is the TCP port that vital signs are served on: beside those of generators (4501) and their launchers (4502).
+// Port is the TCP port of vital signs, beside those of generators (4501) and their launchers (4502).
 const Port = 4504
 
 // path is the only path that vital signs are served at.
@@ -23,21 +23,25 @@ const wanted = "signs"
 // Reading is a machine's answer. Times are in nanoseconds.
 type Reading struct {
 	Version string `json:"version"`
-	// Clock is the machine's monotonic clock when it answered; At is the same clock when it began to read what follows. A reading older than a tenth of a second is not
-	// reused; how far At is before Clock has no bound, since a busy machine may take long to read and to answer.
+	// Clock is the machine's monotonic clock when it answered. At is the same clock when the machine began to read
+	// what follows. A reading older than a tenth of a second is not reused. How far At is before Clock has no
+	// bound, since a busy machine may take long to read and to answer.
 	Clock time.Duration `json:"clock"`
 	At    time.Duration `json:"at"`
-	// Processors are how each of them spent its time since the machine started; in a pod those of its node. NoProcessors says why there are none.
+	// Processors are how each processor spent its time since the machine started. In a pod they are the node's.
+	// NoProcessors says why there are none.
 	Processors   []machine.Processor `json:"processors,omitempty"`
 	NoProcessors string              `json:"noProcessors,omitempty"`
 	// Signs are the machine's other vital signs, of the types that were asked for. In a pod most of them are its node's.
 	Signs []signs.Reading `json:"signs,omitempty"`
 	// Asked are those types, as a Follower asked for them.
 	Asked []string `json:"-"`
-	// Limits are what a Reference's limit counted in each direction since it was set up. NoLimits says why there are none though there is a limit.
+	// Limits are what a Reference's limit counted in each direction since it was set up. NoLimits says why there
+	// are none though there is a limit.
 	Limits   []Limit `json:"limits,omitempty"`
 	NoLimits string  `json:"noLimits,omitempty"`
-	// Collected are a collector's answers, instead of all of the above but Version and Clock; nil: it is a device's node that answers.
+	// Collected are a collector's answers, which replace all of the above but Version and Clock. It is nil in the
+	// answer of a device's node.
 	Collected *Collected `json:"collected,omitempty"`
 }
 

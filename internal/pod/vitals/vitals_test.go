@@ -49,7 +49,8 @@ func follow(t *testing.T, address string) *Follower {
 }
 
 // await waits until what is newest is as it is to be.
-func await(t *testing.T, f *Follower, state string, reached func(r Reading, age time.Duration, missing string) bool) (Reading, string) {
+func await(t *testing.T, f *Follower, state string, reached func(r Reading, age time.Duration,
+	missing string) bool) (Reading, string) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		r, age, missing := f.Newest()
@@ -71,7 +72,8 @@ func TestAMachineIsFollowed(t *testing.T) {
 	}}
 	f := follow(t, serve(t, server))
 	first, _ := await(t, f, "answered", answers)
-	if len(first.Processors) == 0 || first.Processors[0].Idle == 0 || first.At > first.Clock || len(first.Limits) != 1 || first.Limits[0].Dropped != 5 {
+	if len(first.Processors) == 0 || first.Processors[0].Idle == 0 || first.At > first.Clock ||
+		len(first.Limits) != 1 || first.Limits[0].Dropped != 5 {
 		t.Errorf("%+v", first)
 	}
 	next, _ := await(t, f, "read again", func(r Reading, _ time.Duration, _ string) bool { return r.At > first.At })
@@ -84,12 +86,14 @@ func TestAMachineIsFollowed(t *testing.T) {
 func TestACollectorAnswersWhoHasTheAttemptsKey(t *testing.T) {
 	key := credential.New()
 	address := serve(t, &Server{Verifier: key.Verifier(), Collect: func() (time.Duration, []observe.Answer) {
-		return 5 * time.Second, []observe.Answer{{Observer: "power", At: 4 * time.Second, Numbers: []observe.Number{{Name: "value", Value: 240}}}}
+		return 5 * time.Second, []observe.Answer{{Observer: "power", At: 4 * time.Second,
+			Numbers: []observe.Number{{Name: "value", Value: 240}}}}
 	}})
 	f := Follow(t.Context(), address, key, nil)
 	t.Cleanup(f.Close)
 	r, _ := await(t, f, "answered", answers)
-	if r.Collected == nil || r.Collected.Clock != 5*time.Second || len(r.Collected.Answers) != 1 || r.Collected.Answers[0].Numbers[0].Value != 240 || len(r.Processors) > 0 {
+	if r.Collected == nil || r.Collected.Clock != 5*time.Second || len(r.Collected.Answers) != 1 ||
+		r.Collected.Answers[0].Numbers[0].Value != 240 || len(r.Processors) > 0 {
 		t.Errorf("%+v", r)
 	}
 	stranger := Follow(t.Context(), address, key.Derive("another attempt"), nil)
@@ -102,10 +106,12 @@ func TestACollectorAnswersWhoHasTheAttemptsKey(t *testing.T) {
 	}
 }
 
-// More callers than are served at a time, none of whom has the key, keep the runner out of nothing: they never get to where callers are counted.
+// More callers than are served at a time, none of whom has the key, keep the runner out of nothing: they never
+// get to where callers are counted.
 func TestIdleStrangersBlockNoReset(t *testing.T) {
 	key := credential.New()
-	address := serve(t, &Server{Mute: true, Verifier: key.Verifier(), Reset: &reset.Handler{Reset: func(context.Context) (string, error) { return "ip neigh flush all", nil }}})
+	address := serve(t, &Server{Mute: true, Verifier: key.Verifier(),
+		Reset: &reset.Handler{Reset: func(context.Context) (string, error) { return "ip neigh flush all", nil }}})
 	for range 3 * mostCallers {
 		conn, err := net.Dial("tcp", address)
 		if err != nil {
@@ -130,12 +136,16 @@ func TestAMachineIsLookedAtTenTimesASecondAtMost(t *testing.T) {
 		}
 	}
 	if allowed := int(time.Since(begin)/freshFor) + 1; looked > allowed {
-		t.Errorf("asked %d times in %s it looked %d times, at most %d were due", asked, time.Since(begin), looked, allowed)
+		t.Errorf("asked %d times in %s it looked %d times, at most %d were due", asked, time.Since(begin), looked,
+			allowed)
 	}
 }
 
 func TestWhatCannotBeReadIsSaid(t *testing.T) {
-	r, err := (&Server{Limits: func() ([]Limit, error) { return []Limit{{Passed: 1}}, errors.New("its rules have 1 counters, not 2") }}).reading(nil)
+	r, err := (&Server{Limits: func() ([]Limit,
+		error) {
+		return []Limit{{Passed: 1}}, errors.New("its rules have 1 counters, not 2")
+	}}).reading(nil)
 	if err != nil || r.Limits != nil || r.NoLimits != "its rules have 1 counters, not 2" || len(r.Processors) == 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -147,8 +157,10 @@ func TestThereIsOnePathAndNothingIsTaken(t *testing.T) {
 		server, method, path string
 		want                 int
 	}{
-		{open, http.MethodGet, "/vitals", http.StatusOK}, {open, http.MethodPost, "/vitals", http.StatusMethodNotAllowed},
-		{open, http.MethodGet, "/", http.StatusNotFound}, {open, http.MethodGet, "/vitals/../proc", http.StatusNotFound},
+		{open, http.MethodGet, "/vitals", http.StatusOK}, {open, http.MethodPost, "/vitals",
+			http.StatusMethodNotAllowed},
+		{open, http.MethodGet, "/", http.StatusNotFound}, {open, http.MethodGet, "/vitals/../proc",
+			http.StatusNotFound},
 		{mute, http.MethodGet, "/vitals", http.StatusNotFound}, // in a device's own pod there is nothing to read
 	} {
 		request, err := http.NewRequestWithContext(t.Context(), c.method, "http://"+c.server+c.path, nil)
@@ -258,27 +270,39 @@ func TestWhatIsNotToldIsMissingAndWhatWasToldStays(t *testing.T) {
 		name, want string
 		answer     func(w http.ResponseWriter)
 	}{
-		{"an error", `it answered 500 Internal Server Error: "when it is: no clock`, func(w http.ResponseWriter) { http.Error(w, "when it is: no clock", http.StatusInternalServerError) }},
+		{"an error", `it answered 500 Internal Server Error: "when it is: no clock`,
+			func(w http.ResponseWriter) { http.Error(w, "when it is: no clock", http.StatusInternalServerError) }},
 		{"another version", `its answer is of version "linerate.dev/vitals.v9", and "linerate.dev/vitals.v1alpha1" is wanted: use one linerate for both`, encode(Reading{Version: "linerate.dev/vitals.v9"})},
 		{"no JSON", "its answer can't be read: ", func(w http.ResponseWriter) { _, _ = io.WriteString(w, "hello") }},
-		{"more than anybody needs", "its answer has more than 1048576 bytes", func(w http.ResponseWriter) { _, _ = w.Write(make([]byte, mostAnswer+2)) }},
+		{"more than anybody needs", "its answer has more than 1048576 bytes",
+			func(w http.ResponseWriter) { _, _ = w.Write(make([]byte, mostAnswer+2)) }},
 		{"somewhere else", "it answered 302 Found", func(w http.ResponseWriter) {
 			w.Header().Set("Location", "http://192.0.2.1/")
 			w.WriteHeader(http.StatusFound)
 		}},
-		{"no answer", "no answer within 1s; can the runner's pod reach that port?", func(http.ResponseWriter) { <-hold }},
+		{"no answer", "no answer within 1s; can the runner's pod reach that port?",
+			func(http.ResponseWriter) { <-hold }},
 	} {
 		m.set(c.answer)
-		newest, reason := await(t, f, c.name, func(_ Reading, _ time.Duration, missing string) bool { return strings.Contains(missing, c.want) })
+		newest, reason := await(t, f, c.name, func(_ Reading, _ time.Duration,
+			missing string) bool {
+			return strings.Contains(missing, c.want)
+		})
 		if newest.Clock != 2 || !strings.HasPrefix(reason, s.Listener.Addr().String()+" did not answer: ") {
 			t.Errorf("%s: %q, and what was told before is %+v", c.name, reason, newest)
 		}
 	}
 	close(hold)
 	m.set(encode(Reading{Version: Version, Clock: 4, At: 3}))
-	await(t, f, "answering again", func(r Reading, _ time.Duration, missing string) bool { return missing == "" && r.Clock == 4 })
+	await(t, f, "answering again", func(r Reading, _ time.Duration,
+		missing string) bool {
+		return missing == "" && r.Clock == 4
+	})
 	s.Close()
-	_, reason := await(t, f, "gone", func(_ Reading, age time.Duration, missing string) bool { return missing != "" && age > 0 })
+	_, reason := await(t, f, "gone", func(_ Reading, age time.Duration,
+		missing string) bool {
+		return missing != "" && age > 0
+	})
 	if !strings.Contains(reason, "refused") && !strings.Contains(reason, "EOF") && !strings.Contains(reason, "reset") {
 		t.Error(reason)
 	}
@@ -298,7 +322,10 @@ func TestALateAnswerIsHeard(t *testing.T) {
 	if _, _, missing := f.Newest(); !strings.HasSuffix(missing, "it has not answered yet") {
 		t.Errorf("who asked waited, missing %q", missing)
 	}
-	await(t, f, "heard twice", func(r Reading, _ time.Duration, missing string) bool { return missing == "" && r.Clock == 2 })
+	await(t, f, "heard twice", func(r Reading, _ time.Duration,
+		missing string) bool {
+		return missing == "" && r.Clock == 2
+	})
 }
 
 // Vital signs are told to whoever names their types, and no others: each costs the machine something.
@@ -316,7 +343,8 @@ func TestVitalSignsAreToldToWhoAsksForThem(t *testing.T) {
 	if !slices.Equal(r.Asked, *wanted.Load()) {
 		t.Errorf("the answer is said to be of a question for %q", r.Asked)
 	}
-	if missing != "" || len(r.Signs) != 2 || r.Signs[0].Type != signs.Memory || len(r.Signs[0].Values) != 2 || r.Signs[1].Type != signs.Load || r.Signs[0].At > r.Clock {
+	if missing != "" || len(r.Signs) != 2 || r.Signs[0].Type != signs.Memory || len(r.Signs[0].Values) != 2 ||
+		r.Signs[1].Type != signs.Load || r.Signs[0].At > r.Clock {
 		t.Errorf("%+v, %q; want memory and load, read before %s", r.Signs, missing, r.Clock)
 	}
 }
