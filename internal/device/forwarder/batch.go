@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// batchSize is how many requests go to the kernel in one message; the kernel carries them out one after another
+// batchSize is how many requests go to the kernel in one message. The kernel carries them out one after another
 // and answers once. A million single requests take ten times as long.
 const batchSize = 512
 
@@ -83,12 +83,12 @@ func exchangeBatch(socket int, batch []byte, finalSequence uint32) error {
 	}
 }
 
-// cut divides a network into n adjacent parts whose sizes differ by a factor of two at most: where n is no
+// cut divides a network into n adjacent parts whose sizes differ by a factor of two at most. Where n is no
 // power of two, the first parts are the wider ones.
 //
 //	6 of 48.0.0.0/8:  /10 /10 /11 /11 /11 /11
 //
-// It divides only the first 2³² addresses of an IPv6 network, as flows use no others; with n = 1 the part is
+// It divides only the first 2³² addresses of an IPv6 network, as flows use no others. With n = 1 the part is
 // the whole network.
 func cut(network netip.Prefix, n int) iter.Seq[netip.Prefix] {
 	network = network.Masked()

@@ -10,7 +10,7 @@ import (
 )
 
 // forwardBridged connects the two links of each pair by a bridge of its own. The bridge learns no addresses
-// unless its mode says so: with two ports, every frame leaves by the other one, whatever its addresses, from
+// unless its mode says so, as with two ports every frame leaves by the other one, whatever its addresses, from
 // the first frame on.
 //
 //	west ──┤ lane.0 ├── east        north ──┤ lane.1 ├── south

@@ -25,7 +25,7 @@ type Counters struct {
 	links  []Link
 }
 
-// OpenCounters opens the counters of a spec's interfaces, in the namespace that was configured; nil is the
+// OpenCounters opens the counters of a spec's interfaces, in the namespace that was configured. Nil is the
 // caller's own.
 func OpenCounters(ns *netif.Namespace, spec Spec) (*Counters, error) {
 	c := &Counters{links: spec.Links}
@@ -64,7 +64,7 @@ func (c *Counters) Close() error {
 	return nil
 }
 
-// Signs turns the kernel's counters of a device's interfaces into vital signs; nil where read is nil.
+// Signs turns the kernel's counters of a device's interfaces into vital signs. It is nil where read is nil.
 func Signs(read func() ([]Counted, error)) func() ([]signs.Value, error) {
 	if read == nil {
 		return nil

@@ -17,16 +17,16 @@ import (
 
 // chooseCPU sets up which CPU forwards.
 //
-// A virtual cable has no hardware: what one end sends, the kernel forwards at once, on the sender's CPU and
+// A virtual cable has no hardware. What one end sends, the kernel forwards at once, on the sender's CPU and
 // time. The device is then never too slow, only the sender is. With OwnCPU, each link has a finite receive
 // queue (a ring of 256 frames that drops when full) and a kernel thread that empties it, as a device with a NIC
-// has:
+// has.
 //
 //	             sender's CPU                        a thread per link
 //	generator ───────────────────▶ ring ─ ─ ─ ─ ─▶ receive, forward, send ───▶ generator
 //	                                 └▶ full: lost
 //
-// That takes NAPI on the forwarder's end, which veth has while GRO is on, and its threaded mode (kernel:
+// That takes NAPI on the forwarder's end, which veth has while GRO is on, and its threaded mode (kernel,
 // Documentation/networking/napi.rst). The generator's end must have TCP segmentation off, or veth goes round
 // the ring.
 func chooseCPU(spec Spec, info *Info) error {
@@ -68,7 +68,7 @@ func Bind(threads []int, processor int) error {
 	return nil
 }
 
-// forwardOnSendersCPU lets the CPU that sends forward, too; it makes a receive queue only where frames sent by
+// forwardOnSendersCPU lets the CPU that sends forward, too. It makes a receive queue only where frames sent by
 // XDP must arrive.
 func forwardOnSendersCPU(name string, takesXDP bool) error {
 	if takesXDP {
@@ -82,7 +82,7 @@ func forwardOnSendersCPU(name string, takesXDP bool) error {
 
 // GiveOwnThread gives an interface of the calling thread's network namespace a receive queue, and a kernel
 // thread that empties it, and returns the ids of its threads. They have priority over other work where this
-// user may give it: a Reference that has to wait for other work on the machine loses frames that a separate
+// user may give it, as a Reference that has to wait for other work on the machine loses frames that a separate
 // device would not lose.
 func GiveOwnThread(name string) (threads []int, err error) {
 	if err := netif.AcceptXDP(name); err != nil {
@@ -99,8 +99,8 @@ func GiveOwnThread(name string) (threads []int, err error) {
 	return threads, nil
 }
 
-// threadsNamed are the kernel threads that empty receive queues of interfaces of this name, in any namespace:
-// another lab may have some.
+// threadsNamed are the kernel threads that empty receive queues of interfaces of this name, in any namespace,
+// as another lab may have some.
 func threadsNamed(name string) (ids []int) {
 	const longest = 15 // bytes of a thread's name that the kernel keeps
 	names, err := filepath.Glob("/proc/[0-9]*/comm")
@@ -121,8 +121,8 @@ func threadsNamed(name string) (ids []int) {
 }
 
 // setThreaded turns threaded NAPI on. The switch is in sysfs only, and sysfs shows the interfaces of the
-// namespace that it was mounted in; so one is mounted for this moment, attached to no directory (fsopen(2),
-// fsmount(2)).
+// namespace that it was mounted in. setThreaded therefore mounts a sysfs for this moment, attached to no
+// directory (fsopen(2), fsmount(2)).
 func setThreaded(name string) error {
 	mount, err := detachedSysfs()
 	if err != nil {

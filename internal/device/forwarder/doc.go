@@ -1,6 +1,6 @@
-// Package forwarder makes the Linux kernel forward between interfaces: the Reference device under test. It sets
-// up links, routes and, where asked, an exact limit, all through netlink, and then has nothing more to do: the
-// kernel forwards until the namespace ends.
+// Package forwarder is the Reference device under test, the Linux kernel as it forwards between interfaces. The
+// package sets up links, routes and, where asked, an exact limit, all through netlink, and then has nothing
+// more to do. The kernel forwards until the namespace ends.
 //
 //	               DUT namespace
 //	    west ┌─────────────────────────┐ east

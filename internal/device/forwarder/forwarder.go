@@ -15,15 +15,15 @@ type Spec struct {
 	Forwarding plan.Forwarding `json:"forwarding"`
 	Links      []Link          `json:"links"`
 	// Directions are from interface to interface. With L3, routes decide, and a direction only says where the
-	// limit is enforced; with L2 and MACRewrite it also is the way that frames take.
+	// limit is enforced. With L2 and MACRewrite it also is the way that frames take.
 	Directions []Direction `json:"directions"`
-	// Limit is per direction; nil: as much as the kernel can forward.
+	// Limit is per direction. Nil is as much as the kernel can forward.
 	Limit *plan.Limit `json:"limit,omitempty"`
-	// Mode makes it a real device, such as a filter; nil: a plain forwarder.
+	// Mode makes it a real device, such as a filter. Nil is a plain forwarder.
 	Mode *plan.Mode `json:"mode,omitempty"`
 	// OwnCPU gives the forwarder a receive queue and a thread for each link, so that it can be overloaded like a
-	// device. Without it, the forwarder works on the sender's CPU and loses only what a limit drops: right for
-	// known answers.
+	// device. Without it, the forwarder works on the sender's CPU and loses only what a limit drops, which is
+	// right for known answers.
 	OwnCPU bool `json:"ownCPU,omitempty"`
 	// AcceptsXDP gives each link a receive queue also without OwnCPU, so that live frames arrive (netif.AcceptXDP).
 	AcceptsXDP bool `json:"takesXDP,omitempty"`
@@ -33,13 +33,13 @@ type Spec struct {
 type Link struct {
 	Interface string         `json:"interface"`
 	Addresses []netip.Prefix `json:"addresses,omitempty"` // the forwarder's own
-	// Generator are the generators' addresses: the next hops of Networks, one for each in the same order; else all
-	// networks of an IP version are behind its first address.
+	// Generator are the generators' addresses. They are the next hops of Networks, one for each in the same order.
+	// Otherwise all networks of an IP version are behind its first address.
 	Generator []netip.Addr `json:"generator,omitempty"`
 	// GeneratorMAC, where known, becomes a static neighbour, so that no ARP or neighbour discovery is in the way.
 	GeneratorMAC MAC            `json:"generatorMAC,omitempty"`
 	Networks     []netip.Prefix `json:"networks,omitempty"`
-	// Processor is which one the kernel thread of OwnCPU is bound to; nil: the kernel's scheduler places it.
+	// Processor is the one that the kernel thread of OwnCPU is bound to. With nil the kernel's scheduler places it.
 	Processor *int `json:"processor,omitempty"`
 }
 
@@ -81,8 +81,8 @@ func (i *Info) missing(format string, args ...any) {
 	i.Missing = append(i.Missing, fmt.Sprintf(format, args...))
 }
 
-// Configure sets the forwarder up in the namespace; nil is the caller's own. It needs CAP_NET_ADMIN there.
-// After an error a part may be set up: don't use the namespace then.
+// Configure sets the forwarder up in the namespace. Nil is the caller's own. It needs CAP_NET_ADMIN there.
+// After an error a part may be set up, so that the namespace must not be used.
 func Configure(ctx context.Context, ns *netif.Namespace, spec Spec) (Info, error) {
 	if err := spec.validate(); err != nil {
 		return Info{}, fmt.Errorf("forwarder: %w", err)
@@ -101,7 +101,7 @@ func configure(ctx context.Context, spec Spec, info *Info) error {
 		openLinks,    // plain, up, addressed
 		forward,      // routes, or bridges
 		applyMode,    // rules and tables of a real device
-		limitTraffic, // and rewrite headers: both are rules at the source link
+		limitTraffic, // and rewrite headers, as both are rules at the source link
 		chooseCPU,    // on which CPU
 		forwardByXDP, // before the kernel's stack, if that is the mode
 	}

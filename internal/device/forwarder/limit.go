@@ -30,14 +30,14 @@ func limitTraffic(spec Spec, info *Info) error {
 	return nil
 }
 
-// burstPackets is the limit's burst in whole packets, at least one: a bucket that holds less than a packet
+// burstPackets is the limit's burst in whole packets, at least one, as a bucket that holds less than a packet
 // never lets one through.
 func burstPackets(l plan.Limit) uint32 {
 	return uint32(max(1, min(atRate(l.PacketsPerSecond, l.Depth()), 1<<31)))
 }
 
-// burstBytes is the limit's burst in bytes, at least the largest frame: a bucket that holds less never lets one
-// through.
+// burstBytes is the limit's burst in bytes, at least the largest frame, as a bucket that holds less never lets
+// one through.
 func burstBytes(l plan.Limit, largestFrame int) uint32 {
 	return uint32(max(int64(largestFrame), min(atRate(l.Layer2BitsPerSecond/8, l.Depth()), 1<<31)))
 }

@@ -20,8 +20,8 @@ type LimitCounters struct {
 	Dropped int64  `json:"dropped"` // frames over the limit
 }
 
-// ReadLimitCounters reads what the limit of each direction counted, in the order of the spec's directions;
-// nothing without a limit. The namespace is the one that was configured; nil is the caller's own.
+// ReadLimitCounters reads what the limit of each direction counted, in the order of the spec's directions.
+// Without a limit there is nothing. The namespace is the one that was configured. Nil is the caller's own.
 func ReadLimitCounters(ns *netif.Namespace, spec Spec) ([]LimitCounters, error) {
 	if spec.Limit == nil {
 		return nil, nil
@@ -57,7 +57,8 @@ func readLimitCounters(spec Spec) ([]LimitCounters, error) {
 	return counters, nil
 }
 
-// countersOfRules reads the two counters of a source link's chain: what was dropped, then what passed.
+// countersOfRules reads the two counters of a source link's chain. The first one counts what was dropped, the
+// second what passed.
 func countersOfRules(conn *nftables.Conn, t *LimitCounters) error {
 	table := &nftables.Table{Family: nftables.TableFamilyNetdev, Name: tableName}
 	rules, err := conn.GetRules(table, &nftables.Chain{Table: table, Name: "from-" + t.From})

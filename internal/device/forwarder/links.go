@@ -30,7 +30,7 @@ func openLink(l Link, forwarding plan.Forwarding, info *Info) error {
 	if err != nil {
 		return err
 	}
-	// Without a link-local address the kernel neither solicits routers nor reports multicast groups from this interface.
+	// Without a link-local address the kernel solicits no routers and reports no multicast groups on it.
 	if err := netlink.LinkSetIP6AddrGenMode(link, nl.IN6_ADDR_GEN_MODE_NONE); err != nil &&
 		!errors.Is(err, unix.EAFNOSUPPORT) {
 		info.missing("%s: no link-local address: %v", l.Interface, err)
@@ -53,7 +53,8 @@ func openLink(l Link, forwarding plan.Forwarding, info *Info) error {
 	return addNeighbours(link, l)
 }
 
-// disableIPv6 is the sysctl disable_ipv6 of a link: "1" where the link has no IPv6 address, so that it sends none.
+// disableIPv6 is the sysctl disable_ipv6 of a link. It is "1" where the link has no IPv6 address, so that it
+// sends none.
 func disableIPv6(l Link, forwarding plan.Forwarding) string {
 	if forwarding != plan.L2 {
 		for _, a := range l.Addresses {

@@ -35,7 +35,8 @@ func applyMode(spec Spec, info *Info) error {
 	return nil
 }
 
-// routesTo is how many routes lead to network i of a link: one, or the network's part of all routes of the device.
+// routesTo is how many routes lead to network i of a link, at least one, or the network's part of all routes of
+// the device.
 func (s Spec) routesTo(l Link, i int) int {
 	total, n := s.Mode.Routes(), len(l.Networks)
 	return max(1, total*(i+1)/n-total*i/n)
@@ -77,11 +78,11 @@ func addRoutes(link netlink.Link, network netip.Prefix, hop netip.Addr, n int) e
 	return nil
 }
 
-// rulesAtOnce is how many rules one nftables transaction adds: the answers to more don't fit into a socket's buffer.
+// rulesAtOnce is how many rules one nftables transaction adds, as the answers to more don't fit into a socket's buffer.
 const rulesAtOnce = 100
 
 // filter makes the kernel compare each forwarded packet with rules that don't match it. Each rule drops one
-// source address that no test may use: of plan.FilteredIPv4 or plan.FilteredIPv6.
+// source address of plan.FilteredIPv4 or plan.FilteredIPv6, which no test may use.
 func filter(spec Spec, info *Info) error {
 	conn, err := nftables.New()
 	if err != nil {
@@ -193,7 +194,7 @@ func firstAndLast(p netip.Prefix) (first, end []byte) {
 	return network.IP, end
 }
 
-// idleSeconds is how long the kernel keeps the connections of silent hosts: longer than any test lasts.
+// idleSeconds is how long the kernel keeps the connections of silent hosts, which is longer than any test lasts.
 const idleSeconds = 7 * 24 * 3600
 
 // The attributes of a connection that are sent to ctnetlink (linux/netfilter/nfnetlink_conntrack.h).
@@ -201,13 +202,14 @@ const (
 	ctaNATSource   = 6 // CTA_NAT_SRC
 	ctaNATv4Lowest = 1 // CTA_NAT_V4_MINIP
 
-	// both sides have sent: IPS_SEEN_REPLY, IPS_ASSURED and IPS_CONFIRMED (linux/netfilter/nf_conntrack_common.h).
-	// When the table is full, the kernel drops only connections that aren't assured
+	// established means that both sides have sent (IPS_SEEN_REPLY, IPS_ASSURED and IPS_CONFIRMED,
+	// linux/netfilter/nf_conntrack_common.h). When the table is full, the kernel drops only connections that
+	// aren't assured.
 	established = 1<<1 | 1<<2 | 1<<3
 )
 
 // trackIdle makes the kernel track that many translated connections, of hosts in 100.64.0.0/10 (RFC 6598) with
-// one in 192.0.2.0/24 (RFC 5737): no test uses these networks.
+// one in 192.0.2.0/24 (RFC 5737), as no test uses these networks.
 func trackIdle(sessions int) error {
 	requests := func(yield func(*nl.NetlinkRequest) bool) {
 		for i := range uint32(sessions) {
@@ -250,7 +252,8 @@ func tuple(kind int, source, destination, sourcePort, destinationPort []byte) *n
 	return t
 }
 
-// retrack makes the kernel track the connections of silent hosts again after a reset removed all; it says what it did.
+// retrack makes the kernel track the connections of silent hosts again after a reset removed all. It returns
+// what it did.
 func retrack(m *plan.Mode) (string, error) {
 	if m == nil || m.NAT == nil || m.NAT.Sessions == 0 {
 		return "", nil

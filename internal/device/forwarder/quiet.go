@@ -12,8 +12,8 @@ import (
 // outside of a lab.
 //
 // New interfaces take IPv6's "default" settings, so these come first. The settings of "all" count together with
-// the interface's own (kernel: Documentation/networking/ip-sysctl.rst), so a namespace that inherited
-// rp_filter=1 from its host is undone here. A bridge must not call iptables for each frame.
+// the interface's own (kernel, Documentation/networking/ip-sysctl.rst), so that a namespace's rp_filter=1 of
+// its host is undone here. A bridge must not call iptables for each frame.
 func quieten(spec Spec, info *Info) error {
 	for _, s := range [][2]string{
 		{"ipv4/conf/all/rp_filter", "0"},
@@ -34,8 +34,8 @@ func quieten(spec Spec, info *Info) error {
 	return nil
 }
 
-// muteMulticast drops, of the IPv6 messages that the kernel itself sends, group reports and router messages:
-// ICMPv6 types 130 to 134 (RFC 2710, RFC 4861) and 143 (RFC 3810). Every IPv6 address joins a group, and no
+// muteMulticast drops, of the IPv6 messages that the kernel itself sends, group reports and router messages
+// (ICMPv6 types 130 to 134, RFC 2710 and RFC 4861, and 143, RFC 3810). Every IPv6 address joins a group, and no
 // sysctl keeps the kernel from reporting that. Forwarded packets don't pass here.
 func muteMulticast(spec Spec, info *Info) {
 	if !anyIPv6(spec) {

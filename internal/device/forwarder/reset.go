@@ -14,9 +14,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/netif"
 )
 
-// Reset removes what the kernel learned since the namespace was set up: neighbours on the links, addresses
-// behind the ports of bridges, and connections, where it tracks any. What was set up stays: static neighbours,
-// routes, rules, and what limits counted. It says what it removed.
+// Reset removes what the kernel learned since the namespace was set up. These are neighbours on the links,
+// addresses behind the ports of bridges, and tracked connections. Static neighbours, routes, rules, and what
+// limits counted stay. Reset returns what it removed.
 func Reset(ns *netif.Namespace, spec Spec) (report string, err error) {
 	err = ns.Do(func() (err error) {
 		report, err = reset(spec)
@@ -82,7 +82,7 @@ func forget(link netlink.Link, family int) (removed int, err error) {
 	return removed, nil
 }
 
-// connectionCount is how many connections this namespace's kernel tracks; it isn't there where it tracks none.
+// connectionCount is how many connections this namespace's kernel tracks. The file is missing where it tracks none.
 const connectionCount = "/proc/sys/net/netfilter/nf_conntrack_count"
 
 // forgetConnections removes all tracked connections, and says how many there were.

@@ -32,8 +32,8 @@ func forwardRouted(spec Spec, info *Info) error {
 	return routeIPv6(spec, info)
 }
 
-// routeIPv6 needs /proc/sys: IPv6 has no per-interface switch in rtnetlink, and checks the switch of "all" for
-// every packet.
+// routeIPv6 needs /proc/sys, as IPv6 has no per-interface switch in rtnetlink, and checks the switch of "all"
+// for every packet.
 func routeIPv6(spec Spec, info *Info) error {
 	if !anyIPv6(spec) {
 		return nil
@@ -53,8 +53,8 @@ func hasIPv6(l Link) bool {
 	return slices.ContainsFunc(l.Addresses, is6) || slices.ContainsFunc(l.Networks, is6)
 }
 
-// hop is the next hop for network i: generator i where there is one for each network, else the first generator
-// of the same IP version; the zero address if there is none.
+// hop is the next hop for network i. It is generator i where there is one for each network, else the first
+// generator of the same IP version, and the zero address if there is none.
 func (l Link) hop(i int) netip.Addr {
 	speaks := func(a netip.Addr) bool { return a.Is4() == l.Networks[i].Addr().Is4() }
 	if len(l.Generator) == len(l.Networks) && speaks(l.Generator[i]) {

@@ -17,12 +17,12 @@ import (
 const tableName = "linerate"
 
 // addRules writes, in one transaction, one chain per source link, at the earliest point that nftables has
-// (netdev ingress):
+// (netdev ingress).
 //
 //	ARP, neighbour discovery ─▶ pass     the next hop must be found at overload, too
-//	over the packet limit    ─▶ drop     token bucket: rate, burst; both what it drops
-//	within it                ─▶ pass     and what it lets through are counted
-//	MACRewrite: IP to us     ─▶ set both MACs, send out of the other link
+//	over the packet limit    ─▶ drop     token bucket with rate and burst, and a counter
+//	within it                ─▶ pass     and a counter
+//	MACRewrite, IP to us     ─▶ set both MACs, send out of the other link
 //
 // Without limit and rewriting there is no table at all.
 func addRules(spec Spec, info *Info) error {

@@ -13,19 +13,19 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// ethernetHeaderBytes is the header with one VLAN tag; an interface's MTU leaves it out.
+// ethernetHeaderBytes is the header with one VLAN tag, which an interface's MTU leaves out.
 const ethernetHeaderBytes = 14 + 4
 
 // shape puts a token bucket (the kernel's tbf queue) on the interface's outgoing frames. The bucket fills at
-// the limit and holds the burst; each frame takes its size with FCS, which the kernel's own length lacks, so 4
+// the limit and holds the burst. Each frame takes its size with FCS, which the kernel's own length lacks, so 4
 // bytes are added to each. One frame of the largest size may wait for the bucket, and no more, so that the
-// limit doesn't delay frames; or as many as l.Queue says, as in a router: TCP's acknowledgements would be lost
-// in a queue of one frame as soon as data goes both ways.
+// limit doesn't delay frames. l.Queue lets more frames wait, as in a router, since a queue of one frame would
+// lose TCP's acknowledgements as soon as data goes both ways.
 //
-// Each frame that waits costs a timer interrupt, on the CPU of whoever sends. In a virtual machine that is
-// about 15 µs: a limit that lets through more than some 50 000 frames/s uses up that CPU before it is
-// overloaded, and a test then rightly says that the generator was too weak. Such limits are better given in
-// packets, which cost nothing.
+// Each frame that waits costs a timer interrupt, on the sender's CPU. In a virtual machine that is about 15 µs.
+// A limit that lets through more than some 50 000 frames/s uses up that CPU before it is overloaded, and a test
+// then rightly says that the generator was too weak. Such limits are better given in packets, which cost
+// nothing.
 func shape(name string, l plan.Limit) error {
 	link, err := netif.Find(name)
 	if err != nil {
@@ -45,10 +45,10 @@ func shape(name string, l plan.Limit) error {
 
 const (
 	tcaTBFBurst       = 6 // TCA_TBF_BURST, linux/pkt_sched.h
-	linkLayerEthernet = 1 // TC_LINKLAYER_ETHERNET: sizes are exact, no cells
+	linkLayerEthernet = 1 // TC_LINKLAYER_ETHERNET, exact sizes without cells
 )
 
-// bucket is the queue's TCA_OPTIONS: rate and burst in bytes (and per second), queue in bytes.
+// bucket is the queue's TCA_OPTIONS, with rate and burst in bytes (and per second), and queue in bytes.
 func bucket(rate uint64, burst, queue uint32) *nl.RtAttr {
 	parameters := nl.TcTbfQopt{Limit: queue}
 	parameters.Rate.Rate = uint32(min(rate, 1<<32-1))

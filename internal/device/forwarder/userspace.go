@@ -9,9 +9,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/netif"
 )
 
-// leaveToProgram keeps the kernel's IP stack off the links of a program that forwards: the kernel would answer
-// frames, or route them to wherever its default route leads. The program sees frames before these rules do
-// (packet sockets come first), and as they are on the wire.
+// leaveToProgram keeps the kernel's IP stack off the links of a program that forwards, as the kernel would
+// answer frames, or route them to wherever its default route leads. The program sees frames before these rules
+// do (packet sockets come first), and as they are on the wire.
 //
 //	ARP, neighbour discovery ─▶ pass      IPv4, IPv6 ─▶ drop
 func leaveToProgram(spec Spec, info *Info) error {

@@ -8,7 +8,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
-// The bounds of a limit: below the lower one, a burst of one packet is most of a second; above the upper one, a
+// The bounds of a limit. Below the lower one, a burst of one packet is most of a second. Above the upper one, a
 // packet takes less than a nanosecond, the clock's unit.
 const (
 	minPacketsPerSecond = 1

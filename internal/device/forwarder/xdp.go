@@ -13,13 +13,13 @@ import (
 //go:generate go run github.com/cilium/ebpf/cmd/bpf2go route kernel/route.c -- -Wall -Werror -mcpu=v3
 
 // forwardByXDP attaches a program to each link that forwards frames before the kernel's stack sees them
-// (kernel/route.c). Frames that it can't forward go to the kernel: ARP, the first frames to a neighbour that
-// isn't known yet, frames for the device itself.
+// (kernel/route.c). Frames that it can't forward go to the kernel. These are ARP, the first frames to a
+// neighbour that isn't known yet, and frames for the device itself.
 func forwardByXDP(spec Spec, info *Info) error {
 	if spec.Mode == nil || spec.Mode.XDP == nil {
 		return nil
 	}
-	_ = rlimit.RemoveMemlock() // for kernels before 5.11; where it matters and fails, loading says so
+	_ = rlimit.RemoveMemlock() // for kernels before 5.11, where loading fails if this does
 	var router routePrograms
 	if err := loadRouteObjects(&router, nil); err != nil {
 		return explain(fmt.Errorf("load the XDP program (it takes CAP_BPF and CAP_NET_ADMIN): %w", err),
@@ -36,8 +36,8 @@ func forwardByXDP(spec Spec, info *Info) error {
 	return nil
 }
 
-// attachXDP attaches the program until the interface is removed: in the driver where the far ends of the cables
-// accept frames that are sent by XDP, else in the kernel's generic hook.
+// attachXDP attaches the program until the interface is removed. It attaches it in the driver where the far
+// ends of the cables accept frames that are sent by XDP, else in the kernel's generic hook.
 func attachXDP(name string, program *ebpf.Program, driver bool) (hook string, err error) {
 	l, err := netif.Find(name)
 	if err != nil {
@@ -61,6 +61,6 @@ func attachXDP(name string, program *ebpf.Program, driver bool) (hook string, er
 	return hook, nil
 }
 
-// attachments keeps the programs attached until this process ends: when an interface outlives the process, such
-// as a VF that goes back to its node, no program is left on it.
+// attachments keeps the programs attached until this process ends. No program stays on an interface that
+// outlives the process, such as a VF that goes back to its node.
 var attachments []link.Link

@@ -18,15 +18,15 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/netif"
 )
 
-// testbed is a topology that was built, with the handles that keep it: a namespace that no process holds is removed.
+// testbed is a topology that was built. Its closers keep it, as a namespace that no process holds is removed.
 type testbed struct {
 	info    forwarder.Info
 	closers []io.Closer
-	dut     *netif.Namespace // the Reference's; nil: there is no Reference
+	dut     *netif.Namespace // the Reference's, nil if there is no Reference
 	device  []*DeviceProcess // the processes that forward in user space
 	senders map[string][]int // by link, the processors that its sending threads are bound to
-	// by link, where each link ends in a namespace of its own, the device's by plan.DeviceEnd; nil: all links end
-	// in this process's namespace
+	// ends are, by link, the namespaces of links that each end in one of their own, the device's by
+	// plan.DeviceEnd. Without ends all links end in this process's namespace.
 	ends map[string]*netif.Namespace
 }
 
@@ -36,7 +36,7 @@ func (b *testbed) close() {
 	}
 }
 
-// build makes the topology; this process's namespace becomes the generator's. For a Device there is nothing to make.
+// build makes the topology. This process's namespace becomes the generator's. For a Device there is nothing to make.
 func build(ctx context.Context, o order) (*testbed, error) {
 	b := &testbed{}
 	var err error
@@ -137,8 +137,8 @@ type closer func() error
 // Close calls the function.
 func (c closer) Close() error { return c() }
 
-// refuseParents returns an error in the parent's network namespace: cables must never be laid in the namespace
-// that people work in.
+// refuseParents returns an error in the parent's network namespace, as cables must never be laid in the
+// namespace that people work in.
 func refuseParents(parent uint64) error {
 	current, err := netif.CurrentNamespace()
 	if err != nil {
@@ -242,7 +242,7 @@ func (b *testbed) loopback(t Topology) error {
 	return nil
 }
 
-// cableEnd is one end of a virtual cable; a nil namespace is this process's own.
+// cableEnd is one end of a virtual cable. A nil namespace is this process's own.
 type cableEnd struct {
 	name       string
 	mac        net.HardwareAddr
@@ -254,8 +254,8 @@ func (e cableEnd) acceptXDP() error {
 	return e.namespace.Do(func() error { return netif.AcceptXDP(e.name) })
 }
 
-// cable lays a veth pair and sets the generator's ends up; the forwarder sets up its own. One queue each way,
-// so that all frames of a link wait in the same one.
+// cable lays a veth pair and sets the generator's ends up. The forwarder sets up its own. Each end has one
+// queue each way, so that all frames of a link wait in the same one.
 func cable(a, b cableEnd, mtu int) error {
 	attrs := netlink.NewLinkAttrs()
 	attrs.Name, attrs.HardwareAddr, attrs.MTU = a.name, a.mac, mtu
@@ -295,7 +295,7 @@ func setUp(name string) error {
 	return nil
 }
 
-// counters reads the device's interfaces, by the names of their links; nil where no device was built.
+// counters reads the device's interfaces, by the names of their links. It is nil where no device was built.
 func (b *testbed) counters(t Topology) (func() ([]forwarder.Counted, error), error) {
 	if b.dut == nil {
 		return nil, nil
@@ -317,8 +317,8 @@ func (b *testbed) counters(t Topology) (func() ([]forwarder.Counted, error), err
 // NothingLearned is what a reset reports of a device that forwards in user space.
 const NothingLearned = "nothing: this mode learns nothing"
 
-// reply answers a question of the parent: what the Reference's limits counted, or what its reset did. It is
-// empty where there is no Reference.
+// reply answers a question of the parent by what the Reference's limits counted, or by what its reset did. It
+// is empty where there is no Reference.
 func (b *testbed) reply(t Topology, q question) (a answer, err error) {
 	switch {
 	case b.dut == nil:

@@ -17,7 +17,7 @@ import (
 // child is the process that holds the lab.
 type child struct {
 	command      *exec.Cmd
-	life         io.WriteCloser // its standard input: first the order; it stays open as long as this process lives
+	life         io.WriteCloser // its standard input, open as long as this process lives
 	status       io.ReadCloser  // its standard output
 	childsStatus io.Closer      // the child's end of that pipe, which this process closes once the child has it
 	words        *bounded.Words // its standard error
@@ -25,8 +25,9 @@ type child struct {
 	ended        error
 }
 
-// spawn starts the child: as root in a new network namespace, as an ordinary user also in a new user namespace,
-// in which the user is root. For a Device the child stays in this namespace, where the interfaces are.
+// spawn starts the child in a new network namespace. The child of an ordinary user is also in a new user
+// namespace, in which the user is root. For a Device the child stays in this namespace, where the interfaces
+// are.
 func spawn(t Topology, h Host, listener *os.File) (*child, error) {
 	rootless := t.Kind != Device && !mayMakeNamespaces()
 	c := &child{words: &bounded.Words{}, exited: make(chan struct{}), command: hostCommand(h)}
@@ -73,7 +74,7 @@ func (c *child) pipes() error {
 	if err != nil {
 		return fmt.Errorf("make a pipe: %w", err)
 	}
-	// Not StdoutPipe: Wait would close it before the last answers are read.
+	// StdoutPipe won't do, as Wait would close it before the last answers are read.
 	reader, writer, err := os.Pipe()
 	if err != nil {
 		return errors.Join(fmt.Errorf("make a pipe: %w", err), life.Close())
@@ -91,7 +92,7 @@ func attributes(k Kind, rootless bool) *syscall.SysProcAttr {
 		a.Cloneflags = unix.CLONE_NEWNET
 	}
 	if rootless {
-		a.Cloneflags |= unix.CLONE_NEWUSER | unix.CLONE_NEWNS // with mounts of its own, so that it can mount its own sysfs
+		a.Cloneflags |= unix.CLONE_NEWUSER | unix.CLONE_NEWNS // so that it can mount its own sysfs
 		a.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
 		a.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
 	}

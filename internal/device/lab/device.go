@@ -40,8 +40,9 @@ type DeviceProcess struct {
 	ended   error
 }
 
-// startDevice starts a process in a namespace, and waits until it forwards: until a line of its standard output
-// contains ready. It runs on these processors, or where none are given on all that this process may use.
+// startDevice starts a process in a namespace, and waits until a line of its standard output contains ready,
+// which means that it forwards. It runs on these processors, or where none are given on all that this process
+// may use.
 func startDevice(ctx context.Context, ns *netif.Namespace, name, ready string, cmd *exec.Cmd, order []byte,
 	processors ...int) (*DeviceProcess, error) {
 	life, err := cmd.StdinPipe()
@@ -122,7 +123,7 @@ func (p *DeviceProcess) Fault() error {
 	return &deviceEnded{fmt.Sprintf("the device's process %s %s; its last words: %s", p.name, ending, p.words)}
 }
 
-// Close ends the process: it closes its standard input, and kills it if that isn't enough.
+// Close ends the process by closing its standard input, and kills it if that isn't enough.
 func (p *DeviceProcess) Close() error {
 	_ = p.life.Close()
 	_ = p.command.Process.Signal(syscall.SIGTERM)
@@ -132,7 +133,7 @@ func (p *DeviceProcess) Close() error {
 	return nil
 }
 
-// gateways makes two routers with a tunnel between them: one has the far link, the other one all others.
+// gateways makes two routers with a tunnel between them. One of them has the far link, the other one all others.
 //
 //	west ──┤ gateway ├── tunnel.0 ═══ tunnel.0 ──┤ gateway ├── east
 //	                     tunnel.out ── tunnel.out
@@ -214,7 +215,7 @@ func (t Topology) networksBehind(end int) (networks []netip.Prefix) {
 // tunnelReady is the line that a gateway prints once it forwards.
 const tunnelReady = "the tunnel is open"
 
-// TunnelMain is the main function of a gateway's process: it reads its order from standard input, and runs
+// TunnelMain is the main function of a gateway's process. It reads its order from standard input, and runs
 // until standard input ends.
 func TunnelMain(ctx context.Context) error {
 	stdin := bufio.NewReader(os.Stdin)

@@ -1,5 +1,5 @@
-// Package lab is a run on this machine: the software engine and, where the test has a Reference, the forwarder,
-// connected by virtual cables in network namespaces of their own.
+// Package lab is a run on this machine. It connects the software engine and, where the test has a Reference,
+// the forwarder by virtual cables in network namespaces of their own.
 //
 //	 this process                 one child process
 //	┌───────────────┐  stdin    ┌─────────────────────────────────────────────┐
@@ -10,12 +10,12 @@
 //	└───────────────┘ inherited │   │generator ns│ veths │   DUT ns   │        │
 //	                            └─────────────────────────────────────────────┘
 //
-// The namespaces have no names and are held by the child alone, so they and everything in them end with it; the
-// child ends with its parent: by the parent-death signal and, if that is lost, by the end of file on its
+// The namespaces have no names and are held by the child alone, so they and everything in them end with it. The
+// child ends with its parent, by the parent-death signal and, if that is lost, by the end of file on its
 // standard input. Nothing is written to disk.
 //
 // The engine answers on a TCP port on loopback that the parent opened in its own namespace and passed to the
-// child: sockets stay in the namespace that they were made in. All users of this machine reach that port, so
-// the engine serves only who proves the run's key (package credential), which the parent alone has: the child
-// gets its public half by standard input.
+// child, as sockets stay in the namespace that they were made in. All users of this machine reach that port, so
+// the engine serves only a client that proves the run's key (package credential). The parent alone has the key,
+// and the child gets its public half by standard input.
 package lab

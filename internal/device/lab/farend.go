@@ -7,13 +7,13 @@ import (
 	"github.com/vishvananda/netlink"
 )
 
-// FarEnd knows the processes of a device on this machine: those in the network namespaces that the far ends of
-// the test's interfaces are in. It knows none of a device that is cabled to real interfaces, nor of one in the
+// FarEnd knows the processes of a device on this machine, which are those in the network namespaces of the far
+// ends of the test's interfaces. It knows none of a device that is cabled to real interfaces, nor of one in the
 // machine's own namespace (that of process 1), whose processes can't be told from all others. It is for one
 // goroutine.
 type FarEnd struct {
 	namespaces map[int]bool    // by their number in ours
-	belongs    map[string]bool // by the kernel's name of a namespace: it is the device's
+	belongs    map[string]bool // whether a namespace, by its name in the kernel, is the device's
 }
 
 // FarEndOf finds where the far ends of these interfaces are.

@@ -23,8 +23,8 @@ const (
 	Died        Reason = "Died"        // the lab was running, and ended by itself
 )
 
-// Fault is why a lab couldn't be built, or ended by itself: one sentence for a person, with the way out where
-// there is one.
+// Fault is why a lab couldn't be built, or ended by itself, in one sentence for a person, with the way out
+// where there is one.
 type Fault struct {
 	Reason   Reason `json:"reason"`
 	Sentence string `json:"sentence"`
@@ -91,7 +91,7 @@ func permissionHint() string {
 	}
 }
 
-// sysctl reads a setting; one that this kernel doesn't have is "not set".
+// sysctl reads a setting. A setting that this kernel doesn't have reads as "not set".
 func sysctl(path string) string {
 	value, err := os.ReadFile("/proc/sys/" + path)
 	if err != nil {

@@ -19,18 +19,18 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Port is one of the engine's interfaces: port N of the engine is the Nth.
+// Port is one of the engine's interfaces. Port N of the engine is the Nth.
 type Port struct {
 	Link      string
 	Interface string
-	// Namespace is where the interface is, if links end in namespaces of their own; nil: this process's namespace.
+	// Namespace is where the interface is, if links end in namespaces of their own. Nil is this process's namespace.
 	Namespace *netif.Namespace
-	Speed     units.BitRate // the speed that the port reports; 0: the interface's own
-	Cores     int           // threads that may send on it; 0: one
-	// Processors are those that the threads are bound to, one each; none: the kernel's scheduler places them.
+	Speed     units.BitRate // what the port reports, 0 for the interface's own
+	Cores     int           // threads that may send on it, 0 for one
+	// Processors are those that the threads are bound to, one each. Without any the kernel's scheduler places them.
 	Processors []int
-	Path       string // how to send, as generator.software.path names it; "": the engine chooses
-	Batch      int    // how many live frames the kernel sends as one batch; 0: the engine's default
+	Path       string // as in Topology
+	Batch      int    // as in Topology
 }
 
 // Engine is a generator with its ports open.
@@ -39,11 +39,11 @@ type Engine interface {
 	Serve(ctx context.Context, listener net.Listener) error
 }
 
-// Bench is what an engine gets: its ports, and the counters of the device next to it.
+// Bench is what an engine gets, its ports and the counters of the device next to it.
 type Bench struct {
 	Ports []Port
-	// Device reads the kernel's counters of the device's interfaces, named by their links; nil: the lab has no
-	// device of its own.
+	// Device reads the kernel's counters of the device's interfaces, named by their links. It is nil if the lab
+	// has no device of its own.
 	Device func() ([]forwarder.Counted, error)
 }
 
@@ -53,15 +53,16 @@ type OpenEngine func(ctx context.Context, sender plan.Sender, bench Bench) (Engi
 // errParentEnded is the cause of an orderly end.
 var errParentEnded = errors.New("the parent has ended, or has closed its end")
 
-// stopGrace is how long the engine may take to stop; after that the process ends anyway.
+// stopGrace is how long the engine may take to stop. After that the process ends anyway.
 const stopGrace = 2 * time.Second
 
-// HostMain is the child's main function: it reads its order from standard input, builds the topology, reports
+// HostMain is the child's main function. It reads its order from standard input, builds the topology, reports
 // on standard output that it is ready or why it is not, and serves the engine on the listener of file
-// descriptor 3 until standard input ends or the context does. Only main may call it: what it builds isn't
+// descriptor 3 until standard input ends or the context does. Only main may call it, as what it builds isn't
 // removed before the process ends.
 func HostMain(ctx context.Context, open OpenEngine) error {
-	return host(ctx, os.Stdin, os.Stdout, os.NewFile(3, "listener"), open) //nolint:forbidigo // its orders come from the process that started it, which gets the answers
+	//nolint:forbidigo // the parent orders on standard input, and reads the answers on standard output
+	return host(ctx, os.Stdin, os.Stdout, os.NewFile(3, "listener"), open)
 }
 
 func host(ctx context.Context, orders io.Reader, answers io.Writer, listener *os.File, open OpenEngine) error {

@@ -25,8 +25,8 @@ func checkInterfaces(t Topology) error {
 	return checkLoopback()
 }
 
-// checkLoopback refuses a namespace whose loopback interface is down, as it is when one was just made: the
-// engine listens there.
+// checkLoopback refuses a namespace whose loopback interface is down, as in a new namespace, since the engine
+// listens there.
 func checkLoopback() error {
 	if lo, err := net.InterfaceByName("lo"); err == nil && lo.Flags&net.FlagUp == 0 {
 		return badInput("the loopback interface lo is down, over which the software engine is reached: set it up " +

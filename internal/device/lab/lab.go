@@ -22,7 +22,7 @@ import (
 // Verb is the hidden verb of linerate's own program that runs HostMain.
 const Verb = "lab-host"
 
-// closeGrace is how long the child may take to end by itself before it is killed; all that it has to do is stop
+// closeGrace is how long the child may take to end by itself before it is killed. All that it has to do is stop
 // traffic.
 const closeGrace = 3 * time.Second
 
@@ -30,7 +30,7 @@ const closeGrace = 3 * time.Second
 type Host struct {
 	Path string
 	Args []string
-	Env  []string // nil: this process's own
+	Env  []string // nil is this process's own
 }
 
 // Lab is a running lab. Its methods are safe for concurrent use.
@@ -51,10 +51,9 @@ type Lab struct {
 	hearing sync.WaitGroup
 }
 
-// Start builds the topology in a child process and returns when its engine answers. The context bounds the
-// start only: the lab lasts until Close, or until this process ends for whatever reason. Until then this
-// process's session has priority over others (machine.AskFirst). Every error is a *Fault or the context's
-// error.
+// Start builds the topology in a child process and returns when its engine answers. The context bounds only the
+// start. The lab lasts until Close, or until this process ends for whatever reason. Until then this process's
+// session has priority over others (machine.AskFirst). Every error is a *Fault or the context's error.
 func Start(ctx context.Context, t Topology, h Host) (*Lab, error) {
 	if err := checkInterfaces(t); err != nil {
 		return nil, err
@@ -97,13 +96,14 @@ func listen() (net.Listener, *os.File, error) {
 // order is what the child reads first on its standard input.
 type order struct {
 	Topology Topology `json:"topology"`
-	// Verifier is of the parent's key: any user of this machine reaches the engine's port, and nobody else may drive it.
+	// Verifier is of the parent's key, as any user of this machine reaches the engine's port, and nobody else may
+	// drive it.
 	Verifier credential.Verifier `json:"verifier"`
-	// ParentNamespace is the namespace in which the child must not build; 0: the child builds nothing.
+	// ParentNamespace is the namespace in which the child must not build, 0 if the child builds nothing.
 	ParentNamespace uint64 `json:"parentNamespace,omitempty"`
 }
 
-// status is the child's first line on its standard output: ready, or why not.
+// status is the child's first line on its standard output. It says that the child is ready, or why not.
 type status struct {
 	Fault *Fault         `json:"fault,omitempty"`
 	Info  forwarder.Info `json:"info,omitzero"`
@@ -160,7 +160,7 @@ func (l *Lab) sendOrder() error {
 	return nil
 }
 
-// Address is where the engine's RPC answers: host:port.
+// Address is the host:port where the engine's RPC answers.
 func (l *Lab) Address() string { return l.address }
 
 // Key is what the engine wants to be proved (credential.Control).
@@ -175,8 +175,8 @@ func (l *Lab) PortOfLink() map[string]int {
 	return ports
 }
 
-// DUTMACs are the MACs of the Reference's interfaces by link; empty for other devices, whose MACs are in the
-// Plan or found by ARP.
+// DUTMACs are the MACs of the Reference's interfaces by link. It is empty for other devices, whose MACs are in
+// the Plan or found by ARP.
 func (l *Lab) DUTMACs() map[string]string {
 	macs := map[string]string{}
 	if l.topology.Kind == Reference {
@@ -187,13 +187,13 @@ func (l *Lab) DUTMACs() map[string]string {
 	return macs
 }
 
-// Info says how the forwarder was set up; empty without one.
+// Info says how the forwarder was set up. It is empty without one.
 func (l *Lab) Info() forwarder.Info { return l.info }
 
-// PID is the child's process: the software engine, whose threads send.
+// PID is the process of the child, the software engine whose threads send.
 func (l *Lab) PID() int { return l.child.command.Process.Pid }
 
-// Forwards says whether a process belongs to the device: whether the lab's child, or one of its children, started it.
+// Forwards says whether a process belongs to the device, which the lab's child, or one of its children, started.
 func (l *Lab) Forwards(pid int) bool {
 	if m := l.topology.Mode; m == nil || m.Tunnel == nil && m.Userspace == nil {
 		return false
@@ -206,7 +206,7 @@ func (l *Lab) Forwards(pid int) bool {
 	return false
 }
 
-// parentOf is a process's parent; 0: it has ended.
+// parentOf is a process's parent, 0 if it has ended.
 func parentOf(pid int) int {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -222,7 +222,7 @@ func parentOf(pid int) int {
 // Done is closed when the child has ended.
 func (l *Lab) Done() <-chan struct{} { return l.child.exited }
 
-// Err is nil while the lab runs and after Close; otherwise it is the *Fault of its end.
+// Err is nil while the lab runs and after Close. Otherwise it is the *Fault of the lab's end.
 func (l *Lab) Err() error {
 	select {
 	case <-l.child.exited:
@@ -235,8 +235,8 @@ func (l *Lab) Err() error {
 	}
 }
 
-// Close ends the lab and returns once its process has ended; the kernel removes the namespaces a moment later.
-// It may be called more than once.
+// Close ends the lab and returns once its process has ended. The kernel removes the namespaces a moment later.
+// Close may be called more than once.
 func (l *Lab) Close() error { return l.closeOnce() }
 
 func (l *Lab) end() error {

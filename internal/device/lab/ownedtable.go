@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tableOwned is NFT_TABLE_F_OWNER (linux/netfilter/nf_tables.h): the table belongs to the netlink connection
-// that made it, and the kernel removes it when that closes, as it does at the end of the process.
+// tableOwned is NFT_TABLE_F_OWNER (linux/netfilter/nf_tables.h). The table belongs to the netlink connection
+// that made it, and the kernel removes it when the connection closes, as it does at the end of the process.
 const tableOwned = 2
 
 // ownedTable opens a connection to nftables that owns a table of this name. The nftables library knows no
@@ -33,7 +33,7 @@ func createOwned(c *netlink.Conn, table *nftables.Table) error {
 	if err != nil {
 		return fmt.Errorf("encode the table: %w", err)
 	}
-	// nftables takes changes in batches only: begin, the change, end. Each has the 4 bytes of struct nfgenmsg first.
+	// nftables takes changes only between a begin and an end. Each has the 4 bytes of struct nfgenmsg first.
 	batch := func(kind netlink.HeaderType) netlink.Message {
 		return netlink.Message{Header: netlink.Header{Type: kind, Flags: netlink.Request},
 			Data: []byte{0, unix.NFNETLINK_V0, 0, unix.NFNL_SUBSYS_NFTABLES}}

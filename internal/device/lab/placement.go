@@ -10,7 +10,7 @@ import (
 )
 
 // placement says on which processors the engine sends and the device forwards, by link. It is empty where there
-// are too few for each thread to have one of its own: the kernel's scheduler places all then.
+// are too few for each thread to have one of its own, so that the kernel's scheduler places all.
 //
 //	processor 0                   processor 1
 //	sends what leaves on west ──▶ forwards what comes from west

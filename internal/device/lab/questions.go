@@ -11,8 +11,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/device/forwarder"
 )
 
-// After order and status, the parent may send questions, a line each, and the child answers each with a line:
-// what did the forwarder's limits count? or: reset the forwarder.
+// After order and status, the parent may send questions, a line each, and the child answers each with a line. A
+// question asks what the forwarder's limits counted, or for a reset of the forwarder.
 //
 //	parent  ── order ──────────── question 1 ──────────── question 2 ─ ─ ▶ end of file: stop
 //	child   ────────── status ──────────────── answer 1 ──────────── ─ ─ ▶
@@ -24,7 +24,7 @@ type question struct {
 	Reset  bool `json:"reset,omitempty"`
 }
 
-// answer is what the limits counted, or what the reset did; or an error.
+// answer is what the limits counted, what the reset did, or an error.
 type answer struct {
 	Number   int                       `json:"number"`
 	Counters []forwarder.LimitCounters `json:"taken,omitempty"`
@@ -104,7 +104,7 @@ func (l *Lab) receiveAnswers(decoder *json.Decoder) {
 	}
 }
 
-// answerQuestions is the child's side: it answers until the parent has ended, or has closed its end of the pipe.
+// answerQuestions is the child's side. It answers until the parent has ended, or has closed its end of the pipe.
 func answerQuestions(questions io.Reader, answers io.Writer, reply func(question) (answer, error)) {
 	decoder := json.NewDecoder(bufio.NewReader(questions))
 	for {

@@ -15,10 +15,10 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/netif"
 )
 
-// shield keeps the kernel's IP stack off the test's frames on the engine's interfaces: frames that come back
+// shield keeps the kernel's IP stack off the test's frames on the engine's interfaces. Frames that come back
 // from the device are addressed to this machine's MAC, and a kernel that forwards would send them on, to
 // wherever its default route leads. The engine sees frames before these rules do (packet sockets and XDP come
-// first), so they only save work:
+// first), so they only save work.
 //
 //	ARP, neighbour discovery ─▶ pass      own addresses ─▶ pass      other IPv4, IPv6 ─▶ drop
 //

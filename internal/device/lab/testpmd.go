@@ -21,8 +21,8 @@ import (
 const testpmd = "dpdk-testpmd"
 
 // StartTestpmd has testpmd forward between the two links of each pair of directions, with the addresses of the
-// ends that frames go to, in a namespace whose links the forwarder has opened; nil is the caller's own. Place
-// is where the program has to be, in a sentence: "this machine".
+// ends that frames go to, in a namespace whose links the forwarder has opened. Nil is the caller's own
+// namespace. place names where the program has to be in an error's sentence, such as "this machine".
 func StartTestpmd(ctx context.Context, ns *netif.Namespace, spec forwarder.Spec, place string) (*DeviceProcess, error) {
 	path, err := exec.LookPath(testpmd)
 	if err != nil {
@@ -84,8 +84,8 @@ func testpmdArguments(spec forwarder.Spec, mtu int, processors *unix.CPUSet) ([]
 	return arguments, nil
 }
 
-// enoughProcessors refuses a machine with one processor: testpmd's thread never sleeps, so the generator's
-// threads would get too little time.
+// enoughProcessors refuses a machine with one processor, as testpmd's thread never sleeps, so that the
+// generator's threads would get too little time.
 func enoughProcessors(processors *unix.CPUSet) error {
 	if processors.Count() > 1 {
 		return nil
@@ -94,8 +94,8 @@ func enoughProcessors(processors *unix.CPUSet) error {
 		"use one processor only, which everything else needs too: give it at least two processors, or use another mode")
 }
 
-// threads are testpmd's two, each on any processor that it may use: by default DPDK ties each to one, where the
-// generator's may be. Empty: DPDK as Debian builds it knows none of the processors.
+// threads are testpmd's two, each on any processor that it may use. By default DPDK ties each to one, where the
+// generator's may be. The list is empty if DPDK, as Debian builds it, knows none of the processors.
 func threads(processors *unix.CPUSet) string {
 	const dpdkProcessors = 128
 	var ids []string
@@ -141,7 +141,7 @@ func pairedLinks(spec forwarder.Spec) ([]forwarder.Link, error) {
 // headroom is what DPDK keeps free in front of a frame, in the buffer that it copies it to.
 const headroom = 128
 
-// frameRoom is what AF_PACKET's ring has for a frame: the next power of two, with room for its own header.
+// frameRoom is what AF_PACKET's ring has for a frame, the next power of two with room for its own header.
 func frameRoom(mtu int) int {
 	room := 2048
 	for room < mtu+128 {

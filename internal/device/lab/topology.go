@@ -17,11 +17,11 @@ type Kind string
 // The kinds of lab, named as dut.type names them.
 const (
 	Reference Kind = "Reference" // the forwarder, in a namespace of its own
-	Loopback  Kind = "Loopback"  // each other: the two links of a pair are the ends of one cable
+	Loopback  Kind = "Loopback"  // each other, as the two links of a pair are the ends of one cable
 	Device    Kind = "Device"    // real interfaces of this machine, cabled to a real device, or to each other
 )
 
-// Topology is what to build: the engine's ports in order, and what is at their other ends.
+// Topology is what to build, the engine's ports in order, and what is at their other ends.
 type Topology struct {
 	Kind  Kind   `json:"kind"`
 	Links []Link `json:"links"`
@@ -30,31 +30,31 @@ type Topology struct {
 	Forwarding plan.Forwarding       `json:"forwarding,omitempty"`
 	Limit      *plan.Limit           `json:"limit,omitempty"`
 	Mode       *plan.Mode            `json:"mode,omitempty"`
-	// Cores is how many threads may send on each port; 0: one.
+	// Cores is how many threads may send on each port. Zero is one.
 	Cores int `json:"cores,omitempty"`
-	// Path is how the software engine sends, as generator.software.path names it; "": the engine chooses. Batch is
-	// how many live frames the kernel sends as one batch; 0: the engine's default.
+	// Path is how the software engine sends, as generator.software.path names it. Empty leaves the choice to the
+	// engine. Batch is how many live frames the kernel sends as one batch. Zero is the engine's default.
 	Path  string `json:"path,omitempty"`
 	Batch int    `json:"batch,omitempty"`
-	// AcceptsXDP prepares the far ends of the lab's own cables for frames that the engine sends by XDP (netif.AcceptXDP).
+	// AcceptsXDP prepares the far ends of the lab's cables for frames that the engine sends by XDP (netif.AcceptXDP).
 	AcceptsXDP bool `json:"takesXDP,omitempty"`
 	// Sends names the engine and kind of traffic that the child opens on the ports.
 	Sends plan.Sender `json:"sends"`
-	// Ends gives each link's end a namespace of its own, with a program that speaks TCP: within one namespace, the
-	// kernel would take a shorter way between its own addresses than through the device.
+	// Ends gives each link's end a namespace of its own, with a program that speaks TCP, as within one namespace
+	// the kernel would take a shorter way between its own addresses than through the device.
 	Ends bool `json:"ends,omitempty"`
 	// MTU of the virtual cables, so that the largest frame of the plan fits.
 	MTU int `json:"mtu"`
-	// Largest is the size of the plan's largest frame, in bytes without FCS; 0: the kernels make the frames.
+	// Largest is the size of the plan's largest frame, in bytes without FCS. Zero leaves the frames to the kernels.
 	Largest int `json:"largest,omitempty"`
 }
 
-// Link is one of the engine's ports: port N is Links[N].
+// Link is one of the engine's ports, port N of Links[N].
 type Link struct {
 	Name string `json:"name"`
-	// Interface is the engine's; the forwarder's, in its own namespace, has the same name.
+	// Interface is the engine's. The forwarder's, in its own namespace, has the same name.
 	Interface string        `json:"interface"`
-	Speed     units.BitRate `json:"speed,omitempty"` // what the port says of itself; 0: what the interface says
+	Speed     units.BitRate `json:"speed,omitempty"` // what the port reports, 0 for the interface's own
 
 	Generator    []netip.Prefix `json:"generator,omitempty"`
 	GeneratorMAC forwarder.MAC  `json:"generatorMAC,omitempty"`
@@ -68,14 +68,12 @@ type Link struct {
 type Options struct {
 	// Ports are the interfaces to use for a Device, one for each link, in the links' order.
 	Ports []string
-	// Cores is how many threads may send on each port; 0: one.
+	// Cores, Path and Batch are as in Topology.
 	Cores int
-	// Path is how the software engine sends, as generator.software.path names it; "": the engine chooses. Batch is
-	// how many live frames the kernel sends as one batch; 0: the engine's default.
 	Path  string
 	Batch int
-	// AcceptsXDP is set where the engine may send by XDP: the far ends of virtual cables drop such frames unless
-	// they are prepared for them.
+	// AcceptsXDP is set where the engine may send by XDP, as the far ends of virtual cables drop such frames
+	// unless they are prepared for them.
 	AcceptsXDP bool
 	// Ends is set where each link has an end of sessions in a namespace of its own, instead of one generator with
 	// all ports.
@@ -216,8 +214,8 @@ func (t Topology) checkPorts(ports []string) error {
 	return nil
 }
 
-// forwarderSpec is the forwarder's part of the topology. Where it has a limit, the limit is the only thing that
-// loses; where it has none, it is overloaded like a device.
+// forwarderSpec is the forwarder's part of the topology. A limit is the only thing that loses. Without a limit
+// the forwarder is overloaded like a device.
 func (t Topology) forwarderSpec() forwarder.Spec {
 	spec := forwarder.Spec{Forwarding: t.Forwarding, Limit: t.Limit, OwnCPU: t.Limit == nil, AcceptsXDP: t.AcceptsXDP ||
 		t.sendsByXDP()}

@@ -32,8 +32,8 @@ func OpenCable(local netip.Prefix, mtu int) error {
 	return nil
 }
 
-// roomOn returns an error if the cable's MTU is too small. Only its network can give it a larger one: setting
-// one on this interface would succeed, whatever the other end takes.
+// roomOn returns an error if the cable's MTU is too small. Only the cable's network can give it a larger one,
+// as setting one on this interface would succeed, whatever the other end takes.
 func roomOn(cable, tunnel int) error {
 	if room := tunnel + plan.TunnelRoom; cable < room {
 		return fmt.Errorf("the cable between the gateways, %s, takes packets of %d bytes, and encrypted ones have up "+
@@ -43,11 +43,11 @@ func roomOn(cable, tunnel int) error {
 	return nil
 }
 
-// tunDevice is what makes a tunnel's interface; pods have none.
+// tunDevice is what makes a tunnel's interface. Pods have none.
 const tunDevice = "/dev/net/tun"
 
-// makeTunDevice makes that device if it is missing, as in pods: container runtimes allow to use it, but don't
-// create it.
+// makeTunDevice makes that device if it is missing, as in pods, where container runtimes allow to use it, but
+// don't create it.
 func makeTunDevice() error {
 	const major, minor = 10, 200 // linux/miscdevice.h
 	if err := unix.Access(tunDevice, unix.F_OK); err == nil {

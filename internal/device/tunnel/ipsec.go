@@ -44,8 +44,7 @@ const (
 // ipsecOpens bounds how long charon may take until the tunnel is there.
 const ipsecOpens = 20 * time.Second
 
-// ipsecEnds bounds how long it is awaited, once swanctl failed, that charon is known to have ended: what it
-// says of that is worth more.
+// ipsecEnds bounds the wait for charon's end after swanctl failed, as charon's own words explain more.
 const ipsecEnds = 100 * time.Millisecond
 
 // proposals are the ciphers of ESP in strongSwan's words.
@@ -55,7 +54,8 @@ var proposals = map[string]string{
 }
 
 // daemonSettings are charon's. The plugin leads all that a child may carry into the tunnel, by a table that
-// here comes after the main one: the gateway's own routes, and the network between the gateways, come first.
+// here comes after the main one, so that the gateway's own routes, and the network between the gateways, come
+// first.
 func daemonSettings() string {
 	return fmt.Sprintf(`charon {
   port = %d
@@ -103,8 +103,8 @@ func (g Gateway) tunnelSettings() string {
 	return s.String()
 }
 
-// child is what one pair of security associations carries: all packets of a family, since the gateway's own
-// routes decide what goes through the tunnel.
+// child is what one pair of security associations carries. These are all packets of a family, since the
+// gateway's own routes decide what goes through the tunnel.
 type child struct{ name, selector string }
 
 // children are those of the families that both gateways have networks of.
@@ -148,15 +148,15 @@ func FindIPsec() (charon, swanctl string, err error) {
 	return charon, swanctl, nil
 }
 
-// serveIPsec has strongSwan make the tunnel. All of it is done by one thread, which has mounts of its own with
-// an empty /run: there each gateway has its files, and charon its lock, apart from the other gateway's and the
+// serveIPsec has strongSwan make the tunnel. One thread does all of the work. It has mounts of its own with an
+// empty /run, where the gateway has its files, and charon its lock, apart from the other gateway's and the
 // machine's.
 func (g Gateway) serveIPsec(ctx context.Context, ready func() error) error {
 	charon, swanctl, err := FindIPsec()
 	if err != nil {
 		return err
 	}
-	runtime.LockOSThread() // for good: its mounts are no other goroutine's, and charon ends with it
+	runtime.LockOSThread() // for good, as its mounts are no other goroutine's, and charon ends with it
 	if !g.InPod {
 		if err := ownRun(); err != nil {
 			return fmt.Errorf("make a /run of the gateway's own: %w", err)
@@ -177,7 +177,7 @@ func (g Gateway) serveIPsec(ctx context.Context, ready func() error) error {
 	}
 	ended := make(chan error, 1)
 	go func() {
-		_ = daemon.Wait() // how it ended, its state says; its words are complete then
+		_ = daemon.Wait() // its state says how it ended, and words are complete then
 		ended <- fmt.Errorf("charon ended (%s); its last words: %s", daemon.ProcessState, words)
 	}()
 	if err := g.open(ctx, swanctl, ended); err != nil {

@@ -44,8 +44,8 @@ const (
 )
 
 // Meet makes a pair of keys, waits until the other gateway answers over the cable, exchanges public keys with
-// it, and returns a gateway that can serve. Both have the test's token, by which they recognize each other; no
-// key is made from it. While they can't meet, say is called with the reason, once for each new one.
+// it, and returns a gateway that can serve. Both gateways recognize each other by the test's token, from which
+// no key is made. While they can't meet, report is called with the reason, once for each new one.
 func (e GatewayInPod) Meet(ctx context.Context, token string, report func(string)) (Gateway, error) {
 	key, err := ecdh.X25519().GenerateKey(rand.Reader)
 	if err != nil {
@@ -78,14 +78,14 @@ func (e GatewayInPod) Meet(ctx context.Context, token string, report func(string
 	}
 }
 
-// answer is the result of a conversation: the other gateway's public key, or why there is none.
+// answer is the result of a conversation, the other gateway's public key, or why there is none.
 type answer struct {
 	key *ecdh.PublicKey
 	err error
 }
 
-// answers has conversations with the other gateway until ctx ends. The gateway that Asks dials again and again;
-// the other one listens, and several may dial it at once if strangers are on the cable.
+// answers has conversations with the other gateway until ctx ends. The gateway that Asks dials again and again.
+// The other one listens, and several may dial it at once if strangers are on the cable.
 func (e GatewayInPod) answers(ctx context.Context, greeting hello, token string) (answers <-chan answer, end func(),
 	err error) {
 	results := make(chan answer)

@@ -35,8 +35,9 @@ type Gateway struct {
 	// Of WireGuard, in hexadecimal as all keys here.
 	PrivateKey string `json:"privateKey,omitempty"`
 	PeerKey    string `json:"peerKey,omitempty"`
-	// Of IPsec: what both gateways know, how they encrypt, the networks behind this one, its address outside the
-	// tunnel, and whether it dials the other gateway (Asks) or listens.
+	// Secret is what both gateways of an IPsec tunnel know, Cipher how they encrypt, Behind the networks behind
+	// this gateway, and Local its address outside the tunnel. Asks says that it dials the other gateway, which
+	// listens.
 	Secret string         `json:"secret,omitempty"`
 	Cipher string         `json:"cipher,omitempty"`
 	Behind []netip.Prefix `json:"behind,omitempty"`
@@ -137,8 +138,8 @@ const (
 //	first                                second
 //	  │ ◀──────── initiation ─────────────  │  again each 5 s, until the first gateway is up
 //	  │ ───────── response ─────────────▶   │  the second gateway can encrypt
-//	  │ ◀──────── keepalive ──────────────  │  each second: the first gateway can encrypt
-//	  │ ───────── keepalive ────────────▶   │  each second: the second gateway knows that
+//	  │ ◀──────── keepalive ──────────────  │  each second, so the first gateway can encrypt
+//	  │ ───────── keepalive ────────────▶   │  each second, so the second gateway knows that
 func (g Gateway) awaitHandshake(ctx context.Context, d *device.Device) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, handshakeBound,
 		fmt.Errorf("the other gateway, %s, answers no handshake within %s", g.Peer, handshakeBound))
@@ -161,7 +162,8 @@ func (g Gateway) confirm(ctx context.Context, d *device.Device) error {
 	return d.IpcSet("public_key=" + g.PeerKey + "\nupdate_only=true\n" + keepIdleTunnelAlive)
 }
 
-// state is what WireGuard says of the other gateway. shaken says that this gateway can encrypt; received counts bytes.
+// state is what WireGuard reports of the other gateway. shaken means that this gateway can encrypt. received
+// counts bytes.
 type state struct {
 	shaken   bool
 	received int64
@@ -215,8 +217,8 @@ func (g Gateway) settings() string {
 	return s.String()
 }
 
-// open makes the tunnel's interface. Packets are read and written one at a time, as they are: none is merged
-// with others or split.
+// open makes the tunnel's interface. Packets are read and written one at a time, and none is merged with others
+// or split.
 func open() (tun.Device, error) {
 	fd, err := unix.Open(tunDevice, unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if errors.Is(err, unix.EPERM) {

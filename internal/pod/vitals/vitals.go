@@ -32,7 +32,7 @@ type Reading struct {
 	// NoProcessors says why there are none.
 	Processors   []machine.Processor `json:"processors,omitempty"`
 	NoProcessors string              `json:"noProcessors,omitempty"`
-	// Signs are the machine's other vital signs, of the types that were asked for. In a pod most of them are its node's.
+	// Signs are the machine's other vital signs, of the types asked for. In a pod most of them are its node's.
 	Signs []signs.Reading `json:"signs,omitempty"`
 	// Asked are those types, as a Follower asked for them.
 	Asked []string `json:"-"`
