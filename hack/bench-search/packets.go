@@ -112,7 +112,7 @@ type packetRow struct {
 	trials   int
 	repeated int       // of these, as they were disturbed
 	found    []bracket // in the goals' order
-	calm     calm.Taken
+	calm     calm.LostTime
 }
 
 // searchDevice searches one device by the library and by linerate with both classifications, forwards and then

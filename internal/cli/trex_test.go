@@ -21,7 +21,7 @@ func trexServers(t *testing.T) func(*testscript.TestScript, bool, []string) {
 		switch args[0] {
 		case "good":
 		case "newer":
-			server.On("api_sync_v2", refuse(-32000, "RPC version mismatch: a newer client version is required\n(API type 'STL':  - server: '6.0', client: '5.1')"))
+			server.Script("api_sync_v2", refuse(-32000, "RPC version mismatch: a newer client version is required\n(API type 'STL':  - server: '6.0', client: '5.1')"))
 		case "virtual":
 			ports := trextest.TwoPorts()
 			for i := range ports {
@@ -33,7 +33,7 @@ func trexServers(t *testing.T) func(*testscript.TestScript, bool, []string) {
 		case "taken":
 			g.Steal(0, "alice")
 		case "dying":
-			server.On("get_port_stats", dieAfter(g, 12))
+			server.Script("get_port_stats", dieAfter(g, 12))
 		default:
 			ts.Fatalf("no kind of server is called %s", args[0])
 		}

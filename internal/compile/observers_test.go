@@ -16,7 +16,7 @@ import (
 // Criteria may name the series that observers have, and no others: a demand that nothing can meet would be found out after hours of traffic.
 func TestCriteriaMayNameTheSeriesThatObserversHave(t *testing.T) {
 	moment := observe.Moment{At: time.Second, Limited: []report.Limiter{{Passed: 1}},
-		Readings: []generator.Reading{{At: time.Second, Ports: map[int]generator.PortCounters{0: {KernelTold: true}}, Processors: generator.Processors{At: time.Second, Each: []generator.Processor{{Busy: time.Second}}}, Signs: everything()}}}
+		Readings: []generator.Reading{{Instant: time.Second, Ports: map[int]generator.PortCounters{0: {HasKernel: true}}, Processors: generator.Processors{Instant: time.Second, List: []generator.Processor{{Busy: time.Second}}}, Signs: everything()}}}
 	for _, observer := range []v1alpha1.Observer{
 		{Type: v1alpha1.ObserverProcessors, Of: v1alpha1.ObserverOfGenerator}, {Type: v1alpha1.ObserverLimiter, Of: v1alpha1.ObserverOfDUT},
 		{Type: v1alpha1.ObserverInterfaces, Of: v1alpha1.ObserverOfGenerator}, {Type: v1alpha1.ObserverInterfaces, Of: v1alpha1.ObserverOfDUT},

@@ -14,21 +14,23 @@ import (
 
 // The ways in which a generator fails that the runner decides on.
 var (
-	// ErrLost: the generator doesn't answer, or has restarted. Its counters are lost; no conclusion may be drawn from a missing answer.
+	// ErrLost means that the generator doesn't answer, or has restarted. Its counters are lost, and a missing answer
+	// proves nothing.
 	ErrLost = errors.New("generator lost")
-	// ErrSilent: the generator didn't answer any of several requests, or not in time.
+	// ErrSilent means that the generator answered none of several requests, or not in time.
 	ErrSilent = errors.New("it does not answer")
-	// ErrTaken: another client owns a port, or took it during the run.
+	// ErrTaken means that another client owns a port, or took it during the run.
 	ErrTaken = errors.New("port is owned by someone else")
 	// ErrTakenByLinerate is an ErrTaken whose owner is another run of linerate. One that was killed never gives its ports back.
 	ErrTakenByLinerate error = takenByLinerate{}
-	// ErrIncompatible: what answers isn't a generator that linerate can drive (another API version, another mode).
+	// ErrIncompatible means that the server isn't a generator that linerate can drive, as its API version or its mode
+	// is another one.
 	ErrIncompatible = errors.New("incompatible generator")
-	// ErrRefused: the generator refused the request; the error has its message.
+	// ErrRefused means that the generator refused the request. The error has the generator's message.
 	ErrRefused = errors.New("generator refused")
-	// ErrTooLong: a frame is longer than the port, or the far end of its cable, takes.
+	// ErrTooLong means that a frame is longer than the port, or the far end of its cable, accepts.
 	ErrTooLong = errors.New("frame too long")
-	// ErrUnresolved: there was no answer to ARP or neighbour discovery for the next hop.
+	// ErrUnresolved means that nobody answered ARP or neighbour discovery for the next hop.
 	ErrUnresolved = errors.New("next hop not resolved")
 )
 
@@ -42,14 +44,17 @@ func (takenByLinerate) Unwrap() error { return ErrTaken }
 type Engine interface {
 	// Describe says what generator this is and which ports it has.
 	Describe(ctx context.Context) (Description, error)
-	// Claim takes the ports and clears what an earlier client left on them: traffic stopped, streams removed, service mode off,
-	// flow control off where the port can, promiscuous off. With force it takes them from another owner; else that is ErrTaken.
+	// Claim takes the ports and clears what an earlier client left on them: traffic, streams, service mode,
+	// promiscuous mode, and flow control where the port can turn it off. With force Claim takes the ports from
+	// another owner, without force that is ErrTaken.
 	Claim(ctx context.Context, ports []int, force bool) error
 	// Address gives a port its addresses and finds the next hop's MAC, by ARP or neighbour discovery unless Addressing has it.
 	Address(ctx context.Context, port int, a Addressing) (nextHop MAC, err error)
-	// Load replaces the port's streams. Their rates are relative, and Start gives the absolute one; but those of bursts (single_burst) are absolute, and Start's is to be their sum.
+	// Load replaces the port's streams. Their rates are relative, and Start gives the absolute rate. Only the rates
+	// of bursts (single_burst) are absolute, and Start's rate has to be their sum.
 	Load(ctx context.Context, port int, streams []stream.Stream) error
-	// Start starts all loads at one instant, for duration: then the generator stops by itself, even if its client has died. A port that EndsLate may stop later: it sends all that it was asked for.
+	// Start starts all loads at one instant. After duration the generator stops by itself, even if its client has
+	// died. A port that EndsLate may stop later, because it sends everything that it was asked for.
 	Start(ctx context.Context, loads []PortLoad, duration time.Duration) error
 	// Update changes the rate of running ports without a gap.
 	Update(ctx context.Context, loads []PortLoad) error
@@ -57,15 +62,15 @@ type Engine interface {
 	Stop(ctx context.Context, ports []int) error
 	// Read takes one reading of the ports' counters. It is safe for concurrent use with every other method.
 	Read(ctx context.Context, ports []int) (Reading, error)
-	// Capture starts to keep what the ports receive (service mode); only for path checks, never under load.
+	// Capture starts to keep what the ports receive (service mode). It is only for path checks, never under load.
 	Capture(ctx context.Context, ports []int) (Capture, error)
 	// Inject sends the frames (without FCS) once, as they are, out of an idle port.
 	Inject(ctx context.Context, port int, frames [][]byte) error
-	// Latency reads the latency streams' statistics by their flow id; none running: an empty map.
+	// Latency reads the latency streams' statistics by their flow id. The map is empty when no latency stream runs.
 	Latency(ctx context.Context) (map[uint32]LatencyStats, error)
 	// Release stops, clears and gives back the claimed ports.
 	Release(ctx context.Context) error
-	// Close gives up the connection. It does not stop traffic: Stop and Release do.
+	// Close gives up the connection. Stop and Release stop traffic, Close doesn't.
 	Close() error
 }
 
@@ -96,7 +101,7 @@ type Sampler interface {
 
 // Capture is a running capture.
 type Capture interface {
-	// Fetch returns the frames received since the last Fetch, in order of arrival; it may be empty.
+	// Fetch returns the frames received since the last Fetch, in order of arrival. There may be none.
 	Fetch(ctx context.Context) ([]CapturedFrame, error)
 	// Close ends the capture and service mode.
 	Close(ctx context.Context) error
@@ -112,8 +117,8 @@ type Description struct {
 	Hostname  string
 	CPUModel  string
 	CoreCount int
-	// Processors, Kernel, Hypervisor, Tuning and Allowed describe its machine, where the generator reports them: the number of processors, the kernel's release, the hypervisor ("none" on bare metal), the machine's settings, and the processors on which the
-	// generator may run.
+	// The generator's machine, where the generator reports it: the number of processors, the kernel's release, the
+	// hypervisor ("none" on bare metal), the machine's settings, and the processors on which the generator may run.
 	Processors                          int
 	Kernel, Hypervisor, Tuning, Allowed string
 	Ports                               []Port
@@ -124,23 +129,26 @@ type Port struct {
 	Index  int
 	Name   string // interface name or PCI address
 	Driver string
-	// NIC is the network card's model, Firmware its firmware; empty where the generator doesn't report them.
+	// NIC is the network card's model, Firmware its firmware. Both are empty where the generator doesn't report them.
 	NIC, Firmware string
-	// Path is how the port sends and receives, if the generator reports it: "sends by AF_XDP, receives by eBPF".
+	// Path is how the port sends and receives, such as "sends by AF_XDP, receives by eBPF", if the generator reports
+	// it.
 	Path    string
 	MAC     MAC
 	Virtual bool          // the speed is not a physical one (veth, virtio, AF_PACKET)
-	Speed   units.BitRate // layer-1 line rate as the port reports it; 0 unknown
+	Speed   units.BitRate // layer-1 line rate as the port reports it, 0 if unknown
 	LinkUp  bool
 	Owner   string // "" free
-	// FlowControl is the pause-frame state: "off", "on", or "unknown".
+	// FlowControl is the pause-frame state, "off", "on" or "unknown".
 	FlowControl string
-	// ReceiveDrops says whether the port counts frames that reached it and found no room: if it doesn't, a frame that the generator lost looks like one that the
-	// device lost. PauseFrames says the same for received pause frames; "" means VisibilityUnknown.
+	// ReceiveDrops is the visibility of frames that reached the port and found no room. Where the port doesn't count
+	// them, a frame that the generator lost looks like a frame that the device lost. PauseFrames is the visibility of
+	// received pause frames. "" means VisibilityUnknown.
 	ReceiveDrops, PauseFrames Visibility
-	// Untimed is why the port can't time every frame by stamps; empty: it can.
+	// Untimed is the reason why the port can't time every frame by stamps. It is empty where the port can.
 	Untimed string
-	// ReceiveQueues is the number of the port's receive queues: with several, frames may be seen in another order than they arrived in. 0: unknown.
+	// ReceiveQueues is the number of the port's receive queues, 0 if unknown. With several queues, frames may be read
+	// in another order than they arrived in.
 	ReceiveQueues int
 }
 
@@ -152,20 +160,20 @@ const (
 	Counted           Visibility = "counted" // it counts all of them
 	Hidden            Visibility = "hidden"  // its driver doesn't count them
 	VisibilityUnknown Visibility = "unknown" // it isn't known whether its driver counts them
-	// Impossible: they can't happen, such as pause frames on a virtual cable.
+	// Impossible events, such as pause frames on a virtual cable, can't happen.
 	Impossible Visibility = "none"
 )
 
 // Addressing is a port's addresses on its link, and its next hop.
 type Addressing struct {
-	Local   []netip.Prefix // ours: at most one IPv4 and one IPv6
+	Local   []netip.Prefix // the port's own addresses, at most one IPv4 and one IPv6
 	NextHop []netip.Addr   // the DUT's addresses, resolved if NextHopMAC is empty
 	// NextHopMAC, if set, is used as it is, and nothing is resolved.
 	NextHopMAC MAC
 	VLAN       uint16 // 0 untagged
 }
 
-// PortLoad is a port's absolute load: packets per second of all its (non-latency) streams together.
+// PortLoad is a port's absolute load, in packets per second of all its (non-latency) streams together.
 type PortLoad struct {
 	Port int
 	Rate units.PacketRate
@@ -174,36 +182,41 @@ type PortLoad struct {
 // Reading is one reading of counters with the time at which they were read. Counters are cumulative from an unknown start and only
 // differences mean something.
 type Reading struct {
-	// At is when the counters were read: by the generator's clock where it has one, otherwise the middle of the request by the runner's clock.
-	At time.Duration
-	// Uncertainty is half of the time span in which the counters may have been read: of the whole request, where At is by the runner's clock.
+	// Instant is when the counters were read. It is by the generator's clock where the generator has one, otherwise
+	// the middle of the request by the runner's clock.
+	Instant time.Duration
+	// Uncertainty is half of the time span in which the counters may have been read. Where Instant is by the runner's
+	// clock, that span is the whole request.
 	Uncertainty time.Duration
 	Ports       map[int]PortCounters
-	// CPUPercent is the load of the busiest sending core, as the generator reports it; -1 unknown.
+	// CPUPercent is the load of the busiest sending core, as the generator reports it, -1 if unknown.
 	CPUPercent float64
 	// QueueFull counts retries on a full transmit queue.
 	QueueFull int64
 	Stolen    Stolen
 	// Processors are the times of the processors of the generator's machine.
 	Processors Processors
-	// Signs are the vital signs of the generator's machine, of the types that it was Asked for; their times are by the generator's clock.
-	Signs []signs.Reading
-	Asked []string
+	// Signs are the vital signs of the generator's machine, of the types in RequestedSigns. Their times are by the
+	// generator's clock.
+	Signs          []signs.Reading
+	RequestedSigns []string
 }
 
 // Stolen is the time in which the generator's processors were ready to run but the host of its virtual machine ran others instead, averaged over
 // them. Only differences mean something.
 type Stolen struct {
 	Time time.Duration
-	// At is when it was read, by the generator's clock: less often than other counters. 0: the generator doesn't report it.
-	At time.Duration
+	// Instant is when Time was read, by the generator's clock, less often than other counters. It is 0 where the
+	// generator doesn't report it.
+	Instant time.Duration
 }
 
 // Processors are how each processor of a generator's machine spent its time since the machine started. Only differences mean something.
 type Processors struct {
-	Each []Processor
-	// At is when they were read, by the generator's clock: less often than other counters. 0: the generator doesn't report them.
-	At time.Duration
+	List []Processor
+	// Instant is when the times were read, by the generator's clock, less often than other counters. It is 0 where
+	// the generator doesn't report them.
+	Instant time.Duration
 }
 
 // Processor is the time of one processor.
@@ -217,34 +230,39 @@ type Processor struct {
 type PortCounters struct {
 	Sent     units.Traffic
 	Received units.Traffic
-	// Strays are received frames that aren't the test's traffic, above all ARP and neighbour discovery; they are in Received, too. StraysTold: the port counts them apart.
-	Strays     units.Traffic
-	StraysTold bool
-	SendErrors int64 // frames that did not leave, or not whole (oerrors)
-	// SendDrops are frames that are, or may be, counted in Sent but did not leave: they are missing at the far end, and never reached the device.
+	// Strays are received frames that aren't the test's traffic, above all ARP and neighbour discovery. They are in
+	// Received, too. CountsStrays says whether the port counts them separately.
+	Strays       units.Traffic
+	CountsStrays bool
+	SendErrors   int64 // frames that did not leave, or not whole (oerrors)
+	// SendDrops are frames that are, or may be, counted in Sent but did not leave. They are missing at the far end,
+	// and never reached the device.
 	SendDrops int64
 	// ReceiveErrors are frames that reached the port and were dropped by the generator, for lack of buffers mostly. Damaged ones are among them where the port can't tell them apart.
 	ReceiveErrors int64
-	// Damaged are frames that arrived with a wrong checksum or length: the device, or the cable to it, damaged them.
+	// Damaged are frames that arrived with a wrong checksum or length. The device, or the cable to it, damaged them.
 	Damaged     int64
 	LinkUp      bool
 	LinkFlaps   int64 // link changes seen since Claim
-	PauseFrames int64 // received; -1 unknown
-	// PauseFramesSent are pause frames by which the port held the device up, as it had no room; -1 unknown.
+	PauseFrames int64 // received, -1 if unknown
+	// PauseFramesSent are pause frames by which the port held the device up, as the port had no room, -1 if unknown.
 	PauseFramesSent int64
-	// Kernel is the kernel's counters of the port's interface, with all frames; KernelTold: the generator reports them.
-	Kernel     KernelCounters
-	KernelTold bool
-	// Sending is how long the latest run of finite streams took, from its first frame to its last; 0: there was none, or the port doesn't report it.
+	// Kernel has the kernel's counters of the port's interface, with all frames. HasKernel says whether the generator
+	// reports them.
+	Kernel    KernelCounters
+	HasKernel bool
+	// Sending is how long the latest run of finite streams took, from its first frame to its last. It is 0 where
+	// there was no such run, or the port doesn't report it.
 	Sending time.Duration
-	// Lasts is for how long the latest start makes the port send, if it keeps to its schedule; 0: the engine doesn't know. EndsLate: where the schedule is late, its end is, too, as that of TRex; else it ends by
-	// the clock.
-	Lasts    time.Duration
-	EndsLate bool
-	// Paced: after a delay, the port never catches up in a burst.
+	// RunDuration is how long the latest start makes the port send, if the port keeps to its schedule, 0 if unknown.
+	// EndsLate says whether a late schedule also ends late, as TRex's does. Otherwise the port ends by the clock.
+	RunDuration time.Duration
+	EndsLate    bool
+	// Paced means that the port never catches up in a burst after a delay.
 	Paced bool
-	// Waited is for how long the port's sending threads were ready to run while others had the processors, all together, until just before the other counters were read, and Waiting how much that may
-	// be more by the time these had been read. 0: they didn't wait, or the generator doesn't report it.
+	// Waited is how long all of the port's sending threads together were ready to run while others had the
+	// processors, until just before the other counters were read. Waiting is by how much Waited may have grown by the
+	// time these had been read. Both are 0 where no thread waited, or the generator doesn't report it.
 	Waited, Waiting time.Duration
 }
 
@@ -255,9 +273,9 @@ type KernelCounters struct {
 
 // CapturedFrame is a frame as received, without FCS.
 type CapturedFrame struct {
-	Port  int
-	At    time.Duration
-	Bytes []byte
+	Port    int
+	Instant time.Duration
+	Bytes   []byte
 }
 
 // Followed says what became of a stream's frames that each carry a number and the time at which they were sent. Only differences mean something.
@@ -266,9 +284,10 @@ type Followed struct {
 	Received, Duplicates, Late, Stale int64
 	// Merged frames arrived and weren't timed, as the kernel had merged several into one buffer.
 	Merged int64
-	// Uncounted frames arrived and were timed, but aren't in Transits: the engine had no room for their times.
+	// Uncounted frames arrived and were timed, but aren't in Transits, as the engine had no room for their times.
 	Uncounted int64
-	// Varied is the sum of the differences between the latencies of successive frames in a stream; Changes is how many differences it has.
+	// Varied is the sum of the differences between the latencies of successive frames in a stream. Changes is the
+	// number of these differences.
 	Varied   time.Duration
 	Changes  int64
 	Transits transit.Histogram

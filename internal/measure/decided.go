@@ -87,12 +87,12 @@ func comesBack(d Direction, span Span) bool {
 // between two readings. Nothing is known of the time up to the second reading, in which traffic began.
 func sentBefore(readings []engine.Reading, port int, ago time.Duration) int64 {
 	first, last := edgesOf(readings)
-	moment := last.At - last.Uncertainty - ago
+	moment := last.Instant - last.Uncertainty - ago
 	for i := len(readings) - 2; i > 0; i-- {
 		a, b := readings[i], readings[i+1]
-		if read := a.At + a.Uncertainty; read <= moment {
+		if read := a.Instant + a.Uncertainty; read <= moment {
 			sentLater := scale(b.Ports[port].Sent.Packets-a.Ports[port].Sent.Packets, int64(moment-read),
-				int64(b.At+b.Uncertainty-read))
+				int64(b.Instant+b.Uncertainty-read))
 			return a.Ports[port].Sent.Packets - first.Ports[port].Sent.Packets + max(0, sentLater-1)
 		}
 	}
@@ -178,7 +178,7 @@ func (s Span) sendingOf(p Pair, asked units.PacketRate) (took time.Duration, uns
 		return s.Sending, 0
 	}
 	_, receiver := edgesOf(s.Readings[p.Generator])
-	scheduled := cmp.Or(receiver.Ports[p.Send].Lasts, s.Sending)
+	scheduled := cmp.Or(receiver.Ports[p.Send].RunDuration, s.Sending)
 	if took, _ = s.seenSending(p, asked, uneven); took == 0 || !receiver.Ports[p.Send].EndsLate &&
 		s.allowsSending(p, scheduled) {
 		return scheduled, 0
@@ -199,7 +199,7 @@ func (s Span) seenSending(p Pair, asked units.PacketRate, uneven time.Duration) 
 	if a >= b {
 		return 0, 0
 	}
-	interval, open := readings[b].At-readings[a].At, readings[a].Uncertainty+readings[b].Uncertainty+uneven
+	interval, open := readings[b].Instant-readings[a].Instant, readings[a].Uncertainty+readings[b].Uncertainty+uneven
 	between, total := sentBetween(readings[a], readings[b], p.Send), sentBetween(readings[0], readings[len(readings)-1],
 		p.Send)
 	if uneven > 0 { // and whole frames
@@ -220,8 +220,8 @@ func (s Span) allowsSending(p Pair, took time.Duration) bool {
 	if a >= b {
 		return true
 	}
-	shortest := readings[b].At - readings[a].At - readings[a].Uncertainty - readings[b].Uncertainty
-	longest := readings[b+1].At - readings[a-1].At + readings[a-1].Uncertainty + readings[b+1].Uncertainty
+	shortest := readings[b].Instant - readings[a].Instant - readings[a].Uncertainty - readings[b].Uncertainty
+	longest := readings[b+1].Instant - readings[a-1].Instant + readings[a-1].Uncertainty + readings[b+1].Uncertainty
 	return took >= shortest && took <= longest
 }
 

@@ -54,7 +54,7 @@ func (e early) span(until time.Duration) measure.Span {
 			out, back := int64(sent(at)), int64(sent(at-lag)*(1-lost)+1e-6)
 			return engine.PortCounters{Sent: units.Traffic{Packets: out, Bytes: 64 * out}, Received: units.Traffic{Packets: back, Bytes: 64 * back}, LinkUp: true, PauseFrames: -1}
 		}
-		r := engine.Reading{At: time.Hour + at, Uncertainty: e.uncertainty, CPUPercent: -1, Ports: map[int]engine.PortCounters{0: port(e.lostWest), 1: port(e.lostEast)}}
+		r := engine.Reading{Instant: time.Hour + at, Uncertainty: e.uncertainty, CPUPercent: -1, Ports: map[int]engine.PortCounters{0: port(e.lostWest), 1: port(e.lostEast)}}
 		if e.drops > 0 && at > 0 {
 			east := r.Ports[1]
 			east.ReceiveErrors = e.drops

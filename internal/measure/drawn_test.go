@@ -61,7 +61,7 @@ func draw(rnd *rand.Rand) drawn {
 	}
 	now := make([]engine.Reading, h.generators)
 	for g := range now {
-		now[g] = engine.Reading{At: time.Hour * time.Duration(g), Uncertainty: h.unsure, CPUPercent: 50, Ports: map[int]engine.PortCounters{
+		now[g] = engine.Reading{Instant: time.Hour * time.Duration(g), Uncertainty: h.unsure, CPUPercent: 50, Ports: map[int]engine.PortCounters{
 			0: {LinkUp: true, Paced: h.generators == 1 && h.gap > 0.005}, 1: {LinkUp: true}}}
 	}
 	d.recorded = append(d.recorded, now)
@@ -118,7 +118,7 @@ func (h habits) tick(rnd *rand.Rand, before []engine.Reading, took time.Duration
 	after := make([]engine.Reading, len(before))
 	for g, r := range before {
 		after[g] = r
-		after[g].At += took + time.Duration(rnd.Int64N(int64(2*h.unsure)+1)) - h.unsure
+		after[g].Instant += took + time.Duration(rnd.Int64N(int64(2*h.unsure)+1)) - h.unsure
 		after[g].Ports = maps.Clone(r.Ports)
 		if rnd.Float64() < h.flaps {
 			edit(after[g], 0, func(c *engine.PortCounters) { c.LinkFlaps++ })

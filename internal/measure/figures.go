@@ -78,7 +78,7 @@ func (s Setup) figures(d Direction, span Span, i int, sound bool) figures {
 func (f *figures) add(p Pair, span Span, asked units.PacketRate) {
 	first, last := edgesOf(span.Readings[p.Generator])
 	firstBack, lastBack := edgesOf(span.Readings[p.Receiver])
-	took, tookBack := last.At-first.At, lastBack.At-firstBack.At
+	took, tookBack := last.Instant-first.Instant, lastBack.Instant-firstBack.Instant
 	f.longest = max(f.longest, took, tookBack)
 	sent := f.direction.OfLoad(last.Ports[p.Send].Sent.Sub(first.Ports[p.Send].Sent))
 	returned := f.direction.OfLoad(lastBack.Ports[p.Receive].Received.Sub(firstBack.Ports[p.Receive].Received))

@@ -35,7 +35,7 @@ func TestFramesByWhichAGeneratorTellsItsAddressAreNotTheDevicesLoss(t *testing.T
 			setup, span := counted{planned: 1}.prepare()
 			setup.Directions[0].Sizes, setup.Directions[0].Reshapes = tt.sizes, tt.reshapes
 			first := engine.Reading{Ports: map[int]engine.PortCounters{0: {LinkUp: true}, 1: {LinkUp: true}}}
-			last := engine.Reading{At: time.Second, Ports: map[int]engine.PortCounters{0: {Sent: tt.sent, LinkUp: true}, 1: {Received: tt.returned, LinkUp: true}}}
+			last := engine.Reading{Instant: time.Second, Ports: map[int]engine.PortCounters{0: {Sent: tt.sent, LinkUp: true}, 1: {Received: tt.returned, LinkUp: true}}}
 			span.Readings, span.Planned, span.Sending, span.Intended[0] = [][]engine.Reading{{first, last}}, 0, time.Second, 512*units.PacketPerSecond
 			w := measure.Judge(setup.Window(span), measure.Goal{})
 			if d := w.Directions[0]; d.Quality != tt.quality || d.Sent.Packets-d.Returned.Packets != tt.lost {

@@ -70,7 +70,7 @@ func (c counted) reading(part float64) engine.Reading {
 		packets := start + int64(part*float64(n))
 		return units.Traffic{Packets: packets, Bytes: packets * 64}
 	}
-	return engine.Reading{At: time.Hour + time.Duration(part*float64(c.took)), Uncertainty: c.uncertainty, CPUPercent: 40 * part, Ports: map[int]engine.PortCounters{
+	return engine.Reading{Instant: time.Hour + time.Duration(part*float64(c.took)), Uncertainty: c.uncertainty, CPUPercent: 40 * part, Ports: map[int]engine.PortCounters{
 		0: {Sent: after(1_000_000, c.sent), LinkUp: true, PauseFrames: -1},
 		1: {Received: after(5_000_000, c.returned), ReceiveErrors: 70 + int64(part*float64(c.drops)), LinkUp: true, PauseFrames: 3},
 	}}
@@ -141,7 +141,7 @@ func TestQuality(t *testing.T) {
 			report.Invalid, "went backwards"},
 		"pause frames": {counted{sent: 15000, returned: 15000, change: func(r []engine.Reading) { edit(r[2:], 1, func(p *engine.PortCounters) { p.PauseFrames = 9 }) }},
 			report.Invalid, "6 pause frames came"},
-		"a clock that stands still": {counted{sent: 15000, returned: 15000, change: func(r []engine.Reading) { r[2].At = r[0].At }}, report.Invalid, "clock"},
+		"a clock that stands still": {counted{sent: 15000, returned: 15000, change: func(r []engine.Reading) { r[2].Instant = r[0].Instant }}, report.Invalid, "clock"},
 		"a port is missing":         {counted{sent: 15000, returned: 15000, change: func(r []engine.Reading) { delete(r[1].Ports, 1) }}, report.Invalid, "port 1 is missing"},
 	}
 	for name, test := range tests {

@@ -135,7 +135,7 @@ func (p *Pace) tick(readings []engine.Reading) tick {
 		}
 		t.burst = l.add(markOf(readings[l.generator], l.port)) || t.burst
 		if !readings[l.generator].Ports[l.port].Paced {
-			t.took = max(t.took, readings[l.generator].At-p.latest[l.generator].At)
+			t.took = max(t.took, readings[l.generator].Instant-p.latest[l.generator].Instant)
 		}
 	}
 	return t
@@ -151,7 +151,7 @@ func Pairwise(a, b []engine.Reading) [][]engine.Reading {
 }
 
 func markOf(r engine.Reading, port int) mark {
-	return mark{moment: r.At, unsure: r.Uncertainty, sent: r.Ports[port].Sent.Packets}
+	return mark{moment: r.Instant, unsure: r.Uncertainty, sent: r.Ports[port].Sent.Packets}
 }
 
 // faultOrNone is the fault that voids the window, or empty for none.

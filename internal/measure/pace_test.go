@@ -58,7 +58,7 @@ func onePort(streams int) measure.Setup {
 
 // readAt is a reading of counters that start anywhere, on a clock that starts anywhere.
 func readAt(at, unsure time.Duration, sent int64) engine.Reading {
-	return engine.Reading{At: time.Hour + at, Uncertainty: unsure, CPUPercent: -1, Ports: map[int]engine.PortCounters{
+	return engine.Reading{Instant: time.Hour + at, Uncertainty: unsure, CPUPercent: -1, Ports: map[int]engine.PortCounters{
 		0: {Sent: units.Traffic{Packets: 1_000_000 + sent, Bytes: 64 * (1_000_000 + sent)}, LinkUp: true},
 		1: {LinkUp: true},
 	}}
@@ -166,7 +166,7 @@ func TestAPortThatIsMissingOrSentBesidesIsNoBurst(t *testing.T) {
 	for at := time.Duration(0); at <= time.Second; at += 20 * ms {
 		pace.Add([]engine.Reading{readAt(at, 0, int64(6_000*at.Seconds()))})
 	}
-	pace.Add([]engine.Reading{{At: 2 * time.Hour}})
+	pace.Add([]engine.Reading{{Instant: 2 * time.Hour}})
 	if bursts := burstsOf(setup, pace); len(bursts) != 0 {
 		t.Errorf("%+v, want none", bursts)
 	}

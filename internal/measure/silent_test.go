@@ -16,7 +16,7 @@ import (
 func reading(at, silent time.Duration) engine.Reading {
 	packets := int64((at - silent).Seconds() * 1000)
 	traffic := units.Traffic{Packets: packets, Bytes: packets * 64}
-	return engine.Reading{At: at, CPUPercent: -1, Ports: map[int]engine.PortCounters{
+	return engine.Reading{Instant: at, CPUPercent: -1, Ports: map[int]engine.PortCounters{
 		0: {Sent: traffic, LinkUp: true, PauseFrames: -1}, 1: {Received: traffic, LinkUp: true, PauseFrames: -1},
 	}}
 }

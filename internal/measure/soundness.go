@@ -39,9 +39,9 @@ func (s Span) generatorFault(g int) string {
 	}
 	readings := s.Readings[g]
 	first, last := edgesOf(readings)
-	took := last.At - first.At
+	took := last.Instant - first.Instant
 	if took <= 0 {
-		return fmt.Sprintf("the generator's clock went from %s to %s within the window: it was restarted or stands still", first.At, last.At)
+		return fmt.Sprintf("the generator's clock went from %s to %s within the window: it was restarted or stands still", first.Instant, last.Instant)
 	}
 	if stretched(took, s.Planned) {
 		return fmt.Sprintf("the window lasted %s instead of %s: generator or runner was held up", took, s.Planned)
@@ -70,7 +70,7 @@ const silence = 8 * time.Second
 func longestGap(readings []engine.Reading) time.Duration {
 	var longest time.Duration
 	for i := range len(readings) - 1 {
-		longest = max(longest, readings[i+1].At-readings[i].At)
+		longest = max(longest, readings[i+1].Instant-readings[i].Instant)
 	}
 	return longest
 }
@@ -86,7 +86,7 @@ func portFault(link string, earlier, later engine.Reading, port int) string {
 		return fmt.Sprintf("%s: the link was down", link)
 	case a.LinkFlaps != b.LinkFlaps:
 		return fmt.Sprintf("%s: the link changed its state %d times", link, b.LinkFlaps-a.LinkFlaps)
-	case later.At < earlier.At || wentBack(a, b):
+	case later.Instant < earlier.Instant || wentBack(a, b):
 		return fmt.Sprintf("%s: the counters of port %d went backwards: they were cleared, or the generator was restarted", link, port)
 	case a.PauseFrames >= 0 && b.PauseFrames > a.PauseFrames:
 		return fmt.Sprintf("%s: %d pause frames came: flow control throttled the generator; turn it off on the device's port", link, b.PauseFrames-a.PauseFrames)

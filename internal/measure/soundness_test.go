@@ -25,7 +25,7 @@ func TestADirectionBesideTheOneThatVaries(t *testing.T) {
 		return measure.Span{Planned: 10 * time.Second, Varied: varied, Intended: []units.PacketRate{1000 * units.PacketPerSecond, units.PacketRate(back/10) * units.PacketPerSecond},
 			Readings: [][]engine.Reading{{
 				{Ports: map[int]engine.PortCounters{0: counters(0, 0), 1: counters(0, 0)}},
-				{At: 10 * time.Second, Ports: map[int]engine.PortCounters{0: counters(10_000, back-lost), 1: counters(back, 10_000)}},
+				{Instant: 10 * time.Second, Ports: map[int]engine.PortCounters{0: counters(10_000, back-lost), 1: counters(back, 10_000)}},
 			}}}
 	}
 	for name, c := range map[string]struct {

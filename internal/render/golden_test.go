@@ -53,8 +53,8 @@ func TestEveryReportReadsAsItDid(t *testing.T) {
 			})
 		}
 	}
-	t.Run("all in one text", func(t *testing.T) { golden(t, "all.txt", rendered(t, "text", reporttest.All()...)) })
-	t.Run("all in one markdown", func(t *testing.T) { golden(t, "all.md", rendered(t, "markdown", reporttest.All()...)) })
+	t.Run("all in one text", func(t *testing.T) { golden(t, "all.txt", rendered(t, "text", reporttest.Reports()...)) })
+	t.Run("all in one markdown", func(t *testing.T) { golden(t, "all.md", rendered(t, "markdown", reporttest.Reports()...)) })
 	t.Run("the ramp for trex-loadtest-viz", func(t *testing.T) {
 		golden(t, "saturated.viz.json", rendered(t, "viz", reporttest.Scenarios()[0].Report))
 	})

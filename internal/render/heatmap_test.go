@@ -60,7 +60,7 @@ func TestHeatmapInEachFormat(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := history.Heatmap(report.Documents{Suites: []*report.Suite{lossGrid(t), fourSystems()}, Reports: []*report.Report{curve, reporttest.Nothing()}}, "")
+	h := history.Heatmap(report.Documents{Suites: []*report.Suite{lossGrid(t), fourSystems()}, Reports: []*report.Report{curve, reporttest.FailedAtStart()}}, "")
 	for format, name := range map[string]string{"text": "heatmap.txt", "markdown": "heatmap.md", "html": "heatmap.html", "csv": "heatmap.csv", "json": "heatmap.json"} {
 		t.Run(format, func(t *testing.T) {
 			var out bytes.Buffer

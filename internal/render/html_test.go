@@ -54,7 +54,7 @@ func textOf(n *html.Node) string {
 }
 
 func TestThePageNeedsNothingElse(t *testing.T) {
-	root := parsed(t, reporttest.All()...)
+	root := parsed(t, reporttest.Reports()...)
 	for n := range root.Descendants() {
 		for _, a := range n.Attr {
 			if a.Key != "src" && a.Key != "href" && a.Key != "srcset" && a.Key != "action" && a.Key != "data" && a.Key != "poster" {
@@ -65,7 +65,7 @@ func TestThePageNeedsNothingElse(t *testing.T) {
 			}
 		}
 	}
-	page := string(rendered(t, "html", reporttest.All()...))
+	page := string(rendered(t, "html", reporttest.Reports()...))
 	for _, outside := range []string{"http://", "https://", "@import", "url(", "fetch(", "XMLHttpRequest", "ZgotmplZ"} {
 		if strings.Contains(page, outside) {
 			t.Errorf("the page holds %q", outside)
@@ -153,7 +153,7 @@ func compareWindows(t *testing.T, r *report.Report, root *html.Node) {
 }
 
 func TestThePageIsAccessible(t *testing.T) {
-	root := parsed(t, reporttest.All()...)
+	root := parsed(t, reporttest.Reports()...)
 	ids := map[string]bool{}
 	for n := range root.Descendants() {
 		if id := attr(n, "id"); id != "" {
@@ -188,7 +188,7 @@ func TestThePageIsAccessible(t *testing.T) {
 }
 
 func TestEveryNumberInADrawingIsOne(t *testing.T) {
-	page := string(rendered(t, "html", reporttest.All()...))
+	page := string(rendered(t, "html", reporttest.Reports()...))
 	for _, bad := range []string{"NaN", "Inf", "<nil>", "%!"} {
 		if strings.Contains(page, bad) {
 			t.Errorf("the page holds %q", bad)

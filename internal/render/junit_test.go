@@ -19,7 +19,7 @@ func suites(t *testing.T, reports ...*report.Report) junitSuites {
 }
 
 func TestJUnitCountsWhatItHolds(t *testing.T) {
-	doc := suites(t, reporttest.All()...)
+	doc := suites(t, reporttest.Reports()...)
 	if len(doc.Suites) != len(reporttest.Scenarios()) {
 		t.Fatalf("%d suites of %d reports", len(doc.Suites), len(reporttest.Scenarios()))
 	}

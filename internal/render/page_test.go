@@ -100,7 +100,7 @@ func TestThePageOfEveryKindOfReportIsValid(t *testing.T) {
 			validHTML(t, rendered(t, "html", s.Report))
 		})
 	}
-	t.Run("all", func(t *testing.T) { validHTML(t, rendered(t, "html", reporttest.All()...)) })
+	t.Run("all", func(t *testing.T) { validHTML(t, rendered(t, "html", reporttest.Reports()...)) })
 }
 
 // A name may turn the text after it round, or break its line, on a terminal and on a page.

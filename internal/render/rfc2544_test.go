@@ -33,7 +33,7 @@ func benchmarked(t *testing.T) *report.RFC2544 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return history.RFC2544(append(all, searched(t), curve, reporttest.Nothing()))
+	return history.RFC2544(append(all, searched(t), curve, reporttest.FailedAtStart()))
 }
 
 func writtenRFC2544(t *testing.T, format string, b *report.RFC2544) string {

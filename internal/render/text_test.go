@@ -86,7 +86,7 @@ func TestALowerBoundNeverReadsAsALimit(t *testing.T) {
 
 func TestWhatWasNotMeasuredIsNotZero(t *testing.T) {
 	for _, name := range []string{"text", "markdown"} {
-		out := string(rendered(t, name, reporttest.Nothing()))
+		out := string(rendered(t, name, reporttest.FailedAtStart()))
 		if strings.Contains(out, "0.00") || !strings.Contains(out, wording.NotMeasured) {
 			t.Errorf("%s says\n%s", name, out)
 		}
@@ -96,7 +96,7 @@ func TestWhatWasNotMeasuredIsNotZero(t *testing.T) {
 func TestTextFitsItsWidth(t *testing.T) {
 	for _, width := range []int{60, 80, 100, 160} {
 		var out bytes.Buffer
-		if err := Write(&out, "text", OfReports(reporttest.All()...), TextOptions{Width: width}); err != nil {
+		if err := Write(&out, "text", OfReports(reporttest.Reports()...), TextOptions{Width: width}); err != nil {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(out.String()) {
@@ -109,11 +109,11 @@ func TestTextFitsItsWidth(t *testing.T) {
 
 func TestColourAddsNothingButColour(t *testing.T) {
 	var out bytes.Buffer
-	if err := Write(&out, "text", OfReports(reporttest.All()...), TextOptions{Color: true}); err != nil {
+	if err := Write(&out, "text", OfReports(reporttest.Reports()...), TextOptions{Color: true}); err != nil {
 		t.Fatal(err)
 	}
 	plain := strings.NewReplacer("\x1b[0m", "", "\x1b[1m", "", "\x1b["+red+"m", "", "\x1b["+green+"m", "", "\x1b["+yellow+"m", "").Replace(out.String())
-	if plain != string(rendered(t, "text", reporttest.All()...)) || plain == out.String() {
+	if plain != string(rendered(t, "text", reporttest.Reports()...)) || plain == out.String() {
 		t.Error("without its colours it is another text, or it has none")
 	}
 }

@@ -212,7 +212,7 @@ func TestVizSaysWhyThereIsNone(t *testing.T) {
 		want string
 	}{
 		"no ramp":       {reporttest.PathNotProven(), "no readings of a ramp"},
-		"no directions": {reporttest.Nothing(), "no directions"},
+		"no directions": {reporttest.FailedAtStart(), "no directions"},
 		"no line rate":  {noLine, "set the link's lineRate"},
 	} {
 		t.Run(name, func(t *testing.T) {

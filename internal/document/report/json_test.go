@@ -28,7 +28,7 @@ func document(t *testing.T, reports ...*report.Report) []byte {
 }
 
 func TestReadReadsWhatJSONWrote(t *testing.T) {
-	want := reporttest.All()
+	want := reporttest.Reports()
 	got, err := report.Read(bytes.NewReader(document(t, want...)))
 	if err != nil {
 		t.Fatal(err)

@@ -98,7 +98,7 @@ func TestLineratesClientDrivesTheEngine(t *testing.T) {
 	shot, err := client.Snapshot(ctx, []int{0, 1}, trex.Detail{Status: true, ExtendedStats: []int{0}})
 	ok(t, err)
 	for port, stats := range shot.Ports {
-		readAt, width, reported := stats.At()
+		readAt, width, reported := stats.ReadTime()
 		// Each port sends one packet more than the streams, an ARP request to the other port or the answer to it.
 		if stats.SentPackets != 1500+5000+2 || stats.ReceivedPackets != stats.SentPackets || !reported ||
 			readAt != r.clock.Now() {
@@ -118,7 +118,7 @@ func TestLineratesClientDrivesTheEngine(t *testing.T) {
 	}
 	ok(t, client.StopTraffic(ctx, 0, 1))
 	for port := range 2 {
-		ok(t, client.RemoveStreams(ctx, port))
+		ok(t, client.Reset(ctx, port))
 		ok(t, client.Release(ctx, port))
 	}
 }
@@ -187,7 +187,7 @@ func TestFramesThatLineratesClientPushesAreSent(t *testing.T) {
 	ok(t, client.PushFrames(ctx, 0, [][]byte{marked, foreign}))
 	got, err := capture.Fetch(ctx)
 	ok(t, err)
-	if len(got) != 1 || cmp.Diff(got[0].Bytes, marked) != "" || got[0].Port != 1 || got[0].At != r.clock.Now() {
+	if len(got) != 1 || cmp.Diff(got[0].Bytes, marked) != "" || got[0].Port != 1 || got[0].Instant != r.clock.Now() {
 		t.Errorf("captured %+v; want the one frame for this port", got)
 	}
 	ok(t, capture.Close(ctx))

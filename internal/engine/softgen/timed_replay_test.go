@@ -32,7 +32,7 @@ func timed(t *testing.T, recording string, judge *trextest.Judge) []trextest.Rep
 	return trextest.Replay(t, "../trex/testdata/"+recording, judge, func(c trextest.Call) (json.RawMessage,
 		*wire.Error) {
 		var recorded map[string]json.RawMessage
-		if err := c.Into(&recorded); err != nil {
+		if err := c.Decode(&recorded); err != nil {
 			t.Fatal(err)
 		}
 		switch c.Method {
@@ -59,7 +59,7 @@ func TestTheSoftwareEngineSendsForAsLongAsARealTRex(t *testing.T) {
 			for _, p := range part.Points {
 				for _, n := range [][2]int64{{p.Heard.Sent, p.Recorded.Sent}, {p.Heard.Received, p.Recorded.Received}} {
 					if n[0] > n[1] || n[0] < n[1]-12 {
-						t.Errorf("%s, at %v port %d counted %d, recorded %d", part.Note, p.At, p.Port, n[0], n[1])
+						t.Errorf("%s, at %v port %d counted %d, recorded %d", part.Note, p.Elapsed, p.Port, n[0], n[1])
 					}
 				}
 				if p.Recorded.Sent > 0 {
@@ -80,15 +80,15 @@ func TestTheSoftwareEngineEndsByTheClock(t *testing.T) {
 		accepted := trextest.Reasons{"get_port_status/result/state": "it ends by the clock"}
 		parts := timed(t, "overrun.jsonl", judge(accepted))
 		for _, p := range parts[0].Points {
-			want := map[bool]string{true: "TX", false: "STREAMS"}[p.At < time.Second]
+			want := map[bool]string{true: "TX", false: "STREAMS"}[p.Elapsed < time.Second]
 			if p.Heard.State != "" && p.Heard.State != want {
-				t.Errorf("at %v port %d is %s, want %s, and recorded %s", p.At, p.Port, p.Heard.State, want,
+				t.Errorf("at %v port %d is %s, want %s, and recorded %s", p.Elapsed, p.Port, p.Heard.State, want,
 					p.Recorded.State)
 			}
 		}
 		for _, p := range parts[1].Points {
 			if p.Heard.State != "" && p.Heard.State != "STREAMS" {
-				t.Errorf("at %v port %d is %s", p.At, p.Port, p.Heard.State)
+				t.Errorf("at %v port %d is %s", p.Elapsed, p.Port, p.Heard.State)
 			}
 		}
 	})

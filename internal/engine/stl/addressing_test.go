@@ -6,7 +6,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine"
 )
 
-// addressing is a port's side of a link; "" leaves a part out.
+// addressing is a port's side of a link. "" leaves a part out.
 func addressing(local, nextHop string, mac engine.MAC) engine.Addressing {
 	a := engine.Addressing{NextHopMAC: mac}
 	if local != "" {

@@ -18,13 +18,13 @@ type capture struct {
 	inner  *trex.Capture
 }
 
-// Capture puts the ports into service mode and starts to keep what they receive: every frame, also those for other MAC addresses, where
-// the port can. A frame that bypassed the device still has the device's MAC, and a port that receives only frames for its own MAC would report that nothing
-// came.
+// Capture puts the ports into service mode and starts to keep what they receive, also frames for other MAC addresses
+// where the port can. A frame that bypassed the device still has the device's MAC, so a port that receives only
+// frames for its own MAC would report that nothing came.
 func (e *Engine) Capture(ctx context.Context, ports []int) (engine.Capture, error) {
 	k := &capture{engine: e}
 	for _, port := range ports {
-		k.ports = append(k.ports, port) // before the call: it may succeed although its answer is lost
+		k.ports = append(k.ports, port) // first, as the call may succeed although its answer is lost
 		if err := e.control.SetService(ctx, port, true); err != nil {
 			return nil, e.explain(ctx, errors.Join(err, k.leaveService(ctx)))
 		}
@@ -69,8 +69,8 @@ func (k *capture) leaveService(ctx context.Context) error {
 }
 
 // listenToAll turns promiscuous mode on or off. A port that can't (an untrusted virtual function, say) is left as it is.
-func (e *Engine) listenToAll(ctx context.Context, port int, on bool) error {
-	return unlessRefused(e.control.SetPromiscuous(ctx, port, on))
+func (e *Engine) listenToAll(ctx context.Context, port int, enabled bool) error {
+	return ignoreRefusal(e.control.SetPromiscuous(ctx, port, enabled))
 }
 
 // Inject sends the frames once, as they are, out of an idle port.

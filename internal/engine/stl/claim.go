@@ -21,24 +21,24 @@ func (e *Engine) Claim(ctx context.Context, ports []int, force bool) error {
 	}
 	var claimed []trex.PortInfo
 	for _, port := range ports {
-		at := slices.IndexFunc(info.Ports, func(p trex.PortInfo) bool { return p.Index == port })
-		if at < 0 {
+		position := slices.IndexFunc(info.Ports, func(p trex.PortInfo) bool { return p.Index == port })
+		if position < 0 {
 			return e.explain(ctx, &noPortError{port, len(info.Ports)})
 		}
-		claimed = append(claimed, info.Ports[at])
-		if err := e.claimOne(ctx, info.Ports[at], force); err != nil {
+		claimed = append(claimed, info.Ports[position])
+		if err := e.claimOne(ctx, info.Ports[position], force); err != nil {
 			e.giveUp(ctx, port, err)
 			return e.explain(ctx, err)
 		}
 	}
-	known, err := e.extendedStats(ctx, claimed)
+	histories, err := e.extendedStats(ctx, claimed)
 	if err != nil {
 		return e.explain(ctx, err)
 	}
 	if _, err := e.reader.Events(ctx); err != nil { // earlier events don't belong to this run
 		return e.explain(ctx, err)
 	}
-	e.portHistory.claim(ports, statuses, known)
+	e.portHistory.claim(ports, statuses, histories)
 	return nil
 }
 
@@ -56,7 +56,7 @@ func (e *Engine) claimOne(ctx context.Context, p trex.PortInfo, force bool) erro
 		return err
 	}
 	if p.FlowControl {
-		if err := unlessRefused(e.control.SetFlowControl(ctx, p.Index, 0)); err != nil {
+		if err := ignoreRefusal(e.control.SetFlowControl(ctx, p.Index, 0)); err != nil {
 			return err
 		}
 	}
@@ -69,14 +69,14 @@ func (e *Engine) claimOne(ctx context.Context, p trex.PortInfo, force bool) erro
 // acquire takes a port. One that an earlier session of the same test has is taken by force, if the test's sessions have a user of their own.
 func (e *Engine) acquire(ctx context.Context, port int, force bool) error {
 	err := e.control.Acquire(ctx, port, force)
-	if taken, is := errors.AsType[*trex.TakenError](err); is && taken.SameUser && e.reclaims {
+	if conflict, ok := errors.AsType[*trex.TakenError](err); ok && conflict.SameUser && e.reclaims {
 		return e.control.Acquire(ctx, port, true)
 	}
 	return err
 }
 
-// unlessRefused drops the error of a call that the port doesn't support: the port's state is then reported as it is.
-func unlessRefused(err error) error {
+// ignoreRefusal drops the error of a call that the port doesn't support. The port's state is then reported as it is.
+func ignoreRefusal(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -86,12 +86,13 @@ func unlessRefused(err error) error {
 	return err
 }
 
-// giveUp releases the ports that were acquired, also after ctx has ended. Its own failures aren't reported besides the one that led here. The port at which Claim failed
-// may have been acquired although the answer was lost: to acquire it again, without force, succeeds for the same session only.
-func (e *Engine) giveUp(ctx context.Context, attempted int, why error) {
+// giveUp releases the ports that were acquired, also after ctx has ended. Only cause is reported, and no failure of
+// giveUp itself. The port at which Claim failed may have been acquired although the answer was lost. To acquire that
+// port again without force succeeds for the same session only.
+func (e *Engine) giveUp(ctx context.Context, attempted int, cause error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 	defer cancel()
-	if _, taken := errors.AsType[*trex.TakenError](why); !taken {
+	if _, conflict := errors.AsType[*trex.TakenError](cause); !conflict {
 		_ = e.control.Acquire(ctx, attempted, false)
 	}
 	for port := range e.control.Owned() {
@@ -102,9 +103,9 @@ func (e *Engine) giveUp(ctx context.Context, attempted int, why error) {
 // Release stops, clears and gives back the claimed ports. It tries all of them whatever happens to some, and may be called again.
 func (e *Engine) Release(ctx context.Context) error {
 	e.portHistory.release()
-	e.reminders.forget()
-	clear(e.loads)
-	clear(e.destinations)
+	e.links.reminders.forget()
+	clear(e.traffic.loads)
+	clear(e.links.destinations)
 	var errs []error
 	for port := range e.control.Owned() {
 		errs = append(errs, e.control.Reset(ctx, port), e.control.Release(ctx, port))

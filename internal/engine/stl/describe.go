@@ -36,11 +36,11 @@ func (e *Engine) survey(ctx context.Context) (trex.SystemInfo, map[int]trex.Port
 	if err != nil {
 		return info, nil, err
 	}
-	e.machine.known.Store(info.Processors > 0)
+	e.reported.machine.Store(info.Processors > 0)
 	var ports []int
 	for _, p := range info.Ports {
 		ports = append(ports, p.Index)
-		e.virtual[p.Index] = virtual(p)
+		e.reported.virtual[p.Index] = virtual(p)
 	}
 	statuses, err := e.control.PortStatuses(ctx, ports)
 	return info, statuses, err
@@ -67,32 +67,34 @@ func describe(p trex.PortInfo, s trex.PortStatus) engine.Port {
 	}
 }
 
-// untimed is why a port can't time every frame by stamps, as its server reports it; empty: it can.
-func untimed(said string) string {
-	switch said {
+// untimed is the reason why a port can't time every frame by stamps, as its server reports it. It is empty where the
+// port can.
+func untimed(stamps string) string {
+	switch stamps {
 	case "followed":
 		return ""
 	case "":
 		return "its server can't put a stamp into every frame; linerate's software engine can"
 	}
-	return said
+	return stamps
 }
 
-// nicOf is the network card's model: TRex describes what it has on PCI by the card's name, and other ports by their own.
+// nicOf is the network card's model. TRex describes PCI ports by the card's name, and other ports by a name of their
+// own.
 func nicOf(p trex.PortInfo) string {
-	if p.NIC == "" && known(p.PCIAddress) && known(p.Description) {
+	if p.NIC == "" && specified(p.PCIAddress) && specified(p.Description) {
 		return p.Description
 	}
 	return p.NIC
 }
 
-// known says whether a server's text holds a value.
-func known(said string) bool { return said != "" && said != "N/A" && said != "Unknown" }
+// specified says whether a server's text holds a value.
+func specified(text string) bool { return text != "" && text != "N/A" && text != "Unknown" }
 
 // nameOf is the PCI address, or else what the server calls the port.
 func nameOf(p trex.PortInfo) string {
 	for _, name := range []string{p.PCIAddress, p.Description} {
-		if known(name) {
+		if specified(name) {
 			return name
 		}
 	}
@@ -106,7 +108,7 @@ func virtual(p trex.PortInfo) bool {
 	return p.Virtual && !slices.Contains(physical, p.Driver)
 }
 
-// bitRate converts Gb/s; an impossible value becomes 0, unknown.
+// bitRate converts Gb/s. An impossible value becomes 0, unknown.
 func bitRate(gbps float64) units.BitRate {
 	if !(gbps > 0) || gbps > 1e6 {
 		return 0

@@ -11,24 +11,34 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine/trex"
 )
 
-// destination is where a port's frames go. A TRex whose port works at layer 3 forgets it whenever the port's link goes down or up, and then refuses to start; so it is looked after before each start.
+// destination is where a port's frames go. A TRex whose port works at layer 3 forgets the destination whenever the
+// port's link goes down or up, and then refuses to start. So the destination is checked before each start.
 type destination struct {
-	local, hop netip.Addr // IPv4; the zero addresses: the port works at layer 2
+	local, hop netip.Addr // IPv4, or the zero addresses where the port works at layer 2
 	mac        net.HardwareAddr
 }
 
-// setDestination makes the port send its frames to d, and keep it.
-func (e *Engine) setDestination(ctx context.Context, port int, d destination) error {
-	e.destinations[port] = d
-	if d.local.IsValid() {
-		return e.control.SetL3(ctx, port, d.local, d.hop, d.mac)
-	}
-	return e.control.SetL2(ctx, port, d.mac)
+// links are the addresses and next hops of the session's ports.
+type links struct {
+	control      *trex.Client
+	reminders    *reminders
+	reported     *reported
+	remarks      *remarks
+	destinations map[int]destination // as far as Address knows
 }
 
-// configured is the destination that the server's configuration, or an earlier client, gave a port, and its MAC; no MAC: there is none. An IPv4 next hop that the server has not resolved, or
-// has forgotten, is resolved.
-func (e *Engine) configured(ctx context.Context, port int, a trex.PortAttributes) (engine.MAC, error) {
+// setDestination makes the port send its frames to d, and keep it.
+func (l *links) setDestination(ctx context.Context, port int, d destination) error {
+	l.destinations[port] = d
+	if d.local.IsValid() {
+		return l.control.SetL3(ctx, port, d.local, d.hop, d.mac)
+	}
+	return l.control.SetL2(ctx, port, d.mac)
+}
+
+// configured returns the MAC that the server's configuration, or an earlier client, gave a port as destination. ""
+// means that there is none. An IPv4 next hop that the server has not resolved, or has forgotten, is resolved.
+func (l *links) configured(ctx context.Context, port int, a trex.PortAttributes) (engine.MAC, error) {
 	layer := a.Layer
 	local, _ := netip.ParseAddr(layer.IPv4.Source)
 	hop, _ := netip.ParseAddr(layer.IPv4.Destination)
@@ -36,7 +46,7 @@ func (e *Engine) configured(ctx context.Context, port int, a trex.PortAttributes
 	case !forgotten(a):
 		mac, err := net.ParseMAC(layer.Ether.Destination)
 		if err == nil {
-			e.destinations[port] = destination{local, hop, mac}
+			l.destinations[port] = destination{local, hop, mac}
 		}
 		return engine.MAC(strings.ToLower(layer.Ether.Destination)), nil
 	case !local.IsValid() || !hop.IsValid():
@@ -50,7 +60,7 @@ func (e *Engine) configured(ctx context.Context, port int, a trex.PortAttributes
 	if err != nil {
 		return "", fmt.Errorf("port %d: %w", port, err)
 	}
-	mac, err := e.address(ctx, port, resolved, s)
+	mac, err := l.address(ctx, port, resolved, s)
 	return engine.MAC(mac.String()), err
 }
 
@@ -59,24 +69,24 @@ func forgotten(a trex.PortAttributes) bool { return a.Layer.Ether.State == "unco
 
 // restoreDestinations sets the destinations that the server has forgotten, of ports that are about to start, and reminds the devices there of the ports' addresses. Those that it knows are left alone, as a port that is addressed announces itself to
 // the device.
-func (e *Engine) restoreDestinations(ctx context.Context, starts []trex.Start) error {
+func (l *links) restoreDestinations(ctx context.Context, starts []trex.Start) error {
 	ports := make([]int, len(starts))
 	for i, s := range starts {
 		ports[i] = s.Port
 	}
-	statuses, err := e.control.PortStatuses(ctx, ports)
+	statuses, err := l.control.PortStatuses(ctx, ports)
 	if err != nil {
 		return err
 	}
 	for _, port := range ports {
-		if d, known := e.destinations[port]; known && forgotten(statuses[port].Attributes) {
-			if err := e.setDestination(ctx, port, d); err != nil {
+		if d, known := l.destinations[port]; known && forgotten(statuses[port].Attributes) {
+			if err := l.setDestination(ctx, port, d); err != nil {
 				return err
 			}
-			e.remark("the link of port %d changed its state, and the server forgot the device's MAC: it was set again", port)
+			l.remarks.add("the link of port %d changed its state, and the server forgot the device's MAC: it was set again", port)
 		}
 	}
-	return e.remindBeforeStart(ctx, statuses)
+	return l.remindBeforeStart(ctx, statuses)
 }
 
 // forgotDestination says that a start was refused because a link changed its state after the destination was set.

@@ -17,20 +17,20 @@ func (l lab) flap(port int) {
 }
 
 // addressed claims and loads both ports, with these addresses.
-func (l lab) addressed(t *testing.T, each ...engine.Addressing) {
+func (l lab) addressed(t *testing.T, addressings ...engine.Addressing) {
 	t.Helper()
-	must(t, l.Claim(t.Context(), []int{0, 1}, false))
-	for port, a := range each {
+	noError(t, l.Claim(t.Context(), []int{0, 1}, false))
+	for port, a := range addressings {
 		_, err := l.Address(t.Context(), port, a)
-		must(t, err)
-		must(t, l.Load(t.Context(), port, []stream.Stream{udp()}))
+		noError(t, err)
+		noError(t, l.Load(t.Context(), port, []stream.Stream{udp()}))
 	}
 }
 
 func TestAPortStartsAfterALinkEventMadeTheServerForgetItsDestination(t *testing.T) {
-	given := [2]engine.Addressing{addressing("198.18.0.2/24", "198.18.0.1", ""), addressing("198.18.1.2/24", "198.18.1.1", "")}
-	before := map[string]func(*testing.T, lab) [2]engine.Addressing{
-		"that was resolved": func(*testing.T, lab) [2]engine.Addressing { return given },
+	configured := [2]engine.Addressing{addressing("198.18.0.2/24", "198.18.0.1", ""), addressing("198.18.1.2/24", "198.18.1.1", "")}
+	cases := map[string]func(*testing.T, lab) [2]engine.Addressing{
+		"that was resolved": func(*testing.T, lab) [2]engine.Addressing { return configured },
 		"whose MAC was given": func(*testing.T, lab) [2]engine.Addressing {
 			return [2]engine.Addressing{addressing("198.18.0.2/24", "", "02:00:00:00:00:20"), addressing("", "", "02:00:00:00:00:21")}
 		},
@@ -38,31 +38,31 @@ func TestAPortStartsAfterALinkEventMadeTheServerForgetItsDestination(t *testing.
 			return [2]engine.Addressing{addressing("2001:2::2/64", "2001:2::1", ""), addressing("2001:2:0:1::2/64", "2001:2:0:1::1", "")}
 		},
 		"that the server had": func(t *testing.T, l lab) [2]engine.Addressing {
-			l.addressed(t, given[:]...)
-			must(t, l.Release(t.Context()))
+			l.addressed(t, configured[:]...)
+			noError(t, l.Release(t.Context()))
 			return [2]engine.Addressing{}
 		},
 		"that the server had and has forgotten": func(t *testing.T, l lab) [2]engine.Addressing {
-			l.addressed(t, given[:]...)
-			must(t, l.Release(t.Context()))
+			l.addressed(t, configured[:]...)
+			noError(t, l.Release(t.Context()))
 			l.flap(0)
 			l.flap(1)
 			return [2]engine.Addressing{}
 		},
 	}
-	for name, prepare := range before {
+	for name, prepare := range cases {
 		t.Run(name, func(t *testing.T) {
 			inLab(t, func(t *testing.T, l lab) {
-				each := prepare(t, l)
-				l.addressed(t, each[:]...)
+				addressings := prepare(t, l)
+				l.addressed(t, addressings[:]...)
 				for range 2 {
 					l.flap(0)
 					l.flap(1)
-					must(t, l.Start(t.Context(), both(kpps), time.Minute))
+					noError(t, l.Start(t.Context(), bothPorts(kpps), time.Minute))
 					if sending := l.generator.Sending(); len(sending) != 2 {
 						t.Errorf("ports %v send", sending)
 					}
-					must(t, l.Stop(t.Context(), []int{0, 1}))
+					noError(t, l.Stop(t.Context(), []int{0, 1}))
 				}
 			})
 		})
@@ -73,20 +73,20 @@ func TestALinkEventBetweenDestinationAndStartIsRepairedAndRemarked(t *testing.T)
 	inLab(t, func(t *testing.T, l lab) {
 		l.addressed(t, addressing("198.18.0.2/24", "198.18.0.1", ""), addressing("198.18.1.2/24", "198.18.1.1", ""))
 		flaps := 1
-		l.On("ping", func(c trextest.Call) (any, error) { // the call between the two
+		l.Script("ping", func(c trextest.Call) (any, error) { // the call between the two
 			if flaps > 0 {
 				l.flap(1)
 				flaps--
 			}
 			return l.generator.Answer(c)
 		})
-		must(t, l.Start(t.Context(), both(kpps), time.Minute))
+		noError(t, l.Start(t.Context(), bothPorts(kpps), time.Minute))
 		if sending, remarks := l.generator.Sending(), l.Remarks(); len(sending) != 2 || len(remarks) != 1 || !strings.Contains(remarks[0], "the link of port 1 changed its state") {
 			t.Errorf("ports %v send, remarks %q", sending, remarks)
 		}
-		must(t, l.Stop(t.Context(), []int{0, 1}))
+		noError(t, l.Stop(t.Context(), []int{0, 1}))
 		flaps = 9
-		wants(t, l.Start(t.Context(), both(kpps), time.Minute), engine.ErrRefused, "dest MAC is invalid", "link goes down or up", "check the cable")
+		wants(t, l.Start(t.Context(), bothPorts(kpps), time.Minute), engine.ErrRefused, "dest MAC is invalid", "link goes down or up", "check the cable")
 		if sending := l.generator.Sending(); len(sending) != 0 {
 			t.Errorf("ports %v send", sending)
 		}
@@ -96,7 +96,7 @@ func TestALinkEventBetweenDestinationAndStartIsRepairedAndRemarked(t *testing.T)
 func TestAServerWithoutADestinationIsNamedBeforeAnythingIsSent(t *testing.T) {
 	unaddressed := func(ports []trextest.Port) { ports[0].Neighbor = "" }
 	inLab(t, func(t *testing.T, l lab) {
-		must(t, l.Claim(t.Context(), []int{0, 1}, false))
+		noError(t, l.Claim(t.Context(), []int{0, 1}, false))
 		if mac, err := l.Address(t.Context(), 0, engine.Addressing{}); err != nil || mac != "" {
 			t.Errorf("got %q, %v", mac, err)
 		}

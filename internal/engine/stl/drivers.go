@@ -11,31 +11,38 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// driver names the extended statistics of a port's driver that split the sums of get_port_stats: ierrors counts all frames that arrived and weren't received, whatever the reason,
-// and oerrors all that weren't sent. The names are DPDK's (rte_eth_xstats).
+// driver names the extended statistics of a port's driver that split the sums of get_port_stats. There ierrors counts
+// all frames that arrived and weren't received, whatever the reason, and oerrors all frames that weren't sent. The
+// names are DPDK's (rte_eth_xstats).
 type driver struct {
-	// missed are frames that reached the port whole and found no room there; damaged came with a wrong checksum or length.
+	// missed are frames that reached the port whole and found no room there. damaged frames came with a wrong
+	// checksum or length.
 	missed, damaged []string
 	// dropped are frames that are counted in opackets but never left. So are those in oerrors, unless errorsAreUnsent.
 	dropped         []string
 	errorsAreUnsent bool
-	// drops says whether the driver counts all frames that it has no room for; empty: its source code hasn't been checked.
+	// drops says whether the driver counts all frames that it has no room for. It is empty where the driver's source
+	// code hasn't been checked.
 	drops engine.Visibility
 	// registers says who else reads the port's counters.
 	registers registers
 }
 
-// registers are the hardware's counters, from which TRex makes get_port_stats. The zero value: DPDK reads them for TRex, too, and adds them up.
+// registers are the hardware's counters, from which TRex makes get_port_stats. With the zero value, DPDK reads them
+// for TRex, too, and adds them up.
 type registers int
 
 const (
-	// sharedRegisters: reading clears them, TRex reads them itself, and DPDK does for the extended statistics. What one has read the other misses; the sum has all.
+	// sharedRegisters are cleared by reading, and both TRex (for get_port_stats) and DPDK (for the extended
+	// statistics) read them. What one has read the other misses, and the sum has everything.
 	sharedRegisters registers = iota + 1
-	// guardedRegisters: so it is, and no extended statistic has all of what DPDK has read. Nobody may ask for extended statistics.
+	// guardedRegisters are shared, too, and no extended statistic has all of what DPDK has read. So linerate never
+	// requests extended statistics there.
 	guardedRegisters
 )
 
-// The names that DPDK itself gives to struct rte_eth_stats (lib/ethdev/rte_ethdev.c, eth_dev_stats_strings): every driver has them, also one that never counts.
+// DPDK itself gives these names to struct rte_eth_stats (lib/ethdev/rte_ethdev.c, eth_dev_stats_strings). Every
+// driver has them, also a driver that never counts.
 var (
 	genericMissed  = []string{"rx_missed_errors", "rx_mbuf_allocation_errors"}
 	genericDamaged = []string{"rx_errors"}
@@ -63,21 +70,24 @@ func drivers() map[string]driver {
 		"net_ice":  {drops: engine.Counted, errorsAreUnsent: true},
 		// rx_discards of the function's own VSI, by its physical function.
 		"net_iavf": {drops: engine.Counted},
-		// TRex reads registers itself, and leaves missed frames out of ierrors; igb's ierrors have pause frames, too. DPDK tells the bytes that ixgbe's queues received, and not those that it took from
-		// the register of the port.
+		// TRex reads registers itself, and leaves missed frames out of ierrors. The ierrors of igb include pause
+		// frames. DPDK reports the bytes that ixgbe's queues received, and not those that it read from the register
+		// of the port.
 		"net_ixgbe":     {drops: engine.Hidden, registers: guardedRegisters},
 		"net_e1000_igb": {drops: engine.Counted, registers: sharedRegisters},
-		// ipackets are the virtual port's, which has frames that found no buffer; before it there is the physical port, which a virtual function doesn't see. TRex adds out_of_buffer
-		// to ierrors twice, and symbol errors, which are no frames.
+		// ipackets are the virtual port's, with frames that found no buffer. The physical port comes before it, and a
+		// virtual function doesn't see that port. TRex adds out_of_buffer to ierrors twice, and symbol errors, which
+		// are no frames.
 		"net_mlx5": {drops: engine.Counted, missed: append(slices.Clone(genericMissed), "rx_phy_discard_packets"), damaged: []string{"rx_phy_crc_errors", "rx_phy_in_range_len_errors"},
 			dropped: []string{"tx_phy_discard_packets"}},
-		// drop_total of the device; wrong checksums count as errors, and are received all the same.
+		// drop_total is the device's. Wrong checksums count as errors, and are received all the same.
 		"net_ena":     {drops: engine.Counted, dropped: []string{"tx_drops"}},
 		"net_vmxnet3": {drops: engine.Counted, errorsAreUnsent: true},
 		"net_bnxt":    {drops: engine.Counted},
 		"net_gve":     {drops: engine.Counted},
 		"net_netvsc":  {drops: engine.Counted},
-		// These have counters of frames that they received, and none of those that found no room: rx_missed_errors is there, and always 0.
+		// These drivers count frames that they received, and no frames that found no room. They have
+		// rx_missed_errors, and it is always 0.
 		"net_ixgbe_vf":     {drops: engine.Hidden},
 		"net_e1000_igb_vf": {drops: engine.Hidden},
 		"net_virtio":       {drops: engine.Hidden},
@@ -94,7 +104,7 @@ type extended struct {
 	pauses, pausesSent       []int
 	// good are the places of rx_good_packets, rx_good_bytes, tx_good_packets and tx_good_bytes.
 	good []int
-	// split: the driver counts frames that it dropped apart from those that arrived damaged.
+	// split means that the driver counts frames that it dropped and frames that arrived damaged separately.
 	split bool
 }
 
@@ -120,32 +130,34 @@ func extendedOf(d driver, names []string) extended {
 }
 
 // places are the indexes of the wanted names that exist.
-func places(names, wanted []string) (at []int) {
+func places(names, wanted []string) (indexes []int) {
 	for _, name := range wanted {
 		if i := slices.Index(names, name); i >= 0 {
-			at = append(at, i)
+			indexes = append(indexes, i)
 		}
 	}
-	return at
+	return indexes
 }
 
-// isReceivedPause knows the drivers' names: rx_xoff_packets, rx_flow_control_xoff_packets, rx_priority0_xoff_packets, priority_xoff_rx_tc0, rx_pause_frames, rx_pfc_frames …, but not
-// those that tell durations or transitions.
+// isReceivedPause matches the drivers' names of received pause frames, such as rx_xoff_packets,
+// rx_flow_control_xoff_packets, rx_priority0_xoff_packets, priority_xoff_rx_tc0, rx_pause_frames and rx_pfc_frames,
+// but no names of durations or transitions.
 func isReceivedPause(name string) bool { return isPause(name, "rx") }
 
-// isSentPause knows the same of pause frames that the port sent: it held the device up, as it had no room itself.
+// isSentPause matches the names of sent pause frames, by which the port held the device up, as the port had no room
+// itself.
 func isSentPause(name string) bool { return isPause(name, "tx") }
 
-func isPause(name, way string) bool {
+func isPause(name, direction string) bool {
 	name = strings.ToLower(name)
 	stops := strings.Contains(name, "xoff") || strings.Contains(name, "pause") || strings.Contains(name, "pfc")
 	for _, other := range []string{"duration", "transition", "xon_to_xoff", "xon_2_xoff", "xon2xoff"} {
 		stops = stops && !strings.Contains(name, other)
 	}
-	return stops && (strings.HasPrefix(name, way+"_") || strings.Contains(name, "_"+way+"_"))
+	return stops && (strings.HasPrefix(name, direction+"_") || strings.Contains(name, "_"+direction+"_"))
 }
 
-// tally holds the counters in one reading of the extended statistics; -1: they don't have it.
+// tally holds the counters in one reading of the extended statistics, -1 where the statistics don't have a counter.
 type tally struct {
 	missed, damaged, dropped, pauses, pausesSent int64
 }

@@ -12,32 +12,32 @@ import (
 func (l lab) readEdge(t *testing.T) engine.PortCounters {
 	t.Helper()
 	r, err := l.ReadEdge(t.Context(), []int{0, 1})
-	must(t, err)
+	noError(t, err)
 	return r.Ports[1]
 }
 
-// says has every port answer these extended statistics, and this in get_port_stats.
-func (l lab) says(stats map[string]int64, ports map[string]any) {
+// script has every port answer these extended statistics, and this in get_port_stats.
+func (l lab) script(stats map[string]int64, ports map[string]any) {
 	var names []string
 	for name := range stats {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	l.On("get_port_xstats_names", func(trextest.Call) (any, error) { return map[string]any{"xstats_names": names}, nil })
-	l.On("get_port_xstats_values", func(trextest.Call) (any, error) {
+	l.Script("get_port_xstats_names", func(trextest.Call) (any, error) { return map[string]any{"xstats_names": names}, nil })
+	l.Script("get_port_xstats_values", func(trextest.Call) (any, error) {
 		values := []int64{}
 		for _, name := range names {
 			values = append(values, stats[name])
 		}
 		return map[string]any{"xstats_values": values}, nil
 	})
-	l.On("get_port_stats", func(trextest.Call) (any, error) { return ports, nil })
+	l.Script("get_port_stats", func(trextest.Call) (any, error) { return ports, nil })
 }
 
-func driven(by string) func([]trextest.Port) {
+func driven(driver string) func([]trextest.Port) {
 	return func(ports []trextest.Port) {
 		for i := range ports {
-			ports[i].Driver = by
+			ports[i].Driver = driver
 		}
 	}
 }
@@ -67,7 +67,7 @@ func TestBrokenFramesAreNotTheGeneratorsDrops(t *testing.T) {
 
 func TestUnsplitReceiveErrorsCountAsTheGenerators(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
-		l.says(map[string]int64{"rx_good_packets": 5}, map[string]any{"ierrors": 49})
+		l.script(map[string]int64{"rx_good_packets": 5}, map[string]any{"ierrors": 49})
 		l.ready(t)
 		if p := l.readEdge(t); p.ReceiveErrors != 49 || p.Damaged != 0 {
 			t.Errorf("%d dropped, %d damaged", p.ReceiveErrors, p.Damaged)
@@ -78,7 +78,7 @@ func TestUnsplitReceiveErrorsCountAsTheGenerators(t *testing.T) {
 func TestAnEdgeWithoutExtendedStatisticsFails(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
 		l.ready(t)
-		l.On("get_port_xstats_values", refusal("not now"))
+		l.Script("get_port_xstats_values", refusal("not now"))
 		_, err := l.ReadEdge(t.Context(), []int{0, 1})
 		wants(t, err, engine.ErrRefused, "did not report its ports' extended statistics")
 	})
@@ -90,7 +90,7 @@ func TestAnEdgeWithMissingValuesFails(t *testing.T) {
 		l.ready(t)
 		l.generator.AddReceiveErrors(1, 42)
 		l.readEdge(t)
-		l.On("get_port_xstats_values", func(trextest.Call) (any, error) { return map[string]any{"xstats_values": []int64{1, 2}}, nil })
+		l.Script("get_port_xstats_values", func(trextest.Call) (any, error) { return map[string]any{"xstats_values": []int64{1, 2}}, nil })
 		_, err := l.ReadEdge(t.Context(), []int{0, 1})
 		wants(t, err, engine.ErrRefused, "did not report its ports' extended statistics")
 		if p := l.read(t).Ports[1]; p.ReceiveErrors != 42 {
@@ -101,12 +101,12 @@ func TestAnEdgeWithMissingValuesFails(t *testing.T) {
 
 func TestWhatDriversCount(t *testing.T) {
 	type counts struct{ missed, damaged, dropped, pauses, pausesSent int64 }
-	generic := func(more map[string]int64) map[string]int64 {
-		all := map[string]int64{"rx_good_packets": 100, "rx_missed_errors": 5, "rx_mbuf_allocation_errors": 2, "rx_errors": 11, "tx_errors": 3}
-		for name, value := range more {
-			all[name] = value
+	generic := func(extra map[string]int64) map[string]int64 {
+		stats := map[string]int64{"rx_good_packets": 100, "rx_missed_errors": 5, "rx_mbuf_allocation_errors": 2, "rx_errors": 11, "tx_errors": 3}
+		for name, value := range extra {
+			stats[name] = value
 		}
-		return all
+		return stats
 	}
 	tests := map[string]struct {
 		driver string
@@ -140,14 +140,14 @@ func TestWhatDriversCount(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			inLab(t, func(t *testing.T, l lab) {
-				l.says(tt.stats, tt.ports)
+				l.script(tt.stats, tt.ports)
 				l.ready(t)
 				p := l.readEdge(t)
 				if got := (counts{p.ReceiveErrors, p.Damaged, p.SendDrops, p.PauseFrames, p.PauseFramesSent}); got != tt.want {
 					t.Errorf("counted %+v, want %+v", got, tt.want)
 				}
 				d, err := l.Describe(t.Context())
-				must(t, err)
+				noError(t, err)
 				if port := d.Ports[1]; port.ReceiveDrops != tt.drops || port.PauseFrames != tt.pause {
 					t.Errorf("receive drops are %s, pause frames %s; want %s and %s", port.ReceiveDrops, port.PauseFrames, tt.drops, tt.pause)
 				}
@@ -158,19 +158,19 @@ func TestWhatDriversCount(t *testing.T) {
 
 func TestTheSoftwareEnginesCountersSplitDrops(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
-		l.On("get_system_info", func(trextest.Call) (any, error) {
+		l.Script("get_system_info", func(trextest.Call) (any, error) {
 			port := func(i int) map[string]any {
 				return map[string]any{"index": i, "driver": "virtio_net", "receive_drops": "hidden", "pause_frames": "none", "is_prom_supported": true}
 			}
 			return map[string]any{"ports": []any{port(0), port(1)}}, nil
 		})
-		l.On("get_port_stats", func(trextest.Call) (any, error) {
+		l.Script("get_port_stats", func(trextest.Call) (any, error) {
 			return map[string]any{"ierrors": 5, "damaged": 3, "oerrors": 8, "send_drops": 2, "behind": 0}, nil
 		})
-		l.On("get_port_xstats_names", refusal("it was not to be asked"))
-		must(t, l.Claim(t.Context(), []int{0, 1}, false))
+		l.Script("get_port_xstats_names", refusal("it was not to be asked"))
+		noError(t, l.Claim(t.Context(), []int{0, 1}, false))
 		d, err := l.Describe(t.Context())
-		must(t, err)
+		noError(t, err)
 		if p := d.Ports[1]; p.ReceiveDrops != engine.Hidden || p.PauseFrames != engine.Impossible {
 			t.Errorf("%+v", p)
 		}
@@ -185,7 +185,7 @@ func TestAnEdgeAsksForNoMoreThanItNeeds(t *testing.T) {
 		l.ready(t)
 		asked := 0
 		l.read(t)
-		l.On("get_port_xstats_values", func(trextest.Call) (any, error) {
+		l.Script("get_port_xstats_values", func(trextest.Call) (any, error) {
 			asked++
 			return map[string]any{"xstats_values": make([]int, 12)}, nil
 		})
@@ -205,8 +205,8 @@ func TestNoFrameIsLostToRegistersThatForgetWhatWasRead(t *testing.T) {
 		t.Run(driver, func(t *testing.T) {
 			inLab(t, func(t *testing.T, l lab) {
 				l.ready(t)
-				before := l.read(t)
-				must(t, l.Start(t.Context(), both(kpps), 10*time.Second))
+				earlier := l.read(t)
+				noError(t, l.Start(t.Context(), bothPorts(kpps), 10*time.Second))
 				for range 20 {
 					time.Sleep(100 * time.Millisecond)
 					l.read(t)
@@ -214,11 +214,11 @@ func TestNoFrameIsLostToRegistersThatForgetWhatWasRead(t *testing.T) {
 					l.readEdge(t)
 				}
 				time.Sleep(10 * time.Second)
-				after := l.read(t)
+				later := l.read(t)
 				for port := range 2 {
-					sent, back := after.Ports[port].Sent.Sub(before.Ports[port].Sent), after.Ports[1-port].Received.Sub(before.Ports[1-port].Received)
-					if sent != back || sent.Packets < 10_000 || sent.Bytes != 64*sent.Packets {
-						t.Errorf("port %d sent %+v, and %+v came back", port, sent, back)
+					sent, returned := later.Ports[port].Sent.Sub(earlier.Ports[port].Sent), later.Ports[1-port].Received.Sub(earlier.Ports[1-port].Received)
+					if sent != returned || sent.Packets < 10_000 || sent.Bytes != 64*sent.Packets {
+						t.Errorf("port %d sent %+v, and %+v came back", port, sent, returned)
 					}
 				}
 			}, driven(driver))
@@ -230,7 +230,7 @@ func TestAReadingWithoutAShareOfThePortsFramesFails(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
 		l.ready(t)
 		l.read(t)
-		l.On("get_port_xstats_values", func(trextest.Call) (any, error) { return map[string]any{"xstats_values": []int64{1, 2}}, nil })
+		l.Script("get_port_xstats_values", func(trextest.Call) (any, error) { return map[string]any{"xstats_values": []int64{1, 2}}, nil })
 		wants(t, l.readError(t), engine.ErrRefused, "did not report its ports' extended statistics")
 	}, driven("net_e1000_igb"))
 }

@@ -63,8 +63,8 @@ func judge(server string, err error) (text string, kind error) {
 			"keep other work off the runner's processors", e.Port, server), engine.ErrLost
 	}
 	if e, ok := errors.AsType[*trex.RPCError](err); ok {
-		if _, why, long := strings.Cut(e.Specific, tooLong); long {
-			return why, engine.ErrTooLong
+		if _, reason, long := strings.Cut(e.Specific, tooLong); long {
+			return reason, engine.ErrTooLong
 		}
 	}
 	if lost := lostInWords(err); lost != "" {
@@ -79,7 +79,7 @@ const tooLong = "too long: "
 // oneLine puts an error of several lines into one.
 func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
-// lostInWords is the sentence for a server that answers but has lost its state; empty for other errors.
+// lostInWords is the sentence for a server that answers but has lost its state. It is empty for other errors.
 func lostInWords(err error) string {
 	if e, ok := errors.AsType[*resetError](err); ok {
 		return e.Error() + ": the server restarted, or its counters were cleared"

@@ -14,7 +14,7 @@ import (
 // Latency reads the statistics of the latency streams that were loaded.
 func (e *Engine) Latency(ctx context.Context) (map[uint32]engine.LatencyStats, error) {
 	var ids []uint32
-	for _, load := range e.loads {
+	for _, load := range e.traffic.loads {
 		ids = append(ids, load.latency...)
 	}
 	stats := make(map[uint32]engine.LatencyStats, len(ids))
@@ -27,8 +27,8 @@ func (e *Engine) Latency(ctx context.Context) (map[uint32]engine.LatencyStats, e
 		return nil, e.explain(ctx, err)
 	}
 	for _, id := range ids {
-		if seen, ok := flows.Latency[id]; ok {
-			stats[id] = latencyStats(flows.Flows[id], seen)
+		if latency, ok := flows.Latency[id]; ok {
+			stats[id] = latencyStats(flows.Flows[id], latency)
 		}
 	}
 	return stats, nil
@@ -46,9 +46,9 @@ func latencyStats(f trex.FlowCounters, l trex.Latency) engine.LatencyStats {
 
 // Sampled implements engine.Sampler. It reads, as Followed does.
 func (e *Engine) Sampled(ctx context.Context, ids []uint32) (map[uint32]engine.Followed, error) {
-	all := make(map[uint32]engine.Followed, len(ids))
+	byFlow := make(map[uint32]engine.Followed, len(ids))
 	if len(ids) == 0 {
-		return all, nil // a request without ids would mean all of them
+		return byFlow, nil // a request without ids would mean all of them
 	}
 	flows, err := e.reader.FlowStats(ctx, ids...)
 	if err != nil {
@@ -59,12 +59,14 @@ func (e *Engine) Sampled(ctx context.Context, ids []uint32) (map[uint32]engine.F
 		if err != nil {
 			return nil, fmt.Errorf("%s, latency stream %d: %w", e.reader.Address(), id, err)
 		}
-		all[id] = f
+		byFlow[id] = f
 	}
-	return all, nil
+	return byFlow, nil
 }
 
-// sampled combines a latency stream's histogram with its counters: frames that are counted but aren't in the histogram have no time. TRex reads the two one after the other while frames arrive, so either may be some frames ahead.
+// sampled combines a latency stream's histogram with its counters. Frames that are counted but aren't in the
+// histogram have no time. TRex reads the histogram and the counters one after the other while frames arrive, so
+// either may be some frames ahead.
 func sampled(counted trex.FlowCounters, l trex.Latency) (engine.Followed, error) {
 	f := engine.Followed{Received: counted.ReceivedPackets.Total(), Duplicates: int64(l.Errors.Duplicate), Late: int64(l.Errors.OutOfOrder)}
 	if l.HDR == "" {

@@ -12,18 +12,18 @@ import (
 // loaded is what Start and Update must know of a port's streams.
 type loaded struct {
 	scaled  bool    // there are streams that the multiplier scales
-	finite  bool    // the streams to scale are single bursts: their rates are written into the streams, because the server takes a short burst's rate for almost zero and multiplies it up
+	finite  bool    // all streams to scale are single bursts, whose rates are written into the streams
 	fixed   float64 // packets per second of latency streams, which the multiplier doesn't scale
 	latency []uint32
 }
 
 // Load replaces the port's streams and has the server compile them, so that a stream it refuses is reported now and not at the start.
 func (e *Engine) Load(ctx context.Context, port int, streams []stream.Stream) error {
-	load, err := weigh(streams)
+	load, err := sumFixedRates(streams)
 	if err != nil {
 		return e.explain(ctx, fmt.Errorf("port %d: %w", port, err))
 	}
-	delete(e.loads, port)
+	delete(e.traffic.loads, port)
 	if err := e.control.Reset(ctx, port); err != nil {
 		return e.explain(ctx, err)
 	}
@@ -35,12 +35,14 @@ func (e *Engine) Load(ctx context.Context, port int, streams []stream.Stream) er
 			return e.explain(ctx, err)
 		}
 	}
-	e.loads[port] = load
+	e.traffic.loads[port] = load
 	return nil
 }
 
-// weigh adds up the rates that no multiplier changes: the server counts latency streams towards an absolute rate, but sends them at their own.
-func weigh(streams []stream.Stream) (loaded, error) {
+// sumFixedRates adds up the rates that no multiplier changes. The server counts latency streams towards an absolute
+// rate, but sends them at their own. The server also takes a short burst's rate for almost zero and would multiply it
+// up, so a finite load isn't scaled.
+func sumFixedRates(streams []stream.Stream) (loaded, error) {
 	var l loaded
 	sending, bursts := 0, 0
 	for i, s := range streams {

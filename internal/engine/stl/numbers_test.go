@@ -16,19 +16,20 @@ func TestWhatNumbersTell(t *testing.T) {
 	if want := (engine.Followed{Received: 1, Duplicates: 3, Late: 4, Stale: 5, Merged: 6, Uncounted: 7, Varied: 8, Changes: 9}); !reflect.DeepEqual(got, want) {
 		t.Errorf("followed %+v, want %+v", got, want)
 	}
-	seen := trex.Latency{Min: 10, Average: 11, Max: 12, Jitter: 13, Histogram: map[time.Duration]int64{14: 15},
+	latency := trex.Latency{Min: 10, Average: 11, Max: 12, Jitter: 13, Histogram: map[time.Duration]int64{14: 15},
 		Errors: trex.LatencyErrors{Dropped: 16, OutOfOrder: 17, Duplicate: 18, SequenceTooHigh: 19, SequenceTooLow: 20}}
 	want := engine.LatencyStats{Min: 10, Average: 11, Max: 12, Jitter: 13, Histogram: map[time.Duration]int64{14: 15}, Dropped: 16, OutOfOrder: 17, Duplicate: 18, SequenceTooHigh: 19, SequenceTooLow: 20}
-	if got := latencyStats(trex.FlowCounters{}, seen); !reflect.DeepEqual(got, want) {
+	if got := latencyStats(trex.FlowCounters{}, latency); !reflect.DeepEqual(got, want) {
 		t.Errorf("a latency stream's %+v, want %+v", got, want)
 	}
-	seen.Histogram = nil
-	if got, err := sampled(trex.FlowCounters{}, seen); err != nil || !reflect.DeepEqual(got, engine.Followed{Duplicates: 18, Late: 17}) {
+	latency.Histogram = nil
+	if got, err := sampled(trex.FlowCounters{}, latency); err != nil || !reflect.DeepEqual(got, engine.Followed{Duplicates: 18, Late: 17}) {
 		t.Errorf("a sample's %+v, %v", got, err)
 	}
 }
 
-// A port's bytes are TRex's own, which have the FCS of each frame: what it was given with 60 bytes is 64 here, sent as received.
+// A port's bytes are TRex's own and include each frame's FCS. A frame that was given with 60 bytes counts as 64 here,
+// sent as well as received.
 func TestAPortsBytesAreThoseOfTheServer(t *testing.T) {
 	e := &Engine{portHistory: newPortHistory(1, "test")}
 	stats := trex.PortStats{SentPackets: 10, SentBytes: 640, ReceivedPackets: 5, ReceivedBytes: 320}

@@ -15,32 +15,32 @@ import (
 // detailEvery is how often a reading also asks for link state and pause frames, which cost the server more than counters.
 const detailEvery = 700 * time.Millisecond
 
-// portHistory is what successive readings show: who owns the ports, whether links flapped, whether counters only grow. It is safe for
-// concurrent use, as readings and other calls run at the same time.
+// portHistory is what successive readings show about the ports' owners, the links' flaps, and whether counters only
+// grow. It is safe for concurrent use, as readings and other calls run at the same time.
 type portHistory struct {
 	session uint32 // of this client
 	user    string
 
-	mu       sync.Mutex
-	epoch    int          // grows with each Claim and Release
-	claimed  map[int]bool // ports that this session owns
-	ports    map[int]*watched
-	fault    error // kept until the next Claim
-	lastAt   time.Duration
-	detailed time.Time
+	mu          sync.Mutex
+	epoch       int          // grows with each Claim and Release
+	claimed     map[int]bool // ports that this session owns
+	ports       map[int]*watched
+	fault       error // kept until the next Claim
+	latestBegin time.Duration
+	detailed    time.Time
 }
 
 // watched is the history of one port.
 type watched struct {
-	linkUp bool
-	flaps  int64  // link changes that readings have shown
-	base   *int64 // the server's own count in the first reading, if it has one
-	driver driver
-	places extended   // indexes of the extended statistics that matter
-	told   tally      // the extended statistics that were read last
-	errors wire.Count // ierrors at that time
-	last   trex.PortStats
-	lasts  time.Duration // for how long the latest start makes it send
+	linkUp         bool
+	flaps          int64  // link changes that readings have shown
+	base           *int64 // the server's own count in the first reading, if it has one
+	driver         driver
+	places         extended   // indexes of the extended statistics that matter
+	extended       tally      // the extended statistics that were read last
+	extendedErrors wire.Count // ierrors at that time
+	latest         trex.PortStats
+	runDuration    time.Duration // for how long the latest start makes it send
 }
 
 func newPortHistory(session uint32, user string) *portHistory {
@@ -48,16 +48,16 @@ func newPortHistory(session uint32, user string) *portHistory {
 }
 
 // claim begins a new history for ports that this session has claimed.
-func (w *portHistory) claim(ports []int, statuses map[int]trex.PortStatus, known map[int]watched) {
+func (w *portHistory) claim(ports []int, statuses map[int]trex.PortStatus, histories map[int]watched) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.epoch++
 	w.fault = nil
-	w.lastAt, w.detailed = 0, time.Time{}
+	w.latestBegin, w.detailed = 0, time.Time{}
 	for _, port := range ports {
 		w.claimed[port] = true
-		p := known[port]
-		p.linkUp, p.told = statuses[port].Attributes.Link.Up, tally{pauses: -1, pausesSent: -1}
+		p := histories[port]
+		p.linkUp, p.extended = statuses[port].Attributes.Link.Up, tally{pauses: -1, pausesSent: -1}
 		w.ports[port] = &p
 	}
 }
@@ -76,14 +76,15 @@ func (w *portHistory) owns(port int) bool {
 	return w.claimed[port] && w.fault == nil
 }
 
-// plan says which counters a reading requests, and the epoch that its answer belongs to. At an edge it requests all counters; between edges the slow ones only for ports that have
-// missed frames since, and every detailEvery for all ports.
-func (w *portHistory) plan(ports []int, now time.Time, edge bool) (detail trex.Detail, epoch int) {
+// plan returns which counters a reading requests, and the epoch that the reading belongs to. At an edge that is all
+// counters. Between edges it requests slow counters only for ports that have missed frames since, and every
+// detailEvery for all ports.
+func (w *portHistory) plan(ports []int, readTime time.Time, edge bool) (detail trex.Detail, epoch int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	due := now.Sub(w.detailed) >= detailEvery
+	due := readTime.Sub(w.detailed) >= detailEvery
 	if due {
-		w.detailed = now
+		w.detailed = readTime
 		detail.Status = true
 	}
 	for _, port := range ports {
@@ -92,14 +93,15 @@ func (w *portHistory) plan(ports []int, now time.Time, edge bool) (detail trex.D
 		case !ok:
 		case p.sharesRegisters():
 			detail.SharedRegisters = append(detail.SharedRegisters, port)
-		case p.places.wanted() && (due || edge || p.last.ReceiveErrors != p.errors):
+		case p.places.wanted() && (due || edge || p.latest.ReceiveErrors != p.extendedErrors):
 			detail.ExtendedStats = append(detail.ExtendedStats, port)
 		}
 	}
 	return detail, w.epoch
 }
 
-// lacks says whether a port's extended statistics aren't exactly one value for each name: then the meaning of every value is unknown.
+// lacks says whether a port's extended statistics have another number of values than names. In that case the meaning
+// of every value is unknown.
 func (w *portHistory) lacks(port int, values []wire.Count) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -140,92 +142,92 @@ func (w *portHistory) learn(s trex.Snapshot, epoch int) error {
 		return nil
 	}
 	for _, e := range s.Events {
-		w.happened(e)
+		w.recordEvent(e)
 	}
 	for _, port := range slices.Sorted(maps.Keys(s.Statuses)) {
-		w.sawStatus(port, s.Statuses[port])
+		w.recordStatus(port, s.Statuses[port])
 	}
 	for port, values := range s.ExtendedStats {
 		if p, ok := w.ports[port]; ok {
-			p.told, p.errors = p.places.tally(values), s.Ports[port].ReceiveErrors
+			p.extended, p.extendedErrors = p.places.tally(values), s.Ports[port].ReceiveErrors
 		}
 	}
-	if s.Before >= w.lastAt {
-		w.lastAt = s.Before
+	if s.Begin >= w.latestBegin {
+		w.latestBegin = s.Begin
 		for _, port := range slices.Sorted(maps.Keys(s.Ports)) {
-			w.sawCounters(port, s.Ports[port])
+			w.recordCounters(port, s.Ports[port])
 		}
 	}
 	return w.fault
 }
 
-// blame stores a fault, unless there is one already.
-func (w *portHistory) blame(err error) {
+// recordFault stores a fault, unless there is one already.
+func (w *portHistory) recordFault(err error) {
 	if w.fault == nil {
 		w.fault = err
 	}
 }
 
-// sawStatus checks the link, and the owner: the event of a port taken by others may get lost.
-func (w *portHistory) sawStatus(port int, s trex.PortStatus) {
-	up := s.Attributes.Link.Up
+// recordStatus checks the link, and the owner, because the event of a port taken by others may get lost.
+func (w *portHistory) recordStatus(port int, s trex.PortStatus) {
+	linkUp := s.Attributes.Link.Up
 	if p, ok := w.ports[port]; ok {
-		p.sawLink(up)
+		p.recordLink(linkUp)
 	} else {
-		w.ports[port] = &watched{linkUp: up}
+		w.ports[port] = &watched{linkUp: linkUp}
 	}
 	if w.claimed[port] && s.Owner != w.user {
-		w.blame(&trex.TakenError{Port: port, Owner: s.Owner})
+		w.recordFault(&trex.TakenError{Port: port, Owner: s.Owner})
 	}
 }
 
-func (p *watched) sawLink(up bool) {
-	if p.linkUp != up {
-		p.linkUp = up
+func (p *watched) recordLink(linkUp bool) {
+	if p.linkUp != linkUp {
+		p.linkUp = linkUp
 		p.flaps++
 	}
 }
 
-// sawCounters checks that counters only grow, as they do while a server lives.
-func (w *portHistory) sawCounters(port int, s trex.PortStats) {
+// recordCounters checks that counters only grow, as they do while a server lives.
+func (w *portHistory) recordCounters(port int, s trex.PortStats) {
 	p, ok := w.ports[port]
 	if !ok {
 		return
 	}
-	if s.SentPackets < p.last.SentPackets || s.ReceivedPackets < p.last.ReceivedPackets {
-		w.blame(&resetError{port})
+	if s.SentPackets < p.latest.SentPackets || s.ReceivedPackets < p.latest.ReceivedPackets {
+		w.recordFault(&resetError{port})
 	}
 	if s.LinkChanges != nil && p.base == nil {
 		p.base = new(int64(*s.LinkChanges))
 	}
-	p.last = s
+	p.latest = s
 }
 
-// linkFlaps prefers the server's own count: a link may go down and up again between two readings.
+// linkFlaps prefers the server's own count, because a link may go down and up again between two readings.
 func (p *watched) linkFlaps() int64 {
-	if p.base != nil && p.last.LinkChanges != nil {
-		return int64(*p.last.LinkChanges) - *p.base
+	if p.base != nil && p.latest.LinkChanges != nil {
+		return int64(*p.latest.LinkChanges) - *p.base
 	}
 	return p.flaps
 }
 
-// happened judges an event. The server also sends events for this session's own calls.
-func (w *portHistory) happened(e trex.Event) {
+// recordEvent judges an event. The server also sends events for this session's own calls.
+func (w *portHistory) recordEvent(e trex.Event) {
 	switch e.Type {
 	case trex.PortAcquired:
 		if w.claimed[e.Port] && e.Session != w.session {
-			w.blame(&trex.TakenError{Port: e.Port, Owner: e.Who, SameUser: e.Who == w.user})
+			w.recordFault(&trex.TakenError{Port: e.Port, Owner: e.User, SameUser: e.User == w.user})
 		}
 	case trex.AttributeChanged:
 		if p, ok := w.ports[e.Port]; ok && e.LinkUp != nil {
-			p.sawLink(*e.LinkUp)
+			p.recordLink(*e.LinkUp)
 		}
 	case trex.PortFailed, trex.ProfileFailed:
 		if w.claimed[e.Port] {
-			w.blame(&portFailedError{e.Port})
+			w.recordFault(&portFailedError{e.Port})
 		}
 	case trex.ServerStopped:
-		w.blame(&stoppedError{e.Cause})
+		w.recordFault(&stoppedError{e.Cause})
 	default: // other events are the results of this session's calls, or don't concern its ports
 	}
 }
@@ -240,13 +242,13 @@ func (w *portHistory) pauseFrames(port int) engine.Visibility {
 	return engine.VisibilityUnknown
 }
 
-// started records for how long ports were started.
-func (w *portHistory) started(starts []trex.Start, answers []trex.Started) {
+// recordStarts records for how long ports were started.
+func (w *portHistory) recordStarts(starts []trex.Start, answers []trex.Started) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for i, s := range starts {
 		if p, ok := w.ports[s.Port]; ok {
-			p.lasts = answers[i].Lasts
+			p.runDuration = answers[i].RunDuration
 		}
 	}
 }
@@ -261,17 +263,17 @@ func (w *portHistory) counters(port int, c engine.PortCounters) engine.PortCount
 		return c
 	}
 	c.LinkUp, c.LinkFlaps = p.linkUp, p.linkFlaps()
-	c.PauseFrames, c.PauseFramesSent = p.told.pauses, p.told.pausesSent
-	c.Lasts, c.EndsLate = p.lasts, !c.Paced // a server that paces its frames is the software engine, which ends by the clock
+	c.PauseFrames, c.PauseFramesSent = p.extended.pauses, p.extended.pausesSent
+	c.RunDuration, c.EndsLate = p.runDuration, !c.Paced // a server that paces its frames is the software engine, which ends by the clock
 	switch {
 	case c.Paced: // the software engine sends them with its counters
 		return c
 	case p.driver.registers == guardedRegisters: // ierrors has none of the frames that found no room
 		c.ReceiveErrors, c.Damaged = 0, c.ReceiveErrors
 	case p.places.split:
-		c.ReceiveErrors, c.Damaged = p.told.missed, p.told.damaged
+		c.ReceiveErrors, c.Damaged = p.extended.missed, p.extended.damaged
 	}
-	c.SendDrops = p.told.dropped
+	c.SendDrops = p.extended.dropped
 	if !p.driver.errorsAreUnsent {
 		c.SendDrops += c.SendErrors
 	}
@@ -280,21 +282,21 @@ func (w *portHistory) counters(port int, c engine.PortCounters) engine.PortCount
 
 // extendedStats finds the counters that matter among each port's extended statistics, which differ by driver.
 func (e *Engine) extendedStats(ctx context.Context, ports []trex.PortInfo) (map[int]watched, error) {
-	known := map[int]watched{}
+	histories := map[int]watched{}
 	for _, p := range ports {
 		d := driverOf(p.Driver)
 		if d.registers == guardedRegisters {
-			known[p.Index] = watched{driver: d}
+			histories[p.Index] = watched{driver: d}
 			continue
 		}
 		if p.ReceiveDrops != "" { // the server sends all of them with its counters
 			continue
 		}
 		names, err := e.reader.ExtendedStatNames(ctx, p.Index)
-		if err := unlessRefused(err); err != nil {
+		if err := ignoreRefusal(err); err != nil {
 			return nil, err
 		}
-		known[p.Index] = watched{driver: d, places: extendedOf(d, names)}
+		histories[p.Index] = watched{driver: d, places: extendedOf(d, names)}
 	}
-	return known, nil
+	return histories, nil
 }

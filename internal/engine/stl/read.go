@@ -14,9 +14,10 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Read takes one reading of the ports' counters in one exchange. It checks at the same time whether the server is still the same process, and
-// whether the ports still belong to this session; if not, every call returns ErrLost or ErrTaken until the next Claim. A reading that ctx cut short decides
-// nothing: that error wraps context.DeadlineExceeded and neither of those.
+// Read takes one reading of the ports' counters in one exchange. It also checks whether the server is still the same
+// process, and whether the ports still belong to this session. If not, every call returns ErrLost or ErrTaken until
+// the next Claim. When ctx cuts a reading short, the error wraps context.DeadlineExceeded and neither of those, as
+// such a reading proves nothing.
 func (e *Engine) Read(ctx context.Context, ports []int) (engine.Reading, error) {
 	return e.read(ctx, ports, false)
 }
@@ -27,13 +28,13 @@ func (e *Engine) ReadEdge(ctx context.Context, ports []int) (engine.Reading, err
 }
 
 func (e *Engine) read(ctx context.Context, ports []int, edge bool) (engine.Reading, error) {
-	now := time.Now()
-	detail, epoch := e.portHistory.plan(ports, now, edge)
-	asked := e.machine.signs()
-	if e.machine.known.Load() {
-		detail.Processors, detail.Signs = e.machine.processors, asked
+	readTime := time.Now()
+	detail, epoch := e.portHistory.plan(ports, readTime, edge)
+	asked := e.signs()
+	if e.reported.machine.Load() {
+		detail.Processors, detail.Signs = e.processors, asked
 	}
-	own := e.reminders.counted(now)
+	own := e.links.reminders.counted(readTime)
 	shot, err := e.snapshot(ctx, ports, detail)
 	if err != nil {
 		return engine.Reading{}, e.readFault(ctx, err)
@@ -48,13 +49,13 @@ func (e *Engine) read(ctx context.Context, ports []int, edge bool) (engine.Readi
 	if edge && len(shot.ExtendedStats) < len(detail.ExtendedStats)+len(detail.SharedRegisters) {
 		return engine.Reading{}, e.explain(ctx, errWithheld)
 	}
-	e.remind(ctx, ports)
-	told := e.reading(shot)
-	told.Asked = asked
-	return withoutReminders(told, own), nil
+	e.links.reminders.send(ctx, ports)
+	reading := e.reading(shot)
+	reading.RequestedSigns = asked
+	return withoutReminders(reading, own), nil
 }
 
-// snapshot tries a second time, on a new connection, if the first connection broke: reading changes nothing.
+// snapshot tries a second time, on a new connection, if the first connection broke, as reading changes nothing.
 func (e *Engine) snapshot(ctx context.Context, ports []int, d trex.Detail) (trex.Snapshot, error) {
 	shot, err := e.reader.Snapshot(ctx, ports, d)
 	lost, ok := errors.AsType[*trex.LostError](err)
@@ -73,25 +74,25 @@ func (e *Engine) readFault(ctx context.Context, err error) error {
 
 func (e *Engine) reading(s trex.Snapshot) engine.Reading {
 	r := engine.Reading{Ports: make(map[int]engine.PortCounters, len(s.Ports)), QueueFull: int64(s.Global.QueueFull + s.Global.QueueDrop)}
-	r.At, r.Uncertainty = instant(s)
-	r.Stolen.Time, r.Stolen.At = s.Global.StolenAt()
-	times, at := s.Global.ProcessorTimes()
-	for r.Processors.At = at; len(times) > 0; times = times[1:] {
-		r.Processors.Each = append(r.Processors.Each, engine.Processor(times[0]))
+	r.Instant, r.Uncertainty = instant(s)
+	r.Stolen.Time, r.Stolen.Instant = s.Global.StolenTime()
+	times, readAt := s.Global.ProcessorTimes()
+	for r.Processors.Instant = readAt; len(times) > 0; times = times[1:] {
+		r.Processors.List = append(r.Processors.List, engine.Processor(times[0]))
 	}
 	r.Signs = s.Global.Signs
 	busiest := float64(s.Global.CPUPercent)
 	for port, stats := range s.Ports {
 		busiest = math.Max(busiest, float64(stats.CPUPercent))
-		kernel, told := kernelCounters(stats)
+		kernel, hasKernel := kernelCounters(stats)
 		waited, waiting := stats.Waits()
 		r.Ports[port] = e.portHistory.counters(port, engine.PortCounters{
 			Kernel:        kernel,
-			KernelTold:    told,
+			HasKernel:     hasKernel,
 			Sent:          units.Traffic{Packets: int64(stats.SentPackets), Bytes: int64(stats.SentBytes)},
 			Received:      units.Traffic{Packets: int64(stats.ReceivedPackets), Bytes: int64(stats.ReceivedBytes)},
 			Strays:        units.Traffic{Packets: count(stats.StrayPackets), Bytes: count(stats.StrayBytes)},
-			StraysTold:    stats.StrayPackets != nil,
+			CountsStrays:  stats.StrayPackets != nil,
 			SendErrors:    int64(stats.SendErrors),
 			SendDrops:     count(stats.SendDrops),
 			ReceiveErrors: int64(stats.ReceiveErrors),
@@ -109,8 +110,8 @@ func (e *Engine) reading(s trex.Snapshot) engine.Reading {
 	return r
 }
 
-// kernelCounters are those of the port's interface; told says that the server has them.
-func kernelCounters(s trex.PortStats) (counters engine.KernelCounters, told bool) {
+// kernelCounters are the counters of the port's interface, if the server has them.
+func kernelCounters(s trex.PortStats) (counters engine.KernelCounters, ok bool) {
 	if len(s.Kernel) != 3 {
 		return counters, false
 	}
@@ -125,27 +126,29 @@ func count(c *wire.Count) int64 {
 	return int64(*c)
 }
 
-// errWithheld: without these counters it is unknown whether the generator or something else lost frames.
+// errWithheld is returned because without these counters it is unknown whether the generator or something else lost
+// frames.
 var errWithheld = errors.New("it did not report its ports' extended statistics")
 
-// instant is when the counters were read, on the server's clock: as it says with the counters, from the earliest that any port's may be
-// to the latest, or else from just before to just after. It is the middle of that, give or take half.
-func instant(s trex.Snapshot) (at, uncertainty time.Duration) {
-	var first, last time.Duration
+// instant is when the counters were read, on the server's clock. The server may report that time with each port's
+// counters, and then the reading spans the earliest to the latest of these. Otherwise it spans the time from just
+// before to just after the counters. The result is the middle of the span and half of its width.
+func instant(s trex.Snapshot) (middle, uncertainty time.Duration) {
+	var earliest, latest time.Duration
 	for _, stats := range s.Ports {
-		ts, width, known := stats.At()
-		if !known {
-			return s.Before + (s.After-s.Before)/2, (s.After - s.Before) / 2
+		ts, width, ok := stats.ReadTime()
+		if !ok {
+			return s.Begin + (s.End-s.Begin)/2, (s.End - s.Begin) / 2
 		}
-		if last == 0 || ts-width < first {
-			first = ts - width
+		if latest == 0 || ts-width < earliest {
+			earliest = ts - width
 		}
-		last = max(last, ts+width)
+		latest = max(latest, ts+width)
 	}
-	if last == 0 {
-		return s.Before, 0
+	if latest == 0 {
+		return s.Begin, 0
 	}
-	return first + (last-first)/2, (last - first) / 2
+	return earliest + (latest-earliest)/2, (latest - earliest) / 2
 }
 
 // resetError, portFailedError and stoppedError are what a reading may find out about a server that answers.

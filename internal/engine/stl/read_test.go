@@ -30,14 +30,14 @@ func TestReadingsNotice(t *testing.T) {
 			for range 3 {
 				wants(t, l.readError(t), engine.ErrTaken, `port 1 of memory:4501 is owned by "thief"`)
 			}
-			must(t, l.Claim(t.Context(), []int{0, 1}, true))
+			noError(t, l.Claim(t.Context(), []int{0, 1}, true))
 			l.read(t)
 		})
 	})
 	t.Run("a thief whose event got lost", func(t *testing.T) {
 		inLab(t, func(t *testing.T, l lab) {
 			l.ready(t)
-			l.On("get_async_events", func(trextest.Call) (any, error) { return map[string]any{"data": []any{}}, nil })
+			l.Script("get_async_events", func(trextest.Call) (any, error) { return map[string]any{"data": []any{}}, nil })
 			l.read(t)
 			l.generator.Steal(1, "thief")
 			time.Sleep(time.Second)
@@ -61,10 +61,10 @@ func TestReadingsNotice(t *testing.T) {
 	t.Run("counters that went backwards", func(t *testing.T) {
 		inLab(t, func(t *testing.T, l lab) {
 			l.ready(t)
-			must(t, l.Start(t.Context(), both(kpps), time.Minute))
+			noError(t, l.Start(t.Context(), bothPorts(kpps), time.Minute))
 			time.Sleep(time.Second)
 			l.read(t)
-			l.On("get_port_stats", func(trextest.Call) (any, error) { return map[string]any{"opackets": 1}, nil })
+			l.Script("get_port_stats", func(trextest.Call) (any, error) { return map[string]any{"opackets": 1}, nil })
 			wants(t, l.readError(t), engine.ErrLost, "went backwards")
 		})
 	})
@@ -96,9 +96,9 @@ func TestAServerThatReportsBehindNeverCatchesUpInABurst(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inLab(t, func(t *testing.T, l lab) {
 				l.ready(t)
-				l.On("get_port_stats", func(trextest.Call) (any, error) { return answer, nil })
+				l.Script("get_port_stats", func(trextest.Call) (any, error) { return answer, nil })
 				r, err := l.Read(t.Context(), []int{0, 1})
-				must(t, err)
+				noError(t, err)
 				if r.Ports[0].Paced != (len(answer) == 2) {
 					t.Errorf("paced: %v", r.Ports[0].Paced)
 				}
@@ -118,9 +118,9 @@ func TestHowLongAPortsSendersWaitedIsRead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inLab(t, func(t *testing.T, l lab) {
 				l.ready(t)
-				l.On("get_port_stats", func(trextest.Call) (any, error) { return c.answer, nil })
+				l.Script("get_port_stats", func(trextest.Call) (any, error) { return c.answer, nil })
 				r, err := l.Read(t.Context(), []int{0, 1})
-				must(t, err)
+				noError(t, err)
 				if p := r.Ports[0]; p.Waited != c.waited || p.Waiting != c.waiting {
 					t.Errorf("waited %v, and for %v more", p.Waited, p.Waiting)
 				}
@@ -135,14 +135,14 @@ func TestStolenTimeIsRead(t *testing.T) {
 		want   engine.Stolen
 	}{
 		"TRex doesn't say it":                    {map[string]any{"m_cpu_util": 1.5}, engine.Stolen{}},
-		"the software engine does, now and then": {map[string]any{"m_cpu_util": 1.5, "stolen": 2.25, "stolen_ts": 17.5}, engine.Stolen{Time: 2250 * time.Millisecond, At: 17500 * time.Millisecond}},
+		"the software engine does, now and then": {map[string]any{"m_cpu_util": 1.5, "stolen": 2.25, "stolen_ts": 17.5}, engine.Stolen{Time: 2250 * time.Millisecond, Instant: 17500 * time.Millisecond}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inLab(t, func(t *testing.T, l lab) {
 				l.ready(t)
-				l.On("get_global_stats", func(trextest.Call) (any, error) { return tt.answer, nil })
+				l.Script("get_global_stats", func(trextest.Call) (any, error) { return tt.answer, nil })
 				r, err := l.Read(t.Context(), []int{0, 1})
-				must(t, err)
+				noError(t, err)
 				if r.Stolen != tt.want {
 					t.Errorf("%+v", r.Stolen)
 				}
@@ -151,7 +151,8 @@ func TestStolenTimeIsRead(t *testing.T) {
 	}
 }
 
-// TestProcessorsAreRequestedOnlyIfWanted, and of whoever has said that it knows them: TRex gets the requests that its own client sends.
+// TestProcessorsAreRequestedOnlyIfWanted also checks that only a server that reports its processors is asked for
+// them. TRex gets the requests that TRex's own client sends.
 func TestProcessorsAreRequestedOnlyIfWanted(t *testing.T) {
 	for name, tt := range map[string]struct {
 		machines int // processors that the server says its machine has; 0: it says nothing, as TRex
@@ -167,19 +168,19 @@ func TestProcessorsAreRequestedOnlyIfWanted(t *testing.T) {
 				var asks bool
 				memory := []signs.Reading{{Type: signs.Memory, At: time.Hour, Values: []signs.Value{{Series: "used", Number: 1e9}}}}
 				table := l.generator.Answer
-				l.On("get_system_info", func(c trextest.Call) (any, error) {
+				l.Script("get_system_info", func(c trextest.Call) (any, error) {
 					answer, err := table(c)
-					if info, is := answer.(map[string]any); is && tt.machines > 0 {
+					if info, ok := answer.(map[string]any); ok && tt.machines > 0 {
 						info["processors"] = tt.machines
 					}
 					return answer, err
 				})
-				l.On("get_global_stats", func(c trextest.Call) (any, error) {
+				l.Script("get_global_stats", func(c trextest.Call) (any, error) {
 					var p struct {
 						Processors bool
 						Signs      []string
 					}
-					must(t, c.Into(&p))
+					noError(t, c.Decode(&p))
 					if asks = p.Processors; asks != slices.Equal(p.Signs, []string{signs.Memory}) {
 						t.Errorf("asked for processors %t, for signs %q", asks, p.Signs)
 					}
@@ -189,18 +190,18 @@ func TestProcessorsAreRequestedOnlyIfWanted(t *testing.T) {
 					return map[string]any{"processors": [][]float64{{1, 7, 2, 0.5, 90}}, "processors_ts": 17.5, "signs": memory}, nil
 				})
 				e, err := stl.Dial(t.Context(), l.Server.Address(), stl.Options{Dial: l.Dial, Processors: tt.wanted, Signs: func() []string { return map[bool][]string{true: {signs.Memory}}[tt.wanted] }})
-				must(t, err)
+				noError(t, err)
 				t.Cleanup(func() { _ = e.Close() })
-				must(t, e.Claim(t.Context(), []int{0, 1}, false))
+				noError(t, e.Claim(t.Context(), []int{0, 1}, false))
 				r, err := e.Read(t.Context(), []int{0, 1})
-				must(t, err)
+				noError(t, err)
 				want, wantSigns := engine.Processors{}, []signs.Reading(nil)
 				if tt.asks {
 					wantSigns = memory
-					want = engine.Processors{At: 17500 * time.Millisecond, Each: []engine.Processor{{Number: 1, Busy: 7 * time.Second, SoftIRQ: 2 * time.Second, Stolen: 500 * time.Millisecond, Idle: 90 * time.Second}}}
+					want = engine.Processors{Instant: 17500 * time.Millisecond, List: []engine.Processor{{Number: 1, Busy: 7 * time.Second, SoftIRQ: 2 * time.Second, Stolen: 500 * time.Millisecond, Idle: 90 * time.Second}}}
 				}
-				if wanted := len(r.Asked) > 0; wanted != tt.wanted {
-					t.Errorf("the reading says that %q were asked for", r.Asked)
+				if wanted := len(r.RequestedSigns) > 0; wanted != tt.wanted {
+					t.Errorf("the reading says that %q were asked for", r.RequestedSigns)
 				}
 				if asks != tt.asks || !reflect.DeepEqual(r.Processors, want) || !reflect.DeepEqual(r.Signs, wantSigns) {
 					t.Errorf("asked: %v, read %+v, want %v and %+v", asks, r.Processors, tt.asks, want)
@@ -214,7 +215,7 @@ func TestABrokenConnectionIsHealed(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
 		l.ready(t)
 		hungUp := false
-		l.On("get_global_stats", func(c trextest.Call) (any, error) {
+		l.Script("get_global_stats", func(c trextest.Call) (any, error) {
 			if !hungUp {
 				hungUp = true
 				return nil, trextest.ErrHangUp
@@ -231,7 +232,7 @@ func TestABrokenConnectionIsHealed(t *testing.T) {
 func TestAReadingCutShortDecidesNothing(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
 		l.ready(t)
-		l.On("get_global_stats", fail(trextest.ErrStall))
+		l.Script("get_global_stats", fail(trextest.ErrStall))
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
 		began := time.Now()
@@ -240,7 +241,7 @@ func TestAReadingCutShortDecidesNothing(t *testing.T) {
 		if errors.Is(err, engine.ErrLost) || time.Since(began) != 2*time.Second {
 			t.Errorf("after %v: %v", time.Since(began), err)
 		}
-		l.On("get_global_stats", nil)
+		l.Script("get_global_stats", nil)
 		l.read(t)
 	})
 }
@@ -248,7 +249,7 @@ func TestAReadingCutShortDecidesNothing(t *testing.T) {
 func TestASilentServerIsLostAfterTheClientsTimeout(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
 		l.ready(t)
-		l.On("get_global_stats", fail(trextest.ErrStall))
+		l.Script("get_global_stats", fail(trextest.ErrStall))
 		wants(t, l.readError(t), engine.ErrLost, "nothing within 5s")
 	})
 }
@@ -279,7 +280,7 @@ func TestTheServersOwnCountOfLinkChanges(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
 		l.ready(t)
 		changes := 40
-		l.On("get_port_stats", func(trextest.Call) (any, error) { return map[string]any{"link_flaps": changes}, nil })
+		l.Script("get_port_stats", func(trextest.Call) (any, error) { return map[string]any{"link_flaps": changes}, nil })
 		if got := l.read(t).Ports[0].LinkFlaps; got != 0 {
 			t.Errorf("changes from before the claim count: %d", got)
 		}
@@ -332,40 +333,40 @@ func TestTheTimeOfAReading(t *testing.T) {
 	}
 	t.Run("is the middle between just before and just after the counters", func(t *testing.T) {
 		inLab(t, func(t *testing.T, l lab) {
-			l.On("get_port_stats", stats())
-			l.On("ping", func(trextest.Call) (any, error) { return map[string]any{"ts": 1.5}, nil })
-			if r := l.read(t); r.At != 1500*time.Millisecond || r.Uncertainty != 0 {
-				t.Errorf("at %v ± %v", r.At, r.Uncertainty)
+			l.Script("get_port_stats", stats())
+			l.Script("ping", func(trextest.Call) (any, error) { return map[string]any{"ts": 1.5}, nil })
+			if r := l.read(t); r.Instant != 1500*time.Millisecond || r.Uncertainty != 0 {
+				t.Errorf("at %v ± %v", r.Instant, r.Uncertainty)
 			}
-			l.On("ping", nil)
+			l.Script("ping", nil)
 			if r := l.read(t); r.Uncertainty != 4*time.Millisecond {
-				t.Errorf("at %v ± %v", r.At, r.Uncertainty)
+				t.Errorf("at %v ± %v", r.Instant, r.Uncertainty)
 			}
 		})
 	})
 	t.Run("is what the counters say, if they do", func(t *testing.T) {
 		inLab(t, func(t *testing.T, l lab) {
-			l.On("get_port_stats", stats(77.25, 77.25))
-			if r := l.read(t); r.At != 77250*time.Millisecond || r.Uncertainty != 0 {
-				t.Errorf("at %v ± %v", r.At, r.Uncertainty)
+			l.Script("get_port_stats", stats(77.25, 77.25))
+			if r := l.read(t); r.Instant != 77250*time.Millisecond || r.Uncertainty != 0 {
+				t.Errorf("at %v ± %v", r.Instant, r.Uncertainty)
 			}
 		})
 	})
 	t.Run("is as uncertain as the counters say", func(t *testing.T) {
 		inLab(t, func(t *testing.T, l lab) {
-			l.On("get_port_stats", func(c trextest.Call) (any, error) {
+			l.Script("get_port_stats", func(c trextest.Call) (any, error) {
 				return map[string]any{"ts": 77.25 + float64(c.Port()), "ts_width": 0.125 + 0.25*float64(c.Port())}, nil
 			})
-			if r := l.read(t); r.At != 77875*time.Millisecond || r.Uncertainty != 750*time.Millisecond {
-				t.Errorf("at %v ± %v", r.At, r.Uncertainty)
+			if r := l.read(t); r.Instant != 77875*time.Millisecond || r.Uncertainty != 750*time.Millisecond {
+				t.Errorf("at %v ± %v", r.Instant, r.Uncertainty)
 			}
 		})
 	})
 	t.Run("is their middle, if they differ", func(t *testing.T) {
 		inLab(t, func(t *testing.T, l lab) {
-			l.On("get_port_stats", stats(77.5, 77.25))
-			if r := l.read(t); r.At != 77375*time.Millisecond || r.Uncertainty != 125*time.Millisecond {
-				t.Errorf("at %v ± %v", r.At, r.Uncertainty)
+			l.Script("get_port_stats", stats(77.5, 77.25))
+			if r := l.read(t); r.Instant != 77375*time.Millisecond || r.Uncertainty != 125*time.Millisecond {
+				t.Errorf("at %v ± %v", r.Instant, r.Uncertainty)
 			}
 		})
 	})
@@ -374,13 +375,13 @@ func TestTheTimeOfAReading(t *testing.T) {
 func TestReadingsAreNotLateWhileAStartBlocks(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
 		l.ready(t)
-		l.On("start_traffic", func(trextest.Call) (any, error) {
+		l.Script("start_traffic", func(trextest.Call) (any, error) {
 			time.Sleep(3 * time.Second)
 			return map[string]any{"multiplier": 1.0}, nil
 		})
 		var starting sync.WaitGroup
 		starting.Go(func() {
-			if err := l.Start(t.Context(), both(kpps)[:1], time.Minute); err != nil {
+			if err := l.Start(t.Context(), bothPorts(kpps)[:1], time.Minute); err != nil {
 				t.Error(err)
 			}
 		})
@@ -410,11 +411,11 @@ func TestReadingsDuringOtherCalls(t *testing.T) {
 		}
 		for range 3 {
 			l.ready(t)
-			must(t, l.Start(ctx, both(kpps), time.Minute))
+			noError(t, l.Start(ctx, bothPorts(kpps), time.Minute))
 			time.Sleep(time.Second)
-			must(t, l.Update(ctx, both(2*kpps)))
-			must(t, l.Stop(ctx, []int{0, 1}))
-			must(t, l.Release(ctx))
+			noError(t, l.Update(ctx, bothPorts(2*kpps)))
+			noError(t, l.Stop(ctx, []int{0, 1}))
+			noError(t, l.Release(ctx))
 		}
 		cancel()
 		readers.Wait()

@@ -19,11 +19,14 @@ import (
 // neighbour after 15 s at the soonest (RFC 4861, 6.3.2), and gives it up, with all traffic to it, 8 s later.
 const remindEvery = 5 * time.Second
 
-// countedAfter is how long it may take until the server's counters include a pushed frame: TRex answers when the frame is in the port's queue, and reads the port's own counters.
+// countedAfter is how long it may take until the server's counters include a pushed frame. TRex answers when the
+// frame is in the port's queue, and reads the port's own counters.
 const countedAfter = 5 * time.Millisecond
 
-// reminders keep devices from forgetting ports. They are neighbour advertisements where the server doesn't answer neighbour solicitations; and ARP replies of cards of a TRex, which answers ARP requests, but
-// counts its answers among the frames of the load, from which no counter of a card tells them:
+// reminders keep devices from forgetting ports. Where the server doesn't answer neighbour solicitations, reminders
+// are neighbour advertisements. A TRex answers ARP requests by itself, but its card counts these answers among the
+// frames of the load, and no counter of the card tells them apart. There reminders are ARP replies, so that the
+// device has no reason to ask.
 //
 //	Address          Read, and each Read after it:
 //	│ solicitation   │ counters, then, if 5 s are over,
@@ -34,32 +37,37 @@ const countedAfter = 5 * time.Millisecond
 //
 // The server counts these frames and they never come back, so they are subtracted from what was sent. reminders are safe for concurrent use.
 type reminders struct {
-	mu    sync.Mutex
-	ports map[int]*reminder
+	reader  *trex.Client
+	history *portHistory
+	mu      sync.Mutex
+	ports   map[int]*reminder
 }
 
 type reminder struct {
-	frames [][]byte      // none: the device needn't be reminded
-	last   time.Time     // when the last ones were due
-	sent   units.Traffic // since the engine was made: counters only grow
+	frames  [][]byte      // empty if the device needn't be reminded
+	lastDue time.Time     // when the last ones were due
+	sent    units.Traffic // since the engine was made, as counters only grow
 	// fresh are the last ones sent, at freshAt.
 	fresh   units.Traffic
 	freshAt time.Time
 }
 
-// set stores the frame that reminds the device, which has just been sent; nil: no reminders.
-func (r *reminders) set(port int, frame []byte) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.ports == nil {
-		r.ports = map[int]*reminder{}
-	}
+// forPort is a port's reminder. The caller holds mu.
+func (r *reminders) forPort(port int) *reminder {
 	p, ok := r.ports[port]
 	if !ok {
 		p = &reminder{}
 		r.ports[port] = p
 	}
-	if p.frames, p.last = nil, time.Now(); frame != nil {
+	return p
+}
+
+// set stores the frame that reminds the device, which has just been sent. With nil there are no reminders.
+func (r *reminders) set(port int, frame []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p := r.forPort(port)
+	if p.frames, p.lastDue = nil, time.Now(); frame != nil {
 		p.frames = [][]byte{frame}
 	}
 }
@@ -68,13 +76,7 @@ func (r *reminders) set(port int, frame []byte) {
 func (r *reminders) keep(port int, frame []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.ports == nil {
-		r.ports = map[int]*reminder{}
-	}
-	if _, ok := r.ports[port]; !ok {
-		r.ports[port] = &reminder{}
-	}
-	if p := r.ports[port]; !slices.ContainsFunc(p.frames, func(kept []byte) bool { return bytes.Equal(kept, frame) }) {
+	if p := r.forPort(port); !slices.ContainsFunc(p.frames, func(kept []byte) bool { return bytes.Equal(kept, frame) }) {
 		p.frames = append(p.frames, frame)
 	}
 }
@@ -88,24 +90,24 @@ func (r *reminders) forget() {
 	}
 }
 
-// due are the frames to send now, or none. The caller must send them: the next ones are due after remindEvery.
-func (r *reminders) due(port int, now time.Time) [][]byte {
+// due returns the frames to send now, if any. The caller must send them, as the next ones are due after remindEvery.
+func (r *reminders) due(port int, clock time.Time) [][]byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p, ok := r.ports[port]
-	if !ok || len(p.frames) == 0 || now.Sub(p.last) < remindEvery {
+	if !ok || len(p.frames) == 0 || clock.Sub(p.lastDue) < remindEvery {
 		return nil
 	}
-	p.last = now
+	p.lastDue = clock
 	return p.frames
 }
 
 // note counts frames that were sent.
-func (r *reminders) note(port int, frames [][]byte, now time.Time) {
+func (r *reminders) note(port int, frames [][]byte, sentAt time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p := r.ports[port]
-	p.fresh, p.freshAt = units.Traffic{}, now
+	p.fresh, p.freshAt = units.Traffic{}, sentAt
 	for _, frame := range frames {
 		p.fresh = p.fresh.Add(onWire(frame))
 	}
@@ -113,33 +115,34 @@ func (r *reminders) note(port int, frames [][]byte, now time.Time) {
 }
 
 // counted is how many of the frames that the server has counted as sent by now were reminders, by port.
-func (r *reminders) counted(now time.Time) map[int]units.Traffic {
+func (r *reminders) counted(readTime time.Time) map[int]units.Traffic {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	counted := make(map[int]units.Traffic, len(r.ports))
 	for port, p := range r.ports {
 		counted[port] = p.sent
-		if now.Sub(p.freshAt) < countedAfter {
+		if readTime.Sub(p.freshAt) < countedAfter {
 			counted[port] = p.sent.Sub(p.fresh)
 		}
 	}
 	return counted
 }
 
-// onWire is a frame as counters have it: padded, with its FCS.
+// onWire is a frame as counters have it, padded and with its FCS.
 func onWire(frame []byte) units.Traffic {
 	return units.Traffic{Packets: 1, Bytes: int64(max(len(frame), 60) + units.FCSBytes)}
 }
 
-// remind sends the reminders that are due, and says whether there were any. An error isn't reported: it shows in the next reading, or in frames that don't come back.
-func (e *Engine) remind(ctx context.Context, ports []int) (sent bool) {
+// send sends the reminders that are due, and says whether there were any. An error isn't reported here, as it shows
+// in the next reading, or in frames that don't come back.
+func (r *reminders) send(ctx context.Context, ports []int) (sent bool) {
 	for _, port := range ports {
-		if !e.portHistory.owns(port) {
+		if !r.history.owns(port) {
 			continue
 		}
-		frames := e.reminders.due(port, time.Now())
-		if len(frames) > 0 && e.reader.PushFrames(ctx, port, frames) == nil {
-			e.reminders.note(port, frames, time.Now())
+		frames := r.due(port, time.Now())
+		if len(frames) > 0 && r.reader.PushFrames(ctx, port, frames) == nil {
+			r.note(port, frames, time.Now())
 			sent = true
 		}
 	}
@@ -147,14 +150,14 @@ func (e *Engine) remind(ctx context.Context, ports []int) (sent bool) {
 }
 
 // remindBeforeStart keeps the devices behind ports that are about to start from asking for their addresses meanwhile.
-func (e *Engine) remindBeforeStart(ctx context.Context, statuses map[int]trex.PortStatus) error {
-	if e.machine.known.Load() { // the software engine counts ARP apart
+func (l *links) remindBeforeStart(ctx context.Context, statuses map[int]trex.PortStatus) error {
+	if l.reported.machine.Load() { // the software engine counts ARP apart
 		return nil
 	}
 	var reminded []int
 	for port, status := range statuses {
-		d, layer := e.destinations[port], status.Attributes.Layer
-		if e.virtual[port] || !d.local.IsValid() || !d.hop.IsValid() || len(status.Attributes.VLAN.Tags) > 1 {
+		d, layer := l.destinations[port], status.Attributes.Layer
+		if l.reported.virtual[port] || !d.local.IsValid() || !d.hop.IsValid() || len(status.Attributes.VLAN.Tags) > 1 {
 			continue
 		}
 		q := neighbor.Query{Source: d.local, Target: d.hop}
@@ -163,20 +166,20 @@ func (e *Engine) remindBeforeStart(ctx context.Context, statuses map[int]trex.Po
 		}
 		q.SourceMAC, _ = net.ParseMAC(layer.Ether.Source)
 		if frame, err := q.Reply(d.mac); err == nil {
-			e.reminders.keep(port, frame)
+			l.reminders.keep(port, frame)
 			reminded = append(reminded, port)
 		}
 	}
-	if len(reminded) == 0 || !e.remind(ctx, reminded) {
+	if len(reminded) == 0 || !l.reminders.send(ctx, reminded) {
 		return nil
 	}
 	return bounded.Pause(ctx, countedAfter)
 }
 
 // withoutReminders subtracts the reminders from a reading.
-func withoutReminders(r engine.Reading, own map[int]units.Traffic) engine.Reading {
+func withoutReminders(r engine.Reading, reminded map[int]units.Traffic) engine.Reading {
 	for port, counters := range r.Ports {
-		counters.Sent = counters.Sent.Sub(own[port])
+		counters.Sent = counters.Sent.Sub(reminded[port])
 		r.Ports[port] = counters
 	}
 	return r

@@ -24,7 +24,7 @@ func reminded(t *testing.T, l lab, port int) (n int) {
 				Binary []byte `json:"binary"`
 			} `json:"pkts"`
 		}
-		must(t, json.Unmarshal(c.Params, &p))
+		noError(t, json.Unmarshal(c.Params, &p))
 		for _, packet := range p.Packets {
 			if b := packet.Binary; c.Port() == port && len(b) == 86 && b[54] == 136 {
 				n++
@@ -36,23 +36,23 @@ func reminded(t *testing.T, l lab, port int) (n int) {
 
 func TestDevicesAreRemindedOfAnIPv6AddressThatTheServerDoesNotAnswerFor(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
-		must(t, l.Claim(t.Context(), []int{0, 1}, false))
+		noError(t, l.Claim(t.Context(), []int{0, 1}, false))
 		_, err := l.Address(t.Context(), 0, addressing("2001:2::2/64", "2001:2::1", ""))
-		must(t, err)
+		noError(t, err)
 		if n := reminded(t, l, 0); n != 1 {
 			t.Errorf("%d advertisements when the address was set", n)
 		}
 		sent := func() engine.PortCounters {
 			r, err := l.Read(t.Context(), []int{0, 1})
-			must(t, err)
+			noError(t, err)
 			return r.Ports[0]
 		}
-		before := sent()
+		earlier := sent()
 		for range 31 {
 			time.Sleep(time.Second)
 			synctest.Wait()
-			if now := sent(); now.Sent != before.Sent {
-				t.Fatalf("reminders were counted as traffic: %+v, before %+v", now.Sent, before.Sent)
+			if later := sent(); later.Sent != earlier.Sent {
+				t.Fatalf("reminders were counted as traffic: %+v, before %+v", later.Sent, earlier.Sent)
 			}
 		}
 		if n := reminded(t, l, 0); n != 1+6 {
@@ -61,7 +61,7 @@ func TestDevicesAreRemindedOfAnIPv6AddressThatTheServerDoesNotAnswerFor(t *testi
 		if n := reminded(t, l, 1); n != 0 {
 			t.Errorf("%d advertisements on a port without an address", n)
 		}
-		must(t, l.Release(t.Context()))
+		noError(t, l.Release(t.Context()))
 		time.Sleep(time.Minute)
 		sent()
 		if n := reminded(t, l, 0); n != 7 {
@@ -72,9 +72,9 @@ func TestDevicesAreRemindedOfAnIPv6AddressThatTheServerDoesNotAnswerFor(t *testi
 
 func TestADeviceWithAKnownMACLearnsTheGeneratorsMAC(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
-		must(t, l.Claim(t.Context(), []int{0}, false))
+		noError(t, l.Claim(t.Context(), []int{0}, false))
 		_, err := l.Address(t.Context(), 0, addressing("2001:2::2/64", "2001:2::1", "02:00:00:00:00:20"))
-		must(t, err)
+		noError(t, err)
 		pushes := l.Calls("push_pkts")
 		if len(pushes) != 1 || strings.Count(string(pushes[0].Params), `"binary"`) != 2 {
 			t.Errorf("pushed %s, want a solicitation and an advertisement", pushes)
@@ -84,9 +84,9 @@ func TestADeviceWithAKnownMACLearnsTheGeneratorsMAC(t *testing.T) {
 
 func TestNoRemindersForAPortThatAnotherClientTook(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
-		must(t, l.Claim(t.Context(), []int{0}, false))
+		noError(t, l.Claim(t.Context(), []int{0}, false))
 		_, err := l.Address(t.Context(), 0, addressing("2001:2::2/64", "2001:2::1", ""))
-		must(t, err)
+		noError(t, err)
 		l.generator.Steal(0, "alice")
 		time.Sleep(10 * time.Second)
 		if _, err := l.Read(t.Context(), []int{0}); err == nil {
@@ -100,13 +100,13 @@ func TestNoRemindersForAPortThatAnotherClientTook(t *testing.T) {
 
 func TestAServerThatAnswersForIPv6NeedsNoReminders(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
-		l.On("conf_ipv6", func(trextest.Call) (any, error) { return map[string]any{}, nil })
-		must(t, l.Claim(t.Context(), []int{0}, false))
+		l.Script("conf_ipv6", func(trextest.Call) (any, error) { return map[string]any{}, nil })
+		noError(t, l.Claim(t.Context(), []int{0}, false))
 		_, err := l.Address(t.Context(), 0, addressing("2001:2::2/64", "2001:2::1", ""))
-		must(t, err)
+		noError(t, err)
 		time.Sleep(10 * time.Second)
 		_, err = l.Read(t.Context(), []int{0})
-		must(t, err)
+		noError(t, err)
 		if n := reminded(t, l, 0); n != 0 {
 			t.Errorf("%d advertisements", n)
 		}
@@ -114,7 +114,7 @@ func TestAServerThatAnswersForIPv6NeedsNoReminders(t *testing.T) {
 }
 
 // arpReplies are those that were pushed out of the port.
-func arpReplies(t *testing.T, l lab, port int) (all [][]byte) {
+func arpReplies(t *testing.T, l lab, port int) (replies [][]byte) {
 	t.Helper()
 	for _, c := range l.Calls("push_pkts") {
 		var p struct {
@@ -122,17 +122,18 @@ func arpReplies(t *testing.T, l lab, port int) (all [][]byte) {
 				Binary []byte `json:"binary"`
 			} `json:"pkts"`
 		}
-		must(t, json.Unmarshal(c.Params, &p))
+		noError(t, json.Unmarshal(c.Params, &p))
 		for _, packet := range p.Packets {
 			if b := packet.Binary; c.Port() == port && len(b) == 42 && b[21] == 2 {
-				all = append(all, b)
+				replies = append(replies, b)
 			}
 		}
 	}
-	return all
+	return replies
 }
 
-// A TRex's card counts the server's own ARP answers among the frames of a load: of 380 frames one seemed to be lost. So a device has no reason to ask.
+// A TRex's card counts the server's own ARP answers among the frames of a load, so that one of 380 frames seemed to
+// be lost. With reminders a device has no reason to ask.
 func TestADeviceOfACardHasNoReasonToAskForTheAddressOfAPortThatSends(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func([]trextest.Port)
@@ -143,20 +144,20 @@ func TestADeviceOfACardHasNoReasonToAskForTheAddressOfAPortThatSends(t *testing.
 	} {
 		t.Run(name, func(t *testing.T) {
 			inLab(t, func(t *testing.T, l lab) {
-				must(t, l.Claim(t.Context(), []int{0, 1}, false))
+				noError(t, l.Claim(t.Context(), []int{0, 1}, false))
 				for port := range 2 {
 					_, err := l.Address(t.Context(), port, addressing(fmt.Sprintf("198.18.%d.2/24", port), fmt.Sprintf("198.18.%d.1", port), ""))
-					must(t, err)
-					must(t, l.Load(t.Context(), port, []stream.Stream{udp()}))
+					noError(t, err)
+					noError(t, l.Load(t.Context(), port, []stream.Stream{udp()}))
 				}
 				time.Sleep(time.Minute)
-				before := l.read(t)
-				must(t, l.Start(t.Context(), both(kpps), 27*time.Second))
+				earlier := l.read(t)
+				noError(t, l.Start(t.Context(), bothPorts(kpps), 27*time.Second))
 				for range 30 {
 					l.read(t)
 					time.Sleep(time.Second)
 				}
-				after := l.read(t)
+				later := l.read(t)
 				for port := range 2 {
 					replies := arpReplies(t, l, port)
 					if len(replies) != tt.want {
@@ -167,8 +168,8 @@ func TestADeviceOfACardHasNoReasonToAskForTheAddressOfAPortThatSends(t *testing.
 							t.Errorf("port %d sent % x", port, b)
 						}
 					}
-					if sent, back := after.Ports[port].Sent.Sub(before.Ports[port].Sent), after.Ports[1-port].Received.Sub(before.Ports[1-port].Received); sent != back || sent.Packets < 27_000 {
-						t.Errorf("port %d sent %+v, and %+v came back", port, sent, back)
+					if sent, returned := later.Ports[port].Sent.Sub(earlier.Ports[port].Sent), later.Ports[1-port].Received.Sub(earlier.Ports[1-port].Received); sent != returned || sent.Packets < 27_000 {
+						t.Errorf("port %d sent %+v, and %+v came back", port, sent, returned)
 					}
 				}
 			}, tt.change)

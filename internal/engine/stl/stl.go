@@ -14,46 +14,47 @@ import (
 
 // Options says how to connect to a server. The zero value works.
 type Options struct {
-	// User is the name that others see as the owner of the ports; "" is linerate.
+	// User is the name that others see as the owner of the ports. "" means linerate.
 	User string
-	// Reclaims takes ports by force that another session of User has, and only those. It is for a User that names one test: the server is the record that an earlier run of that very test
-	// acquired the ports and that nobody has had them since.
+	// Reclaims takes ports by force from another session of User, and only from such a session. It is for a User that
+	// names one test. The server's ownership then proves that an earlier run of that very test acquired the ports and
+	// that nobody has had them since.
 	Reclaims bool
-	// Session is the id of an earlier session to continue; 0: a new one.
+	// Session is the id of an earlier session to continue. 0 begins a new session.
 	Session uint32
-	// Timeout bounds every exchange with the server; 0: 5 s.
+	// Timeout bounds every exchange with the server. 0 means 5 s.
 	Timeout time.Duration
-	// Logger logs requests and answers at debug level; nil: they aren't logged.
+	// Logger logs requests and answers at debug level. nil logs nothing.
 	Logger *slog.Logger
-	// Processors requests engine.Reading.Processors with each reading, from generators whose description has their machine's processors: the software engine, and not TRex. An older software engine
-	// sends them without a request.
+	// Processors requests engine.Reading.Processors with each reading, from generators whose description has their
+	// machine's processors. That is the software engine, and not TRex.
 	Processors bool
-	// Signs returns the types of vital signs (package signs) to request from the same generators; it is called before each reading. nil: none.
+	// Signs returns the types of vital signs (package signs) to request from the same generators. It is called before
+	// each reading. nil requests none.
 	Signs func() []string
-	// Dial makes a connection; nil: TCP.
+	// Dial makes a connection. nil means TCP.
 	Dial func(ctx context.Context, address string) (net.Conn, error)
 }
 
 // Engine is one server. See engine.Engine for what its methods promise.
 type Engine struct {
-	control      *trex.Client
-	reader       *trex.Client
-	methods      map[string]bool     // that the server knows
-	loads        map[int]loaded      // the streams that Load put on each port
-	destinations map[int]destination // where each port's frames go, as far as Address knows
-	virtual      map[int]bool        // ports without a physical speed
-	force        bool                // virtual ports have refused a rate without force
-	reclaims     bool                // Options.Reclaims
-	portHistory  *portHistory
-	remarks      []string // that Remarks hasn't returned yet
+	control     *trex.Client
+	reader      *trex.Client
+	methods     map[string]bool // that the server knows
+	reclaims    bool            // Options.Reclaims
+	processors  bool            // Options.Processors
+	signs       func() []string // Options.Signs
+	portHistory *portHistory
+	reported    *reported
+	remarks     *remarks // that Remarks hasn't returned yet
+	links       *links
+	traffic     *traffic
+}
 
-	reminders reminders
-
-	machine struct {
-		processors bool            // Options.Processors
-		signs      func() []string // Options.Signs
-		known      atomic.Bool     // the server knows its machine
-	}
+// reported is what the server has reported of itself.
+type reported struct {
+	machine atomic.Bool  // it reports its machine, as the software engine does
+	virtual map[int]bool // ports without a physical speed
 }
 
 var (
@@ -70,38 +71,44 @@ func Dial(ctx context.Context, address string, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, explain(ctx, address, err)
 	}
-	own := control.Options()
-	e := &Engine{control: control, methods: map[string]bool{}, loads: map[int]loaded{}, destinations: map[int]destination{}, virtual: map[int]bool{}, portHistory: newPortHistory(own.Session, own.User)}
-	e.reclaims = o.Reclaims
-	e.machine.processors, e.machine.signs = o.Processors, o.Signs
-	if e.machine.signs == nil {
-		e.machine.signs = func() []string { return nil }
+	reader, err := trex.Dial(ctx, control.Address(), control.Options()) // of the same session
+	if err != nil {
+		return nil, errors.Join(explain(ctx, address, err), control.Close())
 	}
-	if err := e.open(ctx); err != nil {
+	e := newEngine(control, reader, o)
+	methods, err := control.SupportedCommands(ctx)
+	if err != nil {
 		return nil, errors.Join(e.explain(ctx, err), e.Close())
+	}
+	for _, m := range methods {
+		e.methods[m] = true
 	}
 	return e, nil
 }
 
-// open makes the second connection, of the same session, and learns what the server can do.
-func (e *Engine) open(ctx context.Context) error {
-	reader, err := trex.Dial(ctx, e.control.Address(), e.control.Options())
-	if err != nil {
-		return err
+func newEngine(control, reader *trex.Client, o Options) *Engine {
+	session := control.Options()
+	history := newPortHistory(session.Session, session.User)
+	reports, made := &reported{virtual: map[int]bool{}}, &remarks{}
+	l := &links{
+		control: control, reminders: &reminders{reader: reader, history: history, ports: map[int]*reminder{}},
+		reported: reports, remarks: made, destinations: map[int]destination{},
 	}
-	e.reader = reader
-	methods, err := e.control.SupportedCommands(ctx)
-	for _, m := range methods {
-		e.methods[m] = true
+	e := &Engine{
+		control: control, reader: reader, methods: map[string]bool{}, reclaims: o.Reclaims, processors: o.Processors,
+		signs: o.Signs, portHistory: history, reported: reports, remarks: made, links: l,
+		traffic: &traffic{
+			control: control, links: l, history: history, reported: reports, remarks: made, loads: map[int]loaded{},
+		},
 	}
-	return err
+	if e.signs == nil {
+		e.signs = func() []string { return nil }
+	}
+	return e
 }
 
-// Close gives up the connections; ports and traffic stay as they are.
+// Close gives up the connections. Ports and traffic stay as they are.
 func (e *Engine) Close() error {
-	if e.reader == nil {
-		return e.control.Close()
-	}
 	return errors.Join(e.control.Close(), e.reader.Close())
 }
 

@@ -31,7 +31,7 @@ type lab struct {
 	*stl.Engine
 }
 
-// Address is the engine's; the server has one too.
+// Address is the engine's method, as the server has one, too.
 func (l lab) Address(ctx context.Context, port int, a engine.Addressing) (engine.MAC, error) {
 	return l.Engine.Address(ctx, port, a)
 }
@@ -47,13 +47,13 @@ func inLab(t *testing.T, test func(t *testing.T, l lab), change ...func([]trexte
 		g := trextest.NewGenerator(ports...)
 		s := trextest.ServeInMemory(t, g)
 		e, err := stl.Dial(t.Context(), s.Address(), stl.Options{Dial: s.Dial})
-		must(t, err)
+		noError(t, err)
 		t.Cleanup(func() { _ = e.Close() })
 		test(t, lab{s, g, e})
 	})
 }
 
-func must(t *testing.T, err error) {
+func noError(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -109,22 +109,22 @@ func (l lab) ready(t *testing.T, streams ...stream.Stream) {
 	if len(streams) == 0 {
 		streams = []stream.Stream{udp()}
 	}
-	must(t, l.Claim(t.Context(), []int{0, 1}, false))
+	noError(t, l.Claim(t.Context(), []int{0, 1}, false))
 	for port := range 2 {
 		_, err := l.Address(t.Context(), port, engine.Addressing{NextHopMAC: "02:00:00:00:00:20"})
-		must(t, err)
-		must(t, l.Load(t.Context(), port, streams))
+		noError(t, err)
+		noError(t, l.Load(t.Context(), port, streams))
 	}
 }
 
-func both(rate units.PacketRate) []engine.PortLoad {
+func bothPorts(rate units.PacketRate) []engine.PortLoad {
 	return []engine.PortLoad{{Port: 0, Rate: rate}, {Port: 1, Rate: rate}}
 }
 
 func (l lab) read(t *testing.T) engine.Reading {
 	t.Helper()
 	r, err := l.Read(t.Context(), []int{0, 1})
-	must(t, err)
+	noError(t, err)
 	return r
 }
 
@@ -132,7 +132,7 @@ func TestDescribe(t *testing.T) {
 	t.Run("physical ports", func(t *testing.T) {
 		inLab(t, func(t *testing.T, l lab) {
 			d, err := l.Describe(t.Context())
-			must(t, err)
+			noError(t, err)
 			if d.Product != "TRex v3.08" || d.Server != "memory:4501" || len(d.Ports) != 2 {
 				t.Errorf("described as %+v", d)
 			}
@@ -145,7 +145,7 @@ func TestDescribe(t *testing.T) {
 	t.Run("virtual ports", func(t *testing.T) {
 		inLab(t, func(t *testing.T, l lab) {
 			d, err := l.Describe(t.Context())
-			must(t, err)
+			noError(t, err)
 			if p := d.Ports[0]; !p.Virtual || p.FlowControl != "unknown" {
 				t.Errorf("port 0 is %+v", p)
 			}
@@ -154,7 +154,7 @@ func TestDescribe(t *testing.T) {
 	t.Run("virtual functions have their card's speed", func(t *testing.T) {
 		inLab(t, func(t *testing.T, l lab) {
 			d, err := l.Describe(t.Context())
-			must(t, err)
+			noError(t, err)
 			if d.Ports[0].Virtual {
 				t.Error("a virtual function is said to have no physical speed")
 			}
@@ -165,14 +165,14 @@ func TestDescribe(t *testing.T) {
 func TestARunFromClaimToRelease(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
 		l.ready(t, udp(), latency(7, 500))
-		before := l.read(t)
-		must(t, l.Start(t.Context(), both(kpps), time.Minute))
+		earlier := l.read(t)
+		noError(t, l.Start(t.Context(), bothPorts(kpps), time.Minute))
 		time.Sleep(1300 * time.Millisecond) // 300 ms of it until the common start
 		first := l.read(t)
-		if got := first.Ports[0].Sent.Sub(before.Ports[0].Sent); got != (units.Traffic{Packets: 1500, Bytes: 1500 * 64}) {
+		if got := first.Ports[0].Sent.Sub(earlier.Ports[0].Sent); got != (units.Traffic{Packets: 1500, Bytes: 1500 * 64}) {
 			t.Errorf("sent %+v in the first second at 1 kpps and 500 pps for latency", got)
 		}
-		must(t, l.Update(t.Context(), both(20*kpps)))
+		noError(t, l.Update(t.Context(), bothPorts(20*kpps)))
 		time.Sleep(time.Second)
 		second := l.read(t)
 		for port := range 2 {
@@ -180,20 +180,20 @@ func TestARunFromClaimToRelease(t *testing.T) {
 				t.Errorf("port %d received %d in a second at 20 kpps", port, got)
 			}
 		}
-		if second.At-first.At != time.Second || second.Uncertainty != 0 || second.CPUPercent != 25 {
-			t.Errorf("reading %+v after %v", second, first.At)
+		if second.Instant-first.Instant != time.Second || second.Uncertainty != 0 || second.CPUPercent != 25 {
+			t.Errorf("reading %+v after %v", second, first.Instant)
 		}
 		stats, err := l.Latency(t.Context())
-		must(t, err)
+		noError(t, err)
 		if s := stats[7]; s.Average != 34*time.Microsecond || s.Received == 0 || s.Received != s.Sent || s.Histogram[0] != 1 {
 			t.Errorf("latency %+v", stats)
 		}
-		must(t, l.Stop(t.Context(), []int{0, 1}))
+		noError(t, l.Stop(t.Context(), []int{0, 1}))
 		if sending := l.generator.Sending(); len(sending) != 0 {
 			t.Errorf("ports %v still send", sending)
 		}
-		must(t, l.Release(t.Context()))
-		must(t, l.Release(t.Context()))
+		noError(t, l.Release(t.Context()))
+		noError(t, l.Release(t.Context()))
 		if owners := l.generator.Owners(); owners[0] != "" || owners[1] != "" {
 			t.Errorf("owners %v", owners)
 		}
@@ -208,26 +208,26 @@ func TestALatencyStreamHasItsFramesTimes(t *testing.T) {
 		l.generator.Histograms = true
 		l.ready(t, udp(), latency(7, 500))
 		read := func() engine.Followed {
-			all, err := l.Sampled(t.Context(), []uint32{7})
-			must(t, err)
-			return all[7]
+			sampled, err := l.Sampled(t.Context(), []uint32{7})
+			noError(t, err)
+			return sampled[7]
 		}
-		if before := read(); before.Received != 0 || before.Transits.Frames() != 0 {
-			t.Errorf("before anything was sent: %+v", before)
+		if fresh := read(); fresh.Received != 0 || fresh.Transits.Frames() != 0 {
+			t.Errorf("before anything was sent: %+v", fresh)
 		}
-		must(t, l.Start(t.Context(), both(kpps), time.Minute))
+		noError(t, l.Start(t.Context(), bothPorts(kpps), time.Minute))
 		time.Sleep(1300 * time.Millisecond) // 300 ms of it until the common start
-		before := read()
+		earlier := read()
 		time.Sleep(10 * time.Second)
-		now := read()
-		window := now.Transits.Since(before.Transits)
-		if frames := window.Frames(); now.Received-before.Received != 5000 || frames != 5000 || now.Uncounted != 0 {
-			t.Errorf("%d frames came in 10 s at 500 a second, %d in the histogram, %d uncounted", now.Received-before.Received, frames, now.Uncounted)
+		later := read()
+		window := later.Transits.Since(earlier.Transits)
+		if frames := window.Frames(); later.Received-earlier.Received != 5000 || frames != 5000 || later.Uncounted != 0 {
+			t.Errorf("%d frames came in 10 s at 500 a second, %d in the histogram, %d uncounted", later.Received-earlier.Received, frames, later.Uncounted)
 		}
-		// 34 µs, rounded down, is less than 35; each hundredth frame takes 80.
+		// 34 µs, rounded down, is less than 35, and each hundredth frame takes 80 µs.
 		for share, want := range map[transit.Share]time.Duration{transit.P50: 35 * time.Microsecond, transit.P99: 35 * time.Microsecond, transit.P999: 81 * time.Microsecond} {
-			if within, known := window.Percentile(share); !known || within < want-1 || within > want*101/100 {
-				t.Errorf("%v %v, want %v and at most 1 %% more", share, within, want)
+			if percentile, ok := window.Percentile(share); !ok || percentile < want-1 || percentile > want*101/100 {
+				t.Errorf("%v %v, want %v and at most 1 %% more", share, percentile, want)
 			}
 		}
 	})
@@ -243,17 +243,17 @@ func TestALatencyStreamIsReadWhileItsFramesCome(t *testing.T) {
 			inLab(t, func(t *testing.T, l lab) {
 				l.generator.Histograms, l.generator.HistogramsLater = true, c.later
 				l.ready(t, udp(), latency(7, 500))
-				must(t, l.Start(t.Context(), both(kpps), time.Minute))
+				noError(t, l.Start(t.Context(), bothPorts(kpps), time.Minute))
 				time.Sleep(1300 * time.Millisecond) // 300 ms of it until the common start
-				all, err := l.Sampled(t.Context(), []uint32{7})
-				must(t, err)
-				if f := all[7]; f.Uncounted != c.uncounted || f.Received != int64(f.Transits.Frames())+f.Uncounted || f.Received < 500 {
+				sampled, err := l.Sampled(t.Context(), []uint32{7})
+				noError(t, err)
+				if f := sampled[7]; f.Uncounted != c.uncounted || f.Received != int64(f.Transits.Frames())+f.Uncounted || f.Received < 500 {
 					t.Errorf("%d frames came, %d of them without a time, %d in the histogram: want %d without", f.Received, f.Uncounted, f.Transits.Frames(), c.uncounted)
 				}
-				must(t, l.Stop(t.Context(), []int{0, 1}))
-				all, err = l.Sampled(t.Context(), []uint32{7})
-				must(t, err)
-				if f := all[7]; f.Uncounted != 0 || f.Received != int64(f.Transits.Frames()) {
+				noError(t, l.Stop(t.Context(), []int{0, 1}))
+				sampled, err = l.Sampled(t.Context(), []uint32{7})
+				noError(t, err)
+				if f := sampled[7]; f.Uncounted != 0 || f.Received != int64(f.Transits.Frames()) {
 					t.Errorf("once they stopped, %d frames came, %d of them without a time", f.Received, f.Uncounted)
 				}
 			})
@@ -261,12 +261,12 @@ func TestALatencyStreamIsReadWhileItsFramesCome(t *testing.T) {
 	}
 	t.Run("a first frame is counted and not timed yet", func(t *testing.T) {
 		inLab(t, func(t *testing.T, l lab) {
-			l.On("get_pgid_stats", func(trextest.Call) (any, error) {
+			l.Script("get_pgid_stats", func(trextest.Call) (any, error) {
 				return map[string]any{"flow_stats": map[string]any{"7": map[string]any{"rp": map[string]any{"1": 1}}}, "latency": map[string]any{"7": map[string]any{"lat": map[string]any{"hdrh": ""}}}}, nil
 			})
-			all, err := l.Sampled(t.Context(), []uint32{7})
-			must(t, err)
-			if f := all[7]; f.Received != 1 || f.Uncounted != 1 {
+			sampled, err := l.Sampled(t.Context(), []uint32{7})
+			noError(t, err)
+			if f := sampled[7]; f.Received != 1 || f.Uncounted != 1 {
 				t.Errorf("%+v, want one frame without a time", f)
 			}
 		})
@@ -279,15 +279,15 @@ func TestALatencyStreamWithoutATimeIsRefused(t *testing.T) {
 			return map[string]any{"flow_stats": map[string]any{"7": map[string]any{"rp": map[string]any{"1": 3}}}, "latency": map[string]any{"7": map[string]any{"lat": map[string]any{"average": 34.0, "histogram": map[string]any{"30": 3}, "hdrh": hdrh}}}}, nil
 		}
 	}
-	for name, c := range map[string]struct{ hdrh, says string }{
+	for name, c := range map[string]struct{ hdrh, message string }{
 		"not started with --hdrh": {"", "latency stream 7: incompatible generator: it has no histogram of its frames' times (hdrh): start TRex with --hdrh"},
 		"no histogram":            {"bm9uc2Vuc2U=", "its histogram (hdrh) can't be read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inLab(t, func(t *testing.T, l lab) {
-				l.On("get_pgid_stats", answer(c.hdrh))
+				l.Script("get_pgid_stats", answer(c.hdrh))
 				_, err := l.Sampled(t.Context(), []uint32{7})
-				wants(t, err, engine.ErrIncompatible, c.says)
+				wants(t, err, engine.ErrIncompatible, c.message)
 			})
 		})
 	}
@@ -296,8 +296,8 @@ func TestALatencyStreamWithoutATimeIsRefused(t *testing.T) {
 func TestEveryStartHasAnEnd(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
 		l.ready(t)
-		wants(t, l.Start(t.Context(), both(kpps), 0), engine.ErrRefused, "for ever")
-		must(t, l.Start(t.Context(), both(kpps), 2*time.Second))
+		wants(t, l.Start(t.Context(), bothPorts(kpps), 0), engine.ErrRefused, "for ever")
+		noError(t, l.Start(t.Context(), bothPorts(kpps), 2*time.Second))
 		time.Sleep(time.Minute)
 		r := l.read(t)
 		if sent := r.Ports[0].Sent.Packets; sent < 2000 || sent > 2020 || len(l.generator.Sending()) != 0 {
@@ -319,9 +319,9 @@ func TestClaim(t *testing.T) {
 	t.Run("by force takes it, and turns flow control off", func(t *testing.T) {
 		inLab(t, func(t *testing.T, l lab) {
 			l.generator.Steal(1, "alice")
-			must(t, l.Claim(t.Context(), []int{0, 1}, true))
+			noError(t, l.Claim(t.Context(), []int{0, 1}, true))
 			d, err := l.Describe(t.Context())
-			must(t, err)
+			noError(t, err)
 			if p := d.Ports[1]; p.Owner != "linerate" || p.FlowControl != "off" {
 				t.Errorf("port 1 is %+v", p)
 			}
@@ -330,7 +330,7 @@ func TestClaim(t *testing.T) {
 	t.Run("keeps nothing when the answer is lost", func(t *testing.T) {
 		inLab(t, func(t *testing.T, l lab) {
 			var asked atomic.Int64
-			l.On("acquire", func(c trextest.Call) (any, error) {
+			l.Script("acquire", func(c trextest.Call) (any, error) {
 				answer, err := l.generator.Answer(c)
 				if asked.Add(1) == 2 {
 					return nil, trextest.ErrStall
@@ -352,7 +352,7 @@ func TestClaim(t *testing.T) {
 
 func TestAddress(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
-		must(t, l.Claim(t.Context(), []int{0, 1}, false))
+		noError(t, l.Claim(t.Context(), []int{0, 1}, false))
 		cases := map[string]struct {
 			a      engine.Addressing
 			want   engine.MAC
@@ -376,8 +376,8 @@ func TestAddress(t *testing.T) {
 				t.Errorf("%s: got %q, %v", name, got, err)
 			}
 			calls := l.Calls("set_l2", "set_l3", "get_port_status")
-			if last := calls[len(calls)-1].Method; last != c.method {
-				t.Errorf("%s: ended with %s", name, last)
+			if lastMethod := calls[len(calls)-1].Method; lastMethod != c.method {
+				t.Errorf("%s: ended with %s", name, lastMethod)
 			}
 		}
 		_, err := l.Address(t.Context(), 0, addressing("198.18.0.2/24", "198.18.0.99", ""))
@@ -391,7 +391,7 @@ func TestAddress(t *testing.T) {
 
 func TestBothFamiliesOfOneDevice(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
-		must(t, l.Claim(t.Context(), []int{0}, false))
+		noError(t, l.Claim(t.Context(), []int{0}, false))
 		a := addressing("198.18.0.2/24", "198.18.0.1", "")
 		six := addressing("2001:2::2/64", "2001:2::1", "")
 		a.Local, a.NextHop = append(a.Local, six.Local...), append(a.NextHop, six.NextHop...)
@@ -403,20 +403,20 @@ func TestBothFamiliesOfOneDevice(t *testing.T) {
 
 func TestCaptureAndInject(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
-		must(t, l.Claim(t.Context(), []int{0, 1}, false))
+		noError(t, l.Claim(t.Context(), []int{0, 1}, false))
 		k, err := l.Capture(t.Context(), []int{0, 1})
-		must(t, err)
+		noError(t, err)
 		frame := make([]byte, 60)
 		copy(frame, "\x02\x00\x00\x00\x00\x20\x02\x00\x00\x00\x00\x10\x08\x00\x45")
 		frame[22] = 64
-		must(t, l.Inject(t.Context(), 0, [][]byte{frame}))
+		noError(t, l.Inject(t.Context(), 0, [][]byte{frame}))
 		frames, err := k.Fetch(t.Context())
-		must(t, err)
+		noError(t, err)
 		if len(frames) != 1 || frames[0].Port != 1 || frames[0].Bytes[22] != 63 {
 			t.Errorf("captured %+v", frames)
 		}
-		must(t, k.Close(t.Context()))
-		if last := l.Calls("service"); !strings.Contains(string(last[len(last)-1].Params), `"enabled":false`) {
+		noError(t, k.Close(t.Context()))
+		if serviceCalls := l.Calls("service"); !strings.Contains(string(serviceCalls[len(serviceCalls)-1].Params), `"enabled":false`) {
 			t.Error("service mode was left on")
 		}
 	})
@@ -424,26 +424,26 @@ func TestCaptureAndInject(t *testing.T) {
 
 func TestACaptureOfAClientThatWasLost(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
-		must(t, l.Claim(t.Context(), []int{0, 1}, false))
+		noError(t, l.Claim(t.Context(), []int{0, 1}, false))
 		_, err := l.Capture(t.Context(), []int{0, 1})
-		must(t, err)
+		noError(t, err)
 		successor, err := stl.Dial(t.Context(), l.Server.Address(), stl.Options{Dial: l.Dial})
-		must(t, err)
+		noError(t, err)
 		defer func() { _ = successor.Close() }()
-		must(t, successor.Claim(t.Context(), []int{0, 1}, true))
+		noError(t, successor.Claim(t.Context(), []int{0, 1}, true))
 		k, err := successor.Capture(t.Context(), []int{0, 1})
-		must(t, err)
-		must(t, k.Close(t.Context()))
-		must(t, successor.Release(t.Context()))
+		noError(t, err)
+		noError(t, k.Close(t.Context()))
+		noError(t, successor.Release(t.Context()))
 	})
 }
 
 func TestACaptureCutShortLeavesServiceMode(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
-		must(t, l.Claim(t.Context(), []int{0, 1}, false))
+		noError(t, l.Claim(t.Context(), []int{0, 1}, false))
 		ctx, cancel := context.WithCancel(t.Context())
 		l.ForgetCalls()
-		l.On("service", func(c trextest.Call) (any, error) {
+		l.Script("service", func(c trextest.Call) (any, error) {
 			if ctx.Err() == nil {
 				cancel()
 				_, _ = l.generator.Answer(c)
@@ -455,8 +455,8 @@ func TestACaptureCutShortLeavesServiceMode(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 		calls := l.Calls("service")
-		if last := calls[len(calls)-1]; last.Port() != 0 || !strings.Contains(string(last.Params), `"enabled":false`) {
-			t.Errorf("service mode was left on: the last of %d orders is %s", len(calls), last.Params)
+		if lastCall := calls[len(calls)-1]; lastCall.Port() != 0 || !strings.Contains(string(lastCall.Params), `"enabled":false`) {
+			t.Errorf("service mode was left on: the last of %d orders is %s", len(calls), lastCall.Params)
 		}
 	})
 }
@@ -469,13 +469,13 @@ func TestDialSaysWhatIsWrong(t *testing.T) {
 	}{
 		"nobody there": {func(s *trextest.Server) { s.Die() }, engine.ErrLost, []string{"no answer from", "is the generator running there"}},
 		"another API": {func(s *trextest.Server) {
-			s.On("api_sync_v2", refusal("Version mismatch: your client version is too new"))
+			s.Script("api_sync_v2", refusal("Version mismatch: your client version is too new"))
 		}, engine.ErrIncompatible, []string{"STL 5.1", "too new"}},
 		"stateful mode": {func(s *trextest.Server) {
-			s.On("get_version", func(trextest.Call) (any, error) { return map[string]string{"mode": "ASTF"}, nil })
+			s.Script("get_version", func(trextest.Call) (any, error) { return map[string]string{"mode": "ASTF"}, nil })
 		}, engine.ErrIncompatible, []string{`"ASTF"`, "--astf"}},
-		"it hangs up":    {func(s *trextest.Server) { s.On("get_version", fail(trextest.ErrHangUp)) }, engine.ErrLost, []string{"closed the connection"}},
-		"it never talks": {func(s *trextest.Server) { s.On("get_supported_cmds", fail(trextest.ErrStall)) }, engine.ErrLost, []string{"nothing within"}},
+		"it hangs up":    {func(s *trextest.Server) { s.Script("get_version", fail(trextest.ErrHangUp)) }, engine.ErrLost, []string{"closed the connection"}},
+		"it never talks": {func(s *trextest.Server) { s.Script("get_supported_cmds", fail(trextest.ErrStall)) }, engine.ErrLost, []string{"nothing within"}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -490,7 +490,7 @@ func TestDialSaysWhatIsWrong(t *testing.T) {
 func TestCancelledCallsAreNoFault(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
 		ctx, cancel := context.WithCancel(t.Context())
-		l.On("get_system_info", fail(trextest.ErrStall))
+		l.Script("get_system_info", fail(trextest.ErrStall))
 		go func() { time.Sleep(time.Second); cancel() }()
 		_, err := l.Describe(ctx)
 		wants(t, err, context.Canceled)

@@ -18,7 +18,7 @@ func TestAFaultOfSeveralPortsIsOneSentence(t *testing.T) {
 		l.ready(t)
 		l.generator.SetLink(0, false)
 		l.generator.SetLink(1, false)
-		err := l.Start(t.Context(), both(kpps), time.Minute)
+		err := l.Start(t.Context(), bothPorts(kpps), time.Minute)
 		wants(t, err, engine.ErrRefused, "port 0: Link state is DOWN", "port 1: Link state is DOWN")
 		l.generator.Restart()
 		released := l.Release(t.Context())
@@ -34,16 +34,16 @@ func TestAFaultOfSeveralPortsIsOneSentence(t *testing.T) {
 func TestPortsStartTogether(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
 		l.ready(t)
-		must(t, l.Start(t.Context(), both(kpps), time.Minute))
-		at := map[float64]int{}
+		noError(t, l.Start(t.Context(), bothPorts(kpps), time.Minute))
+		instants := map[float64]int{}
 		for _, c := range l.Calls("start_traffic") {
 			var p struct {
-				At float64 `json:"start_at_ts"`
+				Instant float64 `json:"start_at_ts"`
 			}
-			must(t, c.Into(&p))
-			at[p.At]++
+			noError(t, c.Decode(&p))
+			instants[p.Instant]++
 		}
-		for instant, ports := range at {
+		for instant, ports := range instants {
 			if ports != 2 || instant < 1000.1 {
 				t.Errorf("%d ports start at %v", ports, instant)
 			}
@@ -53,16 +53,16 @@ func TestPortsStartTogether(t *testing.T) {
 
 // late refuses a port's order for a common start so often, as a server does that compiled the other port's streams for too long.
 func (l lab) late(times int) {
-	l.On("start_traffic", func(c trextest.Call) (any, error) {
+	l.Script("start_traffic", func(c trextest.Call) (any, error) {
 		var p struct {
-			Port int     `json:"port_id"`
-			At   float64 `json:"start_at_ts"`
+			Port    int     `json:"port_id"`
+			Instant float64 `json:"start_at_ts"`
 		}
-		if err := c.Into(&p); err != nil || p.Port == 0 || times == 0 {
+		if err := c.Decode(&p); err != nil || p.Port == 0 || times == 0 {
 			return l.generator.Answer(c)
 		}
 		times--
-		return nil, &wire.Error{Code: wire.CodeRefused, Message: "Failed To Execute Method", Specific: fmt.Sprintf("start_at_ts %v is too soon", p.At)}
+		return nil, &wire.Error{Code: wire.CodeRefused, Message: "Failed To Execute Method", Specific: fmt.Sprintf("start_at_ts %v is too soon", p.Instant)}
 	})
 }
 
@@ -70,23 +70,23 @@ func TestACommonStartThatComesTooLateIsRepeated(t *testing.T) {
 	t.Run("further ahead, and told", func(t *testing.T) {
 		inLab(t, func(t *testing.T, l lab) {
 			l.ready(t)
-			before := l.read(t)
+			earlier := l.read(t)
 			l.late(2)
 			began := time.Now()
-			must(t, l.Start(t.Context(), both(kpps), time.Minute))
+			noError(t, l.Start(t.Context(), bothPorts(kpps), time.Minute))
 			if took := time.Since(began); took != 900*time.Millisecond { // 1.2 s ahead, of which the last 300 ms are any start's
 				t.Errorf("it took %v", took)
 			}
 			time.Sleep(1300 * time.Millisecond)
-			after := l.read(t)
+			later := l.read(t)
 			for port := range 2 {
-				if got := after.Ports[port].Sent.Sub(before.Ports[port].Sent).Packets; got != 1000 {
+				if got := later.Ports[port].Sent.Sub(earlier.Ports[port].Sent).Packets; got != 1000 {
 					t.Errorf("port %d sent %d in the first second at 1 kpps", port, got)
 				}
 			}
-			said := l.Remarks()
-			if len(said) != 2 || !strings.Contains(said[1], "longer than the 600ms until the common start") || len(l.Remarks()) != 0 {
-				t.Errorf("it says %q", said)
+			remarks := l.Remarks()
+			if len(remarks) != 2 || !strings.Contains(remarks[1], "longer than the 600ms until the common start") || len(l.Remarks()) != 0 {
+				t.Errorf("it says %q", remarks)
 			}
 		})
 	})
@@ -94,7 +94,7 @@ func TestACommonStartThatComesTooLateIsRepeated(t *testing.T) {
 		inLab(t, func(t *testing.T, l lab) {
 			l.ready(t)
 			l.late(100)
-			err := l.Start(t.Context(), both(kpps), time.Minute)
+			err := l.Start(t.Context(), bothPorts(kpps), time.Minute)
 			wants(t, err, engine.ErrRefused, "start_traffic on port 1", "is too soon", "longer than the 2.4s until the common start", "free processors")
 			if orders, sending := l.Calls("start_traffic"), l.generator.Sending(); len(orders) != 8 || len(sending) != 0 {
 				t.Errorf("%d orders were given, and ports %v send", len(orders), sending)
@@ -108,7 +108,7 @@ func TestACommonStartThatComesTooLateIsRepeated(t *testing.T) {
 		inLab(t, func(t *testing.T, l lab) {
 			l.ready(t)
 			busy := true
-			l.On("start_traffic", func(c trextest.Call) (any, error) {
+			l.Script("start_traffic", func(c trextest.Call) (any, error) {
 				if busy && strings.Contains(string(c.Params), `"port_id":1`) {
 					busy = false
 					time.Sleep(400 * time.Millisecond)
@@ -116,7 +116,7 @@ func TestACommonStartThatComesTooLateIsRepeated(t *testing.T) {
 				}
 				return l.generator.Answer(c)
 			})
-			must(t, l.Start(t.Context(), both(kpps), time.Minute))
+			noError(t, l.Start(t.Context(), bothPorts(kpps), time.Minute))
 			if len(l.Remarks()) != 1 || len(l.generator.Sending()) != 2 {
 				t.Errorf("ports %v send", l.generator.Sending())
 			}
@@ -126,7 +126,7 @@ func TestACommonStartThatComesTooLateIsRepeated(t *testing.T) {
 		inLab(t, func(t *testing.T, l lab) {
 			l.ready(t)
 			l.generator.SetLink(1, false)
-			wants(t, l.Start(t.Context(), both(kpps), time.Minute), engine.ErrRefused, "Link state is DOWN")
+			wants(t, l.Start(t.Context(), bothPorts(kpps), time.Minute), engine.ErrRefused, "Link state is DOWN")
 			if orders := l.Calls("start_traffic"); len(orders) != 2 || len(l.Remarks()) != 0 {
 				t.Errorf("%d orders were given", len(orders))
 			}
@@ -138,7 +138,7 @@ func TestAStartThatFailsLeavesNothingRunning(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
 		l.ready(t)
 		l.generator.SetLink(1, false)
-		err := l.Start(t.Context(), both(kpps), time.Minute)
+		err := l.Start(t.Context(), bothPorts(kpps), time.Minute)
 		wants(t, err, engine.ErrRefused, "start_traffic on port 1", "Link state is DOWN", "check the cable")
 		if sending := l.generator.Sending(); len(sending) != 0 {
 			t.Errorf("ports %v send", sending)
@@ -148,13 +148,13 @@ func TestAStartThatFailsLeavesNothingRunning(t *testing.T) {
 
 func TestImpossibleLoadsAreRefused(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
-		must(t, l.Claim(t.Context(), []int{0}, false))
-		one := []engine.PortLoad{{Port: 0, Rate: kpps}}
-		wants(t, l.Start(t.Context(), one, time.Minute), engine.ErrRefused, "port 0 has no streams")
-		wants(t, l.Update(t.Context(), one), engine.ErrRefused, "port 0 has no streams")
-		must(t, l.Load(t.Context(), 0, []stream.Stream{udp()}))
+		noError(t, l.Claim(t.Context(), []int{0}, false))
+		load := []engine.PortLoad{{Port: 0, Rate: kpps}}
+		wants(t, l.Start(t.Context(), load, time.Minute), engine.ErrRefused, "port 0 has no streams")
+		wants(t, l.Update(t.Context(), load), engine.ErrRefused, "port 0 has no streams")
+		noError(t, l.Load(t.Context(), 0, []stream.Stream{udp()}))
 		wants(t, l.Start(t.Context(), []engine.PortLoad{{Port: 0}}, time.Minute), engine.ErrRefused, "stop the port instead")
-		wants(t, l.Update(t.Context(), one), engine.ErrLost, "port 0 of memory:4501 doesn't send any more")
+		wants(t, l.Update(t.Context(), load), engine.ErrLost, "port 0 of memory:4501 doesn't send any more")
 		wants(t, l.Load(t.Context(), 1, []stream.Stream{udp()}), engine.ErrTaken, "port 1")
 		pinned := udp()
 		pinned.CoreID = 3
@@ -178,7 +178,7 @@ func ordersOf(t *testing.T, calls []trextest.Call) []order {
 	t.Helper()
 	orders := make([]order, len(calls))
 	for i, c := range calls {
-		must(t, c.Into(&orders[i]))
+		noError(t, c.Decode(&orders[i]))
 	}
 	return orders
 }
@@ -187,8 +187,8 @@ func TestLatencyStreamsAloneAreSentAtTheirOwnRate(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
 		l.ready(t, latency(7, 1000))
 		load := []engine.PortLoad{{Port: 0, Rate: 5 * kpps}}
-		must(t, l.Start(t.Context(), load, time.Minute))
-		must(t, l.Update(t.Context(), load))
+		noError(t, l.Start(t.Context(), load, time.Minute))
+		noError(t, l.Update(t.Context(), load))
 		if got := ordersOf(t, l.Calls("start_traffic")); got[0].Mul.Type != "raw" || got[0].Mul.Value != 1 {
 			t.Errorf("started with %+v", got[0])
 		}
@@ -198,7 +198,8 @@ func TestLatencyStreamsAloneAreSentAtTheirOwnRate(t *testing.T) {
 	})
 }
 
-// TestABurstIsSentAtItsOwnRate: a user's stream that is finite among others, or begins a chain, is scaled with them.
+// TestABurstIsSentAtItsOwnRate also checks that a finite stream is scaled with the others if it is among other
+// streams or begins a chain.
 func TestABurstIsSentAtItsOwnRate(t *testing.T) {
 	burst := udp()
 	burst.Mode.Type, burst.Mode.TotalPackets = "single_burst", 9
@@ -216,7 +217,7 @@ func TestABurstIsSentAtItsOwnRate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inLab(t, func(t *testing.T, l lab) {
 				l.ready(t, c.streams...)
-				must(t, l.Start(t.Context(), []engine.PortLoad{{Port: 0, Rate: 5 * kpps}}, time.Minute))
+				noError(t, l.Start(t.Context(), []engine.PortLoad{{Port: 0, Rate: 5 * kpps}}, time.Minute))
 				if got := ordersOf(t, l.Calls("start_traffic")); got[0].Mul.Type != c.kind {
 					t.Errorf("started with %+v, want %s", got[0], c.kind)
 				}
@@ -231,10 +232,10 @@ func TestLatencyStreamsInBitsCountTowardsTheRate(t *testing.T) {
 		bits.Mode.Rate.Type = "bps_L2"
 		wire := latency(8, 672_000) // 1000 packets of 84 bytes
 		wire.Mode.Rate.Type = "bps_L1"
-		must(t, l.Claim(t.Context(), []int{0}, false))
-		must(t, l.Load(t.Context(), 0, []stream.Stream{udp(), bits, wire}))
-		l.On("start_traffic", func(trextest.Call) (any, error) { return map[string]any{"multiplier": 1.0}, nil })
-		must(t, l.Start(t.Context(), []engine.PortLoad{{Port: 0, Rate: 5 * kpps}}, time.Minute))
+		noError(t, l.Claim(t.Context(), []int{0}, false))
+		noError(t, l.Load(t.Context(), 0, []stream.Stream{udp(), bits, wire}))
+		l.Script("start_traffic", func(trextest.Call) (any, error) { return map[string]any{"multiplier": 1.0}, nil })
+		noError(t, l.Start(t.Context(), []engine.PortLoad{{Port: 0, Rate: 5 * kpps}}, time.Minute))
 		if got := ordersOf(t, l.Calls("start_traffic")); got[0].Mul.Value != 7000 {
 			t.Errorf("started with %+v", got[0])
 		}
@@ -242,11 +243,11 @@ func TestLatencyStreamsInBitsCountTowardsTheRate(t *testing.T) {
 }
 
 func TestRatesAboveTheLine(t *testing.T) {
-	above := both(15_000 * kpps) // 10.08 Gb/s at layer 1
+	excessive := bothPorts(15_000 * kpps) // 10.08 Gb/s at layer 1
 	t.Run("are refused on physical ports", func(t *testing.T) {
 		inLab(t, func(t *testing.T, l lab) {
 			l.ready(t)
-			wants(t, l.Start(t.Context(), above, time.Minute), engine.ErrRefused, "exceeds port line rate", "lower the rate")
+			wants(t, l.Start(t.Context(), excessive, time.Minute), engine.ErrRefused, "exceeds port line rate", "lower the rate")
 			for _, o := range ordersOf(t, l.Calls("start_traffic")) {
 				if o.Force {
 					t.Error("a physical port was forced")
@@ -259,15 +260,15 @@ func TestRatesAboveTheLine(t *testing.T) {
 			l.ready(t)
 			forcible := func(c trextest.Call) (any, error) {
 				var o order
-				if err := c.Into(&o); err != nil || o.Force {
+				if err := c.Decode(&o); err != nil || o.Force {
 					return map[string]any{"multiplier": 1.0}, err
 				}
 				return l.generator.Answer(c)
 			}
-			l.On("start_traffic", forcible)
-			l.On("update_traffic", forcible)
-			must(t, l.Start(t.Context(), above, time.Minute))
-			must(t, l.Update(t.Context(), above))
+			l.Script("start_traffic", forcible)
+			l.Script("update_traffic", forcible)
+			noError(t, l.Start(t.Context(), excessive, time.Minute))
+			noError(t, l.Update(t.Context(), excessive))
 			orders := ordersOf(t, l.Calls("start_traffic", "update_traffic"))
 			if len(orders) != 6 || orders[1].Force || !orders[2].Force || !orders[5].Force {
 				t.Errorf("orders %+v", orders)
@@ -279,16 +280,16 @@ func TestRatesAboveTheLine(t *testing.T) {
 func TestStopHealsABrokenConnection(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
 		l.ready(t)
-		must(t, l.Start(t.Context(), both(kpps), time.Minute))
+		noError(t, l.Start(t.Context(), bothPorts(kpps), time.Minute))
 		broken := false
-		l.On("stop_traffic", func(c trextest.Call) (any, error) {
+		l.Script("stop_traffic", func(c trextest.Call) (any, error) {
 			if !broken {
 				broken = true
 				return nil, trextest.ErrHangUp
 			}
 			return l.generator.Answer(c)
 		})
-		must(t, l.Stop(t.Context(), []int{0, 1}))
+		noError(t, l.Stop(t.Context(), []int{0, 1}))
 		if sending := l.generator.Sending(); len(sending) != 0 {
 			t.Errorf("ports %v send", sending)
 		}
@@ -297,8 +298,8 @@ func TestStopHealsABrokenConnection(t *testing.T) {
 
 func TestValidateIsAskedOnlyWhereItIsKnown(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
-		must(t, l.Claim(t.Context(), []int{0}, false))
-		l.On("validate", refusal("*** error: instruction id '1' offset 999 is too big"))
+		noError(t, l.Claim(t.Context(), []int{0}, false))
+		l.Script("validate", refusal("*** error: instruction id '1' offset 999 is too big"))
 		err := l.Load(t.Context(), 0, []stream.Stream{udp()})
 		wants(t, err, engine.ErrRefused, "offset 999")
 	})
@@ -307,37 +308,38 @@ func TestValidateIsAskedOnlyWhereItIsKnown(t *testing.T) {
 func TestTheRateIsExact(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
 		l.ready(t)
-		must(t, l.Start(t.Context(), []engine.PortLoad{{Port: 0, Rate: 12_345_678 * units.PacketPerSecond / 1000}}, time.Minute))
+		noError(t, l.Start(t.Context(), []engine.PortLoad{{Port: 0, Rate: 12_345_678 * units.PacketPerSecond / 1000}}, time.Minute))
 		if body := string(l.Calls("start_traffic")[0].Params); !strings.Contains(body, `"value":12345.678`) {
 			t.Errorf("started with %s", body)
 		}
 	})
 }
 
-// A port that is to send nothing is stopped beside one that goes on, and started again later: a rate of nothing no server takes.
+// A port that is to send nothing is stopped while the other one goes on, and started again later, as no server
+// accepts a rate of zero.
 func TestAPortIsSilentWhileAnotherSends(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
 		l.ready(t)
-		must(t, l.Start(t.Context(), both(kpps), time.Minute))
+		noError(t, l.Start(t.Context(), bothPorts(kpps), time.Minute))
 		time.Sleep(time.Second)
 		wants(t, l.Update(t.Context(), []engine.PortLoad{{Port: 1}}), engine.ErrRefused, "stop the port instead")
-		must(t, l.Stop(t.Context(), []int{1}))
-		must(t, l.Update(t.Context(), both(2 * kpps)[:1]))
+		noError(t, l.Stop(t.Context(), []int{1}))
+		noError(t, l.Update(t.Context(), bothPorts(2 * kpps)[:1]))
 		var sent [3][2]int64
 		for i := range sent {
 			r := l.read(t)
 			sent[i] = [2]int64{r.Ports[0].Sent.Packets, r.Ports[1].Sent.Packets}
 			time.Sleep(time.Second)
 			if i == 1 {
-				must(t, l.Start(t.Context(), []engine.PortLoad{{Port: 1, Rate: 3 * kpps}}, 10*time.Second))
+				noError(t, l.Start(t.Context(), []engine.PortLoad{{Port: 1, Rate: 3 * kpps}}, 10*time.Second))
 				time.Sleep(time.Second)
 			}
 		}
-		if one, two := sent[1][0]-sent[0][0], sent[1][1]-sent[0][1]; one != 2000 || two != 0 {
-			t.Errorf("in a second port 0 sent %d of 2000, and port 1, which is stopped, %d", one, two)
+		if first, second := sent[1][0]-sent[0][0], sent[1][1]-sent[0][1]; first != 2000 || second != 0 {
+			t.Errorf("in a second port 0 sent %d of 2000, and port 1, which is stopped, %d", first, second)
 		}
-		if one, two := sent[2][0]-sent[1][0], sent[2][1]-sent[1][1]; one != 4000 || two != 3000 {
-			t.Errorf("in two seconds port 0 sent %d of 4000, and port 1, which was started for the second, %d of 3000", one, two)
+		if first, second := sent[2][0]-sent[1][0], sent[2][1]-sent[1][1]; first != 4000 || second != 3000 {
+			t.Errorf("in two seconds port 0 sent %d of 4000, and port 1, which was started for the second, %d of 3000", first, second)
 		}
 	})
 }

@@ -16,31 +16,31 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/bounded"
 )
 
-// params are a call's parameters; the API handle is added when it is sent.
+// params are a call's parameters. The API handle is added when the call is sent.
 type params map[string]any
 
 // call is one remote call with the place for its outcome.
 type call struct {
-	method string
-	port   int // for errors; -1: concerns no port
-	params params
-	result any   // where the result is decoded to; nil: not needed
-	once   bool  // the call isn't repeated if the server is busy
-	err    error // the server's refusal, classified
+	method     string
+	port       int // for errors, -1 if the call concerns no port
+	params     params
+	result     any   // where the result is decoded to, nil if it isn't needed
+	unrepeated bool  // the call isn't repeated if the server is busy
+	err        error // the server's refusal, classified
 }
 
-// one makes a single call and returns its refusal.
-func (c *Client) one(ctx context.Context, k call) error {
-	if err := c.all(ctx, &k); err != nil {
+// invoke makes a single call and returns its refusal.
+func (c *Connection) invoke(ctx context.Context, k call) error {
+	if err := c.invokeBatch(ctx, &k); err != nil {
 		return err
 	}
 	return k.err
 }
 
-// all sends the calls as one request, a batch if they are several, and fills in their outcomes. Its own error concerns all of them: no
-// answer came, or none that can be read. Calls after a refused one still run. Calls whose answer is that the server is
-// busy, or still working on it, are repeated until they are done or patience ends.
-func (c *Client) all(ctx context.Context, calls ...*call) error {
+// invokeBatch sends the calls as one request, a batch if they are several, and fills in their outcomes. The returned
+// error concerns all calls, as no readable answer came. Calls after a refused call still run. A call is repeated
+// while the server answers that it is busy, or still working on the call, until patience ends.
+func (c *Connection) invokeBatch(ctx context.Context, calls ...*call) error {
 	patient, cancel := context.WithTimeout(ctx, c.options.Patience)
 	defer cancel()
 	if err := c.exchange(ctx, calls); err != nil {
@@ -55,27 +55,27 @@ func (c *Client) all(ctx context.Context, calls ...*call) error {
 }
 
 // awaitDone repeats a call that the server has deferred, until it is done or patient ends.
-func (c *Client) awaitDone(ctx, patient context.Context, k *call) error {
+func (c *Connection) awaitDone(ctx, patient context.Context, k *call) error {
 	for {
-		again := followUp(k)
-		if again == nil {
+		next := followUp(k)
+		if next == nil {
 			return nil
 		}
 		if err := bounded.Pause(patient, c.options.Poll); err != nil {
 			k.err = fmt.Errorf("%s is still not done: %w", k.method, errors.Join(err, k.err))
 			return nil
 		}
-		if err := c.exchange(ctx, []*call{again}); err != nil {
+		if err := c.exchange(ctx, []*call{next}); err != nil {
 			return err
 		}
-		k.err = again.err
+		k.err = next.err
 	}
 }
 
-// followUp is the call that asks for the outcome of a deferred call; nil: the call wasn't deferred.
+// followUp is the call that asks for the outcome of a deferred call, nil if the call wasn't deferred.
 func followUp(k *call) *call {
 	refusal, ok := errors.AsType[*RPCError](k.err)
-	if !ok || k.once {
+	if !ok || k.unrepeated {
 		return nil
 	}
 	switch refusal.Code {
@@ -92,7 +92,7 @@ func followUp(k *call) *call {
 }
 
 // exchange is one request and its answer on the wire.
-func (c *Client) exchange(ctx context.Context, calls []*call) error {
+func (c *Connection) exchange(ctx context.Context, calls []*call) error {
 	requests, err := c.requests(calls)
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func (c *Client) exchange(ctx context.Context, calls []*call) error {
 	return c.distribute(calls, requests, answer)
 }
 
-func (c *Client) roundTrip(ctx context.Context, method string, text []byte) ([]byte, error) {
+func (c *Connection) roundTrip(ctx context.Context, method string, text []byte) ([]byte, error) {
 	c.options.Logger.LogAttrs(ctx, slog.LevelDebug, "rpc request", slog.String("server", c.Address()), slog.String("body", string(text)))
 	timed, cancel := context.WithTimeout(ctx, c.options.Timeout)
 	defer cancel()
@@ -124,7 +124,7 @@ func (c *Client) roundTrip(ctx context.Context, method string, text []byte) ([]b
 }
 
 // timeoutInWords says in the error if the client's own time limit was reached, and not the caller's.
-func (c *Client) timeoutInWords(ctx context.Context, err error) error {
+func (c *Connection) timeoutInWords(ctx context.Context, err error) error {
 	if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("nothing within %v: %w", c.options.Timeout, err)
 	}
@@ -132,7 +132,7 @@ func (c *Client) timeoutInWords(ctx context.Context, err error) error {
 }
 
 // requests numbers the calls and adds the API handle where the method wants it.
-func (c *Client) requests(calls []*call) ([]wire.Request, error) {
+func (c *Connection) requests(calls []*call) ([]wire.Request, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	requests := make([]wire.Request, len(calls))
@@ -164,7 +164,7 @@ func encode(requests []wire.Request) ([]byte, error) {
 }
 
 // distribute gives each call its answer.
-func (c *Client) distribute(calls []*call, requests []wire.Request, answer []byte) error {
+func (c *Connection) distribute(calls []*call, requests []wire.Request, answer []byte) error {
 	responses, err := parse(answer, len(requests))
 	if err == nil {
 		err = matching(requests, responses)
@@ -179,8 +179,8 @@ func (c *Client) distribute(calls []*call, requests []wire.Request, answer []byt
 	return nil
 }
 
-// ofAnswers are the limits of an answer: all streams of a full port are some 30 MB of text.
-var ofAnswers = intake.Limits{Bytes: 64 << 20, Memory: 256 << 20}
+// answerLimits bound an answer. All streams of a full port are some 30 MB of text.
+var answerLimits = intake.Limits{Bytes: 64 << 20, Memory: 256 << 20}
 
 // parse reads the answers to so many requests, the envelope of each. A server may answer with millions of empty ones.
 func parse(answer []byte, requests int) ([]wire.Response, error) {
@@ -188,7 +188,7 @@ func parse(answer []byte, requests int) ([]wire.Response, error) {
 	if envelope = reflect.TypeFor[wire.Response](); bytes.HasPrefix(bytes.TrimSpace(answer), []byte("[")) {
 		envelope = reflect.TypeFor[[]wire.Response]()
 	}
-	if _, err := intake.Measure(answer, ofAnswers, envelope); err != nil {
+	if _, err := intake.Measure(answer, answerLimits, envelope); err != nil {
 		return nil, fmt.Errorf("answer to %d requests: %w", requests, err)
 	}
 	return wire.ParseResponses(answer)
@@ -210,14 +210,14 @@ func matching(requests []wire.Request, responses []wire.Response) error {
 	return nil
 }
 
-func (c *Client) outcome(k *call, r wire.Response) error {
+func (c *Connection) outcome(k *call, r wire.Response) error {
 	if r.Error != nil {
 		return fmt.Errorf("%s%s: %w", k.method, onPort(k.port), classify(c.Address(), k.port, r.Error))
 	}
 	if k.result == nil {
 		return nil
 	}
-	if err := intake.JSON(r.Result, k.result, ofAnswers); err != nil {
+	if err := intake.JSON(r.Result, k.result, answerLimits); err != nil {
 		return fmt.Errorf("%s%s: answer can't be read: %w", k.method, onPort(k.port), err)
 	}
 	return nil

@@ -11,41 +11,48 @@ import (
 // fetchFrames is how many frames one fetch may bring.
 const fetchFrames = 50
 
+// Captures receives and sends single frames on the session's ports.
+type Captures struct {
+	session  *Session
+	settings Settings
+}
+
 // Capture is a running capture of received frames. It works on ports in service mode only.
 type Capture struct {
-	client *Client
-	id     int
+	session *Session
+	id      int
 }
 
 // CapturedFrame is a frame as the server recorded it, without FCS.
 type CapturedFrame struct {
-	Port  int
-	At    time.Duration // the server's clock
-	Bytes []byte
+	Port    int
+	Instant time.Duration // the server's clock
+	Bytes   []byte
 }
 
-// StartCapture records what the ports receive, at most limit frames, those that match filter (BPF syntax; "" for all).
-func (c *Client) StartCapture(ctx context.Context, ports []int, limit int, filter string) (*Capture, error) {
+// StartCapture records what the ports receive, at most limit frames, those that match filter (BPF syntax, "" for
+// all).
+func (c Captures) StartCapture(ctx context.Context, ports []int, limit int, filter string) (*Capture, error) {
 	var result struct {
 		ID int `json:"capture_id"`
 	}
 	p := params{"command": "start", "limit": limit, "mode": "fixed", "tx": []int{}, "rx": ports, "filter": filter}
-	if err := c.one(ctx, call{method: "capture", port: -1, params: p, result: &result}); err != nil {
+	if err := c.session.invoke(ctx, call{method: "capture", port: -1, params: p, result: &result}); err != nil {
 		return nil, fmt.Errorf("start capture: %w", err)
 	}
-	return &Capture{client: c, id: result.ID}, nil
+	return &Capture{session: c.session, id: result.ID}, nil
 }
 
-// Fetch returns the frames recorded since the last Fetch, in order of arrival; none is normal.
+// Fetch returns the frames recorded since the last Fetch, in order of arrival. There may be none.
 func (k *Capture) Fetch(ctx context.Context) ([]CapturedFrame, error) {
 	var frames []CapturedFrame
 	for {
-		more, pending, err := k.fetch(ctx)
+		fetched, pending, err := k.fetch(ctx)
 		if err != nil {
 			return nil, err
 		}
-		frames = append(frames, more...)
-		if pending == 0 || len(more) == 0 {
+		frames = append(frames, fetched...)
+		if pending == 0 || len(fetched) == 0 {
 			return frames, nil
 		}
 	}
@@ -62,12 +69,12 @@ func (k *Capture) fetch(ctx context.Context) (frames []CapturedFrame, pending in
 		} `json:"pkts"`
 	}
 	p := params{"command": "fetch", "capture_id": k.id, "pkt_limit": fetchFrames, "snaplen": 0}
-	if err := k.client.one(ctx, call{method: "capture", port: -1, params: p, result: &result}); err != nil {
+	if err := k.session.invoke(ctx, call{method: "capture", port: -1, params: p, result: &result}); err != nil {
 		return nil, 0, fmt.Errorf("fetch captured frames: %w", err)
 	}
 	for _, f := range result.Packets {
 		if f.Origin != "TX" {
-			frames = append(frames, CapturedFrame{Port: f.Port, At: f.TS.duration(), Bytes: f.Binary})
+			frames = append(frames, CapturedFrame{Port: f.Port, Instant: f.TS.duration(), Bytes: f.Binary})
 		}
 	}
 	return frames, result.Pending, nil
@@ -77,7 +84,7 @@ func (k *Capture) fetch(ctx context.Context) (frames []CapturedFrame, pending in
 func (k *Capture) Close(ctx context.Context) error {
 	for _, command := range []string{"stop", "remove"} {
 		p := params{"command": command, "capture_id": k.id}
-		if err := k.client.one(ctx, call{method: "capture", port: -1, params: p}); err != nil {
+		if err := k.session.invoke(ctx, call{method: "capture", port: -1, params: p}); err != nil {
 			return fmt.Errorf("%s capture: %w", command, err)
 		}
 	}
@@ -113,16 +120,16 @@ func (s *portSet) UnmarshalJSON(text []byte) error {
 
 // RemoveCaptures ends the captures on a port that an earlier client left behind. Captures have no owner and outlive the client that started them, and a
 // port with one can't leave service mode.
-func (c *Client) RemoveCaptures(ctx context.Context, port int) error {
-	var all []listed
-	if err := c.one(ctx, call{method: "capture", port: -1, params: params{"command": "status"}, result: &all}); err != nil {
+func (c Captures) RemoveCaptures(ctx context.Context, port int) error {
+	var captures []listed
+	if err := c.session.invoke(ctx, call{method: "capture", port: -1, params: params{"command": "status"}, result: &captures}); err != nil {
 		return fmt.Errorf("list captures: %w", err)
 	}
-	for _, k := range all {
+	for _, k := range captures {
 		if !slices.Contains(k.Filter.TX, port) && !slices.Contains(k.Filter.RX, port) {
 			continue
 		}
-		if err := (&Capture{client: c, id: k.ID}).Close(ctx); err != nil {
+		if err := (&Capture{session: c.session, id: k.ID}).Close(ctx); err != nil {
 			return err
 		}
 	}
@@ -140,7 +147,7 @@ type pushed struct {
 func (p pushed) weight() int { return len(p.Binary)*4/3 + 100 }
 
 // PushFrames sends frames once, as they are and in order, out of a port that isn't sending. The server pads them to the minimum size.
-func (c *Client) PushFrames(ctx context.Context, port int, frames [][]byte) error {
+func (c Captures) PushFrames(ctx context.Context, port int, frames [][]byte) error {
 	var batch []pushed
 	size := 0
 	for _, f := range frames {
@@ -159,12 +166,12 @@ func (c *Client) PushFrames(ctx context.Context, port int, frames [][]byte) erro
 	return c.push(ctx, port, batch)
 }
 
-func (c *Client) push(ctx context.Context, port int, batch []pushed) error {
+func (c Captures) push(ctx context.Context, port int, batch []pushed) error {
 	var result struct {
 		Sent int `json:"sent"`
 	}
 	p := params{"port_id": port, "pkts": batch, "force": true, "ipg_usec": 0}
-	if err := c.one(ctx, call{method: "push_pkts", port: port, params: p, result: &result}); err != nil {
+	if err := c.session.invoke(ctx, call{method: "push_pkts", port: port, params: p, result: &result}); err != nil {
 		return err
 	}
 	if result.Sent != len(batch) {

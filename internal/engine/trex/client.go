@@ -3,7 +3,6 @@ package trex
 import (
 	"context"
 	"log/slog"
-	"maps"
 	"math/rand/v2"
 	"net"
 	"sync"
@@ -21,14 +20,16 @@ const (
 	DefaultUser     = "linerate"
 )
 
-// UserOfTest begins the User of a LoadTest's runs; a digest of its UID follows. So the server knows which test has its ports.
+// UserOfTest begins the User of a LoadTest's runs, and a digest of the LoadTest's UID follows. So the server's owner
+// shows which test has its ports.
 const UserOfTest = DefaultUser + "-"
 
 // Options says how to connect to a server. The zero value works.
 type Options struct {
 	// User is the name that others see as the owner of this client's ports.
 	User string
-	// Session distinguishes the sessions of one user. 0: a random one. A client with the same user and session can continue a running session.
+	// Session distinguishes the sessions of one user. 0 means a random session. A client with the same user and
+	// session can continue a running session.
 	Session uint32
 	// Timeout bounds every exchange with the server, on top of the context.
 	Timeout time.Duration
@@ -38,9 +39,9 @@ type Options struct {
 	Poll time.Duration
 	// Compress sends compressed requests, and so gets compressed answers.
 	Compress bool
-	// Logger logs every request and answer at debug level; nil: they aren't logged.
+	// Logger logs every request and answer at debug level. nil logs nothing.
 	Logger *slog.Logger
-	// Dial makes the connection; nil: TCP.
+	// Dial makes the connection. nil means TCP.
 	Dial func(ctx context.Context, address string) (net.Conn, error)
 }
 
@@ -73,34 +74,41 @@ func positiveOr(d, fallback time.Duration) time.Duration {
 	return fallback
 }
 
-// Client is one connection to a server, with the ports that it owns there. It is safe for concurrent use.
+// Client is one session on a server. It is safe for concurrent use.
 type Client struct {
+	*Session
+	*Traffic
+	Settings
+	Counters
+	Captures
+}
+
+// Connection exchanges calls and answers with one server process.
+type Connection struct {
 	options Options
 	wire    *transport
 	version Version
 
-	mu       sync.Mutex
-	nextID   int
-	handle   string         // api_h of the server process
-	handlers map[int]string // of the ports that this client owns
-	loaded   map[int]bool   // ports whose default profile exists on the server
+	mu     sync.Mutex
+	nextID int
+	handle string // api_h of the server process
 }
 
 // Dial connects to "host" or "host:port" and greets the server. A server that isn't TRex in stateless mode with API 5.1 or a later 5 is an
 // *IncompatibleError, none at all a *LostError.
 func Dial(ctx context.Context, address string, options Options) (*Client, error) {
 	options = options.withDefaults()
-	c := &Client{
-		options:  options,
-		wire:     newTransport(withPort(address), options),
-		handlers: map[int]string{},
-		loaded:   map[int]bool{},
-	}
-	if err := c.greet(ctx); err != nil {
-		_ = c.Close()
+	connection := &Connection{options: options, wire: newTransport(withPort(address), options)}
+	if err := connection.greet(ctx); err != nil {
+		_ = connection.Close()
 		return nil, err
 	}
-	return c, nil
+	session := &Session{Connection: connection, handlers: map[int]string{}}
+	settings := Settings{session}
+	return &Client{
+		Session: session, Traffic: &Traffic{session: session, loaded: map[int]bool{}}, Settings: settings,
+		Counters: Counters{connection}, Captures: Captures{session, settings},
+	}, nil
 }
 
 func withPort(address string) string {
@@ -111,31 +119,15 @@ func withPort(address string) string {
 }
 
 // Address is the server's host:port.
-func (c *Client) Address() string { return c.wire.address }
+func (c *Connection) Address() string { return c.wire.address }
 
-// Options are the options in use, defaults and the session id filled in: what a second Client of the same session needs.
-func (c *Client) Options() Options { return c.options }
+// Options are the options in use, with defaults and the session id filled in, as a second Client of the same session
+// needs them.
+func (c *Connection) Options() Options { return c.options }
 
 // Version is the server's answer to the greeting.
-func (c *Client) Version() Version { return c.version }
+func (c *Connection) Version() Version { return c.version }
 
-// Close ends the connection. Traffic, streams and ownership stay as they are on the server: StopTraffic and Release end those.
-func (c *Client) Close() error { return c.wire.close() }
-
-// Owned lists the ports that this client acquired, with their handlers.
-func (c *Client) Owned() map[int]string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return maps.Clone(c.handlers)
-}
-
-// handler returns the proof of ownership that owned calls carry.
-func (c *Client) handler(port int) (string, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	h, ok := c.handlers[port]
-	if !ok {
-		return "", &TakenError{Port: port}
-	}
-	return h, nil
-}
+// Close ends the connection. Traffic, streams and ownership stay as they are on the server. StopTraffic and Release
+// end those.
+func (c *Connection) Close() error { return c.wire.close() }

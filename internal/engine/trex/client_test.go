@@ -49,19 +49,19 @@ func connect(t *testing.T, s *trextest.Server, change ...func(*trex.Options)) *t
 func (l lab) claim(t *testing.T, ports ...int) {
 	t.Helper()
 	for _, port := range ports {
-		must(t, l.client.Acquire(t.Context(), port, false))
+		noError(t, l.client.Acquire(t.Context(), port, false))
 	}
 }
 
-func must(t *testing.T, err error) {
+func noError(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-// as returns the error of the wanted type in err's chain.
-func as[E error](t *testing.T, err error) E {
+// errorOf returns the error of the wanted type in err's chain.
+func errorOf[E error](t *testing.T, err error) E {
 	t.Helper()
 	e, ok := errors.AsType[E](err)
 	if !ok {
@@ -94,7 +94,7 @@ func TestGreeting(t *testing.T) {
 			asked = address
 			return l.Dial(ctx, address)
 		}})
-		must(t, err)
+		noError(t, err)
 		defer func() { _ = client.Close() }()
 		if asked != "lab1:4501" {
 			t.Errorf("dialed %q", asked)
@@ -131,9 +131,9 @@ func TestServersThatCannotBeDriven(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			s := trextest.Serve(t, trextest.NewGenerator(trextest.TwoPorts()...))
-			s.On(c.method, c.answer)
+			s.Script(c.method, c.answer)
 			_, err := trex.Dial(t.Context(), s.Address(), trex.Options{})
-			if mismatch := as[*trex.IncompatibleError](t, err); !strings.Contains(mismatch.Error(), c.want) {
+			if mismatch := errorOf[*trex.IncompatibleError](t, err); !strings.Contains(mismatch.Error(), c.want) {
 				t.Errorf("%q says nothing of %q", mismatch, c.want)
 			}
 		})
@@ -145,14 +145,14 @@ func TestAServerThatIsNotThere(t *testing.T) {
 		s := trextest.Serve(t, trextest.NewGenerator())
 		s.Die()
 		_, err := trex.Dial(t.Context(), s.Address(), trex.Options{})
-		lost := as[*trex.LostError](t, err)
+		lost := errorOf[*trex.LostError](t, err)
 		if lost.Unknown || !strings.Contains(lost.Error(), "connection refused") {
 			t.Errorf("got %q, unknown %v", lost, lost.Unknown)
 		}
 	})
 	t.Run("a web server says so", func(t *testing.T) {
 		web, err := net.Listen("tcp", "127.0.0.1:0")
-		must(t, err)
+		noError(t, err)
 		defer func() { _ = web.Close() }()
 		go func() {
 			conn, err := web.Accept()
@@ -162,7 +162,7 @@ func TestAServerThatIsNotThere(t *testing.T) {
 			}
 		}()
 		_, err = trex.Dial(t.Context(), web.Addr().String(), trex.Options{})
-		if lost := as[*trex.LostError](t, err); !strings.Contains(lost.Error(), "doesn't speak ZeroMQ") {
+		if lost := errorOf[*trex.LostError](t, err); !strings.Contains(lost.Error(), "doesn't speak ZeroMQ") {
 			t.Errorf("got %q", lost)
 		}
 	})
@@ -182,10 +182,10 @@ func TestDeadlines(t *testing.T) {
 	t.Run("a stalled server is given up after the timeout, and the outcome is unknown", func(t *testing.T) {
 		inBubble(t, func(t *testing.T, l lab) {
 			l.claim(t, 0)
-			l.On("stop_traffic", fail(trextest.ErrStall))
+			l.Script("stop_traffic", fail(trextest.ErrStall))
 			began := time.Now()
 			err := l.client.StopTraffic(t.Context(), 0)
-			lost := as[*trex.LostError](t, err)
+			lost := errorOf[*trex.LostError](t, err)
 			if !lost.Unknown || time.Since(began) != trex.DefaultTimeout || !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("after %v: %q, unknown %v", time.Since(began), lost, lost.Unknown)
 			}
@@ -197,15 +197,15 @@ func TestDeadlines(t *testing.T) {
 	t.Run("the connection is made anew after that", func(t *testing.T) {
 		inBubble(t, func(t *testing.T, l lab) {
 			l.claim(t, 0)
-			l.On("stop_traffic", fail(trextest.ErrStall))
+			l.Script("stop_traffic", fail(trextest.ErrStall))
 			_ = l.client.StopTraffic(t.Context(), 0)
-			l.On("stop_traffic", nil)
-			must(t, l.client.StopTraffic(t.Context(), 0))
+			l.Script("stop_traffic", nil)
+			noError(t, l.client.StopTraffic(t.Context(), 0))
 		})
 	})
 	t.Run("a caller's earlier deadline counts", func(t *testing.T) {
 		inBubble(t, func(t *testing.T, l lab) {
-			l.On("ping", fail(trextest.ErrStall))
+			l.Script("ping", fail(trextest.ErrStall))
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
 			began := time.Now()
@@ -217,18 +217,18 @@ func TestDeadlines(t *testing.T) {
 	t.Run("a call waiting for its turn can be cancelled without harm to the one under way", func(t *testing.T) {
 		inBubble(t, func(t *testing.T, l lab) {
 			release := make(chan struct{})
-			l.On("get_utilization", func(trextest.Call) (any, error) { <-release; return map[string]any{}, nil })
+			l.Script("get_supported_cmds", func(trextest.Call) (any, error) { <-release; return []string{}, nil })
 			first := make(chan error, 1)
-			go func() { _, err := l.client.Utilization(t.Context()); first <- err }()
+			go func() { _, err := l.client.SupportedCommands(t.Context()); first <- err }()
 			synctest.Wait()
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
 			_, err := l.client.Ping(ctx)
-			if lost := as[*trex.LostError](t, err); lost.Unknown {
+			if lost := errorOf[*trex.LostError](t, err); lost.Unknown {
 				t.Error("a call that was never sent is said to have an unknown outcome")
 			}
 			close(release)
-			must(t, <-first)
+			noError(t, <-first)
 		})
 	})
 }
@@ -237,7 +237,7 @@ func TestABusyServer(t *testing.T) {
 	t.Run("that wants to be asked again is", func(t *testing.T) {
 		l := newLab(t)
 		asked := 0
-		l.On("get_port_status", func(c trextest.Call) (any, error) {
+		l.Script("get_port_status", func(c trextest.Call) (any, error) {
 			if asked++; asked < 4 {
 				return nil, &wire.Error{Code: wire.CodeTryAgain, Message: "Try again later"}
 			}
@@ -250,26 +250,26 @@ func TestABusyServer(t *testing.T) {
 	t.Run("that gives a ticket is asked for the result", func(t *testing.T) {
 		l := newLab(t)
 		l.claim(t, 0)
-		l.On("service", fail(&wire.Error{Code: wire.CodeWorkInProgress, Message: "Work in progress", Specific: "4294967297"}))
+		l.Script("service", fail(&wire.Error{Code: wire.CodeWorkInProgress, Message: "Work in progress", Specific: "4294967297"}))
 		var tickets []string
-		l.On("get_async_results", func(c trextest.Call) (any, error) {
+		l.Script("get_async_results", func(c trextest.Call) (any, error) {
 			tickets = append(tickets, string(c.Params))
 			if len(tickets) < 3 {
 				return nil, &wire.Error{Code: wire.CodeWorkInProgress, Message: "Work in progress", Specific: "4294967297"}
 			}
 			return map[string]any{}, nil
 		})
-		must(t, l.client.SetService(t.Context(), 0, true))
+		noError(t, l.client.SetService(t.Context(), 0, true))
 		if len(tickets) != 3 || !strings.Contains(tickets[0], `"ticket_id":4294967297`) {
 			t.Errorf("asked with %q", tickets)
 		}
 	})
 	t.Run("for ever is given up when patience ends", func(t *testing.T) {
 		inBubble(t, func(t *testing.T, l lab) {
-			l.On("get_port_status", fail(&wire.Error{Code: wire.CodeTryAgain, Message: "Try again later"}))
+			l.Script("get_port_status", fail(&wire.Error{Code: wire.CodeTryAgain, Message: "Try again later"}))
 			began := time.Now()
 			_, err := l.client.PortStatus(t.Context(), 0)
-			if as[*trex.RPCError](t, err).Code != wire.CodeTryAgain || time.Since(began) != trex.DefaultPatience {
+			if errorOf[*trex.RPCError](t, err).Code != wire.CodeTryAgain || time.Since(began) != trex.DefaultPatience {
 				t.Errorf("after %v: %v", time.Since(began), err)
 			}
 		})
@@ -278,32 +278,32 @@ func TestABusyServer(t *testing.T) {
 
 func TestAServerThatDies(t *testing.T) {
 	l := newLab(t)
-	l.On("get_port_stats", fail(trextest.ErrDie))
-	_, err := l.client.PortStats(t.Context(), 0)
-	if lost := as[*trex.LostError](t, err); !lost.Unknown || !strings.Contains(lost.Error(), "closed the connection") {
+	l.Script("get_port_stats", fail(trextest.ErrDie))
+	_, err := l.client.Snapshot(t.Context(), []int{0}, trex.Detail{})
+	if lost := errorOf[*trex.LostError](t, err); !lost.Unknown || !strings.Contains(lost.Error(), "closed the connection") {
 		t.Errorf("got %q, unknown %v", lost, lost.Unknown)
 	}
-	_, err = l.client.PortStats(t.Context(), 0)
-	if lost := as[*trex.LostError](t, err); lost.Unknown {
+	_, err = l.client.Snapshot(t.Context(), []int{0}, trex.Detail{})
+	if lost := errorOf[*trex.LostError](t, err); lost.Unknown {
 		t.Errorf("with nobody there, %q claims an unknown outcome", lost)
 	}
 }
 
 func TestAHangUpWhileIdleIsHealed(t *testing.T) {
 	l := newLab(t)
-	l.On("ping", fail(trextest.ErrHangUp))
+	l.Script("ping", fail(trextest.ErrHangUp))
 	if _, err := l.client.Ping(t.Context()); err == nil {
 		t.Fatal("the hang-up went unnoticed")
 	}
-	l.On("ping", nil)
-	if at, err := l.client.Ping(t.Context()); err != nil || at < 1000*time.Second {
-		t.Errorf("clock %v, %v", at, err)
+	l.Script("ping", nil)
+	if clock, err := l.client.Ping(t.Context()); err != nil || clock < 1000*time.Second {
+		t.Errorf("clock %v, %v", clock, err)
 	}
 }
 
 func TestAnswersThatDoNotMatchTheRequest(t *testing.T) {
 	l := newLab(t)
-	l.On("get_supported_cmds", func(trextest.Call) (any, error) { return map[string]int{"not": 1}, nil })
+	l.Script("get_supported_cmds", func(trextest.Call) (any, error) { return map[string]int{"not": 1}, nil })
 	if _, err := l.client.SupportedCommands(t.Context()); err == nil || !strings.Contains(err.Error(), "get_supported_cmds: answer can't be read") {
 		t.Errorf("got %v", err)
 	}
@@ -312,8 +312,8 @@ func TestAnswersThatDoNotMatchTheRequest(t *testing.T) {
 func TestTheDefaultDialerConnects(t *testing.T) {
 	s := trextest.Serve(t, trextest.NewGenerator(trextest.TwoPorts()...))
 	c, err := trex.Dial(t.Context(), s.Address(), trex.Options{})
-	must(t, err)
-	must(t, c.Close())
+	noError(t, err)
+	noError(t, c.Close())
 	if _, err := c.Ping(t.Context()); err == nil {
 		t.Error("a closed client still talks")
 	}

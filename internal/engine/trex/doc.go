@@ -8,6 +8,7 @@
 // itself, since the server knows no keepalive and would send for ever on behalf of a dead client. It uses the default profile only. It
 // refuses to send the few inputs that abort a server (a zero session id, unknown profiles, some field-engine ranges, core pinning).
 //
-// One Client is one connection, and the RPC is strictly one request, then its answer: calls of one Client wait for each other. Who
-// needs answers on time while another call may block (counters under load) must open a second Client with the same user and session.
+// One Client is one connection, and the RPC is strictly one request and then its answer, so calls of one Client wait
+// for each other. A caller that needs answers on time while another call may block (counters under load) must open a
+// second Client with the same user and session.
 package trex

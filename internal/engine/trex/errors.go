@@ -9,15 +9,16 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine/trex/wire"
 )
 
-// RPCError is a server's refusal as it came: code, general message and, mostly, specific words. Every error that stems from an answer
-// unwraps to it.
+// RPCError is a server's refusal as it came, with its code, its general message and, mostly, specific words. Every
+// error that stems from an answer unwraps to it.
 type RPCError = wire.Error
 
-// LostError says that no answer came: the server can't be reached, closed the connection, or didn't answer in time.
+// LostError says that no answer came. The server can't be reached, closed the connection, or didn't answer in time.
 type LostError struct {
 	Address string
-	Method  string // what was asked; several in a batch are named by the first
-	// Unknown: the request had left, so whether it took effect is unknown. Read the state again before trusting it.
+	Method  string // the call's method, or the first method of a batch
+	// Unknown means that the request had left, so that nobody knows whether it took effect. Read the state again
+	// before trusting it.
 	Unknown bool
 	Err     error
 }
@@ -29,10 +30,11 @@ func (e *LostError) Error() string {
 	return fmt.Sprintf("no connection to %s for %s: %v", e.Address, e.Method, e.Err)
 }
 
-// Unwrap gives the cause: a context's error or a net.Error.
+// Unwrap gives the cause, a context's error or a net.Error.
 func (e *LostError) Unwrap() error { return e.Err }
 
-// RestartedError says that another server process answers than the one that was greeted: ownership, streams and counters are gone.
+// RestartedError says that another server process answers than the one that was greeted. Ownership, streams and
+// counters are gone.
 type RestartedError struct {
 	Address string
 	Err     error
@@ -48,9 +50,10 @@ func (e *RestartedError) Unwrap() error { return e.Err }
 // TakenError says that a port belongs to someone else.
 type TakenError struct {
 	Port int
-	// Owner is the other owner's user name; "" when the port is free: this client has lost it, but nobody has taken it.
+	// Owner is the other owner's user name. It is "" when the port is free, as this client has lost it and nobody has
+	// taken it.
 	Owner string
-	// SameUser: another session of this client's user name owns it.
+	// SameUser means that another session of this client's user name owns the port.
 	SameUser bool
 	Err      error
 }
@@ -68,7 +71,8 @@ func (e *TakenError) Error() string {
 // Unwrap gives the server's words.
 func (e *TakenError) Unwrap() error { return e.Err }
 
-// StateError says that a port's state forbids the call: starting without streams, adding streams while sending.
+// StateError says that a port's state forbids the call, such as to start without streams, or to add streams while
+// sending.
 type StateError struct {
 	Port    int
 	Command string // as the server names it: "start", "update", "add_stream"
@@ -86,8 +90,9 @@ func (e *StateError) Unwrap() error { return e.Err }
 // TrafficEnded says whether the port was told of another load after its traffic had ended.
 func (e *StateError) TrafficEnded() bool { return e.Command == "update" && e.State == stateStreams }
 
-// LateError says that a common start was refused, as the instant set for it had passed, or was too close, when the server came to it.
-// Ports that the server came to before may start at that instant: stop them all.
+// LateError says that a common start was refused because its instant had passed, or was too close, when the server
+// processed the request. Ports whose requests the server processed before may start at that instant, so the caller
+// must stop all of them.
 type LateError struct {
 	Lead time.Duration // how far ahead the instant was
 	Err  error
@@ -135,11 +140,11 @@ func (e *TooLargeError) Error() string {
 
 // UnsafeError says that the client refused to send what is known to abort a server, or would leave it sending for ever.
 type UnsafeError struct {
-	What string // the object and its value
-	Why  string
+	Object string // the object and its value
+	Reason string
 }
 
-func (e *UnsafeError) Error() string { return e.What + ": " + e.Why }
+func (e *UnsafeError) Error() string { return e.Object + ": " + e.Reason }
 
 // UnresolvedError says that no neighbour answered for an address.
 type UnresolvedError struct {
@@ -158,7 +163,7 @@ var (
 	wrongState   = regexp.MustCompile(`^command '([^']*)' cannot be executed on current state: '([A-Z_]+)`)
 )
 
-// classify turns a refusal into a typed error by its code and its words: the code alone says little.
+// classify turns a refusal into a typed error by its code and its words, as the code alone says little.
 func classify(address string, port int, e *RPCError) error {
 	words := e.Specific
 	if e.Code != wire.CodeRefused {

@@ -18,7 +18,7 @@ const (
 	PortAcquired     EventType = 5 // Who, Session, Force
 	PortReleased     EventType = 6 // Who, Session
 	PortFailed       EventType = 7
-	AttributeChanged EventType = 8 // Attributes: link, speed …
+	AttributeChanged EventType = 8 // LinkUp
 	ProfileStarted   EventType = 10
 	ProfileStopped   EventType = 11
 	ProfilePaused    EventType = 12
@@ -32,9 +32,9 @@ const (
 type Event struct {
 	Type     EventType
 	Sequence int64
-	Port     int // -1: none
+	Port     int // -1 if the event has none
 	Profile  string
-	Who      string // the user who did it
+	User     string // the user who did it
 	Session  uint32
 	Force    bool
 	Cause    string
@@ -42,7 +42,7 @@ type Event struct {
 	LinkUp *bool
 }
 
-// UnmarshalJSON reads an event of any type; members it doesn't have stay zero.
+// UnmarshalJSON reads an event of any type. Members that the event doesn't have stay zero.
 func (e *Event) UnmarshalJSON(b []byte) error {
 	var w struct {
 		Type     EventType       `json:"type"`
@@ -56,7 +56,7 @@ func (e *Event) UnmarshalJSON(b []byte) error {
 	var d struct {
 		Port       *int   `json:"port_id"`
 		Profile    string `json:"profile_id"`
-		Who        string `json:"who"`
+		User       string `json:"who"`
 		Session    uint32 `json:"session_id"`
 		Force      bool   `json:"force"`
 		Cause      string `json:"cause"`
@@ -72,29 +72,32 @@ func (e *Event) UnmarshalJSON(b []byte) error {
 	if d.Port != nil {
 		e.Port = *d.Port
 	}
-	e.Profile, e.Who, e.Session, e.Force, e.Cause = d.Profile, d.Who, d.Session, d.Force, d.Cause
+	e.Profile, e.User, e.Session, e.Force, e.Cause = d.Profile, d.User, d.Session, d.Force, d.Cause
 	if d.Attributes.Link != nil {
 		e.LinkUp = &d.Attributes.Link.Up
 	}
 	return nil
 }
 
+// Counters reads what the server has counted, and the events that it has recorded.
+type Counters struct{ connection *Connection }
+
 type eventList struct {
 	Data []Event `json:"data"`
 }
 
-func (c *Client) eventsCall(result *eventList) *call {
+func (c Counters) eventsCall(result *eventList) *call {
 	return &call{
 		method: "get_async_events", port: -1,
-		params: params{"session_id": c.options.Session, "user": c.options.User},
+		params: params{"session_id": c.connection.options.Session, "user": c.connection.options.User},
 		result: result,
 	}
 }
 
 // Events returns what happened since the last call, of this client or another of the same session. A server keeps events only for sessions
 // that ask at least every 10 seconds. A session also gets the events of its own calls.
-func (c *Client) Events(ctx context.Context) ([]Event, error) {
+func (c Counters) Events(ctx context.Context) ([]Event, error) {
 	var list eventList
-	err := c.one(ctx, *c.eventsCall(&list))
+	err := c.connection.invoke(ctx, *c.eventsCall(&list))
 	return list.Data, err
 }

@@ -16,11 +16,12 @@ type FlowStats struct {
 	Flows map[uint32]FlowCounters
 	// Latency is what receivers of "latency" streams saw.
 	Latency map[uint32]Latency
-	// Versions grow when a flow id is used again: differences to an earlier version's counters mean nothing.
+	// Versions grow when a flow id is used again. Differences to an earlier version's counters mean nothing.
 	Versions map[uint32]int64
 }
 
-// FlowCounters are a flow's counters by port; bytes include the FCS. They outlive stop and start, until the stream is removed.
+// FlowCounters are a flow's counters by port. Bytes include the FCS. The counters outlive stop and start, until the
+// stream is removed.
 type FlowCounters struct {
 	SentPackets     PortCounts `json:"tp"`
 	SentBytes       PortCounts `json:"tb"`
@@ -41,12 +42,14 @@ func (p PortCounts) Total() (total int64) {
 
 // Latency is what a latency stream's receiver saw. Times come in whole microseconds.
 type Latency struct {
-	// Average is the server's: a low-pass of the averages of half seconds, not a mean.
+	// Average is the server's low-pass of the averages of half seconds, not a mean.
 	Min, Average, Max, LastMax, Jitter time.Duration
-	// Histogram counts packets by the lower bound of their bucket; buckets are log-decades (10, 20 … 90, 100, 200 … µs), 0 holds
-	// all below 10 µs. TRex v3.08 carries bucket 0 over when a removed flow id is used again: only a fresh id's is right.
+	// Histogram counts packets by the lower bound of their bucket. Buckets are log-decades (10, 20 … 90, 100, 200 …
+	// µs), and 0 holds all below 10 µs. TRex v3.08 carries bucket 0 over when a removed flow id is used again, so
+	// only a fresh id's bucket 0 is right.
 	Histogram map[time.Duration]int64
-	// HDR is the distribution in whole microseconds, as HdrHistogram encodes it (V2, compressed, base64); empty: the server was started without --hdrh, or nothing came yet.
+	// HDR is the distribution in whole microseconds, as HdrHistogram encodes it (V2, compressed, base64). It is empty
+	// when the server was started without --hdrh, or nothing came yet.
 	HDR    string
 	Errors LatencyErrors
 }
@@ -133,24 +136,9 @@ func byFlow[T any](section map[string]json.RawMessage) (map[uint32]T, error) {
 	return flows, nil
 }
 
-// ActiveFlows are the flow ids that have counters.
-type ActiveFlows struct {
-	Stats   []uint32 `json:"flow_stats"`
-	Latency []uint32 `json:"latency"`
-}
-
-// ActiveFlows asks which flow ids have counters (get_active_pgids).
-func (c *Client) ActiveFlows(ctx context.Context) (ActiveFlows, error) {
-	var result struct {
-		IDs ActiveFlows `json:"ids"`
-	}
-	err := c.one(ctx, call{method: "get_active_pgids", port: -1, result: &result})
-	return result.IDs, err
-}
-
-// FlowStats reads the counters of the flow ids (get_pgid_stats); none named: of all.
-func (c *Client) FlowStats(ctx context.Context, ids ...uint32) (FlowStats, error) {
+// FlowStats reads the counters of the flow ids (get_pgid_stats), or of all flows if no id is given.
+func (c Counters) FlowStats(ctx context.Context, ids ...uint32) (FlowStats, error) {
 	var stats FlowStats
-	err := c.one(ctx, call{method: "get_pgid_stats", port: -1, params: params{"pgids": append([]uint32{}, ids...)}, result: &stats})
+	err := c.connection.invoke(ctx, call{method: "get_pgid_stats", port: -1, params: params{"pgids": append([]uint32{}, ids...)}, result: &stats})
 	return stats, err
 }

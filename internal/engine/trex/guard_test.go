@@ -11,7 +11,7 @@ import (
 )
 
 func TestStreamsThatAreNeverSent(t *testing.T) {
-	with := func(i stream.Instruction) func(*stream.Stream) {
+	withInstruction := func(i stream.Instruction) func(*stream.Stream) {
 		return func(s *stream.Stream) { s.VM.Instructions = []stream.Instruction{i} }
 	}
 	cases := map[string]struct {
@@ -19,10 +19,10 @@ func TestStreamsThatAreNeverSent(t *testing.T) {
 		want   string
 	}{
 		"pinned to a core":      {func(s *stream.Stream) { s.CoreID = 1 }, "core_id 1"},
-		"addresses reversed":    {with(stream.Instruction{Type: "tuple_flow_var", IPMin: 2, IPMax: 1, PortMax: 1}), "ip_min 2 above ip_max 1"},
-		"ports reversed":        {with(stream.Instruction{Type: "tuple_flow_var", PortMin: 2, PortMax: 1}), "port_min 2 above port_max 1"},
-		"full 8-byte range":     {with(stream.Instruction{Type: "flow_var", Size: 8, MaxValue: math.MaxUint64}), "8-byte variable"},
-		"range reversed":        {with(stream.Instruction{Type: "flow_var", Size: 2, MinValue: 2, MaxValue: 1}), "min_value 2 above max_value 1"},
+		"addresses reversed":    {withInstruction(stream.Instruction{Type: "tuple_flow_var", IPMin: 2, IPMax: 1, PortMax: 1}), "ip_min 2 above ip_max 1"},
+		"ports reversed":        {withInstruction(stream.Instruction{Type: "tuple_flow_var", PortMin: 2, PortMax: 1}), "port_min 2 above port_max 1"},
+		"full 8-byte range":     {withInstruction(stream.Instruction{Type: "flow_var", Size: 8, MaxValue: math.MaxUint64}), "8-byte variable"},
+		"range reversed":        {withInstruction(stream.Instruction{Type: "flow_var", Size: 2, MinValue: 2, MaxValue: 1}), "min_value 2 above max_value 1"},
 		"no frame":              {func(s *stream.Stream) { s.Packet.Binary = nil }, "frame of 0 bytes"},
 		"a giant frame":         {func(s *stream.Stream) { s.Packet.Binary = make([]byte, 9239) }, "frame of 9239 bytes"},
 		"no rate":               {func(s *stream.Stream) { s.Mode.Rate.Value = 0 }, "must be positive"},
@@ -63,7 +63,7 @@ func TestGoodStreamsPass(t *testing.T) {
 func TestStartsThatAreNeverSent(t *testing.T) {
 	l := newLab(t)
 	l.claim(t, 0)
-	must(t, l.client.AddStreams(t.Context(), 0, []stream.Stream{udp()}))
+	noError(t, l.client.AddStreams(t.Context(), 0, []stream.Stream{udp()}))
 	cases := map[string]trex.Start{
 		"send for ever":    {Multiplier: trex.PPS(1)},
 		"must be positive": {Multiplier: trex.PPS(0), Duration: time.Second},
@@ -83,9 +83,9 @@ func TestUnknownProfilesAreNeverNamed(t *testing.T) {
 	l := newLab(t)
 	l.claim(t, 0)
 	_, err := l.client.Validate(t.Context(), 0)
-	_ = as[*trex.StateError](t, err)
+	_ = errorOf[*trex.StateError](t, err)
 	_, err = l.client.StartTraffic(t.Context(), trex.Start{Multiplier: trex.PPS(1), Duration: time.Second})
-	_ = as[*trex.StateError](t, err)
+	_ = errorOf[*trex.StateError](t, err)
 	if sent := l.Calls("validate", "start_traffic"); len(sent) != 0 || len(l.generator.Crashes()) != 0 {
 		t.Errorf("sent %v, crashes %v", sent, l.generator.Crashes())
 	}
@@ -94,7 +94,7 @@ func TestUnknownProfilesAreNeverNamed(t *testing.T) {
 func TestRequestsTooLargeForAServer(t *testing.T) {
 	l := newLab(t)
 	_, err := l.client.StartCapture(t.Context(), []int{0}, 1, strings.Repeat("x", 1_000_000))
-	if large := as[*trex.TooLargeError](t, err); large.Bytes < 1_000_000 || large.Method != "capture" {
+	if large := errorOf[*trex.TooLargeError](t, err); large.Bytes < 1_000_000 || large.Method != "capture" {
 		t.Errorf("got %+v", large)
 	}
 	if sent := l.Calls("capture"); len(sent) != 0 {
@@ -108,7 +108,7 @@ func TestManyFramesGoOutInSeveralRequests(t *testing.T) {
 	for i := range frames {
 		frames[i] = make([]byte, 9000)
 	}
-	must(t, l.client.PushFrames(t.Context(), 0, frames))
+	noError(t, l.client.PushFrames(t.Context(), 0, frames))
 	if sent := l.Calls("push_pkts"); len(sent) != 3 {
 		t.Errorf("%d requests were sent", len(sent))
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine/trex/wire"
 )
 
-// The API that this client speaks: it must equal the server's in name and major, and not exceed it in minor.
+// The API that this client speaks. It must equal the server's in name and major, and not exceed it in minor.
 const (
 	apiName  = "STL"
 	apiMajor = 5
@@ -25,7 +25,7 @@ type Version struct {
 	Version   string `json:"version"` // "v3.08"
 	Mode      string `json:"mode"`    // "STL", "ASTF" …
 	BuildDate string `json:"build_date"`
-	// Product is the full name of a server that isn't TRex but answers its RPC; "" for TRex.
+	// Product is the full name of a server that isn't TRex but answers its RPC. It is "" for TRex.
 	Product string `json:"product"`
 }
 
@@ -38,8 +38,8 @@ func (v Version) String() string {
 }
 
 // greet finds out what the server is, and gets the API handle.
-func (c *Client) greet(ctx context.Context) error {
-	if err := c.one(ctx, call{method: "get_version", port: -1, result: &c.version}); err != nil {
+func (c *Connection) greet(ctx context.Context) error {
+	if err := c.invoke(ctx, call{method: "get_version", port: -1, result: &c.version}); err != nil {
 		return c.notTRex(err)
 	}
 	if mode := c.version.Mode; mode != apiName {
@@ -55,11 +55,11 @@ func (c *Client) greet(ctx context.Context) error {
 	return nil
 }
 
-func (c *Client) syncAPI(ctx context.Context) (handle string, err error) {
+func (c *Connection) syncAPI(ctx context.Context) (handle string, err error) {
 	var result struct {
 		Handle string `json:"api_h"`
 	}
-	err = c.one(ctx, call{
+	err = c.invoke(ctx, call{
 		method: "api_sync_v2", port: -1,
 		params: params{"name": apiName, "major": apiMajor, "minor": apiMinor},
 		result: &result,
@@ -71,14 +71,14 @@ func (c *Client) syncAPI(ctx context.Context) (handle string, err error) {
 }
 
 // notTRex turns a refusal of get_version itself into what it means.
-func (c *Client) notTRex(err error) error {
+func (c *Connection) notTRex(err error) error {
 	if refusal, ok := errors.AsType[*RPCError](err); ok && refusal.Code == wire.CodeUnknownMethod {
 		return c.incompatible("it doesn't know get_version, so it isn't TRex v3", err)
 	}
 	return err
 }
 
-func (c *Client) incompatible(reason string, err error) error {
+func (c *Connection) incompatible(reason string, err error) error {
 	return &IncompatibleError{
 		Address: c.Address(), Version: c.version.Version, Mode: c.version.Mode,
 		Reason: fmt.Sprintf("%s (this client speaks %s %d.%d)", reason, apiName, apiMajor, apiMinor), Err: err,
@@ -86,9 +86,9 @@ func (c *Client) incompatible(reason string, err error) error {
 }
 
 // Ping returns the server's monotonic clock.
-func (c *Client) Ping(ctx context.Context) (time.Duration, error) {
+func (c *Connection) Ping(ctx context.Context) (time.Duration, error) {
 	var result pingResult
-	err := c.one(ctx, call{method: "ping", port: -1, result: &result})
+	err := c.invoke(ctx, call{method: "ping", port: -1, result: &result})
 	return result.TS.duration(), err
 }
 
@@ -96,7 +96,7 @@ type pingResult struct {
 	TS seconds `json:"ts"`
 }
 
-// seconds is a time on the wire: real seconds.
+// seconds is a time on the wire, in real seconds.
 type seconds wire.Float
 
 // UnmarshalJSON reads as wire.Float does.
@@ -104,44 +104,11 @@ func (s *seconds) UnmarshalJSON(b []byte) error { return (*wire.Float)(s).Unmars
 
 func (s seconds) duration() time.Duration { return inUnits(float64(s), time.Second) }
 
-// inUnits converts a real number of units; what no Duration can hold becomes 0, as does not-a-number.
+// inUnits converts a real number of units. A number that no Duration can hold, or not-a-number, becomes 0.
 func inUnits(v float64, unit time.Duration) time.Duration {
 	d := v * float64(unit)
 	if !(math.Abs(d) < math.MaxInt64) {
 		return 0
 	}
 	return time.Duration(math.Round(d))
-}
-
-// Reconnect continues a session on a new connection: it greets, and acquires the ports that the client owned under the same user and
-// session, which gives back their handlers and leaves their streams and traffic alone. A server that restarted meanwhile is a
-// *RestartedError (the ports are then forgotten), a port that another client has taken a *TakenError with its owner's name.
-func (c *Client) Reconnect(ctx context.Context) error {
-	c.wire.reset()
-	handle, err := c.syncAPI(ctx)
-	if err != nil {
-		return err
-	}
-	if c.forgetIfNew(handle) {
-		return &RestartedError{Address: c.Address()}
-	}
-	for port := range c.Owned() {
-		if err := c.Acquire(ctx, port, false); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// forgetIfNew drops everything that was known of an earlier server process.
-func (c *Client) forgetIfNew(handle string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if handle == c.handle {
-		return false
-	}
-	c.handle = handle
-	clear(c.handlers)
-	clear(c.loaded)
-	return true
 }

@@ -21,15 +21,15 @@ const (
 
 // Resolve resolves the query's target on a port of this client, by ARP or neighbour discovery, and returns its MAC. No
 // answer is an *UnresolvedError. The port is in service mode meanwhile and must not be sending.
-func (c *Client) Resolve(ctx context.Context, port int, q neighbor.Query) (mac net.HardwareAddr, err error) {
+func (c Captures) Resolve(ctx context.Context, port int, q neighbor.Query) (mac net.HardwareAddr, err error) {
 	request, err := q.Frame()
 	if err != nil {
 		return nil, fmt.Errorf("resolve %s on port %d: %w", q.Target, port, err)
 	}
-	if err := c.SetService(ctx, port, true); err != nil {
+	if err := c.settings.SetService(ctx, port, true); err != nil {
 		return nil, err
 	}
-	defer c.undo(ctx, &err, func(ctx context.Context) error { return c.SetService(ctx, port, false) })
+	defer c.undo(ctx, &err, func(ctx context.Context) error { return c.settings.SetService(ctx, port, false) })
 	capture, err := c.StartCapture(ctx, []int{port}, captureLimit, filterFor(q))
 	if err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func (c *Client) Resolve(ctx context.Context, port int, q neighbor.Query) (mac n
 	return c.ask(ctx, port, q, request, capture)
 }
 
-// filterFor keeps other traffic out of the capture: its buffer is small.
+// filterFor keeps other traffic out of the capture, whose buffer is small.
 func filterFor(q neighbor.Query) string {
 	filter := "arp"
 	if q.Target.Is6() {
@@ -51,7 +51,7 @@ func filterFor(q neighbor.Query) string {
 }
 
 // undo runs a cleaning step even if ctx has ended, and reports its failure unless there is an earlier one.
-func (c *Client) undo(ctx context.Context, err *error, step func(context.Context) error) {
+func (c Captures) undo(ctx context.Context, err *error, step func(context.Context) error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 	defer cancel()
 	if failed := step(ctx); *err == nil {
@@ -59,7 +59,7 @@ func (c *Client) undo(ctx context.Context, err *error, step func(context.Context
 	}
 }
 
-func (c *Client) ask(ctx context.Context, port int, q neighbor.Query, request []byte, capture *Capture) (net.HardwareAddr, error) {
+func (c Captures) ask(ctx context.Context, port int, q neighbor.Query, request []byte, capture *Capture) (net.HardwareAddr, error) {
 	for asked := 1; ; asked++ {
 		if err := c.PushFrames(ctx, port, [][]byte{request}); err != nil {
 			return nil, err
@@ -74,14 +74,14 @@ func (c *Client) ask(ctx context.Context, port int, q neighbor.Query, request []
 	}
 }
 
-// listen waits for the answer to one request; a nil MAC: none came.
-func (c *Client) listen(ctx context.Context, q neighbor.Query, capture *Capture) (net.HardwareAddr, error) {
+// listen waits for the answer to one request. It returns a nil MAC if no answer came.
+func (c Captures) listen(ctx context.Context, q neighbor.Query, capture *Capture) (net.HardwareAddr, error) {
 	turn, cancel := context.WithTimeout(ctx, askEvery)
 	defer cancel()
 	for {
 		frames, err := capture.Fetch(ctx)
 		if err != nil {
-			return nil, unlessOver(ctx, err)
+			return nil, ignoreDeadline(ctx, err)
 		}
 		for _, f := range frames {
 			if mac, ok := q.Answer(f.Bytes); ok {
@@ -94,8 +94,9 @@ func (c *Client) listen(ctx context.Context, q neighbor.Query, capture *Capture)
 	}
 }
 
-// unlessOver drops the error of a fetch that the caller's own deadline cut short: the result is then that there was no answer.
-func unlessOver(ctx context.Context, err error) error {
+// ignoreDeadline drops the error of a fetch that the caller's own deadline cut short. The result is then that there
+// was no answer.
+func ignoreDeadline(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return nil
 	}

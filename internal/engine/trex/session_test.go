@@ -35,7 +35,7 @@ func latency(id uint32, pps float64) stream.Stream {
 func ask(t *testing.T, source, target string) neighbor.Query {
 	t.Helper()
 	mac, err := net.ParseMAC("02:00:00:00:00:10")
-	must(t, err)
+	noError(t, err)
 	return neighbor.Query{SourceMAC: mac, Source: netip.MustParseAddr(source), Target: netip.MustParseAddr(target)}
 }
 
@@ -43,18 +43,18 @@ func TestAWholeSession(t *testing.T) {
 	inBubble(t, func(t *testing.T, l lab) {
 		ctx, c := t.Context(), l.client
 		for port, local := range map[int]string{0: "198.18.0.2", 1: "198.18.1.2"} {
-			must(t, c.Acquire(ctx, port, false))
-			must(t, c.Reset(ctx, port))
+			noError(t, c.Acquire(ctx, port, false))
+			noError(t, c.Reset(ctx, port))
 			q := ask(t, local, strings.TrimSuffix(local, "2")+"1")
 			mac, err := c.Resolve(ctx, port, q)
-			must(t, err)
+			noError(t, err)
 			if want := fmt.Sprintf("02:00:00:00:00:2%d", port); mac.String() != want {
 				t.Errorf("port %d: the next hop is %s, not %s", port, want, mac)
 			}
-			must(t, c.SetL3(ctx, port, q.Source, q.Target, mac))
-			must(t, c.AddStreams(ctx, port, []stream.Stream{udp(), latency(uint32(7+port), 500)}))
+			noError(t, c.SetL3(ctx, port, q.Source, q.Target, mac))
+			noError(t, c.AddStreams(ctx, port, []stream.Stream{udp(), latency(uint32(7+port), 500)}))
 			v, err := c.Validate(ctx, port)
-			must(t, err)
+			noError(t, err)
 			if v.Min.PacketsPerSecond != 500 || v.Max.PacketsPerSecond != 501 {
 				t.Errorf("validated as %+v", v)
 			}
@@ -63,16 +63,16 @@ func TestAWholeSession(t *testing.T) {
 			return trex.Start{Port: port, Multiplier: trex.PPS(1500), Duration: time.Minute}
 		}
 		started, err := c.StartTogether(ctx, 200*time.Millisecond, start(0), start(1))
-		must(t, err)
+		noError(t, err)
 		if len(started) != 2 || started[0].Factor != 1000 {
 			t.Errorf("started %+v", started)
 		}
 		time.Sleep(1200 * time.Millisecond)
 		_, err = c.UpdateTraffic(ctx, map[int]trex.Multiplier{0: trex.PPS(10_500), 1: trex.PPS(10_500)}, false)
-		must(t, err)
+		noError(t, err)
 		time.Sleep(time.Second)
 		shot, err := c.Snapshot(ctx, []int{0, 1}, trex.Detail{Status: true, ExtendedStats: []int{1}})
-		must(t, err)
+		noError(t, err)
 		for port, stats := range shot.Ports { // the question for the next hop and its answer are counted, too
 			if stats.SentPackets != 12_001 || stats.ReceivedPackets != 12_001 || stats.SentBytes != 12_001*64 {
 				t.Errorf("port %d counted %+v", port, stats)
@@ -82,14 +82,14 @@ func TestAWholeSession(t *testing.T) {
 			t.Errorf("snapshot %+v", shot)
 		}
 		flows, err := c.FlowStats(ctx, 7, 8)
-		must(t, err)
+		noError(t, err)
 		if lat := flows.Latency[8]; lat.Average != 34*time.Microsecond || flows.Flows[8].ReceivedPackets.Total() != 1000 {
 			t.Errorf("flows %+v", flows)
 		}
-		must(t, c.StopTraffic(ctx, 0, 1))
+		noError(t, c.StopTraffic(ctx, 0, 1))
 		for _, port := range []int{0, 1} {
-			must(t, c.RemoveStreams(ctx, port))
-			must(t, c.Release(ctx, port))
+			noError(t, c.Reset(ctx, port))
+			noError(t, c.Release(ctx, port))
 		}
 		if crashes := l.generator.Crashes(); len(crashes) > 0 || l.generator.Owners()[0] != "" {
 			t.Errorf("crashes %v, owners %v", crashes, l.generator.Owners())
@@ -100,24 +100,21 @@ func TestAWholeSession(t *testing.T) {
 func TestCleaningUpAfterAnEarlierClient(t *testing.T) {
 	l := newLab(t)
 	earlier := connect(t, l.Server, func(o *trex.Options) { o.User = "earlier" })
-	must(t, earlier.Acquire(t.Context(), 0, false))
-	must(t, earlier.SetL3(t.Context(), 0, netip.MustParseAddr("198.18.0.2"), netip.MustParseAddr("198.18.0.1"), net.HardwareAddr{2, 0, 0, 0, 0, 0x20}))
-	must(t, earlier.AddStreams(t.Context(), 0, []stream.Stream{udp()}))
+	noError(t, earlier.Acquire(t.Context(), 0, false))
+	noError(t, earlier.SetL3(t.Context(), 0, netip.MustParseAddr("198.18.0.2"), netip.MustParseAddr("198.18.0.1"), net.HardwareAddr{2, 0, 0, 0, 0, 0x20}))
+	noError(t, earlier.AddStreams(t.Context(), 0, []stream.Stream{udp()}))
 	_, err := earlier.StartTraffic(t.Context(), trex.Start{Multiplier: trex.PPS(10), Duration: time.Hour})
-	must(t, err)
+	noError(t, err)
 
-	taken := as[*trex.TakenError](t, l.client.Acquire(t.Context(), 0, false))
-	if taken.Owner != "earlier" || taken.Port != 0 {
-		t.Errorf("taken %+v", taken)
+	conflict := errorOf[*trex.TakenError](t, l.client.Acquire(t.Context(), 0, false))
+	if conflict.Owner != "earlier" || conflict.Port != 0 {
+		t.Errorf("taken %+v", conflict)
 	}
-	must(t, l.client.Acquire(t.Context(), 0, true))
-	must(t, l.client.Reset(t.Context(), 0))
+	noError(t, l.client.Acquire(t.Context(), 0, true))
+	noError(t, l.client.Reset(t.Context(), 0))
 	status, err := l.client.PortStatus(t.Context(), 0)
 	if err != nil || status.State != "IDLE" || status.Owner != "us" {
 		t.Errorf("after the reset: %+v, %v", status, err)
-	}
-	if streams, err := l.client.Streams(t.Context(), 0); err != nil || len(streams) != 0 {
-		t.Errorf("left-over streams %v, %v", streams, err)
 	}
 }
 
@@ -126,41 +123,31 @@ func TestAPortTakenByAnotherClient(t *testing.T) {
 	l.claim(t, 0)
 	l.generator.Steal(0, "thief")
 	err := l.client.StopTraffic(t.Context(), 0)
-	if taken := as[*trex.TakenError](t, err); taken.Owner != "thief" {
+	if conflict := errorOf[*trex.TakenError](t, err); conflict.Owner != "thief" {
 		t.Errorf("%q doesn't name the thief", err)
 	}
 	events, err := l.client.Events(t.Context())
-	must(t, err)
-	last := events[len(events)-1]
-	if last.Type != trex.PortAcquired || last.Who != "thief" || !last.Force || last.Port != 0 || last.Session == 4711 {
-		t.Errorf("event %+v", last)
-	}
-	if taken := as[*trex.TakenError](t, l.client.Reconnect(t.Context())); taken.Owner != "thief" {
-		t.Errorf("reconnecting, %q doesn't name the thief", taken)
+	noError(t, err)
+	latest := events[len(events)-1]
+	if latest.Type != trex.PortAcquired || latest.User != "thief" || !latest.Force || latest.Port != 0 || latest.Session == 4711 {
+		t.Errorf("event %+v", latest)
 	}
 }
 
 func TestARunningSessionIsContinued(t *testing.T) {
 	l := newLab(t)
 	l.claim(t, 0, 1)
-	t.Run("on a new connection of the same client", func(t *testing.T) {
-		before := l.client.Owned()
-		must(t, l.client.Reconnect(t.Context()))
-		if after := l.client.Owned(); after[0] != before[0] || after[1] != before[1] {
-			t.Errorf("handlers were %v, are %v", before, after)
-		}
-	})
 	t.Run("by a new client of the same user and session", func(t *testing.T) {
-		again := connect(t, l.Server)
-		must(t, again.Acquire(t.Context(), 0, false))
-		if again.Owned()[0] != l.client.Owned()[0] {
+		successor := connect(t, l.Server)
+		noError(t, successor.Acquire(t.Context(), 0, false))
+		if successor.Owned()[0] != l.client.Owned()[0] {
 			t.Error("another handler was given")
 		}
 	})
 	t.Run("not by another session of the same user", func(t *testing.T) {
-		other := connect(t, l.Server, func(o *trex.Options) { o.Session = 5 })
-		if taken := as[*trex.TakenError](t, other.Acquire(t.Context(), 0, false)); !taken.SameUser {
-			t.Errorf("taken %+v", taken)
+		stranger := connect(t, l.Server, func(o *trex.Options) { o.Session = 5 })
+		if conflict := errorOf[*trex.TakenError](t, stranger.Acquire(t.Context(), 0, false)); !conflict.SameUser {
+			t.Errorf("taken %+v", conflict)
 		}
 	})
 }
@@ -169,36 +156,31 @@ func TestARestartedServer(t *testing.T) {
 	l := newLab(t)
 	l.claim(t, 0)
 	l.generator.Restart()
-	_, err := l.client.PortStats(t.Context(), 0)
-	_ = as[*trex.RestartedError](t, err)
-	_ = as[*trex.RestartedError](t, l.client.Reconnect(t.Context()))
-	if owned := l.client.Owned(); len(owned) != 0 {
-		t.Errorf("still thinks to own %v", owned)
-	}
-	must(t, l.client.Acquire(t.Context(), 0, false))
+	_, err := l.client.Snapshot(t.Context(), []int{0}, trex.Detail{})
+	_ = errorOf[*trex.RestartedError](t, err)
+	_ = errorOf[*trex.RestartedError](t, l.client.Acquire(t.Context(), 0, false))
 }
 
 func TestManyStreams(t *testing.T) {
 	l := newLab(t, func(o *trex.Options) { o.Timeout = 5 * time.Minute }) // 3 000 of them in one request are much work where others have the processors
 	l.claim(t, 0)
-	many := make([]stream.Stream, 3000)
-	for i := range many {
-		many[i] = udp()
-		many[i].Mode.Rate.Value = float64(i + 1)
-		many[i].Packet.Binary = make([]byte, 300)
+	streams := make([]stream.Stream, 3000)
+	for i := range streams {
+		streams[i] = udp()
+		streams[i].Mode.Rate.Value = float64(i + 1)
+		streams[i].Packet.Binary = make([]byte, 300)
 	}
-	must(t, l.client.AddStreams(t.Context(), 0, many))
-	back, err := l.client.Streams(t.Context(), 0)
-	must(t, err)
-	if len(back) != len(many) || back[3000].Mode.Rate.Value != 3000 {
-		t.Errorf("%d streams came back", len(back))
+	noError(t, l.client.AddStreams(t.Context(), 0, streams))
+	added := l.Calls("add_stream")
+	if len(added) != len(streams) || !strings.Contains(string(added[2999].Params), `"stream_id":3000`) {
+		t.Errorf("%d streams were added, the last as %s", len(added), added[len(added)-1].Params)
 	}
 }
 
 func TestARefusedStreamIsNamed(t *testing.T) {
 	l := newLab(t)
 	l.claim(t, 0)
-	must(t, l.client.AddStreams(t.Context(), 0, []stream.Stream{udp()}))
+	noError(t, l.client.AddStreams(t.Context(), 0, []stream.Stream{udp()}))
 	err := l.client.AddStreams(t.Context(), 0, []stream.Stream{udp()})
 	if err == nil || !strings.Contains(err.Error(), "stream 1") || !strings.Contains(err.Error(), "already exists") {
 		t.Errorf("got %v", err)
@@ -208,14 +190,14 @@ func TestARefusedStreamIsNamed(t *testing.T) {
 func TestTrafficEndsByItself(t *testing.T) {
 	inBubble(t, func(t *testing.T, l lab) {
 		l.claim(t, 0)
-		must(t, l.client.SetL2(t.Context(), 0, net.HardwareAddr{2, 0, 0, 0, 0, 0x20}))
-		must(t, l.client.AddStreams(t.Context(), 0, []stream.Stream{udp()}))
+		noError(t, l.client.SetL2(t.Context(), 0, net.HardwareAddr{2, 0, 0, 0, 0, 0x20}))
+		noError(t, l.client.AddStreams(t.Context(), 0, []stream.Stream{udp()}))
 		_, err := l.client.StartTraffic(t.Context(), trex.Start{Multiplier: trex.PPS(100), Duration: 3 * time.Second})
-		must(t, err)
+		noError(t, err)
 		time.Sleep(10 * time.Second)
-		stats, err := l.client.PortStats(t.Context(), 0)
-		if err != nil || stats.SentPackets != 300 {
-			t.Errorf("sent %d, %v", stats.SentPackets, err)
+		shot, err := l.client.Snapshot(t.Context(), []int{0}, trex.Detail{})
+		if err != nil || shot.Ports[0].SentPackets != 300 {
+			t.Errorf("sent %d, %v", shot.Ports[0].SentPackets, err)
 		}
 	})
 }
@@ -223,8 +205,8 @@ func TestTrafficEndsByItself(t *testing.T) {
 func TestOnlyLatencyStreams(t *testing.T) {
 	l := newLab(t)
 	l.claim(t, 0)
-	must(t, l.client.SetL2(t.Context(), 0, net.HardwareAddr{2, 0, 0, 0, 0, 0x20}))
-	must(t, l.client.AddStreams(t.Context(), 0, []stream.Stream{latency(7, 1000)}))
+	noError(t, l.client.SetL2(t.Context(), 0, net.HardwareAddr{2, 0, 0, 0, 0, 0x20}))
+	noError(t, l.client.AddStreams(t.Context(), 0, []stream.Stream{latency(7, 1000)}))
 	started, err := l.client.StartTraffic(t.Context(), trex.Start{Multiplier: trex.PPS(1000), Duration: time.Second})
 	if err != nil || !math.IsNaN(float64(started[0].Factor)) && !math.IsInf(float64(started[0].Factor), 1) {
 		t.Errorf("an infinite factor became %v, %v", started, err)
@@ -235,16 +217,16 @@ func TestWrongStates(t *testing.T) {
 	l := newLab(t)
 	l.claim(t, 0)
 	err := l.client.AddStreams(t.Context(), 1, []stream.Stream{udp()})
-	_ = as[*trex.TakenError](t, err)
-	must(t, l.client.SetL2(t.Context(), 0, net.HardwareAddr{2, 0, 0, 0, 0, 0x20}))
-	must(t, l.client.AddStreams(t.Context(), 0, []stream.Stream{udp()}))
+	_ = errorOf[*trex.TakenError](t, err)
+	noError(t, l.client.SetL2(t.Context(), 0, net.HardwareAddr{2, 0, 0, 0, 0, 0x20}))
+	noError(t, l.client.AddStreams(t.Context(), 0, []stream.Stream{udp()}))
 	_, err = l.client.UpdateTraffic(t.Context(), map[int]trex.Multiplier{0: trex.PPS(10)}, false)
-	if state := as[*trex.StateError](t, err); state.State != "STREAMS" || state.Command != "update" || !state.TrafficEnded() {
+	if state := errorOf[*trex.StateError](t, err); state.State != "STREAMS" || state.Command != "update" || !state.TrafficEnded() {
 		t.Errorf("state error %+v", state)
 	}
-	must(t, l.client.RemoveStreams(t.Context(), 0))
+	noError(t, l.client.Reset(t.Context(), 0))
 	_, err = l.client.UpdateTraffic(t.Context(), map[int]trex.Multiplier{0: trex.PPS(10)}, false)
-	if state := as[*trex.StateError](t, err); state.State != "IDLE" || state.TrafficEnded() {
+	if state := errorOf[*trex.StateError](t, err); state.State != "IDLE" || state.TrafficEnded() {
 		t.Errorf("without streams: state error %+v", state)
 	}
 }
@@ -262,7 +244,7 @@ func TestAnAddressWithoutAnswer(t *testing.T) {
 		l.claim(t, 0)
 		began := time.Now()
 		_, err := l.client.Resolve(t.Context(), 0, ask(t, "198.18.0.2", "198.18.0.99"))
-		if unresolved := as[*trex.UnresolvedError](t, err); unresolved.Asked != 6 || unresolved.Target != "198.18.0.99" {
+		if unresolved := errorOf[*trex.UnresolvedError](t, err); unresolved.Asked != 6 || unresolved.Target != "198.18.0.99" {
 			t.Errorf("got %+v", unresolved)
 		}
 		if took := time.Since(began); took < 3*time.Second || took > 4*time.Second {
@@ -287,19 +269,19 @@ func TestResolvingByNeighborDiscovery(t *testing.T) {
 func TestFramesThroughTheDevice(t *testing.T) {
 	l := newLab(t)
 	l.claim(t, 0, 1)
-	must(t, l.client.SetService(t.Context(), 1, true))
+	noError(t, l.client.SetService(t.Context(), 1, true))
 	capture, err := l.client.StartCapture(t.Context(), []int{1}, 100, "")
-	must(t, err)
+	noError(t, err)
 	frame := make([]byte, 60)
 	copy(frame, "\x02\x00\x00\x00\x00\x20\x02\x00\x00\x00\x00\x10\x08\x00\x45")
 	frame[22] = 64
-	must(t, l.client.PushFrames(t.Context(), 0, [][]byte{frame, frame}))
+	noError(t, l.client.PushFrames(t.Context(), 0, [][]byte{frame, frame}))
 	got, err := capture.Fetch(t.Context())
-	must(t, err)
-	if len(got) != 2 || got[1].Port != 1 || got[1].Bytes[22] != 63 || got[1].Bytes[11] != 0x21 || got[1].At < time.Second {
+	noError(t, err)
+	if len(got) != 2 || got[1].Port != 1 || got[1].Bytes[22] != 63 || got[1].Bytes[11] != 0x21 || got[1].Instant < time.Second {
 		t.Errorf("captured %+v", got)
 	}
-	must(t, capture.Close(t.Context()))
+	noError(t, capture.Close(t.Context()))
 	if _, err := capture.Fetch(t.Context()); err == nil {
 		t.Error("a closed capture still fetches")
 	}
@@ -309,7 +291,7 @@ func TestABusyStatusDoesNotHoldUpASnapshot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := trextest.ServeInMemory(t, trextest.NewGenerator(trextest.TwoPorts()...))
 		c := connect(t, s)
-		s.On("get_port_status", refusal("Interface is in the middle of configuration"))
+		s.Script("get_port_status", refusal("Interface is in the middle of configuration"))
 		shot, err := c.Snapshot(t.Context(), []int{0}, trex.Detail{Status: true})
 		if err != nil || len(shot.Statuses) != 0 || len(shot.Ports) != 1 {
 			t.Errorf("got %+v, %v", shot, err)

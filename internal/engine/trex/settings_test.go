@@ -14,19 +14,19 @@ import (
 func claimed(t *testing.T) *trex.Client {
 	t.Helper()
 	c, s := replay(t, "settings.jsonl")
-	s.On("acquire", func(trextest.Call) (any, error) { return "recorded", nil })
+	s.Script("acquire", func(trextest.Call) (any, error) { return "recorded", nil })
 	for port := range 2 {
-		must(t, c.Acquire(t.Context(), port, false))
+		noError(t, c.Acquire(t.Context(), port, false))
 	}
 	return c
 }
 
 func TestTheLegacyStackRefusesIPv6(t *testing.T) {
 	err := claimed(t).SetIPv6(t.Context(), 0, netip.MustParseAddr("2001:2::2"))
-	refusal := as[*trex.RPCError](t, err)
+	refusal := errorOf[*trex.RPCError](t, err)
 	l := newLab(t)
 	l.claim(t, 0)
-	scripted := as[*trex.RPCError](t, l.client.SetIPv6(t.Context(), 0, netip.MustParseAddr("2001:2::2")))
+	scripted := errorOf[*trex.RPCError](t, l.client.SetIPv6(t.Context(), 0, netip.MustParseAddr("2001:2::2")))
 	if *scripted != *refusal || !strings.Contains(refusal.Specific, "IPv6 is not supported") {
 		t.Errorf("recorded %+v, scripted %+v", refusal, scripted)
 	}
@@ -35,33 +35,33 @@ func TestTheLegacyStackRefusesIPv6(t *testing.T) {
 func TestRecordedTagsAreReadBack(t *testing.T) {
 	c := claimed(t)
 	_, err := c.PortStatus(t.Context(), 0) // of before
-	must(t, err)
+	noError(t, err)
 	for _, tags := range [][]uint16{{100}, {100, 200}} {
-		must(t, c.SetVLAN(t.Context(), 0, tags...))
+		noError(t, c.SetVLAN(t.Context(), 0, tags...))
 		status, err := c.PortStatus(t.Context(), 0)
-		must(t, err)
+		noError(t, err)
 		if !slices.Equal(status.Attributes.VLAN.Tags, tags) {
 			t.Errorf("tags %v, want %v", status.Attributes.VLAN.Tags, tags)
 		}
 	}
 }
 
-// TestRecordedCapturesOfOthersAreEnded: a real server lists a capture's ports as bits. The trace refuses what was not recorded, so each of the two
-// is stopped and removed by its own id.
+// TestRecordedCapturesOfOthersAreEnded knows that a real server lists a capture's ports as bits. The trace refuses
+// what was not recorded, so each of the two captures is stopped and removed by its own id.
 func TestRecordedCapturesOfOthersAreEnded(t *testing.T) {
 	c, s := replay(t, "settings.jsonl")
 	for range 2 { // nothing was left at first
-		must(t, c.RemoveCaptures(t.Context(), 0))
+		noError(t, c.RemoveCaptures(t.Context(), 0))
 	}
 	s.ForgetCalls()
-	must(t, c.RemoveCaptures(t.Context(), 0))
+	noError(t, c.RemoveCaptures(t.Context(), 0))
 	var commands []string
 	for _, call := range s.Calls("capture") {
 		var p struct {
 			Command string
 			ID      int `json:"capture_id"`
 		}
-		must(t, call.Into(&p))
+		noError(t, call.Decode(&p))
 		commands = append(commands, p.Command)
 	}
 	if want := []string{"status", "stop", "remove", "stop", "remove"}; !slices.Equal(commands, want) {
@@ -69,22 +69,23 @@ func TestRecordedCapturesOfOthersAreEnded(t *testing.T) {
 	}
 }
 
-// TestEventsOfLinks: a real server tells all attributes of the port with event 8, and so does the scripted one.
+// TestEventsOfLinks compares the scripted server with a real one, which reports all attributes of the port with event
+// 8.
 func TestEventsOfLinks(t *testing.T) {
-	var up []bool
-	every(t, "get_async_events", func(l struct{ Data []trex.Event }) {
+	var linkStates []bool
+	checkEach(t, "get_async_events", func(l struct{ Data []trex.Event }) {
 		for _, e := range l.Data {
 			if e.Type == trex.AttributeChanged && e.LinkUp != nil && e.Port == 0 {
-				up = append(up, *e.LinkUp)
+				linkStates = append(linkStates, *e.LinkUp)
 			}
 		}
 	})
-	if !slices.Equal(up, []bool{false, true}) {
-		t.Errorf("links went %v", up)
+	if !slices.Equal(linkStates, []bool{false, true}) {
+		t.Errorf("links went %v", linkStates)
 	}
 	l := newLab(t)
 	_, err := l.client.Events(t.Context())
-	must(t, err)
+	noError(t, err)
 	l.generator.SetLink(1, false)
 	events, err := l.client.Events(t.Context())
 	if err != nil || len(events) != 1 || events[0].Port != 1 || events[0].LinkUp == nil || *events[0].LinkUp {

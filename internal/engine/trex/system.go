@@ -14,13 +14,13 @@ type SystemInfo struct {
 	Uptime    string `json:"uptime"` // when the server started, as text
 	CoreCount int    `json:"dp_core_count"`
 	CoreType  string `json:"core_type"` // the CPU's model
-	// Processors to Allowed describe the machine; only the software engine reports them.
+	// Processors to Allowed describe the machine. Only the software engine reports them.
 	Processors int    `json:"processors"`
 	Kernel     string `json:"kernel"`
 	Hypervisor string `json:"hypervisor"`
 	Tuning     string `json:"tuning"`  // how the machine is set up
 	Allowed    string `json:"allowed"` // the processors that the server may run on
-	// Software: received packets are judged by CPU cores, not by the NIC's filters.
+	// Software means that CPU cores judge received packets, and not the NIC's filters.
 	Software bool       `json:"advanced_per_stream_stats"`
 	Ports    []PortInfo `json:"ports"` // by index, which may skip
 }
@@ -30,15 +30,17 @@ type PortInfo struct {
 	Index       int    `json:"index"`
 	Driver      string `json:"driver"` // "net_af_packet", "net_mlx5"
 	Description string `json:"description"`
-	Path        string `json:"path"` // how it sends and receives; only the software engine reports it
-	NIC         string `json:"nic"`  // the card's PCI ids; only the software engine reports them, and Firmware
+	Path        string `json:"path"` // how it sends and receives, which only the software engine reports
+	NIC         string `json:"nic"`  // the card's PCI ids, which only the software engine reports, like Firmware
 	Firmware    string `json:"firmware"`
-	// ReceiveDrops and PauseFrames say whether the port counts frames that it had no room for, and pause frames: "counted", "hidden", "unknown" or "none"; only the software engine reports it.
+	// ReceiveDrops and PauseFrames say whether the port counts frames that it had no room for, and pause frames. Each
+	// is "counted", "hidden", "unknown" or "none". Only the software engine reports them.
 	ReceiveDrops string `json:"receive_drops"`
 	PauseFrames  string `json:"pause_frames"`
-	// Stamps is "followed" where the port can time every frame by stamps, else why it can't; only the software engine reports it.
+	// Stamps is "followed" where the port can time every frame by stamps, else the reason why it can't. Only the
+	// software engine reports it.
 	Stamps string `json:"stamps"`
-	// ReceiveQueues is the number of its receive queues; 0: unknown. Only the software engine reports it.
+	// ReceiveQueues is the number of the port's receive queues, 0 if unknown. Only the software engine reports it.
 	ReceiveQueues int    `json:"receive_queues"`
 	PCIAddress    string `json:"pci_addr"` // "N/A" for what isn't on PCI
 	NUMA          int    `json:"numa"`
@@ -54,17 +56,17 @@ type PortInfo struct {
 }
 
 // SystemInfo asks what machine this is and which ports it has.
-func (c *Client) SystemInfo(ctx context.Context) (SystemInfo, error) {
+func (c *Connection) SystemInfo(ctx context.Context) (SystemInfo, error) {
 	var info SystemInfo
-	err := c.one(ctx, call{method: "get_system_info", port: -1, result: &info})
+	err := c.invoke(ctx, call{method: "get_system_info", port: -1, result: &info})
 	slices.SortFunc(info.Ports, func(a, b PortInfo) int { return cmp.Compare(a.Index, b.Index) })
 	return info, err
 }
 
 // SupportedCommands lists the server's methods.
-func (c *Client) SupportedCommands(ctx context.Context) ([]string, error) {
+func (c *Connection) SupportedCommands(ctx context.Context) ([]string, error) {
 	var methods []string
-	err := c.one(ctx, call{method: "get_supported_cmds", port: -1, result: &methods})
+	err := c.invoke(ctx, call{method: "get_supported_cmds", port: -1, result: &methods})
 	return methods, err
 }
 
@@ -97,7 +99,7 @@ func (s PortStatus) HasTraffic() bool {
 
 // PortAttributes are a port's settings and its link's state.
 type PortAttributes struct {
-	SpeedGbps wire.Float `json:"speed"` // layer-1 line rate in Gb/s; of virtual ports a constant that means nothing
+	SpeedGbps wire.Float `json:"speed"` // layer-1 line rate in Gb/s, a meaningless constant for virtual ports
 	Link      struct {
 		Up bool `json:"up"`
 	} `json:"link"`
@@ -128,7 +130,7 @@ type PortAttributes struct {
 	} `json:"layer_cfg"`
 }
 
-// FlowControlMode is the pause-frame mode: 0 off, 1 receives, 2 sends, 3 both, -1 unknown.
+// FlowControlMode is the pause-frame mode, which is 0 off, 1 receives, 2 sends, 3 both, -1 unknown.
 func (a PortAttributes) FlowControlMode() int {
 	if a.FlowControl == nil {
 		return -1
@@ -136,20 +138,20 @@ func (a PortAttributes) FlowControlMode() int {
 	return a.FlowControl.Mode
 }
 
-// statusCall asks for all profiles: naming one that doesn't exist would end the server.
+// statusCall asks for all profiles, because naming one that doesn't exist would end the server.
 func statusCall(port int, result *PortStatus) *call {
 	return &call{method: "get_port_status", port: port, params: params{"port_id": port, "profile_id": allProfiles, "block": false}, result: result}
 }
 
 // PortStatus asks for a port's state.
-func (c *Client) PortStatus(ctx context.Context, port int) (PortStatus, error) {
+func (c *Connection) PortStatus(ctx context.Context, port int) (PortStatus, error) {
 	var status PortStatus
-	err := c.one(ctx, *statusCall(port, &status))
+	err := c.invoke(ctx, *statusCall(port, &status))
 	return status, err
 }
 
 // PortStatuses asks for several ports' states in one exchange.
-func (c *Client) PortStatuses(ctx context.Context, ports []int) (map[int]PortStatus, error) {
+func (c *Connection) PortStatuses(ctx context.Context, ports []int) (map[int]PortStatus, error) {
 	statuses := make([]PortStatus, len(ports))
 	calls := make([]*call, len(ports))
 	for i, port := range ports {
@@ -166,11 +168,11 @@ func (c *Client) PortStatuses(ctx context.Context, ports []int) (map[int]PortSta
 }
 
 // allOrFirst runs the calls in one exchange and returns the first error of any.
-func (c *Client) allOrFirst(ctx context.Context, calls []*call) error {
+func (c *Connection) allOrFirst(ctx context.Context, calls []*call) error {
 	if len(calls) == 0 {
 		return nil
 	}
-	if err := c.all(ctx, calls...); err != nil {
+	if err := c.invokeBatch(ctx, calls...); err != nil {
 		return err
 	}
 	for _, k := range calls {

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine/trex/wire"
@@ -17,8 +20,8 @@ const minLead = 100 * time.Millisecond
 // allCores lets every core of a port send.
 const allCores = uint64(math.MaxUint64)
 
-// Multiplier is the load that a port's streams are scaled to, all by the same factor; latency streams keep their own rates and count
-// towards it.
+// Multiplier is the load that a port's streams are scaled to, all by the same factor. Latency streams keep their own
+// rates and count towards it.
 type Multiplier struct {
 	Type  string  `json:"type"` // "raw", "pps", "bps" (layer 2), "bpsl1", "percentage" (of layer 1)
 	Op    string  `json:"op"`   // "abs"; in updates also "add" and "sub"
@@ -28,7 +31,7 @@ type Multiplier struct {
 // PPS is an absolute load in packets per second.
 func PPS(v float64) Multiplier { return Multiplier{Type: "pps", Op: "abs", Value: v} }
 
-// Raw is a plain factor on the streams' own rates; with 1 they go as written.
+// Raw is a plain factor on the streams' own rates. With 1 the streams go as written.
 func Raw(v float64) Multiplier { return Multiplier{Type: "raw", Op: "abs", Value: v} }
 
 func (m Multiplier) check() error {
@@ -42,49 +45,59 @@ func (m Multiplier) check() error {
 type Start struct {
 	Port       int
 	Multiplier Multiplier
-	// Duration is for how long the port sends, by its schedule. It must be positive: a server knows no keepalive, and would send for ever on behalf of a client that died. TRex sends a schedule
-	// that it can't keep up with to its end, however late, unless it is stopped.
+	// Duration is how long the port sends, by its schedule. It must be positive, because a server knows no keepalive,
+	// and would send for ever on behalf of a client that died. TRex sends a schedule that it can't keep up with to
+	// its end, however late, unless it is stopped.
 	Duration time.Duration
-	// At is the instant on the server's clock (Ping) at which to start, at least 100 ms ahead; 0: at once.
-	At time.Duration
+	// Instant is when to start on the server's clock (Ping), at least 100 ms ahead. 0 starts at once.
+	Instant time.Duration
 	// Force skips the checks for link, destination MAC and line rate, and the cap at line rate.
 	Force bool
 }
 
+// Traffic loads, starts, changes and stops what the session's ports send.
+type Traffic struct {
+	session *Session
+	mu      sync.Mutex
+	loaded  map[int]bool // ports whose default profile exists on the server
+}
+
 // Started is a server's answer to a Start.
 type Started struct {
-	// Factor is what the streams' rates are multiplied by; infinite if there are only latency streams.
+	// Factor is what the streams' rates are multiplied by. It is infinite if there are only latency streams.
 	Factor wire.Float `json:"multiplier"`
 	// TS is the server's clock when it took the request.
 	TS seconds `json:"ts"`
-	// Lasts is for how long the port sends, by the server's schedule: a little longer than was asked for, as a server needs time to take the requests for a common start.
-	Lasts time.Duration `json:"-"`
+	// RunDuration is how long the port sends, by the server's schedule. That is a little longer than was asked for,
+	// as a server needs time to take the requests for a common start.
+	RunDuration time.Duration `json:"-"`
 }
 
-// StartTraffic starts ports in one exchange. On an error some may have been started all the same: stop them all.
-func (c *Client) StartTraffic(ctx context.Context, starts ...Start) ([]Started, error) {
+// StartTraffic starts ports in one exchange. After an error some ports may have been started all the same, so the
+// caller must stop all of them.
+func (t *Traffic) StartTraffic(ctx context.Context, starts ...Start) ([]Started, error) {
 	started := make([]Started, len(starts))
 	calls := make([]*call, len(starts))
 	for i, s := range starts {
-		k, err := c.startCall(ctx, s, &started[i])
+		k, err := t.startCall(ctx, s, &started[i])
 		if err != nil {
 			return nil, err
 		}
 		calls[i] = k
 	}
-	err := c.ownedBatch(ctx, calls)
+	err := t.session.ownedBatch(ctx, calls)
 	for i, s := range starts {
-		started[i].Lasts = s.Duration
-		if s.At > 0 {
-			started[i].Lasts = started[i].TS.duration() + s.Duration - s.At
+		started[i].RunDuration = s.Duration
+		if s.Instant > 0 {
+			started[i].RunDuration = started[i].TS.duration() + s.Duration - s.Instant
 		}
 	}
 	return started, err
 }
 
-func (c *Client) startCall(ctx context.Context, s Start, result *Started) (*call, error) {
+func (t *Traffic) startCall(ctx context.Context, s Start, result *Started) (*call, error) {
 	if s.Duration <= 0 {
-		return nil, &UnsafeError{What: fmt.Sprintf("start of port %d for %v", s.Port, s.Duration), Why: "without an end the server would send for ever if the client died"}
+		return nil, &UnsafeError{Object: fmt.Sprintf("start of port %d for %v", s.Port, s.Duration), Reason: "without an end the server would send for ever if the client died"}
 	}
 	if s.Multiplier.Op != "abs" {
 		return nil, fmt.Errorf("start of port %d: multiplier op %q: only abs can start", s.Port, s.Multiplier.Op)
@@ -92,7 +105,7 @@ func (c *Client) startCall(ctx context.Context, s Start, result *Started) (*call
 	if err := s.Multiplier.check(); err != nil {
 		return nil, fmt.Errorf("start of port %d: %w", s.Port, err)
 	}
-	if err := c.requireProfile(ctx, s.Port, "start"); err != nil {
+	if err := t.requireProfile(ctx, s.Port, "start"); err != nil {
 		return nil, err
 	}
 	p := params{
@@ -102,62 +115,64 @@ func (c *Client) startCall(ctx context.Context, s Start, result *Started) (*call
 		"force":      s.Force,
 		"core_mask":  allCores,
 	}
-	if s.At > 0 {
-		p["start_at_ts"] = s.At.Seconds()
+	if s.Instant > 0 {
+		p["start_at_ts"] = s.Instant.Seconds()
 	}
-	return c.ownedCall(s.Port, "start_traffic", p, result)
+	return t.session.ownedCall(s.Port, "start_traffic", p, result)
 }
 
-// StartTogether starts ports at one instant, lead after now on the server's clock (at least 100 ms; the server compiles all
-// ports' streams in that time). A server that took longer refuses some of them, which is a LateError. The server counts durations from its requests, so they are longer by the lead.
+// StartTogether starts ports at one instant, lead ahead on the server's clock (at least 100 ms, in which the server
+// compiles all ports' streams). A server that took longer refuses some of the starts, which is a LateError. The
+// server counts durations from its requests, so they are longer by the lead.
 //
 //	ping ├──── lead ────┤ all start
 //	  request 0 ├────────────── lead + duration ──────────────┤
 //	   request 1 ├────────────── lead + duration ──────────────┤
-func (c *Client) StartTogether(ctx context.Context, lead time.Duration, starts ...Start) ([]Started, error) {
-	now, err := c.Ping(ctx)
+func (t *Traffic) StartTogether(ctx context.Context, lead time.Duration, starts ...Start) ([]Started, error) {
+	now, err := t.session.Ping(ctx)
 	if err != nil {
 		return nil, err
 	}
-	at := now + max(lead, minLead)
+	instant := now + max(lead, minLead)
 	appointed := make([]Start, len(starts))
 	for i, s := range starts {
-		s.At = at
+		s.Instant = instant
 		if s.Duration > 0 {
-			s.Duration += at - now
+			s.Duration += instant - now
 		}
 		appointed[i] = s
 	}
-	started, err := c.StartTraffic(ctx, appointed...)
-	if _, refused := errors.AsType[*RPCError](err); refused && c.isLate(ctx, at, err) {
+	started, err := t.StartTraffic(ctx, appointed...)
+	if _, refused := errors.AsType[*RPCError](err); refused && t.isLate(ctx, instant, err) {
 		err = &LateError{Lead: max(lead, minLead), Err: err}
 	}
 	return started, err
 }
 
-// isLate says whether a common start was refused for its instant: the server says so, or the instant has passed while it was busy.
-func (c *Client) isLate(ctx context.Context, at time.Duration, err error) bool {
+// isLate says whether a common start was refused for its instant. Either the server says so, or the instant has
+// passed while the server was busy.
+func (t *Traffic) isLate(ctx context.Context, at time.Duration, err error) bool {
 	if strings.Contains(err.Error(), "start_at_ts") {
 		return true
 	}
-	now, err := c.Ping(ctx)
+	now, err := t.session.Ping(ctx)
 	return err == nil && now >= at
 }
 
 // UpdateTraffic changes the loads of running ports in one exchange and without a gap. force skips the check against line rate. The
 // factors come back by port.
-func (c *Client) UpdateTraffic(ctx context.Context, loads map[int]Multiplier, force bool) (map[int]wire.Float, error) {
-	ports := sortedPorts(loads)
+func (t *Traffic) UpdateTraffic(ctx context.Context, loads map[int]Multiplier, force bool) (map[int]wire.Float, error) {
+	ports := slices.Sorted(maps.Keys(loads))
 	results := make([]Started, len(ports))
 	calls := make([]*call, len(ports))
 	for i, port := range ports {
-		k, err := c.updateCall(port, loads[port], force, &results[i])
+		k, err := t.updateCall(port, loads[port], force, &results[i])
 		if err != nil {
 			return nil, err
 		}
 		calls[i] = k
 	}
-	if err := c.ownedBatch(ctx, calls); err != nil {
+	if err := t.session.ownedBatch(ctx, calls); err != nil {
 		return nil, err
 	}
 	factors := make(map[int]wire.Float, len(ports))
@@ -167,31 +182,25 @@ func (c *Client) UpdateTraffic(ctx context.Context, loads map[int]Multiplier, fo
 	return factors, nil
 }
 
-func (c *Client) updateCall(port int, m Multiplier, force bool, result *Started) (*call, error) {
+func (t *Traffic) updateCall(port int, m Multiplier, force bool, result *Started) (*call, error) {
 	if err := m.check(); err != nil {
 		return nil, fmt.Errorf("update of port %d: %w", port, err)
 	}
-	return c.ownedCall(port, "update_traffic", params{"profile_id": defaultProfile, "mul": m, "force": force}, result)
+	return t.session.ownedCall(port, "update_traffic", params{"profile_id": defaultProfile, "mul": m, "force": force}, result)
 }
 
 // StopTraffic ends the traffic of ports in one exchange, and returns when it has ended. Ports that don't send are left as they are.
 // It tries all ports, whatever happens to some.
-func (c *Client) StopTraffic(ctx context.Context, ports ...int) error {
+func (t *Traffic) StopTraffic(ctx context.Context, ports ...int) error {
 	var calls []*call
 	var refused []error
 	for _, port := range ports {
-		k, err := c.ownedCall(port, "stop_traffic", params{"profile_id": defaultProfile}, nil)
+		k, err := t.session.ownedCall(port, "stop_traffic", params{"profile_id": defaultProfile}, nil)
 		if err != nil {
 			refused = append(refused, err)
 			continue
 		}
 		calls = append(calls, k)
 	}
-	return errors.Join(append(refused, c.ownedBatch(ctx, calls))...)
-}
-
-// PauseTraffic holds a port's traffic. TRex does so only for traffic that was started without an end, which this client
-// doesn't do: it serves sessions that were taken over.
-func (c *Client) PauseTraffic(ctx context.Context, port int) error {
-	return c.owned(ctx, port, "pause_traffic", params{"profile_id": defaultProfile}, nil)
+	return errors.Join(append(refused, t.session.ownedBatch(ctx, calls))...)
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine/trex/zmtp"
 )
 
-// transport is a request socket that is opened when it is needed, and opened again after an exchange failed: a late answer to an earlier
-// request must never be taken for the answer to the next.
+// transport is a request socket that is opened when it is needed, and opened again after an exchange failed. So a
+// late answer to an earlier request is never taken for the answer to the next.
 type transport struct {
 	address  string
 	dial     func(ctx context.Context, address string) (net.Conn, error)
 	compress bool
 	turn     chan struct{} // holds a token while an exchange is under way
-	socket   *zmtp.Client  // nil: none; guarded by turn
+	socket   *zmtp.Client  // nil if there is none, guarded by turn
 	closed   bool          // guarded by turn
 }
 
@@ -36,7 +36,7 @@ func (t *transport) exchange(ctx context.Context, request []byte) (answer []byte
 		request = wire.Compress(request)
 	}
 	answer, err = t.attempt(ctx, request)
-	if errors.Is(err, zmtp.ErrClosed) { // closed before anything was sent: the server closed the connection while it was idle
+	if errors.Is(err, zmtp.ErrClosed) { // the server closed the connection while it was idle, before anything was sent
 		answer, err = t.attempt(ctx, request)
 	}
 	if err != nil {
@@ -52,7 +52,7 @@ type unsentError struct{ error }
 
 func (e *unsentError) Unwrap() error { return e.error }
 
-// attempt makes one exchange; the caller holds turn.
+// attempt makes one exchange. The caller holds turn.
 func (t *transport) attempt(ctx context.Context, request []byte) ([]byte, error) {
 	if err := t.connect(ctx); err != nil {
 		return nil, &unsentError{err}

@@ -31,14 +31,14 @@ func (interfaces) read(s Setup, _ string, m Moment) (values []value, missing str
 			}
 			part, counters := name+link, r.Ports[port]
 			reason := ""
-			if !counters.KernelTold {
+			if !counters.HasKernel {
 				reason = fmt.Sprintf("generator %s doesn't tell what its kernel counts: the software engine does",
 					s.generator(g))
 				if !slices.Contains(lacking, reason) {
 					lacking = append(lacking, reason)
 				}
 			}
-			counted = counted || counters.KernelTold
+			counted = counted || counters.HasKernel
 			for _, v := range ofInterface(part, m, g, r, counters.Kernel) {
 				v.source, v.missing = part, reason
 				values = append(values, v)
@@ -54,9 +54,9 @@ func (interfaces) read(s Setup, _ string, m Moment) (values []value, missing str
 func ofInterface(part string, m Moment, g int, r engine.Reading, k engine.KernelCounters) []value {
 	behind := m.behind[g]
 	return []value{
-		packets("received", part, r.At, behind, k.Received),
-		packets("sent", part, r.At, behind, k.Sent),
-		packets("dropped", part, r.At, behind, k.Dropped),
+		packets("received", part, r.Instant, behind, k.Received),
+		packets("sent", part, r.Instant, behind, k.Sent),
+		packets("dropped", part, r.Instant, behind, k.Dropped),
 	}
 }
 

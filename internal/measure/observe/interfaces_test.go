@@ -20,10 +20,10 @@ func kernels(generators ...string) *observe.Log {
 
 // counted is a generator's reading in which west has sent, and east has received, so many frames.
 func counted(at time.Duration, sent, received int64) engine.Reading {
-	return engine.Reading{At: time.Hour + at, Ports: map[int]engine.PortCounters{
-		0: {KernelTold: true, Kernel: engine.KernelCounters{Sent: sent}},
-		3: {KernelTold: true, Kernel: engine.KernelCounters{Received: received, Dropped: 7}},
-		5: {KernelTold: true}, // on no link of the test
+	return engine.Reading{Instant: time.Hour + at, Ports: map[int]engine.PortCounters{
+		0: {HasKernel: true, Kernel: engine.KernelCounters{Sent: sent}},
+		3: {HasKernel: true, Kernel: engine.KernelCounters{Received: received, Dropped: 7}},
+		5: {HasKernel: true}, // on no link of the test
 	}}
 }
 
@@ -74,7 +74,7 @@ func TestATrialThatWasNotReadAtRestHasNoRate(t *testing.T) {
 // Of several generators one may be no engine of ours.
 func TestAGeneratorWithoutAKernelsCountersIsMissing(t *testing.T) {
 	log := kernels("g0", "g1")
-	mute := engine.Reading{At: time.Hour, Ports: map[int]engine.PortCounters{0: {}, 3: {}}}
+	mute := engine.Reading{Instant: time.Hour, Ports: map[int]engine.PortCounters{0: {}, 3: {}}}
 	log.Add(observe.Moment{Readings: []engine.Reading{counted(0, 1, 1), mute}})
 	want := "generator g1 doesn't tell what its kernel counts: the software engine does"
 	missing := map[string]string{}

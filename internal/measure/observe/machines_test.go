@@ -155,7 +155,7 @@ func TestALimitElsewhereIsReadByItsMachinesClock(t *testing.T) {
 
 func TestTheDevicesNodeMayBeHeardBetweenReadings(t *testing.T) {
 	log := observe.NewLog([]plan.Observer{{Name: "cpu", Of: plan.OfGenerator, Type: plan.ObserveProcessors}, {Name: "node", Of: plan.OfDUT, Type: plan.ObserveProcessors}}, setup)
-	log.Add(observe.Moment{At: time.Second, Readings: []engine.Reading{{At: time.Second}}, Device: device(time.Second, 0, 0)})
+	log.Add(observe.Moment{At: time.Second, Readings: []engine.Reading{{Instant: time.Second}}, Device: device(time.Second, 0, 0)})
 	log.Add(observe.Moment{At: 2 * time.Second, Device: device(2*time.Second, 0, 0)})
 	all := log.Observations()
 	if want := "generator g0 doesn't tell of its processors: the software engine does, on Linux"; all[0].Missing != want {
@@ -215,7 +215,7 @@ func TestAGeneratorsMachineIsTheDevicesOnlyWhereThatIsSaid(t *testing.T) {
 
 func TestEachNodeIsOneOfTheNodes(t *testing.T) {
 	tells := func(at time.Duration) engine.Reading {
-		return engine.Reading{At: at, Processors: engine.Processors{At: at, Each: []engine.Processor{{Busy: at / 10}}}}
+		return engine.Reading{Instant: at, Processors: engine.Processors{Instant: at, List: []engine.Processor{{Busy: at / 10}}}}
 	}
 	const silent = "generator g1 doesn't tell of its processors: the software engine does, on Linux"
 	for name, c := range map[string]struct {
@@ -236,11 +236,11 @@ func TestEachNodeIsOneOfTheNodes(t *testing.T) {
 			want: []string{"a all processors"}, lacking: map[string]string{},
 		},
 		"a generator that tells nothing, beside the device": {
-			nodes: map[string]string{"g0": "a", "g1": "b"}, readings: []engine.Reading{tells(time.Second), {At: time.Second}}, device: "b", told: device(time.Second, 0, 0),
+			nodes: map[string]string{"g0": "a", "g1": "b"}, readings: []engine.Reading{tells(time.Second), {Instant: time.Second}}, device: "b", told: device(time.Second, 0, 0),
 			want: []string{"a all processors", "b all processors"}, lacking: map[string]string{},
 		},
 		"a generator that tells nothing, on a node of its own": {
-			nodes: map[string]string{"g0": "a", "g1": "b"}, readings: []engine.Reading{tells(time.Second), {At: time.Second}}, device: "a", told: device(time.Second, 0, 0),
+			nodes: map[string]string{"g0": "a", "g1": "b"}, readings: []engine.Reading{tells(time.Second), {Instant: time.Second}}, device: "a", told: device(time.Second, 0, 0),
 			want: []string{"a all processors", "b all processors"}, lacking: map[string]string{"b all processors": silent},
 		},
 		"a device that doesn't tell": {
@@ -252,7 +252,7 @@ func TestEachNodeIsOneOfTheNodes(t *testing.T) {
 			want: []string{"a all processors"}, lacking: map[string]string{},
 		},
 		"a server that runs elsewhere": {
-			nodes: map[string]string{"g0": "a", "g1": ""}, readings: []engine.Reading{tells(time.Second), {At: time.Second}}, device: "a", told: device(time.Second, 0, 0),
+			nodes: map[string]string{"g0": "a", "g1": ""}, readings: []engine.Reading{tells(time.Second), {Instant: time.Second}}, device: "a", told: device(time.Second, 0, 0),
 			want: []string{"a all processors", "generator g1's all processors"}, lacking: map[string]string{"generator g1's all processors": silent},
 		},
 		"servers of which nobody knows where they run": {

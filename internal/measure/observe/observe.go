@@ -260,7 +260,7 @@ func (l *Log) Add(m Moment) {
 	}
 	m.behind = make([]time.Duration, len(m.Readings))
 	for g, reading := range m.Readings {
-		m.behind[g] = l.clocks[g].follow(m.At, reading.At)
+		m.behind[g] = l.clocks[g].follow(m.At, reading.Instant)
 	}
 	if m.Device != nil && m.Device.Clock != 0 {
 		m.deviceBehind = l.device.follow(m.At-m.Device.Age, m.Device.Clock)

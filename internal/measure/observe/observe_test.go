@@ -23,8 +23,8 @@ func cpu() *observe.Log {
 // moment is a reading in which processor 1 had been busy for so long, which was known so long before.
 func moment(at, busy, age time.Duration) observe.Moment {
 	const server = time.Hour // its clock
-	return observe.Moment{At: at, Readings: []engine.Reading{{At: server + at, Processors: engine.Processors{At: server + at - age,
-		Each: []engine.Processor{{Number: 0}, {Number: 1, Busy: busy}}}}}}
+	return observe.Moment{At: at, Readings: []engine.Reading{{Instant: server + at, Processors: engine.Processors{Instant: server + at - age,
+		List: []engine.Processor{{Number: 0}, {Number: 1, Busy: busy}}}}}}
 }
 
 // find is one series' part of a window.
@@ -188,7 +188,7 @@ func TestARateIsOfTheTimeBetweenReadingsByTheirMachinesClock(t *testing.T) {
 func TestManyProcessorsAreOneSeries(t *testing.T) {
 	m := moment(time.Second, 0, 0)
 	for n := range 7 {
-		m.Readings[0].Processors.Each = append(m.Readings[0].Processors.Each, engine.Processor{Number: 2 + n})
+		m.Readings[0].Processors.List = append(m.Readings[0].Processors.List, engine.Processor{Number: 2 + n})
 	}
 	log := cpu()
 	log.Add(m)
@@ -204,7 +204,7 @@ func TestARateIsKnownAsFinelyAsItsCounter(t *testing.T) {
 		observe.Setup{Generators: []string{"generator-0"}, Directions: []plan.Direction{{From: "west", To: "east"}}})
 	for _, at := range []time.Duration{time.Second, 3 * time.Second} {
 		log.Add(observe.Moment{At: at, Asked: at, Answered: at, Limited: []report.Limiter{{Passed: int64(at)}},
-			Readings: []engine.Reading{{At: at, Processors: engine.Processors{At: at, Each: []engine.Processor{{Number: 0, Busy: at}, {Number: 1, Busy: at}}}}}})
+			Readings: []engine.Reading{{Instant: at, Processors: engine.Processors{Instant: at, List: []engine.Processor{{Number: 0, Busy: at}, {Number: 1, Busy: at}}}}}})
 	}
 	for _, o := range log.Window(time.Second, 3*time.Second) {
 		want := map[string]float64{"all processors": 0.01, "processor 0": 0.005, "processor 1": 0.005}[o.Of]

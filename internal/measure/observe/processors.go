@@ -23,13 +23,13 @@ func (p processorTimes) read(s Setup, kind string, m Moment) (values []value, mi
 func (p processorTimes) ofGenerator(s Setup, g int, m Moment, name string) observedMachine {
 	reading := m.Readings[g].Processors
 	result := observedMachine{name: name}
-	if reading.At == 0 || len(reading.Each) == 0 {
+	if reading.Instant == 0 || len(reading.List) == 0 {
 		result.missing = fmt.Sprintf("generator %s doesn't tell of its processors: the software engine does, on Linux",
 			s.generator(g))
 	}
-	result.at, result.clock = m.timeOf(g, reading.At), reading.At
+	result.at, result.clock = m.timeOf(g, reading.Instant), reading.Instant
 	var processors []machine.Processor
-	for _, p := range reading.Each {
+	for _, p := range reading.List {
 		processors = append(processors, machine.Processor(p))
 	}
 	result.values = p.values(result, processors)

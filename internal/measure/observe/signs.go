@@ -39,7 +39,7 @@ func (o machineSigns) ofGenerator(s Setup, g int, m Moment, name string) observe
 		result.missing = fmt.Sprintf("generator %s doesn't tell of its machine's %s: the software engine does",
 			s.generator(g), signs.Kinds[o.of].What)
 	}
-	result.values, result.spared = o.values(result, reading), o.spared(reading, m.Readings[g].Asked)
+	result.values, result.spared = o.values(result, reading), o.spared(reading, m.Readings[g].RequestedSigns)
 	return result
 }
 

@@ -114,8 +114,8 @@ func TestWhyAMachineTellsNothingIsSaid(t *testing.T) {
 		{"it has none", plan.OfDUT, tells(0, signs.Reading{Type: signs.Temperatures, Missing: none}), report.Observation{Missing: none}},
 		{"an older one", plan.OfDUT, observe.Moment{Device: &observe.MachineReading{Clock: uptime, Asked: []string{signs.Temperatures}}}, report.Observation{Missing: "the device's node doesn't tell of its temperatures"}},
 		{"it wasn't asked yet", plan.OfDUT, tells(0, signs.Reading{Type: signs.Memory}), report.Observation{Missing: "nothing was read"}},
-		{"no engine of ours", plan.OfGenerator, observe.Moment{Readings: []engine.Reading{{At: time.Hour, Asked: []string{signs.Temperatures}}}}, report.Observation{Missing: "generator g0 doesn't tell of its machine's temperatures: the software engine does"}},
-		{"one of two nodes", plan.OfNode, observe.Moment{Readings: []engine.Reading{{At: time.Hour, Asked: []string{signs.Temperatures}}}, Device: tells(0, warm(40)).Device}, report.Observation{Series: []report.VitalSign{
+		{"no engine of ours", plan.OfGenerator, observe.Moment{Readings: []engine.Reading{{Instant: time.Hour, RequestedSigns: []string{signs.Temperatures}}}}, report.Observation{Missing: "generator g0 doesn't tell of its machine's temperatures: the software engine does"}},
+		{"one of two nodes", plan.OfNode, observe.Moment{Readings: []engine.Reading{{Instant: time.Hour, RequestedSigns: []string{signs.Temperatures}}}, Device: tells(0, warm(40)).Device}, report.Observation{Series: []report.VitalSign{
 			{Of: "node-1 machine", Missing: "generator g0 doesn't tell of its machine's temperatures: the software engine does"}, {Of: "node-1 machine", Missing: "generator g0 doesn't tell of its machine's temperatures: the software engine does"},
 			{Of: "node-2 machine"}}}},
 	} {
@@ -143,7 +143,7 @@ func TestADevicesInterfacesAreRatedLikeGenerators(t *testing.T) {
 		at       time.Duration
 		received float64
 	}{{1900 * ms, 100}, {3000 * ms, 1500}, {12_700 * ms, 10_100}} {
-		log.Add(observe.Moment{At: m.at, Readings: []engine.Reading{{At: time.Hour + m.at, Signs: []signs.Reading{{Type: signs.Interfaces, At: time.Hour + m.at,
+		log.Add(observe.Moment{At: m.at, Readings: []engine.Reading{{Instant: time.Hour + m.at, Signs: []signs.Reading{{Type: signs.Interfaces, At: time.Hour + m.at,
 			Values: []signs.Value{{Series: "received", Part: "west", Number: m.received}}}}}}})
 	}
 	if got := find(t, log.Trial(2*time.Second, 12*time.Second, 12_550*ms), "received", "west"); got.Mean == nil || *got.Mean != 1000 {
@@ -154,7 +154,7 @@ func TestADevicesInterfacesAreRatedLikeGenerators(t *testing.T) {
 		t.Errorf("%+v, want that it was not read at rest", got)
 	}
 	// So does the next trial's beginning, where nothing was read since then.
-	log.Add(observe.Moment{At: 23 * time.Second, Readings: []engine.Reading{{At: time.Hour + 23*time.Second, Signs: []signs.Reading{{Type: signs.Interfaces, At: time.Hour + 23*time.Second,
+	log.Add(observe.Moment{At: 23 * time.Second, Readings: []engine.Reading{{Instant: time.Hour + 23*time.Second, Signs: []signs.Reading{{Type: signs.Interfaces, At: time.Hour + 23*time.Second,
 		Values: []signs.Value{{Series: "received", Part: "west", Number: 20_200}}}}}}})
 	if got := find(t, log.Trial(12_800*ms, 22_800*ms, 22_900*ms), "received", "west"); got.Mean != nil {
 		t.Errorf("%+v, want that it was not read at rest before the trial", got)

@@ -143,7 +143,7 @@ func TestPortsThatArePausedOrPlayARecordingAreStopped(t *testing.T) {
 	for _, state := range []string{"PAUSE", "PCAP_TX"} {
 		generator := trextest.NewGenerator(trextest.TwoPorts()...)
 		server := trextest.Serve(t, generator)
-		server.On("get_port_status", func(c trextest.Call) (any, error) {
+		server.Script("get_port_status", func(c trextest.Call) (any, error) {
 			answer, err := generator.Answer(c)
 			if status, ok := answer.(map[string]any); ok && c.Port() == 1 {
 				status["state"] = state
@@ -162,7 +162,7 @@ func TestAPortThatRefusesDoesNotKeepOthersSending(t *testing.T) {
 	generator := trextest.NewGenerator(trextest.TwoPorts()...)
 	server := trextest.Serve(t, generator)
 	sending(t, trex.Options{User: "runner"}, server.Address(), 0, 1)
-	server.On("acquire", func(c trextest.Call) (any, error) {
+	server.Script("acquire", func(c trextest.Call) (any, error) {
 		if c.Port() == 0 {
 			return nil, errors.New("not now")
 		}

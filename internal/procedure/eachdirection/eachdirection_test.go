@@ -40,14 +40,14 @@ func othersAt(r units.Ratio) func(*plan.Procedure) {
 }
 
 // apart has a limit in each direction, which the other one's load doesn't touch.
-func apart(westEast, eastWest float64) proceduretest.Both {
+func apart(westEast, eastWest float64) proceduretest.Paired {
 	return func(_ int, asked [2]float64) (offered, received [2]float64) {
 		return asked, [2]float64{min(asked[0], westEast), min(asked[1], eastWest)}
 	}
 }
 
 // shared has one limit for all directions together: of what is above it each loses the same share.
-func shared(limit float64) proceduretest.Both {
+func shared(limit float64) proceduretest.Paired {
 	return func(_ int, asked [2]float64) (offered, received [2]float64) {
 		all := asked[0] + asked[1]
 		if all <= limit {
@@ -58,7 +58,7 @@ func shared(limit float64) proceduretest.Both {
 }
 
 // throttled is the device behind a generator that offers no more than most in a direction.
-func throttled(d proceduretest.Both, most float64) proceduretest.Both {
+func throttled(d proceduretest.Paired, most float64) proceduretest.Paired {
 	return func(n int, asked [2]float64) (offered, received [2]float64) {
 		return d(n, [2]float64{min(asked[0], most), min(asked[1], most)})
 	}
@@ -233,7 +233,7 @@ func TestWhatIsClaimedOfAllTogether(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct {
-		device    proceduretest.Both
+		device    proceduretest.Paired
 		edits     []proceduretest.Edit
 		saturated bool
 		reason    report.Reason
@@ -275,7 +275,7 @@ func TestTheWindowThatTellsOfAllTogether(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct {
-		device proceduretest.Both
+		device proceduretest.Paired
 		edit   proceduretest.Edit
 		want   func(history []report.Window, c procedure.Conclusion) int
 	}{

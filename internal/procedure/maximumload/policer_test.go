@@ -21,7 +21,7 @@ func TestTheForwardingRateOfAPolicerIsItsCommittedRate(t *testing.T) {
 			buckets := [2]*Bucket{NewBucket(committed, depth), NewBucket(committed, depth)}
 			p := trials(of(1+rnd.IntN(3)), func(m *plan.MaximumOfferedLoad) { m.TrialDuration = plan.Duration(trial) })
 			history, _ := CarryOutBy(t, p, func(s procedure.Step, n int) report.Window {
-				return Both(func(_ int, asked [2]float64) (offered, received [2]float64) {
+				return Paired(func(_ int, asked [2]float64) (offered, received [2]float64) {
 					return asked, [2]float64{buckets[0].Pass(s, asked[0]), buckets[1].Pass(s, asked[1])}
 				}).Window(s, n)
 			})
@@ -48,7 +48,7 @@ func TestTheForwardingRateOfAPolicerByBytesIsItsCommittedRate(t *testing.T) {
 		buckets := [2]*ByteBucket{NewByteBucket(300+rnd.Float64()*5000, depth), NewByteBucket(300+rnd.Float64()*5000, depth)}
 		p := trials(of(1), func(m *plan.MaximumOfferedLoad) { m.TrialDuration = plan.Duration(5 * time.Second) })
 		history, _ := CarryOutBy(t, p, func(s procedure.Step, n int) report.Window {
-			w := Both(func(_ int, asked [2]float64) (offered, received [2]float64) {
+			w := Paired(func(_ int, asked [2]float64) (offered, received [2]float64) {
 				return asked, [2]float64{buckets[0].Pass(s, asked[0]), buckets[1].Pass(s, asked[1])}
 			}).Window(s, n)
 			for d := range w.Directions {

@@ -169,7 +169,7 @@ func TestADirectionThatCouldNotBeJudgedBelowItsLossHasNoBound(t *testing.T) {
 // A device whose two directions lose frames in turns, each load once or twice, has no direction that set the load of all: the answer is a lower bound, and says so.
 func TestDirectionsThatLoseFramesInTurnsHaveNoLimit(t *testing.T) {
 	looks := map[float64]int{}
-	device := proceduretest.Both(func(_ int, asked [2]float64) (offered, received [2]float64) {
+	device := proceduretest.Paired(func(_ int, asked [2]float64) (offered, received [2]float64) {
 		offered, received = asked, asked
 		if asked[0] > 10_000 {
 			turn := looks[asked[0]] % 3 // west→east, east→west, neither

@@ -18,7 +18,7 @@ import (
 func policed(rate float64, depth time.Duration) func(procedure.Step, int) report.Window {
 	buckets := [2]*Bucket{NewBucket(rate, depth), NewBucket(rate, depth)}
 	return func(s procedure.Step, n int) report.Window {
-		return Both(func(_ int, asked [2]float64) (offered, received [2]float64) {
+		return Paired(func(_ int, asked [2]float64) (offered, received [2]float64) {
 			return asked, [2]float64{buckets[0].Pass(s, asked[0]), buckets[1].Pass(s, asked[1])}
 		}).Window(s, n)
 	}
@@ -73,7 +73,7 @@ func TestTrialsOfAPolicerByBytesClaimTheCommittedRateAlone(t *testing.T) {
 		buckets := [2]*ByteBucket{NewByteBucket(committed, depth), NewByteBucket(committed, depth)}
 		p := search.New(planned(bothWays[0], lasting(time.Second)))
 		history, trace := CarryOutBy(t, p, func(s procedure.Step, n int) report.Window {
-			w := Both(func(_ int, asked [2]float64) (offered, received [2]float64) {
+			w := Paired(func(_ int, asked [2]float64) (offered, received [2]float64) {
 				return asked, [2]float64{buckets[0].Pass(s, asked[0]), buckets[1].Pass(s, asked[1])}
 			}).Window(s, n)
 			for d := range w.Directions {

@@ -24,7 +24,7 @@ func searched(t *testing.T, west, east float64) *report.Report {
 	})
 }
 
-func searchedBoth(t *testing.T, device proceduretest.Both) *report.Report {
+func searchedBoth(t *testing.T, device proceduretest.Paired) *report.Report {
 	t.Helper()
 	p := plan.Procedure{Type: "Ramp", MaxLossRatio: units.One / 1000, Ramp: plan.Ramp{
 		WarmupDuration: plan.Duration(5 * time.Second), RampDuration: plan.Duration(40 * time.Second), StepDuration: plan.Duration(2 * time.Second),

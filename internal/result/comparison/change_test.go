@@ -55,7 +55,7 @@ const errorPairs = 2000
 
 func TestWrongClaimsAreRareForAllSizesSpreadsAndShapes(t *testing.T) {
 	var settings []setting
-	for _, size := range tier.Some(2, sizes) {
+	for _, size := range tier.Sample(2, sizes) {
 		for _, shape := range shapes {
 			for _, wider := range widths {
 				spread := 0.01 * math.Sqrt(wider)
@@ -106,7 +106,7 @@ func TestWrongClaimsAreRareWhateverBracketsHaveInCommon(t *testing.T) {
 	}
 	var b strings.Builder
 	b.WriteString("| spread of the runs, in widths of a bracket | 5 of each | 10 of each | 20 of each | 40 of each |\n|---|---|---|---|---|\n")
-	for _, spreads := range tier.Some(2, [][2]float64{{0, 0}, {0.1, 0}, {0.2, 0.1}, {0.2, 0.2}, {0.3, 0.1}, {0.6, 0}, {0.6, 0.6}, {1, 0.2}, {2, 2}}) {
+	for _, spreads := range tier.Sample(2, [][2]float64{{0, 0}, {0.1, 0}, {0.2, 0.1}, {0.2, 0.2}, {0.3, 0.1}, {0.6, 0}, {0.6, 0.6}, {1, 0.2}, {2, 2}}) {
 		fmt.Fprintf(&b, "| %g, the baseline's %g |", spreads[0], spreads[1])
 		for _, n := range []int{5, 10, 20, 40} {
 			var settings []setting
@@ -181,13 +181,13 @@ func searched(t *testing.T, collapses bool) search {
 func TestAGateTellsThreePercentFromTwoWithFiveRuns(t *testing.T) {
 	const pairs = 1000
 	changes, spreads := []float64{0, 0.01, 0.02, 0.025, 0.03, 0.035, 0.04, 0.05}, []float64{0.001, 0.002, 0.003, 0.005, 0.01}
-	for _, device := range tier.Some(1, []struct {
+	for _, device := range tier.Sample(1, []struct {
 		name      string
 		collapses bool
 	}{{"power", false}, {"power behind a device that collapses", true}}) {
 		name, seen := device.name, searched(t, device.collapses)
 		var settings []setting
-		for _, n := range tier.Some(1, []int{5, 8, 10}) {
+		for _, n := range tier.Sample(1, []int{5, 8, 10}) {
 			for _, spread := range spreads {
 				for _, less := range changes {
 					s := both(side{runs: n, noise: normal, spread: spread, seen: seen})

@@ -76,7 +76,7 @@ func TestRunsFarBelowTheRestDoNotPassByTheirMedian(t *testing.T) {
 	var table strings.Builder
 	table.WriteString("| runs that are low | of each | spread | medians alone pass | passes |\n|---|---|---|---|---|\n")
 	for _, row := range lowRunRows {
-		for _, n := range tier.Some(2, []int{5, 10, 20}) {
+		for _, n := range tier.Sample(2, []int{5, 10, 20}) {
 			for _, spread := range []float64{0.002, 0.005} {
 				medians, passed := withheld(n, spread, row.candidate, row.baseline)
 				fmt.Fprintf(&table, "| %s | %d | %g %% | %.1f %% | %.1f %% |\n", row.words, n, 100*spread, 100*float64(medians)/lowPairs, 100*float64(passed)/lowPairs)

@@ -51,7 +51,7 @@ func (m *sceneMachine) starve(generators []sim.Generator) {
 	for g := range generators {
 		generators[g].MaxRate, generators[g].Paced = 15_000*units.PacketPerSecond, m.tells
 		for at := 200 * time.Millisecond; at < time.Minute; at += 300 * time.Millisecond {
-			generators[g].Stalls = append(generators[g].Stalls, sim.Standstill{At: at, Lasts: 100 * time.Millisecond})
+			generators[g].Stalls = append(generators[g].Stalls, sim.Standstill{Offset: at, Duration: 100 * time.Millisecond})
 		}
 	}
 }

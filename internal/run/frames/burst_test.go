@@ -29,7 +29,7 @@ func (r restless) stalls(rnd *rand.Rand) []sim.Standstill {
 	for moment := time.Duration(0); moment < 10*time.Minute; {
 		moment += r.period/2 + time.Duration(rnd.Int64N(int64(r.period)))
 		lasts := r.shortest + time.Duration(rnd.Int64N(int64(r.longest-r.shortest)+1))
-		stalls = append(stalls, sim.Standstill{At: moment, Lasts: lasts, Faster: r.faster})
+		stalls = append(stalls, sim.Standstill{Offset: moment, Duration: lasts, Faster: r.faster})
 		moment += lasts + time.Duration(float64(lasts)/(r.faster-1))
 	}
 	return stalls

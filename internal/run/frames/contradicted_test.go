@@ -23,7 +23,7 @@ func later(limits ...sim.LaterLimit) option {
 func alternating(period, slow time.Duration, limit, slowLimit units.PacketRate) option {
 	var limits []sim.LaterLimit
 	for start := period; start < forever/4; start += period {
-		limits = append(limits, sim.LaterLimit{From: start, Limit: slowLimit}, sim.LaterLimit{From: start + slow, Limit: limit})
+		limits = append(limits, sim.LaterLimit{Begin: start, Limit: slowLimit}, sim.LaterLimit{Begin: start + slow, Limit: limit})
 	}
 	return later(limits...)
 }
@@ -38,15 +38,15 @@ func TestADeviceThatChangesWhileItIsMeasured(t *testing.T) {
 		message   string
 		limited   bool // the figure is limited in time
 	}{
-		"a hold of a device that becomes slower":                     {constantLoad("8kpps"), later(sim.LaterLimit{From: 25 * time.Second, Limit: 6 * kpps}), report.Slower, "the device carried less later", true},
-		"a hold of a device that becomes slower late in a window":    {constantLoad("8kpps"), later(sim.LaterLimit{From: 43 * time.Second, Limit: 6 * kpps}), report.Slower, "the device carried less later", true},
-		"a hold of a device that becomes faster":                     {constantLoad("12kpps"), later(sim.LaterLimit{From: 25 * time.Second, Limit: 16 * kpps}), report.Faster, "the device carried more later", true},
+		"a hold of a device that becomes slower":                     {constantLoad("8kpps"), later(sim.LaterLimit{Begin: 25 * time.Second, Limit: 6 * kpps}), report.Slower, "the device carried less later", true},
+		"a hold of a device that becomes slower late in a window":    {constantLoad("8kpps"), later(sim.LaterLimit{Begin: 43 * time.Second, Limit: 6 * kpps}), report.Slower, "the device carried less later", true},
+		"a hold of a device that becomes faster":                     {constantLoad("12kpps"), later(sim.LaterLimit{Begin: 25 * time.Second, Limit: 16 * kpps}), report.Faster, "the device carried more later", true},
 		"a hold of a device that is slow now and then":               {constantLoad("8kpps"), alternating(10*time.Second, 4*time.Second, 10*kpps, 7*kpps), report.NowAndThen, "at one time and not at another", true},
-		"an overload of a device that becomes slower":                {constantLoad("12500pps"), later(sim.LaterLimit{From: 25 * time.Second, Limit: 6 * kpps}), report.Slower, "carried 10.00 Kpps of 12.50 Kpps", true},
-		"all that can be offered, as a device becomes slower":        {maximumOfferedLoad(3), later(sim.LaterLimit{From: 12 * time.Second, Limit: 6 * kpps}), report.Slower, "the device carried less later", true},
+		"an overload of a device that becomes slower":                {constantLoad("12500pps"), later(sim.LaterLimit{Begin: 25 * time.Second, Limit: 6 * kpps}), report.Slower, "carried 10.00 Kpps of 12.50 Kpps", true},
+		"all that can be offered, as a device becomes slower":        {maximumOfferedLoad(3), later(sim.LaterLimit{Begin: 12 * time.Second, Limit: 6 * kpps}), report.Slower, "the device carried less later", true},
 		"all that can be offered, to a device that is slow at times": {maximumOfferedLoad(3), alternating(4*time.Second, 2*time.Second, 10*kpps, 5*kpps), report.NowAndThen, "at one time and not at another", true},
 		"a hold that a bucket carries for a while":                   {constantLoad("12kpps"), onDevice(func(d *sim.Device) { d.Burst = 5 * time.Second }), report.Slower, "it spent what it had saved up", true},
-		"a ramp of a device that becomes slower at its top":          {onRamp(func(*plan.Ramp) {}), later(sim.LaterLimit{From: 27 * time.Second, Limit: 7 * kpps}), report.Slower, "the device carried less later", false},
+		"a ramp of a device that becomes slower at its top":          {onRamp(func(*plan.Ramp) {}), later(sim.LaterLimit{Begin: 27 * time.Second, Limit: 7 * kpps}), report.Slower, "the device carried less later", false},
 		"a ramp of a policer":                                        {target("40kpps"), onDevice(func(d *sim.Device) { d.Burst = 5 * time.Second }), report.Slower, "it spent what it had saved up, 50,000 frames", false},
 		"a curve of a policer":                                       {frameLoss, onDevice(func(d *sim.Device) { d.Burst = 2 * time.Second }), report.LoadBefore, "as a policer does whose bucket holds 20,000 frames", true},
 	} {
@@ -74,7 +74,7 @@ func TestALeastBoundIsNotMetByALimitOfTrialsAfterPauses(t *testing.T) {
 		t.Fatalf("%s: %+v", r.Result.Message, r.Verdict)
 	}
 	ends := lastTrialEnds(scene(search, atLeast).run(t))
-	r := scene(search, atLeast, later(sim.LaterLimit{From: ends, Limit: 100 * kpps})).run(t)
+	r := scene(search, atLeast, later(sim.LaterLimit{Begin: ends, Limit: 100 * kpps})).run(t)
 	if r.Verdict.Outcome != report.Undecided || r.Result.ShownFor == 0 {
 		t.Errorf("%s, shown for %s: %+v\n%s", r.Result.Message, r.Result.ShownFor.Std(), r.Verdict, trace(r))
 	}
@@ -89,13 +89,13 @@ func TestADeviceThatChangesMeetsNoLeastBoundThatItMissesAtTimes(t *testing.T) {
 			continue
 		}
 		start, end := healthy(t, procedure)
-		slower := []sim.LaterLimit{{From: (start + end) / 2, Limit: 5 * kpps}}
+		slower := []sim.LaterLimit{{Begin: (start + end) / 2, Limit: 5 * kpps}}
 		for kind, device := range map[string]option{
 			"slower from the middle":       later(slower...),
 			"slower in one direction":      func(s *scenario) { s.world.Directions[0].Device.Later = slower },
 			"slow every other two seconds": alternating(4*time.Second, 2*time.Second, 10*kpps, 5*kpps),
 			"loses 99 % of all from the middle on": onDevice(func(d *sim.Device) {
-				d.Trouble = sim.Trouble{From: (start + end) / 2, To: forever, Loss: units.One * 99 / 100}
+				d.Trouble = sim.Trouble{Begin: (start + end) / 2, End: forever, Loss: units.One * 99 / 100}
 			}),
 		} {
 			if r := scene(procedure, atLeast, device).run(t); r.Verdict.Outcome == report.Passed {
@@ -117,7 +117,7 @@ func TestAGoalIsNotRefutedByLossThatAnotherGoalsLoadContradicts(t *testing.T) {
 	}
 	for n, w := range confirmations {
 		r := scene(search, onDevice(func(d *sim.Device) {
-			d.Trouble = sim.Trouble{From: w.Start.Std(), To: w.Start.Std() + 4*time.Second, Loss: units.One * 6 / 10}
+			d.Trouble = sim.Trouble{Begin: w.Start.Std(), End: w.Start.Std() + 4*time.Second, Loss: units.One * 6 / 10}
 		})).run(t)
 		for _, g := range r.Result.Goals {
 			answer, _ := r.ForGoal(g.Name)
@@ -172,7 +172,7 @@ func TestALeastBoundIsNotMetByWhatTheDeviceCarriedForAWhile(t *testing.T) {
 	atLeast := func(n string) option {
 		return criterion(plan.Criterion{Name: "carries", Metric: "PacketsPerSecond", Direction: "Each", Min: n})
 	}
-	slower := later(sim.LaterLimit{From: 25 * time.Second, Limit: 6 * kpps})
+	slower := later(sim.LaterLimit{Begin: 25 * time.Second, Limit: 6 * kpps})
 	for name, c := range map[string]struct {
 		device, demand option
 		want           report.Outcome
@@ -182,7 +182,7 @@ func TestALeastBoundIsNotMetByWhatTheDeviceCarriedForAWhile(t *testing.T) {
 		"it never carried that":           {slower, atLeast("8500"), report.DidFail},
 		"it is slower than that at times": {alternating(10*time.Second, 4*time.Second, 10*kpps, 7*kpps), atLeast("7500"), report.Undecided},
 		"overloaded, it became slower":    {func(s *scenario) { s.plan.Procedure.ConstantLoad.Rate = unitstest.Rate("12500pps"); slower(s) }, atLeast("6500"), report.Undecided},
-		"it became faster":                {later(sim.LaterLimit{From: 0, Limit: 7 * kpps}, sim.LaterLimit{From: 15 * time.Second, Limit: 12 * kpps}), atLeast("6500"), report.Passed},
+		"it became faster":                {later(sim.LaterLimit{Begin: 0, Limit: 7 * kpps}, sim.LaterLimit{Begin: 15 * time.Second, Limit: 12 * kpps}), atLeast("6500"), report.Passed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if r := scene(constantLoad("8kpps"), c.device, c.demand).run(t); r.Verdict.Outcome != c.want {

@@ -44,7 +44,7 @@ func (n neighbour) read(context.Context) (machine.Reading, error) {
 func disturbedBy(n neighbour) option {
 	return func(s *scenario) {
 		onDevice(func(d *sim.Device) {
-			d.Trouble = sim.Trouble{From: n.start, To: n.end, Loss: units.Ratio(n.share * float64(units.One))}
+			d.Trouble = sim.Trouble{Begin: n.start, End: n.end, Loss: units.Ratio(n.share * float64(units.One))}
 		})(s)
 		s.frames.Machine = n.read
 	}
@@ -129,7 +129,7 @@ func starved(share float64, options ...option) *scenario {
 	return scene(append([]option{maximumOfferedLoad(1), disturbedBy(n), onGenerator(func(g *sim.Generator) {
 		g.MaxRate, g.Paced = 40*kpps, true
 		for moment := sends; moment < time.Minute; moment += sends + waits {
-			g.Stalls = append(g.Stalls, sim.Standstill{At: moment, Lasts: waits})
+			g.Stalls = append(g.Stalls, sim.Standstill{Offset: moment, Duration: waits})
 		}
 	}), onDevice(func(d *sim.Device) { d.Trouble.Loss = units.Ratio(0.9 * share * float64(units.One)) })}, options...)...)
 }

@@ -30,7 +30,7 @@ func TestFramesThatTakeLongerThanALoadSettlesAreNoLoss(t *testing.T) {
 	t.Run("lost at first", func(t *testing.T) {
 		counted := 0
 		s := scene(onDevice(func(d *sim.Device) {
-			d.Trouble = sim.Trouble{From: 2500 * time.Millisecond, To: 4500 * time.Millisecond, Loss: units.One * 9 / 10}
+			d.Trouble = sim.Trouble{Begin: 2500 * time.Millisecond, End: 4500 * time.Millisecond, Loss: units.One * 9 / 10}
 		}))
 		s.engine = func(_ int, e engine.Engine) engine.Engine { return stops{e, &counted} }
 		r := s.run(t)

@@ -33,7 +33,7 @@ const forever = time.Hour
 func cut(start, end time.Duration, links ...int) option {
 	return func(s *scenario) {
 		for _, i := range links {
-			s.world.Links[i].Cuts = append(s.world.Links[i].Cuts, sim.Cut{From: start, To: end})
+			s.world.Links[i].Cuts = append(s.world.Links[i].Cuts, sim.Cut{Begin: start, End: end})
 		}
 	}
 }
@@ -42,7 +42,7 @@ func cut(start, end time.Duration, links ...int) option {
 func mute(start, end time.Duration, directions ...int) option {
 	return func(s *scenario) {
 		for _, i := range directions {
-			s.world.Directions[i].Device.Trouble = sim.Trouble{From: start, To: end, Loss: units.One}
+			s.world.Directions[i].Device.Trouble = sim.Trouble{Begin: start, End: end, Loss: units.One}
 		}
 	}
 }

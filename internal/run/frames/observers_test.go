@@ -43,7 +43,7 @@ func (b busy) Start(ctx context.Context, loads []engine.PortLoad, lasts time.Dur
 
 func (b busy) Read(ctx context.Context, ports []int) (engine.Reading, error) {
 	reading, err := b.Engine.Read(ctx, ports)
-	used := reading.At / 5
+	used := reading.Instant / 5
 	switch {
 	case b.start.IsZero():
 	case b.end.IsZero():
@@ -51,7 +51,7 @@ func (b busy) Read(ctx context.Context, ports []int) (engine.Reading, error) {
 	default:
 		used += b.end.Sub(*b.start) * 3 / 10
 	}
-	reading.Processors = engine.Processors{At: reading.At, Each: []engine.Processor{{Number: 0, Busy: used}}}
+	reading.Processors = engine.Processors{Instant: reading.Instant, List: []engine.Processor{{Number: 0, Busy: used}}}
 	return reading, err
 }
 
@@ -258,14 +258,14 @@ type warm struct {
 
 func (w warm) Read(ctx context.Context, ports []int) (engine.Reading, error) {
 	reading, err := w.busy.Read(ctx, ports)
-	reading.Asked = w.wanted.OfGenerators()
-	for _, of := range reading.Asked {
+	reading.RequestedSigns = w.wanted.OfGenerators()
+	for _, of := range reading.RequestedSigns {
 		degrees := 40.0
 		if !w.start.IsZero() && w.end.IsZero() {
 			degrees = 70
 		}
 		*w.asked = append(*w.asked, time.Now())
-		reading.Signs = append(reading.Signs, signs.Reading{Type: of, At: reading.At, Values: []signs.Value{{Series: "highest", Number: degrees}}})
+		reading.Signs = append(reading.Signs, signs.Reading{Type: of, At: reading.Instant, Values: []signs.Value{{Series: "highest", Number: degrees}}})
 	}
 	return reading, err
 }
@@ -384,12 +384,12 @@ func (c cached) Read(ctx context.Context, ports []int) (engine.Reading, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	reading, err := c.Engine.Read(ctx, ports)
-	if err == nil && (len(c.cache.Values) == 0 || reading.At-c.cache.At >= 100*time.Millisecond) {
+	if err == nil && (len(c.cache.Values) == 0 || reading.Instant-c.cache.At >= 100*time.Millisecond) {
 		sent := int64(0)
 		for _, p := range reading.Ports {
 			sent += p.Sent.Packets
 		}
-		*c.cache = signs.Reading{Type: signs.Interfaces, At: reading.At, Values: []signs.Value{{Series: "received", Part: "west", Number: float64(sent)}}}
+		*c.cache = signs.Reading{Type: signs.Interfaces, At: reading.Instant, Values: []signs.Value{{Series: "received", Part: "west", Number: float64(sent)}}}
 	}
 	reading.Signs = append(reading.Signs, *c.cache)
 	return reading, err

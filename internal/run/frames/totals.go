@@ -159,7 +159,7 @@ func thefts(readings []engine.Reading) []theft {
 const shortest = 800 * time.Millisecond
 
 func (t *theft) add(latest engine.Stolen) {
-	if latest.At-t.latest.At < shortest {
+	if latest.Instant-t.latest.Instant < shortest {
 		return
 	}
 	t.worst = max(t.worst, share(t.latest, latest))
@@ -168,10 +168,10 @@ func (t *theft) add(latest engine.Stolen) {
 
 // share is the share of processor time that was taken between two readings, or 0 where it is unknown.
 func share(first, latest engine.Stolen) float64 {
-	if first.At == 0 || latest.At <= first.At {
+	if first.Instant == 0 || latest.Instant <= first.Instant {
 		return 0
 	}
-	return max(0, float64(latest.Time-first.Time)/float64(latest.At-first.At))
+	return max(0, float64(latest.Time-first.Time)/float64(latest.Instant-first.Instant))
 }
 
 // reportStolen writes into the Report what was taken so far, if anything.

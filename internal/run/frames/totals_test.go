@@ -23,7 +23,7 @@ type robbed struct {
 func (r robbed) Read(ctx context.Context, ports []int) (engine.Reading, error) {
 	reading, err := r.Engine.Read(ctx, ports)
 	if r.stolen != nil {
-		reading.Stolen = engine.Stolen{Time: r.stolen(reading.At), At: reading.At}
+		reading.Stolen = engine.Stolen{Time: r.stolen(reading.Instant), Instant: reading.Instant}
 	}
 	return reading, err
 }

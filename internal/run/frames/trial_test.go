@@ -162,7 +162,7 @@ func TestOnlyTheDevicesLossEndsATrial(t *testing.T) {
 		"processors that others had":        {[]option{deviceLimit(0), disturbedBy(neighbour{0, time.Hour, 0.3})}, report.Invalid},
 		"a generator that sends in bursts":  {[]option{restlessly(8*time.Second, 40*ms, 60*ms), onDevice(func(d *sim.Device) { d.Burst = 2 * time.Millisecond })}, report.Invalid},
 		"a path that falls silent, as a slow one would": {[]option{deviceLimit(0), onDevice(func(d *sim.Device) {
-			d.Trouble = sim.Trouble{From: 20 * time.Second, To: time.Hour, Loss: units.One}
+			d.Trouble = sim.Trouble{Begin: 20 * time.Second, End: time.Hour, Loss: units.One}
 		})}, report.Lossy},
 		"a link that was down for a moment":   {[]option{fault(0, sim.Flap, 3)}, report.Invalid},
 		"a Reference that was held up itself": {[]option{reference(10_000), onDevice(func(d *sim.Device) { d.Loss = units.One / 100 })}, report.Invalid},

@@ -96,11 +96,11 @@ func (r *run) machineOf(g plan.Generator) (reading engine.Reading) {
 		if i < 0 {
 			continue
 		}
-		reading.At, reading.Signs, reading.Asked = r.latest[i].Time, r.latest[i].Signs, r.latest[i].Asked
+		reading.Instant, reading.Signs, reading.RequestedSigns = r.latest[i].Time, r.latest[i].Signs, r.latest[i].Asked
 		if v := r.latest[i].Vitals; v != nil {
-			reading.Processors.At = v.Time
+			reading.Processors.Instant = v.Time
 			for _, p := range v.Processors {
-				reading.Processors.Each = append(reading.Processors.Each, engine.Processor(p))
+				reading.Processors.List = append(reading.Processors.List, engine.Processor(p))
 			}
 			return reading
 		}

@@ -70,7 +70,7 @@ func TestModesInPods(t *testing.T) {
 			heard := s.hear(overheard, "west", "east")
 			s.routed(device, m.routes)
 			var judge func(*scene, *report.Report)
-			s.must(vf.In(filepath.Join(device, "ns/net"), func() (err error) {
+			s.must(vf.InNamespace(filepath.Join(device, "ns/net"), func() (err error) {
 				judge, err = m.look()
 				return err
 			}))

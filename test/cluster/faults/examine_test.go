@@ -57,7 +57,7 @@ func (p *play) claimsNothingElse(test *lineratev1alpha1.LoadTest, r *report.Repo
 }
 
 // answers holds a test that could measure to the known answer, which a calm machine lets it find, and returns the table's text for a test without it.
-func (p *play) answers(test *lineratev1alpha1.LoadTest, taken calm.Taken) string {
+func (p *play) answers(test *lineratev1alpha1.LoadTest, taken calm.LostTime) string {
 	p.Helper()
 	outcome, said := answer(test, taken)
 	switch outcome {

@@ -66,7 +66,7 @@ func (p *play) runAgain() {
 }
 
 // run runs a LoadTest to its end, and says what the machine took meanwhile.
-func (p *play) run(name string) (*lineratev1alpha1.LoadTest, calm.Taken) {
+func (p *play) run(name string) (*lineratev1alpha1.LoadTest, calm.LostTime) {
 	p.Helper()
 	begun := time.Now()
 	p.create(name)

@@ -28,7 +28,7 @@ func (s stub) Outcome(faults []string) calm.Outcome {
 	if len(faults) > 0 && s == shaken {
 		return calm.Disturbed
 	}
-	return calm.Taken{}.Outcome(faults)
+	return calm.LostTime{}.Outcome(faults)
 }
 
 // tested is a test that was measured, with this verdict and these figures.

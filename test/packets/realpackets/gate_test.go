@@ -62,7 +62,7 @@ type judged struct {
 	code       int
 	comparison report.Comparison
 	took       time.Duration
-	machine    calm.Taken // meanwhile
+	machine    calm.LostTime // meanwhile
 	// repeated are how many runs of each side were measured again before.
 	repeated [2]int
 }

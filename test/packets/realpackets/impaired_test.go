@@ -38,7 +38,7 @@ func truthOf(ports [2]impaired.Impairment, oneWay bool, lossAllowed float64) tru
 	}
 	d := truth.Device{Limits: map[string]int64{}, Weakest: map[string]int64{}, Forwards: func(direction string, load float64) float64 { return by[direction].Forwards(load) }}
 	for direction, i := range by {
-		d.Limits[direction] = int64(math.Round(min(i.Most(lossAllowed), 1e9)))
+		d.Limits[direction] = int64(math.Round(min(i.MaxLoad(lossAllowed), 1e9)))
 		if d.Weakest[direction] = d.Limits[direction]; i.Cold != nil {
 			d.Weakest[direction] = int64(float64(i.Limit) * i.Cold.Share)
 		}
@@ -58,7 +58,7 @@ func countFaults(r *report.Report, counts [2]impaired.Counts) (faults []string) 
 		c := counts[entry[total.From]]
 		numbered := numberedOf(r, total.From, total.To)
 		differ(total.From+" sent", total.Sent.Packets+int64(numbered.Sent), c.Came)
-		differ(total.To+" got back", total.Returned.Packets+total.ReceiveErrors+int64(numbered.Received), c.Left)
+		differ(total.To+" got back", total.Returned.Packets+total.ReceiveErrors+int64(numbered.Received), c.Departed)
 		if c.Missed > 0 {
 			faults = append(faults, fmt.Sprintf("the device isn't what it should be: it was too slow for %d frames that entered on %s", c.Missed, total.From))
 		}

@@ -96,8 +96,8 @@ func impairedDevices() (list []impairedDevice) {
 	add(impairedDevice{name: "1 in 10 of each flow behind the next", ports: both(impaired.Impairment{Limit: 10_000, ReorderOneIn: 10}), fewFlows: true, finds: all}, searches...)
 	add(impairedDevice{name: "collapses: less of more, nothing at 4 times its limit", ports: both(impaired.Impairment{Limit: 10_000, Wasted: 0.25}), finds: all}, searchesAnd(loads...)...)
 	add(impairedDevice{name: "a queue of 100 ms", ports: both(impaired.Impairment{Limit: 10_000, Queue: 100 * time.Millisecond})}, searchesAnd(held)...)
-	add(impairedDevice{name: "a soft knee: 0 to 2 % of loss from 95 % of its limit on", ports: both(impaired.Impairment{Limit: 10_000, Knee: &impaired.Knee{From: 0.95, Loss: 0.02}}), finds: all}, searchesAnd(curved)...)
-	cold := impairedDevice{name: "a fifth worse in its first 10 s", ports: both(impaired.Impairment{Limit: 10_000, Cold: &impaired.Cold{For: 10 * time.Second, Share: 0.8}})}
+	add(impairedDevice{name: "a soft knee: 0 to 2 % of loss from 95 % of its limit on", ports: both(impaired.Impairment{Limit: 10_000, Knee: &impaired.Knee{Begin: 0.95, Loss: 0.02}}), finds: all}, searchesAnd(curved)...)
+	cold := impairedDevice{name: "a fifth worse in its first 10 s", ports: both(impaired.Impairment{Limit: 10_000, Cold: &impaired.Cold{Duration: 10 * time.Second, Share: 0.8}})}
 	add(cold, searches...)
 	cold.name, cold.warmUp, cold.finds = cold.name+", after a warm-up of 12 s", 12*time.Second, all
 	add(cold, searches...)
@@ -120,7 +120,7 @@ func drawn() impaired.Impairment {
 		func() { i.LoseOneIn = 200 + rand.Int64N(4_000) },
 		func() { i.ReorderOneIn = 5 + rand.Int64N(100) },
 		func() { i.Wasted = 0.4 * rand.Float64() },
-		func() { i.Knee = &impaired.Knee{From: 0.9 + 0.09*rand.Float64(), Loss: 0.002 + 0.02*rand.Float64()} },
+		func() { i.Knee = &impaired.Knee{Begin: 0.9 + 0.09*rand.Float64(), Loss: 0.002 + 0.02*rand.Float64()} },
 	} {
 		if rand.IntN(3) == 0 {
 			change()
@@ -379,7 +379,7 @@ func (d impairedDevice) counted(a impairedAnswer) string {
 	var said []string
 	for _, total := range a.report.Totals {
 		c := a.counts[entry[total.From]]
-		text := fmt.Sprintf("%d came (%d), %d lost, %d left (%d)", c.Came, total.Sent.Packets, c.Lost(), c.Left, total.Returned.Packets+total.ReceiveErrors)
+		text := fmt.Sprintf("%d came (%d), %d lost, %d left (%d)", c.Came, total.Sent.Packets, c.Lost(), c.Departed, total.Returned.Packets+total.ReceiveErrors)
 		if c.Doubled > 0 {
 			text += fmt.Sprintf(", %d of them again", c.Doubled)
 		}

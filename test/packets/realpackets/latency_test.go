@@ -51,7 +51,7 @@ func TestHeldFrames(t *testing.T) {
 			r := newRig(t, 2)
 			device := r.impair(t, impaired.Spec{Ports: [2]impaired.Impairment{{Delay: c.there}, {Delay: c.back}}, Records: true})
 			got := r.report(t, "run", writeFile(t, "held.yaml", fmt.Sprintf(stampedTest, c.profile, c.rate)), "-o", "json", "--save", "", "--ports", r.portList())
-			held, err := device.Held()
+			held, err := device.Residences()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -85,14 +85,14 @@ spec:
 // heldAt is what the device had recorded at a moment.
 type heldAt struct {
 	at   time.Time
-	held [2]impaired.Held
+	held [2]impaired.Residence
 }
 
 // recordings reads the device's record again and again, until the context ends.
 func recordings(ctx context.Context, t *testing.T, device *impaired.Device) (all []heldAt) {
 	t.Helper()
 	for tick := time.NewTicker(100 * time.Millisecond); ; {
-		held, err := device.Held()
+		held, err := device.Residences()
 		if err != nil {
 			t.Error(err)
 			return all
@@ -108,7 +108,7 @@ func recordings(ctx context.Context, t *testing.T, device *impaired.Device) (all
 }
 
 // during is what the device recorded in a window: between the last reading before it and the first one after it, as nothing is sent around a trial.
-func during(t *testing.T, all []heldAt, r *report.Report, w report.Window) (held [2]impaired.Held) {
+func during(t *testing.T, all []heldAt, r *report.Report, w report.Window) (held [2]impaired.Residence) {
 	t.Helper()
 	begin := r.Started.Add(w.Start.Std())
 	end := begin.Add(w.Took.Std())
@@ -117,7 +117,7 @@ func during(t *testing.T, all []heldAt, r *report.Report, w report.Window) (held
 		t.Fatalf("window %d, from %v to %v: the device's record isn't known at both ends", w.Number, begin, end)
 	}
 	for i := range held {
-		held[i] = impaired.Held{}
+		held[i] = impaired.Residence{}
 		for size, of := range all[last].held[i] {
 			held[i][size] = of.Since(all[first].held[i][size])
 		}

@@ -160,7 +160,7 @@ type modeRuns struct {
 // modeRun is what one run found, and how calm the machine was.
 type modeRun struct {
 	counting []comparison.Run // none: it counts in no comparison
-	machine  calm.Taken
+	machine  calm.LostTime
 	lost     int // windows that lost frames to others on the machine
 }
 

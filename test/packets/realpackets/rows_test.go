@@ -70,7 +70,7 @@ func (k knownAnswers) run(t *testing.T, names []string, measure func(t *testing.
 	}
 }
 
-func (a knownAnswer) outcome(machine calm.Taken) calm.Outcome {
+func (a knownAnswer) outcome(machine calm.LostTime) calm.Outcome {
 	outcome := machine.Outcome(append(slices.Clone(a.faults), a.missing...))
 	if outcome == calm.Wrong && len(a.faults) == 0 && a.report != nil && slices.ContainsFunc(a.report.Windows, func(w report.Window) bool { return w.Disturbance != nil }) {
 		return calm.Disturbed
@@ -78,7 +78,7 @@ func (a knownAnswer) outcome(machine calm.Taken) calm.Outcome {
 	return outcome
 }
 
-func (a knownAnswer) row(outcome calm.Outcome, machine calm.Taken) string {
+func (a knownAnswer) row(outcome calm.Outcome, machine calm.LostTime) string {
 	text := string(outcome)
 	if all := append(slices.Clone(a.faults), a.missing...); len(all) > 0 {
 		text += ": " + strings.ReplaceAll(strings.Join(all, "; "), "|", "\\|")

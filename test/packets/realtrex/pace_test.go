@@ -27,9 +27,9 @@ func TestCountersAreReadAtTheRequest(t *testing.T) {
 		asked := time.Now()
 		s, err := c.Snapshot(t.Context(), []int{0, 1}, trex.Detail{})
 		must(t, err)
-		took, width = append(took, time.Since(asked)), append(width, s.After-s.Before)
+		took, width = append(took, time.Since(asked)), append(width, s.End-s.Begin)
 		if n > 0 {
-			gap := s.Before - last.After
+			gap := s.Begin - last.End
 			apart = append(apart, gap)
 			sent := s.Ports[0].SentPackets - last.Ports[0].SentPackets
 			switch {

@@ -51,7 +51,7 @@ type row struct {
 }
 
 // settle fails the test if the row has a false claim, or misses what it needn't, and keeps it.
-func (r *row) settle(t *testing.T, machine calm.Taken) {
+func (r *row) settle(t *testing.T, machine calm.LostTime) {
 	t.Helper()
 	r.Machine, r.Measured = machine.Row(), published.Provenance(time.Now())
 	switch {

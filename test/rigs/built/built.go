@@ -28,33 +28,33 @@ func Program(name string) (file string, err error) {
 	file = filepath.Join(dir, name)
 	cmd := exec.Command("go", "build", "-buildvcs=false", "-o", file, "./cmd/"+name) // which links nothing where this very file is what it would write
 	cmd.Dir, cmd.Env = project, append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build %s: %w\n%s", name, err, out)
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build %s: %w\n%s", name, err, output)
 	}
 	return file, nil
 }
 
 // takeTurns waits until no other process builds the same, so that none links what another one is linking.
 func takeTurns(lock string) (letGo func(), err error) {
-	held, err := os.OpenFile(lock, os.O_CREATE|os.O_RDWR, 0o600)
+	lockFile, err := os.OpenFile(lock, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	for err = unix.EINTR; err == unix.EINTR; { //nolint:errorlint // a system call's own
-		err = unix.Flock(int(held.Fd()), unix.LOCK_EX)
+		err = unix.Flock(int(lockFile.Fd()), unix.LOCK_EX)
 	}
 	if err != nil {
-		_ = held.Close()
+		_ = lockFile.Close()
 		return nil, fmt.Errorf("lock %s: %w", lock, err)
 	}
-	return func() { _ = held.Close() }, nil
+	return func() { _ = lockFile.Close() }, nil
 }
 
 // Project is the project's folder, whatever module of it the test is of.
 func Project() (string, error) {
-	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/linerate-dev/linerate").Output()
+	output, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/linerate-dev/linerate").Output()
 	if err != nil {
 		return "", fmt.Errorf("find the project: %w", err)
 	}
-	return strings.TrimSpace(string(out)), nil
+	return strings.TrimSpace(string(output)), nil
 }

@@ -29,14 +29,14 @@ func TestWhatDisturbs(t *testing.T) {
 }
 
 func TestTheResultOfARow(t *testing.T) {
-	quiet, disturbed, faults := Taken{realTime: true}, Taken{worst: 0.3}, []string{"2 % off"}
+	quiet, disturbed, faults := LostTime{realTime: true}, LostTime{worst: 0.3}, []string{"2 % off"}
 	for _, c := range []struct {
-		taken  Taken
+		lost   LostTime
 		faults []string
 		want   Outcome
 	}{{quiet, nil, Right}, {disturbed, nil, Right}, {quiet, faults, Wrong}, {disturbed, faults, Disturbed}} {
-		if got := c.taken.Outcome(c.faults); got != c.want {
-			t.Errorf("with %q while %s: %s, want %s", c.faults, c.taken, got, c.want)
+		if got := c.lost.Outcome(c.faults); got != c.want {
+			t.Errorf("with %q while %s: %s, want %s", c.faults, c.lost, got, c.want)
 		}
 	}
 }
@@ -46,12 +46,12 @@ func TestTheSentence(t *testing.T) {
 	if want := "the host took 2.5 % of the processors in 4 s, 5.0 % in the worst 2 s, and the machine ran a real-time thread up to 3.0 ms late"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := (Taken{}).String(); !strings.Contains(got, "only root can see") {
+	if got := (LostTime{}).String(); !strings.Contains(got, "only root can see") {
 		t.Errorf("without real-time threads it says %q", got)
 	}
 }
 
-// TestAWatchHears: each processor beats.
+// TestAWatchHears that each processor beats.
 func TestAWatchHears(t *testing.T) {
 	w, err := Begin(t.Context())
 	if err != nil {

@@ -1,7 +1,8 @@
 // Package calm watches the machine while a test of the full tier measures on it, so that each published row can say how calm the machine was.
 //
-// A test that measures needs its processors when it needs them. A virtual machine may lose its processors to the neighbours for seconds: then a generator
-// sends late, a device forwards late, and a known answer is missed although neither is at fault. The watch distinguishes such a row from a wrong one:
+// A test that measures needs its processors when it needs them. A virtual machine may lose its processors to the
+// neighbours for seconds. Then a generator sends late, a device forwards late, and a known answer is missed although
+// neither is at fault. The watch distinguishes such a row from a wrong one:
 //
 //	row's begin ─────────────────────────── row's end
 //	a real-time thread on each processor beats each 25 ms     how late was the latest beat?

@@ -25,42 +25,43 @@ type Watch struct {
 
 // second is what a machine took away in a second.
 type second struct {
-	stolen time.Duration // of all processors' time, by the host: proc(5), steal
+	stolen time.Duration // of all processors' time, by the host, as steal in proc(5)
 	latest time.Duration // the latest beat's lateness
 }
 
 // Begin watches the processors that this process may use, until the context ends.
 func Begin(ctx context.Context) (*Watch, error) {
-	mine, err := machine.OwnProcessors()
+	processors, err := machine.OwnProcessors()
 	if err != nil {
 		return nil, err
 	}
-	stolen, err := readStolen(mine)
+	stolen, err := readStolen(processors)
 	if err != nil {
 		return nil, err
 	}
-	w := &Watch{begin: time.Now(), processors: mine.Count()}
+	w := &Watch{begin: time.Now(), processors: processors.Count()}
 	ranked := make(chan bool)
-	for _, cpu := range machine.ListProcessors(mine) {
+	for _, cpu := range machine.ListProcessors(processors) {
 		go w.listen(ctx, cpu, ranked)
 	}
 	w.realTime = true
 	for range w.processors {
 		w.realTime = <-ranked && w.realTime
 	}
-	go w.follow(ctx, mine, stolen)
+	go w.follow(ctx, processors, stolen)
 	return w, nil
 }
 
-// listen is a processor's metronome: a thread that comes before all others there, sleeps, and sees how late it wakes.
+// listen is a processor's metronome, a thread that comes before all others there, sleeps, and measures how late it
+// wakes.
 func (w *Watch) listen(ctx context.Context, cpu int, ranked chan<- bool) {
 	runtime.LockOSThread()
-	var only unix.CPUSet
-	only.Set(cpu)
-	here := unix.SchedSetaffinity(0, &only) == nil
+	var affinity unix.CPUSet
+	affinity.Set(cpu)
+	pinned := unix.SchedSetaffinity(0, &affinity) == nil
 	// The software engine's threads have priority 1. With one more, a beat waits for the machine and never for the engine.
 	first := unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO, Priority: 2}, 0) == nil
-	ranked <- here && first
+	ranked <- pinned && first
 	for due := monotonic() + beat; ctx.Err() == nil; due = monotonic() + beat {
 		sleepUntil(due)
 		w.note(second{latest: monotonic() - due})
@@ -69,20 +70,20 @@ func (w *Watch) listen(ctx context.Context, cpu int, ranked chan<- bool) {
 
 // monotonic is the clock that sleepUntil knows.
 func monotonic() time.Duration {
-	var now unix.Timespec
-	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) // fails for no clock that exists
-	return time.Duration(now.Nano())
+	var clock unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &clock) // fails for no clock that exists
+	return time.Duration(clock.Nano())
 }
 
 // sleepUntil lets the thread itself sleep, not only its goroutine.
 func sleepUntil(due time.Duration) {
-	at := unix.NsecToTimespec(int64(due))
-	for unix.ClockNanosleep(unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME, &at, nil) == unix.EINTR {
+	deadline := unix.NsecToTimespec(int64(due))
+	for unix.ClockNanosleep(unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME, &deadline, nil) == unix.EINTR {
 	}
 }
 
 // follow reads each quarter of a second what the host took.
-func (w *Watch) follow(ctx context.Context, mine *unix.CPUSet, was time.Duration) {
+func (w *Watch) follow(ctx context.Context, processors *unix.CPUSet, earlier time.Duration) {
 	tick := time.NewTicker(time.Second / 4)
 	defer tick.Stop()
 	for {
@@ -91,9 +92,9 @@ func (w *Watch) follow(ctx context.Context, mine *unix.CPUSet, was time.Duration
 			return
 		case <-tick.C:
 		}
-		if now, err := readStolen(mine); err == nil {
-			w.note(second{stolen: now - was})
-			was = now
+		if stolen, err := readStolen(processors); err == nil {
+			w.note(second{stolen: stolen - earlier})
+			earlier = stolen
 		}
 	}
 }
@@ -102,11 +103,11 @@ func (w *Watch) follow(ctx context.Context, mine *unix.CPUSet, was time.Duration
 func (w *Watch) note(s second) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	at := int(time.Since(w.begin) / time.Second)
-	for len(w.seconds) <= at {
+	index := int(time.Since(w.begin) / time.Second)
+	for len(w.seconds) <= index {
 		w.seconds = append(w.seconds, second{})
 	}
-	w.seconds[at].add(s)
+	w.seconds[index].add(s)
 }
 
 func (s *second) add(o second) {
@@ -115,10 +116,10 @@ func (s *second) add(o second) {
 }
 
 // Since is what the machine took from a time until now.
-func (w *Watch) Since(from time.Time) Taken { return w.Between(from, time.Now()) }
+func (w *Watch) Since(begin time.Time) LostTime { return w.Between(begin, time.Now()) }
 
 // Between is what the machine took from one time to another.
-func (w *Watch) Between(from, to time.Time) Taken {
+func (w *Watch) Between(from, to time.Time) LostTime {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	first := min(max(0, int(from.Sub(w.begin)/time.Second)), len(w.seconds))
@@ -127,7 +128,7 @@ func (w *Watch) Between(from, to time.Time) Taken {
 }
 
 // readStolen is the time that the host had these processors, since the machine started.
-func readStolen(mine *unix.CPUSet) (time.Duration, error) {
-	spent, err := machine.Spent(mine)
+func readStolen(processors *unix.CPUSet) (time.Duration, error) {
+	spent, err := machine.Spent(processors)
 	return time.Duration(spent.Steal * float64(time.Second)), err
 }

@@ -19,8 +19,8 @@ type attachment struct {
 	} `json:"spec"`
 }
 
-// NetworkAttachment is a NetworkAttachmentDefinition in JSON, ready to apply, whose pods get a function of the resource. As in a real lab
-// its pods must request the resource, too; MACs and addresses may be asked for.
+// NetworkAttachment is a NetworkAttachmentDefinition in JSON, ready to apply, whose pods get a function of the
+// resource. As in a real lab its pods must request the resource, too. Pods may ask for MACs and addresses.
 func NetworkAttachment(namespace, name, resource string) ([]byte, error) {
 	config, err := json.Marshal(map[string]any{
 		"cniVersion": "1.0.0", "name": name, "type": "linerate-vf", "capabilities": map[string]bool{"mac": true, "ips": true},

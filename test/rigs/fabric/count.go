@@ -21,7 +21,7 @@ func (s Spec) Entered() (map[End]uint64, error) {
 		}
 	}
 	entered := map[End]uint64{}
-	err := vf.In(s.path(), func() error {
+	err := vf.InNamespace(s.path(), func() error {
 		links, err := vf.Links()
 		if err != nil {
 			return fmt.Errorf("count frames: %w", err)

@@ -14,14 +14,14 @@ import (
 
 func TestEntered(t *testing.T) {
 	s := laid(t, "count", 1)
-	from, to := up(t, s, "a", "westp0v0", 1), up(t, s, "b", "westp1v0", 2)
-	before := entered(t, s)
-	if err := reach(t, from, to, 10*time.Second); err != nil {
+	sender, receiver := bringUp(t, s, "a", "westp0v0", 1), bringUp(t, s, "b", "westp1v0", 2)
+	earlier := entered(t, s)
+	if err := reach(t, sender, receiver, 10*time.Second); err != nil {
 		t.Fatal(err)
 	}
 	for end, n := range entered(t, s) {
-		if said := n > before[end]; said != (end.Wire == "west") {
-			t.Errorf("%+v: %d frames after %d", end, n, before[end])
+		if counted := n > earlier[end]; counted != (end.Wire == "west") {
+			t.Errorf("%+v: %d frames after %d", end, n, earlier[end])
 		}
 	}
 }
@@ -40,22 +40,22 @@ func entered(t *testing.T, s fabric.Spec) map[fabric.End]uint64 {
 
 func TestOverhear(t *testing.T) {
 	s := laid(t, "overhear", 1)
-	from, to := up(t, s, "a", "westp0v0", 1), up(t, s, "b", "westp1v0", 2)
-	if err := reach(t, from, to, 10*time.Second); err != nil {
+	sender, receiver := bringUp(t, s, "a", "westp0v0", 1), bringUp(t, s, "b", "westp1v0", 2)
+	if err := reach(t, sender, receiver, 10*time.Second); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
 	defer stop()
-	said := make(chan error, 1)
+	sent := make(chan error, 1)
 	go func() {
 		for ctx.Err() == nil {
-			if err := say(from, to, "overheard"); err != nil {
-				said <- err
+			if err := say(sender, receiver, "overheard"); err != nil {
+				sent <- err
 				return
 			}
 			time.Sleep(time.Millisecond)
 		}
-		said <- nil
+		sent <- nil
 	}()
 	heard, err := s.Overhear(ctx, "west", 20)
 	if err != nil || len(heard) != 20 {
@@ -65,7 +65,7 @@ func TestOverhear(t *testing.T) {
 		t.Errorf("%d of 20 frames are those that were sent", n)
 	}
 	stop()
-	if err := <-said; err != nil {
+	if err := <-sent; err != nil {
 		t.Error(err)
 	}
 	if heard, err := s.Overhear(ctx, "east", 1); err == nil {
@@ -77,9 +77,9 @@ func TestOverhear(t *testing.T) {
 }
 
 // say sends a datagram from one end to the other.
-func say(from, to end, words string) error {
-	return vf.In(from.namespace, func() error {
-		c, err := net.Dial("udp4", to.address+":9")
+func say(sender, receiver end, words string) error {
+	return vf.InNamespace(sender.namespace, func() error {
+		c, err := net.Dial("udp4", receiver.address+":9")
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
-// Package fabric is the lab that a machine without SR-IOV doesn't have: network cards with virtual functions in several Kubernetes nodes,
-// cabled to each other. With it the ways of a real lab can be walked for real on one Linux machine: nodes that advertise devices, a
-// scheduler that counts them, pods that wait for one, Multus and a CNI plugin that hand one over, two tests that want the same port.
+// Package fabric is the lab that a machine without SR-IOV doesn't have, with network cards with virtual functions in
+// several Kubernetes nodes, cabled to each other. On one Linux machine it lets tests go the ways of a real lab. Nodes
+// advertise devices, a scheduler counts them, pods wait for one, Multus and a CNI plugin hand one over, and two tests
+// want the same port.
 //
 //	   node n1 (network namespace)                                               node n2
 //	┌───────────────────────────────┐                                 ┌───────────────────────────────┐
@@ -15,12 +16,14 @@
 //	│                               │                 ╚════════════════ eastp1v1    └───────────────┘ │
 //	└───────────────────────────────┘                                 └───────────────────────────────┘
 //
-// A wire is what in a lab is the switch between a generator's and a device's port, or the cable with the cards' embedded switches at its
-// ends: a bridge that learns MACs, forwards tagged and large frames, and says nothing itself. A port belongs to one node and one wire, has
-// a PCI address and a NUMA node, and as many virtual functions as the Spec says; all functions of a wire see each other, those of one port
-// included. A function is a veth pair (package vf). Functions of a port that is Shared tell which it is, as a card's do; those of others share nothing,
-// and so tell nothing. What isn't there: a rate (veths are as fast as the CPU; so the physical port's
-// bandwidth isn't shared), a spoof check, VLANs set by the port, a PCI device in sysfs, a driver for user space.
+// A wire is what in a lab is the switch between a generator's and a device's port, or the cable with the cards'
+// embedded switches at its ends. It is a bridge that learns MACs, forwards tagged and large frames, and sends nothing
+// itself. A port belongs to one node and one wire, has a PCI address and a NUMA node, and as many virtual functions
+// as the Spec says. All functions of a wire see each other, those of one port included. A function is a veth pair
+// (package vf). Functions of a port that is Shared report their port, as a card's do. Functions of other ports share
+// nothing, and so report nothing. The fabric has no rate (veths are as fast as the CPU, so the physical port's
+// bandwidth isn't shared), no spoof check, no VLANs set by the port, no PCI device in sysfs, and no driver for user
+// space.
 //
 //   - Lay makes all that between nodes whose network namespaces exist already, as often as one likes: what is there stays, what is missing
 //     comes. Remove takes it away. Both work on what the kernel has, so another process can remove what this one laid; program

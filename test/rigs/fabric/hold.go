@@ -21,25 +21,25 @@ func (s Spec) path() string { return filepath.Join(holds, s.Name) }
 
 // hold makes a network namespace that lasts until the mount at path goes, unless there is one.
 func hold(path string) error {
-	if held(path) {
+	if mounted(path) {
 		return nil
 	}
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		return fmt.Errorf("hold the wires' namespace: %w", err)
 	}
-	made, err := netif.NewNamespace()
+	namespace, err := netif.NewNamespace()
 	if err != nil {
 		return err
 	}
-	defer func() { _ = made.Close() }()
-	if err := unix.Mount(fmt.Sprintf("/proc/self/fd/%d", made.Fd()), path, "", unix.MS_BIND, ""); err != nil {
+	defer func() { _ = namespace.Close() }()
+	if err := unix.Mount(fmt.Sprintf("/proc/self/fd/%d", namespace.Fd()), path, "", unix.MS_BIND, ""); err != nil {
 		return fmt.Errorf("hold the wires' namespace: %w", err)
 	}
 	return nil
 }
 
-// held says whether a namespace is mounted there.
-func held(path string) bool {
+// mounted says whether a namespace is mounted there.
+func mounted(path string) bool {
 	var fs unix.Statfs_t
 	return unix.Statfs(path, &fs) == nil && fs.Type == unix.NSFS_MAGIC
 }
@@ -59,9 +59,9 @@ func Remove(name string) error {
 
 func remove(name string) error {
 	path := Spec{Name: name}.path()
-	if held(path) {
+	if mounted(path) {
 		// Other mount namespaces may hold copies of the mount, so the interfaces don't go with it.
-		if err := vf.In(path, Spec{Name: name}.clear); err != nil {
+		if err := vf.InNamespace(path, Spec{Name: name}.clear); err != nil {
 			return fmt.Errorf("fabric %s: %w", name, err)
 		}
 		if err := unix.Unmount(path, unix.MNT_DETACH); err != nil {
@@ -74,14 +74,15 @@ func remove(name string) error {
 	return nil
 }
 
-// sweep removes fabrics, but one, that nobody can use any more: functions go with their nodes' namespaces, so one without any has no nodes.
-func sweep(but string) error {
+// sweep removes all fabrics except one that nobody can use any more. Functions go with their nodes' namespaces, so a
+// fabric without functions has no nodes.
+func sweep(except string) error {
 	entries, err := os.ReadDir(holds)
 	if err != nil {
 		return fmt.Errorf("look for old fabrics: %w", err)
 	}
 	for _, e := range entries {
-		if e.Name() == but {
+		if e.Name() == except {
 			continue
 		}
 		used, err := inUse(filepath.Join(holds, e.Name()))
@@ -97,10 +98,10 @@ func sweep(but string) error {
 
 // inUse says whether the fabric has a function.
 func inUse(path string) (used bool, err error) {
-	if !held(path) {
+	if !mounted(path) {
 		return false, nil
 	}
-	err = vf.In(path, func() error {
+	err = vf.InNamespace(path, func() error {
 		links, err := vf.Links()
 		used = slices.ContainsFunc(links, func(l netlink.Link) bool { return l.Type() == "veth" })
 		return err

@@ -16,9 +16,10 @@ import (
 // wiresNumber is what each node's namespace calls the wires' (RTM_NEWNSID). Numbers that the kernel gives out by itself begin at 0.
 const wiresNumber = 0x4c52
 
-// Lay makes the fabric, or what of it is missing, and takes away functions and wires that the Spec no longer has. Functions in pods stay
-// there. It needs root, in the machine's own mount namespace. A Lay that was broken off is finished, or undone, by the next Lay or Remove;
-// and of fabrics whose nodes have all ended, with nobody to remove them, it takes away what is left. One Lay or Remove acts at a time.
+// Lay makes the fabric, or what of it is missing, and removes functions and wires that the Spec no longer has.
+// Functions in pods stay there. Lay needs root, in the machine's own mount namespace. A Lay that was broken off is
+// finished, or undone, by the next Lay or Remove. Lay also removes what is left of fabrics whose nodes have all ended
+// without a Remove. One Lay or Remove acts at a time.
 func Lay(s Spec) error {
 	if err := s.Check(); err != nil {
 		return err
@@ -34,7 +35,7 @@ func Lay(s Spec) error {
 	if err := hold(s.path()); err != nil {
 		return fmt.Errorf("fabric %s: %w", s.Name, err)
 	}
-	if err := vf.In(s.path(), s.layWires); err != nil {
+	if err := vf.InNamespace(s.path(), s.layWires); err != nil {
 		return fmt.Errorf("fabric %s: %w", s.Name, err)
 	}
 	for _, n := range s.Nodes {
@@ -116,11 +117,11 @@ func bridge(name string) error {
 	if err := netlink.LinkAdd(&netlink.Bridge{LinkAttrs: attrs, MulticastSnooping: &snooping}); err != nil {
 		return fmt.Errorf("make a bridge: %w", err)
 	}
-	made, err := netlink.LinkByName(name)
+	link, err := netlink.LinkByName(name)
 	if err != nil {
 		return err
 	}
-	return netlink.LinkSetUp(made)
+	return netlink.LinkSetUp(link)
 }
 
 func (s Spec) layNode(n Node) error {
@@ -130,11 +131,11 @@ func (s Spec) layNode(n Node) error {
 	}
 	defer func() { _ = wires.Close() }()
 	inventory := s.Inventory(n.Name)
-	err = vf.In(n.Namespace, func() error {
+	err = vf.InNamespace(n.Namespace, func() error {
 		if err := introduce(int(wires.Fd())); err != nil {
 			return err
 		}
-		for d := range inventory.All() {
+		for d := range inventory.Devices() {
 			if err := plugMissing(d); err != nil {
 				return err
 			}
@@ -153,7 +154,7 @@ func introduce(wires int) error {
 	if err == nil {
 		return nil
 	}
-	if number, known := netlink.GetNetNsIdByFd(wires); known == nil && number == wiresNumber {
+	if number, lookupErr := netlink.GetNetNsIdByFd(wires); lookupErr == nil && number == wiresNumber {
 		return nil
 	}
 	return fmt.Errorf("tell the node of the wires: %w (another fabric's are known there already? remove it first)", err)

@@ -28,7 +28,7 @@ func TestLay(t *testing.T) {
 			if diff := cmp.Diff(s.Inventory(n.Name), inventory); diff != "" {
 				t.Errorf("inventory (-want +got):\n%s", diff)
 			}
-			for d := range inventory.All() {
+			for d := range inventory.Devices() {
 				link := find(t, n.Namespace, d.Interface)
 				if link.HardwareAddr.String() != d.MAC || link.MTU != 1500 || link.Flags&net.FlagUp != 0 {
 					t.Errorf("%s is %+v, want MAC %s, MTU 1500, down", d.Interface, link, d.MAC)
@@ -38,7 +38,7 @@ func TestLay(t *testing.T) {
 	})
 	t.Run("functions of a wire see each other: across nodes, on one node, on one port", func(t *testing.T) {
 		s := laid(t, "see", 2)
-		a0, a1, b0 := up(t, s, "a", "westp0v0", 1), up(t, s, "a", "westp0v1", 2), up(t, s, "b", "westp1v0", 3)
+		a0, a1, b0 := bringUp(t, s, "a", "westp0v0", 1), bringUp(t, s, "a", "westp0v1", 2), bringUp(t, s, "b", "westp1v0", 3)
 		for _, pair := range [][2]end{{a0, b0}, {b0, a1}, {a0, a1}} {
 			if err := reach(t, pair[0], pair[1], 10*time.Second); err != nil {
 				t.Errorf("%s to %s: %v", pair[0].address, pair[1].address, err)
@@ -47,16 +47,16 @@ func TestLay(t *testing.T) {
 	})
 	t.Run("wires are apart", func(t *testing.T) {
 		s := laid(t, "apart", 1)
-		west, east := up(t, s, "a", "westp0v0", 1), up(t, s, "b", "eastp1v0", 2)
+		west, east := bringUp(t, s, "a", "westp0v0", 1), bringUp(t, s, "b", "eastp1v0", 2)
 		if err := reach(t, west, east, time.Second); err == nil {
 			t.Error("a frame went from west to east")
 		}
 	})
 	t.Run("laying again changes nothing, and mends what is missing", func(t *testing.T) {
 		s := laid(t, "again", 2)
-		before := find(t, s.Nodes[0].Namespace, "westp0v0").Index
+		earlier := find(t, s.Nodes[0].Namespace, "westp0v0").Index
 		lost := s.Inventory("a").Resources[0].Devices[1]
-		if err := vf.In(s.Nodes[0].Namespace, lost.Unplug); err != nil {
+		if err := vf.InNamespace(s.Nodes[0].Namespace, lost.Unplug); err != nil {
 			t.Fatal(err)
 		}
 		if away, err := s.Away(); err != nil || len(away["a"]) != 1 || away["a"][0].ID != lost.ID {
@@ -68,8 +68,8 @@ func TestLay(t *testing.T) {
 		if away, err := s.Away(); err != nil || len(away) > 0 {
 			t.Errorf("away after laying again: %v %v", away, err)
 		}
-		if after := find(t, s.Nodes[0].Namespace, "westp0v0").Index; after != before {
-			t.Errorf("westp0v0 was made anew: index %d, then %d", before, after)
+		if later := find(t, s.Nodes[0].Namespace, "westp0v0").Index; later != earlier {
+			t.Errorf("westp0v0 was made anew: index %d, then %d", earlier, later)
 		}
 	})
 	t.Run("laying less takes the rest away", func(t *testing.T) {
@@ -85,12 +85,13 @@ func TestLay(t *testing.T) {
 	t.Run("a node that is made again gets new functions", func(t *testing.T) {
 		s := laid(t, "anew", 1)
 		s.Nodes[1].Namespace = fabrictest.Namespace(t)
-		if err := vf.In(s.Nodes[1].Namespace, func() error { return nil }); err != nil {
+		if err := vf.InNamespace(s.Nodes[1].Namespace, func() error { return nil }); err != nil {
 			t.Fatal(err)
 		}
-		// The old node's are still there: nobody ended its namespace. Taking them away is what its end does.
-		for d := range s.Inventory("b").All() {
-			if err := vf.In(s.Nodes[0].Namespace, d.Unplug); err != nil {
+		// The old node's functions are still there, as nobody ended its namespace. The namespace's end would remove
+		// them.
+		for d := range s.Inventory("b").Devices() {
+			if err := vf.InNamespace(s.Nodes[0].Namespace, d.Unplug); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -102,17 +103,17 @@ func TestLay(t *testing.T) {
 		}
 	})
 	t.Run("what is left of a fabric whose nodes ended goes when another is laid", func(t *testing.T) {
-		left := laid(t, "left", 1)
+		abandoned := laid(t, "left", 1)
 		used := laid(t, "used", 1)
-		for _, n := range left.Nodes {
-			for d := range left.Inventory(n.Name).All() {
-				if err := vf.In(n.Namespace, d.Unplug); err != nil { // as the node's end does
+		for _, n := range abandoned.Nodes {
+			for d := range abandoned.Inventory(n.Name).Devices() {
+				if err := vf.InNamespace(n.Namespace, d.Unplug); err != nil { // as the node's end does
 					t.Fatal(err)
 				}
 			}
 		}
 		laid(t, "new", 1)
-		if _, err := os.Stat("/run/linerate/fabric/" + left.Name); !errors.Is(err, os.ErrNotExist) {
+		if _, err := os.Stat("/run/linerate/fabric/" + abandoned.Name); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("it is still there: %v", err)
 		}
 		if missing(t, used.Nodes[0].Namespace, "westp0v0") {
@@ -121,7 +122,7 @@ func TestLay(t *testing.T) {
 	})
 	t.Run("an interface that has the name already is an error", func(t *testing.T) {
 		nodes := fabrictest.Nodes(t, "a")
-		if err := vf.In(nodes[0].Namespace, func() error {
+		if err := vf.InNamespace(nodes[0].Namespace, func() error {
 			return netlink.LinkAdd(&netlink.Bridge{LinkAttrs: netlink.LinkAttrs{Name: "westp0v0"}})
 		}); err != nil {
 			t.Fatal(err)
@@ -172,7 +173,7 @@ func TestSetPort(t *testing.T) {
 	pod := fabrictest.Namespace(t)
 	move(t, s.Nodes[0].Namespace, "westp0v1", pod)
 	for _, at := range []end{{namespace: s.Nodes[0].Namespace, name: "westp0v0"}, {namespace: pod, name: "westp0v1"}, {namespace: s.Nodes[1].Namespace, name: "westp1v0"}} {
-		if err := vf.In(at.namespace, func() error { return fabrictest.Up(at.name, "") }); err != nil {
+		if err := vf.InNamespace(at.namespace, func() error { return fabrictest.BringUp(at.name, "") }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -204,13 +205,13 @@ func laid(t *testing.T, name string, functions int) fabric.Spec {
 
 type end struct{ namespace, name, address string }
 
-func up(t *testing.T, s fabric.Spec, node, name string, host int) end {
+func bringUp(t *testing.T, s fabric.Spec, node, name string, host int) end {
 	t.Helper()
 	for _, n := range s.Nodes {
 		if n.Name == node {
 			e := end{fabrictest.Namespace(t), name, fmt.Sprintf("198.18.0.%d", host)}
 			move(t, n.Namespace, name, e.namespace)
-			if err := vf.In(e.namespace, func() error { return fabrictest.Up(name, e.address+"/24") }); err != nil {
+			if err := vf.InNamespace(e.namespace, func() error { return fabrictest.BringUp(name, e.address+"/24") }); err != nil {
 				t.Fatal(err)
 			}
 			return e
@@ -220,21 +221,22 @@ func up(t *testing.T, s fabric.Spec, node, name string, host int) end {
 	return end{}
 }
 
-// reach sends UDP datagrams from one end to the other until one arrives, or the limit has passed: a switch's port takes a moment to come up.
-func reach(t *testing.T, from, to end, limit time.Duration) error {
+// reach sends UDP datagrams from one end to the other until one arrives, or the limit has passed, as a switch's port
+// takes a moment to come up.
+func reach(t *testing.T, sender, receiver end, limit time.Duration) error {
 	t.Helper()
 	var server net.PacketConn
 	var client net.Conn
-	err := vf.In(to.namespace, func() (err error) {
-		server, err = net.ListenPacket("udp4", to.address+":9")
+	err := vf.InNamespace(receiver.namespace, func() (err error) {
+		server, err = net.ListenPacket("udp4", receiver.address+":9")
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = server.Close() }()
-	err = vf.In(from.namespace, func() (err error) {
-		client, err = net.Dial("udp4", to.address+":9")
+	err = vf.InNamespace(sender.namespace, func() (err error) {
+		client, err = net.Dial("udp4", receiver.address+":9")
 		return err
 	})
 	if err != nil {
@@ -245,7 +247,7 @@ func reach(t *testing.T, from, to end, limit time.Duration) error {
 		if _, err := client.Write([]byte("hello")); err != nil {
 			return err
 		}
-		if err = receive(server, "hello", from.address); err == nil {
+		if err = receive(server, "hello", sender.address); err == nil {
 			return nil
 		}
 	}
@@ -264,14 +266,14 @@ func receive(server net.PacketConn, text, from string) error {
 	return err
 }
 
-func move(t *testing.T, from, name, to string) {
+func move(t *testing.T, source, name, to string) {
 	t.Helper()
 	target, err := os.Open(to)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = target.Close() }()
-	err = vf.In(from, func() error {
+	err = vf.InNamespace(source, func() error {
 		link, err := netlink.LinkByName(name)
 		if err != nil {
 			return err
@@ -286,7 +288,7 @@ func move(t *testing.T, from, name, to string) {
 func find(t *testing.T, namespace, name string) *netlink.LinkAttrs {
 	t.Helper()
 	var link netlink.Link
-	err := vf.In(namespace, func() (err error) {
+	err := vf.InNamespace(namespace, func() (err error) {
 		link, err = netlink.LinkByName(name)
 		return err
 	})
@@ -298,7 +300,7 @@ func find(t *testing.T, namespace, name string) *netlink.LinkAttrs {
 
 func missing(t *testing.T, namespace, name string) bool {
 	t.Helper()
-	err := vf.In(namespace, func() error {
+	err := vf.InNamespace(namespace, func() error {
 		_, err := netlink.LinkByName(name)
 		return err
 	})

@@ -12,17 +12,18 @@ import (
 )
 
 const (
-	// heardBuffer holds frames that nobody has read yet: some thousand.
+	// heardBuffer holds some thousand frames that nobody has read yet.
 	heardBuffer = 8 << 20
-	// heardWait is how long one look for a frame takes at most, in microseconds: then the context is asked.
+	// heardWait is how long one wait for a frame takes at most, in microseconds, before the context is checked.
 	heardWait = 100_000
 )
 
-// Overhear returns the frames that enter a wire from now on, whatever becomes of them there: so many, or an error with fewer where the context ends before.
+// Overhear returns the next frames that enter a wire, whatever becomes of them there. It returns fewer frames and an
+// error where the context ends before.
 func (s Spec) Overhear(ctx context.Context, wire string, frames int) (heard [][]byte, err error) {
 	fd := -1
 	var ends []int
-	err = vf.In(s.path(), func() (err error) { // the socket stays in the wires' namespace
+	err = vf.InNamespace(s.path(), func() (err error) { // the socket stays in the wires' namespace
 		if ends, err = s.endsOf(wire); err != nil {
 			return err
 		}
@@ -34,15 +35,15 @@ func (s Spec) Overhear(ctx context.Context, wire string, frames int) (heard [][]
 	}
 	defer func() { _ = unix.Close(fd) }()
 	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, heardBuffer)
-	const all = unix.ETH_P_ALL<<8&0xff00 | unix.ETH_P_ALL>>8 // in the network's order
-	err = errors.Join(unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Usec: heardWait}), unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: all}))
+	const allProtocols = unix.ETH_P_ALL<<8&0xff00 | unix.ETH_P_ALL>>8 // in the network's order
+	err = errors.Join(unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Usec: heardWait}), unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: allProtocols}))
 	buffer := make([]byte, 1<<16)
 	for err == nil && len(heard) < frames {
 		if err = ctx.Err(); err != nil {
 			break
 		}
-		n, from, read := unix.Recvfrom(fd, buffer, 0)
-		if at, ok := from.(*unix.SockaddrLinklayer); read == nil && ok && at.Pkttype != unix.PACKET_OUTGOING && slices.Contains(ends, at.Ifindex) {
+		n, sender, read := unix.Recvfrom(fd, buffer, 0)
+		if linkLayer, ok := sender.(*unix.SockaddrLinklayer); read == nil && ok && linkLayer.Pkttype != unix.PACKET_OUTGOING && slices.Contains(ends, linkLayer.Ifindex) {
 			heard = append(heard, slices.Clone(buffer[:n]))
 		} else if read != nil && !errors.Is(read, unix.EAGAIN) && !errors.Is(read, unix.EINTR) {
 			err = read

@@ -11,27 +11,27 @@ import (
 
 // Spec is a whole fabric.
 type Spec struct {
-	// Name distinguishes fabrics on one machine: up to 32 lower-case letters, digits and -.
+	// Name distinguishes fabrics on one machine. It is up to 32 lower-case letters, digits and -.
 	Name  string
 	Nodes []Node
 	Wires []Wire
-	// MTU of all ports; 0: 1500.
+	// MTU of all ports. 0 means 1500.
 	MTU int
 }
 
 // Node is a machine that ports are in.
 type Node struct {
 	Name string
-	// Namespace is the path of its network namespace: /proc/PID/ns/net, or a bind mount.
+	// Namespace is the path of the node's network namespace, such as /proc/PID/ns/net or a bind mount.
 	Namespace string
-	// Root is where its file system is seen from here, as in /proc/PID/root; Lay then writes the inventory to vf.StateDir below it.
-	// "": Lay writes none.
+	// Root is where the node's file system is seen from here, as in /proc/PID/root. Lay then writes the inventory to
+	// vf.StateDir below it. With "" Lay writes none.
 	Root string
 }
 
 // Wire joins ports.
 type Wire struct {
-	// Name of at most 8 lower-case letters and digits: it begins the names of its interfaces.
+	// Name of at most 8 lower-case letters and digits, with which the names of the wire's interfaces begin.
 	Name  string
 	Ports []Port
 }
@@ -41,14 +41,14 @@ type Port struct {
 	Node string
 	// Resource is what pods request to get one of its functions, as in linerate.dev/sriov-west. Several ports may be of one.
 	Resource string
-	// Functions is how many virtual functions it has: 1 to 64.
+	// Functions is how many virtual functions the port has, 1 to 64.
 	Functions int
-	// NUMA is the node's NUMA node that the card is in; -1 unknown. With one that the machine doesn't have, a kubelet with the
-	// topologyManagerPolicy single-numa-node refuses pods: TopologyAffinityError.
+	// NUMA is the node's NUMA node that the card is in, -1 if unknown. With one that the machine doesn't have, a
+	// kubelet with the topologyManagerPolicy single-numa-node refuses pods (TopologyAffinityError).
 	NUMA int
-	// Shared: device-info tells which physical port the functions are of, as that of cards does whose functions share a port's bandwidth:
-	// LoadTests then keep off each other, also where they are on different functions. Else it tells nothing, which is the truth: veths
-	// share nothing but the CPU.
+	// Shared has device-info name the physical port of the functions, as that of cards does whose functions share a
+	// port's bandwidth. LoadTests then keep off each other, also where they are on different functions. Otherwise
+	// device-info names no port, which is the truth, as veths share nothing but the CPU.
 	Shared bool
 }
 
@@ -64,7 +64,7 @@ var (
 	wireName   = regexp.MustCompile(`^[a-z][a-z0-9]{0,7}$`)
 )
 
-// Across is the usual lab: each wire has one port in each node, of the resource ResourceOf names.
+// Across is the usual lab. Each wire has one port in each node, of the resource ResourceOf names.
 func Across(name string, nodes []Node, functions int, wires ...string) Spec {
 	s := Spec{Name: name, Nodes: nodes}
 	for _, w := range wires {
@@ -122,16 +122,16 @@ func (s Spec) Check() error {
 // Inventory is what a node has.
 func (s Spec) Inventory(node string) vf.Inventory {
 	var i vf.Inventory
-	at := map[string]int{}
+	indexes := map[string]int{}
 	for _, p := range s.ports() {
 		if p.Node != node {
 			continue
 		}
-		if _, known := at[p.Resource]; !known {
-			at[p.Resource] = len(i.Resources)
+		if _, ok := indexes[p.Resource]; !ok {
+			indexes[p.Resource] = len(i.Resources)
 			i.Resources = append(i.Resources, vf.Resource{Name: p.Resource})
 		}
-		pool := &i.Resources[at[p.Resource]]
+		pool := &i.Resources[indexes[p.Resource]]
 		pool.Devices = append(pool.Devices, p.devices...)
 	}
 	return i
@@ -156,24 +156,25 @@ func (s Spec) ports() []port {
 }
 
 func (s Spec) port(wire string, index, bus int, p Port) port {
-	made := port{Port: p, wire: wire, name: fmt.Sprintf("%sp%d", wire, index)}
+	complete := port{Port: p, wire: wire, name: fmt.Sprintf("%sp%d", wire, index)}
 	mtu := s.MTU
 	if mtu == 0 {
 		mtu = defaultMTU
 	}
 	for k := range p.Functions {
-		name := fmt.Sprintf("%sv%d", made.name, k)
-		made.devices = append(made.devices, vf.Device{
+		name := fmt.Sprintf("%sv%d", complete.name, k)
+		complete.devices = append(complete.devices, vf.Device{
 			ID:         fmt.Sprintf("0000:%02x:%02x.%d", firstBus+bus, 2+k/8, k%8),
 			PF:         fmt.Sprintf("0000:%02x:00.0", firstBus+bus),
 			SharesPort: p.Shared, Interface: name, NUMA: p.NUMA, MAC: s.mac(name), MTU: mtu,
 			Wire: vf.Wire{Bridge: wire, Namespace: wiresNumber},
 		})
 	}
-	return made
+	return complete
 }
 
-// mac is a function's own: locally administered, the same whenever the fabric is laid, and its own on the machine.
+// mac is a function's own MAC. It is locally administered, the same whenever the fabric is laid, and unique on the
+// machine.
 func (s Spec) mac(name string) string {
 	sum := sha256.Sum256([]byte(s.Name + "/" + name))
 	return net.HardwareAddr{0x02, 0x4c, sum[0], sum[1], sum[2], sum[3]}.String()

@@ -53,7 +53,7 @@ func TestSpecInventory(t *testing.T) {
 	})
 	t.Run("functions share their port where the Spec says so", func(t *testing.T) {
 		s := across(func(s *fabric.Spec) { s.Wires[1].Ports[0].Shared = true })
-		for d := range s.Inventory("a").All() {
+		for d := range s.Inventory("a").Devices() {
 			if d.SharesPort != (d.Wire.Bridge == "east") {
 				t.Errorf("%+v", d)
 			}
@@ -63,14 +63,14 @@ func TestSpecInventory(t *testing.T) {
 		if diff := cmp.Diff(across(nil).Inventory("a"), across(nil).Inventory("a")); diff != "" {
 			t.Error(diff)
 		}
-		seen := map[string]bool{}
+		macs := map[string]bool{}
 		for _, name := range []string{"lab", "other"} {
 			for _, node := range []string{"a", "b"} {
-				for d := range across(func(s *fabric.Spec) { s.Name = name }).Inventory(node).All() {
-					if seen[d.MAC] {
+				for d := range across(func(s *fabric.Spec) { s.Name = name }).Inventory(node).Devices() {
+					if macs[d.MAC] {
 						t.Errorf("%s twice", d.MAC)
 					}
-					seen[d.MAC] = true
+					macs[d.MAC] = true
 				}
 			}
 		}
@@ -80,14 +80,14 @@ func TestSpecInventory(t *testing.T) {
 		if err := s.Check(); err != nil {
 			t.Fatal(err)
 		}
-		var last vf.Device
-		for d := range s.Inventory("a").All() {
+		var lastDevice vf.Device
+		for d := range s.Inventory("a").Devices() {
 			if d.Wire.Bridge == "abcdefgh" {
-				last = d
+				lastDevice = d
 			}
 		}
-		if last.ID != "0000:03:09.7" || last.Interface != "abcdefghp0v63" {
-			t.Errorf("last %+v", last)
+		if lastDevice.ID != "0000:03:09.7" || lastDevice.Interface != "abcdefghp0v63" {
+			t.Errorf("last %+v", lastDevice)
 		}
 	})
 }

@@ -13,7 +13,7 @@ type Clock interface {
 	AfterFunc(d time.Duration, fn func()) (cancel func())
 }
 
-// System is the system's clock; in a testing/synctest bubble it is the bubble's.
+// System is the system's clock, or the bubble's in a testing/synctest bubble.
 func System() Clock { return &system{start: time.Now()} }
 
 type system struct{ start time.Time }
@@ -28,30 +28,30 @@ func (s *system) AfterFunc(d time.Duration, fn func()) (cancel func()) {
 // Manual is a clock that stands still until it is set forward.
 type Manual struct {
 	mu     sync.Mutex
-	now    time.Duration
+	clock  time.Duration
 	alarms []*alarm
 }
 
 type alarm struct {
-	at time.Duration
-	fn func()
+	due time.Duration
+	fn  func()
 }
 
 // NewManual makes a clock that stands at start.
-func NewManual(start time.Duration) *Manual { return &Manual{now: start} }
+func NewManual(start time.Duration) *Manual { return &Manual{clock: start} }
 
 // Now implements Clock.
 func (m *Manual) Now() time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.now
+	return m.clock
 }
 
-// AfterFunc implements Clock; fn runs in the goroutine that calls Advance.
+// AfterFunc implements Clock. fn runs in the goroutine that calls Advance.
 func (m *Manual) AfterFunc(d time.Duration, fn func()) (cancel func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	set := &alarm{at: m.now + d, fn: fn}
+	set := &alarm{due: m.clock + d, fn: fn}
 	m.alarms = append(m.alarms, set)
 	return func() {
 		m.mu.Lock()
@@ -78,16 +78,16 @@ func (m *Manual) due(end time.Duration) func() {
 	defer m.mu.Unlock()
 	next := -1
 	for i, a := range m.alarms {
-		if a.at <= end && (next < 0 || a.at < m.alarms[next].at) {
+		if a.due <= end && (next < 0 || a.due < m.alarms[next].due) {
 			next = i
 		}
 	}
 	if next < 0 {
-		m.now = max(m.now, end)
+		m.clock = max(m.clock, end)
 		return nil
 	}
 	a := m.alarms[next]
 	m.alarms = slices.Delete(m.alarms, next, next+1)
-	m.now = max(m.now, a.at)
+	m.clock = max(m.clock, a.due)
 	return a.fn
 }

@@ -32,41 +32,41 @@ func (p *Port) Counters() datapath.Counters {
 func (p *Port) Flows() map[uint32]datapath.FlowCounters {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	flows, _ := p.seen()
+	flows, _ := p.presentFlows()
 	return flows
 }
 
-// Latency implements datapath.Port: every packet took as long as the cable says.
+// Latency implements datapath.Port. Every packet took as long as the cable says.
 func (p *Port) Latency() map[uint32]datapath.Latency {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	_, delays := p.seen()
+	_, delays := p.presentFlows()
 	took := p.cable.Latency
-	all := map[uint32]datapath.Latency{}
+	latencies := map[uint32]datapath.Latency{}
 	for id, packets := range delays {
-		all[id] = datapath.Latency{
+		latencies[id] = datapath.Latency{
 			Received: packets, Min: took, Average: took, Max: took, Latest: took,
 			Histogram: map[time.Duration]int64{bucket(took): packets},
 		}
 	}
-	return all
+	return latencies
 }
 
 // Transits implements datapath.Port.
 func (p *Port) Transits() map[uint32]transit.Histogram {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	_, delays := p.seen()
-	all := map[uint32]transit.Histogram{}
+	_, delays := p.presentFlows()
+	transits := map[uint32]transit.Histogram{}
 	for id, packets := range delays {
 		var h transit.Histogram
 		h.Add(transit.Index(p.cable.Latency), uint64(packets))
-		all[id] = h
+		transits[id] = h
 	}
-	return all
+	return transits
 }
 
-// bucket is the lower bound of the log-decade bucket that a delay falls into; 0 under 10 µs.
+// bucket is the lower bound of the log-decade bucket that a delay falls into, 0 under 10 µs.
 func bucket(took time.Duration) time.Duration {
 	decade := int64(10)
 	for took.Microseconds() >= 10*decade {
@@ -85,8 +85,8 @@ func (p *Port) ForgetFlows(ids []uint32) {
 	}
 }
 
-// seen is the flows' present counters, with what both ports' runs have sent so far.
-func (p *Port) seen() (flows map[uint32]datapath.FlowCounters, delays map[uint32]int64) {
+// presentFlows is the flows' present counters, with what both ports' runs have sent so far.
+func (p *Port) presentFlows() (flows map[uint32]datapath.FlowCounters, delays map[uint32]int64) {
 	flows, delays = maps.Clone(p.flows), maps.Clone(p.delays)
 	if p.run != nil {
 		p.settle()
@@ -100,9 +100,9 @@ func (p *Port) seen() (flows map[uint32]datapath.FlowCounters, delays map[uint32
 }
 
 // addFlows adds what the run did to both ports' counters.
-func (r *run) addFlows(from *Port) {
-	r.sentInto(from.flows)
-	r.receivedInto(from.peer.flows, from.peer.delays)
+func (r *run) addFlows(sender *Port) {
+	r.sentInto(sender.flows)
+	r.receivedInto(sender.peer.flows, sender.peer.delays)
 }
 
 func (r *run) sentInto(flows map[uint32]datapath.FlowCounters) {

@@ -13,7 +13,7 @@ import (
 
 // Cable is the cable between two ports, the same in both directions.
 type Cable struct {
-	// Limit is how many packets per second get through; 0: all.
+	// Limit is how many packets per second get through, 0 for all.
 	Limit float64
 	// Loss is the share of the rest that is lost.
 	Loss float64
@@ -26,7 +26,8 @@ type Options struct {
 	Name  string
 	MAC   [6]byte
 	Speed units.BitRate
-	// Capacity is how many packets per second the port can send; 0: any number. Packets that it could not send are Behind.
+	// Capacity is how many packets per second the port can send, 0 for any number. Packets that it could not send are
+	// Behind.
 	Capacity float64
 	// ReceiveLoss is the share of arriving packets that the port drops and counts as ReceiveErrors.
 	ReceiveLoss float64
@@ -42,17 +43,17 @@ type Port struct {
 	peer    *Port
 	mu      *sync.Mutex // of both ports of the cable
 
-	closed, down bool
-	flaps        int64
-	promiscuous  bool
-	base         datapath.Counters // of runs that ended and of injected frames
-	run          *run
-	failure      error // of a run that ended
-	flows        map[uint32]datapath.FlowCounters
-	delays       map[uint32]int64 // packets received by latency flow
-	captures     map[int]func(datapath.Frame)
-	captureID    int
-	local        []netip.Addr
+	closed, unplugged bool
+	flaps             int64
+	promiscuous       bool
+	base              datapath.Counters // of runs that ended and of injected frames
+	run               *run
+	failure           error // of a run that ended
+	flows             map[uint32]datapath.FlowCounters
+	delays            map[uint32]int64 // packets received by latency flow
+	captures          map[int]func(datapath.Frame)
+	captureID         int
+	local             []netip.Addr
 }
 
 var _ datapath.Port = (*Port)(nil)
@@ -72,12 +73,12 @@ func newPort(clock Clock, o Options, cable Cable, mu *sync.Mutex) *Port {
 	}
 }
 
-// SetLink plugs the cable in or out. Only Info shows it; traffic goes on.
-func (p *Port) SetLink(up bool) {
+// SetLink plugs the cable in or out. Only Info shows it, and traffic goes on.
+func (p *Port) SetLink(plugged bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.down == up {
-		p.down = !up
+	if p.unplugged == plugged {
+		p.unplugged = !plugged
 		p.flaps++
 	}
 }
@@ -88,15 +89,15 @@ func (p *Port) Info() datapath.Info {
 	defer p.mu.Unlock()
 	return datapath.Info{
 		Interface: p.options.Name, Driver: "fake", Path: "memory", MAC: p.options.MAC, MTU: 9216, Speed: p.options.Speed,
-		LinkUp: !p.down, LinkFlaps: p.flaps, ReceiveDrops: "counted", PauseFrames: "none",
+		LinkUp: !p.unplugged, LinkFlaps: p.flaps, ReceiveDrops: "counted", PauseFrames: "none",
 	}
 }
 
 // SetPromiscuous implements datapath.Port.
-func (p *Port) SetPromiscuous(on bool) error {
+func (p *Port) SetPromiscuous(enabled bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.promiscuous = on
+	p.promiscuous = enabled
 	return p.usable()
 }
 
@@ -111,7 +112,7 @@ func (p *Port) Answer(local []netip.Addr, vlan uint16) error {
 	return p.usable()
 }
 
-// Close implements datapath.Port; it ends a run.
+// Close implements datapath.Port. It ends a run.
 func (p *Port) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -53,18 +53,19 @@ func TestTraffic(t *testing.T) {
 			west, east := fakeport.NewPair(clock, c.sender, c.receiver, c.cable)
 			start(t, west, run(10, 0, stream64(100)))
 			clock.Advance(10 * time.Second)
-			from, to := west.Counters(), east.Counters()
-			if want := (units.Traffic{Packets: c.sent, Bytes: 64 * c.sent}); from.Sent != want || from.Behind != c.behind {
-				t.Errorf("sent %+v behind %d, want %+v and %d", from.Sent, from.Behind, want, c.behind)
+			sender, receiver := west.Counters(), east.Counters()
+			if want := (units.Traffic{Packets: c.sent, Bytes: 64 * c.sent}); sender.Sent != want || sender.Behind != c.behind {
+				t.Errorf("sent %+v behind %d, want %+v and %d", sender.Sent, sender.Behind, want, c.behind)
 			}
-			if want := (units.Traffic{Packets: c.received, Bytes: 64 * c.received}); to.Received != want || to.ReceiveErrors != c.ierrors {
-				t.Errorf("received %+v errors %d, want %+v and %d", to.Received, to.ReceiveErrors, want, c.ierrors)
+			if want := (units.Traffic{Packets: c.received, Bytes: 64 * c.received}); receiver.Received != want || receiver.ReceiveErrors != c.ierrors {
+				t.Errorf("received %+v errors %d, want %+v and %d", receiver.Received, receiver.ReceiveErrors, want, c.ierrors)
 			}
 		})
 	}
 }
 
-// TestFramesThatAreInjectedCountWithTheirFCS: as those of streams do, padded to what Ethernet carries, at both ends.
+// TestFramesThatAreInjectedCountWithTheirFCS compares them with frames of streams, padded to what Ethernet carries,
+// at both ends.
 func TestFramesThatAreInjectedCountWithTheirFCS(t *testing.T) {
 	for size, bytes := range map[int]int64{42: 64, 60: 64, 61: 65, 1514: 1518} {
 		west, east := fakeport.NewPair(fakeport.NewManual(0), fakeport.Options{}, fakeport.Options{}, fakeport.Cable{})
@@ -98,13 +99,13 @@ func TestARunEnds(t *testing.T) {
 			clock := fakeport.NewManual(time.Hour)
 			west, _ := fakeport.NewPair(clock, fakeport.Options{}, fakeport.Options{}, fakeport.Cable{})
 			start(t, west, c.run)
-			done := west.Done()
+			ended := west.Done()
 			clock.Advance(c.ends - time.Millisecond)
-			if closed(done) {
+			if closed(ended) {
 				t.Fatal("too early")
 			}
 			clock.Advance(2 * time.Millisecond)
-			if !closed(done) || west.Done() != nil {
+			if !closed(ended) || west.Done() != nil {
 				t.Fatal("not at its end")
 			}
 			if got := west.Counters().Sent.Packets; got != c.sent {
@@ -117,22 +118,23 @@ func TestARunEnds(t *testing.T) {
 	}
 }
 
-func closed(done <-chan struct{}) bool {
+func closed(ch <-chan struct{}) bool {
 	select {
-	case <-done:
+	case <-ch:
 		return true
 	default:
 		return false
 	}
 }
 
-// TestCountersAreExactHoweverOftenTheyAreRead: reading, updating and pausing never lose or invent a packet.
+// TestCountersAreExactHoweverOftenTheyAreRead checks that reading, updating and pausing never lose or invent a
+// packet.
 func TestCountersAreExactHoweverOftenTheyAreRead(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	clock := fakeport.NewManual(0)
 	west, east := fakeport.NewPair(clock, fakeport.Options{}, fakeport.Options{}, fakeport.Cable{})
 	start(t, west, run(1, 0, stream64(1000)))
-	want, last := 0.0, int64(0)
+	want, previous := 0.0, int64(0)
 	for range 5000 {
 		factor, elapsed := 10*random.Float64(), time.Duration(random.IntN(1e9))
 		if err := west.SetFactor(factor); err != nil {
@@ -141,16 +143,16 @@ func TestCountersAreExactHoweverOftenTheyAreRead(t *testing.T) {
 		clock.Advance(elapsed)
 		want += factor * 1000 * elapsed.Seconds()
 		got := west.Counters().Sent.Packets
-		if got < last || math.Abs(float64(got)-want) > 1.01 {
-			t.Fatalf("sent %d after %d; want %f", got, last, want)
+		if got < previous || math.Abs(float64(got)-want) > 1.01 {
+			t.Fatalf("sent %d after %d; want %f", got, previous, want)
 		}
-		last = got
+		previous = got
 	}
 	if err := west.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	if sent, received := west.Counters().Sent, east.Counters().Received; sent != received || sent.Packets != last {
-		t.Errorf("sent %+v, received %+v, last reading %d", sent, received, last)
+	if sent, received := west.Counters().Sent, east.Counters().Received; sent != received || sent.Packets != previous {
+		t.Errorf("sent %+v, received %+v, last reading %d", sent, received, previous)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Inject implements datapath.Port: the frames arrive at the peer at once, whatever the gap.
+// Inject implements datapath.Port. The frames arrive at the peer at once, whatever the gap.
 func (p *Port) Inject(frames [][]byte, _ time.Duration) error {
 	p.mu.Lock()
 	err := p.usable()
@@ -52,7 +52,7 @@ func (p *Port) receive(frame []byte) {
 	}
 }
 
-// addressed says whether a frame is for this port: for its MAC, or for a group.
+// addressed says whether a frame is for this port's MAC, or for a group.
 func (p *Port) addressed(frame []byte) bool {
 	return len(frame) >= 14 && (frame[0]&1 == 1 || bytes.Equal(frame[:6], p.options.MAC[:]))
 }
@@ -61,7 +61,7 @@ func sizeOf(frame []byte) units.Traffic {
 	return units.Traffic{Packets: 1, Bytes: int64(max(len(frame), 60) + units.FCSBytes)}
 }
 
-// Capture implements datapath.Port; fn runs in the goroutine that sends the frame.
+// Capture implements datapath.Port. fn runs in the goroutine that sends the frame.
 func (p *Port) Capture(fn func(datapath.Frame)) (stop func(), err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -79,20 +79,20 @@ func (p *Port) Capture(fn func(datapath.Frame)) (stop func(), err error) {
 }
 
 func (p *Port) watchers() []func(datapath.Frame) {
-	var all []func(datapath.Frame)
+	var functions []func(datapath.Frame)
 	for _, fn := range p.captures {
-		all = append(all, fn)
+		functions = append(functions, fn)
 	}
-	return all
+	return functions
 }
 
-func (p *Port) show(to []func(datapath.Frame), frame []byte, sent bool) {
-	for _, fn := range to {
+func (p *Port) show(watchers []func(datapath.Frame), frame []byte, sent bool) {
+	for _, fn := range watchers {
 		fn(datapath.Frame{Time: p.clock.Now(), Sent: sent, Bytes: slices.Clone(frame)})
 	}
 }
 
-// arpAnswer is the answer to an ARP request (RFC 826) for one of the port's addresses; nil to anything else.
+// arpAnswer is the answer to an ARP request (RFC 826) for one of the port's addresses, nil to anything else.
 //
 //	0    6    12   14           20  22    28   32    38   42
 //	│dst │src │0806│hardware… op│   │sndMAC│sndIP│tgtMAC│tgtIP│
@@ -103,7 +103,7 @@ func (p *Port) arpAnswer(frame []byte) []byte {
 	if target := netip.AddrFrom4([4]byte(frame[38:42])); !slices.Contains(p.local, target) {
 		return nil
 	}
-	own, asker := p.options.MAC[:], frame[22:32]
-	header := slices.Concat(asker[:6], own, frame[12:20], []byte{0, 2})
-	return slices.Concat(header, own, frame[38:42], asker)
+	mac, asker := p.options.MAC[:], frame[22:32]
+	header := slices.Concat(asker[:6], mac, frame[12:20], []byte{0, 2})
+	return slices.Concat(header, mac, frame[38:42], asker)
 }

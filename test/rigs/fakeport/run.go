@@ -15,20 +15,20 @@ import (
 type run struct {
 	factor  float64
 	streams []*played
-	until   time.Duration // when it ends by its duration
+	end     time.Duration // when it ends by its duration
 	endless bool
-	begun   time.Duration
+	begin   time.Duration
 	counted time.Duration // up to when packets are counted
 	paused  bool
 	behind  float64
-	done    chan struct{}
+	ended   chan struct{}
 	cancel  func()
 }
 
-// played is one stream: its packets so far, with fractions.
+// played is one stream with its packets so far, with fractions.
 type played struct {
 	stream                         stream.Stream
-	total                          float64 // packets in all; infinite for a continuous one
+	total                          float64 // packets in all, infinite for a continuous one
 	sent, received, receiveDropped float64
 }
 
@@ -44,7 +44,7 @@ func (r *run) rate(s *played) float64 {
 
 func isLatency(s stream.Stream) bool { return s.FlowStats.Enabled && s.FlowStats.RuleType == "latency" }
 
-// Check implements datapath.Port: it refuses rates that are not in packets per second.
+// Check implements datapath.Port. It refuses rates that are not in packets per second.
 func (p *Port) Check(streams []datapath.RunStream) error {
 	for _, s := range streams {
 		if s.Stream.Mode.Rate.Type != "pps" {
@@ -68,7 +68,7 @@ func (p *Port) Start(want datapath.Run) error {
 		return err
 	}
 	begin := max(p.clock.Now(), want.Start)
-	p.run = &run{factor: want.Factor, begun: begin, counted: begin, endless: want.Duration == 0, until: begin + want.Duration, done: make(chan struct{})}
+	p.run = &run{factor: want.Factor, begin: begin, counted: begin, endless: want.Duration == 0, end: begin + want.Duration, ended: make(chan struct{})}
 	for _, s := range want.Streams {
 		p.run.streams = append(p.run.streams, &played{stream: s.Stream, total: packetsOf(s.Stream.Mode)})
 	}
@@ -87,37 +87,37 @@ func packetsOf(m stream.Mode) float64 {
 	}
 }
 
-// arm sets the alarm for the end of the run: of its duration or of its last burst.
+// arm sets the alarm for the end of the run, the end of its duration or of its last burst.
 func (p *Port) arm() {
 	r := p.run
 	if r.cancel != nil {
 		r.cancel()
 		r.cancel = nil
 	}
-	left := time.Duration(math.MaxInt64)
+	remaining := time.Duration(math.MaxInt64)
 	if !r.endless {
-		left = r.until - p.clock.Now()
+		remaining = r.end - p.clock.Now()
 	}
-	if bursts := r.burstsLeft(); !r.paused && bursts < left.Seconds() {
-		left = time.Duration(math.Ceil(bursts*1e9)) + r.counted - p.clock.Now()
+	if bursts := r.burstsLeft(); !r.paused && bursts < remaining.Seconds() {
+		remaining = time.Duration(math.Ceil(bursts*1e9)) + r.counted - p.clock.Now()
 	}
-	if left < math.MaxInt64 {
-		r.cancel = p.clock.AfterFunc(max(left, 0), func() { p.expire(r) })
+	if remaining < math.MaxInt64 {
+		r.cancel = p.clock.AfterFunc(max(remaining, 0), func() { p.expire(r) })
 	}
 }
 
-// burstsLeft is how many seconds the bursts still take; infinite with a continuous stream.
+// burstsLeft is how many seconds the bursts still take, infinite with a continuous stream.
 func (r *run) burstsLeft() float64 {
 	longest := 0.0
 	for _, s := range r.streams {
-		if left := s.total - s.sent; left > 0 {
-			longest = max(longest, left/r.rate(s))
+		if remaining := s.total - s.sent; remaining > 0 {
+			longest = max(longest, remaining/r.rate(s))
 		}
 	}
 	return longest
 }
 
-// frames is how many frames all streams have; infinite with a continuous one.
+// frames is how many frames all streams have, infinite with a continuous one.
 func (r *run) frames() (total float64) {
 	for _, s := range r.streams {
 		total += s.total
@@ -142,14 +142,14 @@ func (p *Port) Pause() error { return p.change(func(r *run) { r.paused = true })
 // Resume implements datapath.Port.
 func (p *Port) Resume() error { return p.change(func(r *run) { r.paused = false }) }
 
-func (p *Port) change(to func(*run)) error {
+func (p *Port) change(edit func(*run)) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.run == nil {
 		return errors.New("port is not sending")
 	}
 	p.settle()
-	to(p.run)
+	edit(p.run)
 	p.arm()
 	return nil
 }
@@ -179,7 +179,7 @@ func (p *Port) Done() <-chan struct{} {
 	if p.run == nil {
 		return nil
 	}
-	return p.run.done
+	return p.run.ended
 }
 
 // finish ends the run, if there is one, and adds what it sent to the counters.
@@ -195,26 +195,26 @@ func (p *Port) finish() {
 	}
 	p.base.Sent = p.base.Sent.Add(r.sum(sentOf))
 	if p.base.Sending = 0; !math.IsInf(r.frames(), 1) {
-		p.base.Sending = r.counted - r.begun
+		p.base.Sending = r.counted - r.begin
 	}
 	p.peer.base.Received = p.peer.base.Received.Add(r.sum(receivedOf))
 	p.peer.base.ReceiveErrors += r.sum(droppedOf).Packets
 	r.addFlows(p)
-	close(r.done)
+	close(r.ended)
 }
 
 // settle counts the packets up to now.
 func (p *Port) settle() {
 	r := p.run
-	now := p.clock.Now()
+	clock := p.clock.Now()
 	if !r.endless {
-		now = min(now, r.until)
+		clock = min(clock, r.end)
 	}
-	if now <= r.counted {
+	if clock <= r.counted {
 		return
 	}
-	elapsed := (now - r.counted).Seconds()
-	r.counted = now
+	elapsed := (clock - r.counted).Seconds()
+	r.counted = clock
 	if r.paused {
 		return
 	}
@@ -246,14 +246,15 @@ func sentOf(s *played) float64     { return s.sent }
 func receivedOf(s *played) float64 { return s.received }
 func droppedOf(s *played) float64  { return s.receiveDropped }
 
-func (r *run) sum(of func(*played) float64) (t units.Traffic) {
+func (r *run) sum(packets func(*played) float64) (t units.Traffic) {
 	for _, s := range r.streams {
-		t = t.Add(s.traffic(of(s)))
+		t = t.Add(s.traffic(packets(s)))
 	}
 	return t
 }
 
-// traffic is that many whole packets of the stream; a packet that rounding has made a little less than whole counts as whole.
+// traffic is that many whole packets of the stream. A packet that rounding has made a little less than whole counts
+// as whole.
 func (s *played) traffic(packets float64) units.Traffic {
 	whole := int64(packets + 1e-6)
 	return units.Traffic{Packets: whole, Bytes: whole * int64(max(len(s.stream.Packet.Binary), 60)+units.FCSBytes)}

@@ -29,8 +29,10 @@ type Device struct {
 
 // Start starts a device on interfaces of a namespace, which are up. It forwards when Start returns, and until it is closed or this process ends.
 //
-// Its process is in the namespace only if frames cost it work: then it loses what comes while it waits for a processor, and who looks who carries frames should see
-// that. Without work its waits cost nothing, and so must not excuse what the impairment lost: the process is where the test is, and only its sockets are in the namespace.
+// The device's process is in the namespace only if frames cost it work. Then it loses what comes while it waits for a
+// processor, and an observer of the processes that carry frames should see those waits. Without work its waits cost
+// nothing, and must not excuse what the impairment lost. So the process is where the test is, and only its sockets
+// are in the namespace.
 func Start(ns *netif.Namespace, s Spec) (_ *Device, err error) {
 	if err := s.Check(); err != nil {
 		return nil, fmt.Errorf("impaired device: %w", err)
@@ -49,11 +51,11 @@ func Start(ns *netif.Namespace, s Spec) (_ *Device, err error) {
 	if d.life, err = d.command.StdinPipe(); err != nil {
 		return nil, err
 	}
-	out, err := d.command.StdoutPipe()
+	stdout, err := d.command.StdoutPipe()
 	if err != nil {
 		return nil, err
 	}
-	d.answers = json.NewDecoder(out)
+	d.answers = json.NewDecoder(stdout)
 	start := d.command.Start
 	if s.works() {
 		start = func() error { return ns.Do(d.command.Start) }
@@ -67,36 +69,38 @@ func Start(ns *netif.Namespace, s Spec) (_ *Device, err error) {
 	return d, nil
 }
 
-// Counts are what became of the frames that entered each port since the device was started, by the Spec's order. It waits for a second at most until nothing is
-// inside; what comes while it is asked may be counted or not.
+// Counts are what became of the frames that entered each port since the device was started, in the Spec's order.
+// Counts waits for a second at most until nothing is inside. Frames that come meanwhile may be counted or not.
 func (d *Device) Counts() ([2]Counts, error) {
 	a, err := d.ask("counts")
 	return a.Counts, err
 }
 
-// Held is for how long the frames that entered a port stayed inside, by their frame size in bytes, with the check sequence.
-type Held map[int]transit.Histogram
+// Residence is for how long the frames that entered a port stayed inside, by their frame size in bytes, with the check sequence.
+type Residence map[int]transit.Histogram
 
-// Held is that of each port, of a device that records: from when its kernel had received a frame until it gave it to the other port's driver, by the kernel's own stamps. An error: it isn't known of some frames.
-func (d *Device) Held() (held [2]Held, err error) {
+// Residences are the residence times of both ports, of a device that records. A frame's residence lasts from when the
+// device's kernel had received it until the kernel gave it to the other port's driver, by the kernel's own stamps. It
+// is an error if some frames' residence isn't known.
+func (d *Device) Residences() (residences [2]Residence, err error) {
 	a, err := d.ask("held")
 	if err != nil {
-		return held, err
+		return residences, err
 	}
-	for i, sizes := range a.Held {
-		if sizes == nil || a.Without[i] > 0 {
-			return held, fmt.Errorf("the impaired device: for how long %d frames stayed inside isn't known (records: %v)", a.Without[i], sizes != nil)
+	for i, sizes := range a.Residences {
+		if sizes == nil || a.Unstamped[i] > 0 {
+			return residences, fmt.Errorf("the impaired device: for how long %d frames stayed inside isn't known (records: %v)", a.Unstamped[i], sizes != nil)
 		}
-		held[i] = Held{}
+		residences[i] = Residence{}
 		for bytes, buckets := range sizes {
-			var of transit.Histogram
+			var histogram transit.Histogram
 			for bucket, frames := range buckets {
-				of.Add(bucket, frames)
+				histogram.Add(bucket, frames)
 			}
-			held[i][bytes+units.FCSBytes] = of
+			residences[i][bytes+units.FCSBytes] = histogram
 		}
 	}
-	return held, nil
+	return residences, nil
 }
 
 func (d *Device) ask(question any) (a answer, err error) {

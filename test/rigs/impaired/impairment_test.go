@@ -24,13 +24,13 @@ func TestMost(t *testing.T) {
 		{"a little loss, and none is allowed", Impairment{LoseOneIn: 1_000_000}, 0, 0},
 		{"a queue", Impairment{Limit: 10_000, Queue: time.Second}, 0, 10_000},
 		{"a collapse", Impairment{Limit: 10_000, Wasted: 0.5}, 0, 10_000},
-		{"a knee", Impairment{Limit: 10_000, Knee: &Knee{From: 0.95, Loss: 0.02}}, 0, 9_500},
-		{"a knee, and a loss that is allowed", Impairment{Limit: 10_000, Knee: &Knee{From: 0.95, Loss: 0.02}}, permille, 9_525},
+		{"a knee", Impairment{Limit: 10_000, Knee: &Knee{Begin: 0.95, Loss: 0.02}}, 0, 9_500},
+		{"a knee, and a loss that is allowed", Impairment{Limit: 10_000, Knee: &Knee{Begin: 0.95, Loss: 0.02}}, permille, 9_525},
 		{"work", Impairment{Work: 100 * time.Microsecond}, 0, 10_000},
-		{"a cold begin", Impairment{Limit: 10_000, Cold: &Cold{For: time.Second, Share: 0.8}}, 0, 10_000},
+		{"a cold begin", Impairment{Limit: 10_000, Cold: &Cold{Duration: time.Second, Share: 0.8}}, 0, 10_000},
 		{"delay, order and duplicates", Impairment{Limit: 10_000, Delay: time.Second, ReorderOneIn: 2, DuplicateOneIn: 2}, 0, 10_000},
 	} {
-		if got := c.i.Most(c.allowed); got != c.want && math.Abs(got-c.want) > 0.1 {
+		if got := c.i.MaxLoad(c.allowed); got != c.want && math.Abs(got-c.want) > 0.1 {
 			t.Errorf("%s: %g packets/s, want %g", c.name, got, c.want)
 		}
 	}
@@ -47,11 +47,11 @@ func TestACollapseForwardsLessOfMore(t *testing.T) {
 
 func TestContradictionsAreRefused(t *testing.T) {
 	for says, i := range map[string]Impairment{
-		"":                                {Limit: 1, Queue: 1, Knee: &Knee{From: 0.5, Loss: 0.5}, Delay: 1, LoseOneIn: 2, DuplicateOneIn: 1, ReorderOneIn: 1, Work: 1, Room: 1},
+		"":                                {Limit: 1, Queue: 1, Knee: &Knee{Begin: 0.5, Loss: 0.5}, Delay: 1, LoseOneIn: 2, DuplicateOneIn: 1, ReorderOneIn: 1, Work: 1, Room: 1},
 		"are of a limit":                  {Queue: time.Second},
 		"a queue saves and wastes":        {Limit: 1, Queue: 1, Wasted: 0.5},
 		"from 0 to below 1":               {Limit: 1, Wasted: 1},
-		"a knee's from and loss":          {Limit: 1, Knee: &Knee{From: 1, Loss: 0.5}},
+		"a knee's from and loss":          {Limit: 1, Knee: &Knee{Begin: 1, Loss: 0.5}},
 		"cold is for a time":              {Limit: 1, Cold: &Cold{Share: 0.5}},
 		"room is of frames that wait":     {Room: 1},
 		"nothing may be negative":         {Delay: -1},

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// kernelPort carries what enters a port by rules of the kernel (nftables, at netdev's ingress), in the thread that sends the frame: faster than a process, and never
-// late. It has what such rules can do exactly:
+// kernelPort carries what enters a port by rules of the kernel (nftables, at netdev's ingress), in the thread that
+// sends the frame. So it is faster than a process, and never late. It has only what such rules can do exactly:
 //
 //	came ─▶ one in N lost ─▶ limit ─▶ one in N twice ─▶ left
 type kernelPort struct {
@@ -30,7 +30,7 @@ func (i Impairment) inKernel() bool {
 	return i == Impairment{LoseOneIn: i.LoseOneIn, Limit: i.Limit, Saves: i.Saves, DuplicateOneIn: i.DuplicateOneIn}
 }
 
-func newKernelPort(i Impairment, name string, to int) (*kernelPort, error) {
+func newKernelPort(i Impairment, name string, target int) (*kernelPort, error) {
 	conn, err := nftables.New(nftables.WithNetNSFd(namespaceFile))
 	if err != nil {
 		return nil, fmt.Errorf("open nftables: %w", err)
@@ -53,21 +53,21 @@ func newKernelPort(i Impairment, name string, to int) (*kernelPort, error) {
 		k.add("overload", &expr.Limit{Type: expr.LimitTypePkts, Rate: uint64(i.Limit), Unit: expr.LimitTimeSecond, Burst: uint32(bucket), Over: true}, &expr.Counter{}, drop)
 	}
 	if i.DuplicateOneIn > 0 {
-		k.add("doubled", append(append(oneIn(i.DuplicateOneIn), &expr.Counter{}), send(to)...)...)
+		k.add("doubled", append(append(oneIn(i.DuplicateOneIn), &expr.Counter{}), send(target)...)...)
 	}
-	k.add("left", append(append([]expr.Any{&expr.Counter{}}, send(to)...), drop)...)
+	k.add("left", append(append([]expr.Any{&expr.Counter{}}, send(target)...), drop)...)
 	if err := conn.Flush(); err != nil {
 		return nil, fmt.Errorf("install nftables rules: %w", err)
 	}
 	return k, nil
 }
 
-// add puts a rule behind the others; without expressions it counts all.
-func (k *kernelPort) add(name string, does ...expr.Any) {
-	if does == nil {
-		does = []expr.Any{&expr.Counter{}}
+// add puts a rule behind the others. Without expressions the rule counts all frames.
+func (k *kernelPort) add(name string, expressions ...expr.Any) {
+	if expressions == nil {
+		expressions = []expr.Any{&expr.Counter{}}
 	}
-	k.conn.AddRule(&nftables.Rule{Table: k.chain.Table, Chain: k.chain, Exprs: does})
+	k.conn.AddRule(&nftables.Rule{Table: k.chain.Table, Chain: k.chain, Exprs: expressions})
 	k.rules = append(k.rules, name)
 }
 
@@ -80,9 +80,9 @@ func oneIn(n int64) []expr.Any {
 }
 
 // send puts a copy of the frame, without payload of its own, out of an interface.
-func send(to int) []expr.Any {
+func send(target int) []expr.Any {
 	return []expr.Any{
-		&expr.Immediate{Register: unix.NFT_REG_1, Data: binaryutil.NativeEndian.PutUint32(uint32(to))},
+		&expr.Immediate{Register: unix.NFT_REG_1, Data: binaryutil.NativeEndian.PutUint32(uint32(target))},
 		&expr.Dup{RegDev: unix.NFT_REG_1, IsRegDevSet: true},
 	}
 }
@@ -93,21 +93,21 @@ func (k *kernelPort) counts() (n Counts, err error) {
 	if err != nil || len(rules) != len(k.rules) {
 		return n, fmt.Errorf("read the counters of %d rules: there are %d: %w", len(k.rules), len(rules), err)
 	}
-	to := map[string]*int64{"came": &n.Came, "chosen": &n.Chosen, "overload": &n.Overload, "doubled": &n.Doubled, "left": &n.Left}
+	counters := map[string]*int64{"came": &n.Came, "chosen": &n.Chosen, "overload": &n.Overload, "doubled": &n.Doubled, "left": &n.Departed}
 	for i, rule := range rules {
 		for _, e := range rule.Exprs {
-			if counter, is := e.(*expr.Counter); is {
-				*to[k.rules[i]] = int64(counter.Packets)
+			if counter, ok := e.(*expr.Counter); ok {
+				*counters[k.rules[i]] = int64(counter.Packets)
 			}
 		}
 	}
-	n.Left += n.Doubled
-	n.Inside = n.Came - n.Lost() - n.Left + n.Doubled
+	n.Departed += n.Doubled
+	n.Inside = n.Came - n.Lost() - n.Departed + n.Doubled
 	return n, nil
 }
 
-// atRest is always so: a frame has left when whoever sent it is through.
+// atRest is always true, as a frame has left when the sender's call returns.
 func (k *kernelPort) atRest() bool { return true }
 
-// held is nothing: the kernel doesn't say it.
-func (k *kernelPort) held() (map[int]map[int]uint64, int64) { return nil, 0 }
+// residence is empty, as the kernel doesn't report it.
+func (k *kernelPort) residence() (map[int]map[int]uint64, int64) { return nil, 0 }

@@ -21,7 +21,7 @@ type fate struct {
 	copies int
 }
 
-// cause says why a frame is lost; the empty one: it isn't.
+// cause is the reason why a frame is lost. The zero cause means that it isn't.
 type cause int
 
 const (
@@ -43,55 +43,56 @@ func newLine(i Impairment) *line {
 }
 
 // take is asked once for each frame, in the order in which they came.
-func (l *line) take(at time.Duration, f flow) fate {
+func (l *line) take(arrival time.Duration, f flow) fate {
 	l.came++
 	if l.came == coldFrames && l.Cold != nil {
-		l.warmAt = at + l.Cold.For
+		l.warmAt = arrival + l.Cold.Duration
 	}
 	if l.LoseOneIn > 0 && l.came%l.LoseOneIn == 0 {
 		return fate{lost: chosen}
 	}
-	if l.Knee != nil && l.bends(at) {
+	if l.Knee != nil && l.bends(arrival) {
 		return fate{lost: bent}
 	}
-	leaves := at
+	leaves := arrival
 	if l.Limit > 0 {
-		l.limiter.perSecond = l.limit(at)
-		wait, passes := l.limiter.pass(at)
+		l.limiter.perSecond = l.limit(arrival)
+		wait, passes := l.limiter.pass(arrival)
 		if !passes {
 			return fate{lost: overload}
 		}
 		leaves += wait
 	}
 	l.forwarded++
-	out := fate{leaves: leaves + l.Delay, copies: 1}
+	decided := fate{leaves: leaves + l.Delay, copies: 1}
 	if l.ReorderOneIn > 0 {
-		if _, seen := l.flows[f]; !seen {
+		if _, ok := l.flows[f]; !ok {
 			l.flows[f] = int64(len(l.flows)) % l.ReorderOneIn // else all flows of a generator that sends them in turn would wait in the same moment
 		}
 		l.flows[f]++
-		out.behind = l.flows[f]%l.ReorderOneIn == 0
+		decided.behind = l.flows[f]%l.ReorderOneIn == 0
 	}
 	if l.DuplicateOneIn > 0 && l.forwarded%l.DuplicateOneIn == 0 {
-		out.copies = 2
+		decided.copies = 2
 	}
-	return out
+	return decided
 }
 
 // limit is the device's at a time.
-func (l *line) limit(at time.Duration) int64 {
-	if l.Cold != nil && (l.came < coldFrames || at < l.warmAt) {
+func (l *line) limit(arrival time.Duration) int64 {
+	if l.Cold != nil && (l.came < coldFrames || arrival < l.warmAt) {
 		return int64(float64(l.Limit) * l.Cold.Share)
 	}
 	return l.Limit
 }
 
-// kneeLooksBack is the time, at the limit, over which the knee sees how high the load is: longer than a generator's batches, shorter than a tester's settling.
+// kneeLooksBack is the time, at the limit, over which the knee sees how high the load is. It is longer than a
+// generator's batches, and shorter than a tester's settling.
 const kneeLooksBack = 200 * time.Millisecond
 
-// bends says whether the knee takes this frame: exactly the share that it takes of the load of the last 200 ms.
-func (l *line) bends(at time.Duration) bool {
-	load := l.recent.rate(l.came, at)
+// bends says whether the knee takes this frame. The knee takes exactly its share of the load of the last 200 ms.
+func (l *line) bends(arrival time.Duration) bool {
+	load := l.recent.rate(l.came, arrival)
 	if l.owed += l.Knee.loss(load / float64(l.Limit)); l.owed < 1 {
 		return false
 	}
@@ -102,18 +103,20 @@ func (l *line) bends(at time.Duration) bool {
 // recent are the times at which the last frames came.
 type recent []time.Duration
 
-// rate notes the nth frame (from 1), and is the rate at which that many came last; 0 until so many came.
-func (r recent) rate(n int64, at time.Duration) float64 {
+// rate records the nth frame (from 1), and returns the rate of the last frames, as many as recent holds. It is 0
+// until so many came.
+func (r recent) rate(n int64, arrival time.Duration) float64 {
 	place := n % int64(len(r))
-	was := r[place]
-	r[place] = at
-	if n <= int64(len(r)) || at == was {
+	earlier := r[place]
+	r[place] = arrival
+	if n <= int64(len(r)) || arrival == earlier {
 		return 0
 	}
-	return float64(len(r)) * float64(time.Second) / float64(at-was)
+	return float64(len(r)) * float64(time.Second) / float64(arrival-earlier)
 }
 
-// limiter is a token bucket, or a queue that is emptied at a rate. It counts in billionths of a frame, so that nothing is ever rounded:
+// limiter is a token bucket, or a queue that is emptied at a rate. It counts in billionths of a frame, so that
+// nothing is ever rounded.
 //
 //	level  saves × rate ┬ full: nothing more is saved up
 //	                  0 ┼ a bucket is empty; a queue begins
@@ -123,25 +126,26 @@ type limiter struct {
 	saves, queue time.Duration
 	wasted       float64
 	level        int64
-	last         time.Duration
-	begun        bool
+	updated      time.Duration
+	filled       bool
 }
 
-// oneFrame is a frame as the limiter counts: what a limit of one packet/s saves up in a second.
+// oneFrame is a frame in the limiter's unit. A limit of one packet/s saves up one frame in a second.
 const oneFrame = int64(time.Second)
 
 // pass says whether a frame passes, and for how long it waits before.
-func (b *limiter) pass(at time.Duration) (wait time.Duration, passes bool) {
+func (b *limiter) pass(arrival time.Duration) (wait time.Duration, passes bool) {
 	full := max(oneFrame, int64(b.saves)*b.perSecond)
 	if b.queue > 0 {
 		full = oneFrame // it is idle, and serves the next frame at once
 	}
-	if !b.begun {
-		b.level, b.last, b.begun = full, at, true
+	if !b.filled {
+		b.level, b.updated, b.filled = full, arrival, true
 	}
-	// More than a second fills any bucket and empties any queue but very long ones; those are emptied in steps, so that nothing overflows.
-	for ; at > b.last; b.last += min(at-b.last, time.Second) {
-		b.level = min(full, b.level+int64(min(at-b.last, time.Second))*b.perSecond)
+	// More than a second fills any bucket and empties any queue but very long ones. Those are emptied in steps, so
+	// that nothing overflows.
+	for ; arrival > b.updated; b.updated += min(arrival-b.updated, time.Second) {
+		b.level = min(full, b.level+int64(min(arrival-b.updated, time.Second))*b.perSecond)
 	}
 	if b.queue > 0 {
 		return b.enqueue()

@@ -8,13 +8,13 @@ import (
 )
 
 // offer lets frames come at a rate for so long, in batches of so many at once, and returns their fates.
-func (l *line) offer(perSecond float64, from, until time.Duration, batch int) (fates []fate) {
+func (l *line) offer(perSecond float64, begin, end time.Duration, batch int) (fates []fate) {
 	for n := 0; ; n++ {
-		at := from + time.Duration(float64(n/batch*batch)/perSecond*float64(time.Second))
-		if at >= until {
+		arrival := begin + time.Duration(float64(n/batch*batch)/perSecond*float64(time.Second))
+		if arrival >= end {
 			return fates
 		}
-		fates = append(fates, l.take(at, flow{byte(n % 4)}))
+		fates = append(fates, l.take(arrival, flow{byte(n % 4)}))
 	}
 }
 
@@ -27,7 +27,8 @@ func passed(fates []fate) (n int) {
 	return n
 }
 
-// TestForwardsPredictsWhatIsForwarded: of any load that lasts, even and in a generator's batches, as much is forwarded as Forwards says.
+// TestForwardsPredictsWhatIsForwarded compares Forwards with what is forwarded of any load that lasts, even and in a
+// generator's batches.
 func TestForwardsPredictsWhatIsForwarded(t *testing.T) {
 	for name, i := range map[string]Impairment{
 		"a limit":       {Limit: 9_999},
@@ -36,8 +37,8 @@ func TestForwardsPredictsWhatIsForwarded(t *testing.T) {
 		"a short queue": {Limit: 10_000, Queue: 10 * time.Millisecond},
 		"a small waste": {Limit: 10_000, Wasted: 0.1},
 		"a great waste": {Limit: 10_000, Wasted: 0.5},
-		"a knee":        {Limit: 10_000, Knee: &Knee{From: 0.95, Loss: 0.02}},
-		"a cold begin":  {Limit: 10_000, Cold: &Cold{For: time.Second / 2, Share: 0.5}},
+		"a knee":        {Limit: 10_000, Knee: &Knee{Begin: 0.95, Loss: 0.02}},
+		"a cold begin":  {Limit: 10_000, Cold: &Cold{Duration: time.Second / 2, Share: 0.5}},
 		"a high limit":  {Limit: 50_000},
 	} {
 		limit := float64(max(i.Limit, 10_000))
@@ -79,21 +80,21 @@ func TestOneInNIsExactlyOneInN(t *testing.T) {
 func TestAQueueOfAHundredMilliseconds(t *testing.T) {
 	l := newLine(Impairment{Limit: 10_000, Queue: 100 * time.Millisecond, Delay: time.Millisecond})
 	for n, f := range l.offer(10_000, 0, time.Second, 1) {
-		if at := time.Duration(n) * 100 * time.Microsecond; f.lost != forwarded || f.leaves != at+time.Millisecond {
-			t.Fatalf("at its limit, frame %d that came at %v: %+v", n, at, f)
+		if arrival := time.Duration(n) * 100 * time.Microsecond; f.lost != forwarded || f.leaves != arrival+time.Millisecond {
+			t.Fatalf("at its limit, frame %d that came at %v: %+v", n, arrival, f)
 		}
 	}
-	var last fate
+	var latest fate
 	for _, f := range l.offer(20_000, time.Second, 3*time.Second, 1) {
 		if f.lost != forwarded {
 			continue
 		}
-		if f.leaves-last.leaves < 99*time.Microsecond && last.leaves > 0 {
-			t.Fatalf("two frames leave within %v", f.leaves-last.leaves)
+		if f.leaves-latest.leaves < 99*time.Microsecond && latest.leaves > 0 {
+			t.Fatalf("two frames leave within %v", f.leaves-latest.leaves)
 		}
-		last = f
+		latest = f
 	}
-	if wait := last.leaves - 3*time.Second; wait < 99*time.Millisecond || wait > 102*time.Millisecond {
+	if wait := latest.leaves - 3*time.Second; wait < 99*time.Millisecond || wait > 102*time.Millisecond {
 		t.Errorf("above its limit, the last frame waits for %v, want 100 ms and the delay of 1 ms", wait)
 	}
 	if f := l.take(4*time.Second, flow{}); f.leaves != 4*time.Second+time.Millisecond {
@@ -102,48 +103,49 @@ func TestAQueueOfAHundredMilliseconds(t *testing.T) {
 }
 
 func TestADeviceIsWorseInItsFirstTenSeconds(t *testing.T) {
-	l := newLine(Impairment{Limit: 10_000, Cold: &Cold{For: 10 * time.Second, Share: 0.8}})
+	l := newLine(Impairment{Limit: 10_000, Cold: &Cold{Duration: 10 * time.Second, Share: 0.8}})
 	l.offer(100, 0, 300*time.Millisecond, 1) // what proves the path doesn't warm it
-	for at := time.Minute; at < 75*time.Second; at += time.Second {
-		got, want := passed(l.offer(20_000, at, at+time.Second, 1)), 8_000
-		if at >= 70*time.Second {
+	for arrival := time.Minute; arrival < 75*time.Second; arrival += time.Second {
+		got, want := passed(l.offer(20_000, arrival, arrival+time.Second, 1)), 8_000
+		if arrival >= 70*time.Second {
 			want = 10_000
 		}
 		if math.Abs(float64(got-want)) > 50 {
-			t.Errorf("%v after the load began it forwards %d, want %d", at-time.Minute, got, want)
+			t.Errorf("%v after the load began it forwards %d, want %d", arrival-time.Minute, got, want)
 		}
 	}
 }
 
 func TestASavingDeviceSavesNoMore(t *testing.T) {
 	l := newLine(Impairment{Limit: 10_000, Saves: 20 * time.Millisecond})
-	for at := time.Duration(0); at < 3*time.Hour; at += time.Hour {
-		if got := passed(l.offer(1e9, at, at+time.Microsecond, 1)); got != 200 {
+	for arrival := time.Duration(0); arrival < 3*time.Hour; arrival += time.Hour {
+		if got := passed(l.offer(1e9, arrival, arrival+time.Microsecond, 1)); got != 200 {
 			t.Errorf("after a pause, %d frames pass at once, want 20 ms of the limit, 200", got)
 		}
 	}
 }
 
-// TestOrderWithinFlows: every third frame of a flow leaves behind the next one of that flow, and never behind one of another flow alone. Not all flows do so at once.
+// TestOrderWithinFlows lets every third frame of a flow leave behind the next one of that flow, and never only behind
+// one of another flow. Not all flows are reordered at once.
 func TestOrderWithinFlows(t *testing.T) {
 	l, b := newLine(Impairment{ReorderOneIn: 3}), outbox{}
-	left := map[byte]string{}
+	departed := map[byte]string{}
 	for n := range 24 {
-		f, at := flow{byte(n % 2)}, time.Duration(n)*time.Millisecond
-		b.accept([]byte{byte(n % 2), byte(n / 2)}, at, f, l.take(at, f))
-		for p, there := b.due(at); there; p, there = b.due(at) {
-			left[p.frame[0]] += fmt.Sprint(p.frame[1], " ")
+		f, arrival := flow{byte(n % 2)}, time.Duration(n)*time.Millisecond
+		b.accept([]byte{byte(n % 2), byte(n / 2)}, arrival, f, l.take(arrival, f))
+		for p, ok := b.due(arrival); ok; p, ok = b.due(arrival) {
+			departed[p.frame[0]] += fmt.Sprint(p.frame[1], " ")
 			b.reuse(p)
 		}
 	}
 	wants := map[byte]string{0: "0 1 3 2 4 6 5 7 9 8 10 " /* the last of them still waits for one more */, 1: "0 2 1 3 5 4 6 8 7 9 11 10 "}
 	for f, want := range wants {
-		if got := left[f]; got != want {
+		if got := departed[f]; got != want {
 			t.Errorf("flow %d leaves as %s, want %s", f, got, want)
 		}
 	}
-	if at, there := b.next(); !there || at != 22*time.Millisecond+patience {
-		t.Errorf("what waits for one more leaves at %v (%v), want 20 ms after it came", at, there)
+	if departure, ok := b.next(); !ok || departure != 22*time.Millisecond+patience {
+		t.Errorf("what waits for one more leaves at %v (%v), want 20 ms after it came", departure, ok)
 	}
 }
 
@@ -153,10 +155,10 @@ func TestWhatLeavesLater(t *testing.T) {
 		b.add([]byte{byte(n)}, leaves, leaves, 1)
 	}
 	var order []byte
-	for p, there := b.due(4); there; p, there = b.due(4) {
+	for p, ok := b.due(4); ok; p, ok = b.due(4) {
 		order = append(order, p.frame[0])
 	}
-	if next, there := b.next(); string(order) != "\x01\x04\x02\x03" || !there || next != 5 {
+	if next, ok := b.next(); string(order) != "\x01\x04\x02\x03" || !ok || next != 5 {
 		t.Errorf("frames %v leave, and the next at %d", order, next)
 	}
 }
@@ -168,10 +170,10 @@ func TestFlows(t *testing.T) {
 		change(f)
 		return flowOf(f)
 	}
-	same := frame(func([]byte) {})
+	original := frame(func([]byte) {})
 	for name, c := range map[string]struct {
 		change func(f []byte)
-		same   bool
+		equal  bool
 	}{
 		"another address":  {func(f []byte) { f[29] = 1 }, false},
 		"another port":     {func(f []byte) { f[37] = 1 }, false},
@@ -179,7 +181,7 @@ func TestFlows(t *testing.T) {
 		"another MAC":      {func(f []byte) { f[1] = 1 }, true},
 		"another payload":  {func(f []byte) { f[50] = 1 }, true},
 	} {
-		if got := frame(c.change); (got == same) != c.same {
+		if got := frame(c.change); (got == original) != c.equal {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

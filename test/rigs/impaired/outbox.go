@@ -7,13 +7,14 @@ import (
 	"time"
 )
 
-// outbox keeps frames that leave later, by the time at which they do; of the same time, by the order in which they were put. It is pure.
+// outbox keeps frames that leave later, by the time at which they leave. Frames of the same time leave in the order
+// in which they were added. It is pure.
 type outbox struct {
 	waiting waiting
-	put     int64
+	order   int64
 	spare   [][]byte
-	// held are frames that leave behind the next one of their flow.
-	held map[flow]*parcel
+	// delayed are frames that leave behind the next one of their flow.
+	delayed map[flow]*parcel
 }
 
 // parcel is a frame that waits.
@@ -28,48 +29,48 @@ type parcel struct {
 
 // add keeps a copy of the frame until it leaves.
 func (b *outbox) add(frame []byte, came, leaves time.Duration, copies int) *parcel {
-	p := &parcel{frame: append(b.buffer(), frame...), came: came, leaves: leaves, order: b.put, copies: copies}
-	b.put++
+	p := &parcel{frame: append(b.buffer(), frame...), came: came, leaves: leaves, order: b.order, copies: copies}
+	b.order++
 	heap.Push(&b.waiting, p)
 	return p
 }
 
 // accept puts a frame by its fate. What its flow held back leaves right behind it.
-func (b *outbox) accept(frame []byte, came time.Duration, f flow, what fate) {
-	before := b.held[f]
-	delete(b.held, f)
-	leaves := what.leaves
-	if what.behind {
+func (b *outbox) accept(frame []byte, came time.Duration, f flow, fate fate) {
+	predecessor := b.delayed[f]
+	delete(b.delayed, f)
+	leaves := fate.leaves
+	if fate.behind {
 		leaves += patience
 	}
-	p := b.add(frame, came, leaves, what.copies)
-	if before != nil && before.place >= 0 {
-		before.leaves, before.order = what.leaves, b.put
-		b.put++
-		heap.Fix(&b.waiting, before.place)
+	p := b.add(frame, came, leaves, fate.copies)
+	if predecessor != nil && predecessor.place >= 0 {
+		predecessor.leaves, predecessor.order = fate.leaves, b.order
+		b.order++
+		heap.Fix(&b.waiting, predecessor.place)
 	}
-	if what.behind {
+	if fate.behind {
 		b.hold(f, p)
 	}
 }
 
 func (b *outbox) hold(f flow, p *parcel) {
-	if b.held == nil {
-		b.held = map[flow]*parcel{}
+	if b.delayed == nil {
+		b.delayed = map[flow]*parcel{}
 	}
-	b.held[f] = p
+	b.delayed[f] = p
 }
 
 // due takes out the first frame that leaves by then.
-func (b *outbox) due(by time.Duration) (p *parcel, there bool) {
-	if len(b.waiting) == 0 || b.waiting[0].leaves > by {
+func (b *outbox) due(clock time.Duration) (p *parcel, ok bool) {
+	if len(b.waiting) == 0 || b.waiting[0].leaves > clock {
 		return nil, false
 	}
 	return heap.Pop(&b.waiting).(*parcel), true
 }
 
 // next is when the first frame leaves.
-func (b *outbox) next() (at time.Duration, there bool) {
+func (b *outbox) next() (departure time.Duration, ok bool) {
 	if len(b.waiting) == 0 {
 		return 0, false
 	}
@@ -81,9 +82,9 @@ func (b *outbox) reuse(p *parcel) { b.spare = append(b.spare, p.frame[:0]) }
 
 func (b *outbox) buffer() []byte {
 	if n := len(b.spare); n > 0 {
-		last := b.spare[n-1]
+		buffer := b.spare[n-1]
 		b.spare = b.spare[:n-1]
-		return last
+		return buffer
 	}
 	return make([]byte, 0, slotBytes)
 }
@@ -113,13 +114,13 @@ func (w *waiting) Push(p any) {
 
 // Pop is heap.Interface's.
 func (w *waiting) Pop() any {
-	last := (*w)[len(*w)-1]
+	parcel := (*w)[len(*w)-1]
 	*w = (*w)[:len(*w)-1]
-	last.place = -1
-	return last
+	parcel.place = -1
+	return parcel
 }
 
-// flow names what must stay in order: addresses, protocol and ports of IPv4; all else is one flow.
+// flow names frames that must stay in order, by addresses, protocol and ports of IPv4. All other frames are one flow.
 type flow [13]byte
 
 const (

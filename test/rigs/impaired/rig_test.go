@@ -21,7 +21,8 @@ type rig struct {
 	hears  [2]*ring
 }
 
-// needRoot skips where namespaces can't be made; in CI that is a failure, for a gate that tries nothing must not be green.
+// needRoot skips where namespaces can't be made. In CI that is a failure, because a gate that tries nothing must not
+// be green.
 func needRoot(t *testing.T) {
 	t.Helper()
 	if os.Geteuid() == 0 {
@@ -40,29 +41,29 @@ func newRig(t *testing.T, ports ...Impairment) *rig {
 	return newRigOf(t, s)
 }
 
-// newRigOf is a rig of a Spec without interfaces: it has them.
+// newRigOf is a rig of a Spec, whose interfaces it sets.
 func newRigOf(t *testing.T, s Spec) *rig {
 	t.Helper()
 	needRoot(t)
 	r, device := &rig{tester: space(t)}, space(t)
 	for i := range 2 {
-		near, far := fmt.Sprintf("g%d", i), fmt.Sprintf("d%d", i)
-		must(t, r.tester.Do(func() error {
+		generatorEnd, deviceEnd := fmt.Sprintf("g%d", i), fmt.Sprintf("d%d", i)
+		noError(t, r.tester.Do(func() error {
 			attrs := netlink.NewLinkAttrs()
-			attrs.Name = near
-			if err := netlink.LinkAdd(&netlink.Veth{LinkAttrs: attrs, PeerName: far, PeerNamespace: netlink.NsFd(device.Fd())}); err != nil {
+			attrs.Name = generatorEnd
+			if err := netlink.LinkAdd(&netlink.Veth{LinkAttrs: attrs, PeerName: deviceEnd, PeerNamespace: netlink.NsFd(device.Fd())}); err != nil {
 				return err
 			}
-			return setUp(near)
+			return setUp(generatorEnd)
 		}))
-		must(t, device.Do(func() error { return setUp(far) }))
+		noError(t, device.Do(func() error { return setUp(deviceEnd) }))
 	}
 	s.Interfaces = [2]string{"d0", "d1"}
 	var err error
 	r.device, err = Start(device, s)
-	must(t, err)
-	t.Cleanup(func() { must(t, r.device.Close()) })
-	must(t, r.tester.Do(r.plug))
+	noError(t, err)
+	t.Cleanup(func() { noError(t, r.device.Close()) })
+	noError(t, r.tester.Do(r.plug))
 	return r
 }
 
@@ -86,7 +87,7 @@ func (r *rig) plug() error {
 func space(t *testing.T) *netif.Namespace {
 	t.Helper()
 	ns, err := netif.NewNamespace()
-	must(t, err)
+	noError(t, err)
 	t.Cleanup(func() { _ = ns.Close() })
 	return ns
 }
@@ -102,7 +103,7 @@ func setUp(name string) error {
 	return netlink.LinkSetUp(link)
 }
 
-func must(t *testing.T, err error) {
+func noError(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -119,21 +120,21 @@ const (
 // send offers frames to a port at a rate, each of the next of four flows, and returns how many.
 func (r *rig) send(t *testing.T, port int, perSecond float64, d time.Duration) (n int64) {
 	t.Helper()
-	begun := wallClock()
+	begin := wallClock()
 	var frames [batch][frameBytes]byte
-	for now := begun; now < begun+d; now = wallClock() {
-		due := int64(perSecond * (now - begun).Seconds())
+	for clock := begin; clock < begin+d; clock = wallClock() {
+		due := int64(perSecond * (clock - begin).Seconds())
 		for b := 0; n < due && b < batch; b, n = b+1, n+1 {
 			f := &frames[b]
 			f[12], f[14], f[23], f[37] = 8, 0x45, 17, byte(n%4)
 			binary.BigEndian.PutUint64(f[numberAt:], uint64(n))
-			binary.BigEndian.PutUint64(f[sentAt:], uint64(now))
+			binary.BigEndian.PutUint64(f[sentAt:], uint64(clock))
 			r.sends[port].add(f[:])
 		}
 		if _, refused := r.sends[port].flush(); refused > 0 {
 			t.Fatalf("%d frames aren't sent", refused)
 		}
-		if ahead := time.Duration(float64(n+1)/perSecond*float64(time.Second)) - (wallClock() - begun); ahead > 0 {
+		if ahead := time.Duration(float64(n+1)/perSecond*float64(time.Second)) - (wallClock() - begin); ahead > 0 {
 			time.Sleep(min(ahead, time.Millisecond))
 		}
 	}
@@ -143,9 +144,9 @@ func (r *rig) send(t *testing.T, port int, perSecond float64, d time.Duration) (
 
 // heard is a frame that came out of the device.
 type heard struct {
-	number    int64
-	flow      byte
-	sent, out time.Duration
+	number         int64
+	flow           byte
+	sent, received time.Duration
 }
 
 // counts waits until all that was sent has come and nothing is inside, and holds that all that came, and all that left, is accounted for.
@@ -153,7 +154,7 @@ func (r *rig) counts(t *testing.T) [2]Counts {
 	t.Helper()
 	for end := time.Now().Add(10 * time.Second); ; {
 		counts, err := r.device.Counts()
-		must(t, err)
+		noError(t, err)
 		if counts[0].Inside == 0 && counts[1].Inside == 0 && counts[0].Came >= r.sent[0] && counts[1].Came >= r.sent[1] {
 			return counts
 		}
@@ -164,17 +165,17 @@ func (r *rig) counts(t *testing.T) [2]Counts {
 }
 
 // hear is all that came out by now at a port.
-func (r *rig) hear(t *testing.T, port int) (all []heard) {
+func (r *rig) hear(t *testing.T, port int) (frames []heard) {
 	t.Helper()
 	for {
-		c, there := r.hears[port].read()
-		if !there {
-			return all
+		c, ok := r.hears[port].read()
+		if !ok {
+			return frames
 		}
 		if len(c.frame) != frameBytes {
 			t.Fatalf("a frame of %d bytes came out, want %d", len(c.frame), frameBytes)
 		}
-		all = append(all, heard{int64(binary.BigEndian.Uint64(c.frame[numberAt:])), c.frame[37], time.Duration(binary.BigEndian.Uint64(c.frame[sentAt:])), c.at})
+		frames = append(frames, heard{int64(binary.BigEndian.Uint64(c.frame[numberAt:])), c.frame[37], time.Duration(binary.BigEndian.Uint64(c.frame[sentAt:])), c.arrival})
 		r.hears[port].giveBack(c.slot)
 	}
 }

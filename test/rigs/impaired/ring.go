@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ring is an interface's AF_PACKET ring (TPACKET_V2, packet(7)): frames as they came, each with the time at which it did, on the wall clock. A frame in it is looked
-// at in place, until it is given back.
+// ring is an interface's AF_PACKET ring (TPACKET_V2, packet(7)). It holds frames as they came, each with the time of
+// its arrival on the wall clock. A frame in it is read in place, until it is given back.
 type ring struct {
 	fd     int
 	memory []byte
@@ -20,7 +20,8 @@ type ring struct {
 	missed atomic.Int64
 }
 
-// So many frames wait for a device that gets no processor: at 100 000/s for a sixth of a second. A slot holds a frame of 1 900 bytes and more.
+// slots is how many frames wait for a device that gets no processor, a sixth of a second at 100 000/s. A slot holds a
+// frame of 1 900 bytes and more.
 const (
 	slotBytes = 2048
 	slots     = 16384
@@ -28,9 +29,9 @@ const (
 
 // came is a frame in a ring.
 type came struct {
-	frame []byte
-	at    time.Duration // since 1970
-	slot  int
+	frame   []byte
+	arrival time.Duration // since 1970
+	slot    int
 }
 
 func openRing(index int) (_ *ring, err error) {
@@ -53,8 +54,8 @@ func openRing(index int) (_ *ring, err error) {
 	if err != nil {
 		return nil, err
 	}
-	const all = unix.ETH_P_ALL<<8&0xff00 | unix.ETH_P_ALL>>8
-	return &ring{fd: fd, memory: memory}, unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: all, Ifindex: index})
+	const allProtocols = unix.ETH_P_ALL<<8&0xff00 | unix.ETH_P_ALL>>8
+	return &ring{fd: fd, memory: memory}, unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: allProtocols, Ifindex: index})
 }
 
 func (r *ring) header(slot int) *unix.Tpacket2Hdr {
@@ -62,13 +63,13 @@ func (r *ring) header(slot int) *unix.Tpacket2Hdr {
 }
 
 // read is the next frame that came, if there is one. One that was too long for its slot is missed.
-func (r *ring) read() (c came, there bool) {
+func (r *ring) read() (c came, ok bool) {
 	for {
 		h := r.header(r.next)
 		if atomic.LoadUint32(&h.Status)&unix.TP_STATUS_USER == 0 {
 			return came{}, false
 		}
-		c = came{slot: r.next, at: time.Duration(h.Sec)*time.Second + time.Duration(h.Nsec)}
+		c = came{slot: r.next, arrival: time.Duration(h.Sec)*time.Second + time.Duration(h.Nsec)}
 		r.next = (r.next + 1) % slots
 		if h.Snaplen < h.Len {
 			r.missed.Add(1)
@@ -84,18 +85,18 @@ func (r *ring) read() (c came, there bool) {
 }
 
 func tagged(frame []byte, tpid, tci uint16) []byte {
-	out := append(make([]byte, 0, len(frame)+4), frame[:12]...)
-	return append(binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint16(out, tpid), tci), frame[12:]...)
+	whole := append(make([]byte, 0, len(frame)+4), frame[:12]...)
+	return append(binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint16(whole, tpid), tci), frame[12:]...)
 }
 
 func (r *ring) giveBack(slot int) { atomic.StoreUint32(&r.header(slot).Status, unix.TP_STATUS_KERNEL) }
 
-// await returns when a frame came, or after so long; negative: it waits for a frame.
+// await returns when a frame came, or after d. With a negative d it waits for a frame.
 func (r *ring) await(d time.Duration) {
 	var timeout *unix.Timespec
 	if d >= 0 {
-		at := unix.NsecToTimespec(int64(d))
-		timeout = &at
+		limit := unix.NsecToTimespec(int64(d))
+		timeout = &limit
 	}
 	_, _ = unix.Ppoll([]unix.PollFd{{Fd: int32(r.fd), Events: unix.POLLIN}}, timeout, nil) // after an interrupt it is called again
 }
@@ -142,7 +143,7 @@ func openOutlet(index int) (*outlet, error) {
 	return o, nil
 }
 
-// add puts a frame into the batch; false: the batch is full.
+// add puts a frame into the batch, and returns false if the batch is full.
 func (o *outlet) add(frame []byte) bool {
 	if o.n == batch {
 		return false
@@ -154,17 +155,17 @@ func (o *outlet) add(frame []byte) bool {
 }
 
 // flush sends the batch, and says how many of it the kernel took, and refused.
-func (o *outlet) flush() (left, refused int64) {
-	for done := 0; done < o.n; {
-		n, _, errno := unix.RawSyscall6(unix.SYS_SENDMMSG, uintptr(o.fd), uintptr(unsafe.Pointer(&o.headers[done])), uintptr(o.n-done), 0, 0, 0)
+func (o *outlet) flush() (sent, refused int64) {
+	for handled := 0; handled < o.n; {
+		n, _, errno := unix.RawSyscall6(unix.SYS_SENDMMSG, uintptr(o.fd), uintptr(unsafe.Pointer(&o.headers[handled])), uintptr(o.n-handled), 0, 0, 0)
 		switch errno {
 		case 0:
-			done, left = done+int(n), left+int64(n)
+			handled, sent = handled+int(n), sent+int64(n)
 		case unix.EINTR, unix.EAGAIN:
 		default:
-			done, refused = done+1, refused+1
+			handled, refused = handled+1, refused+1
 		}
 	}
 	o.n = 0
-	return left, refused
+	return sent, refused
 }

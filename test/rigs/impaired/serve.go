@@ -18,11 +18,12 @@ import (
 // asked is the variable of the environment that makes a program a device.
 const asked = "LINERATE_TEST_IMPAIRED_DEVICE"
 
-// Spec is a device: its two interfaces, and what becomes of frames that enter each.
+// Spec is a device, with its two interfaces, and what becomes of frames that enter each.
 type Spec struct {
 	Interfaces [2]string     `json:"interfaces"`
 	Ports      [2]Impairment `json:"ports"`
-	// InKernel has the kernel carry frames, in the thread that sends them: for rates that no process reaches. It can lose or double one in N, and limit.
+	// InKernel has the kernel carry frames, in the thread that sends them, for rates that no process reaches. It can
+	// lose or double one in N, and limit.
 	InKernel bool `json:"inKernel,omitempty"`
 	// Records has it keep for how long each frame stayed inside (Device.Held). That costs some µs a frame.
 	Records bool `json:"records,omitempty"`
@@ -33,16 +34,16 @@ type port interface {
 	counts() (Counts, error)
 	// atRest says whether nothing is inside.
 	atRest() bool
-	// held is how long frames stayed inside, by their bytes and by their bucket in package transit, and of how many it isn't known.
-	held() (stayed map[int]map[int]uint64, without int64)
+	// residence is how long frames stayed inside, by their bytes and by their bucket in package transit, and of how many it isn't known.
+	residence() (stayed map[int]map[int]uint64, unstamped int64)
 }
 
 // answer is what a device says when it forwards, and whenever it is asked for its counts.
 type answer struct {
-	Error   string                    `json:"error,omitempty"`
-	Counts  [2]Counts                 `json:"counts"`
-	Held    [2]map[int]map[int]uint64 `json:"held"`
-	Without [2]int64                  `json:"without"` // of how many frames Held isn't known
+	Error      string                    `json:"error,omitempty"`
+	Counts     [2]Counts                 `json:"counts"`
+	Residences [2]map[int]map[int]uint64 `json:"held"`
+	Unstamped  [2]int64                  `json:"without"` // of how many frames Held isn't known
 }
 
 // Main makes this process a device if it was started as one (Start), and then never returns. It must come first in main, or in TestMain.
@@ -59,9 +60,9 @@ func Main() {
 
 // serve reads the Spec, says that the device forwards, and then its counts for each line that it reads, until there is none.
 func serve(questions io.Reader, answers io.Writer) error {
-	from, to := json.NewDecoder(bufio.NewReader(questions)), json.NewEncoder(answers)
+	decoder, encoder := json.NewDecoder(bufio.NewReader(questions)), json.NewEncoder(answers)
 	var s Spec
-	if err := from.Decode(&s); err != nil {
+	if err := decoder.Decode(&s); err != nil {
 		return fmt.Errorf("read what to be: %w", err)
 	}
 	debug.SetGCPercent(1000)                                 // there is little to collect, and a frame shouldn't wait for it
@@ -80,13 +81,13 @@ func serve(questions io.Reader, answers io.Writer) error {
 			if a.Counts[i], err = p.counts(); err != nil {
 				return err
 			}
-			a.Held[i], a.Without[i] = p.held()
+			a.Residences[i], a.Unstamped[i] = p.residence()
 		}
-		if err := to.Encode(a); err != nil {
+		if err := encoder.Encode(a); err != nil {
 			return err
 		}
 		var question json.RawMessage
-		if err := from.Decode(&question); err != nil {
+		if err := decoder.Decode(&question); err != nil {
 			return nil //nolint:nilerr // whoever started the device has ended, or closed it
 		}
 		settle(ports)
@@ -148,7 +149,8 @@ func (s Spec) carryFrom(i int, index [2]int) (port, error) {
 	return c, nil
 }
 
-// settle waits until nothing is inside any more, for a second at most: what comes meanwhile keeps a device busy.
+// settle waits until nothing is inside any more, for a second at most, as frames that come meanwhile keep a device
+// busy.
 func settle(ports [2]port) {
 	for end := time.Now().Add(time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if ports[0].atRest() && ports[1].atRest() {

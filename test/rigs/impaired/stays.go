@@ -11,26 +11,28 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/transit"
 )
 
-// record is for how long frames stayed inside, by the kernel's own stamps of each: from when it had received the frame on one port until it gave it to the driver of the other. So neither the time that
-// the carrier's calls take around that is in it, nor what comes behind it on the cable.
+// record holds the frames' residence times, by the kernel's own stamps of each frame. A residence lasts from when the
+// kernel had received the frame on one port until it gave the frame to the driver of the other. So it includes
+// neither the time of the carrier's calls around that, nor what follows on the cable.
 //
 //	cable ─▶ stamp ─▶ ring ─▶ carrier ─▶ call ─▶ stamp ─▶ driver ─▶ cable
 //	           └──────────── recorded ─────────────┘
 //
-// Send stamps come by the outlet's error queue (kernel: timestamping.rst), each with the number of its frame.
+// Send stamps come by the outlet's error queue (the kernel's timestamping.rst), each with the number of its frame.
 type record struct {
-	fd       int
-	next     uint32 // the number of the first frame that is handed on next
-	headers  [batch]messageHeader
-	controls [batch][controlBytes]byte
-	stayed   stays
-	without  atomic.Int64 // frames without a send stamp
+	fd        int
+	next      uint32 // the number of the first frame that is handed on next
+	headers   [batch]messageHeader
+	controls  [batch][controlBytes]byte
+	stayed    stays
+	unstamped atomic.Int64 // frames without a send stamp
 }
 
 // controlBytes has room for three times and a sock_extended_err, each with its header and an address.
 const controlBytes = 256
 
-// newRecord has the kernel stamp what comes into the ring, and leaves by the outlet. It takes the kernel a moment to begin: what comes meanwhile has the time at which it got into the ring.
+// newRecord has the kernel stamp what comes into the ring, and leaves by the outlet. The kernel takes a moment to
+// begin, and frames that come meanwhile have the time at which they got into the ring.
 func newRecord(r *ring, o *outlet) (*record, error) {
 	const received = unix.SOF_TIMESTAMPING_RX_SOFTWARE | unix.SOF_TIMESTAMPING_SOFTWARE
 	const sent = unix.SOF_TIMESTAMPING_TX_SOFTWARE | unix.SOF_TIMESTAMPING_SOFTWARE | unix.SOF_TIMESTAMPING_OPT_ID | unix.SOF_TIMESTAMPING_OPT_TSONLY
@@ -47,7 +49,8 @@ func newRecord(r *ring, o *outlet) (*record, error) {
 	return k, nil
 }
 
-// note records the frames that were just handed on, in their order. A virtual cable's driver has stamped each by then; what has no stamp is counted.
+// note records the frames that were just handed on, in their order. A virtual cable's driver has stamped each by
+// then, and frames without a stamp are counted.
 func (k *record) note(handed []arrival) {
 	noted := 0
 	for noted < len(handed) {
@@ -62,19 +65,20 @@ func (k *record) note(handed []arrival) {
 			break
 		}
 		for i := range n {
-			number, at := sendStamp(k.controls[i][:k.headers[i].header.Controllen])
-			if place := number - k.next; at > 0 && place < uint32(len(handed)) {
-				k.stayed.note(handed[place].bytes, at-handed[place].at)
+			number, departure := sendStamp(k.controls[i][:k.headers[i].header.Controllen])
+			if place := number - k.next; departure > 0 && place < uint32(len(handed)) {
+				k.stayed.note(handed[place].bytes, departure-handed[place].instant)
 				noted++
 			}
 		}
 	}
 	k.next += uint32(len(handed))
-	k.without.Add(int64(len(handed) - noted))
+	k.unstamped.Add(int64(len(handed) - noted))
 }
 
-// sendStamp reads of a message from the error queue when its frame left, and the frame's number; 0: it isn't said.
-func sendStamp(control []byte) (number uint32, at time.Duration) {
+// sendStamp reads from a message of the error queue when its frame left, and the frame's number. The time is 0 if the
+// message doesn't have it.
+func sendStamp(control []byte) (number uint32, departure time.Duration) {
 	for len(control) > 0 {
 		header, data, rest, err := unix.ParseOneSocketControlMessage(control)
 		if err != nil {
@@ -82,13 +86,13 @@ func sendStamp(control []byte) (number uint32, at time.Duration) {
 		}
 		switch {
 		case header.Level == unix.SOL_SOCKET && header.Type == unix.SCM_TIMESTAMPING && len(data) >= int(unsafe.Sizeof(unix.Timespec{})):
-			at = time.Duration((*unix.Timespec)(unsafe.Pointer(&data[0])).Nano())
+			departure = time.Duration((*unix.Timespec)(unsafe.Pointer(&data[0])).Nano())
 		case header.Level == unix.SOL_PACKET && header.Type == unix.PACKET_TX_TIMESTAMP && len(data) >= int(unsafe.Sizeof(unix.SockExtendedErr{})):
 			number = (*unix.SockExtendedErr)(unsafe.Pointer(&data[0])).Data
 		}
 		control = rest
 	}
-	return number, at
+	return number, departure
 }
 
 // longestFrame is the longest that a port takes, without its check sequence.
@@ -99,33 +103,33 @@ type stays [longestFrame]atomic.Pointer[[transit.Buckets]atomic.Uint64]
 
 // arrival is a frame that came, of so many bytes.
 type arrival struct {
-	at    time.Duration
-	bytes int
+	instant time.Duration
+	bytes   int
 }
 
 func (s *stays) note(bytes int, stayed time.Duration) {
-	of := s[min(bytes, longestFrame-1)].Load()
-	if of == nil {
-		of = new([transit.Buckets]atomic.Uint64)
-		s[min(bytes, longestFrame-1)].Store(of)
+	buckets := s[min(bytes, longestFrame-1)].Load()
+	if buckets == nil {
+		buckets = new([transit.Buckets]atomic.Uint64)
+		s[min(bytes, longestFrame-1)].Store(buckets)
 	}
-	of[transit.Index(stayed)].Add(1)
+	buckets[transit.Index(stayed)].Add(1)
 }
 
 // read is how many frames there were by their length, and by their bucket in package transit.
 func (s *stays) read() map[int]map[int]uint64 {
-	all := map[int]map[int]uint64{}
+	residence := map[int]map[int]uint64{}
 	for bytes := range s {
-		of := s[bytes].Load()
-		if of == nil {
+		buckets := s[bytes].Load()
+		if buckets == nil {
 			continue
 		}
-		all[bytes] = map[int]uint64{}
-		for bucket := range of {
-			if frames := of[bucket].Load(); frames > 0 {
-				all[bytes][bucket] = frames
+		residence[bytes] = map[int]uint64{}
+		for bucket := range buckets {
+			if frames := buckets[bucket].Load(); frames > 0 {
+				residence[bytes][bucket] = frames
 			}
 		}
 	}
-	return all
+	return residence
 }

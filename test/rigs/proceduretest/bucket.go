@@ -7,7 +7,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/procedure"
 )
 
-// Bucket is a policer of one direction: it saves up the rate that is not used, up to its depth, and drops what it has no token for. Its state is what came before.
+// Bucket is a policer of one direction. It saves up the rate that is not used, up to its depth, and drops what it has
+// no token for. Its state is what came before.
 //
 //	tokens ┤▔▔▔╲                ╱▔▔      above the rate all passes until the bucket is empty, then the rate does
 //	       │    ╲______________╱
@@ -24,7 +25,8 @@ func NewBucket(rate float64, depth time.Duration) *Bucket {
 	return &Bucket{Rate: rate, Depth: frames, tokens: frames}
 }
 
-// BetweenTrials is how long nothing is sent between two trials: the drain of the one, and the start of the next.
+// BetweenTrials is how long nothing is sent between two trials. It is the drain of the first, and the start of the
+// second.
 const BetweenTrials = 670 * time.Millisecond
 
 // Pass is how many frames per second it forwards of the step's judged part. Before a trial, and a step from rest, it fills up for a while.
@@ -38,12 +40,13 @@ func (b *Bucket) Pass(s procedure.Step, asked float64) float64 {
 
 // forward is how many frames it forwards of an even load in that time.
 func (b *Bucket) forward(asked float64, lasts time.Duration) float64 {
-	came, most := asked*lasts.Seconds(), b.tokens+b.Rate*lasts.Seconds()
-	b.tokens = min(b.Depth, max(0, most-came))
-	return min(came, most)
+	came, capacity := asked*lasts.Seconds(), b.tokens+b.Rate*lasts.Seconds()
+	b.tokens = min(b.Depth, max(0, capacity-came))
+	return min(came, capacity)
 }
 
-// ByteBucket is a policer that counts bytes: it drops the frame that it has too few tokens for, and the next smaller one passes.
+// ByteBucket is a policer that counts bytes. It drops the frame that it has too few tokens for, and the next smaller
+// one passes.
 type ByteBucket struct {
 	Rate, Depth, tokens float64 // bytes per second, bytes
 	sent                int
@@ -75,8 +78,8 @@ func (b *ByteBucket) Pass(s procedure.Step, asked float64) float64 {
 		b.tokens = min(b.Depth, b.tokens+b.Rate*BetweenTrials.Seconds())
 	}
 	b.forward(asked, s.Settle)
-	frames, bytes, of := b.forward(asked, s.Judge)
-	b.offered, b.received = report.Flow{Layer2BitsPerSecond: int64(8 * of / s.Judge.Seconds())}, report.Flow{Layer2BitsPerSecond: int64(8 * bytes / s.Judge.Seconds())}
+	frames, bytes, sent := b.forward(asked, s.Judge)
+	b.offered, b.received = report.Flow{Layer2BitsPerSecond: int64(8 * sent / s.Judge.Seconds())}, report.Flow{Layer2BitsPerSecond: int64(8 * bytes / s.Judge.Seconds())}
 	return frames / s.Judge.Seconds()
 }
 
@@ -85,16 +88,16 @@ func (b *ByteBucket) Weigh(d *report.Direction) {
 	d.Offered.Layer2BitsPerSecond, d.Received.Layer2BitsPerSecond = b.offered.Layer2BitsPerSecond, b.received.Layer2BitsPerSecond
 }
 
-func (b *ByteBucket) forward(asked float64, lasts time.Duration) (frames, bytes, of float64) {
+func (b *ByteBucket) forward(asked float64, lasts time.Duration) (frames, bytes, sent float64) {
 	for range int(asked*lasts.Seconds() + 0.5) {
 		size := mix[b.sent%len(mix)]
 		b.sent++
-		of += size
+		sent += size
 		b.tokens = min(b.Depth, b.tokens+b.Rate/asked)
 		if b.tokens >= size {
 			b.tokens -= size
 			frames, bytes = frames+1, bytes+size
 		}
 	}
-	return frames, bytes, of
+	return frames, bytes, sent
 }

@@ -24,11 +24,11 @@ func Limited(limit float64) Device {
 }
 
 // Throttled is the device behind a generator that offers no more than most.
-func (d Device) Throttled(most float64) Device {
-	return func(n int, asked float64) (float64, float64) { return d(n, min(asked, most)) }
+func (d Device) Throttled(capacity float64) Device {
+	return func(n int, asked float64) (float64, float64) { return d(n, min(asked, capacity)) }
 }
 
-// Edit changes a window after it was measured: what disturbs it. Window counts from 0.
+// Edit disturbs a window after it was measured. Window counts from 0.
 type Edit func(window int, w *report.Window)
 
 // Void makes the windows Invalid, for the reason.
@@ -48,14 +48,15 @@ func Void(reason string, windows ...int) Edit {
 // Full is what a load of one is in these tests, in packets per second of each direction.
 const Full = 20_000
 
-// Window is what a step shows of a device that does the same in both directions: judged like measure does at a limit of 0.1 %, without edges.
+// Window is what a step shows of a device that does the same in both directions, judged like measure does at a limit
+// of 0.1 %, without edges.
 func Window(d Device, s procedure.Step, n int) report.Window {
 	return WindowOf([2]Device{d, d}, s, n)
 }
 
 // WindowOf is what a step shows of a device that is one function from west to east, and another one back.
 func WindowOf(devices [2]Device, s procedure.Step, n int) report.Window {
-	return Both(func(n int, asked [2]float64) (offered, received [2]float64) {
+	return Paired(func(n int, asked [2]float64) (offered, received [2]float64) {
 		for i, d := range devices {
 			offered[i], received[i] = d(n, asked[i])
 		}
@@ -63,11 +64,11 @@ func WindowOf(devices [2]Device, s procedure.Step, n int) report.Window {
 	}).Window(s, n)
 }
 
-// Both is what a generator and a device make of the loads of two directions at once, west→east and east→west, all in packets per second. Window counts from 0.
-type Both func(window int, asked [2]float64) (offered, received [2]float64)
+// Paired is what a generator and a device make of the loads of two directions at once, west→east and east→west, all in packets per second. Window counts from 0.
+type Paired func(window int, asked [2]float64) (offered, received [2]float64)
 
 // Window is what a step shows of the device, judged in the same way.
-func (d Both) Window(s procedure.Step, n int) report.Window {
+func (d Paired) Window(s procedure.Step, n int) report.Window {
 	w := report.Window{Number: n + 1, Phase: s.Phase, Load: s.Load, Varied: s.Varied, Start: plan.Duration(n) * plan.Duration(time.Minute), Duration: plan.Duration(s.Judge),
 		Quality: report.Good, GeneratorCPUPercent: -1}
 	asked := [2]float64{Full * float64(s.LoadOf(0)) / float64(units.One), Full * float64(s.LoadOf(1)) / float64(units.One)}
@@ -118,7 +119,7 @@ func CarryOutOf(t *testing.T, p procedure.Procedure, devices [2]Device, edits ..
 }
 
 // CarryOutBoth is CarryOut against a device whose directions may share what it has.
-func CarryOutBoth(t *testing.T, p procedure.Procedure, d Both, edits ...Edit) (history []report.Window, trace []string) {
+func CarryOutBoth(t *testing.T, p procedure.Procedure, d Paired, edits ...Edit) (history []report.Window, trace []string) {
 	t.Helper()
 	return carryOut(t, p, func(s procedure.Step, n int) report.Window {
 		w := d.Window(s, n)
@@ -161,15 +162,15 @@ func carryOut(t *testing.T, p procedure.Procedure, measured func(procedure.Step,
 	}
 }
 
-// check is what every procedure promises at any moment: the same history gives the same step, what remains is within the bound, nothing remains at the end, and the windows of a conclusion are in
-// the history.
+// check tests what every procedure promises at any moment. The same history gives the same step, what remains is
+// within the bound, nothing remains at the end, and the windows of a conclusion are in the history.
 func check(t *testing.T, p procedure.Procedure, s procedure.Step, history []report.Window) {
 	t.Helper()
-	if again := p.Next(history); !reflect.DeepEqual(s, again) {
-		t.Fatalf("after %d windows %+v, asked again %+v", len(history), s, again)
+	if repeated := p.Next(history); !reflect.DeepEqual(s, repeated) {
+		t.Fatalf("after %d windows %+v, asked again %+v", len(history), s, repeated)
 	}
-	if left := p.Remaining(history); left < 0 || left > p.Bound().Time || s.Done && left > 0 || s.Judge > 0 && left == 0 {
-		t.Fatalf("after %d windows %s remain of %s, and the next step is %+v", len(history), left, p.Bound().Time, s)
+	if remaining := p.Remaining(history); remaining < 0 || remaining > p.Bound().Time || s.Done && remaining > 0 || s.Judge > 0 && remaining == 0 {
+		t.Fatalf("after %d windows %s remain of %s, and the next step is %+v", len(history), remaining, p.Bound().Time, s)
 	}
 	c := p.Conclude(history)
 	if complete := s.Done || s.Optional; c.Finished != complete {
@@ -199,20 +200,20 @@ func AnyHistoryEnds(t *testing.T, drawn func(*rand.Rand) procedure.Procedure) {
 	t.Helper()
 	rnd := rand.New(rand.NewPCG(5, 6))
 	qualities := []report.Quality{report.Good, report.Short, report.Lossy, report.Invalid, ""}
-	for range tier.Times(50, 500) { // each is some hundred steps, and each step asks the procedure all that it can be asked: a minute of processor time for all procedures and 500
-		p, often := drawn(rnd), 1+rnd.IntN(len(qualities))
+	for range tier.Times(50, 500) { // some hundred steps a run; 500 runs take all procedures a minute of processor time
+		p, variety := drawn(rnd), 1+rnd.IntN(len(qualities))
 		windowOf := func(s procedure.Step, n int) report.Window {
 			w := Window(Limited(Full*rnd.Float64()), s, n)
 			w.Directions = w.Directions[:rnd.IntN(3)]
-			w.Quality = qualities[rnd.IntN(often)]
+			w.Quality = qualities[rnd.IntN(variety)]
 			for i := range w.Directions {
-				w.Directions[i].Quality = qualities[rnd.IntN(often)]
+				w.Directions[i].Quality = qualities[rnd.IntN(variety)]
 				w.Directions[i].Sent.Packets *= rnd.Int64N(3)
 			}
 			return w
 		}
 		history, _ := carryOut(t, p, windowOf)
-		// A history that no step asked for: more windows than there are steps, of other phases.
+		// A history that no step asked for has more windows than there are steps, of other phases.
 		for range 3 {
 			w := windowOf(procedure.Step{Phase: report.Ramping, Load: units.Ratio(rnd.Int64N(int64(units.One)))}, len(history))
 			history = append([]report.Window{w}, history...)

@@ -13,23 +13,23 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// bench is a made-up lab: a device with an exact limit, a generator with another, and a clock that only counts. What it measures is
-// what a run would have written, without a run.
+// bench is a made-up lab with a device with an exact limit, a generator with another, and a clock that only counts.
+// It writes what a run would have written, without a run.
 type bench struct {
 	product, loadtest string
 	mix               units.Traffic
 	directions        []plan.Direction
-	limit             int64 // of the device, packets/s and direction; 0 none
-	capacity          int64 // of the generator, packets/s and direction; 0 none
+	limit             int64 // of the device, packets/s and direction, 0 if none
+	capacity          int64 // of the generator, packets/s and direction, 0 if none
 	line              units.BitRate
 	steps             int
-	cutAfter          int // steps after which the run is interrupted; 0 none
+	cutAfter          int // steps after which the run is interrupted, 0 if none
 
-	at      time.Duration
-	sent    []units.Traffic
-	back    []units.Traffic
-	r       *report.Report
-	lastGap int64
+	clock    time.Duration
+	sent     []units.Traffic
+	returned []units.Traffic
+	r        *report.Report
+	lastGap  int64
 }
 
 // Option changes what is measured.
@@ -56,7 +56,7 @@ func Frames(size int64) Option {
 	return func(b *bench) { b.mix = units.Traffic{Packets: 1, Bytes: size} }
 }
 
-// Lanes replaces the directions by pairs of links: "west", "east" is west→east.
+// Lanes replaces the directions by pairs of links, so that "west", "east" is west→east.
 func Lanes(pairs ...string) Option {
 	return func(b *bench) {
 		b.directions = nil
@@ -69,7 +69,7 @@ func Lanes(pairs ...string) Option {
 // IMIX is the composition of 28 × 64, 16 × 594 and 4 × 1518 bytes.
 func IMIX() units.Traffic { return units.Traffic{Packets: 48, Bytes: 17368} }
 
-// Measured runs the bench: warm-up, ramp, refinement, confirmation and hold as far as the options let it.
+// Measured runs the bench with warm-up, ramp, refinement, confirmation and hold as far as the options let it.
 func Measured(options ...Option) *report.Report {
 	b := &bench{product: "VPP", loadtest: "imix", mix: IMIX(), line: units.Gbps, steps: 10,
 		directions: []plan.Direction{{From: "west", To: "east"}, {From: "east", To: "west"}}}
@@ -86,7 +86,7 @@ func (b *bench) prepare() {
 	for i := range b.directions {
 		b.directions[i].Mix = b.mix
 	}
-	b.sent, b.back = make([]units.Traffic, len(b.directions)), make([]units.Traffic, len(b.directions))
+	b.sent, b.returned = make([]units.Traffic, len(b.directions)), make([]units.Traffic, len(b.directions))
 	started := time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC)
 	b.r = &report.Report{Version: report.Version, Producer: "linerate v0.1.0", Plan: b.plan(), Started: started, Ending: report.Completed}
 	generator := report.Generator{Name: "generator-0", Product: "TRex v3.06", Server: "10.42.0.17:4501", Hostname: "node-7", CPUModel: "Intel(R) Xeon(R) D-2123IT CPU @ 2.20GHz", Cores: 4, StartSkew: plan.Duration(340 * time.Microsecond)}
@@ -116,7 +116,7 @@ func (b *bench) plan() *plan.Plan {
 		p.Links = append(p.Links, plan.Link{Name: d.From, LineRate: b.line, DUT: plan.DUTEnd{Addresses: []netip.Prefix{netip.MustParsePrefix("198.18.0.1/24")}}})
 		generator.Ports = append(generator.Ports, plan.GeneratorPort{Link: d.From, Share: 1, ShareOf: 1, Streams: []stream.Stream{}})
 	}
-	if len(p.Links) == 1 { // one direction only: its far end is a link too
+	if len(p.Links) == 1 { // with one direction only, its far end is a link too
 		p.Links = append(p.Links, plan.Link{Name: b.directions[0].To, LineRate: b.line})
 	}
 	p.Generators = []plan.Generator{generator}
@@ -177,7 +177,7 @@ func (b *bench) window(phase report.Phase, load units.Ratio, took time.Duration)
 		b.lastGap++
 		received = b.limit - int64(float64(b.limit)*0.004*math.Abs(math.Sin(float64(b.lastGap))))
 	}
-	w := report.Window{Number: len(b.r.Windows) + 1, Phase: phase, Load: load, Start: plan.Duration(b.at + 500*time.Millisecond), Duration: plan.Duration(took - 500*time.Millisecond),
+	w := report.Window{Number: len(b.r.Windows) + 1, Phase: phase, Load: load, Start: plan.Duration(b.clock + 500*time.Millisecond), Duration: plan.Duration(took - 500*time.Millisecond),
 		Quality: report.Good, Reason: "loss within the limit", GeneratorCPUPercent: 3 + 80*float64(offered)/float64(b.top())}
 	for _, d := range b.directions {
 		w.Directions = append(w.Directions, b.measure(d, intended, offered, received, w.Duration.Std()))
@@ -189,9 +189,9 @@ func (b *bench) window(phase report.Phase, load units.Ratio, took time.Duration)
 }
 
 func (b *bench) measure(d plan.Direction, intended, offered, received int64, took time.Duration) report.Direction {
-	sent, back := b.traffic(offered, took), b.traffic(received, took)
-	m := report.Direction{From: d.From, To: d.To, Intended: b.flow(intended), Offered: b.flow(offered), Received: b.flow(received), Sent: sent, Returned: back,
-		LossRatio: units.RatioOf(sent.Packets-back.Packets, sent.Packets), Quality: report.Good, Reason: "loss within the limit"}
+	sent, returned := b.traffic(offered, took), b.traffic(received, took)
+	m := report.Direction{From: d.From, To: d.To, Intended: b.flow(intended), Offered: b.flow(offered), Received: b.flow(received), Sent: sent, Returned: returned,
+		LossRatio: units.RatioOf(sent.Packets-returned.Packets, sent.Packets), Quality: report.Good, Reason: "loss within the limit"}
 	m.LossRatioMin = m.LossRatio
 	m.LineRatePercent = units.PercentOf(m.Received.Layer1BitsPerSecond, int64(b.line))
 	switch {
@@ -214,13 +214,13 @@ func (b *bench) flow(packetsPerSecond int64) report.Flow {
 }
 
 func (b *bench) sample(w report.Window, intended, offered, received int64, took time.Duration) {
-	for end := b.at + took; b.at < end; {
-		b.at += time.Second
-		s := report.Sample{At: plan.Duration(b.at), Phase: w.Phase, Load: w.Load, CPUPercent: w.GeneratorCPUPercent}
+	for end := b.clock + took; b.clock < end; {
+		b.clock += time.Second
+		s := report.Sample{At: plan.Duration(b.clock), Phase: w.Phase, Load: w.Load, CPUPercent: w.GeneratorCPUPercent}
 		for i := range b.directions {
 			b.sent[i] = b.sent[i].Add(b.traffic(offered, time.Second))
-			b.back[i] = b.back[i].Add(b.traffic(received, time.Second))
-			s.Directions = append(s.Directions, report.SampleDirection{IntendedPacketsPerSecond: intended, Sent: b.sent[i], Returned: b.back[i]})
+			b.returned[i] = b.returned[i].Add(b.traffic(received, time.Second))
+			s.Directions = append(s.Directions, report.SampleDirection{IntendedPacketsPerSecond: intended, Sent: b.sent[i], Returned: b.returned[i]})
 		}
 		b.r.Samples = append(b.r.Samples, s)
 	}
@@ -233,29 +233,29 @@ func (b *bench) answer(highest, lossy units.Ratio) {
 		res.Reason, res.Message = report.NotMeasured, "no window of the ramp was finished"
 		return
 	}
-	var from report.Window
+	var source report.Window
 	for _, w := range b.r.Windows {
 		if w.Load == highest && w.Phase != report.WarmUp && w.Phase != report.Hold {
-			from = w
+			source = w
 		}
 	}
-	res.Measured, res.Window, res.Directions = true, from.Number, from.Directions
-	res.Total = b.sum(from)
-	res.MaxReceived = b.sum(b.most())
+	res.Measured, res.Window, res.Directions = true, source.Number, source.Directions
+	res.Total = b.sum(source)
+	res.MaxReceived = b.sum(b.fastest())
 	switch {
 	case lossy > 0:
 		res.Saturated, res.Reason, res.Resolution = true, report.LossAboveLimit, units.One/200
 		res.Message = fmt.Sprintf("at %s each way more frames are lost than allowed", wording.PacketRate(int64(float64(b.top())*float64(lossy)/float64(units.One))))
 	case b.r.Ending == report.Interrupted:
 		res.Reason, res.Message = report.Inconclusive, "every step up to "+highest.Percent().String()+"% of the target was clean"
-	case from.Quality == report.Short:
-		res.Reason, res.Message = report.GeneratorLimited, fmt.Sprintf("%s each way were intended and %s were sent", wording.PacketRate(from.Directions[0].Intended.PacketsPerSecond), wording.PacketRate(from.Directions[0].Offered.PacketsPerSecond))
+	case source.Quality == report.Short:
+		res.Reason, res.Message = report.GeneratorLimited, fmt.Sprintf("%s each way were intended and %s were sent", wording.PacketRate(source.Directions[0].Intended.PacketsPerSecond), wording.PacketRate(source.Directions[0].Offered.PacketsPerSecond))
 	default:
 		res.Reason, res.Message = report.ReachedTarget, "100% of line rate was the target"
 	}
 }
 
-func (b *bench) most() report.Window {
+func (b *bench) fastest() report.Window {
 	best := b.r.Windows[0]
 	for _, w := range b.r.Windows {
 		if w.Directions[0].Received.PacketsPerSecond > best.Directions[0].Received.PacketsPerSecond {
@@ -280,12 +280,12 @@ func plus(a, b report.Flow) report.Flow {
 
 func (b *bench) settle() {
 	for i, d := range b.directions {
-		b.r.Totals = append(b.r.Totals, report.Total{From: d.From, To: d.To, Sent: b.sent[i], Returned: b.back[i], Drained: true})
+		b.r.Totals = append(b.r.Totals, report.Total{From: d.From, To: d.To, Sent: b.sent[i], Returned: b.returned[i], Drained: true})
 	}
-	b.r.Finished = b.r.Started.Add(b.at + 1200*time.Millisecond)
+	b.r.Finished = b.r.Started.Add(b.clock + 1200*time.Millisecond)
 	b.r.Verdict = report.Verdict{Outcome: report.Undecided}
 }
 
 func (b *bench) note(message string) {
-	b.r.Notes = append(b.r.Notes, report.Note{At: plan.Duration(b.at), Message: message})
+	b.r.Notes = append(b.r.Notes, report.Note{At: plan.Duration(b.clock), Message: message})
 }

@@ -10,7 +10,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/transit"
 )
 
-// WithLatency is a Report with latency at 0 % and at 50 % of what was found: most frames took so many nanoseconds, some twice and a few three times as long, those of half the load, and of single frames half of that.
+// WithLatency is a Report with latency at 0 % and at 50 % of the found load. Most frames took so many nanoseconds,
+// some twice and a few three times as long. These are the times at half the load, and single frames (0 %) took half
+// of that.
 func WithLatency(nanoseconds int64, options ...Option) *report.Report {
 	r := Measured(options...)
 	r.Plan.Procedure.Latency = &plan.Latency{At: []units.Ratio{0, units.One / 2}, TrialDuration: plan.Duration(10 * time.Second)}
@@ -27,9 +29,9 @@ func WithLatency(nanoseconds int64, options ...Option) *report.Report {
 		for i := range w.Directions {
 			d := &w.Directions[i]
 			d.Limit, d.Latency = nil, []report.Latency{took64(took)}
-			told := d.Latency[0]
-			told.Histogram = ""
-			l.Directions = append(l.Directions, report.LatencyOfDirection{From: d.From, To: d.To, Offered: d.Offered, Sizes: []report.Latency{told}})
+			summary := d.Latency[0]
+			summary.Histogram = ""
+			l.Directions = append(l.Directions, report.LatencyOfDirection{From: d.From, To: d.To, Offered: d.Offered, Sizes: []report.Latency{summary}})
 		}
 		r.Windows, r.Result.Latency = append(r.Windows, w), append(r.Result.Latency, l)
 	}
@@ -37,12 +39,12 @@ func WithLatency(nanoseconds int64, options ...Option) *report.Report {
 }
 
 // took64 are 28 000 frames of 64 bytes.
-func took64(most time.Duration) report.Latency {
+func took64(typical time.Duration) report.Latency {
 	var h transit.Histogram
-	h.Add(transit.Index(most), 26_000)
-	h.Add(transit.Index(2*most), 1_750)
-	h.Add(transit.Index(3*most), 250)
-	l := report.Latency{FrameSize: 64, Frames: int64(h.Frames()), JitterNanoseconds: new((most / 10).Nanoseconds())}
+	h.Add(transit.Index(typical), 26_000)
+	h.Add(transit.Index(2*typical), 1_750)
+	h.Add(transit.Index(3*typical), 250)
+	l := report.Latency{FrameSize: 64, Frames: int64(h.Frames()), JitterNanoseconds: new((typical / 10).Nanoseconds())}
 	for _, a := range h.Read(0).Shares {
 		l.Within = append(l.Within, report.Percentile{Share: a.Share.String(), Nanoseconds: a.Time.Nanoseconds()})
 	}

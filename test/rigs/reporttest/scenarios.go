@@ -26,7 +26,7 @@ func Scenarios() []Scenario {
 		{"one-direction", inPod(JudgedAs(report.DidFail, Measured(named("OpenBSD", "64b"), Frames(64), Limited(152_090), Lanes("west", "east"))))},
 		{"four-directions", Measured(named("two lanes", "imix"), Limited(40_000), Lanes("west", "east", "east", "west", "north", "south", "south", "north"))},
 		{"doubtful", Doubtful()},
-		{"nothing", Nothing()},
+		{"nothing", FailedAtStart()},
 		{"bursts", Bursts()},
 		{"other-direction", OtherDirection()},
 		{"limits-apart", LimitsApart()},
@@ -64,12 +64,12 @@ func JudgedAs(o report.Outcome, r *report.Report) *report.Report {
 // Bursts is a run above whose figure the generator sent in bursts.
 func Bursts() *report.Report {
 	r := Measured(Limited(150_000))
-	at := slices.IndexFunc(r.Windows, func(w report.Window) bool { return w.Number == r.Result.Window })
+	answer := slices.IndexFunc(r.Windows, func(w report.Window) bool { return w.Number == r.Result.Window })
 	r.Result.Saturated, r.Result.Reason = false, report.GeneratorLimited
 	r.Result.Message = "window 12 was clean; what was lost above that may be the generator's doing, so this is a lower bound"
 	for i := range r.Windows {
 		w := &r.Windows[i]
-		if w.Quality != report.Lossy || w.Load <= r.Windows[at].Load {
+		if w.Quality != report.Lossy || w.Load <= r.Windows[answer].Load {
 			continue
 		}
 		w.Bursts = []report.Burst{{Generator: "generator-0", Link: "west", At: plan.Duration(300 * time.Millisecond), Duration: plan.Duration(21 * time.Millisecond),
@@ -82,7 +82,8 @@ func Bursts() *report.Report {
 	return r
 }
 
-// OtherDirection is a run in which one direction lost frames and set the load of both: the other one may carry any more.
+// OtherDirection is a run in which one direction lost frames and set the load of both, so that the other direction's
+// limit is unknown.
 func OtherDirection() *report.Report {
 	r := Measured(named("asymmetric", "imix"), Limited(150_000))
 	res := &r.Result
@@ -90,9 +91,9 @@ func OtherDirection() *report.Report {
 	lossy := slices.IndexFunc(r.Windows, func(w report.Window) bool { return w.Quality == report.Lossy })
 	for i := range r.Windows {
 		w := &r.Windows[i]
-		if there := &w.Directions[0]; there.Quality == report.Lossy { // nothing is lost there
-			there.Quality, there.Reason, there.LossRatio, there.LossRatioMin = report.Good, "all came back", 0, 0
-			there.Received, there.Returned = there.Offered, there.Sent
+		if lossless := &w.Directions[0]; lossless.Quality == report.Lossy { // nothing is lost there
+			lossless.Quality, lossless.Reason, lossless.LossRatio, lossless.LossRatioMin = report.Good, "all came back", 0, 0
+			lossless.Received, lossless.Returned = lossless.Offered, lossless.Sent
 		}
 	}
 	res.Directions = slices.Clone(res.Directions)
@@ -102,22 +103,23 @@ func OtherDirection() *report.Report {
 	return r
 }
 
-// LimitsApart is a run that found each direction's limit by itself, of a device that the directions share: both at once it carries half of each.
+// LimitsApart is a run that found each direction's limit by itself, of a device that the directions share. With both
+// at once the device carries half of each.
 func LimitsApart() *report.Report {
 	r := Measured(named("shared", "imix"), Limited(150_000))
 	r.Plan.Procedure.Each = &plan.Each{Directions: []string{"west→east", "east→west"}}
 	res := &r.Result
 	answer := slices.IndexFunc(r.Windows, func(w report.Window) bool { return w.Number == res.Window })
 	lossy := slices.IndexFunc(r.Windows, func(w report.Window) bool { return w.Quality == report.Lossy })
-	back, atOnce := r.Windows[answer], r.Windows[answer]
+	reverse, atOnce := r.Windows[answer], r.Windows[answer]
 	for i := range r.Windows {
 		if w := &r.Windows[i]; w.Phase != report.WarmUp {
-			alone(w, 0)
+			keepOnly(w, 0)
 		}
 	}
-	alone(&back, 1)
-	back.Number = len(r.Windows) + 1
-	atOnce.Number, atOnce.Phase, atOnce.Quality = back.Number+1, report.AllAtOnce, report.Lossy
+	keepOnly(&reverse, 1)
+	reverse.Number = len(r.Windows) + 1
+	atOnce.Number, atOnce.Phase, atOnce.Quality = reverse.Number+1, report.AllAtOnce, report.Lossy
 	atOnce.Directions = slices.Clone(atOnce.Directions)
 	for i := range atOnce.Directions {
 		d := &atOnce.Directions[i]
@@ -126,11 +128,11 @@ func LimitsApart() *report.Report {
 		d.LossRatio, d.LossRatioMin, d.Quality, d.Reason = units.One/2, units.One/2, report.Lossy, "half of them did not come back: 50 % lost"
 	}
 	atOnce.Reason = "west→east: " + atOnce.Directions[0].Reason
-	r.Windows = append(r.Windows, back, atOnce)
+	r.Windows = append(r.Windows, reverse, atOnce)
 	limit := report.DirectionLimit{Reason: report.LossAboveLimit, Saturated: true, Confirmed: true, Window: res.Window, Lossy: r.Windows[lossy].Number, Resolution: units.One / 200}
 	limitBack := limit
-	limitBack.Window = back.Number
-	res.Directions = []report.Direction{r.Windows[answer].Directions[0], back.Directions[1]}
+	limitBack.Window = reverse.Number
+	res.Directions = []report.Direction{r.Windows[answer].Directions[0], reverse.Directions[1]}
 	res.Directions[0].Limit, res.Directions[1].Limit = &limit, &limitBack
 	res.Together = &report.Together{Window: atOnce.Number, Quality: report.Lossy, Reason: atOnce.Reason, Directions: atOnce.Directions}
 	res.Saturated, res.Reason, res.Resolution, res.Window = false, report.LoadHeld, 0, atOnce.Number
@@ -140,8 +142,8 @@ func LimitsApart() *report.Report {
 	return r
 }
 
-// alone leaves one direction of a window, and nothing of the other one.
-func alone(w *report.Window, direction int) {
+// keepOnly leaves one direction of a window, and nothing of the other one.
+func keepOnly(w *report.Window, direction int) {
 	w.Varied = w.Directions[direction].Name()
 	w.Directions = slices.Clone(w.Directions)
 	d := &w.Directions[1-direction]
@@ -167,9 +169,9 @@ func PathNotProven() *report.Report {
 func Doubtful() *report.Report {
 	r := Measured(named("Danos & <co>", "imix|64"), Limited(150_000))
 	r.Result.Confirmed, r.Result.NonMonotonic = false, true
-	held := &r.Windows[2]
-	held.Quality, held.Reason = report.Lossy, "west→east: 52 of 10000 frames did not come back: 0.52 % lost, limit 0.1 %"
-	r.Result.Outvoted = []report.Outvoted{{Load: held.Load, Lossy: []int{3}, Of: 3}}
+	outvoted := &r.Windows[2]
+	outvoted.Quality, outvoted.Reason = report.Lossy, "west→east: 52 of 10000 frames did not come back: 0.52 % lost, limit 0.1 %"
+	r.Result.Outvoted = []report.Outvoted{{Load: outvoted.Load, Lossy: []int{3}, Of: 3}}
 	r.Result.SharedPorts = []string{"port 0000:3b:00.0 of node gen-1 is behind link west of pod t-1-generator-0 and link east of pod t-1-dut"}
 	r.Silence[1].PacketsPerSecond, r.Silence[1].Received = 12, units.Traffic{Packets: 12, Bytes: 1200}
 	r.Totals[0].Drained, r.Totals[1].ReceiveErrors = false, 1234
@@ -180,19 +182,19 @@ func Doubtful() *report.Report {
 	return r
 }
 
-// Nothing is the least that a run can write: it failed at its first step.
-func Nothing() *report.Report {
+// FailedAtStart is the least that a run can write, as it failed at its first step.
+func FailedAtStart() *report.Report {
 	r := Measured()
 	return &report.Report{Version: report.Version, Producer: r.Producer, Plan: &plan.Plan{Version: plan.Version, Test: plan.Test{Name: "early", Attempt: 1}},
 		Started: r.Started, Finished: r.Started.Add(40 * time.Millisecond), Ending: report.Failed,
 		Message: "no generator answers at 10.42.0.17:4501: start TRex there, or correct external.servers", Result: report.Result{Reason: report.NotMeasured}, Verdict: report.Verdict{Outcome: report.Undecided}}
 }
 
-// All are the Reports of all scenarios.
-func All() []*report.Report {
-	var out []*report.Report
+// Reports are the Reports of all scenarios.
+func Reports() []*report.Report {
+	var reports []*report.Report
 	for _, s := range Scenarios() {
-		out = append(out, s.Report)
+		reports = append(reports, s.Report)
 	}
-	return out
+	return reports
 }

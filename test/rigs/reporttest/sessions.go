@@ -18,54 +18,55 @@ func Sessions(goodputBitsPerSecond int64) *report.Report {
 	return sessionsHeld(goodputBitsPerSecond, 0)
 }
 
-// SessionsBound is the same, but that the receivers were the limit: the device carries as much, or more.
+// SessionsBound is the same, but the receivers were the limit, and the device carries as much, or more.
 func SessionsBound(goodputBitsPerSecond int64) *report.Report {
 	return sessionsHeld(goodputBitsPerSecond, heldByEnd)
 }
 
-func sessionsHeld(goodput int64, held time.Duration) *report.Report {
+func sessionsHeld(goodput int64, receiverLimited time.Duration) *report.Report {
 	const duration = 10 * time.Second
 	started := time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC)
 	r := &report.Report{Version: report.Version, Producer: "linerate v0.1.0", Plan: planOfSessions(), Started: started, Finished: started.Add(13 * time.Second), Ending: report.Completed}
 	generator := report.Generator{Name: "generator-0", Product: "linerate sessions v0.1.0", Hostname: "node-7", CPUModel: "Intel(R) Xeon(R) D-2123IT CPU @ 2.20GHz", Processors: 8, Kernel: "6.1.0-18-amd64", Hypervisor: "none"}
 	w := report.Window{Number: 1, Phase: report.Hold, Load: units.One, Start: plan.Duration(2 * time.Second), Duration: plan.Duration(duration), Quality: report.Good, Reason: "connections sent all the time",
 		GeneratorCPUPercent: -1}
-	sum := &report.Sum{Window: 1, Sessions: sessionsOf(2*goodput, 2, duration, held)}
+	sum := &report.Sum{Window: 1, Sessions: sessionsOf(2*goodput, 2, duration, receiverLimited)}
 	for i, d := range r.Plan.Directions {
 		generator.Ports = append(generator.Ports, report.GeneratorPort{Link: d.From, Index: i, Name: d.From, Driver: "veth", Path: "TCP sockets", CongestionControl: "cubic", MAC: fmt.Sprintf("02:00:00:00:00:%02x", i+1)})
 		r.Path = append(r.Path, report.PathCheck{From: d.From, To: d.To, Proven: true, Sent: 4, Received: 4, Message: "4 of 4 connections; TTL 63, which was 64"})
-		w.Directions = append(w.Directions, report.Direction{From: d.From, To: d.To, Quality: report.Good, Reason: w.Reason, Sessions: sessionsOf(goodput, 1, duration, held)})
+		w.Directions = append(w.Directions, report.Direction{From: d.From, To: d.To, Quality: report.Good, Reason: w.Reason, Sessions: sessionsOf(goodput, 1, duration, receiverLimited)})
 	}
 	r.Samples = sessionSamples(r.Plan.Directions, goodput)
 	r.Generators, r.Windows = []report.Generator{generator}, []report.Window{w}
 	r.Result = report.Result{Measured: true, Confirmed: true, Reason: report.PathLimited, Message: "the path held the connections back", Window: 1, Directions: w.Directions, Total: sum}
-	if held > 0 {
+	if receiverLimited > 0 {
 		r.Result.Reason, r.Result.Message = report.GeneratorLimited, "the receivers held the connections back"
 	}
 	return r
 }
 
-// sessionSamples are those of a run of 12 s whose slow start takes half a second; answers say what was received by a while after the runner's moment, which changes no rate.
-func sessionSamples(directions []plan.Direction, goodput int64) (all []report.Sample) {
+// sessionSamples are those of a run of 12 s whose slow start takes half a second. Each answer counts received bytes
+// up to a while after the runner's moment, which changes no rate.
+func sessionSamples(directions []plan.Direction, goodput int64) (samples []report.Sample) {
 	for second := range 13 {
 		s := report.Sample{At: plan.Duration(second) * plan.Duration(time.Second), Phase: report.Hold, Load: units.One, CPUPercent: -1}
 		if second <= 2 {
 			s.Phase = report.WarmUp
 		}
-		in := s.At.Std() + time.Duration(second%3)*10*time.Millisecond
-		bytes := max(0, int64(float64(goodput)/8*(in-500*time.Millisecond).Seconds()))
+		elapsed := s.At.Std() + time.Duration(second%3)*10*time.Millisecond
+		bytes := max(0, int64(float64(goodput)/8*(elapsed-500*time.Millisecond).Seconds()))
 		for range directions {
-			s.Directions = append(s.Directions, report.SampleDirection{Sessions: &report.SessionsSoFar{ReceivedBytes: bytes, ReceivedIn: plan.Duration(in), RetransmittedSegments: int64(second * (second % 4))}})
+			s.Directions = append(s.Directions, report.SampleDirection{Sessions: &report.SessionsSoFar{ReceivedBytes: bytes, ReceivedIn: plan.Duration(elapsed), RetransmittedSegments: int64(second * (second % 4))}})
 		}
-		all = append(all, s)
+		samples = append(samples, s)
 	}
-	for i := range all[1:] { // a counter never goes back
+	for i := range samples[1:] { // a counter never goes back
 		for d := range directions {
-			now, before := all[i+1].Directions[d].Sessions, all[i].Directions[d].Sessions
-			now.RetransmittedSegments = max(now.RetransmittedSegments, before.RetransmittedSegments)
+			later, earlier := samples[i+1].Directions[d].Sessions, samples[i].Directions[d].Sessions
+			later.RetransmittedSegments = max(later.RetransmittedSegments, earlier.RetransmittedSegments)
 		}
 	}
-	return all
+	return samples
 }
 
 func planOfSessions() *plan.Plan {
@@ -75,16 +76,16 @@ func planOfSessions() *plan.Plan {
 		Procedure: plan.Procedure{Type: plan.TypeConstantLoad, ConstantLoad: &plan.ConstantLoad{Unlimited: true, WarmupDuration: plan.Duration(2 * time.Second), Duration: plan.Duration(10 * time.Second), Window: plan.Duration(10 * time.Second)}}}
 	generator := plan.Generator{Name: "generator-0"}
 	for i, name := range []string{"west", "east"} {
-		own := netip.MustParsePrefix(fmt.Sprintf("198.18.%d.2/24", i))
+		prefix := netip.MustParsePrefix(fmt.Sprintf("198.18.%d.2/24", i))
 		p.Links = append(p.Links, plan.Link{Name: name, DUT: plan.DUTEnd{Addresses: []netip.Prefix{netip.MustParsePrefix(fmt.Sprintf("198.18.%d.1/24", i))}}})
-		generator.Ports = append(generator.Ports, plan.GeneratorPort{Link: name, Addresses: []netip.Prefix{own}, Share: 1, ShareOf: 1})
+		generator.Ports = append(generator.Ports, plan.GeneratorPort{Link: name, Addresses: []netip.Prefix{prefix}, Share: 1, ShareOf: 1})
 	}
 	p.Generators = []plan.Generator{generator}
 	return p
 }
 
 // sessionsOf are those of so many directions together.
-func sessionsOf(goodput, directions int64, took, held time.Duration) *report.Sessions {
+func sessionsOf(goodput, directions int64, took, receiverLimited time.Duration) *report.Sessions {
 	bytes := goodput / 8 * int64(took/time.Second)
 	segments := bytes / 1448
 	retransmitted := segments / 1000
@@ -92,7 +93,7 @@ func sessionsOf(goodput, directions int64, took, held time.Duration) *report.Ses
 	return &report.Sessions{Connections: int(4 * directions), WrittenBytes: bytes, AcknowledgedBytes: bytes, ReceivedBytes: bytes, ReceivedIn: plan.Duration(took), GoodputBitsPerSecond: goodput,
 		Segments: segments, RetransmittedSegments: retransmitted, SentBytes: bytes, RetransmittedBytes: retransmitted * 1448, RetransmitRatio: units.RatioOf(retransmitted, segments),
 		RoundTrip: &report.RoundTrip{MinMicroseconds: 800, MeanMicroseconds: 41_000, MaxMicroseconds: 52_000},
-		Senders: report.SenderTime{Observed: plan.Duration(senders), Busy: plan.Duration(senders), ReceiverLimited: plan.Duration(senders.Seconds() * float64(held)),
+		Senders: report.SenderTime{Observed: plan.Duration(senders), Busy: plan.Duration(senders), ReceiverLimited: plan.Duration(senders.Seconds() * float64(receiverLimited)),
 			Samples: 2000 * directions, HeldByPath: 1900 * directions}}
 }
 
@@ -110,8 +111,8 @@ func Datagrams(askedBitsPerSecond int64) *report.Report {
 		addDatagrams(sum, d.Sessions)
 		r.Generators[0].Ports[i].Path, r.Generators[0].Ports[i].CongestionControl = "UDP sockets", ""
 		for s := range r.Samples {
-			so := r.Samples[s].Directions[i].Sessions
-			so.RetransmittedSegments, so.LostDatagrams = 0, int64(1-i)*so.ReceivedBytes/100_000
+			counters := r.Samples[s].Directions[i].Sessions
+			counters.RetransmittedSegments, counters.LostDatagrams = 0, int64(1-i)*counters.ReceivedBytes/100_000
 		}
 	}
 	r.Windows[0].Directions, r.Result.Total.Sessions = r.Result.Directions, sum
@@ -119,7 +120,7 @@ func Datagrams(askedBitsPerSecond int64) *report.Report {
 	return r
 }
 
-// datagramsOf are those of one direction; lost is how many of a hundred.
+// datagramsOf are those of one direction, of which so many of a hundred are lost.
 func datagramsOf(asked, lost int64, took plan.Duration) *report.Sessions {
 	const bytes = 1000
 	sent := asked / 8 / bytes * int64(took.Std()/time.Second)

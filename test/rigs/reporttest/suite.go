@@ -9,12 +9,12 @@ import (
 
 // Night is a suite of two systems, one of which gave no figure in one run.
 func Night() *report.Suite {
-	at := time.Date(2026, 3, 14, 1, 0, 0, 0, time.UTC)
+	begin := time.Date(2026, 3, 14, 1, 0, 0, 0, time.UTC)
 	figures := func(runs int, pps int64) *report.Figures {
 		return &report.Figures{Runs: runs, PacketsPerSecond: pps, Layer1BitsPerSecond: pps * 672, LineRatePercent: Percent("50"), LineRatePercentSum: Percent("100")}
 	}
 	run := func(test string, repetition int, pps int64) report.SuiteRun {
-		r := report.SuiteRun{Test: test, Repetition: repetition, Started: at, Finished: at.Add(time.Minute), Reason: "LossAboveLimit", Report: "sha256:0f", Plan: "ab"}
+		r := report.SuiteRun{Test: test, Repetition: repetition, Started: begin, Finished: begin.Add(time.Minute), Reason: "LossAboveLimit", Report: "sha256:0f", Plan: "ab"}
 		if pps == 0 {
 			r.Reason, r.Message, r.Report = "GeneratorLost", "generator-0 didn't answer for 10s", ""
 			return r
@@ -22,7 +22,7 @@ func Night() *report.Suite {
 		r.Figures = figures(1, pps)
 		return r
 	}
-	return &report.Suite{Version: report.SuiteVersion, Producer: "linerate v0.1.0", Name: "night", Namespace: "lab", Started: at, Finished: at.Add(time.Hour),
+	return &report.Suite{Version: report.SuiteVersion, Producer: "linerate v0.1.0", Name: "night", Namespace: "lab", Started: begin, Finished: begin.Add(time.Hour),
 		Axes: []report.Axis{{Name: "system", Values: []string{"vpp", "linux"}}, {Name: "frames", Values: []string{"64b"}}},
 		Cells: []report.SuiteCell{
 			{Name: "vpp-64b", Values: []report.AxisValue{{Axis: "system", Value: "vpp"}, {Axis: "frames", Value: "64b"}}, Product: "vpp", Loadtest: "64b", Figures: figures(2, 1_780_000), Outliers: []string{"night-vpp-64b-r2"},
@@ -33,7 +33,7 @@ func Night() *report.Suite {
 		Verdict: report.Verdict{Outcome: report.DidFail}, Baseline: &report.Baseline{Kind: "LoadTestSuite", Name: "last-night"}}
 }
 
-// Percent reads a percentage; it panics where the text is none.
+// Percent reads a percentage. It panics where the text is none.
 func Percent(text string) units.Percent {
 	var p units.Percent
 	if err := p.UnmarshalText([]byte(text)); err != nil {

@@ -21,7 +21,8 @@ var Words = []string{
 	"=HYPERLINK(\"http://evil.example\")", "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\"=1",
 }
 
-// Make gives a value one of each thing that it may have: what pointers point to, an element of each list and map.
+// Make gives a value one of each thing that it may have, such as what pointers point to, and an element of each list
+// and map.
 func Make(v reflect.Value) { grow(v, 16) }
 
 func grow(v reflect.Value, deep int) {
@@ -56,28 +57,28 @@ func grow(v reflect.Value, deep int) {
 }
 
 // Fill writes one after the other into all texts of a value, from the given one on, but those of the named fields.
-func Fill(v reflect.Value, from int, but ...string) {
-	fill(v, &from, but)
+func Fill(v reflect.Value, first int, except ...string) {
+	fill(v, &first, except)
 }
 
-func fill(v reflect.Value, next *int, but []string) {
+func fill(v reflect.Value, next *int, except []string) {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
 		if !v.IsNil() {
-			fill(v.Elem(), next, but)
+			fill(v.Elem(), next, except)
 		}
 	case reflect.Struct:
 		if v.Type() == reflect.TypeFor[time.Time]() {
 			return
 		}
 		for i := range v.NumField() {
-			if v.Field(i).CanSet() && !slices.Contains(but, v.Type().Field(i).Name) {
-				fill(v.Field(i), next, but)
+			if v.Field(i).CanSet() && !slices.Contains(except, v.Type().Field(i).Name) {
+				fill(v.Field(i), next, except)
 			}
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
-			fill(v.Index(i), next, but)
+			fill(v.Index(i), next, except)
 		}
 	case reflect.String:
 		v.SetString(Words[*next%len(Words)])
@@ -94,42 +95,43 @@ var (
 	elements = regexp.MustCompile(`(?i)<img|<script>x|<!--|onerror=alert\(1\)>`)
 )
 
-// Check finds what must not be in output of a format: "text", "json", "csv", "markdown", "html", "junit", or "" for a message.
-func Check(t *testing.T, what, format string, out []byte) {
+// Check finds what must not be in output of a format. The format is "text", "json", "csv", "markdown", "html" or
+// "junit", or "" for a message.
+func Check(t *testing.T, name, format string, output []byte) {
 	t.Helper()
-	text := string(bytes.ToValidUTF8(out, []byte("\x00")))
+	text := string(bytes.ToValidUTF8(output, []byte("\x00")))
 	for _, r := range text {
 		if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)) || r == '\u3164' {
-			t.Errorf("%s: %s has the character %U", what, format, r)
+			t.Errorf("%s: %s has the character %U", name, format, r)
 			return
 		}
 	}
 	for _, bad := range []*regexp.Regexp{command, legacy} {
 		if found := bad.FindStringIndex(text); found != nil {
-			t.Errorf("%s: %s commands a runner: %q", what, format, around(text, found))
+			t.Errorf("%s: %s commands a runner: %q", name, format, around(text, found))
 		}
 	}
 	switch parts := []string{text}; format {
 	case "csv":
 		rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 		if err != nil {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: %v", name, err)
 		}
-		find(t, what, format, formula, slices.Concat(rows...))
+		find(t, name, format, formula, slices.Concat(rows...))
 	case "markdown":
 		parts[0] = strings.NewReplacer("\\[", "", "\\]", "", "&#8203;", "·", "&#64;", "@").Replace(text)
-		find(t, what, format, markup, parts)
+		find(t, name, format, markup, parts)
 	case "html", "junit":
-		find(t, what, format, elements, parts)
+		find(t, name, format, elements, parts)
 	}
 }
 
 // find finds what must not be in any part of the output.
-func find(t *testing.T, what, format string, bad *regexp.Regexp, parts []string) {
+func find(t *testing.T, name, format string, bad *regexp.Regexp, parts []string) {
 	t.Helper()
 	for _, part := range parts {
 		if found := bad.FindStringIndex(part); found != nil {
-			t.Errorf("%s: %s has %q", what, format, around(part, found))
+			t.Errorf("%s: %s has %q", name, format, around(part, found))
 		}
 	}
 }

@@ -53,7 +53,7 @@ func (c *capture) Close(ctx context.Context) error {
 	return nil
 }
 
-// Inject implements engine.Engine: the device treats each frame as its mode says.
+// Inject implements engine.Engine. The device treats each frame as its mode says.
 func (e *Engine) Inject(ctx context.Context, port int, frames [][]byte) error {
 	if err := e.ready(ctx, port); err != nil {
 		return err
@@ -102,29 +102,29 @@ func (e *Engine) pass(port int, frame []byte) {
 		frame[len(frame)-1] ^= 1
 	}
 	for range e.world.cfg.Directions[i].Device.copies() {
-		e.world.after(d.Device.MarkedDelay, func() { far.deliver(d.To, frame) })
+		e.world.schedule(d.Device.MarkedDelay, func() { far.deliver(d.To, frame) })
 	}
 }
 
 // arrival is a marked frame that is on its way through the device.
 type arrival struct {
-	at      time.Duration
+	due     time.Duration
 	deliver func()
 }
 
-// after has a frame arrive so much later.
-func (w *World) after(delay time.Duration, deliver func()) {
+// schedule has a frame arrive so much later.
+func (w *World) schedule(delay time.Duration, deliver func()) {
 	if delay == 0 {
 		deliver()
 		return
 	}
-	w.underway = append(w.underway, arrival{w.last + delay, deliver})
+	w.underway = append(w.underway, arrival{w.computed + delay, deliver})
 }
 
 // arrive lets the marked frames arrive that have been on their way for long enough.
 func (w *World) arrive() {
 	w.underway = slices.DeleteFunc(w.underway, func(a arrival) bool {
-		due := a.at <= w.last
+		due := a.due <= w.computed
 		if due {
 			a.deliver()
 		}
@@ -165,14 +165,14 @@ func onWire(frame []byte) units.Traffic {
 func (e *Engine) deliver(port int, frame []byte) {
 	e.delivered[port] = e.delivered[port].Add(onWire(frame))
 	if e.capture != nil && slices.Contains(e.capture.ports, port) {
-		e.capture.frames = append(e.capture.frames, engine.CapturedFrame{Port: port, At: e.world.last, Bytes: frame})
+		e.capture.frames = append(e.capture.frames, engine.CapturedFrame{Port: port, Instant: e.world.computed, Bytes: frame})
 	}
 }
 
 // resolving counts a frame that the device drops because it does not know its neighbour yet.
-func (w *World) resolving(from int) bool {
+func (w *World) resolving(link int) bool {
 	for i := range w.cfg.Directions {
-		if d := &w.cfg.Directions[i]; d.From == from && d.Device.Resolving > 0 {
+		if d := &w.cfg.Directions[i]; d.From == link && d.Device.Resolving > 0 {
 			d.Device.Resolving--
 			return true
 		}

@@ -12,39 +12,43 @@ import (
 
 // Generator says how well a simulated generator works, and which faults it has. The zero value does everything that it is asked, at once.
 type Generator struct {
-	// MaxRate is the most that one port sends; 0: no bound. Like TRex, the generator doesn't report it.
+	// MaxRate is the most that one port sends, 0 for no bound. Like TRex, the generator doesn't report it.
 	MaxRate units.PacketRate
-	// ReceiveDrops is the share of the frames that reach a port and are dropped there (ierrors); above ReceiveDropsFrom packets per
-	// second only.
+	// ReceiveDrops is the share of the frames that reach a port and are dropped there (ierrors), only above
+	// ReceiveDropsFrom packets per second.
 	ReceiveDrops     units.Ratio
 	ReceiveDropsFrom units.PacketRate
 	// ReadTakes is how long a reading takes. Its time is then the middle of the request, and each port is read at some moment of it.
 	ReadTakes time.Duration
-	// PortsRead says, for the n-th reading, how long after its beginning the first port's counters are read, and the last port's; the others are read at even distances between. Nil:
-	// the first at the reading's beginning and the last at its end, in alternating order, which is the worst case that the uncertainty covers.
+	// PortsRead returns, for the n-th reading, how long after its beginning the first port's counters are read, and
+	// the last port's. The others are read at even distances between. With nil the first is read at the reading's
+	// beginning and the last at its end, in alternating order, which is the worst case that the uncertainty covers.
 	PortsRead func(n int) (first, last time.Duration)
 	// StartTakes delays the start of traffic.
 	StartTakes time.Duration
 	// Owner holds the ports until it is claimed by force.
 	Owner string
-	// Unresolved: ARP and neighbour discovery get no answer for next hops.
+	// Unresolved means that ARP and neighbour discovery get no answer for next hops.
 	Unresolved bool
-	// Stalls are when the generator stands still and then catches up, in order of time; they don't overlap. Mute: it doesn't answer meanwhile either.
+	// Stalls are when the generator stands still and then catches up, in order of time without overlap. A Mute
+	// generator doesn't answer meanwhile either.
 	Stalls []Standstill
 	Mute   bool
-	// UntimedBursts: it doesn't report how long it took to send them.
+	// UntimedBursts means that the generator doesn't report how long it took to send its bursts.
 	UntimedBursts bool
 	// Cuts is how many frames it leaves out of each burst.
 	Cuts int64
-	// Paced: it reports that it never catches up in bursts, and for how long it waited: its Stalls, of which the test must then have none that is made good.
+	// Paced means that the generator reports that it never catches up in bursts, and for how long it waited. It
+	// waited for its Stalls, none of which may then be made good.
 	Paced bool
-	// Numbered is what the receivers of its latency streams report; nil: it has no latency streams.
+	// Numbered is what the receivers of its latency streams report, nil if it has no latency streams.
 	Numbered map[uint32]engine.LatencyStats
-	// Timed is what became of its streams with stamps, by flow id, for the n-th call, from 0 on; nil: nothing came.
+	// Timed is what became of its streams with stamps, by flow id, for the n-th call, from 0 on. With nil nothing
+	// came.
 	Timed func(n int) map[uint32]engine.Followed
-	// Unsampled is why it reports no times of latency streams, which are what Timed says; nil: it does.
+	// Unsampled is the error instead of the times of latency streams. With nil these are Timed's.
 	Unsampled error
-	// Untimed is why its ports can't time frames by stamps; empty: they can.
+	// Untimed is the reason why its ports can't time frames by stamps, empty if they can.
 	Untimed string
 	// Faults happen at their time after the first start of traffic.
 	Faults []Fault
@@ -52,8 +56,8 @@ type Generator struct {
 
 // Fault is a fault at a moment of the run.
 type Fault struct {
-	At   time.Duration
-	Kind FaultKind
+	Offset time.Duration
+	Kind   FaultKind
 }
 
 // FaultKind says what goes wrong.
@@ -62,7 +66,7 @@ type FaultKind int
 // The faults.
 const (
 	Flap      FaultKind = iota // a link goes down and comes up again
-	Restart                    // the process restarts: its counters are lost and its traffic has stopped
+	Restart                    // the process restarts, its counters are lost and its traffic has stopped
 	Stall                      // it doesn't answer any more
 	Robbed                     // another client takes the ports
 	Cleared                    // another client clears the counters
@@ -91,7 +95,7 @@ type Engine struct {
 // port is the state of a claimed port.
 type port struct {
 	streams int
-	burst   int64         // how many frames its streams have, where they are finite; 0: they are not
+	burst   int64         // how many frames its streams have, 0 if they are not finite
 	took    time.Duration // that the latest burst did
 	rate    units.PacketRate
 	begins  time.Duration
@@ -117,7 +121,7 @@ func (e *Engine) lock() func() {
 // sending is a port's actual rate in packets per second.
 func (e *Engine) sending(index int) float64 {
 	p := e.ports[index]
-	if p == nil || !p.running || e.world.last < p.begins || e.failed(Restart) || e.world.cfg.Links[index].down(e.world.last) {
+	if p == nil || !p.running || e.world.computed < p.begins || e.failed(Restart) || e.world.cfg.Links[index].isDown(e.world.computed) {
 		return 0
 	}
 	pace, _ := e.pace()
@@ -133,30 +137,30 @@ func (e *Engine) reaches(rate units.PacketRate) float64 {
 }
 
 // nextChange is the first moment after from, and not after to, at which a port begins or ends by itself or a restart stops all.
-func (e *Engine) nextChange(from, to time.Duration) time.Duration {
+func (e *Engine) nextChange(begin, end time.Duration) time.Duration {
 	moments := []time.Duration{}
 	for _, p := range e.ports {
 		moments = append(moments, p.begins, p.ends)
 	}
 	if e.started {
 		for _, f := range e.Faults {
-			moments = append(moments, e.startAt+f.At)
+			moments = append(moments, e.startAt+f.Offset)
 		}
-		for _, s := range e.around(from - e.startAt) {
-			moments = append(moments, e.startAt+s.At, e.startAt+s.At+s.Lasts, e.startAt+s.caughtUp())
+		for _, s := range e.around(begin - e.startAt) {
+			moments = append(moments, e.startAt+s.Offset, e.startAt+s.Offset+s.Duration, e.startAt+s.caughtUp())
 		}
 	}
 	for _, m := range moments {
-		if m > from && m < to {
-			to = m
+		if m > begin && m < end {
+			end = m
 		}
 	}
-	return to
+	return end
 }
 
-func (e *Engine) expire(now time.Duration) {
+func (e *Engine) expire(clock time.Duration) {
 	for i, p := range e.ports {
-		if p.running && now >= p.ends {
+		if p.running && clock >= p.ends {
 			e.stop(i)
 		}
 	}
@@ -168,7 +172,7 @@ func (e *Engine) stop(index int) {
 	for _, f := range e.world.flows {
 		if f.From == index {
 			f.sent[e.index].whole()
-			f.back[e.index].whole()
+			f.returned[e.index].whole()
 		}
 	}
 }
@@ -179,7 +183,7 @@ func (e *Engine) failed(kind FaultKind) bool { return e.happened(kind) > 0 }
 func (e *Engine) happened(kind FaultKind) int {
 	n := 0
 	for _, f := range e.Faults {
-		if e.started && f.Kind == kind && e.world.last >= e.startAt+f.At {
+		if e.started && f.Kind == kind && e.world.computed >= e.startAt+f.Offset {
 			n++
 		}
 	}
@@ -209,8 +213,8 @@ func (e *Engine) reach(ctx context.Context) error {
 
 func (e *Engine) stalledNow() bool {
 	for _, f := range e.Faults {
-		since := e.world.last - e.startAt - f.At
-		if e.started && f.Kind == StallOnce && since >= 0 && since < 3*time.Second {
+		elapsed := e.world.computed - e.startAt - f.Offset
+		if e.started && f.Kind == StallOnce && elapsed >= 0 && elapsed < 3*time.Second {
 			return true
 		}
 	}

@@ -54,7 +54,7 @@ func TestDevices(t *testing.T) {
 		"loses a share":                  {sim.Device{Loss: units.One / 4}, sim.Generator{}, 4 * kpps, 40_000, 30_000, 0},
 		"takes its time":                 {sim.Device{Delay: time.Second}, sim.Generator{}, 1 * kpps, 10_000, 9_000, 0},
 		"has a curve":                    {sim.Device{Capacity: func(o float64) float64 { return math.Sqrt(o) * 10 }}, sim.Generator{}, 1600 * units.PacketPerSecond, 16_000, 4_000, 0},
-		"was in trouble for two seconds": {sim.Device{Trouble: sim.Trouble{From: time.Second, To: 3 * time.Second, Loss: units.One / 2}}, sim.Generator{}, 1 * kpps, 10_000, 9_000, 0},
+		"was in trouble for two seconds": {sim.Device{Trouble: sim.Trouble{Begin: time.Second, End: 3 * time.Second, Loss: units.One / 2}}, sim.Generator{}, 1 * kpps, 10_000, 9_000, 0},
 		"a throttled generator":          {sim.Device{}, sim.Generator{MaxRate: 3 * kpps}, 5 * kpps, 30_000, 30_000, 0},
 		"drops at the receiver":          {sim.Device{}, sim.Generator{ReceiveDrops: units.One / 10}, 5 * kpps, 50_000, 45_000, 5_000},
 		"drops only above a rate":        {sim.Device{}, sim.Generator{ReceiveDrops: units.One / 10, ReceiveDropsFrom: 6 * kpps}, 5 * kpps, 50_000, 50_000, 0},
@@ -66,7 +66,7 @@ func TestDevices(t *testing.T) {
 				e := started(t, test.device, test.generator, test.rate)
 				time.Sleep(10 * time.Second)
 				sent, received, dropped := read(t, e)
-				if near(sent, test.sent) && near(received, test.received) && near(dropped, test.dropped) {
+				if within1(sent, test.sent) && within1(received, test.received) && within1(dropped, test.dropped) {
 					return
 				}
 				t.Errorf("sent %d, received %d, dropped %d; want %d, %d, %d", sent, received, dropped, test.sent, test.received, test.dropped)
@@ -75,7 +75,7 @@ func TestDevices(t *testing.T) {
 	}
 }
 
-func near(got, want int64) bool { return got-want <= 1 && want-got <= 1 }
+func within1(got, want int64) bool { return got-want <= 1 && want-got <= 1 }
 
 func TestTrafficStopsByItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -91,7 +91,7 @@ func TestTrafficStopsByItself(t *testing.T) {
 }
 
 func TestAGeneratorStandsStillAndCatchesUp(t *testing.T) {
-	stall := sim.Standstill{At: time.Second, Lasts: 300 * time.Millisecond, Faster: 4}
+	stall := sim.Standstill{Offset: time.Second, Duration: 300 * time.Millisecond, Faster: 4}
 	for name, mute := range map[string]bool{"and answers": false, "and is mute": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -99,12 +99,12 @@ func TestAGeneratorStandsStillAndCatchesUp(t *testing.T) {
 				began := time.Now()
 				time.Sleep(1100 * time.Millisecond)
 				sent, _, _ := read(t, e)
-				if took := time.Since(began); !near(sent, 1000) || mute != (took == 1300*time.Millisecond) {
+				if took := time.Since(began); !within1(sent, 1000) || mute != (took == 1300*time.Millisecond) {
 					t.Errorf("sent %d when it answers, after %s", sent, took)
 				}
 				time.Sleep(2*time.Second - time.Since(began))
 				// it caught up for 100 ms at 4 kpps, of which the device took 2 kpps and a saved-up burst of 100 frames
-				if sent, received, _ := read(t, e); !near(sent, 2000) || !near(received, 1900) {
+				if sent, received, _ := read(t, e); !within1(sent, 2000) || !within1(received, 1900) {
 					t.Errorf("sent %d, received %d", sent, received)
 				}
 			})

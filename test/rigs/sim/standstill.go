@@ -13,33 +13,33 @@ import (
 //	0               └─────┘
 //	                At    + Lasts
 type Standstill struct {
-	At, Lasts time.Duration // At counts from the first start of traffic
-	Faster    float64       // not above one: the missed frames are never sent
+	Offset, Duration time.Duration // At counts from the first start of traffic
+	Faster           float64       // not above one if the missed frames are never sent
 }
 
 // caughtUp is when the generator has sent everything that it missed.
 func (s Standstill) caughtUp() time.Duration {
-	end := s.At + s.Lasts
+	end := s.Offset + s.Duration
 	if s.Faster > 1 {
-		end += time.Duration(float64(s.Lasts) / (s.Faster - 1))
+		end += time.Duration(float64(s.Duration) / (s.Faster - 1))
 	}
 	return end
 }
 
 // pace is how many times as fast as asked for a generator sends at the moment up to which the world is computed, and for how much longer it
 // stands still.
-func (e *Engine) pace() (times float64, left time.Duration) {
+func (e *Engine) pace() (times float64, remaining time.Duration) {
 	if !e.started {
 		return 1, 0
 	}
-	since := e.world.last - e.startAt
-	for _, s := range e.around(since) {
+	elapsed := e.world.computed - e.startAt
+	for _, s := range e.around(elapsed) {
 		switch {
-		case since < s.At:
+		case elapsed < s.Offset:
 			return 1, 0
-		case since < s.At+s.Lasts:
-			return 0, s.At + s.Lasts - since
-		case since < s.caughtUp():
+		case elapsed < s.Offset+s.Duration:
+			return 0, s.Offset + s.Duration - elapsed
+		case elapsed < s.caughtUp():
 			return s.Faster, 0
 		}
 	}
@@ -50,15 +50,15 @@ func (e *Engine) pace() (times float64, left time.Duration) {
 func (e *Engine) stood() (sum time.Duration) {
 	for _, s := range e.Stalls {
 		if e.started {
-			sum += min(max(0, e.world.last-e.startAt-s.At), s.Lasts)
+			sum += min(max(0, e.world.computed-e.startAt-s.Offset), s.Duration)
 		}
 	}
 	return sum
 }
 
 // around are the last stall that has begun by a moment, and the next.
-func (e *Engine) around(since time.Duration) []Standstill {
-	next := sort.Search(len(e.Stalls), func(i int) bool { return e.Stalls[i].At > since })
+func (e *Engine) around(elapsed time.Duration) []Standstill {
+	next := sort.Search(len(e.Stalls), func(i int) bool { return e.Stalls[i].Offset > elapsed })
 	return e.Stalls[max(0, next-1):min(next+1, len(e.Stalls))]
 }
 
@@ -68,7 +68,7 @@ func (e *Engine) awaitAnswer() {
 		return
 	}
 	unlock := e.lock()
-	_, left := e.pace()
+	_, remaining := e.pace()
 	unlock()
-	time.Sleep(left)
+	time.Sleep(remaining)
 }

@@ -20,7 +20,7 @@ func (e *Engine) Start(ctx context.Context, loads []engine.PortLoad, duration ti
 		return err
 	}
 	defer e.lock()()
-	now := e.world.last
+	clock := e.world.computed
 	for _, l := range loads {
 		p := e.ports[l.Port]
 		switch {
@@ -28,19 +28,19 @@ func (e *Engine) Start(ctx context.Context, loads []engine.PortLoad, duration ti
 			return fmt.Errorf("port %d has no streams: %w", l.Port, engine.ErrRefused)
 		case p.running:
 			return fmt.Errorf("port %d is transmitting: %w", l.Port, engine.ErrRefused)
-		case e.world.cfg.Links[l.Port].down(now):
+		case e.world.cfg.Links[l.Port].isDown(clock):
 			return fmt.Errorf("port %d has no link: %w", l.Port, engine.ErrRefused)
 		case e.capture != nil:
 			return fmt.Errorf("port %d is in service mode: %w", l.Port, engine.ErrRefused)
 		}
-		p.rate, p.begins, p.ends, p.running = l.Rate, now+e.StartTakes, now+e.StartTakes+duration, true
+		p.rate, p.begins, p.ends, p.running = l.Rate, clock+e.StartTakes, clock+e.StartTakes+duration, true
 		if p.burst > 0 {
 			p.took = time.Duration(math.Ceil(float64(p.burst-e.Cuts) / e.reaches(l.Rate) * float64(time.Second)))
 			p.ends = min(p.ends, p.begins+p.took)
 		}
 	}
 	if !e.started {
-		e.started, e.startAt = true, now
+		e.started, e.startAt = true, clock
 	}
 	return nil
 }
@@ -80,11 +80,11 @@ func (e *Engine) Read(ctx context.Context, ports []int) (engine.Reading, error) 
 		return engine.Reading{}, err
 	}
 	unlock := e.lock()
-	began := e.world.last
+	began := e.world.computed
 	e.readings++
 	turn := e.readings
 	unlock()
-	r := engine.Reading{Ports: map[int]engine.PortCounters{}, CPUPercent: -1, At: began}
+	r := engine.Reading{Ports: map[int]engine.PortCounters{}, CPUPercent: -1, Instant: began}
 	if e.ReadTakes == 0 {
 		defer e.lock()()
 		for _, i := range ports {
@@ -92,36 +92,36 @@ func (e *Engine) Read(ctx context.Context, ports []int) (engine.Reading, error) 
 		}
 		return r, nil
 	}
-	order, at := e.readOrder(ports, turn)
+	order, offset := e.readOrder(ports, turn)
 	for n, i := range order {
-		time.Sleep(at(n) - e.world.since(began))
+		time.Sleep(offset(n) - e.world.elapsedSince(began))
 		unlock := e.lock()
 		r.Ports[i] = e.counters(i)
 		unlock()
 	}
-	time.Sleep(e.ReadTakes - e.world.since(began))
-	r.At, r.Uncertainty = began+e.ReadTakes/2, e.ReadTakes/2
+	time.Sleep(e.ReadTakes - e.world.elapsedSince(began))
+	r.Instant, r.Uncertainty = began+e.ReadTakes/2, e.ReadTakes/2
 	return r, ctx.Err()
 }
 
 // readOrder is in which order a reading takes the ports, and how long after its beginning the n-th of them.
-func (e *Engine) readOrder(ports []int, turn int) (order []int, at func(n int) time.Duration) {
-	order, first, last := slices.Clone(ports), time.Duration(0), e.ReadTakes
+func (e *Engine) readOrder(ports []int, turn int) (order []int, offset func(n int) time.Duration) {
+	order, earliest, latest := slices.Clone(ports), time.Duration(0), e.ReadTakes
 	switch {
 	case e.PortsRead != nil:
-		first, last = e.PortsRead(turn)
+		earliest, latest = e.PortsRead(turn)
 	case turn%2 == 1:
 		slices.Reverse(order)
 	}
 	return order, func(n int) time.Duration {
-		return first + (last-first)*time.Duration(n)/time.Duration(max(1, len(ports)-1))
+		return earliest + (latest-earliest)*time.Duration(n)/time.Duration(max(1, len(ports)-1))
 	}
 }
 
-// counters are a port's present counters; the caller has locked the world.
+// counters are a port's present counters. The caller has locked the world.
 func (e *Engine) counters(index int) engine.PortCounters {
-	now := e.world.last
-	c := engine.PortCounters{LinkUp: !e.world.cfg.Links[index].down(now), LinkFlaps: int64(2*e.happened(Flap)) + e.world.cfg.Links[index].changes(now), PauseFrames: int64(100 * e.happened(Paused)), Paced: e.Paced, StraysTold: true}
+	clock := e.world.computed
+	c := engine.PortCounters{LinkUp: !e.world.cfg.Links[index].isDown(clock), LinkFlaps: int64(2*e.happened(Flap)) + e.world.cfg.Links[index].changes(clock), PauseFrames: int64(100 * e.happened(Paused)), Paced: e.Paced, CountsStrays: true}
 	if e.Paced {
 		c.Waited = e.stood()
 	}
@@ -133,13 +133,13 @@ func (e *Engine) counters(index int) engine.PortCounters {
 			c.Sent = frames(f.sent[e.index].end(), f.Mix)
 		}
 		if f.To == index {
-			arrived := int64(e.arrived(i, now))
+			arrived := int64(e.arrived(i, clock))
 			dropped := e.dropped(f, float64(arrived))
 			c.ReceiveErrors = dropped
 			c.Received = frames(float64(arrived-dropped), f.Mix)
 		}
 	}
-	background := int64(e.world.cfg.Links[index].Background.PerSecond() * now.Seconds())
+	background := int64(e.world.cfg.Links[index].Background.PerSecond() * clock.Seconds())
 	c.Received = c.Received.Add(units.Traffic{Packets: background, Bytes: background * 64}).Add(e.delivered[index])
 	c.Sent = c.Sent.Add(e.injected[index])
 	if e.failed(Cleared) {
@@ -149,11 +149,11 @@ func (e *Engine) counters(index int) engine.PortCounters {
 }
 
 // arrived is how many frames of a direction have reached this generator by a moment.
-func (e *Engine) arrived(direction int, at time.Duration) float64 {
+func (e *Engine) arrived(direction int, instant time.Duration) float64 {
 	total := 0.0
 	for g := range e.world.generators {
 		if e.world.receiver(direction, g) == e.index {
-			total += e.world.flows[direction].arrived(g, at)
+			total += e.world.flows[direction].arrived(g, instant)
 		}
 	}
 	return total
@@ -161,7 +161,7 @@ func (e *Engine) arrived(direction int, at time.Duration) float64 {
 
 // sinceCleared takes off what the counters were when they were first read after the clearing.
 func (e *Engine) sinceCleared(index int, c engine.PortCounters) engine.PortCounters {
-	if _, known := e.cleared[index]; !known {
+	if _, ok := e.cleared[index]; !ok {
 		e.cleared[index] = c
 	}
 	zero := e.cleared[index]
@@ -170,20 +170,20 @@ func (e *Engine) sinceCleared(index int, c engine.PortCounters) engine.PortCount
 	return c
 }
 
-// dropped is how many of the frames that reached the port were dropped there. With a threshold, only what arrived while more than
-// that was sent counts; the ledger is kept per flow.
+// dropped is how many of the frames that reached the port were dropped there. With a threshold, only frames count
+// that arrived at a higher rate.
 func (e *Engine) dropped(f *flow, arrived float64) int64 {
 	if e.ReceiveDropsFrom == 0 {
 		return int64(arrived * float64(e.ReceiveDrops) / float64(units.One))
 	}
-	line, above, threshold := f.back[e.index], 0.0, e.ReceiveDropsFrom.PerSecond()
+	line, fast, threshold := f.returned[e.index], 0.0, e.ReceiveDropsFrom.PerSecond()
 	for i := 1; i < len(line); i++ {
-		took := (line[i].at - line[i-1].at).Seconds()
+		took := (line[i].instant - line[i-1].instant).Seconds()
 		if passed := line[i].total - line[i-1].total; took > 0 && passed/took > threshold {
-			above += passed
+			fast += passed
 		}
 	}
-	return int64(min(arrived, above) * float64(e.ReceiveDrops) / float64(units.One))
+	return int64(min(arrived, fast) * float64(e.ReceiveDrops) / float64(units.One))
 }
 
 // frames is the traffic of n whole frames of the mix.

@@ -1,6 +1,6 @@
 package tier
 
-// Times is how often something is repeated: so often in each gate, and so often in the full tier.
+// Times is how often something is repeated in each gate, and in the full tier.
 func Times(gate, full int) int {
 	if Full {
 		return full
@@ -8,5 +8,5 @@ func Times(gate, full int) int {
 	return gate
 }
 
-// Some are the first n of what is tried, in the full tier all.
-func Some[T any](n int, all []T) []T { return all[:min(len(all), Times(n, len(all)))] }
+// Sample are the first n of what is tried, in the full tier all.
+func Sample[T any](n int, cases []T) []T { return cases[:min(len(cases), Times(n, len(cases)))] }

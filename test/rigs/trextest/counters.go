@@ -28,21 +28,22 @@ const readingRegisters = time.Millisecond
 // frames are those that a port has sent and received.
 type frames struct{ sent, sentBytes, received, receivedBytes int64 }
 
-// read is what a reader has of the port's frames. On Intel's igb and ixgbe reading clears the registers, and each reader adds up what it has read; others never forget. DPDK counts no frame check
-// sequence, which has 4 bytes: a reader has so many of them.
-func (p *port) read(by *frames, fcs int64) frames {
+// read is how many of the port's frames a reader has. On Intel's igb and ixgbe reading clears the registers, and each
+// reader adds up what it has read. Other cards never forget. A reader counts fcs bytes of each frame check sequence,
+// which has 4 bytes. DPDK counts none of them.
+func (p *port) read(reader *frames, fcs int64) frames {
 	sent, sentBytes := wholeFrames(p.sent, p.sentBytes, p.mean)
 	received, receivedBytes := wholeFrames(p.received, p.receivedBytes, p.receivedMean)
-	all := frames{int64(sent), int64(math.Round(sentBytes)), int64(received), int64(math.Round(receivedBytes))}
+	total := frames{int64(sent), int64(math.Round(sentBytes)), int64(received), int64(math.Round(receivedBytes))}
 	if p.Driver != "net_e1000_igb" && p.Driver != "net_ixgbe" {
-		return all
+		return total
 	}
-	fresh := frames{all.sent - p.cleared.sent, all.sentBytes - p.cleared.sentBytes, all.received - p.cleared.received, all.receivedBytes - p.cleared.receivedBytes}
-	by.sent, by.sentBytes = by.sent+fresh.sent, by.sentBytes+fresh.sentBytes-(4-fcs)*fresh.sent
-	by.received, by.receivedBytes = by.received+fresh.received, by.receivedBytes+fresh.receivedBytes-(4-fcs)*fresh.received
-	p.cleared = all
+	fresh := frames{total.sent - p.cleared.sent, total.sentBytes - p.cleared.sentBytes, total.received - p.cleared.received, total.receivedBytes - p.cleared.receivedBytes}
+	reader.sent, reader.sentBytes = reader.sent+fresh.sent, reader.sentBytes+fresh.sentBytes-(4-fcs)*fresh.sent
+	reader.received, reader.receivedBytes = reader.received+fresh.received, reader.receivedBytes+fresh.receivedBytes-(4-fcs)*fresh.received
+	p.cleared = total
 	time.Sleep(readingRegisters)
-	return *by
+	return *reader
 }
 
 // counter is one of a port's extended statistics.
@@ -51,18 +52,19 @@ type counter struct {
 	value int64
 }
 
-// extended are a port's extended statistics. All drivers have the first eight, which are DPDK's own; a virtual port has the names of a real net_af_packet.
+// extended are a port's extended statistics. All drivers have the first eight, which are DPDK's own. A virtual port
+// has the names of a real net_af_packet.
 func (p *port) extended() []counter {
 	good := p.read(&p.byExtended, 0)
-	all := []counter{
+	counters := []counter{
 		{"rx_good_packets", good.received}, {"tx_good_packets", good.sent}, {"rx_good_bytes", good.receivedBytes}, {"tx_good_bytes", good.sentBytes},
 		{"rx_missed_errors", p.receiveErrors}, {"rx_errors", p.damaged}, {"tx_errors", p.sendErrors}, {"rx_mbuf_allocation_errors", 0},
 	}
 	if p.Virtual {
-		return append(all, counter{"rx_q0_packets", int64(p.received)}, counter{"rx_q0_bytes", int64(p.receivedBytes)}, counter{"rx_q0_errors", 0},
+		return append(counters, counter{"rx_q0_packets", int64(p.received)}, counter{"rx_q0_bytes", int64(p.receivedBytes)}, counter{"rx_q0_errors", 0},
 			counter{"tx_q0_packets", int64(p.sent)}, counter{"tx_q0_bytes", int64(p.sentBytes)})
 	}
-	return append(all, counter{"rx_crc_errors", p.damaged}, counter{"rx_xoff_packets", 3}, counter{"rx_xon_packets", 2}, counter{"tx_xoff_packets", 100})
+	return append(counters, counter{"rx_crc_errors", p.damaged}, counter{"rx_xoff_packets", 3}, counter{"rx_xon_packets", 2}, counter{"tx_xoff_packets", 100})
 }
 
 func (g *Generator) getExtendedNames(p *port, _ Call) (any, error) {
@@ -102,7 +104,7 @@ func (g *Generator) getFlowStats(c Call) (any, error) {
 	var params struct {
 		Flows []uint32 `json:"pgids"`
 	}
-	if err := c.Into(&params); err != nil {
+	if err := c.Decode(&params); err != nil {
 		return nil, err
 	}
 	var versions, flows object
@@ -157,7 +159,8 @@ func (g *Generator) latencyOf(p *port, s stream.Stream, sent int64) object {
 	return lat
 }
 
-// hdrOf is the histogram of a TRex with --hdrh for that many frames that took 34 µs, one in a hundred of them 80 µs: 1 µs to 10 s in three digits.
+// hdrOf is the histogram of a TRex with --hdrh for that many frames that took 34 µs, one in a hundred of them 80 µs.
+// It covers 1 µs to 10 s in three digits.
 func hdrOf(frames int64) string {
 	h := hdrhistogram.New(1, 10_000_000, 3)
 	slow := frames / 100
@@ -184,7 +187,7 @@ type event struct {
 }
 
 func (g *Generator) register(session uint32) {
-	if _, known := g.queues[session]; !known {
+	if _, ok := g.queues[session]; !ok {
 		g.queues[session] = &queue{events: []event{}}
 	}
 }
@@ -214,7 +217,7 @@ func (g *Generator) getEvents(c Call) (any, error) {
 	var params struct {
 		Session uint32 `json:"session_id"`
 	}
-	if err := c.Into(&params); err != nil {
+	if err := c.Decode(&params); err != nil {
 		return nil, err
 	}
 	g.register(params.Session)

@@ -21,7 +21,7 @@ func (g *Generator) capture(c Call) (any, error) {
 		ID      int    `json:"capture_id"`
 		RX      []int  `json:"rx"`
 	}
-	if err := c.Into(&params); err != nil {
+	if err := c.Decode(&params); err != nil {
 		return nil, err
 	}
 	switch params.Command {
@@ -125,7 +125,7 @@ func (g *Generator) pushPackets(p *port, c Call) (any, error) {
 			Binary []byte `json:"binary"`
 		} `json:"pkts"`
 	}
-	if err := c.Into(&params); err != nil {
+	if err := c.Decode(&params); err != nil {
 		return nil, err
 	}
 	for _, packet := range params.Packets {
@@ -136,7 +136,7 @@ func (g *Generator) pushPackets(p *port, c Call) (any, error) {
 	return object{"sent": len(params.Packets), "ts": g.clock()}, nil
 }
 
-// toDevice plays the device: it answers for its addresses, or routes the frame.
+// toDevice plays the device, which answers for its addresses, or routes the frame.
 func (g *Generator) toDevice(p *port, frame []byte) {
 	if p.linkDown || p.Neighbor == "" || len(frame) < 14 {
 		return
@@ -177,22 +177,22 @@ func (g *Generator) answerSolicitation(p *port, frame []byte, device net.Hardwar
 
 // route returns the frame on the other link, if it was addressed to the device and has hops left.
 func (g *Generator) route(p *port, frame []byte, device net.HardwareAddr) {
-	to, ok := g.ports[p.ForwardsTo]
+	target, ok := g.ports[p.ForwardsTo]
 	if !ok || len(frame) < 34 || !slices.Equal(frame[:6], []byte(device)) || frame[22] < 2 {
 		return
 	}
-	out := slices.Clone(frame)
-	toMAC, err1 := net.ParseMAC(to.MAC)
-	fromMAC, err2 := net.ParseMAC(to.Neighbor)
+	forwarded := slices.Clone(frame)
+	toMAC, err1 := net.ParseMAC(target.MAC)
+	fromMAC, err2 := net.ParseMAC(target.Neighbor)
 	if err1 != nil || err2 != nil {
 		return
 	}
-	copy(out, toMAC)
-	copy(out[6:], fromMAC)
-	out[22]--
-	out[24], out[25] = 0, 0
-	binary.BigEndian.PutUint16(out[24:], onesComplement(out[14:34]))
-	g.receive(to.Index, out)
+	copy(forwarded, toMAC)
+	copy(forwarded[6:], fromMAC)
+	forwarded[22]--
+	forwarded[24], forwarded[25] = 0, 0
+	binary.BigEndian.PutUint16(forwarded[24:], onesComplement(forwarded[14:34]))
+	g.receive(target.Index, forwarded)
 }
 
 // onesComplement is the Internet checksum (RFC 1071) of an even number of bytes.

@@ -20,19 +20,22 @@ type Port struct {
 	MAC       string
 	SpeedGbps float64
 	Virtual   bool
-	// Owner owns the port before a client acquires it; "": it is free.
+	// Owner owns the port before a client acquires it. "" is a free port.
 	Owner string
-	// Neighbor is the device's MAC on this link, to which frames go unless a client says otherwise (as a configuration file has it); it
-	// answers ARP and neighbour solicitations for Addresses.
+	// Neighbor is the device's MAC on this link, to which frames go unless a client sets another MAC (as a
+	// configuration file has it). The device answers ARP and neighbour solicitations for Addresses.
 	Neighbor  string
 	Addresses []netip.Addr
-	// ForwardsTo is the port on which the device returns what this one sends (MACs rewritten, TTL one less); -1: none.
+	// ForwardsTo is the port on which the device returns what this one sends (MACs rewritten, TTL one less), -1 for
+	// none.
 	ForwardsTo int
-	// Limit is what the device forwards of it, in packets per second; 0: everything. Holds is how many frames above that it takes when nothing came for a while.
+	// Limit is how many packets per second the device forwards of what the port sends, 0 for everything. Holds is how
+	// many frames above Limit the device takes when nothing came for a while.
 	Limit, Holds float64
 }
 
-// TwoPorts are two 10 Gb/s ports with a router between them: 198.18.0.1 and 2001:2::1 on port 0, 198.18.1.1 and 2001:2:0:1::1 on port 1.
+// TwoPorts are two 10 Gb/s ports with a router between them. The router has 198.18.0.1 and 2001:2::1 on port 0, and
+// 198.18.1.1 and 2001:2:0:1::1 on port 1.
 func TwoPorts() []Port {
 	return []Port{
 		{Index: 0, Driver: "net_ice", MAC: "02:00:00:00:00:10", SpeedGbps: 10, Neighbor: "02:00:00:00:00:20", ForwardsTo: 1,
@@ -42,15 +45,18 @@ func TwoPorts() []Port {
 	}
 }
 
-// Generator is a small TRex: it keeps ownership, streams, states and events, counts what its ports would have sent and the device would
-// have returned (rates by the clock, no packets), and passes pushed frames through the device. Inputs that abort a real server
-// are recorded in Crashes.
+// Generator is a small TRex. It keeps ownership, streams, states and events, counts what its ports would have sent
+// and the device would have returned (rates by the clock, no packets), and passes pushed frames through the device.
+// Inputs that abort a real server are recorded in Crashes.
 type Generator struct {
-	// Histograms: it was started with --hdrh, so latency streams have a histogram of frames' times.
+	// Histograms says that the server was started with --hdrh, so that latency streams have a histogram of frames'
+	// times.
 	Histograms bool
-	// HistogramsLater is how long after the counters of latency streams a reading reads their histograms, while frames arrive; negative: before.
+	// HistogramsLater is how long after the counters of latency streams a reading reads their histograms, while
+	// frames arrive. A negative time is before the counters.
 	HistogramsLater time.Duration
-	// Capacity is how many packets per second it can send, all ports together; 0: any number. It doesn't report that, as TRex doesn't.
+	// Capacity is how many packets per second all ports together can send, 0 for any number. The server doesn't
+	// report it, as TRex doesn't.
 	Capacity float64
 
 	began time.Time
@@ -89,7 +95,8 @@ func (g *Generator) boot(ports []Port) {
 	}
 }
 
-// Restart plays a server process that ended and started again: another API handle, no owners, streams, counters or events.
+// Restart plays a server process that ended and started again. It has another API handle, and no owners, streams,
+// counters or events.
 func (g *Generator) Restart() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -117,11 +124,11 @@ func (g *Generator) Steal(index int, user string) {
 }
 
 // SetLink changes a port's link. A port that works at layer 3 then forgets its next hop's MAC.
-func (g *Generator) SetLink(index int, up bool) {
+func (g *Generator) SetLink(index int, linkUp bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if p := g.ports[index]; p.linkDown == up {
-		p.linkDown, p.unresolved = !up, p.unresolved || !p.layer2
+	if p := g.ports[index]; p.linkDown == linkUp {
+		p.linkDown, p.unresolved = !linkUp, p.unresolved || !p.layer2
 	}
 	g.tell(8, object{"port_id": index, "attr": g.ports[index].attributes()})
 }
@@ -202,7 +209,7 @@ func (g *Generator) verifyHandle(c Call) error {
 	p := struct {
 		Handle *string `json:"api_h"`
 	}{}
-	if err := c.Into(&p); err != nil || p.Handle == nil {
+	if err := c.Decode(&p); err != nil || p.Handle == nil {
 		return badParameters("field 'api_h' value is null")
 	}
 	if *p.Handle != g.handle {

@@ -12,10 +12,12 @@ import (
 	"testing"
 )
 
-// Reasons say why a server's answers may differ from those of a real TRex, by the place where they do: a pattern of path.Match of the method, then members.
+// Reasons are the reasons why a server's answers may differ from those of a real TRex, by the place of the
+// difference. A place is a pattern of path.Match of the method, then members.
 type Reasons map[string]string
 
-// Judge compares answers with recorded ones: members, types, texts, truths, refusals, and the numbers that the requests alone decide.
+// Judge compares answers with recorded ones. It compares members, types, texts, truths, refusals, and the numbers
+// that the requests alone decide.
 type Judge struct {
 	differs, leftOut, unneeded Reasons
 	absent                     map[string]bool
@@ -41,16 +43,16 @@ func (j *Judge) Absent() []string { return slices.Sorted(maps.Keys(j.absent)) }
 
 // missing reports a member that only the recorded answer has.
 func (j *Judge) missing(place string, recorded any) {
-	before := len(j.problems)
+	earlier := len(j.problems)
 	j.report(j.leftOut, place, "missing, recorded %v", recorded)
-	if len(j.problems) == before {
+	if len(j.problems) == earlier {
 		j.absent[place] = true
 	}
 }
 
 func (j *Judge) report(allowed Reasons, place, format string, args ...any) {
 	for pattern := range allowed {
-		if is, _ := path.Match(pattern, place); is {
+		if ok, _ := path.Match(pattern, place); ok {
 			delete(j.unneeded, pattern)
 			return
 		}
@@ -61,17 +63,17 @@ func (j *Judge) report(allowed Reasons, place, format string, args ...any) {
 func (j *Judge) value(place string, recorded, heard any) {
 	switch want := recorded.(type) {
 	case map[string]any:
-		if got, is := heard.(map[string]any); is {
+		if got, ok := heard.(map[string]any); ok {
 			j.object(place, want, got)
 			return
 		}
 	case []any:
-		if got, is := heard.([]any); is {
+		if got, ok := heard.([]any); ok {
 			j.list(place, want, got)
 			return
 		}
 	case json.Number:
-		if got, is := heard.(json.Number); is && isReal(want) == isReal(got) && (!exactly(place) || near(want, got)) {
+		if got, ok := heard.(json.Number); ok && isReal(want) == isReal(got) && (!exactly(place) || nearlyEqual(want, got)) {
 			return
 		}
 	default:
@@ -84,14 +86,14 @@ func (j *Judge) value(place string, recorded, heard any) {
 
 func (j *Judge) object(place string, recorded, heard map[string]any) {
 	for _, name := range slices.Sorted(maps.Keys(recorded)) {
-		if got, has := heard[name]; has {
+		if got, ok := heard[name]; ok {
 			j.value(place+"/"+name, recorded[name], got)
 		} else {
 			j.missing(place+"/"+name, recorded[name])
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(heard)) {
-		if _, has := recorded[name]; !has {
+		if _, ok := recorded[name]; !ok {
 			j.report(j.differs, place+"/"+name, "not in the recorded answer, heard %v", heard[name])
 		}
 	}
@@ -99,14 +101,14 @@ func (j *Judge) object(place string, recorded, heard map[string]any) {
 
 func (j *Judge) list(place string, recorded, heard []any) {
 	for i := range max(len(recorded), len(heard)) {
-		at := fmt.Sprintf("%s/%d", place, i)
+		element := fmt.Sprintf("%s/%d", place, i)
 		switch {
 		case i >= len(heard):
-			j.missing(at, recorded[i])
+			j.missing(element, recorded[i])
 		case i >= len(recorded):
-			j.report(j.differs, at, "not in the recorded answer, heard %v", heard[i])
+			j.report(j.differs, element, "not in the recorded answer, heard %v", heard[i])
 		default:
-			j.value(at, recorded[i], heard[i])
+			j.value(element, recorded[i], heard[i])
 		}
 	}
 }
@@ -136,7 +138,7 @@ func numbered(t testing.TB, text json.RawMessage) (v any) {
 	return v
 }
 
-func near(a, b json.Number) bool {
+func nearlyEqual(a, b json.Number) bool {
 	x, _ := a.Float64()
 	y, _ := b.Float64()
 	return math.Abs(x-y) <= 1e-9*max(math.Abs(x), math.Abs(y))

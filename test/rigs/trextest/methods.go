@@ -61,7 +61,7 @@ func (g *Generator) onPort(method func(*port, Call) (any, error)) AnswerFunc {
 		var params struct {
 			Port any `json:"port_id"`
 		}
-		if err := c.Into(&params); err != nil {
+		if err := c.Decode(&params); err != nil {
 			return nil, err
 		}
 		switch params.Port.(type) {
@@ -88,7 +88,7 @@ func (g *Generator) onOwned(method func(*port, Call) (any, error)) AnswerFunc {
 		var params struct {
 			Handler string `json:"handler"`
 		}
-		if err := c.Into(&params); err != nil {
+		if err := c.Decode(&params); err != nil {
 			return nil, err
 		}
 		if p.owner == "" {
@@ -112,7 +112,7 @@ func (g *Generator) apiSync(c Call) (any, error) {
 		Name         string
 		Major, Minor int
 	}
-	if err := c.Into(&p); err != nil {
+	if err := c.Decode(&p); err != nil {
 		return nil, err
 	}
 	const versions = "(API type 'STL':  - server: '5.1', client: '%d.%d')"
@@ -147,7 +147,7 @@ func (g *Generator) getUtilization(Call) (any, error) {
 	return object{"cpu": []object{{"history": slices.Repeat([]int{12, 10}, 10), "ports": []int{0, 1}}}, "mbuf_stats": object{}}, nil
 }
 
-func (g *Generator) crash(what string) error {
-	g.crashes = append(g.crashes, what)
+func (g *Generator) crash(input string) error {
+	g.crashes = append(g.crashes, input)
 	return ErrDie
 }

@@ -8,9 +8,9 @@ import (
 
 // pipes is a listener of in-memory connections.
 type pipes struct {
-	incoming chan net.Conn
-	closed   chan struct{}
-	once     sync.Once
+	incoming  chan net.Conn
+	closed    chan struct{}
+	closeOnce sync.Once
 }
 
 func newPipes() *pipes {
@@ -18,10 +18,10 @@ func newPipes() *pipes {
 }
 
 func (p *pipes) dial(ctx context.Context) (net.Conn, error) {
-	here, there := net.Pipe()
+	client, server := net.Pipe()
 	select {
-	case p.incoming <- there:
-		return here, nil
+	case p.incoming <- server:
+		return client, nil
 	case <-p.closed:
 		return nil, &net.OpError{Op: "dial", Net: "memory", Err: net.ErrClosed}
 	case <-ctx.Done():
@@ -39,7 +39,7 @@ func (p *pipes) Accept() (net.Conn, error) {
 }
 
 func (p *pipes) Close() error {
-	p.once.Do(func() { close(p.closed) })
+	p.closeOnce.Do(func() { close(p.closed) })
 	return nil
 }
 

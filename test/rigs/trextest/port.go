@@ -39,7 +39,7 @@ type port struct {
 	rate         float64 // packets per second of all streams together
 	mean         float64 // mean frame, FCS included
 	starts, ends float64 // times of the server's schedule
-	left         float64 // frames of its finite streams that aren't sent yet
+	unsent       float64 // frames of its finite streams that aren't sent yet
 	sending      float64 // seconds for which it has sent its streams
 	room, roomAt float64 // frames that the device has room for above its limit, at this time of the server's clock
 
@@ -66,7 +66,7 @@ func (g *Generator) acquire(p *port, c Call) (any, error) {
 		Session uint32 `json:"session_id"`
 		Force   bool   `json:"force"`
 	}
-	if err := c.Into(&params); err != nil {
+	if err := c.Decode(&params); err != nil {
 		return nil, err
 	}
 	if params.Session == 0 {
@@ -88,9 +88,9 @@ func (g *Generator) acquire(p *port, c Call) (any, error) {
 
 // give makes a session the owner of a port. The event says whether another one was, and not whether the client forced it.
 func (g *Generator) give(p *port, user string, session uint32) {
-	taken := p.owner != ""
+	owned := p.owner != ""
 	p.owner, p.session, p.handler = user, session, token()
-	g.tell(5, object{"port_id": p.Index, "who": user, "session_id": session, "force": taken})
+	g.tell(5, object{"port_id": p.Index, "who": user, "session_id": session, "force": owned})
 }
 
 func (g *Generator) release(p *port, _ Call) (any, error) {
@@ -117,7 +117,7 @@ func (g *Generator) getPortStatus(p *port, c Call) (any, error) {
 	var params struct {
 		Profile string `json:"profile_id"`
 	}
-	if err := c.Into(&params); err != nil {
+	if err := c.Decode(&params); err != nil {
 		return nil, err
 	}
 	if params.Profile != "" && params.Profile != "*" && !p.profile {
@@ -173,7 +173,7 @@ func (g *Generator) service(p *port, c Call) (any, error) {
 		Port    int  `json:"port_id"`
 		Enabled bool `json:"enabled"`
 	}
-	if err := c.Into(&params); err != nil {
+	if err := c.Decode(&params); err != nil {
 		return nil, err
 	}
 	if !params.Enabled && g.capturing(params.Port) {
@@ -191,7 +191,7 @@ func (g *Generator) setPortAttr(p *port, c Call) (any, error) {
 			FlowControl *struct{ Mode int } `json:"flow_ctrl_mode"`
 		}
 	}
-	if err := c.Into(&params); err != nil {
+	if err := c.Decode(&params); err != nil {
 		return nil, err
 	}
 	if params.Attr.Promiscuous != nil {
@@ -213,7 +213,7 @@ func (g *Generator) setL2(p *port, c Call) (any, error) {
 	var params struct {
 		MAC string `json:"dst_mac"`
 	}
-	err := c.Into(&params)
+	err := c.Decode(&params)
 	p.nextHop, p.local, p.peer, p.layer2, p.unresolved = params.MAC, "", "", true, false
 	return object{}, err
 }
@@ -224,7 +224,7 @@ func (g *Generator) setL3(p *port, c Call) (any, error) {
 		Destination string `json:"dst_addr"`
 		MAC         string `json:"resolved_mac"`
 	}
-	if err := c.Into(&params); err != nil {
+	if err := c.Decode(&params); err != nil {
 		return nil, err
 	}
 	if p.state == stateTX {
@@ -241,7 +241,7 @@ func (g *Generator) setVLAN(p *port, c Call) (any, error) {
 	var params struct {
 		Tags []int `json:"vlan"`
 	}
-	if err := c.Into(&params); err != nil {
+	if err := c.Decode(&params); err != nil {
 		return nil, err
 	}
 	p.tags = append([]int{}, params.Tags...)
@@ -253,7 +253,7 @@ func (g *Generator) confIPv6(_ *port, c Call) (any, error) {
 	var params struct {
 		Enabled bool `json:"enabled"`
 	}
-	if err := c.Into(&params); err != nil {
+	if err := c.Decode(&params); err != nil {
 		return nil, err
 	}
 	if params.Enabled {

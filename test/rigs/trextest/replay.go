@@ -9,8 +9,10 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine/trex/wire"
 )
 
-// Replay plays a recording's requests to a server, each at its time since the recording began, and returns what both answered about ports, heading by heading. It waits by time.Sleep, so it belongs into
-// a bubble of testing/synctest. The judge compares the answers. Ask puts a request to the server, with an api_h and a handler that it knows; without an answer it has done before what is asked.
+// Replay plays a recording's requests to a server, each at its time since the recording began, and returns what both
+// servers answered about ports, heading by heading. Replay waits by time.Sleep, so it belongs into a bubble of
+// testing/synctest. The judge compares the answers. ask puts a request to the server, with an api_h and a handler
+// that the server knows. Where ask returns no answer, the server has done before what the request asks for.
 func Replay(t testing.TB, path string, judge *Judge, ask func(Call) (json.RawMessage, *wire.Error)) []Replayed {
 	t.Helper()
 	r := replay{t: t, began: time.Now(), judge: judge, ask: ask}
@@ -28,27 +30,27 @@ type Replayed struct {
 
 // Point is what the recorded server and the one that is compared with it answered about a port at one time.
 type Point struct {
-	At   time.Duration // since the recording began
-	Port int
+	Elapsed time.Duration // since the recording began
+	Port    int
 	// Recorded and Heard are the port's state (get_port_status), or its counters since the part began (get_port_stats).
 	Recorded, Heard PortAnswer
 }
 
-// PortAnswer is an answer about a port: a state, or counters.
+// PortAnswer is an answer about a port, either a state or counters.
 type PortAnswer struct {
 	State          string
 	Sent, Received int64
 }
 
 type replay struct {
-	t     testing.TB
-	began time.Time
-	judge *Judge
-	ask   func(Call) (json.RawMessage, *wire.Error)
-	parts []Replayed
-	ahead float64 // by how much the server's clock is ahead of the recorded one
-	base  map[int][2]PortAnswer
-	last  map[int][2]PortAnswer
+	t      testing.TB
+	began  time.Time
+	judge  *Judge
+	ask    func(Call) (json.RawMessage, *wire.Error)
+	parts  []Replayed
+	ahead  float64 // by how much the server's clock is ahead of the recorded one
+	base   map[int][2]PortAnswer
+	latest map[int][2]PortAnswer
 }
 
 func (r *replay) line(l recordedLine) {
@@ -56,9 +58,9 @@ func (r *replay) line(l recordedLine) {
 	reading := len(exchanges) > 0 && strings.HasPrefix(exchanges[0].Method, "get_") // a note beside it is about it alone
 	if l.Note != "" && !reading || len(r.parts) == 0 {
 		r.parts = append(r.parts, Replayed{Note: l.Note})
-		r.base, r.last = r.last, map[int][2]PortAnswer{}
+		r.base, r.latest = r.latest, map[int][2]PortAnswer{}
 	}
-	time.Sleep(time.Duration((l.At-l.Took)*float64(time.Second)) - time.Since(r.began))
+	time.Sleep(time.Duration((l.Instant-l.Took)*float64(time.Second)) - time.Since(r.began))
 	for _, e := range exchanges {
 		r.exchange(e)
 	}
@@ -78,10 +80,10 @@ func (r *replay) exchange(e Exchange) {
 	}
 	switch e.Method {
 	case "ping", "start_traffic":
-		var recorded, now struct{ TS float64 }
-		r.decode(e.Result, &recorded)
-		r.decode(heard, &now)
-		r.ahead = now.TS - recorded.TS
+		var recordedTime, heardTime struct{ TS float64 }
+		r.decode(e.Result, &recordedTime)
+		r.decode(heard, &heardTime)
+		r.ahead = heardTime.TS - recordedTime.TS
 	case "get_port_stats", "get_port_status":
 		r.point(e, heard)
 	}
@@ -89,14 +91,14 @@ func (r *replay) exchange(e Exchange) {
 
 // moved are a request's parameters with the time of a common start by the server's clock.
 func (r *replay) moved(params json.RawMessage) json.RawMessage {
-	var all map[string]json.RawMessage
-	r.decode(params, &all)
-	if text, is := all["start_at_ts"]; is {
-		var at float64
-		r.decode(text, &at)
-		all["start_at_ts"] = r.encode(at + r.ahead)
+	var members map[string]json.RawMessage
+	r.decode(params, &members)
+	if text, ok := members["start_at_ts"]; ok {
+		var instant float64
+		r.decode(text, &instant)
+		members["start_at_ts"] = r.encode(instant + r.ahead)
 	}
-	return r.encode(all)
+	return r.encode(members)
 }
 
 func (r *replay) encode(v any) json.RawMessage {
@@ -109,25 +111,25 @@ func (r *replay) encode(v any) json.RawMessage {
 
 func (r *replay) point(e Exchange, heard json.RawMessage) {
 	port, part := e.Port(), &r.parts[len(r.parts)-1]
-	now := [2]PortAnswer{r.answer(e.Result), r.answer(heard)}
+	answers := [2]PortAnswer{r.answer(e.Result), r.answer(heard)}
 	if e.Method == "get_port_stats" {
-		if r.last == nil {
-			r.last = map[int][2]PortAnswer{}
+		if r.latest == nil {
+			r.latest = map[int][2]PortAnswer{}
 		}
-		r.last[port] = now
-		base, known := r.base[port]
-		if !known { // the recorded server had sent before
-			base = now
+		r.latest[port] = answers
+		base, ok := r.base[port]
+		if !ok { // the recorded server had sent before
+			base = answers
 			if r.base == nil {
 				r.base = map[int][2]PortAnswer{}
 			}
 			r.base[port] = base
 		}
-		for i := range now {
-			now[i].Sent, now[i].Received = now[i].Sent-base[i].Sent, now[i].Received-base[i].Received
+		for i := range answers {
+			answers[i].Sent, answers[i].Received = answers[i].Sent-base[i].Sent, answers[i].Received-base[i].Received
 		}
 	}
-	part.Points = append(part.Points, Point{At: time.Since(r.began), Port: port, Recorded: now[0], Heard: now[1]})
+	part.Points = append(part.Points, Point{Elapsed: time.Since(r.began), Port: port, Recorded: answers[0], Heard: answers[1]})
 }
 
 func (r *replay) answer(text json.RawMessage) PortAnswer {

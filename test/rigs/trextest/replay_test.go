@@ -22,14 +22,14 @@ func asked(t *testing.T, g *trextest.Generator) func(trextest.Call) (json.RawMes
 		if method == "api_sync_v2" || method == "acquire" && handlers[port] != nil || method == "add_stream" && params["again"] == nil {
 			return nil, nil // done at the beginning
 		}
-		all := maps.Clone(params)
-		all["api_h"] = handlers[-1]
-		if all["handler"] != nil || method == "add_stream" {
-			all["handler"] = handlers[port]
+		members := maps.Clone(params)
+		members["api_h"] = handlers[-1]
+		if members["handler"] != nil || method == "add_stream" {
+			members["handler"] = handlers[port]
 		}
-		text, _ := json.Marshal(all)
+		text, _ := json.Marshal(members)
 		result, err := g.Answer(trextest.Call{Method: method, Params: text})
-		if refusal, is := errors.AsType[*wire.Error](err); is {
+		if refusal, ok := errors.AsType[*wire.Error](err); ok {
 			return nil, refusal
 		}
 		if err != nil {
@@ -68,7 +68,8 @@ func asked(t *testing.T, g *trextest.Generator) func(trextest.Call) (json.RawMes
 	}
 }
 
-// likeRecorded has two ports as those of the recorded server, without addresses of the device's: its answers to ARP and the like are in the recordings.
+// likeRecorded has two ports as those of the recorded server, without addresses of the device, whose answers to ARP
+// and the like are in the recordings.
 func likeRecorded() *trextest.Generator {
 	ports := trextest.TwoPorts()
 	for i := range ports {
@@ -86,7 +87,7 @@ func TestTheScriptedServerSendsForAsLongAsARealOne(t *testing.T) {
 			for _, p := range part.Points {
 				sent, received := p.Heard.Sent-p.Recorded.Sent, p.Heard.Received-p.Recorded.Received
 				if max(sent, -sent, received, -received) > 3 {
-					t.Errorf("%s, at %v port %d is %+v, recorded %+v", part.Note, p.At, p.Port, p.Heard, p.Recorded)
+					t.Errorf("%s, at %v port %d is %+v, recorded %+v", part.Note, p.Elapsed, p.Port, p.Heard, p.Recorded)
 				}
 				if p.Recorded.Sent > 0 {
 					compared++
@@ -99,8 +100,9 @@ func TestTheScriptedServerSendsForAsLongAsARealOne(t *testing.T) {
 	})
 }
 
-// A real TRex was asked for twenty times what it can send. The scripted server, which can send as much in the mean, is in the same states at each time, and sends as many frames until then: to what the mean
-// leaves open, and exactly in the end.
+// A real TRex was asked for twenty times what it can send. The scripted server, which can send as much in the mean,
+// is in the same states at each time. It sends as many frames until then, to what the mean leaves open, and exactly
+// as many in the end.
 func TestTheScriptedServerIsAsLateAsARealOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := likeRecorded()
@@ -111,17 +113,17 @@ func TestTheScriptedServerIsAsLateAsARealOne(t *testing.T) {
 			t.Fatalf("%d parts", len(parts))
 		}
 		whole := parts[0].Points[len(parts[0].Points)-1]
-		if more := whole.Heard.Sent - whole.Recorded.Sent; more < -15_000 || more > 15_000 || whole.At < 17*time.Second {
+		if excess := whole.Heard.Sent - whole.Recorded.Sent; excess < -15_000 || excess > 15_000 || whole.Elapsed < 17*time.Second {
 			t.Errorf("in the end %+v", whole)
 		}
 		stopped := parts[1].Points
-		for i, last := 0, map[int]trextest.Point{}; i < len(stopped); i++ {
+		for i, latest := 0, map[int]trextest.Point{}; i < len(stopped); i++ {
 			p := stopped[i]
-			if before, known := last[p.Port]; known && p.Recorded.State == "" && (p.Recorded.Sent == before.Recorded.Sent) != (p.Heard.Sent == before.Heard.Sent) {
-				t.Errorf("at %v port %d has sent %d after %d, recorded %d after %d", p.At, p.Port, p.Heard.Sent, before.Heard.Sent, p.Recorded.Sent, before.Recorded.Sent)
+			if earlier, ok := latest[p.Port]; ok && p.Recorded.State == "" && (p.Recorded.Sent == earlier.Recorded.Sent) != (p.Heard.Sent == earlier.Heard.Sent) {
+				t.Errorf("at %v port %d has sent %d after %d, recorded %d after %d", p.Elapsed, p.Port, p.Heard.Sent, earlier.Heard.Sent, p.Recorded.Sent, earlier.Recorded.Sent)
 			}
 			if p.Recorded.State == "" {
-				last[p.Port] = p
+				latest[p.Port] = p
 			}
 		}
 	})

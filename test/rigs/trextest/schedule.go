@@ -2,7 +2,7 @@ package trextest
 
 import "math"
 
-// What recordings of a real server (testdata of internal/engine/trex: start-at, overrun) show of its schedule:
+// Recordings of a real server (testdata of internal/engine/trex: start-at, overrun) show about its schedule:
 //
 //   - A duration counts from the request, not from start_at_ts, so a common start in the future takes its lead from the duration.
 //   - The end is an entry of the schedule that the ports share. The entry of a port that is started while another one sends comes later than it should.
@@ -23,7 +23,7 @@ func (g *Generator) endsLate() float64 {
 	return firstEndLate
 }
 
-// burst is how many frames the port's streams have; infinite where any of them has no end.
+// burst is how many frames the port's streams have. It is infinite where any of them has no end.
 func (p *port) burst() (frames float64) {
 	for _, s := range p.streams {
 		if s.Mode.Type != "single_burst" {
@@ -36,7 +36,7 @@ func (p *port) burst() (frames float64) {
 
 // flows says whether the port's schedule has frames at this time of the schedule.
 func (p *port) flows(schedule float64) bool {
-	return p.state == stateTX && schedule >= p.starts && schedule < p.ends && p.left > 0
+	return p.state == stateTX && schedule >= p.starts && schedule < p.ends && p.unsent > 0
 }
 
 // advance counts what was sent and returned since the last call, from one entry of the schedule to the next, and ends ports whose schedule is over.
@@ -44,10 +44,10 @@ func (p *port) flows(schedule float64) bool {
 //	the clock     ├──────────┼──────────────────────────────┤
 //	the schedule  ├──────────┼──────────┤                     slower while its ports ask for more than Capacity
 func (g *Generator) advance() {
-	now := g.clock()
-	for g.counted < now {
+	clock := g.clock()
+	for g.counted < clock {
 		pace := g.pace()
-		took := min(now-g.counted, (g.nextEntry()-g.schedule)/pace)
+		took := min(clock-g.counted, (g.nextEntry()-g.schedule)/pace)
 		for _, p := range g.ports {
 			if p.flows(g.schedule) {
 				g.count(p, took, pace)
@@ -55,7 +55,7 @@ func (g *Generator) advance() {
 		}
 		g.counted, g.schedule = g.counted+took, g.schedule+took*pace
 		g.end()
-		if now-g.counted < sliver {
+		if clock-g.counted < sliver {
 			break
 		}
 	}
@@ -67,7 +67,7 @@ const (
 	fraction = 1e-3
 )
 
-// pace is how fast the schedule goes: 1 is by the clock.
+// pace is how fast the schedule goes. 1 is the clock's pace.
 func (g *Generator) pace() float64 {
 	asked := 0.0
 	for _, p := range g.ports {
@@ -81,7 +81,7 @@ func (g *Generator) pace() float64 {
 	return g.Capacity / asked
 }
 
-// nextEntry is the time of the schedule at which a port begins or ends next; infinite: none does.
+// nextEntry is the time of the schedule at which a port begins or ends next. It is infinite if none does.
 func (g *Generator) nextEntry() float64 {
 	next := math.Inf(1)
 	for _, p := range g.ports {
@@ -90,7 +90,7 @@ func (g *Generator) nextEntry() float64 {
 		}
 		entries := []float64{p.starts, p.ends}
 		if p.flows(g.schedule) {
-			entries = append(entries, g.schedule+p.left/p.rate)
+			entries = append(entries, g.schedule+p.unsent/p.rate)
 		}
 		for _, entry := range entries {
 			if entry > g.schedule {
@@ -104,7 +104,7 @@ func (g *Generator) nextEntry() float64 {
 // end ends the ports whose schedule is over. A server that doesn't send isn't late any more.
 func (g *Generator) end() {
 	for _, index := range g.indexes() {
-		if p := g.ports[index]; p.state == stateTX && (g.schedule >= p.ends-sliver || p.left < 0.5) {
+		if p := g.ports[index]; p.state == stateTX && (g.schedule >= p.ends-sliver || p.unsent < 0.5) {
 			g.rest(p)
 			g.tellTraffic(trafficFinished, index)
 		}
@@ -115,8 +115,8 @@ func (g *Generator) end() {
 func (g *Generator) rest(p *port) {
 	p.state = stateStreams
 	p.sent, p.sentBytes = wholeFrames(p.sent+fraction, p.sentBytes+fraction*p.mean, p.mean)
-	if to, ok := g.ports[p.ForwardsTo]; ok {
-		to.received, to.receivedBytes = wholeFrames(to.received+fraction, to.receivedBytes+fraction*p.mean, p.mean)
+	if target, ok := g.ports[p.ForwardsTo]; ok {
+		target.received, target.receivedBytes = wholeFrames(target.received+fraction, target.receivedBytes+fraction*p.mean, p.mean)
 	}
 }
 
@@ -127,12 +127,12 @@ func wholeFrames(packets, bytes, mean float64) (whole, ofThem float64) {
 }
 
 func (g *Generator) count(p *port, seconds, pace float64) {
-	sent := min(p.rate*pace*seconds, p.left)
-	p.left -= sent
+	sent := min(p.rate*pace*seconds, p.unsent)
+	p.unsent -= sent
 	p.sending += seconds
 	p.sent += sent
 	p.sentBytes += sent * p.mean
-	to, ok := g.ports[p.ForwardsTo]
+	target, ok := g.ports[p.ForwardsTo]
 	if !ok {
 		return
 	}
@@ -140,15 +140,15 @@ func (g *Generator) count(p *port, seconds, pace float64) {
 	if p.Limit > 0 {
 		returned = p.forwarded(sent, g.counted, seconds)
 	}
-	to.received += returned
-	to.receivedBytes += returned * p.mean
-	to.receivedMean = p.mean
+	target.received += returned
+	target.receivedBytes += returned * p.mean
+	target.receivedMean = p.mean
 }
 
 // forwarded is what the device forwards of frames that are sent evenly from a time of the clock on.
-func (p *port) forwarded(sent, from, seconds float64) float64 {
-	p.room = min(p.Holds, p.room+p.Limit*(from-p.roomAt))
+func (p *port) forwarded(sent, begin, seconds float64) float64 {
+	p.room = min(p.Holds, p.room+p.Limit*(begin-p.roomAt))
 	forwarded := min(sent, p.room+p.Limit*seconds)
-	p.room, p.roomAt = min(p.Holds, p.room+p.Limit*seconds-forwarded), from+seconds
+	p.room, p.roomAt = min(p.Holds, p.room+p.Limit*seconds-forwarded), begin+seconds
 	return forwarded
 }

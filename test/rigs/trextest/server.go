@@ -26,24 +26,25 @@ type Call struct {
 	Params json.RawMessage
 }
 
-// Into decodes the parameters into v; those it doesn't have are ignored.
-func (c Call) Into(v any) error { return json.Unmarshal(c.Params, v) }
+// Decode decodes the parameters into v. Parameters that v doesn't have are ignored.
+func (c Call) Decode(v any) error { return json.Unmarshal(c.Params, v) }
 
 // Port is the call's port_id, -1 if it has none.
 func (c Call) Port() int {
 	p := struct {
 		Port int `json:"port_id"`
 	}{-1}
-	if c.Into(&p) != nil {
+	if c.Decode(&p) != nil {
 		return -1
 	}
 	return p.Port
 }
 
-// AnswerFunc answers a call: with a result that becomes JSON, a *wire.Error (a refusal), or one of the errors above.
+// AnswerFunc answers a call with a result that becomes JSON, with a *wire.Error (a refusal), or with one of the
+// errors above.
 type AnswerFunc func(Call) (result any, err error)
 
-// Answerer answers calls; several at once.
+// Answerer answers calls, several at once.
 type Answerer interface{ Answer(Call) (any, error) }
 
 // Server is a scripted server on a loopback port, and on in-memory connections for simulated time.
@@ -72,7 +73,8 @@ func Serve(t testing.TB, a Answerer) *Server {
 	return s
 }
 
-// ServeInMemory is Serve without a network, so that it works inside a synctest bubble: clients connect with Options.Dial = server.Dial.
+// ServeInMemory is Serve without a network, so that it works inside a synctest bubble. Clients connect with
+// Options.Dial = server.Dial.
 func ServeInMemory(t testing.TB, a Answerer) *Server {
 	t.Helper()
 	s := newServer(a)
@@ -97,7 +99,7 @@ func (s *Server) run(t testing.TB, l net.Listener) {
 	t.Cleanup(s.Die)
 }
 
-// Address is the server's host:port; "memory:4501" of one without a network.
+// Address is the server's host:port, or "memory:4501" for a server without a network.
 func (s *Server) Address() string {
 	if s.listener == nil {
 		return "memory:4501"
@@ -105,7 +107,7 @@ func (s *Server) Address() string {
 	return s.listener.Addr().String()
 }
 
-// Dial connects in memory; it fits trex.Options.
+// Dial connects in memory. It fits trex.Options.
 func (s *Server) Dial(ctx context.Context, _ string) (net.Conn, error) {
 	if s.pipes == nil {
 		return (&net.Dialer{}).DialContext(ctx, "tcp", s.Address())
@@ -113,8 +115,8 @@ func (s *Server) Dial(ctx context.Context, _ string) (net.Conn, error) {
 	return s.pipes.dial(ctx)
 }
 
-// On replaces the answers to a method; nil restores the Answerer's.
-func (s *Server) On(method string, answer AnswerFunc) {
+// Script replaces the answers to a method. nil restores the Answerer's.
+func (s *Server) Script(method string, answer AnswerFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if answer == nil {
@@ -124,13 +126,14 @@ func (s *Server) On(method string, answer AnswerFunc) {
 	s.script[method] = answer
 }
 
-// Die ends the server as a crash would: connections break, new ones are refused. It returns when it is dead.
+// Die ends the server as a crash would. Connections break, and new ones are refused. Die returns when the server is
+// dead.
 func (s *Server) Die() {
 	s.end()
 	<-s.ended
 }
 
-// Calls returns what was called so far, in order; methods, if named, only those.
+// Calls returns the calls so far, in order, and only those of the methods if any are named.
 func (s *Server) Calls(methods ...string) []Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -158,7 +161,7 @@ func (s *Server) answerFor(c Call) AnswerFunc {
 	return s.answerer.Answer
 }
 
-// handle answers one message: compressed exactly if it came so.
+// handle answers one message, compressed exactly if the message was compressed.
 func (s *Server) handle(ctx context.Context, message []byte) []byte {
 	plain, compressed, err := wire.Decompress(message)
 	if err != nil {
@@ -218,7 +221,8 @@ func (s *Server) respond(ctx context.Context, r wire.Request) (response wire.Res
 	return response, true
 }
 
-// encode writes JSON as the server does, with a newline at the end. Results are our own test data: one that is no JSON shows itself.
+// encode writes JSON as the server does, with a newline at the end. Results are the tests' own data, so a result that
+// is no JSON is answered as its error.
 func encode(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {

@@ -20,10 +20,11 @@ type Subject struct {
 	Receive func(port int, frame []byte)
 }
 
-// sessions are those of TRex's own client and of others with a real TRex v3.08 on two veths, as one server had them one after another: those that were before, and those that are compared.
+// sessions are those of TRex's own client and of others with a real TRex v3.08 on two veths. One server had them one
+// after another, earlier ones before those that are compared.
 var sessions = []struct {
-	name         string
-	before, play []session
+	name          string
+	earlier, play []session
 }{
 	{"a fresh server, and the next client of it", nil, []session{{recording: "imix"}, {recording: "64"}}},
 	{
@@ -32,12 +33,12 @@ var sessions = []struct {
 	},
 	{
 		"addressing, captures, latency and theft with a server that an earlier client left in use",
-		[]session{{recording: "l3", until: "second client steals port 0 while traffic runs"}}, []session{{recording: "l3"}},
+		[]session{{recording: "l3", end: "second client steals port 0 while traffic runs"}}, []session{{recording: "l3"}},
 	},
 }
 
-// session is a recording up to a heading; "": whole.
-type session struct{ recording, until string }
+// session is a recording up to a heading. "" stands for the whole recording.
+type session struct{ recording, end string }
 
 // untimed are the waits before requests of a recording that has no times, by heading. Its numbers of frames tell how long they were.
 var untimed = map[string]time.Duration{"latency, running": 2 * time.Second, "after the duration has run out": 2 * time.Second}
@@ -49,7 +50,7 @@ func CompareSessions(t *testing.T, directory string, judge *Judge, run func(t *t
 		t.Run(group.name, func(t *testing.T) {
 			run(t, func(t *testing.T, subject Subject) {
 				p := player{t: t, Subject: subject, names: map[string]map[string]any{"api_h": {}, "handler": {}, "capture_id": {}}}
-				for _, s := range group.before {
+				for _, s := range group.earlier {
 					p.play(directory, s)
 				}
 				p.judge = judge
@@ -68,7 +69,7 @@ func CompareSessions(t *testing.T, directory string, judge *Judge, run func(t *t
 type player struct {
 	t *testing.T
 	Subject
-	judge *Judge // nil: nothing is compared
+	judge *Judge // nil if nothing is compared
 	// names says what the server calls a recorded handle, by the parameter that carries the handle.
 	names map[string]map[string]any
 	// events are those that a session was told.
@@ -79,18 +80,18 @@ func (p *player) play(directory string, s session) {
 	p.t.Helper()
 	p.events = map[string]*struct{ recorded, heard []any }{}
 	lines := readLines(p.t, filepath.Join(directory, s.recording+".jsonl.gz"))
-	frames, last := p.captured(lines), 0.0
+	frames, previous := p.captured(lines), 0.0
 	for n, l := range lines {
-		if s.until != "" && l.Note == s.until {
+		if s.end != "" && l.Note == s.end {
 			return
 		}
 		if l.Request == nil {
 			continue
 		}
-		if last != 0 && l.At > last {
-			p.Wait(time.Duration((l.At - last) * float64(time.Second)))
+		if previous != 0 && l.Instant > previous {
+			p.Wait(time.Duration((l.Instant - previous) * float64(time.Second)))
 		}
-		last = l.At
+		previous = l.Instant
 		p.Wait(untimed[l.Note])
 		for _, f := range frames[n] {
 			p.Receive(f.Port, f.Binary)
@@ -102,17 +103,17 @@ func (p *player) play(directory string, s session) {
 	}
 }
 
-func (p *player) compare(where, place string, recorded, heard any) {
+func (p *player) compare(context, place string, recorded, heard any) {
 	p.t.Helper()
 	if p.judge == nil {
 		return
 	}
 	for _, problem := range p.judge.Compare(place, recorded, heard) {
-		p.t.Errorf("%s: %s", where, problem)
+		p.t.Errorf("%s: %s", context, problem)
 	}
 }
 
-func (p *player) exchange(where string, l recordedLine) {
+func (p *player) exchange(context string, l recordedLine) {
 	p.t.Helper()
 	requests, recorded := p.list(l.Request), p.list(l.Response)
 	for _, request := range requests {
@@ -124,7 +125,7 @@ func (p *player) exchange(where string, l recordedLine) {
 	}
 	heard := p.list(p.ask(request))
 	if len(heard) != len(recorded) {
-		p.t.Fatalf("%s: %d answers, recorded %d", where, len(heard), len(recorded))
+		p.t.Fatalf("%s: %d answers, recorded %d", context, len(heard), len(recorded))
 	}
 	for i, one := range requests {
 		method, _ := one["method"].(string)
@@ -132,9 +133,9 @@ func (p *player) exchange(where string, l recordedLine) {
 		switch method {
 		case "get_async_events":
 		case "get_supported_cmds": // in no order
-			p.compare(where, method+"/result", asSet(recorded[i]["result"]), asSet(heard[i]["result"]))
+			p.compare(context, method+"/result", asSet(recorded[i]["result"]), asSet(heard[i]["result"]))
 		default:
-			p.compare(where, method, recorded[i], heard[i])
+			p.compare(context, method, recorded[i], heard[i])
 		}
 	}
 }
@@ -170,26 +171,27 @@ func (p *player) rename(request map[string]any) {
 	}
 }
 
-// learn remembers what the server calls a handle, and keeps events for later: a server may tell an event one poll later than another.
+// learn remembers the server's own handles, and keeps events for later, as a server may report an event one poll
+// later than another.
 func (p *player) learn(method string, request, recorded, heard map[string]any) {
-	there, _ := recorded["result"].(map[string]any)
-	here, _ := heard["result"].(map[string]any)
+	recordedResult, _ := recorded["result"].(map[string]any)
+	heardResult, _ := heard["result"].(map[string]any)
 	switch method {
 	case "api_sync_v2":
-		p.names["api_h"][fmt.Sprint(there["api_h"])] = here["api_h"]
+		p.names["api_h"][fmt.Sprint(recordedResult["api_h"])] = heardResult["api_h"]
 	case "acquire":
 		p.names["handler"][fmt.Sprint(recorded["result"])] = heard["result"]
 	case "capture":
-		p.names["capture_id"][fmt.Sprint(there["capture_id"])] = here["capture_id"]
+		p.names["capture_id"][fmt.Sprint(recordedResult["capture_id"])] = heardResult["capture_id"]
 	case "get_async_events":
 		session := fmt.Sprint(request["params"].(map[string]any)["session_id"])
 		if p.events[session] == nil {
 			p.events[session] = &struct{ recorded, heard []any }{recorded: []any{}, heard: []any{}}
 		}
 		events := p.events[session]
-		before, _ := there["data"].([]any)
-		now, _ := here["data"].([]any)
-		events.recorded, events.heard = append(events.recorded, before...), append(events.heard, now...)
+		recordedEvents, _ := recordedResult["data"].([]any)
+		heardEvents, _ := heardResult["data"].([]any)
+		events.recorded, events.heard = append(events.recorded, recordedEvents...), append(events.heard, heardEvents...)
 	}
 }
 
@@ -198,7 +200,8 @@ type capturedFrame struct {
 	Port   int
 }
 
-// captured are the frames of a recording's captures, by the line with whose request they are there at the latest: the one that fetched them, or that stopped the capture.
+// captured are the frames of a recording's captures, by the line with whose request they must have arrived. That is
+// the line that fetched them, or that stopped the capture.
 func (p *player) captured(lines []recordedLine) map[int][]capturedFrame {
 	p.t.Helper()
 	frames, stopped := map[int][]capturedFrame{}, map[int]int{}
@@ -211,7 +214,7 @@ func (p *player) captured(lines []recordedLine) map[int][]capturedFrame {
 			var answer struct {
 				Packets []capturedFrame `json:"pkts"`
 			}
-			if e.Method != "capture" || e.Into(&params) != nil || params.Command != "stop" && params.Command != "fetch" {
+			if e.Method != "capture" || e.Decode(&params) != nil || params.Command != "stop" && params.Command != "fetch" {
 				continue
 			}
 			if params.Command == "stop" {
@@ -220,8 +223,8 @@ func (p *player) captured(lines []recordedLine) map[int][]capturedFrame {
 			if err := json.Unmarshal(e.Result, &answer); err != nil {
 				p.t.Fatal(err)
 			}
-			latest, is := stopped[params.ID]
-			if !is {
+			latest, ok := stopped[params.ID]
+			if !ok {
 				latest = n
 			}
 			frames[latest] = append(frames[latest], answer.Packets...)
@@ -238,21 +241,21 @@ func asSet(list any) any {
 	return set
 }
 
-// list decodes a request or an answer: a batch, or a single one as a batch of one.
-func (p *player) list(text json.RawMessage) (all []map[string]any) {
+// list decodes a request or an answer, either a batch or a single one as a batch of one.
+func (p *player) list(text json.RawMessage) (calls []map[string]any) {
 	p.t.Helper()
-	one, many := numbered(p.t, text), []any{}
-	if list, is := one.([]any); is {
-		many = list
+	decoded, items := numbered(p.t, text), []any{}
+	if list, ok := decoded.([]any); ok {
+		items = list
 	} else {
-		many = append(many, one)
+		items = append(items, decoded)
 	}
-	for _, one := range many {
-		call, is := one.(map[string]any)
-		if !is {
+	for _, one := range items {
+		call, ok := one.(map[string]any)
+		if !ok {
 			p.t.Fatalf("no object in %q", text)
 		}
-		all = append(all, call)
+		calls = append(calls, call)
 	}
-	return all
+	return calls
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/trextest"
 )
 
-// A real TRex was asked all that its own client asks, and what it refuses. The scripted server gives the same answers. What may differ, and why, stands in differences and leftOut; of that, linerate reads
+// A real TRex got all requests that its own client sends, and requests that TRex refuses. The scripted server gives
+// the same answers. Answers that may differ stand in differences and leftOut with their reasons. linerate reads
 // nothing that leftOut has.
 func TestTheScriptedServerAnswersAsARealOne(t *testing.T) {
 	judge := trextest.NewJudge(differences(), leftOut())

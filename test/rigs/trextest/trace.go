@@ -20,10 +20,10 @@ type Exchange struct {
 	Error  *wire.Error
 }
 
-// recordedLine is a line of a recording: requests and answers, single or batches, or a heading alone.
+// recordedLine is a line of a recording, with requests and answers, single or batches, or a heading alone.
 type recordedLine struct {
 	Note     string
-	At       float64         `json:"t"`  // when the answer had come, in seconds of some clock; 0: unknown
+	Instant  float64         `json:"t"`  // when the answer had come, in seconds of some clock, 0 if unknown
 	Took     float64         `json:"dt"` // how long the answer took, in seconds
 	Request  json.RawMessage `json:"req"`
 	Response json.RawMessage `json:"resp"`
@@ -58,12 +58,12 @@ func readLines(t testing.TB, path string) (lines []recordedLine) {
 }
 
 // ReadTrace reads a recording's calls.
-func ReadTrace(t testing.TB, path string) (all []Exchange) {
+func ReadTrace(t testing.TB, path string) (exchanges []Exchange) {
 	t.Helper()
 	for _, l := range readLines(t, path) {
-		all = append(all, l.exchanges(t)...)
+		exchanges = append(exchanges, l.exchanges(t)...)
 	}
-	return all
+	return exchanges
 }
 
 func (l recordedLine) exchanges(t testing.TB) []Exchange {
@@ -86,8 +86,9 @@ func (l recordedLine) exchanges(t testing.TB) []Exchange {
 	return exchanges
 }
 
-// Trace answers as the recorded server did: each call by the next unused answer to the same method with the same parameters, leaving
-// aside those that differ in every session (API handle, port handlers, session ids). The last one is repeated.
+// Trace answers as the recorded server did. A call gets the next unused answer to the same method with the same
+// parameters, leaving aside those that differ in every session (API handle, port handlers, session ids). The last
+// answer is repeated.
 type Trace struct {
 	mu      sync.Mutex
 	answers map[string][]Exchange
@@ -121,7 +122,7 @@ func (t *Trace) Answer(c Call) (any, error) {
 	return recorded[0].Result, nil
 }
 
-// key is the call without what differs in every session; JSON objects are written with sorted names.
+// key is the call without what differs in every session. JSON objects are written with sorted names.
 func key(c Call) string {
 	var p map[string]any
 	if json.Unmarshal(c.Params, &p) != nil {

@@ -16,7 +16,7 @@ func (g *Generator) addStream(p *port, c Call) (any, error) {
 		ID     int             `json:"stream_id"`
 		Stream json.RawMessage `json:"stream"`
 	}
-	if err := c.Into(&params); err != nil {
+	if err := c.Decode(&params); err != nil {
 		return nil, err
 	}
 	var s stream.Stream
@@ -61,7 +61,7 @@ func (g *Generator) removeAllStreams(p *port, c Call) (any, error) {
 	var params struct {
 		Profile string `json:"profile_id"`
 	}
-	if err := c.Into(&params); err != nil {
+	if err := c.Decode(&params); err != nil {
 		return nil, err
 	}
 	if p.state == stateTX {
@@ -83,7 +83,8 @@ func (g *Generator) getAllStreams(p *port, _ Call) (any, error) {
 	return object{"profiles": object{"_": streams}}, nil
 }
 
-// loads are the streams' own loads: of those that are scaled, and of latency streams, which are not. The unit is a multiplier's: of "percentage", it is bits per second of layer 1.
+// loads are the streams' own loads, one of streams that are scaled, and one of latency streams, which are not. The
+// unit is a multiplier's. For "percentage" it is bits per second of layer 1.
 func (p *port) loads(unit string) (scaled, fixed float64) {
 	for _, s := range p.streams {
 		load, frame := s.Mode.Rate.Value, float64(len(s.Packet.Binary)+4)
@@ -130,11 +131,11 @@ type order struct {
 		Value float64
 	}
 	Duration float64
-	At       float64 `json:"start_at_ts"`
+	Instant  float64 `json:"start_at_ts"`
 }
 
 func readOrder(c Call) (o order, err error) {
-	if err := c.Into(&o); err != nil {
+	if err := c.Decode(&o); err != nil {
 		return order{}, err
 	}
 	if o.Mul.Value == 0 {
@@ -143,7 +144,8 @@ func readOrder(c Call) (o order, err error) {
 	return o, nil
 }
 
-// load is the rate in packets per second that an order asks for, and the factor on the streams' rates: infinite if all are latency streams, which no factor changes.
+// load is the rate in packets per second that an order asks for, and the factor on the streams' rates. The factor is
+// infinite if all are latency streams, which no factor changes.
 func (p *port) load(o order) (rate, factor float64, err error) {
 	scaled, fixed := p.loads(o.Mul.Type)
 	switch wanted := o.Mul.Value; o.Mul.Type {
@@ -192,8 +194,8 @@ func (g *Generator) startTraffic(p *port, c Call) (any, error) {
 	case p.unresolved && p.needsDestination():
 		return nil, refuse("Port %d dest MAC is invalid and there are streams without explicit dest MAC.", p.Index)
 	}
-	now := g.clock()
-	if o.At != 0 && o.At < now+minNotice {
+	clock := g.clock()
+	if o.Instant != 0 && o.Instant < clock+minNotice {
 		return nil, refuse("start_at_ts, if defined, should be at least 100msec from now_sec()")
 	}
 	rate, factor, err := p.load(o)
@@ -204,10 +206,10 @@ func (g *Generator) startTraffic(p *port, c Call) (any, error) {
 	if o.Duration > 0 {
 		p.ends = g.schedule + o.Duration + g.endsLate()
 	}
-	p.starts = max(g.schedule, g.schedule+o.At-now)
-	p.rate, p.mean, p.state, p.left = rate, p.meanFrame(), stateTX, p.burst()
+	p.starts = max(g.schedule, g.schedule+o.Instant-clock)
+	p.rate, p.mean, p.state, p.unsent = rate, p.meanFrame(), stateTX, p.burst()
 	g.tellTraffic(trafficStarted, p.Index)
-	return object{"multiplier": wire.Float(factor), "ts": now}, nil
+	return object{"multiplier": wire.Float(factor), "ts": clock}, nil
 }
 
 func (g *Generator) updateTraffic(p *port, c Call) (any, error) {

@@ -64,18 +64,18 @@ func TestFaults(t *testing.T) {
 	}
 	t.Run("a hang-up ends one connection only", func(t *testing.T) {
 		s := serve(t)
-		s.On("ping", answer(trextest.ErrHangUp))
+		s.Script("ping", answer(trextest.ErrHangUp))
 		if got, err := say(t, s, ping); err == nil {
 			t.Errorf("answered %q", got)
 		}
-		s.On("ping", nil)
+		s.Script("ping", nil)
 		if _, err := say(t, s, ping); err != nil {
 			t.Error(err)
 		}
 	})
 	t.Run("death ends all", func(t *testing.T) {
 		s := serve(t)
-		s.On("ping", answer(trextest.ErrDie))
+		s.Script("ping", answer(trextest.ErrDie))
 		if got, err := say(t, s, ping); err == nil {
 			t.Errorf("answered %q", got)
 		}
@@ -88,7 +88,7 @@ func TestFaults(t *testing.T) {
 	})
 	t.Run("a stalled call ends with the test at the latest", func(t *testing.T) {
 		s := serve(t)
-		s.On("ping", answer(trextest.ErrStall))
+		s.Script("ping", answer(trextest.ErrStall))
 		ctx, cancel := context.WithCancel(t.Context())
 		c, err := zmtp.Dial(ctx, s.Address())
 		if err != nil {

@@ -17,17 +17,23 @@ import (
 
 // reading is what linerate reads of a method's answer, by method.
 var reading = map[string]func(context.Context, *trex.Client) (any, error){
-	"get_system_info":  func(ctx context.Context, c *trex.Client) (any, error) { return c.SystemInfo(ctx) },
-	"get_port_status":  func(ctx context.Context, c *trex.Client) (any, error) { return c.PortStatus(ctx, 0) },
-	"get_port_stats":   func(ctx context.Context, c *trex.Client) (any, error) { return c.PortStats(ctx, 0) },
-	"get_global_stats": func(ctx context.Context, c *trex.Client) (any, error) { return c.GlobalStats(ctx) },
-	"get_utilization":  func(ctx context.Context, c *trex.Client) (any, error) { return c.Utilization(ctx) },
-	"get_pgid_stats":   func(ctx context.Context, c *trex.Client) (any, error) { return c.FlowStats(ctx) },
-	"validate":         func(ctx context.Context, c *trex.Client) (any, error) { return c.Validate(ctx, 0) },
+	"get_system_info": func(ctx context.Context, c *trex.Client) (any, error) { return c.SystemInfo(ctx) },
+	"get_port_status": func(ctx context.Context, c *trex.Client) (any, error) { return c.PortStatus(ctx, 0) },
+	"get_port_stats": func(ctx context.Context, c *trex.Client) (any, error) {
+		shot, err := c.Snapshot(ctx, []int{0}, trex.Detail{})
+		return shot.Ports[0], err
+	},
+	"get_global_stats": func(ctx context.Context, c *trex.Client) (any, error) {
+		shot, err := c.Snapshot(ctx, []int{0}, trex.Detail{})
+		return shot.Global, err
+	},
+	"get_pgid_stats": func(ctx context.Context, c *trex.Client) (any, error) { return c.FlowStats(ctx) },
+	"validate":       func(ctx context.Context, c *trex.Client) (any, error) { return c.Validate(ctx, 0) },
 }
 
-// leavesOutUnread is an error for each member that the scripted server leaves out although linerate reads it: whose change changes what linerate's client makes of a recorded answer. A method that
-// linerate's client doesn't read is one that its code never names.
+// leavesOutUnread reports an error for each member that the scripted server leaves out although linerate reads it.
+// linerate reads a member if changing it changes what linerate's client makes of a recorded answer. The client
+// doesn't read a method that its code never names.
 func leavesOutUnread(t *testing.T, absent []string) {
 	t.Helper()
 	var recorded []trextest.Exchange
@@ -50,8 +56,8 @@ func leavesOutUnread(t *testing.T, absent []string) {
 		t.Fatal(err)
 	}
 	read := func(method string, answer any) any {
-		s.On(method, func(trextest.Call) (any, error) { return answer, nil })
-		defer s.On(method, nil)
+		s.Script(method, func(trextest.Call) (any, error) { return answer, nil })
+		defer s.Script(method, nil)
 		v, err := reading[method](t.Context(), client)
 		if err != nil {
 			return err.Error()
@@ -69,12 +75,12 @@ func leavesOutUnread(t *testing.T, absent []string) {
 		default:
 			compared := false
 			for _, e := range recorded {
-				var as, changed any
-				if e.Method != method || e.Error != nil || json.Unmarshal(e.Result, &as) != nil || json.Unmarshal(e.Result, &changed) != nil || !change(changed, strings.Split(members, "/")[1:]) {
+				var original, changed any
+				if e.Method != method || e.Error != nil || json.Unmarshal(e.Result, &original) != nil || json.Unmarshal(e.Result, &changed) != nil || !change(changed, strings.Split(members, "/")[1:]) {
 					continue
 				}
-				if before, after := read(method, as), read(method, changed); !reflect.DeepEqual(before, after) {
-					t.Errorf("linerate reads %s, which the scripted server leaves out: %v became %v", place, before, after)
+				if earlier, later := read(method, original), read(method, changed); !reflect.DeepEqual(earlier, later) {
+					t.Errorf("linerate reads %s, which the scripted server leaves out: %v became %v", place, earlier, later)
 				}
 				compared = true
 				break
@@ -89,7 +95,7 @@ func leavesOutUnread(t *testing.T, absent []string) {
 // neverNames is an error if linerate's client or engine names a method.
 func neverNames(t *testing.T, method string) {
 	t.Helper()
-	for _, directory := range []string{"..", "../../../internal/engine/stl"} {
+	for _, directory := range []string{"../../../internal/engine/trex", "../../../internal/engine/stl"} {
 		files, err := filepath.Glob(filepath.Join(directory, "*.go"))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s has no code: %v", directory, err)
@@ -107,12 +113,12 @@ func neverNames(t *testing.T, method string) {
 }
 
 // change changes all that is at a place of an answer, and says whether the answer has the place.
-func change(in any, members []string) bool {
-	switch v := in.(type) {
+func change(value any, members []string) bool {
+	switch v := value.(type) {
 	case map[string]any:
-		if inner, has := v[members[0]]; has && len(members) > 1 {
+		if inner, ok := v[members[0]]; ok && len(members) > 1 {
 			return change(inner, members[1:])
-		} else if has {
+		} else if ok {
 			v[members[0]] = changed(inner)
 			return true
 		}

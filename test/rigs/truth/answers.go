@@ -27,8 +27,8 @@ func (d Device) goals(r *report.Report) (faults []string) {
 // besides in the shortest trial.
 func (d Device) soak(r *report.Report, m report.Direction) []string {
 	name := Direction(m.From, m.To)
-	limit, known := d.Limits[name]
-	if !known {
+	limit, ok := d.Limits[name]
+	if !ok {
 		return []string{name + " is no direction of the device"}
 	}
 	c := m.CriticalLoad
@@ -41,8 +41,8 @@ func (d Device) soak(r *report.Report, m report.Direction) []string {
 			shortest = min(shortest, time.Duration(w.Duration))
 		}
 	}
-	least, most := float64(limit)*(1-room), float64(limit)*(1+room+d.Burst.Seconds()/shortest.Seconds())/(1-c.LossRatio.Float())
-	if c.Low != "" && c.Low.Float() > most || c.High != "" && c.High.Float() < least {
+	low, high := float64(limit)*(1-room), float64(limit)*(1+room+d.Burst.Seconds()/shortest.Seconds())/(1-c.LossRatio.Float())
+	if c.Low != "" && c.Low.Float() > high || c.High != "" && c.High.Float() < low {
 		return []string{fmt.Sprintf("%s: the critical load is said to be from %s to %s packets/s, and the device forwards %d", name, cmp.Or(c.Low, "any"), cmp.Or(c.High, "any"), limit)}
 	}
 	return nil

@@ -16,8 +16,8 @@ func sought(ndr, pdr int64, resolution units.Ratio) *report.Report {
 		goals := []plan.Goal{{Name: "NDR"}, {Name: "PDR", LossRatio: units.One / 200}}
 		r.Plan.Procedure = plan.Procedure{Type: plan.TypeSearch, Search: &plan.Search{Goals: goals}}
 		for i, rate := range []int64{ndr, pdr} {
-			of := measured(rate, func(r *report.Report) { r.Result.Resolution = resolution }).Result
-			r.Result.Goals = append(r.Result.Goals, report.GoalResult{Name: goals[i].Name, Result: of})
+			result := measured(rate, func(r *report.Report) { r.Result.Resolution = resolution }).Result
+			r.Result.Goals = append(r.Result.Goals, report.GoalResult{Name: goals[i].Name, Result: result})
 		}
 	})
 }
@@ -25,9 +25,9 @@ func sought(ndr, pdr int64, resolution units.Ratio) *report.Report {
 func TestEachGoalOfASearchIsHeldAgainstTheDevice(t *testing.T) {
 	device := Device{Limits: map[string]int64{"west→east": 10_000}}
 	for _, c := range []struct {
-		name string
-		r    *report.Report
-		says string // "": nothing is wrong
+		name  string
+		r     *report.Report
+		fault string // "": nothing is wrong
 	}{
 		{"the limit, by both", sought(9_960, 10_000, units.One/200), ""},
 		{"a limit that is too low, by the first", sought(9_400, 10_000, units.One/200), "NDR: west→east: frames are said to be lost at 9447"},
@@ -40,8 +40,8 @@ func TestEachGoalOfASearchIsHeldAgainstTheDevice(t *testing.T) {
 		}(), "PDR: there is no figure, and window 1 is Good"},
 	} {
 		got := strings.Join(device.Faults(c.r), "; ")
-		if (c.says == "") != (got == "") || !strings.Contains(got, c.says) {
-			t.Errorf("%s: %q, want %q", c.name, got, c.says)
+		if (c.fault == "") != (got == "") || !strings.Contains(got, c.fault) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.fault)
 		}
 	}
 }
@@ -49,7 +49,7 @@ func TestEachGoalOfASearchIsHeldAgainstTheDevice(t *testing.T) {
 func TestASoakIsHeldAgainstTheDevice(t *testing.T) {
 	device := Device{Limits: map[string]int64{"west→east": 10_000}, Burst: 10 * time.Millisecond}
 	for _, c := range []struct {
-		name, low, high, says string
+		name, low, high, fault string
 	}{
 		{"an interval with the limit in it", "9990", "10020", ""},
 		{"what the device saved up passes in a trial of a second", "10095", "10130", ""},
@@ -63,8 +63,8 @@ func TestASoakIsHeldAgainstTheDevice(t *testing.T) {
 			r.Windows[0].Phase, r.Windows[0].Duration = report.Trial, plan.Duration(time.Second)
 			r.Result.Directions[0].CriticalLoad = &report.CriticalLoad{LossRatio: units.One / 1000, Low: report.Number(c.low), High: report.Number(c.high)}
 		})
-		if got := strings.Join(device.Faults(r), "; "); (c.says == "") != (got == "") || !strings.Contains(got, c.says) {
-			t.Errorf("%s: %q, want %q", c.name, got, c.says)
+		if got := strings.Join(device.Faults(r), "; "); (c.fault == "") != (got == "") || !strings.Contains(got, c.fault) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.fault)
 		}
 	}
 	silent := measured(10_000, func(r *report.Report) { r.Plan.Procedure.Type = plan.TypeSoak })
@@ -76,23 +76,23 @@ func TestASoakIsHeldAgainstTheDevice(t *testing.T) {
 func TestBurstsAreHeldAgainstWhatTheDeviceHolds(t *testing.T) {
 	device := Device{Limits: map[string]int64{"west→east": 10_000}, Burst: 50 * time.Millisecond, Holds: 50 * time.Millisecond}
 	for _, c := range []struct {
-		name, low, high, says string
+		name, low, high, fault string
 	}{
 		{"as many as it holds", "498", "503", ""},
 		{"a lower bound", "400", "", ""},
 		{"too few", "450", "480", "from 450 to 480 frames are said to be held, and the device holds 500"},
 		{"too many", "520", "530", "from 520 to 530"},
 	} {
-		r := given(plan.TypeBackToBack, [][2]int64{{20_000, 10_000}}, func(r *report.Report) {
+		r := givenLoads(plan.TypeBackToBack, [][2]int64{{20_000, 10_000}}, func(r *report.Report) {
 			r.Result.Reason = report.BurstsMeasured
 			r.Result.Directions[0].BackToBack = &report.BackToBackFrames{Buffer: report.BurstFigure{Low: report.Number(c.low), High: report.Number(c.high)}}
 		})
-		if got := strings.Join(device.Faults(r), "; "); (c.says == "") != (got == "") || !strings.Contains(got, c.says) {
-			t.Errorf("%s: %q, want %q", c.name, got, c.says)
+		if got := strings.Join(device.Faults(r), "; "); (c.fault == "") != (got == "") || !strings.Contains(got, c.fault) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.fault)
 		}
 	}
 	device.Holds = 0
-	unknown := given(plan.TypeBackToBack, [][2]int64{{20_000, 10_000}}, func(r *report.Report) {
+	unknown := givenLoads(plan.TypeBackToBack, [][2]int64{{20_000, 10_000}}, func(r *report.Report) {
 		r.Result.Reason = report.BurstsMeasured
 		r.Result.Directions[0].BackToBack = &report.BackToBackFrames{Buffer: report.BurstFigure{Low: "450", High: "480"}}
 	})

@@ -1,7 +1,8 @@
 // Package truth holds a Report against the device that it was measured of, on any machine, however busy.
 //
-// The judge never knows a device's limit; the test does. On a calm machine a Report says the limit. On a busy one it may say less: a lower bound, or
-// windows that say nothing. What it may never do is claim what isn't so:
+// The test knows the device's limit, and the judge of the run never does. On a calm machine a Report states the
+// limit. On a busy one it may state less, such as a lower bound, or windows that decide nothing. What it may never do
+// is claim what isn't true:
 //
 //	                      limit
 //	──────────┬─────────────┼──────┬────────────▶ packets/s
@@ -10,5 +11,6 @@
 //	          └── a lower bound ───────────▶        the limit is above it, or the claim is wrong
 //	   a window that lost frames down here is wrong │
 //
-// Each direction is held against its own limit: a Report that says nothing of each direction by itself (Limit) says of each what it says of the whole.
+// Each direction is compared with its own limit. A Report without a result for each direction (Limit) claims for each
+// direction what it claims for the whole.
 package truth

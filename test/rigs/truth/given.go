@@ -20,8 +20,9 @@ func searched(r *report.Report) bool {
 	return slices.Contains([]string{"", plan.TypeRamp, plan.TypeSearch}, r.Plan.Procedure.Type)
 }
 
-// givenLoads holds the figures of loads that were given against what the device forwards of them. The generator may have sent less than asked for, or not all
-// the time; it never sent faster. So the device's own share of each figure lies between two bounds:
+// givenLoads compares the figures of loads that were given with what the device forwards of them. The generator may
+// have sent less than asked for, or not all the time, and never faster. So the device's own share of each figure lies
+// between two bounds:
 //
 //	0 ────────┬──────────────────────┬──────────── sent
 //	        least                   most
@@ -45,22 +46,23 @@ func (d Device) givenLoads(r *report.Report) (faults []string) {
 	return faults
 }
 
-// reason: who says that frames were lost at the load of the answer offered some direction more than the device forwards there. Who doesn't says what was the end.
+// reason checks why the result ended. If the reason is lost frames, some direction was offered more at the answer's
+// load than the device forwards. Otherwise the result says what was the end.
 func (d Device) reason(r *report.Report) []string {
 	if r.Result.LowerBound() {
 		return lowerBound("the result", r.Result.Reason, r.Result.Message)
 	}
-	above := func(m report.Direction) bool {
+	beyond := func(m report.Direction) bool {
 		load := max(m.Intended.PacketsPerSecond, m.Offered.PacketsPerSecond)
 		return float64(load) >= float64(d.Limits[Direction(m.From, m.To)])*(1-room)
 	}
-	if !slices.ContainsFunc(r.Result.Directions, above) {
+	if !slices.ContainsFunc(r.Result.Directions, beyond) {
 		return []string{fmt.Sprintf("the reason is %s, and the device forwards all of that load: %s", r.Result.Reason, r.Result.Message)}
 	}
 	return nil
 }
 
-// curve are the windows of a curve, one for each load: the last that counts.
+// curve are the windows of a curve, the last that counts for each load.
 func curve(r *report.Report) (windows []report.Window) {
 	if r.Plan.Procedure.Type != plan.TypeFrameLoss {
 		return nil
@@ -73,52 +75,53 @@ func curve(r *report.Report) (windows []report.Window) {
 	return windows
 }
 
-// figuresOf holds the figures of a direction at a load against the device: what came back, and what was lost of what was sent.
-func (d Device) figuresOf(r *report.Report, m report.Direction, load units.Ratio, where string) (faults []string) {
+// figuresOf compares the figures of a direction at a load, the received and the lost share of what was sent, with the
+// device.
+func (d Device) figuresOf(r *report.Report, m report.Direction, load units.Ratio, context string) (faults []string) {
 	name := Direction(m.From, m.To)
-	limit, known := d.Limits[name]
-	if !known {
+	limit, ok := d.Limits[name]
+	if !ok {
 		return []string{name + " is no direction of the device"}
 	}
-	least, most := d.forwards(name, float64(limit), m, r.Plan.Procedure.MaxLossRatio.Float())
+	low, high := d.forwards(name, float64(limit), m, r.Plan.Procedure.MaxLossRatio.Float())
 	sent, rate := float64(m.Sent.Packets), float64(m.Offered.PacketsPerSecond)/float64(max(1, m.Sent.Packets))
 	for _, bounds := range []struct {
-		metric      report.Metric
-		least, most float64
-		slack       float64 // rounding
+		metric    report.Metric
+		low, high float64
+		slack     float64 // rounding
 	}{
-		{figures.PacketsPerSecond, least * rate, most * rate, 1},
-		{figures.LossRatio, 1 - most/sent, 1 - least/sent, 1e-6},
+		{figures.PacketsPerSecond, low * rate, high * rate, 1},
+		{figures.LossRatio, 1 - high/sent, 1 - low/sent, 1e-6},
 	} {
 		i := slices.IndexFunc(r.Figures, func(f report.Figure) bool { return f.Metric == bounds.metric && f.Direction == name && f.Load == load })
 		if i < 0 {
-			faults = append(faults, fmt.Sprintf("%s%s: there is no figure %s at load %s", where, name, bounds.metric, load))
+			faults = append(faults, fmt.Sprintf("%s%s: there is no figure %s at load %s", context, name, bounds.metric, load))
 			continue
 		}
 		f := r.Figures[i]
-		said := fmt.Sprintf("%s%s: %s is said to be from %s to %s of %d sent at %d packets/s, and the device's is from %g to %g", where, name, f.Metric, f.Low,
-			cmp.Or(f.High, "any"), m.Sent.Packets, m.Offered.PacketsPerSecond, bounds.least, bounds.most)
-		if f.Low.Float() > bounds.most+bounds.slack || f.High != "" && f.High.Float() < bounds.least-bounds.slack {
-			faults = append(faults, said)
+		fault := fmt.Sprintf("%s%s: %s is said to be from %s to %s of %d sent at %d packets/s, and the device's is from %g to %g", context, name, f.Metric, f.Low,
+			cmp.Or(f.High, "any"), m.Sent.Packets, m.Offered.PacketsPerSecond, bounds.low, bounds.high)
+		if f.Low.Float() > bounds.high+bounds.slack || f.High != "" && f.High.Float() < bounds.low-bounds.slack {
+			faults = append(faults, fault)
 		}
 	}
 	return faults
 }
 
 // forwards is how many of the sent frames the device forwards at least and at most.
-func (d Device) forwards(name string, limit float64, m report.Direction, lossAllowed float64) (least, most float64) {
+func (d Device) forwards(name string, limit float64, m report.Direction, lossAllowed float64) (low, high float64) {
 	sent, offered := float64(m.Sent.Packets), float64(max(1, m.Offered.PacketsPerSecond))
 	load, seconds := max(offered, float64(m.Intended.PacketsPerSecond)), sent/offered
 	cut := float64(m.EdgeFrames + m.ReceiveErrors + 1)
 	part := 1 - lossAllowed
-	for _, at := range near(load) {
+	for _, at := range loadsNear(load) {
 		part = min(part, d.forwarded(name, at)/at)
 	}
 	rate := max(d.forwarded(name, offered), d.forwarded(name, load)*offered/load)
-	if offered < load*(1-room) { // the generator paused: meanwhile the device may have forwarded at its limit
+	if offered < load*(1-room) { // the generator paused, and the device may have forwarded at its limit meanwhile
 		rate = max(rate, limit)
 	}
-	least = sent*part - cut
-	most = rate*seconds + limit*(late.Seconds()+d.Burst.Seconds()) + cut
-	return max(0, least), min(most, sent+cut)
+	low = sent*part - cut
+	high = rate*seconds + limit*(late.Seconds()+d.Burst.Seconds()) + cut
+	return max(0, low), min(high, sent+cut)
 }

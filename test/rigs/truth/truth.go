@@ -16,16 +16,21 @@ import (
 type Device struct {
 	// Limits are what it forwards, in packets/s, by direction, such as "west→east".
 	Limits map[string]int64
-	// Weakest are what it forwards at its weakest, where that is less than Limits for some time: a window may be Lossy above that. Nil: Limits.
+	// Weakest are what it forwards at its weakest, where that is less than Limits for some time. A window may be
+	// Lossy above Weakest. nil means Limits.
 	Weakest map[string]int64
-	// Burst is for how long it saves up what it didn't forward, or lets frames wait: so much more comes back in any window.
+	// Burst is the time for which the device saves up what it didn't forward, or lets frames wait. So much more comes
+	// back in any window.
 	Burst time.Duration
-	// Holds is for how long it saves up or lets wait where bursts have to find just that. 0: bursts aren't held against it.
+	// Holds is the time for which the device saves up or lets wait where bursts have to find just that. With 0 bursts
+	// aren't compared with it.
 	Holds time.Duration
-	// Stall is for how long its node may hold it up in a window, unseen by linerate: in a cluster nobody tells who waited there. What comes meanwhile may come back too late for the window.
+	// Stall is how long the device's node may hold it up in a window, unseen by linerate, as a cluster doesn't report
+	// which process waited there. Frames that come meanwhile may come back too late for the window.
 	Stall time.Duration
-	// Forwards is how many packets/s it forwards of a load that lasts, where that isn't all of it up to the limit, and the limit of more. Each frame counts once, however
-	// often it leaves. With it the loss that is claimed beside a limit is held against the device, too. Nil: all up to the limit.
+	// Forwards is how many packets/s it forwards of a load that lasts, where that isn't all of it up to the limit,
+	// and the limit of more. Each frame counts once, however often it leaves. With Forwards the loss that is claimed
+	// beside a limit is compared with the device, too. nil means all up to the limit.
 	Forwards func(direction string, load float64) float64
 }
 
@@ -38,10 +43,10 @@ func (d Device) forwarded(direction string, load float64) float64 {
 }
 
 // Direction names a direction as Device.Limits does.
-func Direction(from, to string) string { return from + "→" + to }
+func Direction(sender, receiver string) string { return sender + "→" + receiver }
 
-// Faults are the claims of a Report that aren't so; empty: all its claims are true. A Report without a figure is a fault, unless each of its windows says why it says
-// nothing.
+// Faults are the false claims of a Report. They are empty where all its claims are true. A Report without a figure is
+// a fault, unless each of its windows has a reason for having none.
 func (d Device) Faults(r *report.Report) (faults []string) {
 	for _, w := range r.Windows {
 		faults = append(faults, d.lossBelow(w)...)
@@ -81,11 +86,13 @@ func (d Device) answer(r *report.Report) (faults []string) {
 	return append(faults, d.givenLoads(r)...)
 }
 
-// room is how close to a limit even sending and a limiter's own clock bring a load, as a share of it: a load in between may lose frames or not.
+// room is how close to a limit even sending and a limiter's own clock bring a load, as a share of it. A load in
+// between may lose frames or not.
 const room = 0.01
 
-// lossBelow: the device lets such a load through, so a Report that says that it lost frames there is wrong. What counts is the load that was asked for, if that is more: a
-// generator that stood still for a moment offers less in the mean, and as much as asked for in the rest of the window.
+// lossBelow finds windows that claim lost frames at a load that the device forwards. The load that was asked for
+// counts if it is the higher one, as a generator that stood still for a moment offers less in the mean, and as much
+// as asked for in the rest of the window.
 func (d Device) lossBelow(w report.Window) (faults []string) {
 	weakest := d.Limits
 	if d.Weakest != nil {
@@ -105,8 +112,9 @@ func (d Device) lossBelow(w report.Window) (faults []string) {
 	return faults
 }
 
-// unmeasured: there may be no figure where no window could be judged, and each says why; after a search also where those that could lost frames. A warm-up
-// counts for nothing, nor does a short window that was clean by chance where the device loses too much of any load.
+// unmeasured checks a Report without a figure. That is allowed where no window could be judged, and each window has
+// its reason. After a search it is also allowed where all windows that could be judged lost frames. A warm-up counts
+// for nothing, nor does a short window that was clean by chance where the device loses too much of any load.
 func (d Device) unmeasured(r *report.Report) (faults []string) {
 	if len(r.Windows) == 0 {
 		return []string{fmt.Sprintf("nothing was measured, and no window says why: %s", r.Result.Message)}
@@ -125,13 +133,14 @@ func (d Device) unmeasured(r *report.Report) (faults []string) {
 	return faults
 }
 
-// unproven: a search claims nothing, as edges of the windows that looked clean may hide more loss than is allowed, and a load that looked so lost frames when it was held. On a machine that keeps
-// the generator from sending evenly that is the truth.
+// unproven says whether a search claims nothing. Edges of the windows that looked clean may hide more loss than is
+// allowed, and a load that looked clean lost frames when it was held. On a machine that keeps the generator from
+// sending evenly that is the truth.
 func unproven(r *report.Report) bool {
 	return searched(r) && r.Result.Reason == report.Inconclusive && slices.ContainsFunc(r.Windows, func(w report.Window) bool { return w.Phase == report.Confirm && w.Quality == report.Lossy })
 }
 
-// neverClean: in some direction there is no load of which the device loses as little as is allowed.
+// neverClean says whether in some direction the device loses more than is allowed of every load.
 func (d Device) neverClean() bool {
 	return slices.Contains(slices.Collect(maps.Values(d.Limits)), 0)
 }
@@ -139,31 +148,31 @@ func (d Device) neverClean() bool {
 // claim holds a direction's figure against its limit.
 func (d Device) claim(r *report.Report, m report.Direction) (faults []string) {
 	name := Direction(m.From, m.To)
-	limit, known := d.Limits[name]
-	if !known {
+	limit, ok := d.Limits[name]
+	if !ok {
 		return []string{name + " is no direction of the device"}
 	}
-	own := ownLimit(r, m)
-	if own.Window < 1 || own.Window > len(r.Windows) {
-		return []string{fmt.Sprintf("%s: its figures are of window %d, and there are %d", name, own.Window, len(r.Windows))}
+	limitOfDirection := ownLimit(r, m)
+	if limitOfDirection.Window < 1 || limitOfDirection.Window > len(r.Windows) {
+		return []string{fmt.Sprintf("%s: its figures are of window %d, and there are %d", name, limitOfDirection.Window, len(r.Windows))}
 	}
-	seconds := time.Duration(r.Windows[own.Window-1].Duration).Seconds()
+	seconds := time.Duration(r.Windows[limitOfDirection.Window-1].Duration).Seconds()
 	lossAllowed := r.Plan.Procedure.MaxLossRatio.Float()
-	most := float64(limit)*(1+lossAllowed+d.Burst.Seconds()/seconds) + float64(m.EdgeFrames)/seconds + 1
-	if got := float64(m.Received.PacketsPerSecond); got > most {
+	high := float64(limit)*(1+lossAllowed+d.Burst.Seconds()/seconds) + float64(m.EdgeFrames)/seconds + 1
+	if got := float64(m.Received.PacketsPerSecond); got > high {
 		faults = append(faults, fmt.Sprintf("%s: %d packets/s are said to have come back with no more loss than is allowed, and the device forwards %d so", name, m.Received.PacketsPerSecond, limit))
 	}
 	faults = append(faults, d.lossBeside(r, m)...)
-	if !own.Saturated {
-		return append(faults, lowerBound(name, own.Reason, r.Result.Message)...)
+	if !limitOfDirection.Saturated {
+		return append(faults, lowerBound(name, limitOfDirection.Reason, r.Result.Message)...)
 	}
-	if lossy := float64(m.Offered.PacketsPerSecond) / (1 - own.Resolution.Float()); float64(limit) > lossy*(1+lossAllowed)+1 {
+	if lossy := float64(m.Offered.PacketsPerSecond) / (1 - limitOfDirection.Resolution.Float()); float64(limit) > lossy*(1+lossAllowed)+1 {
 		faults = append(faults, fmt.Sprintf("%s: frames are said to be lost at %.0f packets/s, and the device forwards %d", name, lossy, limit))
 	}
 	return faults
 }
 
-// total: what bounds the sum of all directions from above may not be less than what they forward.
+// total checks that the upper bound of the sum of all directions is not less than what they forward.
 func (d Device) total(r *report.Report) []string {
 	sum := int64(0)
 	for _, limit := range d.Limits {
@@ -175,8 +184,8 @@ func (d Device) total(r *report.Report) []string {
 	if i < 0 || r.Figures[i].High == "" {
 		return nil
 	}
-	if most := r.Figures[i].High.Float(); float64(sum) > most*(1+r.Plan.Procedure.MaxLossRatio.Float())+1 {
-		return []string{fmt.Sprintf("all directions together: no more than %.0f packets/s are said to be forwarded, and the device forwards %d", most, sum)}
+	if high := r.Figures[i].High.Float(); float64(sum) > high*(1+r.Plan.Procedure.MaxLossRatio.Float())+1 {
+		return []string{fmt.Sprintf("all directions together: no more than %.0f packets/s are said to be forwarded, and the device forwards %d", high, sum)}
 	}
 	return nil
 }
@@ -189,33 +198,34 @@ func ownLimit(r *report.Report, m report.Direction) report.DirectionLimit {
 	return report.DirectionLimit{Reason: r.Result.Reason, Saturated: r.Result.Saturated, Confirmed: r.Result.Confirmed, Window: r.Result.Window, Resolution: r.Result.Resolution}
 }
 
-// lossBeside holds the loss that is claimed beside a limit against the device: its interval must not lie outside of what the device loses of that load. A load within
-// 1 % of a limit may lose frames or not, so the loss of any load in between will do.
+// lossBeside compares the loss that is claimed beside a limit with the device. Its interval must overlap with what
+// the device loses of that load. A load within 1 % of a limit may lose frames or not, so the loss of any load in
+// between will do.
 func (d Device) lossBeside(r *report.Report, m report.Direction) []string {
 	name, load := Direction(m.From, m.To), float64(m.Offered.PacketsPerSecond)
 	i := slices.IndexFunc(r.Figures, func(f report.Figure) bool { return f.Metric == figures.LossRatio && f.Direction == name && f.Load == 0 })
 	if d.Forwards == nil || i < 0 || load <= 0 {
 		return nil
 	}
-	f, least, most := r.Figures[i], 1.0, 0.0
-	for _, at := range near(load) {
+	f, low, high := r.Figures[i], 1.0, 0.0
+	for _, at := range loadsNear(load) {
 		lost := max(0, 1-d.forwarded(name, at)/at)
-		least, most = min(least, lost), max(most, lost)
+		low, high = min(low, lost), max(high, lost)
 	}
-	frame := 1.01 / float64(max(1, m.Sent.Packets)) // one in N may be one more or less of those in a window; and rounding
-	if f.Low.Float() > most+frame || f.High != "" && f.High.Float() < least-frame {
-		return []string{fmt.Sprintf("%s: a loss of %s to %s is claimed at %.0f packets/s, and the device loses from %g to %g of it", name, f.Low, cmp.Or(f.High, "any"), load, least, most)}
+	frame := 1.01 / float64(max(1, m.Sent.Packets)) // one in N may be one more or less in a window, and rounding
+	if f.Low.Float() > high+frame || f.High != "" && f.High.Float() < low-frame {
+		return []string{fmt.Sprintf("%s: a loss of %s to %s is claimed at %.0f packets/s, and the device loses from %g to %g of it", name, f.Low, cmp.Or(f.High, "any"), load, low, high)}
 	}
 	return nil
 }
 
-// near are loads that can't be distinguished from one.
-func near(load float64) []float64 { return []float64{load * (1 - room), load, load * (1 + room)} }
+// loadsNear are loads that can't be distinguished from one.
+func loadsNear(load float64) []float64 { return []float64{load * (1 - room), load, load * (1 + room)} }
 
-// lowerBound: what isn't the device's limit says what kept it from being found.
+// lowerBound checks that a result without the device's limit says what kept the limit from being found.
 func lowerBound(name string, reason report.Reason, message string) []string {
-	why := []report.Reason{report.ReachedTarget, report.GeneratorLimited, report.MachineLimited, report.Inconclusive, report.OtherDirection, report.BurstsOnly, report.NotHeld}
-	if !slices.Contains(why, reason) || message == "" {
+	reasons := []report.Reason{report.ReachedTarget, report.GeneratorLimited, report.MachineLimited, report.Inconclusive, report.OtherDirection, report.BurstsOnly, report.NotHeld}
+	if !slices.Contains(reasons, reason) || message == "" {
 		return []string{fmt.Sprintf("%s: a lower bound for the reason %s: %q", name, reason, message)}
 	}
 	return nil

@@ -30,9 +30,9 @@ func TestWhatAReportMayClaim(t *testing.T) {
 		return func(r *report.Report) { r.Result.Saturated, r.Result.Reason = false, reason }
 	}
 	for _, c := range []struct {
-		name string
-		r    *report.Report
-		says string // "": nothing is wrong
+		name  string
+		r     *report.Report
+		fault string // "": nothing is wrong
 	}{
 		{"the limit", measured(10_000, asItIs), ""},
 		{"a little below it, within the resolution", measured(9_960, asItIs), ""},
@@ -55,9 +55,9 @@ func TestWhatAReportMayClaim(t *testing.T) {
 			r.Result.Measured, r.Windows[0].Quality, r.Windows[0].Reason = false, report.Invalid, "a generator sent in bursts"
 		}), ""},
 		{"no figure, as a load that looked clean lost frames when it was held", measured(5_000, func(r *report.Report) {
-			held := r.Windows[0]
-			held.Phase, held.Quality = report.Confirm, report.Lossy
-			r.Result.Measured, r.Result.Reason, r.Windows = false, report.Inconclusive, append(r.Windows, held)
+			window := r.Windows[0]
+			window.Phase, window.Quality = report.Confirm, report.Lossy
+			r.Result.Measured, r.Result.Reason, r.Windows = false, report.Inconclusive, append(r.Windows, window)
 		}), ""},
 		{"no figure, as nothing is known, and no held load lost frames", measured(5_000, func(r *report.Report) {
 			r.Result.Measured, r.Result.Reason = false, report.Inconclusive
@@ -65,8 +65,8 @@ func TestWhatAReportMayClaim(t *testing.T) {
 		{"no figure and no window", measured(5_000, func(r *report.Report) { r.Result.Measured, r.Windows = false, nil }), "no window says why"},
 	} {
 		got := strings.Join(device.Faults(c.r), "; ")
-		if (c.says == "") != (got == "") || !strings.Contains(got, c.says) {
-			t.Errorf("%s: %q, want %q", c.name, got, c.says)
+		if (c.fault == "") != (got == "") || !strings.Contains(got, c.fault) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.fault)
 		}
 	}
 }
@@ -86,23 +86,25 @@ func TestFramesThatANodeHoldsUpAreNoClaim(t *testing.T) {
 	}
 }
 
-// A device that loses more than is allowed of any load has no limit to find: a short window without loss is chance, and no figure is the truth.
+// A device that loses more than is allowed of any load has no limit to find. A short window without loss is chance,
+// and no figure is the truth.
 func TestNoFigureOfADeviceThatAlwaysLoses(t *testing.T) {
-	none := measured(5_000, func(r *report.Report) { r.Result.Measured = false })
-	if faults := (Device{Limits: map[string]int64{"west→east": 0}}).Faults(none); len(faults) > 0 {
+	unmeasured := measured(5_000, func(r *report.Report) { r.Result.Measured = false })
+	if faults := (Device{Limits: map[string]int64{"west→east": 0}}).Faults(unmeasured); len(faults) > 0 {
 		t.Error(faults)
 	}
 }
 
-// given is a Report of trials of a second at these loads, of which so many packets came back; the first is the answer.
-func given(kind string, trials [][2]int64, change func(*report.Report)) *report.Report {
+// givenLoads is a Report of trials of a second at these loads, of which so many packets came back. The first trial is
+// the answer.
+func givenLoads(kind string, trials [][2]int64, change func(*report.Report)) *report.Report {
 	r := &report.Report{Ending: report.Completed, Plan: &plan.Plan{Procedure: plan.Procedure{Type: kind, MaxLossRatio: units.One / 1000}},
 		Result: report.Result{Measured: true, Confirmed: true, Reason: report.ReachedTarget, Message: "measured", Window: 1}}
 	for i, t := range trials {
-		sent, back := t[0], t[1]
-		lost := units.RatioOf(sent-back, sent)
+		sent, returned := t[0], t[1]
+		lost := units.RatioOf(sent-returned, sent)
 		m := report.Direction{From: "west", To: "east", Quality: report.Good, Intended: report.Flow{PacketsPerSecond: sent}, Offered: report.Flow{PacketsPerSecond: sent},
-			Received: report.Flow{PacketsPerSecond: back}, Sent: units.Traffic{Packets: sent}, Returned: units.Traffic{Packets: back}, LossRatio: lost, LossRatioMin: lost}
+			Received: report.Flow{PacketsPerSecond: returned}, Sent: units.Traffic{Packets: sent}, Returned: units.Traffic{Packets: returned}, LossRatio: lost, LossRatioMin: lost}
 		if lost > r.Plan.Procedure.MaxLossRatio {
 			m.Quality = report.Lossy
 		}
@@ -125,49 +127,49 @@ func TestWhatMayBeClaimedOfLoadsThatAreGiven(t *testing.T) {
 	device := Device{Limits: map[string]int64{"west→east": 10_000}, Burst: 20 * time.Millisecond}
 	asItIs := func(*report.Report) {}
 	for _, c := range []struct {
-		name string
-		r    *report.Report
-		says string // "": nothing is wrong
+		name  string
+		r     *report.Report
+		fault string // "": nothing is wrong
 	}{
-		{"what the device forwards of more than it can", given(plan.TypeConstantLoad, [][2]int64{{20_000, 10_000}}, asItIs), ""},
-		{"and what it saved up", given(plan.TypeConstantLoad, [][2]int64{{20_000, 10_200}}, asItIs), ""},
-		{"all of what it can forward", given(plan.TypeConstantLoad, [][2]int64{{8_000, 8_000}}, asItIs), ""},
-		{"more than it can forward", given(plan.TypeConstantLoad, [][2]int64{{20_000, 11_000}}, asItIs), "PacketsPerSecond is said to be from 11000"},
-		{"less loss than there is", given(plan.TypeConstantLoad, [][2]int64{{20_000, 11_000}}, asItIs), "LossRatio is said to be from 0.45"},
-		{"less than it forwards", given(plan.TypeConstantLoad, [][2]int64{{20_000, 9_500}}, asItIs), "PacketsPerSecond is said to be from 9500 to 9500"},
-		{"more loss than there is", given(plan.TypeConstantLoad, [][2]int64{{20_000, 9_500}}, asItIs), "LossRatio is said to be from 0.525"},
-		{"less than it forwards, as the generator paused", given(plan.TypeConstantLoad, [][2]int64{{20_000, 9_500}}, func(r *report.Report) {
+		{"what the device forwards of more than it can", givenLoads(plan.TypeConstantLoad, [][2]int64{{20_000, 10_000}}, asItIs), ""},
+		{"and what it saved up", givenLoads(plan.TypeConstantLoad, [][2]int64{{20_000, 10_200}}, asItIs), ""},
+		{"all of what it can forward", givenLoads(plan.TypeConstantLoad, [][2]int64{{8_000, 8_000}}, asItIs), ""},
+		{"more than it can forward", givenLoads(plan.TypeConstantLoad, [][2]int64{{20_000, 11_000}}, asItIs), "PacketsPerSecond is said to be from 11000"},
+		{"less loss than there is", givenLoads(plan.TypeConstantLoad, [][2]int64{{20_000, 11_000}}, asItIs), "LossRatio is said to be from 0.45"},
+		{"less than it forwards", givenLoads(plan.TypeConstantLoad, [][2]int64{{20_000, 9_500}}, asItIs), "PacketsPerSecond is said to be from 9500 to 9500"},
+		{"more loss than there is", givenLoads(plan.TypeConstantLoad, [][2]int64{{20_000, 9_500}}, asItIs), "LossRatio is said to be from 0.525"},
+		{"less than it forwards, as the generator paused", givenLoads(plan.TypeConstantLoad, [][2]int64{{20_000, 9_500}}, func(r *report.Report) {
 			m := &r.Result.Directions[0]
 			m.Sent.Packets, m.Offered.PacketsPerSecond = 19_000, 19_000
 			m.LossRatio, m.LossRatioMin = units.One/2, units.One/2
 		}), ""},
-		{"loss where the device loses nothing", given(plan.TypeConstantLoad, [][2]int64{{8_000, 7_900}}, asItIs), "the reason is LoadHeld, and the device forwards all of that load"},
-		{"a limit", given(plan.TypeConstantLoad, [][2]int64{{20_000, 10_000}}, func(r *report.Report) { r.Result.Saturated = true }), "nothing searched for one"},
-		{"all of more than it can, as a lower bound", given(plan.TypeConstantLoad, [][2]int64{{20_000, 20_000}}, asItIs), "PacketsPerSecond is said to be from 20000 to any"},
-		{"a curve", given(plan.TypeFrameLoss, [][2]int64{{20_000, 10_000}, {12_500, 10_100}, {8_000, 8_000}}, asItIs), ""},
-		{"a curve with a load that lost too little", given(plan.TypeFrameLoss, [][2]int64{{20_000, 10_000}, {12_500, 12_400}, {8_000, 8_000}}, asItIs), "window 2, west→east: PacketsPerSecond"},
-		{"a curve with a load that lost too much", given(plan.TypeFrameLoss, [][2]int64{{20_000, 10_000}, {12_500, 10_000}, {8_000, 7_900}}, asItIs), "window 3, west→east is Lossy at 8000"},
-		{"a curve without one of its loads", given(plan.TypeFrameLoss, [][2]int64{{20_000, 10_000}, {8_000, 8_000}}, func(r *report.Report) {
+		{"loss where the device loses nothing", givenLoads(plan.TypeConstantLoad, [][2]int64{{8_000, 7_900}}, asItIs), "the reason is LoadHeld, and the device forwards all of that load"},
+		{"a limit", givenLoads(plan.TypeConstantLoad, [][2]int64{{20_000, 10_000}}, func(r *report.Report) { r.Result.Saturated = true }), "nothing searched for one"},
+		{"all of more than it can, as a lower bound", givenLoads(plan.TypeConstantLoad, [][2]int64{{20_000, 20_000}}, asItIs), "PacketsPerSecond is said to be from 20000 to any"},
+		{"a curve", givenLoads(plan.TypeFrameLoss, [][2]int64{{20_000, 10_000}, {12_500, 10_100}, {8_000, 8_000}}, asItIs), ""},
+		{"a curve with a load that lost too little", givenLoads(plan.TypeFrameLoss, [][2]int64{{20_000, 10_000}, {12_500, 12_400}, {8_000, 8_000}}, asItIs), "window 2, west→east: PacketsPerSecond"},
+		{"a curve with a load that lost too much", givenLoads(plan.TypeFrameLoss, [][2]int64{{20_000, 10_000}, {12_500, 10_000}, {8_000, 7_900}}, asItIs), "window 3, west→east is Lossy at 8000"},
+		{"a curve without one of its loads", givenLoads(plan.TypeFrameLoss, [][2]int64{{20_000, 10_000}, {8_000, 8_000}}, func(r *report.Report) {
 			r.Result.Curve = r.Result.Curve[:len(r.Result.Curve)/2]
 		}), "there is no figure PacketsPerSecond at load 0.4"},
-		{"no figure, though a trial counts", given(plan.TypeFrameLoss, [][2]int64{{20_000, 10_000}}, func(r *report.Report) { r.Result.Measured = false }), "there is no figure, and window 1 is Lossy"},
-		{"no figure, and only the warm-up counts", given(plan.TypeFrameLoss, [][2]int64{{20_000, 10_000}}, func(r *report.Report) {
+		{"no figure, though a trial counts", givenLoads(plan.TypeFrameLoss, [][2]int64{{20_000, 10_000}}, func(r *report.Report) { r.Result.Measured = false }), "there is no figure, and window 1 is Lossy"},
+		{"no figure, and only the warm-up counts", givenLoads(plan.TypeFrameLoss, [][2]int64{{20_000, 10_000}}, func(r *report.Report) {
 			r.Result.Measured, r.Windows[0].Phase = false, report.WarmUp
 		}), ""},
 	} {
 		got := strings.Join(device.Faults(c.r), "; ")
-		if (c.says == "") != (got == "") || !strings.Contains(got, c.says) {
-			t.Errorf("%s: %q, want %q", c.name, got, c.says)
+		if (c.fault == "") != (got == "") || !strings.Contains(got, c.fault) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.fault)
 		}
 	}
 }
 
-// both is a Report of two directions that climbed together until one lost frames, at 4 000 packets/s.
-func both(west, east *report.DirectionLimit) *report.Report {
+// limitsApart is a Report of two directions that climbed together until one lost frames, at 4 000 packets/s.
+func limitsApart(west, east *report.DirectionLimit) *report.Report {
 	return measured(4_000, func(r *report.Report) {
-		back := r.Result.Directions[0]
-		back.From, back.To = "east", "west"
-		r.Result.Directions = append(r.Result.Directions, back)
+		reverse := r.Result.Directions[0]
+		reverse.From, reverse.To = "east", "west"
+		r.Result.Directions = append(r.Result.Directions, reverse)
 		r.Result.Directions[0].Limit, r.Result.Directions[1].Limit = west, east
 	})
 }
@@ -177,29 +179,29 @@ func TestEachDirectionIsHeldAgainstItsOwnLimit(t *testing.T) {
 	limit := &report.DirectionLimit{Reason: report.LossAboveLimit, Saturated: true, Window: 1, Resolution: units.One / 200}
 	bound := &report.DirectionLimit{Reason: report.OtherDirection, Window: 1}
 	for _, c := range []struct {
-		name string
-		r    *report.Report
-		says string // "": nothing is wrong
+		name  string
+		r     *report.Report
+		fault string // "": nothing is wrong
 	}{
-		{"a limit for both, as the first that lost frames set the load of both", both(nil, nil), "west→east: frames are said to be lost at 4020 packets/s, and the device forwards 10000"},
-		{"a limit for each", both(limit, limit), "west→east: frames are said to be lost at 4020"},
-		{"a limit, and a bound", both(bound, limit), ""},
-		{"a bound for each", both(bound, bound), ""},
-		{"a bound that has no reason", both(&report.DirectionLimit{Window: 1}, limit), "west→east: a lower bound for the reason"},
-		{"a limit of no window", both(&report.DirectionLimit{Saturated: true}, limit), "west→east: its figures are of window 0"},
+		{"a limit for both, as the first that lost frames set the load of both", limitsApart(nil, nil), "west→east: frames are said to be lost at 4020 packets/s, and the device forwards 10000"},
+		{"a limit for each", limitsApart(limit, limit), "west→east: frames are said to be lost at 4020"},
+		{"a limit, and a bound", limitsApart(bound, limit), ""},
+		{"a bound for each", limitsApart(bound, bound), ""},
+		{"a bound that has no reason", limitsApart(&report.DirectionLimit{Window: 1}, limit), "west→east: a lower bound for the reason"},
+		{"a limit of no window", limitsApart(&report.DirectionLimit{Saturated: true}, limit), "west→east: its figures are of window 0"},
 	} {
 		got := strings.Join(device.Faults(c.r), "; ")
-		if (c.says == "") != (got == "") || !strings.Contains(got, c.says) {
-			t.Errorf("%s: %q, want %q", c.name, got, c.says)
+		if (c.fault == "") != (got == "") || !strings.Contains(got, c.fault) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.fault)
 		}
 	}
 }
 
-// TestTheLossRatioAtALimit: a device that loses one frame in 500 of any load loses no less beside a limit.
+// TestTheLossRatioAtALimit has a device that loses one frame in 500 of any load, and no less beside a limit.
 func TestTheLossRatioAtALimit(t *testing.T) {
 	device := Device{Limits: map[string]int64{"west→east": 10_000}, Forwards: func(_ string, load float64) float64 { return min(load*0.998, 10_000) }}
 	for _, c := range []struct {
-		name, low, high, says string
+		name, low, high, fault string
 	}{
 		{"an interval that the loss is within", "0.001", "0.003", ""},
 		{"at least less than that", "0", "", ""},
@@ -210,8 +212,8 @@ func TestTheLossRatioAtALimit(t *testing.T) {
 			r.Result.Directions[0].Sent.Packets = 50_000
 			r.Figures = []report.Figure{{Metric: figures.LossRatio, Direction: "west→east", Low: report.Number(c.low), High: report.Number(c.high)}}
 		})
-		if got := strings.Join(device.Faults(r), "; "); (c.says == "") != (got == "") || !strings.Contains(got, c.says) {
-			t.Errorf("%s: %q, want %q", c.name, got, c.says)
+		if got := strings.Join(device.Faults(r), "; "); (c.fault == "") != (got == "") || !strings.Contains(got, c.fault) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.fault)
 		}
 	}
 }
@@ -222,16 +224,16 @@ func TestWhatADeviceForwardsOfGivenLoads(t *testing.T) {
 	for _, c := range []struct {
 		name         string
 		offered, got int64
-		says         string
+		fault        string
 	}{
 		{"what is left of it beyond the limit", 15_000, 5_000, ""},
 		{"the limit, where less is left", 15_000, 10_000, "PacketsPerSecond is said to be from 10000"},
 		{"all of a load below the limit", 8_000, 8_000, ""},
 		{"nothing of a load below the limit", 8_000, 0, "LossRatio is said to be from 1"},
 	} {
-		got := strings.Join(collapses.Faults(given(plan.TypeConstantLoad, [][2]int64{{c.offered, c.got}}, asItIs)), "; ")
-		if (c.says == "") != (got == "") || !strings.Contains(got, c.says) {
-			t.Errorf("%s: %q, want %q", c.name, got, c.says)
+		got := strings.Join(collapses.Faults(givenLoads(plan.TypeConstantLoad, [][2]int64{{c.offered, c.got}}, asItIs)), "; ")
+		if (c.fault == "") != (got == "") || !strings.Contains(got, c.fault) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.fault)
 		}
 	}
 }

@@ -13,34 +13,35 @@ const (
 	arpReplyOp   = 2
 )
 
-// arpHead is the fixed part of ARP for IPv4 over Ethernet: hardware and protocol types and sizes.
+// arpHead is the fixed part of ARP for IPv4 over Ethernet, with hardware and protocol types and sizes.
 var arpHead = [6]byte{0, 1, 8, 0, 6, 4}
 
 var broadcast = net.HardwareAddr{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
 
 func (q Query) arpRequest() []byte { return q.arp(broadcast, arpRequestOp, make([]byte, 6)) }
 
-// Reply is an ARP reply to the target that nobody asked for: it tells the target, whose MAC is to, that Source is at SourceMAC. Who knows the source already takes it for an answer, and doesn't ask for as
-// long as an answer holds; so does Linux, where the reply comes to its own MAC.
-func (q Query) Reply(to net.HardwareAddr) ([]byte, error) {
+// Reply is an unrequested ARP reply, which tells the target at targetMAC that Source is at SourceMAC. A host that
+// knows the source already takes the reply for an answer, and doesn't ask for as long as an answer holds. Linux does
+// so where the reply comes to its own MAC.
+func (q Query) Reply(targetMAC net.HardwareAddr) ([]byte, error) {
 	if _, err := q.Frame(); err != nil {
 		return nil, err
 	}
-	if len(to) != 6 || !q.Target.Is4() {
-		return nil, fmt.Errorf("ARP to %s at %q: an IPv4 address and a MAC are needed", q.Target, to)
+	if len(targetMAC) != 6 || !q.Target.Is4() {
+		return nil, fmt.Errorf("ARP to %s at %q: an IPv4 address and a MAC are needed", q.Target, targetMAC)
 	}
-	return q.arp(to, arpReplyOp, to), nil
+	return q.arp(targetMAC, arpReplyOp, targetMAC), nil
 }
 
-func (q Query) arp(to net.HardwareAddr, op uint16, target net.HardwareAddr) []byte {
-	b := q.ethernet(to, etherARP)
+func (q Query) arp(destination net.HardwareAddr, op uint16, target net.HardwareAddr) []byte {
+	b := q.ethernet(destination, etherARP)
 	b = append(b, arpHead[:]...)
 	b = binary.BigEndian.AppendUint16(b, op)
 	b = append(append(b, q.SourceMAC...), q.Source.AsSlice()...)
 	return append(append(b, target...), q.Target.AsSlice()...)
 }
 
-// arpAnswer accepts replies and, as RFC 826 does, also requests from the target: both have its MAC.
+// arpAnswer accepts replies and, as RFC 826 does, also requests from the target, as both have its MAC.
 func (q Query) arpAnswer(b []byte) (net.HardwareAddr, bool) {
 	if len(b) < arpSize || !bytes.Equal(b[:6], arpHead[:]) {
 		return nil, false

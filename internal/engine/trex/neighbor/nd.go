@@ -35,34 +35,34 @@ func (q Query) solicitation() []byte {
 	return q.icmpv6(net.HardwareAddr{0x33, 0x33, 0xff, target[13], target[14], target[15]}, group, message)
 }
 
-// Advertisement tells the target, whose MAC is to, that the source address is at SourceMAC, without being asked; IPv6 only. It claims to be
-// an answer (it is solicited): that renews the target's entry as an answer would, while an unsolicited advertisement only
-// makes the target probe (RFC 4861, 7.2.5).
-func (q Query) Advertisement(to net.HardwareAddr) ([]byte, error) {
+// Advertisement tells the target at targetMAC that the source address is at SourceMAC, without being asked, for IPv6
+// only. It claims to be an answer (it is solicited), which renews the target's entry as an answer would. An
+// unsolicited advertisement only makes the target probe (RFC 4861, 7.2.5).
+func (q Query) Advertisement(targetMAC net.HardwareAddr) ([]byte, error) {
 	if _, err := q.Frame(); err != nil {
 		return nil, err
 	}
-	if q.Target.Is4() || !usable(to) {
-		return nil, fmt.Errorf("advertise %s to %s at %s: IPv6 addresses and a MAC of one station are needed", q.Source, q.Target, to)
+	if q.Target.Is4() || !usable(targetMAC) {
+		return nil, fmt.Errorf("advertise %s to %s at %s: IPv6 addresses and a MAC of one station are needed", q.Source, q.Target, targetMAC)
 	}
 	message := []byte{typeAdvertisement, 0, 0, 0, flagSolicited | flagOverride, 0, 0, 0}
 	message = append(message, q.Source.AsSlice()...)
 	message = append(append(message, optionTargetMAC, 1), q.SourceMAC...)
 	binary.BigEndian.PutUint16(message[2:], checksumOf(q.Source, q.Target, message))
-	return q.icmpv6(to, q.Target, message), nil
+	return q.icmpv6(targetMAC, q.Target, message), nil
 }
 
 // icmpv6 is the frame around a message that has its checksum.
-func (q Query) icmpv6(mac net.HardwareAddr, to netip.Addr, message []byte) []byte {
+func (q Query) icmpv6(mac net.HardwareAddr, destination netip.Addr, message []byte) []byte {
 	b := q.ethernet(mac, etherIPv6)
 	b = append(b, 0x60, 0, 0, 0)
 	b = binary.BigEndian.AppendUint16(b, uint16(len(message)))
 	b = append(b, protocolICMPv6, hopLimit)
-	b = append(append(b, q.Source.AsSlice()...), to.AsSlice()...)
+	b = append(append(b, q.Source.AsSlice()...), destination.AsSlice()...)
 	return append(b, message...)
 }
 
-// advertised reads the MAC from the target's advertisement; without the option, it is the frame's Ethernet source.
+// advertised reads the MAC from the target's advertisement. Without the option, it is the frame's Ethernet source.
 func (q Query) advertised(source net.HardwareAddr, b []byte) (net.HardwareAddr, bool) {
 	message, ok := icmpv6(b)
 	if !ok || len(message) < advertisementFixed || message[0] != typeAdvertisement || message[1] != 0 {
@@ -111,7 +111,8 @@ func targetMAC(options []byte, fallback net.HardwareAddr) (net.HardwareAddr, boo
 	return fallback, true
 }
 
-// checksumOf is ICMPv6's over message and pseudo-header (RFC 4443, 2.3); 0 over a message that carries its own.
+// checksumOf is ICMPv6's checksum over message and pseudo-header (RFC 4443, 2.3). It is 0 over a message that carries
+// its own.
 func checksumOf(source, destination netip.Addr, message []byte) uint16 {
 	return ^stream.FoldChecksum(uint64(len(message)) + protocolICMPv6 + stream.SumWords(source.AsSlice()) + stream.SumWords(destination.AsSlice()) + stream.SumWords(message))
 }

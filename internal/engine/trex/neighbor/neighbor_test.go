@@ -156,7 +156,8 @@ func TestNeighborDiscovery(t *testing.T) {
 	}
 }
 
-// sum adds up the pseudo-header and message of an untagged ICMPv6 frame: 0xffff if its checksum is right.
+// sum adds up the pseudo-header and message of an untagged ICMPv6 frame. The sum is 0xffff if the frame's checksum is
+// right.
 func sum(frame []byte) uint16 {
 	message := frame[54:]
 	total := uint32(len(message)) + 58

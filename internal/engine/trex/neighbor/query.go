@@ -20,7 +20,7 @@ type Query struct {
 	SourceMAC net.HardwareAddr // the sender's
 	Source    netip.Addr       // the sender's, of Target's family
 	Target    netip.Addr
-	VLAN      uint16 // 0: untagged
+	VLAN      uint16 // 0 if untagged
 }
 
 // Frame is the request to send, without FCS.
@@ -54,8 +54,8 @@ func (q Query) Answer(frame []byte) (net.HardwareAddr, bool) {
 }
 
 // ethernet is the header of a frame from SourceMAC.
-func (q Query) ethernet(to net.HardwareAddr, kind uint16) []byte {
-	b := append(bytes.Clone(to), q.SourceMAC...)
+func (q Query) ethernet(destination net.HardwareAddr, kind uint16) []byte {
+	b := append(bytes.Clone(destination), q.SourceMAC...)
 	if q.VLAN != 0 {
 		b = binary.BigEndian.AppendUint16(b, etherVLAN)
 		b = binary.BigEndian.AppendUint16(b, q.VLAN)
@@ -78,7 +78,7 @@ func parseEthernet(b []byte) (source net.HardwareAddr, kind, vlan uint16, payloa
 	return source, kind, vlan, payload, true
 }
 
-// usable says whether a MAC can be a neighbour's own: neither a group address nor zero.
+// usable says whether a MAC can be a neighbour's own, and is neither a group address nor zero.
 func usable(mac []byte) bool {
 	return len(mac) == 6 && mac[0]&1 == 0 && !bytes.Equal(mac, make([]byte, 6))
 }

@@ -13,7 +13,7 @@ const MaxRequest = 999_999
 // Version is the value of every envelope's "jsonrpc".
 const Version = "2.0"
 
-// Request is one call. Params is always an object, {} if there are none: TRex refuses null.
+// Request is one call. Params is always an object, {} if there are none, as TRex refuses null.
 type Request struct {
 	JSONRPC string          `json:"jsonrpc"`
 	ID      json.RawMessage `json:"id"` // a string or an integer, echoed as it is
@@ -21,7 +21,7 @@ type Request struct {
 	Params  json.RawMessage `json:"params"`
 }
 
-// Response answers one Request: with a Result (which may be null) or an Error.
+// Response answers one Request with a Result (which may be null) or an Error.
 type Response struct {
 	JSONRPC string          `json:"jsonrpc"`
 	ID      json.RawMessage `json:"id"`
@@ -35,9 +35,9 @@ const (
 	CodeEnvelope       = -32600 // not a JSON-RPC 2.0 request
 	CodeUnknownMethod  = -32601
 	CodeParams         = -32602 // a parameter is missing or of the wrong kind
-	CodeInternal       = -32603 // also: the request is too large
-	CodeRefused        = -32000 // every refused call: ownership, state, rates
-	CodeTryAgain       = -32001 // busy: send the same call again
+	CodeInternal       = -32603 // also if the request is too large
+	CodeRefused        = -32000 // every refused call, for ownership, state or rates
+	CodeTryAgain       = -32001 // busy, so the same call has to be sent again
 	CodeWorkInProgress = -32002 // Specific is the ticket to ask for the result with
 	CodeNoResult       = -32003 // the ticket is unknown or expired
 )
@@ -88,7 +88,7 @@ func parse[T any](b []byte) (items []T, list bool, err error) {
 		err = json.Unmarshal(b, &items)
 		return items, true, err
 	}
-	var one T
-	err = json.Unmarshal(b, &one)
-	return []T{one}, false, err
+	var item T
+	err = json.Unmarshal(b, &item)
+	return []T{item}, false, err
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Float is a real number as TRex writes it: an infinity is 1e+9999 or -1e+9999, not-a-number is null.
+// Float is a real number as TRex writes it. An infinity is 1e+9999 or -1e+9999, not-a-number is null.
 type Float float64
 
 // UnmarshalJSON never fails on a JSON number, however large, nor on null.
@@ -24,7 +24,8 @@ func (f *Float) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// MarshalJSON writes as TRex does: always with a point or an exponent, so that a reader which tells integers from reals sees a real.
+// MarshalJSON writes as TRex does, always with a point or an exponent, so that a reader which tells integers from
+// reals sees a real.
 func (f Float) MarshalJSON() ([]byte, error) {
 	v := float64(f)
 	switch {
@@ -51,8 +52,8 @@ func parseReal(b []byte) (float64, error) {
 	return v, nil
 }
 
-// Count is a counter: an unsigned 64-bit integer on the wire, held as int64 as all our counters are. A counter written as a real is
-// accepted, null is 0, and a value that doesn't fit becomes the nearest that does.
+// Count is a counter, an unsigned 64-bit integer on the wire, and an int64 here as all other counters are. A counter
+// written as a real is accepted, null is 0, and a value that doesn't fit becomes the nearest that does.
 type Count int64
 
 // UnmarshalJSON reads integers exactly.

@@ -124,7 +124,7 @@ func FuzzDecompress(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		plain, compressed, err := wire.Decompress(b)
 		if err == nil && compressed {
-			if again, _, err := wire.Decompress(wire.Compress(plain)); err != nil || !bytes.Equal(again, plain) {
+			if decompressed, _, err := wire.Decompress(wire.Compress(plain)); err != nil || !bytes.Equal(decompressed, plain) {
 				t.Errorf("round trip failed: %v", err)
 			}
 		}

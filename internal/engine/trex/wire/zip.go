@@ -8,29 +8,32 @@ import (
 	"io"
 )
 
-// magic opens a compressed message: it, the length of what is inside (both uint32, big-endian), then a zlib stream (RFC 1950).
+// magic opens a compressed message. The length of the plain text follows (both uint32, big-endian), then a zlib
+// stream (RFC 1950).
 const magic = 0xABE85CEA
 
 // headerSize is magic plus length.
 const headerSize = 8
 
-// MaxInflated bounds the decompressed size of a message: the length in it comes from the peer, and may be wrong.
+// MaxInflated bounds the decompressed size of a message, because the length in it comes from the peer, and may be
+// wrong.
 const MaxInflated = 64 << 20
 
 // Compress compresses and frames b. A server compresses its answer exactly if the request was compressed.
 func Compress(b []byte) []byte {
-	var out bytes.Buffer
+	var framed bytes.Buffer
 	var header [headerSize]byte
 	binary.BigEndian.PutUint32(header[:], magic)
 	binary.BigEndian.PutUint32(header[4:], uint32(len(b)))
-	out.Write(header[:])
-	z := zlib.NewWriter(&out)
+	framed.Write(header[:])
+	z := zlib.NewWriter(&framed)
 	_, _ = z.Write(b) // a bytes.Buffer takes everything
 	_ = z.Close()
-	return out.Bytes()
+	return framed.Bytes()
 }
 
-// Decompress returns a message's plain text, and whether it was compressed; an uncompressed message is returned as it is.
+// Decompress returns a message's plain text, and whether it was compressed. An uncompressed message is returned as it
+// is.
 func Decompress(b []byte) (plain []byte, compressed bool, err error) {
 	if len(b) < headerSize || binary.BigEndian.Uint32(b) != magic {
 		return b, false, nil

@@ -15,13 +15,13 @@ import (
 )
 
 // inMemory runs a server in simulated time, and calls it from hosts.
-func inMemory(t *testing.T, handle zmtp.Handler, with func(t *testing.T, call func(host string) net.Conn)) {
+func inMemory(t *testing.T, handle zmtp.Handler, fn func(t *testing.T, call func(host string) net.Conn)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		l, ended := newPipeListener(), make(chan error, 1)
 		go func() { ended <- zmtp.Serve(ctx, l, handle) }()
-		with(t, func(host string) net.Conn {
+		fn(t, func(host string) net.Conn {
 			ours, theirs := net.Pipe()
 			l.conns <- fromHost{theirs, host}
 			t.Cleanup(func() { _ = ours.Close() })
@@ -49,7 +49,8 @@ func greet(conn net.Conn) net.Conn {
 	return conn
 }
 
-// hungUp says after how long the server closed the connection, which had nothing more to say; it says longer than an hour of one that stays open.
+// hungUp is how long after the last bytes the server closed the connection. It is more than an hour for a connection
+// that stays open.
 func hungUp(conn net.Conn) time.Duration {
 	began := time.Now()
 	_ = conn.SetReadDeadline(began.Add(time.Hour + 1))
@@ -177,7 +178,7 @@ func TestAClientThatTakesNoReplyIsLetGo(t *testing.T) {
 	}
 }
 
-// Replies may be large: TRex's are.
+// Replies may be as large as TRex's.
 func TestALargeReply(t *testing.T) {
 	reply := bytes.Repeat([]byte("x"), 5<<20)
 	c := dial(t, serve(t, func(context.Context, []byte) []byte { return reply }))

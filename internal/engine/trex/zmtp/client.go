@@ -9,20 +9,22 @@ import (
 	"sync"
 )
 
-// maxReply bounds a reply's bytes. TRex doesn't limit its replies; all streams of a full port are some 30 MB.
+// maxReply bounds a reply's bytes. TRex doesn't limit its replies, and all streams of a full port are some 30 MB.
 const maxReply = 64 << 20
 
-// ErrClosed is what Do returns, without having sent anything, once the connection was closed: by Close, by an earlier error or by the peer.
+// ErrClosed is what Do returns, without having sent anything, once Close, an earlier error or the peer has closed the
+// connection.
 var ErrClosed = errors.New("zeromq connection closed")
 
-// Client is a REQ socket with one peer: strictly one request, then its reply. It is safe for concurrent use, calls wait for each other.
+// Client is a REQ socket with one peer, which strictly sends one request and then awaits its reply. It is safe for
+// concurrent use, and calls wait for each other.
 //
-// A client whose call failed is of no further use (a late reply would answer the wrong request): make a new one.
+// A client whose call failed is of no further use, as a late reply would answer the wrong request.
 type Client struct {
-	peer *peer
-	turn chan struct{} // holds a token while a call is under way
-	once sync.Once
-	gone chan struct{}
+	peer      *peer
+	turn      chan struct{} // holds a token while a call is under way
+	closeOnce sync.Once
+	closed    chan struct{}
 }
 
 // Dial connects to a REP (or ROUTER) socket at "host:port".
@@ -41,18 +43,19 @@ func NewClient(ctx context.Context, conn net.Conn) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{peer: p, turn: make(chan struct{}, 1), gone: make(chan struct{})}, nil
+	return &Client{peer: p, turn: make(chan struct{}, 1), closed: make(chan struct{})}, nil
 }
 
-// Do sends a request and returns its reply. When ctx ends first it returns ctx's error and closes the connection: whether the peer got
-// the request, and what it made of it, is then unknown. A ctx that ends while another call has its turn costs nothing.
+// Do sends a request and returns its reply. When ctx ends first, Do returns ctx's error and closes the connection. In
+// that case nobody knows whether the peer got the request, or carried it out. A ctx that ends while another call has
+// its turn costs nothing.
 func (c *Client) Do(ctx context.Context, request []byte) ([]byte, error) {
 	select {
 	case c.turn <- struct{}{}:
 		defer func() { <-c.turn }()
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
-	case <-c.gone:
+	case <-c.closed:
 		return nil, ErrClosed
 	}
 	reply, err := c.exchange(ctx, request)
@@ -84,7 +87,7 @@ func (c *Client) exchange(ctx context.Context, request []byte) ([]byte, error) {
 // ready says whether a request may be sent at all.
 func (c *Client) ready() error {
 	select {
-	case <-c.gone:
+	case <-c.closed:
 		return ErrClosed
 	case _, unasked := <-c.peer.messages:
 		if unasked {
@@ -112,8 +115,8 @@ func hungUp(err error) error {
 	return err
 }
 
-// Close ends the connection; a call under way returns an error.
+// Close ends the connection. A call under way returns an error.
 func (c *Client) Close() error {
-	c.once.Do(func() { close(c.gone) })
+	c.closeOnce.Do(func() { close(c.closed) })
 	return c.peer.close()
 }

@@ -16,10 +16,11 @@ const (
 	flagsKnown  = flagMore | flagLong | flagCommand
 )
 
-// maxFrames bounds the frames of one message: an envelope and a body need two.
+// maxFrames bounds the frames of one message, of which an envelope and a body need two.
 const maxFrames = 16
 
-// eagerBytes is how much is allocated for a length that a peer announces; a longer frame's buffer grows as its bytes arrive.
+// eagerBytes is how much is allocated for a length that a peer announces. A longer frame's buffer grows as its bytes
+// arrive.
 const eagerBytes = 64 << 10
 
 type frame struct {

@@ -39,7 +39,7 @@ func checkGreeting(g []byte) error {
 	return nil
 }
 
-// readGreeting reads the signature first: a peer that doesn't speak ZeroMQ may never send 64 bytes.
+// readGreeting reads the signature first, as a peer that doesn't speak ZeroMQ may never send 64 bytes.
 func readGreeting(r io.Reader) error {
 	g := make([]byte, greetingSize)
 	if _, err := io.ReadFull(r, g[:1]); err != nil {
@@ -58,7 +58,7 @@ func readGreeting(r io.Reader) error {
 	return checkGreeting(g)
 }
 
-// command encodes a command frame's body: its name, then its data.
+// command encodes a command frame's body, its name and then its data.
 func command(name string, data []byte) []byte {
 	b := append([]byte{byte(len(name))}, name...)
 	return append(b, data...)
@@ -89,7 +89,7 @@ func appendProperty(b []byte, name, value string) []byte {
 	return append(b, value...)
 }
 
-// parseProperties reads READY's metadata; names are case-insensitive and come back in lower case.
+// parseProperties reads READY's metadata. Names are case-insensitive and come back in lower case.
 func parseProperties(b []byte) (map[string]string, error) {
 	properties := map[string]string{}
 	for r := bytes.NewBuffer(b); r.Len() > 0; {

@@ -23,23 +23,23 @@ const (
 	socketROUTER = "ROUTER"
 )
 
-// peer is one greeted connection. One goroutine reads it until it ends, so that heartbeats are answered while a request is being worked
-// on, or while there is none; close ends the goroutine and waits for it.
+// peer is one greeted connection. One goroutine reads it until it ends, so that heartbeats are answered while a
+// request is being worked on, or while there is none. close ends the goroutine and waits for it.
 type peer struct {
-	conn     net.Conn
-	in       *bufio.Reader // conn's
-	bounds   bounds
-	working  atomic.Bool // the peer waits for an answer of ours, and may be silent
-	messages chan [][]byte
-	closing  chan struct{}
-	once     sync.Once
-	readers  sync.WaitGroup
+	conn      net.Conn
+	reader    *bufio.Reader // conn's
+	bounds    bounds
+	working   atomic.Bool // the peer waits for an answer of ours, and may be silent
+	messages  chan [][]byte
+	closing   chan struct{}
+	closeOnce sync.Once
+	readers   sync.WaitGroup
 
 	writing sync.Mutex
-	err     error // why reading ended; set before messages is closed
+	err     error // why reading ended, set before messages is closed
 }
 
-// bounds are what a peer may take. A time of 0 is unbounded: who waits for it has a context.
+// bounds limit a peer. A time of 0 is unbounded, and then the waiting caller has a context.
 type bounds struct {
 	message int           // bytes of one message
 	idle    time.Duration // between messages, without a heartbeat either
@@ -49,7 +49,7 @@ type bounds struct {
 
 // newPeer greets as socketType and starts reading. When ctx ends first, or the peer is none of want, conn is closed.
 func newPeer(ctx context.Context, conn net.Conn, socketType string, want []string, b bounds) (*peer, error) {
-	p := &peer{conn: conn, in: bufio.NewReader(conn), bounds: b, messages: make(chan [][]byte), closing: make(chan struct{})}
+	p := &peer{conn: conn, reader: bufio.NewReader(conn), bounds: b, messages: make(chan [][]byte), closing: make(chan struct{})}
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	err := p.handshake(socketType, want)
 	if !stop() {
@@ -81,10 +81,10 @@ func (p *peer) handshake(socketType string, want []string) error {
 }
 
 func (p *peer) readHandshake(want []string) error {
-	if err := readGreeting(p.in); err != nil {
+	if err := readGreeting(p.reader); err != nil {
 		return err
 	}
-	f, err := readFrame(p.in, maxCommand)
+	f, err := readFrame(p.reader, maxCommand)
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (p *peer) readMessage() ([][]byte, error) {
 				return nil, err
 			}
 		}
-		f, err := readFrame(p.in, listed)
+		f, err := readFrame(p.reader, listed)
 		if err != nil {
 			if len(message) > 0 {
 				err = unexpected(err)
@@ -129,7 +129,7 @@ func (p *peer) readMessage() ([][]byte, error) {
 			return nil, err
 		}
 		if f.command {
-			if err := p.obey(f.body); err != nil {
+			if err := p.handleCommand(f.body); err != nil {
 				return nil, err
 			}
 			continue
@@ -145,11 +145,12 @@ func (p *peer) readMessage() ([][]byte, error) {
 	}
 }
 
-// await waits for the first byte of a frame; from then on the bound of a message runs. A peer that waits for our answer may be silent meanwhile.
+// await waits for the first byte of a frame. From then on the bound of a message runs. A peer that waits for an
+// answer of this side may be silent meanwhile.
 func (p *peer) await() error {
 	for {
 		bound(p.conn.SetReadDeadline, p.bounds.idle)
-		_, err := p.in.Peek(1)
+		_, err := p.reader.Peek(1)
 		switch {
 		case err == nil:
 			bound(p.conn.SetReadDeadline, p.bounds.arrive)
@@ -160,15 +161,16 @@ func (p *peer) await() error {
 	}
 }
 
-// bound sets a deadline that begins now; 0 sets none. Where that fails the connection is closed, which the next read or write says.
+// bound sets a deadline that begins now, or none if d is 0. Where that fails the connection is closed, and the next
+// read or write says so.
 func bound(set func(time.Time) error, d time.Duration) {
 	if d > 0 {
 		_ = set(time.Now().Add(d))
 	}
 }
 
-// obey answers a heartbeat; it ignores unknown commands, as the specification asks.
-func (p *peer) obey(body []byte) error {
+// handleCommand answers a heartbeat and ignores unknown commands, as the specification asks.
+func (p *peer) handleCommand(body []byte) error {
 	name, data, err := parseCommand(body)
 	if err != nil {
 		return err
@@ -209,7 +211,7 @@ func (p *peer) send(message ...[]byte) error {
 // close ends the connection and returns when its reader has ended.
 func (p *peer) close() error {
 	var err error
-	p.once.Do(func() {
+	p.closeOnce.Do(func() {
 		close(p.closing)
 		err = p.conn.Close()
 	})

@@ -13,9 +13,10 @@ import (
 const (
 	// maxRequest bounds a request's bytes, somewhat above TRex's own limit of 999 999, so that a request beyond that one still gets an answer. All clients together hold 64 MiB.
 	maxRequest = 1 << 20
-	// mostClients and mostOfOneHost bound the connections at a time: a run has two for each generator, beside its probes and its guard.
-	mostClients, mostOfOneHost = 64, 16
-	// greetingTimeout is how long a new connection may take to greet: probes that only connect must not pile up.
+	// maxClients and maxClientsPerHost bound the connections at a time. A run has two for each generator, beside its
+	// probes and its guard.
+	maxClients, maxClientsPerHost = 64, 16
+	// greetingTimeout is how long a new connection may take to greet, as probes that only connect must not pile up.
 	greetingTimeout = 5 * time.Second
 	// requestTimeout is how long a request may take to arrive, from its first byte.
 	requestTimeout = 30 * time.Second
@@ -28,12 +29,14 @@ const (
 // clientBounds are those of a client's greeted connection.
 var clientBounds = bounds{message: maxRequest, idle: idleTimeout, arrive: requestTimeout, accept: replyTimeout}
 
-// Handler answers one request. It is called from one goroutine per client connection: one request at a time for each client, several
-// clients at once. Its ctx ends when Serve's does. A nil reply closes that client's connection.
+// Handler answers one request. Each client connection has one goroutine that calls Handler, so a client has one
+// request at a time, and several clients are served at once. Handler's ctx ends when Serve's does. A nil reply closes
+// that client's connection.
 type Handler func(ctx context.Context, request []byte) []byte
 
-// Serve is a REP socket on l, a stream listener of any kind, until ctx ends; then it closes l and every connection, waits for all
-// handlers and returns nil. It returns an error when accepting fails. Heartbeats are answered, also while a handler works. Connections beyond the server's bounds are closed.
+// Serve is a REP socket on l, a stream listener of any kind, until ctx ends. Then it closes l and every connection,
+// waits for all handlers and returns nil. It returns an error when accepting fails. Heartbeats are answered, also
+// while a handler works. Connections beyond the server's bounds are closed.
 func Serve(ctx context.Context, l net.Listener, handle Handler) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var clients sync.WaitGroup
@@ -41,7 +44,7 @@ func Serve(ctx context.Context, l net.Listener, handle Handler) error {
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
 	defer stop()
-	places := places{taken: map[netip.Addr]int{}}
+	places := places{byHost: map[netip.Addr]int{}}
 	for {
 		conn, err := l.Accept()
 		if ctx.Err() != nil {
@@ -67,28 +70,29 @@ func Serve(ctx context.Context, l net.Listener, handle Handler) error {
 
 // places are the connections at a time, by the clients' hosts.
 type places struct {
-	mu    sync.Mutex
-	all   int
-	taken map[netip.Addr]int
+	mu     sync.Mutex
+	total  int
+	byHost map[netip.Addr]int
 }
 
-// take gives a connection its place, until it leaves; free is false where the server, or the client's host, has as many as it may.
+// take gives a connection its place, until it leaves. free is false where the server, or the client's host, has as
+// many connections as it may.
 func (p *places) take(conn net.Conn) (leave func(), free bool) {
-	at, _ := netip.ParseAddrPort(conn.RemoteAddr().String()) // clients of no IP network are of one host
-	host := at.Addr().Unmap()
+	address, _ := netip.ParseAddrPort(conn.RemoteAddr().String()) // clients of no IP network are of one host
+	host := address.Addr().Unmap()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.all >= mostClients || p.taken[host] >= mostOfOneHost {
+	if p.total >= maxClients || p.byHost[host] >= maxClientsPerHost {
 		return nil, false
 	}
-	p.all++
-	p.taken[host]++
+	p.total++
+	p.byHost[host]++
 	return func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.all--
-		if p.taken[host]--; p.taken[host] == 0 {
-			delete(p.taken, host)
+		p.total--
+		if p.byHost[host]--; p.byHost[host] == 0 {
+			delete(p.byHost, host)
 		}
 	}, true
 }
@@ -116,6 +120,6 @@ func serveClient(ctx context.Context, conn net.Conn, handle Handler) {
 
 // split takes a message apart into what the reply has to begin with (all up to the empty delimiter) and the request.
 func split(message [][]byte) (envelope [][]byte, request []byte) {
-	last := len(message) - 1
-	return message[:last:last], message[last]
+	bodyIndex := len(message) - 1
+	return message[:bodyIndex:bodyIndex], message[bodyIndex]
 }

@@ -19,13 +19,13 @@ func opening(mechanism, socketType string) string {
 	return greeting + "\x04" + string(rune(len(ready))) + ready
 }
 
-// raw plays a peer: says writes what it says and swallows what it hears.
-func raw(t *testing.T, says ...string) net.Conn {
+// raw plays a peer that writes the given bytes and swallows what it reads.
+func raw(t *testing.T, bytes ...string) net.Conn {
 	t.Helper()
 	ours, theirs := net.Pipe()
 	go func() { _, _ = io.Copy(io.Discard, theirs) }()
 	go func() {
-		for _, s := range says {
+		for _, s := range bytes {
 			if _, err := io.WriteString(theirs, s); err != nil {
 				return
 			}
@@ -36,7 +36,7 @@ func raw(t *testing.T, says ...string) net.Conn {
 }
 
 func TestPeersThatDoNotSpeakZeroMQ(t *testing.T) {
-	cases := map[string]struct{ says, want string }{
+	cases := map[string]struct{ sent, want string }{
 		"a web server":            {"HTTP/1.1 400 Bad Request\r\n\r\n", "doesn't speak ZeroMQ"},
 		"an old ZeroMQ":           {opening("NULL", "REP")[:10] + "\x01" + opening("NULL", "REP")[11:], "ZMTP 1"},
 		"a secured server":        {opening("CURVE", "REP"), `security mechanism "CURVE"`},
@@ -49,7 +49,7 @@ func TestPeersThatDoNotSpeakZeroMQ(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			client, err := zmtp.NewClient(t.Context(), raw(t, c.says))
+			client, err := zmtp.NewClient(t.Context(), raw(t, c.sent))
 			if err == nil {
 				_ = client.Close()
 				t.Fatal("accepted")
@@ -63,7 +63,7 @@ func TestPeersThatDoNotSpeakZeroMQ(t *testing.T) {
 
 func TestInvalidReplies(t *testing.T) {
 	greeted := opening("NULL", "REP")
-	cases := map[string]struct{ says, want string }{
+	cases := map[string]struct{ sent, want string }{
 		"no delimiter":           {"\x00\x02ok", "reply of 1 frames"},
 		"announced exabytes":     {"\x01\x00\x02\x7f\xff\xff\xff\xff\xff\xff\xff", "the limit is"},
 		"large and cut off":      {"\x01\x00\x02\x00\x00\x00\x00\x01\x00\x00\x00abc", "unexpected EOF"},
@@ -82,7 +82,7 @@ func TestInvalidReplies(t *testing.T) {
 				_, _ = io.WriteString(theirs, greeted)
 				swallow(theirs, 64+2+len("\x05READY\x0bSocket-Type1234REQ\x08Identity1234")) // opening
 				swallow(theirs, 2+2+1)                                                       // ["", "?"]
-				_, _ = io.WriteString(theirs, c.says)
+				_, _ = io.WriteString(theirs, c.sent)
 				_ = theirs.Close()
 			}()
 			client, err := zmtp.NewClient(t.Context(), ours)

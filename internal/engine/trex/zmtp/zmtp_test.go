@@ -187,9 +187,9 @@ func TestAWaitingCallGivesUpItsTurnOnly(t *testing.T) {
 
 // pipeListener accepts in-memory connections, so that time can be simulated.
 type pipeListener struct {
-	conns  chan net.Conn
-	closed chan struct{}
-	once   sync.Once
+	conns     chan net.Conn
+	closed    chan struct{}
+	closeOnce sync.Once
 }
 
 func newPipeListener() *pipeListener {
@@ -197,9 +197,9 @@ func newPipeListener() *pipeListener {
 }
 
 func (l *pipeListener) dial() net.Conn {
-	here, there := net.Pipe()
-	l.conns <- there
-	return here
+	client, server := net.Pipe()
+	l.conns <- server
+	return client
 }
 
 func (l *pipeListener) Accept() (net.Conn, error) {
@@ -212,7 +212,7 @@ func (l *pipeListener) Accept() (net.Conn, error) {
 }
 
 func (l *pipeListener) Close() error {
-	l.once.Do(func() { close(l.closed) })
+	l.closeOnce.Do(func() { close(l.closed) })
 	return nil
 }
 

@@ -62,8 +62,8 @@ func Lay(t *testing.T, s fabric.Spec) fabric.Spec {
 // Name is a fabric's, different in each process.
 func Name(suffix string) string { return fmt.Sprintf("test-%d-%s", os.Getpid(), suffix) }
 
-// Up sets an interface of the calling thread's namespace up and gives it an address, if any.
-func Up(name, address string) error {
+// BringUp sets an interface of the calling thread's namespace up and gives it an address, if any.
+func BringUp(name, address string) error {
 	link, err := netlink.LinkByName(name)
 	if err != nil {
 		return fmt.Errorf("find %s: %w", name, err)

@@ -26,12 +26,12 @@ const (
 type Cluster struct {
 	// Program is hack/cluster, built.
 	Program string
-	// Name and Dir are what it was brought up with; "": what the program takes by itself.
+	// Name and Dir are what the cluster was brought up with. "" is the program's own default.
 	Name, Dir string
 }
 
 // Run types a command of the cluster's program, with in as its standard input, and returns what it printed.
-func (c Cluster) Run(ctx context.Context, in, verb string, args ...string) (string, error) {
+func (c Cluster) Run(ctx context.Context, input, verb string, args ...string) (string, error) {
 	line := []string{verb}
 	if c.Name != "" {
 		line = append(line, "--name", c.Name)
@@ -41,15 +41,15 @@ func (c Cluster) Run(ctx context.Context, in, verb string, args ...string) (stri
 	}
 	cmd := exec.CommandContext(ctx, c.Program, append(line, args...)...)
 	var talk strings.Builder
-	cmd.Stdin, cmd.Stderr = strings.NewReader(in), &talk
-	out, err := cmd.Output()
+	cmd.Stdin, cmd.Stderr = strings.NewReader(input), &talk
+	output, err := cmd.Output()
 	if err != nil {
-		return string(out), fmt.Errorf("cluster %s %s: %w: %s", verb, strings.Join(args, " "), err, strings.TrimSpace(talk.String()))
+		return string(output), fmt.Errorf("cluster %s %s: %w: %s", verb, strings.Join(args, " "), err, strings.TrimSpace(talk.String()))
 	}
-	return string(out), nil
+	return string(output), nil
 }
 
-// Nodes are the cluster's nodes as they are now: each by its first process, which lives as long as the node.
+// Nodes are the cluster's nodes as they are now, each by its first process, which lives as long as the node.
 func (c Cluster) Nodes() ([]fabric.Node, error) {
 	dir, name := c.Dir, c.Name
 	if dir == "" {
@@ -65,7 +65,7 @@ func (c Cluster) Nodes() ([]fabric.Node, error) {
 	return parseState(text)
 }
 
-// parseState reads what hack/cluster has written down: its boxes are the nodes and the control plane.
+// parseState reads what hack/cluster has written down. Its boxes are the nodes and the control plane.
 func parseState(text []byte) ([]fabric.Node, error) {
 	var state struct {
 		Boxes []struct {
@@ -81,8 +81,8 @@ func parseState(text []byte) ([]fabric.Node, error) {
 		if b.Name == "control" || b.Init.PID == 0 {
 			continue
 		}
-		at := filepath.Join("/proc", strconv.Itoa(b.Init.PID))
-		nodes = append(nodes, fabric.Node{Name: b.Name, Namespace: filepath.Join(at, "ns/net"), Root: filepath.Join(at, "root")})
+		process := filepath.Join("/proc", strconv.Itoa(b.Init.PID))
+		nodes = append(nodes, fabric.Node{Name: b.Name, Namespace: filepath.Join(process, "ns/net"), Root: filepath.Join(process, "root")})
 	}
 	if len(nodes) == 0 {
 		return nil, errors.New("find the nodes: none is written down")
@@ -93,19 +93,19 @@ func parseState(text []byte) ([]fabric.Node, error) {
 // Build makes the programs that nodes need, static, in a directory. It must be one that the nodes see as we do, as they do the machine's
 // /tmp and home directories.
 func Build(ctx context.Context, dir string) error {
-	into, err := filepath.Abs(dir)
+	target, err := filepath.Abs(dir)
 	if err != nil {
 		return err
 	}
-	here, err := exec.CommandContext(ctx, "go", "list", "-f", "{{.Dir}}", "github.com/linerate-dev/linerate/test/rigs/fabric/incluster").Output()
+	folder, err := exec.CommandContext(ctx, "go", "list", "-f", "{{.Dir}}", "github.com/linerate-dev/linerate/test/rigs/fabric/incluster").Output()
 	if err != nil {
 		return fmt.Errorf("find the project: %w", err)
 	}
-	module := filepath.Join(strings.TrimSpace(string(here)), "../plugins") // of its own: from here none of its packages has a name
-	cmd := exec.CommandContext(ctx, "go", "build", "-C", module, "-o", into+"/", "./"+cniProgram, "./"+pluginProgram)
+	module := filepath.Join(strings.TrimSpace(string(folder)), "../plugins") // a module of its own, whose packages have no name here
+	cmd := exec.CommandContext(ctx, "go", "build", "-C", module, "-o", target+"/", "./"+cniProgram, "./"+pluginProgram)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("build %s and %s: %w: %s", cniProgram, pluginProgram, err, strings.TrimSpace(string(out)))
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("build %s and %s: %w: %s", cniProgram, pluginProgram, err, strings.TrimSpace(string(output)))
 	}
 	return nil
 }

@@ -39,8 +39,8 @@ func TestPods(t *testing.T) {
 		log := r.says(t, "PCIDEVICE_LINERATE_DEV_SRIOV_WEST=", "logs", "told")
 		for _, want := range []struct{ network, name string }{{"default/west", "wire-a"}, {"default/east", "wire-b"}} {
 			n := find(t, networks, want.network)
-			d, known := r.spec.Inventory("node-1").Find(n.PCIAddress)
-			if n.Interface != want.name || n.DeviceType != "pci" || n.DeviceVersion != "1.1.0" || !known {
+			d, ok := r.spec.Inventory("node-1").Find(n.PCIAddress)
+			if n.Interface != want.name || n.DeviceType != "pci" || n.DeviceVersion != "1.1.0" || !ok {
 				t.Errorf("network-status says %+v", n)
 			}
 			if _, wire, _ := strings.Cut(want.network, "/"); d.Wire.Bridge != wire || !strings.Contains(log, "="+d.ID+"\n") {
@@ -77,7 +77,7 @@ func TestPods(t *testing.T) {
 	})
 	t.Run("a function that was destroyed under a pod is there for the next one", func(t *testing.T) {
 		devices := r.spec.Inventory("node-1").Resources[0].Devices
-		if err := vf.In(r.spec.Nodes[0].Namespace, devices[0].Unplug); err != nil {
+		if err := vf.InNamespace(r.spec.Nodes[0].Namespace, devices[0].Unplug); err != nil {
 			t.Fatal(err)
 		}
 		r.kubectl(t, "delete", "pods", "--all")
@@ -88,7 +88,7 @@ func TestPods(t *testing.T) {
 	})
 	t.Run("when all pods are gone all functions are at home", func(t *testing.T) {
 		r.kubectl(t, "delete", "pods", "--all")
-		until(t, func() string {
+		awaitNoFault(t, func() string {
 			away, err := r.spec.Away()
 			if err != nil || len(away) > 0 {
 				return fmt.Sprintf("away: %v %v", away, err)
@@ -147,18 +147,18 @@ func build(t *testing.T, binary, source string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", binary, source)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("build %s: %v: %s", source, err, out)
+	if output, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("build %s: %v: %s", source, err, output)
 	}
 }
 
 func (r *rig) cluster(t *testing.T, verb string, args ...string) string {
 	t.Helper()
-	out, err := r.c.Run(t.Context(), "", verb, args...)
+	output, err := r.c.Run(t.Context(), "", verb, args...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return out
+	return output
 }
 
 func (r *rig) kubectl(t *testing.T, args ...string) string {
@@ -169,7 +169,7 @@ func (r *rig) kubectl(t *testing.T, args ...string) string {
 // says asks kubectl until the answer has the words.
 func (r *rig) says(t *testing.T, words string, args ...string) (answer string) {
 	t.Helper()
-	until(t, func() string {
+	awaitNoFault(t, func() string {
 		var err error
 		if answer, err = r.c.Run(t.Context(), "", "kubectl", append([]string{"--"}, args...)...); err == nil && strings.Contains(answer, words) {
 			return ""
@@ -179,18 +179,18 @@ func (r *rig) says(t *testing.T, words string, args ...string) (answer string) {
 	return answer
 }
 
-// until tries until nothing is wrong.
-func until(t *testing.T, wrong func() string) {
+// awaitNoFault tries until nothing is wrong.
+func awaitNoFault(t *testing.T, wrong func() string) {
 	t.Helper()
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()
 	for start := time.Now(); ; <-tick.C {
-		what := wrong()
-		if what == "" {
+		fault := wrong()
+		if fault == "" {
 			return
 		}
 		if time.Since(start) > patience {
-			t.Fatalf("after %v: %s", patience, what)
+			t.Fatalf("after %v: %s", patience, fault)
 		}
 	}
 }

@@ -1,4 +1,5 @@
-// Linerate-fabric lays network cards with virtual functions between nodes on this machine, from the shell: see package fabric.
+// Linerate-fabric lays network cards with virtual functions between nodes on this machine, from the shell, see
+// package fabric.
 //
 //	linerate-fabric lay -name lab -wires west,east -functions 4 node-1=PID node-2=PID    # any process of each node
 //	linerate-fabric networks -namespace default -wires west,east | kubectl apply -f -
@@ -31,7 +32,7 @@ type options struct {
 	functions, mtu         int
 }
 
-func run(args []string, out io.Writer) error {
+func run(args []string, output io.Writer) error {
 	if len(args) == 0 {
 		return errors.New(usage)
 	}
@@ -49,7 +50,7 @@ func run(args []string, out io.Writer) error {
 	case "lay":
 		return o.lay(flags.Args())
 	case "networks":
-		return o.networks(out)
+		return o.networks(output)
 	case "remove":
 		return fabric.Remove(o.name)
 	}
@@ -57,16 +58,16 @@ func run(args []string, out io.Writer) error {
 }
 
 func (o options) lay(nodes []string) error {
-	at, err := parseNodes(nodes)
+	parsed, err := parseNodes(nodes)
 	if err != nil {
 		return err
 	}
-	s := fabric.Across(o.name, at, o.functions, strings.Split(o.wires, ",")...)
+	s := fabric.Across(o.name, parsed, o.functions, strings.Split(o.wires, ",")...)
 	s.MTU = o.mtu
 	return fabric.Lay(s)
 }
 
-// parseNodes reads NODE=PID: a node is where its processes are.
+// parseNodes reads NODE=PID, where PID is one of the node's processes.
 func parseNodes(texts []string) ([]fabric.Node, error) {
 	if len(texts) == 0 {
 		return nil, errors.New("no node: name each with one of its processes, as in node-1=4711")
@@ -82,13 +83,13 @@ func parseNodes(texts []string) ([]fabric.Node, error) {
 	return nodes, nil
 }
 
-func (o options) networks(out io.Writer) error {
+func (o options) networks(output io.Writer) error {
 	for w := range strings.SplitSeq(o.wires, ",") {
 		text, err := fabric.NetworkAttachment(o.namespace, w, fabric.ResourceOf(w))
 		if err != nil {
 			return err
 		}
-		if _, err := out.Write(text); err != nil {
+		if _, err := output.Write(text); err != nil {
 			return err
 		}
 	}

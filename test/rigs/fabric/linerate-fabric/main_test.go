@@ -35,13 +35,13 @@ func TestRun(t *testing.T) {
 		}
 	})
 	t.Run("prints a network per wire", func(t *testing.T) {
-		var out strings.Builder
-		if err := run([]string{"networks", "-namespace", "lab", "-wires", "west,east"}, &out); err != nil {
+		var output strings.Builder
+		if err := run([]string{"networks", "-namespace", "lab", "-wires", "west,east"}, &output); err != nil {
 			t.Fatal(err)
 		}
 		for _, want := range []string{`"name": "west"`, `"name": "east"`, `"namespace": "lab"`, "linerate.dev/sriov-east"} {
-			if !strings.Contains(out.String(), want) {
-				t.Errorf("no %s in\n%s", want, out.String())
+			if !strings.Contains(output.String(), want) {
+				t.Errorf("no %s in\n%s", want, output.String())
 			}
 		}
 	})
@@ -65,7 +65,7 @@ func node(t *testing.T) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	said, err := cmd.StdoutPipe()
+	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func node(t *testing.T) int {
 		_ = cmd.Wait()
 	})
 	line := make([]byte, len("ready"))
-	if _, err := io.ReadFull(said, line); err != nil || string(line) != "ready" {
+	if _, err := io.ReadFull(stdout, line); err != nil || string(line) != "ready" {
 		t.Fatalf("the node said %q: %v", line, err)
 	}
 	return cmd.Process.Pid

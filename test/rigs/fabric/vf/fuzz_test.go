@@ -22,18 +22,18 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := json.Marshal(parsed)
+		encoded, err := json.Marshal(parsed)
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, err := vf.Parse(again)
+		decoded, err := vf.Parse(encoded)
 		if err != nil {
-			t.Fatalf("what was taken is refused when written again: %v\n%s", err, again)
+			t.Fatalf("what was taken is refused when written again: %v\n%s", err, encoded)
 		}
-		if diff := cmp.Diff(parsed, back); diff != "" {
+		if diff := cmp.Diff(parsed, decoded); diff != "" {
 			t.Errorf("(-first +again):\n%s", diff)
 		}
-		for d := range parsed.All() {
+		for d := range parsed.Devices() {
 			if found, ok := parsed.Find(d.ID); !ok || found != d {
 				t.Errorf("device %s isn't found", d.ID)
 			}

@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// StateDir is where a node's Inventory (InventoryFile) and the CNI plugin's records are, if nobody says otherwise. It must be the node's
-// alone: several nodes on one machine share most of the file system.
+// StateDir is where a node's Inventory (InventoryFile) and the CNI plugin's records are by default. It must be the
+// node's alone, because several nodes on one machine share most of the file system.
 const (
 	StateDir      = "/var/lib/cni/linerate-vf"
 	InventoryFile = "devices.json"
 )
 
-// Inventory is what one node has: read by its device plugin and its CNI plugin.
+// Inventory is what one node has. Its device plugin and its CNI plugin read it.
 type Inventory struct {
 	Resources []Resource `json:"resources"`
 }
@@ -34,11 +34,11 @@ type Device struct {
 	ID string `json:"id"`
 	// Interface is its name in the node's namespace, and that of its end on the wire.
 	Interface string `json:"interface"`
-	// PF is the PCI address of the physical port: functions of one port share its wire.
+	// PF is the PCI address of the physical port. Functions of one port share its wire.
 	PF string `json:"pf"`
-	// SharesPort: device-info tells PF.
+	// SharesPort says that device-info has PF.
 	SharesPort bool `json:"sharesPort,omitempty"`
-	// NUMA is the node that the device is near; -1 unknown.
+	// NUMA is the NUMA node that the device is near, -1 if unknown.
 	NUMA int    `json:"numa"`
 	MAC  string `json:"mac"` // its own, which it has again when it comes home
 	MTU  int    `json:"mtu"`
@@ -98,7 +98,7 @@ func WriteFile(file string, content []byte) error {
 
 // Find is the device with an ID.
 func (i Inventory) Find(id string) (Device, bool) {
-	for d := range i.All() {
+	for d := range i.Devices() {
 		if d.ID == id {
 			return d, true
 		}
@@ -106,8 +106,8 @@ func (i Inventory) Find(id string) (Device, bool) {
 	return Device{}, false
 }
 
-// All goes through the devices of all resources.
-func (i Inventory) All() func(yield func(Device) bool) {
+// Devices goes through the devices of all resources.
+func (i Inventory) Devices() func(yield func(Device) bool) {
 	return func(yield func(Device) bool) {
 		for _, r := range i.Resources {
 			for _, d := range r.Devices {
@@ -121,7 +121,7 @@ func (i Inventory) All() func(yield func(Device) bool) {
 
 // Check names the first thing that can't be.
 func (i Inventory) Check() error {
-	names, seen := map[string]bool{}, map[string]string{}
+	names, owners := map[string]bool{}, map[string]string{}
 	for _, r := range i.Resources {
 		if names[r.Name] {
 			return fmt.Errorf("inventory: resource %s is there twice: give all its devices in one", r.Name)
@@ -135,10 +135,10 @@ func (i Inventory) Check() error {
 				return fmt.Errorf("inventory: resource %s: device %q: %w", r.Name, d.ID, err)
 			}
 			for _, own := range []string{d.ID, d.Interface, d.MAC} {
-				if other := seen[own]; other != "" {
-					return fmt.Errorf("inventory: devices %s and %s both have %s", other, d.ID, own)
+				if owner := owners[own]; owner != "" {
+					return fmt.Errorf("inventory: devices %s and %s both have %s", owner, d.ID, own)
 				}
-				seen[own] = d.ID
+				owners[own] = d.ID
 			}
 		}
 	}

@@ -41,8 +41,8 @@ func TestInventory(t *testing.T) {
 	})
 	t.Run("a device is found by its ID", func(t *testing.T) {
 		d, ok := inventory(nil).Find("0000:03:02.1")
-		if _, other := inventory(nil).Find("0000:03:02.7"); !ok || d.Interface != "westp0v1" || other {
-			t.Errorf("found %+v %v, and one that isn't there: %v", d, ok, other)
+		if _, wrong := inventory(nil).Find("0000:03:02.7"); !ok || d.Interface != "westp0v1" || wrong {
+			t.Errorf("found %+v %v, and one that isn't there: %v", d, ok, wrong)
 		}
 	})
 }

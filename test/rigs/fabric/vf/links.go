@@ -10,8 +10,8 @@ import (
 // listings bounds how often a list that changed while it was read is read again. On a busy machine it may change in twenty readings one after the other.
 const listings = 500
 
-// Links lists the interfaces of the calling thread's network namespace. The kernel says when they changed meanwhile, as they do where
-// functions come and go (NLM_F_DUMP_INTR); what it said then is no list.
+// Links lists the interfaces of the calling thread's network namespace. The kernel reports when they changed
+// meanwhile, as they do where functions come and go (NLM_F_DUMP_INTR). Such an answer is no list.
 func Links() ([]netlink.Link, error) {
 	var links []netlink.Link
 	var err error

@@ -13,12 +13,12 @@ import (
 func TestLinks(t *testing.T) {
 	t.Run("are listed while others come and go", func(t *testing.T) {
 		namespace := fabrictest.Namespace(t)
-		if err := vf.In(namespace, manyCables); err != nil {
+		if err := vf.InNamespace(namespace, manyCables); err != nil {
 			t.Fatal(err)
 		}
-		stop, done := make(chan struct{}), make(chan error, 1)
-		go func() { done <- vf.In(namespace, func() error { return comeAndGo(stop) }) }()
-		err := vf.In(namespace, func() error {
+		stop, ended := make(chan struct{}), make(chan error, 1)
+		go func() { ended <- vf.InNamespace(namespace, func() error { return comeAndGo(stop) }) }()
+		err := vf.InNamespace(namespace, func() error {
 			for range 100 {
 				links, err := vf.Links()
 				if err != nil {
@@ -34,13 +34,13 @@ func TestLinks(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		if err := <-done; err != nil {
+		if err := <-ended; err != nil {
 			t.Error(err)
 		}
 	})
 }
 
-// manyCables are more than fit into one answer of the kernel: only between answers can a list change.
+// manyCables are more than fit into one answer of the kernel, as a list can change only between answers.
 func manyCables() error {
 	for i := range 100 {
 		veth := netlink.NewVeth(netlink.LinkAttrs{Name: fmt.Sprint("a", i)})

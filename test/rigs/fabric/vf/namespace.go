@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// In runs fn on a thread in the network namespace that a path names, as in /proc/PID/ns/net or a bind mount of it. Goroutines that fn
+// InNamespace runs fn on a thread in the network namespace that a path names, as in /proc/PID/ns/net or a bind mount of it. Goroutines that fn
 // starts run elsewhere.
-func In(path string, fn func() error) error {
+func InNamespace(path string, fn func() error) error {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return fmt.Errorf("open the network namespace %s: %w", path, err)
@@ -20,8 +20,8 @@ func In(path string, fn func() error) error {
 	return <-result
 }
 
-// inside brings the thread back where it was. One that can't be brought back isn't used again: it ends with its goroutine, which stays
-// locked to it.
+// inside brings the thread back where it was. A thread that can't be brought back isn't used again. It ends with its
+// goroutine, which stays locked to it.
 func inside(fd int, path string, fn func() error) error {
 	runtime.LockOSThread()
 	home, err := unix.Open("/proc/thread-self/ns/net", unix.O_RDONLY|unix.O_CLOEXEC, 0)

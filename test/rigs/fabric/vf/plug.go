@@ -34,11 +34,12 @@ func (d Device) Home() (bool, error) {
 	return true, nil
 }
 
-// Plug makes the function: its end on the wire is up, its own is in the node's namespace, down, as a card's would be. Its alias is its ID.
+// Plug makes the function. Its end on the wire is up, and its own end is in the node's namespace, down, as a card's
+// would be. Its alias is its ID.
 func (d Device) Plug() error { return d.plug(unix.IFF_UP) }
 
-// Replug brings the function home as new, wherever it is, or whatever became of it: it destroys what is left, and plugs a new one. A cable
-// that is pulled stays so.
+// Replug brings the function home as new, wherever it is, or whatever became of it. It destroys what is left, and
+// plugs a new one. A cable that is pulled stays pulled.
 func (d Device) Replug() error {
 	old, err := d.Wire.find(d.Interface)
 	if err != nil {
@@ -90,11 +91,11 @@ func (d Device) Unplug() error {
 
 // pair asks for a veth in the wires' namespace, on the bridge, whose peer is in ours.
 func (d Device) pair(bridge int32, flags uint32) error {
-	here, err := os.Open("/proc/thread-self/ns/net")
+	namespace, err := os.Open("/proc/thread-self/ns/net")
 	if err != nil {
 		return err
 	}
-	defer func() { _ = here.Close() }()
+	defer func() { _ = namespace.Close() }()
 	mac, err := net.ParseMAC(d.MAC)
 	if err != nil {
 		return err
@@ -112,13 +113,14 @@ func (d Device) pair(bridge int32, flags uint32) error {
 		peer.AddChild(a)
 	}
 	peer.AddRtAttr(unix.IFLA_ADDRESS, mac)
-	peer.AddRtAttr(unix.IFLA_NET_NS_FD, nl.Uint32Attr(uint32(here.Fd())))
+	peer.AddRtAttr(unix.IFLA_NET_NS_FD, nl.Uint32Attr(uint32(namespace.Fd())))
 	request.AddData(kind)
 	_, err = request.Execute(unix.NETLINK_ROUTE, 0)
 	return err
 }
 
-// common is what both ends have: the name, the MTU, and one queue, so that all frames of a function wait in the same one.
+// common is what both ends have, the name, the MTU, and one queue, so that all frames of a function wait in the same
+// one.
 func (d Device) common() []*nl.RtAttr {
 	return []*nl.RtAttr{
 		nl.NewRtAttr(unix.IFLA_IFNAME, nl.ZeroTerminated(d.Interface)),
@@ -128,7 +130,7 @@ func (d Device) common() []*nl.RtAttr {
 	}
 }
 
-// wireEnd is an interface in the wires' namespace; index 0: there is none.
+// wireEnd is an interface in the wires' namespace. Index 0 means that there is none.
 type wireEnd struct {
 	index int32
 	flags uint32

@@ -16,9 +16,10 @@ type Config struct {
 	types.PluginConf
 	// DeviceID is put in by Multus, from the devices that kubelet gave the pod.
 	DeviceID string `json:"deviceID"`
-	// StateDir is where the inventory and the records are; "": vf.StateDir.
+	// StateDir is where the inventory and the records are. "" means vf.StateDir.
 	StateDir string `json:"stateDir"`
-	// MAC of the interface in each pod; "": the function's own. Asked of the runtime (runtimeConfig.mac), it goes before this.
+	// MAC of the interface in each pod. "" means the function's own. A MAC that the runtime passes
+	// (runtimeConfig.mac) comes first.
 	MAC     string `json:"mac"`
 	Runtime struct {
 		DeviceID string   `json:"deviceID"`
@@ -30,7 +31,7 @@ type Config struct {
 // Wish is how the pod wants its interface.
 type Wish struct {
 	DeviceID  string
-	MAC       net.HardwareAddr // nil: the function's own
+	MAC       net.HardwareAddr // nil for the function's own
 	Addresses []netip.Prefix
 }
 

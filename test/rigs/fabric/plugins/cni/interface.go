@@ -32,16 +32,16 @@ func handOver(d vf.Device, a Attachment, w Wish) (net.HardwareAddr, error) {
 	if w.MAC != nil {
 		mac = w.MAC
 	}
-	return mac, vf.In(a.Namespace, func() error { return setUp(d.Interface, a.Interface, mac, w.Addresses) })
+	return mac, vf.InNamespace(a.Namespace, func() error { return setUp(d.Interface, a.Interface, mac, w.Addresses) })
 }
 
-func setUp(from, name string, mac net.HardwareAddr, addresses []netip.Prefix) error {
-	link, err := netlink.LinkByName(from)
+func setUp(oldName, name string, mac net.HardwareAddr, addresses []netip.Prefix) error {
+	link, err := netlink.LinkByName(oldName)
 	if err != nil {
-		return fmt.Errorf("find %s in the pod: %w", from, err)
+		return fmt.Errorf("find %s in the pod: %w", oldName, err)
 	}
 	if err := netlink.LinkSetName(link, name); err != nil {
-		return fmt.Errorf("rename %s to %s: %w", from, name, err)
+		return fmt.Errorf("rename %s to %s: %w", oldName, name, err)
 	}
 	if err := netlink.LinkSetHardwareAddr(link, mac); err != nil {
 		return fmt.Errorf("give %s the MAC %s: %w", name, mac, err)
@@ -77,23 +77,23 @@ func resultOf(a Attachment, w Wish, d vf.Device, mac net.HardwareAddr) *current.
 }
 
 // Check compares what the container has with what Attach answered.
-func (n Node) Check(a Attachment, was *current.Result) error {
+func (n Node) Check(a Attachment, attached *current.Result) error {
 	unlock, err := n.records.lock()
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	rec, ok, err := n.records.of(a)
+	rec, ok, err := n.records.load(a)
 	if err != nil {
 		return err
 	}
 	if !ok {
 		return fmt.Errorf("no device is recorded for %s of container %s", a.Interface, a.Container)
 	}
-	return vf.In(a.Namespace, func() error { return checkInterface(a.Interface, rec.Device, was) })
+	return vf.InNamespace(a.Namespace, func() error { return checkInterface(a.Interface, rec.Device, attached) })
 }
 
-func checkInterface(name, device string, was *current.Result) error {
+func checkInterface(name, device string, attached *current.Result) error {
 	link, err := netlink.LinkByName(name)
 	if _, missing := errors.AsType[netlink.LinkNotFoundError](err); missing {
 		return fmt.Errorf("the pod has no interface %s (any more)", name)
@@ -104,12 +104,12 @@ func checkInterface(name, device string, was *current.Result) error {
 	if link.Attrs().Alias != device {
 		return fmt.Errorf("interface %s isn't device %s", name, device)
 	}
-	for _, i := range was.Interfaces {
+	for _, i := range attached.Interfaces {
 		if i.Name == name && i.Mac != link.Attrs().HardwareAddr.String() {
 			return fmt.Errorf("interface %s has MAC %s, and had %s", name, link.Attrs().HardwareAddr, i.Mac)
 		}
 	}
-	return checkAddresses(link, was.IPs)
+	return checkAddresses(link, attached.IPs)
 }
 
 func checkAddresses(link netlink.Link, wanted []*current.IPConfig) error {
@@ -117,12 +117,12 @@ func checkAddresses(link netlink.Link, wanted []*current.IPConfig) error {
 	if err != nil {
 		return fmt.Errorf("list the addresses of %s: %w", link.Attrs().Name, err)
 	}
-	has := map[string]bool{}
+	present := map[string]bool{}
 	for _, a := range addresses {
-		has[a.IPNet.String()] = true
+		present[a.IPNet.String()] = true
 	}
 	for _, w := range wanted {
-		if !has[w.Address.String()] {
+		if !present[w.Address.String()] {
 			return fmt.Errorf("interface %s has lost its address %s", link.Attrs().Name, w.Address.String())
 		}
 	}

@@ -13,7 +13,7 @@ func (n Node) Plugged(d vf.Device) (bool, error) {
 	return d.Plugged()
 }
 
-// Mend plugs a function that is lost: its pod's namespace ended without a DEL.
+// Mend plugs a function that is lost, as its pod's namespace ended without a DEL.
 func (n Node) Mend(d vf.Device) error {
 	unlock, err := n.records.lock()
 	if err != nil {

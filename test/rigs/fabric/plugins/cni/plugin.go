@@ -77,7 +77,7 @@ func attachmentOf(args *skel.CmdArgs) Attachment {
 	return Attachment{Container: args.ContainerID, Interface: args.IfName, Namespace: args.Netns}
 }
 
-// Node is where the plugin runs: its devices, and who has them.
+// Node is where the plugin runs, with its devices, and their holders.
 type Node struct {
 	inventory string
 	records   records
@@ -119,8 +119,9 @@ func (n Node) Attach(a Attachment, w Wish) (*current.Result, error) {
 	return resultOf(a, w, d, mac), nil
 }
 
-// claim records the device as the attachment's, and sees that it is at home, unless somebody else holds it. Kubelet may think a device free
-// while the last pod that had it is still being taken down: an error makes it try again with a new sandbox.
+// claim records the device as the attachment's, and ensures that it is at home, unless somebody else holds it.
+// Kubelet may think a device free while the last pod that had it is still being taken down. An error makes kubelet
+// try again with a new sandbox.
 func (n Node) claim(a Attachment, d vf.Device) error {
 	plugged, err := d.Plugged()
 	if err != nil {
@@ -164,7 +165,7 @@ func (n Node) Detach(a Attachment) error {
 		return err
 	}
 	defer unlock()
-	rec, ok, err := n.records.of(a)
+	rec, ok, err := n.records.load(a)
 	if err != nil || !ok {
 		return err
 	}

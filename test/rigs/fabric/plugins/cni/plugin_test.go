@@ -25,8 +25,8 @@ func TestAdd(t *testing.T) {
 		pod := n.pod("one")
 		result := n.mustAdd(pod, first)
 		link := pod.link(t, "net1")
-		if own := n.device(first).MAC; link.HardwareAddr.String() != own || link.Flags&net.FlagUp == 0 || link.Alias != first {
-			t.Errorf("net1 is %+v, want it up, with MAC %s and alias %s", link, own, first)
+		if mac := n.device(first).MAC; link.HardwareAddr.String() != mac || link.Flags&net.FlagUp == 0 || link.Alias != first {
+			t.Errorf("net1 is %+v, want it up, with MAC %s and alias %s", link, mac, first)
 		}
 		if i := result.Interfaces[0]; i.Name != "net1" || i.Mac != link.HardwareAddr.String() || i.Sandbox != pod.namespace || i.Mtu != 1500 {
 			t.Errorf("result %+v", i)
@@ -69,7 +69,7 @@ func TestAdd(t *testing.T) {
 	})
 	t.Run("a lost function is made again", func(t *testing.T) {
 		n := newNode(t)
-		n.in(n.device(first).Unplug)
+		n.inside(n.device(first).Unplug)
 		pod := n.pod("one")
 		n.mustAdd(pod, first)
 		if pod.link(t, "net1").Alias != first {
@@ -115,7 +115,7 @@ func TestAddRefuses(t *testing.T) {
 	t.Run("a name that the pod has already, and the function is at home again", func(t *testing.T) {
 		n := newNode(t)
 		pod := n.pod("one")
-		if err := vf.In(pod.namespace, func() error {
+		if err := vf.InNamespace(pod.namespace, func() error {
 			return netlink.LinkAdd(&netlink.Bridge{LinkAttrs: netlink.LinkAttrs{Name: "net1"}})
 		}); err != nil {
 			t.Fatal(err)
@@ -136,7 +136,7 @@ func TestDel(t *testing.T) {
 		pod := n.pod("one")
 		pod.wants = map[string]any{"mac": "02:11:22:33:44:55"}
 		n.mustAdd(pod, first)
-		if err := vf.In(pod.namespace, func() error {
+		if err := vf.InNamespace(pod.namespace, func() error {
 			link, err := netlink.LinkByName("net1")
 			if err != nil {
 				return err
@@ -148,7 +148,7 @@ func TestDel(t *testing.T) {
 		n.mustDel(pod, first)
 		d := n.device(first)
 		var link *netlink.LinkAttrs
-		n.in(func() error {
+		n.inside(func() error {
 			l, err := netlink.LinkByName(d.Interface)
 			if err == nil {
 				link = l.Attrs()
@@ -163,9 +163,9 @@ func TestDel(t *testing.T) {
 		n := newNode(t)
 		pod := n.pod("one")
 		n.mustAdd(pod, first)
-		gone := pod
-		gone.namespace = ""
-		n.mustDel(gone, first)
+		ended := pod
+		ended.namespace = ""
+		n.mustDel(ended, first)
 		if !n.home(first) {
 			t.Error("it isn't at home")
 		}
@@ -173,15 +173,15 @@ func TestDel(t *testing.T) {
 	})
 	t.Run("what is gone already, or never was, is no error; and another container's function stays", func(t *testing.T) {
 		n := newNode(t)
-		one, two := n.pod("one"), n.pod("two")
-		n.mustDel(one, first)
-		n.mustAdd(one, first)
+		podOne, two := n.pod("one"), n.pod("two")
+		n.mustDel(podOne, first)
+		n.mustAdd(podOne, first)
 		n.mustDel(two, first)
 		if n.home(first) {
 			t.Error("a DEL of container two took container one's function")
 		}
-		n.mustDel(one, first)
-		n.mustDel(one, first)
+		n.mustDel(podOne, first)
+		n.mustDel(podOne, first)
 	})
 	t.Run("a pulled cable stays pulled", func(t *testing.T) {
 		n := newNode(t)
@@ -191,9 +191,9 @@ func TestDel(t *testing.T) {
 			t.Fatal(err)
 		}
 		n.mustDel(pod, first)
-		again := n.pod("two")
-		n.mustAdd(again, first)
-		if again.link(t, "net1").RawFlags&0x10000 != 0 { // IFF_LOWER_UP
+		restarted := n.pod("two")
+		n.mustAdd(restarted, first)
+		if restarted.link(t, "net1").RawFlags&0x10000 != 0 { // IFF_LOWER_UP
 			t.Error("the function has a carrier, with its cable pulled")
 		}
 	})
@@ -204,8 +204,8 @@ func TestDel(t *testing.T) {
 			n.mustAdd(pod, first)
 			n.mustDel(pod, first)
 		}
-		if left, err := filepath.Glob(filepath.Join(n.state, "attachments", "*.json")); err != nil || len(left) > 0 {
-			t.Errorf("records left: %v %v", left, err)
+		if records, err := filepath.Glob(filepath.Join(n.state, "attachments", "*.json")); err != nil || len(records) > 0 {
+			t.Errorf("records left: %v %v", records, err)
 		}
 		if away, err := n.fabric.Away(); err != nil || len(away) > 0 {
 			t.Errorf("away: %v %v", away, err)
@@ -230,7 +230,7 @@ func TestCheck(t *testing.T) {
 			pod := n.pod("one")
 			pod.wants = wants
 			n.mustAdd(pod, first)
-			if err := vf.In(pod.namespace, func() error {
+			if err := vf.InNamespace(pod.namespace, func() error {
 				link, err := netlink.LinkByName("net1")
 				if err != nil {
 					return err

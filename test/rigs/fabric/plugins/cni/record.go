@@ -27,7 +27,8 @@ type record struct {
 	Device string `json:"device"`
 }
 
-// alive says whether the container's namespace can still be reached; the runtime unmounts it when it is done with a container.
+// alive says whether the container's namespace can still be reached. The runtime unmounts it when it is done with a
+// container.
 func (a Attachment) alive() bool {
 	_, err := os.Stat(a.Namespace)
 	return !errors.Is(err, fs.ErrNotExist)
@@ -69,8 +70,8 @@ func (r records) save(rec record) error {
 	return vf.WriteFile(r.file(rec.Attachment), text)
 }
 
-// of is an attachment's record; false: there is none.
-func (r records) of(a Attachment) (record, bool, error) {
+// load returns an attachment's record, or false if there is none.
+func (r records) load(a Attachment) (record, bool, error) {
 	rec, err := r.read(r.file(a))
 	if errors.Is(err, fs.ErrNotExist) {
 		return record{}, false, nil
@@ -90,7 +91,7 @@ func (r records) read(file string) (record, error) {
 	return rec, nil
 }
 
-// holder is whose record says that it has the device; false: nobody's.
+// holder returns the record that has the device, or false if none has.
 func (r records) holder(device string) (record, bool, error) {
 	entries, err := os.ReadDir(r.dir)
 	if err != nil {

@@ -56,9 +56,9 @@ func newNode(t *testing.T) node {
 	build.Do(func() {
 		cmd := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(binaries, "linerate-vf"), "github.com/linerate-dev/linerate/test/rigs/fabric/plugins/linerate-vf")
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as nodes have it
-		out, err := cmd.CombinedOutput()
+		output, err := cmd.CombinedOutput()
 		if err != nil {
-			t.Fatalf("build the plugin: %v\n%s", err, out)
+			t.Fatalf("build the plugin: %v\n%s", err, output)
 		}
 	})
 	s := fabrictest.Lay(t, fabric.Across(fabrictest.Name("cni"), fabrictest.Nodes(t, "a"), 2, "west"))
@@ -92,7 +92,7 @@ func (n node) call(p pod, device string, verb func(*libcni.NetworkConfigList, *l
 		n.t.Fatal(err)
 	}
 	runtime := &libcni.RuntimeConf{ContainerID: p.container, NetNS: p.namespace, IfName: p.name, CapabilityArgs: p.wants}
-	return vf.In(n.fabric.Nodes[0].Namespace, func() error { return verb(list, runtime) })
+	return vf.InNamespace(n.fabric.Nodes[0].Namespace, func() error { return verb(list, runtime) })
 }
 
 func (n node) add(p pod, device string) (*current.Result, error) {
@@ -142,16 +142,16 @@ func (n node) device(id string) vf.Device {
 	return d
 }
 
-func (n node) in(fn func() error) {
+func (n node) inside(fn func() error) {
 	n.t.Helper()
-	if err := vf.In(n.fabric.Nodes[0].Namespace, fn); err != nil {
+	if err := vf.InNamespace(n.fabric.Nodes[0].Namespace, fn); err != nil {
 		n.t.Fatal(err)
 	}
 }
 
 func (n node) home(id string) (home bool) {
 	n.t.Helper()
-	n.in(func() (err error) {
+	n.inside(func() (err error) {
 		home, err = n.device(id).Home()
 		return err
 	})
@@ -161,7 +161,7 @@ func (n node) home(id string) (home bool) {
 func (p pod) link(t *testing.T, name string) *netlink.LinkAttrs {
 	t.Helper()
 	var link netlink.Link
-	if err := vf.In(p.namespace, func() (err error) {
+	if err := vf.InNamespace(p.namespace, func() (err error) {
 		link, err = netlink.LinkByName(name)
 		return err
 	}); err != nil {
@@ -173,7 +173,7 @@ func (p pod) link(t *testing.T, name string) *netlink.LinkAttrs {
 func (p pod) addresses(t *testing.T, name string) []string {
 	t.Helper()
 	var texts []string
-	if err := vf.In(p.namespace, func() error {
+	if err := vf.InNamespace(p.namespace, func() error {
 		link, err := netlink.LinkByName(name)
 		if err != nil {
 			return err

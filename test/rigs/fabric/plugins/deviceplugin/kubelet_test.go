@@ -19,7 +19,8 @@ import (
 
 const patience = 20 * time.Second
 
-// kubelet is the part of the real one that device plugins see: a registration server, and a client for each plugin that registers.
+// kubelet is the part of the real one that device plugins see, a registration server, and a client for each plugin
+// that registers.
 type kubelet struct {
 	pluginapi.UnimplementedRegistrationServer
 	t          *testing.T
@@ -29,7 +30,7 @@ type kubelet struct {
 	refuse     error
 }
 
-// startKubelet does what a starting kubelet does: it removes all sockets, then makes its own.
+// startKubelet does what a starting kubelet does, which removes all sockets, then makes its own.
 func startKubelet(t *testing.T, dir string, refuse error) *kubelet {
 	t.Helper()
 	old, err := filepath.Glob(filepath.Join(dir, "*.sock"))
@@ -47,14 +48,14 @@ func startKubelet(t *testing.T, dir string, refuse error) *kubelet {
 	}
 	k := &kubelet{t: t, dir: dir, server: grpc.NewServer(), registered: make(chan *pluginapi.RegisterRequest, 16), refuse: refuse}
 	pluginapi.RegisterRegistrationServer(k.server, k)
-	done := make(chan struct{})
+	ended := make(chan struct{})
 	go func() {
-		defer close(done)
+		defer close(ended)
 		_ = k.server.Serve(listener)
 	}()
 	t.Cleanup(func() {
 		k.server.Stop()
-		<-done
+		<-ended
 	})
 	return k
 }
@@ -102,14 +103,14 @@ func (c client) watch() func() string {
 		if err != nil {
 			c.t.Fatal(err)
 		}
-		var said []string
+		var texts []string
 		for _, d := range list.GetDevices() {
 			numa := "-"
 			for _, n := range d.GetTopology().GetNodes() {
 				numa = fmt.Sprint(n.GetID())
 			}
-			said = append(said, fmt.Sprintf("%s %s numa %s", d.GetID(), d.GetHealth(), numa))
+			texts = append(texts, fmt.Sprintf("%s %s numa %s", d.GetID(), d.GetHealth(), numa))
 		}
-		return strings.Join(said, "; ")
+		return strings.Join(texts, "; ")
 	}
 }

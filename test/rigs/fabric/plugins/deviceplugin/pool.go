@@ -30,19 +30,19 @@ func newPool(r vf.Resource, o Options) *pool {
 
 // look finds out which devices exist, tells kubelet of changes, and mends what is lost, to be seen healthy the next time.
 func (p *pool) look() {
-	seen := map[string]bool{}
+	health := map[string]bool{}
 	var lost []vf.Device
 	for _, d := range p.resource.Devices {
 		plugged, err := p.options.Plugged(d)
 		if err != nil {
 			p.log.Error("look at device", "device", d.ID, "error", err)
 		}
-		seen[d.ID] = plugged
+		health[d.ID] = plugged
 		if !plugged && err == nil {
 			lost = append(lost, d)
 		}
 	}
-	p.update(seen)
+	p.update(health)
 	if p.options.Mend == nil {
 		return
 	}
@@ -53,20 +53,20 @@ func (p *pool) look() {
 	}
 }
 
-func (p *pool) update(seen map[string]bool) {
+func (p *pool) update(health map[string]bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	same := true
-	for id, healthy := range seen {
-		if was, known := p.healthy[id]; !known || was != healthy {
-			same = false
+	unchanged := true
+	for id, healthy := range health {
+		if earlier, ok := p.healthy[id]; !ok || earlier != healthy {
+			unchanged = false
 			p.log.Info("device", "device", id, "healthy", healthy)
 		}
 	}
-	if same {
+	if unchanged {
 		return
 	}
-	p.healthy = seen
+	p.healthy = health
 	close(p.changed)
 	p.changed = make(chan struct{})
 }
@@ -83,14 +83,14 @@ func (p *pool) list() (*pluginapi.ListAndWatchResponse, <-chan struct{}) {
 }
 
 func deviceOf(d vf.Device, healthy bool) *pluginapi.Device {
-	said := &pluginapi.Device{ID: d.ID, Health: pluginapi.Unhealthy}
+	device := &pluginapi.Device{ID: d.ID, Health: pluginapi.Unhealthy}
 	if healthy {
-		said.Health = pluginapi.Healthy
+		device.Health = pluginapi.Healthy
 	}
 	if d.NUMA >= 0 {
-		said.Topology = &pluginapi.TopologyInfo{Nodes: []*pluginapi.NUMANode{{ID: int64(d.NUMA)}}}
+		device.Topology = &pluginapi.TopologyInfo{Nodes: []*pluginapi.NUMANode{{ID: int64(d.NUMA)}}}
 	}
-	return said
+	return device
 }
 
 // GetDevicePluginOptions asks kubelet for nothing special.
@@ -117,20 +117,20 @@ func (p *pool) ListAndWatch(_ *pluginapi.Empty, stream grpc.ServerStreamingServe
 func (p *pool) Allocate(_ context.Context, request *pluginapi.AllocateRequest) (*pluginapi.AllocateResponse, error) {
 	response := &pluginapi.AllocateResponse{}
 	for _, container := range request.GetContainerRequests() {
-		given, err := p.allocate(container.GetDevicesIds())
+		allocated, err := p.allocate(container.GetDevicesIds())
 		if err != nil {
 			return nil, fmt.Errorf("resource %s: %w", p.resource.Name, err)
 		}
-		response.ContainerResponses = append(response.ContainerResponses, given)
+		response.ContainerResponses = append(response.ContainerResponses, allocated)
 		p.log.Info("allocated", "devices", container.GetDevicesIds())
 	}
 	return response, nil
 }
 
 func (p *pool) allocate(ids []string) (*pluginapi.ContainerAllocateResponse, error) {
-	all := vf.Inventory{Resources: []vf.Resource{p.resource}}
+	inventory := vf.Inventory{Resources: []vf.Resource{p.resource}}
 	for _, id := range ids {
-		d, ok := all.Find(id)
+		d, ok := inventory.Find(id)
 		if !ok {
 			return nil, fmt.Errorf("there is no device %s", id)
 		}

@@ -20,15 +20,15 @@ type Options struct {
 	Inventory vf.Inventory
 	// Plugged says whether a function exists.
 	Plugged func(vf.Device) (bool, error)
-	// Mend plugs a lost function. nil: it stays unhealthy until somebody else does.
+	// Mend plugs a lost function. With nil it stays unhealthy until somebody else does.
 	Mend func(vf.Device) error
-	// SocketDir is kubelet's; "": /var/lib/kubelet/device-plugins.
+	// SocketDir is kubelet's. "" means /var/lib/kubelet/device-plugins.
 	SocketDir string
-	// DevInfoDir is where the device-info files go; "": the constant.
+	// DevInfoDir is where the device-info files go. "" means the constant.
 	DevInfoDir string
-	// Interval is how often functions and kubelet's socket are looked at; 0: 1 s.
+	// Interval is how often functions and kubelet's socket are checked. 0 means 1 s.
 	Interval time.Duration
-	// Log has a line for each change; nil: none.
+	// Log has a line for each change. nil logs nothing.
 	Log *slog.Logger
 }
 
@@ -66,18 +66,18 @@ func Run(ctx context.Context, o Options) error {
 	return o.forget()
 }
 
-// run looks after one resource: at each tick at its devices, and at the way to kubelet.
+// run serves one resource. At each tick it checks the resource's devices, and the registration with kubelet.
 func (p *pool) run(ctx context.Context) {
-	way := way{pool: p}
-	defer way.close()
+	endpoint := registration{pool: p}
+	defer endpoint.close()
 	tick := time.NewTicker(p.options.Interval)
 	defer tick.Stop()
-	said := ""
+	logged := ""
 	for {
 		p.look()
-		if err := way.see(ctx); err != nil && ctx.Err() == nil && err.Error() != said {
-			said = err.Error() // once, and not at each tick
-			p.log.Info("no way to kubelet", "error", said)
+		if err := endpoint.see(ctx); err != nil && ctx.Err() == nil && err.Error() != logged {
+			logged = err.Error() // once, and not at each tick
+			p.log.Info("no way to kubelet", "error", logged)
 		}
 		select {
 		case <-ctx.Done():

@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	west = "linerate.dev/sriov-west"
-	both = "0000:03:02.0 Healthy numa 1; 0000:03:02.1 Healthy numa -"
-	one  = "0000:03:02.0 Healthy numa 1; 0000:03:02.1 Unhealthy numa -"
+	west        = "linerate.dev/sriov-west"
+	bothHealthy = "0000:03:02.0 Healthy numa 1; 0000:03:02.1 Healthy numa -"
+	oneHealthy  = "0000:03:02.0 Healthy numa 1; 0000:03:02.1 Unhealthy numa -"
 )
 
 func TestRegistration(t *testing.T) {
@@ -29,12 +29,12 @@ func TestRegistration(t *testing.T) {
 		s := newSite(t)
 		k := startKubelet(t, s.sockets, nil)
 		s.run(west, "linerate.dev/sriov-east")
-		seen := map[string]string{}
+		sockets := map[string]string{}
 		for range 2 {
 			p := k.plugin()
-			seen[p.request.GetResourceName()] = p.request.GetVersion()
+			sockets[p.request.GetResourceName()] = p.request.GetVersion()
 		}
-		if diff := cmp.Diff(map[string]string{west: "v1beta1", "linerate.dev/sriov-east": "v1beta1"}, seen); diff != "" {
+		if diff := cmp.Diff(map[string]string{west: "v1beta1", "linerate.dev/sriov-east": "v1beta1"}, sockets); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
@@ -42,8 +42,8 @@ func TestRegistration(t *testing.T) {
 		s := newSite(t)
 		s.run(west)
 		k := startKubelet(t, s.sockets, nil)
-		if said := k.plugin().watch()(); said != both {
-			t.Errorf("devices: %s", said)
+		if devices := k.plugin().watch()(); devices != bothHealthy {
+			t.Errorf("devices: %s", devices)
 		}
 	})
 	t.Run("a kubelet that started anew is registered with again", func(t *testing.T) {
@@ -53,8 +53,8 @@ func TestRegistration(t *testing.T) {
 		first.plugin()
 		first.server.Stop()
 		second := startKubelet(t, s.sockets, nil)
-		if said := second.plugin().watch()(); said != both {
-			t.Errorf("devices: %s", said)
+		if devices := second.plugin().watch()(); devices != bothHealthy {
+			t.Errorf("devices: %s", devices)
 		}
 	})
 	t.Run("a kubelet that refuses is asked again", func(t *testing.T) {
@@ -76,8 +76,8 @@ func TestRegistration(t *testing.T) {
 		if err := os.Remove(filepath.Join(s.sockets, k.plugin().request.GetEndpoint())); err != nil {
 			t.Fatal(err)
 		}
-		if said := k.plugin().watch()(); said != both {
-			t.Errorf("devices: %s", said)
+		if devices := k.plugin().watch()(); devices != bothHealthy {
+			t.Errorf("devices: %s", devices)
 		}
 	})
 }
@@ -91,19 +91,19 @@ func TestHealth(t *testing.T) {
 		for _, step := range []struct {
 			lost bool
 			want string
-		}{{false, both}, {true, one}, {false, both}} {
+		}{{false, bothHealthy}, {true, oneHealthy}, {false, bothHealthy}} {
 			s.lose("0000:03:02.1", step.lost)
-			if said := next(); said != step.want {
-				t.Fatalf("devices: %s, want %s", said, step.want)
+			if devices := next(); devices != step.want {
+				t.Fatalf("devices: %s, want %s", devices, step.want)
 			}
 		}
 	})
 	t.Run("a lost function is mended where that is asked for", func(t *testing.T) {
 		s := newSite(t)
-		seen := make(chan struct{}) // what is mended before it was told of would be told of as healthy only
+		listed := make(chan struct{}) // what is mended before it was told of would be told of as healthy only
 		s.mend = func(d vf.Device) error {
 			select {
-			case <-seen:
+			case <-listed:
 			case <-t.Context().Done():
 			}
 			s.lose(d.ID, false)
@@ -112,12 +112,12 @@ func TestHealth(t *testing.T) {
 		k := startKubelet(t, s.sockets, nil)
 		s.run(west)
 		next := k.plugin().watch()
-		said := []string{next()}
+		devices := []string{next()}
 		s.lose("0000:03:02.1", true)
-		said = append(said, next())
-		close(seen)
-		said = append(said, next())
-		if diff := cmp.Diff([]string{both, one, both}, said); diff != "" {
+		devices = append(devices, next())
+		close(listed)
+		devices = append(devices, next())
+		if diff := cmp.Diff([]string{bothHealthy, oneHealthy, bothHealthy}, devices); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
@@ -166,8 +166,8 @@ func TestAllocate(t *testing.T) {
 	t.Run("nothing is left when it ends", func(t *testing.T) {
 		stop()
 		for dir, want := range map[string]int{s.info: 0, s.sockets: 1} { // kubelet's own
-			if left, err := os.ReadDir(dir); err != nil || len(left) != want {
-				t.Errorf("left in %s: %v %v", dir, left, err)
+			if files, err := os.ReadDir(dir); err != nil || len(files) != want {
+				t.Errorf("left in %s: %v %v", dir, files, err)
 			}
 		}
 	})
@@ -216,9 +216,9 @@ func (s *site) lose(id string, lost bool) {
 func (s *site) run(resources ...string) (stop func()) {
 	s.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
+	ended := make(chan error, 1)
 	go func() {
-		done <- deviceplugin.Run(ctx, deviceplugin.Options{
+		ended <- deviceplugin.Run(ctx, deviceplugin.Options{
 			Inventory: inventory(resources...), SocketDir: s.sockets, DevInfoDir: s.info, Interval: 5 * time.Millisecond, Mend: s.mend,
 			Plugged: func(d vf.Device) (bool, error) {
 				s.mu.Lock()
@@ -229,7 +229,7 @@ func (s *site) run(resources ...string) (stop func()) {
 	}()
 	stop = sync.OnceFunc(func() {
 		cancel()
-		if err := <-done; err != nil {
+		if err := <-ended; err != nil {
 			s.t.Error(err)
 		}
 	})

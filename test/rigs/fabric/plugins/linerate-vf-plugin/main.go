@@ -1,5 +1,5 @@
-// Linerate-vf-plugin is a device plugin that offers kubelet virtual functions made of veths: see package fabric. It runs in a node's network
-// and mount namespaces until it gets SIGTERM or SIGINT.
+// Linerate-vf-plugin is a device plugin that offers kubelet virtual functions made of veths, see package fabric. It
+// runs in a node's network and mount namespaces until it gets SIGTERM or SIGINT.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Linerate-vf is a CNI plugin that gives pods virtual functions made of veths: see package fabric.
+// Linerate-vf is a CNI plugin that gives pods virtual functions made of veths, see package fabric.
 package main
 
 import (

@@ -12,7 +12,8 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/fabric/vf"
 )
 
-// environment is what a container with devices finds: PCIDEVICE_VENDOR_DEV_NAME=ID,ID, and the same with _INFO in JSON.
+// environment is what a container with devices finds, PCIDEVICE_VENDOR_DEV_NAME=ID,ID, and the same with _INFO in
+// JSON.
 func environment(resource string, ids []string) (map[string]string, error) {
 	name := "PCIDEVICE_" + strings.ToUpper(strings.NewReplacer(".", "_", "/", "_", "-", "_").Replace(resource))
 	info := map[string]map[string]map[string]string{}
@@ -36,7 +37,8 @@ type deviceInfo struct {
 	} `json:"pci"`
 }
 
-// devInfoFile is where Multus looks for a device's information: the name is made of the resource's and the ID, with - for /.
+// devInfoFile is where Multus looks for a device's information. Its name is made of the resource's and the ID, with -
+// for /.
 func (o Options) devInfoFile(resource, id string) string {
 	return filepath.Join(o.DevInfoDir, strings.ReplaceAll(resource+"-"+id, "/", "-")+"-device.json")
 }
@@ -60,13 +62,13 @@ func (o Options) leave(resource string, d vf.Device) error {
 
 // forget takes all information away that we may have left.
 func (o Options) forget() error {
-	var all []error
+	var errs []error
 	for _, r := range o.Inventory.Resources {
 		for _, d := range r.Devices {
 			if err := os.Remove(o.devInfoFile(r.Name, d.ID)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				all = append(all, fmt.Errorf("device-info of %s: %w", d.ID, err))
+				errs = append(errs, fmt.Errorf("device-info of %s: %w", d.ID, err))
 			}
 		}
 	}
-	return errors.Join(all...)
+	return errors.Join(errs...)
 }

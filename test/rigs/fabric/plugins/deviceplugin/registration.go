@@ -20,18 +20,19 @@ import (
 // registerLimit bounds a registration with a kubelet that doesn't answer.
 const registerLimit = 5 * time.Second
 
-// way is the way between a pool and kubelet: a server at a socket of ours, announced at kubelet's. A kubelet that starts removes all sockets
-// in the directory and makes its own anew, so that either of the two says when everything must be done again. It belongs to one goroutine.
-type way struct {
+// registration connects a pool and kubelet. It is a server at the pool's socket, announced at kubelet's socket. A
+// kubelet that starts removes all sockets in the directory and makes its own anew, so that a change of either socket
+// means that everything must be done again. It belongs to one goroutine.
+type registration struct {
 	pool    *pool
 	kubelet os.FileInfo // the socket that we are registered at
-	own     os.FileInfo
+	socket  os.FileInfo
 	server  *grpc.Server
 	serving sync.WaitGroup
 }
 
 // see makes the way anew if it must be, and says why that can't be done yet.
-func (w *way) see(ctx context.Context) error {
+func (w *registration) see(ctx context.Context) error {
 	kubelet, err := os.Stat(w.kubeletSocket())
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("not there yet: no %s", w.kubeletSocket())
@@ -39,8 +40,8 @@ func (w *way) see(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("look for kubelet: %w", err)
 	}
-	own, err := os.Stat(w.ownSocket())
-	if err == nil && w.server != nil && same(own, w.own) && same(kubelet, w.kubelet) {
+	socket, err := os.Stat(w.ownSocket())
+	if err == nil && w.server != nil && sameSocket(socket, w.socket) && sameSocket(kubelet, w.kubelet) {
 		return nil
 	}
 	w.close()
@@ -56,21 +57,25 @@ func (w *way) see(ctx context.Context) error {
 	return nil
 }
 
-// same compares the times, too: the inode of a removed socket is soon another's.
-func same(a, b os.FileInfo) bool {
+// sameSocket compares the times, too, as the inode of a removed socket is soon another's.
+func sameSocket(a, b os.FileInfo) bool {
 	return a != nil && b != nil && os.SameFile(a, b) && a.ModTime().Equal(b.ModTime())
 }
 
-func (w *way) kubeletSocket() string { return filepath.Join(w.pool.options.SocketDir, "kubelet.sock") }
+func (w *registration) kubeletSocket() string {
+	return filepath.Join(w.pool.options.SocketDir, "kubelet.sock")
+}
 
 // endpoint is our socket's name in kubelet's directory.
-func (w *way) endpoint() string {
+func (w *registration) endpoint() string {
 	return "linerate-" + strings.ReplaceAll(w.pool.resource.Name, "/", "_") + ".sock"
 }
 
-func (w *way) ownSocket() string { return filepath.Join(w.pool.options.SocketDir, w.endpoint()) }
+func (w *registration) ownSocket() string {
+	return filepath.Join(w.pool.options.SocketDir, w.endpoint())
+}
 
-func (w *way) serve() error {
+func (w *registration) serve() error {
 	if err := os.Remove(w.ownSocket()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove an old socket: %w", err)
 	}
@@ -78,7 +83,7 @@ func (w *way) serve() error {
 	if err != nil {
 		return fmt.Errorf("serve kubelet: %w", err)
 	}
-	if w.own, err = os.Stat(w.ownSocket()); err != nil {
+	if w.socket, err = os.Stat(w.ownSocket()); err != nil {
 		return errors.Join(fmt.Errorf("serve kubelet: %w", err), listener.Close())
 	}
 	w.server = grpc.NewServer()
@@ -88,7 +93,7 @@ func (w *way) serve() error {
 	return nil
 }
 
-func (w *way) register(ctx context.Context) error {
+func (w *registration) register(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, registerLimit)
 	defer cancel()
 	conn, err := grpc.NewClient("unix://"+w.kubeletSocket(), grpc.WithTransportCredentials(insecure.NewCredentials()))
@@ -106,10 +111,10 @@ func (w *way) register(ctx context.Context) error {
 }
 
 // close ends the server and removes its socket.
-func (w *way) close() {
+func (w *registration) close() {
 	if w.server != nil {
 		w.server.Stop()
 		w.serving.Wait()
 	}
-	w.server, w.own, w.kubelet = nil, nil, nil
+	w.server, w.socket, w.kubelet = nil, nil, nil
 }
