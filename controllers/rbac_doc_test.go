@@ -13,37 +13,37 @@ import (
 
 // docs/security.md lists what the manager may do, each with its reason: nothing more, and nothing less.
 func TestTheManagersRightsAreThoseThatAreListed(t *testing.T) {
-	has, listed := granted(t, "role.yaml"), listedRights(t, false)
-	compareRights(t, has, listed)
-	if len(has) < 35 {
-		t.Errorf("only %q", slices.Sorted(maps.Keys(has)))
+	rights, listed := granted(t, "role.yaml"), listedRights(t, false)
+	compareRights(t, rights, listed)
+	if len(rights) < 35 {
+		t.Errorf("only %q", slices.Sorted(maps.Keys(rights)))
 	}
 }
 
 func TestTheManagersRightsInItsOwnNamespaceAreThoseThatAreListed(t *testing.T) {
-	has, listed := granted(t, "runs_role.yaml", "leader_election_role.yaml"), listedRights(t, true)
-	compareRights(t, has, listed)
-	if len(has) < 20 {
-		t.Errorf("only %q", slices.Sorted(maps.Keys(has)))
+	rights, listed := granted(t, "runs_role.yaml", "leader_election_role.yaml"), listedRights(t, true)
+	compareRights(t, rights, listed)
+	if len(rights) < 20 {
+		t.Errorf("only %q", slices.Sorted(maps.Keys(rights)))
 	}
 }
 
 func TestARunnerMayMakeAndUpdateConfigMapsAndNothingElse(t *testing.T) {
-	has := slices.Sorted(maps.Keys(granted(t, "runner_role.yaml")))
-	if want := []string{"configmaps: create", "configmaps: update"}; !slices.Equal(has, want) {
-		t.Errorf("it may %q, and needs %q", has, want)
+	rights := slices.Sorted(maps.Keys(granted(t, "runner_role.yaml")))
+	if want := []string{"configmaps: create", "configmaps: update"}; !slices.Equal(rights, want) {
+		t.Errorf("it may %q, and needs %q", rights, want)
 	}
 }
 
-func compareRights(t *testing.T, has, listed map[string]bool) {
+func compareRights(t *testing.T, rights, listed map[string]bool) {
 	t.Helper()
-	for right := range has {
+	for right := range rights {
 		if !listed[right] {
 			t.Errorf("the manager may %s, and docs/security.md doesn't say so", right)
 		}
 	}
 	for right := range listed {
-		if !has[right] {
+		if !rights[right] {
 			t.Errorf("docs/security.md says that the manager may %s", right)
 		}
 	}
@@ -52,7 +52,7 @@ func compareRights(t *testing.T, has, listed map[string]bool) {
 // granted are the rights of some roles' files: "pods: get".
 func granted(t *testing.T, files ...string) map[string]bool {
 	t.Helper()
-	has := map[string]bool{}
+	rights := map[string]bool{}
 	for _, file := range files {
 		text, err := os.ReadFile("../config/rbac/" + file)
 		if err != nil {
@@ -65,16 +65,17 @@ func granted(t *testing.T, files ...string) map[string]bool {
 		for _, rule := range role.Rules {
 			for _, resource := range rule.Resources {
 				for _, verb := range rule.Verbs {
-					has[resource+": "+verb] = true
+					rights[resource+": "+verb] = true
 				}
 			}
 		}
 	}
-	return has
+	return rights
 }
 
-// listedRights are those of the table's rows: "| pods, jobs: get, list, of one name | why |"; of the rows for the manager's own namespace each with its own verbs: "| in its own namespace, jobs: get; pods: get | why |".
-func listedRights(t *testing.T, own bool) map[string]bool {
+// listedRights are those of the table's rows: "| pods, jobs: get, list, of one name | why |"; of the rows for
+// the manager's own namespace each with its own verbs: "| in its own namespace, jobs: get; pods: get | why |".
+func listedRights(t *testing.T, inOperatorNamespace bool) map[string]bool {
 	t.Helper()
 	page, err := os.ReadFile("../docs/security.md")
 	if err != nil {
@@ -85,13 +86,13 @@ func listedRights(t *testing.T, own bool) map[string]bool {
 	rights := map[string]bool{}
 	for line := range strings.Lines(section) {
 		row := strings.Split(line, " | ")
-		told, itsOwn := strings.CutPrefix(strings.TrimPrefix(row[0], "| "), "in its own namespace, ")
-		if len(row) != 2 || itsOwn != own {
+		cell, itsOwn := strings.CutPrefix(strings.TrimPrefix(row[0], "| "), "in its own namespace, ")
+		if len(row) != 2 || itsOwn != inOperatorNamespace {
 			continue
 		}
-		for part := range strings.SplitSeq(told, "; ") {
+		for part := range strings.SplitSeq(cell, "; ") {
 			resources, verbs, _ := strings.Cut(part, ": ")
-			if own { // or in `physicalPorts.namespace`, leases
+			if inOperatorNamespace { // or in `physicalPorts.namespace`, leases
 				resources = resources[strings.LastIndex(resources, " ")+1:]
 			}
 			for resource := range strings.SplitSeq(resources, ", ") {

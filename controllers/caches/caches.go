@@ -23,19 +23,22 @@ import (
 // roleProgress is the value of the label linerate.dev/role of the ConfigMap in which a runner reports its progress.
 const roleProgress = "progress"
 
-// networkCRD is the CRD that is watched for being created and deleted.
+// networkCRD is the CRD whose creation and deletion the operator watches.
 const networkCRD = "network-attachment-definitions.k8s.cni.cncf.io"
 
 var crdKind = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
 
-// MostBehind is how long a pass waits for the operator's own write to appear in the cache. An object that was deleted before the cache saw it never appears.
-const MostBehind = 10 * time.Second
+// MaxBehind is how long a pass waits for the operator's own write to appear in the cache. An object that was
+// deleted before the cache saw it never appears.
+const MaxBehind = 10 * time.Second
 
-// Namespaces are those whose LoadTests the operator reconciles; none means all.
+// Namespaces are those whose LoadTests the operator reconciles. An empty list means all.
 type Namespaces []string
 
-// Has says whether the operator watches a namespace.
-func (n Namespaces) Has(namespace string) bool { return len(n) == 0 || slices.Contains(n, namespace) }
+// Contains says that the operator watches a namespace.
+func (n Namespaces) Contains(namespace string) bool {
+	return len(n) == 0 || slices.Contains(n, namespace)
+}
 
 // NewScheme has the types that the operator reads and writes.
 func NewScheme() (*runtime.Scheme, error) {
@@ -46,42 +49,47 @@ func NewScheme() (*runtime.Scheme, error) {
 	return scheme, v1alpha1.AddToScheme(scheme)
 }
 
-// Options is what the manager keeps in memory, in brief: LoadTests, objects with their label, nodes, and the metadata of one CRD. Of ConfigMaps it
-// keeps only metadata, since a Report is large; Progress is in a cache of its own, because a cache selects by kind. namespaces limits all objects that
-// have a namespace; none means all. The objects of runs are in the operator's own namespace.
-func Options(namespaces Namespaces, own string) cache.Options {
+// Options is what the manager keeps in memory, in brief. These are LoadTests, objects with their label, nodes,
+// and the metadata of one CRD. Of ConfigMaps it keeps only metadata, since a Report is large. Progress is in a
+// cache of its own, because a cache selects by kind. namespaces limits all objects that have a namespace, and
+// an empty list means all. The objects of runs are in the operator's own namespace.
+func Options(namespaces Namespaces, operatorNamespace string) cache.Options {
 	ours := labels.NewSelector().Add(*requirement(v1alpha1.LabelUID, selection.Exists))
 	options := baseCache(namespaces)
-	alsoOwn := baseCache(append(slices.Clone(namespaces), own)).DefaultNamespaces
+	withOperatorNamespace := baseCache(append(slices.Clone(namespaces), operatorNamespace)).DefaultNamespaces
 	if len(namespaces) == 0 {
-		alsoOwn = nil // all
+		withOperatorNamespace = nil // all
 	}
 	options.ByObject = map[client.Object]cache.ByObject{
 		&v1alpha1.LoadTest{}:      {},
 		&v1alpha1.LoadTestSuite{}: {},
-		&corev1.Pod{}:             {Label: ours, Namespaces: alsoOwn},
-		&batchv1.Job{}:            {Label: ours, Namespaces: map[string]cache.Config{own: {}}},
-		&corev1.ConfigMap{}:       {Label: ours.Add(*requirement(v1alpha1.LabelRole, selection.NotEquals, roleProgress)), Namespaces: alsoOwn},
-		&corev1.Node{}:            {},
-		NetworkDefinition():       {Field: fields.OneTermEqualSelector("metadata.name", networkCRD)},
+		&corev1.Pod{}:             {Label: ours, Namespaces: withOperatorNamespace},
+		&batchv1.Job{}:            {Label: ours, Namespaces: map[string]cache.Config{operatorNamespace: {}}},
+		&corev1.ConfigMap{}: {Label: ours.Add(*requirement(v1alpha1.LabelRole, selection.NotEquals,
+			roleProgress)), Namespaces: withOperatorNamespace},
+		&corev1.Node{}:      {},
+		NetworkDefinition(): {Field: fields.OneTermEqualSelector("metadata.name", networkCRD)},
 	}
 	return options
 }
 
-// NewProgress makes the cache of runners' progress, up to its bound, in the operator's own namespace; progress elsewhere is ignored.
+// NewProgress makes the cache of runners' progress, up to its bound, in the operator's own namespace. Progress
+// elsewhere is ignored.
 func NewProgress(mgr ctrl.Manager, namespace string) (cache.Cache, error) {
 	options := baseCache(Namespaces{namespace})
 	options.DefaultLabelSelector = labels.NewSelector().Add(
-		*requirement(v1alpha1.LabelUID, selection.Exists), *requirement(v1alpha1.LabelRole, selection.Equals, roleProgress))
+		*requirement(v1alpha1.LabelUID, selection.Exists), *requirement(v1alpha1.LabelRole, selection.Equals,
+			roleProgress))
 	return add(mgr, options)
 }
 
-// NewNetworks makes a cache that begins empty, and watches a kind from when it is first asked for.
+// NewNetworks makes a cache that is empty at first, and watches a kind from the first request for it.
 func NewNetworks(mgr ctrl.Manager, namespaces Namespaces) (cache.Cache, error) {
 	return add(mgr, baseCache(namespaces))
 }
 
-// NewLeases makes the cache of the Leases of wires, in a single namespace: the operator has no rights to Leases elsewhere.
+// NewLeases makes the cache of the Leases of wires, in a single namespace, since the operator has no rights to
+// Leases elsewhere.
 func NewLeases(mgr ctrl.Manager, namespace string) (cache.Cache, error) {
 	options := baseCache(Namespaces{namespace})
 	options.DefaultLabelSelector = labels.NewSelector().Add(*requirement(v1alpha1.LabelWire, selection.Exists))
@@ -91,21 +99,23 @@ func NewLeases(mgr ctrl.Manager, namespace string) (cache.Cache, error) {
 // NewSheets makes the cache of the sheets of suites' runs, as metadata, in the operator's own namespace.
 func NewSheets(mgr ctrl.Manager, namespace string) (cache.Cache, error) {
 	options := baseCache(Namespaces{namespace})
-	options.DefaultLabelSelector = labels.NewSelector().Add(*requirement(v1alpha1.LabelNamespace, selection.Exists), *requirement(v1alpha1.LabelSuite, selection.Exists))
+	options.DefaultLabelSelector = labels.NewSelector().Add(*requirement(v1alpha1.LabelNamespace, selection.Exists),
+		*requirement(v1alpha1.LabelSuite, selection.Exists))
 	return add(mgr, options)
 }
 
 // add makes a cache that runs as long as the manager.
 func add(mgr ctrl.Manager, options cache.Options) (cache.Cache, error) {
 	options.Scheme, options.Mapper, options.HTTPClient = mgr.GetScheme(), mgr.GetRESTMapper(), mgr.GetHTTPClient()
-	made, err := cache.New(mgr.GetConfig(), options)
+	created, err := cache.New(mgr.GetConfig(), options)
 	if err != nil {
 		return nil, err
 	}
-	return made, mgr.Add(made)
+	return created, mgr.Add(created)
 }
 
-// baseCache reads only what is watched already, so that no read starts a watch unnoticed, and keeps objects in brief.
+// baseCache reads only what is watched already, so that no read starts a watch unnoticed, and keeps objects in
+// brief.
 func baseCache(namespaces Namespaces) cache.Options {
 	options := cache.Options{ReaderFailOnMissingInformer: true, DefaultTransform: inBrief, NewInformer: newInformer}
 	for _, namespace := range namespaces {

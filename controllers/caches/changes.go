@@ -9,33 +9,34 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// Changes drops updates of LoadTests and suites that change nothing of what the caches keep of them, since these can't change a decision. Otherwise whoever may patch an
-// object could wake the operator by changing labels, annotations and finalizers that it doesn't read. An object that is listed again unchanged isn't dropped.
+// Changes drops updates of LoadTests and suites that change nothing in the caches, since these can't change a
+// decision. Otherwise anyone who may patch an object could wake the operator by labels, annotations and
+// finalizers that it doesn't read. An unchanged object that is listed again isn't dropped.
 func Changes() predicate.Funcs {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool { return changed(e.ObjectOld, e.ObjectNew) }}
 }
 
-func changed(before, after client.Object) bool {
-	if before.GetResourceVersion() == after.GetResourceVersion() {
+func changed(old, updated client.Object) bool {
+	if old.GetResourceVersion() == updated.GetResourceVersion() {
 		return true
 	}
-	switch b := before.(type) {
+	switch b := old.(type) {
 	case *v1alpha1.LoadTest:
-		a, is := after.(*v1alpha1.LoadTest)
-		return !is || !sameButVersion(b, a)
+		a, ok := updated.(*v1alpha1.LoadTest)
+		return !ok || !sameButVersion(b, a)
 	case *v1alpha1.LoadTestSuite:
-		a, is := after.(*v1alpha1.LoadTestSuite)
-		return !is || !sameButVersion(b, a)
+		a, ok := updated.(*v1alpha1.LoadTestSuite)
+		return !ok || !sameButVersion(b, a)
 	}
 	return true
 }
 
-// sameButVersion compares two cached objects but for their resource versions, and changes neither.
+// sameButVersion says that two cached objects are the same but for their resource versions. It changes neither.
 func sameButVersion[T any, P interface {
 	*T
 	client.Object
-}](before, after P) bool {
-	b, a := *before, *after
+}](old, updated P) bool {
+	b, a := *old, *updated
 	P(&b).SetResourceVersion("")
 	P(&a).SetResourceVersion("")
 	return equality.Semantic.DeepEqual(&b, &a)

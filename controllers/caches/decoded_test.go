@@ -11,8 +11,8 @@ import (
 
 // However many passes read documents, and however large these are, they take no more together than there is.
 func TestDocumentsWaitUntilThereIsRoomForThem(t *testing.T) {
-	const large, readers = MostDecoded/2 + 1, 8
-	d, now, most := NewDecoded(), atomic.Int64{}, atomic.Int64{}
+	const large, readers = MaxDecoded/2 + 1, 8
+	d, current, highest := NewDecoded(), atomic.Int64{}, atomic.Int64{}
 	var reading sync.WaitGroup
 	for range readers {
 		reading.Go(func() {
@@ -21,22 +21,22 @@ func TestDocumentsWaitUntilThereIsRoomForThem(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			if n := now.Add(1); n > most.Load() {
-				most.Store(n)
+			if n := current.Add(1); n > highest.Load() {
+				highest.Store(n)
 			}
-			now.Add(-1)
+			current.Add(-1)
 			giveBack()
 		})
 	}
 	reading.Wait()
-	if most.Load() != 1 {
-		t.Errorf("%d large documents were decoded at a time", most.Load())
+	if highest.Load() != 1 {
+		t.Errorf("%d large documents were decoded at a time", highest.Load())
 	}
 }
 
 func TestAPassThatEndsDoesNotWaitForRoom(t *testing.T) {
 	d := NewDecoded()
-	giveBack, err := d.Take(t.Context(), 2*MostDecoded) // which is all
+	giveBack, err := d.Take(t.Context(), 2*MaxDecoded) // which is all
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,22 +53,22 @@ func TestAPassThatEndsDoesNotWaitForRoom(t *testing.T) {
 
 // The largest document that is decoded at all has room.
 func TestTheLargestReportIsDecodedSomeTime(t *testing.T) {
-	if most := (delivery.Size{Bytes: 32 << 20, Elements: 100_000}).Memory(); most > MostDecoded {
-		t.Errorf("it takes %d bytes, and there are %d", most, MostDecoded)
+	if bytes := (delivery.Size{Bytes: 32 << 20, Elements: 100_000}).Memory(); bytes > MaxDecoded {
+		t.Errorf("it takes %d bytes, and there are %d", bytes, MaxDecoded)
 	}
 }
 
 func TestWhoDoesNotWaitIsToldThatThereIsNoRoom(t *testing.T) {
 	d := NewDecoded()
-	half, is := d.TryTake(MostDecoded/2 + 1)
-	if !is {
+	half, ok := d.TryTake(MaxDecoded/2 + 1)
+	if !ok {
 		t.Fatal("there is room for more than half")
 	}
-	if _, is := d.TryTake(MostDecoded / 2); is {
+	if _, ok := d.TryTake(MaxDecoded / 2); ok {
 		t.Error("there is no room for as much again")
 	}
 	half()
-	if _, is := d.TryTake(2 * MostDecoded); !is {
+	if _, ok := d.TryTake(2 * MaxDecoded); !ok {
 		t.Error("all was given back")
 	}
 }

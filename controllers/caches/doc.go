@@ -1,2 +1,3 @@
-// Package caches says which of the cluster's objects the operator keeps in memory, how much of each, and in which cache.
+// Package caches says which of the cluster's objects the operator keeps in memory, how much of each, and in
+// which cache.
 package caches

@@ -11,22 +11,26 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 )
 
-// pageSize is how many objects are listed at a time: at 1.5 MiB, which is the most that etcd takes, 48 MiB.
+// pageSize is how many objects are listed at a time. At 1.5 MiB each, etcd's maximum, they take 48 MiB.
 const pageSize = 32
 
-// newInformer makes the informer of a cache. An API server that streams lists (Kubernetes 1.34, and 1.32) sends one object after the other; any other would send the
-// whole list in one answer, and is asked for one page at a time.
-func newInformer(from toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
-	return toolscache.NewSharedIndexInformer(inPages(from), example, resync, indexers)
+// newInformer makes the informer of a cache. An API server that streams lists (Kubernetes 1.34, and 1.32) sends
+// one object after the other. Any other would send the whole list in one answer, so lists come one page at a
+// time.
+func newInformer(source toolscache.ListerWatcher, example runtime.Object, resync time.Duration,
+	indexers toolscache.Indexers) toolscache.SharedIndexInformer {
+	return toolscache.NewSharedIndexInformer(inPages(source), example, resync, indexers)
 }
 
-// inPages lists one page at a time, and keeps each in brief before it asks for the next. It watches as from does.
-func inPages(from toolscache.ListerWatcher) toolscache.ListerWatcher {
-	source := toolscache.ToListerWatcherWithContext(from)
+// inPages lists one page at a time, and keeps each page in brief before it requests the next. It watches as the
+// source does.
+func inPages(lister toolscache.ListerWatcher) toolscache.ListerWatcher {
+	source := toolscache.ToListerWatcherWithContext(lister)
 	return &toolscache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-			options.Limit, options.ResourceVersion, options.ResourceVersionMatch = pageSize, "", "" // older servers page only what they read from etcd
-			var all []runtime.Object
+			// older servers page only what they read from etcd
+			options.Limit, options.ResourceVersion, options.ResourceVersionMatch = pageSize, "", ""
+			var objects []runtime.Object
 			for {
 				page, err := source.ListWithContext(ctx, options)
 				if err != nil {
@@ -36,9 +40,9 @@ func inPages(from toolscache.ListerWatcher) toolscache.ListerWatcher {
 				if err != nil {
 					return nil, err
 				}
-				all = append(all, items...)
+				objects = append(objects, items...)
 				if options.Continue = next; next == "" {
-					return page, meta.SetList(page, all)
+					return page, meta.SetList(page, objects)
 				}
 			}
 		},
@@ -48,7 +52,8 @@ func inPages(from toolscache.ListerWatcher) toolscache.ListerWatcher {
 	}
 }
 
-// pageInBrief are the objects of a page, in brief, and the token of the next page; empty: it is the last.
+// pageInBrief are the objects of a page, in brief, and the token of the next page, which is empty after the
+// last.
 func pageInBrief(page runtime.Object) (items []runtime.Object, next string, err error) {
 	list, err := meta.ListAccessor(page)
 	if err != nil {

@@ -21,9 +21,11 @@ func stored(uid string, generation int64) *v1alpha1.LoadTest {
 	return test
 }
 
-// A test is compiled once for each generation of its spec, whether that succeeds or fails, however often and from wherever it is asked for.
+// A test is compiled once for each generation of its spec, whether that succeeds or fails, however often and
+// from wherever it is asked for.
 func TestATestIsCompiledOnceForEachGeneration(t *testing.T) {
-	for name, compiled := range map[string]compile.Compiled{"it compiles": {Cluster: &compile.Cluster{}}, "it is refused": {Errs: field.ErrorList{field.Required(nil, "")}}} {
+	for name, compiled := range map[string]compile.Compiled{"it compiles": {Cluster: &compile.Cluster{}},
+		"it is refused": {Errs: field.ErrorList{field.Required(nil, "")}}} {
 		t.Run(name, func(t *testing.T) {
 			tests, times := newCompiledTests(compile.Bounds{}), 0
 			tests.compile = func(*v1alpha1.LoadTest) compile.Compiled { times++; return compiled }
@@ -32,14 +34,16 @@ func TestATestIsCompiledOnceForEachGeneration(t *testing.T) {
 				asked.Go(func() { tests.get(stored("a", 1)) })
 			}
 			asked.Wait()
-			if got := tests.get(stored("a", 1)); times != 1 || got.Cluster != compiled.Cluster || len(got.Errs) != len(compiled.Errs) {
+			if got := tests.get(stored("a", 1)); times != 1 || got.Cluster != compiled.Cluster ||
+				len(got.Errs) != len(compiled.Errs) {
 				t.Errorf("it was compiled %d times, to %+v", times, got)
 			}
 			if tests.get(stored("a", 2)); times != 2 {
 				t.Errorf("of two generations it was compiled %d times", times)
 			}
 			labelled := stored("a", 2)
-			labelled.Labels = map[string]string{v1alpha1.LabelProduct: "apu6"} // the Plan has it, and no generation says that it changed
+			// the Plan has it, and no generation says that it changed
+			labelled.Labels = map[string]string{v1alpha1.LabelProduct: "apu6"}
 			if tests.get(labelled); times != 3 {
 				t.Errorf("with another label it was compiled %d times", times)
 			}
@@ -87,30 +91,32 @@ func TestCompiledTestsTakeNoMoreMemoryThanTheyMay(t *testing.T) {
 	for e := tests.recent.Front(); e != nil; e = e.Next() {
 		bytes += e.Value.(*compiledTest).bytes
 	}
-	if bytes != tests.bytes || bytes > mostCompiled || bytes < mostCompiled/2 || tests.recent.Len() != len(tests.of) {
+	if bytes != tests.bytes || bytes > maxCompiled || bytes < maxCompiled/2 ||
+		tests.recent.Len() != len(tests.elements) {
 		t.Errorf("%d tests of %d bytes are kept, counted as %d", tests.recent.Len(), bytes, tests.bytes)
 	}
-	if tests.of["4999"] == nil || tests.of["0"] != nil {
+	if tests.elements["4999"] == nil || tests.elements["0"] != nil {
 		t.Error("what was asked for last isn't kept, or what was asked for first is")
 	}
 	tests.forget("4999")
-	if tests.of["4999"] != nil {
+	if tests.elements["4999"] != nil {
 		t.Error("a test that is gone is kept")
 	}
 }
 
 // A changed network wakes the tests that name it, and a change of all networks all tests.
 func TestTheTestsThatNameANetworkAreKnown(t *testing.T) {
-	known := New(networks{"bridge", ""}, Bounds{})
+	inventory := New(networks{"bridge", ""}, Bounds{})
 	for _, network := range []string{"north", "south"} {
 		test := aTest(t, network)
 		test.Name, test.UID, test.Generation = network, types.UID(network), 1
-		if _, err := known.NetworksOf(t.Context(), test); err != nil {
+		if _, err := inventory.NetworksOf(t.Context(), test); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for network, want := range map[compile.NetworkKey]int{{Namespace: "lab", Name: "north"}: 1, {Namespace: "lab", Name: "east"}: 2, {Namespace: "other", Name: "north"}: 0, {}: 2} {
-		if tests := known.NamedBy(network); len(tests) != want {
+	for network, want := range map[compile.NetworkKey]int{{Namespace: "lab", Name: "north"}: 1,
+		{Namespace: "lab", Name: "east"}: 2, {Namespace: "other", Name: "north"}: 0, {}: 2} {
+		if tests := inventory.NamedBy(network); len(tests) != want {
 			t.Errorf("%v name %s, want %d", tests, network, want)
 		}
 	}

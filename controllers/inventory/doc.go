@@ -1,4 +1,5 @@
-// Package inventory is what the cluster has for tests: its nodes with their devices, and the networks that links may name.
+// Package inventory reads what the cluster has for tests, which is its nodes with their devices, and the
+// networks that links may name.
 //
 //	nodes, NetworkAttachmentDefinitions ──▶ Inventory ──▶ lifecycle.Inventory of one test; lifecycle.Node for everybody else
 package inventory

@@ -18,7 +18,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/compile"
 )
 
-// Inventory reads what the cluster has. It works as it is with a client without a cache; Watch gives it caches. It is safe for concurrent use.
+// Inventory reads what the cluster has. It works with a client without a cache, and Watch gives it caches. It
+// is safe for concurrent use.
 type Inventory struct {
 	client   client.Reader
 	bounds   Bounds
@@ -34,44 +35,49 @@ type Inventory struct {
 type Bounds struct {
 	// Namespaces are those whose LoadTests the operator reconciles.
 	Namespaces caches.Namespaces
-	// Shared are those whose networks the LoadTests of all namespaces may use, besides those of their own; "*" means all.
+	// Shared are the namespaces whose networks the LoadTests of all namespaces may use. "*" means all.
 	Shared []string
-	// PortsUnguarded: the operator reconciles some namespaces only, and doesn't know where other operators keep the Leases of physical ports. Nothing would keep its
-	// tests off ports that other operators' tests use, so its tests get no devices that may share a port.
+	// PortsUnguarded says that the operator reconciles some namespaces only, and doesn't know where other
+	// operators keep the Leases of physical ports. Nothing would keep its tests off ports that other operators'
+	// tests use, so its tests get no devices that may share a port.
 	PortsUnguarded bool
-	// Tests are what the tests themselves may name.
+	// Tests bound what the tests' specs may name.
 	Tests compile.Bounds
 }
 
-// New makes an inventory that asks the API server each time.
+// New makes an inventory that reads from the API server each time.
 func New(c client.Reader, bounds Bounds) *Inventory {
-	return &Inventory{client: c, bounds: bounds, networks: liveNetworks{c}, compiled: newCompiledTests(bounds.Tests), names: map[types.NamespacedName]networkNames{}}
+	return &Inventory{client: c, bounds: bounds, networks: liveNetworks{c}, compiled: newCompiledTests(bounds.Tests),
+		names: map[types.NamespacedName]networkNames{}}
 }
 
-// networkNames are the networks that the links (keys) and the templates (own) of one generation of a test's spec name.
+// networkNames are the networks that the links (keys) and the templates of one generation of a test's spec
+// name.
 type networkNames struct {
-	uid        types.UID
-	generation int64
-	keys, own  []compile.NetworkKey
+	uid             types.UID
+	generation      int64
+	keys, templates []compile.NetworkKey
 }
 
-// Compiled is the test compiled for a cluster, once for each generation of its spec, as far as the memory for that goes. It must not be changed.
+// Compiled is the test compiled for a cluster, once for each generation of its spec, as far as there is memory
+// for it. It must not be changed.
 func (i *Inventory) Compiled(test *v1alpha1.LoadTest) *compile.Compiled { return i.compiled.get(test) }
 
-// namesOf are the networks that the test names, found out once for each generation of its spec. NamedBy looks for tests in what was found out.
-func (i *Inventory) namesOf(test *v1alpha1.LoadTest) (keys, own []compile.NetworkKey) {
+// namesOf are the networks that the test names. They are found once for each generation of its spec. NamedBy
+// searches them.
+func (i *Inventory) namesOf(test *v1alpha1.LoadTest) (keys, templates []compile.NetworkKey) {
 	name := client.ObjectKeyFromObject(test)
 	i.mu.Lock()
-	known := i.names[name]
+	names := i.names[name]
 	i.mu.Unlock()
-	if known.generation == 0 || known.generation != test.Generation || known.uid != test.UID {
-		keys, own := networkKeys(i.Compiled(test))
-		known = networkNames{test.UID, test.Generation, keys, own}
+	if names.generation == 0 || names.generation != test.Generation || names.uid != test.UID {
+		keys, templates := networkKeys(i.Compiled(test))
+		names = networkNames{test.UID, test.Generation, keys, templates}
 		i.mu.Lock()
-		i.names[name] = known
+		i.names[name] = names
 		i.mu.Unlock()
 	}
-	return known.keys, known.own
+	return names.keys, names.templates
 }
 
 // Named are the networks that the test's links name, whether they exist or not.
@@ -80,7 +86,8 @@ func (i *Inventory) Named(test *v1alpha1.LoadTest) []compile.NetworkKey {
 	return keys
 }
 
-// NamedBy are the tests whose links name a network, of those that were asked for; the zero value stands for all networks.
+// NamedBy are the tests whose links name a network, among those that were read. The zero value stands for all
+// networks.
 func (i *Inventory) NamedBy(network compile.NetworkKey) (tests []types.NamespacedName) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -92,7 +99,7 @@ func (i *Inventory) NamedBy(network compile.NetworkKey) (tests []types.Namespace
 	return tests
 }
 
-// Forget forgets a test that is gone.
+// Forget drops a deleted test.
 func (i *Inventory) Forget(test types.NamespacedName) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -102,21 +109,21 @@ func (i *Inventory) Forget(test types.NamespacedName) {
 
 // NetworksOf are the networks that the test names, as far as they exist.
 func (i *Inventory) NetworksOf(ctx context.Context, test *v1alpha1.LoadTest) (lab lifecycle.Inventory, err error) {
-	keys, own := i.namesOf(test)
-	lab.Faults = i.outOfBounds(test.Namespace, slices.Concat(own, keys))
+	keys, templates := i.namesOf(test)
+	lab.Faults = i.outOfBounds(test.Namespace, slices.Concat(templates, keys))
 	if len(keys) == 0 {
 		return lab, nil
 	}
-	lab.Multus, err = i.networks.known(ctx)
+	lab.Multus, err = i.networks.kindServed(ctx)
 	if err == nil && lab.Multus {
 		err = i.readNetworks(ctx, keys, &lab)
 	}
 	return lab, err
 }
 
-// networkKeys are the networks that the test's links (keys) and templates (own) name; none where the test is refused for another reason
-// anyway.
-func networkKeys(test *compile.Compiled) (keys, own []compile.NetworkKey) {
+// networkKeys are the networks that the test's links (keys) and templates name. There are none if the test
+// doesn't compile.
+func networkKeys(test *compile.Compiled) (keys, templates []compile.NetworkKey) {
 	if test.Cluster == nil {
 		return nil, nil
 	}
@@ -130,7 +137,8 @@ func networkKeys(test *compile.Compiled) (keys, own []compile.NetworkKey) {
 	return keys, test.Cluster.OwnNetworks
 }
 
-// outOfBounds says why a namespace's tests may not use certain networks: a network leads to somebody's wires, and namespaces keep tenants apart.
+// outOfBounds says why a namespace's tests may not use certain networks. A network leads to a tenant's wires,
+// and namespaces keep tenants apart.
 func (i *Inventory) outOfBounds(namespace string, keys []compile.NetworkKey) map[compile.NetworkKey]string {
 	shared, faults := i.bounds.Shared, map[compile.NetworkKey]string{}
 	for _, key := range keys {
@@ -151,7 +159,7 @@ func (i *Inventory) readNetworks(ctx context.Context, keys []compile.NetworkKey,
 		if lab.Faults[key] != "" {
 			continue
 		}
-		if !i.bounds.Namespaces.Has(key.Namespace) {
+		if !i.bounds.Namespaces.Contains(key.Namespace) {
 			lab.Faults[key] = fmt.Sprintf("the operator sees the namespaces %s only (its option --namespaces), and the network is in %s",
 				strings.Join(i.bounds.Namespaces, ", "), key.Namespace)
 			continue
@@ -164,7 +172,7 @@ func (i *Inventory) readNetworks(ctx context.Context, keys []compile.NetworkKey,
 			continue
 		}
 		config, _, err := unstructured.NestedString(definition.Object, "spec", "config")
-		if err != nil { // can't happen: the schema demands a string
+		if err != nil { // can't happen, since the schema demands a string
 			return err
 		}
 		network, err := manifests.ReadNetwork(key, definition.GetAnnotations(), config)

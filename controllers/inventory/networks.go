@@ -24,21 +24,21 @@ import (
 	"github.com/linerate-dev/linerate/internal/compile"
 )
 
-// networkKind is Multus' (Kubernetes Network Custom Resource Definition De-facto Standard, version 1.3).
+// networkKind is Multus' kind (Kubernetes Network Custom Resource Definition De-facto Standard, version 1.3).
 var networkKind = schema.GroupVersionKind{Group: "k8s.cni.cncf.io", Version: "v1", Kind: "NetworkAttachmentDefinition"}
 
 // networkReader reads NetworkAttachmentDefinitions in a cluster that may not know them.
 type networkReader interface {
-	// known says whether the cluster knows the kind.
-	known(ctx context.Context) (bool, error)
+	// kindServed says that the cluster knows the kind.
+	kindServed(ctx context.Context) (bool, error)
 	// get returns nil without an error where there is no such network.
 	get(ctx context.Context, key compile.NetworkKey) (*unstructured.Unstructured, error)
 }
 
-// liveNetworks asks the API server each time.
+// liveNetworks reads from the API server each time.
 type liveNetworks struct{ reader client.Reader }
 
-func (l liveNetworks) known(ctx context.Context) (bool, error) {
+func (l liveNetworks) kindServed(ctx context.Context) (bool, error) {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(networkKind)
 	err := l.reader.List(ctx, list, client.Limit(1))
@@ -62,10 +62,11 @@ func newNetwork() *unstructured.Unstructured {
 	return definition
 }
 
-// ErrListing means that the networks aren't known yet.
+// ErrListing means that the networks aren't listed yet.
 var ErrListing = pass.Wait("the networks are being listed", 10*time.Second)
 
-// networkWatch watches NetworkAttachmentDefinitions while the cluster knows the kind, and makes no request that must fail while it doesn't:
+// networkWatch watches NetworkAttachmentDefinitions while the cluster knows the kind. It makes no request that
+// must fail while the cluster doesn't.
 //
 //	              the CRD appears                     all are listed
 //	networksUnknown ───────────▶ listed by an informer ──────────────▶ networksKnown ─┐
@@ -73,14 +74,15 @@ var ErrListing = pass.Wait("the networks are being listed", 10*time.Second)
 //	   ▼                                   └── the CRD appears ── networksAbsent ◀────┘
 //	networksAbsent: there is no CRD
 //
-// It has a cache of its own: a kind that comes and goes must not hold up the others. Each change wakes the tests that wait for that network.
+// It has a cache of its own, since a kind that comes and goes must not delay the others. Each change wakes the
+// tests that wait for that network.
 type networkWatch struct {
 	definitions client.Reader // of CRDs, as metadata
 	cache       cache.Cache
-	// wake is called with the network that changed; with the zero value, if all may have.
+	// wake is called with the network that changed, or with the zero value if all may have changed.
 	wake      func(compile.NetworkKey)
 	state     atomic.Int32
-	listening bool // by the one worker of the controller only
+	listening bool // only the controller's single worker uses it
 }
 
 // The states of a networkWatch.
@@ -93,7 +95,7 @@ const (
 // listTimeout bounds how long listing networks may take before it is begun again.
 const listTimeout = 10 * time.Second
 
-func (w *networkWatch) known(context.Context) (bool, error) {
+func (w *networkWatch) kindServed(context.Context) (bool, error) {
 	switch w.state.Load() {
 	case networksKnown:
 		return true, nil
@@ -106,18 +108,19 @@ func (w *networkWatch) known(context.Context) (bool, error) {
 func (w *networkWatch) get(ctx context.Context, key compile.NetworkKey) (*unstructured.Unstructured, error) {
 	definition, err := liveNetworks{w.cache}.get(ctx, key)
 	if w.state.Load() != networksKnown {
-		return nil, ErrListing // the kind went away in the meantime
+		return nil, ErrListing // the kind was deleted meanwhile
 	}
 	return definition, err
 }
 
-// Watch gives the inventory the manager's cache, and one of its own for networks; changed is called with each network that changed, and with the zero value where all may have.
+// Watch gives the inventory the manager's cache, and one of its own for networks. changed is called with each
+// network that changed, or with the zero value if all may have changed.
 func (i *Inventory) Watch(mgr ctrl.Manager, changed func(compile.NetworkKey)) error {
-	own, err := caches.NewNetworks(mgr, i.bounds.Namespaces)
+	networks, err := caches.NewNetworks(mgr, i.bounds.Namespaces)
 	if err != nil {
 		return err
 	}
-	watch := &networkWatch{definitions: mgr.GetClient(), cache: own, wake: changed}
+	watch := &networkWatch{definitions: mgr.GetClient(), cache: networks, wake: changed}
 	i.networks = watch
 	return watch.setUp(mgr)
 }
@@ -125,7 +128,8 @@ func (i *Inventory) Watch(mgr ctrl.Manager, changed func(compile.NetworkKey)) er
 // setUp makes the watch a controller, which reconciles once at the start and whenever the CRD changes.
 func (w *networkWatch) setUp(mgr ctrl.Manager) error {
 	definition := caches.NetworkDefinition()
-	atStart := source.Func(func(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+	atStart := source.Func(func(_ context.Context,
+		queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
 		queue.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(definition)})
 		return nil
 	})
@@ -187,7 +191,8 @@ func (w *networkWatch) listen(informer cache.Informer) error {
 	return err
 }
 
-// keyOf is the network that an event is about; the zero value, which stands for all, where the event doesn't say.
+// keyOf is the network of an event. The zero value, which stands for all, means that the event doesn't name
+// one.
 func keyOf(object any) compile.NetworkKey {
 	name, err := toolscache.DeletionHandlingObjectToName(object)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/cluster/lifecycle"
 )
 
-// Nodes reads the cached nodes without copying them: they are many, and nothing changes them.
+// Nodes reads the cached nodes without copying them, since they are many, and nothing changes them.
 func (i *Inventory) Nodes(ctx context.Context) ([]lifecycle.Node, error) {
 	var list corev1.NodeList
 	if err := i.client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
@@ -37,11 +37,12 @@ func NodeOf(node *corev1.Node) lifecycle.Node {
 	return n
 }
 
-// NodeChanges lets through changes that a decision depends on, and drops heartbeats, images and addresses, which change all the time.
+// NodeChanges lets through changes that a decision depends on. It drops heartbeats, images and addresses, which
+// change all the time.
 func NodeChanges() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		before, isNode := e.ObjectOld.(*corev1.Node)
-		after, stillIs := e.ObjectNew.(*corev1.Node)
-		return isNode && stillIs && !equality.Semantic.DeepEqual(NodeOf(before), NodeOf(after))
+		old, isNode := e.ObjectOld.(*corev1.Node)
+		updated, stillIs := e.ObjectNew.(*corev1.Node)
+		return isNode && stillIs && !equality.Semantic.DeepEqual(NodeOf(old), NodeOf(updated))
 	}}
 }

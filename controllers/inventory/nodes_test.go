@@ -14,8 +14,9 @@ import (
 func node(change func(*corev1.Node)) *corev1.Node {
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Status: corev1.NodeStatus{
 		Allocatable: corev1.ResourceList{"intel.com/sriov": resource.MustParse("4")},
-		Conditions:  []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}, {Type: corev1.NodeDiskPressure}},
-		Images:      []corev1.ContainerImage{{Names: []string{"registry.lab/trex:3.08"}}},
+		Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue},
+			{Type: corev1.NodeDiskPressure}},
+		Images: []corev1.ContainerImage{{Names: []string{"registry.lab/trex:3.08"}}},
 	}}
 	if change != nil {
 		change(n)

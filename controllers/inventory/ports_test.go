@@ -26,17 +26,19 @@ func (n networks) Get(_ context.Context, key client.ObjectKey, object client.Obj
 	if n.resource != "" {
 		definition.SetAnnotations(map[string]string{"k8s.v1.cni.cncf.io/resourceName": n.resource})
 	}
-	return unstructured.SetNestedField(definition.Object, `{"cniVersion": "1.0.0", "type": "`+n.plugin+`"}`, "spec", "config")
+	return unstructured.SetNestedField(definition.Object, `{"cniVersion": "1.0.0", "type": "`+n.plugin+`"}`, "spec",
+		"config")
 }
 
-// A test that was made anew under the name of another has networks of its own, although both are of the first generation.
+// A test that was made anew under the name of another has networks of its own, although both are of the first
+// generation.
 func TestATestOfTheSameNameHasNetworksOfItsOwn(t *testing.T) {
-	known := New(networks{"bridge", ""}, Bounds{})
+	inventory := New(networks{"bridge", ""}, Bounds{})
 	for uid, network := range map[types.UID]string{"first": "north", "second": "south"} {
 		test := aTest(t, network)
 		test.UID, test.Generation = uid, 1
-		lab, err := known.NetworksOf(t.Context(), test)
-		if _, given := lab.Networks[compile.NetworkKey{Namespace: "lab", Name: network}]; err != nil || !given {
+		lab, err := inventory.NetworksOf(t.Context(), test)
+		if _, found := lab.Networks[compile.NetworkKey{Namespace: "lab", Name: network}]; err != nil || !found {
 			t.Errorf("of network %s: %+v, %v", network, lab.Networks, err)
 		}
 	}
@@ -61,12 +63,12 @@ spec: {dut: {type: Reference}, links: [{name: west, network: `+network+`, lineRa
 	return objects[0].LoadTest
 }
 
-// An operator that doesn't know where others keep the Leases of physical ports gives its tests no devices that may share one, and says what is to be done. What
-// can't share one it gives.
+// An operator that doesn't know where others keep the Leases of physical ports gives its tests no devices that
+// may share one, and says what is to be done. What can't share one it gives.
 func TestDevicesThatNobodyKeepsOthersOffAreRefused(t *testing.T) {
 	test := aTest(t, "west")
 	for name, c := range map[string]struct {
-		of        networks
+		networks  networks
 		unguarded bool
 		refused   bool
 	}{
@@ -79,15 +81,16 @@ func TestDevicesThatNobodyKeepsOthersOffAreRefused(t *testing.T) {
 		"a bridge's, if it has it": {networks{"bridge", "lab.example/port"}, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			lab, err := New(c.of, Bounds{PortsUnguarded: c.unguarded}).NetworksOf(t.Context(), test)
+			lab, err := New(c.networks, Bounds{PortsUnguarded: c.unguarded}).NetworksOf(t.Context(), test)
 			if err != nil {
 				t.Fatal(err)
 			}
 			west := compile.NetworkKey{Namespace: "lab", Name: "west"}
-			_, given := lab.Networks[west]
-			why := lab.Faults[west]
-			if given == c.refused || strings.Contains(why, "physicalPorts.namespace") != c.refused || strings.Contains(why, "--port-leases-namespace") != c.refused {
-				t.Errorf("given %v, and told %q", given, why)
+			_, found := lab.Networks[west]
+			fault := lab.Faults[west]
+			if found == c.refused || strings.Contains(fault, "physicalPorts.namespace") != c.refused ||
+				strings.Contains(fault, "--port-leases-namespace") != c.refused {
+				t.Errorf("given %v, and told %q", found, fault)
 			}
 		})
 	}

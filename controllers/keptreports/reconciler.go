@@ -27,7 +27,8 @@ import (
 
 var configMapKind = corev1.SchemeGroupVersion.WithKind("ConfigMap")
 
-// Reconciler prunes the Reports that outlive their tests, a namespace at a time. It is safe for concurrent use.
+// Reconciler prunes the Reports that outlive their tests, one namespace at a time. It is safe for concurrent
+// use.
 //
 //	kept Reports of a namespace ──▶ retention.Prune ──▶ the oldest are deleted, with one event
 type Reconciler struct {
@@ -37,8 +38,9 @@ type Reconciler struct {
 	clock  func() time.Time
 }
 
-// NewReconciler makes a reconciler that reads and writes through one client; a nil clock is time.Now.
-func NewReconciler(c client.Client, recorder events.EventRecorder, policy retention.Policy, clock func() time.Time) *Reconciler {
+// NewReconciler makes a reconciler that reads and writes through one client. A nil clock means time.Now.
+func NewReconciler(c client.Client, recorder events.EventRecorder, policy retention.Policy,
+	clock func() time.Time) *Reconciler {
 	if clock == nil {
 		clock = time.Now
 	}
@@ -47,8 +49,9 @@ func NewReconciler(c client.Client, recorder events.EventRecorder, policy retent
 
 // SetupWithManager watches kept Reports, as metadata. The manager must have been made with caches.Options.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
-	ofNamespace := handler.EnqueueRequestsFromMapFunc(func(_ context.Context, kept client.Object) []reconcile.Request {
-		return []reconcile.Request{{NamespacedName: types.NamespacedName{Name: kept.GetNamespace()}}}
+	ofNamespace := handler.EnqueueRequestsFromMapFunc(func(_ context.Context,
+		report client.Object) []reconcile.Request {
+		return []reconcile.Request{{NamespacedName: types.NamespacedName{Name: report.GetNamespace()}}}
 	})
 	areKept := predicate.NewPredicateFuncs(func(o client.Object) bool { return manifests.IsKept(o) })
 	return ctrl.NewControllerManagedBy(mgr).Named("kept-reports").
@@ -65,25 +68,26 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, err
 	}
 	now := r.clock()
-	doomed, again := retention.Prune(found.kept, r.policy.LimitsOf(namespace), now)
-	gone, err := r.delete(ctx, found, doomed)
-	r.recordEvent(found, gone)
-	if again.IsZero() || err != nil {
+	doomed, next := retention.Prune(found.reports, r.policy.LimitsOf(namespace), now)
+	deleted, err := r.delete(ctx, found, doomed)
+	r.recordEvent(found, deleted)
+	if next.IsZero() || err != nil {
 		return ctrl.Result{}, err
 	}
-	return ctrl.Result{RequeueAfter: max(again.Sub(now), time.Second)}, nil
+	return ctrl.Result{RequeueAfter: max(next.Sub(now), time.Second)}, nil
 }
 
-// keptReports are a namespace's, as the cache has them.
+// keptReports are a namespace's kept Reports in the cache.
 type keptReports struct {
-	kept    []retention.Object
+	reports []retention.Object
 	objects map[string]*metav1.PartialObjectMetadata // by name
 }
 
 func (r *Reconciler) observe(ctx context.Context, namespace string) (keptReports, error) {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(configMapKind.GroupVersion().WithKind("ConfigMapList"))
-	err := r.client.List(ctx, list, client.InNamespace(namespace), client.MatchingLabels{v1alpha1.LabelRole: v1alpha1.RoleKeptReport})
+	err := r.client.List(ctx, list, client.InNamespace(namespace),
+		client.MatchingLabels{v1alpha1.LabelRole: v1alpha1.RoleKeptReport})
 	if err != nil {
 		return keptReports{}, fmt.Errorf("list kept Reports: %w", err)
 	}
@@ -95,45 +99,50 @@ func (r *Reconciler) observe(ctx context.Context, namespace string) (keptReports
 		}
 		object.SetGroupVersionKind(configMapKind)
 		found.objects[object.Name] = object
-		found.kept = append(found.kept, retention.Object{
-			Name: object.Name, UID: string(object.UID), StoredAt: object.CreationTimestamp.Time, Pinned: object.Labels[v1alpha1.LabelPinned] == "true",
+		found.reports = append(found.reports, retention.Object{
+			Name: object.Name, UID: string(object.UID), StoredAt: object.CreationTimestamp.Time,
+			Pinned: object.Labels[v1alpha1.LabelPinned] == "true",
 		})
 	}
 	return found, nil
 }
 
-// delete deletes the doomed Reports, and returns those that it deleted: one that somebody pinned or replaced in the meantime stays.
-func (r *Reconciler) delete(ctx context.Context, found keptReports, doomed []retention.Doomed) (gone []retention.Doomed, err error) {
+// delete deletes the doomed Reports, and returns those that it deleted. A Report that a person pinned or
+// replaced meanwhile stays.
+func (r *Reconciler) delete(ctx context.Context, found keptReports,
+	doomed []retention.Doomed) (deleted []retention.Doomed, err error) {
 	for _, d := range doomed {
 		object := found.objects[d.Name]
-		only := client.Preconditions{UID: &object.UID, ResourceVersion: &object.ResourceVersion}
-		if wrong := r.client.Delete(ctx, object.DeepCopy(), only); wrong != nil {
+		preconditions := client.Preconditions{UID: &object.UID, ResourceVersion: &object.ResourceVersion}
+		if wrong := r.client.Delete(ctx, object.DeepCopy(), preconditions); wrong != nil {
 			if wrong = pass.IgnoreGone(wrong); wrong != nil {
 				err = errors.Join(err, fmt.Errorf("prune %s: %w", d.Name, wrong))
 			}
 			continue
 		}
-		ctrl.LoggerFrom(ctx).Info("pruned a kept report", "configMap", d.Name, "namespace", object.Namespace, "loadtest", object.Labels[v1alpha1.LabelTest], "keptSince", d.StoredAt, "why", d.Reason)
-		gone = append(gone, d)
+		ctrl.LoggerFrom(ctx).Info("pruned a kept report", "configMap", d.Name, "namespace", object.Namespace,
+			"loadtest", object.Labels[v1alpha1.LabelTest], "keptSince", d.StoredAt, "why", d.Reason)
+		deleted = append(deleted, d)
 	}
-	return gone, err
+	return deleted, err
 }
 
-// mostNamed is how many Reports an event names.
-const mostNamed = 5
+// maxNamed is how many Reports an event names.
+const maxNamed = 5
 
 // recordEvent records one event for all Reports that a pass deleted, on the first of them.
-func (r *Reconciler) recordEvent(found keptReports, gone []retention.Doomed) {
-	if len(gone) == 0 {
+func (r *Reconciler) recordEvent(found keptReports, deleted []retention.Doomed) {
+	if len(deleted) == 0 {
 		return
 	}
 	var names []string
-	for _, d := range gone[:min(len(gone), mostNamed)] {
+	for _, d := range deleted[:min(len(deleted), maxNamed)] {
 		names = append(names, d.Name+" ("+d.Reason+")")
 	}
-	if more := len(gone) - len(names); more > 0 {
-		names = append(names, fmt.Sprintf("and %d more", more))
+	if rest := len(deleted) - len(names); rest > 0 {
+		names = append(names, fmt.Sprintf("and %d more", rest))
 	}
-	r.events.Eventf(found.objects[gone[0].Name], nil, corev1.EventTypeNormal, v1alpha1.EventReportsPruned, "Prune",
-		"%s", fmt.Sprintf("kept Reports deleted: %s; the label %s=true keeps one for good", strings.Join(names, ", "), v1alpha1.LabelPinned))
+	r.events.Eventf(found.objects[deleted[0].Name], nil, corev1.EventTypeNormal, v1alpha1.EventReportsPruned, "Prune",
+		"%s", fmt.Sprintf("kept Reports deleted: %s; the label %s=true keeps one for good", strings.Join(names, ", "),
+			v1alpha1.LabelPinned))
 }

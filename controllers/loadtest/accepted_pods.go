@@ -15,36 +15,41 @@ import (
 	"github.com/linerate-dev/linerate/internal/cluster/manifests"
 )
 
-// acceptedPods remembers which pods the API server accepted lately in a dry run. Tests of a suite, of a gate, or of one lab ask for the same pods again and again, under other
-// names, and a dry run costs as much as creating the pod. If a policy or a quota refuses such a pod later, when it is created, everything about its namespace is forgotten, and
-// the next test tries again. It is safe for concurrent use.
+// acceptedPods remembers which pods the API server accepted recently in a dry run. Tests of a suite, of a gate,
+// or of one lab request the same pods again and again under other names, and a dry run costs as much as
+// creating the pod. If a policy or a quota refuses such a pod later, when it is created, all acceptances of its
+// namespace are forgotten, and the next test makes a dry run again. It is safe for concurrent use.
 type acceptedPods struct {
 	mu sync.Mutex
-	// until has the shapes of each namespace by themselves, so that no namespace's pods push out another's.
-	until map[string]map[podShape]time.Time
+	// expiries are the shapes of each namespace. They are separate, so that no namespace's pods push out
+	// another's.
+	expiries map[string]map[podShape]time.Time
 }
 
-// podShape is equal for pods that differ only in which test they belong to.
+// podShape is equal for pods that differ only in the test that they belong to.
 type podShape [sha256.Size]byte
 
 const (
-	// acceptedFor is for how long a dry run's acceptance counts: longer than a run of a minute, after which the next test of a suite asks for the same pods.
+	// acceptedFor is how long a dry run's acceptance counts. That is longer than a run of a minute, after which
+	// the next test of a suite requests the same pods.
 	acceptedFor = 2 * time.Minute
-	// mostAccepted is how many shapes of pods are remembered of a namespace.
-	mostAccepted = 128
+	// maxAccepted is how many shapes of pods are remembered of a namespace.
+	maxAccepted = 128
 )
 
 func newAcceptedPods() *acceptedPods {
-	return &acceptedPods{until: map[string]map[podShape]time.Time{}}
+	return &acceptedPods{expiries: map[string]map[podShape]time.Time{}}
 }
 
-// ofOneTest are arguments of linerate's programs that follow from the test's UID (manifests): the verifiers of servers, and the digests of files, which have MAC addresses.
+// ofOneTest matches arguments of linerate's programs that follow from the test's UID (manifests). These are the
+// verifiers of servers, and the digests of files, which have MAC addresses.
 var ofOneTest = regexp.MustCompile(`"--(verifier|[a-z-]+-digest)=[A-Za-z0-9:_-]*"`)
 
-// shapeOf is a pod without its test's name, UID, verifiers and digests, as admission sees it; false: the object is no pod.
+// shapeOf is a pod without its test's name, UID, verifiers and digests, as admission sees it. It is false if
+// the object isn't a pod.
 func shapeOf(test *v1alpha1.LoadTest, object manifests.Object) (podShape, bool) {
-	pod, is := object.(*corev1.Pod)
-	if !is {
+	pod, ok := object.(*corev1.Pod)
+	if !ok {
 		return podShape{}, false
 	}
 	text, err := json.Marshal(struct {
@@ -58,49 +63,51 @@ func shapeOf(test *v1alpha1.LoadTest, object manifests.Object) (podShape, bool) 
 	return sha256.Sum256(ofOneTest.ReplaceAll([]byte(anybodys), nil)), true
 }
 
-// others are the objects without the pods that were accepted lately.
-func (w *acceptedPods) others(test *v1alpha1.LoadTest, objects []manifests.Object, now time.Time) (others []manifests.Object) {
+// untried are the objects without the pods that were accepted recently.
+func (w *acceptedPods) untried(test *v1alpha1.LoadTest, objects []manifests.Object,
+	now time.Time) (untried []manifests.Object) {
 	for _, object := range objects {
-		if of, is := shapeOf(test, object); !is || !w.has(test.Namespace, of, now) {
-			others = append(others, object)
+		if shape, ok := shapeOf(test, object); !ok || !w.contains(test.Namespace, shape, now) {
+			untried = append(untried, object)
 		}
 	}
-	return others
+	return untried
 }
 
-func (w *acceptedPods) has(namespace string, of podShape, now time.Time) bool {
+func (w *acceptedPods) contains(namespace string, shape podShape, now time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return now.Before(w.until[namespace][of])
+	return now.Before(w.expiries[namespace][shape])
 }
 
-// add remembers that the API server accepted a pod in a dry run, and forgets namespaces whose acceptances no longer count.
+// add remembers that the API server accepted a pod in a dry run, and drops namespaces whose acceptances have
+// expired.
 func (w *acceptedPods) add(test *v1alpha1.LoadTest, object manifests.Object, now time.Time) {
-	of, is := shapeOf(test, object)
-	if !is {
+	shape, ok := shapeOf(test, object)
+	if !ok {
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	shapes := w.until[test.Namespace]
-	if shapes == nil || len(shapes) >= mostAccepted {
+	shapes := w.expiries[test.Namespace]
+	if shapes == nil || len(shapes) >= maxAccepted {
 		w.dropOld(now)
 		shapes = map[podShape]time.Time{}
-		w.until[test.Namespace] = shapes
+		w.expiries[test.Namespace] = shapes
 	}
-	shapes[of] = now.Add(acceptedFor)
+	shapes[shape] = now.Add(acceptedFor)
 }
 
 func (w *acceptedPods) dropOld(now time.Time) {
-	for _, shapes := range w.until {
-		maps.DeleteFunc(shapes, func(_ podShape, until time.Time) bool { return !now.Before(until) })
+	for _, shapes := range w.expiries {
+		maps.DeleteFunc(shapes, func(_ podShape, expiry time.Time) bool { return !now.Before(expiry) })
 	}
-	maps.DeleteFunc(w.until, func(_ string, shapes map[podShape]time.Time) bool { return len(shapes) == 0 })
+	maps.DeleteFunc(w.expiries, func(_ string, shapes map[podShape]time.Time) bool { return len(shapes) == 0 })
 }
 
 // refused forgets all pods of a namespace, since a policy or quota there may have changed.
 func (w *acceptedPods) refused(namespace string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	delete(w.until, namespace)
+	delete(w.expiries, namespace)
 }

@@ -21,18 +21,19 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/controllers/caches"
-	"github.com/linerate-dev/linerate/controllers/guards"
 	"github.com/linerate-dev/linerate/controllers/pass"
+	"github.com/linerate-dev/linerate/controllers/policies"
 	"github.com/linerate-dev/linerate/internal/cluster/lifecycle"
 	"github.com/linerate-dev/linerate/internal/cluster/manifests"
 )
 
-// apply carries out a decision, in the order of its fields. After a failure half-way the next observation leads to the rest. again says that
-// something couldn't be created for a reason that a new decision has to take into account; the status isn't written then.
-//
-// A pass that creates children of an ongoing test writes no status: the next pass, which sees the children, does, and mostly has more to say. Status
-// writes cost the most, and a worker that makes one request after the other keeps other tests waiting.
-func (r *Reconciler) apply(ctx context.Context, observed *observation, decision lifecycle.Decision) (again bool, err error) {
+// apply carries out a decision, in the order of its fields. After a failure half-way the next observation leads
+// to the rest. decideAgain says that an object couldn't be created, which a new decision must take into
+// account. The status isn't written then. A pass that creates children of an ongoing test writes no status. The
+// next pass, which sees the children, writes it, and mostly has more to report. Status writes cost the most,
+// and a worker that makes one request after the other delays other tests.
+func (r *Reconciler) apply(ctx context.Context, observed *observation, decision lifecycle.Decision) (decideAgain bool,
+	err error) {
 	if err := r.delete(ctx, observed, decision.Delete); err != nil {
 		return false, err
 	}
@@ -40,20 +41,20 @@ func (r *Reconciler) apply(ctx context.Context, observed *observation, decision 
 		return false, err
 	}
 	if slices.ContainsFunc(decision.Create, isPod) {
-		if err := r.guards.Ensure(ctx, observed.Test.Namespace); err != nil {
+		if err := r.policies.Ensure(ctx, observed.Test.Namespace); err != nil {
 			return false, err
 		}
-		err := r.guards.EnsureFor(ctx, observed.Test)
-		if unmade, is := errors.AsType[*guards.UnmadeError](err); is {
+		err := r.policies.EnsureForTest(ctx, observed.Test)
+		if unmade, ok := errors.AsType[*policies.NotCreatedError](err); ok {
 			err = r.refused(ctx, observed, unmade.Policy, unmade.Err)
 			return err == nil, err
 		}
 	}
-	made, again, err := r.create(ctx, observed, decision.Create)
-	if again || err != nil {
-		return again, err
+	created, decideAgain, err := r.create(ctx, observed, decision.Create)
+	if decideAgain || err != nil {
+		return decideAgain, err
 	}
-	if made && seesItSoon(decision) {
+	if created && nextPassWritesStatus(decision) {
 		return false, nil
 	}
 	decision, err = r.writeStatus(ctx, observed, decision)
@@ -73,42 +74,44 @@ func (r *Reconciler) apply(ctx context.Context, observed *observation, decision 
 }
 
 func isPod(o manifests.Object) bool {
-	_, is := o.(*corev1.Pod)
-	return is
+	_, ok := o.(*corev1.Pod)
+	return ok
 }
 
-// seesItSoon says whether the status can be left to the pass that sees the children which this pass made, since it follows from them. It can't be left
-// after deletions, which may have removed the only proof of what the status says, or after a takeover of ports, whose event is recorded once.
-func seesItSoon(decision lifecycle.Decision) bool {
+// nextPassWritesStatus says that the status can be left to the pass that sees the children which this pass
+// created, since it follows from them. It can't be left after deletions, which may have removed the only proof
+// of the status, or after a takeover of ports, whose event is recorded once.
+func nextPassWritesStatus(decision lifecycle.Decision) bool {
 	return len(decision.Delete)+len(decision.ClaimPorts) == 0 && lifecycle.Ongoing(&decision.Status)
 }
 
-// delete deletes observed children, several at a time. A single request to delete all pods would make the API server list them first, which takes
-// longer than deleting them one by one.
+// delete deletes observed children, several at a time. A single request to delete all pods would make the API
+// server list them first, which takes longer than deleting them one by one.
 func (r *Reconciler) delete(ctx context.Context, observed *observation, deletions []lifecycle.Deletion) error {
 	type doomed struct {
-		child childRef
-		why   string
+		child  childRef
+		reason string
 	}
-	var all []doomed
+	var targets []doomed
 	for _, d := range deletions {
 		for _, child := range observed.chosen(d, deletions) {
-			all = append(all, doomed{child, d.Reason})
+			targets = append(targets, doomed{child, d.Reason})
 		}
 	}
-	failed := make([]error, len(all))
-	pass.SideBySide(len(all), func(i int) {
-		ctx := ctrl.LoggerInto(ctx, ctrl.LoggerFrom(ctx).WithValues("why", all[i].why))
-		failed[i] = r.deleteChild(ctx, observed, all[i].child)
+	failed := make([]error, len(targets))
+	pass.SideBySide(len(targets), func(i int) {
+		ctx := ctrl.LoggerInto(ctx, ctrl.LoggerFrom(ctx).WithValues("why", targets[i].reason))
+		failed[i] = r.deleteChild(ctx, observed, targets[i].child)
 	})
 	return errors.Join(failed...)
 }
 
-// chosen are the children that a deletion names. Where it names all pods, it leaves out those whose Job is deleted too: Kubernetes' garbage collector
-// deletes them in the same moment, and the two would wait for each other. The next pass deletes any that it missed.
-func (o *observation) chosen(d lifecycle.Deletion, beside []lifecycle.Deletion) (children []childRef) {
+// chosen are the children that a deletion names. If it names all pods, chosen leaves out those whose Job is
+// deleted too. Kubernetes' garbage collector deletes those at the same moment, and the two would wait for each
+// other. The next pass deletes any that the collector missed.
+func (o *observation) chosen(d lifecycle.Deletion, deletions []lifecycle.Deletion) (children []childRef) {
 	if d.Kind == lifecycle.KindDocuments {
-		return o.childList.plans // which own all else
+		return o.childList.plans // they own all other objects of the run
 	}
 	if d.Name != "" {
 		if child, found := o.childList.find(d.Kind, d.Name); found {
@@ -119,7 +122,8 @@ func (o *observation) chosen(d lifecycle.Deletion, beside []lifecycle.Deletion) 
 	for i := range o.Children.Pods {
 		pod := &o.Children.Pods[i]
 		if d.Attempt == 0 || pod.Labels[v1alpha1.LabelAttempt] == strconv.Itoa(int(d.Attempt)) {
-			if child := o.childList.refs[pod.UID]; !o.goesWithJob(pod, beside) && !o.goesWithPlan(pod, beside) {
+			if child := o.childList.refs[pod.UID]; !o.deletedWithJob(pod, deletions) &&
+				!o.deletedWithPlan(pod, deletions) {
 				children = append(children, child)
 			}
 		}
@@ -127,19 +131,21 @@ func (o *observation) chosen(d lifecycle.Deletion, beside []lifecycle.Deletion) 
 	return children
 }
 
-// goesWithJob says whether the Job that made a pod is about to be deleted, and wasn't before.
-func (o *observation) goesWithJob(pod *corev1.Pod, deletions []lifecycle.Deletion) bool {
+// deletedWithJob says that the Job that made a pod is about to be deleted, and wasn't before.
+func (o *observation) deletedWithJob(pod *corev1.Pod, deletions []lifecycle.Deletion) bool {
 	owner := metav1.GetControllerOf(pod)
 	if owner == nil || owner.Kind != jobKind.Kind {
 		return false
 	}
 	job, observed := o.childList.refs[owner.UID]
-	return observed && !job.going && slices.ContainsFunc(deletions, func(d lifecycle.Deletion) bool { return d.Kind == job.gvk.Kind && d.Name == job.name })
+	return observed && !job.going && slices.ContainsFunc(deletions,
+		func(d lifecycle.Deletion) bool { return d.Kind == job.gvk.Kind && d.Name == job.name })
 }
 
-// goesWithPlan says whether a runner's pod goes as its Job does, which its Plan's ConfigMap owns.
-func (o *observation) goesWithPlan(pod *corev1.Pod, deletions []lifecycle.Deletion) bool {
-	return manifests.IsOfRun(pod) && len(o.childList.plans) > 0 && slices.ContainsFunc(deletions, func(d lifecycle.Deletion) bool { return d.Kind == lifecycle.KindDocuments })
+// deletedWithPlan says that a runner's pod is deleted with its Job, which its Plan's ConfigMap owns.
+func (o *observation) deletedWithPlan(pod *corev1.Pod, deletions []lifecycle.Deletion) bool {
+	return manifests.IsOfRun(pod) && len(o.childList.plans) > 0 &&
+		slices.ContainsFunc(deletions, func(d lifecycle.Deletion) bool { return d.Kind == lifecycle.KindDocuments })
 }
 
 // deleteChild deletes a child, unless it is being deleted already.
@@ -155,50 +161,53 @@ func (r *Reconciler) deleteChild(ctx context.Context, observed *observation, chi
 	return nil
 }
 
-// deleteObject deletes an object; that it is gone is no error. A Job's pods are deleted with it: they get SIGTERM, and their grace. The UID spares an object of the
-// same name that somebody else made.
+// deleteObject deletes an object. It is no error if the object is gone. A Job's pods are deleted with it. They
+// get SIGTERM, and their grace period. The UID spares another object of the same name.
 func (r *Reconciler) deleteObject(ctx context.Context, child childRef) error {
 	object := caches.MetadataOf(child.gvk)
 	object.Namespace, object.Name = child.namespace, child.name
-	err := r.client.Delete(ctx, object, client.PropagationPolicy(metav1.DeletePropagationBackground), client.Preconditions{UID: &child.uid})
+	err := r.client.Delete(ctx, object, client.PropagationPolicy(metav1.DeletePropagationBackground),
+		client.Preconditions{UID: &child.uid})
 	if err := pass.IgnoreGone(err); err != nil {
 		return fmt.Errorf("delete %s: %w", child, err)
 	}
 	return nil
 }
 
-// create creates the objects that don't exist yet, in waves. That one exists and is the test's own is no error. made says that a child was created, which the
-// caches will show.
-func (r *Reconciler) create(ctx context.Context, observed *observation, objects []manifests.Object) (made, again bool, err error) {
+// create creates the objects that don't exist yet, in waves. It is no error if one exists and is the test's
+// own. created says that a child was created, which the caches will show.
+func (r *Reconciler) create(ctx context.Context, observed *observation, objects []manifests.Object) (created,
+	decideAgain bool, err error) {
 	for _, wave := range waves(objects) {
-		if !observed.childList.own(wave) {
-			return made, false, pass.Wait("the ConfigMap of the Plan, which owns what is made next, isn't seen yet", time.Second)
+		if !observed.childList.setOwner(wave) {
+			return created, false, pass.Wait("the ConfigMap of the Plan, which owns what is made next, isn't seen yet",
+				time.Second)
 		}
 		refusals, foreign := len(observed.Refusals), len(observed.Children.Foreign)
-		madeNow, err := r.createWave(ctx, observed, wave)
+		createdNow, err := r.createWave(ctx, observed, wave)
 		if err != nil {
-			return made, false, err
+			return created, false, err
 		}
-		made = made || madeNow
+		created = created || createdNow
 		if len(observed.Refusals) > refusals || len(observed.Children.Foreign) > foreign {
-			return made, true, nil
+			return created, true, nil
 		}
 	}
-	return made, false, nil
+	return created, false, nil
 }
 
-// waves sorts objects by what depends on them: first the Plan's ConfigMap, which owns the rest of a run, then what pods mount, then pods and Jobs. Within a wave the
-// order doesn't matter.
-//
-// Where some pods can't share a node, each pod is a wave: the scheduler takes them in the order in which they are made, one at a time, without a look at those that come. The device
-// is first, since it wants the most from one node; then the generators link by link, since the end of a link that comes before its other end still has nodes to choose from.
-func waves(objects []manifests.Object) (out [][]manifests.Object) {
+// waves sorts objects by their dependencies. The Plan's ConfigMap, which owns the rest of a run, is first, then
+// what pods mount, and then pods and Jobs. Within a wave the order doesn't matter. If some pods can't share a
+// node, each pod is a wave, since the scheduler places pods in the order of their creation, one at a time, and
+// doesn't consider later pods. The device is first, since it needs the most from one node. The generators
+// follow link by link, since the first end of a link still has nodes to choose from.
+func waves(objects []manifests.Object) (batches [][]manifests.Object) {
 	var plan, mounted, pods []manifests.Object
-	apart := false
+	spread := false
 	for _, o := range objects {
-		switch of := o.(type) {
+		switch object := o.(type) {
 		case *corev1.Pod:
-			pods, apart = append(pods, o), apart || keptApart(of)
+			pods, spread = append(pods, o), spread || keptApart(object)
 		case *batchv1.Job:
 			pods = append(pods, o)
 		default:
@@ -209,21 +218,24 @@ func waves(objects []manifests.Object) (out [][]manifests.Object) {
 			}
 		}
 	}
-	out = [][]manifests.Object{plan, mounted}
-	if apart {
-		return slices.AppendSeq(out, slices.Chunk(pods, 1))
+	batches = [][]manifests.Object{plan, mounted}
+	if spread {
+		return slices.AppendSeq(batches, slices.Chunk(pods, 1))
 	}
-	return append(out, pods)
+	return append(batches, pods)
 }
 
 // keptApart says that a pod can't share a node with some others.
 func keptApart(p *corev1.Pod) bool {
 	a := p.Spec.Affinity
-	return a != nil && a.PodAntiAffinity != nil && len(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0
+	return a != nil && a.PodAntiAffinity != nil &&
+		len(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0
 }
 
-// createWave creates all objects of a wave, and records each answer. made says that one was created and is a child.
-func (r *Reconciler) createWave(ctx context.Context, observed *observation, objects []manifests.Object) (made bool, err error) {
+// createWave creates all objects of a wave, and records each answer. created says that one was created and is a
+// child.
+func (r *Reconciler) createWave(ctx context.Context, observed *observation, objects []manifests.Object) (created bool,
+	err error) {
 	var errs []error
 	for i, answer := range r.createAll(ctx, objects) {
 		if answer.err != nil {
@@ -232,16 +244,17 @@ func (r *Reconciler) createWave(ctx context.Context, observed *observation, obje
 		}
 		gvk, err := apiutil.GVKForObject(answer.object, r.client.Scheme())
 		errs = append(errs, err)
-		child := childRef{gvk: gvk, namespace: answer.object.GetNamespace(), name: answer.object.GetName(), uid: answer.object.GetUID()}
+		child := childRef{gvk: gvk, namespace: answer.object.GetNamespace(), name: answer.object.GetName(),
+			uid: answer.object.GetUID()}
 		ctrl.LoggerFrom(ctx).Info("created", "child", child.String())
-		if manifests.IsKept(answer.object) { // no child: it outlives the test
+		if manifests.IsKept(answer.object) { // a kept Report outlives the test, and isn't a child
 			continue
 		}
 		r.memory.childCreated(observed.Test, child, r.options.Clock())
-		observed.childList.made(answer.object, child)
-		made = true
+		observed.childList.addOwner(answer.object, child)
+		created = true
 	}
-	return made, errors.Join(errs...)
+	return created, errors.Join(errs...)
 }
 
 // answer is the API server's answer to the creation of an object.
@@ -250,39 +263,43 @@ type answer struct {
 	err    error
 }
 
-// createAll creates all objects, several at a time; the answers are in the objects' order.
-func (r *Reconciler) createAll(ctx context.Context, objects []manifests.Object, options ...client.CreateOption) []answer {
+// createAll creates all objects, several at a time. The answers are in the objects' order.
+func (r *Reconciler) createAll(ctx context.Context, objects []manifests.Object,
+	options ...client.CreateOption) []answer {
 	answers := make([]answer, len(objects))
 	pass.SideBySide(len(objects), func(i int) {
-		made := objects[i].DeepCopyObject().(client.Object)
-		answers[i] = answer{object: made, err: r.client.Create(ctx, made, options...)}
+		object := objects[i].DeepCopyObject().(client.Object)
+		answers[i] = answer{object: object, err: r.client.Create(ctx, object, options...)}
 	})
 	return answers
 }
 
-// writeStatus writes the status or, if the API server refuses it, the one that replaces it (lifecycle.Refused). It returns the decision whose status was written.
-func (r *Reconciler) writeStatus(ctx context.Context, observed *observation, decision lifecycle.Decision) (lifecycle.Decision, error) {
+// writeStatus writes the status or, if the API server refuses it, the one that replaces it (lifecycle.Refused).
+// It returns the decision whose status was written.
+func (r *Reconciler) writeStatus(ctx context.Context, observed *observation,
+	decision lifecycle.Decision) (lifecycle.Decision, error) {
 	err := r.patchStatus(ctx, observed.Test, decision)
 	if !pass.RefusedForGood(err) {
 		return decision, err
 	}
 	ctrl.LoggerFrom(ctx).Error(err, "the API server refuses the status")
-	said, endable := lifecycle.Refused(observed.Observed, decision, err.Error())
+	replaced, endable := lifecycle.Refused(observed.Observed, decision, err.Error())
 	if !endable {
 		return decision, reconcile.TerminalError(err)
 	}
-	if err := r.patchStatus(ctx, observed.Test, said); pass.RefusedForGood(err) {
-		return said, reconcile.TerminalError(err)
+	if err := r.patchStatus(ctx, observed.Test, replaced); pass.RefusedForGood(err) {
+		return replaced, reconcile.TerminalError(err)
 	} else if err != nil {
-		return said, err
+		return replaced, err
 	}
-	return said, nil
+	return replaced, nil
 }
 
-// patchStatus writes a status if it differs from the stored one, and only over the version that the decision was made from.
+// patchStatus writes a status if it differs from the stored one, and only over the version that the decision
+// was made from.
 func (r *Reconciler) patchStatus(ctx context.Context, test *v1alpha1.LoadTest, decision lifecycle.Decision) error {
-	same, err := sameStatus(test.Status, decision.Status)
-	if same || err != nil {
+	equal, err := sameStatus(test.Status, decision.Status)
+	if equal || err != nil {
 		return err
 	}
 	decided := test.DeepCopy()
@@ -303,7 +320,7 @@ func (r *Reconciler) patchStatus(ctx context.Context, test *v1alpha1.LoadTest, d
 	return nil
 }
 
-// sameStatus compares what would be stored: there a time has no fractions of seconds.
+// sameStatus compares the stored forms of two statuses, in which a time has no fractions of seconds.
 func sameStatus(a, b v1alpha1.LoadTestStatus) (bool, error) {
 	stored, err := json.Marshal(a)
 	if err != nil {
@@ -313,8 +330,8 @@ func sameStatus(a, b v1alpha1.LoadTestStatus) (bool, error) {
 	return bytes.Equal(stored, decided), err
 }
 
-// mostNote is how long the text of an event may be (events.k8s.io/v1).
-const mostNote = 1024
+// maxNote is the maximum length of an event's text (events.k8s.io/v1).
+const maxNote = 1024
 
 // recordEvents records the decision's events.
 func (r *Reconciler) recordEvents(test *v1alpha1.LoadTest, decision lifecycle.Decision) {
@@ -323,7 +340,7 @@ func (r *Reconciler) recordEvents(test *v1alpha1.LoadTest, decision lifecycle.De
 		if event.Warning {
 			kind = corev1.EventTypeWarning
 		}
-		note := event.Message[:min(len(event.Message), mostNote)]
+		note := event.Message[:min(len(event.Message), maxNote)]
 		r.events.Eventf(test, nil, kind, event.Reason, decision.Rule, "%s", note)
 	}
 }
@@ -331,7 +348,8 @@ func (r *Reconciler) recordEvents(test *v1alpha1.LoadTest, decision lifecycle.De
 func (r *Reconciler) deleteTest(ctx context.Context, test *v1alpha1.LoadTest) error {
 	ctrl.LoggerFrom(ctx).Info("deleting the LoadTest: its time to live is over")
 	uid := test.UID
-	if err := pass.IgnoreGone(r.client.Delete(ctx, test.DeepCopy(), client.PropagationPolicy(metav1.DeletePropagationBackground), client.Preconditions{UID: &uid})); err != nil {
+	if err := pass.IgnoreGone(r.client.Delete(ctx, test.DeepCopy(),
+		client.PropagationPolicy(metav1.DeletePropagationBackground), client.Preconditions{UID: &uid})); err != nil {
 		return fmt.Errorf("delete the LoadTest: %w", err)
 	}
 	return nil

@@ -20,23 +20,26 @@ import (
 
 // The bounds of the Reports of a baseline, up to a hundred of them.
 const (
-	// baselineRoom is how many bytes of memory the condensed Reports and the one being decoded may take together: more than half of caches.MostDecoded, so that only one test at a
-	// time reads its baseline, and not all of it, so that other tests' Reports can be read meanwhile.
+	// baselineRoom is how many bytes of memory the condensed Reports and the one being decoded may take
+	// together. It is more than half of caches.MaxDecoded, so that only one test at a time reads its baseline,
+	// and less than all, so that other tests' Reports can be read meanwhile.
 	baselineRoom = 160 << 20
-	// mostUnpacked is how many bytes of them are unpacked: that takes some seconds of a processor, and a hundred of the largest would take minutes.
-	mostUnpacked = 128 << 20
+	// maxUnpacked is how many bytes of the Reports are unpacked. That takes a processor some seconds, and a
+	// hundred of the largest Reports would take minutes.
+	maxUnpacked = 128 << 20
 )
 
-// tooMuch is the fault of a baseline's Report that no longer fits after those before it.
+// tooMuch is the fault of a baseline's Report that no longer fits after the Reports before it.
 const tooMuch = "together with the Reports before it, it is too large to be compared with: name fewer Reports"
 
-// readBaseline reads the test's baseline, once there is memory for it. That there is none, or none that can be read, is no error: the baseline then says so.
+// readBaseline reads the test's baseline, once there is memory for it. A missing or unreadable baseline is no
+// error, since its Fault says so.
 func (r *Reconciler) readBaseline(ctx context.Context, observed *observation) error {
 	if observed.giveBack != nil {
 		return errRoom
 	}
-	giveBack, is := r.options.Decoded.TryTake(baselineRoom)
-	if !is {
+	giveBack, ok := r.options.Decoded.TryTake(baselineRoom)
+	if !ok {
 		return errBusy
 	}
 	observed.giveBack = giveBack
@@ -51,9 +54,9 @@ func (r *Reconciler) readBaseline(ctx context.Context, observed *observation) er
 		refs = []v1alpha1.ReportRef{ref}
 	}
 	if found.Fault == "" {
-		left := baselineLeft{memory: baselineRoom, unpacked: mostUnpacked}
+		remaining := baselineLeft{memory: baselineRoom, unpacked: maxUnpacked}
 		for _, ref := range refs {
-			source, err := r.keptReport(ctx, observed.Test.Namespace, ref, &left)
+			source, err := r.keptReport(ctx, observed.Test.Namespace, ref, &remaining)
 			if err != nil {
 				return err
 			}
@@ -64,19 +67,20 @@ func (r *Reconciler) readBaseline(ctx context.Context, observed *observation) er
 	return nil
 }
 
-// baselineLeft is how much memory there is for further Reports of a baseline, and how many bytes of them may still be unpacked.
+// baselineLeft is how much memory there is for further Reports of a baseline, and how many bytes of them may
+// still be unpacked.
 type baselineLeft struct{ memory, unpacked int64 }
 
 // full says that no further Report is read.
 func (l *baselineLeft) full() bool { return l.unpacked < 0 }
 
-// has says whether a Report of this size can be decoded; its bytes are unpacked either way.
-func (l *baselineLeft) has(size delivery.Size) bool {
+// fits says that a Report of this size can be decoded. It counts the Report's bytes as unpacked either way.
+func (l *baselineLeft) fits(size delivery.Size) bool {
 	l.unpacked -= size.Bytes
 	return !l.full() && size.Memory() <= l.memory
 }
 
-// condensed drops what no comparison needs from a Report, and says how many bytes of memory the rest takes.
+// condensed drops what no comparison needs from a Report, and returns how many bytes of memory the rest takes.
 func condensed(r *report.Report) int64 {
 	r.Samples, r.Observations, r.Notes = nil, nil, nil
 	text, err := json.Marshal(r)
@@ -90,8 +94,9 @@ func condensed(r *report.Report) int64 {
 	return size.Memory()
 }
 
-// reportOf finds the Report of a LoadTest that is measured; fault says why it isn't one.
-func (r *Reconciler) reportOf(ctx context.Context, namespace, name string) (ref v1alpha1.ReportRef, fault string, err error) {
+// reportOf finds the Report of a measured LoadTest. fault says why the test isn't measured.
+func (r *Reconciler) reportOf(ctx context.Context, namespace, name string) (ref v1alpha1.ReportRef, fault string,
+	err error) {
 	var test v1alpha1.LoadTest
 	switch err := r.client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &test); {
 	case apierrors.IsNotFound(err):
@@ -105,7 +110,7 @@ func (r *Reconciler) reportOf(ctx context.Context, namespace, name string) (ref 
 	return v1alpha1.ReportRef{ConfigMap: test.Status.Report.ConfigMap, Digest: test.Status.Report.Digest}, "", nil
 }
 
-// whyNoFigure says why a test publishes no figure; empty: it does.
+// whyNoFigure says why a test publishes no figure. It is empty if the test publishes one.
 func whyNoFigure(test *v1alpha1.LoadTest) string {
 	switch complete := meta.FindStatusCondition(test.Status.Conditions, v1alpha1.ConditionComplete); {
 	case complete == nil:
@@ -119,26 +124,28 @@ func whyNoFigure(test *v1alpha1.LoadTest) string {
 }
 
 // keptReport reads a Report past the cache, as far as there is room for it.
-func (r *Reconciler) keptReport(ctx context.Context, namespace string, ref v1alpha1.ReportRef, left *baselineLeft) (lifecycle.BaselineSource, error) {
+func (r *Reconciler) keptReport(ctx context.Context, namespace string, ref v1alpha1.ReportRef,
+	remaining *baselineLeft) (lifecycle.BaselineSource, error) {
 	source := lifecycle.BaselineSource{Name: ref.ConfigMap}
-	if left.full() {
+	if remaining.full() {
 		source.Fault = tooMuch
 		return source, nil
 	}
-	var kept corev1.ConfigMap
-	switch err := r.live.Get(ctx, client.ObjectKey{Namespace: namespace, Name: ref.ConfigMap}, &kept); {
+	var configMap corev1.ConfigMap
+	switch err := r.live.Get(ctx, client.ObjectKey{Namespace: namespace, Name: ref.ConfigMap}, &configMap); {
 	case apierrors.IsNotFound(err):
 		source.Fault = "there is no such ConfigMap in namespace " + namespace
 		return source, nil
 	case err != nil:
 		return source, fmt.Errorf("read the baseline's report: %w", err)
 	}
-	size, err := delivery.SizeOf(kept.BinaryData[delivery.KeyReport])
-	if fits := left.has(size); err == nil && !fits { // what can't be measured can't be decoded either, which says why
+	size, err := delivery.SizeOf(configMap.BinaryData[delivery.KeyReport])
+	// a Report without a size can't be decoded either, and that error says why
+	if fits := remaining.fits(size); err == nil && !fits {
 		source.Fault = tooMuch
 		return source, nil
 	}
-	document, envelope, err := delivery.DecodeReport(kept.BinaryData, kept.Annotations)
+	document, envelope, err := delivery.DecodeReport(configMap.BinaryData, configMap.Annotations)
 	switch {
 	case err != nil:
 		source.Fault = err.Error()
@@ -149,41 +156,45 @@ func (r *Reconciler) keptReport(ctx context.Context, namespace string, ref v1alp
 	default:
 		source.Report, source.Digest = document, envelope.Digest
 	}
-	if source.Fault, err = r.unpublished(ctx, &kept, ref, source); source.Fault != "" {
+	if source.Fault, err = r.unpublished(ctx, &configMap, ref, source); source.Fault != "" {
 		source.Report = nil
 	}
 	if source.Report != nil {
-		left.memory -= condensed(source.Report)
+		remaining.memory -= condensed(source.Report)
 	}
 	return source, err
 }
 
-// unpublished says why a Report of a baseline doesn't count, unless a fault is known already. A test's own Report counts only if the test publishes its figure: a fault may
-// have influenced the measurement without the runner's noticing. A kept Report belongs to no test, and whoever edits the namespace may make ConfigMaps there: it counts only
-// if its name matches its digest, or if spec.baseline gives that digest.
-func (r *Reconciler) unpublished(ctx context.Context, kept *corev1.ConfigMap, ref v1alpha1.ReportRef, found lifecycle.BaselineSource) (fault string, err error) {
+// unpublished says why a Report of a baseline doesn't count, unless a fault is known already. A test's own
+// Report counts only if the test publishes its figure, since a fault may have influenced the measurement
+// without the runner's knowledge. A kept Report belongs to no test, and anyone who may edit the namespace may
+// make ConfigMaps there. So it counts only if its name matches its digest, or if spec.baseline gives that
+// digest.
+func (r *Reconciler) unpublished(ctx context.Context, configMap *corev1.ConfigMap, ref v1alpha1.ReportRef,
+	found lifecycle.BaselineSource) (fault string, err error) {
 	if found.Fault != "" {
 		return found.Fault, nil
 	}
 	var test v1alpha1.LoadTest
-	owner := metav1.GetControllerOf(kept)
+	owner := metav1.GetControllerOf(configMap)
 	if owner != nil && owner.Kind == v1alpha1.LoadTestKind {
-		err := r.client.Get(ctx, client.ObjectKey{Namespace: kept.Namespace, Name: owner.Name}, &test)
+		err := r.client.Get(ctx, client.ObjectKey{Namespace: configMap.Namespace, Name: owner.Name}, &test)
 		if client.IgnoreNotFound(err) != nil {
 			return "", fmt.Errorf("get the test that the baseline's report is of: %w", err)
 		}
 	}
-	if owner == nil || test.UID == "" || test.UID != owner.UID { // it is nobody's, or its test is gone
-		if ref.Digest == "" && !manifests.IsKept(kept) {
+	if owner == nil || test.UID == "" || test.UID != owner.UID { // the ConfigMap has no owner, or its test is gone
+		if ref.Digest == "" && !manifests.IsKept(configMap) {
 			return "nothing proves where it is from: its name doesn't match its digest, and spec.baseline gives no digest; add digest: " + found.Digest + " if it is the one that you mean", nil
 		}
 		return "", nil
 	}
-	if why := whyNoFigure(&test); why != "" {
-		return fmt.Sprintf("LoadTest %s: %s", test.Name, why), nil
+	if reason := whyNoFigure(&test); reason != "" {
+		return fmt.Sprintf("LoadTest %s: %s", test.Name, reason), nil
 	}
 	if counted := test.Status.Report.Digest; counted != found.Digest {
-		return fmt.Sprintf("it holds the Report %s, and LoadTest %s was judged by %s: somebody replaced it", found.Digest, test.Name, counted), nil
+		return fmt.Sprintf("it holds the Report %s, and LoadTest %s was judged by %s: somebody replaced it",
+			found.Digest, test.Name, counted), nil
 	}
 	return "", nil
 }

@@ -22,7 +22,8 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/tier"
 )
 
-// swollen is a Report that says so much in a note, and which nobody compares anything of. It takes a thousandth, packed.
+// swollen is a Report that says so much in a note, and which nobody compares anything of. It takes a
+// thousandth, packed.
 func swollen(t *testing.T, name string, bytes int) (*corev1.ConfigMap, v1alpha1.ReportRef) {
 	t.Helper()
 	r := reporttest.Measured()
@@ -31,8 +32,9 @@ func swollen(t *testing.T, name string, bytes int) (*corev1.ConfigMap, v1alpha1.
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: name, Annotations: annotations}, BinaryData: data}
-	return kept, v1alpha1.ReportRef{ConfigMap: name, Digest: annotations[delivery.AnnotationDigest]}
+	configMap := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: name,
+		Annotations: annotations}, BinaryData: data}
+	return configMap, v1alpha1.ReportRef{ConfigMap: name, Digest: annotations[delivery.AnnotationDigest]}
 }
 
 // readsOf counts which objects are read of those that are stored.
@@ -42,34 +44,36 @@ func readsOf(t *testing.T, reads *int, stored ...client.Object) *Reconciler {
 	if err != nil {
 		t.Fatal(err)
 	}
-	counted := interceptor.Funcs{Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+	counted := interceptor.Funcs{Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey,
+		object client.Object, options ...client.GetOption) error {
 		*reads++
 		return c.Get(ctx, key, object, options...)
 	}}
-	return NewReconciler(fake.NewClientBuilder().WithScheme(scheme).WithObjects(stored...).WithInterceptorFuncs(counted).Build(), nil, Options{Namespace: own})
+	return NewReconciler(fake.NewClientBuilder().WithScheme(scheme).WithObjects(stored...).WithInterceptorFuncs(counted).Build(), nil, Options{Namespace: operatorNamespace})
 }
 
-// A hundred Reports that unpack to as much as one may would take minutes: those are read that unpack to no more than the bound, and of the others it is told.
+// A hundred Reports that unpack to as much as one may would take minutes: those are read that unpack to no more
+// than the bound, and of the others it is told.
 func TestABaselineIsReadAsFarAsItsBound(t *testing.T) {
 	tier.Plain(t)
-	const each = 20 << 20
+	const reportBytes = 20 << 20
 	test, reads := lonely("uid"), 0
 	test.Spec.Baseline = &v1alpha1.BaselineSpec{}
 	var stored []client.Object
-	one, ref := swollen(t, "kept", each)
+	first, ref := swollen(t, "kept", reportBytes)
 	for i := range 100 {
-		kept := one.DeepCopy()
-		kept.Name, ref.ConfigMap = fmt.Sprint("kept-", i), fmt.Sprint("kept-", i)
-		stored, test.Spec.Baseline.Reports = append(stored, kept), append(test.Spec.Baseline.Reports, ref)
+		configMap := first.DeepCopy()
+		configMap.Name, ref.ConfigMap = fmt.Sprint("kept-", i), fmt.Sprint("kept-", i)
+		stored, test.Spec.Baseline.Reports = append(stored, configMap), append(test.Spec.Baseline.Reports, ref)
 	}
 	r := readsOf(t, &reads, stored...)
-	seen := &observation{Observed: lifecycle.Observed{Test: test}}
-	if err := r.readBaseline(t.Context(), seen); err != nil {
+	observed := &observation{Observed: lifecycle.Observed{Test: test}}
+	if err := r.readBaseline(t.Context(), observed); err != nil {
 		t.Fatal(err)
 	}
-	defer seen.releaseMemory()
+	defer observed.releaseMemory()
 	read := 0
-	for i, source := range seen.Baseline.Sources {
+	for i, source := range observed.Baseline.Sources {
 		switch {
 		case source.Report != nil && read == i && source.Fault == "":
 			read++
@@ -77,55 +81,64 @@ func TestABaselineIsReadAsFarAsItsBound(t *testing.T) {
 			t.Errorf("the Report %d: %q", i, source.Fault)
 		}
 	}
-	if most := mostUnpacked / each; read != most || reads != most+1 || len(seen.Baseline.Sources) != 100 {
-		t.Errorf("of %d Reports %d were read, and %d are compared with", len(seen.Baseline.Sources), reads, read)
+	if limit := maxUnpacked / reportBytes; read != limit || reads != limit+1 || len(observed.Baseline.Sources) != 100 {
+		t.Errorf("of %d Reports %d were read, and %d are compared with", len(observed.Baseline.Sources), reads, read)
 	}
 }
 
-// A Report is a baseline only where its run counts, and somebody vouches for it: the LoadTest that was judged by it, or the digest that is asked for.
+// A Report is a baseline only where its run counts, and somebody vouches for it: the LoadTest that was judged
+// by it, or the digest that is asked for.
 func TestWhichReportsAreNoBaseline(t *testing.T) {
 	judgedBy := func(digest, reason string) *v1alpha1.LoadTest {
 		test := lonely("uid-of-main")
 		test.Name, test.Status.Report = "main", &v1alpha1.ReportReference{ConfigMap: "main-report", Digest: digest}
-		test.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue, Reason: reason}}
+		test.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue,
+			Reason: reason}}
 		return test
 	}
-	kept, ref := swollen(t, "main-report", 1)
-	owned := kept.DeepCopy()
-	owned.OwnerReferences = []metav1.OwnerReference{{Kind: v1alpha1.LoadTestKind, Name: "main", UID: "uid-of-main", Controller: new(true)}}
-	notFinal := kept.DeepCopy()
+	configMap, ref := swollen(t, "main-report", 1)
+	owned := configMap.DeepCopy()
+	owned.OwnerReferences = []metav1.OwnerReference{{Kind: v1alpha1.LoadTestKind, Name: "main", UID: "uid-of-main",
+		Controller: new(true)}}
+	notFinal := configMap.DeepCopy()
 	data, annotations, err := delivery.EncodeReport(reporttest.Measured(), false, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	notFinal.BinaryData, notFinal.Annotations = data, annotations
-	other := v1alpha1.ReportRef{ConfigMap: ref.ConfigMap, Digest: "sha256:other"}
+	otherRef := v1alpha1.ReportRef{ConfigMap: ref.ConfigMap, Digest: "sha256:other"}
 	undigested := v1alpha1.ReportRef{ConfigMap: ref.ConfigMap}
 	for name, c := range map[string]struct {
 		stored []client.Object
 		ref    v1alpha1.ReportRef
-		says   string // empty: it is one
+		fault  string // empty: it is one
 	}{
-		"its own test was judged by it":      {[]client.Object{owned, judgedBy(ref.Digest, v1alpha1.ReasonMeasured)}, undigested, ""},
-		"its own test was judged by another": {[]client.Object{owned, judgedBy("sha256:other", v1alpha1.ReasonMeasured)}, undigested, "somebody replaced it"},
-		"a fault acted on its test":          {[]client.Object{owned, judgedBy(ref.Digest, v1alpha1.ReasonDUTFailed)}, ref, "ended without a measurement that counts (DUTFailed)"},
-		"its digest is asked for":            {[]client.Object{kept}, ref, ""},
-		"another digest is asked for":        {[]client.Object{kept}, other, "sha256:other is asked for"},
-		"nobody says where it is from":       {[]client.Object{kept}, undigested, "nothing proves where it is from"},
-		"its run may still be repeated":      {[]client.Object{notFinal}, v1alpha1.ReportRef{ConfigMap: ref.ConfigMap, Digest: annotations[delivery.AnnotationDigest]}, "not final"},
-		"it isn't there":                     {nil, ref, "there is no such ConfigMap"},
+		"its own test was judged by it": {[]client.Object{owned, judgedBy(ref.Digest, v1alpha1.ReasonMeasured)},
+			undigested, ""},
+		"its own test was judged by another": {[]client.Object{owned,
+			judgedBy("sha256:other", v1alpha1.ReasonMeasured)}, undigested, "somebody replaced it"},
+		"a fault acted on its test": {[]client.Object{owned, judgedBy(ref.Digest, v1alpha1.ReasonDUTFailed)},
+			ref, "ended without a measurement that counts (DUTFailed)"},
+		"its digest is asked for":     {[]client.Object{configMap}, ref, ""},
+		"another digest is asked for": {[]client.Object{configMap}, otherRef, "sha256:other is asked for"},
+		"nobody says where it is from": {[]client.Object{configMap}, undigested,
+			"nothing proves where it is from"},
+		"its run may still be repeated": {[]client.Object{notFinal}, v1alpha1.ReportRef{ConfigMap: ref.ConfigMap,
+			Digest: annotations[delivery.AnnotationDigest]}, "not final"},
+		"it isn't there": {nil, ref, "there is no such ConfigMap"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			test := lonely("uid")
 			test.Spec.Baseline = &v1alpha1.BaselineSpec{Reports: []v1alpha1.ReportRef{c.ref}}
-			seen := &observation{Observed: lifecycle.Observed{Test: test}}
-			if err := looking(t, c.stored...).readBaseline(t.Context(), seen); err != nil {
+			observed := &observation{Observed: lifecycle.Observed{Test: test}}
+			if err := looking(t, c.stored...).readBaseline(t.Context(), observed); err != nil {
 				t.Fatal(err)
 			}
-			defer seen.releaseMemory()
-			source := seen.Baseline.Sources[0]
-			if (source.Report != nil) != (c.says == "") || (source.Fault == "") != (c.says == "") || !strings.Contains(source.Fault, c.says) {
-				t.Errorf("there is a Report: %v; %q, want %q", source.Report != nil, source.Fault, c.says)
+			defer observed.releaseMemory()
+			source := observed.Baseline.Sources[0]
+			if (source.Report != nil) != (c.fault == "") || (source.Fault == "") != (c.fault == "") ||
+				!strings.Contains(source.Fault, c.fault) {
+				t.Errorf("there is a Report: %v; %q, want %q", source.Report != nil, source.Fault, c.fault)
 			}
 		})
 	}
@@ -134,46 +147,51 @@ func TestWhichReportsAreNoBaseline(t *testing.T) {
 func TestWhatOneReportMayTake(t *testing.T) {
 	for name, c := range map[string]struct {
 		sizes []delivery.Size
-		has   []bool
+		fits  []bool
 	}{
-		"ordinary ones": {[]delivery.Size{{Bytes: 300 << 10, Elements: 1000}, {Bytes: 6 << 20, Elements: 30_000}}, []bool{true, true}},
-		"one that takes more memory than there is": {[]delivery.Size{{Bytes: 32 << 20, Elements: 100_000}, {Bytes: 300 << 10, Elements: 1000}}, []bool{false, true}},
-		"more than may be unpacked":                {[]delivery.Size{{Bytes: mostUnpacked / 2}, {Bytes: mostUnpacked/2 + 1}, {Bytes: 1}}, []bool{true, false, false}},
+		"ordinary ones": {[]delivery.Size{{Bytes: 300 << 10, Elements: 1000}, {Bytes: 6 << 20, Elements: 30_000}},
+			[]bool{true, true}},
+		"one that takes more memory than there is": {[]delivery.Size{{Bytes: 32 << 20, Elements: 100_000},
+			{Bytes: 300 << 10, Elements: 1000}}, []bool{false, true}},
+		"more than may be unpacked": {[]delivery.Size{{Bytes: maxUnpacked / 2},
+			{Bytes: maxUnpacked/2 + 1}, {Bytes: 1}}, []bool{true, false, false}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			left := baselineLeft{memory: baselineRoom, unpacked: mostUnpacked}
+			remaining := baselineLeft{memory: baselineRoom, unpacked: maxUnpacked}
 			for i, size := range c.sizes {
-				if has := left.has(size); has != c.has[i] {
-					t.Errorf("there is room for the %d. one: %v", i+1, has)
+				if fits := remaining.fits(size); fits != c.fits[i] {
+					t.Errorf("there is room for the %d. one: %v", i+1, fits)
 				}
 			}
 		})
 	}
 }
 
-// While others' Reports take the room a baseline isn't read, and no worker waits for it; while a baseline is, there is room for others' Reports.
+// While others' Reports take the room a baseline isn't read, and no worker waits for it; while a baseline is,
+// there is room for others' Reports.
 func TestABaselineWaitsWithoutAWorker(t *testing.T) {
 	test, reads := lonely("uid"), 0
-	kept, ref := swollen(t, "kept", 1)
+	configMap, ref := swollen(t, "kept", 1)
 	test.Spec.Baseline = &v1alpha1.BaselineSpec{Reports: []v1alpha1.ReportRef{ref}}
-	r := readsOf(t, &reads, kept)
-	others, err := r.options.Decoded.Take(t.Context(), caches.MostDecoded/2)
+	r := readsOf(t, &reads, configMap)
+	giveBack, err := r.options.Decoded.Take(t.Context(), caches.MaxDecoded/2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := &observation{Observed: lifecycle.Observed{Test: test}}
-	if err := r.readBaseline(t.Context(), seen); !errors.Is(err, errBusy) || reads > 0 || seen.Baseline != nil {
+	observed := &observation{Observed: lifecycle.Observed{Test: test}}
+	if err := r.readBaseline(t.Context(), observed); !errors.Is(err, errBusy) || reads > 0 || observed.Baseline != nil {
 		t.Errorf("it was read (%v)", err)
 	}
-	others()
-	if err := r.readBaseline(t.Context(), seen); err != nil || len(seen.Baseline.Sources) != 1 || seen.Baseline.Sources[0].Report == nil {
+	giveBack()
+	if err := r.readBaseline(t.Context(), observed); err != nil || len(observed.Baseline.Sources) != 1 ||
+		observed.Baseline.Sources[0].Report == nil {
 		t.Errorf("it wasn't read, though there is room: %v", err)
 	}
-	if _, is := r.options.Decoded.TryTake(caches.MostDecoded / 4); !is {
+	if _, ok := r.options.Decoded.TryTake(caches.MaxDecoded / 4); !ok {
 		t.Error("nobody else reads a Report meanwhile")
 	}
-	if err := r.readBaseline(t.Context(), seen); !errors.Is(err, errRoom) {
+	if err := r.readBaseline(t.Context(), observed); !errors.Is(err, errRoom) {
 		t.Errorf("a pass takes room twice: %v", err)
 	}
-	seen.releaseMemory()
+	observed.releaseMemory()
 }

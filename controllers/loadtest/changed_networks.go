@@ -13,22 +13,27 @@ import (
 	"github.com/linerate-dev/linerate/internal/compile"
 )
 
-// networksPause is for how long the tests that name a namespace's networks aren't woken again: whoever may change a network could else have all of them reconciled at each change.
+// networksPause is how long the tests that name a namespace's networks aren't woken again. Otherwise anyone who
+// may change a network could have all of them reconciled at each change.
 const networksPause = time.Second
 
-// changedNetworks are those that changed since the tests that name them were last woken: at once at the first change of a namespace's networks, and for those of the next second together. It is safe for concurrent use.
+// changedNetworks are the networks that changed since the tests that name them were last woken. The first
+// change of a namespace's networks wakes tests at once, and the changes of the next second wake tests together.
+// It is safe for concurrent use.
 type changedNetworks struct {
-	// wake has the tests woken that name what is due.
+	// wake has the tests woken that name the due networks.
 	wake func()
 
 	mu  sync.Mutex
 	due map[compile.NetworkKey]bool
-	// later are the networks that change during the pause of their namespace. A namespace without a pause has none, not even an empty map.
+	// later are the networks that change during the pause of their namespace. A namespace without a pause has
+	// no entry.
 	later map[string]map[compile.NetworkKey]bool
 }
 
 func newChangedNetworks(wake func()) *changedNetworks {
-	return &changedNetworks{wake: wake, due: map[compile.NetworkKey]bool{}, later: map[string]map[compile.NetworkKey]bool{}}
+	return &changedNetworks{wake: wake, due: map[compile.NetworkKey]bool{},
+		later: map[string]map[compile.NetworkKey]bool{}}
 }
 
 func (c *changedNetworks) add(network compile.NetworkKey) {
@@ -42,7 +47,7 @@ func (c *changedNetworks) add(network compile.NetworkKey) {
 	c.wakeAndPause(network.Namespace)
 }
 
-// wakeAndPause has tests woken, and the next ones of this namespace's networks after a pause. The caller has locked c.
+// wakeAndPause has tests woken, and delays the next ones of this namespace's networks. The caller holds c.mu.
 func (c *changedNetworks) wakeAndPause(namespace string) {
 	c.later[namespace] = map[compile.NetworkKey]bool{}
 	time.AfterFunc(networksPause, func() { c.endPause(namespace) })
@@ -68,8 +73,9 @@ func (c *changedNetworks) take() map[compile.NetworkKey]bool {
 	return due
 }
 
-// testsOfNetworks are the tests that wait for something in the cluster, or for their turn, and name a network that has changed. A test that hasn't been observed yet names none, and reads its networks
-// when it is.
+// testsOfNetworks are the tests that wait for something in the cluster, or for their turn, and name a network
+// that has changed. A test that wasn't observed yet names none, and reads its networks at its first
+// observation.
 func (r *Reconciler) testsOfNetworks(ctx context.Context, _ client.Object) (requests []reconcile.Request) {
 	named := map[types.NamespacedName]bool{}
 	for network := range r.changedNetworks.take() {

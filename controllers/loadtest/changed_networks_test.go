@@ -10,9 +10,10 @@ import (
 
 func TestANetworkThatChangesTwentyTimesASecondWakesItsTestsOnceASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		hostile, other := compile.NetworkKey{Namespace: "hostile", Name: "west"}, compile.NetworkKey{Namespace: "lab", Name: "west"}
+		hostile, innocent := compile.NetworkKey{Namespace: "hostile", Name: "west"},
+			compile.NetworkKey{Namespace: "lab", Name: "west"}
 		woken := map[compile.NetworkKey]int{}
-		var last time.Time
+		var lastWake time.Time
 		var changed *changedNetworks
 		wake := make(chan struct{}, 1)
 		changed = newChangedNetworks(func() { wake <- struct{}{} })
@@ -20,7 +21,7 @@ func TestANetworkThatChangesTwentyTimesASecondWakesItsTestsOnceASecond(t *testin
 			for range wake {
 				for network := range changed.take() {
 					woken[network]++
-					last = time.Now()
+					lastWake = time.Now()
 				}
 			}
 		}()
@@ -28,10 +29,11 @@ func TestANetworkThatChangesTwentyTimesASecondWakesItsTestsOnceASecond(t *testin
 			changed.add(hostile)
 			time.Sleep(50 * time.Millisecond)
 		}
-		changed.add(other)
+		changed.add(innocent)
 		synctest.Wait()
-		if woken[other] != 1 || time.Since(last) > 0 {
-			t.Errorf("the tests of another namespace's network are woken %d times, the last time %s after it changed", woken[other], time.Since(last))
+		if woken[innocent] != 1 || time.Since(lastWake) > 0 {
+			t.Errorf("the tests of another namespace's network are woken %d times, the last time %s after it changed",
+				woken[innocent], time.Since(lastWake))
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
@@ -43,8 +45,8 @@ func TestANetworkThatChangesTwentyTimesASecondWakesItsTestsOnceASecond(t *testin
 		}
 		changed.add(hostile)
 		synctest.Wait()
-		if time.Since(last) > 0 {
-			t.Errorf("after a pause its tests are woken %s late", time.Since(last))
+		if time.Since(lastWake) > 0 {
+			t.Errorf("after a pause its tests are woken %s late", time.Since(lastWake))
 		}
 		time.Sleep(time.Minute)
 		close(wake)

@@ -30,17 +30,17 @@ var (
 	configMapKind = corev1.SchemeGroupVersion.WithKind("ConfigMap")
 )
 
-// childRef names a child. Two are the same child if their uid is.
+// childRef names a child. Two childRefs name the same child if their uid is the same.
 type childRef struct {
 	gvk       schema.GroupVersionKind
 	namespace string
 	name      string
 	uid       types.UID
-	going     bool // it is being deleted
-	owned     bool // it goes with the Plan's ConfigMap
+	going     bool // the object is being deleted
+	owned     bool // the object is deleted with the Plan's ConfigMap
 }
 
-// String is "Kind/name", as lifecycle has it.
+// String is "Kind/name", as in lifecycle.
 func (c childRef) String() string { return c.gvk.Kind + "/" + c.name }
 
 // childList collects a test's children while they are listed.
@@ -54,21 +54,23 @@ type childList struct {
 	operators string
 	children  lifecycle.Children
 	refs      map[types.UID]childRef
-	// runAnnotations are the annotations of the runs' ConfigMaps, by their names; published those of the Report's copy.
+	// runAnnotations are the annotations of the runs' ConfigMaps, by their names. published are those of the
+	// Report's copy.
 	runAnnotations map[string]map[string]string
 	published      map[string]string
-	// plans are the ConfigMaps that own all else of a run.
+	// plans are the ConfigMaps that own all other objects of a run.
 	plans   []childRef
 	orphans []childRef
 }
 
 func newChildList(test *v1alpha1.LoadTest, operators string) *childList {
 	return &childList{
-		test: test, operators: operators, children: lifecycle.Children{Present: map[string]bool{}}, refs: map[types.UID]childRef{}, runAnnotations: map[string]map[string]string{},
+		test: test, operators: operators, children: lifecycle.Children{Present: map[string]bool{}},
+		refs: map[types.UID]childRef{}, runAnnotations: map[string]map[string]string{},
 	}
 }
 
-// children lists the test's children, and deletes what is left of an earlier test of its name.
+// children lists the test's children, and deletes the remains of an earlier test of its name.
 func (r *Reconciler) children(ctx context.Context, test *v1alpha1.LoadTest) (*childList, error) {
 	f := newChildList(test, r.options.Settings.Namespace)
 	ofRuns := []client.ListOption{client.InNamespace(f.operators), r.ofRuns(client.ObjectKeyFromObject(test))}
@@ -116,7 +118,8 @@ func (r *Reconciler) listJobs(ctx context.Context, f *childList, options ...clie
 	return nil
 }
 
-// listDocuments lists ConfigMaps, as metadata: those of runs, and in the test's namespace those of pods and the copy of the Report.
+// listDocuments lists ConfigMaps, as metadata. These are those of runs, and in the test's namespace those of
+// pods and the copy of the Report.
 func (r *Reconciler) listDocuments(ctx context.Context, f *childList, options ...client.ListOption) error {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(configMapKind.GroupVersion().WithKind("ConfigMapList"))
@@ -149,7 +152,7 @@ func (f *childList) readDocuments() {
 	if envelope, sealed := delivery.ReadEnvelope(f.runAnnotations[manifests.OriginalName(f.test, attempt)]); sealed {
 		f.children.Envelope = &envelope
 	}
-	if order, is := delivery.ReadOrder(f.runAnnotations[manifests.PlanName(f.test, attempt)]); is {
+	if order, ok := delivery.ReadOrder(f.runAnnotations[manifests.PlanName(f.test, attempt)]); ok {
 		f.children.Order = &order
 	}
 	f.children.Published = f.published[delivery.AnnotationDigest]
@@ -157,49 +160,53 @@ func (f *childList) readDocuments() {
 
 // attempt is the attempt that counts, by the test and the children that were added.
 func (f *childList) attempt() int32 {
-	return lifecycle.Attempt(lifecycle.Observed{Test: f.test, Children: f.children, Settings: manifests.Settings{Namespace: f.operators}})
+	return lifecycle.Attempt(lifecycle.Observed{Test: f.test, Children: f.children,
+		Settings: manifests.Settings{Namespace: f.operators}})
 }
 
 // listProgress lists the Progress of the test's runs, and reads that of the attempt that counts.
 func (r *Reconciler) listProgress(ctx context.Context, f *childList) error {
-	var told corev1.ConfigMapList
-	if err := r.progress.List(ctx, &told, client.InNamespace(f.operators), r.ofRuns(client.ObjectKeyFromObject(f.test))); err != nil {
+	var list corev1.ConfigMapList
+	if err := r.progress.List(ctx, &list, client.InNamespace(f.operators),
+		r.ofRuns(client.ObjectKeyFromObject(f.test))); err != nil {
 		return fmt.Errorf("list progress: %w", err)
 	}
 	current := manifests.ProgressName(f.test, f.attempt())
-	for i := range told.Items {
-		f.addDocument(&told.Items[i])
-		if told.Items[i].Name == current {
-			f.readProgress(ctx, &told.Items[i])
+	for i := range list.Items {
+		f.addDocument(&list.Items[i])
+		if list.Items[i].Name == current {
+			f.readProgress(ctx, &list.Items[i])
 		}
 	}
 	return nil
 }
 
-// readProgress reads the Progress that a runner wrote. Runners sign it, and only runners may write there. A Progress that is signed by another runner than the
-// one that it names is ignored.
-func (f *childList) readProgress(ctx context.Context, told *corev1.ConfigMap) {
-	progress, err := delivery.DecodeProgress(told.Data)
+// readProgress reads the Progress that a runner wrote. Runners sign it, and only runners may write there. A
+// Progress that another runner signed than the one that it names is ignored.
+func (f *childList) readProgress(ctx context.Context, configMap *corev1.ConfigMap) {
+	progress, err := delivery.DecodeProgress(configMap.Data)
 	if err == nil && progress != nil {
-		if _, uid := delivery.SignedBy(told.Annotations); uid != progress.RunnerUID {
-			progress, err = nil, fmt.Errorf("it says that it is of the pod with UID %s, and is signed by %q", progress.RunnerUID, uid)
+		if _, uid := delivery.SignedBy(configMap.Annotations); uid != progress.RunnerUID {
+			progress, err = nil, fmt.Errorf("it says that it is of the pod with UID %s, and is signed by %q",
+				progress.RunnerUID, uid)
 		}
 	}
-	if err != nil { // The runner writes it again within seconds: nothing is lost but the view of the run.
-		log.FromContext(ctx).Info("progress can't be read", "configMap", told.Name, "why", err.Error())
+	if err != nil { // the runner writes it again within seconds
+		log.FromContext(ctx).Info("progress can't be read", "configMap", configMap.Name, "why", err.Error())
 	}
 	f.children.Progress = progress
 }
 
-// isRun says whether an object belongs to a run, in the operator's own namespace.
+// isRun says that an object belongs to a run, in the operator's own namespace.
 func (f *childList) isRun(object client.Object) bool {
 	return object.GetNamespace() == f.operators && manifests.IsOfRun(object)
 }
 
-// add adds an object if it is a child: in the operator's namespace if it has the label with the test's UID, in the test's if the test owns it, directly or through
-// a Job, which may be gone before its pod is.
+// add adds an object if it is a child. In the operator's namespace a child has the label with the test's UID.
+// In the test's namespace the test owns it.
 func (f *childList) add(gvk schema.GroupVersionKind, object client.Object) bool {
-	ref := childRef{gvk: gvk, namespace: object.GetNamespace(), name: object.GetName(), uid: object.GetUID(), going: object.GetDeletionTimestamp() != nil}
+	ref := childRef{gvk: gvk, namespace: object.GetNamespace(), name: object.GetName(), uid: object.GetUID(),
+		going: object.GetDeletionTimestamp() != nil}
 	owner := metav1.GetControllerOf(object)
 	ref.owned = owner != nil && owner.Kind == configMapKind.Kind
 	run := f.isRun(object)
@@ -212,7 +219,7 @@ func (f *childList) add(gvk schema.GroupVersionKind, object client.Object) bool 
 	case !run && !f.owns(object):
 		return false
 	}
-	if _, met := f.refs[ref.uid]; met {
+	if _, listed := f.refs[ref.uid]; listed {
 		return false
 	}
 	f.refs[ref.uid] = ref
@@ -225,21 +232,22 @@ func (f *childList) add(gvk schema.GroupVersionKind, object client.Object) bool 
 	return true
 }
 
-// owns says whether the test owns an object of its own namespace.
+// owns says that the test owns an object of its own namespace.
 func (f *childList) owns(object client.Object) bool {
 	owner := metav1.GetControllerOf(object)
 	return owner != nil && owner.UID == f.test.UID && object.GetNamespace() == f.test.Namespace
 }
 
-// made adds an object that was just created, if it owns others.
-func (f *childList) made(object client.Object, child childRef) {
+// addOwner adds an object that was just created, if it owns others.
+func (f *childList) addOwner(object client.Object, child childRef) {
 	if f.isRun(object) && manifests.IsPlan(object) {
 		f.plans = append(f.plans, child)
 	}
 }
 
-// own makes the Plan's ConfigMap the owner of a run's objects, so that they are deleted with it; false: an object belongs to a run whose Plan isn't in the cache yet.
-func (f *childList) own(objects []manifests.Object) bool {
+// setOwner makes the Plan's ConfigMap the owner of a run's objects, so that they are deleted with it. It is
+// false if an object belongs to a run whose Plan isn't in the cache yet.
+func (f *childList) setOwner(objects []manifests.Object) bool {
 	for _, o := range objects {
 		if !f.isRun(o) || manifests.IsPlan(o) {
 			continue
@@ -254,51 +262,56 @@ func (f *childList) own(objects []manifests.Object) bool {
 	return true
 }
 
-// attemptOf is the attempt that an object of a run is labelled with. In the operator's own namespace only the operator makes such objects, so the label is
-// believed.
+// attemptOf is the attempt in the label of a run's object. In the operator's own namespace only the operator
+// makes such objects, so the label is trusted.
 func attemptOf(object client.Object) int32 {
 	attempt, _ := strconv.ParseInt(object.GetLabels()[v1alpha1.LabelAttempt], 10, 32)
 	return int32(attempt)
 }
 
-// find returns the child of this name. If one in each namespace has it, it is the run's: an editor of the test's namespace may have made the other.
-func (f *childList) find(kind, name string) (found childRef, is bool) {
+// find returns the child of this name. If each namespace has one, it returns the run's, since an editor of the
+// test's namespace may have made the other.
+func (f *childList) find(kind, name string) (found childRef, ok bool) {
 	for _, ref := range f.refs {
-		if ref.gvk.Kind == kind && ref.name == name && (!is || ref.namespace == f.operators) {
-			found, is = ref, true
+		if ref.gvk.Kind == kind && ref.name == name && (!ok || ref.namespace == f.operators) {
+			found, ok = ref, true
 		}
 	}
-	return found, is
+	return found, ok
 }
 
-// clearRuns deletes what is left of the runs of a deleted test. Garbage collection can't, since an object can't be owned by one in another namespace. When the
-// operator starts, each such object has this test's name reconciled, so that nothing stays of a test that was deleted while no operator ran.
+// clearRuns deletes the remains of the runs of a deleted test. Garbage collection can't, since an object can't
+// be owned by one in another namespace. When the operator starts, each such object has this test's name
+// reconciled, so that nothing stays of a test that was deleted while no operator ran.
 func (r *Reconciler) clearRuns(ctx context.Context, name types.NamespacedName) error {
-	f := newChildList(&v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name}}, r.options.Settings.Namespace)
-	left := []client.ListOption{client.InNamespace(f.operators), r.ofRuns(name)}
-	if err := errors.Join(r.listJobs(ctx, f, left...), r.listDocuments(ctx, f, left...), r.listProgress(ctx, f)); err != nil {
+	f := newChildList(&v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name}},
+		r.options.Settings.Namespace)
+	ofRuns := []client.ListOption{client.InNamespace(f.operators), r.ofRuns(name)}
+	if err := errors.Join(r.listJobs(ctx, f, ofRuns...), r.listDocuments(ctx, f, ofRuns...),
+		r.listProgress(ctx, f)); err != nil {
 		return err
 	}
 	return r.clear(ctx, f.orphans, "its LoadTest is gone")
 }
 
-// clear deletes objects in the operator's own namespace that belong to no test any more. Objects that a Plan's ConfigMap owns are deleted with it, and pods with
-// their Jobs, within their grace.
-func (r *Reconciler) clear(ctx context.Context, orphans []childRef, why string) error {
+// clear deletes objects in the operator's own namespace that belong to no test any more. Objects that a Plan's
+// ConfigMap owns are deleted with it, and pods with their Jobs, within their grace period.
+func (r *Reconciler) clear(ctx context.Context, orphans []childRef, reason string) error {
 	failed := make([]error, len(orphans))
 	pass.SideBySide(len(orphans), func(i int) {
 		if child := orphans[i]; child.gvk != podKind && !child.going && !child.owned {
-			ctrl.LoggerFrom(ctx).Info("deleting", "child", child.String(), "why", why)
+			ctrl.LoggerFrom(ctx).Info("deleting", "child", child.String(), "why", reason)
 			failed[i] = r.deleteObject(ctx, child)
 		}
 	})
 	return errors.Join(failed...)
 }
 
-// Other people's objects lack our labels, so the caches don't have them. When the API server refuses to create a child because its name is taken, each
-// following pass asks the API server whose object has it, until the name is free.
+// Other people's objects lack linerate's labels, so the caches don't have them. When the API server refuses to
+// create a child because its name is taken, each following pass reads from the API server whose object has the
+// name, until the name is free.
 
-// checkTakenNames asks which of the taken names still are taken.
+// checkTakenNames checks which of the taken names still are taken.
 func (r *Reconciler) checkTakenNames(ctx context.Context, test *v1alpha1.LoadTest, children *lifecycle.Children) error {
 	for _, child := range r.memory.takenNames(test) {
 		if err := client.IgnoreNotFound(r.checkName(ctx, test, children, child)); err != nil {
@@ -308,9 +321,10 @@ func (r *Reconciler) checkTakenNames(ctx context.Context, test *v1alpha1.LoadTes
 	return nil
 }
 
-// checkName records in children whether the object with a child's name is somebody else's. If it is the test's own, the caches don't have it
-// yet. If there is none, the error is the API server's NotFound.
-func (r *Reconciler) checkName(ctx context.Context, test *v1alpha1.LoadTest, children *lifecycle.Children, child childRef) error {
+// checkName records in children whether the object with a child's name is another person's. If it is the test's
+// own, the caches don't have it yet. If there is none, the error is the API server's NotFound.
+func (r *Reconciler) checkName(ctx context.Context, test *v1alpha1.LoadTest, children *lifecycle.Children,
+	child childRef) error {
 	object := caches.MetadataOf(child.gvk)
 	err := r.live.Get(ctx, client.ObjectKey{Namespace: child.namespace, Name: child.name}, object)
 	if err == nil && !newChildList(test, r.options.Settings.Namespace).add(child.gvk, object) {

@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	own = "linerate-system"
-	pod = "t-x-1-runner-x7k2p"
+	operatorNamespace = "linerate-system"
+	pod               = "t-x-1-runner-x7k2p"
 )
 
 // lonely is one of namespace lab.
@@ -31,15 +31,18 @@ func lonely(uid types.UID) *v1alpha1.LoadTest {
 // document is a ConfigMap that says all that one of a run's would: a Progress, an envelope, an order, and whose it is.
 func document(t *testing.T, namespace, name string, uid types.UID) *corev1.ConfigMap {
 	t.Helper()
-	progress, err := delivery.EncodeProgress(delivery.Progress{Attempt: 1, Run: 1, Phase: "Ramping", Runner: pod, RunnerUID: "the-pod"})
+	progress, err := delivery.EncodeProgress(delivery.Progress{Attempt: 1, Run: 1, Phase: "Ramping", Runner: pod,
+		RunnerUID: "the-pod"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	annotations := delivery.Envelope{Digest: "sha256:0", Ending: "Completed", Attempt: 1, Final: true, Runner: pod, RunnerUID: "the-pod"}.Annotations()
+	annotations := delivery.Envelope{Digest: "sha256:0", Ending: "Completed", Attempt: 1, Final: true, Runner: pod,
+		RunnerUID: "the-pod"}.Annotations()
 	maps.Copy(annotations, delivery.Order{Plan: "sha256:1"}.Annotations())
 	return &corev1.ConfigMap{Data: progress, ObjectMeta: metav1.ObjectMeta{
 		Namespace: namespace, Name: name, UID: types.UID(namespace + name + string(uid)), Annotations: annotations,
-		Labels:          map[string]string{v1alpha1.LabelUID: string(uid), v1alpha1.LabelTest: "t", v1alpha1.LabelNamespace: "lab", v1alpha1.LabelRole: "progress"},
+		Labels: map[string]string{v1alpha1.LabelUID: string(uid), v1alpha1.LabelTest: "t",
+			v1alpha1.LabelNamespace: "lab", v1alpha1.LabelRole: "progress"},
 		OwnerReferences: []metav1.OwnerReference{{Kind: "LoadTest", Name: "t", UID: uid, Controller: new(true)}},
 	}}
 }
@@ -51,10 +54,12 @@ func looking(t *testing.T, stored ...client.Object) *Reconciler {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return NewReconciler(fake.NewClientBuilder().WithScheme(scheme).WithObjects(stored...).Build(), nil, Options{Namespace: own})
+	return NewReconciler(fake.NewClientBuilder().WithScheme(scheme).WithObjects(stored...).Build(), nil,
+		Options{Namespace: operatorNamespace})
 }
 
-// What counts of a run is in the operator's own namespace, by its names there. The same in the test's namespace, which its editors may make, is nothing.
+// What counts of a run is in the operator's own namespace, by its names there. The same in the test's
+// namespace, which its editors may make, is nothing.
 func TestDocumentsCountInTheOperatorsNamespaceOnly(t *testing.T) {
 	test := lonely("uid")
 	names := []string{manifests.ProgressName(test, 1), manifests.OriginalName(test, 1), manifests.PlanName(test, 1)}
@@ -63,9 +68,9 @@ func TestDocumentsCountInTheOperatorsNamespaceOnly(t *testing.T) {
 		names     []string
 		count     bool
 	}{
-		"in the operator's own namespace": {own, names, true},
+		"in the operator's own namespace": {operatorNamespace, names, true},
 		"in the test's":                   {"lab", names, false},
-		"by other names":                  {own, []string{"a-progress", "a-report", "a-plan"}, false},
+		"by other names":                  {operatorNamespace, []string{"a-progress", "a-report", "a-plan"}, false},
 	} {
 		t.Run(where, func(t *testing.T) {
 			var stored []client.Object
@@ -92,64 +97,74 @@ func TestDocumentsCountInTheOperatorsNamespaceOnly(t *testing.T) {
 // Anybody who may create pods in the test's namespace may give them its labels.
 func TestAPodThatOnlyBearsTheLabelsIsNoChild(t *testing.T) {
 	labels := map[string]string{v1alpha1.LabelUID: "uid", v1alpha1.LabelRole: "generator"}
-	forged := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "forged", UID: "forged", Labels: labels}}
-	made := forged.DeepCopy()
-	made.Name, made.UID, made.OwnerReferences = "made", "made", []metav1.OwnerReference{{Kind: v1alpha1.LoadTestKind, Name: "t", UID: "uid", Controller: new(true)}}
+	forged := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "forged", UID: "forged",
+		Labels: labels}}
+	owned := forged.DeepCopy()
+	owned.Name, owned.UID, owned.OwnerReferences = "made", "made", []metav1.OwnerReference{{Kind: v1alpha1.LoadTestKind,
+		Name: "t", UID: "uid", Controller: new(true)}}
 	byJob := forged.DeepCopy()
-	byJob.Name, byJob.UID, byJob.Labels = "by-a-job", "by-a-job", map[string]string{v1alpha1.LabelUID: "uid", v1alpha1.LabelRole: "runner"}
-	byJob.OwnerReferences = []metav1.OwnerReference{{Kind: "Job", Name: "t-1-runner", UID: "job", Controller: new(true)}}
-	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "t-1-runner", UID: "job", Labels: byJob.Labels, OwnerReferences: made.OwnerReferences}}
-	found, err := looking(t, forged, made, byJob, job).children(t.Context(), lonely("uid"))
-	if err != nil || len(found.children.Pods) != 1 || found.children.Pods[0].Name != "made" || len(found.children.Jobs) > 0 {
+	byJob.Name, byJob.UID, byJob.Labels = "by-a-job", "by-a-job", map[string]string{v1alpha1.LabelUID: "uid",
+		v1alpha1.LabelRole: "runner"}
+	byJob.OwnerReferences = []metav1.OwnerReference{{Kind: "Job", Name: "t-1-runner", UID: "job",
+		Controller: new(true)}}
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "t-1-runner", UID: "job",
+		Labels: byJob.Labels, OwnerReferences: owned.OwnerReferences}}
+	found, err := looking(t, forged, owned, byJob, job).children(t.Context(), lonely("uid"))
+	if err != nil || len(found.children.Pods) != 1 || found.children.Pods[0].Name != "made" ||
+		len(found.children.Jobs) > 0 {
 		t.Errorf("%v, %+v, %+v", err, found.children.Pods, found.children.Jobs)
 	}
 }
 
 func TestAProgressThatAnotherPodSignedIsNone(t *testing.T) {
 	test := lonely("uid")
-	told := document(t, own, manifests.ProgressName(test, 1), "uid")
-	told.Annotations[delivery.AnnotationRunner] = delivery.Signature(pod, "another")
-	found, err := looking(t, told).children(t.Context(), test)
+	progress := document(t, operatorNamespace, manifests.ProgressName(test, 1), "uid")
+	progress.Annotations[delivery.AnnotationRunner] = delivery.Signature(pod, "another")
+	found, err := looking(t, progress).children(t.Context(), test)
 	if err != nil || found.children.Progress != nil {
 		t.Errorf("%v, %+v", err, found.children.Progress)
 	}
 }
 
-// What is left of a test in the operator's own namespace is deleted when it is gone, and when another one has its name; nobody else's is.
+// What is left of a test in the operator's own namespace is deleted when it is gone, and when another one has
+// its name; nobody else's is.
 func TestWhatRunsLeftIsClearedAway(t *testing.T) {
-	left := func(uid types.UID) []client.Object {
-		of := lonely(uid)
-		job := &batchv1.Job{ObjectMeta: document(t, own, manifests.RunnerJobName(of, 1), uid).ObjectMeta}
-		return []client.Object{job, document(t, own, manifests.ProgressName(of, 1), uid), document(t, own, manifests.OriginalName(of, 1), uid)}
+	leftovers := func(uid types.UID) []client.Object {
+		test := lonely(uid)
+		job := &batchv1.Job{ObjectMeta: document(t, operatorNamespace, manifests.RunnerJobName(test, 1),
+			uid).ObjectMeta}
+		return []client.Object{job, document(t, operatorNamespace, manifests.ProgressName(test, 1), uid),
+			document(t, operatorNamespace, manifests.OriginalName(test, 1), uid)}
 	}
 	plan := func(uid types.UID) *corev1.ConfigMap {
-		made := document(t, own, manifests.PlanName(lonely(uid), 1), uid)
-		made.Labels[v1alpha1.LabelRole] = "plan"
-		return made
+		configMap := document(t, operatorNamespace, manifests.PlanName(lonely(uid), 1), uid)
+		configMap.Labels[v1alpha1.LabelRole] = "plan"
+		return configMap
 	}
 	elsewhere := document(t, "lab", "forged", "former")
-	others := document(t, own, "other", "other")
-	others.Labels[v1alpha1.LabelTest] = "other"
+	unrelated := document(t, operatorNamespace, "other", "other")
+	unrelated.Labels[v1alpha1.LabelTest] = "other"
 	name := types.NamespacedName{Namespace: "lab", Name: "t"}
 	looked := func(r *Reconciler) error { _, err := r.observe(t.Context(), name); return err }
 	for what, c := range map[string]struct {
-		beside []client.Object
-		looks  func(*Reconciler) error
-		kept   int
+		extra     []client.Object
+		looks     func(*Reconciler) error
+		remaining int
 	}{
 		"the test is gone": {nil, looked, 2},
-		"another one has its name": {append(left("uid"), plan("uid")), func(r *Reconciler) error {
+		"another one has its name": {append(leftovers("uid"), plan("uid")), func(r *Reconciler) error {
 			_, err := r.children(t.Context(), lonely("uid"))
 			return err
 		}, 6},
-		"its namespace isn't looked after: another operator's may be": {[]client.Object{lonely("former")}, func(r *Reconciler) error {
-			r.options.Namespaces = caches.Namespaces{"other"}
-			return looked(r)
-		}, 6},
+		"its namespace isn't looked after: another operator's may be": {[]client.Object{lonely("former")},
+			func(r *Reconciler) error {
+				r.options.Namespaces = caches.Namespaces{"other"}
+				return looked(r)
+			}, 6},
 	} {
 		t.Run(what, func(t *testing.T) {
-			stored := append(left("former"), plan("former"), elsewhere.DeepCopy(), others.DeepCopy())
-			r := looking(t, append(stored, c.beside...)...)
+			stored := append(leftovers("former"), plan("former"), elsewhere.DeepCopy(), unrelated.DeepCopy())
+			r := looking(t, append(stored, c.extra...)...)
 			if err := c.looks(r); err != nil {
 				t.Fatal(err)
 			}
@@ -168,7 +183,8 @@ func TestWhatRunsLeftIsClearedAway(t *testing.T) {
 			for _, j := range jobs.Items {
 				names = append(names, j.Namespace+"/"+j.Name)
 			}
-			if len(names) != c.kept || !slices.Contains(names, "lab/forged") || !slices.Contains(names, own+"/other") {
+			if len(names) != c.remaining || !slices.Contains(names, "lab/forged") ||
+				!slices.Contains(names, operatorNamespace+"/other") {
 				t.Errorf("there are %v", names)
 			}
 		})

@@ -24,11 +24,13 @@ func TestWhatIsARefusalAndWhatIsAMoment(t *testing.T) {
 		err                error
 		refusal, transient bool
 	}{
-		"quota, policy, right":   {err: apierrors.NewForbidden(resourceOfTests, "p", errors.New("exceeded quota")), refusal: true},
-		"validation":             {err: apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "p", nil), refusal: true},
-		"a bad request":          {err: apierrors.NewBadRequest("spec.foo: unknown"), refusal: true},
-		"too large":              {err: apierrors.NewRequestEntityTooLargeError("3 MB"), refusal: true},
-		"a webhook is away":      {err: apierrors.NewInternalError(errors.New("failed calling webhook")), transient: true},
+		"quota, policy, right": {err: apierrors.NewForbidden(resourceOfTests, "p", errors.New("exceeded quota")),
+			refusal: true},
+		"validation":    {err: apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "p", nil), refusal: true},
+		"a bad request": {err: apierrors.NewBadRequest("spec.foo: unknown"), refusal: true},
+		"too large":     {err: apierrors.NewRequestEntityTooLargeError("3 MB"), refusal: true},
+		"a webhook is away": {err: apierrors.NewInternalError(errors.New("failed calling webhook")),
+			transient: true},
 		"too many requests":      {err: apierrors.NewTooManyRequests("slow down", 1), transient: true},
 		"a timeout":              {err: apierrors.NewTimeoutError("slow", 1), transient: true},
 		"the server is away":     {err: errors.New("connection refused")},
@@ -49,13 +51,15 @@ func TestAnInjectorThatCountsDevicesTwiceIsTold(t *testing.T) {
 		if devices != "" {
 			limits["intel.com/sriov"] = resource.MustParse(devices)
 		}
-		return &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "trex", Resources: corev1.ResourceRequirements{Limits: limits}}}}}
+		return &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "trex",
+			Resources: corev1.ResourceRequirements{Limits: limits}}}}}
 	}
 	if got := changedDevices(pod("2"), pod("2")); got != "" {
 		t.Errorf("nothing was changed, and it says %q", got)
 	}
 	for _, c := range [][2]string{{"2", "4"}, {"", "1"}} {
-		if got := changedDevices(pod(c[0]), pod(c[1])); !strings.Contains(got, "intel.com/sriov") || !strings.Contains(got, "to "+c[1]) {
+		if got := changedDevices(pod(c[0]), pod(c[1])); !strings.Contains(got, "intel.com/sriov") ||
+			!strings.Contains(got, "to "+c[1]) {
 			t.Errorf("from %q to %q it says %q", c[0], c[1], got)
 		}
 	}
@@ -66,36 +70,43 @@ func TestAnInjectorThatCountsDevicesTwiceIsTold(t *testing.T) {
 	})
 }
 
-// A patch replaces the list of finalizers whole, and the cache has linerate's own alone: those of others stay all the same.
+// A patch replaces the list of finalizers whole, and the cache has linerate's own alone: those of others stay
+// all the same.
 func TestFinalizersOfOthersStay(t *testing.T) {
 	for name, c := range map[string]struct {
-		stored, seen []string
-		decision     lifecycle.Decision
-		want         []string
+		stored, cached []string
+		decision       lifecycle.Decision
+		want           []string
 	}{
-		"the first one":        {nil, nil, lifecycle.Decision{Protect: true}, []string{v1alpha1.FinalizerTeardown}},
-		"beside others":        {[]string{"others/one", "others/two"}, nil, lifecycle.Decision{Protect: true}, []string{"others/one", "others/two", v1alpha1.FinalizerTeardown}},
-		"taken from others'":   {[]string{"others/one", v1alpha1.FinalizerTeardown}, []string{v1alpha1.FinalizerTeardown}, lifecycle.Decision{Unprotect: true}, []string{"others/one"}},
-		"taken, and none left": {[]string{v1alpha1.FinalizerTeardown}, []string{v1alpha1.FinalizerTeardown}, lifecycle.Decision{Unprotect: true}, nil},
+		"the first one": {nil, nil, lifecycle.Decision{Protect: true}, []string{v1alpha1.FinalizerTeardown}},
+		"beside others": {[]string{"others/one", "others/two"}, nil, lifecycle.Decision{Protect: true},
+			[]string{"others/one", "others/two", v1alpha1.FinalizerTeardown}},
+		"taken from others'": {[]string{"others/one", v1alpha1.FinalizerTeardown},
+			[]string{v1alpha1.FinalizerTeardown}, lifecycle.Decision{Unprotect: true}, []string{"others/one"}},
+		"taken, and none left": {[]string{v1alpha1.FinalizerTeardown}, []string{v1alpha1.FinalizerTeardown},
+			lifecycle.Decision{Unprotect: true}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			test := lonely("uid")
 			test.Finalizers = c.stored
 			r := looking(t, test)
-			there := func() (test v1alpha1.LoadTest) {
+			current := func() (test v1alpha1.LoadTest) {
 				if err := r.client.Get(t.Context(), client.ObjectKey{Namespace: "lab", Name: "t"}, &test); err != nil {
 					t.Fatal(err)
 				}
 				return test
 			}
-			brief := there()
-			brief.Finalizers = c.seen
-			seen := &observation{Observed: lifecycle.Observed{Test: &brief}}
-			if err := r.finalize(t.Context(), seen, c.decision); err != nil {
+			brief := current()
+			brief.Finalizers = c.cached
+			observed := &observation{Observed: lifecycle.Observed{Test: &brief}}
+			if err := r.finalize(t.Context(), observed, c.decision); err != nil {
 				t.Fatal(err)
 			}
-			if got := there(); !slices.Equal(got.Finalizers, c.want) || got.ResourceVersion != seen.Test.ResourceVersion || !slices.Equal(seen.Test.Finalizers, c.want) {
-				t.Errorf("it has the finalizers %q at version %s, and %q at version %s are decided from", got.Finalizers, got.ResourceVersion, seen.Test.Finalizers, seen.Test.ResourceVersion)
+			if got := current(); !slices.Equal(got.Finalizers, c.want) ||
+				got.ResourceVersion != observed.Test.ResourceVersion || !slices.Equal(observed.Test.Finalizers,
+				c.want) {
+				t.Errorf("it has the finalizers %q at version %s, and %q at version %s are decided from",
+					got.Finalizers, got.ResourceVersion, observed.Test.Finalizers, observed.Test.ResourceVersion)
 			}
 		})
 	}
@@ -103,7 +114,8 @@ func TestFinalizersOfOthersStay(t *testing.T) {
 		r := looking(t, lonely("uid"))
 		old := lonely("uid")
 		old.ResourceVersion = "1"
-		err := r.finalize(t.Context(), &observation{Observed: lifecycle.Observed{Test: old}}, lifecycle.Decision{Protect: true})
+		err := r.finalize(t.Context(), &observation{Observed: lifecycle.Observed{Test: old}},
+			lifecycle.Decision{Protect: true})
 		if !apierrors.IsConflict(err) {
 			t.Errorf("it is decided from a version that isn't any more: %v", err)
 		}
@@ -112,17 +124,18 @@ func TestFinalizersOfOthersStay(t *testing.T) {
 
 // Whoever edits the test's namespace may replace the copy of a Report that counted: then nothing is read of it.
 func TestACopyThatWasReplacedIsNotRead(t *testing.T) {
-	kept, ref := swollen(t, "t-report", 1)
+	configMap, ref := swollen(t, "t-report", 1)
 	for digest, says := range map[string]string{ref.Digest: "", "sha256:other": "somebody replaced it"} {
 		test := lonely("uid")
-		test.Status.Report = &v1alpha1.ReportReference{ConfigMap: kept.Name, Digest: digest}
-		test.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonMeasured}}
-		seen := &observation{Observed: lifecycle.Observed{Test: test}}
-		if err := looking(t, kept).readReport(t.Context(), seen); err != nil {
+		test.Status.Report = &v1alpha1.ReportReference{ConfigMap: configMap.Name, Digest: digest}
+		test.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue,
+			Reason: v1alpha1.ReasonMeasured}}
+		observed := &observation{Observed: lifecycle.Observed{Test: test}}
+		if err := looking(t, configMap).readReport(t.Context(), observed); err != nil {
 			t.Fatal(err)
 		}
-		seen.releaseMemory()
-		if c := seen.Children; (c.Report != nil) != (says == "") || !strings.Contains(c.ReportFault, says) {
+		observed.releaseMemory()
+		if c := observed.Children; (c.Report != nil) != (says == "") || !strings.Contains(c.ReportFault, says) {
 			t.Errorf("judged by %s: there is a Report: %v; %q, want %q", digest, c.Report != nil, c.ReportFault, says)
 		}
 	}

@@ -18,32 +18,38 @@ import (
 	"github.com/linerate-dev/linerate/internal/cluster/lifecycle"
 )
 
-// deletesByUID deletes no object that has another UID than the one that is asked for, as an API server does and the fake client doesn't.
-var deletesByUID = interceptor.Funcs{Delete: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.DeleteOption) error {
+// deletesByUID deletes no object that has another UID than the one that is asked for, as an API server does and
+// the fake client doesn't.
+var deletesByUID = interceptor.Funcs{Delete: func(ctx context.Context, c client.WithWatch, object client.Object,
+	options ...client.DeleteOption) error {
 	var asked client.DeleteOptions
 	asked.ApplyOptions(options)
-	there := object.DeepCopyObject().(client.Object)
-	if err := c.Get(ctx, client.ObjectKeyFromObject(object), there); err != nil {
+	existing := object.DeepCopyObject().(client.Object)
+	if err := c.Get(ctx, client.ObjectKeyFromObject(object), existing); err != nil {
 		return err
 	}
-	if asked.Preconditions != nil && asked.Preconditions.UID != nil && *asked.Preconditions.UID != there.GetUID() {
+	if asked.Preconditions != nil && asked.Preconditions.UID != nil && *asked.Preconditions.UID != existing.GetUID() {
 		return apierrors.NewConflict(schema.GroupResource{}, object.GetName(), nil)
 	}
 	return c.Delete(ctx, object)
 }}
 
-// Between a look at an object and its deletion it may have gone, and another one been made of its name: that one is somebody else's.
+// Between a look at an object and its deletion it may have gone, and another one been made of its name: that
+// one is somebody else's.
 func TestAnotherObjectOfTheNameIsNotDeleted(t *testing.T) {
 	for name, c := range map[string]struct {
 		stored client.Object
 		delete func(r *Reconciler) error
 	}{
-		"a child": {&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "child", UID: "another"}}, func(r *Reconciler) error {
-			return r.deleteObject(t.Context(), childRef{gvk: configMapKind, namespace: "lab", name: "child", uid: "seen"})
-		}},
+		"a child": {&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "child", UID: "another"}},
+			func(r *Reconciler) error {
+				return r.deleteObject(t.Context(), childRef{gvk: configMapKind, namespace: "lab", name: "child",
+					uid: "seen"})
+			}},
 		"the test": {lonely("another"), func(r *Reconciler) error { return r.deleteTest(t.Context(), lonely("seen")) }},
-		"a port's Lease": {&coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: own, Name: "port", UID: "another"}}, func(r *Reconciler) error {
-			return r.wires.GiveBack(t.Context(), lifecycle.PortClaim{Lease: own + "/port", UID: "seen"})
+		"a port's Lease": {&coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace,
+			Name: "port", UID: "another"}}, func(r *Reconciler) error {
+			return r.wires.GiveBack(t.Context(), lifecycle.PortClaim{Lease: operatorNamespace + "/port", UID: "seen"})
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -51,7 +57,7 @@ func TestAnotherObjectOfTheNameIsNotDeleted(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := NewReconciler(fake.NewClientBuilder().WithScheme(scheme).WithObjects(c.stored).WithInterceptorFuncs(deletesByUID).Build(), nil, Options{Namespace: own})
+			r := NewReconciler(fake.NewClientBuilder().WithScheme(scheme).WithObjects(c.stored).WithInterceptorFuncs(deletesByUID).Build(), nil, Options{Namespace: operatorNamespace})
 			if err := c.delete(r); err != nil {
 				t.Error(err)
 			}
@@ -62,25 +68,26 @@ func TestAnotherObjectOfTheNameIsNotDeleted(t *testing.T) {
 	}
 }
 
-// A status that was decided from a version which isn't any more isn't written: what changed meanwhile is decided upon first.
+// A status that was decided from a version which isn't any more isn't written: what changed meanwhile is
+// decided upon first.
 func TestAStatusIsWrittenOverTheVersionThatItWasDecidedFrom(t *testing.T) {
 	scheme, err := caches.NewScheme()
 	if err != nil {
 		t.Fatal(err)
 	}
 	stored := lonely("uid")
-	r := NewReconciler(fake.NewClientBuilder().WithScheme(scheme).WithObjects(stored).WithStatusSubresource(stored).Build(), nil, Options{Namespace: own})
-	var there v1alpha1.LoadTest
-	if err := r.client.Get(t.Context(), client.ObjectKeyFromObject(stored), &there); err != nil {
+	r := NewReconciler(fake.NewClientBuilder().WithScheme(scheme).WithObjects(stored).WithStatusSubresource(stored).Build(), nil, Options{Namespace: operatorNamespace})
+	var current v1alpha1.LoadTest
+	if err := r.client.Get(t.Context(), client.ObjectKeyFromObject(stored), &current); err != nil {
 		t.Fatal(err)
 	}
-	old := there.DeepCopy()
+	old := current.DeepCopy()
 	old.ResourceVersion = "1"
 	decision := lifecycle.Decision{Status: v1alpha1.LoadTestStatus{Summary: "decided"}}
 	if err := r.patchStatus(t.Context(), old, decision); !apierrors.IsConflict(err) {
 		t.Errorf("over a later version: %v", err)
 	}
-	if err := r.patchStatus(t.Context(), &there, decision); err != nil {
+	if err := r.patchStatus(t.Context(), &current, decision); err != nil {
 		t.Errorf("over the version that it was decided from: %v", err)
 	}
 }

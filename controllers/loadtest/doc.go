@@ -1,5 +1,5 @@
-// Package loadtest carries LoadTests through their lives in a cluster: it observes, lets internal/cluster/lifecycle decide, and applies the
-// decision.
+// Package loadtest carries LoadTests through their lives in a cluster. It observes, lets
+// internal/cluster/lifecycle decide, and applies the decision.
 //
 //	API server ──watch──▶ caches ──▶ observe ──▶ lifecycle.Decide ──▶ apply ──▶ API server
 //	                                    ▲            │ a closer look first: the Report, a dry run, a name that is taken

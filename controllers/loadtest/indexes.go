@@ -18,13 +18,15 @@ import (
 	"github.com/linerate-dev/linerate/controllers/caches"
 )
 
-// The indexes of the caches: without them each pass of a test would go through the objects of all tests.
+// The indexes of the caches keep a test's pass from going through the objects of all tests.
 const (
-	// indexTest has a test's children by its UID; indexRuns has its runs' objects by its namespace and name, those of earlier tests of that name included.
+	// indexTest has a test's children by its UID. indexRuns has its runs' objects by its namespace and name,
+	// including those of earlier tests of that name.
 	indexTest = "test"
 	indexRuns = "runs"
-	// indexLab has the LoadTests that aren't over, by what in the cluster they depend on: waitsForLab, or waitsInLine where others come first, and node/NAME
-	// for each node that their pods are on.
+	// indexLab has the LoadTests that aren't complete, by what in the cluster they depend on. The values are
+	// waitsForLab, or waitsInLine where other tests come first, and node/NAME for each node that their pods are
+	// on.
 	indexLab    = "lab"
 	notOver     = "not over"
 	waitsForLab = "waiting"
@@ -47,7 +49,7 @@ func runsByIndex(test types.NamespacedName) client.ListOption {
 	return client.MatchingFields{indexRuns: test.String()}
 }
 
-// runOf is the test that an object's labels name; without a name: the object belongs to no run.
+// runOf is the test that an object's labels name. It has no name if the object belongs to no run.
 func runOf(object client.Object) types.NamespacedName {
 	labels := object.GetLabels()
 	if labels[v1alpha1.LabelNamespace] == "" {
@@ -56,19 +58,20 @@ func runOf(object client.Object) types.NamespacedName {
 	return types.NamespacedName{Namespace: labels[v1alpha1.LabelNamespace], Name: labels[v1alpha1.LabelTest]}
 }
 
-// addIndexes makes the indexes of the manager's cache, and of the one of progress.
+// addIndexes makes the indexes of the manager's cache, and of the cache of progress.
 func addIndexes(ctx context.Context, main, progress client.FieldIndexer) error {
 	tests := func(object client.Object) []string { return concerns(object.(*v1alpha1.LoadTest)) }
 	uid := func(object client.Object) []string { return []string{object.GetLabels()[v1alpha1.LabelUID]} }
 	runs := func(object client.Object) []string { return []string{runOf(object).String()} }
-	err := errors.Join(main.IndexField(ctx, &v1alpha1.LoadTest{}, indexLab, tests), progress.IndexField(ctx, &corev1.ConfigMap{}, indexRuns, runs))
+	err := errors.Join(main.IndexField(ctx, &v1alpha1.LoadTest{}, indexLab, tests),
+		progress.IndexField(ctx, &corev1.ConfigMap{}, indexRuns, runs))
 	for _, kind := range []client.Object{&corev1.Pod{}, &batchv1.Job{}, caches.MetadataOf(configMapKind)} {
 		err = errors.Join(err, main.IndexField(ctx, kind, indexTest, uid), main.IndexField(ctx, kind, indexRuns, runs))
 	}
 	return err
 }
 
-// concerns are the test's values in indexLab; a test that is over has none.
+// concerns are the test's values in indexLab. A complete test has none.
 func concerns(test *v1alpha1.LoadTest) []string {
 	if meta.IsStatusConditionTrue(test.Status.Conditions, v1alpha1.ConditionComplete) {
 		return nil
@@ -91,14 +94,16 @@ func concerns(test *v1alpha1.LoadTest) []string {
 
 func onNode(name string) string { return "node/" + name }
 
-// testsOfNode are the tests that wait for something in the cluster, and those with pods on the node. Tests in the queue are woken when their turn changes.
+// testsOfNode are the tests that wait for something in the cluster, and those with pods on the node. Tests in
+// the queue are woken when their turn changes.
 func (r *Reconciler) testsOfNode(ctx context.Context, node client.Object) []reconcile.Request {
 	return append(r.testsConcernedBy(ctx, waitsForLab), r.testsConcernedBy(ctx, onNode(node.GetName()))...)
 }
 
 func (r *Reconciler) testsConcernedBy(ctx context.Context, value string) (requests []reconcile.Request) {
 	var tests v1alpha1.LoadTestList
-	if err := r.client.List(ctx, &tests, client.MatchingFields{indexLab: value}, client.UnsafeDisableDeepCopy); err != nil {
+	if err := r.client.List(ctx, &tests, client.MatchingFields{indexLab: value},
+		client.UnsafeDisableDeepCopy); err != nil {
 		log.FromContext(ctx).Error(err, "the tests that a change of the lab concerns can't be listed", "concern", value)
 		return nil
 	}
@@ -108,7 +113,8 @@ func (r *Reconciler) testsConcernedBy(ctx context.Context, value string) (reques
 	return requests
 }
 
-// cachedWaiting selects the waiting tests by the cache's index, cachedNotOver those that aren't over: few of the thousand that may be kept.
+// cachedWaiting selects the waiting tests by the cache's index, and cachedNotOver those that aren't complete.
+// These are few of the thousand that may be kept.
 func cachedWaiting() []client.ListOption { return concernedBy(waitsForLab) }
 
 func cachedNotOver() []client.ListOption { return concernedBy(notOver) }

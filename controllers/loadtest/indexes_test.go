@@ -11,7 +11,7 @@ import (
 )
 
 func TestWhatOfTheLabConcernsATest(t *testing.T) {
-	said := func(kind string, status metav1.ConditionStatus) metav1.Condition {
+	condition := func(kind string, status metav1.ConditionStatus) metav1.Condition {
 		return metav1.Condition{Type: kind, Status: status}
 	}
 	onA := []v1alpha1.PodStatus{{Name: "imix-1-dut", Node: "a"}, {Name: "imix-1-generator-0"}}
@@ -19,16 +19,21 @@ func TestWhatOfTheLabConcernsATest(t *testing.T) {
 		status v1alpha1.LoadTestStatus
 		want   string
 	}{
-		"a new one":         {want: "waiting,not over"},
-		"one that waits":    {status: v1alpha1.LoadTestStatus{Conditions: []metav1.Condition{said("Scheduled", "False")}}, want: "waiting,not over"},
-		"one half placed":   {status: v1alpha1.LoadTestStatus{Conditions: []metav1.Condition{said("Scheduled", "False")}, Pods: onA}, want: "waiting,node/a,not over"},
-		"one that measures": {status: v1alpha1.LoadTestStatus{Conditions: []metav1.Condition{said("Scheduled", "True")}, Pods: onA}, want: "node/a,not over"},
-		"one that is over":  {status: v1alpha1.LoadTestStatus{Conditions: []metav1.Condition{said("Complete", "True")}, Pods: onA}},
+		"a new one": {want: "waiting,not over"},
+		"one that waits": {status: v1alpha1.LoadTestStatus{Conditions: []metav1.Condition{condition("Scheduled",
+			"False")}}, want: "waiting,not over"},
+		"one half placed": {status: v1alpha1.LoadTestStatus{Conditions: []metav1.Condition{condition("Scheduled",
+			"False")}, Pods: onA}, want: "waiting,node/a,not over"},
+		"one that measures": {status: v1alpha1.LoadTestStatus{Conditions: []metav1.Condition{condition("Scheduled",
+			"True")}, Pods: onA}, want: "node/a,not over"},
+		"one that is over": {status: v1alpha1.LoadTestStatus{Conditions: []metav1.Condition{condition("Complete",
+			"True")}, Pods: onA}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			want := slices.DeleteFunc(strings.Split(c.want, ","), func(s string) bool { return s == "" })
-			if got := concerns(&v1alpha1.LoadTest{Status: c.status}); !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
+			if got := concerns(&v1alpha1.LoadTest{Status: c.status}); !slices.Equal(slices.Sorted(slices.Values(got)),
+				slices.Sorted(slices.Values(want))) {
 				t.Errorf("%q, want %q", got, c.want)
 			}
 		})

@@ -12,13 +12,14 @@ import (
 	"github.com/linerate-dev/linerate/controllers/caches"
 )
 
-// memory is what this process has just written for each test, and may not see in its caches yet. A cache runs behind the server: a decision made from a
-// view older than the operator's own last write would repeat that write, and make pods of an attempt that is over.
+// memory is what this process has just written for each test, and may not see in its caches yet. A cache lags
+// the server. A decision from a cache older than the operator's own last write would repeat that write, and
+// make pods of a past attempt.
 //
 //	apply ──write──▶ API server ──watch──▶ cache ──▶ observe ──▶ decide, unless memory knows better: then the watch is waited for
 //	  └───────────▶ memory ─────────────────────────────┘
 //
-// It may be lost with the process, since a new process lists everything anew. It is safe for concurrent use.
+// A new process lists everything again, so it doesn't need the memory. It is safe for concurrent use.
 type memory struct {
 	mu    sync.Mutex
 	tests map[types.NamespacedName]*acts
@@ -26,16 +27,17 @@ type memory struct {
 	retries map[string]time.Time
 }
 
-// acts are what was done to one test.
+// acts are the writes that concern one test.
 type acts struct {
 	uid types.UID
 	// version is the test's own, as the last write of its status left it.
 	version string
-	// created are children that must appear in the caches, deleted those that must disappear or be marked as being deleted; both are forgotten at until.
+	// created are children that must appear in the caches. deleted are those that must disappear or be marked
+	// as being deleted. Both are forgotten at expiry.
 	created, deleted map[types.UID]childRef
-	until            time.Time
-	// taken are children whose names somebody else's objects have.
-	taken map[string]childRef
+	expiry           time.Time
+	// takenNames are children whose names other people's objects have.
+	takenNames map[string]childRef
 	// refused is the last dry run that was refused.
 	refused refusedTry
 }
@@ -44,14 +46,15 @@ func newMemory() *memory {
 	return &memory{tests: map[types.NamespacedName]*acts{}, retries: map[string]time.Time{}}
 }
 
-// with lets f read or change what was done to a test. A later test of the same name starts with nothing.
-func (m *memory) with(test *v1alpha1.LoadTest, f func(*acts)) {
+// update lets f read or change the acts of a test. A later test of the same name starts with none.
+func (m *memory) update(test *v1alpha1.LoadTest, f func(*acts)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	name := types.NamespacedName{Namespace: test.Namespace, Name: test.Name}
 	a := m.tests[name]
 	if a == nil || a.uid != test.UID {
-		a = &acts{uid: test.UID, created: map[types.UID]childRef{}, deleted: map[types.UID]childRef{}, taken: map[string]childRef{}}
+		a = &acts{uid: test.UID, created: map[types.UID]childRef{}, deleted: map[types.UID]childRef{},
+			takenNames: map[string]childRef{}}
 		m.tests[name] = a
 	}
 	f(a)
@@ -64,49 +67,55 @@ func (m *memory) forget(test types.NamespacedName) {
 }
 
 func (m *memory) statusWritten(test *v1alpha1.LoadTest, version string) {
-	m.with(test, func(a *acts) { a.version = version })
+	m.update(test, func(a *acts) { a.version = version })
 }
 
 func (m *memory) childCreated(test *v1alpha1.LoadTest, child childRef, now time.Time) {
-	m.with(test, func(a *acts) { a.created[child.uid], a.until = child, now.Add(caches.MostBehind) })
+	m.update(test, func(a *acts) { a.created[child.uid], a.expiry = child, now.Add(caches.MaxBehind) })
 }
 
 func (m *memory) childDeleted(test *v1alpha1.LoadTest, child childRef, now time.Time) {
-	m.with(test, func(a *acts) { a.deleted[child.uid], a.until = child, now.Add(caches.MostBehind) })
+	m.update(test, func(a *acts) { a.deleted[child.uid], a.expiry = child, now.Add(caches.MaxBehind) })
 }
 
 func (m *memory) nameTaken(test *v1alpha1.LoadTest, child childRef) {
-	m.with(test, func(a *acts) { a.taken[child.String()] = child })
+	m.update(test, func(a *acts) { a.takenNames[child.String()] = child })
 }
 
 func (m *memory) nameFree(test *v1alpha1.LoadTest, child childRef) {
-	m.with(test, func(a *acts) { delete(a.taken, child.String()) })
+	m.update(test, func(a *acts) { delete(a.takenNames, child.String()) })
 }
 
-// takenNames are the taken names, to be checked again.
-func (m *memory) takenNames(test *v1alpha1.LoadTest) (taken []childRef) {
-	m.with(test, func(a *acts) {
-		for _, child := range a.taken {
-			taken = append(taken, child)
+// takenNames are the children whose names must be checked again.
+func (m *memory) takenNames(test *v1alpha1.LoadTest) (children []childRef) {
+	m.update(test, func(a *acts) {
+		for _, child := range a.takenNames {
+			children = append(children, child)
 		}
 	})
-	return taken
+	return children
 }
 
-// behind returns how long to wait at most for caches that lack a write of the operator's own; 0: they lack none.
-func (m *memory) behind(test *v1alpha1.LoadTest, children map[types.UID]childRef, now time.Time) (atMost time.Duration) {
-	m.with(test, func(a *acts) {
-		if now.After(a.until) {
+// behind returns the longest time to wait for caches that lack a write of the operator's own. It is 0 if they
+// lack none.
+func (m *memory) behind(test *v1alpha1.LoadTest, children map[types.UID]childRef,
+	now time.Time) (atMost time.Duration) {
+	m.update(test, func(a *acts) {
+		if now.After(a.expiry) {
 			clear(a.created)
 			clear(a.deleted)
 		}
 		maps.DeleteFunc(a.created, func(uid types.UID, _ childRef) bool { return children[uid].uid == uid })
-		maps.DeleteFunc(a.deleted, func(uid types.UID, _ childRef) bool { return children[uid].uid != uid || children[uid].going })
+		maps.DeleteFunc(a.deleted, func(uid types.UID, _ childRef) bool {
+			return children[uid].uid != uid ||
+				children[uid].going
+		})
 		if len(a.created)+len(a.deleted) > 0 {
-			atMost = a.until.Sub(now)
+			atMost = a.expiry.Sub(now)
 		}
-		if older, err := resourceversion.CompareResourceVersion(test.ResourceVersion, a.version); err == nil && older < 0 {
-			atMost = caches.MostBehind
+		if older, err := resourceversion.CompareResourceVersion(test.ResourceVersion, a.version); err == nil &&
+			older < 0 {
+			atMost = caches.MaxBehind
 		}
 	})
 	return atMost

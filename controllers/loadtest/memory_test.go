@@ -12,15 +12,16 @@ import (
 )
 
 func testAt(version string) *v1alpha1.LoadTest {
-	return &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "imix", UID: "test", ResourceVersion: version}}
+	return &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "imix", UID: "test",
+		ResourceVersion: version}}
 }
 
 func view(children ...childRef) map[types.UID]childRef {
-	out := map[types.UID]childRef{}
+	refs := map[types.UID]childRef{}
 	for _, c := range children {
-		out[c.uid] = c
+		refs[c.uid] = c
 	}
-	return out
+	return refs
 }
 
 func TestMemoryKnowsWhenAViewIsBehind(t *testing.T) {
@@ -29,28 +30,36 @@ func TestMemoryKnowsWhenAViewIsBehind(t *testing.T) {
 	going := pod
 	going.going = true
 	cases := map[string]struct {
-		did     func(*memory)
+		write   func(*memory)
 		version string
-		seen    map[types.UID]childRef
+		cached  map[types.UID]childRef
 		later   time.Duration
 		want    time.Duration
 	}{
-		"nothing was done":                        {did: func(*memory) {}},
-		"the status that was written is there":    {did: func(m *memory) { m.statusWritten(testAt("7"), "9") }, version: "9"},
-		"a later one is there":                    {did: func(m *memory) { m.statusWritten(testAt("7"), "9") }, version: "10"},
-		"an earlier one is there":                 {did: func(m *memory) { m.statusWritten(testAt("7"), "10") }, version: "9", want: caches.MostBehind},
-		"a child that was made is missing":        {did: func(m *memory) { m.childCreated(testAt("7"), pod, now) }, want: caches.MostBehind},
-		"a child that was made is there":          {did: func(m *memory) { m.childCreated(testAt("7"), pod, now) }, seen: view(pod)},
-		"a child that was made never comes":       {did: func(m *memory) { m.childCreated(testAt("7"), pod, now) }, later: caches.MostBehind + 1},
-		"a child that was deleted is still there": {did: func(m *memory) { m.childDeleted(testAt("7"), pod, now) }, seen: view(pod), want: caches.MostBehind},
-		"a child that was deleted is going":       {did: func(m *memory) { m.childDeleted(testAt("7"), pod, now) }, seen: view(going)},
-		"a child that was deleted is gone":        {did: func(m *memory) { m.childDeleted(testAt("7"), pod, now) }},
-		"all was done to another of that name": {did: func(m *memory) {
-			other := testAt("7")
-			other.UID = "earlier"
-			m.childCreated(other, pod, now)
+		"nothing was done": {write: func(*memory) {}},
+		"the status that was written is there": {write: func(m *memory) { m.statusWritten(testAt("7"), "9") },
+			version: "9"},
+		"a later one is there": {write: func(m *memory) { m.statusWritten(testAt("7"), "9") },
+			version: "10"},
+		"an earlier one is there": {write: func(m *memory) { m.statusWritten(testAt("7"), "10") },
+			version: "9", want: caches.MaxBehind},
+		"a child that was made is missing": {write: func(m *memory) { m.childCreated(testAt("7"), pod, now) },
+			want: caches.MaxBehind},
+		"a child that was made is there": {write: func(m *memory) { m.childCreated(testAt("7"), pod, now) },
+			cached: view(pod)},
+		"a child that was made never comes": {write: func(m *memory) { m.childCreated(testAt("7"), pod, now) },
+			later: caches.MaxBehind + 1},
+		"a child that was deleted is still there": {write: func(m *memory) { m.childDeleted(testAt("7"), pod, now) },
+			cached: view(pod), want: caches.MaxBehind},
+		"a child that was deleted is going": {write: func(m *memory) { m.childDeleted(testAt("7"), pod, now) },
+			cached: view(going)},
+		"a child that was deleted is gone": {write: func(m *memory) { m.childDeleted(testAt("7"), pod, now) }},
+		"all was done to another of that name": {write: func(m *memory) {
+			earlier := testAt("7")
+			earlier.UID = "earlier"
+			m.childCreated(earlier, pod, now)
 		}},
-		"all was forgotten": {did: func(m *memory) {
+		"all was forgotten": {write: func(m *memory) {
 			m.childCreated(testAt("7"), pod, now)
 			m.forget(types.NamespacedName{Namespace: "lab", Name: "imix"})
 		}},
@@ -58,8 +67,8 @@ func TestMemoryKnowsWhenAViewIsBehind(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			m := newMemory()
-			c.did(m)
-			if got := m.behind(testAt(c.version), c.seen, now.Add(c.later)); got != c.want {
+			c.write(m)
+			if got := m.behind(testAt(c.version), c.cached, now.Add(c.later)); got != c.want {
 				t.Errorf("the view is waited for %s, want %s", got, c.want)
 			}
 		})
@@ -79,11 +88,11 @@ func TestMemoryOfNames(t *testing.T) {
 	m, child := newMemory(), childRef{gvk: configMapKind, name: "imix-progress"}
 	m.nameTaken(testAt("7"), child)
 	m.nameTaken(testAt("7"), child)
-	if taken := m.takenNames(testAt("8")); len(taken) != 1 || taken[0].String() != "ConfigMap/imix-progress" {
-		t.Errorf("taken: %v", taken)
+	if names := m.takenNames(testAt("8")); len(names) != 1 || names[0].String() != "ConfigMap/imix-progress" {
+		t.Errorf("taken: %v", names)
 	}
 	m.nameFree(testAt("9"), child)
-	if taken := m.takenNames(testAt("9")); len(taken) != 0 {
-		t.Errorf("still taken: %v", taken)
+	if names := m.takenNames(testAt("9")); len(names) != 0 {
+		t.Errorf("still taken: %v", names)
 	}
 }

@@ -21,10 +21,10 @@ import (
 type observation struct {
 	lifecycle.Observed
 	childList *childList
-	// tried are the objects of which the API server was asked in this pass whether it would refuse them, and tryTook is how long that took.
+	// tried are the objects of this pass's dry run, and tryTook is how long that took.
 	tried   []manifests.Object
 	tryTook time.Duration
-	// giveBack returns the memory of the Reports in the observation; nil: it has none.
+	// giveBack returns the memory of the Reports in the observation. It is nil if the observation has none.
 	giveBack func()
 }
 
@@ -36,13 +36,13 @@ func (o *observation) releaseMemory() {
 	}
 }
 
-// errRoom: a pass that has a Report in memory must not wait for memory for another one.
+// errRoom keeps a pass that has a Report in memory from waiting for memory for another one.
 var errRoom = pass.Wait("a pass reads one Report at a time", time.Second)
 
-// errBusy: there is no memory for a baseline's Reports while other tests' Reports are read.
+// errBusy means that there is no memory for a baseline's Reports while other tests' Reports are read.
 var errBusy = pass.Wait("other tests' Reports are read first", time.Second)
 
-// makeRoom waits until there is memory for a document that is to be decoded for an observation.
+// makeRoom waits until there is memory for a document that will be decoded for an observation.
 func (r *Reconciler) makeRoom(ctx context.Context, o *observation, bytes int64) (err error) {
 	if o.giveBack != nil {
 		return errRoom
@@ -54,17 +54,17 @@ func (r *Reconciler) makeRoom(ctx context.Context, o *observation, bytes int64) 
 // now is the time as the API server would store it.
 func (r *Reconciler) now() time.Time { return pass.AsStored(r.options.Clock()) }
 
-// observe reads the caches; nil without an error where the LoadTest doesn't exist any more.
+// observe reads the caches. It returns nil without an error where the LoadTest doesn't exist any more.
 func (r *Reconciler) observe(ctx context.Context, name types.NamespacedName) (*observation, error) {
 	test := &v1alpha1.LoadTest{}
-	if !r.options.Namespaces.Has(name.Namespace) { // its runs are another operator's, which may share this one's namespace
+	if !r.options.Namespaces.Contains(name.Namespace) { // another operator's runs may share this one's namespace
 		return nil, nil
 	}
 	if err := r.client.Get(ctx, name, test); err != nil {
 		if client.IgnoreNotFound(err) == nil {
 			r.memory.forget(name)
 			r.inventory.Forget(name)
-			return nil, errors.Join(r.clearRuns(ctx, name), r.wires.GiveBackOf(ctx, name)) // it doesn't exist, which is no error
+			return nil, errors.Join(r.clearRuns(ctx, name), r.wires.GiveBackOf(ctx, name)) // a deleted LoadTest is no error
 		}
 		return nil, fmt.Errorf("get the LoadTest: %w", err)
 	}
@@ -80,7 +80,7 @@ func (r *Reconciler) observe(ctx context.Context, name types.NamespacedName) (*o
 		return nil, err
 	}
 	lab, labErr := r.lab(ctx, test)
-	wires, wiresErr := r.wires.Of(ctx, test, childList.children.Pods)
+	wires, wiresErr := r.wires.Observe(ctx, test, childList.children.Pods)
 	if err := errors.Join(labErr, wiresErr); err != nil {
 		return nil, err
 	}
@@ -91,15 +91,15 @@ func (r *Reconciler) observe(ctx context.Context, name types.NamespacedName) (*o
 		observed.Compiled = r.inventory.Compiled(test)
 	}
 	if placing(test) && len(lab.Networks) > 0 {
-		hasPods := len(test.Status.Pods) > 0 // of this attempt: pods left of an earlier one don't count as a turn
-		if observed.Turn, err = r.turns.Of(ctx, test, hasPods, now); err != nil {
+		hasPods := len(test.Status.Pods) > 0 // pods of this attempt, since an earlier attempt's don't count as a turn
+		if observed.Turn, err = r.turns.TurnOf(ctx, test, hasPods, now); err != nil {
 			return nil, err
 		}
 	}
 	return &observation{Observed: observed, childList: childList}, nil
 }
 
-// lab is what the cluster has for the test; nothing for a test that is over.
+// lab is what the cluster has for the test. It is empty for a complete test.
 func (r *Reconciler) lab(ctx context.Context, test *v1alpha1.LoadTest) (lifecycle.Inventory, error) {
 	if meta.IsStatusConditionTrue(test.Status.Conditions, v1alpha1.ConditionComplete) {
 		return lifecycle.Inventory{}, nil
@@ -116,8 +116,8 @@ func (r *Reconciler) lab(ctx context.Context, test *v1alpha1.LoadTest) (lifecycl
 	return lab, err
 }
 
-// placing says whether pods may have to be made, for which networks must be known. A test that runs, stops or is suspended doesn't wait until networks
-// are listed, which takes for ever where they can't be.
+// placing says that pods may have to be made, for which networks must be known. A test that runs, stops or is
+// suspended doesn't wait until networks are listed, which may never happen.
 func placing(test *v1alpha1.LoadTest) bool {
 	return test.Status.StartedAt == nil && !test.Spec.Stop && !test.Spec.Suspend
 }

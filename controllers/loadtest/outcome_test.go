@@ -16,37 +16,41 @@ import (
 func TestATestWhoseNameIsTakenIsLookedAtAgain(t *testing.T) {
 	now := time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC)
 	r := NewReconciler(nil, nil, Options{Clock: func() time.Time { return now }})
-	taken := &observation{Observed: lifecycle.Observed{Test: &v1alpha1.LoadTest{}, Children: lifecycle.Children{Foreign: []string{"Pod/imix-1-dut"}}}}
+	nameTaken := &observation{Observed: lifecycle.Observed{Test: &v1alpha1.LoadTest{},
+		Children: lifecycle.Children{Foreign: []string{"Pod/imix-1-dut"}}}}
 	cases := map[string]struct {
-		seen  *observation
-		due   time.Time
-		after time.Duration
+		observed     *observation
+		due          time.Time
+		requeueAfter time.Duration
 	}{
-		"nothing is due":                   {},
-		"something is due in a minute":     {due: now.Add(time.Minute), after: time.Minute},
-		"a name is taken":                  {seen: taken, after: pass.TakenAgain + fraction("")},
-		"a name is taken, and more is due": {seen: taken, due: now.Add(time.Second), after: time.Second + fraction("")},
+		"nothing is due":               {},
+		"something is due in a minute": {due: now.Add(time.Minute), requeueAfter: time.Minute},
+		"a name is taken":              {observed: nameTaken, requeueAfter: pass.TakenAgain + fraction("")},
+		"a name is taken, and more is due": {observed: nameTaken, due: now.Add(time.Second), requeueAfter: time.Second +
+			fraction("")},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			result, err := r.outcome(t.Context(), c.seen, lifecycle.Decision{RequeueAt: c.due}, nil)
-			if result.RequeueAfter != c.after || err != nil {
-				t.Errorf("looked at again after %s, error %v; want %s", result.RequeueAfter, err, c.after)
+			result, err := r.outcome(t.Context(), c.observed, lifecycle.Decision{RequeueAt: c.due}, nil)
+			if result.RequeueAfter != c.requeueAfter || err != nil {
+				t.Errorf("looked at again after %s, error %v; want %s", result.RequeueAfter, err, c.requeueAfter)
 			}
 		})
 	}
 }
 
-// What is due is due as a second begins. If that were so of all tests to the nanosecond, they would all be looked at in one moment.
+// What is due is due as a second begins. If that were so of all tests to the nanosecond, they would all be
+// looked at in one moment.
 func TestManyTestsAreNotDueInOneMoment(t *testing.T) {
 	now := time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC)
 	r := NewReconciler(nil, nil, Options{Clock: func() time.Time { return now }})
 	moments := map[time.Duration]bool{}
 	for i := range 100 {
 		test := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{UID: types.UID(fmt.Sprint("uid-", i))}}
-		result, err := r.outcome(t.Context(), &observation{Observed: lifecycle.Observed{Test: test}}, lifecycle.Decision{RequeueAt: now.Add(10 * time.Second)}, nil)
-		if after := result.RequeueAfter; err != nil || after < 10*time.Second || after >= 11*time.Second {
-			t.Fatalf("looked at again after %s, %v", after, err)
+		result, err := r.outcome(t.Context(), &observation{Observed: lifecycle.Observed{Test: test}},
+			lifecycle.Decision{RequeueAt: now.Add(10 * time.Second)}, nil)
+		if delay := result.RequeueAfter; err != nil || delay < 10*time.Second || delay >= 11*time.Second {
+			t.Fatalf("looked at again after %s, %v", delay, err)
 		}
 		moments[result.RequeueAfter.Truncate(50*time.Millisecond)] = true
 	}

@@ -19,7 +19,8 @@ import (
 )
 
 // listsNoNetworks has the networks never listed.
-var listsNoNetworks = interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+var listsNoNetworks = interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList,
+	options ...client.ListOption) error {
 	if _, networks := list.(*unstructured.UnstructuredList); networks {
 		return inventory.ErrListing
 	}
@@ -57,8 +58,10 @@ spec: {dut: {type: Reference}, links: [{name: west, network: west, lineRate: 1gb
 		t.Run(name, func(t *testing.T) {
 			test := objects[0].LoadTest.DeepCopy()
 			c.change(test)
-			r := NewReconciler(fake.NewClientBuilder().WithScheme(scheme).WithInterceptorFuncs(listsNoNetworks).Build(), nil, Options{})
-			if _, err := r.lab(t.Context(), test); errors.Is(err, inventory.ErrListing) != c.waits || !c.waits && err != nil {
+			r := NewReconciler(fake.NewClientBuilder().WithScheme(scheme).WithInterceptorFuncs(listsNoNetworks).Build(),
+				nil, Options{})
+			if _, err := r.lab(t.Context(), test); errors.Is(err, inventory.ErrListing) != c.waits || !c.waits &&
+				err != nil {
 				t.Errorf("it waits: %v (%v), want %v", errors.Is(err, inventory.ErrListing), err, c.waits)
 			}
 		})

@@ -16,10 +16,10 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/controllers/caches"
-	"github.com/linerate-dev/linerate/controllers/guards"
 	"github.com/linerate-dev/linerate/controllers/inventory"
 	"github.com/linerate-dev/linerate/controllers/metrics"
 	"github.com/linerate-dev/linerate/controllers/pass"
+	"github.com/linerate-dev/linerate/controllers/policies"
 	"github.com/linerate-dev/linerate/controllers/turns"
 	"github.com/linerate-dev/linerate/controllers/wires"
 	"github.com/linerate-dev/linerate/internal/cluster/lifecycle"
@@ -32,39 +32,44 @@ import (
 type Options struct {
 	// Settings are what pods are made with. Runners run in their namespace, which is the operator's own.
 	Settings manifests.Settings
-	// Namespace is the operator's own. Empty: no test can take a physical port, unless PortLeases says where their Leases are kept.
+	// Namespace is the operator's own. If it is empty, no test can take a physical port, unless PortLeases
+	// names the namespace of the ports' Leases.
 	Namespace string
-	// PortLeases is the namespace in which all operators of the cluster keep the Leases of physical ports; empty: the operator's own. PortsUnguarded: other
-	// operators may keep their Leases elsewhere, so this one's tests get no devices that share a port.
+	// PortLeases is the namespace in which all operators of the cluster keep the Leases of physical ports, or
+	// empty for the operator's own. PortsUnguarded says that other operators may keep their Leases elsewhere,
+	// so this one's tests get no devices that share a port.
 	PortLeases     string
 	PortsUnguarded bool
-	// Namespaces are those whose LoadTests the operator reconciles; none means all.
+	// Namespaces are those whose LoadTests the operator reconciles. An empty list means all.
 	Namespaces caches.Namespaces
-	// NetworkNamespaces are those whose networks the LoadTests of all namespaces may use, besides those of their own; "*" means all.
+	// NetworkNamespaces are those whose networks the LoadTests of all namespaces may use, besides those of
+	// their own. "*" means all.
 	NetworkNamespaces []string
-	// Bounds are what the tests' specs may name.
+	// Bounds bound what the tests' specs may name.
 	Bounds compile.Bounds
-	// MaxConcurrentReconciles is how many LoadTests are reconciled at a time; 0 means 16.
+	// MaxConcurrentReconciles is how many LoadTests are reconciled at a time. 0 means 16.
 	MaxConcurrentReconciles int
 	// NetworkPolicies and DisruptionBudgets say whether each namespace with tests gets those objects.
 	NetworkPolicies, DisruptionBudgets bool
-	// NodesGrow: an autoscaler adds nodes for Pending pods, so pods are made even though no node has what they need.
+	// NodesGrow says that an autoscaler adds nodes for Pending pods, so pods are made even though no node has
+	// what they need.
 	NodesGrow bool
-	// Clock tells the time; nil means time.Now.
+	// Clock is the current time. nil means time.Now.
 	Clock func() time.Time
-	// Metrics is where SetupWithManager registers metrics; nil: nowhere.
+	// Metrics is where SetupWithManager registers metrics. nil means nowhere.
 	Metrics prometheus.Registerer
 	// MetricsTests is how many LoadTests at most get series of their own.
 	MetricsTests int
-	// Decoded is how much memory is left for Reports, shared with other readers; nil: there are none.
+	// Decoded is how much memory is left for Reports, shared with other readers. nil means that there are none.
 	Decoded *caches.Decoded
-	// Reports is handed the Report of each test that ended; nil: nobody is.
+	// Reports receives the Report of each test that ended, if it isn't nil.
 	Reports Reports
 }
 
-// Reports receives what tests measured, for suites.
+// Reports receives the Reports of complete tests, for suites.
 type Reports interface {
-	// Keep receives a test and its Report, which must not be changed, the Report's digest, and how many bytes of memory it takes.
+	// Keep receives a test and its Report, which must not be changed, the Report's digest, and how many bytes
+	// of memory it takes.
 	Keep(test *v1alpha1.LoadTest, digest string, document *report.Report, memory int64)
 }
 
@@ -73,16 +78,19 @@ type Reconciler struct {
 	options Options
 	// client writes, and reads through the cache where there is one.
 	client client.Client
-	// live reads past the cache: Reports, which are too large for it, and objects without our labels.
+	// live reads past the cache. It reads Reports, which are too large for the cache, and objects without
+	// linerate's labels.
 	live client.Reader
-	// progress reads the ConfigMaps in which runners report their progress; of all other ConfigMaps only metadata is cached.
+	// progress reads the ConfigMaps in which runners report their progress. Of all other ConfigMaps only
+	// metadata is cached.
 	progress client.Reader
-	// inventory is what the cluster has, wires are the Leases of physical ports.
+	// inventory is what the cluster has, and wires are the Leases of physical ports.
 	inventory *inventory.Inventory
 	wires     *wires.Leases
-	// guards are the NetworkPolicies and budgets of each namespace with tests.
-	guards *guards.Guards
-	// ofTest lists objects with a test's label, ofRuns the objects of its runs in the operator's own namespace: by an index where there is a cache.
+	// policies installs the NetworkPolicies and budgets of each namespace with tests.
+	policies *policies.Installer
+	// ofTest lists objects with a test's label, and ofRuns the objects of its runs in the operator's own
+	// namespace. Both use an index where there is a cache.
 	ofTest       func(test types.UID) client.ListOption
 	ofRuns       func(test types.NamespacedName) client.ListOption
 	events       events.EventRecorder
@@ -90,12 +98,12 @@ type Reconciler struct {
 	acceptedPods *acceptedPods
 	turns        *turns.Line
 	metrics      *metrics.Tests
-	// changedNetworks are those whose tests are still to be woken.
+	// changedNetworks are those whose tests must still be woken.
 	changedNetworks *changedNetworks
 }
 
-// NewReconciler makes a reconciler that reads and writes through one client, which need not have a cache. SetupWithManager gives it
-// caches.
+// NewReconciler makes a reconciler that reads and writes through one client, which may lack a cache.
+// SetupWithManager gives it caches.
 func NewReconciler(c client.Client, recorder events.EventRecorder, options Options) *Reconciler {
 	if options.Clock == nil {
 		options.Clock = time.Now
@@ -105,39 +113,44 @@ func NewReconciler(c client.Client, recorder events.EventRecorder, options Optio
 	}
 	options.Settings.Namespace = cmp.Or(options.Settings.Namespace, options.Namespace)
 	options.Settings.ExternalServers = options.Bounds.Servers
-	lab := inventory.New(c, inventory.Bounds{Namespaces: options.Namespaces, Shared: options.NetworkNamespaces, PortsUnguarded: options.PortsUnguarded, Tests: options.Bounds})
+	lab := inventory.New(c, inventory.Bounds{Namespaces: options.Namespaces, Shared: options.NetworkNamespaces,
+		PortsUnguarded: options.PortsUnguarded, Tests: options.Bounds})
 	return &Reconciler{
-		options: options, client: c, live: c, progress: c, ofTest: byLabel, ofRuns: runsByLabel, events: recorder, memory: newMemory(), acceptedPods: newAcceptedPods(), metrics: metrics.NewTests(),
+		options: options, client: c, live: c, progress: c, ofTest: byLabel, ofRuns: runsByLabel, events: recorder,
+		memory: newMemory(), acceptedPods: newAcceptedPods(), metrics: metrics.NewTests(),
 		inventory: lab, turns: turns.New(c, lab, options.Settings, options.Clock),
-		guards: guards.New(c, guards.Options{
-			NetworkPolicies: options.NetworkPolicies, DisruptionBudgets: options.DisruptionBudgets, Namespace: options.Namespace, Clock: options.Clock,
+		policies: policies.New(c, policies.Options{
+			NetworkPolicies: options.NetworkPolicies, DisruptionBudgets: options.DisruptionBudgets,
+			Namespace: options.Namespace, Clock: options.Clock,
 		}),
-		wires: wires.New(c, wires.Options{Namespace: cmp.Or(options.PortLeases, options.Namespace), Namespaces: options.Namespaces, Clock: options.Clock}),
+		wires: wires.New(c, wires.Options{Namespace: cmp.Or(options.PortLeases, options.Namespace),
+			Namespaces: options.Namespaces, Clock: options.Clock}),
 	}
 }
 
-// closerLooks bounds how often a decision is made again in one pass: for the Report, the baseline, the dry run, the finalizer, and each of two surprises.
-const closerLooks = 7
+// maxDecisionsPerReconcile bounds the decisions of one pass. The Report, the baseline, the dry run, the
+// finalizer, and each of two surprises take one.
+const maxDecisionsPerReconcile = 7
 
 // Reconcile makes one pass of a LoadTest: observe, decide, apply.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
-	begun := time.Now()
+	start := time.Now()
 	observed, err := r.observe(ctx, request.NamespacedName)
 	if err != nil || observed == nil {
 		return r.outcome(ctx, nil, lifecycle.Decision{}, err)
 	}
 	defer observed.releaseMemory()
 	var decision lifecycle.Decision
-	for range closerLooks {
+	for range maxDecisionsPerReconcile {
 		decision = lifecycle.Decide(observed.Observed)
 		ctx := withDecision(ctx, observed.Test, decision)
-		again, err := r.lookCloser(ctx, observed, decision)
-		if err == nil && !again {
-			again, err = r.apply(ctx, observed, decision)
+		observedMore, err := r.readWhatDecisionAsks(ctx, observed, decision)
+		if err == nil && !observedMore {
+			observedMore, err = r.apply(ctx, observed, decision)
 		}
-		if err != nil || !again {
+		if err != nil || !observedMore {
 			r.memory.tryRefused(observed, r.options.Clock(), decision.RequeueAt)
-			r.metrics.Decided(decision.Rule, time.Since(begun))
+			r.metrics.Decided(decision.Rule, time.Since(start))
 			return r.outcome(ctx, observed, decision, err)
 		}
 	}
@@ -145,7 +158,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 }
 
 // outcome turns how a pass of a LoadTest ended into when the next one is due.
-func (r *Reconciler) outcome(ctx context.Context, observed *observation, decision lifecycle.Decision, err error) (ctrl.Result, error) {
+func (r *Reconciler) outcome(ctx context.Context, observed *observation, decision lifecycle.Decision,
+	err error) (ctrl.Result, error) {
 	due := decision.RequeueAt
 	if observed != nil && len(observed.Children.Foreign) > 0 {
 		due = pass.Earlier(due, r.options.Clock().Add(pass.TakenAgain))
@@ -156,12 +170,13 @@ func (r *Reconciler) outcome(ctx context.Context, observed *observation, decisio
 	return pass.Next(ctx, due, r.options.Clock(), err)
 }
 
-// fraction is a part of a second that differs from test to test. Decisions are due at whole seconds, as the API server stores times: without it all tests of a
-// cluster would be reconciled as each second begins, and wait for each other.
+// fraction is a part of a second that differs from test to test. Decisions are due at whole seconds, as the API
+// server stores times. Without fractions all tests of a cluster would be reconciled as each second begins, and
+// wait for each other.
 func fraction(test types.UID) time.Duration { return pass.MomentOf(string(test), time.Second) }
 
-// Each line that concerns a LoadTest has the keys namespace and loadtest; once there is a decision also attempt and rule: one test's life
-// is what jq 'select(.loadtest=="NAME")' leaves.
+// Each log line that concerns a LoadTest has the keys namespace and loadtest, and from its decision on also
+// attempt and rule. jq 'select(.loadtest=="NAME")' then shows one test's life.
 
 // logOf is the logger of a pass. A line about no test in particular has neither key.
 func logOf(request *reconcile.Request) logr.Logger {
@@ -173,17 +188,20 @@ func logOf(request *reconcile.Request) logr.Logger {
 
 // withDecision adds the decision to all further lines of the log.
 func withDecision(ctx context.Context, test *v1alpha1.LoadTest, decision lifecycle.Decision) context.Context {
-	attempt := max(decision.Status.Attempt, test.Status.Attempt) // a decision that asks for a closer look has no status
+	// a decision that asks for more observations has no status
+	attempt := max(decision.Status.Attempt, test.Status.Attempt)
 	return ctrl.LoggerInto(ctx, ctrl.LoggerFrom(ctx).WithValues("attempt", attempt, "rule", decision.Rule))
 }
 
-// logDecided logs a status that was written: at Info where the test changes its state or waits for something else, and at V(1) otherwise, such as for
-// progress.
+// logDecided logs a status that was written. It logs at Info where the test changes its state or its reason to
+// wait, and at V(1) otherwise, such as for progress.
 func logDecided(log logr.Logger, test *v1alpha1.LoadTest, decision lifecycle.Decision) {
-	was, is := &test.Status, &decision.Status
-	if metrics.StateOf(was) == metrics.StateOf(is) && metrics.WaitsFor(was) == metrics.WaitsFor(is) && len(was.Conditions) > 0 {
-		log.V(1).Info("status written", "state", metrics.StateOf(is), "reason", decision.Reason, "message", decision.Message)
+	old, updated := &test.Status, &decision.Status
+	if metrics.StateOf(old) == metrics.StateOf(updated) && metrics.WaitsFor(old) == metrics.WaitsFor(updated) &&
+		len(old.Conditions) > 0 {
+		log.V(1).Info("status written", "state", metrics.StateOf(updated), "reason", decision.Reason, "message",
+			decision.Message)
 		return
 	}
-	log.Info("state changed", "state", metrics.StateOf(is), "reason", decision.Reason, "message", decision.Message)
+	log.Info("state changed", "state", metrics.StateOf(updated), "reason", decision.Reason, "message", decision.Message)
 }

@@ -26,8 +26,8 @@ import (
 
 const defaultConcurrency = 16
 
-// SetupWithManager gives the reconciler the manager's caches, and watches everything that may change a decision. The manager must have been
-// made with caches.Options.
+// SetupWithManager gives the reconciler the manager's caches, and watches everything that may change a
+// decision. The manager must have been made with caches.Options.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	wake := make(chan event.GenericEvent, 1)
 	progress, err := caches.NewProgress(mgr, r.options.Settings.Namespace)
@@ -50,9 +50,11 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	b := ctrl.NewControllerManagedBy(mgr).For(&v1alpha1.LoadTest{}, builder.WithPredicates(caches.Changes())).
 		Watches(&corev1.Pod{}, ofTest).
 		Watches(&batchv1.Job{}, ofTest).
-		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.testsOfNode), builder.WithPredicates(inventory.NodeChanges())).
+		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.testsOfNode),
+			builder.WithPredicates(inventory.NodeChanges())).
 		WatchesMetadata(caches.MetadataOf(configMapKind), ofTest).
-		WatchesRawSource(source.Kind(progress, &corev1.ConfigMap{}, handler.TypedEnqueueRequestsFromMapFunc(r.progressOf))).
+		WatchesRawSource(source.Kind(progress, &corev1.ConfigMap{},
+			handler.TypedEnqueueRequestsFromMapFunc(r.progressOf))).
 		WithOptions(r.controllerOptions())
 	if err := r.turns.Watch(mgr, b, cachedNotOver); err != nil {
 		return err
@@ -72,17 +74,19 @@ func (r *Reconciler) controllerOptions() controller.Options {
 	return pass.ControllerOptions(concurrency, logOf)
 }
 
-// registerMetrics registers the counters of LoadTests, and the states that are counted at each scrape, if the options name a registry.
+// registerMetrics registers the counters of LoadTests, and the states that are counted at each scrape, if the
+// options name a registry.
 func (r *Reconciler) registerMetrics(mgr ctrl.Manager) error {
 	if r.options.Metrics == nil {
 		return nil
 	}
 	return r.metrics.Register(r.options.Metrics, metrics.Sources{
-		Tests: r.client, Progress: r.progress, Own: r.options.Settings.Namespace, Leads: mgr.Elected(), Clock: r.options.Clock, Line: r.turns.Drawn, Most: r.options.MetricsTests,
+		Tests: r.client, Progress: r.progress, OperatorNamespace: r.options.Settings.Namespace, Leads: mgr.Elected(),
+		Clock: r.options.Clock, Line: r.turns.Drawn, MaxTests: r.options.MetricsTests,
 	})
 }
 
-// nudge leaves a mark that something changed; one mark stands for all changes until it is read.
+// nudge leaves a mark that something changed. One mark stands for all changes until it is read.
 func nudge(wake chan<- event.GenericEvent) {
 	select {
 	case wake <- event.GenericEvent{Object: &corev1.Node{}}:
@@ -90,8 +94,9 @@ func nudge(wake chan<- event.GenericEvent) {
 	}
 }
 
-// testOf is the LoadTest that a child belongs to, by its labels: a Job owns the runner's pod, and no test owns an object in the operator's own namespace. An
-// object in any other namespace can only belong to a test of that namespace, whatever its labels say.
+// testOf is the LoadTest that a child belongs to, by its labels, since a Job owns the runner's pod, and no test
+// owns an object in the operator's own namespace. An object in any other namespace can only belong to a test of
+// that namespace, whatever its labels say.
 func (r *Reconciler) testOf(_ context.Context, child client.Object) []reconcile.Request {
 	if run := runOf(child); run.Name != "" && child.GetNamespace() == r.options.Settings.Namespace {
 		return []reconcile.Request{{NamespacedName: run}}

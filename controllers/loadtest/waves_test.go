@@ -12,30 +12,31 @@ import (
 
 func TestPodsThatAreApartAreMadeOneAfterTheOther(t *testing.T) {
 	named := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Name: name} }
-	apart := &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{}}}}
+	required := &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{}}}}
 	preferred := &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{{}}}}
 	for _, c := range []struct {
-		what string
-		of   *corev1.Affinity
-		want string
+		placement string
+		affinity  *corev1.Affinity
+		want      string
 	}{
 		{"anywhere", nil, " | links | dut west east"},
 		{"rather apart", preferred, " | links | dut west east"},
-		{"apart", apart, " | links | dut | west | east"},
+		{"apart", required, " | links | dut | west | east"},
 	} {
-		t.Run(c.what, func(t *testing.T) {
+		t.Run(c.placement, func(t *testing.T) {
 			end := func(name string) *corev1.Pod {
-				return &corev1.Pod{ObjectMeta: named(name), Spec: corev1.PodSpec{Affinity: c.of}}
+				return &corev1.Pod{ObjectMeta: named(name), Spec: corev1.PodSpec{Affinity: c.affinity}}
 			}
-			var all []string
-			for _, wave := range waves([]manifests.Object{&corev1.Pod{ObjectMeta: named("dut")}, &corev1.ConfigMap{ObjectMeta: named("links")}, end("west"), end("east")}) {
+			var made []string
+			for _, wave := range waves([]manifests.Object{&corev1.Pod{ObjectMeta: named("dut")},
+				&corev1.ConfigMap{ObjectMeta: named("links")}, end("west"), end("east")}) {
 				var names []string
 				for _, o := range wave {
 					names = append(names, o.GetName())
 				}
-				all = append(all, strings.Join(names, " "))
+				made = append(made, strings.Join(names, " "))
 			}
-			if got := strings.Join(all, " | "); got != c.want {
+			if got := strings.Join(made, " | "); got != c.want {
 				t.Errorf("made in waves %q, want %q", got, c.want)
 			}
 		})

@@ -23,10 +23,14 @@ import (
 	"github.com/linerate-dev/linerate/internal/cluster/suite"
 )
 
-// apply carries out a decision, in the order of its fields: a test's measurement is stored before the test may be deleted. After a failure half-way the
-// next observation leads to the rest; what succeeded is remembered, and not repeated.
+// apply carries out a decision, in the order of its fields. A test's measurement is stored before the test may
+// be deleted. After a failure half-way the next observation leads to the rest. What succeeded is remembered,
+// and not repeated.
 func (r *Reconciler) apply(ctx context.Context, observed *observation, decision suite.Decision) error {
-	if err := r.storing(ctx, observed, func() error { return r.storeReport(ctx, observed, decision.Report) }); err != nil {
+	if err := r.storing(ctx, observed, func() error {
+		return r.storeReport(ctx, observed,
+			decision.Report)
+	}); err != nil {
 		return err
 	}
 	if err := r.stopTests(ctx, observed, decision.Stop); err != nil {
@@ -54,7 +58,7 @@ func (r *Reconciler) apply(ctx context.Context, observed *observation, decision 
 		return r.deleteOwn(ctx, observed.Suite.DeepCopy())
 	}
 	if len(observed.notes.obstacles) > obstacles {
-		return pass.Wait("some tests can't be made", time.Millisecond) // the next pass says so, and makes others
+		return pass.Wait("some tests can't be made", time.Millisecond) // the next pass reports it, and makes others
 	}
 	return nil
 }
@@ -65,33 +69,35 @@ func (r *Reconciler) stopTests(ctx context.Context, observed *observation, names
 	pass.SideBySide(len(names), func(i int) { failed[i] = r.stop(ctx, observed.Tests[names[i]]) })
 	for i, name := range names {
 		if failed[i] == nil {
-			observed.notes.pending[name] = pending{stop: true, until: observed.Now.Add(caches.MostBehind)}
+			observed.notes.pending[name] = pending{stop: true, expiry: observed.Now.Add(caches.MaxBehind)}
 		}
 	}
 	return errors.Join(failed...)
 }
 
-// stop sets spec.stop of a test; doing so again changes nothing.
+// stop sets spec.stop of a test. A second call changes nothing.
 func (r *Reconciler) stop(ctx context.Context, test *v1alpha1.LoadTest) error {
 	ctrl.LoggerFrom(ctx).Info("stopping", "test", test.Name)
 	target := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: test.Namespace, Name: test.Name}}
-	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"metadata":{"uid":%q},"spec":{"stop":true}}`, test.UID))
+	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"metadata":{"uid":%q},"spec":{"stop":true}}`,
+		test.UID))
 	if err := pass.IgnoreGone(r.client.Patch(ctx, target, patch)); err != nil {
 		return fmt.Errorf("stop %s: %w", test.Name, err)
 	}
 	return nil
 }
 
-// createTests creates the tests that may be tried now, several at a time. It records those that were created even if another one fails.
+// createTests creates the tests that may be tried now, several at a time. It records those that were created
+// even if another creation fails.
 func (r *Reconciler) createTests(ctx context.Context, observed *observation, wanted []suite.Wanted) error {
 	room, _ := observed.notes.mayTry(r.options.Clock())
 	wanted = wanted[:min(len(wanted), room)]
 	failed := make([]error, len(wanted))
 	pass.SideBySide(len(wanted), func(i int) { failed[i] = r.createTest(ctx, observed.Matrix, wanted[i]) })
 	for i, w := range wanted {
-		made, err := r.answered(ctx, observed, w.Name, failed[i])
-		if failed[i] = err; made {
-			observed.notes.made(w.Name, r.options.Clock())
+		created, err := r.answered(ctx, observed, w.Name, failed[i])
+		if failed[i] = err; created {
+			observed.notes.recordCreated(w.Name, r.options.Clock())
 		}
 	}
 	return errors.Join(failed...)
@@ -105,8 +111,10 @@ func (r *Reconciler) createTest(ctx context.Context, m *suite.Matrix, wanted sui
 	return r.client.Create(ctx, &unstructured.Unstructured{Object: content})
 }
 
-// answered says whether a test exists after the API server's answer: it was created, or exists as the suite's own. A refusal is recorded for the status.
-func (r *Reconciler) answered(ctx context.Context, observed *observation, name string, err error) (made bool, _ error) {
+// answered says that a test exists after the API server's answer, because it was created, or exists as the
+// suite's own. A refusal is recorded for the status.
+func (r *Reconciler) answered(ctx context.Context, observed *observation, name string, err error) (created bool,
+	_ error) {
 	switch {
 	case err == nil:
 		ctrl.LoggerFrom(ctx).Info("created", "test", name)
@@ -122,32 +130,33 @@ func (r *Reconciler) answered(ctx context.Context, observed *observation, name s
 	return false, fmt.Errorf("create %s: %w", name, err)
 }
 
-// isOwnTest asks whether the existing test of this name is the suite's own, made a moment ago.
-func (r *Reconciler) isOwnTest(ctx context.Context, observed *observation, name string) (own bool, _ error) {
-	there := caches.MetadataOf(v1alpha1.GroupVersion.WithKind(v1alpha1.LoadTestKind))
-	err := r.live.Get(ctx, client.ObjectKey{Namespace: observed.Suite.Namespace, Name: name}, there)
+// isOwnTest says that the existing test of this name is the suite's own, made a moment ago.
+func (r *Reconciler) isOwnTest(ctx context.Context, observed *observation, name string) (owned bool, _ error) {
+	existing := caches.MetadataOf(v1alpha1.GroupVersion.WithKind(v1alpha1.LoadTestKind))
+	err := r.live.Get(ctx, client.ObjectKey{Namespace: observed.Suite.Namespace, Name: name}, existing)
 	switch {
 	case apierrors.IsNotFound(err):
 		return false, pass.Wait("a test of this name was there a moment ago", pass.TakenAgain/60)
 	case err != nil:
 		return false, fmt.Errorf("look whose %s is: %w", name, err)
-	case ofFormer(there, observed.Suite):
+	case ofEarlierSuite(existing, observed.Suite):
 		return false, pass.Wait("a test of an earlier suite of this name is being deleted", time.Second)
-	case !isOf(there, observed.Suite):
+	case !isOf(existing, observed.Suite):
 		r.inTheWay(observed, name, "a LoadTest of this name is somebody else's: delete that, or give the suite another name")
 		return false, nil
 	}
 	return true, nil
 }
 
-// ofFormer says that an object belongs to an earlier suite of this name, and is garbage collected with it.
-func ofFormer(object client.Object, s *v1alpha1.LoadTestSuite) bool {
+// ofEarlierSuite says that an object belongs to an earlier suite of this name, and is garbage collected with
+// it.
+func ofEarlierSuite(object client.Object, s *v1alpha1.LoadTestSuite) bool {
 	owner := suiteOf(object)
 	return owner != nil && owner.Name == s.Name && owner.UID != s.UID
 }
 
-func (r *Reconciler) inTheWay(observed *observation, name, why string) {
-	observed.notes.refuse(name, why, observed.Now)
+func (r *Reconciler) inTheWay(observed *observation, name, reason string) {
+	observed.notes.refuse(name, reason, observed.Now)
 }
 
 // deleteTests deletes tests, several at a time.
@@ -156,40 +165,44 @@ func (r *Reconciler) deleteTests(ctx context.Context, observed *observation, nam
 	pass.SideBySide(len(names), func(i int) { failed[i] = r.deleteOwn(ctx, observed.Tests[names[i]]) })
 	for i, name := range names {
 		if failed[i] == nil {
-			observed.notes.gone[observed.Tests[name].UID] = observed.Now.Add(caches.MostBehind)
+			observed.notes.deleted[observed.Tests[name].UID] = observed.Now.Add(caches.MaxBehind)
 		}
 	}
 	return errors.Join(failed...)
 }
 
-// deleteOwn deletes a test or the suite, and what belongs to it in the background.
+// deleteOwn deletes a test, a sheet or the suite, and what belongs to it in the background.
 func (r *Reconciler) deleteOwn(ctx context.Context, object client.Object) error {
 	uid := object.GetUID()
 	ctrl.LoggerFrom(ctx).Info("deleting", "object", object.GetName())
-	err := r.client.Delete(ctx, object.DeepCopyObject().(client.Object), client.PropagationPolicy(metav1.DeletePropagationBackground), client.Preconditions{UID: &uid})
+	err := r.client.Delete(ctx, object.DeepCopyObject().(client.Object),
+		client.PropagationPolicy(metav1.DeletePropagationBackground), client.Preconditions{UID: &uid})
 	if err := pass.IgnoreGone(err); err != nil {
 		return fmt.Errorf("delete %s: %w", object.GetName(), err)
 	}
 	return nil
 }
 
-// writeStatus writes the status or, if the API server refuses it, the one that replaces it. It returns the decision whose status was written.
-func (r *Reconciler) writeStatus(ctx context.Context, observed *observation, decision suite.Decision) (suite.Decision, error) {
+// writeStatus writes the status or, if the API server refuses it, the one that replaces it. It returns the
+// decision whose status was written.
+func (r *Reconciler) writeStatus(ctx context.Context, observed *observation, decision suite.Decision) (suite.Decision,
+	error) {
 	err := r.patchStatus(ctx, observed, decision)
 	if !pass.RefusedForGood(err) {
 		return decision, err
 	}
 	ctrl.LoggerFrom(ctx).Error(err, "the API server refuses the status")
-	said := suite.Refused(observed.Observed, decision, err.Error())
-	if err := r.patchStatus(ctx, observed, said); pass.RefusedForGood(err) {
-		return said, reconcile.TerminalError(err)
+	replaced := suite.Refused(observed.Observed, decision, err.Error())
+	if err := r.patchStatus(ctx, observed, replaced); pass.RefusedForGood(err) {
+		return replaced, reconcile.TerminalError(err)
 	} else if err != nil {
-		return said, err
+		return replaced, err
 	}
-	return said, nil
+	return replaced, nil
 }
 
-// patchStatus writes a status if it differs from the stored one, and only over the version that the decision was made from.
+// patchStatus writes a status if it differs from the stored one, and only over the version that the decision
+// was made from.
 func (r *Reconciler) patchStatus(ctx context.Context, observed *observation, decision suite.Decision) error {
 	stored, err := json.Marshal(observed.Suite.Status)
 	decided, err2 := json.Marshal(decision.Status)

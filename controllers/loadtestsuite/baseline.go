@@ -20,15 +20,17 @@ type earlierSuite struct {
 	uid     types.UID
 	matrix  *suite.Matrix
 	reading *suite.Reading
-	// found is the result of reading it; nil: not all is read yet.
+	// found is the result of reading it. It is nil until all is read.
 	found *suite.Reference
 }
 
-// sheetsAtOnce is how many sheets of an earlier suite's runs one pass reads: each takes a request, and decoding of some hundred runs. An earlier suite with a single sheet is read in one pass.
+// sheetsAtOnce is how many sheets of an earlier suite's runs one pass reads. Each takes a request, and decoding
+// of some hundred runs. An earlier suite with a single sheet is read in one pass.
 const sheetsAtOnce = 2
 
-// readReference reads the earlier suite that a suite is compared with: its cells, and its stored runs. That there is no such suite, or that it isn't over, is no
-// error. It is read once, when all is measured; in several passes where it is large.
+// readReference reads the earlier suite that a suite is compared with. It reads the suite's cells, and its
+// stored runs. A missing or incomplete suite is no error. The suite is read once, when all is measured, in
+// several passes if it is large.
 func (r *Reconciler) readReference(ctx context.Context, observed *observation) error {
 	if e := observed.notes.earlier; e != nil && e.found != nil {
 		observed.Reference = e.found
@@ -59,7 +61,8 @@ func (r *Reconciler) readReference(ctx context.Context, observed *observation) e
 	case err != nil:
 		return err
 	case stored != nil && len(e.reading.Sheets) < int(stored.ConfigMaps):
-		fault = fmt.Sprintf("%d of the %d ConfigMaps of its runs are gone", int(stored.ConfigMaps)-len(e.reading.Sheets), stored.ConfigMaps)
+		fault = fmt.Sprintf("%d of the %d ConfigMaps of its runs are gone",
+			int(stored.ConfigMaps)-len(e.reading.Sheets), stored.ConfigMaps)
 	}
 	e.found = suite.ReferenceOf(e.matrix, e.reading.Runs)
 	if fault != "" {
@@ -69,23 +72,24 @@ func (r *Reconciler) readReference(ctx context.Context, observed *observation) e
 	return nil
 }
 
-// readOn reads more of an earlier suite's runs; without an error, all have been read.
+// readOn reads more of an earlier suite's runs. It returns no error once all have been read.
 func (r *Reconciler) readOn(ctx context.Context, reading *suite.Reading) error {
 	for range sheetsAtOnce {
-		if reading.Done {
+		if reading.Complete {
 			return nil
 		}
 		if _, err := r.readSheet(ctx, reading); err != nil {
 			return fmt.Errorf("read the suite to compare with: %w", err)
 		}
 	}
-	if !reading.Done {
+	if !reading.Complete {
 		return errMore
 	}
 	return nil
 }
 
-// earlierSuite is how far an earlier suite has been read. A new suite of the same name is read from its beginning.
+// earlierSuite is how far an earlier suite has been read. A new suite of the same name is read from its
+// beginning.
 func (n *notes) earlierSuite(s *v1alpha1.LoadTestSuite) *earlierSuite {
 	if n.earlier == nil || n.earlier.uid != s.UID {
 		matrix := suite.Expand(s.DeepCopy())
@@ -94,7 +98,8 @@ func (n *notes) earlierSuite(s *v1alpha1.LoadTestSuite) *earlierSuite {
 	return n.earlier
 }
 
-// whyNoBaseline says why a suite can't be compared with; empty: it can, as far as it was measured.
+// whyNoBaseline says why a suite can't be compared with. It is empty if the suite can be, as far as it was
+// measured.
 func whyNoBaseline(s *v1alpha1.LoadTestSuite) string {
 	switch c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionComplete); {
 	case c == nil:

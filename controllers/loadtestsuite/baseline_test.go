@@ -31,14 +31,16 @@ func TestWhichSuitesServeAsBaseline(t *testing.T) {
 		"measured":                        {metav1.ConditionTrue, v1alpha1.ReasonMeasured, ""},
 		"measured in part: what there is": {metav1.ConditionTrue, v1alpha1.ReasonPartlyMeasured, ""},
 		"stopped: what there is":          {metav1.ConditionTrue, v1alpha1.ReasonStopped, ""},
-		"going on":                        {metav1.ConditionFalse, v1alpha1.ReasonRunning, "it was not complete (Running) when this suite was over"},
-		"refused":                         {metav1.ConditionTrue, v1alpha1.ReasonInvalid, "it was refused"},
-		"never looked at":                 {"", "", "it had not begun"},
+		"going on": {metav1.ConditionFalse, v1alpha1.ReasonRunning,
+			"it was not complete (Running) when this suite was over"},
+		"refused":         {metav1.ConditionTrue, v1alpha1.ReasonInvalid, "it was refused"},
+		"never looked at": {"", "", "it had not begun"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &v1alpha1.LoadTestSuite{}
 			if c.status != "" {
-				s.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: c.status, Reason: c.reason}}
+				s.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: c.status,
+					Reason: c.reason}}
 			}
 			if got := whyNoBaseline(s); !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") {
 				t.Errorf("it says %q, want %q", got, c.want)
@@ -53,8 +55,9 @@ type countingReader struct {
 	maps int
 }
 
-func (r *countingReader) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
-	if _, is := object.(*corev1.ConfigMap); is {
+func (r *countingReader) Get(ctx context.Context, key client.ObjectKey, object client.Object,
+	options ...client.GetOption) error {
+	if _, ok := object.(*corev1.ConfigMap); ok {
 		r.maps++
 	}
 	return r.Reader.Get(ctx, key, object, options...)
@@ -83,7 +86,8 @@ func (w *suiteWorld) earlier(uid types.UID) *v1alpha1.LoadTestSuite {
 	if err := yaml.UnmarshalStrict([]byte(cells(20)), &s.Spec); err != nil {
 		w.t.Fatal(err)
 	}
-	s.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonMeasured}}
+	s.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue,
+		Reason: v1alpha1.ReasonMeasured}}
 	s.Status.StoredRuns = &v1alpha1.StoredRuns{ConfigMaps: 5}
 	if err := w.client.Create(w.t.Context(), s); err != nil {
 		w.t.Fatal(err)
@@ -95,42 +99,46 @@ func (w *suiteWorld) earlier(uid types.UID) *v1alpha1.LoadTestSuite {
 			w.t.Fatal(err)
 		}
 		name := matrix.TestName(i*len(matrix.Cells)/5, 1, 1)
-		evidence := &report.Report{Version: report.Version, Ending: report.GeneratorLost, Plan: &plan.Plan{}, Message: hex.EncodeToString(words)}
-		runs[name] = suite.Run{Ended: "Measured", SuiteRun: report.SuiteRun{Test: name, Repetition: 1, Evidence: evidence}}
+		evidence := &report.Report{Version: report.Version, Ending: report.GeneratorLost, Plan: &plan.Plan{},
+			Message: hex.EncodeToString(words)}
+		runs[name] = suite.Run{Ended: "Measured", SuiteRun: report.SuiteRun{Test: name, Repetition: 1,
+			Evidence: evidence}}
 		w.stores(s, runs, stored)
 	}
 	return s
 }
 
-// reads lets some passes read the suite that is compared with, and returns the last one's observation and how many ConfigMaps the greediest read.
-func (w *suiteWorld) reads(passes int) (seen *observation, most int) {
+// reads lets some passes read the suite that is compared with, and returns the last one's observation and how
+// many ConfigMaps the greediest read.
+func (w *suiteWorld) reads(passes int) (observed *observation, largest int) {
 	w.t.Helper()
 	for range passes {
 		counting := &countingReader{Reader: w.client}
 		w.r.live = counting
 		var err error
-		if seen, err = w.r.observe(w.t.Context(), client.ObjectKey{Namespace: "lab", Name: "night"}); err != nil {
+		if observed, err = w.r.observe(w.t.Context(), client.ObjectKey{Namespace: "lab", Name: "night"}); err != nil {
 			w.t.Fatal(err)
 		}
-		err = w.r.readReference(w.t.Context(), seen)
-		if most = max(most, counting.maps); err == nil {
-			return seen, most
+		err = w.r.readReference(w.t.Context(), observed)
+		if largest = max(largest, counting.maps); err == nil {
+			return observed, largest
 		}
 		if !errors.Is(err, errMore) {
 			w.t.Fatal(err)
 		}
 	}
-	return seen, most
+	return observed, largest
 }
 
-// However large an earlier suite is, no pass reads more of it than one does; what was found is kept until the suite that asks is over.
+// However large an earlier suite is, no pass reads more of it than one does; what was found is kept until the
+// suite that asks is over.
 func TestAnEarlierSuiteIsReadInPasses(t *testing.T) {
 	compared := cells(20) + "baseline: {suite: before}\ncriteria: [{name: no-slower, metric: PacketsPerSecond, maxRegression: 2%}]\n"
-	runs := func(seen *observation) (n int) {
-		if seen.Reference == nil {
+	runs := func(observed *observation) (n int) {
+		if observed.Reference == nil {
 			return -1
 		}
-		for _, c := range seen.Reference.Cells {
+		for _, c := range observed.Reference.Cells {
 			n += len(c.Runs)
 		}
 		return n
@@ -138,32 +146,36 @@ func TestAnEarlierSuiteIsReadInPasses(t *testing.T) {
 	t.Run("all of it, and once", func(t *testing.T) {
 		w := newSuiteWorld(t, compared, func(client.Object) bool { return false })
 		w.earlier("before-uid")
-		if seen, most := w.reads(20); runs(seen) != 5 || most > sheetsAtOnce || len(seen.Reference.Cells) != 40 {
-			t.Errorf("%d runs are found, and a pass read %d ConfigMaps", runs(seen), most)
+		if observed, largest := w.reads(20); runs(observed) != 5 || largest > sheetsAtOnce ||
+			len(observed.Reference.Cells) != 40 {
+			t.Errorf("%d runs are found, and a pass read %d ConfigMaps", runs(observed), largest)
 		}
-		if seen, most := w.reads(1); runs(seen) != 5 || most != 0 {
-			t.Errorf("the next pass reads %d ConfigMaps again and has %d runs", most, runs(seen))
+		if observed, largest := w.reads(1); runs(observed) != 5 || largest != 0 {
+			t.Errorf("the next pass reads %d ConfigMaps again and has %d runs", largest, runs(observed))
 		}
 	})
 	t.Run("one that is made anew meanwhile is another", func(t *testing.T) {
 		w := newSuiteWorld(t, compared, func(client.Object) bool { return false })
-		before := w.earlier("before-uid")
-		if seen, _ := w.reads(2); seen.Reference != nil {
+		earlier := w.earlier("before-uid")
+		if observed, _ := w.reads(2); observed.Reference != nil {
 			t.Fatal("two passes read all: this test would prove nothing")
 		}
-		if err := w.client.Delete(t.Context(), before); err != nil {
+		if err := w.client.Delete(t.Context(), earlier); err != nil {
 			t.Fatal(err)
 		}
 		w.earlier("another-uid")
-		if seen, _ := w.reads(20); runs(seen) != 5 || seen.Reference.Fault != "" {
-			t.Errorf("%d runs are found of one that was made anew; fault %q", runs(seen), seen.Reference.Fault)
+		if observed, _ := w.reads(20); runs(observed) != 5 || observed.Reference.Fault != "" {
+			t.Errorf("%d runs are found of one that was made anew; fault %q", runs(observed), observed.Reference.Fault)
 		}
 	})
 	for name, c := range map[string]struct {
 		spoil func(*suiteWorld, *corev1.ConfigMap) error
 		fault string
 	}{
-		"one whose last runs are gone is no baseline": {func(w *suiteWorld, sheet *corev1.ConfigMap) error { return w.client.Delete(w.t.Context(), sheet) }, "1 of the 5 ConfigMaps of its runs are gone"},
+		"one whose last runs are gone is no baseline": {func(w *suiteWorld,
+			sheet *corev1.ConfigMap) error {
+			return w.client.Delete(w.t.Context(), sheet)
+		}, "1 of the 5 ConfigMaps of its runs are gone"},
 		"one whose runs can't be read is no baseline": {func(w *suiteWorld, sheet *corev1.ConfigMap) error {
 			sheet.BinaryData = nil
 			return w.client.Update(w.t.Context(), sheet)
@@ -171,27 +183,30 @@ func TestAnEarlierSuiteIsReadInPasses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newSuiteWorld(t, compared, func(client.Object) bool { return false })
-			var last corev1.ConfigMap
-			if err := w.client.Get(t.Context(), client.ObjectKey{Namespace: ownNamespace, Name: suite.SheetName(w.earlier("before-uid"), 4)}, &last); err != nil {
+			var sheet corev1.ConfigMap
+			if err := w.client.Get(t.Context(), client.ObjectKey{Namespace: ownNamespace,
+				Name: suite.SheetName(w.earlier("before-uid"), 4)}, &sheet); err != nil {
 				t.Fatal(err)
 			}
-			if err := c.spoil(w, &last); err != nil {
+			if err := c.spoil(w, &sheet); err != nil {
 				t.Fatal(err)
 			}
-			if seen, _ := w.reads(20); seen.Reference == nil || !strings.Contains(seen.Reference.Fault, c.fault) || runs(seen) != 0 {
-				t.Errorf("it is compared with %+v", seen.Reference)
+			if observed, _ := w.reads(20); observed.Reference == nil || !strings.Contains(observed.Reference.Fault,
+				c.fault) || runs(observed) != 0 {
+				t.Errorf("it is compared with %+v", observed.Reference)
 			}
 		})
 	}
 	t.Run("one that goes meanwhile is gone", func(t *testing.T) {
 		w := newSuiteWorld(t, compared, func(client.Object) bool { return false })
-		before := w.earlier("before-uid")
+		earlier := w.earlier("before-uid")
 		w.reads(2)
-		if err := w.client.Delete(t.Context(), before); err != nil {
+		if err := w.client.Delete(t.Context(), earlier); err != nil {
 			t.Fatal(err)
 		}
-		if seen, _ := w.reads(1); seen.Reference == nil || !strings.Contains(fmt.Sprint(seen.Reference.Fault), "there is no such LoadTestSuite") {
-			t.Errorf("it is compared with %+v", seen.Reference)
+		if observed, _ := w.reads(1); observed.Reference == nil ||
+			!strings.Contains(fmt.Sprint(observed.Reference.Fault), "there is no such LoadTestSuite") {
+			t.Errorf("it is compared with %+v", observed.Reference)
 		}
 	})
 }
@@ -200,19 +215,20 @@ func TestAnEarlierSuiteIsReadInPasses(t *testing.T) {
 func TestASheetWaitsForRoomWithoutAWorker(t *testing.T) {
 	w := newSuiteWorld(t, cells(1), func(client.Object) bool { return false })
 	reading := suite.Expand(w.earlier("before-uid")).NewReading()
-	giveBack, is := w.r.options.Decoded.TryTake(caches.MostDecoded)
-	if !is {
+	giveBack, ok := w.r.options.Decoded.TryTake(caches.MaxDecoded)
+	if !ok {
 		t.Fatal("somebody has some of the room already")
 	}
-	if _, err := w.r.readSheet(t.Context(), reading); !errors.Is(err, errBusy) || len(reading.Sheets)+len(reading.Runs) > 0 {
+	if _, err := w.r.readSheet(t.Context(), reading); !errors.Is(err, errBusy) || len(reading.Sheets)+
+		len(reading.Runs) > 0 {
 		t.Errorf("%v, and %d runs are read", err, len(reading.Runs))
 	}
 	giveBack()
 	if _, err := w.r.readSheet(t.Context(), reading); err != nil || len(reading.Runs) != 1 {
 		t.Errorf("%v, and %d runs are read", err, len(reading.Runs))
 	}
-	giveBack, is = w.r.options.Decoded.TryTake(caches.MostDecoded)
-	if !is {
+	giveBack, ok = w.r.options.Decoded.TryTake(caches.MaxDecoded)
+	if !ok {
 		t.Fatal("a sheet that was read gives its room back")
 	}
 	giveBack()

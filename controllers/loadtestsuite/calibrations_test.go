@@ -30,28 +30,34 @@ func (w *suiteWorld) measuredBefore(change func(*v1alpha1.LoadTestSuite)) {
 	if err := yaml.UnmarshalStrict([]byte(calibrated), &s.Spec); err != nil {
 		w.t.Fatal(err)
 	}
-	then := w.now.Add(-time.Hour)
-	a := suite.NewLocal(suite.Expand(s.DeepCopy()), "test", then)
+	hourAgo := w.now.Add(-time.Hour)
+	a := suite.NewLocal(suite.Expand(s.DeepCopy()), "test", hourAgo)
 	for {
-		wanted, more := a.Next(then)
-		if !more {
+		wanted, ok := a.Next(hourAgo)
+		if !ok {
 			break
 		}
 		flow := report.Flow{PacketsPerSecond: 1000}
-		a.Record(suite.LocalRun(wanted, &report.Report{Version: report.Version, Plan: &plan.Plan{Version: plan.Version}, Ending: report.Completed, Finished: then,
-			Environment: &report.Environment{Generators: []report.GeneratorEnvironment{{Name: "generator-0", Machine: report.Machine{Node: "lab-1"}}}},
-			Result:      report.Result{Measured: true, Reason: report.MaximumOffered, Directions: []report.Direction{{From: "west", To: "east", Received: flow}}, Total: &report.Sum{Received: flow}}}, "sha256:0f"))
+		a.Record(suite.LocalRun(wanted, &report.Report{Version: report.Version, Plan: &plan.Plan{Version: plan.Version},
+			Ending: report.Completed, Finished: hourAgo,
+			Environment: &report.Environment{Generators: []report.GeneratorEnvironment{{Name: "generator-0",
+				Machine: report.Machine{Node: "lab-1"}}}},
+			Result: report.Result{Measured: true, Reason: report.MaximumOffered,
+				Directions: []report.Direction{{From: "west", To: "east", Received: flow}},
+				Total:      &report.Sum{Received: flow}}}, "sha256:0f"))
 	}
-	data, annotations, err := delivery.EncodeSuite(a.Document(then))
+	data, annotations, err := delivery.EncodeSuite(a.Document(hourAgo))
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	s.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonMeasured}}
-	s.Status.FinishedAt = &metav1.Time{Time: then}
-	s.Status.Report = &v1alpha1.ReportReference{ConfigMap: suite.ReportName(s.Name), Digest: annotations[delivery.AnnotationDigest]}
+	s.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue,
+		Reason: v1alpha1.ReasonMeasured}}
+	s.Status.FinishedAt = &metav1.Time{Time: hourAgo}
+	s.Status.Report = &v1alpha1.ReportReference{ConfigMap: suite.ReportName(s.Name),
+		Digest: annotations[delivery.AnnotationDigest]}
 	change(s)
-	kept := mapOf(s, suite.ReportName(s.Name), data, annotations)
-	for _, object := range []client.Object{s, kept} {
+	configMap := mapOf(s, suite.ReportName(s.Name), data, annotations)
+	for _, object := range []client.Object{s, configMap} {
 		if err := w.client.Create(w.t.Context(), object); err != nil {
 			w.t.Fatal(err)
 		}
@@ -81,8 +87,8 @@ func TestACalibrationIsTakenFromAnEarlierSuiteOfTheNamespace(t *testing.T) {
 			for _, test := range tests.Items {
 				names = append(names, test.Name)
 			}
-			if all := strings.Join(names, " "); len(names) == 0 || strings.Contains(all, "generator") != c.anew {
-				t.Errorf("it makes %s; the calibration is measured anew: want %t", all, c.anew)
+			if joined := strings.Join(names, " "); len(names) == 0 || strings.Contains(joined, "generator") != c.anew {
+				t.Errorf("it makes %s; the calibration is measured anew: want %t", joined, c.anew)
 			}
 		})
 	}

@@ -16,17 +16,18 @@ import (
 	"github.com/linerate-dev/linerate/internal/cluster/suite"
 )
 
-// memory is what this process has read about each suite, so that it reads everything once. The next process reads it again. It is safe for
-// concurrent use; the notes on one suite are used by one pass at a time.
+// memory is what this process has read about each suite, so that it reads everything once. The next process
+// reads it again. It is safe for concurrent use. One pass at a time uses the notes on a suite.
 type memory struct {
 	mu     sync.Mutex
 	suites map[types.NamespacedName]*notes
 	// beginnings are the suites whose stored runs are being read.
-	beginnings map[types.NamespacedName]*beginning
+	beginnings map[types.NamespacedName]*sheetReading
 }
 
-// beginning is how far this process has read the stored runs of a suite that it reconciles for the first time.
-type beginning struct {
+// sheetReading is how far this process has read the stored runs of a suite that it reconciles for the first
+// time.
+type sheetReading struct {
 	suite   *v1alpha1.LoadTestSuite // as it was stored then
 	notes   *notes
 	reading *suite.Reading
@@ -38,23 +39,26 @@ type notes struct {
 	matrix *suite.Matrix
 	// version is the suite's own, as the last write of its status left it.
 	version string
-	// checking is how far the cells have been validated as LoadTests; nil: not at all.
+	// checking is how far the cells have been validated as LoadTests. It is nil before the first check.
 	checking *suite.Checking
-	// pending are writes to tests that the caches may not show yet, by the tests' names; gone are the tests that were deleted.
+	// pending are writes to tests that the caches may not show yet, by the tests' names. deleted are the tests
+	// that were deleted.
 	pending map[string]pending
-	gone    map[types.UID]time.Time
-	// runs are the tests that are over; sheets the ConfigMaps that hold runs; stored the runs that they hold; storedAt is when the last run that was due was written.
-	// unreported: the report, written at reportAt, may lack some runs.
+	deleted map[types.UID]time.Time
+	// runs are the runs of complete tests, sheets the ConfigMaps that hold runs, and stored the runs that they
+	// hold. storedAt is when the last run that was due was written. unreported says that the report, written at
+	// reportAt, may lack some runs.
 	runs               suite.Runs
 	sheets             suite.Sheets
 	stored             suite.Stored
 	storedAt, reportAt time.Time
 	unreported         bool
-	// light: the suite is over, and the details of its runs are kept only in the sheets.
+	// light says that the suite is complete, and that only the sheets have the details of its runs.
 	light bool
-	// earlier is the suite that this one is compared with, once all is measured; nil: there is none, or it hasn't been read.
+	// earlier is the suite that this one is compared with, once all is measured. It is nil if there is none, or
+	// if it hasn't been read.
 	earlier *earlierSuite
-	// earlierRead says that calibrations of earlier suites were looked for.
+	// earlierRead says that earlier suites' calibrations were read.
 	earlierRead bool
 	// versions are the resource versions of the ConfigMaps that were written.
 	versions map[string]string
@@ -62,41 +66,45 @@ type notes struct {
 	obstacles map[string]obstacle
 	// unstored is why results can't be stored.
 	unstored obstacle
-	// tries is how often each test was refused, refused when any was, within the last minute.
+	// tries is how often each test was refused, and refused is when any test was, within the last minute.
 	tries   map[string]int
 	refused []time.Time
-	// underWay is how many tests exist that aren't over, pace how fast more are made.
+	// underWay is how many incomplete tests exist, and pace how fast more are made.
 	underWay int
 	pace     pace
-	// taken are ConfigMaps whose names somebody else's objects have, and until when that isn't checked again.
-	taken map[string]time.Time
+	// foreignMaps are ConfigMaps whose names other people's objects have, and until when the names aren't
+	// checked again.
+	foreignMaps map[string]time.Time
 }
 
-// pending is a write to a test: it was created, or is to stop. After until nobody expects the caches to show it any more.
+// pending is a write to a test, which was created, or must stop. The caches needn't show it after expiry.
 type pending struct {
-	stop  bool
-	until time.Time
+	stop   bool
+	expiry time.Time
 }
 
-// obstacle is why something can't be written; it isn't tried again before until.
+// obstacle is why something can't be written. It isn't tried again before retryAt.
 type obstacle struct {
-	why   string
-	until time.Time
+	reason  string
+	retryAt time.Time
 }
 
 func newNotes(s *v1alpha1.LoadTestSuite) *notes {
 	return &notes{
-		uid: s.UID, matrix: suite.Expand(s.DeepCopy()), pending: map[string]pending{}, gone: map[types.UID]time.Time{}, runs: suite.Runs{}, stored: suite.Stored{},
-		versions: map[string]string{}, obstacles: map[string]obstacle{}, tries: map[string]int{}, taken: map[string]time.Time{},
+		uid: s.UID, matrix: suite.Expand(s.DeepCopy()), pending: map[string]pending{},
+		deleted: map[types.UID]time.Time{}, runs: suite.Runs{}, stored: suite.Stored{},
+		versions: map[string]string{}, obstacles: map[string]obstacle{}, tries: map[string]int{},
+		foreignMaps: map[string]time.Time{},
 	}
 }
 
 func newMemory() *memory {
-	return &memory{suites: map[types.NamespacedName]*notes{}, beginnings: map[types.NamespacedName]*beginning{}}
+	return &memory{suites: map[types.NamespacedName]*notes{}, beginnings: map[types.NamespacedName]*sheetReading{}}
 }
 
-// of are the notes on this suite; nil: there are none, or only those on an earlier suite of its name.
-func (m *memory) of(s *v1alpha1.LoadTestSuite) *notes {
+// notesOn are the notes on this suite. They are nil if there are none, or only those on an earlier suite of its
+// name.
+func (m *memory) notesOn(s *v1alpha1.LoadTestSuite) *notes {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	n := m.suites[types.NamespacedName{Namespace: s.Namespace, Name: s.Name}]
@@ -114,8 +122,8 @@ func (m *memory) keep(s *v1alpha1.LoadTestSuite, n *notes) {
 	delete(m.beginnings, name)
 }
 
-// begun is how far this suite's stored runs have been read; nil: not at all.
-func (m *memory) begun(s *v1alpha1.LoadTestSuite) *beginning {
+// reading is how far this suite's stored runs have been read, or nil.
+func (m *memory) reading(s *v1alpha1.LoadTestSuite) *sheetReading {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	b := m.beginnings[types.NamespacedName{Namespace: s.Namespace, Name: s.Name}]
@@ -125,7 +133,7 @@ func (m *memory) begun(s *v1alpha1.LoadTestSuite) *beginning {
 	return b
 }
 
-func (m *memory) begin(b *beginning) {
+func (m *memory) begin(b *sheetReading) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.beginnings[types.NamespacedName{Namespace: b.suite.Namespace, Name: b.suite.Name}] = b
@@ -144,15 +152,15 @@ func (n *notes) behind(s *v1alpha1.LoadTestSuite) bool {
 	return err == nil && older < 0
 }
 
-// catchUp removes the tests that this process has deleted from those that the caches show, and forgets the writes that the caches show by now. A write that
-// they never show is forgotten when its time is over.
+// catchUp removes the tests that this process has deleted from those that the caches show, and drops the writes
+// that the caches show by now. A write that they never show is dropped at its expiry.
 func (n *notes) catchUp(tests map[string]*v1alpha1.LoadTest, now time.Time) {
 	maps.DeleteFunc(n.pending, func(name string, p pending) bool {
 		t := tests[name]
-		return !now.Before(p.until) || !p.stop && t != nil || p.stop && (t == nil || t.Spec.Stop)
+		return !now.Before(p.expiry) || !p.stop && t != nil || p.stop && (t == nil || t.Spec.Stop)
 	})
-	maps.DeleteFunc(n.gone, func(_ types.UID, until time.Time) bool { return !now.Before(until) })
-	maps.DeleteFunc(tests, func(_ string, t *v1alpha1.LoadTest) bool { _, gone := n.gone[t.UID]; return gone })
+	maps.DeleteFunc(n.deleted, func(_ types.UID, expiry time.Time) bool { return !now.Before(expiry) })
+	maps.DeleteFunc(tests, func(_ string, t *v1alpha1.LoadTest) bool { _, deleted := n.deleted[t.UID]; return deleted })
 	n.underWay = 0
 	for _, t := range tests {
 		if !meta.IsStatusConditionTrue(t.Status.Conditions, v1alpha1.ConditionComplete) {
@@ -175,71 +183,73 @@ func (n *notes) pendingNames() map[string]bool {
 	return names
 }
 
-// await is when the first write that the caches don't show is forgotten; zero: there is none.
-func (n *notes) await() (at time.Time) {
+// await is when the first write that the caches don't show expires, or zero.
+func (n *notes) await() (earliest time.Time) {
 	for _, p := range n.pending {
-		at = pass.Earlier(at, p.until)
+		earliest = pass.Earlier(earliest, p.expiry)
 	}
-	return at
+	return earliest
 }
 
 // inTheWay are the obstacles that still count.
 func (n *notes) inTheWay(now time.Time) map[string]string {
-	out := map[string]string{}
+	reasons := map[string]string{}
 	for name, o := range n.obstacles {
-		if !now.Before(o.until) {
+		if !now.Before(o.retryAt) {
 			delete(n.obstacles, name)
 			continue
 		}
-		out[name] = o.why
+		reasons[name] = o.reason
 	}
-	return out
+	return reasons
 }
 
-// takenNames are the ConfigMaps' names that somebody else's objects still have, as far as is known.
+// takenNames are the ConfigMaps' names that other people's objects still have, as far as is known.
 func (n *notes) takenNames(now time.Time) []string {
-	maps.DeleteFunc(n.taken, func(_ string, until time.Time) bool { return !now.Before(until) })
-	return slices.Sorted(maps.Keys(n.taken))
+	maps.DeleteFunc(n.foreignMaps, func(_ string, expiry time.Time) bool { return !now.Before(expiry) })
+	return slices.Sorted(maps.Keys(n.foreignMaps))
 }
 
-// whyUnstored is why results can't be stored for the moment; empty: it may be tried.
+// whyUnstored is why results can't be stored for the moment. It is empty if storing may be tried.
 func (n *notes) whyUnstored(now time.Time) string {
-	if !now.Before(n.unstored.until) {
+	if !now.Before(n.unstored.retryAt) {
 		return ""
 	}
-	return n.unstored.why
+	return n.unstored.reason
 }
 
-// mostRefused is how many refused creations a suite may have in a minute. A quota or a policy refuses all tests alike, and a large suite has
-// thousands.
-const mostRefused = 32
+// maxRefused is how many refused creations a suite may have in a minute. A quota or a policy refuses all tests
+// alike, and a large suite has thousands.
+const maxRefused = 32
 
-// mayTry is how many tests may be tried now; and where that is none, from when some may be.
-func (n *notes) mayTry(now time.Time) (tests int, from time.Time) {
-	n.refused = slices.DeleteFunc(n.refused, func(at time.Time) bool { return !now.Before(at.Add(pass.TakenAgain)) })
-	if len(n.refused) >= mostRefused {
+// mayTry is how many tests may be tried now. If that is none, earliest is the time from which some may be.
+func (n *notes) mayTry(now time.Time) (tests int, earliest time.Time) {
+	n.refused = slices.DeleteFunc(n.refused, func(refusal time.Time) bool { return !now.Before(refusal.Add(pass.TakenAgain)) })
+	if len(n.refused) >= maxRefused {
 		return 0, n.refused[0].Add(pass.TakenAgain)
 	}
-	tests, from = n.pace.mayMake(n.underWay, now)
-	return min(mostRefused-len(n.refused), tests), from
+	tests, earliest = n.pace.mayMake(n.underWay, now)
+	return min(maxRefused-len(n.refused), tests), earliest
 }
 
-// made records that a test was made.
-func (n *notes) made(name string, now time.Time) {
-	n.pending[name] = pending{until: now.Add(caches.MostBehind)}
+// recordCreated records that a test was created.
+func (n *notes) recordCreated(name string, now time.Time) {
+	n.pending[name] = pending{expiry: now.Add(caches.MaxBehind)}
 	n.underWay++
 	n.pace.recordMade(n.underWay, now)
 }
 
-// refuse records why a test was refused. It is tried again less and less often, so that all others have their tries as well.
-func (n *notes) refuse(name, why string, now time.Time) {
-	const mostDoubled = 5
-	n.obstacles[name] = obstacle{why: why, until: now.Add(pass.TakenAgain << min(n.tries[name], mostDoubled))}
+// refuse records why a test was refused. It is tried again less and less often, so that all others have their
+// tries as well.
+func (n *notes) refuse(name, reason string, now time.Time) {
+	const maxDoubled = 5
+	n.obstacles[name] = obstacle{reason: reason, retryAt: now.Add(pass.TakenAgain << min(n.tries[name], maxDoubled))}
 	n.tries[name]++
 	n.refused = append(n.refused, now)
 }
 
-// lighten drops the details of runs once a suite is over: suites stay for months, and each may have thousands of runs.
+// lighten drops the details of runs once a suite is complete. Suites stay for months, and each may have
+// thousands of runs.
 func (n *notes) lighten() {
 	n.earlier = nil
 	if n.light || !n.runs.AllIn(n.stored) {

@@ -7,9 +7,9 @@ import (
 
 var opened = time.Date(2026, 11, 1, 8, 0, 0, 0, time.UTC)
 
-// paced makes tests for so long, each of which takes as long as said, at most so many at once; it returns how many are under way after each second, and
-// how many were made.
-func paced(takes time.Duration, parallelism int, long time.Duration) (underWay []int, made int) {
+// paced makes tests for so long, each of which takes as long as said, at most so many at once; it returns how
+// many are under way after each second, and how many were made.
+func paced(takes time.Duration, parallelism int, long time.Duration) (underWay []int, created int) {
 	p, ends := pace{}, []time.Time(nil)
 	for now := opened; now.Before(opened.Add(long)); now = now.Add(10 * time.Millisecond) {
 		for len(ends) > 0 && !ends[0].After(now) {
@@ -19,13 +19,13 @@ func paced(takes time.Duration, parallelism int, long time.Duration) (underWay [
 		for range min(n, parallelism-len(ends)) {
 			ends = append(ends, now.Add(takes))
 			p.recordMade(len(ends), now)
-			made++
+			created++
 		}
 		if now.Sub(opened)%time.Second == 0 {
 			underWay = append(underWay, len(ends))
 		}
 	}
-	return underWay, made
+	return underWay, created
 }
 
 func TestASuiteGetsUnderWayByAndBy(t *testing.T) {
@@ -39,12 +39,12 @@ func TestASuiteGetsUnderWayByAndBy(t *testing.T) {
 }
 
 func TestWhereATestEndsTheNextOneIsMadeAtOnce(t *testing.T) {
-	underWay, made := paced(10*time.Second, 50, 10*time.Minute)
-	if last := underWay[len(underWay)-1]; last < 49 {
-		t.Errorf("%d tests are under way in the end, want 50", last)
+	underWay, created := paced(10*time.Second, 50, 10*time.Minute)
+	if final := underWay[len(underWay)-1]; final < 49 {
+		t.Errorf("%d tests are under way in the end, want 50", final)
 	}
-	if most := 50 * 60; made < most*96/100 {
-		t.Errorf("%d were made, and %d would have been if all had been under way at once", made, most)
+	if ideal := 50 * 60; created < ideal*96/100 {
+		t.Errorf("%d were made, and %d would have been if all had been under way at once", created, ideal)
 	}
 }
 
@@ -52,16 +52,17 @@ func TestWhereATestEndsTheNextOneIsMadeAtOnce(t *testing.T) {
 func TestWhatIsUnderWayAlreadyMayBeReplacedAtOnce(t *testing.T) {
 	p := pace{}
 	p.mayMake(30, opened)
-	if n, from := p.mayMake(28, opened); n != mostMade {
-		t.Errorf("%d may be made, or from %s", n, from)
+	if n, earliest := p.mayMake(28, opened); n != maxMade {
+		t.Errorf("%d may be made, or from %s", n, earliest)
 	}
 	p.recordMade(29, opened)
 	p.recordMade(30, opened)
-	if n, from := p.mayMake(30, opened.Add(madeWithin)); n != 1 {
-		t.Errorf("%d more than ever before may be made, or from %s", n, from)
+	if n, earliest := p.mayMake(30, opened.Add(madeWithin)); n != 1 {
+		t.Errorf("%d more than ever before may be made, or from %s", n, earliest)
 	}
 	p.recordMade(31, opened.Add(madeWithin))
-	if n, from := p.mayMake(31, opened.Add(2*madeWithin)); n != 0 || !from.Equal(opened.Add(madeWithin+growEvery)) {
-		t.Errorf("%d more may be made, or from %s", n, from)
+	if n, earliest := p.mayMake(31, opened.Add(2*madeWithin)); n != 0 ||
+		!earliest.Equal(opened.Add(madeWithin+growEvery)) {
+		t.Errorf("%d more may be made, or from %s", n, earliest)
 	}
 }

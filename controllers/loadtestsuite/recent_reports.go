@@ -8,17 +8,18 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// mostRecent is how many Reports are kept, and mostRecentMemory how many bytes of memory they may take together.
+// maxRecent is how many Reports are kept, and maxRecentMemory how many bytes of memory they may take together.
 const (
-	mostRecent       = 16
-	mostRecentMemory = 32 << 20
+	maxRecent       = 16
+	maxRecentMemory = 32 << 20
 )
 
-// RecentReports keep the Reports of suites' tests from when a test ends until its suite asks, a moment later. Each is found by its digest, and handed out once; a suite
-// reads one that is missing again. Nobody may change a Report that is kept. It is safe for concurrent use; nil keeps nothing.
+// RecentReports keep the Reports of suites' tests from a test's end until its suite reads the Report, a moment
+// later. A Report is found by its digest, and handed out once. A suite reads a missing one again. Nobody may
+// change a Report that is kept. It is safe for concurrent use, and nil keeps nothing.
 type RecentReports struct {
-	mu   sync.Mutex
-	kept []recentReport // oldest first
+	mu      sync.Mutex
+	reports []recentReport // oldest first
 }
 
 type recentReport struct {
@@ -37,33 +38,33 @@ func (r *RecentReports) Keep(test *v1alpha1.LoadTest, digest string, document *r
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.kept = slices.DeleteFunc(r.kept, func(k recentReport) bool { return k.digest == digest })
-	r.kept = append(r.kept, recentReport{digest, document, memory})
-	for len(r.kept) > mostRecent || r.memory() > mostRecentMemory {
-		r.kept = slices.Delete(r.kept, 0, 1)
+	r.reports = slices.DeleteFunc(r.reports, func(k recentReport) bool { return k.digest == digest })
+	r.reports = append(r.reports, recentReport{digest, document, memory})
+	for len(r.reports) > maxRecent || r.memory() > maxRecentMemory {
+		r.reports = slices.Delete(r.reports, 0, 1)
 	}
 }
 
-// memory is how many bytes all that is kept may take.
+// memory is how many bytes all kept Reports may take.
 func (r *RecentReports) memory() (sum int64) {
-	for _, k := range r.kept {
+	for _, k := range r.reports {
 		sum += k.memory
 	}
 	return sum
 }
 
-// take removes and returns the Report of this digest; nil: it isn't kept.
+// take removes and returns the Report of this digest. It is nil if the Report isn't kept.
 func (r *RecentReports) take(digest string) *report.Report {
 	if r == nil {
 		return nil
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	i := slices.IndexFunc(r.kept, func(k recentReport) bool { return k.digest == digest })
+	i := slices.IndexFunc(r.reports, func(k recentReport) bool { return k.digest == digest })
 	if i < 0 {
 		return nil
 	}
-	document := r.kept[i].document
-	r.kept = slices.Delete(r.kept, i, i+1)
+	document := r.reports[i].document
+	r.reports = slices.Delete(r.reports, i, i+1)
 	return document
 }

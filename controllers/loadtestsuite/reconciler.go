@@ -20,24 +20,27 @@ import (
 
 // Options are what the operator was started with.
 type Options struct {
-	// Namespace is the operator's own, in which it stores what suites measured. Namespaces are those whose suites it reconciles; none means all.
+	// Namespace is the operator's own, in which it stores what suites measured. Namespaces are those whose
+	// suites it reconciles, and an empty list means all.
 	Namespace  string
 	Namespaces caches.Namespaces
 	// Version is linerate's version, for suites' reports.
 	Version string
-	// Bounds are what the tests' specs may name.
+	// Bounds bound what the tests' specs may name.
 	Bounds compile.Bounds
-	// Clock tells the time; nil means time.Now.
+	// Clock is the current time. nil means time.Now.
 	Clock func() time.Time
-	// Metrics is where SetupWithManager registers metrics; nil: nowhere.
+	// Metrics is where SetupWithManager registers metrics. nil means nowhere.
 	Metrics prometheus.Registerer
-	// Decoded is how much memory is left for Reports, shared with other readers; nil: there are none.
+	// Decoded is how much memory is left for Reports, shared with other readers. nil means that there are none.
 	Decoded *caches.Decoded
-	// Reports are handed over by the reconciler of LoadTests; nil: this reconciler reads all Reports itself.
+	// Reports has the Reports from the reconciler of LoadTests. If it is nil, this reconciler reads all Reports
+	// itself.
 	Reports *RecentReports
 }
 
-// Reconciler makes the LoadTests of suites, and reports what they measured. It is safe for concurrent use once it is set up.
+// Reconciler makes the LoadTests of suites, and reports what they measured. It is safe for concurrent use once
+// it is set up.
 //
 //	LoadTestSuite ──▶ observe ──▶ suite.Decide ──▶ apply ──▶ LoadTests, which the other reconciler carries through their lives
 //	                     ▲            │ a closer look first: are the cells what a LoadTest must be? what do the Reports say?
@@ -45,21 +48,24 @@ type Options struct {
 type Reconciler struct {
 	options Options
 	client  client.Client
-	// live reads past the cache: Reports and sheets of runs, which are too large for it. sheets reads the metadata of sheets.
+	// live reads past the cache. It reads Reports and sheets of runs, which are too large for the cache. sheets
+	// reads the metadata of sheets.
 	live, sheets client.Reader
-	// ofSuite lists a suite's LoadTests: by an index where there is a cache.
+	// ofSuite lists a suite's LoadTests, by an index where there is a cache.
 	ofSuite func(uid types.UID) []client.ListOption
 	events  events.EventRecorder
 	memory  *memory
 	metrics *metrics.Suites
-	// judge says what is wrong with a cell's LoadTest: first what the API server would refuse, then what the other reconciler would.
+	// judge says what is wrong with a cell's LoadTest. It reports first what the API server would refuse, then
+	// what the other reconciler would.
 	judge suite.Judge
-	// definitions are the CRDs of this release: their defaults are needed to compare a test with the one that its suite makes.
+	// definitions are the CRDs of this release. Their defaults are needed to compare a test with the one that
+	// its suite makes.
 	definitions *admission.Server
 }
 
-// NewReconciler makes a reconciler that reads and writes through one client, which need not have a cache. SetupWithManager gives it
-// caches.
+// NewReconciler makes a reconciler that reads and writes through one client, which may lack a cache.
+// SetupWithManager gives it caches.
 func NewReconciler(c client.Client, recorder events.EventRecorder, options Options) (*Reconciler, error) {
 	server, err := admission.NewServer()
 	if err != nil {
@@ -72,20 +78,21 @@ func NewReconciler(c client.Client, recorder events.EventRecorder, options Optio
 		options.Decoded = caches.NewDecoded()
 	}
 	return &Reconciler{
-		options: options, client: c, live: c, sheets: c, ofSuite: bySuiteLabel, events: recorder, memory: newMemory(), metrics: metrics.NewSuites(),
-		judge: suite.JudgeWith(server, suite.InClusterWith(options.Bounds)), definitions: server,
+		options: options, client: c, live: c, sheets: c, ofSuite: bySuiteLabel, events: recorder, memory: newMemory(),
+		metrics: metrics.NewSuites(),
+		judge:   suite.JudgeWith(server, suite.InClusterWith(options.Bounds)), definitions: server,
 	}, nil
 }
 
 const (
 	// checksAtOnce is how many cells one pass validates.
 	checksAtOnce = 16
-	// suiteLooks is how many closer looks a pass may need: one of each kind, and the decision.
+	// suiteLooks bounds the decisions of one pass. Each kind of further observation takes one.
 	suiteLooks = 7
 )
 
-// errMore: this pass did its share, and the next one goes on at once. So no pass takes long, however large the suite is, and a change, such as
-// spec.stop, counts from the next pass on.
+// errMore means that this pass did its share, and the next one continues at once. So no pass takes long,
+// however large the suite is, and a change, such as spec.stop, counts from the next pass on.
 var errMore = pass.Wait("the rest is for the next pass", time.Millisecond)
 
 // Reconcile makes one pass of a LoadTestSuite: observe, decide, apply.
@@ -111,8 +118,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		default:
 			err = r.apply(ctx, observed, decision)
 			due := r.due(observed, decision)
-			if at := observed.notes.await(); !at.IsZero() {
-				due = pass.Earlier(due, at)
+			if expiry := observed.notes.await(); !expiry.IsZero() {
+				due = pass.Earlier(due, expiry)
 			}
 			return r.outcome(ctx, due, err)
 		}
@@ -123,11 +130,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	return r.outcome(ctx, time.Time{}, pass.ErrUndecided)
 }
 
-// due is when time alone changes the decision; if tests wait for the pace, when the next one may be made.
+// due is when time alone changes the decision. If tests wait for the pace, it is when the next one may be made.
 func (r *Reconciler) due(observed *observation, decision suite.Decision) time.Time {
-	_, from := observed.notes.mayTry(r.options.Clock())
-	if len(decision.Create) > 0 && !decision.RequeueAt.IsZero() && decision.RequeueAt.Before(from) {
-		return from
+	_, earliest := observed.notes.mayTry(r.options.Clock())
+	if len(decision.Create) > 0 && !decision.RequeueAt.IsZero() && decision.RequeueAt.Before(earliest) {
+		return earliest
 	}
 	return decision.RequeueAt
 }
@@ -139,7 +146,7 @@ func (r *Reconciler) check(observed *observation) error {
 		c = suite.NewChecking(observed.Matrix)
 		observed.notes.checking = c
 	}
-	if c.Next(r.judge, checksAtOnce); !c.Done() {
+	if c.Next(r.judge, checksAtOnce); !c.Finished() {
 		return errMore
 	}
 	observed.Checked, observed.Faults = true, c.Faults

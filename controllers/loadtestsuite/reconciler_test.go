@@ -48,28 +48,32 @@ func newSuiteWorld(t *testing.T, spec string, refuses func(client.Object) bool) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &v1alpha1.LoadTestSuite{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "night", UID: "suite-uid", Generation: 1}}
+	s := &v1alpha1.LoadTestSuite{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "night", UID: "suite-uid",
+		Generation: 1}}
 	s.Spec.InvalidRetries, s.Spec.HistoryLimit = new(int32(1)), new(int32(1000))
 	if err := yaml.UnmarshalStrict([]byte(spec), &s.Spec); err != nil {
 		t.Fatal(err)
 	}
 	w := &suiteWorld{t: t, now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), tries: map[string]int{}}
 	w.client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(s).WithStatusSubresource(s).WithInterceptorFuncs(interceptor.Funcs{
-		Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
+		Create: func(ctx context.Context, c client.WithWatch, object client.Object,
+			options ...client.CreateOption) error {
 			w.mu.Lock() // objects are made side by side
 			defer w.mu.Unlock()
 			kind := object.GetObjectKind().GroupVersionKind().Kind
-			if _, is := object.(*corev1.ConfigMap); is {
+			if _, ok := object.(*corev1.ConfigMap); ok {
 				kind = "ConfigMap"
 			}
 			w.tries[kind]++
 			if refuses(object) {
-				return apierrors.NewForbidden(schema.GroupResource{Resource: strings.ToLower(kind) + "s"}, object.GetName(), fmt.Errorf("exceeded quota: lab"))
+				return apierrors.NewForbidden(schema.GroupResource{Resource: strings.ToLower(kind) + "s"},
+					object.GetName(), fmt.Errorf("exceeded quota: lab"))
 			}
 			return c.Create(ctx, object, options...)
 		},
 	}).Build()
-	if w.r, err = NewReconciler(w.client, events.NewFakeRecorder(1000), Options{Namespace: ownNamespace, Clock: func() time.Time { return w.now }}); err != nil {
+	if w.r, err = NewReconciler(w.client, events.NewFakeRecorder(1000), Options{Namespace: ownNamespace,
+		Clock: func() time.Time { return w.now }}); err != nil {
 		t.Fatal(err)
 	}
 	return w
@@ -82,7 +86,8 @@ func (w *suiteWorld) live(span time.Duration) (passes int) {
 		if passes > 10_000 {
 			w.t.Fatalf("it looks again and again: at %s for the %d. time", w.now, passes)
 		}
-		result, err := w.r.Reconcile(w.t.Context(), ctrl.Request{NamespacedName: client.ObjectKey{Namespace: "lab", Name: "night"}})
+		result, err := w.r.Reconcile(w.t.Context(), ctrl.Request{NamespacedName: client.ObjectKey{Namespace: "lab",
+			Name: "night"}})
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -94,7 +99,7 @@ func (w *suiteWorld) live(span time.Duration) (passes int) {
 	return passes
 }
 
-func (w *suiteWorld) said() metav1.Condition {
+func (w *suiteWorld) complete() metav1.Condition {
 	w.t.Helper()
 	var s v1alpha1.LoadTestSuite
 	if err := w.client.Get(w.t.Context(), client.ObjectKey{Namespace: "lab", Name: "night"}, &s); err != nil {
@@ -124,12 +129,12 @@ func cells(n int) string {
 // A quota refuses all tests of a suite alike: it is asked a few of them a minute, and not thousands.
 func TestAQuotaOnLoadTestsIsNotRunInto(t *testing.T) {
 	tier.Plain(t)
-	w := newSuiteWorld(t, cells(20), func(o client.Object) bool { _, is := o.(*corev1.ConfigMap); return !is })
+	w := newSuiteWorld(t, cells(20), func(o client.Object) bool { _, ok := o.(*corev1.ConfigMap); return !ok })
 	passes := w.live(10 * time.Minute)
-	if tries := w.tries[v1alpha1.LoadTestKind]; tries < 10 || tries > 11*mostRefused || passes > 600 {
+	if tries := w.tries[v1alpha1.LoadTestKind]; tries < 10 || tries > 11*maxRefused || passes > 600 {
 		t.Errorf("%d tests were tried in ten minutes, in %d passes", tries, passes)
 	}
-	if c := w.said(); c.Reason != v1alpha1.ReasonWaiting || !strings.Contains(c.Message, "exceeded quota") {
+	if c := w.complete(); c.Reason != v1alpha1.ReasonWaiting || !strings.Contains(c.Message, "exceeded quota") {
 		t.Errorf("it says %+v", c)
 	}
 }
@@ -140,47 +145,50 @@ func TestTestsAreMadeAFewAtATime(t *testing.T) {
 	for w.tries[v1alpha1.LoadTestKind] == 0 { // its cells are checked, and its report is made, before
 		w.live(time.Millisecond)
 	}
-	before, passes := w.tries[v1alpha1.LoadTestKind], 0
+	first, passes := w.tries[v1alpha1.LoadTestKind], 0
 	for range 4 {
 		passes += w.live(madeWithin)
 	}
-	if n := w.tries[v1alpha1.LoadTestKind]; before > mostMade || n < growAtOnce || n > growAtOnce+mostMade || passes > 9 {
-		t.Errorf("%d tests at once, %d a second later, in %d passes", before, n, passes)
+	if n := w.tries[v1alpha1.LoadTestKind]; first > maxMade || n < growAtOnce || n > growAtOnce+maxMade || passes > 9 {
+		t.Errorf("%d tests at once, %d a second later, in %d passes", first, n, passes)
 	}
 }
 
-// The Report that a test's own pass read is not read again; one that isn't the one that the test was judged by is no stand-in for it.
+// The Report that a test's own pass read is not read again; one that isn't the one that the test was judged by
+// is no stand-in for it.
 func TestAReportThatWasJustReadIsNotReadAgain(t *testing.T) {
 	w := newSuiteWorld(t, cells(1), func(client.Object) bool { return false })
 	w.r.options.Reports = NewRecentReports()
-	one, two := &report.Report{Message: "one"}, &report.Report{Message: "two"}
+	first, two := &report.Report{Message: "one"}, &report.Report{Message: "two"}
 	test := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "night-v0-x-r1"}}
-	w.r.options.Reports.Keep(test, "sha256:0", one, 1)
+	w.r.options.Reports.Keep(test, "sha256:0", first, 1)
 	if w.r.options.Reports.take("sha256:0") != nil {
 		t.Error("the Report of a test is kept that is of no suite")
 	}
-	test.OwnerReferences = []metav1.OwnerReference{{Kind: v1alpha1.LoadTestSuiteKind, Name: "night", Controller: new(true)}}
-	w.r.options.Reports.Keep(test, "sha256:1", one, 1)
+	test.OwnerReferences = []metav1.OwnerReference{{Kind: v1alpha1.LoadTestSuiteKind, Name: "night",
+		Controller: new(true)}}
+	w.r.options.Reports.Keep(test, "sha256:1", first, 1)
 	w.r.options.Reports.Keep(test, "sha256:2", two, 1)
 	test.Status.Report = &v1alpha1.ReportReference{ConfigMap: "night-v0-x-r1-report", Digest: "sha256:2"}
 	if got, fault, _, err := w.r.reportOf(t.Context(), test); got != two || fault != "" || err != nil {
 		t.Errorf("got %+v, %q, %v", got, fault, err)
 	}
-	if got, fault, _, err := w.r.reportOf(t.Context(), test); got != nil || !strings.Contains(fault, "is gone") || err != nil {
+	if got, fault, _, err := w.r.reportOf(t.Context(), test); got != nil || !strings.Contains(fault, "is gone") ||
+		err != nil {
 		t.Errorf("a second time: %+v, %q, %v", got, fault, err)
 	}
-	for i := range 2 * mostRecent {
+	for i := range 2 * maxRecent {
 		w.r.options.Reports.Keep(test, fmt.Sprint("sha256:", i+10), two, 1)
 	}
-	if n := len(w.r.options.Reports.kept); n != mostRecent || w.r.options.Reports.take("sha256:1") != nil {
+	if n := len(w.r.options.Reports.reports); n != maxRecent || w.r.options.Reports.take("sha256:1") != nil {
 		t.Errorf("%d are kept", n)
 	}
-	w.r.options.Reports.Keep(test, "sha256:large", one, mostRecentMemory-mostRecent/2)
-	if n := len(w.r.options.Reports.kept); n != mostRecent/2+1 {
+	w.r.options.Reports.Keep(test, "sha256:large", first, maxRecentMemory-maxRecent/2)
+	if n := len(w.r.options.Reports.reports); n != maxRecent/2+1 {
 		t.Errorf("%d are kept beside one that takes nearly all memory", n-1)
 	}
-	w.r.options.Reports.Keep(test, "sha256:larger", one, mostRecentMemory+1)
-	if n := len(w.r.options.Reports.kept); n != 0 {
+	w.r.options.Reports.Keep(test, "sha256:larger", first, maxRecentMemory+1)
+	if n := len(w.r.options.Reports.reports); n != 0 {
 		t.Errorf("%d are kept where the last is too large by itself", n)
 	}
 }
@@ -190,8 +198,8 @@ func TestRefusedTestsKeepNoOthersFromBeingMade(t *testing.T) {
 	tier.Plain(t)
 	good := 0
 	w := newSuiteWorld(t, cells(4), func(o client.Object) bool {
-		switch _, is := o.(*corev1.ConfigMap); {
-		case is:
+		switch _, ok := o.(*corev1.ConfigMap); {
+		case ok:
 			return false
 		case strings.Contains(o.GetName(), "-v3-z-"):
 			good++
@@ -205,9 +213,11 @@ func TestRefusedTestsKeepNoOthersFromBeingMade(t *testing.T) {
 }
 
 func TestAQuotaOnConfigMapsIsTold(t *testing.T) {
-	w := newSuiteWorld(t, cells(1), func(o client.Object) bool { _, is := o.(*corev1.ConfigMap); return is })
+	w := newSuiteWorld(t, cells(1), func(o client.Object) bool { _, ok := o.(*corev1.ConfigMap); return ok })
 	w.live(10 * time.Minute)
-	if c := w.said(); c.Status != metav1.ConditionFalse || c.Reason != v1alpha1.ReasonWaiting || !strings.Contains(c.Message, "can't be kept: write ConfigMap night-suite: ") || !strings.Contains(c.Message, "exceeded quota") {
+	if c := w.complete(); c.Status != metav1.ConditionFalse || c.Reason != v1alpha1.ReasonWaiting ||
+		!strings.Contains(c.Message, "can't be kept: write ConfigMap night-suite: ") ||
+		!strings.Contains(c.Message, "exceeded quota") {
 		t.Errorf("it says %+v", c)
 	}
 	if n := w.tries["ConfigMap"]; n < 2 || n > 11 || w.tries[v1alpha1.LoadTestKind] > 0 {
@@ -215,7 +225,8 @@ func TestAQuotaOnConfigMapsIsTold(t *testing.T) {
 	}
 }
 
-// Suites stay for months after they are over. What they were judged by is read again where it is needed, and not kept in memory.
+// Suites stay for months after they are over. What they were judged by is read again where it is needed, and
+// not kept in memory.
 func TestASuiteThatIsOverIsLightInMemory(t *testing.T) {
 	w := newSuiteWorld(t, cells(1), func(client.Object) bool { return false })
 	var s v1alpha1.LoadTestSuite
@@ -226,28 +237,31 @@ func TestASuiteThatIsOverIsLightInMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.Status.StartedAt = &metav1.Time{Time: w.now}
-		meta.SetStatusCondition(&s.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionComplete, Status: status, Reason: v1alpha1.ReasonMeasured})
+		meta.SetStatusCondition(&s.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionComplete, Status: status,
+			Reason: v1alpha1.ReasonMeasured})
 		if err := w.client.Status().Update(t.Context(), &s); err != nil {
 			t.Fatal(err)
 		}
-		seen, err := w.r.observe(t.Context(), key)
+		observed, err := w.r.observe(t.Context(), key)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return seen.Runs
+		return observed.Runs
 	}
 	if err := w.client.Get(t.Context(), client.ObjectKey{Namespace: "lab", Name: "night"}, &s); err != nil {
 		t.Fatal(err)
 	}
 	evidence := &report.Report{Version: report.Version, Ending: report.GeneratorLost, Plan: &plan.Plan{}}
-	w.stores(&s, suite.Runs{"night-v0-x-r1": {Ended: "Measured", SuiteRun: report.SuiteRun{Test: "night-v0-x-r1", Evidence: evidence}}}, suite.Stored{})
+	w.stores(&s, suite.Runs{"night-v0-x-r1": {Ended: "Measured", SuiteRun: report.SuiteRun{Test: "night-v0-x-r1",
+		Evidence: evidence}}}, suite.Stored{})
 	for _, c := range []struct {
-		over   metav1.ConditionStatus
-		weighs bool
-	}{{metav1.ConditionFalse, true}, {metav1.ConditionTrue, false}, {metav1.ConditionTrue, false}, {metav1.ConditionFalse, true}} {
-		runs := set(c.over)
-		if run, known := runs["night-v0-x-r1"]; !known || (run.Evidence != nil) != c.weighs {
-			t.Errorf("complete is %s: %d runs known, evidence %v", c.over, len(runs), run.Evidence)
+		complete metav1.ConditionStatus
+		weighs   bool
+	}{{metav1.ConditionFalse, true}, {metav1.ConditionTrue, false}, {metav1.ConditionTrue, false},
+		{metav1.ConditionFalse, true}} {
+		runs := set(c.complete)
+		if run, ok := runs["night-v0-x-r1"]; !ok || (run.Evidence != nil) != c.weighs {
+			t.Errorf("complete is %s: %d runs known, evidence %v", c.complete, len(runs), run.Evidence)
 		}
 	}
 }

@@ -22,30 +22,30 @@ import (
 
 var configMapKind = corev1.SchemeGroupVersion.WithKind("ConfigMap")
 
-// storing calls store, and records for the status why the API server refuses to store something, or why it is too
-// large.
+// storing calls store, and records for the status why the API server refuses to store something, or why it is
+// too large.
 func (r *Reconciler) storing(ctx context.Context, observed *observation, store func() error) error {
 	err := store()
 	if !refusedToStore(err) {
 		return err
 	}
 	ctrl.LoggerFrom(ctx).Info("what was measured can't be stored", "why", err.Error())
-	observed.notes.unstored = obstacle{why: err.Error(), until: observed.Now.Add(pass.TakenAgain)}
-	return pass.Wait("what was measured can't be stored", time.Millisecond) // the next pass says so
+	observed.notes.unstored = obstacle{reason: err.Error(), retryAt: observed.Now.Add(pass.TakenAgain)}
+	return pass.Wait("what was measured can't be stored", time.Millisecond) // the next pass reports it
 }
 
-// unstorable is an error that doesn't go by itself.
+// unstorable is a permanent error.
 type unstorable struct{ error }
 
-// refusedToStore says that something wasn't stored, and that trying again at once wouldn't help.
+// refusedToStore says that something wasn't stored, and that an immediate retry wouldn't help.
 func refusedToStore(err error) bool {
 	refused := apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsRequestEntityTooLargeError(err)
 	_, permanent := errors.AsType[unstorable](err)
 	return permanent || refused && !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
 }
 
-// storeRuns writes the next sheet of runs; the next pass goes on from there. The copy is written first: so a quota of
-// the suite's namespace bounds what the operator's own takes.
+// storeRuns writes the next sheet of runs, and the next pass continues from there. The copy is written first,
+// so that a quota of the suite's namespace bounds what the operator's own takes.
 func (r *Reconciler) storeRuns(ctx context.Context, observed *observation) error {
 	s, notes := observed.Suite, observed.notes
 	sheet, err := observed.Matrix.NextSheet(observed.Runs, observed.Stored)
@@ -53,14 +53,14 @@ func (r *Reconciler) storeRuns(ctx context.Context, observed *observation) error
 		return unstorable{err}
 	}
 	var digest suite.Sheets
-	annotations := map[string]string{delivery.AnnotationDigest: digest.Put(0, sheet.Data)}
+	annotations := map[string]string{delivery.AnnotationDigest: digest.Record(0, sheet.Data)}
 	if err := r.writeMap(ctx, observed, suite.CopyName(s.Name, sheet.Number), sheet.Data, annotations); err != nil {
 		return err
 	}
 	if err := r.writeSheet(ctx, observed, suite.SheetMap(s, r.options.Namespace, sheet)); err != nil {
 		return err
 	}
-	notes.sheets.Put(sheet.Number, sheet.Data)
+	notes.sheets.Record(sheet.Number, sheet.Data)
 	for _, name := range sheet.Added {
 		notes.stored[name] = sheet.Number
 	}
@@ -70,8 +70,8 @@ func (r *Reconciler) storeRuns(ctx context.Context, observed *observation) error
 	return errMore
 }
 
-// writeSheet creates or updates a sheet in the operator's own namespace. Where it isn't known whether that was done, or
-// somebody else did, the suite is read anew.
+// writeSheet creates or updates a sheet in the operator's own namespace. If its success is unknown, or another
+// process wrote the sheet, the suite is read again.
 func (r *Reconciler) writeSheet(ctx context.Context, observed *observation, sheet *corev1.ConfigMap) error {
 	sheet.ResourceVersion = observed.notes.versions[sheet.Name]
 	write := func() error { return r.client.Create(ctx, sheet) }
@@ -88,13 +88,14 @@ func (r *Reconciler) writeSheet(ctx context.Context, observed *observation, shee
 	return nil
 }
 
-// clearSheets deletes the sheets of suites of this name that are gone. Garbage collection can't, since an object can't
-// be owned by one in another namespace. When the operator starts, each sheet has its suite's name reconciled, so that
-// nothing stays of a suite that was deleted while no operator ran.
+// clearSheets deletes the sheets of deleted suites of this name. Garbage collection can't, since an object
+// can't be owned by one in another namespace. When the operator starts, each sheet has its suite's name
+// reconciled, so that nothing stays of a suite that was deleted while no operator ran.
 func (r *Reconciler) clearSheets(ctx context.Context, name types.NamespacedName) error {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(configMapKind.GroupVersion().WithKind("ConfigMapList"))
-	err := r.sheets.List(ctx, list, client.InNamespace(r.options.Namespace), client.MatchingLabels(suite.SheetLabels(name.Namespace, name.Name)))
+	err := r.sheets.List(ctx, list, client.InNamespace(r.options.Namespace),
+		client.MatchingLabels(suite.SheetLabels(name.Namespace, name.Name)))
 	if err != nil {
 		return fmt.Errorf("list the sheets of runs: %w", err)
 	}
@@ -133,17 +134,19 @@ func (r *Reconciler) storeReport(ctx context.Context, observed *observation, due
 	return nil
 }
 
-// writeMap creates or updates a ConfigMap of the suite's; one that an earlier process wrote with the same digest stays.
-func (r *Reconciler) writeMap(ctx context.Context, observed *observation, name string, data map[string][]byte, annotations map[string]string) error {
+// writeMap creates or updates a ConfigMap of the suite's. A ConfigMap that an earlier process wrote with the
+// same digest isn't written again.
+func (r *Reconciler) writeMap(ctx context.Context, observed *observation, name string, data map[string][]byte,
+	annotations map[string]string) error {
 	object := mapOf(observed.Suite, name, data, annotations)
 	object.ResourceVersion = observed.notes.versions[name]
 	if object.ResourceVersion == "" {
-		there, err := r.mapThere(ctx, observed, name)
+		existing, err := r.existingMap(ctx, observed, name)
 		if err != nil {
 			return err
 		}
-		if object.ResourceVersion = there.ResourceVersion; isWritten(there, annotations) {
-			observed.notes.versions[name] = there.ResourceVersion
+		if object.ResourceVersion = existing.ResourceVersion; isWritten(existing, annotations) {
+			observed.notes.versions[name] = existing.ResourceVersion
 			return nil
 		}
 	}
@@ -154,46 +157,50 @@ func (r *Reconciler) writeMap(ctx context.Context, observed *observation, name s
 		err = r.client.Update(ctx, object)
 	}
 	if err != nil {
-		delete(observed.notes.versions, name) // it is read again
+		delete(observed.notes.versions, name) // the next write reads the version again
 		return fmt.Errorf("write ConfigMap %s: %w", name, err)
 	}
 	observed.notes.versions[name] = object.ResourceVersion
 	return nil
 }
 
-// isWritten says whether a ConfigMap already holds what is to be written, by its digest.
-func isWritten(there *metav1.PartialObjectMetadata, annotations map[string]string) bool {
+// isWritten says that a ConfigMap already holds what must be written, by its digest.
+func isWritten(existing *metav1.PartialObjectMetadata, annotations map[string]string) bool {
 	digest := annotations[delivery.AnnotationDigest]
-	return digest != "" && there.Annotations[delivery.AnnotationDigest] == digest
+	return digest != "" && existing.Annotations[delivery.AnnotationDigest] == digest
 }
 
-// mapThere is the metadata of a ConfigMap of the suite's; without a resource version where there is none.
-func (r *Reconciler) mapThere(ctx context.Context, observed *observation, name string) (*metav1.PartialObjectMetadata, error) {
-	there := caches.MetadataOf(configMapKind)
-	err := r.live.Get(ctx, client.ObjectKey{Namespace: observed.Suite.Namespace, Name: name}, there)
+// existingMap is the metadata of a ConfigMap of the suite's. It has no resource version if there is none.
+func (r *Reconciler) existingMap(ctx context.Context, observed *observation,
+	name string) (*metav1.PartialObjectMetadata, error) {
+	existing := caches.MetadataOf(configMapKind)
+	err := r.live.Get(ctx, client.ObjectKey{Namespace: observed.Suite.Namespace, Name: name}, existing)
 	switch {
 	case apierrors.IsNotFound(err):
 		return &metav1.PartialObjectMetadata{}, nil
 	case err != nil:
 		return nil, fmt.Errorf("look for ConfigMap %s: %w", name, err)
-	case ofFormer(there, observed.Suite):
+	case ofEarlierSuite(existing, observed.Suite):
 		return nil, pass.Wait("a ConfigMap of an earlier suite of this name is being deleted", time.Second)
-	case !metav1.IsControlledBy(there, observed.Suite):
-		observed.notes.taken[name] = observed.Now.Add(pass.TakenAgain)
-		return nil, pass.Wait("a ConfigMap's name is taken", time.Millisecond) // which is said by the next pass
+	case !metav1.IsControlledBy(existing, observed.Suite):
+		observed.notes.foreignMaps[name] = observed.Now.Add(pass.TakenAgain)
+		return nil, pass.Wait("a ConfigMap's name is taken", time.Millisecond) // the next pass reports it
 	}
-	return there, nil
+	return existing, nil
 }
 
-func mapOf(s *v1alpha1.LoadTestSuite, name string, data map[string][]byte, annotations map[string]string) *corev1.ConfigMap {
+func mapOf(s *v1alpha1.LoadTestSuite, name string, data map[string][]byte,
+	annotations map[string]string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: s.Namespace, Name: name, Annotations: annotations,
 			Labels: map[string]string{
-				"app.kubernetes.io/managed-by": "linerate", v1alpha1.LabelSuite: s.Name, v1alpha1.LabelSuiteUID: string(s.UID),
+				"app.kubernetes.io/managed-by": "linerate", v1alpha1.LabelSuite: s.Name,
+				v1alpha1.LabelSuiteUID: string(s.UID),
 			},
 			OwnerReferences: []metav1.OwnerReference{{
-				APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.LoadTestSuiteKind, Name: s.Name, UID: s.UID, Controller: new(true),
+				APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.LoadTestSuiteKind, Name: s.Name, UID: s.UID,
+				Controller: new(true),
 			}},
 		},
 		BinaryData: data,

@@ -18,14 +18,17 @@ import (
 	"github.com/linerate-dev/linerate/internal/cluster/suite"
 )
 
-// A sheet whose write is done and not answered is read back before anything else is done: else the operator would go on from what was there before.
+// A sheet whose write is done and not answered is read back before anything else is done: else the operator
+// would go on from what was there before.
 func TestASheetWhoseWriteIsNotAnsweredIsReadBack(t *testing.T) {
-	w := newSuiteWorld(t, strings.Replace(cells(1), "parallelism: 20", "parallelism: 1", 1), func(client.Object) bool { return false })
+	w := newSuiteWorld(t, strings.Replace(cells(1), "parallelism: 20", "parallelism: 1", 1),
+		func(client.Object) bool { return false })
 	key := client.ObjectKey{Namespace: "lab", Name: "night"}
 	w.live(time.Minute)
 	unanswered := 0
 	w.r.client = interceptor.NewClient(w.client.(client.WithWatch), interceptor.Funcs{
-		Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
+		Create: func(ctx context.Context, c client.WithWatch, object client.Object,
+			options ...client.CreateOption) error {
 			err := c.Create(ctx, object, options...)
 			if err == nil && object.GetNamespace() == ownNamespace {
 				unanswered++
@@ -39,7 +42,8 @@ func TestASheetWhoseWriteIsNotAnsweredIsReadBack(t *testing.T) {
 		t.Fatalf("%d tests are under way (%v)", len(tests.Items), err)
 	}
 	test := &tests.Items[0]
-	meta.SetStatusCondition(&test.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonStopped})
+	meta.SetStatusCondition(&test.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionComplete,
+		Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonStopped})
 	if err := w.client.Update(t.Context(), test); err != nil {
 		t.Fatal(err)
 	}
@@ -50,20 +54,22 @@ func TestASheetWhoseWriteIsNotAnsweredIsReadBack(t *testing.T) {
 		}
 	}
 	var s v1alpha1.LoadTestSuite
-	if err := w.client.Get(t.Context(), key, &s); err != nil || unanswered != 1 || w.r.memory.of(&s) != nil {
-		t.Fatalf("%d sheets were written without an answer (%v), and the operator goes by what it remembers: %v", unanswered, err, w.r.memory.of(&s) != nil)
+	if err := w.client.Get(t.Context(), key, &s); err != nil || unanswered != 1 || w.r.memory.notesOn(&s) != nil {
+		t.Fatalf("%d sheets were written without an answer (%v), and the operator goes by what it remembers: %v",
+			unanswered, err, w.r.memory.notesOn(&s) != nil)
 	}
-	seen, err := w.r.observe(t.Context(), key)
-	if err != nil || !seen.Stored.Has(test.Name) || seen.Runs[test.Name].Ended != v1alpha1.ReasonStopped {
-		t.Errorf("%v; stored are %v", err, seen.Stored)
+	observed, err := w.r.observe(t.Context(), key)
+	if err != nil || !observed.Stored.Contains(test.Name) || observed.Runs[test.Name].Ended != v1alpha1.ReasonStopped {
+		t.Errorf("%v; stored are %v", err, observed.Stored)
 	}
 }
 
-// Runs that are stored go with their suite, also where it went while no operator ran, or another one has its name; those of other suites stay.
+// Runs that are stored go with their suite, also where it went while no operator ran, or another one has its
+// name; those of other suites stay.
 func TestStoredRunsGoWithTheirSuite(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(w *suiteWorld, s *v1alpha1.LoadTestSuite)
-		left   int
+		sheets int
 	}{
 		"it is there": {func(*suiteWorld, *v1alpha1.LoadTestSuite) {}, 2},
 		"it is gone": {func(w *suiteWorld, s *v1alpha1.LoadTestSuite) {
@@ -94,12 +100,14 @@ func TestStoredRunsGoWithTheirSuite(t *testing.T) {
 				w.stores(of, suite.Runs{"night-v0-x-r1": {Ended: v1alpha1.ReasonStopped}}, suite.Stored{})
 			}
 			c.change(w, &s)
-			if seen, err := w.r.observe(t.Context(), key); err != nil || seen != nil && s.UID != "suite-uid" && len(seen.Runs) > 0 {
-				t.Fatalf("%v: another suite's runs are its own: %+v", err, seen)
+			if observed, err := w.r.observe(t.Context(), key); err != nil || observed != nil && s.UID != "suite-uid" &&
+				len(observed.Runs) > 0 {
+				t.Fatalf("%v: another suite's runs are its own: %+v", err, observed)
 			}
-			var left corev1.ConfigMapList
-			if err := w.client.List(t.Context(), &left, client.InNamespace(ownNamespace)); err != nil || len(left.Items) != c.left {
-				t.Errorf("%d sheets are left, want %d (%v)", len(left.Items), c.left, err)
+			var sheets corev1.ConfigMapList
+			if err := w.client.List(t.Context(), &sheets, client.InNamespace(ownNamespace)); err != nil ||
+				len(sheets.Items) != c.sheets {
+				t.Errorf("%d sheets are left, want %d (%v)", len(sheets.Items), c.sheets, err)
 			}
 		})
 	}

@@ -27,7 +27,8 @@ import (
 const (
 	// indexSuite has the LoadTests of a suite by its UID.
 	indexSuite = "suite"
-	// suiteWait is how long changes of a suite's tests are gathered before the suite is reconciled: many tests end at about the same time.
+	// suiteWait is how long changes of a suite's tests are gathered before the suite is reconciled, since many
+	// tests end at about the same time.
 	suiteWait = 500 * time.Millisecond
 )
 
@@ -35,13 +36,13 @@ func bySuiteLabel(uid types.UID) []client.ListOption {
 	return []client.ListOption{client.MatchingLabels{v1alpha1.LabelSuiteUID: string(uid)}}
 }
 
-// bySuiteIndex lists without copies: a suite may have thousands of tests, which are only read.
+// bySuiteIndex lists without copies, since a suite may have thousands of tests, which are only read.
 func bySuiteIndex(uid types.UID) []client.ListOption {
 	return []client.ListOption{client.MatchingFields{indexSuite: string(uid)}, client.UnsafeDisableDeepCopy}
 }
 
-// SetupWithManager gives the reconciler the manager's cache, and watches suites and what becomes of their tests. The manager must have been made
-// with caches.Options.
+// SetupWithManager gives the reconciler the manager's cache, and watches suites and the progress of their
+// tests. The manager must have been made with caches.Options.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	suiteUID := func(object client.Object) []string {
 		if owner := suiteOf(object); owner != nil {
@@ -49,7 +50,8 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		}
 		return nil
 	}
-	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &v1alpha1.LoadTest{}, indexSuite, suiteUID); err != nil {
+	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &v1alpha1.LoadTest{}, indexSuite,
+		suiteUID); err != nil {
 		return err
 	}
 	if r.options.Metrics != nil {
@@ -64,7 +66,8 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	r.live, r.sheets, r.ofSuite = mgr.GetAPIReader(), sheets, bySuiteIndex
 	return ctrl.NewControllerManagedBy(mgr).For(&v1alpha1.LoadTestSuite{}, builder.WithPredicates(caches.Changes())).
 		Watches(&v1alpha1.LoadTest{}, testsOfSuites()).
-		WatchesRawSource(source.Kind(sheets, caches.MetadataOf(configMapKind), handler.TypedEnqueueRequestsFromMapFunc(suiteOfSheet), appears())).
+		WatchesRawSource(source.Kind(sheets, caches.MetadataOf(configMapKind),
+			handler.TypedEnqueueRequestsFromMapFunc(suiteOfSheet), appears())).
 		WithOptions(pass.ControllerOptions(1, logOf)).
 		Complete(pass.Orderly(r))
 }
@@ -72,10 +75,11 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 // suiteOfSheet is the suite whose runs a sheet has, by its labels, which are the operator's.
 func suiteOfSheet(_ context.Context, sheet *metav1.PartialObjectMetadata) []reconcile.Request {
 	labels := sheet.GetLabels()
-	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: labels[v1alpha1.LabelNamespace], Name: labels[v1alpha1.LabelSuite]}}}
+	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: labels[v1alpha1.LabelNamespace],
+		Name: labels[v1alpha1.LabelSuite]}}}
 }
 
-// appears lets those events pass that a sheet is there.
+// appears lets only those events pass that a sheet exists.
 func appears() predicate.TypedFuncs[*metav1.PartialObjectMetadata] {
 	type object = *metav1.PartialObjectMetadata
 	return predicate.TypedFuncs[object]{
@@ -92,7 +96,7 @@ func logOf(request *reconcile.Request) logr.Logger {
 	return log.Log.WithValues("namespace", request.Namespace, "suite", request.Name)
 }
 
-// suiteOf is the suite that a LoadTest belongs to; nil: none.
+// suiteOf is the suite that a LoadTest belongs to, or nil.
 func suiteOf(test client.Object) *metav1.OwnerReference {
 	owner := metav1.GetControllerOf(test)
 	if owner == nil || owner.Kind != v1alpha1.LoadTestSuiteKind {
@@ -101,12 +105,14 @@ func suiteOf(test client.Object) *metav1.OwnerReference {
 	return owner
 }
 
-// testsOfSuites has a suite reconciled when one of its tests appears, disappears, begins to measure or ends, but not at each progress.
+// testsOfSuites has a suite reconciled when one of its tests appears, disappears, begins to measure or ends,
+// but not at each progress.
 func testsOfSuites() handler.Funcs {
 	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	wake := func(test client.Object, q queue) {
 		if owner := suiteOf(test); owner != nil {
-			q.AddAfter(reconcile.Request{NamespacedName: types.NamespacedName{Namespace: test.GetNamespace(), Name: owner.Name}}, suiteWait)
+			q.AddAfter(reconcile.Request{NamespacedName: types.NamespacedName{Namespace: test.GetNamespace(),
+				Name: owner.Name}}, suiteWait)
 		}
 	}
 	return handler.Funcs{
@@ -128,8 +134,8 @@ type life struct {
 }
 
 func lifeOf(object client.Object) life {
-	test, is := object.(*v1alpha1.LoadTest)
-	if !is {
+	test, ok := object.(*v1alpha1.LoadTest)
+	if !ok {
 		return life{}
 	}
 	l := life{leaving: test.DeletionTimestamp != nil}

@@ -42,12 +42,13 @@ func (f *filledCache) Get(_ context.Context, key client.ObjectKey, object client
 func BenchmarkAScrapeOfAThousandTests(b *testing.B) {
 	cache := &filledCache{progress: map[string]*corev1.ConfigMap{}}
 	for i := range 1000 {
-		test := aTest(fmt.Sprintf("t-%d", i), "Scheduled=False Unschedulable", "Complete=False Waiting", "Reconciling=True Waiting")
+		test := aTest(fmt.Sprintf("t-%d", i), "Scheduled=False Unschedulable", "Complete=False Waiting",
+			"Reconciling=True Waiting")
 		switch {
 		case i < 100:
 			test = running(test.Name)
-			told := progressMap(b, test, nil)
-			cache.progress[told.Name] = told
+			progress := progressMap(b, test, nil)
+			cache.progress[progress.Name] = progress
 			cache.pods = append(cache.pods, *holder(test.Name, "a", corev1.PodRunning))
 		case i < 500:
 			test = measured(test.Name, time.Duration(i)*time.Minute)
@@ -57,7 +58,9 @@ func BenchmarkAScrapeOfAThousandTests(b *testing.B) {
 	leads := make(chan struct{})
 	close(leads)
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(&states{Sources{Tests: cache, Progress: cache, Own: "linerate-system", Leads: leads, Clock: func() time.Time { return noon }, Line: func() queue.Line { return queue.Line{} }, Most: 500}})
+	registry.MustRegister(&states{Sources{Tests: cache, Progress: cache, OperatorNamespace: "linerate-system",
+		Leads: leads, Clock: func() time.Time { return noon }, Line: func() queue.Line { return queue.Line{} },
+		MaxTests: 500}})
 	for b.Loop() {
 		if families, err := registry.Gather(); err != nil || len(families) < 10 {
 			b.Fatalf("%d families: %v", len(families), err)

@@ -22,13 +22,16 @@ import (
 func everything(t *testing.T) []*dto.MetricFamily {
 	t.Helper()
 	m, run := NewTests(), running("run")
-	done := measured("done", 0)
+	ended := measured("done", 0)
 	tcp := running("tcp")
 	tcp.Spec.Traffic.Type = v1alpha1.TrafficSessions
 	m.Decided("running", time.Second)
-	m.StatusWritten(run, &done.Status, noon)
-	_, families := scene{most: 9, objects: []client.Object{
-		run, progressMap(t, run, nil), done, tcp, progressMap(t, tcp, func(p *delivery.Progress) { p.GoodputBitsPerSecond = new(int64(80_000_000)) }), ofSessions("tcp-done", pathLimited), aTest("waits"), node(nil), holder("holds", "a", corev1.PodRunning), aSuite("night", "Complete=True Measured", "Passed=True CriteriaMet"),
+	m.StatusWritten(run, &ended.Status, noon)
+	_, families := scene{maxTests: 9, objects: []client.Object{
+		run, progressMap(t, run, nil), ended, tcp,
+		progressMap(t, tcp, func(p *delivery.Progress) { p.GoodputBitsPerSecond = new(int64(80_000_000)) }),
+		ofSessions("tcp-done", pathLimited), aTest("waits"), node(nil), holder("holds", "a", corev1.PodRunning),
+		aSuite("night", "Complete=True Measured", "Passed=True CriteriaMet"),
 	}}.gather(t, append(m.collectors(), NewSuites().completed)...)
 	return families
 }
@@ -49,10 +52,11 @@ func TestTheDocumentHasEachMetric(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var documented, there []string
+	var documented, exported []string
 	for row := range strings.Lines(string(text)) {
 		if strings.HasPrefix(row, "| `linerate_") {
-			cells := strings.Split(strings.Replace(row, " | test's | ", " | `loadtest`, `namespace`, `product` | ", 1), " | ")
+			cells := strings.Split(strings.Replace(row, " | test's | ", " | `loadtest`, `namespace`, `product` | ", 1),
+				" | ")
 			documented = append(documented, strings.TrimPrefix(strings.Join(cells[:3], " "), "| "))
 		}
 	}
@@ -61,31 +65,33 @@ func TestTheDocumentHasEachMetric(t *testing.T) {
 		for _, l := range f.GetMetric()[0].GetLabel() {
 			labels = append(labels, "`"+l.GetName()+"`")
 		}
-		there = append(there, strings.TrimSpace(fmt.Sprintf("`%s` %s %s", f.GetName(), strings.ToLower(f.GetType().String()), strings.Join(labels, ", "))))
+		exported = append(exported, strings.TrimSpace(fmt.Sprintf("`%s` %s %s", f.GetName(),
+			strings.ToLower(f.GetType().String()), strings.Join(labels, ", "))))
 	}
 	for i := range documented {
 		documented[i] = strings.TrimSpace(documented[i])
 	}
 	slices.Sort(documented)
-	slices.Sort(there)
-	if diff := cmp.Diff(there, documented); diff != "" {
+	slices.Sort(exported)
+	if diff := cmp.Diff(exported, documented); diff != "" {
 		t.Errorf("the operator's (-), the document's (+):\n%s", diff)
 	}
-	if len(there) < 20 {
-		t.Errorf("only %d metrics were seen", len(there))
+	if len(exported) < 20 {
+		t.Errorf("only %d metrics were seen", len(exported))
 	}
 }
 
-// rows are the first cells of a document's table rows below a heading, as far as all their other cells that are given agree.
+// rows are the first cells of a document's table rows below a heading, as far as all their other cells that are
+// given agree.
 func rows(t *testing.T, file, heading, second string) (cells []string) {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, below, _ := strings.Cut(string(text), "\n## "+heading+"\n")
-	below, _, _ = strings.Cut(below, "\n## ")
-	for row := range strings.Lines(below) {
+	_, section, _ := strings.Cut(string(text), "\n## "+heading+"\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	for row := range strings.Lines(section) {
 		if cell := strings.Split(row, " | "); strings.HasPrefix(row, "| `") && (second == "" || cell[1] == second) {
 			cells = append(cells, strings.Trim(cell[0], "|` "))
 		}
@@ -110,7 +116,8 @@ func TestEachEndOfASuiteIsToldOfFromTheStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	for row := range strings.Lines(string(text)) {
-		if cell := strings.Split(row, " | "); len(cell) > 3 && cell[0] == "| Complete" && strings.HasPrefix(cell[2], "True") {
+		if cell := strings.Split(row, " | "); len(cell) > 3 && cell[0] == "| Complete" &&
+			strings.HasPrefix(cell[2], "True") {
 			want = append(want, strings.Trim(cell[1], "`"))
 		}
 	}

@@ -19,36 +19,43 @@ import (
 	"github.com/linerate-dev/linerate/internal/cluster/queue"
 )
 
-// scrapeTimeout bounds how long the caches are read; that takes milliseconds.
+// scrapeTimeout bounds how long the caches are read, which takes milliseconds.
 const scrapeTimeout = 5 * time.Second
 
 var (
 	descTests   = describe("linerate_loadtests", "LoadTests that exist, by state.", "state")
-	descWaiting = describe("linerate_waiting_loadtests", "LoadTests that wait to run, by what they wait for: the reason of a condition.", "reason")
-	descOldest  = describe("linerate_oldest_waiting_seconds", "How long the LoadTest that waits longest has waited to run; 0 where none waits.")
-	descLength  = describe("linerate_queue_length", "LoadTests that queue for devices, by the first resource that each lacks.", "resource")
-	descWait    = describe("linerate_queue_oldest_seconds", "The longest wait of any LoadTest that queues for devices of a resource; 0 where none does.", "resource")
-	descHeld    = describe("linerate_devices_held", "Devices held by pods of LoadTests, by the resource that they are requested as.", "resource")
-	descDevices = describe("linerate_devices_allocatable", "Devices on nodes that are Ready and not cordoned, by resource, whoever holds them.", "resource")
+	descWaiting = describe("linerate_waiting_loadtests",
+		"LoadTests that wait to run, by what they wait for: the reason of a condition.", "reason")
+	descOldest = describe("linerate_oldest_waiting_seconds",
+		"How long the LoadTest that waits longest has waited to run; 0 where none waits.")
+	descLength = describe("linerate_queue_length",
+		"LoadTests that queue for devices, by the first resource that each lacks.", "resource")
+	descWait = describe("linerate_queue_oldest_seconds",
+		"The longest wait of any LoadTest that queues for devices of a resource; 0 where none does.", "resource")
+	descHeld = describe("linerate_devices_held",
+		"Devices held by pods of LoadTests, by the resource that they are requested as.", "resource")
+	descDevices = describe("linerate_devices_allocatable",
+		"Devices on nodes that are Ready and not cordoned, by resource, whoever holds them.", "resource")
 )
 
 func describe(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc(name, help, labels, nil)
 }
 
-// states counts objects in the caches at each scrape. Only the leader counts: other replicas would count the same objects again. Where the caches
-// can't be read there are no series rather than wrong ones.
+// states counts objects in the caches at each scrape. Only the leader counts, since other replicas would count
+// the same objects again. If the caches can't be read, there are no series rather than wrong ones.
 type states struct{ Sources }
 
 // Describe implements prometheus.Collector.
-func (s *states) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range append(append(testDescs(), suiteDescs()...), descTests, descWaiting, descOldest, descLength, descWait, descHeld, descDevices) {
-		out <- d
+func (s *states) Describe(descs chan<- *prometheus.Desc) {
+	for _, d := range append(append(testDescs(), suiteDescs()...), descTests, descWaiting, descOldest, descLength,
+		descWait, descHeld, descDevices) {
+		descs <- d
 	}
 }
 
 // Collect implements prometheus.Collector.
-func (s *states) Collect(out chan<- prometheus.Metric) {
+func (s *states) Collect(collected chan<- prometheus.Metric) {
 	select {
 	case <-s.Leads:
 	default:
@@ -56,21 +63,23 @@ func (s *states) Collect(out chan<- prometheus.Metric) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
 	defer cancel()
-	all, err := s.observe(ctx)
+	metrics, err := s.observe(ctx)
 	if notWatchedYet(err) {
-		log.Log.V(1).Info("the states of LoadTests and suites can't be counted before all watches have begun", "why", err.Error())
+		log.Log.V(1).Info("the states of LoadTests and suites can't be counted before all watches have begun", "why",
+			err.Error())
 		return
 	}
 	if err != nil {
 		log.Log.Error(err, "the states of LoadTests and suites can't be counted")
 		return
 	}
-	for _, m := range all {
-		out <- m
+	for _, m := range metrics {
+		collected <- m
 	}
 }
 
-// notWatchedYet says that a controller hasn't begun its watches yet, as in the moment after this replica has become the leader.
+// notWatchedYet says that a controller hasn't begun its watches yet, as in the moment after this replica has
+// become the leader.
 func notWatchedYet(err error) bool {
 	_, unknown := errors.AsType[*cache.ErrResourceNotCached](err)
 	_, unstarted := errors.AsType[*cache.ErrCacheNotStarted](err)
@@ -98,7 +107,7 @@ func (s *states) observe(ctx context.Context) ([]prometheus.Metric, error) {
 }
 
 // counted are the tests by state, and those that wait.
-func counted(tests []v1alpha1.LoadTest, now time.Time) (out []prometheus.Metric) {
+func counted(tests []v1alpha1.LoadTest, now time.Time) (metrics []prometheus.Metric) {
 	byState, waiting, oldest := map[string]int{}, map[string]int{}, 0.0
 	for i := range tests {
 		state := StateOf(&tests[i].Status)
@@ -109,26 +118,26 @@ func counted(tests []v1alpha1.LoadTest, now time.Time) (out []prometheus.Metric)
 		}
 	}
 	for _, state := range allStates() {
-		out = append(out, gauge(descTests, float64(byState[state]), state))
+		metrics = append(metrics, gauge(descTests, float64(byState[state]), state))
 	}
 	for reason, n := range waiting {
-		out = append(out, gauge(descWaiting, float64(n), reason))
+		metrics = append(metrics, gauge(descWaiting, float64(n), reason))
 	}
-	return append(out, gauge(descOldest, oldest))
+	return append(metrics, gauge(descOldest, oldest))
 }
 
 func gauge(desc *prometheus.Desc, value float64, labels ...string) prometheus.Metric {
 	return prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
 }
 
-func oneIf(so bool) float64 {
-	if so {
+func oneIf(condition bool) float64 {
+	if condition {
 		return 1
 	}
 	return 0
 }
 
-// inLine are the tests that queue for one resource: how many, and the longest wait.
+// inLine is the number of tests that queue for one resource, and their longest wait.
 type inLine struct {
 	tests  int
 	oldest time.Duration
@@ -149,7 +158,8 @@ func (s *states) inLine(tests []v1alpha1.LoadTest) map[corev1.ResourceName]inLin
 }
 
 // devices are the devices that tests' pods hold, those that the nodes have, and how many tests queue for them.
-func (s *states) devices(ctx context.Context, lines map[corev1.ResourceName]inLine) (out []prometheus.Metric, err error) {
+func (s *states) devices(ctx context.Context, lines map[corev1.ResourceName]inLine) (metrics []prometheus.Metric,
+	err error) {
 	var pods corev1.PodList
 	if err := s.Tests.List(ctx, &pods, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list pods: %w", err)
@@ -158,42 +168,43 @@ func (s *states) devices(ctx context.Context, lines map[corev1.ResourceName]inLi
 	if err := s.Tests.List(ctx, &nodes, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list nodes: %w", err)
 	}
-	held, there := heldBy(pods.Items), devicesOf(nodes.Items)
-	for resource, n := range there {
-		out = append(out, gauge(descDevices, float64(n), string(resource)))
-		held[resource] += 0 // there is a series also where no device is held
-		out = append(out, gauge(descLength, float64(lines[resource].tests), string(resource)), gauge(descWait, lines[resource].oldest.Seconds(), string(resource)))
+	inUse, allocatable := heldBy(pods.Items), devicesOf(nodes.Items)
+	for resource, n := range allocatable {
+		metrics = append(metrics, gauge(descDevices, float64(n), string(resource)))
+		inUse[resource] += 0 // there is a series also where no device is held
+		metrics = append(metrics, gauge(descLength, float64(lines[resource].tests), string(resource)),
+			gauge(descWait, lines[resource].oldest.Seconds(), string(resource)))
 	}
-	for resource, n := range held {
-		out = append(out, gauge(descHeld, float64(n), string(resource)))
+	for resource, n := range inUse {
+		metrics = append(metrics, gauge(descHeld, float64(n), string(resource)))
 	}
-	return out, nil
+	return metrics, nil
 }
 
 // heldBy are the devices of pods that have a node, and haven't ended.
 func heldBy(pods []corev1.Pod) map[corev1.ResourceName]int64 {
-	held := map[corev1.ResourceName]int64{}
+	inUse := map[corev1.ResourceName]int64{}
 	for i := range pods {
 		pod := &pods[i]
 		if pod.Spec.NodeName == "" || lifecycle.Ended(pod) {
 			continue
 		}
 		for resource, n := range lifecycle.Devices(pod) {
-			held[corev1.ResourceName(resource)] += n
+			inUse[corev1.ResourceName(resource)] += n
 		}
 	}
-	return held
+	return inUse
 }
 
 func devicesOf(nodes []corev1.Node) map[corev1.ResourceName]int64 {
-	there := map[corev1.ResourceName]int64{}
+	allocatable := map[corev1.ResourceName]int64{}
 	for i := range nodes {
 		node := inventory.NodeOf(&nodes[i])
 		for resource, quantity := range node.Allocatable {
 			if node.Ready && node.Schedulable && queue.IsDevice(string(resource)) {
-				there[resource] += quantity.Value()
+				allocatable[resource] += quantity.Value()
 			}
 		}
 	}
-	return there
+	return allocatable
 }

@@ -9,30 +9,31 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// The states of a LoadTest: its conditions in a word.
+// The states of a LoadTest say its conditions in a word.
 //
 //	waiting ──▶ starting ──▶ running ──▶ ending ──▶ measured | stopped | failed
 //	   ▲           │            │
 //	   └─ suspended ◀───────────┘
 const (
-	// stateWaiting: its pods haven't all nodes yet.
+	// stateWaiting means that some of the test's pods have no node yet.
 	stateWaiting = "waiting"
-	// stateStarting: they have, and aren't all ready.
+	// stateStarting means that all pods have nodes, and some aren't ready.
 	stateStarting = "starting"
-	// stateRunning: the runner is there, or being made.
+	// stateRunning means that the runner exists, or is being made.
 	stateRunning = "running"
-	// stateEnding: it is decided how it ends; pods are given back, the device is torn down.
+	// stateEnding means that the end is decided, pods are given back, and the device is torn down.
 	stateEnding = "ending"
-	// stateSuspended: spec.suspend.
+	// stateSuspended means spec.suspend.
 	stateSuspended = "suspended"
-	// stateMeasured, stateStopped and stateFailed are the ends: a figure, spec.stop, or neither.
+	// stateMeasured, stateStopped and stateFailed are the ends, with a figure, by spec.stop, or with neither.
 	stateMeasured = "measured"
 	stateStopped  = "stopped"
 	stateFailed   = "failed"
 )
 
 func allStates() []string {
-	return []string{stateWaiting, stateStarting, stateRunning, stateEnding, stateSuspended, stateMeasured, stateStopped, stateFailed}
+	return []string{stateWaiting, stateStarting, stateRunning, stateEnding, stateSuspended, stateMeasured, stateStopped,
+		stateFailed}
 }
 
 // StateOf is a test's state, in a word.
@@ -67,7 +68,8 @@ func endState(reason string) string {
 
 // WaitsFor is the reason of the first condition that keeps a test from running.
 func WaitsFor(status *v1alpha1.LoadTestStatus) string {
-	for _, kind := range []string{v1alpha1.ConditionScheduled, v1alpha1.ConditionGeneratorsReady, v1alpha1.ConditionDUTReady} {
+	for _, kind := range []string{v1alpha1.ConditionScheduled, v1alpha1.ConditionGeneratorsReady,
+		v1alpha1.ConditionDUTReady} {
 		if c := meta.FindStatusCondition(status.Conditions, kind); c != nil && c.Status == metav1.ConditionFalse {
 			return c.Reason
 		}
@@ -75,7 +77,7 @@ func WaitsFor(status *v1alpha1.LoadTestStatus) string {
 	return v1alpha1.ReasonPending // the operator hasn't reconciled it yet, or makes its runner right now
 }
 
-// waitsSince is since when a test waits to run: since its creation, or since it was resumed.
+// waitsSince is when a test began to wait, which is its creation, or its resumption.
 func waitsSince(test *v1alpha1.LoadTest) time.Time {
 	if c := meta.FindStatusCondition(test.Status.Conditions, v1alpha1.ConditionReconciling); c != nil {
 		return c.LastTransitionTime.Time

@@ -14,19 +14,26 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// statePartly is the state of a suite that ended with some tests without a figure. A suite's other states are those of a test.
+// statePartly is the state of a suite that ended with some tests without a figure. A suite's other states are
+// those of a test.
 const statePartly = "partly_measured"
 
 func suiteStates() []string {
-	return []string{stateWaiting, stateRunning, stateSuspended, stateEnding, stateMeasured, statePartly, stateStopped, stateFailed}
+	return []string{stateWaiting, stateRunning, stateSuspended, stateEnding, stateMeasured, statePartly, stateStopped,
+		stateFailed}
 }
 
 var (
 	descSuites        = describe("linerate_suites", "LoadTestSuites that exist, by state.", "state")
-	descSuitesLeftOut = describe("linerate_suites_left_out", "LoadTestSuites whose own figures are left out because there are more of them than --metrics-tests.")
-	descSuiteTests    = describe("linerate_suite_tests", "Measurements of a suite, by how far they are: waiting, running, measured, not_measured.", "namespace", "suite", "state")
-	descSuiteRetried  = describe("linerate_suite_repeated_tests", "Tests of a suite that repeat one that ended without a measurement, or was disturbed.", "namespace", "suite")
-	descSuitePassed   = describe("linerate_suite_passed", "The criteria's verdict over all cells of a suite: 1 all passed, 0 one failed; not there where there is no verdict.", "namespace", "suite")
+	descSuitesLeftOut = describe("linerate_suites_left_out",
+		"LoadTestSuites whose own figures are left out because there are more of them than --metrics-tests.")
+	descSuiteTests = describe("linerate_suite_tests",
+		"Measurements of a suite, by how far they are: waiting, running, measured, not_measured.", "namespace", "suite",
+		"state")
+	descSuiteRetried = describe("linerate_suite_repeated_tests",
+		"Tests of a suite that repeat one that ended without a measurement, or was disturbed.", "namespace", "suite")
+	descSuitePassed = describe("linerate_suite_passed",
+		"The criteria's verdict over all cells of a suite: 1 all passed, 0 one failed; not there where there is no verdict.", "namespace", "suite")
 )
 
 func suiteDescs() []*prometheus.Desc {
@@ -56,28 +63,28 @@ func suiteState(s *v1alpha1.LoadTestSuite) string {
 }
 
 // suites counts suites by state, and has series of single suites, up to a bound.
-func (s *states) suites(ctx context.Context) (out []prometheus.Metric, err error) {
+func (s *states) suites(ctx context.Context) (metrics []prometheus.Metric, err error) {
 	var suites v1alpha1.LoadTestSuiteList
 	if err := s.Tests.List(ctx, &suites, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list LoadTestSuites: %w", err)
 	}
-	byState, all := map[string]int{}, make([]*v1alpha1.LoadTestSuite, len(suites.Items))
+	byState, sorted := map[string]int{}, make([]*v1alpha1.LoadTestSuite, len(suites.Items))
 	for i := range suites.Items {
-		all[i] = &suites.Items[i]
-		byState[suiteState(all[i])]++
+		sorted[i] = &suites.Items[i]
+		byState[suiteState(sorted[i])]++
 	}
 	for _, state := range suiteStates() {
-		out = append(out, gauge(descSuites, float64(byState[state]), state))
+		metrics = append(metrics, gauge(descSuites, float64(byState[state]), state))
 	}
-	slices.SortFunc(all, suitesThatCount)
-	room := min(len(all), s.Most)
-	for _, suite := range all[:room] {
-		out = append(out, suiteFigures(suite)...)
+	slices.SortFunc(sorted, suitesThatCount)
+	room := min(len(sorted), s.MaxTests)
+	for _, suite := range sorted[:room] {
+		metrics = append(metrics, suiteFigures(suite)...)
 	}
-	return append(out, gauge(descSuitesLeftOut, float64(len(all)-room))), nil
+	return append(metrics, gauge(descSuitesLeftOut, float64(len(sorted)-room))), nil
 }
 
-// suitesThatCount sorts ongoing suites first, and then those that ended by how lately they did.
+// suitesThatCount sorts ongoing suites first, and then those that ended, the latest first.
 func suitesThatCount(a, b *v1alpha1.LoadTestSuite) int {
 	x, y := a.Status.FinishedAt, b.Status.FinishedAt
 	if x == nil || y == nil {
@@ -86,35 +93,39 @@ func suitesThatCount(a, b *v1alpha1.LoadTestSuite) int {
 	return cmp.Or(y.Compare(x.Time), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }
 
-func oneIfEnded(at *metav1.Time) int {
-	if at != nil {
+func oneIfEnded(finished *metav1.Time) int {
+	if finished != nil {
 		return 1
 	}
 	return 0
 }
 
-func suiteFigures(s *v1alpha1.LoadTestSuite) (out []prometheus.Metric) {
+func suiteFigures(s *v1alpha1.LoadTestSuite) (metrics []prometheus.Metric) {
 	n := s.Status.Counts
 	for _, c := range []struct {
 		state string
 		tests int32
-	}{{stateWaiting, n.Waiting}, {stateRunning, n.Running}, {stateMeasured, n.Measured}, {"not_measured", n.NotMeasured}} {
-		out = append(out, gauge(descSuiteTests, float64(c.tests), s.Namespace, s.Name, c.state))
+	}{{stateWaiting, n.Waiting}, {stateRunning, n.Running}, {stateMeasured, n.Measured},
+		{"not_measured", n.NotMeasured}} {
+		metrics = append(metrics, gauge(descSuiteTests, float64(c.tests), s.Namespace, s.Name, c.state))
 	}
-	out = append(out, gauge(descSuiteRetried, float64(n.Retried), s.Namespace, s.Name))
-	if c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionPassed); c != nil && c.Status != metav1.ConditionUnknown {
-		out = append(out, gauge(descSuitePassed, oneIf(c.Status == metav1.ConditionTrue), s.Namespace, s.Name))
+	metrics = append(metrics, gauge(descSuiteRetried, float64(n.Retried), s.Namespace, s.Name))
+	if c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionPassed); c != nil &&
+		c.Status != metav1.ConditionUnknown {
+		metrics = append(metrics, gauge(descSuitePassed, oneIf(c.Status == metav1.ConditionTrue), s.Namespace, s.Name))
 	}
-	return out
+	return metrics
 }
 
 // Suites counts what happens to LoadTestSuites. It is safe for concurrent use.
 type Suites struct{ completed *prometheus.CounterVec }
 
-// NewSuites returns counters that have counted nothing. Each series that there can be is exported as 0: Prometheus sees no increase where a series begins with 1.
+// NewSuites returns counters that have counted nothing. Each possible series is exported as 0, since Prometheus
+// sees no increase where a series begins with 1.
 func NewSuites() *Suites {
 	completed := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "linerate_completed_suites_total", Help: "LoadTestSuites that ended, by the reason of their condition Complete.",
+		Name: "linerate_completed_suites_total",
+		Help: "LoadTestSuites that ended, by the reason of their condition Complete.",
 	}, []string{"reason"})
 	for _, reason := range suiteEndReasons() {
 		completed.WithLabelValues(reason)
@@ -123,18 +134,22 @@ func NewSuites() *Suites {
 }
 
 // Register registers the counter with Prometheus.
-func (s *Suites) Register(to prometheus.Registerer) error { return to.Register(s.completed) }
+func (s *Suites) Register(registry prometheus.Registerer) error {
+	return registry.Register(s.completed)
+}
 
-// suiteEndReasons are those of a suite's Complete when it is True.
+// suiteEndReasons are the reasons of a suite's Complete when it is True.
 func suiteEndReasons() []string {
 	return []string{
-		v1alpha1.ReasonMeasured, v1alpha1.ReasonPartlyMeasured, v1alpha1.ReasonNotMeasured, v1alpha1.ReasonTestFailed, v1alpha1.ReasonStopped, v1alpha1.ReasonInvalid,
+		v1alpha1.ReasonMeasured, v1alpha1.ReasonPartlyMeasured, v1alpha1.ReasonNotMeasured, v1alpha1.ReasonTestFailed,
+		v1alpha1.ReasonStopped, v1alpha1.ReasonInvalid,
 	}
 }
 
 // StatusWritten counts a suite's end once it is written.
-func (s *Suites) StatusWritten(was, is []metav1.Condition) {
-	if c := meta.FindStatusCondition(is, v1alpha1.ConditionComplete); c != nil && c.Status == metav1.ConditionTrue && !meta.IsStatusConditionTrue(was, v1alpha1.ConditionComplete) {
+func (s *Suites) StatusWritten(old, updated []metav1.Condition) {
+	if c := meta.FindStatusCondition(updated, v1alpha1.ConditionComplete); c != nil &&
+		c.Status == metav1.ConditionTrue && !meta.IsStatusConditionTrue(old, v1alpha1.ConditionComplete) {
 		s.completed.WithLabelValues(c.Reason).Inc()
 	}
 }

@@ -20,31 +20,49 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/delivery"
 )
 
-// freshFor is for how long a runner's progress counts as current: the runner reports every 10 s at the latest, and nodes' clocks differ a little.
+// freshFor is how long a runner's progress counts as current. The runner reports every 10 s at the latest, and
+// nodes' clocks differ a little.
 const freshFor = time.Minute
 
 var (
-	descProgress = describeTest("linerate_loadtest_progress_ratio", "How much of a running test's time is over, from 0 to 1.")
-	descOffered  = describeTest("linerate_loadtest_offered_packets_per_second", "What a running test sends at the moment, all directions together.")
-	descReceived = describeTest("linerate_loadtest_received_packets_per_second", "What comes back to a running test at the moment, all directions together.")
-	descLoss     = describeTest("linerate_loadtest_loss_ratio", "A running test's loss at the moment in its worst direction, as a share of the frames sent; below 0 where more came back.")
-	descGoodput  = describeTest("linerate_loadtest_goodput_bytes_per_second", "Payload that comes to the receivers of a running test of sessions at the moment, all directions together; times 8 it is bits.")
+	descProgress = describeTest("linerate_loadtest_progress_ratio",
+		"How much of a running test's time is over, from 0 to 1.")
+	descOffered = describeTest("linerate_loadtest_offered_packets_per_second",
+		"What a running test sends at the moment, all directions together.")
+	descReceived = describeTest("linerate_loadtest_received_packets_per_second",
+		"What comes back to a running test at the moment, all directions together.")
+	descLoss = describeTest("linerate_loadtest_loss_ratio",
+		"A running test's loss at the moment in its worst direction, as a share of the frames sent; below 0 where more came back.")
+	descGoodput = describeTest("linerate_loadtest_goodput_bytes_per_second",
+		"Payload that comes to the receivers of a running test of sessions at the moment, all directions together; times 8 it is bits.")
 
-	descResultPackets   = describeTest("linerate_loadtest_result_packets_per_second", "The result: what came back at the highest load that was carried, all directions together.")
-	descResultBytes     = describeTest("linerate_loadtest_result_layer1_bytes_per_second", "The result in bytes per second on the wire, with preamble and gap; times 8 it is bits.")
-	descResultLineRate  = describeTest("linerate_loadtest_result_line_rate_ratio", "The result in relation to what the links can carry, from 0 to 1.")
-	descResultLoss      = describeTest("linerate_loadtest_result_loss_ratio", "The loss at the result, as a share of the frames sent; below 0 where more came back than was sent in the window.")
-	descResultSaturated = describeTest("linerate_loadtest_result_saturated", "1: the result is the device's limit; 0: it is a lower bound.")
+	descResultPackets = describeTest("linerate_loadtest_result_packets_per_second",
+		"The result: what came back at the highest load that was carried, all directions together.")
+	descResultBytes = describeTest("linerate_loadtest_result_layer1_bytes_per_second",
+		"The result in bytes per second on the wire, with preamble and gap; times 8 it is bits.")
+	descResultLineRate = describeTest("linerate_loadtest_result_line_rate_ratio",
+		"The result in relation to what the links can carry, from 0 to 1.")
+	descResultLoss = describeTest("linerate_loadtest_result_loss_ratio",
+		"The loss at the result, as a share of the frames sent; below 0 where more came back than was sent in the window.")
+	descResultSaturated = describeTest("linerate_loadtest_result_saturated",
+		"1: the result is the device's limit; 0: it is a lower bound.")
 
-	descResultGoodput     = describeTest("linerate_loadtest_result_goodput_bytes_per_second", "The result of sessions: payload that receiving programs read, all directions together; times 8 it is bits.")
-	descResultPathLimited = describeTest("linerate_loadtest_result_path_limited", "1: the path between the ends limited the sessions; 0: an end did, other programs had the processors, or it isn't known what did, and the goodput is a lower bound.")
-	descResultRetransmits = describeTest("linerate_loadtest_result_retransmit_ratio", "Segments that sessions retransmitted, as a share of all segments, from 0 to 1; missing where the ends or the machine may have caused them.")
-	descResultRoundTrip   = describeTest("linerate_loadtest_result_round_trip_seconds", "The mean of the smoothed round trips of the senders of sessions; missing where none was seen, or where the ends or the machine may have caused them.")
+	descResultGoodput = describeTest("linerate_loadtest_result_goodput_bytes_per_second",
+		"The result of sessions: payload that receiving programs read, all directions together; times 8 it is bits.")
+	descResultPathLimited = describeTest("linerate_loadtest_result_path_limited",
+		"1: the path between the ends limited the sessions; 0: an end did, other programs had the processors, or it isn't known what did, and the goodput is a lower bound.")
+	descResultRetransmits = describeTest("linerate_loadtest_result_retransmit_ratio",
+		"Segments that sessions retransmitted, as a share of all segments, from 0 to 1; missing where the ends or the machine may have caused them.")
+	descResultRoundTrip = describeTest("linerate_loadtest_result_round_trip_seconds",
+		"The mean of the smoothed round trips of the senders of sessions; missing where none was seen, or where the ends or the machine may have caused them.")
 
-	descPassed   = describeTest("linerate_loadtest_passed", "The criteria's verdict: 1 all are met, 0 one isn't; not there where there is no verdict.")
-	descFinished = describeTest("linerate_loadtest_finished_timestamp_seconds", "When a measured test was complete, in seconds since 1970.")
+	descPassed = describeTest("linerate_loadtest_passed",
+		"The criteria's verdict: 1 all are met, 0 one isn't; not there where there is no verdict.")
+	descFinished = describeTest("linerate_loadtest_finished_timestamp_seconds",
+		"When a measured test was complete, in seconds since 1970.")
 
-	descLeftOut = describe("linerate_loadtests_left_out", "LoadTests whose own figures are left out because there are more of them than --metrics-tests.")
+	descLeftOut = describe("linerate_loadtests_left_out",
+		"LoadTests whose own figures are left out because there are more of them than --metrics-tests.")
 )
 
 func describeTest(name, help string) *prometheus.Desc {
@@ -53,7 +71,8 @@ func describeTest(name, help string) *prometheus.Desc {
 
 func testDescs() []*prometheus.Desc {
 	return []*prometheus.Desc{
-		descProgress, descOffered, descReceived, descLoss, descGoodput, descResultPackets, descResultBytes, descResultLineRate, descResultLoss, descResultSaturated,
+		descProgress, descOffered, descReceived, descLoss, descGoodput, descResultPackets, descResultBytes,
+		descResultLineRate, descResultLoss, descResultSaturated,
 		descResultGoodput, descResultPathLimited, descResultRetransmits, descResultRoundTrip,
 		descPassed, descFinished, descLeftOut,
 	}
@@ -61,24 +80,25 @@ func testDescs() []*prometheus.Desc {
 
 // figures are the series of single tests that run or were measured, up to a bound.
 func (s *states) figures(ctx context.Context, tests []v1alpha1.LoadTest) ([]prometheus.Metric, error) {
-	told, leftOut := chosen(tests, s.Most)
-	out := []prometheus.Metric{gauge(descLeftOut, float64(leftOut))}
-	for _, test := range told {
+	exported, leftOut := chosen(tests, s.MaxTests)
+	metrics := []prometheus.Metric{gauge(descLeftOut, float64(leftOut))}
+	for _, test := range exported {
 		if StateOf(&test.Status) != stateRunning {
-			out = append(out, resultFigures(test)...)
+			metrics = append(metrics, resultFigures(test)...)
 			continue
 		}
 		progress, err := s.progressOf(ctx, test)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, runFigures(test, progress)...)
+		metrics = append(metrics, runFigures(test, progress)...)
 	}
-	return out, nil
+	return metrics, nil
 }
 
-// chosen are at most so many of the tests that have figures: running tests first, then those that ended last. leftOut is how many others there are.
-func chosen(tests []v1alpha1.LoadTest, most int) (shown []*v1alpha1.LoadTest, leftOut int) {
+// chosen are at most maxTests of the tests that have figures. Running tests come first, then those that ended
+// last. leftOut is how many others there are.
+func chosen(tests []v1alpha1.LoadTest, maxTests int) (shown []*v1alpha1.LoadTest, leftOut int) {
 	for i := range tests {
 		if state := StateOf(&tests[i].Status); state == stateRunning || state == stateMeasured {
 			shown = append(shown, &tests[i])
@@ -87,11 +107,11 @@ func chosen(tests []v1alpha1.LoadTest, most int) (shown []*v1alpha1.LoadTest, le
 	slices.SortFunc(shown, func(a, b *v1alpha1.LoadTest) int {
 		return cmp.Or(ended(b).Compare(ended(a)), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
-	room := min(len(shown), most)
+	room := min(len(shown), maxTests)
 	return shown[:room], len(shown) - room
 }
 
-// ended is when a test was complete; a running test counts as later than all others.
+// ended is when a test was complete. A running test counts as later than all others.
 func ended(test *v1alpha1.LoadTest) time.Time {
 	if test.Status.FinishedAt == nil {
 		return time.Unix(1<<40, 0)
@@ -99,19 +119,19 @@ func ended(test *v1alpha1.LoadTest) time.Time {
 	return test.Status.FinishedAt.Time
 }
 
-// progressOf is the latest progress of a test's runner; nil: there is none, or it is too old.
+// progressOf is the latest progress of a test's runner. It is nil if there is none, or if it is too old.
 func (s *states) progressOf(ctx context.Context, test *v1alpha1.LoadTest) (*delivery.Progress, error) {
-	var kept corev1.ConfigMap
-	name := client.ObjectKey{Namespace: s.Own, Name: manifests.ProgressName(test, test.Status.Attempt)}
-	if err := s.Progress.Get(ctx, name, &kept); apierrors.IsNotFound(err) {
+	var configMap corev1.ConfigMap
+	name := client.ObjectKey{Namespace: s.OperatorNamespace, Name: manifests.ProgressName(test, test.Status.Attempt)}
+	if err := s.Progress.Get(ctx, name, &configMap); apierrors.IsNotFound(err) {
 		return nil, nil
 	} else if err != nil {
 		return nil, fmt.Errorf("get progress: %w", err)
 	}
-	p, err := delivery.DecodeProgress(kept.Data)
+	p, err := delivery.DecodeProgress(configMap.Data)
 	fresh := err == nil && p != nil && s.Clock().Sub(p.At).Abs() <= freshFor
-	if !fresh || kept.Labels[v1alpha1.LabelUID] != string(test.UID) || p.Attempt != int(test.Status.Attempt) {
-		return nil, nil // there is none, which is no error; the controller reports one that can't be read
+	if !fresh || configMap.Labels[v1alpha1.LabelUID] != string(test.UID) || p.Attempt != int(test.Status.Attempt) {
+		return nil, nil // missing progress is no error, and the controller reports unreadable progress
 	}
 	return p, nil
 }
@@ -121,17 +141,17 @@ func runFigures(test *v1alpha1.LoadTest, p *delivery.Progress) []prometheus.Metr
 		return nil
 	}
 	labels := labelsOf(test)
-	out := []prometheus.Metric{gauge(descProgress, float64(p.Percent)/100, labels...)}
+	metrics := []prometheus.Metric{gauge(descProgress, float64(p.Percent)/100, labels...)}
 	if test.Spec.Traffic.Type == v1alpha1.TrafficSessions { // which count no frames
 		if p.GoodputBitsPerSecond == nil {
-			return out
+			return metrics
 		}
-		return append(out, gauge(descGoodput, float64(*p.GoodputBitsPerSecond)/8, labels...))
+		return append(metrics, gauge(descGoodput, float64(*p.GoodputBitsPerSecond)/8, labels...))
 	}
-	out = append(out,
+	metrics = append(metrics,
 		gauge(descOffered, float64(p.OfferedPacketsPerSecond), labels...),
 		gauge(descReceived, float64(p.ReceivedPacketsPerSecond), labels...))
-	return appendText(out, descLoss, p.LossRatio, 1, labels)
+	return appendText(metrics, descLoss, p.LossRatio, 1, labels)
 }
 
 func resultFigures(test *v1alpha1.LoadTest) []prometheus.Metric {
@@ -139,22 +159,23 @@ func resultFigures(test *v1alpha1.LoadTest) []prometheus.Metric {
 	if r == nil || r.Total == nil {
 		return nil
 	}
-	var out []prometheus.Metric
-	if at := test.Status.FinishedAt; at != nil {
-		out = append(out, gauge(descFinished, float64(at.Unix()), labels...))
+	var metrics []prometheus.Metric
+	if finished := test.Status.FinishedAt; finished != nil {
+		metrics = append(metrics, gauge(descFinished, float64(finished.Unix()), labels...))
 	}
-	if c := meta.FindStatusCondition(test.Status.Conditions, v1alpha1.ConditionPassed); c != nil && c.Status != metav1.ConditionUnknown {
-		out = append(out, gauge(descPassed, oneIf(c.Status == metav1.ConditionTrue), labels...))
+	if c := meta.FindStatusCondition(test.Status.Conditions, v1alpha1.ConditionPassed); c != nil &&
+		c.Status != metav1.ConditionUnknown {
+		metrics = append(metrics, gauge(descPassed, oneIf(c.Status == metav1.ConditionTrue), labels...))
 	}
 	if r.Total.Sessions != nil {
-		return append(out, sessionsFigures(r, labels)...)
+		return append(metrics, sessionsFigures(r, labels)...)
 	}
-	out = append(out,
+	metrics = append(metrics,
 		gauge(descResultPackets, float64(r.Total.Received.PacketsPerSecond), labels...),
 		gauge(descResultBytes, float64(r.Total.Received.Layer1BitsPerSecond)/8, labels...),
 		gauge(descResultSaturated, oneIf(r.Saturated), labels...))
-	out = appendText(out, descResultLineRate, r.Total.LineRatePercent, 100, labels)
-	return appendText(out, descResultLoss, r.Total.LossRatio, 1, labels)
+	metrics = appendText(metrics, descResultLineRate, r.Total.LineRatePercent, 100, labels)
+	return appendText(metrics, descResultLoss, r.Total.LossRatio, 1, labels)
 }
 
 // pathLimited is the reason of a result of sessions that the path between the ends limited.
@@ -163,23 +184,25 @@ const pathLimited = "PathLimited"
 // sessionsFigures are a result of sessions, which count no frames.
 func sessionsFigures(r *v1alpha1.Result, labels []string) []prometheus.Metric {
 	s := r.Total.Sessions
-	out := []prometheus.Metric{
+	metrics := []prometheus.Metric{
 		gauge(descResultGoodput, float64(s.GoodputBitsPerSecond)/8, labels...),
 		gauge(descResultPathLimited, oneIf(r.Reason == pathLimited), labels...),
 	}
 	if s.RoundTripMicroseconds > 0 {
-		out = append(out, gauge(descResultRoundTrip, float64(s.RoundTripMicroseconds)/1e6, labels...))
+		metrics = append(metrics, gauge(descResultRoundTrip, float64(s.RoundTripMicroseconds)/1e6, labels...))
 	}
-	return appendText(out, descResultRetransmits, s.RetransmitRatio, 1, labels)
+	return appendText(metrics, descResultRetransmits, s.RetransmitRatio, 1, labels)
 }
 
-// appendText appends a figure that is kept as text, in units of which so many make one. What isn't known is left out.
-func appendText(out []prometheus.Metric, desc *prometheus.Desc, text string, units float64, labels []string) []prometheus.Metric {
+// appendText appends a figure that is stored as text. value / units is the exported value. An unknown figure is
+// left out.
+func appendText(metrics []prometheus.Metric, desc *prometheus.Desc, text string, units float64,
+	labels []string) []prometheus.Metric {
 	value, err := strconv.ParseFloat(text, 64)
 	if err != nil {
-		return out
+		return metrics
 	}
-	return append(out, gauge(desc, value/units, labels...))
+	return append(metrics, gauge(desc, value/units, labels...))
 }
 
 func labelsOf(test *v1alpha1.LoadTest) []string {

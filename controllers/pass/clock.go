@@ -6,8 +6,10 @@ import (
 	"time"
 )
 
-// Clock is the API server's clock. Decisions depend on the server's timestamps: a manager whose node is ahead would end tests before their time, or take over runs that the manager before it had
-// just begun. Clock follows the Date of the server's answers, which has whole seconds: as long as the node's clock agrees with these, it is used unchanged.
+// Clock is the API server's clock. Decisions depend on the server's timestamps. A manager whose node is ahead
+// would end tests before their time, or take over runs that the manager before it had just begun. Clock follows
+// the Date of the server's answers, which has whole seconds. As long as the node's clock agrees with the
+// answers, it is used unchanged.
 //
 //	node's time  asked ─────── answered      the server's was date … date + 1 s in between, so that
 //	                                         date − answered ≤ ahead < date + 1 s − asked
@@ -17,37 +19,37 @@ type Clock struct {
 	mu sync.Mutex
 	// ahead is by how much the server's clock is ahead of this node's.
 	ahead time.Duration
-	// node is this node's clock; nil: time.Now.
+	// node is this node's clock. nil means time.Now.
 	node func() time.Time
 }
 
-// mostAsking is how long a request may take and still say something about the clock.
-const mostAsking = 5 * time.Second
+// maxAsking is how long a request may take and still say something about the clock.
+const maxAsking = 5 * time.Second
 
 // Now is the API server's time.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.here().Add(c.ahead)
+	return c.nodeTime().Add(c.ahead)
 }
 
 // Wrap reads the Date of each answer (rest.Config.Wrap).
 func (c *Clock) Wrap(next http.RoundTripper) http.RoundTripper {
 	return asking(func(request *http.Request) (*http.Response, error) {
-		asked := c.hereNow()
+		asked := c.lockedNodeTime()
 		response, err := next.RoundTrip(request)
 		if err == nil {
 			if date, err := http.ParseTime(response.Header.Get("Date")); err == nil {
-				c.correct(date, asked, c.hereNow())
+				c.correct(date, asked, c.lockedNodeTime())
 			}
 		}
 		return response, err
 	})
 }
 
-// correct changes the clock by the least that agrees with an answer.
+// correct changes the clock by the least amount that agrees with an answer.
 func (c *Clock) correct(date, asked, answered time.Time) {
-	if took := answered.Sub(asked); took < 0 || took > mostAsking {
+	if took := answered.Sub(asked); took < 0 || took > maxAsking {
 		return
 	}
 	c.mu.Lock()
@@ -55,14 +57,15 @@ func (c *Clock) correct(date, asked, answered time.Time) {
 	c.ahead = min(max(c.ahead, date.Sub(answered)), date.Add(time.Second).Sub(asked))
 }
 
-func (c *Clock) hereNow() time.Time {
+func (c *Clock) lockedNodeTime() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.here()
+	return c.nodeTime()
 }
 
-// here is this node's time of day, without its monotonic part, so that a clock that is set during a request shows.
-func (c *Clock) here() time.Time {
+// nodeTime is this node's time of day, without its monotonic part, so that a clock that is set during a request
+// shows.
+func (c *Clock) nodeTime() time.Time {
 	if c.node == nil {
 		return time.Now().Round(0)
 	}
@@ -71,5 +74,5 @@ func (c *Clock) here() time.Time {
 
 type asking func(*http.Request) (*http.Response, error)
 
-// RoundTrip asks.
+// RoundTrip implements http.RoundTripper.
 func (a asking) RoundTrip(request *http.Request) (*http.Response, error) { return a(request) }

@@ -7,10 +7,12 @@ import (
 	"time"
 )
 
-// The manager's node is off by hours, or agrees with the server to the second: tests have the server's times all the same.
+// The manager's node is off by hours, or agrees with the server to the second: tests have the server's times
+// all the same.
 func TestTheClockIsTheServers(t *testing.T) {
 	start := time.Date(2026, 3, 1, 12, 0, 0, 400e6, time.UTC)
-	for _, off := range []time.Duration{0, 300 * time.Millisecond, -300 * time.Millisecond, 40 * time.Second, -6 * time.Minute, 24 * time.Hour} {
+	for _, off := range []time.Duration{0, 300 * time.Millisecond, -300 * time.Millisecond, 40 * time.Second,
+		-6 * time.Minute, 24 * time.Hour} {
 		for _, took := range []time.Duration{0, 20 * time.Millisecond, 900 * time.Millisecond} {
 			server := start
 			c := &Clock{node: func() time.Time { return server.Add(off) }}

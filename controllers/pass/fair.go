@@ -7,29 +7,36 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// newQueue makes a controller's queue of passes, in which namespaces take turns, and no namespace has more than half of the workers.
+// newQueue makes a controller's queue of passes, in which namespaces take turns, and no namespace has more than
+// half of the workers.
 func newQueue(workers int) func(string, workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
 	return func(controller string, retries workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
-		return &halves{TypedRateLimitingInterface: newTurns(controller, retries), most: max(1, workers/2), busy: map[string]int{}, parked: map[string][]reconcile.Request{}}
+		return &halves{TypedRateLimitingInterface: newTurns(controller, retries), maxPasses: max(1, workers/2),
+			busy: map[string]int{}, parked: map[string][]reconcile.Request{}}
 	}
 }
 
 func newTurns(controller string, retries workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
 	type request = reconcile.Request
-	fair := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[request]{Name: controller, Queue: &turns{of: map[string][]request{}}})
-	delaying := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[request]{Name: controller, Queue: fair})
-	return workqueue.NewTypedRateLimitingQueueWithConfig(retries, workqueue.TypedRateLimitingQueueConfig[request]{Name: controller, DelayingQueue: delaying})
+	fair := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[request]{Name: controller,
+		Queue: &turns{due: map[string][]request{}}})
+	delaying := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[request]{Name: controller,
+		Queue: fair})
+	return workqueue.NewTypedRateLimitingQueueWithConfig(retries,
+		workqueue.TypedRateLimitingQueueConfig[request]{Name: controller, DelayingQueue: delaying})
 }
 
-// halves is a queue that gives no namespace more than half of the workers, so that another namespace's pass finds one at once, however long the first one's passes take. A pass beyond that is parked until one of its namespace
-// is done.
+// halves is a queue that gives no namespace more than half of the workers. Another namespace's pass then finds
+// a worker at once, however long the first one's passes take. A pass beyond that is parked until one of its
+// namespace ends.
 type halves struct {
 	workqueue.TypedRateLimitingInterface[reconcile.Request]
-	// most is how many passes of a namespace are under way at most.
-	most int
+	// maxPasses is how many passes of a namespace are under way at most.
+	maxPasses int
 
 	mu sync.Mutex
-	// busy is how many of a namespace are under way; parked are those that were due and found no worker, the first one first.
+	// busy is how many passes of a namespace are under way. parked are those that were due and found no worker,
+	// the oldest first.
 	busy   map[string]int
 	parked map[string][]reconcile.Request
 }
@@ -44,11 +51,11 @@ func (h *halves) Get() (reconcile.Request, bool) {
 	}
 }
 
-// begin says whether a pass may begin; if not, it is parked.
+// begin says that a pass may begin. Otherwise it parks the pass.
 func (h *halves) begin(r reconcile.Request) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.busy[r.Namespace] >= h.most {
+	if h.busy[r.Namespace] >= h.maxPasses {
 		h.parked[r.Namespace] = append(h.parked[r.Namespace], r)
 		return false
 	}
@@ -56,16 +63,16 @@ func (h *halves) begin(r reconcile.Request) bool {
 	return true
 }
 
-// Done ends a pass, and has the first one that is parked of its namespace due again.
+// Done ends a pass, and has the oldest parked pass of its namespace due again.
 func (h *halves) Done(r reconcile.Request) {
 	h.TypedRateLimitingInterface.Done(r)
-	if next, some := h.end(r.Namespace); some {
+	if next, ok := h.end(r.Namespace); ok {
 		h.Add(next)
 		h.TypedRateLimitingInterface.Done(next)
 	}
 }
 
-func (h *halves) end(namespace string) (next reconcile.Request, some bool) {
+func (h *halves) end(namespace string) (next reconcile.Request, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.busy[namespace]--; h.busy[namespace] == 0 {
@@ -84,7 +91,8 @@ func (h *halves) end(namespace string) (next reconcile.Request, some bool) {
 	return next, true
 }
 
-// turns has the passes that are due. Namespaces take turns, each with its pass that is due for longest. A namespace with thousands of objects keeps another namespace waiting for one pass.
+// turns has the passes that are due. Namespaces take turns, each with its oldest due pass. A namespace with
+// thousands of objects then keeps another namespace waiting for one pass.
 //
 //	due     a1 a2 a3 a4 b1 a5 c1
 //	passes  a1 b1 c1 a2 a3 a4 a5
@@ -93,37 +101,37 @@ func (h *halves) end(namespace string) (next reconcile.Request, some bool) {
 type turns struct {
 	// namespaces are those with passes that are due, in the order of their turns.
 	namespaces []string
-	of         map[string][]reconcile.Request
+	due        map[string][]reconcile.Request
 	len        int
 }
 
-// Touch does nothing: what is due already keeps its place.
+// Touch does nothing, since a pass that is due already keeps its place.
 func (*turns) Touch(reconcile.Request) {}
 
 // Push adds a pass, behind those of its namespace.
 func (t *turns) Push(r reconcile.Request) {
-	if len(t.of[r.Namespace]) == 0 {
+	if len(t.due[r.Namespace]) == 0 {
 		t.namespaces = append(t.namespaces, r.Namespace)
 	}
-	t.of[r.Namespace] = append(t.of[r.Namespace], r)
+	t.due[r.Namespace] = append(t.due[r.Namespace], r)
 	t.len++
 }
 
 // Len is how many passes are due.
 func (t *turns) Len() int { return t.len }
 
-// Pop removes the next pass; there is one.
+// Pop removes the next pass. The queue must not be empty.
 func (t *turns) Pop() reconcile.Request {
 	namespace := t.namespaces[0]
 	t.namespaces = t.namespaces[1:]
-	due := t.of[namespace]
+	due := t.due[namespace]
 	next := due[0]
 	due[0] = reconcile.Request{}
 	if due = due[1:]; len(due) > 0 {
-		t.of[namespace] = due
+		t.due[namespace] = due
 		t.namespaces = append(t.namespaces, namespace)
 	} else {
-		delete(t.of, namespace)
+		delete(t.due, namespace)
 	}
 	t.len--
 	return next

@@ -16,7 +16,8 @@ func requestOf(namespace, name string) reconcile.Request {
 	return reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}
 }
 
-// Two thousand tests of one namespace are due, as after a restart or where their tenant changes them again and again: another namespace's test waits for one of them.
+// Two thousand tests of one namespace are due, as after a restart or where their tenant changes them again and
+// again: another namespace's test waits for one of them.
 func TestANamespaceWithThousandsOfPassesDueKeepsAnotherWaitingForOne(t *testing.T) {
 	options := ControllerOptions(1, nil)
 	queue := options.NewQueue("", options.RateLimiter)
@@ -25,12 +26,12 @@ func TestANamespaceWithThousandsOfPassesDueKeepsAnotherWaitingForOne(t *testing.
 		queue.Add(requestOf("hostile", fmt.Sprint(i)))
 	}
 	queue.Add(requestOf("lab", "innocent"))
-	for before := 0; ; before++ {
+	for earlierPasses := 0; ; earlierPasses++ {
 		next, _ := queue.Get()
 		queue.Done(next)
 		if next == requestOf("lab", "innocent") {
-			if before > 1 {
-				t.Errorf("%d passes of the other namespace came first", before)
+			if earlierPasses > 1 {
+				t.Errorf("%d passes of the other namespace came first", earlierPasses)
 			}
 			break
 		}
@@ -42,7 +43,7 @@ func TestANamespaceWithThousandsOfPassesDueKeepsAnotherWaitingForOne(t *testing.
 }
 
 func TestNamespacesTakeTurnsWithTheirOldestPasses(t *testing.T) {
-	due := &turns{of: map[string][]reconcile.Request{}}
+	due := &turns{due: map[string][]reconcile.Request{}}
 	for _, r := range []string{"a1", "a2", "a3", "a4", "b1", "a5", "c1"} {
 		due.Push(requestOf(r[:1], r))
 	}
@@ -53,12 +54,13 @@ func TestNamespacesTakeTurnsWithTheirOldestPasses(t *testing.T) {
 	if want := []string{"a1", "b1", "c1", "a2", "a3", "a4", "a5"}; !slices.Equal(order, want) {
 		t.Errorf("the passes come in the order %v, want %v", order, want)
 	}
-	if len(due.of)+len(due.namespaces) > 0 {
+	if len(due.due)+len(due.namespaces) > 0 {
 		t.Errorf("%v is kept", due)
 	}
 }
 
-// A namespace whose passes take for ever has half of the workers, and the rest wait for those; another namespace's pass begins at once.
+// A namespace whose passes take for ever has half of the workers, and the rest wait for those; another
+// namespace's pass begins at once.
 func TestPassesThatTakeLongLeaveWorkersToOtherNamespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const workers = 4
@@ -68,11 +70,12 @@ func TestPassesThatTakeLongLeaveWorkersToOtherNamespaces(t *testing.T) {
 			queue.Add(requestOf("hostile", fmt.Sprint(i)))
 		}
 		var mu sync.Mutex
-		underWay, most, handled, innocentAfter := map[string]int{}, map[string]int{}, map[string]int{}, time.Duration(0)
-		begun := time.Now()
-		var all sync.WaitGroup
+		underWay, highest, handled, innocentAfter := map[string]int{}, map[string]int{}, map[string]int{},
+			time.Duration(0)
+		start := time.Now()
+		var pool sync.WaitGroup
 		for range workers {
-			all.Go(func() {
+			pool.Go(func() {
 				for {
 					next, ends := queue.Get()
 					if ends {
@@ -80,9 +83,9 @@ func TestPassesThatTakeLongLeaveWorkersToOtherNamespaces(t *testing.T) {
 					}
 					mu.Lock()
 					underWay[next.Namespace]++
-					most[next.Namespace] = max(most[next.Namespace], underWay[next.Namespace])
+					highest[next.Namespace] = max(highest[next.Namespace], underWay[next.Namespace])
 					if next.Namespace == "lab" {
-						innocentAfter = time.Since(begun)
+						innocentAfter = time.Since(start)
 					}
 					mu.Unlock()
 					time.Sleep(time.Minute)
@@ -98,9 +101,10 @@ func TestPassesThatTakeLongLeaveWorkersToOtherNamespaces(t *testing.T) {
 		queue.Add(requestOf("lab", "innocent"))
 		time.Sleep(2 * time.Hour)
 		queue.ShutDown()
-		all.Wait()
-		if most["hostile"] != workers/2 || innocentAfter != time.Second {
-			t.Errorf("%d passes of the hostile namespace were under way, and the other's began after %s", most["hostile"], innocentAfter)
+		pool.Wait()
+		if highest["hostile"] != workers/2 || innocentAfter != time.Second {
+			t.Errorf("%d passes of the hostile namespace were under way, and the other's began after %s",
+				highest["hostile"], innocentAfter)
 		}
 		if handled["hostile"] != 100 || handled["lab"] != 1 {
 			t.Errorf("%v were handled, want 100 and 1", handled)

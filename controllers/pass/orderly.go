@@ -8,7 +8,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// Orderly wraps a reconciler so that a pass which the manager's own shutdown cuts short isn't an error. Every controller uses it.
+// Orderly wraps a reconciler so that a pass which the manager's own shutdown interrupts isn't an error. Every
+// controller uses it.
 func Orderly(r reconcile.Reconciler) reconcile.Reconciler { return orderly{r} }
 
 type orderly struct{ reconcile.Reconciler }
@@ -22,7 +23,7 @@ func (o orderly) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resu
 	return result, err
 }
 
-// cutShort says that a pass failed because the manager ends; the next manager reconciles everything.
+// cutShort says that a pass failed because the manager ends. The next manager reconciles everything.
 func cutShort(ctx context.Context, err error) bool {
 	return errors.Is(err, context.Canceled) && ctx.Err() != nil
 }

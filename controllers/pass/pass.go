@@ -18,36 +18,41 @@ import (
 )
 
 const (
-	// A failing pass is tried again after 200 ms, then after twice as long each time, and after 2 minutes at most.
+	// A failing pass is tried again after 200 ms, then after twice as long each time, and after 2 minutes at
+	// most.
 	firstRetry, lastRetry = 200 * time.Millisecond, 2 * time.Minute
-	// timeout is more than any pass takes: a dry run of 520 pods against a slow API server.
+	// timeout is longer than any pass, even a dry run of 520 pods against a slow API server.
 	timeout = 5 * time.Minute
 )
 
-// ControllerOptions are those of every controller of users' objects; a nil logOf means controller-runtime's own logger.
+// ControllerOptions are those of every controller of users' objects. A nil logOf means controller-runtime's own
+// logger.
 func ControllerOptions(concurrency int, logOf func(*reconcile.Request) logr.Logger) controller.Options {
 	return controller.Options{
 		MaxConcurrentReconciles: concurrency,
 		ReconciliationTimeout:   timeout,
 		LogConstructor:          logOf,
-		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry),
-		NewQueue:                newQueue(concurrency),
+		RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry,
+			lastRetry),
+		NewQueue: newQueue(concurrency),
 	}
 }
 
-// A pass that can't go on ends in one of three ways: the user must act (the conditions say so, and there is no error), the operator waits for
-// something (a waiting), or it tries again, less and less often (any other error).
+// A pass that can't continue ends in one of three ways. The user must act, and the conditions say so without an
+// error. Or the operator waits for something (a waiting). Or it tries again, less and less often (any other
+// error).
 
-// waiting isn't a fault: a watch reports what the pass waits for, or the next pass comes after a while.
+// waiting isn't a fault. A watch reports what the pass waits for, or the next pass comes after a while.
 type waiting struct {
-	why    string
+	reason string
 	atMost time.Duration
 }
 
-func (w waiting) Error() string { return w.why }
+func (w waiting) Error() string { return w.reason }
 
-// Wait is the error of a pass that waits for something: it isn't logged as a fault, and the next pass is due after atMost.
-func Wait(why string, atMost time.Duration) error { return waiting{why, atMost} }
+// Wait is the error of a pass that waits for something. It isn't logged as a fault, and the next pass is due
+// after atMost.
+func Wait(reason string, atMost time.Duration) error { return waiting{reason, atMost} }
 
 // ErrUndecided means that the decision asked for more observations than one pass makes.
 var ErrUndecided = errors.New("the decision asks for a closer look again and again")
@@ -57,13 +62,13 @@ var (
 	errNamespace = waiting{"the namespace is being deleted", time.Minute}
 )
 
-// TakenAgain is how often a taken name is checked again: other people's objects aren't watched.
+// TakenAgain is how often a taken name is checked again, since other people's objects aren't watched.
 const TakenAgain = time.Minute
 
-// Next turns the outcome of a pass into when the next one is due; a zero due means never.
+// Next turns the outcome of a pass into when the next one is due. A zero due means never.
 func Next(ctx context.Context, due, now time.Time, err error) (ctrl.Result, error) {
 	if wait, ok := errors.AsType[waiting](classified(err)); ok {
-		ctrl.LoggerFrom(ctx).V(1).Info("waiting", "why", wait.why)
+		ctrl.LoggerFrom(ctx).V(1).Info("waiting", "why", wait.reason)
 		return ctrl.Result{RequeueAfter: wait.atMost}, nil
 	}
 	if err != nil {
@@ -102,9 +107,9 @@ func MomentOf(uid string, span time.Duration) time.Duration {
 }
 
 // Hand passes an object to another controller, and waits until it is in that controller's queue.
-func Hand(ctx context.Context, whom chan<- event.GenericEvent, object client.Object) error {
+func Hand(ctx context.Context, queue chan<- event.GenericEvent, object client.Object) error {
 	select {
-	case whom <- event.GenericEvent{Object: object}:
+	case queue <- event.GenericEvent{Object: object}:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

@@ -26,25 +26,29 @@ func terminating() error {
 func TestHowAPassEnds(t *testing.T) {
 	now := time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC)
 	cases := map[string]struct {
-		due   time.Time
-		err   error
-		after time.Duration
-		fails bool
+		due          time.Time
+		err          error
+		requeueAfter time.Duration
+		fails        bool
 	}{
 		"nothing is due":                 {},
-		"something is due in a minute":   {due: now.Add(time.Minute), after: time.Minute},
-		"something was due a minute ago": {due: now.Add(-time.Minute), after: time.Millisecond},
-		"the test was changed meanwhile": {err: fmt.Errorf("write the status: %w", apierrors.NewConflict(resourceOfTests, "imix", nil)), after: errConflict.atMost},
-		"the namespace goes":             {err: fmt.Errorf("create: %w", terminating()), after: errNamespace.atMost},
-		"something is waited for":        {err: fmt.Errorf("look: %w", Wait("the networks are being listed", 10*time.Second)), after: 10 * time.Second},
-		"the API server is away":         {err: errors.New("connection refused"), fails: true},
-		"a right is missing":             {err: apierrors.NewForbidden(resourceOfTests, "imix", nil), fails: true},
+		"something is due in a minute":   {due: now.Add(time.Minute), requeueAfter: time.Minute},
+		"something was due a minute ago": {due: now.Add(-time.Minute), requeueAfter: time.Millisecond},
+		"the test was changed meanwhile": {err: fmt.Errorf("write the status: %w",
+			apierrors.NewConflict(resourceOfTests, "imix", nil)), requeueAfter: errConflict.atMost},
+		"the namespace goes": {err: fmt.Errorf("create: %w", terminating()),
+			requeueAfter: errNamespace.atMost},
+		"something is waited for": {err: fmt.Errorf("look: %w", Wait("the networks are being listed",
+			10*time.Second)), requeueAfter: 10 * time.Second},
+		"the API server is away": {err: errors.New("connection refused"), fails: true},
+		"a right is missing":     {err: apierrors.NewForbidden(resourceOfTests, "imix", nil), fails: true},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			result, err := Next(t.Context(), c.due, now, c.err)
-			if result.RequeueAfter != c.after || (err != nil) != c.fails {
-				t.Errorf("looked at again after %s, error %v; want %s, error: %v", result.RequeueAfter, err, c.after, c.fails)
+			if result.RequeueAfter != c.requeueAfter || (err != nil) != c.fails {
+				t.Errorf("looked at again after %s, error %v; want %s, error: %v", result.RequeueAfter, err,
+					c.requeueAfter, c.fails)
 			}
 		})
 	}
@@ -67,8 +71,12 @@ func TestAnOrderlyEndIsNoFault(t *testing.T) {
 			if c.ends {
 				end()
 			}
-			whole := Orderly(reconcile.Func(func(context.Context, ctrl.Request) (ctrl.Result, error) { return ctrl.Result{}, c.err }))
-			if _, err := whole.Reconcile(ctx, ctrl.Request{}); !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
+			whole := Orderly(reconcile.Func(func(context.Context, ctrl.Request) (ctrl.Result,
+				error) {
+				return ctrl.Result{}, c.err
+			}))
+			if _, err := whole.Reconcile(ctx, ctrl.Request{}); !errors.Is(err, c.want) ||
+				(err == nil) != (c.want == nil) {
 				t.Errorf("it ends with %v, want %v", err, c.want)
 			}
 		})

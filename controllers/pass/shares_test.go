@@ -13,26 +13,27 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// server answers each request after a second, and counts how many it has at a time, by namespace and for dry runs by themselves.
+// server answers each request after a second, and counts how many it has at a time, by namespace and for dry
+// runs by themselves.
 type server struct {
-	mu        sync.Mutex
-	has, most map[string]int
-	answered  map[string]int
+	mu               sync.Mutex
+	current, highest map[string]int
+	answered         map[string]int
 }
 
 func (s *server) RoundTrip(request *http.Request) (*http.Response, error) {
-	of := request.URL.Path
+	kind := request.URL.Path
 	if request.URL.Query().Has("dryRun") {
-		of += " tried"
+		kind += " tried"
 	}
 	s.mu.Lock()
-	s.has[of]++
-	s.most[of] = max(s.most[of], s.has[of])
+	s.current[kind]++
+	s.highest[kind] = max(s.highest[kind], s.current[kind])
 	s.mu.Unlock()
 	time.Sleep(time.Second)
 	s.mu.Lock()
-	s.has[of]--
-	s.answered[of]++
+	s.current[kind]--
+	s.answered[kind]++
 	s.mu.Unlock()
 	return &http.Response{}, nil
 }
@@ -42,7 +43,8 @@ func ask(ctx context.Context, client http.RoundTripper, namespace, query string,
 	_, err := Sharing(reconcile.Func(func(ctx context.Context, _ ctrl.Request) (ctrl.Result, error) {
 		failed := make([]error, requests)
 		SideBySide(requests, func(i int) {
-			_, failed[i] = client.RoundTrip((&http.Request{URL: &url.URL{Path: namespace, RawQuery: query}}).WithContext(ctx))
+			_, failed[i] = client.RoundTrip((&http.Request{URL: &url.URL{Path: namespace,
+				RawQuery: query}}).WithContext(ctx))
 		})
 		for _, err := range failed {
 			if err != nil {
@@ -56,7 +58,8 @@ func ask(ctx context.Context, client http.RoundTripper, namespace, query string,
 
 func TestANamespaceWithManyRequestsKeepsFewOfThemUnderWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		api, shares := &server{has: map[string]int{}, most: map[string]int{}, answered: map[string]int{}}, NewShares()
+		api, shares := &server{current: map[string]int{}, highest: map[string]int{}, answered: map[string]int{}},
+			NewShares()
 		client := shares.Wrap(api)
 		var passes sync.WaitGroup
 		for range 10 {
@@ -72,38 +75,40 @@ func TestANamespaceWithManyRequestsKeepsFewOfThemUnderWay(t *testing.T) {
 			})
 		}
 		time.Sleep(10*time.Second + time.Second/2) // it has used its credit
-		begun := time.Now()
+		start := time.Now()
 		if err := ask(t.Context(), client, "lab", "", 1); err != nil {
 			t.Error(err)
 		}
-		if took := time.Since(begun); took != time.Second {
+		if took := time.Since(start); took != time.Second {
 			t.Errorf("another namespace's request is answered after %s", took)
 		}
 		api.mu.Lock()
-		api.most = map[string]int{}
+		api.highest = map[string]int{}
 		api.mu.Unlock()
-		begun = time.Now()
+		start = time.Now()
 		if err := ask(t.Context(), client, "lab", "", 4); err != nil {
 			t.Error(err)
 		}
-		if took := time.Since(begun); took != time.Second {
+		if took := time.Since(start); took != time.Second {
 			t.Errorf("another namespace's four requests, side by side as without the hostile namespace, are answered after %s", took)
 		}
 		api.mu.Lock()
-		if n := api.most["hostile"] + api.most["hostile tried"]; n > 2*mostBeside { // one of each kind, one after the other
+		// one of each kind, one after the other
+		if n := api.highest["hostile"] + api.highest["hostile tried"]; n > 2*maxBeside {
 			t.Errorf("beside another namespace's requests %d were under way", n)
 		}
 		api.mu.Unlock()
 		passes.Wait()
-		if n := api.most["hostile"] + api.most["hostile tried"]; n > mostAsked+mostTried || api.most["hostile tried"] > mostTried {
-			t.Errorf("%d requests were under way, %d of them dry runs", n, api.most["hostile tried"])
+		if n := api.highest["hostile"] + api.highest["hostile tried"]; n > maxAsked+maxTried ||
+			api.highest["hostile tried"] > maxTried {
+			t.Errorf("%d requests were under way, %d of them dry runs", n, api.highest["hostile tried"])
 		}
 		if api.answered["hostile"] != 200 || api.answered["hostile tried"] != 50 {
 			t.Errorf("%v were answered, want 200 and 50", api.answered)
 		}
-		time.Sleep(mostCredit * creditEvery)
-		if err := ask(t.Context(), client, "later", "", 1); err != nil || len(shares.of) > 2 {
-			t.Errorf("%d shares are kept though nobody uses them: %v", len(shares.of), err)
+		time.Sleep(maxCredit * creditEvery)
+		if err := ask(t.Context(), client, "later", "", 1); err != nil || len(shares.namespaces) > 2 {
+			t.Errorf("%d shares are kept though nobody uses them: %v", len(shares.namespaces), err)
 		}
 	})
 }

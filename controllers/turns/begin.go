@@ -13,24 +13,26 @@ import (
 )
 
 const (
-	// beginAtOnce is how many begin at once, where none did before.
+	// beginAtOnce is how many tests begin at once, if none began before.
 	beginAtOnce = 4
-	// mostBetween is the longest pause between the beginnings of two tests whose turns came in the same moment.
-	mostBetween = 500 * time.Millisecond
-	// longestCrowd is for how long turns count as one crowd at most, however long the tests take.
+	// maxBetween is the longest pause between the beginnings of two tests whose turns came in the same moment.
+	maxBetween = 500 * time.Millisecond
+	// longestCrowd is how long turns count as one crowd at most, however long the tests take.
 	longestCrowd = 10 * time.Minute
 )
 
-// beginning is which tests' turns came that weren't woken yet. A test that begins, or whose Report is read, takes a
-// dozen writes. When a lab opens again, the devices of fifty tests are released in one moment. If all fifty began then, they
-// would wait for each other. If they measured for equally long, they would end in one moment too, and so would their
-// successors. The first tests therefore begin at once, and the others follow one by one in the order of the queue:
+// beginning is which tests' turns came that weren't woken yet. A test that begins, or whose Report is read,
+// takes a dozen writes. When a lab opens again, the devices of fifty tests are released in one moment. If all
+// fifty began then, they would wait for each other. If they measured for equally long, they would end in one
+// moment too, and so would their successors. The first tests therefore begin at once, and the others follow one
+// by one in the order of the queue.
 //
 //	turns come   a b c d e f g
 //	woken        a b c d   e   f   g
 //	             ───────────────────▶  half a second each, or less
 //
-// They are spread over at most three quarters of the shortest test's time, so that no devices are idle for long. All
+// They are spread over at most three quarters of the shortest test's time, so that no devices are idle for
+// long. All
 // turns of that time are counted, so on the whole turns never come faster than tests begin.
 type beginning struct {
 	pending map[types.NamespacedName]candidate
@@ -39,7 +41,7 @@ type beginning struct {
 	pace *rate.Limiter
 }
 
-// candidate is a test whose turn came. counted: came includes it. place is its place in the last line.
+// candidate is a test whose turn came. counted says that came includes it. place is its place in the last line.
 type candidate struct {
 	uid     string
 	place   int
@@ -50,24 +52,24 @@ type candidate struct {
 
 func newBeginning() beginning {
 	return beginning{
-		pending: map[types.NamespacedName]candidate{}, pace: rate.NewLimiter(rate.Every(mostBetween), beginAtOnce),
+		pending: map[types.NamespacedName]candidate{}, pace: rate.NewLimiter(rate.Every(maxBetween), beginAtOnce),
 	}
 }
 
-// add has a test woken after those before it.
+// add has a test woken after the pending ones.
 func (b *beginning) add(test types.NamespacedName, claim *queue.Claim) {
 	b.pending[test] = candidate{uid: claim.ID, created: claim.Created, takes: claim.Takes}
 }
 
-// drop forgets a test whose turn it isn't any more.
+// drop removes a test that lost its turn.
 func (b *beginning) drop(test types.NamespacedName) { delete(b.pending, test) }
 
-// dropGone forgets the tests that are no longer in line.
+// dropGone removes the tests that are no longer in line.
 func (b *beginning) dropGone(inLine func(uid string) bool) {
 	maps.DeleteFunc(b.pending, func(_ types.NamespacedName, c candidate) bool { return !inLine(c.uid) })
 }
 
-// reorder puts those that are pending into the order of a line.
+// reorder puts the pending tests into the order of a line.
 func (b *beginning) reorder(order []string) {
 	if len(b.pending) == 0 {
 		return
@@ -102,7 +104,7 @@ func (b *beginning) due(now time.Time) []types.NamespacedName {
 	return names[:n]
 }
 
-// count records the turns that came since the last count, and forgets those of long ago.
+// count records the turns that came since the last count, and drops old ones.
 func (b *beginning) count(now time.Time) {
 	old := 0
 	for old < len(b.came) && now.Sub(b.came[old]) > longestCrowd {
@@ -118,8 +120,8 @@ func (b *beginning) count(now time.Time) {
 	}
 }
 
-// between is the pause before the next test begins: as many tests begin in three quarters of the shortest test's time
-// as had their turn in all of it.
+// between is the pause before the next test begins. As many tests begin in three quarters of the shortest
+// test's time as had their turn in all of it.
 func (b *beginning) between(now time.Time) time.Duration {
 	shortest := longestCrowd
 	for _, c := range b.pending {
@@ -127,7 +129,7 @@ func (b *beginning) between(now time.Time) time.Duration {
 			shortest = min(shortest, c.takes)
 		}
 	}
-	since, _ := slices.BinarySearchFunc(b.came, now.Add(-shortest), time.Time.Compare)
-	crowd := max(1, len(b.came)-since)
-	return min(mostBetween, shortest*3/4/time.Duration(crowd))
+	first, _ := slices.BinarySearchFunc(b.came, now.Add(-shortest), time.Time.Compare)
+	crowd := max(1, len(b.came)-first)
+	return min(maxBetween, shortest*3/4/time.Duration(crowd))
 }

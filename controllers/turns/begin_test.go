@@ -20,28 +20,29 @@ var opened = time.Date(2026, 11, 1, 8, 0, 0, 0, time.UTC)
 func come(b *beginning, takes time.Duration, tests ...int) {
 	slices.Reverse(tests)
 	for _, i := range tests {
-		b.add(nameOf(i), &queue.Claim{ID: fmt.Sprint(i), Created: opened.Add(time.Duration(i) * time.Second), Takes: takes})
+		b.add(nameOf(i), &queue.Claim{ID: fmt.Sprint(i), Created: opened.Add(time.Duration(i) * time.Second),
+			Takes: takes})
 	}
 }
 
-// begun is who begins when, asked each drawPause for so long.
-func begun(b *beginning, from time.Time, long time.Duration) (names []types.NamespacedName, at []time.Duration) {
-	for now := from; now.Before(from.Add(long)); now = now.Add(drawPause) {
+// starts is who begins when, asked each drawPause for so long.
+func starts(b *beginning, start time.Time, long time.Duration) (names []types.NamespacedName, offsets []time.Duration) {
+	for now := start; now.Before(start.Add(long)); now = now.Add(drawPause) {
 		for _, name := range b.due(now) {
-			names, at = append(names, name), append(at, now.Sub(opened))
+			names, offsets = append(names, name), append(offsets, now.Sub(opened))
 		}
 	}
-	return names, at
+	return names, offsets
 }
 
 func TestTestsWhoseTurnsComeAtOnceBeginOneAfterTheOther(t *testing.T) {
 	b := newBeginning()
-	var all []int
+	var tests []int
 	for i := range 50 {
-		all = append(all, i)
+		tests = append(tests, i)
 	}
-	come(&b, time.Hour, all...)
-	names, at := begun(&b, opened, time.Minute)
+	come(&b, time.Hour, tests...)
+	names, offsets := starts(&b, opened, time.Minute)
 	if len(names) != 50 {
 		t.Fatalf("%d of 50 begin: %v", len(names), names)
 	}
@@ -49,9 +50,9 @@ func TestTestsWhoseTurnsComeAtOnceBeginOneAfterTheOther(t *testing.T) {
 		if names[i] != nameOf(i) {
 			t.Errorf("%s is the one to begin after %d others: want the oldest", names[i], i)
 		}
-		want := max(0, time.Duration(i-beginAtOnce+1)*mostBetween)
-		if at[i] < want || at[i] > want+drawPause {
-			t.Errorf("%s begins at %s, want %s", names[i], at[i], want)
+		want := max(0, time.Duration(i-beginAtOnce+1)*maxBetween)
+		if offsets[i] < want || offsets[i] > want+drawPause {
+			t.Errorf("%s begins at %s, want %s", names[i], offsets[i], want)
 		}
 	}
 }
@@ -59,7 +60,7 @@ func TestTestsWhoseTurnsComeAtOnceBeginOneAfterTheOther(t *testing.T) {
 func TestTestsWhoseTurnsComeNowAndThenBeginAtOnce(t *testing.T) {
 	b := newBeginning()
 	for i := range 20 {
-		now := opened.Add(time.Duration(i) * mostBetween)
+		now := opened.Add(time.Duration(i) * maxBetween)
 		come(&b, time.Hour, i)
 		if names := b.due(now); !slices.Equal(names, []types.NamespacedName{nameOf(i)}) {
 			t.Errorf("%v begin at %s", names, now.Sub(opened))
@@ -72,7 +73,7 @@ func TestTestsBeginAsTheyStandInLine(t *testing.T) {
 	b := newBeginning()
 	come(&b, time.Hour, 0, 1, 2, 3, 4, 5, 6)
 	b.reorder([]string{"6", "0", "5", "1", "4", "2", "3"})
-	names, _ := begun(&b, opened, time.Minute)
+	names, _ := starts(&b, opened, time.Minute)
 	var want []types.NamespacedName
 	for _, i := range []int{6, 0, 5, 1, 4, 2, 3} {
 		want = append(want, nameOf(i))
@@ -88,9 +89,9 @@ func TestWhoHasLeftTheLineOrLostItsTurnDoesNotBegin(t *testing.T) {
 	b.due(opened)
 	b.drop(nameOf(4))
 	b.dropGone(func(uid string) bool { return uid != "5" })
-	names, at := begun(&b, opened, time.Minute)
-	if !slices.Equal(names, []types.NamespacedName{nameOf(6)}) || at[0] > mostBetween {
-		t.Errorf("%v begin at %s, want the one that is left, in its turn", names, at)
+	names, offsets := starts(&b, opened, time.Minute)
+	if !slices.Equal(names, []types.NamespacedName{nameOf(6)}) || offsets[0] > maxBetween {
+		t.Errorf("%v begin at %s, want the one that is left, in its turn", names, offsets)
 	}
 }
 
@@ -99,7 +100,8 @@ func TestWhoHasLeftTheLineOrLostItsTurnDoesNotBegin(t *testing.T) {
 func TestHowLongTestsWaitToBeginThoughItIsTheirTurn(t *testing.T) {
 	tier.Plain(t)
 	const places = 50
-	for _, takes := range []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second, time.Minute, 10 * time.Minute} {
+	for _, takes := range []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second, time.Minute,
+		10 * time.Minute} {
 		t.Run(takes.String(), func(t *testing.T) {
 			b, next, idle := newBeginning(), 0, time.Duration(0)
 			ends := make([]time.Time, places) // of those that measure, the first to end first
@@ -129,8 +131,8 @@ func TestHowLongTestsWaitToBeginThoughItIsTheirTurn(t *testing.T) {
 			if share > 0.01 {
 				t.Errorf("devices idle for %.1f %%, want 3 %% at most", 100*share)
 			}
-			if most := max(beginAtOnce+2, 1+int(4*places*time.Second/(3*takes))+beginAtOnce); busiest > most {
-				t.Errorf("%d begin in one second, want %d at most", busiest, most)
+			if limit := max(beginAtOnce+2, 1+int(4*places*time.Second/(3*takes))+beginAtOnce); busiest > limit {
+				t.Errorf("%d begin in one second, want %d at most", busiest, limit)
 			}
 		})
 	}

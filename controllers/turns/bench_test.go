@@ -40,32 +40,39 @@ func (f *fullCaches) List(_ context.Context, list client.ObjectList, _ ...client
 
 func newFullCaches(tests, running int) *fullCaches {
 	f := &fullCaches{}
-	devices := corev1.ResourceList{"lab.example/west": resource.MustParse("64"), "lab.example/east": resource.MustParse("64"), "cpu": resource.MustParse("64")}
+	devices := corev1.ResourceList{"lab.example/west": resource.MustParse("64"),
+		"lab.example/east": resource.MustParse("64"), "cpu": resource.MustParse("64")}
 	for i := range 100 {
 		node := corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("node-%d", i)}}
 		node.Status.Allocatable = devices
 		node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
 		f.nodes = append(f.nodes, node)
 	}
-	one := resource.MustParse("1")
+	device := resource.MustParse("1")
 	for i := range tests {
-		test := v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: fmt.Sprintf("test-%d", i), UID: types.UID(fmt.Sprint(i)), ResourceVersion: fmt.Sprint(i + 1)}}
+		test := v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: fmt.Sprintf("test-%d", i),
+			UID: types.UID(fmt.Sprint(i)), ResourceVersion: fmt.Sprint(i + 1)}}
 		for _, link := range []string{"west", "east"} {
-			test.Spec.Links = append(test.Spec.Links, v1alpha1.LinkSpec{Name: v1alpha1.LinkName(link), Network: v1alpha1.NetworkName(link), LineRate: "1gbps"})
+			test.Spec.Links = append(test.Spec.Links, v1alpha1.LinkSpec{Name: v1alpha1.LinkName(link),
+				Network: v1alpha1.NetworkName(link), LineRate: "1gbps"})
 		}
 		test.Status.StartedAt = &metav1.Time{Time: time.Now()}
 		if i >= running {
-			test.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonMeasured}}
+			test.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue,
+				Reason: v1alpha1.ReasonMeasured}}
 			f.tests = append(f.tests, test)
 			continue
 		}
 		for _, role := range []string{"dut", "generator"} {
-			pod := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: test.Name + "-1-" + role, UID: types.UID(test.Name + role), ResourceVersion: "1", Labels: map[string]string{
-				v1alpha1.LabelUID: string(test.UID), v1alpha1.LabelTest: test.Name, v1alpha1.LabelRole: role, v1alpha1.LabelAttempt: "1",
-			}}}
+			pod := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: test.Name + "-1-" + role,
+				UID: types.UID(test.Name + role), ResourceVersion: "1", Labels: map[string]string{
+					v1alpha1.LabelUID: string(test.UID), v1alpha1.LabelTest: test.Name, v1alpha1.LabelRole: role,
+					v1alpha1.LabelAttempt: "1",
+				}}}
 			pod.Spec.NodeName = fmt.Sprintf("node-%d", i%100)
-			limits := corev1.ResourceList{"lab.example/west": one, "lab.example/east": one, "cpu": one}
-			pod.Spec.Containers = []corev1.Container{{Name: role, Resources: corev1.ResourceRequirements{Limits: limits, Requests: limits}}}
+			limits := corev1.ResourceList{"lab.example/west": device, "lab.example/east": device, "cpu": device}
+			pod.Spec.Containers = []corev1.Container{{Name: role, Resources: corev1.ResourceRequirements{Limits: limits,
+				Requests: limits}}}
 			f.pods = append(f.pods, pod)
 		}
 		f.tests = append(f.tests, test)

@@ -41,8 +41,8 @@ type lineLab struct {
 	// resource is what the devices of all networks are.
 	resource string
 	lists    int
-	// held holds up who has listed tests, until it is closed; heldNetworks who has read one of these networks.
-	held         chan struct{}
+	// barrier holds up who has listed tests, until it is closed; heldNetworks who has read one of these networks.
+	barrier      chan struct{}
 	heldNetworks map[string]chan struct{}
 	// read are the networks that were read.
 	read []string
@@ -78,7 +78,8 @@ spec: {dut: {type: Reference}, links: [{name: west, network: west, lineRate: 1gb
 
 // line is one of its own of this lab. One that is watched lists by an index.
 func (l *lineLab) line(watched bool) *Line {
-	line := New(l, inventory.New(l, inventory.Bounds{}), manifests.Settings{}, func() time.Time { l.mu.Lock(); defer l.mu.Unlock(); return l.now })
+	line := New(l, inventory.New(l, inventory.Bounds{}), manifests.Settings{},
+		func() time.Time { l.mu.Lock(); defer l.mu.Unlock(); return l.now })
 	if line.watched = watched; watched {
 		line.notOver = func() []client.ListOption { return []client.ListOption{client.MatchingFields{"lab": "not over"}} }
 	}
@@ -90,16 +91,17 @@ func (l *lineLab) List(_ context.Context, list client.ObjectList, options ...cli
 	var asked client.ListOptions
 	asked.ApplyOptions(options)
 	l.mu.Lock()
-	held := l.held
+	barrier := l.barrier
 	switch list := list.(type) {
 	case *v1alpha1.LoadTestList:
 		l.lists++
 		for _, test := range l.tests {
-			if asked.FieldSelector == nil || !meta.IsStatusConditionTrue(test.Status.Conditions, v1alpha1.ConditionComplete) {
+			if asked.FieldSelector == nil || !meta.IsStatusConditionTrue(test.Status.Conditions,
+				v1alpha1.ConditionComplete) {
 				list.Items = append(list.Items, *test)
 			}
 		}
-		defer wait(held)
+		defer wait(barrier)
 	case *corev1.PodList:
 		for _, pod := range l.pods {
 			list.Items = append(list.Items, *pod)
@@ -111,21 +113,22 @@ func (l *lineLab) List(_ context.Context, list client.ObjectList, options ...cli
 	return nil
 }
 
-func wait(held chan struct{}) {
-	if held != nil {
-		<-held
+func wait(barrier chan struct{}) {
+	if barrier != nil {
+		<-barrier
 	}
 }
 
 // Get has the tests that there are, and each network that is asked for.
 func (l *lineLab) Get(_ context.Context, key client.ObjectKey, object client.Object, _ ...client.GetOption) error {
 	l.mu.Lock()
-	held := l.heldNetworks[key.Name]
-	defer func() { l.mu.Unlock(); wait(held) }()
-	if asked, is := object.(*v1alpha1.LoadTest); is {
+	barrier := l.heldNetworks[key.Name]
+	defer func() { l.mu.Unlock(); wait(barrier) }()
+	if asked, ok := object.(*v1alpha1.LoadTest); ok {
 		test := l.tests[key.Name]
 		if test == nil || test.Namespace != key.Namespace {
-			return apierrors.NewNotFound(schema.GroupResource{Group: v1alpha1.GroupVersion.Group, Resource: "loadtests"}, key.Name)
+			return apierrors.NewNotFound(schema.GroupResource{Group: v1alpha1.GroupVersion.Group,
+				Resource: "loadtests"}, key.Name)
 		}
 		test.DeepCopyInto(asked)
 		return nil
@@ -142,13 +145,13 @@ func (l *lineLab) Get(_ context.Context, key client.ObjectKey, object client.Obj
 func (l *lineLab) hold() (release func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	held := make(chan struct{})
-	l.held = held
+	barrier := make(chan struct{})
+	l.barrier = barrier
 	return func() {
 		l.mu.Lock()
-		l.held = nil
+		l.barrier = nil
 		l.mu.Unlock()
-		close(held)
+		close(barrier)
 	}
 }
 
@@ -156,13 +159,13 @@ func (l *lineLab) hold() (release func()) {
 func (l *lineLab) holdNetwork(name string) (release func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	held := make(chan struct{})
-	l.heldNetworks = map[string]chan struct{}{name: held}
+	barrier := make(chan struct{})
+	l.heldNetworks = map[string]chan struct{}{name: barrier}
 	return func() {
 		l.mu.Lock()
 		l.heldNetworks = nil
 		l.mu.Unlock()
-		close(held)
+		close(barrier)
 	}
 }
 
@@ -213,8 +216,8 @@ func (l *lineLab) next() string {
 func (l *lineLab) change(name string, f func(*v1alpha1.LoadTest)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if was := l.tests[name]; was != nil {
-		test := was.DeepCopy()
+	if old := l.tests[name]; old != nil {
+		test := old.DeepCopy()
 		f(test)
 		test.ResourceVersion = l.next()
 		l.tests[name] = test
@@ -227,15 +230,19 @@ func (l *lineLab) place(name string, attempt int, node string) {
 	defer l.mu.Unlock()
 	two := corev1.ResourceList{corev1.ResourceName(l.resource): resource.MustParse("2")}
 	for _, role := range []string{"dut", "generator"} {
-		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: fmt.Sprintf("%s-%d-%s", name, attempt, role), Labels: map[string]string{
-			v1alpha1.LabelUID: "uid-" + name, v1alpha1.LabelTest: name, v1alpha1.LabelRole: role, v1alpha1.LabelAttempt: fmt.Sprint(attempt),
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: fmt.Sprintf("%s-%d-%s", name, attempt,
+			role), Labels: map[string]string{
+			v1alpha1.LabelUID: "uid-" + name, v1alpha1.LabelTest: name, v1alpha1.LabelRole: role,
+			v1alpha1.LabelAttempt: fmt.Sprint(attempt),
 		}}}
 		if role == "generator" {
 			pod.Name += "-0"
 		}
-		pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.LoadTestKind, Name: name, UID: types.UID("uid-" + name), Controller: new(true)}}
+		pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(),
+			Kind: v1alpha1.LoadTestKind, Name: name, UID: types.UID("uid-" + name), Controller: new(true)}}
 		pod.UID, pod.ResourceVersion, pod.Spec.NodeName = types.UID(pod.Name), l.next(), node
-		pod.Spec.Containers = []corev1.Container{{Name: role, Resources: corev1.ResourceRequirements{Limits: two, Requests: two}}}
+		pod.Spec.Containers = []corev1.Container{{Name: role, Resources: corev1.ResourceRequirements{Limits: two,
+			Requests: two}}}
 		l.pods[pod.Name] = pod
 	}
 }

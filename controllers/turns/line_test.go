@@ -28,7 +28,7 @@ func (l *lineLab) ask(line *Line, name string, hasPods bool) queue.Turn {
 	l.mu.Lock()
 	test := l.tests[name]
 	l.mu.Unlock()
-	turn, err := line.Of(l.t.Context(), test, hasPods, pass.AsStored(line.clock()))
+	turn, err := line.TurnOf(l.t.Context(), test, hasPods, pass.AsStored(line.clock()))
 	if err != nil {
 		l.t.Error(err)
 	}
@@ -41,19 +41,19 @@ func TestALineFromWhatIsKeptIsTheSame(t *testing.T) {
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			random, l := rand.New(rand.NewPCG(seed, 1)), newLineLab(t)
-			kept, anew := l.line(true), l.line(false)
+			watched, anew := l.line(true), l.line(false)
 			waited, went := 0, 0
 			for step := range 200 {
-				what := l.happen(random, step, kept)
-				for _, line := range []*Line{kept, anew} {
+				change := l.happen(random, step, watched)
+				for _, line := range []*Line{watched, anew} {
 					if err := line.draw(t.Context(), nil, always); err != nil {
 						t.Fatal(err)
 					}
 				}
-				if got, want := kept.line, anew.line; !reflect.DeepEqual(got, want) {
-					t.Fatalf("after %s (step %d)\n%+v\nnot\n%+v", what, step, got, want)
+				if got, want := watched.line, anew.line; !reflect.DeepEqual(got, want) {
+					t.Fatalf("after %s (step %d)\n%+v\nnot\n%+v", change, step, got, want)
 				}
-				for _, turn := range kept.line.Turns {
+				for _, turn := range watched.line.Turns {
 					if turn.Waits {
 						waited++
 					} else {
@@ -109,7 +109,8 @@ func (l *lineLab) happen(random *rand.Rand, step int, line *Line) string {
 	case 8:
 		l.change(name, func(test *v1alpha1.LoadTest) {
 			test.Status.Attempt = max(test.Status.Attempt, 1) + 1
-			test.Status.GivenBack = &v1alpha1.GivenBack{At: metav1.NewTime(l.now), Until: metav1.NewTime(l.now.Add(10 * time.Second)), Times: 1}
+			test.Status.GivenBack = &v1alpha1.GivenBack{At: metav1.NewTime(l.now),
+				Until: metav1.NewTime(l.now.Add(10 * time.Second)), Times: 1}
 		})
 		return name + " gives its pods back"
 	case 9:
@@ -177,17 +178,17 @@ func TestWhoMayBeToldDoesNotWaitForADrawing(t *testing.T) {
 		if !l.ask(line, "last", false).Waits {
 			t.Error("the last one goes")
 		}
-		var told sync.WaitGroup
+		var asking sync.WaitGroup
 		answered := make(chan queue.Turn, 10)
 		for range 10 {
-			told.Go(func() { answered <- l.ask(line, "next", false) })
+			asking.Go(func() { answered <- l.ask(line, "next", false) })
 		}
 		synctest.Wait()
 		if len(answered) > 0 {
 			t.Error("it goes by a line that is behind")
 		}
 		release()
-		told.Wait()
+		asking.Wait()
 		if turn := <-answered; turn.Waits {
 			t.Errorf("it waits: %+v", turn)
 		}
@@ -213,9 +214,9 @@ func TestATestIsNotToldToGoByALineThatLacksAChange(t *testing.T) {
 		synctest.Wait() // it has looked
 		l.add("older", 2)
 		line.mark()
-		var told sync.WaitGroup
+		var asking sync.WaitGroup
 		for range 10 {
-			told.Go(func() {
+			asking.Go(func() {
 				if !l.ask(line, "next", false).Waits {
 					t.Error("it goes before an older one that was there when it asked")
 				}
@@ -223,8 +224,10 @@ func TestATestIsNotToldToGoByALineThatLacksAChange(t *testing.T) {
 		}
 		synctest.Wait()
 		release()
-		told.Wait()
-		if l.drawn() > 4 { // before they ask, twice; once for all ten; and once if the line was drawn without the older one while it was found out what that wants
+		asking.Wait()
+		// before they ask, twice; once for all ten; and once if the line was drawn without the older one while it was
+		// found out what that wants
+		if l.drawn() > 4 {
 			t.Errorf("the caches were read %d times: once or twice for all ten", l.drawn())
 		}
 	})
@@ -310,13 +313,13 @@ func TestWhatManyTestsWantIsFoundOutSomeAtATime(t *testing.T) {
 	found := func() (n int) {
 		line.wants.mu.Lock()
 		defer line.wants.mu.Unlock()
-		return len(line.wants.known)
+		return len(line.wants.found)
 	}
-	if found() > mostFoundOut+1 {
-		t.Errorf("it was found out what %d tests want before the innocent one was answered, and %d is the most of a namespace", found()-1, mostFoundOut)
+	if found() > maxFoundOut+1 {
+		t.Errorf("it was found out what %d tests want before the innocent one was answered, and %d is the most of a namespace", found()-1, maxFoundOut)
 	}
 	for i := 0; found() < 501; i++ {
-		if i > 500/mostFoundOut+1 {
+		if i > 500/maxFoundOut+1 {
 			t.Fatalf("after %d drawings it is known what %d of 501 tests want", i, found())
 		}
 		line.woken(t.Context())
@@ -351,11 +354,13 @@ func TestATimeThatHasComeDrawsTheLine(t *testing.T) {
 	l.place("placed", 1, "rack-1")
 	l.add("back", 2)
 	l.change("back", func(test *v1alpha1.LoadTest) {
-		test.Status.GivenBack = &v1alpha1.GivenBack{At: metav1.NewTime(l.now), Until: metav1.NewTime(l.now.Add(time.Minute)), Times: 1}
+		test.Status.GivenBack = &v1alpha1.GivenBack{At: metav1.NewTime(l.now),
+			Until: metav1.NewTime(l.now.Add(time.Minute)), Times: 1}
 	})
 	l.add("next", 3)
 	l.add("last", 4)
-	if !l.ask(line, "back", false).Waits || l.ask(line, "next", false).Waits || !l.ask(line, "last", false).Waits || l.drawn() != 1 {
+	if !l.ask(line, "back", false).Waits || l.ask(line, "next", false).Waits || !l.ask(line, "last", false).Waits ||
+		l.drawn() != 1 {
 		t.Fatalf("the line isn't as it should be: %+v, drawn %d times", line.line, l.drawn())
 	}
 	l.now = l.now.Add(time.Minute)
@@ -384,7 +389,8 @@ func TestWhoEndsStandsInNoLine(t *testing.T) {
 	line := l.line(true)
 	l.add("ends", 1)
 	l.change("ends", func(test *v1alpha1.LoadTest) {
-		test.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonStopped}}
+		test.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionFalse,
+			Reason: v1alpha1.ReasonStopped}}
 	})
 	if turn := l.ask(line, "ends", false); turn != (queue.Turn{}) || l.drawn() != 0 {
 		t.Errorf("it is told %+v, and the line was drawn %d times", turn, l.drawn())
@@ -395,11 +401,14 @@ func TestWhoEndsStandsInNoLine(t *testing.T) {
 // takes one.
 func TestAPodThatOnlySaysItIsATestsIsNoTests(t *testing.T) {
 	for name, forge := range map[string]func(*corev1.Pod){
-		"its label":                   func(p *corev1.Pod) { p.OwnerReferences = nil },
-		"its label, elsewhere":        func(p *corev1.Pod) { p.OwnerReferences, p.Namespace = nil, "stranger" },
-		"its label and its UID":       func(p *corev1.Pod) { p.Namespace = "stranger" },
-		"an owner of a test's kind":   func(p *corev1.Pod) { p.OwnerReferences[0].APIVersion = "stranger.dev/v1" },
-		"an owner of their own":       func(p *corev1.Pod) { p.OwnerReferences[0].APIVersion, p.OwnerReferences[0].Kind = "v1", "ConfigMap" },
+		"its label":                 func(p *corev1.Pod) { p.OwnerReferences = nil },
+		"its label, elsewhere":      func(p *corev1.Pod) { p.OwnerReferences, p.Namespace = nil, "stranger" },
+		"its label and its UID":     func(p *corev1.Pod) { p.Namespace = "stranger" },
+		"an owner of a test's kind": func(p *corev1.Pod) { p.OwnerReferences[0].APIVersion = "stranger.dev/v1" },
+		"an owner of their own": func(p *corev1.Pod) {
+			p.OwnerReferences[0].APIVersion,
+				p.OwnerReferences[0].Kind = "v1", "ConfigMap"
+		},
 		"an owner, but no controller": func(p *corev1.Pod) { p.OwnerReferences[0].Controller = nil },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -441,7 +450,8 @@ func TestAPodThatOnlySaysItIsATestsIsNoTests(t *testing.T) {
 }
 
 func TestDrawingsForWhichNobodyWaitsTakeAFifthOfTheTime(t *testing.T) {
-	for drawing, want := range map[time.Duration]time.Duration{0: drawPause, time.Millisecond: drawPause, 100 * time.Millisecond: 400 * time.Millisecond, time.Minute: longestDrawPause} {
+	for drawing, want := range map[time.Duration]time.Duration{0: drawPause, time.Millisecond: drawPause,
+		100 * time.Millisecond: 400 * time.Millisecond, time.Minute: longestDrawPause} {
 		if got := pauseAfter(drawing); got != want {
 			t.Errorf("after a drawing of %s the pause is %s, want %s", drawing, got, want)
 		}

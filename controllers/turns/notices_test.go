@@ -17,57 +17,70 @@ import (
 // catchesUp is how much later than in its moment a test is told at most, where many moments are close together.
 const catchesUp = time.Second
 
-// told is how notices to 1000 tests go out.
-type told struct {
+// noticeWorld is how notices to 1000 tests go out.
+type noticeWorld struct {
 	notices
 	t *testing.T
-	// since is from when those wait who aren't told yet, last when each was told last.
-	since, last map[types.NamespacedName]time.Duration
-	count       int
+	// waitingSince is from when those wait who aren't told yet, last when each was told last.
+	waitingSince, lastNotice map[types.NamespacedName]time.Duration
+	count                    int
 }
 
 func nameOf(i int) types.NamespacedName {
 	return types.NamespacedName{Namespace: "lab", Name: fmt.Sprintf("test-%d", i)}
 }
 
-func (l *told) reword(i int, now time.Duration) {
+func (l *noticeWorld) reword(i int, now time.Duration) {
 	name := nameOf(i)
 	l.add(name, fmt.Sprintf("7f1c2c1e-%04d", i))
-	if _, waits := l.since[name]; !waits {
-		l.since[name] = now
+	if _, waits := l.waitingSince[name]; !waits {
+		l.waitingSince[name] = now
 	}
 }
 
 // tell lets time go on, and says what is wrong with whom is told then.
-func (l *told) tell(now time.Duration) {
+func (l *noticeWorld) tell(now time.Duration) {
 	names := l.due(now)
 	if len(names) > noticesAtOnce {
-		l.t.Errorf("%s: %d of %d are told at once", now, len(names), len(l.since))
+		l.t.Errorf("%s: %d of %d are told at once", now, len(names), len(l.waitingSince))
 	}
 	for _, name := range names {
-		since, waits := l.since[name]
-		if last, before := l.last[name]; !waits || before && now-last < noticeEvery-catchesUp {
-			l.t.Errorf("%s: %s is told, and was at %s (it waits: %t)", now, name, last, waits)
+		waiting, waits := l.waitingSince[name]
+		if previous, noticed := l.lastNotice[name]; !waits || noticed && now-previous < noticeEvery-catchesUp {
+			l.t.Errorf("%s: %s is told, and was at %s (it waits: %t)", now, name, previous, waits)
 		}
-		if now-since > noticeEvery+catchesUp {
-			l.t.Errorf("%s: %s waits since %s", now, name, since)
+		if now-waiting > noticeEvery+catchesUp {
+			l.t.Errorf("%s: %s waits since %s", now, name, waiting)
 		}
-		delete(l.since, name)
-		l.last[name] = now
+		delete(l.waitingSince, name)
+		l.lastNotice[name] = now
 	}
 	l.count += len(names)
 }
 
 func TestTestsAreToldOneAfterTheOther(t *testing.T) {
 	const tests, end = 1000, 2 * time.Minute
-	for name, words := range map[string]func(now time.Duration, random *rand.Rand) (whose []int){
-		"few are reworded at any time":      func(_ time.Duration, random *rand.Rand) []int { return []int{random.IntN(tests)} },
-		"50 at once, as a wave of them end": func(now time.Duration, random *rand.Rand) []int { return wave(now, 50, random) },
-		"all at once, again and again":      func(now time.Duration, random *rand.Rand) []int { return wave(now, tests, random) },
-		"the first ten, all the time":       func(time.Duration, *rand.Rand) []int { return []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9} },
+	for name, words := range map[string]func(now time.Duration, random *rand.Rand) (indexes []int){
+		"few are reworded at any time": func(_ time.Duration,
+			random *rand.Rand) []int {
+			return []int{random.IntN(tests)}
+		},
+		"50 at once, as a wave of them end": func(now time.Duration,
+			random *rand.Rand) []int {
+			return wave(now, 50, random)
+		},
+		"all at once, again and again": func(now time.Duration,
+			random *rand.Rand) []int {
+			return wave(now, tests, random)
+		},
+		"the first ten, all the time": func(time.Duration,
+			*rand.Rand) []int {
+			return []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l, random := told{t: t, since: map[types.NamespacedName]time.Duration{}, last: map[types.NamespacedName]time.Duration{}}, rand.New(rand.NewPCG(1, 2))
+			l, random := noticeWorld{t: t, waitingSince: map[types.NamespacedName]time.Duration{},
+				lastNotice: map[types.NamespacedName]time.Duration{}}, rand.New(rand.NewPCG(1, 2))
 			now := time.Duration(0)
 			for ; now < end; now += drawPause {
 				for _, i := range words(now, random) {
@@ -78,7 +91,7 @@ func TestTestsAreToldOneAfterTheOther(t *testing.T) {
 			if l.count == 0 {
 				t.Error("nobody is told anything")
 			}
-			for name, since := range l.since {
+			for name, since := range l.waitingSince {
 				if now-since > noticeEvery+catchesUp {
 					t.Errorf("%s waits since %s", name, since)
 				}
@@ -101,15 +114,15 @@ func TestTellingCatchesUp(t *testing.T) {
 	for i := range 1000 {
 		l.add(nameOf(i), fmt.Sprint(i))
 	}
-	at, met := time.Minute, 0
-	for ; len(l.pending) > 0; at += drawPause {
-		names := l.due(at)
+	offset, met := time.Minute, 0
+	for ; len(l.pending) > 0; offset += drawPause {
+		names := l.due(offset)
 		if met += len(names); len(names) > noticesAtOnce {
 			t.Fatalf("%d of 1000 are told at once", len(names))
 		}
 	}
-	if met != 1000 || at > time.Minute+noticeEvery {
-		t.Errorf("%d are told by %s", met, at)
+	if met != 1000 || offset > time.Minute+noticeEvery {
+		t.Errorf("%d are told by %s", met, offset)
 	}
 }
 
@@ -158,25 +171,25 @@ func TestWhoseTurnCameIsWokenAheadOfThoseThatOnlyMoveUp(t *testing.T) {
 		l.mu.Unlock()
 		l.place("t01", 1, "rack-2")
 		line.mark()
-		ended, last := time.Now(), time.Duration(0)
-		for over := time.After(3 * noticeEvery); ; {
+		ended, latest := time.Now(), time.Duration(0)
+		for timeout := time.After(3 * noticeEvery); ; {
 			select {
 			case e := <-wake:
-				name, at := e.Object.GetName(), time.Since(ended)
-				if _, twice := woken[name]; twice || len(woken) > 1 && at-last < drawPause {
-					t.Errorf("%s is woken at %s, the one before at %s: %v", name, at, last, woken)
+				name, offset := e.Object.GetName(), time.Since(ended)
+				if _, twice := woken[name]; twice || len(woken) > 1 && offset-latest < drawPause {
+					t.Errorf("%s is woken at %s, the one before at %s: %v", name, offset, latest, woken)
 				}
-				woken[name], last = at, at
+				woken[name], latest = offset, offset
 				continue
-			case <-over:
+			case <-timeout:
 			}
 			break
 		}
-		if at, came := woken["t02"]; !came || at > drawPause {
-			t.Errorf("t02, whose turn came, is woken after %s: %v", at, woken)
+		if offset, came := woken["t02"]; !came || offset > drawPause {
+			t.Errorf("t02, whose turn came, is woken after %s: %v", offset, woken)
 		}
-		if len(woken) < 11 || last > noticeEvery+drawPause {
-			t.Errorf("the last of %d is woken after %s: %v", len(woken), last, woken)
+		if len(woken) < 11 || latest > noticeEvery+drawPause {
+			t.Errorf("the last of %d is woken after %s: %v", len(woken), latest, woken)
 		}
 	})
 }

@@ -27,12 +27,12 @@ import (
 	"github.com/linerate-dev/linerate/internal/cluster/lifecycle"
 )
 
-// drawPause is the shortest time between two drawings that no pass waits for: changes come in bursts. longestDrawPause
-// is the longest one.
+// drawPause is the shortest time between two drawings that no pass waits for, since changes come in bursts.
+// longestDrawPause is the longest time.
 const drawPause, longestDrawPause = 50 * time.Millisecond, time.Second
 
-// Watch has the line drawn when something changes, as long as the manager runs, and the controller reconcile the tests
-// whose turn that changes. notOver lists the tests that aren't over, by the manager's index.
+// Watch has the line drawn when something changes, as long as the manager runs, and the controller reconcile
+// the tests whose turn that changes. notOver lists the tests that aren't complete, by the manager's index.
 func (l *Line) Watch(mgr ctrl.Manager, b *builder.Builder, notOver func() []client.ListOption) error {
 	called := make(chan event.GenericEvent)
 	l.watched, l.notOver = true, notOver
@@ -43,11 +43,11 @@ func (l *Line) Watch(mgr ctrl.Manager, b *builder.Builder, notOver func() []clie
 	return mgr.Add(manager.RunnableFunc(func(ctx context.Context) error { return l.run(ctx, called) }))
 }
 
-// run draws the line whenever it is behind, and wakes the tests whose turn changed, until the context ends. Tests whose
-// turns come in one moment are woken at the pace of beginning, and tests whose place in line changed at the moment that
-// notices gives them.
+// run draws the line whenever it is behind, and wakes the tests whose turn changed, until the context ends.
+// Tests whose turns come in one moment are woken at the pace of beginning, and tests whose place in line
+// changed at the moment that notices gives them.
 func (l *Line) run(ctx context.Context, wake chan<- event.GenericEvent) error {
-	begun := time.Now()
+	start := time.Now()
 	tell, pause := time.NewTicker(drawPause), time.NewTimer(drawPause)
 	defer tell.Stop()
 	defer pause.Stop()
@@ -58,22 +58,22 @@ func (l *Line) run(ctx context.Context, wake chan<- event.GenericEvent) error {
 			return nil
 		case <-tell.C:
 			wakeAll(ctx, wake, l.toBegin(time.Now()))
-			wakeAll(ctx, wake, l.toNotify(time.Since(begun)))
+			wakeAll(ctx, wake, l.toNotify(time.Since(start)))
 		case <-pause.C:
 			behind = l.signal
 		case <-behind:
-			since := time.Now()
+			drawStart := time.Now()
 			woken := l.woken(ctx)
 			behind = nil
-			pause.Reset(pauseAfter(time.Since(since)))
+			pause.Reset(pauseAfter(time.Since(drawStart)))
 			wakeAll(ctx, wake, woken)
 			wakeAll(ctx, wake, l.toBegin(time.Now()))
 		}
 	}
 }
 
-// pauseAfter is the pause after a drawing that took so long: drawings for which no pass waits take a fifth of a
-// processor at most, however often a tenant of thousands of tests changes something.
+// pauseAfter is the pause after a drawing of that duration. Drawings for which no pass waits take at most a
+// fifth of a processor, however often a tenant of thousands of tests changes something.
 func pauseAfter(drawing time.Duration) time.Duration {
 	return min(max(drawPause, 4*drawing), longestDrawPause)
 }
@@ -102,21 +102,21 @@ func (l *Line) woken(ctx context.Context) []types.NamespacedName {
 	return names
 }
 
-// toBegin are the tests that are to begin now, of those whose turn came.
+// toBegin are the tests whose turn came that begin now.
 func (l *Line) toBegin(now time.Time) []types.NamespacedName {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.beginning.due(now)
 }
 
-// toNotify are the tests that are to write their new place in line now.
+// toNotify are the tests that write their new place in line now.
 func (l *Line) toNotify(now time.Duration) []types.NamespacedName {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.notices.due(now)
 }
 
-// catchUp draws the line where it is behind.
+// catchUp draws the line if it is behind.
 func (l *Line) catchUp(ctx context.Context) error {
 	return l.draw(ctx, nil, func() bool {
 		l.mu.Lock()
@@ -143,9 +143,9 @@ func marking(mark func()) handler.EventHandler {
 // claimChanges lets through changes of a test's claim, and drops those of its progress and messages.
 func claimChanges() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		before, isTest := e.ObjectOld.(*v1alpha1.LoadTest)
-		after, stillIs := e.ObjectNew.(*v1alpha1.LoadTest)
-		return isTest && stillIs && !sameClaim(before, after)
+		old, isTest := e.ObjectOld.(*v1alpha1.LoadTest)
+		updated, stillIs := e.ObjectNew.(*v1alpha1.LoadTest)
+		return isTest && stillIs && !sameClaim(old, updated)
 	}}
 }
 
@@ -155,7 +155,7 @@ func sameClaim(a, b *v1alpha1.LoadTest) bool {
 	return claimsA == claimsB && a.Status.Attempt == b.Status.Attempt && reflect.DeepEqual(claimA, claimB)
 }
 
-// holdingChanges lets through changes of who has which devices.
+// holdingChanges lets through changes of which pod has which devices.
 func holdingChanges() predicate.Predicate {
 	matters := func(object client.Object) bool {
 		pod, isPod := object.(*corev1.Pod)
@@ -165,11 +165,11 @@ func holdingChanges() predicate.Predicate {
 		CreateFunc: func(e event.CreateEvent) bool { return matters(e.Object) },
 		DeleteFunc: func(e event.DeleteEvent) bool { return matters(e.Object) },
 		UpdateFunc: func(e event.UpdateEvent) bool {
-			before, isPod := e.ObjectOld.(*corev1.Pod)
-			after, stillIs := e.ObjectNew.(*corev1.Pod)
-			return isPod && stillIs && matters(after) &&
-				(before.Spec.NodeName != after.Spec.NodeName || lifecycle.Ended(before) != lifecycle.Ended(after) ||
-					len(before.Spec.SchedulingGates) != len(after.Spec.SchedulingGates))
+			old, isPod := e.ObjectOld.(*corev1.Pod)
+			updated, stillIs := e.ObjectNew.(*corev1.Pod)
+			return isPod && stillIs && matters(updated) &&
+				(old.Spec.NodeName != updated.Spec.NodeName || lifecycle.Ended(old) != lifecycle.Ended(updated) ||
+					len(old.Spec.SchedulingGates) != len(updated.Spec.SchedulingGates))
 		},
 	}
 }

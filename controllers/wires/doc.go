@@ -1,2 +1,2 @@
-// Package wires records which test has which physical port: each port that a test holds has a Lease.
+// Package wires records which test has which physical port. Each port that a test holds has a Lease.
 package wires

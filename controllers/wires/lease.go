@@ -17,8 +17,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/cluster/lifecycle"
 )
 
-// Each wire that a test holds has a Lease, in one namespace for all operators of the cluster. Names are unique, so no second test can claim the wire, even across a restart
-// of the operator. The Lease isn't renewed: the operator observes the holder itself to see whether it still needs the wire.
+// Each wire that a test holds has a Lease, in one namespace for all operators of the cluster. Names are unique,
+// so no second test can claim the wire, even across a restart of the operator. The Lease isn't renewed, since
+// the operator observes the holder itself to find out whether it still needs the wire.
 const wirePrefix = "linerate-wire-"
 
 // leaseName is the name of a wire's Lease, whichever test claims it.
@@ -30,7 +31,8 @@ func leaseName(w lifecycle.Port) string {
 // leaseOf is the Lease by which a test claims a wire.
 func leaseOf(namespace string, take lifecycle.PortRequest, now time.Time) *coordinationv1.Lease {
 	h := take.Holder
-	annotations := map[string]string{v1alpha1.AnnotationWireNode: take.Port.Node, v1alpha1.AnnotationWirePort: take.Port.Name}
+	annotations := map[string]string{v1alpha1.AnnotationWireNode: take.Port.Node,
+		v1alpha1.AnnotationWirePort: take.Port.Name}
 	if len(take.Senders) > 0 {
 		annotations[v1alpha1.AnnotationWirePods] = writeSenders(take.Senders)
 	}
@@ -41,13 +43,15 @@ func leaseOf(namespace string, take lifecycle.PortRequest, now time.Time) *coord
 			Annotations: annotations,
 		},
 		Spec: coordinationv1.LeaseSpec{
-			HolderIdentity: new(strings.Join([]string{h.Namespace, h.Name, string(h.UID), strconv.Itoa(int(h.Attempt))}, "/")),
-			AcquireTime:    &metav1.MicroTime{Time: now},
+			HolderIdentity: new(strings.Join([]string{h.Namespace, h.Name, string(h.UID), strconv.Itoa(int(h.Attempt))},
+				"/")),
+			AcquireTime: &metav1.MicroTime{Time: now},
 		},
 	}
 }
 
-// writeSenders and readSenders convert a holder's generators to and from a Lease's annotation: NAME/UID, separated by commas.
+// writeSenders and readSenders convert a holder's generators to and from a Lease's annotation, which is a list
+// of NAME/UID, separated by commas.
 func writeSenders(senders []lifecycle.Sender) string {
 	named := make([]string, 0, len(senders))
 	for _, s := range senders {
@@ -65,7 +69,7 @@ func readSenders(text string) (senders []lifecycle.Sender) {
 	return senders
 }
 
-// holderOf reads who holds a Lease; false: it isn't one of ours, or can't be read.
+// holderOf reads the holder of a Lease. It is false if the Lease isn't linerate's, or can't be read.
 func holderOf(lease *coordinationv1.Lease) (h lifecycle.Holder, ok bool) {
 	if lease.Spec.HolderIdentity == nil {
 		return h, false
@@ -75,19 +79,23 @@ func holderOf(lease *coordinationv1.Lease) (h lifecycle.Holder, ok bool) {
 		return h, false
 	}
 	attempt, err := strconv.ParseInt(parts[3], 10, 32)
-	return lifecycle.Holder{Namespace: parts[0], Name: parts[1], UID: types.UID(parts[2]), Attempt: int32(attempt)}, err == nil
+	return lifecycle.Holder{Namespace: parts[0], Name: parts[1], UID: types.UID(parts[2]), Attempt: int32(attempt)},
+		err == nil
 }
 
-// holdOf reads a Lease; false: it isn't one of ours, or can't be read.
+// holdOf reads a Lease. It is false if the Lease isn't linerate's, or can't be read.
 func holdOf(ctx context.Context, lease *coordinationv1.Lease) (hold lifecycle.PortClaim, ok bool) {
 	holder, ok := holderOf(lease)
 	if !ok {
-		ctrl.LoggerFrom(ctx).Info("a Lease of a physical port has no holder that can be read, and is let be", "lease", lease.Name)
+		ctrl.LoggerFrom(ctx).Info("a Lease of a physical port has no holder that can be read, and is let be", "lease",
+			lease.Name)
 		return hold, false
 	}
 	return lifecycle.PortClaim{
-		Port:   lifecycle.Port{Node: lease.Annotations[v1alpha1.AnnotationWireNode], Name: lease.Annotations[v1alpha1.AnnotationWirePort]},
-		Holder: holder, Lease: lease.Namespace + "/" + lease.Name, UID: lease.UID, Senders: readSenders(lease.Annotations[v1alpha1.AnnotationWirePods]),
+		Port: lifecycle.Port{Node: lease.Annotations[v1alpha1.AnnotationWireNode],
+			Name: lease.Annotations[v1alpha1.AnnotationWirePort]},
+		Holder: holder, Lease: lease.Namespace + "/" + lease.Name, UID: lease.UID,
+		Senders: readSenders(lease.Annotations[v1alpha1.AnnotationWirePods]),
 	}, true
 }
 

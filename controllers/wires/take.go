@@ -19,19 +19,19 @@ import (
 	"github.com/linerate-dev/linerate/internal/cluster/lifecycle"
 )
 
-// errWireTaken isn't a fault: another test was quicker, or the cache doesn't show yet who holds a wire.
+// errWireTaken isn't a fault. Another test was quicker, or the cache doesn't show yet which test holds a wire.
 var errWireTaken = pass.Wait("a physical port was taken by another test just now", time.Second)
 
-// Take claims wires, in their order: all of them, or none.
+// Take claims wires, in their order. It claims all of them, or none.
 func (l *Leases) Take(ctx context.Context, takes []lifecycle.PortRequest) error {
-	var taken []*coordinationv1.Lease
+	var claimed []*coordinationv1.Lease
 	for _, take := range takes {
 		lease, err := l.takeOne(ctx, take)
 		if err == nil {
-			taken = append(taken, lease)
+			claimed = append(claimed, lease)
 			continue
 		}
-		for _, lease := range slices.Backward(taken) {
+		for _, lease := range slices.Backward(claimed) {
 			err = errors.Join(err, l.deleteLease(ctx, lease))
 		}
 		return err
@@ -39,7 +39,8 @@ func (l *Leases) Take(ctx context.Context, takes []lifecycle.PortRequest) error 
 	return nil
 }
 
-// takeOne claims a wire. A Lease of this very attempt that exists already is no error: the cache doesn't show it yet.
+// takeOne claims a wire. An existing Lease of this very attempt is no error, since the cache doesn't show it
+// yet.
 func (l *Leases) takeOne(ctx context.Context, take lifecycle.PortRequest) (*coordinationv1.Lease, error) {
 	if l.options.Namespace == "" {
 		return nil, errors.New("the operator doesn't know which namespace its Leases are kept in")
@@ -55,7 +56,7 @@ func (l *Leases) takeOne(ctx context.Context, take lifecycle.PortRequest) (*coor
 	err := l.client.Create(ctx, lease)
 	switch {
 	case apierrors.IsAlreadyExists(err):
-		return l.taken(ctx, take)
+		return l.ownLease(ctx, take)
 	case err != nil:
 		return nil, fmt.Errorf("take %s by Lease %s/%s: %w", take.Port, lease.Namespace, lease.Name, err)
 	}
@@ -63,9 +64,10 @@ func (l *Leases) takeOne(ctx context.Context, take lifecycle.PortRequest) (*coor
 	return lease, nil
 }
 
-func (l *Leases) taken(ctx context.Context, take lifecycle.PortRequest) (*coordinationv1.Lease, error) {
+func (l *Leases) ownLease(ctx context.Context, take lifecycle.PortRequest) (*coordinationv1.Lease, error) {
 	lease := &coordinationv1.Lease{}
-	if err := l.live.Get(ctx, client.ObjectKey{Namespace: l.options.Namespace, Name: leaseName(take.Port)}, lease); client.IgnoreNotFound(err) != nil {
+	if err := l.live.Get(ctx, client.ObjectKey{Namespace: l.options.Namespace, Name: leaseName(take.Port)},
+		lease); client.IgnoreNotFound(err) != nil {
 		return nil, fmt.Errorf("look whose %s is: %w", take.Port, err)
 	}
 	if holder, ok := holderOf(lease); !ok || holder.UID != take.Holder.UID || holder.Attempt != take.Holder.Attempt {
@@ -77,8 +79,10 @@ func (l *Leases) taken(ctx context.Context, take lifecycle.PortRequest) (*coordi
 // GiveBack releases a hold, unless another test has the wire by now.
 func (l *Leases) GiveBack(ctx context.Context, hold lifecycle.PortClaim) error {
 	namespace, name, _ := strings.Cut(hold.Lease, "/")
-	ctrl.LoggerFrom(ctx).Info("giving a physical port back", "node", hold.Port.Node, "port", hold.Port.Name, "of", hold.Holder.String())
-	return l.deleteLease(ctx, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: hold.UID}})
+	ctrl.LoggerFrom(ctx).Info("giving a physical port back", "node", hold.Port.Node, "port", hold.Port.Name, "of",
+		hold.Holder.String())
+	return l.deleteLease(ctx, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name,
+		UID: hold.UID}})
 }
 
 func (l *Leases) deleteLease(ctx context.Context, lease *coordinationv1.Lease) error {
@@ -89,18 +93,20 @@ func (l *Leases) deleteLease(ctx context.Context, lease *coordinationv1.Lease) e
 	return nil
 }
 
-// lookAgain is how often the operator checks whether generators of a test that is gone have ended. For all but pods that lost their labels, a watch is quicker.
+// lookAgain is how often the operator checks whether generators of a deleted test have ended. For all but pods
+// that lost their labels, a watch is quicker.
 const lookAgain = 10 * time.Second
 
-// GiveBackOf deletes the Leases that a deleted test left, as soon as none of its generators can still send. Garbage collection deletes Leases with their owner;
-// those whose owner was taken away are deleted here, since nothing else would.
-func (l *Leases) GiveBackOf(ctx context.Context, gone types.NamespacedName) error {
-	left, err := l.of(ctx, gone)
+// GiveBackOf deletes the remaining Leases of a deleted test, as soon as none of its generators can still send.
+// Garbage collection deletes Leases with their owner. GiveBackOf deletes those whose owner reference was
+// removed.
+func (l *Leases) GiveBackOf(ctx context.Context, test types.NamespacedName) error {
+	holds, err := l.holdsOf(ctx, test)
 	if err != nil {
 		return err
 	}
 	waits := false
-	for _, hold := range left {
+	for _, hold := range holds {
 		if err := l.observeHolder(ctx, &hold); err != nil {
 			return err
 		}
@@ -123,18 +129,20 @@ func (l *Leases) GiveBackOf(ctx context.Context, gone types.NamespacedName) erro
 	return nil
 }
 
-// endOrphans deletes generators of a test that is gone whose owner reference somebody removed.
+// endOrphans deletes generators of a deleted test whose owner reference was removed.
 func (l *Leases) endOrphans(ctx context.Context, hold *lifecycle.PortClaim) error {
-	left, err := l.left(ctx, hold)
+	pods, err := l.activeSenders(ctx, hold)
 	if err != nil {
 		return err
 	}
-	for i := range left {
-		pod := &left[i]
-		if owner := metav1.GetControllerOf(pod); pod.DeletionTimestamp != nil || owner != nil && owner.UID == hold.Holder.UID {
-			continue // garbage collection takes it
+	for i := range pods {
+		pod := &pods[i]
+		if owner := metav1.GetControllerOf(pod); pod.DeletionTimestamp != nil || owner != nil &&
+			owner.UID == hold.Holder.UID {
+			continue // garbage collection deletes it
 		}
-		ctrl.LoggerFrom(ctx).Info("deleting a generator that a test left which is gone", "pod", pod.Name, "node", hold.Port.Node, "port", hold.Port.Name)
+		ctrl.LoggerFrom(ctx).Info("deleting a generator that a test left which is gone", "pod", pod.Name, "node",
+			hold.Port.Node, "port", hold.Port.Name)
 		uid := pod.UID
 		if err := pass.IgnoreGone(l.client.Delete(ctx, pod, client.Preconditions{UID: &uid})); err != nil {
 			return fmt.Errorf("delete pod %s/%s: %w", pod.Namespace, pod.Name, err)

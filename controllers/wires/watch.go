@@ -21,7 +21,8 @@ import (
 	"github.com/linerate-dev/linerate/controllers/caches"
 )
 
-// Watch gives the Leases a cache of their own and the manager's, and has their changes wake tests. waiting lists by the manager's indexes.
+// Watch gives the Leases a cache of their own and the manager's, and has their changes wake tests. waiting
+// lists by the manager's indexes.
 func (l *Leases) Watch(mgr ctrl.Manager, b *builder.Builder, waiting func() []client.ListOption) error {
 	l.live, l.waiting = mgr.GetAPIReader(), waiting
 	if l.options.Namespace == "" {
@@ -39,7 +40,7 @@ func (l *Leases) Watch(mgr ctrl.Manager, b *builder.Builder, waiting func() []cl
 	return nil
 }
 
-// indexHolder has the Leases by their holder's name: without it each pass of a test would go through all Leases.
+// indexHolder has the Leases by their holder's name, so that a test's pass doesn't go through all Leases.
 const indexHolder = "holder"
 
 func holders(object client.Object) []string {
@@ -58,7 +59,8 @@ func byHolder(holder types.NamespacedName) []client.ListOption {
 	return []client.ListOption{client.MatchingFields{indexHolder: holder.String()}}
 }
 
-// changes wake a Lease's holder, so that a holder that is gone leaves no Lease, and, when a wire becomes free, the tests that wait for one.
+// changes wake a Lease's holder, so that a deleted holder leaves no Lease, and, when a wire becomes free, the
+// tests that wait for one.
 func (l *Leases) changes() handler.TypedEventHandler[*coordinationv1.Lease, reconcile.Request] {
 	return handler.TypedFuncs[*coordinationv1.Lease, reconcile.Request]{
 		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[*coordinationv1.Lease], queue wakes) {
@@ -78,9 +80,10 @@ func (l *Leases) changes() handler.TypedEventHandler[*coordinationv1.Lease, reco
 // wakes is the queue of tests to reconcile.
 type wakes = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-// wakeHolder wakes the test that holds a wire, if the operator watches its namespace: tests of a namespace that it once watched may have left Leases.
+// wakeHolder wakes the test that holds a wire, if the operator watches its namespace. Tests of a namespace that
+// it once watched may have left Leases.
 func (l *Leases) wakeHolder(lease *coordinationv1.Lease, queue wakes) {
-	if holder, ok := holderOf(lease); ok && l.options.Namespaces.Has(holder.Namespace) {
+	if holder, ok := holderOf(lease); ok && l.options.Namespaces.Contains(holder.Namespace) {
 		queue.Add(reconcile.Request{NamespacedName: nameOf(holder)})
 	}
 }

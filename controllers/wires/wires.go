@@ -17,11 +17,12 @@ import (
 	"github.com/linerate-dev/linerate/internal/cluster/lifecycle"
 )
 
-// Leases are the Leases of wires. Their client need not have a cache; Watch gives them caches. They are safe for concurrent use once they are set
-// up.
+// Leases are the Leases of wires. Their client may lack a cache, and Watch gives them caches. They are safe for
+// concurrent use once they are set up.
 type Leases struct {
 	options Options
-	// client writes, and reads through the cache where there is one; live reads past it, leases reads Leases.
+	// client writes, and reads through the cache where there is one. live reads past it, and leases reads
+	// Leases.
 	client       client.Client
 	live, leases client.Reader
 	// waiting lists the tests that wait for something, and possibly others.
@@ -32,7 +33,8 @@ type Leases struct {
 
 // Options are what the operator was started with.
 type Options struct {
-	// Namespace is where the Leases are kept: the operator's own, or one that it shares with the cluster's other operators. Empty: no test can take any wire.
+	// Namespace is where the Leases are stored. It is the operator's own, or one that the operator shares with
+	// the cluster's other operators. If it is empty, no test can take a wire.
 	Namespace string
 	// Namespaces are those whose LoadTests the operator reconciles.
 	Namespaces caches.Namespaces
@@ -53,7 +55,8 @@ func (l *Leases) list(ctx context.Context, options ...client.ListOption) (holds 
 		return nil, nil
 	}
 	var leases coordinationv1.LeaseList
-	options = append([]client.ListOption{client.InNamespace(l.options.Namespace), client.HasLabels{v1alpha1.LabelWire}, client.UnsafeDisableDeepCopy}, options...)
+	options = append([]client.ListOption{client.InNamespace(l.options.Namespace), client.HasLabels{v1alpha1.LabelWire},
+		client.UnsafeDisableDeepCopy}, options...)
 	if err := l.leases.List(ctx, &leases, options...); err != nil {
 		return nil, fmt.Errorf("list the Leases of physical ports: %w", err)
 	}
@@ -65,66 +68,68 @@ func (l *Leases) list(ctx context.Context, options ...client.ListOption) (holds 
 	return holds, nil
 }
 
-// of are the holds of the test of this name, and of earlier tests of the same name.
-func (l *Leases) of(ctx context.Context, holder types.NamespacedName) ([]lifecycle.PortClaim, error) {
+// holdsOf are the holds of the test of this name, and of earlier tests of the same name.
+func (l *Leases) holdsOf(ctx context.Context, holder types.NamespacedName) ([]lifecycle.PortClaim, error) {
 	holds, err := l.list(ctx, l.ofHolder(holder)...)
 	return slices.DeleteFunc(holds, func(h lifecycle.PortClaim) bool { return nameOf(h.Holder) != holder }), err
 }
 
-// whose is the hold on a physical port; false: no test holds it.
-func (l *Leases) whose(ctx context.Context, wire lifecycle.Port) (hold lifecycle.PortClaim, held bool, err error) {
+// holdOn is the hold on a physical port. It is false if no test holds the port.
+func (l *Leases) holdOn(ctx context.Context, wire lifecycle.Port) (hold lifecycle.PortClaim, ok bool, err error) {
 	if l.options.Namespace == "" {
 		return hold, false, nil
 	}
 	lease := &coordinationv1.Lease{}
-	if err := l.leases.Get(ctx, client.ObjectKey{Namespace: l.options.Namespace, Name: leaseName(wire)}, lease); err != nil {
+	if err := l.leases.Get(ctx, client.ObjectKey{Namespace: l.options.Namespace, Name: leaseName(wire)},
+		lease); err != nil {
 		return hold, false, client.IgnoreNotFound(err)
 	}
-	hold, held = holdOf(ctx, lease)
-	return hold, held, nil
+	hold, ok = holdOf(ctx, lease)
+	return hold, ok, nil
 }
 
-// Of observes the wires that concern a test: those that it holds, those of its pods, and those that it waits for. It also deletes orphaned generators that an
-// earlier test of the same name left.
-func (l *Leases) Of(ctx context.Context, test *v1alpha1.LoadTest, pods []corev1.Pod) (seen lifecycle.ObservedPorts, err error) {
-	if seen.Claims, err = l.of(ctx, client.ObjectKeyFromObject(test)); err != nil {
-		return seen, err
+// Observe observes the wires that concern a test, which are those that it holds, those of its pods, and those
+// that it waits for. It also deletes orphaned generators that an earlier test of the same name left.
+func (l *Leases) Observe(ctx context.Context, test *v1alpha1.LoadTest, pods []corev1.Pod) (wires lifecycle.ObservedPorts,
+	err error) {
+	if wires.Claims, err = l.holdsOf(ctx, client.ObjectKeyFromObject(test)); err != nil {
+		return wires, err
 	}
 	concerned := lifecycle.PortsOf(test.Status.Pods)
 	if test.Status.StartedAt == nil {
 		concerned = lifecycle.PortsOf(lifecycle.PodStatuses(pods))
 		if len(concerned) > 0 {
-			if seen.Older, err = l.ahead(ctx, test); err != nil {
-				return seen, err
+			if wires.Older, err = l.ahead(ctx, test); err != nil {
+				return wires, err
 			}
 		}
 	}
 	for _, port := range test.Status.AwaitedPorts {
 		concerned = append(concerned, lifecycle.Port{Node: port.Node, Name: port.Port})
 	}
-	for _, waiter := range seen.Older {
+	for _, waiter := range wires.Older {
 		concerned = append(concerned, waiter.Ports...)
 	}
 	for _, wire := range concerned {
-		if slices.ContainsFunc(seen.Claims, func(h lifecycle.PortClaim) bool { return h.Port == wire }) {
+		if slices.ContainsFunc(wires.Claims, func(h lifecycle.PortClaim) bool { return h.Port == wire }) {
 			continue
 		}
-		hold, held, err := l.whose(ctx, wire)
+		hold, ok, err := l.holdOn(ctx, wire)
 		if err != nil {
-			return seen, fmt.Errorf("look whose %s is: %w", wire, err)
+			return wires, fmt.Errorf("look whose %s is: %w", wire, err)
 		}
-		if held {
-			seen.Claims = append(seen.Claims, hold)
+		if ok {
+			wires.Claims = append(wires.Claims, hold)
 		}
 	}
-	for i := range seen.Claims {
-		if hold := &seen.Claims[i]; hold.Holder.UID != test.UID {
+	for i := range wires.Claims {
+		if hold := &wires.Claims[i]; hold.Holder.UID != test.UID {
 			if err := l.observeOther(ctx, test, hold); err != nil {
-				return seen, err
+				return wires, err
 			}
 		}
 	}
-	return seen, nil
+	return wires, nil
 }
 
 // ahead are the tests that wait for wires with their pods in place, and were created before this one.
@@ -133,20 +138,21 @@ func (l *Leases) ahead(ctx context.Context, test *v1alpha1.LoadTest) ([]lifecycl
 	if err := l.client.List(ctx, &tests, append(l.waiting(), client.UnsafeDisableDeepCopy)...); err != nil {
 		return nil, fmt.Errorf("list the tests that wait: %w", err)
 	}
-	var out []lifecycle.Waiter
+	var waiters []lifecycle.Waiter
 	for i := range tests.Items {
-		other := &tests.Items[i]
-		if !waitsForPort(other) || compareAge(other, test) >= 0 || other.DeletionTimestamp != nil {
+		candidate := &tests.Items[i]
+		if !waitsForPort(candidate) || compareAge(candidate, test) >= 0 || candidate.DeletionTimestamp != nil {
 			continue
 		}
-		if wires := lifecycle.PortsOf(other.Status.Pods); len(wires) > 0 {
-			out = append(out, lifecycle.Waiter{Namespace: other.Namespace, Name: other.Name, Ports: wires})
+		if wires := lifecycle.PortsOf(candidate.Status.Pods); len(wires) > 0 {
+			waiters = append(waiters, lifecycle.Waiter{Namespace: candidate.Namespace, Name: candidate.Name,
+				Ports: wires})
 		}
 	}
-	return out, nil
+	return waiters, nil
 }
 
-// compareAge puts the test that was created first before the other.
+// compareAge puts the older test first.
 func compareAge(a, b *v1alpha1.LoadTest) int {
 	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.UID, b.UID))
 }

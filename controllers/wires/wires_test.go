@@ -32,26 +32,26 @@ func wired(t *testing.T, stored ...client.Object) *Leases {
 }
 
 // takes are a test's wish for ports of a node.
-func takes(test, node string, ports ...string) (all []lifecycle.PortRequest) {
+func takes(test, node string, ports ...string) (claims []lifecycle.PortRequest) {
 	for _, port := range ports {
 		holder := lifecycle.Holder{Namespace: "lab", Name: test, UID: types.UID("uid-of-" + test), Attempt: 2}
-		all = append(all, lifecycle.PortRequest{Port: lifecycle.Port{Node: node, Name: port}, Holder: holder})
+		claims = append(claims, lifecycle.PortRequest{Port: lifecycle.Port{Node: node, Name: port}, Holder: holder})
 	}
-	return all
+	return claims
 }
 
 // heldIn says who holds which port, as "NODE PORT".
 func heldIn(t *testing.T, r *Leases) map[string]string {
 	t.Helper()
-	all, err := r.list(t.Context())
+	holds, err := r.list(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	held := map[string]string{}
-	for _, h := range all {
-		held[h.Port.Node+" "+h.Port.Name] = h.Holder.String()
+	ports := map[string]string{}
+	for _, h := range holds {
+		ports[h.Port.Node+" "+h.Port.Name] = h.Holder.String()
 	}
-	return held
+	return ports
 }
 
 func TestWiresAreTakenAllOrNone(t *testing.T) {
@@ -62,15 +62,17 @@ func TestWiresAreTakenAllOrNone(t *testing.T) {
 	if err := r.Take(t.Context(), takes("a", "n1", "p0", "p1")); err != nil {
 		t.Errorf("what is the test's own already: %v", err)
 	}
-	if wait, err := pass.Next(t.Context(), time.Time{}, time.Now(), r.Take(t.Context(), takes("b", "n1", "p8", "p1", "p9"))); err != nil || wait.RequeueAfter == 0 || wait.RequeueAfter > time.Minute {
+	if wait, err := pass.Next(t.Context(), time.Time{}, time.Now(),
+		r.Take(t.Context(), takes("b", "n1", "p8", "p1", "p9"))); err != nil || wait.RequeueAfter == 0 ||
+		wait.RequeueAfter > time.Minute {
 		t.Errorf("another test's port is waited for: %v, %v", wait, err)
 	}
 	if err := r.Take(t.Context(), takes("b", "n2", "p0")); err != nil {
 		t.Errorf("the port of that name of another node: %v", err)
 	}
 	want := map[string]string{"n1 p0": "lab/a", "n1 p1": "lab/a", "n2 p0": "lab/b"}
-	if held := heldIn(t, r); !maps.Equal(held, want) {
-		t.Errorf("held are %v, want %v", held, want)
+	if ports := heldIn(t, r); !maps.Equal(ports, want) {
+		t.Errorf("held are %v, want %v", ports, want)
 	}
 }
 
@@ -79,22 +81,23 @@ func TestAWireIsTakenOverFromWhoNeedsItNoMore(t *testing.T) {
 	if err := r.Take(t.Context(), takes("dead", "n1", "p0")); err != nil {
 		t.Fatal(err)
 	}
-	all, err := r.list(t.Context())
-	if err != nil || len(all) != 1 {
-		t.Fatalf("%v, %v", all, err)
+	holds, err := r.list(t.Context())
+	if err != nil || len(holds) != 1 {
+		t.Fatalf("%v, %v", holds, err)
 	}
 	next := takes("next", "n1", "p0")
-	next[0].Replaces = &all[0]
+	next[0].Replaces = &holds[0]
 	if err := r.Take(t.Context(), next); err != nil {
 		t.Fatal(err)
 	}
-	if held := heldIn(t, r); held["n1 p0"] != "lab/next" {
-		t.Errorf("held are %v", held)
+	if ports := heldIn(t, r); ports["n1 p0"] != "lab/next" {
+		t.Errorf("held are %v", ports)
 	}
 }
 
-// TestALeaseFromTheFutureHoldsNoPort: whether a Lease counts depends on its holder and generators alone. An operator whose clock was ahead, and one that renews Leases, leave times that others haven't
-// reached, and the port of a test that is gone is free all the same.
+// TestALeaseFromTheFutureHoldsNoPort: whether a Lease counts depends on its holder and generators alone. An
+// operator whose clock was ahead, and one that renews Leases, leave times that others haven't reached, and the
+// port of a test that is gone is free all the same.
 func TestALeaseFromTheFutureHoldsNoPort(t *testing.T) {
 	ahead := metav1.NewMicroTime(time.Now().Add(1000 * time.Second))
 	lease := leaseOf("linerate-system", takes("gone", "n1", "p0")[0], ahead.Time)
@@ -102,19 +105,20 @@ func TestALeaseFromTheFutureHoldsNoPort(t *testing.T) {
 	next := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "next", UID: "uid-of-next"}}
 	next.Status.AwaitedPorts = []v1alpha1.NodePort{{Node: "n1", Port: "p0"}}
 	r := wired(t, lease)
-	seen, err := r.Of(t.Context(), next, nil)
-	if err != nil || len(seen.Claims) != 1 || seen.Claims[0].Exists || seen.Claims[0].Pods != 0 {
-		t.Fatalf("%+v, %v: its holder is gone", seen.Claims, err)
+	observed, err := r.Observe(t.Context(), next, nil)
+	if err != nil || len(observed.Claims) != 1 || observed.Claims[0].Exists || observed.Claims[0].Pods != 0 {
+		t.Fatalf("%+v, %v: its holder is gone", observed.Claims, err)
 	}
 	if err := r.GiveBackOf(t.Context(), types.NamespacedName{Namespace: "lab", Name: "gone"}); err != nil {
 		t.Fatal(err)
 	}
-	if held := heldIn(t, r); len(held) != 0 {
-		t.Errorf("held are %v", held)
+	if ports := heldIn(t, r); len(ports) != 0 {
+		t.Errorf("held are %v", ports)
 	}
 }
 
-// A Lease that the test's earlier attempt left names generators that are gone: it isn't taken for this attempt's, and is made anew.
+// A Lease that the test's earlier attempt left names generators that are gone: it isn't taken for this
+// attempt's, and is made anew.
 func TestALeaseOfAnEarlierAttemptIsNotThisOnes(t *testing.T) {
 	r := wired(t)
 	if err := r.Take(t.Context(), takes("a", "n1", "p0")); err != nil {
@@ -122,19 +126,21 @@ func TestALeaseOfAnEarlierAttemptIsNotThisOnes(t *testing.T) {
 	}
 	next := takes("a", "n1", "p0")
 	next[0].Holder.Attempt, next[0].Senders = 3, []lifecycle.Sender{{Name: "a-3-generator-0", UID: "sends"}}
-	if wait, err := pass.Next(t.Context(), time.Time{}, time.Now(), r.Take(t.Context(), next)); err != nil || wait.RequeueAfter == 0 {
+	if wait, err := pass.Next(t.Context(), time.Time{}, time.Now(), r.Take(t.Context(), next)); err != nil ||
+		wait.RequeueAfter == 0 {
 		t.Errorf("until the Lease is seen: %v, %v", wait, err)
 	}
-	all, err := r.list(t.Context())
-	if err != nil || len(all) != 1 {
-		t.Fatalf("%v, %v", all, err)
+	holds, err := r.list(t.Context())
+	if err != nil || len(holds) != 1 {
+		t.Fatalf("%v, %v", holds, err)
 	}
-	next[0].Replaces = &all[0]
+	next[0].Replaces = &holds[0]
 	if err := r.Take(t.Context(), next); err != nil {
 		t.Fatal(err)
 	}
-	if all, err = r.list(t.Context()); err != nil || len(all) != 1 || all[0].Holder.Attempt != 3 || !slices.Equal(all[0].Senders, next[0].Senders) {
-		t.Errorf("held is %+v, %v", all, err)
+	if holds, err = r.list(t.Context()); err != nil || len(holds) != 1 || holds[0].Holder.Attempt != 3 ||
+		!slices.Equal(holds[0].Senders, next[0].Senders) {
+		t.Errorf("held is %+v, %v", holds, err)
 	}
 }
 
@@ -148,25 +154,29 @@ func TestWithoutANamespaceNoWireIsTaken(t *testing.T) {
 
 func TestLeasesThatAreNotOurs(t *testing.T) {
 	lease := func(name string, identity *string, labels map[string]string) *coordinationv1.Lease {
-		return &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "linerate-system", Name: name, Labels: labels}, Spec: coordinationv1.LeaseSpec{HolderIdentity: identity}}
+		return &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "linerate-system", Name: name,
+			Labels: labels}, Spec: coordinationv1.LeaseSpec{HolderIdentity: identity}}
 	}
 	ours := map[string]string{v1alpha1.LabelWire: "true"}
-	r := wired(t, lease("linerate-manager", new("pod-1_uid"), nil), lease("nobodys", nil, ours), lease("odd", new("a/b"), ours), lease("no-number", new("a/b/c/d"), ours),
+	r := wired(t, lease("linerate-manager", new("pod-1_uid"), nil), lease("nobodys", nil, ours),
+		lease("odd", new("a/b"), ours), lease("no-number", new("a/b/c/d"), ours),
 		lease("ours", new("lab/test/uid/3"), ours))
-	all, err := r.list(t.Context())
-	if err != nil || len(all) != 1 || all[0].Holder != (lifecycle.Holder{Namespace: "lab", Name: "test", UID: "uid", Attempt: 3}) {
-		t.Errorf("%+v, %v", all, err)
+	holds, err := r.list(t.Context())
+	if err != nil || len(holds) != 1 || holds[0].Holder != (lifecycle.Holder{Namespace: "lab", Name: "test", UID: "uid",
+		Attempt: 3}) {
+		t.Errorf("%+v, %v", holds, err)
 	}
 }
 
 func TestEachWireHasALeaseOfItsOwn(t *testing.T) {
-	seen := map[string]lifecycle.Port{}
-	for _, w := range []lifecycle.Port{{Node: "a", Name: "0000:3b:00.0"}, {Node: "b", Name: "0000:3b:00.0"}, {Node: "a", Name: "0000:3b:00.1"}, {Node: "a0000", Name: ":3b:00.0"}} {
+	wires := map[string]lifecycle.Port{}
+	for _, w := range []lifecycle.Port{{Node: "a", Name: "0000:3b:00.0"}, {Node: "b", Name: "0000:3b:00.0"},
+		{Node: "a", Name: "0000:3b:00.1"}, {Node: "a0000", Name: ":3b:00.0"}} {
 		name := leaseName(w)
-		if other, taken := seen[name]; taken || len(name) > 63 {
-			t.Errorf("%s and %s are both %s", w, other, name)
+		if earlier, ok := wires[name]; ok || len(name) > 63 {
+			t.Errorf("%s and %s are both %s", w, earlier, name)
 		}
-		seen[name] = w
+		wires[name] = w
 	}
 }
 
@@ -174,8 +184,10 @@ func TestEachWireHasALeaseOfItsOwn(t *testing.T) {
 func podOf(name string, owner types.UID, changes ...func(*corev1.Pod)) *corev1.Pod {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: "lab", Name: name, UID: types.UID("uid-of-" + name), Labels: map[string]string{v1alpha1.LabelUID: "uid", v1alpha1.LabelRole: "generator"},
-			OwnerReferences: []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.LoadTestKind, Name: "test", UID: owner, Controller: new(true)}},
+			Namespace: "lab", Name: name, UID: types.UID("uid-of-" + name),
+			Labels: map[string]string{v1alpha1.LabelUID: "uid", v1alpha1.LabelRole: "generator"},
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(),
+				Kind: v1alpha1.LoadTestKind, Name: "test", UID: owner, Controller: new(true)}},
 		},
 		Status: corev1.PodStatus{Phase: corev1.PodRunning},
 	}
@@ -196,21 +208,22 @@ func unlabelled(p *corev1.Pod) { p.Labels = nil }
 // going was to be gone by so long ago, and something keeps it.
 func going(ago time.Duration) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
-		at := metav1.NewTime(time.Now().Add(-ago))
-		p.DeletionTimestamp, p.Finalizers = &at, []string{"lab.example/kept"}
+		deletion := metav1.NewTime(time.Now().Add(-ago))
+		p.DeletionTimestamp, p.Finalizers = &deletion, []string{"lab.example/kept"}
 	}
 }
 
-// Who keeps a port for a test that is gone are the generators that its Lease names, and no pod that only says of itself that it is the test's: anybody who may
-// create pods could keep a port so for ever.
+// Who keeps a port for a test that is gone are the generators that its Lease names, and no pod that only says
+// of itself that it is the test's: anybody who may create pods could keep a port so for ever.
 func TestWhatIsKnownOfAHolder(t *testing.T) {
 	test := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "test", UID: "uid"}}
-	done := test.DeepCopy()
-	at := metav1.NewTime(time.Unix(1_700_000_000, 0))
-	done.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonMeasured, LastTransitionTime: at}}
+	complete := test.DeepCopy()
+	end := metav1.NewTime(time.Unix(1_700_000_000, 0))
+	complete.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue,
+		Reason: v1alpha1.ReasonMeasured, LastTransitionTime: end}}
 	later := test.DeepCopy()
 	later.UID = "uid-of-another"
-	of := func(pods ...*corev1.Pod) (stored []client.Object) {
+	objects := func(pods ...*corev1.Pod) (stored []client.Object) {
 		for _, p := range pods {
 			stored = append(stored, p)
 		}
@@ -222,20 +235,27 @@ func TestWhatIsKnownOfAHolder(t *testing.T) {
 		senders []lifecycle.Sender
 		want    lifecycle.PortClaim
 	}{
-		"it runs":                            {append(of(podOf("g0", "uid"), podOf("g1", "uid")), test), named, lifecycle.PortClaim{Exists: true}},
-		"it is complete":                     {append(of(podOf("g0", "uid")), done), named, lifecycle.PortClaim{Exists: true, Finished: at.Time, Pods: 1}},
-		"it is gone, and its pods":           {nil, named, lifecycle.PortClaim{}},
-		"it is gone, its generators aren't":  {of(podOf("g0", "uid"), podOf("g1", "uid", phase(corev1.PodFailed))), named, lifecycle.PortClaim{Pods: 1}},
-		"another one has its name":           {[]client.Object{later}, named, lifecycle.PortClaim{}},
-		"a pod with its labels":              {of(podOf("forged", "", orphan)), named, lifecycle.PortClaim{}},
-		"a pod that calls it its owner":      {of(podOf("forged", "uid")), named, lifecycle.PortClaim{}},
-		"a pod of a generator's name":        {of(podOf("g0", "uid", func(p *corev1.Pod) { p.UID = "another" })), named, lifecycle.PortClaim{}},
-		"a generator that lost its labels":   {of(podOf("g0", "uid", orphan, unlabelled)), named, lifecycle.PortClaim{Pods: 1}},
-		"a generator that is ending":         {of(podOf("g0", "uid", going(0))), named, lifecycle.PortClaim{Pods: 1}},
-		"a generator that a finalizer keeps": {of(podOf("g0", "uid", going(2*time.Minute))), named, lifecycle.PortClaim{}},
+		"it runs": {append(objects(podOf("g0", "uid"), podOf("g1", "uid")), test), named,
+			lifecycle.PortClaim{Exists: true}},
+		"it is complete": {append(objects(podOf("g0", "uid")), complete), named,
+			lifecycle.PortClaim{Exists: true, Finished: end.Time, Pods: 1}},
+		"it is gone, and its pods": {nil, named, lifecycle.PortClaim{}},
+		"it is gone, its generators aren't": {objects(podOf("g0", "uid"), podOf("g1", "uid", phase(corev1.PodFailed))),
+			named, lifecycle.PortClaim{Pods: 1}},
+		"another one has its name":      {[]client.Object{later}, named, lifecycle.PortClaim{}},
+		"a pod with its labels":         {objects(podOf("forged", "", orphan)), named, lifecycle.PortClaim{}},
+		"a pod that calls it its owner": {objects(podOf("forged", "uid")), named, lifecycle.PortClaim{}},
+		"a pod of a generator's name": {objects(podOf("g0", "uid", func(p *corev1.Pod) { p.UID = "another" })),
+			named, lifecycle.PortClaim{}},
+		"a generator that lost its labels": {objects(podOf("g0", "uid", orphan, unlabelled)), named,
+			lifecycle.PortClaim{Pods: 1}},
+		"a generator that is ending": {objects(podOf("g0", "uid", going(0))), named, lifecycle.PortClaim{Pods: 1}},
+		"a generator that a finalizer keeps": {objects(podOf("g0", "uid", going(2*time.Minute))), named,
+			lifecycle.PortClaim{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			hold := lifecycle.PortClaim{Holder: lifecycle.Holder{Namespace: "lab", Name: "test", UID: "uid"}, Senders: c.senders}
+			hold := lifecycle.PortClaim{Holder: lifecycle.Holder{Namespace: "lab", Name: "test", UID: "uid"},
+				Senders: c.senders}
 			if err := wired(t, c.stored...).observeHolder(t.Context(), &hold); err != nil {
 				t.Fatal(err)
 			}
@@ -262,11 +282,11 @@ func TestALeaseNamesTheGenerators(t *testing.T) {
 	if err := r.Take(t.Context(), append(wish, takes("a", "n1", "p1")...)); err != nil {
 		t.Fatal(err)
 	}
-	all, err := r.list(t.Context())
-	if err != nil || len(all) != 2 {
-		t.Fatalf("%v, %v", all, err)
+	holds, err := r.list(t.Context())
+	if err != nil || len(holds) != 2 {
+		t.Fatalf("%v, %v", holds, err)
 	}
-	for _, hold := range all {
+	for _, hold := range holds {
 		want := wish[0].Senders
 		if hold.Port.Name == "p1" {
 			want = nil
@@ -277,39 +297,41 @@ func TestALeaseNamesTheGenerators(t *testing.T) {
 	}
 }
 
-// A test that is gone gives its ports back though a pod bears its labels, and as soon as its generators have ended; one that nobody else ends is ended.
+// A test that is gone gives its ports back though a pod bears its labels, and as soon as its generators have
+// ended; one that nobody else ends is ended.
 func TestWhatATestLeftThatIsGone(t *testing.T) {
-	of := types.NamespacedName{Namespace: "lab", Name: "test"}
+	test := types.NamespacedName{Namespace: "lab", Name: "test"}
 	for name, c := range map[string]struct {
-		left    []client.Object
+		stored  []client.Object
 		free    bool
 		deleted bool
 	}{
-		"nothing":                         {nil, true, false},
-		"a pod with its labels":           {[]client.Object{podOf("forged", "uid"), podOf("bare", "", orphan)}, true, false},
+		"nothing": {nil, true, false},
+		"a pod with its labels": {[]client.Object{podOf("forged", "uid"), podOf("bare", "", orphan)}, true,
+			false},
 		"a generator that will be gone":   {[]client.Object{podOf("g0", "uid")}, false, false},
 		"a generator with other owners":   {[]client.Object{podOf("g0", "somebody")}, false, true},
 		"a generator that nobody deletes": {[]client.Object{podOf("g0", "uid", orphan, unlabelled)}, false, true},
 		"a generator that is kept":        {[]client.Object{podOf("g0", "uid", orphan, going(time.Hour))}, true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := wired(t, c.left...)
+			r := wired(t, c.stored...)
 			wish := takes("test", "n1", "p0")
 			wish[0].Holder.UID, wish[0].Senders = "uid", []lifecycle.Sender{{Name: "g0", UID: "uid-of-g0"}}
 			if err := r.Take(t.Context(), wish); err != nil {
 				t.Fatal(err)
 			}
-			wait, err := pass.Next(t.Context(), time.Time{}, time.Now(), r.GiveBackOf(t.Context(), of))
+			wait, err := pass.Next(t.Context(), time.Time{}, time.Now(), r.GiveBackOf(t.Context(), test))
 			if err != nil || (wait.RequeueAfter > 0) == c.free {
 				t.Errorf("%v, %v", wait, err)
 			}
-			if held := heldIn(t, r); (len(held) == 0) != c.free {
-				t.Errorf("held are %v", held)
+			if ports := heldIn(t, r); (len(ports) == 0) != c.free {
+				t.Errorf("held are %v", ports)
 			}
-			for _, pod := range c.left {
+			for _, pod := range c.stored {
 				err := r.client.Get(t.Context(), client.ObjectKeyFromObject(pod), &corev1.Pod{})
-				if gone := apierrors.IsNotFound(err); gone != c.deleted {
-					t.Errorf("%s is gone: %v", pod.GetName(), gone)
+				if deleted := apierrors.IsNotFound(err); deleted != c.deleted {
+					t.Errorf("%s is gone: %v", pod.GetName(), deleted)
 				}
 			}
 		})

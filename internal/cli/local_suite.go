@@ -95,7 +95,7 @@ func (f *localSuite) begin(s Streams, o runOptions, folder reportFolder) error {
 	if err != nil {
 		return err
 	}
-	for _, words := range f.alone.TakeCalibrations(earlier, time.Now()) {
+	for _, words := range f.alone.ReuseCalibrations(earlier, time.Now()) {
 		fmt.Fprintf(s.Err, "%s: not measured again: %s\n", f.name(), words)
 	}
 	return nil
@@ -158,7 +158,7 @@ func (f *localSuite) measureTest(ctx context.Context, s Streams, o runOptions, f
 		test = measureOne
 	}
 	title := f.title(w)
-	if why := f.alone.Again(w); why != "" && !o.quiet {
+	if why := f.alone.WhyRepeated(w); why != "" && !o.quiet {
 		fmt.Fprintf(s.Err, "%s: measured again: %s\n", title, why)
 	}
 	if terminal(s.Err) != nil { // one line has room for little

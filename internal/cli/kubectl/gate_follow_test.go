@@ -26,7 +26,7 @@ func TestRunsThatCannotBeReadAreNotBadInput(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			sheets := suite.Sheets{}
-			sheets.Put(0, later)
+			sheets.Record(0, later)
 			s := &v1alpha1.LoadTestSuite{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "night", UID: "uid"}}
 			s.Status.StoredRuns = sheets.Published()
 			s.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonMeasured}}

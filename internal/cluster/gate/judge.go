@@ -56,7 +56,7 @@ func Judge(suites []MeasuredSuite, version string) *report.Gate {
 			}
 			row := rowOf(m, judged, i)
 			judgeAgainstAnchor(&row, m, i)
-			if isOwnBaseline := judged.Cells[i].Itself; isOwnBaseline && (m.Test || row.Outcome == report.Passed) {
+			if isOwnBaseline := judged.Cells[i].IsBaseline; isOwnBaseline && (m.Test || row.Outcome == report.Passed) {
 				isBaseline[len(rows)] = true // the rows compared with it say whether they could be
 			}
 			rows = append(rows, row)

@@ -6,41 +6,44 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// absent are placeholders for a cell's repetitions that have no figures to judge: those that ended without, those that are never made because the suite
-// ends before, and those that nobody waits for. Without them a verdict would judge whatever was measured, as if no more had been asked for.
-// Repetitions still to come aren't among them.
-func (v *view) absent(cell int) (all []*report.Report) {
-	for _, name := range v.made[cell] {
-		run, known := v.Runs[name]
-		if known && run.Evidence == nil && v.representsRepetition(cell, name, &run) {
-			all = append(all, without(run.Ended, run.Message))
+// absent are placeholders for a cell's repetitions that have no figures to judge. These are repetitions that
+// ended without figures, repetitions that are never made because the suite ends before, and, in an early
+// judgement, unfinished ones. Without placeholders a verdict would judge the measured repetitions as if no more
+// had been asked for.
+func (v *view) absent(cell int) (placeholders []*report.Report) {
+	for _, name := range v.testsOf[cell] {
+		run, ok := v.Runs[name]
+		if ok && run.Evidence == nil && v.representsRepetition(cell, name, &run) {
+			placeholders = append(placeholders, withoutFigures(run.Ended, run.Message))
 		}
 	}
 	if !v.endsEarly() {
-		return all
+		return placeholders
 	}
 	words := "it was not made any more"
-	if v.early {
+	if v.judgedEarly {
 		words = "it was not over"
 	}
 	for range v.unmade[cell] {
-		all = append(all, without(string(report.NotMeasured), words))
+		placeholders = append(placeholders, withoutFigures(string(report.NotMeasured), words))
 	}
-	return all
+	return placeholders
 }
 
-// without is a placeholder for the Report of a run that has none.
-func without(ended, message string) *report.Report {
+// withoutFigures is a placeholder for the Report of a run that has none.
+func withoutFigures(ended, message string) *report.Report {
 	return &report.Report{Plan: &plan.Plan{}, Ending: report.Ending(ended), Message: message}
 }
 
-// endsEarly says that tests which aren't made by now never are, or aren't waited for.
+// endsEarly says that tests which aren't made by now are never made, or that the judgement doesn't wait for
+// them.
 func (v *view) endsEarly() bool {
-	return v.early || v.spec.Stop || v.spec.FailurePolicy == v1alpha1.FailureStop && v.failed > 0
+	return v.judgedEarly || v.spec.Stop || v.spec.FailurePolicy == v1alpha1.FailureStop && v.failed > 0
 }
 
-// lostAtAnyLoad says whether a run without figures still shows something about the device: that it lost frames at any load. A later try doesn't change
-// that.
+// lostAtAnyLoad says that a run without figures still shows something about the device, which lost frames at
+// any load. A later try doesn't change that.
 func (r *Run) lostAtAnyLoad() bool {
-	return r.Evidence != nil && r.Evidence.Ending == report.Completed && r.Evidence.Result.Reason == report.NoCleanWindow && len(r.Evidence.Windows) > 0
+	return r.Evidence != nil && r.Evidence.Ending == report.Completed &&
+		r.Evidence.Result.Reason == report.NoCleanWindow && len(r.Evidence.Windows) > 0
 }

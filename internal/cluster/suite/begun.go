@@ -7,72 +7,73 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// Whoever deletes a LoadTest of a suite while it measures has another one of this name made, and so may void a run that
-// shows a fault. The status, which only the operator writes, has the tests whose runs have begun: a test among them
-// that is gone, or has another UID, was deleted, and its runs count as void.
+// A user who deletes a LoadTest of a suite while it measures has another LoadTest of this name made, and so may
+// void a run that shows a fault. The status, which only the operator writes, names the tests whose runs have
+// begun. If such a test is gone, or has another UID, it was deleted, and its runs count as void.
 //
 //	status   r1: uid a, 1 run     r1: no uid, 1 deleted     r1: uid b, 1 run, 1 deleted     –
 //	         a measures           a is deleted              b measures                      b is over and stored: its run has 1 more that was void
 
-// mostBegun is how many begun tests the status names, more than are under way at once.
-const mostBegun = 1024
+// maxBegun is how many begun tests the status names, which is more than are under way at once.
+const maxBegun = 1024
 
-// begun are the tests of the new status whose runs have begun, those with deleted runs first.
-func (v *view) begun() []v1alpha1.BegunTest {
-	before := map[string]v1alpha1.BegunTest{}
-	for _, b := range v.was.Begun {
-		before[b.Test] = b
+// begunTests are the tests of the new status whose runs have begun. Tests with deleted runs come first.
+func (v *view) begunTests() []v1alpha1.BegunTest {
+	previous := map[string]v1alpha1.BegunTest{}
+	for _, b := range v.lastStatus.Begun {
+		previous[b.Test] = b
 	}
-	var all []v1alpha1.BegunTest
-	for name, b := range before {
-		if v.Tests[name] != nil || v.Stored.Has(name) {
+	var tests []v1alpha1.BegunTest
+	for name, b := range previous {
+		if v.Tests[name] != nil || v.Stored.Contains(name) {
 			continue
 		}
 		if _, ran := v.Runs[name]; !ran {
-			b = after(b, "")
+			b = underUID(b, "")
 		}
-		all = append(all, b)
+		tests = append(tests, b)
 	}
 	for name, t := range v.Tests {
-		was, known := before[name]
-		if _, ran := v.Runs[name]; ran && !known || v.Stored.Has(name) {
+		earlier, ok := previous[name]
+		if _, ran := v.Runs[name]; ran && !ok || v.Stored.Contains(name) {
 			continue
 		}
 		b := v1alpha1.BegunTest{Test: name, UID: string(t.UID)}
-		if known {
-			b = after(was, string(t.UID))
+		if ok {
+			b = underUID(earlier, string(t.UID))
 		}
 		if b.Runs = max(b.Runs, runsBegun(t)); b.Runs+b.Deleted > 0 {
-			all = append(all, b)
+			tests = append(tests, b)
 		}
 	}
-	slices.SortFunc(all, func(a, b v1alpha1.BegunTest) int {
+	slices.SortFunc(tests, func(a, b v1alpha1.BegunTest) int {
 		return cmp.Or(cmp.Compare(min(b.Deleted, 1), min(a.Deleted, 1)), cmp.Compare(a.Test, b.Test))
 	})
-	return all[:min(len(all), mostBegun)]
+	return tests[:min(len(tests), maxBegun)]
 }
 
-// after is a begun test as it is now that the LoadTest of its name has this UID.
-func after(b v1alpha1.BegunTest, uid string) v1alpha1.BegunTest {
+// underUID is a begun test whose LoadTest now has this UID.
+func underUID(b v1alpha1.BegunTest, uid string) v1alpha1.BegunTest {
 	if b.UID == uid {
 		return b
 	}
 	return v1alpha1.BegunTest{Test: b.Test, UID: uid, Deleted: b.Deleted + b.Runs}
 }
 
-// runsBegun is how many runs a test has begun, the one that goes on included.
+// runsBegun is how many runs a test has begun, including an ongoing run.
 func runsBegun(t *v1alpha1.LoadTest) int32 {
-	if _, done := over(t); done || measuring(t) {
+	if _, ended := completion(t); ended || measuring(t) {
 		return t.Status.LostRuns + 1
 	}
 	return t.Status.LostRuns
 }
 
-// AfterDeleted adds to the run of a test that is over the runs of earlier LoadTests of its name, which were deleted.
+// AfterDeleted adds the runs of earlier, deleted LoadTests of the same name to the run of a test that is
+// complete.
 func (r Run) AfterDeleted(status *v1alpha1.LoadTestSuiteStatus, t *v1alpha1.LoadTest) Run {
 	for _, b := range status.Begun {
 		if b.Test == t.Name {
-			r.Voided += int(after(b, string(t.UID)).Deleted)
+			r.Voided += int(underUID(b, string(t.UID)).Deleted)
 		}
 	}
 	return r

@@ -17,7 +17,8 @@ const judgedAlone = "template: {spec: {}}\ncriteria: [{name: fast, metric: Packe
 
 // begin lets a test's run begin.
 func (w *world) begin(name string) {
-	meta.SetStatusCondition(&w.tests[name].Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonRunning})
+	meta.SetStatusCondition(&w.tests[name].Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionComplete,
+		Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonRunning})
 	w.settle()
 }
 
@@ -33,14 +34,14 @@ func (w *world) settle() {
 // removed has somebody delete a test, and the suite make another one of its name.
 func (w *world) removed(name string) {
 	w.t.Helper()
-	again := types.UID(string(w.tests[name].UID) + "-again")
+	newUID := types.UID(string(w.tests[name].UID) + "-again")
 	delete(w.tests, name)
-	w.made = nil
+	w.created = nil
 	w.settle()
 	if w.tests[name] == nil {
 		w.t.Fatalf("%s isn't made again", name)
 	}
-	w.tests[name].UID = again
+	w.tests[name].UID = newUID
 }
 
 // passed is the condition Passed: its status and message.
@@ -49,12 +50,13 @@ func (w *world) passed() (metav1.ConditionStatus, string) {
 	return c.Status, c.Message
 }
 
-// Somebody voids each run that shows a fault until one meets the criteria: the suite's own verdict says how many, and isn't Passed once more are void than count.
+// Somebody voids each run that shows a fault until one meets the criteria: the suite's own verdict says how
+// many, and isn't Passed once more are void than count.
 func TestASuitePassesNothingOfRunsThatWereChosen(t *testing.T) {
 	for name, c := range map[string]struct {
-		voided int32 // by suspending the only test
-		status metav1.ConditionStatus
-		says   string
+		voided  int32 // by suspending the only test
+		status  metav1.ConditionStatus
+		message string
 	}{
 		"no run":               {0, metav1.ConditionTrue, ""},
 		"as many as count":     {1, metav1.ConditionTrue, "; 1 of 2 runs were void"},
@@ -64,15 +66,18 @@ func TestASuitePassesNothingOfRunsThatWereChosen(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, judgedAlone)
 			w.pass()
-			test := w.made[0]
+			test := w.created[0]
 			w.tests[test].Status.LostRuns = c.voided
 			w.end(test)
 			w.settle()
 			status, message := w.passed()
-			if status != c.status || !strings.Contains(message, c.says) || c.says == "" && strings.Contains(message, "void") {
-				t.Errorf("Passed=%s: %s; want %s, and %q", status, message, c.status, c.says)
+			if status != c.status || !strings.Contains(message, c.message) || c.message == "" &&
+				strings.Contains(message, "void") {
+				t.Errorf("Passed=%s: %s; want %s, and %q", status, message, c.status, c.message)
 			}
-			if cell := w.report.Cells[0]; c.voided > 0 && !strings.Contains(cell.Message, "suspended, deleted or lost while it measured") || c.status != metav1.ConditionTrue && w.report.Verdict.Outcome != report.Undecided {
+			if cell := w.report.Cells[0]; c.voided > 0 &&
+				!strings.Contains(cell.Message, "suspended, deleted or lost while it measured") ||
+				c.status != metav1.ConditionTrue && w.report.Verdict.Outcome != report.Undecided {
 				t.Errorf("the report says %q, and the verdict is %s", cell.Message, w.report.Verdict.Outcome)
 			}
 		})
@@ -81,10 +86,11 @@ func TestASuitePassesNothingOfRunsThatWereChosen(t *testing.T) {
 
 // Cells that are compared with a cell of chosen runs aren't shown to pass, either.
 func TestASuitePassesNothingByABaselineOfRunsThatWereChosen(t *testing.T) {
-	for voided, want := range map[int32]string{0: "4 of 4 cells passed, 0 failed, 0 undecided", 9: "0 of 4 cells passed, 0 failed, 4 undecided; 90 of 110 runs were void"} {
+	for voided, want := range map[int32]string{0: "4 of 4 cells passed, 0 failed, 0 undecided",
+		9: "0 of 4 cells passed, 0 failed, 4 undecided; 90 of 110 runs were void"} {
 		w := newWorld(t, twoByTwo+"criteria: [{name: fast, metric: PacketsPerSecond, maxRegression: 50%}]\nbaseline: {axis: system, value: apu6}\nparallelism: 20\nrepetitions: 5\n")
 		w.settle()
-		for _, test := range w.made {
+		for _, test := range w.created {
 			if strings.Contains(test, "apu6") {
 				w.tests[test].Status.LostRuns = voided
 			}
@@ -97,13 +103,15 @@ func TestASuitePassesNothingByABaselineOfRunsThatWereChosen(t *testing.T) {
 	}
 }
 
-// Somebody deletes a LoadTest while it measures, or before its result is stored, and another one of its name is made: its runs count as void, also for an operator that is restarted.
+// Somebody deletes a LoadTest while it measures, or before its result is stored, and another one of its name is
+// made: its runs count as void, also for an operator that is restarted.
 func TestARunWhoseLoadTestWasDeletedIsCounted(t *testing.T) {
 	for name, c := range map[string]struct {
-		remove func(w *world, test string)
-		says   string
+		remove  func(w *world, test string)
+		message string
 	}{
-		"while it measures": {func(w *world, test string) { w.begin(test); w.removed(test) }, "; 1 of 2 runs were void"},
+		"while it measures": {func(w *world, test string) { w.begin(test); w.removed(test) },
+			"; 1 of 2 runs were void"},
 		"twice": {func(w *world, test string) {
 			for range 2 {
 				w.begin(test)
@@ -133,13 +141,14 @@ func TestARunWhoseLoadTestWasDeletedIsCounted(t *testing.T) {
 				w := newWorld(t, judgedAlone)
 				w.forgets = forgets
 				w.pass()
-				test := w.made[0]
+				test := w.created[0]
 				c.remove(w, test)
 				w.begin(test)
 				w.end(test)
 				w.settle()
-				if _, message := w.passed(); !w.complete() || !strings.Contains(message, c.says) || c.says == "" && strings.Contains(message, "void") {
-					t.Errorf("the verdict is %q, want %q", message, c.says)
+				if _, message := w.passed(); !w.complete() || !strings.Contains(message, c.message) ||
+					c.message == "" && strings.Contains(message, "void") {
+					t.Errorf("the verdict is %q, want %q", message, c.message)
 				}
 				if len(w.suite.Status.Begun) > 0 {
 					t.Errorf("a suite that is over still has begun tests: %+v", w.suite.Status.Begun)
@@ -154,18 +163,18 @@ func TestTheStatusForgetsBegunTestsOnceTheirResultsAreStored(t *testing.T) {
 	w := newWorld(t, twoByTwo+"parallelism: 1\n")
 	w.pass()
 	for range 3 {
-		test := w.made[len(w.made)-1]
+		test := w.created[len(w.created)-1]
 		w.begin(test)
-		if begun := w.suite.Status.Begun; len(begun) != 1 || begun[0].Test != test || begun[0].Runs != 1 {
-			t.Errorf("of %s the status says %+v", test, begun)
+		if tests := w.suite.Status.Begun; len(tests) != 1 || tests[0].Test != test || tests[0].Runs != 1 {
+			t.Errorf("of %s the status says %+v", test, tests)
 		}
 		w.end(test)
 		w.settle()
 	}
 	w.now = w.now.Add(time.Minute)
 	w.pass()
-	if begun := w.suite.Status.Begun; len(begun) != 0 {
-		t.Errorf("the status still has %+v", begun)
+	if tests := w.suite.Status.Begun; len(tests) != 0 {
+		t.Errorf("the status still has %+v", tests)
 	}
 }
 
@@ -173,17 +182,19 @@ func TestTheStatusForgetsBegunTestsOnceTheirResultsAreStored(t *testing.T) {
 func TestARunThatWasNotStoredYetIsCounted(t *testing.T) {
 	w := newWorld(t, twoByTwo+"parallelism: 4\n")
 	w.pass()
-	w.end(w.made[0])
+	w.end(w.created[0])
 	w.pass() // stores it
-	test := w.made[1]
-	meta.SetStatusCondition(&w.tests[test].Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonRunning})
+	test := w.created[1]
+	meta.SetStatusCondition(&w.tests[test].Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionComplete,
+		Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonRunning})
 	w.now = w.now.Add(detailEvery)
 	w.pass()
 	w.end(test)
 	w.now = w.now.Add(detailEvery)
 	w.pass()
-	if _, known := w.runs[test]; !known || w.stored.Has(test) || w.suite.Status.Counts.Measured != 2 {
-		t.Fatalf("its run is known: %t, and stored: %t; %+v: this life proves nothing", known, w.stored.Has(test), w.suite.Status.Counts)
+	if _, ok := w.runs[test]; !ok || w.stored.Contains(test) || w.suite.Status.Counts.Measured != 2 {
+		t.Fatalf("its run is known: %t, and stored: %t; %+v: this life proves nothing", ok, w.stored.Contains(test),
+			w.suite.Status.Counts)
 	}
 	w.restart()
 	w.removed(test)

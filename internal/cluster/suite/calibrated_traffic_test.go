@@ -11,7 +11,7 @@ import (
 )
 
 // plans are those of a suite's cells, in their order.
-func plans(t *testing.T, text string) (names []string, all []*plan.Plan) {
+func plans(t *testing.T, text string) (names []string, compiled []*plan.Plan) {
 	t.Helper()
 	m, err := read(t, "suite.yaml", text)
 	if err != nil {
@@ -34,9 +34,9 @@ func plans(t *testing.T, text string) (names []string, all []*plan.Plan) {
 		if len(errs) > 0 {
 			t.Fatal(errs)
 		}
-		names, all = append(names, c.Name), append(all, p.Plan)
+		names, compiled = append(names, c.Name), append(compiled, p.Plan)
 	}
-	return names, all
+	return names, compiled
 }
 
 // sent is what the generators of a Plan send.
@@ -55,9 +55,10 @@ func sent(t *testing.T, p *plan.Plan) string {
 	return string(text)
 }
 
-// A generator sends the flows of a million routes more slowly than a few that it has made beforehand: over the cable it sends what the device's test sends.
+// A generator sends the flows of a million routes more slowly than a few that it has made beforehand: over the
+// cable it sends what the device's test sends.
 func TestACalibrationSendsWhatTheDevicesTestSends(t *testing.T) {
-	names, of := plans(t, `apiVersion: linerate.dev/v1alpha1
+	names, compiled := plans(t, `apiVersion: linerate.dev/v1alpha1
 kind: LoadTestSuite
 metadata: {name: routes}
 spec:
@@ -76,16 +77,18 @@ spec:
 		t.Fatalf("cells %s", got)
 	}
 	for i, device := range []int{5, 6, 7, 8, 10} {
-		if cable, device := sent(t, of[i]), sent(t, of[device]); cable != device || of[i].DUT.Type != "Loopback" {
+		if cable, device := sent(t, compiled[i]), sent(t, compiled[device]); cable != device ||
+			compiled[i].DUT.Type != "Loopback" {
 			t.Errorf("%s: the generators send\n%.2000s\nand to the device\n%.2000s", names[i], cable, device)
 		}
 	}
-	if sent(t, of[0]) == sent(t, of[1]) {
+	if sent(t, compiled[0]) == sent(t, compiled[1]) {
 		t.Error("of a hundred thousand routes as of one")
 	}
 }
 
-// Generators on other nodes, of another engine or on other cores are others: each cell is held against the calibration of its own value.
+// Generators on other nodes, of another engine or on other cores are others: each cell is held against the
+// calibration of its own value.
 func TestEachValueOfAGeneratorsAxisHasItsOwnCalibration(t *testing.T) {
 	const text = `apiVersion: linerate.dev/v1alpha1
 kind: LoadTestSuite
@@ -107,21 +110,23 @@ spec:
 		"node":  {"{generator: {pod: {nodeSelector: {node: a}}}}", "{generator: {pod: {nodeSelector: {node: b}}}}"},
 	} {
 		t.Run(axis, func(t *testing.T) {
-			m, err := read(t, "suite.yaml", strings.NewReplacer("AXIS", axis, "ONE", patches[0], "TWO", patches[1]).Replace(text))
+			m, err := read(t, "suite.yaml", strings.NewReplacer("AXIS", axis, "ONE", patches[0], "TWO",
+				patches[1]).Replace(text))
 			if err != nil {
 				t.Fatal(err)
 			}
-			for cell, want := range map[int]string{2: "generator-one", 3: "generator-two", 4: "generator-one", 5: "generator-two"} {
+			for cell, want := range map[int]string{2: "generator-one", 3: "generator-two", 4: "generator-one",
+				5: "generator-two"} {
 				if got := m.CalibrationOf(cell); got != want {
 					t.Errorf("%s is held against %q, want %q", m.Cells[cell].Name, got, want)
 				}
 			}
-			one, err := m.Content(0, 1, 1)
+			first, err := m.Content(0, 1, 1)
 			two, err2 := m.Content(1, 1, 1)
 			if err != nil || err2 != nil {
 				t.Fatal(err, err2)
 			}
-			a, _ := json.Marshal(one["spec"])
+			a, _ := json.Marshal(first["spec"])
 			b, _ := json.Marshal(two["spec"])
 			if string(a) == string(b) {
 				t.Errorf("both calibrations are %s", a)

@@ -9,17 +9,18 @@ import (
 
 // Cell is one combination of the axes' values.
 type Cell struct {
-	// Name is unique in the suite: the cell's values, joined, if that is unambiguous and fits a label.
+	// Name is unique in the suite. It is the cell's values, joined, if that is unambiguous and fits a label.
 	Name string
-	// Values are its value of each axis, in the axes' order.
+	// Values are the cell's value of each axis, in the axes' order.
 	Values []v1alpha1.CellValue
-	// Product and Loadtest are its place in tables: the first axis' value, and those of the others.
+	// Product and Loadtest are the cell's place in tables. Product is the first axis' value, and Loadtest those
+	// of the other axes.
 	Product, Loadtest string
 
-	// calibrates: the cell measures the generators by themselves.
+	// calibrates says that the cell measures the generators without a device.
 	calibrates bool
 	patches    []v1alpha1.Freeform
-	// stem is what its tests' names begin with.
+	// stem is the beginning of the names of the cell's tests.
 	stem string
 }
 
@@ -27,22 +28,24 @@ type Cell struct {
 type Matrix struct {
 	Cells []Cell
 	suite *v1alpha1.LoadTestSuite
-	// calibrations is how many cells, at the beginning of Cells, are calibrations; calibratedBy is the calibration of each cell, -1: none.
+	// calibrations is how many cells, at the beginning of Cells, are calibrations. calibratedBy is the
+	// calibration of each cell, or -1.
 	calibrations int
 	calibratedBy []int
-	// identities identify calibrations: two with the same identity measure the same.
+	// identities identify calibrations. Two calibrations with the same identity measure the same.
 	identities []string
-	// at are the cells by their values, if one of them is the baseline of others.
-	at map[string]int
+	// byValues are the cells by their values. It is nil if no cell is the baseline of others.
+	byValues map[string]int
 	// sheetSize is how many bytes a sheet of runs takes before the next one is begun.
 	sheetSize int
 	// slots are the measurements to be made, in their order.
 	slots []slot
-	// fault is why no cell's spec is made at all; empty: they are.
+	// fault is why no cell's spec can be made. It is empty if specs can be made.
 	fault string
 }
 
-// Expand makes a cell for each combination of the axes' values that isn't excluded, in their order: the last axis changes fastest.
+// Expand makes a cell for each combination of the axes' values that isn't excluded. The last axis changes
+// fastest.
 func Expand(s *v1alpha1.LoadTestSuite) *Matrix {
 	m := &Matrix{suite: s, sheetSize: sheetSize}
 	for _, c := range product(s.Spec.Axes) {
@@ -54,19 +57,20 @@ func Expand(s *v1alpha1.LoadTestSuite) *Matrix {
 	m.addCalibrations()
 	m.name()
 	if b := s.Spec.Baseline; b != nil && b.Axis != "" {
-		m.at = make(map[string]int, len(m.Cells))
+		m.byValues = make(map[string]int, len(m.Cells))
 		for i := m.calibrations; i < len(m.Cells); i++ {
-			m.at[keyOf(m.Cells[i].Values)] = i
+			m.byValues[keyOf(m.Cells[i].Values)] = i
 		}
 	}
 	m.slots = order(s, m.calibrations, len(m.Cells)-m.calibrations)
 	return m
 }
 
-// mostVolume is how many bytes the template and the patches of all cells may have together, counted once for each cell: all are merged when a suite is first seen.
-const mostVolume = 32 << 20
+// maxVolume is how many bytes the template and the patches may have, summed over all cells. All are merged
+// when a suite is first seen.
+const maxVolume = 32 << 20
 
-// volumeFault says that the cells' specs are too much text together; empty: they aren't.
+// volumeFault says that the cells' specs are too large together, and is empty if they aren't.
 func (m *Matrix) volumeFault() string {
 	bytes := len(m.Cells) * textOf(m.suite.Spec.Template.Spec)
 	for i := range m.Cells {
@@ -74,11 +78,11 @@ func (m *Matrix) volumeFault() string {
 			bytes += textOf(p)
 		}
 	}
-	if bytes <= mostVolume {
+	if bytes <= maxVolume {
 		return ""
 	}
 	return fmt.Sprintf("spec.template.spec and patches make %d cells of %d bytes together, and %d is the most: put files and scripts that a template carries into ConfigMaps of their own, or part the suite in two",
-		len(m.Cells), bytes, mostVolume)
+		len(m.Cells), bytes, maxVolume)
 }
 
 // textOf is how many bytes a part of a spec has.
@@ -89,14 +93,14 @@ func textOf(form v1alpha1.Freeform) (bytes int) {
 	return bytes
 }
 
-// product has a cell for each combination; without axes there is one.
+// product has a cell for each combination of values. Without axes there is one cell.
 func product(axes []v1alpha1.Axis) []Cell {
 	cells := []Cell{{}}
 	for _, axis := range axes {
 		var next []Cell
 		for _, c := range cells {
 			for _, value := range axis.Values {
-				next = append(next, c.with(axis.Name, value))
+				next = append(next, c.withValue(axis.Name, value))
 			}
 		}
 		cells = next
@@ -104,23 +108,23 @@ func product(axes []v1alpha1.Axis) []Cell {
 	return cells
 }
 
-// with is the cell that has one value more.
-func (c Cell) with(axis v1alpha1.AxisName, value v1alpha1.AxisValue) Cell {
+// withValue is the cell with one value more.
+func (c Cell) withValue(axis v1alpha1.AxisName, value v1alpha1.AxisValue) Cell {
 	n := len(c.Values)
-	out := Cell{
+	extended := Cell{
 		Values:  append(c.Values[:n:n], v1alpha1.CellValue{Axis: axis, Value: value.Name}),
 		patches: append(c.patches[:n:n], value.Patch),
 		Product: c.Product, Loadtest: c.Loadtest,
 	}
 	switch n {
 	case 0:
-		out.Product = string(value.Name)
+		extended.Product = string(value.Name)
 	case 1:
-		out.Loadtest = string(value.Name)
+		extended.Loadtest = string(value.Name)
 	default:
-		out.Loadtest += "-" + string(value.Name)
+		extended.Loadtest += "-" + string(value.Name)
 	}
-	return out
+	return extended
 }
 
 func excluded(exclusions []v1alpha1.Exclusion, values []v1alpha1.CellValue) bool {
@@ -138,7 +142,7 @@ func excluded(exclusions []v1alpha1.Exclusion, values []v1alpha1.CellValue) bool
 	return false
 }
 
-// retries is how often at most tests of a cell are repeated.
+// retries is the maximum number of repeated tests of a cell.
 func (m *Matrix) retries() int32 {
 	if n := m.suite.Spec.InvalidRetries; n != nil {
 		return *n

@@ -20,8 +20,10 @@ import (
 // written is a suite as a person writes it.
 func written(tb testing.TB, spec string) *v1alpha1.LoadTestSuite {
 	tb.Helper()
-	s := &v1alpha1.LoadTestSuite{ObjectMeta: metav1.ObjectMeta{Name: "night", Namespace: "lab", UID: "suite-uid", Generation: 1}}
-	s.Spec.Repetitions, s.Spec.Parallelism, s.Spec.HistoryLimit, s.Spec.InvalidRetries = 1, 1, new(int32(1000)), new(int32(1))
+	s := &v1alpha1.LoadTestSuite{ObjectMeta: metav1.ObjectMeta{Name: "night", Namespace: "lab", UID: "suite-uid",
+		Generation: 1}}
+	s.Spec.Repetitions, s.Spec.Parallelism, s.Spec.HistoryLimit, s.Spec.InvalidRetries = 1, 1, new(int32(1000)),
+		new(int32(1))
 	if err := yaml.UnmarshalStrict([]byte(spec), &s.Spec); err != nil {
 		tb.Fatal(err)
 	}
@@ -47,7 +49,8 @@ func TestAxesMultiply(t *testing.T) {
 	for i, c := range m.Cells {
 		got = append(got, fmt.Sprintf("%s %s/%s %s", c.Name, c.Product, c.Loadtest, m.TestName(i, 1, 1)))
 	}
-	want := []string{"apu6-imix apu6/imix night-apu6-imix-r1", "apu6-64b apu6/64b night-apu6-64b-r1", "vpp-imix vpp/imix night-vpp-imix-r1", "vpp-64b vpp/64b night-vpp-64b-r1"}
+	want := []string{"apu6-imix apu6/imix night-apu6-imix-r1", "apu6-64b apu6/64b night-apu6-64b-r1",
+		"vpp-imix vpp/imix night-vpp-imix-r1", "vpp-64b vpp/64b night-vpp-64b-r1"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -106,22 +109,24 @@ func TestNamesCollideNever(t *testing.T) {
 	valid := regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
 	for range 300 {
 		s := anySuite(random)
-		m, again := Expand(s), Expand(s.DeepCopy())
+		m, second := Expand(s), Expand(s.DeepCopy())
 		cells, tests := map[string]bool{}, map[string]bool{}
 		for i, c := range m.Cells {
 			if cells[c.Name] || len(c.Name) > 63 || !valid.MatchString(c.Name) {
 				t.Fatalf("%s: cell %q isn't its own, or no label", s.Name, c.Name)
 			}
 			cells[c.Name] = true
-			for _, rt := range [][2]int32{{1, 1}, {s.Spec.Repetitions, 1}, {s.Spec.Repetitions, *s.Spec.InvalidRetries + 1}} {
+			for _, rt := range [][2]int32{{1, 1}, {s.Spec.Repetitions, 1}, {s.Spec.Repetitions, *s.Spec.InvalidRetries +
+				1}} {
 				name := m.TestName(i, rt[0], rt[1])
-				if key := fmt.Sprint(i, rt); tests[name] && !tests[name+key] || len(name) > 40 || !valid.MatchString(name) {
+				if key := fmt.Sprint(i, rt); tests[name] && !tests[name+key] || len(name) > 40 ||
+					!valid.MatchString(name) {
 					t.Fatalf("%s: test %q of cell %q isn't its own, or too long", s.Name, name, c.Name)
 				} else {
 					tests[name], tests[name+key] = true, true
 				}
-				if name != again.TestName(i, rt[0], rt[1]) {
-					t.Fatalf("%s is called %s the next time", name, again.TestName(i, rt[0], rt[1]))
+				if name != second.TestName(i, rt[0], rt[1]) {
+					t.Fatalf("%s is called %s the next time", name, second.TestName(i, rt[0], rt[1]))
 				}
 			}
 		}
@@ -130,21 +135,21 @@ func TestNamesCollideNever(t *testing.T) {
 
 // anySuite has axes whose values are made to be mixed up: a-b and c, a and b-c.
 func anySuite(random *rand.Rand) *v1alpha1.LoadTestSuite {
-	word := func(most int) string {
+	word := func(maxLength int) string {
 		text := "x"
-		for len(text) < 1+random.IntN(most) {
+		for len(text) < 1+random.IntN(maxLength) {
 			text += []string{"a", "b", "-a", "-b", "-r1", "1"}[random.IntN(6)]
 		}
-		return text[:min(len(text), most)]
+		return text[:min(len(text), maxLength)]
 	}
 	clean := func(text string) string { return strings.TrimRight(text, "-") }
 	s := &v1alpha1.LoadTestSuite{ObjectMeta: metav1.ObjectMeta{Name: clean(word(26))}}
 	s.Spec.Repetitions, s.Spec.InvalidRetries = 1+random.Int32N(100), new(random.Int32N(9))
 	for n := range random.IntN(5) {
-		axis, seen := v1alpha1.Axis{Name: v1alpha1.AxisName(fmt.Sprint("axis", n))}, map[string]bool{}
+		axis, used := v1alpha1.Axis{Name: v1alpha1.AxisName(fmt.Sprint("axis", n))}, map[string]bool{}
 		for range 1 + random.IntN(5) {
-			if name := clean(word(1 + random.IntN(32))); !seen[name] {
-				seen[name] = true
+			if name := clean(word(1 + random.IntN(32))); !used[name] {
+				used[name] = true
 				axis.Values = append(axis.Values, v1alpha1.AxisValue{Name: v1alpha1.AxisName(name)})
 			}
 		}
@@ -159,48 +164,48 @@ func merged(target, patch any) any {
 	if !isMap {
 		return patch
 	}
-	out, isMap := target.(map[string]any)
+	result, isMap := target.(map[string]any)
 	if !isMap {
-		out = map[string]any{}
+		result = map[string]any{}
 	}
 	for k, v := range change {
 		if v == nil {
-			delete(out, k)
+			delete(result, k)
 		} else {
-			out[k] = merged(out[k], v)
+			result[k] = merged(result[k], v)
 		}
 	}
-	return out
+	return result
 }
 
 func TestPatchesAreThoseOfTheRFC(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
-	var some func(depth int, nulls bool) any
-	some = func(depth int, nulls bool) any {
+	var anyValue func(depth int, nulls bool) any
+	anyValue = func(depth int, nulls bool) any {
 		switch n := random.IntN(6); {
 		case depth > 0 && n < 3:
-			out := map[string]any{}
+			members := map[string]any{}
 			for range random.IntN(4) {
-				out[string(rune('a'+random.IntN(4)))] = some(depth-1, nulls)
+				members[string(rune('a'+random.IntN(4)))] = anyValue(depth-1, nulls)
 			}
-			return out
+			return members
 		case depth > 0 && n == 3:
-			return []any{some(0, false), some(0, false)}
+			return []any{anyValue(0, false), anyValue(0, false)}
 		case nulls && n == 4:
 			return nil
 		}
 		return float64(random.IntN(9))
 	}
 	object := func(nulls bool) v1alpha1.Freeform {
-		text, err := json.Marshal(map[string]any{"a": some(3, nulls), "b": some(3, nulls)})
+		text, err := json.Marshal(map[string]any{"a": anyValue(3, nulls), "b": anyValue(3, nulls)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		var out v1alpha1.Freeform
-		if err := json.Unmarshal(text, &out); err != nil {
+		var form v1alpha1.Freeform
+		if err := json.Unmarshal(text, &form); err != nil {
 			t.Fatal(err)
 		}
-		return out
+		return form
 	}
 	for range 500 {
 		template, patch := object(false), object(true)
@@ -211,7 +216,8 @@ func TestPatchesAreThoseOfTheRFC(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := content["spec"], normal(t, merged(plain(t, template), plain(t, patch))); !reflect.DeepEqual(normal(t, got), want) {
+		if got, want := content["spec"], normal(t, merged(plain(t, template),
+			plain(t, patch))); !reflect.DeepEqual(normal(t, got), want) {
 			t.Fatalf("%s patched by %s is %v, want %v", template, patch, got, want)
 		}
 	}
@@ -229,9 +235,9 @@ func normal(t *testing.T, v any) any {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out any
-	if err := json.Unmarshal(text, &out); err != nil {
+	var document any
+	if err := json.Unmarshal(text, &document); err != nil {
 		t.Fatal(err)
 	}
-	return out
+	return document
 }

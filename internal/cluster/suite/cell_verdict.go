@@ -13,20 +13,22 @@ import (
 	"github.com/linerate-dev/linerate/internal/result/analysis"
 )
 
-// evidence are the runs that a cell is judged by: one for each repetition that has one, and earlier tries that show that the device loses frames at any load. Each
-// marks the directions in which the generators may have been the limit.
-func (v *view) evidence(cell int) (all []analysis.KeptReport) {
-	can := v.capacityOf(cell)
-	for _, name := range v.made[cell] {
-		run, known := v.Runs[name]
-		if known && run.Evidence != nil && (v.representsRepetition(cell, name, &run) || run.lostAtAnyLoad()) {
-			all = append(all, analysis.KeptReport{Report: can.mark(run.Evidence), Digest: run.Report, Method: run.Plan})
+// evidence are the runs that a cell is judged by. Each repetition has at most one, and earlier tries count that
+// show that the device loses frames at any load. Each run marks the directions in which the generators may have
+// been the limit.
+func (v *view) evidence(cell int) (reports []analysis.KeptReport) {
+	capacity := v.capacityOf(cell)
+	for _, name := range v.testsOf[cell] {
+		run, ok := v.Runs[name]
+		if ok && run.Evidence != nil && (v.representsRepetition(cell, name, &run) || run.lostAtAnyLoad()) {
+			reports = append(reports, analysis.KeptReport{Report: capacity.mark(run.Evidence), Digest: run.Report,
+				Method: run.Plan})
 		}
 	}
-	return all
+	return reports
 }
 
-// verdict is the criteria's judgement on a cell's runs.
+// verdict is the criteria's judgement of a cell's runs.
 func (v *view) verdict(cell int) *report.Verdict {
 	evidence := v.evidence(cell)
 	criteria, errs := compile.Criteria(field.NewPath("spec", "criteria"), v.spec.Criteria)
@@ -42,18 +44,20 @@ func (v *view) verdict(cell int) *report.Verdict {
 		judged := v.Judge(criteria, runs)
 		return &judged
 	}
-	judged := v.compared(cell, criteria, runs, analysis.Candidate{Plan: evidence[0].Report.Plan, Method: evidence[0].Method})
+	judged := v.compared(cell, criteria, runs, analysis.Candidate{Plan: evidence[0].Report.Plan,
+		Method: evidence[0].Method})
 	return &judged
 }
 
-// awaited says what must still be measured before a cell is judged, since each run may change a median, and so the verdict; empty: nothing.
+// awaited says what must still be measured before a cell is judged, since each run may change a median, and so
+// the verdict. It is empty if nothing is awaited.
 func (v *view) awaited(cell int) string {
-	if v.early { // the suite isn't waited for
+	if v.judgedEarly {
 		return ""
 	}
-	all := int(max(v.spec.Repetitions, 1))
+	repetitions := int(max(v.spec.Repetitions, 1))
 	if n := v.toCome(cell); n > 0 {
-		return fmt.Sprintf("%d of %d repetitions are in, no verdict yet", all-n, all)
+		return fmt.Sprintf("%d of %d repetitions are in, no verdict yet", repetitions-n, repetitions)
 	}
 	if waits := v.awaitedCalibration(cell); waits != "" {
 		return "no verdict yet: " + waits
@@ -65,11 +69,12 @@ func (v *view) awaited(cell int) string {
 		return "no verdict yet: suite " + v.spec.Baseline.Suite + " is read when all is measured"
 	}
 	number, name := v.baselineOf(cell)
-	if v.Reference != nil || name == "" || number < 0 { // it isn't compared with another cell
+	if v.Reference != nil || name == "" || number < 0 { // no other cell is the baseline
 		return ""
 	}
 	if n := v.toCome(number); n > 0 {
-		return fmt.Sprintf("%d of %d repetitions of its baseline, %s, are in, no verdict yet", all-n, all, name)
+		return fmt.Sprintf("%d of %d repetitions of its baseline, %s, are in, no verdict yet", repetitions-n,
+			repetitions, name)
 	}
 	if waits := v.awaitedCalibration(number); waits != "" {
 		return fmt.Sprintf("no verdict yet: of its baseline, %s: %s", name, waits)
@@ -79,16 +84,18 @@ func (v *view) awaited(cell int) string {
 
 // toCome is how many of a cell's repetitions still have to end.
 func (v *view) toCome(cell int) int {
-	if v.endsEarly() { // tests that aren't made yet never are
+	if v.endsEarly() { // missing tests are never made
 		return v.open[cell] - v.unmade[cell]
 	}
 	return v.open[cell]
 }
 
-// compared judges a cell against its baseline: a cell of this suite or of an earlier one. The baseline cell itself always meets relative criteria.
-func (v *view) compared(cell int, criteria []plan.Criterion, runs []*report.Report, how analysis.Candidate) report.Verdict {
+// compared judges a cell against its baseline, which is a cell of this suite or of an earlier one. The baseline
+// cell itself always meets relative criteria.
+func (v *view) compared(cell int, criteria []plan.Criterion, runs []*report.Report,
+	candidate analysis.Candidate) report.Verdict {
 	if ref := v.lookup(); ref != nil {
-		baseline := ref.ofCell(v.Matrix.Cells[cell].Values, how)
+		baseline := ref.ofCell(v.Matrix.Cells[cell].Values, candidate)
 		baseline.AllowDifferent = v.allowDifferent()
 		return analysis.Judge(criteria, runs, baseline)
 	}
@@ -97,16 +104,18 @@ func (v *view) compared(cell int, criteria []plan.Criterion, runs []*report.Repo
 	case name == "":
 		return analysis.Judge(criteria, runs, nil)
 	case number == cell:
-		return judgeBaseline(criteria, runs, analysis.BaselineOf("Cell", name, how, v.evidence(cell)))
+		return judgeBaseline(criteria, runs, analysis.BaselineOf("Cell", name, candidate, v.evidence(cell)))
 	case number < 0:
-		return analysis.Judge(criteria, runs, &report.Baseline{Kind: "Cell", Name: name, Message: "it is excluded from the suite"})
+		return analysis.Judge(criteria, runs, &report.Baseline{Kind: "Cell", Name: name,
+			Message: "it is excluded from the suite"})
 	}
-	baseline := analysis.BaselineOf("Cell", name, how, v.evidence(number))
+	baseline := analysis.BaselineOf("Cell", name, candidate, v.evidence(number))
 	baseline.AllowDifferent = v.allowDifferent()
 	return analysis.Judge(criteria, runs, baseline)
 }
 
-// allowDifferent are the parts of the environment that may differ from the baseline's: by the suite's spec or, for a baseline from the command line, by its option.
+// allowDifferent are the parts of the environment that may differ from the baseline's. They come from the
+// suite's spec and, for a baseline from the command line, from its option.
 func (v *view) allowDifferent() []report.EnvironmentPart {
 	var allowed []report.EnvironmentPart
 	if v.Reference != nil {
@@ -118,7 +127,8 @@ func (v *view) allowDifferent() []report.EnvironmentPart {
 	return allowed
 }
 
-// reference is the baseline outside the suite; nil: there is none. One that wasn't read yet has a Fault that says so.
+// reference is the baseline outside the suite, or nil. A baseline that wasn't read yet has a Fault that says
+// so.
 func (v *view) reference() *Reference {
 	b := v.spec.Baseline
 	if v.Reference == nil && b != nil && b.Suite != "" {
@@ -127,43 +137,46 @@ func (v *view) reference() *Reference {
 	return v.Reference
 }
 
-// lookup finds the cells of the reference; nil: there is none.
+// lookup finds the cells of the reference. It is nil if there is no reference.
 func (v *view) lookup() *lookup {
-	if ref := v.reference(); v.found == nil && ref != nil {
-		v.found = newLookup(ref)
+	if ref := v.reference(); v.referenceCells == nil && ref != nil {
+		v.referenceCells = newLookup(ref)
 	}
-	return v.found
+	return v.referenceCells
 }
 
-// referenceWanted says that the suite to compare with is to be read.
+// referenceWanted says that the suite to compare with must be read.
 func (v *view) referenceWanted() bool {
 	b := v.spec.Baseline
-	return v.Reference == nil && b != nil && b.Suite != "" && slices.ContainsFunc(v.spec.Criteria, v1alpha1.Criterion.Relative)
+	return v.Reference == nil && b != nil && b.Suite != "" && slices.ContainsFunc(v.spec.Criteria,
+		v1alpha1.Criterion.Relative)
 }
 
-// judgeBaseline judges the baseline of other cells by the absolute criteria; it meets the relative ones if it has a figure.
+// judgeBaseline judges the baseline of other cells by the absolute criteria. It meets the relative criteria if
+// it has a figure.
 func judgeBaseline(criteria []plan.Criterion, runs []*report.Report, baseline *report.Baseline) report.Verdict {
-	own := analysis.Judge(slices.DeleteFunc(slices.Clone(criteria), plan.Criterion.Relative), runs, nil)
-	if len(own.Criteria) == 0 {
-		own.Outcome = report.Passed
+	verdict := analysis.Judge(slices.DeleteFunc(slices.Clone(criteria), plan.Criterion.Relative), runs, nil)
+	if len(verdict.Criteria) == 0 {
+		verdict.Outcome = report.Passed
 	}
 	for _, c := range criteria {
 		if !c.Relative() {
 			continue
 		}
 		result := report.CriterionResult{Name: c.Name, Outcome: report.Passed, Message: "it is the baseline itself"}
-		if why := analysis.WhyNoRunAnswers(baseline, c); why != "" {
-			result.Outcome, result.Message = report.Undecided, result.Message+", and has no figure: "+why
-			if own.Outcome == report.Passed {
-				own.Outcome = report.Undecided
+		if reason := analysis.WhyNoRunAnswers(baseline, c); reason != "" {
+			result.Outcome, result.Message = report.Undecided, result.Message+", and has no figure: "+reason
+			if verdict.Outcome == report.Passed {
+				verdict.Outcome = report.Undecided
 			}
 		}
-		own.Criteria = append(own.Criteria, result)
+		verdict.Criteria = append(verdict.Criteria, result)
 	}
-	return own
+	return verdict
 }
 
-// baselineOf is the baseline of a cell (-1: it is excluded from the suite) and the baseline's name or values; no name: the cell isn't compared.
+// baselineOf is the baseline of a cell, and the baseline's name. The number is -1 if the suite excludes the
+// baseline, whose name is then its value. The name is empty if the cell isn't compared.
 func (v *view) baselineOf(cell int) (number int, name string) {
 	b := v.spec.Baseline
 	if b == nil || b.Axis == "" {
@@ -175,7 +188,7 @@ func (v *view) baselineOf(cell int) (number int, name string) {
 			values[i].Value = b.Value
 		}
 	}
-	if i, is := v.Matrix.at[keyOf(values)]; is {
+	if i, ok := v.Matrix.byValues[keyOf(values)]; ok {
 		return i, v.Matrix.Cells[i].Name
 	}
 	return -1, string(b.Axis) + " " + string(b.Value)

@@ -30,18 +30,23 @@ func TestCellsAreComparedWithThoseOfTheBaseline(t *testing.T) {
 		want map[string]string // of cells: verdict and part of the message
 	}{
 		"five runs tell": {releases + "repetitions: 5\n", map[string]string{
-			"main-imix": "Passed it is the baseline itself", "same-imix": "Passed the baseline is Cell main-imix", "slow-imix": "Failed 5.00 % less",
-			"main-64b": "Passed", "same-64b": "Passed the baseline is Cell main-64b", "slow-64b": "Failed the baseline is Cell main-64b",
+			"main-imix": "Passed it is the baseline itself", "same-imix": "Passed the baseline is Cell main-imix",
+			"slow-imix": "Failed 5.00 % less",
+			"main-64b":  "Passed", "same-64b": "Passed the baseline is Cell main-64b",
+			"slow-64b": "Failed the baseline is Cell main-64b",
 		}},
 		"one run doesn't": {releases, map[string]string{
-			"main-imix": "Passed", "same-imix": "Undecided about 5 runs of each would decide", "slow-imix": "Undecided too few runs to tell it from chance",
+			"main-imix": "Passed", "same-imix": "Undecided about 5 runs of each would decide",
+			"slow-imix": "Undecided too few runs to tell it from chance",
 		}},
-		"a baseline that is excluded": {releases + "repetitions: 5\nexclude: [{image: main, frames: imix}]\n", map[string]string{
-			"same-imix": "Undecided Cell image main: it is excluded from the suite", "slow-64b": "Failed",
-		}},
-		"without a baseline": {strings.Replace(releases, "baseline: {axis: image, value: main}", "", 1), map[string]string{
-			"main-imix": "Undecided there is no baseline", "slow-imix": "Undecided there is no baseline",
-		}},
+		"a baseline that is excluded": {releases + "repetitions: 5\nexclude: [{image: main, frames: imix}]\n",
+			map[string]string{
+				"same-imix": "Undecided Cell image main: it is excluded from the suite", "slow-64b": "Failed",
+			}},
+		"without a baseline": {strings.Replace(releases, "baseline: {axis: image, value: main}", "", 1),
+			map[string]string{
+				"main-imix": "Undecided there is no baseline", "slow-imix": "Undecided there is no baseline",
+			}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, c.spec)
@@ -60,21 +65,23 @@ func TestCellsAreComparedWithThoseOfTheBaseline(t *testing.T) {
 	}
 }
 
-// A verdict over repetitions speaks of all that were asked for: those that came to nothing are not left out in silence.
-// TestOneOfManyCellsFailsASuiteOnlyAsSeldomAsOneAlone: what a cell alone shows stands in its row, and status, condition and report say the same of all together.
+// A verdict over repetitions speaks of all that were asked for: those that came to nothing are not left out in
+// silence. TestOneOfManyCellsFailsASuiteOnlyAsSeldomAsOneAlone: what a cell alone shows stands in its row, and
+// status, condition and report say the same of all together.
 func TestOneOfManyCellsFailsASuiteOnlyAsSeldomAsOneAlone(t *testing.T) {
 	spec := func(cells int) string {
 		var frames []string
 		for i := range cells {
 			frames = append(frames, fmt.Sprintf("{name: f%02d}", i))
 		}
-		return "axes:\n- {name: image, values: [{name: main}, {name: new}]}\n- {name: frames, values: [" + strings.Join(frames, ", ") + "]}\n" +
+		return "axes:\n- {name: image, values: [{name: main}, {name: new}]}\n- {name: frames, values: [" +
+			strings.Join(frames, ", ") + "]}\n" +
 			"baseline: {axis: image, value: main}\nrepetitions: 5\ncriteria: [{name: no-slower, metric: PacketsPerSecond, maxRegression: 2%}]\n"
 	}
-	apart := []float64{1, 1.002, 0.998, 1.004, 0.996}
+	factors := []float64{1, 1.002, 0.998, 1.004, 0.996}
 	for name, c := range map[string]struct {
 		cells   int
-		of      float64 // what the new release's first cell has of the old one's
+		share   float64 // what the new release's first cell has of the old one's
 		outcome report.Outcome
 		want    string
 	}{
@@ -91,25 +98,30 @@ func TestOneOfManyCellsFailsASuiteOnlyAsSeldomAsOneAlone(t *testing.T) {
 				if _, err := fmt.Sscanf(test[strings.LastIndex(test, "-r")+2:], "%d", &run); err != nil {
 					t.Fatal(test, err)
 				}
-				found := 1_000_000 * apart[run-1]
+				found := 1_000_000 * factors[run-1]
 				if cell == "new-f00" {
-					found *= c.of
+					found *= c.share
 				}
 				return int64(found)
 			}
 			w.live(newRandom(9))
 			w.want(c.want)
 			for _, row := range w.suite.Status.Table {
-				if want := c.of < 0.98 && row.Cell == "new-f00"; want != (row.Verdict == v1alpha1.VerdictFailed) {
+				if want := c.share < 0.98 && row.Cell == "new-f00"; want != (row.Verdict == v1alpha1.VerdictFailed) {
 					t.Errorf("%s: %s: %s", row.Cell, row.Verdict, row.Message)
 				}
 			}
-			codes := map[report.Outcome]int{report.Passed: report.ExitOK, report.DidFail: report.ExitFailed, report.Undecided: report.ExitNotMeasured}
+			codes := map[report.Outcome]int{report.Passed: report.ExitOK, report.DidFail: report.ExitFailed,
+				report.Undecided: report.ExitNotMeasured}
 			document := JudgeStored(w.matrix, w.runs, w.now, "test", nil).Report
 			if got := document.Verdict.Outcome; got != c.outcome || document.ExitCode() != codes[c.outcome] {
 				t.Errorf("the report says %s, and exit code %d; want %s", got, document.ExitCode(), c.outcome)
 			}
-			if told := slices.ContainsFunc(document.Notes, func(n string) bool { return strings.Contains(n, "among so many cells") }); told != (c.outcome == report.Undecided) {
+			if noted := slices.ContainsFunc(document.Notes,
+				func(n string) bool {
+					return strings.Contains(n,
+						"among so many cells")
+				}); noted != (c.outcome == report.Undecided) {
 				t.Errorf("the notes are %q", document.Notes)
 			}
 		})
@@ -131,20 +143,23 @@ func TestRepetitionsWithoutAFigureCountAgainstAVerdict(t *testing.T) {
 	for name, c := range map[string]struct {
 		ends    func(string) string
 		verdict v1alpha1.SuiteVerdict
-		says    string
+		message string
 	}{
-		"all were measured":  {nil, v1alpha1.VerdictPassed, "all 5 runs meet it"},
-		"most were measured": {lost("r2", "r4"), v1alpha1.VerdictPassed, "all 3 runs meet it; 2 of 5 runs set aside (the run did not come to its own end (GeneratorLost): it ended so)"},
-		"few were measured":  {lost("r1", "r2", "r4"), v1alpha1.VerdictUndecided, "only 2 of 5 runs gave a figure that can be judged"},
-		"a single was":       {lost("r1", "r2", "r3", "r4"), v1alpha1.VerdictUndecided, "only 1 of 5 runs gave a figure that can be judged"},
-		"none of them was":   {lost("r1", "r2", "r3", "r4", "r5"), v1alpha1.VerdictUndecided, ""},
+		"all were measured": {nil, v1alpha1.VerdictPassed, "all 5 runs meet it"},
+		"most were measured": {lost("r2", "r4"), v1alpha1.VerdictPassed,
+			"all 3 runs meet it; 2 of 5 runs set aside (the run did not come to its own end (GeneratorLost): it ended so)"},
+		"few were measured": {lost("r1", "r2", "r4"), v1alpha1.VerdictUndecided,
+			"only 2 of 5 runs gave a figure that can be judged"},
+		"a single was": {lost("r1", "r2", "r3", "r4"), v1alpha1.VerdictUndecided,
+			"only 1 of 5 runs gave a figure that can be judged"},
+		"none of them was": {lost("r1", "r2", "r3", "r4", "r5"), v1alpha1.VerdictUndecided, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, fast)
 			w.ends = c.ends
 			w.live(newRandom(10))
-			if row := w.suite.Status.Table[0]; row.Verdict != c.verdict || !strings.Contains(row.Message, c.says) {
-				t.Errorf("%s: %s, want %s: …%s…", row.Verdict, row.Message, c.verdict, c.says)
+			if row := w.suite.Status.Table[0]; row.Verdict != c.verdict || !strings.Contains(row.Message, c.message) {
+				t.Errorf("%s: %s, want %s: …%s…", row.Verdict, row.Message, c.verdict, c.message)
 			}
 		})
 	}
@@ -158,11 +173,13 @@ func TestRepetitionsWithoutAFigureCountAgainstAVerdict(t *testing.T) {
 	})
 }
 
-// Each further run may change a median, the cell's own or its baseline's: there is no verdict before all are in, and it is said how many are.
+// Each further run may change a median, the cell's own or its baseline's: there is no verdict before all are
+// in, and it is said how many are.
 func TestThereIsNoVerdictWhileRepetitionsAreToCome(t *testing.T) {
-	w := newWorld(t, strings.Replace(releases, "{name: slow}", "", 1)+"repetitions: 2\nparallelism: 8\nexclude: [{frames: 64b}]\n")
+	w := newWorld(t, strings.Replace(releases, "{name: slow}", "", 1)+
+		"repetitions: 2\nparallelism: 8\nexclude: [{frames: 64b}]\n")
 	w.pass()
-	seen := func(ends ...string) map[string]v1alpha1.SuiteRow {
+	rowsAfter := func(ends ...string) map[string]v1alpha1.SuiteRow {
 		t.Helper()
 		for _, name := range ends {
 			w.end("night-" + name)
@@ -172,20 +189,25 @@ func TestThereIsNoVerdictWhileRepetitionsAreToCome(t *testing.T) {
 		rows := map[string]v1alpha1.SuiteRow{}
 		for i, row := range w.suite.Status.Table {
 			rows[row.Cell] = row
-			if c := w.report.Cells[i]; (c.Verdict.Outcome == report.Undecided) != (row.Verdict == "" || row.Verdict == v1alpha1.VerdictUndecided) || !strings.Contains(row.Message, c.Message) {
-				t.Errorf("the row of %s says %s: %s, and the report %s: %s", row.Cell, row.Verdict, row.Message, c.Verdict.Outcome, c.Message)
+			if c := w.report.Cells[i]; (c.Verdict.Outcome == report.Undecided) != (row.Verdict == "" ||
+				row.Verdict == v1alpha1.VerdictUndecided) || !strings.Contains(row.Message, c.Message) {
+				t.Errorf("the row of %s says %s: %s, and the report %s: %s", row.Cell, row.Verdict, row.Message,
+					c.Verdict.Outcome, c.Message)
 			}
 		}
 		return rows
 	}
-	if rows := seen("same-imix-r1"); rows["same-imix"].Verdict != "" || rows["same-imix"].Message != "1 of 2 repetitions are in, no verdict yet" || rows["main-imix"].Message != "" {
+	if rows := rowsAfter("same-imix-r1"); rows["same-imix"].Verdict != "" ||
+		rows["same-imix"].Message != "1 of 2 repetitions are in, no verdict yet" || rows["main-imix"].Message != "" {
 		t.Errorf("after one: %+v", rows)
 	}
-	if rows := seen("same-imix-r2", "main-imix-r1"); rows["same-imix"].Verdict != "" || rows["same-imix"].Message != "1 of 2 repetitions of its baseline, main-imix, are in, no verdict yet" {
+	if rows := rowsAfter("same-imix-r2", "main-imix-r1"); rows["same-imix"].Verdict != "" ||
+		rows["same-imix"].Message != "1 of 2 repetitions of its baseline, main-imix, are in, no verdict yet" {
 		t.Errorf("before its baseline: %+v", rows["same-imix"])
 	}
 	w.want("Passed=Unknown Undecided")
-	if rows := seen("main-imix-r2"); rows["same-imix"].Verdict != v1alpha1.VerdictUndecided || rows["main-imix"].Verdict != v1alpha1.VerdictPassed || strings.Contains(rows["same-imix"].Message, "yet") {
+	if rows := rowsAfter("main-imix-r2"); rows["same-imix"].Verdict != v1alpha1.VerdictUndecided ||
+		rows["main-imix"].Verdict != v1alpha1.VerdictPassed || strings.Contains(rows["same-imix"].Message, "yet") {
 		t.Errorf("in the end: %+v", rows)
 	}
 }
@@ -230,12 +252,14 @@ func TestWhatADeviceAnsweredCountsAlsoWhenItIsTriedAgain(t *testing.T) {
 		return ""
 	}
 	w.live(newRandom(12))
-	if row := w.suite.Status.Table[0]; row.Verdict != v1alpha1.VerdictUndecided || !strings.Contains(row.Message, "1 of 2 runs do not meet it (west→east: frames were lost at 500.00 pps already") {
+	if row := w.suite.Status.Table[0]; row.Verdict != v1alpha1.VerdictUndecided ||
+		!strings.Contains(row.Message, "1 of 2 runs do not meet it (west→east: frames were lost at 500.00 pps already") {
 		t.Errorf("%s: %s", row.Verdict, row.Message)
 	}
 }
 
-// Who reads a suite's report holds it against the digest in the status: that is of what is stored, also where that had to be made smaller.
+// Who reads a suite's report holds it against the digest in the status: that is of what is stored, also where
+// that had to be made smaller.
 func TestTheStatusTellsTheDigestOfWhatIsStored(t *testing.T) {
 	const cells = 4000
 	var spec strings.Builder
@@ -251,7 +275,8 @@ func TestTheStatusTellsTheDigestOfWhatIsStored(t *testing.T) {
 			words[k] = byte('!' + random.IntN(90))
 		}
 		name := w.matrix.TestName(i, 1, 1)
-		w.runs[name] = Run{Ended: v1alpha1.ReasonDUTFailed, SuiteRun: report.SuiteRun{Test: name, Repetition: 1, Reason: v1alpha1.ReasonDUTFailed, Message: string(words)}}
+		w.runs[name] = Run{Ended: v1alpha1.ReasonDUTFailed, SuiteRun: report.SuiteRun{Test: name, Repetition: 1,
+			Reason: v1alpha1.ReasonDUTFailed, Message: string(words)}}
 		w.stored[name] = 0
 	}
 	d := Decide(Observed{Suite: w.suite, Matrix: w.matrix, Now: w.now, Checked: true, Runs: w.runs, Stored: w.stored})
@@ -262,7 +287,8 @@ func TestTheStatusTellsTheDigestOfWhatIsStored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if stored, told := d.Report.Annotations[delivery.AnnotationDigest], d.Status.Report.Digest; stored != told || len(read.Notes) == 0 {
-		t.Errorf("%s is stored, %s is told; notes %q", stored, told, read.Notes)
+	if stored, published := d.Report.Annotations[delivery.AnnotationDigest],
+		d.Status.Report.Digest; stored != published || len(read.Notes) == 0 {
+		t.Errorf("%s is stored, %s is told; notes %q", stored, published, read.Notes)
 	}
 }

@@ -15,11 +15,11 @@ import (
 	"github.com/linerate-dev/linerate/internal/compile/admission"
 )
 
-// Judge says what is wrong with a LoadTest, each fault in a sentence that names the field; nil: the API server would accept it, and it can be
-// measured.
+// Judge says what is wrong with a LoadTest, each fault in a sentence that names the field. It returns nil if
+// the API server would accept the LoadTest and it can be measured.
 type Judge func(content map[string]any) admission.Faults
 
-// JudgeWith judges a LoadTest as an API server would, and then by what its compilation finds.
+// JudgeWith judges a LoadTest first as an API server would, and then by its compilation.
 func JudgeWith(server *admission.Server, compiled func(*v1alpha1.LoadTest) field.ErrorList) Judge {
 	return func(content map[string]any) admission.Faults {
 		object, faults := server.Admit(content)
@@ -37,7 +37,7 @@ func InCluster(test *v1alpha1.LoadTest) field.ErrorList {
 	return errs
 }
 
-// InClusterWith is the same in a cluster with bounds.
+// InClusterWith is InCluster in a cluster with bounds.
 func InClusterWith(bounds compile.Bounds) func(*v1alpha1.LoadTest) field.ErrorList {
 	return func(test *v1alpha1.LoadTest) field.ErrorList {
 		_, errs := bounds.ForCluster(test)
@@ -45,20 +45,21 @@ func InClusterWith(bounds compile.Bounds) func(*v1alpha1.LoadTest) field.ErrorLi
 	}
 }
 
-// Fault is something that is wrong with one or several cells.
+// Fault is a fault of one or several cells.
 type Fault struct {
-	// Cells are the first cells that have the fault; More is how many others do.
+	// Cells are the first cells that have the fault. Rest is how many other cells have it.
 	Cells []string
-	More  int
-	// Message is a sentence that names the Field: a field of the LoadTest or, if there are no Cells, of the suite.
+	Rest  int
+	// Message is a sentence that names the Field. That is a field of the LoadTest or, if there are no Cells, of
+	// the suite.
 	Message, Field string
 
-	first     int  // of the cells
-	ofSuite   bool // Field is the suite's, though it is wrong for these cells only
-	unchecked int  // cells, after a fault that is the template's own
+	first     int  // index of the first cell
+	ofSuite   bool // Field is the suite's, although only these cells have the fault
+	unchecked int  // cells that weren't checked after a fault of the template
 }
 
-// Faults are what is wrong with a suite.
+// Faults are the faults of a suite.
 type Faults []Fault
 
 const (
@@ -68,9 +69,11 @@ const (
 	maxFaults = 16
 )
 
-// ownFields are the fields of a LoadTest's spec that only the suite may set, and the suite's fields for that.
+// ownFields are the fields of a LoadTest's spec that only the suite may set, each with the suite's field for
+// that.
 func ownFields() [][2]string {
-	return [][2]string{{"suspend", "spec.suspend"}, {"stop", "spec.stop"}, {"ttlAfterFinished", "spec.historyLimit or spec.ttlAfterFinished"}}
+	return [][2]string{{"suspend", "spec.suspend"}, {"stop", "spec.stop"},
+		{"ttlAfterFinished", "spec.historyLimit or spec.ttlAfterFinished"}}
 }
 
 // Check validates every cell as a LoadTest. A fault of several cells is reported once.
@@ -80,20 +83,20 @@ func (m *Matrix) Check(judge Judge) Faults {
 	return c.Faults
 }
 
-// Checking validates a suite's cells as LoadTests, some at a time, since each takes a millisecond.
+// Checking validates a suite's cells as LoadTests. It checks a few at a time, since each takes a millisecond.
 type Checking struct {
 	// Faults are the faults found so far.
 	Faults Faults
 
-	matrix *Matrix
-	next   int            // cell
-	at     map[string]int // faults by what they say
+	matrix    *Matrix
+	next      int            // index of the next cell
+	byMessage map[string]int // indexes of faults by their messages
 }
 
 // NewChecking begins with a suite's first cell.
-func NewChecking(m *Matrix) *Checking { return &Checking{matrix: m, at: map[string]int{}} }
+func NewChecking(m *Matrix) *Checking { return &Checking{matrix: m, byMessage: map[string]int{}} }
 
-// Next checks so many further cells. A fault of the template's own ends the check.
+// Next checks the given number of further cells. A fault of the template ends the check.
 func (c *Checking) Next(judge Judge, cells int) {
 	m := c.matrix
 	if m.fault != "" {
@@ -119,14 +122,16 @@ func (c *Checking) Next(judge Judge, cells int) {
 	}
 }
 
-// stops says whether a fault is the template's own, and notes how many cells that leaves unchecked: the first cells all have it, and in none of them does a patch set its field.
+// stops says that a fault is the template's, and records how many cells remain unchecked. A fault is the
+// template's if the first cells all have it, and no patch of theirs sets its field.
 func (c *Checking) stops() bool {
 	if c.next != namedCells || len(c.matrix.Cells) == namedCells {
 		return false
 	}
 	for i := range c.Faults {
 		f := &c.Faults[i]
-		if len(f.Cells) == namedCells && f.Field != "" && !f.ofSuite && strings.HasPrefix(c.matrix.origin(f), templateSpec) {
+		if len(f.Cells) == namedCells && f.Field != "" && !f.ofSuite && strings.HasPrefix(c.matrix.origin(f),
+			templateSpec) {
 			f.unchecked = len(c.matrix.Cells) - c.next
 			return true
 		}
@@ -136,29 +141,34 @@ func (c *Checking) stops() bool {
 
 // add records a cell's fault, together with the same fault of other cells.
 func (c *Checking) add(f Fault) {
-	n, known := c.at[f.Message]
-	if !known {
+	n, ok := c.byMessage[f.Message]
+	if !ok {
 		n = len(c.Faults)
-		c.at[f.Message] = n
+		c.byMessage[f.Message] = n
 		c.Faults = append(c.Faults, f)
 	}
 	c.Faults[n].add(c.matrix.Cells[f.first].Name)
 }
 
-// criteriaNotMeasured refuses the suite's criteria of vital signs, latency, bursts and loss that a cell's tests don't measure: that depends on the observers, loads and procedure of template and patches.
+// criteriaNotMeasured refuses those of the suite's criteria of vital signs, latency, bursts and loss that a
+// cell's tests don't measure. What a test measures depends on the observers, loads and procedure of template
+// and patches.
 func (m *Matrix) criteriaNotMeasured(cell int) field.ErrorList {
-	ofProcedures := []v1alpha1.Metric{v1alpha1.MetricLossRatio, v1alpha1.MetricBackToBackFrames, v1alpha1.MetricBufferFrames, v1alpha1.MetricBufferMicroseconds}
+	ofProcedures := []v1alpha1.Metric{v1alpha1.MetricLossRatio, v1alpha1.MetricBackToBackFrames,
+		v1alpha1.MetricBufferFrames, v1alpha1.MetricBufferMicroseconds}
 	if !slices.ContainsFunc(m.suite.Spec.Criteria, func(c v1alpha1.Criterion) bool {
 		return c.Observed != nil || c.Latency != nil || slices.Contains(ofProcedures, c.Metric)
 	}) {
 		return nil
 	}
 	var test v1alpha1.LoadTest
-	if content, err := m.Content(cell, 1, 1); err != nil || runtime.DefaultUnstructuredConverter.FromUnstructured(content, &test) != nil {
-		return nil // another fault says so
+	if content, err := m.Content(cell, 1, 1); err != nil ||
+		runtime.DefaultUnstructuredConverter.FromUnstructured(content, &test) != nil {
+		return nil // the check reports that fault by itself
 	}
 	path := field.NewPath("spec", "criteria")
-	return slices.Concat(compile.CheckObserved(path, m.suite.Spec.Criteria, test.Spec.Observers), compile.CheckLatencyLoads(path, m.suite.Spec.Criteria, test.Spec.Procedure.Latency),
+	return slices.Concat(compile.CheckObserved(path, m.suite.Spec.Criteria, test.Spec.Observers),
+		compile.CheckLatencyLoads(path, m.suite.Spec.Criteria, test.Spec.Procedure.Latency),
 		compile.CheckProcedureShows(path, m.suite.Spec.Criteria, test.Spec.Procedure.Type))
 }
 
@@ -170,7 +180,8 @@ func (m *Matrix) criteriaNotCounted(cell int) field.ErrorList {
 	return compile.CheckMetrics(field.NewPath("spec", "criteria"), m.suite.Spec.Criteria, m.Traffic(cell))
 }
 
-// Traffic is the type of a cell's traffic (spec.traffic.type) by template and patches; "" is the schema's default, also for a cell that no test can be made of, which is another fault.
+// Traffic is the type of a cell's traffic (spec.traffic.type) by template and patches. It is empty for the
+// schema's default, and for a cell from which no test can be made, which is a fault of its own.
 func (m *Matrix) Traffic(cell int) string {
 	content, err := m.Content(cell, 1, 1)
 	if err != nil {
@@ -180,8 +191,8 @@ func (m *Matrix) Traffic(cell int) string {
 	return kind
 }
 
-// Done says that all cells were checked.
-func (c *Checking) Done() bool { return c.next == len(c.matrix.Cells) }
+// Finished says that all cells were checked.
+func (c *Checking) Finished() bool { return c.next == len(c.matrix.Cells) }
 
 func (m *Matrix) wrong(cell int, judge Judge) admission.Faults {
 	content, err := m.Content(cell, 1, 1)
@@ -191,7 +202,7 @@ func (m *Matrix) wrong(cell int, judge Judge) admission.Faults {
 	var wrong admission.Faults
 	spec := content["spec"].(map[string]any)
 	for _, own := range ownFields() {
-		if _, is := spec[own[0]]; is {
+		if _, ok := spec[own[0]]; ok {
 			wrong = append(wrong, admission.Fault{Field: "spec." + own[0],
 				Message: fmt.Sprintf("only the suite may set spec.%s: remove it from template and patches, and use %s of the suite", own[0], own[1])})
 		}
@@ -204,37 +215,38 @@ func (f *Fault) add(cell string) {
 		f.Cells = append(f.Cells, cell)
 		return
 	}
-	f.More++
+	f.Rest++
 }
 
-// String is "cell apu6-64b: spec.traffic.frameSize is 20: …".
+// String is a sentence such as "cell apu6-64b: spec.traffic.frameSize is 20: …".
 func (f Fault) String() string {
 	if f.unchecked > 0 {
-		return fmt.Sprintf("%s (no patch sets it, so the %d cells after these aren't checked)", f.ofCells(), f.unchecked)
+		return fmt.Sprintf("%s (no patch sets it, so the %d cells after these aren't checked)", f.ofCells(),
+			f.unchecked)
 	}
 	return f.ofCells()
 }
 
 func (f Fault) ofCells() string {
-	switch n := len(f.Cells) + f.More; {
+	switch n := len(f.Cells) + f.Rest; {
 	case n == 0:
 		return f.Message
 	case n == 1:
 		return "cell " + f.Cells[0] + ": " + f.Message
-	case f.More > 0:
-		return fmt.Sprintf("cells %s and %d more: %s", strings.Join(f.Cells, ", "), f.More, f.Message)
+	case f.Rest > 0:
+		return fmt.Sprintf("cells %s and %d more: %s", strings.Join(f.Cells, ", "), f.Rest, f.Message)
 	}
 	return "cells " + strings.Join(f.Cells, ", ") + ": " + f.Message
 }
 
-// Error is all faults, up to a bound.
+// Error names the first maxFaults faults.
 func (f Faults) Error() string {
 	var words []string
 	for _, fault := range f[:min(len(f), maxFaults)] {
 		words = append(words, fault.String())
 	}
-	if more := len(f) - maxFaults; more > 0 {
-		words = append(words, fmt.Sprintf("and %d more", more))
+	if rest := len(f) - maxFaults; rest > 0 {
+		words = append(words, fmt.Sprintf("and %d more", rest))
 	}
 	return strings.Join(words, "; ")
 }

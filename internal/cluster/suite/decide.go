@@ -7,25 +7,26 @@ import (
 )
 
 const (
-	// storeEvery is how often at most runs are stored that nothing waits for; detailEvery is how often at most counts, and a small suite's table, are written.
+	// storeEvery is the shortest time between two writes of runs that nothing waits for. detailEvery is the
+	// same for counts, and for a small suite's table.
 	storeEvery  = 30 * time.Second
 	detailEvery = 10 * time.Second
-	// The bounds of one pass, so that none takes long; the next one follows at once. readsAtOnce is how many Reports are read, createAtOnce how many tests are
-	// created, and changesAtOnce how many are stopped or deleted.
+	// These bounds keep each pass short. The next pass follows at once. readsAtOnce is how many Reports a pass
+	// reads, createAtOnce how many tests it creates, and changesAtOnce how many it stops or deletes.
 	readsAtOnce   = 16
 	createAtOnce  = 8
 	changesAtOnce = 16
-	// obstacleAgain is how long after a refusal by the API server the suite tries again.
+	// obstacleAgain is the time after which the suite tries again what the API server refused.
 	obstacleAgain = time.Minute
 )
 
-// rule recognizes one situation: decide returns nil where the suite isn't in it.
+// rule recognizes one situation. decide returns nil where the suite isn't in that situation.
 type rule struct {
 	name   string
 	decide func(*view) *step
 }
 
-// step is what a rule wants to be done and said.
+// step is what a rule decides to do, and its message for people.
 type step struct {
 	message string
 	check   bool
@@ -33,42 +34,45 @@ type step struct {
 	earlier bool
 	stop    []string
 	create  []Wanted
-	// reason is Complete's; complete: nothing is left to be done.
+	// reason is the reason of the condition Complete. complete says that nothing is left to do.
 	reason   string
 	complete bool
-	// over: the suite is complete, and its status is final.
-	over        bool
+	// final says that the suite is complete, and that its status doesn't change any more.
+	final       bool
 	deleteSuite bool
-	// idle: the suite waits for somebody, and nothing happens by itself.
+	// idle says that the suite waits for a person.
 	idle    bool
 	invalid string
-	// unkept: results can't be stored.
+	// unkept says that results can't be stored.
 	unkept    bool
 	requeueAt time.Time
 }
 
-// rules are the situations in order of precedence: the first that applies decides. This order is the specification.
+// rules are the situations in order of precedence. The first rule that applies decides. This order is the
+// specification.
 func rules() []rule {
 	return []rule{
-		{"deleted", deleted},             // being deleted: garbage collection does the rest
-		{"finished", finished},           // complete: nothing but the history limit and the time to live
-		{"unchecked", unchecked},         // its cells weren't validated as LoadTests
-		{"invalid", invalid},             // they aren't valid LoadTests
-		{"testsEnded", testsEnded},       // Reports are to be read
-		{"nameTaken", nameTaken},         // what was measured can't be stored: nothing more is made until it can
-		{"unstored", unstored},           // the same, because the API server refuses it
-		{"stopRequested", stopped},       // spec.stop: what runs is stopped, nothing more is made
-		{"testFailed", testFailed},       // failurePolicy Stop, and a test ended without a measurement: what runs goes on, nothing more is made
-		{"allEnded", allEnded},           // nothing is missing, nothing goes on
-		{"suspended", suspended},         // spec.suspend: nothing more is made
-		{"earlierWanted", earlierWanted}, // calibrations that an earlier suite measured may be taken
-		{"testsNeeded", testsNeeded},     // tests are missing, and there is room for some
-		{"testsGoingOn", testsGoingOn},   // tests go on, or what is missing can't be made
+		{"deleted", deleted},       // the suite is being deleted, and garbage collection deletes its tests
+		{"finished", finished},     // the suite is complete, and only the history limit and the time to live matter
+		{"unchecked", unchecked},   // the cells weren't validated as LoadTests
+		{"invalid", invalid},       // some cells aren't valid LoadTests
+		{"testsEnded", testsEnded}, // tests ended whose Reports weren't read
+		// another object has the name under which runs are stored, and nothing is made until it is gone
+		{"nameTaken", nameTaken},
+		{"unstored", unstored},     // the API server refuses to store runs, and nothing is made until it accepts them
+		{"stopRequested", stopped}, // spec.stop stops running tests, and no more are made
+		// under failurePolicy Stop a test ended without a measurement; running tests continue, no more are made
+		{"testFailed", testFailed},
+		{"allEnded", allEnded},           // no test is missing, and none is ongoing
+		{"suspended", suspended},         // spec.suspend keeps tests from being made
+		{"earlierWanted", earlierWanted}, // an earlier suite's calibrations may be reused
+		{"testsNeeded", testsNeeded},     // tests are missing, and parallelism allows more
+		{"testsGoingOn", testsGoingOn},   // tests are ongoing, or missing ones can't be made
 	}
 }
 
-// Decide says what is to be done now, and what the status says. It has no memory but what was observed, no clock but o.Now, and changes nothing: the
-// same observation makes the same decision.
+// Decide decides what to do now, and computes the status. It depends on the observation alone, takes the time
+// from o.Now, and changes nothing. So the same observation makes the same decision.
 func Decide(o Observed) Decision {
 	v := newView(o)
 	for _, r := range rules() {
@@ -76,39 +80,40 @@ func Decide(o Observed) Decision {
 			return v.decision(r.name, s)
 		}
 	}
-	return v.decision("undecided", &step{message: "none of the rules knows this situation", reason: v1alpha1.ReasonWaiting})
+	return v.decision("undecided", &step{message: "none of the rules knows this situation",
+		reason: v1alpha1.ReasonWaiting})
 }
 
-// decision turns what a rule wants into what is to be done and said.
+// decision turns a rule's step into a Decision.
 func (v *view) decision(name string, s *step) Decision {
 	d := Decision{Rule: name, Message: s.message, Check: s.check, Read: s.read, ReadEarlier: s.earlier}
 	if s.check || s.earlier || len(s.read) > 0 {
 		return d
 	}
-	kept := name != "deleted" && s.invalid == "" && !s.unkept
-	if d.Store = kept && v.unstored() && v.timeToStore(s); d.Store { // before anything else is done
+	storable := name != "deleted" && s.invalid == "" && !s.unkept
+	if d.Store = storable && v.unstored() && v.timeToStore(s); d.Store { // runs are stored before anything else is done
 		return d
 	}
-	if d.ReadBaseline = s.complete && !s.over && s.invalid == "" && v.referenceWanted(); d.ReadBaseline {
+	if d.ReadBaseline = s.complete && !s.final && s.invalid == "" && v.referenceWanted(); d.ReadBaseline {
 		return d
 	}
 	d.Create, d.DeleteSuite, d.RequeueAt = s.create, s.deleteSuite, s.requeueAt
-	d.Stop = v.some(&d, s.stop)
-	if kept {
+	d.Stop = v.boundedChanges(&d, s.stop)
+	if storable {
 		v.keep(&d, s)
 	}
 	var due time.Time
-	d.Status, due = restrained(v, s, statusOf(v, s, d.Report))
+	d.Status, due = throttleStatus(v, s, statusOf(v, s, d.Report))
 	d.RequeueAt = earliest(d.RequeueAt, due)
-	if kept && v.unstored() {
+	if storable && v.unstored() {
 		d.RequeueAt = earliest(d.RequeueAt, v.StoredAt.Add(storeEvery))
 	}
-	d.Events = eventsOf(v.was, &d.Status)
+	d.Events = eventsOf(v.lastStatus, &d.Status)
 	return d
 }
 
-// some are as many of the tests as one pass changes; the next pass changes the others.
-func (v *view) some(d *Decision, tests []string) []string {
+// boundedChanges are as many of the tests as one pass changes. The next pass changes the others.
+func (v *view) boundedChanges(d *Decision, tests []string) []string {
 	if len(tests) <= changesAtOnce {
 		return tests
 	}
@@ -116,7 +121,7 @@ func (v *view) some(d *Decision, tests []string) []string {
 	return tests[:changesAtOnce]
 }
 
-// timeToStore says that runs are stored now: it is time, or something waits for them.
+// timeToStore says that runs are stored now, because they are due or something waits for them.
 func (v *view) timeToStore(s *step) bool {
 	_, waits := v.surplus()
 	return s.complete || waits || !v.Now.Before(v.StoredAt.Add(storeEvery))
@@ -125,11 +130,12 @@ func (v *view) timeToStore(s *step) bool {
 // keep writes the suite's report when it is due, and deletes stored tests beyond the history limit.
 func (v *view) keep(d *Decision, s *step) {
 	remove, _ := v.surplus()
-	d.Delete = v.some(d, remove)
-	begins := v.was.StartedAt == nil && len(s.create) > 0 // to find out before anything is measured whether the report's name is free
+	d.Delete = v.boundedChanges(d, remove)
+	// before anything is measured, this write shows whether the report's name is free
+	begins := v.lastStatus.StartedAt == nil && len(s.create) > 0
 	due := v.ReportAt.Add(storeEvery)
 	switch {
-	case s.over:
+	case s.final:
 	case s.complete || begins || v.Unreported && !v.Now.Before(due):
 		d.Report = newStoredReport(v.document(s))
 	case v.Unreported:
@@ -137,5 +143,5 @@ func (v *view) keep(d *Decision, s *step) {
 	}
 }
 
-// unstored says that runs aren't stored yet.
+// unstored says that some runs aren't stored yet.
 func (v *view) unstored() bool { return !v.Runs.AllIn(v.Stored) }

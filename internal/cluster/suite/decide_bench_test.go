@@ -27,24 +27,28 @@ func (w *world) storeAll() {
 	}
 }
 
-// What one decision costs a suite of 1 000 cells of which half are measured: while nothing is due, when counts and table are, when the report is, and
-// when all is over and judged.
+// What one decision costs a suite of 1 000 cells of which half are measured: while nothing is due, when counts
+// and table are, when the report is, and when all is over and judged.
 func BenchmarkDecide(b *testing.B) {
 	for name, until := range map[string]struct {
 		measured int
 		due      func(*world, *Observed)
 	}{
-		"nothing is due": {500, func(w *world, o *Observed) { w.suite.Status.UpdatedAt.Time, o.StoredAt = w.now, w.now }},
-		"the status is":  {500, func(_ *world, o *Observed) { o.StoredAt = o.Now }},
-		"the report is":  {500, func(w *world, o *Observed) { o.Unreported = true; w.storeAll() }},
-		"it is over":     {1000, func(w *world, _ *Observed) { w.storeAll() }},
+		"nothing is due": {500, func(w *world, o *Observed) {
+			w.suite.Status.UpdatedAt.Time, o.StoredAt = w.now,
+				w.now
+		}},
+		"the status is": {500, func(_ *world, o *Observed) { o.StoredAt = o.Now }},
+		"the report is": {500, func(w *world, o *Observed) { o.Unreported = true; w.storeAll() }},
+		"it is over":    {1000, func(w *world, _ *Observed) { w.storeAll() }},
 	} {
 		b.Run(name, func(b *testing.B) {
-			w := newWorld(b, manyCells(20, 50)+"criteria: [{name: no-worse, metric: PacketsPerSecond, maxRegression: \"2%\"}]\nbaseline: {axis: axis0, value: value-0-of-axis-0}\n")
+			w := newWorld(b, manyCells(20, 50)+
+				"criteria: [{name: no-worse, metric: PacketsPerSecond, maxRegression: \"2%\"}]\nbaseline: {axis: axis0, value: value-0-of-axis-0}\n")
 			for range 400 {
 				w.pass()
 				for name := range w.tests {
-					if _, done := over(w.tests[name]); !done && len(w.runs) < until.measured {
+					if _, ended := completion(w.tests[name]); !ended && len(w.runs) < until.measured {
 						w.end(name)
 						w.runs[name] = RunOf(w.tests[name], 1, 1, reportOf(w.tests[name]), "")
 					}
@@ -54,7 +58,8 @@ func BenchmarkDecide(b *testing.B) {
 				}
 			}
 			w.now = w.now.Add(time.Hour)
-			o := Observed{Suite: w.suite, Matrix: w.matrix, Now: w.now, Checked: true, Tests: w.tests, Runs: w.runs, Stored: w.stored, StoredAt: w.storedAt}
+			o := Observed{Suite: w.suite, Matrix: w.matrix, Now: w.now, Checked: true, Tests: w.tests, Runs: w.runs,
+				Stored: w.stored, StoredAt: w.storedAt}
 			until.due(w, &o)
 			for b.Loop() {
 				if d := Decide(o); d.Rule == "testsEnded" || d.Store {

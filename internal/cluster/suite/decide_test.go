@@ -19,17 +19,18 @@ import (
 
 func newRandom(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 7)) }
 
-// Whatever ends when, and however often the operator is restarted: each repetition of each cell is measured once, never more at once than asked
-// for, and nothing goes before it is stored. (The world says so.)
+// Whatever ends when, and however often the operator is restarted: each repetition of each cell is measured
+// once, never more at once than asked for, and nothing goes before it is stored. (The world says so.)
 func TestSuitesComeToTheirEnd(t *testing.T) {
 	for seed := range uint64(tier.Times(8, 60)) {
 		random := newRandom(seed)
 		parallelism, repetitions, history := 1+random.IntN(5), 1+random.IntN(3), random.IntN(4)
-		w := newWorld(t, twoByTwo+fmt.Sprintf("repetitions: %d\nparallelism: %d\nhistoryLimit: %d\ninvalidRetries: 2\n", repetitions, parallelism, history))
+		w := newWorld(t, twoByTwo+fmt.Sprintf("repetitions: %d\nparallelism: %d\nhistoryLimit: %d\ninvalidRetries: 2\n",
+			repetitions, parallelism, history))
 		w.forgets = seed%2 == 0
 		bad := map[string]bool{}
 		w.ends = func(test string) string {
-			if _, known := bad[test]; !known {
+			if _, ok := bad[test]; !ok {
 				bad[test] = random.IntN(5) == 0
 			}
 			if bad[test] {
@@ -39,7 +40,7 @@ func TestSuitesComeToTheirEnd(t *testing.T) {
 		}
 		bounds := map[string]int64{}
 		w.bound = func(test string) int64 {
-			if _, known := bounds[test]; !known {
+			if _, ok := bounds[test]; !ok {
 				bounds[test] = 0
 				if random.IntN(4) == 0 {
 					bounds[test] = 1 + random.Int64N(1_100_000)
@@ -50,15 +51,17 @@ func TestSuitesComeToTheirEnd(t *testing.T) {
 		w.live(random)
 		w.pass()
 		c := w.suite.Status.Counts
-		if c.Tests != int32(4*repetitions) || c.Measured+c.NotMeasured != c.Tests || c.Waiting+c.Running != 0 || c.Cells != 4 {
+		if c.Tests != int32(4*repetitions) || c.Measured+c.NotMeasured != c.Tests || c.Waiting+c.Running != 0 ||
+			c.Cells != 4 {
 			t.Errorf("seed %d: counts are %+v", seed, c)
 		}
-		if int(c.Tests+c.Retried) != len(w.made) {
-			t.Errorf("seed %d: %d tests and %d repeated, and %d were made", seed, c.Tests, c.Retried, len(w.made))
+		if int(c.Tests+c.Retried) != len(w.created) {
+			t.Errorf("seed %d: %d tests and %d repeated, and %d were made", seed, c.Tests, c.Retried, len(w.created))
 		}
 		for cell := range 4 {
-			if most := repetitions + 2; madeOf(w, cell) > most {
-				t.Errorf("seed %d: %d tests of cell %d were made, at most %d may be", seed, madeOf(w, cell), cell, most)
+			if limit := repetitions + 2; madeOf(w, cell) > limit {
+				t.Errorf("seed %d: %d tests of cell %d were made, at most %d may be", seed, madeOf(w, cell), cell,
+					limit)
 			}
 		}
 		if w.parallel > parallelism {
@@ -74,8 +77,8 @@ func TestSuitesComeToTheirEnd(t *testing.T) {
 		if runs != c.Measured || w.report == nil || len(w.report.Cells) != 4 || w.report.Finished.IsZero() {
 			t.Errorf("seed %d: %d runs in the table of %d measured; report %+v", seed, runs, c.Measured, w.report)
 		}
-		before := w.writes
-		if w.pass(); w.writes != before {
+		writes := w.writes
+		if w.pass(); w.writes != writes {
 			t.Errorf("seed %d: it doesn't come to rest", seed)
 		}
 	}
@@ -84,7 +87,7 @@ func TestSuitesComeToTheirEnd(t *testing.T) {
 // madeOf is how many tests of a cell were made.
 func madeOf(w *world, cell int) (n int) {
 	for name := range w.matrix.testNames(cell) {
-		if slices.Contains(w.made, name) {
+		if slices.Contains(w.created, name) {
 			n++
 		}
 	}
@@ -98,38 +101,42 @@ func TestNothingIsMeasuredAnewThatIsStored(t *testing.T) {
 		w.end(name)
 	}
 	if w.pass(); len(w.tests) != 0 || !w.complete() {
-		t.Fatalf("%d LoadTests are left; %s", len(w.tests), w.last.Message)
+		t.Fatalf("%d LoadTests are left; %s", len(w.tests), w.lastDecision.Message)
 	}
 	w.restart()
 	w.suite.Status.Conditions = nil // as if the last write had been lost
 	w.pass()
-	if !w.complete() || len(w.made) != 4 {
-		t.Errorf("%d tests were made, of 4; %s", len(w.made), w.last.Message)
+	if !w.complete() || len(w.created) != 4 {
+		t.Errorf("%d tests were made, of 4; %s", len(w.created), w.lastDecision.Message)
 	}
 }
 
 func TestRepeating(t *testing.T) {
 	for name, c := range map[string]struct {
-		reason string
-		made   int
-		counts v1alpha1.SuiteCounts
-		says   string
+		reason    string
+		tests     int
+		counts    v1alpha1.SuiteCounts
+		condition string
 	}{
-		"a lost generator is tried again": {v1alpha1.ReasonGeneratorLost, 3, v1alpha1.SuiteCounts{Cells: 1, Tests: 1, NotMeasured: 1, Retried: 2}, "Complete=True NotMeasured"},
-		"what can't be measured isn't":    {v1alpha1.ReasonInvalid, 1, v1alpha1.SuiteCounts{Cells: 1, Tests: 1, NotMeasured: 1}, "Complete=True NotMeasured"},
-		"nor what somebody stopped":       {v1alpha1.ReasonStopped, 1, v1alpha1.SuiteCounts{Cells: 1, Tests: 1, NotMeasured: 1}, "Complete=True NotMeasured"},
-		"a measurement is one":            {"", 1, v1alpha1.SuiteCounts{Cells: 1, Tests: 1, Measured: 1}, "Complete=True Measured"},
+		"a lost generator is tried again": {v1alpha1.ReasonGeneratorLost, 3, v1alpha1.SuiteCounts{Cells: 1, Tests: 1,
+			NotMeasured: 1, Retried: 2}, "Complete=True NotMeasured"},
+		"what can't be measured isn't": {v1alpha1.ReasonInvalid, 1, v1alpha1.SuiteCounts{Cells: 1, Tests: 1,
+			NotMeasured: 1}, "Complete=True NotMeasured"},
+		"nor what somebody stopped": {v1alpha1.ReasonStopped, 1, v1alpha1.SuiteCounts{Cells: 1, Tests: 1,
+			NotMeasured: 1}, "Complete=True NotMeasured"},
+		"a measurement is one": {"", 1, v1alpha1.SuiteCounts{Cells: 1, Tests: 1, Measured: 1},
+			"Complete=True Measured"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, "template: {spec: {}}\ninvalidRetries: 2\n")
 			w.ends = func(string) string { return c.reason }
 			w.live(newRandom(1))
-			w.want(c.says)
-			if len(w.made) != c.made || w.suite.Status.Counts != c.counts {
-				t.Errorf("made %q, counts %+v", w.made, w.suite.Status.Counts)
+			w.want(c.condition)
+			if len(w.created) != c.tests || w.suite.Status.Counts != c.counts {
+				t.Errorf("made %q, counts %+v", w.created, w.suite.Status.Counts)
 			}
-			if retried := c.counts.Retried > 0; retried != strings.Contains(w.last.Message, "2 repeated") {
-				t.Errorf("it says %q", w.last.Message)
+			if retried := c.counts.Retried > 0; retried != strings.Contains(w.lastDecision.Message, "2 repeated") {
+				t.Errorf("it says %q", w.lastDecision.Message)
 			}
 		})
 	}
@@ -137,8 +144,8 @@ func TestRepeating(t *testing.T) {
 		w := newWorld(t, "template: {spec: {}}\ninvalidRetries: 1\nrepetitions: 3\nparallelism: 3\n")
 		w.ends = func(string) string { return v1alpha1.ReasonNodeLost }
 		w.live(newRandom(2))
-		if len(w.made) != 4 {
-			t.Errorf("made %q", w.made)
+		if len(w.created) != 4 {
+			t.Errorf("made %q", w.created)
 		}
 	})
 }
@@ -158,8 +165,8 @@ func TestFailurePolicyStopStartsNothingFurther(t *testing.T) {
 	w.end("night-apu6-64b-r1")
 	w.pass()
 	w.want("Complete=True TestFailed", "Stalled=True TestFailed")
-	if c := w.suite.Status.Counts; len(w.made) != 2 || c.Measured != 1 || c.NotMeasured != 3 {
-		t.Errorf("made %q, counts %+v", w.made, c)
+	if c := w.suite.Status.Counts; len(w.created) != 2 || c.Measured != 1 || c.NotMeasured != 3 {
+		t.Errorf("made %q, counts %+v", w.created, c)
 	}
 }
 
@@ -173,8 +180,9 @@ func TestANameThatIsTakenKeepsFurtherTestsFromBeingMade(t *testing.T) {
 	w.names = []string{"night-suite-runs-0"}
 	d := w.pass()
 	w.want("Complete=False NameTaken", "Reconciling=True NameTaken")
-	if len(w.made) != 2 || d.Store || d.Report != nil || !strings.Contains(d.Message, "kubectl delete configmap night-suite-runs-0 -n ") || d.RequeueAt.IsZero() {
-		t.Errorf("%d were made, stored %t, it says %q", len(w.made), d.Store, d.Message)
+	if len(w.created) != 2 || d.Store || d.Report != nil ||
+		!strings.Contains(d.Message, "kubectl delete configmap night-suite-runs-0 -n ") || d.RequeueAt.IsZero() {
+		t.Errorf("%d were made, stored %t, it says %q", len(w.created), d.Store, d.Message)
 	}
 	if len(d.Events) != 1 || !d.Events[0].Warning || d.Events[0].Reason != v1alpha1.ReasonNameTaken {
 		t.Errorf("events are %+v", d.Events)
@@ -203,8 +211,8 @@ func TestStopEndsWhatRuns(t *testing.T) {
 	w.end("night-apu6-64b-r1")
 	w.pass()
 	w.want("Complete=True Stopped")
-	if c := w.suite.Status.Counts; len(w.made) != 2 || c.Measured != 1 || c.NotMeasured != 3 {
-		t.Errorf("made %q, counts %+v", w.made, c)
+	if c := w.suite.Status.Counts; len(w.created) != 2 || c.Measured != 1 || c.NotMeasured != 3 {
+		t.Errorf("made %q, counts %+v", w.created, c)
 	}
 }
 
@@ -218,8 +226,8 @@ func TestSuspendStartsNothing(t *testing.T) {
 	w.end("night-apu6-imix-r1")
 	w.pass()
 	w.want("Complete=False Suspended")
-	if len(w.made) != 1 || w.suite.Status.Counts.Measured != 1 {
-		t.Errorf("made %q, counts %+v", w.made, w.suite.Status.Counts)
+	if len(w.created) != 1 || w.suite.Status.Counts.Measured != 1 {
+		t.Errorf("made %q, counts %+v", w.created, w.suite.Status.Counts)
 	}
 	w.suite.Spec.Suspend = false
 	w.live(newRandom(3))
@@ -231,13 +239,13 @@ func TestParallelismMayChange(t *testing.T) {
 	w.pass()
 	w.suite.Spec.Parallelism = 3
 	w.pass()
-	if len(w.made) != 3 {
-		t.Errorf("made %q", w.made)
+	if len(w.created) != 3 {
+		t.Errorf("made %q", w.created)
 	}
 	w.suite.Spec.Parallelism = 1
 	w.end("night-apu6-imix-r1")
-	if w.pass(); len(w.made) != 3 {
-		t.Errorf("made %q, with one at a time asked for", w.made)
+	if w.pass(); len(w.created) != 3 {
+		t.Errorf("made %q, with one at a time asked for", w.created)
 	}
 }
 
@@ -246,17 +254,18 @@ func TestWrongCellsEndTheSuite(t *testing.T) {
 	w.faults = Faults{{Cells: []string{"apu6-64b"}, Message: "spec.traffic.frameSize is 20: must be at least 64"}}
 	w.pass()
 	w.want("Accepted=False Invalid", "Complete=True Invalid", "Stalled=True Invalid")
-	if len(w.made) != 0 || w.report != nil || !strings.Contains(w.last.Message, "cell apu6-64b: spec.traffic.frameSize is 20") {
-		t.Errorf("made %q, says %q", w.made, w.last.Message)
+	if len(w.created) != 0 || w.report != nil || !strings.Contains(w.lastDecision.Message,
+		"cell apu6-64b: spec.traffic.frameSize is 20") {
+		t.Errorf("made %q, says %q", w.created, w.lastDecision.Message)
 	}
-	if said := w.suite.Status.Summary; !strings.Contains(said, "cell apu6-64b: spec.traffic.frameSize is 20") {
-		t.Errorf("its line says %q", said)
+	if summary := w.suite.Status.Summary; !strings.Contains(summary, "cell apu6-64b: spec.traffic.frameSize is 20") {
+		t.Errorf("its line says %q", summary)
 	}
 }
 
 func TestWhatCantBeMadeIsToldAndTheOthersAre(t *testing.T) {
 	w := newWorld(t, twoByTwo)
-	w.taken = map[string]string{"night-apu6-imix-r1": "a LoadTest of this name is somebody else's"}
+	w.obstacles = map[string]string{"night-apu6-imix-r1": "a LoadTest of this name is somebody else's"}
 	for range 4 {
 		w.pass()
 		for name := range w.tests {
@@ -264,10 +273,11 @@ func TestWhatCantBeMadeIsToldAndTheOthersAre(t *testing.T) {
 		}
 	}
 	w.want("Complete=False Waiting")
-	if len(w.made) != 3 || !strings.Contains(w.last.Message, "night-apu6-imix-r1: a LoadTest of this name is somebody else's") || w.next.IsZero() {
-		t.Errorf("made %q, says %q, looks again at %s", w.made, w.last.Message, w.next)
+	if len(w.created) != 3 || !strings.Contains(w.lastDecision.Message,
+		"night-apu6-imix-r1: a LoadTest of this name is somebody else's") || w.next.IsZero() {
+		t.Errorf("made %q, says %q, looks again at %s", w.created, w.lastDecision.Message, w.next)
 	}
-	w.taken = nil
+	w.obstacles = nil
 	w.live(newRandom(4))
 	w.want("Complete=True Measured")
 }
@@ -300,7 +310,8 @@ func TestCellsAreJudged(t *testing.T) {
 		if runs[0].Result.Total.Received.PacketsPerSecond%2 == 0 {
 			outcome = report.DidFail
 		}
-		return report.Verdict{Outcome: outcome, Criteria: []report.CriterionResult{{Name: "odd", Outcome: outcome, Message: "as it came"}}}
+		return report.Verdict{Outcome: outcome, Criteria: []report.CriterionResult{{Name: "odd", Outcome: outcome,
+			Message: "as it came"}}}
 	}
 	w := newWorld(t, twoByTwo+`criteria: [{name: odd, metric: PacketsPerSecond, min: "1"}]`)
 	w.judge = judge
@@ -309,7 +320,9 @@ func TestCellsAreJudged(t *testing.T) {
 	w.live(newRandom(6))
 	w.want("Passed=False CriteriaNotMet")
 	for _, row := range w.suite.Status.Table {
-		if want := map[bool]v1alpha1.SuiteVerdict{true: v1alpha1.VerdictFailed, false: v1alpha1.VerdictPassed}[row.PacketsPerSecond%2 == 0]; row.Verdict != want || !strings.Contains(row.Message, "odd: as it came") {
+		if want := map[bool]v1alpha1.SuiteVerdict{true: v1alpha1.VerdictFailed,
+			false: v1alpha1.VerdictPassed}[row.PacketsPerSecond%2 == 0]; row.Verdict != want ||
+			!strings.Contains(row.Message, "odd: as it came") {
 			t.Errorf("row %+v", row)
 		}
 	}
@@ -367,7 +380,7 @@ func TestAThousandCells(t *testing.T) {
 		w.pass()
 		ending := tier.Times(4, 1) // each second
 		for name := range w.tests {
-			if _, done := over(w.tests[name]); !done && ending > 0 {
+			if _, ended := completion(w.tests[name]); !ended && ending > 0 {
 				w.end(name)
 				ending--
 			}
@@ -378,13 +391,16 @@ func TestAThousandCells(t *testing.T) {
 		w.now = w.now.Add(time.Second)
 	}
 	size := len(text(t, w.suite.Status))
-	if rows := len(w.suite.Status.Table); rows != maxRows || len(w.report.Cells) != 1024 || w.suite.Status.Counts.Measured != 1024 {
+	if rows := len(w.suite.Status.Table); rows != maxRows || len(w.report.Cells) != 1024 ||
+		w.suite.Status.Counts.Measured != 1024 {
 		t.Errorf("%d rows, %d cells in the report, %+v", rows, len(w.report.Cells), w.suite.Status.Counts)
 	}
-	if most := passes/10 + 20; w.writes > most || size > 300<<10 || w.bytes-size > most*2<<10 {
-		t.Errorf("%d writes in %d s (at most %d), %d bytes of status in the end, %d in all", w.writes, passes, most, size, w.bytes)
+	if limit := passes/10 + 20; w.writes > limit || size > 300<<10 || w.bytes-size > limit*2<<10 {
+		t.Errorf("%d writes in %d s (at most %d), %d bytes of status in the end, %d in all", w.writes, passes, limit,
+			size, w.bytes)
 	}
-	t.Logf("%d passes in as many seconds, %d writes of the status, %d bytes in the end and %d in all, %d sheets", passes, w.writes, size, w.bytes, len(w.sheets))
+	t.Logf("%d passes in as many seconds, %d writes of the status, %d bytes in the end and %d in all, %d sheets",
+		passes, w.writes, size, w.bytes, len(w.sheets))
 }
 
 // Who watches a small suite sees each cell within ten seconds; of a large one its report has them within half a minute.
@@ -393,12 +409,14 @@ func TestHowSoonACellIsSeen(t *testing.T) {
 		t.Run(fmt.Sprint(cells, " cells"), func(t *testing.T) {
 			w := newWorld(t, manyCells(cells, 1))
 			w.pass()
-			w.end(w.made[0])
+			w.end(w.created[0])
 			w.now = w.now.Add(detailEvery)
-			if w.pass(); w.suite.Status.Counts.Measured != 1 || w.suite.Status.Summary != fmt.Sprintf("1 of %d measured", cells) {
+			if w.pass(); w.suite.Status.Counts.Measured != 1 ||
+				w.suite.Status.Summary != fmt.Sprintf("1 of %d measured", cells) {
 				t.Errorf("its status says %q, %+v", w.suite.Status.Summary, w.suite.Status.Counts)
 			}
-			if rows := w.suite.Status.Table; live != (len(rows) == cells) || live != (len(rows) > 0 && rows[0].Runs == 1) {
+			if rows := w.suite.Status.Table; live != (len(rows) == cells) ||
+				live != (len(rows) > 0 && rows[0].Runs == 1) {
 				t.Errorf("%d rows", len(rows))
 			}
 			w.now = w.now.Add(storeEvery)
@@ -409,7 +427,8 @@ func TestHowSoonACellIsSeen(t *testing.T) {
 	}
 }
 
-// A status of an earlier version that has the table of a large suite gives it up with the next write, and is else what it was.
+// A status of an earlier version that has the table of a large suite gives it up with the next write, and is
+// else what it was.
 func TestALargeTableOfAnEarlierVersionGoesWithTheNextWrite(t *testing.T) {
 	w := newWorld(t, manyCells(liveCells+1, 1))
 	w.pass()
@@ -417,7 +436,7 @@ func TestALargeTableOfAnEarlierVersionGoesWithTheNextWrite(t *testing.T) {
 	if w.pass(); len(w.suite.Status.Table) != 1 {
 		t.Error("it was written anew for that alone")
 	}
-	w.end(w.made[0])
+	w.end(w.created[0])
 	w.now = w.now.Add(detailEvery)
 	if w.pass(); len(w.suite.Status.Table) != 0 || w.suite.Status.Counts.Measured != 1 {
 		t.Errorf("%d rows, %+v", len(w.suite.Status.Table), w.suite.Status.Counts)
@@ -427,8 +446,9 @@ func TestALargeTableOfAnEarlierVersionGoesWithTheNextWrite(t *testing.T) {
 func TestWhatTheAPIServerDoesNotStoreIsTold(t *testing.T) {
 	w := newWorld(t, twoByTwo+"parallelism: 2\n")
 	w.unstored = "configmaps \"night-suite\" is forbidden: exceeded quota"
-	if d := w.pass(); len(w.made) > 0 || d.Store || d.Report != nil || d.RequeueAt.IsZero() || !strings.Contains(d.Message, "exceeded quota") {
-		t.Errorf("made %q, stored %t, says %q", w.made, d.Store, d.Message)
+	if d := w.pass(); len(w.created) > 0 || d.Store || d.Report != nil || d.RequeueAt.IsZero() ||
+		!strings.Contains(d.Message, "exceeded quota") {
+		t.Errorf("made %q, stored %t, says %q", w.created, d.Store, d.Message)
 	}
 	w.want("Complete=False Waiting", "Reconciling=True Waiting")
 	w.unstored = ""
@@ -449,7 +469,8 @@ func TestWhatTheAPIServerDoesNotStoreIsTold(t *testing.T) {
 	}
 }
 
-// Whether anything was stored is known by when the suite began: a write of the status that is lost doesn't take that away.
+// Whether anything was stored is known by when the suite began: a write of the status that is lost doesn't take
+// that away.
 func TestASuiteKnowsWhenItBegan(t *testing.T) {
 	w := newWorld(t, "template: {spec: {}}\n")
 	w.pass()

@@ -15,9 +15,9 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/tier"
 )
 
-// runsOf are Reports, each told by its sign and its figure: ≥ the generator was the limit, ^ the machine was, > all that was asked for came back, ~ not
-// confirmed, - not measured; without one, saturated and confirmed.
-func runsOf(t *testing.T, figures string) (all []*report.Report) {
+// runsOf are Reports, each told by its sign and its figure: ≥ the generator was the limit, ^ the machine was, >
+// all that was asked for came back, ~ not confirmed, - not measured; without one, saturated and confirmed.
+func runsOf(t *testing.T, figures string) (reports []*report.Report) {
 	t.Helper()
 	for _, text := range strings.Fields(figures) {
 		number := strings.TrimLeft(text, "≥^>~-")
@@ -39,9 +39,9 @@ func runsOf(t *testing.T, figures string) (all []*report.Report) {
 		case "-":
 			r.Ending = report.Failed
 		}
-		all = append(all, r)
+		reports = append(reports, r)
 	}
-	return all
+	return reports
 }
 
 func TestWhichRunWasDisturbed(t *testing.T) {
@@ -72,9 +72,9 @@ func TestWhichRunWasDisturbed(t *testing.T) {
 		"none at all":                                          {"", -1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			which, why := Disturbed(runsOf(t, c.runs))
-			if which != c.want || (which < 0) != (why == "") {
-				t.Errorf("it is run %d (%s), want %d", which, why, c.want)
+			index, reason := Disturbed(runsOf(t, c.runs))
+			if index != c.want || (index < 0) != (reason == "") {
+				t.Errorf("it is run %d (%s), want %d", index, reason, c.want)
 			}
 		})
 	}
@@ -87,32 +87,34 @@ func TestWhichRunWasDisturbed(t *testing.T) {
 				t.Error("what is stored of it doesn't tell")
 			}
 		}
-		if which, why := Disturbed(runs); which >= 0 {
-			t.Errorf("it is run %d: %s", which, why)
+		if index, reason := Disturbed(runs); index >= 0 {
+			t.Errorf("it is run %d: %s", index, reason)
 		}
 	})
-	_, why := Disturbed(runsOf(t, "21010 21000 ≥10420 21020 20990"))
-	if want := "the generator was the limit at 10.42 Kpps, but other runs measured 21.01 Kpps: this run was disturbed"; why != want {
-		t.Errorf("it says %q, want %q", why, want)
+	_, reason := Disturbed(runsOf(t, "21010 21000 ≥10420 21020 20990"))
+	if want := "the generator was the limit at 10.42 Kpps, but other runs measured 21.01 Kpps: this run was disturbed"; reason != want {
+		t.Errorf("it says %q, want %q", reason, want)
 	}
 }
 
-// Of all runs whose generators were the limit only the one that says least has to be looked at: if that isn't below what the others say, none is.
+// Of all runs whose generators were the limit only the one that says least has to be looked at: if that isn't
+// below what the others say, none is.
 func TestIfAnyWasDisturbedTheLeastWas(t *testing.T) {
 	random, found := newRandom(31), 0
 	for range 5000 {
-		var all []measuredRun
+		var runs []measuredRun
 		for i := range 1 + random.IntN(7) {
-			all = append(all, measuredRun{repetition: i, figures: &report.Figures{PacketsPerSecond: 900 + random.Int64N(200)}, limited: random.IntN(2) == 0, unsure: random.IntN(5) == 0})
-			if all[i].weak = all[i].limited; all[i].weak {
-				all[i].unsure = false
+			runs = append(runs, measuredRun{repetition: i, figures: &report.Figures{PacketsPerSecond: 900 +
+				random.Int64N(200)}, limited: random.IntN(2) == 0, unsure: random.IntN(5) == 0})
+			if runs[i].weak = runs[i].limited; runs[i].weak {
+				runs[i].unsure = false
 			}
 		}
-		one := slices.ContainsFunc(all, func(s measuredRun) bool { return s.weak && s.isLess(all) })
-		if got := disturbed(all); (got != nil) != one {
-			t.Fatalf("%+v: it is %+v, and one was: %v", all, got, one)
+		expected := slices.ContainsFunc(runs, func(s measuredRun) bool { return s.weak && s.isLess(runs) })
+		if got := disturbed(runs); (got != nil) != expected {
+			t.Fatalf("%+v: it is %+v, and one was: %v", runs, got, expected)
 		}
-		if one {
+		if expected {
 			found++
 		}
 	}
@@ -130,33 +132,51 @@ func TestDisturbedRunsAreRepeated(t *testing.T) {
 	const five = "template: {spec: {}}\nrepetitions: 5\ncriteria: [{name: fast, metric: PacketsPerSecond, min: \"900000\"}]\n"
 	lost := v1alpha1.ReasonGeneratorLost
 	for name, c := range map[string]struct {
-		spec    string
-		bounds  map[string]int64
-		ends    map[string]string
-		made    string // beyond the first tries
-		verdict v1alpha1.SuiteVerdict
-		says    []string
-		runs    int32
-		bound   bool
+		spec     string
+		bounds   map[string]int64
+		ends     map[string]string
+		repeated string // beyond the first tries
+		verdict  v1alpha1.SuiteVerdict
+		messages []string
+		runs     int32
+		bound    bool
 	}{
-		"one is, and no more part of median and verdict": {spec: five, bounds: map[string]int64{"r3": 500_000}, made: "r3t2", verdict: v1alpha1.VerdictPassed,
-			says: []string{"all 5 runs meet it", "night-test-r3 was repeated: GeneratorLimited: the generator was the limit at 500.00 Kpps, but other runs measured 1.00 Mpps: this run was disturbed"}, runs: 5},
-		"what comes of it counts, whatever it is": {spec: five, bounds: map[string]int64{"r3": 500_000, "r3t2": 400_000}, made: "r3t2", verdict: v1alpha1.VerdictUndecided, runs: 5, bound: true,
-			says: []string{"1 of 5 runs leave it open (west→east: 400.00 Kpps"}},
-		"as often as it may be": {spec: five + "invalidRetries: 3\n", bounds: map[string]int64{"r3": 500_000, "r3t2": 400_000, "r5": 300_000}, made: "r5t2 r3t2 r3t3", verdict: v1alpha1.VerdictPassed, runs: 5,
-			says: []string{"night-test-r3t2 was repeated: GeneratorLimited"}},
-		"not where none may be": {spec: five + "invalidRetries: 0\n", bounds: map[string]int64{"r3": 500_000}, verdict: v1alpha1.VerdictUndecided, runs: 5, bound: true},
-		"not where tests without a measurement took the tries": {spec: five, bounds: map[string]int64{"r3": 500_000}, ends: map[string]string{"r1": lost}, made: "r1t2", verdict: v1alpha1.VerdictUndecided, runs: 5, bound: true,
-			says: []string{"night-test-r1 was repeated: GeneratorLost"}},
-		"not where the generator is too weak": {spec: five, bounds: map[string]int64{"r1": 500_000, "r2": 500_100, "r3": 500_200, "r4": 499_900, "r5": 500_000}, verdict: v1alpha1.VerdictUndecided, runs: 5, bound: true},
-		"one whose second try comes to nothing stays": {spec: five, bounds: map[string]int64{"r3": 500_000}, ends: map[string]string{"r3t2": lost}, made: "r3t2", verdict: v1alpha1.VerdictUndecided, runs: 5, bound: true,
-			says: []string{"night-test-r3t2 was to take the place of night-test-r3, and gave no figure: GeneratorLost"}},
-		"and has a third, if it may": {spec: five + "invalidRetries: 2\n", bounds: map[string]int64{"r3": 500_000}, ends: map[string]string{"r3t2": lost}, made: "r3t2 r3t3", verdict: v1alpha1.VerdictPassed, runs: 5,
-			says: []string{"night-test-r3 was repeated: GeneratorLimited", "night-test-r3t2 was repeated: GeneratorLost"}},
-		"but not when that was stopped": {spec: five + "invalidRetries: 2\n", bounds: map[string]int64{"r3": 500_000}, ends: map[string]string{"r3t2": v1alpha1.ReasonStopped}, made: "r3t2", verdict: v1alpha1.VerdictUndecided, runs: 5, bound: true},
-		"one that loses frames at any load the second time says so": {spec: five, bounds: map[string]int64{"r3": 500_000}, ends: map[string]string{"r3t2": v1alpha1.ReasonNotMeasured}, made: "r3t2", verdict: v1alpha1.VerdictUndecided, runs: 5, bound: true,
-			says: []string{"of 6 runs do not meet it"}},
-		"it isn't what failurePolicy Stop stops at": {spec: five + "failurePolicy: Stop\n", bounds: map[string]int64{"r1": 500_000}, ends: map[string]string{"r1t2": lost}, made: "r1t2", verdict: v1alpha1.VerdictUndecided, runs: 5, bound: true},
+		"one is, and no more part of median and verdict": {spec: five, bounds: map[string]int64{"r3": 500_000},
+			repeated: "r3t2", verdict: v1alpha1.VerdictPassed,
+			messages: []string{"all 5 runs meet it",
+				"night-test-r3 was repeated: GeneratorLimited: the generator was the limit at 500.00 Kpps, but other runs measured 1.00 Mpps: this run was disturbed"}, runs: 5},
+		"what comes of it counts, whatever it is": {spec: five, bounds: map[string]int64{"r3": 500_000,
+			"r3t2": 400_000}, repeated: "r3t2", verdict: v1alpha1.VerdictUndecided, runs: 5, bound: true,
+			messages: []string{"1 of 5 runs leave it open (west→east: 400.00 Kpps"}},
+		"as often as it may be": {spec: five + "invalidRetries: 3\n", bounds: map[string]int64{"r3": 500_000,
+			"r3t2": 400_000, "r5": 300_000}, repeated: "r5t2 r3t2 r3t3", verdict: v1alpha1.VerdictPassed, runs: 5,
+			messages: []string{"night-test-r3t2 was repeated: GeneratorLimited"}},
+		"not where none may be": {spec: five + "invalidRetries: 0\n", bounds: map[string]int64{"r3": 500_000},
+			verdict: v1alpha1.VerdictUndecided, runs: 5, bound: true},
+		"not where tests without a measurement took the tries": {spec: five, bounds: map[string]int64{"r3": 500_000},
+			ends: map[string]string{"r1": lost}, repeated: "r1t2", verdict: v1alpha1.VerdictUndecided, runs: 5,
+			bound:    true,
+			messages: []string{"night-test-r1 was repeated: GeneratorLost"}},
+		"not where the generator is too weak": {spec: five, bounds: map[string]int64{"r1": 500_000, "r2": 500_100,
+			"r3": 500_200, "r4": 499_900, "r5": 500_000}, verdict: v1alpha1.VerdictUndecided, runs: 5, bound: true},
+		"one whose second try comes to nothing stays": {spec: five, bounds: map[string]int64{"r3": 500_000},
+			ends: map[string]string{"r3t2": lost}, repeated: "r3t2", verdict: v1alpha1.VerdictUndecided, runs: 5,
+			bound:    true,
+			messages: []string{"night-test-r3t2 was to take the place of night-test-r3, and gave no figure: GeneratorLost"}},
+		"and has a third, if it may": {spec: five + "invalidRetries: 2\n", bounds: map[string]int64{"r3": 500_000},
+			ends: map[string]string{"r3t2": lost}, repeated: "r3t2 r3t3", verdict: v1alpha1.VerdictPassed, runs: 5,
+			messages: []string{"night-test-r3 was repeated: GeneratorLimited",
+				"night-test-r3t2 was repeated: GeneratorLost"}},
+		"but not when that was stopped": {spec: five + "invalidRetries: 2\n", bounds: map[string]int64{"r3": 500_000},
+			ends: map[string]string{"r3t2": v1alpha1.ReasonStopped}, repeated: "r3t2",
+			verdict: v1alpha1.VerdictUndecided, runs: 5, bound: true},
+		"one that loses frames at any load the second time says so": {spec: five,
+			bounds: map[string]int64{"r3": 500_000}, ends: map[string]string{"r3t2": v1alpha1.ReasonNotMeasured},
+			repeated: "r3t2", verdict: v1alpha1.VerdictUndecided, runs: 5, bound: true,
+			messages: []string{"of 6 runs do not meet it"}},
+		"it isn't what failurePolicy Stop stops at": {spec: five + "failurePolicy: Stop\n",
+			bounds: map[string]int64{"r1": 500_000}, ends: map[string]string{"r1t2": lost}, repeated: "r1t2",
+			verdict: v1alpha1.VerdictUndecided, runs: 5, bound: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(tier.Times(2, 6)) {
@@ -166,25 +186,28 @@ func TestDisturbedRunsAreRepeated(t *testing.T) {
 				w.ends = func(test string) string { return c.ends[strings.TrimPrefix(test, "night-test-")] }
 				w.live(newRandom(seed))
 				w.want("Complete=True Measured")
-				var more []string
-				for _, name := range w.made {
+				var repeated []string
+				for _, name := range w.created {
 					if strings.Contains(strings.TrimPrefix(name, "night-test-"), "t") {
-						more = append(more, strings.TrimPrefix(name, "night-test-"))
+						repeated = append(repeated, strings.TrimPrefix(name, "night-test-"))
 					}
 				}
 				row := w.suite.Status.Table[0]
-				if strings.Join(more, " ") != c.made || row.Verdict != c.verdict || row.Runs != c.runs || row.LowerBound != c.bound {
-					t.Errorf("repeated %q, want %q; %s of %d runs, lower bound %v: %s", more, c.made, row.Verdict, row.Runs, row.LowerBound, row.Message)
+				if strings.Join(repeated, " ") != c.repeated || row.Verdict != c.verdict || row.Runs != c.runs ||
+					row.LowerBound != c.bound {
+					t.Errorf("repeated %q, want %q; %s of %d runs, lower bound %v: %s", repeated, c.repeated,
+						row.Verdict, row.Runs, row.LowerBound, row.Message)
 				}
 				if strings.Contains(row.Message, "set aside") {
 					t.Errorf("a repetition counts twice: %s", row.Message)
 				}
-				for _, words := range c.says {
+				for _, words := range c.messages {
 					if !strings.Contains(row.Message, words) {
 						t.Errorf("it doesn't say %q, but %q", words, row.Message)
 					}
 				}
-				if n := w.suite.Status.Counts; n.Measured != 5 || n.NotMeasured != 0 || int(n.Retried) != len(more) {
+				if n := w.suite.Status.Counts; n.Measured != 5 || n.NotMeasured != 0 ||
+					int(n.Retried) != len(repeated) {
 					t.Errorf("counts are %+v", n)
 				}
 			}
@@ -195,9 +218,11 @@ func TestDisturbedRunsAreRepeated(t *testing.T) {
 // What is repeated depends on what was measured, and neither on what ended first nor on restarts of the operator.
 func TestTheSameRunsAreRepeatedInWhateverOrderTheyEnd(t *testing.T) {
 	const spec = twoByTwo + "repetitions: 5\ninvalidRetries: 2\n"
-	bounds := map[string]int64{"night-apu6-imix-r2": 300_000, "night-apu6-imix-r4": 500_000, "night-apu6-imix-r4t2": 450_000, "night-vpp-64b-r1": 900_000, "night-vpp-64b-r5": 890_000,
+	bounds := map[string]int64{"night-apu6-imix-r2": 300_000, "night-apu6-imix-r4": 500_000,
+		"night-apu6-imix-r4t2": 450_000, "night-vpp-64b-r1": 900_000, "night-vpp-64b-r5": 890_000,
 		"night-vpp-64b-r5t2": 880_000, "night-apu6-64b-r3": 700_000}
-	want := []string{"night-apu6-64b-r3t2", "night-apu6-imix-r2t2", "night-apu6-imix-r4t2", "night-vpp-64b-r5t2", "night-vpp-64b-r5t3"}
+	want := []string{"night-apu6-64b-r3t2", "night-apu6-imix-r2t2", "night-apu6-imix-r4t2", "night-vpp-64b-r5t2",
+		"night-vpp-64b-r5t3"}
 	var rows string
 	for seed := range uint64(tier.Times(4, 20)) {
 		w := newWorld(t, spec)
@@ -207,15 +232,16 @@ func TestTheSameRunsAreRepeatedInWhateverOrderTheyEnd(t *testing.T) {
 		}
 		w.bound = func(test string) int64 { return bounds[test] }
 		w.live(newRandom(seed))
-		more := slices.DeleteFunc(slices.Clone(w.made), func(name string) bool { return !strings.Contains(name[len(name)-2:], "t") })
-		slices.Sort(more)
-		if !slices.Equal(more, want) {
-			t.Errorf("seed %d: repeated are %q, want %q", seed, more, want)
+		repeated := slices.DeleteFunc(slices.Clone(w.created),
+			func(name string) bool { return !strings.Contains(name[len(name)-2:], "t") })
+		slices.Sort(repeated)
+		if !slices.Equal(repeated, want) {
+			t.Errorf("seed %d: repeated are %q, want %q", seed, repeated, want)
 		}
-		if now := text(t, w.suite.Status.Table); rows != "" && now != rows {
-			t.Errorf("seed %d: the table is\n%s\nand was\n%s", seed, now, rows)
+		if table := text(t, w.suite.Status.Table); rows != "" && table != rows {
+			t.Errorf("seed %d: the table is\n%s\nand was\n%s", seed, table, rows)
 		} else {
-			rows = now
+			rows = table
 		}
 		if notes := fmt.Sprint(w.report.Notes); notes != "[5 tests were repeated after being disturbed]" {
 			t.Errorf("seed %d: the notes are %s", seed, notes)
@@ -236,10 +262,12 @@ func TestACellIsNotJudgedBeforeItsRepeatsAreIn(t *testing.T) {
 	w.pass() // says what is stored next
 	w.pass()
 	row, run := w.suite.Status.Table[0], w.report.Cells[0].Runs[0]
-	if w.complete() || !slices.Contains(w.made, "night-test-r1t2") || row.Verdict != "" || row.Runs != 2 || row.LowerBound || !strings.Contains(row.Message, "2 of 3 repetitions are in, no verdict yet") {
-		t.Errorf("made %q; %+v", w.made, row)
+	if w.complete() || !slices.Contains(w.created, "night-test-r1t2") || row.Verdict != "" || row.Runs != 2 ||
+		row.LowerBound || !strings.Contains(row.Message, "2 of 3 repetitions are in, no verdict yet") {
+		t.Errorf("made %q; %+v", w.created, row)
 	}
-	if run.Test != "night-test-r1" || run.Figures == nil || run.Figures.PacketsPerSecond != 500_000 || !strings.Contains(run.Repeated, "this run was disturbed") {
+	if run.Test != "night-test-r1" || run.Figures == nil || run.Figures.PacketsPerSecond != 500_000 ||
+		!strings.Contains(run.Repeated, "this run was disturbed") {
 		t.Errorf("the report has it as %+v", run)
 	}
 	if c := w.suite.Status.Counts; c.Measured != 2 || c.Retried != 1 {
@@ -264,13 +292,15 @@ func TestACellIsNotJudgedBeforeItsRepeatsAreIn(t *testing.T) {
 		w.suite.Spec.Stop = true
 		w.pass()
 		w.want("Complete=True Stopped")
-		if row := w.suite.Status.Table[0]; len(w.made) != 2 || row.Runs != 2 || !strings.Contains(row.Message, "1 of 2 runs leave it open") || w.suite.Status.Counts.NotMeasured != 0 {
-			t.Errorf("made %q, %+v, %+v", w.made, row, w.suite.Status.Counts)
+		if row := w.suite.Status.Table[0]; len(w.created) != 2 || row.Runs != 2 ||
+			!strings.Contains(row.Message, "1 of 2 runs leave it open") || w.suite.Status.Counts.NotMeasured != 0 {
+			t.Errorf("made %q, %+v, %+v", w.created, row, w.suite.Status.Counts)
 		}
 	})
 }
 
-// A suite that is over is judged as it is, by its own report, by a gate and as a baseline alike: also one of an earlier version, which repeated nothing so.
+// A suite that is over is judged as it is, by its own report, by a gate and as a baseline alike: also one of an
+// earlier version, which repeated nothing so.
 func TestWhatIsOverIsNotRepeated(t *testing.T) {
 	w := newWorld(t, "template: {spec: {}}\nrepetitions: 3\ncriteria: [{name: fast, metric: PacketsPerSecond, min: \"900000\"}]\n")
 	w.live(newRandom(1))
@@ -278,12 +308,13 @@ func TestWhatIsOverIsNotRepeated(t *testing.T) {
 	bounded(run.Evidence, 500_000)
 	run.Reason, run.Figures = string(report.GeneratorLimited), figures.TableFigures(run.Evidence)
 	w.runs["night-test-r2"] = run
-	if d := w.pass(); d.Rule != "finished" || len(w.made) != 3 {
-		t.Errorf("%s, made %q", d.Rule, w.made)
+	if d := w.pass(); d.Rule != "finished" || len(w.created) != 3 {
+		t.Errorf("%s, made %q", d.Rule, w.created)
 	}
 	for name, finished := range map[string]time.Time{"over": w.now, "not waited for": {}} {
 		judged := JudgeStored(w.matrix, w.runs, finished, "test", nil)
-		if c := judged.Report.Cells[0]; len(judged.Cells[0].Runs) != 3 || c.Figures.Runs != 3 || !c.Figures.LowerBound || c.Verdict.Outcome != report.Undecided || c.Runs[1].Repeated != "" {
+		if c := judged.Report.Cells[0]; len(judged.Cells[0].Runs) != 3 || c.Figures.Runs != 3 ||
+			!c.Figures.LowerBound || c.Verdict.Outcome != report.Undecided || c.Runs[1].Repeated != "" {
 			t.Errorf("%s: %+v", name, c)
 		}
 	}
@@ -292,12 +323,13 @@ func TestWhatIsOverIsNotRepeated(t *testing.T) {
 	}
 }
 
-// The replaced run stands in no way for its repetition: not in a judgement of what is stored, not in a baseline, in notes or in a document.
+// The replaced run stands in no way for its repetition: not in a judgement of what is stored, not in a
+// baseline, in notes or in a document.
 func TestAReplacedRunIsNoPartOfAnything(t *testing.T) {
 	w := newWorld(t, "template: {spec: {}}\nrepetitions: 3\ncriteria: [{name: fast, metric: PacketsPerSecond, min: \"900000\"}]\n")
 	w.bound = boundTo(map[string]int64{"r2": 500_000})
 	w.live(newRandom(2))
-	without := func(runs int, found func(i int) *report.Report) {
+	wantWithout := func(runs int, found func(i int) *report.Report) {
 		t.Helper()
 		if runs != 3 {
 			t.Errorf("there are %d runs", runs)
@@ -309,9 +341,9 @@ func TestAReplacedRunIsNoPartOfAnything(t *testing.T) {
 		}
 	}
 	judged := JudgeStored(w.matrix, w.runs, w.now, "test", nil)
-	without(len(judged.Cells[0].Runs), func(i int) *report.Report { return judged.Cells[0].Runs[i].Report })
+	wantWithout(len(judged.Cells[0].Runs), func(i int) *report.Report { return judged.Cells[0].Runs[i].Report })
 	stored := ReferenceOf(w.matrix, w.runs)
-	without(len(stored.Cells[0].Runs), func(i int) *report.Report { return stored.Cells[0].Runs[i].Report })
+	wantWithout(len(stored.Cells[0].Runs), func(i int) *report.Report { return stored.Cells[0].Runs[i].Report })
 	for i, c := 0, &judged.Report.Cells[0]; i < len(c.Runs); i++ {
 		c.Runs[i].Evidence = w.runs[c.Runs[i].Test].Evidence
 	}
@@ -319,7 +351,7 @@ func TestAReplacedRunIsNoPartOfAnything(t *testing.T) {
 	if err := document.Add(judged.Report); err != nil {
 		t.Fatal(err)
 	}
-	without(len(document.Cells[0].Runs), func(i int) *report.Report { return document.Cells[0].Runs[i].Report })
+	wantWithout(len(document.Cells[0].Runs), func(i int) *report.Report { return document.Cells[0].Runs[i].Report })
 	if notes := judged.Report.Notes; !slices.Equal(notes, []string{"1 test was repeated after being disturbed"}) {
 		t.Errorf("the notes are %q", notes)
 	}
@@ -339,18 +371,19 @@ func TestDisturbedRunsAreRepeatedOnOneMachineToo(t *testing.T) {
 	a := NewLocal(Expand(written(t, spec)), "test", now)
 	var names []string
 	for range 4 {
-		w, more := a.Next(now)
-		if !more {
+		w, ok := a.Next(now)
+		if !ok {
 			break
 		}
-		if again := a.Again(w); (again != "") != (w.Try > 1) {
-			t.Errorf("%s: it is said that %q", w.Name, again)
+		if reason := a.WhyRepeated(w); (reason != "") != (w.Try > 1) {
+			t.Errorf("%s: it is said that %q", w.Name, reason)
 		}
 		if names = append(names, w.Name); len(names) < 4 {
 			measure(a, w)
 		}
 	}
-	if want := []string{"night-test-r1", "night-test-r2", "night-test-r3", "night-test-r1t2"}; !slices.Equal(names, want) {
+	if want := []string{"night-test-r1", "night-test-r2", "night-test-r3", "night-test-r1t2"}; !slices.Equal(names,
+		want) {
 		t.Fatalf("measured are %q, want %q", names, want)
 	}
 	if c := a.Counts(); c.Measured != 2 || c.Waiting != 1 {
@@ -365,19 +398,21 @@ func TestDisturbedRunsAreRepeatedOnOneMachineToo(t *testing.T) {
 		t.Run("taken up "+name, func(t *testing.T) {
 			tried := len(cut.Cells[0].Runs) == 4
 			b := NewLocal(Expand(written(t, spec)), "test", now)
-			if taken, left := b.Resume(cut, func(Wanted, report.SuiteRun) string { return "" }); taken != 3 || len(left) > 0 {
-				t.Errorf("%d are taken, left are %q", taken, left)
+			if resumed, skipped := b.Resume(cut, func(Wanted, report.SuiteRun) string { return "" }); resumed != 3 ||
+				len(skipped) > 0 {
+				t.Errorf("%d are taken, left are %q", resumed, skipped)
 			}
-			w, more := b.Next(now)
-			if more == tried || more && w.Name != "night-test-r1t2" {
-				t.Fatalf("next is %+v, %v", w, more)
+			w, ok := b.Next(now)
+			if ok == tried || ok && w.Name != "night-test-r1t2" {
+				t.Fatalf("next is %+v, %v", w, ok)
 			}
-			if more {
+			if ok {
 				measure(b, w)
 				b.Next(now)
 			}
 			c := b.Document(now).Cells[0]
-			if c.Figures == nil || c.Figures.Runs != 3 || c.Figures.LowerBound || len(c.Runs) != 4 || c.Runs[0].Repeated == "" || c.Runs[0].Figures.PacketsPerSecond != 10_420 {
+			if c.Figures == nil || c.Figures.Runs != 3 || c.Figures.LowerBound || len(c.Runs) != 4 ||
+				c.Runs[0].Repeated == "" || c.Runs[0].Figures.PacketsPerSecond != 10_420 {
 				t.Errorf("it has %+v", c)
 			}
 		})
@@ -386,11 +421,12 @@ func TestDisturbedRunsAreRepeatedOnOneMachineToo(t *testing.T) {
 
 // What others measured is the middle of it, whatever their number.
 func TestTheMiddleOfWhatOthersMeasured(t *testing.T) {
-	all := []measuredRun{{repetition: 1, figures: &report.Figures{PacketsPerSecond: 1}}}
+	runs := []measuredRun{{repetition: 1, figures: &report.Figures{PacketsPerSecond: 1}}}
 	for i, want := range []int64{0, 40, 30, 40, 35} {
-		if got, _ := medianOfOthers(all, 1); got != want {
+		if got, _ := medianOfOthers(runs, 1); got != want {
 			t.Errorf("of %d others it is %d, want %d", i, got, want)
 		}
-		all = append(all, measuredRun{repetition: i + 2, figures: &report.Figures{PacketsPerSecond: []int64{40, 20, 50, 30, 0}[i]}})
+		runs = append(runs, measuredRun{repetition: i + 2, figures: &report.Figures{PacketsPerSecond: []int64{40, 20,
+			50, 30, 0}[i]}})
 	}
 }

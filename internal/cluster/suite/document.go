@@ -16,56 +16,59 @@ import (
 
 // document is the suite's report so far.
 func (v *view) document(s *step) *report.Suite {
-	return v.documentOf(s.complete, func(cell int) report.SuiteCell { return v.cell(cell) })
+	return v.suiteReport(s.complete, func(cell int) report.SuiteCell { return v.cell(cell) })
 }
 
-func (v *view) documentOf(complete bool, cellOf func(int) report.SuiteCell) *report.Suite {
-	out := &report.Suite{
-		Version: report.SuiteVersion, Producer: "linerate " + v.Version, Name: v.Suite.Name, Namespace: v.Suite.Namespace, UID: string(v.Suite.UID),
+func (v *view) suiteReport(complete bool, cellOf func(int) report.SuiteCell) *report.Suite {
+	document := &report.Suite{
+		Version: report.SuiteVersion, Producer: "linerate " + v.Version, Name: v.Suite.Name,
+		Namespace: v.Suite.Namespace, UID: string(v.Suite.UID),
 		Generation: v.Suite.Generation, Started: v.Suite.CreationTimestamp.UTC(), Seed: seedOf(v.Suite),
 	}
-	if v.was.StartedAt != nil {
-		out.Started = v.was.StartedAt.UTC()
+	if v.lastStatus.StartedAt != nil {
+		document.Started = v.lastStatus.StartedAt.UTC()
 	}
 	if complete {
-		out.Finished = v.Now.UTC()
+		document.Finished = v.Now.UTC()
 	}
 	for _, axis := range v.spec.Axes {
 		a := report.Axis{Name: string(axis.Name)}
 		for _, value := range axis.Values {
 			a.Values = append(a.Values, string(value.Name))
 		}
-		out.Axes = append(out.Axes, a)
+		document.Axes = append(document.Axes, a)
 	}
 	points := 0
 	for i := range v.Matrix.Cells {
 		cell := cellOf(i)
-		if points += len(cell.Curve); points > mostCurvePoints {
+		if points += len(cell.Curve); points > maxCurvePoints {
 			cell.Curve = nil
 		}
-		out.Cells = append(out.Cells, cell)
+		document.Cells = append(document.Cells, cell)
 	}
-	if points > mostCurvePoints {
-		out.Notes = append(out.Notes, fmt.Sprintf("the cells' curves have %d loads, of which this document holds %d at most: the others are in the runs' Reports", points, mostCurvePoints))
+	if points > maxCurvePoints {
+		document.Notes = append(document.Notes,
+			fmt.Sprintf("the cells' curves have %d loads, of which this document holds %d at most: the others are in the runs' Reports", points, maxCurvePoints))
 	}
 	if ref := v.reference(); ref != nil {
-		out.Baseline = &report.Baseline{Kind: ref.Kind, Name: ref.Name, Message: ref.Fault}
+		document.Baseline = &report.Baseline{Kind: ref.Kind, Name: ref.Name, Message: ref.Fault}
 	}
-	out.Verdict = overall(len(v.spec.Criteria) > 0, out.Cells)
-	if complete && out.Verdict.Outcome == report.Undecided && slices.ContainsFunc(out.Cells, func(c report.SuiteCell) bool { return c.Verdict != nil && c.Verdict.Outcome == report.DidFail }) {
-		out.Notes = append(out.Notes, amongSoMany)
+	document.Verdict = suiteVerdict(len(v.spec.Criteria) > 0, document.Cells)
+	if complete && document.Verdict.Outcome == report.Undecided && slices.ContainsFunc(document.Cells,
+		func(c report.SuiteCell) bool { return c.Verdict != nil && c.Verdict.Outcome == report.DidFail }) {
+		document.Notes = append(document.Notes, amongSoMany)
 	}
 	if n := v.retried - v.disturbed; n > 0 {
-		out.Notes = append(out.Notes, testsWere(n)+" repeated after ending without a measurement")
+		document.Notes = append(document.Notes, testsWere(n)+" repeated after ending without a measurement")
 	}
 	if n := v.disturbed; n > 0 {
-		out.Notes = append(out.Notes, testsWere(n)+" repeated after being disturbed")
+		document.Notes = append(document.Notes, testsWere(n)+" repeated after being disturbed")
 	}
-	return out
+	return document
 }
 
-// mostCurvePoints bounds the loads of all cells' curves in a suite's document.
-const mostCurvePoints = 4096
+// maxCurvePoints bounds the loads of all cells' curves in a suite's document.
+const maxCurvePoints = 4096
 
 func testsWere(n int32) string {
 	if n == 1 {
@@ -77,13 +80,14 @@ func testsWere(n int32) string {
 // amongSoMany says why a suite with a failed cell is undecided.
 const amongSoMany = "among so many cells chance alone shows as much too often: more repetitions would tell"
 
-// overall is the verdict on all cells: the worst, if it is still significant among so many cells.
-func overall(judged bool, cells []report.SuiteCell) report.Verdict {
-	out := report.Verdict{}
+// suiteVerdict is the verdict on all cells. It is the worst verdict of any cell, unless chance alone would show
+// that among so many cells.
+func suiteVerdict(judged bool, cells []report.SuiteCell) report.Verdict {
+	verdict := report.Verdict{}
 	if !judged {
-		return out
+		return verdict
 	}
-	out.Outcome = report.Passed
+	verdict.Outcome = report.Passed
 	var verdicts []*report.Verdict
 	for _, c := range cells {
 		if c.Calibration {
@@ -92,43 +96,44 @@ func overall(judged bool, cells []report.SuiteCell) report.Verdict {
 		verdicts = append(verdicts, c.Verdict)
 		switch {
 		case c.Verdict == nil || c.Verdict.Outcome == report.Undecided:
-			if out.Outcome == report.Passed {
-				out.Outcome = report.Undecided
+			if verdict.Outcome == report.Passed {
+				verdict.Outcome = report.Undecided
 			}
 		case c.Verdict.Outcome == report.DidFail:
-			out.Outcome = report.DidFail
+			verdict.Outcome = report.DidFail
 		}
 	}
-	if out.Outcome == report.DidFail && !report.FailedTogether(verdicts) {
-		out.Outcome = report.Undecided
+	if verdict.Outcome == report.DidFail && !report.FailedTogether(verdicts) {
+		verdict.Outcome = report.Undecided
 	}
-	return out
+	return verdict
 }
 
-// cell is what was measured in a cell, and the verdict on it. It is computed once for table, report and verdict.
+// cell is what was measured in a cell, and the verdict on it. It is computed once for table, report and
+// verdict.
 func (v *view) cell(number int) report.SuiteCell {
-	out, known := v.cells[number]
-	if !known {
-		out = v.computeCell(number)
-		v.cells[number] = out
+	result, ok := v.cells[number]
+	if !ok {
+		result = v.computeCell(number)
+		v.cells[number] = result
 	}
-	return out
+	return result
 }
 
 func (v *view) computeCell(number int) report.SuiteCell {
 	c := &v.Matrix.Cells[number]
-	out := report.SuiteCell{Name: c.Name, Product: c.Product, Loadtest: c.Loadtest}
+	result := report.SuiteCell{Name: c.Name, Product: c.Product, Loadtest: c.Loadtest}
 	if len(c.Values) == 0 {
-		out.Product = v.Suite.Name
+		result.Product = v.Suite.Name
 	}
 	for _, value := range c.Values {
-		out.Values = append(out.Values, report.AxisValue{Axis: string(value.Axis), Value: string(value.Value)})
+		result.Values = append(result.Values, report.AxisValue{Axis: string(value.Axis), Value: string(value.Value)})
 	}
 	var figures []Run
 	vain := ""
-	for _, name := range v.made[number] {
-		run, known := v.Runs[name]
-		if !known {
+	for _, name := range v.testsOf[number] {
+		run, ok := v.Runs[name]
+		if !ok {
 			continue
 		}
 		run.Repeated = ""
@@ -140,65 +145,71 @@ func (v *view) computeCell(number int) report.SuiteCell {
 		default:
 			vain = wording.JoinNonEmpty("; ", vain, v.whyInVain(number, &run))
 		}
-		if run.Evidence = v.capacityOf(number).mark(run.Evidence); !v.Evidence && !c.calibrates { // a document that is compared with this one gets the marks, too
-			run.Evidence = nil // but a calibration's evidence stays: a later suite may use it
+		// the marks stay in the document's evidence
+		if run.Evidence = v.capacityOf(number).mark(run.Evidence); !v.Evidence && !c.calibrates {
+			run.Evidence = nil // only a calibration's evidence stays, since a later suite may reuse it
 		}
-		out.Runs = append(out.Runs, run.SuiteRun)
+		result.Runs = append(result.Runs, run.SuiteRun)
 	}
-	out.Figures, out.Outliers = medians(figures)
-	out.Goals, out.Curve = mediansOfGoals(figures), medianCurve(figures)
-	out.Images, out.Message = imagesOf(figures)
-	out.Message = wording.JoinNonEmpty("; ", out.Message, severalEnvironments(v.evidence(number)))
-	out.Message = wording.JoinNonEmpty("; ", out.Message, vain)
-	out.Message = wording.JoinNonEmpty("; ", out.Message, out.Void().String())
-	if out.Calibration = c.calibrates; out.Calibration { // it isn't judged
-		out.Identity, out.Message = v.Matrix.identities[number], wording.JoinNonEmpty("; ", takenFrom(figures), out.Message)
-		return out
+	result.Figures, result.Outliers = medians(figures)
+	result.Goals, result.Curve = mediansOfGoals(figures), medianCurve(figures)
+	result.Images, result.Message = imagesOf(figures)
+	result.Message = wording.JoinNonEmpty("; ", result.Message, severalEnvironments(v.evidence(number)))
+	result.Message = wording.JoinNonEmpty("; ", result.Message, vain)
+	result.Message = wording.JoinNonEmpty("; ", result.Message, result.Void().String())
+	if result.Calibration = c.calibrates; result.Calibration { // a calibration isn't judged
+		result.Identity, result.Message = v.Matrix.identities[number], wording.JoinNonEmpty("; ",
+			reuseSentences(figures), result.Message)
+		return result
 	}
-	v.boundByCalibration(number, &out)
+	v.boundByCalibration(number, &result)
 	if len(v.spec.Criteria) == 0 {
-		return out
+		return result
 	}
 	awaited := v.awaited(number)
 	if awaited == "" {
-		out.Verdict = v.verdict(number)
-		v.doubtChosenRuns(number, &out)
-		return out
+		result.Verdict = v.verdict(number)
+		v.doubtChosenRuns(number, &result)
+		return result
 	}
-	out.Verdict = &report.Verdict{Outcome: report.Undecided}
-	if len(out.Runs) > 0 {
-		out.Message = wording.JoinNonEmpty("; ", out.Message, awaited)
+	result.Verdict = &report.Verdict{Outcome: report.Undecided}
+	if len(result.Runs) > 0 {
+		result.Message = wording.JoinNonEmpty("; ", result.Message, awaited)
 	}
-	return out
+	return result
 }
 
-// doubtChosenRuns makes a passed cell undecided of which more runs are void than count, or whose baseline is such a cell: whoever voids runs chooses those that count.
+// doubtChosenRuns makes a passed cell undecided if more of its runs, or of its baseline's, are void than count.
+// A user who voids runs chooses those that count.
 func (v *view) doubtChosenRuns(number int, c *report.SuiteCell) {
 	if c.Verdict.Outcome != report.Passed {
 		return
 	}
-	why := ""
+	reason := ""
 	if c.IsMostlyVoid() {
-		why = report.MostlyVoid
-	} else if base, name := v.baselineOf(number); v.lookup() == nil && name != "" && base >= 0 && base != number && slices.ContainsFunc(v.spec.Criteria, v1alpha1.Criterion.Relative) {
+		reason = report.MostlyVoid
+	} else if base, name := v.baselineOf(number); v.lookup() == nil && name != "" && base >= 0 && base != number &&
+		slices.ContainsFunc(v.spec.Criteria, v1alpha1.Criterion.Relative) {
 		if baseline := v.cell(base); baseline.IsMostlyVoid() {
-			why = "of the baseline " + report.MostlyVoid
+			reason = "of the baseline " + report.MostlyVoid
 		}
 	}
-	if why != "" {
-		c.Verdict.Outcome, c.Message = report.Undecided, wording.JoinNonEmpty("; ", c.Message, why)
+	if reason != "" {
+		c.Verdict.Outcome, c.Message = report.Undecided, wording.JoinNonEmpty("; ", c.Message, reason)
 	}
 }
 
-// representsRepetition says whether a run stands for its repetition: of its tries that is the last one with figures or, if none has any, the last one.
+// representsRepetition says that a run stands for its repetition. That is the last try with figures or, if no
+// try has figures, the last try.
 func (v *view) representsRepetition(cell int, name string, run *Run) bool {
 	if run.measured() {
 		return !v.replaced[name]
 	}
-	return !v.exists(v.Matrix.TestName(cell, int32(run.Repetition), int32(run.Retry)+2)) && v.measuredBefore(cell, run) == ""
+	return !v.exists(v.Matrix.TestName(cell, int32(run.Repetition), int32(run.Retry)+2)) &&
+		v.measuredBefore(cell, run) == ""
 }
 
-// measuredBefore is the last earlier try of the same repetition that gave figures; empty: none did.
+// measuredBefore is the last earlier try of the same repetition that gave figures, or empty.
 func (v *view) measuredBefore(cell int, run *Run) string {
 	for try := run.Retry; try > 0; try-- {
 		if name := v.Matrix.TestName(cell, int32(run.Repetition), int32(try)); v.ranWithFigures(name) {
@@ -208,8 +219,9 @@ func (v *view) measuredBefore(cell int, run *Run) string {
 	return ""
 }
 
-// imagesOf are the images that all runs measured; apart says that they measured different devices, so that their median means nothing.
-func imagesOf(runs []Run) (common []plan.Container, apart string) {
+// imagesOf are the images that all runs measured. difference says that the runs measured different devices, so
+// that their median means nothing.
+func imagesOf(runs []Run) (common []plan.Container, difference string) {
 	var names []string
 	var images [][]plan.Container
 	for _, r := range runs {
@@ -218,31 +230,32 @@ func imagesOf(runs []Run) (common []plan.Container, apart string) {
 	return report.CommonImages(names, images)
 }
 
-// severalEnvironments says how the environments of one cell's runs differ, such as their nodes; empty: in nothing that is known.
+// severalEnvironments says how the environments of one cell's runs differ, such as their nodes. It is empty if
+// no difference is known.
 func severalEnvironments(runs []analysis.KeptReport) string {
-	all := make([]*report.Environment, len(runs))
+	environments := make([]*report.Environment, len(runs))
 	for i, k := range runs {
-		all[i] = report.EnvironmentOf(k.Report)
+		environments[i] = report.EnvironmentOf(k.Report)
 	}
-	return comparison.SeveralEnvironments(all)
+	return comparison.SeveralEnvironments(environments)
 }
 
-// medians are the figures of several runs together, and which of them lie far from the others.
+// medians are the figures of several runs together, and which of the runs lie far from the others.
 func medians(runs []Run) (*report.Figures, []string) {
-	each := make([]*report.Figures, len(runs))
+	perRun := make([]*report.Figures, len(runs))
 	for i := range runs {
 		f := *runs[i].Figures
 		if runs[i].unconfirmed() {
 			f.Unconfirmed = 1
 		}
-		each[i] = &f
+		perRun[i] = &f
 	}
-	all, far := history.Medians(each)
+	median, far := history.Medians(perRun)
 	var outliers []string
 	for _, i := range far {
 		outliers = append(outliers, runs[i].Test)
 	}
-	return all, outliers
+	return median, outliers
 }
 
 // medianCurve is the median loss at each load, over the runs whose evidence is still kept.
@@ -256,21 +269,21 @@ func medianCurve(runs []Run) []report.CurvePoint {
 	return figures.MedianCurve(curves)
 }
 
-// mediansOfGoals are the figures of several runs together of each goal that any of them has, over the runs that have some.
-func mediansOfGoals(runs []Run) (all []report.GoalFigures) {
-	each := map[string][]*report.Figures{}
+// mediansOfGoals are the figures of each goal that any of the runs has, over the runs that have some.
+func mediansOfGoals(runs []Run) (goals []report.GoalFigures) {
+	byGoal := map[string][]*report.Figures{}
 	for _, r := range runs {
 		for _, g := range r.Goals {
-			if _, known := each[g.Goal]; !known {
-				each[g.Goal], all = nil, append(all, report.GoalFigures{Goal: g.Goal})
+			if _, ok := byGoal[g.Goal]; !ok {
+				byGoal[g.Goal], goals = nil, append(goals, report.GoalFigures{Goal: g.Goal})
 			}
 			if g.Figures != nil {
-				each[g.Goal] = append(each[g.Goal], g.Figures)
+				byGoal[g.Goal] = append(byGoal[g.Goal], g.Figures)
 			}
 		}
 	}
-	for i := range all {
-		all[i].Figures, _ = history.Medians(each[all[i].Goal])
+	for i := range goals {
+		goals[i].Figures, _ = history.Medians(byGoal[goals[i].Goal])
 	}
-	return all
+	return goals
 }

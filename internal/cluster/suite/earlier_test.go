@@ -18,23 +18,26 @@ criteria: [{name: fast, metric: PacketsPerSecond, min: "100"}]
 
 // place is where generators are: a machine, and a card.
 func place(node, nic string) *report.Environment {
-	return &report.Environment{Linerate: "linerate v1", Generators: []report.GeneratorEnvironment{{Name: "generator-0", Product: "TRex", Version: "v3", Cores: 2,
-		Machine: report.Machine{Node: node, CPUModel: "Xeon", Processors: 16}, Ports: []report.PortEnvironment{{Link: "west", NIC: nic, Driver: "ice"}}}}}
+	return &report.Environment{Linerate: "linerate v1", Generators: []report.GeneratorEnvironment{{Name: "generator-0",
+		Product: "TRex", Version: "v3", Cores: 2,
+		Machine: report.Machine{Node: node, CPUModel: "Xeon", Processors: 16},
+		Ports:   []report.PortEnvironment{{Link: "west", NIC: nic, Driver: "ice"}}}}}
 }
 
 // nightAt measures a suite from a moment on, whose generators are there, and says which tests it made.
-func nightAt(t *testing.T, spec string, from time.Time, at func(test string) *report.Environment, earlier ...*report.Suite) (s *report.Suite, made []string) {
+func nightAt(t *testing.T, spec string, start time.Time, environmentOf func(test string) *report.Environment,
+	earlier ...*report.Suite) (s *report.Suite, tests []string) {
 	t.Helper()
-	a, now := NewLocal(Expand(written(t, spec)), "test", from), from
-	a.TakeCalibrations(earlier, now)
+	a, now := NewLocal(Expand(written(t, spec)), "test", start), start
+	a.ReuseCalibrations(earlier, now)
 	for range 100 {
-		w, more := a.Next(now)
-		if !more {
-			return a.Document(now), made
+		w, ok := a.Next(now)
+		if !ok {
+			return a.Document(now), tests
 		}
-		made = append(made, w.Name)
+		tests = append(tests, w.Name)
 		r := figureOf(w.Name, 1000)
-		r.Environment, r.Started, r.Finished = at(w.Name), now, now
+		r.Environment, r.Started, r.Finished = environmentOf(w.Name), now, now
 		a.Record(LocalRun(w, r, "sha256:"+w.Name))
 		now = now.Add(time.Minute)
 	}
@@ -44,34 +47,45 @@ func nightAt(t *testing.T, spec string, from time.Time, at func(test string) *re
 
 func TestACalibrationOfAnEarlierSuiteIsTaken(t *testing.T) {
 	began := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
-	here := func(string) *report.Environment { return place("lab-1", "8086:1593") }
-	earlier, all := nightAt(t, agedNight, began, here)
-	if len(all) != 6 {
-		t.Fatalf("the first night made %v", all)
+	sameLab := func(string) *report.Environment { return place("lab-1", "8086:1593") }
+	earlier, tests := nightAt(t, agedNight, began, sameLab)
+	if len(tests) != 6 {
+		t.Fatalf("the first night made %v", tests)
 	}
 	earlier.Name = "nightly-1"
 	onlyGenerator := func(spec string) bool { return strings.Contains(spec, "generator") }
 	for name, c := range map[string]struct {
-		spec   string
-		after  time.Duration
-		at     func(string) *report.Environment
-		anew   int // calibrations that are measured
-		alters func(*report.Suite)
+		spec          string
+		delay         time.Duration
+		environmentOf func(string) *report.Environment
+		anew          int // calibrations that are measured
+		alters        func(*report.Suite)
 	}{
-		"the same, a few hours later":   {agedNight, 5 * time.Hour, here, 0, nil},
-		"fewer repetitions of the same": {strings.Replace(agedNight, "repetitions: 2", "repetitions: 1", 1), 5 * time.Hour, here, 0, nil},
-		"more repetitions of the same":  {strings.Replace(agedNight, "repetitions: 2", "repetitions: 3", 1), 5 * time.Hour, here, 3, nil},
-		"too late":                      {agedNight, 25 * time.Hour, here, 2, nil},
-		"before it":                     {agedNight, -time.Hour, here, 2, nil},
-		"without maxAge":                {strings.Replace(agedNight, "maxAge: 24h", "", 1), 5 * time.Hour, here, 2, nil},
-		"other frames":                  {strings.Replace(agedNight, "frameSize: 64", "frameSize: 128", 1), 5 * time.Hour, here, 2, nil},
-		"other flows":                   {strings.Replace(agedNight, "frameSize: 64", "frameSize: 64, flows: {count: 9}", 1), 5 * time.Hour, here, 2, nil},
-		"more cores":                    {strings.Replace(agedNight, "dut:", "generator: {coresPerPortPair: 4}, dut:", 1), 5 * time.Hour, here, 2, nil},
-		"another device":                {strings.Replace(agedNight, "dut: {type: Reference}", "dut: {type: Reference, reference: {limit: {packetsPerSecond: 10}}}", 1), 5 * time.Hour, here, 0, nil},
-		"on another node":               {agedNight, 5 * time.Hour, func(string) *report.Environment { return place("lab-2", "8086:1593") }, 2, nil},
-		"through another card":          {agedNight, 5 * time.Hour, func(string) *report.Environment { return place("lab-1", "15b3:1019") }, 2, nil},
-		"nobody knows where it was":     {agedNight, 5 * time.Hour, here, 2, func(s *report.Suite) { s.Cells[0].Runs[0].Evidence.Environment = nil }},
-		"nothing is left of its runs":   {agedNight, 5 * time.Hour, here, 2, func(s *report.Suite) { s.Cells[0].Runs = nil }},
+		"the same, a few hours later": {agedNight, 5 * time.Hour, sameLab, 0, nil},
+		"fewer repetitions of the same": {strings.Replace(agedNight, "repetitions: 2", "repetitions: 1", 1),
+			5 * time.Hour, sameLab, 0, nil},
+		"more repetitions of the same": {strings.Replace(agedNight, "repetitions: 2", "repetitions: 3", 1),
+			5 * time.Hour, sameLab, 3, nil},
+		"too late":  {agedNight, 25 * time.Hour, sameLab, 2, nil},
+		"before it": {agedNight, -time.Hour, sameLab, 2, nil},
+		"without maxAge": {strings.Replace(agedNight, "maxAge: 24h", "", 1), 5 * time.Hour, sameLab, 2,
+			nil},
+		"other frames": {strings.Replace(agedNight, "frameSize: 64", "frameSize: 128", 1),
+			5 * time.Hour, sameLab, 2, nil},
+		"other flows": {strings.Replace(agedNight, "frameSize: 64",
+			"frameSize: 64, flows: {count: 9}", 1), 5 * time.Hour, sameLab, 2, nil},
+		"more cores": {strings.Replace(agedNight, "dut:", "generator: {coresPerPortPair: 4}, dut:",
+			1), 5 * time.Hour, sameLab, 2, nil},
+		"another device": {strings.Replace(agedNight, "dut: {type: Reference}",
+			"dut: {type: Reference, reference: {limit: {packetsPerSecond: 10}}}", 1), 5 * time.Hour, sameLab, 0, nil},
+		"on another node": {agedNight, 5 * time.Hour,
+			func(string) *report.Environment { return place("lab-2", "8086:1593") }, 2, nil},
+		"through another card": {agedNight, 5 * time.Hour,
+			func(string) *report.Environment { return place("lab-1", "15b3:1019") }, 2, nil},
+		"nobody knows where it was": {agedNight, 5 * time.Hour, sameLab, 2,
+			func(s *report.Suite) { s.Cells[0].Runs[0].Evidence.Environment = nil }},
+		"nothing is left of its runs": {agedNight, 5 * time.Hour, sameLab, 2,
+			func(s *report.Suite) { s.Cells[0].Runs = nil }},
 		"one of another linerate's release": {agedNight, 5 * time.Hour, func(string) *report.Environment {
 			e := place("lab-1", "8086:1593")
 			e.Linerate = "linerate v2"
@@ -83,23 +97,25 @@ func TestACalibrationOfAnEarlierSuiteIsTaken(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			from, err := report.ReadSuite(document)
+			earlierSuite, err := report.ReadSuite(document)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if c.alters != nil {
-				c.alters(from)
+				c.alters(earlierSuite)
 			}
-			s, made := nightAt(t, c.spec, began.Add(c.after), c.at, from)
+			s, tests := nightAt(t, c.spec, began.Add(c.delay), c.environmentOf, earlierSuite)
 			anew := 0
-			for _, test := range made {
+			for _, test := range tests {
 				if onlyGenerator(test) {
 					anew++
 				}
 			}
-			said := strings.Contains(s.Cells[0].Message, "night-generator-r1 of suite nightly-1 measured it on 2026-03-01 20:00 UTC")
-			if anew != c.anew || said != (c.anew == 0) || !s.Cells[1].Figures.LowerBound {
-				t.Errorf("%d calibrations are measured, want %d: %v; it says %q; %+v", anew, c.anew, made, s.Cells[0].Message, s.Cells[1].Figures)
+			reused := strings.Contains(s.Cells[0].Message,
+				"night-generator-r1 of suite nightly-1 measured it on 2026-03-01 20:00 UTC")
+			if anew != c.anew || reused != (c.anew == 0) || !s.Cells[1].Figures.LowerBound {
+				t.Errorf("%d calibrations are measured, want %d: %v; it says %q; %+v", anew, c.anew, tests,
+					s.Cells[0].Message, s.Cells[1].Figures)
 			}
 		})
 	}
@@ -107,15 +123,15 @@ func TestACalibrationOfAnEarlierSuiteIsTaken(t *testing.T) {
 
 func TestTheNewestCalibrationIsTaken(t *testing.T) {
 	began := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
-	here := func(string) *report.Environment { return place("lab-1", "8086:1593") }
-	old, _ := nightAt(t, agedNight, began, here)
-	young, _ := nightAt(t, agedNight, began.Add(3*time.Hour), here)
+	sameLab := func(string) *report.Environment { return place("lab-1", "8086:1593") }
+	old, _ := nightAt(t, agedNight, began, sameLab)
+	young, _ := nightAt(t, agedNight, began.Add(3*time.Hour), sameLab)
 	old.Name, young.Name = "old", "young"
 	for i := range young.Cells[0].Runs { // a LoadTest of that suite's, and where its Report is kept
 		young.Cells[0].Runs[i].UID, young.Cells[0].Runs[i].ConfigMap = "5f0c", "night-generator"
 	}
 	for _, earlier := range [][]*report.Suite{{old, young}, {young, old}} {
-		s, _ := nightAt(t, agedNight, began.Add(6*time.Hour), here, earlier...)
+		s, _ := nightAt(t, agedNight, began.Add(6*time.Hour), sameLab, earlier...)
 		for _, r := range s.Cells[0].Runs {
 			if r.Taken == nil || r.Taken.Suite != "young" {
 				t.Errorf("%s is of %+v", r.Test, r.Taken)
@@ -130,16 +146,17 @@ func TestTheNewestCalibrationIsTaken(t *testing.T) {
 // Who takes what another suite took says who measured it, and when: so nothing is kept alive beyond its age.
 func TestACalibrationThatWasTakenKeepsItsAge(t *testing.T) {
 	began := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
-	here := func(string) *report.Environment { return place("lab-1", "8086:1593") }
-	first, _ := nightAt(t, agedNight, began, here)
+	sameLab := func(string) *report.Environment { return place("lab-1", "8086:1593") }
+	first, _ := nightAt(t, agedNight, began, sameLab)
 	first.Name = "nightly-1"
-	second, _ := nightAt(t, agedNight, began.Add(20*time.Hour), here, first)
+	second, _ := nightAt(t, agedNight, began.Add(20*time.Hour), sameLab, first)
 	second.Name = "nightly-2"
-	if third, made := nightAt(t, agedNight, began.Add(22*time.Hour), here, second); len(made) != 4 || !strings.Contains(third.Cells[0].Message, "of suite nightly-1 measured it") {
-		t.Errorf("%v, %q", made, third.Cells[0].Message)
+	if third, tests := nightAt(t, agedNight, began.Add(22*time.Hour), sameLab, second); len(tests) != 4 ||
+		!strings.Contains(third.Cells[0].Message, "of suite nightly-1 measured it") {
+		t.Errorf("%v, %q", tests, third.Cells[0].Message)
 	}
-	if _, made := nightAt(t, agedNight, began.Add(30*time.Hour), here, second); len(made) != 6 {
-		t.Errorf("%v are made, though it is older than a day", made)
+	if _, tests := nightAt(t, agedNight, began.Add(30*time.Hour), sameLab, second); len(tests) != 6 {
+		t.Errorf("%v are made, though it is older than a day", tests)
 	}
 }
 
@@ -148,11 +165,13 @@ func TestACalibrationFromElsewhereCountsForNothing(t *testing.T) {
 	began := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
 	first, _ := nightAt(t, agedNight, began, func(string) *report.Environment { return place("lab-1", "8086:1593") })
 	first.Name = "nightly-1"
-	second, made := nightAt(t, agedNight+"invalidRetries: 0\n", began.Add(time.Hour), func(string) *report.Environment { return place("lab-2", "8086:1593") }, first)
+	second, tests := nightAt(t, agedNight+"invalidRetries: 0\n", began.Add(time.Hour),
+		func(string) *report.Environment { return place("lab-2", "8086:1593") }, first)
 	c := second.Cells[0]
-	if len(made) != 6 || c.Figures == nil || c.Figures.Runs != 2 || c.Runs[0].Reason != OtherEnvironment || c.Runs[0].Figures != nil ||
+	if len(tests) != 6 || c.Figures == nil || c.Figures.Runs != 2 || c.Runs[0].Reason != OtherEnvironment ||
+		c.Runs[0].Figures != nil ||
 		!strings.Contains(c.Runs[0].Message, "in another environment than this suite's devices: node of generator-0: lab-1, then lab-2") {
-		t.Errorf("%v\n%+v", made, c)
+		t.Errorf("%v\n%+v", tests, c)
 	}
 	if document, _, err := report.SuiteJSON(second); err != nil || len(document) == 0 {
 		t.Error(err)
@@ -169,8 +188,8 @@ func TestASuiteLooksForCalibrationsBeforeItsFirstTest(t *testing.T) {
 	w := newWorld(t, agedNight)
 	w.earlier = []*report.Suite{first}
 	w.pass()
-	if w.looked != 1 || len(w.made) != 1 || strings.Contains(w.made[0], "generator") {
-		t.Errorf("it looked %d times, and made %v", w.looked, w.made)
+	if w.looked != 1 || len(w.created) != 1 || strings.Contains(w.created[0], "generator") {
+		t.Errorf("it looked %d times, and made %v", w.looked, w.created)
 	}
 	w.forgets = true // a new operator finds it in the pages
 	for range 40 {
@@ -180,12 +199,15 @@ func TestASuiteLooksForCalibrationsBeforeItsFirstTest(t *testing.T) {
 		}
 		w.now = w.now.Add(time.Minute)
 	}
-	if !w.complete() || w.looked > 2 || len(w.made) != 4 || !strings.Contains(w.report.Cells[0].Message, "measured it on 2026-02-28") {
-		t.Errorf("it looked %d times, made %v, and is complete: %t; %+v", w.looked, w.made, w.complete(), w.report.Cells[0])
+	if !w.complete() || w.looked > 2 || len(w.created) != 4 || !strings.Contains(w.report.Cells[0].Message,
+		"measured it on 2026-02-28") {
+		t.Errorf("it looked %d times, made %v, and is complete: %t; %+v", w.looked, w.created, w.complete(),
+			w.report.Cells[0])
 	}
 }
 
-// What the generators of another node do by themselves says nothing of these: whatever the device carries, the limit may be theirs.
+// What the generators of another node do by themselves says nothing of these: whatever the device carries, the
+// limit may be theirs.
 func TestACalibrationOfAnotherNodeLeavesLowerBounds(t *testing.T) {
 	began := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
 	for name, c := range map[string]struct {
@@ -200,8 +222,8 @@ func TestACalibrationOfAnotherNodeLeavesLowerBounds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a, now := NewLocal(Expand(written(t, agedNight)), "test", began), began
 			for {
-				w, more := a.Next(now)
-				if !more {
+				w, ok := a.Next(now)
+				if !ok {
 					break
 				}
 				r := figureOf(w.Name, 500)
@@ -214,8 +236,9 @@ func TestACalibrationOfAnotherNodeLeavesLowerBounds(t *testing.T) {
 				now = now.Add(time.Minute)
 			}
 			cell := a.Document(now).Cells[1]
-			said := strings.Contains(cell.Message, "the generators by themselves were measured in another environment (node of generator-0: lab-1, then lab-2)")
-			if cell.Figures.LowerBound != c.bound || said != c.bound || (cell.Capacity == nil) != c.bound {
+			warned := strings.Contains(cell.Message,
+				"the generators by themselves were measured in another environment (node of generator-0: lab-1, then lab-2)")
+			if cell.Figures.LowerBound != c.bound || warned != c.bound || (cell.Capacity == nil) != c.bound {
 				t.Errorf("lower bound %t, %+v: %s", cell.Figures.LowerBound, cell.Capacity, cell.Message)
 			}
 		})

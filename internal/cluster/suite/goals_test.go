@@ -10,7 +10,8 @@ import (
 // searched is what a run leaves of a search for NDR and PDR; a rate of 0: no load met PDR.
 func searched(test string, ndr, pdr int64) Run {
 	r := reporttest.Measured(reporttest.Limited(ndr))
-	goals := []report.GoalResult{{Name: "NDR", Result: r.Result}, {Name: "PDR", Result: report.Result{Reason: report.Inconclusive}}}
+	goals := []report.GoalResult{{Name: "NDR", Result: r.Result},
+		{Name: "PDR", Result: report.Result{Reason: report.Inconclusive}}}
 	if pdr > 0 {
 		goals[1].Result = reporttest.Measured(reporttest.Limited(pdr)).Result
 	}
@@ -22,11 +23,13 @@ func TestACellHasTheMediansOfEachGoal(t *testing.T) {
 	runs := []Run{searched("a", 100_000, 200_000), searched("b", 110_000, 0), searched("c", 120_000, 300_000)}
 	first, _ := medians(runs)
 	goals := mediansOfGoals(runs)
-	if len(goals) != 2 || goals[0].Goal != "NDR" || goals[1].Goal != "PDR" || goals[0].Figures.PacketsPerSecond != first.PacketsPerSecond || goals[0].Figures.Runs != 3 {
+	if len(goals) != 2 || goals[0].Goal != "NDR" || goals[1].Goal != "PDR" ||
+		goals[0].Figures.PacketsPerSecond != first.PacketsPerSecond || goals[0].Figures.Runs != 3 {
 		t.Fatalf("%+v", goals)
 	}
 	low, high := runs[0].Goals[1].Figures.PacketsPerSecond, runs[2].Goals[1].Figures.PacketsPerSecond
-	if pdr := goals[1].Figures; pdr.Runs != 2 || pdr.PacketsPerSecond != (low+high)/2 || low <= runs[2].Figures.PacketsPerSecond {
+	if pdr := goals[1].Figures; pdr.Runs != 2 || pdr.PacketsPerSecond != (low+high)/2 ||
+		low <= runs[2].Figures.PacketsPerSecond {
 		t.Errorf("%+v of %d and %d", pdr, low, high)
 	}
 	if goals := mediansOfGoals([]Run{searched("b", 110_000, 0)}); goals[1].Figures != nil {
@@ -37,7 +40,8 @@ func TestACellHasTheMediansOfEachGoal(t *testing.T) {
 func TestARunOfOneGoalHasNoMore(t *testing.T) {
 	r := reporttest.Measured()
 	r.Result.Goals = []report.GoalResult{{Name: "NDR", Result: r.Result}}
-	if run := LocalRun(Wanted{Name: "a", Repetition: 1, Try: 1}, r, "sha256:0f"); run.Goals != nil || run.Figures == nil {
+	if run := LocalRun(Wanted{Name: "a", Repetition: 1, Try: 1}, r, "sha256:0f"); run.Goals != nil ||
+		run.Figures == nil {
 		t.Errorf("%+v", run.Goals)
 	}
 }

@@ -31,31 +31,33 @@ func TestRunsOfSeveralBuildsAreToldOf(t *testing.T) {
 		}
 	}
 	v := newView(Observed{Suite: w.suite, Matrix: w.matrix, Now: w.now, Tests: w.tests, Runs: w.runs})
-	document := v.documentOf(true, v.cell)
-	const apart = "container vpp ran lab/vpp:main (sha256:11) in the one and lab/vpp:main (sha256:22) in the other"
+	document := v.suiteReport(true, v.cell)
+	const difference = "container vpp ran lab/vpp:main (sha256:11) in the one and lab/vpp:main (sha256:22) in the other"
 	for i, c := range document.Cells {
-		if mixed := i == 1; mixed != strings.Contains(c.Message, apart) || mixed != (len(c.Images) == 0) {
+		if mixed := i == 1; mixed != strings.Contains(c.Message, difference) || mixed != (len(c.Images) == 0) {
 			t.Errorf("cell %s measured %v, and says %q", c.Name, c.Images, c.Message)
 		}
-		if row := v.row(i); (i == 1) != strings.Contains(row.Message, apart) {
+		if row := v.row(i); (i == 1) != strings.Contains(row.Message, difference) {
 			t.Errorf("the row of %s says %q", c.Name, row.Message)
 		}
 	}
-	var out bytes.Buffer
-	if err := render.Write(&out, "text", render.OfTable(document.Table()), render.TextOptions{Width: 300}); err != nil {
+	var rendered bytes.Buffer
+	if err := render.Write(&rendered, "text", render.OfTable(document.Table()),
+		render.TextOptions{Width: 300}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{apart, "Device under test of ", ": vpp ran lab/vpp:main (sha256:11)."} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("no %q in\n%s", want, out.String())
+	for _, want := range []string{difference, "Device under test of ", ": vpp ran lab/vpp:main (sha256:11)."} {
+		if !strings.Contains(rendered.String(), want) {
+			t.Errorf("no %q in\n%s", want, rendered.String())
 		}
 	}
 	for _, format := range []string{"markdown", "junit", "html", "json"} {
-		out.Reset()
-		if err := render.Write(&out, format, render.OfTests(report.Documents{Suites: []*report.Suite{document}}), render.TextOptions{}); err != nil {
+		rendered.Reset()
+		if err := render.Write(&rendered, format, render.OfTests(report.Documents{Suites: []*report.Suite{document}}),
+			render.TextOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		if text := strings.ReplaceAll(out.String(), "`", ""); !strings.Contains(text, apart) {
+		if text := strings.ReplaceAll(rendered.String(), "`", ""); !strings.Contains(text, difference) {
 			t.Errorf("%s doesn't tell of two builds:\n%s", format, text)
 		}
 	}

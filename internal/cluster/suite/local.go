@@ -11,8 +11,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// Local is a suite that is measured without a cluster, one test after the other, by the same decisions: Next says which test is next, and Record
-// stores its result. It is used by one goroutine.
+// Local is a suite that is measured without a cluster, one test after the other, by the same decisions. Next is
+// the next test, and Record stores its result. Only one goroutine may use a Local.
 //
 //	Resume (from an unfinished document) ─▶ Next ─▶ … measure the test … ─▶ Record ─┬─▶ Document
 //	                                               ▲                            │
@@ -22,27 +22,31 @@ type Local struct {
 	notes []string
 }
 
-// NewLocal begins a suite whose cells are valid LoadTests (Read). One test is under way at a time, whatever its spec says.
+// NewLocal begins a suite whose cells are valid LoadTests (Read). One test is under way at a time, whatever its
+// spec says.
 func NewLocal(m *Matrix, version string, began time.Time) *Local {
 	s := m.suite
 	s.Spec.Parallelism, s.Spec.Suspend, s.Spec.Stop = 1, false, false
 	s.Status = v1alpha1.LoadTestSuiteStatus{}
 	s.CreationTimestamp = metav1.Time{Time: began}
-	return &Local{o: Observed{Suite: s, Matrix: m, Checked: true, Runs: Runs{}, Stored: Stored{}, Evidence: true, EarlierRead: true, Version: version}}
+	return &Local{o: Observed{Suite: s, Matrix: m, Checked: true, Runs: Runs{}, Stored: Stored{}, Evidence: true,
+		EarlierRead: true, Version: version}}
 }
 
-// SetReference sets what the suite's cells are compared with. Without it, a baseline that is in a cluster can't be used.
-func (a *Local) SetReference(with *Reference) { a.o.Reference = with }
+// SetReference sets what the suite's cells are compared with. Without it, a baseline that is in a cluster can't
+// be used.
+func (a *Local) SetReference(baseline *Reference) { a.o.Reference = baseline }
 
-// TakeCalibrations uses these suites' calibrations for those that aren't measured yet, as far as spec.calibration.maxAge allows it, and says for which cells.
-func (a *Local) TakeCalibrations(earlier []*report.Suite, now time.Time) (cells []string) {
+// ReuseCalibrations uses these suites' calibrations for those that aren't measured yet, as far as
+// spec.calibration.maxAge allows it, and returns the cells with what is reused.
+func (a *Local) ReuseCalibrations(earlier []*report.Suite, now time.Time) (cells []string) {
 	m := a.o.Matrix
-	taken := m.TakeCalibrations(earlier, a.o.Runs, now)
+	reused := m.ReuseCalibrations(earlier, a.o.Runs, now)
 	for number := range m.calibrations {
 		for r := range max(m.suite.Spec.Repetitions, 1) {
-			if run, is := taken[m.TestName(number, r+1, 1)]; is {
+			if run, ok := reused[m.TestName(number, r+1, 1)]; ok {
 				if a.Record(run); r == 0 {
-					cells = append(cells, m.Cells[number].Name+": "+takenWords(run.Taken, run.Finished))
+					cells = append(cells, m.Cells[number].Name+": "+reuseSentence(run.Taken, run.Finished))
 				}
 			}
 		}
@@ -53,11 +57,12 @@ func (a *Local) TakeCalibrations(earlier []*report.Suite, now time.Time) (cells 
 // Note adds a note to the document.
 func (a *Local) Note(words string) { a.notes = append(a.notes, words) }
 
-// Next is the test to be measured now; false: the suite is over.
+// Next is the test that must be measured now. It is false if the suite is complete.
 func (a *Local) Next(now time.Time) (Wanted, bool) {
 	a.o.Now = now
 	if b := a.o.Suite.Spec.Baseline; a.o.Reference == nil && b != nil && b.Suite != "" {
-		a.o.Reference = &Reference{Kind: KindSuite, Name: b.Suite, Fault: "it is in a cluster, and can't be read here: give its Reports with --baseline"}
+		a.o.Reference = &Reference{Kind: KindSuite, Name: b.Suite,
+			Fault: "it is in a cluster, and can't be read here: give its Reports with --baseline"}
 	}
 	d := Decide(a.o)
 	a.o.Suite.Status = d.Status
@@ -72,71 +77,76 @@ func (a *Local) Record(run Run) { a.o.Runs[run.Test], a.o.Stored[run.Test] = run
 
 // Counts are how many tests there are, by their state.
 func (a *Local) Counts() v1alpha1.SuiteCounts {
-	var now v1alpha1.LoadTestSuiteStatus
-	newView(a.o).progress(&now, &step{})
-	return now.Counts
+	var status v1alpha1.LoadTestSuiteStatus
+	newView(a.o).progress(&status, &step{})
+	return status.Counts
 }
 
-// Cell is a cell of the suite's.
+// Cell is a cell of the suite.
 func (a *Local) Cell(number int) *Cell { return &a.o.Matrix.Cells[number] }
 
-// Complete is the suite's condition of this name, once Next has said that it is over.
+// Complete is the suite's condition Complete, once Next has returned false.
 func (a *Local) Complete() *metav1.Condition {
 	return meta.FindStatusCondition(a.o.Suite.Status.Conditions, v1alpha1.ConditionComplete)
 }
 
-// Document is the suite's report so far. Until the suite is over it has no end time.
+// Document is the suite's report so far. It has no end time until the suite is complete.
 func (a *Local) Document(now time.Time) *report.Suite {
 	a.o.Now = now
 	c := a.Complete()
-	over := c != nil && c.Status == metav1.ConditionTrue
+	complete := c != nil && c.Status == metav1.ConditionTrue
 	v := newView(a.o)
-	out := v.documentOf(over, v.cell)
-	out.Notes = append(out.Notes, a.notes...)
-	return out
+	document := v.suiteReport(complete, v.cell)
+	document.Notes = append(document.Notes, a.notes...)
+	return document
 }
 
-// Again says why a repetition that gave figures is measured again; empty: this is its first try, or the earlier ones gave none.
-func (a *Local) Again(w Wanted) string {
-	before := a.o.Runs[a.o.Matrix.TestName(w.Cell, w.Repetition, w.Try-1)]
-	if w.Try < 2 || !before.measured() {
+// WhyRepeated says why a repetition that gave figures is measured again. It is empty for a first try, and if
+// the earlier tries gave no figures.
+func (a *Local) WhyRepeated(w Wanted) string {
+	previous := a.o.Runs[a.o.Matrix.TestName(w.Cell, w.Repetition, w.Try-1)]
+	if w.Try < 2 || !previous.measured() {
 		return ""
 	}
-	return newView(a.o).whyRepeated(w.Cell, &before)
+	return newView(a.o).whyRepeated(w.Cell, &previous)
 }
 
-// Resume continues from an unfinished document of this suite: it takes the tries of each measured repetition. same says why a run isn't what this suite
-// would measure now; empty: it is. Resume returns how many measurements it took, and which it left and why.
-func (a *Local) Resume(earlier *report.Suite, same func(Wanted, report.SuiteRun) string) (taken int, left []string) {
-	known := map[string]report.SuiteRun{}
+// Resume continues from an unfinished document of this suite. It records the tries of each measured repetition.
+// differs says why a run isn't what this suite would measure now, and is empty if it is. Resume returns how
+// many repetitions it resumed, and which it skipped and why.
+func (a *Local) Resume(earlier *report.Suite, differs func(Wanted, report.SuiteRun) string) (resumed int,
+	skipped []string) {
+	runs := map[string]report.SuiteRun{}
 	for _, c := range earlier.Cells {
 		for _, r := range c.Runs {
-			known[r.Test] = r
+			runs[r.Test] = r
 		}
 	}
 	for _, s := range a.o.Matrix.slots {
-		tries, why := a.o.Matrix.triesOf(s, known, same)
-		if why != "" {
-			left = append(left, why)
+		tries, difference := a.o.Matrix.triesOf(s, runs, differs)
+		if difference != "" {
+			skipped = append(skipped, difference)
 			continue
 		}
 		for _, run := range tries {
 			a.Record(run)
 		}
 		if len(tries) > 0 {
-			taken++
+			resumed++
 		}
 	}
-	return taken, left
+	return resumed, skipped
 }
 
-// triesOf are the known tries of a measurement, up to the last that gave figures. If one with figures isn't the same, why says which.
-func (m *Matrix) triesOf(s slot, known map[string]report.SuiteRun, same func(Wanted, report.SuiteRun) string) (tries []Run, why string) {
+// triesOf are the known tries of a measurement, up to the last that gave figures. difference says which of the
+// tries with figures isn't what this suite would measure.
+func (m *Matrix) triesOf(s slot, runs map[string]report.SuiteRun,
+	differs func(Wanted, report.SuiteRun) string) (tries []Run, difference string) {
 	measured := 0
 	for try := int32(1); try <= m.retriesOf(s.cell)+1; try++ {
 		w := Wanted{Name: m.TestName(s.cell, s.repetition, try), Cell: s.cell, Repetition: s.repetition, Try: try}
-		run, is := known[w.Name]
-		if !is || run.Taken != nil { // calibrations from another suite are looked for again
+		run, ok := runs[w.Name]
+		if !ok || run.Taken != nil { // reused calibrations are looked for again
 			break
 		}
 		run.Repeated = "" // decided again from what is known now
@@ -144,8 +154,8 @@ func (m *Matrix) triesOf(s slot, known map[string]report.SuiteRun, same func(Wan
 		if run.Figures == nil {
 			continue
 		}
-		if why := same(w, run); why != "" {
-			return nil, fmt.Sprintf("%s: %s", w.Name, why)
+		if difference := differs(w, run); difference != "" {
+			return nil, fmt.Sprintf("%s: %s", w.Name, difference)
 		}
 		measured = len(tries)
 		tries[measured-1].Ended = v1alpha1.ReasonMeasured

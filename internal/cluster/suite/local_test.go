@@ -17,24 +17,29 @@ import (
 func figureOf(name string, packetsPerSecond int64) *report.Report {
 	flow := report.Flow{PacketsPerSecond: packetsPerSecond, Layer1BitsPerSecond: packetsPerSecond * 672}
 	return &report.Report{
-		Version: report.Version, Plan: &plan.Plan{Version: plan.Version, Test: plan.Test{Name: name}}, Ending: report.Completed,
-		Result: report.Result{Measured: true, Saturated: true, Confirmed: true, Resolution: units.One / 1000, Reason: report.LossAboveLimit,
-			Directions: []report.Direction{{From: "west", To: "east", Received: flow}}, Total: &report.Sum{Received: flow}},
+		Version: report.Version, Plan: &plan.Plan{Version: plan.Version, Test: plan.Test{Name: name}},
+		Ending: report.Completed,
+		Result: report.Result{Measured: true, Saturated: true, Confirmed: true, Resolution: units.One / 1000,
+			Reason:     report.LossAboveLimit,
+			Directions: []report.Direction{{From: "west", To: "east", Received: flow}},
+			Total:      &report.Sum{Received: flow}},
 	}
 }
 
-// measuredAlone is a suite that was measured on one machine, each run of a cell at its rate and a little more with each repetition.
+// measuredAlone is a suite that was measured on one machine, each run of a cell at its rate and a little more
+// with each repetition.
 func measuredAlone(t *testing.T, spec string, rate map[string]int64, reference *Reference) *report.Suite {
 	t.Helper()
 	now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	a := NewLocal(Expand(written(t, spec)), "test", now)
 	a.SetReference(reference)
 	for range 1000 {
-		w, more := a.Next(now)
-		if !more {
+		w, ok := a.Next(now)
+		if !ok {
 			return a.Document(now)
 		}
-		a.Record(LocalRun(w, figureOf(w.Name, rate[a.Cell(w.Cell).Name]*int64(1000+w.Repetition)/1000), "sha256:"+w.Name))
+		a.Record(LocalRun(w, figureOf(w.Name, rate[a.Cell(w.Cell).Name]*int64(1000+w.Repetition)/1000), "sha256:"+
+			w.Name))
 		now = now.Add(time.Minute)
 	}
 	t.Fatal("it doesn't come to its end")
@@ -51,18 +56,19 @@ criteria: [{name: no-slower, metric: PacketsPerSecond, maxRegression: 2%}]
 `
 
 func rates(mainImix, mainSmall, otherImix, otherSmall int64) map[string]int64 {
-	return map[string]int64{"main-imix": mainImix, "main-64b": mainSmall, "other-imix": otherImix, "other-64b": otherSmall}
+	return map[string]int64{"main-imix": mainImix, "main-64b": mainSmall, "other-imix": otherImix,
+		"other-64b": otherSmall}
 }
 
 func verdictsOf(s *report.Suite) map[string]string {
-	out := map[string]string{}
+	verdicts := map[string]string{}
 	for _, c := range s.Cells {
-		out[c.Name] = string(c.Verdict.Outcome)
+		verdicts[c.Name] = string(c.Verdict.Outcome)
 		for _, said := range c.Verdict.Criteria {
-			out[c.Name] += " " + said.Message
+			verdicts[c.Name] += " " + said.Message
 		}
 	}
-	return out
+	return verdicts
 }
 
 func TestASuiteIsComparedWithAnEarlierOne(t *testing.T) {
@@ -94,7 +100,8 @@ func TestASuiteIsComparedWithAnEarlierOne(t *testing.T) {
 		}
 	}
 	turned := strings.Replace(nightly, "- {name: image, values: [{name: main}, {name: other}]}\n- {name: frames, values: [{name: imix}, {name: 64b}]}",
-		"- {name: frames, values: [{name: imix}, {name: 64b}]}\n- {name: image, values: [{name: main}, {name: third}]}", 1)
+		"- {name: frames, values: [{name: imix}, {name: 64b}]}\n- {name: image, values: [{name: main}, {name: third}]}",
+		1)
 	slower := rates(10_000, 19_000, 30_000, 40_000)
 	for name, c := range map[string]struct {
 		spec      string
@@ -103,15 +110,20 @@ func TestASuiteIsComparedWithAnEarlierOne(t *testing.T) {
 		want      map[string]string
 	}{
 		"its file": {nightly, slower, fromFile, map[string]string{
-			"main-imix": "Passed", "main-64b": "Failed west→east: 19.06 Kpps in 5 runs, 20.06 Kpps", "other-64b": "Passed"}},
+			"main-imix": "Passed", "main-64b": "Failed west→east: 19.06 Kpps in 5 runs, 20.06 Kpps",
+			"other-64b": "Passed"}},
 		"as the cluster stored it": {nightly, slower, ReferenceOf(m, runs), map[string]string{
 			"main-imix": "Passed", "main-64b": "Failed west→east: 19.06 Kpps in 5 runs, 20.06 Kpps"}},
-		"its axes in another order, and a value more": {turned, map[string]int64{"imix-main": 9_000, "64b-main": 20_000, "imix-third": 1, "64b-third": 1}, fromFile, map[string]string{
-			"imix-main": "Failed", "64b-main": "Passed", "imix-third": "Undecided there is nothing to compare with: main.suite.json: it has no cell frames imix, image third"}},
-		"one that is at fault": {nightly, slower, &Reference{Kind: KindSuite, Name: "nightly-1", Fault: "there is no such LoadTestSuite"}, map[string]string{
+		"its axes in another order, and a value more": {turned, map[string]int64{"imix-main": 9_000, "64b-main": 20_000,
+			"imix-third": 1, "64b-third": 1}, fromFile, map[string]string{
+			"imix-main": "Failed", "64b-main": "Passed",
+			"imix-third": "Undecided there is nothing to compare with: main.suite.json: it has no cell frames imix, image third"}},
+		"one that is at fault": {nightly, slower, &Reference{Kind: KindSuite, Name: "nightly-1",
+			Fault: "there is no such LoadTestSuite"}, map[string]string{
 			"main-imix": "Undecided there is nothing to compare with: LoadTestSuite nightly-1: there is no such LoadTestSuite"}},
-		"Reports that no suite is known of": {nightly, slower, &Reference{Kind: KindFile, Name: "old", Reports: loose}, map[string]string{
-			"main-imix": `Undecided there is nothing to compare with: old: it has no Report of the load test ""`}},
+		"Reports that no suite is known of": {nightly, slower, &Reference{Kind: KindFile, Name: "old", Reports: loose},
+			map[string]string{
+				"main-imix": `Undecided there is nothing to compare with: old: it has no Report of the load test ""`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := verdictsOf(measuredAlone(t, c.spec, c.rates, c.reference))
@@ -124,7 +136,8 @@ func TestASuiteIsComparedWithAnEarlierOne(t *testing.T) {
 	}
 	t.Run("a document without evidence says so", func(t *testing.T) {
 		read.Cells[0].Runs[0].Evidence = nil
-		if err := new(Reference).Add(read); err == nil || !strings.Contains(err.Error(), "give the Reports of its runs") {
+		if err := new(Reference).Add(read); err == nil ||
+			!strings.Contains(err.Error(), "give the Reports of its runs") {
 			t.Error(err)
 		}
 	})
@@ -132,15 +145,18 @@ func TestASuiteIsComparedWithAnEarlierOne(t *testing.T) {
 
 func TestOneTryStandsForARepetition(t *testing.T) {
 	s := &report.Suite{Name: "s", Cells: []report.SuiteCell{{Name: "a", Runs: []report.SuiteRun{
-		{Test: "s-a-r1", Repetition: 1, Evidence: figureOf("s-a-r1", 1)}, {Test: "s-a-r1t2", Repetition: 1, Retry: 1, Evidence: figureOf("s-a-r1t2", 2)},
+		{Test: "s-a-r1", Repetition: 1, Evidence: figureOf("s-a-r1", 1)}, {Test: "s-a-r1t2", Repetition: 1, Retry: 1,
+			Evidence: figureOf("s-a-r1t2", 2)},
 		{Test: "s-a-r2", Repetition: 2, Evidence: figureOf("s-a-r2", 3)},
-		{Test: "s-a-r3", Repetition: 3, Evidence: figureOf("s-a-r3", 4), Figures: &report.Figures{}}, {Test: "s-a-r3t2", Repetition: 3, Retry: 1, Evidence: figureOf("s-a-r3t2", 5)},
+		{Test: "s-a-r3", Repetition: 3, Evidence: figureOf("s-a-r3", 4), Figures: &report.Figures{}},
+		{Test: "s-a-r3t2", Repetition: 3, Retry: 1, Evidence: figureOf("s-a-r3t2", 5)},
 	}}}}
 	r := &Reference{}
 	if err := r.Add(s); err != nil {
 		t.Fatal(err)
 	}
-	if runs := r.Cells[0].Runs; len(runs) != 3 || runs[0].Report.Plan.Test.Name != "s-a-r1t2" || runs[2].Report.Plan.Test.Name != "s-a-r3" {
+	if runs := r.Cells[0].Runs; len(runs) != 3 || runs[0].Report.Plan.Test.Name != "s-a-r1t2" ||
+		runs[2].Report.Plan.Test.Name != "s-a-r3" {
 		t.Errorf("%+v", runs)
 	}
 }
@@ -157,16 +173,16 @@ func TestWhatIsTakenUp(t *testing.T) {
 		run("night-test-r9", 9, 0, figures), // isn't asked for
 	}}}}
 	a := NewLocal(Expand(written(t, "template: {spec: {}}\nrepetitions: 4\n")), "test", time.Now())
-	taken, left := a.Resume(earlier, func(w Wanted, _ report.SuiteRun) string {
+	resumed, skipped := a.Resume(earlier, func(w Wanted, _ report.SuiteRun) string {
 		if w.Repetition == 3 {
 			return "another device"
 		}
 		return ""
 	})
-	if taken != 1 || len(left) != 1 || left[0] != "night-test-r3: another device" {
-		t.Errorf("%d taken, left are %q", taken, left)
+	if resumed != 1 || len(skipped) != 1 || skipped[0] != "night-test-r3: another device" {
+		t.Errorf("%d taken, left are %q", resumed, skipped)
 	}
-	if w, more := a.Next(time.Now()); !more || w.Name != "night-test-r2" {
+	if w, ok := a.Next(time.Now()); !ok || w.Name != "night-test-r2" {
 		t.Errorf("next is %+v", w)
 	}
 	if c := a.Counts(); c.Measured != 1 || c.Tests != 4 || c.Waiting != 3 {

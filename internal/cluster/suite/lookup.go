@@ -10,18 +10,19 @@ import (
 	"github.com/linerate-dev/linerate/internal/result/analysis"
 )
 
-// lookup finds the baseline of cells. It is made once for a decision, since every cell is looked up.
+// lookup finds the baseline of cells. Each decision makes it once, since every cell is looked up.
 type lookup struct {
 	*Reference
-	cells   map[string][]analysis.KeptReport // of suites, by their values
-	columns map[string][]analysis.KeptReport // of no suite, by their load test
+	cells   map[string][]analysis.KeptReport // runs of suites' cells, by the cells' values
+	columns map[string][]analysis.KeptReport // Reports without a suite, by their load test
 }
 
 func newLookup(r *Reference) *lookup {
-	l := &lookup{Reference: r, cells: make(map[string][]analysis.KeptReport, len(r.Cells)), columns: map[string][]analysis.KeptReport{}}
+	l := &lookup{Reference: r, cells: make(map[string][]analysis.KeptReport, len(r.Cells)),
+		columns: map[string][]analysis.KeptReport{}}
 	for _, c := range r.Cells {
 		key := keyOf(c.Values)
-		l.cells[key] = append(l.cells[key], c.Runs...) // a cell without runs counts as known, too
+		l.cells[key] = append(l.cells[key], c.Runs...) // a cell without runs is known, too
 	}
 	for _, k := range r.Reports {
 		column := k.Report.Plan.Test.Loadtest
@@ -30,21 +31,22 @@ func newLookup(r *Reference) *lookup {
 	return l
 }
 
-// ofCell is the baseline of a cell that was measured in this way.
-func (l *lookup) ofCell(values []v1alpha1.CellValue, how analysis.Candidate) *report.Baseline {
-	return l.baseline(how, func() ([]analysis.KeptReport, string) { return l.runsOf(values, how) })
+// ofCell is the baseline of a cell that was measured in the candidate's way.
+func (l *lookup) ofCell(values []v1alpha1.CellValue, candidate analysis.Candidate) *report.Baseline {
+	return l.baseline(candidate, func() ([]analysis.KeptReport, string) { return l.runsOf(values, candidate) })
 }
 
-// runsOf are the runs that a cell is compared with; or why there are none.
-func (l *lookup) runsOf(values []v1alpha1.CellValue, how analysis.Candidate) (runs []analysis.KeptReport, why string) {
-	runs, known := l.cells[keyOf(values)]
+// runsOf are the runs that a cell is compared with, or why there are none.
+func (l *lookup) runsOf(values []v1alpha1.CellValue, candidate analysis.Candidate) (runs []analysis.KeptReport,
+	reason string) {
+	runs, ok := l.cells[keyOf(values)]
 	switch {
-	case known && len(runs) == 0:
+	case ok && len(runs) == 0:
 		return nil, fmt.Sprintf("its cell %s was not measured", valuesText(values))
-	case known:
+	case ok:
 		return runs, ""
 	case len(l.Reports) > 0:
-		return ofColumn(l.columns[how.Plan.Test.Loadtest], how)
+		return ofColumn(l.columns[candidate.Plan.Test.Loadtest], candidate)
 	}
 	return nil, fmt.Sprintf("it has no cell %s", valuesText(values))
 }

@@ -22,21 +22,24 @@ func TestCellsAreKnownByTheirValuesInAnyOrder(t *testing.T) {
 	for name, c := range map[string]struct {
 		values []v1alpha1.CellValue
 		runs   int
-		why    string
+		reason string
 	}{
-		"of two suites":          {[]v1alpha1.CellValue{value("frames", "b"), value("system", "a")}, 2, ""},
-		"known, and without any": {[]v1alpha1.CellValue{value("frames", "a"), value("system", "b")}, 0, "its cell frames a, system b was not measured"},
-		"with fewer axes":        {[]v1alpha1.CellValue{value("system", "a")}, 0, "it has no cell system a"},
-		"of other values":        {[]v1alpha1.CellValue{value("system", "a"), value("frames", "a")}, 0, "it has no cell system a, frames a"},
+		"of two suites": {[]v1alpha1.CellValue{value("frames", "b"), value("system", "a")}, 2, ""},
+		"known, and without any": {[]v1alpha1.CellValue{value("frames", "a"), value("system", "b")}, 0,
+			"its cell frames a, system b was not measured"},
+		"with fewer axes": {[]v1alpha1.CellValue{value("system", "a")}, 0, "it has no cell system a"},
+		"of other values": {[]v1alpha1.CellValue{value("system", "a"), value("frames", "a")}, 0,
+			"it has no cell system a, frames a"},
 	} {
-		if runs, why := l.runsOf(c.values, analysis.Candidate{}); len(runs) != c.runs || why != c.why {
-			t.Errorf("%s: %d runs, %q; want %d, %q", name, len(runs), why, c.runs, c.why)
+		if runs, reason := l.runsOf(c.values, analysis.Candidate{}); len(runs) != c.runs || reason != c.reason {
+			t.Errorf("%s: %d runs, %q; want %d, %q", name, len(runs), reason, c.runs, c.reason)
 		}
 	}
 }
 
-// How many times as long it takes to find the baselines of all cells of a suite of 4 000 as of one of 400: ten times where each is found alike fast, a
-// hundred times where each is looked for among all. (Allocation and caches make it a little more than ten.)
+// How many times as long it takes to find the baselines of all cells of a suite of 4 000 as of one of 400: ten
+// times where each is found alike fast, a hundred times where each is looked for among all. (Allocation and
+// caches make it a little more than ten.)
 func BenchmarkTenTimesAsManyBaselines(b *testing.B) {
 	const baseline = "baseline: {axis: axis0, value: value-0-of-axis-0}\n"
 	looks := func(rows int) func() {
@@ -51,19 +54,19 @@ func BenchmarkTenTimesAsManyBaselines(b *testing.B) {
 				if number, name := v.baselineOf(cell); number != cell%50 || name == "" {
 					b.Fatalf("cell %d is compared with %d", cell, number)
 				}
-				if _, why := v.lookup().runsOf(m.Cells[cell].Values, analysis.Candidate{}); why == "" {
+				if _, reason := v.lookup().runsOf(m.Cells[cell].Values, analysis.Candidate{}); reason == "" {
 					b.Fatal("a cell without runs has some")
 				}
 			}
 		}
 	}
-	few, many := looks(8), looks(80)
+	small, large := looks(8), looks(80)
 	var took [2]float64
 	for b.Loop() {
-		for i, do := range []func(){few, many} {
-			begun := b.Elapsed()
+		for i, do := range []func(){small, large} {
+			start := b.Elapsed()
 			do()
-			took[i] += (b.Elapsed() - begun).Seconds()
+			took[i] += (b.Elapsed() - start).Seconds()
 		}
 	}
 	b.ReportMetric(took[1]/took[0], "ratio")

@@ -15,7 +15,8 @@ const (
 	maxLabel    = 63
 	// onlyCell is the name of the cell of a suite without axes.
 	onlyCell = "test"
-	// hashLetters is the length of the hash that replaces values which are too long: 26 letters of the suite's name, these, and "-r100t9" make 40.
+	// hashLetters is the length of the hash that replaces values which are too long. The suite's name has at
+	// most 26 letters, and with these and "-r100t9" a name has 40.
 	hashLetters = 6
 )
 
@@ -45,13 +46,15 @@ func (m *Matrix) name() {
 		}
 		if joined[c.joinedValues()] > 1 || len(c.Name) > maxLabel {
 			short := strings.TrimRight(c.Name[:min(len(c.Name), maxLabel-hashLetters-3)], "-")
-			c.Name = short + "-" + c.hash(hashLetters, func(h string) bool { return names[short+"-"+h] || joined[short+"-"+h] > 0 })
+			c.Name = short + "-" + c.hash(hashLetters,
+				func(h string) bool { return names[short+"-"+h] || joined[short+"-"+h] > 0 })
 		}
 		names[c.Name] = true
 	}
 }
 
-// joinedValues are the cell's values joined by dashes. Several cells may have the same: a-b and c, a and b-c.
+// joinedValues are the cell's values joined by dashes. Several cells may have the same, as with the values a-b
+// and c, and a and b-c.
 func (c *Cell) joinedValues() string {
 	if len(c.Values) == 0 {
 		return onlyCell
@@ -63,12 +66,12 @@ func (c *Cell) joinedValues() string {
 	return strings.Join(words, "-")
 }
 
-// fits says whether names of tests have room for the cell's name.
+// fits says that names of tests have room for the cell's name.
 func (m *Matrix) fits(cell string) bool {
 	return len(m.suite.Name)+1+len(cell)+m.longestEnd() <= maxTestName
 }
 
-// longestEnd is how long what follows the cell in a test's name may become.
+// longestEnd is the greatest length of what follows the cell in a test's name.
 func (m *Matrix) longestEnd() int {
 	n := len("-r") + len(strconv.Itoa(int(m.suite.Spec.Repetitions)))
 	if m.retries() > 0 || m.MaxAge() > 0 {
@@ -77,8 +80,8 @@ func (m *Matrix) longestEnd() int {
 	return n
 }
 
-// hash is a hash of the values in letters; taken says which hashes another cell has.
-func (c *Cell) hash(letters int, taken func(string) bool) string {
+// hash is a hash of the values in letters. used says which hashes another cell has.
+func (c *Cell) hash(letters int, used func(string) bool) string {
 	for salt := 0; ; salt++ {
 		key := strconv.Itoa(salt)
 		for _, v := range c.Values {
@@ -86,7 +89,7 @@ func (c *Cell) hash(letters int, taken func(string) bool) string {
 		}
 		sum := sha256.Sum256([]byte(key))
 		text := strings.ToLower(base32.StdEncoding.EncodeToString(sum[:]))[:letters]
-		if !taken(text) {
+		if !used(text) {
 			return text
 		}
 	}
@@ -94,7 +97,8 @@ func (c *Cell) hash(letters int, taken func(string) bool) string {
 
 // TestName is the name of the LoadTest of a cell's repetition and try, both from 1.
 func (m *Matrix) TestName(cell int, repetition, try int32) string {
-	name := m.Cells[cell].stem + "-r" + strconv.Itoa(int(repetition)) // each decision makes a few of each test
+	// without Sprintf, since each decision makes several names of each test
+	name := m.Cells[cell].stem + "-r" + strconv.Itoa(int(repetition))
 	if try > 1 {
 		name += "t" + strconv.Itoa(int(try))
 	}

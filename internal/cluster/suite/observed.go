@@ -12,19 +12,20 @@ import (
 // Verdicts judges the runs of a cell by the suite's criteria.
 type Verdicts func(criteria []plan.Criterion, runs []*report.Report) report.Verdict
 
-// Observed is everything that a decision is made from. A decision doesn't change it.
+// Observed is everything that a decision depends on. A decision doesn't change it.
 type Observed struct {
 	Suite  *v1alpha1.LoadTestSuite
 	Matrix *Matrix
 	Now    time.Time
-	// Checked says that the cells were validated as LoadTests; Faults are what is wrong with them.
+	// Checked says that the cells were validated as LoadTests. Faults are the faults that were found.
 	Checked bool
 	Faults  Faults
 	// Tests are the suite's own LoadTests, by their names.
 	Tests map[string]*v1alpha1.LoadTest
-	// Pending are tests that were created or stopped a moment ago, which Tests may not show yet.
+	// Pending are tests that were created or stopped a moment ago. Tests may not show that yet.
 	Pending map[string]bool
-	// Runs are the known tests that are over; Stored those of them that are in the sheets; StoredAt is when the last run that was due was written.
+	// Runs are the runs of complete tests. Stored are those that are in the sheets. StoredAt is when the last
+	// run that was due was written.
 	Runs     Runs
 	Stored   Stored
 	StoredAt time.Time
@@ -33,53 +34,57 @@ type Observed struct {
 	// Unreported says that the suite's report, last written at ReportAt, may lack stored runs.
 	Unreported bool
 	ReportAt   time.Time
-	// EarlierRead says that calibrations of earlier suites were looked for, and that usable ones are among Runs.
+	// EarlierRead says that earlier suites' calibrations were read, and that Runs includes the reusable ones.
 	EarlierRead bool
-	// Obstacles are why tests can't be created, by their names.
+	// Obstacles are why tests can't be created, by the tests' names.
 	Obstacles map[string]string
-	// CreateFrom is from when on tests may be created; zero: at once.
+	// CreateFrom is the time from which tests may be created. It is zero if they may be created at once.
 	CreateFrom time.Time
-	// Unstored is why the API server refuses to store results; empty: it doesn't.
+	// Unstored is why the API server refuses to store results, or empty.
 	Unstored string
-	// Taken are names of the suite's ConfigMaps that somebody else's objects have, in order.
-	Taken []string
-	// Reference is a baseline outside the suite; nil: it wasn't read yet, or there is none.
+	// TakenNames are names of the suite's ConfigMaps that other people's objects have, in order.
+	TakenNames []string
+	// Reference is a baseline outside the suite. It is nil if it wasn't read yet, or if there is none.
 	Reference *Reference
-	// Evidence says that the suite's report is to hold what a judgement needs of each run, since nothing else keeps it.
+	// Evidence says that the suite's report must hold what a judgement needs of each run, since nothing else
+	// stores it.
 	Evidence bool
-	// Judge judges cells; nil: as single tests are judged, without a baseline. Version is linerate's own, for the suite's report.
+	// Judge judges cells. If it is nil, cells are judged as single tests are, without a baseline. Version is
+	// linerate's own, for the suite's report.
 	Judge   Verdicts
 	Version string
 }
 
-// Decision is what is to be done now, and what the status says. It is applied in the order of its fields. After a failure half-way the next observation
-// leads to the rest.
+// Decision is what to do now, and the status. It is applied in the order of its fields. After a failure
+// half-way the next observation leads to the rest.
 type Decision struct {
-	// Rule is the situation that was recognised, such as working: the line of the trace.
+	// Rule is the name of the rule that decided, such as testsNeeded, for the trace.
 	Rule string
 	// Message says why, for people.
 	Message string
-	// Check asks to validate the cells, Read to read the Reports of these tests, Store to write the next sheet of runs, ReadBaseline to read the suite of spec.baseline, and
-	// ReadEarlier to read earlier suites' calibrations. Then the decision is made again, with the results observed, and nothing else of this decision is applied.
+	// Check asks to validate the cells, Read to read the Reports of these tests, Store to write the next sheet
+	// of runs, ReadBaseline to read the suite of spec.baseline, and ReadEarlier to read earlier suites'
+	// calibrations. The results are observed, Decide is called again, and nothing else of this decision is
+	// applied.
 	Check        bool
 	Read         []Wanted
 	Store        bool
 	ReadBaseline bool
 	ReadEarlier  bool
-	// Report is the suite's report to write; nil where it isn't due.
+	// Report is the suite's report to write. It is nil if it isn't due.
 	Report *StoredReport
-	// Stop are tests to stop, Create those to make.
+	// Stop are tests to stop, and Create those to make.
 	Stop   []string
 	Create []Wanted
-	// Status is the whole status to write; it is written only where it differs.
+	// Status is the whole status. It is written only if it changed.
 	Status v1alpha1.LoadTestSuiteStatus
 	// Events are recorded once the status is written.
 	Events []Event
-	// Delete are tests that are over and stored, beyond the history limit.
+	// Delete are complete tests beyond the history limit whose runs are stored.
 	Delete []string
-	// DeleteSuite: its time to live is over.
+	// DeleteSuite says that the suite's time to live is over.
 	DeleteSuite bool
-	// RequeueAt is the earliest moment at which time alone changes the decision; zero: never.
+	// RequeueAt is the earliest moment at which time alone changes the decision, or zero.
 	RequeueAt time.Time
 }
 
@@ -88,7 +93,7 @@ type StoredReport struct {
 	*report.Suite
 	Data        map[string][]byte
 	Annotations map[string]string
-	// Err says why it can't be stored.
+	// Err is why it can't be stored.
 	Err error
 }
 
@@ -98,7 +103,7 @@ func newStoredReport(s *report.Suite) *StoredReport {
 	return r
 }
 
-// Wanted is a test: of a cell, one try of one repetition.
+// Wanted names the test of one try of a cell's repetition.
 type Wanted struct {
 	Name            string
 	Cell            int

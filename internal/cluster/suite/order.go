@@ -15,10 +15,9 @@ type slot struct {
 	repetition int32
 }
 
-// order is the order of the measurements. It follows from the spec and the suite's name alone, so that a restarted operator goes on in the same order. A suite without an order is from a
-// release that knew only Interleaved.
-//
-// Calibrations come first, so that the generators' capacity is known before anything else.
+// order is the order of the measurements. It follows from the spec and the suite's name alone, so that a
+// restarted operator continues in the same order. Calibrations come first, so that the generators' capacity is
+// known before anything else.
 //
 //	ByCell        AAAABBBB           drift makes a difference of all of it
 //	Interleaved   ABABABAB           drift makes a little; what comes back every second run meets B alone
@@ -56,27 +55,28 @@ func order(s *v1alpha1.LoadTestSuite, calibrations, cells int) []slot {
 	return slots
 }
 
-// shuffled are the orders of all cells in each repetition: half of them are random, the others are their reverses, and the sequence of these orders is random, too. If their number is odd, one has no reverse.
+// shuffled are the orders of all cells in each repetition. Half of them are random, and the others are their
+// reverses. The sequence of these orders is random, too. If their number is odd, one has no reverse.
 func shuffled(random *rand.PCG, cells, repetitions int) [][]int {
-	made := make([][]int, 0, repetitions)
+	orders := make([][]int, 0, repetitions)
 	for i := range repetitions {
 		if i%2 == 0 {
-			made = append(made, drawn(random, cells))
+			orders = append(orders, drawn(random, cells))
 			continue
 		}
-		reverse := slices.Clone(made[i-1])
+		reverse := slices.Clone(orders[i-1])
 		slices.Reverse(reverse)
-		made = append(made, reverse)
+		orders = append(orders, reverse)
 	}
 	blocks := make([][]int, repetitions)
 	for i, which := range drawn(random, repetitions) {
-		blocks[i] = made[which]
+		blocks[i] = orders[which]
 	}
 	return blocks
 }
 
-// drawn is a random permutation of so many cells (Fisher and Yates). It is written out here so that a seed gives the same order in every release, which package rand doesn't
-// promise.
+// drawn is a random permutation of so many cells (Fisher and Yates). The algorithm is written out so that a
+// seed gives the same order in every release, which package rand doesn't promise.
 func drawn(random *rand.PCG, cells int) []int {
 	block := make([]int, cells)
 	for i := range block {
@@ -89,15 +89,16 @@ func drawn(random *rand.PCG, cells int) []int {
 	return block
 }
 
-// seedOf is the seed of a suite's order: the spec's, or one that follows from the suite's name, so that two nightly suites have different orders; 0: the order isn't random.
+// seedOf is the seed of a suite's order. It is the spec's, or one that follows from the suite's name, so that
+// two nightly suites have different orders. It is 0 if the order isn't random.
 func seedOf(s *v1alpha1.LoadTestSuite) int64 {
 	if s.Spec.Order != v1alpha1.OrderShuffled || s.Spec.Seed != 0 {
 		return s.Spec.Seed
 	}
-	const most = 1<<31 - 1 // what a spec takes
+	const maxSeed = 1<<31 - 1 // the schema's maximum
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(s.Name)) // it never fails
-	return 1 + int64(h.Sum64()%most)
+	return 1 + int64(h.Sum64()%maxSeed)
 }
 
 // sortByPlace sorts tests in the order of their measurements.

@@ -12,8 +12,9 @@ import (
 
 var update = flag.Bool("update", false, "write the table of orders into docs/measured/statistics.md")
 
-// TestEachOrderOfRuns counts the whole table: each order but the default one has a disturbance in which it is always, or oftener, wrong. That is 60 000 comparisons, half a minute of
-// processor time, and no change but one of the orders or of comparisons changes them.
+// TestEachOrderOfRuns counts the whole table: each order but the default one has a disturbance in which it is
+// always, or oftener, wrong. That is 60 000 comparisons, half a minute of processor time, and no change but one
+// of the orders or of comparisons changes them.
 func TestEachOrderOfRuns(t *testing.T) {
 	var table strings.Builder
 	table.WriteString("| order | runs of each |")
@@ -26,21 +27,23 @@ func TestEachOrderOfRuns(t *testing.T) {
 			table.WriteString(row(t, order, runs))
 		}
 	}
-	const begin, end = "<!-- orders: counted by go test -tags full ./internal/cluster/suite -update -->\n", "<!-- end of orders -->"
+	const begin, end = "<!-- orders: counted by go test -tags full ./internal/cluster/suite -update -->\n",
+		"<!-- end of orders -->"
 	text, err := os.ReadFile(statistics)
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, rest, found := strings.Cut(string(text), begin)
-	was, after, closed := strings.Cut(rest, end)
+	head, rest, found := strings.Cut(string(text), begin)
+	current, tail, closed := strings.Cut(rest, end)
 	switch {
 	case !found || !closed:
 		t.Fatalf("%s has no place for the table of orders", statistics)
 	case *update:
-		if err := os.WriteFile(statistics, []byte(before+begin+table.String()+end+after), 0o644); err != nil { // a page for everybody
+		// a page for everybody
+		if err := os.WriteFile(statistics, []byte(head+begin+table.String()+end+tail), 0o644); err != nil {
 			t.Fatal(err)
 		}
-	case was != table.String():
-		t.Errorf("%s says\n%s\ncounted was\n%s", statistics, was, table.String())
+	case current != table.String():
+		t.Errorf("%s says\n%s\ncounted was\n%s", statistics, current, table.String())
 	}
 }

@@ -39,8 +39,9 @@ func TestOrders(t *testing.T) {
 		"by cell":                         {"order: ByCell", 2, "xy", "x1 x2 y1 y2"},
 		"of a release that knew no other": {"", 2, "xy", "x1 y1 x2 y2"},
 		"drawn orders and their reverses": {"order: Shuffled\nseed: 3", 5, "xy", "x1 y1 y2 x2 y3 x3 x4 y4 y5 x5"},
-		"three cells":                     {"order: Shuffled\nseed: 7", 4, "xyz", "z1 x1 y1 y2 x2 z2 x3 y3 z3 z4 y4 x4"},
-		"by the suite's name":             {"order: Shuffled", 2, "xyz", "y1 z1 x1 x2 z2 y2"},
+		"three cells": {"order: Shuffled\nseed: 7", 4, "xyz",
+			"z1 x1 y1 y2 x2 z2 x3 y3 z3 z4 y4 x4"},
+		"by the suite's name": {"order: Shuffled", 2, "xyz", "y1 z1 x1 x2 z2 y2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := slotsOf(t, c.order, c.repetitions, c.cells); got != c.want {
@@ -53,8 +54,8 @@ func TestOrders(t *testing.T) {
 func TestAShuffledOrderIsBalancedAndItsOwn(t *testing.T) {
 	s := written(t, twoByTwo+"repetitions: 6\norder: Shuffled\n")
 	first := Expand(s).slots
-	if again := Expand(s.DeepCopy()).slots; !slices.Equal(first, again) {
-		t.Errorf("the same suite has the orders %v and %v", first, again)
+	if second := Expand(s.DeepCopy()).slots; !slices.Equal(first, second) {
+		t.Errorf("the same suite has the orders %v and %v", first, second)
 	}
 	places := map[int]int{}
 	for i, slot := range first {
@@ -82,24 +83,24 @@ func TestAShuffledOrderIsBalancedAndItsOwn(t *testing.T) {
 // orders are those that were tried; of those that chance makes one is drawn for each simulated pair.
 var orders = []struct {
 	words string
-	of    func(pair, runs int) []int // whose run each is: 0 the baseline's, 1 the candidate's
+	cells func(pair, runs int) []int // whose run each is: 0 the baseline's, 1 the candidate's
 }{
 	{"by cell: AAABBB", func(_, runs int) []int { return cellsOf(v1alpha1.OrderByCell, runs, 0) }},
 	{"in turns: ABABAB", func(_, runs int) []int { return cellsOf(v1alpha1.OrderInterleaved, runs, 0) }},
-	{"mirrored: ABBAAB", func(_, runs int) (all []int) {
+	{"mirrored: ABBAAB", func(_, runs int) (cells []int) {
 		for i := range runs {
-			all = append(all, i%2, 1-i%2)
+			cells = append(cells, i%2, 1-i%2)
 		}
-		return all
+		return cells
 	}},
-	{"drawn within each block", func(pair, runs int) (all []int) {
+	{"drawn within each block", func(pair, runs int) (cells []int) {
 		r := rand.NewPCG(uint64(pair), 1)
 		for range runs {
-			all = append(all, drawn(r, 2)...)
+			cells = append(cells, drawn(r, 2)...)
 		}
-		return all
+		return cells
 	}},
-	{"drawn, then mirrored: ABBA, BAAB", func(pair, runs int) (all []int) {
+	{"drawn, then mirrored: ABBA, BAAB", func(pair, runs int) (cells []int) {
 		r, block := rand.NewPCG(uint64(pair), 1), []int(nil)
 		for i := range runs {
 			if i%2 == 0 {
@@ -107,33 +108,38 @@ var orders = []struct {
 			} else {
 				slices.Reverse(block)
 			}
-			all = append(all, block...)
+			cells = append(cells, block...)
 		}
-		return all
+		return cells
 	}},
-	{"**drawn, as many as their reverses, and these in a drawn order** (`Shuffled`)", func(pair, runs int) []int { return cellsOf(v1alpha1.OrderShuffled, runs, int64(pair)+1) }},
+	{"**drawn, as many as their reverses, and these in a drawn order** (`Shuffled`)",
+		func(pair, runs int) []int { return cellsOf(v1alpha1.OrderShuffled, runs, int64(pair)+1) }},
 }
 
-func cellsOf(o v1alpha1.SuiteOrder, runs int, seed int64) (all []int) {
-	for _, s := range order(&v1alpha1.LoadTestSuite{Spec: v1alpha1.LoadTestSuiteSpec{Order: o, Repetitions: int32(runs), Seed: seed}}, 0, 2) {
-		all = append(all, s.cell)
+func cellsOf(o v1alpha1.SuiteOrder, runs int, seed int64) (cells []int) {
+	for _, s := range order(&v1alpha1.LoadTestSuite{Spec: v1alpha1.LoadTestSuiteSpec{Order: o, Repetitions: int32(runs),
+		Seed: seed}}, 0, 2) {
+		cells = append(cells, s.cell)
 	}
-	return all
+	return cells
 }
 
 // disturbances are what a lab does to the i-th of all runs, as a share of its figure.
 var disturbances = []struct {
 	words string
-	of    func(i int) float64
+	share func(i int) float64
 }{
 	{"nothing", func(int) float64 { return 0 }},
 	{"linear drift, 0.2 % a run", func(i int) float64 { return -0.002 * float64(i) }},
 	{"linear drift, 1 % a run", func(i int) float64 { return -0.01 * float64(i) }},
-	{"every 2nd run 3 % low", every(2, 1)},
-	{"2nd and 3rd of four runs 3 % low", func(i int) float64 { return every(4, 1)(i) + every(4, 1)(i+1) }},
+	{"every 2nd run 3 % low", periodically(2, 1)},
+	{"2nd and 3rd of four runs 3 % low", func(i int) float64 {
+		return periodically(4, 1)(i) +
+			periodically(4, 1)(i+1)
+	}},
 }
 
-func every(period, low int) func(int) float64 {
+func periodically(period, low int) func(int) float64 {
 	return func(i int) float64 {
 		if n := i % period; n >= period/2 && n < period/2+low {
 			return -0.03
@@ -145,16 +151,19 @@ func every(period, low int) func(int) float64 {
 const simulatedPairs = 500
 
 // judgedInOrder counts what becomes of a release that is by so much less, of which 2 % are allowed.
-func judgedInOrder(runs int, of func(pair, runs int) []int, disturbance func(int) float64, less float64) (passed, failed int) {
+func judgedInOrder(runs int, order func(pair, runs int) []int, disturbance func(int) float64, loss float64) (passed,
+	failed int) {
 	const spread = 0.002
 	r := rand.New(rand.NewPCG(1, 2))
 	two := comparison.Allowance{MaxRegression: units.One / 50}
 	for pair := range simulatedPairs {
 		var sides [2][]comparison.Run
-		for i, side := range of(pair, runs) {
-			sides[side] = append(sides[side], comparison.Exact(10_000*(1-less*float64(side))*(1+disturbance(i)+spread*r.NormFloat64())))
+		for i, side := range order(pair, runs) {
+			sides[side] = append(sides[side], comparison.Exact(10_000*(1-loss*float64(side))*(1+disturbance(i)+
+				spread*r.NormFloat64())))
 		}
-		switch comparison.Compare(comparison.Question{Baseline: sides[0], Candidate: sides[1], Allowance: &two}).Outcome {
+		switch comparison.Compare(comparison.Question{Baseline: sides[0], Candidate: sides[1],
+			Allowance: &two}).Outcome {
 		case report.Passed:
 			passed++
 		case report.DidFail:
@@ -165,18 +174,21 @@ func judgedInOrder(runs int, of func(pair, runs int) []int, disturbance func(int
 	return passed, failed
 }
 
-// row is a line of the table of orders in docs/measured/statistics.md: how often, in percent, one of the orders has a release failed wrongly, and passed wrongly.
+// row is a line of the table of orders in docs/measured/statistics.md: how often, in percent, one of the orders
+// has a release failed wrongly, and passed wrongly.
 func row(t *testing.T, order, runs int) string {
 	t.Helper()
 	const promised = 0.025
-	most := simulatedPairs*promised + 3*math.Sqrt(simulatedPairs*promised*(1-promised))
+	limit := simulatedPairs*promised + 3*math.Sqrt(simulatedPairs*promised*(1-promised))
 	text := fmt.Sprintf("| %s | %d |", orders[order].words, runs)
 	for _, d := range disturbances {
-		_, failed := judgedInOrder(runs, orders[order].of, d.of, 0.015)
-		passed, _ := judgedInOrder(runs, orders[order].of, d.of, 0.025)
+		_, failed := judgedInOrder(runs, orders[order].cells, d.share, 0.015)
+		passed, _ := judgedInOrder(runs, orders[order].cells, d.share, 0.025)
 		text += fmt.Sprintf(" %.1f · %.1f |", 100*float64(failed)/simulatedPairs, 100*float64(passed)/simulatedPairs)
-		if exotic := d.words == disturbances[len(disturbances)-1].words && runs == 5; order == len(orders)-1 && float64(max(failed, passed)) > most && !exotic {
-			t.Errorf("%d runs, %s: %d are wrongly failed and %d wrongly passed of %d", runs, d.words, failed, passed, simulatedPairs)
+		if exotic := d.words == disturbances[len(disturbances)-1].words && runs == 5; order == len(orders)-1 &&
+			float64(max(failed, passed)) > limit && !exotic {
+			t.Errorf("%d runs, %s: %d are wrongly failed and %d wrongly passed of %d", runs, d.words, failed, passed,
+				simulatedPairs)
 		}
 	}
 	return text + "\n"
@@ -184,8 +196,10 @@ func row(t *testing.T, order, runs int) string {
 
 const statistics = "../../../docs/measured/statistics.md"
 
-// TestTheOrderOfRunsFavoursNobody counts wrong verdicts of the default order by disturbance: a release that is 1.5 % less is allowed and must not fail, one that is 2.5 % less isn't and must
-// not pass. It is wrong no more often than is promised, but where a disturbance of just four runs meets a few runs. The full tier counts the other orders, too.
+// TestTheOrderOfRunsFavoursNobody counts wrong verdicts of the default order by disturbance: a release that is
+// 1.5 % less is allowed and must not fail, one that is 2.5 % less isn't and must not pass. It is wrong no more
+// often than is promised, but where a disturbance of just four runs meets a few runs. The full tier counts the
+// other orders, too.
 func TestTheOrderOfRunsFavoursNobody(t *testing.T) {
 	text, err := os.ReadFile(statistics)
 	if err != nil {

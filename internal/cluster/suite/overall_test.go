@@ -8,27 +8,29 @@ import (
 )
 
 func TestASuiteHasPassedOnlyWhereEachOfItsCellsHas(t *testing.T) {
-	cells := func(outcomes ...report.Outcome) (all []report.SuiteCell) {
+	cells := func(outcomes ...report.Outcome) (results []report.SuiteCell) {
 		for _, o := range outcomes {
-			all = append(all, report.SuiteCell{Verdict: &report.Verdict{Outcome: o, Criteria: []report.CriterionResult{{Outcome: o}}}})
+			results = append(results, report.SuiteCell{Verdict: &report.Verdict{Outcome: o,
+				Criteria: []report.CriterionResult{{Outcome: o}}}})
 		}
-		return all
+		return results
 	}
 	for name, c := range map[string]struct {
 		cells []report.SuiteCell
 		want  report.Outcome
 	}{
-		"all met":                        {cells(report.Passed, report.Passed), report.Passed},
-		"one undecided":                  {cells(report.Passed, report.Undecided), report.Undecided},
-		"one not judged":                 {append(cells(report.Passed), report.SuiteCell{}), report.Undecided},
-		"one failed, one undecided":      {cells(report.Undecided, report.DidFail, report.Passed), report.DidFail},
-		"a calibration is no cell of it": {append(cells(report.Passed), report.SuiteCell{Calibration: true}), report.Passed},
+		"all met":                   {cells(report.Passed, report.Passed), report.Passed},
+		"one undecided":             {cells(report.Passed, report.Undecided), report.Undecided},
+		"one not judged":            {append(cells(report.Passed), report.SuiteCell{}), report.Undecided},
+		"one failed, one undecided": {cells(report.Undecided, report.DidFail, report.Passed), report.DidFail},
+		"a calibration is no cell of it": {append(cells(report.Passed), report.SuiteCell{Calibration: true}),
+			report.Passed},
 	} {
-		if got := overall(true, c.cells).Outcome; got != c.want {
+		if got := suiteVerdict(true, c.cells).Outcome; got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
-	if got := overall(false, cells(report.Passed)).Outcome; got != "" {
+	if got := suiteVerdict(false, cells(report.Passed)).Outcome; got != "" {
 		t.Errorf("without a criterion: %s", got)
 	}
 }
@@ -45,10 +47,10 @@ func TestOnlyARunThatWasMeasuredToItsEndHasFigures(t *testing.T) {
 		"the Report is cut short":        {v1alpha1.ReasonMeasured, report.Interrupted, false},
 		"the Report lost its generators": {v1alpha1.ReasonMeasured, report.GeneratorLost, false},
 	} {
-		from := figureOf("test", 1000)
-		from.Ending = c.ending
+		document := figureOf("test", 1000)
+		document.Ending = c.ending
 		run := Run{Ended: c.ended}
-		if run.found(from); run.measured() != c.want {
+		if run.fillFrom(document); run.measured() != c.want {
 			t.Errorf("%s: it has figures: %v", name, run.measured())
 		}
 	}

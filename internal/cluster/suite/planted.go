@@ -12,24 +12,25 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// A LoadTest belongs to a suite by its owner and its name. Without the admission policy, whoever may create LoadTests can write both. So a test's measurement counts
-// only if the test is what the suite would have made.
+// A LoadTest belongs to a suite by its owner and its name. Without the admission policy, anyone who may create
+// LoadTests can write both. So a test's measurement counts only if the test is what the suite would have made.
 //
 //	suite ──▶ template, patches ──▶ the LoadTest that it makes ┐
 //	          LoadTest of that name and owner, which is over ──┴ the same? ──▶ a run of the suite's
 //	                                                           ╰─ SpecDiffers: no figures; another try is made
 
-// ReasonSpecDiffers is why a test doesn't count: it differs from what its suite makes.
+// ReasonSpecDiffers is why a test doesn't count that differs from what its suite makes.
 const ReasonSpecDiffers = "SpecDiffers"
 
-// DiffersIn is the first field in which a LoadTest differs from what the suite makes for this cell, such as spec.dut.type; empty: in none. Fields that may change in a
-// test's life are ignored, and so are defaults of another release's CRDs: the server has this release's.
+// DiffersIn is the first field in which a LoadTest differs from what the suite makes for this cell, such as
+// spec.dut.type; empty: in none. Fields that may change in a test's life are ignored, and so are defaults of
+// another release's CRDs: the server has this release's.
 func (m *Matrix) DiffersIn(server *admission.Server, w Wanted, test *v1alpha1.LoadTest) (field string, err error) {
 	content, err := m.Content(w.Cell, w.Repetition, w.Try)
 	if err != nil {
 		return "", err
 	}
-	made, err := server.Fill(content)
+	expected, err := server.Fill(content)
 	if err != nil {
 		return "", fmt.Errorf("fill %s as the suite makes it: %w", w.Name, err)
 	}
@@ -41,15 +42,17 @@ func (m *Matrix) DiffersIn(server *admission.Server, w Wanted, test *v1alpha1.Lo
 	if err := intake.DecodeBy(utiljson.Unmarshal, text, &spec, limits); err != nil {
 		return "", fmt.Errorf("read the spec of %s: %w", w.Name, err)
 	}
-	is, err := server.Fill(map[string]any{"apiVersion": v1alpha1.GroupVersion.String(), "kind": v1alpha1.LoadTestKind, "metadata": map[string]any{"name": w.Name}, "spec": spec})
+	actual, err := server.Fill(map[string]any{"apiVersion": v1alpha1.GroupVersion.String(),
+		"kind": v1alpha1.LoadTestKind, "metadata": map[string]any{"name": w.Name}, "spec": spec})
 	if err != nil {
 		return "", fmt.Errorf("fill %s as it is: %w", w.Name, err)
 	}
-	field, _ = admission.OtherSpec(made.LoadTest, is.LoadTest)
+	field, _ = admission.OtherSpec(expected.LoadTest, actual.LoadTest)
 	return field, nil
 }
 
-// PlantedRun is the run of a complete test that differs in a field from what its suite makes: without figures, and with the reason.
+// PlantedRun is the run of a complete test that differs in a field from what its suite makes. It has no
+// figures, and says why.
 func PlantedRun(t *v1alpha1.LoadTest, w Wanted, field string) Run {
 	run := RunOf(t, w.Repetition, w.Try, nil, "")
 	run.Ended, run.Reason, run.Report, run.ConfigMap = ReasonSpecDiffers, ReasonSpecDiffers, "", ""

@@ -25,8 +25,9 @@ spec:
     values: [{name: imix}, {name: 64b, patch: {traffic: {profile: FixedSize, frameSize: 64}}}]
 `
 
-// A LoadTest that isn't what the suite makes at its place is told by the first field that differs. What may change in its life doesn't count, and neither do defaults
-// that the definitions which it was made under didn't have.
+// A LoadTest that isn't what the suite makes at its place is told by the first field that differs. What may
+// change in its life doesn't count, and neither do defaults that the definitions which it was made under didn't
+// have.
 func TestWhatTheSuiteDidNotMakeIsTold(t *testing.T) {
 	m, err := read(t, "night.yaml", twoDevices)
 	if err != nil {
@@ -47,19 +48,24 @@ func TestWhatTheSuiteDidNotMakeIsTold(t *testing.T) {
 		"a container beside it": {func(test *v1alpha1.LoadTest) {
 			test.Spec.DUT.Pod.Template["spec"] = freeform(`{"containers":[{"name":"router","image":"router:1.0"},{"name":"fast","image":"fast"}]}`)
 		}, "spec.dut.pod.template.spec.containers"},
-		"the Reference":        {func(test *v1alpha1.LoadTest) { test.Spec.DUT = v1alpha1.DUTSpec{Type: v1alpha1.DUTReference} }, "spec.dut.pod"},
-		"another cell's":       {func(test *v1alpha1.LoadTest) { test.Spec.Traffic = v1alpha1.TrafficSpec{Profile: "IMIX"} }, "spec.traffic.frameSize"},
-		"links in other order": {func(test *v1alpha1.LoadTest) { l := test.Spec.Links; l[0], l[1] = l[1], l[0] }, "spec.links[0].name"},
-		"a slower line":        {func(test *v1alpha1.LoadTest) { test.Spec.Links[0].LineRate = "1mbps" }, "spec.links[0].lineRate"},
+		"the Reference": {func(test *v1alpha1.LoadTest) { test.Spec.DUT = v1alpha1.DUTSpec{Type: v1alpha1.DUTReference} }, "spec.dut.pod"},
+		"another cell's": {func(test *v1alpha1.LoadTest) { test.Spec.Traffic = v1alpha1.TrafficSpec{Profile: "IMIX"} },
+			"spec.traffic.frameSize"},
+		"links in other order": {func(test *v1alpha1.LoadTest) { l := test.Spec.Links; l[0], l[1] = l[1], l[0] },
+			"spec.links[0].name"},
+		"a slower line": {func(test *v1alpha1.LoadTest) { test.Spec.Links[0].LineRate = "1mbps" },
+			"spec.links[0].lineRate"},
 		"criteria": {func(test *v1alpha1.LoadTest) {
 			test.Spec.Criteria = []v1alpha1.Criterion{{Name: "a", Metric: "PacketsPerSecond", Min: "1"}}
 		}, "spec.criteria"},
 		"stopped, suspended, with other deadlines, and kept": {func(test *v1alpha1.LoadTest) {
 			s := &test.Spec
-			s.Stop, s.Suspend, s.ActiveDeadline, s.SchedulingDeadline, s.TTLAfterFinished, s.KeepPods, s.ReportRetention = true, true, "2h", "1h", "1h", "OnFailure", "Keep"
+			s.Stop, s.Suspend, s.ActiveDeadline, s.SchedulingDeadline, s.TTLAfterFinished, s.KeepPods,
+				s.ReportRetention = true, true, "2h", "1h", "1h", "OnFailure", "Keep"
 		}, ""},
 		"before there were defaults": {func(test *v1alpha1.LoadTest) {
-			test.Spec.Generator, test.Spec.Procedure, test.Spec.ActiveDeadline = v1alpha1.GeneratorSpec{}, v1alpha1.ProcedureSpec{}, ""
+			test.Spec.Generator, test.Spec.Procedure, test.Spec.ActiveDeadline = v1alpha1.GeneratorSpec{},
+				v1alpha1.ProcedureSpec{}, ""
 		}, ""},
 		"labelled and annotated": {func(test *v1alpha1.LoadTest) {
 			test.Labels["team"], test.Annotations = "a", map[string]string{"seen": "yes"}
@@ -67,15 +73,15 @@ func TestWhatTheSuiteDidNotMakeIsTold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := suite.Wanted{Name: m.TestName(1, 1, 2), Cell: 1, Repetition: 1, Try: 2}
-			test := made(t, server, m, w)
+			test := storedTest(t, server, m, w)
 			c.change(test)
-			was := test.DeepCopy()
+			original := test.DeepCopy()
 			field, err := m.DiffersIn(server, w, test)
 			if err != nil || field != c.field {
 				t.Errorf("it differs in %q (%v), want %q", field, err, c.field)
 			}
-			if other, differs := admission.OtherSpec(was, test); differs {
-				t.Errorf("the LoadTest, which is a cache's, was changed in %s", other)
+			if changed, differs := admission.OtherSpec(original, test); differs {
+				t.Errorf("the LoadTest, which is a cache's, was changed in %s", changed)
 			}
 		})
 	}
@@ -86,8 +92,8 @@ func freeform(text string) (value apiextensionsv1.JSON) {
 	return value
 }
 
-// made is the LoadTest that the suite makes, as an API server keeps it.
-func made(t *testing.T, server *admission.Server, m *suite.Matrix, w suite.Wanted) *v1alpha1.LoadTest {
+// storedTest is the LoadTest that the suite makes, as an API server keeps it.
+func storedTest(t *testing.T, server *admission.Server, m *suite.Matrix, w suite.Wanted) *v1alpha1.LoadTest {
 	t.Helper()
 	content, err := m.Content(w.Cell, w.Repetition, w.Try)
 	if err != nil {
@@ -101,12 +107,15 @@ func made(t *testing.T, server *admission.Server, m *suite.Matrix, w suite.Wante
 }
 
 func TestAPlantedRunHasNoFiguresAndSaysWhy(t *testing.T) {
-	test := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: "night-imix-r1", UID: "1"}, Status: v1alpha1.LoadTestStatus{
-		Report:     &v1alpha1.ReportReference{ConfigMap: "night-imix-r1-report", Digest: "sha256:1"},
-		Conditions: []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonMeasured, Message: "all is well"}},
-	}}
+	test := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: "night-imix-r1", UID: "1"},
+		Status: v1alpha1.LoadTestStatus{
+			Report: &v1alpha1.ReportReference{ConfigMap: "night-imix-r1-report", Digest: "sha256:1"},
+			Conditions: []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue,
+				Reason: v1alpha1.ReasonMeasured, Message: "all is well"}},
+		}}
 	run := suite.PlantedRun(test, suite.Wanted{Name: test.Name, Repetition: 1, Try: 2}, "spec.dut.type")
-	if run.Figures != nil || run.Evidence != nil || run.Report != "" || run.Retry != 1 || run.Ended != suite.ReasonSpecDiffers || run.Reason != suite.ReasonSpecDiffers ||
+	if run.Figures != nil || run.Evidence != nil || run.Report != "" || run.Retry != 1 ||
+		run.Ended != suite.ReasonSpecDiffers || run.Reason != suite.ReasonSpecDiffers ||
 		!strings.HasPrefix(run.Message, "spec.dut.type isn't as in template and patches, so the test doesn't count") {
 		t.Errorf("%+v", run)
 	}

@@ -56,9 +56,9 @@ func TestInvalidSuitesAreRefusedInFiles(t *testing.T) {
 	for file, text := range files(t, "../../../config/invalid-examples/suites/*.yaml") {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
 			first, _, _ := strings.Cut(text, "\n")
-			want, said := strings.CutPrefix(first, "# want: ")
+			want, ok := strings.CutPrefix(first, "# want: ")
 			_, err := read(t, file, text)
-			if !said || err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), file+":") {
+			if !ok || err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), file+":") {
 				t.Errorf("got %v\nwant …%s…", err, want)
 			}
 		})
@@ -94,16 +94,21 @@ spec:
         traffic:
           frameSize: 128
 `
-	for name, c := range map[string]struct{ from, to, want string }{
-		"in the template":        {"lineRate: 1gbps}", "lineRate: fast}", "lines.yaml:9: cells apu6-64b, apu6-small, vpp-64b, vpp-small: spec.links[0].lineRate"},
-		"in a patch":             {"frameSize: 128", "frameSize: 20", "lines.yaml:27: cells apu6-small, vpp-small: spec.traffic.frameSize is 20"},
-		"a misspelt field there": {"frameSize: 128", "framesize: 128", "lines.yaml:27: cells apu6-small, vpp-small: spec.traffic.framesize is not a field of LoadTest: did you mean frameSize?"},
-		"in an earlier patch":    {"packetsPerSecond: 1000", "packetsPerSecond: 0", "lines.yaml:20: cells vpp-64b, vpp-small: spec.dut.reference.limit.packetsPerSecond is 0"},
-		"what is missing":        {"dut: {type: Reference}", "dut: {}", "lines.yaml:7: cells apu6-64b, apu6-small"},
-		"the suite's own":        {"metadata: {name: lines}", "metadata: {name: lines, lables: {}}", "lines.yaml:3: metadata.lables is not a field of LoadTestSuite"},
+	for name, c := range map[string]struct{ old, replacement, want string }{
+		"in the template": {"lineRate: 1gbps}", "lineRate: fast}",
+			"lines.yaml:9: cells apu6-64b, apu6-small, vpp-64b, vpp-small: spec.links[0].lineRate"},
+		"in a patch": {"frameSize: 128", "frameSize: 20",
+			"lines.yaml:27: cells apu6-small, vpp-small: spec.traffic.frameSize is 20"},
+		"a misspelt field there": {"frameSize: 128", "framesize: 128",
+			"lines.yaml:27: cells apu6-small, vpp-small: spec.traffic.framesize is not a field of LoadTest: did you mean frameSize?"},
+		"in an earlier patch": {"packetsPerSecond: 1000", "packetsPerSecond: 0",
+			"lines.yaml:20: cells vpp-64b, vpp-small: spec.dut.reference.limit.packetsPerSecond is 0"},
+		"what is missing": {"dut: {type: Reference}", "dut: {}", "lines.yaml:7: cells apu6-64b, apu6-small"},
+		"the suite's own": {"metadata: {name: lines}", "metadata: {name: lines, lables: {}}",
+			"lines.yaml:3: metadata.lables is not a field of LoadTestSuite"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			broken := strings.Replace(text, c.from, c.to, 1)
+			broken := strings.Replace(text, c.old, c.replacement, 1)
 			if broken == text {
 				t.Fatal("nothing was broken")
 			}

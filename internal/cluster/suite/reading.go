@@ -6,16 +6,16 @@ import (
 	"maps"
 )
 
-// Reading reads a suite's stored runs from the operator's own namespace, one sheet at a time: so only one sheet is in
-// memory beside its runs. NewReading makes a Reading; the zero value is useless. It isn't safe for concurrent use.
+// Reading reads a suite's stored runs from the operator's own namespace. It reads one sheet at a time, so that
+// only one sheet is in memory beside its runs. NewReading makes a Reading. It isn't safe for concurrent use.
 type Reading struct {
 	m *Matrix
-	// Runs are the runs read so far, Stored says in which sheets they are, and Sheets has the digests of these.
+	// Runs are the runs read so far. Stored has the sheet of each, and Sheets the digests of the sheets.
 	Runs   Runs
 	Stored Stored
 	Sheets Sheets
-	// Done says that all is read.
-	Done bool
+	// Complete says that all sheets were read.
+	Complete bool
 }
 
 // NewReading begins to read.
@@ -35,41 +35,41 @@ func (r *Reading) Add(data map[string][]byte) error {
 		r.Stored[name] = number
 	}
 	maps.Copy(r.Runs, runs)
-	r.Sheets.Put(number, data)
+	r.Sheets.Record(number, data)
 	return nil
 }
 
 // ErrOtherCopies says that the copies of a suite's sheets aren't those that its status names.
 var ErrOtherCopies = errors.New("they aren't what the operator wrote last")
 
-// ReadCopies reads a suite's runs from the copies in its own namespace, which anybody may have changed who edits that
-// namespace: they are decoded only once they have the digest in the suite's status. read returns the data of a
-// ConfigMap, nil if there is none.
+// ReadCopies reads a suite's runs from the copies in its own namespace. Anyone who may edit that namespace may
+// have changed the copies, so they are decoded only if they have the digest in the suite's status. read returns
+// the data of a ConfigMap, or nil if there is none.
 func (m *Matrix) ReadCopies(read func(name string) (map[string][]byte, error)) (Runs, error) {
-	said := m.suite.Status.StoredRuns
-	if said == nil {
+	published := m.suite.Status.StoredRuns
+	if published == nil {
 		return Runs{}, nil
 	}
 	var sheets Sheets
-	copies := make([]map[string][]byte, said.ConfigMaps)
+	copies := make([]map[string][]byte, published.ConfigMaps)
 	for number := range copies {
 		data, err := read(CopyName(m.suite.Name, number))
 		if err != nil {
 			return nil, err
 		}
 		copies[number] = data
-		sheets.Put(number, data)
+		sheets.Record(number, data)
 	}
-	if is := sheets.Published(); *is != *said {
-		return nil, fmt.Errorf("the runs in ConfigMaps %s-runs-… have the digest %s, and the status of suite %s says %s: %w", ReportName(m.suite.Name), is.Digest, m.suite.Name, said.Digest, ErrOtherCopies)
+	if found := sheets.Published(); *found != *published {
+		return nil, fmt.Errorf("the runs in ConfigMaps %s-runs-… have the digest %s, and the status of suite %s says %s: %w", ReportName(m.suite.Name), found.Digest, m.suite.Name, published.Digest, ErrOtherCopies)
 	}
 	runs := Runs{}
 	for number, data := range copies {
-		more, err := m.decodeSheet(data)
+		sheetRuns, err := m.decodeSheet(data)
 		if err != nil {
 			return nil, fmt.Errorf("ConfigMap %s: %w", CopyName(m.suite.Name, number), err)
 		}
-		maps.Copy(runs, more)
+		maps.Copy(runs, sheetRuns)
 	}
 	return runs, nil
 }

@@ -16,8 +16,8 @@ func readAll(t testing.TB, m *Matrix, sheets map[string]map[string][]byte) *Read
 	t.Helper()
 	r := m.NewReading()
 	for {
-		data, is := sheets[r.Name()]
-		if !is {
+		data, ok := sheets[r.Name()]
+		if !ok {
 			return r
 		}
 		if err := r.Add(data); err != nil {
@@ -35,12 +35,14 @@ func TestASheetThatCannotBeReadIsNextAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := Expand(written(t, manyCells(2, 5)))
-	other.suite.UID = "another"
-	r, of := m.NewReading(), other.NewReading()
+	second := Expand(written(t, manyCells(2, 5)))
+	second.suite.UID = "another"
+	r, foreign := m.NewReading(), second.NewReading()
 	name := r.Name()
-	if r.Add(map[string][]byte{delivery.KeyRuns: []byte("spoilt")}) == nil || of.Add(sheet.Data) == nil || len(r.Runs)+len(r.Stored)+len(r.Sheets)+len(of.Runs) > 0 || r.Name() != name {
-		t.Errorf("%d runs are read of a spoilt sheet, %d of another suite's; %s is next", len(r.Runs), len(of.Runs), r.Name())
+	if r.Add(map[string][]byte{delivery.KeyRuns: []byte("spoilt")}) == nil || foreign.Add(sheet.Data) == nil ||
+		len(r.Runs)+len(r.Stored)+len(r.Sheets)+len(foreign.Runs) > 0 || r.Name() != name {
+		t.Errorf("%d runs are read of a spoilt sheet, %d of another suite's; %s is next", len(r.Runs),
+			len(foreign.Runs), r.Name())
 	}
 	if err := r.Add(sheet.Data); err != nil || len(r.Runs) != len(sheet.Added) {
 		t.Errorf("%d runs are read afterwards: %v", len(r.Runs), err)
@@ -64,7 +66,8 @@ func TestSuitesOfOneNameHaveSheetsOfTheirOwn(t *testing.T) {
 
 // Whoever edits the suite's namespace may change the copies: nothing is believed but what the operator wrote last.
 func TestCopiesAreBelievedOnlyAsTheOperatorWroteThem(t *testing.T) {
-	m, runs, stored, sheets, copies := Expand(written(t, manyCells(4, 5)+"invalidRetries: 3\n")), Runs{}, Stored{}, Sheets{}, map[string]map[string][]byte{}
+	m, runs, stored, sheets, copies := Expand(written(t, manyCells(4, 5)+"invalidRetries: 3\n")), Runs{}, Stored{},
+		Sheets{}, map[string]map[string][]byte{}
 	random := newRandom(23)
 	m.sheetSize = 4 << 10
 	for _, name := range allTries(m) {
@@ -79,7 +82,7 @@ func TestCopiesAreBelievedOnlyAsTheOperatorWroteThem(t *testing.T) {
 			stored[name] = sheet.Number
 		}
 		copies[CopyName(m.suite.Name, sheet.Number)] = sheet.Data
-		sheets.Put(sheet.Number, sheet.Data)
+		sheets.Record(sheet.Number, sheet.Data)
 	}
 	m.suite.Status.StoredRuns = sheets.Published()
 	first, second := CopyName(m.suite.Name, 0), CopyName(m.suite.Name, 1)
@@ -87,29 +90,34 @@ func TestCopiesAreBelievedOnlyAsTheOperatorWroteThem(t *testing.T) {
 		change   func(map[string]map[string][]byte)
 		believed bool
 	}{
-		"as they are":      {func(map[string]map[string][]byte) {}, true},
-		"and one more":     {func(all map[string]map[string][]byte) { all[CopyName(m.suite.Name, len(sheets))] = all[first] }, true},
-		"one less":         {func(all map[string]map[string][]byte) { delete(all, second) }, false},
-		"none":             {func(all map[string]map[string][]byte) { clear(all) }, false},
-		"in another order": {func(all map[string]map[string][]byte) { all[first], all[second] = all[second], all[first] }, false},
-		"what can't be read": {func(all map[string]map[string][]byte) {
-			all[first] = map[string][]byte{delivery.KeyRuns: []byte("spoilt")}
+		"as they are": {func(map[string]map[string][]byte) {}, true},
+		"and one more": {func(configMaps map[string]map[string][]byte) {
+			configMaps[CopyName(m.suite.Name, len(sheets))] = configMaps[first]
+		}, true},
+		"one less": {func(configMaps map[string]map[string][]byte) { delete(configMaps, second) }, false},
+		"none":     {func(configMaps map[string]map[string][]byte) { clear(configMaps) }, false},
+		"in another order": {func(configMaps map[string]map[string][]byte) {
+			configMaps[first], configMaps[second] = configMaps[second], configMaps[first]
 		}, false},
-		"with a better figure": {func(all map[string]map[string][]byte) {
+		"what can't be read": {func(configMaps map[string]map[string][]byte) {
+			configMaps[first] = map[string][]byte{delivery.KeyRuns: []byte("spoilt")}
+		}, false},
+		"with a better figure": {func(configMaps map[string]map[string][]byte) {
 			forged := maps.Clone(runs)
 			forged[slices.Sorted(maps.Keys(runs))[0]] = Run{Ended: "Measured"}
 			sheet, err := m.NextSheet(forged, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			all[first] = sheet.Data
+			configMaps[first] = sheet.Data
 		}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			there := maps.Clone(copies)
-			c.change(there)
-			read, err := m.ReadCopies(func(name string) (map[string][]byte, error) { return there[name], nil })
-			if believed := err == nil && len(read) == len(runs); believed != c.believed || err != nil && (!errors.Is(err, ErrOtherCopies) || len(read) > 0) {
+			changed := maps.Clone(copies)
+			c.change(changed)
+			read, err := m.ReadCopies(func(name string) (map[string][]byte, error) { return changed[name], nil })
+			if believed := err == nil && len(read) == len(runs); believed != c.believed || err != nil &&
+				(!errors.Is(err, ErrOtherCopies) || len(read) > 0) {
 				t.Errorf("%d of %d runs are read: %v", len(read), len(runs), err)
 			}
 		})

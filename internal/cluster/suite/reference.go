@@ -13,20 +13,22 @@ import (
 
 // KindSuite is a baseline that is an earlier suite in the cluster, KindFile one that is documents in files.
 const (
+	// KindSuite is a baseline that is an earlier suite in the cluster. KindFile is a baseline from documents in
+	// files.
 	KindSuite = v1alpha1.LoadTestSuiteKind
 	KindFile  = "File"
 )
 
-// Reference is a baseline outside the suite: an earlier suite, or documents in files.
+// Reference is a baseline outside the suite. It is an earlier suite, or documents in files.
 type Reference struct {
 	Kind, Name string
-	// Fault says why nothing can be compared with the Reference; empty: Cells and Reports are usable.
+	// Fault says why nothing can be compared with the Reference. If it is empty, Cells and Reports are usable.
 	Fault string
-	// Cells are cells of suites: a cell is compared with the one that has the same values. Reports belong to no suite, and are found by their product
-	// and loadtest.
+	// Cells are cells of suites. A cell is compared with the one that has the same values. Reports belong to no
+	// suite, and are found by their product and loadtest.
 	Cells   []ReferenceCell
 	Reports []analysis.KeptReport
-	// AllowDifferent are the parts of its environment that may differ from the candidate's.
+	// AllowDifferent are the parts of the Reference's environment that may differ from the candidate's.
 	AllowDifferent []report.EnvironmentPart
 }
 
@@ -46,19 +48,22 @@ func ReferenceOf(m *Matrix, runs Runs) *Reference {
 	return r
 }
 
-// Add adds the cells of a suite's document. The document must have its runs' evidence, as those of linerate run do.
+// Add adds the cells of a suite's document. The document must have its runs' evidence, as those of linerate run
+// do.
 func (r *Reference) Add(s *report.Suite) error {
 	for _, c := range s.Cells {
 		cell := ReferenceCell{}
 		for _, v := range c.Values {
-			cell.Values = append(cell.Values, v1alpha1.CellValue{Axis: v1alpha1.AxisName(v.Axis), Value: v1alpha1.AxisName(v.Value)})
+			cell.Values = append(cell.Values, v1alpha1.CellValue{Axis: v1alpha1.AxisName(v.Axis),
+				Value: v1alpha1.AxisName(v.Value)})
 		}
 		for _, run := range lastTries(c.Runs) {
 			if run.Evidence == nil && run.Figures != nil {
 				return fmt.Errorf("suite %s has the figures of %s without what a comparison needs: give the Reports of its runs", s.Name, run.Test)
 			}
 			if run.Evidence != nil {
-				cell.Runs = append(cell.Runs, analysis.KeptReport{Report: run.Evidence, Digest: run.Report, Method: run.Plan})
+				cell.Runs = append(cell.Runs, analysis.KeptReport{Report: run.Evidence, Digest: run.Report,
+					Method: run.Plan})
 			}
 		}
 		r.Cells = append(r.Cells, cell)
@@ -66,8 +71,8 @@ func (r *Reference) Add(s *report.Suite) error {
 	return nil
 }
 
-// lastTries are the runs that stand for their repetitions (the last with figures or, if none has any, the last one), and those that show that the device loses
-// frames at any load.
+// lastTries are the runs that stand for their repetitions, and those that show that the device loses frames at
+// any load. The last try with figures stands for a repetition or, if no try has any, the last try.
 func lastTries(runs []report.SuiteRun) []report.SuiteRun {
 	return slices.DeleteFunc(slices.Clone(runs), func(a report.SuiteRun) bool {
 		return !(&Run{SuiteRun: a}).lostAtAnyLoad() && slices.ContainsFunc(runs, func(b report.SuiteRun) bool {
@@ -79,59 +84,65 @@ func lastTries(runs []report.SuiteRun) []report.SuiteRun {
 	})
 }
 
-// OfTest is the baseline of a test that belongs to no suite: all runs of the Reference, of suites or not.
-func (r *Reference) OfTest(how analysis.Candidate) *report.Baseline {
-	all := slices.Clone(r.Reports)
+// OfTest is the baseline of a test that belongs to no suite. It has all runs of the Reference, of suites or
+// not.
+func (r *Reference) OfTest(candidate analysis.Candidate) *report.Baseline {
+	runs := slices.Clone(r.Reports)
 	for _, c := range r.Cells {
-		all = append(all, c.Runs...)
+		runs = append(runs, c.Runs...)
 	}
-	return r.baseline(how, func() ([]analysis.KeptReport, string) { return ofReports(all, how) })
+	return r.baseline(candidate, func() ([]analysis.KeptReport, string) { return ofReports(runs, candidate) })
 }
 
 // baseline is made of the chosen runs, or says why there are none.
-func (r *Reference) baseline(how analysis.Candidate, choose func() (runs []analysis.KeptReport, why string)) *report.Baseline {
+func (r *Reference) baseline(candidate analysis.Candidate, choose func() (runs []analysis.KeptReport,
+	reason string)) *report.Baseline {
 	if r.Fault != "" {
 		return &report.Baseline{Kind: r.Kind, Name: r.Name, Message: r.Fault}
 	}
-	runs, why := choose()
-	if why != "" {
-		return &report.Baseline{Kind: r.Kind, Name: r.Name, Message: why}
+	runs, reason := choose()
+	if reason != "" {
+		return &report.Baseline{Kind: r.Kind, Name: r.Name, Message: reason}
 	}
-	b := analysis.BaselineOf(r.Kind, r.Name, how, runs)
+	b := analysis.BaselineOf(r.Kind, r.Name, candidate, runs)
 	b.AllowDifferent = r.AllowDifferent
 	return b
 }
 
-// ofReports chooses the runs of the same row and column of the table or, if there are none, those of its column if these are all of one row: a row's name may
-// include the release.
-func ofReports(all []analysis.KeptReport, how analysis.Candidate) (runs []analysis.KeptReport, why string) {
-	loadtest := how.Plan.Test.Loadtest
-	return ofColumn(filtered(all, func(t plan.Test) bool { return t.Loadtest == loadtest }), how)
+// ofReports chooses the runs of the same row and column of the table. If there are none, and the column has one
+// row, it chooses that row, since a row's name may include the release.
+func ofReports(reports []analysis.KeptReport, candidate analysis.Candidate) (runs []analysis.KeptReport,
+	reason string) {
+	loadtest := candidate.Plan.Test.Loadtest
+	return ofColumn(filtered(reports, func(t plan.Test) bool { return t.Loadtest == loadtest }), candidate)
 }
 
-// ofColumn chooses among those of the same column.
-func ofColumn(column []analysis.KeptReport, how analysis.Candidate) (runs []analysis.KeptReport, why string) {
-	test := how.Plan.Test
-	same := filtered(column, func(t plan.Test) bool { return t.Product == test.Product })
+// ofColumn chooses among the runs of one column.
+func ofColumn(column []analysis.KeptReport, candidate analysis.Candidate) (runs []analysis.KeptReport, reason string) {
+	test := candidate.Plan.Test
+	sameRow := filtered(column, func(t plan.Test) bool { return t.Product == test.Product })
 	switch rows := products(column); {
-	case len(same) > 0:
-		return same, ""
+	case len(sameRow) > 0:
+		return sameRow, ""
 	case len(rows) == 1:
 		return column, ""
 	case len(rows) == 0:
-		return nil, fmt.Sprintf("it has no Report of the load test %q (the label linerate.dev/loadtest names it)", test.Loadtest)
+		return nil, fmt.Sprintf("it has no Report of the load test %q (the label linerate.dev/loadtest names it)",
+			test.Loadtest)
 	default:
-		return nil, fmt.Sprintf("it has Reports of %s, and none of %q (the label linerate.dev/product names it)", strings.Join(rows, ", "), test.Product)
+		return nil, fmt.Sprintf("it has Reports of %s, and none of %q (the label linerate.dev/product names it)",
+			strings.Join(rows, ", "), test.Product)
 	}
 }
 
-func filtered(all []analysis.KeptReport, of func(plan.Test) bool) []analysis.KeptReport {
-	return slices.DeleteFunc(slices.Clone(all), func(k analysis.KeptReport) bool { return !of(k.Report.Plan.Test) })
+func filtered(reports []analysis.KeptReport, matches func(plan.Test) bool) []analysis.KeptReport {
+	return slices.DeleteFunc(slices.Clone(reports),
+		func(k analysis.KeptReport) bool { return !matches(k.Report.Plan.Test) })
 }
 
-func products(all []analysis.KeptReport) []string {
+func products(reports []analysis.KeptReport) []string {
 	var names []string
-	for _, k := range all {
+	for _, k := range reports {
 		if !slices.Contains(names, k.Report.Plan.Test.Product) {
 			names = append(names, k.Report.Plan.Test.Product)
 		}
@@ -139,7 +150,7 @@ func products(all []analysis.KeptReport) []string {
 	return names
 }
 
-// valuesText is "image main, frames 64b".
+// valuesText is a text such as "image main, frames 64b".
 func valuesText(values []v1alpha1.CellValue) string {
 	if len(values) == 0 {
 		return "without axes"

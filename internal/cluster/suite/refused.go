@@ -12,8 +12,8 @@ import (
 
 const refusalWords = "the API server refuses the table of the status"
 
-// Refused replaces a status that the API server refuses, which it would refuse again and again. It is the status without its table, which the suite's report has,
-// too, and says so; the suite goes on.
+// Refused replaces a status that the API server refuses, which it would refuse again. The new status lacks the
+// table, which the suite's report has, too, and says so. The suite continues.
 func Refused(o Observed, d Decision, refusal string) Decision {
 	d.Status = *d.Status.DeepCopy()
 	d.Status.Table = nil
@@ -24,9 +24,10 @@ func Refused(o Observed, d Decision, refusal string) Decision {
 		return d
 	}
 	c.Message = wording.Limited(c.Message, maxConditionMessage-len(words)) + words
-	was := meta.FindStatusCondition(o.Suite.Status.Conditions, v1alpha1.ConditionComplete)
-	if was == nil || !strings.Contains(was.Message, refusalWords) {
-		d.Events = append(d.Events, Event{Warning: true, Reason: v1alpha1.ReasonStatusRefused, Message: wording.Limited(c.Message, 1024)})
+	previous := meta.FindStatusCondition(o.Suite.Status.Conditions, v1alpha1.ConditionComplete)
+	if previous == nil || !strings.Contains(previous.Message, refusalWords) {
+		d.Events = append(d.Events, Event{Warning: true, Reason: v1alpha1.ReasonStatusRefused,
+			Message: wording.Limited(c.Message, 1024)})
 	}
 	return d
 }

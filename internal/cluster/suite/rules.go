@@ -14,16 +14,17 @@ func deleted(v *view) *step {
 	if v.Suite.DeletionTimestamp == nil {
 		return nil
 	}
-	return &step{message: "the LoadTestSuite is being deleted, and its LoadTests with it", over: true}
+	return &step{message: "the LoadTestSuite is being deleted, and its LoadTests with it", final: true}
 }
 
-// finished: once its time to live is over the suite is deleted; or only its LoadTests, if a tool would create the suite again, which would load the network again.
+// finished deletes the suite once its time to live is over. It deletes only the suite's LoadTests if a tool
+// would create the suite again, which would load the network again.
 func finished(v *view) *step {
 	c := v.previousCondition(v1alpha1.ConditionComplete)
 	if c.Status != metav1.ConditionTrue {
 		return nil
 	}
-	s := &step{message: "the suite is over", reason: c.Reason, over: true, complete: true}
+	s := &step{message: "the suite is over", reason: c.Reason, final: true, complete: true}
 	switch due := v.expires(); {
 	case due.IsZero():
 	case v.Now.Before(due):
@@ -36,30 +37,31 @@ func finished(v *view) *step {
 	return s
 }
 
-// expires is when a complete suite's time to live is over; zero: never, or it isn't complete.
+// expires is when a complete suite's time to live is over. It is zero if that never happens, or if the suite
+// isn't complete.
 func (v *view) expires() time.Time {
 	c := v.previousCondition(v1alpha1.ConditionComplete)
 	ttl, err := v.spec.TTLAfterFinished.Std()
 	if c.Status != metav1.ConditionTrue || v.spec.TTLAfterFinished == "" || err != nil {
 		return time.Time{}
 	}
-	at := c.LastTransitionTime.Time
-	if v.was.FinishedAt != nil {
-		at = v.was.FinishedAt.Time
+	finished := c.LastTransitionTime.Time
+	if v.lastStatus.FinishedAt != nil {
+		finished = v.lastStatus.FinishedAt.Time
 	}
-	return at.Add(ttl)
+	return finished.Add(ttl)
 }
 
-// tracker is the tool that would create the suite again; empty: none is known.
+// tracker is the tool that would create the suite again, or empty.
 func (v *view) tracker() string { return retention.TrackedBy(v.Suite.Labels, v.Suite.Annotations) }
 
-// thinned says that the suite's time to live is over, and that it stays without its LoadTests.
+// thinned says that the suite's time to live is over, and that the suite stays without its LoadTests.
 func (v *view) thinned() bool {
 	due := v.expires()
 	return !due.IsZero() && !v.Now.Before(due) && v.tracker() != ""
 }
 
-// unchecked: the cells aren't validated yet. A spec can't be changed, so this happens once.
+// unchecked has the cells validated. A spec can't be changed, so this happens once.
 func unchecked(v *view) *step {
 	if v.Checked || v.previousCondition(v1alpha1.ConditionAccepted).Status == metav1.ConditionTrue {
 		return nil
@@ -81,12 +83,13 @@ func testsEnded(v *view) *step {
 	return &step{message: "tests ended: what they measured is read", read: v.unread[:min(len(v.unread), readsAtOnce)]}
 }
 
-// stopped: running tests are stopped, and keep what they have measured; the suite waits for them.
+// stopped stops running tests, which keep what they have measured. The suite waits for them.
 func stopped(v *view) *step {
 	if !v.spec.Stop {
 		return nil
 	}
-	s := &step{reason: v1alpha1.ReasonStopped, message: v.tally("spec.stop: nothing further is measured"), complete: len(v.active) == 0}
+	s := &step{reason: v1alpha1.ReasonStopped, message: v.tally("spec.stop: nothing further is measured"),
+		complete: len(v.active) == 0}
 	for _, name := range v.active {
 		if t := v.Tests[name]; t != nil && !t.Spec.Stop && t.DeletionTimestamp == nil && !v.Pending[name] {
 			s.stop = append(s.stop, name)
@@ -103,7 +106,8 @@ func testFailed(v *view) *step {
 	return &step{reason: v1alpha1.ReasonTestFailed, message: message, complete: len(v.active) == 0}
 }
 
-// unstored: the API server refuses to store results. Until it accepts them nothing more is measured, since it would be lost.
+// unstored waits while the API server refuses to store results. Nothing more is measured, since it would be
+// lost.
 func unstored(v *view) *step {
 	if v.Unstored == "" {
 		return nil
@@ -112,20 +116,22 @@ func unstored(v *view) *step {
 	if stop := stopped(v); stop != nil {
 		s.stop = stop.stop
 	}
-	s.message = v.tally("what the suite measures can't be kept: " + v.Unstored + "; nothing further is started until it can, and it is tried again each minute")
+	s.message = v.tally("what the suite measures can't be kept: " + v.Unstored +
+		"; nothing further is started until it can, and it is tried again each minute")
 	return s
 }
 
-// nameTaken: somebody else's ConfigMap has a name that results are stored under. Tests that are to stop are still stopped.
+// nameTaken waits while another person's ConfigMap has a name under which results are stored. Tests that must
+// stop are still stopped.
 func nameTaken(v *view) *step {
-	if len(v.Taken) == 0 {
+	if len(v.TakenNames) == 0 {
 		return nil
 	}
 	s := &step{reason: v1alpha1.ReasonNameTaken, unkept: true, requeueAt: v.Now.Add(obstacleAgain)}
 	if stop := stopped(v); stop != nil {
 		s.stop = stop.stop
 	}
-	name, namespace := v.Taken[0], v.Suite.Namespace
+	name, namespace := v.TakenNames[0], v.Suite.Namespace
 	s.message = v.tally(fmt.Sprintf("ConfigMap %[1]s is somebody else's, and what the suite measures is kept under that name: remove it (kubectl delete configmap %[1]s -n %[2]s), "+
 		"or create the suite under another name; nothing further is started until then, and it is looked at again each minute", name, namespace))
 	return s
@@ -173,7 +179,7 @@ func testsNeeded(v *view) *step {
 		s.create, s.requeueAt = nil, v.CreateFrom
 		return s
 	}
-	if len(v.active) > 0 || len(v.obstructed) == 0 { // else it may be that nothing can be made
+	if len(v.active) > 0 || len(v.obstructed) == 0 { // else perhaps nothing can be made
 		s.reason = v1alpha1.ReasonRunning
 	}
 	return s
@@ -182,8 +188,8 @@ func testsNeeded(v *view) *step {
 func testsGoingOn(v *view) *step { return v.goingOn("") }
 
 // goingOn says how far the suite is.
-func (v *view) goingOn(why string) *step {
-	s := &step{reason: v1alpha1.ReasonRunning, message: v.tally(why)}
+func (v *view) goingOn(reason string) *step {
+	s := &step{reason: v1alpha1.ReasonRunning, message: v.tally(reason)}
 	if len(v.active) == 0 {
 		s.reason = v1alpha1.ReasonWaiting
 	}
@@ -191,15 +197,17 @@ func (v *view) goingOn(why string) *step {
 		s.reason = v1alpha1.ReasonSuspended
 	}
 	if len(v.obstructed) > 0 {
-		s.message += fmt.Sprintf("; %d %s can't be made: %s: %s", len(v.obstructed), plural(int32(len(v.obstructed)), "test"), v.obstructed[0], v.Obstacles[v.obstructed[0]])
+		s.message += fmt.Sprintf("; %d %s can't be made: %s: %s", len(v.obstructed), plural(int32(len(v.obstructed)),
+			"test"), v.obstructed[0], v.Obstacles[v.obstructed[0]])
 		s.requeueAt = v.Now.Add(obstacleAgain)
 	}
 	return s
 }
 
-// tally is how far the suite is, in a sentence.
-func (v *view) tally(why string) string {
-	text := fmt.Sprintf("%d of %d %s measured", v.measured, len(v.Matrix.slots), plural(int32(len(v.Matrix.slots)), "test"))
+// tally is a sentence about how far the suite is.
+func (v *view) tally(reason string) string {
+	text := fmt.Sprintf("%d of %d %s measured", v.measured, len(v.Matrix.slots), plural(int32(len(v.Matrix.slots)),
+		"test"))
 	if v.failed > 0 {
 		text += fmt.Sprintf(", %d without a measurement", v.failed)
 	}
@@ -209,8 +217,8 @@ func (v *view) tally(why string) string {
 	if v.retried > 0 {
 		text += fmt.Sprintf(", %d repeated", v.retried)
 	}
-	if why != "" {
-		text = why + "; " + text
+	if reason != "" {
+		text = reason + "; " + text
 	}
 	return text
 }

@@ -15,68 +15,69 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// Run is a test that is over: everything that the suite needs of it once the LoadTest and its Report are gone.
+// Run has everything that the suite needs of a complete test once the LoadTest and its Report are gone.
 type Run struct {
 	report.SuiteRun
 	// Ended is the reason of the test's condition Complete.
 	Ended string `json:"ended"`
 }
 
-// Runs are the tests that are over, by their names.
+// Runs are the runs of complete tests, by the tests' names.
 type Runs map[string]Run
 
-// AllIn says whether all runs are stored.
+// AllIn says that all runs are stored.
 func (r Runs) AllIn(stored Stored) bool {
 	for name := range r {
-		if !stored.Has(name) {
+		if !stored.Contains(name) {
 			return false
 		}
 	}
 	return true
 }
 
-// Lighten drops what isn't needed any more once the suite is over.
+// Lighten drops what isn't needed any more once the suite is complete.
 func (r *Run) Lighten() { r.Evidence, r.Message = nil, "" }
 
 // loopback is the DUT type without a device.
 const loopback = string(v1alpha1.DUTLoopback)
 
-// maxMessage is how long a run's message may be: a thousand runs have as many messages.
+// maxMessage is the maximum length of a run's message, since a thousand runs have as many messages.
 const maxMessage = 300
 
-// over says whether a test is complete, and why.
-func over(t *v1alpha1.LoadTest) (*metav1.Condition, bool) {
+// completion is a test's condition Complete, and whether it is true.
+func completion(t *v1alpha1.LoadTest) (*metav1.Condition, bool) {
 	c := meta.FindStatusCondition(t.Status.Conditions, v1alpha1.ConditionComplete)
 	return c, c != nil && c.Status == metav1.ConditionTrue
 }
 
-// measuring says whether a test's run has begun and isn't over.
+// measuring says that a test's run has begun and isn't complete.
 func measuring(t *v1alpha1.LoadTest) bool {
-	c, done := over(t)
-	return !done && c != nil && c.Reason == v1alpha1.ReasonRunning
+	c, ended := completion(t)
+	return !ended && c != nil && c.Reason == v1alpha1.ReasonRunning
 }
 
-// RunOf is the run of a complete test. The Report is nil if there is none that can be read; fault says why.
+// RunOf is the run of a complete test. The Report is nil if none can be read, and fault says why.
 func RunOf(t *v1alpha1.LoadTest, repetition, try int32, r *report.Report, fault string) Run {
-	c, _ := over(t)
+	c, _ := completion(t)
 	run := Run{Ended: c.Reason, SuiteRun: report.SuiteRun{
-		Test: t.Name, UID: string(t.UID), Repetition: int(repetition), Retry: int(try) - 1, Reason: c.Reason, Message: wording.Limited(c.Message, maxMessage),
+		Test: t.Name, UID: string(t.UID), Repetition: int(repetition), Retry: int(try) - 1, Reason: c.Reason,
+		Message:  wording.Limited(c.Message, maxMessage),
 		Finished: c.LastTransitionTime.UTC(), Voided: int(t.Status.LostRuns),
 	}}
-	if at := t.Status.FinishedAt; at != nil {
-		run.Finished = at.UTC()
+	if finished := t.Status.FinishedAt; finished != nil {
+		run.Finished = finished.UTC()
 	}
-	if at := t.Status.StartedAt; at != nil {
-		run.Started = at.UTC()
+	if started := t.Status.StartedAt; started != nil {
+		run.Started = started.UTC()
 	}
-	if kept := t.Status.Report; kept != nil {
-		run.Report, run.ConfigMap = kept.Digest, kept.ConfigMap
+	if stored := t.Status.Report; stored != nil {
+		run.Report, run.ConfigMap = stored.Digest, stored.ConfigMap
 	}
 	switch {
 	case c.Reason != v1alpha1.ReasonMeasured && c.Reason != v1alpha1.ReasonNotMeasured:
-		// it didn't come to its own end: its figures aren't a measurement
+		// the test didn't come to its own end, so its figures aren't a measurement
 	case r != nil:
-		run.found(r)
+		run.fillFrom(r)
 	case fault != "":
 		run.Message = wording.Limited("its Report can't be read: "+fault, maxMessage)
 	}
@@ -86,8 +87,9 @@ func RunOf(t *v1alpha1.LoadTest, repetition, try int32, r *report.Report, fault 
 // LocalRun is the run of a test that was measured without a cluster, from its Report and the Report's digest.
 func LocalRun(w Wanted, r *report.Report, digest string) Run {
 	run := Run{Ended: string(r.Ending), SuiteRun: report.SuiteRun{
-		Test: w.Name, Repetition: int(w.Repetition), Retry: int(w.Try) - 1, Report: digest, Started: r.Started.UTC(), Finished: r.Finished.UTC(),
-		Reason: string(r.Ending), Message: wording.Limited(cmp.Or(r.Message, r.Result.Message), maxMessage),
+		Test: w.Name, Repetition: int(w.Repetition), Retry: int(w.Try) - 1, Report: digest, Started: r.Started.UTC(),
+		Finished: r.Finished.UTC(),
+		Reason:   string(r.Ending), Message: wording.Limited(cmp.Or(r.Message, r.Result.Message), maxMessage),
 	}}
 	if r.Ending != report.Completed {
 		return run
@@ -96,52 +98,56 @@ func LocalRun(w Wanted, r *report.Report, digest string) Run {
 	if r.Result.Measured {
 		run.Ended, run.Reason = v1alpha1.ReasonMeasured, v1alpha1.ReasonMeasured
 	}
-	run.found(r)
+	run.fillFrom(r)
 	return run
 }
 
 // FailedLocalRun is the run of a test that couldn't be begun without a cluster.
-func FailedLocalRun(w Wanted, why string, now time.Time) Run {
+func FailedLocalRun(w Wanted, reason string, now time.Time) Run {
 	return Run{Ended: v1alpha1.ReasonRunnerFailed, SuiteRun: report.SuiteRun{
-		Test: w.Name, Repetition: int(w.Repetition), Retry: int(w.Try) - 1, Reason: v1alpha1.ReasonRunnerFailed, Message: wording.Limited(why, maxMessage),
+		Test: w.Name, Repetition: int(w.Repetition), Retry: int(w.Try) - 1, Reason: v1alpha1.ReasonRunnerFailed,
+		Message: wording.Limited(reason, maxMessage),
 		Started: now.UTC(), Finished: now.UTC(),
 	}}
 }
 
-// found fills in the result from the Report of a test that came to its own end.
-func (r *Run) found(from *report.Report) {
-	r.Plan, r.Evidence, r.Images = from.Plan.Method(), evidence(from), report.ImagesOf(from)
-	if from.Result.Reason != "" {
-		r.Reason, r.Message = string(from.Result.Reason), wording.Limited(from.Result.Message, maxMessage)
+// fillFrom fills in the result from the Report of a test that came to its own end.
+func (r *Run) fillFrom(document *report.Report) {
+	r.Plan, r.Evidence, r.Images = document.Plan.Method(), evidence(document), report.ImagesOf(document)
+	if document.Result.Reason != "" {
+		r.Reason, r.Message = string(document.Result.Reason), wording.Limited(document.Result.Message, maxMessage)
 	}
-	if r.Ended == v1alpha1.ReasonMeasured && from.Ending == report.Completed {
-		r.Figures, r.Goals = figures.TableFigures(from), figures.TableFiguresByGoal(from)
+	if r.Ended == v1alpha1.ReasonMeasured && document.Ending == report.Completed {
+		r.Figures, r.Goals = figures.TableFigures(document), figures.TableFiguresByGoal(document)
 	}
 }
 
-// evidence is a Report reduced to what judgements need: without the device's programs and commands, streams, samples, and all windows but the lowest that lost frames.
+// evidence is a Report reduced to what judgements need. It lacks the device's programs and commands, streams,
+// samples, and all windows but the lowest that lost frames.
 func evidence(r *report.Report) *report.Report {
 	p := r.Plan
 	device := plan.DUT{Type: p.DUT.Type, Forwarding: p.DUT.Forwarding, Reference: p.DUT.Reference}
-	out := &report.Report{
-		Version: r.Version, Started: r.Started, Finished: r.Finished, Ending: r.Ending, Message: wording.Limited(r.Message, maxMessage),
+	reduced := &report.Report{
+		Version: r.Version, Started: r.Started, Finished: r.Finished, Ending: r.Ending,
+		Message:   wording.Limited(r.Message, maxMessage),
 		LineRates: r.LineRates, Environment: report.EnvironmentOf(r), Result: r.Result,
-		Plan: &plan.Plan{Version: p.Version, Test: p.Test, Engine: p.Engine, DUT: device, Links: p.Links, Directions: p.Directions, Sessions: p.Sessions, Procedure: p.Procedure, Sending: p.Sending},
+		Plan: &plan.Plan{Version: p.Version, Test: p.Test, Engine: p.Engine, DUT: device, Links: p.Links,
+			Directions: p.Directions, Sessions: p.Sessions, Procedure: p.Procedure, Sending: p.Sending},
 	}
-	out.Result.Message, out.Result.Generators = wording.Limited(out.Result.Message, maxMessage), nil
+	reduced.Result.Message, reduced.Result.Generators = wording.Limited(reduced.Result.Message, maxMessage), nil
 	if r.Result.Measured {
-		return out
+		return reduced
 	}
 	if lowest := r.LowestLossy(); lowest != nil {
-		out.Windows = []report.Window{*lowest}
+		reduced.Windows = []report.Window{*lowest}
 	}
-	return out
+	return reduced
 }
 
 // measured says that the run gave figures.
 func (r *Run) measured() bool { return r.Figures != nil }
 
-// unconfirmed says that the run's figures were to be confirmed, and weren't. If the figures don't say, evidence that an earlier version stored does.
+// unconfirmed says that the run's figures weren't confirmed, although the procedure confirms figures.
 func (r *Run) unconfirmed() bool {
 	if r.Evidence == nil {
 		return r.Figures.Unconfirmed > 0
@@ -150,7 +156,7 @@ func (r *Run) unconfirmed() bool {
 	return f != nil && f.Unconfirmed > 0
 }
 
-// repeatable says that another try may give figures: neither a person nor the suite's spec is the reason why the run ended.
+// repeatable says that another try may give figures. It is false if a person or the suite's spec ended the run.
 func (r *Run) repeatable() bool {
 	final := []string{v1alpha1.ReasonInvalid, v1alpha1.ReasonStopped, v1alpha1.ReasonSchedulingDeadline}
 	return !r.measured() && !slices.Contains(final, r.Ended)

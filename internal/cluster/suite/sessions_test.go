@@ -10,9 +10,10 @@ import (
 )
 
 func TestADisturbedRunOfSessionsIsToldByItsGoodput(t *testing.T) {
-	which, why := Disturbed([]*report.Report{reporttest.Sessions(46_500_000), reporttest.SessionsBound(20_000_000), reporttest.Sessions(46_600_000), reporttest.Sessions(46_400_000)})
-	if want := "the generator was the limit at 40.00 Mbps goodput, but other runs measured 93.00 Mbps goodput: this run was disturbed"; which != 1 || why != want {
-		t.Errorf("run %d: %q, want %q", which, why, want)
+	index, reason := Disturbed([]*report.Report{reporttest.Sessions(46_500_000), reporttest.SessionsBound(20_000_000),
+		reporttest.Sessions(46_600_000), reporttest.Sessions(46_400_000)})
+	if want := "the generator was the limit at 40.00 Mbps goodput, but other runs measured 93.00 Mbps goodput: this run was disturbed"; index != 1 || reason != want {
+		t.Errorf("run %d: %q, want %q", index, reason, want)
 	}
 }
 
@@ -20,7 +21,8 @@ func TestADisturbedRunOfSessionsIsToldByItsGoodput(t *testing.T) {
 func TestASuiteKeepsTheGoodputOfSessions(t *testing.T) {
 	run := LocalRun(Wanted{Name: "tcp-r1", Repetition: 1, Try: 1}, reporttest.Sessions(46_500_000), "sha256:0f")
 	figure := comparison.Throughput(run.Evidence)
-	if found := figure.Runs(run.Evidence); len(found) != 1 || found[0].Low != 93_000_000 || run.Evidence.Plan.Sender().Traffic != plan.TrafficSessions || run.Evidence.Environment == nil {
+	if found := figure.Runs(run.Evidence); len(found) != 1 || found[0].Low != 93_000_000 ||
+		run.Evidence.Plan.Sender().Traffic != plan.TrafficSessions || run.Evidence.Environment == nil {
 		t.Errorf("%+v: %+v, of %+v", figure, found, run.Evidence)
 	}
 }
@@ -33,7 +35,9 @@ func TestTheRowOfSessionsTellsOfGoodputAlone(t *testing.T) {
 		t.Fatalf("%+v", w.suite.Status)
 	}
 	row := w.suite.Status.Table[0]
-	if row.Runs != 2 || row.GoodputBitsPerSecond == nil || *row.GoodputBitsPerSecond != 93_000_000 || row.PacketsPerSecond != 0 || row.Layer1BitsPerSecond != 0 || row.LineRatePercent != "" || row.SpreadPercent != "0.00" {
+	if row.Runs != 2 || row.GoodputBitsPerSecond == nil || *row.GoodputBitsPerSecond != 93_000_000 ||
+		row.PacketsPerSecond != 0 || row.Layer1BitsPerSecond != 0 || row.LineRatePercent != "" ||
+		row.SpreadPercent != "0.00" {
 		t.Errorf("%+v", row)
 	}
 }

@@ -14,17 +14,18 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// maxConditionMessage is the most bytes that a condition's message may have.
+// maxConditionMessage is the maximum length of a condition's message in bytes.
 const maxConditionMessage = 4096
 
-// maxSummary is the most characters that status.summary may have; so many bytes are never more characters.
+// maxSummary is the maximum length of status.summary in bytes. The schema bounds its characters, which are
+// never more.
 const maxSummary = 256
 
 // statusOf is the status after a step, without the table.
 func statusOf(v *view, s *step, document *StoredReport) v1alpha1.LoadTestSuiteStatus {
-	st := *v.was.DeepCopy()
+	st := *v.lastStatus.DeepCopy()
 	st.ObservedGeneration = v.Suite.Generation
-	if s.over {
+	if s.final {
 		for i := range st.Conditions {
 			st.Conditions[i].ObservedGeneration = st.ObservedGeneration
 		}
@@ -36,15 +37,16 @@ func statusOf(v *view, s *step, document *StoredReport) v1alpha1.LoadTestSuiteSt
 		st.Summary = wording.Limited(wording.Printable(s.invalid), maxSummary)
 	}
 	if document != nil && document.Err == nil {
-		st.Report = &v1alpha1.ReportReference{ConfigMap: ReportName(v.Suite.Name), Digest: document.Annotations[delivery.AnnotationDigest]}
+		st.Report = &v1alpha1.ReportReference{ConfigMap: ReportName(v.Suite.Name),
+			Digest: document.Annotations[delivery.AnnotationDigest]}
 	}
 	if s.complete && st.FinishedAt == nil {
 		st.FinishedAt = &metav1.Time{Time: v.Now}
 	}
-	if st.StartedAt != nil { // also where none are stored, or somebody could add some
+	if st.StartedAt != nil { // set even if none are stored, since otherwise other people could add some
 		st.StoredRuns = v.Sheets.Published()
 	}
-	if st.Begun = v.begun(); s.complete {
+	if st.Begun = v.begunTests(); s.complete {
 		st.Begun = nil
 	}
 	setConditions(&st, v, s)
@@ -55,13 +57,14 @@ func statusOf(v *view, s *step, document *StoredReport) v1alpha1.LoadTestSuiteSt
 func (v *view) progress(st *v1alpha1.LoadTestSuiteStatus, s *step) {
 	n := int32(len(v.Matrix.slots))
 	st.Counts = v1alpha1.SuiteCounts{
-		Cells: int32(len(v.Matrix.Cells)), Tests: n, Running: v.running, Measured: v.measured, NotMeasured: v.failed, Retried: v.retried,
+		Cells: int32(len(v.Matrix.Cells)), Tests: n, Running: v.running, Measured: v.measured, NotMeasured: v.failed,
+		Retried: v.retried,
 		Waiting: n - v.running - v.measured - v.failed,
 	}
-	if s.complete { // tests that weren't made by now never are
+	if s.complete { // missing tests are never made
 		st.Counts.NotMeasured, st.Counts.Waiting = v.failed+st.Counts.Waiting, 0
 	}
-	if st.StartedAt == nil && len(s.create)+len(v.Tests)+len(v.Runs) > 0 { // also if an earlier write of it was lost
+	if st.StartedAt == nil && len(s.create)+len(v.Tests)+len(v.Runs) > 0 { // set again if an earlier write was lost
 		st.StartedAt = &metav1.Time{Time: v.Now}
 	}
 	st.Summary = fmt.Sprintf("%d of %d measured", v.measured, n)
@@ -69,7 +72,8 @@ func (v *view) progress(st *v1alpha1.LoadTestSuiteStatus, s *step) {
 
 // setConditions sets all conditions, on each pass.
 func setConditions(st *v1alpha1.LoadTestSuiteStatus, v *view, s *step) {
-	accepted := condition(v1alpha1.ConditionAccepted, metav1.ConditionTrue, v1alpha1.ReasonValid, fmt.Sprintf("%d cells can be measured as they are written", len(v.Matrix.Cells)))
+	accepted := condition(v1alpha1.ConditionAccepted, metav1.ConditionTrue, v1alpha1.ReasonValid,
+		fmt.Sprintf("%d cells can be measured as they are written", len(v.Matrix.Cells)))
 	if s.invalid != "" {
 		accepted = condition(v1alpha1.ConditionAccepted, metav1.ConditionFalse, v1alpha1.ReasonInvalid, s.invalid)
 	}
@@ -78,35 +82,39 @@ func setConditions(st *v1alpha1.LoadTestSuiteStatus, v *view, s *step) {
 		complete.Status = metav1.ConditionTrue
 	}
 	for _, c := range []metav1.Condition{accepted, complete, passed(v, s)} {
-		v.set(st, c)
+		v.setCondition(st, c)
 	}
 	v.setWhile(st, v1alpha1.ConditionReconciling, !s.complete && !s.idle, s)
-	v.setWhile(st, v1alpha1.ConditionStalled, s.complete && s.reason != v1alpha1.ReasonMeasured && s.reason != v1alpha1.ReasonStopped, s)
+	v.setWhile(st, v1alpha1.ConditionStalled, s.complete && s.reason != v1alpha1.ReasonMeasured &&
+		s.reason != v1alpha1.ReasonStopped, s)
 }
 
 func condition(kind string, status metav1.ConditionStatus, reason, message string) metav1.Condition {
 	return metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message}
 }
 
-// set sets a condition. Its time changes with its status only.
-func (v *view) set(st *v1alpha1.LoadTestSuiteStatus, c metav1.Condition) {
-	c.Message, c.ObservedGeneration = wording.Limited(wording.Printable(c.Message), maxConditionMessage), v.Suite.Generation
+// setCondition sets a condition. Its time changes with its status only.
+func (v *view) setCondition(st *v1alpha1.LoadTestSuiteStatus, c metav1.Condition) {
+	c.Message, c.ObservedGeneration = wording.Limited(wording.Printable(c.Message), maxConditionMessage),
+		v.Suite.Generation
 	c.LastTransitionTime = metav1.Time{Time: v.Now}
 	meta.SetStatusCondition(&st.Conditions, c)
 }
 
 // setWhile sets a condition that exists only while it is true.
-func (v *view) setWhile(st *v1alpha1.LoadTestSuiteStatus, kind string, is bool, s *step) {
-	if !is {
+func (v *view) setWhile(st *v1alpha1.LoadTestSuiteStatus, kind string, holds bool, s *step) {
+	if !holds {
 		meta.RemoveStatusCondition(&st.Conditions, kind)
 		return
 	}
-	v.set(st, condition(kind, metav1.ConditionTrue, s.reason, s.message))
+	v.setCondition(st, condition(kind, metav1.ConditionTrue, s.reason, s.message))
 }
 
-// passed is the verdict on all cells. It is made at the end, since until then each further run may change a median.
+// passed is the verdict on all cells. It is made at the end, since until then each further run may change a
+// median.
 func passed(v *view, s *step) metav1.Condition {
-	unknown := condition(v1alpha1.ConditionPassed, metav1.ConditionUnknown, v1alpha1.ReasonUndecided, "nothing to judge yet: the verdict is made when all is measured")
+	unknown := condition(v1alpha1.ConditionPassed, metav1.ConditionUnknown, v1alpha1.ReasonUndecided,
+		"nothing to judge yet: the verdict is made when all is measured")
 	switch {
 	case len(v.spec.Criteria) == 0:
 		unknown.Reason, unknown.Message = v1alpha1.ReasonNoCriteria, withoutCriteria(v, s)
@@ -120,7 +128,7 @@ func passed(v *view, s *step) metav1.Condition {
 	return v.verdictOfAll()
 }
 
-// withoutCriteria is Passed's message for a suite without criteria.
+// withoutCriteria is the message of Passed for a suite without criteria.
 func withoutCriteria(v *view, s *step) string {
 	switch {
 	case !s.complete:
@@ -148,28 +156,34 @@ func (v *view) verdictOfAll() metav1.Condition {
 		}
 	}
 	failed, open := counts[v1alpha1.VerdictFailed], counts[v1alpha1.VerdictUndecided]
-	tally := fmt.Sprintf("%d of %d cells passed, %d failed, %d undecided", counts[v1alpha1.VerdictPassed], len(v.Matrix.Cells)-v.Matrix.calibrations, failed, open)
+	tally := fmt.Sprintf("%d of %d cells passed, %d failed, %d undecided", counts[v1alpha1.VerdictPassed],
+		len(v.Matrix.Cells)-v.Matrix.calibrations, failed, open)
 	tally = wording.JoinNonEmpty("; ", tally, measured.Void().Count())
 	switch {
 	case failed > 0 && !report.FailedTogether(verdicts):
-		return condition(v1alpha1.ConditionPassed, metav1.ConditionUnknown, v1alpha1.ReasonUndecided, tally+"; "+amongSoMany+"; "+first[v1alpha1.VerdictFailed])
+		return condition(v1alpha1.ConditionPassed, metav1.ConditionUnknown, v1alpha1.ReasonUndecided, tally+"; "+
+			amongSoMany+"; "+first[v1alpha1.VerdictFailed])
 	case failed > 0:
-		return condition(v1alpha1.ConditionPassed, metav1.ConditionFalse, v1alpha1.ReasonCriteriaNotMet, tally+"; "+first[v1alpha1.VerdictFailed])
+		return condition(v1alpha1.ConditionPassed, metav1.ConditionFalse, v1alpha1.ReasonCriteriaNotMet, tally+"; "+
+			first[v1alpha1.VerdictFailed])
 	case open > 0:
-		return condition(v1alpha1.ConditionPassed, metav1.ConditionUnknown, v1alpha1.ReasonUndecided, tally+"; "+first[v1alpha1.VerdictUndecided])
+		return condition(v1alpha1.ConditionPassed, metav1.ConditionUnknown, v1alpha1.ReasonUndecided, tally+"; "+
+			first[v1alpha1.VerdictUndecided])
 	}
 	return condition(v1alpha1.ConditionPassed, metav1.ConditionTrue, v1alpha1.ReasonCriteriaMet, tally)
 }
 
-// restrained is the part of a status that is worth writing now. Counts and a small suite's table are written at most every 10 s, and the table is only made then, since
-// it can't change without the counts. The time is when they are due; zero: they are included.
-func restrained(v *view, s *step, st v1alpha1.LoadTestSuiteStatus) (v1alpha1.LoadTestSuiteStatus, time.Time) {
-	if s.over || equality.Semantic.DeepEqual(*v.was, st) {
+// throttleStatus is the part of a status that is worth a write now. Counts and a small suite's table are
+// written at most every 10 s. The table is only made then, since it can't change without the counts. The time
+// is when they are due, and zero if they are included.
+func throttleStatus(v *view, s *step, st v1alpha1.LoadTestSuiteStatus) (v1alpha1.LoadTestSuiteStatus, time.Time) {
+	if s.final || equality.Semantic.DeepEqual(*v.lastStatus, st) {
 		return st, time.Time{}
 	}
-	if was := v.was.UpdatedAt; was != nil && equality.Semantic.DeepEqual(gist(v.was), gist(&st)) {
-		if due := was.Add(detailEvery); v.Now.Before(due) && !was.After(v.Now) {
-			return *v.was.DeepCopy(), due
+	if written := v.lastStatus.UpdatedAt; written != nil && equality.Semantic.DeepEqual(significantFields(v.lastStatus),
+		significantFields(&st)) {
+		if due := written.Add(detailEvery); v.Now.Before(due) && !written.After(v.Now) {
+			return *v.lastStatus.DeepCopy(), due
 		}
 	}
 	st.UpdatedAt = &metav1.Time{Time: v.Now}
@@ -179,32 +193,35 @@ func restrained(v *view, s *step, st v1alpha1.LoadTestSuiteStatus) (v1alpha1.Loa
 	return st, time.Time{}
 }
 
-// gist is a status without its details.
-func gist(st *v1alpha1.LoadTestSuiteStatus) v1alpha1.LoadTestSuiteStatus {
-	out := v1alpha1.LoadTestSuiteStatus{ObservedGeneration: st.ObservedGeneration, StartedAt: st.StartedAt, FinishedAt: st.FinishedAt, StoredRuns: st.StoredRuns}
+// significantFields is a status without the fields that are written less often.
+func significantFields(st *v1alpha1.LoadTestSuiteStatus) v1alpha1.LoadTestSuiteStatus {
+	significant := v1alpha1.LoadTestSuiteStatus{ObservedGeneration: st.ObservedGeneration, StartedAt: st.StartedAt,
+		FinishedAt: st.FinishedAt, StoredRuns: st.StoredRuns}
 	for _, c := range st.Conditions {
 		c.Message = ""
-		out.Conditions = append(out.Conditions, c)
+		significant.Conditions = append(significant.Conditions, c)
 	}
-	return out
+	return significant
 }
 
-// eventsOf are the events of a change of status: the suite was refused, began, or is over.
-func eventsOf(was, is *v1alpha1.LoadTestSuiteStatus) []Event {
-	var out []Event
-	before, c := meta.FindStatusCondition(was.Conditions, v1alpha1.ConditionComplete), meta.FindStatusCondition(is.Conditions, v1alpha1.ConditionComplete)
+// eventsOf are the events of a change of status. They say that the suite was refused, began, or is complete.
+func eventsOf(old, updated *v1alpha1.LoadTestSuiteStatus) []Event {
+	var events []Event
+	previous, c := meta.FindStatusCondition(old.Conditions, v1alpha1.ConditionComplete),
+		meta.FindStatusCondition(updated.Conditions, v1alpha1.ConditionComplete)
 	switch {
 	case c != nil && c.Reason == v1alpha1.ReasonNameTaken:
-		if before == nil || before.Reason != c.Reason {
-			out = append(out, Event{Warning: true, Reason: c.Reason, Message: wording.Limited(c.Message, 1024)})
+		if previous == nil || previous.Reason != c.Reason {
+			events = append(events, Event{Warning: true, Reason: c.Reason, Message: wording.Limited(c.Message, 1024)})
 		}
-	case c == nil || before != nil && before.Status == c.Status:
+	case c == nil || previous != nil && previous.Status == c.Status:
 	case c.Status == metav1.ConditionTrue:
-		stalled := meta.IsStatusConditionTrue(is.Conditions, v1alpha1.ConditionStalled)
-		out = append(out, Event{Warning: stalled, Reason: c.Reason, Message: wording.Limited(c.Message, 1024)})
+		stalled := meta.IsStatusConditionTrue(updated.Conditions, v1alpha1.ConditionStalled)
+		events = append(events, Event{Warning: stalled, Reason: c.Reason, Message: wording.Limited(c.Message, 1024)})
 	}
-	if was.StartedAt == nil && is.StartedAt != nil {
-		out = append(out, Event{Reason: v1alpha1.ReasonRunning, Message: fmt.Sprintf("the first of %d tests is made", is.Counts.Tests)})
+	if old.StartedAt == nil && updated.StartedAt != nil {
+		events = append(events, Event{Reason: v1alpha1.ReasonRunning,
+			Message: fmt.Sprintf("the first of %d tests is made", updated.Counts.Tests)})
 	}
-	return out
+	return events
 }

@@ -16,22 +16,22 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// Runs are stored in sheets, which are ConfigMaps of the operator's own namespace, where nobody else writes. Each has a
-// copy in the suite's namespace, for who compares with the suite: whoever edits that namespace may change copies, so
-// the status has their digest.
+// Runs are stored in sheets, which are ConfigMaps of the operator's own namespace, where nobody else writes.
+// Each sheet has a copy in the suite's namespace, for commands that compare with the suite. Anyone who may edit
+// that namespace may change copies, so the status has their digest.
 //
 //	operator's own namespace   SUITE-U-runs-0, SUITE-U-runs-1, …   U: a digest of the suite's UID
 //	the suite's namespace      SUITE-suite-runs-0, …               copies of these
 //	                           SUITE-suite                         the suite's report: its table
 //
-// Runs are added to the last sheet until it is full, and each stays in its sheet. So nothing that was stored is lost,
-// wherever the operator is interrupted.
+// Runs are added to the last sheet until it is full, and each run stays in its sheet. So an interruption of the
+// operator loses no stored run.
 const (
-	// sheetSize is how large a sheet becomes before the next one is begun, in bytes: a fraction of what a ConfigMap
+	// sheetSize is the size in bytes from which the next sheet is begun. It is a fraction of what a ConfigMap
 	// holds, since each added run rewrites its sheet.
 	sheetSize = 256 << 10
-	// mostAdded is how many runs are added to a sheet at once.
-	mostAdded = 1000
+	// maxAdded is how many runs are added to a sheet at once.
+	maxAdded = 1000
 	// sheetVersion is the version of a sheet's content.
 	sheetVersion = "linerate.dev/suite-runs.v1alpha1"
 	// roleRuns is the role of a sheet in the operator's own namespace.
@@ -48,13 +48,13 @@ type sheetContent struct {
 // Stored are the runs that are stored, each with the number of its sheet, from 0.
 type Stored map[string]int
 
-// Has says whether a run is stored.
-func (s Stored) Has(run string) bool {
-	_, is := s[run]
-	return is
+// Contains says that a run is stored.
+func (s Stored) Contains(run string) bool {
+	_, ok := s[run]
+	return ok
 }
 
-// Sheet is a ConfigMap of runs that is to be written.
+// Sheet is a ConfigMap of runs that must be written.
 type Sheet struct {
 	Number int
 	Data   map[string][]byte
@@ -77,12 +77,14 @@ func CopyName(suite string, number int) string {
 	return ReportName(suite) + "-runs-" + strconv.Itoa(number)
 }
 
-// SheetMap is the ConfigMap of a sheet in the operator's own namespace. The suite can't own it, being in another
-// namespace: the operator deletes it, by its labels.
+// SheetMap is the ConfigMap of a sheet in the operator's own namespace. The suite is in another namespace, and
+// can't own it, so the operator deletes it, by its labels.
 func SheetMap(s *v1alpha1.LoadTestSuite, namespace string, sheet Sheet) *corev1.ConfigMap {
-	labels := map[string]string{"app.kubernetes.io/managed-by": "linerate", v1alpha1.LabelRole: roleRuns, v1alpha1.LabelSuiteUID: string(s.UID)}
+	labels := map[string]string{"app.kubernetes.io/managed-by": "linerate", v1alpha1.LabelRole: roleRuns,
+		v1alpha1.LabelSuiteUID: string(s.UID)}
 	maps.Copy(labels, SheetLabels(s.Namespace, s.Name))
-	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: SheetName(s, sheet.Number), Labels: labels}, BinaryData: sheet.Data}
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: SheetName(s, sheet.Number),
+		Labels: labels}, BinaryData: sheet.Data}
 }
 
 // SheetLabels are labels of the sheets of all suites that have or had this name.
@@ -90,51 +92,52 @@ func SheetLabels(namespace, name string) map[string]string {
 	return map[string]string{v1alpha1.LabelNamespace: namespace, v1alpha1.LabelSuite: name}
 }
 
-// NextSheet adds runs that aren't stored yet to the last sheet or, if that is full, to a new one. Runs that have no
-// room there are for the sheet after it.
+// NextSheet adds runs that aren't stored yet to the last sheet or, if that is full, to a new one. The remaining
+// runs wait for the sheet after it.
 func (m *Matrix) NextSheet(runs Runs, stored Stored) (Sheet, error) {
-	last := 0
+	lastSheet := 0
 	for _, number := range stored {
-		last = max(last, number)
+		lastSheet = max(lastSheet, number)
 	}
-	var held, fresh []string
+	var present, fresh []string
 	for _, name := range slices.Sorted(maps.Keys(runs)) {
-		switch number, is := stored[name]; {
-		case !is:
+		switch number, ok := stored[name]; {
+		case !ok:
 			fresh = append(fresh, name)
-		case number == last:
-			held = append(held, name)
+		case number == lastSheet:
+			present = append(present, name)
 		}
 	}
-	fresh = fresh[:min(len(fresh), mostAdded)]
-	data, added, err := m.fill(runs, held, fresh)
+	fresh = fresh[:min(len(fresh), maxAdded)]
+	data, added, err := m.fill(runs, present, fresh)
 	if err == nil && added == 0 {
-		last++
+		lastSheet++
 		data, added, err = m.fill(runs, nil, fresh)
 	}
 	if err != nil {
-		return Sheet{}, fmt.Errorf("encode sheet %d of the runs: %w", last, err)
+		return Sheet{}, fmt.Errorf("encode sheet %d of the runs: %w", lastSheet, err)
 	}
-	return Sheet{Number: last, Data: data, Added: fresh[:added]}, nil
+	return Sheet{Number: lastSheet, Data: data, Added: fresh[:added]}, nil
 }
 
-// fill is the data of a sheet with the runs that it holds, and as many fresh ones as fit; none: it is full. If they are
-// too many, it next tries about as many as would fit if all had the same size. A single run may fill a ConfigMap.
-func (m *Matrix) fill(runs Runs, held, fresh []string) (data map[string][]byte, added int, err error) {
+// fill is the data of a sheet with the present runs, and as many fresh ones as fit, or nil if none fits. If the
+// runs are too large, it next tries about as many as would fit if all had the same size. A single run may fill
+// a ConfigMap.
+func (m *Matrix) fill(runs Runs, present, fresh []string) (data map[string][]byte, added int, err error) {
 	for n := len(fresh); n > 0; {
-		data, err := m.encodeSheet(runs, slices.Concat(held, fresh[:n]))
-		all, size := len(held)+n, len(data[delivery.KeyRuns])
+		data, err := m.encodeSheet(runs, slices.Concat(present, fresh[:n]))
+		total, size := len(present)+n, len(data[delivery.KeyRuns])
 		switch {
-		case err == nil && (size <= m.sheetSize || all == 1):
+		case err == nil && (size <= m.sheetSize || total == 1):
 			return data, n, nil
-		case err != nil && all == 1:
+		case err != nil && total == 1:
 			return nil, 0, err
 		case err != nil:
 			n /= 2
 		default:
-			n = min(all*m.sheetSize/size*9/10-len(held), n-1)
+			n = min(total*m.sheetSize/size*9/10-len(present), n-1)
 		}
-		if len(held) == 0 {
+		if len(present) == 0 {
 			n = max(n, 1)
 		}
 	}
@@ -153,7 +156,7 @@ func (m *Matrix) encodeSheet(runs Runs, names []string) (map[string][]byte, erro
 	return delivery.EncodeRuns(document)
 }
 
-// decodeSheet reads what encodeSheet wrote. A sheet of another suite of the same name is refused.
+// decodeSheet reads what encodeSheet wrote. It refuses a sheet of another suite of the same name.
 func (m *Matrix) decodeSheet(data map[string][]byte) (Runs, error) {
 	var content sheetContent
 	if err := delivery.DecodeRuns(data, sheetVersion, &content); err != nil {
@@ -168,8 +171,8 @@ func (m *Matrix) decodeSheet(data map[string][]byte) (Runs, error) {
 // Sheets are the digests of the sheets' data, in order.
 type Sheets []string
 
-// Put records a sheet's data, and returns its digest.
-func (s *Sheets) Put(number int, data map[string][]byte) string {
+// Record records a sheet's data, and returns its digest.
+func (s *Sheets) Record(number int, data map[string][]byte) string {
 	for len(*s) <= number {
 		*s = append(*s, "")
 	}
@@ -177,11 +180,11 @@ func (s *Sheets) Put(number int, data map[string][]byte) string {
 	return (*s)[number]
 }
 
-// Published is what the status says of the sheets' copies.
+// Published is the digest and the number of the sheets' copies, for the status.
 func (s Sheets) Published() *v1alpha1.StoredRuns {
-	var all []byte
+	var lines []byte
 	for number, digest := range s {
-		all = fmt.Appendf(all, "%d %s\n", number, digest)
+		lines = fmt.Appendf(lines, "%d %s\n", number, digest)
 	}
-	return &v1alpha1.StoredRuns{ConfigMaps: int32(len(s)), Digest: report.Digest(all)}
+	return &v1alpha1.StoredRuns{ConfigMaps: int32(len(s)), Digest: report.Digest(lines)}
 }

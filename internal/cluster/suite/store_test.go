@@ -25,7 +25,8 @@ func wordy(random *rand.Rand, name string) Run {
 	}
 	evidence := lossyAtAnyLoad()
 	evidence.Version, evidence.Message, evidence.Result.Message = report.Version, words(), words()
-	return Run{Ended: v1alpha1.ReasonDUTFailed, SuiteRun: report.SuiteRun{Test: name, Repetition: 1, Reason: v1alpha1.ReasonDUTFailed, Message: words(), Evidence: evidence}}
+	return Run{Ended: v1alpha1.ReasonDUTFailed, SuiteRun: report.SuiteRun{Test: name, Repetition: 1,
+		Reason: v1alpha1.ReasonDUTFailed, Message: words(), Evidence: evidence}}
 }
 
 // allTries are the names of all tests that a suite can come to have, by cells.
@@ -39,7 +40,8 @@ func allTries(m *Matrix) (names []string) {
 // 200 repetitions of which each is repeated as often as can be, with as much to say as can be said, are more than a
 // ConfigMap holds. They are stored all the same.
 func TestRunsThatOutgrowAConfigMapAreStored(t *testing.T) {
-	m, random, runs, stored := Expand(written(t, manyCells(10, 20)+"invalidRetries: 8\n")), newRandom(17), Runs{}, Stored{}
+	m, random, runs, stored := Expand(written(t, manyCells(10, 20)+"invalidRetries: 8\n")), newRandom(17), Runs{},
+		Stored{}
 	for _, name := range allTries(m) {
 		runs[name] = wordy(random, name)
 	}
@@ -50,8 +52,10 @@ func TestRunsThatOutgrowAConfigMapAreStored(t *testing.T) {
 			t.Errorf("a sheet takes %d bytes", n)
 		}
 	}
-	if read := readAll(t, m, sheets); len(read.Runs) != len(runs) || !maps.Equal(read.Stored, stored) || whole <= delivery.MaxPacked {
-		t.Errorf("%d of %d runs are read from %d sheets; together they take %d bytes, and a ConfigMap takes %d", len(read.Runs), len(runs), len(sheets), whole, delivery.MaxPacked)
+	if read := readAll(t, m, sheets); len(read.Runs) != len(runs) || !maps.Equal(read.Stored, stored) ||
+		whole <= delivery.MaxPacked {
+		t.Errorf("%d of %d runs are read from %d sheets; together they take %d bytes, and a ConfigMap takes %d",
+			len(read.Runs), len(runs), len(sheets), whole, delivery.MaxPacked)
 	}
 }
 
@@ -80,11 +84,11 @@ func TestStoredRunsAreNeverLost(t *testing.T) {
 		random.Shuffle(len(names), func(i, k int) { names[i], names[k] = names[k], names[i] })
 		sheets, runs, stored := map[string]map[string][]byte{}, Runs{}, Stored{}
 		for len(stored) < len(names) {
-			more := 1 + random.IntN(20)
+			quota := 1 + random.IntN(20)
 			for _, name := range names {
-				if _, known := runs[name]; !known && more > 0 {
+				if _, ok := runs[name]; !ok && quota > 0 {
 					runs[name] = wordy(random, name)
-					more--
+					quota--
 				}
 			}
 			for !runs.AllIn(stored) && random.IntN(4) > 0 {
@@ -92,8 +96,8 @@ func TestStoredRunsAreNeverLost(t *testing.T) {
 			}
 			read := readAll(t, m, sheets)
 			for name, number := range stored {
-				if now, is := read.Stored[name]; !is || now != number {
-					t.Fatalf("seed %d: %s was stored in sheet %d, and is in %d now (%v)", seed, name, number, now, is)
+				if sheet, ok := read.Stored[name]; !ok || sheet != number {
+					t.Fatalf("seed %d: %s was stored in sheet %d, and is in %d now (%v)", seed, name, number, sheet, ok)
 				}
 			}
 			if random.IntN(3) == 0 { // a new operator knows what it reads
@@ -113,12 +117,13 @@ func underWay(t *testing.T) *world {
 	w := newWorld(t, twoByTwo+"parallelism: 1\nhistoryLimit: 1\ninvalidRetries: 0\n")
 	w.pass()
 	for range 3 {
-		w.end(w.made[len(w.made)-1])
+		w.end(w.created[len(w.created)-1])
 		w.now = w.now.Add(storeEvery)
 		w.pass()
 	}
-	if len(w.tests) != 2 || len(w.stored) != 3 || len(w.made) != 4 {
-		t.Fatalf("%d LoadTests are there, %d runs are stored, %q were made: this life proves nothing", len(w.tests), len(w.stored), w.made)
+	if len(w.tests) != 2 || len(w.stored) != 3 || len(w.created) != 4 {
+		t.Fatalf("%d LoadTests are there, %d runs are stored, %q were made: this life proves nothing", len(w.tests),
+			len(w.stored), w.created)
 	}
 	return w
 }
@@ -156,20 +161,21 @@ func TestWhoChangesCopiesChangesNoFigure(t *testing.T) {
 			w.copies[CopyName(w.suite.Name, 0)] = sheet.Data
 		},
 		"no copy":     func(w *world) { clear(w.copies) },
-		"no LoadTest": func(w *world) { delete(w.tests, w.made[2]) },
+		"no LoadTest": func(w *world) { delete(w.tests, w.created[2]) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := underWay(t)
 			forge(w)
-			changed := !maps.EqualFunc(w.copies, underWay(t).copies, func(a, b map[string][]byte) bool { return text(t, a) == text(t, b) })
+			changed := !maps.EqualFunc(w.copies, underWay(t).copies,
+				func(a, b map[string][]byte) bool { return text(t, a) == text(t, b) })
 			if read, err := w.published(); changed != errors.Is(err, ErrOtherCopies) || !changed && len(read) != 3 {
 				t.Errorf("%d runs are believed: %v", len(read), err)
 			}
 			w.restart()
 			w.live(newRandom(1))
 			w.want("Complete=True Measured")
-			if is := text(t, w.suite.Status.Table); is != want || len(w.made) != 4 {
-				t.Errorf("%d were made, and the table is\n%s\nwant\n%s", len(w.made), is, want)
+			if table := text(t, w.suite.Status.Table); table != want || len(w.created) != 4 {
+				t.Errorf("%d were made, and the table is\n%s\nwant\n%s", len(w.created), table, want)
 			}
 			if read, err := w.published(); err != nil || len(read) != 4 {
 				t.Errorf("in the end %d runs are believed: %v", len(read), err)
@@ -183,7 +189,8 @@ func TestWhoChangesCopiesChangesNoFigure(t *testing.T) {
 func TestWhereverTheOperatorEndsItGoesOnFromWhatIsStored(t *testing.T) {
 	for seed := range uint64(tier.Times(8, 60)) {
 		random := newRandom(seed)
-		w := newWorld(t, twoByTwo+fmt.Sprintf("repetitions: 3\nparallelism: %d\nhistoryLimit: %d\ninvalidRetries: 1\n", 1+random.IntN(4), random.IntN(4)))
+		w := newWorld(t, twoByTwo+fmt.Sprintf("repetitions: 3\nparallelism: %d\nhistoryLimit: %d\ninvalidRetries: 1\n",
+			1+random.IntN(4), random.IntN(4)))
 		w.ends = func(string) string { return []string{"", "", v1alpha1.ReasonGeneratorLost}[random.IntN(3)] }
 		w.dies = func() bool { return random.IntN(6) == 0 }
 		if seed%2 == 0 { // many sheets
@@ -193,11 +200,12 @@ func TestWhereverTheOperatorEndsItGoesOnFromWhatIsStored(t *testing.T) {
 		w.live(random)
 		w.dies = nil
 		w.pass()
-		if c := w.suite.Status.Counts; c.Tests != 12 || c.Measured+c.NotMeasured != 12 || int(c.Tests+c.Retried) != len(w.made) {
-			t.Errorf("seed %d: %d were made, %+v", seed, len(w.made), c)
+		if c := w.suite.Status.Counts; c.Tests != 12 || c.Measured+c.NotMeasured != 12 ||
+			int(c.Tests+c.Retried) != len(w.created) {
+			t.Errorf("seed %d: %d were made, %+v", seed, len(w.created), c)
 		}
-		if read, err := w.published(); err != nil || len(read) != len(w.made) {
-			t.Errorf("seed %d: %d runs are published of %d: %v", seed, len(read), len(w.made), err)
+		if read, err := w.published(); err != nil || len(read) != len(w.created) {
+			t.Errorf("seed %d: %d runs are published of %d: %v", seed, len(read), len(w.created), err)
 		}
 	}
 }

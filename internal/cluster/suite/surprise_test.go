@@ -10,7 +10,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/result/surprise"
 )
 
-// What a suite keeps of its runs is enough for the rules of surprises: they need the device, and how the generators sent.
+// What a suite keeps of its runs is enough for the rules of surprises: they need the device, and how the
+// generators sent.
 func TestASuitesDocumentSurprises(t *testing.T) {
 	const spec = `
 template: {spec: {dut: {type: Reference}, links: [{name: west}, {name: east}]}}
@@ -20,8 +21,8 @@ axes: [{name: mode, values: [{name: router}, {name: filter}]}]
 		now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 		a := NewLocal(Expand(written(t, spec)), "test", now)
 		for {
-			w, more := a.Next(now)
-			if !more {
+			w, ok := a.Next(now)
+			if !ok {
 				break
 			}
 			r := figureOf(w.Name, 1000)
@@ -43,10 +44,10 @@ axes: [{name: mode, values: [{name: router}, {name: filter}]}]
 		}
 		return surprise.Find(s)
 	}
-	if all := measured(nil); len(all) != 1 || !strings.Contains(all[0].Words, "carried 10.0 % more than router") {
-		t.Errorf("got %+v", all)
+	if found := measured(nil); len(found) != 1 || !strings.Contains(found[0].Words, "carried 10.0 % more than router") {
+		t.Errorf("got %+v", found)
 	}
-	if all := measured(map[string]string{"router": "af_packet", "filter": "af_xdp"}); len(all) != 0 {
-		t.Errorf("sent by other paths, they aren't set side by side: %+v", all)
+	if found := measured(map[string]string{"router": "af_packet", "filter": "af_xdp"}); len(found) != 0 {
+		t.Errorf("sent by other paths, they aren't set side by side: %+v", found)
 	}
 }

@@ -11,18 +11,19 @@ import (
 )
 
 const (
-	// maxRows is how many cells the status lists; the report lists all.
+	// maxRows is how many cells the status lists. The report lists all.
 	maxRows = 256
-	// liveCells is up to how many cells a suite's status has the table while the suite goes on. The API server decodes, validates, compares and encodes the whole status at
-	// each write, and in a large suite tests end every second. Meanwhile the report has the table.
+	// liveCells is the greatest number of cells with which an ongoing suite's status has the table. The API
+	// server decodes, validates, compares and encodes the whole status at each write, and in a large suite
+	// tests end every second. The report has the table meanwhile.
 	liveCells = 64
 	// maxTests is how many tests of a cell the status names.
 	maxTests = 8
-	// maxRowMessage is how long a row's message may be.
+	// maxRowMessage is the maximum length of a row's message.
 	maxRowMessage = 512
 )
 
-// table are the rows of the first cells. A large suite has none until it is over.
+// table are the rows of the first cells. A large suite has none until it is complete.
 func (v *view) table(s *step) []v1alpha1.SuiteRow {
 	if !s.complete && len(v.Matrix.Cells) > liveCells {
 		return nil
@@ -37,8 +38,8 @@ func (v *view) table(s *step) []v1alpha1.SuiteRow {
 func (v *view) row(number int) v1alpha1.SuiteRow {
 	c := v.cell(number)
 	row := v1alpha1.SuiteRow{Cell: c.Name, Values: slices.Clone(v.Matrix.Cells[number].Values)}
-	if made := v.made[number]; len(made) > 0 {
-		row.Tests = slices.Clone(made[max(0, len(made)-maxTests):])
+	if tests := v.testsOf[number]; len(tests) > 0 {
+		row.Tests = slices.Clone(tests[max(0, len(tests)-maxTests):])
 	}
 	var words []string
 	if f := c.Figures; f != nil {
@@ -46,7 +47,8 @@ func (v *view) row(number int) v1alpha1.SuiteRow {
 		if f.OfSessions() {
 			row.GoodputBitsPerSecond = f.GoodputBitsPerSecond
 		} else {
-			row.PacketsPerSecond, row.Layer1BitsPerSecond, row.LineRatePercent = f.PacketsPerSecond, f.Layer1BitsPerSecond, f.LineRatePercent.FormatFixed()
+			row.PacketsPerSecond, row.Layer1BitsPerSecond, row.LineRatePercent = f.PacketsPerSecond,
+				f.Layer1BitsPerSecond, f.LineRatePercent.FormatFixed()
 		}
 		if f.Spread != nil {
 			row.SpreadPercent = f.Spread.Percent.FormatFixed()
@@ -72,7 +74,7 @@ func verdicts(o report.Outcome) v1alpha1.SuiteVerdict {
 	}
 }
 
-// criteriaWords are those of the criteria that made the verdict.
+// criteriaWords are the sentences of the criteria that made the verdict.
 func criteriaWords(verdict *report.Verdict) []string {
 	var words []string
 	for _, c := range verdict.Criteria {
@@ -83,8 +85,8 @@ func criteriaWords(verdict *report.Verdict) []string {
 	return words
 }
 
-// runWords say which figures aren't confirmed, whether several devices were measured, which tests have no measurement, which were repeated, and which are far
-// from the others.
+// runWords say which figures aren't confirmed, whether several devices were measured, which tests have no
+// measurement, which were repeated, and which are far from the others.
 func runWords(c *report.SuiteCell) []string {
 	var words []string
 	if w := c.Figures.UnconfirmedWords(); w != "" {

@@ -24,8 +24,8 @@ func (m *Matrix) Content(cell int, repetition, try int32) (map[string]any, error
 	if m.suite.Namespace != "" {
 		metadata["namespace"] = m.suite.Namespace
 	}
-	if own := texts(m.suite.Spec.Template.Metadata.Annotations); len(own) > 0 {
-		metadata["annotations"] = own
+	if annotations := texts(m.suite.Spec.Template.Metadata.Annotations); len(annotations) > 0 {
+		metadata["annotations"] = annotations
 	}
 	if m.suite.UID != "" {
 		metadata["ownerReferences"] = []any{map[string]any{
@@ -33,7 +33,8 @@ func (m *Matrix) Content(cell int, repetition, try int32) (map[string]any, error
 			"name": m.suite.Name, "uid": string(m.suite.UID), "controller": true,
 		}}
 	}
-	return map[string]any{"apiVersion": v1alpha1.GroupVersion.String(), "kind": v1alpha1.LoadTestKind, "metadata": metadata, "spec": spec}, nil
+	return map[string]any{"apiVersion": v1alpha1.GroupVersion.String(), "kind": v1alpha1.LoadTestKind,
+		"metadata": metadata, "spec": spec}, nil
 }
 
 // labels are the template's, the cell's row and column unless the template sets them, and those of the suite.
@@ -55,12 +56,12 @@ func (m *Matrix) labels(c *Cell, repetition, try int32) map[string]any {
 	return labels
 }
 
-func texts(from map[string]v1alpha1.TemplateText) map[string]any {
-	out := map[string]any{}
-	for k, v := range from {
-		out[k] = string(v)
+func texts(values map[string]v1alpha1.TemplateText) map[string]any {
+	result := map[string]any{}
+	for k, v := range values {
+		result[k] = string(v)
 	}
-	return out
+	return result
 }
 
 // spec is the template's with the cell's patches (RFC 7396).
@@ -94,5 +95,5 @@ func (m *Matrix) spec(c *Cell) (map[string]any, error) {
 	return spec, nil
 }
 
-// limits are what a run or a test's spec takes once it is decoded, at the most: that of a Report, and of a suite's runs.
+// limits bound the decoded spec of a run or a test as they bound a Report and a suite's runs.
 var limits = intake.Limits{Bytes: 32 << 20, Memory: 256 << 20}

@@ -1,6 +1,6 @@
 package suite
 
-// plural is a word for so many: test, tests.
+// plural is the word with an s, unless there is one.
 func plural(n int32, word string) string {
 	if n == 1 {
 		return word

@@ -20,7 +20,8 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/reporttest"
 )
 
-// world plays the API server and everybody else: what a decision asks for happens, tests come to their ends, time passes, the operator forgets.
+// world plays the API server and everybody else: what a decision asks for happens, tests come to their ends,
+// time passes, the operator forgets.
 type world struct {
 	t      testing.TB
 	suite  *v1alpha1.LoadTestSuite
@@ -38,21 +39,23 @@ type world struct {
 	reportAt   time.Time
 	unreported bool
 
-	taken    map[string]string
-	unstored string
-	names    []string // of ConfigMaps that somebody else has
-	judge    Verdicts
-	faults   Faults
-	forgets  bool        // the operator is restarted before each pass
-	dies     func() bool // whether the operator ends now, as it is about to write something or has written it; nil: never
-	sheet    int         // how many bytes a sheet takes; 0: as it is
-	made     []string
-	writes   int // of the status
-	bytes    int // that the API server was given to keep with them: a status is stored as a whole
-	parallel int // the most tests that were under way at once
-	next     time.Time
-	last     Decision
-	// ends says how a test ends; empty: as Measured. bound is what its generator could send, in packets per second; 0: enough.
+	obstacles map[string]string
+	unstored  string
+	names     []string // of ConfigMaps that somebody else has
+	judge     Verdicts
+	faults    Faults
+	forgets   bool // the operator is restarted before each pass
+	// whether the operator ends now, as it is about to write something or has written it; nil: never
+	dies         func() bool
+	sheet        int // how many bytes a sheet takes; 0: as it is
+	created      []string
+	writes       int // of the status
+	bytes        int // that the API server was given to keep with them: a status is stored as a whole
+	parallel     int // the most tests that were under way at once
+	next         time.Time
+	lastDecision Decision
+	// ends says how a test ends; empty: as Measured. bound is what its generator could send, in packets per
+	// second; 0: enough.
 	ends  func(test string) string
 	bound func(test string) int64
 	// found is what a test's Report says of its device, in packets per second; nil: what its name makes.
@@ -69,7 +72,9 @@ type world struct {
 
 func newWorld(t testing.TB, spec string) *world {
 	t.Helper()
-	w := &world{t: t, suite: written(t, spec), now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), tests: map[string]*v1alpha1.LoadTest{}, sheets: map[string]map[string][]byte{}, copies: map[string]map[string][]byte{}}
+	w := &world{t: t, suite: written(t, spec), now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC),
+		tests: map[string]*v1alpha1.LoadTest{}, sheets: map[string]map[string][]byte{},
+		copies: map[string]map[string][]byte{}}
 	w.suite.CreationTimestamp = metav1.Time{Time: w.now}
 	w.restart()
 	return w
@@ -116,8 +121,10 @@ func (w *world) pass() Decision {
 	}
 	checked := false
 	for range 10_000 {
-		o := Observed{Suite: w.suite, Matrix: w.matrix, Now: w.now, Tests: w.tests, Runs: w.runs, Stored: w.stored, Sheets: w.digests, StoredAt: w.storedAt, ReportAt: w.reportAt, Unreported: w.unreported,
-			Obstacles: w.taken, Taken: w.names, Unstored: w.unstored, Judge: w.judge, Checked: checked, EarlierRead: w.earlierRead}
+		o := Observed{Suite: w.suite, Matrix: w.matrix, Now: w.now, Tests: w.tests, Runs: w.runs, Stored: w.stored,
+			Sheets: w.digests, StoredAt: w.storedAt, ReportAt: w.reportAt, Unreported: w.unreported,
+			Obstacles: w.obstacles, TakenNames: w.names, Unstored: w.unstored, Judge: w.judge, Checked: checked,
+			EarlierRead: w.earlierRead}
 		if checked {
 			o.Faults = w.faults
 		}
@@ -126,13 +133,14 @@ func (w *world) pass() Decision {
 			checked = true
 		case d.ReadEarlier:
 			w.looked, w.earlierRead = w.looked+1, true
-			maps.Copy(w.runs, w.matrix.TakeCalibrations(w.earlier, w.runs, w.now))
+			maps.Copy(w.runs, w.matrix.ReuseCalibrations(w.earlier, w.runs, w.now))
 		case len(d.Read) > readsAtOnce:
 			w.t.Fatalf("%d Reports to read at once", len(d.Read))
 		case len(d.Read) > 0:
 			for _, wanted := range d.Read {
 				t := w.tests[wanted.Name]
-				w.runs[wanted.Name] = RunOf(t, wanted.Repetition, wanted.Try, w.reportOf(t), "").AfterDeleted(&w.suite.Status, t)
+				w.runs[wanted.Name] = RunOf(t, wanted.Repetition, wanted.Try, w.reportOf(t),
+					"").AfterDeleted(&w.suite.Status, t)
 			}
 		case d.Store:
 			if !w.store() {
@@ -147,7 +155,8 @@ func (w *world) pass() Decision {
 	return Decision{}
 }
 
-// store writes the next sheet, its copy first. What the operator does after either may be its last act: then it is false.
+// store writes the next sheet, its copy first. What the operator does after either may be its last act: then it
+// is false.
 func (w *world) store() bool {
 	w.t.Helper()
 	sheet, err := w.matrix.NextSheet(w.runs, w.stored)
@@ -165,7 +174,7 @@ func (w *world) store() bool {
 	if w.dead() {
 		return false
 	}
-	w.digests.Put(sheet.Number, sheet.Data)
+	w.digests.Record(sheet.Number, sheet.Data)
 	for _, name := range sheet.Added {
 		w.stored[name] = sheet.Number
 	}
@@ -181,7 +190,7 @@ func (w *world) say(d Decision) bool {
 	if w.dead() {
 		return false
 	}
-	if !same(w.t, w.suite.Status, d.Status) {
+	if !equalJSON(w.t, w.suite.Status, d.Status) {
 		w.writes++
 		w.bytes += len(text(w.t, d.Status))
 		w.suite.Status = d.Status
@@ -191,7 +200,7 @@ func (w *world) say(d Decision) bool {
 
 func (w *world) apply(d Decision) {
 	w.t.Helper()
-	w.last, w.next = d, d.RequeueAt
+	w.lastDecision, w.next = d, d.RequeueAt
 	if d.Report != nil {
 		w.report, w.reportAt, w.unreported = d.Report.Suite, w.now, false
 		if d.Report.Err != nil {
@@ -207,7 +216,8 @@ func (w *world) apply(d Decision) {
 	for _, wanted := range d.Create {
 		w.create(wanted.Name)
 	}
-	if c := d.Status.Counts; min(c.Waiting, c.Running, c.Measured, c.NotMeasured) < 0 || c.Waiting+c.Running+c.Measured+c.NotMeasured != c.Tests {
+	if c := d.Status.Counts; min(c.Waiting, c.Running, c.Measured, c.NotMeasured) < 0 || c.Waiting+c.Running+c.Measured+
+		c.NotMeasured != c.Tests {
 		w.t.Errorf("the counts don't add up: %+v", c)
 	}
 	if !w.say(d) {
@@ -218,7 +228,7 @@ func (w *world) apply(d Decision) {
 		stored = w.read().Stored
 	}
 	for _, name := range d.Delete {
-		if c, done := over(w.tests[name]); !done || c == nil || !stored.Has(name) {
+		if c, ended := completion(w.tests[name]); !ended || c == nil || !stored.Contains(name) {
 			w.t.Errorf("%s is deleted before what it measured is stored", name)
 		}
 		delete(w.tests, name)
@@ -227,34 +237,34 @@ func (w *world) apply(d Decision) {
 
 func (w *world) create(name string) {
 	w.t.Helper()
-	for _, earlier := range w.made {
+	for _, earlier := range w.created {
 		if earlier == name {
 			w.t.Errorf("%s is made twice", name)
 		}
 	}
-	w.made = append(w.made, name)
+	w.created = append(w.created, name)
 	w.tests[name] = &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID("uid-" + name)}}
 	active := 0
 	for _, t := range w.tests {
-		if _, done := over(t); !done {
+		if _, ended := completion(t); !ended {
 			active++
 		}
 	}
 	w.parallel = max(w.parallel, active)
 }
 
-func same(t testing.TB, a, b any) bool {
+func equalJSON(t testing.TB, a, b any) bool {
 	t.Helper()
 	return text(t, a) == text(t, b)
 }
 
-func text(t testing.TB, of any) string {
+func text(t testing.TB, value any) string {
 	t.Helper()
-	out, err := json.Marshal(of)
+	encoded, err := json.Marshal(value)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(out)
+	return string(encoded)
 }
 
 // end brings a test to its end.
@@ -267,7 +277,8 @@ func (w *world) end(name string) {
 		reason = w.ends(name)
 	}
 	meta.SetStatusCondition(&w.tests[name].Status.Conditions, metav1.Condition{
-		Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue, Reason: reason, Message: "it ended so", LastTransitionTime: metav1.Time{Time: w.now},
+		Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue, Reason: reason, Message: "it ended so",
+		LastTransitionTime: metav1.Time{Time: w.now},
 	})
 }
 
@@ -304,7 +315,7 @@ func bounded(r *report.Report, packetsPerSecond int64) *report.Report {
 
 // reportOf is the Report of a test that was measured: packet rates that differ by test.
 func reportOf(t *v1alpha1.LoadTest) *report.Report {
-	c, _ := over(t)
+	c, _ := completion(t)
 	switch c.Reason {
 	case v1alpha1.ReasonMeasured:
 	case v1alpha1.ReasonNotMeasured:
@@ -322,19 +333,23 @@ func reportOf(t *v1alpha1.LoadTest) *report.Report {
 	figures := report.Flow{PacketsPerSecond: pps, Layer1BitsPerSecond: pps * 672}
 	return &report.Report{
 		Version: report.Version, Plan: &plan.Plan{Version: plan.Version}, Ending: report.Completed,
-		Result: report.Result{Measured: true, Saturated: true, Reason: "LossAboveLimit", Message: "frames were lost above it",
-			Directions: []report.Direction{{From: "west", To: "east", Received: figures, LineRatePercent: units.Hundred / 2}},
-			Total:      &report.Sum{Received: figures, LineRatePercent: units.Hundred / 2}},
+		Result: report.Result{Measured: true, Saturated: true, Reason: "LossAboveLimit",
+			Message: "frames were lost above it",
+			Directions: []report.Direction{{From: "west", To: "east", Received: figures,
+				LineRatePercent: units.Hundred / 2}},
+			Total: &report.Sum{Received: figures, LineRatePercent: units.Hundred / 2}},
 	}
 }
 
 // lossyAtAnyLoad is the Report of a device that lost frames at 500 packets/s already.
 func lossyAtAnyLoad() *report.Report {
 	return &report.Report{
-		Version: report.Version, Plan: &plan.Plan{Version: plan.Version}, Ending: report.Completed, Result: report.Result{Reason: report.NoCleanWindow, Message: "no window was clean"},
-		Windows: []report.Window{{Phase: report.Ramping, Quality: report.Lossy, Load: units.One / 100, Directions: []report.Direction{
-			{From: "west", To: "east", Quality: report.Lossy, Offered: report.Flow{PacketsPerSecond: 500}},
-		}}},
+		Version: report.Version, Plan: &plan.Plan{Version: plan.Version}, Ending: report.Completed,
+		Result: report.Result{Reason: report.NoCleanWindow, Message: "no window was clean"},
+		Windows: []report.Window{{Phase: report.Ramping, Quality: report.Lossy, Load: units.One / 100,
+			Directions: []report.Direction{
+				{From: "west", To: "east", Quality: report.Lossy, Offered: report.Flow{PacketsPerSecond: 500}},
+			}}},
 	}
 }
 
@@ -348,12 +363,12 @@ func (w *world) live(random *rand.Rand) {
 		}
 		w.now = w.now.Add(time.Duration(random.IntN(15)) * time.Second)
 		for name, t := range w.tests {
-			if _, done := over(t); !done && random.IntN(2) == 0 {
+			if _, ended := completion(t); !ended && random.IntN(2) == 0 {
 				w.end(name)
 			}
 		}
 	}
-	w.t.Fatalf("it doesn't come to its end: %s", w.last.Message)
+	w.t.Fatalf("it doesn't come to its end: %s", w.lastDecision.Message)
 }
 
 func (w *world) complete() bool {
@@ -363,12 +378,12 @@ func (w *world) complete() bool {
 // want fails unless the conditions are these: "Complete=True Measured".
 func (w *world) want(conditions ...string) {
 	w.t.Helper()
-	var all []string
+	var found []string
 	for _, c := range w.suite.Status.Conditions {
-		all = append(all, fmt.Sprintf("%s=%s %s", c.Type, c.Status, c.Reason))
+		found = append(found, fmt.Sprintf("%s=%s %s", c.Type, c.Status, c.Reason))
 	}
 	for _, c := range conditions {
-		if text := strings.Join(all, ", "); !strings.Contains(text+",", c+",") {
+		if text := strings.Join(found, ", "); !strings.Contains(text+",", c+",") {
 			w.t.Errorf("no %s among %s", c, text)
 		}
 	}

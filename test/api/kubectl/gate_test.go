@@ -97,7 +97,7 @@ func (p *person) saysMeasuredSuite(s *v1alpha1.LoadTestSuite, reason string, of 
 		for _, name := range sheet.Added {
 			stored[name] = sheet.Number
 		}
-		sheets.Put(sheet.Number, sheet.Data)
+		sheets.Record(sheet.Number, sheet.Data)
 		p.must(admin.Create(p.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: suite.CopyName(s.Name, sheet.Number), Namespace: p.namespace}, BinaryData: sheet.Data}))
 	}
 	now := p.suite(s.Name)
