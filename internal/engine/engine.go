@@ -21,7 +21,8 @@ var (
 	ErrSilent = errors.New("it does not answer")
 	// ErrTaken means that another client owns a port, or took it during the run.
 	ErrTaken = errors.New("port is owned by someone else")
-	// ErrTakenByLinerate is an ErrTaken whose owner is another run of linerate. One that was killed never gives its ports back.
+	// ErrTakenByLinerate is an ErrTaken whose owner is another run of linerate. One that was killed never gives
+	// its ports back.
 	ErrTakenByLinerate error = takenByLinerate{}
 	// ErrIncompatible means that the server isn't a generator that linerate can drive, as its API version or its mode
 	// is another one.
@@ -48,7 +49,8 @@ type Engine interface {
 	// promiscuous mode, and flow control where the port can turn it off. With force Claim takes the ports from
 	// another owner, without force that is ErrTaken.
 	Claim(ctx context.Context, ports []int, force bool) error
-	// Address gives a port its addresses and finds the next hop's MAC, by ARP or neighbour discovery unless Addressing has it.
+	// Address gives a port its addresses and finds the next hop's MAC, by ARP or neighbour discovery unless
+	// Addressing has it.
 	Address(ctx context.Context, port int, a Addressing) (nextHop MAC, err error)
 	// Load replaces the port's streams. Their rates are relative, and Start gives the absolute rate. Only the rates
 	// of bursts (single_burst) are absolute, and Start's rate has to be their sum.
@@ -80,22 +82,26 @@ type Remarker interface {
 	Remarks() []string
 }
 
-// EdgeReader is an Engine that can also read slower counters, which show whether the generator or something else lost frames. Between two calls of ReadEdge, Read
-// returns the values of the last ReadEdge for these counters, or leaves them unknown.
+// EdgeReader is an Engine that can also read slower counters, which show whether the generator or something
+// else lost frames. Between two calls of ReadEdge, Read returns the values of the last ReadEdge for these
+// counters, or leaves them unknown.
 type EdgeReader interface {
 	// ReadEdge is Read with all counters of the ports.
 	ReadEdge(ctx context.Context, ports []int) (Reading, error)
 }
 
-// Follower is an Engine that can time each frame of streams with stamps (stream.Flow.Stamped), on ports whose Untimed is empty.
+// Follower is an Engine that can time each frame of streams with stamps (stream.Flow.Stamped), on ports whose
+// Untimed is empty.
 type Follower interface {
-	// Followed says what became of these flow ids' frames since their streams were loaded. A flow id whose frames never came may be missing.
+	// Followed says what became of these flow ids' frames since their streams were loaded. A flow id whose frames
+	// never came may be missing.
 	Followed(ctx context.Context, ids []uint32) (map[uint32]Followed, error)
 }
 
 // Sampler is an Engine that may report the latency of each frame of its latency streams (rule_type latency).
 type Sampler interface {
-	// Sampled says what became of these latency streams' frames since they were loaded, in whole microseconds, rounded up. A stream whose frames never came may be missing.
+	// Sampled says what became of these latency streams' frames since they were loaded, in whole microseconds,
+	// rounded up. A stream whose frames never came may be missing.
 	Sampled(ctx context.Context, ids []uint32) (map[uint32]Followed, error)
 }
 
@@ -179,8 +185,8 @@ type PortLoad struct {
 	Rate units.PacketRate
 }
 
-// Reading is one reading of counters with the time at which they were read. Counters are cumulative from an unknown start and only
-// differences mean something.
+// Reading is one reading of counters with the time at which they were read. Counters are cumulative from an
+// unknown start and only differences mean something.
 type Reading struct {
 	// Instant is when the counters were read. It is by the generator's clock where the generator has one, otherwise
 	// the middle of the request by the runner's clock.
@@ -202,8 +208,8 @@ type Reading struct {
 	RequestedSigns []string
 }
 
-// Stolen is the time in which the generator's processors were ready to run but the host of its virtual machine ran others instead, averaged over
-// them. Only differences mean something.
+// Stolen is the time in which the generator's processors were ready to run but the host of its virtual machine
+// ran others instead, averaged over them. Only differences mean something.
 type Stolen struct {
 	Time time.Duration
 	// Instant is when Time was read, by the generator's clock, less often than other counters. It is 0 where the
@@ -211,7 +217,8 @@ type Stolen struct {
 	Instant time.Duration
 }
 
-// Processors are how each processor of a generator's machine spent its time since the machine started. Only differences mean something.
+// Processors are how each processor of a generator's machine spent its time since the machine started. Only
+// differences mean something.
 type Processors struct {
 	List []Processor
 	// Instant is when the times were read, by the generator's clock, less often than other counters. It is 0 where
@@ -238,7 +245,8 @@ type PortCounters struct {
 	// SendDrops are frames that are, or may be, counted in Sent but did not leave. They are missing at the far end,
 	// and never reached the device.
 	SendDrops int64
-	// ReceiveErrors are frames that reached the port and were dropped by the generator, for lack of buffers mostly. Damaged ones are among them where the port can't tell them apart.
+	// ReceiveErrors are frames that reached the port and were dropped by the generator, for lack of buffers
+	// mostly. Damaged ones are among them where the port can't tell them apart.
 	ReceiveErrors int64
 	// Damaged are frames that arrived with a wrong checksum or length. The device, or the cable to it, damaged them.
 	Damaged     int64
@@ -266,7 +274,8 @@ type PortCounters struct {
 	Waited, Waiting time.Duration
 }
 
-// KernelCounters are the frames that the kernel counted on an interface since the generator opened it. Dropped frames found no room, or no receiver.
+// KernelCounters are the frames that the kernel counted on an interface since the generator opened it. Dropped
+// frames found no room, or no receiver.
 type KernelCounters struct {
 	Received, Sent, Dropped int64
 }
@@ -278,9 +287,11 @@ type CapturedFrame struct {
 	Bytes   []byte
 }
 
-// Followed says what became of a stream's frames that each carry a number and the time at which they were sent. Only differences mean something.
+// Followed says what became of a stream's frames that each carry a number and the time at which they were sent.
+// Only differences mean something.
 type Followed struct {
-	// Received frames arrived and were timed. Of these, Duplicates had arrived before, Late ones arrived behind a frame that was sent later, and Stale ones arrived so late that they may be either.
+	// Received frames arrived and were timed. Of these, Duplicates had arrived before, Late ones arrived behind a
+	// frame that was sent later, and Stale ones arrived so late that they may be either.
 	Received, Duplicates, Late, Stale int64
 	// Merged frames arrived and weren't timed, as the kernel had merged several into one buffer.
 	Merged int64

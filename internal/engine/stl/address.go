@@ -72,7 +72,8 @@ func sidesOf(a engine.Addressing, ownMAC string) (s sides, err error) {
 			return s, fmt.Errorf("next hop's MAC %q: %w", a.NextHopMAC, err)
 		}
 	} else if !s.v4.complete() && !s.v6.complete() {
-		return s, fmt.Errorf("next hop %v can't be resolved from %v: an address of the same family is needed on both sides, or the next hop's MAC", a.NextHop, a.Local)
+		return s, fmt.Errorf("next hop %v can't be resolved from %v: an address of the same family is needed on "+
+			"both sides, or the next hop's MAC", a.NextHop, a.Local)
 	}
 	return s, nil
 }
@@ -91,23 +92,26 @@ func (l *links) address(ctx context.Context, port int, a engine.Addressing, s si
 		if s.next != nil || !family.complete() {
 			continue
 		}
-		found, err := l.control.Resolve(ctx, port, neighbor.Query{SourceMAC: s.portMAC, Source: family.local, Target: family.nextHop, VLAN: a.VLAN})
+		found, err := l.control.Resolve(ctx, port, neighbor.Query{SourceMAC: s.portMAC, Source: family.local,
+			Target: family.nextHop, VLAN: a.VLAN})
 		if err != nil {
 			return nil, err
 		}
 		if next != nil && next.String() != found.String() {
-			return nil, fmt.Errorf("port %d: the next hop is %s by IPv4 and %s by IPv6: a port can send to one of them only", port, next, found)
+			return nil, fmt.Errorf("port %d: the next hop is %s by IPv4 and %s by IPv6: a port can send to one of "+
+				"them only", port, next, found)
 		}
 		next = found
 	}
 	if err := l.setNextHop(ctx, port, s, next); err != nil || answers || !s.v6.complete() {
 		return next, err
 	}
-	return next, l.introduce(ctx, port, neighbor.Query{SourceMAC: s.portMAC, Source: s.v6.local, Target: s.v6.nextHop, VLAN: a.VLAN}, next)
+	return next, l.introduce(ctx, port, neighbor.Query{SourceMAC: s.portMAC, Source: s.v6.local, Target: s.v6.nextHop,
+		VLAN: a.VLAN}, next)
 }
 
-// introduce sends the device a neighbour solicitation, from which it learns the port's IPv6 address and MAC, where the server doesn't answer for them. What the device
-// answers is the same MAC that is known already.
+// introduce sends the device a neighbour solicitation, from which it learns the port's IPv6 address and MAC,
+// where the server doesn't answer for them. What the device answers is the same MAC that is known already.
 func (l *links) introduce(ctx context.Context, port int, q neighbor.Query, device net.HardwareAddr) error {
 	request, err := q.Frame()
 	if err != nil {
@@ -131,8 +135,8 @@ func tags(vlan uint16) []uint16 {
 	return []uint16{vlan}
 }
 
-// setAddresses gives the server the port's addresses before the next hop is resolved, as the device may send a request of its own before it answers. It returns whether the server will
-// answer for these addresses.
+// setAddresses gives the server the port's addresses before the next hop is resolved, as the device may send a
+// request of its own before it answers. It returns whether the server will answer for these addresses.
 func (l *links) setAddresses(ctx context.Context, port int, s sides) (answers bool, err error) {
 	if s.v4.local.IsValid() && s.next == nil {
 		if err := l.control.SetL3(ctx, port, s.v4.local, s.v4.hop(), nil); err != nil {
@@ -158,8 +162,8 @@ func (l *links) setNextHop(ctx context.Context, port int, s sides, next net.Hard
 	return l.setDestination(ctx, port, d)
 }
 
-// hop is the next hop's address. The server answers ARP for our address only if it has one. Where only the next hop's MAC is known, hop is the
-// address next to ours, which nobody resolves.
+// hop is the next hop's address. The server answers ARP for our address only if it has one. Where only the next
+// hop's MAC is known, hop is the address next to ours, which nobody resolves.
 func (s side) hop() netip.Addr {
 	if s.nextHop.IsValid() {
 		return s.nextHop

@@ -68,7 +68,8 @@ func (k *capture) leaveService(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// listenToAll turns promiscuous mode on or off. A port that can't (an untrusted virtual function, say) is left as it is.
+// listenToAll turns promiscuous mode on or off. A port that can't (an untrusted virtual function, say) is left
+// as it is.
 func (e *Engine) listenToAll(ctx context.Context, port int, enabled bool) error {
 	return ignoreRefusal(e.control.SetPromiscuous(ctx, port, enabled))
 }

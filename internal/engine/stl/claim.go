@@ -66,7 +66,8 @@ func (e *Engine) claimOne(ctx context.Context, p trex.PortInfo, force bool) erro
 	return nil
 }
 
-// acquire takes a port. One that an earlier session of the same test has is taken by force, if the test's sessions have a user of their own.
+// acquire takes a port. One that an earlier session of the same test has is taken by force, if the test's
+// sessions have a user of their own.
 func (e *Engine) acquire(ctx context.Context, port int, force bool) error {
 	err := e.control.Acquire(ctx, port, force)
 	if conflict, ok := errors.AsType[*trex.TakenError](err); ok && conflict.SameUser && e.reclaims {
@@ -100,7 +101,8 @@ func (e *Engine) giveUp(ctx context.Context, attempted int, cause error) {
 	}
 }
 
-// Release stops, clears and gives back the claimed ports. It tries all of them whatever happens to some, and may be called again.
+// Release stops, clears and gives back the claimed ports. It tries all of them whatever happens to some, and
+// may be called again.
 func (e *Engine) Release(ctx context.Context) error {
 	e.portHistory.release()
 	e.links.reminders.forget()

@@ -19,8 +19,10 @@ func (e *Engine) Describe(ctx context.Context) (engine.Description, error) {
 		return engine.Description{}, e.explain(ctx, err)
 	}
 	d := engine.Description{
-		Product: e.control.Version().String(), Server: e.control.Address(), Hostname: info.Hostname, CPUModel: info.CoreType, CoreCount: info.CoreCount,
-		Processors: info.Processors, Kernel: info.Kernel, Hypervisor: info.Hypervisor, Tuning: info.Tuning, Allowed: info.Allowed,
+		Product: e.control.Version().String(), Server: e.control.Address(), Hostname: info.Hostname,
+		CPUModel: info.CoreType, CoreCount: info.CoreCount,
+		Processors: info.Processors, Kernel: info.Kernel, Hypervisor: info.Hypervisor, Tuning: info.Tuning,
+		Allowed: info.Allowed,
 	}
 	for _, p := range info.Ports {
 		port := describe(p, statuses[p.Index])
@@ -101,10 +103,11 @@ func nameOf(p trex.PortInfo) string {
 	return ""
 }
 
-// virtual says whether a port's speed is no physical one. Virtual functions of real cards count as virtual ports for the server, but have
-// their card's speed.
+// virtual says whether a port's speed is no physical one. Virtual functions of real cards count as virtual
+// ports for the server, but have their card's speed.
 func virtual(p trex.PortInfo) bool {
-	physical := []string{"net_iavf", "net_i40e_vf", "net_ixgbe_vf", "net_e1000_igb_vf", "net_mlx5", "net_mlx4", "net_ice", "net_bnxt"}
+	physical := []string{"net_iavf", "net_i40e_vf", "net_ixgbe_vf", "net_e1000_igb_vf", "net_mlx5", "net_mlx4",
+		"net_ice", "net_bnxt"}
 	return p.Virtual && !slices.Contains(physical, p.Driver)
 }
 

@@ -52,7 +52,8 @@ func (l *links) configured(ctx context.Context, port int, a trex.PortAttributes)
 	case !local.IsValid() || !hop.IsValid():
 		return "", nil
 	}
-	resolved := engine.Addressing{Local: []netip.Prefix{netip.PrefixFrom(local, local.BitLen())}, NextHop: []netip.Addr{hop}}
+	resolved := engine.Addressing{Local: []netip.Prefix{netip.PrefixFrom(local, local.BitLen())},
+		NextHop: []netip.Addr{hop}}
 	if tags := a.VLAN.Tags; len(tags) == 1 {
 		resolved.VLAN = tags[0]
 	}
@@ -67,8 +68,9 @@ func (l *links) configured(ctx context.Context, port int, a trex.PortAttributes)
 // forgotten says that the server has no destination for a port, or no longer uses the one that it shows.
 func forgotten(a trex.PortAttributes) bool { return a.Layer.Ether.State == "unconfigured" }
 
-// restoreDestinations sets the destinations that the server has forgotten, of ports that are about to start, and reminds the devices there of the ports' addresses. Those that it knows are left alone, as a port that is addressed announces itself to
-// the device.
+// restoreDestinations sets the destinations that the server has forgotten, of ports that are about to start,
+// and reminds the devices there of the ports' addresses. Those that it knows are left alone, as a port that is
+// addressed announces itself to the device.
 func (l *links) restoreDestinations(ctx context.Context, starts []trex.Start) error {
 	ports := make([]int, len(starts))
 	for i, s := range starts {
@@ -83,7 +85,8 @@ func (l *links) restoreDestinations(ctx context.Context, starts []trex.Start) er
 			if err := l.setDestination(ctx, port, d); err != nil {
 				return err
 			}
-			l.remarks.add("the link of port %d changed its state, and the server forgot the device's MAC: it was set again", port)
+			l.remarks.add("the link of port %d changed its state, and the server forgot the device's MAC: it was "+
+				"set again", port)
 		}
 	}
 	return l.remindBeforeStart(ctx, statuses)

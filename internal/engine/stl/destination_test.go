@@ -28,14 +28,17 @@ func (l lab) addressed(t *testing.T, addressings ...engine.Addressing) {
 }
 
 func TestAPortStartsAfterALinkEventMadeTheServerForgetItsDestination(t *testing.T) {
-	configured := [2]engine.Addressing{addressing("198.18.0.2/24", "198.18.0.1", ""), addressing("198.18.1.2/24", "198.18.1.1", "")}
+	configured := [2]engine.Addressing{addressing("198.18.0.2/24", "198.18.0.1", ""), addressing("198.18.1.2/24",
+		"198.18.1.1", "")}
 	cases := map[string]func(*testing.T, lab) [2]engine.Addressing{
 		"that was resolved": func(*testing.T, lab) [2]engine.Addressing { return configured },
 		"whose MAC was given": func(*testing.T, lab) [2]engine.Addressing {
-			return [2]engine.Addressing{addressing("198.18.0.2/24", "", "02:00:00:00:00:20"), addressing("", "", "02:00:00:00:00:21")}
+			return [2]engine.Addressing{addressing("198.18.0.2/24", "", "02:00:00:00:00:20"),
+				addressing("", "", "02:00:00:00:00:21")}
 		},
 		"of IPv6": func(*testing.T, lab) [2]engine.Addressing {
-			return [2]engine.Addressing{addressing("2001:2::2/64", "2001:2::1", ""), addressing("2001:2:0:1::2/64", "2001:2:0:1::1", "")}
+			return [2]engine.Addressing{addressing("2001:2::2/64", "2001:2::1", ""), addressing("2001:2:0:1::2/64",
+				"2001:2:0:1::1", "")}
 		},
 		"that the server had": func(t *testing.T, l lab) [2]engine.Addressing {
 			l.addressed(t, configured[:]...)
@@ -81,12 +84,14 @@ func TestALinkEventBetweenDestinationAndStartIsRepairedAndRemarked(t *testing.T)
 			return l.generator.Answer(c)
 		})
 		noError(t, l.Start(t.Context(), bothPorts(kpps), time.Minute))
-		if sending, remarks := l.generator.Sending(), l.Remarks(); len(sending) != 2 || len(remarks) != 1 || !strings.Contains(remarks[0], "the link of port 1 changed its state") {
+		if sending, remarks := l.generator.Sending(), l.Remarks(); len(sending) != 2 || len(remarks) != 1 ||
+			!strings.Contains(remarks[0], "the link of port 1 changed its state") {
 			t.Errorf("ports %v send, remarks %q", sending, remarks)
 		}
 		noError(t, l.Stop(t.Context(), []int{0, 1}))
 		flaps = 9
-		wants(t, l.Start(t.Context(), bothPorts(kpps), time.Minute), engine.ErrRefused, "dest MAC is invalid", "link goes down or up", "check the cable")
+		wants(t, l.Start(t.Context(), bothPorts(kpps), time.Minute), engine.ErrRefused, "dest MAC is invalid",
+			"link goes down or up", "check the cable")
 		if sending := l.generator.Sending(); len(sending) != 0 {
 			t.Errorf("ports %v send", sending)
 		}

@@ -48,7 +48,8 @@ var (
 	genericDamaged = []string{"rx_errors"}
 )
 
-// driverOf knows what drivers count, from their source in DPDK (stats_get and xstats of each) and from TRex's get_extended_stats, which sums it up.
+// driverOf knows what drivers count, from their source in DPDK (stats_get and xstats of each) and from TRex's
+// get_extended_stats, which sums it up.
 func driverOf(name string) driver {
 	d := drivers()[name]
 	if d.missed == nil {
@@ -78,7 +79,8 @@ func drivers() map[string]driver {
 		// ipackets are the virtual port's, with frames that found no buffer. The physical port comes before it, and a
 		// virtual function doesn't see that port. TRex adds out_of_buffer to ierrors twice, and symbol errors, which
 		// are no frames.
-		"net_mlx5": {drops: engine.Counted, missed: append(slices.Clone(genericMissed), "rx_phy_discard_packets"), damaged: []string{"rx_phy_crc_errors", "rx_phy_in_range_len_errors"},
+		"net_mlx5": {drops: engine.Counted, missed: append(slices.Clone(genericMissed), "rx_phy_discard_packets"),
+			damaged: []string{"rx_phy_crc_errors", "rx_phy_in_range_len_errors"},
 			dropped: []string{"tx_phy_discard_packets"}},
 		// drop_total is the device's. Wrong checksums count as errors, and are received all the same.
 		"net_ena":     {drops: engine.Counted, dropped: []string{"tx_drops"}},
@@ -115,8 +117,9 @@ func (x extended) wanted() bool {
 
 // extendedOf finds the places by the names.
 func extendedOf(d driver, names []string) extended {
-	x := extended{names: len(names), missed: places(names, d.missed), damaged: places(names, d.damaged), dropped: places(names, d.dropped),
-		good: places(names, []string{"rx_good_packets", "rx_good_bytes", "tx_good_packets", "tx_good_bytes"})}
+	x := extended{names: len(names), missed: places(names, d.missed), damaged: places(names, d.damaged),
+		dropped: places(names, d.dropped),
+		good:    places(names, []string{"rx_good_packets", "rx_good_bytes", "tx_good_packets", "tx_good_bytes"})}
 	x.split = len(x.missed) > 0 && len(x.damaged) > 0
 	for at, name := range names {
 		switch {
@@ -163,7 +166,8 @@ type tally struct {
 }
 
 func (x extended) tally(values []wire.Count) tally {
-	t := tally{pauses: -1, pausesSent: -1, missed: sumAt(values, x.missed), damaged: sumAt(values, x.damaged), dropped: sumAt(values, x.dropped)}
+	t := tally{pauses: -1, pausesSent: -1, missed: sumAt(values, x.missed), damaged: sumAt(values, x.damaged),
+		dropped: sumAt(values, x.dropped)}
 	if len(x.pauses) > 0 {
 		t.pauses = sumAt(values, x.pauses)
 	}
@@ -182,9 +186,11 @@ func sumAt(values []wire.Count, places []int) (sum int64) {
 	return sum
 }
 
-// addTo adds the frames that extended statistics took from registers that they share with a port's counters. DPDK leaves out the frame check sequence, which the counters have.
+// addTo adds the frames that extended statistics took from registers that they share with a port's counters.
+// DPDK leaves out the frame check sequence, which the counters have.
 func (x extended) addTo(c *trex.PortStats, values []wire.Count) {
 	received, sent := values[x.good[0]], values[x.good[2]]
-	c.ReceivedPackets, c.ReceivedBytes = c.ReceivedPackets+received, c.ReceivedBytes+values[x.good[1]]+units.FCSBytes*received
+	c.ReceivedPackets, c.ReceivedBytes = c.ReceivedPackets+received, c.ReceivedBytes+values[x.good[1]]+
+		units.FCSBytes*received
 	c.SentPackets, c.SentBytes = c.SentPackets+sent, c.SentBytes+values[x.good[3]]+units.FCSBytes*sent
 }

@@ -22,8 +22,8 @@ func (f *fault) Error() string { return f.kind.Error() + ": " + f.text }
 // Unwrap gives both, so that errors.Is finds the kind and errors.As the details.
 func (f *fault) Unwrap() []error { return []error{f.kind, f.cause} }
 
-// explain turns an error of the client into a fault with a sentence and the way out. If ctx was cancelled by its owner, that is no fault of
-// the server, and the error stays as it is.
+// explain turns an error of the client into a fault with a sentence and the way out. If ctx was cancelled by
+// its owner, that is no fault of the server, and the error stays as it is.
 func explain(ctx context.Context, server string, err error) error {
 	if err == nil {
 		return nil
@@ -44,7 +44,8 @@ func judge(server string, err error) (text string, kind error) {
 		return lostText(server, e), engine.ErrLost
 	}
 	if _, ok := errors.AsType[*trex.RestartedError](err); ok {
-		return fmt.Sprintf("the server at %s restarted; its streams and counters are gone, and so is this run", server), engine.ErrLost
+		return fmt.Sprintf("the server at %s restarted; its streams and counters are gone, and so is this run", server),
+			engine.ErrLost
 	}
 	if e, ok := errors.AsType[*trex.TakenError](err); ok {
 		if e.SameUser || e.Owner == trex.DefaultUser || strings.HasPrefix(e.Owner, trex.UserOfTest) {
@@ -56,10 +57,12 @@ func judge(server string, err error) (text string, kind error) {
 		return e.Error() + "; use a TRex v3 whose API is STL 5.1 or a later 5, started with -i", engine.ErrIncompatible
 	}
 	if e, ok := errors.AsType[*trex.UnresolvedError](err); ok {
-		return fmt.Sprintf("%s; is the device up, is that its address on this link, and does the cable lead to this port?", e), engine.ErrUnresolved
+		return fmt.Sprintf("%s; is the device up, is that its address on this link, and does the cable lead to "+
+			"this port?", e), engine.ErrUnresolved
 	}
 	if e, ok := errors.AsType[*trex.StateError](err); ok && e.TrafficEnded() {
-		return fmt.Sprintf("port %d of %s doesn't send any more: its traffic ended at the time that it was started with, before it was told of the next load, or somebody stopped it; "+
+		return fmt.Sprintf("port %d of %s doesn't send any more: its traffic ended at the time that it was started "+
+			"with, before it was told of the next load, or somebody stopped it; "+
 			"keep other work off the runner's processors", e.Port, server), engine.ErrLost
 	}
 	if e, ok := errors.AsType[*trex.RPCError](err); ok {
@@ -92,9 +95,11 @@ func lostInWords(err error) string {
 
 func lostText(server string, e *trex.LostError) string {
 	if e.Unknown {
-		return fmt.Sprintf("%s did not answer %s (%v); it is unknown whether the call took effect", server, e.Method, e.Err)
+		return fmt.Sprintf("%s did not answer %s (%v); it is unknown whether the call took effect", server, e.Method,
+			e.Err)
 	}
-	return fmt.Sprintf("no answer from %s (%v); is the generator running there, and can its RPC port be reached from here?", server, e.Err)
+	return fmt.Sprintf("no answer from %s (%v); is the generator running there, and can its RPC port be reached "+
+		"from here?", server, e.Err)
 }
 
 func takenText(server string, e *trex.TakenError) string {
@@ -102,7 +107,8 @@ func takenText(server string, e *trex.TakenError) string {
 	case e.Owner == "":
 		return fmt.Sprintf("port %d of %s has been taken by another session", e.Port, server)
 	case strings.HasPrefix(e.Owner, trex.UserOfTest):
-		return fmt.Sprintf("port %d of %s is owned by %q, the LoadTest whose runner's Job has %.8s in its name", e.Port, server, e.Owner, strings.TrimPrefix(e.Owner, trex.UserOfTest))
+		return fmt.Sprintf("port %d of %s is owned by %q, the LoadTest whose runner's Job has %.8s in its name", e.Port,
+			server, e.Owner, strings.TrimPrefix(e.Owner, trex.UserOfTest))
 	case e.SameUser:
 		return fmt.Sprintf("port %d of %s is owned by another session of %q", e.Port, server, e.Owner)
 	}
@@ -114,7 +120,9 @@ func hints() [][2]string {
 	return [][2]string{
 		{"Link state is DOWN", "check the cable, and that the far end is up"},
 		{"exceeds port line rate", "lower the rate"},
-		{"dest MAC is invalid", "each time the link goes down or up, the server forgets the device's MAC: check the cable, and that the far end stays up"},
+		{"dest MAC is " +
+			"invalid", "each time the link goes down or up, the server forgets the device's MAC: check the cable, " +
+			"and that the far end stays up"},
 		{"Effective bandwidth is", "the port's speed is unknown: give rates in packets or bits per second"},
 		{"until the common start", "give generator and runner free processors"},
 		{"under service mode", "end the capture first"},

@@ -9,7 +9,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/transit"
 )
 
-// Followed implements engine.Follower, of the software engine. It reads, so that a start that takes its time doesn't make it late.
+// Followed implements engine.Follower, of the software engine. It reads, so that a start that takes its time
+// doesn't make it late.
 func (e *Engine) Followed(ctx context.Context, ids []uint32) (map[uint32]engine.Followed, error) {
 	byFlow := make(map[uint32]engine.Followed, len(ids))
 	if len(ids) == 0 {
@@ -26,7 +27,9 @@ func (e *Engine) Followed(ctx context.Context, ids []uint32) (map[uint32]engine.
 }
 
 func followed(f trex.Followed) engine.Followed {
-	converted := engine.Followed{Received: int64(f.Received), Duplicates: int64(f.Duplicate), Late: int64(f.Late), Stale: int64(f.Stale), Merged: int64(f.Merged), Uncounted: int64(f.Uncounted), Varied: time.Duration(f.Varied), Changes: int64(f.Changes)}
+	converted := engine.Followed{Received: int64(f.Received), Duplicates: int64(f.Duplicate), Late: int64(f.Late),
+		Stale: int64(f.Stale), Merged: int64(f.Merged), Uncounted: int64(f.Uncounted), Varied: time.Duration(f.Varied),
+		Changes: int64(f.Changes)}
 	for shortest, frames := range f.Transits {
 		converted.Transits.Add(transit.Index(shortest), uint64(max(frames, 0)))
 	}

@@ -39,7 +39,8 @@ func latencyStats(f trex.FlowCounters, l trex.Latency) engine.LatencyStats {
 		Sent: f.SentPackets.Total(), Received: f.ReceivedPackets.Total(),
 		Min: l.Min, Average: l.Average, Max: l.Max, Jitter: l.Jitter,
 		Histogram: maps.Clone(l.Histogram),
-		Dropped:   int64(l.Errors.Dropped), OutOfOrder: int64(l.Errors.OutOfOrder), Duplicate: int64(l.Errors.Duplicate),
+		Dropped:   int64(l.Errors.Dropped), OutOfOrder: int64(l.Errors.OutOfOrder),
+		Duplicate:       int64(l.Errors.Duplicate),
 		SequenceTooHigh: int64(l.Errors.SequenceTooHigh), SequenceTooLow: int64(l.Errors.SequenceTooLow),
 	}
 }
@@ -68,13 +69,16 @@ func (e *Engine) Sampled(ctx context.Context, ids []uint32) (map[uint32]engine.F
 // histogram have no time. TRex reads the histogram and the counters one after the other while frames arrive, so
 // either may be some frames ahead.
 func sampled(counted trex.FlowCounters, l trex.Latency) (engine.Followed, error) {
-	f := engine.Followed{Received: counted.ReceivedPackets.Total(), Duplicates: int64(l.Errors.Duplicate), Late: int64(l.Errors.OutOfOrder)}
+	f := engine.Followed{Received: counted.ReceivedPackets.Total(), Duplicates: int64(l.Errors.Duplicate),
+		Late: int64(l.Errors.OutOfOrder)}
 	if l.HDR == "" {
-		if timed := slices.Max(append(slices.Collect(maps.Values(l.Histogram)), 0)); timed == 0 || f.Received == 0 { // nothing came, or its first frame came between the two
+		// nothing came, or its first frame came between the two
+		if timed := slices.Max(append(slices.Collect(maps.Values(l.Histogram)), 0)); timed == 0 || f.Received == 0 {
 			f.Uncounted = f.Received
 			return f, nil
 		}
-		return f, fmt.Errorf("%w: it has no histogram of its frames' times (hdrh): start TRex with --hdrh", engine.ErrIncompatible)
+		return f, fmt.Errorf("%w: it has no histogram of its frames' times (hdrh): start TRex with --hdrh",
+			engine.ErrIncompatible)
 	}
 	times, err := transit.DecodeMicroseconds(l.HDR)
 	if err != nil {

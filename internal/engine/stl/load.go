@@ -17,7 +17,8 @@ type loaded struct {
 	latency []uint32
 }
 
-// Load replaces the port's streams and has the server compile them, so that a stream it refuses is reported now and not at the start.
+// Load replaces the port's streams and has the server compile them, so that a stream it refuses is reported now
+// and not at the start.
 func (e *Engine) Load(ctx context.Context, port int, streams []stream.Stream) error {
 	load, err := sumFixedRates(streams)
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine/trex/wire"
 )
 
-// detailEvery is how often a reading also asks for link state and pause frames, which cost the server more than counters.
+// detailEvery is how often a reading also asks for link state and pause frames, which cost the server more than
+// counters.
 const detailEvery = 700 * time.Millisecond
 
 // portHistory is what successive readings show about the ports' owners, the links' flaps, and whether counters only
@@ -114,7 +115,8 @@ func (p *watched) sharesRegisters() bool {
 	return p.driver.registers == sharedRegisters && len(p.places.good) == 4
 }
 
-// complete adds to the counters of ports that share registers what their extended statistics took. It fails where these say nothing.
+// complete adds to the counters of ports that share registers what their extended statistics took. It fails
+// where these say nothing.
 func (w *portHistory) complete(s trex.Snapshot) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -133,8 +135,8 @@ func (w *portHistory) complete(s trex.Snapshot) error {
 	return nil
 }
 
-// learn adds a snapshot to the history, and returns the fault that it proves. A snapshot that arrives after a later one, or after a Claim or Release,
-// proves nothing.
+// learn adds a snapshot to the history, and returns the fault that it proves. A snapshot that arrives after a
+// later one, or after a Claim or Release, proves nothing.
 func (w *portHistory) learn(s trex.Snapshot, epoch int) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -264,7 +266,8 @@ func (w *portHistory) counters(port int, c engine.PortCounters) engine.PortCount
 	}
 	c.LinkUp, c.LinkFlaps = p.linkUp, p.linkFlaps()
 	c.PauseFrames, c.PauseFramesSent = p.extended.pauses, p.extended.pausesSent
-	c.RunDuration, c.EndsLate = p.runDuration, !c.Paced // a server that paces its frames is the software engine, which ends by the clock
+	// a server that paces its frames is the software engine, which ends by the clock
+	c.RunDuration, c.EndsLate = p.runDuration, !c.Paced
 	switch {
 	case c.Paced: // the software engine sends them with its counters
 		return c

@@ -22,7 +22,8 @@ func (e *Engine) Read(ctx context.Context, ports []int) (engine.Reading, error) 
 	return e.read(ctx, ports, false)
 }
 
-// ReadEdge is Read with all that the ports' drivers count. It fails where a driver that counts more than get_port_stats has didn't say it.
+// ReadEdge is Read with all that the ports' drivers count. It fails where a driver that counts more than
+// get_port_stats has didn't say it.
 func (e *Engine) ReadEdge(ctx context.Context, ports []int) (engine.Reading, error) {
 	return e.read(ctx, ports, true)
 }
@@ -73,7 +74,8 @@ func (e *Engine) readFault(ctx context.Context, err error) error {
 }
 
 func (e *Engine) reading(s trex.Snapshot) engine.Reading {
-	r := engine.Reading{Ports: make(map[int]engine.PortCounters, len(s.Ports)), QueueFull: int64(s.Global.QueueFull + s.Global.QueueDrop)}
+	r := engine.Reading{Ports: make(map[int]engine.PortCounters, len(s.Ports)), QueueFull: int64(s.Global.QueueFull +
+		s.Global.QueueDrop)}
 	r.Instant, r.Uncertainty = instant(s)
 	r.Stolen.Time, r.Stolen.Instant = s.Global.StolenTime()
 	times, readAt := s.Global.ProcessorTimes()
@@ -115,7 +117,8 @@ func kernelCounters(s trex.PortStats) (counters engine.KernelCounters, ok bool) 
 	if len(s.Kernel) != 3 {
 		return counters, false
 	}
-	return engine.KernelCounters{Received: int64(s.Kernel[0]), Sent: int64(s.Kernel[1]), Dropped: int64(s.Kernel[2])}, true
+	return engine.KernelCounters{Received: int64(s.Kernel[0]), Sent: int64(s.Kernel[1]), Dropped: int64(s.Kernel[2])},
+		true
 }
 
 // count is a counter that not every server has.

@@ -37,7 +37,10 @@ func TestReadingsNotice(t *testing.T) {
 	t.Run("a thief whose event got lost", func(t *testing.T) {
 		inLab(t, func(t *testing.T, l lab) {
 			l.ready(t)
-			l.Script("get_async_events", func(trextest.Call) (any, error) { return map[string]any{"data": []any{}}, nil })
+			l.Script("get_async_events", func(trextest.Call) (any,
+				error) {
+				return map[string]any{"data": []any{}}, nil
+			})
 			l.read(t)
 			l.generator.Steal(1, "thief")
 			time.Sleep(time.Second)
@@ -92,7 +95,8 @@ func TestReadingsNotice(t *testing.T) {
 }
 
 func TestAServerThatReportsBehindNeverCatchesUpInABurst(t *testing.T) {
-	for name, answer := range map[string]map[string]any{"TRex": {"opackets": 5}, "the software engine": {"opackets": 5, "behind": 0}} {
+	for name, answer := range map[string]map[string]any{"TRex": {"opackets": 5}, "the software engine": {"opackets": 5,
+		"behind": 0}} {
 		t.Run(name, func(t *testing.T) {
 			inLab(t, func(t *testing.T, l lab) {
 				l.ready(t)
@@ -112,8 +116,9 @@ func TestHowLongAPortsSendersWaitedIsRead(t *testing.T) {
 		answer          map[string]any
 		waited, waiting time.Duration
 	}{
-		"TRex doesn't say it":      {map[string]any{"opackets": 5}, 0, 0},
-		"the software engine does": {map[string]any{"opackets": 5, "behind": 0, "waited": 1.5, "waiting": 0.25}, 1500 * time.Millisecond, 250 * time.Millisecond},
+		"TRex doesn't say it": {map[string]any{"opackets": 5}, 0, 0},
+		"the software engine does": {map[string]any{"opackets": 5, "behind": 0, "waited": 1.5, "waiting": 0.25},
+			1500 * time.Millisecond, 250 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inLab(t, func(t *testing.T, l lab) {
@@ -134,8 +139,9 @@ func TestStolenTimeIsRead(t *testing.T) {
 		answer map[string]any
 		want   engine.Stolen
 	}{
-		"TRex doesn't say it":                    {map[string]any{"m_cpu_util": 1.5}, engine.Stolen{}},
-		"the software engine does, now and then": {map[string]any{"m_cpu_util": 1.5, "stolen": 2.25, "stolen_ts": 17.5}, engine.Stolen{Time: 2250 * time.Millisecond, Instant: 17500 * time.Millisecond}},
+		"TRex doesn't say it": {map[string]any{"m_cpu_util": 1.5}, engine.Stolen{}},
+		"the software engine does, now and then": {map[string]any{"m_cpu_util": 1.5, "stolen": 2.25, "stolen_ts": 17.5},
+			engine.Stolen{Time: 2250 * time.Millisecond, Instant: 17500 * time.Millisecond}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inLab(t, func(t *testing.T, l lab) {
@@ -166,7 +172,8 @@ func TestProcessorsAreRequestedOnlyIfWanted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inLab(t, func(t *testing.T, l lab) {
 				var asks bool
-				memory := []signs.Reading{{Type: signs.Memory, At: time.Hour, Values: []signs.Value{{Series: "used", Number: 1e9}}}}
+				memory := []signs.Reading{{Type: signs.Memory, At: time.Hour,
+					Values: []signs.Value{{Series: "used", Number: 1e9}}}}
 				table := l.generator.Answer
 				l.Script("get_system_info", func(c trextest.Call) (any, error) {
 					answer, err := table(c)
@@ -187,9 +194,11 @@ func TestProcessorsAreRequestedOnlyIfWanted(t *testing.T) {
 					if !asks {
 						return map[string]any{}, nil
 					}
-					return map[string]any{"processors": [][]float64{{1, 7, 2, 0.5, 90}}, "processors_ts": 17.5, "signs": memory}, nil
+					return map[string]any{"processors": [][]float64{{1, 7, 2, 0.5, 90}}, "processors_ts": 17.5,
+						"signs": memory}, nil
 				})
-				e, err := stl.Dial(t.Context(), l.Server.Address(), stl.Options{Dial: l.Dial, Processors: tt.wanted, Signs: func() []string { return map[bool][]string{true: {signs.Memory}}[tt.wanted] }})
+				e, err := stl.Dial(t.Context(), l.Server.Address(), stl.Options{Dial: l.Dial, Processors: tt.wanted,
+					Signs: func() []string { return map[bool][]string{true: {signs.Memory}}[tt.wanted] }})
 				noError(t, err)
 				t.Cleanup(func() { _ = e.Close() })
 				noError(t, e.Claim(t.Context(), []int{0, 1}, false))
@@ -198,7 +207,9 @@ func TestProcessorsAreRequestedOnlyIfWanted(t *testing.T) {
 				want, wantSigns := engine.Processors{}, []signs.Reading(nil)
 				if tt.asks {
 					wantSigns = memory
-					want = engine.Processors{Instant: 17500 * time.Millisecond, List: []engine.Processor{{Number: 1, Busy: 7 * time.Second, SoftIRQ: 2 * time.Second, Stolen: 500 * time.Millisecond, Idle: 90 * time.Second}}}
+					want = engine.Processors{Instant: 17500 * time.Millisecond,
+						List: []engine.Processor{{Number: 1, Busy: 7 * time.Second, SoftIRQ: 2 * time.Second,
+							Stolen: 500 * time.Millisecond, Idle: 90 * time.Second}}}
 				}
 				if wanted := len(r.RequestedSigns) > 0; wanted != tt.wanted {
 					t.Errorf("the reading says that %q were asked for", r.RequestedSigns)
@@ -280,7 +291,10 @@ func TestTheServersOwnCountOfLinkChanges(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
 		l.ready(t)
 		changes := 40
-		l.Script("get_port_stats", func(trextest.Call) (any, error) { return map[string]any{"link_flaps": changes}, nil })
+		l.Script("get_port_stats", func(trextest.Call) (any,
+			error) {
+			return map[string]any{"link_flaps": changes}, nil
+		})
 		if got := l.read(t).Ports[0].LinkFlaps; got != 0 {
 			t.Errorf("changes from before the claim count: %d", got)
 		}

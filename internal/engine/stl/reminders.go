@@ -15,8 +15,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// remindEvery is how often a device gets a neighbour advertisement where the server doesn't answer for IPv6 addresses. A Linux router begins to doubt a
-// neighbour after 15 s at the soonest (RFC 4861, 6.3.2), and gives it up, with all traffic to it, 8 s later.
+// remindEvery is how often a device gets a neighbour advertisement where the server doesn't answer for IPv6
+// addresses. A Linux router begins to doubt a neighbour after 15 s at the soonest (RFC 4861, 6.3.2), and gives
+// it up, with all traffic to it, 8 s later.
 const remindEvery = 5 * time.Second
 
 // countedAfter is how long it may take until the server's counters include a pushed frame. TRex answers when the
@@ -35,7 +36,8 @@ const countedAfter = 5 * time.Millisecond
 //	Start                            Read
 //	│ an ARP reply, if 5 s are over  │ and so on  ──▶ device: there is nothing to ask for
 //
-// The server counts these frames and they never come back, so they are subtracted from what was sent. reminders are safe for concurrent use.
+// The server counts these frames and they never come back, so they are subtracted from what was sent. reminders
+// are safe for concurrent use.
 type reminders struct {
 	reader  *trex.Client
 	history *portHistory
@@ -76,7 +78,8 @@ func (r *reminders) set(port int, frame []byte) {
 func (r *reminders) keep(port int, frame []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if p := r.forPort(port); !slices.ContainsFunc(p.frames, func(kept []byte) bool { return bytes.Equal(kept, frame) }) {
+	if p := r.forPort(port); !slices.ContainsFunc(p.frames,
+		func(kept []byte) bool { return bytes.Equal(kept, frame) }) {
 		p.frames = append(p.frames, frame)
 	}
 }

@@ -146,7 +146,8 @@ func TestADeviceOfACardHasNoReasonToAskForTheAddressOfAPortThatSends(t *testing.
 			inLab(t, func(t *testing.T, l lab) {
 				noError(t, l.Claim(t.Context(), []int{0, 1}, false))
 				for port := range 2 {
-					_, err := l.Address(t.Context(), port, addressing(fmt.Sprintf("198.18.%d.2/24", port), fmt.Sprintf("198.18.%d.1", port), ""))
+					_, err := l.Address(t.Context(), port, addressing(fmt.Sprintf("198.18.%d.2/24", port),
+						fmt.Sprintf("198.18.%d.1", port), ""))
 					noError(t, err)
 					noError(t, l.Load(t.Context(), port, []stream.Stream{udp()}))
 				}
@@ -164,11 +165,14 @@ func TestADeviceOfACardHasNoReasonToAskForTheAddressOfAPortThatSends(t *testing.
 						t.Errorf("%d ARP replies on port %d, want %d", len(replies), port, tt.want)
 					}
 					for _, b := range replies {
-						if hop := netip.AddrFrom4([4]byte(b[38:42])); hop.String() != fmt.Sprintf("198.18.%d.1", port) || !bytes.Equal(b[:6], b[32:38]) {
+						if hop := netip.AddrFrom4([4]byte(b[38:42])); hop.String() != fmt.Sprintf("198.18.%d.1",
+							port) || !bytes.Equal(b[:6], b[32:38]) {
 							t.Errorf("port %d sent % x", port, b)
 						}
 					}
-					if sent, returned := later.Ports[port].Sent.Sub(earlier.Ports[port].Sent), later.Ports[1-port].Received.Sub(earlier.Ports[1-port].Received); sent != returned || sent.Packets < 27_000 {
+					if sent, returned := later.Ports[port].Sent.Sub(earlier.Ports[port].Sent),
+						later.Ports[1-port].Received.Sub(earlier.Ports[1-port].Received); sent != returned ||
+						sent.Packets < 27_000 {
 						t.Errorf("port %d sent %+v, and %+v came back", port, sent, returned)
 					}
 				}

@@ -137,7 +137,8 @@ func TestDescribe(t *testing.T) {
 				t.Errorf("described as %+v", d)
 			}
 			p := d.Ports[1]
-			if p.Index != 1 || p.Virtual || p.Speed != 10*units.Gbps || !p.LinkUp || p.MAC != "02:00:00:00:00:11" || p.FlowControl != "on" {
+			if p.Index != 1 || p.Virtual || p.Speed != 10*units.Gbps || !p.LinkUp || p.MAC != "02:00:00:00:00:11" ||
+				p.FlowControl != "on" {
 				t.Errorf("port 1 is %+v", p)
 			}
 		})
@@ -169,7 +170,8 @@ func TestARunFromClaimToRelease(t *testing.T) {
 		noError(t, l.Start(t.Context(), bothPorts(kpps), time.Minute))
 		time.Sleep(1300 * time.Millisecond) // 300 ms of it until the common start
 		first := l.read(t)
-		if got := first.Ports[0].Sent.Sub(earlier.Ports[0].Sent); got != (units.Traffic{Packets: 1500, Bytes: 1500 * 64}) {
+		if got := first.Ports[0].Sent.Sub(earlier.Ports[0].Sent); got != (units.Traffic{Packets: 1500,
+			Bytes: 1500 * 64}) {
 			t.Errorf("sent %+v in the first second at 1 kpps and 500 pps for latency", got)
 		}
 		noError(t, l.Update(t.Context(), bothPorts(20*kpps)))
@@ -185,7 +187,8 @@ func TestARunFromClaimToRelease(t *testing.T) {
 		}
 		stats, err := l.Latency(t.Context())
 		noError(t, err)
-		if s := stats[7]; s.Average != 34*time.Microsecond || s.Received == 0 || s.Received != s.Sent || s.Histogram[0] != 1 {
+		if s := stats[7]; s.Average != 34*time.Microsecond || s.Received == 0 || s.Received != s.Sent ||
+			s.Histogram[0] != 1 {
 			t.Errorf("latency %+v", stats)
 		}
 		noError(t, l.Stop(t.Context(), []int{0, 1}))
@@ -221,11 +224,14 @@ func TestALatencyStreamHasItsFramesTimes(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		later := read()
 		window := later.Transits.Since(earlier.Transits)
-		if frames := window.Frames(); later.Received-earlier.Received != 5000 || frames != 5000 || later.Uncounted != 0 {
-			t.Errorf("%d frames came in 10 s at 500 a second, %d in the histogram, %d uncounted", later.Received-earlier.Received, frames, later.Uncounted)
+		if frames := window.Frames(); later.Received-earlier.Received != 5000 || frames != 5000 ||
+			later.Uncounted != 0 {
+			t.Errorf("%d frames came in 10 s at 500 a second, %d in the histogram, %d uncounted",
+				later.Received-earlier.Received, frames, later.Uncounted)
 		}
 		// 34 µs, rounded down, is less than 35, and each hundredth frame takes 80 µs.
-		for share, want := range map[transit.Share]time.Duration{transit.P50: 35 * time.Microsecond, transit.P99: 35 * time.Microsecond, transit.P999: 81 * time.Microsecond} {
+		for share, want := range map[transit.Share]time.Duration{transit.P50: 35 * time.Microsecond,
+			transit.P99: 35 * time.Microsecond, transit.P999: 81 * time.Microsecond} {
 			if percentile, ok := window.Percentile(share); !ok || percentile < want-1 || percentile > want*101/100 {
 				t.Errorf("%v %v, want %v and at most 1 %% more", share, percentile, want)
 			}
@@ -247,8 +253,10 @@ func TestALatencyStreamIsReadWhileItsFramesCome(t *testing.T) {
 				time.Sleep(1300 * time.Millisecond) // 300 ms of it until the common start
 				sampled, err := l.Sampled(t.Context(), []uint32{7})
 				noError(t, err)
-				if f := sampled[7]; f.Uncounted != c.uncounted || f.Received != int64(f.Transits.Frames())+f.Uncounted || f.Received < 500 {
-					t.Errorf("%d frames came, %d of them without a time, %d in the histogram: want %d without", f.Received, f.Uncounted, f.Transits.Frames(), c.uncounted)
+				if f := sampled[7]; f.Uncounted != c.uncounted || f.Received != int64(f.Transits.Frames())+
+					f.Uncounted || f.Received < 500 {
+					t.Errorf("%d frames came, %d of them without a time, %d in the histogram: want %d without",
+						f.Received, f.Uncounted, f.Transits.Frames(), c.uncounted)
 				}
 				noError(t, l.Stop(t.Context(), []int{0, 1}))
 				sampled, err = l.Sampled(t.Context(), []uint32{7})
@@ -262,7 +270,8 @@ func TestALatencyStreamIsReadWhileItsFramesCome(t *testing.T) {
 	t.Run("a first frame is counted and not timed yet", func(t *testing.T) {
 		inLab(t, func(t *testing.T, l lab) {
 			l.Script("get_pgid_stats", func(trextest.Call) (any, error) {
-				return map[string]any{"flow_stats": map[string]any{"7": map[string]any{"rp": map[string]any{"1": 1}}}, "latency": map[string]any{"7": map[string]any{"lat": map[string]any{"hdrh": ""}}}}, nil
+				return map[string]any{"flow_stats": map[string]any{"7": map[string]any{"rp": map[string]any{"1": 1}}},
+					"latency": map[string]any{"7": map[string]any{"lat": map[string]any{"hdrh": ""}}}}, nil
 			})
 			sampled, err := l.Sampled(t.Context(), []uint32{7})
 			noError(t, err)
@@ -276,12 +285,16 @@ func TestALatencyStreamIsReadWhileItsFramesCome(t *testing.T) {
 func TestALatencyStreamWithoutATimeIsRefused(t *testing.T) {
 	answer := func(hdrh string) trextest.AnswerFunc {
 		return func(trextest.Call) (any, error) {
-			return map[string]any{"flow_stats": map[string]any{"7": map[string]any{"rp": map[string]any{"1": 3}}}, "latency": map[string]any{"7": map[string]any{"lat": map[string]any{"average": 34.0, "histogram": map[string]any{"30": 3}, "hdrh": hdrh}}}}, nil
+			return map[string]any{"flow_stats": map[string]any{"7": map[string]any{"rp": map[string]any{"1": 3}}},
+				"latency": map[string]any{"7": map[string]any{"lat": map[string]any{"average": 34.0,
+					"histogram": map[string]any{"30": 3}, "hdrh": hdrh}}}}, nil
 		}
 	}
 	for name, c := range map[string]struct{ hdrh, message string }{
-		"not started with --hdrh": {"", "latency stream 7: incompatible generator: it has no histogram of its frames' times (hdrh): start TRex with --hdrh"},
-		"no histogram":            {"bm9uc2Vuc2U=", "its histogram (hdrh) can't be read"},
+		"not started " +
+			"with --hdrh": {"", "latency stream 7: incompatible generator: it has no histogram of its frames' " +
+			"times (hdrh): start TRex with --hdrh"},
+		"no histogram": {"bm9uc2Vuc2U=", "its histogram (hdrh) can't be read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inLab(t, func(t *testing.T, l lab) {
@@ -310,7 +323,8 @@ func TestClaim(t *testing.T) {
 	t.Run("names the owner, and keeps nothing", func(t *testing.T) {
 		inLab(t, func(t *testing.T, l lab) {
 			l.generator.Steal(1, "alice")
-			wants(t, l.Claim(t.Context(), []int{0, 1}, false), engine.ErrTaken, `port 1 of memory:4501 is owned by "alice"`)
+			wants(t, l.Claim(t.Context(), []int{0, 1}, false), engine.ErrTaken,
+				`port 1 of memory:4501 is owned by "alice"`)
 			if owner := l.generator.Owners()[0]; owner != "" {
 				t.Errorf("port 0 is left to %q", owner)
 			}
@@ -358,16 +372,23 @@ func TestAddress(t *testing.T) {
 			want   engine.MAC
 			method string
 		}{
-			"IPv4 is resolved by ARP":                       {addressing("198.18.0.2/24", "198.18.0.1", ""), "02:00:00:00:00:20", "set_l3"},
-			"IPv6 is resolved by neighbour discovery":       {addressing("2001:2::2/64", "2001:2::1", ""), "02:00:00:00:00:20", "set_l2"},
-			"a given MAC is believed":                       {addressing("198.18.0.2/24", "198.18.0.99", "02:00:00:00:00:77"), "02:00:00:00:00:77", "set_l3"},
-			"a MAC without its address still gets us ARP":   {addressing("198.18.0.2/24", "", "02:00:00:00:00:78"), "02:00:00:00:00:78", "set_l3"},
-			"a MAC alone is for layer 2":                    {addressing("", "", "02:00:00:00:00:79"), "02:00:00:00:00:79", "set_l2"},
-			"nothing at all leaves what the server had set": {engine.Addressing{}, "02:00:00:00:00:79", "get_port_status"},
+			"IPv4 is resolved by ARP": {addressing("198.18.0.2/24", "198.18.0.1", ""),
+				"02:00:00:00:00:20", "set_l3"},
+			"IPv6 is resolved by neighbour discovery": {addressing("2001:2::2/64", "2001:2::1", ""),
+				"02:00:00:00:00:20", "set_l2"},
+			"a given MAC is believed": {addressing("198.18.0.2/24", "198.18.0.99",
+				"02:00:00:00:00:77"), "02:00:00:00:00:77", "set_l3"},
+			"a MAC without its address still gets us ARP": {addressing("198.18.0.2/24", "", "02:00:00:00:00:78"),
+				"02:00:00:00:00:78", "set_l3"},
+			"a MAC alone is for layer 2": {addressing("", "", "02:00:00:00:00:79"),
+				"02:00:00:00:00:79", "set_l2"},
+			"nothing at all leaves what the server had set": {engine.Addressing{}, "02:00:00:00:00:79",
+				"get_port_status"},
 		}
 		for _, name := range []string{
 			"IPv4 is resolved by ARP", "IPv6 is resolved by neighbour discovery", "a given MAC is believed",
-			"a MAC without its address still gets us ARP", "a MAC alone is for layer 2", "nothing at all leaves what the server had set",
+			"a MAC without its address still gets us ARP", "a MAC alone is for layer 2",
+			"nothing at all leaves what the server had set",
 		} {
 			c := cases[name]
 			l.ForgetCalls()
@@ -416,7 +437,8 @@ func TestCaptureAndInject(t *testing.T) {
 			t.Errorf("captured %+v", frames)
 		}
 		noError(t, k.Close(t.Context()))
-		if serviceCalls := l.Calls("service"); !strings.Contains(string(serviceCalls[len(serviceCalls)-1].Params), `"enabled":false`) {
+		if serviceCalls := l.Calls("service"); !strings.Contains(string(serviceCalls[len(serviceCalls)-1].Params),
+			`"enabled":false`) {
 			t.Error("service mode was left on")
 		}
 	})
@@ -455,7 +477,8 @@ func TestACaptureCutShortLeavesServiceMode(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 		calls := l.Calls("service")
-		if lastCall := calls[len(calls)-1]; lastCall.Port() != 0 || !strings.Contains(string(lastCall.Params), `"enabled":false`) {
+		if lastCall := calls[len(calls)-1]; lastCall.Port() != 0 || !strings.Contains(string(lastCall.Params),
+			`"enabled":false`) {
 			t.Errorf("service mode was left on: the last of %d orders is %s", len(calls), lastCall.Params)
 		}
 	})
@@ -467,15 +490,18 @@ func TestDialSaysWhatIsWrong(t *testing.T) {
 		kind    error
 		words   []string
 	}{
-		"nobody there": {func(s *trextest.Server) { s.Die() }, engine.ErrLost, []string{"no answer from", "is the generator running there"}},
+		"nobody there": {func(s *trextest.Server) { s.Die() }, engine.ErrLost, []string{"no answer from",
+			"is the generator running there"}},
 		"another API": {func(s *trextest.Server) {
 			s.Script("api_sync_v2", refusal("Version mismatch: your client version is too new"))
 		}, engine.ErrIncompatible, []string{"STL 5.1", "too new"}},
 		"stateful mode": {func(s *trextest.Server) {
 			s.Script("get_version", func(trextest.Call) (any, error) { return map[string]string{"mode": "ASTF"}, nil })
 		}, engine.ErrIncompatible, []string{`"ASTF"`, "--astf"}},
-		"it hangs up":    {func(s *trextest.Server) { s.Script("get_version", fail(trextest.ErrHangUp)) }, engine.ErrLost, []string{"closed the connection"}},
-		"it never talks": {func(s *trextest.Server) { s.Script("get_supported_cmds", fail(trextest.ErrStall)) }, engine.ErrLost, []string{"nothing within"}},
+		"it hangs up": {func(s *trextest.Server) { s.Script("get_version", fail(trextest.ErrHangUp)) },
+			engine.ErrLost, []string{"closed the connection"}},
+		"it never talks": {func(s *trextest.Server) { s.Script("get_supported_cmds", fail(trextest.ErrStall)) },
+			engine.ErrLost, []string{"nothing within"}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

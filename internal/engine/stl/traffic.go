@@ -68,7 +68,8 @@ func (t *traffic) startInTime(ctx context.Context, starts []trex.Start) error {
 	lead := startLead
 	err := t.startAhead(ctx, lead, starts)
 	for tooLate(err) && lead < maxLead && ctx.Err() == nil {
-		t.remarks.add("the server took longer than the %v until the common start: all ports were stopped, and start %v ahead",
+		t.remarks.add("the server took longer than the %v until the common start: all ports were stopped, and "+
+			"start %v ahead",
 			lead, 2*lead)
 		lead *= 2
 		err = t.startAhead(ctx, lead, starts)
@@ -198,7 +199,8 @@ func (e *Engine) Remarks() []string {
 // Stop ends the ports' traffic and returns when it has ended. Ports of other owners aren't stopped, and are an error.
 func (e *Engine) Stop(ctx context.Context, ports []int) error {
 	err := e.control.StopTraffic(ctx, ports...)
-	if lost, ok := errors.AsType[*trex.LostError](err); ok && ctx.Err() == nil && !errors.Is(lost, context.DeadlineExceeded) {
+	if lost, ok := errors.AsType[*trex.LostError](err); ok && ctx.Err() == nil &&
+		!errors.Is(lost, context.DeadlineExceeded) {
 		err = e.control.StopTraffic(ctx, ports...) // on a new connection, and harmless after a first stop
 	}
 	return e.explain(ctx, err)

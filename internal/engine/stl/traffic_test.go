@@ -51,7 +51,8 @@ func TestPortsStartTogether(t *testing.T) {
 	})
 }
 
-// late refuses a port's order for a common start so often, as a server does that compiled the other port's streams for too long.
+// late refuses a port's order for a common start so often, as a server does that compiled the other port's
+// streams for too long.
 func (l lab) late(times int) {
 	l.Script("start_traffic", func(c trextest.Call) (any, error) {
 		var p struct {
@@ -62,7 +63,8 @@ func (l lab) late(times int) {
 			return l.generator.Answer(c)
 		}
 		times--
-		return nil, &wire.Error{Code: wire.CodeRefused, Message: "Failed To Execute Method", Specific: fmt.Sprintf("start_at_ts %v is too soon", p.Instant)}
+		return nil, &wire.Error{Code: wire.CodeRefused, Message: "Failed To Execute Method",
+			Specific: fmt.Sprintf("start_at_ts %v is too soon", p.Instant)}
 	})
 }
 
@@ -74,7 +76,7 @@ func TestACommonStartThatComesTooLateIsRepeated(t *testing.T) {
 			l.late(2)
 			began := time.Now()
 			noError(t, l.Start(t.Context(), bothPorts(kpps), time.Minute))
-			if took := time.Since(began); took != 900*time.Millisecond { // 1.2 s ahead, of which the last 300 ms are any start's
+			if took := time.Since(began); took != 900*time.Millisecond { // 1.2 s ahead without the usual lead
 				t.Errorf("it took %v", took)
 			}
 			time.Sleep(1300 * time.Millisecond)
@@ -85,7 +87,8 @@ func TestACommonStartThatComesTooLateIsRepeated(t *testing.T) {
 				}
 			}
 			remarks := l.Remarks()
-			if len(remarks) != 2 || !strings.Contains(remarks[1], "longer than the 600ms until the common start") || len(l.Remarks()) != 0 {
+			if len(remarks) != 2 || !strings.Contains(remarks[1], "longer than the 600ms until the common start") ||
+				len(l.Remarks()) != 0 {
 				t.Errorf("it says %q", remarks)
 			}
 		})
@@ -95,8 +98,10 @@ func TestACommonStartThatComesTooLateIsRepeated(t *testing.T) {
 			l.ready(t)
 			l.late(100)
 			err := l.Start(t.Context(), bothPorts(kpps), time.Minute)
-			wants(t, err, engine.ErrRefused, "start_traffic on port 1", "is too soon", "longer than the 2.4s until the common start", "free processors")
-			if orders, sending := l.Calls("start_traffic"), l.generator.Sending(); len(orders) != 8 || len(sending) != 0 {
+			wants(t, err, engine.ErrRefused, "start_traffic on port 1", "is too soon",
+				"longer than the 2.4s until the common start", "free processors")
+			if orders, sending := l.Calls("start_traffic"), l.generator.Sending(); len(orders) != 8 ||
+				len(sending) != 0 {
 				t.Errorf("%d orders were given, and ports %v send", len(orders), sending)
 			}
 			if time.Sleep(5 * time.Second); l.read(t).Ports[0].Sent.Packets != 0 {
@@ -112,7 +117,8 @@ func TestACommonStartThatComesTooLateIsRepeated(t *testing.T) {
 				if busy && strings.Contains(string(c.Params), `"port_id":1`) {
 					busy = false
 					time.Sleep(400 * time.Millisecond)
-					return nil, &wire.Error{Code: wire.CodeRefused, Message: "Failed To Execute Method", Specific: "invalid time"}
+					return nil, &wire.Error{Code: wire.CodeRefused, Message: "Failed To Execute Method",
+						Specific: "invalid time"}
 				}
 				return l.generator.Answer(c)
 			})
@@ -153,7 +159,8 @@ func TestImpossibleLoadsAreRefused(t *testing.T) {
 		wants(t, l.Start(t.Context(), load, time.Minute), engine.ErrRefused, "port 0 has no streams")
 		wants(t, l.Update(t.Context(), load), engine.ErrRefused, "port 0 has no streams")
 		noError(t, l.Load(t.Context(), 0, []stream.Stream{udp()}))
-		wants(t, l.Start(t.Context(), []engine.PortLoad{{Port: 0}}, time.Minute), engine.ErrRefused, "stop the port instead")
+		wants(t, l.Start(t.Context(), []engine.PortLoad{{Port: 0}}, time.Minute), engine.ErrRefused,
+			"stop the port instead")
 		wants(t, l.Update(t.Context(), load), engine.ErrLost, "port 0 of memory:4501 doesn't send any more")
 		wants(t, l.Load(t.Context(), 1, []stream.Stream{udp()}), engine.ErrTaken, "port 1")
 		pinned := udp()
@@ -247,7 +254,8 @@ func TestRatesAboveTheLine(t *testing.T) {
 	t.Run("are refused on physical ports", func(t *testing.T) {
 		inLab(t, func(t *testing.T, l lab) {
 			l.ready(t)
-			wants(t, l.Start(t.Context(), excessive, time.Minute), engine.ErrRefused, "exceeds port line rate", "lower the rate")
+			wants(t, l.Start(t.Context(), excessive, time.Minute), engine.ErrRefused, "exceeds port line rate",
+				"lower the rate")
 			for _, o := range ordersOf(t, l.Calls("start_traffic")) {
 				if o.Force {
 					t.Error("a physical port was forced")
@@ -308,7 +316,8 @@ func TestValidateIsAskedOnlyWhereItIsKnown(t *testing.T) {
 func TestTheRateIsExact(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
 		l.ready(t)
-		noError(t, l.Start(t.Context(), []engine.PortLoad{{Port: 0, Rate: 12_345_678 * units.PacketPerSecond / 1000}}, time.Minute))
+		noError(t, l.Start(t.Context(), []engine.PortLoad{{Port: 0, Rate: 12_345_678 * units.PacketPerSecond / 1000}},
+			time.Minute))
 		if body := string(l.Calls("start_traffic")[0].Params); !strings.Contains(body, `"value":12345.678`) {
 			t.Errorf("started with %s", body)
 		}
@@ -339,7 +348,8 @@ func TestAPortIsSilentWhileAnotherSends(t *testing.T) {
 			t.Errorf("in a second port 0 sent %d of 2000, and port 1, which is stopped, %d", first, second)
 		}
 		if first, second := sent[2][0]-sent[1][0], sent[2][1]-sent[1][1]; first != 4000 || second != 3000 {
-			t.Errorf("in two seconds port 0 sent %d of 4000, and port 1, which was started for the second, %d of 3000", first, second)
+			t.Errorf("in two seconds port 0 sent %d of 4000, and port 1, which was started for the second, %d of 3000",
+				first, second)
 		}
 	})
 }

@@ -112,14 +112,16 @@ func (c *Connection) exchange(ctx context.Context, calls []*call) error {
 }
 
 func (c *Connection) roundTrip(ctx context.Context, method string, text []byte) ([]byte, error) {
-	c.options.Logger.LogAttrs(ctx, slog.LevelDebug, "rpc request", slog.String("server", c.Address()), slog.String("body", string(text)))
+	c.options.Logger.LogAttrs(ctx, slog.LevelDebug, "rpc request", slog.String("server", c.Address()),
+		slog.String("body", string(text)))
 	timed, cancel := context.WithTimeout(ctx, c.options.Timeout)
 	defer cancel()
 	answer, sent, err := c.wire.exchange(timed, text)
 	if err != nil {
 		return nil, &LostError{Address: c.Address(), Method: method, Unknown: sent, Err: c.timeoutInWords(ctx, err)}
 	}
-	c.options.Logger.LogAttrs(ctx, slog.LevelDebug, "rpc answer", slog.String("server", c.Address()), slog.String("body", string(bytes.TrimSpace(answer))))
+	c.options.Logger.LogAttrs(ctx, slog.LevelDebug, "rpc answer", slog.String("server", c.Address()),
+		slog.String("body", string(bytes.TrimSpace(answer))))
 	return answer, nil
 }
 

@@ -118,11 +118,12 @@ func (s *portSet) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// RemoveCaptures ends the captures on a port that an earlier client left behind. Captures have no owner and outlive the client that started them, and a
-// port with one can't leave service mode.
+// RemoveCaptures ends the captures on a port that an earlier client left behind. Captures have no owner and
+// outlive the client that started them, and a port with one can't leave service mode.
 func (c Captures) RemoveCaptures(ctx context.Context, port int) error {
 	var captures []listed
-	if err := c.session.invoke(ctx, call{method: "capture", port: -1, params: params{"command": "status"}, result: &captures}); err != nil {
+	if err := c.session.invoke(ctx, call{method: "capture", port: -1, params: params{"command": "status"},
+		result: &captures}); err != nil {
 		return fmt.Errorf("list captures: %w", err)
 	}
 	for _, k := range captures {
@@ -146,7 +147,8 @@ type pushed struct {
 // weight is an upper bound for its size in JSON.
 func (p pushed) weight() int { return len(p.Binary)*4/3 + 100 }
 
-// PushFrames sends frames once, as they are and in order, out of a port that isn't sending. The server pads them to the minimum size.
+// PushFrames sends frames once, as they are and in order, out of a port that isn't sending. The server pads
+// them to the minimum size.
 func (c Captures) PushFrames(ctx context.Context, port int, frames [][]byte) error {
 	var batch []pushed
 	size := 0

@@ -94,8 +94,8 @@ type Connection struct {
 	handle string // api_h of the server process
 }
 
-// Dial connects to "host" or "host:port" and greets the server. A server that isn't TRex in stateless mode with API 5.1 or a later 5 is an
-// *IncompatibleError, none at all a *LostError.
+// Dial connects to "host" or "host:port" and greets the server. A server that isn't TRex in stateless mode with
+// API 5.1 or a later 5 is an *IncompatibleError, none at all a *LostError.
 func Dial(ctx context.Context, address string, options Options) (*Client, error) {
 	options = options.withDefaults()
 	connection := &Connection{options: options, wire: newTransport(withPort(address), options)}

@@ -90,10 +90,11 @@ func TestGreeting(t *testing.T) {
 	t.Run("a default port is added to a bare host", func(t *testing.T) {
 		l := newLab(t)
 		var asked string
-		client, err := trex.Dial(t.Context(), "lab1", trex.Options{Dial: func(ctx context.Context, address string) (net.Conn, error) {
-			asked = address
-			return l.Dial(ctx, address)
-		}})
+		client, err := trex.Dial(t.Context(), "lab1",
+			trex.Options{Dial: func(ctx context.Context, address string) (net.Conn, error) {
+				asked = address
+				return l.Dial(ctx, address)
+			}})
 		noError(t, err)
 		defer func() { _ = client.Close() }()
 		if asked != "lab1:4501" {
@@ -120,12 +121,19 @@ func TestServersThatCannotBeDriven(t *testing.T) {
 		answer trextest.AnswerFunc
 		want   string
 	}{
-		"stateful mode": {"get_version", func(trextest.Call) (any, error) { return map[string]string{"version": "v3.08", "mode": "ASTF"}, nil }, "--astf"},
-		"a newer API": {"api_sync_v2", refusal("RPC version mismatch: a newer client version is required\n(API type 'STL':  - server: '6.0', client: '5.1')"),
+		"stateful mode": {"get_version", func(trextest.Call) (any,
+			error) {
+			return map[string]string{"version": "v3.08", "mode": "ASTF"}, nil
+		}, "--astf"},
+		"a newer API": {"api_sync_v2", refusal("RPC version mismatch: a newer client version is required\n(API " +
+			"type 'STL':  - server: '6.0', client: '5.1')"),
 			"a newer client version is required"},
-		"an older API": {"api_sync_v2", refusal("Version mismatch: your client version is too new to be supported by the server\n(API…)"), "too new"},
-		"another kind": {"api_sync_v2", refusal("RPC configuration mismatch - server RPC configuration: 'ASTF', client RPC configuration: 'STL'"), "'ASTF'"},
-		"something else": {"get_version", fail(&wire.Error{Code: wire.CodeUnknownMethod, Message: "Method get_version not registered"}),
+		"an older API": {"api_sync_v2", refusal("Version mismatch: your client version is too new to be supported " +
+			"by the server\n(API…)"), "too new"},
+		"another kind": {"api_sync_v2", refusal("RPC configuration mismatch - server RPC configuration: 'ASTF', " +
+			"client RPC configuration: 'STL'"), "'ASTF'"},
+		"something else": {"get_version", fail(&wire.Error{Code: wire.CodeUnknownMethod,
+			Message: "Method get_version not registered"}),
 			"isn't TRex v3"},
 	}
 	for name, c := range cases {
@@ -209,7 +217,8 @@ func TestDeadlines(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
 			began := time.Now()
-			if _, err := l.client.Ping(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
+			if _, err := l.client.Ping(ctx); !errors.Is(err, context.DeadlineExceeded) ||
+				time.Since(began) != time.Second {
 				t.Errorf("after %v: %v", time.Since(began), err)
 			}
 		})
@@ -250,12 +259,14 @@ func TestABusyServer(t *testing.T) {
 	t.Run("that gives a ticket is asked for the result", func(t *testing.T) {
 		l := newLab(t)
 		l.claim(t, 0)
-		l.Script("service", fail(&wire.Error{Code: wire.CodeWorkInProgress, Message: "Work in progress", Specific: "4294967297"}))
+		l.Script("service", fail(&wire.Error{Code: wire.CodeWorkInProgress, Message: "Work in progress",
+			Specific: "4294967297"}))
 		var tickets []string
 		l.Script("get_async_results", func(c trextest.Call) (any, error) {
 			tickets = append(tickets, string(c.Params))
 			if len(tickets) < 3 {
-				return nil, &wire.Error{Code: wire.CodeWorkInProgress, Message: "Work in progress", Specific: "4294967297"}
+				return nil, &wire.Error{Code: wire.CodeWorkInProgress, Message: "Work in progress",
+					Specific: "4294967297"}
 			}
 			return map[string]any{}, nil
 		})
@@ -280,7 +291,8 @@ func TestAServerThatDies(t *testing.T) {
 	l := newLab(t)
 	l.Script("get_port_stats", fail(trextest.ErrDie))
 	_, err := l.client.Snapshot(t.Context(), []int{0}, trex.Detail{})
-	if lost := errorOf[*trex.LostError](t, err); !lost.Unknown || !strings.Contains(lost.Error(), "closed the connection") {
+	if lost := errorOf[*trex.LostError](t, err); !lost.Unknown ||
+		!strings.Contains(lost.Error(), "closed the connection") {
 		t.Errorf("got %q, unknown %v", lost, lost.Unknown)
 	}
 	_, err = l.client.Snapshot(t.Context(), []int{0}, trex.Detail{})
@@ -304,7 +316,8 @@ func TestAHangUpWhileIdleIsHealed(t *testing.T) {
 func TestAnswersThatDoNotMatchTheRequest(t *testing.T) {
 	l := newLab(t)
 	l.Script("get_supported_cmds", func(trextest.Call) (any, error) { return map[string]int{"not": 1}, nil })
-	if _, err := l.client.SupportedCommands(t.Context()); err == nil || !strings.Contains(err.Error(), "get_supported_cmds: answer can't be read") {
+	if _, err := l.client.SupportedCommands(t.Context()); err == nil ||
+		!strings.Contains(err.Error(), "get_supported_cmds: answer can't be read") {
 		t.Errorf("got %v", err)
 	}
 }

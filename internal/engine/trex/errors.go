@@ -115,7 +115,8 @@ type IncompatibleError struct {
 }
 
 func (e *IncompatibleError) Error() string {
-	return fmt.Sprintf("the server at %s (version %s, mode %s) can't be driven: %s", e.Address, orUnknown(e.Version), orUnknown(e.Mode), e.Reason)
+	return fmt.Sprintf("the server at %s (version %s, mode %s) can't be driven: %s", e.Address, orUnknown(e.Version),
+		orUnknown(e.Mode), e.Reason)
 }
 
 func orUnknown(s string) string {

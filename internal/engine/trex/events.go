@@ -94,8 +94,9 @@ func (c Counters) eventsCall(result *eventList) *call {
 	}
 }
 
-// Events returns what happened since the last call, of this client or another of the same session. A server keeps events only for sessions
-// that ask at least every 10 seconds. A session also gets the events of its own calls.
+// Events returns what happened since the last call, of this client or another of the same session. A server
+// keeps events only for sessions that ask at least every 10 seconds. A session also gets the events of its own
+// calls.
 func (c Counters) Events(ctx context.Context) ([]Event, error) {
 	var list eventList
 	err := c.connection.invoke(ctx, *c.eventsCall(&list))

@@ -94,7 +94,8 @@ func (l *Latency) UnmarshalJSON(b []byte) error {
 
 func micros(v wire.Float) time.Duration { return inUnits(float64(v), time.Microsecond) }
 
-// UnmarshalJSON sorts out a mapping in which flow ids stand beside "g" (general errors), and in which each section may be null or absent.
+// UnmarshalJSON sorts out a mapping in which flow ids stand beside "g" (general errors), and in which each
+// section may be null or absent.
 func (s *FlowStats) UnmarshalJSON(b []byte) error {
 	var sections struct {
 		Flows    map[string]json.RawMessage `json:"flow_stats"`
@@ -139,6 +140,7 @@ func byFlow[T any](section map[string]json.RawMessage) (map[uint32]T, error) {
 // FlowStats reads the counters of the flow ids (get_pgid_stats), or of all flows if no id is given.
 func (c Counters) FlowStats(ctx context.Context, ids ...uint32) (FlowStats, error) {
 	var stats FlowStats
-	err := c.connection.invoke(ctx, call{method: "get_pgid_stats", port: -1, params: params{"pgids": append([]uint32{}, ids...)}, result: &stats})
+	err := c.connection.invoke(ctx, call{method: "get_pgid_stats", port: -1,
+		params: params{"pgids": append([]uint32{}, ids...)}, result: &stats})
 	return stats, err
 }

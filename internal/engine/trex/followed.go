@@ -9,7 +9,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine/trex/wire"
 )
 
-// Followed says what became of the frames of a stream in which each frame carries a number and the time at which it was sent (stream.Flow.Stamped). Only the software engine has it.
+// Followed says what became of the frames of a stream in which each frame carries a number and the time at
+// which it was sent (stream.Flow.Stamped). Only the software engine has it.
 type Followed struct {
 	// Received are frames whose numbers and times were followed. Lost are numbers that did not come, Duplicate those
 	// that came again, Late those that came after a later one.
@@ -39,7 +40,8 @@ func (c Counters) Followed(ctx context.Context, ids ...uint32) (map[uint32]Follo
 		Followed map[string]json.RawMessage `json:"followed"`
 		Transits map[string]json.RawMessage `json:"transits"`
 	}
-	if err := c.connection.invoke(ctx, call{method: "get_pgid_stats", port: -1, params: params{"pgids": append([]uint32{}, ids...), "transits": true}, result: &sections}); err != nil {
+	if err := c.connection.invoke(ctx, call{method: "get_pgid_stats", port: -1,
+		params: params{"pgids": append([]uint32{}, ids...), "transits": true}, result: &sections}); err != nil {
 		return nil, err
 	}
 	flows, err := byFlow[Followed](sections.Followed)

@@ -14,11 +14,13 @@ const (
 	maxFrame = 9238
 )
 
-// CheckStream refuses a stream that is known to abort a server, or that the server would refuse no earlier than at the start.
+// CheckStream refuses a stream that is known to abort a server, or that the server would refuse no earlier than
+// at the start.
 func CheckStream(s stream.Stream) error {
 	switch {
 	case s.CoreID != -1:
-		return &UnsafeError{Object: fmt.Sprintf("core_id %d", s.CoreID), Reason: "pinning streams to cores can abort a server; -1 is any"}
+		return &UnsafeError{Object: fmt.Sprintf("core_id %d", s.CoreID),
+			Reason: "pinning streams to cores can abort a server; -1 is any"}
 	case len(s.Packet.Binary) < minFrame || len(s.Packet.Binary) > maxFrame:
 		return fmt.Errorf("frame of %d bytes (without FCS): must be %d to %d", len(s.Packet.Binary), minFrame, maxFrame)
 	case !(s.ISG >= 0):
@@ -61,10 +63,12 @@ func checkInstruction(i stream.Instruction) error {
 
 func checkTuple(i stream.Instruction) error {
 	if i.IPMin > i.IPMax {
-		return &UnsafeError{Object: fmt.Sprintf("ip_min %d above ip_max %d", i.IPMin, i.IPMax), Reason: "it would abort the server"}
+		return &UnsafeError{Object: fmt.Sprintf("ip_min %d above ip_max %d", i.IPMin, i.IPMax),
+			Reason: "it would abort the server"}
 	}
 	if i.PortMin > i.PortMax {
-		return &UnsafeError{Object: fmt.Sprintf("port_min %d above port_max %d", i.PortMin, i.PortMax), Reason: "it would abort the server"}
+		return &UnsafeError{Object: fmt.Sprintf("port_min %d above port_max %d", i.PortMin, i.PortMax),
+			Reason: "it would abort the server"}
 	}
 	return nil
 }
@@ -77,7 +81,8 @@ func checkVariable(i stream.Instruction) error {
 		return fmt.Errorf("min_value %d above max_value %d", i.MinValue, i.MaxValue)
 	}
 	if i.Size == 8 && i.MaxValue-i.MinValue == math.MaxUint64 {
-		return &UnsafeError{Object: "8-byte variable over its full range", Reason: "it would abort the server; leave out one value"}
+		return &UnsafeError{Object: "8-byte variable over its full range",
+			Reason: "it would abort the server; leave out one value"}
 	}
 	return nil
 }

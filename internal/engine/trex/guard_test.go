@@ -18,18 +18,24 @@ func TestStreamsThatAreNeverSent(t *testing.T) {
 		change func(*stream.Stream)
 		want   string
 	}{
-		"pinned to a core":      {func(s *stream.Stream) { s.CoreID = 1 }, "core_id 1"},
-		"addresses reversed":    {withInstruction(stream.Instruction{Type: "tuple_flow_var", IPMin: 2, IPMax: 1, PortMax: 1}), "ip_min 2 above ip_max 1"},
-		"ports reversed":        {withInstruction(stream.Instruction{Type: "tuple_flow_var", PortMin: 2, PortMax: 1}), "port_min 2 above port_max 1"},
-		"full 8-byte range":     {withInstruction(stream.Instruction{Type: "flow_var", Size: 8, MaxValue: math.MaxUint64}), "8-byte variable"},
-		"range reversed":        {withInstruction(stream.Instruction{Type: "flow_var", Size: 2, MinValue: 2, MaxValue: 1}), "min_value 2 above max_value 1"},
-		"no frame":              {func(s *stream.Stream) { s.Packet.Binary = nil }, "frame of 0 bytes"},
-		"a giant frame":         {func(s *stream.Stream) { s.Packet.Binary = make([]byte, 9239) }, "frame of 9239 bytes"},
-		"no rate":               {func(s *stream.Stream) { s.Mode.Rate.Value = 0 }, "must be positive"},
-		"a rate that is none":   {func(s *stream.Stream) { s.Mode.Rate.Value = math.NaN() }, "must be positive"},
-		"an endless multiburst": {func(s *stream.Stream) { s.Mode.Type, s.Mode.PacketsPerBurst = "multi_burst", 1 }, "for ever"},
-		"an empty burst":        {func(s *stream.Stream) { s.Mode.Type = "single_burst" }, "no packets"},
-		"a negative gap":        {func(s *stream.Stream) { s.ISG = -1 }, "isg -1"},
+		"pinned to a core": {func(s *stream.Stream) { s.CoreID = 1 }, "core_id 1"},
+		"addresses reversed": {withInstruction(stream.Instruction{Type: "tuple_flow_var", IPMin: 2, IPMax: 1,
+			PortMax: 1}), "ip_min 2 above ip_max 1"},
+		"ports reversed": {withInstruction(stream.Instruction{Type: "tuple_flow_var", PortMin: 2, PortMax: 1}),
+			"port_min 2 above port_max 1"},
+		"full 8-byte range": {withInstruction(stream.Instruction{Type: "flow_var", Size: 8,
+			MaxValue: math.MaxUint64}), "8-byte variable"},
+		"range reversed": {withInstruction(stream.Instruction{Type: "flow_var", Size: 2, MinValue: 2,
+			MaxValue: 1}), "min_value 2 above max_value 1"},
+		"no frame": {func(s *stream.Stream) { s.Packet.Binary = nil }, "frame of 0 bytes"},
+		"a giant frame": {func(s *stream.Stream) { s.Packet.Binary = make([]byte, 9239) },
+			"frame of 9239 bytes"},
+		"no rate":             {func(s *stream.Stream) { s.Mode.Rate.Value = 0 }, "must be positive"},
+		"a rate that is none": {func(s *stream.Stream) { s.Mode.Rate.Value = math.NaN() }, "must be positive"},
+		"an endless multiburst": {func(s *stream.Stream) { s.Mode.Type, s.Mode.PacketsPerBurst = "multi_burst", 1 },
+			"for ever"},
+		"an empty burst": {func(s *stream.Stream) { s.Mode.Type = "single_burst" }, "no packets"},
+		"a negative gap": {func(s *stream.Stream) { s.ISG = -1 }, "isg -1"},
 	}
 	l := newLab(t)
 	l.claim(t, 0)

@@ -43,7 +43,8 @@ func (c *Connection) greet(ctx context.Context) error {
 		return c.notTRex(err)
 	}
 	if mode := c.version.Mode; mode != apiName {
-		return c.incompatible(fmt.Sprintf("it runs in mode %q, and %s is needed: start it without --astf", mode, apiName), nil)
+		return c.incompatible(fmt.Sprintf("it runs in mode %q, and %s is needed: start it without --astf", mode,
+			apiName), nil)
 	}
 	handle, err := c.syncAPI(ctx)
 	if err != nil {

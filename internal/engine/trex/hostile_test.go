@@ -22,7 +22,8 @@ func TestAnswersThatWereMadeToFillMemoryAreRefusedBeforeTheyAreDecoded(t *testin
 		var result map[string]any
 		var err error
 		allocated := intaketest.Allocated(func() {
-			err = new(Connection).outcome(&call{method: "get_all_streams", result: &result}, wire.Response{Result: []byte(bomb)})
+			err = new(Connection).outcome(&call{method: "get_all_streams", result: &result},
+				wire.Response{Result: []byte(bomb)})
 		})
 		if err == nil || !strings.Contains(err.Error(), "no document of linerate's") || allocated > 64<<20 {
 			t.Errorf("a result that is %s: %v, and reading it takes %d bytes", name, err, allocated)

@@ -104,7 +104,8 @@ func (s *Session) ownedCall(port int, method string, p params, result any) (*cal
 	return &call{method: method, port: port, params: merged, result: result}, nil
 }
 
-// ownedBatch runs prepared calls in one exchange. Every refusal is reported, with the new owner's name where there is one.
+// ownedBatch runs prepared calls in one exchange. Every refusal is reported, with the new owner's name where
+// there is one.
 func (s *Session) ownedBatch(ctx context.Context, calls []*call) error {
 	if len(calls) == 0 {
 		return nil

@@ -48,7 +48,8 @@ func (t *Traffic) clearProfile(ctx context.Context, port int, profile, state str
 // profiles names the profiles that a port has.
 func (t *Traffic) profiles(ctx context.Context, port int) ([]string, error) {
 	var profiles []string
-	err := t.session.invoke(ctx, call{method: "get_profile_list", port: port, params: params{"port_id": port}, result: &profiles})
+	err := t.session.invoke(ctx, call{method: "get_profile_list", port: port, params: params{"port_id": port},
+		result: &profiles})
 	return profiles, err
 }
 
@@ -63,7 +64,8 @@ func (t *Traffic) requireProfile(ctx context.Context, port int, method string) e
 		return err
 	}
 	if !slices.Contains(profiles, defaultProfile) {
-		return &StateError{Port: port, Command: method, State: stateIdle, Err: &UnsafeError{Object: "no streams", Reason: "add streams first"}}
+		return &StateError{Port: port, Command: method, State: stateIdle, Err: &UnsafeError{Object: "no streams",
+			Reason: "add streams first"}}
 	}
 	t.setLoaded(port)
 	return nil

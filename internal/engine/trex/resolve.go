@@ -59,7 +59,8 @@ func (c Captures) undo(ctx context.Context, err *error, step func(context.Contex
 	}
 }
 
-func (c Captures) ask(ctx context.Context, port int, q neighbor.Query, request []byte, capture *Capture) (net.HardwareAddr, error) {
+func (c Captures) ask(ctx context.Context, port int, q neighbor.Query, request []byte,
+	capture *Capture) (net.HardwareAddr, error) {
 	for asked := 1; ; asked++ {
 		if err := c.PushFrames(ctx, port, [][]byte{request}); err != nil {
 			return nil, err

@@ -83,7 +83,8 @@ func TestAWholeSession(t *testing.T) {
 		}
 		flows, err := c.FlowStats(ctx, 7, 8)
 		noError(t, err)
-		if lat := flows.Latency[8]; lat.Average != 34*time.Microsecond || flows.Flows[8].ReceivedPackets.Total() != 1000 {
+		if lat := flows.Latency[8]; lat.Average != 34*time.Microsecond ||
+			flows.Flows[8].ReceivedPackets.Total() != 1000 {
 			t.Errorf("flows %+v", flows)
 		}
 		noError(t, c.StopTraffic(ctx, 0, 1))
@@ -101,7 +102,8 @@ func TestCleaningUpAfterAnEarlierClient(t *testing.T) {
 	l := newLab(t)
 	earlier := connect(t, l.Server, func(o *trex.Options) { o.User = "earlier" })
 	noError(t, earlier.Acquire(t.Context(), 0, false))
-	noError(t, earlier.SetL3(t.Context(), 0, netip.MustParseAddr("198.18.0.2"), netip.MustParseAddr("198.18.0.1"), net.HardwareAddr{2, 0, 0, 0, 0, 0x20}))
+	noError(t, earlier.SetL3(t.Context(), 0, netip.MustParseAddr("198.18.0.2"), netip.MustParseAddr("198.18.0.1"),
+		net.HardwareAddr{2, 0, 0, 0, 0, 0x20}))
 	noError(t, earlier.AddStreams(t.Context(), 0, []stream.Stream{udp()}))
 	_, err := earlier.StartTraffic(t.Context(), trex.Start{Multiplier: trex.PPS(10), Duration: time.Hour})
 	noError(t, err)
@@ -129,7 +131,8 @@ func TestAPortTakenByAnotherClient(t *testing.T) {
 	events, err := l.client.Events(t.Context())
 	noError(t, err)
 	latest := events[len(events)-1]
-	if latest.Type != trex.PortAcquired || latest.User != "thief" || !latest.Force || latest.Port != 0 || latest.Session == 4711 {
+	if latest.Type != trex.PortAcquired || latest.User != "thief" || !latest.Force || latest.Port != 0 ||
+		latest.Session == 4711 {
 		t.Errorf("event %+v", latest)
 	}
 }
@@ -162,7 +165,8 @@ func TestARestartedServer(t *testing.T) {
 }
 
 func TestManyStreams(t *testing.T) {
-	l := newLab(t, func(o *trex.Options) { o.Timeout = 5 * time.Minute }) // 3 000 of them in one request are much work where others have the processors
+	// 3 000 of them in one request are much work where others have the processors
+	l := newLab(t, func(o *trex.Options) { o.Timeout = 5 * time.Minute })
 	l.claim(t, 0)
 	streams := make([]stream.Stream, 3000)
 	for i := range streams {
@@ -221,7 +225,8 @@ func TestWrongStates(t *testing.T) {
 	noError(t, l.client.SetL2(t.Context(), 0, net.HardwareAddr{2, 0, 0, 0, 0, 0x20}))
 	noError(t, l.client.AddStreams(t.Context(), 0, []stream.Stream{udp()}))
 	_, err = l.client.UpdateTraffic(t.Context(), map[int]trex.Multiplier{0: trex.PPS(10)}, false)
-	if state := errorOf[*trex.StateError](t, err); state.State != "STREAMS" || state.Command != "update" || !state.TrafficEnded() {
+	if state := errorOf[*trex.StateError](t, err); state.State != "STREAMS" || state.Command != "update" ||
+		!state.TrafficEnded() {
 		t.Errorf("state error %+v", state)
 	}
 	noError(t, l.client.Reset(t.Context(), 0))
@@ -232,7 +237,8 @@ func TestWrongStates(t *testing.T) {
 }
 
 func TestStatesWithTraffic(t *testing.T) {
-	for state, want := range map[string]bool{"IDLE": false, "STREAMS": false, "DOWN": false, "TX": true, "PAUSE": true, "PCAP_TX": true} {
+	for state, want := range map[string]bool{"IDLE": false, "STREAMS": false, "DOWN": false, "TX": true, "PAUSE": true,
+		"PCAP_TX": true} {
 		if got := (trex.PortStatus{State: state}).HasTraffic(); got != want {
 			t.Errorf("%s has traffic: %t, want %t", state, got, want)
 		}
@@ -244,7 +250,8 @@ func TestAnAddressWithoutAnswer(t *testing.T) {
 		l.claim(t, 0)
 		began := time.Now()
 		_, err := l.client.Resolve(t.Context(), 0, ask(t, "198.18.0.2", "198.18.0.99"))
-		if unresolved := errorOf[*trex.UnresolvedError](t, err); unresolved.Asked != 6 || unresolved.Target != "198.18.0.99" {
+		if unresolved := errorOf[*trex.UnresolvedError](t, err); unresolved.Asked != 6 ||
+			unresolved.Target != "198.18.0.99" {
 			t.Errorf("got %+v", unresolved)
 		}
 		if took := time.Since(began); took < 3*time.Second || took > 4*time.Second {
@@ -278,7 +285,8 @@ func TestFramesThroughTheDevice(t *testing.T) {
 	noError(t, l.client.PushFrames(t.Context(), 0, [][]byte{frame, frame}))
 	got, err := capture.Fetch(t.Context())
 	noError(t, err)
-	if len(got) != 2 || got[1].Port != 1 || got[1].Bytes[22] != 63 || got[1].Bytes[11] != 0x21 || got[1].Instant < time.Second {
+	if len(got) != 2 || got[1].Port != 1 || got[1].Bytes[22] != 63 || got[1].Bytes[11] != 0x21 ||
+		got[1].Instant < time.Second {
 		t.Errorf("captured %+v", got)
 	}
 	noError(t, capture.Close(t.Context()))

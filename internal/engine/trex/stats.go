@@ -40,17 +40,20 @@ type PortStats struct {
 	// Behind is how many frames should have left by then and haven't. A server that reports it sends the delayed
 	// frames hardly faster than the rest, or never. TRex doesn't report it, and catches up at once.
 	Behind *wire.Count `json:"behind"`
-	// Sending is how many seconds the latest run of finite streams took, from its first frame to its last, for servers that time it.
+	// Sending is how many seconds the latest run of finite streams took, from its first frame to its last, for
+	// servers that time it.
 	Sending wire.Float `json:"sending"`
-	// Waited is for how many seconds the port's sending threads were ready to run while others had the processors, until just before the counters were read, and Waiting how much more that may be by the time they
-	// had been read, for servers that report it.
+	// Waited is for how many seconds the port's sending threads were ready to run while others had the processors,
+	// until just before the counters were read, and Waiting how much more that may be by the time they had been
+	// read, for servers that report it.
 	Waited  seconds `json:"waited"`
 	Waiting seconds `json:"waiting"`
 	// LinkChanges counts the changes of the link's state. TRex doesn't report it.
 	LinkChanges *wire.Count `json:"link_flaps"`
 }
 
-// Waits are how long the port's sending threads waited for processors, until just before the counters were read, and how much more that may be by the time they had been read.
+// Waits are how long the port's sending threads waited for processors, until just before the counters were
+// read, and how much more that may be by the time they had been read.
 func (s PortStats) Waits() (waited, waiting time.Duration) {
 	return s.Waited.duration(), s.Waiting.duration()
 }
@@ -80,7 +83,8 @@ type GlobalStats struct {
 	// engine reports it on request (Detail.Processors).
 	Processors   [][]wire.Float `json:"processors"`
 	ProcessorsTS seconds        `json:"processors_ts"`
-	// Signs are vital signs of the server's machine, at times on the server's clock. The software engine reports them on request (Detail.Signs).
+	// Signs are vital signs of the server's machine, at times on the server's clock. The software engine reports
+	// them on request (Detail.Signs).
 	Signs []signs.Reading `json:"signs"`
 }
 
@@ -98,7 +102,8 @@ func (s GlobalStats) ProcessorTimes() (times []ProcessorTime, instant time.Durat
 			return nil, 0
 		}
 		seconds := func(column int) time.Duration { return inUnits(float64(row[column]), time.Second) }
-		times = append(times, ProcessorTime{Number: int(row[0]), Busy: seconds(1), SoftIRQ: seconds(2), Stolen: seconds(3), Idle: seconds(4)})
+		times = append(times, ProcessorTime{Number: int(row[0]), Busy: seconds(1), SoftIRQ: seconds(2),
+			Stolen: seconds(3), Idle: seconds(4)})
 	}
 	return times, s.ProcessorsTS.duration()
 }
@@ -126,8 +131,9 @@ type Snapshot struct {
 type Detail struct {
 	Status        bool
 	ExtendedStats []int // of these ports
-	// SharedRegisters are ports at which get_port_stats and get_port_xstats_values clear the same registers, so that each misses the frames that the other has. Their extended statistics are read
-	// just before their counters, and a Snapshot without them fails.
+	// SharedRegisters are ports at which get_port_stats and get_port_xstats_values clear the same registers, so
+	// that each misses the frames that the other has. Their extended statistics are read just before their
+	// counters, and a Snapshot without them fails.
 	SharedRegisters []int
 	// Processors requests GlobalStats.Processors, which TRex doesn't have. Don't request it from TRex.
 	Processors bool
@@ -149,9 +155,11 @@ func (d Detail) globalStatsParams() params {
 	return wanted
 }
 
-// Snapshot reads the ports' counters and what goes with them in one exchange, so that they are as close in time as the RPC allows:
+// Snapshot reads the ports' counters and what goes with them in one exchange, so that they are as close in time
+// as the RPC allows:
 //
-//	ping [, get_port_xstats_values ×ports], get_port_stats ×ports, ping, get_global_stats, get_async_events [, get_port_status ×ports, get_port_xstats_values ×ports]
+//	ping [, get_port_xstats_values ×ports], get_port_stats ×ports, ping, get_global_stats, get_async_events
+//	[, get_port_status ×ports, get_port_xstats_values ×ports]
 func (c Counters) Snapshot(ctx context.Context, ports []int, d Detail) (Snapshot, error) {
 	s := newShot(c, ports, d)
 	if err := c.connection.invokeBatch(ctx, s.calls...); err != nil {
@@ -176,7 +184,8 @@ type shot struct {
 }
 
 func newShot(c Counters, ports []int, d Detail) *shot {
-	s := &shot{ports: ports, detail: d, stats: make([]PortStats, len(ports)), extended: make([]extendedValues, len(d.ExtendedStats)), shared: make([]extendedValues, len(d.SharedRegisters))}
+	s := &shot{ports: ports, detail: d, stats: make([]PortStats, len(ports)), extended: make([]extendedValues,
+		len(d.ExtendedStats)), shared: make([]extendedValues, len(d.SharedRegisters))}
 	s.add("ping", -1, nil, &s.begin)
 	for i, port := range d.SharedRegisters {
 		s.add("get_port_xstats_values", port, params{"port_id": port}, &s.shared[i])
@@ -246,6 +255,7 @@ func (c Counters) ExtendedStatNames(ctx context.Context, port int) ([]string, er
 	var result struct {
 		Names []string `json:"xstats_names"`
 	}
-	err := c.connection.invoke(ctx, call{method: "get_port_xstats_names", port: port, params: params{"port_id": port}, result: &result})
+	err := c.connection.invoke(ctx, call{method: "get_port_xstats_names", port: port, params: params{"port_id": port},
+		result: &result})
 	return result.Names, err
 }

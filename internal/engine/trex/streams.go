@@ -47,7 +47,8 @@ func (t *Traffic) addCall(port, id int, s stream.Stream) (k *call, weight int, e
 	if err != nil {
 		return nil, 0, err
 	}
-	k, err = t.session.ownedCall(port, "add_stream", params{"profile_id": defaultProfile, "stream_id": id, "stream": json.RawMessage(body)}, nil)
+	k, err = t.session.ownedCall(port, "add_stream", params{"profile_id": defaultProfile, "stream_id": id,
+		"stream": json.RawMessage(body)}, nil)
 	return k, len(body) + envelopeBytes, err
 }
 
@@ -75,7 +76,8 @@ type Validation struct {
 	Duration wire.Float
 }
 
-// Load is a rate in the three ways to state it. Bits of layer 2 include the FCS, those of layer 1 also preamble and gap.
+// Load is a rate in the three ways to state it. Bits of layer 2 include the FCS, those of layer 1 also preamble
+// and gap.
 type Load struct{ PacketsPerSecond, L1BitsPerSecond, L2BitsPerSecond wire.Float }
 
 // Validate makes the server compile a port's streams as for a start, and returns what it refuses about them.
@@ -90,7 +92,8 @@ func (t *Traffic) Validate(ctx context.Context, port int) (Validation, error) {
 		} `json:"graph"`
 	}
 	err := t.session.owned(ctx, port, "validate", params{"profile_id": defaultProfile}, &result)
-	return Validation{Max: load(result.Rate, "max"), Min: load(result.Rate, "min"), Duration: result.Graph.Duration}, err
+	return Validation{Max: load(result.Rate, "max"), Min: load(result.Rate, "min"), Duration: result.Graph.Duration},
+		err
 }
 
 func load(rate map[string]wire.Float, prefix string) Load {

@@ -140,7 +140,8 @@ func (a PortAttributes) FlowControlMode() int {
 
 // statusCall asks for all profiles, because naming one that doesn't exist would end the server.
 func statusCall(port int, result *PortStatus) *call {
-	return &call{method: "get_port_status", port: port, params: params{"port_id": port, "profile_id": allProfiles, "block": false}, result: result}
+	return &call{method: "get_port_status", port: port, params: params{"port_id": port, "profile_id": allProfiles,
+		"block": false}, result: result}
 }
 
 // PortStatus asks for a port's state.

@@ -17,7 +17,8 @@ import (
 func replay(t *testing.T, trace string, change ...func(*trex.Options)) (*trex.Client, *trextest.Server) {
 	t.Helper()
 	s := trextest.Serve(t, trextest.NewTrace(trextest.ReadTrace(t, filepath.Join("testdata", trace))))
-	s.Script("api_sync_v2", func(trextest.Call) (any, error) { return map[string]string{"api_h": "recorded"}, nil }) // the edges ask for other versions
+	// the edges ask for other versions
+	s.Script("api_sync_v2", func(trextest.Call) (any, error) { return map[string]string{"api_h": "recorded"}, nil })
 	return connect(t, s, change...), s
 }
 
@@ -37,7 +38,8 @@ func TestARecordedServerDescribesItself(t *testing.T) {
 	}
 	status, err := c.PortStatus(t.Context(), 0)
 	noError(t, err)
-	if a := status.Attributes; a.SpeedGbps != 10 || !a.Link.Up || a.FlowControlMode() != -1 || a.Layer.Ether.Source != "02:00:00:00:00:10" {
+	if a := status.Attributes; a.SpeedGbps != 10 || !a.Link.Up || a.FlowControlMode() != -1 ||
+		a.Layer.Ether.Source != "02:00:00:00:00:10" {
 		t.Errorf("status %+v", status)
 	}
 	commands, err := c.SupportedCommands(t.Context())
@@ -137,7 +139,8 @@ func TestEveryRecordedAnswerIsUnderstood(t *testing.T) {
 				}
 			}
 		})
-		for _, k := range []trex.EventType{trex.PortStarted, trex.PortStopped, trex.PortFinished, trex.PortAcquired, trex.PortReleased} {
+		for _, k := range []trex.EventType{trex.PortStarted, trex.PortStopped, trex.PortFinished, trex.PortAcquired,
+			trex.PortReleased} {
 			if !kinds[k] {
 				t.Errorf("no event of type %d seen", k)
 			}
@@ -168,7 +171,8 @@ func TestARecordedRunIsReadRight(t *testing.T) {
 	}
 	flows, err := c.FlowStats(t.Context(), 7)
 	noError(t, err)
-	if l := flows.Latency[7]; l.Average != 47*time.Microsecond || l.Max != 6500*time.Microsecond || l.Histogram[10*time.Microsecond] != 629 {
+	if l := flows.Latency[7]; l.Average != 47*time.Microsecond || l.Max != 6500*time.Microsecond ||
+		l.Histogram[10*time.Microsecond] != 629 {
 		t.Errorf("latency %+v", l)
 	}
 	if flows.Flows[7].SentPackets[0] != 996 || flows.Flows[7].ReceivedPackets[1] != 996 || flows.Versions[7] != 1 {
@@ -273,8 +277,10 @@ func TestARecordedServerCountsBytesWithFCS(t *testing.T) {
 				continue
 			}
 			compared++
-			if sentBytes, receivedBytes := stats.SentBytes-earlier.SentBytes, stats.ReceivedBytes-earlier.ReceivedBytes; sentBytes != 64*sent || receivedBytes != 64*received {
-				t.Errorf("port %d: %d frames sent with %d bytes, %d received with %d", e.Port(), sent, sentBytes, received, receivedBytes)
+			if sentBytes, receivedBytes := stats.SentBytes-earlier.SentBytes,
+				stats.ReceivedBytes-earlier.ReceivedBytes; sentBytes != 64*sent || receivedBytes != 64*received {
+				t.Errorf("port %d: %d frames sent with %d bytes, %d received with %d", e.Port(), sent, sentBytes,
+					received, receivedBytes)
 			}
 		}
 	}

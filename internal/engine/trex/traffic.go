@@ -97,7 +97,8 @@ func (t *Traffic) StartTraffic(ctx context.Context, starts ...Start) ([]Started,
 
 func (t *Traffic) startCall(ctx context.Context, s Start, result *Started) (*call, error) {
 	if s.Duration <= 0 {
-		return nil, &UnsafeError{Object: fmt.Sprintf("start of port %d for %v", s.Port, s.Duration), Reason: "without an end the server would send for ever if the client died"}
+		return nil, &UnsafeError{Object: fmt.Sprintf("start of port %d for %v", s.Port, s.Duration),
+			Reason: "without an end the server would send for ever if the client died"}
 	}
 	if s.Multiplier.Op != "abs" {
 		return nil, fmt.Errorf("start of port %d: multiplier op %q: only abs can start", s.Port, s.Multiplier.Op)
@@ -159,8 +160,8 @@ func (t *Traffic) isLate(ctx context.Context, at time.Duration, err error) bool 
 	return err == nil && now >= at
 }
 
-// UpdateTraffic changes the loads of running ports in one exchange and without a gap. force skips the check against line rate. The
-// factors come back by port.
+// UpdateTraffic changes the loads of running ports in one exchange and without a gap. force skips the check
+// against line rate. The factors come back by port.
 func (t *Traffic) UpdateTraffic(ctx context.Context, loads map[int]Multiplier, force bool) (map[int]wire.Float, error) {
 	ports := slices.Sorted(maps.Keys(loads))
 	results := make([]Started, len(ports))
@@ -186,11 +187,12 @@ func (t *Traffic) updateCall(port int, m Multiplier, force bool, result *Started
 	if err := m.check(); err != nil {
 		return nil, fmt.Errorf("update of port %d: %w", port, err)
 	}
-	return t.session.ownedCall(port, "update_traffic", params{"profile_id": defaultProfile, "mul": m, "force": force}, result)
+	return t.session.ownedCall(port, "update_traffic", params{"profile_id": defaultProfile, "mul": m, "force": force},
+		result)
 }
 
-// StopTraffic ends the traffic of ports in one exchange, and returns when it has ended. Ports that don't send are left as they are.
-// It tries all ports, whatever happens to some.
+// StopTraffic ends the traffic of ports in one exchange, and returns when it has ended. Ports that don't send
+// are left as they are. It tries all ports, whatever happens to some.
 func (t *Traffic) StopTraffic(ctx context.Context, ports ...int) error {
 	var calls []*call
 	var refused []error

@@ -24,7 +24,8 @@ func newTransport(address string, o Options) *transport {
 	return &transport{address: address, dial: o.Dial, compress: o.Compress, turn: make(chan struct{}, 1)}
 }
 
-// exchange sends one request and returns its answer, both plain text. sent says whether the request may have reached the server.
+// exchange sends one request and returns its answer, both plain text. sent says whether the request may have
+// reached the server.
 func (t *transport) exchange(ctx context.Context, request []byte) (answer []byte, sent bool, err error) {
 	select {
 	case t.turn <- struct{}{}:

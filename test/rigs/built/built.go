@@ -10,7 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Program is the program of cmd/NAME, static as it is shipped. It is linked if it isn't there, or if what it is made of has changed.
+// Program is the program of cmd/NAME, static as it is shipped. It is linked if it isn't there, or if what it is
+// made of has changed.
 func Program(name string) (file string, err error) {
 	project, err := Project()
 	if err != nil {
@@ -26,7 +27,8 @@ func Program(name string) (file string, err error) {
 	}
 	defer letGo()
 	file = filepath.Join(dir, name)
-	cmd := exec.Command("go", "build", "-buildvcs=false", "-o", file, "./cmd/"+name) // which links nothing where this very file is what it would write
+	// which links nothing where this very file is what it would write
+	cmd := exec.Command("go", "build", "-buildvcs=false", "-o", file, "./cmd/"+name)
 	cmd.Dir, cmd.Env = project, append(os.Environ(), "CGO_ENABLED=0")
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build %s: %w\n%s", name, err, output)

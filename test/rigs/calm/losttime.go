@@ -53,8 +53,9 @@ type Outcome string
 
 // The outcomes, as tables have them.
 const (
-	Right     Outcome = "as it should be"
-	Disturbed Outcome = "**disturbed**" // it isn't as it should be, and proves nothing, as the machine took too much meanwhile
+	Right Outcome = "as it should be"
+	// it isn't as it should be, and proves nothing, as the machine took too much meanwhile
+	Disturbed Outcome = "**disturbed**"
 	Wrong     Outcome = "**WRONG**"
 )
 
@@ -83,9 +84,11 @@ func (t LostTime) Row() string {
 
 // String is a sentence without its end.
 func (t LostTime) String() string {
-	text := fmt.Sprintf("the host took %.1f %% of the processors in %d s, %.1f %% in the worst %d s", 100*t.share, t.seconds, 100*t.worst, stretch)
+	text := fmt.Sprintf("the host took %.1f %% of the processors in %d s, %.1f %% in the worst %d s", 100*t.share,
+		t.seconds, 100*t.worst, stretch)
 	if !t.realTime {
 		return text + " (only root can see how late the machine runs a real-time thread)"
 	}
-	return text + fmt.Sprintf(", and the machine ran a real-time thread up to %.1f ms late", float64(t.latest)/float64(time.Millisecond))
+	return text + fmt.Sprintf(", and the machine ran a real-time thread up to %.1f ms late",
+		float64(t.latest)/float64(time.Millisecond))
 }

@@ -59,8 +59,9 @@ func (w *Watch) listen(ctx context.Context, cpu int, ranked chan<- bool) {
 	var affinity unix.CPUSet
 	affinity.Set(cpu)
 	pinned := unix.SchedSetaffinity(0, &affinity) == nil
-	// The software engine's threads have priority 1. With one more, a beat waits for the machine and never for the engine.
-	first := unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO, Priority: 2}, 0) == nil
+	// The software engine's threads have priority 1. With priority 2 a beat waits for the machine, never for the engine.
+	first := unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO, Priority: 2},
+		0) == nil
 	ranked <- pinned && first
 	for due := monotonic() + beat; ctx.Err() == nil; due = monotonic() + beat {
 		sleepUntil(due)

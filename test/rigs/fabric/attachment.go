@@ -23,7 +23,8 @@ type attachment struct {
 // resource. As in a real lab its pods must request the resource, too. Pods may ask for MACs and addresses.
 func NetworkAttachment(namespace, name, resource string) ([]byte, error) {
 	config, err := json.Marshal(map[string]any{
-		"cniVersion": "1.0.0", "name": name, "type": "linerate-vf", "capabilities": map[string]bool{"mac": true, "ips": true},
+		"cniVersion": "1.0.0", "name": name, "type": "linerate-vf", "capabilities": map[string]bool{"mac": true,
+			"ips": true},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("network %s: %w", name, err)

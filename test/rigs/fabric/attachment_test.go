@@ -22,7 +22,8 @@ func TestNetworkAttachment(t *testing.T) {
 	if err := json.Unmarshal(text, &got); err != nil {
 		t.Fatal(err)
 	}
-	if m := got.Metadata; m.Namespace != "lab" || m.Name != "west" || m.Annotations["k8s.v1.cni.cncf.io/resourceName"] != "linerate.dev/sriov-west" {
+	if m := got.Metadata; m.Namespace != "lab" || m.Name != "west" ||
+		m.Annotations["k8s.v1.cni.cncf.io/resourceName"] != "linerate.dev/sriov-west" {
 		t.Errorf("metadata %+v", m)
 	}
 	want := `{"capabilities":{"ips":true,"mac":true},"cniVersion":"1.0.0","name":"west","type":"linerate-vf"}`

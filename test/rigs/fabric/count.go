@@ -12,7 +12,8 @@ type End struct {
 	Index          int
 }
 
-// Entered counts, for each end, the frames that have entered the wire there since it was plugged in, whatever became of them.
+// Entered counts, for each end, the frames that have entered the wire there since it was plugged in, whatever
+// became of them.
 func (s Spec) Entered() (map[End]uint64, error) {
 	wires := map[string]string{}
 	for _, p := range s.ports() {

@@ -61,7 +61,10 @@ func TestOverhear(t *testing.T) {
 	if err != nil || len(heard) != 20 {
 		t.Errorf("%d frames, %v", len(heard), err)
 	}
-	if n := len(slices.DeleteFunc(heard, func(f []byte) bool { return !bytes.Contains(f, []byte("overheard")) })); n < 10 {
+	if n := len(slices.DeleteFunc(heard, func(f []byte) bool {
+		return !bytes.Contains(f,
+			[]byte("overheard"))
+	})); n < 10 {
 		t.Errorf("%d of 20 frames are those that were sent", n)
 	}
 	stop()

@@ -25,16 +25,20 @@
 // bandwidth isn't shared), no spoof check, no VLANs set by the port, no PCI device in sysfs, and no driver for user
 // space.
 //
-//   - Lay makes all that between nodes whose network namespaces exist already, as often as one likes: what is there stays, what is missing
-//     comes. Remove takes it away. Both work on what the kernel has, so another process can remove what this one laid; program
-//     test/rigs/fabric/linerate-fabric does both from the shell.
-//   - Inventory tells a node's plugins what the node has; Lay writes it into the node's file system if Node.Root names it.
-//   - Package deviceplugin (program test/rigs/fabric/plugins/linerate-vf-plugin, a process in the node) registers the resources with kubelet.
-//   - Package cni (program test/rigs/fabric/plugins/linerate-vf, in the node's directory of CNI plugins) moves functions into pods and back.
-//   - These two are what Kubernetes' and CNI's libraries are needed for. They are a module of their own, test/rigs/fabric/plugins, with the versions of the
-//     project's (hack/versions), so that the project's doesn't depend on them.
+//   - Lay makes the fabric between nodes whose network namespaces exist already, as often as one likes. It adds only
+//     what is missing. Remove removes the fabric. Both work on what the kernel has, so another process can remove
+//     what this one laid. The program test/rigs/fabric/linerate-fabric does both from the shell.
+//   - Inventory lists a node's functions for its plugins. Lay writes it into the node's file system if Node.Root
+//     names it.
+//   - Package deviceplugin (program test/rigs/fabric/plugins/linerate-vf-plugin, a process in the node) registers the
+//     resources with kubelet.
+//   - Package cni (program test/rigs/fabric/plugins/linerate-vf, in the node's directory of CNI plugins) moves
+//     functions into pods and back.
+//   - Only these two need Kubernetes' and CNI's libraries. They are a module of their own, test/rigs/fabric/plugins,
+//     with the project's versions (hack/versions), so that the project's module doesn't depend on those libraries.
 //   - Package incluster does all that to a cluster of hack/cluster, and plays the whole way there.
-//   - SetPort pulls a port's cable and plugs it in again; Away lists functions that are not at home: after a test there must be none.
+//   - SetPort pulls a port's cable and plugs it in again. Away lists functions that are not at home. After a test
+//     there must be none.
 //
 // In a NetworkAttachmentDefinition, with the annotation k8s.v1.cni.cncf.io/resourceName: linerate.dev/sriov-west:
 //

@@ -14,7 +14,8 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/fabric/vf"
 )
 
-// holds is where the wires' namespaces are held, by a mount each. It is no place of "ip netns", which mounts its own over itself.
+// holds is where the wires' namespaces are held, by a mount each. It is no place of "ip netns", which mounts
+// its own over itself.
 const holds = "/run/linerate/fabric"
 
 func (s Spec) path() string { return filepath.Join(holds, s.Name) }

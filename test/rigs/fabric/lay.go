@@ -13,7 +13,8 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/fabric/vf"
 )
 
-// wiresNumber is what each node's namespace calls the wires' (RTM_NEWNSID). Numbers that the kernel gives out by itself begin at 0.
+// wiresNumber is what each node's namespace calls the wires' (RTM_NEWNSID). Numbers that the kernel gives out
+// by itself begin at 0.
 const wiresNumber = 0x4c52
 
 // Lay makes the fabric, or what of it is missing, and removes functions and wires that the Spec no longer has.

@@ -38,7 +38,8 @@ func TestLay(t *testing.T) {
 	})
 	t.Run("functions of a wire see each other: across nodes, on one node, on one port", func(t *testing.T) {
 		s := laid(t, "see", 2)
-		a0, a1, b0 := bringUp(t, s, "a", "westp0v0", 1), bringUp(t, s, "a", "westp0v1", 2), bringUp(t, s, "b", "westp1v0", 3)
+		a0, a1, b0 := bringUp(t, s, "a", "westp0v0", 1), bringUp(t, s, "a", "westp0v1", 2),
+			bringUp(t, s, "b", "westp1v0", 3)
 		for _, pair := range [][2]end{{a0, b0}, {b0, a1}, {a0, a1}} {
 			if err := reach(t, pair[0], pair[1], 10*time.Second); err != nil {
 				t.Errorf("%s to %s: %v", pair[0].address, pair[1].address, err)
@@ -172,7 +173,8 @@ func TestSetPort(t *testing.T) {
 	s := laid(t, "port", 2)
 	pod := fabrictest.Namespace(t)
 	move(t, s.Nodes[0].Namespace, "westp0v1", pod)
-	for _, at := range []end{{namespace: s.Nodes[0].Namespace, name: "westp0v0"}, {namespace: pod, name: "westp0v1"}, {namespace: s.Nodes[1].Namespace, name: "westp1v0"}} {
+	for _, at := range []end{{namespace: s.Nodes[0].Namespace, name: "westp0v0"}, {namespace: pod, name: "westp0v1"},
+		{namespace: s.Nodes[1].Namespace, name: "westp1v0"}} {
 		if err := vf.InNamespace(at.namespace, func() error { return fabrictest.BringUp(at.name, "") }); err != nil {
 			t.Fatal(err)
 		}
@@ -200,7 +202,8 @@ func TestSetPort(t *testing.T) {
 // laid is two nodes, a and b, with the wires west and east.
 func laid(t *testing.T, name string, functions int) fabric.Spec {
 	t.Helper()
-	return fabrictest.Lay(t, fabric.Across(fabrictest.Name(name), fabrictest.Nodes(t, "a", "b"), functions, "west", "east"))
+	return fabrictest.Lay(t, fabric.Across(fabrictest.Name(name), fabrictest.Nodes(t, "a", "b"), functions, "west",
+		"east"))
 }
 
 type end struct{ namespace, name, address string }
@@ -211,7 +214,8 @@ func bringUp(t *testing.T, s fabric.Spec, node, name string, host int) end {
 		if n.Name == node {
 			e := end{fabrictest.Namespace(t), name, fmt.Sprintf("198.18.0.%d", host)}
 			move(t, n.Namespace, name, e.namespace)
-			if err := vf.InNamespace(e.namespace, func() error { return fabrictest.BringUp(name, e.address+"/24") }); err != nil {
+			if err := vf.InNamespace(e.namespace,
+				func() error { return fabrictest.BringUp(name, e.address+"/24") }); err != nil {
 				t.Fatal(err)
 			}
 			return e

@@ -36,14 +36,16 @@ func (s Spec) Overhear(ctx context.Context, wire string, frames int) (heard [][]
 	defer func() { _ = unix.Close(fd) }()
 	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, heardBuffer)
 	const allProtocols = unix.ETH_P_ALL<<8&0xff00 | unix.ETH_P_ALL>>8 // in the network's order
-	err = errors.Join(unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Usec: heardWait}), unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: allProtocols}))
+	err = errors.Join(unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Usec: heardWait}),
+		unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: allProtocols}))
 	buffer := make([]byte, 1<<16)
 	for err == nil && len(heard) < frames {
 		if err = ctx.Err(); err != nil {
 			break
 		}
 		n, sender, read := unix.Recvfrom(fd, buffer, 0)
-		if linkLayer, ok := sender.(*unix.SockaddrLinklayer); read == nil && ok && linkLayer.Pkttype != unix.PACKET_OUTGOING && slices.Contains(ends, linkLayer.Ifindex) {
+		if linkLayer, ok := sender.(*unix.SockaddrLinklayer); read == nil && ok &&
+			linkLayer.Pkttype != unix.PACKET_OUTGOING && slices.Contains(ends, linkLayer.Ifindex) {
 			heard = append(heard, slices.Clone(buffer[:n]))
 		} else if read != nil && !errors.Is(read, unix.EAGAIN) && !errors.Is(read, unix.EINTR) {
 			err = read

@@ -39,7 +39,8 @@ type Wire struct {
 // Port is a network card's port in a node.
 type Port struct {
 	Node string
-	// Resource is what pods request to get one of its functions, as in linerate.dev/sriov-west. Several ports may be of one.
+	// Resource is what pods request to get one of its functions, as in linerate.dev/sriov-west. Several ports may
+	// be of one.
 	Resource string
 	// Functions is how many virtual functions the port has, 1 to 64.
 	Functions int
@@ -88,14 +89,16 @@ func (s Spec) Check() error {
 	nodes := map[string]bool{}
 	for _, n := range s.Nodes {
 		if n.Name == "" || n.Namespace == "" || nodes[n.Name] {
-			return fmt.Errorf("fabric %s: node %q: each needs a name of its own and the path of a network namespace", s.Name, n.Name)
+			return fmt.Errorf("fabric %s: node %q: each needs a name of its own and the path of a network namespace",
+				s.Name, n.Name)
 		}
 		nodes[n.Name] = true
 	}
 	wires, ports := map[string]bool{}, 0
 	for _, w := range s.Wires {
 		if !wireName.MatchString(w.Name) || wires[w.Name] {
-			return fmt.Errorf("fabric %s: wire %q: each needs a name of its own, of 1 to 8 lower-case letters and digits, beginning with a letter", s.Name, w.Name)
+			return fmt.Errorf("fabric %s: wire %q: each needs a name of its own, of 1 to 8 lower-case letters and "+
+				"digits, beginning with a letter", s.Name, w.Name)
 		}
 		wires[w.Name] = true
 		ports += len(w.Ports)
@@ -104,7 +107,8 @@ func (s Spec) Check() error {
 				return fmt.Errorf("fabric %s: wire %s: port %d: there is no node %q", s.Name, w.Name, i, p.Node)
 			}
 			if p.Functions < 1 || p.Functions > maxFunctions {
-				return fmt.Errorf("fabric %s: wire %s: port %d: %d functions: 1 to %d are possible", s.Name, w.Name, i, p.Functions, maxFunctions)
+				return fmt.Errorf("fabric %s: wire %s: port %d: %d functions: 1 to %d are possible", s.Name, w.Name, i,
+					p.Functions, maxFunctions)
 			}
 		}
 	}

@@ -88,7 +88,8 @@ func (p *Port) Info() datapath.Info {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return datapath.Info{
-		Interface: p.options.Name, Driver: "fake", Path: "memory", MAC: p.options.MAC, MTU: 9216, Speed: p.options.Speed,
+		Interface: p.options.Name, Driver: "fake", Path: "memory", MAC: p.options.MAC, MTU: 9216,
+		Speed:  p.options.Speed,
 		LinkUp: !p.unplugged, LinkFlaps: p.flaps, ReceiveDrops: "counted", PauseFrames: "none",
 	}
 }

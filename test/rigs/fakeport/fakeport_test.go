@@ -42,11 +42,13 @@ func TestTraffic(t *testing.T) {
 		sent, received   int64
 		ierrors, behind  int64
 	}{
-		"all arrives on a plain cable":            {sent: 10_000, received: 10_000},
-		"a cable with a limit lets that through":  {cable: fakeport.Cable{Limit: 300}, sent: 10_000, received: 3_000},
-		"a lossy cable loses a share":             {cable: fakeport.Cable{Loss: 0.25}, sent: 10_000, received: 7_500},
-		"a weak sender says how far it is behind": {sender: fakeport.Options{Capacity: 400}, sent: 4_000, received: 4_000, behind: 6_000},
-		"a weak receiver counts what it dropped":  {receiver: fakeport.Options{ReceiveLoss: 0.1}, sent: 10_000, received: 9_000, ierrors: 1_000},
+		"all arrives on a plain cable":           {sent: 10_000, received: 10_000},
+		"a cable with a limit lets that through": {cable: fakeport.Cable{Limit: 300}, sent: 10_000, received: 3_000},
+		"a lossy cable loses a share":            {cable: fakeport.Cable{Loss: 0.25}, sent: 10_000, received: 7_500},
+		"a weak sender says how far it is behind": {sender: fakeport.Options{Capacity: 400}, sent: 4_000,
+			received: 4_000, behind: 6_000},
+		"a weak receiver counts what it dropped": {receiver: fakeport.Options{ReceiveLoss: 0.1}, sent: 10_000,
+			received: 9_000, ierrors: 1_000},
 	} {
 		t.Run(name, func(t *testing.T) {
 			clock := fakeport.NewManual(0)
@@ -54,11 +56,14 @@ func TestTraffic(t *testing.T) {
 			start(t, west, run(10, 0, stream64(100)))
 			clock.Advance(10 * time.Second)
 			sender, receiver := west.Counters(), east.Counters()
-			if want := (units.Traffic{Packets: c.sent, Bytes: 64 * c.sent}); sender.Sent != want || sender.Behind != c.behind {
+			if want := (units.Traffic{Packets: c.sent, Bytes: 64 * c.sent}); sender.Sent != want ||
+				sender.Behind != c.behind {
 				t.Errorf("sent %+v behind %d, want %+v and %d", sender.Sent, sender.Behind, want, c.behind)
 			}
-			if want := (units.Traffic{Packets: c.received, Bytes: 64 * c.received}); receiver.Received != want || receiver.ReceiveErrors != c.ierrors {
-				t.Errorf("received %+v errors %d, want %+v and %d", receiver.Received, receiver.ReceiveErrors, want, c.ierrors)
+			if want := (units.Traffic{Packets: c.received, Bytes: 64 * c.received}); receiver.Received != want ||
+				receiver.ReceiveErrors != c.ierrors {
+				t.Errorf("received %+v errors %d, want %+v and %d", receiver.Received, receiver.ReceiveErrors, want,
+					c.ierrors)
 			}
 		})
 	}
@@ -89,11 +94,12 @@ func TestARunEnds(t *testing.T) {
 		ends time.Duration
 		sent int64
 	}{
-		"with its duration":                           {run(1, 3*time.Second, stream64(1000)), 3 * time.Second, 3000},
-		"with its last burst":                         {run(1, 0, burst), 2 * time.Second, 2000},
-		"with its duration, before its bursts":        {run(1, time.Second, burst), time.Second, 1000},
-		"with its bursts, faster at a higher factor":  {run(4, 0, burst), time.Second / 2, 2000},
-		"with its duration, though a burst was short": {run(1, 3*time.Second, burst, stream64(1)), 3 * time.Second, 2003},
+		"with its duration":                          {run(1, 3*time.Second, stream64(1000)), 3 * time.Second, 3000},
+		"with its last burst":                        {run(1, 0, burst), 2 * time.Second, 2000},
+		"with its duration, before its bursts":       {run(1, time.Second, burst), time.Second, 1000},
+		"with its bursts, faster at a higher factor": {run(4, 0, burst), time.Second / 2, 2000},
+		"with its duration, though a burst was short": {run(1, 3*time.Second, burst, stream64(1)), 3 * time.Second,
+			2003},
 	} {
 		t.Run(name, func(t *testing.T) {
 			clock := fakeport.NewManual(time.Hour)

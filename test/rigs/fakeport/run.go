@@ -68,7 +68,8 @@ func (p *Port) Start(want datapath.Run) error {
 		return err
 	}
 	begin := max(p.clock.Now(), want.Start)
-	p.run = &run{factor: want.Factor, begin: begin, counted: begin, endless: want.Duration == 0, end: begin + want.Duration, ended: make(chan struct{})}
+	p.run = &run{factor: want.Factor, begin: begin, counted: begin, endless: want.Duration == 0, end: begin +
+		want.Duration, ended: make(chan struct{})}
 	for _, s := range want.Streams {
 		p.run.streams = append(p.run.streams, &played{stream: s.Stream, total: packetsOf(s.Stream.Mode)})
 	}

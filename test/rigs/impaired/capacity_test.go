@@ -17,7 +17,8 @@ func TestHowManyFramesAnImpairedDeviceForwards(t *testing.T) {
 			sent := r.send(t, 0, perSecond, 2*time.Second)
 			took := time.Since(begin).Seconds()
 			c := r.counts(t)[0]
-			t.Logf("in the kernel %v, asked for %.0f packets/s: sent %.0f, carried %.0f, missed %d", inKernel, perSecond, float64(sent)/took, float64(c.Departed)/took, c.Missed)
+			t.Logf("in the kernel %v, asked for %.0f packets/s: sent %.0f, carried %.0f, missed %d", inKernel,
+				perSecond, float64(sent)/took, float64(c.Departed)/took, c.Missed)
 			if c.Came != sent || c.Departed+c.Missed != sent {
 				t.Errorf("of %d frames: %+v", sent, c)
 			}

@@ -17,9 +17,11 @@ type Counts struct {
 	Bent     int64 `json:"bent"`     // lost, by the knee
 	Overload int64 `json:"overload"` // lost, above the limit
 	NoRoom   int64 `json:"noRoom"`   // lost, while so many waited for the processor
-	Missed   int64 `json:"missed"`   // lost without an impairment, as the machine was too slow to receive or to send; any makes the device unfit for a test
-	Doubled  int64 `json:"doubled"`  // left once more
-	Departed int64 `json:"left"`     // by the other port
+	// lost without an impairment, as the machine was too slow to receive or to send; any makes the device unfit
+	// for a test
+	Missed   int64 `json:"missed"`
+	Doubled  int64 `json:"doubled"` // left once more
+	Departed int64 `json:"left"`    // by the other port
 	Inside   int64 `json:"inside"`
 }
 
@@ -75,10 +77,12 @@ func newCarrier(i Impairment, source, target int, records bool) (*carrier, error
 // for neither.
 const first = 3
 
-// run carries frames until the process ends. It comes before all other threads, unless its work would take all of a processor.
+// run carries frames until the process ends. It comes before all other threads, unless its work would take all
+// of a processor.
 func (c *carrier) run() {
 	runtime.LockOSThread()
-	if c.line.Work > 0 || unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO, Priority: first}, 0) != nil {
+	if c.line.Work > 0 || unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO,
+		Priority: first}, 0) != nil {
 		_ = unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_NORMAL, Nice: -20}, 0)
 	}
 	for {
@@ -104,7 +108,8 @@ func (c *carrier) rest() {
 	c.served = 0
 	if c.line.Work == 0 && wallClock() < c.lastReceived+flowing {
 		ts := unix.NsecToTimespec(int64(lookEvery))
-		_, _, _ = unix.RawSyscall(unix.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&ts)), 0, 0) // a signal ends it early, and then it looks early
+		// a signal ends it early, and then it looks early
+		_, _, _ = unix.RawSyscall(unix.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&ts)), 0, 0)
 		return
 	}
 	next, ok := c.outbox.next()
@@ -250,7 +255,8 @@ func (c *carrier) atRest() bool { return c.idle.Load() }
 // counts may be asked by one goroutine at a time.
 func (c *carrier) counts() (Counts, error) {
 	missed := c.ring.lost()
-	n := Counts{Came: c.received.Load() + missed, Chosen: c.chosen.Load(), Bent: c.bent.Load(), Overload: c.overload.Load(), NoRoom: c.noRoom.Load(),
+	n := Counts{Came: c.received.Load() + missed, Chosen: c.chosen.Load(), Bent: c.bent.Load(),
+		Overload: c.overload.Load(), NoRoom: c.noRoom.Load(),
 		Missed: missed + c.refused.Load(), Doubled: c.doubled.Load(), Departed: c.departed.Load()}
 	if c.line.Work > 0 { // the ring is full only of frames that wait for the processor
 		n.NoRoom, n.Missed = n.NoRoom+missed, n.Missed-missed
@@ -270,6 +276,7 @@ func processorTime() time.Duration { return clock(unix.CLOCK_THREAD_CPUTIME_ID) 
 // thread then spins until the kernel throttles it, for 950 ms.
 func clock(clockID uintptr) time.Duration {
 	var ts unix.Timespec
-	_, _, _ = unix.RawSyscall(unix.SYS_CLOCK_GETTIME, clockID, uintptr(unsafe.Pointer(&ts)), 0) // fails for no clock that exists
+	// fails for no clock that exists
+	_, _, _ = unix.RawSyscall(unix.SYS_CLOCK_GETTIME, clockID, uintptr(unsafe.Pointer(&ts)), 0)
 	return time.Duration(ts.Nano())
 }

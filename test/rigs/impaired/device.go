@@ -27,7 +27,8 @@ type Device struct {
 	mutex   sync.Mutex // a question at a time
 }
 
-// Start starts a device on interfaces of a namespace, which are up. It forwards when Start returns, and until it is closed or this process ends.
+// Start starts a device on interfaces of a namespace, which are up. It forwards when Start returns, and until
+// it is closed or this process ends.
 //
 // The device's process is in the namespace only if frames cost it work. Then it loses what comes while it waits for a
 // processor, and an observer of the processes that carry frames should see those waits. Without work its waits cost
@@ -76,7 +77,8 @@ func (d *Device) Counts() ([2]Counts, error) {
 	return a.Counts, err
 }
 
-// Residence is for how long the frames that entered a port stayed inside, by their frame size in bytes, with the check sequence.
+// Residence is for how long the frames that entered a port stayed inside, by their frame size in bytes, with
+// the check sequence.
 type Residence map[int]transit.Histogram
 
 // Residences are the residence times of both ports, of a device that records. A frame's residence lasts from when the
@@ -89,7 +91,8 @@ func (d *Device) Residences() (residences [2]Residence, err error) {
 	}
 	for i, sizes := range a.Residences {
 		if sizes == nil || a.Unstamped[i] > 0 {
-			return residences, fmt.Errorf("the impaired device: for how long %d frames stayed inside isn't known (records: %v)", a.Unstamped[i], sizes != nil)
+			return residences, fmt.Errorf("the impaired device: for how long %d frames stayed inside isn't known "+
+				"(records: %v)", a.Unstamped[i], sizes != nil)
 		}
 		residences[i] = Residence{}
 		for bytes, buckets := range sizes {

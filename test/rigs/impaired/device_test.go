@@ -23,18 +23,26 @@ func TestItCountsEachFrame(t *testing.T) {
 		inKernel bool
 	}{
 		{"nothing", Impairment{}, func(n int64) Counts { return Counts{Departed: n} }, true},
-		{"one in 100 is lost", Impairment{LoseOneIn: 100}, func(n int64) Counts { return Counts{Chosen: n / 100, Departed: n - n/100} }, true},
-		{"one in 50 leaves twice", Impairment{DuplicateOneIn: 50}, func(n int64) Counts { return Counts{Doubled: n / 50, Departed: n + n/50} }, true},
-		{"one in 30 leaves behind the next", Impairment{ReorderOneIn: 30}, func(n int64) Counts { return Counts{Departed: n} }, false},
-		{"each stays for 30 ms", Impairment{Delay: 30 * time.Millisecond}, func(n int64) Counts { return Counts{Departed: n} }, false},
-		{"some of all", Impairment{LoseOneIn: 10, DuplicateOneIn: 9, ReorderOneIn: 8, Delay: time.Millisecond}, func(n int64) Counts {
-			remaining := n - n/10
-			return Counts{Chosen: n / 10, Doubled: remaining / 9, Departed: remaining + remaining/9}
-		}, false},
+		{"one in 100 is lost", Impairment{LoseOneIn: 100},
+			func(n int64) Counts { return Counts{Chosen: n / 100, Departed: n - n/100} }, true},
+		{"one in 50 leaves twice", Impairment{DuplicateOneIn: 50},
+			func(n int64) Counts { return Counts{Doubled: n / 50, Departed: n + n/50} }, true},
+		{"one in 30 leaves behind the next", Impairment{ReorderOneIn: 30},
+			func(n int64) Counts { return Counts{Departed: n} }, false},
+		{"each stays for 30 ms", Impairment{Delay: 30 * time.Millisecond},
+			func(n int64) Counts { return Counts{Departed: n} }, false},
+		{"some of all", Impairment{LoseOneIn: 10, DuplicateOneIn: 9, ReorderOneIn: 8, Delay: time.Millisecond},
+			func(n int64) Counts {
+				remaining := n - n/10
+				return Counts{Chosen: n / 10, Doubled: remaining / 9, Departed: remaining + remaining/9}
+			}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) { newRig(t, c.i).countsEach(t, c.want) })
 		if c.inKernel {
-			t.Run(c.name+", in the kernel", func(t *testing.T) { newRigOf(t, Spec{Ports: [2]Impairment{c.i}, InKernel: true}).countsEach(t, c.want) })
+			t.Run(c.name+", in the kernel", func(t *testing.T) {
+				newRigOf(t, Spec{Ports: [2]Impairment{c.i},
+					InKernel: true}).countsEach(t, c.want)
+			})
 		}
 	}
 }
@@ -71,21 +79,25 @@ func (r *rig) sendBoth(t *testing.T, d time.Duration) (sent [2]int64) {
 func TestALimitForEachDirection(t *testing.T) {
 	const saves, queue = 20 * time.Millisecond, 50 * time.Millisecond
 	for name, s := range map[string]Spec{
-		"a process":  {Ports: [2]Impairment{{Limit: 4_000, Saves: saves}, {Limit: 2_000, Queue: queue}}},
-		"the kernel": {Ports: [2]Impairment{{Limit: 4_000, Saves: saves}, {Limit: 2_000, Saves: saves}}, InKernel: true},
+		"a process": {Ports: [2]Impairment{{Limit: 4_000, Saves: saves}, {Limit: 2_000, Queue: queue}}},
+		"the kernel": {Ports: [2]Impairment{{Limit: 4_000, Saves: saves}, {Limit: 2_000, Saves: saves}},
+			InKernel: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRigOf(t, s)
 			sent := r.sendBoth(t, time.Second/2)
 			for port, c := range r.counts(t) {
 				arrivals := r.hear(t, 1-port)
-				if c.Came != sent[port] || c.Departed != int64(len(arrivals)) || c.Departed != c.Came-c.Overload || c.Overload == 0 || c.Departed == 0 {
+				if c.Came != sent[port] || c.Departed != int64(len(arrivals)) || c.Departed != c.Came-c.Overload ||
+					c.Overload == 0 || c.Departed == 0 {
 					t.Fatalf("port %d counted %+v; %d were sent and %d came out", port, c, sent[port], len(arrivals))
 				}
 				// The device saw the frames at their own times, from the first that was sent to the last.
 				took := max(time.Second/2, arrivals[len(arrivals)-1].sent-arrivals[0].sent+time.Millisecond)
-				if limit := float64(s.Ports[port].Limit)*(took+max(saves, queue)).Seconds() + 1; float64(c.Departed) > 1.01*limit {
-					t.Errorf("port %d: %d frames came out in %v, and its limit is %d", port, c.Departed, took, s.Ports[port].Limit)
+				if limit := float64(s.Ports[port].Limit)*(took+max(saves, queue)).Seconds() +
+					1; float64(c.Departed) > 1.01*limit {
+					t.Errorf("port %d: %d frames came out in %v, and its limit is %d", port, c.Departed, took,
+						s.Ports[port].Limit)
 				}
 			}
 		})
@@ -100,7 +112,8 @@ func TestEachFrameIsLate(t *testing.T) {
 	arrivals := r.hear(t, 1)
 	for n, h := range arrivals {
 		if late := h.received - h.sent; late < delay || h.number != int64(n) {
-			t.Fatalf("frame %d came out as the one of number %d, %v after it was sent, want %v at least and in order", h.number, n, late, delay)
+			t.Fatalf("frame %d came out as the one of number %d, %v after it was sent, want %v at least and in order",
+				h.number, n, late, delay)
 		}
 	}
 	if int64(len(arrivals)) != sent {
@@ -126,7 +139,8 @@ func TestItRecordsEachFrame(t *testing.T) {
 		for bucket, frames := range histogram.All() {
 			low, high := transit.Bounds(bucket)
 			if low > longest || port == 0 && high < delay {
-				t.Errorf("port %d: %d frames stayed inside for %v to %v, want %v at least, and %v at most", port, frames, low, high, delay, longest)
+				t.Errorf("port %d: %d frames stayed inside for %v to %v, want %v at least, and %v at most", port,
+					frames, low, high, delay, longest)
 			}
 		}
 		if got := int64(histogram.Frames()); got != want {
@@ -149,7 +163,7 @@ func TestOrderOnTheWire(t *testing.T) {
 		latest[h.flow] = max(latest[h.flow], h.number)
 	}
 	for f := range byte(4) {
-		// Flows are counted from different places on, and the last frame of one may be one that waits for the next, in vain.
+		// Each flow begins to count elsewhere, and a flow's last frame may wait for a next one in vain.
 		if n := late[f]; n > (frames[f]+9)/10 || n < (frames[f]-1)/10 || n == 0 {
 			t.Errorf("flow %d: %d of %d frames came out behind a later one, want one in 10", f, n, frames[f])
 		}
@@ -164,7 +178,8 @@ func TestWorkTakesAProcessor(t *testing.T) {
 	begin := time.Now()
 	sent := r.send(t, 0, 10_000, 300*time.Millisecond)
 	c := r.counts(t)[0]
-	if limit := int64(time.Since(begin)/work) + 1; c.Came != sent || c.Departed != sent-c.NoRoom || c.Departed > limit || c.NoRoom == 0 || c.Departed < room {
+	if limit := int64(time.Since(begin)/work) + 1; c.Came != sent || c.Departed != sent-c.NoRoom ||
+		c.Departed > limit || c.NoRoom == 0 || c.Departed < room {
 		t.Errorf("of %d frames: %+v, want %d to %d to leave", sent, c, room, limit)
 	}
 }
@@ -173,10 +188,13 @@ func TestAnImpossibleDeviceIsRefused(t *testing.T) {
 	needRoot(t)
 	ns := space(t)
 	for says, s := range map[string]Spec{
-		"the impaired device: port nowhere":                {Interfaces: [2]string{"nowhere", "lo"}},
-		"in the kernel loses or doubles":                   {Interfaces: [2]string{"lo", "lo"}, Ports: [2]Impairment{{}, {Delay: 1}}, InKernel: true},
-		"keeps no record":                                  {Interfaces: [2]string{"lo", "lo"}, InKernel: true, Records: true},
-		"impaired device: a device that loses every frame": {Interfaces: [2]string{"lo", "lo"}, Ports: [2]Impairment{{LoseOneIn: 1}}},
+		"the impaired device: port nowhere": {Interfaces: [2]string{"nowhere", "lo"}},
+		"in the kernel loses or doubles": {Interfaces: [2]string{"lo", "lo"},
+			Ports: [2]Impairment{{}, {Delay: 1}}, InKernel: true},
+		"keeps no record": {Interfaces: [2]string{"lo", "lo"}, InKernel: true,
+			Records: true},
+		"impaired device: a device that loses every frame": {Interfaces: [2]string{"lo", "lo"},
+			Ports: [2]Impairment{{LoseOneIn: 1}}},
 	} {
 		if d, err := Start(ns, s); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%+v: %v, %v; want %q", s, d, err, says)

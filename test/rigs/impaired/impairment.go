@@ -9,7 +9,8 @@ import (
 // Impairment is what becomes of frames that enter a port. The zero Impairment forwards all of them, in order and at
 // once. Its parts happen in this order:
 //
-//	came ─▶ work ─▶ one in N lost ─▶ knee ─▶ limit, or queue ─▶ delay ─▶ one in N of a flow behind the next ─▶ one in N twice ─▶ left
+//	came ─▶ work ─▶ one in N lost ─▶ knee ─▶ limit, or queue ─▶ delay ─▶ one in N of a flow behind the next
+//	─▶ one in N twice ─▶ left
 type Impairment struct {
 	// Work is the processor time that each frame costs, sending included, for a device without a limit but its
 	// processor. Room frames wait for it, and a frame that comes when so many wait is dropped. 0 means none.
@@ -45,7 +46,8 @@ type Impairment struct {
 	DuplicateOneIn int64 `json:"duplicateOneIn,omitempty"`
 }
 
-// Knee is loss that begins before the limit and grows evenly with the load, from nothing at From × limit to Loss at the limit.
+// Knee is loss that begins before the limit and grows evenly with the load, from nothing at From × limit to
+// Loss at the limit.
 type Knee struct {
 	Begin float64 `json:"from"` // a share of the limit, such as 0.95
 	Loss  float64 `json:"loss"` // a share of the frames, such as 0.02
@@ -75,12 +77,16 @@ func (i Impairment) Check() error {
 		message string
 	}{
 		{i.Limit == 0 && i.shapes(), "saves, queue, wasted, knee and cold are of a limit: set limit"},
-		{i.Queue != 0 && i.shapesMoreThanAQueue(), "a queue saves and wastes nothing, and isn't cold: leave those out, or the queue"},
+		{i.Queue != 0 && i.shapesMoreThanAQueue(),
+			"a queue saves and wastes nothing, and isn't cold: leave those out, or the queue"},
 		{i.Wasted < 0 || i.Wasted >= 1, "wasted is a share from 0 to below 1"},
-		{i.Knee != nil && (!inside(i.Knee.Begin) || !inside(i.Knee.Loss)), "a knee's from and loss are shares between 0 and 1"},
-		{i.Cold != nil && (i.Cold.Duration <= 0 || !inside(i.Cold.Share)), "cold is for a time, at a share between 0 and 1"},
+		{i.Knee != nil && (!inside(i.Knee.Begin) || !inside(i.Knee.Loss)),
+			"a knee's from and loss are shares between 0 and 1"},
+		{i.Cold != nil && (i.Cold.Duration <= 0 || !inside(i.Cold.Share)),
+			"cold is for a time, at a share between 0 and 1"},
 		{i.Room != 0 && i.Work == 0, "room is of frames that wait for work: set work"},
-		{min(i.Work, i.Saves, i.Queue, i.Delay) < 0 || min(i.LoseOneIn, i.Limit, i.ReorderOneIn, i.DuplicateOneIn, int64(i.Room)) < 0, "nothing may be negative"},
+		{min(i.Work, i.Saves, i.Queue, i.Delay) < 0 || min(i.LoseOneIn, i.Limit, i.ReorderOneIn, i.DuplicateOneIn,
+			int64(i.Room)) < 0, "nothing may be negative"},
 		{i.LoseOneIn == 1, "a device that loses every frame forwards nothing: leave the port out of the traffic"},
 	} {
 		if rule.broken {
@@ -102,7 +108,8 @@ func (i Impairment) shapesMoreThanAQueue() bool {
 // inside says whether a share is neither nothing nor all.
 func inside(share float64) bool { return share > 0 && share < 1 }
 
-// Forwards is how many packets/s of a load that lasts leave the device, each counted once, when it is warm. With Work it is what a processor of its own forwards.
+// Forwards is how many packets/s of a load that lasts leave the device, each counted once, when it is warm.
+// With Work it is what a processor of its own forwards.
 func (i Impairment) Forwards(load float64) float64 {
 	if i.Work > 0 {
 		load = min(load, float64(time.Second)/float64(i.Work))

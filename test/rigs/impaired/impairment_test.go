@@ -25,10 +25,12 @@ func TestMost(t *testing.T) {
 		{"a queue", Impairment{Limit: 10_000, Queue: time.Second}, 0, 10_000},
 		{"a collapse", Impairment{Limit: 10_000, Wasted: 0.5}, 0, 10_000},
 		{"a knee", Impairment{Limit: 10_000, Knee: &Knee{Begin: 0.95, Loss: 0.02}}, 0, 9_500},
-		{"a knee, and a loss that is allowed", Impairment{Limit: 10_000, Knee: &Knee{Begin: 0.95, Loss: 0.02}}, permille, 9_525},
+		{"a knee, and a loss that is allowed", Impairment{Limit: 10_000, Knee: &Knee{Begin: 0.95, Loss: 0.02}},
+			permille, 9_525},
 		{"work", Impairment{Work: 100 * time.Microsecond}, 0, 10_000},
 		{"a cold begin", Impairment{Limit: 10_000, Cold: &Cold{Duration: time.Second, Share: 0.8}}, 0, 10_000},
-		{"delay, order and duplicates", Impairment{Limit: 10_000, Delay: time.Second, ReorderOneIn: 2, DuplicateOneIn: 2}, 0, 10_000},
+		{"delay, order and duplicates", Impairment{Limit: 10_000, Delay: time.Second, ReorderOneIn: 2,
+			DuplicateOneIn: 2}, 0, 10_000},
 	} {
 		if got := c.i.MaxLoad(c.allowed); got != c.want && math.Abs(got-c.want) > 0.1 {
 			t.Errorf("%s: %g packets/s, want %g", c.name, got, c.want)
@@ -38,7 +40,8 @@ func TestMost(t *testing.T) {
 
 func TestACollapseForwardsLessOfMore(t *testing.T) {
 	i := Impairment{Limit: 10_000, Wasted: 0.25}
-	for _, c := range []struct{ load, want float64 }{{8_000, 8_000}, {10_000, 10_000}, {20_000, 20_000. / 3}, {40_000, 0}, {90_000, 0}} {
+	for _, c := range []struct{ load, want float64 }{{8_000, 8_000}, {10_000, 10_000}, {20_000, 20_000. / 3},
+		{40_000, 0}, {90_000, 0}} {
 		if got := i.Forwards(c.load); math.Abs(got-c.want) > 1e-6 {
 			t.Errorf("of %g packets/s it forwards %g, want %g", c.load, got, c.want)
 		}
@@ -47,7 +50,8 @@ func TestACollapseForwardsLessOfMore(t *testing.T) {
 
 func TestContradictionsAreRefused(t *testing.T) {
 	for says, i := range map[string]Impairment{
-		"":                                {Limit: 1, Queue: 1, Knee: &Knee{Begin: 0.5, Loss: 0.5}, Delay: 1, LoseOneIn: 2, DuplicateOneIn: 1, ReorderOneIn: 1, Work: 1, Room: 1},
+		"": {Limit: 1, Queue: 1, Knee: &Knee{Begin: 0.5, Loss: 0.5}, Delay: 1,
+			LoseOneIn: 2, DuplicateOneIn: 1, ReorderOneIn: 1, Work: 1, Room: 1},
 		"are of a limit":                  {Queue: time.Second},
 		"a queue saves and wastes":        {Limit: 1, Queue: 1, Wasted: 0.5},
 		"from 0 to below 1":               {Limit: 1, Wasted: 1},

@@ -23,7 +23,8 @@ type kernelPort struct {
 }
 
 // errInKernel says what a device in the kernel can't have.
-var errInKernel = errors.New("a device in the kernel loses or doubles one in N, has a limit that saves, and keeps no record: leave the rest out, or inKernel")
+var errInKernel = errors.New("a device in the kernel loses or doubles one in N, has a limit that saves, and keeps " +
+	"no record: leave the rest out, or inKernel")
 
 // inKernel says whether rules of the kernel can do all of it.
 func (i Impairment) inKernel() bool {
@@ -50,7 +51,8 @@ func newKernelPort(i Impairment, name string, target int) (*kernelPort, error) {
 			saves = defaultSaves
 		}
 		bucket := max(1, i.Limit*int64(saves)/int64(time.Second))
-		k.add("overload", &expr.Limit{Type: expr.LimitTypePkts, Rate: uint64(i.Limit), Unit: expr.LimitTimeSecond, Burst: uint32(bucket), Over: true}, &expr.Counter{}, drop)
+		k.add("overload", &expr.Limit{Type: expr.LimitTypePkts, Rate: uint64(i.Limit), Unit: expr.LimitTimeSecond,
+			Burst: uint32(bucket), Over: true}, &expr.Counter{}, drop)
 	}
 	if i.DuplicateOneIn > 0 {
 		k.add("doubled", append(append(oneIn(i.DuplicateOneIn), &expr.Counter{}), send(target)...)...)
@@ -74,7 +76,8 @@ func (k *kernelPort) add(name string, expressions ...expr.Any) {
 // oneIn matches the Nth frame, the 2 Nth and so on.
 func oneIn(n int64) []expr.Any {
 	return []expr.Any{
-		&expr.Numgen{Register: unix.NFT_REG_1, Modulus: uint32(n), Type: unix.NFT_NG_INCREMENTAL}, // 0 of the first frame
+		// The number of the first frame is 0.
+		&expr.Numgen{Register: unix.NFT_REG_1, Modulus: uint32(n), Type: unix.NFT_NG_INCREMENTAL},
 		&expr.Cmp{Op: expr.CmpOpEq, Register: unix.NFT_REG_1, Data: binaryutil.NativeEndian.PutUint32(uint32(n - 1))},
 	}
 }
@@ -93,7 +96,8 @@ func (k *kernelPort) counts() (n Counts, err error) {
 	if err != nil || len(rules) != len(k.rules) {
 		return n, fmt.Errorf("read the counters of %d rules: there are %d: %w", len(k.rules), len(rules), err)
 	}
-	counters := map[string]*int64{"came": &n.Came, "chosen": &n.Chosen, "overload": &n.Overload, "doubled": &n.Doubled, "left": &n.Departed}
+	counters := map[string]*int64{"came": &n.Came, "chosen": &n.Chosen, "overload": &n.Overload, "doubled": &n.Doubled,
+		"left": &n.Departed}
 	for i, rule := range rules {
 		for _, e := range rule.Exprs {
 			if counter, ok := e.(*expr.Counter); ok {

@@ -2,7 +2,8 @@ package impaired
 
 import "time"
 
-// line decides what becomes of each frame that enters a port, by nothing but the times at which frames came, which never go back. It is pure.
+// line decides what becomes of each frame that enters a port, by nothing but the times at which frames came,
+// which never go back. It is pure.
 type line struct {
 	Impairment
 	came, forwarded int64
@@ -32,7 +33,8 @@ const (
 )
 
 func newLine(i Impairment) *line {
-	l := &line{Impairment: i, flows: map[flow]int64{}, limiter: limiter{perSecond: i.Limit, queue: i.Queue, wasted: i.Wasted}}
+	l := &line{Impairment: i, flows: map[flow]int64{}, limiter: limiter{perSecond: i.Limit, queue: i.Queue,
+		wasted: i.Wasted}}
 	if l.limiter.saves = i.Saves; i.Saves == 0 {
 		l.limiter.saves = defaultSaves
 	}
@@ -67,7 +69,8 @@ func (l *line) take(arrival time.Duration, f flow) fate {
 	decided := fate{leaves: leaves + l.Delay, copies: 1}
 	if l.ReorderOneIn > 0 {
 		if _, ok := l.flows[f]; !ok {
-			l.flows[f] = int64(len(l.flows)) % l.ReorderOneIn // else all flows of a generator that sends them in turn would wait in the same moment
+			// else all flows of a generator that sends them in turn would wait in the same moment
+			l.flows[f] = int64(len(l.flows)) % l.ReorderOneIn
 		}
 		l.flows[f]++
 		decided.behind = l.flows[f]%l.ReorderOneIn == 0

@@ -46,9 +46,11 @@ func TestForwardsPredictsWhatIsForwarded(t *testing.T) {
 			for _, batch := range []int{1, 8} {
 				l := newLine(i)
 				l.offer(load*limit, 0, time.Second, batch)
-				got, want := float64(passed(l.offer(load*limit, time.Second, 2*time.Second, batch))), i.Forwards(load*limit)
+				got, want := float64(passed(l.offer(load*limit, time.Second, 2*time.Second, batch))),
+					i.Forwards(load*limit)
 				if math.Abs(got-want) > 0.001*limit {
-					t.Errorf("%s: of %g × the limit in batches of %d it forwards %g packets/s, want %g", name, load, batch, got, want)
+					t.Errorf("%s: of %g × the limit in batches of %d it forwards %g packets/s, want %g", name, load,
+						batch, got, want)
 				}
 			}
 		}
@@ -80,7 +82,8 @@ func TestOneInNIsExactlyOneInN(t *testing.T) {
 func TestAQueueOfAHundredMilliseconds(t *testing.T) {
 	l := newLine(Impairment{Limit: 10_000, Queue: 100 * time.Millisecond, Delay: time.Millisecond})
 	for n, f := range l.offer(10_000, 0, time.Second, 1) {
-		if arrival := time.Duration(n) * 100 * time.Microsecond; f.lost != forwarded || f.leaves != arrival+time.Millisecond {
+		if arrival := time.Duration(n) * 100 * time.Microsecond; f.lost != forwarded || f.leaves != arrival+
+			time.Millisecond {
 			t.Fatalf("at its limit, frame %d that came at %v: %+v", n, arrival, f)
 		}
 	}
@@ -138,7 +141,8 @@ func TestOrderWithinFlows(t *testing.T) {
 			b.reuse(p)
 		}
 	}
-	wants := map[byte]string{0: "0 1 3 2 4 6 5 7 9 8 10 " /* the last of them still waits for one more */, 1: "0 2 1 3 5 4 6 8 7 9 11 10 "}
+	wants := map[byte]string{0: "0 1 3 2 4 6 5 7 " +
+		"9 8 10 ", /* the last of them still waits for one more */ 1: "0 2 1 3 5 4 6 8 7 9 11 10 "}
 	for f, want := range wants {
 		if got := departed[f]; got != want {
 			t.Errorf("flow %d leaves as %s, want %s", f, got, want)

@@ -51,7 +51,8 @@ func newRigOf(t *testing.T, s Spec) *rig {
 		noError(t, r.tester.Do(func() error {
 			attrs := netlink.NewLinkAttrs()
 			attrs.Name = generatorEnd
-			if err := netlink.LinkAdd(&netlink.Veth{LinkAttrs: attrs, PeerName: deviceEnd, PeerNamespace: netlink.NsFd(device.Fd())}); err != nil {
+			if err := netlink.LinkAdd(&netlink.Veth{LinkAttrs: attrs, PeerName: deviceEnd,
+				PeerNamespace: netlink.NsFd(device.Fd())}); err != nil {
 				return err
 			}
 			return setUp(generatorEnd)
@@ -149,13 +150,15 @@ type heard struct {
 	sent, received time.Duration
 }
 
-// counts waits until all that was sent has come and nothing is inside, and holds that all that came, and all that left, is accounted for.
+// counts waits until all that was sent has come and nothing is inside, and holds that all that came, and all
+// that left, is accounted for.
 func (r *rig) counts(t *testing.T) [2]Counts {
 	t.Helper()
 	for end := time.Now().Add(10 * time.Second); ; {
 		counts, err := r.device.Counts()
 		noError(t, err)
-		if counts[0].Inside == 0 && counts[1].Inside == 0 && counts[0].Came >= r.sent[0] && counts[1].Came >= r.sent[1] {
+		if counts[0].Inside == 0 && counts[1].Inside == 0 && counts[0].Came >= r.sent[0] &&
+			counts[1].Came >= r.sent[1] {
 			return counts
 		}
 		if time.Now().After(end) {
@@ -175,7 +178,8 @@ func (r *rig) hear(t *testing.T, port int) (frames []heard) {
 		if len(c.frame) != frameBytes {
 			t.Fatalf("a frame of %d bytes came out, want %d", len(c.frame), frameBytes)
 		}
-		frames = append(frames, heard{int64(binary.BigEndian.Uint64(c.frame[numberAt:])), c.frame[37], time.Duration(binary.BigEndian.Uint64(c.frame[sentAt:])), c.arrival})
+		frames = append(frames, heard{int64(binary.BigEndian.Uint64(c.frame[numberAt:])), c.frame[37],
+			time.Duration(binary.BigEndian.Uint64(c.frame[sentAt:])), c.arrival})
 		r.hears[port].giveBack(c.slot)
 	}
 }

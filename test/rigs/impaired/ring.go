@@ -44,7 +44,8 @@ func openRing(index int) (_ *ring, err error) {
 			err = errors.Join(fmt.Errorf("make a packet ring: %w", err), unix.Close(fd))
 		}
 	}()
-	request := unix.TpacketReq{Block_size: 1 << 20, Block_nr: slotBytes * slots >> 20, Frame_size: slotBytes, Frame_nr: slots}
+	request := unix.TpacketReq{Block_size: 1 << 20, Block_nr: slotBytes * slots >> 20, Frame_size: slotBytes,
+		Frame_nr: slots}
 	if err := errors.Join(unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_VERSION, unix.TPACKET_V2),
 		unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_IGNORE_OUTGOING, 1),
 		unix.SetsockoptTpacketReq(fd, unix.SOL_PACKET, unix.PACKET_RX_RING, &request)); err != nil {
@@ -98,10 +99,12 @@ func (r *ring) await(d time.Duration) {
 		limit := unix.NsecToTimespec(int64(d))
 		timeout = &limit
 	}
-	_, _ = unix.Ppoll([]unix.PollFd{{Fd: int32(r.fd), Events: unix.POLLIN}}, timeout, nil) // after an interrupt it is called again
+	// after an interrupt it is called again
+	_, _ = unix.Ppoll([]unix.PollFd{{Fd: int32(r.fd), Events: unix.POLLIN}}, timeout, nil)
 }
 
-// lost is how many frames came and found the ring full, or were too long, since it was opened. One goroutine may ask at a time.
+// lost is how many frames came and found the ring full, or were too long, since it was opened. One goroutine
+// may ask at a time.
 func (r *ring) lost() int64 {
 	if s, err := unix.GetsockoptTpacketStats(r.fd, unix.SOL_PACKET, unix.PACKET_STATISTICS); err == nil {
 		r.missed.Add(int64(s.Drops)) // the kernel begins anew with each question
@@ -132,7 +135,8 @@ func openOutlet(index int) (*outlet, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open a packet socket: %w", err)
 	}
-	if err := errors.Join(unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_QDISC_BYPASS, 1), unix.Bind(fd, &unix.SockaddrLinklayer{Ifindex: index})); err != nil {
+	if err := errors.Join(unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_QDISC_BYPASS, 1),
+		unix.Bind(fd, &unix.SockaddrLinklayer{Ifindex: index})); err != nil {
 		return nil, errors.Join(fmt.Errorf("open an outlet: %w", err), unix.Close(fd))
 	}
 	o := &outlet{fd: fd}
@@ -157,7 +161,8 @@ func (o *outlet) add(frame []byte) bool {
 // flush sends the batch, and says how many of it the kernel took, and refused.
 func (o *outlet) flush() (sent, refused int64) {
 	for handled := 0; handled < o.n; {
-		n, _, errno := unix.RawSyscall6(unix.SYS_SENDMMSG, uintptr(o.fd), uintptr(unsafe.Pointer(&o.headers[handled])), uintptr(o.n-handled), 0, 0, 0)
+		n, _, errno := unix.RawSyscall6(unix.SYS_SENDMMSG, uintptr(o.fd), uintptr(unsafe.Pointer(&o.headers[handled])),
+			uintptr(o.n-handled), 0, 0, 0)
 		switch errno {
 		case 0:
 			handled, sent = handled+int(n), sent+int64(n)

@@ -34,7 +34,8 @@ type port interface {
 	counts() (Counts, error)
 	// atRest says whether nothing is inside.
 	atRest() bool
-	// residence is how long frames stayed inside, by their bytes and by their bucket in package transit, and of how many it isn't known.
+	// residence is how long frames stayed inside, by their bytes and by their bucket in package transit, and of
+	// how many it isn't known.
 	residence() (stayed map[int]map[int]uint64, unstamped int64)
 }
 
@@ -46,7 +47,8 @@ type answer struct {
 	Unstamped  [2]int64                  `json:"without"` // of how many frames Held isn't known
 }
 
-// Main makes this process a device if it was started as one (Start), and then never returns. It must come first in main, or in TestMain.
+// Main makes this process a device if it was started as one (Start), and then never returns. It must come first
+// in main, or in TestMain.
 func Main() {
 	if os.Getenv(asked) == "" {
 		return
@@ -58,15 +60,18 @@ func Main() {
 	os.Exit(0)
 }
 
-// serve reads the Spec, says that the device forwards, and then its counts for each line that it reads, until there is none.
+// serve reads the Spec, says that the device forwards, and then its counts for each line that it reads, until
+// there is none.
 func serve(questions io.Reader, answers io.Writer) error {
 	decoder, encoder := json.NewDecoder(bufio.NewReader(questions)), json.NewEncoder(answers)
 	var s Spec
 	if err := decoder.Decode(&s); err != nil {
 		return fmt.Errorf("read what to be: %w", err)
 	}
-	debug.SetGCPercent(1000)                                 // there is little to collect, and a frame shouldn't wait for it
-	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + len(s.Ports)) // threads that carry frames keep their places while they sleep
+	// there is little to collect, and a frame shouldn't wait for it
+	debug.SetGCPercent(1000)
+	// threads that carry frames keep their places while they sleep
+	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + len(s.Ports))
 	var ports [2]port
 	err := inNamespace(func() (err error) {
 		ports, err = s.carry()
@@ -97,7 +102,8 @@ func serve(questions io.Reader, answers io.Writer) error {
 // namespaceFile is the descriptor by which a device has its interfaces' namespace.
 const namespaceFile = 3
 
-// inNamespace runs fn on a thread in the namespace of the device's interfaces. Sockets that fn opens belong to it for good.
+// inNamespace runs fn on a thread in the namespace of the device's interfaces. Sockets that fn opens belong to
+// it for good.
 func inNamespace(fn func() error) error {
 	result := make(chan error)
 	go func() {

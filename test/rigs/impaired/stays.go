@@ -35,7 +35,8 @@ const controlBytes = 256
 // begin, and frames that come meanwhile have the time at which they got into the ring.
 func newRecord(r *ring, o *outlet) (*record, error) {
 	const received = unix.SOF_TIMESTAMPING_RX_SOFTWARE | unix.SOF_TIMESTAMPING_SOFTWARE
-	const sent = unix.SOF_TIMESTAMPING_TX_SOFTWARE | unix.SOF_TIMESTAMPING_SOFTWARE | unix.SOF_TIMESTAMPING_OPT_ID | unix.SOF_TIMESTAMPING_OPT_TSONLY
+	const sent = unix.SOF_TIMESTAMPING_TX_SOFTWARE | unix.SOF_TIMESTAMPING_SOFTWARE |
+		unix.SOF_TIMESTAMPING_OPT_ID | unix.SOF_TIMESTAMPING_OPT_TSONLY
 	if err := unix.SetsockoptInt(r.fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPING, received); err != nil {
 		return nil, fmt.Errorf("have the kernel stamp what comes: %w", err)
 	}
@@ -57,7 +58,8 @@ func (k *record) note(handed []arrival) {
 		for i := range k.headers {
 			k.headers[i].header.SetControllen(controlBytes)
 		}
-		n, _, errno := unix.RawSyscall6(unix.SYS_RECVMMSG, uintptr(k.fd), uintptr(unsafe.Pointer(&k.headers[0])), uintptr(min(batch, len(handed)-noted)), unix.MSG_ERRQUEUE|unix.MSG_DONTWAIT, 0, 0)
+		n, _, errno := unix.RawSyscall6(unix.SYS_RECVMMSG, uintptr(k.fd), uintptr(unsafe.Pointer(&k.headers[0])),
+			uintptr(min(batch, len(handed)-noted)), unix.MSG_ERRQUEUE|unix.MSG_DONTWAIT, 0, 0)
 		if errno == unix.EINTR {
 			continue
 		}
@@ -85,9 +87,11 @@ func sendStamp(control []byte) (number uint32, departure time.Duration) {
 			return 0, 0
 		}
 		switch {
-		case header.Level == unix.SOL_SOCKET && header.Type == unix.SCM_TIMESTAMPING && len(data) >= int(unsafe.Sizeof(unix.Timespec{})):
+		case header.Level == unix.SOL_SOCKET && header.Type == unix.SCM_TIMESTAMPING &&
+			len(data) >= int(unsafe.Sizeof(unix.Timespec{})):
 			departure = time.Duration((*unix.Timespec)(unsafe.Pointer(&data[0])).Nano())
-		case header.Level == unix.SOL_PACKET && header.Type == unix.PACKET_TX_TIMESTAMP && len(data) >= int(unsafe.Sizeof(unix.SockExtendedErr{})):
+		case header.Level == unix.SOL_PACKET && header.Type == unix.PACKET_TX_TIMESTAMP &&
+			len(data) >= int(unsafe.Sizeof(unix.SockExtendedErr{})):
 			number = (*unix.SockExtendedErr)(unsafe.Pointer(&data[0])).Data
 		}
 		control = rest

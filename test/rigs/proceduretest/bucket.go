@@ -29,7 +29,8 @@ func NewBucket(rate float64, depth time.Duration) *Bucket {
 // second.
 const BetweenTrials = 670 * time.Millisecond
 
-// Pass is how many frames per second it forwards of the step's judged part. Before a trial, and a step from rest, it fills up for a while.
+// Pass is how many frames per second it forwards of the step's judged part. Before a trial, and a step from
+// rest, it fills up for a while.
 func (b *Bucket) Pass(s procedure.Step, asked float64) float64 {
 	if s.Rested || s.Kind == procedure.Trial {
 		b.forward(0, BetweenTrials)
@@ -64,7 +65,8 @@ func MixedFrame() (mean float64) {
 	return mean
 }
 
-// NewByteBucket is a full bucket that is so deep as time at its rate, which is that of so many frames of the mix per second.
+// NewByteBucket is a full bucket that is so deep as time at its rate, which is that of so many frames of the
+// mix per second.
 func NewByteBucket(framesPerSecond float64, depth time.Duration) *ByteBucket {
 	b := &ByteBucket{Rate: framesPerSecond * MixedFrame()}
 	b.Depth = b.Rate * depth.Seconds()
@@ -79,13 +81,15 @@ func (b *ByteBucket) Pass(s procedure.Step, asked float64) float64 {
 	}
 	b.forward(asked, s.Settle)
 	frames, bytes, sent := b.forward(asked, s.Judge)
-	b.offered, b.received = report.Flow{Layer2BitsPerSecond: int64(8 * sent / s.Judge.Seconds())}, report.Flow{Layer2BitsPerSecond: int64(8 * bytes / s.Judge.Seconds())}
+	b.offered, b.received = report.Flow{Layer2BitsPerSecond: int64(8 * sent / s.Judge.Seconds())},
+		report.Flow{Layer2BitsPerSecond: int64(8 * bytes / s.Judge.Seconds())}
 	return frames / s.Judge.Seconds()
 }
 
 // Weigh gives a direction of the last step's window the bits that were offered and came back.
 func (b *ByteBucket) Weigh(d *report.Direction) {
-	d.Offered.Layer2BitsPerSecond, d.Received.Layer2BitsPerSecond = b.offered.Layer2BitsPerSecond, b.received.Layer2BitsPerSecond
+	d.Offered.Layer2BitsPerSecond, d.Received.Layer2BitsPerSecond = b.offered.Layer2BitsPerSecond,
+		b.received.Layer2BitsPerSecond
 }
 
 func (b *ByteBucket) forward(asked float64, lasts time.Duration) (frames, bytes, sent float64) {

@@ -1,2 +1,3 @@
-// Package proceduretest carries procedures out against devices that are functions, without a generator and a clock. The procedures' tests share it.
+// Package proceduretest carries procedures out against devices that are functions, without a generator and a
+// clock. The procedures' tests share it.
 package proceduretest

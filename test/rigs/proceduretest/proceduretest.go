@@ -64,18 +64,23 @@ func WindowOf(devices [2]Device, s procedure.Step, n int) report.Window {
 	}).Window(s, n)
 }
 
-// Paired is what a generator and a device make of the loads of two directions at once, west→east and east→west, all in packets per second. Window counts from 0.
+// Paired is what a generator and a device make of the loads of two directions at once, west→east and east→west,
+// all in packets per second. Window counts from 0.
 type Paired func(window int, asked [2]float64) (offered, received [2]float64)
 
 // Window is what a step shows of the device, judged in the same way.
 func (d Paired) Window(s procedure.Step, n int) report.Window {
-	w := report.Window{Number: n + 1, Phase: s.Phase, Load: s.Load, Varied: s.Varied, Start: plan.Duration(n) * plan.Duration(time.Minute), Duration: plan.Duration(s.Judge),
+	w := report.Window{Number: n + 1, Phase: s.Phase, Load: s.Load, Varied: s.Varied,
+		Start: plan.Duration(n) * plan.Duration(time.Minute), Duration: plan.Duration(s.Judge),
 		Quality: report.Good, GeneratorCPUPercent: -1}
-	asked := [2]float64{Full * float64(s.LoadOf(0)) / float64(units.One), Full * float64(s.LoadOf(1)) / float64(units.One)}
+	asked := [2]float64{Full * float64(s.LoadOf(0)) / float64(units.One),
+		Full * float64(s.LoadOf(1)) / float64(units.One)}
 	offered, received := d(n, asked)
 	for i, names := range [][2]string{{"west", "east"}, {"east", "west"}} {
-		m := report.Direction{From: names[0], To: names[1], Intended: flow(asked[i]), Offered: flow(offered[i]), Received: flow(received[i]), Quality: report.Good}
-		m.Sent.Packets, m.Returned.Packets = int64(offered[i]*s.Judge.Seconds()+0.5), int64(received[i]*s.Judge.Seconds()+0.5)
+		m := report.Direction{From: names[0], To: names[1], Intended: flow(asked[i]), Offered: flow(offered[i]),
+			Received: flow(received[i]), Quality: report.Good}
+		m.Sent.Packets, m.Returned.Packets = int64(offered[i]*s.Judge.Seconds()+0.5),
+			int64(received[i]*s.Judge.Seconds()+0.5)
 		if i < len(s.Frames) {
 			m.Burst = &report.BackToBackBurst{Frames: s.Frames[i]}
 			m.Sent.Packets, m.Returned.Packets = s.Frames[i], int64(float64(s.Frames[i])*received[i]/max(1, offered[i]))
@@ -99,15 +104,16 @@ func (d Paired) Window(s procedure.Step, n int) report.Window {
 
 func flow(pps float64) report.Flow { return report.Flow{PacketsPerSecond: int64(pps + 0.5)} }
 
-// CarryOut carries the procedure out to its end, within its bound, and returns the windows and the reasons that steps gave. With every step it checks what all
-// procedures promise.
+// CarryOut carries the procedure out to its end, within its bound, and returns the windows and the reasons that
+// steps gave. With every step it checks what all procedures promise.
 func CarryOut(t *testing.T, p procedure.Procedure, d Device, edits ...Edit) (history []report.Window, trace []string) {
 	t.Helper()
 	return CarryOutOf(t, p, [2]Device{d, d}, edits...)
 }
 
 // CarryOutOf is CarryOut against a device that is one function from west to east, and another one back.
-func CarryOutOf(t *testing.T, p procedure.Procedure, devices [2]Device, edits ...Edit) (history []report.Window, trace []string) {
+func CarryOutOf(t *testing.T, p procedure.Procedure, devices [2]Device, edits ...Edit) (history []report.Window,
+	trace []string) {
 	t.Helper()
 	return carryOut(t, p, func(s procedure.Step, n int) report.Window {
 		w := WindowOf(devices, s, n)
@@ -119,7 +125,8 @@ func CarryOutOf(t *testing.T, p procedure.Procedure, devices [2]Device, edits ..
 }
 
 // CarryOutBoth is CarryOut against a device whose directions may share what it has.
-func CarryOutBoth(t *testing.T, p procedure.Procedure, d Paired, edits ...Edit) (history []report.Window, trace []string) {
+func CarryOutBoth(t *testing.T, p procedure.Procedure, d Paired, edits ...Edit) (history []report.Window,
+	trace []string) {
 	t.Helper()
 	return carryOut(t, p, func(s procedure.Step, n int) report.Window {
 		w := d.Window(s, n)
@@ -131,12 +138,14 @@ func CarryOutBoth(t *testing.T, p procedure.Procedure, d Paired, edits ...Edit) 
 }
 
 // CarryOutBy is CarryOut where the test itself says what a step shows.
-func CarryOutBy(t *testing.T, p procedure.Procedure, measured func(procedure.Step, int) report.Window) (history []report.Window, trace []string) {
+func CarryOutBy(t *testing.T, p procedure.Procedure, measured func(procedure.Step,
+	int) report.Window) (history []report.Window, trace []string) {
 	t.Helper()
 	return carryOut(t, p, measured)
 }
 
-func carryOut(t *testing.T, p procedure.Procedure, measured func(procedure.Step, int) report.Window) (history []report.Window, trace []string) {
+func carryOut(t *testing.T, p procedure.Procedure, measured func(procedure.Step,
+	int) report.Window) (history []report.Window, trace []string) {
 	t.Helper()
 	bound, took, trials, rests := p.Bound(), time.Duration(0), 0, 0
 	for {
@@ -156,8 +165,10 @@ func carryOut(t *testing.T, p procedure.Procedure, measured func(procedure.Step,
 		if s.Rested {
 			rests++
 		}
-		if len(history) > bound.Steps || rests > bound.Rests || took > bound.Time || trials > bound.Trials || s.Kind == procedure.Trial && s.Judge > bound.Trial {
-			t.Fatalf("%d steps in %s, %d of them trials, the last of %s, and %d from rest; the bound is %+v\n%v", len(history), took, trials, s.Judge, rests, bound, trace)
+		if len(history) > bound.Steps || rests > bound.Rests || took > bound.Time || trials > bound.Trials ||
+			s.Kind == procedure.Trial && s.Judge > bound.Trial {
+			t.Fatalf("%d steps in %s, %d of them trials, the last of %s, and %d from rest; the bound is %+v\n%v",
+				len(history), took, trials, s.Judge, rests, bound, trace)
 		}
 	}
 }
@@ -169,8 +180,10 @@ func check(t *testing.T, p procedure.Procedure, s procedure.Step, history []repo
 	if repeated := p.Next(history); !reflect.DeepEqual(s, repeated) {
 		t.Fatalf("after %d windows %+v, asked again %+v", len(history), s, repeated)
 	}
-	if remaining := p.Remaining(history); remaining < 0 || remaining > p.Bound().Time || s.Done && remaining > 0 || s.Judge > 0 && remaining == 0 {
-		t.Fatalf("after %d windows %s remain of %s, and the next step is %+v", len(history), remaining, p.Bound().Time, s)
+	if remaining := p.Remaining(history); remaining < 0 || remaining > p.Bound().Time || s.Done && remaining > 0 ||
+		s.Judge > 0 && remaining == 0 {
+		t.Fatalf("after %d windows %s remain of %s, and the next step is %+v", len(history), remaining, p.Bound().Time,
+			s)
 	}
 	c := p.Conclude(history)
 	if complete := s.Done || s.Optional; c.Finished != complete {
@@ -189,13 +202,15 @@ func checkConclusion(t *testing.T, c procedure.Conclusion, windows int) {
 		t.Fatalf("after %d windows: %+v", windows, c)
 	}
 	for _, d := range c.Directions {
-		if d.Window < procedure.None || d.Window >= windows || d.Lossy < procedure.None || d.Lossy >= windows || d.Saturated && d.Lossy == procedure.None {
+		if d.Window < procedure.None || d.Window >= windows || d.Lossy < procedure.None || d.Lossy >= windows ||
+			d.Saturated && d.Lossy == procedure.None {
 			t.Fatalf("after %d windows a direction is concluded as %+v", windows, d)
 		}
 	}
 }
 
-// AnyHistoryEnds proves that whatever the windows say, windows without directions included, a procedure ends within its bound. Each run draws a procedure.
+// AnyHistoryEnds proves that whatever the windows say, windows without directions included, a procedure ends
+// within its bound. Each run draws a procedure.
 func AnyHistoryEnds(t *testing.T, drawn func(*rand.Rand) procedure.Procedure) {
 	t.Helper()
 	rnd := rand.New(rand.NewPCG(5, 6))
@@ -215,7 +230,8 @@ func AnyHistoryEnds(t *testing.T, drawn func(*rand.Rand) procedure.Procedure) {
 		history, _ := carryOut(t, p, windowOf)
 		// A history that no step asked for has more windows than there are steps, of other phases.
 		for range 3 {
-			w := windowOf(procedure.Step{Phase: report.Ramping, Load: units.Ratio(rnd.Int64N(int64(units.One)))}, len(history))
+			w := windowOf(procedure.Step{Phase: report.Ramping, Load: units.Ratio(rnd.Int64N(int64(units.One)))},
+				len(history))
 			history = append([]report.Window{w}, history...)
 			p.Next(history)
 			p.Remaining(history)

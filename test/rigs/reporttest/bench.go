@@ -88,33 +88,46 @@ func (b *bench) prepare() {
 	}
 	b.sent, b.returned = make([]units.Traffic, len(b.directions)), make([]units.Traffic, len(b.directions))
 	started := time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC)
-	b.r = &report.Report{Version: report.Version, Producer: "linerate v0.1.0", Plan: b.plan(), Started: started, Ending: report.Completed}
-	generator := report.Generator{Name: "generator-0", Product: "TRex v3.06", Server: "10.42.0.17:4501", Hostname: "node-7", CPUModel: "Intel(R) Xeon(R) D-2123IT CPU @ 2.20GHz", Cores: 4, StartSkew: plan.Duration(340 * time.Microsecond)}
+	b.r = &report.Report{Version: report.Version, Producer: "linerate v0.1.0", Plan: b.plan(), Started: started,
+		Ending: report.Completed}
+	generator := report.Generator{Name: "generator-0", Product: "TRex v3.06", Server: "10.42.0.17:4501",
+		Hostname: "node-7", CPUModel: "Intel(R) Xeon(R) D-2123IT CPU @ 2.20GHz", Cores: 4,
+		StartSkew: plan.Duration(340 * time.Microsecond)}
 	for i, l := range b.r.Plan.Links {
 		b.r.LineRates = append(b.r.LineRates, report.LineRate{Link: l.Name, BitsPerSecond: b.line, Source: "spec"})
-		b.r.Silence = append(b.r.Silence, report.Silence{Link: l.Name, Generator: "generator-0", Duration: plan.Duration(time.Second)})
-		generator.Ports = append(generator.Ports, report.GeneratorPort{Link: l.Name, Index: i, Name: fmt.Sprintf("0000:03:0a.%d", i), Driver: "net_iavf", MAC: fmt.Sprintf("02:00:00:00:00:%02x", i+1), NextHopMAC: fmt.Sprintf("02:00:00:00:01:%02x", i+1), FlowControl: "off"})
+		b.r.Silence = append(b.r.Silence, report.Silence{Link: l.Name, Generator: "generator-0",
+			Duration: plan.Duration(time.Second)})
+		generator.Ports = append(generator.Ports, report.GeneratorPort{Link: l.Name, Index: i,
+			Name: fmt.Sprintf("0000:03:0a.%d", i), Driver: "net_iavf", MAC: fmt.Sprintf("02:00:00:00:00:%02x", i+1),
+			NextHopMAC: fmt.Sprintf("02:00:00:00:01:%02x", i+1), FlowControl: "off"})
 	}
 	b.r.Generators = []report.Generator{generator}
 	for _, d := range b.directions {
-		b.r.Path = append(b.r.Path, report.PathCheck{From: d.From, To: d.To, Proven: true, Sent: 8, Received: 8, Message: "8 of 8 frames on " + d.To + ", source MAC 02:00:00:00:01:02, TTL 63"})
+		b.r.Path = append(b.r.Path, report.PathCheck{From: d.From, To: d.To, Proven: true, Sent: 8, Received: 8,
+			Message: "8 of 8 frames on " + d.To + ", source MAC 02:00:00:00:01:02, TTL 63"})
 	}
 }
 
 func (b *bench) plan() *plan.Plan {
-	p := &plan.Plan{Version: plan.Version, Engine: "TRex", DUT: plan.DUT{Type: "Pod", Forwarding: plan.L3}, Directions: b.directions,
-		Test: plan.Test{Name: "vpp-imix", Namespace: "lab", Attempt: 1, Product: b.product, Loadtest: b.loadtest},
+	p := &plan.Plan{Version: plan.Version, Engine: "TRex", DUT: plan.DUT{Type: "Pod", Forwarding: plan.L3},
+		Directions: b.directions,
+		Test:       plan.Test{Name: "vpp-imix", Namespace: "lab", Attempt: 1, Product: b.product, Loadtest: b.loadtest},
 		Procedure: plan.Procedure{Type: "Ramp", MaxLossRatio: units.One / 1000, Ramp: plan.Ramp{
-			WarmupRate: units.Rate{Kind: units.Packets, Micros: 1_000_000_000}, WarmupDuration: plan.Duration(4 * time.Second),
-			TargetRate: units.Rate{Kind: units.LinePercent, Micros: 100_000_000}, RampDuration: plan.Duration(time.Duration(b.steps) * 2 * time.Second),
-			StepDuration: plan.Duration(2 * time.Second), Settle: plan.Duration(500 * time.Millisecond), RefineTo: units.One / 200,
+			WarmupRate:     units.Rate{Kind: units.Packets, Micros: 1_000_000_000},
+			WarmupDuration: plan.Duration(4 * time.Second),
+			TargetRate:     units.Rate{Kind: units.LinePercent, Micros: 100_000_000},
+			RampDuration:   plan.Duration(time.Duration(b.steps) * 2 * time.Second),
+			StepDuration:   plan.Duration(2 * time.Second), Settle: plan.Duration(500 * time.Millisecond),
+			RefineTo:        units.One / 200,
 			ConfirmDuration: plan.Duration(10 * time.Second), HoldDuration: plan.Duration(6 * time.Second)}},
 		Criteria: []plan.Criterion{{Name: "imix-line-rate", Metric: "LineRatePercent", Direction: "Each", Min: "95"}},
 	}
 	generator := plan.Generator{Name: "generator-0"}
 	for _, d := range b.directions {
-		p.Links = append(p.Links, plan.Link{Name: d.From, LineRate: b.line, DUT: plan.DUTEnd{Addresses: []netip.Prefix{netip.MustParsePrefix("198.18.0.1/24")}}})
-		generator.Ports = append(generator.Ports, plan.GeneratorPort{Link: d.From, Share: 1, ShareOf: 1, Streams: []stream.Stream{}})
+		p.Links = append(p.Links, plan.Link{Name: d.From, LineRate: b.line,
+			DUT: plan.DUTEnd{Addresses: []netip.Prefix{netip.MustParsePrefix("198.18.0.1/24")}}})
+		generator.Ports = append(generator.Ports, plan.GeneratorPort{Link: d.From, Share: 1, ShareOf: 1,
+			Streams: []stream.Stream{}})
 	}
 	if len(p.Links) == 1 { // with one direction only, its far end is a link too
 		p.Links = append(p.Links, plan.Link{Name: b.directions[0].To, LineRate: b.line})
@@ -129,7 +142,8 @@ func (b *bench) run() {
 	highest := units.Ratio(0)
 	for i := range b.steps {
 		if b.cutAfter > 0 && i >= b.cutAfter {
-			b.r.Ending, b.r.Message = report.Interrupted, "stopped by a person while ramping; run it again for a whole measurement"
+			b.r.Ending, b.r.Message = report.Interrupted,
+				"stopped by a person while ramping; run it again for a whole measurement"
 			b.answer(highest, b.firstLossy())
 			return
 		}
@@ -177,8 +191,10 @@ func (b *bench) window(phase report.Phase, load units.Ratio, took time.Duration)
 		b.lastGap++
 		received = b.limit - int64(float64(b.limit)*0.004*math.Abs(math.Sin(float64(b.lastGap))))
 	}
-	w := report.Window{Number: len(b.r.Windows) + 1, Phase: phase, Load: load, Start: plan.Duration(b.clock + 500*time.Millisecond), Duration: plan.Duration(took - 500*time.Millisecond),
-		Quality: report.Good, Reason: "loss within the limit", GeneratorCPUPercent: 3 + 80*float64(offered)/float64(b.top())}
+	w := report.Window{Number: len(b.r.Windows) + 1, Phase: phase, Load: load, Start: plan.Duration(b.clock +
+		500*time.Millisecond), Duration: plan.Duration(took - 500*time.Millisecond),
+		Quality: report.Good, Reason: "loss within the limit", GeneratorCPUPercent: 3 +
+			80*float64(offered)/float64(b.top())}
 	for _, d := range b.directions {
 		w.Directions = append(w.Directions, b.measure(d, intended, offered, received, w.Duration.Std()))
 	}
@@ -190,8 +206,10 @@ func (b *bench) window(phase report.Phase, load units.Ratio, took time.Duration)
 
 func (b *bench) measure(d plan.Direction, intended, offered, received int64, took time.Duration) report.Direction {
 	sent, returned := b.traffic(offered, took), b.traffic(received, took)
-	m := report.Direction{From: d.From, To: d.To, Intended: b.flow(intended), Offered: b.flow(offered), Received: b.flow(received), Sent: sent, Returned: returned,
-		LossRatio: units.RatioOf(sent.Packets-returned.Packets, sent.Packets), Quality: report.Good, Reason: "loss within the limit"}
+	m := report.Direction{From: d.From, To: d.To, Intended: b.flow(intended), Offered: b.flow(offered),
+		Received: b.flow(received), Sent: sent, Returned: returned,
+		LossRatio: units.RatioOf(sent.Packets-returned.Packets, sent.Packets), Quality: report.Good,
+		Reason: "loss within the limit"}
 	m.LossRatioMin = m.LossRatio
 	m.LineRatePercent = units.PercentOf(m.Received.Layer1BitsPerSecond, int64(b.line))
 	switch {
@@ -210,7 +228,8 @@ func (b *bench) traffic(packetsPerSecond int64, took time.Duration) units.Traffi
 
 func (b *bench) flow(packetsPerSecond int64) report.Flow {
 	r := units.PacketRate(packetsPerSecond) * units.PacketPerSecond
-	return report.Flow{PacketsPerSecond: packetsPerSecond, Layer1BitsPerSecond: int64(r.Layer1(b.mix)), Layer2BitsPerSecond: int64(r.Layer2(b.mix))}
+	return report.Flow{PacketsPerSecond: packetsPerSecond, Layer1BitsPerSecond: int64(r.Layer1(b.mix)),
+		Layer2BitsPerSecond: int64(r.Layer2(b.mix))}
 }
 
 func (b *bench) sample(w report.Window, intended, offered, received int64, took time.Duration) {
@@ -220,7 +239,8 @@ func (b *bench) sample(w report.Window, intended, offered, received int64, took 
 		for i := range b.directions {
 			b.sent[i] = b.sent[i].Add(b.traffic(offered, time.Second))
 			b.returned[i] = b.returned[i].Add(b.traffic(received, time.Second))
-			s.Directions = append(s.Directions, report.SampleDirection{IntendedPacketsPerSecond: intended, Sent: b.sent[i], Returned: b.returned[i]})
+			s.Directions = append(s.Directions, report.SampleDirection{IntendedPacketsPerSecond: intended,
+				Sent: b.sent[i], Returned: b.returned[i]})
 		}
 		b.r.Samples = append(b.r.Samples, s)
 	}
@@ -245,11 +265,15 @@ func (b *bench) answer(highest, lossy units.Ratio) {
 	switch {
 	case lossy > 0:
 		res.Saturated, res.Reason, res.Resolution = true, report.LossAboveLimit, units.One/200
-		res.Message = fmt.Sprintf("at %s each way more frames are lost than allowed", wording.PacketRate(int64(float64(b.top())*float64(lossy)/float64(units.One))))
+		res.Message = fmt.Sprintf("at %s each way more frames are lost than allowed",
+			wording.PacketRate(int64(float64(b.top())*float64(lossy)/float64(units.One))))
 	case b.r.Ending == report.Interrupted:
-		res.Reason, res.Message = report.Inconclusive, "every step up to "+highest.Percent().String()+"% of the target was clean"
+		res.Reason, res.Message = report.Inconclusive, "every step up to "+highest.Percent().String()+
+			"% of the target was clean"
 	case source.Quality == report.Short:
-		res.Reason, res.Message = report.GeneratorLimited, fmt.Sprintf("%s each way were intended and %s were sent", wording.PacketRate(source.Directions[0].Intended.PacketsPerSecond), wording.PacketRate(source.Directions[0].Offered.PacketsPerSecond))
+		res.Reason, res.Message = report.GeneratorLimited, fmt.Sprintf("%s each way were intended and %s were sent",
+			wording.PacketRate(source.Directions[0].Intended.PacketsPerSecond),
+			wording.PacketRate(source.Directions[0].Offered.PacketsPerSecond))
 	default:
 		res.Reason, res.Message = report.ReachedTarget, "100% of line rate was the target"
 	}
@@ -266,21 +290,25 @@ func (b *bench) fastest() report.Window {
 }
 
 func (b *bench) sum(w report.Window) *report.Sum {
-	s := &report.Sum{Window: w.Number, LossRatio: w.Directions[0].LossRatio, LossRatioMin: w.Directions[0].LossRatioMin, LineRatePercent: w.Directions[0].LineRatePercent}
+	s := &report.Sum{Window: w.Number, LossRatio: w.Directions[0].LossRatio, LossRatioMin: w.Directions[0].LossRatioMin,
+		LineRatePercent: w.Directions[0].LineRatePercent}
 	for _, d := range w.Directions {
-		s.Intended, s.Offered, s.Received = plus(s.Intended, d.Intended), plus(s.Offered, d.Offered), plus(s.Received, d.Received)
+		s.Intended, s.Offered, s.Received = plus(s.Intended, d.Intended), plus(s.Offered, d.Offered),
+			plus(s.Received, d.Received)
 	}
 	return s
 }
 
 func plus(a, b report.Flow) report.Flow {
-	return report.Flow{PacketsPerSecond: a.PacketsPerSecond + b.PacketsPerSecond, Layer1BitsPerSecond: a.Layer1BitsPerSecond + b.Layer1BitsPerSecond,
+	return report.Flow{PacketsPerSecond: a.PacketsPerSecond + b.PacketsPerSecond,
+		Layer1BitsPerSecond: a.Layer1BitsPerSecond + b.Layer1BitsPerSecond,
 		Layer2BitsPerSecond: a.Layer2BitsPerSecond + b.Layer2BitsPerSecond}
 }
 
 func (b *bench) settle() {
 	for i, d := range b.directions {
-		b.r.Totals = append(b.r.Totals, report.Total{From: d.From, To: d.To, Sent: b.sent[i], Returned: b.returned[i], Drained: true})
+		b.r.Totals = append(b.r.Totals, report.Total{From: d.From, To: d.To, Sent: b.sent[i], Returned: b.returned[i],
+			Drained: true})
 	}
 	b.r.Finished = b.r.Started.Add(b.clock + 1200*time.Millisecond)
 	b.r.Verdict = report.Verdict{Outcome: report.Undecided}

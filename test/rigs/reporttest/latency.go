@@ -15,11 +15,13 @@ import (
 // of that.
 func WithLatency(nanoseconds int64, options ...Option) *report.Report {
 	r := Measured(options...)
-	r.Plan.Procedure.Latency = &plan.Latency{At: []units.Ratio{0, units.One / 2}, TrialDuration: plan.Duration(10 * time.Second)}
+	r.Plan.Procedure.Latency = &plan.Latency{At: []units.Ratio{0, units.One / 2},
+		TrialDuration: plan.Duration(10 * time.Second)}
 	answer := r.Windows[r.Result.Window-1]
 	for _, at := range r.Plan.Procedure.Latency.At {
 		w := answer
-		w.Number, w.Phase, w.Load, w.Duration = len(r.Windows)+1, report.AtLoad, answer.Load*at/units.One, r.Plan.Procedure.Latency.TrialDuration
+		w.Number, w.Phase, w.Load, w.Duration = len(r.Windows)+1, report.AtLoad, answer.Load*at/units.One,
+			r.Plan.Procedure.Latency.TrialDuration
 		took := time.Duration(nanoseconds)
 		if at == 0 {
 			took /= 2
@@ -31,7 +33,8 @@ func WithLatency(nanoseconds int64, options ...Option) *report.Report {
 			d.Limit, d.Latency = nil, []report.Latency{took64(took)}
 			summary := d.Latency[0]
 			summary.Histogram = ""
-			l.Directions = append(l.Directions, report.LatencyOfDirection{From: d.From, To: d.To, Offered: d.Offered, Sizes: []report.Latency{summary}})
+			l.Directions = append(l.Directions, report.LatencyOfDirection{From: d.From, To: d.To, Offered: d.Offered,
+				Sizes: []report.Latency{summary}})
 		}
 		r.Windows, r.Result.Latency = append(r.Windows, w), append(r.Result.Latency, l)
 	}

@@ -23,8 +23,10 @@ func Scenarios() []Scenario {
 		{"generator-limited", JudgedAs(report.Undecided, Measured(Weak(90_000)))},
 		{"path-not-proven", PathNotProven()},
 		{"interrupted", JudgedAs(report.Undecided, Measured(Limited(150_000), CutAfter(3)))},
-		{"one-direction", inPod(JudgedAs(report.DidFail, Measured(named("OpenBSD", "64b"), Frames(64), Limited(152_090), Lanes("west", "east"))))},
-		{"four-directions", Measured(named("two lanes", "imix"), Limited(40_000), Lanes("west", "east", "east", "west", "north", "south", "south", "north"))},
+		{"one-direction", inPod(JudgedAs(report.DidFail, Measured(named("OpenBSD", "64b"), Frames(64), Limited(152_090),
+			Lanes("west", "east"))))},
+		{"four-directions", Measured(named("two lanes", "imix"), Limited(40_000), Lanes("west", "east", "east", "west",
+			"north", "south", "south", "north"))},
 		{"doubtful", Doubtful()},
 		{"nothing", FailedAtStart()},
 		{"bursts", Bursts()},
@@ -36,7 +38,8 @@ func Scenarios() []Scenario {
 // inPod gives the report a device in a pod, with a sidecar whose digest nobody told.
 func inPod(r *report.Report) *report.Report {
 	r.Device = &plan.Device{Pod: "imix-1-dut", Node: "node-2", Containers: []plan.Container{
-		{Name: "router", Image: "lab/openbsd:7.9", ImageID: "docker.io/lab/openbsd@sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"},
+		{Name: "router", Image: "lab/openbsd:7.9",
+			ImageID: "docker.io/lab/openbsd@sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"},
 		{Name: "log", Image: "lab/log:latest"},
 	}}
 	for i := range r.Generators {
@@ -57,7 +60,8 @@ func JudgedAs(o report.Outcome, r *report.Report) *report.Report {
 		report.DidFail:   "west→east: 10.22 % of line rate, at least 95 demanded",
 		report.Undecided: "west→east: at least 27.50 % of line rate is known, at least 95 demanded",
 	}
-	r.Verdict = report.Verdict{Outcome: o, Criteria: []report.CriterionResult{{Name: "imix-line-rate", Outcome: o, Message: messages[o]}}}
+	r.Verdict = report.Verdict{Outcome: o, Criteria: []report.CriterionResult{{Name: "imix-line-rate", Outcome: o,
+		Message: messages[o]}}}
 	return r
 }
 
@@ -66,14 +70,16 @@ func Bursts() *report.Report {
 	r := Measured(Limited(150_000))
 	answer := slices.IndexFunc(r.Windows, func(w report.Window) bool { return w.Number == r.Result.Window })
 	r.Result.Saturated, r.Result.Reason = false, report.GeneratorLimited
-	r.Result.Message = "window 12 was clean; what was lost above that may be the generator's doing, so this is a lower bound"
+	r.Result.Message = "window 12 was clean; what was lost above that may be the generator's doing, so this is a " +
+		"lower bound"
 	for i := range r.Windows {
 		w := &r.Windows[i]
 		if w.Quality != report.Lossy || w.Load <= r.Windows[answer].Load {
 			continue
 		}
-		w.Bursts = []report.Burst{{Generator: "generator-0", Link: "west", At: plan.Duration(300 * time.Millisecond), Duration: plan.Duration(21 * time.Millisecond),
-			Sent: 12_000, Due: 3_400, Paused: plan.Duration(62 * time.Millisecond), Count: 1 + i%3}}
+		w.Bursts = []report.Burst{{Generator: "generator-0", Link: "west", At: plan.Duration(300 * time.Millisecond),
+			Duration: plan.Duration(21 * time.Millisecond),
+			Sent:     12_000, Due: 3_400, Paused: plan.Duration(62 * time.Millisecond), Count: 1 + i%3}}
 		w.Quality, w.Reason = report.Invalid, "west→east: 4.1 % lost; but generator generator-0 sent in bursts"
 		for d := range w.Directions {
 			w.Directions[d].Quality, w.Directions[d].Reason = report.Invalid, w.Reason
@@ -92,14 +98,17 @@ func OtherDirection() *report.Report {
 	for i := range r.Windows {
 		w := &r.Windows[i]
 		if lossless := &w.Directions[0]; lossless.Quality == report.Lossy { // nothing is lost there
-			lossless.Quality, lossless.Reason, lossless.LossRatio, lossless.LossRatioMin = report.Good, "all came back", 0, 0
+			lossless.Quality, lossless.Reason, lossless.LossRatio, lossless.LossRatioMin = report.Good, "all came back",
+				0, 0
 			lossless.Received, lossless.Returned = lossless.Offered, lossless.Sent
 		}
 	}
 	res.Directions = slices.Clone(res.Directions)
 	res.Directions[0].Limit = &report.DirectionLimit{Reason: report.OtherDirection, Confirmed: true, Window: res.Window}
-	res.Directions[1].Limit = &report.DirectionLimit{Reason: report.LossAboveLimit, Saturated: true, Confirmed: true, Window: res.Window, Lossy: r.Windows[lossy].Number, Resolution: units.One / 200}
-	res.Message = "at 150.38 Kpps each way more frames are lost than allowed; east→west set the load of all directions, and west→east is a lower bound: no loss of its own is shown"
+	res.Directions[1].Limit = &report.DirectionLimit{Reason: report.LossAboveLimit, Saturated: true, Confirmed: true,
+		Window: res.Window, Lossy: r.Windows[lossy].Number, Resolution: units.One / 200}
+	res.Message = "at 150.38 Kpps each way more frames are lost than allowed; east→west set the load of all " +
+		"directions, and west→east is a lower bound: no loss of its own is shown"
 	return r
 }
 
@@ -124,21 +133,27 @@ func LimitsApart() *report.Report {
 	for i := range atOnce.Directions {
 		d := &atOnce.Directions[i]
 		halve(&d.Received)
-		d.Returned.Packets, d.Returned.Bytes, d.LineRatePercent = d.Returned.Packets/2, d.Returned.Bytes/2, d.LineRatePercent/2
-		d.LossRatio, d.LossRatioMin, d.Quality, d.Reason = units.One/2, units.One/2, report.Lossy, "half of them did not come back: 50 % lost"
+		d.Returned.Packets, d.Returned.Bytes, d.LineRatePercent = d.Returned.Packets/2, d.Returned.Bytes/2,
+			d.LineRatePercent/2
+		d.LossRatio, d.LossRatioMin, d.Quality, d.Reason = units.One/2, units.One/2, report.Lossy,
+			"half of them did not come back: 50 % lost"
 	}
 	atOnce.Reason = "west→east: " + atOnce.Directions[0].Reason
 	r.Windows = append(r.Windows, reverse, atOnce)
-	limit := report.DirectionLimit{Reason: report.LossAboveLimit, Saturated: true, Confirmed: true, Window: res.Window, Lossy: r.Windows[lossy].Number, Resolution: units.One / 200}
+	limit := report.DirectionLimit{Reason: report.LossAboveLimit, Saturated: true, Confirmed: true, Window: res.Window,
+		Lossy: r.Windows[lossy].Number, Resolution: units.One / 200}
 	limitBack := limit
 	limitBack.Window = reverse.Number
 	res.Directions = []report.Direction{r.Windows[answer].Directions[0], reverse.Directions[1]}
 	res.Directions[0].Limit, res.Directions[1].Limit = &limit, &limitBack
-	res.Together = &report.Together{Window: atOnce.Number, Quality: report.Lossy, Reason: atOnce.Reason, Directions: atOnce.Directions}
+	res.Together = &report.Together{Window: atOnce.Number, Quality: report.Lossy, Reason: atOnce.Reason,
+		Directions: atOnce.Directions}
 	res.Saturated, res.Reason, res.Resolution, res.Window = false, report.LoadHeld, 0, atOnce.Number
 	halve(&res.Total.Received)
-	res.Total.Window, res.Total.LossRatio, res.Total.LossRatioMin, res.Total.LineRatePercent = atOnce.Number, units.One/2, units.One/2, res.Total.LineRatePercent/2
-	res.Message = "west→east: 149.87 Kpps, a limit; east→west: 149.87 Kpps, a limit; all at once the device does not carry them: 149.87 Kpps came back of 299.75 Kpps"
+	res.Total.Window, res.Total.LossRatio, res.Total.LossRatioMin, res.Total.LineRatePercent = atOnce.Number,
+		units.One/2, units.One/2, res.Total.LineRatePercent/2
+	res.Message = "west→east: 149.87 Kpps, a limit; east→west: 149.87 Kpps, a limit; all at once the device does " +
+		"not carry them: 149.87 Kpps came back of 299.75 Kpps"
 	return r
 }
 
@@ -147,18 +162,23 @@ func keepOnly(w *report.Window, direction int) {
 	w.Varied = w.Directions[direction].Name()
 	w.Directions = slices.Clone(w.Directions)
 	d := &w.Directions[1-direction]
-	*d = report.Direction{From: d.From, To: d.To, Quality: report.Unjudged, Reason: "nothing was sent, while " + w.Varied + " varied"}
+	*d = report.Direction{From: d.From, To: d.To, Quality: report.Unjudged, Reason: "nothing was sent, while " +
+		w.Varied + " varied"}
 }
 
 func halve(f *report.Flow) {
-	f.PacketsPerSecond, f.Layer1BitsPerSecond, f.Layer2BitsPerSecond = f.PacketsPerSecond/2, f.Layer1BitsPerSecond/2, f.Layer2BitsPerSecond/2
+	f.PacketsPerSecond, f.Layer1BitsPerSecond, f.Layer2BitsPerSecond = f.PacketsPerSecond/2, f.Layer1BitsPerSecond/2,
+		f.Layer2BitsPerSecond/2
 }
 
 // PathNotProven is a run that ended before any load.
 func PathNotProven() *report.Report {
 	r := Measured(Limited(150_000))
-	r.Ending, r.Message = report.PathNotProven, "frames sent on west came back on west: the cable or the device bounces them; check the DUT's routes and where the links are plugged in"
-	r.Path[0] = report.PathCheck{From: "west", To: "east", Sent: 8, Message: "0 of 8 frames on east; 8 came back on west"}
+	r.Ending, r.Message = report.PathNotProven,
+		"frames sent on west came back on west: the cable or the device bounces them; check the DUT's routes and "+
+			"where the links are plugged in"
+	r.Path[0] = report.PathCheck{From: "west", To: "east", Sent: 8,
+		Message: "0 of 8 frames on east; 8 came back on west"}
 	r.Windows, r.Samples, r.Totals = nil, nil, nil
 	r.Result = report.Result{Reason: report.NotMeasured, Message: "the path was not proven"}
 	r.Finished = r.Started.Add(3 * time.Second)
@@ -170,9 +190,11 @@ func Doubtful() *report.Report {
 	r := Measured(named("Danos & <co>", "imix|64"), Limited(150_000))
 	r.Result.Confirmed, r.Result.NonMonotonic = false, true
 	outvoted := &r.Windows[2]
-	outvoted.Quality, outvoted.Reason = report.Lossy, "west→east: 52 of 10000 frames did not come back: 0.52 % lost, limit 0.1 %"
+	outvoted.Quality, outvoted.Reason = report.Lossy,
+		"west→east: 52 of 10000 frames did not come back: 0.52 % lost, limit 0.1 %"
 	r.Result.Outvoted = []report.Outvoted{{Load: outvoted.Load, Lossy: []int{3}, Of: 3}}
-	r.Result.SharedPorts = []string{"port 0000:3b:00.0 of node gen-1 is behind link west of pod t-1-generator-0 and link east of pod t-1-dut"}
+	r.Result.SharedPorts = []string{"port 0000:3b:00.0 of node gen-1 is behind link west of pod t-1-generator-0 " +
+		"and link east of pod t-1-dut"}
 	r.Silence[1].PacketsPerSecond, r.Silence[1].Received = 12, units.Traffic{Packets: 12, Bytes: 1200}
 	r.Totals[0].Drained, r.Totals[1].ReceiveErrors = false, 1234
 	w := &r.Windows[3]
@@ -185,9 +207,11 @@ func Doubtful() *report.Report {
 // FailedAtStart is the least that a run can write, as it failed at its first step.
 func FailedAtStart() *report.Report {
 	r := Measured()
-	return &report.Report{Version: report.Version, Producer: r.Producer, Plan: &plan.Plan{Version: plan.Version, Test: plan.Test{Name: "early", Attempt: 1}},
+	return &report.Report{Version: report.Version, Producer: r.Producer, Plan: &plan.Plan{Version: plan.Version,
+		Test: plan.Test{Name: "early", Attempt: 1}},
 		Started: r.Started, Finished: r.Started.Add(40 * time.Millisecond), Ending: report.Failed,
-		Message: "no generator answers at 10.42.0.17:4501: start TRex there, or correct external.servers", Result: report.Result{Reason: report.NotMeasured}, Verdict: report.Verdict{Outcome: report.Undecided}}
+		Message: "no generator answers at 10.42.0.17:4501: start TRex there, or correct external.servers",
+		Result:  report.Result{Reason: report.NotMeasured}, Verdict: report.Verdict{Outcome: report.Undecided}}
 }
 
 // Reports are the Reports of all scenarios.

@@ -14,10 +14,14 @@ import (
 
 // Words are what somebody may write into a document's texts.
 var Words = []string{
-	"::error::gone", "\n::error file=a::b", "\r::stop-commands::x", "\u00a0::warning::", "x\u2028::error::y", "##[error]red", "##vso[task.complete]", "a ##[group]b",
-	"\x1b[2J\x1b[1;1Hdrawn", "\x1b]0;title\x07", "\u009b2J", "\x7f\x08", "\u202egnp.exe", "\u2066isolated\u2069", "no\u200bwidth\u200d\ufeff\u00ad", "\U000e0041tag", "\u3164",
-	"<img src=x onerror=alert(1)>", "</td></table><script>x()</script>", "[link](https://evil.example)", "![i](http://evil.example/i.png)", "https://evil.example/x", "www.evil.example", "mailto:a@evil.example",
-	"@somebody", "hi @org/team", "a@evil.example", "#123", "owner/repo#45", "GH-7", "`code`", "```\nfence", "| cell | cell |", "~~~", "<details>", "<!--", "]]>", "&lt;b&gt;",
+	"::error::gone", "\n::error file=a::b", "\r::stop-commands::x", "\u00a0::warning::", "x\u2028::error::y",
+	"##[error]red", "##vso[task.complete]", "a ##[group]b",
+	"\x1b[2J\x1b[1;1Hdrawn", "\x1b]0;title\x07", "\u009b2J", "\x7f\x08", "\u202egnp.exe", "\u2066isolated\u2069",
+	"no\u200bwidth\u200d\ufeff\u00ad", "\U000e0041tag", "\u3164",
+	"<img src=x onerror=alert(1)>", "</td></table><script>x()</script>", "[link](https://evil.example)",
+	"![i](http://evil.example/i.png)", "https://evil.example/x", "www.evil.example", "mailto:a@evil.example",
+	"@somebody", "hi @org/team", "a@evil.example", "#123", "owner/repo#45", "GH-7", "`code`", "```\nfence",
+	"| cell | cell |", "~~~", "<details>", "<!--", "]]>", "&lt;b&gt;",
 	"=HYPERLINK(\"http://evil.example\")", "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\"=1",
 }
 
@@ -101,7 +105,8 @@ func Check(t *testing.T, name, format string, output []byte) {
 	t.Helper()
 	text := string(bytes.ToValidUTF8(output, []byte("\x00")))
 	for _, r := range text {
-		if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)) || r == '\u3164' {
+		if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)) ||
+			r == '\u3164' {
 			t.Errorf("%s: %s has the character %U", name, format, r)
 			return
 		}

@@ -18,8 +18,8 @@ type flow struct {
 	returned []line  // per generator, when it left the device
 }
 
-// line is a cumulative number of frames over time, as straight pieces between marks. However often it is read, a piece is computed once, from its
-// beginning.
+// line is a cumulative number of frames over time, as straight pieces between marks. However often it is read,
+// a piece is computed once, from its beginning.
 type line []mark
 
 // mark is the number at a moment, and its growth per second up to that moment.
@@ -60,7 +60,8 @@ func newFlow(d Direction, generators int) *flow {
 
 func (f *flow) burst() float64 { return f.Device.Limit.PerSecond() * f.Device.Burst.Seconds() }
 
-// advance lets each generator send at its rate from one moment to another. Nothing arrives while the link to the receivers is cut.
+// advance lets each generator send at its rate from one moment to another. Nothing arrives while the link to
+// the receivers is cut.
 func (f *flow) advance(begin, end time.Duration, rates []float64, cut bool) {
 	total := 0.0
 	for _, r := range rates {
@@ -80,7 +81,8 @@ func (f *flow) advance(begin, end time.Duration, rates []float64, cut bool) {
 	}
 }
 
-// piece is for how long, at most to the given moment, the device forwards the same share of the offered load, and that share.
+// piece is for how long, at most to the given moment, the device forwards the same share of the offered load,
+// and that share.
 func (f *flow) piece(begin, end time.Duration, offered float64) (time.Duration, float64) {
 	pass := 1 - f.Device.Loss.Float()
 	limit, end := f.limit(begin, end)
@@ -89,7 +91,8 @@ func (f *flow) piece(begin, end time.Duration, offered float64) (time.Duration, 
 		if vacant <= sliver {
 			return end, pass * min(1, f.Device.Table.Full.PerSecond()/offered)
 		}
-		end = min(end, begin+max(1, time.Duration(vacant/offered*float64(time.Second)))) // at the soonest, as if all were forwarded
+		// at the soonest, as if all were forwarded
+		end = min(end, begin+max(1, time.Duration(vacant/offered*float64(time.Second))))
 	}
 	switch {
 	case f.Device.Silent || offered == 0:
@@ -113,7 +116,8 @@ func (f *flow) piece(begin, end time.Duration, offered float64) (time.Duration, 
 	return emptyAt, pass
 }
 
-// limit is the device's limit at a moment, in packets per second, and until when it has it, at most to the given moment.
+// limit is the device's limit at a moment, in packets per second, and until when it has it, at most to the
+// given moment.
 func (f *flow) limit(begin, end time.Duration) (limit float64, limitEnd time.Duration) {
 	limit = f.Device.Limit.PerSecond()
 	for _, l := range f.Device.Later {

@@ -165,7 +165,8 @@ func onWire(frame []byte) units.Traffic {
 func (e *Engine) deliver(port int, frame []byte) {
 	e.delivered[port] = e.delivered[port].Add(onWire(frame))
 	if e.capture != nil && slices.Contains(e.capture.ports, port) {
-		e.capture.frames = append(e.capture.frames, engine.CapturedFrame{Port: port, Instant: e.world.computed, Bytes: frame})
+		e.capture.frames = append(e.capture.frames, engine.CapturedFrame{Port: port, Instant: e.world.computed,
+			Bytes: frame})
 	}
 }
 

@@ -10,7 +10,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Generator says how well a simulated generator works, and which faults it has. The zero value does everything that it is asked, at once.
+// Generator says how well a simulated generator works, and which faults it has. The zero value does everything
+// that it is asked, at once.
 type Generator struct {
 	// MaxRate is the most that one port sends, 0 for no bound. Like TRex, the generator doesn't report it.
 	MaxRate units.PacketRate
@@ -18,7 +19,8 @@ type Generator struct {
 	// ReceiveDropsFrom packets per second.
 	ReceiveDrops     units.Ratio
 	ReceiveDropsFrom units.PacketRate
-	// ReadTakes is how long a reading takes. Its time is then the middle of the request, and each port is read at some moment of it.
+	// ReadTakes is how long a reading takes. Its time is then the middle of the request, and each port is read at
+	// some moment of it.
 	ReadTakes time.Duration
 	// PortsRead returns, for the n-th reading, how long after its beginning the first port's counters are read, and
 	// the last port's. The others are read at even distances between. With nil the first is read at the reading's
@@ -121,7 +123,8 @@ func (e *Engine) lock() func() {
 // sending is a port's actual rate in packets per second.
 func (e *Engine) sending(index int) float64 {
 	p := e.ports[index]
-	if p == nil || !p.running || e.world.computed < p.begins || e.failed(Restart) || e.world.cfg.Links[index].isDown(e.world.computed) {
+	if p == nil || !p.running || e.world.computed < p.begins || e.failed(Restart) ||
+		e.world.cfg.Links[index].isDown(e.world.computed) {
 		return 0
 	}
 	pace, _ := e.pace()
@@ -136,7 +139,8 @@ func (e *Engine) reaches(rate units.PacketRate) float64 {
 	return rate.PerSecond()
 }
 
-// nextChange is the first moment after from, and not after to, at which a port begins or ends by itself or a restart stops all.
+// nextChange is the first moment after from, and not after to, at which a port begins or ends by itself or a
+// restart stops all.
 func (e *Engine) nextChange(begin, end time.Duration) time.Duration {
 	moments := []time.Duration{}
 	for _, p := range e.ports {
@@ -226,9 +230,11 @@ func (e *Engine) Describe(ctx context.Context) (engine.Description, error) {
 	if err := e.reach(ctx); err != nil {
 		return engine.Description{}, err
 	}
-	d := engine.Description{Product: "simulated generator", Server: fmt.Sprintf("sim:%d", e.index), Hostname: "memory", CoreCount: 1}
+	d := engine.Description{Product: "simulated generator", Server: fmt.Sprintf("sim:%d", e.index), Hostname: "memory",
+		CoreCount: 1}
 	for i, l := range e.world.cfg.Links {
-		d.Ports = append(d.Ports, engine.Port{Index: i, Name: l.Name, Driver: "sim", MAC: e.mac(i), Virtual: l.Virtual, Speed: l.Speed,
+		d.Ports = append(d.Ports, engine.Port{Index: i, Name: l.Name, Driver: "sim", MAC: e.mac(i), Virtual: l.Virtual,
+			Speed:  l.Speed,
 			LinkUp: !l.Down, Owner: e.Owner, FlowControl: "off", Untimed: e.Untimed})
 	}
 	return d, nil

@@ -18,10 +18,12 @@ const kpps = 1000 * units.PacketPerSecond
 // started is one generator whose port 0 sends at a rate through a device, in a bubble.
 func started(t *testing.T, d sim.Device, g sim.Generator, rate units.PacketRate) *sim.Engine {
 	t.Helper()
-	w := sim.New(sim.Config{Now: time.Now, Links: []sim.Link{{Name: "west"}, {Name: "east"}}, Generators: []sim.Generator{g},
+	w := sim.New(sim.Config{Now: time.Now, Links: []sim.Link{{Name: "west"}, {Name: "east"}},
+		Generators: []sim.Generator{g},
 		Directions: []sim.Direction{{From: 0, To: 1, Mix: units.Traffic{Packets: 1, Bytes: 100}, Device: d}}})
 	e := w.Generator(0)
-	for _, err := range []error{e.Claim(t.Context(), []int{0, 1}, false), e.Load(t.Context(), 0, make([]stream.Stream, 1)),
+	for _, err := range []error{e.Claim(t.Context(), []int{0, 1}, false),
+		e.Load(t.Context(), 0, make([]stream.Stream, 1)),
 		e.Start(t.Context(), []engine.PortLoad{{Port: 0, Rate: rate}}, time.Minute)} {
 		if err != nil {
 			t.Fatal(err)
@@ -47,18 +49,26 @@ func TestDevices(t *testing.T) {
 		sent, received int64 // after ten seconds
 		dropped        int64
 	}{
-		"forwards all":                   {sim.Device{}, sim.Generator{}, 5 * kpps, 50_000, 50_000, 0},
-		"forwards its limit":             {sim.Device{Limit: 2 * kpps}, sim.Generator{}, 5 * kpps, 50_000, 20_000, 0},
-		"forwards its limit and a burst": {sim.Device{Limit: 2 * kpps, Burst: time.Second}, sim.Generator{}, 5 * kpps, 50_000, 22_000, 0},
-		"holds what is under the limit":  {sim.Device{Limit: 2 * kpps, Burst: time.Second}, sim.Generator{}, 2 * kpps, 20_000, 20_000, 0},
-		"loses a share":                  {sim.Device{Loss: units.One / 4}, sim.Generator{}, 4 * kpps, 40_000, 30_000, 0},
-		"takes its time":                 {sim.Device{Delay: time.Second}, sim.Generator{}, 1 * kpps, 10_000, 9_000, 0},
-		"has a curve":                    {sim.Device{Capacity: func(o float64) float64 { return math.Sqrt(o) * 10 }}, sim.Generator{}, 1600 * units.PacketPerSecond, 16_000, 4_000, 0},
-		"was in trouble for two seconds": {sim.Device{Trouble: sim.Trouble{Begin: time.Second, End: 3 * time.Second, Loss: units.One / 2}}, sim.Generator{}, 1 * kpps, 10_000, 9_000, 0},
-		"a throttled generator":          {sim.Device{}, sim.Generator{MaxRate: 3 * kpps}, 5 * kpps, 30_000, 30_000, 0},
-		"drops at the receiver":          {sim.Device{}, sim.Generator{ReceiveDrops: units.One / 10}, 5 * kpps, 50_000, 45_000, 5_000},
-		"drops only above a rate":        {sim.Device{}, sim.Generator{ReceiveDrops: units.One / 10, ReceiveDropsFrom: 6 * kpps}, 5 * kpps, 50_000, 50_000, 0},
-		"starts late":                    {sim.Device{}, sim.Generator{StartTakes: time.Second}, 1 * kpps, 9_000, 9_000, 0},
+		"forwards all":       {sim.Device{}, sim.Generator{}, 5 * kpps, 50_000, 50_000, 0},
+		"forwards its limit": {sim.Device{Limit: 2 * kpps}, sim.Generator{}, 5 * kpps, 50_000, 20_000, 0},
+		"forwards its limit and a burst": {sim.Device{Limit: 2 * kpps, Burst: time.Second}, sim.Generator{}, 5 * kpps,
+			50_000, 22_000, 0},
+		"holds what is under the limit": {sim.Device{Limit: 2 * kpps, Burst: time.Second}, sim.Generator{}, 2 * kpps,
+			20_000, 20_000, 0},
+		"loses a share": {sim.Device{Loss: units.One / 4}, sim.Generator{}, 4 * kpps, 40_000, 30_000,
+			0},
+		"takes its time": {sim.Device{Delay: time.Second}, sim.Generator{}, 1 * kpps, 10_000, 9_000, 0},
+		"has a curve": {sim.Device{Capacity: func(o float64) float64 { return math.Sqrt(o) * 10 }},
+			sim.Generator{}, 1600 * units.PacketPerSecond, 16_000, 4_000, 0},
+		"was in trouble for two seconds": {sim.Device{Trouble: sim.Trouble{Begin: time.Second, End: 3 * time.Second,
+			Loss: units.One / 2}}, sim.Generator{}, 1 * kpps, 10_000, 9_000, 0},
+		"a throttled generator": {sim.Device{}, sim.Generator{MaxRate: 3 * kpps}, 5 * kpps, 30_000, 30_000, 0},
+		"drops at the receiver": {sim.Device{}, sim.Generator{ReceiveDrops: units.One / 10}, 5 * kpps, 50_000,
+			45_000, 5_000},
+		"drops only above a rate": {sim.Device{}, sim.Generator{ReceiveDrops: units.One / 10,
+			ReceiveDropsFrom: 6 * kpps}, 5 * kpps, 50_000, 50_000, 0},
+		"starts late": {sim.Device{}, sim.Generator{StartTakes: time.Second}, 1 * kpps, 9_000, 9_000,
+			0},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -69,7 +79,8 @@ func TestDevices(t *testing.T) {
 				if within1(sent, test.sent) && within1(received, test.received) && within1(dropped, test.dropped) {
 					return
 				}
-				t.Errorf("sent %d, received %d, dropped %d; want %d, %d, %d", sent, received, dropped, test.sent, test.received, test.dropped)
+				t.Errorf("sent %d, received %d, dropped %d; want %d, %d, %d", sent, received, dropped, test.sent,
+					test.received, test.dropped)
 			})
 		})
 	}
@@ -95,7 +106,8 @@ func TestAGeneratorStandsStillAndCatchesUp(t *testing.T) {
 	for name, mute := range map[string]bool{"and answers": false, "and is mute": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				e := started(t, sim.Device{Limit: 2 * kpps, Burst: 50 * time.Millisecond}, sim.Generator{Stalls: []sim.Standstill{stall}, Mute: mute}, kpps)
+				e := started(t, sim.Device{Limit: 2 * kpps, Burst: 50 * time.Millisecond},
+					sim.Generator{Stalls: []sim.Standstill{stall}, Mute: mute}, kpps)
 				began := time.Now()
 				time.Sleep(1100 * time.Millisecond)
 				sent, _, _ := read(t, e)

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Standstill is a time span in which a generator sends nothing, as its processor does other work, and the time after it in which the generator sends Faster
-// times as fast, until it has caught up.
+// Standstill is a time span in which a generator sends nothing, as its processor does other work, and the time
+// after it in which the generator sends Faster times as fast, until it has caught up.
 //
 //	rate × Faster         ┌──┐
 //	rate        ────┐     │  └──────
@@ -26,8 +26,8 @@ func (s Standstill) caughtUp() time.Duration {
 	return end
 }
 
-// pace is how many times as fast as asked for a generator sends at the moment up to which the world is computed, and for how much longer it
-// stands still.
+// pace is how many times as fast as asked for a generator sends at the moment up to which the world is
+// computed, and for how much longer it stands still.
 func (e *Engine) pace() (times float64, remaining time.Duration) {
 	if !e.started {
 		return 1, 0

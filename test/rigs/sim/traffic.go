@@ -121,12 +121,15 @@ func (e *Engine) readOrder(ports []int, turn int) (order []int, offset func(n in
 // counters are a port's present counters. The caller has locked the world.
 func (e *Engine) counters(index int) engine.PortCounters {
 	clock := e.world.computed
-	c := engine.PortCounters{LinkUp: !e.world.cfg.Links[index].isDown(clock), LinkFlaps: int64(2*e.happened(Flap)) + e.world.cfg.Links[index].changes(clock), PauseFrames: int64(100 * e.happened(Paused)), Paced: e.Paced, CountsStrays: true}
+	c := engine.PortCounters{LinkUp: !e.world.cfg.Links[index].isDown(clock), LinkFlaps: int64(2*e.happened(Flap)) +
+		e.world.cfg.Links[index].changes(clock), PauseFrames: int64(100 * e.happened(Paused)), Paced: e.Paced,
+		CountsStrays: true}
 	if e.Paced {
 		c.Waited = e.stood()
 	}
 	if p := e.ports[index]; p != nil && p.burst > 0 && !p.running && !e.UntimedBursts {
-		c.Sending = p.took - p.took/time.Duration(max(1, p.burst-e.Cuts)) // from the first frame to the last, which is a gap less than there are frames
+		// from the first frame to the last, which is a gap less than there are frames
+		c.Sending = p.took - p.took/time.Duration(max(1, p.burst-e.Cuts))
 	}
 	for i, f := range e.world.flows {
 		if f.From == index {

@@ -100,7 +100,8 @@ type Device struct {
 	// these not at all. With 1 each arrives twice, with 0 none does.
 	RepeatsOneIn int64
 
-	// Relearns is how many marked frames the device drops after each Reset before it forwards one, as Resolving at the beginning.
+	// Relearns is how many marked frames the device drops after each Reset before it forwards one, as Resolving at
+	// the beginning.
 	Relearns int
 
 	marked int64 // of RepeatsOneIn
@@ -146,7 +147,8 @@ func New(cfg Config) *World {
 		w.flows = append(w.flows, newFlow(d, len(cfg.Generators)))
 	}
 	for i, g := range cfg.Generators {
-		w.generators = append(w.generators, &Engine{world: w, index: i, Generator: g, ports: map[int]*port{}, cleared: map[int]engine.PortCounters{},
+		w.generators = append(w.generators, &Engine{world: w, index: i, Generator: g, ports: map[int]*port{},
+			cleared:  map[int]engine.PortCounters{},
 			injected: map[int]units.Traffic{}, delivered: map[int]units.Traffic{}})
 	}
 	return w

@@ -38,9 +38,11 @@ func (p *port) read(reader *frames, fcs int64) frames {
 	if p.Driver != "net_e1000_igb" && p.Driver != "net_ixgbe" {
 		return total
 	}
-	fresh := frames{total.sent - p.cleared.sent, total.sentBytes - p.cleared.sentBytes, total.received - p.cleared.received, total.receivedBytes - p.cleared.receivedBytes}
+	fresh := frames{total.sent - p.cleared.sent, total.sentBytes - p.cleared.sentBytes,
+		total.received - p.cleared.received, total.receivedBytes - p.cleared.receivedBytes}
 	reader.sent, reader.sentBytes = reader.sent+fresh.sent, reader.sentBytes+fresh.sentBytes-(4-fcs)*fresh.sent
-	reader.received, reader.receivedBytes = reader.received+fresh.received, reader.receivedBytes+fresh.receivedBytes-(4-fcs)*fresh.received
+	reader.received, reader.receivedBytes = reader.received+fresh.received, reader.receivedBytes+
+		fresh.receivedBytes-(4-fcs)*fresh.received
 	p.cleared = total
 	time.Sleep(readingRegisters)
 	return *reader
@@ -57,14 +59,18 @@ type counter struct {
 func (p *port) extended() []counter {
 	good := p.read(&p.byExtended, 0)
 	counters := []counter{
-		{"rx_good_packets", good.received}, {"tx_good_packets", good.sent}, {"rx_good_bytes", good.receivedBytes}, {"tx_good_bytes", good.sentBytes},
-		{"rx_missed_errors", p.receiveErrors}, {"rx_errors", p.damaged}, {"tx_errors", p.sendErrors}, {"rx_mbuf_allocation_errors", 0},
+		{"rx_good_packets", good.received}, {"tx_good_packets", good.sent}, {"rx_good_bytes", good.receivedBytes},
+		{"tx_good_bytes", good.sentBytes},
+		{"rx_missed_errors", p.receiveErrors}, {"rx_errors", p.damaged}, {"tx_errors", p.sendErrors},
+		{"rx_mbuf_allocation_errors", 0},
 	}
 	if p.Virtual {
-		return append(counters, counter{"rx_q0_packets", int64(p.received)}, counter{"rx_q0_bytes", int64(p.receivedBytes)}, counter{"rx_q0_errors", 0},
+		return append(counters, counter{"rx_q0_packets", int64(p.received)},
+			counter{"rx_q0_bytes", int64(p.receivedBytes)}, counter{"rx_q0_errors", 0},
 			counter{"tx_q0_packets", int64(p.sent)}, counter{"tx_q0_bytes", int64(p.sentBytes)})
 	}
-	return append(counters, counter{"rx_crc_errors", p.damaged}, counter{"rx_xoff_packets", 3}, counter{"rx_xon_packets", 2}, counter{"tx_xoff_packets", 100})
+	return append(counters, counter{"rx_crc_errors", p.damaged}, counter{"rx_xoff_packets", 3},
+		counter{"rx_xon_packets", 2}, counter{"tx_xoff_packets", 100})
 }
 
 func (g *Generator) getExtendedNames(p *port, _ Call) (any, error) {
@@ -99,7 +105,8 @@ func (g *Generator) getActiveFlows(Call) (any, error) {
 	return object{"ids": object{"flow_stats": stats, "latency": latency}}, nil
 }
 
-// getFlowStats pretends that each flow came back whole, in 34 µs. There is nothing about flows that the server doesn't have, and no latency of those that didn't send.
+// getFlowStats pretends that each flow came back whole, in 34 µs. There is nothing about flows that the server
+// doesn't have, and no latency of those that didn't send.
 func (g *Generator) getFlowStats(c Call) (any, error) {
 	var params struct {
 		Flows []uint32 `json:"pgids"`
@@ -148,7 +155,8 @@ func (g *Generator) countedAt(index int, count int64) object {
 }
 
 func (g *Generator) latencyOf(p *port, s stream.Stream, sent int64) object {
-	lat := object{"average": wire.Float(34), "total_min": 3, "total_max": 8976, "last_max": 40, "jit": 5, "histogram": object{"0": 1, "30": sent}}
+	lat := object{"average": wire.Float(34), "total_min": 3, "total_max": 8976, "last_max": 40, "jit": 5,
+		"histogram": object{"0": 1, "30": sent}}
 	if g.Histograms {
 		timed := sent
 		if p.state == stateTX {

@@ -113,7 +113,8 @@ func (g *Generator) receive(index int, frame []byte) {
 		if k.active && slices.Contains(k.rx, index) {
 			k.count++
 			k.frames = append(k.frames, object{
-				"binary": frame, "index": k.count, "origin": "RX", "port": index, "ts": g.clock(), "wirelen": len(frame),
+				"binary": frame, "index": k.count, "origin": "RX", "port": index, "ts": g.clock(),
+				"wirelen": len(frame),
 			})
 		}
 	}
@@ -159,7 +160,8 @@ func (g *Generator) answerARP(p *port, frame []byte, device net.HardwareAddr) {
 	if len(frame) < 42 || frame[21] != 1 || !slices.Contains(p.Addresses, netip.AddrFrom4([4]byte(frame[38:42]))) {
 		return
 	}
-	reply := slices.Concat(frame[6:12], device, []byte{8, 6, 0, 1, 8, 0, 6, 4, 0, 2}, device, frame[38:42], frame[22:32])
+	reply := slices.Concat(frame[6:12], device, []byte{8, 6, 0, 1, 8, 0, 6, 4, 0, 2}, device, frame[38:42],
+		frame[22:32])
 	g.receive(p.Index, reply)
 }
 

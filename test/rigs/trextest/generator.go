@@ -38,10 +38,12 @@ type Port struct {
 // 198.18.1.1 and 2001:2:0:1::1 on port 1.
 func TwoPorts() []Port {
 	return []Port{
-		{Index: 0, Driver: "net_ice", MAC: "02:00:00:00:00:10", SpeedGbps: 10, Neighbor: "02:00:00:00:00:20", ForwardsTo: 1,
-			Addresses: []netip.Addr{netip.MustParseAddr("198.18.0.1"), netip.MustParseAddr("2001:2::1")}},
-		{Index: 1, Driver: "net_ice", MAC: "02:00:00:00:00:11", SpeedGbps: 10, Neighbor: "02:00:00:00:00:21", ForwardsTo: 0,
-			Addresses: []netip.Addr{netip.MustParseAddr("198.18.1.1"), netip.MustParseAddr("2001:2:0:1::1")}},
+		{Index: 0, Driver: "net_ice", MAC: "02:00:00:00:00:10", SpeedGbps: 10, Neighbor: "02:00:00:00:00:20",
+			ForwardsTo: 1,
+			Addresses:  []netip.Addr{netip.MustParseAddr("198.18.0.1"), netip.MustParseAddr("2001:2::1")}},
+		{Index: 1, Driver: "net_ice", MAC: "02:00:00:00:00:11", SpeedGbps: 10, Neighbor: "02:00:00:00:00:21",
+			ForwardsTo: 0,
+			Addresses:  []netip.Addr{netip.MustParseAddr("198.18.1.1"), netip.MustParseAddr("2001:2:0:1::1")}},
 	}
 }
 
@@ -71,7 +73,8 @@ type Generator struct {
 	methods  map[string]AnswerFunc
 	crashes  []string
 	global   map[string]any
-	// counted is the time of the clock up to when counters are, and schedule that of its schedule, which goes slower than the clock while it is asked for more than it can send.
+	// counted is the time of the clock up to when counters are, and schedule that of its schedule, which goes
+	// slower than the clock while it is asked for more than it can send.
 	counted, schedule float64
 }
 
@@ -89,7 +92,8 @@ func (g *Generator) boot(ports []Port) {
 	g.ports = map[int]*port{}
 	g.captures = map[int]*capture{}
 	g.queues = map[uint32]*queue{}
-	g.global = map[string]any{"m_cpu_util": wire.Float(12.5), "m_rx_cpu_util": wire.Float(1.5), "m_total_queue_full": 0, "m_total_queue_drop": 0, "m_total_alloc_error": 0}
+	g.global = map[string]any{"m_cpu_util": wire.Float(12.5), "m_rx_cpu_util": wire.Float(1.5), "m_total_queue_full": 0,
+		"m_total_queue_drop": 0, "m_total_alloc_error": 0}
 	for _, p := range ports {
 		g.ports[p.Index] = newPort(p)
 	}
@@ -186,7 +190,8 @@ func (g *Generator) Answer(c Call) (any, error) {
 	defer g.mu.Unlock()
 	method, ok := g.methods[c.Method]
 	if !ok {
-		return nil, &wire.Error{Code: wire.CodeUnknownMethod, Message: fmt.Sprintf("Method %s not registered", c.Method)}
+		return nil, &wire.Error{Code: wire.CodeUnknownMethod, Message: fmt.Sprintf("Method %s not registered",
+			c.Method)}
 	}
 	if !bytes.HasPrefix(bytes.TrimSpace(c.Params), []byte("{")) {
 		return nil, refuse("JSON-RPC2 params should be object in TRex case ")
@@ -222,7 +227,8 @@ func (g *Generator) indexes() []int { return slices.Sorted(maps.Keys(g.ports)) }
 
 // refuse is TRex's error for every refused call.
 func refuse(format string, args ...any) error {
-	return &wire.Error{Code: wire.CodeRefused, Message: "Failed To Execute Method", Specific: fmt.Sprintf(format, args...)}
+	return &wire.Error{Code: wire.CodeRefused, Message: "Failed To Execute Method", Specific: fmt.Sprintf(format,
+		args...)}
 }
 
 // badParameters is TRex's error for parameters that it can't read.

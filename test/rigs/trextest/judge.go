@@ -73,7 +73,8 @@ func (j *Judge) value(place string, recorded, heard any) {
 			return
 		}
 	case json.Number:
-		if got, ok := heard.(json.Number); ok && isReal(want) == isReal(got) && (!exactly(place) || nearlyEqual(want, got)) {
+		if got, ok := heard.(json.Number); ok && isReal(want) == isReal(got) &&
+			(!exactly(place) || nearlyEqual(want, got)) {
 			return
 		}
 	default:

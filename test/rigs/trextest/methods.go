@@ -104,7 +104,8 @@ func (g *Generator) onOwned(method func(*port, Call) (any, error)) AnswerFunc {
 func (g *Generator) ok(*port, Call) (any, error) { return object{}, nil }
 
 func (g *Generator) getVersion(Call) (any, error) {
-	return object{"version": "v3.08", "mode": "STL", "build_date": "Nov 05 2025", "build_time": "10:00:00", "built_by": "nobody"}, nil
+	return object{"version": "v3.08", "mode": "STL", "build_date": "Nov 05 2025", "build_time": "10:00:00",
+		"built_by": "nobody"}, nil
 }
 
 func (g *Generator) apiSync(c Call) (any, error) {
@@ -118,11 +119,13 @@ func (g *Generator) apiSync(c Call) (any, error) {
 	const versions = "(API type 'STL':  - server: '5.1', client: '%d.%d')"
 	switch {
 	case p.Name != "STL":
-		return nil, refuse("RPC configuration mismatch - server RPC configuration: 'STL', client RPC configuration: '%s'", p.Name)
+		return nil, refuse("RPC configuration mismatch - server RPC configuration: 'STL', client RPC "+
+			"configuration: '%s'", p.Name)
 	case p.Major < 5:
 		return nil, refuse("RPC version mismatch: a newer client version is required\n"+versions, p.Major, p.Minor)
 	case p.Major > 5 || p.Minor > 1:
-		return nil, refuse("Version mismatch: your client version is too new to be supported by the server\n"+versions, p.Major, p.Minor)
+		return nil, refuse("Version mismatch: your client version is too new to be supported by the server\n"+versions,
+			p.Major, p.Minor)
 	}
 	return object{"api_h": g.handle}, nil
 }
@@ -133,18 +136,22 @@ func (g *Generator) getSystemInfo(Call) (any, error) {
 		p := g.ports[index]
 		software = software || p.Virtual
 		ports = append(ports, object{
-			"index": index, "driver": p.Driver, "description": "Unknown", "pci_addr": "N/A", "numa": -1, "hw_mac": p.MAC,
-			"stack": "legacy", "is_virtual": p.Virtual, "is_fc_supported": !p.Virtual, "is_prom_supported": true,
-			"rx": object{"caps": []string{"flow_stats", "latency", "rx_bytes", "tpg"}, "counters": 1023}, "supp_speeds": []int{},
+			"index": index, "driver": p.Driver, "description": "Unknown", "pci_addr": "N/A", "numa": -1,
+			"hw_mac": p.MAC,
+			"stack":  "legacy", "is_virtual": p.Virtual, "is_fc_supported": !p.Virtual, "is_prom_supported": true,
+			"rx":          object{"caps": []string{"flow_stats", "latency", "rx_bytes", "tpg"}, "counters": 1023},
+			"supp_speeds": []int{},
 		})
 	}
 	return object{
-		"hostname": "lab", "uptime": "Nov 05 2025 @ 10:00:00", "dp_core_count": 1, "core_type": "Simulated", "advanced_per_stream_stats": software, "port_count": len(ports), "ports": ports,
+		"hostname": "lab", "uptime": "Nov 05 2025 @ 10:00:00", "dp_core_count": 1, "core_type": "Simulated",
+		"advanced_per_stream_stats": software, "port_count": len(ports), "ports": ports,
 	}, nil
 }
 
 func (g *Generator) getUtilization(Call) (any, error) {
-	return object{"cpu": []object{{"history": slices.Repeat([]int{12, 10}, 10), "ports": []int{0, 1}}}, "mbuf_stats": object{}}, nil
+	return object{"cpu": []object{{"history": slices.Repeat([]int{12, 10}, 10), "ports": []int{0, 1}}},
+		"mbuf_stats": object{}}, nil
 }
 
 func (g *Generator) crash(input string) error {

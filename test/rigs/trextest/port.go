@@ -45,12 +45,14 @@ type port struct {
 
 	sent, sentBytes, received, receivedBytes float64
 	receivedMean                             float64 // of the frames that are received now
-	cleared, byCounters, byExtended          frames  // up to where registers were read, and what its readers have of them
+	cleared, byCounters, byExtended          frames  // read from registers in all, and by each of the two readers
 	receiveErrors, damaged, sendErrors       int64
 }
 
 func newPort(p Port) *port {
-	n := &port{Port: p, tags: []int{}, owner: p.Owner, state: stateIdle, pauseMode: 3, room: p.Holds, nextHop: p.Neighbor, layer2: true, unresolved: p.Neighbor == "", streams: map[int]stream.Stream{}, raw: map[int]json.RawMessage{}, versions: map[int]int{}}
+	n := &port{Port: p, tags: []int{}, owner: p.Owner, state: stateIdle, pauseMode: 3, room: p.Holds,
+		nextHop: p.Neighbor, layer2: true, unresolved: p.Neighbor == "", streams: map[int]stream.Stream{},
+		raw: map[int]json.RawMessage{}, versions: map[int]int{}}
 	if p.Virtual {
 		n.pauseMode = -1
 	}
@@ -86,7 +88,8 @@ func (g *Generator) acquire(p *port, c Call) (any, error) {
 	return p.handler, nil
 }
 
-// give makes a session the owner of a port. The event says whether another one was, and not whether the client forced it.
+// give makes a session the owner of a port. The event says whether another one was, and not whether the client
+// forced it.
 func (g *Generator) give(p *port, user string, session uint32) {
 	owned := p.owner != ""
 	p.owner, p.session, p.handler = user, session, token()
@@ -130,7 +133,8 @@ func (g *Generator) getPortStatus(p *port, c Call) (any, error) {
 		ipv4["src"], ipv4["dst"] = p.local, p.peer
 	}
 	attributes["layer_cfg"] = object{
-		"ether": object{"src": p.MAC, "dst": p.nextHop, "state": p.destinationState()}, "ipv4": ipv4, "ipv6": object{"enabled": false},
+		"ether": object{"src": p.MAC, "dst": p.nextHop, "state": p.destinationState()}, "ipv4": ipv4,
+		"ipv6": object{"enabled": false},
 	}
 	status := object{"owner": p.owner, "state": p.state, "service": p.service, "attr": attributes}
 	if params.Profile != "" {
@@ -147,7 +151,8 @@ func (p *port) attributes() object {
 	}
 	return object{
 		"speed": wire.Float(p.SpeedGbps), "link": object{"up": !p.linkDown}, "fc": object{"mode": p.pauseMode},
-		"promiscuous": object{"enabled": p.promiscuous}, "multicast": object{"enabled": p.multicast}, "rx_filter_mode": filter, "vxlan_fs": []int{},
+		"promiscuous": object{"enabled": p.promiscuous}, "multicast": object{"enabled": p.multicast},
+		"rx_filter_mode": filter, "vxlan_fs": []int{},
 	}
 }
 

@@ -55,7 +55,8 @@ type replay struct {
 
 func (r *replay) line(l recordedLine) {
 	exchanges := l.exchanges(r.t)
-	reading := len(exchanges) > 0 && strings.HasPrefix(exchanges[0].Method, "get_") // a note beside it is about it alone
+	// A note beside a reading concerns that reading only, and is no heading.
+	reading := len(exchanges) > 0 && strings.HasPrefix(exchanges[0].Method, "get_")
 	if l.Note != "" && !reading || len(r.parts) == 0 {
 		r.parts = append(r.parts, Replayed{Note: l.Note})
 		r.base, r.latest = r.latest, map[int][2]PortAnswer{}
@@ -129,7 +130,8 @@ func (r *replay) point(e Exchange, heard json.RawMessage) {
 			answers[i].Sent, answers[i].Received = answers[i].Sent-base[i].Sent, answers[i].Received-base[i].Received
 		}
 	}
-	part.Points = append(part.Points, Point{Elapsed: time.Since(r.began), Port: port, Recorded: answers[0], Heard: answers[1]})
+	part.Points = append(part.Points, Point{Elapsed: time.Since(r.began), Port: port, Recorded: answers[0],
+		Heard: answers[1]})
 }
 
 func (r *replay) answer(text json.RawMessage) PortAnswer {

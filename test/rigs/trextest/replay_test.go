@@ -13,13 +13,15 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/trextest"
 )
 
-// asked puts calls to a Generator, by names that it knows, after both ports were acquired, and given addresses and a stream of 1 packet/s, as those of the recorded server were.
+// asked puts calls to a Generator, by names that it knows, after both ports were acquired, and given addresses
+// and a stream of 1 packet/s, as those of the recorded server were.
 func asked(t *testing.T, g *trextest.Generator) func(trextest.Call) (json.RawMessage, *wire.Error) {
 	t.Helper()
 	handlers := map[float64]any{}
 	ask := func(method string, params map[string]any) (json.RawMessage, *wire.Error) {
 		port, _ := params["port_id"].(float64)
-		if method == "api_sync_v2" || method == "acquire" && handlers[port] != nil || method == "add_stream" && params["again"] == nil {
+		if method == "api_sync_v2" || method == "acquire" && handlers[port] != nil || method == "add_stream" &&
+			params["again"] == nil {
 			return nil, nil // done at the beginning
 		}
 		members := maps.Clone(params)
@@ -38,25 +40,31 @@ func asked(t *testing.T, g *trextest.Generator) func(trextest.Call) (json.RawMes
 		answer, _ := json.Marshal(result)
 		return answer, nil
 	}
-	synced, err := g.Answer(trextest.Call{Method: "api_sync_v2", Params: json.RawMessage(`{"name":"STL","major":5,"minor":1}`)})
+	synced, err := g.Answer(trextest.Call{Method: "api_sync_v2",
+		Params: json.RawMessage(`{"name":"STL","major":5,"minor":1}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	handlers[-1] = synced.(map[string]any)["api_h"]
 	for port := range 2 {
-		handler, _ := ask("acquire", map[string]any{"port_id": float64(port), "user": "anna", "session_id": 77, "force": true})
+		handler, _ := ask("acquire", map[string]any{"port_id": float64(port), "user": "anna", "session_id": 77,
+			"force": true})
 		var text string
 		_ = json.Unmarshal(handler, &text)
 		handlers[float64(port)] = text
 		_, refused := ask("set_l3", map[string]any{
-			"port_id": float64(port), "src_addr": fmt.Sprintf("198.18.%d.2", port), "dst_addr": fmt.Sprintf("198.18.%d.1", port), "resolved_mac": fmt.Sprintf("02:00:00:00:00:2%d", port),
+			"port_id": float64(port), "src_addr": fmt.Sprintf("198.18.%d.2", port),
+			"dst_addr": fmt.Sprintf("198.18.%d.1", port), "resolved_mac": fmt.Sprintf("02:00:00:00:00:2%d", port),
 		})
 		if refused != nil {
 			t.Fatal(refused)
 		}
-		_, refused = ask("add_stream", map[string]any{"again": true, "port_id": float64(port), "stream_id": 1, "stream": map[string]any{
-			"enabled": true, "self_start": true, "flags": 3, "isg": 0, "next_stream_id": -1, "mode": map[string]any{"type": "continuous", "rate": map[string]any{"type": "pps", "value": 1}},
-			"packet": map[string]any{"binary": make([]byte, 60), "meta": ""}, "vm": map[string]any{"instructions": []any{}}, "flow_stats": map[string]any{"enabled": false}}})
+		_, refused = ask("add_stream", map[string]any{"again": true, "port_id": float64(port), "stream_id": 1,
+			"stream": map[string]any{
+				"enabled": true, "self_start": true, "flags": 3, "isg": 0, "next_stream_id": -1,
+				"mode":   map[string]any{"type": "continuous", "rate": map[string]any{"type": "pps", "value": 1}},
+				"packet": map[string]any{"binary": make([]byte, 60), "meta": ""},
+				"vm":     map[string]any{"instructions": []any{}}, "flow_stats": map[string]any{"enabled": false}}})
 		if refused != nil {
 			t.Fatal(refused)
 		}
@@ -78,16 +86,19 @@ func likeRecorded() *trextest.Generator {
 	return trextest.NewGenerator(ports...)
 }
 
-// A real TRex was started some time ahead, for several durations. The scripted server sends as many frames, to 3 of 1 000 a second, and is in the same states.
+// A real TRex was started some time ahead, for several durations. The scripted server sends as many frames, to
+// 3 of 1 000 a second, and is in the same states.
 func TestTheScriptedServerSendsForAsLongAsARealOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := likeRecorded()
 		compared := 0
-		for _, part := range trextest.Replay(t, "../../../internal/engine/trex/testdata/start-at.jsonl", trextest.NewJudge(differences(), leftOut()), asked(t, g)) {
+		for _, part := range trextest.Replay(t, "../../../internal/engine/trex/testdata/start-at.jsonl",
+			trextest.NewJudge(differences(), leftOut()), asked(t, g)) {
 			for _, p := range part.Points {
 				sent, received := p.Heard.Sent-p.Recorded.Sent, p.Heard.Received-p.Recorded.Received
 				if max(sent, -sent, received, -received) > 3 {
-					t.Errorf("%s, at %v port %d is %+v, recorded %+v", part.Note, p.Elapsed, p.Port, p.Heard, p.Recorded)
+					t.Errorf("%s, at %v port %d is %+v, recorded %+v", part.Note, p.Elapsed, p.Port, p.Heard,
+						p.Recorded)
 				}
 				if p.Recorded.Sent > 0 {
 					compared++
@@ -108,19 +119,23 @@ func TestTheScriptedServerIsAsLateAsARealOne(t *testing.T) {
 		g := likeRecorded()
 		const asked17s = 1_488_095
 		g.Capacity = 2 * asked17s / 16.9 // the recorded server was read at 15.23 s, when it still sent, and at 17.24 s
-		parts := trextest.Replay(t, "../../../internal/engine/trex/testdata/overrun.jsonl", trextest.NewJudge(differences(), leftOut()), asked(t, g))
+		parts := trextest.Replay(t, "../../../internal/engine/trex/testdata/overrun.jsonl",
+			trextest.NewJudge(differences(), leftOut()), asked(t, g))
 		if len(parts) != 2 {
 			t.Fatalf("%d parts", len(parts))
 		}
 		whole := parts[0].Points[len(parts[0].Points)-1]
-		if excess := whole.Heard.Sent - whole.Recorded.Sent; excess < -15_000 || excess > 15_000 || whole.Elapsed < 17*time.Second {
+		if excess := whole.Heard.Sent - whole.Recorded.Sent; excess < -15_000 || excess > 15_000 ||
+			whole.Elapsed < 17*time.Second {
 			t.Errorf("in the end %+v", whole)
 		}
 		stopped := parts[1].Points
 		for i, latest := 0, map[int]trextest.Point{}; i < len(stopped); i++ {
 			p := stopped[i]
-			if earlier, ok := latest[p.Port]; ok && p.Recorded.State == "" && (p.Recorded.Sent == earlier.Recorded.Sent) != (p.Heard.Sent == earlier.Heard.Sent) {
-				t.Errorf("at %v port %d has sent %d after %d, recorded %d after %d", p.Elapsed, p.Port, p.Heard.Sent, earlier.Heard.Sent, p.Recorded.Sent, earlier.Recorded.Sent)
+			if earlier, ok := latest[p.Port]; ok && p.Recorded.State == "" &&
+				(p.Recorded.Sent == earlier.Recorded.Sent) != (p.Heard.Sent == earlier.Heard.Sent) {
+				t.Errorf("at %v port %d has sent %d after %d, recorded %d after %d", p.Elapsed, p.Port, p.Heard.Sent,
+					earlier.Heard.Sent, p.Recorded.Sent, earlier.Recorded.Sent)
 			}
 			if p.Recorded.State == "" {
 				latest[p.Port] = p

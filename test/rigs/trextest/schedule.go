@@ -4,9 +4,12 @@ import "math"
 
 // Recordings of a real server (testdata of internal/engine/trex: start-at, overrun) show about its schedule:
 //
-//   - A duration counts from the request, not from start_at_ts, so a common start in the future takes its lead from the duration.
-//   - The end is an entry of the schedule that the ports share. The entry of a port that is started while another one sends comes later than it should.
-//   - The schedule is never shortened: asked for more than it can send, the server sends all of it, late, and its ends are as late.
+//   - A duration counts from the request, not from start_at_ts, so a common start in the future takes its lead
+//     from the duration.
+//   - The end is an entry of the schedule that the ports share. The entry of a port that is started while another
+//     one sends comes later than it should.
+//   - The schedule is never shortened. A server that is asked for more than it can send sends everything, late, and
+//     its ends are as late.
 const (
 	minNotice    = 0.1   // seconds that start_at_ts must be ahead
 	firstEndLate = 0.002 // seconds by which the end of the first port comes late
@@ -39,7 +42,8 @@ func (p *port) flows(schedule float64) bool {
 	return p.state == stateTX && schedule >= p.starts && schedule < p.ends && p.unsent > 0
 }
 
-// advance counts what was sent and returned since the last call, from one entry of the schedule to the next, and ends ports whose schedule is over.
+// advance counts what was sent and returned since the last call, from one entry of the schedule to the next,
+// and ends ports whose schedule is over.
 //
 //	the clock     ├──────────┼──────────────────────────────┤
 //	the schedule  ├──────────┼──────────┤                     slower while its ports ask for more than Capacity
@@ -116,7 +120,8 @@ func (g *Generator) rest(p *port) {
 	p.state = stateStreams
 	p.sent, p.sentBytes = wholeFrames(p.sent+fraction, p.sentBytes+fraction*p.mean, p.mean)
 	if target, ok := g.ports[p.ForwardsTo]; ok {
-		target.received, target.receivedBytes = wholeFrames(target.received+fraction, target.receivedBytes+fraction*p.mean, p.mean)
+		target.received, target.receivedBytes = wholeFrames(target.received+fraction, target.receivedBytes+
+			fraction*p.mean, p.mean)
 	}
 }
 

@@ -177,12 +177,14 @@ func (s *Server) handle(ctx context.Context, message []byte) []byte {
 func (s *Server) reply(ctx context.Context, plain []byte) []byte {
 	if len(plain) > wire.MaxRequest {
 		return encode(wire.Response{JSONRPC: wire.Version, ID: json.RawMessage("null"), Error: &wire.Error{
-			Code: wire.CodeInternal, Message: "Internal Server Error", Specific: "Request is too large. Consider splitting to smaller chunks.",
+			Code: wire.CodeInternal, Message: "Internal Server Error",
+			Specific: "Request is too large. Consider splitting to smaller chunks.",
 		}})
 	}
 	requests, _, err := wire.ParseRequests(plain)
 	if err != nil {
-		return encode(wire.Response{JSONRPC: wire.Version, ID: json.RawMessage("null"), Error: &wire.Error{Code: wire.CodeParse, Message: "Bad JSON Format"}})
+		return encode(wire.Response{JSONRPC: wire.Version, ID: json.RawMessage("null"),
+			Error: &wire.Error{Code: wire.CodeParse, Message: "Bad JSON Format"}})
 	}
 	responses := make([]wire.Response, 0, len(requests))
 	for _, r := range requests {

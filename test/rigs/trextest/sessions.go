@@ -29,27 +29,34 @@ var sessions = []struct {
 	{"a fresh server, and the next client of it", nil, []session{{recording: "imix"}, {recording: "64"}}},
 	{
 		"a stolen port, errors and a limited device with a server that others have used",
-		[]session{{recording: "imix"}, {recording: "edges"}}, []session{{recording: "imix_limited"}, {recording: "edges"}},
+		[]session{{recording: "imix"}, {recording: "edges"}}, []session{{recording: "imix_limited"},
+			{recording: "edges"}},
 	},
 	{
 		"addressing, captures, latency and theft with a server that an earlier client left in use",
-		[]session{{recording: "l3", end: "second client steals port 0 while traffic runs"}}, []session{{recording: "l3"}},
+		[]session{{recording: "l3", end: "second client steals port 0 while traffic runs"}},
+		[]session{{recording: "l3"}},
 	},
 }
 
 // session is a recording up to a heading. "" stands for the whole recording.
 type session struct{ recording, end string }
 
-// untimed are the waits before requests of a recording that has no times, by heading. Its numbers of frames tell how long they were.
-var untimed = map[string]time.Duration{"latency, running": 2 * time.Second, "after the duration has run out": 2 * time.Second}
+// untimed are the waits before requests of a recording that has no times, by heading. Its numbers of frames
+// tell how long they were.
+var untimed = map[string]time.Duration{"latency, running": 2 * time.Second,
+	"after the duration has run out": 2 * time.Second}
 
-// CompareSessions plays recorded sessions of a real TRex to servers, one of each group of sessions after another to one that run begins, and compares all answers and events. A difference that the judge
-// allows and nothing needs is an error, too. Directory has the recordings.
-func CompareSessions(t *testing.T, directory string, judge *Judge, run func(t *testing.T, play func(*testing.T, Subject))) {
+// CompareSessions plays recorded sessions of a real TRex to servers, one of each group of sessions after
+// another to one that run begins, and compares all answers and events. A difference that the judge allows and
+// nothing needs is an error, too. Directory has the recordings.
+func CompareSessions(t *testing.T, directory string, judge *Judge,
+	run func(t *testing.T, play func(*testing.T, Subject))) {
 	for _, group := range sessions {
 		t.Run(group.name, func(t *testing.T) {
 			run(t, func(t *testing.T, subject Subject) {
-				p := player{t: t, Subject: subject, names: map[string]map[string]any{"api_h": {}, "handler": {}, "capture_id": {}}}
+				p := player{t: t, Subject: subject, names: map[string]map[string]any{"api_h": {}, "handler": {},
+					"capture_id": {}}}
 				for _, s := range group.earlier {
 					p.play(directory, s)
 				}
@@ -214,7 +221,8 @@ func (p *player) captured(lines []recordedLine) map[int][]capturedFrame {
 			var answer struct {
 				Packets []capturedFrame `json:"pkts"`
 			}
-			if e.Method != "capture" || e.Decode(&params) != nil || params.Command != "stop" && params.Command != "fetch" {
+			if e.Method != "capture" || e.Decode(&params) != nil || params.Command != "stop" &&
+				params.Command != "fetch" {
 				continue
 			}
 			if params.Command == "stop" {

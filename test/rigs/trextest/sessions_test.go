@@ -14,21 +14,22 @@ import (
 // nothing that leftOut has.
 func TestTheScriptedServerAnswersAsARealOne(t *testing.T) {
 	judge := trextest.NewJudge(differences(), leftOut())
-	trextest.CompareSessions(t, "../../../internal/engine/trex/testdata", judge, func(t *testing.T, play func(*testing.T, trextest.Subject)) {
-		synctest.Test(t, func(t *testing.T) {
-			g := likeRecorded()
-			conn, err := trextest.ServeInMemory(t, g).Dial(t.Context(), "")
-			if err != nil {
-				t.Fatal(err)
-			}
-			client, err := zmtp.NewClient(t.Context(), conn)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() { _ = client.Close() }()
-			play(t, trextest.Subject{Client: client, Wait: time.Sleep, Receive: g.Receive})
+	trextest.CompareSessions(t, "../../../internal/engine/trex/testdata", judge,
+		func(t *testing.T, play func(*testing.T, trextest.Subject)) {
+			synctest.Test(t, func(t *testing.T) {
+				g := likeRecorded()
+				conn, err := trextest.ServeInMemory(t, g).Dial(t.Context(), "")
+				if err != nil {
+					t.Fatal(err)
+				}
+				client, err := zmtp.NewClient(t.Context(), conn)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer func() { _ = client.Close() }()
+				play(t, trextest.Subject{Client: client, Wait: time.Sleep, Receive: g.Receive})
+			})
 		})
-	})
 	leavesOutUnread(t, judge.Absent())
 }
 

@@ -27,7 +27,8 @@ func (g *Generator) addStream(p *port, c Call) (any, error) {
 	if err := json.Unmarshal(params.Stream, &members); err != nil {
 		return nil, err
 	}
-	for _, name := range []string{"enabled", "self_start", "flags", "isg", "next_stream_id", "mode", "packet", "vm", "flow_stats"} {
+	for _, name := range []string{"enabled", "self_start", "flags", "isg", "next_stream_id", "mode", "packet", "vm",
+		"flow_stats"} {
 		if members[name] == nil {
 			return nil, refuse("field '%s' value is null", name)
 		}
@@ -156,7 +157,8 @@ func (p *port) load(o order) (rate, factor float64, err error) {
 		fallthrough
 	default:
 		if wanted < fixed {
-			return 0, 0, refuse("current stream configuration enforces a minimum rate of '%v' %s", fixed, map[bool]string{true: "pps", false: "bps"}[o.Mul.Type == "pps"])
+			return 0, 0, refuse("current stream configuration enforces a minimum rate of '%v' %s", fixed,
+				map[bool]string{true: "pps", false: "bps"}[o.Mul.Type == "pps"])
 		}
 		factor = (wanted - fixed) / scaled
 	}

@@ -37,14 +37,19 @@ func serve(t *testing.T) *trextest.Server {
 func TestTheEnvelopeIsTheRealServers(t *testing.T) {
 	s := serve(t)
 	cases := map[string]struct{ say, want string }{
-		"a plain call":         {`{"jsonrpc":"2.0","id":"a","method":"get_version","params":{}}`, `"mode":"STL"`},
-		"a batch of one":       {`[{"jsonrpc":"2.0","id":"a","method":"get_version","params":{}}]`, `{"jsonrpc":"2.0","id":"a"`},
-		"an unknown method":    {`{"jsonrpc":"2.0","id":"a","method":"nonsense","params":{"api_h":"x"}}`, `"code":-32601`},
-		"no handle":            {`{"jsonrpc":"2.0","id":"a","method":"get_system_info","params":{}}`, `field 'api_h' value is null`},
-		"another's handle":     {`{"jsonrpc":"2.0","id":"a","method":"get_system_info","params":{"api_h":"x"}}`, `API verification failed`},
-		"no JSON":              {`{`, `"code":-32700`},
-		"more than it takes":   {`"` + strings.Repeat("x", wire.MaxRequest) + `"`, `"code":-32603`},
-		"the rest of a batch":  {`[{"jsonrpc":"2.0","id":1,"method":"nonsense","params":{}},{"jsonrpc":"2.0","id":2,"method":"ping","params":{}}]`, `"ts":1`},
+		"a plain call": {`{"jsonrpc":"2.0","id":"a","method":"get_version","params":{}}`, `"mode":"STL"`},
+		"a batch of one": {`[{"jsonrpc":"2.0","id":"a","method":"get_version","params":{}}]`,
+			`{"jsonrpc":"2.0","id":"a"`},
+		"an unknown method": {`{"jsonrpc":"2.0","id":"a","method":"nonsense","params":{"api_h":"x"}}`,
+			`"code":-32601`},
+		"no handle": {`{"jsonrpc":"2.0","id":"a","method":"get_system_info","params":{}}`,
+			`field 'api_h' value is null`},
+		"another's handle": {`{"jsonrpc":"2.0","id":"a","method":"get_system_info","params":{"api_h":"x"}}`,
+			`API verification failed`},
+		"no JSON":            {`{`, `"code":-32700`},
+		"more than it takes": {`"` + strings.Repeat("x", wire.MaxRequest) + `"`, `"code":-32603`},
+		"the rest of " +
+			"a batch": {`[{"jsonrpc":"2.0","id":1,"method":"nonsense","params":{}},{"jsonrpc":"2.0","id":2,"method":"ping","params":{}}]`, `"ts":1`},
 		"an id that is number": {`{"jsonrpc":"2.0","id":7,"method":"ping","params":{}}`, `"id":7`},
 	}
 	for name, c := range cases {
@@ -139,7 +144,8 @@ func TestInputsThatAbortARealServer(t *testing.T) {
 func TestATraceAnswersInOrder(t *testing.T) {
 	exchange := func(port, answer string) trextest.Exchange {
 		return trextest.Exchange{
-			Call:   trextest.Call{Method: "get_port_stats", Params: json.RawMessage(`{"api_h":"then","port_id":` + port + `}`)},
+			Call: trextest.Call{Method: "get_port_stats", Params: json.RawMessage(`{"api_h":"then","port_id":` +
+				port + `}`)},
 			Result: json.RawMessage(answer),
 		}
 	}

@@ -38,7 +38,8 @@ func leavesOutUnread(t *testing.T, absent []string) {
 	t.Helper()
 	var recorded []trextest.Exchange
 	for _, session := range []string{"imix", "64", "imix_limited", "edges", "l3"} {
-		recorded = append(recorded, trextest.ReadTrace(t, filepath.Join("../../../internal/engine/trex/testdata", session+".jsonl.gz"))...)
+		recorded = append(recorded, trextest.ReadTrace(t, filepath.Join("../../../internal/engine/trex/testdata",
+			session+".jsonl.gz"))...)
 	}
 	s := serve(t)
 	client, err := trex.Dial(t.Context(), s.Address(), trex.Options{})
@@ -47,7 +48,8 @@ func leavesOutUnread(t *testing.T, absent []string) {
 	}
 	defer func() { _ = client.Close() }()
 	background := stream.Stream{
-		Enabled: true, SelfStart: true, CoreID: -1, NextStreamID: -1, Mode: stream.Mode{Type: "continuous", Rate: stream.Rate{Type: "pps", Value: 1}}, Packet: stream.Packet{Binary: make([]byte, 60)},
+		Enabled: true, SelfStart: true, CoreID: -1, NextStreamID: -1, Mode: stream.Mode{Type: "continuous",
+			Rate: stream.Rate{Type: "pps", Value: 1}}, Packet: stream.Packet{Binary: make([]byte, 60)},
 	}
 	if err := client.Acquire(t.Context(), 0, false); err != nil {
 		t.Fatal(err)
@@ -76,11 +78,13 @@ func leavesOutUnread(t *testing.T, absent []string) {
 			compared := false
 			for _, e := range recorded {
 				var original, changed any
-				if e.Method != method || e.Error != nil || json.Unmarshal(e.Result, &original) != nil || json.Unmarshal(e.Result, &changed) != nil || !change(changed, strings.Split(members, "/")[1:]) {
+				if e.Method != method || e.Error != nil || json.Unmarshal(e.Result, &original) != nil ||
+					json.Unmarshal(e.Result, &changed) != nil || !change(changed, strings.Split(members, "/")[1:]) {
 					continue
 				}
 				if earlier, later := read(method, original), read(method, changed); !reflect.DeepEqual(earlier, later) {
-					t.Errorf("linerate reads %s, which the scripted server leaves out: %v became %v", place, earlier, later)
+					t.Errorf("linerate reads %s, which the scripted server leaves out: %v became %v", place, earlier,
+						later)
 				}
 				compared = true
 				break

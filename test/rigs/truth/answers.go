@@ -15,7 +15,8 @@ func (d Device) goals(r *report.Report) (faults []string) {
 	for _, g := range r.Result.Goals {
 		view, _ := r.ForGoal(g.Name)
 		view.Result.Goals = nil
-		view.Figures = slices.DeleteFunc(slices.Clone(r.Figures), func(f report.Figure) bool { return f.Goal != g.Name })
+		view.Figures = slices.DeleteFunc(slices.Clone(r.Figures),
+			func(f report.Figure) bool { return f.Goal != g.Name })
 		for _, fault := range d.answer(view) {
 			faults = append(faults, g.Name+": "+fault)
 		}
@@ -23,7 +24,8 @@ func (d Device) goals(r *report.Report) (faults []string) {
 	return faults
 }
 
-// soak holds a direction's critical load against its limit. The device's limit is sharp, so that it loses the soak's share of its frames at a load that is larger than the limit by that share. What it saved up passes
+// soak holds a direction's critical load against its limit. The device's limit is sharp, so that it loses the
+// soak's share of its frames at a load that is larger than the limit by that share. What it saved up passes
 // besides in the shortest trial.
 func (d Device) soak(r *report.Report, m report.Direction) []string {
 	name := Direction(m.From, m.To)
@@ -41,14 +43,17 @@ func (d Device) soak(r *report.Report, m report.Direction) []string {
 			shortest = min(shortest, time.Duration(w.Duration))
 		}
 	}
-	low, high := float64(limit)*(1-room), float64(limit)*(1+room+d.Burst.Seconds()/shortest.Seconds())/(1-c.LossRatio.Float())
+	low, high := float64(limit)*(1-room), float64(limit)*(1+room+
+		d.Burst.Seconds()/shortest.Seconds())/(1-c.LossRatio.Float())
 	if c.Low != "" && c.Low.Float() > high || c.High != "" && c.High.Float() < low {
-		return []string{fmt.Sprintf("%s: the critical load is said to be from %s to %s packets/s, and the device forwards %d", name, cmp.Or(c.Low, "any"), cmp.Or(c.High, "any"), limit)}
+		return []string{fmt.Sprintf("%s: the critical load is said to be from %s to %s packets/s, and the device "+
+			"forwards %d", name, cmp.Or(c.Low, "any"), cmp.Or(c.High, "any"), limit)}
 	}
 	return nil
 }
 
-// bursts holds how many frames a direction's bursts show that the device holds against what it holds. Both the limiter's clock and the generator's spacing may bring the burst's end one frame nearer.
+// bursts holds how many frames a direction's bursts show that the device holds against what it holds. Both the
+// limiter's clock and the generator's spacing may bring the burst's end one frame nearer.
 func (d Device) bursts(m report.Direction) []string {
 	b := m.BackToBack
 	if b == nil || d.Holds == 0 {
@@ -56,8 +61,10 @@ func (d Device) bursts(m report.Direction) []string {
 	}
 	holds := float64(d.Limits[Direction(m.From, m.To)]) * d.Holds.Seconds()
 	slack := 2 + holds*room
-	if b.Buffer.Low != "" && b.Buffer.Low.Float() > holds+slack || b.Buffer.High != "" && b.Buffer.High.Float() < holds-slack {
-		return []string{fmt.Sprintf("%s: from %s to %s frames are said to be held, and the device holds %.0f", Direction(m.From, m.To), b.Buffer.Low, cmp.Or(b.Buffer.High, "any"), holds)}
+	if b.Buffer.Low != "" && b.Buffer.Low.Float() > holds+slack || b.Buffer.High != "" &&
+		b.Buffer.High.Float() < holds-slack {
+		return []string{fmt.Sprintf("%s: from %s to %s frames are said to be held, and the device holds %.0f",
+			Direction(m.From, m.To), b.Buffer.Low, cmp.Or(b.Buffer.High, "any"), holds)}
 	}
 	return nil
 }

@@ -30,9 +30,12 @@ func TestEachGoalOfASearchIsHeldAgainstTheDevice(t *testing.T) {
 		fault string // "": nothing is wrong
 	}{
 		{"the limit, by both", sought(9_960, 10_000, units.One/200), ""},
-		{"a limit that is too low, by the first", sought(9_400, 10_000, units.One/200), "NDR: west→east: frames are said to be lost at 9447"},
-		{"a limit that is too low, by the second", sought(9_960, 9_400, units.One/200), "PDR: west→east: frames are said to be lost at 9447"},
-		{"a limit that is too high, by the second", sought(9_960, 10_100, units.One/200), "PDR: west→east: 10100 packets/s are said to have come back"},
+		{"a limit that is too low, by the first", sought(9_400, 10_000, units.One/200),
+			"NDR: west→east: frames are said to be lost at 9447"},
+		{"a limit that is too low, by the second", sought(9_960, 9_400, units.One/200),
+			"PDR: west→east: frames are said to be lost at 9447"},
+		{"a limit that is too high, by the second", sought(9_960, 10_100, units.One/200),
+			"PDR: west→east: 10100 packets/s are said to have come back"},
 		{"no answer of a goal, though a window counts", func() *report.Report {
 			r := sought(9_960, 10_000, units.One/200)
 			r.Result.Goals[1].Result.Measured = false
@@ -61,9 +64,11 @@ func TestASoakIsHeldAgainstTheDevice(t *testing.T) {
 		r := measured(10_000, func(r *report.Report) {
 			r.Plan.Procedure.Type = plan.TypeSoak
 			r.Windows[0].Phase, r.Windows[0].Duration = report.Trial, plan.Duration(time.Second)
-			r.Result.Directions[0].CriticalLoad = &report.CriticalLoad{LossRatio: units.One / 1000, Low: report.Number(c.low), High: report.Number(c.high)}
+			r.Result.Directions[0].CriticalLoad = &report.CriticalLoad{LossRatio: units.One / 1000,
+				Low: report.Number(c.low), High: report.Number(c.high)}
 		})
-		if got := strings.Join(device.Faults(r), "; "); (c.fault == "") != (got == "") || !strings.Contains(got, c.fault) {
+		if got := strings.Join(device.Faults(r), "; "); (c.fault == "") != (got == "") ||
+			!strings.Contains(got, c.fault) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.fault)
 		}
 	}
@@ -74,7 +79,8 @@ func TestASoakIsHeldAgainstTheDevice(t *testing.T) {
 }
 
 func TestBurstsAreHeldAgainstWhatTheDeviceHolds(t *testing.T) {
-	device := Device{Limits: map[string]int64{"west→east": 10_000}, Burst: 50 * time.Millisecond, Holds: 50 * time.Millisecond}
+	device := Device{Limits: map[string]int64{"west→east": 10_000}, Burst: 50 * time.Millisecond,
+		Holds: 50 * time.Millisecond}
 	for _, c := range []struct {
 		name, low, high, fault string
 	}{
@@ -85,16 +91,19 @@ func TestBurstsAreHeldAgainstWhatTheDeviceHolds(t *testing.T) {
 	} {
 		r := givenLoads(plan.TypeBackToBack, [][2]int64{{20_000, 10_000}}, func(r *report.Report) {
 			r.Result.Reason = report.BurstsMeasured
-			r.Result.Directions[0].BackToBack = &report.BackToBackFrames{Buffer: report.BurstFigure{Low: report.Number(c.low), High: report.Number(c.high)}}
+			buffer := report.BurstFigure{Low: report.Number(c.low), High: report.Number(c.high)}
+			r.Result.Directions[0].BackToBack = &report.BackToBackFrames{Buffer: buffer}
 		})
-		if got := strings.Join(device.Faults(r), "; "); (c.fault == "") != (got == "") || !strings.Contains(got, c.fault) {
+		if got := strings.Join(device.Faults(r), "; "); (c.fault == "") != (got == "") ||
+			!strings.Contains(got, c.fault) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.fault)
 		}
 	}
 	device.Holds = 0
 	unknown := givenLoads(plan.TypeBackToBack, [][2]int64{{20_000, 10_000}}, func(r *report.Report) {
 		r.Result.Reason = report.BurstsMeasured
-		r.Result.Directions[0].BackToBack = &report.BackToBackFrames{Buffer: report.BurstFigure{Low: "450", High: "480"}}
+		r.Result.Directions[0].BackToBack = &report.BackToBackFrames{Buffer: report.BurstFigure{Low: "450",
+			High: "480"}}
 	})
 	if faults := device.Faults(unknown); len(faults) > 0 {
 		t.Errorf("a device of which nobody knows what it holds: %v", faults)

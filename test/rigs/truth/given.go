@@ -12,10 +12,12 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// late is for how long after the last frame left some may still wait before the device's limit, on a machine that is busy.
+// late is for how long after the last frame left some may still wait before the device's limit, on a machine
+// that is busy.
 const late = 50 * time.Millisecond
 
-// searched says whether the Report is of a procedure that searches for the limit. The others measure loads that are given.
+// searched says whether the Report is of a procedure that searches for the limit. The others measure loads that
+// are given.
 func searched(r *report.Report) bool {
 	return slices.Contains([]string{"", plan.TypeRamp, plan.TypeSearch}, r.Plan.Procedure.Type)
 }
@@ -27,7 +29,7 @@ func searched(r *report.Report) bool {
 //	0 ────────┬──────────────────────┬──────────── sent
 //	        least                   most
 //	          │                      └ what the device forwards of that load × time, and what it had saved up
-//	          └ the share of sent that it forwards of the load asked for: it forwards more only where the generator paused
+//	          └ the share of sent that it forwards of the load asked for, and more only where the generator paused
 //
 // A figure's interval must not lie outside of them. What has no High claims nothing above its Low.
 func (d Device) givenLoads(r *report.Report) (faults []string) {
@@ -57,7 +59,8 @@ func (d Device) reason(r *report.Report) []string {
 		return float64(load) >= float64(d.Limits[Direction(m.From, m.To)])*(1-room)
 	}
 	if !slices.ContainsFunc(r.Result.Directions, beyond) {
-		return []string{fmt.Sprintf("the reason is %s, and the device forwards all of that load: %s", r.Result.Reason, r.Result.Message)}
+		return []string{fmt.Sprintf("the reason is %s, and the device forwards all of that load: %s", r.Result.Reason,
+			r.Result.Message)}
 	}
 	return nil
 }
@@ -93,13 +96,18 @@ func (d Device) figuresOf(r *report.Report, m report.Direction, load units.Ratio
 		{figures.PacketsPerSecond, low * rate, high * rate, 1},
 		{figures.LossRatio, 1 - high/sent, 1 - low/sent, 1e-6},
 	} {
-		i := slices.IndexFunc(r.Figures, func(f report.Figure) bool { return f.Metric == bounds.metric && f.Direction == name && f.Load == load })
+		i := slices.IndexFunc(r.Figures, func(f report.Figure) bool {
+			return f.Metric == bounds.metric &&
+				f.Direction == name && f.Load == load
+		})
 		if i < 0 {
-			faults = append(faults, fmt.Sprintf("%s%s: there is no figure %s at load %s", context, name, bounds.metric, load))
+			faults = append(faults, fmt.Sprintf("%s%s: there is no figure %s at load %s", context, name, bounds.metric,
+				load))
 			continue
 		}
 		f := r.Figures[i]
-		fault := fmt.Sprintf("%s%s: %s is said to be from %s to %s of %d sent at %d packets/s, and the device's is from %g to %g", context, name, f.Metric, f.Low,
+		fault := fmt.Sprintf("%s%s: %s is said to be from %s to %s of %d sent at %d packets/s, and the device's is "+
+			"from %g to %g", context, name, f.Metric, f.Low,
 			cmp.Or(f.High, "any"), m.Sent.Packets, m.Offered.PacketsPerSecond, bounds.low, bounds.high)
 		if f.Low.Float() > bounds.high+bounds.slack || f.High != "" && f.High.Float() < bounds.low-bounds.slack {
 			faults = append(faults, fault)

@@ -101,11 +101,13 @@ func (d Device) lossBelow(w report.Window) (faults []string) {
 	for _, m := range w.Directions {
 		limit := float64(weakest[Direction(m.From, m.To)])
 		load := max(m.Intended.PacketsPerSecond, m.Offered.PacketsPerSecond)
-		if missing := m.LossRatioMin.Float() * float64(m.Sent.Packets); d.Stall > 0 && missing <= float64(load)*d.Stall.Seconds() {
+		if missing := m.LossRatioMin.Float() * float64(m.Sent.Packets); d.Stall > 0 &&
+			missing <= float64(load)*d.Stall.Seconds() {
 			continue
 		}
 		if m.Quality == report.Lossy && float64(load) < limit*(1-room) {
-			faults = append(faults, fmt.Sprintf("window %d, %s→%s is Lossy at %d packets/s, and the device forwards %.0f: %s", w.Number, m.From, m.To,
+			faults = append(faults, fmt.Sprintf("window %d, %s→%s is Lossy at %d packets/s, and the device "+
+				"forwards %.0f: %s", w.Number, m.From, m.To,
 				load, limit, m.Reason))
 		}
 	}
@@ -127,7 +129,8 @@ func (d Device) unmeasured(r *report.Report) (faults []string) {
 			continue
 		}
 		if w.Quality != report.Invalid || w.Reason == "" {
-			faults = append(faults, fmt.Sprintf("there is no figure, and window %d is %s: %s %s", w.Number, w.Quality, w.Reason, r.Result.Message))
+			faults = append(faults, fmt.Sprintf("there is no figure, and window %d is %s: %s %s", w.Number, w.Quality,
+				w.Reason, r.Result.Message))
 		}
 	}
 	return faults
@@ -137,7 +140,11 @@ func (d Device) unmeasured(r *report.Report) (faults []string) {
 // allowed, and a load that looked clean lost frames when it was held. On a machine that keeps the generator from
 // sending evenly that is the truth.
 func unproven(r *report.Report) bool {
-	return searched(r) && r.Result.Reason == report.Inconclusive && slices.ContainsFunc(r.Windows, func(w report.Window) bool { return w.Phase == report.Confirm && w.Quality == report.Lossy })
+	return searched(r) && r.Result.Reason == report.Inconclusive &&
+		slices.ContainsFunc(r.Windows, func(w report.Window) bool {
+			return w.Phase == report.Confirm &&
+				w.Quality == report.Lossy
+		})
 }
 
 // neverClean says whether in some direction the device loses more than is allowed of every load.
@@ -152,22 +159,26 @@ func (d Device) claim(r *report.Report, m report.Direction) (faults []string) {
 	if !ok {
 		return []string{name + " is no direction of the device"}
 	}
-	limitOfDirection := ownLimit(r, m)
-	if limitOfDirection.Window < 1 || limitOfDirection.Window > len(r.Windows) {
-		return []string{fmt.Sprintf("%s: its figures are of window %d, and there are %d", name, limitOfDirection.Window, len(r.Windows))}
+	claimed := ownLimit(r, m)
+	if claimed.Window < 1 || claimed.Window > len(r.Windows) {
+		return []string{fmt.Sprintf("%s: its figures are of window %d, and there are %d", name, claimed.Window,
+			len(r.Windows))}
 	}
-	seconds := time.Duration(r.Windows[limitOfDirection.Window-1].Duration).Seconds()
+	seconds := time.Duration(r.Windows[claimed.Window-1].Duration).Seconds()
 	lossAllowed := r.Plan.Procedure.MaxLossRatio.Float()
 	high := float64(limit)*(1+lossAllowed+d.Burst.Seconds()/seconds) + float64(m.EdgeFrames)/seconds + 1
 	if got := float64(m.Received.PacketsPerSecond); got > high {
-		faults = append(faults, fmt.Sprintf("%s: %d packets/s are said to have come back with no more loss than is allowed, and the device forwards %d so", name, m.Received.PacketsPerSecond, limit))
+		faults = append(faults, fmt.Sprintf("%s: %d packets/s are said to have come back with no more loss than is "+
+			"allowed, and the device forwards %d so", name, m.Received.PacketsPerSecond, limit))
 	}
 	faults = append(faults, d.lossBeside(r, m)...)
-	if !limitOfDirection.Saturated {
-		return append(faults, lowerBound(name, limitOfDirection.Reason, r.Result.Message)...)
+	if !claimed.Saturated {
+		return append(faults, lowerBound(name, claimed.Reason, r.Result.Message)...)
 	}
-	if lossy := float64(m.Offered.PacketsPerSecond) / (1 - limitOfDirection.Resolution.Float()); float64(limit) > lossy*(1+lossAllowed)+1 {
-		faults = append(faults, fmt.Sprintf("%s: frames are said to be lost at %.0f packets/s, and the device forwards %d", name, lossy, limit))
+	lossy := float64(m.Offered.PacketsPerSecond) / (1 - claimed.Resolution.Float())
+	if float64(limit) > lossy*(1+lossAllowed)+1 {
+		faults = append(faults, fmt.Sprintf("%s: frames are said to be lost at %.0f packets/s, and the device "+
+			"forwards %d", name, lossy, limit))
 	}
 	return faults
 }
@@ -185,7 +196,8 @@ func (d Device) total(r *report.Report) []string {
 		return nil
 	}
 	if high := r.Figures[i].High.Float(); float64(sum) > high*(1+r.Plan.Procedure.MaxLossRatio.Float())+1 {
-		return []string{fmt.Sprintf("all directions together: no more than %.0f packets/s are said to be forwarded, and the device forwards %d", high, sum)}
+		return []string{fmt.Sprintf("all directions together: no more than %.0f packets/s are said to be "+
+			"forwarded, and the device forwards %d", high, sum)}
 	}
 	return nil
 }
@@ -195,7 +207,8 @@ func ownLimit(r *report.Report, m report.Direction) report.DirectionLimit {
 	if m.Limit != nil {
 		return *m.Limit
 	}
-	return report.DirectionLimit{Reason: r.Result.Reason, Saturated: r.Result.Saturated, Confirmed: r.Result.Confirmed, Window: r.Result.Window, Resolution: r.Result.Resolution}
+	return report.DirectionLimit{Reason: r.Result.Reason, Saturated: r.Result.Saturated, Confirmed: r.Result.Confirmed,
+		Window: r.Result.Window, Resolution: r.Result.Resolution}
 }
 
 // lossBeside compares the loss that is claimed beside a limit with the device. Its interval must overlap with what
@@ -203,7 +216,10 @@ func ownLimit(r *report.Report, m report.Direction) report.DirectionLimit {
 // between will do.
 func (d Device) lossBeside(r *report.Report, m report.Direction) []string {
 	name, load := Direction(m.From, m.To), float64(m.Offered.PacketsPerSecond)
-	i := slices.IndexFunc(r.Figures, func(f report.Figure) bool { return f.Metric == figures.LossRatio && f.Direction == name && f.Load == 0 })
+	i := slices.IndexFunc(r.Figures, func(f report.Figure) bool {
+		return f.Metric == figures.LossRatio &&
+			f.Direction == name && f.Load == 0
+	})
 	if d.Forwards == nil || i < 0 || load <= 0 {
 		return nil
 	}
@@ -214,7 +230,8 @@ func (d Device) lossBeside(r *report.Report, m report.Direction) []string {
 	}
 	frame := 1.01 / float64(max(1, m.Sent.Packets)) // one in N may be one more or less in a window, and rounding
 	if f.Low.Float() > high+frame || f.High != "" && f.High.Float() < low-frame {
-		return []string{fmt.Sprintf("%s: a loss of %s to %s is claimed at %.0f packets/s, and the device loses from %g to %g of it", name, f.Low, cmp.Or(f.High, "any"), load, low, high)}
+		return []string{fmt.Sprintf("%s: a loss of %s to %s is claimed at %.0f packets/s, and the device loses "+
+			"from %g to %g of it", name, f.Low, cmp.Or(f.High, "any"), load, low, high)}
 	}
 	return nil
 }
@@ -224,7 +241,8 @@ func loadsNear(load float64) []float64 { return []float64{load * (1 - room), loa
 
 // lowerBound checks that a result without the device's limit says what kept the limit from being found.
 func lowerBound(name string, reason report.Reason, message string) []string {
-	reasons := []report.Reason{report.ReachedTarget, report.GeneratorLimited, report.MachineLimited, report.Inconclusive, report.OtherDirection, report.BurstsOnly, report.NotHeld}
+	reasons := []report.Reason{report.ReachedTarget, report.GeneratorLimited, report.MachineLimited,
+		report.Inconclusive, report.OtherDirection, report.BurstsOnly, report.NotHeld}
 	if !slices.Contains(reasons, reason) || message == "" {
 		return []string{fmt.Sprintf("%s: a lower bound for the reason %s: %q", name, reason, message)}
 	}

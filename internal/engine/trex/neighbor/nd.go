@@ -23,10 +23,12 @@ const (
 	advertisementFixed = 24 // type, code, checksum, flags, target
 )
 
-// solicitation is sent to the target's solicited-node group (RFC 4291, 2.7.1), with the sender's MAC as option, so that the target needn't solicit it.
+// solicitation is sent to the target's solicited-node group (RFC 4291, 2.7.1), with the sender's MAC as option,
+// so that the target needn't solicit it.
 func (q Query) solicitation() []byte {
 	target := q.Target.As16()
-	group := netip.AddrFrom16([16]byte{0: 0xff, 1: 0x02, 11: 1, 12: 0xff, 13: target[13], 14: target[14], 15: target[15]})
+	group := netip.AddrFrom16([16]byte{0: 0xff, 1: 0x02, 11: 1, 12: 0xff, 13: target[13], 14: target[14],
+		15: target[15]})
 	message := []byte{typeSolicitation, 0, 0, 0, 0, 0, 0, 0}
 	message = append(message, target[:]...)
 	message = append(append(message, optionSourceMAC, 1), q.SourceMAC...)
@@ -43,7 +45,8 @@ func (q Query) Advertisement(targetMAC net.HardwareAddr) ([]byte, error) {
 		return nil, err
 	}
 	if q.Target.Is4() || !usable(targetMAC) {
-		return nil, fmt.Errorf("advertise %s to %s at %s: IPv6 addresses and a MAC of one station are needed", q.Source, q.Target, targetMAC)
+		return nil, fmt.Errorf("advertise %s to %s at %s: IPv6 addresses and a MAC of one station are needed", q.Source,
+			q.Target, targetMAC)
 	}
 	message := []byte{typeAdvertisement, 0, 0, 0, flagSolicited | flagOverride, 0, 0, 0}
 	message = append(message, q.Source.AsSlice()...)
@@ -114,5 +117,6 @@ func targetMAC(options []byte, fallback net.HardwareAddr) (net.HardwareAddr, boo
 // checksumOf is ICMPv6's checksum over message and pseudo-header (RFC 4443, 2.3). It is 0 over a message that carries
 // its own.
 func checksumOf(source, destination netip.Addr, message []byte) uint16 {
-	return ^stream.FoldChecksum(uint64(len(message)) + protocolICMPv6 + stream.SumWords(source.AsSlice()) + stream.SumWords(destination.AsSlice()) + stream.SumWords(message))
+	return ^stream.FoldChecksum(uint64(len(message)) + protocolICMPv6 + stream.SumWords(source.AsSlice()) +
+		stream.SumWords(destination.AsSlice()) + stream.SumWords(message))
 }

@@ -22,7 +22,8 @@ func mac(t testing.TB, s string) net.HardwareAddr {
 }
 
 func query(t testing.TB, source, target string, vlan uint16) neighbor.Query {
-	return neighbor.Query{SourceMAC: mac(t, "02:00:00:00:00:10"), Source: netip.MustParseAddr(source), Target: netip.MustParseAddr(target), VLAN: vlan}
+	return neighbor.Query{SourceMAC: mac(t, "02:00:00:00:00:10"), Source: netip.MustParseAddr(source),
+		Target: netip.MustParseAddr(target), VLAN: vlan}
 }
 
 func fromHex(t testing.TB, s string) []byte {
@@ -91,8 +92,10 @@ func TestARP(t *testing.T) {
 
 // A solicitation as a Linux kernel sends it for these addresses, and its answer.
 const (
-	solicitation  = "3333ff000001 020000000010 86dd 60000000 0020 3a ff 20010002000000000000000000000002 ff0200000000000000000001ff000001 8700"
-	advertisement = "020000000010 020000000020 86dd 60000000 0020 3a ff 20010002000000000000000000000001 20010002000000000000000000000002 8800 CCCC 60000000 20010002000000000000000000000001 0201 020000000020"
+	solicitation = "3333ff000001 020000000010 86dd 60000000 0020 3a ff 20010002000000000000000000000002 " +
+		"ff0200000000000000000001ff000001 8700"
+	advertisement = "020000000010 020000000020 86dd 60000000 0020 3a ff 20010002000000000000000000000001 " +
+		"20010002000000000000000000000002 8800 CCCC 60000000 20010002000000000000000000000001 0201 020000000020"
 )
 
 func TestNeighborDiscovery(t *testing.T) {
@@ -103,7 +106,8 @@ func TestNeighborDiscovery(t *testing.T) {
 	}
 	t.Run("the solicitation goes to the solicited-node group with our MAC inside", func(t *testing.T) {
 		want := fromHex(t, solicitation)
-		if string(frame[:len(want)]) != string(want) || string(frame[len(frame)-8:]) != "\x01\x01\x02\x00\x00\x00\x00\x10" || len(frame) != 86 {
+		if string(frame[:len(want)]) != string(want) ||
+			string(frame[len(frame)-8:]) != "\x01\x01\x02\x00\x00\x00\x00\x10" || len(frame) != 86 {
 			t.Errorf("frame % x", frame)
 		}
 		if sum(frame) != 0xffff {
@@ -111,7 +115,8 @@ func TestNeighborDiscovery(t *testing.T) {
 		}
 	})
 	t.Run("an advertisement of ours goes to the target and claims to be an answer", func(t *testing.T) {
-		want := seal(fromHex(t, "020000000020 020000000010 86dd 60000000 0020 3a ff 20010002000000000000000000000002 20010002000000000000000000000001"+
+		want := seal(fromHex(t, "020000000020 020000000010 86dd 60000000 0020 3a ff "+
+			"20010002000000000000000000000002 20010002000000000000000000000001"+
 			"8800 0000 60000000 20010002000000000000000000000002 0201 020000000010"))
 		got, err := q.Advertisement(mac(t, "02:00:00:00:00:20"))
 		if err != nil || string(got) != string(want) {

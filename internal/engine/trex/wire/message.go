@@ -62,7 +62,8 @@ func ParseRequests(b []byte) (requests []Request, batch bool, err error) {
 	return parse[Request](b)
 }
 
-// ParseResponses reads the answer to a request or a batch. A batch of one is answered by a plain object, an empty one by null.
+// ParseResponses reads the answer to a request or a batch. A batch of one is answered by a plain object, an
+// empty one by null.
 func ParseResponses(b []byte) ([]Response, error) {
 	if string(bytes.TrimSpace(b)) == "null" {
 		return nil, nil

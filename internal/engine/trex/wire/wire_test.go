@@ -60,7 +60,8 @@ func TestNumbersAsTRexWritesThem(t *testing.T) {
 		}
 	}
 	counts := map[string]int64{
-		"0": 0, "18004": 18004, "9223372036854775807": math.MaxInt64, "18446744073709551615": math.MaxInt64, "5.0": 5, "1e3": 1000, "null": 0, "1e+9999": math.MaxInt64,
+		"0": 0, "18004": 18004, "9223372036854775807": math.MaxInt64, "18446744073709551615": math.MaxInt64, "5.0": 5,
+		"1e3": 1000, "null": 0, "1e+9999": math.MaxInt64,
 	}
 	for text, want := range counts {
 		var c wire.Count
@@ -69,7 +70,8 @@ func TestNumbersAsTRexWritesThem(t *testing.T) {
 		}
 	}
 	for _, text := range []string{`"x"`, `{}`, `true`} {
-		if json.Unmarshal([]byte(text), new(wire.Float)) == nil || json.Unmarshal([]byte(text), new(wire.Count)) == nil {
+		if json.Unmarshal([]byte(text), new(wire.Float)) == nil ||
+			json.Unmarshal([]byte(text), new(wire.Count)) == nil {
 			t.Errorf("%s was taken for a number", text)
 		}
 	}
@@ -124,7 +126,8 @@ func FuzzDecompress(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		plain, compressed, err := wire.Decompress(b)
 		if err == nil && compressed {
-			if decompressed, _, err := wire.Decompress(wire.Compress(plain)); err != nil || !bytes.Equal(decompressed, plain) {
+			if decompressed, _, err := wire.Decompress(wire.Compress(plain)); err != nil ||
+				!bytes.Equal(decompressed, plain) {
 				t.Errorf("round trip failed: %v", err)
 			}
 		}

@@ -114,7 +114,8 @@ func checkReady(body []byte, want []string) error {
 		return err
 	}
 	if name == "ERROR" {
-		return fmt.Errorf("the peer refused: %q", strings.TrimLeft(string(data), "\x00\x01\x02\x03\x04\x05\x06\x07\x08\x0b\x0c\x0e\x0f"))
+		return fmt.Errorf("the peer refused: %q", strings.TrimLeft(string(data),
+			"\x00\x01\x02\x03\x04\x05\x06\x07\x08\x0b\x0c\x0e\x0f"))
 	}
 	if name != "READY" {
 		return fmt.Errorf("the peer sent %q where READY was due", name)

@@ -49,7 +49,8 @@ type bounds struct {
 
 // newPeer greets as socketType and starts reading. When ctx ends first, or the peer is none of want, conn is closed.
 func newPeer(ctx context.Context, conn net.Conn, socketType string, want []string, b bounds) (*peer, error) {
-	p := &peer{conn: conn, reader: bufio.NewReader(conn), bounds: b, messages: make(chan [][]byte), closing: make(chan struct{})}
+	p := &peer{conn: conn, reader: bufio.NewReader(conn), bounds: b, messages: make(chan [][]byte),
+		closing: make(chan struct{})}
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	err := p.handshake(socketType, want)
 	if !stop() {

@@ -11,7 +11,8 @@ import (
 
 // The bounds of a server, which hold whoever its clients are. A client that is closed for one of them connects again.
 const (
-	// maxRequest bounds a request's bytes, somewhat above TRex's own limit of 999 999, so that a request beyond that one still gets an answer. All clients together hold 64 MiB.
+	// maxRequest bounds a request's bytes, somewhat above TRex's own limit of 999 999, so that a request beyond
+	// that one still gets an answer. All clients together hold 64 MiB.
 	maxRequest = 1 << 20
 	// maxClients and maxClientsPerHost bound the connections at a time. A run has two for each generator, beside its
 	// probes and its guard.

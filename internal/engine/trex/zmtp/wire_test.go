@@ -14,7 +14,8 @@ import (
 
 // opening is what a ZMTP 3.1 NULL peer of the type begins with.
 func opening(mechanism, socketType string) string {
-	greeting := "\xff\x00\x00\x00\x00\x00\x00\x00\x01\x7f\x03\x01" + mechanism + strings.Repeat("\x00", 52-len(mechanism))
+	greeting := "\xff\x00\x00\x00\x00\x00\x00\x00\x01\x7f\x03\x01" + mechanism +
+		strings.Repeat("\x00", 52-len(mechanism))
 	ready := "\x05READY\x0bSocket-Type\x00\x00\x00" + string(rune(len(socketType))) + socketType
 	return greeting + "\x04" + string(rune(len(ready))) + ready
 }
@@ -37,13 +38,14 @@ func raw(t *testing.T, bytes ...string) net.Conn {
 
 func TestPeersThatDoNotSpeakZeroMQ(t *testing.T) {
 	cases := map[string]struct{ sent, want string }{
-		"a web server":            {"HTTP/1.1 400 Bad Request\r\n\r\n", "doesn't speak ZeroMQ"},
-		"an old ZeroMQ":           {opening("NULL", "REP")[:10] + "\x01" + opening("NULL", "REP")[11:], "ZMTP 1"},
-		"a secured server":        {opening("CURVE", "REP"), `security mechanism "CURVE"`},
-		"a publisher":             {opening("NULL", "PUB"), `a "PUB" socket: REP or ROUTER is needed`},
-		"a greeting cut off":      {opening("NULL", "REP")[:30], "unexpected EOF"},
-		"a message for READY":     {opening("NULL", "REP")[:64] + "\x00\x01x", "where READY was due"},
-		"READY with a lie inside": {opening("NULL", "REP")[:64] + "\x04\x0b\x05READY\x01x\xff\xff\xff\xff", "malformed READY"},
+		"a web server":        {"HTTP/1.1 400 Bad Request\r\n\r\n", "doesn't speak ZeroMQ"},
+		"an old ZeroMQ":       {opening("NULL", "REP")[:10] + "\x01" + opening("NULL", "REP")[11:], "ZMTP 1"},
+		"a secured server":    {opening("CURVE", "REP"), `security mechanism "CURVE"`},
+		"a publisher":         {opening("NULL", "PUB"), `a "PUB" socket: REP or ROUTER is needed`},
+		"a greeting cut off":  {opening("NULL", "REP")[:30], "unexpected EOF"},
+		"a message for READY": {opening("NULL", "REP")[:64] + "\x00\x01x", "where READY was due"},
+		"READY with a lie inside": {opening("NULL", "REP")[:64] + "\x04\x0b\x05READY\x01x\xff\xff\xff\xff",
+			"malformed READY"},
 		"READY cut inside a name": {opening("NULL", "REP")[:64] + "\x04\x07\x05READY\x09", "malformed READY"},
 		"an ERROR":                {opening("NULL", "REP")[:64] + "\x04\x0a\x05ERROR\x03no!", "refused"},
 	}

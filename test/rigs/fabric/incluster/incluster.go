@@ -44,7 +44,8 @@ func (c Cluster) Run(ctx context.Context, input, verb string, args ...string) (s
 	cmd.Stdin, cmd.Stderr = strings.NewReader(input), &talk
 	output, err := cmd.Output()
 	if err != nil {
-		return string(output), fmt.Errorf("cluster %s %s: %w: %s", verb, strings.Join(args, " "), err, strings.TrimSpace(talk.String()))
+		return string(output), fmt.Errorf("cluster %s %s: %w: %s", verb, strings.Join(args, " "), err,
+			strings.TrimSpace(talk.String()))
 	}
 	return string(output), nil
 }
@@ -82,7 +83,8 @@ func parseState(text []byte) ([]fabric.Node, error) {
 			continue
 		}
 		process := filepath.Join("/proc", strconv.Itoa(b.Init.PID))
-		nodes = append(nodes, fabric.Node{Name: b.Name, Namespace: filepath.Join(process, "ns/net"), Root: filepath.Join(process, "root")})
+		nodes = append(nodes, fabric.Node{Name: b.Name, Namespace: filepath.Join(process, "ns/net"),
+			Root: filepath.Join(process, "root")})
 	}
 	if len(nodes) == 0 {
 		return nil, errors.New("find the nodes: none is written down")
@@ -90,18 +92,20 @@ func parseState(text []byte) ([]fabric.Node, error) {
 	return nodes, nil
 }
 
-// Build makes the programs that nodes need, static, in a directory. It must be one that the nodes see as we do, as they do the machine's
-// /tmp and home directories.
+// Build makes the programs that nodes need, static, in a directory. It must be one that the nodes see as we do,
+// as they do the machine's /tmp and home directories.
 func Build(ctx context.Context, dir string) error {
 	target, err := filepath.Abs(dir)
 	if err != nil {
 		return err
 	}
-	folder, err := exec.CommandContext(ctx, "go", "list", "-f", "{{.Dir}}", "github.com/linerate-dev/linerate/test/rigs/fabric/incluster").Output()
+	folder, err := exec.CommandContext(ctx, "go", "list", "-f", "{{.Dir}}",
+		"github.com/linerate-dev/linerate/test/rigs/fabric/incluster").Output()
 	if err != nil {
 		return fmt.Errorf("find the project: %w", err)
 	}
-	module := filepath.Join(strings.TrimSpace(string(folder)), "../plugins") // a module of its own, whose packages have no name here
+	// a module of its own, whose packages have no name here
+	module := filepath.Join(strings.TrimSpace(string(folder)), "../plugins")
 	cmd := exec.CommandContext(ctx, "go", "build", "-C", module, "-o", target+"/", "./"+cniProgram, "./"+pluginProgram)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if output, err := cmd.CombinedOutput(); err != nil {
@@ -110,8 +114,9 @@ func Build(ctx context.Context, dir string) error {
 	return nil
 }
 
-// Install lays the fabric, and gives all nodes its plugins. Nodes of the Spec that have no Root aren't the cluster's, and get none. Done
-// again, it mends what is missing and starts the device plugins anew, with what the Spec now says.
+// Install lays the fabric, and gives all nodes its plugins. Nodes of the Spec that have no Root aren't the
+// cluster's, and get none. Done again, it mends what is missing and starts the device plugins anew, with what
+// the Spec now says.
 func (c Cluster) Install(ctx context.Context, s fabric.Spec, programs string) error {
 	if err := fabric.Lay(s); err != nil {
 		return err
@@ -124,7 +129,8 @@ func (c Cluster) Install(ctx context.Context, s fabric.Spec, programs string) er
 			continue
 		}
 		_, _ = c.Run(ctx, "", "kill", n.Name, Daemon) // there mostly is none
-		if _, err := c.Run(ctx, "", "daemon", n.Name, Daemon, "--", filepath.Join(programs, pluginProgram)); err != nil {
+		if _, err := c.Run(ctx, "", "daemon", n.Name, Daemon, "--",
+			filepath.Join(programs, pluginProgram)); err != nil {
 			return err
 		}
 	}

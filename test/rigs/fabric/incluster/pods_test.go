@@ -32,7 +32,8 @@ func TestPods(t *testing.T) {
 	t.Run("a pod has the function under the name it asked for, and is told its device", func(t *testing.T) {
 		r.pod(t, "told", `[{"name":"west","interface":"wire-a","mac":"02:00:00:00:00:0a","ips":["198.18.0.1/24"]},{"name":"east","interface":"wire-b"}]`, "west", "east")
 		r.running(t, "told")
-		networks, err := launch.ParseNetworkStatus([]byte(r.kubectl(t, "get", "pod", "told", "-o", `jsonpath={.metadata.annotations.k8s\.v1\.cni\.cncf\.io/network-status}`)))
+		networks, err := launch.ParseNetworkStatus([]byte(r.kubectl(t, "get", "pod", "told", "-o",
+			`jsonpath={.metadata.annotations.k8s\.v1\.cni\.cncf\.io/network-status}`)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +44,8 @@ func TestPods(t *testing.T) {
 			if n.Interface != want.name || n.DeviceType != "pci" || n.DeviceVersion != "1.1.0" || !ok {
 				t.Errorf("network-status says %+v", n)
 			}
-			if _, wire, _ := strings.Cut(want.network, "/"); d.Wire.Bridge != wire || !strings.Contains(log, "="+d.ID+"\n") {
+			if _, wire, _ := strings.Cut(want.network, "/"); d.Wire.Bridge != wire ||
+				!strings.Contains(log, "="+d.ID+"\n") {
 				t.Errorf("device %+v of network %s isn't in the environment:\n%s", d, want.network, log)
 			}
 		}
@@ -58,7 +60,8 @@ func TestPods(t *testing.T) {
 			r.running(t, name)
 		}
 		r.pod(t, "third", `[{"name":"west"}]`, "west")
-		r.says(t, "Insufficient linerate.dev/sriov-west", "get", "pod", "third", "-o", "jsonpath={.status.conditions[*].message}")
+		r.says(t, "Insufficient linerate.dev/sriov-west", "get", "pod", "third", "-o",
+			"jsonpath={.status.conditions[*].message}")
 		r.kubectl(t, "delete", "pod", "first")
 		r.running(t, "third")
 	})
@@ -109,7 +112,8 @@ func newRig(t *testing.T) *rig {
 	fabrictest.Root(t)
 	dir := t.TempDir()
 	build(t, filepath.Join(dir, "cluster"), "github.com/linerate-dev/linerate/hack/cluster")
-	r := &rig{c: incluster.Cluster{Program: filepath.Join(dir, "cluster"), Name: "fabrictest", Dir: filepath.Join(dir, "clusters")}}
+	r := &rig{c: incluster.Cluster{Program: filepath.Join(dir, "cluster"), Name: "fabrictest",
+		Dir: filepath.Join(dir, "clusters")}}
 	t.Cleanup(func() {
 		if _, err := r.c.Run(context.Background(), "", "down"); err != nil {
 			t.Error(err)
@@ -136,7 +140,9 @@ func newRig(t *testing.T) *rig {
 		t.Fatal(err)
 	}
 	build(t, filepath.Join(dir, "probe"), "./testdata/probe")
-	if err := pack.Pack(filepath.Join(dir, "probe.tar"), image, map[string]string{"/probe": filepath.Join(dir, "probe")}, pack.Config{Entrypoint: []string{"/probe"}}); err != nil {
+	if err := pack.Pack(filepath.Join(dir, "probe.tar"), image,
+		map[string]string{"/probe": filepath.Join(dir, "probe")},
+		pack.Config{Entrypoint: []string{"/probe"}}); err != nil {
 		t.Fatal(err)
 	}
 	r.cluster(t, "load", filepath.Join(dir, "probe.tar"))
@@ -171,7 +177,8 @@ func (r *rig) says(t *testing.T, words string, args ...string) (answer string) {
 	t.Helper()
 	awaitNoFault(t, func() string {
 		var err error
-		if answer, err = r.c.Run(t.Context(), "", "kubectl", append([]string{"--"}, args...)...); err == nil && strings.Contains(answer, words) {
+		if answer, err = r.c.Run(t.Context(), "", "kubectl", append([]string{"--"}, args...)...); err == nil &&
+			strings.Contains(answer, words) {
 			return ""
 		}
 		return fmt.Sprintf("want %q, kubectl %s says %s %v", words, strings.Join(args, " "), answer, err)
@@ -204,10 +211,13 @@ func (r *rig) pod(t *testing.T, name, networks string, wires ...string) {
 	}
 	manifest, err := json.Marshal(map[string]any{
 		"apiVersion": "v1", "kind": "Pod",
-		"metadata": map[string]any{"name": name, "annotations": map[string]string{"k8s.v1.cni.cncf.io/networks": networks}},
+		"metadata": map[string]any{"name": name,
+			"annotations": map[string]string{"k8s.v1.cni.cncf.io/networks": networks}},
 		"spec": map[string]any{
-			"nodeSelector": map[string]string{"kubernetes.io/hostname": "node-1"}, "restartPolicy": "Never", "automountServiceAccountToken": false,
-			"containers": []any{map[string]any{"name": "probe", "image": image, "imagePullPolicy": "Never", "resources": map[string]any{"limits": limits}}},
+			"nodeSelector": map[string]string{"kubernetes.io/hostname": "node-1"}, "restartPolicy": "Never",
+			"automountServiceAccountToken": false,
+			"containers": []any{map[string]any{"name": "probe", "image": image, "imagePullPolicy": "Never",
+				"resources": map[string]any{"limits": limits}}},
 		},
 	})
 	if err != nil {

@@ -78,7 +78,8 @@ func parseNodes(texts []string) ([]fabric.Node, error) {
 		if n, err := strconv.Atoi(pid); err != nil || n < 1 || name == "" {
 			return nil, fmt.Errorf("node %q: name it with one of its processes, as in node-1=4711", text)
 		}
-		nodes = append(nodes, fabric.Node{Name: name, Namespace: "/proc/" + pid + "/ns/net", Root: "/proc/" + pid + "/root"})
+		nodes = append(nodes, fabric.Node{Name: name, Namespace: "/proc/" + pid + "/ns/net", Root: "/proc/" + pid +
+			"/root"})
 	}
 	return nodes, nil
 }

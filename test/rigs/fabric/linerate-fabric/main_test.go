@@ -20,7 +20,8 @@ func TestRun(t *testing.T) {
 		fabrictest.Root(t)
 		name, pid := fabrictest.Name("shell"), node(t)
 		t.Cleanup(func() { _ = fabric.Remove(name) })
-		if err := run([]string{"lay", "-name", name, "-wires", "west", "-functions", "3", fmt.Sprintf("a=%d", pid)}, io.Discard); err != nil {
+		if err := run([]string{"lay", "-name", name, "-wires", "west", "-functions", "3", fmt.Sprintf("a=%d", pid)},
+			io.Discard); err != nil {
 			t.Fatal(err)
 		}
 		i, err := vf.Load(filepath.Join(fmt.Sprintf("/proc/%d/root", pid), vf.StateDir, vf.InventoryFile))
@@ -39,14 +40,16 @@ func TestRun(t *testing.T) {
 		if err := run([]string{"networks", "-namespace", "lab", "-wires", "west,east"}, &output); err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range []string{`"name": "west"`, `"name": "east"`, `"namespace": "lab"`, "linerate.dev/sriov-east"} {
+		for _, want := range []string{`"name": "west"`, `"name": "east"`, `"namespace": "lab"`,
+			"linerate.dev/sriov-east"} {
 			if !strings.Contains(output.String(), want) {
 				t.Errorf("no %s in\n%s", want, output.String())
 			}
 		}
 	})
 	for name, args := range map[string][]string{
-		"no verb": nil, "an unknown verb": {"knit"}, "no node": {"lay"}, "a node without a process": {"lay", "a"}, "a process that can't be": {"lay", "a=b"},
+		"no verb": nil, "an unknown verb": {"knit"}, "no node": {"lay"}, "a node without a process": {"lay", "a"},
+		"a process that can't be": {"lay", "a=b"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if run(args, io.Discard) == nil {
@@ -60,7 +63,8 @@ func TestRun(t *testing.T) {
 func node(t *testing.T) int {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", "mount -t tmpfs node /var/lib && echo ready && exec cat")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET | syscall.CLONE_NEWNS, Unshareflags: syscall.CLONE_NEWNS}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET | syscall.CLONE_NEWNS,
+		Unshareflags: syscall.CLONE_NEWNS}
 	hold, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@
 // destroyed with both its ends. So everything that handles functions asks whether they are plugged (their end on the
 // bridge exists) and can plug new ones.
 //
-// The node's namespace knows the wires' namespace by a number (RTM_NEWNSID), through which rtnetlink acts there (IFLA_TARGET_NETNSID), so
-// that a process in a node needs neither a path nor a descriptor of it. All functions here act in the calling thread's network namespace,
-// which must be the node's, unless they say otherwise.
+// The node's namespace knows the wires' namespace by a number (RTM_NEWNSID), through which rtnetlink acts there
+// (IFLA_TARGET_NETNSID), so that a process in a node needs neither a path nor a descriptor of it. All functions
+// here act in the calling thread's network namespace, which must be the node's, unless they say otherwise.
 package vf

@@ -128,7 +128,8 @@ func (i Inventory) Check() error {
 		}
 		names[r.Name] = true
 		if !resourceName.MatchString(r.Name) {
-			return fmt.Errorf("inventory: resource %q: a name is VENDOR/RESOURCE, as in linerate.dev/sriov-west", r.Name)
+			return fmt.Errorf("inventory: resource %q: a name is VENDOR/RESOURCE, as in linerate.dev/sriov-west",
+				r.Name)
 		}
 		for _, d := range r.Devices {
 			if err := d.check(); err != nil {

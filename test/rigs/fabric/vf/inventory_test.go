@@ -13,7 +13,8 @@ import (
 func inventory(change func(*vf.Device)) vf.Inventory {
 	device := func(n string) vf.Device {
 		return vf.Device{
-			ID: "0000:03:02." + n, Interface: "westp0v" + n, PF: "0000:03:00.0", NUMA: -1, MAC: "02:00:00:00:00:0" + n, MTU: 1500,
+			ID: "0000:03:02." + n, Interface: "westp0v" + n, PF: "0000:03:00.0", NUMA: -1, MAC: "02:00:00:00:00:0" + n,
+			MTU:  1500,
 			Wire: vf.Wire{Bridge: "west", Namespace: 7},
 		}
 	}
@@ -21,7 +22,8 @@ func inventory(change func(*vf.Device)) vf.Inventory {
 	if change != nil {
 		change(&second)
 	}
-	return vf.Inventory{Resources: []vf.Resource{{Name: "linerate.dev/sriov-west", Devices: []vf.Device{first, second}}}}
+	return vf.Inventory{Resources: []vf.Resource{{Name: "linerate.dev/sriov-west", Devices: []vf.Device{first,
+		second}}}}
 }
 
 func TestInventory(t *testing.T) {

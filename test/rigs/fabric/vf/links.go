@@ -7,7 +7,8 @@ import (
 	"github.com/vishvananda/netlink"
 )
 
-// listings bounds how often a list that changed while it was read is read again. On a busy machine it may change in twenty readings one after the other.
+// listings bounds how often a list that changed while it was read is read again. On a busy machine it may
+// change in twenty readings one after the other.
 const listings = 500
 
 // Links lists the interfaces of the calling thread's network namespace. The kernel reports when they changed

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// InNamespace runs fn on a thread in the network namespace that a path names, as in /proc/PID/ns/net or a bind mount of it. Goroutines that fn
-// starts run elsewhere.
+// InNamespace runs fn on a thread in the network namespace that a path names, as in /proc/PID/ns/net or a bind
+// mount of it. Goroutines that fn starts run elsewhere.
 func InNamespace(path string, fn func() error) error {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {

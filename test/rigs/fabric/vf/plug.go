@@ -29,7 +29,8 @@ func (d Device) Home() (bool, error) {
 		return false, fmt.Errorf("look up %s: %w", d.Interface, err)
 	}
 	if link.Type() != "veth" {
-		return false, fmt.Errorf("interface %s of this node is a %s and no virtual function: something else took the name", d.Interface, link.Type())
+		return false, fmt.Errorf("interface %s of this node is a %s and no virtual function: something else took "+
+			"the name", d.Interface, link.Type())
 	}
 	return true, nil
 }
@@ -144,7 +145,8 @@ func (w Wire) find(name string) (wireEnd, error) {
 	case errors.Is(err, unix.ENODEV):
 		return wireEnd{}, nil
 	case errors.Is(err, unix.EINVAL):
-		return wireEnd{}, fmt.Errorf("look for %s on its wire: this namespace knows none by the number %d: is it the node's, and is the fabric laid?", name, w.Namespace)
+		return wireEnd{}, fmt.Errorf("look for %s on its wire: this namespace knows none by the number %d: is it "+
+			"the node's, and is the fabric laid?", name, w.Namespace)
 	case err != nil:
 		return wireEnd{}, fmt.Errorf("look for %s on its wire: %w", name, err)
 	}

@@ -45,7 +45,8 @@ func ParseConfig(text []byte) (Config, error) {
 		c.StateDir = vf.StateDir
 	}
 	if c.IPAM.Type != "" {
-		return Config{}, fmt.Errorf("network %s: ipam.type %s: this plugin has no ipam: give addresses with the capability ips, or in the pod", c.Name, c.IPAM.Type)
+		return Config{}, fmt.Errorf("network %s: ipam.type %s: this plugin has no ipam: give addresses with the "+
+			"capability ips, or in the pod", c.Name, c.IPAM.Type)
 	}
 	return c, nil
 }
@@ -57,7 +58,9 @@ func (c Config) Wish() (Wish, error) {
 		w.DeviceID = c.Runtime.DeviceID
 	}
 	if w.DeviceID == "" {
-		return Wish{}, fmt.Errorf("network %s: no deviceID came: has its NetworkAttachmentDefinition the annotation k8s.v1.cni.cncf.io/resourceName, and does the pod request one device of it per attachment?", c.Name)
+		return Wish{}, fmt.Errorf("network %s: no deviceID came: has its NetworkAttachmentDefinition the "+
+			"annotation k8s.v1.cni.cncf.io/resourceName, and does the pod request one device of it per "+
+			"attachment?", c.Name)
 	}
 	mac := c.Runtime.MAC
 	if mac == "" {
@@ -66,7 +69,8 @@ func (c Config) Wish() (Wish, error) {
 	if mac != "" {
 		parsed, err := net.ParseMAC(mac)
 		if err != nil || len(parsed) != 6 || parsed[0]&1 != 0 {
-			return Wish{}, fmt.Errorf("network %s: mac %q: it must be a unicast MAC of 6 bytes, as in 02:00:00:00:00:01", c.Name, mac)
+			return Wish{}, fmt.Errorf("network %s: mac %q: it must be a unicast MAC of 6 bytes, as in "+
+				"02:00:00:00:00:01", c.Name, mac)
 		}
 		w.MAC = parsed
 	}

@@ -68,7 +68,8 @@ func ipNet(p netip.Prefix) *net.IPNet {
 func resultOf(a Attachment, w Wish, d vf.Device, mac net.HardwareAddr) *current.Result {
 	result := &current.Result{
 		CNIVersion: current.ImplementedSpecVersion,
-		Interfaces: []*current.Interface{{Name: a.Interface, Mac: mac.String(), Mtu: d.MTU, Sandbox: a.Namespace, PciID: d.ID}},
+		Interfaces: []*current.Interface{{Name: a.Interface, Mac: mac.String(), Mtu: d.MTU, Sandbox: a.Namespace,
+			PciID: d.ID}},
 	}
 	for _, p := range w.Addresses {
 		result.IPs = append(result.IPs, &current.IPConfig{Interface: current.Int(0), Address: *ipNet(p)})

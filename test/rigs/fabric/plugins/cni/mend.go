@@ -2,8 +2,8 @@ package cni
 
 import "github.com/linerate-dev/linerate/test/rigs/fabric/vf"
 
-// Plugged says whether a function exists, at home or in a pod. It waits for an ADD or DEL that is under way, in which one may be gone for a
-// moment.
+// Plugged says whether a function exists, at home or in a pod. It waits for an ADD or DEL that is under way, in
+// which one may be gone for a moment.
 func (n Node) Plugged(d vf.Device) (bool, error) {
 	unlock, err := n.records.lock()
 	if err != nil {

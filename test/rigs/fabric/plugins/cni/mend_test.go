@@ -8,24 +8,25 @@ import (
 )
 
 func TestMend(t *testing.T) {
-	t.Run("a function that was lost with its pod's namespace is at home again, and free for the next pod", func(t *testing.T) {
-		n := newNode(t)
-		n.mustAdd(n.pod("one"), first)
-		plugin, d := cni.NodeAt(n.state), n.device(first)
-		n.inside(func() error {
-			if err := d.Unplug(); err != nil { // as the end of the pod's namespace does
-				return err
+	t.Run("a function that was lost with its pod's namespace is at home again, and free for the next pod",
+		func(t *testing.T) {
+			n := newNode(t)
+			n.mustAdd(n.pod("one"), first)
+			plugin, d := cni.NodeAt(n.state), n.device(first)
+			n.inside(func() error {
+				if err := d.Unplug(); err != nil { // as the end of the pod's namespace does
+					return err
+				}
+				if plugged, err := plugin.Plugged(d); err != nil || plugged {
+					t.Errorf("plugged: %v %v", plugged, err)
+				}
+				return plugin.Mend(d)
+			})
+			if !n.home(first) {
+				t.Error("it isn't at home")
 			}
-			if plugged, err := plugin.Plugged(d); err != nil || plugged {
-				t.Errorf("plugged: %v %v", plugged, err)
-			}
-			return plugin.Mend(d)
+			n.mustAdd(n.pod("two"), first)
 		})
-		if !n.home(first) {
-			t.Error("it isn't at home")
-		}
-		n.mustAdd(n.pod("two"), first)
-	})
 	t.Run("a function that is in a pod stays there", func(t *testing.T) {
 		n := newNode(t)
 		pod := n.pod("one")

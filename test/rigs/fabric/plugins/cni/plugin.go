@@ -70,7 +70,8 @@ func (c Config) previous() (*current.Result, error) {
 }
 
 func (c Config) node() Node {
-	return Node{inventory: filepath.Join(c.StateDir, vf.InventoryFile), records: records{filepath.Join(c.StateDir, "attachments")}}
+	return Node{inventory: filepath.Join(c.StateDir, vf.InventoryFile),
+		records: records{filepath.Join(c.StateDir, "attachments")}}
 }
 
 func attachmentOf(args *skel.CmdArgs) Attachment {
@@ -137,7 +138,8 @@ func (n Node) claim(a Attachment, d vf.Device) error {
 	}
 	if recorded {
 		if plugged && !home && holder.Attachment != a && holder.alive() {
-			return fmt.Errorf("device %s is still in use, as %s of container %s", d.ID, holder.Interface, holder.Container)
+			return fmt.Errorf("device %s is still in use, as %s of container %s", d.ID, holder.Interface,
+				holder.Container)
 		}
 		if err := n.records.forget(holder.Attachment); err != nil {
 			return err
@@ -158,7 +160,8 @@ func (n Node) release(a Attachment, d vf.Device) error {
 	return n.records.forget(a)
 }
 
-// Detach brings the attachment's device home, from wherever it is. An attachment that isn't recorded is none, and no error.
+// Detach brings the attachment's device home, from wherever it is. An attachment that isn't recorded is none,
+// and no error.
 func (n Node) Detach(a Attachment) error {
 	unlock, err := n.records.lock()
 	if err != nil {

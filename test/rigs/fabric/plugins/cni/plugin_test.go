@@ -25,10 +25,12 @@ func TestAdd(t *testing.T) {
 		pod := n.pod("one")
 		result := n.mustAdd(pod, first)
 		link := pod.link(t, "net1")
-		if mac := n.device(first).MAC; link.HardwareAddr.String() != mac || link.Flags&net.FlagUp == 0 || link.Alias != first {
+		if mac := n.device(first).MAC; link.HardwareAddr.String() != mac || link.Flags&net.FlagUp == 0 ||
+			link.Alias != first {
 			t.Errorf("net1 is %+v, want it up, with MAC %s and alias %s", link, mac, first)
 		}
-		if i := result.Interfaces[0]; i.Name != "net1" || i.Mac != link.HardwareAddr.String() || i.Sandbox != pod.namespace || i.Mtu != 1500 {
+		if i := result.Interfaces[0]; i.Name != "net1" || i.Mac != link.HardwareAddr.String() ||
+			i.Sandbox != pod.namespace || i.Mtu != 1500 {
 			t.Errorf("result %+v", i)
 		}
 		if n.home(first) || !n.home(second) {
@@ -40,10 +42,12 @@ func TestAdd(t *testing.T) {
 		pod := n.pod("one")
 		pod.wants = map[string]any{"mac": "02:11:22:33:44:55", "ips": []string{"198.18.0.1/24", "2001:db8::1/64"}}
 		result := n.mustAdd(pod, first)
-		if mac := pod.link(t, "net1").HardwareAddr.String(); mac != "02:11:22:33:44:55" || result.Interfaces[0].Mac != mac {
+		if mac := pod.link(t, "net1").HardwareAddr.String(); mac != "02:11:22:33:44:55" ||
+			result.Interfaces[0].Mac != mac {
 			t.Errorf("MAC %s, result %s", mac, result.Interfaces[0].Mac)
 		}
-		if got := pod.addresses(t, "net1"); !slices.Contains(got, "198.18.0.1/24") || !slices.Contains(got, "2001:db8::1/64") || len(result.IPs) != 2 {
+		if got := pod.addresses(t, "net1"); !slices.Contains(got, "198.18.0.1/24") ||
+			!slices.Contains(got, "2001:db8::1/64") || len(result.IPs) != 2 {
 			t.Errorf("addresses %v, result %v", got, result.IPs)
 		}
 	})
@@ -83,7 +87,8 @@ func TestAddRefuses(t *testing.T) {
 		n := newNode(t)
 		one, two := n.pod("one"), n.pod("two")
 		n.mustAdd(one, first)
-		if _, err := n.add(two, first); err == nil || !strings.Contains(err.Error(), "still in use, as net1 of container one") {
+		if _, err := n.add(two, first); err == nil ||
+			!strings.Contains(err.Error(), "still in use, as net1 of container one") {
 			t.Errorf("error %v", err)
 		}
 		if one.link(t, "net1").Alias != first {
@@ -141,7 +146,8 @@ func TestDel(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			return errors.Join(netlink.LinkSetDown(link), netlink.LinkSetName(link, "vpp0"), netlink.LinkSetMTU(link, 1400), netlink.LinkSetAlias(link, ""))
+			return errors.Join(netlink.LinkSetDown(link), netlink.LinkSetName(link, "vpp0"),
+				netlink.LinkSetMTU(link, 1400), netlink.LinkSetAlias(link, ""))
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -171,18 +177,19 @@ func TestDel(t *testing.T) {
 		}
 		n.mustAdd(n.pod("two"), first)
 	})
-	t.Run("what is gone already, or never was, is no error; and another container's function stays", func(t *testing.T) {
-		n := newNode(t)
-		podOne, two := n.pod("one"), n.pod("two")
-		n.mustDel(podOne, first)
-		n.mustAdd(podOne, first)
-		n.mustDel(two, first)
-		if n.home(first) {
-			t.Error("a DEL of container two took container one's function")
-		}
-		n.mustDel(podOne, first)
-		n.mustDel(podOne, first)
-	})
+	t.Run("what is gone already, or never was, is no error; and another container's function stays",
+		func(t *testing.T) {
+			n := newNode(t)
+			podOne, two := n.pod("one"), n.pod("two")
+			n.mustDel(podOne, first)
+			n.mustAdd(podOne, first)
+			n.mustDel(two, first)
+			if n.home(first) {
+				t.Error("a DEL of container two took container one's function")
+			}
+			n.mustDel(podOne, first)
+			n.mustDel(podOne, first)
+		})
 	t.Run("a pulled cable stays pulled", func(t *testing.T) {
 		n := newNode(t)
 		pod := n.pod("one")
@@ -204,7 +211,8 @@ func TestDel(t *testing.T) {
 			n.mustAdd(pod, first)
 			n.mustDel(pod, first)
 		}
-		if records, err := filepath.Glob(filepath.Join(n.state, "attachments", "*.json")); err != nil || len(records) > 0 {
+		if records, err := filepath.Glob(filepath.Join(n.state, "attachments", "*.json")); err != nil ||
+			len(records) > 0 {
 			t.Errorf("records left: %v %v", records, err)
 		}
 		if away, err := n.fabric.Away(); err != nil || len(away) > 0 {
@@ -219,11 +227,16 @@ func TestCheck(t *testing.T) {
 		harm func(netlink.Link) error
 		want string
 	}{
-		"as it was":               {func(netlink.Link) error { return nil }, ""},
-		"another MAC":             {func(l netlink.Link) error { return netlink.LinkSetHardwareAddr(l, net.HardwareAddr{2, 0, 0, 0, 0, 9}) }, "has MAC 02:00:00:00:00:09"},
-		"an address lost":         {func(l netlink.Link) error { return netlink.AddrDel(l, mustAddr("198.18.0.1/24")) }, "lost its address 198.18.0.1/24"},
-		"the interface gone":      {netlink.LinkDel, "no interface net1"},
-		"another interface there": {func(l netlink.Link) error { return netlink.LinkSetAlias(l, "other") }, "isn't device " + first},
+		"as it was": {func(netlink.Link) error { return nil }, ""},
+		"another MAC": {func(l netlink.Link) error {
+			return netlink.LinkSetHardwareAddr(l,
+				net.HardwareAddr{2, 0, 0, 0, 0, 9})
+		}, "has MAC 02:00:00:00:00:09"},
+		"an address lost": {func(l netlink.Link) error { return netlink.AddrDel(l, mustAddr("198.18.0.1/24")) },
+			"lost its address 198.18.0.1/24"},
+		"the interface gone": {netlink.LinkDel, "no interface net1"},
+		"another interface there": {func(l netlink.Link) error { return netlink.LinkSetAlias(l, "other") },
+			"isn't device " + first},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := newNode(t)

@@ -54,7 +54,8 @@ func newNode(t *testing.T) node {
 	t.Helper()
 	fabrictest.Root(t)
 	build.Do(func() {
-		cmd := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(binaries, "linerate-vf"), "github.com/linerate-dev/linerate/test/rigs/fabric/plugins/linerate-vf")
+		cmd := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(binaries, "linerate-vf"),
+			"github.com/linerate-dev/linerate/test/rigs/fabric/plugins/linerate-vf")
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as nodes have it
 		output, err := cmd.CombinedOutput()
 		if err != nil {
@@ -91,7 +92,8 @@ func (n node) call(p pod, device string, verb func(*libcni.NetworkConfigList, *l
 	if err != nil {
 		n.t.Fatal(err)
 	}
-	runtime := &libcni.RuntimeConf{ContainerID: p.container, NetNS: p.namespace, IfName: p.name, CapabilityArgs: p.wants}
+	runtime := &libcni.RuntimeConf{ContainerID: p.container, NetNS: p.namespace, IfName: p.name,
+		CapabilityArgs: p.wants}
 	return vf.InNamespace(n.fabric.Nodes[0].Namespace, func() error { return verb(list, runtime) })
 }
 

@@ -38,7 +38,8 @@ func startKubelet(t *testing.T, dir string, refuse error) *kubelet {
 		t.Fatal(err)
 	}
 	for _, socket := range old {
-		if err := os.Remove(socket); err != nil && !errors.Is(err, fs.ErrNotExist) { // a plugin whose registration was cut off takes its own away meanwhile
+		// a plugin whose registration was cut off takes its own away meanwhile
+		if err := os.Remove(socket); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			t.Fatal(err)
 		}
 	}
@@ -46,7 +47,8 @@ func startKubelet(t *testing.T, dir string, refuse error) *kubelet {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := &kubelet{t: t, dir: dir, server: grpc.NewServer(), registered: make(chan *pluginapi.RegisterRequest, 16), refuse: refuse}
+	k := &kubelet{t: t, dir: dir, server: grpc.NewServer(), registered: make(chan *pluginapi.RegisterRequest, 16),
+		refuse: refuse}
 	pluginapi.RegisterRegistrationServer(k.server, k)
 	ended := make(chan struct{})
 	go func() {
@@ -74,7 +76,8 @@ func (k *kubelet) plugin() client {
 	case <-time.After(patience):
 		k.t.Fatal("no plugin registered")
 	}
-	conn, err := grpc.NewClient("unix://"+filepath.Join(k.dir, r.GetEndpoint()), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	conn, err := grpc.NewClient("unix://"+filepath.Join(k.dir, r.GetEndpoint()),
+		grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		k.t.Fatal(err)
 	}

@@ -25,10 +25,12 @@ type pool struct {
 }
 
 func newPool(r vf.Resource, o Options) *pool {
-	return &pool{resource: r, options: o, log: o.Log.With("resource", r.Name), healthy: map[string]bool{}, changed: make(chan struct{})}
+	return &pool{resource: r, options: o, log: o.Log.With("resource", r.Name), healthy: map[string]bool{},
+		changed: make(chan struct{})}
 }
 
-// look finds out which devices exist, tells kubelet of changes, and mends what is lost, to be seen healthy the next time.
+// look finds out which devices exist, tells kubelet of changes, and mends what is lost, to be seen healthy the
+// next time.
 func (p *pool) look() {
 	health := map[string]bool{}
 	var lost []vf.Device
@@ -99,7 +101,8 @@ func (p *pool) GetDevicePluginOptions(context.Context, *pluginapi.Empty) (*plugi
 }
 
 // ListAndWatch tells kubelet of the devices now and at each change, until kubelet goes.
-func (p *pool) ListAndWatch(_ *pluginapi.Empty, stream grpc.ServerStreamingServer[pluginapi.ListAndWatchResponse]) error {
+func (p *pool) ListAndWatch(_ *pluginapi.Empty,
+	stream grpc.ServerStreamingServer[pluginapi.ListAndWatchResponse]) error {
 	for {
 		devices, changed := p.list()
 		if err := stream.Send(devices); err != nil {

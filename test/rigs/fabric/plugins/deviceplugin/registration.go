@@ -102,7 +102,8 @@ func (w *registration) register(ctx context.Context) error {
 	}
 	defer func() { _ = conn.Close() }()
 	_, err = pluginapi.NewRegistrationClient(conn).Register(ctx, &pluginapi.RegisterRequest{
-		Version: pluginapi.Version, Endpoint: w.endpoint(), ResourceName: w.pool.resource.Name, Options: &pluginapi.DevicePluginOptions{},
+		Version: pluginapi.Version, Endpoint: w.endpoint(), ResourceName: w.pool.resource.Name,
+		Options: &pluginapi.DevicePluginOptions{},
 	})
 	if err != nil {
 		return fmt.Errorf("register with kubelet: %w", err)

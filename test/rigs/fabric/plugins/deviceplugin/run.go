@@ -12,7 +12,8 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/fabric/vf"
 )
 
-// DevInfoDir is where device plugins leave what Multus is to know of devices, as the Device Information Specification says.
+// DevInfoDir is where device plugins leave what Multus is to know of devices, as the Device Information
+// Specification says.
 const DevInfoDir = "/var/run/k8s.cni.cncf.io/devinfo/dp"
 
 // Options are what the plugin needs to know. The zero value of each is good, but for Inventory and Plugged.
@@ -48,8 +49,8 @@ func (o Options) defaults() Options {
 	return o
 }
 
-// Run offers all resources until the context ends, whether kubelet is there or comes, goes and comes again. It then takes its sockets and
-// device-info files away.
+// Run offers all resources until the context ends, whether kubelet is there or comes, goes and comes again. It
+// then takes its sockets and device-info files away.
 func Run(ctx context.Context, o Options) error {
 	if err := o.Inventory.Check(); err != nil {
 		return err

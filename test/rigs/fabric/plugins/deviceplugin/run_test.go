@@ -34,7 +34,8 @@ func TestRegistration(t *testing.T) {
 			p := k.plugin()
 			sockets[p.request.GetResourceName()] = p.request.GetVersion()
 		}
-		if diff := cmp.Diff(map[string]string{west: "v1beta1", "linerate.dev/sriov-east": "v1beta1"}, sockets); diff != "" {
+		if diff := cmp.Diff(map[string]string{west: "v1beta1", "linerate.dev/sriov-east": "v1beta1"},
+			sockets); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
@@ -129,7 +130,8 @@ func TestAllocate(t *testing.T) {
 	stop := s.run(west)
 	p := k.plugin()
 	allocate := func(ids ...string) (*pluginapi.AllocateResponse, error) {
-		return p.Allocate(t.Context(), &pluginapi.AllocateRequest{ContainerRequests: []*pluginapi.ContainerAllocateRequest{{DevicesIds: ids}}})
+		requests := []*pluginapi.ContainerAllocateRequest{{DevicesIds: ids}}
+		return p.Allocate(t.Context(), &pluginapi.AllocateRequest{ContainerRequests: requests})
 	}
 	t.Run("the container finds its devices in its environment", func(t *testing.T) {
 		response, err := allocate("0000:03:02.1", "0000:03:02.0")
@@ -147,7 +149,8 @@ func TestAllocate(t *testing.T) {
 	t.Run("Multus finds the device's information", func(t *testing.T) {
 		for device, want := range map[string]string{
 			"0000:03:02.0": `{"type":"pci","version":"1.1.0","pci":{"pci-address":"0000:03:02.0"}}`,
-			"0000:03:02.1": `{"type":"pci","version":"1.1.0","pci":{"pci-address":"0000:03:02.1","pf-pci-address":"0000:03:00.0"}}`, // it shares its port
+			// it shares its port
+			"0000:03:02.1": `{"type":"pci","version":"1.1.0","pci":{"pci-address":"0000:03:02.1","pf-pci-address":"0000:03:00.0"}}`,
 		} {
 			text, err := os.ReadFile(filepath.Join(s.info, "linerate.dev-sriov-west-"+device+"-device.json"))
 			if err != nil {
@@ -159,7 +162,8 @@ func TestAllocate(t *testing.T) {
 		}
 	})
 	t.Run("a device that there isn't is refused by name", func(t *testing.T) {
-		if _, err := allocate("0000:99:02.0"); err == nil || !strings.Contains(err.Error(), "there is no device 0000:99:02.0") {
+		if _, err := allocate("0000:99:02.0"); err == nil ||
+			!strings.Contains(err.Error(), "there is no device 0000:99:02.0") {
 			t.Errorf("error %v", err)
 		}
 	})
@@ -176,8 +180,9 @@ func TestAllocate(t *testing.T) {
 func TestRunRefuses(t *testing.T) {
 	plugged := func(vf.Device) (bool, error) { return true, nil }
 	for name, o := range map[string]deviceplugin.Options{
-		"an inventory that can't be": {Inventory: vf.Inventory{Resources: []vf.Resource{{Name: "west"}}}, Plugged: plugged},
-		"no way to see devices":      {},
+		"an inventory that can't be": {Inventory: vf.Inventory{Resources: []vf.Resource{{Name: "west"}}},
+			Plugged: plugged},
+		"no way to see devices": {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if deviceplugin.Run(t.Context(), o) == nil {
@@ -219,7 +224,8 @@ func (s *site) run(resources ...string) (stop func()) {
 	ended := make(chan error, 1)
 	go func() {
 		ended <- deviceplugin.Run(ctx, deviceplugin.Options{
-			Inventory: inventory(resources...), SocketDir: s.sockets, DevInfoDir: s.info, Interval: 5 * time.Millisecond, Mend: s.mend,
+			Inventory: inventory(resources...), SocketDir: s.sockets, DevInfoDir: s.info,
+			Interval: 5 * time.Millisecond, Mend: s.mend,
 			Plugged: func(d vf.Device) (bool, error) {
 				s.mu.Lock()
 				defer s.mu.Unlock()
@@ -243,8 +249,10 @@ func inventory(resources ...string) vf.Inventory {
 		r := vf.Resource{Name: name}
 		for k, numa := range []int{1, -1} {
 			r.Devices = append(r.Devices, vf.Device{
-				ID: fmt.Sprintf("0000:%02x:02.%d", 3+n, k), PF: fmt.Sprintf("0000:%02x:00.0", 3+n), Interface: fmt.Sprintf("p%dv%d", n, k), SharesPort: k == 1,
-				NUMA: numa, MAC: fmt.Sprintf("02:00:00:00:%02x:%02x", n, k), MTU: 1500, Wire: vf.Wire{Bridge: "wire", Namespace: 1},
+				ID: fmt.Sprintf("0000:%02x:02.%d", 3+n, k), PF: fmt.Sprintf("0000:%02x:00.0", 3+n),
+				Interface: fmt.Sprintf("p%dv%d", n, k), SharesPort: k == 1,
+				NUMA: numa, MAC: fmt.Sprintf("02:00:00:00:%02x:%02x", n, k), MTU: 1500, Wire: vf.Wire{Bridge: "wire",
+					Namespace: 1},
 			})
 		}
 		i.Resources = append(i.Resources, r)

@@ -37,7 +37,8 @@ func run(ctx context.Context) error {
 		return err
 	}
 	node := cni.NodeAt(*state)
-	o := deviceplugin.Options{Inventory: inventory, Plugged: node.Plugged, SocketDir: *sockets, Log: slog.New(slog.NewTextHandler(os.Stderr, nil))}
+	o := deviceplugin.Options{Inventory: inventory, Plugged: node.Plugged, SocketDir: *sockets,
+		Log: slog.New(slog.NewTextHandler(os.Stderr, nil))}
 	if *mend {
 		o.Mend = node.Mend
 	}

@@ -9,5 +9,6 @@ import (
 )
 
 func main() {
-	skel.PluginMainFuncs(cni.Plugin(), version.VersionsStartingFrom("0.3.1"), "linerate-vf: virtual functions made of veths, for tests")
+	skel.PluginMainFuncs(cni.Plugin(), version.VersionsStartingFrom("0.3.1"),
+		"linerate-vf: virtual functions made of veths, for tests")
 }
