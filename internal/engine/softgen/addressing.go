@@ -26,8 +26,15 @@ func (a addressing) report(mac [6]byte) object {
 	return object{"ether": ether, "ipv4": ipv4, "ipv6": ipv6}
 }
 
-// readdress gives the data path the addresses to answer for. It stores the addressing unless that fails.
-func (port *port) readdress(a addressing) error {
+// readdress answers a command that changes the addressing. It gives the data path the addresses to answer for, and
+// stores the addressing unless that fails.
+func (port *port) readdress(command string, p *params, a addressing) (any, error) {
+	if err := p.failed(); err != nil {
+		return nil, err
+	}
+	if err := port.requireIdle(command); err != nil {
+		return nil, err
+	}
 	var local []netip.Addr
 	if a.layer3 {
 		local = append(local, a.local4)
@@ -40,58 +47,33 @@ func (port *port) readdress(a addressing) error {
 		vlan = a.vlans[0]
 	}
 	if err := port.path.Answer(local, vlan); err != nil {
-		return refusedBy(err)
+		return nil, refusedBy(err)
 	}
 	port.layer = a
-	return nil
+	return object{}, nil
 }
 
 // setLayer2 answers set_l2. Frames go to the given MAC, and the port has no IPv4 address.
-func (s *portSettings) setLayer2(p *params) (any, error) {
-	port, err := s.ports.named(p)
-	if err != nil {
-		return nil, err
-	}
-	mac := readMAC(p, "dst_mac")
-	if err := p.failed(); err != nil {
-		return nil, err
-	}
-	if err := port.requireIdle("set_l2_mode"); err != nil {
-		return nil, err
-	}
+func (s *portSettings) setLayer2(port *port, p *params) (any, error) {
 	next := port.layer
-	next.nextHop, next.resolved, next.layer3 = mac, true, false
-	return object{}, port.readdress(next)
+	next.nextHop, next.resolved, next.layer3 = readMAC(p, "dst_mac"), true, false
+	return port.readdress("set_l2_mode", p, next)
 }
 
 // setLayer3 answers set_l3. The port answers for src_addr, and frames go to resolved_mac, which the
 // client has resolved. Without resolved_mac the port has no destination until the client sets one.
-func (s *portSettings) setLayer3(p *params) (any, error) {
-	port, err := s.ports.named(p)
-	if err != nil {
-		return nil, err
-	}
+func (s *portSettings) setLayer3(port *port, p *params) (any, error) {
 	local, remote := readIPv4(p, "src_addr"), readIPv4(p, "dst_addr")
 	next := port.layer
 	next.layer3, next.local4, next.remote4, next.resolved = true, local, remote, p.has("resolved_mac")
 	if next.resolved {
 		next.nextHop = readMAC(p, "resolved_mac")
 	}
-	if err := p.failed(); err != nil {
-		return nil, err
-	}
-	if err := port.requireIdle("set_l3_mode"); err != nil {
-		return nil, err
-	}
-	return object{}, port.readdress(next)
+	return port.readdress("set_l3_mode", p, next)
 }
 
 // configureIPv6 answers conf_ipv6. An empty src_ipv6 means the link-local address made from the MAC.
-func (s *portSettings) configureIPv6(p *params) (any, error) {
-	port, err := s.ports.named(p)
-	if err != nil {
-		return nil, err
-	}
+func (s *portSettings) configureIPv6(port *port, p *params) (any, error) {
 	next := port.layer
 	next.ipv6, next.local6 = p.boolean("enabled"), netip.Addr{}
 	if text := p.textOr("src_ipv6", ""); next.ipv6 && text != "" {
@@ -99,22 +81,12 @@ func (s *portSettings) configureIPv6(p *params) (any, error) {
 	} else if next.ipv6 {
 		next.local6 = linkLocal(port.path.Info().MAC)
 	}
-	if err := p.failed(); err != nil {
-		return nil, err
-	}
-	if err := port.requireIdle("conf_ipv6"); err != nil {
-		return nil, err
-	}
-	return object{}, port.readdress(next)
+	return port.readdress("conf_ipv6", p, next)
 }
 
 // setVLAN answers set_vlan. The port answers for its addresses under this tag. Streams bring their own tags in
 // their frames.
-func (s *portSettings) setVLAN(p *params) (any, error) {
-	port, err := s.ports.named(p)
-	if err != nil {
-		return nil, err
-	}
+func (s *portSettings) setVLAN(port *port, p *params) (any, error) {
 	next := port.layer
 	next.vlans = nil
 	for _, text := range p.list("vlan") {
@@ -124,16 +96,10 @@ func (s *portSettings) setVLAN(p *params) (any, error) {
 		}
 		next.vlans = append(next.vlans, uint16(tag))
 	}
-	if err := p.failed(); err != nil {
-		return nil, err
-	}
-	if len(next.vlans) > 1 {
+	if len(next.vlans) > 1 && p.failed() == nil {
 		return nil, refused("the software engine answers under one VLAN tag, and %d were given", len(next.vlans))
 	}
-	if err := port.requireIdle("set_vlan"); err != nil {
-		return nil, err
-	}
-	return object{}, port.readdress(next)
+	return port.readdress("set_vlan", p, next)
 }
 
 func readMAC(p *params, name string) (mac [6]byte) {

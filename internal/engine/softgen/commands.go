@@ -13,10 +13,18 @@ type object = map[string]any
 
 // command carries out one method.
 type command struct {
-	run func(*params) (any, error)
+	run handler
 	// open methods work without the handshake of api_sync_v2.
 	open bool
 }
+
+// handler carries out a command of the server, portHandler one of the port that port_id names, and profileHandler
+// one of the profile that profile_id names on that port.
+type (
+	handler        func(*params) (any, error)
+	portHandler    func(*port, *params) (any, error)
+	profileHandler func(*port, *profile, *params) (any, error)
+)
 
 // newCommands returns the methods that the server knows, by their names in TRex's RPC.
 func (s *Server) newCommands() map[string]command {
@@ -24,33 +32,41 @@ func (s *Server) newCommands() map[string]command {
 		"api_sync": {s.info.apiSync, true}, "api_sync_v2": {s.info.apiSyncV2, true},
 		"get_version": {s.info.version, true}, "ping": {s.info.ping, true},
 	}
-	for name, run := range map[string]func(*params) (any, error){
+	for name, run := range map[string]handler{
 		"get_supported_cmds": s.supported, "get_system_info": s.info.systemInfo,
 		"get_utilization": s.statistics.utilization, "get_tpg_status": s.info.tpgStatus,
 		"publish_now": s.info.publishNow, "shutdown": s.shutdown,
-
-		"acquire": s.ownership.acquire, "release": s.ownership.release, "get_owner": s.ownership.ownerOf,
-		"get_async_events": s.events.answerPoll,
-
-		"get_port_status": s.settings.status, "set_port_attr": s.settings.setAttributes,
-		"service": s.settings.setService, "set_rx_feature": s.settings.setReceiveFeature,
-		"set_l2": s.settings.setLayer2, "set_l3": s.settings.setLayer3,
-		"conf_ipv6": s.settings.configureIPv6, "set_vlan": s.settings.setVLAN,
-
-		"get_profile_list": s.loader.profileList, "get_stream_list": s.loader.idList,
-		"get_stream": s.loader.get, "get_all_streams": s.loader.getAll,
-		"add_stream": s.loader.add, "remove_stream": s.loader.remove, "remove_all_streams": s.loader.removeAll,
-		"validate": s.loader.validate, "remove_rx_filters": s.loader.removeReceiveFilters,
-
-		"start_traffic": s.traffic.start, "update_traffic": s.traffic.update, "pause_traffic": s.traffic.pause,
-		"resume_traffic": s.traffic.resume, "stop_traffic": s.traffic.stop, "push_pkts": s.traffic.push,
-		"capture": s.captures.command,
-
-		"get_port_stats": s.statistics.portStats, "get_global_stats": s.statistics.globalStats,
-		"get_port_xstats_names": s.statistics.extendedNames, "get_port_xstats_values": s.statistics.extendedValues,
+		"get_async_events": s.events.answerPoll, "capture": s.captures.command,
+		"get_global_stats": s.statistics.globalStats,
 		"get_active_pgids": s.flowStatistics.activeFlows, "get_pgid_stats": s.flowStatistics.flowStats,
 	} {
 		table[name] = command{run: run}
+	}
+	for name, run := range map[string]portHandler{
+		"acquire": s.ownership.acquire, "get_owner": s.ownership.ownerOf,
+		"get_port_status": s.settings.status, "set_port_attr": s.settings.setAttributes,
+		"set_rx_feature": s.settings.setReceiveFeature, "set_l2": s.settings.setLayer2,
+		"set_l3": s.settings.setLayer3, "conf_ipv6": s.settings.configureIPv6, "set_vlan": s.settings.setVLAN,
+		"get_profile_list": s.loader.profileList, "get_stream_list": s.loader.idList,
+		"get_stream": s.loader.get, "get_all_streams": s.loader.getAll,
+		"push_pkts": s.traffic.push, "get_port_stats": s.statistics.portStats,
+		"get_port_xstats_names": s.statistics.extendedNames, "get_port_xstats_values": s.statistics.extendedValues,
+	} {
+		table[name] = command{run: s.ports.onPort(run)}
+	}
+	for name, run := range map[string]portHandler{
+		"release": s.ownership.release, "service": s.settings.setService,
+		"add_stream": s.loader.add, "remove_all_streams": s.loader.removeAll, "stop_traffic": s.traffic.stop,
+	} {
+		table[name] = command{run: s.ports.onOwnedPort(run)}
+	}
+	for name, run := range map[string]profileHandler{
+		"remove_stream": s.loader.remove, "validate": s.loader.validate,
+		"remove_rx_filters": s.loader.removeReceiveFilters,
+		"start_traffic":     s.traffic.start, "update_traffic": s.traffic.update,
+		"pause_traffic": s.traffic.pause, "resume_traffic": s.traffic.resume,
+	} {
+		table[name] = command{run: s.ports.onOwnedProfile(run)}
 	}
 	return table
 }

@@ -14,18 +14,13 @@ func secret() string { return rand.Text()[:8] }
 
 // ownership gives ports to clients and takes them back.
 type ownership struct {
-	ports  ports
 	events *events
 }
 
 // acquire answers acquire. It takes a free port or, with force, another owner's. The same session asking again
 // without force gets the handler that it already has, so that a client can continue after a broken connection.
 // Traffic and streams stay as they are.
-func (o *ownership) acquire(p *params) (any, error) {
-	port, err := o.ports.named(p)
-	if err != nil {
-		return nil, err
-	}
+func (o *ownership) acquire(port *port, p *params) (any, error) {
 	user, session, force := p.text("user"), p.uint32("session_id"), p.boolean("force")
 	if err := p.failed(); err != nil {
 		return nil, err
@@ -51,11 +46,7 @@ func (o *ownership) acquire(p *params) (any, error) {
 }
 
 // release answers release.
-func (o *ownership) release(p *params) (any, error) {
-	port, err := o.ports.owned(p)
-	if err != nil {
-		return nil, err
-	}
+func (o *ownership) release(port *port, _ *params) (any, error) {
 	o.events.publish(eventPortReleased, object{"port_id": port.index, "who": port.owner.user,
 		"session_id": port.owner.session})
 	port.owner = owner{}
@@ -63,11 +54,7 @@ func (o *ownership) release(p *params) (any, error) {
 }
 
 // ownerOf answers get_owner.
-func (o *ownership) ownerOf(p *params) (any, error) {
-	port, err := o.ports.named(p)
-	if err != nil {
-		return nil, err
-	}
+func (o *ownership) ownerOf(port *port, _ *params) (any, error) {
 	if port.owner.handler == "" {
 		return object{"owner": "<FREE>"}, nil
 	}

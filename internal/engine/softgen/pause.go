@@ -1,11 +1,7 @@
 package softgen
 
 // pause answers pause_traffic. Only endless runs of continuous streams can be paused, as in TRex.
-func (t *traffic) pause(p *params) (any, error) {
-	port, f, err := t.ports.ownedProfile(p)
-	if err != nil {
-		return nil, err
-	}
+func (t *traffic) pause(port *port, f *profile, _ *params) (any, error) {
 	if err := f.requireState("pause", sending); err != nil {
 		return nil, err
 	}
@@ -26,11 +22,7 @@ func (t *traffic) pause(p *params) (any, error) {
 }
 
 // resume answers resume_traffic.
-func (t *traffic) resume(p *params) (any, error) {
-	port, f, err := t.ports.ownedProfile(p)
-	if err != nil {
-		return nil, err
-	}
+func (t *traffic) resume(port *port, f *profile, _ *params) (any, error) {
 	if err := f.requireState("resume", paused); err != nil {
 		return nil, err
 	}

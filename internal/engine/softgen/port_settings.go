@@ -2,17 +2,12 @@ package softgen
 
 // portSettings read and change the attributes and addresses of ports.
 type portSettings struct {
-	ports    ports
 	flows    *flows
 	captures *captures
 }
 
 // status answers get_port_status. state_profile comes only if profile_id is given.
-func (s *portSettings) status(p *params) (any, error) {
-	port, err := s.ports.named(p)
-	if err != nil {
-		return nil, err
-	}
+func (s *portSettings) status(port *port, p *params) (any, error) {
 	highestID := uint32(0)
 	for _, f := range port.profiles {
 		for id := range f.streams {
@@ -69,11 +64,7 @@ func (s *portSettings) receiveInfo(port *port) object {
 
 // setAttributes answers set_port_attr. Like TRex, it needs no ownership. Attributes that a kernel interface
 // can't change are refused in TRex's words.
-func (s *portSettings) setAttributes(p *params) (any, error) {
-	port, err := s.ports.named(p)
-	if err != nil {
-		return nil, err
-	}
+func (s *portSettings) setAttributes(port *port, p *params) (any, error) {
 	attributes := p.object("attr")
 	if err := p.failed(); err != nil {
 		return nil, err
@@ -104,11 +95,7 @@ func (s *portSettings) setAttributes(p *params) (any, error) {
 }
 
 // setService answers service. It turns captures on the port on or off. It can't be turned off while a capture runs.
-func (s *portSettings) setService(p *params) (any, error) {
-	port, err := s.ports.owned(p)
-	if err != nil {
-		return nil, err
-	}
+func (s *portSettings) setService(port *port, p *params) (any, error) {
 	enabled, filtered := p.boolean("enabled"), p.flag("filtered")
 	if err := p.failed(); err != nil {
 		return nil, err
@@ -121,11 +108,7 @@ func (s *portSettings) setService(p *params) (any, error) {
 }
 
 // setReceiveFeature answers set_rx_feature. Features can only be turned off, because there are none.
-func (s *portSettings) setReceiveFeature(p *params) (any, error) {
-	_, err := s.ports.named(p)
-	if err != nil {
-		return nil, err
-	}
+func (s *portSettings) setReceiveFeature(_ *port, p *params) (any, error) {
 	feature, enabled := p.text("type"), p.boolean("enabled")
 	if err := p.failed(); err != nil {
 		return nil, err

@@ -1,54 +1,54 @@
 package softgen
 
-// ports are the server's ports, by their port_id. They find the port that a request names.
+import "slices"
+
+// ports are the server's ports, by their port_id.
 type ports []*port
 
-// named returns the port that port_id names.
-func (l ports) named(p *params) (*port, error) {
-	index := p.byte("port_id")
-	if err := p.failed(); err != nil {
-		return nil, err
+// onPort reads port_id and runs the handler on that port.
+func (l ports) onPort(run portHandler) handler {
+	return func(p *params) (any, error) {
+		index := p.byte("port_id")
+		if err := p.failed(); err != nil {
+			return nil, err
+		}
+		if int(index) >= len(l) {
+			return nil, refused("invalid port id - should be: 0 - %d", len(l)-1)
+		}
+		return run(l[index], p)
 	}
-	if int(index) >= len(l) {
-		return nil, refused("invalid port id - should be: 0 - %d", len(l)-1)
-	}
-	return l[index], nil
 }
 
-// owned reads port_id and handler, and refuses a client that doesn't own the port.
-func (l ports) owned(p *params) (*port, error) {
-	port, err := l.named(p)
-	if err != nil {
-		return nil, err
-	}
-	handler := p.text("handler")
-	if err := p.failed(); err != nil {
-		return nil, err
-	}
-	switch {
-	case port.owner.handler == "":
-		return nil, refused("please acquire the port before modifying port state")
-	case port.owner.handler != handler:
+// onOwnedPort reads port_id and handler, and refuses a client that doesn't own the port.
+func (l ports) onOwnedPort(run portHandler) handler {
+	return l.onPort(func(port *port, p *params) (any, error) {
+		handle := p.text("handler")
+		if err := p.failed(); err != nil {
+			return nil, err
+		}
+		switch port.owner.handler {
+		case "":
+			return nil, refused("please acquire the port before modifying port state")
+		case handle:
+			return run(port, p)
+		}
 		return nil, refused("port is not owned by you or your current executing session")
-	}
-	return port, nil
+	})
 }
 
-// ownedProfile returns the owned port and the profile that the request names.
-func (l ports) ownedProfile(p *params) (*port, *profile, error) {
-	port, err := l.owned(p)
-	if err != nil {
-		return nil, nil, err
-	}
-	found, err := port.profile(p)
-	return port, found, err
+// onOwnedProfile also reads profile_id, and runs the handler on that profile.
+func (l ports) onOwnedProfile(run profileHandler) handler {
+	return l.onOwnedPort(func(port *port, p *params) (any, error) {
+		found, err := port.profile(p)
+		if err != nil {
+			return nil, err
+		}
+		return run(port, found, p)
+	})
 }
 
 func (l ports) ownsAny(session uint32) bool {
-	for _, port := range l {
-		if port.owner.handler != "" && port.owner.session == session {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l, func(port *port) bool {
+		return port.owner.handler != "" && port.owner.session == session
+	})
 }

@@ -9,11 +9,7 @@ import (
 const maxPush = time.Second
 
 // push answers push_pkts. It sends each frame once, unchanged, out of a port that plays nothing (unless forced).
-func (t *traffic) push(p *params) (any, error) {
-	port, err := t.ports.named(p)
-	if err != nil {
-		return nil, err
-	}
+func (t *traffic) push(port *port, p *params) (any, error) {
 	gap, force := p.realOr("ipg_usec", 0), p.flag("force")
 	frames := readFrames(p, port)
 	if err := p.failed(); err != nil {

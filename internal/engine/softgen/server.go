@@ -110,9 +110,9 @@ func New(cfg Config) (*Server, error) {
 	now, flows := clock(cfg.Now), newFlows()
 	s.info = serverInfo{cfg: cfg, handle: s.apiH, clock: now, ports: s.ports}
 	s.events = events{clock: now, ports: s.ports, mailboxes: map[uint32]*mailbox{}}
-	s.ownership = ownership{ports: s.ports, events: &s.events}
+	s.ownership = ownership{events: &s.events}
 	s.captures = captures{ports: s.ports, clock: now, open: map[uint32]*recording{}}
-	s.settings = portSettings{ports: s.ports, flows: flows, captures: &s.captures}
+	s.settings = portSettings{flows: flows, captures: &s.captures}
 	s.loader = streamLoader{ports: s.ports, flows: flows}
 	s.traffic = traffic{
 		ports: s.ports, flows: flows, events: &s.events, loader: &s.loader, clock: now, log: cfg.Log,

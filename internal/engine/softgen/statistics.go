@@ -89,11 +89,7 @@ func (s *statistics) readOnce() []datapath.Counters {
 // received, sent and dropped by the kernel's own count), send_drops (packets of opackets that the driver
 // dropped later), and stray_packets and stray_bytes (the part of ipackets and ibytes that keeps the link up,
 // such as ARP).
-func (s *statistics) portStats(p *params) (any, error) {
-	port, err := s.ports.named(p)
-	if err != nil {
-		return nil, err
-	}
+func (s *statistics) portStats(port *port, _ *params) (any, error) {
 	c := s.readCounters(port)
 	return object{
 		"opackets": c.Sent.Packets, "obytes": c.Sent.Bytes, "ipackets": c.Received.Packets, "ibytes": c.Received.Bytes,
@@ -177,11 +173,7 @@ func (s *statistics) globalStats(p *params) (any, error) {
 }
 
 // extended returns the port's counters under the names that a kernel interface's driver gives them in TRex.
-func (s *statistics) extended(p *params) (names []string, values []int64, err error) {
-	port, err := s.ports.named(p)
-	if err != nil {
-		return nil, nil, err
-	}
+func (s *statistics) extended(port *port) (names []string, values []int64) {
 	c := s.readCounters(port)
 	for _, one := range []struct {
 		name  string
@@ -190,24 +182,24 @@ func (s *statistics) extended(p *params) (names []string, values []int64, err er
 		{"rx_good_packets", c.Received.Packets}, {"tx_good_packets", c.Sent.Packets},
 		{"rx_good_bytes", c.Received.Bytes}, {"tx_good_bytes", c.Sent.Bytes},
 		{"rx_missed_errors", c.ReceiveErrors}, {"rx_errors", c.Damaged}, {"tx_errors", c.SendErrors},
-		{"tx_dropped", c.SendDrops},
-		{"tx_queue_full", c.QueueFull}, {"tx_peer_full", c.PeerFull}, {"tx_behind", c.Behind},
+		{"tx_dropped", c.SendDrops}, {"tx_queue_full", c.QueueFull}, {"tx_peer_full", c.PeerFull},
+		{"tx_behind", c.Behind},
 	} {
 		names, values = append(names, one.name), append(values, one.value)
 	}
-	return names, values, nil
+	return names, values
 }
 
 // extendedNames answers get_port_xstats_names.
-func (s *statistics) extendedNames(p *params) (any, error) {
-	names, _, err := s.extended(p)
-	return object{"xstats_names": names}, err
+func (s *statistics) extendedNames(port *port, _ *params) (any, error) {
+	names, _ := s.extended(port)
+	return object{"xstats_names": names}, nil
 }
 
 // extendedValues answers get_port_xstats_values, in the order of the names.
-func (s *statistics) extendedValues(p *params) (any, error) {
-	_, values, err := s.extended(p)
-	return object{"xstats_values": values}, err
+func (s *statistics) extendedValues(port *port, _ *params) (any, error) {
+	_, values := s.extended(port)
+	return object{"xstats_values": values}, nil
 }
 
 // utilization answers get_utilization with the present load of each port's sending threads. There are no packet

@@ -15,11 +15,7 @@ type streamLoader struct {
 }
 
 // add answers add_stream. A profile's first stream makes the profile, which stays.
-func (l *streamLoader) add(p *params) (any, error) {
-	port, err := l.ports.owned(p)
-	if err != nil {
-		return nil, err
-	}
+func (l *streamLoader) add(port *port, p *params) (any, error) {
 	profileID, id, inside := p.textOr("profile_id", defaultProfile), p.uint32("stream_id"), p.object("stream")
 	if err := p.failed(); err != nil {
 		return nil, err
@@ -59,11 +55,7 @@ func compact(text json.RawMessage) json.RawMessage {
 }
 
 // remove answers remove_stream.
-func (l *streamLoader) remove(p *params) (any, error) {
-	_, f, err := l.ports.ownedProfile(p)
-	if err != nil {
-		return nil, err
-	}
+func (l *streamLoader) remove(_ *port, f *profile, p *params) (any, error) {
 	id := p.uint32("stream_id")
 	if err := p.failed(); err != nil {
 		return nil, err
@@ -79,11 +71,7 @@ func (l *streamLoader) remove(p *params) (any, error) {
 }
 
 // removeAll answers remove_all_streams. As in TRex, profile "*" does nothing.
-func (l *streamLoader) removeAll(p *params) (any, error) {
-	port, err := l.ports.owned(p)
-	if err != nil {
-		return nil, err
-	}
+func (l *streamLoader) removeAll(port *port, p *params) (any, error) {
 	if p.textOr("profile_id", defaultProfile) == everyProfile {
 		return object{}, p.failed()
 	}
@@ -118,11 +106,7 @@ func (l *streamLoader) forget(f *profile, ids ...uint32) {
 func noSuchStream(id uint32) error { return refused("stream %d does not exists", id) }
 
 // idList answers get_stream_list.
-func (l *streamLoader) idList(p *params) (any, error) {
-	port, err := l.ports.named(p)
-	if err != nil {
-		return nil, err
-	}
+func (l *streamLoader) idList(port *port, p *params) (any, error) {
 	if p.textOr("profile_id", defaultProfile) == everyProfile {
 		lists := object{}
 		for id, f := range port.profiles {
@@ -138,11 +122,7 @@ func (l *streamLoader) idList(p *params) (any, error) {
 }
 
 // get answers get_stream.
-func (l *streamLoader) get(p *params) (any, error) {
-	port, err := l.ports.named(p)
-	if err != nil {
-		return nil, err
-	}
+func (l *streamLoader) get(port *port, p *params) (any, error) {
 	f, err := port.profile(p)
 	if err != nil {
 		return nil, err
@@ -159,11 +139,7 @@ func (l *streamLoader) get(p *params) (any, error) {
 }
 
 // getAll answers get_all_streams with one profile's streams, or with each profile's by its id.
-func (l *streamLoader) getAll(p *params) (any, error) {
-	port, err := l.ports.named(p)
-	if err != nil {
-		return nil, err
-	}
+func (l *streamLoader) getAll(port *port, p *params) (any, error) {
 	profiles, err := port.profilesNamed(p)
 	if err != nil {
 		return nil, err
@@ -196,11 +172,7 @@ func orEmpty[T any](list []T) []T {
 
 // removeReceiveFilters answers remove_rx_filters. There are no filters to remove, but clients must ask at the
 // right moment.
-func (l *streamLoader) removeReceiveFilters(p *params) (any, error) {
-	_, f, err := l.ports.ownedProfile(p)
-	if err != nil {
-		return nil, err
-	}
+func (l *streamLoader) removeReceiveFilters(_ *port, f *profile, _ *params) (any, error) {
 	return object{}, f.requireState("remove_rx_filters", loaded)
 }
 
@@ -231,10 +203,6 @@ func (l *streamLoader) compile(port *port, f *profile) ([]datapath.RunStream, er
 }
 
 // profileList answers get_profile_list.
-func (l *streamLoader) profileList(p *params) (any, error) {
-	port, err := l.ports.named(p)
-	if err != nil {
-		return nil, err
-	}
+func (l *streamLoader) profileList(port *port, _ *params) (any, error) {
 	return port.profileIDs(), nil
 }

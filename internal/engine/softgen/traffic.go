@@ -34,11 +34,7 @@ type startRequest struct {
 }
 
 // start answers start_traffic.
-func (t *traffic) start(p *params) (any, error) {
-	port, f, err := t.ports.ownedProfile(p)
-	if err != nil {
-		return nil, err
-	}
+func (t *traffic) start(port *port, f *profile, p *params) (any, error) {
 	want := startRequest{
 		mul: readMultiplier(p), duration: p.real("duration"), force: p.boolean("force"),
 		startAt: p.realOr("start_at_ts", 0), cores: p.uint64Or("core_mask", math.MaxUint64), requestedAt: t.clock(),
@@ -159,11 +155,7 @@ func seconds(v float64) time.Duration {
 }
 
 // update answers update_traffic. It changes a running profile's factor without a gap.
-func (t *traffic) update(p *params) (any, error) {
-	port, f, err := t.ports.ownedProfile(p)
-	if err != nil {
-		return nil, err
-	}
+func (t *traffic) update(port *port, f *profile, p *params) (any, error) {
 	mul, force := readMultiplier(p), p.boolean("force")
 	if err := p.failed(); err != nil {
 		return nil, err
@@ -191,11 +183,7 @@ func (t *traffic) update(p *params) (any, error) {
 }
 
 // stop answers stop_traffic. It returns when the last packet has left. A profile that doesn't run needs no stop.
-func (t *traffic) stop(p *params) (any, error) {
-	port, err := t.ports.owned(p)
-	if err != nil {
-		return nil, err
-	}
+func (t *traffic) stop(port *port, p *params) (any, error) {
 	profiles, err := port.profilesNamed(p)
 	if err != nil {
 		return nil, err

@@ -4,11 +4,7 @@ package softgen
 const maxGraphEvents = 100
 
 // validate answers validate. It compiles the profile without sending and returns its rate at factor 1.
-func (l *streamLoader) validate(p *params) (any, error) {
-	port, f, err := l.ports.ownedProfile(p)
-	if err != nil {
-		return nil, err
-	}
+func (l *streamLoader) validate(port *port, f *profile, _ *params) (any, error) {
 	if len(f.streams) == 0 {
 		return nil, refused("no streams attached to port")
 	}

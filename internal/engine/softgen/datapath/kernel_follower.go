@@ -125,9 +125,7 @@ func (k *kernelFollower) close() error {
 	defer k.mutex.Unlock()
 	var errs []error
 	for t := range maps.Values(k.flows) {
-		if t.buckets != nil {
-			errs = append(errs, t.buckets.Close())
-		}
+		errs = append(errs, t.buckets.Close())
 	}
 	clear(k.flows)
 	return errors.Join(errs...)

@@ -19,11 +19,5 @@ type kernelMaps struct {
 }
 
 func (m *kernelMaps) close() error {
-	var errs []error
-	for _, each := range []*ebpf.Map{m.totals, m.flows, m.ring, m.followed, m.transits} {
-		if each != nil {
-			errs = append(errs, each.Close())
-		}
-	}
-	return errors.Join(errs...)
+	return errors.Join(m.totals.Close(), m.flows.Close(), m.ring.Close(), m.followed.Close(), m.transits.Close())
 }

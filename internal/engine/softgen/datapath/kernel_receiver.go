@@ -164,9 +164,7 @@ func (r *kernelReceiver) close() error {
 		errs = append(errs, r.reader.Close())
 	}
 	r.reading.Wait()
-	if r.program != nil {
-		errs = append(errs, r.program.Close())
-	}
+	errs = append(errs, r.program.Close())
 	if r.stampFollower != nil {
 		errs = append(errs, r.stampFollower.close())
 	}

@@ -18,6 +18,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/stream"
 )
 
+const xdpRedirect = 4 // enum xdp_action
+
 // hostileProfiles is how many profiles the gate plays.
 const hostileProfiles = 200
 

@@ -32,14 +32,10 @@ func mapWords[T any](array *ebpf.Map) (mapped mappedArray, words *T, err error) 
 }
 
 func (m mappedArray) close() error {
-	var errs []error
-	if m.bytes != nil {
-		errs = append(errs, unix.Munmap(m.bytes))
+	if m.bytes == nil {
+		return m.array.Close()
 	}
-	if m.array != nil {
-		errs = append(errs, m.array.Close())
-	}
-	return errors.Join(errs...)
+	return errors.Join(unix.Munmap(m.bytes), m.array.Close())
 }
 
 // liveTable is what the programs of a run only read. It has long templates and lists of values.

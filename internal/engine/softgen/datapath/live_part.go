@@ -33,22 +33,12 @@ func (p *livePart) lease(end time.Duration) {
 }
 
 func (p *livePart) close() error {
-	var errs []error
-	if p.program != nil {
-		errs = append(errs, p.program.Close())
-	}
-	if p.outlet != nil {
-		errs = append(errs, p.outlet.Close())
-	}
-	return errors.Join(append(errs, p.mapped.close())...)
+	return errors.Join(p.program.Close(), p.outlet.Close(), p.mapped.close())
 }
 
 //go:generate go run github.com/cilium/ebpf/cmd/bpf2go -type shared send kernel/send.c -- -Wall -Werror -mcpu=v3
 
-const (
-	xdpDrop     = 1
-	xdpRedirect = 4
-)
+const xdpDrop = 1 // enum xdp_action
 
 // liveSender describes one thread's part of a run, before its program is loaded.
 type liveSender struct {

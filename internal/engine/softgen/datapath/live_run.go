@@ -224,8 +224,5 @@ func (l *liveRun) end() error {
 	for _, part := range l.parts {
 		errs = append(errs, part.close())
 	}
-	if l.table.values != nil {
-		errs = append(errs, l.table.values.Close())
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, l.table.values.Close())...)
 }

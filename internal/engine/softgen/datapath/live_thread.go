@@ -295,16 +295,7 @@ func (t *liveThread) lease(end time.Duration) {
 const timerAbsolute = 1 // TIMER_ABSTIME
 
 func (t *liveThread) close() error {
-	var errs []error
-	for _, p := range []*ebpf.Program{t.entry, t.rotor} {
-		if p != nil {
-			errs = append(errs, p.Close())
-		}
-	}
-	if t.slots != nil {
-		errs = append(errs, t.slots.Close())
-	}
-	return errors.Join(append(errs, t.mapped.close())...)
+	return errors.Join(t.entry.Close(), t.rotor.Close(), t.slots.Close(), t.mapped.close())
 }
 
 // checkLiveKernel says why this process can't send live frames on this kernel, or returns nil if it can.

@@ -89,7 +89,6 @@ const (
 	etherARP  = 0x0806
 	etherVLAN = 0x8100
 	etherQinQ = 0x88a8
-	etherLLDP = 0x88cc
 	etherIPv6 = 0x86dd
 )
 

@@ -101,12 +101,7 @@ func longest(tracks []*track) int {
 }
 
 func allContinuous(tracks []*track) bool {
-	for _, t := range tracks {
-		if t.total != 0 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(tracks, func(t *track) bool { return t.total != 0 })
 }
 
 func allFinite(tracks []*track) bool {
