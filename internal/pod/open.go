@@ -15,7 +15,7 @@ func WarnOpen(stderr io.Writer, v credential.Verifier, address, use, instead str
 	}
 }
 
-// callers are who reaches an address.
+// callers are those who reach an address, in an error's words.
 func callers(address string) string {
 	host, _, err := net.SplitHostPort(address)
 	if ip := net.ParseIP(host); err == nil && (ip.IsLoopback() || host == "localhost") {

@@ -11,8 +11,8 @@ import (
 // (container.terminationMessagePath).
 const TerminationLog = "/dev/termination-log"
 
-// mostTerminationMessage is how many bytes of it Kubernetes keeps.
-const mostTerminationMessage = 4096
+// MaxTerminationMessage is how many bytes of it Kubernetes keeps.
+const MaxTerminationMessage = 4096
 
 // ExplainExit writes the error's message into the file of the termination message, and returns the error, which
 // stands on stderr as well.
@@ -21,7 +21,7 @@ func ExplainExit(file string, err error) error {
 		return err
 	}
 	words := strings.ToValidUTF8(strings.ReplaceAll(err.Error(), "\n", "; "), "")
-	_ = WriteTerminationMessage(file, []byte(words[:min(len(words), mostTerminationMessage)]))
+	_ = WriteTerminationMessage(file, []byte(words[:min(len(words), MaxTerminationMessage)]))
 	return err
 }
 

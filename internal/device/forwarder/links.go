@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netlink/nl"
@@ -56,12 +57,8 @@ func openLink(l Link, forwarding plan.Forwarding, info *Info) error {
 // disableIPv6 is the sysctl disable_ipv6 of a link. It is "1" where the link has no IPv6 address, so that it
 // sends none.
 func disableIPv6(l Link, forwarding plan.Forwarding) string {
-	if forwarding != plan.L2 {
-		for _, a := range l.Addresses {
-			if a.Addr().Is6() {
-				return "0"
-			}
-		}
+	if forwarding != plan.L2 && slices.ContainsFunc(l.Addresses, isIPv6) {
+		return "0"
 	}
 	return "1"
 }

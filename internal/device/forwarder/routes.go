@@ -49,9 +49,10 @@ func routeIPv6(spec Spec, info *Info) error {
 func anyIPv6(spec Spec) bool { return slices.ContainsFunc(spec.Links, hasIPv6) }
 
 func hasIPv6(l Link) bool {
-	is6 := func(p netip.Prefix) bool { return p.Addr().Is6() }
-	return slices.ContainsFunc(l.Addresses, is6) || slices.ContainsFunc(l.Networks, is6)
+	return slices.ContainsFunc(l.Addresses, isIPv6) || slices.ContainsFunc(l.Networks, isIPv6)
 }
+
+func isIPv6(p netip.Prefix) bool { return p.Addr().Is6() }
 
 // hop is the next hop for network i. It is generator i where there is one for each network, else the first
 // generator of the same IP version, and the zero address if there is none.
@@ -64,40 +65,4 @@ func (l Link) hop(i int) netip.Addr {
 		return l.Generator[first]
 	}
 	return netip.Addr{}
-}
-
-// nextHops are the generators' addresses that the link's networks are behind, in the networks' order. With
-// several generators, each has as many networks as the others, in the generators' order and within a family:
-// with one each, Networks[i] is behind Generator[i].
-func nextHops(l Link) ([]netip.Addr, error) {
-	hops := make([]netip.Addr, len(l.Networks))
-	for _, four := range []bool{true, false} {
-		var addresses []netip.Addr
-		for _, a := range l.Generator {
-			if a.Is4() == four {
-				addresses = append(addresses, a)
-			}
-		}
-		var places []int
-		for i, n := range l.Networks {
-			if n.Addr().Is4() == four {
-				places = append(places, i)
-			}
-		}
-		if len(places) == 0 {
-			continue
-		}
-		if len(addresses) == 0 {
-			return nil, fmt.Errorf("network %s: the generator has no address of the same IP version to route it to",
-				l.Networks[places[0]])
-		}
-		if len(places)%len(addresses) != 0 {
-			return nil, fmt.Errorf("%d networks and %d generator addresses of one family: give each generator as "+
-				"many networks as the others", len(places), len(addresses))
-		}
-		for place, i := range places {
-			hops[i] = addresses[place*len(addresses)/len(places)]
-		}
-	}
-	return hops, nil
 }

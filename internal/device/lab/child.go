@@ -84,8 +84,8 @@ func (c *child) pipes() error {
 }
 
 // attributes put the child in its namespaces, and in a session of its own, for two reasons. An interrupt at the
-// terminal then reaches only us, who stop the child in order. And an engine that raises the priority of its
-// whole session, as one does while it sends, doesn't raise that of the user's other programs.
+// terminal then reaches only this process, which stops the child in order. And an engine that raises the
+// priority of its whole session while it sends doesn't raise that of the user's other programs.
 func attributes(k Kind, rootless bool) *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setsid: true}
 	if k != Device {

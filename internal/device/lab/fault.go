@@ -11,7 +11,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/device/forwarder"
 )
 
-// Reason says what kept a lab from being built, or ended it, and so who has to act.
+// Reason says what kept a lab from being built, or ended it, and so whether the user, the machine's owner or
+// linerate has to act.
 type Reason string
 
 // The reasons.

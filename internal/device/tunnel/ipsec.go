@@ -206,8 +206,8 @@ func ownRun() error {
 	return unix.Mount("tmpfs", ipsecFolder, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=0755")
 }
 
-// open tells charon of the tunnel, has the second gateway ask the first for it, and leads to what is behind the
-// other one.
+// open configures charon's tunnel, has the second gateway ask the first for it, and routes the networks behind
+// the other gateway.
 func (g Gateway) open(ctx context.Context, swanctl string, ended <-chan error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, ipsecOpens, fmt.Errorf("charon has no tunnel within %s", ipsecOpens))
 	defer cancel()
@@ -237,8 +237,8 @@ func (g Gateway) open(ctx context.Context, swanctl string, ended <-chan error) e
 	return g.route(ipsecInterface, plan.LargestOfIPsec)
 }
 
-// initiate asks the first gateway for a child until it agrees, or the time is up. Its charon refuses all
-// proposals as long as it hasn't been told of the tunnel.
+// initiate asks the first gateway for a child until it agrees, or the time is up. The first gateway's charon
+// refuses all proposals before its tunnel is configured.
 func initiate(ctx context.Context, swanctl string, ended <-chan error, c child) error {
 	for {
 		err := runSwanctl(ctx, swanctl, ended, "--initiate", "--child", c.name, "--timeout", "10")

@@ -92,7 +92,8 @@ func (c *Collector) keep(i int, a observe.Answer) {
 	c.answers[i] = a
 }
 
-// Check says what of observers' credentials can't be used, as far as that is known without asking anybody.
+// Check returns which of the observers' credentials can't be used, as far as that is known without a question
+// to a server.
 func Check(observers []plan.Observer, credentials Folder) error {
 	var problems []error
 	for _, o := range observers {

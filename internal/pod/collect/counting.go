@@ -10,10 +10,10 @@ import (
 // it grew. Half of its range in that time is 179 million/s, more packets than 100 Gb/s carry.
 const longestUnread = 12 * time.Second
 
-// exact is the largest count that a float64 has as it is.
+// exact is the largest count that a float64 holds exactly.
 const exact = 1 << 53
 
-// count is what an agent tells of a counter at one moment.
+// count is an agent's reading of a counter at one moment.
 type count struct {
 	raw  uint64
 	bits int // of the counter, 32 or 64
@@ -23,7 +23,7 @@ type count struct {
 	uptime, discontinuity *uint32
 }
 
-// counter remembers a counter from one reading to the next, and tells it without its wraps.
+// counter remembers a counter from one reading to the next, and returns it without its wraps.
 type counter struct {
 	previous *count // nil before the first reading
 	value    uint64 // the first count (0 if no float64 holds it), and all growth since
@@ -80,8 +80,8 @@ const wentBack = "the counter went back: it was cleared, or what counts was rest
 // agents count whole seconds, and clocks differ.
 const tolerance = time.Second
 
-// restarted says that an agent which has run on for this long would tell a longer uptime, or a much shorter
-// one. An uptime begins anew after 497 days by itself.
+// restarted says that an agent was restarted, as an agent that has run on for this long would report a longer
+// uptime, or a much shorter one. An uptime begins anew after 497 days by itself.
 func restarted(previous, current uint32, elapsed time.Duration) bool {
 	const hundredth, day = 10 * time.Millisecond, 24 * time.Hour
 	ran := time.Duration(int32(current-previous)) * hundredth //nolint:gosec // both may have wrapped

@@ -32,7 +32,7 @@ type question struct {
 	reading         reading
 }
 
-// asker asks one source, period by period, and remembers what it was told.
+// asker asks one source, period by period, and remembers its newest answer.
 type asker struct {
 	ask   func(context.Context) (reading, error)
 	clock func() time.Duration
@@ -52,8 +52,8 @@ type result struct {
 	earliest, latest time.Duration
 }
 
-// poll asks until it is known when the numbers were taken, and until the next period at most. First is told the
-// first answer at once, where there was none before.
+// poll asks until it is known when the numbers were taken, and until the next period at most. It calls first
+// with the first answer ever.
 func (a *asker) poll(ctx context.Context, first func(result)) result {
 	began := a.clock()
 	var found result
@@ -112,7 +112,7 @@ func (a *asker) beginAnew(previous, current reading) {
 	}
 }
 
-// period is how long a period is.
+// period is the time between two readings.
 func (a *asker) period() time.Duration {
 	if a.newest != nil && a.newest.reading.counts() {
 		return min(a.o.Every.Std(), longestPeriod)
@@ -120,7 +120,7 @@ func (a *asker) period() time.Duration {
 	return a.o.Every.Std()
 }
 
-// answer is what the observer is told of a period.
+// answer is the observer's answer of a period.
 func (a *asker) answer(t result) observe.Answer {
 	took := t.answered - t.asked
 	answer := observe.Answer{Observer: a.o.Name, At: t.asked + took/2, Took: took}

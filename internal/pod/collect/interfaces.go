@@ -8,7 +8,7 @@ import (
 	"github.com/gosnmp/gosnmp"
 )
 
-// The tables of interfaces (RFC 2863), whose rows are an interface's number, and columns of theirs.
+// Columns of the tables of interfaces (RFC 2863). A row is an interface's number.
 const (
 	ifTable              = ".1.3.6.1.2.1.2.2.1."
 	ifXTable             = ".1.3.6.1.2.1.31.1.1.1."

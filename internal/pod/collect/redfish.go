@@ -142,7 +142,7 @@ func lacking(name, unit, chassis string, reason error) []observe.Number {
 		Missing: reason.Error()}}
 }
 
-// find is the chassis that is meant.
+// find is the chassis of the observer, or the only one.
 func (r redfish) find(ctx context.Context) (c chassisResource, err error) {
 	const collection = "/redfish/v1/Chassis"
 	if r.chassis.Chassis != "" {

@@ -127,7 +127,7 @@ func (a snmp) check(ctx context.Context, answer *gosnmp.SnmpPacket, err error) e
 	return nil
 }
 
-// number is an object's, with what the agent told beside it.
+// number is the reading of an object, with the values of its companions.
 func (a snmp) number(object gosnmp.SnmpPDU, rest []gosnmp.SnmpPDU, extra companions) (r reading, err error) {
 	current := count{read: time.Now()}
 	current.uptime, current.discontinuity, r.pulse = extra.read(rest)
@@ -152,8 +152,8 @@ func (a snmp) number(object gosnmp.SnmpPDU, rest []gosnmp.SnmpPDU, extra compani
 	return r, nil
 }
 
-// refused is why an agent gives a user nothing. One whose clock or keys don't fit is told so in a report, and
-// not an answer.
+// refused is why an agent gives a user nothing. An agent sends a report, and no answer, to a user whose clock
+// or keys don't fit.
 func (a snmp) refused(err error) error {
 	secret := "secret " + a.secret.name
 	switch {
@@ -173,12 +173,12 @@ func (a snmp) refused(err error) error {
 	return plainly(err)
 }
 
-// notAuthentic says that the library heard a report without authentication. It says so, in words alone, of
-// users and of security levels that an agent doesn't know.
+// notAuthentic says that the library received a report without authentication, as for an unknown user or
+// security level. The library has no error value for that.
 func notAuthentic(err error) bool { return strings.Contains(err.Error(), "not authentic") }
 
-// withoutEncryption says that the agent answers the user where nothing is encrypted. It is asked for how long
-// it has run, which is nobody's secret.
+// withoutEncryption says that the agent answers the user where nothing is encrypted. The question is how long
+// the agent has run, which is no secret.
 func (a snmp) withoutEncryption(ctx context.Context) bool {
 	user := &gosnmp.UsmSecurityParameters{UserName: a.user.UserName,
 		AuthenticationProtocol:   a.user.AuthenticationProtocol,
@@ -244,7 +244,7 @@ func (a snmp) shown() string {
 	return "that of secret " + a.secret.name
 }
 
-// silent says that nobody answered. The library says so in words alone.
+// silent says that no answer came. The library has no error value for that.
 func silent(err error) bool {
 	return errors.Is(err, os.ErrDeadlineExceeded) || strings.Contains(err.Error(), "request timeout")
 }

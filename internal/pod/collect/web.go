@@ -45,16 +45,16 @@ const (
 	keyFingerprint = "fingerprint"
 )
 
-// web shows credentials over HTTP, checks certificates, follows no redirection, since credentials are for who
-// was named, and reads no more than anybody needs.
+// web shows credentials over HTTP, checks certificates, and bounds answers. It follows no redirection, since
+// the credentials are for the named server alone.
 type web struct {
 	transport *http.Transport
 	secret    secret
 	values    map[string]string
 }
 
-// newWeb is a client that shows a secret's credentials. Who asks ends its connections after each question, of
-// which one may be of several requests.
+// newWeb is a client that shows a secret's credentials. The caller ends its connections after each reading,
+// which may be several requests.
 func newWeb(s secret) (*http.Client, error) {
 	values, err := s.values(keyUser, keyPassword, keyToken, keyAuthority, keyServerName, keyFingerprint)
 	if err != nil {
@@ -165,7 +165,7 @@ func (w *web) RoundTrip(r *http.Request) (*http.Response, error) {
 // CloseIdleConnections ends the connections that are no longer needed.
 func (w *web) CloseIdleConnections() { w.transport.CloseIdleConnections() }
 
-// boundedAnswer is an answer that ends with an error where it is longer than anybody needs.
+// boundedAnswer is an answer that ends with an error where it is too long.
 type boundedAnswer struct {
 	io.ReadCloser
 	remaining int
@@ -210,13 +210,13 @@ func plainly(err error) error {
 	return err
 }
 
-// seconds is a time that a server tells as seconds.
+// seconds is a duration in a server's seconds.
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// mostLine is how much of somebody else's text is told, in bytes.
+// mostLine is how much of a server's text is reported, in bytes.
 const mostLine = 200
 
-// oneLine is text of somebody else's, short, on one line, and without what would drive a terminal or turn text round.
+// oneLine is a server's text, short, on one line, and without what would drive a terminal or turn text round.
 func oneLine(text string) string {
 	text = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp) {

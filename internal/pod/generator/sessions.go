@@ -13,7 +13,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/run/sessions"
 )
 
-// End is one end of a test's sessions, as it is served.
+// End is one end of a test's sessions.
 type End struct {
 	// Link is the test's name of the link. Interface is the interface on it, empty if it has the link's name.
 	Link, Interface string

@@ -145,8 +145,8 @@ func clusterConfig(kubeconfig string) (*rest.Config, error) {
 	return clientcmd.BuildConfigFromFlags("", kubeconfig)
 }
 
-// runAndReport measures, and tries to write the Report until it is stored. A runner whose test another one has
-// taken over writes none.
+// runAndReport measures, and tries to write the Report until it is stored. A runner writes none if another
+// runner has taken its test over.
 func runAndReport(ctx context.Context, stdout io.Writer, o Options, log *slog.Logger, job runnerJob,
 	sink *configmaps.Sink) error {
 	first := sink.First()

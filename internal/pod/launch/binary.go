@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -46,7 +47,7 @@ func (t tree) checkLibraries(i Installation, binary *elf.File, arch string) erro
 	var missing []string
 	dirs := append(libraryDirectories(i.Directory, arch), t.systemLibraries()...)
 	for _, name := range needed {
-		if !t.anywhere(dirs, name) {
+		if !slices.ContainsFunc(dirs, func(dir string) bool { return t.exists(path.Join(dir, name)) }) {
 			missing = append(missing, name)
 		}
 	}
@@ -90,13 +91,4 @@ func (t tree) systemLibraries() []string {
 		}
 	}
 	return dirs
-}
-
-func (t tree) anywhere(dirs []string, name string) bool {
-	for _, dir := range dirs {
-		if t.exists(path.Join(dir, name)) {
-			return true
-		}
-	}
-	return false
 }

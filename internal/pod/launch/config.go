@@ -110,7 +110,7 @@ type Report struct {
 	Pod     string    `json:"pod,omitempty"`
 	Node    string    `json:"node,omitempty"` // the Kubernetes node
 	Started time.Time `json:"started,omitzero"`
-	// Machine is the node, as the pod's kernel tells.
+	// Machine is the node, as the pod's kernel reports it.
 	Machine machine.Machine `json:"machine,omitzero"`
 	Cores   int             `json:"coresPerPortPair"`
 	Links   []LinkDevice    `json:"links"`

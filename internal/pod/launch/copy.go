@@ -10,8 +10,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/outfile"
 )
 
-// CopyProgram copies an executable to destination, a file or an existing directory, where it keeps its name. It
-// is there whole or not at all. This is how our static binary gets into a pod of somebody else's image.
+// CopyProgram copies an executable to destination, a file or an existing directory, where it keeps its name.
+// The copy appears whole or not at all. This is how our static binary gets into a pod of another image.
 func CopyProgram(source, destination string) (written string, err error) {
 	if info, err := os.Stat(destination); err == nil && info.IsDir() {
 		destination = filepath.Join(destination, filepath.Base(source))

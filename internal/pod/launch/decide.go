@@ -40,8 +40,11 @@ func Decide(o Observed, opts Options) (Config, []Fault) {
 	}
 	c.PortInfo = portInfo(opts.Links, devices)
 	c.PortSpeedMbps = portSpeed(c.Kind, opts)
-	c.RXDescriptors = receiveRing(devices)
-	c.SoftwareFilter = c.Kind == Kernel || c.Kind == VFIO && anyVirtual(devices)
+	virtual := slices.ContainsFunc(devices, func(d LinkDevice) bool { return d.VirtualFunction })
+	if virtual && c.Kind != Kernel {
+		c.RXDescriptors = virtualFunctionRing
+	}
+	c.SoftwareFilter = c.Kind == Kernel || c.Kind == VFIO && virtual
 	c.Arguments = append(ownArguments(c), opts.Arguments...)
 	return c, nil
 }
@@ -65,26 +68,21 @@ func portName(d LinkDevice) string {
 	return d.PCIAddress
 }
 
+// portInfo addresses each port by IPv4 where the link has such addresses, else by MACs. Only a kernel interface
+// needs its own MAC there, as TRex itself reads those of PCI devices.
 func portInfo(links []Link, devices []LinkDevice) []PortInfo {
 	info := make([]PortInfo, len(links))
 	for i, l := range links {
-		switch {
-		case l.Address.IsValid() && l.Address.Addr().Is4() && l.Gateway.Is4():
+		if l.Address.IsValid() && l.Address.Addr().Is4() && l.Gateway.Is4() {
 			info[i] = PortInfo{IP: l.Address.Addr().String(), Gateway: l.Gateway.String()}
-		default:
-			info[i] = PortInfo{Destination: cmp.Or(l.DestinationMAC, "00:00:00:00:00:00"),
-				Source: kernelMAC(devices[i])}
+			continue
+		}
+		info[i].Destination = cmp.Or(l.DestinationMAC, "00:00:00:00:00:00")
+		if devices[i].Kind == Kernel {
+			info[i].Source = devices[i].MAC
 		}
 	}
 	return info
-}
-
-// kernelMAC is the MAC that a kernel interface has. TRex itself reads those of PCI devices.
-func kernelMAC(d LinkDevice) string {
-	if d.Kind == Kernel {
-		return d.MAC
-	}
-	return ""
 }
 
 // afPacketMbps is the speed that TRex takes every kernel interface to have. It refuses more.
@@ -101,27 +99,15 @@ func portSpeed(kind Kind, opts Options) int64 {
 	}
 	fastest := int64(0)
 	for _, l := range opts.Links {
-		fastest = max(fastest, megabits(int64(l.LineRate)))
-	}
-	if fastest <= afPacketMbps {
-		return 0
+		if rate := megabits(int64(l.LineRate)); rate > afPacketMbps {
+			fastest = max(fastest, rate)
+		}
 	}
 	return fastest
 }
 
 // megabits rounds up, as a port that reports less than its line rate would refuse to be driven at it.
 func megabits(bitsPerSecond int64) int64 { return (bitsPerSecond + 999_999) / 1_000_000 }
-
-func receiveRing(devices []LinkDevice) int {
-	if anyVirtual(devices) && devices[0].Kind != Kernel {
-		return virtualFunctionRing
-	}
-	return 0
-}
-
-func anyVirtual(devices []LinkDevice) bool {
-	return slices.ContainsFunc(devices, func(d LinkDevice) bool { return d.VirtualFunction })
-}
 
 // ownArguments are TRex's, but for the configuration file's name and -c.
 func ownArguments(c Config) []string {

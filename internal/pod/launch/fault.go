@@ -1,6 +1,10 @@
 package launch
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/pod"
+)
 
 // Code names a kind of Fault, in the same words in every message, status and document.
 type Code string
@@ -30,7 +34,7 @@ const (
 	// the binary is for another machine, or uses instructions that this CPU lacks
 	WrongArchitecture Code = "WrongArchitecture"
 	MissingLibrary    Code = "MissingLibrary" // the binary needs a shared library that the image lacks
-	TRexEnded         Code = "TRexEnded"      // the process ended when nobody had asked it to
+	TRexEnded         Code = "TRexEnded"      // the process ended by itself
 )
 
 // Fault is one reason, and the way out. Its text is one sentence for people.
@@ -43,7 +47,7 @@ type Fault struct {
 // Error is the sentence.
 func (f Fault) Error() string { return f.Problem + ": " + f.Fix }
 
-// Notice is something that doesn't keep TRex from running, and that who reads the result should know.
+// Notice is something that doesn't keep TRex from running, and that a reader of the result should know.
 type Notice struct {
 	Code    Code   `json:"code"`
 	Notable string `json:"what"`
@@ -57,16 +61,13 @@ const (
 	MixedDevices Code = "MixedDevices" // different models of NIC
 )
 
-// terminationLimit is what Kubernetes keeps of a termination message, in bytes.
-const terminationLimit = 4096
-
 // TerminationMessage is the faults as a pod's termination message, a sentence a line, cut at what Kubernetes keeps.
 func TerminationMessage(faults []Fault) string {
 	lines := make([]string, len(faults))
 	for i, f := range faults {
 		lines[i] = string(f.Code) + ": " + f.Error()
 	}
-	return cut(strings.Join(lines, "\n"), terminationLimit)
+	return cut(strings.Join(lines, "\n"), pod.MaxTerminationMessage)
 }
 
 // cut shortens a text to so many bytes, and not in the middle of a character.

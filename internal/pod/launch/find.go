@@ -14,8 +14,7 @@ const (
 	fallbackName = "_t-rex-64-o"
 )
 
-// usualPlaces are where images keep TRex, if nobody says where. A release's own folder, or a clone's scripts
-// folder, may be below.
+// usualPlaces are where images keep TRex. A release's own folder, or a clone's scripts folder, may be below.
 var usualPlaces = []string{"/opt/trex", "/trex", "/opt/trex-core", "/opt/cisco/trex", "/usr/local/trex",
 	"/usr/local/share/trex", "/usr/share/trex", "/root/trex"}
 

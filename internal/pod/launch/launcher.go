@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"time"
 
@@ -168,7 +169,7 @@ func (l *Launcher) readSettings() error {
 // decideHere makes TRex's configuration from what this machine has.
 func (l *Launcher) decideHere(ctx context.Context, root fs.FS) (Config, error) {
 	var networks []Network
-	if WantNetworks(l.Options.Links) {
+	if slices.ContainsFunc(l.Options.Links, func(l Link) bool { return l.Network != "" }) {
 		var err error
 		if networks, err = l.Networks.Await(ctx, root); err != nil {
 			return Config{}, err

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"net/netip"
@@ -30,12 +31,7 @@ type Link struct {
 	LineRate units.BitRate `json:"lineRateBitsPerSecond,omitempty"`
 }
 
-func (l Link) interfaceName() string {
-	if l.Interface != "" {
-		return l.Interface
-	}
-	return l.Name
-}
+func (l Link) interfaceName() string { return cmp.Or(l.Interface, l.Name) }
 
 // ParseLinks reads a links file, a YAML or JSON list of Link. Unknown fields are refused.
 func ParseLinks(text []byte) ([]Link, error) {
@@ -49,11 +45,10 @@ func ParseLinks(text []byte) ([]Link, error) {
 // ParseLink reads the short form "NAME=NETWORK", or "NAME" for an interface that no network is known of.
 func ParseLink(text string) (Link, error) {
 	name, network, _ := strings.Cut(text, "=")
-	l := Link{Name: name, Network: network}
 	if name == "" {
 		return Link{}, fmt.Errorf("link %q: must be NAME=NETWORK, such as west=lab/sriov-west", text)
 	}
-	return l, nil
+	return Link{Name: name, Network: network}, nil
 }
 
 // CheckLinks refuses links that no pod could satisfy.

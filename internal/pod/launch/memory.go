@@ -5,10 +5,10 @@ import "fmt"
 // Bounds of memory in MiB. TRex takes 1 GiB where nothing is set. Below that its packet pools don't fit two ports.
 const (
 	leastHugeMiB   = 1024
-	mostHugeMiB    = 4096 // where nobody set a limit
+	mostHugeMiB    = 4096 // without a limit
 	plainMiB       = 1024 // for kernel interfaces
 	leastPlainMiB  = 512
-	aroundPlainMiB = 512 // the process besides its packet pools
+	aroundPlainMiB = 512 // the process without its packet pools
 	onePlainMiB    = 250 // on one CPU TRex makes do with 50 + 100 for each port
 )
 

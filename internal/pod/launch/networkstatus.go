@@ -31,7 +31,7 @@ type Network struct {
 	DeviceVersion string
 	PCIAddress    string
 	// PhysicalFunction is the PCI address of the port that the device is a virtual function of, where the plugin
-	// tells it (pf-pci-address).
+	// reports it (pf-pci-address).
 	PhysicalFunction string
 }
 

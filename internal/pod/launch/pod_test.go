@@ -154,15 +154,11 @@ func kernelPod() *fakePod {
 
 func links(t *testing.T, texts ...string) []Link {
 	t.Helper()
-	var links []Link
-	for _, text := range texts {
-		l, err := ParseLink(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		links = append(links, l)
+	parsed, err := ParseLinkFlags(texts)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return links
+	return parsed
 }
 
 func codes(faults []Fault) []Code {

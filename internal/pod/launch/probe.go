@@ -3,7 +3,6 @@ package launch
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine/trex"
@@ -19,9 +18,4 @@ func Probe(ctx context.Context, address string, timeout time.Duration, o trex.Op
 		return trex.Version{}, fmt.Errorf("probe the generator: %w", err)
 	}
 	return client.Version(), client.Close()
-}
-
-// WantNetworks says whether any link needs Multus' annotation.
-func WantNetworks(links []Link) bool {
-	return slices.ContainsFunc(links, func(l Link) bool { return l.Network != "" })
 }

@@ -71,7 +71,7 @@ func (p Process) wait(ctx context.Context, binary string) (ending, error) {
 	cmd := exec.CommandContext(ctx, binary, p.Arguments...)
 	cmd.Dir = p.Installation.Directory
 	cmd.Env = withLibraries(p.Environment, libraryDirectories(p.Installation.Directory, runtime.GOARCH))
-	cmd.Stdout, cmd.Stderr = io.MultiWriter(orDiscard(p.Stdout), output), io.MultiWriter(orDiscard(p.Stderr), output)
+	cmd.Stdout, cmd.Stderr = io.MultiWriter(cmp.Or(p.Stdout, io.Discard), output), io.MultiWriter(cmp.Or(p.Stderr, io.Discard), output)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	cmd.WaitDelay = cmp.Or(p.Grace, DefaultGrace)
 	requested := false
@@ -96,13 +96,6 @@ func (p Process) wait(ctx context.Context, binary string) (ending, error) {
 }
 
 func (p Process) log() *slog.Logger { return cmp.Or(p.Log, slog.New(slog.DiscardHandler)) }
-
-func orDiscard(w io.Writer) io.Writer {
-	if w == nil {
-		return io.Discard
-	}
-	return w
-}
 
 func startFault(binary string, err error) error {
 	switch {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/linerate-dev/linerate/internal/pod"
 )
 
 func TestRefusals(t *testing.T) {
@@ -110,7 +112,7 @@ func mixedPod() *fakePod {
 func TestTerminationMessageFitsWhatKubernetesKeeps(t *testing.T) {
 	long := strings.Repeat("ü", 5000)
 	message := TerminationMessage([]Fault{{TRexEnded, long, "x"}})
-	if len(message) > terminationLimit || !strings.HasSuffix(message, "ü") {
+	if len(message) > pod.MaxTerminationMessage || !strings.HasSuffix(message, "ü") {
 		t.Errorf("%d bytes, ending in %q", len(message), message[len(message)-4:])
 	}
 }

@@ -78,7 +78,6 @@ func place(cpus []CPU, nodes []int, cores int) *Threads {
 	free = slices.DeleteFunc(free, func(c CPU) bool { return c == master || c == latency })
 	t := &Threads{Master: master.ID, Latency: latency.ID, Pairs: make([]PairThreads, len(nodes))}
 	for p, node := range nodes {
-		t.Pairs[p].Socket = node
 		free = t.Pairs[p].take(free, cores, func(c CPU) bool { return c.Node == node })
 	}
 	for p := range nodes { // what the own node couldn't give

@@ -41,8 +41,7 @@ type Result struct {
 
 // Handler has the device reset, one at a time.
 type Handler struct {
-	// Reset resets the device, and says what it did. It ends when its context does, which is when nobody waits for
-	// the answer any more.
+	// Reset resets the device, and says what it did. Its context ends when the client no longer waits for the answer.
 	Reset func(context.Context) (report string, err error)
 
 	busy sync.Mutex
@@ -117,7 +116,7 @@ func Ask(ctx context.Context, address string, key credential.Key) (result Result
 	return result, nil
 }
 
-// short is what somebody else's pod says, without what would drive a terminal, and no longer than it is of use.
+// short is another pod's text, bounded, and without what would drive a terminal.
 func short(words string) string {
 	words = strings.TrimSpace(strings.Map(func(c rune) rune {
 		switch {

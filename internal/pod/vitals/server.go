@@ -39,8 +39,7 @@ type Server struct {
 	Limits func() ([]Limit, error)
 	// Reset, where set, resets the device for clients that may ask for it, at reset.Path.
 	Reset http.Handler
-	// Mute serves no vital signs. It is for a device's own pod, where anybody whom the pods' network lets through
-	// could ask for them.
+	// Mute serves no vital signs. It is for a device's own pod, where any pod on the network could ask for them.
 	Mute bool
 	// Collect, where set, returns a collector's clock and newest answers, which are served instead of this
 	// machine's vital signs.
