@@ -49,13 +49,13 @@ func (port *port) readdress(command string, p *params, a addressing) (any, error
 	if err := port.path.Answer(local, vlan); err != nil {
 		return nil, refusedBy(err)
 	}
-	port.layer = a
+	port.addressing = a
 	return object{}, nil
 }
 
 // setLayer2 answers set_l2. Frames go to the given MAC, and the port has no IPv4 address.
 func (s *portSettings) setLayer2(port *port, p *params) (any, error) {
-	next := port.layer
+	next := port.addressing
 	next.nextHop, next.resolved, next.layer3 = readMAC(p, "dst_mac"), true, false
 	return port.readdress("set_l2_mode", p, next)
 }
@@ -64,7 +64,7 @@ func (s *portSettings) setLayer2(port *port, p *params) (any, error) {
 // client has resolved. Without resolved_mac the port has no destination until the client sets one.
 func (s *portSettings) setLayer3(port *port, p *params) (any, error) {
 	local, remote := readIPv4(p, "src_addr"), readIPv4(p, "dst_addr")
-	next := port.layer
+	next := port.addressing
 	next.layer3, next.local4, next.remote4, next.resolved = true, local, remote, p.has("resolved_mac")
 	if next.resolved {
 		next.nextHop = readMAC(p, "resolved_mac")
@@ -74,7 +74,7 @@ func (s *portSettings) setLayer3(port *port, p *params) (any, error) {
 
 // configureIPv6 answers conf_ipv6. An empty src_ipv6 means the link-local address made from the MAC.
 func (s *portSettings) configureIPv6(port *port, p *params) (any, error) {
-	next := port.layer
+	next := port.addressing
 	next.ipv6, next.local6 = p.boolean("enabled"), netip.Addr{}
 	if text := p.textOr("src_ipv6", ""); next.ipv6 && text != "" {
 		next.local6 = readAddress(p, "src_ipv6", text, netip.Addr.Is6, "IPv6")
@@ -87,7 +87,7 @@ func (s *portSettings) configureIPv6(port *port, p *params) (any, error) {
 // setVLAN answers set_vlan. The port answers for its addresses under this tag. Streams bring their own tags in
 // their frames.
 func (s *portSettings) setVLAN(port *port, p *params) (any, error) {
-	next := port.layer
+	next := port.addressing
 	next.vlans = nil
 	for _, text := range p.list("vlan") {
 		tag, negative, whole := wholeNumber(text)

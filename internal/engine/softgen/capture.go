@@ -137,10 +137,7 @@ func (c *captures) fetch(p *params) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	limit, snap := p.uint32("pkt_limit"), uint32(0)
-	if p.has("snaplen") {
-		snap = p.uint32("snaplen")
-	}
+	limit, snap := p.uint32("pkt_limit"), optional(p, "snaplen", 0, p.uint32)
 	if err := p.failed(); err != nil {
 		return nil, err
 	}

@@ -91,7 +91,7 @@ func (s *Server) call(method string, parameters json.RawMessage) (any, error) {
 		s.beat()
 	}
 	if method != "get_port_stats" {
-		s.statistics.ahead = nil // another command may change the counters
+		s.statistics.unreadCounters = nil // another command may change the counters
 	}
 	return found.run(p)
 }

@@ -99,18 +99,18 @@ func (f *flowStatistics) transits(ids []uint32) object {
 }
 
 // flowCounters returns a flow's packets, bytes and gauges, sent (t) and received (r), by port.
-func (f *flowStatistics) flowCounters(id uint32, byPort []map[uint32]datapath.FlowCounters) object {
-	member := map[string]object{}
+func (f *flowStatistics) flowCounters(id uint32, byPort []map[uint32]datapath.FlowCounters) map[string]map[int]any {
+	member := map[string]map[int]any{}
 	for _, name := range []string{"rp", "rb", "rps", "rbs", "tp", "tb", "tps", "tbs"} {
-		member[name] = object{}
+		member[name] = map[int]any{}
 	}
 	flow := f.flows.active[id]
-	for i := range f.ports {
-		port, c := strconv.Itoa(i), byPort[i][flow.slot]
-		g, ok := flow.gauges[i]
+	for port := range f.ports {
+		c := byPort[port][flow.slot]
+		g, ok := flow.gauges[port]
 		if !ok {
 			g = &flowGauges{}
-			flow.gauges[i] = g
+			flow.gauges[port] = g
 		}
 		g.sent.read(f.clock(), c.Sent)
 		g.received.read(f.clock(), c.Received)
@@ -119,11 +119,7 @@ func (f *flowStatistics) flowCounters(id uint32, byPort []map[uint32]datapath.Fl
 		member["tps"][port], member["tbs"][port] = real(g.sent.pps), real(g.sent.layer2)
 		member["rps"][port], member["rbs"][port] = real(g.received.pps), real(g.received.layer2)
 	}
-	whole := object{}
-	for name, ports := range member {
-		whole[name] = ports
-	}
-	return whole
+	return member
 }
 
 // delays is a latency flow's statistics as its receiver has them.
@@ -147,20 +143,16 @@ func (d delays) report() object {
 		"last_max": d.Latest.Microseconds(), "total_max": d.Max.Microseconds(), "total_min": d.Min.Microseconds(),
 	}
 	if len(d.Histogram) > 0 {
-		histogram := object{}
+		histogram := map[int64]int64{}
 		for from, packets := range d.Histogram {
-			histogram[strconv.FormatInt(from.Microseconds(), 10)] = packets
+			histogram[from.Microseconds()] = packets
 		}
 		lat["histogram"] = histogram
 	}
-	whole, errors := object{"lat": lat}, object{}
-	for name, count := range map[string]int64{
+	whole, errors := object{"lat": lat}, object{
 		"drp": d.Dropped, "ooo": d.OutOfOrder, "dup": d.Duplicate, "sth": d.SequenceTooHigh, "stl": d.SequenceTooLow,
-	} {
-		if count != 0 {
-			errors[name] = count
-		}
 	}
+	maps.DeleteFunc(errors, func(_ string, count any) bool { return count == int64(0) })
 	if len(errors) > 0 {
 		whole["er"] = errors
 	}

@@ -11,7 +11,7 @@ import (
 // minFrame is what a shorter template is padded to, without FCS.
 const minFrame = 60
 
-// A burst of fewer packets than minBurst counts as one small packet a second.
+// minBurst bounds bursts. A burst of fewer packets counts as one small packet a second.
 const minBurst = 1000
 
 // load is a rate in the three units in which it can be asked for. These are packets, bits with FCS, and bits on

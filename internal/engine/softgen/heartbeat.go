@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// heartbeat stops all traffic when clients fall silent. Every client's request with a valid api_h is a beat.
+// watchHeartbeat stops all traffic when clients fall silent. Every client's request with a valid api_h is a beat.
 //
 //	request  |   |   |   |                  traffic stopped
 //	─────────┴───┴───┴───┴─── Heartbeat ───▶|

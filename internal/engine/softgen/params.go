@@ -60,11 +60,14 @@ func (p *params) mismatch(name string, text json.RawMessage, want string) {
 
 func (p *params) text(name string) string { return decode[string](p, name, "string") }
 
-func (p *params) textOr(name, fallback string) string {
+func (p *params) textOr(name, fallback string) string { return optional(p, name, fallback, p.text) }
+
+// optional reads a member that may be missing.
+func optional[T any](p *params, name string, fallback T, read func(name string) T) T {
 	if !p.has(name) {
 		return fallback
 	}
-	return p.text(name)
+	return read(name)
 }
 
 func (p *params) boolean(name string) bool { return decode[bool](p, name, "boolean") }
@@ -81,13 +84,6 @@ func (p *params) texts(name string) []string {
 }
 
 func (p *params) real(name string) float64 { return decode[float64](p, name, "double") }
-
-func (p *params) realOr(name string, fallback float64) float64 {
-	if !p.has(name) {
-		return fallback
-	}
-	return p.real(name)
-}
 
 func (p *params) list(name string) []json.RawMessage {
 	return decode[[]json.RawMessage](p, name, "array")
@@ -120,12 +116,7 @@ func (p *params) uint32(name string) uint32 {
 	return uint32(p.unsigned(name, "uint32", math.MaxUint32))
 }
 
-func (p *params) uint64Or(name string, fallback uint64) uint64 {
-	if !p.has(name) {
-		return fallback
-	}
-	return p.unsigned(name, "uint64", math.MaxUint64)
-}
+func (p *params) uint64(name string) uint64 { return p.unsigned(name, "uint64", math.MaxUint64) }
 
 // unsigned reads a whole number. A number with a fraction of zero (5.0) counts as whole.
 func (p *params) unsigned(name, kind string, limit uint64) uint64 {

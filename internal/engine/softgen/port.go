@@ -22,7 +22,7 @@ type port struct {
 
 	service, serviceFiltered bool
 	promiscuous, multicast   bool
-	layer                    addressing
+	addressing               addressing
 	linkUp                   bool // the link's state in the last event
 	sent, received           gauge
 }
@@ -58,8 +58,8 @@ type addressing struct {
 func newPort(index int, c PortConfig) *port {
 	made := &port{
 		index: index, path: c.Port, speed: c.Speed, cores: max(c.Cores, 1),
-		profiles: map[string]*profile{defaultProfile: newProfile(defaultProfile)},
-		layer:    addressing{nextHop: c.NextHop, resolved: c.NextHop != [6]byte{}}, linkUp: c.Port.Info().LinkUp,
+		profiles:   map[string]*profile{defaultProfile: newProfile(defaultProfile)},
+		addressing: addressing{nextHop: c.NextHop, resolved: c.NextHop != [6]byte{}}, linkUp: c.Port.Info().LinkUp,
 	}
 	if made.speed == 0 {
 		made.speed = c.Port.Info().Speed

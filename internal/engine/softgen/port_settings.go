@@ -46,14 +46,14 @@ func (port *port) attributes() object {
 		"speed": real(float64(port.speed) / 1e9), "link": object{"up": info.LinkUp, "flaps": info.LinkFlaps},
 		"promiscuous": object{"enabled": port.promiscuous}, "multicast": object{"enabled": port.multicast},
 		"fc": object{"mode": -1}, "rx_filter_mode": filter, "vxlan_fs": []int{},
-		"vlan": object{"tags": orEmpty(port.layer.vlans)}, "layer_cfg": port.layer.report(info.MAC),
+		"vlan": object{"tags": orEmpty(port.addressing.vlans)}, "layer_cfg": port.addressing.report(info.MAC),
 	}
 }
 
 func (s *portSettings) receiveInfo(port *port) object {
 	inactive := object{"is_active": false}
 	announcing := object{"is_active": false}
-	if port.layer.layer3 && port.layer.resolved {
+	if port.addressing.layer3 && port.addressing.resolved {
 		announcing = object{"is_active": true, "interval_sec": 120}
 	}
 	return object{

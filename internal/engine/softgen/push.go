@@ -10,7 +10,7 @@ const maxPush = time.Second
 
 // push answers push_pkts. It sends each frame once, unchanged, out of a port that plays nothing (unless forced).
 func (t *traffic) push(port *port, p *params) (any, error) {
-	gap, force := p.realOr("ipg_usec", 0), p.flag("force")
+	gap, force := optional(p, "ipg_usec", 0, p.real), p.flag("force")
 	frames := readFrames(p, port)
 	if err := p.failed(); err != nil {
 		return nil, err
@@ -51,10 +51,10 @@ func readFrame(p *params, port *port) []byte {
 		return nil
 	}
 	if p.flag("use_port_dst_mac") {
-		if !port.layer.resolved {
+		if !port.addressing.resolved {
 			p.fail("port %d has no destination MAC: set_l2 or set_l3 with a resolved_mac first", port.index)
 		}
-		copy(frame, port.layer.nextHop[:])
+		copy(frame, port.addressing.nextHop[:])
 	}
 	if p.flag("use_port_src_mac") {
 		source := port.path.Info().MAC

@@ -54,8 +54,8 @@ func readInstruction(p *params, text json.RawMessage) stream.Instruction {
 	case "flow_var_rand_limit":
 		checkSize(p, i)
 		checkRange(p, i)
-		if i.Limit == 0 || i.Limit > largest(i.Size) {
-			p.fail("VM: limit %d of variable '%s' is not between 1 and %d", i.Limit, i.Name, largest(i.Size))
+		if i.Limit == 0 || i.Limit > maxValue(i.Size) {
+			p.fail("VM: limit %d of variable '%s' is not between 1 and %d", i.Limit, i.Name, maxValue(i.Size))
 		}
 	case "tuple_flow_var":
 		checkTuple(p, i)
@@ -115,8 +115,8 @@ func checkSize(p *params, i stream.Instruction) {
 // divides by it).
 func checkRange(p *params, i stream.Instruction) {
 	switch {
-	case i.MaxValue > largest(i.Size):
-		p.fail("VM: requested value is bigger than %d", largest(i.Size))
+	case i.MaxValue > maxValue(i.Size):
+		p.fail("VM: requested value is bigger than %d", maxValue(i.Size))
 	case i.MinValue > i.MaxValue:
 		p.fail("VM: min_value %d of variable '%s' is bigger than its max_value %d", i.MinValue, i.Name, i.MaxValue)
 	case i.MinValue == 0 && i.MaxValue == math.MaxUint64:
@@ -132,8 +132,8 @@ func checkValues(p *params, i stream.Instruction) {
 		p.fail("VM: step of variable '%s' is bigger than its value_list", i.Name)
 	}
 	for _, value := range i.ValueList {
-		if value > largest(i.Size) {
-			p.fail("VM: requested value is bigger than %d", largest(i.Size))
+		if value > maxValue(i.Size) {
+			p.fail("VM: requested value is bigger than %d", maxValue(i.Size))
 		}
 	}
 }
@@ -147,7 +147,7 @@ func checkTuple(p *params, i stream.Instruction) {
 	}
 }
 
-func largest(size int) uint64 {
+func maxValue(size int) uint64 {
 	if size >= 8 || size <= 0 {
 		return math.MaxUint64
 	}

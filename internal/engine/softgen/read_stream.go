@@ -16,7 +16,7 @@ const (
 // maxGap bounds gaps in microseconds, to 115 days.
 const maxGap = 1e13
 
-// Bits of a stream's "flags".
+// flagNull is the bit of null streams in a stream's "flags".
 const flagNull = 8
 
 // readStream reads a stream object and checks everything that doesn't depend on other streams. Its errors are
@@ -25,13 +25,8 @@ func readStream(p *params) (stream.Stream, error) {
 	s := stream.Stream{
 		Enabled: p.boolean("enabled"), SelfStart: p.boolean("self_start"), StartPaused: p.flag("start_paused"),
 		Flags: int(p.integer("flags")), ActionCount: p.uint32("action_count"), ISG: p.real("isg"),
-		NextStreamID: int(p.integer("next_stream_id")), CoreID: -1,
-	}
-	if p.has("random_seed") {
-		s.RandomSeed = p.uint32("random_seed")
-	}
-	if p.has("core_id") {
-		s.CoreID = int(p.integer("core_id"))
+		NextStreamID: int(p.integer("next_stream_id")), CoreID: int(optional(p, "core_id", -1, p.integer)),
+		RandomSeed: optional(p, "random_seed", 0, p.uint32),
 	}
 	s.Mode = readMode(p.object("mode"))
 	s.Packet = readPacket(p.object("packet"))

@@ -141,6 +141,16 @@ func start(port int, m object, duration float64) object {
 	return object{"port_id": port, "mul": m, "duration": duration, "force": false}
 }
 
+// playing is a rig whose port 0 has started one stream.
+func playing(t *testing.T, m object, duration float64, change ...func(object)) *rig {
+	t.Helper()
+	r := newRig(t)
+	r.acquire(t, 0)
+	succeed[object](t, r, "add_stream", streamOf(0, 1, change...))
+	succeed[object](t, r, "start_traffic", start(0, m, duration))
+	return r
+}
+
 func (r *rig) stateOf(t *testing.T, port int) string {
 	t.Helper()
 	return succeed[struct{ State string }](t, r, "get_port_status", object{"port_id": port}).State

@@ -191,7 +191,7 @@ func (s *Server) Handle(request []byte) []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.traffic.observePorts()
-	s.statistics.ahead = nil
+	s.statistics.unreadCounters = nil
 	return answer(request, s.call, &s.zipper)
 }
 

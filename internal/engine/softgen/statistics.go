@@ -15,20 +15,20 @@ type statistics struct {
 	signs  *machine.SignsReader
 	vitals vitals
 	theft  theft
-	// ahead has the counters of ports that the present request hasn't asked for yet, as of its first reading.
-	ahead map[int]datapath.Counters
+	// unreadCounters has the counters of ports that the present request hasn't asked for yet, as of its first reading.
+	unreadCounters map[int]datapath.Counters
 }
 
 // readCounters returns a reading of the port's counters and updates the port's gauges. All ports are read at
 // the same moment, so that a client that asks for several in a batch can compare one port's sent frames with
 // another's received frames.
 func (s *statistics) readCounters(port *port) datapath.Counters {
-	counters, ahead := s.ahead[port.index]
+	counters, ahead := s.unreadCounters[port.index]
 	if !ahead {
-		s.ahead = s.readAll()
-		counters = s.ahead[port.index]
+		s.unreadCounters = s.readAll()
+		counters = s.unreadCounters[port.index]
 	}
-	delete(s.ahead, port.index)
+	delete(s.unreadCounters, port.index)
 	port.sent.read(counters.ReadAt, counters.Sent)
 	port.received.read(counters.ReadAt, counters.Received)
 	return counters
@@ -79,16 +79,15 @@ func (s *statistics) readOnce() []datapath.Counters {
 	return readings
 }
 
-// portStats answers get_port_stats. Counters are since the port was opened, and bytes include the FCS. TRex
-// doesn't have ts (the server's clock at the reading), ts_width (its uncertainty in seconds), behind (packets
-// that should have left by then and have not), queue_full (retries), peer_full (sent packets that found the far
-// end of a veth full), link_flaps (link changes), sending (seconds from the first frame of the latest run of
-// finite streams to its last), waited (seconds in which the sending threads were ready to run while others had
-// the processors, until just before the reading), waiting (how much more that may be after it), damaged
-// (packets with a wrong checksum or length, which TRex has in ierrors), kernel (frames that the interface
-// received, sent and dropped by the kernel's own count), send_drops (packets of opackets that the driver
-// dropped later), and stray_packets and stray_bytes (the part of ipackets and ibytes that keeps the link up,
-// such as ARP).
+// portStats answers get_port_stats. Counters are since the port was opened, and bytes include the FCS. TRex doesn't
+// have ts (the server's clock at the reading), ts_width (its uncertainty in seconds), behind (packets that should
+// have left by then and have not), queue_full (retries), peer_full (sent packets that found the far end of a veth
+// full), link_flaps (link changes), sending (seconds from the first frame of the latest run of finite streams to
+// its last), waited (seconds in which the sending threads were ready to run while others had the processors, until
+// just before the reading), waiting (how much more that may be after it), damaged (packets with a wrong checksum or
+// length, which TRex has in ierrors), kernel (frames that the interface received, sent and dropped by the kernel's
+// own count), send_drops (packets of opackets that the driver dropped later), and stray_packets and stray_bytes
+// (the part of ipackets and ibytes that keeps the link up, such as ARP).
 func (s *statistics) portStats(port *port, _ *params) (any, error) {
 	c := s.readCounters(port)
 	return object{

@@ -37,7 +37,8 @@ type startRequest struct {
 func (t *traffic) start(port *port, f *profile, p *params) (any, error) {
 	want := startRequest{
 		mul: readMultiplier(p), duration: p.real("duration"), force: p.boolean("force"),
-		startAt: p.realOr("start_at_ts", 0), cores: p.uint64Or("core_mask", math.MaxUint64), requestedAt: t.clock(),
+		startAt: optional(p, "start_at_ts", 0, p.real), requestedAt: t.clock(),
+		cores: optional(p, "core_mask", math.MaxUint64, p.uint64),
 	}
 	if err := p.failed(); err != nil {
 		return nil, err
@@ -84,7 +85,7 @@ func (port *port) checkLink(f *profile) error {
 	if !port.path.Info().LinkUp {
 		return refused("Link state is DOWN.")
 	}
-	if port.layer.resolved {
+	if port.addressing.resolved {
 		return nil
 	}
 	for _, one := range f.streams {
@@ -101,7 +102,7 @@ func (t *traffic) play(port *port, f *profile, factor float64, want startRequest
 		return err
 	}
 	start := datapath.Run{Streams: streams, Factor: finite(factor), Start: seconds(want.startAt),
-		Duration: want.sendingTime(), NextHop: port.layer.nextHop}
+		Duration: want.sendingTime(), NextHop: port.addressing.nextHop}
 	done := alreadyDone()
 	if start.Duration >= 0 {
 		if err := port.path.Start(start); err != nil {

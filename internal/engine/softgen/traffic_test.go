@@ -41,10 +41,7 @@ func TestTraffic(t *testing.T) {
 		}
 	})
 	t.Run("an update changes the rate without a gap", func(t *testing.T) {
-		r := newRig(t)
-		r.acquire(t, 0)
-		succeed[object](t, r, "add_stream", streamOf(0, 1))
-		succeed[object](t, r, "start_traffic", start(0, mul("pps", 1000), 100))
+		r := playing(t, mul("pps", 1000), 100)
 		r.clock.Advance(time.Second)
 		succeed[object](t, r, "update_traffic", object{"port_id": 0, "mul": mul("pps", 5000), "force": false})
 		r.clock.Advance(time.Second)
@@ -53,10 +50,7 @@ func TestTraffic(t *testing.T) {
 		}
 	})
 	t.Run("updates add to and subtract from the factor, not below nothing", func(t *testing.T) {
-		r := newRig(t)
-		r.acquire(t, 0)
-		succeed[object](t, r, "add_stream", streamOf(0, 1))
-		succeed[object](t, r, "start_traffic", start(0, mul("pps", 1000), 100))
+		r := playing(t, mul("pps", 1000), 100)
 		change := func(op, kind string, value float64) object {
 			return object{"port_id": 0, "mul": object{"op": op, "type": kind, "value": value}, "force": false}
 		}
@@ -74,10 +68,7 @@ func TestTraffic(t *testing.T) {
 			"will lower traffic to less than zero")
 	})
 	t.Run("endless continuous traffic pauses and resumes", func(t *testing.T) {
-		r := newRig(t)
-		r.acquire(t, 0)
-		succeed[object](t, r, "add_stream", streamOf(0, 1))
-		succeed[object](t, r, "start_traffic", start(0, mul("pps", 1000), -1))
+		r := playing(t, mul("pps", 1000), -1)
 		r.clock.Advance(time.Second)
 		succeed[object](t, r, "pause_traffic", object{"port_id": 0})
 		if got := r.stateOf(t, 0); got != "PAUSE" {
@@ -92,10 +83,7 @@ func TestTraffic(t *testing.T) {
 		}
 	})
 	t.Run("what ends by itself can't be paused", func(t *testing.T) {
-		r := newRig(t)
-		r.acquire(t, 0)
-		succeed[object](t, r, "add_stream", streamOf(0, 1))
-		succeed[object](t, r, "start_traffic", start(0, mul("pps", 1000), 10))
+		r := playing(t, mul("pps", 1000), 10)
 		r.refuses(t, "pause_traffic", object{"port_id": 0}, wire.CodeRefused,
 			"pause is supported when duration is not enable is start command")
 		succeed[object](t, r, "stop_traffic", object{"port_id": 0})
@@ -105,30 +93,21 @@ func TestTraffic(t *testing.T) {
 		r.refuses(t, "pause_traffic", object{"port_id": 0}, wire.CodeRefused, "continuous")
 	})
 	t.Run("a burst ends when it is sent", func(t *testing.T) {
-		r := newRig(t)
-		r.acquire(t, 0)
-		succeed[object](t, r, "add_stream", streamOf(0, 1, burst(5000)))
-		succeed[object](t, r, "start_traffic", start(0, mul("raw", 1), -1))
+		r := playing(t, mul("raw", 1), -1, burst(5000))
 		r.clock.Advance(6 * time.Second)
 		if state, sent := r.stateOf(t, 0), r.statsOf(t, 0).Opackets; state != "STREAMS" || sent != 5000 {
 			t.Errorf("state %s, sent %d", state, sent)
 		}
 	})
 	t.Run("the shortest duration is not taken for an endless one", func(t *testing.T) {
-		r := newRig(t)
-		r.acquire(t, 0)
-		succeed[object](t, r, "add_stream", streamOf(0, 1))
-		succeed[object](t, r, "start_traffic", start(0, mul("pps", 1000), 1e-12))
+		r := playing(t, mul("pps", 1000), 1e-12)
 		r.clock.Advance(time.Millisecond)
 		if got := r.stateOf(t, 0); got != "STREAMS" {
 			t.Errorf("state %s", got)
 		}
 	})
 	t.Run("stopping what doesn't run, or every profile, is fine", func(t *testing.T) {
-		r := newRig(t)
-		r.acquire(t, 0)
-		succeed[object](t, r, "add_stream", streamOf(0, 1))
-		succeed[object](t, r, "start_traffic", start(0, mul("pps", 10), 10))
+		r := playing(t, mul("pps", 10), 10)
 		succeed[object](t, r, "stop_traffic", object{"port_id": 0, "profile_id": "*"})
 		succeed[object](t, r, "stop_traffic", object{"port_id": 0, "profile_id": "*"})
 		succeed[object](t, r, "stop_traffic", object{"port_id": 0})
@@ -211,10 +190,7 @@ func TestStartIsRefused(t *testing.T) {
 func TestFailedTrafficIsReportedAsFailed(t *testing.T) {
 	begin := func(t *testing.T) *rig {
 		t.Helper()
-		r := newRig(t)
-		r.acquire(t, 0)
-		succeed[object](t, r, "add_stream", streamOf(0, 1))
-		succeed[object](t, r, "start_traffic", start(0, mul("pps", 1000), 60))
+		r := playing(t, mul("pps", 1000), 60)
 		r.events(t, 7)
 		r.west.Fail(errors.New("the interface is gone"))
 		return r

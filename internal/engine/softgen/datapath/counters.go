@@ -63,7 +63,7 @@ func (p *port) peerFull(k kernelCounts, refused int64) int64 {
 // traffic reads the sent and the received frames at one moment.
 func (p *port) traffic() Counters {
 	begin := Now()
-	p.harvest()
+	p.collectSent()
 	sent := p.sent.total.traffic()
 	settle := p.receiver.mark()
 	took := Now() - begin
@@ -96,7 +96,7 @@ func (p *port) Flows() map[uint32]FlowCounters {
 }
 
 // collectSent adds the live frames that the kernel has sent to the port's counters.
-func (p *port) harvest() {
+func (p *port) collectSent() {
 	if l := p.live.Load(); l != nil {
 		l.collectSent(p.link.isUp.Load())
 	}
@@ -104,7 +104,7 @@ func (p *port) harvest() {
 
 // flows returns the counters since the port was opened, or since a latency stream was forgotten.
 func (p *port) flows() map[uint32]FlowCounters {
-	p.harvest()
+	p.collectSent()
 	flows := map[uint32]FlowCounters{}
 	for id := range p.flowIDs {
 		flows[id] = FlowCounters{Sent: p.sent.flows[id].traffic()}

@@ -22,8 +22,7 @@ func TestCountersAgreeWithTheInterfaces(t *testing.T) {
 				noError(t, netif.SetOffload("west", netif.TCPSegmentation, false), unix.EOPNOTSUPP)
 				noError(t, netif.SetOffload("east", netif.GenericReceive, on))
 				initial, counted := interfaceReceived(t, "east"), b.Counters()
-				noError(t, a.Start(Run{Streams: streams(addressed(burst(5000, 50_000, frame(124)))), Factor: 1,
-					NextHop: macOf(b)}))
+				noError(t, a.Start(runTo(b, 1, burst(5000, 50_000, frame(124)))))
 				finish(t, a)
 				const buffers, segments, size = 20, 8, 500
 				for range buffers {

@@ -14,8 +14,8 @@ type kernelMaps struct {
 	followed, transits *ebpf.Map
 	// bucketsOfFlow describes the maps that transits holds.
 	bucketsOfFlow *ebpf.MapSpec
-	// wanted are the bits of countSharedWANTS_… that the port asks for.
-	wanted *ebpf.Variable
+	// selection are the bits of countSharedWANTS_… that the port asks for.
+	selection *ebpf.Variable
 }
 
 func (m *kernelMaps) close() error {

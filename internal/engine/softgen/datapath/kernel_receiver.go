@@ -29,7 +29,7 @@ type kernelReceiver struct {
 
 	mac               [6]byte
 	driverCountsDrops bool
-	flowMemory        []byte          // the mapped map of flows
+	flowCounters      []byte          // the mapped map of flows
 	stampFollower     *kernelFollower // nil if the sink follows stamped frames
 }
 
@@ -94,7 +94,7 @@ func (r *kernelReceiver) load(h hook, follow bool) (err error) {
 		r.stampFollower = newKernelFollower(r.maps)
 	}
 	flows := r.maps.flows
-	if r.flowMemory, err = unix.Mmap(flows.FD(), 0, int(flows.MaxEntries()*flows.ValueSize()), unix.PROT_READ,
+	if r.flowCounters, err = unix.Mmap(flows.FD(), 0, int(flows.MaxEntries()*flows.ValueSize()), unix.PROT_READ,
 		unix.MAP_SHARED); err != nil {
 		return fmt.Errorf("map the flows' counters: %w", err)
 	}
@@ -125,7 +125,7 @@ func (r *kernelReceiver) mark() func() receiveCounts {
 func (r *kernelReceiver) dropsAreMissed() bool { return !r.driverCountsDrops }
 
 func (r *kernelReceiver) flows(visit func(uint32, units.Traffic)) {
-	entries := unsafe.Slice((*countCounters)(unsafe.Pointer(&r.flowMemory[0])), r.maps.flows.MaxEntries())
+	entries := unsafe.Slice((*countCounters)(unsafe.Pointer(&r.flowCounters[0])), r.maps.flows.MaxEntries())
 	for id := range entries {
 		packets, bytes := atomic.LoadUint64(&entries[id].Packets), atomic.LoadUint64(&entries[id].Bytes)
 		if packets > 0 {
@@ -145,7 +145,7 @@ func (r *kernelReceiver) selectFrames(w frameSelection) error {
 			wants |= bit
 		}
 	}
-	return r.maps.wanted.Set(wants)
+	return r.maps.selection.Set(wants)
 }
 
 func (r *kernelReceiver) follower() follower {
@@ -168,8 +168,8 @@ func (r *kernelReceiver) close() error {
 	if r.stampFollower != nil {
 		errs = append(errs, r.stampFollower.close())
 	}
-	if r.flowMemory != nil {
-		errs = append(errs, unix.Munmap(r.flowMemory))
+	if r.flowCounters != nil {
+		errs = append(errs, unix.Munmap(r.flowCounters))
 	}
 	return errors.Join(append(errs, r.maps.close())...)
 }

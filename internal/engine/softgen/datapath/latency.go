@@ -13,12 +13,12 @@ type arrivals struct {
 	started    bool
 	expected   uint32
 
-	latency   Latency
-	sum       time.Duration
-	transit   time.Duration
-	jitter    float64
-	histogram [histogramSize]int64
-	transits  transit.Histogram
+	latency    Latency
+	transitSum time.Duration
+	transit    time.Duration
+	jitter     float64
+	histogram  [histogramSize]int64
+	transits   transit.Histogram
 }
 
 // maxSequenceJump is the largest distance of a late frame or a gap. A sequence number farther off means that
@@ -65,7 +65,7 @@ func (a *arrivals) time(took time.Duration) {
 	}
 	l.Received++
 	l.Min, l.Max, l.Latest = min(l.Min, took), max(l.Max, took), took
-	a.sum += took
+	a.transitSum += took
 	if a.transit >= 0 && l.Received > 1 {
 		a.jitter += (math.Abs(float64(took-a.transit)) - a.jitter) / 16
 	}
@@ -78,7 +78,7 @@ func (a *arrivals) time(took time.Duration) {
 func (a *arrivals) snapshot() Latency {
 	l := a.latency
 	if l.Received > 0 {
-		l.Average = a.sum / time.Duration(l.Received)
+		l.Average = a.transitSum / time.Duration(l.Received)
 	}
 	l.Jitter = time.Duration(a.jitter)
 	l.Histogram = map[time.Duration]int64{}

@@ -20,8 +20,7 @@ func TestFramesOfAllLengths(t *testing.T) {
 			sends := func(length int, sending string) {
 				t.Helper()
 				farEnd := b.Counters()
-				noError(t, a.Start(Run{Streams: streams(addressed(burst(100, 10_000, frame(length)))), Factor: 1,
-					NextHop: macOf(b)}))
+				noError(t, a.Start(runTo(b, 1, burst(100, 10_000, frame(length)))))
 				if got := a.Info().Path; !strings.HasPrefix(got, "sends by "+sending) {
 					t.Errorf("frames of %d bytes: it %s, want it to send by %s", length, got, sending)
 				}
@@ -61,7 +60,7 @@ func TestThePathOfLongFrames(t *testing.T) {
 		noError(t, err)
 		noError(t, netlink.LinkSetMTU(l, 9300))
 	}
-	noError(t, a.Start(Run{Streams: streams(addressed(burst(10, 1000, frame(9000)))), Factor: 1, NextHop: macOf(b)}))
+	noError(t, a.Start(runTo(b, 1, burst(10, 1000, frame(9000)))))
 	if got, want := a.Info().Path, "sends by AF_PACKET, "; !strings.HasPrefix(got, want) {
 		t.Errorf("it %s, want it %s", got, want)
 	}

@@ -9,8 +9,8 @@ type traffic64 struct{ packets, bytes uint64 }
 
 // lostFrames converts slip, which is time, into frames, at the rate that held while the time slipped.
 type lostFrames struct {
-	settled   float64 // frames up to the last change of the factor
-	base      uint64  // slip at the last change of the factor
+	frames    float64 // frames up to the last change of the factor
+	baseSlip  uint64  // slip at the last change of the factor
 	published int64
 }
 
@@ -40,7 +40,7 @@ func (l *liveRun) collectSent(linkUp bool) {
 			l.count(track, &part.counted[i], total, linkUp)
 		}
 		lost := &part.lost
-		total := int64(lost.settled + float64(atomic.LoadUint64(&part.memory.Slip)-lost.base)*l.threadRate())
+		total := int64(lost.frames + float64(atomic.LoadUint64(&part.memory.Slip)-lost.baseSlip)*l.threadRate())
 		l.port.behind.Add(total - lost.published)
 		lost.published = total
 	}

@@ -106,8 +106,8 @@ func (l *liveRun) order(o order) error {
 		}
 		if o.kind == changeFactor {
 			lost, slip := &part.lost, atomic.LoadUint64(&part.memory.SlipAtOrder)
-			lost.settled += float64(slip-lost.base) * l.threadRate()
-			lost.base = slip
+			lost.frames += float64(slip-lost.baseSlip) * l.threadRate()
+			lost.baseSlip = slip
 		}
 	}
 	if o.kind == changeFactor {

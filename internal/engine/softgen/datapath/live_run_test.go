@@ -63,7 +63,7 @@ func carried(t *testing.T, p Port) {
 
 func TestLiveFramesOfOneStream(t *testing.T) {
 	a, b := liveCable(t, Options{})
-	run := Run{Streams: streams(addressed(continuous(50_000, frame(60)))), Factor: 1, NextHop: macOf(b)}
+	run := runTo(b, 1, continuous(50_000, frame(60)))
 	transmitted := transmissions(t, "west")
 	t.Run("what was sent, left the interface and arrived is the same, to the frame", func(t *testing.T) {
 		initial, farEnd := a.Counters().Sent, b.Counters()
@@ -107,8 +107,7 @@ func TestLiveFramesOfOneStream(t *testing.T) {
 	}
 	t.Run("a burst ends by itself", func(t *testing.T) {
 		initial, farEnd := a.Counters().Sent, b.Counters()
-		noError(t, a.Start(Run{Streams: streams(addressed(burst(800, 20_000, frame(61)))), Factor: 1,
-			NextHop: macOf(b)}))
+		noError(t, a.Start(runTo(b, 1, burst(800, 20_000, frame(61)))))
 		carried(t, a)
 		finish(t, a)
 		noError(t, a.Stop())
@@ -144,8 +143,7 @@ func TestLiveOrders(t *testing.T) {
 
 func liveOrders(t *testing.T, o Options) {
 	a, b := liveCable(t, o)
-	noError(t, a.Start(Run{Streams: streams(addressed(continuous(3, frame(60))), addressed(continuous(1, frame(100)))),
-		Factor: 250, NextHop: macOf(b)}))
+	noError(t, a.Start(runTo(b, 250, continuous(3, frame(60)), continuous(1, frame(100)))))
 	carried(t, a)
 	for _, factor := range []float64{250, 5000, 125, 1250} {
 		keepsLive(t, a, 4*factor, factor)
@@ -167,20 +165,7 @@ func liveOrders(t *testing.T, o Options) {
 // keepsLive is keeps for live frames, whose orders are carried out when they return.
 func keepsLive(t *testing.T, p Port, perSecond, factor float64) {
 	t.Helper()
-	const burst = 20
-	asked := Now()
-	noError(t, p.SetFactor(factor))
-	initial, earliest := p.Counters(), Now()
-	sleep(300 * time.Millisecond)
-	begin := Now()
-	noError(t, p.SetFactor(factor))
-	final, latest := p.Counters(), Now()
-	got := float64(final.Sent.Packets - initial.Sent.Packets + final.Behind - initial.Behind)
-	lower, upper := 0.99*perSecond*(begin-earliest).Seconds()-burst, 1.01*perSecond*(latest-asked).Seconds()+burst
-	if got < lower || got > upper {
-		t.Errorf("%v frames at %v packets/s, want %.0f to %.0f; %d of them given up", got, perSecond, lower, upper,
-			final.Behind-initial.Behind)
-	}
+	keepsWithin(t, p, perSecond, factor, 0.01, 20, func() {})
 }
 
 // TestLiveFramesAreTheSame compares the frames of a run by live frames with those of the same run by AF_XDP,
@@ -194,8 +179,7 @@ func TestLiveFramesAreTheSame(t *testing.T) {
 	}
 	t.Run("a thread that sends other frames on another port", func(t *testing.T) {
 		a, b := liveEnds(t, Options{}, 2)
-		noError(t, b.Start(Run{Streams: streams(addressed(continuous(5000, frame(700)))), Factor: 1,
-			NextHop: macOf(a)}))
+		noError(t, b.Start(runTo(a, 1, continuous(5000, frame(700)))))
 		liveFramesAreTheSame(t, a, b)
 		noError(t, b.Stop())
 		arrived(t, a, Counters{}, b.Counters().Sent)
@@ -394,7 +378,7 @@ func TestMain(m *testing.M) {
 func TestLiveFramesThatFindNoRoom(t *testing.T) {
 	a, b := liveCable(t, Options{})
 	noError(t, ownThread("east"))
-	noError(t, a.Start(Run{Streams: streams(addressed(continuous(20e6, frame(60)))), Factor: 1, NextHop: macOf(b)}))
+	noError(t, a.Start(runTo(b, 1, continuous(20e6, frame(60)))))
 	carried(t, a)
 	eventually(t, "the far end's queue is full", func() bool { return a.Counters().PeerFull > 1000 })
 	noError(t, a.Stop())

@@ -49,8 +49,7 @@ func TestLiveFramesByThemselves(t *testing.T) {
 					t.Errorf("%s it %s, want it %s", when, got, c.want)
 				}
 				if when == "before a run" {
-					noError(t, a.Start(Run{Streams: streams(addressed(continuous(1000, frame(60)))), Factor: 1,
-						NextHop: macOf(b)}))
+					noError(t, a.Start(runTo(b, 1, continuous(1000, frame(60)))))
 				}
 			}
 			noError(t, a.Stop())

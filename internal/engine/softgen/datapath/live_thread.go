@@ -74,8 +74,7 @@ type programRun struct {
 	_                 uint32
 }
 
-// runLive has the kernel run a program this many times on
-// copies of the frame. It returns EINTR after a signal.
+// runLive has the kernel run a program this many times on copies of the frame. It returns EINTR after a signal.
 func runLive(program *ebpf.Program, frame []byte, repeats uint32, batch int) error {
 	attr := &programRun{
 		program:  uint32(program.FD()),

@@ -101,7 +101,7 @@ func TestLiveSenderEndsWithItsProcess(t *testing.T) {
 	t.Run("nobody keeps it", func(t *testing.T) {
 		a, b := liveCable(t, Options{})
 		p := a.(*port)
-		run := Run{Streams: streams(addressed(continuous(20_000, frame(60)))), Factor: 1, NextHop: macOf(b)}
+		run := runTo(b, 1, continuous(20_000, frame(60)))
 		tracks, err := p.compile(run.Streams, run.NextHop)
 		noError(t, err)
 		l, err := startLive(p, run, tracks, 1)

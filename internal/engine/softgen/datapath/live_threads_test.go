@@ -25,14 +25,14 @@ func TestTurns(t *testing.T) {
 	thread := a.parts[0].thread
 	framesOf := func(runs int) (perPort [3]int) {
 		for i, l := range []*liveRun{a, b, c} {
-			perPort[i] = -madeSoFar(l)
+			perPort[i] = -countMadeFrames(l)
 		}
 		for range runs {
 			_, err := thread.entry.Run(&ebpf.RunOptions{Data: make([]byte, 60)})
 			noError(t, err)
 		}
 		for i, l := range []*liveRun{a, b, c} {
-			perPort[i] += madeSoFar(l)
+			perPort[i] += countMadeFrames(l)
 		}
 		return perPort
 	}
@@ -62,8 +62,8 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// madeSoFar is how many frames a run's programs have counted.
-func madeSoFar(l *liveRun) (n int) {
+// countMadeFrames is how many frames a run's programs have counted.
+func countMadeFrames(l *liveRun) (n int) {
 	for _, part := range l.parts {
 		for i := range l.tracks {
 			n += int(atomic.LoadUint64(&part.memory.Streams[i].Packets))
@@ -87,10 +87,8 @@ func TestPortsThatShareAThread(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, b := liveEnds(t, c.options, c.cpus)
-			noError(t, a.Start(Run{Streams: streams(addressed(continuous(1000, frame(60)))), Factor: 1,
-				NextHop: macOf(b)}))
-			noError(t, b.Start(Run{Streams: streams(addressed(continuous(1000, frame(1514)))), Factor: 1,
-				NextHop: macOf(a)}))
+			noError(t, a.Start(runTo(b, 1, continuous(1000, frame(60)))))
+			noError(t, b.Start(runTo(a, 1, continuous(1000, frame(1514)))))
 			if got := onlyPart(a).thread == onlyPart(b).thread; got != c.shared {
 				t.Errorf("they share a thread: %v, want %v", got, c.shared)
 			}
@@ -106,8 +104,8 @@ func TestPortsThatShareAThread(t *testing.T) {
 // TestLivePortsOfOneThread: an order to one port changes no frame of the other.
 func TestLivePortsOfOneThread(t *testing.T) {
 	a, b := liveEnds(t, Options{}, 2)
-	small, large := Run{Streams: streams(addressed(continuous(1000, frame(60)))), Factor: 2, NextHop: macOf(b)},
-		Run{Streams: streams(addressed(continuous(1000, frame(1514)))), Factor: 3, NextHop: macOf(a)}
+	small, large := runTo(b, 2, continuous(1000, frame(60))),
+		runTo(a, 3, continuous(1000, frame(1514)))
 	noError(t, a.Start(small))
 	carried(t, a)
 	keepsLive(t, a, 2000, 2)

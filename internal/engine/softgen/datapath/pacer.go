@@ -54,9 +54,8 @@ func (p *pacer) advance(real, next, rate float64) float64 {
 	return horizon
 }
 
-// slow says that the thread is slower than the offered load, and not only late after a stall. Its overdue
-// frames would leave after the run's end, and the device's forwarding of them would count as forwarding within
-// the run.
+// slow says that the thread is slower than the offered load, and not only late after a stall. Its overdue frames
+// would leave after the run's end, and the device's forwarding of them would count as forwarding within the run.
 func (p *pacer) slow(real float64) bool {
 	return p.atMaxLagSince > 0 && real-p.atMaxLagSince > float64(linger)
 }

@@ -19,8 +19,7 @@ func TestReceiveRing(t *testing.T) {
 		noError(t, err)
 		defer func() { noError(t, r.close()) }()
 		noError(t, r.selectFrames(frameSelection{promiscuous: true, passAll: true}))
-		noError(t, a.Start(Run{Streams: streams(addressed(burst(5000, 100_000, frame(60)))), Factor: 1,
-			NextHop: macOf(b)}))
+		noError(t, a.Start(runTo(b, 1, burst(5000, 100_000, frame(60)))))
 		finish(t, a)
 		close(s.free)
 		eventually(t, "all frames accounted for", func() bool {
@@ -35,16 +34,14 @@ func TestReceiveRing(t *testing.T) {
 		noError(t, err)
 		defer func() { noError(t, r.close()) }()
 		noError(t, r.selectFrames(frameSelection{promiscuous: true, passAll: true}))
-		noError(t, a.Start(Run{Streams: streams(addressed(burst(50, 100_000, frame(60)))), Factor: 1,
-			NextHop: macOf(b)}))
+		noError(t, a.Start(runTo(b, 1, burst(50, 100_000, frame(60)))))
 		finish(t, a)
 		eventually(t, "all frames missed", func() bool {
 			reading := r.mark()()
 			return reading.received.Packets == 0 && reading.missed == 50
 		})
 		close(s.free)
-		noError(t, a.Start(Run{Streams: streams(addressed(burst(30, 100_000, frame(60)))), Factor: 1,
-			NextHop: macOf(b)}))
+		noError(t, a.Start(runTo(b, 1, burst(30, 100_000, frame(60)))))
 		finish(t, a)
 		eventually(t, "the next frames accounted for", func() bool {
 			reading := r.mark()()

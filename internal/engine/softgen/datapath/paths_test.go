@@ -52,7 +52,7 @@ func TestADriverThatCanCountsByXDPWhereAskedTo(t *testing.T) {
 // TestNoGarbage keeps the sending loop free of allocations, because the collector would delay it.
 func TestNoGarbage(t *testing.T) {
 	a, b := cable(t, Options{}, Options{})
-	noError(t, a.Start(Run{Streams: streams(addressed(continuous(50_000, frame(60)))), Factor: 1, NextHop: macOf(b)}))
+	noError(t, a.Start(runTo(b, 1, continuous(50_000, frame(60)))))
 	eventually(t, "traffic flows", func() bool { return a.Counters().Sent.Packets > 1000 })
 	start := a.Counters().Sent.Packets
 	allocated := testing.AllocsPerRun(1, func() { sleep(100e6) })

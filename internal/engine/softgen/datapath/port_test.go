@@ -16,6 +16,14 @@ func addressed(s stream.Stream) stream.Stream {
 	return s
 }
 
+// runTo is a run of such streams to the far port.
+func runTo(far Port, factor float64, list ...stream.Stream) Run {
+	for i := range list {
+		list[i] = addressed(list[i])
+	}
+	return Run{Streams: streams(list...), Factor: factor, NextHop: macOf(far)}
+}
+
 func finish(t testing.TB, p Port) {
 	t.Helper()
 	select {
@@ -41,8 +49,7 @@ func overCable(t *testing.T, o Options) {
 		t.Run("a burst arrives to the last frame", func(t *testing.T) {
 			initial := b.Counters()
 			sent := a.Counters().Sent
-			noError(t, a.Start(Run{Streams: streams(addressed(burst(800, 100_000, frame(60)))), Factor: 1,
-				NextHop: macOf(b)}))
+			noError(t, a.Start(runTo(b, 1, burst(800, 100_000, frame(60)))))
 			finish(t, a)
 			noError(t, a.Stop())
 			want := units.Traffic{Packets: 800, Bytes: 800 * 64}

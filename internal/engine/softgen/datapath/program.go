@@ -18,8 +18,7 @@ type hook struct {
 	dropCountingDrivers []string
 }
 
-// tcHook (TCX) gets the frames of the kernel's
-// stack, after merging. Every interface has it.
+// tcHook (TCX) gets the frames of the kernel's stack, after merging. Every interface has it.
 func tcHook() hook {
 	return hook{counting: countProgCountBuffer, following: countProgFollowBuffer}
 }
@@ -61,6 +60,6 @@ func (h hook) load(mac [6]byte, follow bool) (program *ebpf.Program, m kernelMap
 	defer c.Close() // closes everything that isn't detached
 	m.totals, m.flows, m.ring = c.DetachMap(countMapTotals), c.DetachMap(countMapFlows), c.DetachMap(countMapRing)
 	m.followed, m.transits = c.DetachMap(countMapFollowed), c.DetachMap(countMapTransits)
-	m.wanted = c.Variables[countVarWanted]
+	m.selection = c.Variables[countVarWanted]
 	return c.DetachProgram(name), m, nil
 }

@@ -15,10 +15,9 @@ const sendBufferBytes = 512 << 20
 //
 //	socket ──▶ cable's queue, 256 frames ──▶ device
 //
-// A frame, with the kernel's own record of it, counts against its socket until the device has taken it. The
-// usual buffer is smaller than a cable's queue of large frames. A device that is too slow for a load would
-// never lose a frame, but make the generator slower. Without CAP_NET_ADMIN the kernel grants at most
-// net.core.wmem_max.
+// A frame, with the kernel's own record of it, counts against its socket until the device has taken it. The usual
+// buffer is smaller than a cable's queue of large frames. A device that is too slow for a load would never lose a
+// frame, but make the generator slower. Without CAP_NET_ADMIN the kernel grants at most net.core.wmem_max.
 func enlargeSendBuffer(fd int) error {
 	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUFFORCE, sendBufferBytes) == nil {
 		return nil

@@ -15,8 +15,7 @@ func TestASlowDeviceDoesNotSlowTheSender(t *testing.T) {
 			noError(t, setGRO("east", true)) // gives the end a queue
 			noError(t, ownThread("east"))
 			workOnEach(t, "east")
-			noError(t, a.Start(Run{Streams: streams(addressed(continuous(1e6, frame(1514)))), Factor: 1,
-				NextHop: macOf(b)}))
+			noError(t, a.Start(runTo(b, 1, continuous(1e6, frame(1514)))))
 			eventually(t, "the far end's queue is full", func() bool { return a.Counters().PeerFull > 2000 })
 			noError(t, a.Stop())
 			if c := a.Counters(); c.QueueFull > 0 || c.SendErrors > 0 {

@@ -56,45 +56,47 @@ const busyQueueTimeout = time.Second
 // whose frame they belong to.
 var errSharedQueue = errors.New("two threads would share a queue")
 
-func openXDPQueues(p *port, mode uint16) (*sendQueues, error) {
-	if mode == unix.XDP_ZEROCOPY && p.options.Cores > p.queues {
-		return nil, errSharedQueue
-	}
-	a, err := newArena(arenaSize)
-	if err != nil {
-		return nil, err
-	}
-	o := &sendQueues{arena: a}
-	pools := map[int]*xdpPool{}
-	for k := range max(p.options.Cores, 1) {
-		queue := k % p.queues
-		x, pool, err := openXDP(p.name, p.index, queue, a, pools[queue], mode)
-		for deadline := Now() + busyQueueTimeout; errors.Is(err, unix.EBUSY) && Now() < deadline; {
-			sleep(time.Millisecond)
-			x, pool, err = openXDP(p.name, p.index, queue, a, pools[queue], mode)
-		}
-		if err != nil {
-			return nil, errors.Join(err, o.close())
-		}
-		pools[queue], o.transmitters = pool, append(o.transmitters, x)
-	}
-	return o, nil
-}
-
-func openPacketQueues(p *port, size int) (*sendQueues, error) {
+// newSendQueues makes an arena, and a transmitter for each sending thread.
+func newSendQueues(p *port, size int, open func(thread int, a *arena) (transmitter, error)) (*sendQueues, error) {
 	a, err := newArena(size)
 	if err != nil {
 		return nil, err
 	}
 	o := &sendQueues{arena: a}
-	for range max(p.options.Cores, 1) {
-		m, err := newMessages(p.name, p.index, a)
+	for k := range max(p.options.Cores, 1) {
+		x, err := open(k, a)
 		if err != nil {
 			return nil, errors.Join(err, o.close())
 		}
-		o.transmitters = append(o.transmitters, m)
+		o.transmitters = append(o.transmitters, x)
 	}
 	return o, nil
+}
+
+func openXDPQueues(p *port, mode uint16) (*sendQueues, error) {
+	if mode == unix.XDP_ZEROCOPY && p.options.Cores > p.queues {
+		return nil, errSharedQueue
+	}
+	pools := map[int]*xdpPool{}
+	return newSendQueues(p, arenaSize, func(thread int, a *arena) (transmitter, error) {
+		queue := thread % p.queues
+		for deadline := Now() + busyQueueTimeout; ; sleep(time.Millisecond) {
+			x, pool, err := openXDP(p.name, p.index, queue, a, pools[queue], mode)
+			if err == nil {
+				pools[queue] = pool
+				return x, nil
+			}
+			if !errors.Is(err, unix.EBUSY) || Now() >= deadline {
+				return nil, err
+			}
+		}
+	})
+}
+
+func openPacketQueues(p *port, size int) (*sendQueues, error) {
+	return newSendQueues(p, size, func(_ int, a *arena) (transmitter, error) {
+		return newMessages(p.name, p.index, a)
+	})
 }
 
 func (o *sendQueues) close() error {
@@ -105,8 +107,8 @@ func (o *sendQueues) close() error {
 	return errors.Join(append(errs, o.arena.close())...)
 }
 
-// longArena holds the slots for frames above a page, and a few prebuilt frames.
-const longArena = 4 << 20
+// longArenaSize holds the slots for frames above a page, and a few prebuilt frames.
+const longArenaSize = 4 << 20
 
 // queuesFor returns the send queues for frames of this length. The caller holds the port's mutex.
 func (p *port) queuesFor(longest int) (*sendQueues, error) {
@@ -117,7 +119,7 @@ func (p *port) queuesFor(longest int) (*sendQueues, error) {
 		return p.longQueues, nil
 	}
 	err := p.namespace.run(func() (err error) {
-		p.longQueues, err = openPacketQueues(p, longArena)
+		p.longQueues, err = openPacketQueues(p, longArenaSize)
 		return err
 	})
 	return p.longQueues, err

@@ -39,7 +39,7 @@ type thread struct {
 	// when the first frame of a finite run was passed on, and when the last had been
 	firstFrame, lastFrame time.Duration
 	urgency               urgency
-	used, accounted       time.Duration // processor time at the last account, and when that was
+	usedTime, accountedAt time.Duration // processor time at the last account, and when that was
 }
 
 // slot is room for a frame that is made while sending. It holds a frame of one track, whose program then writes
@@ -70,7 +70,7 @@ func (t *thread) prepare() error {
 // run sends until the run is over or stopped.
 func (t *thread) run() {
 	t.urgency.apply()
-	t.used, t.accounted = threadTime(), Now()
+	t.usedTime, t.accountedAt = threadTime(), Now()
 	defer t.next.Store(0)
 	for !t.playback.stop.Load() {
 		instant := Now()
@@ -244,13 +244,13 @@ func (t *thread) flush() error {
 
 // publishBusyTime publishes the thread's processor time.
 func (t *thread) publishBusyTime(instant time.Duration) {
-	if instant-t.accounted < accountInterval {
+	if instant-t.accountedAt < accountInterval {
 		return
 	}
 	used := threadTime()
-	t.playback.port.busy.Add(int64(used - t.used))
-	if t.urgency.judge(float64(used-t.used) / float64(instant-t.accounted)) {
+	t.playback.port.busy.Add(int64(used - t.usedTime))
+	if t.urgency.judge(float64(used-t.usedTime) / float64(instant-t.accountedAt)) {
 		t.urgency.apply()
 	}
-	t.used, t.accounted = used, instant
+	t.usedTime, t.accountedAt = used, instant
 }

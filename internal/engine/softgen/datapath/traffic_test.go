@@ -37,27 +37,33 @@ func obeyed(t *testing.T, p Port) {
 // The pacer's own tests check how exactly a rate is kept, by a virtual clock.
 func keeps(t *testing.T, p Port, factor float64) {
 	t.Helper()
-	const burst = 10 // frames of another rate that may leave at once, and a frame at either end
+	keepsWithin(t, p, factor, factor, 0.05, 10, func() { obeyed(t, p) })
+}
+
+// keepsWithin allows this relative error of the rate, and a burst of frames of another rate that may leave at once.
+func keepsWithin(t *testing.T, p Port, perSecond, factor, tolerance, burst float64, awaitOrder func()) {
+	t.Helper()
 	asked := Now()
 	noError(t, p.SetFactor(factor))
-	obeyed(t, p)
+	awaitOrder()
 	initial, earliest := p.Counters(), Now()
 	sleep(300 * time.Millisecond)
 	begin := Now()
 	noError(t, p.SetFactor(factor))
-	obeyed(t, p)
+	awaitOrder()
 	final, latest := p.Counters(), Now()
 	got := float64(final.Sent.Packets - initial.Sent.Packets + final.Behind - initial.Behind)
-	lower, upper := 0.95*factor*(begin-earliest).Seconds()-burst, 1.05*factor*(latest-asked).Seconds()+burst
+	lower := (1-tolerance)*perSecond*(begin-earliest).Seconds() - burst
+	upper := (1+tolerance)*perSecond*(latest-asked).Seconds() + burst
 	if got < lower || got > upper {
-		t.Errorf("%v frames at %v packets/s, want %.0f to %.0f; %d of them given up", got, factor, lower, upper,
+		t.Errorf("%v frames at %v packets/s, want %.0f to %.0f; %d of them given up", got, perSecond, lower, upper,
 			final.Behind-initial.Behind)
 	}
 }
 
 func TestRun(t *testing.T) {
 	a, b := cable(t, Options{}, Options{})
-	endless := Run{Streams: streams(addressed(continuous(1, frame(60)))), Factor: 1000, NextHop: macOf(b)}
+	endless := runTo(b, 1000, continuous(1, frame(60)))
 
 	t.Run("a second start is refused while one runs, and what needs traffic without it", func(t *testing.T) {
 		if err := a.SetFactor(2); !errors.Is(err, ErrIdle) {
@@ -234,7 +240,7 @@ func linkFlap(t *testing.T, o Options) {
 	east, err := netlink.LinkByName("east")
 	noError(t, err)
 	eventually(t, "the link is up", func() bool { return a.Info().LinkUp && b.Info().LinkUp })
-	noError(t, a.Start(Run{Streams: streams(addressed(continuous(1000, frame(60)))), Factor: 1, NextHop: macOf(b)}))
+	noError(t, a.Start(runTo(b, 1, continuous(1000, frame(60)))))
 	noError(t, netlink.LinkSetDown(east))
 	eventually(t, "the link is down", func() bool { return !a.Info().LinkUp })
 	eventually(t, "what can't be sent is an error", func() bool { return a.Counters().SendErrors > 10 })

@@ -32,8 +32,7 @@ func TestSendersThatShareAProcessorTellThatTheyWait(t *testing.T) {
 			a, b := ports(t)
 			began := Now()
 			for _, p := range []Port{a, b} {
-				noError(t, p.Start(Run{Streams: streams(addressed(continuous(20e6, frame(60)))), Factor: 1,
-					NextHop: macOf(map[Port]Port{a: b, b: a}[p])}))
+				noError(t, p.Start(runTo(map[Port]Port{a: b, b: a}[p], 1, continuous(20e6, frame(60)))))
 			}
 			waited := map[Port]time.Duration{}
 			for _, p := range []Port{a, b} {

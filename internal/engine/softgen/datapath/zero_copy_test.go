@@ -134,8 +134,7 @@ func TestZeroCopyFallsBack(t *testing.T) {
 		if got := a.Info().Path; got != want {
 			t.Errorf("path %q, want %q", got, want)
 		}
-		noError(t, a.Start(Run{Streams: streams(addressed(burst(500, 50_000, frame(60)))), Factor: 1,
-			NextHop: macOf(b)}))
+		noError(t, a.Start(runTo(b, 1, burst(500, 50_000, frame(60)))))
 		finish(t, a)
 		noError(t, a.Stop())
 		eventually(t, "all arrive", func() bool { return b.Counters().Received.Packets == 500 })

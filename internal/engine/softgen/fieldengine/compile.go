@@ -19,18 +19,18 @@ const (
 
 // compiler compiles a program instruction by instruction.
 type compiler struct {
-	program   *Program
-	seed      uint64
-	variables map[string]*variable
-	bytes     int
-	next      string // the next_var of the previous variable
-	driver    *variable
-	wanted    []stream.Instruction // checksum fixes, compiled when all writes are known
+	program      *Program
+	seed         uint64
+	variables    map[string]*variable
+	bytes        int
+	nextVariable string // the next_var of the previous variable
+	driver       *variable
+	fixes        []stream.Instruction // checksum fixes, compiled when all writes are known
 }
 
 func (c *compiler) add(instruction stream.Instruction) error {
-	if c.next != "" && (instruction.Type != "flow_var" || instruction.Name != c.next) {
-		return fmt.Errorf("next_var '%s' must be the next instruction", c.next)
+	if c.nextVariable != "" && (instruction.Type != "flow_var" || instruction.Name != c.nextVariable) {
+		return fmt.Errorf("next_var '%s' must be the next instruction", c.nextVariable)
 	}
 	switch instruction.Type {
 	case "flow_var", "flow_var_rand_limit":
@@ -42,7 +42,7 @@ func (c *compiler) add(instruction stream.Instruction) error {
 	case "trim_pkt_size":
 		return c.addTrim(instruction)
 	case "fix_checksum_ipv4", "fix_checksum_hw", "fix_checksum_icmpv6":
-		c.wanted = append(c.wanted, instruction)
+		c.fixes = append(c.fixes, instruction)
 		return nil
 	default:
 		return fmt.Errorf("unknown instruction type '%s'", instruction.Type)
@@ -54,9 +54,9 @@ func (c *compiler) addVariable(instruction stream.Instruction) error {
 	if err != nil {
 		return err
 	}
-	v.driver, c.driver, c.next = c.driver, nil, ""
+	v.driver, c.driver, c.nextVariable = c.driver, nil, ""
 	if instruction.NextVar != nil && *instruction.NextVar != "" {
-		c.driver, c.next = v, *instruction.NextVar
+		c.driver, c.nextVariable = v, *instruction.NextVar
 	}
 	return c.define(instruction.Name, v)
 }
@@ -225,14 +225,14 @@ func (c *compiler) addTrim(instruction stream.Instruction) error {
 }
 
 func (c *compiler) finish(instructions []stream.Instruction) (*Program, error) {
-	if c.next != "" {
+	if c.nextVariable != "" {
 		return nil, fmt.Errorf("*** error: instruction id '%d' next_var '%s' does not follow", len(instructions)-1,
-			c.next)
+			c.nextVariable)
 	}
 	if c.program.cache > maxCache {
 		return nil, fmt.Errorf("cache %d is above %d", c.program.cache, maxCache)
 	}
-	for _, in := range c.wanted {
+	for _, in := range c.fixes {
 		fixes, err := compileFix(in, c.program)
 		if err != nil {
 			return nil, err
